@@ -15,29 +15,29 @@
  *     gs_detach(s);
  *
  * STATUS. Every function returns a gs_status unless its comment says otherwise. On any status but
- * GS_OK nothing was done and no out-parameter was written; gs_last_error_message() then has one line
- * that names the value that was wrong and its limit. Besides the statuses listed with a function,
- * each may return GS_ERR_INVALID_HANDLE (destroyed, of another session, detached),
+ * GS_OK nothing was done and no out-parameter was written; gs_last_error_message() then has one
+ * line that names the value that was wrong and its limit. Besides the statuses listed with a
+ * function, each may return GS_ERR_INVALID_HANDLE (destroyed, of another session, detached),
  * GS_ERR_INVALID_VALUE (a NULL out-parameter, a size of a parameter struct that no version had),
  * GS_ERR_FORKED, GS_ERR_SERVER_LOST and, after a fault, the session's sticky GS_ERR_FAULT or
  * GS_ERR_INTERRUPTED (gs_last_fault tells more).
  *
- * HANDLES are values, not pointers to memory: using one after its object is gone is an error status,
- * never undefined behaviour. A handle belongs to the session it was made in.
+ * HANDLES are values, not pointers to memory: using one after its object is gone is an error
+ * status, never undefined behaviour. A handle belongs to the session it was made in.
  *
  * STREAMS. Work of one stream runs in the order given; work of two streams may overlap. NULL for a
- * stream is the session's default stream, which is an ordinary stream that does not synchronise with
- * the others (CUDA's "per-thread default stream" behaviour, not its legacy one).
+ * stream is the session's default stream, which is an ordinary stream that does not synchronise
+ * with the others (CUDA's "per-thread default stream" behaviour, not its legacy one).
  *
  * THREADS. Any function may be called from any thread at any time. Calls on one stream from several
- * threads are put in some order. Destroying an object while another thread uses it gives that thread
- * GS_ERR_INVALID_HANDLE. After fork() a child must attach anew: its parent's handles give
+ * threads are put in some order. Destroying an object while another thread uses it gives that
+ * thread GS_ERR_INVALID_HANDLE. After fork() a child must attach anew: its parent's handles give
  * GS_ERR_FORKED. No function is async-signal-safe.
  *
- * ENVIRONMENT, read by gs_attach: GSHARE_INSTANCE, GSHARE_ACTIVE_THREAD_PERCENTAGE, GSHARE_MEM_LIMIT,
- * GSHARE_PRIORITY, GSHARE_LOG; where one is unset, CUDA_MPS_ACTIVE_THREAD_PERCENTAGE,
- * CUDA_MPS_PINNED_DEVICE_MEM_LIMIT and CUDA_MPS_CLIENT_PRIORITY count. A variable can only lower what
- * the operator and gs_attach_params allow.
+ * ENVIRONMENT, read by gs_attach: GSHARE_INSTANCE, GSHARE_ACTIVE_THREAD_PERCENTAGE,
+ * GSHARE_MEM_LIMIT, GSHARE_PRIORITY, GSHARE_LOG; where one is unset,
+ * CUDA_MPS_ACTIVE_THREAD_PERCENTAGE, CUDA_MPS_PINNED_DEVICE_MEM_LIMIT and CUDA_MPS_CLIENT_PRIORITY
+ * count. A variable can only lower what the operator and gs_attach_params allow.
  *
  * Units: sizes in bytes, times in nanoseconds unless the name says otherwise.
  */
@@ -54,7 +54,7 @@ extern "C" {
 #define GS_VERSION_MAJOR 0
 #define GS_VERSION_MINOR 1
 #define GS_VERSION_PATCH 0
-#define GS_VERSION (GS_VERSION_MAJOR * 10000 + GS_VERSION_MINOR * 100 + GS_VERSION_PATCH)
+#define GS_VERSION       (GS_VERSION_MAJOR * 10000 + GS_VERSION_MINOR * 100 + GS_VERSION_PATCH)
 
 #if defined(__GNUC__)
 #define GS_API __attribute__((visibility("default")))
@@ -66,33 +66,33 @@ extern "C" {
 
 typedef enum gs_status {
     GS_OK = 0,
-    GS_NOT_READY = 1,              /* a query: not finished yet; not an error */
-    GS_ERR_INVALID_VALUE = 2,      /* an argument is out of its range */
-    GS_ERR_INVALID_HANDLE = 3,     /* destroyed, never made, or of another session */
-    GS_ERR_INVALID_POINTER = 4,    /* device memory outside the session's allocations, or freed */
-    GS_ERR_NO_MEMORY = 5,          /* host memory, or another resource of the host, ran out */
-    GS_ERR_NO_DEVICE_MEMORY = 6,   /* the device has not that much memory free */
-    GS_ERR_QUOTA = 7,              /* the session's own memory limit */
-    GS_ERR_LIMIT = 8,              /* a count is at its maximum: tenants, streams, events ... */
-    GS_ERR_NO_SERVER = 9,          /* no server of that instance name runs */
-    GS_ERR_SERVER_LOST = 10,       /* the server ended; the session is gone */
-    GS_ERR_VERSION = 11,           /* library and server speak different versions */
-    GS_ERR_NO_DEVICE = 12,         /* the server has no such device */
-    GS_ERR_REFUSED = 13,           /* the server's policy does not admit this tenant */
-    GS_ERR_BAD_IMAGE = 14,         /* not a module, or not for this device; the message has the log */
-    GS_ERR_NOT_FOUND = 15,         /* no kernel, global variable or file of that name */
-    GS_ERR_PARAMS = 16,            /* kernel parameters: their count or sizes do not fit the kernel */
-    GS_ERR_LAUNCH_CONFIG = 17,     /* grid, block or shared memory beyond the device's limits */
-    GS_ERR_NOT_SUPPORTED = 18,     /* not on this device, driver or version of gshare */
-    GS_ERR_INTERRUPTED = 19,       /* another tenant's fault cut this session's work off */
-    GS_ERR_FAULT = 20,             /* this session's own kernel faulted; the session has ended */
-    GS_ERR_FORKED = 21,            /* a session of the parent process used after fork() */
-    GS_ERR_TIMEOUT = 22,           /* the server did not answer in time */
-    GS_ERR_PERMISSION = 23,        /* not yours to do */
-    GS_ERR_RECORDING = 24,         /* not allowed while, or only allowed while, a stream records a graph */
-    GS_ERR_SYSTEM = 25,            /* a system call failed; the message names it */
-    GS_ERR_DRIVER = 26,            /* a CUDA driver call failed; the message names it */
-    GS_ERR_PROTOCOL = 27           /* the server sent something that makes no sense */
+    GS_NOT_READY = 1,            /* a query: not finished yet; not an error */
+    GS_ERR_INVALID_VALUE = 2,    /* an argument is out of its range */
+    GS_ERR_INVALID_HANDLE = 3,   /* destroyed, never made, or of another session */
+    GS_ERR_INVALID_POINTER = 4,  /* device memory outside the session's allocations, or freed */
+    GS_ERR_NO_MEMORY = 5,        /* host memory, or another resource of the host, ran out */
+    GS_ERR_NO_DEVICE_MEMORY = 6, /* the device has not that much memory free */
+    GS_ERR_QUOTA = 7,            /* the session's own memory limit */
+    GS_ERR_LIMIT = 8,            /* a count is at its maximum: tenants, streams, events ... */
+    GS_ERR_NO_SERVER = 9,        /* no server of that instance name runs */
+    GS_ERR_SERVER_LOST = 10,     /* the server ended; the session is gone */
+    GS_ERR_VERSION = 11,         /* library and server speak different versions */
+    GS_ERR_NO_DEVICE = 12,       /* the server has no such device */
+    GS_ERR_REFUSED = 13,         /* the server's policy does not admit this tenant */
+    GS_ERR_BAD_IMAGE = 14,       /* not a module, or not for this device; the message has the log */
+    GS_ERR_NOT_FOUND = 15,       /* no kernel, global variable or file of that name */
+    GS_ERR_PARAMS = 16,          /* kernel parameters: their count or sizes do not fit the kernel */
+    GS_ERR_LAUNCH_CONFIG = 17,   /* grid, block or shared memory beyond the device's limits */
+    GS_ERR_NOT_SUPPORTED = 18,   /* not on this device, driver or version of gshare */
+    GS_ERR_INTERRUPTED = 19,     /* another tenant's fault cut this session's work off */
+    GS_ERR_FAULT = 20,           /* this session's own kernel faulted; the session has ended */
+    GS_ERR_FORKED = 21,          /* a session of the parent process used after fork() */
+    GS_ERR_TIMEOUT = 22,         /* the server did not answer in time */
+    GS_ERR_PERMISSION = 23,      /* not yours to do */
+    GS_ERR_RECORDING = 24, /* not allowed while, or only allowed while, a stream records a graph */
+    GS_ERR_SYSTEM = 25,    /* a system call failed; the message names it */
+    GS_ERR_DRIVER = 26,    /* a CUDA driver call failed; the message names it */
+    GS_ERR_PROTOCOL = 27   /* the server sent something that makes no sense */
 } gs_status;
 
 /* One line of text for a status. Never NULL. Static; any thread. */
@@ -126,7 +126,7 @@ typedef struct gs_dim3 {
 /* ---- Quality of service ---------------------------------------------------------------------- */
 
 typedef enum gs_exec_affinity_type {
-    GS_EXEC_AFFINITY_NONE = 0,     /* whatever the operator allows: by default the whole device */
+    GS_EXEC_AFFINITY_NONE = 0, /* whatever the operator allows: by default the whole device */
     GS_EXEC_AFFINITY_SM_COUNT = 1,
     GS_EXEC_AFFINITY_SM_MASK = 2,
     GS_EXEC_AFFINITY_ACTIVE_THREAD_PERCENTAGE = 3
@@ -136,9 +136,9 @@ typedef enum gs_exec_affinity_type {
 
 typedef struct gs_exec_affinity {
     gs_exec_affinity_type type;
-    unsigned sm_count;                     /* asked for, or granted */
-    unsigned percentage;                   /* 1 to 100 */
-    unsigned exclusive;                    /* non-zero: no other tenant runs on these SMs */
+    unsigned sm_count;   /* asked for, or granted */
+    unsigned percentage; /* 1 to 100 */
+    unsigned exclusive;  /* non-zero: no other tenant runs on these SMs */
     uint64_t sm_mask[GS_SM_MASK_WORDS];
 } gs_exec_affinity;
 
@@ -150,43 +150,56 @@ typedef enum gs_class {
 
 /* What a session, a stream or one launch asks of the scheduler. In version 0.1 the class and the
  * priority choose the CUDA priority of a stream at its creation; a field that this version cannot
- * honour (affinity, weight, deadline, any field on one launch) gives GS_ERR_NOT_SUPPORTED when set. */
+ * honour (affinity, weight, deadline, any field on one launch) gives GS_ERR_NOT_SUPPORTED when set.
+ */
 typedef struct gs_qos {
     size_t size;
     gs_class cls;
-    int priority;                          /* 0 normal; higher runs earlier; clamped to the device's range */
-    unsigned weight;                       /* share of GPU time under saturation; 0: the default */
-    uint64_t deadline_ns;                  /* from submission; 0: none */
+    int priority;         /* 0 normal; higher runs earlier; clamped to the device's range */
+    unsigned weight;      /* share of GPU time under saturation; 0: the default */
+    uint64_t deadline_ns; /* from submission; 0: none */
     gs_exec_affinity affinity;
 } gs_qos;
-#define GS_QOS_INIT {sizeof(gs_qos), GS_CLASS_NORMAL, 0, 0, 0, {GS_EXEC_AFFINITY_NONE, 0, 0, 0, {0}}}
+#define GS_QOS_INIT                                                                                \
+    {                                                                                              \
+        sizeof(gs_qos), GS_CLASS_NORMAL, 0, 0, 0,                                                  \
+        {                                                                                          \
+            GS_EXEC_AFFINITY_NONE, 0, 0, 0,                                                        \
+            {                                                                                      \
+                0                                                                                  \
+            }                                                                                      \
+        }                                                                                          \
+    }
 
 /* ---- Sessions -------------------------------------------------------------------------------- */
 
 #define GS_DEVICE_AUTO (-1)
 
 typedef enum gs_on_fault {
-    GS_ON_FAULT_INTERRUPT = 0,             /* unfinished work is lost: GS_ERR_INTERRUPTED */
-    GS_ON_FAULT_REPLAY = 1                 /* unfinished work is run again from the first unfinished call */
+    GS_ON_FAULT_INTERRUPT = 0, /* unfinished work is lost: GS_ERR_INTERRUPTED */
+    GS_ON_FAULT_REPLAY = 1     /* unfinished work is run again from the first unfinished call */
 } gs_on_fault;
 
 typedef struct gs_attach_params {
     size_t size;
-    const char *instance;                  /* NULL: $GSHARE_INSTANCE, else "default" */
-    const char *name;                      /* shown by `gsctl ps`; NULL: the program's name; 31 bytes count */
-    int device;                            /* the server's device, or GS_DEVICE_AUTO */
+    const char *instance; /* NULL: $GSHARE_INSTANCE, else "default" */
+    const char *name;     /* shown by `gsctl ps`; NULL: the program's name; 31 bytes count */
+    int device;           /* the server's device, or GS_DEVICE_AUTO */
     gs_on_fault on_fault;
-    uint64_t mem_limit;                    /* device memory the session may hold; 0: the server's limit */
-    unsigned timeout_ms;                   /* waiting for the server's answer; 0: 10,000 */
-    const gs_qos *qos;                     /* NULL: the server's default */
+    uint64_t mem_limit;  /* device memory the session may hold; 0: the server's limit */
+    unsigned timeout_ms; /* waiting for the server's answer; 0: 10,000 */
+    const gs_qos *qos;   /* NULL: the server's default */
 } gs_attach_params;
-#define GS_ATTACH_PARAMS_INIT {sizeof(gs_attach_params), NULL, NULL, GS_DEVICE_AUTO, GS_ON_FAULT_INTERRUPT, 0, 0, NULL}
+#define GS_ATTACH_PARAMS_INIT                                                                      \
+    {                                                                                              \
+        sizeof(gs_attach_params), NULL, NULL, GS_DEVICE_AUTO, GS_ON_FAULT_INTERRUPT, 0, 0, NULL    \
+    }
 
-/* Opens a session with the server. params may be NULL: all defaults. Blocks for the server's answer,
- * usually well under a millisecond; no CUDA context is made. *session is the caller's, ended by
- * gs_detach; a process may hold several.
- * GS_ERR_NO_SERVER, GS_ERR_VERSION, GS_ERR_REFUSED, GS_ERR_NO_DEVICE, GS_ERR_LIMIT (too many tenants),
- * GS_ERR_NO_DEVICE_MEMORY, GS_ERR_NOT_SUPPORTED (qos), GS_ERR_TIMEOUT, GS_ERR_NO_MEMORY, GS_ERR_SYSTEM. */
+/* Opens a session with the server. params may be NULL: all defaults. Blocks for the server's
+ * answer, usually well under a millisecond; no CUDA context is made. *session is the caller's,
+ * ended by gs_detach; a process may hold several. GS_ERR_NO_SERVER, GS_ERR_VERSION, GS_ERR_REFUSED,
+ * GS_ERR_NO_DEVICE, GS_ERR_LIMIT (too many tenants), GS_ERR_NO_DEVICE_MEMORY, GS_ERR_NOT_SUPPORTED
+ * (qos), GS_ERR_TIMEOUT, GS_ERR_NO_MEMORY, GS_ERR_SYSTEM. */
 GS_API gs_status gs_attach(const gs_attach_params *params, gs_session *session);
 
 /* Waits for the session's work, frees everything it holds, ends it and all handles made in it. A
@@ -195,7 +208,7 @@ GS_API gs_status gs_detach(gs_session session);
 
 typedef struct gs_session_desc {
     size_t size;
-    uint64_t session_id;                   /* as `gsctl ps` shows it; unique in the server's life */
+    uint64_t session_id; /* as `gsctl ps` shows it; unique in the server's life */
     int device;
     int server_pid;
     char instance[32];
@@ -205,14 +218,17 @@ typedef struct gs_session_desc {
     unsigned max_threads_per_block;
     unsigned max_block_dim[3];
     unsigned max_grid_dim[3];
-    unsigned max_dynamic_smem;             /* bytes a block, with the kernel's static memory on top of it */
-    unsigned max_streams;                  /* a session, the default stream counted */
-    uint64_t device_memory;                /* bytes of the whole device */
-    uint64_t mem_limit;                    /* bytes this session may hold */
-    gs_devptr window_base;                 /* the session's range of device addresses */
+    unsigned max_dynamic_smem; /* bytes a block, with the kernel's static memory on top of it */
+    unsigned max_streams;      /* a session, the default stream counted */
+    uint64_t device_memory;    /* bytes of the whole device */
+    uint64_t mem_limit;        /* bytes this session may hold */
+    gs_devptr window_base;     /* the session's range of device addresses */
     uint64_t window_size;
 } gs_session_desc;
-#define GS_SESSION_DESC_INIT {sizeof(gs_session_desc)}
+#define GS_SESSION_DESC_INIT                                                                       \
+    {                                                                                              \
+        sizeof(gs_session_desc)                                                                    \
+    }
 
 /* Fills *desc, as far as its size goes. Does not block. */
 GS_API gs_status gs_session_info(gs_session session, gs_session_desc *desc);
@@ -228,25 +244,28 @@ GS_API gs_status gs_get_exec_affinity(gs_session session, gs_exec_affinity *affi
 
 typedef enum gs_fault_kind {
     GS_FAULT_NONE = 0,
-    GS_FAULT_REJECTED = 1,                 /* the server refused a record: only a damaged client sends one */
-    GS_FAULT_KERNEL = 2,                   /* a kernel faulted: illegal address, trap, assert ... */
-    GS_FAULT_DEVICE = 3,                   /* the device or its worker was lost */
-    GS_FAULT_LAUNCH = 4                    /* the driver refused a launch or a copy */
+    GS_FAULT_REJECTED = 1, /* the server refused a record: only a damaged client sends one */
+    GS_FAULT_KERNEL = 2,   /* a kernel faulted: illegal address, trap, assert ... */
+    GS_FAULT_DEVICE = 3,   /* the device or its worker was lost */
+    GS_FAULT_LAUNCH = 4    /* the driver refused a launch or a copy */
 } gs_fault_kind;
 
 typedef struct gs_fault {
     size_t size;
     gs_fault_kind kind;
-    gs_status status;                      /* what calls return because of it */
-    unsigned stream;                       /* number of the stream */
-    uint64_t position;                     /* of the first unfinished operation in that stream */
-    char kernel[64];                       /* "" when it was none */
+    gs_status status;  /* what calls return because of it */
+    unsigned stream;   /* number of the stream */
+    uint64_t position; /* of the first unfinished operation in that stream */
+    char kernel[64];   /* "" when it was none */
     char message[192];
 } gs_fault;
-#define GS_FAULT_INIT {sizeof(gs_fault)}
+#define GS_FAULT_INIT                                                                              \
+    {                                                                                              \
+        sizeof(gs_fault)                                                                           \
+    }
 
-/* The session's first fault; kind GS_FAULT_NONE and GS_OK when there was none. Works on a session that
- * a fault has ended. Does not block. */
+/* The session's first fault; kind GS_FAULT_NONE and GS_OK when there was none. Works on a session
+ * that a fault has ended. Does not block. */
 GS_API gs_status gs_last_fault(gs_session session, gs_fault *fault);
 
 /* ---- Streams and events ---------------------------------------------------------------------- */
@@ -257,7 +276,8 @@ GS_API gs_status gs_stream_create(gs_session session, const gs_qos *qos, gs_stre
 /* Waits for the stream's work, then destroys it. The default stream cannot be destroyed. */
 GS_API gs_status gs_stream_destroy(gs_stream stream);
 /* Blocks until all that the stream was given before the call is complete. Polls a word that the GPU
- * writes, first spinning, then sleeping; makes no call to the server. Returns the session's fault. */
+ * writes, first spinning, then sleeping; makes no call to the server. Returns the session's fault.
+ */
 GS_API gs_status gs_stream_sync(gs_session session, gs_stream stream);
 /* GS_OK when all is complete, GS_NOT_READY when not. Does not block. */
 GS_API gs_status gs_stream_query(gs_session session, gs_stream stream);
@@ -302,56 +322,62 @@ GS_API gs_status gs_host_free(gs_session session, void *ptr);
 
 /* Copies. Host memory may be any memory; inside a gs_host_alloc block the device reads or writes it
  * directly, other memory passes through a staging area.
- * The plain forms use the default stream and return when the copy is complete. The _async forms return
- * when the copy is queued; then memory from gs_host_alloc must stay untouched until the stream has
- * passed it, while other memory has already been read (htod), or the call has waited (dtoh).
- * size 0 does nothing.
- * GS_ERR_INVALID_POINTER: a device range is not wholly inside one live allocation. */
+ * The plain forms use the default stream and return when the copy is complete. The _async forms
+ * return when the copy is queued; then memory from gs_host_alloc must stay untouched until the
+ * stream has passed it, while other memory has already been read (htod), or the call has waited
+ * (dtoh). size 0 does nothing. GS_ERR_INVALID_POINTER: a device range is not wholly inside one live
+ * allocation. */
 GS_API gs_status gs_memcpy_htod(gs_session session, gs_devptr dst, const void *src, size_t size);
 GS_API gs_status gs_memcpy_dtoh(gs_session session, void *dst, gs_devptr src, size_t size);
 GS_API gs_status gs_memcpy_dtod(gs_session session, gs_devptr dst, gs_devptr src, size_t size);
-GS_API gs_status gs_memcpy_htod_async(gs_session session, gs_devptr dst, const void *src, size_t size,
-                                      gs_stream stream);
+GS_API gs_status gs_memcpy_htod_async(gs_session session, gs_devptr dst, const void *src,
+                                      size_t size, gs_stream stream);
 GS_API gs_status gs_memcpy_dtoh_async(gs_session session, void *dst, gs_devptr src, size_t size,
                                       gs_stream stream);
 GS_API gs_status gs_memcpy_dtod_async(gs_session session, gs_devptr dst, gs_devptr src, size_t size,
                                       gs_stream stream);
 /* Sets size bytes to the low 8 bits of value. */
 GS_API gs_status gs_memset(gs_session session, gs_devptr dst, int value, size_t size);
-GS_API gs_status gs_memset_async(gs_session session, gs_devptr dst, int value, size_t size, gs_stream stream);
+GS_API gs_status gs_memset_async(gs_session session, gs_devptr dst, int value, size_t size,
+                                 gs_stream stream);
 
 /* ---- Modules and kernels --------------------------------------------------------------------- */
 
-/* Loads PTX text, a cubin or a fatbin of size bytes; size 0 means NUL-terminated PTX text. The image is
- * copied. Blocks: PTX is compiled by the driver (tens of milliseconds), a cubin loads in far less.
- * GS_ERR_BAD_IMAGE: the message is the driver's or the parser's log. */
-GS_API gs_status gs_module_load(gs_session session, const void *image, size_t size, gs_module *module);
+/* Loads PTX text, a cubin or a fatbin of size bytes; size 0 means NUL-terminated PTX text. The
+ * image is copied. Blocks: PTX is compiled by the driver (tens of milliseconds), a cubin loads in
+ * far less. GS_ERR_BAD_IMAGE: the message is the driver's or the parser's log. */
+GS_API gs_status gs_module_load(gs_session session, const void *image, size_t size,
+                                gs_module *module);
 /* The same from a file. GS_ERR_NOT_FOUND, GS_ERR_SYSTEM. */
 GS_API gs_status gs_module_load_file(gs_session session, const char *path, gs_module *module);
 /* Waits for the session's work, then unloads. Its kernels' handles end with it. */
 GS_API gs_status gs_module_unload(gs_module module);
-/* Looks a kernel up by its (mangled) name, and learns its parameters. Blocks for the server. The handle
- * ends with its module. GS_ERR_NOT_FOUND; GS_ERR_PARAMS: over 4 KiB of parameters. */
+/* Looks a kernel up by its (mangled) name, and learns its parameters. Blocks for the server. The
+ * handle ends with its module. GS_ERR_NOT_FOUND; GS_ERR_PARAMS: over 4 KiB of parameters. */
 GS_API gs_status gs_kernel_get(gs_module module, const char *name, gs_kernel *kernel);
 
 typedef struct gs_kernel_desc {
     size_t size;
-    char name[128];                        /* cut if longer */
+    char name[128]; /* cut if longer */
     unsigned param_count;
-    unsigned param_bytes;                  /* of the parameter buffer */
-    unsigned max_threads_per_block;        /* for this kernel on this device */
-    unsigned registers;                    /* a thread */
-    unsigned static_smem;                  /* bytes a block */
-    unsigned local_bytes;                  /* bytes a thread */
-    unsigned max_dynamic_smem;             /* bytes a block */
+    unsigned param_bytes;           /* of the parameter buffer */
+    unsigned max_threads_per_block; /* for this kernel on this device */
+    unsigned registers;             /* a thread */
+    unsigned static_smem;           /* bytes a block */
+    unsigned local_bytes;           /* bytes a thread */
+    unsigned max_dynamic_smem;      /* bytes a block */
 } gs_kernel_desc;
-#define GS_KERNEL_DESC_INIT {sizeof(gs_kernel_desc)}
+#define GS_KERNEL_DESC_INIT                                                                        \
+    {                                                                                              \
+        sizeof(gs_kernel_desc)                                                                     \
+    }
 
 /* Fills *desc, as far as its size goes. Does not block. */
 GS_API gs_status gs_kernel_info(gs_kernel kernel, gs_kernel_desc *desc);
 /* Offset and size in bytes of parameter `index` in the parameter buffer. Either may be NULL.
  * GS_ERR_INVALID_VALUE: index beyond param_count. */
-GS_API gs_status gs_kernel_param_info(gs_kernel kernel, unsigned index, size_t *offset, size_t *size);
+GS_API gs_status gs_kernel_param_info(gs_kernel kernel, unsigned index, size_t *offset,
+                                      size_t *size);
 /* Address and size of a module's global variable. Either may be NULL. Blocks for the server.
  * GS_ERR_NOT_FOUND. */
 GS_API gs_status gs_global_get(gs_module module, const char *name, gs_devptr *ptr, size_t *size);
@@ -363,46 +389,56 @@ typedef uint64_t gs_report_id;
 
 typedef struct gs_launch_config {
     size_t size;
-    gs_dim3 grid;                          /* blocks */
-    gs_dim3 block;                         /* threads a block */
-    unsigned dynamic_smem;                 /* bytes a block */
-    unsigned arg_count;                    /* if not 0: must equal the kernel's parameter count */
-    const size_t *arg_sizes;               /* if not NULL (with arg_count): must equal the parameters' sizes */
-    const gs_qos *qos;                     /* NULL: the stream's */
-    gs_report_id *report;                  /* not NULL: measure this launch, and name it here */
+    gs_dim3 grid;            /* blocks */
+    gs_dim3 block;           /* threads a block */
+    unsigned dynamic_smem;   /* bytes a block */
+    unsigned arg_count;      /* if not 0: must equal the kernel's parameter count */
+    const size_t *arg_sizes; /* if not NULL (with arg_count): must equal the parameters' sizes */
+    const gs_qos *qos;       /* NULL: the stream's */
+    gs_report_id *report;    /* not NULL: measure this launch, and name it here */
 } gs_launch_config;
-#define GS_LAUNCH_CONFIG_INIT {sizeof(gs_launch_config), {1, 1, 1}, {1, 1, 1}, 0, 0, NULL, NULL, NULL}
-#define GS_LAUNCH_CONFIG_1D(blocks, threads)                                                                  \
-    {sizeof(gs_launch_config), {(unsigned)(blocks), 1, 1}, {(unsigned)(threads), 1, 1}, 0, 0, NULL, NULL, NULL}
+#define GS_LAUNCH_CONFIG_INIT                                                                      \
+    {                                                                                              \
+        sizeof(gs_launch_config), {1, 1, 1}, {1, 1, 1}, 0, 0, NULL, NULL, NULL                     \
+    }
+#define GS_LAUNCH_CONFIG_1D(blocks, threads)                                                       \
+    {                                                                                              \
+        sizeof(gs_launch_config), {(unsigned)(blocks), 1, 1}, {(unsigned)(threads), 1, 1}, 0, 0,   \
+            NULL, NULL, NULL                                                                       \
+    }
 
-/* Queues a kernel. stream NULL: the default stream of the kernel's session. args[i] points to the i-th
- * parameter's value, copied before return; sizes come from the module (gs_kernel_param_info); args may be
- * NULL for a kernel without parameters. Returns in some 100 ns; blocks only while the stream's ring (64 KiB
- * of unfinished work) is full.
- * GS_ERR_LAUNCH_CONFIG, GS_ERR_PARAMS, GS_ERR_NOT_SUPPORTED (qos), GS_ERR_LIMIT (over 64 reports open). */
-GS_API gs_status gs_launch(gs_stream stream, gs_kernel kernel, const gs_launch_config *config, void **args);
+/* Queues a kernel. stream NULL: the default stream of the kernel's session. args[i] points to the
+ * i-th parameter's value, copied before return; sizes come from the module (gs_kernel_param_info);
+ * args may be NULL for a kernel without parameters. Returns in some 100 ns; blocks only while the
+ * stream's ring (64 KiB of unfinished work) is full. GS_ERR_LAUNCH_CONFIG, GS_ERR_PARAMS,
+ * GS_ERR_NOT_SUPPORTED (qos), GS_ERR_LIMIT (over 64 reports open). */
+GS_API gs_status gs_launch(gs_stream stream, gs_kernel kernel, const gs_launch_config *config,
+                           void **args);
 
 typedef struct gs_report {
     size_t size;
-    unsigned sm_count;                     /* SMs the launch could use */
-    int priority;                          /* CUDA priority it ran with */
-    uint64_t queued_ns;                    /* from gs_launch to its hand-over to the device */
-    uint64_t run_ns;                       /* on the device, by device timestamps */
+    unsigned sm_count;  /* SMs the launch could use */
+    int priority;       /* CUDA priority it ran with */
+    uint64_t queued_ns; /* from gs_launch to its hand-over to the device */
+    uint64_t run_ns;    /* on the device, by device timestamps */
 } gs_report;
-#define GS_REPORT_INIT {sizeof(gs_report)}
+#define GS_REPORT_INIT                                                                             \
+    {                                                                                              \
+        sizeof(gs_report)                                                                          \
+    }
 
-/* The report of a launch. Each can be fetched once; an unfetched one is dropped when the session has
- * asked for 64 newer ones. Does not block. GS_NOT_READY: still running.
- * GS_ERR_INVALID_VALUE: not asked for, fetched before, or dropped. */
+/* The report of a launch. Each can be fetched once; an unfetched one is dropped when the session
+ * has asked for 64 newer ones. Does not block. GS_NOT_READY: still running. GS_ERR_INVALID_VALUE:
+ * not asked for, fetched before, or dropped. */
 GS_API gs_status gs_launch_report(gs_session session, gs_report_id id, gs_report *report);
 
 /* Records: from gs_graph_begin to gs_graph_end, launches, copies from or to gs_host_alloc memory or
- * between device memory, and memsets given to this stream are kept in a graph instead of run. Other calls
- * on the stream give GS_ERR_RECORDING. Other streams are not affected. */
+ * between device memory, and memsets given to this stream are kept in a graph instead of run. Other
+ * calls on the stream give GS_ERR_RECORDING. Other streams are not affected. */
 GS_API gs_status gs_graph_begin(gs_session session, gs_stream stream);
-/* Ends recording; the stream is as before. *graph runs its calls one after the other. If the recording
- * failed it is dropped and the status of the first failure returned. Blocks for the server.
- * GS_ERR_LIMIT: over 64 MiB of records, or 1,024 graphs. */
+/* Ends recording; the stream is as before. *graph runs its calls one after the other. If the
+ * recording failed it is dropped and the status of the first failure returned. Blocks for the
+ * server. GS_ERR_LIMIT: over 64 MiB of records, or 1,024 graphs. */
 GS_API gs_status gs_graph_end(gs_session session, gs_stream stream, gs_graph *graph);
 /* Queues the whole graph as one message. Blocks as gs_launch does. */
 GS_API gs_status gs_graph_launch(gs_graph graph, gs_stream stream);

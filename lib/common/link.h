@@ -1,0 +1,118 @@
+/*
+ * link.h - the supervisor and its worker: messages on a SOCK_SEQPACKET socketpair.
+ *
+ * Both ends are the same executable of the same build, so nothing is versioned; but the worker runs
+ * tenants' code under a driver, so the supervisor checks what it says as it would a stranger's: a
+ * message of a wrong size or about a wrong slot ends the worker, never the supervisor.
+ *
+ * Life of a session slot:
+ *   supervisor                         worker
+ *   LINK_OPEN {slot, segment, limits}  maps the segment, registers the completion page,
+ *                                      reserves a window
+ *                                      LINK_OPENED {slot, window}  or  {slot, status, text}
+ *   LINK_CLOSE {slot}                  stops taking records, lets the device finish what it has,
+ *                                      frees everything
+ *                                      LINK_CLOSED {slot}
+ * The slot is free for another session only after LINK_CLOSED (or a refused LINK_OPENED).
+ */
+#ifndef GS_COMMON_LINK_H
+#define GS_COMMON_LINK_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#include "common/wire.h"
+
+#define LINK_SLOTS_MAX 4096u
+
+enum link_op {
+    LINK_READY = 1,      /* worker: device ready */
+    LINK_OPEN = 2,       /* supervisor */
+    LINK_OPENED = 3,     /* worker */
+    LINK_CLOSE = 4,      /* supervisor */
+    LINK_CLOSED = 5,     /* worker */
+    LINK_VAULT_PUT = 6,  /* worker, with one descriptor: keep it for {slot, address, size} */
+    LINK_VAULT_DROP = 7, /* worker: close the descriptor of {slot, address} */
+    LINK_FATAL = 8,      /* worker: the context is lost or the device cannot be used; it exits now.
+                            slot: the session to blame, or LINK_SLOT_NONE */
+    LINK_QUIT = 9        /* supervisor: exit, without waiting for the device */
+};
+#define LINK_SLOT_NONE UINT32_MAX
+
+struct link_device {
+    uint64_t memory_total;
+    uint32_t compute_major, compute_minor;
+    uint32_t sm_count;
+    uint32_t max_threads_per_block;
+    uint32_t max_block_dim[3];
+    uint32_t max_grid_dim[3];
+    uint32_t max_dynamic_smem;
+    int32_t priority_lowest, priority_highest; /* CUDA's: 0 and, say, -5 */
+    char name[64];
+    char driver[32];
+};
+
+struct link_open {
+    int32_t segment_id;
+    uint32_t uid;
+    uint64_t session_id;
+    uint64_t mem_limit; /* 0: the device's memory */
+    struct wire_qos qos;
+};
+
+struct link_opened {
+    int32_t status; /* gs_status */
+    uint32_t reserved;
+    uint64_t window_base, window_size;
+    uint64_t mem_limit; /* what was granted */
+};
+
+struct link_vault {
+    uint64_t address;
+    uint64_t size;
+};
+
+struct link_fatal {
+    int32_t status; /* gs_status that tenants get */
+    uint32_t kind;  /* gs_fault_kind */
+    uint32_t stream;
+    uint32_t reserved;
+    uint64_t position;
+    char kernel[64];
+};
+
+struct link_message {
+    uint32_t op;
+    uint32_t slot;
+    union {
+        struct link_device device;
+        struct link_open open;
+        struct link_opened opened;
+        struct link_vault vault;
+        struct link_fatal fatal;
+    } u;
+    char text[192]; /* for people: why something failed */
+};
+
+/* One per slot in a memfd that the supervisor makes and the worker fills: what `gsctl ps` shows,
+ * without a message. Relaxed loads and stores: they are figures, nothing hangs on their order. */
+struct link_stats {
+    _Atomic uint64_t memory_used;
+    _Atomic uint64_t launches;
+    _Atomic uint64_t copies;
+    _Atomic uint64_t copied_bytes;
+    uint64_t reserved[4];
+};
+static_assert(sizeof(struct link_stats) == 64, "link_stats");
+
+/* How the supervisor starts a worker: it execs itself with these descriptors and this command line:
+ *   gshared --worker DEVICE KIND BELL     DEVICE: ordinal, KIND: cuda | soft, BELL: name of the
+ * doorbell queue (made by the supervisor, mode 0622) LINK_FD is the socketpair, LINK_STATS_FD the
+ * statistics. The worker ends when the socket does. */
+#define LINK_FD       3
+#define LINK_STATS_FD 4
+
+/* The worker's entry, in lib/worker; called by gshared's main(). Returns the exit status. */
+int worker_main(int device, const char *kind, const char *bell_name);
+
+#endif

@@ -1,0 +1,76 @@
+/* log.c - see log.h. */
+#include "common/log.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+static struct {
+    const char *who;
+    enum log_level level;
+    bool journal;
+} logger = {"gshare", LOG_LEVEL_INFO, false};
+
+static bool level_parse(const char *name, enum log_level *level)
+{
+    static const struct {
+        const char *name;
+        enum log_level level;
+    } names[] = {{"error", LOG_LEVEL_ERROR},
+                 {"warning", LOG_LEVEL_WARNING},
+                 {"info", LOG_LEVEL_INFO},
+                 {"debug", LOG_LEVEL_DEBUG}};
+
+    for (size_t i = 0; name && i < sizeof(names) / sizeof(names[0]); i++) {
+        if (!strcmp(name, names[i].name)) {
+            *level = names[i].level;
+            return true;
+        }
+    }
+    return false;
+}
+
+void log_init(const char *who, const char *level_name)
+{
+    logger.who = who;
+    logger.journal = getenv("JOURNAL_STREAM") != NULL;
+    if (!level_parse(level_name, &logger.level) &&
+        !level_parse(getenv("GSHARE_LOG"), &logger.level))
+        logger.level = LOG_LEVEL_INFO;
+}
+
+void log_line(enum log_level level, const char *format, ...)
+{
+    char line[1024];
+    int saved = errno; /* callers log first and then look at errno */
+    struct timespec now;
+    struct tm tm;
+    size_t n = 0;
+    va_list ap;
+
+    if (level > logger.level)
+        return;
+    clock_gettime(CLOCK_REALTIME, &now);
+    localtime_r(&now.tv_sec, &tm);
+    if (logger.journal)
+        n += (size_t)snprintf(line, sizeof(line), "<%d>", (int)level);
+    else
+        n += (size_t)snprintf(line, sizeof(line), "%02d:%02d:%02d.%03ld ", tm.tm_hour, tm.tm_min,
+                              tm.tm_sec, now.tv_nsec / 1000000);
+    n += (size_t)snprintf(line + n, sizeof(line) - n, "%s[%d] ", logger.who, (int)getpid());
+    va_start(ap, format);
+    int body = vsnprintf(line + n, sizeof(line) - n, format, ap);
+    va_end(ap);
+    if (body > 0)
+        n = n + (size_t)body < sizeof(line) - 1 ? n + (size_t)body : sizeof(line) - 2;
+    line[n++] = '\n';
+    /* Nothing can be done for a log line that cannot be written. */
+    ssize_t written = write(STDERR_FILENO, line, n);
+    (void)written;
+    errno = saved;
+}

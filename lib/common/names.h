@@ -1,0 +1,17 @@
+/* names.h - names of the queues of an instance, as wire.h lists them. Pure text; any thread. */
+#ifndef GS_COMMON_NAMES_H
+#define GS_COMMON_NAMES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "common/wire.h"
+
+/* 1 to WIRE_INSTANCE_MAX characters of [A-Za-z0-9_-]: it becomes part of queue names. */
+bool instance_valid(const char *instance);
+
+void name_control(char out[WIRE_NAME_MAX], const char *instance);
+void name_bell(char out[WIRE_NAME_MAX], const char *instance, int device);
+void name_reply(char out[WIRE_NAME_MAX], const char *instance, uint64_t token);
+
+#endif

@@ -1,0 +1,54 @@
+/*
+ * ring.h - arithmetic of a submission ring: one producer (the client), one consumer (the
+ * dispatcher), free-running 64-bit byte positions, records of REC_ALIGN multiples that never wrap.
+ *
+ *   complete <= head <= tail <= complete + SEG_RING_BYTES
+ *
+ * tail: written by the client. head: private to the dispatcher. complete: written by the GPU; bytes
+ * before it may be overwritten. Inline functions on plain numbers: no memory access here.
+ */
+#ifndef GS_COMMON_RING_H
+#define GS_COMMON_RING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "common/wire.h"
+
+/* Offset of a position in the ring's bytes. */
+static inline uint32_t ring_offset(uint64_t position)
+{
+    return (uint32_t)(position % SEG_RING_BYTES);
+}
+
+/* Bytes from a position to the ring's end. */
+static inline uint32_t ring_to_end(uint64_t position)
+{
+    return SEG_RING_BYTES - ring_offset(position);
+}
+
+static inline uint32_t ring_round(uint32_t bytes)
+{
+    return (bytes + REC_ALIGN - 1) / REC_ALIGN * REC_ALIGN;
+}
+
+/* Bytes of padding that a record of `size` needs before it at `tail`. */
+static inline uint32_t ring_pad(uint64_t tail, uint32_t size)
+{
+    uint32_t left = ring_to_end(tail);
+    return left < size ? left : 0;
+}
+
+/* Does a record of `size`, with its padding, fit? */
+static inline bool ring_fits(uint64_t tail, uint64_t complete, uint32_t size)
+{
+    return tail - complete + ring_pad(tail, size) + size <= SEG_RING_BYTES;
+}
+
+/* Is a tail read from a tenant's segment possible, given what was consumed up to head? */
+static inline bool ring_tail_valid(uint64_t tail, uint64_t head)
+{
+    return tail - head <= SEG_RING_BYTES && tail % REC_ALIGN == 0;
+}
+
+#endif
