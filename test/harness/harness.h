@@ -1,0 +1,207 @@
+/*
+ * harness.h - what an end-to-end test needs: a private server, tenant processes, checks, and the
+ * proof that nothing is left behind.
+ *
+ * A test program is a table of tests:
+ *
+ *     static void a_kernel_adds_two_vectors(void)
+ *     {
+ *         struct server *server = server_start(NULL);
+ *         gs_session s;
+ *
+ *         CHECK_OK(server_attach(server, &s));
+ *         ...
+ *         CHECK_OK(gs_detach(s));
+ *         server_stop(server);
+ *     }
+ *     static const struct test tests[] = {TEST(a_kernel_adds_two_vectors)};
+ *     int main(int argc, char **argv) { return test_main(argc, argv, tests, ARRAY_SIZE(tests)); }
+ *
+ * Each test runs in a process of its own, in a process group of its own, under a deadline. After it
+ * the program looks for processes, queues and System V segments that the test left, and fails it if
+ * there are any. Output is TAP. Arguments of the program: names of the tests to run (a part of a
+ * name is enough); "-l" lists them.
+ *
+ * Environment: GSHARE_TEST_DEVICE (auto, cuda, soft; default soft), GSHARE_TEST_BUILD (the build
+ * directory; default: where the program lies), GSHARE_TEST_SEED, GSHARE_TEST_TIME_SCALE (deadlines
+ * are multiplied by it: sanitizers are slow).
+ *
+ * Threads: server_* and tenant_* from the test's main thread; checks from any thread.
+ */
+#ifndef GS_TEST_HARNESS_H
+#define GS_TEST_HARNESS_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "common/util.h"
+#include "gshare.h"
+
+/* ---- Tests ----------------------------------------------------------------------------------- */
+
+struct test {
+    const char *name;
+    void (*run)(void);
+    unsigned seconds; /* deadline; 0: 60 */
+};
+#define TEST(function)                                                                             \
+    {                                                                                              \
+        #function, function, 0                                                                     \
+    }
+#define TEST_WITHIN(function, seconds)                                                             \
+    {                                                                                              \
+        #function, function, seconds                                                               \
+    }
+
+/* Runs the tests that the arguments name, all without arguments. Returns main's exit status. */
+int test_main(int argc, char **argv, const struct test *tests, size_t count);
+
+/* ---- Checks: print what was wrong and end the calling process with status 1 -------------------- */
+
+#define CHECK(condition)                                                                           \
+    ((condition) ? (void)0 : test_fail(__FILE__, __LINE__, "not so: %s", #condition))
+/* A gs_status that must be GS_OK; the library's own message is printed. */
+#define CHECK_OK(call) test_check_status(__FILE__, __LINE__, #call, (call), GS_OK)
+/* A gs_status that must be this one. For errors, a message must have been left. */
+#define CHECK_STATUS(call, wanted) test_check_status(__FILE__, __LINE__, #call, (call), (wanted))
+#define CHECK_EQUAL(got, wanted)                                                                   \
+    test_check_equal(__FILE__, __LINE__, #got, (uint64_t)(got), (uint64_t)(wanted))
+#define CHECK_TEXT(got, part) test_check_text(__FILE__, __LINE__, #got, (got), (part))
+#define CHECK_MEMORY(got, wanted, size)                                                            \
+    test_check_memory(__FILE__, __LINE__, #got, (got), (wanted), (size))
+/* Polls until the condition holds; fails after milliseconds (times the time scale). */
+#define CHECK_WITHIN(milliseconds, condition)                                                      \
+    do {                                                                                           \
+        uint64_t deadline_ = test_deadline(milliseconds);                                          \
+        while (!(condition)) {                                                                     \
+            if (clock_ns() > deadline_)                                                            \
+                test_fail(__FILE__, __LINE__, "not within %d ms: %s", (int)(milliseconds),         \
+                          #condition);                                                             \
+            test_pause();                                                                          \
+        }                                                                                          \
+    } while (0)
+
+void test_fail(const char *file, int line, const char *format, ...)
+    __attribute__((noreturn, format(printf, 3, 4)));
+/* Ends the test as skipped; the reason is printed and the skip counted. From the test's own process
+ * only, not from a tenant. */
+void test_skip(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));
+void test_check_status(const char *file, int line, const char *call, gs_status got,
+                       gs_status wanted);
+void test_check_equal(const char *file, int line, const char *what, uint64_t got, uint64_t wanted);
+void test_check_text(const char *file, int line, const char *what, const char *got,
+                     const char *part);
+void test_check_memory(const char *file, int line, const char *what, const void *got,
+                       const void *wanted, size_t size);
+/* clock_ns() at which `milliseconds` from now, times the time scale, have passed. */
+uint64_t test_deadline(unsigned milliseconds);
+/* Gives the processor away for 200 us: between two looks at a condition, never instead of one. */
+void test_pause(void);
+/* A stream of random numbers from the seed, which a failing test prints. One stream a process;
+ * a tenant's is derived from its parent's. */
+uint64_t test_random(void);
+/* Is the work run on the software device? Asked of the session, so also right for "auto". */
+bool test_device_is_soft(gs_session session);
+/* Path of a file in the build directory, such as "bin/gsctl". Static buffer of the thread. */
+const char *test_build_path(const char *file);
+
+/* ---- The private server ------------------------------------------------------------------------ */
+
+struct server {
+    pid_t pid; /* 0 once it has ended */
+    char instance[32];
+    char log[96]; /* what it prints; shown when the test fails */
+};
+
+struct server_options {
+    const char *device;           /* NULL: as the test run wants it */
+    const char *instance;         /* NULL: one of its own */
+    const char *const *arguments; /* further ones, NULL-terminated; may be NULL */
+    const char *const *environment; /* "NAME=value", NULL-terminated; may be NULL */
+};
+
+/* Starts `gshared -f` and returns when it says that it is ready. Sets GSHARE_INSTANCE, so that
+ * gs_attach(NULL, ...) of this process and of its tenants finds it. It dies with the test. */
+struct server *server_start(const struct server_options *options);
+/* SIGTERM; checks that it ends with status 0 in 10 s. */
+void server_stop(struct server *server);
+/* SIGKILL, and waits for the end of the process. */
+void server_kill(struct server *server);
+/* Attaches to this server with default parameters. */
+gs_status server_attach(const struct server *server, gs_session *session);
+/* Waits until the server itself counts so many tenants (CTL_STATUS, asked over the queue). */
+void server_wait_tenants(const struct server *server, unsigned count, unsigned milliseconds);
+/* Bytes of device memory that the server says all tenants hold. */
+uint64_t server_memory_used(const struct server *server);
+/* Tenants that the server says it has. */
+unsigned server_tenants(const struct server *server);
+/* Process id of the worker of device 0, 0 when there is none. */
+pid_t server_worker_pid(const struct server *server);
+
+/* Runs a program of the build ("bin/gsctl"), at most 30 s, and gives its exit status. output (may be
+ * NULL) takes stdout and stderr, NUL-terminated and cut to size. */
+int program_run(const char *const *arguments, char *output, size_t size);
+
+/* ---- Tenants ----------------------------------------------------------------------------------- */
+
+/* Forks a process that runs body and exits with 0 when it returns. It dies with the test. */
+pid_t tenant_start(void (*body)(void *), void *argument);
+/* Waits; fails the test unless it exited with 0. */
+void tenant_join(pid_t pid);
+/* Sends the signal and waits for the end; SIGKILL usually. */
+void tenant_kill(pid_t pid, int signal);
+/* The wait status when it has ended. Fails the test after `seconds` (times the time scale). */
+int tenant_wait(pid_t pid, unsigned seconds);
+
+/* Zeroed memory that the test and the tenants it starts later share. Never freed. */
+void *shared_alloc(size_t size);
+
+/* A counter that processes wait on: in shared_alloc memory. */
+struct gate {
+    _Atomic uint32_t count;
+};
+/* Adds one, and wakes those who wait. */
+void gate_pass(struct gate *gate);
+/* Waits until `count` have passed; fails the test after 30 s. */
+void gate_wait(struct gate *gate, uint32_t count);
+
+/* ---- What is left behind ----------------------------------------------------------------------- */
+
+/* Fails unless no queue of the instance exists (names that are known, and all of /dev/mqueue where
+ * that is mounted). test_main does it after each test for each server that the test started. */
+void leak_check_queues(const char *instance);
+
+/* ---- Kernels (kernels.ptx, made from kernels.cu) ----------------------------------------------- */
+
+extern const char kernels_ptx[]; /* NUL-terminated */
+
+/* The module, loaded; one kernel of it. */
+gs_module kernels_load(gs_session session);
+gs_kernel kernels_get(gs_module module, const char *name);
+
+/* One launch on the default stream: kernel(args...) with a 1-D grid. Returns gs_launch's status. */
+gs_status kernels_launch(gs_stream stream, gs_kernel kernel, unsigned blocks, unsigned threads,
+                         void **args);
+
+/* Names and parameters, as in kernels.cu:
+ *   fill(u32 *out, u32 value, u32 n)                 out[i] = value + i
+ *   add(const f32 *a, const f32 *b, f32 *out, u32 n)
+ *   scale(f32 *data, f32 factor, u32 n)
+ *   increment(u32 *counter)                          one thread: *counter += 1 (not atomic)
+ *   count(u32 *counter)                              every thread: atomicAdd(counter, 1)
+ *   sum(const u32 *in, u64 *out, u32 n)              block sums in shared memory, then atomicAdd
+ *   spin(u64 nanoseconds)                            each thread runs until that time has passed
+ *   spin_until(volatile u32 *flag)                   runs until *flag != 0
+ *   chain(u32 *data, u32 n, u32 rounds, u32 seed)    much integer arithmetic on each word
+ *   nothing()
+ *   many_parameters(u8 a, u16 b, u32 c, u64 d, struct {u32 x[5];} e, f64 f, u64 *out)
+ *   dynamic_shared(u32 *out, u32 words)              reverses through dynamic shared memory
+ *   store(u32 *address, u32 value)                   one store to wherever it is told
+ *   trap()
+ * and the variables  u32 table[256] (.global, table[i] = i * i),  u32 bias (.const, 1000).
+ */
+
+#endif
