@@ -1,0 +1,326 @@
+/*
+ * request.c - see request.h.
+ *
+ * A reply queue is announced before it is made, and its maker holds a shared flock on it: so the
+ * server can remove the queue of a client that died in between, and no other.
+ */
+#include "common/request.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/names.h"
+#include "common/util.h"
+
+/* How long to wait before looking whether the server still lives. */
+#define PROBE_NS          100000000u
+/* The server forgets an announcement after a second. */
+#define ANNOUNCE_AGAIN_NS 500000000u
+
+__attribute__((format(printf, 3, 4))) static gs_status fail(char message[REQUEST_MESSAGE_MAX],
+                                                            gs_status status, const char *format,
+                                                            ...)
+{
+    va_list ap;
+
+    va_start(ap, format);
+    vsnprintf(message, REQUEST_MESSAGE_MAX, format, ap);
+    va_end(ap);
+    return status;
+}
+
+static gs_status fail_errno(char message[REQUEST_MESSAGE_MAX], const char *what)
+{
+    int error = errno;
+    bool resource = error == ENOMEM || error == EMFILE || error == ENFILE || error == ENOSPC;
+
+    return fail(message, resource ? GS_ERR_NO_MEMORY : GS_ERR_SYSTEM, "%s: %s", what,
+                strerror(error));
+}
+
+static gs_status fail_lost(const struct control *control, char message[REQUEST_MESSAGE_MAX])
+{
+    return fail(message, GS_ERR_SERVER_LOST, "the gshare server '%s' ended before it answered",
+                control->instance);
+}
+
+/* ---- The control queue ----------------------------------------------------------------------- */
+
+/* A server holds LOCK_EX on its queue while it lives; the kernel lets go of it with the process. */
+bool control_served(const struct control *control)
+{
+    if (flock(control->queue, LOCK_SH | LOCK_NB) < 0)
+        return true;
+    flock(control->queue, LOCK_UN);
+    return false;
+}
+
+gs_status control_open(struct control *control, const char *instance,
+                       char message[REQUEST_MESSAGE_MAX])
+{
+    struct control made = {.queue = -1};
+    char name[WIRE_NAME_MAX];
+    struct stat st;
+
+    if (!instance_valid(instance))
+        return fail(message, GS_ERR_INVALID_VALUE,
+                    "instance name '%.40s': 1 to %u letters, digits, '-' and '_'", instance,
+                    WIRE_INSTANCE_MAX);
+    name_control(name, instance);
+    snprintf(made.instance, sizeof(made.instance), "%s", instance);
+    made.queue = mq_open(name, O_WRONLY | O_CLOEXEC);
+    if (made.queue < 0 && errno == EACCES)
+        return fail(message, GS_ERR_REFUSED, "the gshare server '%s' does not serve uid %u",
+                    instance, (unsigned)geteuid());
+    if (made.queue < 0 && errno != ENOENT)
+        return fail_errno(message, "mq_open of the control queue");
+    if (made.queue < 0 || !control_served(&made)) {
+        control_close(&made);
+        return fail(message, GS_ERR_NO_SERVER,
+                    "no gshare server '%s' runs; start one: gshared -d --instance %s", instance,
+                    instance);
+    }
+    if (fstat(made.queue, &st) < 0) {
+        gs_status status = fail_errno(message, "fstat of the control queue");
+        control_close(&made);
+        return status;
+    }
+    made.owner = st.st_uid;
+    *control = made;
+    return GS_OK;
+}
+
+void control_close(struct control *control)
+{
+    if (control->queue >= 0)
+        mq_close(control->queue);
+    control->queue = -1;
+}
+
+/* ---- Waiting --------------------------------------------------------------------------------- */
+
+/* The moment, on the clock that the mq_timed calls use, at which to probe the server, or the
+ * deadline if that is nearer. */
+static struct timespec wait_until(uint64_t deadline_ns)
+{
+    uint64_t now = clock_ns();
+    uint64_t left = deadline_ns > now ? deadline_ns - now : 0;
+    struct timespec t;
+
+    if (left > PROBE_NS)
+        left = PROBE_NS;
+    clock_gettime(CLOCK_REALTIME, &t);
+    left += (uint64_t)t.tv_nsec;
+    t.tv_sec += (time_t)(left / 1000000000u);
+    t.tv_nsec = (long)(left % 1000000000u);
+    return t;
+}
+
+/* After a wait that ended without success: go on (GS_OK), or why not. */
+static gs_status wait_verdict(const struct control *control, uint64_t deadline_ns, const char *what,
+                              char message[REQUEST_MESSAGE_MAX])
+{
+    if (errno == EINTR)
+        return GS_OK;
+    if (errno != ETIMEDOUT)
+        return fail_errno(message, what);
+    if (!control_served(control))
+        return fail_lost(control, message);
+    if (clock_ns() >= deadline_ns)
+        return fail(message, GS_ERR_TIMEOUT, "the gshare server '%s' did not answer in time",
+                    control->instance);
+    return GS_OK;
+}
+
+gs_status control_send(const struct control *control, struct ctl_header *request, uint16_t op,
+                       size_t size, uint64_t token, uint64_t deadline_ns,
+                       char message[REQUEST_MESSAGE_MAX])
+{
+    *request = (struct ctl_header){.magic = WIRE_MAGIC,
+                                   .version = WIRE_VERSION,
+                                   .op = op,
+                                   .size = (uint32_t)size,
+                                   .token = token};
+    for (;;) {
+        struct timespec until = wait_until(deadline_ns);
+
+        if (mq_timedsend(control->queue, (const char *)request, size, 0, &until) == 0)
+            return GS_OK;
+        gs_status status = wait_verdict(control, deadline_ns, "mq_send to the server", message);
+        if (status != GS_OK)
+            return status;
+    }
+}
+
+/* ---- The reply queue ------------------------------------------------------------------------- */
+
+struct reply_queue {
+    mqd_t queue;
+    uint64_t token;
+    char name[WIRE_NAME_MAX];
+};
+
+static void reply_queue_deinit(struct reply_queue *reply)
+{
+    if (reply->queue < 0)
+        return;
+    mq_unlink(reply->name); /* the server mostly did it before us */
+    mq_close(reply->queue);
+    reply->queue = -1;
+}
+
+static gs_status announce(const struct control *control, struct reply_queue *reply,
+                          uint64_t deadline_ns, char message[REQUEST_MESSAGE_MAX])
+{
+    struct ctl_header h;
+
+    if (getrandom(&reply->token, sizeof(reply->token), 0) != sizeof(reply->token))
+        return fail_errno(message, "getrandom");
+    name_reply(reply->name, control->instance, reply->token);
+    return control_send(control, &h, CTL_ANNOUNCE, sizeof(h), reply->token, deadline_ns, message);
+}
+
+/* Is it the system's (or the user's) count of queues that is used up for the moment, and not this
+ * process's own table of descriptors? */
+static bool queues_exhausted(const struct control *control, int error)
+{
+    int probe;
+
+    if (error == ENOSPC)
+        return true;
+    if (error != EMFILE)
+        return false;
+    probe = fcntl(control->queue, F_DUPFD_CLOEXEC, 0);
+    if (probe < 0)
+        return false;
+    close(probe);
+    return true;
+}
+
+/* Queues are few (256 a system by default) and each is held for a fraction of a millisecond: with
+ * a thousand processes attaching at once, one waits for its turn. */
+static gs_status reply_queue_init(const struct control *control, struct reply_queue *reply,
+                                  size_t message_size, uint64_t deadline_ns,
+                                  char message[REQUEST_MESSAGE_MAX])
+{
+    struct mq_attr attr = {.mq_maxmsg = 1, .mq_msgsize = (long)message_size};
+    struct timespec pause = {0, 500000};
+    uint64_t announced = 0;
+
+    for (;;) {
+        if (announced == 0 || clock_ns() - announced > ANNOUNCE_AGAIN_NS) {
+            gs_status status = announce(control, reply, deadline_ns, message);
+            if (status != GS_OK)
+                return status;
+            announced = clock_ns();
+        }
+        reply->queue =
+            mq_open(reply->name, O_RDONLY | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR, &attr);
+        if (reply->queue >= 0)
+            break;
+        if (!queues_exhausted(control, errno) || clock_ns() >= deadline_ns)
+            return fail_errno(message, "mq_open of a reply queue");
+        nanosleep(&pause, NULL);
+        if (!control_served(control))
+            return fail_lost(control, message);
+    }
+    /* Root in a user's server acts as that user, who could not open root's queue. */
+    if ((geteuid() == 0 && control->owner != 0 && fchown(reply->queue, control->owner, -1) < 0) ||
+        flock(reply->queue, LOCK_SH | LOCK_NB) < 0) {
+        gs_status status = fail_errno(message, "preparing the reply queue");
+        reply_queue_deinit(reply);
+        return status;
+    }
+    return GS_OK;
+}
+
+/* ---- The answer ------------------------------------------------------------------------------ */
+
+/* Every answer begins so. */
+struct answer_head {
+    struct ctl_header h;
+    int32_t status;
+};
+static_assert(offsetof(struct ctl_attach_reply, status) == offsetof(struct answer_head, status) &&
+                  offsetof(struct ctl_status_reply, status) ==
+                      offsetof(struct answer_head, status) &&
+                  offsetof(struct ctl_ps_reply, status) == offsetof(struct answer_head, status) &&
+                  offsetof(struct ctl_quit_reply, status) == offsetof(struct answer_head, status),
+              "the status of an answer");
+
+/* Where an answer has its text for people. */
+static size_t answer_text_offset(uint16_t op)
+{
+    switch (op) {
+    case CTL_ATTACH:
+        return offsetof(struct ctl_attach_reply, message);
+    case CTL_STATUS:
+        return offsetof(struct ctl_status_reply, message);
+    case CTL_PS:
+        return offsetof(struct ctl_ps_reply, message);
+    default:
+        return offsetof(struct ctl_quit_reply, message);
+    }
+}
+#define ANSWER_TEXT_MAX sizeof(((struct ctl_quit_reply *)0)->message)
+
+static gs_status answer_check(const unsigned char *bytes, size_t size, size_t want, uint16_t op,
+                              uint64_t token, char message[REQUEST_MESSAGE_MAX])
+{
+    size_t text = answer_text_offset(op);
+    struct answer_head head;
+
+    if (size < sizeof(head))
+        return fail(message, GS_ERR_PROTOCOL, "the server's answer has %zu bytes, of %zu", size,
+                    want);
+    memcpy(&head, bytes, sizeof(head));
+    if (head.h.magic != WIRE_MAGIC || head.h.token != token)
+        return fail(message, GS_ERR_PROTOCOL, "the server's answer is not to this request");
+    if (head.h.version != WIRE_VERSION)
+        return fail(message, GS_ERR_VERSION,
+                    "the server speaks protocol version %u, this library version %u",
+                    head.h.version, WIRE_VERSION);
+    if (head.h.op != op || head.h.size != size || (head.status == GS_OK && size != want))
+        return fail(message, GS_ERR_PROTOCOL,
+                    "the server's answer to request %u has %zu bytes, of %zu", op, size, want);
+    if (head.status == GS_OK)
+        return GS_OK;
+    if (size < text + ANSWER_TEXT_MAX)
+        return fail(message, head.status, "the server refused, and did not say why");
+    return fail(message, head.status, "%.*s", (int)ANSWER_TEXT_MAX, (const char *)bytes + text);
+}
+
+gs_status control_ask(const struct control *control, struct ctl_header *request, uint16_t op,
+                      size_t size, void *reply, size_t reply_size, uint64_t deadline_ns,
+                      char message[REQUEST_MESSAGE_MAX])
+{
+    size_t queue_size = reply_size > CTL_MESSAGE_MAX ? CTL_REPLY_MAX : CTL_MESSAGE_MAX;
+    __attribute__((cleanup(reply_queue_deinit))) struct reply_queue queue = {.queue = -1};
+    unsigned char bytes[CTL_REPLY_MAX];
+    gs_status status;
+
+    status = reply_queue_init(control, &queue, queue_size, deadline_ns, message);
+    if (status == GS_OK)
+        status = control_send(control, request, op, size, queue.token, deadline_ns, message);
+    while (status == GS_OK) {
+        struct timespec until = wait_until(deadline_ns);
+        ssize_t n = mq_timedreceive(queue.queue, (char *)bytes, queue_size, NULL, &until);
+
+        if (n >= 0) {
+            status = answer_check(bytes, (size_t)n, reply_size, op, queue.token, message);
+            if (status == GS_OK)
+                memcpy(reply, bytes, reply_size);
+            return status;
+        }
+        status = wait_verdict(control, deadline_ns, "mq_receive of the answer", message);
+    }
+    return status;
+}
