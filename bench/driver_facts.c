@@ -1,0 +1,80 @@
+/*
+ * What the CUDA driver costs: the questions that the worker's design hangs on, asked of the bare
+ * driver. Each question runs in a process of its own, so that one that fails or hangs takes no
+ * other with it, and so that GPU memory is counted from a fresh context.
+ *
+ *   cc -O2 -I/usr/local/cuda/include -o driver_facts bench/driver_facts*.c -lcuda -lpthread
+ *   ./driver_facts [QUESTION...]
+ */
+#include "driver_facts.h"
+
+#include <signal.h>
+#include <sys/wait.h>
+
+#define TIME_LIMIT_S 60
+
+static const struct question {
+    const char *name;
+    const char *what;
+    CUresult (*ask)(void);
+    const char *loading; /* CUDA_MODULE_LOADING */
+} questions[] = {
+    {"1", "launches a second on one stream, kernel of 28 bytes of parameters", question_rates, 0},
+    {"2", "round trips, context with default scheduling", question_trips, 0},
+    {"2s", "round trips, context with CU_CTX_SCHED_SPIN", question_trips_spinning, 0},
+    {"7", "launches a second over 16 streams, one thread", question_many_streams, 0},
+    {"8", "how soon a kernel starts; one graph in many streams", question_start, 0},
+    {"4", "calls beside a 300 ms kernel on another stream", question_blocking, 0},
+    {"4e", "the same with CUDA_MODULE_LOADING=EAGER", question_blocking, "EAGER"},
+    {"5", "launch calls of one thread while another makes costly calls", question_stalls, 0},
+    {"3", "time and GPU memory of driver objects", question_costs, 0},
+    {"6", "copies", question_copies, 0},
+};
+
+static int question_wanted(const struct question *q, int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++)
+        if (!strcmp(argv[i], q->name))
+            return 1;
+    return argc == 1;
+}
+
+/* Returns 0 if the question was asked to its end; what failed within it is in the output. */
+static int question_run(const struct question *q)
+{
+    double t0 = now_us();
+    int status;
+    pid_t child;
+
+    printf("\n%s. %s\n", q->name, q->what);
+    fflush(stdout);
+    child = fork();
+    if (child < 0) {
+        perror("fork");
+        return 1;
+    }
+    if (!child) {
+        alarm(TIME_LIMIT_S);
+        setvbuf(stdout, NULL, _IOLBF, 0);
+        setenv("CUDA_CACHE_DISABLE", "1", 1);
+        if (q->loading)
+            setenv("CUDA_MODULE_LOADING", q->loading, 1);
+        exit(q->ask() != CUDA_SUCCESS);
+    }
+    waitpid(child, &status, 0);
+    if (WIFSIGNALED(status))
+        printf("  ENDED by signal %d%s\n", WTERMSIG(status),
+               WTERMSIG(status) == SIGALRM ? " (time limit)" : "");
+    printf("  [%.1f s]\n", (now_us() - t0) / 1e6);
+    return !WIFEXITED(status) || WEXITSTATUS(status);
+}
+
+int main(int argc, char **argv)
+{
+    int bad = 0;
+
+    for (size_t i = 0; i < sizeof(questions) / sizeof(*questions); i++)
+        if (question_wanted(&questions[i], argc, argv))
+            bad += question_run(&questions[i]);
+    return bad != 0;
+}
