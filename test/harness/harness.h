@@ -49,22 +49,23 @@ struct test {
 };
 #define TEST(function)                                                                             \
     {                                                                                              \
-        #function, function, 0                                                                     \
+#function, function, 0                                                                     \
     }
 #define TEST_WITHIN(function, seconds)                                                             \
     {                                                                                              \
-        #function, function, seconds                                                               \
+#function, function, seconds                                                               \
     }
 
 /* Runs the tests that the arguments name, all without arguments. Returns main's exit status. */
 int test_main(int argc, char **argv, const struct test *tests, size_t count);
 
-/* ---- Checks: print what was wrong and end the calling process with status 1 -------------------- */
+/* ---- Checks: print what was wrong and end the calling process with status 1 --------------------
+ */
 
 #define CHECK(condition)                                                                           \
     ((condition) ? (void)0 : test_fail(__FILE__, __LINE__, "not so: %s", #condition))
 /* A gs_status that must be GS_OK; the library's own message is printed. */
-#define CHECK_OK(call) test_check_status(__FILE__, __LINE__, #call, (call), GS_OK)
+#define CHECK_OK(call)             test_check_status(__FILE__, __LINE__, #call, (call), GS_OK)
 /* A gs_status that must be this one. For errors, a message must have been left. */
 #define CHECK_STATUS(call, wanted) test_check_status(__FILE__, __LINE__, #call, (call), (wanted))
 #define CHECK_EQUAL(got, wanted)                                                                   \
@@ -108,7 +109,8 @@ bool test_device_is_soft(gs_session session);
 /* Path of a file in the build directory, such as "bin/gsctl". Static buffer of the thread. */
 const char *test_build_path(const char *file);
 
-/* ---- The private server ------------------------------------------------------------------------ */
+/* ---- The private server ------------------------------------------------------------------------
+ */
 
 struct server {
     pid_t pid; /* 0 once it has ended */
@@ -117,9 +119,9 @@ struct server {
 };
 
 struct server_options {
-    const char *device;           /* NULL: as the test run wants it */
-    const char *instance;         /* NULL: one of its own */
-    const char *const *arguments; /* further ones, NULL-terminated; may be NULL */
+    const char *device;             /* NULL: as the test run wants it */
+    const char *instance;           /* NULL: one of its own */
+    const char *const *arguments;   /* further ones, NULL-terminated; may be NULL */
     const char *const *environment; /* "NAME=value", NULL-terminated; may be NULL */
 };
 
@@ -141,11 +143,12 @@ unsigned server_tenants(const struct server *server);
 /* Process id of the worker of device 0, 0 when there is none. */
 pid_t server_worker_pid(const struct server *server);
 
-/* Runs a program of the build ("bin/gsctl"), at most 30 s, and gives its exit status. output (may be
- * NULL) takes stdout and stderr, NUL-terminated and cut to size. */
+/* Runs a program of the build ("bin/gsctl"), at most 30 s, and gives its exit status. output (may
+ * be NULL) takes stdout and stderr, NUL-terminated and cut to size. */
 int program_run(const char *const *arguments, char *output, size_t size);
 
-/* ---- Tenants ----------------------------------------------------------------------------------- */
+/* ---- Tenants -----------------------------------------------------------------------------------
+ */
 
 /* Forks a process that runs body and exits with 0 when it returns. It dies with the test. */
 pid_t tenant_start(void (*body)(void *), void *argument);
@@ -168,13 +171,15 @@ void gate_pass(struct gate *gate);
 /* Waits until `count` have passed; fails the test after 30 s. */
 void gate_wait(struct gate *gate, uint32_t count);
 
-/* ---- What is left behind ----------------------------------------------------------------------- */
+/* ---- What is left behind -----------------------------------------------------------------------
+ */
 
 /* Fails unless no queue of the instance exists (names that are known, and all of /dev/mqueue where
  * that is mounted). test_main does it after each test for each server that the test started. */
 void leak_check_queues(const char *instance);
 
-/* ---- Kernels (kernels.ptx, made from kernels.cu) ----------------------------------------------- */
+/* ---- Kernels (kernels.ptx, made from kernels.cu) -----------------------------------------------
+ */
 
 extern const char kernels_ptx[]; /* NUL-terminated */
 
@@ -199,9 +204,10 @@ gs_status kernels_launch(gs_stream stream, gs_kernel kernel, unsigned blocks, un
  *   nothing()
  *   many_parameters(u8 a, u16 b, u32 c, u64 d, struct {u32 x[5];} e, f64 f, u64 *out)
  *   dynamic_shared(u32 *out, u32 words)              reverses through dynamic shared memory
+ *   table_lookup(u32 *out, u32 n)                    out[i] = table[i % 64] + bias
  *   store(u32 *address, u32 value)                   one store to wherever it is told
  *   trap()
- * and the variables  u32 table[256] (.global, table[i] = i * i),  u32 bias (.const, 1000).
+ * and the variables  u32 table[64] (.global, table[i] = i * i),  u32 bias (.const, 1000).
  */
 
 #endif

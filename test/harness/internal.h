@@ -1,0 +1,44 @@
+/* internal.h - what the harness's files share. */
+#ifndef GS_TEST_INTERNAL_H
+#define GS_TEST_INTERNAL_H
+
+#include "harness.h"
+
+#define RUN_SERVERS_MAX 64u
+
+/* What a test's process tells the program that runs it: in shared memory, so that it survives a
+ * crash of the test. */
+struct test_run {
+    _Atomic uint32_t servers;
+    struct server server[RUN_SERVERS_MAX];
+    uint64_t seed;
+    char skip[256];
+};
+#define EXIT_SKIP 77
+
+extern struct test_run *test_run;
+
+/* The deadline of a test scales with sanitizers: $GSHARE_TEST_TIME_SCALE, 1 without it. */
+unsigned test_time_scale(void);
+/* Path in the build directory, to a buffer of PATH_MAX bytes. */
+void test_path(char *out, size_t size, const char *file);
+/* Continues the random numbers of this process on a stream of their own. */
+void test_random_split(void);
+/* Waits for a process's end without reaping it. */
+bool process_wait_end(pid_t pid, uint64_t deadline_ns);
+
+/* A picture of the System V segments that exist. */
+struct segments {
+    size_t count;
+    int *id;
+};
+void segments_take(struct segments *segments);
+void segments_free(struct segments *segments);
+
+/* What a test left; each prints what it found to stderr as "# ..." lines, cleans it up, and returns
+ * how many there were. */
+unsigned leak_processes(void);
+unsigned leak_queues(const char *instance);
+unsigned leak_segments(const struct segments *before);
+
+#endif

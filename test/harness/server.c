@@ -1,0 +1,292 @@
+/*
+ * server.c - a private server for a test: start, readiness, end, and what it says of itself. Runs
+ * in the test's process.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+
+#include "common/request.h"
+#include "internal.h"
+
+#define READY_MS       15000u
+#define STOP_MS        10000u
+#define ASK_MS         5000u
+#define ARGUMENTS_MAX  32
+#define PROGRAM_RUN_MS 30000u
+
+/* ---- Start -------------------------------------------------------------------------------------
+ */
+
+/* The socket on which the server says READY=1, as it does to systemd. Bound to a name that the
+ * kernel chooses in the abstract space, so that nothing is left in a folder. */
+static int ready_socket(char name[64])
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    socklen_t size = sizeof(address);
+    int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+    if (fd < 0 || bind(fd, (struct sockaddr *)&address, sizeof(sa_family_t)) < 0 ||
+        getsockname(fd, (struct sockaddr *)&address, &size) < 0)
+        test_fail(__FILE__, __LINE__, "a socket for the server's READY: %s", strerror(errno));
+    snprintf(name, 64, "@%.*s", (int)(size - offsetof(struct sockaddr_un, sun_path) - 1),
+             address.sun_path + 1);
+    return fd;
+}
+
+static void __attribute__((noreturn))
+server_exec(const struct server *server, const struct server_options *options, const char *notify)
+{
+    const char *device = options->device != NULL ? options->device : getenv("GSHARE_TEST_DEVICE");
+    const char *arguments[ARGUMENTS_MAX + 8] = {"gshared",    "-f",
+                                                "--instance", server->instance,
+                                                "--device",   device != NULL ? device : "soft"};
+    char program[PATH_MAX + 64];
+    int n = 6, log;
+
+    test_path(program, sizeof(program), "bin/gshared");
+    for (int i = 0; options->arguments != NULL && options->arguments[i] != NULL; i++) {
+        if (i < ARGUMENTS_MAX)
+            arguments[n++] = options->arguments[i];
+    }
+    for (int i = 0; options->environment != NULL && options->environment[i] != NULL; i++)
+        putenv((char *)(uintptr_t)options->environment[i]);
+    setenv("NOTIFY_SOCKET", notify, 1);
+    log = open(server->log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    if (log < 0 || dup2(log, STDERR_FILENO) < 0 || dup2(log, STDOUT_FILENO) < 0)
+        _exit(127);
+    execv(program, (char *const *)(uintptr_t)arguments);
+    fprintf(stderr, "cannot run %s: %s\n", program, strerror(errno));
+    _exit(127);
+}
+
+static void server_await_ready(const struct server *server, int socket)
+{
+    uint64_t deadline = test_deadline(READY_MS);
+    CLEANUP_FD int process = (int)syscall(SYS_pidfd_open, server->pid, 0);
+    struct pollfd p[2] = {{.fd = socket, .events = POLLIN}, {.fd = process, .events = POLLIN}};
+
+    while (clock_ns() < deadline) {
+        char text[512];
+        ssize_t n;
+
+        if (poll(p, 2, 100) <= 0)
+            continue;
+        if (p[1].revents != 0)
+            test_fail(__FILE__, __LINE__, "the server ended before it was ready");
+        n = recv(socket, text, sizeof(text) - 1, MSG_DONTWAIT);
+        if (n > 0) {
+            text[n] = '\0';
+            if (strstr(text, "READY=1") != NULL)
+                return;
+        }
+    }
+    test_fail(__FILE__, __LINE__, "the server was not ready within %u ms", READY_MS);
+}
+
+struct server *server_start(const struct server_options *options)
+{
+    static const struct server_options none;
+    char notify[64];
+    CLEANUP_FD int socket = ready_socket(notify);
+    uint32_t number = atomic_fetch_add(&test_run->servers, 1);
+    pid_t parent = getpid();
+    struct server *server;
+
+    if (number >= RUN_SERVERS_MAX)
+        test_fail(__FILE__, __LINE__, "more than %u servers in one test", RUN_SERVERS_MAX);
+    if (options == NULL)
+        options = &none;
+    server = &test_run->server[number];
+    if (options->instance != NULL)
+        snprintf(server->instance, sizeof(server->instance), "%s", options->instance);
+    else
+        snprintf(server->instance, sizeof(server->instance), "test-%d-%u", (int)getpid(), number);
+    snprintf(server->log, sizeof(server->log), "/tmp/gshare-test-%d-%u.log", (int)getpid(), number);
+    server->pid = fork();
+    if (server->pid == 0) {
+        setpgid(0, 0);
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        if (getppid() != parent)
+            _exit(127);
+        server_exec(server, options, notify);
+    }
+    if (server->pid < 0)
+        test_fail(__FILE__, __LINE__, "fork: %s", strerror(errno));
+    setpgid(server->pid, server->pid);
+    server_await_ready(server, socket);
+    setenv("GSHARE_INSTANCE", server->instance, 1);
+    return server;
+}
+
+/* ---- End ---------------------------------------------------------------------------------------
+ */
+
+static int server_reap(struct server *server)
+{
+    int status = 0;
+
+    while (waitpid(server->pid, &status, 0) < 0 && errno == EINTR)
+        ;
+    server->pid = 0;
+    return status;
+}
+
+void server_stop(struct server *server)
+{
+    int status;
+
+    kill(server->pid, SIGTERM);
+    if (!process_wait_end(server->pid, test_deadline(STOP_MS)))
+        test_fail(__FILE__, __LINE__, "the server did not end within %u ms of SIGTERM", STOP_MS);
+    status = server_reap(server);
+    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+        test_fail(__FILE__, __LINE__, "the server ended with wait status %#x after SIGTERM",
+                  (unsigned)status);
+}
+
+void server_kill(struct server *server)
+{
+    kill(server->pid, SIGKILL);
+    server_reap(server);
+}
+
+/* ---- What it says of itself --------------------------------------------------------------------
+ */
+
+gs_status server_attach(const struct server *server, gs_session *session)
+{
+    gs_attach_params params = GS_ATTACH_PARAMS_INIT;
+
+    params.instance = server->instance;
+    return gs_attach(&params, session);
+}
+
+static void server_ask(const struct server *server, struct ctl_status_reply *reply)
+{
+    char message[REQUEST_MESSAGE_MAX] = "";
+    uint64_t deadline = test_deadline(ASK_MS);
+    struct ctl_admin request = {.cursor = 0};
+    struct control control;
+    gs_status status = control_open(&control, server->instance, message);
+
+    if (status == GS_OK) {
+        status = control_ask(&control, &request.h, CTL_STATUS, sizeof(request), reply,
+                             sizeof(*reply), deadline, message);
+        control_close(&control);
+    }
+    if (status != GS_OK)
+        test_fail(__FILE__, __LINE__, "asking the server for its status: %s: %s",
+                  gs_status_name(status), message);
+}
+
+unsigned server_tenants(const struct server *server)
+{
+    struct ctl_status_reply reply;
+
+    server_ask(server, &reply);
+    return reply.tenants;
+}
+
+void server_wait_tenants(const struct server *server, unsigned count, unsigned milliseconds)
+{
+    uint64_t deadline = test_deadline(milliseconds);
+    unsigned now;
+
+    while ((now = server_tenants(server)) != count) {
+        if (clock_ns() > deadline)
+            test_fail(__FILE__, __LINE__, "the server has %u tenants after %u ms, not %u", now,
+                      milliseconds, count);
+        test_pause();
+    }
+}
+
+uint64_t server_memory_used(const struct server *server)
+{
+    struct ctl_status_reply reply;
+    uint64_t used = 0;
+
+    server_ask(server, &reply);
+    for (uint32_t i = 0; i < reply.device_count && i < ARRAY_SIZE(reply.device); i++)
+        used += reply.device[i].memory_used;
+    return used;
+}
+
+pid_t server_worker_pid(const struct server *server)
+{
+    struct ctl_status_reply reply;
+
+    server_ask(server, &reply);
+    return reply.device_count > 0 ? reply.device[0].worker_pid : 0;
+}
+
+/* ---- Programs ----------------------------------------------------------------------------------
+ */
+
+/* Reads until the pipe's writers are gone or the deadline has passed. */
+static bool output_read(int fd, char *output, size_t size, uint64_t deadline)
+{
+    size_t used = 0;
+
+    for (;;) {
+        struct pollfd p = {.fd = fd, .events = POLLIN};
+        char text[4096];
+        ssize_t n;
+
+        if (clock_ns() > deadline)
+            return false;
+        if (poll(&p, 1, 100) <= 0)
+            continue;
+        n = read(fd, text, sizeof(text));
+        if (n <= 0)
+            break;
+        for (ssize_t i = 0; i < n && used + 1 < size; i++)
+            output[used++] = text[i];
+    }
+    if (size > 0)
+        output[used] = '\0';
+    return true;
+}
+
+int program_run(const char *const *arguments, char *output, size_t size)
+{
+    uint64_t deadline = test_deadline(PROGRAM_RUN_MS);
+    char program[PATH_MAX + 256];
+    int pipe_fd[2], status;
+    pid_t pid;
+
+    test_path(program, sizeof(program), arguments[0]);
+    if (pipe2(pipe_fd, O_CLOEXEC) < 0)
+        test_fail(__FILE__, __LINE__, "pipe2: %s", strerror(errno));
+    pid = fork();
+    if (pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        dup2(pipe_fd[1], STDOUT_FILENO);
+        dup2(pipe_fd[1], STDERR_FILENO);
+        execv(program, (char *const *)(uintptr_t)arguments);
+        fprintf(stderr, "cannot run %s: %s\n", program, strerror(errno));
+        _exit(127);
+    }
+    if (pid < 0)
+        test_fail(__FILE__, __LINE__, "fork: %s", strerror(errno));
+    close(pipe_fd[1]);
+    /* A daemon that the program leaves may hold the pipe open: then its end counts. */
+    bool read_all = output_read(pipe_fd[0], output, output != NULL ? size : 0, deadline);
+    close(pipe_fd[0]);
+    if (!read_all && !process_wait_end(pid, clock_ns())) {
+        kill(pid, SIGKILL);
+        waitpid(pid, NULL, 0);
+        test_fail(__FILE__, __LINE__, "%s did not end within %u ms", arguments[0], PROGRAM_RUN_MS);
+    }
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        ;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
