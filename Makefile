@@ -3,10 +3,13 @@
 #   make            build everything under $(BUILD)
 #   make demo       photographs resized by 1, 2 and 4 tenants     DEVICE=auto|cuda|soft  IMAGE=file.jpg
 #   make test       the tests, against a software device or a GPU DEVICE=auto|cuda|soft
+#   make examples   the programs in examples/
 #   make bench      the benchmark tables (an NVIDIA GPU is needed for most of them)
-#   make install    into $(DESTDIR)$(PREFIX)
+#   make install    into $(DESTDIR)$(PREFIX); `make uninstall` removes it
+#   make format-check, make fuzz (CC=clang), make ptx (the .ptx files from the .cu beside them)
 #
 # SANITIZE=address,undefined or SANITIZE=thread builds with that sanitizer; give it a BUILD of its own.
+# DEPS=skip goes on without packages that are missing: what needs them is left out, or skipped.
 
 VERSION  := 0.1.0
 SOVERSION := 1
@@ -16,10 +19,32 @@ PREFIX   ?= /usr/local
 BINDIR   ?= $(PREFIX)/bin
 LIBDIR   ?= $(PREFIX)/lib
 INCLUDEDIR ?= $(PREFIX)/include
+MANDIR   ?= $(PREFIX)/share/man
 DEVICE   ?= auto
 IMAGE    ?=
 SANITIZE ?=
 WERROR   ?= -Werror
+DEPS     ?= install
+
+# ---- What the machine has ---------------------------------------------------------------------
+# gshared, gsctl and libgshare need a C compiler only. lz4 and zstd unpack fatbins on the software
+# device, cmocka is for unit tests, jpeg for the demo.
+HAVE := $(shell printf '%s\n' cc '\#if __has_include(<lz4.h>)' lz4 '\#endif' \
+                '\#if __has_include(<zstd.h>)' zstd '\#endif' '\#if __has_include(<cmocka.h>)' cmocka '\#endif' \
+                '\#if __has_include(<jpeglib.h>)' jpeg '\#endif' | $(CC) -E -P - 2>/dev/null)
+NEED_test := cc lz4 zstd cmocka
+NEED_demo := cc lz4 zstd jpeg
+MISSING := $(filter-out $(HAVE),$(sort $(foreach goal,$(MAKECMDGOALS),$(NEED_$(goal)))))
+ifneq ($(MISSING),)
+ifneq ($(DEPS),skip)
+# make builds this file, by installing, and then starts anew, so that HAVE is right.
+include $(BUILD)/installed$(subst $() ,-,$(sort $(MISSING))).mk
+$(BUILD)/installed%.mk:
+	test/deps $(MISSING)
+	@mkdir -p $(@D) && touch $@
+endif
+endif
+UNPACK_LIBS := $(if $(filter lz4,$(HAVE)),-llz4) $(if $(filter zstd,$(HAVE)),-lzstd)
 
 CFLAGS   ?= -O2 -g
 GS_CFLAGS := -std=gnu11 -fPIC -fvisibility=hidden -pthread -MMD -MP \
@@ -31,10 +56,16 @@ GS_CFLAGS  += -fsanitize=$(SANITIZE) -fno-omit-frame-pointer -fno-sanitize-recov
 GS_LDFLAGS := -fsanitize=$(SANITIZE)
 endif
 GS_LDFLAGS += -pthread
+# A sanitizer's symbols come from the program, so a library may leave them open.
+NO_UNDEFINED := $(if $(SANITIZE),,-Wl,-z,defs)
 LDLIBS_RT  := -lrt -ldl
 
 COMPILE = $(CC) $(GS_CFLAGS) $(CFLAGS) $(CPPFLAGS)
 LINK    = $(CC) $(GS_LDFLAGS) $(CFLAGS) $(LDFLAGS)
+
+# One line per step; V=1 shows the commands.
+Q   := $(if $(V),,@)
+say  = $(if $(V),,@printf '  %-4s %s\n' $(1) $(2))
 
 # ---- Rooms: every lib/ROOM/*.c becomes $(BUILD)/room/ROOM.a ----------------------------------
 ROOMS := common client server worker ptx softcuda gsctl
@@ -46,52 +77,206 @@ $(BUILD)/obj/lib/softcuda/%.o: GS_CFLAGS += -O3 -fno-math-errno -ffp-contract=of
 BINS := $(BUILD)/bin/gshared $(BUILD)/bin/gsctl
 LIBS := $(BUILD)/lib/libgshare.so $(BUILD)/lib/libgshare.a $(BUILD)/lib/libgshare-softcuda.so
 
-.PHONY: all libs bins clean
+.PHONY: all examples demo test tests fuzz bench ptx install uninstall format-check clean
 .DELETE_ON_ERROR:
 all: $(BINS) $(LIBS)
 
-$(BUILD)/obj/%.o: %.c
+# A change of compiler, flags or found headers builds all anew.
+FLAGS := $(strip $(CC) $(GS_CFLAGS) $(CFLAGS) $(CPPFLAGS) $(LDFLAGS) $(HAVE))
+ifneq ($(FLAGS),$(file <$(BUILD)/flags))
+ifneq ($(MAKECMDGOALS),clean)
+$(shell mkdir -p $(BUILD))
+$(file >$(BUILD)/flags,$(FLAGS))
+endif
+endif
+
+$(BUILD)/obj/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(COMPILE) -c -o $@ $<
+	$(call say,CC,$<)
+	$(Q)$(COMPILE) -c -o $@ $<
 
 define ROOM_RULE
 $(BUILD)/room/$(1).a: $(call room_objs,$(1))
 	@mkdir -p $$(@D)
 	@rm -f $$@
-	$(AR) rcs $$@ $$^
+	$(Q)$(AR) rcs $$@ $$^
 endef
 $(foreach room,$(ROOMS),$(eval $(call ROOM_RULE,$(room))))
 
 # ---- The client library ----------------------------------------------------------------------
 $(BUILD)/lib/libgshare.so.$(SOVERSION): $(BUILD)/room/client.a $(BUILD)/room/common.a lib/client/gshare.map
 	@mkdir -p $(@D)
-	$(LINK) -shared -Wl,-soname,libgshare.so.$(SOVERSION) -Wl,--version-script=lib/client/gshare.map \
-	    -Wl,-z,defs -o $@ -Wl,--whole-archive $(BUILD)/room/client.a -Wl,--no-whole-archive \
+	$(call say,LINK,$@)
+	$(Q)$(LINK) -shared -Wl,-soname,libgshare.so.$(SOVERSION) -Wl,--version-script=lib/client/gshare.map \
+	    $(NO_UNDEFINED) -o $@ -Wl,--whole-archive $(BUILD)/room/client.a -Wl,--no-whole-archive \
 	    $(BUILD)/room/common.a $(LDLIBS_RT)
 $(BUILD)/lib/libgshare.so: $(BUILD)/lib/libgshare.so.$(SOVERSION)
-	ln -sf $(<F) $@
+	$(Q)ln -sf $(<F) $@
 # One relocatable object whose hidden symbols are made local, so that the archive too exports gs_* only.
 $(BUILD)/lib/libgshare.a: $(BUILD)/room/client.a $(BUILD)/room/common.a
 	@mkdir -p $(@D) $(BUILD)/obj
-	$(LD) -r -o $(BUILD)/obj/libgshare.o --whole-archive $(BUILD)/room/client.a --no-whole-archive $(BUILD)/room/common.a
-	objcopy --localize-hidden $(BUILD)/obj/libgshare.o
+	$(Q)$(LD) -r -o $(BUILD)/obj/libgshare.o --whole-archive $(BUILD)/room/client.a --no-whole-archive $(BUILD)/room/common.a
+	$(Q)objcopy --localize-hidden $(BUILD)/obj/libgshare.o
 	@rm -f $@
-	$(AR) rcs $@ $(BUILD)/obj/libgshare.o
+	$(Q)$(AR) rcs $@ $(BUILD)/obj/libgshare.o
 
 # ---- The software CUDA device: a driver library ----------------------------------------------
 $(BUILD)/lib/libgshare-softcuda.so: $(BUILD)/room/softcuda.a $(BUILD)/room/ptx.a $(BUILD)/room/common.a
 	@mkdir -p $(@D)
-	$(LINK) -shared -Wl,-soname,libgshare-softcuda.so -Wl,-z,defs -o $@ \
+	$(call say,LINK,$@)
+	$(Q)$(LINK) -shared -Wl,-soname,libgshare-softcuda.so $(NO_UNDEFINED) -o $@ \
 	    -Wl,--whole-archive $(BUILD)/room/softcuda.a -Wl,--no-whole-archive \
-	    $(BUILD)/room/ptx.a $(BUILD)/room/common.a -llz4 -lzstd -lm $(LDLIBS_RT)
+	    $(BUILD)/room/ptx.a $(BUILD)/room/common.a $(UNPACK_LIBS) -lm $(LDLIBS_RT)
 
 # ---- Programs --------------------------------------------------------------------------------
 $(BUILD)/bin/gshared: $(BUILD)/room/server.a $(BUILD)/room/worker.a $(BUILD)/room/common.a
 	@mkdir -p $(@D)
-	$(LINK) -o $@ -Wl,--start-group $^ -Wl,--end-group $(LDLIBS_RT)
+	$(call say,LINK,$@)
+	$(Q)$(LINK) -o $@ -Wl,--start-group $^ -Wl,--end-group $(LDLIBS_RT)
 $(BUILD)/bin/gsctl: $(BUILD)/room/gsctl.a $(BUILD)/room/common.a
 	@mkdir -p $(@D)
-	$(LINK) -o $@ $^ $(LDLIBS_RT)
+	$(call say,LINK,$@)
+	$(Q)$(LINK) -o $@ $^ $(LDLIBS_RT)
+
+# ---- Examples --------------------------------------------------------------------------------
+# They link as a user's program would: with the shared library, found beside them in the build tree.
+USE_LIBGSHARE = -L$(BUILD)/lib -lgshare -Wl,-rpath,'$$ORIGIN/$(1)'
+EXAMPLES := $(BUILD)/examples/hello
+ifneq ($(filter jpeg,$(HAVE)),)
+EXAMPLES += $(BUILD)/examples/demo
+endif
+NVCC  ?= $(firstword $(shell command -v nvcc /usr/local/cuda/bin/nvcc 2>/dev/null))
+CLANG ?= $(shell command -v clang 2>/dev/null)
+ifneq ($(NVCC)$(CLANG),)
+EXAMPLES += $(BUILD)/examples/vector
+endif
+
+examples: all $(EXAMPLES)
+	@$(if $(NVCC)$(CLANG),:,echo "examples/vector left out: no nvcc, no clang")
+
+$(BUILD)/examples/hello: $(BUILD)/obj/examples/hello.o $(BUILD)/lib/libgshare.so
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)
+	$(Q)$(LINK) -o $@ $< $(call USE_LIBGSHARE,../lib)
+
+demo_objs := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard examples/demo/*.c))
+$(BUILD)/obj/examples/demo/device.o: examples/demo/resize.ptx
+$(BUILD)/obj/examples/demo/device.o: GS_CFLAGS += -DPTX_FILE='"$(CURDIR)/examples/demo/resize.ptx"'
+$(BUILD)/examples/demo: $(demo_objs) $(BUILD)/lib/libgshare.so
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)
+	$(Q)$(LINK) -o $@ $(demo_objs) $(call USE_LIBGSHARE,../lib) -ljpeg -lm -lrt
+
+# A .cu application: nvcc compiles it, or clang where there is no nvcc (it needs no toolkit). Its
+# kernel<<<...>>> calls reach libgshare through cuda_launch.c, which stands where libcudart would.
+VECTOR_LINK = $(CXX) $(GS_LDFLAGS) -o $@ $^ $(call USE_LIBGSHARE,../lib)
+CLANG_CUDA = $(CLANG) -x cuda -nocudainc -nocudalib --cuda-gpu-arch=sm_70 -Xclang -target-feature \
+             -Xclang +ptx64 -Wno-unknown-cuda-version -O2 -Wall -Wextra
+$(BUILD)/examples/vector: $(BUILD)/examples/vector.o $(BUILD)/obj/examples/cuda_launch.o | $(BUILD)/lib/libgshare.so
+	$(call say,LINK,$@)
+	$(Q)$(VECTOR_LINK)
+ifneq ($(NVCC),)
+$(BUILD)/examples/vector.o: examples/vector.cu examples/cuda_words.h include/gshare.h
+	@mkdir -p $(@D)
+	$(call say,NVCC,$<)
+	$(Q)$(NVCC) -O2 -Iinclude -arch=compute_75 -cudart none -Xcompiler -fPIC -c -o $@ $<
+else
+$(BUILD)/examples/vector.ptx: examples/vector.cu examples/cuda_words.h include/gshare.h
+	@mkdir -p $(@D)
+	$(call say,CUDA,$<)
+	$(Q)$(CLANG_CUDA) --cuda-device-only -Iinclude -S -o $@.s $<
+	@cat $@.s /dev/zero 2>/dev/null | head -c $$(($$(wc -c <$@.s) + 1)) >$@ && rm $@.s
+$(BUILD)/examples/vector.o: $(BUILD)/examples/vector.ptx
+	$(call say,CUDA,examples/vector.cu)
+	$(Q)$(CLANG) -x cuda --cuda-host-only -nocudainc -nocudalib -O2 -Wall -Wextra -fPIC -Iinclude \
+	    -Xclang -fcuda-include-gpubinary -Xclang $< -c -o $@ examples/vector.cu
+endif
+
+# ---- Demo ------------------------------------------------------------------------------------
+demo: all $(BUILD)/examples/demo $(if $(IMAGE),,$(BUILD)/demo/photo.jpg)
+	$(BUILD)/examples/demo --device $(DEVICE) --output $(BUILD)/demo $(or $(IMAGE),$(BUILD)/demo/photo.jpg)
+$(BUILD)/demo/photo.jpg:
+	examples/demo/photo $@
+
+# ---- Tests -----------------------------------------------------------------------------------
+# test/unit/test_ROOM_*.c     cmocka; linked with every room, its own first
+# test/e2e/test_*.c           linked with libgshare.so and test/harness
+# test/conformance/test_*.c   a driver library and nothing else
+# Other .c files of these folders are linked into each program beside them.
+test_programs = $(patsubst %.c,$(BUILD)/%,$(wildcard test/$(1)/test_*.c))
+test_helpers  = $(patsubst %.c,$(BUILD)/obj/%.o,$(filter-out test/$(1)/test_%,$(wildcard test/$(1)/*.c)))
+UNIT_TESTS := $(call test_programs,unit)
+E2E_TESTS  := $(call test_programs,e2e)
+CONFORMANCE_TESTS := $(call test_programs,conformance)
+TESTS := $(if $(filter cmocka,$(HAVE)),$(UNIT_TESTS)) $(CONFORMANCE_TESTS) $(E2E_TESTS)
+ROOM_ARCHIVES := $(patsubst %,$(BUILD)/room/%.a,$(ROOMS))
+
+$(BUILD)/obj/test/%.o: GS_CFLAGS += -Itest
+$(BUILD)/obj/test/harness/kernels.o: test/harness/kernels.ptx
+$(BUILD)/obj/test/harness/kernels.o: GS_CFLAGS += -DPTX_FILE='"$(CURDIR)/test/harness/kernels.ptx"'
+.SECONDARY: $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard test/*/*.c))
+
+$(BUILD)/test/unit/test_%: $(BUILD)/obj/test/unit/test_%.o $(call test_helpers,unit) $(ROOM_ARCHIVES)
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)
+	$(Q)$(LINK) -o $@ $(filter %.o,$^) $(filter %/$(firstword $(subst _, ,$*)).a,$^) \
+	    -Wl,--start-group $(filter %.a,$^) -Wl,--end-group -lcmocka $(UNPACK_LIBS) -lm $(LDLIBS_RT)
+
+HARNESS := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard test/harness/*.c))
+$(BUILD)/test/e2e/test_%: $(BUILD)/obj/test/e2e/test_%.o $(call test_helpers,e2e) $(HARNESS) \
+                          $(BUILD)/room/common.a $(BUILD)/lib/libgshare.so
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)
+	$(Q)$(LINK) -o $@ $(filter %.o %.a,$^) $(call USE_LIBGSHARE,../../lib) -lm $(LDLIBS_RT)
+
+$(BUILD)/test/conformance/test_%: $(BUILD)/obj/test/conformance/test_%.o $(call test_helpers,conformance)
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)
+	$(Q)$(LINK) -o $@ $^ -ldl -lm
+
+tests: $(TESTS)
+test: all tests $(EXAMPLES)
+	BUILD=$(BUILD) DEVICE=$(DEVICE) TIME_SCALE=$(if $(SANITIZE),5,1) test/run \
+	    $(if $(filter cmocka,$(HAVE)),,$(patsubst %,--skip "%: cmocka is not installed",$(UNIT_TESTS))) $(TESTS)
+
+# Fuzz targets, with libFuzzer: make fuzz CC=clang BUILD=build/fuzz SANITIZE=fuzzer-no-link,address,undefined
+FUZZ_TARGETS := $(patsubst %.c,$(BUILD)/%,$(wildcard test/fuzz/fuzz_*.c))
+$(BUILD)/test/fuzz/fuzz_%: $(BUILD)/obj/test/fuzz/fuzz_%.o $(ROOM_ARCHIVES)
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)
+	$(Q)$(LINK) -fsanitize=fuzzer -o $@ $< -Wl,--start-group $(filter %.a,$^) -Wl,--end-group $(UNPACK_LIBS) -lm $(LDLIBS_RT)
+fuzz: $(FUZZ_TARGETS)
+
+bench: all
+	bench/run --build $(BUILD)
+
+# ---- Kernels kept as PTX, made from the .cu beside them by clang, which needs no toolkit for it ------
+ptx: $(patsubst %,ptx-%,test/harness/kernels examples/demo/resize)
+ptx-%:
+	$(CLANG_CUDA) --cuda-device-only -S -o $*.ptx $*.cu
+
+# ---- Install ---------------------------------------------------------------------------------
+MAN_PAGES := $(wildcard doc/*.1)
+install: all
+	install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(INCLUDEDIR) $(DESTDIR)$(MANDIR)/man1
+	install -m 755 $(BINS) $(DESTDIR)$(BINDIR)
+	install -m 755 $(BUILD)/lib/libgshare.so.$(SOVERSION) $(BUILD)/lib/libgshare-softcuda.so $(DESTDIR)$(LIBDIR)
+	ln -sf libgshare.so.$(SOVERSION) $(DESTDIR)$(LIBDIR)/libgshare.so
+	install -m 644 $(BUILD)/lib/libgshare.a $(DESTDIR)$(LIBDIR)
+	install -m 644 include/gshare.h $(DESTDIR)$(INCLUDEDIR)
+	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' -e 's|@INCLUDEDIR@|$(INCLUDEDIR)|' \
+	    -e 's|@VERSION@|$(VERSION)|' pkgconfig/gshare.pc.in >$(DESTDIR)$(LIBDIR)/pkgconfig/gshare.pc
+	$(if $(MAN_PAGES),install -m 644 $(MAN_PAGES) $(DESTDIR)$(MANDIR)/man1)
+uninstall:
+	rm -f $(patsubst %,$(DESTDIR)$(BINDIR)/%,$(notdir $(BINS))) $(DESTDIR)$(INCLUDEDIR)/gshare.h \
+	    $(patsubst %,$(DESTDIR)$(LIBDIR)/%,libgshare.so libgshare.so.$(SOVERSION) libgshare.a \
+	        libgshare-softcuda.so pkgconfig/gshare.pc) \
+	    $(patsubst %,$(DESTDIR)$(MANDIR)/man1/%,$(notdir $(MAN_PAGES)))
+
+FORMATTED = $(shell find include lib examples bench test -name '*.[ch]')
+CLANG_FORMAT ?= clang-format
+format-check:
+	$(CLANG_FORMAT) --dry-run -Werror $(FORMATTED)
 
 clean:
 	rm -rf $(BUILD)

@@ -5,7 +5,7 @@ __asm__(".section .rodata\n"
         ".global kernels_ptx\n"
         ".type kernels_ptx, @object\n"
         "kernels_ptx:\n"
-        ".incbin \"" GS_SOURCE_DIR "/test/harness/kernels.ptx\"\n"
+        ".incbin \"" PTX_FILE "\"\n"
         ".byte 0\n"
         ".size kernels_ptx, . - kernels_ptx\n"
         ".previous\n");
