@@ -17,7 +17,7 @@ static const struct question {
     const char *name;
     const char *what;
     CUresult (*ask)(void);
-    const char *loading; /* CUDA_MODULE_LOADING */
+    char *env; /* set for this question */
 } questions[] = {
     {"1", "launches a second on one stream, kernel of 28 bytes of parameters", question_rates, 0},
     {"2", "round trips, context with default scheduling", question_trips, 0},
@@ -25,9 +25,17 @@ static const struct question {
     {"7", "launches a second over 16 streams, one thread", question_many_streams, 0},
     {"8", "how soon a kernel starts; one graph in many streams", question_start, 0},
     {"4", "calls beside a 300 ms kernel on another stream", question_blocking, 0},
-    {"4e", "the same with CUDA_MODULE_LOADING=EAGER", question_blocking, "EAGER"},
+    {"4e", "the same with CUDA_MODULE_LOADING=EAGER", question_blocking,
+     "CUDA_MODULE_LOADING=EAGER"},
+    {"4g", "the same, the long kernel in a green context of 16 SMs", question_blocking_green, 0},
+    {"9", "round trips of one thread while another's call waits for a 300 ms kernel",
+     question_bystanders, 0},
     {"5", "launch calls of one thread while another makes costly calls", question_stalls, 0},
     {"3", "time and GPU memory of driver objects", question_costs, 0},
+    {"3c", "streams with CUDA_DEVICE_MAX_CONNECTIONS=1", question_streams,
+     "CUDA_DEVICE_MAX_CONNECTIONS=1"},
+    {"3d", "streams with CUDA_DEVICE_MAX_CONNECTIONS=32", question_streams,
+     "CUDA_DEVICE_MAX_CONNECTIONS=32"},
     {"6", "copies", question_copies, 0},
 };
 
@@ -57,8 +65,8 @@ static int question_run(const struct question *q)
         alarm(TIME_LIMIT_S);
         setvbuf(stdout, NULL, _IOLBF, 0);
         setenv("CUDA_CACHE_DISABLE", "1", 1);
-        if (q->loading)
-            setenv("CUDA_MODULE_LOADING", q->loading, 1);
+        if (q->env)
+            putenv(q->env);
         exit(q->ask() != CUDA_SUCCESS);
     }
     waitpid(child, &status, 0);

@@ -92,6 +92,10 @@ KIT const char ptx_small[] =
              "setp.lt.u64 %p1, %t4, %t0; @%p1 bra again;\n"
              "done: ret; }\n";
 
+/* Nothing but code, so that loading it has no variable to place; two kernels in one module. */
+KIT const char ptx_bare[] = PTX_HEAD ".visible .entry nop" PTX_PARAMS "{ ret; }\n"
+                                     ".visible .entry also" PTX_PARAMS "{ ret; }\n";
+
 /* Kernels whose first launch may need more than their code: a print buffer, a heap, local memory.
  */
 KIT const char ptx_greedy[] =
@@ -146,7 +150,7 @@ KIT char *ptx_large(int lines, int seed)
 KIT CUdevice device;
 KIT CUcontext context;
 KIT CUfunction nop, spin;
-KIT void *cubin_small, *cubin_greedy;
+KIT void *cubin_small, *cubin_greedy, *cubin_bare;
 
 struct hostmem {
     unsigned char *host;
@@ -227,6 +231,7 @@ KIT CUresult context_open(unsigned flags)
     CK(cuCtxSetCurrent(context));
     CK(cubin_new(ptx_small, &cubin_small));
     CK(cubin_new(ptx_greedy, &cubin_greedy));
+    CK(cubin_new(ptx_bare, &cubin_bare));
     CK(cuModuleLoadData(&m, cubin_small));
     CK(cuModuleGetFunction(&nop, m, "nop"));
     CK(cuModuleGetFunction(&spin, m, "spin"));
@@ -352,7 +357,10 @@ CUresult question_trips(void);
 CUresult question_trips_spinning(void);
 CUresult question_costs(void);
 CUresult question_blocking(void);
+CUresult question_blocking_green(void);
+CUresult question_bystanders(void);
 CUresult question_stalls(void);
+CUresult question_streams(void);
 CUresult question_copies(void);
 CUresult question_many_streams(void);
 CUresult question_start(void);

@@ -24,16 +24,23 @@ static struct {
     CUgraphExec exec;
     CUgreenCtx green;
     CUlinkState link;
+    CUlibrary library;
+    CUkernel kernel;
     CUdevResourceDesc partition;
     void *segment, *copy;
     char *ptx;
     int seed;
 } x;
 
-static CUresult none(void)
-{
-    return CUDA_SUCCESS;
-}
+/* One driver call as a function; the declaration takes the semicolon. */
+#define ACT(name, call)                                                                            \
+    static CUresult name(void)                                                                     \
+    {                                                                                              \
+        return call;                                                                               \
+    }                                                                                              \
+    static CUresult name(void)
+
+ACT(none, CUDA_SUCCESS);
 
 static CUmemAllocationProp on_device(void)
 {
@@ -42,14 +49,8 @@ static CUmemAllocationProp on_device(void)
                                  .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = 0}};
 }
 
-static CUresult reserve(void)
-{
-    return cuMemAddressReserve(&x.at, 64 * MIB, 0, 0, 0);
-}
-static CUresult unreserve(void)
-{
-    return cuMemAddressFree(x.at, 64 * MIB);
-}
+ACT(reserve, cuMemAddressReserve(&x.at, 64 * MIB, 0, 0, 0));
+ACT(unreserve, cuMemAddressFree(x.at, 64 * MIB));
 
 static CUresult create(void)
 {
@@ -58,18 +59,9 @@ static CUresult create(void)
     return cuMemCreate(&x.handle, 64 * MIB, &p, 0);
 }
 
-static CUresult release(void)
-{
-    return cuMemRelease(x.handle);
-}
-static CUresult map(void)
-{
-    return cuMemMap(x.at, 64 * MIB, 0, x.handle, 0);
-}
-static CUresult unmap(void)
-{
-    return cuMemUnmap(x.at, 64 * MIB);
-}
+ACT(release, cuMemRelease(x.handle));
+ACT(map, cuMemMap(x.at, 64 * MIB, 0, x.handle, 0));
+ACT(unmap, cuMemUnmap(x.at, 64 * MIB));
 
 static CUresult allow(void)
 {
@@ -127,16 +119,9 @@ static CUresult segment(void)
     return x.segment ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
-static CUresult enroll(void)
-{
-    return cuMemHostRegister(x.segment, MIB,
-                             CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP);
-}
-
-static CUresult unroll(void)
-{
-    return cuMemHostUnregister(x.segment);
-}
+ACT(enroll,
+    cuMemHostRegister(x.segment, MIB, CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP));
+ACT(unroll, cuMemHostUnregister(x.segment));
 
 static CUresult before_unroll(void)
 {
@@ -156,22 +141,10 @@ static CUresult after_enroll(void)
     return segment_drop();
 }
 
-static CUresult alloc(void)
-{
-    return cuMemAlloc(&x.at2, 64 * MIB);
-}
-static CUresult dealloc(void)
-{
-    return cuMemFree(x.at2);
-}
-static CUresult alloc_async(void)
-{
-    return cuMemAllocAsync(&x.at2, MIB, x.stream);
-}
-static CUresult dealloc_async(void)
-{
-    return cuMemFreeAsync(x.at2, x.stream);
-}
+ACT(alloc, cuMemAlloc(&x.at2, 64 * MIB));
+ACT(dealloc, cuMemFree(x.at2));
+ACT(alloc_async, cuMemAllocAsync(&x.at2, MIB, x.stream));
+ACT(dealloc_async, cuMemFreeAsync(x.at2, x.stream));
 
 static CUresult before_dealloc_async(void)
 {
@@ -180,18 +153,12 @@ static CUresult before_dealloc_async(void)
     return cuStreamSynchronize(x.stream);
 }
 
-static CUresult load(void)
-{
-    return cuModuleLoadData(&x.module, cubin_small);
-}
-static CUresult load_greedy(void)
-{
-    return cuModuleLoadData(&x.module, cubin_greedy);
-}
-static CUresult unload(void)
-{
-    return cuModuleUnload(x.module);
-}
+ACT(load, cuModuleLoadData(&x.module, cubin_small));
+ACT(load_greedy, cuModuleLoadData(&x.module, cubin_greedy));
+ACT(unload, cuModuleUnload(x.module));
+ACT(load_bare, cuModuleLoadData(&x.module, cubin_bare));
+ACT(load_library, cuLibraryLoadData(&x.library, cubin_bare, NULL, NULL, 0, NULL, NULL, 0));
+ACT(unload_library, cuLibraryUnload(x.library));
 
 static CUresult ptx_make(void)
 {
@@ -199,10 +166,7 @@ static CUresult ptx_make(void)
     return CUDA_SUCCESS;
 }
 
-static CUresult load_ptx(void)
-{
-    return cuModuleLoadData(&x.module, x.ptx);
-}
+ACT(load_ptx, cuModuleLoadData(&x.module, x.ptx));
 
 static CUresult after_load_ptx(void)
 {
@@ -226,10 +190,7 @@ static CUresult after_compile(void)
     return cuLinkDestroy(x.link);
 }
 
-static CUresult get_function(void)
-{
-    return cuModuleGetFunction(&x.function, x.module, "nop");
-}
+ACT(get_function, cuModuleGetFunction(&x.function, x.module, "nop"));
 
 static CUresult get_global(void)
 {
@@ -238,14 +199,8 @@ static CUresult get_global(void)
     return cuModuleGetGlobal(&x.at2, &size, x.module, "cell");
 }
 
-static CUresult new_stream(void)
-{
-    return stream_new(&x.stream);
-}
-static CUresult drop_stream(void)
-{
-    return cuStreamDestroy(x.stream);
-}
+ACT(new_stream, stream_new(&x.stream));
+ACT(drop_stream, cuStreamDestroy(x.stream));
 
 static CUresult used_stream(void)
 {
@@ -254,16 +209,29 @@ static CUresult used_stream(void)
     return cuStreamSynchronize(x.stream);
 }
 
-static CUresult first_launch(void)
-{
-    return kernel_launch(x.function, x.stream);
-}
+ACT(first_launch, kernel_launch(x.function, x.stream));
 
 static CUresult before_first(void)
 {
     CK(used_stream());
     CK(load());
     return get_function();
+}
+
+static CUresult before_library_launch(void)
+{
+    CK(used_stream());
+    CK(load_library());
+    return cuLibraryGetKernel(&x.kernel, x.library, "nop");
+}
+
+ACT(library_launch, kernel_launch((CUfunction)x.kernel, x.stream));
+
+static CUresult after_library_launch(void)
+{
+    CK(cuStreamSynchronize(x.stream));
+    CK(drop_stream());
+    return unload_library();
 }
 
 static CUresult before_unload(void)
@@ -280,18 +248,9 @@ static CUresult greedy_function(const char *name)
     return cuModuleGetFunction(&x.function, x.module, name);
 }
 
-static CUresult before_say(void)
-{
-    return greedy_function("say");
-}
-static CUresult before_heap(void)
-{
-    return greedy_function("heap");
-}
-static CUresult before_local(void)
-{
-    return greedy_function("local");
-}
+ACT(before_say, greedy_function("say"));
+ACT(before_heap, greedy_function("heap"));
+ACT(before_local, greedy_function("local"));
 
 static CUresult after_first(void)
 {
@@ -300,14 +259,8 @@ static CUresult after_first(void)
     return unload();
 }
 
-static CUresult instantiate(void)
-{
-    return cuGraphInstantiate(&x.exec, x.chain.graph, 0);
-}
-static CUresult chain_make(void)
-{
-    return chain_new(&x.chain, 8, 1, 1);
-}
+ACT(instantiate, cuGraphInstantiate(&x.exec, x.chain.graph, 0));
+ACT(chain_make, chain_new(&x.chain, 8, 1, 1));
 
 static CUresult before_exec_drop(void)
 {
@@ -318,10 +271,7 @@ static CUresult before_exec_drop(void)
     return cuStreamSynchronize(x.stream);
 }
 
-static CUresult exec_drop(void)
-{
-    return cuGraphExecDestroy(x.exec);
-}
+ACT(exec_drop, cuGraphExecDestroy(x.exec));
 
 static CUresult after_exec_drop(void)
 {
@@ -336,10 +286,7 @@ static CUresult after_instantiate(void)
     return CUDA_SUCCESS;
 }
 
-static CUresult first_graph_launch(void)
-{
-    return cuGraphLaunch(x.exec, x.stream);
-}
+ACT(first_graph_launch, cuGraphLaunch(x.exec, x.stream));
 
 static CUresult before_graph_launch(void)
 {
@@ -355,14 +302,8 @@ static CUresult after_graph_launch(void)
     return after_exec_drop();
 }
 
-static CUresult new_event(void)
-{
-    return cuEventCreate(&x.event, CU_EVENT_DISABLE_TIMING);
-}
-static CUresult drop_event(void)
-{
-    return cuEventDestroy(x.event);
-}
+ACT(new_event, cuEventCreate(&x.event, CU_EVENT_DISABLE_TIMING));
+ACT(drop_event, cuEventDestroy(x.event));
 
 /* A partition of 16 SMs, as the worker cuts them. */
 static CUresult partition(void)
@@ -376,15 +317,8 @@ static CUresult partition(void)
     return cuDevResourceGenerateDesc(&x.partition, groups, 8);
 }
 
-static CUresult green_new(void)
-{
-    return cuGreenCtxCreate(&x.green, x.partition, device, CU_GREEN_CTX_DEFAULT_STREAM);
-}
-
-static CUresult green_drop(void)
-{
-    return cuGreenCtxDestroy(x.green);
-}
+ACT(green_new, cuGreenCtxCreate(&x.green, x.partition, device, CU_GREEN_CTX_DEFAULT_STREAM));
+ACT(green_drop, cuGreenCtxDestroy(x.green));
 
 static CUresult before_green_drop(void)
 {
@@ -401,22 +335,10 @@ static CUresult before_copy(void)
     return CUDA_SUCCESS;
 }
 
-static CUresult copy_sync(void)
-{
-    return cuMemcpyHtoD(x.at2, x.copy, MIB);
-}
-static CUresult copy_async(void)
-{
-    return cuMemcpyHtoDAsync(x.at2, x.copy, MIB, x.stream);
-}
-static CUresult copy_back(void)
-{
-    return cuMemcpyDtoHAsync(x.copy, x.at2, MIB, x.stream);
-}
-static CUresult clear(void)
-{
-    return cuMemsetD8Async(x.at2, 0, MIB, x.stream);
-}
+ACT(copy_sync, cuMemcpyHtoD(x.at2, x.copy, MIB));
+ACT(copy_async, cuMemcpyHtoDAsync(x.at2, x.copy, MIB, x.stream));
+ACT(copy_back, cuMemcpyDtoHAsync(x.copy, x.at2, MIB, x.stream));
+ACT(clear, cuMemsetD8Async(x.at2, 0, MIB, x.stream));
 
 static CUresult after_copy(void)
 {
@@ -432,10 +354,8 @@ static CUresult get_info(void)
     return CUDA_SUCCESS;
 }
 
-static CUresult set_attribute(void)
-{
-    return cuFuncSetAttribute(x.function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 65536);
-}
+ACT(set_attribute,
+    cuFuncSetAttribute(x.function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 65536));
 
 static const struct call {
     const char *name;
@@ -457,6 +377,13 @@ static const struct call {
     {"cuMemHostRegister 1 MiB", segment, enroll, after_enroll},
     {"cuMemHostUnregister 1 MiB", before_unroll, unroll, segment_drop},
     {"cuModuleLoadData, cubin", none, load, unload},
+    {"cuModuleLoadData, cubin without variables", none, load_bare, unload},
+    {"cuLibraryLoadData, cubin without variables", none, load_library, unload_library},
+    {"first launch of a library's kernel", before_library_launch, library_launch,
+     after_library_launch},
+    {"cuLibraryUnload, never launched", load_library, unload_library, none},
+    {"cuModuleUnload, no function ever got", load, unload, none},
+    {"cuModuleGetFunction, first, no variables", load_bare, get_function, unload},
     {"cuModuleLoadData, PTX of 500 lines", ptx_make, load_ptx, after_load_ptx},
     {"cuLinkComplete, PTX of 500 lines", ptx_make, compile, after_compile},
     {"cuModuleGetFunction, first", load, get_function, unload},
@@ -540,7 +467,100 @@ static CUresult call_measure(const struct call *c, CUstream stream_long, CUstrea
     return CUDA_SUCCESS;
 }
 
+static CUresult blocking_all(int green)
+{
+    CUstream stream_long, other;
+
+    CK(context_open(0));
+    if (green) {
+        CK(partition());
+        CK(green_new());
+        CK(cuGreenCtxStreamCreate(&stream_long, x.green, CU_STREAM_NON_BLOCKING, 0));
+    } else {
+        CK(stream_new(&stream_long));
+    }
+    CK(stream_new(&other));
+    CK(kernel_launch(nop, other));
+    CK(cuStreamWriteValue64(other, words_dev + 8 * PROBE_WORD, 0, 0));
+    CK(cuCtxSynchronize());
+    for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++)
+        call_measure(&calls[i], stream_long, other);
+    return CUDA_SUCCESS;
+}
+
 CUresult question_blocking(void)
+{
+    return blocking_all(0);
+}
+CUresult question_blocking_green(void)
+{
+    return blocking_all(1);
+}
+
+/* ----------------------------------- 9: who else waits while one call waits for a kernel */
+
+#define TRIPS_MOST 200000
+
+static void *call_main(void *arg)
+{
+    static double us;
+    const struct call *c = arg;
+    double t0 = now_us();
+
+    us = -1;
+    if (cuCtxSetCurrent(context) == CUDA_SUCCESS && c->act() == CUDA_SUCCESS)
+        us = now_us() - t0;
+    return &us;
+}
+
+/* One thread makes the call beside the long kernel; this one meanwhile makes round trips. */
+static CUresult bystander_measure(const struct call *c, CUstream stream_long, CUstream other)
+{
+    static double us[TRIPS_MOST];
+    static uint32_t turn = 1000000;
+    struct chain trip;
+    pthread_t thread;
+    void *call_us;
+    double t0, t;
+    int n = 0;
+
+    CK(chain_new(&trip, 1, 1, 1));
+    CK(chain_set(&trip, &nop, 1, 0, ++turn));
+    CK(cuGraphLaunch(trip.exec, other));
+    CK(cuCtxSynchronize());
+    CK(c->before());
+    arg.a = LONG_NS;
+    arg.b = words_dev + 8 * START_WORD;
+    arg.c = words_dev + 8 * STOP_WORD;
+    arg.d = ++turn;
+    CK(kernel_launch(spin, stream_long));
+    word_wait(START_WORD, turn);
+    arg.a = arg.b = arg.c = 0;
+    if (pthread_create(&thread, NULL, call_main, (void *)c))
+        return failed("pthread_create", CUDA_ERROR_UNKNOWN, __LINE__);
+    t0 = t = now_us();
+    while (n < TRIPS_MOST && t - t0 < 250e3) {
+        double end;
+
+        CK(chain_set(&trip, &nop, 1, 0, ++turn));
+        CK(cuGraphLaunch(trip.exec, other));
+        word_wait(0, turn);
+        end = now_us();
+        us[n++] = end - t;
+        t = end;
+    }
+    pthread_join(thread, &call_us);
+    CK(cuCtxSynchronize());
+    quantile(us, n, 0.5);
+    printf(
+        "  %-46s took %8.1f ms; another thread's %6d trips: p50 %6.2f p99 %7.2f max %10.1f us%s\n",
+        c->name, *(double *)call_us / 1e3, n, us[n / 2], us[(int)(n * 0.99)], us[n - 1],
+        us[n - 1] > 1e5 ? "  HELD UP" : "");
+    chain_free(&trip);
+    return c->after();
+}
+
+CUresult question_bystanders(void)
 {
     CUstream stream_long, other;
 
@@ -550,8 +570,15 @@ CUresult question_blocking(void)
     CK(kernel_launch(nop, other));
     CK(cuStreamWriteValue64(other, words_dev + 8 * PROBE_WORD, 0, 0));
     CK(cuCtxSynchronize());
-    for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++)
-        call_measure(&calls[i], stream_long, other);
+    for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++) {
+        double call_us, probe_us;
+        int still;
+
+        if (call_once(&calls[i], 1, stream_long, other, &call_us, &probe_us, &still))
+            continue;
+        if (i == 0 || call_us > 1e5 || probe_us > 1e5)
+            bystander_measure(&calls[i], stream_long, other);
+    }
     return CUDA_SUCCESS;
 }
 

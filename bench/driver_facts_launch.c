@@ -148,6 +148,53 @@ static CUresult rate_disabled(CUstream s)
     return CUDA_SUCCESS;
 }
 
+/* A graph of its own for each kernel, by turns; or one graph whose kernels share a module; or one
+ * whose grid changes. */
+static CUresult rate_by_turns(CUfunction *functions, CUstream s)
+{
+    static const char *const names[] = {"8 graphs of 1 by turns, each keeps its function",
+                                        "graph of 1, 2 functions of one module by turns",
+                                        "graph of 1, the grid 1 or 2 blocks by turns"};
+    struct chain c[8];
+    CUfunction pair[2];
+    CUmodule m;
+
+    CK(cuModuleLoadData(&m, cubin_bare));
+    CK(cuModuleGetFunction(&pair[0], m, "nop"));
+    CK(cuModuleGetFunction(&pair[1], m, "also"));
+    for (int i = 0; i < 8; i++) {
+        CK(chain_new(&c[i], 1, 1, 0));
+        CK(chain_set(&c[i], &functions[i], 1, 0, 0));
+    }
+    for (int what = 0; what < 3; what++) {
+        double rate[REPEATS];
+
+        for (int k = -1; k < REPEATS; k++) {
+            double t0 = now_us();
+
+            for (int i = 0; i < BURST; i++) {
+                struct chain *use = &c[what ? 0 : i % 8];
+                CUDA_KERNEL_NODE_PARAMS p = node_params(what ? pair[0] : functions[i % 8]);
+
+                if (what == 1)
+                    p.func = pair[i & 1];
+                if (what == 2)
+                    p.gridDimX = 1 + (i & 1);
+                arg.d++;
+                CK(cuGraphExecKernelNodeSetParams(use->exec, use->kernel[0], &p));
+                CK(cuGraphLaunch(use->exec, s));
+            }
+            CK(cuStreamSynchronize(s));
+            if (k >= 0)
+                rate[k] = BURST / (now_us() - t0) * 1e3;
+        }
+        printf("  %-52s %7.0f k/s\n", names[what], quantile(rate, REPEATS, 0.5));
+    }
+    for (int i = 0; i < 8; i++)
+        chain_free(&c[i]);
+    return CUDA_SUCCESS;
+}
+
 CUresult question_rates(void)
 {
     CUfunction functions[8];
@@ -160,6 +207,7 @@ CUresult question_rates(void)
         rate_measure(&rates[i], functions, s);
     packed = 0;
     rate_disabled(s);
+    rate_by_turns(functions, s);
     return CUDA_SUCCESS;
 }
 

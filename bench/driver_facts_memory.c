@@ -142,10 +142,14 @@ static const CUmemAccessDesc access_all = {
 
 static CUresult cost_map(size_t size, int n)
 {
-    static const char *const names[] = {"cuMemCreate",      "  cuMemMap",
-                                        "  cuMemSetAccess", "  cuMemExportToShareableHandle",
-                                        "  cuMemUnmap",     "  cuMemRelease and close"};
-    static double us[6][MAPS];
+    static const char *const names[] = {"cuMemCreate",
+                                        "  cuMemMap",
+                                        "  cuMemSetAccess",
+                                        "  cuMemExportToShareableHandle",
+                                        "  cuMemUnmap",
+                                        "  cuMemRelease",
+                                        "  close of the exported descriptor"};
+    static double us[7][MAPS];
     CUmemAllocationProp prop = exportable();
     CUdeviceptr at;
     char name[80];
@@ -153,7 +157,7 @@ static CUresult cost_map(size_t size, int n)
     CK(cuMemAddressReserve(&at, size, 0, 0, 0));
     for (int i = 0; i < n; i++) {
         CUmemGenericAllocationHandle h;
-        double t[7];
+        double t[8];
         int fd;
 
         t[0] = now_us();
@@ -168,46 +172,56 @@ static CUresult cost_map(size_t size, int n)
         CK(cuMemUnmap(at, size));
         t[5] = now_us();
         CK(cuMemRelease(h));
-        close(fd);
         t[6] = now_us();
-        for (int k = 0; k < 6; k++)
+        close(fd);
+        t[7] = now_us();
+        for (int k = 0; k < 7; k++)
             us[k][i] = t[k + 1] - t[k];
     }
-    for (int k = 0; k < 6; k++) {
+    for (int k = 0; k < 7; k++) {
         snprintf(name, sizeof(name), "%s of %zu MiB", names[k], (size_t)(size / MIB));
         print_times(name, us[k], n);
     }
     return cuMemAddressFree(at, size);
 }
 
-static CUresult dirty_or_read(size_t size, int count, int dirty)
+#define SAMPLE 2048
+
+/* Fills most of the device with handles of one size, reads words from every 2 MiB of it, dirties
+ * all and releases all. From the second round on, what is read was dirty when it was released. */
+static CUresult dirty_or_read(size_t size, int most, int round)
 {
     CUmemAllocationProp prop = exportable();
-    CUmemGenericAllocationHandle *h = calloc(count, sizeof(*h));
-    uint64_t *copy = malloc(size * count), wrong = 0;
+    CUmemGenericAllocationHandle *h = calloc(most, sizeof(*h));
+    uint64_t copy[SAMPLE / 8], wrong = 0;
+    int count = 0;
     CUdeviceptr at;
+    double t0 = now_us(), made, freed;
 
-    CK(cuMemAddressReserve(&at, size * count, 0, 0, 0));
-    for (int i = 0; i < count; i++) {
-        CK(cuMemCreate(&h[i], size, &prop, 0));
-        CK(cuMemMap(at + i * size, size, 0, h[i], 0));
-    }
+    CK(cuMemAddressReserve(&at, size * most, 0, 0, 0));
+    for (; count < most && !cuMemCreate(&h[count], size, &prop, 0); count++)
+        CK(cuMemMap(at + count * size, size, 0, h[count], 0));
     CK(cuMemSetAccess(at, size * count, &access_all, 1));
-    CK(cuMemcpyDtoH(copy, at, size * count));
-    for (size_t i = 0; i < size * count / 8; i++)
-        wrong += copy[i] != 0;
-    if (!dirty)
-        printf("  %d x %zu MiB from cuMemCreate after dirty memory was released: %llu words not "
-               "zero\n",
-               count, (size_t)(size / MIB), (unsigned long long)wrong);
+    made = now_us() - t0;
+    for (size_t i = 0; i < size * count; i += 2 * MIB) {
+        CK(cuMemcpyDtoH(copy, at + i + i / 1024 % (2 * MIB - SAMPLE) / 8 * 8, SAMPLE));
+        for (int k = 0; k < SAMPLE / 8; k++)
+            wrong += copy[k] != 0;
+    }
     CK(cuMemsetD8(at, 0xab, size * count));
     CK(cuCtxSynchronize());
+    t0 = now_us();
     CK(cuMemUnmap(at, size * count));
     for (int i = 0; i < count; i++)
         CK(cuMemRelease(h[i]));
-    free(copy);
+    freed = now_us() - t0;
+    printf(
+        "  %d x %zu MiB from cuMemCreate%s: %llu sampled words not zero; made in %.1f ms, released "
+        "in %.1f ms\n",
+        count, (size_t)(size / MIB), round ? " after as much was dirtied and released" : "",
+        (unsigned long long)wrong, made / 1e3, freed / 1e3);
     free(h);
-    return cuMemAddressFree(at, size * count);
+    return cuMemAddressFree(at, size * most);
 }
 
 static CUresult cost_memset(void)
@@ -279,14 +293,19 @@ static CUresult cost_events(int n)
     return CUDA_SUCCESS;
 }
 
+static CUresult streams_all(void)
+{
+    for (int n = 1; n <= 1000; n *= n == 1 ? 100 : 10)
+        cost_streams(n);
+    return CUDA_SUCCESS;
+}
+
 CUresult question_costs(void)
 {
     CK(context_open(0));
     CK(kernel_launch(nop, 0));
     CK(cuCtxSynchronize());
     printf("  GPU memory in use before: %.1f MiB\n", (double)memory_used() / MIB);
-    for (int n = 1; n <= 1000; n *= n == 1 ? 100 : 10)
-        cost_streams(n);
     cost_chains("graphs of 1 kernel, instantiated", 1000, 1, 0);
     cost_chains("graphs of kernel + write, instantiated", 1000, 1, 1);
     cost_chains("graphs of 8 kernels, instantiated", 100, 8, 0);
@@ -295,21 +314,30 @@ CUresult question_costs(void)
     for (int n = 1; n <= 1000; n *= n == 1 ? 100 : 10)
         cost_modules(n);
     cost_events(1000);
-    cost_reserve(4 * GIB, 2000);
-    cost_reserve(64 * GIB, 4000);
-    cost_reserve(256 * GIB, 2000);
     cost_map(2 * MIB, MAPS);
     cost_map(64 * MIB, 50);
     cost_map(1 * GIB, 20);
-    dirty_or_read(2 * MIB, 64, 1);
-    dirty_or_read(2 * MIB, 64, 0);
-    dirty_or_read(512 * MIB, 1, 1);
-    dirty_or_read(512 * MIB, 1, 0);
+    cost_reserve(4 * GIB, 2000);
+    cost_reserve(64 * GIB, 4000);
+    cost_reserve(256 * GIB, 2000);
+    for (int again = 0; again < 3; again++)
+        dirty_or_read(2 * MIB, 8192, again);
+    for (int again = 0; again < 3; again++)
+        dirty_or_read(GIB, 128, again);
     cost_memset();
     for (size_t size = 4 * KIB; size <= 8 * MIB; size *= size == 1 * MIB ? 8 : 16)
         for (int touch = 0; touch < 2; touch++)
             cost_register(size, touch);
-    return CUDA_SUCCESS;
+    /* Last, since a destroyed stream keeps its memory for the next. */
+    return streams_all();
+}
+
+CUresult question_streams(void)
+{
+    CK(context_open(0));
+    CK(kernel_launch(nop, 0));
+    CK(cuCtxSynchronize());
+    return streams_all();
 }
 
 /* -------------------------------------------------------------------------- 6: copies */
