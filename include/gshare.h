@@ -122,17 +122,6 @@ typedef struct gs_dim3 {
 } gs_dim3;
 
 /* Parameter structs begin with their own size, so that they can grow: set it by the _INIT macro. */
-#ifdef __cplusplus
-#define GS_SIZED(type)                                                                             \
-    {                                                                                              \
-        sizeof(type)                                                                               \
-    }
-#else
-#define GS_SIZED(type)                                                                             \
-    {                                                                                              \
-        .size = sizeof(type)                                                                       \
-    }
-#endif
 
 /* ---- Quality of service ---------------------------------------------------------------------- */
 
@@ -236,7 +225,11 @@ typedef struct gs_session_desc {
     gs_devptr window_base;     /* the session's range of device addresses */
     uint64_t window_size;
 } gs_session_desc;
-#define GS_SESSION_DESC_INIT GS_SIZED(gs_session_desc)
+#define GS_SESSION_DESC_INIT                                                                       \
+    {                                                                                              \
+        sizeof(gs_session_desc), 0, 0, 0, "", "", 0, 0, 0, 0, {0, 0, 0}, {0, 0, 0}, 0, 0, 0, 0, 0, \
+            0                                                                                      \
+    }
 
 /* Fills *desc, as far as its size goes. Does not block. */
 GS_API gs_status gs_session_info(gs_session session, gs_session_desc *desc);
@@ -267,7 +260,10 @@ typedef struct gs_fault {
     char kernel[64];   /* "" when it was none */
     char message[192];
 } gs_fault;
-#define GS_FAULT_INIT GS_SIZED(gs_fault)
+#define GS_FAULT_INIT                                                                              \
+    {                                                                                              \
+        sizeof(gs_fault), GS_FAULT_NONE, GS_OK, 0, 0, "", ""                                       \
+    }
 
 /* The session's first fault; kind GS_FAULT_NONE and GS_OK when there was none. Works on a session
  * that a fault has ended. Does not block. */
@@ -372,7 +368,10 @@ typedef struct gs_kernel_desc {
     unsigned local_bytes;           /* bytes a thread */
     unsigned max_dynamic_smem;      /* bytes a block */
 } gs_kernel_desc;
-#define GS_KERNEL_DESC_INIT GS_SIZED(gs_kernel_desc)
+#define GS_KERNEL_DESC_INIT                                                                        \
+    {                                                                                              \
+        sizeof(gs_kernel_desc), "", 0, 0, 0, 0, 0, 0, 0                                            \
+    }
 
 /* Fills *desc, as far as its size goes. Does not block. */
 GS_API gs_status gs_kernel_info(gs_kernel kernel, gs_kernel_desc *desc);
@@ -424,7 +423,10 @@ typedef struct gs_report {
     uint64_t queued_ns; /* from gs_launch to its hand-over to the device */
     uint64_t run_ns;    /* on the device, by device timestamps */
 } gs_report;
-#define GS_REPORT_INIT GS_SIZED(gs_report)
+#define GS_REPORT_INIT                                                                             \
+    {                                                                                              \
+        sizeof(gs_report), 0, 0, 0, 0                                                              \
+    }
 
 /* The report of a launch. Each can be fetched once; an unfetched one is dropped when the session
  * has asked for 64 newer ones. Does not block. GS_NOT_READY: still running. GS_ERR_INVALID_VALUE:
