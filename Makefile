@@ -169,12 +169,12 @@ $(BUILD)/examples/demo: $(demo_objs) $(BUILD)/lib/libgshare.so
 
 # A .cu application: nvcc compiles it, or clang where there is no nvcc (it needs no toolkit). Its
 # kernel<<<...>>> calls reach libgshare through cuda_launch.c, which stands where libcudart would.
-VECTOR_LINK = $(CXX) $(GS_LDFLAGS) -o $@ $^ $(call USE_LIBGSHARE,../lib)
-CLANG_CUDA = $(CLANG) -x cuda -nocudainc -nocudalib --cuda-gpu-arch=sm_70 -Xclang -target-feature \
-             -Xclang +ptx64 -Wno-unknown-cuda-version -O2 -Wall -Wextra
+CLANG_CUDA = $(CLANG) -x cuda -nocudainc -nocudalib --cuda-path=/nonexistent -Xclang -target-sdk-version=10.2 \
+             --cuda-gpu-arch=sm_70 -O2 -Wall -Wextra -Iinclude
+CLANG_PTX  = $(CLANG_CUDA) --cuda-device-only -Xclang -target-feature -Xclang +ptx64 -S
 $(BUILD)/examples/vector: $(BUILD)/examples/vector.o $(BUILD)/obj/examples/cuda_launch.o | $(BUILD)/lib/libgshare.so
 	$(call say,LINK,$@)
-	$(Q)$(VECTOR_LINK)
+	$(Q)$(LINK) -o $@ $^ $(call USE_LIBGSHARE,../lib) $(if $(NVCC),-lstdc++)
 ifneq ($(NVCC),)
 $(BUILD)/examples/vector.o: examples/vector.cu examples/cuda_words.h include/gshare.h
 	@mkdir -p $(@D)
@@ -184,12 +184,11 @@ else
 $(BUILD)/examples/vector.ptx: examples/vector.cu examples/cuda_words.h include/gshare.h
 	@mkdir -p $(@D)
 	$(call say,CUDA,$<)
-	$(Q)$(CLANG_CUDA) --cuda-device-only -Iinclude -S -o $@.s $<
-	@cat $@.s /dev/zero 2>/dev/null | head -c $$(($$(wc -c <$@.s) + 1)) >$@ && rm $@.s
+	$(Q)$(CLANG_PTX) -o $@.s $<
+	@(cat $@.s && printf '\000') >$@ && rm $@.s
 $(BUILD)/examples/vector.o: $(BUILD)/examples/vector.ptx
 	$(call say,CUDA,examples/vector.cu)
-	$(Q)$(CLANG) -x cuda --cuda-host-only -nocudainc -nocudalib -O2 -Wall -Wextra -fPIC -Iinclude \
-	    -Xclang -fcuda-include-gpubinary -Xclang $< -c -o $@ examples/vector.cu
+	$(Q)$(CLANG_CUDA) --cuda-host-only -fPIC -Xclang -fcuda-include-gpubinary -Xclang $< -c -o $@ examples/vector.cu
 endif
 
 # ---- Demo ------------------------------------------------------------------------------------
@@ -251,9 +250,8 @@ bench: all
 	bench/run --build $(BUILD)
 
 # ---- Kernels kept as PTX, made from the .cu beside them by clang, which needs no toolkit for it ------
-ptx: $(patsubst %,ptx-%,test/harness/kernels examples/demo/resize)
-ptx-%:
-	$(CLANG_CUDA) --cuda-device-only -S -o $*.ptx $*.cu
+ptx:
+	$(foreach name,test/harness/kernels examples/demo/resize,$(CLANG_PTX) -o $(name).ptx $(name).cu &&) :
 
 # ---- Install ---------------------------------------------------------------------------------
 MAN_PAGES := $(wildcard doc/*.1)
