@@ -1,0 +1,479 @@
+/*
+ * dispatch.c - the dispatcher: one thread that polls sessions, drains their rings and hands the
+ * work to the device. One does this best: several contend for the driver's lock.
+ *
+ * A session is hot (its activity word is polled) or cold (its client rings the doorbell after
+ * setting the word). Without hot sessions and without anything to watch, the thread sleeps in
+ * poll(). Nothing a tenant does makes it wait: jobs go to and come from other threads through
+ * lock-free stacks.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <mqueue.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "common/log.h"
+#include "common/util.h"
+#include "worker/record.h"
+#include "worker/report.h"
+#include "worker/request.h"
+#include "worker/session.h"
+#include "worker/stream.h"
+
+#define REQUEST_BIT (UINT64_C(1) << SEG_REQUEST_BIT)
+
+#define DRAIN_BUDGET  64u      /* records of a stream a turn */
+#define HOT_NS        200000u  /* a session stays polled so long after its last activity */
+#define BELL_NS       20000u   /* how often the doorbell is looked at while awake */
+#define PARKED_NS     20000u   /* how often jobs that wait for the device are looked at */
+#define WATCH_NS      5000000u /* how often a busy device is asked whether it still lives */
+#define WATCH_STREAMS 16u      /* streams asked each time */
+
+static struct {
+    mqd_t bell;
+    int wake;                    /* eventfd: the inbox has something */
+    _Atomic(struct job *) inbox; /* newest first */
+    _Atomic bool asleep;
+
+    struct session *slots[LINK_SLOTS_MAX];
+    uint32_t slots_used; /* slots at and beyond this are NULL */
+    struct session *hot[LINK_SLOTS_MAX];
+    uint32_t hot_count;
+    struct job *parked; /* jobs that wait for the device to finish their session's work */
+    uint64_t now, next_bell, next_parked, next_watch;
+    uint32_t watch_cursor;
+    bool busy; /* some stream may have unfinished work */
+
+    _Atomic CUresult lost; /* a service thread met a lost context */
+} d;
+
+static void wake_up(void)
+{
+    static const uint64_t one = 1;
+
+    if (atomic_load(&d.asleep) && write(d.wake, &one, sizeof(one)) < 0 && errno != EAGAIN)
+        log_error("eventfd: %s", strerror(errno));
+}
+
+/* ---- A lost context ----------------------------------------------------------------------------
+ */
+
+/* The only session with unfinished work is the one to blame for a lost context. */
+static struct session *only_busy(uint32_t *stream)
+{
+    struct session *found = NULL;
+
+    for (uint32_t i = 0; i < d.slots_used; i++) {
+        struct session *session = d.slots[i];
+        for (uint32_t s = 0; session && s < SEG_STREAMS; s++) {
+            if (!session->streams[s].busy)
+                continue;
+            if (found && found != session)
+                return NULL;
+            if (!found)
+                *stream = s;
+            found = session;
+        }
+    }
+    return found;
+}
+
+void dispatch_lost(CUresult result)
+{
+    uint32_t stream = 0;
+    const struct session *blame = only_busy(&stream);
+
+    worker_fatal(result, blame, stream);
+}
+
+void dispatch_lost_elsewhere(CUresult result)
+{
+    atomic_store(&d.lost, result);
+    wake_up();
+    for (;;)
+        pause();
+}
+
+/* ---- Jobs --------------------------------------------------------------------------------------
+ */
+
+void dispatch_push(struct job *job)
+{
+    struct job *head = atomic_load_explicit(&d.inbox, memory_order_relaxed);
+
+    do {
+        job->next = head;
+        /* seq_cst: the job before the look at `asleep`; pairs with sleep_until_woken */
+    } while (!atomic_compare_exchange_weak(&d.inbox, &head, job));
+    wake_up();
+}
+
+static void job_begin(struct job *job);
+
+static void park(struct job *job)
+{
+    job->session->paused = true;
+    job->next = d.parked;
+    d.parked = job;
+    d.next_parked = 0; /* look at once: mostly the work is done already */
+}
+
+static void close_begin(struct session *session)
+{
+    struct job *job = job_new(session, &job_close);
+
+    if (!job) {
+        /* The slot stays taken; the supervisor sees that it does. */
+        log_error("no memory to close session %llu", (unsigned long long)session->id);
+        return;
+    }
+    session->job = job;
+    job_begin(job);
+}
+
+/* A tenant's request has its answer. */
+static void request_end(struct job *job)
+{
+    struct session *session = job->session;
+
+    request_answer(job);
+    session->job = NULL;
+    job_free(job);
+    if (session->close_wanted)
+        close_begin(session);
+}
+
+static void job_begin(struct job *job)
+{
+    if (job->kind->prepare)
+        job->kind->prepare(job);
+    if (job->status != GS_OK || !job->kind->work)
+        request_end(job);
+    else if (job->kind->flags & JOB_QUIESCE)
+        park(job);
+    else
+        service_push(job);
+}
+
+static void session_heat(struct session *session)
+{
+    session->active_ns = d.now;
+    if (session->hot)
+        return;
+    session->hot = true;
+    session->hot_index = d.hot_count;
+    d.hot[d.hot_count++] = session;
+    /* Its client need not ring now. A ring that is under way is read and ignored. */
+    atomic_store_explicit(&session->server->need_bell, 0, memory_order_relaxed);
+}
+
+static void session_unlist(struct session *session)
+{
+    if (!session->hot)
+        return;
+    session->hot = false;
+    struct session *last = d.hot[--d.hot_count];
+    d.hot[session->hot_index] = last;
+    last->hot_index = session->hot_index;
+}
+
+/* Stops polling a session, unless it turns out to have just become active. */
+static void session_cool(struct session *session)
+{
+    /* seq_cst on both: the client sets activity, then reads need_bell; here the other way round, so
+     * one of the two sees the other. */
+    atomic_store(&session->server->need_bell, 1);
+    if (atomic_load(&session->client->activity) != 0) {
+        atomic_store_explicit(&session->server->need_bell, 0, memory_order_relaxed);
+        session->active_ns = d.now;
+        return;
+    }
+    session_unlist(session);
+}
+
+static void open_end(struct job *job)
+{
+    struct session *session = job->session;
+
+    if (job->status == GS_OK) {
+        d.slots[session->slot] = session;
+        if (session->slot >= d.slots_used)
+            d.slots_used = session->slot + 1;
+        session_heat(session);
+    }
+    session_opened(job);
+    if (job->status != GS_OK)
+        free(session);
+    job_free(job);
+}
+
+/* The control thread wants a session closed. */
+static void close_request(struct job *job)
+{
+    struct session *session = d.slots[job->index];
+
+    job_free(job);
+    if (!session)
+        return;
+    d.slots[session->slot] = NULL;
+    session_unlist(session);
+    session->phase = SESSION_CLOSING;
+    session->pending = 0;
+    if (session->job)
+        session->close_wanted = true;
+    else
+        close_begin(session);
+}
+
+static void job_returned(struct job *job)
+{
+    struct session *session = job->session;
+
+    if (job->kind == &job_open) {
+        open_end(job);
+    } else if (job->kind == &job_close && !session) {
+        close_request(job);
+    } else if (job->kind == &job_close) {
+        job->kind = &job_dispose;
+        service_push(job);
+    } else if (job->kind == &job_dispose) {
+        free(session);
+        job_free(job);
+    } else {
+        if (job->status == GS_OK && job->kind->install)
+            job->kind->install(job);
+        session->paused = false;
+        request_end(job);
+    }
+}
+
+static void inbox_take(void)
+{
+    struct job *first = NULL;
+
+    if (!atomic_load_explicit(&d.inbox, memory_order_relaxed))
+        return;
+    /* acquire: the jobs' contents; pairs with dispatch_push */
+    for (struct job *job = atomic_exchange_explicit(&d.inbox, NULL, memory_order_acquire); job;) {
+        struct job *older = job->next;
+        job->next = first;
+        first = job;
+        job = older;
+    }
+    while (first) {
+        struct job *job = first;
+        first = job->next;
+        job_returned(job);
+    }
+}
+
+static void parked_poll(void)
+{
+    struct job **link = &d.parked;
+
+    while (*link) {
+        struct job *job = *link;
+        if (streams_idle(job->session)) {
+            *link = job->next;
+            service_push(job);
+        } else {
+            link = &job->next;
+        }
+    }
+}
+
+/* ---- Sessions ----------------------------------------------------------------------------------
+ */
+
+static bool session_drain(struct session *session)
+{
+    uint64_t streams = session->pending & ~REQUEST_BIT;
+    bool progress = false;
+
+    while (streams) {
+        uint32_t index = (uint32_t)__builtin_ctzll(streams);
+        bool stalled;
+        uint32_t taken = stream_drain(session, index, DRAIN_BUDGET, &stalled);
+
+        streams &= streams - 1;
+        progress = progress || taken > 0;
+        if (taken < DRAIN_BUDGET && !stalled)
+            session->pending &= ~(UINT64_C(1) << index);
+    }
+    return progress;
+}
+
+static void session_turn(struct session *session)
+{
+    bool active = false;
+
+    if (atomic_load_explicit(&session->client->activity, memory_order_relaxed)) {
+        /* seq_cst: taken before the tails are read; pairs with the client's fence after its tail
+         * store */
+        session->pending |= atomic_exchange(&session->client->activity, 0);
+        active = true;
+    }
+    if (session->pending && !session->paused) {
+        if (session->pending & REQUEST_BIT && !session->job) {
+            session->pending &= ~REQUEST_BIT;
+            session->job = request_take(session);
+            if (session->job)
+                job_begin(session->job);
+        }
+        if (!session->paused && session_drain(session)) {
+            d.busy = true;
+            active = true;
+        }
+        active = active || session->pending;
+    }
+    if (session->reports_open) {
+        reports_poll(session);
+        active = true;
+    }
+    if (active)
+        session->active_ns = d.now;
+    else if (d.now - session->active_ns > HOT_NS)
+        session_cool(session);
+}
+
+/* ---- Doorbell and device -----------------------------------------------------------------------
+ */
+
+static void cold_look(struct session *session)
+{
+    if (session && !session->hot &&
+        atomic_load_explicit(&session->client->activity, memory_order_relaxed))
+        session_heat(session);
+}
+
+static void bell_take(void)
+{
+    uint32_t slot, messages = 0;
+
+    while (mq_receive(d.bell, (char *)&slot, sizeof(slot), NULL) == sizeof(slot)) {
+        messages++;
+        if (slot < LINK_SLOTS_MAX)
+            cold_look(d.slots[slot]);
+        if (messages == BELL_QUEUE_DEPTH)
+            break;
+    }
+    /* A full queue has turned rings away: look everywhere. */
+    if (messages == BELL_QUEUE_DEPTH) {
+        for (uint32_t i = 0; i < d.slots_used; i++)
+            cold_look(d.slots[i]);
+    }
+}
+
+/* Asks some busy streams: finds a lost context even when no call is made, and forgets finished
+ * work. */
+static void device_watch(void)
+{
+    uint32_t asked = 0;
+    bool busy = false;
+
+    for (uint32_t n = 0; n < d.slots_used; n++) {
+        struct session *session = d.slots[(d.watch_cursor + n) % d.slots_used];
+        for (uint32_t s = 0; session && s < SEG_STREAMS; s++) {
+            struct stream *stream = &session->streams[s];
+            if (!stream->busy)
+                continue;
+            busy = true;
+            if (asked++ == WATCH_STREAMS) {
+                d.watch_cursor = (d.watch_cursor + n) % d.slots_used;
+                d.busy = true;
+                return;
+            }
+            CUresult result = cu.cuStreamQuery(stream->cu);
+            if (driver_fatal(result)) {
+                driver_failed("cuStreamQuery", result);
+                dispatch_lost(result);
+            }
+            if (result == CUDA_SUCCESS)
+                stream->busy = false;
+        }
+    }
+    d.watch_cursor = 0;
+    d.busy = busy;
+}
+
+/* ---- The loop ----------------------------------------------------------------------------------
+ */
+
+/* How long the thread may sleep when no session is hot; -1: until woken. */
+static int sleep_ms(void)
+{
+    if (d.parked)
+        return 1;
+    return d.busy ? (int)(WATCH_NS / 1000000u) : -1;
+}
+
+static void sleep_until_woken(void)
+{
+    struct pollfd events[] = {{(int)d.bell, POLLIN, 0}, {d.wake, POLLIN, 0}};
+    uint64_t count;
+
+    /* seq_cst: asleep before the look at the inbox; pairs with dispatch_push */
+    atomic_store(&d.asleep, true);
+    if (!atomic_load(&d.inbox) && !atomic_load(&d.lost))
+        poll(events, 2, sleep_ms());
+    atomic_store_explicit(&d.asleep, false, memory_order_relaxed);
+    if (read(d.wake, &count, sizeof(count)) < 0 && errno != EAGAIN)
+        log_error("eventfd: %s", strerror(errno));
+    d.now = clock_ns();
+    d.next_bell = 0;
+}
+
+static void *dispatch_main(void *unused)
+{
+    (void)unused;
+    DRV_MUST(cuCtxSetCurrent, worker.context);
+    for (;;) {
+        d.now = clock_ns();
+        CUresult lost = atomic_load_explicit(&d.lost, memory_order_relaxed);
+        if (lost) {
+            driver_failed("a call of a service thread", lost);
+            dispatch_lost(lost);
+        }
+        inbox_take();
+        for (uint32_t i = d.hot_count; i > 0; i--)
+            session_turn(d.hot[i - 1]);
+        if (d.now >= d.next_bell) {
+            bell_take();
+            d.next_bell = d.now + BELL_NS;
+        }
+        if (d.parked && d.now >= d.next_parked) {
+            parked_poll();
+            d.next_parked = d.now + PARKED_NS;
+        }
+        if (d.busy && d.now >= d.next_watch) {
+            device_watch();
+            d.next_watch = d.now + WATCH_NS;
+        }
+        if (d.hot_count == 0)
+            sleep_until_woken();
+        else
+            cpu_relax();
+    }
+    return NULL;
+}
+
+bool dispatch_start(void)
+{
+    pthread_t thread;
+
+    d.bell = mq_open(worker.bell_name, O_RDONLY | O_NONBLOCK);
+    if (d.bell == (mqd_t)-1) {
+        log_error("doorbell %s: %s", worker.bell_name, strerror(errno));
+        return false;
+    }
+    d.wake = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    if (d.wake < 0 || pthread_create(&thread, NULL, dispatch_main, NULL))
+        return false;
+    pthread_detach(thread);
+    return true;
+}

@@ -1,0 +1,148 @@
+/*
+ * host.c - blocks of host memory shared with a tenant: for gs_host_alloc, for staging, for images.
+ *
+ * The worker makes each block itself, gives it to the tenant's uid and marks it for removal at
+ * once, so that no id or descriptor from a tenant is ever believed and nothing is left behind
+ * whoever dies. A System V segment's size cannot be changed by the tenant.
+ */
+#include "worker/host.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ipc.h>
+#include <sys/shm.h>
+
+#include "worker/job.h"
+
+#define HOST_BYTES_MAX (UINT64_C(64) << 30) /* a session: pinned memory is taken from everyone */
+#define PAGE           UINT64_C(4096)
+
+struct host_block *host_find(const struct session *session, uint64_t number)
+{
+    return session->hosts && number < SEG_HOSTS ? session->hosts[number] : NULL;
+}
+
+static void alloc_prepare(struct job *job)
+{
+    struct session *session = job->session;
+
+    if (job->arg[0] == 0 || job->arg[0] > HOST_BYTES_MAX - session->host_bytes) {
+        job_fail(job, job->arg[0] ? GS_ERR_LIMIT : GS_ERR_INVALID_VALUE,
+                 "%" PRIu64 " bytes of host memory wanted, %" PRIu64 " of %" PRIu64 " are in use",
+                 job->arg[0], session->host_bytes, HOST_BYTES_MAX);
+        return;
+    }
+    if (!session->hosts)
+        session->hosts = calloc(SEG_HOSTS, sizeof(struct host_block *));
+    if (!session->hosts) {
+        job_fail(job, GS_ERR_NO_MEMORY, "no memory for the table of host blocks");
+        return;
+    }
+    for (job->index = 0; job->index < SEG_HOSTS && session->hosts[job->index];)
+        job->index++;
+    if (job->index == SEG_HOSTS)
+        job_fail(job, GS_ERR_LIMIT, "the session has %u host blocks, the limit", SEG_HOSTS);
+}
+
+/* Makes the segment, owned by the tenant and already marked for removal. NULL with errno set. */
+static unsigned char *segment_new(uint64_t size, uint32_t uid, int *id)
+{
+    struct shmid_ds state;
+
+    *id = shmget(IPC_PRIVATE, size, IPC_CREAT | 0600);
+    if (*id < 0)
+        return NULL;
+    void *memory = shmat(*id, NULL, 0);
+    int failed = memory == (void *)-1 ? errno : 0;
+    if (!failed && (shmctl(*id, IPC_STAT, &state) < 0 ||
+                    (state.shm_perm.uid = uid, shmctl(*id, IPC_SET, &state) < 0)))
+        failed = errno;
+    if (shmctl(*id, IPC_RMID, NULL) < 0 && !failed)
+        failed = errno;
+    if (!failed)
+        return memory;
+    if (memory != (void *)-1)
+        shmdt(memory);
+    errno = failed;
+    return NULL;
+}
+
+static void block_free(struct session *session, struct host_block *block)
+{
+    if (block->pinned)
+        DRV_MUST(cuMemHostUnregister, block->memory);
+    shmdt(block->memory);
+    session->host_bytes -= block->size;
+    free(block);
+}
+
+static void alloc_work(struct job *job)
+{
+    struct session *session = job->session;
+    uint64_t size = (job->arg[0] + PAGE - 1) / PAGE * PAGE;
+    struct host_block *block = calloc(1, sizeof(*block));
+    int id = -1;
+
+    unsigned char *memory = block ? segment_new(size, session->uid, &id) : NULL;
+    if (!memory) {
+        free(block);
+        job_fail(job, GS_ERR_NO_MEMORY, "no shared memory of %" PRIu64 " bytes: %s", size,
+                 strerror(errno));
+        return;
+    }
+    *block = (struct host_block){.memory = memory, .size = size, .pinned = job->arg[1] != 0};
+    if (block->pinned) {
+        CUresult result = DRV(cuMemHostRegister_v2, memory, size, 0);
+        if (result) {
+            shmdt(memory);
+            free(block);
+            job_fail_driver(job, result);
+            return;
+        }
+    }
+    session->host_bytes += size;
+    job->object = block;
+    job->ret[0] = job->index;
+    job->ret[1] = (uint64_t)id;
+}
+
+static void alloc_install(struct job *job)
+{
+    struct host_block *block = job->object;
+
+    block->serial = ++job->session->serial;
+    job->session->hosts[job->index] = block;
+}
+
+static void free_prepare(struct job *job)
+{
+    job->object = host_find(job->session, job->arg[0]);
+    if (!job->object) {
+        job_fail(job, GS_ERR_INVALID_VALUE, "host block %" PRIu64 " does not exist", job->arg[0]);
+        return;
+    }
+    job->session->hosts[job->arg[0]] = NULL;
+    job->session->table_generation++;
+}
+
+static void free_work(struct job *job)
+{
+    block_free(job->session, job->object);
+}
+
+const struct job_kind job_host_alloc = {"host_alloc", JOB_QUICK, alloc_prepare, alloc_work,
+                                        alloc_install};
+const struct job_kind job_host_free = {"host_free", JOB_QUIESCE | JOB_PATIENT, free_prepare,
+                                       free_work, NULL};
+
+void host_close(struct session *session)
+{
+    for (uint32_t i = 0; session->hosts && i < SEG_HOSTS; i++) {
+        if (session->hosts[i])
+            block_free(session, session->hosts[i]);
+    }
+    free(session->hosts);
+    session->hosts = NULL;
+}

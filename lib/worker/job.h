@@ -1,0 +1,98 @@
+/*
+ * job.h - a piece of slow work for a session, and its way from the dispatcher to a service thread
+ * and back.
+ */
+#ifndef GS_WORKER_JOB_H
+#define GS_WORKER_JOB_H
+
+#include "worker/worker.h"
+
+struct job;
+
+enum job_flags {
+    JOB_QUICK = 0,
+    /* The device first finishes all that the session has issued. */
+    JOB_QUIESCE = 1,
+    /* The driver may let this wait for every kernel on the device, other tenants' too (measured:
+     * loading and unloading modules, unregistering host memory), or it compiles: it goes to threads
+     * of its own. */
+    JOB_PATIENT = 2
+};
+
+/* Each step sets job->status and, on failure, job->message. prepare and install run on the
+ * dispatcher, work on a service thread. Any may be NULL; without work the job never leaves the
+ * dispatcher. install runs only when work left GS_OK. */
+struct job_kind {
+    const char *name;
+    unsigned flags;
+    void (*prepare)(struct job *job);
+    void (*work)(struct job *job);
+    void (*install)(struct job *job);
+};
+
+struct job {
+    struct job *next;
+    struct session *session;
+    const struct job_kind *kind;
+
+    /* the request, copied out of the segment */
+    uint64_t arg[4];
+    char name[sizeof(((struct seg_request *)0)->name)];
+
+    /* what prepare or work found or made */
+    void *object;
+    uint32_t index;
+
+    /* the reply */
+    gs_status status;
+    uint64_t ret[4];
+    char message[sizeof(((struct seg_request *)0)->message)];
+    struct req_kernel *kernel; /* the payload; owned */
+
+    struct link_open open; /* kind job_open */
+};
+
+/* Notes a failure. Returns status, for `return job_fail(...)`. */
+gs_status job_fail(struct job *job, gs_status status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* Notes the failed driver call of this thread; ends the worker if the context is lost. */
+gs_status job_fail_driver(struct job *job, CUresult result);
+
+struct job *job_new(struct session *session, const struct job_kind *kind);
+void job_free(struct job *job);
+
+/* ---- The kinds, by room ------------------------------------------------------------------------
+ */
+extern const struct job_kind job_open, job_close, job_dispose;       /* session.c */
+extern const struct job_kind job_malloc, job_mem_free, job_mem_info; /* memory.c */
+extern const struct job_kind job_host_alloc, job_host_free;          /* host.c */
+extern const struct job_kind job_module_load, job_module_unload;     /* module.c */
+extern const struct job_kind job_kernel_get, job_global_get;         /* module.c */
+extern const struct job_kind job_stream_create, job_stream_destroy;  /* stream.c */
+extern const struct job_kind job_event_elapsed;                      /* stream.c */
+extern const struct job_kind job_graph_create, job_graph_destroy;    /* graph.c */
+
+/* ---- service.c ---------------------------------------------------------------------------------
+ */
+
+/* Starts the service threads. false: a thread could not be made. */
+bool service_start(void);
+/* Hands a job to them. Lock-free; called by the dispatcher and the control thread. */
+void service_push(struct job *job);
+/* The calling service thread's stream. */
+CUstream service_stream(void);
+
+/* ---- dispatch.c --------------------------------------------------------------------------------
+ */
+
+/* Hands a job to the dispatcher: a new one (open, close) or one whose work is done. Any thread;
+ * lock-free. */
+void dispatch_push(struct job *job);
+bool dispatch_start(void);
+
+/* The context is lost: blames the only session with unfinished work, if it is only one, and ends
+ * the worker. The first on the dispatcher, the second on other threads. */
+_Noreturn void dispatch_lost(CUresult result);
+_Noreturn void dispatch_lost_elsewhere(CUresult result);
+
+#endif

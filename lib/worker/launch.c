@@ -1,0 +1,306 @@
+/*
+ * launch.c - kernels by executable graphs whose parameters are set anew each time.
+ *
+ * Measured on an H200 (bench/results/h200-driver-facts.txt): cuLaunchKernel 2.7 us; a graph of one
+ * kernel, set and launched, 1.5 us; a chain of 16 with a completion write at its end, 1.0 us a
+ * kernel; kernel and write as one graph make a round trip shorter than native CUDA's. Four facts
+ * shape the cache:
+ *   - a node whose function or grid changes costs as much as cuLaunchKernel: graphs are kept per
+ * kernel and shape;
+ *   - one graph launched into two streams serialises them: they are kept per stream;
+ *   - making a graph costs some 25 us: a kernel earns its graphs by its third launch;
+ *   - a graph takes up to 110 KiB of GPU memory: few kinds, and the least recently used ones go.
+ * A run of launches of one kernel is cut into chains of 16, 4 and 1.
+ */
+#include "worker/launch.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define CHAIN_LONGEST 16u
+#define SHAPES        64u /* kernel shapes that a stream remembers */
+#define GRAPH_AFTER   2u  /* launches of a shape before graphs are made for it */
+
+/* The kinds of graph of one shape. All but the first end with a completion write. */
+enum { KIND_PLAIN, KIND_ONE, KIND_FOUR, KIND_SIXTEEN, KINDS };
+static const uint32_t kind_length[KINDS] = {1, 1, 4, CHAIN_LONGEST};
+
+struct chain {
+    CUgraphExec exec; /* NULL: not made */
+    CUgraph graph;    /* kept: its node handles name the executable graph's nodes */
+    CUgraphNode node[CHAIN_LONGEST];
+    CUgraphNode write;
+};
+
+/* One kernel with one grid, block and shared memory, in one stream. */
+struct shape {
+    const struct kernel *kernel; /* NULL: unused */
+    uint64_t serial;             /* the kernel's: its memory may be another kernel's by now */
+    uint32_t grid[3], block[3];
+    uint32_t dynamic_smem;
+    uint32_t launches;    /* up to GRAPH_AFTER */
+    uint64_t used;        /* launcher->clock at its last use */
+    struct chain *chains; /* KINDS of them, or NULL */
+};
+
+struct launcher {
+    struct shape shapes[SHAPES];
+    uint32_t last; /* index of the shape used last, likely the next too */
+    uint64_t clock;
+};
+
+void launch_params(const struct launch *launch, void **pointers, CUDA_KERNEL_NODE_PARAMS *params)
+{
+    const struct kernel *kernel = launch->kernel;
+
+    for (uint32_t i = 0; i < kernel->param_count; i++)
+        pointers[i] = launch->params + kernel->param_offset[i];
+    *params = (CUDA_KERNEL_NODE_PARAMS){
+        .func = kernel->function,
+        .gridDimX = launch->grid[0],
+        .gridDimY = launch->grid[1],
+        .gridDimZ = launch->grid[2],
+        .blockDimX = launch->block[0],
+        .blockDimY = launch->block[1],
+        .blockDimZ = launch->block[2],
+        .sharedMemBytes = launch->dynamic_smem,
+        .kernelParams = pointers,
+    };
+}
+
+/* ---- Completion words --------------------------------------------------------------------------
+ */
+
+CUdeviceptr completion_address(const struct session *session, const struct stream *stream)
+{
+    return session->complete + (CUdeviceptr)(stream - session->streams) * sizeof(uint64_t);
+}
+
+CUresult completion_write(struct session *session, struct stream *stream, uint64_t position)
+{
+    return DRV(cuStreamWriteValue64_v2, stream->cu, completion_address(session, stream), position,
+               CU_STREAM_WRITE_VALUE_DEFAULT);
+}
+
+CUDA_BATCH_MEM_OP_NODE_PARAMS completion_node(CUdeviceptr address, uint64_t position,
+                                              CUstreamBatchMemOpParams *operation)
+{
+    *operation =
+        (CUstreamBatchMemOpParams){.writeValue = {.operation = CU_STREAM_MEM_OP_WRITE_VALUE_64,
+                                                  .address = address,
+                                                  .value64 = position,
+                                                  .flags = CU_STREAM_WRITE_VALUE_DEFAULT}};
+    return (CUDA_BATCH_MEM_OP_NODE_PARAMS){
+        .ctx = worker.context, .count = 1, .paramArray = operation};
+}
+
+/* ---- Making graphs -----------------------------------------------------------------------------
+ */
+
+static CUresult chain_make(struct chain *chain, int kind, const struct launch *launch,
+                           CUdeviceptr completion)
+{
+    void *pointers[REQ_PARAMS_MAX];
+    CUDA_KERNEL_NODE_PARAMS params;
+    CUstreamBatchMemOpParams operation;
+    CUgraphNode *last = NULL;
+    CUresult result = DRV(cuGraphCreate, &chain->graph, 0);
+
+    if (result)
+        return result;
+    launch_params(launch, pointers, &params);
+    for (uint32_t i = 0; i < kind_length[kind] && !result; i++) {
+        result = DRV(cuGraphAddKernelNode_v2, &chain->node[i], chain->graph, last, last ? 1 : 0,
+                     &params);
+        last = &chain->node[i];
+    }
+    if (!result && kind != KIND_PLAIN) {
+        CUDA_BATCH_MEM_OP_NODE_PARAMS write = completion_node(completion, 0, &operation);
+        result = DRV(cuGraphAddBatchMemOpNode, &chain->write, chain->graph, last, 1, &write);
+    }
+    if (!result)
+        result = DRV(cuGraphInstantiateWithFlags, &chain->exec, chain->graph, 0);
+    if (result)
+        DRV_MUST(cuGraphDestroy, chain->graph);
+    return result;
+}
+
+static CUresult chain_launch(struct chain *chain, int kind, const struct launch *launches,
+                             CUdeviceptr completion, CUstream stream)
+{
+    void *pointers[REQ_PARAMS_MAX];
+    CUDA_KERNEL_NODE_PARAMS params;
+    uint32_t length = kind_length[kind];
+    CUresult result;
+
+    for (uint32_t i = 0; i < length; i++) {
+        launch_params(&launches[i], pointers, &params);
+        if ((result = DRV(cuGraphExecKernelNodeSetParams_v2, chain->exec, chain->node[i], &params)))
+            return result;
+    }
+    if (kind != KIND_PLAIN) {
+        CUstreamBatchMemOpParams operation;
+        CUDA_BATCH_MEM_OP_NODE_PARAMS write =
+            completion_node(completion, launches[length - 1].end, &operation);
+        if ((result = DRV(cuGraphExecBatchMemOpNodeSetParams, chain->exec, chain->write, &write)))
+            return result;
+    }
+    return DRV(cuGraphLaunch, chain->exec, stream);
+}
+
+/* ---- The cache ---------------------------------------------------------------------------------
+ */
+
+static bool shape_is(const struct shape *shape, const struct launch *launch)
+{
+    return shape->kernel == launch->kernel && shape->serial == launch->kernel->serial &&
+           !memcmp(shape->grid, launch->grid, sizeof(shape->grid)) &&
+           !memcmp(shape->block, launch->block, sizeof(shape->block)) &&
+           shape->dynamic_smem == launch->dynamic_smem;
+}
+
+static void shape_clear(struct shape *shape)
+{
+    for (int kind = 0; shape->chains && kind < KINDS; kind++) {
+        if (!shape->chains[kind].exec)
+            continue;
+        DRV_MUST(cuGraphExecDestroy, shape->chains[kind].exec);
+        DRV_MUST(cuGraphDestroy, shape->chains[kind].graph);
+    }
+    free(shape->chains);
+    *shape = (struct shape){0};
+}
+
+/* The entry of a launch's shape, which may be new and take the place of the least recently used
+ * one. */
+static struct shape *shape_of(struct launcher *launcher, const struct launch *launch)
+{
+    uint32_t oldest = 0;
+
+    for (uint32_t n = 0; n < SHAPES; n++) {
+        uint32_t i = (launcher->last + n) % SHAPES;
+        if (shape_is(&launcher->shapes[i], launch)) {
+            launcher->last = i;
+            return &launcher->shapes[i];
+        }
+        if (launcher->shapes[i].used < launcher->shapes[oldest].used)
+            oldest = i;
+    }
+    struct shape *shape = &launcher->shapes[oldest];
+    shape_clear(shape);
+    shape->kernel = launch->kernel;
+    shape->serial = launch->kernel->serial;
+    memcpy(shape->grid, launch->grid, sizeof(shape->grid));
+    memcpy(shape->block, launch->block, sizeof(shape->block));
+    shape->dynamic_smem = launch->dynamic_smem;
+    launcher->last = oldest;
+    return shape;
+}
+
+/* The graphs of a launch's shape; NULL while it has not earned any. */
+static struct chain *chains_of(struct stream *stream, const struct launch *launch)
+{
+    if (!stream->launcher)
+        stream->launcher = calloc(1, sizeof(*stream->launcher));
+    if (!stream->launcher)
+        return NULL;
+    struct shape *shape = shape_of(stream->launcher, launch);
+    shape->used = ++stream->launcher->clock;
+    if (shape->launches < GRAPH_AFTER) {
+        shape->launches++;
+        return NULL;
+    }
+    if (!shape->chains)
+        shape->chains = calloc(KINDS, sizeof(*shape->chains));
+    return shape->chains;
+}
+
+static bool same_shape(const struct launch *a, const struct launch *b)
+{
+    return a->kernel == b->kernel && a->dynamic_smem == b->dynamic_smem &&
+           !memcmp(a->grid, b->grid, sizeof(a->grid)) &&
+           !memcmp(a->block, b->block, sizeof(a->block));
+}
+
+/* ---- Issuing -----------------------------------------------------------------------------------
+ */
+
+static CUresult launch_alone(const struct launch *launch, CUstream stream)
+{
+    void *pointers[REQ_PARAMS_MAX];
+    CUDA_KERNEL_NODE_PARAMS p;
+
+    launch_params(launch, pointers, &p);
+    return DRV(cuLaunchKernel, p.func, p.gridDimX, p.gridDimY, p.gridDimZ, p.blockDimX, p.blockDimY,
+               p.blockDimZ, p.sharedMemBytes, stream, p.kernelParams, NULL);
+}
+
+/* The first of `run` launches of one shape go as one graph of this kind. A single one writes its
+ * completion only if it is the last of all. */
+static int kind_for(uint32_t run, bool write)
+{
+    if (run >= CHAIN_LONGEST)
+        return KIND_SIXTEEN;
+    if (run >= 4)
+        return KIND_FOUR;
+    return run == 1 && write ? KIND_ONE : KIND_PLAIN;
+}
+
+/* Issues some of `run` launches of one shape. Tells how many, and whether their completion is
+ * written. */
+static CUresult issue_some(struct session *session, struct stream *stream,
+                           const struct launch *launches, uint32_t run, bool write,
+                           uint32_t *issued, bool *written)
+{
+    struct chain *chains = chains_of(stream, launches);
+    CUdeviceptr completion = completion_address(session, stream);
+
+    *issued = 1;
+    *written = false;
+    if (!chains)
+        return launch_alone(launches, stream->cu);
+    int kind = kind_for(run, write);
+    if (!chains[kind].exec) {
+        CUresult result = chain_make(&chains[kind], kind, launches, completion);
+        if (result)
+            return result;
+    }
+    *issued = kind_length[kind];
+    *written = kind != KIND_PLAIN;
+    return chain_launch(&chains[kind], kind, launches, completion, stream->cu);
+}
+
+CUresult launch_issue(struct session *session, struct stream *stream, const struct launch *launches,
+                      uint32_t count, bool write)
+{
+    uint64_t end = launches[count - 1].end;
+    bool written = false;
+
+    while (count > 0) {
+        uint32_t run = 1, issued = 0;
+        while (run < count && run < CHAIN_LONGEST && same_shape(&launches[run], launches))
+            run++;
+        CUresult result =
+            issue_some(session, stream, launches, run, write && run == count, &issued, &written);
+        if (result)
+            return result;
+        launches += issued;
+        count -= issued;
+    }
+    return write && !written ? completion_write(session, stream, end) : CUDA_SUCCESS;
+}
+
+/* ---- The end -----------------------------------------------------------------------------------
+ */
+
+void launcher_reset(struct launcher *launcher)
+{
+    for (uint32_t i = 0; launcher && i < SHAPES; i++)
+        shape_clear(&launcher->shapes[i]);
+}
+
+void launcher_free(struct launcher *launcher)
+{
+    launcher_reset(launcher);
+    free(launcher);
+}

@@ -1,0 +1,38 @@
+/* launch.h - the cheapest way to give a stream its kernels; see launch.c. Dispatcher. */
+#ifndef GS_WORKER_LAUNCH_H
+#define GS_WORKER_LAUNCH_H
+
+#include "worker/worker.h"
+
+/* One kernel with checked arguments. params: kernel->param_bytes bytes, laid out as the kernel
+ * wants them. */
+struct launch {
+    const struct kernel *kernel;
+    uint32_t grid[3], block[3];
+    uint32_t dynamic_smem;
+    unsigned char *params;
+    uint64_t end; /* ring position after its record */
+};
+
+/* Issues `count` (at least 1) kernels in order. With `write`, the device then writes the last one's
+ * end to the stream's completion word; it may write an earlier one's on the way. */
+CUresult launch_issue(struct session *session, struct stream *stream, const struct launch *launches,
+                      uint32_t count, bool write);
+
+/* Fills the driver's parameters of one launch; pointers: room for kernel->param_count. */
+void launch_params(const struct launch *launch, void **pointers, CUDA_KERNEL_NODE_PARAMS *params);
+
+/* Address of the stream's completion word, as the device sees it. */
+CUdeviceptr completion_address(const struct session *session, const struct stream *stream);
+/* Has the device write the stream's completion word after all that it was given. */
+CUresult completion_write(struct session *session, struct stream *stream, uint64_t position);
+/* Parameters of a graph node that does the same; `operation` must outlive the call that takes them.
+ */
+CUDA_BATCH_MEM_OP_NODE_PARAMS completion_node(CUdeviceptr address, uint64_t position,
+                                              CUstreamBatchMemOpParams *operation);
+
+/* Destroys the executable graphs. NULL is fine. Session quiet. */
+void launcher_reset(struct launcher *launcher);
+void launcher_free(struct launcher *launcher);
+
+#endif

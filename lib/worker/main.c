@@ -1,0 +1,175 @@
+/*
+ * main.c - the worker's start, and its control thread: reads the link to the supervisor.
+ *
+ * The process ends when the link does, when the supervisor says so, or when the context is lost.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "common/log.h"
+#include "worker/session.h"
+
+struct worker worker;
+
+/* ---- The device --------------------------------------------------------------------------------
+ */
+
+static CUresult limits_read(void)
+{
+    static const struct {
+        CUdevice_attribute attribute;
+        uint32_t *value;
+    } wanted[] = {
+        {CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, &worker.info.compute_major},
+        {CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, &worker.info.compute_minor},
+        {CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, &worker.info.sm_count},
+        {CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK, &worker.info.max_threads_per_block},
+        {CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X, &worker.info.max_block_dim[0]},
+        {CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y, &worker.info.max_block_dim[1]},
+        {CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z, &worker.info.max_block_dim[2]},
+        {CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X, &worker.info.max_grid_dim[0]},
+        {CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y, &worker.info.max_grid_dim[1]},
+        {CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z, &worker.info.max_grid_dim[2]},
+        {CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, &worker.info.max_dynamic_smem},
+    };
+    CUresult result;
+
+    for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
+        int value = 0;
+        if ((result = DRV(cuDeviceGetAttribute, &value, wanted[i].attribute, worker.device)))
+            return result;
+        *wanted[i].value = (uint32_t)value;
+    }
+    size_t total = 0;
+    if ((result = DRV(cuDeviceTotalMem_v2, &total, worker.device)))
+        return result;
+    worker.info.memory_total = total;
+    return DRV(cuDeviceGetName, worker.info.name, sizeof(worker.info.name), worker.device);
+}
+
+static CUresult context_open(int ordinal)
+{
+    CUmemAllocationProp prop = {.type = CU_MEM_ALLOCATION_TYPE_PINNED,
+                                .requestedHandleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR};
+    int lowest = 0, highest = 0;
+    size_t granularity = 0;
+    CUresult result;
+
+    if ((result = DRV(cuDeviceGet, &worker.device, ordinal)) || (result = limits_read()))
+        return result;
+    prop.location = (CUmemLocation){CU_MEM_LOCATION_TYPE_DEVICE, worker.device};
+    if ((result = DRV(cuDevicePrimaryCtxRetain, &worker.context, worker.device)) ||
+        (result = DRV(cuCtxSetCurrent, worker.context)) ||
+        (result = DRV(cuCtxGetStreamPriorityRange, &lowest, &highest)) ||
+        (result = DRV(cuMemGetAllocationGranularity, &granularity, &prop,
+                      CU_MEM_ALLOC_GRANULARITY_MINIMUM)))
+        return result;
+    worker.info.priority_lowest = lowest;
+    worker.info.priority_highest = highest;
+    worker.granularity = granularity;
+    return CUDA_SUCCESS;
+}
+
+/* ---- The link ----------------------------------------------------------------------------------
+ */
+
+static void open_session(const struct link_message *message)
+{
+    struct session *session = session_new(message->slot, &message->u.open);
+    struct job *job = session ? job_new(session, &job_open) : NULL;
+
+    if (!job) {
+        struct link_message refusal = {.op = LINK_OPENED, .slot = message->slot};
+        free(session);
+        refusal.u.opened.status = GS_ERR_NO_MEMORY;
+        snprintf(refusal.text, sizeof(refusal.text), "the worker has no memory for a session");
+        link_send(&refusal, -1);
+        return;
+    }
+    job->open = message->u.open;
+    service_push(job);
+}
+
+static void close_session(const struct link_message *message)
+{
+    struct job *job = job_new(NULL, &job_close);
+
+    if (!job) {
+        log_error("no memory to close a session");
+        return;
+    }
+    job->index = message->slot;
+    dispatch_push(job);
+}
+
+static int link_loop(void)
+{
+    struct link_message message;
+
+    for (;;) {
+        ssize_t n = recv(LINK_FD, &message, sizeof(message), 0);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return 0; /* the supervisor is gone */
+        if (n != sizeof(message) || message.slot >= LINK_SLOTS_MAX) {
+            log_error("a message of %zd bytes from the supervisor", n);
+            return 1;
+        }
+        switch (message.op) {
+        case LINK_OPEN:
+            open_session(&message);
+            break;
+        case LINK_CLOSE:
+            close_session(&message);
+            break;
+        case LINK_QUIT:
+            return 0;
+        default:
+            log_error("message %u from the supervisor is unknown", message.op);
+            return 1;
+        }
+    }
+}
+
+static int give_up(const char *text)
+{
+    struct link_message message = {.op = LINK_FATAL, .slot = LINK_SLOT_NONE};
+
+    message.u.fatal.status = GS_ERR_NO_DEVICE;
+    message.u.fatal.kind = GS_FAULT_DEVICE;
+    snprintf(message.text, sizeof(message.text), "%s", text);
+    link_send(&message, -1);
+    return 1;
+}
+
+int worker_main(int device, const char *kind, const char *bell_name)
+{
+    struct link_message ready = {.op = LINK_READY};
+    char text[192];
+
+    worker.bell_name = bell_name;
+    worker.stats = mmap(NULL, LINK_SLOTS_MAX * sizeof(*worker.stats), PROT_READ | PROT_WRITE,
+                        MAP_SHARED, LINK_STATS_FD, 0);
+    if (worker.stats == MAP_FAILED)
+        return give_up("the statistics cannot be mapped");
+    /* A kernel that is loaded at its first launch makes every later launch wait for the device. */
+    setenv("CUDA_MODULE_LOADING", "EAGER", 1);
+    if (!driver_open(kind, worker.info.driver, text, sizeof(text)))
+        return give_up(text);
+    if (context_open(device)) {
+        driver_describe(text, sizeof(text));
+        return give_up(text);
+    }
+    if (!service_start() || !dispatch_start())
+        return give_up("the worker's threads cannot be started");
+    ready.u.device = worker.info;
+    link_send(&ready, -1);
+    /* _exit: the driver's own exit handlers would wait for tenants' kernels. */
+    _exit(link_loop());
+}

@@ -1,0 +1,10 @@
+/* module.h - the end of a session's modules; see module.c. */
+#ifndef GS_WORKER_MODULE_H
+#define GS_WORKER_MODULE_H
+
+#include "worker/worker.h"
+
+/* Unloads all modules of a session. Service thread, after the device has finished with them. */
+void module_close(struct session *session);
+
+#endif

@@ -1,0 +1,425 @@
+/*
+ * record.c - ring records, from a tenant's memory to the device.
+ *
+ * Nothing in a ring is believed: a record is copied out whole, and every field of the copy is
+ * checked against what the session has. What fails a check was written by a damaged client (the
+ * library checks the same things before), and ends that session only.
+ */
+#include "worker/record.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "common/ring.h"
+#include "common/util.h"
+#include "worker/graph.h"
+#include "worker/host.h"
+#include "worker/job.h"
+#include "worker/report.h"
+#include "worker/stream.h"
+
+#define BATCH_MAX 64u /* launches gathered before they are issued */
+
+/* Launches gathered from one stream. One: there is one dispatcher, and it is empty between streams.
+ */
+static struct {
+    uint32_t count;
+    struct launch launch[BATCH_MAX];
+    _Alignas(16) unsigned char record[BATCH_MAX][REC_SIZE_MAX];
+} batch;
+
+void session_fault(struct session *session, uint32_t stream, uint32_t kind, gs_status status,
+                   const char *kernel, const char *message)
+{
+    struct seg_fault *fault = &session->server->fault;
+
+    if (session->faulted)
+        return;
+    session->faulted = true;
+    fault->kind = kind;
+    fault->status = status;
+    fault->stream = stream;
+    fault->position = session->streams[stream].head;
+    snprintf(fault->kernel, sizeof(fault->kernel), "%.63s", kernel);
+    snprintf(fault->message, sizeof(fault->message), "%.191s", message);
+    /* release: the fault, for the client that sees the state */
+    atomic_store_explicit(&session->server->state, SEG_FAULTED, memory_order_release);
+    futex_wake(&session->server->state);
+}
+
+static void driver_refused(struct session *session, uint32_t stream, CUresult result,
+                           const char *kernel)
+{
+    char text[192];
+
+    if (driver_fatal(result))
+        dispatch_lost(result);
+    driver_describe(text, sizeof(text));
+    session_fault(session, stream, GS_FAULT_LAUNCH, driver_status(result), kernel, text);
+}
+
+/* ---- Checks ------------------------------------------------------------------------------------
+ */
+
+record_fault record_check_launch(const struct session *session, unsigned char *record,
+                                 uint32_t size, struct launch *launch)
+{
+    struct rec_launch r;
+    uint64_t threads = 1;
+
+    memcpy(&r, record, sizeof(r));
+    const struct kernel *kernel =
+        r.kernel < session->kernel_room ? session->kernels[r.kernel] : NULL;
+    if (!kernel)
+        return "a launch of a kernel that does not exist";
+    if (r.param_bytes != kernel->param_bytes)
+        return "a launch whose parameters have not the kernel's size";
+    if (size != ring_round((uint32_t)sizeof(r) + r.param_bytes + (r.report ? 8 : 0)))
+        return "a launch of a wrong size";
+    for (int i = 0; i < 3; i++) {
+        if (r.grid[i] == 0 || r.grid[i] > worker.info.max_grid_dim[i])
+            return "a grid beyond the device's limits";
+        if (r.block[i] == 0 || r.block[i] > worker.info.max_block_dim[i])
+            return "a block beyond the device's limits";
+        threads *= r.block[i];
+    }
+    if (threads > kernel->max_threads)
+        return "a block of more threads than the kernel can have";
+    if (r.dynamic_smem > kernel->max_dynamic_smem)
+        return "more dynamic shared memory than the kernel can have";
+    launch->kernel = kernel;
+    memcpy(launch->grid, r.grid, sizeof(r.grid));
+    memcpy(launch->block, r.block, sizeof(r.block));
+    launch->dynamic_smem = r.dynamic_smem;
+    launch->params = record + sizeof(r);
+    return NULL;
+}
+
+static bool device_range(const struct session *session, uint64_t address, uint64_t bytes)
+{
+    return space_containing((struct space *)&session->allocations, address, bytes) != NULL;
+}
+
+/* The block's memory at `offset`, if `bytes` of it are there and the device can reach it. */
+static unsigned char *host_range(const struct session *session, uint32_t block, uint64_t offset,
+                                 uint64_t bytes)
+{
+    const struct host_block *host = host_find(session, block);
+
+    if (!host || !host->pinned || offset > host->size || bytes > host->size - offset)
+        return NULL;
+    return host->memory + offset;
+}
+
+record_fault record_check_copy(const struct session *session, const struct rec_copy *copy,
+                               struct transfer *transfer)
+{
+    *transfer = (struct transfer){
+        .bytes = copy->bytes, .dst = copy->dst, .src = copy->src, .block = SEG_HOSTS};
+    if (copy->bytes == 0)
+        return "a copy of 0 bytes";
+    switch (copy->kind) {
+    case REC_HTOD:
+        transfer->kind = TRANSFER_HTOD;
+        transfer->block = copy->host;
+        transfer->host = host_range(session, copy->host, copy->src, copy->bytes);
+        return !transfer->host                                  ? "a copy from outside a host block"
+               : !device_range(session, copy->dst, copy->bytes) ? "a copy to outside an allocation"
+                                                                : NULL;
+    case REC_DTOH:
+        transfer->kind = TRANSFER_DTOH;
+        transfer->block = copy->host;
+        transfer->host = host_range(session, copy->host, copy->dst, copy->bytes);
+        return !transfer->host ? "a copy to outside a host block"
+               : !device_range(session, copy->src, copy->bytes)
+                   ? "a copy from outside an allocation"
+                   : NULL;
+    case REC_DTOD:
+        transfer->kind = TRANSFER_DTOD;
+        return device_range(session, copy->src, copy->bytes) &&
+                       device_range(session, copy->dst, copy->bytes)
+                   ? NULL
+                   : "a copy outside an allocation";
+    default:
+        return "a copy of no known kind";
+    }
+}
+
+record_fault record_check_memset(const struct session *session, const struct rec_memset *set,
+                                 struct transfer *transfer)
+{
+    *transfer = (struct transfer){.kind = TRANSFER_SET,
+                                  .dst = set->dst,
+                                  .bytes = set->bytes,
+                                  .value = (unsigned char)set->value,
+                                  .block = SEG_HOSTS};
+    return set->bytes > 0 && device_range(session, set->dst, set->bytes)
+               ? NULL
+               : "a memset outside an allocation";
+}
+
+CUresult transfer_issue(const struct transfer *transfer, CUstream stream)
+{
+    switch (transfer->kind) {
+    case TRANSFER_HTOD:
+        return DRV(cuMemcpyHtoDAsync_v2, transfer->dst, transfer->host, transfer->bytes, stream);
+    case TRANSFER_DTOH:
+        return DRV(cuMemcpyDtoHAsync_v2, transfer->host, transfer->src, transfer->bytes, stream);
+    case TRANSFER_DTOD:
+        return DRV(cuMemcpyDtoDAsync_v2, transfer->dst, transfer->src, transfer->bytes, stream);
+    default:
+        return DRV(cuMemsetD8Async, transfer->dst, transfer->value, transfer->bytes, stream);
+    }
+}
+
+/* ---- Issuing -----------------------------------------------------------------------------------
+ */
+
+/* How a record left the stream. */
+enum outcome { TAKEN, STALLED, ENDED };
+
+static void count(_Atomic uint64_t *counter, uint64_t by)
+{
+    atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + by,
+                          memory_order_relaxed);
+}
+
+/* Gives the device what has been gathered; with `write`, and a write of its completion. */
+static bool batch_issue(struct session *session, uint32_t index, bool write)
+{
+    uint32_t launches = batch.count;
+
+    if (launches == 0)
+        return true;
+    batch.count = 0;
+    CUresult result =
+        launch_issue(session, &session->streams[index], batch.launch, launches, write);
+    if (result) {
+        driver_refused(session, index, result, batch.launch[0].kernel->name);
+        return false;
+    }
+    count(&session->stats->launches, launches);
+    return true;
+}
+
+static enum outcome rejected(struct session *session, uint32_t index, record_fault fault)
+{
+    session_fault(session, index, GS_FAULT_REJECTED, GS_ERR_INVALID_VALUE, "", fault);
+    return ENDED;
+}
+
+static enum outcome after(struct session *session, uint32_t index, CUresult result)
+{
+    if (!result)
+        return TAKEN;
+    driver_refused(session, index, result, "");
+    return ENDED;
+}
+
+static enum outcome take_launch(struct session *session, uint32_t index, unsigned char *record,
+                                uint32_t size)
+{
+    struct launch *launch = &batch.launch[batch.count];
+    record_fault fault = record_check_launch(session, record, size, launch);
+    struct rec_launch r;
+
+    if (fault)
+        return rejected(session, index, fault);
+    memcpy(&r, record, sizeof(r));
+    launch->end = session->streams[index].head + size;
+    if (!r.report) {
+        batch.count++;
+        return TAKEN;
+    }
+    struct launch alone = *launch;
+    uint64_t submitted;
+    memcpy(&submitted, record + size - sizeof(submitted), sizeof(submitted));
+    if (!batch_issue(session, index, false))
+        return ENDED;
+    count(&session->stats->launches, 1);
+    return after(session, index, report_launch(session, index, &alone, r.report, submitted));
+}
+
+static enum outcome take_transfer(struct session *session, uint32_t index,
+                                  const unsigned char *record, bool set)
+{
+    struct transfer transfer;
+    record_fault fault = set ? record_check_memset(session, (const void *)record, &transfer)
+                             : record_check_copy(session, (const void *)record, &transfer);
+
+    if (fault)
+        return rejected(session, index, fault);
+    count(&session->stats->copies, 1);
+    count(&session->stats->copied_bytes, transfer.bytes);
+    return after(session, index, transfer_issue(&transfer, session->streams[index].cu));
+}
+
+static enum outcome take_event(struct session *session, uint32_t index,
+                               const struct rec_event *record)
+{
+    if (record->event >= SEG_EVENTS)
+        return rejected(session, index, "an event that does not exist");
+    struct event *event = event_slot(session, record->event);
+    if (!event)
+        return rejected(session, index, "no memory for an event");
+    CUresult result = DRV(cuEventRecord, event->cu, session->streams[index].cu);
+    if (!result) {
+        event->stream = index;
+        event->position = session->streams[index].head + sizeof(*record);
+    }
+    return after(session, index, result);
+}
+
+/* Waits for all that the other stream has been given: later than asked where the event has been
+ * recorded anew elsewhere since, never earlier. */
+static CUresult wait_for_stream(struct session *session, uint32_t index, uint32_t other)
+{
+    CUevent now;
+    CUresult result = DRV(cuEventCreate, &now, CU_EVENT_DISABLE_TIMING);
+
+    if (result)
+        return result;
+    result = DRV(cuEventRecord, now, session->streams[other].cu);
+    if (!result)
+        result = DRV(cuStreamWaitEvent, session->streams[index].cu, now, 0);
+    CUresult destroyed = DRV(cuEventDestroy_v2, now);
+    return result ? result : destroyed;
+}
+
+static enum outcome take_wait(struct session *session, uint32_t index,
+                              const struct rec_wait *record)
+{
+    if (record->event >= SEG_EVENTS || record->stream >= SEG_STREAMS)
+        return rejected(session, index, "a wait for an event that does not exist");
+    if (!session->streams[record->stream].cu)
+        return TAKEN; /* destroyed, so all its work was waited for */
+    if (session->streams[record->stream].head < record->position)
+        return STALLED;
+    const struct event *event = session->events ? &session->events[record->event] : NULL;
+    if (event && event->cu && event->stream == record->stream &&
+        event->position >= record->position)
+        return after(session, index,
+                     DRV(cuStreamWaitEvent, session->streams[index].cu, event->cu, 0));
+    return after(session, index, wait_for_stream(session, index, record->stream));
+}
+
+/* One record that is the worker's own copy. Anything but a launch first issues what is gathered. */
+static enum outcome take(struct session *session, uint32_t index, unsigned char *record,
+                         uint32_t size)
+{
+    const struct rec_header *header = (const void *)record;
+
+    if (header->op == REC_LAUNCH && size >= sizeof(struct rec_launch))
+        return take_launch(session, index, record, size);
+    if (!batch_issue(session, index, false))
+        return ENDED;
+    if (size != REC_ALIGN)
+        return rejected(session, index, "a record of a wrong size");
+    switch (header->op) {
+    case REC_COPY:
+        return take_transfer(session, index, record, false);
+    case REC_MEMSET:
+        return take_transfer(session, index, record, true);
+    case REC_EVENT:
+        return take_event(session, index, (const void *)record);
+    case REC_WAIT:
+        return take_wait(session, index, (const void *)record);
+    case REC_GRAPH: {
+        const struct rec_graph *graph = (const void *)record;
+        CUresult result = CUDA_SUCCESS;
+        record_fault fault = graph_launch(session, index, graph->graph, &result);
+        return fault ? rejected(session, index, fault) : after(session, index, result);
+    }
+    default:
+        return rejected(session, index, "a record of no known kind");
+    }
+}
+
+/* ---- Draining ----------------------------------------------------------------------------------
+ */
+
+/* Copies the record at the stream's head out of the ring. Its size is what the copy says; 0:
+ * impossible. */
+static uint32_t record_copy(const struct session *session, uint32_t index, uint64_t tail,
+                            unsigned char *copy)
+{
+    const struct stream *stream = &session->streams[index];
+    const unsigned char *ring = session->segment + SEG_OFF_RINGS + (size_t)index * SEG_RING_BYTES;
+    const unsigned char *at = ring + ring_offset(stream->head);
+    struct rec_header header;
+
+    memcpy(&header, at, sizeof(header));
+    if (header.size < REC_ALIGN || header.size % REC_ALIGN ||
+        header.size > ring_to_end(stream->head) || header.size > tail - stream->head)
+        return 0;
+    if (header.op == REC_PAD) {
+        memcpy(copy, &header, sizeof(header));
+        return header.size;
+    }
+    if (header.size > REC_SIZE_MAX)
+        return 0;
+    memcpy(copy, at, header.size);
+    /* The tenant may have changed the header between the two reads: the first one counts. */
+    memcpy(copy, &header, sizeof(header));
+    return header.size;
+}
+
+/* Has the device write the completion word, unless the word already covers all. */
+static void signal_completion(struct session *session, uint32_t index)
+{
+    struct stream *stream = &session->streams[index];
+    uint64_t position = stream->head;
+
+    if (session->faulted || position == stream->signalled)
+        return;
+    if (batch.count > 0) {
+        batch.launch[batch.count - 1].end = position; /* a pad may have followed the last launch */
+        if (!batch_issue(session, index, true))
+            return;
+    } else {
+        CUresult result = completion_write(session, stream, position);
+        if (result) {
+            driver_refused(session, index, result, "");
+            return;
+        }
+    }
+    stream->signalled = position;
+}
+
+uint32_t stream_drain(struct session *session, uint32_t index, uint32_t budget, bool *stalled)
+{
+    struct stream *stream = &session->streams[index];
+    uint32_t taken = 0;
+    enum outcome outcome = TAKEN;
+
+    *stalled = false;
+    if (!stream->cu || session->faulted)
+        return 0;
+    /* acquire: the records before the tail; pairs with the client's release store */
+    uint64_t tail = atomic_load_explicit(&session->client->tail[index], memory_order_acquire);
+    if (!ring_tail_valid(tail, stream->head)) {
+        rejected(session, index, "a ring tail beyond the ring");
+        return 0;
+    }
+    while (stream->head != tail && taken < budget && outcome == TAKEN) {
+        unsigned char *record = batch.record[batch.count];
+        uint32_t size = record_copy(session, index, tail, record);
+        if (size == 0) {
+            outcome = rejected(session, index, "a record of a wrong size");
+            break;
+        }
+        if (((const struct rec_header *)record)->op != REC_PAD)
+            outcome = take(session, index, record, size);
+        if (outcome == TAKEN) {
+            stream->head += size;
+            stream->busy = true;
+            taken++;
+        }
+        if (batch.count == BATCH_MAX && !batch_issue(session, index, false))
+            outcome = ENDED;
+    }
+    signal_completion(session, index);
+    batch.count = 0;
+    *stalled = outcome == STALLED;
+    return taken;
+}

@@ -1,0 +1,99 @@
+/*
+ * report.c - launches that are measured for their tenant (gs_launch_report).
+ *
+ * Such a launch goes between two CUDA events; the dispatcher looks at them now and then and writes
+ * the result into the session's segment. A launch without a report costs nothing of this.
+ */
+#include "worker/report.h"
+
+#include <stdlib.h>
+
+#include "common/util.h"
+#include "worker/job.h"
+
+static struct report *report_slot(struct session *session, uint32_t id)
+{
+    if (!session->reports)
+        session->reports = calloc(SEG_REPORTS, sizeof(*session->reports));
+    return session->reports ? &session->reports[id % SEG_REPORTS] : NULL;
+}
+
+CUresult report_launch(struct session *session, uint32_t index, const struct launch *launch,
+                       uint32_t id, uint64_t submitted)
+{
+    struct stream *stream = &session->streams[index];
+    struct report *report = report_slot(session, id);
+    uint64_t now = clock_ns();
+    CUresult result = CUDA_SUCCESS;
+
+    if (!report) {
+        driver_failed("report_launch", CUDA_ERROR_OUT_OF_MEMORY);
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    if (!report->start)
+        result = DRV(cuEventCreate, &report->start, CU_EVENT_DEFAULT);
+    if (!result && !report->end)
+        result = DRV(cuEventCreate, &report->end, CU_EVENT_DEFAULT);
+    /* One still running in this slot is dropped, as gs_launch_report promises. */
+    if (report->id)
+        session->reports_open--;
+    report->id = 0;
+    if (!result)
+        result = DRV(cuEventRecord, report->start, stream->cu);
+    if (!result)
+        result = launch_issue(session, stream, launch, 1, false);
+    if (!result)
+        result = DRV(cuEventRecord, report->end, stream->cu);
+    if (result)
+        return result;
+    report->id = id;
+    report->queued_ns = now > submitted ? now - submitted : 0;
+    report->priority = stream->priority;
+    session->reports_open++;
+    return CUDA_SUCCESS;
+}
+
+static void publish(struct session *session, struct report *report)
+{
+    struct seg_report *out = &session->server->report[report->id % SEG_REPORTS];
+    float milliseconds = 0;
+
+    DRV_MUST(cuEventElapsedTime, &milliseconds, report->start, report->end);
+    atomic_store_explicit(&out->id, 0, memory_order_relaxed);
+    out->queued_ns = report->queued_ns;
+    out->run_ns = (uint64_t)((double)milliseconds * 1e6);
+    out->sm_count = worker.info.sm_count;
+    out->priority = report->priority;
+    /* release: the figures, for the client that reads the id */
+    atomic_store_explicit(&out->id, report->id, memory_order_release);
+    report->id = 0;
+    session->reports_open--;
+}
+
+void reports_poll(struct session *session)
+{
+    for (uint32_t i = 0; session->reports && session->reports_open && i < SEG_REPORTS; i++) {
+        struct report *report = &session->reports[i];
+        if (!report->id)
+            continue;
+        CUresult result = cu.cuEventQuery(report->end);
+        if (driver_fatal(result)) {
+            driver_failed("cuEventQuery", result);
+            dispatch_lost(result);
+        }
+        if (result == CUDA_SUCCESS)
+            publish(session, report);
+    }
+}
+
+void reports_close(struct session *session)
+{
+    for (uint32_t i = 0; session->reports && i < SEG_REPORTS; i++) {
+        if (session->reports[i].start)
+            DRV_MUST(cuEventDestroy_v2, session->reports[i].start);
+        if (session->reports[i].end)
+            DRV_MUST(cuEventDestroy_v2, session->reports[i].end);
+    }
+    free(session->reports);
+    session->reports = NULL;
+}

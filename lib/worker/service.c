@@ -1,0 +1,98 @@
+/*
+ * service.c - threads for slow driver calls, so that one tenant's compilation holds up neither
+ * another's allocation nor any launch.
+ *
+ * Jobs come in through a lock-free stack (the dispatcher never waits for a service thread) and are
+ * put in order by whichever service thread wakes first, under a lock that only service threads
+ * take.
+ */
+#include <pthread.h>
+#include <semaphore.h>
+
+#include "worker/job.h"
+
+#define POOL_THREADS 3
+
+/* Two pools: what may wait for the device must not hold up what does not (attaching, allocating).
+ */
+struct pool {
+    _Atomic(struct job *) inbox; /* newest first */
+    sem_t ready;                 /* counts jobs */
+    pthread_mutex_t lock;        /* of first */
+    struct job *first;           /* oldest first */
+};
+static struct pool quick = {.lock = PTHREAD_MUTEX_INITIALIZER};
+static struct pool patient = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static _Thread_local CUstream own_stream;
+
+CUstream service_stream(void)
+{
+    return own_stream;
+}
+
+void service_push(struct job *job)
+{
+    struct pool *pool = job->kind->flags & JOB_PATIENT ? &patient : &quick;
+    struct job *head = atomic_load_explicit(&pool->inbox, memory_order_relaxed);
+
+    do {
+        job->next = head;
+        /* release: the job's contents, for the exchange in pop() */
+    } while (!atomic_compare_exchange_weak_explicit(&pool->inbox, &head, job, memory_order_release,
+                                                    memory_order_relaxed));
+    sem_post(&pool->ready);
+}
+
+/* The oldest job. One is there: the semaphore said so. */
+static struct job *pop(struct pool *pool)
+{
+    pthread_mutex_lock(&pool->lock);
+    if (!pool->first) {
+        /* acquire: pairs with service_push */
+        struct job *job = atomic_exchange_explicit(&pool->inbox, NULL, memory_order_acquire);
+        while (job) {
+            struct job *older = job->next;
+            job->next = pool->first;
+            pool->first = job;
+            job = older;
+        }
+    }
+    struct job *job = pool->first;
+    pool->first = job->next;
+    pthread_mutex_unlock(&pool->lock);
+    return job;
+}
+
+static void *service_main(void *argument)
+{
+    struct pool *pool = argument;
+
+    DRV_MUST(cuCtxSetCurrent, worker.context);
+    DRV_MUST(cuStreamCreate, &own_stream, CU_STREAM_NON_BLOCKING);
+    for (;;) {
+        while (sem_wait(&pool->ready))
+            ;
+        struct job *job = pop(pool);
+        job->kind->work(job);
+        dispatch_push(job);
+    }
+    return NULL;
+}
+
+static bool pool_start(struct pool *pool)
+{
+    sem_init(&pool->ready, 0, 0);
+    for (int i = 0; i < POOL_THREADS; i++) {
+        pthread_t thread;
+        if (pthread_create(&thread, NULL, service_main, pool))
+            return false;
+        pthread_detach(thread);
+    }
+    return true;
+}
+
+bool service_start(void)
+{
+    return pool_start(&quick) && pool_start(&patient);
+}

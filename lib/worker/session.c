@@ -1,0 +1,150 @@
+/*
+ * session.c - opening and closing a session.
+ *
+ * Both run as jobs: the segment is mapped and its completion page registered, the window reserved
+ * and the default stream made by a service thread; the dispatcher takes the session up or lets it
+ * go.
+ */
+#include "worker/session.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/shm.h>
+
+#include "worker/graph.h"
+#include "worker/host.h"
+#include "worker/memory.h"
+#include "worker/module.h"
+#include "worker/report.h"
+#include "worker/stream.h"
+
+struct session *session_new(uint32_t slot, const struct link_open *open)
+{
+    struct session *session = calloc(1, sizeof(*session));
+
+    if (!session)
+        return NULL;
+    session->slot = slot;
+    session->id = open->session_id;
+    session->uid = open->uid;
+    session->stats = &worker.stats[slot];
+    session->mem_limit = open->mem_limit && open->mem_limit < worker.info.memory_total
+                             ? open->mem_limit
+                             : worker.info.memory_total;
+    session->default_priority = stream_priority(open->qos.cls, open->qos.priority);
+    space_init(&session->allocations, 0, UINT64_MAX);
+    return session;
+}
+
+/* What a session has on the device. Safe on one half opened. */
+static void release_device(struct session *session)
+{
+    reports_close(session);
+    graphs_close(session);
+    streams_close(session);
+    window_close(session);
+}
+
+/* The rest: unloading and unregistering wait until the device has a quiet moment. */
+static void release_host(struct session *session)
+{
+    module_close(session);
+    host_close(session);
+    if (session->complete_registered)
+        DRV_MUST(cuMemHostUnregister, session->segment + SEG_OFF_COMPLETE);
+    if (session->segment)
+        shmdt(session->segment);
+    space_deinit(&session->allocations);
+    memset(session->stats, 0, sizeof(*session->stats));
+}
+
+/* ---- Open --------------------------------------------------------------------------------------
+ */
+
+static gs_status segment_map(struct job *job)
+{
+    struct session *session = job->session;
+    void *memory = shmat(job->open.segment_id, NULL, 0);
+
+    if (memory == (void *)-1)
+        return job_fail(job, GS_ERR_SYSTEM, "shmat of a session's segment: %s", strerror(errno));
+    session->segment = memory;
+    session->client = (void *)(session->segment + SEG_OFF_CLIENT);
+    session->server = (void *)(session->segment + SEG_OFF_SERVER);
+    session->request = (void *)(session->segment + SEG_OFF_REQUEST);
+    return GS_OK;
+}
+
+static gs_status completion_register(struct job *job)
+{
+    struct session *session = job->session;
+    unsigned char *page = session->segment + SEG_OFF_COMPLETE;
+    CUresult result = DRV(cuMemHostRegister_v2, page, SEG_OFF_SERVER - SEG_OFF_COMPLETE,
+                          CU_MEMHOSTREGISTER_DEVICEMAP);
+
+    if (result)
+        return job_fail_driver(job, result);
+    session->complete_registered = true;
+    result = DRV(cuMemHostGetDevicePointer_v2, &session->complete, page, 0);
+    return result ? job_fail_driver(job, result) : GS_OK;
+}
+
+static gs_status default_stream_make(struct job *job)
+{
+    struct stream *stream = &job->session->streams[0];
+
+    stream->priority = job->session->default_priority;
+    CUresult result =
+        DRV(cuStreamCreateWithPriority, &stream->cu, CU_STREAM_NON_BLOCKING, stream->priority);
+    return result ? job_fail_driver(job, result) : GS_OK;
+}
+
+static void open_work(struct job *job)
+{
+    struct session *session = job->session;
+
+    if (segment_map(job) == GS_OK && completion_register(job) == GS_OK &&
+        window_open(job) == GS_OK && default_stream_make(job) == GS_OK)
+        return;
+    release_device(session);
+    release_host(session);
+}
+
+void session_opened(const struct job *job)
+{
+    const struct session *session = job->session;
+    struct link_message message = {.op = LINK_OPENED, .slot = session->slot};
+
+    if (job->status == GS_OK) {
+        message.u.opened.window_base = session->window.base;
+        message.u.opened.window_size = session->window.size;
+        message.u.opened.mem_limit = session->mem_limit;
+    } else {
+        message.u.opened.status = job->status;
+        snprintf(message.text, sizeof(message.text), "%.190s", job->message);
+    }
+    link_send(&message, -1);
+}
+
+/* ---- Close -------------------------------------------------------------------------------------
+ */
+
+static void close_work(struct job *job)
+{
+    release_device(job->session);
+}
+
+static void dispose_work(struct job *job)
+{
+    struct link_message message = {.op = LINK_CLOSED, .slot = job->session->slot};
+
+    release_host(job->session);
+    link_send(&message, -1);
+}
+
+/* Their other steps are the dispatcher's own (dispatch.c): it takes a session up, or lets it go. */
+const struct job_kind job_open = {"open", JOB_QUICK, NULL, open_work, NULL};
+const struct job_kind job_close = {"close", JOB_QUICK | JOB_QUIESCE, NULL, close_work, NULL};
+const struct job_kind job_dispose = {"dispose", JOB_PATIENT, NULL, dispose_work, NULL};

@@ -1,0 +1,156 @@
+/*
+ * stream.c - a session's streams and events.
+ *
+ * A stream number that is used again goes on from the ring positions where its predecessor ended,
+ * so that a completion word never goes backwards.
+ */
+#include "worker/stream.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "worker/job.h"
+#include "worker/launch.h"
+
+int stream_priority(uint32_t cls, int64_t priority)
+{
+    /* Normal sits two steps above the lowest, so that there is something below it. */
+    int64_t wanted = cls == GS_CLASS_LATENCY ? -4 : cls == GS_CLASS_BEST_EFFORT ? 0 : -2;
+
+    wanted -= priority < -64 ? -64 : priority > 64 ? 64 : priority;
+    if (wanted > worker.info.priority_lowest)
+        return worker.info.priority_lowest;
+    return wanted < worker.info.priority_highest ? worker.info.priority_highest : (int)wanted;
+}
+
+bool streams_idle(struct session *session)
+{
+    bool idle = true;
+
+    for (uint32_t i = 0; i < SEG_STREAMS; i++) {
+        struct stream *stream = &session->streams[i];
+        if (!stream->busy)
+            continue;
+        CUresult result = cu.cuStreamQuery(stream->cu);
+        if (driver_fatal(result)) {
+            driver_failed("cuStreamQuery", result);
+            dispatch_lost(result);
+        }
+        stream->busy = result == CUDA_ERROR_NOT_READY;
+        idle = idle && !stream->busy;
+    }
+    return idle;
+}
+
+struct event *event_slot(struct session *session, uint32_t slot)
+{
+    if (!session->events)
+        session->events = calloc(SEG_EVENTS, sizeof(*session->events));
+    if (!session->events)
+        return NULL;
+    struct event *event = &session->events[slot];
+    if (!event->cu && DRV(cuEventCreate, &event->cu, CU_EVENT_DEFAULT))
+        return NULL;
+    return event;
+}
+
+/* ---- Jobs --------------------------------------------------------------------------------------
+ */
+
+static void create_prepare(struct job *job)
+{
+    struct session *session = job->session;
+
+    for (job->index = 1; job->index < SEG_STREAMS && session->streams[job->index].cu;)
+        job->index++;
+    if (job->index == SEG_STREAMS)
+        job_fail(job, GS_ERR_LIMIT, "the session has %u streams, the limit", SEG_STREAMS);
+}
+
+static void create_work(struct job *job)
+{
+    CUstream cu_stream;
+    int priority = stream_priority((uint32_t)job->arg[1], (int64_t)job->arg[0]);
+    CUresult result = DRV(cuStreamCreateWithPriority, &cu_stream, CU_STREAM_NON_BLOCKING, priority);
+
+    if (result) {
+        job_fail_driver(job, result);
+        return;
+    }
+    job->object = cu_stream;
+    job->ret[0] = job->index;
+    job->ret[1] = (uint64_t)(int64_t)priority;
+}
+
+static void create_install(struct job *job)
+{
+    struct stream *stream = &job->session->streams[job->index];
+
+    stream->cu = job->object;
+    stream->priority = (int)(int64_t)job->ret[1];
+}
+
+static void destroy_prepare(struct job *job)
+{
+    if (job->arg[0] == 0 || job->arg[0] >= SEG_STREAMS || !job->session->streams[job->arg[0]].cu)
+        job_fail(job, GS_ERR_INVALID_HANDLE,
+                 "stream %" PRIu64 " does not exist or cannot be destroyed", job->arg[0]);
+}
+
+static void stream_close(struct stream *stream)
+{
+    launcher_free(stream->launcher);
+    stream->launcher = NULL;
+    DRV_MUST(cuStreamDestroy_v2, stream->cu);
+}
+
+static void destroy_work(struct job *job)
+{
+    stream_close(&job->session->streams[job->arg[0]]);
+}
+
+static void destroy_install(struct job *job)
+{
+    job->session->streams[job->arg[0]].cu = NULL;
+}
+
+static void elapsed_prepare(struct job *job)
+{
+    const struct event *events = job->session->events;
+    float milliseconds = 0;
+
+    if (job->arg[0] >= SEG_EVENTS || job->arg[1] >= SEG_EVENTS || !events ||
+        !events[job->arg[0]].cu || !events[job->arg[1]].cu) {
+        job_fail(job, GS_ERR_INVALID_VALUE, "an event that was never recorded has no time");
+        return;
+    }
+    CUresult result =
+        cu.cuEventElapsedTime(&milliseconds, events[job->arg[0]].cu, events[job->arg[1]].cu);
+    if (result == CUDA_ERROR_NOT_READY) {
+        job_fail(job, GS_NOT_READY, "an event is not complete yet");
+    } else if (result) {
+        driver_failed("cuEventElapsedTime", result);
+        job_fail_driver(job, result);
+    }
+    job->ret[0] = (uint64_t)(int64_t)((double)milliseconds * 1e6);
+}
+
+const struct job_kind job_stream_create = {"stream_create", JOB_QUICK, create_prepare, create_work,
+                                           create_install};
+const struct job_kind job_stream_destroy = {"stream_destroy", JOB_QUIESCE, destroy_prepare,
+                                            destroy_work, destroy_install};
+const struct job_kind job_event_elapsed = {"event_elapsed", JOB_QUICK, elapsed_prepare, NULL, NULL};
+
+void streams_close(struct session *session)
+{
+    for (uint32_t i = 0; i < SEG_STREAMS; i++) {
+        if (session->streams[i].cu)
+            stream_close(&session->streams[i]);
+    }
+    for (uint32_t i = 0; session->events && i < SEG_EVENTS; i++) {
+        if (session->events[i].cu)
+            DRV_MUST(cuEventDestroy_v2, session->events[i].cu);
+    }
+    free(session->events);
+    session->events = NULL;
+}

@@ -1,0 +1,19 @@
+/* stream.h - a session's streams and events; see stream.c. */
+#ifndef GS_WORKER_STREAM_H
+#define GS_WORKER_STREAM_H
+
+#include "worker/worker.h"
+
+/* gs_qos's class and priority as a CUDA stream priority of this device. */
+int stream_priority(uint32_t cls, int64_t priority);
+
+/* Has the device finished all that was issued on the session's streams? Dispatcher. */
+bool streams_idle(struct session *session);
+
+/* The CUDA event of a slot, made at its first use; NULL if there is no memory. Dispatcher. */
+struct event *event_slot(struct session *session, uint32_t slot);
+
+/* Destroys streams, their executable graphs, and events. Service thread, session quiet. */
+void streams_close(struct session *session);
+
+#endif

@@ -1,0 +1,152 @@
+/*
+ * worker.h - the worker's parts, and which thread owns which state.
+ *
+ *   control     (main thread) reads the link to the supervisor; turns LINK_OPEN and LINK_CLOSE into
+ * jobs dispatcher  polls sessions, drains rings, issues all work on tenants' streams; the only
+ * writer of a session's tables (streams, kernels, allocations, host blocks, events, graphs) service
+ * a few threads for slow driver calls (allocate, load, open, close), one job per session at a time
+ *
+ * A job's way: the dispatcher makes it and runs `prepare`; a service thread runs `work`; the
+ * dispatcher runs `install` and answers the tenant. A session's tables change only in prepare and
+ * install, so work may read them. The memory allocator (window, chunks) belongs to `work`.
+ */
+#ifndef GS_WORKER_WORKER_H
+#define GS_WORKER_WORKER_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "common/link.h"
+#include "common/wire.h"
+#include "worker/driver.h"
+#include "worker/space.h"
+
+struct job;
+struct launcher;
+struct session_graph;
+
+struct kernel {
+    struct kernel *next; /* of the same module */
+    uint32_t id;
+    CUfunction function;
+    struct module *module;
+    uint64_t serial; /* of the session, when it was made */
+    uint32_t param_count, param_bytes;
+    uint32_t max_threads;      /* a block */
+    uint32_t max_dynamic_smem; /* a block */
+    uint16_t *param_offset;    /* param_count of them */
+    char name[64];
+};
+
+struct module {
+    CUmodule cu;
+    uint32_t id;
+    struct kernel *kernels;
+};
+
+struct stream {
+    CUstream cu;               /* NULL: not open */
+    uint64_t head;             /* records before it are consumed */
+    uint64_t signalled;        /* a completion write of this position has been issued */
+    bool busy;                 /* the device may have unfinished work of it */
+    int priority;              /* CUDA's: lower runs earlier */
+    struct launcher *launcher; /* executable graphs; NULL until the first launch */
+};
+
+struct event {
+    CUevent cu; /* NULL: never recorded */
+    uint32_t stream;
+    uint64_t position; /* after its last REC_EVENT */
+};
+
+struct host_block {
+    unsigned char *memory;
+    uint64_t size;
+    uint64_t serial; /* of the session, when it was made */
+    bool pinned;     /* registered with the driver: the device copies from and to it */
+};
+
+/* A launch that wants a report, between its issue and its end. */
+struct report {
+    CUevent start, end;
+    uint32_t id;
+    uint64_t queued_ns;
+    int priority;
+};
+
+enum session_phase { SESSION_LIVE, SESSION_CLOSING };
+
+struct session {
+    /* Set by the open job, constant then. */
+    uint32_t slot;
+    uint32_t uid;
+    uint64_t id;
+    unsigned char *segment;
+    struct seg_client *client;
+    struct seg_server *server;
+    struct seg_request *request;
+    CUdeviceptr complete; /* seg_complete.position[0], as the device sees it */
+    bool complete_registered;
+    int default_priority;
+    struct link_stats *stats;
+
+    /* The dispatcher's. */
+    enum session_phase phase;
+    bool hot;     /* polled; else its client must ring */
+    bool faulted; /* takes no more records */
+    bool paused;  /* a job waits for the device to finish the session's work */
+    uint32_t hot_index;
+    uint64_t active_ns; /* when it last had something to do */
+    uint64_t pending;   /* streams that may have records */
+    struct job *job;    /* the request or close in progress */
+    bool close_wanted;  /* LINK_CLOSE came while a job was in progress */
+    struct stream streams[SEG_STREAMS];
+    struct module **modules;
+    uint32_t module_room;
+    struct kernel **kernels;
+    uint32_t kernel_room;
+    struct host_block **hosts;     /* SEG_HOSTS, or NULL */
+    struct event *events;          /* SEG_EVENTS, or NULL */
+    struct session_graph **graphs; /* SEG_GRAPHS, or NULL */
+    uint64_t table_generation; /* grows when something is freed or unloaded: graphs check themselves
+                                  again */
+    uint64_t serial;           /* counts kernels and host blocks ever made */
+    struct space allocations;  /* live allocations and module globals (tag: their module) */
+    struct report *reports;    /* SEG_REPORTS, or NULL */
+    uint32_t reports_open;
+
+    /* The job's (service thread), see memory.c. */
+    struct space window; /* spans: chunks (tag: struct chunk) */
+    uint64_t mem_limit, mem_used;
+    uint64_t window_reserved;
+    uint64_t host_bytes;
+};
+
+/* What the whole worker has one of. */
+struct worker {
+    CUdevice device;
+    CUcontext context;
+    struct link_device info;
+    uint64_t granularity; /* of cuMemCreate */
+    const char *bell_name;
+    struct link_stats *stats; /* LINK_SLOTS_MAX of them */
+};
+extern struct worker worker;
+
+/* ---- link_io.c: messages to the supervisor; any thread ----------------------------------------
+ */
+void link_send(const struct link_message *message, int descriptor);
+
+/* Tells the supervisor that the device is lost, whom to blame if that is known, and ends the
+ * process. */
+_Noreturn void worker_fatal(CUresult result, const struct session *blame, uint32_t stream);
+/* A driver call that cannot fail unless the context is gone or the house has a bug. */
+#define DRV_MUST(...)                                                                              \
+    do {                                                                                           \
+        CUresult must_ = DRV(__VA_ARGS__);                                                         \
+        if (__builtin_expect(must_ != CUDA_SUCCESS, 0))                                            \
+            worker_fatal(must_, NULL, 0);                                                          \
+    } while (0)
+
+#endif
