@@ -1,0 +1,240 @@
+/* attach.c - see attach.h. */
+#include "client/attach.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/shm.h>
+
+#include "client/env.h"
+#include "client/error.h"
+#include "client/params.h"
+#include "common/util.h"
+
+#define TIMEOUT_DEFAULT_MS 10000u
+#define DETACH_LOOK_NS     20000000u /* the longest sleep without a look at the server's life */
+
+/* ---- What is asked for ---- */
+
+static gs_status params_check(const gs_attach_params *params)
+{
+    if (params->device < GS_DEVICE_AUTO)
+        return error_set(GS_ERR_INVALID_VALUE,
+                         "device is %d, not a number from 0 or "
+                         "GS_DEVICE_AUTO (%d)",
+                         params->device, GS_DEVICE_AUTO);
+    if (params->on_fault != GS_ON_FAULT_INTERRUPT && params->on_fault != GS_ON_FAULT_REPLAY)
+        return error_set(GS_ERR_INVALID_VALUE, "on_fault is %d, not %d or %d",
+                         (int)params->on_fault, GS_ON_FAULT_INTERRUPT, GS_ON_FAULT_REPLAY);
+    if (params->on_fault == GS_ON_FAULT_REPLAY)
+        return error_set(GS_ERR_NOT_SUPPORTED,
+                         "on_fault is GS_ON_FAULT_REPLAY; this version has no replay");
+    return GS_OK;
+}
+
+gs_status attach_request_read(const gs_attach_params *given, struct attach_request *request)
+{
+    gs_attach_params params = GS_ATTACH_PARAMS_INIT;
+    struct env_limits limits;
+    gs_status status = GS_OK;
+
+    if (given)
+        status = params_read(&params, sizeof(params), PARAMS_UP_TO(gs_attach_params, instance),
+                             given, "gs_attach_params");
+    if (status == GS_OK)
+        status = params_check(&params);
+    *request = (struct attach_request){
+        .instance = env_instance(params.instance),
+        .name = params.name ? params.name : program_invocation_short_name,
+        .device = params.device,
+        .on_fault = params.on_fault,
+        .timeout_ns =
+            UINT64_C(1000000) * (params.timeout_ms ? params.timeout_ms : TIMEOUT_DEFAULT_MS),
+        .qos = GS_QOS_INIT,
+    };
+    if (status == GS_OK)
+        status = qos_read(&request->qos, params.qos);
+    if (status != GS_OK)
+        return status;
+    limits = (struct env_limits){params.mem_limit, request->qos.priority};
+    status = env_apply(params.device, &limits);
+    request->mem_limit = limits.mem_limit;
+    request->qos.priority = limits.priority;
+    return status;
+}
+
+/* ---- Attaching ---- */
+
+static void message_fill(struct ctl_attach *message, const struct attach_request *request)
+{
+    *message = (struct ctl_attach){
+        .client_version = GS_VERSION,
+        .device = request->device,
+        .on_fault = (uint32_t)request->on_fault,
+        .mem_limit = request->mem_limit,
+        .qos = {.cls = (uint32_t)request->qos.cls, .priority = request->qos.priority},
+    };
+    snprintf(message->name, sizeof(message->name), "%s", request->name);
+}
+
+/* Maps a System V segment of the server. */
+static gs_status segment_map(int id, size_t least, int flags, const char *what, void *address)
+{
+    struct shmid_ds about;
+    void *mapped = shmat(id, NULL, flags);
+    char text[64];
+
+    snprintf(text, sizeof(text), "shmat of the %s", what);
+    if (mapped == (void *)-1)
+        return error_system(text);
+    if (shmctl(id, IPC_STAT, &about)) {
+        gs_status status = error_system("shmctl");
+        shmdt(mapped);
+        return status;
+    }
+    if (about.shm_segsz < least) {
+        shmdt(mapped);
+        return error_set(GS_ERR_PROTOCOL, "the server's %s has %zu bytes, not %zu", what,
+                         about.shm_segsz, least);
+    }
+    memcpy(address, &mapped, sizeof(mapped));
+    return GS_OK;
+}
+
+static gs_status session_map(struct session *session, const struct ctl_attach_reply *reply)
+{
+    const struct seg_info *info;
+    gs_status status =
+        segment_map(reply->segment_id, SEG_SIZE, 0, "session segment", &session->segment);
+
+    if (status == GS_OK)
+        status = segment_map(reply->status_page_id, sizeof(struct status_page), SHM_RDONLY,
+                             "status page", &session->page);
+    if (status != GS_OK)
+        return status;
+    info = (const struct seg_info *)(session->segment + SEG_OFF_INFO);
+    if (info->magic != WIRE_MAGIC || info->version != WIRE_VERSION ||
+        info->session_id != reply->session_id || session->page->magic != WIRE_MAGIC)
+        return error_set(GS_ERR_PROTOCOL, "segment %d is not that of session %llu",
+                         reply->segment_id, (unsigned long long)reply->session_id);
+    session->info = *info;
+    session->info.device_name[sizeof(info->device_name) - 1] = '\0';
+    session->info.bell[sizeof(info->bell) - 1] = '\0';
+    session->client = (struct seg_client *)(session->segment + SEG_OFF_CLIENT);
+    session->complete = (struct seg_complete *)(session->segment + SEG_OFF_COMPLETE);
+    session->server = (struct seg_server *)(session->segment + SEG_OFF_SERVER);
+    session->request = (struct seg_request *)(session->segment + SEG_OFF_REQUEST);
+    session->stream[0].ring = session->segment + SEG_OFF_RINGS;
+    atomic_store_explicit(&session->stream[0].generation, session->generation,
+                          memory_order_relaxed);
+    return session_alive(session) ? GS_OK : session_trouble(session);
+}
+
+static gs_status bell_open(struct session *session)
+{
+    char text[WIRE_NAME_MAX + 32];
+
+    session->bell = mq_open(session->info.bell, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+    if (session->bell >= 0)
+        return GS_OK;
+    snprintf(text, sizeof(text), "mq_open of the doorbell %s", session->info.bell);
+    return error_system(text);
+}
+
+/* Maps what the server granted and confirms it: then the kernel knows whose session it is. */
+static gs_status grant_take(struct session *session, const struct ctl_attach_reply *reply,
+                            uint64_t deadline)
+{
+    char message[REQUEST_MESSAGE_MAX];
+    struct ctl_header confirm;
+    gs_status status = session_map(session, reply);
+
+    if (status == GS_OK)
+        status = bell_open(session);
+    if (status != GS_OK)
+        return status;
+    status = control_send(&session->control, &confirm, CTL_CONFIRM, sizeof(confirm),
+                          session->cookie, deadline, message);
+    return status == GS_OK ? GS_OK : error_server(status, message);
+}
+
+/* Gives a granted session back at once that cannot be used. The server would find out by itself,
+ * some time later, so a failure here does not matter. */
+static void grant_return(const struct session *session, uint64_t deadline)
+{
+    char message[REQUEST_MESSAGE_MAX];
+    struct ctl_header detach;
+
+    control_send(&session->control, &detach, CTL_DETACH, sizeof(detach), session->cookie, deadline,
+                 message);
+}
+
+static gs_status grant_ask(struct session *session, const struct attach_request *request,
+                           struct ctl_attach_reply *reply, uint64_t deadline)
+{
+    char message[REQUEST_MESSAGE_MAX];
+    struct ctl_attach attach;
+    gs_status status = control_open(&session->control, request->instance, message);
+
+    message_fill(&attach, request);
+    if (status == GS_OK)
+        status = control_ask(&session->control, &attach.h, CTL_ATTACH, sizeof(attach), reply,
+                             sizeof(*reply), deadline, message);
+    return status == GS_OK ? GS_OK : error_server(status, message);
+}
+
+gs_status attach_session(const struct attach_request *request, uint32_t index,
+                         struct session **session)
+{
+    uint64_t deadline = clock_ns() + request->timeout_ns;
+    struct ctl_attach_reply reply;
+    struct session *made = session_new(index);
+    gs_status status;
+
+    if (!made)
+        return error_set(GS_ERR_NO_MEMORY, "no memory for a session (%zu bytes)", sizeof(*made));
+    made->qos = request->qos;
+    made->timeout_ns = request->timeout_ns;
+    status = grant_ask(made, request, &reply, deadline);
+    if (status == GS_OK) {
+        made->cookie = reply.cookie;
+        status = grant_take(made, &reply, deadline);
+        if (status != GS_OK)
+            grant_return(made, deadline);
+    }
+    if (status != GS_OK) {
+        session_free(made);
+        return status;
+    }
+    *session = made;
+    return GS_OK;
+}
+
+/* ---- Detaching ---- */
+
+gs_status detach_session(struct session *session)
+{
+    uint64_t deadline = clock_ns() + session->timeout_ns;
+    char message[REQUEST_MESSAGE_MAX];
+    struct ctl_header detach;
+    _Atomic uint32_t *state = &session->server->state;
+    uint32_t seen;
+    gs_status status = control_send(&session->control, &detach, CTL_DETACH, sizeof(detach),
+                                    session->cookie, deadline, message);
+
+    if (status != GS_OK)
+        return error_server(status, message);
+    /* acquire: pairs with the server's release of SEG_CLOSED, after which all is freed. */
+    while ((seen = atomic_load_explicit(state, memory_order_acquire)) != SEG_CLOSED) {
+        uint32_t owner = atomic_load_explicit(&session->page->owner, memory_order_relaxed);
+        if (!owner || owner & STATUS_OWNER_DIED)
+            return session_trouble(session);
+        if (clock_ns() > deadline)
+            return error_set(GS_ERR_TIMEOUT, "the server did not close session %llu in %llu ms",
+                             (unsigned long long)session->info.session_id,
+                             (unsigned long long)(session->timeout_ns / 1000000));
+        futex_wait(state, seen, DETACH_LOOK_NS);
+    }
+    return GS_OK;
+}
