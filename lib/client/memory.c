@@ -1,0 +1,145 @@
+/* memory.c - see memory.h. */
+#include "client/memory.h"
+
+#include "client/error.h"
+
+typedef unsigned long long ull;
+
+static gs_status range_bad(const struct session *session, uint64_t address, uint64_t size,
+                           const char *what)
+{
+    const struct range *near = range_map_near(&session->device, address);
+
+    if (address + size < address)
+        return error_set(GS_ERR_INVALID_POINTER, "%s 0x%llx + %llu bytes wraps around", what,
+                         (ull)address, (ull)size);
+    if (near && address >= near->base)
+        return error_set(GS_ERR_INVALID_POINTER,
+                         "%s 0x%llx + %llu bytes runs past its allocation, which is 0x%llx + %llu",
+                         what, (ull)address, (ull)size, (ull)near->base, (ull)near->size);
+    return error_set(GS_ERR_INVALID_POINTER,
+                     "%s 0x%llx is in no live allocation of this session (window 0x%llx + 0x%llx)",
+                     what, (ull)address, (ull)session->info.window_base,
+                     (ull)session->info.window_size);
+}
+
+gs_status memory_check(struct session *session, uint64_t address, uint64_t size, const char *what)
+{
+    const struct range *range;
+    gs_status status = GS_OK;
+
+    pthread_rwlock_rdlock(&session->memory_lock);
+    range = range_map_near(&session->device, address);
+    if (!range || !range_holds(range, address, size))
+        status = range_bad(session, address, size, what);
+    pthread_rwlock_unlock(&session->memory_lock);
+    return status;
+}
+
+static gs_status map_add(struct range_map *map, struct range range)
+{
+    const struct range *there = range_map_at(map, range.base);
+
+    if (there && there->size == range.size && there->value == range.value)
+        return GS_OK;
+    if (!range_map_reserve(map))
+        return error_set(GS_ERR_NO_MEMORY, "no memory for a list of %zu ranges", map->count + 1);
+    if (!range_map_insert(map, range))
+        return error_set(GS_ERR_PROTOCOL,
+                         "the server gave 0x%llx + %llu bytes, which overlaps "
+                         "memory that it gave before",
+                         (ull)range.base, (ull)range.size);
+    return GS_OK;
+}
+
+gs_status memory_add(struct session *session, uint64_t base, uint64_t size, uint64_t value)
+{
+    gs_status status;
+
+    pthread_rwlock_wrlock(&session->memory_lock);
+    status = map_add(&session->device, (struct range){base, size, value});
+    pthread_rwlock_unlock(&session->memory_lock);
+    return status;
+}
+
+gs_status memory_take(struct session *session, uint64_t base, uint64_t *size)
+{
+    const struct range *range;
+    gs_status status = GS_OK;
+
+    pthread_rwlock_wrlock(&session->memory_lock);
+    range = range_map_at(&session->device, base);
+    if (range && range->value == MEMORY_ALLOCATION) {
+        *size = range->size;
+        range_map_remove(&session->device, base);
+    } else {
+        status =
+            error_set(GS_ERR_INVALID_POINTER,
+                      "0x%llx is not the start of a live allocation of this session", (ull)base);
+    }
+    pthread_rwlock_unlock(&session->memory_lock);
+    return status;
+}
+
+void memory_forget_module(struct session *session, uint64_t module)
+{
+    pthread_rwlock_wrlock(&session->memory_lock);
+    range_map_remove_value(&session->device, module);
+    pthread_rwlock_unlock(&session->memory_lock);
+}
+
+gs_status memory_host_find(struct session *session, const void *address, uint64_t size,
+                           enum host_place *place, uint32_t *id, uint64_t *offset)
+{
+    uint64_t at = (uint64_t)(uintptr_t)address;
+    const struct range *range;
+    gs_status status = GS_OK;
+
+    if (at + size < at)
+        return error_set(GS_ERR_INVALID_POINTER, "host memory %p + %llu bytes wraps around",
+                         address, (ull)size);
+    *place = HOST_ORDINARY;
+    pthread_rwlock_rdlock(&session->memory_lock);
+    range = range_map_near(&session->host, at);
+    if (range && range_holds(range, at, size)) {
+        *place = HOST_IN_BLOCK;
+        *id = (uint32_t)range->value;
+        *offset = at - range->base;
+    } else if (range && range->base < at + size) {
+        status = error_set(GS_ERR_INVALID_POINTER,
+                           "host memory %p + %llu bytes runs over an end of the gs_host_alloc "
+                           "block 0x%llx + %llu",
+                           address, (ull)size, (ull)range->base, (ull)range->size);
+    }
+    pthread_rwlock_unlock(&session->memory_lock);
+    return status;
+}
+
+gs_status memory_host_add(struct session *session, const struct host_block *block)
+{
+    gs_status status;
+
+    pthread_rwlock_wrlock(&session->memory_lock);
+    status = map_add(&session->host,
+                     (struct range){(uint64_t)(uintptr_t)block->address, block->size, block->id});
+    pthread_rwlock_unlock(&session->memory_lock);
+    return status;
+}
+
+gs_status memory_host_take(struct session *session, void *address, struct host_block *block)
+{
+    const struct range *range;
+    gs_status status = GS_OK;
+
+    pthread_rwlock_wrlock(&session->memory_lock);
+    range = range_map_at(&session->host, (uint64_t)(uintptr_t)address);
+    if (range) {
+        *block = (struct host_block){(uint32_t)range->value, address, range->size};
+        range_map_remove(&session->host, range->base);
+    } else {
+        status = error_set(GS_ERR_INVALID_POINTER, "%p is not the start of a gs_host_alloc block",
+                           address);
+    }
+    pthread_rwlock_unlock(&session->memory_lock);
+    return status;
+}

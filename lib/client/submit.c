@@ -1,0 +1,152 @@
+/* submit.c - see submit.h. */
+#include "client/submit.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "client/error.h"
+#include "client/recording.h"
+#include "client/wait.h"
+#include "common/log.h"
+
+gs_status stream_find(struct session *session, gs_stream handle, struct stream **stream)
+{
+    struct handle h = handle_decode(handle);
+
+    if (!handle) {
+        *stream = &session->stream[0];
+        return GS_OK;
+    }
+    if (h.kind == HANDLE_STREAM && h.session == session->index && h.slot < SEG_STREAMS &&
+        h.generation &&
+        atomic_load_explicit(&session->stream[h.slot].generation, memory_order_relaxed) ==
+            h.generation) {
+        *stream = &session->stream[h.slot];
+        return GS_OK;
+    }
+    return handle_unknown(h, "stream");
+}
+
+gs_status stream_lock(struct session *session, gs_stream handle, struct stream **stream)
+{
+    struct stream *found;
+    gs_status status = stream_find(session, handle, &found);
+
+    if (status != GS_OK)
+        return status;
+    pthread_mutex_lock(&found->lock);
+    /* Destroying changes the generation under the lock: looked at again, it stays. */
+    if (handle && atomic_load_explicit(&found->generation, memory_order_relaxed) !=
+                      handle_decode(handle).generation) {
+        pthread_mutex_unlock(&found->lock);
+        return handle_unknown(handle_decode(handle), "stream");
+    }
+    *stream = found;
+    return GS_OK;
+}
+
+gs_status stream_unlock(struct stream *stream, gs_status status)
+{
+    struct recording *recording = atomic_load_explicit(&stream->recording, memory_order_relaxed);
+
+    if (recording && status != GS_OK)
+        recording_fail(recording, status, gs_last_error_message());
+    pthread_mutex_unlock(&stream->lock);
+    return status;
+}
+
+gs_status stream_not_recording(const struct stream *stream, const char *what)
+{
+    if (!atomic_load_explicit(&stream->recording, memory_order_relaxed))
+        return GS_OK;
+    return error_set(GS_ERR_RECORDING, "stream %u is recording a graph, and %s is not recorded",
+                     stream->number, what);
+}
+
+/* Waits until the ring has room for the record and its padding. */
+static gs_status ring_await(struct session *session, struct stream *stream, uint32_t size)
+{
+    uint64_t needed = stream->tail + ring_pad(stream->tail, size) + size - SEG_RING_BYTES;
+    gs_status status = wait_position(session, stream->number, needed);
+
+    if (status == GS_OK)
+        stream->complete = position_complete(session, stream->number);
+    return status;
+}
+
+gs_status stream_reserve(struct session *session, struct stream *stream, uint32_t size,
+                         void **record)
+{
+    struct recording *recording = atomic_load_explicit(&stream->recording, memory_order_relaxed);
+    uint32_t pad;
+
+    if (recording)
+        return recording_reserve(recording, size, record);
+    if (!ring_fits(stream->tail, stream->complete, size)) {
+        gs_status status = ring_await(session, stream, size);
+        if (status != GS_OK)
+            return status;
+    }
+    pad = ring_pad(stream->tail, size);
+    if (pad) {
+        struct rec_header header = {.op = REC_PAD, .size = pad};
+        memcpy(stream->ring + ring_offset(stream->tail), &header, sizeof(header));
+        /* The padding is published with the record after it, or with a later one. */
+        stream->tail += pad;
+    }
+    *record = stream->ring + ring_offset(stream->tail);
+    return GS_OK;
+}
+
+/* One message says "look at the activity words"; the slot in it is a hint. */
+static void bell_ring(struct session *session)
+{
+    char message[BELL_MESSAGE_SIZE];
+    int result;
+
+    memcpy(message, &session->info.slot, sizeof(message));
+    do
+        result = mq_send(session->bell, message, sizeof(message), 0);
+    while (result < 0 && errno == EINTR);
+    /* EAGAIN: the queue is full of other wake-ups, one of which will do. */
+    if (result < 0 && errno != EAGAIN) {
+        log_error("doorbell %s: %s", session->info.bell, strerror(errno));
+        /* So that the next call tries again. */
+        atomic_store_explicit(&session->server->need_bell, 1, memory_order_relaxed);
+    }
+}
+
+void activity_signal(struct session *session, unsigned bit)
+{
+    _Atomic uint64_t *activity = &session->client->activity;
+    uint64_t mask = UINT64_C(1) << bit;
+
+    /* What is announced (a tail, a request) must be visible before the bit is found set: pairs with
+     * the dispatcher's exchange of activity, after which it reads the tails. */
+    atomic_thread_fence(memory_order_seq_cst);
+    if (!(atomic_load_explicit(activity, memory_order_relaxed) & mask))
+        atomic_fetch_or_explicit(activity, mask, memory_order_seq_cst);
+    /* Pairs with the dispatcher, which sets need_bell, then (a fence between) looks at activity
+     * once more before it stops polling: either it sees the bit or this sees need_bell. The
+     * exchange lets one of several threads ring. */
+    if (atomic_load_explicit(&session->server->need_bell, memory_order_seq_cst) &&
+        atomic_exchange_explicit(&session->server->need_bell, 0, memory_order_seq_cst))
+        bell_ring(session);
+}
+
+void stream_commit(struct session *session, struct stream *stream, uint32_t size)
+{
+    struct recording *recording = atomic_load_explicit(&stream->recording, memory_order_relaxed);
+
+    if (recording) {
+        recording->size += size;
+        return;
+    }
+    stream->tail += size;
+    /* release: pairs with the dispatcher's acquire of the tail; the record is complete before it.
+     */
+    atomic_store_explicit(&session->client->tail[stream->number], stream->tail,
+                          memory_order_release);
+    activity_signal(session, stream->number);
+}
