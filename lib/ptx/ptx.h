@@ -320,6 +320,7 @@ const char *ptx_type_name(enum ptx_type t); /* "u32" */
 const char *ptx_op_name(enum ptx_op op);    /* "cp.async" */
 enum ptx_class ptx_op_class(enum ptx_op op);
 const char *ptx_sreg_name(enum ptx_sreg s); /* "%tid.x" */
+enum ptx_type ptx_sreg_type(enum ptx_sreg s);
 const char *ptx_space_name(enum ptx_space s);
 /* Name of register R into BUF. */
 const char *ptx_reg_name(const struct ptx_func *f, uint32_t reg, char *buf, size_t size);

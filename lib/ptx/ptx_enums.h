@@ -194,7 +194,11 @@ enum ptx_mode {
     PTX_MODE_SAMPLERREF,
     PTX_MODE_SURFREF, /* istypep */
     PTX_MODE_PROXY_ALIAS,
-    PTX_MODE_PROXY_ASYNC /* fence.proxy */
+    PTX_MODE_PROXY_ASYNC,
+    PTX_MODE_PROXY_ASYNC_GLOBAL,
+    PTX_MODE_PROXY_ASYNC_SHARED, /* fence.proxy */
+    PTX_MODE_INC,
+    PTX_MODE_DEC /* setmaxnreg */
 };
 
 enum ptx_sem {
@@ -313,7 +317,7 @@ enum ptx_sel {
 #define PTX_F_NOFTZ      (1u << 21) /* red.add.noftz.f16 */
 #define PTX_F_PO         (1u << 22) /* vmad .po: plus one */
 #define PTX_F_UNIFIED    (1u << 23) /* ld.unified */
-#define PTX_F_SURF_B     (1u << 24)
+#define PTX_F_MASK       (1u << 24) /* pmevent.mask */
 #define PTX_F_NEG_A      (1u << 25) /* vmad: operand written -a */
 #define PTX_F_NEG_B      (1u << 26)
 #define PTX_F_NEG_C      (1u << 27)
