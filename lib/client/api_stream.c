@@ -5,7 +5,6 @@
 #include "client/submit.h"
 #include "client/sync_request.h"
 #include "client/wait.h"
-#include "common/qos.h"
 
 static gs_status stream_adopt(struct session *session, uint64_t number, gs_stream *handle)
 {
@@ -46,7 +45,7 @@ gs_status gs_stream_create(gs_session session_handle, const gs_qos *given, gs_st
     if (status == GS_OK) {
         struct sync_request request = {
             .op = REQ_STREAM_CREATE,
-            .arg = {(uint64_t)(int64_t)qos_stream_priority(qos.cls, qos.priority)},
+            .arg = {(uint64_t)(int64_t)qos.priority, (uint64_t)qos.cls},
         };
         status = sync_request(session, &request);
         if (status == GS_OK)

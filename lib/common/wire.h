@@ -308,8 +308,7 @@ enum req_op {
     REQ_KERNEL_GET =
         8, /* arg0 module, name                  -> ret0 kernel, struct req_kernel in payload */
     REQ_GLOBAL_GET = 9, /* arg0 module, name                  -> ret0 address, ret1 size */
-    REQ_STREAM_CREATE =
-        10, /* arg0 CUDA-style priority, 0 normal, higher is earlier -> ret0 stream */
+    REQ_STREAM_CREATE = 10,  /* arg0, arg1: gs_qos's priority and class -> ret0 stream */
     REQ_STREAM_DESTROY = 11, /* arg0 stream */
     REQ_EVENT_ELAPSED = 12,  /* arg0 start event, arg1 end event   -> ret0 nanoseconds */
     REQ_GRAPH_CREATE = 13,   /* arg0 host block of ring records, arg1 bytes -> ret0 graph */
