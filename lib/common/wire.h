@@ -307,7 +307,7 @@ enum req_op {
     REQ_MODULE_UNLOAD = 7, /* arg0 module */
     REQ_KERNEL_GET =
         8, /* arg0 module, name                  -> ret0 kernel, struct req_kernel in payload */
-    REQ_GLOBAL_GET = 9, /* arg0 module, name                  -> ret0 address, ret1 size */
+    REQ_GLOBAL_GET = 9,      /* arg0 module, name                  -> ret0 address, ret1 size */
     REQ_STREAM_CREATE = 10,  /* arg0, arg1: gs_qos's priority and class -> ret0 stream */
     REQ_STREAM_DESTROY = 11, /* arg0 stream */
     REQ_EVENT_ELAPSED = 12,  /* arg0 start event, arg1 end event   -> ret0 nanoseconds */
