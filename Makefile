@@ -251,7 +251,7 @@ bench: all
 
 # ---- Kernels kept as PTX, made from the .cu beside them by clang, which needs no toolkit for it ------
 ptx:
-	$(foreach name,test/harness/kernels examples/demo/resize,$(CLANG_PTX) -o $(name).ptx $(name).cu &&) :
+	$(foreach name,test/harness/kernels examples/demo/resize examples/square,$(CLANG_PTX) -o $(name).ptx $(name).cu &&) :
 
 # ---- Install ---------------------------------------------------------------------------------
 MAN_PAGES := $(wildcard doc/*.1)

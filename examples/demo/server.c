@@ -52,7 +52,7 @@ static bool process_succeeds(pid_t pid)
 static pid_t program_start(const struct server *server, const char *const arguments[], int output)
 {
     posix_spawn_file_actions_t actions;
-    char path[PATH_MAX + 64];
+    char path[PATH_MAX + 128];
     pid_t pid;
     int error;
 

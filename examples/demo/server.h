@@ -10,7 +10,7 @@
 #define SERVER_PIDS_MAX 64
 
 struct server {
-    char programs[4096]; /* folder of gshared and gsctl */
+    char programs[4096 + 64]; /* folder of gshared and gsctl */
     char instance[32];
     pid_t pid[SERVER_PIDS_MAX]; /* the server, then its workers */
     unsigned pids;
