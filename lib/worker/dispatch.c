@@ -19,6 +19,7 @@
 
 #include "common/log.h"
 #include "common/util.h"
+#include "worker/graveyard.h"
 #include "worker/record.h"
 #include "worker/report.h"
 #include "worker/request.h"
@@ -27,12 +28,15 @@
 
 #define REQUEST_BIT (UINT64_C(1) << SEG_REQUEST_BIT)
 
-#define DRAIN_BUDGET  64u      /* records of a stream a turn */
-#define HOT_NS        200000u  /* a session stays polled so long after its last activity */
-#define BELL_NS       20000u   /* how often the doorbell is looked at while awake */
-#define PARKED_NS     20000u   /* how often jobs that wait for the device are looked at */
-#define WATCH_NS      5000000u /* how often a busy device is asked whether it still lives */
-#define WATCH_STREAMS 16u      /* streams asked each time */
+#define DRAIN_BUDGET   64u       /* records of a stream a turn */
+#define HOT_NS         200000u   /* a session stays polled so long after its last activity */
+#define BELL_NS        20000u    /* how often the doorbell is looked at while awake */
+#define PARKED_NS      20000u    /* how often jobs that wait for the device are looked at */
+#define WATCH_NS       5000000u  /* how often a busy device is asked whether it still lives */
+#define WATCH_SESSIONS 16u       /* sessions asked each time */
+#define QUIET_NS       50000000u /* a job waits so long for a quiet moment */
+#define CONFIRM_NS                                                                                 \
+    1000000u /* how often the driver is asked about a job whose words say it is not done */
 
 static struct {
     mqd_t bell;
@@ -47,7 +51,9 @@ static struct {
     struct job *parked; /* jobs that wait for the device to finish their session's work */
     uint64_t now, next_bell, next_parked, next_watch;
     uint32_t watch_cursor;
-    bool busy; /* some stream may have unfinished work */
+    uint64_t next_confirm;
+    bool busy;    /* some stream may have unfinished work */
+    bool burying; /* a job clears the graveyard */
 
     _Atomic CUresult lost; /* a service thread met a lost context */
 } d;
@@ -60,35 +66,37 @@ static void wake_up(void)
         log_error("eventfd: %s", strerror(errno));
 }
 
+static void bury_work(struct job *job)
+{
+    (void)job;
+    graves_clear();
+}
+
+static const struct job_kind job_bury = {"bury", JOB_PATIENT, NULL, bury_work, NULL, NULL};
+
 /* ---- A lost context ----------------------------------------------------------------------------
  */
 
 /* The only session with unfinished work is the one to blame for a lost context. */
-static struct session *only_busy(uint32_t *stream)
+static struct session *only_busy(void)
 {
     struct session *found = NULL;
 
     for (uint32_t i = 0; i < d.slots_used; i++) {
-        struct session *session = d.slots[i];
-        for (uint32_t s = 0; session && s < SEG_STREAMS; s++) {
-            if (!session->streams[s].busy)
-                continue;
-            if (found && found != session)
-                return NULL;
-            if (!found)
-                *stream = s;
-            found = session;
-        }
+        if (!d.slots[i] || !d.slots[i]->busy)
+            continue;
+        if (found)
+            return NULL;
+        found = d.slots[i];
     }
     return found;
 }
 
 void dispatch_lost(CUresult result)
 {
-    uint32_t stream = 0;
-    const struct session *blame = only_busy(&stream);
+    const struct session *blame = only_busy();
 
-    worker_fatal(result, blame, stream);
+    worker_fatal(result, blame, blame ? (uint32_t)__builtin_ctzll(blame->busy) : 0);
 }
 
 void dispatch_lost_elsewhere(CUresult result)
@@ -115,9 +123,16 @@ void dispatch_push(struct job *job)
 
 static void job_begin(struct job *job);
 
-static void park(struct job *job)
+/* To the service threads, or among those that wait for the device first. */
+static void job_route(struct job *job)
 {
-    job->session->paused = true;
+    if (!(job->kind->flags & (JOB_QUIESCE | JOB_QUIET))) {
+        service_push(job);
+        return;
+    }
+    if (job->kind->flags & JOB_QUIESCE)
+        job->session->paused = true;
+    job->parked_ns = d.now;
     job->next = d.parked;
     d.parked = job;
     d.next_parked = 0; /* look at once: mostly the work is done already */
@@ -154,10 +169,8 @@ static void job_begin(struct job *job)
         job->kind->prepare(job);
     if (job->status != GS_OK || !job->kind->work)
         request_end(job);
-    else if (job->kind->flags & JOB_QUIESCE)
-        park(job);
     else
-        service_push(job);
+        job_route(job);
 }
 
 static void session_heat(struct session *session)
@@ -234,19 +247,24 @@ static void job_returned(struct job *job)
 {
     struct session *session = job->session;
 
-    if (job->kind == &job_open) {
+    if (job->kind == &job_bury) {
+        d.burying = false;
+        job_free(job);
+    } else if (job->kind == &job_open) {
         open_end(job);
     } else if (job->kind == &job_close && !session) {
         close_request(job);
-    } else if (job->kind == &job_close) {
-        job->kind = &job_dispose;
-        service_push(job);
-    } else if (job->kind == &job_dispose) {
+    } else if (job->kind == &job_unload_all) {
         free(session);
         job_free(job);
     } else {
         if (job->status == GS_OK && job->kind->install)
             job->kind->install(job);
+        if (job->status == GS_OK && job->kind->then) {
+            job->kind = job->kind->then;
+            job_route(job);
+            return;
+        }
         session->paused = false;
         request_end(job);
     }
@@ -272,19 +290,43 @@ static void inbox_take(void)
     }
 }
 
+/* No kernel seems to run: a good moment for what would make every launch wait for it. */
+static bool device_quiet(void)
+{
+    for (uint32_t i = 0; i < d.slots_used; i++) {
+        if (d.slots[i] && d.slots[i]->busy && !session_seems_idle(d.slots[i]))
+            return false;
+    }
+    return true;
+}
+
+static bool may_start(struct job *job)
+{
+    if (job->kind->flags & JOB_QUIET && d.now - job->parked_ns < QUIET_NS && !device_quiet())
+        return false;
+    if (!(job->kind->flags & JOB_QUIESCE))
+        return true;
+    /* Asking the driver takes its lock from launches, so the words are asked first. */
+    if (!session_seems_idle(job->session) && d.now < d.next_confirm)
+        return false;
+    return streams_idle(job->session);
+}
+
 static void parked_poll(void)
 {
     struct job **link = &d.parked;
 
     while (*link) {
         struct job *job = *link;
-        if (streams_idle(job->session)) {
+        if (may_start(job)) {
             *link = job->next;
             service_push(job);
         } else {
             link = &job->next;
         }
     }
+    if (d.now >= d.next_confirm)
+        d.next_confirm = d.now + CONFIRM_NS;
 }
 
 /* ---- Sessions ----------------------------------------------------------------------------------
@@ -374,31 +416,33 @@ static void bell_take(void)
 static void device_watch(void)
 {
     uint32_t asked = 0;
-    bool busy = false;
 
-    for (uint32_t n = 0; n < d.slots_used; n++) {
-        struct session *session = d.slots[(d.watch_cursor + n) % d.slots_used];
-        for (uint32_t s = 0; session && s < SEG_STREAMS; s++) {
-            struct stream *stream = &session->streams[s];
-            if (!stream->busy)
-                continue;
-            busy = true;
-            if (asked++ == WATCH_STREAMS) {
-                d.watch_cursor = (d.watch_cursor + n) % d.slots_used;
-                d.busy = true;
-                return;
-            }
-            CUresult result = cu.cuStreamQuery(stream->cu);
-            if (driver_fatal(result)) {
-                driver_failed("cuStreamQuery", result);
-                dispatch_lost(result);
-            }
-            if (result == CUDA_SUCCESS)
-                stream->busy = false;
+    d.busy = false;
+    for (uint32_t n = 0; n < d.slots_used && asked < WATCH_SESSIONS; n++) {
+        uint32_t i = (d.watch_cursor + n) % d.slots_used;
+        if (!d.slots[i] || !d.slots[i]->busy)
+            continue;
+        asked++;
+        if (!streams_idle(d.slots[i]))
+            d.busy = true;
+        if (asked == WATCH_SESSIONS) {
+            d.watch_cursor = i + 1;
+            d.busy = true; /* the others are still to be asked */
         }
     }
-    d.watch_cursor = 0;
-    d.busy = busy;
+}
+
+static void graves_look(void)
+{
+    struct job *job;
+
+    if (d.burying || !graves_any() || !(graves_full() || device_quiet()))
+        return;
+    job = job_new(NULL, &job_bury);
+    if (job) {
+        d.burying = true;
+        service_push(job);
+    }
 }
 
 /* ---- The loop ----------------------------------------------------------------------------------
@@ -409,7 +453,7 @@ static int sleep_ms(void)
 {
     if (d.parked)
         return 1;
-    return d.busy ? (int)(WATCH_NS / 1000000u) : -1;
+    return d.busy || graves_any() ? (int)(WATCH_NS / 1000000u) : -1;
 }
 
 static void sleep_until_woken(void)
@@ -450,8 +494,9 @@ static void *dispatch_main(void *unused)
             parked_poll();
             d.next_parked = d.now + PARKED_NS;
         }
-        if (d.busy && d.now >= d.next_watch) {
+        if ((d.busy || graves_any()) && d.now >= d.next_watch) {
             device_watch();
+            graves_look();
             d.next_watch = d.now + WATCH_NS;
         }
         if (d.hot_count == 0)

@@ -221,10 +221,10 @@ static void destroy_work(struct job *job)
     graph_free(job->object);
 }
 
-const struct job_kind job_graph_create = {"graph_create", JOB_QUICK, create_prepare, create_work,
-                                          create_install};
+const struct job_kind job_graph_create = {"graph_create", JOB_QUICK,      create_prepare,
+                                          create_work,    create_install, NULL};
 const struct job_kind job_graph_destroy = {"graph_destroy", JOB_QUIESCE, destroy_prepare,
-                                           destroy_work, NULL};
+                                           destroy_work,    NULL,        NULL};
 
 void graphs_close(struct session *session)
 {

@@ -14,6 +14,7 @@
 #include <sys/ipc.h>
 #include <sys/shm.h>
 
+#include "worker/graveyard.h"
 #include "worker/job.h"
 
 #define HOST_BYTES_MAX (UINT64_C(64) << 30) /* a session: pinned memory is taken from everyone */
@@ -71,9 +72,7 @@ static unsigned char *segment_new(uint64_t size, uint32_t uid, int *id)
 
 static void block_free(struct session *session, struct host_block *block)
 {
-    if (block->pinned)
-        DRV_MUST(cuMemHostUnregister, block->memory);
-    shmdt(block->memory);
+    grave_dig(block->memory, block->pinned ? block->memory : NULL, block->size);
     session->host_bytes -= block->size;
     free(block);
 }
@@ -132,10 +131,10 @@ static void free_work(struct job *job)
     block_free(job->session, job->object);
 }
 
-const struct job_kind job_host_alloc = {"host_alloc", JOB_QUICK, alloc_prepare, alloc_work,
-                                        alloc_install};
-const struct job_kind job_host_free = {"host_free", JOB_QUIESCE | JOB_PATIENT, free_prepare,
-                                       free_work, NULL};
+const struct job_kind job_host_alloc = {"host_alloc", JOB_QUICK,     alloc_prepare,
+                                        alloc_work,   alloc_install, NULL};
+const struct job_kind job_host_free = {"host_free", JOB_QUIESCE, free_prepare,
+                                       free_work,   NULL,        NULL};
 
 void host_close(struct session *session)
 {

@@ -13,10 +13,13 @@ enum job_flags {
     JOB_QUICK = 0,
     /* The device first finishes all that the session has issued. */
     JOB_QUIESCE = 1,
-    /* The driver may let this wait for every kernel on the device, other tenants' too (measured:
-     * loading and unloading modules, unregistering host memory), or it compiles: it goes to threads
-     * of its own. */
-    JOB_PATIENT = 2
+    /* The driver may let this wait for every kernel on the device, other tenants' too, or it
+     * compiles: it goes to threads of its own. */
+    JOB_PATIENT = 2,
+    /* While the driver does this, nobody's launches go through until every kernel has ended
+     * (measured: loading a module, unregistering host memory). It starts at a quiet moment, or when
+     * none came for a while. */
+    JOB_QUIET = 4
 };
 
 /* Each step sets job->status and, on failure, job->message. prepare and install run on the
@@ -28,6 +31,8 @@ struct job_kind {
     void (*prepare)(struct job *job);
     void (*work)(struct job *job);
     void (*install)(struct job *job);
+    const struct job_kind
+        *then; /* the next stage of the same job, after install; NULL: that was all */
 };
 
 struct job {
@@ -50,6 +55,7 @@ struct job {
     struct req_kernel *kernel; /* the payload; owned */
 
     struct link_open open; /* kind job_open */
+    uint64_t parked_ns;    /* dispatcher: since when it waits for the device */
 };
 
 /* Notes a failure. Returns status, for `return job_fail(...)`. */
@@ -63,7 +69,7 @@ void job_free(struct job *job);
 
 /* ---- The kinds, by room ------------------------------------------------------------------------
  */
-extern const struct job_kind job_open, job_close, job_dispose;       /* session.c */
+extern const struct job_kind job_open, job_close, job_unload_all;    /* session.c */
 extern const struct job_kind job_malloc, job_mem_free, job_mem_info; /* memory.c */
 extern const struct job_kind job_host_alloc, job_host_free;          /* host.c */
 extern const struct job_kind job_module_load, job_module_unload;     /* module.c */

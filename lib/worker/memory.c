@@ -258,10 +258,10 @@ static void mem_info_work(struct job *job)
     job->ret[1] = job->session->mem_limit;
 }
 
-const struct job_kind job_malloc = {"malloc", JOB_QUICK, malloc_prepare, malloc_work,
-                                    malloc_install};
-const struct job_kind job_mem_free = {"free", JOB_QUIESCE, free_prepare, free_work, NULL};
-const struct job_kind job_mem_info = {"mem_info", JOB_QUICK, NULL, mem_info_work, NULL};
+const struct job_kind job_malloc = {"malloc",    JOB_QUICK,      malloc_prepare,
+                                    malloc_work, malloc_install, NULL};
+const struct job_kind job_mem_free = {"free", JOB_QUIESCE, free_prepare, free_work, NULL, NULL};
+const struct job_kind job_mem_info = {"mem_info", JOB_QUICK, NULL, mem_info_work, NULL, NULL};
 
 /* ---- The window --------------------------------------------------------------------------------
  */

@@ -423,11 +423,11 @@ static void global_install(struct job *job)
         job_fail(job, GS_ERR_NO_MEMORY, "no host memory for a global variable's record");
 }
 
-const struct job_kind job_module_load = {"module_load", JOB_PATIENT, load_prepare, load_work,
-                                         load_install};
-const struct job_kind job_module_unload = {"module_unload", JOB_QUIESCE | JOB_PATIENT,
-                                           unload_prepare, unload_work, NULL};
-const struct job_kind job_kernel_get = {"kernel_get", JOB_PATIENT, kernel_prepare, kernel_work,
-                                        kernel_install};
-const struct job_kind job_global_get = {"global_get", JOB_QUICK, global_prepare, global_work,
-                                        global_install};
+const struct job_kind job_module_load = {"module_load", JOB_PATIENT | JOB_QUIET,  load_prepare,
+                                         load_work,     load_install, NULL};
+const struct job_kind job_module_unload = {
+    "module_unload", JOB_QUIESCE | JOB_PATIENT, unload_prepare, unload_work, NULL, NULL};
+const struct job_kind job_kernel_get = {"kernel_get", JOB_PATIENT,    kernel_prepare,
+                                        kernel_work,  kernel_install, NULL};
+const struct job_kind job_global_get = {"global_get", JOB_QUICK,      global_prepare,
+                                        global_work,  global_install, NULL};

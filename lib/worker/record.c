@@ -412,7 +412,7 @@ uint32_t stream_drain(struct session *session, uint32_t index, uint32_t budget, 
             outcome = take(session, index, record, size);
         if (outcome == TAKEN) {
             stream->head += size;
-            stream->busy = true;
+            session->busy |= UINT64_C(1) << index;
             taken++;
         }
         if (batch.count == BATCH_MAX && !batch_issue(session, index, false))

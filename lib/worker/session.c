@@ -14,6 +14,7 @@
 #include <sys/shm.h>
 
 #include "worker/graph.h"
+#include "worker/graveyard.h"
 #include "worker/host.h"
 #include "worker/memory.h"
 #include "worker/module.h"
@@ -47,15 +48,14 @@ static void release_device(struct session *session)
     window_close(session);
 }
 
-/* The rest: unloading and unregistering wait until the device has a quiet moment. */
+/* What it shares with its tenant. */
 static void release_host(struct session *session)
 {
-    module_close(session);
     host_close(session);
-    if (session->complete_registered)
-        DRV_MUST(cuMemHostUnregister, session->segment + SEG_OFF_COMPLETE);
     if (session->segment)
-        shmdt(session->segment);
+        grave_dig(session->segment,
+                  session->complete_registered ? session->segment + SEG_OFF_COMPLETE : NULL,
+                  SEG_SIZE);
     space_deinit(&session->allocations);
     memset(session->stats, 0, sizeof(*session->stats));
 }
@@ -133,18 +133,20 @@ void session_opened(const struct job *job)
 
 static void close_work(struct job *job)
 {
-    release_device(job->session);
-}
-
-static void dispose_work(struct job *job)
-{
     struct link_message message = {.op = LINK_CLOSED, .slot = job->session->slot};
 
+    release_device(job->session);
     release_host(job->session);
     link_send(&message, -1);
 }
 
+/* Last, for the driver lets it wait for every kernel on the device. */
+static void unload_work(struct job *job)
+{
+    module_close(job->session);
+}
+
 /* Their other steps are the dispatcher's own (dispatch.c): it takes a session up, or lets it go. */
-const struct job_kind job_open = {"open", JOB_QUICK, NULL, open_work, NULL};
-const struct job_kind job_close = {"close", JOB_QUICK | JOB_QUIESCE, NULL, close_work, NULL};
-const struct job_kind job_dispose = {"dispose", JOB_PATIENT, NULL, dispose_work, NULL};
+const struct job_kind job_unload_all = {"unload_all", JOB_PATIENT, NULL, unload_work, NULL, NULL};
+const struct job_kind job_open = {"open", JOB_QUICK, NULL, open_work, NULL, NULL};
+const struct job_kind job_close = {"close", JOB_QUIESCE, NULL, close_work, NULL, &job_unload_all};

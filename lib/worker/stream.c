@@ -23,23 +23,33 @@ int stream_priority(uint32_t cls, int64_t priority)
     return wanted < worker.info.priority_highest ? worker.info.priority_highest : (int)wanted;
 }
 
+bool session_seems_idle(const struct session *session)
+{
+    const struct seg_complete *complete = (const void *)(session->segment + SEG_OFF_COMPLETE);
+
+    for (uint64_t left = session->busy; left; left &= left - 1) {
+        uint32_t i = (uint32_t)__builtin_ctzll(left);
+        if (atomic_load_explicit(&complete->position[i], memory_order_relaxed) <
+            session->streams[i].head)
+            return false;
+    }
+    return true;
+}
+
 bool streams_idle(struct session *session)
 {
-    bool idle = true;
-
-    for (uint32_t i = 0; i < SEG_STREAMS; i++) {
-        struct stream *stream = &session->streams[i];
-        if (!stream->busy)
-            continue;
-        CUresult result = cu.cuStreamQuery(stream->cu);
+    for (uint64_t left = session->busy; left; left &= left - 1) {
+        uint32_t i = (uint32_t)__builtin_ctzll(left);
+        CUresult result = cu.cuStreamQuery(session->streams[i].cu);
         if (driver_fatal(result)) {
             driver_failed("cuStreamQuery", result);
             dispatch_lost(result);
         }
-        stream->busy = result == CUDA_ERROR_NOT_READY;
-        idle = idle && !stream->busy;
+        if (result == CUDA_ERROR_NOT_READY)
+            return false;
+        session->busy &= ~(UINT64_C(1) << i);
     }
-    return idle;
+    return true;
 }
 
 struct event *event_slot(struct session *session, uint32_t slot)
@@ -135,11 +145,12 @@ static void elapsed_prepare(struct job *job)
     job->ret[0] = (uint64_t)(int64_t)((double)milliseconds * 1e6);
 }
 
-const struct job_kind job_stream_create = {"stream_create", JOB_QUICK, create_prepare, create_work,
-                                           create_install};
-const struct job_kind job_stream_destroy = {"stream_destroy", JOB_QUIESCE, destroy_prepare,
-                                            destroy_work, destroy_install};
-const struct job_kind job_event_elapsed = {"event_elapsed", JOB_QUICK, elapsed_prepare, NULL, NULL};
+const struct job_kind job_stream_create = {"stream_create", JOB_QUICK,      create_prepare,
+                                           create_work,     create_install, NULL};
+const struct job_kind job_stream_destroy = {"stream_destroy", JOB_QUIESCE,     destroy_prepare,
+                                            destroy_work,     destroy_install, NULL};
+const struct job_kind job_event_elapsed = {
+    "event_elapsed", JOB_QUICK, elapsed_prepare, NULL, NULL, NULL};
 
 void streams_close(struct session *session)
 {

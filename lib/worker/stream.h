@@ -7,8 +7,12 @@
 /* gs_qos's class and priority as a CUDA stream priority of this device. */
 int stream_priority(uint32_t cls, int64_t priority);
 
-/* Has the device finished all that was issued on the session's streams? Dispatcher. */
+/* Has the device finished all that was issued on the session's streams? Asks the driver.
+ * Dispatcher. */
 bool streams_idle(struct session *session);
+/* The same by the completion words, which cost nothing and which a tenant can falsify: good for
+ * deciding when to ask, or when to do something that only costs time. Dispatcher. */
+bool session_seems_idle(const struct session *session);
 
 /* The CUDA event of a slot, made at its first use; NULL if there is no memory. Dispatcher. */
 struct event *event_slot(struct session *session, uint32_t slot);

@@ -49,7 +49,6 @@ struct stream {
     CUstream cu;               /* NULL: not open */
     uint64_t head;             /* records before it are consumed */
     uint64_t signalled;        /* a completion write of this position has been issued */
-    bool busy;                 /* the device may have unfinished work of it */
     int priority;              /* CUDA's: lower runs earlier */
     struct launcher *launcher; /* executable graphs; NULL until the first launch */
 };
@@ -99,6 +98,7 @@ struct session {
     uint32_t hot_index;
     uint64_t active_ns; /* when it last had something to do */
     uint64_t pending;   /* streams that may have records */
+    uint64_t busy;      /* streams of which the device may have unfinished work */
     struct job *job;    /* the request or close in progress */
     bool close_wanted;  /* LINK_CLOSE came while a job was in progress */
     struct stream streams[SEG_STREAMS];
