@@ -1,0 +1,224 @@
+/*
+ * attach.c - who is admitted, to what; and the session segment. Everything in the request was
+ * written by the asker; who that is, the kernel said.
+ */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ipc.h>
+#include <sys/mman.h>
+#include <sys/shm.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/log.h"
+#include "common/util.h"
+#include "server/control.h"
+#include "server/tenant.h"
+
+/* ---- Admission ------------------------------------------------------------------------------- */
+
+__attribute__((format(printf, 3, 4))) static gs_status deny(char text[ADMISSION_TEXT_MAX],
+                                                            gs_status status, const char *format,
+                                                            ...)
+{
+    va_list ap;
+
+    va_start(ap, format);
+    vsnprintf(text, ADMISSION_TEXT_MAX, format, ap);
+    va_end(ap);
+    return status;
+}
+
+static bool user_admitted(const struct server_options *options, uid_t uid)
+{
+    if (options->all_users || uid == 0 || uid == geteuid())
+        return true;
+    for (unsigned i = 0; i < options->user_count; i++) {
+        if (options->user[i] == uid)
+            return true;
+    }
+    return false;
+}
+
+/* The one asked for, or the usable one with the fewest tenants; NULL: none. */
+static struct device *device_choose(struct server *server, int32_t wanted)
+{
+    struct device *best = NULL;
+
+    if (wanted >= 0)
+        return wanted < server->device_count ? &server->device[wanted] : NULL;
+    for (int i = 0; i < server->device_count; i++) {
+        struct device *device = &server->device[i];
+
+        if (!best || (device_usable(device) && !device_usable(best)) ||
+            (device_usable(device) == device_usable(best) && device->tenants < best->tenants))
+            best = device;
+    }
+    return best;
+}
+
+static gs_status qos_admit(const struct wire_qos *qos, char text[ADMISSION_TEXT_MAX])
+{
+    if (qos->cls > GS_CLASS_BEST_EFFORT)
+        return deny(text, GS_ERR_INVALID_VALUE, "class %u: there are 0 to %d", qos->cls,
+                    GS_CLASS_BEST_EFFORT);
+    if (qos->affinity_type > GS_EXEC_AFFINITY_ACTIVE_THREAD_PERCENTAGE)
+        return deny(text, GS_ERR_INVALID_VALUE, "affinity type %u: there are 0 to %d",
+                    qos->affinity_type, GS_EXEC_AFFINITY_ACTIVE_THREAD_PERCENTAGE);
+    if (qos->affinity_type != GS_EXEC_AFFINITY_NONE || qos->exclusive)
+        return deny(text, GS_ERR_NOT_SUPPORTED, "execution affinity type %u: this version has none",
+                    qos->affinity_type);
+    if (qos->weight)
+        return deny(text, GS_ERR_NOT_SUPPORTED, "weight %u: this version has none", qos->weight);
+    if (qos->deadline_ns)
+        return deny(text, GS_ERR_NOT_SUPPORTED, "deadline %llu ns: this version has none",
+                    (unsigned long long)qos->deadline_ns);
+    return GS_OK;
+}
+
+/* What `gsctl ps` prints: nothing that a terminal would obey. */
+static void name_clean(char out[32], const char name[32])
+{
+    size_t n = strnlen(name, 31);
+
+    memset(out, 0, 32);
+    for (size_t i = 0; i < n; i++)
+        out[i] = name[i] >= 0x20 && name[i] < 0x7f ? name[i] : '?';
+}
+
+gs_status attach_admit(struct server *server, const struct ctl_attach *request, uid_t uid,
+                       struct admission *admission, char text[ADMISSION_TEXT_MAX])
+{
+    const struct server_options *options = &server->options;
+    struct device *device;
+    gs_status status;
+
+    if (server->phase >= PHASE_DRAINING)
+        return deny(text, GS_ERR_REFUSED, "the server is ending");
+    if (!user_admitted(options, uid))
+        return deny(text, GS_ERR_REFUSED, "the server does not serve uid %u", (unsigned)uid);
+    if (server->registry.count >= server->registry.capacity)
+        return deny(text, GS_ERR_LIMIT, "the server has its maximum of %u tenants",
+                    server->registry.capacity);
+    if (request->device < GS_DEVICE_AUTO)
+        return deny(text, GS_ERR_INVALID_VALUE, "device %d: 0 and up, or %d for any",
+                    request->device, GS_DEVICE_AUTO);
+    device = device_choose(server, request->device);
+    if (!device)
+        return deny(text, GS_ERR_NO_DEVICE, "device %d: the server has %d, counted from 0",
+                    request->device, server->device_count);
+    if (!device_usable(device))
+        return deny(text, GS_ERR_NO_DEVICE, "device %d: %.90s", device->index, device->failure);
+    if (request->on_fault == GS_ON_FAULT_REPLAY)
+        return deny(text, GS_ERR_NOT_SUPPORTED, "replay after a fault: this version has none");
+    if (request->on_fault != GS_ON_FAULT_INTERRUPT)
+        return deny(text, GS_ERR_INVALID_VALUE, "on_fault %u: there are 0 and 1",
+                    request->on_fault);
+    status = qos_admit(&request->qos, text);
+    if (status != GS_OK)
+        return status;
+
+    admission->device = device;
+    admission->mem_limit = request->mem_limit;
+    if (options->mem_limit && (!request->mem_limit || request->mem_limit > options->mem_limit))
+        admission->mem_limit = options->mem_limit;
+    name_clean(admission->name, request->name);
+    return GS_OK;
+}
+
+/* ---- The segment ----------------------------------------------------------------------------- */
+
+/* Makes the segment, gives it to the user, and marks it for removal: it lives as long as somebody
+ * has it attached, and can be attached by its id until then. */
+static int segment_make(uid_t uid, int *id, unsigned char **segment)
+{
+    struct shmid_ds ds;
+    void *at;
+    int r = 0, made = shmget(IPC_PRIVATE, SEG_SIZE, IPC_CREAT | S_IRUSR | S_IWUSR);
+
+    if (made < 0)
+        return -errno;
+    at = shmat(made, NULL, 0);
+    if (at == (void *)-1)
+        r = -errno;
+    if (r == 0 && uid != geteuid()) {
+        if (shmctl(made, IPC_STAT, &ds) < 0)
+            r = -errno;
+        ds.shm_perm.uid = uid;
+        if (r == 0 && shmctl(made, IPC_SET, &ds) < 0)
+            r = -errno;
+    }
+    /* A fork, for a worker, would count as an attachment and leave its pid as the last one's. */
+    if (r == 0 && madvise(at, SEG_SIZE, MADV_DONTFORK) < 0)
+        r = -errno;
+    shmctl(made, IPC_RMID, NULL);
+    if (r < 0) {
+        if (at != (void *)-1)
+            shmdt(at);
+        return r;
+    }
+    *id = made;
+    *segment = at;
+    return 0;
+}
+
+static void refuse_segment(const struct reply *reply, int error)
+{
+    if (error == -ENOSPC)
+        reply_refuse(reply, GS_ERR_LIMIT,
+                     "no System V segment of %u bytes left (kernel.shmmni, kernel.shmall)",
+                     SEG_SIZE);
+    else if (error == -ENOMEM)
+        reply_refuse(reply, GS_ERR_NO_MEMORY, "no memory for a session segment of %u bytes",
+                     SEG_SIZE);
+    else
+        reply_refuse(reply, GS_ERR_SYSTEM, "making the session segment: %s", strerror(-error));
+}
+
+static struct tenant *tenant_make(struct server *server, const struct admission *admission,
+                                  const struct ctl_attach *request, struct reply *reply)
+{
+    struct tenant *tenant = registry_take(&server->registry);
+    int r;
+
+    if (!tenant) {
+        reply_refuse(reply, GS_ERR_SYSTEM, "getrandom: %s", strerror(errno));
+        return NULL;
+    }
+    r = segment_make(reply->uid, &tenant->segment_id, &tenant->segment);
+    if (r < 0) {
+        refuse_segment(reply, r);
+        registry_give(&server->registry, tenant);
+        return NULL;
+    }
+    tenant->server = server;
+    tenant->device = admission->device;
+    tenant->device->tenants++;
+    tenant->id = ++server->sessions_total;
+    tenant->mem_limit = admission->mem_limit;
+    tenant->attached_ns = clock_ns();
+    tenant->uid = reply->uid;
+    tenant->qos = request->qos;
+    memcpy(tenant->name, admission->name, sizeof(tenant->name));
+    tenant->reply = *reply;
+    reply->queue = -1;
+    return tenant;
+}
+
+void attach_handle(struct server *server, const struct ctl_attach *request, struct reply *reply)
+{
+    char text[ADMISSION_TEXT_MAX];
+    struct admission admission;
+    struct tenant *tenant;
+    gs_status status = attach_admit(server, request, reply->uid, &admission, text);
+
+    if (status != GS_OK) {
+        reply_refuse(reply, status, "%s", text);
+        return;
+    }
+    tenant = tenant_make(server, &admission, request, reply);
+    if (tenant)
+        tenant_open(tenant);
+}

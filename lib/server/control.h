@@ -1,0 +1,44 @@
+/* control.h - requests as they come from the control queue, and the handlers of each. */
+#ifndef GS_SERVER_CONTROL_H
+#define GS_SERVER_CONTROL_H
+
+#include "server/reply.h"
+#include "server/server.h"
+
+union control_request {
+    struct ctl_header h;
+    struct ctl_attach attach;
+    struct ctl_admin admin;
+    unsigned char bytes[CTL_MESSAGE_MAX];
+};
+
+enum control_verdict {
+    CONTROL_GOOD = 0,
+    CONTROL_JUNK = 1,    /* not a request: nobody to tell */
+    CONTROL_VERSION = 2, /* a request of another version */
+    CONTROL_OP = 3,      /* an operation that this version does not have */
+    CONTROL_SIZE = 4     /* not the size that the operation has */
+};
+
+/* Checks the header of a message of `size` bytes. Pure. */
+enum control_verdict control_check(const union control_request *request, size_t size);
+
+/* attach.c. Takes the reply over. */
+void attach_handle(struct server *server, const struct ctl_attach *request, struct reply *reply);
+
+struct admission {
+    struct device *device;
+    uint64_t mem_limit;
+    char name[32]; /* printable ASCII */
+};
+#define ADMISSION_TEXT_MAX sizeof(((struct ctl_attach_reply *)0)->message)
+/* Does the policy admit this request of this user, and to what? Pure but for the clock. */
+gs_status attach_admit(struct server *server, const struct ctl_attach *request, uid_t uid,
+                       struct admission *admission, char text[ADMISSION_TEXT_MAX]);
+
+/* admin.c */
+void admin_status(struct server *server, const struct reply *reply);
+void admin_ps(struct server *server, const struct ctl_admin *request, const struct reply *reply);
+void admin_quit(struct server *server, const struct ctl_admin *request, const struct reply *reply);
+
+#endif

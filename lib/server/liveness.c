@@ -1,0 +1,162 @@
+/*
+ * liveness.c - is a session's client still there?
+ *
+ * The kernel knows who attached the segment last: asked right after the client says that it has,
+ * and with the client's attachment still counted, that is the client's pid, and a pidfd tells its
+ * end at once. Where there is no such pid (another PID namespace) the count of attachments is
+ * looked at every 50 ms; and once a second for all, for a client that has lost its segment by
+ * execve.
+ */
+#include <errno.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/shm.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "common/log.h"
+#include "common/util.h"
+#include "server/tenant.h"
+
+#define CONFIRM_NS   2000000000u
+#define POLL_NS      50000000u
+#define SWEEP_ALL_NS 1000000000u
+
+static void liveness_gone(struct tenant *tenant, const char *how)
+{
+    log_debug("session %llu: its client (pid %d) %s", (unsigned long long)tenant->id,
+              (int)tenant->pid, how);
+    liveness_end(tenant);
+    tenant->client = CLIENT_GONE;
+    tenant_close(tenant);
+}
+
+/* ---- Attachments ----------------------------------------------------------------------------- */
+
+/* true: the client has the segment attached; *last is the last attacher's pid, 0 for one that we
+ * cannot see. */
+static bool client_attached(const struct tenant *tenant, pid_t *last)
+{
+    struct shmid_ds ds;
+
+    if (shmctl(tenant->segment_id, IPC_STAT, &ds) < 0)
+        return false;
+    *last = ds.shm_lpid;
+    return ds.shm_nattch > tenant->attached_base;
+}
+
+static void sweep_fire(struct timer *timer)
+{
+    struct server *server = container_of(timer, struct server, sweep);
+    uint64_t now = clock_ns();
+    bool all = now - server->swept_all_ns >= SWEEP_ALL_NS;
+    pid_t last;
+
+    if (all)
+        server->swept_all_ns = now;
+    for (struct tenant *t = NULL; (t = registry_next(&server->registry, t));) {
+        if ((t->client == CLIENT_POLLED || (all && t->client == CLIENT_WATCHED)) &&
+            (t->state == TENANT_OPEN || t->state == TENANT_LOST) && !client_attached(t, &last))
+            liveness_gone(t, "has detached its segment");
+    }
+    if (server->registry.count)
+        timer_set(&server->loop, timer, now + (server->tenants_polled ? POLL_NS : SWEEP_ALL_NS),
+                  sweep_fire);
+}
+
+static void sweep_start(struct server *server, uint64_t after_ns)
+{
+    uint64_t due = clock_ns() + after_ns;
+
+    if (server->sweep.due_ns == 0 || server->sweep.due_ns > due)
+        timer_set(&server->loop, &server->sweep, due, sweep_fire);
+}
+
+/* ---- The client's process -------------------------------------------------------------------- */
+
+static void process_ready(struct watch *watch, uint32_t events)
+{
+    (void)events;
+    liveness_gone(container_of(watch, struct tenant, process), "has ended");
+}
+
+/* Watches the process that attached last. false: it cannot be told which that is. */
+static bool process_watch(struct tenant *tenant, pid_t pid)
+{
+    struct server *server = tenant->server;
+    pid_t again;
+    int fd;
+
+    if (pid <= 0 || pid == getpid() || pid == tenant->device->worker.pid)
+        return false;
+    fd = (int)syscall(SYS_pidfd_open, pid, 0);
+    if (fd < 0) {
+        if (errno != ESRCH)
+            log_warning("pidfd_open of client %d: %s", (int)pid, strerror(errno));
+        return false;
+    }
+    /* Still attached, by the same process: so the pid had not been given to another meanwhile. */
+    if (!client_attached(tenant, &again) || again != pid ||
+        watch_add(&server->loop, &tenant->process, fd, EPOLLIN, process_ready) < 0) {
+        close(fd);
+        return false;
+    }
+    tenant->pid = pid;
+    return true;
+}
+
+void liveness_confirm(struct tenant *tenant)
+{
+    struct server *server = tenant->server;
+    pid_t pid;
+
+    if (tenant->client != CLIENT_UNCONFIRMED ||
+        (tenant->state != TENANT_OPEN && tenant->state != TENANT_LOST))
+        return;
+    if (!client_attached(tenant, &pid)) {
+        log_debug("session %llu: confirmed, but its segment is not mapped",
+                  (unsigned long long)tenant->id);
+        return;
+    }
+    timer_cancel(&server->loop, &tenant->confirm_by);
+    if (process_watch(tenant, pid)) {
+        tenant->client = CLIENT_WATCHED;
+        sweep_start(server, SWEEP_ALL_NS);
+    } else {
+        tenant->client = CLIENT_POLLED;
+        server->tenants_polled++;
+        sweep_start(server, POLL_NS);
+    }
+}
+
+static void confirm_fire(struct timer *timer)
+{
+    struct tenant *tenant = container_of(timer, struct tenant, confirm_by);
+    pid_t last;
+
+    /* On a busy machine a client may be slow to say so. */
+    if (client_attached(tenant, &last))
+        liveness_confirm(tenant);
+    else
+        liveness_gone(tenant, "never mapped its segment");
+}
+
+void liveness_expect(struct tenant *tenant)
+{
+    timer_set(&tenant->server->loop, &tenant->confirm_by, clock_ns() + CONFIRM_NS, confirm_fire);
+}
+
+void liveness_end(struct tenant *tenant)
+{
+    struct server *server = tenant->server;
+    int fd = tenant->process.fd;
+
+    timer_cancel(&server->loop, &tenant->confirm_by);
+    watch_remove(&server->loop, &tenant->process);
+    if (fd >= 0)
+        close(fd);
+    if (tenant->client == CLIENT_POLLED)
+        server->tenants_polled--;
+    if (tenant->client != CLIENT_UNCONFIRMED)
+        tenant->client = CLIENT_GONE;
+}

@@ -1,0 +1,59 @@
+/*
+ * loop.h - the supervisor's event loop: watched descriptors and timers, one thread, no blocking.
+ *
+ * A watch or a timer is part of the object that it serves (container_of finds it) and must be
+ * removed before that object goes. Callbacks may add and remove anything, themselves included.
+ */
+#ifndef GS_SERVER_LOOP_H
+#define GS_SERVER_LOOP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define container_of(pointer, type, member)                                                        \
+    ((type *)(void *)((char *)(pointer)-offsetof(type, member)))
+
+struct watch {
+    void (*ready)(struct watch *watch, uint32_t events);
+    int fd; /* -1: not watched. Owned by whoever added it. */
+};
+
+struct timer {
+    void (*fire)(struct timer *timer);
+    uint64_t due_ns; /* clock_ns(); 0: not set */
+    struct timer *next;
+};
+
+struct loop {
+    int epoll_fd;
+    struct watch clock;   /* a timerfd */
+    uint64_t armed_ns;    /* what it is set to; 0: nothing */
+    struct timer *timers; /* unsorted: there are few */
+    bool stop;
+};
+#define LOOP_INIT                                                                                  \
+    {                                                                                              \
+        .epoll_fd = -1, .clock = { NULL, -1 }                                                      \
+    }
+
+/* 0 or -errno. */
+int loop_init(struct loop *loop);
+void loop_deinit(struct loop *loop);
+/* Runs until loop->stop. 0 or -errno. */
+int loop_run(struct loop *loop);
+
+/* events: EPOLLIN, EPOLLOUT; level-triggered. 0 or -errno. */
+int watch_add(struct loop *loop, struct watch *watch, int fd, uint32_t events,
+              void (*ready)(struct watch *watch, uint32_t events));
+int watch_change(struct loop *loop, struct watch *watch, uint32_t events);
+/* Does not close the descriptor. Harmless on one that is not watched. */
+void watch_remove(struct loop *loop, struct watch *watch);
+
+/* (Re)sets the timer. */
+void timer_set(struct loop *loop, struct timer *timer, uint64_t due_ns,
+               void (*fire)(struct timer *timer));
+/* Harmless on one that is not set. */
+void timer_cancel(struct loop *loop, struct timer *timer);
+
+#endif

@@ -1,0 +1,328 @@
+/*
+ * main.c - gshared: options, background start. The same program is the supervisor and, started by
+ * it with --worker, a device's worker.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <pwd.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/log.h"
+#include "common/names.h"
+#include "common/util.h"
+#include "server/server.h"
+
+enum { EXIT_USAGE = 2 };
+
+static const char help[] =
+    "Usage: gshared [-f | -d] [OPTION]...\n"
+    "Shares one GPU among many processes. Programs attach with libgshare; see also gsctl.\n"
+    "\n"
+    "  -f, --foreground       stay in the foreground, log to stderr (the default)\n"
+    "  -d, --daemon           go to the background; returns when the server is ready\n"
+    "      --instance NAME    name of this server; default: $GSHARE_INSTANCE, else \"default\"\n"
+    "      --device KIND      cuda: the NVIDIA driver; soft: the software device;\n"
+    "                         auto (the default): cuda where there is one, else soft\n"
+    "      --devices N        use the first N devices; default 1, at most 8\n"
+    "      --max-tenants N    sessions at a time; default 2048, at most 4096\n"
+    "      --mem-limit BYTES  device memory for each session (K, M, G: powers of 1024);\n"
+    "                         default: no limit\n"
+    "      --allow-users LIST users served besides root and the server's own, names or\n"
+    "                         numbers with commas; default: all for root's server, else none\n"
+    "      --log LEVEL        error, warning, info, debug; default: $GSHARE_LOG, else info\n"
+    "      --log-file FILE    log there; SIGHUP reopens it\n"
+    "  -h, --help             this text\n"
+    "  -V, --version          the version\n"
+    "\n"
+    "Exit status: 0 ended as asked, 1 an error, 2 wrong usage.\n";
+
+/* ---- Options --------------------------------------------------------------------------------- */
+
+static void __attribute__((noreturn, format(printf, 1, 2))) usage(const char *format, ...)
+{
+    va_list ap;
+
+    fputs("gshared: ", stderr);
+    va_start(ap, format);
+    vfprintf(stderr, format, ap);
+    va_end(ap);
+    fputs("\nTry 'gshared --help'.\n", stderr);
+    exit(EXIT_USAGE);
+}
+
+static uint64_t number_parse(const char *option, const char *text, uint64_t min, uint64_t max)
+{
+    char *end;
+
+    errno = 0;
+    unsigned long long value = strtoull(text, &end, 10);
+    if (errno || end == text || *end || text[0] == '-' || value < min || value > max)
+        usage("%s %s: a number from %llu to %llu", option, text, (unsigned long long)min,
+              (unsigned long long)max);
+    return value;
+}
+
+static uint64_t size_parse(const char *option, const char *text)
+{
+    static const char units[] = "KMGT";
+    char *end;
+
+    errno = 0;
+    unsigned long long value = strtoull(text, &end, 10);
+    const char *unit = *end ? strchr(units, *end & ~0x20) : NULL;
+    unsigned shift = unit ? 10u * (unsigned)(unit - units + 1) : 0;
+    if (errno || end == text || text[0] == '-' || (*end && (!unit || end[1])) || value == 0 ||
+        value > UINT64_MAX >> shift)
+        usage("%s %s: a size in bytes, or with K, M, G or T", option, text);
+    return value << shift;
+}
+
+static void users_parse(struct server_options *options, const char *list)
+{
+    CLEANUP_FREE char *copy = strdup(list);
+    char *rest = NULL;
+
+    for (char *user = copy ? strtok_r(copy, ",", &rest) : NULL; user;
+         user = strtok_r(NULL, ",", &rest)) {
+        const struct passwd *entry = getpwnam(user);
+
+        if (options->user_count == POLICY_USERS_MAX)
+            usage("--allow-users: more than %d", POLICY_USERS_MAX);
+        options->user[options->user_count++] =
+            entry ? entry->pw_uid : (uid_t)number_parse("--allow-users", user, 0, UINT32_MAX - 1);
+    }
+    options->all_users = false;
+}
+
+static void kind_parse(struct server_options *options, const char *kind)
+{
+    if (strcmp(kind, "auto") && strcmp(kind, "cuda") && strcmp(kind, "soft"))
+        usage("--device %s: auto, cuda or soft", kind);
+    options->kind = kind;
+}
+
+static const char *level_parse(const char *level)
+{
+    if (strcmp(level, "error") && strcmp(level, "warning") && strcmp(level, "info") &&
+        strcmp(level, "debug"))
+        usage("--log %s: error, warning, info or debug", level);
+    return level;
+}
+
+enum option_code {
+    OPTION_INSTANCE = 256,
+    OPTION_DEVICE,
+    OPTION_DEVICES,
+    OPTION_MAX_TENANTS,
+    OPTION_MEM_LIMIT,
+    OPTION_ALLOW_USERS,
+    OPTION_LOG,
+    OPTION_LOG_FILE
+};
+
+static const struct option long_options[] = {
+    {"foreground", no_argument, NULL, 'f'},
+    {"daemon", no_argument, NULL, 'd'},
+    {"instance", required_argument, NULL, OPTION_INSTANCE},
+    {"device", required_argument, NULL, OPTION_DEVICE},
+    {"devices", required_argument, NULL, OPTION_DEVICES},
+    {"max-tenants", required_argument, NULL, OPTION_MAX_TENANTS},
+    {"mem-limit", required_argument, NULL, OPTION_MEM_LIMIT},
+    {"allow-users", required_argument, NULL, OPTION_ALLOW_USERS},
+    {"log", required_argument, NULL, OPTION_LOG},
+    {"log-file", required_argument, NULL, OPTION_LOG_FILE},
+    {"help", no_argument, NULL, 'h'},
+    {"version", no_argument, NULL, 'V'},
+    {0}};
+
+static void option_apply(struct server_options *options, const char **log_level, int code)
+{
+    switch (code) {
+    case 'f':
+        options->background = false;
+        break;
+    case 'd':
+        options->background = true;
+        break;
+    case OPTION_INSTANCE:
+        options->instance = optarg;
+        break;
+    case OPTION_DEVICE:
+        kind_parse(options, optarg);
+        break;
+    case OPTION_DEVICES:
+        options->devices = (int)number_parse("--devices", optarg, 1, DEVICES_MAX);
+        break;
+    case OPTION_MAX_TENANTS:
+        options->max_tenants = (uint32_t)number_parse("--max-tenants", optarg, 1, LINK_SLOTS_MAX);
+        break;
+    case OPTION_MEM_LIMIT:
+        options->mem_limit = size_parse("--mem-limit", optarg);
+        break;
+    case OPTION_ALLOW_USERS:
+        users_parse(options, optarg);
+        break;
+    case OPTION_LOG:
+        *log_level = level_parse(optarg);
+        break;
+    case OPTION_LOG_FILE:
+        options->log_file = optarg;
+        break;
+    case 'h':
+        fputs(help, stdout);
+        exit(EXIT_SUCCESS);
+    case 'V':
+        puts("gshared " GS_VERSION_STRING);
+        exit(EXIT_SUCCESS);
+    default: /* getopt has said what is wrong */
+        fputs("Try 'gshared --help'.\n", stderr);
+        exit(EXIT_USAGE);
+    }
+}
+
+static void options_parse(int argc, char **argv, struct server_options *options,
+                          const char **log_level)
+{
+    const char *instance = getenv("GSHARE_INSTANCE");
+    int code;
+
+    *options = (struct server_options){.instance = instance && *instance ? instance : "default",
+                                       .kind = "auto",
+                                       .devices = 1,
+                                       .max_tenants = 2048,
+                                       .all_users = geteuid() == 0};
+    while ((code = getopt_long(argc, argv, "fdhV", long_options, NULL)) != -1)
+        option_apply(options, log_level, code);
+    if (optind < argc)
+        usage("unexpected argument '%s'", argv[optind]);
+    if (!instance_valid(options->instance))
+        usage("--instance %s: 1 to %u letters, digits, '-' and '_'", options->instance,
+              WIRE_INSTANCE_MAX);
+    if (options->user_count && geteuid() != 0)
+        usage("--allow-users: only root's server can serve other users");
+}
+
+/* ---- Background ------------------------------------------------------------------------------ */
+
+/* In the background: where the parent waits for READY_WORD, or for why not. -1: nobody waits. */
+static int ready_pipe = -1;
+
+static void ready_tell(const char *text)
+{
+    if (ready_pipe < 0)
+        return;
+    ssize_t n = write(ready_pipe, text, strlen(text));
+    (void)n; /* a parent that was killed need not be told */
+    close(ready_pipe);
+    ready_pipe = -1;
+}
+
+#define READY_WORD "ready"
+
+static int parent_wait(int pipe_end)
+{
+    char text[ERROR_TEXT_MAX + 1];
+    size_t length = 0;
+    ssize_t n;
+
+    while (length < sizeof(text) - 1 &&
+           (n = read(pipe_end, text + length, sizeof(text) - 1 - length)) != 0) {
+        if (n > 0)
+            length += (size_t)n;
+        else if (errno != EINTR)
+            break;
+    }
+    text[length] = 0;
+    if (!strcmp(text, READY_WORD))
+        return EXIT_SUCCESS;
+    fprintf(stderr, "gshared: %s\n", length ? text : "the server ended before it was ready");
+    return EXIT_FAILURE;
+}
+
+static bool log_open(const char *path)
+{
+    int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, S_IRUSR | S_IWUSR | S_IRGRP);
+
+    if (fd < 0) {
+        fprintf(stderr, "gshared: --log-file %s: %s\n", path, strerror(errno));
+        return false;
+    }
+    dup2(fd, STDOUT_FILENO);
+    dup2(fd, STDERR_FILENO);
+    close(fd);
+    return true;
+}
+
+/* Goes on in a child with no terminal. Returns in it; the parent waits for its word and exits. */
+static void background_enter(const struct server_options *options)
+{
+    int ends[2], null;
+    pid_t child;
+
+    if (pipe2(ends, O_CLOEXEC) < 0 || (child = fork()) < 0) {
+        fprintf(stderr, "gshared: going to the background: %s\n", strerror(errno));
+        exit(EXIT_FAILURE);
+    }
+    if (child > 0) {
+        close(ends[1]);
+        exit(parent_wait(ends[0]));
+    }
+    close(ends[0]);
+    ready_pipe = ends[1];
+    setsid();
+    null = open("/dev/null", O_RDWR | O_CLOEXEC);
+    dup2(null, STDIN_FILENO);
+    if (!options->log_file) {
+        dup2(null, STDOUT_FILENO);
+        dup2(null, STDERR_FILENO);
+    }
+    close(null);
+}
+
+/* ---- Main ------------------------------------------------------------------------------------ */
+
+static void on_ready(struct server *server)
+{
+    log_info("server '%s' is ready", server->options.instance);
+    ready_tell(READY_WORD);
+}
+
+static int server_main(const struct server_options *options)
+{
+    static struct server server;
+    bool good = server_init(&server, options, on_ready);
+
+    if (good) {
+        good = server_run(&server);
+        server_deinit(&server);
+    }
+    if (good) {
+        log_info("server '%s' has ended", options->instance);
+        return EXIT_SUCCESS;
+    }
+    log_error("%s", server.failure);
+    ready_tell(server.failure);
+    return EXIT_FAILURE;
+}
+
+int main(int argc, char **argv)
+{
+    struct server_options options;
+    const char *log_level = NULL;
+
+    if (argc == 5 && !strcmp(argv[1], "--worker"))
+        return worker_main(atoi(argv[2]), argv[3], argv[4]);
+    options_parse(argc, argv, &options, &log_level);
+    if (options.log_file && !log_open(options.log_file))
+        return EXIT_FAILURE;
+    if (options.background)
+        background_enter(&options);
+    log_init("gshared", log_level);
+    return server_main(&options);
+}

@@ -1,0 +1,41 @@
+/*
+ * reply.h - where an answer goes, and who asked: the reply queue's owner, as the kernel tells it.
+ */
+#ifndef GS_SERVER_REPLY_H
+#define GS_SERVER_REPLY_H
+
+#include <mqueue.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "common/wire.h"
+
+struct server;
+
+struct reply {
+    mqd_t queue; /* -1: closed */
+    uid_t uid;   /* of the asker */
+    uint16_t op;
+    uint64_t token;
+};
+
+/* Opens the reply queue that the request names and removes its name. false: there is no such queue
+ * that we could answer in; then nobody can be told. */
+bool reply_open(struct server *server, const struct ctl_header *request, struct reply *reply);
+/* Harmless on a closed one. */
+void reply_close(struct reply *reply);
+/* Fills in the header and sends, without blocking. false: nobody will read it. */
+bool reply_send(const struct reply *reply, struct ctl_header *answer, size_t size);
+/* Answers with a status and a text only. */
+void reply_refuse(const struct reply *reply, gs_status status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* A client says that it is about to make a reply queue: if it dies before it asks, the queue is
+ * removed a second later. */
+void announcement_add(struct server *server, uint64_t token);
+bool announcements_init(struct server *server);
+void announcements_deinit(struct server *server);
+
+#endif

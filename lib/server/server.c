@@ -1,0 +1,288 @@
+/* server.c - the supervisor as a whole: start, phases, signals, end. */
+#include "server/server.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/log.h"
+#include "common/names.h"
+#include "common/util.h"
+#include "server/notify.h"
+#include "server/tenant.h"
+
+/* ---- Ending ---------------------------------------------------------------------------------- */
+
+/* The tenants' time is over: their clients learn it from the status page, workers are told to quit.
+ */
+static void server_stop(struct server *server)
+{
+    if (server->phase == PHASE_STOPPING)
+        return;
+    server->phase = PHASE_STOPPING;
+    timer_cancel(&server->loop, &server->drain);
+    notify_send("STOPPING=1");
+    if (server->registry.count)
+        log_info("ending with %u tenants attached", server->registry.count);
+    status_page_end(&server->status);
+    for (int i = 0; i < server->device_count; i++)
+        device_quit(&server->device[i]);
+    server_progress(server);
+}
+
+static void drain_fire(struct timer *timer)
+{
+    server_stop(container_of(timer, struct server, drain));
+}
+
+void server_drain(struct server *server, uint64_t timeout_ns)
+{
+    uint64_t due = clock_ns() + timeout_ns;
+
+    if (server->phase == PHASE_STOPPING)
+        return;
+    if (timeout_ns == 0 || server->registry.count == 0 || server->phase == PHASE_STARTING) {
+        server_stop(server);
+        return;
+    }
+    if (server->phase == PHASE_DRAINING && server->drain.due_ns <= due)
+        return;
+    server->phase = PHASE_DRAINING;
+    timer_set(&server->loop, &server->drain, due, drain_fire);
+}
+
+void server_fail(struct server *server, const char *format, ...)
+{
+    va_list ap;
+
+    if (server->failure[0] == 0) {
+        va_start(ap, format);
+        vsnprintf(server->failure, sizeof(server->failure), format, ap);
+        va_end(ap);
+    }
+    server_stop(server);
+}
+
+static bool devices_all(const struct server *server, enum worker_state state)
+{
+    for (int i = 0; i < server->device_count; i++) {
+        if (server->device[i].worker.state != state)
+            return false;
+    }
+    return true;
+}
+
+void server_progress(struct server *server)
+{
+    switch (server->phase) {
+    case PHASE_STARTING:
+        if (!devices_all(server, WORKER_READY))
+            return;
+        server->phase = PHASE_SERVING;
+        server->on_ready(server);
+        notify_send("READY=1");
+        return;
+    case PHASE_DRAINING:
+        if (server->registry.count == 0)
+            server_stop(server);
+        return;
+    case PHASE_STOPPING:
+        server->loop.stop = devices_all(server, WORKER_NONE);
+        return;
+    case PHASE_SERVING:
+        return;
+    }
+}
+
+/* ---- Signals --------------------------------------------------------------------------------- */
+
+static void log_reopen(const char *path)
+{
+    int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0640);
+
+    if (fd < 0) {
+        log_error("%s: %s", path, strerror(errno));
+        return;
+    }
+    dup2(fd, STDOUT_FILENO);
+    dup2(fd, STDERR_FILENO);
+    close(fd);
+    log_info("log reopened");
+}
+
+static void signals_ready(struct watch *watch, uint32_t events)
+{
+    struct server *server = container_of(watch, struct server, signals);
+    struct signalfd_siginfo info;
+
+    (void)events;
+    if (read(watch->fd, &info, sizeof(info)) != sizeof(info))
+        return;
+    if (info.ssi_signo == SIGHUP && server->options.log_file) {
+        log_reopen(server->options.log_file);
+    } else if (info.ssi_signo != SIGHUP || !server->options.background) {
+        log_info("signal %u from pid %u: ending", info.ssi_signo, info.ssi_pid);
+        server_drain(server, 0);
+    }
+}
+
+static int signals_init(struct server *server)
+{
+    sigset_t set;
+    int fd, r;
+
+    sigemptyset(&set);
+    sigaddset(&set, SIGTERM);
+    sigaddset(&set, SIGINT);
+    sigaddset(&set, SIGHUP);
+    if (sigprocmask(SIG_BLOCK, &set, NULL) < 0)
+        return -errno;
+    /* Inherited as ignored, it would have the kernel reap workers before we learn how they ended.
+     */
+    signal(SIGCHLD, SIG_DFL);
+    signal(SIGPIPE, SIG_IGN);
+    fd = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
+    if (fd < 0)
+        return -errno;
+    r = watch_add(&server->loop, &server->signals, fd, EPOLLIN, signals_ready);
+    if (r < 0)
+        close(fd);
+    return r;
+}
+
+/* ---- Start ----------------------------------------------------------------------------------- */
+
+/* The vault holds a descriptor for each piece of tenants' memory. */
+static void descriptors_raise(struct server *server)
+{
+    struct rlimit limit = {1024, 1024}, more;
+
+    getrlimit(RLIMIT_NOFILE, &limit);
+    more.rlim_cur = more.rlim_max = limit.rlim_max > 1048576 ? limit.rlim_max : 1048576;
+    if (setrlimit(RLIMIT_NOFILE, &more) == 0) {
+        limit = more;
+    } else {
+        limit.rlim_cur = limit.rlim_max;
+        setrlimit(RLIMIT_NOFILE, &limit);
+        getrlimit(RLIMIT_NOFILE, &limit);
+    }
+    server->descriptors_max = limit.rlim_cur > UINT32_MAX ? UINT32_MAX : (uint32_t)limit.rlim_cur;
+}
+
+/* Takes the instance, or says who has it. */
+static bool control_init(struct server *server, mode_t mode)
+{
+    const char *instance = server->options.instance;
+    mqd_t queue;
+    int r;
+
+    name_control(server->control_name, instance);
+    r = control_queue_take(server->control_name, mode, &queue);
+    if (r == -EBUSY)
+        server_fail(server, "a server '%s' already runs", instance);
+    else if (r == -EACCES)
+        server_fail(server, "the queue %s belongs to another user's server", server->control_name);
+    else if (r < 0)
+        server_fail(server, "control queue %s: %s", server->control_name, strerror(-r));
+    if (r < 0)
+        return false;
+    leftovers_remove(instance);
+    r = watch_add(&server->loop, &server->control, queue, EPOLLIN, control_ready);
+    if (r < 0) {
+        server_fail(server, "watching the control queue: %s", strerror(-r));
+        mq_unlink(server->control_name);
+        mq_close(queue);
+        return false;
+    }
+    return true;
+}
+
+static bool parts_init(struct server *server, bool open_to_all, mode_t queue_mode)
+{
+    int r = loop_init(&server->loop);
+
+    if (r == 0)
+        r = signals_init(server);
+    if (r == 0)
+        r = status_page_init(&server->status, open_to_all);
+    if (r < 0) {
+        server_fail(server, "starting: %s", strerror(-r));
+        return false;
+    }
+    if (!registry_init(&server->registry, server->options.max_tenants) ||
+        !announcements_init(server)) {
+        server_fail(server, "no memory for %u tenants", server->options.max_tenants);
+        return false;
+    }
+    if (!control_init(server, queue_mode))
+        return false;
+    for (int i = 0; i < server->options.devices; i++) {
+        device_init(&server->device[i], server, i);
+        server->device_count = i + 1;
+        r = device_bell_open(&server->device[i], queue_mode);
+        if (r < 0) {
+            server_fail(server, "doorbell queue %s: %s", server->device[i].bell, strerror(-r));
+            return false;
+        }
+    }
+    return true;
+}
+
+bool server_init(struct server *server, const struct server_options *options,
+                 void (*on_ready)(struct server *server))
+{
+    bool open_to_all = geteuid() == 0 && (options->all_users || options->user_count);
+    mode_t queue_mode = open_to_all ? 0622 : 0600;
+
+    *server = (struct server){.options = *options,
+                              .loop = LOOP_INIT,
+                              .control.fd = -1,
+                              .signals.fd = -1,
+                              .on_ready = on_ready,
+                              .started_ns = clock_ns()};
+    descriptors_raise(server);
+    if (parts_init(server, open_to_all, queue_mode)) {
+        for (int i = 0; i < server->device_count && server->phase == PHASE_STARTING; i++)
+            device_start(&server->device[i]);
+    }
+    if (server->failure[0] == 0)
+        return true;
+    server_deinit(server);
+    return false;
+}
+
+bool server_run(struct server *server)
+{
+    int r = loop_run(&server->loop);
+
+    if (r < 0)
+        server_fail(server, "epoll_wait: %s", strerror(-r));
+    return server->failure[0] == 0;
+}
+
+/* The control queue goes last: while it is there and held, no other server may take the names. */
+void server_deinit(struct server *server)
+{
+    status_page_end(&server->status);
+    for (int i = 0; i < server->device_count; i++)
+        device_deinit(&server->device[i]);
+    for (struct tenant *t = NULL; (t = registry_next(&server->registry, t));)
+        tenant_end(t);
+    registry_deinit(&server->registry);
+    announcements_deinit(server);
+    if (server->control.fd >= 0) {
+        mq_unlink(server->control_name);
+        mq_close(server->control.fd);
+    }
+    if (server->signals.fd >= 0)
+        close(server->signals.fd);
+    loop_deinit(&server->loop);
+}

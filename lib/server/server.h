@@ -1,0 +1,186 @@
+/*
+ * server.h - the supervisor's state, and how its files divide it.
+ *
+ *   main.c         options, background start           server.c     start, signals, end, the phases
+ *   leftovers.c    the control queue as the lock;      control.c    requests: parsed, checked,
+ * handed on what a killed server left           reply.c      reply queues, and who is asking
+ *   attach.c       admission, the segment              registry.c   slots and cookies
+ *   tenant.c       a tenant's life                     liveness.c   is its client still there?
+ *   device.c       worker processes: start, loss       worker_link.c  messages to and from them
+ *   admin.c        status, ps, quit
+ *
+ * One thread runs all of it, from callbacks of the loop, and never blocks once the server is ready.
+ * Nothing here knows CUDA. Messages from queues and from workers are checked field by field before
+ * they are used; what tenants write into their segments is not read at all.
+ */
+#ifndef GS_SERVER_SERVER_H
+#define GS_SERVER_SERVER_H
+
+#include <mqueue.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "common/link.h"
+#include "common/wire.h"
+#include "server/loop.h"
+#include "server/registry.h"
+#include "server/status_page.h"
+
+#define DEVICES_MAX      8
+#define POLICY_USERS_MAX 64
+#define ERROR_TEXT_MAX   256
+
+struct server_options {
+    const char *instance;
+    const char *kind; /* of device: "auto", "cuda", "soft" */
+    int devices;
+    uint32_t max_tenants;
+    uint64_t mem_limit; /* for each session; 0: the device's memory */
+    bool all_users;
+    unsigned user_count; /* whom else than root and the server's own user it serves */
+    uid_t user[POLICY_USERS_MAX];
+    const char *log_file; /* reopened at SIGHUP; NULL: none */
+    bool background;
+};
+
+/* ---- Devices and their workers --------------------------------------------------------------- */
+
+enum worker_state {
+    WORKER_NONE = 0,
+    WORKER_STARTING = 1,
+    WORKER_READY = 2,
+    WORKER_ENDING = 3 /* killed or told to quit; waiting to be reaped */
+};
+
+struct outbox {
+    struct link_message *message;
+    uint32_t count, room;
+};
+
+struct worker_process {
+    enum worker_state state;
+    pid_t pid;
+    struct watch process; /* pidfd */
+    struct watch link;    /* our end of the socketpair */
+    struct outbox outbox; /* what the socket has not taken yet */
+    struct link_stats *stats;
+    uint64_t ready_ns; /* when it became ready */
+};
+
+struct device {
+    struct server *server;
+    int index;
+    struct worker_process worker; /* a standby, a second one, has its place here */
+    struct link_device info;      /* of the last worker that was ready */
+    char bell[WIRE_NAME_MAX];
+    mqd_t bell_queue;
+    uint32_t tenants;
+    uint32_t faults;              /* workers lost after they were ready */
+    uint32_t failures;            /* starts that failed in a row */
+    struct timer timer;           /* start deadline, next start, or patience with one that ends */
+    char failure[ERROR_TEXT_MAX]; /* of the last worker lost */
+};
+
+/* ---- Tenants --------------------------------------------------------------------------------- */
+
+enum tenant_state {
+    TENANT_FREE = 0,
+    TENANT_WAITING = 1, /* for a worker to be ready */
+    TENANT_OPENING = 2, /* LINK_OPEN sent */
+    TENANT_OPEN = 3,
+    TENANT_CLOSING = 4, /* LINK_CLOSE sent */
+    TENANT_LOST = 5     /* its worker is gone; kept until its client goes */
+};
+
+/* ---- The server ------------------------------------------------------------------------------ */
+
+enum server_phase {
+    PHASE_STARTING = 0, /* a failure now ends the server with an error */
+    PHASE_SERVING = 1,
+    PHASE_DRAINING = 2, /* no new tenants; ends when the last is gone or the time is over */
+    PHASE_STOPPING = 3  /* workers are told to quit */
+};
+
+struct announcements {
+    struct {
+        uint64_t token, seen_ns;
+    } * entry; /* a ring, oldest first */
+    uint32_t first, count;
+    struct timer timer;
+};
+
+struct server {
+    struct server_options options;
+    struct loop loop;
+    enum server_phase phase;
+    void (*on_ready)(struct server *server);
+    char failure[ERROR_TEXT_MAX]; /* why it ends with an error; "": it does not */
+    uint64_t started_ns;
+    uint64_t sessions_total; /* also the last session id */
+    char control_name[WIRE_NAME_MAX];
+    struct watch control; /* the control queue */
+    struct watch signals;
+    struct status_map status;
+    struct registry registry;
+    struct announcements announcements;
+    struct timer sweep;       /* liveness.c */
+    struct timer drain;       /* the end of tenants' time */
+    uint64_t swept_all_ns;    /* when all tenants were last looked at */
+    uint32_t tenants_polled;  /* whose client's pid is not known */
+    uint32_t descriptors_max; /* RLIMIT_NOFILE */
+    int device_count;
+    struct device device[DEVICES_MAX];
+};
+
+/* server.c. server_init fills server->failure when it fails; the caller reports it. */
+bool server_init(struct server *server, const struct server_options *options,
+                 void (*on_ready)(struct server *server));
+/* Runs until the end. false: server->failure says why. */
+bool server_run(struct server *server);
+void server_deinit(struct server *server);
+/* Notes the first failure and ends the server. */
+void server_fail(struct server *server, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* Tenants have so long to detach; 0: none. A second call makes it shorter, never longer. */
+void server_drain(struct server *server, uint64_t timeout_ns);
+/* To be called when a tenant or a worker has gone, or a device has become ready. */
+void server_progress(struct server *server);
+
+/* leftovers.c. Each returns 0 or -errno; control_queue_take: -EBUSY when another server lives. */
+int control_queue_take(const char *name, mode_t mode, mqd_t *queue);
+void leftovers_remove(const char *instance);
+/* Removes a reply queue unless a living client holds it. */
+enum orphan { ORPHAN_REMOVED, ORPHAN_NONE, ORPHAN_HELD };
+enum orphan reply_queue_remove_orphan(const char *name);
+
+/* device.c */
+void device_init(struct device *device, struct server *server, int index);
+void device_deinit(struct device *device);
+/* Makes the doorbell queue. 0 or -errno. */
+int device_bell_open(struct device *device, mode_t mode);
+/* Starts a worker; a failure is dealt with as a worker's loss. */
+void device_start(struct device *device);
+/* Ends the worker, which is no longer to be trusted, and tells its tenants. fatal: its own last
+ * words about it, or NULL; slot: of the tenant to blame, or LINK_SLOT_NONE. */
+void device_fail(struct device *device, const struct link_fatal *fatal, uint32_t slot,
+                 const char *format, ...) __attribute__((format(printf, 4, 5)));
+void device_ready(struct device *device, const struct link_device *info);
+/* Tells the worker to quit, and kills it if it does not. */
+void device_quit(struct device *device);
+/* Will tenants be served, now or in a moment? */
+bool device_usable(const struct device *device);
+uint64_t device_memory_used(const struct device *device);
+
+/* worker_link.c */
+/* Queues what the socket does not take now. A failure ends the worker. */
+void worker_send(struct device *device, const struct link_message *message);
+void worker_link_ready(struct watch *watch, uint32_t events);
+/* Takes all messages that have arrived. */
+void worker_receive(struct device *device);
+void outbox_deinit(struct outbox *outbox);
+
+/* control.c */
+void control_ready(struct watch *watch, uint32_t events);
+
+#endif

@@ -1,0 +1,70 @@
+/*
+ * tenant.h - one session as the supervisor has it.
+ *
+ * Its state says how far it is with its worker; `client`, apart from that, what is known of the
+ * process that asked for it.
+ */
+#ifndef GS_SERVER_TENANT_H
+#define GS_SERVER_TENANT_H
+
+#include "server/reply.h"
+#include "server/server.h"
+#include "server/vault.h"
+
+enum tenant_client {
+    CLIENT_UNCONFIRMED = 0, /* it has not said that it mapped its segment */
+    CLIENT_WATCHED = 1,     /* by its pidfd */
+    CLIENT_POLLED = 2,      /* by the segment's count of attachments */
+    CLIENT_GONE = 3
+};
+
+struct tenant {
+    struct server *server;
+    struct device *device;
+    uint32_t slot;
+    enum tenant_state state;
+    enum tenant_client client;
+    bool close_wanted; /* as soon as it is open */
+    uint64_t id;
+    uint64_t cookie;
+    uint64_t mem_limit;
+    uint64_t attached_ns;
+    uid_t uid;
+    pid_t pid; /* 0: not known */
+    struct wire_qos qos;
+    char name[32];
+    int segment_id;
+    unsigned char *segment;  /* NULL: none */
+    uint64_t attached_base;  /* attachments of the segment without the client's */
+    struct watch process;    /* pidfd of the client */
+    struct timer confirm_by; /* until then it must have mapped its segment */
+    struct reply reply;      /* open until the attach is answered */
+    struct vault vault;
+};
+
+/* tenant.c */
+/* Sends LINK_OPEN, or waits for the worker to be ready. */
+void tenant_open(struct tenant *tenant);
+/* The worker's answers. false: they make no sense in this state. */
+bool tenant_opened(struct tenant *tenant, const struct link_opened *opened, const char *text);
+bool tenant_closed(struct tenant *tenant);
+/* A descriptor of the tenant's memory; taken over unless VAULT_ result says otherwise. */
+bool tenant_has_memory(const struct tenant *tenant);
+/* The client is gone, has detached, or never came: the worker frees what the session holds. */
+void tenant_close(struct tenant *tenant);
+/* The worker is gone. fatal: its last words, or NULL. */
+void tenant_worker_lost(struct tenant *tenant, const struct link_fatal *fatal, bool blamed,
+                        const char *why);
+/* Frees all, at once. */
+void tenant_end(struct tenant *tenant);
+/* Answers the attach with a refusal and ends the tenant. */
+void tenant_refuse(struct tenant *tenant, gs_status status, const char *text);
+
+/* liveness.c */
+/* The client says that it has mapped its segment. */
+void liveness_confirm(struct tenant *tenant);
+/* Starts the time in which it must say so. */
+void liveness_expect(struct tenant *tenant);
+void liveness_end(struct tenant *tenant);
+
+#endif

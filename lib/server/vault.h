@@ -1,0 +1,31 @@
+/*
+ * vault.h - the descriptors of one tenant's device memory, by address: what outlives a worker.
+ * Pure table; the supervisor's thread.
+ */
+#ifndef GS_SERVER_VAULT_H
+#define GS_SERVER_VAULT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct vault_entry {
+    uint64_t address, size;
+    int fd;
+};
+
+/* All zero: empty. */
+struct vault {
+    struct vault_entry *entry; /* sorted by address, none overlapping */
+    uint32_t count, room;
+};
+
+enum vault_result { VAULT_OK = 0, VAULT_OVERLAP, VAULT_NO_MEMORY };
+
+/* Takes fd over on VAULT_OK only. VAULT_OVERLAP also for an empty or wrapping range. */
+enum vault_result vault_put(struct vault *vault, uint64_t address, uint64_t size, int fd);
+/* Closes the descriptor of the entry that begins there. false: there is none. */
+bool vault_drop(struct vault *vault, uint64_t address);
+/* Closes all. */
+void vault_deinit(struct vault *vault);
+
+#endif
