@@ -74,6 +74,7 @@ struct parser {
     /* The function being read. */
     struct ptx_func *f;
     struct list decls, regs, fvars, labels, tables, protos, insts;
+    uint32_t defined_labels;
 
     /* The statement being read. */
     struct list raws; /* struct raw: all of a statement's operands, children behind their parents */

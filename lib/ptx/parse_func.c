@@ -210,6 +210,7 @@ static bool label_define(struct parser *p, const struct token *name)
     s->defined = true;
     l = (struct scratch_label *)p->labels.data + s->index;
     l->inst = p->insts.n;
+    l->final = p->defined_labels++; /* in order of instructions, as the printer wants them */
     l->name = parser_unique_name(p, name, false);
     return l->name != NULL;
 }
@@ -268,11 +269,8 @@ static bool labels_finish(struct parser *p)
     struct scratch_label *all = p->labels.data;
     struct ptx_inst *insts = p->insts.data;
     struct ptx_table *tables = p->tables.data;
-    uint32_t i, j, n = 0;
+    uint32_t i, j, n = p->defined_labels;
 
-    for (i = 0; i < p->labels.n; i++)
-        if (all[i].inst != UINT32_MAX)
-            all[i].final = n++;
     p->f->nlabels = n;
     p->f->labels = parser_alloc(p, n * sizeof(*p->f->labels));
     if (!p->f->labels)
@@ -540,6 +538,7 @@ static bool parse_body(struct parser *p, struct ptx_func *f)
         return parser_fail(p, &p->tok, "function '%.64s' is defined twice", f->name);
     f->has_body = true;
     p->decls.n = p->regs.n = p->fvars.n = p->labels.n = p->tables.n = p->protos.n = p->insts.n = 0;
+    p->defined_labels = 0;
     p->f = f;
     symtab_push(&p->syms);
     ok = declare_params(p, f->rets, f->nrets) && declare_params(p, f->params, f->nparams) &&

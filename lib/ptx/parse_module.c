@@ -30,11 +30,14 @@ static bool parse_version(struct parser *p)
     return parser_next(p);
 }
 
-/* .target sm_90a, texmode_independent, debug */
+/* .target sm_90a, texmode_independent, debug. "debug" is noted but not kept in the text: it
+ * promises ptxas debug sections, and these are not kept. */
 static bool parse_target(struct parser *p)
 {
-    struct token first, last;
-    unsigned digits, i;
+    char target[128];
+    size_t len = 0;
+    struct token first, word;
+    unsigned i;
 
     if (!parser_is_word(p, "target"))
         return parser_expected(p, ".target");
@@ -42,24 +45,28 @@ static bool parse_target(struct parser *p)
         return false;
     first = p->tok;
     do {
-        last = p->tok;
+        word = p->tok;
         if (!parser_need(p, TOK_IDENT, "a target such as sm_90"))
             return false;
-        if (last.len > 3 && !memcmp(last.text, "sm_", 3)) {
-            digits = 0;
-            for (i = 3; i < last.len && last.text[i] >= '0' && last.text[i] <= '9' && i < 9; i++)
-                digits = digits * 10 + (unsigned)(last.text[i] - '0');
-            p->m->sm = digits;
-            p->m->sm_suffix = i < last.len ? last.text[i] : 0;
-        } else if (token_is(&last, "debug")) {
+        if (token_is(&word, "debug")) {
             p->m->debug = true;
+            continue;
         }
+        if (word.len > 3 && !memcmp(word.text, "sm_", 3)) {
+            p->m->sm = 0;
+            for (i = 3; i < word.len && word.text[i] >= '0' && word.text[i] <= '9' && i < 9; i++)
+                p->m->sm = p->m->sm * 10 + (uint32_t)(word.text[i] - '0');
+            p->m->sm_suffix = i < word.len ? word.text[i] : 0;
+        }
+        if (len + word.len + 3 > sizeof(target))
+            return parser_fail(p, &word, "too many target options");
+        len += (size_t)sprintf(target + len, "%s%.*s", len ? ", " : "", (int)word.len, word.text);
     } while (parser_accept(p, ','));
     if (p->status)
         return false;
     if (!p->m->sm)
         return parser_fail(p, &first, "expected a target such as sm_90");
-    p->m->target = parser_string(p, first.text, (size_t)(last.text + last.len - first.text));
+    p->m->target = parser_string(p, target, len);
     return p->m->target != NULL;
 }
 

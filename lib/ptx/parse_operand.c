@@ -425,7 +425,8 @@ bool find_predicate(struct parser *p, uint32_t *reg)
 
 /* ---- does an operand fit a place? ---- */
 
-static bool fits_source(const struct parser *p, const struct raw *r, enum ptx_type type)
+static bool fits_source(const struct parser *p, const struct raw *r, enum ptx_type type,
+                        const struct ptx_inst *inst)
 {
     switch (r->kind) {
     case RAW_REG:
@@ -433,10 +434,11 @@ static bool fits_source(const struct parser *p, const struct raw *r, enum ptx_ty
                (!r->bang || type == PTX_T_PRED);
     case RAW_NUMBER:
         return true;
-    case RAW_SREG:
+    case RAW_SREG: /* as ptxas has it */
+        return inst->op == PTX_OP_MOV || inst->op == PTX_OP_CVT;
     case RAW_SYM:
     case RAW_FUNC:
-        return type != PTX_T_PRED || r->kind == RAW_SREG;
+        return type != PTX_T_PRED;
     default:
         return false;
     }
@@ -467,14 +469,14 @@ bool raw_fits(const struct parser *p, const struct raw *r, const struct ptx_desc
         return inst->vec ? list : fits_destination(p, r, type);
     case PTX_DESC_SRC:
     case PTX_DESC_PRED:
-        return fits_source(p, r, type);
+        return fits_source(p, r, type, inst);
     case PTX_DESC_SRCVEC:
-        return inst->vec ? list : fits_source(p, r, type);
+        return inst->vec ? list : fits_source(p, r, type, inst);
     case PTX_DESC_VEC:
         return list ||
-               (!desc->optional && (fits_source(p, r, type) || fits_destination(p, r, type)));
+               (!desc->optional && (fits_source(p, r, type, inst) || fits_destination(p, r, type)));
     case PTX_DESC_COORD:
-        return list || fits_source(p, r, type);
+        return list || fits_source(p, r, type, inst);
     case PTX_DESC_MEM:
         return r->kind == RAW_MEM;
     case PTX_DESC_INT:

@@ -267,8 +267,8 @@ struct ptx_module {
     uint8_t address_size; /* 32 or 64 */
     uint32_t sm;          /* 90 of sm_90a */
     char sm_suffix;       /* 'a', 'f' or 0 */
-    const char *target;   /* as written, e.g. "sm_90, debug" */
-    bool debug;
+    const char *target;   /* "sm_90, texmode_independent" */
+    bool debug;           /* the source said debug; its debug information is not kept */
     uint32_t nvars, nfuncs, npragmas;
     struct ptx_var **vars;   /* .global, .const, .shared, .tex at module level, in order */
     struct ptx_func **funcs; /* in order of their first appearance */
