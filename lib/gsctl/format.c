@@ -1,0 +1,117 @@
+/* format.c - see gsctl.h. */
+#include <inttypes.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "gsctl/gsctl.h"
+
+/* Three digits that mean something, then the unit. */
+static void format_scaled(char out[FORMAT_MAX], uint64_t value, unsigned step,
+                          const char *const units[], unsigned unit_count)
+{
+    double scaled = (double)value;
+    unsigned unit = 0;
+
+    while (unit + 1 < unit_count && scaled >= (double)step - 0.5) {
+        scaled /= step;
+        unit++;
+    }
+    snprintf(out, FORMAT_MAX, "%.*f%s", unit > 0 && scaled < 99.95 ? 1 : 0, scaled, units[unit]);
+}
+
+const char *format_bytes(char out[FORMAT_MAX], uint64_t bytes)
+{
+    static const char *const units[] = {" B", " KiB", " MiB", " GiB", " TiB", " PiB", " EiB"};
+
+    format_scaled(out, bytes, 1024, units, sizeof(units) / sizeof(units[0]));
+    return out;
+}
+
+const char *format_count(char out[FORMAT_MAX], uint64_t count)
+{
+    static const char *const units[] = {"", "k", "M", "G", "T", "P", "E"};
+
+    format_scaled(out, count, 1000, units, sizeof(units) / sizeof(units[0]));
+    return out;
+}
+
+const char *format_duration(char out[FORMAT_MAX], uint64_t ns)
+{
+    unsigned long long s = ns / 1000000000u;
+
+    if (s < 60)
+        snprintf(out, FORMAT_MAX, "%llu s", s);
+    else if (s < 3600)
+        snprintf(out, FORMAT_MAX, "%llu min %llu s", s / 60, s % 60);
+    else if (s < 86400)
+        snprintf(out, FORMAT_MAX, "%llu h %llu min", s / 3600, s % 3600 / 60);
+    else
+        snprintf(out, FORMAT_MAX, "%llu d %llu h", s / 86400, s % 86400 / 3600);
+    return out;
+}
+
+const char *format_user(char out[FORMAT_MAX], uint32_t uid)
+{
+    const struct passwd *user = getpwuid(uid);
+
+    if (user)
+        snprintf(out, FORMAT_MAX, "%.31s", user->pw_name);
+    else
+        snprintf(out, FORMAT_MAX, "%u", uid);
+    return out;
+}
+
+/* ---- Tables ---------------------------------------------------------------------------------- */
+
+void table_add(struct table *table, const char *text)
+{
+    if (table->cells == table->room) {
+        table->room = table->room ? table->room * 2 : 64;
+        table->cell = memory_more(table->cell, table->room, sizeof(table->cell[0]));
+    }
+    snprintf(table->cell[table->cells++], TABLE_CELL_MAX, "%s", text);
+}
+
+static void print_row(const struct table *table, const unsigned *width, unsigned row)
+{
+    for (unsigned c = 0; c < table->columns; c++) {
+        const char *text =
+            row == 0 ? table->header[c] : table->cell[(row - 1) * table->columns + c];
+        const char *gap = c ? "  " : "";
+
+        if (table->right[c])
+            printf("%s%*s", gap, (int)width[c], text);
+        else if (c + 1 == table->columns)
+            printf("%s%s", gap, text);
+        else
+            printf("%s%-*s", gap, (int)width[c], text);
+    }
+}
+
+void table_print(const struct table *table)
+{
+    unsigned width[TABLE_COLUMNS_MAX], rows = table->cells / table->columns;
+    bool colour = isatty(STDOUT_FILENO) && !getenv("NO_COLOR");
+
+    for (unsigned c = 0; c < table->columns; c++) {
+        width[c] = (unsigned)strlen(table->header[c]);
+        for (unsigned r = 0; r < rows; r++) {
+            unsigned length = (unsigned)strlen(table->cell[r * table->columns + c]);
+            width[c] = length > width[c] ? length : width[c];
+        }
+    }
+    for (unsigned r = 0; r <= rows; r++) {
+        fputs(r == 0 && colour ? "\033[1m" : "", stdout);
+        print_row(table, width, r);
+        puts(r == 0 && colour ? "\033[0m" : "");
+    }
+}
+
+void table_deinit(struct table *table)
+{
+    free(table->cell);
+    table->cell = NULL;
+}

@@ -1,0 +1,130 @@
+/* ps.c - `gsctl ps`: the tenants, in the order in which they came. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gsctl/gsctl.h"
+
+static const char *const header[] = {"SESSION", "PID",    "USER",     "DEV",
+                                     "PRIO",    "MEMORY", "LIMIT",    "LAUNCHES",
+                                     "COPIES",  "COPIED", "ATTACHED", "NAME"};
+static const bool right[] = {true, true, false, true, true, true,
+                             true, true, true,  true, true, false};
+#define COLUMNS (sizeof(header) / sizeof(header[0]))
+static_assert(COLUMNS == sizeof(right) / sizeof(right[0]) && COLUMNS <= TABLE_COLUMNS_MAX,
+              "columns of ps");
+
+static void add_number(struct table *table, long long number)
+{
+    char text[FORMAT_MAX];
+
+    snprintf(text, sizeof(text), "%lld", number);
+    table_add(table, text);
+}
+
+static void add_row(struct table *table, const struct ctl_tenant *t)
+{
+    char text[FORMAT_MAX];
+
+    add_number(table, (long long)t->session_id);
+    if (t->pid)
+        add_number(table, t->pid);
+    else
+        table_add(table, "-");
+    table_add(table, format_user(text, t->uid));
+    add_number(table, t->device);
+    add_number(table, t->priority);
+    table_add(table, format_bytes(text, t->memory_used));
+    table_add(table, t->memory_limit ? format_bytes(text, t->memory_limit) : "-");
+    table_add(table, format_count(text, t->launches));
+    table_add(table, format_count(text, t->copies));
+    table_add(table, format_bytes(text, t->copied_bytes));
+    table_add(table, format_duration(text, t->attached_ns));
+    table_add(table, t->name);
+}
+
+static void print_json(const struct ctl_tenant *t)
+{
+    json_open(NULL, '{');
+    json_number("session", t->session_id);
+    json_number("pid", (uint32_t)t->pid);
+    json_number("uid", t->uid);
+    json_number("device", (uint32_t)t->device);
+    json_integer("priority", t->priority);
+    json_number("memory_used", t->memory_used);
+    json_number("memory_limit", t->memory_limit);
+    json_number("launches", t->launches);
+    json_number("copies", t->copies);
+    json_number("copied_bytes", t->copied_bytes);
+    json_number("attached_ns", t->attached_ns);
+    json_text("name", t->name);
+    json_close('}');
+}
+
+/* One page. *cursor: where the next begins, 0 for none. */
+static gs_status page_ask(struct control *control, uint64_t *cursor, struct ctl_ps_reply *reply,
+                          char message[REQUEST_MESSAGE_MAX])
+{
+    struct ctl_admin request = {.cursor = *cursor};
+    gs_status status = control_ask(control, &request.h, CTL_PS, sizeof(request), reply,
+                                   sizeof(*reply), ask_deadline(), message);
+
+    if (status != GS_OK)
+        return status;
+    if (reply->count > CTL_PS_ROWS || (reply->next_cursor && reply->next_cursor <= *cursor)) {
+        snprintf(message, REQUEST_MESSAGE_MAX, "the server's answer has a page of %u rows",
+                 reply->count);
+        return GS_ERR_PROTOCOL;
+    }
+    for (uint32_t i = 0; i < reply->count; i++)
+        reply->tenant[i].name[sizeof(reply->tenant[i].name) - 1] = 0;
+    *cursor = reply->next_cursor;
+    return GS_OK;
+}
+
+int command_ps(struct control *control, const struct command_options *options)
+{
+    struct table table = {.header = header, .right = right, .columns = COLUMNS};
+    char message[REQUEST_MESSAGE_MAX];
+    struct ctl_ps_reply reply;
+    uint64_t cursor = 0;
+    gs_status status;
+
+    /* Printed only when it is whole: a failing command prints no half of a document. */
+    struct ctl_tenant *all = NULL;
+    size_t count = 0;
+    do {
+        status = page_ask(control, &cursor, &reply, message);
+        if (status != GS_OK)
+            break;
+        all = memory_more(all, count + reply.count, sizeof(*all));
+        memcpy(all + count, reply.tenant, reply.count * sizeof(*all));
+        count += reply.count;
+    } while (cursor);
+    if (status != GS_OK) {
+        free(all);
+        return ask_failed(status, message);
+    }
+
+    if (options->json) {
+        json_open(NULL, '{');
+        json_text("instance", options->instance);
+        json_open("tenants", '[');
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (options->json)
+            print_json(&all[i]);
+        else
+            add_row(&table, &all[i]);
+    }
+    if (options->json) {
+        json_close(']');
+        json_close('}');
+        putchar('\n');
+    } else {
+        table_print(&table);
+    }
+    table_deinit(&table);
+    free(all);
+    return 0;
+}

@@ -1,0 +1,99 @@
+/* status.c - `gsctl status`: the server and its devices. */
+#include <stdio.h>
+#include <string.h>
+
+#include "gsctl/gsctl.h"
+
+static const char *state_name(uint32_t state)
+{
+    static const char *const names[] = {[CTL_DEVICE_STARTING] = "starting",
+                                        [CTL_DEVICE_READY] = "ready",
+                                        [CTL_DEVICE_FAILED] = "failed"};
+
+    return state < sizeof(names) / sizeof(names[0]) ? names[state] : "?";
+}
+
+static void version_text(char out[FORMAT_MAX], uint32_t version)
+{
+    snprintf(out, FORMAT_MAX, "%u.%u.%u", version / 10000, version / 100 % 100, version % 100);
+}
+
+static void print_json(const struct ctl_status_reply *r, const char *instance)
+{
+    char version[FORMAT_MAX], compute[FORMAT_MAX];
+
+    version_text(version, r->server_version);
+    json_open(NULL, '{');
+    json_text("instance", instance);
+    json_text("version", version);
+    json_number("pid", (uint32_t)r->server_pid);
+    json_number("uptime_ns", r->uptime_ns);
+    json_number("tenants", r->tenants);
+    json_number("tenants_max", r->tenants_max);
+    json_number("sessions_total", r->sessions_total);
+    json_open("devices", '[');
+    for (uint32_t i = 0; i < r->device_count; i++) {
+        const struct ctl_device *d = &r->device[i];
+
+        snprintf(compute, sizeof(compute), "%u.%u", d->compute_major, d->compute_minor);
+        json_open(NULL, '{');
+        json_number("index", i);
+        json_text("name", d->name);
+        json_text("driver", d->driver);
+        json_text("compute", compute);
+        json_number("sm_count", d->sm_count);
+        json_number("memory_total", d->memory_total);
+        json_number("memory_used", d->memory_used);
+        json_number("tenants", d->tenants);
+        json_text("state", state_name(d->state));
+        json_number("worker_pid", (uint32_t)d->worker_pid);
+        json_number("faults", d->faults);
+        json_close('}');
+    }
+    json_close(']');
+    json_close('}');
+    putchar('\n');
+}
+
+static void print_text(const struct ctl_status_reply *r, const char *instance)
+{
+    char version[FORMAT_MAX], a[FORMAT_MAX], b[FORMAT_MAX];
+
+    version_text(version, r->server_version);
+    printf("server    '%s', version %s, pid %d, up %s\n", instance, version, r->server_pid,
+           format_duration(a, r->uptime_ns));
+    printf("tenants   %u of at most %u; %llu since the start\n", r->tenants, r->tenants_max,
+           (unsigned long long)r->sessions_total);
+    for (uint32_t i = 0; i < r->device_count; i++) {
+        const struct ctl_device *d = &r->device[i];
+
+        printf("device %u  %s, compute %u.%u, %u SMs, %s\n", i, d->name, d->compute_major,
+               d->compute_minor, d->sm_count, d->driver);
+        printf("          %s, worker %d, %u lost; %u tenants hold %s of %s\n", state_name(d->state),
+               d->worker_pid, d->faults, d->tenants, format_bytes(a, d->memory_used),
+               format_bytes(b, d->memory_total));
+    }
+}
+
+int command_status(struct control *control, const struct command_options *options)
+{
+    char message[REQUEST_MESSAGE_MAX];
+    struct ctl_admin request = {0};
+    struct ctl_status_reply reply;
+    gs_status status = control_ask(control, &request.h, CTL_STATUS, sizeof(request), &reply,
+                                   sizeof(reply), ask_deadline(), message);
+
+    if (status != GS_OK)
+        return ask_failed(status, message);
+    if (reply.device_count > sizeof(reply.device) / sizeof(reply.device[0]))
+        return ask_failed(GS_ERR_PROTOCOL, "the server's answer counts too many devices");
+    for (uint32_t i = 0; i < reply.device_count; i++) {
+        reply.device[i].name[sizeof(reply.device[i].name) - 1] = 0;
+        reply.device[i].driver[sizeof(reply.device[i].driver) - 1] = 0;
+    }
+    if (options->json)
+        print_json(&reply, options->instance);
+    else
+        print_text(&reply, options->instance);
+    return 0;
+}
