@@ -74,8 +74,7 @@ static void bury_work(struct job *job)
 
 static const struct job_kind job_bury = {"bury", JOB_PATIENT, NULL, bury_work, NULL, NULL};
 
-/* ---- A lost context ----------------------------------------------------------------------------
- */
+/* ---- A lost context -------------------------------------------------------------------------- */
 
 /* The only session with unfinished work is the one to blame for a lost context. */
 static struct session *only_busy(void)
@@ -107,8 +106,7 @@ void dispatch_lost_elsewhere(CUresult result)
         pause();
 }
 
-/* ---- Jobs --------------------------------------------------------------------------------------
- */
+/* ---- Jobs ------------------------------------------------------------------------------------ */
 
 void dispatch_push(struct job *job)
 {
@@ -122,6 +120,7 @@ void dispatch_push(struct job *job)
 }
 
 static void job_begin(struct job *job);
+static void session_heat(struct session *session);
 
 /* To the service threads, or among those that wait for the device first. */
 static void job_route(struct job *job)
@@ -161,6 +160,8 @@ static void request_end(struct job *job)
     job_free(job);
     if (session->close_wanted)
         close_begin(session);
+    else if (session->phase == SESSION_LIVE)
+        session_heat(session); /* it may have gone cold with records that had to wait for the job */
 }
 
 static void job_begin(struct job *job)
@@ -329,8 +330,7 @@ static void parked_poll(void)
         d.next_confirm = d.now + CONFIRM_NS;
 }
 
-/* ---- Sessions ----------------------------------------------------------------------------------
- */
+/* ---- Sessions -------------------------------------------------------------------------------- */
 
 static bool session_drain(struct session *session)
 {
@@ -383,8 +383,7 @@ static void session_turn(struct session *session)
         session_cool(session);
 }
 
-/* ---- Doorbell and device -----------------------------------------------------------------------
- */
+/* ---- Doorbell and device --------------------------------------------------------------------- */
 
 static void cold_look(struct session *session)
 {
@@ -445,8 +444,7 @@ static void graves_look(void)
     }
 }
 
-/* ---- The loop ----------------------------------------------------------------------------------
- */
+/* ---- The loop -------------------------------------------------------------------------------- */
 
 /* How long the thread may sleep when no session is hot; -1: until woken. */
 static int sleep_ms(void)

@@ -30,8 +30,7 @@ struct session_graph {
     uint64_t made_serial; /* session->serial when it was made: what is newer is not what it holds */
 };
 
-/* ---- Checking ----------------------------------------------------------------------------------
- */
+/* ---- Checking -------------------------------------------------------------------------------- */
 
 /* One record of a graph, checked. */
 struct step {
@@ -69,8 +68,7 @@ static uint32_t step_size(const struct session_graph *graph, uint64_t offset)
     return header->size;
 }
 
-/* ---- Making ------------------------------------------------------------------------------------
- */
+/* ---- Making ---------------------------------------------------------------------------------- */
 
 static CUDA_MEMCPY3D memcpy_params(const struct transfer *t)
 {
@@ -144,8 +142,7 @@ static void graph_free(struct session_graph *graph)
     free(graph);
 }
 
-/* ---- Jobs --------------------------------------------------------------------------------------
- */
+/* ---- Jobs ------------------------------------------------------------------------------------ */
 
 static void create_prepare(struct job *job)
 {
@@ -234,8 +231,7 @@ void graphs_close(struct session *session)
     session->graphs = NULL;
 }
 
-/* ---- Launching ---------------------------------------------------------------------------------
- */
+/* ---- Launching ------------------------------------------------------------------------------- */
 
 /* Is what a step uses still what it was when the graph was made? Numbers are used again. */
 static bool step_same(const struct session *session, const struct session_graph *graph,

@@ -67,8 +67,7 @@ gs_status job_fail_driver(struct job *job, CUresult result);
 struct job *job_new(struct session *session, const struct job_kind *kind);
 void job_free(struct job *job);
 
-/* ---- The kinds, by room ------------------------------------------------------------------------
- */
+/* ---- The kinds, by room ---------------------------------------------------------------------- */
 extern const struct job_kind job_open, job_close, job_unload_all;    /* session.c */
 extern const struct job_kind job_malloc, job_mem_free, job_mem_info; /* memory.c */
 extern const struct job_kind job_host_alloc, job_host_free;          /* host.c */
@@ -78,8 +77,7 @@ extern const struct job_kind job_stream_create, job_stream_destroy;  /* stream.c
 extern const struct job_kind job_event_elapsed;                      /* stream.c */
 extern const struct job_kind job_graph_create, job_graph_destroy;    /* graph.c */
 
-/* ---- service.c ---------------------------------------------------------------------------------
- */
+/* ---- service.c ------------------------------------------------------------------------------- */
 
 /* Starts the service threads. false: a thread could not be made. */
 bool service_start(void);
@@ -88,8 +86,7 @@ void service_push(struct job *job);
 /* The calling service thread's stream. */
 CUstream service_stream(void);
 
-/* ---- dispatch.c --------------------------------------------------------------------------------
- */
+/* ---- dispatch.c ------------------------------------------------------------------------------ */
 
 /* Hands a job to the dispatcher: a new one (open, close) or one whose work is done. Any thread;
  * lock-free. */

@@ -68,8 +68,7 @@ void launch_params(const struct launch *launch, void **pointers, CUDA_KERNEL_NOD
     };
 }
 
-/* ---- Completion words --------------------------------------------------------------------------
- */
+/* ---- Completion words ------------------------------------------------------------------------ */
 
 CUdeviceptr completion_address(const struct session *session, const struct stream *stream)
 {
@@ -94,8 +93,7 @@ CUDA_BATCH_MEM_OP_NODE_PARAMS completion_node(CUdeviceptr address, uint64_t posi
         .ctx = worker.context, .count = 1, .paramArray = operation};
 }
 
-/* ---- Making graphs -----------------------------------------------------------------------------
- */
+/* ---- Making graphs --------------------------------------------------------------------------- */
 
 static CUresult chain_make(struct chain *chain, int kind, const struct launch *launch,
                            CUdeviceptr completion)
@@ -148,8 +146,7 @@ static CUresult chain_launch(struct chain *chain, int kind, const struct launch 
     return DRV(cuGraphLaunch, chain->exec, stream);
 }
 
-/* ---- The cache ---------------------------------------------------------------------------------
- */
+/* ---- The cache ------------------------------------------------------------------------------- */
 
 static bool shape_is(const struct shape *shape, const struct launch *launch)
 {
@@ -222,8 +219,7 @@ static bool same_shape(const struct launch *a, const struct launch *b)
            !memcmp(a->block, b->block, sizeof(a->block));
 }
 
-/* ---- Issuing -----------------------------------------------------------------------------------
- */
+/* ---- Issuing --------------------------------------------------------------------------------- */
 
 static CUresult launch_alone(const struct launch *launch, CUstream stream)
 {
@@ -290,8 +286,7 @@ CUresult launch_issue(struct session *session, struct stream *stream, const stru
     return write && !written ? completion_write(session, stream, end) : CUDA_SUCCESS;
 }
 
-/* ---- The end -----------------------------------------------------------------------------------
- */
+/* ---- The end --------------------------------------------------------------------------------- */
 
 void launcher_reset(struct launcher *launcher)
 {

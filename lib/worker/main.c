@@ -16,8 +16,7 @@
 
 struct worker worker;
 
-/* ---- The device --------------------------------------------------------------------------------
- */
+/* ---- The device ------------------------------------------------------------------------------ */
 
 static CUresult limits_read(void)
 {
@@ -75,8 +74,7 @@ static CUresult context_open(int ordinal)
     return CUDA_SUCCESS;
 }
 
-/* ---- The link ----------------------------------------------------------------------------------
- */
+/* ---- The link -------------------------------------------------------------------------------- */
 
 static void open_session(const struct link_message *message)
 {

@@ -30,8 +30,7 @@ static uint64_t round_up(uint64_t value, uint64_t to)
     return (value + to - 1) / to * to;
 }
 
-/* ---- Chunks ------------------------------------------------------------------------------------
- */
+/* ---- Chunks ---------------------------------------------------------------------------------- */
 
 static void chunk_unmap(const struct chunk *chunk)
 {
@@ -130,8 +129,7 @@ static void chunk_free(struct session *session, struct chunk *chunk)
     free(chunk);
 }
 
-/* ---- Allocations -------------------------------------------------------------------------------
- */
+/* ---- Allocations ----------------------------------------------------------------------------- */
 
 /* A place for a small allocation in one of the shared chunks. */
 static struct span *block_take(struct session *session, uint64_t size, struct chunk **in)
@@ -263,8 +261,7 @@ const struct job_kind job_malloc = {"malloc",    JOB_QUICK,      malloc_prepare,
 const struct job_kind job_mem_free = {"free", JOB_QUIESCE, free_prepare, free_work, NULL, NULL};
 const struct job_kind job_mem_info = {"mem_info", JOB_QUICK, NULL, mem_info_work, NULL, NULL};
 
-/* ---- The window --------------------------------------------------------------------------------
- */
+/* ---- The window ------------------------------------------------------------------------------ */
 
 #define WINDOW_MIN    (UINT64_C(4) << 30)
 #define WINDOW_BUDGET (UINT64_C(96) << 40) /* of the 128 TiB that a process has */

@@ -17,8 +17,7 @@
 
 #define IMAGE_MAX (UINT64_C(512) << 20)
 
-/* ---- Images ------------------------------------------------------------------------------------
- */
+/* ---- Images ---------------------------------------------------------------------------------- */
 
 #define FATBIN_MAGIC   0xba55ed50u
 #define FATBIN_WRAPPER 0x466243b1u
@@ -95,8 +94,7 @@ static const char *image_fault(const unsigned char *image, uint64_t size)
     return NULL;
 }
 
-/* ---- Loading -----------------------------------------------------------------------------------
- */
+/* ---- Loading --------------------------------------------------------------------------------- */
 
 static struct module *module_find(const struct session *session, uint64_t number)
 {
@@ -198,8 +196,7 @@ static void load_install(struct job *job)
     job->session->modules[job->index] = job->object;
 }
 
-/* ---- Unloading ---------------------------------------------------------------------------------
- */
+/* ---- Unloading ------------------------------------------------------------------------------- */
 
 static void kernel_free(struct kernel *kernel)
 {
@@ -259,8 +256,7 @@ void module_close(struct session *session)
     session->module_room = session->kernel_room = 0;
 }
 
-/* ---- Kernels -----------------------------------------------------------------------------------
- */
+/* ---- Kernels --------------------------------------------------------------------------------- */
 
 static void kernel_prepare(struct job *job)
 {
@@ -388,8 +384,7 @@ static void kernel_install(struct job *job)
     job->session->kernels[job->index] = module->kernels;
 }
 
-/* ---- Globals -----------------------------------------------------------------------------------
- */
+/* ---- Globals --------------------------------------------------------------------------------- */
 
 static void global_prepare(struct job *job)
 {
@@ -423,8 +418,8 @@ static void global_install(struct job *job)
         job_fail(job, GS_ERR_NO_MEMORY, "no host memory for a global variable's record");
 }
 
-const struct job_kind job_module_load = {"module_load", JOB_PATIENT | JOB_QUIET,  load_prepare,
-                                         load_work,     load_install, NULL};
+const struct job_kind job_module_load = {
+    "module_load", JOB_PATIENT | JOB_QUIET, load_prepare, load_work, load_install, NULL};
 const struct job_kind job_module_unload = {
     "module_unload", JOB_QUIESCE | JOB_PATIENT, unload_prepare, unload_work, NULL, NULL};
 const struct job_kind job_kernel_get = {"kernel_get", JOB_PATIENT,    kernel_prepare,

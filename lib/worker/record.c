@@ -58,8 +58,7 @@ static void driver_refused(struct session *session, uint32_t stream, CUresult re
     session_fault(session, stream, GS_FAULT_LAUNCH, driver_status(result), kernel, text);
 }
 
-/* ---- Checks ------------------------------------------------------------------------------------
- */
+/* ---- Checks ---------------------------------------------------------------------------------- */
 
 record_fault record_check_launch(const struct session *session, unsigned char *record,
                                  uint32_t size, struct launch *launch)
@@ -172,8 +171,7 @@ CUresult transfer_issue(const struct transfer *transfer, CUstream stream)
     }
 }
 
-/* ---- Issuing -----------------------------------------------------------------------------------
- */
+/* ---- Issuing --------------------------------------------------------------------------------- */
 
 /* How a record left the stream. */
 enum outcome { TAKEN, STALLED, ENDED };
@@ -335,8 +333,7 @@ static enum outcome take(struct session *session, uint32_t index, unsigned char 
     }
 }
 
-/* ---- Draining ----------------------------------------------------------------------------------
- */
+/* ---- Draining -------------------------------------------------------------------------------- */
 
 /* Copies the record at the stream's head out of the ring. Its size is what the copy says; 0:
  * impossible. */

@@ -60,8 +60,7 @@ static void release_host(struct session *session)
     memset(session->stats, 0, sizeof(*session->stats));
 }
 
-/* ---- Open --------------------------------------------------------------------------------------
- */
+/* ---- Open ------------------------------------------------------------------------------------ */
 
 static gs_status segment_map(struct job *job)
 {
@@ -128,8 +127,7 @@ void session_opened(const struct job *job)
     link_send(&message, -1);
 }
 
-/* ---- Close -------------------------------------------------------------------------------------
- */
+/* ---- Close ----------------------------------------------------------------------------------- */
 
 static void close_work(struct job *job)
 {

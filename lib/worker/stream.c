@@ -64,8 +64,7 @@ struct event *event_slot(struct session *session, uint32_t slot)
     return event;
 }
 
-/* ---- Jobs --------------------------------------------------------------------------------------
- */
+/* ---- Jobs ------------------------------------------------------------------------------------ */
 
 static void create_prepare(struct job *job)
 {

@@ -134,8 +134,7 @@ struct worker {
 };
 extern struct worker worker;
 
-/* ---- link_io.c: messages to the supervisor; any thread ----------------------------------------
- */
+/* ---- link_io.c: messages to the supervisor; any thread --------------------------------------- */
 void link_send(const struct link_message *message, int descriptor);
 
 /* Tells the supervisor that the device is lost, whom to blame if that is known, and ends the
