@@ -179,6 +179,36 @@ static bool match_slots(const struct ptx_form *form, const char *rest, const cha
     return true;
 }
 
+/* ptxas takes modifiers in any order and hand-written code uses that: each word goes to the first
+ * slot left that knows it. Types keep their order among themselves. */
+static bool match_slots_unordered(const struct ptx_form *form, const char *rest, const char *end,
+                                  struct ptx_inst *inst)
+{
+    unsigned types = 0, used = 0, i;
+    size_t len;
+
+    while (rest < end) {
+        len = 0;
+        for (i = 0; i < PTX_MAX_SLOTS && form->slots[i].kind && !len; i++) {
+            if (used >> i & 1)
+                continue;
+            len = match_slot(&form->slots[i], rest + 1, end, inst, &types);
+            if (len)
+                used |= 1u << i;
+            else if (form->slots[i].kind == PTX_SLOT_TYPE &&
+                     ptx_type_find(rest + 1, word_length(rest + 1, end)))
+                return false;
+        }
+        if (!len)
+            return false;
+        rest += 1 + len;
+    }
+    for (i = 0; i < PTX_MAX_SLOTS && form->slots[i].kind; i++)
+        if (!form->slots[i].optional && !(used >> i & 1))
+            return false;
+    return true;
+}
+
 /* Modifiers of what is left out, so that the message can say so. */
 static const char *left_out(const char *text, size_t len)
 {
@@ -397,11 +427,11 @@ static bool parse_guard(struct parser *p, struct ptx_inst *inst)
     return find_predicate(p, &inst->guard) && parser_next(p);
 }
 
+/* Tries the forms one after the other; BEST says afterwards how far they got. */
 static bool match_forms(struct parser *p, const struct token *mnemonic, const char *rest,
-                        struct ptx_inst *inst)
+                        struct ptx_inst *inst, bool ordered, struct attempt *best)
 {
     const char *end = mnemonic->text + mnemonic->len;
-    struct attempt best = {.operand = -1};
     unsigned first = ptx_ops[inst->op].first, count = ptx_op_form_count(inst->op), i;
     int places[PTX_MAX_OPERANDS + 1];
     struct ptx_inst candidate;
@@ -409,17 +439,32 @@ static bool match_forms(struct parser *p, const struct token *mnemonic, const ch
     for (i = first; i < first + count; i++) {
         candidate = *inst;
         candidate.form = (uint16_t)i;
-        if (!match_slots(&ptx_forms[i], rest, end, &candidate, &best))
+        if (ordered ? !match_slots(&ptx_forms[i], rest, end, &candidate, best)
+                    : !match_slots_unordered(&ptx_forms[i], rest, end, &candidate))
             continue;
         if (ptx_forms[i].opnds[0].kind == PTX_DESC_CALL) {
             *inst = candidate;
             return true;
         }
-        if (place(p, &ptx_forms[i], &candidate, 0, 0, places, &best)) {
+        if (place(p, &ptx_forms[i], &candidate, 0, 0, places, best)) {
             *inst = candidate;
             return build_operands(p, &ptx_forms[i], places, inst);
         }
     }
+    return false;
+}
+
+static bool match_instruction(struct parser *p, const struct token *mnemonic, const char *rest,
+                              struct ptx_inst *inst)
+{
+    struct attempt best = {.operand = -1};
+
+    if (match_forms(p, mnemonic, rest, inst, true, &best))
+        return true;
+    if (!p->status && best.operand < 0 && match_forms(p, mnemonic, rest, inst, false, &best))
+        return true;
+    if (p->status)
+        return false;
     return best.operand >= 0 ? fail_operands(p, mnemonic, &best)
                              : fail_modifiers(p, mnemonic, &best);
 }
@@ -450,7 +495,7 @@ bool parse_instruction(struct parser *p)
         return false;
     if (inst.op != PTX_OP_CALL && !parse_raws(p))
         return false;
-    if (!match_forms(p, &mnemonic, rest, &inst))
+    if (!match_instruction(p, &mnemonic, rest, &inst))
         return false;
     if (inst.op == PTX_OP_CALL && !parse_call(p, &inst, &mnemonic))
         return false;

@@ -452,14 +452,26 @@ static bool fits_destination(const struct parser *p, const struct raw *r, enum p
            (r->kind == RAW_REG && (reg_type(p, r->o.reg) == PTX_T_PRED) == (type == PTX_T_PRED));
 }
 
+/* {%r1} where no .v2/.v4 stands means %r1: surfaces are written so. */
+static const struct raw *unwrapped(const struct parser *p, const struct raw *r,
+                                   const struct ptx_desc *desc, const struct ptx_inst *inst)
+{
+    if (r->kind == RAW_VEC && r->count == 1 && !inst->vec &&
+        (desc->kind == PTX_DESC_DSTVEC || desc->kind == PTX_DESC_SRCVEC))
+        return (const struct raw *)p->raws.data + r->first;
+    return r;
+}
+
 bool raw_fits(const struct parser *p, const struct raw *r, const struct ptx_desc *desc,
               const struct ptx_inst *inst)
 {
     enum ptx_type type = ptx_rule_type(inst, desc->rule);
-    bool list = r->kind == RAW_VEC || r->kind == RAW_VECREG;
+    bool list;
 
     if (r->piped != (desc->kind == PTX_DESC_PIPE))
         return false;
+    r = unwrapped(p, r, desc, inst);
+    list = r->kind == RAW_VEC || r->kind == RAW_VECREG;
     switch ((enum ptx_desc_kind)desc->kind) {
     case PTX_DESC_DST:
     case PTX_DESC_DSTPRED:
@@ -615,6 +627,7 @@ bool raw_build(struct parser *p, const struct raw *r, const struct ptx_desc *des
 {
     enum ptx_type type = ptx_rule_type(inst, desc->rule), base;
 
+    r = unwrapped(p, r, desc, inst);
     if (r->kind == RAW_VEC || r->kind == RAW_VECREG)
         return build_list(p, r, inst, type, out);
     switch ((enum ptx_desc_kind)desc->kind) {
