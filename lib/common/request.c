@@ -1,8 +1,9 @@
 /*
  * request.c - see request.h.
  *
- * A reply queue is announced before it is made, and its maker holds a shared flock on it: so the
- * server can remove the queue of a client that died in between, and no other.
+ * A reply queue is announced before it is made, and its maker holds a record lock on it: by that
+ * the kernel tells the server which process asks, and whether the maker of an announced queue still
+ * lives. A record lock is the process's own: no child inherits it.
  */
 #include "common/request.h"
 
@@ -212,6 +213,7 @@ static gs_status reply_queue_init(const struct control *control, struct reply_qu
                                   char message[REQUEST_MESSAGE_MAX])
 {
     struct mq_attr attr = {.mq_maxmsg = 1, .mq_msgsize = (long)message_size};
+    struct flock lock = {.l_type = F_RDLCK, .l_whence = SEEK_SET}; /* all of it */
     struct timespec pause = {0, 500000};
     uint64_t announced = 0;
 
@@ -233,8 +235,8 @@ static gs_status reply_queue_init(const struct control *control, struct reply_qu
             return fail_lost(control, message);
     }
     /* Root in a user's server acts as that user, who could not open root's queue. */
-    if ((geteuid() == 0 && control->owner != 0 && fchown(reply->queue, control->owner, -1) < 0) ||
-        flock(reply->queue, LOCK_SH | LOCK_NB) < 0) {
+    if (fcntl(reply->queue, F_SETLK, &lock) < 0 ||
+        (geteuid() == 0 && control->owner != 0 && fchown(reply->queue, control->owner, -1) < 0)) {
         gs_status status = fail_errno(message, "preparing the reply queue");
         reply_queue_deinit(reply);
         return status;

@@ -204,6 +204,7 @@ static struct tenant *tenant_make(struct server *server, const struct admission 
     memcpy(tenant->name, admission->name, sizeof(tenant->name));
     tenant->reply = *reply;
     reply->queue = -1;
+    liveness_begin(tenant);
     return tenant;
 }
 

@@ -19,6 +19,7 @@
 
 #include "common/log.h"
 #include "common/names.h"
+#include "server/reply.h"
 #include "server/server.h"
 
 /* Of the file system of queues; no installed header has it. */
@@ -112,7 +113,7 @@ enum orphan reply_queue_remove_orphan(const char *name)
 
     if (queue < 0)
         return ORPHAN_NONE;
-    if (flock(queue, LOCK_EX | LOCK_NB) == 0) {
+    if (reply_queue_holder(queue) < 0) {
         mq_unlink(name);
         result = ORPHAN_REMOVED;
     }

@@ -1,11 +1,11 @@
 /*
  * liveness.c - is a session's client still there?
  *
- * The kernel knows who attached the segment last: asked right after the client says that it has,
- * and with the client's attachment still counted, that is the client's pid, and a pidfd tells its
- * end at once. Where there is no such pid (another PID namespace) the count of attachments is
- * looked at every 50 ms; and once a second for all, for a client that has lost its segment by
- * execve.
+ * The kernel knows who asks: the holder of the record lock on the reply queue, which only the
+ * queue's owner can open. A pidfd of that process tells its end at once, from the first moment on.
+ * Where it cannot be seen (another PID namespace), the last process that attached the segment may
+ * be; else the count of attachments is looked at every 50 ms. Once a second all are looked at so,
+ * for a client that has lost its segment by execve.
  */
 #include <errno.h>
 #include <string.h>
@@ -18,9 +18,12 @@
 #include "common/util.h"
 #include "server/tenant.h"
 
-#define CONFIRM_NS   2000000000u
-#define POLL_NS      50000000u
-#define SWEEP_ALL_NS 1000000000u
+/* To map the segment. A watched client may be slow, or stopped; of one that is not, nothing is
+ * known. */
+#define CONFIRM_WATCHED_NS 10000000000u
+#define CONFIRM_NS         2000000000u
+#define POLL_NS            50000000u
+#define SWEEP_ALL_NS       1000000000u
 
 static void liveness_gone(struct tenant *tenant, const char *how)
 {
@@ -80,11 +83,23 @@ static void process_ready(struct watch *watch, uint32_t events)
     liveness_gone(container_of(watch, struct tenant, process), "has ended");
 }
 
-/* Watches the process that attached last. false: it cannot be told which that is. */
-static bool process_watch(struct tenant *tenant, pid_t pid)
+static bool holds_reply(const struct tenant *tenant, pid_t pid)
 {
-    struct server *server = tenant->server;
-    pid_t again;
+    return reply_queue_holder(tenant->reply.queue) == pid;
+}
+
+static bool attached_last(const struct tenant *tenant, pid_t pid)
+{
+    pid_t last;
+
+    return client_attached(tenant, &last) && last == pid;
+}
+
+/* Watches a process of which `same` is true. Asked once more when the pidfd is open: so the pid had
+ * not been given to another meanwhile. false: the client's process cannot be told. */
+static bool process_watch(struct tenant *tenant, pid_t pid,
+                          bool (*same)(const struct tenant *tenant, pid_t pid))
+{
     int fd;
 
     if (pid <= 0 || pid == getpid() || pid == tenant->device->worker.pid)
@@ -95,14 +110,18 @@ static bool process_watch(struct tenant *tenant, pid_t pid)
             log_warning("pidfd_open of client %d: %s", (int)pid, strerror(errno));
         return false;
     }
-    /* Still attached, by the same process: so the pid had not been given to another meanwhile. */
-    if (!client_attached(tenant, &again) || again != pid ||
-        watch_add(&server->loop, &tenant->process, fd, EPOLLIN, process_ready) < 0) {
+    if (!same(tenant, pid) ||
+        watch_add(&tenant->server->loop, &tenant->process, fd, EPOLLIN, process_ready) < 0) {
         close(fd);
         return false;
     }
     tenant->pid = pid;
     return true;
+}
+
+void liveness_begin(struct tenant *tenant)
+{
+    process_watch(tenant, reply_queue_holder(tenant->reply.queue), holds_reply);
 }
 
 void liveness_confirm(struct tenant *tenant)
@@ -119,7 +138,7 @@ void liveness_confirm(struct tenant *tenant)
         return;
     }
     timer_cancel(&server->loop, &tenant->confirm_by);
-    if (process_watch(tenant, pid)) {
+    if (tenant->process.fd >= 0 || process_watch(tenant, pid, attached_last)) {
         tenant->client = CLIENT_WATCHED;
         sweep_start(server, SWEEP_ALL_NS);
     } else {
@@ -143,7 +162,9 @@ static void confirm_fire(struct timer *timer)
 
 void liveness_expect(struct tenant *tenant)
 {
-    timer_set(&tenant->server->loop, &tenant->confirm_by, clock_ns() + CONFIRM_NS, confirm_fire);
+    uint64_t time = tenant->process.fd >= 0 ? CONFIRM_WATCHED_NS : CONFIRM_NS;
+
+    timer_set(&tenant->server->loop, &tenant->confirm_by, clock_ns() + time, confirm_fire);
 }
 
 void liveness_end(struct tenant *tenant)

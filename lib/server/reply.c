@@ -111,6 +111,15 @@ void announcements_deinit(struct server *server)
     *a = (struct announcements){0};
 }
 
+pid_t reply_queue_holder(mqd_t queue)
+{
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+
+    if (fcntl(queue, F_GETLK, &lock) < 0 || lock.l_type == F_UNLCK)
+        return -1;
+    return lock.l_pid > 0 ? lock.l_pid : 0;
+}
+
 /* ---- Replies --------------------------------------------------------------------------------- */
 
 bool reply_open(struct server *server, const struct ctl_header *request, struct reply *reply)

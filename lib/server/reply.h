@@ -24,6 +24,9 @@ struct reply {
 /* Opens the reply queue that the request names and removes its name. false: there is no such queue
  * that we could answer in; then nobody can be told. */
 bool reply_open(struct server *server, const struct ctl_header *request, struct reply *reply);
+/* The process that holds the record lock which the maker of a reply queue takes on it: 0 for one in
+ * a PID namespace that we cannot see, -1 for none. */
+pid_t reply_queue_holder(mqd_t queue);
 /* Harmless on a closed one. */
 void reply_close(struct reply *reply);
 /* Fills in the header and sends, without blocking. false: nobody will read it. */

@@ -13,8 +13,8 @@
 
 enum tenant_client {
     CLIENT_UNCONFIRMED = 0, /* it has not said that it mapped its segment */
-    CLIENT_WATCHED = 1,     /* by its pidfd */
-    CLIENT_POLLED = 2,      /* by the segment's count of attachments */
+    CLIENT_WATCHED = 1,     /* it has; its end is known by its pidfd */
+    CLIENT_POLLED = 2,      /* it has; by the segment's count of attachments */
     CLIENT_GONE = 3
 };
 
@@ -61,10 +61,12 @@ void tenant_end(struct tenant *tenant);
 void tenant_refuse(struct tenant *tenant, gs_status status, const char *text);
 
 /* liveness.c */
+/* Watches the process that asks, if it can be seen; the reply queue must be open. */
+void liveness_begin(struct tenant *tenant);
+/* The attach has been answered: starts the time in which the client must map its segment. */
+void liveness_expect(struct tenant *tenant);
 /* The client says that it has mapped its segment. */
 void liveness_confirm(struct tenant *tenant);
-/* Starts the time in which it must say so. */
-void liveness_expect(struct tenant *tenant);
 void liveness_end(struct tenant *tenant);
 
 #endif
