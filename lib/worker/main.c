@@ -115,7 +115,7 @@ static int link_loop(void)
             continue;
         if (n <= 0)
             return 0; /* the supervisor is gone */
-        if (n != sizeof(message) || message.slot >= LINK_SLOTS_MAX) {
+        if (n != sizeof(message) || (message.op != LINK_QUIT && message.slot >= LINK_SLOTS_MAX)) {
             log_error("a message of %zd bytes from the supervisor", n);
             return 1;
         }
