@@ -38,8 +38,8 @@ MISSING := $(filter-out $(HAVE),$(sort $(foreach goal,$(MAKECMDGOALS),$(NEED_$(g
 ifneq ($(MISSING),)
 ifneq ($(DEPS),skip)
 # make builds this file, by installing, and then starts anew, so that HAVE is right.
-include $(BUILD)/installed$(subst $() ,-,$(sort $(MISSING))).mk
-$(BUILD)/installed%.mk:
+include $(BUILD)/installed-$(subst $() ,-,$(sort $(MISSING))).mk
+$(BUILD)/installed-%.mk:
 	test/deps $(MISSING)
 	@mkdir -p $(@D) && touch $@
 endif

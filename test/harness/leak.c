@@ -129,6 +129,7 @@ static unsigned queue_report(const char *name)
 
 unsigned leak_queues(const char *instance)
 {
+    const char *mount = getenv("GSHARE_TEST_QUEUES"); /* of test/run */
     char name[WIRE_NAME_MAX], prefix[WIRE_NAME_MAX];
     unsigned found = 0;
     struct dirent *entry;
@@ -142,7 +143,7 @@ unsigned leak_queues(const char *instance)
     }
     /* Reply queues have random names: they can be seen only where the queues are mounted. */
     snprintf(prefix, sizeof(prefix), "gshare.%s.", instance);
-    dir = opendir(QUEUES_MOUNT);
+    dir = opendir(mount != NULL ? mount : QUEUES_MOUNT);
     while (dir != NULL && (entry = readdir(dir)) != NULL) {
         if (strncmp(entry->d_name, prefix, strlen(prefix)) == 0) {
             char path[300];
