@@ -93,7 +93,7 @@ void admin_quit(struct server *server, const struct ctl_admin *request, const st
                      (unsigned)reply->uid, (unsigned)geteuid());
         return;
     }
-    log_info("uid %u ends the server; %u tenants have %u s", (unsigned)reply->uid,
+    log_info("uid %u ends the server; tenants attached: %u, their time: %u s", (unsigned)reply->uid,
              server->registry.count, request->timeout_s);
     reply_send(reply, &answer.h, sizeof(answer));
     server_drain(server, (uint64_t)request->timeout_s * 1000000000u);

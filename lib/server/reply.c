@@ -141,6 +141,11 @@ bool reply_open(struct server *server, const struct ctl_header *request, struct 
     }
     mq_unlink(name); /* its client may have done so before us */
     announcement_done(&server->announcements, request->token);
+    if (reply_queue_holder(queue) < 0) {
+        log_debug("request %u: its client has ended", request->op);
+        mq_close(queue);
+        return false;
+    }
     *reply = (struct reply){queue, st.st_uid, request->op, request->token};
     return true;
 }

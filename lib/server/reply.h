@@ -21,8 +21,8 @@ struct reply {
     uint64_t token;
 };
 
-/* Opens the reply queue that the request names and removes its name. false: there is no such queue
- * that we could answer in; then nobody can be told. */
+/* Opens the reply queue that the request names and removes its name. false: there is no such queue,
+ * or its client is gone: then nobody can be told. */
 bool reply_open(struct server *server, const struct ctl_header *request, struct reply *reply);
 /* The process that holds the record lock which the maker of a reply queue takes on it: 0 for one in
  * a PID namespace that we cannot see, -1 for none. */

@@ -31,7 +31,7 @@ static void server_stop(struct server *server)
     timer_cancel(&server->loop, &server->drain);
     notify_send("STOPPING=1");
     if (server->registry.count)
-        log_info("ending with %u tenants attached", server->registry.count);
+        log_info("ending; tenants still attached: %u", server->registry.count);
     status_page_end(&server->status);
     for (int i = 0; i < server->device_count; i++)
         device_quit(&server->device[i]);
