@@ -1,0 +1,52 @@
+/*
+ * fake_server.h - a server in two threads of the test's own process, for tests of libgshare: real
+ * queues and real segments, but the device is host memory and there are three kernels:
+ *
+ *     fill(u64 pointer, u32 value, u32 count)   stores value in count words
+ *     none()                                    nothing
+ *     wide(4,096 bytes)                         stores the last 8 bytes where the first 8 point to
+ *
+ * Any PTX text is a module, but text that begins with "bad", which is refused with a log. Its
+ * dispatcher sleeps at the first opportunity, so that every doorbell counts: a lost one shows as a
+ * delay of FAKE_NAP_MS.
+ */
+#ifndef GS_TEST_FAKE_SERVER_H
+#define GS_TEST_FAKE_SERVER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "gshare.h"
+
+#define FAKE_NAP_MS        5000u
+#define FAKE_SM_COUNT      16u
+#define FAKE_THREADS_MAX   1024u
+#define FAKE_SMEM_MAX      49152u
+#define FAKE_DEVICE_MEMORY (64u << 20)
+
+struct fake;
+
+/* Ends the test if it cannot. */
+struct fake *fake_start(const char *instance);
+/* Stops and removes all. */
+void fake_stop(struct fake *fake);
+
+/* As if the supervisor had been killed: the status page says so, and nothing answers any more. */
+void fake_die(struct fake *fake);
+/* Rings are left alone while it is paused; requests are answered. */
+void fake_pause(struct fake *fake, bool paused);
+/* Ends all sessions as a fault of theirs. */
+void fake_fault(struct fake *fake, gs_status status, const char *message);
+/* The next request of each session is answered with this status instead. */
+void fake_refuse_next(struct fake *fake, gs_status status, const char *message);
+/* The next attach is granted, but with a segment of another layout version. */
+void fake_break_next_segment(struct fake *fake);
+
+/* What was asked of it so far. */
+unsigned fake_sessions_open(struct fake *fake);
+unsigned fake_host_blocks(struct fake *fake);
+uint64_t fake_allocated(struct fake *fake);
+/* Bells that found no message within FAKE_NAP_MS though there was work. */
+unsigned fake_lost_bells(struct fake *fake);
+
+#endif
