@@ -8,8 +8,9 @@
 #include "client/host_block.h"
 #include "client/session.h"
 
-#define MEMORY_ALLOCATION 0u /* a device range's value if it came from gs_malloc, else its module  \
-                              */
+#define MEMORY_ALLOCATION                                                                          \
+    0u /* a device range's value if it came from gs_malloc, else its module                        \
+        */
 
 /* Is [address, address + size) inside one live range? what: "destination", "source". Under the
  * lock of the stream that will use it, until the record is committed.

@@ -64,9 +64,9 @@ gs_status stream_not_recording(const struct stream *stream, const char *what)
                      stream->number, what);
 }
 
-/* Waits until a quarter of the ring is free. Only as much as the record needs would do, but then each
- * completion would let one record in, which the dispatcher would issue alone: measured on an H200,
- * 350,000 launches a second so, over a million in longer runs. The device has the other three
+/* Waits until a quarter of the ring is free. Only as much as the record needs would do, but then
+ * each completion would let one record in, which the dispatcher would issue alone: measured on an
+ * H200, 350,000 launches a second so, over a million in longer runs. The device has the other three
  * quarters to work on meanwhile. */
 static gs_status ring_await(struct session *session, struct stream *stream)
 {
@@ -125,14 +125,15 @@ void activity_signal(struct session *session, unsigned bit)
     _Atomic uint64_t *activity = &session->client->activity;
     uint64_t mask = UINT64_C(1) << bit;
 
-    /* What is announced (a tail, a request) must be visible before the bit is found set: pairs with
-     * the dispatcher's exchange of activity, after which it reads the tails. */
-    atomic_thread_fence(memory_order_seq_cst);
-    if (!(atomic_load_explicit(activity, memory_order_relaxed) & mask))
+    /* The announced store and this load are both seq_cst, as are the dispatcher's exchange of
+     * activity and its loads of tails and request state after it: if the bit is found set, the
+     * exchange is still to come, and the dispatcher's loads after it see the store. (Not a fence,
+     * which ThreadSanitizer does not know.) */
+    if (!(atomic_load_explicit(activity, memory_order_seq_cst) & mask))
         atomic_fetch_or_explicit(activity, mask, memory_order_seq_cst);
-    /* Pairs with the dispatcher, which sets need_bell, then (a fence between) looks at activity
-     * once more before it stops polling: either it sees the bit or this sees need_bell. The
-     * exchange lets one of several threads ring. */
+    /* Pairs with the dispatcher, which sets need_bell and then looks at activity once more, both
+     * seq_cst, before it stops polling: either it sees the bit or this sees need_bell. The exchange
+     * lets one of several threads ring. */
     if (atomic_load_explicit(&session->server->need_bell, memory_order_seq_cst) &&
         atomic_exchange_explicit(&session->server->need_bell, 0, memory_order_seq_cst))
         bell_ring(session);

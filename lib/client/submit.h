@@ -31,8 +31,8 @@ gs_status stream_reserve(struct session *session, struct stream *stream, uint32_
 /* Gives the record of that size to the server, or keeps it in the graph. Cannot fail. */
 void stream_commit(struct session *session, struct stream *stream, uint32_t size);
 
-/* Tells the dispatcher that a bit of seg_client.activity is due; what it announces was stored
- * before. */
+/* Tells the dispatcher that a bit of seg_client.activity is due. What it announces was stored
+ * before, with memory_order_seq_cst. */
 void activity_signal(struct session *session, unsigned bit);
 
 #endif

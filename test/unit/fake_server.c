@@ -174,8 +174,8 @@ static bool record_run(struct tenant *tenant, const unsigned char *bytes)
 
 static bool stream_drain(struct tenant *tenant, unsigned stream)
 {
-    /* acquire: pairs with the release in stream_commit */
-    uint64_t tail = atomic_load_explicit(&tenant->client->tail[stream], memory_order_acquire);
+    /* pairs with stream_commit; seq_cst: after the exchange of activity */
+    uint64_t tail = atomic_load_explicit(&tenant->client->tail[stream], memory_order_seq_cst);
     const unsigned char *ring = tenant->segment + SEG_OFF_RINGS + stream * SEG_RING_BYTES;
     unsigned char bytes[SEG_RING_BYTES / 4];
     bool worked = false;
@@ -356,8 +356,8 @@ static void request_answer(struct fake *fake, struct tenant *tenant)
 {
     struct seg_request *r = tenant->request;
 
-    /* acquire: pairs with the release of POSTED */
-    if (atomic_load_explicit(&r->state, memory_order_acquire) != REQ_POSTED)
+    /* pairs with request_post; seq_cst: after the exchange of activity */
+    if (atomic_load_explicit(&r->state, memory_order_seq_cst) != REQ_POSTED)
         return;
     r->status = request_run(fake, tenant, r);
     /* release: pairs with the client's acquire of DONE */
@@ -416,7 +416,6 @@ static bool all_ask_bell(struct fake *fake)
             continue;
         atomic_store_explicit(&tenant->server->need_bell, 1, memory_order_seq_cst);
         /* Pairs with activity_signal: the bit is seen here, or need_bell there. */
-        atomic_thread_fence(memory_order_seq_cst);
         idle &= !atomic_load_explicit(&tenant->client->activity, memory_order_seq_cst);
     }
     pthread_mutex_unlock(&fake->lock);
