@@ -30,7 +30,8 @@
 
 #define DRAIN_BUDGET   64u       /* records of a stream a turn */
 #define HOT_NS         200000u   /* a session stays polled so long after its last activity */
-#define BELL_NS        20000u    /* how often the doorbell is looked at while awake */
+#define BELL_NS        1000000u  /* how often the doorbell is emptied while awake */
+#define COLD_A_TURN    4u        /* cold sessions looked at in each turn while awake */
 #define PARKED_NS      20000u    /* how often jobs that wait for the device are looked at */
 #define WATCH_NS       5000000u  /* how often a busy device is asked whether it still lives */
 #define WATCH_SESSIONS 16u       /* sessions asked each time */
@@ -50,7 +51,7 @@ static struct {
     uint32_t hot_count;
     struct job *parked; /* jobs that wait for the device to finish their session's work */
     uint64_t now, next_bell, next_parked, next_watch;
-    uint32_t watch_cursor;
+    uint32_t watch_cursor, cold_cursor;
     uint64_t next_confirm;
     bool busy;    /* some stream may have unfinished work */
     bool burying; /* a job clears the graveyard */
@@ -392,6 +393,17 @@ static void cold_look(struct session *session)
         session_heat(session);
 }
 
+/* While the dispatcher is awake it finds cold sessions that became active by looking at a few of
+ * them in each turn: cheaper than a system call for the doorbell. */
+static void cold_turn(void)
+{
+    for (uint32_t n = 0; n < COLD_A_TURN && n < d.slots_used; n++) {
+        if (d.cold_cursor >= d.slots_used)
+            d.cold_cursor = 0;
+        cold_look(d.slots[d.cold_cursor++]);
+    }
+}
+
 static void bell_take(void)
 {
     uint32_t slot, messages = 0;
@@ -484,6 +496,7 @@ static void *dispatch_main(void *unused)
         inbox_take();
         for (uint32_t i = d.hot_count; i > 0; i--)
             session_turn(d.hot[i - 1]);
+        cold_turn();
         if (d.now >= d.next_bell) {
             bell_take();
             d.next_bell = d.now + BELL_NS;
