@@ -60,7 +60,7 @@ GS_LDFLAGS += -pthread
 NO_UNDEFINED := $(if $(SANITIZE),,-Wl,-z,defs)
 LDLIBS_RT  := -lrt -ldl
 
-COMPILE = $(CC) $(GS_CFLAGS) $(CFLAGS) $(CPPFLAGS)
+COMPILE = $(CC) $(GS_CFLAGS) $(CFLAGS) $(ROOM_CFLAGS) $(CPPFLAGS)
 LINK    = $(CC) $(GS_LDFLAGS) $(CFLAGS) $(LDFLAGS)
 
 # One line per step; V=1 shows the commands.
@@ -72,7 +72,7 @@ ROOMS := common client server worker ptx softcuda gsctl
 room_objs = $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard lib/$(1)/*.c))
 
 # The interpreter's lane loops are written for the vectorizer.
-$(BUILD)/obj/lib/softcuda/%.o: GS_CFLAGS += -O3 -fno-math-errno -ffp-contract=off
+$(BUILD)/obj/lib/softcuda/%.o: ROOM_CFLAGS := -O3 -fno-math-errno -ffp-contract=off
 
 BINS := $(BUILD)/bin/gshared $(BUILD)/bin/gsctl
 LIBS := $(BUILD)/lib/libgshare.so $(BUILD)/lib/libgshare.a $(BUILD)/lib/libgshare-softcuda.so

@@ -9,6 +9,7 @@
 
 #include <string.h>
 
+#include "client/bulk.h"
 #include "client/error.h"
 #include "client/memory.h"
 #include "client/submit.h"
@@ -58,7 +59,8 @@ static gs_status staged_to_device(struct session *session, struct stream *stream
             return status;
         offset = (uint64_t)chunk * staging->chunk_bytes;
         bytes = copy->size - done < piece ? copy->size - done : piece;
-        memcpy(staging->base + offset, (const unsigned char *)copy->host + done, bytes);
+        bulk_copy(staging->base + offset, (const unsigned char *)copy->host + done, bytes,
+                  copy->size);
         status = copy_record(session, stream, REC_HTOD, staging->block, copy->device + done, offset,
                              bytes);
         staging_give(staging, chunk, stream->number, stream->tail);
@@ -123,8 +125,8 @@ static gs_status staged_to_host(struct session *session, struct stream *stream,
             break;
         uint32_t chunk = ahead.entry[ahead.first].chunk;
         uint64_t bytes = ahead.entry[ahead.first].bytes;
-        memcpy((unsigned char *)copy->host + done,
-               staging->base + (uint64_t)chunk * staging->chunk_bytes, bytes);
+        bulk_copy((unsigned char *)copy->host + done,
+                  staging->base + (uint64_t)chunk * staging->chunk_bytes, bytes, copy->size);
         staging_give(staging, chunk, stream->number, ahead.entry[ahead.first].position);
         done += bytes;
         ahead.first = (ahead.first + 1) % STAGING_CHUNKS_MAX;

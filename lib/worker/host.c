@@ -115,6 +115,10 @@ static void alloc_install(struct job *job)
     job->session->hosts[job->index] = block;
 }
 
+static void free_work(struct job *job);
+static const struct job_kind job_host_free_plain = {"host_free", JOB_QUICK, NULL,
+                                                    free_work,   NULL,      NULL};
+
 static void free_prepare(struct job *job)
 {
     job->object = host_find(job->session, job->arg[0]);
@@ -124,6 +128,9 @@ static void free_prepare(struct job *job)
     }
     job->session->hosts[job->arg[0]] = NULL;
     job->session->table_generation++;
+    /* The device cannot use it: nothing to wait for. */
+    if (!((const struct host_block *)job->object)->pinned)
+        job->kind = &job_host_free_plain;
 }
 
 static void free_work(struct job *job)

@@ -392,8 +392,9 @@ uint32_t stream_drain(struct session *session, uint32_t index, uint32_t budget, 
     *stalled = false;
     if (!stream->cu || session->faulted)
         return 0;
-    /* acquire: the records before the tail; pairs with the client's release store */
-    uint64_t tail = atomic_load_explicit(&session->client->tail[index], memory_order_acquire);
+    /* seq_cst: after the exchange of activity; and the records before the tail, with the client's
+     * store */
+    uint64_t tail = atomic_load(&session->client->tail[index]);
     if (!ring_tail_valid(tail, stream->head)) {
         rejected(session, index, "a ring tail beyond the ring");
         return 0;

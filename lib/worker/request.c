@@ -46,8 +46,9 @@ struct job *request_take(struct session *session)
 {
     struct seg_request *slot = session->request;
 
-    /* acquire: the request; pairs with the client's release of POSTED */
-    if (atomic_load_explicit(&slot->state, memory_order_acquire) != REQ_POSTED)
+    /* seq_cst: after the exchange of activity; and the request, with the client's store of POSTED
+     */
+    if (atomic_load(&slot->state) != REQ_POSTED)
         return NULL;
     uint32_t op = slot->op;
     if (op >= ARRAY_SIZE(kinds) || !kinds[op]) {

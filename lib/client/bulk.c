@@ -1,0 +1,139 @@
+/* bulk.c - see bulk.h. */
+#include "client/bulk.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdint.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/util.h"
+
+#if defined(__SSE2__)
+#include <emmintrin.h>
+
+static void stream_copy(unsigned char *dst, const unsigned char *src, size_t size)
+{
+    size_t head = (16 - (uintptr_t)dst % 16) % 16;
+
+    memcpy(dst, src, head);
+    for (dst += head, src += head, size -= head; size >= 64; dst += 64, src += 64, size -= 64) {
+        __m128i a = _mm_loadu_si128((const __m128i *)(const void *)src);
+        __m128i b = _mm_loadu_si128((const __m128i *)(const void *)(src + 16));
+        __m128i c = _mm_loadu_si128((const __m128i *)(const void *)(src + 32));
+        __m128i d = _mm_loadu_si128((const __m128i *)(const void *)(src + 48));
+        _mm_stream_si128((__m128i *)(void *)dst, a);
+        _mm_stream_si128((__m128i *)(void *)(dst + 16), b);
+        _mm_stream_si128((__m128i *)(void *)(dst + 32), c);
+        _mm_stream_si128((__m128i *)(void *)(dst + 48), d);
+    }
+    memcpy(dst, src, size);
+    /* Streaming stores are weakly ordered: they must be out before the record that names them. */
+    _mm_sfence();
+}
+#else
+static void stream_copy(unsigned char *dst, const unsigned char *src, size_t size)
+{
+    memcpy(dst, src, size);
+}
+#endif
+
+enum { HELPER_NONE, HELPER_RUNS, HELPER_REFUSED };
+
+static struct {
+    pthread_mutex_t owner; /* the copy that has the helper; also guards state */
+    int state;
+    _Atomic uint32_t work; /* 1: dst, src and size are for the helper; a futex */
+    unsigned char *dst;
+    const unsigned char *src;
+    size_t size;
+} helper = {.owner = PTHREAD_MUTEX_INITIALIZER};
+
+static void *helper_main(void *unused)
+{
+    (void)unused;
+    for (;;) {
+        /* acquire: the piece; pairs with helper_give */
+        while (!atomic_load_explicit(&helper.work, memory_order_acquire))
+            futex_wait(&helper.work, 0, UINT64_C(1000000000));
+        stream_copy(helper.dst, helper.src, helper.size);
+        /* release: the copied bytes; pairs with helper_await */
+        atomic_store_explicit(&helper.work, 0, memory_order_release);
+    }
+    return NULL;
+}
+
+static void helper_give(unsigned char *dst, const unsigned char *src, size_t size)
+{
+    helper.dst = dst;
+    helper.src = src;
+    helper.size = size;
+    atomic_store_explicit(&helper.work, 1, memory_order_release);
+    futex_wake(&helper.work);
+}
+
+static void helper_await(void)
+{
+    while (atomic_load_explicit(&helper.work, memory_order_acquire))
+        cpu_relax();
+}
+
+/* A child of fork has no helper, and whoever held it is not there. */
+static void helper_forget(void)
+{
+    static const pthread_mutex_t fresh = PTHREAD_MUTEX_INITIALIZER;
+
+    memcpy(&helper.owner, &fresh, sizeof(fresh));
+    atomic_store_explicit(&helper.work, 0, memory_order_relaxed);
+    helper.state = helper.state == HELPER_RUNS ? HELPER_NONE : helper.state;
+}
+
+/* Called with `owner` held. */
+static int helper_start(void)
+{
+    static int registered;
+    sigset_t all, before;
+    pthread_t thread;
+
+    if (sysconf(_SC_NPROCESSORS_ONLN) < 4) /* the dispatcher and the caller need theirs */
+        return HELPER_REFUSED;
+    if (!registered && pthread_atfork(NULL, NULL, helper_forget))
+        return HELPER_REFUSED;
+    registered = 1;
+    /* The application's signals are for its own threads. */
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int failed = pthread_create(&thread, NULL, helper_main, NULL);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (failed)
+        return HELPER_REFUSED;
+    pthread_detach(thread);
+    return HELPER_RUNS;
+}
+
+static int helper_take(void)
+{
+    if (pthread_mutex_trylock(&helper.owner))
+        return 0;
+    if (helper.state == HELPER_NONE)
+        helper.state = helper_start();
+    if (helper.state == HELPER_RUNS)
+        return 1;
+    pthread_mutex_unlock(&helper.owner);
+    return 0;
+}
+
+void bulk_copy(void *dst, const void *src, size_t size, size_t total)
+{
+    if (total < BULK_STREAM) {
+        memcpy(dst, src, size);
+    } else if (total < BULK_HELP || !helper_take()) {
+        stream_copy(dst, src, size);
+    } else {
+        size_t half = size / 2 / 64 * 64;
+        helper_give((unsigned char *)dst + half, (const unsigned char *)src + half, size - half);
+        stream_copy(dst, src, half);
+        helper_await();
+        pthread_mutex_unlock(&helper.owner);
+    }
+}
