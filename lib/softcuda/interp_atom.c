@@ -1,0 +1,116 @@
+// Atomics: atom and red on global and shared memory, on the host's own atomics, because other
+// blocks run on other threads. Every operation is sequentially consistent, which is at least what
+// any order that PTX can name asks for.
+#include "softcuda/interp_address.h"
+
+// Values of 16 to 64 bits as integers; what an operation makes of the old one.
+static uint64_t integer_result(uint32_t aop, enum ptx_type t, uint64_t old, uint64_t b, uint64_t c)
+{
+    bool is_signed = ptx_type_is_signed(t), wide = ptx_type_bits(t) == 64;
+    bool less = !is_signed ? old < b : wide ? (int64_t)old < (int64_t)b : (int32_t)old < (int32_t)b;
+    switch (aop) {
+    case PTX_AOP_ADD:
+        return old + b;
+    case PTX_AOP_INC:
+        return old >= b ? 0 : old + 1;
+    case PTX_AOP_DEC:
+        return old == 0 || old > b ? b : old - 1;
+    case PTX_AOP_MIN:
+        return less ? old : b;
+    case PTX_AOP_MAX:
+        return less ? b : old;
+    case PTX_AOP_AND:
+        return old & b;
+    case PTX_AOP_OR:
+        return old | b;
+    case PTX_AOP_XOR:
+        return old ^ b;
+    case PTX_AOP_CAS:
+        return old == b ? c : old;
+    default: // exch
+        return b;
+    }
+}
+
+static uint32_t half_result(uint32_t aop, bool bf16, uint32_t old, uint32_t b)
+{
+    float x = bf16 ? bf16_to_f32(old) : f16_to_f32(old), y = bf16 ? bf16_to_f32(b) : f16_to_f32(b);
+    float r = aop == PTX_AOP_MIN ? f32_min(x, y) : aop == PTX_AOP_MAX ? f32_max(x, y) : x + y;
+    return bf16 ? bf16_from_f32(r) : f16_from_f32(r);
+}
+
+static uint64_t float_result(uint32_t aop, enum ptx_type t, uint64_t old, uint64_t b)
+{
+    bool bf16 = t == PTX_T_BF16 || t == PTX_T_BF16X2;
+    uint32_t o = (uint32_t)old, v = (uint32_t)b;
+    switch (t) {
+    case PTX_T_F32:
+        return f32_out(f32_from(o) + f32_from(v));
+    case PTX_T_F64:
+        return f64_bits(f64_from(old) + f64_from(b));
+    case PTX_T_F16:
+    case PTX_T_BF16:
+        return half_result(aop, bf16, o & 0xffffu, v & 0xffffu);
+    default:
+        return half_result(aop, bf16, o & 0xffffu, v & 0xffffu) |
+               half_result(aop, bf16, o >> 16, v >> 16) << 16;
+    }
+}
+
+static uint64_t result(uint32_t aop, enum ptx_type t, uint64_t old, uint64_t b, uint64_t c)
+{
+    bool is_float = ptx_type_is_float(t) && aop != PTX_AOP_EXCH && aop != PTX_AOP_CAS;
+    return is_float ? float_result(aop, t, old, b) : integer_result(aop, t, old, b, c);
+}
+
+#define ATOMIC_BY(T)                                                                               \
+    static uint64_t atomic_##T(void *at, uint32_t aop, enum ptx_type t, uint64_t b, uint64_t c)    \
+    {                                                                                              \
+        T *p = at;                                                                                 \
+        T old, new;                                                                                \
+        if (aop == PTX_AOP_ADD && !ptx_type_is_float(t))                                           \
+            return __atomic_fetch_add(p, (T)b, __ATOMIC_SEQ_CST);                                  \
+        if (aop == PTX_AOP_EXCH)                                                                   \
+            return __atomic_exchange_n(p, (T)b, __ATOMIC_SEQ_CST);                                 \
+        old = __atomic_load_n(p, __ATOMIC_RELAXED);                                                \
+        do                                                                                         \
+            new = (T)result(aop, t, old, b, c);                                                    \
+        while (!__atomic_compare_exchange_n(p, &old, new, false, __ATOMIC_SEQ_CST,                 \
+                                            __ATOMIC_RELAXED));                                    \
+        return old;                                                                                \
+    }
+ATOMIC_BY(u16)
+ATOMIC_BY(u32)
+ATOMIC_BY(u64)
+#undef ATOMIC_BY
+
+int op_atom(struct warp *w, const struct insn *in, uint32_t mask)
+{
+    _Alignas(SLOT_ALIGN) uint64_t at[LANES];
+    enum ptx_type t = (enum ptx_type)in->type;
+    uint32_t bytes = ptx_type_bits(t) / 8;
+    bool wide = bytes == 8;
+    uint64_t window = space_window(in->mode);
+    if (window == MEM_LOCAL_WINDOW || window == MEM_PARAM_WINDOW || in->mode == SPACE_FRAME)
+        return warp_fault(w, in, mask, EXEC_FAULT_ADDRESS_SPACE, 0);
+    int step = lanes_address(w, in, mask, bytes, MEM_READ | MEM_WRITE, at);
+    if (step)
+        return step;
+    w->strong++;
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        unsigned l = (unsigned)__builtin_ctz(rest);
+        uint64_t b = wide ? SLOT(u64, w, in->b)[l] : SLOT(u32, w, in->b)[l];
+        uint64_t c = wide ? SLOT(u64, w, in->c)[l] : SLOT(u32, w, in->c)[l];
+        void *p = mem_pointer(at[l]);
+        uint64_t old = wide         ? atomic_u64(p, in->target, t, b, c)
+                       : bytes == 4 ? atomic_u32(p, in->target, t, b, c)
+                                    : atomic_u16(p, in->target, t, b & 0xffffu, c);
+        if (in->d == NO_OPERAND)
+            continue;
+        if (wide)
+            SLOT(u64, w, in->d)[l] = old;
+        else
+            SLOT(u32, w, in->d)[l] = (uint32_t)old;
+    }
+    return STEP_NEXT;
+}

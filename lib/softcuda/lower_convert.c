@@ -1,0 +1,486 @@
+// mov with its packing and unpacking, cvt between all types, cvta.
+#include <errno.h>
+
+#include "softcuda/lower.h"
+
+static const struct ptx_operand *op(const struct lower *L, unsigned i)
+{
+    return &L->inst->ops[i];
+}
+
+static enum alu move_of(unsigned bits)
+{
+    return bits == 64 ? ALU_mov_b64 : ALU_mov_b32;
+}
+
+// ---- mov
+
+// {a, b, ...} into one wider value, least significant first.
+static void lower_pack(struct lower *L, uint32_t d, unsigned bits, const struct ptx_operand *v)
+{
+    unsigned each = bits / (v->count ? v->count : 1);
+    if (bits == 128 && v->count == 2) {
+        uint32_t a = lower_src(L, &v->list[0], 64), b = lower_src(L, &v->list[1], 64);
+        lower_alu1(L, ALU_mov_b64, d, a);
+        lower_alu1(L, ALU_mov_b64, d + LANES * 8, b);
+    } else if (bits == 64 && each == 32) {
+        uint32_t a = lower_src(L, &v->list[0], 32), b = lower_src(L, &v->list[1], 32);
+        lower_alu2(L, ALU_pack_b64_b32, d, a, b);
+    } else if (bits == 64 && each == 16 && v->count == 4) {
+        uint32_t s[4], low = lower_temp(L), high = lower_temp(L);
+        for (unsigned i = 0; i < 4; i++)
+            s[i] = lower_src(L, &v->list[i], 32);
+        lower_alu2(L, ALU_pack_b32_b16, low, s[0], s[1]);
+        lower_alu2(L, ALU_pack_b32_b16, high, s[2], s[3]);
+        lower_alu2(L, ALU_pack_b64_b32, d, low, high);
+    } else if (bits == 32 && each == 16) {
+        uint32_t a = lower_src(L, &v->list[0], 32), b = lower_src(L, &v->list[1], 32);
+        lower_alu2(L, ALU_pack_b32_b16, d, a, b);
+    } else if (bits == 32 && each == 8 && v->count == 4) {
+        uint32_t s[4], low = lower_temp(L), high = lower_temp(L);
+        for (unsigned i = 0; i < 4; i++)
+            s[i] = lower_src(L, &v->list[i], 32);
+        lower_alu2(L, ALU_pack_b16_b8, low, s[0], s[1]);
+        lower_alu2(L, ALU_pack_b16_b8, high, s[2], s[3]);
+        lower_alu2(L, ALU_pack_b32_b16, d, low, high);
+    } else {
+        lower_fail(L, -ENOTSUP, "packing %u values into %u bits", v->count, bits);
+    }
+}
+
+static void lower_unpack(struct lower *L, const struct ptx_operand *v, uint32_t a, unsigned bits)
+{
+    unsigned each = bits / (v->count ? v->count : 1);
+    uint32_t t = lower_temp(L); // the source may be one of the results
+    if (bits == 128 && v->count == 2) {
+        uint32_t t2 = lower_temp(L);
+        lower_alu1(L, ALU_mov_b64, t, a);
+        lower_alu1(L, ALU_mov_b64, t2, a + LANES * 8);
+        lower_alu1(L, ALU_mov_b64, lower_dst(L, &v->list[0], 64), t);
+        lower_alu1(L, ALU_mov_b64, lower_dst(L, &v->list[1], 64), t2);
+    } else if (bits == 64 && each == 32) {
+        lower_alu1(L, ALU_low_b32, lower_dst(L, &v->list[0], 32), a);
+        lower_alu1(L, ALU_high_b32, lower_dst(L, &v->list[1], 32), a);
+    } else if (bits == 64 && each == 16 && v->count == 4) {
+        for (unsigned i = 0; i < 2; i++) {
+            lower_alu1(L, i ? ALU_high_b32 : ALU_low_b32, t, a);
+            lower_alu1(L, ALU_ext_u16, lower_dst(L, &v->list[2 * i], 32), t);
+            lower_alu1(L, ALU_high_b16, lower_dst(L, &v->list[2 * i + 1], 32), t);
+        }
+    } else if (bits == 32 && each == 16) {
+        lower_alu1(L, ALU_mov_b32, t, a);
+        lower_alu1(L, ALU_ext_u16, lower_dst(L, &v->list[0], 32), t);
+        lower_alu1(L, ALU_high_b16, lower_dst(L, &v->list[1], 32), t);
+    } else if (bits == 32 && each == 8 && v->count == 4) {
+        lower_alu1(L, ALU_mov_b32, t, a);
+        for (unsigned i = 0; i < 4; i++) {
+            uint32_t d = lower_dst(L, &v->list[i], 32), s = lower_temp(L);
+            lower_alu2(L, ALU_shr_u32, s, t, lower_const32(L, 8 * i));
+            lower_alu1(L, ALU_ext_u8, d, s);
+        }
+    } else {
+        lower_fail(L, -ENOTSUP, "unpacking %u bits into %u values", bits, v->count);
+    }
+}
+
+static void lower_mov(struct lower *L)
+{
+    const struct ptx_operand *d = op(L, 0), *a = op(L, 1);
+    enum ptx_type t = (enum ptx_type)L->inst->type[0];
+    unsigned bits = lower_type_bits(t);
+    if (t == PTX_T_PRED) {
+        uint32_t p;
+        if (a->kind == PTX_OPND_SREG) { // %is_explicit_cluster
+            p = lower_const_pred(L, false);
+        } else {
+            p = lower_pred(L, a);
+        }
+        lower_alu1(L, ALU_pred_mov, lower_dst_pred(L, d), p);
+    } else if (d->kind == PTX_OPND_VEC) {
+        lower_unpack(L, d,
+                     bits == 128 && a->kind == PTX_OPND_REG && lower_opnd_bits(L, a) == 128
+                         ? L->slot[a->reg]
+                         : lower_src(L, a, bits),
+                     bits);
+    } else if (a->kind == PTX_OPND_VEC) {
+        lower_pack(L, lower_dst(L, d, bits), bits, a);
+    } else if (bits == 128) {
+        uint32_t to = lower_dst(L, d, 128), from = lower_src(L, a, 128);
+        lower_alu1(L, ALU_mov_b64, to, from);
+        lower_alu1(L, ALU_mov_b64, to + LANES * 8, from + LANES * 8);
+    } else {
+        uint32_t from = lower_src_type(L, a, t);
+        lower_alu1(L, move_of(bits), lower_dst(L, d, bits), from);
+    }
+}
+
+// ---- cvt
+
+struct cvt {
+    enum ptx_type to, from;
+    unsigned to_bits, from_bits; // of the types
+    unsigned dst_slot, src_slot; // of the registers, 32 or 64
+    uint32_t d, a;
+};
+
+static void lower_extend(struct lower *L, uint32_t d, uint32_t a, enum ptx_type t, unsigned slot)
+{
+    bool is_signed = ptx_type_is_signed(t);
+    unsigned bits = ptx_type_bits(t);
+    enum alu alu = bits == 8    ? (is_signed ? ALU_ext_s8 : ALU_ext_u8)
+                   : bits == 16 ? (is_signed ? ALU_ext_s16 : ALU_ext_u16)
+                                : ALU_mov_b32;
+    if (slot == 32) {
+        lower_alu1(L, alu, d, a);
+        return;
+    }
+    uint32_t t32 = a;
+    if (bits < 32) {
+        t32 = lower_temp(L);
+        lower_alu1(L, alu, t32, a);
+    }
+    lower_alu1(L, is_signed ? ALU_ext_s32_b64 : ALU_ext_u32_b64, d, t32);
+}
+
+// A result of an integer type, in 32 bits, into its register: registers of 16 bits hold zeros
+// above, wider ones the extended value.
+static void lower_store_int(struct lower *L, const struct cvt *c, uint32_t value)
+{
+    const struct ptx_operand *d = op(L, 0);
+    unsigned reg =
+        d->kind == PTX_OPND_REG ? ptx_type_bits((enum ptx_type)L->func->regs[d->reg].type) : 32;
+    if (reg == 16 && c->to_bits == 8 && ptx_type_is_signed(c->to))
+        lower_alu1(L, ALU_ext_s8_b16, c->d, value);
+    else if (reg == 16)
+        lower_alu1(L, c->to_bits == 8 ? ALU_ext_u8 : ALU_ext_u16, c->d, value);
+    else
+        lower_extend(L, c->d, value, c->to, c->dst_slot);
+}
+
+// Saturation of an integer to an integer type, by both their signs.
+static uint32_t lower_clamp(struct lower *L, const struct cvt *c, uint32_t a)
+{
+    bool from_signed = ptx_type_is_signed(c->from), to_signed = ptx_type_is_signed(c->to);
+    uint32_t t = lower_temp(L);
+    if (c->from_bits == 64) {
+        enum alu alu = from_signed ? (to_signed ? ALU_clamp_s32_s64 : ALU_clamp_u32_s64)
+                                   : (to_signed ? ALU_clamp_s32_u64 : ALU_clamp_u32_u64);
+        lower_alu1(L, alu, t, a);
+        a = t;
+        t = lower_temp(L);
+        from_signed = to_signed;
+    }
+    enum alu alu = ALU_mov_b32;
+    if (c->to_bits == 32)
+        alu = from_signed == to_signed ? ALU_mov_b32
+              : from_signed            ? ALU_clamp_u32_s32
+                                       : ALU_clamp_s32_u32;
+    else if (c->to_bits == 16)
+        alu = from_signed ? (to_signed ? ALU_clamp_s16_s32 : ALU_clamp_u16_s32)
+                          : (to_signed ? ALU_clamp_s16_u32 : ALU_clamp_u16_u32);
+    else
+        alu = from_signed ? (to_signed ? ALU_clamp_s8_s32 : ALU_clamp_u8_s32)
+                          : (to_signed ? ALU_clamp_s8_u32 : ALU_clamp_u8_u32);
+    lower_alu1(L, alu, t, a);
+    return t;
+}
+
+static void cvt_int_int(struct lower *L, const struct cvt *c)
+{
+    bool sat = L->inst->flags & PTX_F_SAT;
+    bool from_signed = ptx_type_is_signed(c->from);
+    if (c->to_bits == 64) {
+        if (c->from_bits < 64) {
+            if (sat && from_signed && !ptx_type_is_signed(c->to)) {
+                uint32_t t = lower_temp(L);
+                lower_extend(L, t, c->a, c->from, 64);
+                lower_alu1(L, ALU_clamp_u64_s64, c->d, t);
+            } else {
+                lower_extend(L, c->d, c->a, c->from, 64);
+            }
+        } else {
+            bool to_signed = ptx_type_is_signed(c->to);
+            lower_alu1(L,
+                       !sat || from_signed == to_signed ? ALU_mov_b64
+                       : from_signed                    ? ALU_clamp_u64_s64
+                                                        : ALU_clamp_s64_u64,
+                       c->d, c->a);
+        }
+        return;
+    }
+    if (c->from_bits == 64) {
+        uint32_t t;
+        if (sat) {
+            t = lower_clamp(L, c, c->a);
+        } else {
+            t = lower_temp(L);
+            lower_alu1(L, ALU_low_b32, t, c->a);
+        }
+        lower_store_int(L, c, t);
+        return;
+    }
+    // the source's bits, extended to 32
+    uint32_t t = c->a;
+    if (c->from_bits < 32) {
+        t = lower_temp(L);
+        lower_extend(L, t, c->a, c->from, 32);
+    }
+    if (sat)
+        t = lower_clamp(L, c, t);
+    lower_store_int(L, c, t);
+}
+
+static struct insn *modify(struct lower *L, struct insn *in)
+{
+    const struct ptx_inst *i = L->inst;
+    in->flags =
+        (uint16_t)((i->flags & PTX_F_FTZ ? INSN_FTZ : 0) | (i->flags & PTX_F_SAT ? INSN_SAT : 0) |
+                   (i->flags & PTX_F_RELU ? INSN_RELU : 0) |
+                   (i->flags & PTX_F_SATFINITE ? INSN_SATFINITE : 0));
+    in->mode = i->rnd;
+    return in;
+}
+
+static bool is_plain(const struct lower *L)
+{
+    const struct ptx_inst *i = L->inst;
+    return (i->rnd == PTX_RND_NONE || i->rnd == PTX_RND_RN) &&
+           !(i->flags & (PTX_F_FTZ | PTX_F_SAT | PTX_F_RELU | PTX_F_SATFINITE));
+}
+
+static bool is_half(enum ptx_type t)
+{
+    return t == PTX_T_F16 || t == PTX_T_BF16;
+}
+
+static void cvt_int_float(struct lower *L, const struct cvt *c)
+{
+    bool is_signed = ptx_type_is_signed(c->from), plain = is_plain(L);
+    uint32_t a = c->a;
+    if (c->from_bits < 32) {
+        a = lower_temp(L);
+        lower_extend(L, a, c->a, c->from, 32);
+    }
+    if (is_half(c->to)) { // through a double, which is exact below 2^53 and never a tie above
+        uint32_t t = lower_temp(L);
+        lower_alu1(L,
+                   c->from_bits == 64 ? (is_signed ? ALU_cvt_f64_s64 : ALU_cvt_f64_u64)
+                                      : (is_signed ? ALU_cvt_f64_s32 : ALU_cvt_f64_u32),
+                   t, a);
+        modify(L, lower_alu1(L, c->to == PTX_T_F16 ? ALU_cvt_f16_f64 : ALU_cvt_bf16_f64, c->d, t));
+        return;
+    }
+    static const enum alu rows[2][2][2][2] = {
+        // [f64][64-bit source][signed][any]
+        {{{ALU_cvt_f32_u32, ALU_cvt_f32_u32_any}, {ALU_cvt_f32_s32, ALU_cvt_f32_s32_any}},
+         {{ALU_cvt_f32_u64, ALU_cvt_f32_u64_any}, {ALU_cvt_f32_s64, ALU_cvt_f32_s64_any}}},
+        {{{ALU_cvt_f64_u32, ALU_cvt_f64_u32}, {ALU_cvt_f64_s32, ALU_cvt_f64_s32}},
+         {{ALU_cvt_f64_u64, ALU_cvt_f64_u64_any}, {ALU_cvt_f64_s64, ALU_cvt_f64_s64_any}}}};
+    modify(L,
+           lower_alu1(L, rows[c->to == PTX_T_F64][c->from_bits == 64][is_signed][!plain], c->d, a));
+}
+
+// A narrow float widened to f32.
+static uint32_t widen(struct lower *L, const struct cvt *c)
+{
+    if (!is_half(c->from))
+        return c->a;
+    uint32_t t = lower_temp(L);
+    struct insn *in =
+        lower_alu1(L, c->from == PTX_T_F16 ? ALU_cvt_f32_f16 : ALU_cvt_f32_bf16, t, c->a);
+    in->flags = 0;
+    return t;
+}
+
+static void cvt_float_int(struct lower *L, const struct cvt *c)
+{
+    bool is_signed = ptx_type_is_signed(c->to), wide = c->from == PTX_T_F64;
+    uint32_t a = widen(L, c);
+    if (c->to_bits == 32 && !wide && L->inst->rnd == PTX_RND_RZI && !(L->inst->flags & PTX_F_FTZ)) {
+        uint32_t t = c->dst_slot == 64 ? lower_temp(L) : c->d;
+        lower_alu1(L, is_signed ? ALU_cvt_s32_f32_rzi : ALU_cvt_u32_f32_rzi, t, a);
+        if (t != c->d)
+            lower_extend(L, c->d, t, c->to, 64);
+        return;
+    }
+    uint32_t t = c->to_bits == 64 ? c->d : lower_temp(L);
+    enum alu alu = c->to_bits == 64 ? (wide ? ALU_cvt_int64_f64 : ALU_cvt_int64_f32)
+                                    : (wide ? ALU_cvt_int_f64 : ALU_cvt_int_f32);
+    struct insn *in = modify(L, lower_alu1(L, alu, t, a));
+    in->flags = (uint16_t)((in->flags & INSN_FTZ) | (is_signed ? INSN_SIGNED : 0));
+    in->imm = c->to_bits;
+    if (c->to_bits != 64)
+        lower_store_int(L, c, t);
+}
+
+static bool rounds_to_integral(const struct lower *L)
+{
+    return L->inst->rnd >= PTX_RND_RNI;
+}
+
+static void cvt_float_float(struct lower *L, const struct cvt *c)
+{
+    bool plain = is_plain(L);
+    if (rounds_to_integral(L)) {
+        uint32_t a = widen(L, c), t = is_half(c->to) ? lower_temp(L) : c->d;
+        if (c->to != c->from)
+            lower_fail(L, -ENOTSUP, "rounding to an integral value of another type");
+        modify(L, lower_alu1(L, c->to == PTX_T_F64 ? ALU_round_f64 : ALU_round_f32, t, a));
+        if (is_half(c->to))
+            lower_alu1(L, c->to == PTX_T_F16 ? ALU_cvt_f16_f32 : ALU_cvt_bf16_f32, c->d, t);
+        return;
+    }
+    if (c->to == PTX_T_F64) {
+        uint32_t a = widen(L, c);
+        enum alu alu = c->from == PTX_T_F64 ? ALU_ident_f64_any
+                       : plain              ? ALU_cvt_f64_f32
+                                            : ALU_cvt_f64_f32_any;
+        modify(L, lower_alu1(L, alu, c->d, a));
+    } else if (c->to == PTX_T_F32) {
+        enum alu alu = c->from == PTX_T_F64    ? (plain ? ALU_cvt_f32_f64 : ALU_cvt_f32_f64_any)
+                       : c->from == PTX_T_F16  ? ALU_cvt_f32_f16
+                       : c->from == PTX_T_BF16 ? ALU_cvt_f32_bf16
+                                               : ALU_ident_f32_any;
+        modify(L, lower_alu1(L, alu, c->d, c->a));
+    } else if (c->to == PTX_T_TF32) {
+        modify(L, lower_alu1(L, ALU_cvt_tf32_f32, c->d, c->a));
+    } else if (c->from == PTX_T_F64) {
+        modify(L,
+               lower_alu1(L, c->to == PTX_T_F16 ? ALU_cvt_f16_f64 : ALU_cvt_bf16_f64, c->d, c->a));
+    } else {
+        bool f16 = c->to == PTX_T_F16;
+        modify(L, lower_alu1(L,
+                             plain ? (f16 ? ALU_cvt_f16_f32 : ALU_cvt_bf16_f32)
+                                   : (f16 ? ALU_cvt_f16_f32_any : ALU_cvt_bf16_f32_any),
+                             c->d, widen(L, c)));
+    }
+}
+
+static void cvt_packed(struct lower *L)
+{
+    enum ptx_type to = (enum ptx_type)L->inst->type[0], from = (enum ptx_type)L->inst->type[1];
+    bool two = L->inst->nops > 2 && op(L, 2)->kind != PTX_OPND_NONE;
+    uint32_t d = lower_dst(L, op(L, 0), 32), a = lower_src(L, op(L, 1), 32);
+    enum alu alu = ALU_COUNT;
+    if (from == PTX_T_F32 && two)
+        alu = to == PTX_T_F16X2    ? ALU_cvt_f16x2_f32
+              : to == PTX_T_BF16X2 ? ALU_cvt_bf16x2_f32
+              : to == PTX_T_E4M3X2 ? ALU_cvt_e4m3x2_f32
+              : to == PTX_T_E5M2X2 ? ALU_cvt_e5m2x2_f32
+                                   : ALU_COUNT;
+    else if (from == PTX_T_F16X2)
+        alu = to == PTX_T_E4M3X2   ? ALU_cvt_e4m3x2_f16x2
+              : to == PTX_T_E5M2X2 ? ALU_cvt_e5m2x2_f16x2
+                                   : ALU_COUNT;
+    else if (to == PTX_T_F16X2)
+        alu = from == PTX_T_E4M3X2   ? ALU_cvt_f16x2_e4m3x2
+              : from == PTX_T_E5M2X2 ? ALU_cvt_f16x2_e5m2x2
+                                     : ALU_COUNT;
+    if (alu == ALU_COUNT || L->inst->rnd == PTX_RND_RS ||
+        (L->inst->nops > 3 && op(L, 3)->kind != PTX_OPND_NONE)) {
+        lower_fail(L, -ENOTSUP, "this conversion");
+        return;
+    }
+    modify(L, lower_alu2(L, alu, d, a, two ? lower_src(L, op(L, 2), 32) : a));
+}
+
+// cvt.pack.sat.TYPE.s32 d, a, b{, c}: a above b, above c's upper part
+static void lower_cvt_pack(struct lower *L)
+{
+    struct cvt c = {.to = (enum ptx_type)L->inst->type[0], .from = PTX_T_S32, .from_bits = 32};
+    c.to_bits = ptx_type_bits(c.to);
+    if (c.to_bits != 16 && c.to_bits != 8) {
+        lower_fail(L, -ENOTSUP, "packing elements of %u bits", c.to_bits);
+        return;
+    }
+    uint32_t a = lower_clamp(L, &c, lower_src(L, op(L, 1), 32));
+    uint32_t b = lower_clamp(L, &c, lower_src(L, op(L, 2), 32));
+    uint32_t d = lower_dst(L, op(L, 0), 32), t = lower_temp(L);
+    if (c.to_bits == 16) {
+        lower_alu2(L, ALU_pack_b32_b16, d, b, a);
+        return;
+    }
+    lower_alu2(L, ALU_pack_b16_b8, t, b, a);
+    if (L->inst->nops > 3 && op(L, 3)->kind != PTX_OPND_NONE)
+        lower_alu2(L, ALU_pack_b32_b16, d, t, lower_src(L, op(L, 3), 32));
+    else
+        lower_alu1(L, ALU_mov_b32, d, t);
+}
+
+static void lower_cvt(struct lower *L)
+{
+    struct cvt c = {.to = (enum ptx_type)L->inst->type[0], .from = (enum ptx_type)L->inst->type[1]};
+    c.to_bits = ptx_type_bits(c.to);
+    c.from_bits = ptx_type_bits(c.from);
+    bool packed = c.to == PTX_T_F16X2 || c.to == PTX_T_BF16X2 || c.from == PTX_T_F16X2 ||
+                  c.to == PTX_T_E4M3X2 || c.to == PTX_T_E5M2X2;
+    if (packed) {
+        cvt_packed(L);
+        return;
+    }
+    bool to_float = ptx_type_is_float(c.to), from_float = ptx_type_is_float(c.from);
+    c.src_slot = lower_type_bits(c.from);
+    c.dst_slot = lower_opnd_bits(L, op(L, 0)) == 64 ? 64 : 32;
+    if (c.to_bits == 64 || to_float)
+        c.dst_slot = lower_type_bits(c.to);
+    c.a = lower_src(L, op(L, 1), c.src_slot);
+    c.d = lower_dst(L, op(L, 0), c.dst_slot);
+    if (!to_float && !from_float)
+        cvt_int_int(L, &c);
+    else if (!from_float)
+        cvt_int_float(L, &c);
+    else if (!to_float)
+        cvt_float_int(L, &c);
+    else
+        cvt_float_float(L, &c);
+}
+
+// ---- cvta
+
+static void lower_cvta(struct lower *L)
+{
+    unsigned bits = lower_type_bits((enum ptx_type)L->inst->type[0]);
+    uint32_t a = lower_src(L, op(L, 1), bits), d = lower_dst(L, op(L, 0), bits);
+    uint64_t window = 0;
+    switch (L->inst->space) {
+    case PTX_SPACE_SHARED:
+        window = MEM_SHARED_WINDOW;
+        break;
+    case PTX_SPACE_LOCAL:
+        window = MEM_LOCAL_WINDOW;
+        break;
+    case PTX_SPACE_PARAM:
+    case PTX_SPACE_PARAM_ENTRY:
+        window = MEM_PARAM_WINDOW;
+        break;
+    default: // global and const addresses are generic ones
+        break;
+    }
+    if (!window)
+        lower_alu1(L, move_of(bits), d, a);
+    else if (bits != 64)
+        lower_fail(L, -ENOTSUP, "generic addresses have 64 bits");
+    else
+        lower_alu2(L, L->inst->flags & PTX_F_TO ? ALU_sub_b64 : ALU_add_b64, d, a,
+                   lower_const64(L, window));
+}
+
+bool lower_convert(struct lower *L)
+{
+    switch (L->inst->op) {
+    case PTX_OP_MOV:
+        lower_mov(L);
+        return true;
+    case PTX_OP_CVT:
+        lower_cvt(L);
+        return true;
+    case PTX_OP_CVT_PACK:
+        lower_cvt_pack(L);
+        return true;
+    case PTX_OP_CVTA:
+        lower_cvta(L);
+        return true;
+    default:
+        return false;
+    }
+}
