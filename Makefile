@@ -57,7 +57,7 @@ GS_LDFLAGS := -fsanitize=$(SANITIZE)
 endif
 GS_LDFLAGS += -pthread
 # A sanitizer's symbols come from the program, so a library may leave them open.
-NO_UNDEFINED := $(if $(SANITIZE),,-Wl,-z,defs)
+NO_UNDEFINED := $(if $(SANITIZE),,-Wl,-z,defs -Wl,-z,nodelete)
 LDLIBS_RT  := -lrt -ldl
 
 COMPILE = $(CC) $(GS_CFLAGS) $(CFLAGS) $(ROOM_CFLAGS) $(CPPFLAGS)
