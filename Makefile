@@ -57,7 +57,7 @@ GS_LDFLAGS := -fsanitize=$(SANITIZE)
 endif
 GS_LDFLAGS += -pthread
 # A sanitizer's symbols come from the program, so a library may leave them open.
-NO_UNDEFINED := $(if $(SANITIZE),,-Wl,-z,defs -Wl,-z,nodelete)
+NO_UNDEFINED := $(if $(SANITIZE),,-Wl,-z,defs)
 LDLIBS_RT  := -lrt -ldl
 
 COMPILE = $(CC) $(GS_CFLAGS) $(CFLAGS) $(ROOM_CFLAGS) $(CPPFLAGS)
@@ -107,7 +107,7 @@ $(foreach room,$(ROOMS),$(eval $(call ROOM_RULE,$(room))))
 $(BUILD)/lib/libgshare.so.$(SOVERSION): $(BUILD)/room/client.a $(BUILD)/room/common.a lib/client/gshare.map
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
-	$(Q)$(LINK) -shared -Wl,-soname,libgshare.so.$(SOVERSION) -Wl,--version-script=lib/client/gshare.map \
+	$(Q)$(LINK) -shared -Wl,-z,nodelete -Wl,-soname,libgshare.so.$(SOVERSION) -Wl,--version-script=lib/client/gshare.map \
 	    $(NO_UNDEFINED) -o $@ -Wl,--whole-archive $(BUILD)/room/client.a -Wl,--no-whole-archive \
 	    $(BUILD)/room/common.a $(LDLIBS_RT)
 $(BUILD)/lib/libgshare.so: $(BUILD)/lib/libgshare.so.$(SOVERSION)
@@ -124,7 +124,7 @@ $(BUILD)/lib/libgshare.a: $(BUILD)/room/client.a $(BUILD)/room/common.a
 $(BUILD)/lib/libgshare-softcuda.so: $(BUILD)/room/softcuda.a $(BUILD)/room/ptx.a $(BUILD)/room/common.a
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
-	$(Q)$(LINK) -shared -Wl,-soname,libgshare-softcuda.so $(NO_UNDEFINED) -o $@ \
+	$(Q)$(LINK) -shared -Wl,-z,nodelete -Wl,-soname,libgshare-softcuda.so $(NO_UNDEFINED) -o $@ \
 	    -Wl,--whole-archive $(BUILD)/room/softcuda.a -Wl,--no-whole-archive \
 	    $(BUILD)/room/ptx.a $(BUILD)/room/common.a $(UNPACK_LIBS) -lm $(LDLIBS_RT)
 
