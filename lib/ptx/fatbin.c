@@ -22,7 +22,11 @@ static const uint32_t FATBIN_MAGIC = 0xba55ed50u;
 static const uint32_t WRAPPER_MAGIC = 0x466243b1u;
 
 enum { KIND_PTX = 1 };
-enum { FLAG_LZ4 = 0x2000, FLAG_ZSTD = 0x8000 };
+enum {
+    FLAG_LZ4 = 0x2000,
+    FLAG_ZSTD = 0x8000,
+    FLAG_ARCH_ONLY = 0x100000 /* sm_90a: for that one alone */
+};
 
 struct header {
     uint32_t magic;
@@ -96,6 +100,15 @@ static int damaged(char err[256], const char *what, size_t at)
     return -EINVAL;
 }
 
+/* The newer architecture; of two for the same, the one that keeps to what every device of it has.
+ */
+static bool is_better(const struct entry *e, const struct entry *than)
+{
+    if (e->arch != than->arch)
+        return e->arch > than->arch;
+    return than->flags & FLAG_ARCH_ONLY && !(e->flags & FLAG_ARCH_ONLY);
+}
+
 /* Walks the entries; BEST is the PTX for the newest architecture that SM can run. */
 static int find_entry(const unsigned char *image, size_t size, unsigned sm, struct found *best,
                       char err[256])
@@ -103,7 +116,7 @@ static int find_entry(const unsigned char *image, size_t size, unsigned sm, stru
     struct header h;
     struct entry e;
     size_t at, end;
-    unsigned others = 0, newest = 0;
+    unsigned others = 0, unfit = 0;
 
     memcpy(&h, image, sizeof(h));
     if (h.header_size < sizeof(h) || h.header_size > size || h.size > size - h.header_size)
@@ -119,17 +132,18 @@ static int find_entry(const unsigned char *image, size_t size, unsigned sm, stru
             return damaged(err, "an entry beyond the end", at);
         if (e.kind != KIND_PTX) {
             others++;
-        } else if (e.arch > sm) {
-            newest = e.arch > newest ? e.arch : newest;
-        } else if (!best->payload || e.arch > best->entry.arch) {
+        } else if (e.arch > sm || (e.flags & FLAG_ARCH_ONLY && e.arch != sm)) {
+            unfit = e.arch;
+        } else if (!best->payload || is_better(&e, &best->entry)) {
             best->entry = e;
             best->payload = image + at + e.header_size;
         }
     }
     if (best->payload)
         return 0;
-    if (newest)
-        snprintf(err, 256, "the fatbin has PTX for sm_%u only, the device is sm_%u", newest, sm);
+    if (unfit)
+        snprintf(err, 256, "the fatbin has PTX for sm_%u, which does not run on this sm_%u", unfit,
+                 sm);
     else
         snprintf(err, 256,
                  "the fatbin has no PTX (%u other entries): build with -gencode "

@@ -153,7 +153,8 @@ bool parse_call(struct parser *p, struct ptx_inst *inst, const struct token *at)
 uint32_t parser_label_ref(struct parser *p, const struct token *name); /* UINT32_MAX: failed */
 bool label_scope_end(struct parser *p);
 
-/* ---- check.c ---- */
+/* ---- check.c, check_matrix.c: what the form does not say ---- */
 bool inst_check(struct parser *p, const struct ptx_inst *inst, const struct token *at);
+bool matrix_check(struct parser *p, const struct ptx_inst *inst, const struct token *at);
 
 #endif

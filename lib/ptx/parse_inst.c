@@ -264,7 +264,9 @@ static const char *desc_what(const struct ptx_desc *desc)
     case PTX_DESC_SRCVEC:
         return "a register or constant, or a list of them with .v2, .v4, .v8";
     case PTX_DESC_VEC:
-        return "a list in braces";
+        return "a list in braces, a register or a constant";
+    case PTX_DESC_VECDST:
+        return "a list in braces or a register";
     case PTX_DESC_PRED:
     case PTX_DESC_DSTPRED:
         return "a predicate";

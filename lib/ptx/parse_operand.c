@@ -485,8 +485,9 @@ bool raw_fits(const struct parser *p, const struct raw *r, const struct ptx_desc
     case PTX_DESC_SRCVEC:
         return inst->vec ? list : fits_source(p, r, type, inst);
     case PTX_DESC_VEC:
-        return list ||
-               (!desc->optional && (fits_source(p, r, type, inst) || fits_destination(p, r, type)));
+        return list || (!desc->optional && fits_source(p, r, type, inst));
+    case PTX_DESC_VECDST:
+        return list || fits_destination(p, r, type);
     case PTX_DESC_COORD:
         return list || fits_source(p, r, type, inst);
     case PTX_DESC_MEM:
@@ -591,10 +592,12 @@ static enum ptx_type element_type(const struct ptx_inst *inst, enum ptx_type typ
     }
 }
 
-static bool build_list(struct parser *p, const struct raw *r, const struct ptx_inst *inst,
-                       enum ptx_type type, struct ptx_operand *out)
+static bool build_list(struct parser *p, const struct raw *r, const struct ptx_desc *desc,
+                       const struct ptx_inst *inst, struct ptx_operand *out)
 {
-    enum ptx_type element = element_type(inst, type, r->count);
+    enum ptx_type type = ptx_rule_type(inst, desc->rule),
+                  element = element_type(inst, type, r->count);
+    bool is_destination = desc->kind == PTX_DESC_DSTVEC || desc->kind == PTX_DESC_VECDST;
     struct raw child = *r;
     uint32_t i;
 
@@ -616,6 +619,11 @@ static bool build_list(struct parser *p, const struct raw *r, const struct ptx_i
         }
         if (child.bang || child.minus)
             return parser_fail(p, &child.tok, "a sign cannot stand before an element of a list");
+        if (is_destination ? child.kind != RAW_REG && child.kind != RAW_SINK
+                           : child.kind == RAW_SINK)
+            return parser_fail(p, &child.tok,
+                               is_destination ? "expected a register as destination"
+                                              : "'_' has no value");
         if (!build_simple(p, &child, inst, element, &out->list[i]))
             return false;
     }
@@ -629,7 +637,7 @@ bool raw_build(struct parser *p, const struct raw *r, const struct ptx_desc *des
 
     r = unwrapped(p, r, desc, inst);
     if (r->kind == RAW_VEC || r->kind == RAW_VECREG)
-        return build_list(p, r, inst, type, out);
+        return build_list(p, r, desc, inst, out);
     switch ((enum ptx_desc_kind)desc->kind) {
     case PTX_DESC_MEM:
         *out = r->o;

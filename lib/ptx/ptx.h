@@ -322,6 +322,12 @@ enum ptx_class ptx_op_class(enum ptx_op op);
 const char *ptx_sreg_name(enum ptx_sreg s); /* "%tid.x" */
 enum ptx_type ptx_sreg_type(enum ptx_sreg s);
 const char *ptx_space_name(enum ptx_space s);
+/* Rows, columns and depth of a matrix shape; depth 0 where it has none. */
+void ptx_shape_size(enum ptx_shape s, unsigned *m, unsigned *n, unsigned *k);
+/* Registers that a lane holds of matrix 'a', 'b', 'c' or 'd' of mma, wmma.mma, wmma.load,
+ * wmma.store. The reader has checked that types, shape and layouts go together and that the
+ * operands have these counts. */
+unsigned ptx_matrix_regs(const struct ptx_inst *inst, char matrix);
 /* Name of register R into BUF. */
 const char *ptx_reg_name(const struct ptx_func *f, uint32_t reg, char *buf, size_t size);
 

@@ -30,6 +30,7 @@ const struct ptx_slot_info ptx_slots[PTX_SLOT_COUNT] = {
 
 /* ---- type sets: a bit per type ---- */
 _Static_assert(PTX_T_COUNT <= 64, "a type set is 64 bits");
+/* clang-format off */
 #define BIT(t)                                                       | 1ull << PTX_T_##t
 #define EACH1(a)                                                     BIT(a)
 #define EACH2(a, ...)                                                BIT(a) EACH1(__VA_ARGS__)
@@ -51,6 +52,7 @@ _Static_assert(PTX_T_COUNT <= 64, "a type set is 64 bits");
     PICK(__VA_ARGS__, EACH15, EACH14, EACH13, EACH12, EACH11, EACH10, EACH9, EACH8, EACH7, EACH6,  \
          EACH5, EACH4, EACH3, EACH2, EACH1, 0)                                                     \
     (__VA_ARGS__)
+/* clang-format on */
 
 const uint64_t ptx_sets[PTX_SET_COUNT] = {
 #define TYPESET(id, ...) [PTX_SET_##id] = 0 EACH(__VA_ARGS__),
@@ -72,107 +74,35 @@ enum {
     RULE_F32 = PTX_T_F32,
 };
 
-#define SLOTS(...)                                                                                 \
-    {                                                                                              \
-        __VA_ARGS__                                                                                \
-    }
-#define OPT(x)                                                                                     \
-    {                                                                                              \
-        PTX_SLOT_##x, 0, true                                                                      \
-    }
-#define REQ(x)                                                                                     \
-    {                                                                                              \
-        PTX_SLOT_##x, 0, false                                                                     \
-    }
-#define T(set)                                                                                     \
-    {                                                                                              \
-        PTX_SLOT_TYPE, PTX_SET_##set, false                                                        \
-    }
+/* clang-format off */
+#define SLOTS(...) {__VA_ARGS__}
+#define OPT(x)     {PTX_SLOT_##x, 0, true}
+#define REQ(x)     {PTX_SLOT_##x, 0, false}
+#define T(set)     {PTX_SLOT_TYPE, PTX_SET_##set, false}
 
-#define OPNDS(...)                                                                                 \
-    {                                                                                              \
-        __VA_ARGS__                                                                                \
-    }
-#define D(t)                                                                                       \
-    {                                                                                              \
-        PTX_DESC_DST, RULE_##t, false                                                              \
-    }
-#define DV(t)                                                                                      \
-    {                                                                                              \
-        PTX_DESC_DSTVEC, RULE_##t, false                                                           \
-    }
-#define S(t)                                                                                       \
-    {                                                                                              \
-        PTX_DESC_SRC, RULE_##t, false                                                              \
-    }
-#define oS(t)                                                                                      \
-    {                                                                                              \
-        PTX_DESC_SRC, RULE_##t, true                                                               \
-    }
-#define SV(t)                                                                                      \
-    {                                                                                              \
-        PTX_DESC_SRCVEC, RULE_##t, false                                                           \
-    }
-#define V(t)                                                                                       \
-    {                                                                                              \
-        PTX_DESC_VEC, RULE_##t, false                                                              \
-    }
-#define oV(t)                                                                                      \
-    {                                                                                              \
-        PTX_DESC_VEC, RULE_##t, true                                                               \
-    }
-#define COORD(t)                                                                                   \
-    {                                                                                              \
-        PTX_DESC_COORD, RULE_##t, false                                                            \
-    }
-#define P                                                                                          \
-    {                                                                                              \
-        PTX_DESC_PRED, PTX_T_PRED, false                                                           \
-    }
-#define PD                                                                                         \
-    {                                                                                              \
-        PTX_DESC_DSTPRED, PTX_T_PRED, false                                                        \
-    }
-#define PIPE                                                                                       \
-    {                                                                                              \
-        PTX_DESC_PIPE, PTX_T_PRED, true                                                            \
-    }
-#define M                                                                                          \
-    {                                                                                              \
-        PTX_DESC_MEM, 0, false                                                                     \
-    }
-#define I                                                                                          \
-    {                                                                                              \
-        PTX_DESC_INT, PTX_T_S64, false                                                             \
-    }
-#define oI                                                                                         \
-    {                                                                                              \
-        PTX_DESC_INT, PTX_T_S64, true                                                              \
-    }
-#define L                                                                                          \
-    {                                                                                              \
-        PTX_DESC_LABEL, 0, false                                                                   \
-    }
-#define B                                                                                          \
-    {                                                                                              \
-        PTX_DESC_TABLE, 0, false                                                                   \
-    }
-#define TEX                                                                                        \
-    {                                                                                              \
-        PTX_DESC_TEX, PTX_T_B64, false                                                             \
-    }
-#define SAMP                                                                                       \
-    {                                                                                              \
-        PTX_DESC_SAMPLER, PTX_T_B64, true                                                          \
-    }
-#define CALL                                                                                       \
-    {                                                                                              \
-        PTX_DESC_CALL, 0, false                                                                    \
-    }
-#define STRING                                                                                     \
-    {                                                                                              \
-        PTX_DESC_STRING, 0, false                                                                  \
-    }
+#define OPNDS(...) {__VA_ARGS__}
+#define D(t)       {PTX_DESC_DST, RULE_##t, false}
+#define DV(t)      {PTX_DESC_DSTVEC, RULE_##t, false}
+#define S(t)       {PTX_DESC_SRC, RULE_##t, false}
+#define oS(t)      {PTX_DESC_SRC, RULE_##t, true}
+#define SV(t)      {PTX_DESC_SRCVEC, RULE_##t, false}
+#define V(t)       {PTX_DESC_VEC, RULE_##t, false}
+#define VD(t)      {PTX_DESC_VECDST, RULE_##t, false}
+#define oV(t)      {PTX_DESC_VEC, RULE_##t, true}
+#define COORD(t)   {PTX_DESC_COORD, RULE_##t, false}
+#define P          {PTX_DESC_PRED, PTX_T_PRED, false}
+#define PD         {PTX_DESC_DSTPRED, PTX_T_PRED, false}
+#define PIPE       {PTX_DESC_PIPE, PTX_T_PRED, true}
+#define M          {PTX_DESC_MEM, 0, false}
+#define I          {PTX_DESC_INT, PTX_T_S64, false}
+#define oI         {PTX_DESC_INT, PTX_T_S64, true}
+#define L          {PTX_DESC_LABEL, 0, false}
+#define B          {PTX_DESC_TABLE, 0, false}
+#define TEX        {PTX_DESC_TEX, PTX_T_B64, false}
+#define SAMP       {PTX_DESC_SAMPLER, PTX_T_B64, true}
+#define CALL       {PTX_DESC_CALL, 0, false}
+#define STRING     {PTX_DESC_STRING, 0, false}
+/* clang-format on */
 
 const struct ptx_form ptx_forms[] = {
 #define PTX_OP(id, name, class)

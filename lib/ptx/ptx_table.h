@@ -37,6 +37,7 @@ enum ptx_desc_kind {
     PTX_DESC_SRC,
     PTX_DESC_SRCVEC,
     PTX_DESC_VEC,
+    PTX_DESC_VECDST,
     PTX_DESC_PRED,
     PTX_DESC_DSTPRED,
     PTX_DESC_PIPE,
