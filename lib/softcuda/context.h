@@ -1,0 +1,96 @@
+// Contexts: the device's primary one, green contexts that share its memory, errors and modules, and
+// contexts of their own. Any thread; what lock guards what is said at each field.
+#ifndef GS_SOFTCUDA_CONTEXT_H
+#define GS_SOFTCUDA_CONTEXT_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "common/cuda_abi.h"
+#include "softcuda/device.h"
+#include "softcuda/exec.h"
+
+// The first word of everything a handle points to, so that a wrong one is a status and not a crash.
+enum handle_magic {
+    MAGIC_DEAD = 0,
+    MAGIC_CONTEXT = 0x63747831,
+    MAGIC_GREEN,
+    MAGIC_STREAM,
+    MAGIC_EVENT,
+    MAGIC_MODULE,
+    MAGIC_FUNCTION,
+    MAGIC_GRAPH,
+    MAGIC_NODE,
+    MAGIC_GRAPH_EXEC,
+};
+
+enum { CONTEXT_LIMITS = 7 };
+
+struct heap;
+
+struct CUctx_st {
+    uint32_t magic;
+    CUcontext
+        root; // the context whose memory, modules and errors count: itself but for a green one
+    CUgreenCtx green; // NULL but for a green context
+    struct sm_set sms;
+    uint32_t sm_count;
+    uint32_t flags;
+
+    // A sticky error: set once, by engine_fail; every later call of the context returns it. Of
+    // roots.
+    _Atomic int error;
+
+    // Under context.c's lock; of roots.
+    uint64_t limits[CONTEXT_LIMITS];
+    uint64_t region; // device memory of the context: workspaces, then the heap; 0 before the first
+                     // launch
+    struct heap *heap;
+    struct exec_device exec;
+    CUmodule modules;
+    struct CUctx_st
+        *next; // all contexts ever made: none is freed, so that a stale handle is recognised
+
+    // Under the engine's lock.
+    CUstream legacy, per_thread;
+    uint64_t blocking_ops; // incomplete operations in streams that the default stream waits for
+};
+
+// The calling thread's context. CUDA_ERROR_NOT_INITIALIZED, _INVALID_CONTEXT, or its sticky error.
+CUresult context_current(CUcontext *context);
+// The same without the sticky error: for the calls that tidy up.
+CUresult context_current_any(CUcontext *context);
+// Is it a live context? CUDA_ERROR_INVALID_CONTEXT or _CONTEXT_IS_DESTROYED.
+CUresult context_check(CUcontext context);
+
+CUresult context_set(CUcontext context); // NULL: none
+CUresult context_push(CUcontext context);
+CUresult context_pop(CUcontext *context);
+
+CUresult context_primary_retain(CUcontext *context);
+CUresult context_primary_release(void);
+CUresult context_primary_reset(void);
+CUresult context_primary_set_flags(uint32_t flags);
+void context_primary_state(uint32_t *flags, bool *active);
+CUcontext context_primary(void); // alive or not
+
+CUresult context_new(CUcontext *context, uint32_t flags);
+CUresult context_destroy(CUcontext context);
+
+// For green.c: a context over SMS that shares the primary one's everything.
+CUresult context_new_green(CUcontext *context, CUgreenCtx green, const struct sm_set *sms);
+void context_retire_green(CUcontext context);
+
+CUresult context_set_limit(CUcontext root, CUlimit limit, uint64_t value);
+CUresult context_get_limit(CUcontext root, CUlimit limit, uint64_t *value);
+
+// Before a launch: makes the region and the heap, once.
+CUresult context_prepare(CUcontext root);
+// Device memory for the grid barrier of the cooperative grid that is resident in place SLOT.
+uint64_t context_workspace(CUcontext root, uint32_t slot);
+
+void context_lock(void);
+void context_unlock(void);
+
+#endif

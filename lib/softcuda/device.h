@@ -1,0 +1,69 @@
+// The one virtual device of the process: its size, fixed when cuInit runs.
+//
+// Written once, by device_init; read by all threads afterwards.
+#ifndef GS_SOFTCUDA_DEVICE_H
+#define GS_SOFTCUDA_DEVICE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "common/cuda_abi.h"
+
+// What one SM of compute capability 9.0 offers, and what a block may ask of it.
+enum {
+    SM_MAX_THREADS = 2048,
+    SM_MAX_BLOCKS = 32,
+    SM_REGISTERS = 65536,
+    SM_SHARED_BYTES = 228 * 1024,
+    BLOCK_MAX_THREADS = 1024,
+    BLOCK_SHARED_DEFAULT = 48 * 1024,
+    BLOCK_SHARED_MAX = 227 * 1024,
+    BLOCK_SHARED_RESERVED = 1024, // of every resident block
+    WARP_SIZE = 32,
+    DEVICE_MAX_SMS = 256,
+    DEVICE_MAX_THREADS = 256,
+    DEVICE_MAX_GRIDS = 128, // resident at once
+    DEVICE_LEAST_PRIORITY = 0,
+    DEVICE_GREATEST_PRIORITY = -5,
+};
+
+struct device_config {
+    uint32_t sm_count;     // GSHARE_SOFT_SMS
+    uint32_t thread_count; // GSHARE_SOFT_THREADS
+    uint32_t clock_khz;    // GSHARE_SOFT_CLOCK_KHZ
+    uint64_t memory_bytes; // GSHARE_SOFT_MEM
+    uint64_t timeout_ns;   // GSHARE_SOFT_TIMEOUT_MS: a grid's time limit; 0: none
+};
+
+// Reads the settings and makes the device. Idempotent, any thread. A setting that makes no sense is
+// reported on stderr and CUDA_ERROR_INVALID_VALUE.
+CUresult device_init(void);
+
+// CUDA_SUCCESS, or CUDA_ERROR_NOT_INITIALIZED before device_init and in a child after fork.
+CUresult device_ready(void);
+
+const struct device_config *device_config(void);
+
+CUresult device_attribute(int *value, CUdevice_attribute attribute);
+extern const char device_name[];
+void device_uuid(CUuuid *uuid);
+
+// A set of SMs: a partition, or the whole device.
+struct sm_set {
+    uint64_t bits[DEVICE_MAX_SMS / 64];
+};
+
+static inline bool sm_set_has(const struct sm_set *set, uint32_t sm)
+{
+    return set->bits[sm / 64] >> (sm % 64) & 1;
+}
+
+static inline void sm_set_add(struct sm_set *set, uint32_t sm)
+{
+    set->bits[sm / 64] |= (uint64_t)1 << (sm % 64);
+}
+
+uint32_t sm_set_count(const struct sm_set *set);
+void sm_set_fill(struct sm_set *set); // the whole device
+
+#endif

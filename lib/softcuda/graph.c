@@ -1,0 +1,553 @@
+// Graphs. A graph and its executable belong to whoever calls, as in CUDA: not safe for use by two
+// threads at once. What a launch needs is copied into a run, which the engine owns; so parameters
+// may be set anew and handles destroyed while earlier launches are under way.
+#include "softcuda/graph.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/util.h"
+#include "softcuda/engine.h"
+#include "softcuda/module.h"
+
+struct CUgraphNode_st {
+    uint32_t magic;
+    uint32_t index; // in its graph
+    CUgraph graph;
+    struct node_work work;
+    CUgraphNode *dependencies;
+    size_t dependency_count;
+};
+
+struct CUgraph_st {
+    uint32_t magic;
+    CUgraphNode *nodes;
+    size_t count, capacity;
+};
+
+// Who waits for whom: fixed when a graph is instantiated, shared by the executable and its runs.
+struct topology {
+    _Atomic uint32_t references;
+    uint32_t count;
+    uint32_t *indegree;        // of each node
+    uint32_t *first_successor; // of each node, and one past the last
+    uint32_t *successors;
+};
+
+struct exec_node {
+    CUgraphNode origin; // compared only: it may be gone
+    struct node_work work;
+};
+
+struct CUgraphExec_st {
+    uint32_t magic;
+    bool node_priorities;
+    uint32_t search_from; // where the next graph_exec_set is likely to look
+    struct topology *topology;
+    CUstream last_stream; // launches of one executable follow one another
+    uint64_t last_position;
+    struct exec_node nodes[];
+};
+
+struct run_node {
+    struct op *op;
+    uint32_t pending; // nodes it still waits for
+};
+
+struct graph_run {
+    struct topology *topology;
+    struct op *whole;
+    uint32_t remaining;
+    struct run_node nodes[];
+};
+
+// ---- Work
+
+void node_work_free(struct node_work *work)
+{
+    if (work->kind == OP_KERNEL) {
+        free(work->kernel.params);
+        if (work->kernel.function)
+            module_release(work->kernel.function->module);
+    } else if (work->kind == OP_MEM) {
+        free(work->mem.params);
+    }
+    *work = (struct node_work){.kind = OP_EMPTY};
+}
+
+static void *copy_bytes(const void *bytes, size_t size)
+{
+    void *copy = malloc(size ? size : 1);
+
+    return copy && size ? memcpy(copy, bytes, size) : copy;
+}
+
+static CUresult node_work_copy(struct node_work *to, const struct node_work *from)
+{
+    struct node_work copy = *from;
+
+    if (copy.kind == OP_KERNEL) {
+        copy.kernel.params =
+            copy_bytes(from->kernel.params, from->kernel.function->kernel->func->param_bytes);
+        if (!copy.kernel.params)
+            return CUDA_ERROR_OUT_OF_MEMORY;
+        module_reference(copy.kernel.function->module);
+    } else if (copy.kind == OP_MEM) {
+        copy.mem.params = copy_bytes(from->mem.params, from->mem.count * sizeof(*copy.mem.params));
+        if (!copy.mem.params)
+            return CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    *to = copy;
+    return CUDA_SUCCESS;
+}
+
+// PRIORITY: of the stream, for kernels that have none of their own or whose own does not count.
+static CUresult node_work_op(const struct node_work *work, int priority, bool own_priority,
+                             struct op **out)
+{
+    struct node_work copy;
+    CUresult result;
+    struct op *op;
+
+    if (work->kind == OP_KERNEL) {
+        struct launch launch = work->kernel;
+
+        launch.has_priority &= own_priority;
+        result = function_check(launch.function);
+        return result ? result : launch_op(work->context, &launch, priority, out);
+    }
+    op = op_new(work->kind);
+    if (!op)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    result = node_work_copy(&copy, work);
+    if (result) {
+        free(op);
+        return result;
+    }
+    if (work->kind == OP_COPY)
+        op->copy = copy.copy;
+    else if (work->kind == OP_FILL)
+        op->fill = copy.fill;
+    else if (work->kind == OP_MEM)
+        op->mem = copy.mem;
+    *out = op;
+    return CUDA_SUCCESS;
+}
+
+// ---- Graphs
+
+CUresult graph_new(CUgraph *out)
+{
+    CUgraph g = calloc(1, sizeof(*g));
+
+    if (!g)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    g->magic = MAGIC_GRAPH;
+    *out = g;
+    return CUDA_SUCCESS;
+}
+
+static void node_free(CUgraphNode node)
+{
+    node->magic = MAGIC_DEAD;
+    node_work_free(&node->work);
+    free(node->dependencies);
+    free(node);
+}
+
+CUresult graph_destroy(CUgraph graph)
+{
+    if (!graph || graph->magic != MAGIC_GRAPH)
+        return CUDA_ERROR_INVALID_VALUE;
+    for (size_t i = 0; i < graph->count; i++)
+        node_free(graph->nodes[i]);
+    graph->magic = MAGIC_DEAD;
+    free(graph->nodes);
+    free(graph);
+    return CUDA_SUCCESS;
+}
+
+static bool node_is_of(CUgraph graph, CUgraphNode node)
+{
+    return node && node->magic == MAGIC_NODE && node->graph == graph;
+}
+
+static bool node_depends_on(CUgraphNode node, CUgraphNode on)
+{
+    for (size_t i = 0; i < node->dependency_count; i++) {
+        if (node->dependencies[i] == on)
+            return true;
+    }
+    return false;
+}
+
+static CUresult node_add_dependency(CUgraphNode node, CUgraphNode on)
+{
+    CUgraphNode *grown;
+
+    if (!node_is_of(node->graph, on) || node == on || node_depends_on(node, on))
+        return CUDA_ERROR_INVALID_VALUE;
+    grown = realloc(node->dependencies, (node->dependency_count + 1) * sizeof(*grown));
+    if (!grown)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    grown[node->dependency_count++] = on;
+    node->dependencies = grown;
+    return CUDA_SUCCESS;
+}
+
+static bool graph_grow(CUgraph graph)
+{
+    size_t wanted = graph->capacity ? graph->capacity * 2 : 8;
+    CUgraphNode *grown;
+
+    if (graph->count < graph->capacity)
+        return true;
+    grown = realloc(graph->nodes, wanted * sizeof(*grown));
+    if (!grown)
+        return false;
+    graph->nodes = grown;
+    graph->capacity = wanted;
+    return true;
+}
+
+CUresult graph_add(CUgraph graph, const CUgraphNode *dependencies, size_t count,
+                   const struct node_work *work, CUgraphNode *out)
+{
+    CUgraphNode node;
+    CUresult result = CUDA_SUCCESS;
+
+    if (!graph || graph->magic != MAGIC_GRAPH || (count && !dependencies))
+        return CUDA_ERROR_INVALID_VALUE;
+    if (!graph_grow(graph))
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    node = calloc(1, sizeof(*node));
+    if (!node)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    node->magic = MAGIC_NODE;
+    node->graph = graph;
+    node->index = graph->count;
+    for (size_t i = 0; i < count && !result; i++)
+        result = node_add_dependency(node, dependencies[i]);
+    if (result) {
+        node_free(node);
+        return result;
+    }
+    node->work = *work;
+    graph->nodes[graph->count++] = node;
+    *out = node;
+    return CUDA_SUCCESS;
+}
+
+CUresult graph_add_edges(CUgraph graph, const CUgraphNode *from, const CUgraphNode *to,
+                         size_t count)
+{
+    CUresult result = CUDA_SUCCESS;
+
+    if (!graph || graph->magic != MAGIC_GRAPH || (count && (!from || !to)))
+        return CUDA_ERROR_INVALID_VALUE;
+    for (size_t i = 0; i < count && !result; i++)
+        result = node_is_of(graph, to[i]) ? node_add_dependency(to[i], from[i])
+                                          : CUDA_ERROR_INVALID_VALUE;
+    return result;
+}
+
+CUresult graph_node_kernel(CUgraphNode node, struct launch **kernel)
+{
+    if (!node || node->magic != MAGIC_NODE || node->work.kind != OP_KERNEL)
+        return CUDA_ERROR_INVALID_VALUE;
+    *kernel = &node->work.kernel;
+    return CUDA_SUCCESS;
+}
+
+// ---- Topology
+
+static void topology_release(struct topology *t)
+{
+    if (!t || atomic_fetch_sub_explicit(&t->references, 1, memory_order_acq_rel) != 1)
+        return;
+    free(t->indegree);
+    free(t->first_successor);
+    free(t->successors);
+    free(t);
+}
+
+// Does everything come to its turn? Not where nodes wait for one another in a circle.
+static CUresult topology_check(const struct topology *t)
+{
+    CLEANUP_FREE uint32_t *pending = copy_bytes(t->indegree, t->count * sizeof(*pending));
+    CLEANUP_FREE uint32_t *order = malloc((t->count + 1) * sizeof(*order));
+    uint32_t known = 0;
+
+    if (!pending || !order)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    for (uint32_t i = 0; i < t->count; i++) {
+        if (!pending[i])
+            order[known++] = i;
+    }
+    for (uint32_t done = 0; done < known; done++) {
+        for (uint32_t j = t->first_successor[order[done]]; j < t->first_successor[order[done] + 1];
+             j++) {
+            if (--pending[t->successors[j]] == 0)
+                order[known++] = t->successors[j];
+        }
+    }
+    return known == t->count ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+static CUresult topology_new(CUgraph graph, struct topology **out)
+{
+    struct topology *t = calloc(1, sizeof(*t));
+    CLEANUP_FREE uint32_t *filled = calloc(graph->count + 1, sizeof(*filled));
+    size_t edges = 0;
+    CUresult result = CUDA_ERROR_OUT_OF_MEMORY;
+
+    for (size_t i = 0; i < graph->count; i++)
+        edges += graph->nodes[i]->dependency_count;
+    if (!t || !filled)
+        goto fail;
+    t->references = 1;
+    t->count = graph->count;
+    t->indegree = calloc(graph->count + 1, sizeof(*t->indegree));
+    t->first_successor = calloc(graph->count + 2, sizeof(*t->first_successor));
+    t->successors = calloc(edges + 1, sizeof(*t->successors));
+    if (!t->indegree || !t->first_successor || !t->successors)
+        goto fail;
+    for (size_t i = 0; i < graph->count; i++) {
+        CUgraphNode node = graph->nodes[i];
+
+        t->indegree[i] = node->dependency_count;
+        for (size_t j = 0; j < node->dependency_count; j++)
+            t->first_successor[node->dependencies[j]->index + 1]++;
+    }
+    for (size_t i = 0; i < graph->count; i++)
+        t->first_successor[i + 1] += t->first_successor[i];
+    for (size_t i = 0; i < graph->count; i++) {
+        for (size_t j = 0; j < graph->nodes[i]->dependency_count; j++) {
+            uint32_t on = graph->nodes[i]->dependencies[j]->index;
+
+            t->successors[t->first_successor[on] + filled[on]++] = i;
+        }
+    }
+    result = topology_check(t);
+    if (!result) {
+        *out = t;
+        return CUDA_SUCCESS;
+    }
+fail:
+    topology_release(t);
+    return result;
+}
+
+// ---- Executable graphs
+
+static void exec_free(CUgraphExec exec)
+{
+    for (uint32_t i = 0; i < exec->topology->count; i++)
+        node_work_free(&exec->nodes[i].work);
+    topology_release(exec->topology);
+    exec->magic = MAGIC_DEAD;
+    free(exec);
+}
+
+CUresult graph_instantiate(CUgraph graph, bool node_priorities, CUgraphExec *out)
+{
+    CUgraphExec exec;
+    CUresult result;
+
+    if (!graph || graph->magic != MAGIC_GRAPH)
+        return CUDA_ERROR_INVALID_VALUE;
+    exec = calloc(1, sizeof(*exec) + graph->count * sizeof(exec->nodes[0]));
+    if (!exec)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    result = topology_new(graph, &exec->topology);
+    if (result) {
+        free(exec);
+        return result;
+    }
+    exec->magic = MAGIC_GRAPH_EXEC;
+    exec->node_priorities = node_priorities;
+    for (size_t i = 0; i < graph->count && !result; i++) {
+        exec->nodes[i].origin = graph->nodes[i];
+        exec->nodes[i].work.kind = OP_EMPTY;
+        result = node_work_copy(&exec->nodes[i].work, &graph->nodes[i]->work);
+    }
+    if (result)
+        exec_free(exec);
+    else
+        *out = exec;
+    return result;
+}
+
+CUresult graph_exec_check(CUgraphExec exec)
+{
+    return exec && exec->magic == MAGIC_GRAPH_EXEC ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult graph_exec_destroy(CUgraphExec exec)
+{
+    CUresult result = graph_exec_check(exec);
+
+    if (result)
+        return result;
+    if (exec->last_stream) {
+        engine_lock();
+        stream_release(exec->last_stream);
+        engine_unlock();
+    }
+    exec_free(exec);
+    return CUDA_SUCCESS;
+}
+
+static struct exec_node *exec_find(CUgraphExec exec, CUgraphNode node)
+{
+    uint32_t count = exec->topology->count;
+
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t at = (exec->search_from + i) % count;
+
+        if (exec->nodes[at].origin == node) {
+            exec->search_from = at + 1 < count ? at + 1 : 0;
+            return &exec->nodes[at];
+        }
+    }
+    return NULL;
+}
+
+CUresult graph_exec_set(CUgraphExec exec, CUgraphNode node, const struct node_work *work)
+{
+    CUresult result = graph_exec_check(exec);
+    struct exec_node *n;
+    struct node_work new;
+
+    if (result)
+        return result;
+    n = exec_find(exec, node);
+    if (!n || n->work.kind != work->kind)
+        return CUDA_ERROR_INVALID_VALUE;
+    new = *work;
+    if (work->kind == OP_KERNEL) {
+        // Where it runs and how it was marked stay as they were when the graph was made.
+        new.context = n->work.context;
+        new.kernel.cooperative = n->work.kernel.cooperative;
+        new.kernel.has_priority = n->work.kernel.has_priority;
+        new.kernel.priority = n->work.kernel.priority;
+    }
+    node_work_free(&n->work);
+    n->work = new;
+    return CUDA_SUCCESS;
+}
+
+// ---- Runs
+
+void graph_run_free(struct graph_run *run)
+{
+    if (!run)
+        return;
+    for (uint32_t i = 0; i < run->topology->count; i++)
+        op_free(run->nodes[i].op);
+    topology_release(run->topology);
+    free(run);
+}
+
+static CUresult run_new(CUgraphExec exec, int priority, struct graph_run **out)
+{
+    struct topology *t = exec->topology;
+    struct graph_run *run = calloc(1, sizeof(*run) + t->count * sizeof(run->nodes[0]));
+    CUresult result = CUDA_SUCCESS;
+
+    if (!run)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    atomic_fetch_add_explicit(&t->references, 1, memory_order_relaxed);
+    run->topology = t;
+    run->remaining = t->count;
+    for (uint32_t i = 0; i < t->count && !result; i++) {
+        run->nodes[i].pending = t->indegree[i];
+        result =
+            node_work_op(&exec->nodes[i].work, priority, exec->node_priorities, &run->nodes[i].op);
+    }
+    if (result)
+        graph_run_free(run);
+    else
+        *out = run;
+    return result;
+}
+
+// Behind this executable's last launch, wherever that was.
+static CUresult launch_wait_for_last(CUgraphExec exec, CUstream stream)
+{
+    struct op *op;
+
+    if (!exec->last_stream || exec->last_stream == stream ||
+        engine_reached(exec->last_stream, exec->last_position))
+        return CUDA_SUCCESS;
+    op = op_new(OP_WAIT);
+    if (!op)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    op->wait.stream = exec->last_stream;
+    op->wait.position = exec->last_position;
+    engine_lock();
+    stream_reference(exec->last_stream);
+    engine_unlock();
+    return engine_submit(stream, op, NULL);
+}
+
+CUresult graph_exec_launch(CUgraphExec exec, CUstream stream)
+{
+    CUresult result = launch_wait_for_last(exec, stream);
+    struct op *whole;
+
+    if (result)
+        return result;
+    whole = op_new(OP_GRAPH);
+    if (!whole)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    result = run_new(exec, stream->priority, &whole->graph);
+    if (result) {
+        free(whole);
+        return result;
+    }
+    whole->graph->whole = whole;
+    engine_lock();
+    if (exec->last_stream != stream) {
+        if (exec->last_stream)
+            stream_release(exec->last_stream);
+        stream_reference(stream);
+        exec->last_stream = stream;
+    }
+    engine_unlock();
+    return engine_submit(stream, whole, &exec->last_position);
+}
+
+void graph_run_start(struct op *op)
+{
+    struct graph_run *run = op->graph;
+    uint32_t count = run->topology->count;
+
+    if (!count)
+        engine_op_finish(op);
+    for (uint32_t i = 0; i < count; i++) {
+        struct op *node = run->nodes[i].op;
+
+        node->stream = op->stream;
+        node->run = run;
+        node->node = i;
+        // Nothing starts before engine_pump: the run is whole when its first node does.
+        if (!run->nodes[i].pending)
+            engine_op_ready(node);
+    }
+}
+
+struct op *graph_run_node_done(struct graph_run *run, uint32_t node)
+{
+    const struct topology *t = run->topology;
+
+    run->nodes[node].op = NULL;
+    for (uint32_t i = t->first_successor[node]; i < t->first_successor[node + 1]; i++) {
+        struct run_node *next = &run->nodes[t->successors[i]];
+
+        if (--next->pending == 0)
+            engine_op_ready(next->op);
+    }
+    return --run->remaining == 0 ? run->whole : NULL;
+}

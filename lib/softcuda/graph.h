@@ -1,0 +1,51 @@
+// Graphs: nodes and edges, their executable form, and one launch of it. graph.c; any thread.
+#ifndef GS_SOFTCUDA_GRAPH_H
+#define GS_SOFTCUDA_GRAPH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/cuda_abi.h"
+#include "softcuda/launch.h"
+#include "softcuda/op.h"
+
+// What a node does. Parameters are the node's own copies.
+struct node_work {
+    enum op_kind kind; // OP_EMPTY, OP_KERNEL, OP_COPY, OP_FILL, OP_MEM
+    CUcontext context;
+    union {
+        struct launch kernel;
+        struct copy copy;
+        struct fill fill;
+        struct op_mem mem;
+    };
+};
+
+CUresult graph_new(CUgraph *out);
+CUresult graph_destroy(CUgraph graph);
+// Takes WORK's copies when it succeeds.
+CUresult graph_add(CUgraph graph, const CUgraphNode *dependencies, size_t count,
+                   const struct node_work *work, CUgraphNode *out);
+CUresult graph_add_edges(CUgraph graph, const CUgraphNode *from, const CUgraphNode *to,
+                         size_t count);
+CUresult graph_node_kernel(CUgraphNode node, struct launch **kernel);
+
+CUresult graph_instantiate(CUgraph graph, bool node_priorities, CUgraphExec *out);
+CUresult graph_exec_check(CUgraphExec exec);
+CUresult graph_exec_destroy(CUgraphExec exec);
+// Replaces what NODE does in EXEC from the next launch on; the kind must stay. Takes WORK's copies
+// when it succeeds.
+CUresult graph_exec_set(CUgraphExec exec, CUgraphNode node, const struct node_work *work);
+CUresult graph_exec_launch(CUgraphExec exec, CUstream stream);
+
+void node_work_free(struct node_work *work);
+
+// For the engine, with its lock.
+void graph_run_start(struct op *op);
+// Returns the graph's own operation when its last node is done, else NULL.
+struct op *graph_run_node_done(struct graph_run *run, uint32_t node);
+// Without the lock: one that was never started. NULL is fine.
+void graph_run_free(struct graph_run *run);
+
+#endif

@@ -1,0 +1,206 @@
+// What a launch must fulfil, as the driver checks it, and the grid made of it.
+#include "softcuda/launch.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/util.h"
+#include "softcuda/engine.h"
+#include "softcuda/module.h"
+
+enum { REGISTER_GRAIN = 256 }; // registers are given to warps in steps of 256
+
+static _Atomic uint64_t grid_ids = 1;
+
+void launch_cost(CUfunction function, uint32_t threads, uint32_t dynamic_shared,
+                 struct block_cost *cost)
+{
+    uint32_t warps = (threads + WARP_SIZE - 1) / WARP_SIZE;
+    uint32_t of_warp = (function->registers * WARP_SIZE + REGISTER_GRAIN - 1) & -REGISTER_GRAIN;
+    uint32_t shared = function->kernel->shared_bytes + dynamic_shared;
+
+    *cost = (struct block_cost){
+        .threads = warps * WARP_SIZE,
+        .registers = warps * of_warp,
+        .shared = ((shared + 127) & ~127u) + BLOCK_SHARED_RESERVED,
+    };
+}
+
+static CUresult check_dimensions(const struct launch *l, uint64_t *threads)
+{
+    static const uint32_t grid_max[3] = {INT32_MAX, 65535, 65535};
+    static const uint32_t block_max[3] = {1024, 1024, 64};
+
+    *threads = 1;
+    for (int i = 0; i < 3; i++) {
+        if (l->grid[i] == 0 || l->grid[i] > grid_max[i] || l->block[i] == 0 ||
+            l->block[i] > block_max[i])
+            return CUDA_ERROR_INVALID_VALUE;
+        *threads *= l->block[i];
+    }
+    return *threads <= BLOCK_MAX_THREADS ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+static CUresult check_block_directives(const struct launch *l, uint64_t threads)
+{
+    const uint32_t *required = l->function->kernel->func->reqntid;
+
+    // A block that the kernel was not compiled for, as the driver answers.
+    if (threads > l->function->max_threads)
+        return CUDA_ERROR_INVALID_VALUE;
+    for (int i = 0; required[0] && i < 3; i++) {
+        if (l->block[i] != (required[i] ? required[i] : 1))
+            return CUDA_ERROR_INVALID_VALUE;
+    }
+    return CUDA_SUCCESS;
+}
+
+CUresult launch_check(CUcontext context, const struct launch *launch)
+{
+    uint64_t threads, blocks;
+    struct block_cost cost;
+    uint32_t fit;
+    CUresult result = function_check(launch->function);
+
+    if (!result && launch->function->module->root != context->root)
+        result = CUDA_ERROR_INVALID_HANDLE;
+    if (!result)
+        result = check_dimensions(launch, &threads);
+    if (!result)
+        result = check_block_directives(launch, threads);
+    if (result)
+        return result;
+    if (launch->dynamic_shared >
+        atomic_load_explicit(&launch->function->max_dynamic_shared, memory_order_relaxed))
+        return CUDA_ERROR_INVALID_VALUE;
+    launch_cost(launch->function, threads, launch->dynamic_shared, &cost);
+    fit = place_occupancy(&cost);
+    if (!fit)
+        return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
+    blocks = (uint64_t)launch->grid[0] * launch->grid[1];
+    if (launch->cooperative && (blocks > (uint64_t)fit * context->sm_count ||
+                                blocks * launch->grid[2] > (uint64_t)fit * context->sm_count))
+        return CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE;
+    return CUDA_SUCCESS;
+}
+
+static const void *extra_value(void **extra, void *key)
+{
+    for (size_t i = 0; extra[i] != CU_LAUNCH_PARAM_END; i += 2) {
+        if (extra[i] == key)
+            return extra[i + 1];
+    }
+    return NULL;
+}
+
+static CUresult params_from_extra(uint8_t *out, uint32_t bytes, void **extra)
+{
+    const void *buffer = extra_value(extra, CU_LAUNCH_PARAM_BUFFER_POINTER);
+    const size_t *size = extra_value(extra, CU_LAUNCH_PARAM_BUFFER_SIZE);
+
+    if (!buffer || !size || *size < bytes)
+        return CUDA_ERROR_INVALID_VALUE;
+    memcpy(out, buffer, bytes);
+    return CUDA_SUCCESS;
+}
+
+CUresult launch_params(struct launch *launch, void **params, void **extra)
+{
+    const struct ptx_func *f = launch->function->kernel->func;
+    CLEANUP_FREE uint8_t *out = calloc(1, f->param_bytes ? f->param_bytes : 1);
+    CUresult result = CUDA_SUCCESS;
+
+    if (!out)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    if (params && extra)
+        return CUDA_ERROR_INVALID_VALUE;
+    if (f->nparams && extra)
+        result = params_from_extra(out, f->param_bytes, extra);
+    else if (f->nparams && !params)
+        result = CUDA_ERROR_INVALID_VALUE;
+    for (uint32_t i = 0; i < f->nparams && params && !result; i++) {
+        if (params[i])
+            memcpy(out + f->params[i]->offset, params[i], f->params[i]->size);
+        else
+            result = CUDA_ERROR_INVALID_VALUE;
+    }
+    if (result)
+        return result;
+    launch->params = out;
+    out = NULL;
+    return CUDA_SUCCESS;
+}
+
+CUresult launch_attribute(struct launch *launch, CUlaunchAttributeID id,
+                          const CUlaunchAttributeValue *value)
+{
+    switch (id) {
+    case CU_LAUNCH_ATTRIBUTE_COOPERATIVE:
+        launch->cooperative = value->cooperative != 0;
+        return CUDA_SUCCESS;
+    case CU_LAUNCH_ATTRIBUTE_PRIORITY:
+        launch->has_priority = true;
+        launch->priority = priority_clamp(value->priority);
+        return CUDA_SUCCESS;
+    case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION:
+        // A cluster of one block is a block.
+        return value->clusterDim.x == 1 && value->clusterDim.y == 1 && value->clusterDim.z == 1
+                   ? CUDA_SUCCESS
+                   : CUDA_ERROR_NOT_SUPPORTED;
+    // Hints, which a device may ignore.
+    case CU_LAUNCH_ATTRIBUTE_IGNORE:
+    case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
+    case CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY:
+    case CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
+    case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION:
+    case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP:
+    case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN:
+        return CUDA_SUCCESS;
+    default:
+        return CUDA_ERROR_NOT_SUPPORTED;
+    }
+}
+
+CUresult launch_op(CUcontext context, const struct launch *launch, int priority, struct op **out)
+{
+    const struct exec_kernel *kernel = launch->function->kernel;
+    uint32_t bytes = kernel->func->param_bytes;
+    CUresult result = context_prepare(context->root);
+    struct grid *g;
+    struct op *op;
+
+    if (result)
+        return result;
+    op = op_new(OP_KERNEL);
+    // aligned_alloc wants a multiple of the alignment.
+    g = op ? aligned_alloc(16, (sizeof(*g) + bytes + 15) & ~(size_t)15) : NULL;
+    if (!g) {
+        free(op);
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    *g = (struct grid){
+        .exec =
+            {
+                .kernel = kernel,
+                .device = &context->root->exec,
+                .id = atomic_fetch_add_explicit(&grid_ids, 1, memory_order_relaxed),
+                .grid_dim = {launch->grid[0], launch->grid[1], launch->grid[2]},
+                .block_dim = {launch->block[0], launch->block[1], launch->block[2]},
+                .dynamic_shared = launch->dynamic_shared,
+                .params = g->params,
+            },
+        .op = op,
+        .context = context,
+        .module = launch->function->module,
+        .level = priority_level(launch->has_priority ? launch->priority : priority),
+        .cooperative = launch->cooperative,
+        .total = (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2],
+    };
+    launch_cost(launch->function, launch->block[0] * launch->block[1] * launch->block[2],
+                launch->dynamic_shared, &g->cost);
+    memcpy(g->params, launch->params, bytes);
+    module_reference(g->module);
+    op->grid = g;
+    *out = op;
+    return CUDA_SUCCESS;
+}

@@ -1,0 +1,35 @@
+// Launches: from what a caller passes to a grid. launch.c; any thread.
+#ifndef GS_SOFTCUDA_LAUNCH_H
+#define GS_SOFTCUDA_LAUNCH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "common/cuda_abi.h"
+#include "softcuda/grid.h"
+
+struct launch {
+    CUfunction function;
+    uint32_t grid[3], block[3];
+    uint32_t dynamic_shared;
+    bool cooperative;
+    bool has_priority;
+    int priority;
+    uint8_t *params; // packed; the launch's own copy
+};
+
+// Checks all but the parameters. CUDA_ERROR_INVALID_VALUE, _INVALID_HANDLE,
+// _LAUNCH_OUT_OF_RESOURCES, _COOPERATIVE_LAUNCH_TOO_LARGE.
+CUresult launch_check(CUcontext context, const struct launch *launch);
+// Copies the parameters out of PARAMS or EXTRA into launch->params; the caller frees it.
+CUresult launch_params(struct launch *launch, void **params, void **extra);
+// CUDA_ERROR_NOT_SUPPORTED for what the device does not have; unknown ones as well.
+CUresult launch_attribute(struct launch *launch, CUlaunchAttributeID id,
+                          const CUlaunchAttributeValue *value);
+// The operation that runs it in CONTEXT with PRIORITY, unless the launch has its own.
+CUresult launch_op(CUcontext context, const struct launch *launch, int priority, struct op **out);
+
+void launch_cost(CUfunction function, uint32_t threads, uint32_t dynamic_shared,
+                 struct block_cost *cost);
+
+#endif

@@ -1,0 +1,104 @@
+// What a stream or a graph does one after the other: an operation, from its submission to its
+// completion.
+//
+// Made by any thread with op_new, handed to the engine by engine_submit, which owns it from then on
+// and frees it when it is complete.
+#ifndef GS_SOFTCUDA_OP_H
+#define GS_SOFTCUDA_OP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "common/cuda_abi.h"
+#include "softcuda/mem.h"
+
+struct grid;
+struct graph_run;
+
+enum op_kind {
+    OP_EMPTY,
+    OP_KERNEL,
+    OP_COPY,
+    OP_FILL,
+    OP_MEM,   // value writes and waits
+    OP_HOST,  // a function of the host, on the callback thread
+    OP_EVENT, // an event's recording
+    OP_WAIT,  // until another stream has come so far
+    OP_GRAPH, // a whole graph launch
+};
+
+// A box of bytes. A side that is `checked` is device or registered memory and is looked up when the
+// copy runs; the other is the caller's own.
+struct copy_side {
+    uint64_t address;
+    uint64_t pitch, slice; // bytes from row to row, from layer to layer
+    bool checked;
+};
+
+struct copy {
+    struct copy_side dst, src;
+    uint64_t width, height, depth;
+    uint64_t x, y, z; // how far it is
+    void *staging;    // freed with the operation: the source of a copy from pageable memory
+};
+
+struct fill {
+    uint64_t address, pitch;
+    uint64_t width, height; // width in bytes
+    uint32_t value, element;
+    uint64_t x, y;
+};
+
+struct op_mem {
+    uint32_t count, at;
+    CUstreamBatchMemOpParams *params; // freed with the operation
+};
+
+// A unit of work in the engine's run queue: a resident block, or an operation that moves memory.
+struct task {
+    struct task *next;
+    bool is_block;
+    uint8_t level;
+};
+
+struct op {
+    struct op *next; // in the stream
+    struct op *link; // in the one list that it waits in
+    struct task task;
+    enum op_kind kind;
+    CUstream stream; // that it runs in, or that its graph was launched in
+    struct graph_run *run;
+    uint32_t node; // in the graph
+    union {
+        struct grid *grid;
+        struct copy copy;
+        struct fill fill;
+        struct op_mem mem;
+        struct {
+            CUhostFn function;
+            void *data;
+        } host;
+        struct {
+            CUevent event;
+            uint64_t position;
+        } event;
+        struct {
+            CUstream stream;
+            uint64_t position;
+        } wait;
+        struct graph_run *graph;
+    };
+};
+
+struct op *op_new(enum op_kind kind); // NULL: no memory
+// Frees one that was never submitted, with what it holds but references (wait, event).
+void op_free(struct op *op);
+
+// Advances a copy or a fill by one turn. True when it is complete; *FAULT when an address is not
+// mapped.
+bool op_move(struct op *op, struct mem_view *view, bool *fault);
+
+// Runs value writes and waits from where they are. False when a wait is not satisfied yet.
+bool op_mem_advance(struct op *op, struct mem_view *view, bool *fault);
+
+#endif

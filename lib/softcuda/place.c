@@ -1,0 +1,312 @@
+// The virtual SMs: which grids are admitted, and which SM a block goes to.
+//
+// State under the engine's lock. A block is placed where its context's partition and an SM's
+// threads, registers, shared memory and block slots allow, as on the hardware; when a block leaves,
+// its SM is offered to the grids in order of priority and arrival. Turns are then the engine's
+// matter: being resident only means to take part.
+#include <stdlib.h>
+
+#include "common/util.h"
+#include "softcuda/engine.h"
+#include "softcuda/grid.h"
+#include "softcuda/module.h"
+
+enum { LEVELS = DEVICE_LEAST_PRIORITY - DEVICE_GREATEST_PRIORITY + 1 };
+
+struct sm {
+    uint32_t threads, blocks, registers, shared; // left
+};
+
+struct grid_list {
+    struct grid *head, *tail;
+};
+
+static struct sm sms[DEVICE_MAX_SMS];
+static uint32_t sm_count;
+static uint32_t sm_cursor; // where the search for the next block's SM begins
+
+static struct grid_list pending[LEVELS]; // not admitted, each in order of arrival
+static struct grid *admitted;            // highest level first, then in order of arrival
+static uint32_t admitted_count;
+static uint64_t slots_used[DEVICE_MAX_GRIDS / 64];
+static uint64_t unplaced_grids; // admitted ones with blocks still to place
+
+void place_init(void)
+{
+    sm_count = device_config()->sm_count;
+    for (uint32_t i = 0; i < sm_count; i++)
+        sms[i] = (struct sm){SM_MAX_THREADS, SM_MAX_BLOCKS, SM_REGISTERS, SM_SHARED_BYTES};
+}
+
+void grid_free(struct grid *grid)
+{
+    if (!grid)
+        return;
+    module_release(grid->module);
+    free(grid);
+}
+
+uint32_t place_occupancy(const struct block_cost *cost)
+{
+    uint32_t blocks = SM_MAX_BLOCKS;
+
+    if (cost->threads && SM_MAX_THREADS / cost->threads < blocks)
+        blocks = SM_MAX_THREADS / cost->threads;
+    if (cost->registers && SM_REGISTERS / cost->registers < blocks)
+        blocks = SM_REGISTERS / cost->registers;
+    if (cost->shared && SM_SHARED_BYTES / cost->shared < blocks)
+        blocks = SM_SHARED_BYTES / cost->shared;
+    return blocks;
+}
+
+static bool sm_fits(const struct sm *sm, const struct block_cost *cost)
+{
+    return sm->blocks > 0 && sm->threads >= cost->threads && sm->registers >= cost->registers &&
+           sm->shared >= cost->shared;
+}
+
+static void sm_take(struct sm *sm, const struct block_cost *cost)
+{
+    sm->blocks--;
+    sm->threads -= cost->threads;
+    sm->registers -= cost->registers;
+    sm->shared -= cost->shared;
+}
+
+static void sm_give(struct sm *sm, const struct block_cost *cost)
+{
+    sm->blocks++;
+    sm->threads += cost->threads;
+    sm->registers += cost->registers;
+    sm->shared += cost->shared;
+}
+
+// The emptiest SM of the partition for the first blocks of a grid, so that small grids spread; then
+// the next one that has room.
+static uint32_t sm_find(const struct grid *g)
+{
+    uint32_t best = UINT32_MAX;
+
+    for (uint32_t i = 0; i < sm_count; i++) {
+        uint32_t sm = (sm_cursor + i) % sm_count;
+
+        if (!sm_set_has(&g->context->sms, sm) || !sm_fits(&sms[sm], &g->cost))
+            continue;
+        if (g->next_block >= sm_count)
+            return sm;
+        if (best == UINT32_MAX || sms[sm].threads > sms[best].threads)
+            best = sm;
+        if (sms[best].threads == SM_MAX_THREADS)
+            break;
+    }
+    return best;
+}
+
+static bool grid_has_unplaced(const struct grid *g)
+{
+    return g->next_block < g->total;
+}
+
+static void grid_block_taken(struct grid *g)
+{
+    if (++g->next_block == g->total)
+        unplaced_grids--;
+}
+
+// Puts the grid's next block on SM. SPARE: a resident of the same grid to use again, or NULL.
+static bool grid_place(struct grid *g, uint32_t sm, struct resident *spare)
+{
+    struct resident *r = spare ? spare : calloc(1, sizeof(*r));
+
+    if (!r)
+        return false;
+    r->task.is_block = true;
+    r->task.level = g->level;
+    r->grid = g;
+    r->index = g->next_block;
+    r->sm = sm;
+    r->started = false;
+    g->resident++;
+    sm_take(&sms[sm], &g->cost);
+    sm_cursor = (sm + 1) % sm_count;
+    grid_block_taken(g);
+    engine_task_push(&r->task);
+    return true;
+}
+
+// All blocks of a cooperative grid wait for one another, so either all fit or none is placed.
+static bool grid_fits_whole(const struct grid *g)
+{
+    uint64_t room = 0;
+
+    for (uint32_t i = 0; i < sm_count && room < g->total; i++) {
+        struct sm trial = sms[i];
+
+        if (!sm_set_has(&g->context->sms, i))
+            continue;
+        while (room < g->total && sm_fits(&trial, &g->cost)) {
+            sm_take(&trial, &g->cost);
+            room++;
+        }
+    }
+    return room >= g->total;
+}
+
+// ---- Admission
+
+static void slot_take(struct grid *g)
+{
+    for (uint32_t i = 0;; i++) {
+        uint64_t *word = &slots_used[i / 64], bit = (uint64_t)1 << (i % 64);
+
+        if (!(*word & bit)) {
+            *word |= bit;
+            g->slot = i;
+            return;
+        }
+    }
+}
+
+static void grid_admit(struct grid *g)
+{
+    struct grid **at = &admitted;
+
+    while (*at && (*at)->level >= g->level)
+        at = &(*at)->next;
+    g->next = *at;
+    *at = g;
+    admitted_count++;
+    unplaced_grids++;
+    slot_take(g);
+    g->started_ns = clock_ns();
+    if (g->cooperative)
+        g->exec.workspace = context_workspace(g->context->root, g->slot);
+}
+
+static void admit_pending(void)
+{
+    for (int level = LEVELS - 1; level >= 0; level--) {
+        struct grid_list *list = &pending[level];
+
+        while (list->head && admitted_count < DEVICE_MAX_GRIDS) {
+            struct grid *g = list->head;
+
+            list->head = g->next;
+            grid_admit(g);
+        }
+    }
+}
+
+void place_submit(struct grid *g)
+{
+    struct grid_list *list = &pending[g->level];
+
+    g->next = NULL;
+    if (list->head)
+        list->tail->next = g;
+    else
+        list->head = g;
+    list->tail = g;
+    admit_pending();
+}
+
+static void grid_done(struct grid *g)
+{
+    struct grid **at = &admitted;
+
+    while (*at != g)
+        at = &(*at)->next;
+    *at = g->next;
+    admitted_count--;
+    slots_used[g->slot / 64] &= ~((uint64_t)1 << (g->slot % 64));
+    engine_op_finish(g->op);
+    admit_pending();
+}
+
+// A stopped grid has no more blocks to place.
+static void grid_forget_unplaced(struct grid *g)
+{
+    if (grid_has_unplaced(g)) {
+        g->next_block = g->total;
+        unplaced_grids--;
+    }
+}
+
+void place_all(void)
+{
+    struct grid *next;
+
+    for (struct grid *g = admitted; g && unplaced_grids; g = next) {
+        next = g->next;
+        if (!grid_has_unplaced(g))
+            continue;
+        if (atomic_load_explicit(&g->exec.stop, memory_order_relaxed)) {
+            grid_forget_unplaced(g);
+            if (!g->resident) {
+                grid_done(g);
+                next = admitted; // finishing one may have admitted others anywhere in the list
+            }
+            continue;
+        }
+        if (g->cooperative && !grid_fits_whole(g))
+            continue;
+        while (grid_has_unplaced(g)) {
+            uint32_t sm = sm_find(g);
+
+            if (sm == UINT32_MAX)
+                break;
+            if (!grid_place(g, sm, NULL)) {
+                engine_fail(g->context->root, CUDA_ERROR_OUT_OF_MEMORY);
+                return;
+            }
+        }
+    }
+}
+
+static void resident_free(struct resident *r)
+{
+    exec_block_free(r->block);
+    free(r);
+}
+
+void place_block_done(struct resident *r)
+{
+    struct grid *g = r->grid;
+    uint32_t sm = r->sm;
+
+    sm_give(&sms[sm], &g->cost);
+    g->resident--;
+    if (atomic_load_explicit(&g->exec.stop, memory_order_relaxed))
+        grid_forget_unplaced(g);
+    for (struct grid *other = admitted; other && unplaced_grids; other = other->next) {
+        if (!grid_has_unplaced(other) || other->cooperative ||
+            !sm_set_has(&other->context->sms, sm))
+            continue;
+        while (grid_has_unplaced(other) && sm_fits(&sms[sm], &other->cost)) {
+            if (!grid_place(other, sm, other == g ? r : NULL)) {
+                engine_fail(other->context->root, CUDA_ERROR_OUT_OF_MEMORY);
+                break;
+            }
+            if (other == g)
+                r = NULL;
+        }
+    }
+    if (r)
+        resident_free(r);
+    if (!g->resident && !grid_has_unplaced(g))
+        grid_done(g);
+}
+
+void place_stop(CUcontext root)
+{
+    for (struct grid *g = admitted; g; g = g->next) {
+        if (g->context->root == root)
+            atomic_store_explicit(&g->exec.stop, true, memory_order_relaxed);
+    }
+    for (int level = 0; level < LEVELS; level++) {
+        for (struct grid *g = pending[level].head; g; g = g->next) {
+            if (g->context->root == root)
+                atomic_store_explicit(&g->exec.stop, true, memory_order_relaxed);
+        }
+    }
+}
