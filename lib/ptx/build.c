@@ -138,6 +138,8 @@ static bool operand_fits(const struct ptx_operand *o, const struct ptx_desc *des
         return o->kind == PTX_OPND_TABLE;
     case PTX_DESC_STRING:
         return o->kind == PTX_OPND_STRING;
+    case PTX_DESC_NOTHING:
+        return false;
     default:
         return o->kind != PTX_OPND_MEM && o->kind != PTX_OPND_LABEL;
     }

@@ -62,7 +62,7 @@ static bool check_atomic(struct parser *p, const struct ptx_inst *inst, const st
         1u << PTX_SPACE_GENERIC | 1u << PTX_SPACE_GLOBAL | 1u << PTX_SPACE_SHARED;
     enum ptx_type t = inst->type[0];
     unsigned bits = ptx_type_bits(t);
-    bool integer = !ptx_type_is_float(t), cas = inst->aop == PTX_AOP_CAS, ok = true;
+    bool integer = !ptx_type_is_float(t), ok = true;
 
     switch ((enum ptx_aop)inst->aop) {
     case PTX_AOP_INC:
@@ -94,10 +94,8 @@ static bool check_atomic(struct parser *p, const struct ptx_inst *inst, const st
     if (!ok || (inst->vec && (integer || bits == 64)))
         return parser_fail(p, at, "%s: this operation does not come for .%s", ptx_op_name(inst->op),
                            ptx_type_name(t));
-    if (inst->op == PTX_OP_RED && (cas || inst->aop == PTX_AOP_EXCH))
-        return parser_fail(p, at, "red: .cas and .exch are atom's");
-    if (inst->op == PTX_OP_ATOM && cas != (inst->ops[3].kind != PTX_OPND_NONE))
-        return parser_fail(p, at, "atom: expected %s", cas ? "two values with .cas" : "one value");
+    if (inst->op == PTX_OP_RED && inst->aop == PTX_AOP_EXCH)
+        return parser_fail(p, at, "red: .exch is atom's");
     return check_space(p, inst, any, at);
 }
 

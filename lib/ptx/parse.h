@@ -79,6 +79,7 @@ struct parser {
     /* The statement being read. */
     struct list raws; /* struct raw: all of a statement's operands, children behind their parents */
     struct list tops; /* uint32_t: which of them stand at the top */
+    bool lenient;     /* a register of the wrong width counts as fitting: to say so later */
     uint16_t *op_names;        /* hash of opcode names: see parse_inst.c */
     struct list bytes, relocs; /* the initialiser being read */
 };

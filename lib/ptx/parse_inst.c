@@ -287,6 +287,7 @@ static const char *desc_what(const struct ptx_desc *desc)
     case PTX_DESC_SAMPLER:
     case PTX_DESC_CALL:
     case PTX_DESC_STRING:
+    case PTX_DESC_NOTHING:
     case PTX_DESC_END:
         break;
     }
@@ -461,10 +462,17 @@ static bool match_instruction(struct parser *p, const struct token *mnemonic, co
 {
     struct attempt best = {.operand = -1};
 
-    if (match_forms(p, mnemonic, rest, inst, true, &best))
-        return true;
-    if (!p->status && best.operand < 0 && match_forms(p, mnemonic, rest, inst, false, &best))
-        return true;
+    /* In order, then in any order, then so that the first form is reported whose operands differ in
+     * width alone. */
+    if (match_forms(p, mnemonic, rest, inst, true, &best) || p->status)
+        return !p->status;
+    if (best.operand < 0 && (match_forms(p, mnemonic, rest, inst, false, &best) || p->status))
+        return !p->status;
+    if (best.operand >= 0) {
+        p->lenient = true;
+        match_forms(p, mnemonic, rest, inst, true, &best);
+        p->lenient = false;
+    }
     if (p->status)
         return false;
     return best.operand >= 0 ? fail_operands(p, mnemonic, &best)

@@ -125,11 +125,10 @@ static void resolve(struct parser *p, const char *name, uint32_t len, struct raw
     }
 }
 
-/* .b0 .h1 .b7430 .h32 .xz behind a register: see enum ptx_sel. */
+/* .b0 .h1 .b7430 .h32 .b20 behind a register: see enum ptx_sel. */
 static bool parse_selector(const char *text, uint32_t len, uint16_t *sel)
 {
     unsigned bits = 0, i, c;
-    const char *at;
 
     if (len == 2 && text[0] == 'b' && text[1] >= '0' && text[1] <= '3') {
         *sel = (uint16_t)(PTX_SEL_B0 + text[1] - '0');
@@ -149,14 +148,15 @@ static bool parse_selector(const char *text, uint32_t len, uint16_t *sel)
         *sel = (uint16_t)(bits | (text[0] == 'b' ? PTX_SEL_BYTES : PTX_SEL_HALVES));
         return true;
     }
-    for (i = 0; i < len; i++) {
-        at = strchr("xyzw", text[i]);
-        if (!at || !text[i])
+    if (text[0] != 'b' || len < 3 || len > 4)
+        return false;
+    for (i = 1; i < len; i++) {
+        if (text[i] < '0' || text[i] > '3' || (i > 1 && text[i] >= text[i - 1]))
             return false;
-        bits |= 1u << (at - "xyzw");
+        bits |= 1u << (text[i] - '0');
     }
     *sel = (uint16_t)(bits | PTX_SEL_MASK);
-    return len > 0 && len <= 4;
+    return true;
 }
 
 static bool parse_suffix(struct parser *p, struct raw *r, const char *suffix, uint32_t len)
@@ -425,13 +425,31 @@ bool find_predicate(struct parser *p, uint32_t *reg)
 
 /* ---- does an operand fit a place? ---- */
 
+/* ld, st, cvt and the like take registers wider than their type. */
+static bool takes_wider(const struct ptx_inst *inst)
+{
+    enum ptx_class class = ptx_op_class(inst->op);
+
+    return class == PTX_CLASS_LOAD || class == PTX_CLASS_STORE || class == PTX_CLASS_SURF ||
+           inst->op == PTX_OP_CVT;
+}
+
+static bool width_fits(const struct parser *p, const struct ptx_inst *inst, enum ptx_type type,
+                       uint32_t reg)
+{
+    unsigned want = ptx_type_bits(type), bits = ptx_type_bits(reg_type(p, reg));
+
+    return want == 0 || bits == want || (bits > want && takes_wider(inst));
+}
+
 static bool fits_source(const struct parser *p, const struct raw *r, enum ptx_type type,
                         const struct ptx_inst *inst)
 {
     switch (r->kind) {
     case RAW_REG:
         return (reg_type(p, r->o.reg) == PTX_T_PRED) == (type == PTX_T_PRED) &&
-               (!r->bang || type == PTX_T_PRED);
+               (!r->bang || type == PTX_T_PRED) &&
+               (p->lenient || width_fits(p, inst, type, r->o.reg));
     case RAW_NUMBER:
         return true;
     case RAW_SREG: /* as ptxas has it */
@@ -503,6 +521,7 @@ bool raw_fits(const struct parser *p, const struct raw *r, const struct ptx_desc
     case PTX_DESC_SAMPLER: /* inside the brackets of TEX */
     case PTX_DESC_CALL:
     case PTX_DESC_STRING:
+    case PTX_DESC_NOTHING:
     case PTX_DESC_END:
         return false;
     }
@@ -511,26 +530,13 @@ bool raw_fits(const struct parser *p, const struct raw *r, const struct ptx_desc
 
 /* ---- to struct ptx_operand ---- */
 
-/* ld, st, cvt and the like take registers wider than their type. */
-static bool takes_wider(const struct ptx_inst *inst)
-{
-    enum ptx_class class = ptx_op_class(inst->op);
-
-    return class == PTX_CLASS_LOAD || class == PTX_CLASS_STORE || class == PTX_CLASS_SURF ||
-           inst->op == PTX_OP_CVT;
-}
-
 static bool check_width(struct parser *p, const struct raw *r, const struct ptx_inst *inst,
                         enum ptx_type type, uint32_t reg)
 {
     enum ptx_type have = reg_type(p, reg);
-    unsigned want = ptx_type_bits(type), bits = ptx_type_bits(have);
     char name[48];
 
-    if (want == 0 && have != PTX_T_PRED)
-        return true;
-    if ((have == PTX_T_PRED) == (type == PTX_T_PRED) &&
-        (bits == want || (bits > want && takes_wider(inst))))
+    if ((have == PTX_T_PRED) == (type == PTX_T_PRED) && width_fits(p, inst, type, reg))
         return true;
     token_clip(&r->tok, name, sizeof(name));
     return parser_fail(p, &r->tok, "%s: expected a register of type .%s, found '%s' of type .%s",

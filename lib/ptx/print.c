@@ -165,10 +165,10 @@ static void print_selector(FILE *out, unsigned sel)
         for (i = digits; i-- > 0;)
             fputc('0' + (int)(sel >> (3 * i) & 7), out);
     } else if (sel & PTX_SEL_MASK) {
-        fputc('.', out);
-        for (i = 0; i < 4; i++)
+        fputs(".b", out);
+        for (i = 4; i-- > 0;)
             if (sel >> i & 1)
-                fputc("xyzw"[i], out);
+                fputc('0' + (int)i, out);
     } else if (sel >= PTX_SEL_H0) {
         fprintf(out, ".h%u", sel - PTX_SEL_H0);
     } else if (sel) {

@@ -275,9 +275,10 @@ enum ptx_shape {
 
 enum ptx_layout { PTX_LAYOUT_NONE, PTX_LAYOUT_ROW, PTX_LAYOUT_COL };
 
-/* Which part of a register a video instruction takes: one byte or half, or a choice of digits as
- * .b7430 and .h32, or for the destination a mask as .xz (bit 0 is x). Digits: the first written is
- * the most significant, three bits each. */
+/* Which part of a register a video instruction takes: one byte or half; or a choice of digits as
+ * .b7430 and .h32, the first written being the most significant, three bits each; or for the
+ * destination bytes as .b20, bit i for byte i (two or three of them: one is PTX_SEL_B0.., all four
+ * are PTX_SEL_BYTES). */
 enum ptx_sel {
     PTX_SEL_NONE,
     PTX_SEL_B0,
@@ -316,7 +317,6 @@ enum ptx_sel {
 #define PTX_F_IGNORE_SRC (1u << 20) /* cp.async with a predicate */
 #define PTX_F_NOFTZ      (1u << 21) /* red.add.noftz.f16 */
 #define PTX_F_PO         (1u << 22) /* vmad .po: plus one */
-#define PTX_F_UNIFIED    (1u << 23) /* ld.unified */
 #define PTX_F_MASK       (1u << 24) /* pmevent.mask */
 #define PTX_F_NEG_A      (1u << 25) /* vmad: operand written -a */
 #define PTX_F_NEG_B      (1u << 26)

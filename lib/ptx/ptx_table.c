@@ -101,6 +101,7 @@ enum {
 #define TEX        {PTX_DESC_TEX, PTX_T_B64, false}
 #define SAMP       {PTX_DESC_SAMPLER, PTX_T_B64, true}
 #define CALL       {PTX_DESC_CALL, 0, false}
+#define NOTHING    {PTX_DESC_NOTHING, 0, true}
 #define STRING     {PTX_DESC_STRING, 0, false}
 /* clang-format on */
 

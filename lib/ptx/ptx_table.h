@@ -49,7 +49,8 @@ enum ptx_desc_kind {
     PTX_DESC_SAMPLER,
     PTX_DESC_COORD,
     PTX_DESC_CALL,
-    PTX_DESC_STRING
+    PTX_DESC_STRING,
+    PTX_DESC_NOTHING
 };
 
 /* Type rule of an operand: a type's number, or one of these. */
