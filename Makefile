@@ -207,7 +207,7 @@ test_helpers  = $(patsubst %.c,$(BUILD)/obj/%.o,$(filter-out test/$(1)/test_%,$(
 UNIT_TESTS := $(call test_programs,unit)
 E2E_TESTS  := $(call test_programs,e2e)
 CONFORMANCE_TESTS := $(call test_programs,conformance)
-TESTS := $(if $(filter cmocka,$(HAVE)),$(UNIT_TESTS)) $(CONFORMANCE_TESTS) $(E2E_TESTS)
+TESTS := $(if $(filter cmocka,$(HAVE)),$(UNIT_TESTS)) $(CONFORMANCE_TESTS) $(E2E_TESTS) $(BUILD)/bench/test_stats
 ROOM_ARCHIVES := $(patsubst %,$(BUILD)/room/%.a,$(ROOMS))
 
 $(BUILD)/obj/test/%.o: GS_CFLAGS += -Itest
@@ -246,7 +246,18 @@ $(BUILD)/test/fuzz/fuzz_%: $(BUILD)/obj/test/fuzz/fuzz_%.o $(ROOM_ARCHIVES)
 	$(Q)$(LINK) -fsanitize=fuzzer -o $@ $< -Wl,--start-group $(filter %.a,$^) -Wl,--end-group $(UNPACK_LIBS) -lm $(LDLIBS_RT)
 fuzz: $(FUZZ_TARGETS)
 
-bench: all
+# ---- Benchmark: bench/rows are the measurements ----------------------------------------------------
+bench_objs := $(patsubst %.c,$(BUILD)/obj/%.o,bench/bench.c $(wildcard bench/lib/*.c bench/rows/*.c))
+$(BUILD)/obj/bench/%.o: GS_CFLAGS += -Ibench
+$(BUILD)/bench/measure: $(bench_objs) $(BUILD)/room/common.a $(BUILD)/lib/libgshare.so
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)
+	$(Q)$(LINK) -o $@ $(filter %.o %.a,$^) $(call USE_LIBGSHARE,../lib) -lm $(LDLIBS_RT)
+$(BUILD)/bench/test_stats: $(BUILD)/obj/bench/test/test_stats.o $(BUILD)/obj/bench/lib/stats.o
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)
+	$(Q)$(LINK) -o $@ $^ -lm
+bench: all $(BUILD)/bench/measure
 	bench/run --build $(BUILD)
 
 # ---- Kernels kept as PTX, made from the .cu beside them by clang, which needs no toolkit for it ------

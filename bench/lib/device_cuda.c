@@ -1,0 +1,253 @@
+/*
+ * device_cuda.c - the device through the CUDA driver: the baseline. One process has one context, as
+ * a CUDA application has; whether that is time sliced or an MPS client is the environment's matter.
+ *
+ * The driver is libcuda.so.1, or the software device, which exports the same names.
+ */
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/cuda_abi.h"
+#include "common/util.h"
+#include "lib/cell.h"
+#include "lib/device.h"
+
+static struct {
+#define DRIVER_MEMBER(name, args) CUresult(*name) args;
+    CUDA_ABI_FUNCTIONS(DRIVER_MEMBER)
+#undef DRIVER_MEMBER
+} cu;
+
+static void *library;
+static CUcontext context;
+static CUstream stream;
+static CUmodule module;
+static CUfunction function[KERNEL_COUNT];
+
+static void call_check(const char *name, CUresult result)
+{
+    const char *text = "?";
+
+    if (result == CUDA_SUCCESS)
+        return;
+    cu.cuGetErrorName(result, &text);
+    cell_fail("%s: %s (%d)", name, text, (int)result);
+}
+#define CU(name, ...) call_check(#name, cu.name(__VA_ARGS__))
+
+/* ---- Start ----------------------------------------------------------------------------------- */
+
+static void *symbol(const char *name)
+{
+    void *at = dlsym(library, name);
+
+    if (at == NULL)
+        cell_fail("%s has no %s", plan.facts->driver_path, name);
+    return at;
+}
+
+static void cuda_prepare(void)
+{
+    if (library != NULL)
+        return;
+    library = dlopen(plan.facts->driver_path, RTLD_NOW | RTLD_LOCAL);
+    if (library == NULL)
+        cell_fail("%s", dlerror());
+#define DRIVER_FILL(name, args) *(void **)&cu.name = symbol(#name);
+    CUDA_ABI_FUNCTIONS(DRIVER_FILL)
+#undef DRIVER_FILL
+}
+
+static void cuda_open(void)
+{
+    CU(cuInit, 0);
+    CU(cuDevicePrimaryCtxRetain, &context, 0);
+    CU(cuCtxSetCurrent, context);
+    CU(cuStreamCreate, &stream, CU_STREAM_NON_BLOCKING);
+}
+
+static void cuda_close(void)
+{
+    CU(cuStreamDestroy_v2, stream);
+    if (module != NULL)
+        CU(cuModuleUnload, module);
+    module = NULL;
+    CU(cuDevicePrimaryCtxRelease_v2, 0);
+}
+
+/* ---- Work ------------------------------------------------------------------------------------ */
+
+static void cuda_load(const void *image, size_t size)
+{
+    (void)size;
+    CU(cuModuleLoadData, &module, image);
+    for (int i = 0; i < KERNEL_COUNT; i++)
+        CU(cuModuleGetFunction, &function[i], module, kernel_names[i]);
+}
+
+static void cuda_module_cycle(const char *ptx)
+{
+    CUmodule other;
+
+    CU(cuModuleLoadData, &other, ptx);
+    CU(cuModuleUnload, other);
+}
+
+static void cuda_launch(enum kernel kernel, const struct kernel_args *args)
+{
+    void *params[] = {(void *)&args->a, (void *)&args->b, (void *)&args->c, (void *)&args->d};
+
+    CU(cuLaunchKernel, function[kernel], 1, 1, 1, 1, 1, 1, 0, stream, params, NULL);
+}
+
+static void cuda_sync(void)
+{
+    CU(cuStreamSynchronize, stream);
+}
+
+static void cuda_stream_create(void)
+{
+    CUstream more;
+
+    CU(cuStreamCreate, &more, CU_STREAM_NON_BLOCKING);
+}
+
+static uint64_t cuda_alloc(size_t size)
+{
+    CUdeviceptr address;
+
+    CU(cuMemAlloc_v2, &address, size);
+    return address;
+}
+
+static void cuda_free(uint64_t address)
+{
+    CU(cuMemFree_v2, address);
+}
+
+static void *cuda_host_alloc(size_t size)
+{
+    void *memory;
+
+    CU(cuMemHostAlloc, &memory, size, 0);
+    return memory;
+}
+
+static void cuda_host_free(void *memory)
+{
+    CU(cuMemFreeHost, memory);
+}
+
+static void cuda_htod(uint64_t dst, const void *src, size_t size)
+{
+    CU(cuMemcpyHtoD_v2, dst, src, size);
+}
+
+static void cuda_dtoh(void *dst, uint64_t src, size_t size)
+{
+    CU(cuMemcpyDtoH_v2, dst, src, size);
+}
+
+const struct device_ops device_cuda = {
+    .prepare = cuda_prepare,
+    .open = cuda_open,
+    .close = cuda_close,
+    .load = cuda_load,
+    .module_cycle = cuda_module_cycle,
+    .launch = cuda_launch,
+    .sync = cuda_sync,
+    .stream_create = cuda_stream_create,
+    .alloc = cuda_alloc,
+    .free = cuda_free,
+    .host_alloc = cuda_host_alloc,
+    .host_free = cuda_host_free,
+    .htod = cuda_htod,
+    .dtoh = cuda_dtoh,
+};
+
+double device_memory_used(void)
+{
+    size_t free_bytes, total;
+
+    CU(cuMemGetInfo_v2, &free_bytes, &total);
+    return (double)(total - free_bytes);
+}
+
+/* ---- Facts ----------------------------------------------------------------------------------- */
+
+/* The driver's linker, of which only this needs anything. */
+struct linker {
+    CUresult (*create)(unsigned count, CUjit_option *options, void **values, void **state);
+    CUresult (*add)(void *state, int type, void *data, size_t size, const char *name,
+                    unsigned count, CUjit_option *options, void **values);
+    CUresult (*complete)(void *state, void **image, size_t *size);
+};
+#define LINK_INPUT_PTX 1 /* CU_JIT_INPUT_PTX */
+
+/* Compiles the kernels for this device, as nvcc would have: then loading measures no compiler. */
+static void image_compile(struct facts *facts)
+{
+    struct linker linker;
+    void *state, *image;
+    size_t size;
+
+    *(void **)&linker.create = symbol("cuLinkCreate_v2");
+    *(void **)&linker.add = symbol("cuLinkAddData_v2");
+    *(void **)&linker.complete = symbol("cuLinkComplete");
+    call_check("cuLinkCreate", linker.create(0, NULL, NULL, &state));
+    call_check("cuLinkAddData", linker.add(state, LINK_INPUT_PTX, (void *)kernels_ptx,
+                                           strlen(kernels_ptx) + 1, "kernels", 0, NULL, NULL));
+    call_check("cuLinkComplete", linker.complete(state, &image, &size));
+    if (size > sizeof(facts->image))
+        cell_fail("the kernels are %zu bytes compiled, over %zu", size, sizeof(facts->image));
+    memcpy(facts->image, image, size);
+    facts->image_size = size;
+}
+
+static bool cuda_present(void)
+{
+    void *at = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+    CUresult (*init)(unsigned) = NULL;
+
+    if (at == NULL)
+        return false;
+    *(void **)&init = dlsym(at, "cuInit");
+    return init != NULL && init(0) == CUDA_SUCCESS;
+}
+
+void device_probe(const char *kind, const char *soft_library)
+{
+    struct facts *facts = plan.facts;
+
+    facts->soft = strcmp(kind, "soft") == 0 || (strcmp(kind, "auto") == 0 && !cuda_present());
+    snprintf(facts->driver_path, sizeof(facts->driver_path), "%s",
+             facts->soft ? soft_library : "libcuda.so.1");
+    cuda_prepare();
+    cuda_open();
+    CU(cuDeviceGetName, facts->device, sizeof(facts->device), 0);
+    CU(cuDriverGetVersion, &facts->driver_version);
+    CU(cuDeviceGetAttribute, &facts->sm_count, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, 0);
+    if (facts->soft) {
+        facts->image_size = strlen(kernels_ptx) + 1;
+        memcpy(facts->image, kernels_ptx, facts->image_size);
+    } else {
+        image_compile(facts);
+    }
+}
+
+const struct device_ops *device_of_side(void)
+{
+    return plan.side == SIDE_GSHARE ? &device_gshare : &device_cuda;
+}
+
+const struct device_ops *device_start(void)
+{
+    const struct device_ops *device = device_of_side();
+
+    device->prepare();
+    device->open();
+    device->load(plan.facts->image, plan.facts->image_size);
+    return device;
+}

@@ -1,0 +1,121 @@
+/* device_gshare.c - the device through gshare. One process has one session. */
+#include <stdio.h>
+
+#include "gshare.h"
+#include "lib/cell.h"
+#include "lib/device.h"
+
+static gs_session session;
+static gs_module module;
+static gs_kernel kernel_handle[KERNEL_COUNT];
+
+static void __attribute__((noinline, cold)) call_failed(const char *name, gs_status status)
+{
+    cell_fail("%s: %s: %s", name, gs_status_name(status), gs_last_error_message());
+}
+#define GS(name, ...)                                                                              \
+    do {                                                                                           \
+        gs_status status_ = name(__VA_ARGS__);                                                     \
+        if (status_ != GS_OK)                                                                      \
+            call_failed(#name, status_);                                                           \
+    } while (0)
+
+static void gshare_prepare(void) {} /* the library is linked */
+
+static void gshare_open(void)
+{
+    GS(gs_attach, NULL, &session);
+}
+
+static void gshare_close(void)
+{
+    GS(gs_detach, session);
+}
+
+static void gshare_load(const void *image, size_t size)
+{
+    GS(gs_module_load, session, image, size, &module);
+    for (int i = 0; i < KERNEL_COUNT; i++)
+        GS(gs_kernel_get, module, kernel_names[i], &kernel_handle[i]);
+}
+
+static void gshare_module_cycle(const char *ptx)
+{
+    gs_module other;
+
+    GS(gs_module_load, session, ptx, 0, &other);
+    GS(gs_module_unload, other);
+}
+
+static void gshare_launch(enum kernel kernel, const struct kernel_args *args)
+{
+    static const gs_launch_config config = GS_LAUNCH_CONFIG_INIT;
+    void *params[] = {(void *)&args->a, (void *)&args->b, (void *)&args->c, (void *)&args->d};
+
+    GS(gs_launch, NULL, kernel_handle[kernel], &config, params);
+}
+
+static void gshare_sync(void)
+{
+    GS(gs_stream_sync, session, NULL);
+}
+
+static void gshare_stream_create(void)
+{
+    gs_stream more;
+
+    GS(gs_stream_create, session, NULL, &more);
+}
+
+static uint64_t gshare_alloc(size_t size)
+{
+    gs_devptr address;
+
+    GS(gs_malloc, session, size, &address);
+    return address;
+}
+
+static void gshare_free(uint64_t address)
+{
+    GS(gs_free, session, address);
+}
+
+static void *gshare_host_alloc(size_t size)
+{
+    void *memory;
+
+    GS(gs_host_alloc, session, size, &memory);
+    return memory;
+}
+
+static void gshare_host_free(void *memory)
+{
+    GS(gs_host_free, session, memory);
+}
+
+static void gshare_htod(uint64_t dst, const void *src, size_t size)
+{
+    GS(gs_memcpy_htod, session, dst, src, size);
+}
+
+static void gshare_dtoh(void *dst, uint64_t src, size_t size)
+{
+    GS(gs_memcpy_dtoh, session, dst, src, size);
+}
+
+const struct device_ops device_gshare = {
+    .prepare = gshare_prepare,
+    .open = gshare_open,
+    .close = gshare_close,
+    .load = gshare_load,
+    .module_cycle = gshare_module_cycle,
+    .launch = gshare_launch,
+    .sync = gshare_sync,
+    .stream_create = gshare_stream_create,
+    .alloc = gshare_alloc,
+    .free = gshare_free,
+    .host_alloc = gshare_host_alloc,
+    .host_free = gshare_host_free,
+    .htod = gshare_htod,
+    .dtoh = gshare_dtoh,
+};

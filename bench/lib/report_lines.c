@@ -1,0 +1,108 @@
+/* report_lines.c - see report_lines.h. Goals are those for an NVIDIA H200. */
+#include "lib/report_lines.h"
+
+#include "common/util.h"
+
+#define NONE                                                                                       \
+    {                                                                                              \
+        GOAL_NONE, 0, SIDE_NATIVE                                                                  \
+    }
+#define AT_MOST(bound)                                                                             \
+    {                                                                                              \
+        GOAL_AT_MOST, bound, SIDE_NATIVE                                                           \
+    }
+#define AT_LEAST(bound)                                                                            \
+    {                                                                                              \
+        GOAL_AT_LEAST, bound, SIDE_NATIVE                                                          \
+    }
+#define RATIO_AT_MOST(bound, side)                                                                 \
+    {                                                                                              \
+        GOAL_RATIO_AT_MOST, bound, SIDE_##side                                                     \
+    }
+#define RATIO_AT_LEAST(bound, side)                                                                \
+    {                                                                                              \
+        GOAL_RATIO_AT_LEAST, bound, SIDE_##side                                                    \
+    }
+
+#define MIB (1 << 20)
+
+const struct line report_lines[] = {
+    {"attach", "fresh process, p50", "fresh_p50", UNIT_TIME, AT_MOST(1e6)},
+    {"attach", "fresh process, p99", "fresh_p99", UNIT_TIME, NONE},
+    {"attach", "beside others, p50", "beside_p50", UNIT_TIME, NONE},
+    {"attach", "beside others, p99", "beside_p99", UNIT_TIME, NONE},
+    {"attach", "64 at once, p50", "together_p50", UNIT_TIME, NONE},
+    {"attach", "64 at once, p99", "together_p99", UNIT_TIME, NONE},
+    {"attach", "again and again, p50", "cycle_p50", UNIT_TIME, NONE},
+    {"attach", "detach, p50", "detach_p50", UNIT_TIME, NONE},
+
+    {"launch", "p50", "launch_p50", UNIT_TIME, AT_MOST(200)},
+    {"launch", "p99", "launch_p99", UNIT_TIME, NONE},
+    {"launch", "clock, already subtracted", "clock", UNIT_TIME, NONE},
+
+    {"trip", "p50", "trip_p50", UNIT_TIME, RATIO_AT_MOST(0.85, NATIVE)},
+    {"trip", "p99", "trip_p99", UNIT_TIME, RATIO_AT_MOST(0.6, NATIVE)},
+
+    {"rate", "1 tenant, pipelined", "pipelined_1", UNIT_RATE, RATIO_AT_LEAST(2, NATIVE)},
+    {"rate", "1 tenant, each with a sync", "synced_1", UNIT_RATE, RATIO_AT_LEAST(2, NATIVE)},
+    {"rate", "4 tenants, pipelined", "pipelined_4", UNIT_RATE, RATIO_AT_LEAST(1, MPS)},
+    {"rate", "4 tenants, each with a sync", "synced_4", UNIT_RATE, RATIO_AT_LEAST(1, MPS)},
+    {"rate", "16 tenants, pipelined", "pipelined_16", UNIT_RATE, RATIO_AT_LEAST(1, MPS)},
+    {"rate", "16 tenants, each with a sync", "synced_16", UNIT_RATE, RATIO_AT_LEAST(1, MPS)},
+
+    {"long", "1 tenant", "time_1", UNIT_TIME, NONE},
+    {"long", "2 tenants by one", "ratio_2", UNIT_RATIO, AT_MOST(1.02)},
+    {"long", "4 tenants by one", "ratio_4", UNIT_RATIO, AT_MOST(1.02)},
+    {"long", "16 tenants by one", "ratio_16", UNIT_RATIO, AT_MOST(1.02)},
+
+#define COPIES(size, text)                                                                         \
+    {"copies", "direct, to device, " text, "pinned_htod_" size, UNIT_GB,                           \
+     RATIO_AT_LEAST(0.95, NATIVE)},                                                                \
+        {"copies", "direct, from device, " text, "pinned_dtoh_" size, UNIT_GB,                     \
+         RATIO_AT_LEAST(0.95, NATIVE)},                                                            \
+        {"copies", "ordinary, to device, " text, "ordinary_htod_" size, UNIT_GB,                   \
+         RATIO_AT_LEAST(1, NATIVE)},                                                               \
+    {                                                                                              \
+        "copies", "ordinary, from device, " text, "ordinary_dtoh_" size, UNIT_GB,                  \
+            RATIO_AT_LEAST(1, NATIVE)                                                              \
+    }
+    COPIES("1", "1 MiB"),
+    COPIES("16", "16 MiB"),
+    COPIES("256", "256 MiB"),
+    COPIES("1024", "1 GiB"),
+
+    {"memory", "of the first tenant", "first", UNIT_BYTES, NONE},
+    {"memory", "each of 50 (4, MPS 4)", "further_some", UNIT_BYTES, AT_MOST(MIB)},
+    {"memory", "each of 200 (8, MPS 8)", "further_many", UNIT_BYTES, AT_MOST(MIB)},
+
+    {"crowd", "started", "started", UNIT_COUNT, NONE},
+    {"crowd", "attached", "attached", UNIT_COUNT, AT_LEAST(1000)},
+    {"crowd", "right results", "right", UNIT_COUNT, AT_LEAST(1000)},
+    {"crowd", "all attached after", "attach_all", UNIT_TIME, NONE},
+    {"crowd", "all done after another", "work_all", UNIT_TIME, NONE},
+    {"crowd", "attach, p50", "attach_p50", UNIT_TIME, NONE},
+    {"crowd", "attach, p99", "attach_p99", UNIT_TIME, NONE},
+
+    {"idle", "share of a core", "core_share", UNIT_PERCENT, AT_MOST(0.01)},
+
+    {"neighbour", "idle: p50", "alone_p50", UNIT_TIME, NONE},
+    {"neighbour", "idle: p99", "alone_p99", UNIT_TIME, NONE},
+    {"neighbour", "loads PTX modules: p50", "load_p50", UNIT_TIME, NONE},
+    {"neighbour", "loads PTX modules: p99", "load_p99", UNIT_TIME, NONE},
+    {"neighbour", "allocates, frees 64 MiB: p50", "alloc_p50", UNIT_TIME, NONE},
+    {"neighbour", "allocates, frees 64 MiB: p99", "alloc_p99", UNIT_TIME, NONE},
+    {"neighbour", "attaches, detaches: p50", "attach_p50", UNIT_TIME, NONE},
+    {"neighbour", "attaches, detaches: p99", "attach_p99", UNIT_TIME, NONE},
+    {"neighbour", "runs 20 ms kernels: p50", "kernels_p50", UNIT_TIME, NONE},
+    {"neighbour", "runs 20 ms kernels: p99", "kernels_p99", UNIT_TIME, NONE},
+
+    {"alloc", "allocate 1 KiB, p50", "malloc_1K_p50", UNIT_TIME, NONE},
+    {"alloc", "free 1 KiB, p50", "free_1K_p50", UNIT_TIME, NONE},
+    {"alloc", "allocate 1 MiB, p50", "malloc_1M_p50", UNIT_TIME, NONE},
+    {"alloc", "free 1 MiB, p50", "free_1M_p50", UNIT_TIME, NONE},
+    {"alloc", "allocate 64 MiB, p50", "malloc_64M_p50", UNIT_TIME, NONE},
+    {"alloc", "free 64 MiB, p50", "free_64M_p50", UNIT_TIME, NONE},
+    {"alloc", "allocate 64 MiB, p99", "malloc_64M_p99", UNIT_TIME, NONE},
+};
+
+const size_t report_line_count = ARRAY_SIZE(report_lines);

@@ -1,0 +1,18 @@
+/* rows.h - the measurements, each in a file of its own; see bench.c for the table of them. Each
+ * runs in a cell for one side at a time, and notes its results by name for report.c. */
+#ifndef GS_BENCH_ROWS_H
+#define GS_BENCH_ROWS_H
+
+void row_attach(void);
+void row_launch(void);
+void row_trip(void);
+void row_rate(void);
+void row_long(void);
+void row_copies(void);
+void row_memory(void);
+void row_crowd(void);
+void row_idle(void);
+void row_neighbour(void);
+void row_alloc(void);
+
+#endif
