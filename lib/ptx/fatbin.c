@@ -9,12 +9,19 @@
 #include "ptx/fatbin.h"
 
 #include <errno.h>
-#include <lz4.h>
+#include <limits.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#if __has_include(<lz4.h>)
+#include <lz4.h>
+#define HAVE_LZ4 1
+#endif
+#if __has_include(<zstd.h>)
 #include <zstd.h>
+#define HAVE_ZSTD 1
+#endif
 
 #include "ptx/ptx.h"
 
@@ -159,21 +166,60 @@ static int too_large(char err[256], uint64_t size)
     return -E2BIG;
 }
 
+#if !defined(HAVE_ZSTD) || !defined(HAVE_LZ4)
+static int not_built_in(char err[256], const char *library)
+{
+    snprintf(err, 256, "the fatbin's PTX is packed with %s, which this build does not have",
+             library);
+    return -ENOTSUP;
+}
+#endif
+
+static int unpack_zstd(const struct found *f, char *text, size_t unpacked, size_t *got,
+                       char err[256])
+{
+#ifdef HAVE_ZSTD
+    *got = ZSTD_decompress(text, unpacked, f->payload, f->entry.packed_size);
+    if (ZSTD_isError(*got))
+        *got = 0;
+    (void)err;
+    return 0;
+#else
+    (void)f, (void)text, (void)unpacked, (void)got;
+    return not_built_in(err, "zstd");
+#endif
+}
+
+static int unpack_lz4(const struct found *f, char *text, size_t unpacked, size_t *got,
+                      char err[256])
+{
+#ifdef HAVE_LZ4
+    int n = f->entry.packed_size > INT_MAX
+                ? -1
+                : LZ4_decompress_safe((const char *)f->payload, text, (int)f->entry.packed_size,
+                                      (int)unpacked);
+
+    *got = n > 0 ? (size_t)n : 0;
+    (void)err;
+    return 0;
+#else
+    (void)f, (void)text, (void)unpacked, (void)got;
+    return not_built_in(err, "LZ4");
+#endif
+}
+
 /* The whole unpacked size must come out, no more and no less. */
 static int unpack(const struct found *f, char *text, char err[256])
 {
-    size_t packed = f->entry.packed_size, unpacked = (size_t)f->entry.unpacked_size, got;
-    int n;
+    size_t unpacked = (size_t)f->entry.unpacked_size, got = 0;
+    int status;
 
-    if (f->entry.flags & FLAG_ZSTD) {
-        got = ZSTD_decompress(text, unpacked, f->payload, packed);
-        if (!ZSTD_isError(got) && got == unpacked)
-            return 0;
-    } else {
-        n = LZ4_decompress_safe((const char *)f->payload, text, (int)packed, (int)unpacked);
-        if (n >= 0 && (size_t)n == unpacked)
-            return 0;
-    }
+    if (f->entry.flags & FLAG_ZSTD)
+        status = unpack_zstd(f, text, unpacked, &got, err);
+    else
+        status = unpack_lz4(f, text, unpacked, &got, err);
+    if (status || (got == unpacked && got > 0))
+        return status;
     snprintf(err, 256, "damaged fatbin: its PTX does not unpack to %zu bytes", unpacked);
     return -EINVAL;
 }
@@ -181,7 +227,7 @@ static int unpack(const struct found *f, char *text, char err[256])
 int fatbin_find_ptx(const void *image, size_t size, unsigned sm, char **ptx, size_t *len,
                     char err[256])
 {
-    struct found best;
+    struct found best = {0};
     uint64_t bytes;
     bool packed;
     char *text;

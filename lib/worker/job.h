@@ -92,6 +92,8 @@ CUstream service_stream(void);
  * lock-free. */
 void dispatch_push(struct job *job);
 bool dispatch_start(void);
+/* Do several tenants wait for the dispatcher at this moment? Dispatcher. */
+bool dispatch_crowded(void);
 
 /* The context is lost: blames the only session with unfinished work, if it is only one, and ends
  * the worker. The first on the dispatcher, the second on other threads. */

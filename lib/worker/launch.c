@@ -1,10 +1,11 @@
 /*
  * launch.c - kernels by executable graphs whose parameters are set anew each time.
  *
- * Measured on an H200 (bench/results/h200-driver-facts.txt): cuLaunchKernel 2.7 us; a graph of one
- * kernel, set and launched, 1.5 us; a chain of 16 with a completion write at its end, 1.0 us a
- * kernel; kernel and write as one graph make a round trip shorter than native CUDA's. Four facts
- * shape the cache:
+ * Measured on an H200 (bench/results/h200-driver-facts.txt): cuLaunchKernel 2.7 us; a graph of
+ * one kernel, set and launched, 1.5 us; a chain of 16, below 1.0 us a kernel; kernel and completion
+ * write as one graph make a round trip shorter than native CUDA's, but cost 2.3 us to launch. A
+ * second kernel that writes the word costs 1.6 us and makes the round trip half a microsecond
+ * longer: better where the dispatcher is what tenants wait for. Four more facts shape the cache:
  *   - a node whose function or grid changes costs as much as cuLaunchKernel: graphs are kept per
  * kernel and shape;
  *   - one graph launched into two streams serialises them: they are kept per stream;
@@ -21,15 +22,27 @@
 #define SHAPES        64u /* kernel shapes that a stream remembers */
 #define GRAPH_AFTER   2u  /* launches of a shape before graphs are made for it */
 
-/* The kinds of graph of one shape. All but the first end with a completion write. */
-enum { KIND_PLAIN, KIND_ONE, KIND_FOUR, KIND_SIXTEEN, KINDS };
-static const uint32_t kind_length[KINDS] = {1, 1, 4, CHAIN_LONGEST};
+/* How a graph tells its completion. */
+enum ending { ENDS_SILENT, ENDS_BY_WRITE, ENDS_BY_KERNEL };
+
+/* The kinds of graph of one shape. */
+enum { KIND_PLAIN, KIND_ONE, KIND_ONE_CROWDED, KIND_FOUR, KIND_SIXTEEN, KINDS };
+static const struct {
+    uint32_t length;
+    enum ending ending;
+} kinds[KINDS] = {
+    [KIND_PLAIN] = {1, ENDS_SILENT},
+    [KIND_ONE] = {1, ENDS_BY_WRITE},
+    [KIND_ONE_CROWDED] = {1, ENDS_BY_KERNEL},
+    [KIND_FOUR] = {4, ENDS_BY_KERNEL},
+    [KIND_SIXTEEN] = {CHAIN_LONGEST, ENDS_BY_KERNEL},
+};
 
 struct chain {
     CUgraphExec exec; /* NULL: not made */
     CUgraph graph;    /* kept: its node handles name the executable graph's nodes */
     CUgraphNode node[CHAIN_LONGEST];
-    CUgraphNode write;
+    CUgraphNode end; /* the completion, if it tells it */
 };
 
 /* One kernel with one grid, block and shared memory, in one stream. */
@@ -93,6 +106,39 @@ CUDA_BATCH_MEM_OP_NODE_PARAMS completion_node(CUdeviceptr address, uint64_t posi
         .ctx = worker.context, .count = 1, .paramArray = operation};
 }
 
+/* A kernel that stores its second argument at its first. release.sys: after all that earlier
+ * kernels of the stream wrote, as the host sees it. */
+static const char done_ptx[] = ".version 6.4\n.target sm_70\n.address_size 64\n"
+                               ".visible .entry done(.param .u64 word, .param .u64 position)\n"
+                               "{\n"
+                               "    .reg .b64 %rd<3>;\n"
+                               "    ld.param.u64 %rd1, [word];\n"
+                               "    ld.param.u64 %rd2, [position];\n"
+                               "    st.release.sys.u64 [%rd1], %rd2;\n"
+                               "    ret;\n"
+                               "}\n";
+static CUfunction done_function;
+
+CUresult launch_init(void)
+{
+    CUmodule module;
+    CUresult result = DRV(cuModuleLoadData, &module, done_ptx);
+
+    return result ? result : DRV(cuModuleGetFunction, &done_function, module, "done");
+}
+
+static CUDA_KERNEL_NODE_PARAMS done_params(void **pointers)
+{
+    return (CUDA_KERNEL_NODE_PARAMS){.func = done_function,
+                                     .gridDimX = 1,
+                                     .gridDimY = 1,
+                                     .gridDimZ = 1,
+                                     .blockDimX = 1,
+                                     .blockDimY = 1,
+                                     .blockDimZ = 1,
+                                     .kernelParams = pointers};
+}
+
 /* ---- Making graphs --------------------------------------------------------------------------- */
 
 static CUresult chain_make(struct chain *chain, int kind, const struct launch *launch,
@@ -107,14 +153,19 @@ static CUresult chain_make(struct chain *chain, int kind, const struct launch *l
     if (result)
         return result;
     launch_params(launch, pointers, &params);
-    for (uint32_t i = 0; i < kind_length[kind] && !result; i++) {
+    for (uint32_t i = 0; i < kinds[kind].length && !result; i++) {
         result = DRV(cuGraphAddKernelNode_v2, &chain->node[i], chain->graph, last, last ? 1 : 0,
                      &params);
         last = &chain->node[i];
     }
-    if (!result && kind != KIND_PLAIN) {
+    if (!result && kinds[kind].ending == ENDS_BY_WRITE) {
         CUDA_BATCH_MEM_OP_NODE_PARAMS write = completion_node(completion, 0, &operation);
-        result = DRV(cuGraphAddBatchMemOpNode, &chain->write, chain->graph, last, 1, &write);
+        result = DRV(cuGraphAddBatchMemOpNode, &chain->end, chain->graph, last, 1, &write);
+    } else if (!result && kinds[kind].ending == ENDS_BY_KERNEL) {
+        uint64_t position = 0;
+        void *end_pointers[] = {&completion, &position};
+        const CUDA_KERNEL_NODE_PARAMS end = done_params(end_pointers);
+        result = DRV(cuGraphAddKernelNode_v2, &chain->end, chain->graph, last, 1, &end);
     }
     if (!result)
         result = DRV(cuGraphInstantiateWithFlags, &chain->exec, chain->graph, 0);
@@ -128,7 +179,7 @@ static CUresult chain_launch(struct chain *chain, int kind, const struct launch 
 {
     void *pointers[REQ_PARAMS_MAX];
     CUDA_KERNEL_NODE_PARAMS params;
-    uint32_t length = kind_length[kind];
+    uint32_t length = kinds[kind].length;
     CUresult result;
 
     for (uint32_t i = 0; i < length; i++) {
@@ -136,14 +187,18 @@ static CUresult chain_launch(struct chain *chain, int kind, const struct launch 
         if ((result = DRV(cuGraphExecKernelNodeSetParams_v2, chain->exec, chain->node[i], &params)))
             return result;
     }
-    if (kind != KIND_PLAIN) {
+    uint64_t position = launches[length - 1].end;
+    result = CUDA_SUCCESS;
+    if (kinds[kind].ending == ENDS_BY_WRITE) {
         CUstreamBatchMemOpParams operation;
-        CUDA_BATCH_MEM_OP_NODE_PARAMS write =
-            completion_node(completion, launches[length - 1].end, &operation);
-        if ((result = DRV(cuGraphExecBatchMemOpNodeSetParams, chain->exec, chain->write, &write)))
-            return result;
+        CUDA_BATCH_MEM_OP_NODE_PARAMS write = completion_node(completion, position, &operation);
+        result = DRV(cuGraphExecBatchMemOpNodeSetParams, chain->exec, chain->end, &write);
+    } else if (kinds[kind].ending == ENDS_BY_KERNEL) {
+        void *end_pointers[] = {&completion, &position};
+        const CUDA_KERNEL_NODE_PARAMS end = done_params(end_pointers);
+        result = DRV(cuGraphExecKernelNodeSetParams_v2, chain->exec, chain->end, &end);
     }
-    return DRV(cuGraphLaunch, chain->exec, stream);
+    return result ? result : DRV(cuGraphLaunch, chain->exec, stream);
 }
 
 /* ---- The cache ------------------------------------------------------------------------------- */
@@ -231,21 +286,23 @@ static CUresult launch_alone(const struct launch *launch, CUstream stream)
                p.blockDimZ, p.sharedMemBytes, stream, p.kernelParams, NULL);
 }
 
-/* The first of `run` launches of one shape go as one graph of this kind. A single one writes its
+/* The first of `run` launches of one shape go as one graph of this kind. A single one tells its
  * completion only if it is the last of all. */
-static int kind_for(uint32_t run, bool write)
+static int kind_for(uint32_t run, enum completion completion)
 {
     if (run >= CHAIN_LONGEST)
         return KIND_SIXTEEN;
     if (run >= 4)
         return KIND_FOUR;
-    return run == 1 && write ? KIND_ONE : KIND_PLAIN;
+    if (run > 1 || completion == COMPLETION_NONE)
+        return KIND_PLAIN;
+    return completion == COMPLETION_CROWDED ? KIND_ONE_CROWDED : KIND_ONE;
 }
 
 /* Issues some of `run` launches of one shape. Tells how many, and whether their completion is
  * written. */
 static CUresult issue_some(struct session *session, struct stream *stream,
-                           const struct launch *launches, uint32_t run, bool write,
+                           const struct launch *launches, uint32_t run, enum completion wanted,
                            uint32_t *issued, bool *written)
 {
     struct chain *chains = chains_of(stream, launches);
@@ -255,19 +312,19 @@ static CUresult issue_some(struct session *session, struct stream *stream,
     *written = false;
     if (!chains)
         return launch_alone(launches, stream->cu);
-    int kind = kind_for(run, write);
+    int kind = kind_for(run, wanted);
     if (!chains[kind].exec) {
         CUresult result = chain_make(&chains[kind], kind, launches, completion);
         if (result)
             return result;
     }
-    *issued = kind_length[kind];
-    *written = kind != KIND_PLAIN;
+    *issued = kinds[kind].length;
+    *written = kinds[kind].ending != ENDS_SILENT;
     return chain_launch(&chains[kind], kind, launches, completion, stream->cu);
 }
 
 CUresult launch_issue(struct session *session, struct stream *stream, const struct launch *launches,
-                      uint32_t count, bool write)
+                      uint32_t count, enum completion completion)
 {
     uint64_t end = launches[count - 1].end;
     bool written = false;
@@ -277,13 +334,14 @@ CUresult launch_issue(struct session *session, struct stream *stream, const stru
         while (run < count && run < CHAIN_LONGEST && same_shape(&launches[run], launches))
             run++;
         CUresult result =
-            issue_some(session, stream, launches, run, write && run == count, &issued, &written);
+            issue_some(session, stream, launches, run, run == count ? completion : COMPLETION_NONE,
+                       &issued, &written);
         if (result)
             return result;
         launches += issued;
         count -= issued;
     }
-    return write && !written ? completion_write(session, stream, end) : CUDA_SUCCESS;
+    return completion && !written ? completion_write(session, stream, end) : CUDA_SUCCESS;
 }
 
 /* ---- The end --------------------------------------------------------------------------------- */

@@ -14,10 +14,19 @@ struct launch {
     uint64_t end; /* ring position after its record */
 };
 
-/* Issues `count` (at least 1) kernels in order. With `write`, the device then writes the last one's
- * end to the stream's completion word; it may write an earlier one's on the way. */
+enum completion {
+    COMPLETION_NONE = 0,
+    COMPLETION_WRITTEN, /* the shortest round trip */
+    COMPLETION_CROWDED  /* the least of the dispatcher's time */
+};
+
+/* Issues `count` (at least 1) kernels in order. With a completion, the device then writes the last
+ * one's end to the stream's completion word; it may write an earlier one's on the way. */
 CUresult launch_issue(struct session *session, struct stream *stream, const struct launch *launches,
-                      uint32_t count, bool write);
+                      uint32_t count, enum completion completion);
+
+/* Once, with the context current, before the first launch. */
+CUresult launch_init(void);
 
 /* Fills the driver's parameters of one launch; pointers: room for kernel->param_count. */
 void launch_params(const struct launch *launch, void **pointers, CUDA_KERNEL_NODE_PARAMS *params);

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "common/log.h"
+#include "worker/launch.h"
 #include "worker/session.h"
 
 struct worker worker;
@@ -67,6 +68,8 @@ static CUresult context_open(int ordinal)
         (result = DRV(cuCtxGetStreamPriorityRange, &lowest, &highest)) ||
         (result = DRV(cuMemGetAllocationGranularity, &granularity, &prop,
                       CU_MEM_ALLOC_GRANULARITY_MINIMUM)))
+        return result;
+    if ((result = launch_init()))
         return result;
     worker.info.priority_lowest = lowest;
     worker.info.priority_highest = highest;

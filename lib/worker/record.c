@@ -182,8 +182,8 @@ static void count(_Atomic uint64_t *counter, uint64_t by)
                           memory_order_relaxed);
 }
 
-/* Gives the device what has been gathered; with `write`, and a write of its completion. */
-static bool batch_issue(struct session *session, uint32_t index, bool write)
+/* Gives the device what has been gathered. */
+static bool batch_issue(struct session *session, uint32_t index, enum completion completion)
 {
     uint32_t launches = batch.count;
 
@@ -191,7 +191,7 @@ static bool batch_issue(struct session *session, uint32_t index, bool write)
         return true;
     batch.count = 0;
     CUresult result =
-        launch_issue(session, &session->streams[index], batch.launch, launches, write);
+        launch_issue(session, &session->streams[index], batch.launch, launches, completion);
     if (result) {
         driver_refused(session, index, result, batch.launch[0].kernel->name);
         return false;
@@ -232,7 +232,7 @@ static enum outcome take_launch(struct session *session, uint32_t index, unsigne
     struct launch alone = *launch;
     uint64_t submitted;
     memcpy(&submitted, record + size - sizeof(submitted), sizeof(submitted));
-    if (!batch_issue(session, index, false))
+    if (!batch_issue(session, index, COMPLETION_NONE))
         return ENDED;
     count(&session->stats->launches, 1);
     return after(session, index, report_launch(session, index, &alone, r.report, submitted));
@@ -309,7 +309,7 @@ static enum outcome take(struct session *session, uint32_t index, unsigned char 
 
     if (header->op == REC_LAUNCH && size >= sizeof(struct rec_launch))
         return take_launch(session, index, record, size);
-    if (!batch_issue(session, index, false))
+    if (!batch_issue(session, index, COMPLETION_NONE))
         return ENDED;
     if (size != REC_ALIGN)
         return rejected(session, index, "a record of a wrong size");
@@ -371,7 +371,8 @@ static void signal_completion(struct session *session, uint32_t index)
         return;
     if (batch.count > 0) {
         batch.launch[batch.count - 1].end = position; /* a pad may have followed the last launch */
-        if (!batch_issue(session, index, true))
+        if (!batch_issue(session, index,
+                         dispatch_crowded() ? COMPLETION_CROWDED : COMPLETION_WRITTEN))
             return;
     } else {
         CUresult result = completion_write(session, stream, position);
@@ -413,7 +414,7 @@ uint32_t stream_drain(struct session *session, uint32_t index, uint32_t budget, 
             session->busy |= UINT64_C(1) << index;
             taken++;
         }
-        if (batch.count == BATCH_MAX && !batch_issue(session, index, false))
+        if (batch.count == BATCH_MAX && !batch_issue(session, index, COMPLETION_NONE))
             outcome = ENDED;
     }
     signal_completion(session, index);

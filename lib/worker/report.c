@@ -41,7 +41,7 @@ CUresult report_launch(struct session *session, uint32_t index, const struct lau
     if (!result)
         result = DRV(cuEventRecord, report->start, stream->cu);
     if (!result)
-        result = launch_issue(session, stream, launch, 1, false);
+        result = launch_issue(session, stream, launch, 1, COMPLETION_NONE);
     if (!result)
         result = DRV(cuEventRecord, report->end, stream->cu);
     if (result)
