@@ -84,9 +84,10 @@ struct insn {
     uint32_t target; // of a branch: instruction index; elsewhere what the handler says
     uint64_t imm;    // displacement of an address, or what the handler says
     uint16_t flags;
-    uint8_t mode; // what the handler says, for arithmetic enum ptx_rnd
-    uint8_t type; // enum ptx_type
-    uint32_t aux; // index of further operands in code.aux
+    uint8_t mode;  // what the handler says, for arithmetic enum ptx_rnd
+    uint8_t type;  // enum ptx_type
+    uint32_t aux;  // index of further operands in code.aux
+    uint64_t imm2; // a second displacement
 };
 
 #define SLOT(T, w, operand) ((T *)(void *)((w)->base[(operand)&1] + ((operand) & ~1u)))
@@ -190,6 +191,7 @@ struct warp {
     uint32_t patience;  // slices that loops used while others waited in joins
     uint32_t strong;    // accesses since the path was chosen that other threads may see
 
+    bool faulted; // outside a handler
     struct exec_block *block;
     struct mem_view *view;
     uint32_t index;
@@ -278,6 +280,12 @@ int op_redux(struct warp *w, const struct insn *in, uint32_t mask);
 int op_elect(struct warp *w, const struct insn *in, uint32_t mask);
 int op_activemask(struct warp *w, const struct insn *in, uint32_t mask);
 int op_movmatrix(struct warp *w, const struct insn *in, uint32_t mask);
+int op_mma(struct warp *w, const struct insn *in, uint32_t mask);
+int op_wmma(struct warp *w, const struct insn *in, uint32_t mask);
+int op_wmma_load(struct warp *w, const struct insn *in, uint32_t mask);
+int op_wmma_store(struct warp *w, const struct insn *in, uint32_t mask);
+int op_ldmatrix(struct warp *w, const struct insn *in, uint32_t mask);
+int op_stmatrix(struct warp *w, const struct insn *in, uint32_t mask);
 // Lanes exited or arrived: groups that are complete now run.
 void warp_recheck_members(struct warp *w);
 

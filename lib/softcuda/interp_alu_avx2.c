@@ -7,7 +7,7 @@
 #pragma GCC target("avx2,fma,f16c,bmi,bmi2,lzcnt,popcnt")
 #endif
 #define ALU_TABLE alu_table_avx2
-#include "softcuda/interp_alu_body.h"
+#include "softcuda/interp_alu_body.inc"
 #ifdef __clang__
 #pragma clang attribute pop
 #endif

@@ -9,7 +9,7 @@
 #pragma GCC target("avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,f16c,bmi,bmi2,lzcnt,popcnt")
 #endif
 #define ALU_TABLE alu_table_avx512
-#include "softcuda/interp_alu_body.h"
+#include "softcuda/interp_alu_body.inc"
 #ifdef __clang__
 #pragma clang attribute pop
 #endif

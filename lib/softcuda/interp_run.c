@@ -139,6 +139,7 @@ void exec_block_start(struct exec_block *b, uint64_t index, uint32_t smid)
         struct warp *w = &b->warps[i];
         uint32_t lanes = b->nthreads - i * LANES;
         warp_abandon(w);
+        w->faulted = false;
         w->dead = lanes >= LANES ? 0 : ALL_LANES << lanes;
         w->entry->local_base = 0;
         w->entry->local_top = b->code->local_bytes;
@@ -184,7 +185,7 @@ static enum turn warp_turn(struct warp *w, struct mem_view *view, uint64_t *left
     while (w->left && warp_choose(w)) {
         ran = true;
         int step = warp_steps(w);
-        if (step == STEP_FAULT)
+        if (step == STEP_FAULT || w->faulted)
             return TURN_FAULT;
         if (step == STEP_NEXT)
             warp_save_path(w); // the turn is over; the path stays the one to go on with

@@ -2,24 +2,7 @@
 // bar.warp.sync, movmatrix. Each names its members. Where all of them are in one path it runs at
 // once; else the path waits until the others have come to an instruction of the same kind with the
 // same members, in whatever place of the program, and then all of them take part.
-#include <stddef.h>
-
-#include "softcuda/interp_path.h"
-
-// Who takes part: one path in nearly all cases.
-struct group {
-    uint32_t n;
-    uint32_t lanes;
-    struct part {
-        const struct insn *in;
-        uint8_t *base[2];
-        uint32_t mask;
-    } part[LANES];
-};
-
-typedef void group_fn(const struct group *g);
-
-#define PART_SLOT(T, p, operand) ((T *)(void *)((p)->base[(operand)&1] + ((operand) & ~1u)))
+#include "softcuda/interp_group.h"
 
 static uint32_t operand(const struct part *p, size_t field)
 {
@@ -81,7 +64,7 @@ static void write_pred(const struct group *g, size_t field, uint32_t bits)
 
 static void add_part(struct group *g, const struct insn *in, const struct frame *f, uint32_t mask)
 {
-    g->part[g->n++] = (struct part){.in = in, .base = {f->regs, f->code->pool}, .mask = mask};
+    g->part[g->n++] = (struct part){.in = in, .frame = f, .mask = mask};
     g->lanes |= mask;
 }
 
@@ -100,8 +83,6 @@ static bool are_all(const struct warp *w, uint32_t members, uint32_t lanes)
     return !(members & ~w->dead & ~lanes);
 }
 
-static group_fn *function_of(const struct insn *in);
-
 // Runs every set of waiting paths that is complete by now.
 void warp_recheck_members(struct warp *w)
 {
@@ -109,7 +90,7 @@ void warp_recheck_members(struct warp *w)
         struct path *p = &w->paths[i];
         if (p->state != PATH_MEMBERS)
             continue;
-        struct group g = {0};
+        struct group g = {.w = w};
         for (uint32_t k = i; k < w->npaths; k++) {
             struct path *q = &w->paths[k];
             if (q->state == PATH_MEMBERS && q->members == p->members && q->at->run == p->at->run)
@@ -117,7 +98,8 @@ void warp_recheck_members(struct warp *w)
         }
         if (!are_all(w, p->members, g.lanes))
             continue;
-        function_of(p->at)(&g);
+        if (group_function(p->at)(&g))
+            w->faulted = true; // found by the loop: whoever completed the group may have exited
         uint32_t members = p->members;
         insn_fn *run = p->at->run;
         for (uint32_t k = i; k < w->npaths; k++) {
@@ -128,13 +110,12 @@ void warp_recheck_members(struct warp *w)
     }
 }
 
-static int take_part(struct warp *w, const struct insn *in, uint32_t mask)
+int group_take_part(struct warp *w, const struct insn *in, uint32_t mask)
 {
     if (in->flags & INSN_NOINC) { // without .sync: whoever is here
-        struct group g = {0};
+        struct group g = {.w = w};
         add_part(&g, in, w->frame, mask);
-        function_of(in)(&g);
-        return STEP_NEXT;
+        return group_function(in)(&g);
     }
     const u32 *pm = SLOT(u32, w, (uint32_t)in->imm);
     bool complete = true;
@@ -145,10 +126,11 @@ static int take_part(struct warp *w, const struct insn *in, uint32_t mask)
     }
     if (complete) {
         for (uint32_t rest = mask; rest;) {
-            struct group g = {0};
+            struct group g = {.w = w};
             uint32_t members = pm[__builtin_ctz(rest)];
             add_part(&g, in, w->frame, with_members(w, in, mask, members));
-            function_of(in)(&g);
+            if (group_function(in)(&g))
+                return STEP_FAULT;
             rest &= ~g.lanes;
         }
         return STEP_NEXT;
@@ -167,12 +149,13 @@ static int take_part(struct warp *w, const struct insn *in, uint32_t mask)
 
 // ---- What they compute
 
-static void do_nothing(const struct group *g)
+static int do_nothing(const struct group *g)
 {
     (void)g;
+    return STEP_NEXT;
 }
 
-static void do_shfl(const struct group *g)
+static int do_shfl(const struct group *g)
 {
     uint32_t a[LANES], b[LANES], c[LANES], out[LANES], inside = 0;
     read32(g, FIELD(a), a);
@@ -207,9 +190,10 @@ static void do_shfl(const struct group *g)
     }
     write32(g, FIELD(d), out);
     write_pred(g, FIELD(target), inside);
+    return STEP_NEXT;
 }
 
-static void do_vote(const struct group *g)
+static int do_vote(const struct group *g)
 {
     uint32_t p = read_pred(g, FIELD(a)), out[LANES];
     switch (g->part[0].in->mode) {
@@ -228,9 +212,10 @@ static void do_vote(const struct group *g)
         write32(g, FIELD(d), out);
         break;
     }
+    return STEP_NEXT;
 }
 
-static void do_match(const struct group *g)
+static int do_match(const struct group *g)
 {
     const struct insn *in = g->part[0].in;
     uint64_t a[LANES];
@@ -253,6 +238,7 @@ static void do_match(const struct group *g)
     }
     write32(g, FIELD(d), out);
     write_pred(g, FIELD(target), everyone);
+    return STEP_NEXT;
 }
 
 static float redux_float(const struct insn *in, float x, float y)
@@ -284,7 +270,7 @@ static uint32_t redux_step(const struct insn *in, uint32_t x, uint32_t y)
     }
 }
 
-static void do_redux(const struct group *g)
+static int do_redux(const struct group *g)
 {
     const struct insn *in = g->part[0].in;
     uint32_t a[LANES], out[LANES];
@@ -299,19 +285,21 @@ static void do_redux(const struct group *g)
     for (unsigned l = 0; l < LANES; l++)
         out[l] = sum;
     write32(g, FIELD(d), out);
+    return STEP_NEXT;
 }
 
-static void do_elect(const struct group *g)
+static int do_elect(const struct group *g)
 {
     uint32_t out[LANES], leader = (uint32_t)__builtin_ctz(g->lanes);
     for (unsigned l = 0; l < LANES; l++)
         out[l] = leader;
     write32(g, FIELD(d), out);
     write_pred(g, FIELD(target), 1u << leader);
+    return STEP_NEXT;
 }
 
 // An 8x8 matrix of 16-bit elements, row r in lanes 4r..4r+3, transposed.
-static void do_movmatrix(const struct group *g)
+static int do_movmatrix(const struct group *g)
 {
     uint32_t a[LANES], out[LANES];
     read32(g, FIELD(a), a);
@@ -322,46 +310,47 @@ static void do_movmatrix(const struct group *g)
         out[l] = low | high << 16;
     }
     write32(g, FIELD(d), out);
+    return STEP_NEXT;
 }
 
 // ---- The handlers
 
 int op_bar_warp(struct warp *w, const struct insn *in, uint32_t mask)
 {
-    return take_part(w, in, mask);
+    return group_take_part(w, in, mask);
 }
 
 int op_shfl(struct warp *w, const struct insn *in, uint32_t mask)
 {
-    return take_part(w, in, mask);
+    return group_take_part(w, in, mask);
 }
 
 int op_vote(struct warp *w, const struct insn *in, uint32_t mask)
 {
-    return take_part(w, in, mask);
+    return group_take_part(w, in, mask);
 }
 
 int op_match(struct warp *w, const struct insn *in, uint32_t mask)
 {
-    return take_part(w, in, mask);
+    return group_take_part(w, in, mask);
 }
 
 int op_redux(struct warp *w, const struct insn *in, uint32_t mask)
 {
-    return take_part(w, in, mask);
+    return group_take_part(w, in, mask);
 }
 
 int op_elect(struct warp *w, const struct insn *in, uint32_t mask)
 {
-    return take_part(w, in, mask);
+    return group_take_part(w, in, mask);
 }
 
 int op_movmatrix(struct warp *w, const struct insn *in, uint32_t mask)
 {
-    return take_part(w, in, mask);
+    return group_take_part(w, in, mask);
 }
 
-static group_fn *function_of(const struct insn *in)
+group_fn *group_function(const struct insn *in)
 {
     return in->run == op_shfl        ? do_shfl
            : in->run == op_vote      ? do_vote
@@ -369,6 +358,7 @@ static group_fn *function_of(const struct insn *in)
            : in->run == op_redux     ? do_redux
            : in->run == op_elect     ? do_elect
            : in->run == op_movmatrix ? do_movmatrix
+           : matrix_function(in)     ? matrix_function(in)
                                      : do_nothing;
 }
 

@@ -87,6 +87,11 @@ void lower_set_mem(struct insn *in, const struct lower_mem *m);
 // Where a .local or .param variable lies in the frame; false with an error where it has no place.
 bool lower_frame_at(struct lower *L, const struct ptx_var *var, uint64_t *at);
 
+// Guarded instructions that block or call: the lanes without the guard go around them, so that the
+// handler always has the whole path. Before and behind what is emitted for them.
+uint32_t lower_go_around(struct lower *L);
+void lower_come_back(struct lower *L, uint32_t at);
+
 // ---- Instructions by family; false: not one of theirs
 
 bool lower_arith(struct lower *L);   // lower_arith.c: integers, logic, selection

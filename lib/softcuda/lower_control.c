@@ -13,10 +13,7 @@ static uint32_t inst_index(const struct lower *L)
     return (uint32_t)(L->inst - L->func->insts);
 }
 
-// ---- Guarded instructions that block or call: the lanes without the guard go around them, so that
-// the handler always has the whole path.
-
-static uint32_t go_around(struct lower *L)
+uint32_t lower_go_around(struct lower *L)
 {
     if (L->guard == NO_GUARD)
         return NO_TARGET;
@@ -28,7 +25,7 @@ static uint32_t go_around(struct lower *L)
     return at;
 }
 
-static void come_back(struct lower *L, uint32_t at)
+void lower_come_back(struct lower *L, uint32_t at)
 {
     if (at == NO_TARGET || L->error)
         return;
@@ -128,7 +125,7 @@ static uint32_t list_count(const struct ptx_operand *o)
 static void lower_call(struct lower *L)
 {
     const struct ptx_operand *rets = op(L, 0), *callee = op(L, 1), *args = op(L, 2);
-    uint32_t around = go_around(L);
+    uint32_t around = lower_go_around(L);
     uint32_t nrets = list_count(rets), nargs = list_count(args);
     struct passed results[16], p;
     if (nrets > 16) {
@@ -184,7 +181,7 @@ static void lower_call(struct lower *L)
     }
     for (uint32_t i = 0; i < nrets && !L->error; i++)
         fetch_result(L, &rets->list[i], results[i]);
-    come_back(L, around);
+    lower_come_back(L, around);
 }
 
 // ---- Barriers
@@ -194,7 +191,7 @@ static void lower_bar(struct lower *L)
     const struct ptx_inst *i = L->inst;
     bool reduces = i->op == PTX_OP_BAR_RED || i->op == PTX_OP_BARRIER_RED;
     bool arrives = i->op == PTX_OP_BAR_ARRIVE || i->op == PTX_OP_BARRIER_ARRIVE;
-    uint32_t around = go_around(L);
+    uint32_t around = lower_go_around(L);
     unsigned first = reduces ? 1 : 0;
     uint32_t a = lower_src(L, op(L, first), 32), b = NO_OPERAND, c = NO_OPERAND, d = NO_OPERAND;
     if (i->nops > first + 1 && op(L, first + 1)->kind != PTX_OPND_NONE)
@@ -209,7 +206,7 @@ static void lower_bar(struct lower *L)
     in->c = c;
     in->d = d;
     in->mode = i->bop;
-    come_back(L, around);
+    lower_come_back(L, around);
 }
 
 // ---- Among lanes. a: value, b, c: further operands, target: second result, imm: slot of the
@@ -224,7 +221,7 @@ static uint32_t members(struct lower *L, unsigned i)
 
 static void lower_shfl(struct lower *L)
 {
-    uint32_t around = go_around(L);
+    uint32_t around = lower_go_around(L);
     uint32_t a = lower_src(L, op(L, 2), 32), b = lower_src(L, op(L, 3), 32);
     uint32_t c = lower_src(L, op(L, 4), 32), m = members(L, 5);
     uint32_t d = lower_dst(L, op(L, 0), 32);
@@ -238,12 +235,12 @@ static void lower_shfl(struct lower *L)
     in->imm = m;
     in->mode = L->inst->mode;
     in->flags = L->inst->flags & PTX_F_SYNC ? 0 : INSN_NOINC;
-    come_back(L, around);
+    lower_come_back(L, around);
 }
 
 static void lower_vote(struct lower *L)
 {
-    uint32_t around = go_around(L);
+    uint32_t around = lower_go_around(L);
     bool ballot = L->inst->mode2 == PTX_MODE_BALLOT || L->inst->mode == PTX_MODE_BALLOT;
     uint32_t a = lower_pred(L, op(L, 1)), m = members(L, 2);
     uint32_t d = ballot ? lower_dst(L, op(L, 0), 32) : lower_dst_pred(L, op(L, 0));
@@ -253,13 +250,13 @@ static void lower_vote(struct lower *L)
     in->imm = m;
     in->mode = ballot ? PTX_MODE_BALLOT : L->inst->mode;
     in->flags = L->inst->flags & PTX_F_SYNC ? 0 : INSN_NOINC;
-    come_back(L, around);
+    lower_come_back(L, around);
 }
 
 static void lower_match(struct lower *L)
 {
     enum ptx_type t = (enum ptx_type)L->inst->type[0];
-    uint32_t around = go_around(L);
+    uint32_t around = lower_go_around(L);
     uint32_t a = lower_src(L, op(L, 2), lower_type_bits(t)), m = members(L, 3);
     uint32_t d = lower_dst(L, op(L, 0), 32);
     uint32_t p = op(L, 1)->kind == PTX_OPND_REG ? lower_dst_pred(L, op(L, 1)) : NO_OPERAND;
@@ -270,13 +267,13 @@ static void lower_match(struct lower *L)
     in->imm = m;
     in->mode = L->inst->mode;
     in->type = (uint8_t)t;
-    come_back(L, around);
+    lower_come_back(L, around);
 }
 
 static void lower_redux(struct lower *L)
 {
     enum ptx_type t = (enum ptx_type)L->inst->type[0];
-    uint32_t around = go_around(L);
+    uint32_t around = lower_go_around(L);
     uint32_t a = lower_src(L, op(L, 1), 32), m = members(L, 2), d = lower_dst(L, op(L, 0), 32);
     struct insn *in = lower_emit(L, op_redux);
     in->a = a;
@@ -286,27 +283,27 @@ static void lower_redux(struct lower *L)
     in->type = (uint8_t)t;
     in->flags = (uint16_t)((L->inst->flags & PTX_F_ABS ? INSN_SAT : 0) |
                            (L->inst->flags & PTX_F_NAN ? INSN_RELU : 0));
-    come_back(L, around);
+    lower_come_back(L, around);
 }
 
 static void lower_elect(struct lower *L)
 {
-    uint32_t around = go_around(L);
+    uint32_t around = lower_go_around(L);
     uint32_t m = members(L, 2), d = lower_dst(L, op(L, 0), 32);
     uint32_t p = op(L, 1)->kind == PTX_OPND_REG ? lower_dst_pred(L, op(L, 1)) : NO_OPERAND;
     struct insn *in = lower_emit(L, op_elect);
     in->d = d;
     in->target = p;
     in->imm = m;
-    come_back(L, around);
+    lower_come_back(L, around);
 }
 
 static void lower_bar_warp(struct lower *L)
 {
-    uint32_t around = go_around(L);
+    uint32_t around = lower_go_around(L);
     uint32_t m = members(L, 0);
     lower_emit(L, op_bar_warp)->imm = m;
-    come_back(L, around);
+    lower_come_back(L, around);
 }
 
 // ---- The stack
@@ -343,9 +340,9 @@ bool lower_control(struct lower *L)
         lower_bra(L);
         return true;
     case PTX_OP_BRX_IDX:
-        around = go_around(L);
+        around = lower_go_around(L);
         lower_brx(L);
-        come_back(L, around);
+        lower_come_back(L, around);
         return true;
     case PTX_OP_CALL:
         lower_call(L);
@@ -401,10 +398,10 @@ bool lower_control(struct lower *L)
         lower_stack(L);
         return true;
     case PTX_OP_NANOSLEEP:
-        around = go_around(L);
+        around = lower_go_around(L);
         a = lower_src(L, op(L, 0), 32);
         lower_emit(L, op_nanosleep)->a = a;
-        come_back(L, around);
+        lower_come_back(L, around);
         return true;
     case PTX_OP_PMEVENT:
     case PTX_OP_SETMAXNREG:
