@@ -82,9 +82,10 @@ static double rate(const struct tenant_result *result)
 
 static void print_tenant(struct tenant_result *result, unsigned number)
 {
-    printf("            tenant %u   %9.1f  %8.2f ms %8.2f ms   %13s   %s\n", number + 1,
+    printf("         tenant %u   %9.1f  %8.2f ms %8.2f ms   %13s   %-7s  %s\n", number + 1,
            rate(result), latency_ms(result, 0.5), latency_ms(result, 0.99),
-           with_commas(result->images * PIXELS_AN_IMAGE), result->wrong == 0 ? "all" : "NOT ALL");
+           with_commas(result->images * PIXELS_AN_IMAGE), result->wrong == 0 ? "all" : "NOT ALL",
+           result->device);
 }
 
 /* ---- Stages ---------------------------------------------------------------------------------- */
@@ -203,7 +204,7 @@ static bool stage_race(const struct options *options, unsigned tenants, double o
         sum += rate(&stage->tenant[i]);
     }
     if (tenants > 1 && one > 0)
-        printf("            together   %9.1f  = %.2f times one tenant\n", sum, sum / one);
+        printf("         together   %9.1f  = %.2f times one tenant\n", sum, sum / one);
     *together = sum;
     stage_free(stage);
     return good;
@@ -271,7 +272,8 @@ static bool show(const struct options *options, const struct server *server)
 {
     double one = 0, together = 0;
 
-    printf("tenants                 images/s         p50         p99   pixels checked   right\n");
+    printf("tenants              images/s         p50         p99   pixels checked   right    "
+           "device\n");
     if (!stage_race(options, 1, 0, &one) || !stage_race(options, 2, one, &together) ||
         !stage_race(options, 4, one, &together))
         return false;
