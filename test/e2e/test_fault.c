@@ -1,0 +1,105 @@
+/*
+ * test_fault.c - a kernel that faults. In this version the device's context goes with it: the
+ * culprit is told so, the others are interrupted, and who attaches anew is served.
+ */
+#include <string.h>
+
+#include "bystander.h"
+#include "harness/harness.h"
+
+struct innocent {
+    struct gate ready;
+    _Atomic bool checked;
+};
+
+static void innocent_run(void *argument)
+{
+    struct innocent *innocent = argument;
+    gs_fault fault = GS_FAULT_INIT;
+    gs_session session, again;
+    gs_devptr memory;
+    gs_status status;
+
+    CHECK_OK(gs_attach(NULL, &session));
+    CHECK_OK(gs_malloc(session, 4096, &memory));
+    gate_pass(&innocent->ready);
+    do
+        status = gs_memset(session, memory, 1, 4096);
+    while (status == GS_OK);
+    CHECK_STATUS(status, GS_ERR_INTERRUPTED);
+    CHECK_STATUS(gs_malloc(session, 16, &memory), GS_ERR_INTERRUPTED);
+    CHECK_OK(gs_last_fault(session, &fault));
+    CHECK_EQUAL(fault.status, GS_ERR_INTERRUPTED);
+    CHECK(fault.message[0] != '\0');
+    gs_detach(session);
+    CHECK_OK(gs_attach(NULL, &again));
+    CHECK_OK(gs_malloc(again, 4096, &memory));
+    CHECK_OK(gs_memset(again, memory, 1, 4096));
+    CHECK_OK(gs_detach(again));
+}
+
+static void fault_play(void (*misbehave)(gs_session, gs_module))
+{
+    struct server *server = server_start(NULL);
+    struct innocent *innocent = shared_alloc(sizeof(*innocent));
+    gs_fault fault = GS_FAULT_INIT;
+    gs_session session;
+    gs_devptr memory;
+    pid_t pid;
+
+    CHECK_OK(server_attach(server, &session));
+    CHECK_OK(gs_last_fault(session, &fault));
+    CHECK_EQUAL(fault.kind, GS_FAULT_NONE);
+    pid = tenant_start(innocent_run, innocent);
+    gate_wait(&innocent->ready, 1);
+    misbehave(session, kernels_load(session));
+    CHECK_STATUS(gs_sync(session), GS_ERR_FAULT);
+    /* It sticks, and says what it was. */
+    CHECK_STATUS(gs_malloc(session, 16, &memory), GS_ERR_FAULT);
+    CHECK_STATUS(gs_stream_sync(session, NULL), GS_ERR_FAULT);
+    CHECK_OK(gs_last_fault(session, &fault));
+    CHECK_EQUAL(fault.kind, GS_FAULT_KERNEL);
+    CHECK_EQUAL(fault.status, GS_ERR_FAULT);
+    CHECK(fault.message[0] != '\0');
+    tenant_join(pid);
+    gs_detach(session);
+    server_wait_tenants(server, 0, 5000);
+    bystanders_stop(bystanders_start(1));
+    server_stop(server);
+}
+
+static void trap(gs_session session, gs_module module)
+{
+    (void)session;
+    CHECK_OK(kernels_launch(NULL, kernels_get(module, "trap"), 1, 1, NULL));
+}
+
+static void a_trap_ends_the_session_that_ran_it(void)
+{
+    fault_play(trap);
+}
+
+static void stray(gs_session session, gs_module module)
+{
+    gs_devptr nowhere = 16;
+    uint32_t value = 1;
+
+    (void)session;
+    CHECK_OK(
+        kernels_launch(NULL, kernels_get(module, "store"), 1, 1, (void *[]){&nowhere, &value}));
+}
+
+static void a_stray_store_ends_the_session_that_made_it(void)
+{
+    fault_play(stray);
+}
+
+static const struct test tests[] = {
+    TEST(a_trap_ends_the_session_that_ran_it),
+    TEST(a_stray_store_ends_the_session_that_made_it),
+};
+
+int main(int argc, char **argv)
+{
+    return test_main(argc, argv, tests, ARRAY_SIZE(tests));
+}

@@ -1,0 +1,691 @@
+/*
+ * test_hostile.c - a client that scribbles over everything it can reach, while three others compute
+ * and check every result: they must not notice, and neither server nor worker may end.
+ *
+ * What it does is drawn from the test's random numbers; a failing test prints their seed.
+ * GSHARE_TEST_SOAK multiplies the rounds (and needs a deadline to match: GSHARE_TEST_TIME_SCALE).
+ *
+ * It launches no kernel that takes a pointer: kernels share one address space, and it is not the
+ * checks of records that can keep one from writing elsewhere.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/shm.h>
+#include <unistd.h>
+
+#include "bystander.h"
+#include "common/names.h"
+#include "common/ring.h"
+#include "harness/harness.h"
+#include "raw_client.h"
+
+#define OTHERS 3u
+
+static unsigned rounds_of(unsigned rounds)
+{
+    const char *soak = getenv("GSHARE_TEST_SOAK");
+
+    return rounds * (soak != NULL && atoi(soak) > 0 ? (unsigned)atoi(soak) : 1);
+}
+
+static uint64_t below(uint64_t limit)
+{
+    return test_random() % limit;
+}
+
+struct scene {
+    struct server *server;
+    struct bystanders *others;
+    pid_t worker;
+};
+
+static void scene_set(struct scene *scene)
+{
+    scene->server = server_start(NULL);
+    scene->others = bystanders_start(OTHERS);
+    scene->worker = server_worker_pid(scene->server);
+}
+
+/* The hostile client's part runs in a tenant, so that what it has goes with it. */
+static void scene_play(struct scene *scene, void (*body)(void *))
+{
+    tenant_join(tenant_start(body, scene->server->instance));
+    bystanders_stop(scene->others);
+    CHECK_EQUAL(server_worker_pid(scene->server), scene->worker);
+    server_wait_tenants(scene->server, 0, 5000);
+    CHECK_EQUAL(server_memory_used(scene->server), 0);
+    server_stop(scene->server);
+}
+
+/* A session in which everything is right. */
+static void attach_good(struct raw_client *raw, const char *instance)
+{
+    gs_status status = raw_attach(raw, instance);
+
+    if (status != GS_OK)
+        test_fail(__FILE__, __LINE__, "the raw client is refused: %s", gs_status_name(status));
+}
+
+/* ---- Bytes ---- */
+
+/* Numbers that are more often at an edge than chance would have it. */
+static uint64_t odd_number(void)
+{
+    static const uint64_t edges[] = {0,
+                                     1,
+                                     2,
+                                     63,
+                                     64,
+                                     65,
+                                     127,
+                                     255,
+                                     256,
+                                     4095,
+                                     4096,
+                                     65472,
+                                     65535,
+                                     65536,
+                                     65600,
+                                     INT32_MAX,
+                                     UINT32_MAX,
+                                     UINT64_C(1) << 32,
+                                     (UINT64_C(1) << 40) - 64,
+                                     INT64_MAX,
+                                     UINT64_MAX - 63,
+                                     UINT64_MAX};
+
+    switch (below(4)) {
+    case 0:
+        return edges[below(ARRAY_SIZE(edges))];
+    case 1:
+        return below(SEG_STREAMS + 2) * REC_ALIGN;
+    case 2:
+        return test_random() >> below(64);
+    default:
+        return edges[below(ARRAY_SIZE(edges))] + below(5) - 2;
+    }
+}
+
+static void scribble(unsigned char *at, size_t size)
+{
+    for (size_t i = 0; i < size; i++)
+        at[i] = (unsigned char)test_random();
+}
+
+static void bytes_once(struct raw_client *raw)
+{
+    unsigned char *segment = raw->segment;
+    size_t where, size;
+
+    switch (below(8)) {
+    case 0: /* anywhere, a few bytes */
+        where = below(SEG_SIZE - 64);
+        scribble(segment + where, 1 + below(64));
+        break;
+    case 1: /* in the pages before the rings, where the words lie that the server reads */
+        where = below(SEG_OFF_RINGS - 4096);
+        scribble(segment + where, 1 + below(4096));
+        break;
+    case 2: /* a word of the client's page */
+        where = SEG_OFF_CLIENT + below(64 + SEG_STREAMS + 8) / 8 * 8;
+        atomic_store((_Atomic uint64_t *)(void *)(segment + where), odd_number());
+        break;
+    case 3: /* what the server and the GPU write */
+        where = SEG_OFF_COMPLETE + below(SEG_OFF_REQUEST - SEG_OFF_COMPLETE - 8) / 8 * 8;
+        atomic_store((_Atomic uint64_t *)(void *)(segment + where), odd_number());
+        break;
+    case 4: /* a ring */
+        where = SEG_OFF_RINGS + below(SEG_STREAMS) * SEG_RING_BYTES;
+        size = below(SEG_RING_BYTES);
+        scribble(segment + where + below(SEG_RING_BYTES - size), size);
+        break;
+    case 5: /* a tail */
+        atomic_store(&raw->client->tail[below(SEG_STREAMS)], odd_number());
+        break;
+    case 6: /* the request */
+        scribble(segment + SEG_OFF_REQUEST, 1 + below(sizeof(struct seg_request)));
+        atomic_store(&raw->request->state, (uint32_t)below(4));
+        break;
+    default: /* the state and the doorbell flag */
+        atomic_store(below(2) ? &raw->server->state : &raw->server->need_bell,
+                     (uint32_t)odd_number());
+        break;
+    }
+    if (below(3) == 0)
+        atomic_store(&raw->client->activity, below(2) ? test_random() : UINT64_MAX);
+    if (below(4) == 0)
+        raw_bell(raw);
+}
+
+static void bytes_run(void *argument)
+{
+    struct raw_client raw;
+
+    for (unsigned session = 0; session < rounds_of(40); session++) {
+        attach_good(&raw, argument);
+        for (unsigned i = 0; i < 400; i++)
+            bytes_once(&raw);
+        atomic_store(&raw.client->activity, UINT64_MAX);
+        raw_bell(&raw);
+        if (session % 2)
+            raw_detach(&raw);
+        else
+            raw_drop(&raw);
+    }
+}
+
+static void random_bytes_all_over_the_segment(void)
+{
+    struct scene scene;
+
+    scene_set(&scene);
+    scene_play(&scene, bytes_run);
+}
+
+/* ---- Records ---- */
+
+/* What records may name in this session. */
+struct belongings {
+    uint64_t memory, memory_size; /* an allocation */
+    uint32_t block;               /* a host block of 4096 bytes */
+    uint32_t kernel;              /* one that touches no memory */
+};
+
+static const char nothing_ptx[] = ".version 6.4\n.target sm_70\n.address_size 64\n"
+                                  ".visible .entry nothing(.param .u64 a, .param .u32 b)\n"
+                                  "{\n  ret;\n}\n";
+
+static void belongings_get(struct raw_client *raw, struct belongings *b)
+{
+    struct raw_request request = {.op = REQ_MALLOC, .arg = {8192}};
+    void *block;
+
+    CHECK_EQUAL(raw_ask(raw, &request), GS_OK);
+    *b = (struct belongings){.memory = request.ret[0], .memory_size = 8192};
+    request = (struct raw_request){.op = REQ_HOST_ALLOC, .arg = {4096, 1}};
+    CHECK_EQUAL(raw_ask(raw, &request), GS_OK);
+    b->block = (uint32_t)request.ret[0];
+    block = shmat((int)request.ret[1], NULL, 0);
+    CHECK(block != (void *)-1);
+    memcpy(block, nothing_ptx, sizeof(nothing_ptx));
+    shmdt(block);
+    request = (struct raw_request){.op = REQ_MODULE_LOAD, .arg = {b->block, sizeof(nothing_ptx)}};
+    CHECK_EQUAL(raw_ask(raw, &request), GS_OK);
+    request =
+        (struct raw_request){.op = REQ_KERNEL_GET, .arg = {request.ret[0]}, .name = "nothing"};
+    CHECK_EQUAL(raw_ask(raw, &request), GS_OK);
+    b->kernel = (uint32_t)request.ret[0];
+    request = (struct raw_request){.op = REQ_STREAM_CREATE};
+    CHECK_EQUAL(raw_ask(raw, &request), GS_OK);
+}
+
+static uint64_t odd_address(const struct raw_client *raw, const struct belongings *b)
+{
+    switch (below(8)) {
+    case 0:
+        return odd_number();
+    case 1:
+        return raw->info.window_base + odd_number();
+    case 2: /* a neighbour's window */
+        return raw->info.window_base + (below(2) ? raw->info.window_size : -raw->info.window_size) +
+               below(16) * 256;
+    case 3:
+        return b->memory + b->memory_size - below(16);
+    default:
+        return b->memory + below(b->memory_size);
+    }
+}
+
+/* A mostly sensible size. */
+static uint64_t odd_size(void)
+{
+    return below(4) ? below(4096) : odd_number();
+}
+
+static uint32_t odd_dimension(void)
+{
+    /* Never many blocks or threads that are allowed: they would just take long. */
+    static const uint32_t dimensions[] = {1, 1, 1, 1, 2, 3, 0, 0x80000000u, UINT32_MAX};
+
+    return dimensions[below(ARRAY_SIZE(dimensions))];
+}
+
+static uint32_t record_make(const struct raw_client *raw, const struct belongings *b,
+                            unsigned char bytes[REC_SIZE_MAX])
+{
+    union {
+        struct rec_header h;
+        struct rec_launch launch;
+        struct rec_copy copy;
+        struct rec_memset memset;
+        struct rec_event event;
+        struct rec_wait wait;
+        struct rec_graph graph;
+        unsigned char bytes[128];
+    } r;
+    uint32_t size = 64;
+
+    scribble(r.bytes, sizeof(r.bytes));
+    r.h = (struct rec_header){.op = (uint16_t)(1 + below(7)), .size = 64};
+    switch (r.h.op) {
+    case REC_LAUNCH:
+        r.launch.kernel = below(4) ? b->kernel : (uint32_t)odd_number();
+        r.launch.param_bytes = below(3) ? 12 : (uint32_t)odd_number();
+        for (unsigned i = 0; i < 3; i++) {
+            r.launch.grid[i] = odd_dimension();
+            r.launch.block[i] = odd_dimension();
+        }
+        r.launch.dynamic_smem = below(3) ? 0 : (uint32_t)odd_number();
+        r.launch.report = below(2) ? 0 : (uint32_t)odd_number();
+        if (below(2))
+            r.h.size = size = 128;
+        break;
+    case REC_COPY:
+        r.copy.kind = (uint32_t)below(5);
+        r.copy.host = below(3) ? b->block : (uint32_t)odd_number();
+        r.copy.dst = r.copy.kind == REC_DTOH ? odd_size() : odd_address(raw, b);
+        r.copy.src = r.copy.kind == REC_HTOD ? odd_size() : odd_address(raw, b);
+        r.copy.bytes = odd_size();
+        break;
+    case REC_MEMSET:
+        r.memset.dst = odd_address(raw, b);
+        r.memset.bytes = odd_size();
+        break;
+    case REC_EVENT:
+        r.event.event = (uint32_t)(below(3) ? below(4) : odd_number());
+        break;
+    case REC_WAIT:
+        /* Mostly for events and positions that never come. */
+        r.wait.event = (uint32_t)(below(3) ? below(4) : odd_number());
+        r.wait.stream = (uint32_t)(below(3) ? below(3) : odd_number());
+        r.wait.position = odd_number();
+        break;
+    case REC_GRAPH:
+        r.graph.graph = (uint32_t)odd_number();
+        break;
+    default:
+        break;
+    }
+    if (below(16) == 0)
+        r.h.size = (uint32_t)odd_number();
+    if (below(16) == 0)
+        r.h.op = (uint16_t)odd_number();
+    memcpy(bytes, r.bytes, size);
+    return size;
+}
+
+static void records_run(void *argument)
+{
+    struct raw_client raw;
+    struct belongings belongings;
+    unsigned char record[REC_SIZE_MAX];
+
+    for (unsigned session = 0; session < rounds_of(150); session++) {
+        attach_good(&raw, argument);
+        belongings_get(&raw, &belongings);
+        for (unsigned i = 0; i < 60 && raw_open(&raw); i++) {
+            uint32_t size = record_make(&raw, &belongings, record);
+            unsigned stream = below(8) ? (unsigned)below(2) : (unsigned)below(SEG_STREAMS);
+
+            raw_push(&raw, stream, record, size);
+        }
+        if (session % 3)
+            raw_detach(&raw);
+        else
+            raw_drop(&raw);
+    }
+}
+
+static void records_with_random_fields(void)
+{
+    struct scene scene;
+
+    scene_set(&scene);
+    scene_play(&scene, records_run);
+}
+
+/* One bad field each: the session must end with a fault that says what was wrong. */
+static void bad_records_run(void *argument)
+{
+    static const char *const names[] = {"opcode", "size 0",  "size odd", "size huge", "kernel",
+                                        "host",   "address", "bytes",    "event",     "graph",
+                                        "stream", "tail",    "tail odd"};
+    struct raw_client raw;
+    struct belongings b;
+
+    for (unsigned bad = 0; bad < ARRAY_SIZE(names); bad++) {
+        union {
+            struct rec_header h;
+            struct rec_launch launch;
+            struct rec_copy copy;
+            struct rec_memset memset;
+            struct rec_event event;
+            struct rec_wait wait;
+            struct rec_graph graph;
+            unsigned char bytes[64];
+        } r = {.bytes = {0}};
+
+        attach_good(&raw, argument);
+        belongings_get(&raw, &b);
+        r.h = (struct rec_header){.op = REC_MEMSET, .size = 64};
+        r.memset.dst = b.memory;
+        r.memset.bytes = 16;
+        raw_push(&raw, 0, &r, 64);
+        CHECK_WITHIN(5000, atomic_load(&raw.complete->position[0]) == 64);
+        CHECK(raw_open(&raw));
+        switch (bad) {
+        case 0:
+            r.h.op = 99;
+            break;
+        case 1:
+            r.h.size = 0;
+            break;
+        case 2:
+            r.h.size = 65;
+            break;
+        case 3:
+            r.h.size = SEG_RING_BYTES * 2;
+            break;
+        case 4:
+            r.launch = (struct rec_launch){.h = {.op = REC_LAUNCH, .size = 64},
+                                           .kernel = 12345,
+                                           .grid = {1, 1, 1},
+                                           .block = {1, 1, 1}};
+            break;
+        case 5:
+            r.copy = (struct rec_copy){.h = {.op = REC_COPY, .size = 64},
+                                       .kind = REC_HTOD,
+                                       .host = 1000,
+                                       .dst = b.memory,
+                                       .bytes = 8};
+            break;
+        case 6:
+            r.memset.dst = b.memory + raw.info.window_size;
+            break;
+        case 7:
+            r.memset.bytes = UINT64_MAX;
+            break;
+        case 8:
+            r.event = (struct rec_event){.h = {.op = REC_EVENT, .size = 64}, .event = SEG_EVENTS};
+            break;
+        case 9:
+            r.graph = (struct rec_graph){.h = {.op = REC_GRAPH, .size = 64}, .graph = 77};
+            break;
+        default:
+            break;
+        }
+        if (bad == 10)
+            raw_push(&raw, 5, &r, 64); /* a stream that was never made */
+        else if (bad >= 11) {
+            atomic_store(&raw.client->tail[0], bad == 11 ? UINT64_C(1) << 40 : 65);
+            raw_signal(&raw, 0);
+        } else
+            raw_push(&raw, 0, &r, 64);
+        for (uint64_t deadline = test_deadline(5000); raw_open(&raw); test_pause())
+            if (clock_ns() > deadline)
+                test_fail(__FILE__, __LINE__, "a record with a bad %s is no fault", names[bad]);
+        CHECK_EQUAL(atomic_load(&raw.server->state), SEG_FAULTED);
+        CHECK_EQUAL(raw.server->fault.kind, GS_FAULT_REJECTED);
+        CHECK(raw.server->fault.status != GS_OK);
+        CHECK(raw.server->fault.message[0] != '\0');
+        raw_detach(&raw);
+    }
+}
+
+static void each_bad_field_of_a_record_ends_the_session_with_a_reason(void)
+{
+    struct scene scene;
+
+    scene_set(&scene);
+    scene_play(&scene, bad_records_run);
+}
+
+/* ---- Records that change while they are read ---- */
+
+struct flipper {
+    struct raw_client *raw;
+    _Atomic bool stop;
+    uint64_t state;
+};
+
+static void *flipper_run(void *argument)
+{
+    struct flipper *flipper = argument;
+    unsigned char *ring = flipper->raw->segment + SEG_OFF_RINGS;
+    uint64_t x = flipper->state | 1;
+
+    while (!atomic_load_explicit(&flipper->stop, memory_order_relaxed)) {
+        x ^= x << 13;
+        x ^= x >> 7;
+        x ^= x << 17;
+        /* One of the first bytes of one of the first records. */
+        ring[x % 16 * 64 + (x >> 8) % 48] = (unsigned char)(x >> 32);
+    }
+    return NULL;
+}
+
+static void flips_run(void *argument)
+{
+    struct raw_client raw;
+    struct belongings b;
+
+    for (unsigned session = 0; session < rounds_of(60); session++) {
+        struct rec_memset r = {.h = {.op = REC_MEMSET, .size = 64}, .bytes = 64};
+        struct flipper flipper = {.raw = &raw, .state = test_random()};
+        pthread_t thread;
+
+        attach_good(&raw, argument);
+        belongings_get(&raw, &b);
+        r.dst = b.memory;
+        CHECK(pthread_create(&thread, NULL, flipper_run, &flipper) == 0);
+        for (unsigned i = 0; i < 200 && raw_open(&raw); i++) {
+            raw_push(&raw, 0, &r, 64);
+            if (i % 16 == 15) {
+                uint64_t deadline = test_deadline(1000);
+                while (atomic_load(&raw.complete->position[0]) < raw.tail[0] && raw_open(&raw) &&
+                       clock_ns() < deadline)
+                    test_pause();
+            }
+        }
+        atomic_store(&flipper.stop, true);
+        pthread_join(thread, NULL);
+        raw_detach(&raw);
+    }
+}
+
+static void records_that_change_while_they_are_read(void)
+{
+    struct scene scene;
+
+    scene_set(&scene);
+    scene_play(&scene, flips_run);
+}
+
+/* ---- Requests ---- */
+
+static void requests_run(void *argument)
+{
+    struct raw_client raw;
+    struct belongings b;
+
+    for (unsigned session = 0; session < rounds_of(30); session++) {
+        attach_good(&raw, argument);
+        belongings_get(&raw, &b);
+        for (unsigned i = 0; i < 100 && raw_open(&raw); i++) {
+            struct raw_request request = {.op = (uint32_t)below(18)};
+
+            for (unsigned k = 0; k < 4; k++)
+                request.arg[k] = below(3) == 0   ? odd_number()
+                                 : below(2) == 0 ? below(4)
+                                                 : odd_address(&raw, &b);
+            /* Allocations that succeed are fine, but not by the gigabyte. */
+            if ((request.op == REQ_MALLOC || request.op == REQ_HOST_ALLOC) &&
+                request.arg[0] < UINT64_C(1) << 44)
+                request.arg[0] %= 1 << 20;
+            if (below(2))
+                request.name = below(2) ? "nothing" : "";
+            raw_ask(&raw, &request);
+            /* A name without an end; two requests at a time; a request changed in flight. */
+            if (below(8) == 0) {
+                memset(raw.request->name, 'n', sizeof(raw.request->name));
+                raw.request->op = REQ_KERNEL_GET;
+                raw.request->arg[0] = below(3);
+                atomic_store(&raw.request->state, REQ_POSTED);
+                raw_signal(&raw, SEG_REQUEST_BIT);
+                raw.request->op = (uint32_t)below(18);
+                atomic_store(&raw.request->state, REQ_POSTED);
+                CHECK_WITHIN(10000,
+                             atomic_load(&raw.request->state) == REQ_DONE || !raw_open(&raw));
+            }
+        }
+        if (session % 2)
+            raw_detach(&raw);
+        else
+            raw_drop(&raw);
+    }
+}
+
+static void random_requests(void)
+{
+    struct scene scene;
+
+    scene_set(&scene);
+    scene_play(&scene, requests_run);
+}
+
+/* ---- Queues ---- */
+
+static void control_messages_run(void *argument)
+{
+    const char *instance = argument;
+    struct mq_attr attr = {.mq_maxmsg = 1, .mq_msgsize = CTL_MESSAGE_MAX};
+    char name[WIRE_NAME_MAX], reply_name[WIRE_NAME_MAX];
+    uint64_t token = test_random();
+    mqd_t queue, reply;
+
+    name_control(name, instance);
+    queue = mq_open(name, O_WRONLY | O_CLOEXEC);
+    CHECK(queue >= 0);
+    name_reply(reply_name, instance, token);
+    reply = mq_open(reply_name, O_RDONLY | O_CREAT | O_EXCL | O_NONBLOCK | O_CLOEXEC, 0600, &attr);
+    CHECK(reply >= 0);
+    for (unsigned i = 0; i < rounds_of(3000); i++) {
+        union {
+            struct ctl_header h;
+            struct ctl_attach attach;
+            unsigned char bytes[CTL_MESSAGE_MAX];
+        } m;
+        size_t size = below(3) ? below(CTL_MESSAGE_MAX + 1) : sizeof(m.attach);
+
+        scribble(m.bytes, sizeof(m.bytes));
+        if (below(8)) {
+            m.h = (struct ctl_header){
+                .magic = WIRE_MAGIC, .version = WIRE_VERSION, .size = (uint32_t)size};
+            m.h.op = (uint16_t)(below(4) ? 1 + below(6) : odd_number());
+            m.h.token = below(2) ? token : test_random();
+            if (below(8) == 0)
+                m.h.version = (uint16_t)odd_number();
+            if (below(8) == 0)
+                m.h.size = (uint32_t)odd_number();
+            /* Asking the server to end is no attack for the user whose server it is. */
+            if (m.h.op == CTL_QUIT)
+                m.h.magic = 0;
+        }
+        CHECK(mq_send(queue, (const char *)m.bytes, size, 0) == 0);
+        if (below(4) == 0) {
+            char answer[CTL_MESSAGE_MAX];
+            while (mq_receive(reply, answer, sizeof(answer), NULL) >= 0)
+                ;
+        }
+        /* The server removes a reply queue that it has answered into. */
+        if (below(16) == 0) {
+            mq_close(reply);
+            mq_unlink(reply_name);
+            token = test_random();
+            name_reply(reply_name, instance, token);
+            attr.mq_msgsize = below(3) ? CTL_MESSAGE_MAX : (long)(1 + below(64));
+            reply = mq_open(reply_name, O_RDONLY | O_CREAT | O_EXCL | O_NONBLOCK | O_CLOEXEC, 0600,
+                            &attr);
+            CHECK(reply >= 0);
+        }
+    }
+    mq_close(reply);
+    mq_unlink(reply_name);
+    mq_close(queue);
+}
+
+static void random_control_messages(void)
+{
+    struct scene scene;
+
+    scene_set(&scene);
+    scene_play(&scene, control_messages_run);
+}
+
+static void bell_run(void *argument)
+{
+    struct raw_client raw;
+
+    attach_good(&raw, argument);
+    for (unsigned i = 0; i < rounds_of(100000); i++) {
+        unsigned char junk[BELL_MESSAGE_SIZE + 4];
+
+        scribble(junk, sizeof(junk));
+        if (mq_send(raw.bell, (char *)junk, below(BELL_MESSAGE_SIZE + 1), (unsigned)below(3)) < 0)
+            CHECK(errno == EAGAIN || errno == EMSGSIZE);
+    }
+    raw_detach(&raw);
+}
+
+static void a_doorbell_rung_without_end(void)
+{
+    struct scene scene;
+
+    scene_set(&scene);
+    scene_play(&scene, bell_run);
+}
+
+/* ---- Sessions that are never confirmed, and one confirmed twice ---- */
+
+static void unconfirmed_run(void *argument)
+{
+    struct raw_client raw[20];
+
+    for (unsigned i = 0; i < ARRAY_SIZE(raw); i++)
+        CHECK_EQUAL(raw_attach_unconfirmed(&raw[i], argument), GS_OK);
+    for (unsigned i = 0; i < ARRAY_SIZE(raw); i++) {
+        if (i % 3 == 0) {
+            raw_confirm(&raw[i]);
+            raw_confirm(&raw[i]);
+        }
+        raw_drop(&raw[i]);
+    }
+}
+
+static void sessions_never_confirmed_go(void)
+{
+    struct scene scene;
+
+    scene_set(&scene);
+    scene_play(&scene, unconfirmed_run);
+}
+
+static const struct test tests[] = {
+    TEST_WITHIN(random_bytes_all_over_the_segment, 120),
+    TEST_WITHIN(records_with_random_fields, 120),
+    TEST(each_bad_field_of_a_record_ends_the_session_with_a_reason),
+    TEST(records_that_change_while_they_are_read),
+    TEST_WITHIN(random_requests, 120),
+    TEST(random_control_messages),
+    TEST(a_doorbell_rung_without_end),
+    TEST(sessions_never_confirmed_go),
+};
+
+int main(int argc, char **argv)
+{
+    return test_main(argc, argv, tests, ARRAY_SIZE(tests));
+}

@@ -1,0 +1,295 @@
+/* test_memory.c - allocations, copies of every kind and size, memsets, host memory. */
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "harness/harness.h"
+
+#define MIB ((size_t)1 << 20)
+
+static unsigned char *random_bytes(size_t size)
+{
+    unsigned char *bytes = malloc(size + 8);
+    uint64_t x = test_random() | 1;
+
+    CHECK(bytes != NULL);
+    for (size_t i = 0; i < size; i += 8) {
+        x ^= x << 13;
+        x ^= x >> 7;
+        x ^= x << 17;
+        memcpy(bytes + i, &x, 8);
+    }
+    return bytes;
+}
+
+static void allocations_are_aligned_apart_and_inside_the_window(void)
+{
+    struct server *server = server_start(NULL);
+    gs_session_desc desc = GS_SESSION_DESC_INIT;
+    gs_session session;
+    gs_devptr at[300];
+    size_t size[300];
+
+    CHECK_OK(server_attach(server, &session));
+    CHECK_OK(gs_session_info(session, &desc));
+    for (unsigned i = 0; i < ARRAY_SIZE(at); i++) {
+        size[i] = i % 10 == 0 ? 1 + test_random() % (4 * MIB) : 1 + test_random() % 5000;
+        CHECK_OK(gs_malloc(session, size[i], &at[i]));
+        CHECK_EQUAL(at[i] % 256, 0);
+        CHECK(at[i] >= desc.window_base);
+        CHECK(at[i] + size[i] <= desc.window_base + desc.window_size);
+        for (unsigned k = 0; k < i; k++)
+            CHECK(at[k] + size[k] <= at[i] || at[i] + size[i] <= at[k]);
+        /* Free some as we go, so that gaps are used again. */
+        if (i % 3 == 2) {
+            unsigned victim = (unsigned)(test_random() % i);
+            CHECK_OK(gs_free(session, at[victim]));
+            CHECK_OK(gs_malloc(session, size[victim], &at[victim]));
+        }
+    }
+    for (unsigned i = 0; i < ARRAY_SIZE(at); i++)
+        CHECK_OK(gs_free(session, at[i]));
+    CHECK_OK(gs_free(session, 0));
+    CHECK_OK(gs_detach(session));
+    server_stop(server);
+}
+
+static void sizes_of_one_byte_to_many_staging_areas_copy_right(void)
+{
+    static const size_t sizes[] = {1,       2,           3,           5,           63,
+                                   64,      65,          4095,        4096,        4097,
+                                   65535,   65536,       65537,       100003,      MIB,
+                                   MIB + 1, 2 * MIB - 1, 3 * MIB + 7, 8 * MIB + 3, 40 * MIB + 13};
+    struct server *server = server_start(NULL);
+    size_t most = 40 * MIB + 13 + 64;
+    unsigned char *in = random_bytes(most), *out = malloc(most);
+    gs_session session;
+    gs_devptr a, b;
+
+    CHECK_OK(server_attach(server, &session));
+    CHECK_OK(gs_malloc(session, most, &a));
+    CHECK_OK(gs_malloc(session, most, &b));
+    for (unsigned i = 0; i < ARRAY_SIZE(sizes); i++) {
+        size_t size = sizes[i], from = test_random() % 17, to = test_random() % 33;
+
+        CHECK_OK(gs_memcpy_htod(session, a + to, in + from, size));
+        CHECK_OK(gs_memcpy_dtod(session, b + from, a + to, size));
+        memset(out, 0, size + 64);
+        CHECK_OK(gs_memcpy_dtoh(session, out + to, b + from, size));
+        CHECK_MEMORY(out + to, in + from, size);
+        /* Not a byte more. */
+        CHECK_EQUAL(out[to + size], 0);
+        if (to > 0)
+            CHECK_EQUAL(out[to - 1], 0);
+    }
+    free(in);
+    free(out);
+    CHECK_OK(gs_detach(session));
+    server_stop(server);
+}
+
+static void copies_of_size_zero_do_nothing(void)
+{
+    struct server *server = server_start(NULL);
+    gs_session session;
+    gs_devptr memory;
+    char c = 'x';
+
+    CHECK_OK(server_attach(server, &session));
+    CHECK_OK(gs_malloc(session, 16, &memory));
+    CHECK_OK(gs_memcpy_htod(session, memory, NULL, 0));
+    CHECK_OK(gs_memcpy_dtoh(session, NULL, memory, 0));
+    CHECK_OK(gs_memcpy_dtod(session, memory, memory, 0));
+    CHECK_OK(gs_memset(session, memory, 1, 0));
+    CHECK_OK(gs_memcpy_dtoh(session, &c, memory, 1));
+    CHECK_EQUAL(c, 0);
+    CHECK_OK(gs_detach(session));
+    server_stop(server);
+}
+
+static void async_copies_keep_the_order_of_their_stream(void)
+{
+    enum { PIECES = 300, PIECE = 7001 };
+    struct server *server = server_start(NULL);
+    unsigned char *in = random_bytes(PIECES * PIECE), *out = calloc(PIECES, PIECE);
+    gs_session session;
+    gs_stream stream;
+    gs_devptr memory, mirror;
+
+    CHECK_OK(server_attach(server, &session));
+    CHECK_OK(gs_stream_create(session, NULL, &stream));
+    CHECK_OK(gs_malloc(session, PIECES * PIECE, &memory));
+    CHECK_OK(gs_malloc(session, PIECES * PIECE, &mirror));
+    for (size_t i = 0; i < PIECES; i++) {
+        unsigned char junk[PIECE];
+
+        memset(junk, (int)i, sizeof(junk));
+        CHECK_OK(gs_memcpy_htod_async(session, memory + i * PIECE, junk, PIECE, stream));
+        /* Ordinary memory has been read when the call returns. */
+        memset(junk, 0xFF, sizeof(junk));
+        CHECK_OK(
+            gs_memcpy_dtod_async(session, mirror + i * PIECE, memory + i * PIECE, PIECE, stream));
+        CHECK_OK(gs_memcpy_htod_async(session, memory + i * PIECE, in + i * PIECE, PIECE, stream));
+    }
+    CHECK_OK(gs_memcpy_dtoh_async(session, out, memory, PIECES * PIECE, stream));
+    CHECK_MEMORY(out, in, PIECES * PIECE);
+    for (size_t i = 0; i < PIECES; i++)
+        memset(in + i * PIECE, (int)i, PIECE);
+    CHECK_OK(gs_memcpy_dtoh_async(session, out, mirror, PIECES * PIECE, stream));
+    CHECK_OK(gs_stream_sync(session, stream));
+    CHECK_MEMORY(out, in, PIECES * PIECE);
+    free(in);
+    free(out);
+    CHECK_OK(gs_detach(session));
+    server_stop(server);
+}
+
+static void host_blocks_are_copied_from_and_to_directly(void)
+{
+    struct server *server = server_start(NULL);
+    size_t size = 5 * MIB + 3;
+    unsigned char *from, *to;
+    gs_session session;
+    gs_stream stream;
+    gs_devptr memory;
+
+    CHECK_OK(server_attach(server, &session));
+    CHECK_OK(gs_stream_create(session, NULL, &stream));
+    CHECK_OK(gs_host_alloc(session, size, (void **)&from));
+    CHECK_OK(gs_host_alloc(session, size, (void **)&to));
+    CHECK_OK(gs_malloc(session, size, &memory));
+    for (size_t i = 0; i < size; i++)
+        from[i] = (unsigned char)(i * 2654435761u >> 24);
+    for (unsigned round = 0; round < 5; round++) {
+        size_t offset = test_random() % 5000, bytes = size - offset - test_random() % 5000;
+
+        memset(to, 0, size);
+        CHECK_OK(gs_memcpy_htod_async(session, memory + offset, from + offset, bytes, stream));
+        CHECK_OK(gs_memcpy_dtoh_async(session, to + offset, memory + offset, bytes, stream));
+        CHECK_OK(gs_stream_sync(session, stream));
+        CHECK_MEMORY(to + offset, from + offset, bytes);
+    }
+    CHECK_OK(gs_host_free(session, from));
+    CHECK_OK(gs_host_free(session, to));
+    CHECK_OK(gs_host_free(session, NULL));
+    CHECK_OK(gs_detach(session));
+    server_stop(server);
+}
+
+static void memsets_set_the_low_byte_and_no_byte_more(void)
+{
+    struct server *server = server_start(NULL);
+    unsigned char got[70000], wanted[70000];
+    gs_session session;
+    gs_stream stream;
+    gs_devptr memory;
+
+    CHECK_OK(server_attach(server, &session));
+    CHECK_OK(gs_stream_create(session, NULL, &stream));
+    CHECK_OK(gs_malloc(session, sizeof(got), &memory));
+    memset(wanted, 0, sizeof(wanted));
+    for (unsigned i = 0; i < 60; i++) {
+        size_t offset = test_random() % sizeof(got), size = test_random() % (sizeof(got) - offset);
+        int value = (int)test_random();
+
+        CHECK_OK(i % 2 ? gs_memset(session, memory + offset, value, size)
+                       : gs_memset_async(session, memory + offset, value, size, NULL));
+        memset(wanted + offset, value & 0xFF, size);
+    }
+    CHECK_OK(gs_memcpy_dtoh(session, got, memory, sizeof(got)));
+    CHECK_MEMORY(got, wanted, sizeof(got));
+    CHECK_OK(gs_memset_async(session, memory, 0x1FF, 100, stream));
+    CHECK_OK(gs_stream_sync(session, stream));
+    CHECK_OK(gs_memcpy_dtoh(session, got, memory, 100));
+    CHECK_EQUAL(got[0], 0xFF);
+    CHECK_EQUAL(got[99], 0xFF);
+    CHECK_OK(gs_detach(session));
+    server_stop(server);
+}
+
+struct copier {
+    gs_session session;
+    gs_devptr memory;
+    gs_stream stream;
+    uint64_t seed;
+};
+
+#define COPIER_BYTES (600u << 10)
+
+static void *copier_run(void *argument)
+{
+    const struct copier *self = argument;
+    unsigned char *in = malloc(COPIER_BYTES), *out = malloc(COPIER_BYTES);
+
+    for (unsigned round = 0; round < 30; round++) {
+        size_t size = 1 + (self->seed * (round + 1) * 7919) % COPIER_BYTES;
+
+        for (size_t i = 0; i < size; i++)
+            in[i] = (unsigned char)((i + round) * self->seed >> 5);
+        CHECK_OK(gs_memcpy_htod_async(self->session, self->memory, in, size, self->stream));
+        CHECK_OK(gs_memcpy_dtoh_async(self->session, out, self->memory, size, self->stream));
+        CHECK_MEMORY(out, in, size);
+    }
+    free(in);
+    free(out);
+    return NULL;
+}
+
+static void threads_copy_at_the_same_time(void)
+{
+    struct server *server = server_start(NULL);
+    struct copier copier[6];
+    pthread_t thread[6];
+    gs_session session;
+
+    CHECK_OK(server_attach(server, &session));
+    for (unsigned i = 0; i < ARRAY_SIZE(copier); i++) {
+        copier[i] = (struct copier){.session = session, .seed = 3 + 2 * i};
+        CHECK_OK(gs_malloc(session, COPIER_BYTES, &copier[i].memory));
+        /* Three share the default stream. */
+        if (i % 2 == 0)
+            CHECK_OK(gs_stream_create(session, NULL, &copier[i].stream));
+        CHECK(pthread_create(&thread[i], NULL, copier_run, &copier[i]) == 0);
+    }
+    for (unsigned i = 0; i < ARRAY_SIZE(thread); i++)
+        pthread_join(thread[i], NULL);
+    CHECK_OK(gs_detach(session));
+    server_stop(server);
+}
+
+static void freed_memory_can_be_allocated_again_without_end(void)
+{
+    struct server *server = server_start(NULL);
+    gs_attach_params params = GS_ATTACH_PARAMS_INIT;
+    gs_session session;
+
+    /* 100 times the limit in all: only what is given back can serve. */
+    params.mem_limit = 32 * MIB;
+    CHECK_OK(gs_attach(&params, &session));
+    for (unsigned i = 0; i < 160; i++) {
+        gs_devptr memory;
+
+        CHECK_OK(gs_malloc(session, 20 * MIB, &memory));
+        CHECK_OK(gs_memset(session, memory + 20 * MIB - 1, 1, 1));
+        CHECK_OK(gs_free(session, memory));
+    }
+    CHECK_OK(gs_detach(session));
+    CHECK_EQUAL(server_memory_used(server), 0);
+    server_stop(server);
+}
+
+static const struct test tests[] = {
+    TEST(allocations_are_aligned_apart_and_inside_the_window),
+    TEST(sizes_of_one_byte_to_many_staging_areas_copy_right),
+    TEST(copies_of_size_zero_do_nothing),
+    TEST(async_copies_keep_the_order_of_their_stream),
+    TEST(host_blocks_are_copied_from_and_to_directly),
+    TEST(memsets_set_the_low_byte_and_no_byte_more),
+    TEST(threads_copy_at_the_same_time),
+    TEST(freed_memory_can_be_allocated_again_without_end),
+};
+
+int main(int argc, char **argv)
+{
+    return test_main(argc, argv, tests, ARRAY_SIZE(tests));
+}

@@ -1,0 +1,337 @@
+/* test_module.c - loading modules, looking kernels and variables up, and parameters of all sizes.
+ */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bystander.h"
+#include "harness/harness.h"
+
+static void a_module_loads_from_text_from_bytes_and_from_a_file(void)
+{
+    struct server *server = server_start(NULL);
+    char path[] = "/tmp/gshare-test-XXXXXX";
+    int fd = mkstemp(path);
+    gs_session session;
+    gs_module module[4];
+
+    CHECK(fd >= 0);
+    CHECK(write(fd, kernels_ptx, strlen(kernels_ptx)) == (ssize_t)strlen(kernels_ptx));
+    close(fd);
+    CHECK_OK(server_attach(server, &session));
+    CHECK_OK(gs_module_load(session, kernels_ptx, 0, &module[0]));
+    CHECK_OK(gs_module_load(session, kernels_ptx, strlen(kernels_ptx), &module[1]));
+    CHECK_OK(gs_module_load(session, kernels_ptx, strlen(kernels_ptx) + 1, &module[2]));
+    CHECK_OK(gs_module_load_file(session, path, &module[3]));
+    unlink(path);
+    for (unsigned i = 0; i < 4; i++) {
+        kernels_get(module[i], "fill");
+        for (unsigned k = 0; k < i; k++)
+            CHECK(module[k] != module[i]);
+        CHECK_OK(gs_module_unload(module[i]));
+        CHECK_STATUS(gs_module_unload(module[i]), GS_ERR_INVALID_HANDLE);
+    }
+    CHECK_OK(gs_detach(session));
+    server_stop(server);
+}
+
+static void kernels_compute_what_they_should(void)
+{
+    enum { N = 1000 };
+    struct server *server = server_start(NULL);
+    uint32_t n = N, value = 77, factor_bits, words[N];
+    float a[N], b[N], out[N], factor = 2.5f;
+    gs_session session;
+    gs_module module;
+    gs_devptr da, db, dout, dwords;
+
+    memcpy(&factor_bits, &factor, sizeof(factor_bits));
+    CHECK_OK(server_attach(server, &session));
+    module = kernels_load(session);
+    CHECK_OK(gs_malloc(session, sizeof(a), &da));
+    CHECK_OK(gs_malloc(session, sizeof(b), &db));
+    CHECK_OK(gs_malloc(session, sizeof(out), &dout));
+    CHECK_OK(gs_malloc(session, sizeof(words), &dwords));
+    for (unsigned i = 0; i < N; i++) {
+        a[i] = (float)i;
+        b[i] = (float)i * 0.5f;
+    }
+    CHECK_OK(gs_memcpy_htod(session, da, a, sizeof(a)));
+    CHECK_OK(gs_memcpy_htod(session, db, b, sizeof(b)));
+    CHECK_OK(kernels_launch(NULL, kernels_get(module, "add"), (N + 127) / 128, 128,
+                            (void *[]){&da, &db, &dout, &n}));
+    CHECK_OK(kernels_launch(NULL, kernels_get(module, "scale"), (N + 63) / 64, 64,
+                            (void *[]){&dout, &factor_bits, &n}));
+    CHECK_OK(kernels_launch(NULL, kernels_get(module, "fill"), (N + 31) / 32, 32,
+                            (void *[]){&dwords, &value, &n}));
+    CHECK_OK(gs_memcpy_dtoh(session, out, dout, sizeof(out)));
+    CHECK_OK(gs_memcpy_dtoh(session, words, dwords, sizeof(words)));
+    for (unsigned i = 0; i < N; i++) {
+        CHECK(out[i] == (a[i] + b[i]) * factor);
+        CHECK_EQUAL(words[i], value + i);
+    }
+    CHECK_OK(gs_detach(session));
+    server_stop(server);
+}
+
+static void parameters_of_every_size_arrive(void)
+{
+    struct server *server = server_start(NULL);
+    static const size_t sizes[] = {1, 2, 4, 8, 20, 8, 8};
+    uint8_t a = 0xFE;
+    uint16_t b = 0xFEDC;
+    uint32_t c = 0xFEDCBA98, e[5] = {1, 22, 333, 4444, 0xFFFFFFFF};
+    uint64_t d = 0xFEDCBA9876543210, out[10], wanted[10];
+    double f = 1234.25;
+    gs_launch_config config = GS_LAUNCH_CONFIG_1D(1, 1);
+    gs_kernel_desc desc = GS_KERNEL_DESC_INIT;
+    gs_session session;
+    gs_kernel kernel;
+    gs_devptr memory;
+
+    CHECK_OK(server_attach(server, &session));
+    kernel = kernels_get(kernels_load(session), "many_parameters");
+    CHECK_OK(gs_kernel_info(kernel, &desc));
+    CHECK_EQUAL(desc.param_count, 7);
+    CHECK_TEXT(desc.name, "many_parameters");
+    CHECK(desc.max_threads_per_block > 0 && desc.max_threads_per_block <= 1024);
+    for (unsigned i = 0, end = 0; i < 7; i++) {
+        size_t offset, size;
+
+        CHECK_OK(gs_kernel_param_info(kernel, i, &offset, &size));
+        CHECK_EQUAL(size, sizes[i]);
+        CHECK(offset >= end && offset % (size == 20 ? 4 : size) == 0);
+        end = (unsigned)(offset + size);
+        CHECK(end <= desc.param_bytes);
+        CHECK_OK(gs_kernel_param_info(kernel, i, NULL, NULL));
+    }
+    CHECK_STATUS(gs_kernel_param_info(kernel, 7, NULL, NULL), GS_ERR_INVALID_VALUE);
+    CHECK_TEXT(gs_last_error_message(), "7");
+
+    CHECK_OK(gs_malloc(session, sizeof(out), &memory));
+    config.arg_count = 7;
+    config.arg_sizes = sizes;
+    CHECK_OK(gs_launch(NULL, kernel, &config, (void *[]){&a, &b, &c, &d, e, &f, &memory}));
+    CHECK_OK(gs_memcpy_dtoh(session, out, memory, sizeof(out)));
+    wanted[0] = a;
+    wanted[1] = b;
+    wanted[2] = c;
+    wanted[3] = d;
+    for (unsigned i = 0; i < 5; i++)
+        wanted[4 + i] = e[i];
+    wanted[9] = (uint64_t)(f * 4.0);
+    CHECK_MEMORY(out, wanted, sizeof(out));
+    CHECK_OK(gs_detach(session));
+    server_stop(server);
+}
+
+/* PTX of a kernel  big(struct {u32 x[words];} s, u32 *out)  that copies s to out. */
+static char *big_kernel(unsigned words)
+{
+    size_t room = 1024 + (size_t)words * 96;
+    char *text = malloc(room);
+    size_t n;
+
+    CHECK(text != NULL);
+    n = (size_t)snprintf(text, room,
+                         ".version 6.4\n.target sm_70\n.address_size 64\n"
+                         ".visible .entry big(.param .align 8 .b8 big_param_0[%u],\n"
+                         "                    .param .u64 big_param_1)\n{\n"
+                         "  .reg .b32 %%r<2>;\n  .reg .b64 %%rd<3>;\n"
+                         "  ld.param.u64 %%rd1, [big_param_1];\n"
+                         "  cvta.to.global.u64 %%rd2, %%rd1;\n",
+                         words * 4);
+    for (unsigned i = 0; i < words; i++)
+        n += (size_t)snprintf(text + n, room - n,
+                              "  ld.param.u32 %%r1, [big_param_0+%u];\n"
+                              "  st.global.u32 [%%rd2+%u], %%r1;\n",
+                              i * 4, i * 4);
+    snprintf(text + n, room - n, "  ret;\n}\n");
+    return text;
+}
+
+static void four_kibibytes_of_parameters_arrive(void)
+{
+    enum { WORDS = (4096 - 8) / 4 };
+    struct server *server = server_start(NULL);
+    uint32_t in[WORDS], out[WORDS];
+    char *text = big_kernel(WORDS);
+    gs_session session;
+    gs_module module;
+    gs_kernel kernel;
+    gs_devptr memory;
+
+    CHECK_OK(server_attach(server, &session));
+    CHECK_OK(gs_module_load(session, text, 0, &module));
+    CHECK_OK(gs_kernel_get(module, "big", &kernel));
+    CHECK_OK(gs_malloc(session, sizeof(out), &memory));
+    /* Often enough that records wrap around the ring's end. */
+    for (unsigned round = 0; round < 50; round++) {
+        for (unsigned i = 0; i < WORDS; i++)
+            in[i] = (uint32_t)test_random();
+        CHECK_OK(kernels_launch(NULL, kernel, 1, 1, (void *[]){in, &memory}));
+        CHECK_OK(gs_memcpy_dtoh(session, out, memory, sizeof(out)));
+        CHECK_MEMORY(out, in, sizeof(in));
+    }
+    free(text);
+    CHECK_OK(gs_detach(session));
+    server_stop(server);
+}
+
+static void more_than_four_kibibytes_are_refused(void)
+{
+    struct server *server = server_start(NULL);
+    char *text = big_kernel(1100);
+    gs_session session;
+    gs_module module;
+    gs_kernel kernel;
+    gs_status status;
+
+    CHECK_OK(server_attach(server, &session));
+    /* Which of the two depends on the driver: it may already refuse the module. */
+    status = gs_module_load(session, text, 0, &module);
+    if (status == GS_OK)
+        CHECK_STATUS(gs_kernel_get(module, "big", &kernel), GS_ERR_PARAMS);
+    else
+        CHECK_EQUAL(status, GS_ERR_BAD_IMAGE);
+    CHECK(gs_last_error_message()[0] != '\0');
+    kernels_load(session);
+    free(text);
+    CHECK_OK(gs_detach(session));
+    server_stop(server);
+}
+
+static void a_kernel_asked_for_twice_is_one_kernel(void)
+{
+    struct server *server = server_start(NULL);
+    gs_session session;
+    gs_module module;
+
+    CHECK_OK(server_attach(server, &session));
+    module = kernels_load(session);
+    CHECK(kernels_get(module, "add") == kernels_get(module, "add"));
+    CHECK(kernels_get(module, "add") != kernels_get(module, "fill"));
+    CHECK(kernels_get(kernels_load(session), "add") != kernels_get(module, "add"));
+    CHECK_OK(gs_detach(session));
+    server_stop(server);
+}
+
+static void variables_of_a_module_are_found_and_used(void)
+{
+    struct server *server = server_start(NULL);
+    uint32_t table[64], out[64], n = 64, bias;
+    gs_session session;
+    gs_module module, second;
+    gs_devptr table_at, bias_at, other_at, memory;
+    size_t size;
+
+    CHECK_OK(server_attach(server, &session));
+    module = kernels_load(session);
+    second = kernels_load(session);
+    CHECK_OK(gs_malloc(session, sizeof(out), &memory));
+    CHECK_OK(gs_global_get(module, "table", &table_at, &size));
+    CHECK_EQUAL(size, sizeof(table));
+    CHECK_OK(gs_global_get(module, "bias", &bias_at, &size));
+    CHECK_EQUAL(size, sizeof(bias));
+    CHECK_OK(gs_global_get(module, "table", NULL, NULL));
+    CHECK_OK(gs_global_get(second, "table", &other_at, NULL));
+    CHECK(other_at != table_at);
+    CHECK_OK(gs_memcpy_dtoh(session, table, table_at, sizeof(table)));
+    CHECK_OK(gs_memcpy_dtoh(session, &bias, bias_at, sizeof(bias)));
+    CHECK_EQUAL(bias, 1000);
+    for (uint32_t i = 0; i < 64; i++) {
+        CHECK_EQUAL(table[i], i * i);
+        table[i] = 5 * i;
+    }
+    CHECK_OK(gs_memcpy_htod(session, table_at, table, sizeof(table)));
+    CHECK_OK(
+        kernels_launch(NULL, kernels_get(module, "table_lookup"), 1, 64, (void *[]){&memory, &n}));
+    CHECK_OK(gs_memcpy_dtoh(session, out, memory, sizeof(out)));
+    for (uint32_t i = 0; i < 64; i++)
+        CHECK_EQUAL(out[i], 5 * i + 1000);
+    /* The other module has variables of its own. */
+    CHECK_OK(
+        kernels_launch(NULL, kernels_get(second, "table_lookup"), 1, 64, (void *[]){&memory, &n}));
+    CHECK_OK(gs_memcpy_dtoh(session, out, memory, sizeof(out)));
+    for (uint32_t i = 0; i < 64; i++)
+        CHECK_EQUAL(out[i], i * i + 1000);
+    CHECK_STATUS(gs_memcpy_dtoh(session, table, table_at + 4, sizeof(table)),
+                 GS_ERR_INVALID_POINTER);
+    /* With the module its variables go. */
+    CHECK_OK(gs_module_unload(module));
+    CHECK_STATUS(gs_memcpy_dtoh(session, table, table_at, sizeof(table)), GS_ERR_INVALID_POINTER);
+    CHECK_OK(gs_detach(session));
+    server_stop(server);
+}
+
+static void shared_memory_static_and_dynamic(void)
+{
+    enum { WORDS = 2000, N = 5000 };
+    struct server *server = server_start(NULL);
+    gs_launch_config config = GS_LAUNCH_CONFIG_1D(1, 256);
+    uint32_t out[WORDS], words = WORDS, in[N], n = N;
+    uint64_t sum, wanted = 0;
+    gs_session session;
+    gs_module module;
+    gs_devptr memory, numbers, total;
+
+    CHECK_OK(server_attach(server, &session));
+    module = kernels_load(session);
+    CHECK_OK(gs_malloc(session, sizeof(out), &memory));
+    CHECK_OK(gs_malloc(session, sizeof(in), &numbers));
+    CHECK_OK(gs_malloc(session, sizeof(sum), &total));
+    config.dynamic_smem = WORDS * 4;
+    CHECK_OK(gs_launch(NULL, kernels_get(module, "dynamic_shared"), &config,
+                       (void *[]){&memory, &words}));
+    CHECK_OK(gs_memcpy_dtoh(session, out, memory, sizeof(out)));
+    for (uint32_t i = 0; i < WORDS; i++)
+        CHECK_EQUAL(out[i], WORDS - 1 - i);
+    for (uint32_t i = 0; i < N; i++)
+        wanted += in[i] = (uint32_t)test_random();
+    CHECK_OK(gs_memcpy_htod(session, numbers, in, sizeof(in)));
+    CHECK_OK(kernels_launch(NULL, kernels_get(module, "sum"), (N + 255) / 256, 256,
+                            (void *[]){&numbers, &total, &n}));
+    CHECK_OK(gs_memcpy_dtoh(session, &sum, total, sizeof(sum)));
+    CHECK_EQUAL(sum, wanted);
+    CHECK_OK(gs_detach(session));
+    server_stop(server);
+}
+
+static void grids_of_three_dimensions_run_every_thread(void)
+{
+    struct server *server = server_start(NULL);
+    gs_launch_config config = GS_LAUNCH_CONFIG_INIT;
+    uint32_t counted;
+    gs_session session;
+    gs_devptr counter;
+
+    CHECK_OK(server_attach(server, &session));
+    CHECK_OK(gs_malloc(session, sizeof(counted), &counter));
+    config.grid = (gs_dim3){3, 5, 2};
+    config.block = (gs_dim3){7, 4, 3};
+    CHECK_OK(gs_launch(NULL, kernels_get(kernels_load(session), "count"), &config,
+                       (void *[]){&counter}));
+    CHECK_OK(gs_memcpy_dtoh(session, &counted, counter, sizeof(counted)));
+    CHECK_EQUAL(counted, 3 * 5 * 2 * 7 * 4 * 3);
+    CHECK_OK(gs_detach(session));
+    server_stop(server);
+}
+
+static const struct test tests[] = {
+    TEST(a_module_loads_from_text_from_bytes_and_from_a_file),
+    TEST(kernels_compute_what_they_should),
+    TEST(parameters_of_every_size_arrive),
+    TEST(four_kibibytes_of_parameters_arrive),
+    TEST(more_than_four_kibibytes_are_refused),
+    TEST(a_kernel_asked_for_twice_is_one_kernel),
+    TEST(variables_of_a_module_are_found_and_used),
+    TEST(shared_memory_static_and_dynamic),
+    TEST(grids_of_three_dimensions_run_every_thread),
+};
+
+int main(int argc, char **argv)
+{
+    return test_main(argc, argv, tests, ARRAY_SIZE(tests));
+}

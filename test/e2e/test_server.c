@@ -1,0 +1,433 @@
+/* test_server.c - servers that end, are killed, or are there already; and gsctl. */
+#include <errno.h>
+#include <fcntl.h>
+#include <mqueue.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "admin.h"
+#include "bystander.h"
+#include "common/names.h"
+#include "harness/harness.h"
+
+#define LOST_MS 200u /* from the server's death to GS_ERR_SERVER_LOST */
+
+/* ---- The server is killed ---- */
+
+/* What each client is doing when the server dies. */
+enum doing {
+    DOING_NOTHING,
+    DOING_STREAM_SYNC,
+    DOING_EVENT_SYNC,
+    DOING_MALLOC,
+    DOING_ATTACH,
+    DOING_COPY,
+    DOING_LAUNCH,
+    DOING_MODULE_LOAD,
+    DOING_COUNT
+};
+
+struct survivor {
+    struct gate busy;
+    enum doing doing;
+    _Atomic uint64_t killed_ns; /* when the server was killed; 0: not yet */
+};
+
+static gs_status act(enum doing doing, gs_session session, gs_kernel endless, gs_kernel nothing,
+                     gs_devptr data)
+{
+    static unsigned char bytes[1 << 20];
+    gs_launch_config config = GS_LAUNCH_CONFIG_1D(1, 1);
+    gs_session other;
+    gs_module module;
+    gs_devptr memory;
+    gs_event event;
+    gs_status status;
+
+    switch (doing) {
+    case DOING_STREAM_SYNC:
+        return gs_stream_sync(session, NULL);
+    case DOING_EVENT_SYNC:
+        status = gs_event_create(session, &event);
+        if (status == GS_OK)
+            status = gs_event_record(event, NULL);
+        return status == GS_OK ? gs_event_sync(event) : status;
+    case DOING_MALLOC:
+        status = gs_malloc(session, 4096, &memory);
+        return status == GS_OK ? gs_free(session, memory) : status;
+    case DOING_ATTACH:
+        status = gs_attach(NULL, &other);
+        return status == GS_OK ? gs_detach(other) : status;
+    case DOING_COPY:
+        return gs_memcpy_htod(session, data, bytes, sizeof(bytes));
+    case DOING_LAUNCH:
+        return gs_launch(NULL, nothing, &config, NULL);
+    case DOING_MODULE_LOAD:
+        status = gs_module_load(session, kernels_ptx, 0, &module);
+        return status == GS_OK ? gs_module_unload(module) : status;
+    default:
+        (void)endless;
+        return gs_stream_query(session, NULL);
+    }
+}
+
+/* Milliseconds times the time scale. */
+static uint64_t scaled_ns(unsigned milliseconds)
+{
+    return test_deadline(milliseconds) - clock_ns();
+}
+
+static void lost_check(gs_status status)
+{
+    if (status != GS_ERR_SERVER_LOST)
+        test_fail(__FILE__, __LINE__, "%s, not GS_ERR_SERVER_LOST: %s", gs_status_name(status),
+                  gs_last_error_message());
+}
+
+static void survivor_run(void *argument)
+{
+    struct survivor *self = argument;
+    gs_session session, other;
+    gs_module module;
+    gs_kernel endless, nothing;
+    gs_devptr data, flag;
+    gs_status status;
+    uint64_t killed;
+    gs_fault fault = GS_FAULT_INIT;
+
+    CHECK_OK(gs_attach(NULL, &session));
+    module = kernels_load(session);
+    endless = kernels_get(module, "spin_until");
+    nothing = kernels_get(module, "nothing");
+    CHECK_OK(gs_malloc(session, 1 << 20, &data));
+    CHECK_OK(gs_malloc(session, 4, &flag));
+    if (self->doing == DOING_STREAM_SYNC || self->doing == DOING_EVENT_SYNC)
+        CHECK_OK(kernels_launch(NULL, endless, 1, 1, (void *[]){&flag}));
+    gate_pass(&self->busy);
+    do
+        status = act(self->doing, session, endless, nothing, data);
+    while (status == GS_OK || (status == GS_NOT_READY && self->doing == DOING_NOTHING));
+    killed = atomic_load(&self->killed_ns);
+    if (killed == 0 || clock_ns() > killed + scaled_ns(LOST_MS))
+        test_fail(__FILE__, __LINE__, "%s came %.1f ms after the end of the server (doing %d): %s",
+                  gs_status_name(status), killed ? (double)(clock_ns() - killed) * 1e-6 : -1.0,
+                  (int)self->doing, gs_last_error_message());
+    /* One that attaches anew, or loses the queue as it does, finds that there is no server. */
+    if (self->doing == DOING_ATTACH)
+        CHECK(status == GS_ERR_NO_SERVER || status == GS_ERR_SERVER_LOST);
+    else
+        lost_check(status);
+    CHECK(gs_last_error_message()[0] != '\0');
+
+    /* And every later call says so at once. */
+    lost_check(gs_stream_sync(session, NULL));
+    lost_check(gs_malloc(session, 16, &data));
+    lost_check(gs_memset(session, data, 0, 16));
+    lost_check(kernels_launch(NULL, nothing, 1, 1, NULL));
+    lost_check(gs_sync(session));
+    CHECK_OK(gs_last_fault(session, &fault));
+    CHECK_STATUS(gs_attach(NULL, &other), GS_ERR_NO_SERVER);
+    lost_check(gs_detach(session));
+    CHECK_STATUS(gs_detach(session), GS_ERR_INVALID_HANDLE);
+    if (clock_ns() > killed + scaled_ns(2 * LOST_MS))
+        test_fail(__FILE__, __LINE__, "the calls after it took too long");
+}
+
+static void killed_its_clients_know_within_200_ms(void)
+{
+    struct server *server = server_start(NULL);
+    struct survivor *survivor = shared_alloc(DOING_COUNT * sizeof(*survivor));
+    pid_t pid[DOING_COUNT];
+    struct timespec busy = {0, 50000000};
+    uint64_t killed;
+
+    for (unsigned i = 0; i < DOING_COUNT; i++) {
+        survivor[i].doing = (enum doing)i;
+        pid[i] = tenant_start(survivor_run, &survivor[i]);
+        gate_wait(&survivor[i].busy, 1);
+    }
+    nanosleep(&busy, NULL); /* all are in the middle of it */
+    killed = clock_ns();
+    for (unsigned i = 0; i < DOING_COUNT; i++)
+        atomic_store(&survivor[i].killed_ns, killed);
+    server_kill(server);
+    for (unsigned i = 0; i < DOING_COUNT; i++)
+        tenant_join(pid[i]);
+    /* The worker follows its supervisor; a new server cleans up the rest. */
+    server_stop(server_start(&(struct server_options){.instance = server->instance}));
+}
+
+static void stopped_its_clients_know(void)
+{
+    struct server *server = server_start(NULL);
+    gs_devptr memory;
+    gs_session session;
+
+    CHECK_OK(server_attach(server, &session));
+    server_stop(server);
+    lost_check(gs_malloc(session, 16, &memory));
+    lost_check(gs_detach(session));
+}
+
+/* ---- One server a name ---- */
+
+static void a_second_server_of_the_name_is_refused(void)
+{
+    struct server *server = server_start(NULL);
+    const char *const again[] = {"bin/gshared", "-f",   "--instance", server->instance,
+                                 "--device",    "soft", NULL};
+    char output[4096];
+
+    for (unsigned i = 0; i < 3; i++) {
+        gs_session session;
+
+        CHECK(program_run(again, output, sizeof(output)) != 0);
+        CHECK_TEXT(output, server->instance);
+        CHECK_OK(server_attach(server, &session));
+        CHECK_OK(gs_detach(session));
+    }
+    server_stop(server);
+}
+
+static void after_a_kill_a_new_server_starts_and_cleans_up(void)
+{
+    struct server *server = server_start(NULL);
+    char stale[WIRE_NAME_MAX];
+    gs_session old, session;
+    mqd_t queue;
+
+    for (unsigned i = 0; i < 5; i++) {
+        struct bystanders *others;
+        struct server_options same = {.instance = server->instance};
+
+        CHECK_OK(server_attach(server, &old));
+        server_kill(server);
+        /* A reply queue that a client left, too. */
+        name_reply(stale, server->instance, 0x1234567812345678u + i);
+        queue = mq_open(stale, O_RDONLY | O_CREAT | O_EXCL, 0600, NULL);
+        CHECK(queue >= 0);
+        mq_close(queue);
+        server = server_start(&same);
+        CHECK_OK(server_attach(server, &session));
+        others = bystanders_start(1);
+        bystanders_stop(others);
+        CHECK_OK(gs_detach(session));
+        lost_check(gs_detach(old));
+        /* It can see such queues only where they are mounted. */
+        if (access("/dev/mqueue", R_OK) == 0) {
+            queue = mq_open(stale, O_RDONLY);
+            if (queue >= 0)
+                mq_unlink(stale);
+            CHECK(access("/dev/mqueue/.", R_OK) == 0 && (queue < 0 || errno == ENOENT));
+            if (queue >= 0)
+                mq_close(queue);
+        }
+        mq_unlink(stale);
+    }
+    server_stop(server);
+}
+
+static void servers_of_two_names_are_apart(void)
+{
+    struct server *one = server_start(NULL), *two = server_start(NULL);
+    gs_session a, b;
+
+    CHECK_OK(server_attach(one, &a));
+    CHECK_OK(server_attach(two, &b));
+    CHECK_EQUAL(server_tenants(one), 1);
+    CHECK_EQUAL(server_tenants(two), 1);
+    server_stop(one);
+    CHECK_OK(gs_sync(b));
+    CHECK_OK(gs_detach(b));
+    lost_check(gs_detach(a));
+    server_stop(two);
+}
+
+/* ---- The worker is killed ---- */
+
+static void the_worker_killed_the_server_goes_on(void)
+{
+    struct server *server = server_start(NULL);
+    gs_fault fault = GS_FAULT_INIT;
+    gs_session session, fresh;
+    gs_devptr memory;
+    pid_t worker = server_worker_pid(server);
+    gs_status status;
+
+    CHECK_OK(server_attach(server, &session));
+    CHECK_OK(gs_malloc(session, 4096, &memory));
+    CHECK(worker > 0 && worker != server->pid);
+    kill(worker, SIGKILL);
+    CHECK_WITHIN(5000, gs_stream_sync(session, NULL) != GS_OK);
+    status = gs_memset(session, memory, 0, 16);
+    CHECK_EQUAL(status, GS_ERR_INTERRUPTED);
+    CHECK(gs_last_error_message()[0] != '\0');
+    CHECK_OK(gs_last_fault(session, &fault));
+    CHECK_EQUAL(fault.kind, GS_FAULT_DEVICE);
+    CHECK_EQUAL(fault.status, GS_ERR_INTERRUPTED);
+    CHECK(fault.message[0] != '\0');
+    CHECK_OK(server_attach(server, &fresh));
+    CHECK_OK(gs_malloc(fresh, 4096, &memory));
+    CHECK_OK(gs_memset(fresh, memory, 1, 4096));
+    CHECK(server_worker_pid(server) != worker);
+    CHECK_OK(gs_detach(fresh));
+    gs_detach(session);
+    server_wait_tenants(server, 0, 2000);
+    server_stop(server);
+}
+
+/* ---- gshared -d, gsctl ---- */
+
+static void in_the_background_it_is_ready_when_its_parent_returns(void)
+{
+    char instance[32], output[4096];
+    gs_attach_params params = GS_ATTACH_PARAMS_INIT;
+    gs_session session;
+
+    snprintf(instance, sizeof(instance), "test-d-%d", (int)getpid());
+    setenv("GSHARE_INSTANCE", instance, 1);
+    const char *const start[] = {"bin/gshared", "-d",   "--instance", instance,
+                                 "--device",    "soft", NULL};
+    const char *const quit[] = {"bin/gsctl", "quit", NULL};
+    CHECK_EQUAL(program_run(start, output, sizeof(output)), 0);
+    params.instance = instance;
+    CHECK_OK(gs_attach(&params, &session));
+    CHECK_OK(gs_detach(session));
+    CHECK_EQUAL(program_run(quit, output, sizeof(output)), 0);
+    CHECK_STATUS(gs_attach(&params, &session), GS_ERR_NO_SERVER);
+    leak_check_queues(instance);
+}
+
+static int gsctl(const char *command, const char *option, char *output, size_t size)
+{
+    const char *const arguments[] = {"bin/gsctl", command, option, NULL};
+
+    return program_run(arguments, output, size);
+}
+
+static void gsctl_shows_status_and_tenants(void)
+{
+    struct server *server = server_start(NULL);
+    gs_attach_params params = GS_ATTACH_PARAMS_INIT;
+    gs_session_desc desc = GS_SESSION_DESC_INIT;
+    char output[16384], id[32], pid[32];
+    gs_session session;
+
+    params.name = "shown-by-ps";
+    CHECK_OK(gs_attach(&params, &session));
+    CHECK_OK(gs_session_info(session, &desc));
+    snprintf(id, sizeof(id), "%llu", (unsigned long long)desc.session_id);
+    snprintf(pid, sizeof(pid), "%d", (int)getpid());
+    CHECK_EQUAL(gsctl("status", NULL, output, sizeof(output)), 0);
+    CHECK_TEXT(output, desc.device_name);
+    CHECK_EQUAL(gsctl("ps", NULL, output, sizeof(output)), 0);
+    CHECK_TEXT(output, "shown-by-ps");
+    CHECK_TEXT(output, id);
+    CHECK_WITHIN(2000,
+                 gsctl("ps", NULL, output, sizeof(output)) == 0 && strstr(output, pid) != NULL);
+    CHECK_OK(gs_detach(session));
+    CHECK_EQUAL(gsctl("ps", NULL, output, sizeof(output)), 0);
+    CHECK(strstr(output, "shown-by-ps") == NULL);
+    CHECK(gsctl("no-such-command", NULL, output, sizeof(output)) != 0);
+    server_stop(server);
+    CHECK(gsctl("status", NULL, output, sizeof(output)) != 0);
+    CHECK_TEXT(output, server->instance);
+}
+
+static void quit_run(void *argument)
+{
+    const char *const arguments[] = {"bin/gsctl", "quit", "-t", "20", NULL};
+    char output[4096];
+
+    CHECK_EQUAL(program_run(arguments, output, sizeof(output)), 0);
+    gate_pass(argument);
+}
+
+static void gsctl_quit_gives_tenants_the_time_it_was_told(void)
+{
+    struct server *server = server_start(NULL);
+    struct gate *done = shared_alloc(sizeof(*done));
+    gs_session session, late;
+    gs_devptr memory;
+    pid_t pid;
+    int status;
+
+    CHECK_OK(server_attach(server, &session));
+    pid = tenant_start(quit_run, done);
+    /* It takes no new tenants now, and serves those it has. */
+    CHECK_WITHIN(10000, ({
+                     gs_status s = server_attach(server, &late);
+                     if (s == GS_OK)
+                         gs_detach(late);
+                     s != GS_OK;
+                 }));
+    CHECK_OK(gs_malloc(session, 4096, &memory));
+    CHECK_OK(gs_memset(session, memory, 1, 4096));
+    CHECK_EQUAL(atomic_load(&done->count), 0);
+    CHECK_OK(gs_detach(session));
+    tenant_join(pid);
+    status = tenant_wait(server->pid, 10);
+    server->pid = 0;
+    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+static void gsctl_quit_ends_a_server_with_tenants(void)
+{
+    struct server *server = server_start(NULL);
+    const char *const arguments[] = {"bin/gsctl", "quit", "-t", "0", NULL};
+    char output[4096];
+    gs_session session;
+    gs_devptr memory;
+    int status;
+
+    CHECK_OK(server_attach(server, &session));
+    CHECK_EQUAL(program_run(arguments, output, sizeof(output)), 0);
+    status = tenant_wait(server->pid, 10);
+    server->pid = 0;
+    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    lost_check(gs_malloc(session, 16, &memory));
+    lost_check(gs_detach(session));
+}
+
+static void programs_tell_help_and_version(void)
+{
+    static const char *const programs[] = {"bin/gshared", "bin/gsctl"};
+    char output[8192];
+
+    for (unsigned i = 0; i < 2; i++) {
+        const char *const help[] = {programs[i], "--help", NULL};
+        const char *const version[] = {programs[i], "--version", NULL};
+        const char *const wrong[] = {programs[i], "--no-such-option", NULL};
+
+        CHECK_EQUAL(program_run(help, output, sizeof(output)), 0);
+        CHECK_TEXT(output, "Usage");
+        CHECK_EQUAL(program_run(version, output, sizeof(output)), 0);
+        CHECK_TEXT(output, "0.1.0");
+        CHECK(program_run(wrong, output, sizeof(output)) != 0);
+    }
+}
+
+static const struct test tests[] = {
+    TEST(killed_its_clients_know_within_200_ms),
+    TEST(stopped_its_clients_know),
+    TEST(a_second_server_of_the_name_is_refused),
+    TEST(after_a_kill_a_new_server_starts_and_cleans_up),
+    TEST(servers_of_two_names_are_apart),
+    TEST(the_worker_killed_the_server_goes_on),
+    TEST(in_the_background_it_is_ready_when_its_parent_returns),
+    TEST(gsctl_shows_status_and_tenants),
+    TEST(gsctl_quit_gives_tenants_the_time_it_was_told),
+    TEST(gsctl_quit_ends_a_server_with_tenants),
+    TEST(programs_tell_help_and_version),
+};
+
+int main(int argc, char **argv)
+{
+    return test_main(argc, argv, tests, ARRAY_SIZE(tests));
+}
