@@ -1,0 +1,11 @@
+/* Are two modules the same? Everything but line numbers, forms and debug, which printing does not
+ * keep. */
+#ifndef GS_TEST_PTX_EQUAL_H
+#define GS_TEST_PTX_EQUAL_H
+
+#include "ptx/ptx.h"
+
+/* Fails the test, naming the place, where they differ. */
+void ptx_assert_equal(const struct ptx_module *a, const struct ptx_module *b);
+
+#endif

@@ -1,0 +1,196 @@
+/* PTX is found in fatbins however it is packed, and no damage to one does harm. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "ptx/fatbin.h"
+#include "ptx/ptx.h"
+#include "ptx_files.h"
+
+/* As nvcc --compress-mode names them; each holds PTX for 80 and 90 and machine code for 80. */
+static const char *const modes[] = {"tiny_none.fatbin", "tiny_size.fatbin", "tiny_speed.fatbin",
+                                    "tiny_balance.fatbin"};
+
+enum { NMODES = sizeof(modes) / sizeof(modes[0]) };
+
+/* False: this build has no library for that packing. */
+static bool unpack(const char *name, unsigned sm, char **text)
+{
+    char err[256] = "";
+    size_t size, len = 0;
+    char *image = ptx_file_read(name, &size);
+    int status = fatbin_find_ptx(image, size, sm, text, &len, err);
+
+    free(image);
+    if (status == -ENOTSUP)
+        return false;
+    if (status)
+        fail_msg("%s for sm_%u: %s", name, sm, err);
+    assert_int_equal(strlen(*text), len);
+    return true;
+}
+
+static void ptx_comes_out_whole_from_every_packing(void **state)
+{
+    size_t len, i;
+    char *reference = ptx_file_read("tiny_90.ptx", &len);
+    struct ptx_module *m = ptx_parse_good(reference), *got;
+    char *want = ptx_print_text(m), *text, *have;
+    unsigned unpacked = 0;
+
+    (void)state;
+    for (i = 0; i < NMODES; i++) {
+        if (!unpack(modes[i], 90, &text))
+            continue;
+        got = ptx_parse_good(text);
+        have = ptx_print_text(got);
+        /* nvcc writes the PTX of one architecture alone with another comment on top; the module is
+         * the same. */
+        assert_string_equal(strstr(have, ".visible"), strstr(want, ".visible"));
+        ptx_module_free(got);
+        free(have);
+        free(text);
+        unpacked++;
+    }
+    assert_true(unpacked >= 1);
+    if (unpacked < NMODES)
+        print_message("built without LZ4 or zstd: %u of %d packings tested\n", unpacked, NMODES);
+    ptx_module_free(m);
+    free(want);
+    free(reference);
+}
+
+static void newest_that_the_device_runs_is_chosen(void **state)
+{
+    static const struct {
+        unsigned device, chosen;
+    } cases[] = {{80, 80}, {86, 80}, {90, 90}, {100, 90}};
+    struct ptx_module *m;
+    char *text;
+    size_t i;
+
+    (void)state;
+    for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        assert_true(unpack("tiny_none.fatbin", cases[i].device, &text));
+        m = ptx_parse_good(text);
+        assert_int_equal(m->sm, cases[i].chosen);
+        ptx_module_free(m);
+        free(text);
+    }
+}
+
+static void missing_ptx_says_what_there_is(void **state)
+{
+    size_t size, len = 7;
+    char *image = ptx_file_read("tiny_none.fatbin", &size), err[256], *text = NULL;
+
+    (void)state;
+    assert_int_equal(fatbin_find_ptx(image, size, 75, &text, &len, err), -ENOENT);
+    assert_non_null(strstr(err, "sm_75"));
+    free(image);
+    image = ptx_file_read("tiny_no_ptx.fatbin", &size);
+    assert_int_equal(fatbin_find_ptx(image, size, 90, &text, &len, err), -ENOENT);
+    assert_non_null(strstr(err, "no PTX"));
+    free(image);
+    assert_int_equal(fatbin_find_ptx(".version 8.0 and more", 21, 90, &text, &len, err), -EINVAL);
+    assert_null(text);
+    assert_int_equal(len, 7);
+}
+
+static void ptx_for_one_architecture_alone_runs_only_there(void **state)
+{
+    size_t size, len;
+    char *image = ptx_file_read("tiny_90a.fatbin", &size), err[256], *text = NULL;
+
+    (void)state;
+    assert_int_equal(fatbin_find_ptx(image, size, 100, &text, &len, err), -ENOENT);
+    free(image);
+    if (unpack("tiny_90a.fatbin", 90, &text)) {
+        assert_non_null(strstr(text, "sm_90a"));
+        free(text);
+    }
+}
+
+static void every_cut_is_refused(void **state)
+{
+    char err[256], *image, *cut, *text = NULL;
+    size_t size, len, i, n;
+
+    (void)state;
+    for (i = 0; i < NMODES; i++) {
+        image = ptx_file_read(modes[i], &size);
+        for (n = 0; n < size; n += n < 400 ? 1 : 97) {
+            cut = malloc(n ? n : 1); /* so that a sanitizer sees a read beyond */
+            memcpy(cut, image, n);
+            assert_int_equal(fatbin_find_ptx(cut, n, 90, &text, &len, err), -EINVAL);
+            free(cut);
+        }
+        free(image);
+    }
+}
+
+static void every_flipped_byte_is_survived(void **state)
+{
+    static const unsigned char flips[] = {0x01, 0x80, 0xff};
+    char err[256], *image, *text;
+    size_t size, len, i, n, f;
+
+    (void)state;
+    for (i = 0; i < NMODES; i++) {
+        image = ptx_file_read(modes[i], &size);
+        for (n = 0; n < size && n < 1200; n++) {
+            for (f = 0; f < sizeof(flips); f++) {
+                image[n] = (char)(image[n] ^ flips[f]);
+                text = NULL;
+                if (fatbin_find_ptx(image, size, 90, &text, &len, err) == 0)
+                    assert_true(text[len] == 0);
+                else
+                    assert_null(text);
+                free(text);
+                image[n] = (char)(image[n] ^ flips[f]);
+            }
+        }
+        free(image);
+    }
+}
+
+static void wrapper_leads_to_the_fatbin(void **state)
+{
+    size_t size;
+    char *image = ptx_file_read("tiny_none.fatbin", &size);
+    struct {
+        uint32_t magic, version;
+        const void *data;
+        void *more;
+    } wrapper = {0x466243b1, 1, image, NULL};
+
+    (void)state;
+    assert_ptr_equal(fatbin_unwrap(&wrapper), image);
+    assert_ptr_equal(fatbin_unwrap(image), image);
+    assert_int_equal(fatbin_total_size(image), size);
+    assert_true(fatbin_is_fatbin(image, size));
+    assert_false(fatbin_is_fatbin(image, 15));
+    assert_false(fatbin_is_fatbin(&wrapper, sizeof(wrapper)));
+    assert_int_equal(fatbin_total_size("no fatbin at all"), 0);
+    free(image);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(ptx_comes_out_whole_from_every_packing),
+        cmocka_unit_test(newest_that_the_device_runs_is_chosen),
+        cmocka_unit_test(missing_ptx_says_what_there_is),
+        cmocka_unit_test(ptx_for_one_architecture_alone_runs_only_there),
+        cmocka_unit_test(every_cut_is_refused),
+        cmocka_unit_test(every_flipped_byte_is_survived),
+        cmocka_unit_test(wrapper_leads_to_the_fatbin),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,190 @@
+/* What is printed reads back to the same module, and ptxas takes it. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "ptx/ptx.h"
+#include "ptx_equal.h"
+#include "ptx_files.h"
+
+static void printed_samples_read_back_the_same(void **state)
+{
+    size_t len;
+    int i;
+
+    (void)state;
+    for (i = 0; ptx_samples[i]; i++) {
+        char *text = ptx_file_read(ptx_samples[i], &len);
+        struct ptx_module *first = ptx_parse_good(text), *second;
+        char *printed = ptx_print_text(first), *again;
+
+        second = ptx_parse_good(printed);
+        ptx_assert_equal(first, second);
+        again = ptx_print_text(second);
+        assert_string_equal(printed, again);
+        ptx_module_free(second);
+        ptx_module_free(first);
+        free(again);
+        free(printed);
+        free(text);
+    }
+}
+
+static const char *find_ptxas(void)
+{
+    if (access("/usr/local/cuda/bin/ptxas", X_OK) == 0)
+        return "/usr/local/cuda/bin/ptxas";
+    return system("ptxas --version >/dev/null 2>&1") == 0 ? "ptxas" : NULL;
+}
+
+static void ptxas_takes_what_is_printed(void **state)
+{
+    const char *ptxas = find_ptxas();
+    char dir[] = "/tmp/gs-ptx-XXXXXX", path[64], command[256];
+    size_t len;
+    int i;
+
+    (void)state;
+    if (!ptxas) {
+        print_message("ptxas is not installed\n");
+        skip();
+    }
+    assert_non_null(mkdtemp(dir));
+    snprintf(path, sizeof(path), "%s/m.ptx", dir);
+    for (i = 0; ptx_samples[i]; i++) {
+        char *text = ptx_file_read(ptx_samples[i], &len);
+        struct ptx_module *m = ptx_parse_good(text);
+        FILE *out = fopen(path, "w");
+
+        assert_non_null(out);
+        assert_int_equal(ptx_print(m, out), 0);
+        fclose(out);
+        snprintf(command, sizeof(command), "%s -c -O0 -arch=sm_90 %s -o %s/m.cubin", ptxas, path,
+                 dir);
+        if (system(command) != 0)
+            fail_msg("%s, printed, is refused by ptxas", ptx_samples[i]);
+        ptx_module_free(m);
+        free(text);
+    }
+    snprintf(command, sizeof(command), "rm -rf %s", dir);
+    assert_int_equal(system(command), 0);
+}
+
+static void names_of_inner_scopes_become_unique_and_stay_so(void **state)
+{
+    char *text = ptx_wrap_body(
+        "{ .reg .b32 x; .param .b32 a; mov.b32 x, 1; { .reg .b64 x; mov.b64 x, 2; } }\n"
+        "{ .reg .b32 x<3>; mov.b32 x2, 3; bra END; END: }\n"
+        "{ .reg .b32 %r<4>; mov.b32 %r3, 4; bra END; END: }\n"
+        "mov.b32 %r3, 5;");
+    struct ptx_module *m = ptx_parse_good(text), *back;
+    const struct ptx_func *k = ptx_module_func(m, "k");
+    char *printed = ptx_print_text(m), name[64];
+
+    (void)state;
+    assert_int_equal(k->regs[k->insts[0].ops[0].reg].type, PTX_T_B32);
+    assert_int_equal(k->regs[k->insts[1].ops[0].reg].type, PTX_T_B64);
+    assert_string_equal(ptx_reg_name(k, k->insts[0].ops[0].reg, name, sizeof(name)), "x");
+    assert_string_not_equal(ptx_reg_name(k, k->insts[1].ops[0].reg, name, sizeof(name)), "x");
+    assert_string_not_equal(ptx_reg_name(k, k->insts[4].ops[0].reg, name, sizeof(name)), "%r3");
+    assert_string_equal(ptx_reg_name(k, k->insts[6].ops[0].reg, name, sizeof(name)), "%r3");
+    assert_int_equal(k->nlabels, 2);
+    assert_int_equal(k->labels[k->insts[3].ops[0].label].inst, 4);
+    assert_int_equal(k->labels[k->insts[5].ops[0].label].inst, 6);
+    back = ptx_parse_good(printed);
+    ptx_assert_equal(m, back);
+    ptx_module_free(back);
+    ptx_module_free(m);
+    free(printed);
+    free(text);
+}
+
+static void one_instruction_is_formatted_within_its_buffer(void **state)
+{
+    char *text = ptx_wrap_body("@!%p1 ld.global.nc.v2.f32 {%f1, %f2}, [%q1+-8];");
+    struct ptx_module *m = ptx_parse_good(text);
+    const struct ptx_func *k = ptx_module_func(m, "k");
+    char line[80], small[10];
+
+    (void)state;
+    ptx_inst_format(k, &k->insts[0], line, sizeof(line));
+    assert_string_equal(line, "@!%p1 ld.global.nc.v2.f32 {%f1, %f2}, [%q1+-8];");
+    memset(small, 'x', sizeof(small));
+    ptx_inst_format(k, &k->insts[0], small, sizeof(small));
+    assert_string_equal(small, "@!%p1 ld.");
+    ptx_module_free(m);
+    free(text);
+}
+
+static void form_is_found_for_every_instruction_from_its_fields(void **state)
+{
+    size_t len;
+    char *text = ptx_file_read("every_form.ptx", &len), before[512], after[512];
+    struct ptx_module *m = ptx_parse_good(text);
+    const struct ptx_func *f = ptx_module_func(m, "forms");
+    uint32_t i;
+
+    (void)state;
+    for (i = 0; i < f->ninsts; i++) {
+        struct ptx_inst copy = f->insts[i];
+
+        ptx_inst_format(f, &f->insts[i], before, sizeof(before));
+        copy.form = 0;
+        if (ptx_inst_choose_form(&copy) != 0)
+            fail_msg("no form for %s", before);
+        ptx_inst_format(f, &copy, after, sizeof(after));
+        assert_string_equal(before, after);
+    }
+    ptx_module_free(m);
+    free(text);
+}
+
+static void pass_adds_registers_and_instructions_that_print(void **state)
+{
+    char *text = ptx_wrap_body("mov.b32 %r1, 7;"), line[64], *printed;
+    struct ptx_module *m = ptx_parse_good(text), *back;
+    struct ptx_func *k = ptx_module_func(m, "k");
+    uint32_t reg = ptx_func_add_reg(m, k, PTX_T_B64, "%gs", 2);
+    struct ptx_inst inst;
+
+    (void)state;
+    assert_int_equal(reg, k->nregs - 2);
+    assert_int_equal(ptx_inst_init(m, &inst, PTX_OP_AND), 0);
+    inst.type[0] = PTX_T_B64;
+    inst.nops = 3;
+    inst.ops[0] = (struct ptx_operand){.kind = PTX_OPND_REG, .type = PTX_T_B64, .reg = reg};
+    inst.ops[1] = (struct ptx_operand){.kind = PTX_OPND_REG, .type = PTX_T_B64, .reg = reg + 1};
+    inst.ops[2] = (struct ptx_operand){.kind = PTX_OPND_IMM, .type = PTX_T_B64, .imm = 0xffffffff};
+    assert_int_equal(ptx_inst_choose_form(&inst), 0);
+    ptx_inst_format(k, &inst, line, sizeof(line));
+    assert_string_equal(line, "and.b64 %gs0, %gs1, 4294967295;");
+    inst.type[0] = PTX_T_F32;
+    assert_int_equal(ptx_inst_choose_form(&inst), -EINVAL);
+    printed = ptx_print_text(m);
+    back = ptx_parse_good(printed);
+    assert_int_equal(ptx_module_func(back, "k")->nregs, k->nregs);
+    ptx_module_free(back);
+    ptx_module_free(m);
+    free(printed);
+    free(text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(printed_samples_read_back_the_same),
+        cmocka_unit_test(ptxas_takes_what_is_printed),
+        cmocka_unit_test(names_of_inner_scopes_become_unique_and_stay_so),
+        cmocka_unit_test(one_instruction_is_formatted_within_its_buffer),
+        cmocka_unit_test(form_is_found_for_every_instruction_from_its_fields),
+        cmocka_unit_test(pass_adds_registers_and_instructions_that_print),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
