@@ -1,6 +1,7 @@
 /* wait.c - see wait.h. */
 #include "client/wait.h"
 
+#include <sched.h>
 #include <time.h>
 
 #include "common/util.h"
@@ -20,6 +21,12 @@ void backoff_pause(struct backoff *backoff)
     waited = clock_ns() - backoff->started_ns;
     if (waited < WAIT_SPIN_NS)
         return;
+    if (waited < WAIT_YIELD_NS) {
+        /* The processor may be wanted by the very dispatcher that is waited for. */
+        sched_yield();
+        backoff->spins = 15;
+        return;
+    }
     sleep = waited / WAIT_SLEEP_SHARE;
     if (sleep < WAIT_SLEEP_MIN_NS)
         sleep = WAIT_SLEEP_MIN_NS;
