@@ -98,7 +98,7 @@ struct server *server_start(const struct server_options *options)
     char notify[64];
     CLEANUP_FD int socket = ready_socket(notify);
     uint32_t number = atomic_fetch_add(&test_run->servers, 1);
-    pid_t parent = getpid();
+    pid_t parent = getpid(), pid;
     struct server *server;
 
     if (number >= RUN_SERVERS_MAX)
@@ -111,17 +111,19 @@ struct server *server_start(const struct server_options *options)
     else
         snprintf(server->instance, sizeof(server->instance), "test-%d-%u", (int)getpid(), number);
     snprintf(server->log, sizeof(server->log), "/tmp/gshare-test-%d-%u.log", (int)getpid(), number);
-    server->pid = fork();
-    if (server->pid == 0) {
+    /* Not into server->pid at once: it is shared memory, and the child would write its 0 there. */
+    pid = fork();
+    if (pid == 0) {
         setpgid(0, 0);
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         if (getppid() != parent)
             _exit(127);
         server_exec(server, options, notify);
     }
-    if (server->pid < 0)
+    if (pid < 0)
         test_fail(__FILE__, __LINE__, "fork: %s", strerror(errno));
-    setpgid(server->pid, server->pid);
+    server->pid = pid;
+    setpgid(pid, pid);
     server_await_ready(server, socket);
     setenv("GSHARE_INSTANCE", server->instance, 1);
     return server;
