@@ -26,60 +26,23 @@
 #define M SIDE_BIT(SIDE_MPS)
 #define G SIDE_BIT(SIDE_GSHARE)
 
+#define ROW(row, among, quickly, seconds, text)                                                    \
+    .name = #row, .measure = row_##row, .sides = among, .quick_sides = quickly,                    \
+    .timeout_s = seconds, .title = text
+
 static struct row rows[] = {
-    {"attach", "Attach to ready", row_attach, N | M | G, N | M | G, 30, 0, {0}},
-    {"launch",
-     "Launch call returns, kernel of 4 parameters",
-     row_launch,
-     N | M | G,
-     N | G,
-     15,
-     0,
-     {0}},
-    {"trip", "Launch + sync, one tenant", row_trip, N | M | G, N | M | G, 15, 0, {0}},
-    {"rate",
-     "Launches a second, all tenants together",
-     row_rate,
-     N | S | M | G,
-     N | S | M | G,
-     40,
-     0,
-     {0}},
-    {"long",
-     "One-block 45 ms kernel, tenants at once",
-     row_long,
-     N | S | M | G,
-     N | S | M | G,
-     40,
-     0,
-     {0}},
-    {"copies",
-     "Copies, GB/s: direct is gs_host_alloc or cuMemHostAlloc memory",
-     row_copies,
-     N | G,
-     N | G,
-     40,
-     0,
-     {0}},
-    {"memory",
-     "GPU memory of a further tenant, beyond what it allocates",
-     row_memory,
-     S | M | G,
-     S | G,
-     40,
-     0,
-     {0}},
-    {"crowd",
-     "Tenants attached at once, each launching (MPS: 64 tried)",
-     row_crowd,
-     M | G,
-     G,
-     60,
-     0,
-     {0}},
-    {"idle", "Idle server with 100 idle tenants", row_idle, G, G, 30, 0, {0}},
-    {"neighbour", "Launch + sync, while a neighbour ...", row_neighbour, S | M | G, G, 30, 0, {0}},
-    {"alloc", "Device memory, one tenant", row_alloc, N | M | G, N | G, 20, 0, {0}},
+    {ROW(attach, N | M | G, N | M | G, 30, "Attach to ready")},
+    {ROW(launch, N | M | G, N | G, 15, "Launch call returns, kernel of 4 parameters")},
+    {ROW(trip, N | M | G, N | M | G, 15, "Launch + sync, one tenant")},
+    {ROW(rate, N | S | M | G, N | S | M | G, 40, "Launches a second, all tenants together")},
+    {ROW(long, N | S | M | G, N | S | M | G, 40, "One-block 45 ms kernel, tenants at once")},
+    {ROW(copies, N | G, N | G, 40, "Copies, GB/s (direct: gs_host_alloc, cuMemHostAlloc memory)")},
+    {ROW(memory, S | M | G, S | G, 40, "GPU memory of a further tenant, beyond what it allocates"),
+     .gpu_only = true},
+    {ROW(crowd, M | G, G, 60, "Tenants attached at once, each launching (MPS: 64 tried)")},
+    {ROW(idle, G, G, 30, "Idle server with 100 idle tenants")},
+    {ROW(neighbour, S | M | G, G, 30, "Launch + sync, while a neighbour ...")},
+    {ROW(alloc, N | M | G, N | G, 20, "Device memory, one tenant")},
 };
 
 struct options {
@@ -298,7 +261,8 @@ static void row_measure(struct row *row)
     for (int side = 0; side < SIDE_COUNT && !cell_interrupted; side++) {
         const struct board *b;
 
-        if (!(sides & SIDE_BIT(side)) || (side == SIDE_MPS && !bench.mps_here))
+        if (!(sides & SIDE_BIT(side)) || (side == SIDE_MPS && !bench.mps_here) ||
+            (row->gpu_only && plan.facts->soft))
             continue;
         b = row->board[side] = side_measure(row, (enum side)side);
         if (b == NULL)

@@ -73,11 +73,14 @@ static enum verdict line_verdict(const struct run_info *info, const struct row *
 
 /* ---- Text ------------------------------------------------------------------------------------ */
 
-/* Three digits, or as many as there are before the point. */
+/* Three digits, or as many as there are before the point; small values in two places or four. */
 static void digits_print(char *out, size_t size, double value, const char *unit)
 {
     double magnitude = value < 0 ? -value : value;
-    int places = magnitude < 9.995 ? 2 : magnitude < 99.95 ? 1 : 0;
+    int places = magnitude > 0 && magnitude < 0.0995 ? 3
+                 : magnitude < 9.995                 ? 2
+                 : magnitude < 99.95                 ? 1
+                                                     : 0;
 
     snprintf(out, size, "%.*f%s", places, value, unit);
 }
@@ -90,7 +93,7 @@ static void value_print(char *out, size_t size, double value, enum unit unit)
             snprintf(out, size, "%.0f ns", value);
         else if (value < 999.5e3)
             digits_print(out, size, value / 1e3, " us");
-        else if (value < 9999.5e6)
+        else if (value < 999.5e6)
             digits_print(out, size, value / 1e6, " ms");
         else
             digits_print(out, size, value / 1e9, " s");
@@ -146,7 +149,7 @@ static void line_print(FILE *out, const struct run_info *info, const struct row 
                        const struct line *line)
 {
     static const char *const verdicts[] = {"", "yes", "NO"};
-    char goal[32], ratio_text[32] = "";
+    char goal[64], ratio_text[64] = "";
     enum side against;
     double ratio;
     bool any = false;
@@ -155,7 +158,7 @@ static void line_print(FILE *out, const struct run_info *info, const struct row 
         any |= line_value(row, line, (enum side)side) != NULL;
     if (!any)
         return;
-    fprintf(out, "  %-30s", line->text);
+    fprintf(out, "  %-28s", line->text);
     for (int side = 0; side < SIDE_COUNT; side++) {
         const double *value = line_value(row, line, (enum side)side);
         char text[32] = "-";
@@ -174,16 +177,31 @@ static void line_print(FILE *out, const struct run_info *info, const struct row 
     fprintf(out, "%10s  %-14s%s\n", ratio_text, goal, verdicts[line_verdict(info, row, line)]);
 }
 
+/* Why it failed, and the notes, line by line. */
+static void remarks_print(FILE *out, const char *side, const struct board *board)
+{
+    if (board->failure[0] != '\0')
+        fprintf(out, "  FAILED %s: %.80s\n", side, board->failure);
+    for (const char *line = board->notes; *line != '\0';) {
+        const char *end = strchrnul(line, '\n');
+
+        fprintf(out, "  %s: %.*s\n", side, (int)(end - line), line);
+        line = *end != '\0' ? end + 1 : end;
+    }
+}
+
 static void row_print(FILE *out, const struct run_info *info, const struct row *row)
 {
     fprintf(out, "%s\n", row->title);
+    if (row->gpu_only && info->facts->soft)
+        fprintf(out, "  not measured: needs a GPU\n");
     for (size_t i = 0; i < report_line_count; i++) {
         if (strcmp(report_lines[i].row, row->name) == 0)
             line_print(out, info, row, &report_lines[i]);
     }
     for (int side = 0; side < SIDE_COUNT; side++) {
-        if (row->board[side] != NULL && row->board[side]->failure[0] != '\0')
-            fprintf(out, "  FAILED %s: %.80s\n", side_names[side], row->board[side]->failure);
+        if (row->board[side] != NULL)
+            remarks_print(out, side_names[side], row->board[side]);
     }
 }
 
@@ -191,17 +209,17 @@ static void head_print(FILE *out, const struct run_info *info)
 {
     const struct facts *facts = info->facts;
 
-    fprintf(out, "gshare %s%s%s   %s, %d SMs, driver %d.%d   %ld processors   %s\n", "bench",
-            info->revision[0] != '\0' ? " of " : "", info->revision, facts->device, facts->sm_count,
-            facts->driver_version / 1000, facts->driver_version % 1000 / 10, info->cpus,
-            info->when);
+    fprintf(out, "gshare%s%s, %s\n%s, %d SMs, driver %d.%d, %ld processors\n",
+            info->revision[0] != '\0' ? " " : "", info->revision, info->when, facts->device,
+            facts->sm_count, facts->driver_version / 1000, facts->driver_version % 1000 / 10,
+            info->cpus);
     if (facts->soft)
         fprintf(out, "software device: the goals are for an NVIDIA H200, and are not judged\n");
     else if (!info->mps)
         fprintf(out, "no nvidia-cuda-mps-control here: MPS left out\n");
     if (info->quick)
         fprintf(out, "--quick: fewer and shorter measurements\n");
-    fprintf(out, "\n%-32s", "");
+    fprintf(out, "\n%-30s", "");
     for (int side = 0; side < SIDE_COUNT; side++)
         fprintf(out, "%10s", side_names[side]);
     fprintf(out, "%10s  %-14s%s\n", "gshare by", "goal", "met");
@@ -283,7 +301,7 @@ static void json_line(FILE *out, const struct run_info *info, const struct row *
 {
     static const char *const verdicts[] = {"null", "true", "false"};
     enum side against;
-    char goal[32];
+    char goal[64];
     double ratio;
 
     fputs("    {\"row\": ", out);

@@ -18,6 +18,7 @@ struct row {
     unsigned sides;       /* SIDE_BIT: measured on these */
     unsigned quick_sides; /* with --quick */
     unsigned timeout_s;   /* of one side */
+    bool gpu_only;        /* tells nothing on the software device */
     bool chosen;
     struct board *board[SIDE_COUNT]; /* NULL: not measured */
 };

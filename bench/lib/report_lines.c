@@ -31,8 +31,8 @@ const struct line report_lines[] = {
     {"attach", "fresh process, p99", "fresh_p99", UNIT_TIME, NONE},
     {"attach", "beside others, p50", "beside_p50", UNIT_TIME, NONE},
     {"attach", "beside others, p99", "beside_p99", UNIT_TIME, NONE},
-    {"attach", "64 at once, p50", "together_p50", UNIT_TIME, NONE},
-    {"attach", "64 at once, p99", "together_p99", UNIT_TIME, NONE},
+    {"attach", "many at once, p50", "together_p50", UNIT_TIME, NONE},
+    {"attach", "many at once, p99", "together_p99", UNIT_TIME, NONE},
     {"attach", "again and again, p50", "cycle_p50", UNIT_TIME, NONE},
     {"attach", "detach, p50", "detach_p50", UNIT_TIME, NONE},
 
@@ -43,6 +43,7 @@ const struct line report_lines[] = {
     {"trip", "p50", "trip_p50", UNIT_TIME, RATIO_AT_MOST(0.85, NATIVE)},
     {"trip", "p99", "trip_p99", UNIT_TIME, RATIO_AT_MOST(0.6, NATIVE)},
 
+    /* The goal of a sync with each launch is as written; "trip"'s own goal asks for 1.18 only. */
     {"rate", "1 tenant, pipelined", "pipelined_1", UNIT_RATE, RATIO_AT_LEAST(2, NATIVE)},
     {"rate", "1 tenant, each with a sync", "synced_1", UNIT_RATE, RATIO_AT_LEAST(2, NATIVE)},
     {"rate", "4 tenants, pipelined", "pipelined_4", UNIT_RATE, RATIO_AT_LEAST(1, MPS)},
@@ -56,14 +57,13 @@ const struct line report_lines[] = {
     {"long", "16 tenants by one", "ratio_16", UNIT_RATIO, AT_MOST(1.02)},
 
 #define COPIES(size, text)                                                                         \
-    {"copies", "direct, to device, " text, "pinned_htod_" size, UNIT_GB,                           \
-     RATIO_AT_LEAST(0.95, NATIVE)},                                                                \
-        {"copies", "direct, from device, " text, "pinned_dtoh_" size, UNIT_GB,                     \
+    {"copies", "direct, htod, " text, "pinned_htod_" size, UNIT_GB, RATIO_AT_LEAST(0.95, NATIVE)}, \
+        {"copies", "direct, dtoh, " text, "pinned_dtoh_" size, UNIT_GB,                            \
          RATIO_AT_LEAST(0.95, NATIVE)},                                                            \
-        {"copies", "ordinary, to device, " text, "ordinary_htod_" size, UNIT_GB,                   \
+        {"copies", "ordinary, htod, " text, "ordinary_htod_" size, UNIT_GB,                        \
          RATIO_AT_LEAST(1, NATIVE)},                                                               \
     {                                                                                              \
-        "copies", "ordinary, from device, " text, "ordinary_dtoh_" size, UNIT_GB,                  \
+        "copies", "ordinary, dtoh, " text, "ordinary_dtoh_" size, UNIT_GB,                         \
             RATIO_AT_LEAST(1, NATIVE)                                                              \
     }
     COPIES("1", "1 MiB"),

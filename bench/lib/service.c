@@ -87,9 +87,9 @@ bool server_start(struct server *server, const char *program, const char *device
                   char *text, size_t size)
 {
     char notify[64];
-    CLEANUP_FD int socket = ready_socket(notify);
 
-    if (socket < 0) {
+    server->socket = ready_socket(notify);
+    if (server->socket < 0) {
         snprintf(text, size, "a socket for gshared's READY: %s", strerror(errno));
         return false;
     }
@@ -100,11 +100,12 @@ bool server_start(struct server *server, const char *program, const char *device
         server_exec(server, program, device, log, notify);
     if (server->pid < 0) {
         server->pid = 0;
+        close(server->socket);
         snprintf(text, size, "fork: %s", strerror(errno));
         return false;
     }
     setpgid(server->pid, server->pid);
-    if (!ready_await(server->pid, socket)) {
+    if (!ready_await(server->pid, server->socket)) {
         char why[128];
 
         server_stop(server, why, sizeof(why));
@@ -158,6 +159,7 @@ bool server_stop(struct server *server, char *text, size_t size)
     while (waitpid(-server->pid, NULL, 0) > 0)
         ;
     server->pid = 0;
+    close(server->socket);
     if (asked && status == 0)
         return true;
     queues_remove(server->instance);

@@ -14,7 +14,8 @@
 /* ---- gshared --------------------------------------------------------------------------------- */
 
 struct server {
-    pid_t pid; /* 0: not running */
+    pid_t pid;  /* 0: not running */
+    int socket; /* on which it tells its state, while it runs */
     char instance[32];
 };
 

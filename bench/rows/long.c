@@ -38,7 +38,15 @@ static void calibrate(struct tenant *tenant)
         long_launch(device, out, iterations);
         ns = (double)(clock_ns() - start);
     }
-    plan.facts->long_iterations = (uint32_t)(iterations * (LONG_NS / ns));
+    /* Once more at about the right length, which the clock's ramp and the launch no longer blur. */
+    for (int i = 0; i < 2; i++) {
+        uint64_t start = clock_ns();
+
+        iterations = (uint32_t)(iterations * (LONG_NS / ns));
+        long_launch(device, out, iterations);
+        ns = (double)(clock_ns() - start);
+    }
+    plan.facts->long_iterations = iterations;
 }
 
 static void long_body(struct tenant *tenant)
