@@ -30,13 +30,12 @@ void outbox_deinit(struct outbox *outbox)
 
 static bool outbox_push(struct outbox *outbox, const struct link_message *message)
 {
+    if (outbox->count >= OUTBOX_MAX)
+        return false;
     if (outbox->count == outbox->room) {
         uint32_t room = outbox->room ? outbox->room * 2 : 16;
-        struct link_message *more;
+        struct link_message *more = reallocarray(outbox->message, room, sizeof(*more));
 
-        if (outbox->count >= OUTBOX_MAX)
-            return false;
-        more = reallocarray(outbox->message, room, sizeof(*more));
         if (!more)
             return false;
         outbox->message = more;
@@ -44,6 +43,14 @@ static bool outbox_push(struct outbox *outbox, const struct link_message *messag
     }
     outbox->message[outbox->count++] = *message;
     return true;
+}
+
+static void link_close(struct device *device)
+{
+    int fd = device->worker.link.fd;
+
+    watch_remove(&device->server->loop, &device->worker.link);
+    close(fd);
 }
 
 /* How many of the messages the socket took. */
@@ -75,6 +82,7 @@ void worker_send(struct device *device, const struct link_message *message)
         log_error("device %d: worker %d does not read its messages", device->index,
                   (int)worker->pid);
         kill(worker->pid, SIGKILL);
+        link_close(device);
         return;
     }
     if (outbox->count == 1)
@@ -192,6 +200,16 @@ static int descriptor_take(struct msghdr *header)
     return first;
 }
 
+/* It goes into logs, to terminals, and into one-line messages. */
+static void text_clean(char *text, size_t size)
+{
+    text[size - 1] = 0;
+    for (char *c = text; *c; c++) {
+        if ((unsigned char)*c < 0x20 || *c == 0x7f)
+            *c = ' ';
+    }
+}
+
 /* One message. false: there is no more for now. */
 static bool link_read(struct device *device)
 {
@@ -213,14 +231,11 @@ static bool link_read(struct device *device)
     if (n < 0 && errno == EAGAIN)
         return false;
     if (n <= 0) { /* it has closed its end: it is ending, and the pidfd will say how */
-        int fd = worker->link.fd;
-
-        watch_remove(&device->server->loop, &worker->link);
-        close(fd);
+        link_close(device);
         return false;
     }
     CLEANUP_FD int fd = descriptor_take(&header);
-    message.text[sizeof(message.text) - 1] = 0;
+    text_clean(message.text, sizeof(message.text));
     if (worker->state != WORKER_STARTING && worker->state != WORKER_READY)
         return true; /* of one that is being ended, nothing counts any more */
     if (n != sizeof(message) || (header.msg_flags & MSG_TRUNC) ||

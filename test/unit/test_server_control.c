@@ -1,0 +1,310 @@
+// What comes from the control queue: no bytes get past the checks that are not a request, and who
+// is admitted to what.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "server/control.h"
+#include "server/tenant.h"
+
+/* ---- Headers --------------------------------------------------------------------------------- */
+
+static union control_request request_of(uint16_t op, uint32_t size)
+{
+    union control_request request;
+
+    memset(&request, 0, sizeof(request));
+    request.h = (struct ctl_header){
+        .magic = WIRE_MAGIC, .version = WIRE_VERSION, .op = op, .size = size, .token = 42};
+    return request;
+}
+
+static void each_operation_has_one_size(void **state)
+{
+    static const uint32_t size[] = {
+        [CTL_ANNOUNCE] = sizeof(struct ctl_header), [CTL_ATTACH] = sizeof(struct ctl_attach),
+        [CTL_CONFIRM] = sizeof(struct ctl_header),  [CTL_DETACH] = sizeof(struct ctl_header),
+        [CTL_STATUS] = sizeof(struct ctl_admin),    [CTL_PS] = sizeof(struct ctl_admin),
+        [CTL_QUIT] = sizeof(struct ctl_admin)};
+
+    (void)state;
+    for (uint16_t op = CTL_ANNOUNCE; op <= CTL_QUIT; op++) {
+        for (uint32_t n = sizeof(struct ctl_header); n <= CTL_MESSAGE_MAX; n++) {
+            union control_request request = request_of(op, n);
+            assert_int_equal(control_check(&request, n),
+                             n == size[op] ? CONTROL_GOOD : CONTROL_SIZE);
+        }
+        union control_request lying = request_of(op, size[op] + 1);
+        assert_int_equal(control_check(&lying, size[op]), CONTROL_SIZE);
+    }
+}
+
+static void what_is_no_request_is_junk(void **state)
+{
+    union control_request request = request_of(CTL_QUIT, sizeof(struct ctl_admin));
+
+    (void)state;
+    for (size_t n = 0; n < sizeof(struct ctl_header); n++)
+        assert_int_equal(control_check(&request, n), CONTROL_JUNK);
+    request.h.magic++;
+    assert_int_equal(control_check(&request, sizeof(struct ctl_admin)), CONTROL_JUNK);
+}
+
+static void another_version_is_told_before_anything_else(void **state)
+{
+    union control_request request = request_of(999, 12345);
+
+    (void)state;
+    request.h.version = WIRE_VERSION + 1;
+    assert_int_equal(control_check(&request, CTL_MESSAGE_MAX), CONTROL_VERSION);
+}
+
+static void operations_that_there_are_not_are_refused(void **state)
+{
+    static const uint16_t ops[] = {0, CTL_QUIT + 1, 255, UINT16_MAX};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(ops) / sizeof(ops[0]); i++) {
+        union control_request request = request_of(ops[i], sizeof(struct ctl_admin));
+        assert_int_equal(control_check(&request, sizeof(struct ctl_admin)), CONTROL_OP);
+    }
+}
+
+// Whatever passes has all that its handler relies on.
+static void random_bytes_pass_only_as_requests(void **state)
+{
+    union control_request request;
+    unsigned good = 0;
+
+    (void)state;
+    srand(3);
+    for (int round = 0; round < 300000; round++) {
+        size_t size = (size_t)rand() % (CTL_MESSAGE_MAX + 1);
+
+        for (size_t i = 0; i < sizeof(request.bytes); i++)
+            request.bytes[i] = (unsigned char)rand();
+        // Mostly nearly right, else nothing would ever pass.
+        if (rand() % 8)
+            request.h.magic = WIRE_MAGIC;
+        if (rand() % 8)
+            request.h.version = WIRE_VERSION;
+        if (rand() % 8)
+            request.h.op = (uint16_t)(rand() % 10);
+        if (rand() % 2)
+            size = rand() % 2 ? sizeof(struct ctl_admin) : sizeof(struct ctl_attach);
+        if (rand() % 8)
+            request.h.size = (uint32_t)size;
+        if (control_check(&request, size) != CONTROL_GOOD)
+            continue;
+        good++;
+        assert_int_equal(request.h.magic, WIRE_MAGIC);
+        assert_int_equal(request.h.version, WIRE_VERSION);
+        assert_true(request.h.op >= CTL_ANNOUNCE && request.h.op <= CTL_QUIT);
+        assert_int_equal(request.h.size, size);
+    }
+    assert_true(good > 1000);
+}
+
+/* ---- Admission ------------------------------------------------------------------------------- */
+
+#define STRANGER 54321
+
+static struct server server;
+
+static int admission_setup(void **state)
+{
+    (void)state;
+    memset(&server, 0, sizeof(server));
+    server.options.instance = "unit";
+    server.options.all_users = true;
+    server.phase = PHASE_SERVING;
+    server.device_count = 2;
+    for (int i = 0; i < 2; i++) {
+        device_init(&server.device[i], &server, i);
+        server.device[i].worker.state = WORKER_READY;
+    }
+    return registry_init(&server.registry, 2) ? 0 : -1;
+}
+
+static int admission_teardown(void **state)
+{
+    (void)state;
+    registry_deinit(&server.registry);
+    return 0;
+}
+
+static struct ctl_attach attach_plain(void)
+{
+    return (struct ctl_attach){.device = GS_DEVICE_AUTO, .name = "a program"};
+}
+
+// Expects a refusal with a line of text that has `part` in it.
+static void expect_refusal(const struct ctl_attach *request, uid_t uid, gs_status status,
+                           const char *part)
+{
+    struct admission admission;
+    char text[ADMISSION_TEXT_MAX] = "";
+
+    assert_int_equal(attach_admit(&server, request, uid, &admission, text), status);
+    if (!strstr(text, part) || strchr(text, '\n'))
+        fail_msg("the text is '%s', without '%s'", text, part);
+}
+
+static struct admission expect_admission(const struct ctl_attach *request, uid_t uid)
+{
+    struct admission admission;
+    char text[ADMISSION_TEXT_MAX] = "";
+
+    if (attach_admit(&server, request, uid, &admission, text) != GS_OK)
+        fail_msg("refused: %s", text);
+    return admission;
+}
+
+static void only_the_users_of_the_policy_are_admitted(void **state)
+{
+    struct ctl_attach request = attach_plain();
+
+    (void)state;
+    expect_admission(&request, STRANGER);
+    server.options.all_users = false;
+    expect_refusal(&request, STRANGER, GS_ERR_REFUSED, "54321");
+    expect_admission(&request, geteuid());
+    expect_admission(&request, 0);
+    server.options.user[0] = STRANGER;
+    server.options.user_count = 1;
+    expect_admission(&request, STRANGER);
+    expect_refusal(&request, STRANGER + 1, GS_ERR_REFUSED, "54322");
+}
+
+static void an_ending_server_admits_nobody(void **state)
+{
+    struct ctl_attach request = attach_plain();
+
+    (void)state;
+    server.phase = PHASE_DRAINING;
+    expect_refusal(&request, 0, GS_ERR_REFUSED, "ending");
+    server.phase = PHASE_STOPPING;
+    expect_refusal(&request, 0, GS_ERR_REFUSED, "ending");
+}
+
+static void there_are_no_more_tenants_than_slots(void **state)
+{
+    struct ctl_attach request = attach_plain();
+
+    (void)state;
+    assert_non_null(registry_take(&server.registry));
+    expect_admission(&request, 0);
+    assert_non_null(registry_take(&server.registry));
+    expect_refusal(&request, 0, GS_ERR_LIMIT, "maximum of 2");
+}
+
+static void devices_are_checked_and_chosen(void **state)
+{
+    struct ctl_attach request = attach_plain();
+
+    (void)state;
+    request.device = 2;
+    expect_refusal(&request, 0, GS_ERR_NO_DEVICE, "device 2: the server has 2");
+    request.device = INT32_MAX;
+    expect_refusal(&request, 0, GS_ERR_NO_DEVICE, "2147483647");
+    request.device = -2;
+    expect_refusal(&request, 0, GS_ERR_INVALID_VALUE, "-2");
+    request.device = INT32_MIN;
+    expect_refusal(&request, 0, GS_ERR_INVALID_VALUE, "-2147483648");
+    request.device = 1;
+    assert_ptr_equal(expect_admission(&request, 0).device, &server.device[1]);
+    // Any: the one with fewer tenants, of those that work.
+    request.device = GS_DEVICE_AUTO;
+    server.device[0].tenants = 1;
+    assert_ptr_equal(expect_admission(&request, 0).device, &server.device[1]);
+    server.device[1].worker.state = WORKER_NONE;
+    server.device[1].failures = 1000;
+    strcpy(server.device[1].failure, "its fan stands still");
+    assert_ptr_equal(expect_admission(&request, 0).device, &server.device[0]);
+    request.device = 1;
+    expect_refusal(&request, 0, GS_ERR_NO_DEVICE, "its fan stands still");
+}
+
+static void what_this_version_cannot_honour_is_refused(void **state)
+{
+    struct ctl_attach request;
+
+    (void)state;
+#define REFUSED(field, value, status, part)                                                        \
+    do {                                                                                           \
+        request = attach_plain();                                                                  \
+        request.field = value;                                                                     \
+        expect_refusal(&request, 0, status, part);                                                 \
+    } while (0)
+    REFUSED(qos.weight, 3, GS_ERR_NOT_SUPPORTED, "weight 3");
+    REFUSED(qos.deadline_ns, 77, GS_ERR_NOT_SUPPORTED, "deadline 77");
+    REFUSED(qos.affinity_type, GS_EXEC_AFFINITY_SM_COUNT, GS_ERR_NOT_SUPPORTED, "type 1");
+    REFUSED(qos.affinity_type, GS_EXEC_AFFINITY_SM_MASK, GS_ERR_NOT_SUPPORTED, "type 2");
+    REFUSED(qos.affinity_type, 4, GS_ERR_INVALID_VALUE, "type 4");
+    REFUSED(qos.exclusive, 1, GS_ERR_NOT_SUPPORTED, "affinity");
+    REFUSED(qos.cls, 3, GS_ERR_INVALID_VALUE, "class 3");
+    REFUSED(on_fault, GS_ON_FAULT_REPLAY, GS_ERR_NOT_SUPPORTED, "replay");
+    REFUSED(on_fault, 2, GS_ERR_INVALID_VALUE, "on_fault 2");
+#undef REFUSED
+    request = attach_plain();
+    request.qos.cls = GS_CLASS_BEST_EFFORT;
+    request.qos.priority = INT32_MIN;
+    expect_admission(&request, 0);
+}
+
+static void a_tenant_can_only_lower_the_memory_limit(void **state)
+{
+    static const struct {
+        uint64_t server, asked, granted;
+    } cases[] = {{0, 0, 0},       {0, 5, 5},       {100, 0, 100},         {100, 99, 99},
+                 {100, 100, 100}, {100, 101, 100}, {100, UINT64_MAX, 100}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct ctl_attach request = attach_plain();
+
+        request.mem_limit = cases[i].asked;
+        server.options.mem_limit = cases[i].server;
+        assert_int_equal(expect_admission(&request, 0).mem_limit, cases[i].granted);
+    }
+}
+
+static void names_cannot_command_a_terminal(void **state)
+{
+    struct ctl_attach request = attach_plain();
+
+    (void)state;
+    memcpy(request.name, "a\033[2J\tb\x9b\x7f", 10);
+    assert_string_equal(expect_admission(&request, 0).name, "a?[2J?b??");
+    // Not terminated: cut.
+    memset(request.name, 'x', sizeof(request.name));
+    assert_int_equal(strlen(expect_admission(&request, 0).name), 31);
+}
+
+#define ADMISSION_TEST(test)                                                                       \
+    cmocka_unit_test_setup_teardown(test, admission_setup, admission_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_operation_has_one_size),
+        cmocka_unit_test(what_is_no_request_is_junk),
+        cmocka_unit_test(another_version_is_told_before_anything_else),
+        cmocka_unit_test(operations_that_there_are_not_are_refused),
+        cmocka_unit_test(random_bytes_pass_only_as_requests),
+        ADMISSION_TEST(only_the_users_of_the_policy_are_admitted),
+        ADMISSION_TEST(an_ending_server_admits_nobody),
+        ADMISSION_TEST(there_are_no_more_tenants_than_slots),
+        ADMISSION_TEST(devices_are_checked_and_chosen),
+        ADMISSION_TEST(what_this_version_cannot_honour_is_refused),
+        ADMISSION_TEST(a_tenant_can_only_lower_the_memory_limit),
+        ADMISSION_TEST(names_cannot_command_a_terminal),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,324 @@
+// What comes from a worker: a message that makes no sense ends that worker and its sessions, never
+// the supervisor; good messages move a session on.
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "common/log.h"
+#include "server/tenant.h"
+
+#define SLOTS 4u
+
+static struct server server;
+static struct device *const device = &server.device[0];
+static int worker_end; // of the socketpair
+static _Alignas(4096) unsigned char segment[SLOTS][SEG_SIZE];
+
+// A server with one ready device, whose worker is this test; its process is a child that sleeps,
+// for there must be something to kill.
+static int link_setup(void **state)
+{
+    int pair[2];
+
+    (void)state;
+    log_init("test", "error");
+    memset(&server, 0, sizeof(server));
+    server.options.instance = "unit";
+    server.phase = PHASE_SERVING;
+    server.device_count = 1;
+    server.descriptors_max = 1024;
+    device_init(device, &server, 0);
+    if (loop_init(&server.loop) < 0 || !registry_init(&server.registry, SLOTS) ||
+        socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0, pair) < 0 ||
+        watch_add(&server.loop, &device->worker.link, pair[0], EPOLLIN, worker_link_ready) < 0)
+        return -1;
+    worker_end = pair[1];
+    device->worker.state = WORKER_READY;
+    device->worker.pid = fork();
+    if (device->worker.pid == 0) {
+        close(pair[1]);
+        for (;;)
+            pause();
+    }
+    return device->worker.pid > 0 ? 0 : -1;
+}
+
+static int link_teardown(void **state)
+{
+    (void)state;
+    for (struct tenant *t = NULL; (t = registry_next(&server.registry, t));)
+        tenant_end(t);
+    device_deinit(device);
+    close(worker_end);
+    registry_deinit(&server.registry);
+    loop_deinit(&server.loop);
+    return 0;
+}
+
+static struct tenant *tenant_in(enum tenant_state state)
+{
+    struct tenant *tenant = registry_take(&server.registry);
+
+    assert_non_null(tenant);
+    tenant->server = &server;
+    tenant->device = device;
+    device->tenants++;
+    tenant->id = ++server.sessions_total;
+    tenant->state = state;
+    tenant->segment = segment[tenant->slot]; // not System V's, so that ending it leaves it mapped
+    memset(tenant->segment, 0, SEG_SIZE);
+    struct seg_server *shared = (void *)(tenant->segment + SEG_OFF_SERVER);
+    atomic_store(&shared->state, SEG_OPEN);
+    return tenant;
+}
+
+static void worker_says(const void *bytes, size_t size, int descriptor)
+{
+    struct iovec part = {(void *)(uintptr_t)bytes, size};
+    union {
+        char bytes[CMSG_SPACE(sizeof(int))];
+        struct cmsghdr align;
+    } control = {{0}};
+    struct msghdr header = {.msg_iov = &part, .msg_iovlen = 1};
+
+    if (descriptor >= 0) {
+        header.msg_control = control.bytes;
+        header.msg_controllen = sizeof(control.bytes);
+        struct cmsghdr *c = CMSG_FIRSTHDR(&header);
+        c->cmsg_level = SOL_SOCKET;
+        c->cmsg_type = SCM_RIGHTS;
+        c->cmsg_len = CMSG_LEN(sizeof(int));
+        memcpy(CMSG_DATA(c), &descriptor, sizeof(int));
+    }
+    assert_int_equal(sendmsg(worker_end, &header, 0), size);
+    worker_receive(device);
+}
+
+static void worker_says_message(uint32_t op, uint32_t slot)
+{
+    struct link_message message = {.op = op, .slot = slot};
+
+    worker_says(&message, sizeof(message), -1);
+}
+
+static uint32_t worker_hears(void)
+{
+    struct link_message message;
+
+    return recv(worker_end, &message, sizeof(message), 0) == sizeof(message) ? message.op : 0;
+}
+
+static void an_opened_session_closes_when_its_client_goes(void **state)
+{
+    struct tenant *tenant = tenant_in(TENANT_OPEN);
+    struct seg_server *shared = (void *)(tenant->segment + SEG_OFF_SERVER);
+
+    (void)state;
+    tenant_close(tenant);
+    assert_int_equal(tenant->state, TENANT_CLOSING);
+    assert_int_equal(worker_hears(), LINK_CLOSE);
+    assert_int_equal(atomic_load(&shared->state), SEG_OPEN);
+    worker_says_message(LINK_CLOSED, tenant->slot);
+    assert_int_equal(tenant->state, TENANT_FREE);
+    assert_int_equal(atomic_load(&shared->state), SEG_CLOSED);
+    assert_int_equal(server.registry.count, 0);
+    assert_int_equal(device->worker.state, WORKER_READY);
+}
+
+static void the_vault_takes_descriptors_for_sessions_that_have_memory(void **state)
+{
+    struct tenant *tenant = tenant_in(TENANT_OPEN);
+    struct link_message message = {.op = LINK_VAULT_PUT, .slot = tenant->slot};
+    int fd = memfd_create("memory", MFD_CLOEXEC);
+
+    (void)state;
+    message.u.vault = (struct link_vault){0x10000, 0x1000};
+    worker_says(&message, sizeof(message), fd);
+    assert_int_equal(tenant->vault.count, 1);
+    assert_int_equal(tenant->vault.entry[0].address, 0x10000);
+    message.op = LINK_VAULT_DROP;
+    worker_says(&message, sizeof(message), -1);
+    assert_int_equal(tenant->vault.count, 0);
+    assert_int_equal(device->worker.state, WORKER_READY);
+    close(fd);
+}
+
+static void nonsense_ends_the_worker(void **state)
+{
+    static const struct {
+        uint32_t op;
+        enum tenant_state state;
+        bool other_slot;
+    } cases[] = {
+        {0, TENANT_OPEN, false},
+        {LINK_READY, TENANT_OPEN, false},  // a second time
+        {LINK_OPEN, TENANT_OPEN, false},   // ours to say
+        {LINK_OPENED, TENANT_OPEN, false}, // a second time
+        {LINK_OPENED, TENANT_WAITING, false},
+        {LINK_CLOSED, TENANT_OPEN, false}, // not asked for
+        {LINK_CLOSED, TENANT_OPENING, false},
+        {LINK_CLOSED, TENANT_OPEN, true},
+        {LINK_OPENED, TENANT_OPEN, true},
+        {LINK_VAULT_PUT, TENANT_OPEN, true},
+        {LINK_VAULT_DROP, TENANT_LOST, false},
+        {LINK_QUIT, TENANT_OPEN, false},
+        {UINT32_MAX, TENANT_OPEN, false},
+    };
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct tenant *tenant = tenant_in(cases[i].state);
+        struct seg_server *shared = (void *)(tenant->segment + SEG_OFF_SERVER);
+        static const uint32_t no_slots[] = {SLOTS - 1, SLOTS, LINK_SLOTS_MAX, UINT32_MAX};
+
+        worker_says_message(cases[i].op, cases[i].other_slot ? no_slots[i % 4] : tenant->slot);
+        if (device->worker.state != WORKER_ENDING)
+            fail_msg("case %zu: the worker goes on", i);
+        if (cases[i].state == TENANT_OPEN) {
+            assert_int_equal(tenant->state, TENANT_LOST);
+            assert_int_equal(atomic_load(&shared->state), SEG_LOST);
+            assert_int_equal(shared->fault.status, GS_ERR_INTERRUPTED);
+        }
+        assert_int_equal(link_teardown(state), 0);
+        assert_int_equal(link_setup(state), 0);
+    }
+}
+
+static void messages_of_a_wrong_size_end_the_worker(void **state)
+{
+    static const size_t sizes[] = {1, sizeof(struct link_message) - 1,
+                                   sizeof(struct link_message) + 1, 4096};
+    char bytes[4096] = {0};
+
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+        worker_says(bytes, sizes[i], -1);
+        assert_int_equal(device->worker.state, WORKER_ENDING);
+        assert_int_equal(link_teardown(state), 0);
+        assert_int_equal(link_setup(state), 0);
+    }
+}
+
+static void only_the_culprit_of_a_fatal_fault_is_blamed(void **state)
+{
+    struct tenant *culprit = tenant_in(TENANT_OPEN), *other = tenant_in(TENANT_OPEN);
+    struct tenant *closing = tenant_in(TENANT_CLOSING), *waiting = tenant_in(TENANT_WAITING);
+    struct seg_server *blamed = (void *)(culprit->segment + SEG_OFF_SERVER);
+    struct seg_server *spared = (void *)(other->segment + SEG_OFF_SERVER);
+    struct link_message message = {.op = LINK_FATAL, .slot = culprit->slot};
+
+    (void)state;
+    message.u.fatal = (struct link_fatal){
+        .status = GS_ERR_FAULT, .kind = GS_FAULT_KERNEL, .stream = 3, .position = 640};
+    memset(message.u.fatal.kernel, 'k', sizeof(message.u.fatal.kernel)); // not terminated
+    strcpy(message.text, "an illegal address");
+    worker_says(&message, sizeof(message), -1);
+
+    assert_int_equal(atomic_load(&blamed->state), SEG_FAULTED);
+    assert_int_equal(blamed->fault.status, GS_ERR_FAULT);
+    assert_int_equal(blamed->fault.kind, GS_FAULT_KERNEL);
+    assert_int_equal(blamed->fault.stream, 3);
+    assert_int_equal(blamed->fault.position, 640);
+    assert_int_equal(strlen(blamed->fault.kernel), sizeof(blamed->fault.kernel) - 1);
+    assert_string_equal(blamed->fault.message, "an illegal address");
+    assert_int_equal(atomic_load(&spared->state), SEG_LOST);
+    assert_int_equal(spared->fault.status, GS_ERR_INTERRUPTED);
+    assert_non_null(strstr(spared->fault.message, "an illegal address"));
+    assert_int_equal(closing->state, TENANT_FREE);
+    assert_int_equal(waiting->state, TENANT_WAITING); // for the next worker
+    assert_int_equal(device->faults, 1);
+
+    // A lost session is freed when its client goes, with no word to a worker.
+    tenant_close(culprit);
+    assert_int_equal(culprit->state, TENANT_FREE);
+    assert_int_equal(worker_hears(), 0);
+}
+
+// Random messages, many nearly right: the supervisor lives, and its counts stay true.
+static void random_messages_never_harm_the_supervisor(void **state)
+{
+    srand(11);
+    for (int round = 0; round < 300; round++) {
+        for (int i = 0; i < 3; i++)
+            tenant_in((enum tenant_state)(1 + rand() % 4));
+        for (int i = 0; i < 50 && device->worker.state == WORKER_READY; i++) {
+            struct link_message message;
+            unsigned char *bytes = (unsigned char *)&message;
+
+            for (size_t b = 0; b < sizeof(message); b++)
+                bytes[b] = (unsigned char)rand();
+            message.op = (uint32_t)rand() % 11;
+            message.slot = (uint32_t)rand() % (SLOTS + 1);
+            if (rand() % 2)
+                message.u.opened.status = rand() % 30;
+            worker_says(&message,
+                        rand() % 50 ? sizeof(message) : (size_t)rand() % sizeof(message) + 1,
+                        rand() % 4 ? -1 : STDERR_FILENO);
+        }
+        uint32_t alive = 0;
+        for (struct tenant *t = NULL; (t = registry_next(&server.registry, t));)
+            alive++;
+        assert_int_equal(alive, server.registry.count);
+        assert_int_equal(alive, device->tenants);
+        for (struct tenant *t = NULL; (t = registry_next(&server.registry, t));)
+            tenant_end(t);
+        assert_int_equal(device->tenants, 0);
+        assert_int_equal(link_teardown(state), 0);
+        assert_int_equal(link_setup(state), 0);
+    }
+}
+
+// A worker that does not read is not waited for.
+static void messages_that_do_not_fit_are_kept_and_sent_later(void **state)
+{
+    struct link_message message = {.op = LINK_CLOSE};
+    uint32_t sent = 0, heard = 0;
+
+    (void)state;
+    while (device->worker.outbox.count < 100) {
+        message.slot = sent++;
+        worker_send(device, &message);
+        assert_true(sent < 100000);
+    }
+    while (heard < sent) {
+        struct link_message got;
+
+        if (recv(worker_end, &got, sizeof(got), 0) < 0)
+            worker_link_ready(&device->worker.link, EPOLLOUT);
+        else
+            assert_int_equal(got.slot, heard++);
+    }
+    assert_int_equal(device->worker.outbox.count, 0);
+    // One that never reads is killed rather than have the supervisor's memory grow.
+    for (uint32_t i = 0; i < 4 * LINK_SLOTS_MAX; i++)
+        worker_send(device, &message);
+    int status;
+    assert_int_equal(waitpid(device->worker.pid, &status, 0), device->worker.pid);
+    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+    device->worker.state = WORKER_NONE;
+}
+
+#define LINK_TEST(test) cmocka_unit_test_setup_teardown(test, link_setup, link_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        LINK_TEST(an_opened_session_closes_when_its_client_goes),
+        LINK_TEST(the_vault_takes_descriptors_for_sessions_that_have_memory),
+        LINK_TEST(nonsense_ends_the_worker),
+        LINK_TEST(messages_of_a_wrong_size_end_the_worker),
+        LINK_TEST(only_the_culprit_of_a_fatal_fault_is_blamed),
+        LINK_TEST(random_messages_never_harm_the_supervisor),
+        LINK_TEST(messages_that_do_not_fit_are_kept_and_sent_later),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
