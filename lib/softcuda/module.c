@@ -15,8 +15,10 @@
 #include "softcuda/memory.h"
 
 enum {
-    CONST_BYTES = 64 << 10,   // of .const variables
-    REGISTERS_UNBOUNDED = 64, // what a kernel without bounds on its block may use: 1024 threads fit
+    CONST_BYTES = 64 << 10, // of .const variables
+    // A thread is charged at most as many registers as let an SM be full: what the interpreter
+    // counts are the virtual ones of PTX, several times what ptxas would give out.
+    REGISTERS_CHARGED_MAX = SM_REGISTERS / SM_MAX_THREADS,
 };
 
 // ---- Reading the image
@@ -182,28 +184,32 @@ static CUresult vars_make(struct CUmod_st *m, char *log, size_t log_size)
 
 // ---- Functions
 
+// Dimensions that a directive leaves out are 1.
+static uint32_t block_threads(const uint32_t *dimensions)
+{
+    uint64_t threads = dimensions[0];
+
+    for (int i = 1; i < 3; i++)
+        threads *= dimensions[i] ? dimensions[i] : 1;
+    return threads < BLOCK_MAX_THREADS ? threads : BLOCK_MAX_THREADS;
+}
+
 static void function_init(CUfunction f, CUmodule module, const struct exec_kernel *kernel)
 {
     const struct ptx_func *func = kernel->func;
-    uint32_t bound = BLOCK_MAX_THREADS, allowed = REGISTERS_UNBOUNDED;
+    uint32_t bound = BLOCK_MAX_THREADS, registers = kernel->registers;
 
     if (func->reqntid[0])
-        bound = func->reqntid[0] * (func->reqntid[1] ? func->reqntid[1] : 1) *
-                (func->reqntid[2] ? func->reqntid[2] : 1);
+        bound = block_threads(func->reqntid);
     else if (func->maxntid[0])
-        bound = func->maxntid[0] * (func->maxntid[1] ? func->maxntid[1] : 1) *
-                (func->maxntid[2] ? func->maxntid[2] : 1);
-    if (bound < BLOCK_MAX_THREADS && bound)
-        allowed = SM_REGISTERS / ((bound + WARP_SIZE - 1) / WARP_SIZE * WARP_SIZE) & ~7u;
-    if (allowed > 255)
-        allowed = 255;
-    if (func->maxnreg && func->maxnreg < allowed)
-        allowed = func->maxnreg;
+        bound = block_threads(func->maxntid);
+    if (registers > REGISTERS_CHARGED_MAX)
+        registers = REGISTERS_CHARGED_MAX;
     *f = (struct CUfunc_st){
         .magic = MAGIC_FUNCTION,
         .module = module,
         .kernel = kernel,
-        .registers = kernel->registers < allowed ? kernel->registers : allowed,
+        .registers = registers,
         .max_threads = bound,
         .max_dynamic_shared = kernel->shared_bytes < BLOCK_SHARED_DEFAULT
                                   ? BLOCK_SHARED_DEFAULT - kernel->shared_bytes
