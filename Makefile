@@ -258,7 +258,7 @@ $(BUILD)/bench/test_stats: $(BUILD)/obj/bench/test/test_stats.o $(BUILD)/obj/ben
 	$(call say,LINK,$@)
 	$(Q)$(LINK) -o $@ $^ -lm
 bench: all $(BUILD)/bench/measure
-	bench/run --build $(BUILD)
+	bench/run --build $(BUILD) --device $(DEVICE)
 
 # ---- Kernels kept as PTX, made from the .cu beside them by clang, which needs no toolkit for it ------
 ptx:

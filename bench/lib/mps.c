@@ -58,6 +58,19 @@ bool mps_avoid(struct mps *mps, char *text, size_t size)
     return true;
 }
 
+/* Removes a folder of files. */
+static void folder_remove(const char *path)
+{
+    DIR *dir = opendir(path);
+    const struct dirent *entry;
+
+    while (dir != NULL && (entry = readdir(dir)) != NULL)
+        unlinkat(dirfd(dir), entry->d_name, 0);
+    if (dir != NULL)
+        closedir(dir);
+    rmdir(path);
+}
+
 /* Runs the control program with that input (NULL: none) and waits for its end. */
 static bool control_run(char *const arguments[], const char *input, char *text, size_t size)
 {
@@ -102,6 +115,7 @@ bool mps_start(struct mps *mps, const char *log_folder, char *text, size_t size)
     char pipes[96];
 
     snprintf(pipes, sizeof(pipes), "%s/pipe", mps->folder);
+    folder_remove(pipes); /* what an earlier daemon left */
     mkdir(pipes, 0700);
     mkdir(log_folder, 0755);
     setenv("CUDA_MPS_PIPE_DIRECTORY", pipes, 1);
@@ -150,19 +164,6 @@ bool mps_stop(struct mps *mps, char *text, size_t size)
     }
     mps->running = false;
     return mps_avoid(mps, text, size) && ended;
-}
-
-/* Removes a folder of files. */
-static void folder_remove(const char *path)
-{
-    DIR *dir = opendir(path);
-    const struct dirent *entry;
-
-    while (dir != NULL && (entry = readdir(dir)) != NULL)
-        unlinkat(dirfd(dir), entry->d_name, 0);
-    if (dir != NULL)
-        closedir(dir);
-    rmdir(path);
 }
 
 void mps_free(struct mps *mps)

@@ -14,7 +14,7 @@
 
 #define SAMPLES_MAX 400
 
-/* Opens the device at step 1; holds it until step 2. */
+/* Opens the device at step 1; closes it at step 2. */
 static void attach_body(struct tenant *tenant)
 {
     const struct device_ops *device = device_of_side();
@@ -26,6 +26,7 @@ static void attach_body(struct tenant *tenant)
     device->open();
     tenant->value[0] = (double)(clock_ns() - start);
     tenant_arrive(tenant, 2);
+    device->close();
 }
 
 /* One process after the other, each alone. */
@@ -56,8 +57,11 @@ static void attach_beside(unsigned count)
         tenants_await(group[i], 2);
         samples[i] = group[i]->tenant[0].value[0];
     }
-    for (unsigned i = 0; i < count; i++)
+    for (unsigned i = 0; i < count; i++) {
+        tenants_go(group[i], 2);
+        tenants_join(group[i]);
         tenants_free(group[i]);
+    }
     cell_summary(samples, count, "beside");
 }
 
