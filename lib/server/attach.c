@@ -204,7 +204,11 @@ static struct tenant *tenant_make(struct server *server, const struct admission 
     memcpy(tenant->name, admission->name, sizeof(tenant->name));
     tenant->reply = *reply;
     reply->queue = -1;
-    liveness_begin(tenant);
+    if (!liveness_begin(tenant)) {
+        log_debug("session %llu: its client has ended", (unsigned long long)tenant->id);
+        tenant_end(tenant);
+        return NULL;
+    }
     return tenant;
 }
 

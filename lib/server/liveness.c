@@ -96,32 +96,40 @@ static bool attached_last(const struct tenant *tenant, pid_t pid)
 }
 
 /* Watches a process of which `same` is true. Asked once more when the pidfd is open: so the pid had
- * not been given to another meanwhile. false: the client's process cannot be told. */
-static bool process_watch(struct tenant *tenant, pid_t pid,
-                          bool (*same)(const struct tenant *tenant, pid_t pid))
+ * not been given to another meanwhile. 0; -ESRCH: it has ended; other -errno: it cannot be watched.
+ */
+static int process_watch(struct tenant *tenant, pid_t pid,
+                         bool (*same)(const struct tenant *tenant, pid_t pid))
 {
-    int fd;
+    int r, fd = (int)syscall(SYS_pidfd_open, pid, 0);
 
-    if (pid <= 0 || pid == getpid() || pid == tenant->device->worker.pid)
-        return false;
-    fd = (int)syscall(SYS_pidfd_open, pid, 0);
-    if (fd < 0) {
-        if (errno != ESRCH)
-            log_warning("pidfd_open of client %d: %s", (int)pid, strerror(errno));
-        return false;
-    }
-    if (!same(tenant, pid) ||
-        watch_add(&tenant->server->loop, &tenant->process, fd, EPOLLIN, process_ready) < 0) {
+    if (fd < 0)
+        r = -errno;
+    else if (!same(tenant, pid))
+        r = -ESRCH;
+    else
+        r = watch_add(&tenant->server->loop, &tenant->process, fd, EPOLLIN, process_ready);
+    if (r < 0 && fd >= 0)
         close(fd);
-        return false;
-    }
-    tenant->pid = pid;
-    return true;
+    if (r < 0 && r != -ESRCH)
+        log_warning("watching client %d: %s", (int)pid, strerror(-r));
+    if (r == 0)
+        tenant->pid = pid;
+    return r;
 }
 
-void liveness_begin(struct tenant *tenant)
+bool liveness_begin(struct tenant *tenant)
 {
-    process_watch(tenant, reply_queue_holder(tenant->reply.queue), holds_reply);
+    pid_t pid = reply_queue_holder(tenant->reply.queue);
+
+    return pid == 0 || (pid > 0 && process_watch(tenant, pid, holds_reply) != -ESRCH);
+}
+
+/* The last process that attached the segment, if it is not one of ours and can be watched. */
+static bool attacher_watch(struct tenant *tenant, pid_t pid)
+{
+    return pid > 0 && pid != getpid() && pid != tenant->device->worker.pid &&
+           process_watch(tenant, pid, attached_last) == 0;
 }
 
 void liveness_confirm(struct tenant *tenant)
@@ -138,7 +146,7 @@ void liveness_confirm(struct tenant *tenant)
         return;
     }
     timer_cancel(&server->loop, &tenant->confirm_by);
-    if (tenant->process.fd >= 0 || process_watch(tenant, pid, attached_last)) {
+    if (tenant->process.fd >= 0 || attacher_watch(tenant, pid)) {
         tenant->client = CLIENT_WATCHED;
         sweep_start(server, SWEEP_ALL_NS);
     } else {

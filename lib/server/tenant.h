@@ -61,8 +61,9 @@ void tenant_end(struct tenant *tenant);
 void tenant_refuse(struct tenant *tenant, gs_status status, const char *text);
 
 /* liveness.c */
-/* Watches the process that asks, if it can be seen; the reply queue must be open. */
-void liveness_begin(struct tenant *tenant);
+/* Watches the process that asks, if it can be seen; the reply queue must be open. false: it has
+ * ended. */
+bool liveness_begin(struct tenant *tenant);
 /* The attach has been answered: starts the time in which the client must map its segment. */
 void liveness_expect(struct tenant *tenant);
 /* The client says that it has mapped its segment. */
