@@ -134,7 +134,7 @@ void *list_add(struct parser *p, struct list *l, size_t size, size_t count)
     void *data;
     char *at;
 
-    if (need > cap) {
+    if (need > cap || !l->data) {
         cap = cap ? cap : 16;
         while (cap < need)
             cap *= 2;

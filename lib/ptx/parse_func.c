@@ -181,9 +181,10 @@ uint32_t parser_label_ref(struct parser *p, const struct token *name)
     struct sym *s = symtab_find(&p->syms, SYM_CLASS_NAME, name->text, name->len);
     char text[64];
 
-    if (s && s->kind == SYM_LABEL)
+    if (s && s->kind == SYM_LABEL && s->depth == p->syms.depth)
         return s->index;
-    if (s) {
+    /* A label of an outer scope is taken only when this scope ends without one of that name. */
+    if (s && s->kind != SYM_LABEL) {
         token_clip(name, text, sizeof(text));
         parser_fail(p, name, "expected a label, found '%s', which is something else", text);
         return UINT32_MAX;
@@ -235,8 +236,6 @@ bool label_scope_end(struct parser *p)
             return parser_fail(p, &p->tok, "'%.*s' is not declared",
                                (int)(s->len < 64 ? s->len : 64), s->name);
         }
-        /* The outer symbol of that name would have been found at the reference, so there is none,
-         * unless another inner scope's label has been moved out meanwhile. */
         for (outer = p->syms.buckets[s->hash & (p->syms.nbuckets - 1)]; outer; outer = outer->chain)
             if (outer->hash == s->hash && outer->kind == SYM_LABEL &&
                 outer->depth == p->syms.depth - 1 && outer->len == s->len &&
