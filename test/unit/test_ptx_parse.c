@@ -210,8 +210,7 @@ static void registers_are_dense_and_typed(void **state)
 {
     struct ptx_module *m;
     struct ptx_func *k =
-        body(".reg .v2 .f32 pair; .reg .b64 %r1x, y; 
-.reg .b16 %r1<9>;\n"
+        body(".reg .v2 .f32 pair; .reg .b64 %r1x, y; .reg .b16 %r1<9>;\n"
              "mov.f32 pair.y, 0f00000000; mov.b64 y, %r1x; mov.b16 %r17, 1; mov.b32 %r15, 2;",
              &m);
     char name[32];
