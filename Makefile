@@ -29,9 +29,12 @@ DEPS     ?= install
 # ---- What the machine has ---------------------------------------------------------------------
 # gshared, gsctl and libgshare need a C compiler only. lz4 and zstd unpack fatbins on the software
 # device, cmocka is for unit tests, jpeg for the demo.
-HAVE := $(shell printf '%s\n' cc '\#if __has_include(<lz4.h>)' lz4 '\#endif' \
-                '\#if __has_include(<zstd.h>)' zstd '\#endif' '\#if __has_include(<cmocka.h>)' cmocka '\#endif' \
-                '\#if __has_include(<jpeglib.h>)' jpeg '\#endif' | $(CC) -E -P - 2>/dev/null)
+# A number sign in a function call is escaped differently by different makes.
+HASH := \#
+HAVE := $(shell printf '%s\n' cc '$(HASH)if __has_include(<lz4.h>)' lz4 '$(HASH)endif' \
+                '$(HASH)if __has_include(<zstd.h>)' zstd '$(HASH)endif' \
+                '$(HASH)if __has_include(<cmocka.h>)' cmocka '$(HASH)endif' \
+                '$(HASH)if __has_include(<jpeglib.h>)' jpeg '$(HASH)endif' | $(CC) -E -P - 2>/dev/null)
 NEED_test := cc lz4 zstd cmocka
 NEED_demo := cc lz4 zstd jpeg
 MISSING := $(filter-out $(HAVE),$(sort $(foreach goal,$(MAKECMDGOALS),$(NEED_$(goal)))))
