@@ -16,6 +16,8 @@ static void stream_copy(unsigned char *dst, const unsigned char *src, size_t siz
 {
     size_t head = (16 - (uintptr_t)dst % 16) % 16;
 
+    if (head > size) /* the last piece of a copy can be as short as a byte */
+        head = size;
     memcpy(dst, src, head);
     for (dst += head, src += head, size -= head; size >= 64; dst += 64, src += 64, size -= 64) {
         __m128i a = _mm_loadu_si128((const __m128i *)(const void *)src);
