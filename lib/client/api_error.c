@@ -35,6 +35,11 @@ gs_status error_system(const char *what)
     return error_set(status, "%s: %s", what, strerror_r(error, text, sizeof(text)));
 }
 
+void error_keep(char kept[ERROR_MESSAGE_MAX])
+{
+    memcpy(kept, last_message, ERROR_MESSAGE_MAX);
+}
+
 gs_status error_server(gs_status status, const char *message)
 {
     return error_set(status, "%s", *message ? message : status_text(status));

@@ -1,5 +1,4 @@
 /* api_graph.c - recording graphs, launching and destroying them. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -79,9 +78,9 @@ static gs_status graph_create_request(struct session *session, const struct reco
     graph->id = (uint32_t)request.ret[0];
     if (status != GS_OK) {
         char message[ERROR_MESSAGE_MAX];
-        snprintf(message, sizeof(message), "%s", gs_last_error_message());
+        error_keep(message);
         host_block_free(session, &block);
-        return error_set(status, "%s", message);
+        return error_server(status, message);
     }
     freed = host_block_free(session, &block);
     return freed;

@@ -36,9 +36,9 @@ static gs_status image_send(struct session *session, const void *image, size_t s
     status = sync_request(session, &request);
     if (status != GS_OK) {
         char log[ERROR_MESSAGE_MAX];
-        snprintf(log, sizeof(log), "%s", gs_last_error_message());
+        error_keep(log);
         host_block_free(session, &block);
-        return error_set(status, "%s", log);
+        return error_server(status, log);
     }
     freed = host_block_free(session, &block);
     *id = (uint32_t)request.ret[0];

@@ -19,7 +19,6 @@ gs_status gs_attach(const gs_attach_params *params, gs_session *handle)
 {
     struct attach_request request;
     struct session *session;
-    uint32_t index;
     gs_status status;
 
     if (!handle)
@@ -27,16 +26,13 @@ gs_status gs_attach(const gs_attach_params *params, gs_session *handle)
     pthread_once(&log_once, log_start);
     status = attach_request_read(params, &request);
     if (status == GS_OK)
-        status = session_reserve(&index);
+        status = attach_session(&request, &session);
     if (status != GS_OK)
         return status;
-    status = attach_session(&request, index, &session);
-    if (status != GS_OK) {
-        session_unreserve(index);
-        return status;
-    }
+    /* Not after publishing: from then on another thread can detach it. */
+    *handle = (gs_session)(uintptr_t)handle_encode(HANDLE_SESSION, session->index, 0,
+                                                   session->generation);
     session_publish(session);
-    *handle = (gs_session)(uintptr_t)handle_encode(HANDLE_SESSION, index, 0, session->generation);
     return GS_OK;
 }
 
@@ -45,16 +41,14 @@ gs_status gs_attach(const gs_attach_params *params, gs_session *handle)
 gs_status gs_detach(gs_session handle)
 {
     struct session *session;
-    uint32_t index;
     gs_status closed, status = session_withdraw(handle_decode(handle), &session);
 
     if (status != GS_OK)
         return status;
-    index = session->index;
     status = session_alive(session) ? wait_all(session) : session_trouble(session);
     if (status != GS_ERR_SERVER_LOST) {
         char message[ERROR_MESSAGE_MAX];
-        snprintf(message, sizeof(message), "%s", gs_last_error_message());
+        error_keep(message);
         closed = detach_session(session);
         if (status == GS_OK)
             status = closed;
@@ -62,7 +56,6 @@ gs_status gs_detach(gs_session handle)
             error_server(status, message);
     }
     session_free(session);
-    session_unreserve(index);
     return status;
 }
 

@@ -78,42 +78,50 @@ static void message_fill(struct ctl_attach *message, const struct attach_request
     snprintf(message->name, sizeof(message->name), "%s", request->name);
 }
 
-/* Maps a System V segment of the server. */
-static gs_status segment_map(int id, size_t least, int flags, const char *what, void *address)
+/* A segment smaller than its layout would end this process at a touch beyond its end. */
+static gs_status segment_check(int id, size_t least, const char *what)
 {
     struct shmid_ds about;
-    void *mapped = shmat(id, NULL, flags);
-    char text[64];
 
-    snprintf(text, sizeof(text), "shmat of the %s", what);
-    if (mapped == (void *)-1)
-        return error_system(text);
-    if (shmctl(id, IPC_STAT, &about)) {
-        gs_status status = error_system("shmctl");
-        shmdt(mapped);
-        return status;
-    }
-    if (about.shm_segsz < least) {
-        shmdt(mapped);
+    if (shmctl(id, IPC_STAT, &about))
+        return error_system("shmctl(IPC_STAT)");
+    if (about.shm_segsz < least)
         return error_set(GS_ERR_PROTOCOL, "the server's %s has %zu bytes, not %zu", what,
                          about.shm_segsz, least);
-    }
-    memcpy(address, &mapped, sizeof(mapped));
     return GS_OK;
 }
 
-static gs_status session_map(struct session *session, const struct ctl_attach_reply *reply)
+static gs_status segments_map(struct session *session, const struct ctl_attach_reply *reply)
 {
-    const struct seg_info *info;
-    gs_status status =
-        segment_map(reply->segment_id, SEG_SIZE, 0, "session segment", &session->segment);
+    void *segment, *page;
+    gs_status status = session_map(session, MAPPED_SEGMENT, reply->segment_id, 0,
+                                   "shmat of the session segment", &segment);
 
     if (status == GS_OK)
-        status = segment_map(reply->status_page_id, sizeof(struct status_page), SHM_RDONLY,
-                             "status page", &session->page);
+        status = segment_check(reply->segment_id, SEG_SIZE, "session segment");
+    if (status == GS_OK)
+        status = session_map(session, MAPPED_PAGE, reply->status_page_id, SHM_RDONLY,
+                             "shmat of the status page", &page);
+    if (status == GS_OK)
+        status = segment_check(reply->status_page_id, sizeof(struct status_page), "status page");
     if (status != GS_OK)
         return status;
-    info = (const struct seg_info *)(session->segment + SEG_OFF_INFO);
+    session->segment = segment;
+    session->page = page;
+    session->client = (struct seg_client *)(session->segment + SEG_OFF_CLIENT);
+    session->complete = (struct seg_complete *)(session->segment + SEG_OFF_COMPLETE);
+    session->server = (struct seg_server *)(session->segment + SEG_OFF_SERVER);
+    session->request = (struct seg_request *)(session->segment + SEG_OFF_REQUEST);
+    return GS_OK;
+}
+
+static gs_status segments_read(struct session *session, const struct ctl_attach_reply *reply)
+{
+    const struct seg_info *info = (const struct seg_info *)(session->segment + SEG_OFF_INFO);
+
+    /* The look at the state comes first: the server wrote the info before it. */
+    if (!session_alive(session))
+        return session_trouble(session);
     if (info->magic != WIRE_MAGIC || info->version != WIRE_VERSION ||
         info->session_id != reply->session_id || session->page->magic != WIRE_MAGIC)
         return error_set(GS_ERR_PROTOCOL, "segment %d is not that of session %llu",
@@ -121,14 +129,10 @@ static gs_status session_map(struct session *session, const struct ctl_attach_re
     session->info = *info;
     session->info.device_name[sizeof(info->device_name) - 1] = '\0';
     session->info.bell[sizeof(info->bell) - 1] = '\0';
-    session->client = (struct seg_client *)(session->segment + SEG_OFF_CLIENT);
-    session->complete = (struct seg_complete *)(session->segment + SEG_OFF_COMPLETE);
-    session->server = (struct seg_server *)(session->segment + SEG_OFF_SERVER);
-    session->request = (struct seg_request *)(session->segment + SEG_OFF_REQUEST);
     session->stream[0].ring = session->segment + SEG_OFF_RINGS;
     atomic_store_explicit(&session->stream[0].generation, session->generation,
                           memory_order_relaxed);
-    return session_alive(session) ? GS_OK : session_trouble(session);
+    return GS_OK;
 }
 
 static gs_status bell_open(struct session *session)
@@ -148,8 +152,10 @@ static gs_status grant_take(struct session *session, const struct ctl_attach_rep
 {
     char message[REQUEST_MESSAGE_MAX];
     struct ctl_header confirm;
-    gs_status status = session_map(session, reply);
+    gs_status status = segments_map(session, reply);
 
+    if (status == GS_OK)
+        status = segments_read(session, reply);
     if (status == GS_OK)
         status = bell_open(session);
     if (status != GS_OK)
@@ -184,16 +190,15 @@ static gs_status grant_ask(struct session *session, const struct attach_request 
     return status == GS_OK ? GS_OK : error_server(status, message);
 }
 
-gs_status attach_session(const struct attach_request *request, uint32_t index,
-                         struct session **session)
+gs_status attach_session(const struct attach_request *request, struct session **session)
 {
     uint64_t deadline = clock_ns() + request->timeout_ns;
     struct ctl_attach_reply reply;
-    struct session *made = session_new(index);
-    gs_status status;
+    struct session *made;
+    gs_status status = session_new(&made);
 
-    if (!made)
-        return error_set(GS_ERR_NO_MEMORY, "no memory for a session (%zu bytes)", sizeof(*made));
+    if (status != GS_OK)
+        return status;
     made->qos = request->qos;
     made->timeout_ns = request->timeout_ns;
     status = grant_ask(made, request, &reply, deadline);

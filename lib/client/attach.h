@@ -18,8 +18,7 @@ struct attach_request {
 gs_status attach_request_read(const gs_attach_params *params, struct attach_request *request);
 
 /* A session that is open and mapped, but not published yet. Statuses as gs_attach. */
-gs_status attach_session(const struct attach_request *request, uint32_t index,
-                         struct session **session);
+gs_status attach_session(const struct attach_request *request, struct session **session);
 
 /* Tells the server that the session's work is done, and waits until it has freed everything. The
  * session is in no slot any more, and session_free is still due.

@@ -21,14 +21,15 @@
 #define SHARDS 16u
 
 struct slot {
-    struct session *_Atomic session; /* NULL: none */
-    bool reserved;                   /* under table_lock */
+    struct session *_Atomic session; /* the one that handles find; NULL: none */
+    struct session *owner;           /* also one that is being made or freed; under table_lock */
     struct {
         alignas(64) _Atomic uint32_t inside;
     } shard[SHARDS];
 };
 
 static struct slot slots[HANDLE_SESSIONS];
+/* Owners and mappings: fork() waits for it, so that the child knows of every mapping. */
 static pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_once_t fork_once = PTHREAD_ONCE_INIT;
 static int fork_error;             /* why the handlers could not be registered; 0: they are */
@@ -63,30 +64,25 @@ static void fork_parent(void)
 /* Async-signal-safe: nothing but system calls and stores. */
 static void session_abandon(struct session *session)
 {
-    for (unsigned i = 0; i < SEG_HOSTS; i++) {
-        void *block = atomic_load_explicit(&session->host_mapped[i], memory_order_relaxed);
-        if (block)
-            shmdt(block);
+    for (unsigned i = 0; i < sizeof(session->mapped) / sizeof(session->mapped[0]); i++) {
+        if (session->mapped[i])
+            shmdt(session->mapped[i]);
     }
-    shmdt(session->segment);
-    shmdt(session->page);
-    mq_close(session->bell);
-    mq_close(session->control.queue);
+    if (session->bell >= 0)
+        mq_close(session->bell);
+    control_close(&session->control);
 }
 
 static void fork_child(void)
 {
     for (unsigned i = 0; i < HANDLE_SESSIONS; i++) {
         struct slot *slot = &slots[i];
-        struct session *session = atomic_load_explicit(&slot->session, memory_order_relaxed);
-        if (!slot->reserved)
+        if (!slot->owner)
             continue;
-        if (session) {
-            session_abandon(session);
-            parent_sessions[i] = session;
-        }
+        session_abandon(slot->owner);
+        parent_sessions[i] = slot->owner;
+        slot->owner = NULL;
         atomic_store_explicit(&slot->session, NULL, memory_order_relaxed);
-        slot->reserved = false;
         for (unsigned n = 0; n < SHARDS; n++)
             atomic_store_explicit(&slot->shard[n].inside, 0, memory_order_relaxed);
     }
@@ -100,35 +96,6 @@ static void fork_register(void)
 }
 
 /* ---- The table ---- */
-
-gs_status session_reserve(uint32_t *index)
-{
-    gs_status status = GS_ERR_LIMIT;
-
-    pthread_once(&fork_once, fork_register);
-    if (fork_error)
-        return error_set(GS_ERR_NO_MEMORY, "pthread_atfork: %s", strerror(fork_error));
-    pthread_mutex_lock(&table_lock);
-    for (uint32_t i = 0; i < HANDLE_SESSIONS; i++) {
-        if (!slots[i].reserved) {
-            slots[i].reserved = true;
-            *index = i;
-            status = GS_OK;
-            break;
-        }
-    }
-    pthread_mutex_unlock(&table_lock);
-    if (status != GS_OK)
-        error_set(status, "this process has %u sessions, the limit", HANDLE_SESSIONS);
-    return status;
-}
-
-void session_unreserve(uint32_t index)
-{
-    pthread_mutex_lock(&table_lock);
-    slots[index].reserved = false;
-    pthread_mutex_unlock(&table_lock);
-}
 
 void session_publish(struct session *session)
 {
@@ -214,34 +181,6 @@ gs_status session_withdraw(struct handle handle, struct session **session)
 
 /* ---- One session ---- */
 
-struct session *session_new(uint32_t index)
-{
-    struct session *session = aligned_alloc(alignof(struct session), sizeof(struct session));
-
-    if (!session)
-        return NULL;
-    memset(session, 0, sizeof(*session));
-    session->index = index;
-    session->generation = handle_generation();
-    session->bell = -1;
-    session->control.queue = -1;
-    for (unsigned i = 0; i < SEG_STREAMS; i++) {
-        pthread_mutex_init(&session->stream[i].lock, NULL);
-        session->stream[i].number = i;
-    }
-    pthread_mutex_init(&session->request_lock, NULL);
-    pthread_rwlock_init(&session->memory_lock, NULL);
-    pthread_mutex_init(&session->object_lock, NULL);
-    pthread_mutex_init(&session->report_lock, NULL);
-    staging_init(&session->staging_small, STAGING_SMALL_CHUNK, STAGING_SMALL_COUNT);
-    staging_init(&session->staging_large, STAGING_LARGE_CHUNK, STAGING_LARGE_COUNT);
-    handle_table_init(&session->events, SEG_EVENTS);
-    handle_table_init(&session->modules, SEG_MODULES);
-    handle_table_init(&session->kernels, SEG_KERNELS);
-    handle_table_init(&session->graphs, SEG_GRAPHS);
-    return session;
-}
-
 static void objects_free(struct handle_table *table)
 {
     for (uint32_t slot = 0; slot < table->made; slot++)
@@ -259,27 +198,16 @@ static void kernels_free(struct handle_table *table)
     objects_free(table);
 }
 
-void session_free(struct session *session)
+static void session_deinit(struct session *session)
 {
-    if (!session)
-        return;
     kernels_free(&session->kernels);
     objects_free(&session->modules);
     objects_free(&session->events);
     objects_free(&session->graphs);
-    for (unsigned i = 0; i < SEG_HOSTS; i++) {
-        void *block = atomic_load_explicit(&session->host_mapped[i], memory_order_relaxed);
-        if (block)
-            shmdt(block);
-    }
     for (unsigned i = 0; i < SEG_STREAMS; i++) {
         recording_free(atomic_load_explicit(&session->stream[i].recording, memory_order_relaxed));
         pthread_mutex_destroy(&session->stream[i].lock);
     }
-    if (session->segment)
-        shmdt(session->segment);
-    if (session->page)
-        shmdt(session->page);
     if (session->bell >= 0)
         mq_close(session->bell);
     control_close(&session->control);
@@ -291,6 +219,106 @@ void session_free(struct session *session)
     pthread_rwlock_destroy(&session->memory_lock);
     pthread_mutex_destroy(&session->object_lock);
     pthread_mutex_destroy(&session->report_lock);
+}
+
+static void session_init(struct session *session)
+{
+    session->generation = handle_generation();
+    session->bell = -1;
+    session->control.queue = -1;
+    for (unsigned i = 0; i < SEG_STREAMS; i++) {
+        pthread_mutex_init(&session->stream[i].lock, NULL);
+        session->stream[i].number = i;
+    }
+    pthread_mutex_init(&session->request_lock, NULL);
+    pthread_rwlock_init(&session->memory_lock, NULL);
+    pthread_mutex_init(&session->object_lock, NULL);
+    pthread_mutex_init(&session->report_lock, NULL);
+    staging_init(&session->staging_small, STAGING_SMALL_CHUNK, STAGING_SMALL_COUNT);
+    staging_init(&session->staging_large, STAGING_LARGE_CHUNK, STAGING_LARGE_COUNT);
+    handle_table_init(&session->events, SEG_EVENTS);
+    handle_table_init(&session->modules, SEG_MODULES);
+    handle_table_init(&session->kernels, SEG_KERNELS);
+    handle_table_init(&session->graphs, SEG_GRAPHS);
+}
+
+static gs_status slot_take(struct session *session)
+{
+    uint32_t i = 0;
+
+    pthread_mutex_lock(&table_lock);
+    while (i < HANDLE_SESSIONS && slots[i].owner)
+        i++;
+    if (i < HANDLE_SESSIONS) {
+        slots[i].owner = session;
+        session->index = i;
+    }
+    pthread_mutex_unlock(&table_lock);
+    if (i == HANDLE_SESSIONS)
+        return error_set(GS_ERR_LIMIT, "this process has %u sessions, the limit", HANDLE_SESSIONS);
+    return GS_OK;
+}
+
+gs_status session_new(struct session **session)
+{
+    struct session *made;
+    gs_status status;
+
+    pthread_once(&fork_once, fork_register);
+    if (fork_error)
+        return error_set(GS_ERR_NO_MEMORY, "pthread_atfork: %s", strerror(fork_error));
+    made = aligned_alloc(alignof(struct session), sizeof(struct session));
+    if (!made)
+        return error_set(GS_ERR_NO_MEMORY, "no memory for a session of %zu bytes", sizeof(*made));
+    memset(made, 0, sizeof(*made));
+    session_init(made);
+    status = slot_take(made);
+    if (status != GS_OK) {
+        session_deinit(made);
+        free(made);
+        return status;
+    }
+    *session = made;
+    return GS_OK;
+}
+
+gs_status session_map(struct session *session, unsigned place, int id, int flags, const char *what,
+                      void **address)
+{
+    void *mapped;
+
+    pthread_mutex_lock(&table_lock);
+    mapped = shmat(id, NULL, flags);
+    if (mapped != (void *)-1)
+        session->mapped[place] = mapped;
+    pthread_mutex_unlock(&table_lock);
+    if (mapped == (void *)-1)
+        return error_system(what);
+    *address = mapped;
+    return GS_OK;
+}
+
+void session_unmap(struct session *session, unsigned place)
+{
+    pthread_mutex_lock(&table_lock);
+    if (session->mapped[place])
+        shmdt(session->mapped[place]);
+    session->mapped[place] = NULL;
+    pthread_mutex_unlock(&table_lock);
+}
+
+void session_free(struct session *session)
+{
+    if (!session)
+        return;
+    for (unsigned i = 0; i < sizeof(session->mapped) / sizeof(session->mapped[0]); i++) {
+        if (session->mapped[i])
+            session_unmap(session, i);
+    }
+    session_deinit(session);
+    pthread_mutex_lock(&table_lock);
+    slots[session->index].owner = NULL;
+    pthread_mutex_unlock(&table_lock);
     free(session);
 }
 

@@ -13,8 +13,8 @@
  *   event, module  object_lock
  *   device ranges, host blocks   memory_lock to look; the stream's lock from the check to the
  *                  record that uses it (their removal quiesces too)
- * Order of locks: stream, then any one of the others. Requests to the server are made under a
- * stream's lock never, under no lock but request_lock.
+ * Order of locks: stream, then any one of the others. Requests to the server are made under no
+ * lock but request_lock, and a stream's when a copy makes its staging area.
  *
  * Trust: the segment is the server's and this process's; what the server wrote is believed, but
  * text is bounded and numbers that index are checked.
@@ -79,6 +79,10 @@ struct report {
 struct session {
     uint32_t index, generation;
 
+    /* Every System V segment mapped for this session: host blocks by the server's number, the
+     * session segment, the status page. NULL: none. Under the table's lock, for fork. */
+    void *mapped[SEG_HOSTS + 2];
+
     unsigned char *segment;
     const struct status_page *page;
     struct seg_client *client;
@@ -96,10 +100,8 @@ struct session {
     pthread_mutex_t request_lock; /* seg_request's idle-posted-done-idle */
 
     pthread_rwlock_t memory_lock;
-    struct range_map device;              /* value: enum device_range or a module's handle */
-    struct range_map host;                /* value: the server's host block */
-    void *_Atomic host_mapped[SEG_HOSTS]; /* every host block mapped here, also staging; for detach
-                                             and fork */
+    struct range_map device; /* value: MEMORY_ALLOCATION or a module's handle */
+    struct range_map host;   /* value: the server's host block */
     struct staging staging_small, staging_large;
 
     pthread_mutex_t object_lock;
@@ -113,10 +115,12 @@ struct session {
 
 /* ---- The table ---- */
 
-/* Finds an index for a session in the making. GS_ERR_LIMIT. */
-gs_status session_reserve(uint32_t *index);
-/* Gives a reserved index back. */
-void session_unreserve(uint32_t index);
+/* Makes a session with nothing attached to it, and takes a slot for it, where no handle finds it
+ * yet. GS_ERR_LIMIT, GS_ERR_NO_MEMORY. */
+gs_status session_new(struct session **session);
+/* Unmaps, closes and frees all that the session has, and its slot. It must not be published, or
+ * must have been withdrawn. NULL is fine. */
+void session_free(struct session *session);
 /* From now on handles of the session find it. */
 void session_publish(struct session *session);
 /* Finds the session of a handle of this kind and counts the caller in: session_leave after it. The
@@ -132,10 +136,14 @@ gs_status handle_unknown(struct handle handle, const char *what) __attribute__((
 
 /* ---- One session ---- */
 
-/* A session with nothing attached to it yet; NULL: no memory. */
-struct session *session_new(uint32_t index);
-/* Unmaps, closes and frees all that the session has; it must be in no slot. NULL is fine. */
-void session_free(struct session *session);
+/* Places in session->mapped beside the host blocks. */
+#define MAPPED_SEGMENT SEG_HOSTS
+#define MAPPED_PAGE    (SEG_HOSTS + 1)
+/* Maps a System V segment in a free place. On failure: a message that begins with what. */
+gs_status session_map(struct session *session, unsigned place, int id, int flags, const char *what,
+                      void **address);
+/* Harmless where nothing is mapped. */
+void session_unmap(struct session *session, unsigned place);
 
 /* Why nothing can be done in this session any more; call it when session_alive says no. */
 gs_status session_trouble(const struct session *session) __attribute__((cold));

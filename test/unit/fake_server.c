@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/mman.h>
 #include <sys/shm.h>
 #include <time.h>
 #include <unistd.h>
@@ -75,16 +76,48 @@ static void must(bool condition, const char *what)
     abort();
 }
 
+/* The library maps and unmaps the same segments in the same process. Were an address used by both
+ * in turn, ThreadSanitizer, which does not know shmdt, would see races: so these have an address
+ * range of their own, never used twice. */
+#define ARENA_BYTES (UINT64_C(1) << 36)
+
+static void *arena_take(size_t size)
+{
+    static unsigned char *base;
+    static uint64_t used;
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    uint64_t at;
+
+    pthread_mutex_lock(&lock);
+    if (!base)
+        base =
+            mmap(NULL, ARENA_BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    must(base != MAP_FAILED, "mmap");
+    at = used;
+    used += (size + 4095) / 4096 * 4096;
+    must(used <= ARENA_BYTES, "the arena is used up");
+    pthread_mutex_unlock(&lock);
+    return base + at;
+}
+
 static void *segment_new(size_t size, int *id)
 {
     void *memory;
 
     *id = shmget(IPC_PRIVATE, size, IPC_CREAT | 0600);
     must(*id >= 0, "shmget");
-    memory = shmat(*id, NULL, 0);
+    memory = shmat(*id, arena_take(size), SHM_REMAP);
     must(memory != (void *)-1, "shmat");
     must(!shmctl(*id, IPC_RMID, NULL), "shmctl");
     return memory;
+}
+
+/* A new mapping over the old one takes it away without leaving a hole for somebody else. */
+static void segment_free(void *memory, size_t size)
+{
+    must(mmap(memory, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1,
+              0) == memory,
+         "mmap");
 }
 
 /* ---- Records ---- */
@@ -225,7 +258,7 @@ static gs_status host_free(struct tenant *tenant, const struct seg_request *r)
 {
     if (r->arg[0] >= BLOCKS_MAX || !tenant->block[r->arg[0]].memory)
         return GS_ERR_INVALID_VALUE;
-    shmdt(tenant->block[r->arg[0]].memory);
+    segment_free(tenant->block[r->arg[0]].memory, tenant->block[r->arg[0]].size);
     tenant->block[r->arg[0]].memory = NULL;
     return GS_OK;
 }
@@ -496,14 +529,14 @@ static void tenant_end(struct tenant *tenant)
 {
     for (unsigned i = 0; i < BLOCKS_MAX; i++) {
         if (tenant->block[i].memory)
-            shmdt(tenant->block[i].memory);
+            segment_free(tenant->block[i].memory, tenant->block[i].size);
     }
     for (unsigned i = 0; i < GRAPHS_MAX; i++)
         free(tenant->graph[i].records);
     tenant->used = false;
     atomic_store_explicit(&tenant->server->state, SEG_CLOSED, memory_order_release);
     futex_wake(&tenant->server->state);
-    shmdt(tenant->segment);
+    segment_free(tenant->segment, SEG_SIZE);
 }
 
 static void attach_answer(struct fake *fake, uint64_t token)
@@ -622,7 +655,7 @@ void fake_stop(struct fake *fake)
     }
     mq_unlink(fake->control_name);
     mq_unlink(fake->bell_name);
-    shmdt(fake->page);
+    segment_free(fake->page, sizeof(*fake->page));
     free(fake->memory);
     pthread_mutex_destroy(&fake->lock);
     free(fake);
