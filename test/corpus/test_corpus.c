@@ -1,0 +1,305 @@
+/* Runs every case of the corpus in every variant of its PTX on one driver library, and speaks TAP. Arguments, if any,
+ * are names of cases to run. See corpus.h. */
+#include <dlfcn.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "common/cuda_abi.h"
+#include "corpus.h"
+
+enum { MAX_CASES = 256, MAX_BLOCKS = 64 };
+
+static struct {
+    const char *name;
+    void (*run)(void);
+} cases[MAX_CASES];
+static unsigned ncases;
+
+static struct {
+#define MEMBER(name, arguments) CUresult(*name) arguments;
+    CUDA_ABI_FUNCTIONS(MEMBER)
+#undef MEMBER
+} cu;
+
+/* Of the case that runs. */
+static jmp_buf end_of_case;
+static char failure[512];
+static CUmodule module;
+static CUdeviceptr blocks[MAX_BLOCKS];
+static void *scratches[MAX_BLOCKS];
+static unsigned nblocks, nscratches;
+static uint64_t random_state;
+
+static void fail(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
+static void fail(const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(failure, sizeof failure, format, args);
+    va_end(args);
+    longjmp(end_of_case, 1);
+}
+
+static void check(CUresult result, const char *what)
+{
+    const char *name = "?";
+
+    if (result == CUDA_SUCCESS)
+        return;
+    cu.cuGetErrorName(result, &name);
+    fail("%s: %s", what, name);
+}
+
+/* ---- What cases call ---- */
+
+void corpus_add(const char *name, void (*run)(void))
+{
+    if (ncases == MAX_CASES)
+        abort();
+    cases[ncases].name = name;
+    cases[ncases++].run = run;
+}
+
+device_ptr zeros(size_t bytes)
+{
+    CUdeviceptr p = 0;
+
+    if (nblocks == MAX_BLOCKS)
+        fail("more than %d blocks of device memory", MAX_BLOCKS);
+    check(cu.cuMemAlloc_v2(&p, bytes), "cuMemAlloc");
+    blocks[nblocks++] = p;
+    check(cu.cuMemsetD8_v2(p, 0, bytes), "cuMemsetD8");
+    return p;
+}
+
+device_ptr upload(const void *data, size_t bytes)
+{
+    device_ptr p = zeros(bytes);
+
+    check(cu.cuMemcpyHtoD_v2(p, data, bytes), "cuMemcpyHtoD");
+    return p;
+}
+
+void download(void *to, device_ptr from, size_t bytes)
+{
+    check(cu.cuMemcpyDtoH_v2(to, from, bytes), "cuMemcpyDtoH");
+}
+
+device_ptr global_address(const char *name)
+{
+    CUdeviceptr p = 0;
+    size_t bytes;
+
+    check(cu.cuModuleGetGlobal_v2(&p, &bytes, module, name), name);
+    return p;
+}
+
+void write_global(const char *name, const void *data, size_t bytes)
+{
+    check(cu.cuMemcpyHtoD_v2(global_address(name), data, bytes), name);
+}
+
+static CUfunction function(const char *kernel, unsigned shared)
+{
+    CUfunction f = NULL;
+
+    check(cu.cuModuleGetFunction(&f, module, kernel), kernel);
+    if (shared > 48 * 1024)
+        check(cu.cuFuncSetAttribute(f, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, (int)shared), kernel);
+    return f;
+}
+
+void launch(const char *kernel, struct size3 grid, struct size3 block, unsigned shared, void **args)
+{
+    CUfunction f = function(kernel, shared);
+
+    check(cu.cuLaunchKernel(f, grid.x, grid.y, grid.z, block.x, block.y, block.z, shared, NULL, args, NULL), kernel);
+    check(cu.cuCtxSynchronize(), kernel);
+}
+
+void launch_cooperative(const char *kernel, struct size3 grid, struct size3 block, unsigned shared, void **args)
+{
+    CUfunction f = function(kernel, shared);
+
+    check(cu.cuLaunchCooperativeKernel(f, grid.x, grid.y, grid.z, block.x, block.y, block.z, shared, NULL, args),
+          kernel);
+    check(cu.cuCtxSynchronize(), kernel);
+}
+
+void *scratch(size_t bytes)
+{
+    if (nscratches == MAX_BLOCKS)
+        fail("more than %d blocks of memory", MAX_BLOCKS);
+    scratches[nscratches] = calloc(1, bytes);
+    if (!scratches[nscratches])
+        fail("out of memory");
+    return scratches[nscratches++];
+}
+
+uint32_t random_u32(void)
+{
+    random_state = random_state * 6364136223846793005u + 1442695040888963407u;
+    return (uint32_t)(random_state >> 33) ^ (uint32_t)(random_state >> 20);
+}
+
+float random_f32(float low, float high)
+{
+    return low + (high - low) * (float)(random_u32() >> 8) / 16777216.0f;
+}
+
+/* ---- Comparisons ---- */
+
+void expect_bytes(const void *got, const void *want, size_t bytes)
+{
+    const unsigned char *g = got, *w = want;
+
+    for (size_t i = 0; i < bytes; i++)
+        if (g[i] != w[i])
+            fail("byte %zu is 0x%02x, not 0x%02x", i, g[i], w[i]);
+}
+
+void expect_u32(const uint32_t *got, const uint32_t *want, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (got[i] != want[i])
+            fail("[%zu] is %u (0x%x), not %u (0x%x)", i, got[i], got[i], want[i], want[i]);
+}
+
+static bool is_close(double got, double want, double relative, double absolute)
+{
+    if (isnan(got) || isnan(want))
+        return isnan(got) && isnan(want);
+    return got == want || fabs(got - want) <= absolute + relative * fabs(want);
+}
+
+void expect_f64(const double *got, const double *want, size_t n, double relative, double absolute)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!is_close(got[i], want[i], relative, absolute))
+            fail("[%zu] is %.17g, not %.17g", i, got[i], want[i]);
+}
+
+void expect_f32(const float *got, const float *want, size_t n, double relative, double absolute)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!is_close((double)got[i], (double)want[i], relative, absolute))
+            fail("[%zu] is %.9g, not %.9g", i, (double)got[i], (double)want[i]);
+}
+
+/* ---- Running ---- */
+
+static char *read_file(const char *path)
+{
+    FILE *f = fopen(path, "rb");
+    char *text = NULL;
+    long size = -1;
+
+    if (f && !fseek(f, 0, SEEK_END))
+        size = ftell(f);
+    if (size >= 0)
+        text = calloc(1, (size_t)size + 1);
+    if (text) {
+        rewind(f);
+        if (fread(text, 1, (size_t)size, f) != (size_t)size) {
+            free(text);
+            text = NULL;
+        }
+    }
+    if (f)
+        fclose(f);
+    return text;
+}
+
+static void clean_up(void)
+{
+    while (nblocks)
+        cu.cuMemFree_v2(blocks[--nblocks]);
+    while (nscratches)
+        free(scratches[--nscratches]);
+    if (module)
+        cu.cuModuleUnload(module);
+    module = NULL;
+}
+
+static bool run_case(unsigned i, const char *text)
+{
+    random_state = 1;
+    failure[0] = 0;
+    if (!setjmp(end_of_case)) {
+        check(cu.cuModuleLoadData(&module, text), "cuModuleLoadData");
+        cases[i].run();
+    }
+    clean_up();
+    return !failure[0];
+}
+
+static const char *open_driver(void)
+{
+    const char *name = getenv("GSHARE_CUDA_LIB");
+    void *library = dlopen(name ? name : "libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+    CUdevice device;
+    CUcontext context;
+
+    if (!library)
+        return dlerror();
+#define RESOLVE(function, arguments)                                                                                   \
+    *(void **)&cu.function = dlsym(library, #function);                                                                \
+    if (!cu.function)                                                                                                  \
+        return #function;
+    CUDA_ABI_FUNCTIONS(RESOLVE)
+#undef RESOLVE
+    if (cu.cuInit(0) || cu.cuDeviceGet(&device, 0) || cu.cuDevicePrimaryCtxRetain(&context, device) ||
+        cu.cuCtxSetCurrent(context))
+        return "no context";
+    return NULL;
+}
+
+static bool is_wanted(const char *name, int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++)
+        if (!strcmp(argv[i], name))
+            return true;
+    return argc < 2;
+}
+
+int main(int argc, char **argv)
+{
+    static const char *const variants[] = {"O3", "O0", "G", "clang"};
+    const char *folder = getenv("GSHARE_CORPUS"), *problem = open_driver();
+    unsigned ran = 0, failed = 0;
+
+    if (problem) {
+        printf("Bail out! %s\n", problem);
+        return 1;
+    }
+    for (unsigned i = 0; i < ncases; i++) {
+        unsigned found = 0;
+
+        if (!is_wanted(cases[i].name, argc, argv))
+            continue;
+        for (unsigned v = 0; v < sizeof variants / sizeof variants[0]; v++) {
+            char path[512];
+            char *text;
+
+            snprintf(path, sizeof path, "%s/%s.%s.ptx", folder ? folder : CORPUS_PTX, cases[i].name, variants[v]);
+            text = read_file(path);
+            if (!text)
+                continue;
+            found++;
+            bool ok = run_case(i, text);
+            free(text);
+            failed += !ok;
+            printf("%sok %u - %s, %s%s%s\n", ok ? "" : "not ", ++ran, cases[i].name, variants[v], ok ? "" : ": ",
+                   failure);
+            fflush(stdout);
+        }
+        if (!found) {
+            printf("not ok %u - %s has no PTX\n", ++ran, cases[i].name);
+            failed++;
+        }
+    }
+    printf("1..%u\n", ran);
+    return failed ? 1 : 0;
+}
