@@ -215,23 +215,21 @@ gs_status gs_event_query(gs_event handle)
     return status;
 }
 
+/* Mistakes first: whether they are found must not hang on how far the device is. */
 static gs_status elapsed_check(struct session *session, gs_event start, gs_event end)
 {
-    const gs_event handle[2] = {start, end};
-    static const char *const name[2] = {"start", "end"};
+    struct event from, to;
+    gs_status status = event_read(session, start, &from);
 
-    for (unsigned i = 0; i < 2; i++) {
-        struct event captured;
-        gs_status status = event_read(session, handle[i], &captured);
-
-        if (status == GS_OK && !captured.position)
-            status = error_set(GS_ERR_INVALID_VALUE, "the %s event was never recorded", name[i]);
-        if (status == GS_OK)
-            status = event_ready(session, &captured);
-        if (status != GS_OK)
-            return status;
-    }
-    return GS_OK;
+    if (status == GS_OK)
+        status = event_read(session, end, &to);
+    if (status != GS_OK)
+        return status;
+    if (!from.position || !to.position)
+        return error_set(GS_ERR_INVALID_VALUE, "the %s event was never recorded",
+                         from.position ? "end" : "start");
+    status = event_ready(session, &from);
+    return status == GS_OK ? event_ready(session, &to) : status;
 }
 
 gs_status gs_event_elapsed(gs_event start, gs_event end, float *milliseconds)
