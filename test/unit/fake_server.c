@@ -32,7 +32,7 @@ struct block {
 };
 
 struct tenant {
-    bool used;
+    bool used, confirmed;
     uint64_t id, cookie;
     int segment_id;
     unsigned char *segment;
@@ -539,6 +539,14 @@ static void tenant_end(struct tenant *tenant)
     segment_free(tenant->segment, SEG_SIZE);
 }
 
+static void asker_gone(struct fake *fake, struct tenant *tenant)
+{
+    pthread_mutex_lock(&fake->lock);
+    if (tenant)
+        tenant_end(tenant);
+    pthread_mutex_unlock(&fake->lock);
+}
+
 static void attach_answer(struct fake *fake, uint64_t token)
 {
     struct ctl_attach_reply reply = {
@@ -566,9 +574,10 @@ static void attach_answer(struct fake *fake, uint64_t token)
     pthread_mutex_unlock(&fake->lock);
     name_reply(name, fake->instance, token);
     queue = mq_open(name, O_WRONLY | O_NONBLOCK);
-    must(queue >= 0, "mq_open of a reply queue");
-    must(!mq_send(queue, (const char *)&reply, sizeof(reply), 0), "mq_send of a reply");
-    mq_close(queue);
+    if (queue < 0 || mq_send(queue, (const char *)&reply, sizeof(reply), 0) < 0)
+        asker_gone(fake, tenant);
+    if (queue >= 0)
+        mq_close(queue);
 }
 
 static void detach_answer(struct fake *fake, uint64_t cookie)
@@ -578,6 +587,14 @@ static void detach_answer(struct fake *fake, uint64_t cookie)
         if (fake->tenant[i].used && fake->tenant[i].cookie == cookie)
             tenant_end(&fake->tenant[i]);
     }
+    pthread_mutex_unlock(&fake->lock);
+}
+
+static void confirm_note(struct fake *fake, uint64_t cookie)
+{
+    pthread_mutex_lock(&fake->lock);
+    for (unsigned i = 0; i < SESSIONS_MAX; i++)
+        fake->tenant[i].confirmed |= fake->tenant[i].used && fake->tenant[i].cookie == cookie;
     pthread_mutex_unlock(&fake->lock);
 }
 
@@ -594,6 +611,8 @@ static void *control_main(void *arg)
         memcpy(&header, bytes, sizeof(header));
         if (header.op == CTL_ATTACH)
             attach_answer(fake, header.token);
+        else if (header.op == CTL_CONFIRM)
+            confirm_note(fake, header.token);
         else if (header.op == CTL_DETACH)
             detach_answer(fake, header.token);
     }
@@ -711,6 +730,16 @@ unsigned fake_sessions_open(struct fake *fake)
         n += fake->tenant[i].used;
     pthread_mutex_unlock(&fake->lock);
     return n;
+}
+
+void fake_end_unconfirmed(struct fake *fake)
+{
+    pthread_mutex_lock(&fake->lock);
+    for (unsigned i = 0; i < SESSIONS_MAX; i++) {
+        if (fake->tenant[i].used && !fake->tenant[i].confirmed)
+            tenant_end(&fake->tenant[i]);
+    }
+    pthread_mutex_unlock(&fake->lock);
 }
 
 unsigned fake_host_blocks(struct fake *fake)

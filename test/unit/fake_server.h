@@ -41,6 +41,8 @@ void fake_fault(struct fake *fake, gs_status status, const char *message);
 void fake_refuse_next(struct fake *fake, gs_status status, const char *message);
 /* The next attach is granted, but with a segment of another layout version. */
 void fake_break_next_segment(struct fake *fake);
+/* What a server does after 2 s: ends sessions that were granted and not confirmed. */
+void fake_end_unconfirmed(struct fake *fake);
 
 /* What was asked of it so far. */
 unsigned fake_sessions_open(struct fake *fake);
