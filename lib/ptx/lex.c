@@ -69,6 +69,8 @@ static void skip_line(struct lexer *lx)
 /* False: a comment that does not end. */
 static bool skip_comment(struct lexer *lx)
 {
+    lx->open_line = lx->line;
+    lx->open_column = (uint32_t)(lx->cur - lx->line_start) + 1;
     for (lx->cur += 2; lx->cur < lx->end; lx->cur++) {
         if (*lx->cur == '*' && at(lx, 1) == '/') {
             lx->cur += 2;
@@ -268,6 +270,8 @@ void lexer_next(struct lexer *lx, struct token *tok)
     tok->why = NULL;
     c = at(lx, 0);
     if (!ended) {
+        tok->line = lx->open_line;
+        tok->column = lx->open_column;
         bad(tok, "a comment that does not end");
         return;
     }

@@ -40,7 +40,8 @@ struct token {
 struct lexer {
     const char *cur, *end, *line_start;
     uint32_t line;
-    locale_t c_locale; /* made when the first decimal fraction is met */
+    uint32_t open_line, open_column; /* of a comment that does not end */
+    locale_t c_locale;               /* made when the first decimal fraction is met */
 };
 
 void lexer_init(struct lexer *lx, const char *text, size_t len);

@@ -163,6 +163,7 @@ static bool parse_suffix(struct parser *p, struct raw *r, const char *suffix, ui
 {
     static const char xyzw[] = "xyzwrgba";
     const char *at;
+    char name[48];
 
     if (r->kind == RAW_VECREG && len == 1) {
         at = strchr(xyzw, suffix[0]);
@@ -174,8 +175,10 @@ static bool parse_suffix(struct parser *p, struct raw *r, const char *suffix, ui
     }
     if (r->kind == RAW_REG && parse_selector(suffix, len, &r->sel))
         return true;
-    return parser_fail(p, &r->tok, "'%.*s' is no part of an operand", (int)(len < 32 ? len : 32),
-                       suffix);
+    token_clip(&r->tok, name, sizeof(name));
+    if (r->kind == RAW_NAME)
+        return parser_fail(p, &r->tok, "'%s' is not declared", name);
+    return parser_fail(p, &r->tok, "'%s' does not have that part", name);
 }
 
 /* At a name: a register, special register, symbol+offset, label ... */

@@ -1,0 +1,415 @@
+/* The PTX reader on bad text: the place and what was expected, bounds, cuts and flips, and no
+ * memory. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "ptx/ptx.h"
+#include "ptx_files.h"
+
+#define HEADER ".version 8.7\n.target sm_90\n.address_size 64\n"
+
+static int parse(const char *text, struct ptx_error *err)
+{
+    struct ptx_module *m = NULL;
+    int status = ptx_parse(text, strlen(text), &m, err);
+
+    if (status)
+        assert_null(m);
+    ptx_module_free(m);
+    return status;
+}
+
+static void mistakes_in_instructions_are_placed_and_explained(void **state)
+{
+    /* BODY stands on line 7 of what ptx_wrap_body makes. */
+    static const struct {
+        const char *body;
+        unsigned column;
+        const char *says[2];
+    } cases[] = {
+        {"add.s32 %r1, %r2;", 17, {"expected a register or constant as operand 3", "found ';'"}},
+        {"add.s32 %r1, %r2, %r3, %r4;", 24, {"expected ';' as operand 4", "found '%r4'"}},
+        {"add.s32 %r1, %r2, %q3;", 19, {"expected a register of type .s32", "'%q3' of type .b64"}},
+        {"add.s32 5, %r2, %r3;", 9, {"expected a register as operand 1", "found '5'"}},
+        {"add.s33 %r1, %r2, %r3;", 4, {"expected a type in 'add.s33'", "found '.s33'"}},
+        {"add.s32.ftz %r1, %r2, %r3;", 8, {"expected no further modifier", "found '.ftz'"}},
+        {"mul.s32 %r1, %r2, %r3;", 4, {"expected", "'mul.s32'"}},
+        {"addd.s32 %r1, %r2, %r3;", 1, {"expected an instruction", "'addd.s32'"}},
+        {"add.f32 %f1, %f2, 1;", 19, {"expected a .f32 constant", "integer"}},
+        {"add.s32 %r1, %r2, 0f3F800000;", 19, {"expected a .s32 constant", "floating-point"}},
+        {"ld.global.u32 %r1, %q1;", 20, {"expected an address in brackets", "found '%q1'"}},
+        {"ld.global.u32 %r1, [%h1];", 20, {"32-bit or 64-bit register", ".b16"}},
+        {"ld.global.v2.u32 {%r1, %r2, %r3}, [%q1];", 1, {"expected a list of 2", "found 3"}},
+        {"ld.global.v2.u32 %r1, [%q1];", 18, {"list of them", "found '%r1'"}},
+        {"ld.shared.u32 %r1, [p0];", 1, {"'p0' lies in .param", ".shared"}},
+        {"ld.global.u32 {5}, [%q1];", 15, {"expected a register", "found '{'"}},
+        {"@%r1 bra A;", 2, {"expected a predicate register", "'%r1'"}},
+        {"bra NOWHERE;", 5, {"'NOWHERE' is not declared", ""}},
+        {"mov.u32 %r1, nothing;", 14, {"'nothing', which is not declared", ""}},
+        {"mov.u32 %r16, 0;", 9, {"'%r16', which is not declared", ""}},
+        {"mov.u32 %r1, %tid.w;", 14, {"%tid", ""}},
+        {"call f, (%r1);", 6, {"expected a declared function", ""}},
+        {"A: ret; A: ret;", 9, {"'A' is declared twice", ""}},
+        {"{ mov.u32 %r1, 0;", 0, {"expected", "end of the text"}},
+        {"mov.u32 %r1, 0", 0, {"expected ',' or ';'", "found 'ret'"}},
+        {"mov.u32 %r1, 12345678901234567890123;", 14, {"does not fit 64 bits", ""}},
+        {"mov.f32 %f1, 0f3F8;", 14, {"0f needs 8", ""}},
+        {"mov.u32 %r1, (1 / 0);", 20, {"divided by zero", ""}},
+        {"mov.u32 %r1, \x01;", 14, {"a character that PTX does not use", ""}},
+        {"mov.b32 %r1, {%h1, %h2, %h3};", 14, {"3 elements do not make", ""}},
+        {"atom.global.cas.b32 %r1, [%q1], %r2;",
+         36,
+         {"expected a register or constant as operand 4", ""}},
+        {"atom.global.inc.s32 %r1, [%q1], %r2;", 1, {"does not come for .s32", ""}},
+        {"lop3.b32 %r1, %r2, %r3, %r4, 256;", 1, {"truth table", "256"}},
+        {"cp.async.ca.shared.global [%r1], [%q1], 5;", 1, {"4, 8 or 16", "found 5"}},
+        {"mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%f1}, {%r1}, {%r2}, {%f1};",
+         1,
+         {"list of 4 registers", ""}},
+        {"mma.sync.aligned.m16n8k4.row.col.f32.f16.f16.f32 {%f1}, {%r1}, {%r2}, {%f1};",
+         1,
+         {"this shape", ""}},
+        {"tex.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%q1, {%f1}];",
+         1,
+         {"expected 2 coordinates", "found 1"}},
+        {".reg .b32 x; .reg .b32 x;", 24, {"'x' is declared twice", ""}},
+        {".reg .foo x;", 6, {"expected a register type", "'.foo'"}},
+        {".local .b8 x[-1];", 14, {"expected an array size", "found '-'"}},
+        {".local .align 3 .b8 x[4];", 15, {"power of two", "found 3"}},
+    };
+    struct ptx_error err;
+    size_t i;
+
+    (void)state;
+    for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        char *text = ptx_wrap_body(cases[i].body);
+        int status = parse(text, &err);
+
+        if (status != -EINVAL ||
+            (cases[i].column && (err.line != 7 || err.column != cases[i].column)) ||
+            !strstr(err.text, cases[i].says[0]) || !strstr(err.text, cases[i].says[1]))
+            fail_msg("%s gives %d, %u:%u: %s", cases[i].body, status, err.line, err.column,
+                     err.text);
+        free(text);
+    }
+}
+
+static void mistakes_outside_of_functions_are_placed_and_explained(void **state)
+{
+    static const struct {
+        const char *text;
+        unsigned line, column;
+        const char *says;
+    } cases[] = {
+        {"", 1, 1, "expected .version, found the end of the text"},
+        {"int main() { return 0; }", 1, 1, "expected .version, found 'int'"},
+        {".version 8.7\n", 2, 1, "expected .target"},
+        {".version 8.7\n.target compute_90\n", 2, 9, "expected a target such as sm_90"},
+        {HEADER ".global .u32 x = y;", 4, 18, "'y' is not declared"},
+        {HEADER ".global .u32 x[2] = {1, 2, 3};", 4, 28,
+         "more values than the variable has room for"},
+        {HEADER ".global .u16 a; .global .u16 x = a;", 4, 34, "does not fit in .u16"},
+        {HEADER ".global .u32 x; .global .f32 x;", 4, 30, "'x' was declared differently before"},
+        {HEADER ".global .pred x;", 4, 15, "cannot be .pred"},
+        {HEADER ".shared .u32 x = 1;", 4, 16, "may have an initialiser"},
+        {HEADER ".global .b8 x[];", 4, 13, "without a size"},
+        {HEADER ".entry k() { ret; } .entry k() { ret; }", 4, 32, "'k' is defined twice"},
+        {HEADER ".func f(.param .b32 a); .func f(.param .b64 a);", 4, 31,
+         "with other parameters before"},
+        {HEADER ".entry k(.param .u32 a { ret; }", 4, 24, "expected ',' or ')', found '{'"},
+        {HEADER ".func f(.param .b32 a);\n.entry k() {\n call f, ();\n}", 6, 2,
+         "the call has 0 arguments, its callee 1"},
+        {HEADER "/* never ends", 4, 1, "a comment that does not end"},
+        {HEADER ".file 1 \"never ends", 4, 9, "a string that does not end on its line"},
+        {HEADER ".wrong", 4, 1, "found '.wrong'"},
+    };
+    struct ptx_error err;
+    size_t i;
+
+    (void)state;
+    for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        int status = parse(cases[i].text, &err);
+
+        if (status != -EINVAL || err.line != cases[i].line || err.column != cases[i].column ||
+            !strstr(err.text, cases[i].says))
+            fail_msg("%s\ngives %d, %u:%u: %s", cases[i].text, status, err.line, err.column,
+                     err.text);
+    }
+}
+
+static void what_is_left_out_is_refused_by_name_and_line(void **state)
+{
+    static const char *const bodies[][2] = {
+        {"wgmma.fence.sync.aligned;", "wgmma.fence.sync.aligned"},
+        {"cp.async.bulk.commit_group;", "cp.async.bulk.commit_group"},
+        {"tcgen05.alloc.cta_group::1.sync.aligned.b32 [%r1], 32;", "tcgen05.alloc"},
+        {"barrier.cluster.arrive;", "barrier.cluster.arrive"},
+        {"mapa.u64 %q1, %q2, %r1;", "mapa.u64"},
+        {"ld.shared::cluster.u32 %r1, [%r2];", "clusters"},
+        {"multimem.ld_reduce.add.f32 %f1, [%q1];", "multimem"},
+        {"mma.sp.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%f1}, {%r1}, {%r1}, {%f1}, %r1, 0;",
+         "mma.sp"},
+    };
+    struct ptx_error err;
+    size_t i;
+
+    (void)state;
+    for (i = 0; i < sizeof(bodies) / sizeof(bodies[0]); i++) {
+        char *text = ptx_wrap_body(bodies[i][0]);
+
+        if (parse(text, &err) != -ENOTSUP || err.line != 7 || !strstr(err.text, bodies[i][1]) ||
+            !strstr(err.text, "not supported"))
+            fail_msg("%s gives %u:%u: %s", bodies[i][0], err.line, err.column, err.text);
+        free(text);
+    }
+    assert_int_equal(parse(HEADER ".entry k() .explicitcluster { ret; }", &err), -ENOTSUP);
+    assert_int_equal(parse(".version 9.1\n.target sm_90\n", &err), -ENOTSUP);
+}
+
+/* ---- bounds ---- */
+
+static char *repeat(const char *before, const char *unit, size_t times, const char *after)
+{
+    size_t n = strlen(unit), i;
+    char *text = malloc(strlen(before) + n * times + strlen(after) + 1), *at = stpcpy(text, before);
+
+    for (i = 0; i < times; i++, at += n)
+        memcpy(at, unit, n);
+    strcpy(at, after);
+    return text;
+}
+
+static void huge_things_are_refused_before_they_are_made(void **state)
+{
+    static const char *const texts[] = {
+        HEADER ".entry k() { .reg .b32 %r<4294967295>; ret; }",
+        HEADER ".entry k() { .reg .b32 %r<1048577>; ret; }",
+        HEADER ".entry k() { .reg .b32 %r<900000>; .reg .b32 %s<900000>; ret; }",
+        HEADER ".global .b8 x[18446744073709551615];",
+        HEADER ".global .u64 x[1000000][1000000][1000000];",
+        HEADER ".global .u64 x[4294967296][4294967296];",
+        HEADER ".global .b8 x[200000000000] = {1}; .global .b8 y[4000000000][60] = {{1}, {2}}; "
+               ".global .b8 z[3][100000000] = {{1}, {2}, {3}};",
+        HEADER ".entry k(.param .b8 x[100000000]) { ret; }",
+    };
+    struct ptx_error err;
+    char *text;
+    size_t i;
+
+    (void)state;
+    for (i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+        if (parse(texts[i], &err) != -E2BIG)
+            fail_msg("%s gives %u:%u: %s", texts[i], err.line, err.column, err.text);
+    text = repeat(HEADER ".entry k() { ", "{ ", 100000, "");
+    assert_int_equal(parse(text, &err), -E2BIG);
+    free(text);
+    text = repeat(HEADER ".entry k() { .reg .b32 r; mov.b32 r, ", "(", 100000, "");
+    assert_int_equal(parse(text, &err), -E2BIG);
+    free(text);
+    text = repeat(HEADER ".entry k() { .reg .b32 r; mov.b32 r, ", "-", 100000, "");
+    assert_int_equal(parse(text, &err), -E2BIG);
+    free(text);
+    text = repeat(HEADER ".entry k() { .reg .b32 r; mov.b32 r, ", "1 ? ", 100000, "");
+    assert_int_equal(parse(text, &err), -E2BIG);
+    free(text);
+    text = repeat(HEADER ".global .b8 x[4] = ", "{", 100000, "");
+    assert_int_equal(parse(text, &err), -EINVAL);
+    free(text);
+    text = repeat(HEADER ".entry k() { .reg .b32 r; mov.b32 r, {", "r, ", 100000, "r}; }");
+    assert_int_equal(parse(text, &err), -E2BIG);
+    free(text);
+    text = repeat(HEADER ".func f(", ".param .b32 a, ", 100000, ".param .b32 a);");
+    assert_int_equal(parse(text, &err), -E2BIG);
+    free(text);
+    text = repeat(HEADER ".global .b8 x", "[1]", 100000, ";");
+    assert_int_equal(parse(text, &err), -E2BIG);
+    free(text);
+    text = repeat(HEADER ".entry k() { .reg .b32 r; mov.b32 r", ", r", 100000, "; }");
+    assert_int_equal(parse(text, &err), -EINVAL);
+    free(text);
+}
+
+/* Each of these would take minutes if something in the reader were quadratic. */
+static void long_texts_are_read_in_linear_time(void **state)
+{
+    struct ptx_error err;
+    char *text;
+
+    (void)state;
+    text = repeat(HEADER ".entry k() {", "{ .reg .b32 x; mov.b32 x, 1; bra L; L: }\n", 200000,
+                  "ret; }");
+    assert_int_equal(parse(text, &err), 0);
+    free(text);
+    text = repeat(HEADER ".entry k() {", "{{{{{{{{ bra L; }}}}}}}}\n", 100000, "L: ret; }");
+    assert_int_equal(parse(text, &err), 0);
+    free(text);
+    text = repeat(HEADER, "// nothing\n", 500000, "");
+    assert_int_equal(parse(text, &err), 0);
+    free(text);
+    text = repeat(HEADER ".global .b8 x[4000000] = {", "1,", 1000000, "1};");
+    assert_int_equal(parse(text, &err), 0);
+    free(text);
+}
+
+/* ---- cuts and flips ---- */
+
+static void every_cut_of_a_module_gives_an_error_or_a_module(void **state)
+{
+    static const char *const names[] = {"every_form.ptx", "sample_O3.ptx"};
+    struct ptx_error err;
+    size_t len, n, i;
+
+    (void)state;
+    for (i = 0; i < 2; i++) {
+        char *text = ptx_file_read(names[i], &len);
+
+        for (n = 0; n < len; n += n < 3000 ? 1 : 37) {
+            char *cut = malloc(n ? n : 1); /* so that a sanitizer sees a read beyond */
+            struct ptx_module *m = NULL;
+            int status;
+
+            memcpy(cut, text, n);
+            status = ptx_parse(cut, n, &m, &err);
+            if (status) {
+                assert_true(status == -EINVAL && err.line > 0 && err.column > 0 && err.text[0]);
+                assert_null(m);
+            }
+            ptx_module_free(m);
+            free(cut);
+        }
+        free(text);
+    }
+}
+
+static void every_flipped_byte_gives_an_error_or_a_module(void **state)
+{
+    static const char replacements[] = {0, ';', '{', '}', '.', '%', '0', ',', '(', '"', (char)0xff};
+    struct ptx_error err;
+    size_t len, n, i;
+    char *text = ptx_file_read("clang_O2.ptx", &len), old;
+
+    (void)state;
+    for (n = 0; n < len; n++) {
+        old = text[n];
+        for (i = n % 3; i < sizeof(replacements); i += 3) {
+            text[n] = replacements[i];
+            parse(text, &err);
+        }
+        text[n] = old;
+    }
+    free(text);
+}
+
+/* ---- no memory ---- */
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define OWN_ALLOCATOR 0
+#elif defined(__has_feature)
+#define OWN_ALLOCATOR !(__has_feature(address_sanitizer) || __has_feature(thread_sanitizer))
+#else
+#define OWN_ALLOCATOR 1
+#endif
+
+#if OWN_ALLOCATOR
+/* The C library's own names for them: these stand in front, let the n-th request fail, and count
+ * what is not given back. */
+void *__libc_malloc(size_t size);
+void *__libc_calloc(size_t count, size_t size);
+void *__libc_realloc(void *old, size_t size);
+void __libc_free(void *mem);
+
+static long fail_at = -1; /* requests until one fails; below zero: none does */
+static long live;
+
+static int fails(void)
+{
+    return fail_at >= 0 && fail_at-- == 0;
+}
+
+static void *counted(void *mem)
+{
+    live += mem != NULL;
+    return mem;
+}
+
+void *malloc(size_t size)
+{
+    return fails() ? NULL : counted(__libc_malloc(size));
+}
+
+void *calloc(size_t count, size_t size)
+{
+    return fails() ? NULL : counted(__libc_calloc(count, size));
+}
+
+void *realloc(void *old, size_t size)
+{
+    if (fails())
+        return NULL;
+    return old ? __libc_realloc(old, size) : counted(__libc_malloc(size));
+}
+
+void free(void *mem)
+{
+    live -= mem != NULL;
+    __libc_free(mem);
+}
+
+static void each_failed_allocation_is_reported_and_leaks_nothing(void **state)
+{
+    size_t len;
+    char *text = ptx_file_read("every_form.ptx", &len);
+    struct ptx_module *m;
+    struct ptx_error err;
+    int status = -ENOMEM;
+    long n, before;
+
+    (void)state;
+    for (n = 0; status; n++) {
+        m = NULL;
+        before = live;
+        fail_at = n;
+        status = ptx_parse(text, len, &m, &err);
+        if (status && status != -ENOMEM)
+            fail_msg("with request %ld failed: %d, %u:%u: %s", n, status, err.line, err.column,
+                     err.text);
+        if (status)
+            assert_int_equal(live, before);
+        if (fail_at >= 0)
+            assert_int_equal(status, 0); /* fewer requests than that */
+    }
+    fail_at = -1;
+    assert_true(n > 20);
+    ptx_module_free(m);
+    free(text);
+}
+#else
+static void each_failed_allocation_is_reported_and_leaks_nothing(void **state)
+{
+    (void)state;
+    print_message("the sanitizer has its own allocator\n");
+    skip();
+}
+#endif
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(mistakes_in_instructions_are_placed_and_explained),
+        cmocka_unit_test(mistakes_outside_of_functions_are_placed_and_explained),
+        cmocka_unit_test(what_is_left_out_is_refused_by_name_and_line),
+        cmocka_unit_test(huge_things_are_refused_before_they_are_made),
+        cmocka_unit_test(long_texts_are_read_in_linear_time),
+        cmocka_unit_test(every_cut_of_a_module_gives_an_error_or_a_module),
+        cmocka_unit_test(every_flipped_byte_gives_an_error_or_a_module),
+        cmocka_unit_test(each_failed_allocation_is_reported_and_leaks_nothing),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
