@@ -115,7 +115,9 @@ pid_t reply_queue_holder(mqd_t queue)
 {
     struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
 
-    if (fcntl(queue, F_GETLK, &lock) < 0 || lock.l_type == F_UNLCK)
+    if (fcntl(queue, F_GETLK, &lock) < 0)
+        return 0;
+    if (lock.l_type == F_UNLCK)
         return -1;
     return lock.l_pid > 0 ? lock.l_pid : 0;
 }

@@ -104,8 +104,13 @@ bool tenant_opened(struct tenant *tenant, const struct link_opened *opened, cons
     }
     tenant->state = TENANT_OPEN;
     tenant->mem_limit = opened->mem_limit;
-    if (tenant->close_wanted || shmctl(tenant->segment_id, IPC_STAT, &ds) < 0) {
-        reply_refuse(&tenant->reply, GS_ERR_SYSTEM, "the session was closed while it was opened");
+    if (tenant->close_wanted) { /* nobody waits for the answer */
+        tenant_close(tenant);
+        return true;
+    }
+    if (shmctl(tenant->segment_id, IPC_STAT, &ds) < 0) {
+        reply_refuse(&tenant->reply, GS_ERR_SYSTEM, "looking at the session segment: %s",
+                     strerror(errno));
         tenant_close(tenant);
         return true;
     }
