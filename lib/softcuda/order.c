@@ -1,0 +1,321 @@
+// The order of operations: what each stream holds, when an operation may start, and what its
+// completion sets off.
+//
+// All under the engine's lock. Nothing here runs a kernel or moves more than a word: an operation
+// that has to is handed to the engine's threads.
+#include <stdlib.h>
+
+#include "common/util.h"
+#include "softcuda/engine.h"
+#include "softcuda/engine_parts.h"
+#include "softcuda/graph.h"
+#include "softcuda/grid.h"
+#include "softcuda/memory.h"
+
+static struct op *ready_head, *ready_tail; // to be started by engine_pump
+static struct op *polled;                  // OP_MEM with a wait that did not hold yet
+static uint64_t polled_changed;
+static CUstream all_streams;
+static struct mem_view pump_view;
+static struct view_slot *pump_slot;
+
+void engine_op_ready(struct op *op)
+{
+    op->link = NULL;
+    if (ready_head)
+        ready_tail->link = op;
+    else
+        ready_head = op;
+    ready_tail = op;
+}
+
+// Starts what waited for STREAM to come as far as it now is.
+static void stream_release_waiters(CUstream stream)
+{
+    struct op **at = &stream->waiters;
+    uint64_t completed = atomic_load_explicit(&stream->completed, memory_order_relaxed);
+
+    while (*at) {
+        struct op *op = *at;
+
+        if (op->wait.position > completed) {
+            at = &op->link;
+            continue;
+        }
+        *at = op->link;
+        engine_op_ready(op);
+    }
+}
+
+static bool is_blocking(CUstream stream)
+{
+    return !(stream->flags & CU_STREAM_NON_BLOCKING);
+}
+
+static void stream_op_done(CUstream stream, struct op *op)
+{
+    stream->head = op->next;
+    stream->context->blocking_ops -= is_blocking(stream);
+    if (!stream->head)
+        stream->tail = NULL;
+    else
+        engine_op_ready(stream->head);
+    // Release: everything the operation did; pairs with the acquire in engine_reached.
+    atomic_store_explicit(&stream->completed,
+                          atomic_load_explicit(&stream->completed, memory_order_relaxed) + 1,
+                          memory_order_release);
+    stream_release_waiters(stream);
+    callers_wake();
+}
+
+void engine_op_finish(struct op *op)
+{
+    CUstream stream = op->stream;
+    struct op *whole;
+
+    if (op->kind == OP_EVENT) {
+        CUevent event = op->event.event;
+
+        event->recorded_at = clock_ns();
+        event_release(event);
+    } else if (op->kind == OP_WAIT) {
+        stream_release(op->wait.stream);
+    }
+    if (op->run) {
+        whole = graph_run_node_done(op->run, op->node);
+        op_free(op);
+        if (!whole)
+            return;
+        op = whole;
+    }
+    stream_op_done(stream, op);
+    op_free(op);
+    stream_release(stream);
+}
+
+CUcontext op_root(const struct op *op)
+{
+    return op->kind == OP_KERNEL ? op->grid->context->root : op->stream->context->root;
+}
+
+// Runs value writes and waits as far as they go. True: finished, one way or the other.
+static bool op_mem_try(struct op *op)
+{
+    bool fault = false, done;
+
+    mem_view_begin(&pump_view, pump_slot);
+    done = op_mem_advance(op, &pump_view, &fault);
+    mem_view_end(pump_slot);
+    if (fault)
+        engine_fail(op_root(op), CUDA_ERROR_ILLEGAL_ADDRESS);
+    return done;
+}
+
+static void op_start(struct op *op)
+{
+    CUstream target;
+
+    // After a sticky error nothing starts: streams drain, so that waiters and destructors get
+    // through.
+    if (atomic_load_explicit(&op_root(op)->error, memory_order_relaxed) && op->kind != OP_GRAPH) {
+        engine_op_finish(op);
+        return;
+    }
+    switch (op->kind) {
+    case OP_KERNEL:
+        place_submit(op->grid);
+        break;
+    case OP_COPY:
+    case OP_FILL:
+        op->task.is_block = false;
+        op->task.level = priority_level(op->stream->priority);
+        engine_task_push(&op->task);
+        break;
+    case OP_MEM:
+        if (op_mem_try(op)) {
+            engine_op_finish(op);
+        } else {
+            op->link = polled;
+            polled = op;
+            polled_changed++;
+        }
+        break;
+    case OP_HOST:
+        callback_push(op);
+        break;
+    case OP_WAIT:
+        target = op->wait.stream;
+        if (engine_reached(target, op->wait.position)) {
+            engine_op_finish(op);
+        } else {
+            op->link = target->waiters;
+            target->waiters = op;
+        }
+        break;
+    case OP_GRAPH:
+        graph_run_start(op);
+        break;
+    case OP_EMPTY:
+    case OP_EVENT:
+        engine_op_finish(op);
+        break;
+    }
+}
+
+bool polled_present(uint64_t *changed)
+{
+    *changed = polled_changed;
+    return polled != NULL;
+}
+
+// Looks at the words that streams wait for. Finished ones leave the list first, as finishing may
+// start others that join it.
+void polled_look(void)
+{
+    struct op *list = polled;
+
+    polled = NULL;
+    while (list) {
+        struct op *op = list;
+
+        list = op->link;
+        if (atomic_load_explicit(&op_root(op)->error, memory_order_relaxed) || op_mem_try(op)) {
+            engine_op_finish(op);
+            polled_changed++;
+        } else {
+            op->link = polled;
+            polled = op;
+        }
+    }
+}
+
+void engine_pump(void)
+{
+    do {
+        while (ready_head) {
+            struct op *op = ready_head;
+
+            ready_head = op->link;
+            op_start(op);
+        }
+        place_all();
+    } while (ready_head);
+    engine_threads_wake();
+}
+
+void engine_fail(CUcontext root, CUresult error)
+{
+    int none = CUDA_SUCCESS;
+
+    // Release: pairs with the acquire in context_current.
+    if (!atomic_compare_exchange_strong_explicit(&root->error, &none, error, memory_order_release,
+                                                 memory_order_relaxed))
+        return;
+    place_stop(root);
+    callers_wake();
+}
+
+// ---- Submitting
+
+CUstream order_streams(void)
+{
+    return all_streams;
+}
+
+void engine_stream_link(CUstream stream)
+{
+    stream->next = all_streams;
+    all_streams = stream;
+}
+
+void engine_stream_unlink(CUstream stream)
+{
+    CUstream *at = &all_streams;
+
+    while (*at != stream)
+        at = &(*at)->next;
+    *at = stream->next;
+}
+
+static uint64_t stream_append(CUstream stream, struct op *op)
+{
+    uint64_t position = atomic_load_explicit(&stream->submitted, memory_order_relaxed) + 1;
+
+    op->stream = stream;
+    op->next = NULL;
+    if (op->kind == OP_EVENT)
+        op->event.position = position;
+    stream_reference(stream);
+    if (stream->head) {
+        stream->tail->next = op;
+    } else {
+        stream->head = op;
+        engine_op_ready(op);
+    }
+    stream->tail = op;
+    stream->context->blocking_ops += is_blocking(stream);
+    atomic_store_explicit(&stream->submitted, position, memory_order_release);
+    return position;
+}
+
+static bool append_wait(CUstream stream, CUstream target)
+{
+    struct op *op = op_new(OP_WAIT);
+
+    if (!op)
+        return false;
+    op->wait.stream = target;
+    op->wait.position = atomic_load_explicit(&target->submitted, memory_order_relaxed);
+    stream_reference(target);
+    stream_append(stream, op);
+    return true;
+}
+
+// The default stream waits for the blocking streams of its context, and they for it.
+static bool append_default_waits(CUstream stream)
+{
+    CUstream legacy = stream->context->legacy;
+
+    if (stream == legacy) {
+        for (CUstream s = all_streams; s && stream->context->blocking_ops; s = s->next) {
+            if (s != stream && s->context == stream->context && is_blocking(s) &&
+                !stream_is_idle(s) && !append_wait(stream, s))
+                return false;
+        }
+        return true;
+    }
+    if (is_blocking(stream) && !stream_is_idle(legacy)) {
+        uint64_t position = atomic_load_explicit(&legacy->submitted, memory_order_relaxed);
+
+        if (stream->legacy_seen == position)
+            return true;
+        stream->legacy_seen = position;
+        return append_wait(stream, legacy);
+    }
+    return true;
+}
+
+CUresult engine_submit(CUstream stream, struct op *op, uint64_t *position)
+{
+    CUresult result = CUDA_SUCCESS;
+    uint64_t at;
+
+    engine_lock();
+    if (append_default_waits(stream)) {
+        at = stream_append(stream, op);
+        if (position)
+            *position = at;
+    } else {
+        op_free(op);
+        result = CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    engine_pump();
+    engine_unlock();
+    return result;
+}
+
+bool order_init(void)
+{
+    pump_slot = view_slot_new();
+    return pump_slot != NULL;
+}
