@@ -148,9 +148,8 @@ void stream_commit(struct session *session, struct stream *stream, uint32_t size
         return;
     }
     stream->tail += size;
-    /* release: pairs with the dispatcher's acquire of the tail; the record is complete before it.
-     */
-    atomic_store_explicit(&session->client->tail[stream->number], stream->tail,
-                          memory_order_release);
+    /* seq_cst: before activity_signal's load of the activity word. As a release store it could pass
+     * that load, and the dispatcher take the bit without seeing the record. */
+    atomic_store(&session->client->tail[stream->number], stream->tail);
     activity_signal(session, stream->number);
 }
