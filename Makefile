@@ -196,9 +196,10 @@ endif
 
 # ---- Demo ------------------------------------------------------------------------------------
 demo: all $(BUILD)/examples/demo $(if $(IMAGE),,$(BUILD)/demo/photo.jpg)
-	$(BUILD)/examples/demo --device $(DEVICE) --output $(BUILD)/demo $(or $(IMAGE),$(BUILD)/demo/photo.jpg)
+	@$(BUILD)/examples/demo --device $(DEVICE) --output $(BUILD)/demo $(or $(IMAGE),$(BUILD)/demo/photo.jpg)
 $(BUILD)/demo/photo.jpg:
-	examples/demo/photo $@
+	$(call say,GET,$@)
+	@examples/demo/photo $@
 
 # ---- Tests -----------------------------------------------------------------------------------
 # test/unit/test_ROOM_*.c     cmocka; linked with every room, its own first
@@ -238,7 +239,7 @@ $(BUILD)/test/conformance/test_%: $(BUILD)/obj/test/conformance/test_%.o $(call 
 
 tests: $(TESTS)
 test: all tests $(EXAMPLES)
-	BUILD=$(BUILD) DEVICE=$(DEVICE) TIME_SCALE=$(if $(SANITIZE),5,1) test/run \
+	@BUILD=$(BUILD) DEVICE=$(DEVICE) TIME_SCALE=$(if $(SANITIZE),5,1) test/run \
 	    $(if $(filter cmocka,$(HAVE)),,$(patsubst %,--skip "%: cmocka is not installed",$(UNIT_TESTS))) $(TESTS)
 
 # Fuzz targets, with libFuzzer: make fuzz CC=clang BUILD=build/fuzz SANITIZE=fuzzer-no-link,address,undefined
