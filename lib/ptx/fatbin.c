@@ -31,241 +31,245 @@ static const uint32_t WRAPPER_MAGIC = 0x466243b1u;
 
 enum { KIND_PTX = 1 };
 enum {
-  FLAG_LZ4 = 0x2000,
-  FLAG_ZSTD = 0x8000,
-  FLAG_ARCH_ONLY = 0x100000 /* sm_90a: for that one alone */
+    FLAG_LZ4 = 0x2000,
+    FLAG_ZSTD = 0x8000,
+    FLAG_ARCH_ONLY = 0x100000 /* sm_90a: for that one alone */
 };
 
 struct header {
-  uint32_t magic;
-  uint16_t version, header_size;
-  uint64_t size;
+    uint32_t magic;
+    uint16_t version, header_size;
+    uint64_t size;
 };
 
 struct entry {
-  uint16_t kind, version;
-  uint32_t header_size;
-  uint64_t size;
-  uint32_t packed_size, options;
-  uint16_t minor, major;
-  uint32_t arch;
-  uint32_t name_offset, name_size;
-  uint64_t flags, reserved, unpacked_size;
+    uint16_t kind, version;
+    uint32_t header_size;
+    uint64_t size;
+    uint32_t packed_size, options;
+    uint16_t minor, major;
+    uint32_t arch;
+    uint32_t name_offset, name_size;
+    uint64_t flags, reserved, unpacked_size;
 };
 
 struct wrapper {
-  uint32_t magic, version;
-  const void *data;
-  void *more;
+    uint32_t magic, version;
+    const void *data;
+    void *more;
 };
 
 _Static_assert(sizeof(struct header) == 16, "header of a fatbin");
-_Static_assert(sizeof(struct entry) == 64 &&
-                   offsetof(struct entry, arch) == 28 &&
+_Static_assert(sizeof(struct entry) == 64 && offsetof(struct entry, arch) == 28 &&
                    offsetof(struct entry, flags) == 40 &&
                    offsetof(struct entry, unpacked_size) == 56,
                "header of a fatbin's entry");
 _Static_assert(sizeof(struct wrapper) == 24, "__fatBinC_Wrapper");
 
 struct found {
-  struct entry entry;
-  const unsigned char *payload;
+    struct entry entry;
+    const unsigned char *payload;
 };
 
-bool fatbin_is_fatbin(const void *image, size_t size) {
-  uint32_t magic;
+bool fatbin_is_fatbin(const void *image, size_t size)
+{
+    uint32_t magic;
 
-  if (size < sizeof(struct header))
-    return false;
-  memcpy(&magic, image, sizeof(magic));
-  return magic == FATBIN_MAGIC;
+    if (size < sizeof(struct header))
+        return false;
+    memcpy(&magic, image, sizeof(magic));
+    return magic == FATBIN_MAGIC;
 }
 
-const void *fatbin_unwrap(const void *image) {
-  struct wrapper w;
+const void *fatbin_unwrap(const void *image)
+{
+    struct wrapper w;
 
-  memcpy(&w.magic, image, sizeof(w.magic));
-  if (w.magic != WRAPPER_MAGIC)
-    return image;
-  memcpy(&w, image, sizeof(w));
-  return w.data;
+    memcpy(&w.magic, image, sizeof(w.magic));
+    if (w.magic != WRAPPER_MAGIC)
+        return image;
+    memcpy(&w, image, sizeof(w));
+    return w.data;
 }
 
-size_t fatbin_total_size(const void *image) {
-  struct header h;
+size_t fatbin_total_size(const void *image)
+{
+    struct header h;
 
-  memcpy(&h, image, sizeof(h));
-  if (h.magic != FATBIN_MAGIC || h.size > SIZE_MAX - h.header_size)
-    return 0;
-  return (size_t)h.size + h.header_size;
+    memcpy(&h, image, sizeof(h));
+    if (h.magic != FATBIN_MAGIC || h.size > SIZE_MAX - h.header_size)
+        return 0;
+    return (size_t)h.size + h.header_size;
 }
 
-static int damaged(char err[256], const char *what, size_t at) {
-  snprintf(err, 256, "damaged fatbin: %s at byte %zu", what, at);
-  return -EINVAL;
+static int damaged(char err[256], const char *what, size_t at)
+{
+    snprintf(err, 256, "damaged fatbin: %s at byte %zu", what, at);
+    return -EINVAL;
 }
 
 /* The newer architecture; of two for the same, the one that keeps to what every
  * device of it has.
  */
-static bool is_better(const struct entry *e, const struct entry *than) {
-  if (e->arch != than->arch)
-    return e->arch > than->arch;
-  return than->flags & FLAG_ARCH_ONLY && !(e->flags & FLAG_ARCH_ONLY);
+static bool is_better(const struct entry *e, const struct entry *than)
+{
+    if (e->arch != than->arch)
+        return e->arch > than->arch;
+    return than->flags & FLAG_ARCH_ONLY && !(e->flags & FLAG_ARCH_ONLY);
 }
 
 /* Walks the entries; BEST is the PTX for the newest architecture that SM can
  * run. */
-static int find_entry(const unsigned char *image, size_t size, unsigned sm,
-                      struct found *best, char err[256]) {
-  struct header h;
-  struct entry e;
-  size_t at, end;
-  unsigned others = 0, unfit = 0;
+static int find_entry(const unsigned char *image, size_t size, unsigned sm, struct found *best,
+                      char err[256])
+{
+    struct header h;
+    struct entry e;
+    size_t at, end;
+    unsigned others = 0, unfit = 0;
 
-  memcpy(&h, image, sizeof(h));
-  if (h.header_size < sizeof(h) || h.header_size > size ||
-      h.size > size - h.header_size)
-    return damaged(err, "a size beyond its end", offsetof(struct header, size));
-  end = h.header_size + (size_t)h.size;
-  best->payload = NULL;
-  for (at = h.header_size; at < end; at += e.header_size + (size_t)e.size) {
-    if (end - at < sizeof(e))
-      return damaged(err, "a cut-off entry", at);
-    memcpy(&e, image + at, sizeof(e));
-    if (e.header_size < sizeof(e) || e.header_size > end - at ||
-        e.size > end - at - e.header_size)
-      return damaged(err, "an entry beyond the end", at);
-    if (e.kind != KIND_PTX) {
-      others++;
-    } else if (e.arch > sm || (e.flags & FLAG_ARCH_ONLY && e.arch != sm)) {
-      unfit = e.arch;
-    } else if (!best->payload || is_better(&e, &best->entry)) {
-      best->entry = e;
-      best->payload = image + at + e.header_size;
+    memcpy(&h, image, sizeof(h));
+    if (h.header_size < sizeof(h) || h.header_size > size || h.size > size - h.header_size)
+        return damaged(err, "a size beyond its end", offsetof(struct header, size));
+    end = h.header_size + (size_t)h.size;
+    best->payload = NULL;
+    for (at = h.header_size; at < end; at += e.header_size + (size_t)e.size) {
+        if (end - at < sizeof(e))
+            return damaged(err, "a cut-off entry", at);
+        memcpy(&e, image + at, sizeof(e));
+        if (e.header_size < sizeof(e) || e.header_size > end - at ||
+            e.size > end - at - e.header_size)
+            return damaged(err, "an entry beyond the end", at);
+        if (e.kind != KIND_PTX) {
+            others++;
+        } else if (e.arch > sm || (e.flags & FLAG_ARCH_ONLY && e.arch != sm)) {
+            unfit = e.arch;
+        } else if (!best->payload || is_better(&e, &best->entry)) {
+            best->entry = e;
+            best->payload = image + at + e.header_size;
+        }
     }
-  }
-  if (best->payload)
-    return 0;
-  if (unfit)
-    snprintf(err, 256,
-             "the fatbin has PTX for sm_%u, which does not run on this sm_%u",
-             unfit, sm);
-  else
-    snprintf(err, 256,
-             "the fatbin has no PTX (%u other entries): build with -gencode "
-             "arch=compute_%u,code=compute_%u",
-             others, sm, sm);
-  return -ENOENT;
+    if (best->payload)
+        return 0;
+    if (unfit)
+        snprintf(err, 256, "the fatbin has PTX for sm_%u, which does not run on this sm_%u", unfit,
+                 sm);
+    else
+        snprintf(err, 256,
+                 "the fatbin has no PTX (%u other entries): build with -gencode "
+                 "arch=compute_%u,code=compute_%u",
+                 others, sm, sm);
+    return -ENOENT;
 }
 
-static int too_large(char err[256], uint64_t size) {
-  snprintf(err, 256, "PTX of %llu bytes is larger than %u",
-           (unsigned long long)size, PTX_MAX_TEXT);
-  return -E2BIG;
+static int too_large(char err[256], uint64_t size)
+{
+    snprintf(err, 256, "PTX of %llu bytes is larger than %u", (unsigned long long)size,
+             PTX_MAX_TEXT);
+    return -E2BIG;
 }
 
 #if !defined(HAVE_ZSTD) || !defined(HAVE_LZ4)
-static int not_built_in(char err[256], const char *library) {
-  snprintf(err, 256,
-           "the fatbin's PTX is packed with %s, which this build does not have",
-           library);
-  return -ENOTSUP;
+static int not_built_in(char err[256], const char *library)
+{
+    snprintf(err, 256, "the fatbin's PTX is packed with %s, which this build does not have",
+             library);
+    return -ENOTSUP;
 }
 #endif
 
-static int unpack_zstd(const struct found *f, char *text, size_t unpacked,
-                       size_t *got, char err[256]) {
+static int unpack_zstd(const struct found *f, char *text, size_t unpacked, size_t *got,
+                       char err[256])
+{
 #ifdef HAVE_ZSTD
-  *got = ZSTD_decompress(text, unpacked, f->payload, f->entry.packed_size);
-  if (ZSTD_isError(*got))
-    *got = 0;
-  (void)err;
-  return 0;
+    *got = ZSTD_decompress(text, unpacked, f->payload, f->entry.packed_size);
+    if (ZSTD_isError(*got))
+        *got = 0;
+    (void)err;
+    return 0;
 #else
-  (void)f, (void)text, (void)unpacked, (void)got;
-  return not_built_in(err, "zstd");
+    (void)f, (void)text, (void)unpacked, (void)got;
+    return not_built_in(err, "zstd");
 #endif
 }
 
-static int unpack_lz4(const struct found *f, char *text, size_t unpacked,
-                      size_t *got, char err[256]) {
+static int unpack_lz4(const struct found *f, char *text, size_t unpacked, size_t *got,
+                      char err[256])
+{
 #ifdef HAVE_LZ4
-  int n = f->entry.packed_size > INT_MAX
-              ? -1
-              : LZ4_decompress_safe((const char *)f->payload, text,
-                                    (int)f->entry.packed_size, (int)unpacked);
+    int n = f->entry.packed_size > INT_MAX
+                ? -1
+                : LZ4_decompress_safe((const char *)f->payload, text, (int)f->entry.packed_size,
+                                      (int)unpacked);
 
-  *got = n > 0 ? (size_t)n : 0;
-  (void)err;
-  return 0;
+    *got = n > 0 ? (size_t)n : 0;
+    (void)err;
+    return 0;
 #else
-  (void)f, (void)text, (void)unpacked, (void)got;
-  return not_built_in(err, "LZ4");
+    (void)f, (void)text, (void)unpacked, (void)got;
+    return not_built_in(err, "LZ4");
 #endif
 }
 
 /* The whole unpacked size must come out, no more and no less. */
-static int unpack(const struct found *f, char *text, char err[256]) {
-  size_t unpacked = (size_t)f->entry.unpacked_size, got = 0;
-  int status;
+static int unpack(const struct found *f, char *text, char err[256])
+{
+    size_t unpacked = (size_t)f->entry.unpacked_size, got = 0;
+    int status;
 
-  if (f->entry.flags & FLAG_ZSTD)
-    status = unpack_zstd(f, text, unpacked, &got, err);
-  else
-    status = unpack_lz4(f, text, unpacked, &got, err);
-  if (status || (got == unpacked && got > 0))
-    return status;
-  snprintf(err, 256, "damaged fatbin: its PTX does not unpack to %zu bytes",
-           unpacked);
-  return -EINVAL;
+    if (f->entry.flags & FLAG_ZSTD)
+        status = unpack_zstd(f, text, unpacked, &got, err);
+    else
+        status = unpack_lz4(f, text, unpacked, &got, err);
+    if (status || (got == unpacked && got > 0))
+        return status;
+    snprintf(err, 256, "damaged fatbin: its PTX does not unpack to %zu bytes", unpacked);
+    return -EINVAL;
 }
 
-int fatbin_find_ptx(const void *image, size_t size, unsigned sm, char **ptx,
-                    size_t *len, char err[256]) {
-  struct found best = {0};
-  uint64_t bytes;
-  bool packed;
-  char *text;
-  int status;
+int fatbin_find_ptx(const void *image, size_t size, unsigned sm, char **ptx, size_t *len,
+                    char err[256])
+{
+    struct found best = {0};
+    uint64_t bytes;
+    bool packed;
+    char *text;
+    int status;
 
-  if (!fatbin_is_fatbin(image, size)) {
-    snprintf(err, 256, "not a fatbin: it does not begin with 0x%08x",
-             FATBIN_MAGIC);
-    return -EINVAL;
-  }
-  status = find_entry(image, size, sm, &best, err);
-  if (status)
-    return status;
-  packed = best.entry.packed_size != 0;
-  if (packed && !(best.entry.flags & (FLAG_LZ4 | FLAG_ZSTD))) {
-    snprintf(err, 256,
-             "the fatbin's PTX is packed in an unknown way (flags 0x%llx)",
-             (unsigned long long)best.entry.flags);
-    return -ENOTSUP;
-  }
-  if (packed && best.entry.packed_size > best.entry.size)
-    return damaged(err, "packed PTX beyond its entry",
-                   (size_t)(best.payload - (const unsigned char *)image));
-  bytes = packed ? best.entry.unpacked_size : best.entry.size;
-  if (bytes > PTX_MAX_TEXT)
-    return too_large(err, bytes);
-  text = malloc((size_t)bytes + 1);
-  if (!text) {
-    snprintf(err, 256, "no memory for %llu bytes of PTX",
-             (unsigned long long)bytes);
-    return -ENOMEM;
-  }
-  if (packed)
-    status = unpack(&best, text, err);
-  else
-    memcpy(text, best.payload, (size_t)bytes);
-  if (status) {
-    free(text);
-    return status;
-  }
-  text[bytes] = 0;
-  *ptx = text;
-  *len = strlen(text); /* padding of zeros is no part of it */
-  return 0;
+    if (!fatbin_is_fatbin(image, size)) {
+        snprintf(err, 256, "not a fatbin: it does not begin with 0x%08x", FATBIN_MAGIC);
+        return -EINVAL;
+    }
+    status = find_entry(image, size, sm, &best, err);
+    if (status)
+        return status;
+    packed = best.entry.packed_size != 0;
+    if (packed && !(best.entry.flags & (FLAG_LZ4 | FLAG_ZSTD))) {
+        snprintf(err, 256, "the fatbin's PTX is packed in an unknown way (flags 0x%llx)",
+                 (unsigned long long)best.entry.flags);
+        return -ENOTSUP;
+    }
+    if (packed && best.entry.packed_size > best.entry.size)
+        return damaged(err, "packed PTX beyond its entry",
+                       (size_t)(best.payload - (const unsigned char *)image));
+    bytes = packed ? best.entry.unpacked_size : best.entry.size;
+    if (bytes > PTX_MAX_TEXT)
+        return too_large(err, bytes);
+    text = malloc((size_t)bytes + 1);
+    if (!text) {
+        snprintf(err, 256, "no memory for %llu bytes of PTX", (unsigned long long)bytes);
+        return -ENOMEM;
+    }
+    if (packed)
+        status = unpack(&best, text, err);
+    else
+        memcpy(text, best.payload, (size_t)bytes);
+    if (status) {
+        free(text);
+        return status;
+    }
+    text[bytes] = 0;
+    *ptx = text;
+    *len = strlen(text); /* padding of zeros is no part of it */
+    return 0;
 }

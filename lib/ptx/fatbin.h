@@ -15,8 +15,8 @@ bool fatbin_is_fatbin(const void *image, size_t size);
  * count that. Returns 0, -EINVAL: the container is damaged, -ENOENT: no PTX in
  * it that SM can run, -ENOTSUP: packed in an unknown way, -E2BIG: larger than
  * PTX_MAX_TEXT, -ENOMEM. ERR says more. */
-int fatbin_find_ptx(const void *image, size_t size, unsigned sm, char **ptx,
-                    size_t *len, char err[256]);
+int fatbin_find_ptx(const void *image, size_t size, unsigned sm, char **ptx, size_t *len,
+                    char err[256]);
 
 /* For the process that the image was linked into, where pointers can be
  * followed and sizes believed: */

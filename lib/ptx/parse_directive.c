@@ -2,104 +2,107 @@
  * .pragma, .loc, .file, .section. */
 #include "ptx/parse.h"
 
-bool parse_pragma(struct parser *p, const char **text) {
-  struct token at;
-  char *joined = NULL, *more;
-  size_t len = 0;
+bool parse_pragma(struct parser *p, const char **text)
+{
+    struct token at;
+    char *joined = NULL, *more;
+    size_t len = 0;
 
-  if (!parser_next(p))
-    return false;
-  do {
-    at = p->tok;
-    if (!parser_need(p, TOK_STRING, "a string"))
-      return false;
-    /* Several strings are kept as one, the way they are written: "a", "b". */
-    more = parser_alloc(p, len + at.len + 5);
-    if (!more)
-      return false;
-    if (joined)
-      memcpy(more, joined, len);
-    len += (size_t)sprintf(more + len, "%s\"", joined ? ", " : "");
-    memcpy(more + len, at.text, at.len);
-    len += at.len;
-    more[len++] = '"';
-    joined = more;
-  } while (parser_accept(p, ','));
-  *text = joined;
-  return parser_need(p, ';', "';'");
+    if (!parser_next(p))
+        return false;
+    do {
+        at = p->tok;
+        if (!parser_need(p, TOK_STRING, "a string"))
+            return false;
+        /* Several strings are kept as one, the way they are written: "a", "b". */
+        more = parser_alloc(p, len + at.len + 5);
+        if (!more)
+            return false;
+        if (joined)
+            memcpy(more, joined, len);
+        len += (size_t)sprintf(more + len, "%s\"", joined ? ", " : "");
+        memcpy(more + len, at.text, at.len);
+        len += at.len;
+        more[len++] = '"';
+        joined = more;
+    } while (parser_accept(p, ','));
+    *text = joined;
+    return parser_need(p, ';', "';'");
 }
 
 /* .loc file line column [, function_name label [+ n] [, inlined_at file line
  * column]] */
-bool parse_loc(struct parser *p) {
-  unsigned i;
+bool parse_loc(struct parser *p)
+{
+    unsigned i;
 
-  if (!parser_next(p))
-    return false;
-  for (i = 0; i < 3; i++)
-    if (!parser_need(p, TOK_INT, "a number"))
-      return false;
-  while (parser_accept(p, ',')) {
-    while (p->tok.kind == TOK_IDENT || p->tok.kind == TOK_INT ||
-           p->tok.kind == '+') {
-      /* inlined_at's three numbers end it: what follows may be a label or an
-       * instruction. */
-      if (p->tok.kind == TOK_IDENT && token_is(&p->tok, "inlined_at")) {
-        if (!parser_next(p))
-          return false;
-        for (i = 0; i < 3; i++)
-          if (!parser_need(p, TOK_INT, "a number"))
-            return false;
-        break;
-      }
-      if (!token_is(&p->tok, "function_name"))
-        return parser_expected(p, "function_name or inlined_at");
-      if (!parser_next(p) || !parser_need(p, TOK_IDENT, "a label"))
-        return false;
-      if (p->tok.kind == '+' &&
-          (!parser_next(p) || !parser_need(p, TOK_INT, "a number")))
-        return false;
-      break;
-    }
-  }
-  return p->status == 0;
-}
-
-static bool skip_braces(struct parser *p) {
-  unsigned depth = 0;
-
-  do {
-    if (p->tok.kind == '{')
-      depth++;
-    else if (p->tok.kind == '}')
-      depth--;
-    else if (p->tok.kind == TOK_EOF)
-      return parser_expected(p, "'}'");
     if (!parser_next(p))
-      return false;
-  } while (depth);
-  return true;
+        return false;
+    for (i = 0; i < 3; i++)
+        if (!parser_need(p, TOK_INT, "a number"))
+            return false;
+    while (parser_accept(p, ',')) {
+        while (p->tok.kind == TOK_IDENT || p->tok.kind == TOK_INT || p->tok.kind == '+') {
+            /* inlined_at's three numbers end it: what follows may be a label or an
+             * instruction. */
+            if (p->tok.kind == TOK_IDENT && token_is(&p->tok, "inlined_at")) {
+                if (!parser_next(p))
+                    return false;
+                for (i = 0; i < 3; i++)
+                    if (!parser_need(p, TOK_INT, "a number"))
+                        return false;
+                break;
+            }
+            if (!token_is(&p->tok, "function_name"))
+                return parser_expected(p, "function_name or inlined_at");
+            if (!parser_next(p) || !parser_need(p, TOK_IDENT, "a label"))
+                return false;
+            if (p->tok.kind == '+' && (!parser_next(p) || !parser_need(p, TOK_INT, "a number")))
+                return false;
+            break;
+        }
+    }
+    return p->status == 0;
 }
 
-bool parse_file(struct parser *p) {
-  if (!parser_next(p) || !parser_need(p, TOK_INT, "a file number") ||
-      !parser_need(p, TOK_STRING, "a file name"))
-    return false;
-  while (parser_accept(p, ','))
-    if (!parser_need(p, TOK_INT, "a number"))
-      return false;
-  return p->status == 0;
+static bool skip_braces(struct parser *p)
+{
+    unsigned depth = 0;
+
+    do {
+        if (p->tok.kind == '{')
+            depth++;
+        else if (p->tok.kind == '}')
+            depth--;
+        else if (p->tok.kind == TOK_EOF)
+            return parser_expected(p, "'}'");
+        if (!parser_next(p))
+            return false;
+    } while (depth);
+    return true;
+}
+
+bool parse_file(struct parser *p)
+{
+    if (!parser_next(p) || !parser_need(p, TOK_INT, "a file number") ||
+        !parser_need(p, TOK_STRING, "a file name"))
+        return false;
+    while (parser_accept(p, ','))
+        if (!parser_need(p, TOK_INT, "a number"))
+            return false;
+    return p->status == 0;
 }
 
 /* Debug information: read past, not kept. */
-bool parse_section(struct parser *p) {
-  if (!parser_next(p))
-    return false;
-  if (p->tok.kind != TOK_DOT && p->tok.kind != TOK_IDENT)
-    return parser_expected(p, "a section name");
-  if (!parser_next(p))
-    return false;
-  if (p->tok.kind != '{')
-    return parser_expected(p, "'{'");
-  return skip_braces(p);
+bool parse_section(struct parser *p)
+{
+    if (!parser_next(p))
+        return false;
+    if (p->tok.kind != TOK_DOT && p->tok.kind != TOK_IDENT)
+        return parser_expected(p, "a section name");
+    if (!parser_next(p))
+        return false;
+    if (p->tok.kind != '{')
+        return parser_expected(p, "'{'");
+    return skip_braces(p);
 }

@@ -3,192 +3,190 @@
 
 #include "ptx/parse.h"
 
-static bool parse_three(struct parser *p, uint32_t out[3]) {
-  uint64_t v;
-  unsigned i;
+static bool parse_three(struct parser *p, uint32_t out[3])
+{
+    uint64_t v;
+    unsigned i;
 
-  out[0] = out[1] = out[2] = 1;
-  if (!parser_next(p))
-    return false;
-  for (i = 0; i < 3; i++) {
-    if (!parse_uint(p, UINT32_MAX, "a dimension", &v))
-      return false;
-    out[i] = (uint32_t)v;
-    if (i < 2 && !parser_accept(p, ','))
-      break;
-  }
-  return p->status == 0;
+    out[0] = out[1] = out[2] = 1;
+    if (!parser_next(p))
+        return false;
+    for (i = 0; i < 3; i++) {
+        if (!parse_uint(p, UINT32_MAX, "a dimension", &v))
+            return false;
+        out[i] = (uint32_t)v;
+        if (i < 2 && !parser_accept(p, ','))
+            break;
+    }
+    return p->status == 0;
 }
 
-static bool parse_one(struct parser *p, uint32_t *out) {
-  uint64_t v;
+static bool parse_one(struct parser *p, uint32_t *out)
+{
+    uint64_t v;
 
-  if (!parser_next(p) || !parse_uint(p, UINT32_MAX, "a number", &v))
-    return false;
-  *out = (uint32_t)v;
-  return true;
+    if (!parser_next(p) || !parse_uint(p, UINT32_MAX, "a number", &v))
+        return false;
+    *out = (uint32_t)v;
+    return true;
 }
 
 /* What stands between the parameters and the body. */
-static bool parse_directives(struct parser *p, struct ptx_func *f) {
-  static const char *const clusters[] = {"explicitcluster", "reqnctapercluster",
-                                         "maxclusterrank", "blocksareclusters"};
-  struct list pragmas = {0};
-  const char **slot;
-  uint32_t ignored;
-  bool ok = true;
-  size_t i;
+static bool parse_directives(struct parser *p, struct ptx_func *f)
+{
+    static const char *const clusters[] = {"explicitcluster", "reqnctapercluster", "maxclusterrank",
+                                           "blocksareclusters"};
+    struct list pragmas = {0};
+    const char **slot;
+    uint32_t ignored;
+    bool ok = true;
+    size_t i;
 
-  while (ok && p->tok.kind == TOK_DOT) {
-    for (i = 0; i < sizeof(clusters) / sizeof(clusters[0]); i++)
-      if (parser_is_word(p, clusters[i]))
-        ok = parser_fail_as(p, -ENOTSUP, &p->tok,
-                            "thread block clusters (.%s) are not supported",
-                            clusters[i]);
-    if (!ok)
-      break;
-    if (parser_is_word(p, "maxntid")) {
-      ok = parse_three(p, f->maxntid);
-    } else if (parser_is_word(p, "reqntid")) {
-      ok = parse_three(p, f->reqntid);
-    } else if (parser_is_word(p, "minnctapersm")) {
-      ok = parse_one(p, &f->minnctapersm);
-    } else if (parser_is_word(p, "maxnctapersm")) {
-      ok = parse_one(p, &f->maxnctapersm);
-    } else if (parser_is_word(p, "maxnreg")) {
-      ok = parse_one(p, &f->maxnreg);
-    } else if (parser_is_word(p, "noreturn")) {
-      f->noreturn = true;
-      ok = parser_next(p);
-    } else if (parser_is_word(p, "abi_preserve") ||
-               parser_is_word(p, "abi_preserve_control")) {
-      ok = parse_one(p, &ignored);
-    } else if (parser_is_word(p, "attribute")) {
-      ok = parse_attribute(p, NULL);
-    } else if (parser_is_word(p, "pragma")) {
-      slot = list_add(p, &pragmas, sizeof(*slot), 1);
-      ok = slot && parse_pragma(p, slot);
-    } else {
-      ok = parser_expected(p, "a function directive, ';' or '{'");
+    while (ok && p->tok.kind == TOK_DOT) {
+        for (i = 0; i < sizeof(clusters) / sizeof(clusters[0]); i++)
+            if (parser_is_word(p, clusters[i]))
+                ok = parser_fail_as(p, -ENOTSUP, &p->tok,
+                                    "thread block clusters (.%s) are not supported", clusters[i]);
+        if (!ok)
+            break;
+        if (parser_is_word(p, "maxntid")) {
+            ok = parse_three(p, f->maxntid);
+        } else if (parser_is_word(p, "reqntid")) {
+            ok = parse_three(p, f->reqntid);
+        } else if (parser_is_word(p, "minnctapersm")) {
+            ok = parse_one(p, &f->minnctapersm);
+        } else if (parser_is_word(p, "maxnctapersm")) {
+            ok = parse_one(p, &f->maxnctapersm);
+        } else if (parser_is_word(p, "maxnreg")) {
+            ok = parse_one(p, &f->maxnreg);
+        } else if (parser_is_word(p, "noreturn")) {
+            f->noreturn = true;
+            ok = parser_next(p);
+        } else if (parser_is_word(p, "abi_preserve") || parser_is_word(p, "abi_preserve_control")) {
+            ok = parse_one(p, &ignored);
+        } else if (parser_is_word(p, "attribute")) {
+            ok = parse_attribute(p, NULL);
+        } else if (parser_is_word(p, "pragma")) {
+            slot = list_add(p, &pragmas, sizeof(*slot), 1);
+            ok = slot && parse_pragma(p, slot);
+        } else {
+            ok = parser_expected(p, "a function directive, ';' or '{'");
+        }
     }
-  }
-  if (ok && pragmas.n) {
-    f->npragmas = pragmas.n;
-    ok = list_keep(p, &pragmas, sizeof(*slot), &f->pragmas);
-  }
-  free(pragmas.data);
-  return ok;
+    if (ok && pragmas.n) {
+        f->npragmas = pragmas.n;
+        ok = list_keep(p, &pragmas, sizeof(*slot), &f->pragmas);
+    }
+    free(pragmas.data);
+    return ok;
 }
 
-static bool layout_params(struct parser *p, const struct token *name,
-                          struct ptx_func *f) {
-  uint64_t at = 0;
-  uint32_t i;
+static bool layout_params(struct parser *p, const struct token *name, struct ptx_func *f)
+{
+    uint64_t at = 0;
+    uint32_t i;
 
-  for (i = 0; i < f->nparams; i++) {
-    if (f->params[i]->space != PTX_SPACE_PARAM)
-      continue;
-    at = (at + f->params[i]->align - 1) & ~((uint64_t)f->params[i]->align - 1);
-    f->params[i]->offset = at;
-    at += f->params[i]->size;
-    if (at > (1u << 24))
-      return parser_fail_as(p, -E2BIG, name, "parameters of more than %u bytes",
-                            1u << 24);
-  }
-  f->param_bytes = (uint32_t)at;
-  return true;
+    for (i = 0; i < f->nparams; i++) {
+        if (f->params[i]->space != PTX_SPACE_PARAM)
+            continue;
+        at = (at + f->params[i]->align - 1) & ~((uint64_t)f->params[i]->align - 1);
+        f->params[i]->offset = at;
+        at += f->params[i]->size;
+        if (at > (1u << 24))
+            return parser_fail_as(p, -E2BIG, name, "parameters of more than %u bytes", 1u << 24);
+    }
+    f->param_bytes = (uint32_t)at;
+    return true;
 }
 
-static bool same_params(struct ptx_var *const *a, uint32_t na,
-                        struct ptx_var *const *b, uint32_t nb) {
-  uint32_t i;
+static bool same_params(struct ptx_var *const *a, uint32_t na, struct ptx_var *const *b,
+                        uint32_t nb)
+{
+    uint32_t i;
 
-  if (na != nb)
-    return false;
-  for (i = 0; i < na; i++)
-    if (a[i]->size != b[i]->size || a[i]->space != b[i]->space ||
-        a[i]->unsized != b[i]->unsized)
-      return false;
-  return true;
+    if (na != nb)
+        return false;
+    for (i = 0; i < na; i++)
+        if (a[i]->size != b[i]->size || a[i]->space != b[i]->space ||
+            a[i]->unsized != b[i]->unsized)
+            return false;
+    return true;
 }
 
 /* The function of that name, new or declared before. */
-static struct ptx_func *find_or_add(struct parser *p, const struct token *name,
-                                    bool entry) {
-  struct sym *s = symtab_find(&p->syms, SYM_CLASS_NAME, name->text, name->len);
-  struct ptx_func *f, **slot;
-  char text[64];
+static struct ptx_func *find_or_add(struct parser *p, const struct token *name, bool entry)
+{
+    struct sym *s = symtab_find(&p->syms, SYM_CLASS_NAME, name->text, name->len);
+    struct ptx_func *f, **slot;
+    char text[64];
 
-  token_clip(name, text, sizeof(text));
-  if (s) {
-    f = s->ptr;
-    if (s->kind != SYM_FUNC || f->entry != entry) {
-      parser_fail(p, name, "'%s' was declared as something else before", text);
-      return NULL;
+    token_clip(name, text, sizeof(text));
+    if (s) {
+        f = s->ptr;
+        if (s->kind != SYM_FUNC || f->entry != entry) {
+            parser_fail(p, name, "'%s' was declared as something else before", text);
+            return NULL;
+        }
+        return f;
     }
-    return f;
-  }
-  if (p->funcs.n >= PTX_MAX_FUNCS) {
-    parser_fail_as(p, -E2BIG, name, "more than %u functions", PTX_MAX_FUNCS);
-    return NULL;
-  }
-  f = parser_alloc(p, sizeof(*f));
-  s = f ? parser_declare(p, SYM_FUNC, name, name->text, name->len) : NULL;
-  slot = s ? list_add(p, &p->funcs, sizeof(*slot), 1) : NULL;
-  if (!slot)
-    return NULL;
-  f->name = parser_string(p, name->text, name->len);
-  f->entry = entry;
-  f->id = p->funcs.n - 1;
-  f->line = 0;
-  *slot = s->ptr = f;
-  return f->name ? f : NULL;
+    if (p->funcs.n >= PTX_MAX_FUNCS) {
+        parser_fail_as(p, -E2BIG, name, "more than %u functions", PTX_MAX_FUNCS);
+        return NULL;
+    }
+    f = parser_alloc(p, sizeof(*f));
+    s = f ? parser_declare(p, SYM_FUNC, name, name->text, name->len) : NULL;
+    slot = s ? list_add(p, &p->funcs, sizeof(*slot), 1) : NULL;
+    if (!slot)
+        return NULL;
+    f->name = parser_string(p, name->text, name->len);
+    f->entry = entry;
+    f->id = p->funcs.n - 1;
+    f->line = 0;
+    *slot = s->ptr = f;
+    return f->name ? f : NULL;
 }
 
-bool parse_function(struct parser *p, enum ptx_linkage linkage, bool entry) {
-  struct ptx_func *f, sig = {0};
-  struct token name;
-  uint32_t i;
+bool parse_function(struct parser *p, enum ptx_linkage linkage, bool entry)
+{
+    struct ptx_func *f, sig = {0};
+    struct token name;
+    uint32_t i;
 
-  while (parser_is_word(p, "attribute"))
-    if (!parse_attribute(p, NULL))
-      return false;
-  if (!entry && p->tok.kind == '(' &&
-      !parse_param_list(p, NULL, &sig.rets, &sig.nrets))
-    return false;
-  name = p->tok;
-  if (!parser_need(p, TOK_IDENT, "a function name"))
-    return false;
-  f = find_or_add(p, &name, entry);
-  if (!f)
-    return false;
-  if (p->tok.kind == '(' && !parse_param_list(p, f, &sig.params, &sig.nparams))
-    return false;
-  if (f->line &&
-      (!same_params(f->params, f->nparams, sig.params, sig.nparams) ||
-       !same_params(f->rets, f->nrets, sig.rets, sig.nrets)))
-    return parser_fail(
-        p, &name, "function '%.64s' was declared with other parameters before",
-        f->name);
-  for (i = 0; i < sig.nrets; i++)
-    sig.rets[i]->func = f;
-  if (!f->has_body) {
-    f->rets = sig.rets;
-    f->nrets = sig.nrets;
-    f->params = sig.params;
-    f->nparams = sig.nparams;
-    if (!layout_params(p, &name, f))
-      return false;
-  }
-  if (!f->line || linkage != PTX_LINK_EXTERN)
-    f->linkage =
-        (uint8_t)(linkage != PTX_LINK_NONE || !f->line ? linkage : f->linkage);
-  f->line = name.line;
-  if (!parse_directives(p, f))
-    return false;
-  if (p->tok.kind == ';')
-    return parser_next(p);
-  if (p->tok.kind != '{')
-    return parser_expected(p, "a function directive, ';' or '{'");
-  return parse_body(p, f);
+    while (parser_is_word(p, "attribute"))
+        if (!parse_attribute(p, NULL))
+            return false;
+    if (!entry && p->tok.kind == '(' && !parse_param_list(p, NULL, &sig.rets, &sig.nrets))
+        return false;
+    name = p->tok;
+    if (!parser_need(p, TOK_IDENT, "a function name"))
+        return false;
+    f = find_or_add(p, &name, entry);
+    if (!f)
+        return false;
+    if (p->tok.kind == '(' && !parse_param_list(p, f, &sig.params, &sig.nparams))
+        return false;
+    if (f->line && (!same_params(f->params, f->nparams, sig.params, sig.nparams) ||
+                    !same_params(f->rets, f->nrets, sig.rets, sig.nrets)))
+        return parser_fail(p, &name, "function '%.64s' was declared with other parameters before",
+                           f->name);
+    for (i = 0; i < sig.nrets; i++)
+        sig.rets[i]->func = f;
+    if (!f->has_body) {
+        f->rets = sig.rets;
+        f->nrets = sig.nrets;
+        f->params = sig.params;
+        f->nparams = sig.nparams;
+        if (!layout_params(p, &name, f))
+            return false;
+    }
+    if (!f->line || linkage != PTX_LINK_EXTERN)
+        f->linkage = (uint8_t)(linkage != PTX_LINK_NONE || !f->line ? linkage : f->linkage);
+    f->line = name.line;
+    if (!parse_directives(p, f))
+        return false;
+    if (p->tok.kind == ';')
+        return parser_next(p);
+    if (p->tok.kind != '{')
+        return parser_expected(p, "a function directive, ';' or '{'");
+    return parse_body(p, f);
 }

@@ -1,194 +1,186 @@
 /* Initialisers of variables: bytes, and the addresses that stand in them. */
 #include "ptx/parse.h"
 
-static bool put_bytes(struct parser *p, uint64_t offset, uint64_t value,
-                      unsigned bytes) {
-  unsigned char *data;
-  uint64_t end = offset + bytes;
-  unsigned i;
+static bool put_bytes(struct parser *p, uint64_t offset, uint64_t value, unsigned bytes)
+{
+    unsigned char *data;
+    uint64_t end = offset + bytes;
+    unsigned i;
 
-  if (end > p->bytes.n) {
-    if (end > PTX_MAX_TEXT)
-      return parser_fail_as(p, -E2BIG, &p->tok,
-                            "an initialiser of more than %u bytes",
-                            PTX_MAX_TEXT);
-    if (!list_add(p, &p->bytes, 1, end - p->bytes.n))
-      return false;
-  }
-  data = (unsigned char *)p->bytes.data + offset;
-  for (i = 0; i < bytes && i < 8; i++)
-    data[i] = (unsigned char)(value >> (8 * i));
-  return true;
+    if (end > p->bytes.n) {
+        if (end > PTX_MAX_TEXT)
+            return parser_fail_as(p, -E2BIG, &p->tok, "an initialiser of more than %u bytes",
+                                  PTX_MAX_TEXT);
+        if (!list_add(p, &p->bytes, 1, end - p->bytes.n))
+            return false;
+    }
+    data = (unsigned char *)p->bytes.data + offset;
+    for (i = 0; i < bytes && i < 8; i++)
+        data[i] = (unsigned char)(value >> (8 * i));
+    return true;
 }
 
-static bool parse_symbol_name(struct parser *p, struct ptx_reloc *r) {
-  struct sym *s;
-  char name[64];
+static bool parse_symbol_name(struct parser *p, struct ptx_reloc *r)
+{
+    struct sym *s;
+    char name[64];
 
-  if (p->tok.kind != TOK_IDENT)
-    return parser_expected(p, "a variable or function");
-  s = symtab_find(&p->syms, SYM_CLASS_NAME, p->tok.text, p->tok.len);
-  if (s && s->kind == SYM_VAR) {
-    r->var = s->ptr;
-  } else if (s && s->kind == SYM_FUNC) {
-    r->func = s->ptr;
-  } else {
-    token_clip(&p->tok, name, sizeof(name));
-    return parser_fail(p, &p->tok,
-                       "'%s' is not declared as a variable or function", name);
-  }
-  if (!parser_next(p))
-    return false;
-  if (p->tok.kind == '+' || p->tok.kind == '-')
-    return parse_const_int(p, (uint64_t *)&r->addend);
-  return true;
+    if (p->tok.kind != TOK_IDENT)
+        return parser_expected(p, "a variable or function");
+    s = symtab_find(&p->syms, SYM_CLASS_NAME, p->tok.text, p->tok.len);
+    if (s && s->kind == SYM_VAR) {
+        r->var = s->ptr;
+    } else if (s && s->kind == SYM_FUNC) {
+        r->func = s->ptr;
+    } else {
+        token_clip(&p->tok, name, sizeof(name));
+        return parser_fail(p, &p->tok, "'%s' is not declared as a variable or function", name);
+    }
+    if (!parser_next(p))
+        return false;
+    if (p->tok.kind == '+' || p->tok.kind == '-')
+        return parse_const_int(p, (uint64_t *)&r->addend);
+    return true;
 }
 
 /* symbol, generic(symbol), each with +offset; or after a mask: (symbol). */
-static bool parse_address(struct parser *p, struct ptx_reloc *r) {
-  bool generic = p->tok.kind == TOK_IDENT && token_is(&p->tok, "generic");
-  uint64_t more = 0;
+static bool parse_address(struct parser *p, struct ptx_reloc *r)
+{
+    bool generic = p->tok.kind == TOK_IDENT && token_is(&p->tok, "generic");
+    uint64_t more = 0;
 
-  if (!generic)
-    return parse_symbol_name(p, r);
-  r->generic = true;
-  if (!parser_next(p) || !parser_need(p, '(', "'('") ||
-      !parse_symbol_name(p, r) || !parser_need(p, ')', "')'"))
-    return false;
-  if (p->tok.kind == '+' || p->tok.kind == '-') {
-    if (!parse_const_int(p, &more))
-      return false;
-    r->addend = (int64_t)((uint64_t)r->addend + more);
-  }
-  return true;
+    if (!generic)
+        return parse_symbol_name(p, r);
+    r->generic = true;
+    if (!parser_next(p) || !parser_need(p, '(', "'('") || !parse_symbol_name(p, r) ||
+        !parser_need(p, ')', "')'"))
+        return false;
+    if (p->tok.kind == '+' || p->tok.kind == '-') {
+        if (!parse_const_int(p, &more))
+            return false;
+        r->addend = (int64_t)((uint64_t)r->addend + more);
+    }
+    return true;
 }
 
 /* 0xFF00(symbol): one byte of an address. */
-static bool parse_mask(struct parser *p, uint64_t mask, const struct token *at,
-                       struct ptx_reloc *r) {
-  if (mask == 0 || mask >> (__builtin_ctzll(mask) & ~7) != 0xFF)
-    return parser_fail(p, at,
-                       "expected a mask of one byte such as 0xFF00 before '('");
-  r->size = 1;
-  r->shift = (uint8_t)__builtin_ctzll(mask);
-  return parser_need(p, '(', "'('") && parse_address(p, r) &&
-         parser_need(p, ')', "')'");
+static bool parse_mask(struct parser *p, uint64_t mask, const struct token *at, struct ptx_reloc *r)
+{
+    if (mask == 0 || mask >> (__builtin_ctzll(mask) & ~7) != 0xFF)
+        return parser_fail(p, at, "expected a mask of one byte such as 0xFF00 before '('");
+    r->size = 1;
+    r->shift = (uint8_t)__builtin_ctzll(mask);
+    return parser_need(p, '(', "'('") && parse_address(p, r) && parser_need(p, ')', "')'");
 }
 
-static bool parse_element(struct parser *p, struct ptx_var *var,
-                          uint64_t offset) {
-  struct ptx_reloc r = {.offset = offset}, *kept;
-  unsigned bytes = ptx_type_bits(var->type) / 8;
-  struct token value, at = p->tok;
-  uint64_t bits = 0;
+static bool parse_element(struct parser *p, struct ptx_var *var, uint64_t offset)
+{
+    struct ptx_reloc r = {.offset = offset}, *kept;
+    unsigned bytes = ptx_type_bits(var->type) / 8;
+    struct token value, at = p->tok;
+    uint64_t bits = 0;
 
-  if (bytes == 0)
-    return parser_fail_as(p, -ENOTSUP, &at,
-                          "an initialiser of a .%s is not supported",
-                          ptx_type_name(var->type));
-  if (p->tok.kind == TOK_IDENT && !token_is(&p->tok, "WARP_SZ")) {
-    if (bytes != 4 && bytes != 8)
-      return parser_fail(p, &at, "an address does not fit in .%s",
-                         ptx_type_name(var->type));
-    r.size = (uint8_t)bytes;
-    if (!parse_address(p, &r))
-      return false;
-  } else {
-    if (!parse_const(p, &value))
-      return false;
-    if (value.kind == TOK_INT && p->tok.kind == '(') {
-      if (!parse_mask(p, value.value, &at, &r))
-        return false;
-    } else if (!const_to_type(p, &value, var->type, &bits)) {
-      return false;
+    if (bytes == 0)
+        return parser_fail_as(p, -ENOTSUP, &at, "an initialiser of a .%s is not supported",
+                              ptx_type_name(var->type));
+    if (p->tok.kind == TOK_IDENT && !token_is(&p->tok, "WARP_SZ")) {
+        if (bytes != 4 && bytes != 8)
+            return parser_fail(p, &at, "an address does not fit in .%s", ptx_type_name(var->type));
+        r.size = (uint8_t)bytes;
+        if (!parse_address(p, &r))
+            return false;
+    } else {
+        if (!parse_const(p, &value))
+            return false;
+        if (value.kind == TOK_INT && p->tok.kind == '(') {
+            if (!parse_mask(p, value.value, &at, &r))
+                return false;
+        } else if (!const_to_type(p, &value, var->type, &bits)) {
+            return false;
+        }
     }
-  }
-  if (r.size) {
-    kept = list_add(p, &p->relocs, sizeof(r), 1);
-    if (!kept)
-      return false;
-    *kept = r;
-  }
-  return put_bytes(p, offset, bits, bytes);
+    if (r.size) {
+        kept = list_add(p, &p->relocs, sizeof(r), 1);
+        if (!kept)
+            return false;
+        *kept = r;
+    }
+    return put_bytes(p, offset, bits, bytes);
 }
 
 /* One brace level: COUNT things of SIZE bytes each, themselves braces while
  * LEVEL has inner dimensions. */
-static bool parse_braces(struct parser *p, struct ptx_var *var, unsigned level,
-                         uint64_t offset, uint64_t size) {
-  unsigned levels = var->ndims + (var->vec ? 1 : 0);
-  uint64_t unit = var_element_size(var) / (var->vec ? var->vec : 1),
-           inner = unit, at = offset;
-  unsigned i;
-  bool ok;
+static bool parse_braces(struct parser *p, struct ptx_var *var, unsigned level, uint64_t offset,
+                         uint64_t size)
+{
+    unsigned levels = var->ndims + (var->vec ? 1 : 0);
+    uint64_t unit = var_element_size(var) / (var->vec ? var->vec : 1), inner = unit, at = offset;
+    unsigned i;
+    bool ok;
 
-  if (level >= levels)
-    return parser_fail(p, &p->tok,
-                       "more braces than the variable has dimensions");
-  if (!parser_next(p))
-    return false;
-  if (var->vec && level + 1 < levels)
-    inner *= var->vec;
-  for (i = level + 1; i < var->ndims; i++)
-    inner *= var->dims[i];
-  while (p->tok.kind != '}') {
-    if (p->tok.kind == '{') {
-      if (at > offset && (at - offset) % (inner ? inner : 1))
-        return parser_fail(p, &p->tok,
-                           "braces inside an array row that has begun without");
-      if (inner > size || at - offset > size - inner)
-        return parser_fail(p, &p->tok,
-                           "more values than the variable has room for");
-      ok = parse_braces(p, var, level + 1, at, inner);
-      at += inner;
-    } else {
-      if (unit > size || at - offset > size - unit)
-        return parser_fail(p, &p->tok,
-                           "more values than the variable has room for");
-      ok = parse_element(p, var, at);
-      at += unit;
+    if (level >= levels)
+        return parser_fail(p, &p->tok, "more braces than the variable has dimensions");
+    if (!parser_next(p))
+        return false;
+    if (var->vec && level + 1 < levels)
+        inner *= var->vec;
+    for (i = level + 1; i < var->ndims; i++)
+        inner *= var->dims[i];
+    while (p->tok.kind != '}') {
+        if (p->tok.kind == '{') {
+            if (at > offset && (at - offset) % (inner ? inner : 1))
+                return parser_fail(p, &p->tok, "braces inside an array row that has begun without");
+            if (inner > size || at - offset > size - inner)
+                return parser_fail(p, &p->tok, "more values than the variable has room for");
+            ok = parse_braces(p, var, level + 1, at, inner);
+            at += inner;
+        } else {
+            if (unit > size || at - offset > size - unit)
+                return parser_fail(p, &p->tok, "more values than the variable has room for");
+            ok = parse_element(p, var, at);
+            at += unit;
+        }
+        if (!ok)
+            return false;
+        if (p->tok.kind != '}' && !parser_need(p, ',', "',' or '}'"))
+            return false;
     }
-    if (!ok)
-      return false;
-    if (p->tok.kind != '}' && !parser_need(p, ',', "',' or '}'"))
-      return false;
-  }
-  return parser_next(p);
+    return parser_next(p);
 }
 
-bool parse_initialiser(struct parser *p, struct ptx_var *var) {
-  struct token at = p->tok;
-  bool sized_by_it = var->unsized;
-  uint64_t row;
-  unsigned i;
-  bool ok;
+bool parse_initialiser(struct parser *p, struct ptx_var *var)
+{
+    struct token at = p->tok;
+    bool sized_by_it = var->unsized;
+    uint64_t row;
+    unsigned i;
+    bool ok;
 
-  if (!parser_next(p))
-    return false;
-  if (var->space != PTX_SPACE_GLOBAL && var->space != PTX_SPACE_CONST)
-    return parser_fail(
-        p, &at, "only .global and .const variables may have an initialiser");
-  p->bytes.n = p->relocs.n = 0;
-  if (sized_by_it)
-    var->size = PTX_MAX_TEXT;
-  if (p->tok.kind == '{')
-    ok = parse_braces(p, var, 0, 0, var->size);
-  else if (var->ndims || var->vec)
-    return parser_expected(p, "'{'");
-  else
-    ok = parse_element(p, var, 0);
-  if (!ok)
-    return false;
-  if (sized_by_it) {
-    row = var_element_size(var);
-    for (i = 1; i < var->ndims; i++)
-      row *= var->dims[i];
-    var->dims[0] = row ? (p->bytes.n + row - 1) / row : 0;
-    var->size = var->dims[0] * row;
-    var->unsized = false;
-  }
-  var->ninit = p->bytes.n;
-  var->nrelocs = p->relocs.n;
-  return list_keep(p, &p->bytes, 1, &var->init) &&
-         list_keep(p, &p->relocs, sizeof(struct ptx_reloc), &var->relocs);
+    if (!parser_next(p))
+        return false;
+    if (var->space != PTX_SPACE_GLOBAL && var->space != PTX_SPACE_CONST)
+        return parser_fail(p, &at, "only .global and .const variables may have an initialiser");
+    p->bytes.n = p->relocs.n = 0;
+    if (sized_by_it)
+        var->size = PTX_MAX_TEXT;
+    if (p->tok.kind == '{')
+        ok = parse_braces(p, var, 0, 0, var->size);
+    else if (var->ndims || var->vec)
+        return parser_expected(p, "'{'");
+    else
+        ok = parse_element(p, var, 0);
+    if (!ok)
+        return false;
+    if (sized_by_it) {
+        row = var_element_size(var);
+        for (i = 1; i < var->ndims; i++)
+            row *= var->dims[i];
+        var->dims[0] = row ? (p->bytes.n + row - 1) / row : 0;
+        var->size = var->dims[0] * row;
+        var->unsized = false;
+    }
+    var->ninit = p->bytes.n;
+    var->nrelocs = p->relocs.n;
+    return list_keep(p, &p->bytes, 1, &var->init) &&
+           list_keep(p, &p->relocs, sizeof(struct ptx_reloc), &var->relocs);
 }

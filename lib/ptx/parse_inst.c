@@ -10,8 +10,8 @@ enum { NAME_SLOTS = 1024 };
 
 /* Other spellings of the same opcode. */
 static const struct {
-  const char *name;
-  uint16_t op;
+    const char *name;
+    uint16_t op;
 } aliases[] = {
     {"bar.cta.sync", PTX_OP_BAR_SYNC},
     {"bar.cta.arrive", PTX_OP_BAR_ARRIVE},
@@ -22,500 +22,501 @@ static const struct {
 };
 
 enum { NALIASES = sizeof(aliases) / sizeof(aliases[0]) };
-_Static_assert((PTX_OP_COUNT + NALIASES) * 2 < NAME_SLOTS,
-               "the table of names stays half empty");
+_Static_assert((PTX_OP_COUNT + NALIASES) * 2 < NAME_SLOTS, "the table of names stays half empty");
 
-static const char *name_of(unsigned index) {
-  return index < PTX_OP_COUNT ? ptx_ops[index].name
-                              : aliases[index - PTX_OP_COUNT].name;
+static const char *name_of(unsigned index)
+{
+    return index < PTX_OP_COUNT ? ptx_ops[index].name : aliases[index - PTX_OP_COUNT].name;
 }
 
-static uint32_t hash_text(const char *text, size_t len) {
-  uint32_t h = 2166136261u;
+static uint32_t hash_text(const char *text, size_t len)
+{
+    uint32_t h = 2166136261u;
 
-  while (len--)
-    h = (h ^ (unsigned char)*text++) * 16777619u;
-  return h ^ h >> 15;
+    while (len--)
+        h = (h ^ (unsigned char)*text++) * 16777619u;
+    return h ^ h >> 15;
 }
 
-bool op_names_init(struct parser *p) {
-  unsigned i, at;
+bool op_names_init(struct parser *p)
+{
+    unsigned i, at;
 
-  p->op_names = calloc(NAME_SLOTS, sizeof(*p->op_names));
-  if (!p->op_names)
-    return false;
-  for (i = 1; i < PTX_OP_COUNT + NALIASES; i++) {
-    at = hash_text(name_of(i), strlen(name_of(i))) % NAME_SLOTS;
-    while (p->op_names[at])
-      at = (at + 1) % NAME_SLOTS;
-    p->op_names[at] = (uint16_t)i;
-  }
-  return true;
+    p->op_names = calloc(NAME_SLOTS, sizeof(*p->op_names));
+    if (!p->op_names)
+        return false;
+    for (i = 1; i < PTX_OP_COUNT + NALIASES; i++) {
+        at = hash_text(name_of(i), strlen(name_of(i))) % NAME_SLOTS;
+        while (p->op_names[at])
+            at = (at + 1) % NAME_SLOTS;
+        p->op_names[at] = (uint16_t)i;
+    }
+    return true;
 }
 
-static unsigned find_name(const struct parser *p, const char *text,
-                          size_t len) {
-  unsigned at = hash_text(text, len) % NAME_SLOTS, i;
+static unsigned find_name(const struct parser *p, const char *text, size_t len)
+{
+    unsigned at = hash_text(text, len) % NAME_SLOTS, i;
 
-  while ((i = p->op_names[at]) != 0) {
-    if (strlen(name_of(i)) == len && !memcmp(name_of(i), text, len))
-      return i < PTX_OP_COUNT ? i : aliases[i - PTX_OP_COUNT].op;
-    at = (at + 1) % NAME_SLOTS;
-  }
-  return PTX_OP_NONE;
+    while ((i = p->op_names[at]) != 0) {
+        if (strlen(name_of(i)) == len && !memcmp(name_of(i), text, len))
+            return i < PTX_OP_COUNT ? i : aliases[i - PTX_OP_COUNT].op;
+        at = (at + 1) % NAME_SLOTS;
+    }
+    return PTX_OP_NONE;
 }
 
 /* The opcode with the longest name that MNEMONIC begins with, up to a dot. */
-static enum ptx_op find_op(const struct parser *p, const struct token *mnemonic,
-                           const char **rest) {
-  const char *end = mnemonic->text + mnemonic->len, *at = mnemonic->text;
-  enum ptx_op best = PTX_OP_NONE;
-  unsigned parts = 0, op;
+static enum ptx_op find_op(const struct parser *p, const struct token *mnemonic, const char **rest)
+{
+    const char *end = mnemonic->text + mnemonic->len, *at = mnemonic->text;
+    enum ptx_op best = PTX_OP_NONE;
+    unsigned parts = 0, op;
 
-  while (at < end && parts++ < 4) {
-    at = memchr(at, '.', (size_t)(end - at));
-    if (!at)
-      at = end;
-    op = find_name(p, mnemonic->text, (size_t)(at - mnemonic->text));
-    if (op) {
-      best = op;
-      *rest = at;
+    while (at < end && parts++ < 4) {
+        at = memchr(at, '.', (size_t)(end - at));
+        if (!at)
+            at = end;
+        op = find_name(p, mnemonic->text, (size_t)(at - mnemonic->text));
+        if (op) {
+            best = op;
+            *rest = at;
+        }
+        at++;
     }
-    at++;
-  }
-  return best;
+    return best;
 }
 
 /* ---- modifiers ---- */
 
 /* How far the best of the forms got, for the message when none fits. */
 struct attempt {
-  const char *at;   /* in the mnemonic */
-  const char *what; /* expected there; NULL: nothing more */
-  int operand; /* -1: the modifiers did not fit, else how many operands did */
-  const char *operand_what;
+    const char *at;   /* in the mnemonic */
+    const char *what; /* expected there; NULL: nothing more */
+    int operand;      /* -1: the modifiers did not fit, else how many operands did */
+    const char *operand_what;
 };
 
-static size_t word_length(const char *text, const char *end) {
-  const char *dot = memchr(text, '.', (size_t)(end - text));
+static size_t word_length(const char *text, const char *end)
+{
+    const char *dot = memchr(text, '.', (size_t)(end - text));
 
-  return (size_t)((dot ? dot : end) - text);
+    return (size_t)((dot ? dot : end) - text);
 }
 
 /* Length of WORD if TEXT begins with it and it ends there at a dot or the end.
  */
-static size_t match_word(const char *text, const char *end, const char *word) {
-  size_t len = strlen(word);
+static size_t match_word(const char *text, const char *end, const char *word)
+{
+    size_t len = strlen(word);
 
-  if ((size_t)(end - text) < len || memcmp(text, word, len))
-    return 0;
-  return text + len == end || text[len] == '.' ? len : 0;
+    if ((size_t)(end - text) < len || memcmp(text, word, len))
+        return 0;
+    return text + len == end || text[len] == '.' ? len : 0;
 }
 
 /* Fills the field of SLOT from the text behind a dot. Returns the characters
  * used, 0 where the word is none of the slot's. */
-static size_t match_slot(const struct ptx_slot *slot, const char *text,
-                         const char *end, struct ptx_inst *inst,
-                         unsigned *types) {
-  const struct ptx_slot_info *info = &ptx_slots[slot->kind];
-  const struct ptx_word *w, *found = NULL;
-  size_t len, best = 0;
-  enum ptx_type type;
+static size_t match_slot(const struct ptx_slot *slot, const char *text, const char *end,
+                         struct ptx_inst *inst, unsigned *types)
+{
+    const struct ptx_slot_info *info = &ptx_slots[slot->kind];
+    const struct ptx_word *w, *found = NULL;
+    size_t len, best = 0;
+    enum ptx_type type;
 
-  if (slot->kind == PTX_SLOT_TYPE) {
-    len = word_length(text, end);
-    type = len ? ptx_type_find(text, len) : PTX_T_NONE;
-    if (!type || !ptx_set_has(slot->set, type) || *types >= 4)
-      return 0;
-    inst->type[(*types)++] = (uint8_t)type;
-    return len;
-  }
-  for (w = info->words; w->word; w++) {
-    len = match_word(text, end, w->word);
-    if (len > best) {
-      best = len;
-      found = w;
+    if (slot->kind == PTX_SLOT_TYPE) {
+        len = word_length(text, end);
+        type = len ? ptx_type_find(text, len) : PTX_T_NONE;
+        if (!type || !ptx_set_has(slot->set, type) || *types >= 4)
+            return 0;
+        inst->type[(*types)++] = (uint8_t)type;
+        return len;
     }
-  }
-  if (!found)
-    return 0;
-  if (info->flags)
-    inst->flags |= found->value;
-  else
-    *((uint8_t *)inst + info->field) = (uint8_t)found->value;
-  return best;
+    for (w = info->words; w->word; w++) {
+        len = match_word(text, end, w->word);
+        if (len > best) {
+            best = len;
+            found = w;
+        }
+    }
+    if (!found)
+        return 0;
+    if (info->flags)
+        inst->flags |= found->value;
+    else
+        *((uint8_t *)inst + info->field) = (uint8_t)found->value;
+    return best;
 }
 
-static void note(struct attempt *best, const char *at, const char *what) {
-  if (best->operand < 0 && (!best->at || at > best->at)) {
-    best->at = at;
-    best->what = what;
-  }
+static void note(struct attempt *best, const char *at, const char *what)
+{
+    if (best->operand < 0 && (!best->at || at > best->at)) {
+        best->at = at;
+        best->what = what;
+    }
 }
 
-static bool match_slots(const struct ptx_form *form, const char *rest,
-                        const char *end, struct ptx_inst *inst,
-                        struct attempt *best) {
-  const struct ptx_slot *slot;
-  unsigned types = 0;
-  size_t used;
+static bool match_slots(const struct ptx_form *form, const char *rest, const char *end,
+                        struct ptx_inst *inst, struct attempt *best)
+{
+    const struct ptx_slot *slot;
+    unsigned types = 0;
+    size_t used;
 
-  for (slot = form->slots; slot < form->slots + PTX_MAX_SLOTS && slot->kind;
-       slot++) {
-    used = rest < end ? match_slot(slot, rest + 1, end, inst, &types) : 0;
-    if (!used && !slot->optional) {
-      note(best, rest, ptx_slots[slot->kind].what);
-      return false;
+    for (slot = form->slots; slot < form->slots + PTX_MAX_SLOTS && slot->kind; slot++) {
+        used = rest < end ? match_slot(slot, rest + 1, end, inst, &types) : 0;
+        if (!used && !slot->optional) {
+            note(best, rest, ptx_slots[slot->kind].what);
+            return false;
+        }
+        if (used)
+            rest += 1 + used;
     }
-    if (used)
-      rest += 1 + used;
-  }
-  if (rest < end) {
-    note(best, rest, NULL);
-    return false;
-  }
-  return true;
+    if (rest < end) {
+        note(best, rest, NULL);
+        return false;
+    }
+    return true;
 }
 
 /* ptxas takes modifiers in any order and hand-written code uses that: each word
  * goes to the first slot left that knows it. Types keep their order among
  * themselves. */
-static bool match_slots_unordered(const struct ptx_form *form, const char *rest,
-                                  const char *end, struct ptx_inst *inst) {
-  unsigned types = 0, used = 0, i;
-  size_t len;
+static bool match_slots_unordered(const struct ptx_form *form, const char *rest, const char *end,
+                                  struct ptx_inst *inst)
+{
+    unsigned types = 0, used = 0, i;
+    size_t len;
 
-  while (rest < end) {
-    len = 0;
-    for (i = 0; i < PTX_MAX_SLOTS && form->slots[i].kind && !len; i++) {
-      if (used >> i & 1)
-        continue;
-      len = match_slot(&form->slots[i], rest + 1, end, inst, &types);
-      if (len)
-        used |= 1u << i;
-      else if (form->slots[i].kind == PTX_SLOT_TYPE &&
-               ptx_type_find(rest + 1, word_length(rest + 1, end)))
-        return false;
+    while (rest < end) {
+        len = 0;
+        for (i = 0; i < PTX_MAX_SLOTS && form->slots[i].kind && !len; i++) {
+            if (used >> i & 1)
+                continue;
+            len = match_slot(&form->slots[i], rest + 1, end, inst, &types);
+            if (len)
+                used |= 1u << i;
+            else if (form->slots[i].kind == PTX_SLOT_TYPE &&
+                     ptx_type_find(rest + 1, word_length(rest + 1, end)))
+                return false;
+        }
+        if (!len)
+            return false;
+        rest += 1 + len;
     }
-    if (!len)
-      return false;
-    rest += 1 + len;
-  }
-  for (i = 0; i < PTX_MAX_SLOTS && form->slots[i].kind; i++)
-    if (!form->slots[i].optional && !(used >> i & 1))
-      return false;
-  return true;
+    for (i = 0; i < PTX_MAX_SLOTS && form->slots[i].kind; i++)
+        if (!form->slots[i].optional && !(used >> i & 1))
+            return false;
+    return true;
 }
 
 /* Modifiers of what is left out, so that the message can say so. */
-static const char *left_out(const char *text, size_t len) {
-  static const struct {
-    const char *word, *what;
-  } words[] = {{"shared::cluster", "thread block clusters are"},
-               {"multicast", "thread block clusters are"},
-               {"kind::", "block-scaled and sparse matrices are"},
-               {"sp::ordered_metadata", "block-scaled and sparse matrices are"},
-               {"tensormap", "tensor maps are"},
-               {"tensor", "tensor copies are"}};
-  size_t i;
+static const char *left_out(const char *text, size_t len)
+{
+    static const struct {
+        const char *word, *what;
+    } words[] = {{"shared::cluster", "thread block clusters are"},
+                 {"multicast", "thread block clusters are"},
+                 {"kind::", "block-scaled and sparse matrices are"},
+                 {"sp::ordered_metadata", "block-scaled and sparse matrices are"},
+                 {"tensormap", "tensor maps are"},
+                 {"tensor", "tensor copies are"}};
+    size_t i;
 
-  for (i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-    if (memmem(text, len, words[i].word, strlen(words[i].word)))
-      return words[i].what;
-  return NULL;
+    for (i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+        if (memmem(text, len, words[i].word, strlen(words[i].word)))
+            return words[i].what;
+    return NULL;
 }
 
 static bool fail_modifiers(struct parser *p, const struct token *mnemonic,
-                           const struct attempt *best) {
-  const char *end = mnemonic->text + mnemonic->len, *missing;
-  struct token at = *mnemonic;
-  char whole[64], found[40];
+                           const struct attempt *best)
+{
+    const char *end = mnemonic->text + mnemonic->len, *missing;
+    struct token at = *mnemonic;
+    char whole[64], found[40];
 
-  token_clip(mnemonic, whole, sizeof(whole));
-  missing = left_out(mnemonic->text, mnemonic->len);
-  if (missing)
-    return parser_fail_as(p, -ENOTSUP, mnemonic, "'%s': %s not supported",
-                          whole, missing);
-  at.column += (uint32_t)(best->at - mnemonic->text);
-  at.text = best->at;
-  at.len = best->at < end ? (uint32_t)(1 + word_length(best->at + 1, end)) : 0;
-  token_clip(&at, found, sizeof(found));
-  if (!best->what)
-    return parser_fail(p, &at,
-                       "expected no further modifier in '%s', found '%s'",
-                       whole, found);
-  return parser_fail(p, &at, "expected %s in '%s', found %s%s%s", best->what,
-                     whole, at.len ? "'" : "", at.len ? found : "its end",
-                     at.len ? "'" : "");
+    token_clip(mnemonic, whole, sizeof(whole));
+    missing = left_out(mnemonic->text, mnemonic->len);
+    if (missing)
+        return parser_fail_as(p, -ENOTSUP, mnemonic, "'%s': %s not supported", whole, missing);
+    at.column += (uint32_t)(best->at - mnemonic->text);
+    at.text = best->at;
+    at.len = best->at < end ? (uint32_t)(1 + word_length(best->at + 1, end)) : 0;
+    token_clip(&at, found, sizeof(found));
+    if (!best->what)
+        return parser_fail(p, &at, "expected no further modifier in '%s', found '%s'", whole,
+                           found);
+    return parser_fail(p, &at, "expected %s in '%s', found %s%s%s", best->what, whole,
+                       at.len ? "'" : "", at.len ? found : "its end", at.len ? "'" : "");
 }
 
 /* ---- operands ---- */
 
-static const char *desc_what(const struct ptx_desc *desc) {
-  switch ((enum ptx_desc_kind)desc->kind) {
-  case PTX_DESC_DST:
-    return "a register";
-  case PTX_DESC_DSTVEC:
-    return "a register, or a list of them with .v2, .v4, .v8";
-  case PTX_DESC_SRC:
-    return "a register or constant";
-  case PTX_DESC_SRCVEC:
-    return "a register or constant, or a list of them with .v2, .v4, .v8";
-  case PTX_DESC_VEC:
-    return "a list in braces, a register or a constant";
-  case PTX_DESC_VECDST:
-    return "a list in braces or a register";
-  case PTX_DESC_PRED:
-  case PTX_DESC_DSTPRED:
-    return "a predicate";
-  case PTX_DESC_PIPE:
-    return "'|' and a predicate";
-  case PTX_DESC_MEM:
-    return "an address in brackets";
-  case PTX_DESC_INT:
-    return "an integer constant";
-  case PTX_DESC_LABEL:
-    return "a label";
-  case PTX_DESC_TABLE:
-    return "a list of .branchtargets";
-  case PTX_DESC_TEX:
-    return "a texture or surface in brackets";
-  case PTX_DESC_COORD:
-    return "coordinates";
-  case PTX_DESC_SAMPLER:
-  case PTX_DESC_CALL:
-  case PTX_DESC_STRING:
-  case PTX_DESC_NOTHING:
-  case PTX_DESC_END:
-    break;
-  }
-  return "no further operand";
+static const char *desc_what(const struct ptx_desc *desc)
+{
+    switch ((enum ptx_desc_kind)desc->kind) {
+    case PTX_DESC_DST:
+        return "a register";
+    case PTX_DESC_DSTVEC:
+        return "a register, or a list of them with .v2, .v4, .v8";
+    case PTX_DESC_SRC:
+        return "a register or constant";
+    case PTX_DESC_SRCVEC:
+        return "a register or constant, or a list of them with .v2, .v4, .v8";
+    case PTX_DESC_VEC:
+        return "a list in braces, a register or a constant";
+    case PTX_DESC_VECDST:
+        return "a list in braces or a register";
+    case PTX_DESC_PRED:
+    case PTX_DESC_DSTPRED:
+        return "a predicate";
+    case PTX_DESC_PIPE:
+        return "'|' and a predicate";
+    case PTX_DESC_MEM:
+        return "an address in brackets";
+    case PTX_DESC_INT:
+        return "an integer constant";
+    case PTX_DESC_LABEL:
+        return "a label";
+    case PTX_DESC_TABLE:
+        return "a list of .branchtargets";
+    case PTX_DESC_TEX:
+        return "a texture or surface in brackets";
+    case PTX_DESC_COORD:
+        return "coordinates";
+    case PTX_DESC_SAMPLER:
+    case PTX_DESC_CALL:
+    case PTX_DESC_STRING:
+    case PTX_DESC_NOTHING:
+    case PTX_DESC_END:
+        break;
+    }
+    return "no further operand";
 }
 
 /* Which operand goes where: PLACE[d] is the operand at descriptor d, or -1.
  * Optional ones are filled from the left, as far as what follows can still be
  * satisfied; there are at most three, so the search is short. */
-static bool place(const struct parser *p, const struct ptx_form *form,
-                  const struct ptx_inst *inst, unsigned d, uint32_t top,
-                  int *places, struct attempt *best) {
-  const struct ptx_desc *desc = &form->opnds[d];
-  const uint32_t *tops = p->tops.data;
-  const struct raw *r =
-      top < p->tops.n ? (const struct raw *)p->raws.data + tops[top] : NULL;
-  unsigned next = d + 1;
+static bool place(const struct parser *p, const struct ptx_form *form, const struct ptx_inst *inst,
+                  unsigned d, uint32_t top, int *places, struct attempt *best)
+{
+    const struct ptx_desc *desc = &form->opnds[d];
+    const uint32_t *tops = p->tops.data;
+    const struct raw *r = top < p->tops.n ? (const struct raw *)p->raws.data + tops[top] : NULL;
+    unsigned next = d + 1;
 
-  if (d == PTX_MAX_OPERANDS || !desc->kind) {
-    if (!r)
-      return true;
+    if (d == PTX_MAX_OPERANDS || !desc->kind) {
+        if (!r)
+            return true;
+        if ((int)top > best->operand) {
+            best->operand = (int)top;
+            best->operand_what = "';'";
+        }
+        return false;
+    }
+    if (r && raw_fits(p, r, desc, inst)) {
+        places[d] = (int)top;
+        if (desc->kind == PTX_DESC_TEX) { /* sampler and coordinates come with it */
+            places[next] = -1;
+            if (form->opnds[next].kind == PTX_DESC_SAMPLER)
+                places[++next] = -1;
+            next++;
+        }
+        if (place(p, form, inst, next, top + 1, places, best))
+            return true;
+    }
+    places[d] = -1;
+    if (desc->optional)
+        return place(p, form, inst, d + 1, top, places, best);
     if ((int)top > best->operand) {
-      best->operand = (int)top;
-      best->operand_what = "';'";
+        best->operand = (int)top;
+        best->operand_what = desc_what(desc);
     }
     return false;
-  }
-  if (r && raw_fits(p, r, desc, inst)) {
-    places[d] = (int)top;
-    if (desc->kind == PTX_DESC_TEX) { /* sampler and coordinates come with it */
-      places[next] = -1;
-      if (form->opnds[next].kind == PTX_DESC_SAMPLER)
-        places[++next] = -1;
-      next++;
-    }
-    if (place(p, form, inst, next, top + 1, places, best))
-      return true;
-  }
-  places[d] = -1;
-  if (desc->optional)
-    return place(p, form, inst, d + 1, top, places, best);
-  if ((int)top > best->operand) {
-    best->operand = (int)top;
-    best->operand_what = desc_what(desc);
-  }
-  return false;
 }
 
 static bool fail_operands(struct parser *p, const struct token *mnemonic,
-                          const struct attempt *best) {
-  const uint32_t *tops = p->tops.data;
-  const struct raw *r;
-  char whole[64], found[40];
+                          const struct attempt *best)
+{
+    const uint32_t *tops = p->tops.data;
+    const struct raw *r;
+    char whole[64], found[40];
 
-  token_clip(mnemonic, whole, sizeof(whole));
-  if ((uint32_t)best->operand >= p->tops.n)
-    return parser_fail(p, &p->tok, "%s: expected %s as operand %d, found ';'",
-                       whole, best->operand_what, best->operand + 1);
-  r = (const struct raw *)p->raws.data + tops[best->operand];
-  token_clip(&r->tok, found, sizeof(found));
-  if (r->kind == RAW_NAME)
-    return parser_fail(
-        p, &r->tok,
-        "%s: expected %s as operand %d, found '%s', which is not declared",
-        whole, best->operand_what, best->operand + 1, found);
-  return parser_fail(p, &r->tok, "%s: expected %s as operand %d, found '%s'",
-                     whole, best->operand_what, best->operand + 1, found);
+    token_clip(mnemonic, whole, sizeof(whole));
+    if ((uint32_t)best->operand >= p->tops.n)
+        return parser_fail(p, &p->tok, "%s: expected %s as operand %d, found ';'", whole,
+                           best->operand_what, best->operand + 1);
+    r = (const struct raw *)p->raws.data + tops[best->operand];
+    token_clip(&r->tok, found, sizeof(found));
+    if (r->kind == RAW_NAME)
+        return parser_fail(p, &r->tok,
+                           "%s: expected %s as operand %d, found '%s', which is not declared",
+                           whole, best->operand_what, best->operand + 1, found);
+    return parser_fail(p, &r->tok, "%s: expected %s as operand %d, found '%s'", whole,
+                       best->operand_what, best->operand + 1, found);
 }
 
 /* The parts of [texture, sampler, coordinates] into three places, of [surface,
  * coordinates] into two. */
 static bool build_texture(struct parser *p, const struct ptx_form *form,
-                          const struct ptx_inst *inst, const struct raw *r,
-                          unsigned d, struct ptx_operand *ops) {
-  const struct raw *raws = p->raws.data;
-  bool sampler = form->opnds[d + 1].kind == PTX_DESC_SAMPLER;
-  unsigned coord = d + (sampler ? 2 : 1), last = r->count - 1;
+                          const struct ptx_inst *inst, const struct raw *r, unsigned d,
+                          struct ptx_operand *ops)
+{
+    const struct raw *raws = p->raws.data;
+    bool sampler = form->opnds[d + 1].kind == PTX_DESC_SAMPLER;
+    unsigned coord = d + (sampler ? 2 : 1), last = r->count - 1;
 
-  if (r->count < 2 || (r->count == 3 && !sampler))
-    return parser_fail(p, &r->tok, "expected [%s, coordinates]",
-                       sampler ? "texture" : "surface");
-  if (!raw_fits(p, &raws[r->part[0]],
-                &(struct ptx_desc){PTX_DESC_SRC, PTX_T_B64, false}, inst) ||
-      !raw_fits(p, &raws[r->part[last]], &form->opnds[coord], inst))
-    return parser_fail(p, &r->tok, "expected [%s, coordinates]",
-                       sampler ? "texture" : "surface");
-  if (!raw_build(p, &raws[r->part[0]], &form->opnds[d], inst, &ops[d]))
-    return false;
-  if (r->count == 3 &&
-      !raw_build(p, &raws[r->part[1]], &form->opnds[d + 1], inst, &ops[d + 1]))
-    return false;
-  return raw_build(p, &raws[r->part[last]], &form->opnds[coord], inst,
-                   &ops[coord]);
+    if (r->count < 2 || (r->count == 3 && !sampler))
+        return parser_fail(p, &r->tok, "expected [%s, coordinates]",
+                           sampler ? "texture" : "surface");
+    if (!raw_fits(p, &raws[r->part[0]], &(struct ptx_desc){PTX_DESC_SRC, PTX_T_B64, false}, inst) ||
+        !raw_fits(p, &raws[r->part[last]], &form->opnds[coord], inst))
+        return parser_fail(p, &r->tok, "expected [%s, coordinates]",
+                           sampler ? "texture" : "surface");
+    if (!raw_build(p, &raws[r->part[0]], &form->opnds[d], inst, &ops[d]))
+        return false;
+    if (r->count == 3 && !raw_build(p, &raws[r->part[1]], &form->opnds[d + 1], inst, &ops[d + 1]))
+        return false;
+    return raw_build(p, &raws[r->part[last]], &form->opnds[coord], inst, &ops[coord]);
 }
 
-static bool build_operands(struct parser *p, const struct ptx_form *form,
-                           const int *places, struct ptx_inst *inst) {
-  const uint32_t *tops = p->tops.data;
-  const struct raw *r;
-  unsigned d, n = 0;
+static bool build_operands(struct parser *p, const struct ptx_form *form, const int *places,
+                           struct ptx_inst *inst)
+{
+    const uint32_t *tops = p->tops.data;
+    const struct raw *r;
+    unsigned d, n = 0;
 
-  while (n < PTX_MAX_OPERANDS && form->opnds[n].kind)
-    n++;
-  inst->nops = (uint8_t)n;
-  inst->ops = parser_alloc(p, n * sizeof(*inst->ops));
-  if (!inst->ops)
-    return false;
-  for (d = 0; d < n; d++) {
-    if (places[d] < 0)
-      continue;
-    r = (const struct raw *)p->raws.data + tops[places[d]];
-    if (form->opnds[d].kind == PTX_DESC_TEX) {
-      if (!build_texture(p, form, inst, r, d, inst->ops))
+    while (n < PTX_MAX_OPERANDS && form->opnds[n].kind)
+        n++;
+    inst->nops = (uint8_t)n;
+    inst->ops = parser_alloc(p, n * sizeof(*inst->ops));
+    if (!inst->ops)
         return false;
-      continue;
+    for (d = 0; d < n; d++) {
+        if (places[d] < 0)
+            continue;
+        r = (const struct raw *)p->raws.data + tops[places[d]];
+        if (form->opnds[d].kind == PTX_DESC_TEX) {
+            if (!build_texture(p, form, inst, r, d, inst->ops))
+                return false;
+            continue;
+        }
+        if (r->sel && d < 4)
+            inst->sel[d] = r->sel;
+        if (r->minus)
+            inst->flags |= d == 1 ? PTX_F_NEG_A : d == 2 ? PTX_F_NEG_B : PTX_F_NEG_C;
+        if (r->minus && inst->op != PTX_OP_VMAD)
+            return parser_fail(p, &r->tok, "only vmad takes a register with a sign");
+        if (r->sel && ptx_op_name(inst->op)[0] != 'v')
+            return parser_fail(p, &r->tok, "only video instructions take a part of a register");
+        if (!raw_build(p, r, &form->opnds[d], inst, &inst->ops[d]))
+            return false;
     }
-    if (r->sel && d < 4)
-      inst->sel[d] = r->sel;
-    if (r->minus)
-      inst->flags |= d == 1 ? PTX_F_NEG_A : d == 2 ? PTX_F_NEG_B : PTX_F_NEG_C;
-    if (r->minus && inst->op != PTX_OP_VMAD)
-      return parser_fail(p, &r->tok, "only vmad takes a register with a sign");
-    if (r->sel && ptx_op_name(inst->op)[0] != 'v')
-      return parser_fail(p, &r->tok,
-                         "only video instructions take a part of a register");
-    if (!raw_build(p, r, &form->opnds[d], inst, &inst->ops[d]))
-      return false;
-  }
-  return true;
+    return true;
 }
 
 /* ---- the instruction ---- */
 
-static bool parse_guard(struct parser *p, struct ptx_inst *inst) {
-  inst->guard = PTX_NO_REG;
-  if (p->tok.kind != '@')
-    return true;
-  if (!parser_next(p))
-    return false;
-  if (parser_accept(p, '!'))
-    inst->guard_neg = true;
-  return find_predicate(p, &inst->guard) && parser_next(p);
+static bool parse_guard(struct parser *p, struct ptx_inst *inst)
+{
+    inst->guard = PTX_NO_REG;
+    if (p->tok.kind != '@')
+        return true;
+    if (!parser_next(p))
+        return false;
+    if (parser_accept(p, '!'))
+        inst->guard_neg = true;
+    return find_predicate(p, &inst->guard) && parser_next(p);
 }
 
 /* Tries the forms one after the other; BEST says afterwards how far they got.
  */
-static bool match_forms(struct parser *p, const struct token *mnemonic,
-                        const char *rest, struct ptx_inst *inst, bool ordered,
-                        struct attempt *best) {
-  const char *end = mnemonic->text + mnemonic->len;
-  unsigned first = ptx_ops[inst->op].first, count = ptx_op_form_count(inst->op),
-           i;
-  int places[PTX_MAX_OPERANDS + 1];
-  struct ptx_inst candidate;
+static bool match_forms(struct parser *p, const struct token *mnemonic, const char *rest,
+                        struct ptx_inst *inst, bool ordered, struct attempt *best)
+{
+    const char *end = mnemonic->text + mnemonic->len;
+    unsigned first = ptx_ops[inst->op].first, count = ptx_op_form_count(inst->op), i;
+    int places[PTX_MAX_OPERANDS + 1];
+    struct ptx_inst candidate;
 
-  for (i = first; i < first + count; i++) {
-    candidate = *inst;
-    candidate.form = (uint16_t)i;
-    if (ordered ? !match_slots(&ptx_forms[i], rest, end, &candidate, best)
-                : !match_slots_unordered(&ptx_forms[i], rest, end, &candidate))
-      continue;
-    if (ptx_forms[i].opnds[0].kind == PTX_DESC_CALL) {
-      *inst = candidate;
-      return true;
+    for (i = first; i < first + count; i++) {
+        candidate = *inst;
+        candidate.form = (uint16_t)i;
+        if (ordered ? !match_slots(&ptx_forms[i], rest, end, &candidate, best)
+                    : !match_slots_unordered(&ptx_forms[i], rest, end, &candidate))
+            continue;
+        if (ptx_forms[i].opnds[0].kind == PTX_DESC_CALL) {
+            *inst = candidate;
+            return true;
+        }
+        if (place(p, &ptx_forms[i], &candidate, 0, 0, places, best)) {
+            *inst = candidate;
+            return build_operands(p, &ptx_forms[i], places, inst);
+        }
     }
-    if (place(p, &ptx_forms[i], &candidate, 0, 0, places, best)) {
-      *inst = candidate;
-      return build_operands(p, &ptx_forms[i], places, inst);
-    }
-  }
-  return false;
+    return false;
 }
 
-static bool match_instruction(struct parser *p, const struct token *mnemonic,
-                              const char *rest, struct ptx_inst *inst) {
-  struct attempt best = {.operand = -1};
+static bool match_instruction(struct parser *p, const struct token *mnemonic, const char *rest,
+                              struct ptx_inst *inst)
+{
+    struct attempt best = {.operand = -1};
 
-  /* In order, then in any order, then so that the first form is reported whose
-   * operands differ in width alone. */
-  if (match_forms(p, mnemonic, rest, inst, true, &best) || p->status)
-    return !p->status;
-  if (best.operand < 0 &&
-      (match_forms(p, mnemonic, rest, inst, false, &best) || p->status))
-    return !p->status;
-  if (best.operand >= 0) {
-    p->lenient = true;
-    match_forms(p, mnemonic, rest, inst, true, &best);
-    p->lenient = false;
-  }
-  if (p->status)
-    return false;
-  return best.operand >= 0 ? fail_operands(p, mnemonic, &best)
-                           : fail_modifiers(p, mnemonic, &best);
+    /* In order, then in any order, then so that the first form is reported whose
+     * operands differ in width alone. */
+    if (match_forms(p, mnemonic, rest, inst, true, &best) || p->status)
+        return !p->status;
+    if (best.operand < 0 && (match_forms(p, mnemonic, rest, inst, false, &best) || p->status))
+        return !p->status;
+    if (best.operand >= 0) {
+        p->lenient = true;
+        match_forms(p, mnemonic, rest, inst, true, &best);
+        p->lenient = false;
+    }
+    if (p->status)
+        return false;
+    return best.operand >= 0 ? fail_operands(p, mnemonic, &best)
+                             : fail_modifiers(p, mnemonic, &best);
 }
 
-bool parse_instruction(struct parser *p) {
-  struct ptx_inst inst = {0}, *slot;
-  struct token mnemonic;
-  const char *rest = NULL;
-  char name[64];
+bool parse_instruction(struct parser *p)
+{
+    struct ptx_inst inst = {0}, *slot;
+    struct token mnemonic;
+    const char *rest = NULL;
+    char name[64];
 
-  if (!parse_guard(p, &inst))
-    return false;
-  if (p->tok.kind != TOK_IDENT)
-    return parser_expected(p, "an instruction");
-  lexer_extend_mnemonic(&p->lx, &p->tok);
-  mnemonic = p->tok;
-  inst.line = mnemonic.line;
-  inst.op = find_op(p, &mnemonic, &rest);
-  token_clip(&mnemonic, name, sizeof(name));
-  if (inst.op == PTX_OP_NONE)
-    return parser_fail(
-        p, &mnemonic,
-        "expected an instruction, found '%s', which PTX does not know", name);
-  if (ptx_op_class(inst.op) == PTX_CLASS_REFUSED)
-    return parser_fail_as(p, -ENOTSUP, &mnemonic,
-                          "the instruction '%s' is not supported", name);
-  if (!parser_next(p))
-    return false;
-  if (inst.op != PTX_OP_CALL && !parse_raws(p))
-    return false;
-  if (!match_instruction(p, &mnemonic, rest, &inst))
-    return false;
-  if (inst.op == PTX_OP_CALL && !parse_call(p, &inst, &mnemonic))
-    return false;
-  if (!inst_check(p, &inst, &mnemonic))
-    return false;
-  slot = list_add(p, &p->insts, sizeof(*slot), 1);
-  if (!slot)
-    return false;
-  *slot = inst;
-  return parser_need(p, ';', "';'");
+    if (!parse_guard(p, &inst))
+        return false;
+    if (p->tok.kind != TOK_IDENT)
+        return parser_expected(p, "an instruction");
+    lexer_extend_mnemonic(&p->lx, &p->tok);
+    mnemonic = p->tok;
+    inst.line = mnemonic.line;
+    inst.op = find_op(p, &mnemonic, &rest);
+    token_clip(&mnemonic, name, sizeof(name));
+    if (inst.op == PTX_OP_NONE)
+        return parser_fail(p, &mnemonic,
+                           "expected an instruction, found '%s', which PTX does not know", name);
+    if (ptx_op_class(inst.op) == PTX_CLASS_REFUSED)
+        return parser_fail_as(p, -ENOTSUP, &mnemonic, "the instruction '%s' is not supported",
+                              name);
+    if (!parser_next(p))
+        return false;
+    if (inst.op != PTX_OP_CALL && !parse_raws(p))
+        return false;
+    if (!match_instruction(p, &mnemonic, rest, &inst))
+        return false;
+    if (inst.op == PTX_OP_CALL && !parse_call(p, &inst, &mnemonic))
+        return false;
+    if (!inst_check(p, &inst, &mnemonic))
+        return false;
+    slot = list_add(p, &p->insts, sizeof(*slot), 1);
+    if (!slot)
+        return false;
+    *slot = inst;
+    return parser_need(p, ';', "';'");
 }

@@ -11,281 +11,289 @@
 
 /* ---- variables ---- */
 
-static const char *linkage_word(unsigned linkage) {
-  static const char *const words[] = {"", ".extern ", ".visible ", ".weak ",
-                                      ".common "};
+static const char *linkage_word(unsigned linkage)
+{
+    static const char *const words[] = {"", ".extern ", ".visible ", ".weak ", ".common "};
 
-  return words[linkage];
+    return words[linkage];
 }
 
-static unsigned element_bytes(const struct ptx_var *var) {
-  unsigned bits = ptx_type_bits(var->type);
+static unsigned element_bytes(const struct ptx_var *var)
+{
+    unsigned bits = ptx_type_bits(var->type);
 
-  return bits < 8 ? 8 : bits / 8;
+    return bits < 8 ? 8 : bits / 8;
 }
 
-static void print_reloc(FILE *out, const struct ptx_reloc *r) {
-  if (r->size == 1)
-    fprintf(out, "0x%" PRIX64 "(", (uint64_t)0xFF << r->shift);
-  if (r->generic)
-    fputs("generic(", out);
-  fputs(r->var ? r->var->name : r->func->name, out);
-  if (r->generic)
-    fputc(')', out);
-  print_offset(out, r->addend);
-  if (r->size == 1)
-    fputc(')', out);
+static void print_reloc(FILE *out, const struct ptx_reloc *r)
+{
+    if (r->size == 1)
+        fprintf(out, "0x%" PRIX64 "(", (uint64_t)0xFF << r->shift);
+    if (r->generic)
+        fputs("generic(", out);
+    fputs(r->var ? r->var->name : r->func->name, out);
+    if (r->generic)
+        fputc(')', out);
+    print_offset(out, r->addend);
+    if (r->size == 1)
+        fputc(')', out);
 }
 
 struct init_cursor {
-  const struct ptx_var *var;
-  uint32_t reloc; /* the next one */
+    const struct ptx_var *var;
+    uint32_t reloc; /* the next one */
 };
 
-static void print_element(FILE *out, struct init_cursor *c, uint64_t offset) {
-  const struct ptx_var *var = c->var;
-  unsigned bytes = element_bytes(var), i;
-  uint64_t bits = 0;
+static void print_element(FILE *out, struct init_cursor *c, uint64_t offset)
+{
+    const struct ptx_var *var = c->var;
+    unsigned bytes = element_bytes(var), i;
+    uint64_t bits = 0;
 
-  while (c->reloc < var->nrelocs && var->relocs[c->reloc].offset < offset)
-    c->reloc++;
-  if (c->reloc < var->nrelocs && var->relocs[c->reloc].offset == offset) {
-    print_reloc(out, &var->relocs[c->reloc]);
-    return;
-  }
-  for (i = 0; i < bytes && i < 8 && offset + i < var->ninit; i++)
-    bits |= (uint64_t)var->init[offset + i] << (8 * i);
-  if (ptx_type_is_signed(var->type) && bytes < 8)
-    bits = (uint64_t)((int64_t)(bits << (64 - 8 * bytes)) >> (64 - 8 * bytes));
-  print_constant(out, bits, var->type);
+    while (c->reloc < var->nrelocs && var->relocs[c->reloc].offset < offset)
+        c->reloc++;
+    if (c->reloc < var->nrelocs && var->relocs[c->reloc].offset == offset) {
+        print_reloc(out, &var->relocs[c->reloc]);
+        return;
+    }
+    for (i = 0; i < bytes && i < 8 && offset + i < var->ninit; i++)
+        bits |= (uint64_t)var->init[offset + i] << (8 * i);
+    if (ptx_type_is_signed(var->type) && bytes < 8)
+        bits = (uint64_t)((int64_t)(bits << (64 - 8 * bytes)) >> (64 - 8 * bytes));
+    print_constant(out, bits, var->type);
 }
 
 /* The values at one brace level, as far as there are initial bytes. */
-static void print_braces(FILE *out, struct init_cursor *c, unsigned level,
-                         uint64_t offset, uint64_t size) {
-  const struct ptx_var *var = c->var;
-  unsigned levels = var->ndims + (var->vec ? 1u : 0u);
-  uint64_t count = level < var->ndims ? var->dims[level] : var->vec,
-           inner = count ? size / count : 0, i;
+static void print_braces(FILE *out, struct init_cursor *c, unsigned level, uint64_t offset,
+                         uint64_t size)
+{
+    const struct ptx_var *var = c->var;
+    unsigned levels = var->ndims + (var->vec ? 1u : 0u);
+    uint64_t count = level < var->ndims ? var->dims[level] : var->vec,
+             inner = count ? size / count : 0, i;
 
-  fputc('{', out);
-  for (i = 0; i < count && offset + i * inner < var->ninit; i++) {
-    if (i)
-      fputs(", ", out);
-    if (level + 1 < levels)
-      print_braces(out, c, level + 1, offset + i * inner, inner);
-    else
-      print_element(out, c, offset + i * inner);
-  }
-  fputc('}', out);
+    fputc('{', out);
+    for (i = 0; i < count && offset + i * inner < var->ninit; i++) {
+        if (i)
+            fputs(", ", out);
+        if (level + 1 < levels)
+            print_braces(out, c, level + 1, offset + i * inner, inner);
+        else
+            print_element(out, c, offset + i * inner);
+    }
+    fputc('}', out);
 }
 
-static void print_var(FILE *out, const struct ptx_var *var,
-                      const char *indent) {
-  struct init_cursor c = {.var = var};
-  unsigned i;
+static void print_var(FILE *out, const struct ptx_var *var, const char *indent)
+{
+    struct init_cursor c = {.var = var};
+    unsigned i;
 
-  fprintf(out, "%s%s.%s ", indent, linkage_word(var->linkage),
-          ptx_space_name(var->space));
-  if (var->managed)
-    fputs(".attribute(.managed) ", out);
-  if (ptx_type_bits(var->type))
-    fprintf(out, ".align %u ", var->align);
-  if (var->vec)
-    fprintf(out, ".v%u ", var->vec);
-  fprintf(out, ".%s %s", ptx_type_name(var->type), var->name);
-  for (i = 0; i < var->ndims; i++) {
-    if (i == 0 && var->unsized)
-      fputs("[]", out);
-    else
-      fprintf(out, "[%" PRIu64 "]", var->dims[i]);
-  }
-  if (var->init) {
-    fputs(" = ", out);
-    if (var->ndims || var->vec)
-      print_braces(out, &c, 0, 0, var->size);
-    else
-      print_element(out, &c, 0);
-  }
-  fputs(";\n", out);
+    fprintf(out, "%s%s.%s ", indent, linkage_word(var->linkage), ptx_space_name(var->space));
+    if (var->managed)
+        fputs(".attribute(.managed) ", out);
+    if (ptx_type_bits(var->type))
+        fprintf(out, ".align %u ", var->align);
+    if (var->vec)
+        fprintf(out, ".v%u ", var->vec);
+    fprintf(out, ".%s %s", ptx_type_name(var->type), var->name);
+    for (i = 0; i < var->ndims; i++) {
+        if (i == 0 && var->unsized)
+            fputs("[]", out);
+        else
+            fprintf(out, "[%" PRIu64 "]", var->dims[i]);
+    }
+    if (var->init) {
+        fputs(" = ", out);
+        if (var->ndims || var->vec)
+            print_braces(out, &c, 0, 0, var->size);
+        else
+            print_element(out, &c, 0);
+    }
+    fputs(";\n", out);
 }
 
 /* ---- functions ---- */
 
-static void print_param(FILE *out, const struct ptx_var *var) {
-  unsigned i;
+static void print_param(FILE *out, const struct ptx_var *var)
+{
+    unsigned i;
 
-  fprintf(out, ".%s ", ptx_space_name(var->space));
-  if (var->space == PTX_SPACE_PARAM && !var->is_ptr &&
-      var->align != element_bytes(var) * (var->vec ? var->vec : 1u) &&
-      ptx_type_bits(var->type))
-    fprintf(out, ".align %u ", var->align);
-  if (var->vec)
-    fprintf(out, ".v%u ", var->vec);
-  fprintf(out, ".%s ", ptx_type_name(var->type));
-  if (var->is_ptr) {
-    fputs(".ptr ", out);
-    if (var->ptr_space)
-      fprintf(out, ".%s ", ptx_space_name(var->ptr_space));
-    if (var->ptr_align)
-      fprintf(out, ".align %u ", var->ptr_align);
-  }
-  fputs(var->name, out);
-  for (i = 0; i < var->ndims; i++) {
-    if (i == 0 && var->unsized)
-      fputs("[]", out);
-    else
-      fprintf(out, "[%" PRIu64 "]", var->dims[i]);
-  }
+    fprintf(out, ".%s ", ptx_space_name(var->space));
+    if (var->space == PTX_SPACE_PARAM && !var->is_ptr &&
+        var->align != element_bytes(var) * (var->vec ? var->vec : 1u) && ptx_type_bits(var->type))
+        fprintf(out, ".align %u ", var->align);
+    if (var->vec)
+        fprintf(out, ".v%u ", var->vec);
+    fprintf(out, ".%s ", ptx_type_name(var->type));
+    if (var->is_ptr) {
+        fputs(".ptr ", out);
+        if (var->ptr_space)
+            fprintf(out, ".%s ", ptx_space_name(var->ptr_space));
+        if (var->ptr_align)
+            fprintf(out, ".align %u ", var->ptr_align);
+    }
+    fputs(var->name, out);
+    for (i = 0; i < var->ndims; i++) {
+        if (i == 0 && var->unsized)
+            fputs("[]", out);
+        else
+            fprintf(out, "[%" PRIu64 "]", var->dims[i]);
+    }
 }
 
-static void print_params(FILE *out, struct ptx_var *const *params,
-                         uint32_t count) {
-  uint32_t i;
+static void print_params(FILE *out, struct ptx_var *const *params, uint32_t count)
+{
+    uint32_t i;
 
-  fputc('(', out);
-  for (i = 0; i < count; i++) {
-    if (i)
-      fputs(", ", out);
-    print_param(out, params[i]);
-  }
-  fputc(')', out);
+    fputc('(', out);
+    for (i = 0; i < count; i++) {
+        if (i)
+            fputs(", ", out);
+        print_param(out, params[i]);
+    }
+    fputc(')', out);
 }
 
-static void print_three(FILE *out, const char *name, const uint32_t v[3]) {
-  if (v[0])
-    fprintf(out, "\n.%s %u, %u, %u", name, v[0], v[1], v[2]);
+static void print_three(FILE *out, const char *name, const uint32_t v[3])
+{
+    if (v[0])
+        fprintf(out, "\n.%s %u, %u, %u", name, v[0], v[1], v[2]);
 }
 
-static void print_one(FILE *out, const char *name, uint32_t v) {
-  if (v)
-    fprintf(out, "\n.%s %u", name, v);
+static void print_one(FILE *out, const char *name, uint32_t v)
+{
+    if (v)
+        fprintf(out, "\n.%s %u", name, v);
 }
 
-static void print_signature(FILE *out, const struct ptx_func *f) {
-  fprintf(out, "%s.%s ", linkage_word(f->linkage), f->entry ? "entry" : "func");
-  if (f->nrets) {
-    print_params(out, f->rets, f->nrets);
-    fputc(' ', out);
-  }
-  fputs(f->name, out);
-  print_params(out, f->params, f->nparams);
-  if (f->noreturn)
-    fputs("\n.noreturn", out);
+static void print_signature(FILE *out, const struct ptx_func *f)
+{
+    fprintf(out, "%s.%s ", linkage_word(f->linkage), f->entry ? "entry" : "func");
+    if (f->nrets) {
+        print_params(out, f->rets, f->nrets);
+        fputc(' ', out);
+    }
+    fputs(f->name, out);
+    print_params(out, f->params, f->nparams);
+    if (f->noreturn)
+        fputs("\n.noreturn", out);
 }
 
-static void print_directives(FILE *out, const struct ptx_func *f) {
-  uint32_t i;
+static void print_directives(FILE *out, const struct ptx_func *f)
+{
+    uint32_t i;
 
-  print_three(out, "maxntid", f->maxntid);
-  print_three(out, "reqntid", f->reqntid);
-  print_one(out, "minnctapersm", f->minnctapersm);
-  print_one(out, "maxnctapersm", f->maxnctapersm);
-  print_one(out, "maxnreg", f->maxnreg);
-  for (i = 0; i < f->npragmas; i++)
-    fprintf(out, "\n.pragma %s;", f->pragmas[i]);
+    print_three(out, "maxntid", f->maxntid);
+    print_three(out, "reqntid", f->reqntid);
+    print_one(out, "minnctapersm", f->minnctapersm);
+    print_one(out, "maxnctapersm", f->maxnctapersm);
+    print_one(out, "maxnreg", f->maxnreg);
+    for (i = 0; i < f->npragmas; i++)
+        fprintf(out, "\n.pragma %s;", f->pragmas[i]);
 }
 
 /* Parameters in registers are declared by the signature; their declarations
  * come first. */
-static uint32_t register_params(const struct ptx_func *f) {
-  uint32_t n = 0, i;
+static uint32_t register_params(const struct ptx_func *f)
+{
+    uint32_t n = 0, i;
 
-  for (i = 0; i < f->nrets; i++)
-    n += f->rets[i]->space == PTX_SPACE_REG &&
-         strcmp(f->rets[i]->name, "_") != 0;
-  for (i = 0; i < f->nparams; i++)
-    n += f->params[i]->space == PTX_SPACE_REG &&
-         strcmp(f->params[i]->name, "_") != 0;
-  return n;
+    for (i = 0; i < f->nrets; i++)
+        n += f->rets[i]->space == PTX_SPACE_REG && strcmp(f->rets[i]->name, "_") != 0;
+    for (i = 0; i < f->nparams; i++)
+        n += f->params[i]->space == PTX_SPACE_REG && strcmp(f->params[i]->name, "_") != 0;
+    return n;
 }
 
-static void print_decls(FILE *out, const struct ptx_func *f) {
-  const struct ptx_reg_decl *d;
-  uint32_t i;
+static void print_decls(FILE *out, const struct ptx_func *f)
+{
+    const struct ptx_reg_decl *d;
+    uint32_t i;
 
-  for (i = register_params(f); i < f->ndecls; i++) {
-    d = &f->decls[i];
-    fputs("\t.reg ", out);
-    if (d->vec)
-      fprintf(out, ".v%u ", d->vec);
-    fprintf(out, ".%s %s", ptx_type_name(d->type), d->name);
-    if (d->range)
-      fprintf(out, "<%u>", d->count);
-    fputs(";\n", out);
-  }
+    for (i = register_params(f); i < f->ndecls; i++) {
+        d = &f->decls[i];
+        fputs("\t.reg ", out);
+        if (d->vec)
+            fprintf(out, ".v%u ", d->vec);
+        fprintf(out, ".%s %s", ptx_type_name(d->type), d->name);
+        if (d->range)
+            fprintf(out, "<%u>", d->count);
+        fputs(";\n", out);
+    }
 }
 
-static void print_tables(FILE *out, const struct ptx_func *f) {
-  const struct ptx_proto *proto;
-  const struct ptx_table *t;
-  uint32_t i, j;
+static void print_tables(FILE *out, const struct ptx_func *f)
+{
+    const struct ptx_proto *proto;
+    const struct ptx_table *t;
+    uint32_t i, j;
 
-  for (i = 0; i < f->nprotos; i++) {
-    proto = f->protos[i];
-    fprintf(out, "%s: .callprototype ", proto->name);
-    print_params(out, proto->rets, proto->nrets);
-    fputs(" _ ", out);
-    print_params(out, proto->params, proto->nparams);
-    fprintf(out, "%s;\n", proto->noreturn ? " .noreturn" : "");
-  }
-  for (i = 0; i < f->ntables; i++) {
-    t = &f->tables[i];
-    fprintf(out, "%s: .%s ", t->name,
-            t->calls ? "calltargets" : "branchtargets");
-    for (j = 0; j < t->count; j++)
-      fprintf(out, "%s%s", j ? ", " : "",
-              t->calls ? t->funcs[j]->name : f->labels[t->labels[j]].name);
-    fputs(";\n", out);
-  }
+    for (i = 0; i < f->nprotos; i++) {
+        proto = f->protos[i];
+        fprintf(out, "%s: .callprototype ", proto->name);
+        print_params(out, proto->rets, proto->nrets);
+        fputs(" _ ", out);
+        print_params(out, proto->params, proto->nparams);
+        fprintf(out, "%s;\n", proto->noreturn ? " .noreturn" : "");
+    }
+    for (i = 0; i < f->ntables; i++) {
+        t = &f->tables[i];
+        fprintf(out, "%s: .%s ", t->name, t->calls ? "calltargets" : "branchtargets");
+        for (j = 0; j < t->count; j++)
+            fprintf(out, "%s%s", j ? ", " : "",
+                    t->calls ? t->funcs[j]->name : f->labels[t->labels[j]].name);
+        fputs(";\n", out);
+    }
 }
 
-static void print_body(FILE *out, const struct ptx_func *f) {
-  uint32_t i, label = 0;
+static void print_body(FILE *out, const struct ptx_func *f)
+{
+    uint32_t i, label = 0;
 
-  fputs("\n{\n", out);
-  print_decls(out, f);
-  for (i = 0; i < f->nvars; i++)
-    print_var(out, f->vars[i], "\t");
-  print_tables(out, f);
-  for (i = 0; i <= f->ninsts; i++) {
-    for (; label < f->nlabels && f->labels[label].inst == i; label++)
-      fprintf(out, "%s:\n", f->labels[label].name);
-    if (i == f->ninsts)
-      break;
-    fputc('\t', out);
-    print_inst(out, f, &f->insts[i]);
-    fputc('\n', out);
-  }
-  fputs("}\n", out);
+    fputs("\n{\n", out);
+    print_decls(out, f);
+    for (i = 0; i < f->nvars; i++)
+        print_var(out, f->vars[i], "\t");
+    print_tables(out, f);
+    for (i = 0; i <= f->ninsts; i++) {
+        for (; label < f->nlabels && f->labels[label].inst == i; label++)
+            fprintf(out, "%s:\n", f->labels[label].name);
+        if (i == f->ninsts)
+            break;
+        fputc('\t', out);
+        print_inst(out, f, &f->insts[i]);
+        fputc('\n', out);
+    }
+    fputs("}\n", out);
 }
 
-int ptx_print(const struct ptx_module *m, FILE *out) {
-  const struct ptx_func *f;
-  uint32_t i;
+int ptx_print(const struct ptx_module *m, FILE *out)
+{
+    const struct ptx_func *f;
+    uint32_t i;
 
-  fprintf(out, ".version %u.%u\n.target %s\n.address_size %u\n\n",
-          m->version_major, m->version_minor, m->target, m->address_size);
-  for (i = 0; i < m->npragmas; i++)
-    fprintf(out, ".pragma %s;\n", m->pragmas[i]);
-  for (i = 0; i < m->nfuncs; i++) {
-    print_signature(out, m->funcs[i]);
-    fputs(";\n", out);
-  }
-  for (i = 0; i < m->nvars; i++)
-    print_var(out, m->vars[i], "");
-  for (i = 0; i < m->nfuncs; i++) {
-    f = m->funcs[i];
-    if (!f->has_body)
-      continue;
-    fputc('\n', out);
-    print_signature(out, f);
-    print_directives(out, f);
-    print_body(out, f);
-  }
-  for (i = 0; i < m->nfuncs; i++)
-    if (m->funcs[i]->alias)
-      fprintf(out, ".alias %s, %s;\n", m->funcs[i]->name,
-              m->funcs[i]->alias->name);
-  return ferror(out) ? -EIO : 0;
+    fprintf(out, ".version %u.%u\n.target %s\n.address_size %u\n\n", m->version_major,
+            m->version_minor, m->target, m->address_size);
+    for (i = 0; i < m->npragmas; i++)
+        fprintf(out, ".pragma %s;\n", m->pragmas[i]);
+    for (i = 0; i < m->nfuncs; i++) {
+        print_signature(out, m->funcs[i]);
+        fputs(";\n", out);
+    }
+    for (i = 0; i < m->nvars; i++)
+        print_var(out, m->vars[i], "");
+    for (i = 0; i < m->nfuncs; i++) {
+        f = m->funcs[i];
+        if (!f->has_body)
+            continue;
+        fputc('\n', out);
+        print_signature(out, f);
+        print_directives(out, f);
+        print_body(out, f);
+    }
+    for (i = 0; i < m->nfuncs; i++)
+        if (m->funcs[i]->alias)
+            fprintf(out, ".alias %s, %s;\n", m->funcs[i]->name, m->funcs[i]->alias->name);
+    return ferror(out) ? -EIO : 0;
 }

@@ -5,12 +5,16 @@
 #include <string.h>
 
 /* ---- modifiers ---- */
-#define W(word, value)                                                         \
-  { word, value }
-#define F(word, flag)                                                          \
-  { word, PTX_F_##flag }
-#define SLOT(id, field, what, ...)                                             \
-  static const struct ptx_word words_##id[] = {__VA_ARGS__, {NULL, 0}};
+#define W(word, value)                                                                             \
+    {                                                                                              \
+        word, value                                                                                \
+    }
+#define F(word, flag)                                                                              \
+    {                                                                                              \
+        word, PTX_F_##flag                                                                         \
+    }
+#define SLOT(id, field, what, ...)                                                                 \
+    static const struct ptx_word words_##id[] = {__VA_ARGS__, {NULL, 0}};
 #include "ptx/ptx_slots.def"
 #undef SLOT
 #undef W
@@ -18,10 +22,9 @@
 
 const struct ptx_slot_info ptx_slots[PTX_SLOT_COUNT] = {
     [PTX_SLOT_TYPE] = {"a type", NULL, 0, false},
-#define SLOT(id, field, what, ...)                                             \
-  [PTX_SLOT_##id] = {what, words_##id, offsetof(struct ptx_inst, field),       \
-                     offsetof(struct ptx_inst, field) ==                       \
-                         offsetof(struct ptx_inst, flags)},
+#define SLOT(id, field, what, ...)                                                                 \
+    [PTX_SLOT_##id] = {what, words_##id, offsetof(struct ptx_inst, field),                         \
+                       offsetof(struct ptx_inst, field) == offsetof(struct ptx_inst, flags)},
 #include "ptx/ptx_slots.def"
 #undef SLOT
 };
@@ -60,16 +63,16 @@ const uint64_t ptx_sets[PTX_SET_COUNT] = {
 
 /* ---- forms ---- */
 enum {
-  RULE_T0 = PTX_RULE_T0,
-  RULE_T1 = PTX_RULE_T1,
-  RULE_T2 = PTX_RULE_T2,
-  RULE_W0 = PTX_RULE_W0,
-  RULE_ANY = PTX_RULE_ANY,
-  RULE_U32 = PTX_T_U32,
-  RULE_S32 = PTX_T_S32,
-  RULE_B32 = PTX_T_B32,
-  RULE_B64 = PTX_T_B64,
-  RULE_F32 = PTX_T_F32,
+    RULE_T0 = PTX_RULE_T0,
+    RULE_T1 = PTX_RULE_T1,
+    RULE_T2 = PTX_RULE_T2,
+    RULE_W0 = PTX_RULE_W0,
+    RULE_ANY = PTX_RULE_ANY,
+    RULE_U32 = PTX_T_U32,
+    RULE_S32 = PTX_T_S32,
+    RULE_B32 = PTX_T_B32,
+    RULE_B64 = PTX_T_B64,
+    RULE_F32 = PTX_T_F32,
 };
 
 /* clang-format off */
@@ -114,81 +117,84 @@ const struct ptx_form ptx_forms[] = {
 /* ---- opcodes: each one's forms follow it in the table, so that counting gives
  * their places ----
  */
-#define PASTE(a, b) a##b
+#define PASTE(a, b)  a##b
 #define PASTE2(a, b) PASTE(a, b)
 enum {
-#define PTX_OP(id, name, class) FIRST_##id, AFTER_##id = FIRST_##id - 1,
+#define PTX_OP(id, name, class)    FIRST_##id, AFTER_##id = FIRST_##id - 1,
 #define PTX_FORM(id, slots, opnds) PASTE2(FORM_AT_, __LINE__),
 #include "ptx/ptx_ops.def"
 #undef PTX_OP
 #undef PTX_FORM
-  FORM_COUNT
+    FORM_COUNT
 };
-_Static_assert(FORM_COUNT == sizeof(ptx_forms) / sizeof(ptx_forms[0]),
-               "forms counted alike");
+_Static_assert(FORM_COUNT == sizeof(ptx_forms) / sizeof(ptx_forms[0]), "forms counted alike");
 
 const struct ptx_op_info ptx_ops[PTX_OP_COUNT] = {
-#define PTX_OP(id, name, class)                                                \
-  [PTX_OP_##id] = {name, PTX_CLASS_##class, FIRST_##id},
+#define PTX_OP(id, name, class) [PTX_OP_##id] = {name, PTX_CLASS_##class, FIRST_##id},
 #define PTX_FORM(id, slots, opnds)
 #include "ptx/ptx_ops.def"
 #undef PTX_OP
 #undef PTX_FORM
 };
 
-unsigned ptx_op_form_count(enum ptx_op op) {
-  unsigned last = op + 1u < PTX_OP_COUNT ? ptx_ops[op + 1].first : FORM_COUNT;
+unsigned ptx_op_form_count(enum ptx_op op)
+{
+    unsigned last = op + 1u < PTX_OP_COUNT ? ptx_ops[op + 1].first : FORM_COUNT;
 
-  return op == PTX_OP_NONE ? 0 : last - ptx_ops[op].first;
+    return op == PTX_OP_NONE ? 0 : last - ptx_ops[op].first;
 }
 
-const char *ptx_slot_word(const struct ptx_inst *inst,
-                          enum ptx_slot_kind slot) {
-  const struct ptx_slot_info *info = &ptx_slots[slot];
-  const struct ptx_word *w;
-  unsigned value;
+const char *ptx_slot_word(const struct ptx_inst *inst, enum ptx_slot_kind slot)
+{
+    const struct ptx_slot_info *info = &ptx_slots[slot];
+    const struct ptx_word *w;
+    unsigned value;
 
-  if (!info->words)
+    if (!info->words)
+        return NULL;
+    value = *((const uint8_t *)inst + info->field);
+    for (w = info->words; w->word; w++)
+        if (info->flags ? (inst->flags & w->value) != 0 : value == w->value)
+            return w->word;
     return NULL;
-  value = *((const uint8_t *)inst + info->field);
-  for (w = info->words; w->word; w++)
-    if (info->flags ? (inst->flags & w->value) != 0 : value == w->value)
-      return w->word;
-  return NULL;
 }
 
-bool ptx_set_has(enum ptx_set set, enum ptx_type t) {
-  return ptx_sets[set] >> t & 1;
+bool ptx_set_has(enum ptx_set set, enum ptx_type t)
+{
+    return ptx_sets[set] >> t & 1;
 }
 
-static enum ptx_type widened(enum ptx_type t) {
-  switch (t) {
-  case PTX_T_U16:
-    return PTX_T_U32;
-  case PTX_T_S16:
-    return PTX_T_S32;
-  case PTX_T_U32:
-    return PTX_T_U64;
-  case PTX_T_S32:
-    return PTX_T_S64;
-  default:
-    return t;
-  }
+static enum ptx_type widened(enum ptx_type t)
+{
+    switch (t) {
+    case PTX_T_U16:
+        return PTX_T_U32;
+    case PTX_T_S16:
+        return PTX_T_S32;
+    case PTX_T_U32:
+        return PTX_T_U64;
+    case PTX_T_S32:
+        return PTX_T_S64;
+    default:
+        return t;
+    }
 }
 
-enum ptx_type ptx_rule_type(const struct ptx_inst *inst, unsigned rule) {
-  if (rule == PTX_RULE_W0)
-    return widened(inst->type[0]);
-  if (rule >= PTX_RULE_T0)
-    return inst->type[rule - PTX_RULE_T0];
-  return rule;
+enum ptx_type ptx_rule_type(const struct ptx_inst *inst, unsigned rule)
+{
+    if (rule == PTX_RULE_W0)
+        return widened(inst->type[0]);
+    if (rule >= PTX_RULE_T0)
+        return inst->type[rule - PTX_RULE_T0];
+    return rule;
 }
 
-const char *ptx_op_name(enum ptx_op op) {
-  return op > PTX_OP_NONE && op < PTX_OP_COUNT ? ptx_ops[op].name : "?";
+const char *ptx_op_name(enum ptx_op op)
+{
+    return op > PTX_OP_NONE && op < PTX_OP_COUNT ? ptx_ops[op].name : "?";
 }
 
-enum ptx_class ptx_op_class(enum ptx_op op) {
-  return op > PTX_OP_NONE && op < PTX_OP_COUNT ? ptx_ops[op].class
-                                               : PTX_CLASS_REFUSED;
+enum ptx_class ptx_op_class(enum ptx_op op)
+{
+    return op > PTX_OP_NONE && op < PTX_OP_COUNT ? ptx_ops[op].class : PTX_CLASS_REFUSED;
 }

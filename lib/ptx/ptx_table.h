@@ -9,88 +9,88 @@
 
 /* Word lists of modifiers, and the field that each fills. */
 enum ptx_slot_kind {
-  PTX_SLOT_END,
-  PTX_SLOT_TYPE,
+    PTX_SLOT_END,
+    PTX_SLOT_TYPE,
 #define SLOT(id, field, what, ...) PTX_SLOT_##id,
 #include "ptx/ptx_slots.def"
 #undef SLOT
-  PTX_SLOT_COUNT
+    PTX_SLOT_COUNT
 };
 
 enum ptx_set {
 #define TYPESET(id, ...) PTX_SET_##id,
 #include "ptx/ptx_typesets.def"
 #undef TYPESET
-  PTX_SET_COUNT
+    PTX_SET_COUNT
 };
 
 struct ptx_slot {
-  uint8_t kind; /* enum ptx_slot_kind */
-  uint8_t set;  /* enum ptx_set, for PTX_SLOT_TYPE */
-  bool optional;
+    uint8_t kind; /* enum ptx_slot_kind */
+    uint8_t set;  /* enum ptx_set, for PTX_SLOT_TYPE */
+    bool optional;
 };
 
 enum ptx_desc_kind {
-  PTX_DESC_END,
-  PTX_DESC_DST,
-  PTX_DESC_DSTVEC,
-  PTX_DESC_SRC,
-  PTX_DESC_SRCVEC,
-  PTX_DESC_VEC,
-  PTX_DESC_VECDST,
-  PTX_DESC_PRED,
-  PTX_DESC_DSTPRED,
-  PTX_DESC_PIPE,
-  PTX_DESC_MEM,
-  PTX_DESC_INT,
-  PTX_DESC_LABEL,
-  PTX_DESC_TABLE,
-  PTX_DESC_TEX,
-  PTX_DESC_SAMPLER,
-  PTX_DESC_COORD,
-  PTX_DESC_CALL,
-  PTX_DESC_STRING,
-  PTX_DESC_NOTHING
+    PTX_DESC_END,
+    PTX_DESC_DST,
+    PTX_DESC_DSTVEC,
+    PTX_DESC_SRC,
+    PTX_DESC_SRCVEC,
+    PTX_DESC_VEC,
+    PTX_DESC_VECDST,
+    PTX_DESC_PRED,
+    PTX_DESC_DSTPRED,
+    PTX_DESC_PIPE,
+    PTX_DESC_MEM,
+    PTX_DESC_INT,
+    PTX_DESC_LABEL,
+    PTX_DESC_TABLE,
+    PTX_DESC_TEX,
+    PTX_DESC_SAMPLER,
+    PTX_DESC_COORD,
+    PTX_DESC_CALL,
+    PTX_DESC_STRING,
+    PTX_DESC_NOTHING
 };
 
 /* Type rule of an operand: a type's number, or one of these. */
 enum {
-  PTX_RULE_T0 = 0x80,
-  PTX_RULE_T1,
-  PTX_RULE_T2,
-  PTX_RULE_T3,
-  PTX_RULE_W0,
-  PTX_RULE_ANY = PTX_T_NONE
+    PTX_RULE_T0 = 0x80,
+    PTX_RULE_T1,
+    PTX_RULE_T2,
+    PTX_RULE_T3,
+    PTX_RULE_W0,
+    PTX_RULE_ANY = PTX_T_NONE
 };
 
 struct ptx_desc {
-  uint8_t kind; /* enum ptx_desc_kind */
-  uint8_t rule;
-  bool optional;
+    uint8_t kind; /* enum ptx_desc_kind */
+    uint8_t rule;
+    bool optional;
 };
 
 struct ptx_form {
-  uint16_t op;
-  struct ptx_slot slots[PTX_MAX_SLOTS]; /* ends with PTX_SLOT_END unless full */
-  struct ptx_desc opnds[PTX_MAX_OPERANDS]; /* ends with PTX_DESC_END */
+    uint16_t op;
+    struct ptx_slot slots[PTX_MAX_SLOTS];    /* ends with PTX_SLOT_END unless full */
+    struct ptx_desc opnds[PTX_MAX_OPERANDS]; /* ends with PTX_DESC_END */
 };
 
 struct ptx_word {
-  const char *word; /* without its leading dot; NULL ends a list */
-  uint32_t value;
+    const char *word; /* without its leading dot; NULL ends a list */
+    uint32_t value;
 };
 
 struct ptx_slot_info {
-  const char *what; /* "a rounding mode", for messages */
-  const struct ptx_word *words;
-  uint16_t field; /* offset in struct ptx_inst */
-  bool flags;     /* the field is inst->flags, values are bits */
+    const char *what; /* "a rounding mode", for messages */
+    const struct ptx_word *words;
+    uint16_t field; /* offset in struct ptx_inst */
+    bool flags;     /* the field is inst->flags, values are bits */
 };
 
 struct ptx_op_info {
-  const char *name;
-  uint8_t class;
-  uint16_t first; /* of its forms */
+    const char *name;
+    uint8_t class;
+    uint16_t first; /* of its forms */
 };
 
 extern const struct ptx_form ptx_forms[];

@@ -7,8 +7,8 @@
 enum { SIGNED = 1, FLOATING = 2 };
 
 static const struct type_fact {
-  const char *name;
-  uint8_t bits, facts;
+    const char *name;
+    uint8_t bits, facts;
 } types[PTX_T_COUNT] = {
     [PTX_T_NONE] = {"", 0, 0},
     [PTX_T_B8] = {"b8", 8, 0},
@@ -52,30 +52,35 @@ static const struct type_fact {
     [PTX_T_SURFREF] = {"surfref", 0, 0},
 };
 
-unsigned ptx_type_bits(enum ptx_type t) {
-  return t < PTX_T_COUNT ? types[t].bits : 0;
+unsigned ptx_type_bits(enum ptx_type t)
+{
+    return t < PTX_T_COUNT ? types[t].bits : 0;
 }
 
-bool ptx_type_is_signed(enum ptx_type t) {
-  return t < PTX_T_COUNT && types[t].facts & SIGNED;
+bool ptx_type_is_signed(enum ptx_type t)
+{
+    return t < PTX_T_COUNT && types[t].facts & SIGNED;
 }
 
-bool ptx_type_is_float(enum ptx_type t) {
-  return t < PTX_T_COUNT && types[t].facts & FLOATING;
+bool ptx_type_is_float(enum ptx_type t)
+{
+    return t < PTX_T_COUNT && types[t].facts & FLOATING;
 }
 
-const char *ptx_type_name(enum ptx_type t) {
-  return t < PTX_T_COUNT ? types[t].name : "?";
+const char *ptx_type_name(enum ptx_type t)
+{
+    return t < PTX_T_COUNT ? types[t].name : "?";
 }
 
-enum ptx_type ptx_type_find(const char *word, size_t len) {
-  unsigned t;
+enum ptx_type ptx_type_find(const char *word, size_t len)
+{
+    unsigned t;
 
-  for (t = PTX_T_NONE + 1; t < PTX_T_COUNT; t++)
-    if (types[t].name[0] == word[0] && strlen(types[t].name) == len &&
-        !memcmp(types[t].name, word, len))
-      return t;
-  return PTX_T_NONE;
+    for (t = PTX_T_NONE + 1; t < PTX_T_COUNT; t++)
+        if (types[t].name[0] == word[0] && strlen(types[t].name) == len &&
+            !memcmp(types[t].name, word, len))
+            return t;
+    return PTX_T_NONE;
 }
 
 static const char *const spaces[PTX_SPACE_COUNT] = {
@@ -91,13 +96,14 @@ static const char *const spaces[PTX_SPACE_COUNT] = {
     [PTX_SPACE_PARAM_FUNC] = "param::func",
 };
 
-const char *ptx_space_name(enum ptx_space s) {
-  return s < PTX_SPACE_COUNT ? spaces[s] : "?";
+const char *ptx_space_name(enum ptx_space s)
+{
+    return s < PTX_SPACE_COUNT ? spaces[s] : "?";
 }
 
 static const struct {
-  const char *name;
-  enum ptx_type type;
+    const char *name;
+    enum ptx_type type;
 } sregs[PTX_SREG_COUNT] = {
     [PTX_SREG_NONE] = {"?", PTX_T_NONE},
 #define PTX_SREG(id, name, type) [PTX_SREG_##id] = {name, PTX_T_##type},
@@ -105,10 +111,12 @@ static const struct {
 #undef PTX_SREG
 };
 
-const char *ptx_sreg_name(enum ptx_sreg s) {
-  return s < PTX_SREG_COUNT ? sregs[s].name : "?";
+const char *ptx_sreg_name(enum ptx_sreg s)
+{
+    return s < PTX_SREG_COUNT ? sregs[s].name : "?";
 }
 
-enum ptx_type ptx_sreg_type(enum ptx_sreg s) {
-  return s < PTX_SREG_COUNT ? sregs[s].type : PTX_T_NONE;
+enum ptx_type ptx_sreg_type(enum ptx_sreg s)
+{
+    return s < PTX_SREG_COUNT ? sregs[s].type : PTX_T_NONE;
 }
