@@ -19,9 +19,9 @@ struct backoff {
 
 /* One pause: a short spin in the first WAIT_SPIN_NS of the wait, up to WAIT_YIELD_NS with the
  * processor offered to others, then a sleep. A sleep takes 70 us or more by the kernel's timer
- * slack, so what 16 tenants in lockstep wait for should come before. */
+ * slack: it is for waits that are long beside that. */
 #define WAIT_SPIN_NS      20000u
-#define WAIT_YIELD_NS     200000u
+#define WAIT_YIELD_NS     4000000u
 #define WAIT_SLEEP_MIN_NS 20000u
 #define WAIT_SLEEP_MAX_NS 1000000u
 #define WAIT_SLEEP_SHARE  128u /* a sleep is this part of the time waited so far */

@@ -37,7 +37,9 @@
 #define PARKED_NS      20000u    /* how often jobs that wait for the device are looked at */
 #define WATCH_NS       5000000u  /* how often a busy device is asked whether it still lives */
 #define WATCH_SESSIONS 16u       /* sessions asked each time */
-#define QUIET_NS       50000000u /* a job waits so long for a quiet moment */
+#define PATIENCE_NS    10000000u /* a job waits so long for a quiet moment by chance */
+#define HOLD_NS        3000000u  /* new work is held back so long to make one */
+#define HOLD_EVERY_NS  50000000u
 #define CONFIRM_NS                                                                                 \
     1000000u /* how often the driver is asked about a job whose words say it is not done */
 
@@ -56,8 +58,10 @@ static struct {
     uint64_t now, next_bell, next_parked, next_watch;
     uint32_t watch_cursor, cold_cursor;
     uint64_t next_confirm;
-    bool busy;    /* some stream may have unfinished work */
-    bool burying; /* a job clears the graveyard */
+    struct job *quiet_job;        /* has the device to itself */
+    uint64_t hold_end, next_hold; /* no new work until then; no new hold until then */
+    bool busy;                    /* some stream may have unfinished work */
+    bool burying;                 /* a job clears the graveyard */
 
     _Atomic CUresult lost; /* a service thread met a lost context */
 } d;
@@ -76,17 +80,19 @@ static void bury_work(struct job *job)
     graves_clear();
 }
 
-static const struct job_kind job_bury = {"bury", JOB_PATIENT, NULL, bury_work, NULL, NULL};
+static const struct job_kind job_bury = {"bury", JOB_PATIENT | JOB_QUIET, NULL, bury_work, NULL,
+                                         NULL};
 
 /* ---- A lost context -------------------------------------------------------------------------- */
 
-/* The only session with unfinished work is the one to blame for a lost context. */
+/* The only session with unfinished work is the one to blame for a lost context. By its completion
+ * words: the device writes none after a fault, and what had ended before is not suspect. */
 static struct session *only_busy(void)
 {
     struct session *found = NULL;
 
     for (uint32_t i = 0; i < d.slots_used; i++) {
-        if (!d.slots[i] || !d.slots[i]->busy)
+        if (!d.slots[i] || !d.slots[i]->busy || session_seems_idle(d.slots[i]))
             continue;
         if (found)
             return NULL;
@@ -99,7 +105,7 @@ void dispatch_lost(CUresult result)
 {
     const struct session *blame = only_busy();
 
-    worker_fatal(result, blame, blame ? (uint32_t)__builtin_ctzll(blame->busy) : 0);
+    worker_fatal(result, blame, blame ? stream_unfinished(blame) : 0);
 }
 
 void dispatch_lost_elsewhere(CUresult result)
@@ -252,6 +258,10 @@ static void job_returned(struct job *job)
 {
     struct session *session = job->session;
 
+    if (job == d.quiet_job) {
+        d.quiet_job = NULL;
+        d.hold_end = 0;
+    }
     if (job->kind == &job_bury) {
         d.burying = false;
         job_free(job);
@@ -295,22 +305,46 @@ static void inbox_take(void)
     }
 }
 
-/* No kernel seems to run: a good moment for what would make every launch wait for it. */
+/* Has the device nothing to do? The words are asked first, which cost nothing, then the driver: a
+ * tenant could have falsified its words. */
 static bool device_quiet(void)
 {
     for (uint32_t i = 0; i < d.slots_used; i++) {
         if (d.slots[i] && d.slots[i]->busy && !session_seems_idle(d.slots[i]))
             return false;
     }
+    for (uint32_t i = 0; i < d.slots_used; i++) {
+        if (d.slots[i] && !streams_idle(d.slots[i]))
+            return false;
+    }
+    for (const struct job *job = d.parked; job; job = job->next) {
+        if (job->kind->flags & JOB_QUIESCE && !streams_idle(job->session))
+            return false;
+    }
     return true;
+}
+
+/* A job that must have the device to itself. It waits for a quiet moment; when none has come for a
+ * while, new work is held back, briefly, so that one can come. It does not come while somebody's
+ * long kernel runs: then the others go on, and this job waits. */
+static bool quiet_for(const struct job *job)
+{
+    bool quiet = device_quiet();
+
+    if (quiet || d.now < job->parked_ns + PATIENCE_NS || d.now < d.next_hold) {
+        d.hold_end =
+            quiet ? d.now + HOLD_NS : d.hold_end; /* nothing new until the job is under way */
+        return quiet;
+    }
+    d.hold_end = d.now + HOLD_NS;
+    d.next_hold = d.now + HOLD_EVERY_NS;
+    return false;
 }
 
 static bool may_start(struct job *job)
 {
-    if (job->kind->flags & JOB_QUIET && d.now - job->parked_ns < QUIET_NS && !device_quiet())
-        return false;
-    if (!(job->kind->flags & JOB_QUIESCE))
-        return true;
+    if (job->kind->flags & JOB_QUIET)
+        return !d.quiet_job && quiet_for(job);
     /* Asking the driver takes its lock from launches, so the words are asked first. */
     if (!session_seems_idle(job->session) && d.now < d.next_confirm)
         return false;
@@ -325,6 +359,8 @@ static void parked_poll(void)
         struct job *job = *link;
         if (may_start(job)) {
             *link = job->next;
+            if (job->kind->flags & JOB_QUIET)
+                d.quiet_job = job;
             service_push(job);
         } else {
             link = &job->next;
@@ -380,6 +416,8 @@ static void session_turn(struct session *session)
 {
     bool active = session->reports_open > 0;
 
+    bool held = d.now < d.hold_end || d.quiet_job;
+
     if (session->pending && !session->paused) {
         if (session->pending & REQUEST_BIT && !session->job) {
             session->pending &= ~REQUEST_BIT;
@@ -387,7 +425,7 @@ static void session_turn(struct session *session)
             if (session->job)
                 job_begin(session->job);
         }
-        if (!session->paused && session_drain(session))
+        if (!session->paused && !held && session_drain(session))
             d.busy = true;
         active = true;
     }
@@ -462,12 +500,13 @@ static void graves_look(void)
 {
     struct job *job;
 
+    /* It need not press for a quiet moment until there is much. */
     if (d.burying || !graves_any() || !(graves_full() || device_quiet()))
         return;
     job = job_new(NULL, &job_bury);
     if (job) {
         d.burying = true;
-        service_push(job);
+        job_route(job);
     }
 }
 

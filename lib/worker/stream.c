@@ -36,6 +36,20 @@ bool session_seems_idle(const struct session *session)
     return true;
 }
 
+uint32_t stream_unfinished(const struct session *session)
+{
+    const struct seg_complete *complete = (const void *)(session->segment + SEG_OFF_COMPLETE);
+    uint32_t i = 0;
+
+    for (uint64_t left = session->busy; left; left &= left - 1) {
+        i = (uint32_t)__builtin_ctzll(left);
+        if (atomic_load_explicit(&complete->position[i], memory_order_relaxed) <
+            session->streams[i].head)
+            break;
+    }
+    return i;
+}
+
 bool streams_idle(struct session *session)
 {
     for (uint64_t left = session->busy; left; left &= left - 1) {

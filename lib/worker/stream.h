@@ -13,6 +13,8 @@ bool streams_idle(struct session *session);
 /* The same by the completion words, which cost nothing and which a tenant can falsify: good for
  * deciding when to ask, or when to do something that only costs time. Dispatcher. */
 bool session_seems_idle(const struct session *session);
+/* The first stream whose word says that it is not finished. */
+uint32_t stream_unfinished(const struct session *session);
 
 /* The CUDA event of a slot, made at its first use; NULL if there is no memory. Dispatcher. */
 struct event *event_slot(struct session *session, uint32_t slot);
