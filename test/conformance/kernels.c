@@ -62,8 +62,8 @@ const char kernels_ptx[] = ".version 7.0\n.target sm_70\n.address_size 64\n"
 
     // writes b to byte c - 4 of dynamic shared memory and reads it back to [a]
     ENTRY("dynamic_end", "    mov.u64 %rd1, dynamic;\n    add.u64 %rd1, %rd1, %c;\n"
-                         "    cvt.u32.u64 %r1, %b;\n    st.shared.u32 [%rd1-4], %r1;\n"
-                         "    ld.shared.u32 %r2, [%rd1-4];\n    st.global.u32 [%a], %r2;\n")
+                         "    cvt.u32.u64 %r1, %b;\n    st.shared.u32 [%rd1+-4], %r1;\n"
+                         "    ld.shared.u32 %r2, [%rd1+-4];\n    st.global.u32 [%a], %r2;\n")
 
         ENTRY("load", "    ld.global.u32 %r1, [%a];\n    st.global.u32 [%b], %r1;\n")
             ENTRY("trap", "    trap;\n")
