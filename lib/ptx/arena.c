@@ -1,5 +1,4 @@
-/* A growing heap that is freed as a whole. Owned by one module; one thread at a
- * time. */
+/* A growing heap that is freed as a whole. Owned by one module; one thread at a time. */
 #include "ptx/arena.h"
 
 #include <stdlib.h>
@@ -62,8 +61,7 @@ void *arena_alloc(struct arena *a, size_t bytes)
         if (!c)
             return NULL;
         c->size = size;
-        /* A large single block goes behind the current chunk, which may have room
-         * left. */
+        /* A large single block goes behind the current chunk, which may have room left. */
         if (a->chunks && bytes == size) {
             c->next = a->chunks->next;
             a->chunks->next = c;

@@ -1,6 +1,5 @@
-/* For passes that change a module: new memory, registers and instructions; and
- * finding things by name. The module belongs to the caller's thread meanwhile.
- */
+/* For passes that change a module: new memory, registers and instructions; and finding things by
+ * name. The module belongs to the caller's thread meanwhile. */
 #include <errno.h>
 #include <string.h>
 
@@ -74,8 +73,8 @@ int ptx_inst_init(struct ptx_module *m, struct ptx_inst *inst, enum ptx_op op)
 
 /* ---- choosing a form ---- */
 
-/* The modifiers that the slots of FORM can say, taken from INST; false where
- * one that must stand is missing. */
+/* The modifiers that the slots of FORM can say, taken from INST; false where one that must stand is
+ * missing. */
 static bool say_modifiers(const struct ptx_form *form, const struct ptx_inst *inst,
                           struct ptx_inst *said)
 {

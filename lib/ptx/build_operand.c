@@ -1,5 +1,5 @@
-/* From operands as written to struct ptx_operand: does one fit the place that a
- * form has for it, and what is it there? */
+/* From operands as written to struct ptx_operand: does one fit the place that a form has for it,
+ * and what is it there? */
 #include "ptx/parse.h"
 
 /* ---- does an operand fit a place? ---- */

@@ -1,5 +1,4 @@
-/* What the form of an instruction does not say by itself, but whoever lowers it
- * relies on. */
+/* What the form of an instruction does not say by itself, but whoever lowers it relies on. */
 #include "ptx/parse.h"
 
 static bool space_matches(enum ptx_space inst, enum ptx_space var)
@@ -9,8 +8,7 @@ static bool space_matches(enum ptx_space inst, enum ptx_space var)
     return inst == var || (inst == PTX_SPACE_GENERIC && var == PTX_SPACE_GLOBAL);
 }
 
-/* A variable named as address must lie in the space that the instruction
- * accesses. */
+/* A variable named as address must lie in the space that the instruction accesses. */
 static bool check_addresses(struct parser *p, const struct ptx_inst *inst, const struct token *at)
 {
     const struct ptx_mem *mem;
@@ -124,8 +122,7 @@ static bool check_cp_async(struct parser *p, const struct ptx_inst *inst, const 
     return true;
 }
 
-/* How many coordinates a geometry has, with the index of its layer or sample.
- */
+/* How many coordinates a geometry has, with the index of its layer or sample. */
 static unsigned coordinates(enum ptx_geom geom)
 {
     switch (geom) {

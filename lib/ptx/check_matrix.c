@@ -1,12 +1,9 @@
-/* mma, wmma, ldmatrix, stmatrix: do types, shape, layouts and lengths of the
- * operands go together?
- */
+/* mma, wmma, ldmatrix, stmatrix: do types, shape, layouts and lengths of operands agree? */
 #include "ptx/parse.h"
 
 #define SHAPE(s) (1u << PTX_SHAPE_##s)
 
-/* Which shapes there are for factors of one type, and which types the sums may
- * have. */
+/* Which shapes there are for factors of one type, and which types the sums may have. */
 struct rule {
     uint8_t factor;
     uint32_t mma, wmma;
@@ -76,10 +73,9 @@ static bool check_list(struct parser *p, const struct ptx_operand *o, unsigned c
         if (e->kind != PTX_OPND_REG && e->kind != PTX_OPND_SINK)
             return parser_fail(p, at, "expected registers in a list of matrix elements");
         if (e->kind == PTX_OPND_REG && ptx_type_bits(regs[e->reg].type) != bits)
-            return parser_fail(p, at,
-                               "expected registers of %u bits in a list of matrix "
-                               "elements, found .%s",
-                               bits, ptx_type_name(regs[e->reg].type));
+            return parser_fail(
+                p, at, "expected registers of %u bits in a list of matrix elements, found .%s",
+                bits, ptx_type_name(regs[e->reg].type));
     }
     return true;
 }
@@ -151,9 +147,7 @@ static bool check_wmma_memory(struct parser *p, const struct ptx_inst *inst, con
                       at);
 }
 
-/* ldmatrix, stmatrix: 8x8 of 16 bits take a register each, 16x16 of bytes two,
- * 16x8 of bytes one.
- */
+/* A matrix of 8x8 with 16 bits takes one register, 16x16 bytes take two, 16x8 bytes one. */
 static bool check_matrix_memory(struct parser *p, const struct ptx_inst *inst,
                                 const struct token *at)
 {

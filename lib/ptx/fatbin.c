@@ -1,12 +1,16 @@
-/* NVIDIA's container of device code. Its layout is not documented; what stands
- * here was found by comparing images made by nvcc 13 in each of its compression
- * modes. Any thread; trusts nothing in the image.
+/* NVIDIA's container of device code. Its layout is not documented; what stands here was found by
+ * comparing images made by nvcc 13 in each of its compression modes. Any thread; trusts nothing in
+ * the image.
  *
- *   header, 16 bytes:  magic, version, header size, size of all that follows
- *   entry, 64 bytes or more, then its payload; the next entry follows at once:
- *     0 kind: 1 PTX, 2 ELF     4 size of this header    8 size of the payload,
- * padded to 8 16 packed bytes, or 0    28 architecture: 90      40 flags    56
- * bytes when unpacked */
+ *   header, 16 bytes: magic, version, size of the header, size of all that follows
+ *   then entries, each a header of 64 bytes or more and its payload, one right after the other:
+ *      0 kind: 1 PTX, 2 ELF
+ *      4 size of this header
+ *      8 size of the payload, padded to 8
+ *     16 size of the payload as packed, 0 where it is not
+ *     28 architecture: 90
+ *     40 flags: how it is packed, and whether it is for that architecture alone
+ *     56 size of the payload when unpacked */
 #include "ptx/fatbin.h"
 
 #include <errno.h>
@@ -118,8 +122,7 @@ static bool is_better(const struct entry *e, const struct entry *than)
     return than->flags & FLAG_ARCH_ONLY && !(e->flags & FLAG_ARCH_ONLY);
 }
 
-/* Walks the entries; BEST is the PTX for the newest architecture that SM can
- * run. */
+/* Walks the entries; BEST is the PTX for the newest architecture that SM can run. */
 static int find_entry(const unsigned char *image, size_t size, unsigned sm, struct found *best,
                       char err[256])
 {

@@ -1,6 +1,5 @@
-/* NVIDIA's container of device code, as nvcc and fatbinary write it: finding
- * the PTX in it. Any thread; no state. The image may come from anyone: every
- * size in it is checked before use. */
+/* NVIDIA's container of device code, as nvcc and fatbinary write it: finding the PTX in it. Any
+ * thread; no state. The image may come from anyone: every size in it is checked before use. */
 #ifndef GS_PTX_FATBIN_H
 #define GS_PTX_FATBIN_H
 
@@ -10,16 +9,15 @@
 /* True if SIZE bytes at IMAGE begin like a fatbin. */
 bool fatbin_is_fatbin(const void *image, size_t size);
 
-/* Unpacks the PTX written for the newest architecture not above SM (90 for an
- * H200). The text is the caller's to free(), ends with NUL, and *LEN does not
- * count that. Returns 0, -EINVAL: the container is damaged, -ENOENT: no PTX in
- * it that SM can run, -ENOTSUP: packed in an unknown way, -E2BIG: larger than
- * PTX_MAX_TEXT, -ENOMEM. ERR says more. */
+/* Unpacks the PTX written for the newest architecture not above SM (90 for an H200). The text is
+ * the caller's to free(), ends with NUL, and *LEN does not count that. Returns 0, -EINVAL: the
+ * container is damaged, -ENOENT: no PTX in it that SM can run, -ENOTSUP: packed in an unknown way,
+ * -E2BIG: larger than PTX_MAX_TEXT, -ENOMEM. ERR says more. */
 int fatbin_find_ptx(const void *image, size_t size, unsigned sm, char **ptx, size_t *len,
                     char err[256]);
 
-/* For the process that the image was linked into, where pointers can be
- * followed and sizes believed: */
+/* For the process that the image was linked into, where pointers can be followed and sizes
+ * believed: */
 
 /* What a __fatBinC_Wrapper points to, or IMAGE itself if it is none. */
 const void *fatbin_unwrap(const void *image);

@@ -1,5 +1,5 @@
-/* Cuts PTX text into tokens. One thread per lexer; nothing in the text is
- * trusted, and no byte behind its end is read. */
+/* Cuts PTX text into tokens. One thread per lexer; nothing in the text is trusted, and no byte
+ * behind its end is read. */
 #include "ptx/lex.h"
 
 #include <errno.h>
@@ -116,8 +116,7 @@ static int digit_value(int c)
     return c <= '9' ? c - '0' : (c | 32) - 'a' + 10;
 }
 
-/* Digits of BASE from the cursor; false when they overflow 64 bits or there are
- * none. */
+/* Digits of BASE from the cursor; false when they overflow 64 bits or there are none. */
 static bool read_digits(struct lexer *lx, unsigned base, uint64_t *value)
 {
     const char *start = lx->cur;
@@ -147,8 +146,7 @@ static void read_hex_float(struct lexer *lx, struct token *tok, unsigned digits)
         bad(tok, digits == 8 ? "0f needs 8 hexadecimal digits" : "0d needs 16 hexadecimal digits");
 }
 
-/* Decimal fractions are rare in PTX (compilers write bits), so a bounded copy
- * is good enough. */
+/* Decimal fractions are rare in PTX (compilers write bits), so a bounded copy is good enough. */
 static void read_decimal_float(struct lexer *lx, struct token *tok)
 {
     char copy[64];

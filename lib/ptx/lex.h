@@ -1,5 +1,5 @@
-/* Cuts PTX text into tokens. A lexer belongs to one parse; it reads the text in
- * place, never past its end, and trusts none of it. */
+/* Cuts PTX text into tokens. A lexer belongs to one parse; it reads the text in place, never past
+ * its end, and trusts none of it. */
 #ifndef GS_PTX_LEX_H
 #define GS_PTX_LEX_H
 
@@ -47,8 +47,7 @@ struct lexer {
 void lexer_init(struct lexer *lx, const char *text, size_t len);
 void lexer_deinit(struct lexer *lx);
 void lexer_next(struct lexer *lx, struct token *tok);
-/* Extends the identifier TOK, just read, over the ".word" parts that follow
- * without a gap. */
+/* Extends the identifier TOK, just read, over the ".word" parts that follow without a gap. */
 void lexer_extend_mnemonic(struct lexer *lx, struct token *tok);
 /* The byte after the last token, 0 at the end: to tell "x.y" from "x .y". */
 char lexer_peek(const struct lexer *lx);

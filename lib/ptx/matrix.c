@@ -1,5 +1,5 @@
-/* The shapes of the matrix instructions and how many registers of each matrix a
- * lane holds. Constants only; any thread. */
+/* The shapes of the matrix instructions and how many registers of each matrix a lane holds.
+ * Constants only; any thread. */
 #include "ptx/ptx_table.h"
 
 void ptx_shape_size(enum ptx_shape s, unsigned *m, unsigned *n, unsigned *k)
@@ -39,10 +39,9 @@ static enum ptx_type matrix_type(const struct ptx_inst *inst, char matrix)
     return matrix == 'd' ? inst->type[0] : inst->type[1 + matrix - 'a'];
 }
 
-/* A warp holds each element once, spread over 32 lanes and packed into
- * registers of 32 bits (64 for f64), but for two of the first generation's:
- * wmma's f16 a and b, held twice, and mma.m8n8k4 of f16, where each quarter of
- * the warp works on a product of its own. */
+/* A warp holds each element once, spread over 32 lanes and packed into registers of 32 bits (64 for
+ * f64), but for two of the first generation's: wmma's f16 a and b, held twice, and mma.m8n8k4 of
+ * f16, where each quarter of the warp works on a product of its own. */
 unsigned ptx_matrix_regs(const struct ptx_inst *inst, char matrix)
 {
     enum ptx_type type = matrix_type(inst, matrix);

@@ -1,7 +1,7 @@
-/* What the parts of the PTX reader share: one struct parser per ptx_parse, on
- * its caller's thread. Functions return false after parser_fail has said what
- * was wrong; nothing continues after that. Scratch lists are freed at the end
- * of the parse, what the module keeps lives in its arena. */
+/* What the parts of the PTX reader share: one struct parser per ptx_parse, on its caller's
+ * thread. Functions return false after parser_fail has said what was wrong; nothing continues
+ * after that. Scratch lists are freed at the end of the parse, what the module keeps lives in
+ * its arena. */
 #ifndef GS_PTX_PARSE_H
 #define GS_PTX_PARSE_H
 
@@ -19,8 +19,7 @@ struct list {
     uint32_t n, cap;
 };
 
-/* An operand as written, before it is known which form of the instruction it
- * belongs to. */
+/* An operand as written, before it is known which form of the instruction it belongs to. */
 enum raw_kind {
     RAW_NUMBER, /* tok: TOK_INT, TOK_F32 or TOK_F64 with its value */
     RAW_REG,
@@ -119,15 +118,14 @@ bool list_keep(struct parser *p, struct list *l, size_t size,
 bool token_is(const struct token *tok, const char *text);
 struct sym *parser_declare(struct parser *p, enum sym_kind kind, const struct token *name,
                            const char *key, uint32_t len);
-/* The name under which something of the function is kept: unique in the
- * function although scopes are flattened. */
+/* The name under which something of the function is kept: unique in the function although scopes
+ * are flattened. */
 const char *parser_unique_name(struct parser *p, const struct token *name, bool range);
 bool token_clip(const struct token *tok, char *buf, size_t size); /* printable piece of a token */
 
 /* ---- parse_const.c ---- */
 bool parse_const_int(struct parser *p, uint64_t *value);
-/* A number of any kind: TOK_INT, TOK_F32 or TOK_F64 in OUT->kind, its value in
- * OUT->value. */
+/* A number of any kind: TOK_INT, TOK_F32 or TOK_F64 in OUT->kind, its value in OUT->value. */
 bool parse_const(struct parser *p, struct token *out);
 bool parse_uint(struct parser *p, uint64_t most, const char *what, uint64_t *value);
 /* VALUE as type TYPE wants it, see PTX_OPND_IMM. */

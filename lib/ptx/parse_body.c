@@ -1,5 +1,4 @@
-/* The body of a function: registers, statements, and nested scopes, which are
- * flattened. */
+/* The body of a function: registers, statements, and nested scopes, which are flattened. */
 #include "ptx/parse.h"
 
 /* ---- registers ---- */

@@ -1,7 +1,5 @@
-/* call: results, callee, arguments and, for an indirect call, what it is known
- * to call. The actual parameters are held against the callee's signature here,
- * so that whoever runs the call need not.
- */
+/* call: results, callee, arguments and, for an indirect call, what it is known to call. The actual
+ * parameters are held against the callee's signature here; whoever runs the call need not. */
 #include <stdlib.h>
 
 #include "ptx/parse.h"
@@ -203,8 +201,7 @@ bool parse_call(struct parser *p, struct ptx_inst *inst, const struct token *at)
         goto out;
     if (!parse_callee(p, &ops[1], &sig, &callee))
         goto out;
-    /* A ',' leads to the arguments, or, when there are none, to the prototype at
-     * once. */
+    /* A ',' leads to the arguments, or, when there are none, to the prototype at once. */
     if (p->tok.kind == ',') {
         struct lexer back = p->lx;
         struct token comma = p->tok;

@@ -1,5 +1,5 @@
-/* Constants and constant expressions. Values are 64 bits, signed unless written
- * with U or too large for that, as PTX defines it. */
+/* Constants and constant expressions. Values are 64 bits, signed unless written with U or too large
+ * for that, as PTX defines it. */
 #include <string.h>
 
 #include "ptx/parse.h"
@@ -204,8 +204,7 @@ static bool apply(struct parser *p, int kind, struct value *a, const struct valu
     return true;
 }
 
-/* Operators that bind at least as tightly as LEAST; recursion is bounded by the
- * ten levels. */
+/* Operators that bind at least as tightly as LEAST; recursion is bounded by the ten levels. */
 static bool parse_binary(struct parser *p, int least, struct value *out)
 {
     struct value right;
@@ -312,8 +311,8 @@ static double token_double(const struct token *t)
     return d;
 }
 
-/* The bits of a floating-point constant, exactly as written where the widths
- * agree (a NaN keeps its payload). */
+/* The bits of a floating-point constant, exactly as written where the widths agree (a NaN keeps its
+ * payload). */
 static uint64_t float_bits(const struct token *t, unsigned bits)
 {
     double d;

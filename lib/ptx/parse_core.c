@@ -1,5 +1,5 @@
-/* What every part of the PTX reader uses: tokens, errors, scratch lists, names.
- * One parser per call of ptx_parse. */
+/* What every part of the PTX reader uses: tokens, errors, scratch lists, names. One parser per call
+ * of ptx_parse. */
 #include <ctype.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -195,9 +195,7 @@ struct sym *parser_declare(struct parser *p, enum sym_kind kind, const struct to
     return s;
 }
 
-/* What remains of a name without its number: %r of %r12, so that %r<9> and %r12
- * count as one name.
- */
+/* A name without its number: %r of %r12, so that %r<9> and %r12 count as one. */
 static uint32_t stem_length(const char *name, uint32_t len)
 {
     uint32_t n = len;
@@ -214,9 +212,8 @@ static bool is_module_name(struct parser *p, const char *name, uint32_t len)
     return s && s->depth == 0;
 }
 
-/* Scopes inside a function are flattened, so a name in an inner one may have to
- * change: x becomes x$1_. Names that are already unique stay, so that what was
- * printed reads back unchanged. */
+/* Scopes inside a function are flattened, so a name in an inner one may have to change: x becomes
+ * x$1_. Names that are already unique stay, so that what was printed reads back unchanged. */
 const char *parser_unique_name(struct parser *p, const struct token *name, bool range)
 {
     uint32_t len = range ? name->len : stem_length(name->text, name->len);

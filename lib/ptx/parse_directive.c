@@ -1,5 +1,5 @@
-/* Small directives that stand at module level and inside functions alike:
- * .pragma, .loc, .file, .section. */
+/* Small directives that stand at module level and inside functions alike: .pragma, .loc, .file,
+ * .section. */
 #include "ptx/parse.h"
 
 bool parse_pragma(struct parser *p, const char **text)
@@ -30,8 +30,7 @@ bool parse_pragma(struct parser *p, const char **text)
     return parser_need(p, ';', "';'");
 }
 
-/* .loc file line column [, function_name label [+ n] [, inlined_at file line
- * column]] */
+/* .loc file line column [, function_name label [+ n] [, inlined_at file line column]] */
 bool parse_loc(struct parser *p)
 {
     unsigned i;
@@ -43,8 +42,7 @@ bool parse_loc(struct parser *p)
             return false;
     while (parser_accept(p, ',')) {
         while (p->tok.kind == TOK_IDENT || p->tok.kind == TOK_INT || p->tok.kind == '+') {
-            /* inlined_at's three numbers end it: what follows may be a label or an
-             * instruction. */
+            /* inlined_at's three numbers end it: what follows may be a label or an instruction. */
             if (p->tok.kind == TOK_IDENT && token_is(&p->tok, "inlined_at")) {
                 if (!parser_next(p))
                     return false;

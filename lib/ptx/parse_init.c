@@ -108,8 +108,8 @@ static bool parse_element(struct parser *p, struct ptx_var *var, uint64_t offset
     return put_bytes(p, offset, bits, bytes);
 }
 
-/* One brace level: COUNT things of SIZE bytes each, themselves braces while
- * LEVEL has inner dimensions. */
+/* One brace level: COUNT things of SIZE bytes each, themselves braces while LEVEL has inner
+ * dimensions. */
 static bool parse_braces(struct parser *p, struct ptx_var *var, unsigned level, uint64_t offset,
                          uint64_t size)
 {

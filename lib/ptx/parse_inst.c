@@ -1,5 +1,5 @@
-/* One instruction: the guard, the opcode, the form of ptx_ops.def that its
- * modifiers and operands fit. */
+/* One instruction: the guard, the opcode, the form of ptx_ops.def that its modifiers and operands
+ * fit. */
 #include <stdlib.h>
 
 #include "ptx/parse.h"
@@ -104,8 +104,7 @@ static size_t word_length(const char *text, const char *end)
     return (size_t)((dot ? dot : end) - text);
 }
 
-/* Length of WORD if TEXT begins with it and it ends there at a dot or the end.
- */
+/* Length of WORD if TEXT begins with it and it ends there at a dot or the end. */
 static size_t match_word(const char *text, const char *end, const char *word)
 {
     size_t len = strlen(word);
@@ -115,8 +114,8 @@ static size_t match_word(const char *text, const char *end, const char *word)
     return text + len == end || text[len] == '.' ? len : 0;
 }
 
-/* Fills the field of SLOT from the text behind a dot. Returns the characters
- * used, 0 where the word is none of the slot's. */
+/* Fills the field of SLOT from the text behind a dot. Returns the characters used, 0 where the word
+ * is none of the slot's. */
 static size_t match_slot(const struct ptx_slot *slot, const char *text, const char *end,
                          struct ptx_inst *inst, unsigned *types)
 {
@@ -180,9 +179,8 @@ static bool match_slots(const struct ptx_form *form, const char *rest, const cha
     return true;
 }
 
-/* ptxas takes modifiers in any order and hand-written code uses that: each word
- * goes to the first slot left that knows it. Types keep their order among
- * themselves. */
+/* ptxas takes modifiers in any order and hand-written code uses that: each word goes to the first
+ * slot left that knows it. Types keep their order among themselves. */
 static bool match_slots_unordered(const struct ptx_form *form, const char *rest, const char *end,
                                   struct ptx_inst *inst)
 {
@@ -296,9 +294,9 @@ static const char *desc_what(const struct ptx_desc *desc)
     return "no further operand";
 }
 
-/* Which operand goes where: PLACE[d] is the operand at descriptor d, or -1.
- * Optional ones are filled from the left, as far as what follows can still be
- * satisfied; there are at most three, so the search is short. */
+/* Which operand goes where: PLACE[d] is the operand at descriptor d, or -1. Optional ones are
+ * filled from the left, as far as what follows can still be satisfied; there are at most three, so
+ * the search is short. */
 static bool place(const struct parser *p, const struct ptx_form *form, const struct ptx_inst *inst,
                   unsigned d, uint32_t top, int *places, struct attempt *best)
 {
@@ -358,8 +356,8 @@ static bool fail_operands(struct parser *p, const struct token *mnemonic,
                        best->operand_what, best->operand + 1, found);
 }
 
-/* The parts of [texture, sampler, coordinates] into three places, of [surface,
- * coordinates] into two. */
+/* The parts of [texture, sampler, coordinates] into three places, of [surface, coordinates] into
+ * two. */
 static bool build_texture(struct parser *p, const struct ptx_form *form,
                           const struct ptx_inst *inst, const struct raw *r, unsigned d,
                           struct ptx_operand *ops)
@@ -432,8 +430,7 @@ static bool parse_guard(struct parser *p, struct ptx_inst *inst)
     return find_predicate(p, &inst->guard) && parser_next(p);
 }
 
-/* Tries the forms one after the other; BEST says afterwards how far they got.
- */
+/* Tries the forms one after the other; BEST says afterwards how far they got. */
 static bool match_forms(struct parser *p, const struct token *mnemonic, const char *rest,
                         struct ptx_inst *inst, bool ordered, struct attempt *best)
 {
@@ -465,8 +462,8 @@ static bool match_instruction(struct parser *p, const struct token *mnemonic, co
 {
     struct attempt best = {.operand = -1};
 
-    /* In order, then in any order, then so that the first form is reported whose
-     * operands differ in width alone. */
+    /* In order, then in any order, then so that the first form is reported whose operands differ in
+     * width alone. */
     if (match_forms(p, mnemonic, rest, inst, true, &best) || p->status)
         return !p->status;
     if (best.operand < 0 && (match_forms(p, mnemonic, rest, inst, false, &best) || p->status))

@@ -1,6 +1,6 @@
-/* Labels, and what may stand behind one: lists of branch and call targets,
- * prototypes. Labels are known by number until the function is complete; then
- * the numbers are those of ptx_func.labels. */
+/* Labels, and what may stand behind one: lists of branch and call targets, prototypes. Labels
+ * are known by number until the function is complete; then the numbers are those of
+ * ptx_func.labels. */
 #include <stdlib.h>
 
 #include "ptx/parse.h"
@@ -29,8 +29,7 @@ uint32_t parser_label_ref(struct parser *p, const struct token *name)
 
     if (s && s->kind == SYM_LABEL && s->depth == p->syms.depth)
         return s->index;
-    /* A label of an outer scope is taken only when this scope ends without one of
-     * that name. */
+    /* A label of an outer scope is taken only when this scope ends without one of that name. */
     if (s && s->kind != SYM_LABEL) {
         token_clip(name, text, sizeof(text));
         parser_fail(p, name, "expected a label, found '%s', which is something else", text);
@@ -64,8 +63,8 @@ bool label_define(struct parser *p, const struct token *name)
     return l->name != NULL;
 }
 
-/* Labels that the closing scope jumped to but did not define are looked for, or
- * waited for, in the scope around it. */
+/* Labels that the closing scope jumped to but did not define are looked for, or waited for, in
+ * the scope around it. */
 bool label_scope_end(struct parser *p)
 {
     struct sym *s, *outer;

@@ -30,8 +30,8 @@ static bool parse_version(struct parser *p)
     return parser_next(p);
 }
 
-/* .target sm_90a, texmode_independent, debug. "debug" is noted but not kept in
- * the text: it promises ptxas debug sections, and these are not kept. */
+/* .target sm_90a, texmode_independent, debug. "debug" is noted but not kept in the text: it
+ * promises ptxas debug sections, and these are not kept. */
 static bool parse_target(struct parser *p)
 {
     char target[128];

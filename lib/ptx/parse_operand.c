@@ -1,11 +1,11 @@
-/* Operands as written, before it is known what the instruction makes of them:
- * names resolved, constants computed. */
+/* Operands as written, before it is known what the instruction makes of them: names resolved,
+ * constants computed. */
 #include "ptx/parse.h"
 
 /* ---- names ---- */
 
-/* %r12 of .reg %r<100>. The number may be split off in several ways (%r1<10>
- * and %r<100>): the longest number first. */
+/* %r12 of .reg %r<100>. The number may be split off in several ways (%r1<10> and %r<100>): the
+ * longest number first. */
 static struct sym *find_in_range(struct parser *p, const char *name, uint32_t len, uint32_t *number)
 {
     uint32_t digits = 0, n, i;
@@ -65,8 +65,8 @@ static bool find_sreg(const char *name, uint32_t len, struct ptx_operand *o)
     return true;
 }
 
-/* What NAME is, into R. A name that is nothing yet becomes RAW_NAME: a label
- * further on, or a mistake. */
+/* What NAME is, into R. A name that is nothing yet becomes RAW_NAME: a label further on, or a
+ * mistake. */
 static void resolve(struct parser *p, const char *name, uint32_t len, struct raw *r)
 {
     struct sym *s = symtab_find(&p->syms, SYM_CLASS_NAME, name, len), *range;
@@ -293,8 +293,7 @@ static bool parse_offset(struct parser *p, int64_t *offset)
     return true;
 }
 
-/* [a, b] or [a, s, b] of textures and surfaces; the first part has been read.
- */
+/* [a, b] or [a, s, b] of textures and surfaces; the first part has been read. */
 static bool parse_texture_parts(struct parser *p, struct raw *r)
 {
     struct raw first = *r;

@@ -1,5 +1,5 @@
-/* Variables and parameters: their declarations, and initialisers as bytes plus
- * the addresses that stand in them. */
+/* Variables and parameters: their declarations, and initialisers as bytes plus the addresses
+ * that stand in them. */
 #include <stdlib.h>
 
 #include "ptx/parse.h"
@@ -93,8 +93,8 @@ bool parse_attribute(struct parser *p, struct ptx_var *var)
     return parser_next(p);
 }
 
-/* Everything between the space and the name: .align 8 .v4 .f32 and the like, in
- * any order that compilers write. */
+/* Everything between the space and the name: .align 8 .v4 .f32 and the like, in any order that
+ * compilers write. */
 static bool parse_type_words(struct parser *p, struct ptx_var *var)
 {
     enum ptx_type type;
@@ -176,8 +176,7 @@ static uint32_t natural_align(const struct ptx_var *var)
     return size > 32 ? 32 : (uint32_t)size;
 }
 
-/* The name, its dimensions, and the place in the list of variables that it
- * belongs to. */
+/* The name, its dimensions, and the place in the list of variables that it belongs to. */
 static bool parse_declarator(struct parser *p, struct ptx_var *var)
 {
     struct token name = p->tok;
@@ -193,8 +192,7 @@ static bool parse_declarator(struct parser *p, struct ptx_var *var)
     return var->name != NULL;
 }
 
-/* A variable may be declared .extern before its definition; both are the same
- * one. */
+/* A variable may be declared .extern before its definition; both are the same one. */
 static bool merge_declaration(struct parser *p, const struct token *name, struct ptx_var *old,
                               struct ptx_var *var)
 {
@@ -309,7 +307,7 @@ static bool parse_param(struct parser *p, struct ptx_var **out)
 bool parse_param_list(struct parser *p, struct ptx_func *f, struct ptx_var ***out, uint32_t *count)
 {
     struct list all = {0};
-    struct ptx_var *var, **slot;
+    struct ptx_var *var = NULL, **slot;
     bool ok = false;
 
     if (!parser_next(p))

@@ -1,7 +1,6 @@
-/* Writes a module as PTX. What is printed reads back to the same module:
- * functions are declared first, in their order, then variables, then bodies. No
- * state; any thread; trusts that the module is one that the reader or a pass
- * made. */
+/* Writes a module as PTX. What is printed reads back to the same module: functions are declared
+ * first, in their order, then variables, then bodies. No state; any thread; trusts that the
+ * module is one that the reader or a pass made. */
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
@@ -193,8 +192,7 @@ static void print_directives(FILE *out, const struct ptx_func *f)
         fprintf(out, "\n.pragma %s;", f->pragmas[i]);
 }
 
-/* Parameters in registers are declared by the signature; their declarations
- * come first. */
+/* Parameters in registers are declared by the signature; their declarations come first. */
 static uint32_t register_params(const struct ptx_func *f)
 {
     uint32_t n = 0, i;

@@ -1,5 +1,4 @@
-/* Writes one instruction as PTX, the way its form in ptx_ops.def says. No
- * state; any thread. */
+/* Writes one instruction as PTX, the way its form in ptx_ops.def says. No state; any thread. */
 #include <inttypes.h>
 #include <string.h>
 

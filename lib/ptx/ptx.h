@@ -1,12 +1,11 @@
-/* The typed form of a PTX module: what the reader makes of the text, and what
- * the printer, the fence pass and the interpreter work on. Nothing in it is a
- * string that must be looked at again: registers are dense indices, labels are
- * instruction indices, symbols are pointers, modifiers are small enums.
+/* The typed form of a PTX module: what the reader makes of the text, and what the printer, the
+ * fence pass and the interpreter work on. Nothing in it is a string that must be looked at again:
+ * registers are dense indices, labels are instruction indices, symbols are pointers, modifiers are
+ * small enums.
  *
- * Owns: the declarations only. Any thread may use a module that no other thread
- * changes; the library has no globals. Trusts nothing of the text: whatever
- * bytes it is given, the reader returns a module or an error with line and
- * column.
+ * Owns: the declarations only. Any thread may use a module that no other thread changes; the
+ * library has no globals. Trusts nothing of the text: whatever bytes it is given, the reader
+ * returns a module or an error with line and column.
  *
  * Every object lives in the module's arena and goes with ptx_module_free. */
 #ifndef GS_PTX_PTX_H
@@ -42,20 +41,18 @@ struct ptx_proto;
 enum ptx_operand_kind {
     PTX_OPND_NONE,  /* an optional operand that is not there */
     PTX_OPND_REG,   /* .reg; .neg for a predicate source written !p */
-    PTX_OPND_IMM,   /* .imm: bits, already converted to .type (sign-extended for
-                       integers,  zero-extended for floats) */
+    PTX_OPND_IMM,   /* .imm: bits, already converted to .type (sign-extended for integers,
+                       zero-extended for floats) */
     PTX_OPND_SREG,  /* .sreg: enum ptx_sreg; .index for %envreg<N>, %pm<N> */
-    PTX_OPND_SYM,   /* address of .sym.var plus .sym.offset, as a value: in its own
-                       state space, not  generic */
-    PTX_OPND_FUNC,  /* .func: its address as a value, or the callee of a direct
-                       call */
+    PTX_OPND_SYM,   /* address of .sym.var plus .sym.offset, as a value: in its own state space, not
+                       generic */
+    PTX_OPND_FUNC,  /* .func: its address as a value, or the callee of a direct call */
     PTX_OPND_MEM,   /* [base+offset]: see struct ptx_mem */
     PTX_OPND_VEC,   /* .list: {a,b,c,d}; elements are REG, IMM, SINK or SYM */
-    PTX_OPND_LIST,  /* .list: the (…) lists of a call; elements are REG, IMM, or
-                       MEM with base PTX_BASE_VAR for .param */
+    PTX_OPND_LIST,  /* .list: the (…) lists of a call; elements are REG, IMM, or MEM with base
+                       PTX_BASE_VAR for .param */
     PTX_OPND_LABEL, /* .label: index into ptx_func.labels */
-    PTX_OPND_TABLE, /* .table: index into ptx_func.tables (brx.idx, call with
-                       .calltargets) */
+    PTX_OPND_TABLE, /* .table: index into ptx_func.tables (brx.idx, call with .calltargets) */
     PTX_OPND_PROTO, /* .proto: prototype of an indirect call */
     PTX_OPND_SINK,  /* _ */
     PTX_OPND_STRING /* .string: text of a .pragma */
@@ -76,8 +73,8 @@ struct ptx_mem {
 
 struct ptx_operand {
     uint8_t kind; /* enum ptx_operand_kind */
-    uint8_t type; /* enum ptx_type: how the instruction reads or writes it;
-                     PTX_T_NONE where it says nothing */
+    uint8_t type; /* enum ptx_type: how the instruction reads or writes it; PTX_T_NONE where it says
+                     nothing */
     bool neg;     /* predicate source written !p */
     uint8_t index;
     uint32_t count; /* of .list */
@@ -100,15 +97,14 @@ struct ptx_operand {
 };
 
 /* ---- Instructions
- * ----------------------------------------------------------------------------------------------
- */
+ * ---------------------------------------------------------------------------------------------- */
 
 #define PTX_NO_REG UINT32_MAX
 
-/* One instruction. Each modifier has one field, zero where it is not written;
- * ptx_ops.def lists per opcode which modifiers may stand, in which order, and
- * what stands at ops[0], ops[1]... The position of an operand never depends on
- * whether optional ones before it are there: those have kind PTX_OPND_NONE. */
+/* One instruction. Each modifier has one field, zero where it is not written; ptx_ops.def lists per
+ * opcode which modifiers may stand, in which order, and what stands at ops[0], ops[1]... The
+ * position of an operand never depends on whether optional ones before it are there: those have
+ * kind PTX_OPND_NONE. */
 struct ptx_inst {
     uint16_t op;       /* enum ptx_op */
     uint16_t form;     /* row of ptx_ops.def, for the printer */
@@ -122,8 +118,7 @@ struct ptx_inst {
     uint8_t bop;       /* enum ptx_bop: combines with predicate c in set/setp; bar.red */
     uint8_t aop;       /* enum ptx_aop: operation of atom, red, redux */
     uint8_t mode;      /* enum ptx_mode: .wide, .bfly, .ballot, .f4e ... */
-    uint8_t mode2;     /* enum ptx_mode: a second one: .clamp/.wrap of shf, .b of vote
-                          ... */
+    uint8_t mode2;     /* enum ptx_mode: a second one: .clamp/.wrap of shf, .b of vote ... */
     uint8_t space;     /* enum ptx_space; PTX_SPACE_GENERIC (0) where none is written */
     uint8_t space2;    /* the source of cp.async */
     uint8_t sem;       /* enum ptx_sem */
@@ -135,8 +130,7 @@ struct ptx_inst {
     uint8_t vec;       /* 0 (scalar), 2, 4, 8 */
     uint8_t geom;      /* enum ptx_geom: textures and surfaces */
     uint8_t shape;     /* enum ptx_shape: matrix instructions */
-    uint8_t layout[2]; /* enum ptx_layout: a and b of mma; wmma.load/store use
-                          layout[0] */
+    uint8_t layout[2]; /* enum ptx_layout: a and b of mma; wmma.load/store use layout[0] */
     uint8_t num;       /* ldmatrix, stmatrix: 1, 2 or 4 matrices */
     uint16_t sel[4];   /* video instructions: PTX_SEL_* of d, a, b, c */
     uint8_t nops;
@@ -156,8 +150,7 @@ struct ptx_reg {
 struct ptx_reg_decl {
     const char *name; /* unique in the function */
     uint8_t type;
-    uint8_t vec; /* 0, 2, 4: .v2/.v4; the components are count = vec consecutive
-                    registers */
+    uint8_t vec; /* 0, 2, 4: .v2/.v4; the components are count = vec consecutive registers */
     bool range;  /* written name<count> */
     uint32_t first, count;
 };
@@ -205,14 +198,13 @@ struct ptx_func {
 
     uint32_t nrets, nparams;
     struct ptx_var **rets, **params;
-    uint32_t param_bytes; /* an entry's parameter block; each parameter's place is
-                             ptx_var.offset */
+    uint32_t param_bytes; /* an entry's parameter block; each parameter's place is ptx_var.offset */
 
     uint32_t ndecls, nregs, nvars, nlabels, ntables, nprotos, ninsts;
     struct ptx_reg_decl *decls;
     struct ptx_reg *regs;
-    struct ptx_var **vars; /* .local, .shared, .param ... declared in the body, in
-                              order; scopes are flattened */
+    struct ptx_var **
+        vars; /* .local, .shared, .param ... declared in the body, in order; scopes are flattened */
     struct ptx_label *labels;
     struct ptx_table *tables;
     struct ptx_proto **protos;
@@ -249,8 +241,7 @@ struct ptx_var {
     bool managed;       /* .attribute(.managed) */
     bool unsized;       /* extern .shared x[]: dynamic shared memory */
     uint8_t ndims;      /* 0 for a scalar */
-    uint8_t ptr_space;  /* .ptr .global of a parameter: enum ptx_space, 0 where not
-                           given */
+    uint8_t ptr_space;  /* .ptr .global of a parameter: enum ptx_space, 0 where not given */
     uint32_t ptr_align; /* .align behind .ptr */
     bool is_ptr;
     uint32_t align; /* never 0 */
@@ -290,36 +281,32 @@ struct ptx_error {
     char text[224];        /* "expected ..., found ..." */
 };
 
-/* Reads LEN bytes of TEXT (a NUL ends it early). Returns 0 and sets *OUT, or
- * -EINVAL with ERR filled, -ENOTSUP for a known instruction that is left out
- * (also in ERR), -E2BIG over a bound, -ENOMEM. O(LEN); recursion is bounded. */
+/* Reads LEN bytes of TEXT (a NUL ends it early). Returns 0 and sets *OUT, or -EINVAL with ERR
+ * filled, -ENOTSUP for a known instruction that is left out (also in ERR), -E2BIG over a bound,
+ * -ENOMEM. O(LEN); recursion is bounded. */
 int ptx_parse(const char *text, size_t len, struct ptx_module **out, struct ptx_error *err);
 void ptx_module_free(struct ptx_module *m); /* NULL is fine */
 
-/* Prints the module as PTX that reads back to the same module. Returns 0 or
- * -EIO. */
+/* Prints the module as PTX that reads back to the same module. Returns 0 or -EIO. */
 int ptx_print(const struct ptx_module *m, FILE *out);
-/* One instruction, without newline, into BUF (always ended with NUL); for
- * messages and traces. */
+/* One instruction, without newline, into BUF (always ended with NUL); for messages and traces. */
 void ptx_inst_format(const struct ptx_func *f, const struct ptx_inst *inst, char *buf, size_t size);
 
 struct ptx_func *ptx_module_func(const struct ptx_module *m, const char *name);
 struct ptx_var *ptx_module_var(const struct ptx_module *m, const char *name);
 
 /* ---- For passes that change a module
- * ---------------------------------------------------------------------------
- */
+ * --------------------------------------------------------------------------- */
 
 void *ptx_alloc(struct ptx_module *m,
                 size_t bytes); /* zeroed, freed with the module; NULL: no memory */
-uint32_t ptx_func_add_reg(struct ptx_module *m, struct ptx_func *f, enum ptx_type type,
-                          const char *name, uint32_t count); /* first of COUNT registers named
-                                                                NAME<i>; PTX_NO_REG: no memory */
-/* A fresh instruction of OP with its first form that fits what is then filled
- * in: see ptx_inst_choose_form. */
+uint32_t ptx_func_add_reg(
+    struct ptx_module *m, struct ptx_func *f, enum ptx_type type, const char *name,
+    uint32_t count); /* first of COUNT registers named NAME<i>; PTX_NO_REG: no memory */
+/* A fresh instruction of OP with its first form that fits what is then filled in: see
+ * ptx_inst_choose_form. */
 int ptx_inst_init(struct ptx_module *m, struct ptx_inst *inst, enum ptx_op op);
-/* Picks the row of ptx_ops.def that prints INST as its fields say. -EINVAL
- * where none does. */
+/* Picks the row of ptx_ops.def that prints INST as its fields say. -EINVAL where none does. */
 int ptx_inst_choose_form(struct ptx_inst *inst);
 
 /* ---- Facts
@@ -337,9 +324,9 @@ enum ptx_type ptx_sreg_type(enum ptx_sreg s);
 const char *ptx_space_name(enum ptx_space s);
 /* Rows, columns and depth of a matrix shape; depth 0 where it has none. */
 void ptx_shape_size(enum ptx_shape s, unsigned *m, unsigned *n, unsigned *k);
-/* Registers that a lane holds of matrix 'a', 'b', 'c' or 'd' of mma, wmma.mma,
- * wmma.load, wmma.store. The reader has checked that types, shape and layouts
- * go together and that the operands have these counts. */
+/* Registers that a lane holds of matrix 'a', 'b', 'c' or 'd' of mma, wmma.mma, wmma.load,
+ * wmma.store. The reader has checked that types, shape and layouts go together and that the
+ * operands have these counts. */
 unsigned ptx_matrix_regs(const struct ptx_inst *inst, char matrix);
 /* Name of register R into BUF. */
 const char *ptx_reg_name(const struct ptx_func *f, uint32_t reg, char *buf, size_t size);

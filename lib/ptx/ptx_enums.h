@@ -1,6 +1,6 @@
-/* The words of PTX as small numbers: types, state spaces, modifiers, special
- * registers, opcodes. Zero always means "not written". ptx_words.c has the
- * spellings. Constants only; no state, no thread. */
+/* The words of PTX as small numbers: types, state spaces, modifiers, special registers, opcodes.
+ * Zero always means "not written". ptx_words.c has the spellings. Constants only; no state, no
+ * thread. */
 #ifndef GS_PTX_ENUMS_H
 #define GS_PTX_ENUMS_H
 
@@ -114,8 +114,7 @@ enum ptx_aop {
     PTX_AOP_CAS
 };
 
-/* Words that choose what an instruction does; which ones may stand is the
- * opcode's matter. */
+/* Words that choose what an instruction does; which ones may stand is the opcode's matter. */
 enum ptx_mode {
     PTX_MODE_NONE,
     PTX_MODE_LO,
@@ -203,8 +202,7 @@ enum ptx_mode {
 };
 
 enum ptx_sem {
-    PTX_SEM_NONE, /* weak by default; for atom, red: relaxed; for fence: acq_rel
-                   */
+    PTX_SEM_NONE, /* weak by default; for atom, red: relaxed; for fence: acq_rel */
     PTX_SEM_WEAK,
     PTX_SEM_VOLATILE,
     PTX_SEM_RELAXED,
@@ -277,11 +275,10 @@ enum ptx_shape {
 
 enum ptx_layout { PTX_LAYOUT_NONE, PTX_LAYOUT_ROW, PTX_LAYOUT_COL };
 
-/* Which part of a register a video instruction takes: one byte or half; or a
- * choice of digits as .b7430 and .h32, the first written being the most
- * significant, three bits each; or for the destination bytes as .b20, bit i for
- * byte i (two or three of them: one is PTX_SEL_B0.., all four are
- * PTX_SEL_BYTES). */
+/* Which part of a register a video instruction takes: one byte or half; or a choice of digits as
+ * .b7430 and .h32, the first written being the most significant, three bits each; or for the
+ * destination bytes as .b20, bit i for byte i (two or three of them: one is PTX_SEL_B0.., all four
+ * are PTX_SEL_BYTES). */
 enum ptx_sel {
     PTX_SEL_NONE,
     PTX_SEL_B0,
@@ -299,8 +296,7 @@ enum ptx_sel {
 #define PTX_F_FTZ (1u << 0)
 #define PTX_F_SAT (1u << 1) /* .sat */
 #define PTX_F_CC                                                                                   \
-    (1u << 2) /* add.cc, madc.lo.cc: writes the carry; addc, subc, madc always                     \
-                 read it */
+    (1u << 2) /* add.cc, madc.lo.cc: writes the carry; addc, subc, madc always read it */
 #define PTX_F_UNI        (1u << 3) /* bra.uni, call.uni, ret.uni */
 #define PTX_F_APPROX     (1u << 4) /* .approx */
 #define PTX_F_FULL       (1u << 5) /* div.full */
@@ -337,8 +333,7 @@ enum ptx_sreg {
     PTX_SREG_COUNT
 };
 
-/* What kind of thing an opcode does: for passes that treat whole families
- * alike. */
+/* What kind of thing an opcode does: for passes that treat whole families alike. */
 enum ptx_class {
     PTX_CLASS_ARITH, /* registers to registers, no other effect */
     PTX_CLASS_LOAD,
@@ -348,8 +343,8 @@ enum ptx_class {
     PTX_CLASS_MBARRIER, /* on an mbarrier object in memory */
     PTX_CLASS_MATRIX_LOAD,
     PTX_CLASS_MATRIX_STORE,
-    PTX_CLASS_CACHE, /* prefetch, discard, applypriority: names an address,
-                        discard may destroy what is there */
+    PTX_CLASS_CACHE, /* prefetch, discard, applypriority: names an address, discard may destroy what
+                        is there */
     PTX_CLASS_TEX,
     PTX_CLASS_SURF,
     PTX_CLASS_BRANCH, /* bra, brx */

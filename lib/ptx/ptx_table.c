@@ -1,5 +1,4 @@
-/* The instruction table as C data. Constants and look-ups without state; any
- * thread. */
+/* The instruction table as C data. Constants and look-ups without state; any thread. */
 #include "ptx/ptx_table.h"
 
 #include <string.h>
@@ -114,8 +113,7 @@ const struct ptx_form ptx_forms[] = {
 #undef PTX_FORM
 };
 
-/* ---- opcodes: each one's forms follow it in the table, so that counting gives
- * their places ----
+/* ---- opcodes: each one's forms follow it in the table, so that counting gives their places ----
  */
 #define PASTE(a, b)  a##b
 #define PASTE2(a, b) PASTE(a, b)

@@ -1,5 +1,5 @@
-/* The instruction table as C data, made from ptx_ops.def: what parser and
- * printer walk. Constants only. */
+/* The instruction table as C data, made from ptx_ops.def: what parser and printer walk. Constants
+ * only. */
 #ifndef GS_PTX_TABLE_H
 #define GS_PTX_TABLE_H
 

@@ -12,8 +12,7 @@ bool symtab_init(struct symtab *t)
     t->buckets = calloc(t->nbuckets, sizeof(*t->buckets));
     t->scopes = calloc(SYMTAB_MAX_DEPTH + 1, sizeof(*t->scopes));
     t->arena = arena_new((size_t)1 << 30);
-    /* A predictable seed would only bring the slow case back; the address is good
-     * enough then. */
+    /* A predictable seed would only bring the slow case back; the address is good enough then. */
     if (getrandom(&t->seed, sizeof(t->seed), GRND_NONBLOCK) != sizeof(t->seed))
         t->seed = (uintptr_t)t->buckets;
     if (t->buckets && t->scopes && t->arena)
@@ -30,8 +29,8 @@ void symtab_deinit(struct symtab *t)
     memset(t, 0, sizeof(*t));
 }
 
-/* Multiplied by a secret odd number, both halves folded: without the seed,
- * which names collide is not to be foreseen. */
+/* Multiplied by a secret odd number, both halves folded: without the seed, which names collide is
+ * not to be foreseen. */
 static uint32_t hash_name(const struct symtab *t, enum sym_class class, const char *name,
                           uint32_t len)
 {
@@ -56,8 +55,7 @@ struct sym *symtab_find(const struct symtab *t, enum sym_class class, const char
     uint32_t hash = hash_name(t, class, name, len);
     struct sym *s, *best = NULL;
 
-    /* The innermost: a label moved outwards may stand before an inner symbol in
-     * the chain. */
+    /* The innermost: a label moved outwards may stand before an inner symbol in the chain. */
     for (s = t->buckets[hash & (t->nbuckets - 1)]; s; s = s->chain)
         if (s->hash == hash && s->class == class && s->len == len && !memcmp(s->name, name, len) &&
             (!best || s->depth > best->depth))

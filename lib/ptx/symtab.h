@@ -1,6 +1,5 @@
-/* Names in nested scopes. Belongs to one parse; keys point into the text or the
- * arena, which outlive it. The hash is seeded per table, so that hostile names
- * cannot be chosen to collide. */
+/* Names in nested scopes. Belongs to one parse; keys point into the text or the arena, which
+ * outlive it. The hash is seeded per table, so that hostile names cannot be chosen to collide. */
 #ifndef GS_PTX_SYMTAB_H
 #define GS_PTX_SYMTAB_H
 
@@ -18,12 +17,11 @@ enum sym_kind {
     SYM_TABLE, /* .index: ptx_func.tables */
     SYM_PROTO, /* .ptr: struct ptx_proto */
     SYM_RANGE, /* %r of .reg %r<100>: .index first register, .count */
-    SYM_STEM   /* a name used somewhere in the function: .index says how often it
-                  was made unique,   .nested where */
+    SYM_STEM   /* a name used somewhere in the function: .index says how often it was made unique,
+                  .nested where */
 };
 
-/* Names live apart from ranges and stems: the same characters may be all three.
- */
+/* Names live apart from ranges and stems: the same characters may be all three. */
 enum sym_class { SYM_CLASS_NAME, SYM_CLASS_RANGE, SYM_CLASS_STEM };
 
 struct sym {
@@ -53,8 +51,7 @@ bool symtab_init(struct symtab *t); /* false: no memory */
 void symtab_deinit(struct symtab *t);
 struct sym *symtab_find(const struct symtab *t, enum sym_class class, const char *name,
                         uint32_t len);
-/* Adds to the scope at DEPTH, which is the current one or one around it. NULL:
- * no memory. */
+/* Adds to the scope at DEPTH, which is the current one or one around it. NULL: no memory. */
 struct sym *symtab_add(struct symtab *t, enum sym_kind kind, const char *name, uint32_t len,
                        uint32_t depth);
 /* False: too deep. */

@@ -1,5 +1,4 @@
-/* Facts about types, state spaces and special registers. Constants only; any
- * thread. */
+/* Facts about types, state spaces and special registers. Constants only; any thread. */
 #include <string.h>
 
 #include "ptx/ptx_table.h"
