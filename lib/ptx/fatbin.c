@@ -112,9 +112,7 @@ static int damaged(char err[256], const char *what, size_t at)
     return -EINVAL;
 }
 
-/* The newer architecture; of two for the same, the one that keeps to what every
- * device of it has.
- */
+/* The newer architecture; of two for the same, the one that keeps to what all its devices have. */
 static bool is_better(const struct entry *e, const struct entry *than)
 {
     if (e->arch != than->arch)

@@ -34,9 +34,7 @@ struct ptx_func;
 struct ptx_var;
 struct ptx_proto;
 
-/* ---- Operands
- * --------------------------------------------------------------------------------------------------
- */
+/* ---- Operands ---- */
 
 enum ptx_operand_kind {
     PTX_OPND_NONE,  /* an optional operand that is not there */
@@ -96,8 +94,7 @@ struct ptx_operand {
     };
 };
 
-/* ---- Instructions
- * ---------------------------------------------------------------------------------------------- */
+/* ---- Instructions ---- */
 
 #define PTX_NO_REG UINT32_MAX
 
@@ -137,9 +134,7 @@ struct ptx_inst {
     struct ptx_operand *ops;
 };
 
-/* ---- Functions
- * -------------------------------------------------------------------------------------------------
- */
+/* ---- Functions ---- */
 
 struct ptx_reg {
     uint8_t type;  /* enum ptx_type */
@@ -217,9 +212,7 @@ struct ptx_func {
     void *user;           /* for whoever lowers it */
 };
 
-/* ---- Variables
- * -------------------------------------------------------------------------------------------------
- */
+/* ---- Variables ---- */
 
 /* Somewhere in the initial bytes stands an address. */
 struct ptx_reloc {
@@ -258,9 +251,7 @@ struct ptx_var {
     void *user;
 };
 
-/* ---- The module
- * ------------------------------------------------------------------------------------------------
- */
+/* ---- The module ---- */
 
 struct ptx_module {
     uint8_t version_major, version_minor;
@@ -295,8 +286,7 @@ void ptx_inst_format(const struct ptx_func *f, const struct ptx_inst *inst, char
 struct ptx_func *ptx_module_func(const struct ptx_module *m, const char *name);
 struct ptx_var *ptx_module_var(const struct ptx_module *m, const char *name);
 
-/* ---- For passes that change a module
- * --------------------------------------------------------------------------- */
+/* ---- For passes that change a module ---- */
 
 void *ptx_alloc(struct ptx_module *m,
                 size_t bytes); /* zeroed, freed with the module; NULL: no memory */
@@ -309,9 +299,7 @@ int ptx_inst_init(struct ptx_module *m, struct ptx_inst *inst, enum ptx_op op);
 /* Picks the row of ptx_ops.def that prints INST as its fields say. -EINVAL where none does. */
 int ptx_inst_choose_form(struct ptx_inst *inst);
 
-/* ---- Facts
- * -----------------------------------------------------------------------------------------------------
- */
+/* ---- Facts ---- */
 
 unsigned ptx_type_bits(enum ptx_type t); /* 1 for .pred; 0 for PTX_T_NONE and opaque types */
 bool ptx_type_is_signed(enum ptx_type t);

@@ -113,8 +113,7 @@ const struct ptx_form ptx_forms[] = {
 #undef PTX_FORM
 };
 
-/* ---- opcodes: each one's forms follow it in the table, so that counting gives their places ----
- */
+/* ---- opcodes: their forms follow them in the table, so that counting gives the places ---- */
 #define PASTE(a, b)  a##b
 #define PASTE2(a, b) PASTE(a, b)
 enum {
