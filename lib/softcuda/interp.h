@@ -308,6 +308,7 @@ int op_sreg(struct warp *w, const struct insn *in, uint32_t mask);
 int op_local_address(struct warp *w, const struct insn *in, uint32_t mask);
 int op_dynamic_shared(struct warp *w, const struct insn *in, uint32_t mask);
 int op_carry(struct warp *w, const struct insn *in, uint32_t mask);
+int op_video(struct warp *w, const struct insn *in, uint32_t mask);
 int op_bfi_b32(struct warp *w, const struct insn *in, uint32_t mask);
 int op_bfi_b64(struct warp *w, const struct insn *in, uint32_t mask);
 
