@@ -13,12 +13,28 @@
 #include "rows/rows.h"
 
 #define LAUNCHES 10
-#define REASONS  16
+
+/* What each tenant times. */
+enum phase { PHASE_ATTACH, PHASE_LOAD, PHASE_ALLOC, PHASE_HTOD, PHASE_LAUNCH, PHASE_DTOH, PHASES };
+static const char *const phase_names[PHASES] = {"attach", "load",   "alloc",
+                                                "htod",   "launch", "dtoh"};
+
+#define REASONS 16
+
+/* Nanoseconds since *start, which becomes now. */
+static double lap(uint64_t *start)
+{
+    uint64_t before = *start;
+
+    *start = clock_ns();
+    return (double)(*start - before);
+}
 
 static void crowd_body(struct tenant *tenant)
 {
     const struct device_ops *device = device_of_side();
     uint64_t word, sum = 1000000 + tenant->index, start;
+    double *took = tenant->value;
     struct kernel_args args = {.d = tenant->index + 1};
     uint64_t expected = sum + LAUNCHES * (uint64_t)args.d;
 
@@ -26,16 +42,22 @@ static void crowd_body(struct tenant *tenant)
     tenant_arrive(tenant, 1);
     start = clock_ns();
     device->open();
-    tenant->value[0] = (double)(clock_ns() - start);
+    took[PHASE_ATTACH] = lap(&start);
     tenant_arrive(tenant, 2);
+    start = clock_ns();
     device->load(plan.facts->image, plan.facts->image_size);
+    took[PHASE_LOAD] = lap(&start);
     word = device->alloc(sizeof(sum));
+    took[PHASE_ALLOC] = lap(&start);
     device->htod(word, &sum, sizeof(sum));
+    took[PHASE_HTOD] = lap(&start);
     args.a = word;
     for (int i = 0; i < LAUNCHES; i++)
         device->launch(KERNEL_ADD, &args);
     device->sync();
+    took[PHASE_LAUNCH] = lap(&start);
     device->dtoh(&sum, word, sizeof(sum));
+    took[PHASE_DTOH] = lap(&start);
     if (sum != expected)
         cell_fail("wrong sum: %llu instead of %llu", (unsigned long long)sum,
                   (unsigned long long)expected);
@@ -88,7 +110,6 @@ void row_crowd(void)
     struct tenants *group = tenants_start(count, crowd_body, NULL);
     double *samples = cell_shared(count * sizeof(*samples));
     uint64_t start;
-    size_t n = 0;
 
     limits_tell();
     group->tolerant = true;
@@ -99,14 +120,19 @@ void row_crowd(void)
     start = tenants_go(group, 2);
     right = tenants_await(group, 3);
     cell_metric((double)(clock_ns() - start), "work_all");
-    for (unsigned i = 0; i < count; i++) {
-        if (atomic_load_explicit(&group->tenant[i].step, memory_order_acquire) >= 2)
-            samples[n++] = group->tenant[i].value[0];
-    }
     cell_metric(count, "started");
     cell_metric(attached, "attached");
     cell_metric(right, "right");
-    cell_summary(samples, n, "attach");
+    for (int phase = 0; phase < PHASES; phase++) {
+        uint32_t step = phase == PHASE_ATTACH ? 2 : 3;
+        size_t n = 0;
+
+        for (unsigned i = 0; i < count; i++) {
+            if (atomic_load_explicit(&group->tenant[i].step, memory_order_acquire) >= step)
+                samples[n++] = group->tenant[i].value[phase];
+        }
+        cell_summary(samples, n, phase_names[phase]);
+    }
     tenants_go(group, 3);
     tenants_join(group);
     failures_tell(group);
