@@ -174,8 +174,7 @@ static bool mem_op_run(const CUstreamBatchMemOpParams *p, struct mem_view *view,
                                           memory_order_acquire);
         return wait_holds(now, wide ? p->waitValue.value64 : p->waitValue.value, p->waitValue.flags,
                           wide);
-    default: // barrier, flush: every store here is ordered already
-        atomic_thread_fence(memory_order_seq_cst);
+    default: // barrier: the stores of a stream are ordered already, each is a release
         return true;
     }
 }

@@ -271,20 +271,35 @@ static bool mappings_cover(uint64_t address, uint64_t size)
     return true;
 }
 
+// Does each mapping in [address, end) lie whole in it? There may be none, as on the hardware.
+static bool mappings_are_whole(uint64_t address, uint64_t end)
+{
+    for (const struct range *r = range_at_or_above(address); r && r->base < end;
+         r = range_at_or_above(r->base + r->size)) {
+        if (r->kind != RANGE_VMM || r->base < address || r->base + r->size > end)
+            return false;
+    }
+    return true;
+}
+
 CUresult vmm_unmap(uint64_t address, uint64_t size)
 {
     CUresult result = CUDA_ERROR_INVALID_VALUE;
+    uint64_t end;
 
+    if (size == 0 || __builtin_add_overflow(address, size, &end))
+        return CUDA_ERROR_INVALID_VALUE;
     memory_lock();
-    if (mappings_cover(address, size)) {
-        for (uint64_t at = address; at < address + size;) {
-            struct range r = *range_find(at);
+    if (address_is_reserved(address, size) && mappings_are_whole(address, end)) {
+        const struct range *next;
 
-            range_remove(at);
+        while ((next = range_at_or_above(address)) && next->base < end) {
+            struct range r = *next;
+
+            range_remove(r.base);
             address_clear(r.base, r.size);
             r.allocation->mappings--;
             allocation_put(r.allocation);
-            at += r.size;
         }
         result = CUDA_SUCCESS;
     }

@@ -16,9 +16,9 @@ static _Atomic uint32_t waiters, done_generation;
 
 void callers_wake(void)
 {
-    // Against engine_wait: the store of `completed` before, the load of `waiters` after.
-    atomic_thread_fence(memory_order_seq_cst);
-    if (atomic_load_explicit(&waiters, memory_order_relaxed)) {
+    // A read-modify-write, against that of engine_wait: one of the two comes second, and sees
+    // either the waiter or the completion before it.
+    if (atomic_fetch_add(&waiters, 0)) {
         atomic_fetch_add(&done_generation, 1);
         wake_on(&done_generation, INT32_MAX);
     }

@@ -130,6 +130,20 @@ int conform_main(const struct test *tests, size_t count)
 
 // ---- What most tests need
 
+// A GPU loads a function when it is first launched, and waits for the device to be idle for that:
+// long, where a kernel is waiting for the test.
+static void functions_load(CUmodule module)
+{
+    CUfunction functions[64];
+    unsigned int count;
+
+    OK(cu.cuModuleGetFunctionCount(&count, module));
+    CHECK(count <= ARRAY_SIZE(functions));
+    OK(cu.cuModuleEnumerateFunctions(functions, count, module));
+    for (unsigned int i = 0; i < count; i++)
+        OK(cu.cuFuncLoad(functions[i]));
+}
+
 CUmodule module_open(void)
 {
     static CUmodule module;
@@ -141,6 +155,7 @@ CUmodule module_open(void)
         CUresult result = cu.cuModuleLoadDataEx(&module, kernels_ptx, 2, options, values);
 
         CHECK(result == CUDA_SUCCESS, "the kernels did not load: %s: %s", result_name(result), log);
+        functions_load(module);
     }
     return module;
 }

@@ -158,12 +158,14 @@ static void groups_of_two_splits_do_not_mix(void)
     static CUdevResource a[MAX_GROUPS], b[MAX_GROUPS];
     CUdevResource mixed[2];
     CUdevResourceDesc desc;
+    CUgreenCtx green;
 
     split(a, CU_DEV_SM_RESOURCE_SPLIT_IGNORE_SM_COSCHEDULING, 2, NULL);
     split(b, CU_DEV_SM_RESOURCE_SPLIT_IGNORE_SM_COSCHEDULING, 2, NULL);
     mixed[0] = a[0];
     mixed[1] = b[1];
-    CHECK(cu.cuDevResourceGenerateDesc(&desc, mixed, 2) != CUDA_SUCCESS);
+    CHECK(cu.cuDevResourceGenerateDesc(&desc, mixed, 2) ||
+          cu.cuGreenCtxCreate(&green, desc, device, CU_GREEN_CTX_DEFAULT_STREAM));
 }
 
 static void memory_and_modules_are_the_primary_ones(void)
