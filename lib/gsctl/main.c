@@ -64,16 +64,6 @@ int ask_failed(gs_status status, const char *message)
     return status == GS_ERR_NO_SERVER ? EXIT_NO_SERVER : EXIT_ERROR;
 }
 
-void *memory_more(void *memory, size_t count, size_t size)
-{
-    memory = reallocarray(memory, count ? count : 1, size);
-    if (!memory) {
-        fputs("gsctl: out of memory\n", stderr);
-        exit(EXIT_ERROR);
-    }
-    return memory;
-}
-
 static uint32_t seconds_parse(const char *text)
 {
     char *end;

@@ -2,6 +2,7 @@
  * main.c - gshared: options, background start. The same program is the supervisor and, started by
  * it with --worker, a device's worker.
  */
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
@@ -75,7 +76,7 @@ static uint64_t size_parse(const char *option, const char *text)
 
     errno = 0;
     unsigned long long value = strtoull(text, &end, 10);
-    const char *unit = *end ? strchr(units, *end & ~0x20) : NULL;
+    const char *unit = isalpha((unsigned char)*end) ? strchr(units, toupper(*end)) : NULL;
     unsigned shift = unit ? 10u * (unsigned)(unit - units + 1) : 0;
     if (errno || end == text || text[0] == '-' || (*end && (!unit || end[1])) || value == 0 ||
         value > UINT64_MAX >> shift)
@@ -88,8 +89,9 @@ static void users_parse(struct server_options *options, const char *list)
     CLEANUP_FREE char *copy = strdup(list);
     char *rest = NULL;
 
-    for (char *user = copy ? strtok_r(copy, ",", &rest) : NULL; user;
-         user = strtok_r(NULL, ",", &rest)) {
+    if (!copy)
+        usage("--allow-users: out of memory");
+    for (char *user = strtok_r(copy, ",", &rest); user; user = strtok_r(NULL, ",", &rest)) {
         const struct passwd *entry = getpwnam(user);
 
         if (options->user_count == POLICY_USERS_MAX)

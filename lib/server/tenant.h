@@ -48,7 +48,7 @@ void tenant_open(struct tenant *tenant);
 /* The worker's answers. false: they make no sense in this state. */
 bool tenant_opened(struct tenant *tenant, const struct link_opened *opened, const char *text);
 bool tenant_closed(struct tenant *tenant);
-/* A descriptor of the tenant's memory; taken over unless VAULT_ result says otherwise. */
+/* May the worker hold memory for it, in this state? */
 bool tenant_has_memory(const struct tenant *tenant);
 /* The client is gone, has detached, or never came: the worker frees what the session holds. */
 void tenant_close(struct tenant *tenant);
