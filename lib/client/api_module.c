@@ -404,6 +404,22 @@ static gs_status module_id_of(struct session *session, struct handle h, uint32_t
     return module ? GS_OK : handle_unknown(h, "module");
 }
 
+/* Notes the variable as memory of the session, unless its module is gone by now: what unloading
+ * forgets must not come back. */
+static gs_status global_note(struct session *session, struct handle h, uint64_t module,
+                             uint64_t base, uint64_t size)
+{
+    bool live;
+    gs_status status = GS_OK;
+
+    pthread_mutex_lock(&session->object_lock);
+    live = handle_lookup(&session->modules, h.slot, h.generation) != NULL;
+    if (live)
+        status = memory_add(session, base, size, module);
+    pthread_mutex_unlock(&session->object_lock);
+    return live ? status : handle_unknown(h, "module");
+}
+
 static gs_status global_ask(struct session *session, gs_module module, const char *name,
                             gs_devptr *ptr, size_t *size)
 {
@@ -416,7 +432,8 @@ static gs_status global_ask(struct session *session, gs_module module, const cha
     request.arg[0] = id;
     status = sync_request(session, &request);
     if (status == GS_OK)
-        status = memory_add(session, request.ret[0], request.ret[1], handle_value(module));
+        status = global_note(session, handle_decode(module), handle_value(module), request.ret[0],
+                             request.ret[1]);
     if (status == GS_OK && ptr)
         *ptr = request.ret[0];
     if (status == GS_OK && size)

@@ -13,8 +13,9 @@
  *   event, module  object_lock
  *   device ranges, host blocks   memory_lock to look; the stream's lock from the check to the
  *                  record that uses it (their removal quiesces too)
- * Order of locks: stream, then any one of the others. Requests to the server are made under no
- * lock but request_lock, and a stream's when a copy makes its staging area.
+ * Order of locks: stream, then any one of the others; memory_lock also under object_lock. Requests
+ * to the server are made under no lock but request_lock, and a stream's when a copy makes its
+ * staging area.
  *
  * Trust: the segment is the server's and this process's; what the server wrote is believed, but
  * text is bounded and numbers that index are checked.
