@@ -230,7 +230,15 @@ $(BUILD)/test/e2e/test_%: $(BUILD)/obj/test/e2e/test_%.o $(call test_helpers,e2e
                           $(BUILD)/room/common.a $(BUILD)/lib/libgshare.so
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
-	$(Q)$(LINK) -o $@ $(filter %.o %.a,$^) $(call USE_LIBGSHARE,../../lib) -lm $(LDLIBS_RT)
+	$(Q)$(LINK) -o $@ $(filter %.o %.a,$^) $(E2E_LIBS) $(call USE_LIBGSHARE,../../lib) -lm $(LDLIBS_RT)
+
+# A library that makes calls of the C library fail. It comes before that, so that its names count.
+$(BUILD)/test/e2e/libgshare-fail.so: $(BUILD)/obj/test/shim/fail.o
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)
+	$(Q)$(LINK) -shared -Wl,-soname,$(@F) $(NO_UNDEFINED) -o $@ $^ -ldl -lrt
+$(BUILD)/test/e2e/test_failures: $(BUILD)/test/e2e/libgshare-fail.so
+$(BUILD)/test/e2e/test_failures: E2E_LIBS = -L$(@D) -lgshare-fail -Wl,-rpath,'$$ORIGIN'
 
 $(BUILD)/test/conformance/test_%: $(BUILD)/obj/test/conformance/test_%.o $(call test_helpers,conformance)
 	@mkdir -p $(@D)
