@@ -108,39 +108,42 @@ static bool parse_element(struct parser *p, struct ptx_var *var, uint64_t offset
     return put_bytes(p, offset, bits, bytes);
 }
 
-/* One brace level: COUNT things of SIZE bytes each, themselves braces while LEVEL has inner
- * dimensions. */
-static bool parse_braces(struct parser *p, struct ptx_var *var, unsigned level, uint64_t offset,
-                         uint64_t size)
+static bool parse_braces(struct parser *p, struct ptx_var *var, unsigned level, uint64_t *at,
+                         uint64_t end);
+
+/* One value, or one inner level of braces. */
+static bool parse_item(struct parser *p, struct ptx_var *var, unsigned level, uint64_t inner,
+                       uint64_t *at, uint64_t end)
 {
-    unsigned levels = var->ndims + (var->vec ? 1 : 0);
-    uint64_t unit = var_element_size(var) / (var->vec ? var->vec : 1), inner = unit, at = offset;
-    unsigned i;
-    bool ok;
+    uint64_t unit = var_element_size(var) / (var->vec ? var->vec : 1);
+    bool row = p->tok.kind == '{';
+
+    if ((row ? inner : unit) > end - *at)
+        return parser_fail(p, &p->tok, "more values than the variable has room for");
+    if (row)
+        return parse_braces(p, var, level + 1, at, *at + inner);
+    if (!parse_element(p, var, *at))
+        return false;
+    *at += unit;
+    return true;
+}
+
+/* One brace level, up to END. A row that ends early is not padded: what follows continues right
+ * behind it, which is what ptxas makes of it. */
+static bool parse_braces(struct parser *p, struct ptx_var *var, unsigned level, uint64_t *at,
+                         uint64_t end)
+{
+    unsigned levels = var->ndims + (var->vec ? 1u : 0u), i;
+    uint64_t inner = var_element_size(var);
 
     if (level >= levels)
         return parser_fail(p, &p->tok, "more braces than the variable has dimensions");
     if (!parser_next(p))
         return false;
-    if (var->vec && level + 1 < levels)
-        inner *= var->vec;
     for (i = level + 1; i < var->ndims; i++)
         inner *= var->dims[i];
     while (p->tok.kind != '}') {
-        if (p->tok.kind == '{') {
-            if (at > offset && (at - offset) % (inner ? inner : 1))
-                return parser_fail(p, &p->tok, "braces inside an array row that has begun without");
-            if (inner > size || at - offset > size - inner)
-                return parser_fail(p, &p->tok, "more values than the variable has room for");
-            ok = parse_braces(p, var, level + 1, at, inner);
-            at += inner;
-        } else {
-            if (unit > size || at - offset > size - unit)
-                return parser_fail(p, &p->tok, "more values than the variable has room for");
-            ok = parse_element(p, var, at);
-            at += unit;
-        }
-        if (!ok)
+        if (!parse_item(p, var, level, inner, at, end))
             return false;
         if (p->tok.kind != '}' && !parser_need(p, ',', "',' or '}'"))
             return false;
@@ -152,7 +155,7 @@ bool parse_initialiser(struct parser *p, struct ptx_var *var)
 {
     struct token at = p->tok;
     bool sized_by_it = var->unsized;
-    uint64_t row;
+    uint64_t row, at_byte = 0;
     unsigned i;
     bool ok;
 
@@ -164,13 +167,15 @@ bool parse_initialiser(struct parser *p, struct ptx_var *var)
     if (sized_by_it)
         var->size = PTX_MAX_TEXT;
     if (p->tok.kind == '{')
-        ok = parse_braces(p, var, 0, 0, var->size);
+        ok = parse_braces(p, var, 0, &at_byte, var->size);
     else if (var->ndims || var->vec)
         return parser_expected(p, "'{'");
     else
         ok = parse_element(p, var, 0);
     if (!ok)
         return false;
+    if (var->vec && p->bytes.n % var_element_size(var))
+        return parser_fail(p, &at, "expected all %u values of a .v%u", var->vec, var->vec);
     if (sized_by_it) {
         row = var_element_size(var);
         for (i = 1; i < var->ndims; i++)

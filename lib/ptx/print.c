@@ -3,6 +3,7 @@
  * module is one that the reader or a pass made. */
 #include <errno.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "ptx/print.h"
@@ -221,54 +222,116 @@ static void print_decls(FILE *out, const struct ptx_func *f)
     }
 }
 
-static void print_tables(FILE *out, const struct ptx_func *f)
+static void print_proto(FILE *out, const struct ptx_proto *proto)
 {
-    const struct ptx_proto *proto;
-    const struct ptx_table *t;
-    uint32_t i, j;
+    fprintf(out, "%s: .callprototype ", proto->name);
+    print_params(out, proto->rets, proto->nrets);
+    fputs(" _ ", out);
+    print_params(out, proto->params, proto->nparams);
+    fprintf(out, "%s;\n", proto->noreturn ? " .noreturn" : "");
+}
 
-    for (i = 0; i < f->nprotos; i++) {
-        proto = f->protos[i];
-        fprintf(out, "%s: .callprototype ", proto->name);
-        print_params(out, proto->rets, proto->nrets);
-        fputs(" _ ", out);
-        print_params(out, proto->params, proto->nparams);
-        fprintf(out, "%s;\n", proto->noreturn ? " .noreturn" : "");
-    }
-    for (i = 0; i < f->ntables; i++) {
-        t = &f->tables[i];
-        fprintf(out, "%s: .%s ", t->name, t->calls ? "calltargets" : "branchtargets");
-        for (j = 0; j < t->count; j++)
-            fprintf(out, "%s%s", j ? ", " : "",
-                    t->calls ? t->funcs[j]->name : f->labels[t->labels[j]].name);
-        fputs(";\n", out);
+static void print_table(FILE *out, const struct ptx_func *f, const struct ptx_table *t)
+{
+    uint32_t i;
+
+    fprintf(out, "%s: .%s ", t->name, t->calls ? "calltargets" : "branchtargets");
+    for (i = 0; i < t->count; i++)
+        fprintf(out, "%s%s", i ? ", " : "",
+                t->calls ? t->funcs[i]->name : f->labels[t->labels[i]].name);
+    fputs(";\n", out);
+}
+
+/* What has been printed of a function's prototypes and tables. They stand right before the
+ * instruction that needs them, as compilers write them: their names are labels too, and to ptxas a
+ * label ends a block. */
+struct declared {
+    uint32_t protos, tables;
+};
+
+static void declare_up_to(FILE *out, const struct ptx_func *f, struct declared *d, uint32_t protos,
+                          uint32_t tables)
+{
+    while (d->protos < protos)
+        print_proto(out, f->protos[d->protos++]);
+    while (d->tables < tables)
+        print_table(out, f, &f->tables[d->tables++]);
+}
+
+static void declare_for(FILE *out, const struct ptx_func *f, struct declared *d,
+                        const struct ptx_inst *inst)
+{
+    uint32_t i, p;
+
+    for (i = 0; i < inst->nops; i++) {
+        if (inst->ops[i].kind == PTX_OPND_TABLE)
+            declare_up_to(out, f, d, 0, inst->ops[i].table + 1);
+        if (inst->ops[i].kind != PTX_OPND_PROTO)
+            continue;
+        for (p = d->protos; p < f->nprotos; p++) {
+            if (f->protos[p] == inst->ops[i].proto) {
+                declare_up_to(out, f, d, p + 1, 0);
+                break;
+            }
+        }
     }
 }
 
 static void print_body(FILE *out, const struct ptx_func *f)
 {
+    struct declared d = {0, 0};
     uint32_t i, label = 0;
 
     fputs("\n{\n", out);
     print_decls(out, f);
     for (i = 0; i < f->nvars; i++)
         print_var(out, f->vars[i], "\t");
-    print_tables(out, f);
-    for (i = 0; i <= f->ninsts; i++) {
+    for (i = 0; i < f->ninsts; i++) {
         for (; label < f->nlabels && f->labels[label].inst == i; label++)
             fprintf(out, "%s:\n", f->labels[label].name);
-        if (i == f->ninsts)
-            break;
+        declare_for(out, f, &d, &f->insts[i]);
         fputc('\t', out);
         print_inst(out, f, &f->insts[i]);
         fputc('\n', out);
     }
+    declare_up_to(out, f, &d, f->nprotos, f->ntables);
+    for (; label < f->nlabels; label++)
+        fprintf(out, "%s:\n", f->labels[label].name);
     fputs("}\n", out);
+}
+
+static int by_line(const void *a, const void *b)
+{
+    const struct ptx_func *f = *(struct ptx_func *const *)a, *g = *(struct ptx_func *const *)b;
+
+    return f->line != g->line ? (f->line > g->line) - (f->line < g->line)
+                              : (f->id > g->id) - (f->id < g->id);
+}
+
+/* In the order of their definitions: ptxas lays code out in that order. */
+static int print_bodies(FILE *out, const struct ptx_module *m)
+{
+    struct ptx_func **funcs = calloc(m->nfuncs ? m->nfuncs : 1, sizeof(*funcs));
+    uint32_t n = 0, i;
+
+    if (!funcs)
+        return -ENOMEM;
+    for (i = 0; i < m->nfuncs; i++)
+        if (m->funcs[i]->has_body)
+            funcs[n++] = m->funcs[i];
+    qsort(funcs, n, sizeof(*funcs), by_line);
+    for (i = 0; i < n; i++) {
+        fputc('\n', out);
+        print_signature(out, funcs[i]);
+        print_directives(out, funcs[i]);
+        print_body(out, funcs[i]);
+    }
+    free(funcs);
+    return 0;
 }
 
 int ptx_print(const struct ptx_module *m, FILE *out)
 {
-    const struct ptx_func *f;
     uint32_t i;
 
     fprintf(out, ".version %u.%u\n.target %s\n.address_size %u\n\n", m->version_major,
@@ -281,15 +344,8 @@ int ptx_print(const struct ptx_module *m, FILE *out)
     }
     for (i = 0; i < m->nvars; i++)
         print_var(out, m->vars[i], "");
-    for (i = 0; i < m->nfuncs; i++) {
-        f = m->funcs[i];
-        if (!f->has_body)
-            continue;
-        fputc('\n', out);
-        print_signature(out, f);
-        print_directives(out, f);
-        print_body(out, f);
-    }
+    if (print_bodies(out, m) != 0)
+        return -ENOMEM;
     for (i = 0; i < m->nfuncs; i++)
         if (m->funcs[i]->alias)
             fprintf(out, ".alias %s, %s;\n", m->funcs[i]->name, m->funcs[i]->alias->name);

@@ -186,9 +186,9 @@ struct ptx_func {
     bool entry;
     bool has_body;
     bool noreturn;
-    uint8_t linkage; /* enum ptx_linkage */
-    uint32_t id;     /* its index in ptx_module.funcs */
-    uint32_t line;
+    uint8_t linkage;        /* enum ptx_linkage */
+    uint32_t id;            /* its index in ptx_module.funcs */
+    uint32_t line;          /* of its definition, else of its declaration */
     struct ptx_func *alias; /* .alias: the function meant */
 
     uint32_t nrets, nparams;
@@ -278,7 +278,7 @@ struct ptx_error {
 int ptx_parse(const char *text, size_t len, struct ptx_module **out, struct ptx_error *err);
 void ptx_module_free(struct ptx_module *m); /* NULL is fine */
 
-/* Prints the module as PTX that reads back to the same module. Returns 0 or -EIO. */
+/* Prints the module as PTX that reads back to the same module. Returns 0, -EIO or -ENOMEM. */
 int ptx_print(const struct ptx_module *m, FILE *out);
 /* One instruction, without newline, into BUF (always ended with NUL); for messages and traces. */
 void ptx_inst_format(const struct ptx_func *f, const struct ptx_inst *inst, char *buf, size_t size);

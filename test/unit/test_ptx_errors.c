@@ -116,6 +116,7 @@ static void mistakes_outside_of_functions_are_placed_and_explained(void **state)
          "more values than the variable has room for"},
         {HEADER ".global .u16 a; .global .u16 x = a;", 4, 34, "does not fit in .u16"},
         {HEADER ".global .u32 x; .global .f32 x;", 4, 30, "'x' was declared differently before"},
+        {HEADER ".global .v2 .f32 x[2] = {{1.0, 2.0}, {3.0}};", 4, 23, "expected all 2 values"},
         {HEADER ".global .pred x;", 4, 15, "cannot be .pred"},
         {HEADER ".shared .u32 x = 1;", 4, 16, "may have an initialiser"},
         {HEADER ".global .b8 x[];", 4, 13, "without a size"},
@@ -194,8 +195,7 @@ static void huge_things_are_refused_before_they_are_made(void **state)
         HEADER ".global .b8 x[18446744073709551615];",
         HEADER ".global .u64 x[1000000][1000000][1000000];",
         HEADER ".global .u64 x[4294967296][4294967296];",
-        HEADER ".global .b8 x[200000000000] = {1}; .global .b8 y[4000000000][60] = {{1}, {2}}; "
-               ".global .b8 z[3][100000000] = {{1}, {2}, {3}};",
+        HEADER ".global .b8 x[300000000000];",
         HEADER ".entry k(.param .b8 x[100000000]) { ret; }",
     };
     struct ptx_error err;

@@ -263,12 +263,12 @@ static void initialisers_are_bytes_and_addresses(void **state)
                                           ".global .u64 p[4] = {7, target+8, generic(target), f};\n"
                                           ".global .u8 b[] = {1, 0xFF00(target), 255};\n"
                                           ".const .s16 rows[2][3] = {{-1, 2}, {3}};\n"
-                                          ".global .v2 .f32 v[2] = {{1.0, 2.0}, {3.0}};\n"
+                                          ".global .v2 .f32 v[2] = {{1.0, 2.0}, {3.0, 4.0}};\n"
                                           ".global .f64 d = 0d3FF0000000000000;\n"
                                           ".extern .shared .align 16 .b8 dynamic[];\n");
-    static const unsigned char rows[] = {0xff, 0xff, 2, 0, 0, 0, 3, 0};
+    static const unsigned char rows[] = {0xff, 0xff, 2, 0, 3, 0}; /* not padded, as ptxas has it */
     const struct ptx_var *p = ptx_module_var(m, "p"), *b = ptx_module_var(m, "b");
-    float v[3];
+    float v[4];
 
     (void)state;
     assert_int_equal(p->size, 32);
@@ -286,7 +286,7 @@ static void initialisers_are_bytes_and_addresses(void **state)
     assert_int_equal(ptx_module_var(m, "rows")->ninit, sizeof(rows));
     assert_memory_equal(ptx_module_var(m, "rows")->init, rows, sizeof(rows));
     memcpy(v, ptx_module_var(m, "v")->init, sizeof(v));
-    assert_true(v[0] == 1.0f && v[1] == 2.0f && v[2] == 3.0f);
+    assert_true(v[0] == 1.0f && v[1] == 2.0f && v[2] == 3.0f && v[3] == 4.0f);
     assert_true(ptx_module_var(m, "dynamic")->unsized && ptx_module_var(m, "dynamic")->align == 16);
     ptx_module_free(m);
 }
