@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "client/error.h"
 #include "client/recording.h"
@@ -102,16 +103,24 @@ gs_status stream_reserve(struct session *session, struct stream *stream, uint32_
     return GS_OK;
 }
 
+#define BELL_TRIES    200u
+#define BELL_PAUSE_NS 1000000
+
 /* One message says "look at the activity words"; the slot in it is a hint. */
 static void bell_ring(struct session *session)
 {
     char message[BELL_MESSAGE_SIZE];
+    unsigned tries = 0;
     int result;
 
     memcpy(message, &session->info.slot, sizeof(message));
-    do
-        result = mq_send(session->bell, message, sizeof(message), 0);
-    while (result < 0 && errno == EINTR);
+    /* The kernel may have no memory for the message just now. Unrung, the dispatcher might sleep on,
+     * and the caller wait for it without end. */
+    while ((result = mq_send(session->bell, message, sizeof(message), 0)) < 0 && errno != EAGAIN &&
+           ++tries < BELL_TRIES) {
+        if (errno != EINTR)
+            nanosleep(&(struct timespec){.tv_nsec = BELL_PAUSE_NS}, NULL);
+    }
     /* EAGAIN: the queue is full of other wake-ups, one of which will do. */
     if (result < 0 && errno != EAGAIN) {
         log_error("doorbell %s: %s", session->info.bell, strerror(errno));
