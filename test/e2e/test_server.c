@@ -34,7 +34,7 @@ enum doing {
 };
 
 struct survivor {
-    struct gate busy;
+    struct gate loaded, go, busy;
     enum doing doing;
     _Atomic uint64_t killed_ns; /* when the server was killed; 0: not yet */
 };
@@ -107,6 +107,9 @@ static void survivor_run(void *argument)
     nothing = kernels_get(module, "nothing");
     CHECK_OK(gs_malloc(session, 1 << 20, &data));
     CHECK_OK(gs_malloc(session, 4, &flag));
+    /* Modules are loaded when no kernel runs: all of them before the endless ones. */
+    gate_pass(&self->loaded);
+    gate_wait(&self->go, 1);
     if (self->doing == DOING_STREAM_SYNC || self->doing == DOING_EVENT_SYNC)
         CHECK_OK(kernels_launch(NULL, endless, 1, 1, (void *[]){&flag}));
     gate_pass(&self->busy);
@@ -150,6 +153,10 @@ static void killed_its_clients_know_within_200_ms(void)
     for (unsigned i = 0; i < DOING_COUNT; i++) {
         survivor[i].doing = (enum doing)i;
         pid[i] = tenant_start(survivor_run, &survivor[i]);
+        gate_wait(&survivor[i].loaded, 1);
+    }
+    for (unsigned i = 0; i < DOING_COUNT; i++) {
+        gate_pass(&survivor[i].go);
         gate_wait(&survivor[i].busy, 1);
     }
     nanosleep(&busy, NULL); /* all are in the middle of it */
