@@ -55,7 +55,8 @@ static CUresult kernel_work(struct node_work *work, const CUDA_KERNEL_NODE_PARAM
                    .block = {p->blockDimX, p->blockDimY, p->blockDimZ},
                    .dynamic_shared = p->sharedMemBytes},
     };
-    result = node_context(p->ctx, &work->context);
+    // The current context is what counts, whatever the parameters name: so an H200 places it.
+    result = context_current(&work->context);
     if (!result)
         result = launch_check(work->context, &work->kernel);
     if (!result)

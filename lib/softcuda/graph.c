@@ -428,7 +428,8 @@ CUresult graph_exec_set(CUgraphExec exec, CUgraphNode node, const struct node_wo
     new = *work;
     if (work->kind == OP_KERNEL) {
         // Where it runs and how it was marked stay as they were when the graph was made.
-        new.context = n->work.context;
+        if (new.context != n->work.context)
+            return CUDA_ERROR_INVALID_VALUE;
         new.kernel.cooperative = n->work.kernel.cooperative;
         new.kernel.has_priority = n->work.kernel.has_priority;
         new.kernel.priority = n->work.kernel.priority;

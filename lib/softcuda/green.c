@@ -4,7 +4,6 @@
 #include "softcuda/green.h"
 
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,7 +17,6 @@ enum { GROUP_SMS = 8, PAIR_SMS = 2 };
 
 struct hidden {
     uint64_t magic;
-    uint64_t split; // groups of one split may be joined; 0: the whole device
     struct sm_set sms;
 };
 _Static_assert(sizeof(struct hidden) <= sizeof(((CUdevResource *)0)->_internal_padding),
@@ -35,15 +33,12 @@ struct CUgreenCtx_st {
     CUcontext context;
 };
 
-static _Atomic uint64_t splits;
-
 static pthread_mutex_t descs_lock = PTHREAD_MUTEX_INITIALIZER;
 static CUdevResourceDesc descs;
 
-static void resource_make(CUdevResource *resource, const struct sm_set *sms, uint64_t split,
-                          unsigned int grain)
+static void resource_make(CUdevResource *resource, const struct sm_set *sms, unsigned int grain)
 {
-    struct hidden h = {HIDDEN_MAGIC, split, *sms};
+    struct hidden h = {HIDDEN_MAGIC, *sms};
 
     memset(resource, 0, sizeof(*resource));
     resource->type = CU_DEV_RESOURCE_TYPE_SM;
@@ -55,7 +50,7 @@ static void resource_make(CUdevResource *resource, const struct sm_set *sms, uin
 
 void resource_of(CUdevResource *resource, const struct sm_set *sms)
 {
-    resource_make(resource, sms, 0, GROUP_SMS);
+    resource_make(resource, sms, GROUP_SMS);
 }
 
 static CUresult resource_open(const CUdevResource *resource, struct hidden *h)
@@ -96,7 +91,6 @@ CUresult resource_split(CUdevResource *groups, unsigned int *group_count,
     unsigned int grain =
         flags & CU_DEV_SM_RESOURCE_SPLIT_IGNORE_SM_COSCHEDULING ? PAIR_SMS : GROUP_SMS;
     unsigned int size, possible;
-    uint64_t split;
     struct hidden h;
     CUresult result;
 
@@ -119,17 +113,16 @@ CUresult resource_split(CUdevResource *groups, unsigned int *group_count,
         return CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION;
     if (*group_count > possible)
         *group_count = possible;
-    split = atomic_fetch_add_explicit(&splits, 1, memory_order_relaxed) + 1;
     for (unsigned int i = 0; i < *group_count; i++) {
         struct sm_set sms = {{0}};
 
         sm_set_move(&sms, &h.sms, size);
-        resource_make(&groups[i], &sms, split, grain);
+        resource_make(&groups[i], &sms, grain);
     }
     if (!remaining)
         return CUDA_SUCCESS;
     if (sm_set_count(&h.sms))
-        resource_make(remaining, &h.sms, split, grain);
+        resource_make(remaining, &h.sms, grain);
     else
         memset(remaining, 0, sizeof(*remaining));
     return CUDA_SUCCESS;
@@ -158,7 +151,6 @@ CUresult resource_describe(CUdevResourceDesc *desc, const CUdevResource *resourc
                            unsigned int count)
 {
     struct sm_set joined = {{0}};
-    uint64_t split = 0;
 
     if (!desc || !resources || count == 0)
         return CUDA_ERROR_INVALID_VALUE;
@@ -168,14 +160,9 @@ CUresult resource_describe(CUdevResourceDesc *desc, const CUdevResource *resourc
 
         if (result)
             return result;
-        if (i && h.split != split)
-            return CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION;
-        split = h.split;
-        for (size_t j = 0; j < ARRAY_SIZE(h.sms.bits); j++) {
-            if (joined.bits[j] & h.sms.bits[j])
-                return CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION;
+        // Of any split, overlapping or not, as on an H200.
+        for (size_t j = 0; j < ARRAY_SIZE(h.sms.bits); j++)
             joined.bits[j] |= h.sms.bits[j];
-        }
     }
     return desc_of(desc, &joined);
 }

@@ -153,19 +153,21 @@ static void partitions_run_together(void)
     CHECK(device_word(p) == 3);
 }
 
-static void groups_of_two_splits_do_not_mix(void)
+static void groups_of_two_splits_join(void)
 {
-    static CUdevResource a[MAX_GROUPS], b[MAX_GROUPS];
-    CUdevResource mixed[2];
-    CUdevResourceDesc desc;
+    static CUdevResource pairs[MAX_GROUPS], eights[MAX_GROUPS];
+    CUdevResource joined[3], got;
+    bool used[512] = {false};
     CUgreenCtx green;
 
-    split(a, CU_DEV_SM_RESOURCE_SPLIT_IGNORE_SM_COSCHEDULING, 2, NULL);
-    split(b, CU_DEV_SM_RESOURCE_SPLIT_IGNORE_SM_COSCHEDULING, 2, NULL);
-    mixed[0] = a[0];
-    mixed[1] = b[1];
-    CHECK(cu.cuDevResourceGenerateDesc(&desc, mixed, 2) ||
-          cu.cuGreenCtxCreate(&green, desc, device, CU_GREEN_CTX_DEFAULT_STREAM));
+    split(pairs, CU_DEV_SM_RESOURCE_SPLIT_IGNORE_SM_COSCHEDULING, 2, NULL);
+    split(eights, CU_DEV_SM_RESOURCE_SPLIT_IGNORE_SM_COSCHEDULING, 8, NULL);
+    joined[0] = pairs[0];
+    joined[1] = pairs[0];
+    joined[2] = eights[1];
+    green = green_open(joined, 3);
+    OK(cu.cuGreenCtxGetDevResource(green, &got, CU_DEV_RESOURCE_TYPE_SM));
+    CHECK(sms_used(green_stream(green), 10, used) == 10);
 }
 
 static void memory_and_modules_are_the_primary_ones(void)
@@ -190,42 +192,63 @@ static void memory_and_modules_are_the_primary_ones(void)
     CHECK(found == NULL);
 }
 
-static void graph_node_runs_in_its_partition(void)
+// The SMs that a graph's kernel used, added while ADDING was current and launched in S.
+static unsigned int graph_sms(CUcontext adding, CUcontext named, CUstream s)
 {
-    static CUdevResource groups[MAX_GROUPS];
-    uint32_t *host = calloc(8, 4);
-    CUdeviceptr p = device_alloc(32);
-    uint64_t a = p, b = 2000000, c = 0;
+    enum { BLOCKS = 64 };
+    uint32_t host[BLOCKS];
+    CUdeviceptr p = device_alloc(sizeof(host));
+    uint64_t a = p, b = 1000000, c = 0;
     void *params[] = {&a, &b, &c};
     CUDA_KERNEL_NODE_PARAMS node = {.func = kernel("where"),
-                                    .gridDimX = 8,
+                                    .gridDimX = BLOCKS,
                                     .gridDimY = 1,
                                     .gridDimZ = 1,
                                     .blockDimX = 512,
                                     .blockDimY = 1,
                                     .blockDimZ = 1,
-                                    .kernelParams = params};
+                                    .kernelParams = params,
+                                    .ctx = named};
     bool used[512] = {false};
     unsigned int count = 0;
     CUgraphNode added;
     CUgraphExec exec;
-    CUgreenCtx green;
     CUgraph g;
 
-    split(groups, CU_DEV_SM_RESOURCE_SPLIT_IGNORE_SM_COSCHEDULING, 2, NULL);
-    green = green_open(groups + 1, 1);
-    OK(cu.cuCtxFromGreenCtx(&node.ctx, green));
+    OK(cu.cuCtxSetCurrent(adding));
     OK(cu.cuGraphCreate(&g, 0));
     OK(cu.cuGraphAddKernelNode_v2(&added, g, NULL, 0, &node));
     OK(cu.cuGraphInstantiateWithFlags(&exec, g, 0));
-    OK(cu.cuGraphLaunch(exec, green_stream(green)));
-    OK(cu.cuCtxSynchronize());
-    OK(cu.cuMemcpyDtoH_v2(host, p, 32));
-    for (int i = 0; i < 8; i++) {
+    OK(cu.cuGraphExecKernelNodeSetParams_v2(exec, added, &node));
+    OK(cu.cuCtxSetCurrent(primary));
+    if (adding != primary)
+        EXPECT(CUDA_ERROR_INVALID_VALUE, cu.cuGraphExecKernelNodeSetParams_v2(exec, added, &node));
+    OK(cu.cuGraphLaunch(exec, s));
+    OK(cu.cuStreamSynchronize(s));
+    OK(cu.cuMemcpyDtoH_v2(host, p, sizeof(host)));
+    for (int i = 0; i < BLOCKS; i++) {
         count += !used[host[i]];
         used[host[i]] = true;
     }
-    CHECK(count == 2, "%u SMs were used, not 2", count);
+    return count;
+}
+
+static void graph_node_runs_where_it_was_added(void)
+{
+    static CUdevResource groups[MAX_GROUPS];
+    unsigned int all = whole().sm.smCount < 64 ? whole().sm.smCount : 64;
+    CUgreenCtx green;
+    CUcontext as_context;
+    CUstream s;
+
+    split(groups, CU_DEV_SM_RESOURCE_SPLIT_IGNORE_SM_COSCHEDULING, 2, NULL);
+    green = green_open(groups + 1, 1);
+    s = green_stream(green);
+    OK(cu.cuCtxFromGreenCtx(&as_context, green));
+    CHECK(graph_sms(as_context, NULL, s) == 2);
+    CHECK(graph_sms(as_context, as_context, stream_open()) == 2);
+    CHECK(graph_sms(primary, NULL, s) == all, "the stream's partition counted");
+    CHECK(graph_sms(primary, as_context, s) == all, "the named context counted");
 }
 
 static void fault_in_a_partition_ends_all(void)
@@ -260,10 +283,11 @@ static const struct test tests[] = {
     {"a partition of any groups of a split is exact", partition_is_exact, false},
     {"disjoint partitions share no SM", disjoint_partitions, false},
     {"overlapping partitions and the whole device run together", partitions_run_together, false},
-    {"groups of two splits do not mix", groups_of_two_splits_do_not_mix, false},
+    {"groups of two splits may be joined, and twice the same", groups_of_two_splits_join, false},
     {"green contexts share the primary one's memory and modules",
      memory_and_modules_are_the_primary_ones, false},
-    {"a graph's kernel runs in its node's partition", graph_node_runs_in_its_partition, false},
+    {"a graph's kernel runs in the partition that was current when it was added",
+     graph_node_runs_where_it_was_added, false},
     {"a fault in a partition ends the primary context", fault_in_a_partition_ends_all, false},
     {"bad requests are refused", bad_requests_are_refused, false},
 };

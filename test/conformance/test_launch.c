@@ -99,10 +99,14 @@ static void one_grid_too_many_waits(void)
     enum { GRIDS = 128 };
     volatile uint64_t *words = host_words();
     CUdeviceptr base = (CUdeviceptr)(uintptr_t)words, p = device_alloc(4);
-    CUstream last = stream_open();
+    CUstream s[GRIDS], last = stream_open();
 
     for (int i = 0; i < GRIDS; i++)
-        launch_wide(stream_open(), "await", 1, 32, base, 1, base + 64);
+        s[i] = stream_open();
+    launch(last, "empty", 0, 0, 0);
+    OK(cu.cuCtxSynchronize());
+    for (int i = 0; i < GRIDS; i++)
+        launch_wide(s[i], "await", 1, 32, base, 1, base + 64);
     launch(last, "store", p, 1, 0);
     launch(last, "store64", base + 8, 1, 0);
     for (uint64_t end = now_ns() + 200000000; now_ns() < end;)
