@@ -13,15 +13,12 @@ const char *const ptx_samples[] = {
     "every_form.ptx", "sample_O3.ptx", "sample_O0.ptx", "sample_G.ptx",
     "clang_O2.ptx",   "clang_O0.ptx",  "tiny_90.ptx",   NULL};
 
-char *ptx_file_read(const char *name, size_t *len)
+char *ptx_path_read(const char *path, size_t *len)
 {
-    const char *here = __FILE__, *slash = strrchr(here, '/');
-    char path[512], *text;
-    FILE *file;
+    FILE *file = fopen(path, "rb");
+    char *text;
     long size;
 
-    snprintf(path, sizeof(path), "%.*s/../ptx/%s", (int)(slash - here), here, name);
-    file = fopen(path, "rb");
     if (!file)
         fail_msg("%s cannot be opened", path);
     assert_int_equal(fseek(file, 0, SEEK_END), 0);
@@ -34,6 +31,15 @@ char *ptx_file_read(const char *name, size_t *len)
     text[size] = 0;
     *len = (size_t)size;
     return text;
+}
+
+char *ptx_file_read(const char *name, size_t *len)
+{
+    const char *here = __FILE__, *slash = strrchr(here, '/');
+    char path[512];
+
+    snprintf(path, sizeof(path), "%.*s/../ptx/%s", (int)(slash - here), here, name);
+    return ptx_path_read(path, len);
 }
 
 struct ptx_module *ptx_parse_good(const char *text)

@@ -11,6 +11,7 @@ extern const char *const ptx_samples[]; /* .ptx files, ended by NULL */
 /* The whole of test/ptx/NAME, ended by a NUL that *LEN does not count; free() it. Fails the test if
  * it cannot be read. */
 char *ptx_file_read(const char *name, size_t *len);
+char *ptx_path_read(const char *path, size_t *len); /* the same of any file */
 /* Parses TEXT, which must be good. */
 struct ptx_module *ptx_parse_good(const char *text);
 /* The module as text; free() it. */
