@@ -23,8 +23,8 @@ struct backoff {
 #define WAIT_SPIN_NS      20000u
 #define WAIT_YIELD_NS     4000000u
 #define WAIT_SLEEP_MIN_NS 20000u
-#define WAIT_SLEEP_MAX_NS 1000000u
-#define WAIT_SLEEP_SHARE  128u /* a sleep is this part of the time waited so far */
+#define WAIT_SLEEP_MAX_NS 20000000u /* a thousand waiters wake up often enough with it */
+#define WAIT_SLEEP_SHARE  128u      /* a sleep is this part of the time waited so far */
 void backoff_pause(struct backoff *backoff);
 
 /* Byte position up to which a stream is complete. */

@@ -40,6 +40,7 @@
 #define PATIENCE_NS    10000000u /* a job waits so long for a quiet moment by chance */
 #define HOLD_NS        3000000u  /* new work is held back so long to make one */
 #define HOLD_EVERY_NS  50000000u
+#define QUIET_LIMIT_NS 10000000000u /* a tenant's job gives up */
 #define CONFIRM_NS                                                                                 \
     1000000u /* how often the driver is asked about a job whose words say it is not done */
 
@@ -343,8 +344,16 @@ static bool quiet_for(const struct job *job)
 
 static bool may_start(struct job *job)
 {
-    if (job->kind->flags & JOB_QUIET)
+    if (job->kind->flags & JOB_QUIET) {
+        if (job->session && d.now > job->parked_ns + QUIET_LIMIT_NS) {
+            job_fail(job, GS_ERR_TIMEOUT,
+                     "another tenant's kernel has run for over %llu s, and the driver cannot do "
+                     "this beside it",
+                     (unsigned long long)QUIET_LIMIT_NS / 1000000000u);
+            return true;
+        }
         return !d.quiet_job && quiet_for(job);
+    }
     /* Asking the driver takes its lock from launches, so the words are asked first. */
     if (!session_seems_idle(job->session) && d.now < d.next_confirm)
         return false;
@@ -359,7 +368,7 @@ static void parked_poll(void)
         struct job *job = *link;
         if (may_start(job)) {
             *link = job->next;
-            if (job->kind->flags & JOB_QUIET)
+            if (job->kind->flags & JOB_QUIET && job->status == GS_OK)
                 d.quiet_job = job;
             service_push(job);
         } else {

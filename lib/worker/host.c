@@ -13,11 +13,12 @@
 #include <string.h>
 #include <sys/ipc.h>
 #include <sys/shm.h>
+#include <unistd.h>
 
 #include "worker/graveyard.h"
 #include "worker/job.h"
 
-#define HOST_BYTES_MAX (UINT64_C(64) << 30) /* a session: pinned memory is taken from everyone */
+#define HOST_BYTES_MAX (UINT64_C(16) << 30)
 #define PAGE           UINT64_C(4096)
 
 struct host_block *host_find(const struct session *session, uint64_t number)
@@ -25,14 +26,23 @@ struct host_block *host_find(const struct session *session, uint64_t number)
     return session->hosts && number < SEG_HOSTS ? session->hosts[number] : NULL;
 }
 
+/* What a session may have: pinned memory is taken from everyone. */
+static uint64_t host_limit(void)
+{
+    uint64_t eighth = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE) / 8;
+
+    return eighth < HOST_BYTES_MAX ? eighth : HOST_BYTES_MAX;
+}
+
 static void alloc_prepare(struct job *job)
 {
     struct session *session = job->session;
+    uint64_t limit = host_limit();
 
-    if (job->arg[0] == 0 || job->arg[0] > HOST_BYTES_MAX - session->host_bytes) {
+    if (job->arg[0] == 0 || job->arg[0] > limit - session->host_bytes) {
         job_fail(job, job->arg[0] ? GS_ERR_LIMIT : GS_ERR_INVALID_VALUE,
                  "%" PRIu64 " bytes of host memory wanted, %" PRIu64 " of %" PRIu64 " are in use",
-                 job->arg[0], session->host_bytes, HOST_BYTES_MAX);
+                 job->arg[0], session->host_bytes, limit);
         return;
     }
     if (!session->hosts)

@@ -2,23 +2,24 @@
  * launch.c - kernels by executable graphs whose parameters are set anew each time.
  *
  * Measured on an H200 (bench/results/h200-driver-facts.txt): cuLaunchKernel 2.7 us; a graph of
- * one kernel, set and launched, 1.5 us; a chain of 16, below 1.0 us a kernel; kernel and completion
+ * one kernel, set and launched, 1.5 us;a chain of 8, 1.0 us a kernel; kernel and completion
  * write as one graph make a round trip shorter than native CUDA's, but cost 2.3 us to launch. A
  * second kernel that writes the word costs 1.6 us and makes the round trip half a microsecond
- * longer: better where the dispatcher is what tenants wait for. Four more facts shape the cache:
+ * longer: better where the dispatcher is what tenants wait for.More facts that shape the cache:
  *   - a node whose function or grid changes costs as much as cuLaunchKernel: graphs are kept per
  * kernel and shape;
  *   - one graph launched into two streams serialises them: they are kept per stream;
  *   - making a graph costs some 25 us: a kernel earns its graphs by its third launch;
  *   - a graph takes up to 110 KiB of GPU memory: few kinds, and the least recently used ones go.
- * A run of launches of one kernel is cut into chains of 16, 4 and 1.
+ * *   - setting a node's parameters costs 0.16 us: not done where they are what they were.
+ * A run of launches of one kernel is cut into chains of 8 and singles.
  */
 #include "worker/launch.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define CHAIN_LONGEST 16u
+#define CHAIN_LONGEST 8u
 #define SHAPES        64u /* kernel shapes that a stream remembers */
 #define GRAPH_AFTER   2u  /* launches of a shape before graphs are made for it */
 
@@ -26,7 +27,7 @@
 enum ending { ENDS_SILENT, ENDS_BY_WRITE, ENDS_BY_KERNEL };
 
 /* The kinds of graph of one shape. */
-enum { KIND_PLAIN, KIND_ONE, KIND_ONE_CROWDED, KIND_FOUR, KIND_SIXTEEN, KINDS };
+enum { KIND_PLAIN, KIND_ONE, KIND_ONE_CROWDED, KIND_EIGHT, KINDS };
 static const struct {
     uint32_t length;
     enum ending ending;
@@ -34,15 +35,15 @@ static const struct {
     [KIND_PLAIN] = {1, ENDS_SILENT},
     [KIND_ONE] = {1, ENDS_BY_WRITE},
     [KIND_ONE_CROWDED] = {1, ENDS_BY_KERNEL},
-    [KIND_FOUR] = {4, ENDS_BY_KERNEL},
-    [KIND_SIXTEEN] = {CHAIN_LONGEST, ENDS_BY_KERNEL},
+    [KIND_EIGHT] = {CHAIN_LONGEST, ENDS_BY_KERNEL},
 };
 
 struct chain {
     CUgraphExec exec; /* NULL: not made */
     CUgraph graph;    /* kept: its node handles name the executable graph's nodes */
     CUgraphNode node[CHAIN_LONGEST];
-    CUgraphNode end; /* the completion, if it tells it */
+    CUgraphNode end;       /* the completion, if it tells it */
+    unsigned char *params; /* what the nodes are set to, param_bytes each */
 };
 
 /* One kernel with one grid, block and shared memory, in one stream. */
@@ -148,12 +149,19 @@ static CUresult chain_make(struct chain *chain, int kind, const struct launch *l
     CUDA_KERNEL_NODE_PARAMS params;
     CUstreamBatchMemOpParams operation;
     CUgraphNode *last = NULL;
-    CUresult result = DRV(cuGraphCreate, &chain->graph, 0);
+    size_t param_bytes = launch->kernel->param_bytes;
 
-    if (result)
+    chain->params = malloc(kinds[kind].length * param_bytes + 1);
+    if (!chain->params)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    CUresult result = DRV(cuGraphCreate, &chain->graph, 0);
+    if (result) {
+        free(chain->params);
         return result;
+    }
     launch_params(launch, pointers, &params);
     for (uint32_t i = 0; i < kinds[kind].length && !result; i++) {
+        memcpy(chain->params + i * param_bytes, launch->params, param_bytes);
         result = DRV(cuGraphAddKernelNode_v2, &chain->node[i], chain->graph, last, last ? 1 : 0,
                      &params);
         last = &chain->node[i];
@@ -169,26 +177,42 @@ static CUresult chain_make(struct chain *chain, int kind, const struct launch *l
     }
     if (!result)
         result = DRV(cuGraphInstantiateWithFlags, &chain->exec, chain->graph, 0);
-    if (result)
+    if (result) {
         DRV_MUST(cuGraphDestroy, chain->graph);
+        free(chain->params);
+    }
     return result;
+}
+
+/* Sets the chain's kernels to these launches, where they are not so set already. */
+static CUresult chain_set(struct chain *chain, uint32_t length, const struct launch *launches)
+{
+    void *pointers[REQ_PARAMS_MAX];
+    CUDA_KERNEL_NODE_PARAMS params;
+    size_t param_bytes = launches->kernel->param_bytes;
+
+    for (uint32_t i = 0; i < length; i++) {
+        unsigned char *set = chain->params + i * param_bytes;
+        if (!memcmp(set, launches[i].params, param_bytes))
+            continue;
+        launch_params(&launches[i], pointers, &params);
+        CUresult result =
+            DRV(cuGraphExecKernelNodeSetParams_v2, chain->exec, chain->node[i], &params);
+        if (result)
+            return result;
+        memcpy(set, launches[i].params, param_bytes);
+    }
+    return CUDA_SUCCESS;
 }
 
 static CUresult chain_launch(struct chain *chain, int kind, const struct launch *launches,
                              CUdeviceptr completion, CUstream stream)
 {
-    void *pointers[REQ_PARAMS_MAX];
-    CUDA_KERNEL_NODE_PARAMS params;
-    uint32_t length = kinds[kind].length;
-    CUresult result;
+    uint64_t position = launches[kinds[kind].length - 1].end;
+    CUresult result = chain_set(chain, kinds[kind].length, launches);
 
-    for (uint32_t i = 0; i < length; i++) {
-        launch_params(&launches[i], pointers, &params);
-        if ((result = DRV(cuGraphExecKernelNodeSetParams_v2, chain->exec, chain->node[i], &params)))
-            return result;
-    }
-    uint64_t position = launches[length - 1].end;
-    result = CUDA_SUCCESS;
+    if (result)
+        return result;
     if (kinds[kind].ending == ENDS_BY_WRITE) {
         CUstreamBatchMemOpParams operation;
         CUDA_BATCH_MEM_OP_NODE_PARAMS write = completion_node(completion, position, &operation);
@@ -218,6 +242,7 @@ static void shape_clear(struct shape *shape)
             continue;
         DRV_MUST(cuGraphExecDestroy, shape->chains[kind].exec);
         DRV_MUST(cuGraphDestroy, shape->chains[kind].graph);
+        free(shape->chains[kind].params);
     }
     free(shape->chains);
     *shape = (struct shape){0};
@@ -291,9 +316,7 @@ static CUresult launch_alone(const struct launch *launch, CUstream stream)
 static int kind_for(uint32_t run, enum completion completion)
 {
     if (run >= CHAIN_LONGEST)
-        return KIND_SIXTEEN;
-    if (run >= 4)
-        return KIND_FOUR;
+        return KIND_EIGHT;
     if (run > 1 || completion == COMPLETION_NONE)
         return KIND_PLAIN;
     return completion == COMPLETION_CROWDED ? KIND_ONE_CROWDED : KIND_ONE;

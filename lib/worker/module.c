@@ -228,8 +228,10 @@ static void load_work(struct job *job)
     unsigned char *image = job->object;
     struct module *module = calloc(1, sizeof(*module));
 
-    if (!module) {
+    if (!module && job->status == GS_OK)
         job_fail(job, GS_ERR_NO_MEMORY, "no memory for a module's record");
+    if (job->status != GS_OK) { /* for want of memory, or of a quiet moment */
+        free(module);
         free(image);
         return;
     }
@@ -454,7 +456,8 @@ static void global_work(struct job *job)
     size_t size = 0;
     CUresult result = DRV(cuModuleGetGlobal_v2, &address, &size, module->cu, job->name);
 
-    if (result == CUDA_ERROR_NOT_FOUND)
+    /* The name of a kernel is an invalid value to it. */
+    if (result == CUDA_ERROR_NOT_FOUND || result == CUDA_ERROR_INVALID_VALUE)
         job_fail(job, GS_ERR_NOT_FOUND, "the module has no global variable \"%s\"", job->name);
     else if (result)
         job_fail_driver(job, result);

@@ -289,10 +289,12 @@ static enum outcome take_wait(struct session *session, uint32_t index,
 {
     if (record->event >= SEG_EVENTS || record->stream >= SEG_STREAMS)
         return rejected(session, index, "a wait for an event that does not exist");
-    if (!session->streams[record->stream].cu)
-        return TAKEN; /* destroyed, so all its work was waited for */
-    if (session->streams[record->stream].head < record->position)
-        return STALLED;
+    const struct stream *other = &session->streams[record->stream];
+    if (other->head < record->position)
+        return other->open ? STALLED
+                           : rejected(session, index, "a wait for a stream that does not exist");
+    if (!other->cu)
+        return TAKEN; /* nothing of it can be unfinished */
     const struct event *event = session->events ? &session->events[record->event] : NULL;
     if (event && event->cu && event->stream == record->stream &&
         event->position >= record->position)
@@ -391,8 +393,13 @@ uint32_t stream_drain(struct session *session, uint32_t index, uint32_t budget, 
     enum outcome outcome = TAKEN;
 
     *stalled = false;
-    if (!stream->cu || session->faulted)
+    if (!stream->open || session->faulted)
         return 0;
+    CUresult result = stream->cu ? CUDA_SUCCESS : stream_make(stream);
+    if (result) {
+        driver_refused(session, index, result, "");
+        return 0;
+    }
     /* seq_cst: after the exchange of activity; and the records before the tail, with the client's
      * store */
     uint64_t tail = atomic_load(&session->client->tail[index]);

@@ -90,23 +90,16 @@ static gs_status completion_register(struct job *job)
     return result ? job_fail_driver(job, result) : GS_OK;
 }
 
-static gs_status default_stream_make(struct job *job)
-{
-    struct stream *stream = &job->session->streams[0];
-
-    stream->priority = job->session->default_priority;
-    CUresult result =
-        DRV(cuStreamCreateWithPriority, &stream->cu, CU_STREAM_NON_BLOCKING, stream->priority);
-    return result ? job_fail_driver(job, result) : GS_OK;
-}
-
 static void open_work(struct job *job)
 {
     struct session *session = job->session;
 
     if (segment_map(job) == GS_OK && completion_register(job) == GS_OK &&
-        window_open(job) == GS_OK && default_stream_make(job) == GS_OK)
+        window_open(job) == GS_OK) {
+        session->streams[0].priority = session->default_priority;
+        session->streams[0].open = true;
         return;
+    }
     release_device(session);
     release_host(session);
 }

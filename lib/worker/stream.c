@@ -23,6 +23,11 @@ int stream_priority(uint32_t cls, int64_t priority)
     return wanted < worker.info.priority_highest ? worker.info.priority_highest : (int)wanted;
 }
 
+CUresult stream_make(struct stream *stream)
+{
+    return DRV(cuStreamCreateWithPriority, &stream->cu, CU_STREAM_NON_BLOCKING, stream->priority);
+}
+
 bool session_seems_idle(const struct session *session)
 {
     const struct seg_complete *complete = (const void *)(session->segment + SEG_OFF_COMPLETE);
@@ -84,38 +89,28 @@ static void create_prepare(struct job *job)
 {
     struct session *session = job->session;
 
-    for (job->index = 1; job->index < SEG_STREAMS && session->streams[job->index].cu;)
+    for (job->index = 1; job->index < SEG_STREAMS && session->streams[job->index].open;)
         job->index++;
     if (job->index == SEG_STREAMS)
         job_fail(job, GS_ERR_LIMIT, "the session has %u streams, the limit", SEG_STREAMS);
-}
-
-static void create_work(struct job *job)
-{
-    CUstream cu_stream;
-    int priority = stream_priority((uint32_t)job->arg[1], (int64_t)job->arg[0]);
-    CUresult result = DRV(cuStreamCreateWithPriority, &cu_stream, CU_STREAM_NON_BLOCKING, priority);
-
-    if (result) {
-        job_fail_driver(job, result);
-        return;
-    }
-    job->object = cu_stream;
-    job->ret[0] = job->index;
-    job->ret[1] = (uint64_t)(int64_t)priority;
 }
 
 static void create_install(struct job *job)
 {
     struct stream *stream = &job->session->streams[job->index];
 
-    stream->cu = job->object;
-    stream->priority = (int)(int64_t)job->ret[1];
+    stream->priority = stream_priority((uint32_t)job->arg[1], (int64_t)job->arg[0]);
+    stream->open = true;
+}
+
+static void create_work(struct job *job)
+{
+    job->ret[0] = job->index; /* the rest is made at its first use */
 }
 
 static void destroy_prepare(struct job *job)
 {
-    if (job->arg[0] == 0 || job->arg[0] >= SEG_STREAMS || !job->session->streams[job->arg[0]].cu)
+    if (job->arg[0] == 0 || job->arg[0] >= SEG_STREAMS || !job->session->streams[job->arg[0]].open)
         job_fail(job, GS_ERR_INVALID_HANDLE,
                  "stream %" PRIu64 " does not exist or cannot be destroyed", job->arg[0]);
 }
@@ -124,7 +119,8 @@ static void stream_close(struct stream *stream)
 {
     launcher_free(stream->launcher);
     stream->launcher = NULL;
-    DRV_MUST(cuStreamDestroy_v2, stream->cu);
+    if (stream->cu)
+        DRV_MUST(cuStreamDestroy_v2, stream->cu);
 }
 
 static void destroy_work(struct job *job)
@@ -135,6 +131,7 @@ static void destroy_work(struct job *job)
 static void destroy_install(struct job *job)
 {
     job->session->streams[job->arg[0]].cu = NULL;
+    job->session->streams[job->arg[0]].open = false;
 }
 
 static void elapsed_prepare(struct job *job)
@@ -168,7 +165,7 @@ const struct job_kind job_event_elapsed = {
 void streams_close(struct session *session)
 {
     for (uint32_t i = 0; i < SEG_STREAMS; i++) {
-        if (session->streams[i].cu)
+        if (session->streams[i].open)
             stream_close(&session->streams[i]);
     }
     for (uint32_t i = 0; session->events && i < SEG_EVENTS; i++) {

@@ -7,6 +7,9 @@
 /* gs_qos's class and priority as a CUDA stream priority of this device. */
 int stream_priority(uint32_t cls, int64_t priority);
 
+/* Makes a stream's CUDA stream, at its first use. Dispatcher. */
+CUresult stream_make(struct stream *stream);
+
 /* Has the device finished all that was issued on the session's streams? Asks the driver.
  * Dispatcher. */
 bool streams_idle(struct session *session);

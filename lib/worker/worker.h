@@ -46,7 +46,8 @@ struct module {
 };
 
 struct stream {
-    CUstream cu;               /* NULL: not open */
+    bool open;
+    CUstream cu;               /* NULL: not used yet; it costs half a MiB of GPU memory */
     uint64_t head;             /* records before it are consumed */
     uint64_t signalled;        /* a completion write of this position has been issued */
     int priority;              /* CUDA's: lower runs earlier */
