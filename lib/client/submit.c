@@ -114,8 +114,8 @@ static void bell_ring(struct session *session)
     int result;
 
     memcpy(message, &session->info.slot, sizeof(message));
-    /* The kernel may have no memory for the message just now. Unrung, the dispatcher might sleep on,
-     * and the caller wait for it without end. */
+    /* The kernel may have no memory for the message just now. Unrung, the dispatcher might sleep
+     * on, and the caller wait for it without end. */
     while ((result = mq_send(session->bell, message, sizeof(message), 0)) < 0 && errno != EAGAIN &&
            ++tries < BELL_TRIES) {
         if (errno != EINTR)
