@@ -147,6 +147,7 @@ static void each_call_of_the_client_fails_once(void)
         if (!happened)
             break;
     }
+    printf("# %u calls failed, %u times it showed\n", call, failed);
     CHECK(call > 5 && call < CALLS_MAX && failed > 5);
     scene_end(&s);
 }
@@ -223,6 +224,7 @@ static void each_call_of_a_whole_session_fails_once(void)
         if (!happened)
             break;
     }
+    printf("# %u calls failed\n", call);
     CHECK(call > 5 && call < CALLS_MAX);
     scene_end(&s);
 }
@@ -258,6 +260,8 @@ static void each_call_of(enum fail_role role, unsigned least)
         happened = fail_disarm(s.plan);
         status_check(&s, call, status);
         failed += status != GS_OK;
+        if (happened)
+            printf("# %s: %s\n", s.plan->name, gs_status_name(status));
         if (status == GS_OK)
             CHECK_OK(gs_detach(session));
         scene_check(&s, call);
