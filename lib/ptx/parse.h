@@ -103,6 +103,8 @@ bool parser_fail(struct parser *p, const struct token *at, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 bool parser_fail_as(struct parser *p, int status, const struct token *at, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
+bool parser_no_memory(struct parser *p,
+                      const struct token *at); /* -ENOMEM, or -E2BIG over a limit */
 /* "expected WHAT, found ..." at the current token. */
 bool parser_expected(struct parser *p, const char *what);
 bool parser_next(struct parser *p);

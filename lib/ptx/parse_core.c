@@ -102,12 +102,12 @@ bool parser_is_word(const struct parser *p, const char *word)
 
 /* ---- memory ---- */
 
-static bool no_memory(struct parser *p)
+bool parser_no_memory(struct parser *p, const struct token *at)
 {
-    if (arena_is_full(p->arena))
-        return parser_fail_as(p, -E2BIG, &p->tok,
+    if (arena_is_full(p->arena) || arena_is_full(p->syms.arena))
+        return parser_fail_as(p, -E2BIG, at,
                               "the module needs more memory than its text justifies");
-    return parser_fail_as(p, -ENOMEM, &p->tok, "no memory");
+    return parser_fail_as(p, -ENOMEM, at, "no memory");
 }
 
 void *parser_alloc(struct parser *p, size_t bytes)
@@ -115,7 +115,7 @@ void *parser_alloc(struct parser *p, size_t bytes)
     void *mem = arena_alloc(p->arena, bytes ? bytes : 1);
 
     if (!mem)
-        no_memory(p);
+        parser_no_memory(p, &p->tok);
     return mem;
 }
 
@@ -124,9 +124,13 @@ char *parser_string(struct parser *p, const char *text, size_t len)
     char *s = arena_string(p->arena, text, len);
 
     if (!s)
-        no_memory(p);
+        parser_no_memory(p, &p->tok);
     return s;
 }
+
+/* Bytes of one scratch list: three million instructions in one function, far beyond what compiles.
+ */
+static const size_t LIST_MOST = 256u << 20;
 
 void *list_add(struct parser *p, struct list *l, size_t size, size_t count)
 {
@@ -138,13 +142,14 @@ void *list_add(struct parser *p, struct list *l, size_t size, size_t count)
         cap = cap ? cap : 16;
         while (cap < need)
             cap *= 2;
-        if (cap > UINT32_MAX / 2) {
-            parser_fail_as(p, -E2BIG, &p->tok, "too many of one thing");
+        if (cap * size > LIST_MOST) {
+            parser_fail_as(p, -E2BIG, &p->tok, "more than %zu bytes of one kind of thing",
+                           LIST_MOST);
             return NULL;
         }
         data = realloc(l->data, cap * size);
         if (!data) {
-            parser_fail_as(p, -ENOMEM, &p->tok, "no memory");
+            parser_no_memory(p, &p->tok);
             return NULL;
         }
         l->data = data;
@@ -187,7 +192,7 @@ struct sym *parser_declare(struct parser *p, enum sym_kind kind, const struct to
     }
     s = symtab_add(&p->syms, kind, key, len, p->syms.depth);
     if (!s) {
-        parser_fail_as(p, -ENOMEM, name, "no memory");
+        parser_no_memory(p, name);
         return NULL;
     }
     s->line = name->line;
@@ -227,7 +232,7 @@ const char *parser_unique_name(struct parser *p, const struct token *name, bool 
         if (!stem)
             stem = symtab_add(&p->syms, SYM_STEM, name->text, len, 1);
         if (!stem) {
-            parser_fail_as(p, -ENOMEM, name, "no memory");
+            parser_no_memory(p, name);
             return NULL;
         }
         stem->nested |= nested;
@@ -236,7 +241,7 @@ const char *parser_unique_name(struct parser *p, const struct token *name, bool 
     if (!stem) {
         stem = symtab_add(&p->syms, SYM_STEM, name->text, len, 1);
         if (!stem) {
-            parser_fail_as(p, -ENOMEM, name, "no memory");
+            parser_no_memory(p, name);
             return NULL;
         }
         stem->nested = nested;
@@ -249,7 +254,7 @@ const char *parser_unique_name(struct parser *p, const struct token *name, bool 
     } while (symtab_find(&p->syms, SYM_CLASS_STEM, made, n) || is_module_name(p, made, n));
     s = symtab_add(&p->syms, SYM_STEM, made, n, 1);
     if (!s) {
-        parser_fail_as(p, -ENOMEM, name, "no memory");
+        parser_no_memory(p, name);
         return NULL;
     }
     s->nested = nested;

@@ -87,6 +87,8 @@ static bool layout_params(struct parser *p, const struct token *name, struct ptx
     uint32_t i;
 
     for (i = 0; i < f->nparams; i++) {
+        if (f->params[i]->space != PTX_SPACE_PARAM && f->entry)
+            return parser_fail(p, name, "the parameters of an .entry are .param");
         if (f->params[i]->space != PTX_SPACE_PARAM)
             continue;
         at = (at + f->params[i]->align - 1) & ~((uint64_t)f->params[i]->align - 1);

@@ -94,7 +94,7 @@ bool label_scope_end(struct parser *p)
         }
         outer = symtab_add(&p->syms, SYM_LABEL, s->name, s->len, p->syms.depth - 1);
         if (!outer)
-            return parser_fail_as(p, -ENOMEM, &p->tok, "no memory");
+            return parser_no_memory(p, &p->tok);
         outer->index = s->index;
         l->sym = outer;
     }

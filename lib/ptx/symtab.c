@@ -5,13 +5,15 @@
 #include <string.h>
 #include <sys/random.h>
 
+static const size_t SYMBOLS_MOST = 256u << 20; /* bytes: some three million names at once */
+
 bool symtab_init(struct symtab *t)
 {
     memset(t, 0, sizeof(*t));
     t->nbuckets = 1024;
     t->buckets = calloc(t->nbuckets, sizeof(*t->buckets));
     t->scopes = calloc(SYMTAB_MAX_DEPTH + 1, sizeof(*t->scopes));
-    t->arena = arena_new((size_t)1 << 30);
+    t->arena = arena_new(SYMBOLS_MOST);
     /* A predictable seed would only bring the slow case back; the address is good enough then. */
     if (getrandom(&t->seed, sizeof(t->seed), GRND_NONBLOCK) != sizeof(t->seed))
         t->seed = (uintptr_t)t->buckets;
