@@ -10,12 +10,16 @@
 
 #include <stddef.h>
 
-/* As memcpy. total: bytes of the whole copy that this piece belongs to; from BULK_STREAM on the
- * stores go past the caches, from BULK_HELP on a helper thread, started at the first such copy and
- * kept, takes half. Any thread; does not wait for the helper while another copy uses it. */
-void bulk_copy(void *dst, const void *src, size_t size, size_t total);
+enum bulk_way { BULK_IN, BULK_OUT }; /* of staging */
 
-#define BULK_STREAM (4u << 20)
-#define BULK_HELP   (8u << 20)
+/* As memcpy. total: bytes of the whole copy that this piece belongs to; from a size on that depends
+ * on the way the stores go past the caches, from BULK_HELP on a helper thread, started at the first
+ * such copy and kept, takes half. Any thread; does not wait for the helper while another copy uses
+ * it. */
+void bulk_copy(enum bulk_way way, void *dst, const void *src, size_t size, size_t total);
+
+#define BULK_STREAM_IN  (512u << 10)
+#define BULK_STREAM_OUT (4u << 20)
+#define BULK_HELP       (8u << 20)
 
 #endif

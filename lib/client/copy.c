@@ -59,7 +59,7 @@ static gs_status staged_to_device(struct session *session, struct stream *stream
             return status;
         offset = (uint64_t)chunk * staging->chunk_bytes;
         bytes = copy->size - done < piece ? copy->size - done : piece;
-        bulk_copy(staging->base + offset, (const unsigned char *)copy->host + done, bytes,
+        bulk_copy(BULK_IN, staging->base + offset, (const unsigned char *)copy->host + done, bytes,
                   copy->size);
         status = copy_record(session, stream, REC_HTOD, staging->block, copy->device + done, offset,
                              bytes);
@@ -125,7 +125,7 @@ static gs_status staged_to_host(struct session *session, struct stream *stream,
             break;
         uint32_t chunk = ahead.entry[ahead.first].chunk;
         uint64_t bytes = ahead.entry[ahead.first].bytes;
-        bulk_copy((unsigned char *)copy->host + done,
+        bulk_copy(BULK_OUT, (unsigned char *)copy->host + done,
                   staging->base + (uint64_t)chunk * staging->chunk_bytes, bytes, copy->size);
         staging_give(staging, chunk, stream->number, ahead.entry[ahead.first].position);
         done += bytes;

@@ -30,15 +30,15 @@
 
 #define REQUEST_BIT (UINT64_C(1) << SEG_REQUEST_BIT)
 
-#define DRAIN_BUDGET   64u       /* records of a stream a turn */
-#define HOT_NS         200000u   /* a session stays polled so long after its last activity */
-#define BELL_NS        1000000u  /* how often the doorbell is emptied while awake */
-#define COLD_A_TURN    4u        /* cold sessions looked at in each turn while awake */
-#define PARKED_NS      20000u    /* how often jobs that wait for the device are looked at */
-#define WATCH_NS       5000000u  /* how often a busy device is asked whether it still lives */
-#define WATCH_SESSIONS 16u       /* sessions asked each time */
-#define PATIENCE_NS    10000000u /* a job waits so long for a quiet moment by chance */
-#define HOLD_NS        3000000u  /* new work is held back so long to make one */
+#define DRAIN_BUDGET   64u        /* records of a stream a turn */
+#define HOT_NS         200000u    /* a session stays polled so long after its last activity */
+#define BELL_NS        100000000u /* how often the doorbell is emptied while awake */
+#define COLD_A_TURN    4u         /* cold sessions looked at in each turn while awake */
+#define PARKED_NS      20000u     /* how often jobs that wait for the device are looked at */
+#define WATCH_NS       5000000u   /* how often a busy device is asked whether it still lives */
+#define WATCH_SESSIONS 16u        /* sessions asked each time */
+#define PATIENCE_NS    10000000u  /* a job waits so long for a quiet moment by chance */
+#define HOLD_NS        3000000u   /* new work is held back so long to make one */
 #define HOLD_EVERY_NS  50000000u
 #define QUIET_LIMIT_NS 10000000000u /* a tenant's job gives up */
 #define CONFIRM_NS                                                                                 \
