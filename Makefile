@@ -76,6 +76,10 @@ room_objs = $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard lib/$(1)/*.c))
 
 # The interpreter's lane loops are written for the vectorizer.
 $(BUILD)/obj/lib/softcuda/%.o: ROOM_CFLAGS := -O3 -fno-math-errno -ffp-contract=off
+# What the threads of a guest's kernels race over is the guest's: the interpreter's own state is its turn's alone.
+ifneq ($(findstring thread,$(SANITIZE)),)
+$(BUILD)/obj/lib/softcuda/interp_%.o: ROOM_CFLAGS := -O3 -fno-math-errno -ffp-contract=off -fno-sanitize=thread
+endif
 
 BINS := $(BUILD)/bin/gshared $(BUILD)/bin/gsctl
 LIBS := $(BUILD)/lib/libgshare.so $(BUILD)/lib/libgshare.a $(BUILD)/lib/libgshare-softcuda.so
@@ -204,14 +208,16 @@ $(BUILD)/demo/photo.jpg:
 # ---- Tests -----------------------------------------------------------------------------------
 # test/unit/test_ROOM_*.c     cmocka; linked with every room, its own first
 # test/e2e/test_*.c           linked with libgshare.so and test/harness
-# test/conformance/test_*.c   a driver library and nothing else
+# test/conformance/test_*.c   a driver library and nothing else, as in
+# test/corpus, test/instructions: kernels, one instruction each, against what is known to be right
 # Other .c files of these folders are linked into each program beside them.
 test_programs = $(patsubst %.c,$(BUILD)/%,$(wildcard test/$(1)/test_*.c))
 test_helpers  = $(patsubst %.c,$(BUILD)/obj/%.o,$(filter-out test/$(1)/test_%,$(wildcard test/$(1)/*.c)))
 UNIT_TESTS := $(call test_programs,unit)
 E2E_TESTS  := $(call test_programs,e2e)
 CONFORMANCE_TESTS := $(call test_programs,conformance)
-TESTS := $(if $(filter cmocka,$(HAVE)),$(UNIT_TESTS)) $(CONFORMANCE_TESTS) $(E2E_TESTS) $(BUILD)/bench/test_stats
+KERNEL_TESTS := $(call test_programs,corpus) $(call test_programs,instructions)
+TESTS := $(if $(filter cmocka,$(HAVE)),$(UNIT_TESTS)) $(CONFORMANCE_TESTS) $(KERNEL_TESTS) $(E2E_TESTS) $(BUILD)/bench/test_stats
 ROOM_ARCHIVES := $(patsubst %,$(BUILD)/room/%.a,$(ROOMS))
 
 $(BUILD)/obj/test/%.o: GS_CFLAGS += -Itest
@@ -244,6 +250,21 @@ $(BUILD)/test/conformance/test_%: $(BUILD)/obj/test/conformance/test_%.o $(call 
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
 	$(Q)$(LINK) -o $@ $^ -ldl -lm
+
+# A case of the corpus is one .cu file; the C compiler takes the CPU's half of it.
+corpus_objs := $(patsubst %.cu,$(BUILD)/obj/%.cu.o,$(wildcard test/corpus/*.cu))
+$(BUILD)/obj/test/corpus/%.cu.o: test/corpus/%.cu
+	@mkdir -p $(@D)
+	$(call say,CC,$<)
+	$(Q)$(COMPILE) -x c -c -o $@ $<
+$(BUILD)/obj/test/corpus/test_corpus.o: GS_CFLAGS += -DCORPUS_PTX='"$(CURDIR)/test/corpus/ptx"'
+$(BUILD)/obj/test/instructions/test_instructions.o: GS_CFLAGS += -DINSTRUCTIONS='"$(CURDIR)/test/instructions"'
+$(corpus_objs): $(BUILD)/flags
+$(BUILD)/test/corpus/test_corpus: $(corpus_objs)
+$(KERNEL_TESTS): $(BUILD)/test/%: $(BUILD)/obj/test/%.o
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)
+	$(Q)$(LINK) -o $@ $(filter %.o,$^) -ldl -lm
 
 tests: $(TESTS)
 test: all tests $(EXAMPLES)

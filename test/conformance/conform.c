@@ -185,7 +185,7 @@ uint32_t device_word(CUdeviceptr address)
     return word;
 }
 
-volatile uint64_t *host_words(void)
+_Atomic uint64_t *host_words(void)
 {
     void *p = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
@@ -215,11 +215,11 @@ CUstream stream_open(void)
     return s;
 }
 
-void host_wait(volatile uint64_t *word, uint64_t value)
+void host_wait(_Atomic uint64_t *word, uint64_t value)
 {
     uint64_t deadline = now_ns() + 20000000000u;
 
-    while (__atomic_load_n(word, __ATOMIC_ACQUIRE) != value)
+    while (atomic_load_explicit(word, memory_order_acquire) != value)
         CHECK(now_ns() < deadline, "a word is %llu and did not become %llu",
-              (unsigned long long)*word, (unsigned long long)value);
+              (unsigned long long)atomic_load(word), (unsigned long long)value);
 }

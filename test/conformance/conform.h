@@ -4,6 +4,7 @@
 #ifndef CONFORM_H
 #define CONFORM_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -68,7 +69,7 @@ CUfunction kernel(const char *name);   // of the module above, loaded once
 CUdeviceptr device_alloc(size_t size); // zeroed
 uint32_t device_word(CUdeviceptr address);
 // Registered host memory, zeroed, a page.
-volatile uint64_t *host_words(void);
+_Atomic uint64_t *host_words(void);
 
 // Launches one block of one thread, or GRID blocks of BLOCK threads; up to four 8-byte parameters.
 void launch(CUstream stream, const char *name, uint64_t a, uint64_t b, uint64_t c);
@@ -78,6 +79,6 @@ CUstream stream_open(void); // non-blocking
 
 uint64_t now_ns(void);
 // Until WORD is VALUE; fails the test after 20 s.
-void host_wait(volatile uint64_t *word, uint64_t value);
+void host_wait(_Atomic uint64_t *word, uint64_t value);
 
 #endif

@@ -131,7 +131,7 @@ static void trap(void)
 static void fault_ends_other_kernels_and_waits(void)
 {
     CUstream a = stream_open(), b = stream_open();
-    volatile uint64_t *words = host_words();
+    _Atomic uint64_t *words = host_words();
     CUdeviceptr p = device_alloc(4);
     CUevent e;
 

@@ -14,7 +14,7 @@ static void stream_waits_for_event(void)
     CUstream a = stream_open(), b = stream_open();
     CUevent e = event_open(CU_EVENT_DISABLE_TIMING);
     CUdeviceptr p = device_alloc(4);
-    volatile uint64_t *words = host_words();
+    _Atomic uint64_t *words = host_words();
 
     launch(a, "await", (CUdeviceptr)(uintptr_t)words, 1, 0);
     launch(a, "step", p, 10, 1);
@@ -34,7 +34,7 @@ static void wait_means_the_last_recording(void)
 {
     CUstream a = stream_open(), b = stream_open();
     CUevent e = event_open(CU_EVENT_DISABLE_TIMING);
-    volatile uint64_t *words = host_words();
+    _Atomic uint64_t *words = host_words();
     CUdeviceptr base = (CUdeviceptr)(uintptr_t)words;
 
     OK(cu.cuEventRecord(e, a));
@@ -98,7 +98,7 @@ static void destroyed_event_still_holds_up(void)
 {
     CUstream a = stream_open(), b = stream_open();
     CUevent e = event_open(0);
-    volatile uint64_t *words = host_words();
+    _Atomic uint64_t *words = host_words();
 
     launch(a, "await", (CUdeviceptr)(uintptr_t)words, 1, 0);
     OK(cu.cuEventRecord(e, a));

@@ -102,7 +102,7 @@ static void all_kinds_of_nodes(void)
 {
     CUgraph g = graph_open();
     CUdeviceptr p = device_alloc(64), q = device_alloc(64);
-    volatile uint64_t *words = host_words();
+    _Atomic uint64_t *words = host_words();
     CUDA_MEMSET_NODE_PARAMS set = {
         .dst = p, .value = 6, .elementSize = 4, .width = 16, .height = 1};
     CUDA_MEMCPY3D copy = {.srcMemoryType = CU_MEMORYTYPE_DEVICE,
@@ -133,7 +133,7 @@ static void kernel_and_completion_set_anew(void)
 {
     CUgraph g = graph_open();
     CUdeviceptr p = device_alloc(8);
-    volatile uint64_t *words = host_words();
+    _Atomic uint64_t *words = host_words();
     CUdeviceptr base = (CUdeviceptr)(uintptr_t)words;
     CUstreamBatchMemOpParams op;
     CUDA_BATCH_MEM_OP_NODE_PARAMS write = write_params(&op, base, 0);
@@ -167,7 +167,7 @@ static void set_params_spare_earlier_launches(void)
 {
     CUgraph g = graph_open();
     CUdeviceptr p = device_alloc(4);
-    volatile uint64_t *words = host_words();
+    _Atomic uint64_t *words = host_words();
     CUstream s = stream_open();
     CUgraphNode node = add_kernel(g, NULL, 0, "step", p, 10, 1);
     CUgraphExec e = instantiate(g);
@@ -186,7 +186,7 @@ static void set_params_spare_earlier_launches(void)
 static void one_executable_runs_once_at_a_time(void)
 {
     CUgraph g = graph_open();
-    volatile uint64_t *words = host_words();
+    _Atomic uint64_t *words = host_words();
     CUdeviceptr base = (CUdeviceptr)(uintptr_t)words;
     CUstream a = stream_open(), b = stream_open();
     CUgraphNode node = add_kernel(g, NULL, 0, "await", base, 1, 0);

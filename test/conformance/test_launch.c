@@ -97,7 +97,7 @@ static void resident_grids(void)
 static void one_grid_too_many_waits(void)
 {
     enum { GRIDS = 128 };
-    volatile uint64_t *words = host_words();
+    _Atomic uint64_t *words = host_words();
     CUdeviceptr base = (CUdeviceptr)(uintptr_t)words, p = device_alloc(4);
     CUstream s[GRIDS], last = stream_open();
 
@@ -135,7 +135,7 @@ static void priority_range(void)
 static void high_priority_is_placed_first(void)
 {
     CUdeviceptr low_done = device_alloc(4);
-    volatile uint64_t *words = host_words();
+    _Atomic uint64_t *words = host_words();
     CUdeviceptr base = (CUdeviceptr)(uintptr_t)words;
     CUstream low, high;
     uint64_t a, b, c = 0;

@@ -91,7 +91,7 @@ static void fills_and_copies(void)
 static void pointer_attributes(void)
 {
     CUdeviceptr p = device_alloc(4096), found;
-    volatile uint64_t *words = host_words();
+    _Atomic uint64_t *words = host_words();
     unsigned int type = 0;
     int here, local;
 
@@ -147,7 +147,7 @@ static void host_alloc(void)
 static void system_v_segment(void)
 {
     int id = shmget(IPC_PRIVATE, 65536, 0600);
-    volatile uint64_t *p = shmat(id, NULL, 0);
+    _Atomic uint64_t *p = shmat(id, NULL, 0);
     CUstream s = stream_open();
 
     CHECK(id >= 0 && p != (void *)-1);
@@ -166,7 +166,7 @@ static void system_v_segment(void)
 static void writes_and_waits(void)
 {
     CUstream a = stream_open(), b = stream_open();
-    volatile uint64_t *words = host_words();
+    _Atomic uint64_t *words = host_words();
     CUdeviceptr base = (CUdeviceptr)(uintptr_t)words, d = device_alloc(64);
 
     OK(cu.cuStreamWaitValue64_v2(a, base, 10, CU_STREAM_WAIT_VALUE_GEQ));
@@ -188,7 +188,7 @@ static void writes_and_waits(void)
 static void batch(void)
 {
     CUstream s = stream_open();
-    volatile uint64_t *words = host_words();
+    _Atomic uint64_t *words = host_words();
     CUdeviceptr base = (CUdeviceptr)(uintptr_t)words;
     CUstreamBatchMemOpParams ops[] = {
         {.waitValue = {.operation = CU_STREAM_MEM_OP_WAIT_VALUE_64, .address = base, .value64 = 1}},

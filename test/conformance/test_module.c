@@ -160,7 +160,7 @@ static void occupancy(void)
 
 static void unloading_spares_what_runs(void)
 {
-    volatile uint64_t *words = host_words();
+    _Atomic uint64_t *words = host_words();
     CUdeviceptr base = (CUdeviceptr)(uintptr_t)words;
     CUstream s = stream_open();
     CUmodule m;

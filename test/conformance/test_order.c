@@ -21,7 +21,7 @@ static void kinds_keep_order(void)
 {
     CUstream s = stream_open();
     CUdeviceptr p = device_alloc(4), q = device_alloc(4);
-    volatile uint64_t *words = host_words();
+    _Atomic uint64_t *words = host_words();
     uint32_t *host = (uint32_t *)&words[8];
 
     OK(cu.cuMemsetD32Async(p, 7, 1, s));
@@ -37,7 +37,7 @@ static void kinds_keep_order(void)
 static void streams_are_independent(void)
 {
     CUstream a = stream_open(), b = stream_open();
-    volatile uint64_t *words = host_words();
+    _Atomic uint64_t *words = host_words();
     CUdeviceptr base = (CUdeviceptr)(uintptr_t)words;
 
     launch(a, "await", base, 1, 0);
@@ -54,7 +54,7 @@ static void streams_are_independent(void)
 static void default_stream_waits_for_blocking_ones(void)
 {
     CUstream blocking, other = stream_open();
-    volatile uint64_t *words = host_words();
+    _Atomic uint64_t *words = host_words();
     CUdeviceptr base = (CUdeviceptr)(uintptr_t)words;
 
     OK(cu.cuStreamCreate(&blocking, CU_STREAM_DEFAULT));
@@ -87,7 +87,7 @@ static void sync_copy_waits_for_blocking_streams(void)
 static void pageable_copy_takes_the_source(void)
 {
     CUstream s = stream_open();
-    volatile uint64_t *words = host_words();
+    _Atomic uint64_t *words = host_words();
     CUdeviceptr p = device_alloc(4096);
     char text[4096];
 
@@ -120,7 +120,7 @@ static void context_sync_waits_for_all(void)
 static void destroyed_stream_finishes(void)
 {
     CUstream s = stream_open();
-    volatile uint64_t *words = host_words();
+    _Atomic uint64_t *words = host_words();
 
     launch(s, "where", device_alloc(4), 10000000, 0);
     OK(cu.cuStreamWriteValue64_v2(s, (CUdeviceptr)(uintptr_t)words, 3, 0));
@@ -130,7 +130,7 @@ static void destroyed_stream_finishes(void)
 
 static void called_back(void *data)
 {
-    volatile uint64_t *words = data;
+    _Atomic uint64_t *words = data;
 
     words[1] = words[0] + 1;
 }
@@ -138,7 +138,7 @@ static void called_back(void *data)
 static void host_function_in_order(void)
 {
     CUstream s = stream_open();
-    volatile uint64_t *words = host_words();
+    _Atomic uint64_t *words = host_words();
     CUdeviceptr base = (CUdeviceptr)(uintptr_t)words;
 
     launch(s, "where", device_alloc(4), 5000000, 0);
@@ -152,7 +152,7 @@ static void host_function_in_order(void)
 static void endless_kernel_stops_nobody(void)
 {
     CUstream a = stream_open(), b = stream_open();
-    volatile uint64_t *words = host_words();
+    _Atomic uint64_t *words = host_words();
     CUdeviceptr base = (CUdeviceptr)(uintptr_t)words, p = device_alloc(4 * 4096);
 
     launch_wide(a, "await", 4, 32, base, 1, 0);
