@@ -111,6 +111,11 @@ static inline float f16_to_f32(uint32_t h)
     return f32_from(sign | (rest >= 0x7c00u ? special : finite));
 }
 
+static inline float f16_to_f32_flushed(uint32_t h)
+{
+    return f16_to_f32((h & 0x7c00u) ? h : h & 0x8000u);
+}
+
 static inline uint32_t f16_from_f32(float x) /* to nearest, ties to even */
 {
     uint32_t b = f32_bits(x), sign = (b >> 16) & 0x8000u, rest = b & 0x7fffffffu;
@@ -157,6 +162,26 @@ static inline float f64_to_odd_f32(double x)
     return exact ? y : f32_from(away ? bits + 1 : bits - 1);
 }
 
+// 64-bit integers as doubles, rounded to odd.
+static inline double u64_to_odd(uint64_t x)
+{
+    int up = x >> 53 ? 11 - __builtin_clzll(x) : 0;
+    uint64_t kept = x >> up, lost = x & ((1ull << up) - 1);
+    return ldexp((double)(kept | (lost != 0)), up);
+}
+
+static inline double s64_to_odd(int64_t x)
+{
+    return x < 0 ? -u64_to_odd(0u - (uint64_t)x) : u64_to_odd((uint64_t)x);
+}
+
+// A NaN of binary64 as one of binary16: the top of its payload, quiet.
+static inline uint32_t f16_nan_from_f64(double x)
+{
+    uint64_t b = f64_bits(x);
+    return (uint32_t)(b >> 48 & 0x8000u) | 0x7e00u | (uint32_t)(b >> 42 & 0x3ffu);
+}
+
 static inline uint32_t f16_fma(float a, float b, float c)
 {
     return f16_from_f32(f64_to_odd_f32(fma_to_odd((double)a, (double)b, (double)c)));
@@ -165,6 +190,12 @@ static inline uint32_t f16_fma(float a, float b, float c)
 static inline uint32_t bf16_fma(float a, float b, float c)
 {
     return bf16_from_f32(f64_to_odd_f32(fma_to_odd((double)a, (double)b, (double)c)));
+}
+
+// X on its way to binary16 with ftz: what is tiny once rounded to 11 bits is flushed.
+static inline float f16_flush_tiny(float x)
+{
+    return fabsf(x) < 0x1p-14f - 0x1p-26f ? copysignf(0.0f, x) : x;
 }
 
 static inline uint32_t f16_flush(uint32_t h)
@@ -183,7 +214,7 @@ static inline uint32_t div_u32(uint32_t a, uint32_t b) /* the device answers all
 
 static inline uint32_t rem_u32(uint32_t a, uint32_t b)
 {
-    return b ? a % b : a;
+    return b ? a % b : UINT32_MAX;
 }
 
 static inline uint32_t div_s32(int32_t a, int32_t b)
@@ -193,7 +224,7 @@ static inline uint32_t div_s32(int32_t a, int32_t b)
 
 static inline uint32_t rem_s32(int32_t a, int32_t b)
 {
-    return b == 0 ? (uint32_t)a : b == -1 ? 0 : (uint32_t)(a % b);
+    return b == 0 ? UINT32_MAX : b == -1 ? 0 : (uint32_t)(a % b);
 }
 
 static inline uint64_t div_u64(uint64_t a, uint64_t b)
@@ -203,7 +234,7 @@ static inline uint64_t div_u64(uint64_t a, uint64_t b)
 
 static inline uint64_t rem_u64(uint64_t a, uint64_t b)
 {
-    return b ? a % b : a;
+    return b ? a % b : UINT64_MAX;
 }
 
 static inline uint64_t div_s64(int64_t a, int64_t b)
@@ -213,7 +244,7 @@ static inline uint64_t div_s64(int64_t a, int64_t b)
 
 static inline uint64_t rem_s64(int64_t a, int64_t b)
 {
-    return b == 0 ? (uint64_t)a : b == -1 ? 0 : (uint64_t)(a % b);
+    return b == 0 ? UINT64_MAX : b == -1 ? 0 : (uint64_t)(a % b);
 }
 
 static inline uint64_t mulhi_u64(uint64_t a, uint64_t b)
@@ -244,7 +275,8 @@ static inline uint64_t brev_b64(uint64_t x)
     return (uint64_t)brev_b32((uint32_t)x) << 32 | brev_b32((uint32_t)(x >> 32));
 }
 
-/* Bit fields take the low byte of position and length. */
+/* Bit fields of 32 bits take the low byte of position and length; those of 64 bits, which the
+ * device composes of others, take all of them. */
 static inline uint32_t bfe_u32(uint32_t a, uint32_t pos, uint32_t len)
 {
     pos &= 255;
@@ -267,19 +299,16 @@ static inline uint32_t bfe_s32(uint32_t a, uint32_t pos, uint32_t len)
 
 static inline uint64_t bfe_u64(uint64_t a, uint32_t pos, uint32_t len)
 {
-    pos &= 255;
-    len &= 255;
     uint64_t kept = len >= 64 ? UINT64_MAX : (1ull << len) - 1;
     return pos >= 64 ? 0 : (a >> pos) & kept;
 }
 
 static inline uint64_t bfe_s64(uint64_t a, uint32_t pos, uint32_t len)
 {
-    pos &= 255;
-    len &= 255;
     if (!len)
         return 0;
-    uint32_t top = pos + len - 1 < 63 ? pos + len - 1 : 63;
+    uint64_t last = (uint64_t)pos + len - 1;
+    unsigned top = last < 63 ? (unsigned)last : 63;
     uint64_t sign = (a >> top & 1) ? UINT64_MAX : 0;
     uint64_t field = pos >= 64 ? sign : (a >> pos) | (pos ? sign << (64 - pos) : 0);
     return len >= 64 ? field : (field & ((1ull << len) - 1)) | (sign << len);
@@ -297,8 +326,6 @@ static inline uint32_t bfi_b32(uint32_t a, uint32_t b, uint32_t pos, uint32_t le
 
 static inline uint64_t bfi_b64(uint64_t a, uint64_t b, uint32_t pos, uint32_t len)
 {
-    pos &= 255;
-    len &= 255;
     if (pos >= 64)
         return b;
     uint64_t kept = (len >= 64 ? UINT64_MAX : (1ull << len) - 1) << pos;

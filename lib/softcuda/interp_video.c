@@ -148,7 +148,9 @@ static uint32_t scalar(const struct ptx_inst *i, uint32_t a, uint32_t b, uint32_
     int64_t y = extract(b, shift, bits, sb);
     selected(i->sel[0], &to, &width);
     int64_t z = extract(c, 0, 32, sd), r = combine(i, kind, x, y, z);
-    if (i->flags & PTX_F_SAT)
+    // a sum past the top of u32 wraps on the device, whatever .sat says
+    bool wraps = kind == ADD && width == 32 && !sd && r > (int64_t)UINT32_MAX;
+    if (i->flags & PTX_F_SAT && !wraps)
         r = saturate(r, width, sd);
     if (width < 32) { // put into its place in c
         uint32_t kept = ((1u << width) - 1) << to;

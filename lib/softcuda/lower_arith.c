@@ -222,7 +222,7 @@ static enum alu compare_handler(struct lower *L, enum ptx_type t, enum ptx_cmp c
         ALU_setp_eq_##t, ALU_setp_lg_##t, ALU_setp_lt_##t, ALU_setp_le_##t, ALU_setp_num_##t       \
     }
     static const enum alu floats[][5] = {FLOAT_ROW(f32), FLOAT_ROW(f32_ftz), FLOAT_ROW(f64),
-                                         FLOAT_ROW(f16), FLOAT_ROW(bf16)};
+                                         FLOAT_ROW(f16), FLOAT_ROW(bf16),    FLOAT_ROW(f16_ftz)};
 #undef FLOAT_ROW
     bool ftz = L->inst->flags & PTX_F_FTZ;
     switch (t) {
@@ -231,7 +231,7 @@ static enum alu compare_handler(struct lower *L, enum ptx_type t, enum ptx_cmp c
     case PTX_T_F64:
         return floats[2][row];
     case PTX_T_F16:
-        return floats[3][row];
+        return floats[ftz ? 5 : 3][row];
     case PTX_T_BF16:
         return floats[4][row];
     default:
@@ -419,7 +419,7 @@ static void lower_shf(struct lower *L)
 static void lower_prmt(struct lower *L)
 {
     static const uint16_t selectors[][4] = {
-        {0x3210, 0x4321, 0x5432, 0x6543}, {0x3210, 0x2107, 0x1076, 0x0765},
+        {0x3210, 0x4321, 0x5432, 0x6543}, {0x5670, 0x6701, 0x7012, 0x0123},
         {0x0000, 0x1111, 0x2222, 0x3333}, {0x3210, 0x3211, 0x3222, 0x3333},
         {0x0000, 0x1110, 0x2210, 0x3210}, {0x1010, 0x3232, 0x1010, 0x3232},
     };

@@ -261,10 +261,10 @@ static void cvt_int_float(struct lower *L, const struct cvt *c)
         a = lower_temp(L);
         lower_extend(L, a, c->a, c->from, 32);
     }
-    if (is_half(c->to)) { // through a double, which is exact below 2^53 and never a tie above
+    if (is_half(c->to)) { // through a double, which is exact or rounded to odd
         uint32_t t = lower_temp(L);
         lower_alu1(L,
-                   c->from_bits == 64 ? (is_signed ? ALU_cvt_f64_s64 : ALU_cvt_f64_u64)
+                   c->from_bits == 64 ? (is_signed ? ALU_cvt_odd_s64 : ALU_cvt_odd_u64)
                                       : (is_signed ? ALU_cvt_f64_s32 : ALU_cvt_f64_u32),
                    t, a);
         modify(L, lower_alu1(L, c->to == PTX_T_F16 ? ALU_cvt_f16_f64 : ALU_cvt_bf16_f64, c->d, t));
@@ -286,8 +286,7 @@ static uint32_t widen(struct lower *L, const struct cvt *c)
     if (!is_half(c->from))
         return c->a;
     uint32_t t = lower_temp(L);
-    struct insn *in =
-        lower_alu1(L, c->from == PTX_T_F16 ? ALU_cvt_f32_f16 : ALU_cvt_f32_bf16, t, c->a);
+    struct insn *in = lower_alu1(L, c->from == PTX_T_F16 ? ALU_widen_f16 : ALU_widen_bf16, t, c->a);
     in->flags = 0;
     return t;
 }
@@ -340,7 +339,8 @@ static void cvt_float_float(struct lower *L, const struct cvt *c)
         enum alu alu = c->from == PTX_T_F64    ? (plain ? ALU_cvt_f32_f64 : ALU_cvt_f32_f64_any)
                        : c->from == PTX_T_F16  ? ALU_cvt_f32_f16
                        : c->from == PTX_T_BF16 ? ALU_cvt_f32_bf16
-                                               : ALU_ident_f32_any;
+                       : !L->inst->flags && !L->inst->rnd ? ALU_mov_b32
+                                                          : ALU_ident_f32_any;
         modify(L, lower_alu1(L, alu, c->d, c->a));
     } else if (c->to == PTX_T_TF32) {
         modify(L, lower_alu1(L, ALU_cvt_tf32_f32, c->d, c->a));

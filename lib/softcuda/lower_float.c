@@ -149,7 +149,44 @@ static void lower_div(struct lower *L)
                                          NO,
                                          NO,
                                          NO};
-    binary(L, &row);
+    static const struct float_row approx = {ALU_div_approx_f32,
+                                            ALU_div_approx_f32_ftz,
+                                            ALU_div_approx_f32_any,
+                                            NO,
+                                            NO,
+                                            NO,
+                                            NO,
+                                            NO,
+                                            NO,
+                                            NO,
+                                            NO};
+    binary(L, L->inst->flags & PTX_F_APPROX ? &approx : &row);
+}
+
+// The lesser or greater magnitude, with the signs' exclusive or. A NaN has none.
+static void lower_xorsign(struct lower *L, enum alu alu, uint32_t d, uint32_t a, uint32_t b)
+{
+    enum ptx_type t = type(L);
+    uint32_t signs = t == PTX_T_F32                      ? 0x80000000u
+                     : t == PTX_T_F16 || t == PTX_T_BF16 ? 0x8000u
+                                                         : 0x80008000u;
+    uint32_t pa = lower_temp(L), pb = lower_temp(L), sign = lower_temp(L), m = lower_temp(L);
+    if (t == PTX_T_F64 || op(L, 3)->kind != PTX_OPND_NONE) {
+        lower_fail(L, -ENOTSUP, "xorsign of this type");
+        return;
+    }
+    lower_alu2(L, ALU_and_b32, pa, a, lower_const32(L, ~signs));
+    lower_alu2(L, ALU_and_b32, pb, b, lower_const32(L, ~signs));
+    lower_alu2(L, ALU_xor_b32, sign, a, b);
+    lower_alu2(L, ALU_and_b32, sign, sign, lower_const32(L, signs));
+    finish(L, lower_alu2(L, alu, m, pa, pb));
+    lower_alu2(L,
+               t == PTX_T_F32     ? ALU_xorsign_f32
+               : t == PTX_T_F16   ? ALU_xorsign_f16
+               : t == PTX_T_BF16  ? ALU_xorsign_bf16
+               : t == PTX_T_F16X2 ? ALU_xorsign_f16x2
+                                  : ALU_xorsign_bf16x2,
+               d, m, sign);
 }
 
 static void lower_minmax(struct lower *L)
@@ -167,16 +204,7 @@ static void lower_minmax(struct lower *L)
     enum alu alu = choose(L, row, type(L));
     uint32_t a = src(L, 1), b = src(L, 2), d = dst(L);
     if (L->inst->flags & PTX_F_XORSIGN) {
-        if (type(L) != PTX_T_F32 || op(L, 3)->kind != PTX_OPND_NONE) {
-            lower_fail(L, -ENOTSUP, "xorsign of this type");
-            return;
-        }
-        uint32_t pa = lower_temp(L), pb = lower_temp(L), sign = lower_temp(L), m = lower_temp(L);
-        lower_alu1(L, ALU_abs_f32, pa, a);
-        lower_alu1(L, ALU_abs_f32, pb, b);
-        lower_alu2(L, ALU_xor_b32, sign, a, b);
-        finish(L, lower_alu2(L, alu, m, pa, pb));
-        lower_alu2(L, ALU_copysign_f32, d, sign, m);
+        lower_xorsign(L, alu, d, a, b);
         return;
     }
     if (L->inst->nops > 3 && op(L, 3)->kind != PTX_OPND_NONE) {
@@ -223,12 +251,16 @@ static void lower_sign(struct lower *L)
         alu = is_abs ? ALU_abs_f64 : ALU_neg_f64;
         break;
     case PTX_T_F16:
-    case PTX_T_BF16:
         alu = is_abs ? ALU_abs_f16 : ALU_neg_f16;
         break;
+    case PTX_T_BF16:
+        alu = is_abs ? ALU_abs_bf16 : ALU_neg_bf16;
+        break;
     case PTX_T_F16X2:
-    case PTX_T_BF16X2:
         alu = is_abs ? ALU_abs_f16x2 : ALU_neg_f16x2;
+        break;
+    case PTX_T_BF16X2:
+        alu = is_abs ? ALU_abs_bf16x2 : ALU_neg_bf16x2;
         break;
     default:
         alu = ftz ? (is_abs ? ALU_abs_f32_ftz : ALU_neg_f32_ftz)
