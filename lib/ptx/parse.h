@@ -30,7 +30,6 @@ enum raw_kind {
     RAW_TABLE,
     RAW_PROTO,
     RAW_NAME, /* known nowhere yet: a label further on */
-    RAW_LABEL,
     RAW_SINK,
     RAW_VEC, /* children first .. first+count-1 */
     RAW_MEM,
@@ -49,7 +48,6 @@ struct raw {
 };
 
 struct scratch_label {
-    struct sym *sym;
     const char *name;
     uint32_t inst;    /* UINT32_MAX: not defined yet */
     uint32_t same_as; /* UINT32_MAX, or the label of an outer scope that this one
@@ -103,27 +101,30 @@ bool parser_fail(struct parser *p, const struct token *at, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 bool parser_fail_as(struct parser *p, int status, const struct token *at, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
-bool parser_no_memory(struct parser *p,
-                      const struct token *at); /* -ENOMEM, or -E2BIG over a limit */
+/* -ENOMEM, or -E2BIG over a limit */
+bool parser_no_memory(struct parser *p, const struct token *at);
 /* "expected WHAT, found ..." at the current token. */
 bool parser_expected(struct parser *p, const char *what);
 bool parser_next(struct parser *p);
-bool parser_accept(struct parser *p, int kind); /* takes the token if it is of KIND */
+/* takes the token if it is of KIND */
+bool parser_accept(struct parser *p, int kind);
 bool parser_need(struct parser *p, int kind, const char *what);
-bool parser_is_word(const struct parser *p, const char *word); /* the current token is .WORD */
+/* the current token is .WORD */
+bool parser_is_word(const struct parser *p, const char *word);
 void *parser_alloc(struct parser *p, size_t bytes);
 char *parser_string(struct parser *p, const char *text, size_t len);
-void *list_add(struct parser *p, struct list *l, size_t size,
-               size_t count); /* COUNT zeroed ones; NULL: failed */
-bool list_keep(struct parser *p, struct list *l, size_t size,
-               void *out); /* a copy in the arena, list emptied */
+/* COUNT zeroed ones; NULL: failed */
+void *list_add(struct parser *p, struct list *l, size_t size, size_t count);
+/* a copy in the arena, list emptied */
+bool list_keep(struct parser *p, struct list *l, size_t size, void *out);
 bool token_is(const struct token *tok, const char *text);
 struct sym *parser_declare(struct parser *p, enum sym_kind kind, const struct token *name,
                            const char *key, uint32_t len);
 /* The name under which something of the function is kept: unique in the function although scopes
  * are flattened. */
 const char *parser_unique_name(struct parser *p, const struct token *name, bool range);
-bool token_clip(const struct token *tok, char *buf, size_t size); /* printable piece of a token */
+/* printable piece of a token */
+void token_clip(const struct token *tok, char *buf, size_t size);
 
 /* ---- parse_const.c ---- */
 bool parse_const_int(struct parser *p, uint64_t *value);
@@ -135,27 +136,32 @@ bool const_to_type(struct parser *p, const struct token *value, enum ptx_type ty
 
 /* ---- parse_var.c, parse_init.c ---- */
 bool space_from_word(const struct token *tok, uint8_t *space);
-bool parse_variable(struct parser *p,
-                    enum ptx_linkage linkage); /* at ".global", up to and with ';' */
-bool parse_param_list(struct parser *p, struct ptx_func *f, struct ptx_var ***out,
-                      uint32_t *count);                        /* at '(' */
-bool parse_attribute(struct parser *p, struct ptx_var *var);   /* VAR: NULL for a function's */
-bool parse_initialiser(struct parser *p, struct ptx_var *var); /* at '=' */
+/* at ".global", up to and with ';' */
+bool parse_variable(struct parser *p, enum ptx_linkage linkage);
+/* at '(' */
+bool parse_param_list(struct parser *p, struct ptx_func *f, struct ptx_var ***out, uint32_t *count);
+/* VAR: NULL for a function's */
+bool parse_attribute(struct parser *p, struct ptx_var *var);
+/* at '=' */
+bool parse_initialiser(struct parser *p, struct ptx_var *var);
 uint64_t var_element_size(const struct ptx_var *var);
 
 /* ---- parse_func.c, parse_body.c ---- */
-bool parse_function(struct parser *p, enum ptx_linkage linkage,
-                    bool entry);                       /* behind ".func" or ".entry" */
-bool parse_body(struct parser *p, struct ptx_func *f); /* at '{' */
+/* behind ".func" or ".entry" */
+bool parse_function(struct parser *p, enum ptx_linkage linkage, bool entry);
+/* at '{' */
+bool parse_body(struct parser *p, struct ptx_func *f);
 
 /* ---- parse_label.c ---- */
 bool label_define(struct parser *p, const struct token *name);
-uint32_t parser_label_ref(struct parser *p, const struct token *name); /* UINT32_MAX: failed */
+/* UINT32_MAX: failed */
+uint32_t parser_label_ref(struct parser *p, const struct token *name);
 bool label_scope_end(struct parser *p);
 bool labels_finish(struct parser *p);
-bool parse_table(struct parser *p,
-                 const struct token *name); /* at .branchtargets or .calltargets */
-bool parse_prototype(struct parser *p, const struct token *name); /* at .callprototype */
+/* at .branchtargets or .calltargets */
+bool parse_table(struct parser *p, const struct token *name);
+/* at .callprototype */
+bool parse_prototype(struct parser *p, const struct token *name);
 
 /* ---- parse_directive.c: at the directive ---- */
 bool parse_pragma(struct parser *p, const char **text);
@@ -163,16 +169,16 @@ bool parse_loc(struct parser *p);
 bool parse_file(struct parser *p);
 bool parse_section(struct parser *p);
 
-/* ---- parse_inst.c: one instruction, from its guard or mnemonic to the ';'
- * ---- */
+/* ---- parse_inst.c: an instruction, from its guard or mnemonic to the ';' ---- */
 bool parse_instruction(struct parser *p);
 bool op_names_init(struct parser *p);
 
 /* ---- parse_operand.c ---- */
-bool parse_raws(struct parser *p); /* operands up to ';': p->raws, p->tops */
+/* operands up to ';': p->raws, p->tops */
+bool parse_raws(struct parser *p);
 bool parse_raw(struct parser *p, uint32_t *index);
-bool find_predicate(struct parser *p,
-                    uint32_t *reg); /* the current token as a predicate register */
+/* the current token as a predicate register */
+bool find_predicate(struct parser *p, uint32_t *reg);
 
 /* ---- build_operand.c ---- */
 bool raw_fits(const struct parser *p, const struct raw *r, const struct ptx_desc *desc,

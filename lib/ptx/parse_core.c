@@ -8,14 +8,13 @@
 
 /* ---- errors ---- */
 
-bool token_clip(const struct token *tok, char *buf, size_t size)
+void token_clip(const struct token *tok, char *buf, size_t size)
 {
     size_t n = tok->len < size - 4 ? tok->len : size - 4, i;
 
     for (i = 0; i < n; i++)
         buf[i] = isprint((unsigned char)tok->text[i]) ? tok->text[i] : '?';
     strcpy(buf + n, n < tok->len ? "..." : "");
-    return n > 0;
 }
 
 static void fail_va(struct parser *p, int status, const struct token *at, const char *fmt,

@@ -13,11 +13,8 @@ static uint32_t label_new(struct parser *p, const struct token *name, struct sym
 
     if (!l)
         return UINT32_MAX;
-    *l = (struct scratch_label){.sym = s,
-                                .inst = UINT32_MAX,
-                                .same_as = UINT32_MAX,
-                                .line = name->line,
-                                .column = name->column};
+    *l = (struct scratch_label){
+        .inst = UINT32_MAX, .same_as = UINT32_MAX, .line = name->line, .column = name->column};
     s->index = p->labels.n - 1;
     return s->index;
 }
@@ -74,7 +71,6 @@ bool label_scope_end(struct parser *p)
         if (s->kind != SYM_LABEL)
             continue;
         l = (struct scratch_label *)p->labels.data + s->index;
-        l->sym = NULL;
         if (s->defined)
             continue;
         if (p->syms.depth <= 1) {
@@ -96,7 +92,6 @@ bool label_scope_end(struct parser *p)
         if (!outer)
             return parser_no_memory(p, &p->tok);
         outer->index = s->index;
-        l->sym = outer;
     }
     return true;
 }

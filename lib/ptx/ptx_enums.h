@@ -1,6 +1,6 @@
 /* The words of PTX as small numbers: types, state spaces, modifiers, special registers, opcodes.
- * Zero always means "not written". ptx_words.c has the spellings. Constants only; no state, no
- * thread. */
+ * Zero always means "not written". The spellings are in types.c, ptx_slots.def, ptx_sregs.def and
+ * ptx_ops.def. Constants only; no state, no thread. */
 #ifndef GS_PTX_ENUMS_H
 #define GS_PTX_ENUMS_H
 
