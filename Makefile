@@ -216,8 +216,8 @@ test_helpers  = $(patsubst %.c,$(BUILD)/obj/%.o,$(filter-out test/$(1)/test_%,$(
 UNIT_TESTS := $(call test_programs,unit)
 E2E_TESTS  := $(call test_programs,e2e)
 CONFORMANCE_TESTS := $(call test_programs,conformance)
-KERNEL_TESTS := $(call test_programs,corpus) $(call test_programs,instructions)
-TESTS := $(if $(filter cmocka,$(HAVE)),$(UNIT_TESTS)) $(CONFORMANCE_TESTS) $(KERNEL_TESTS) $(E2E_TESTS) $(BUILD)/bench/test_stats
+CORPUS_TESTS := $(BUILD)/test/corpus/test_corpus $(BUILD)/test/instructions/test_instructions
+TESTS := $(if $(filter cmocka,$(HAVE)),$(UNIT_TESTS)) $(CONFORMANCE_TESTS) $(CORPUS_TESTS) $(E2E_TESTS) $(BUILD)/bench/test_stats
 ROOM_ARCHIVES := $(patsubst %,$(BUILD)/room/%.a,$(ROOMS))
 
 $(BUILD)/obj/test/%.o: GS_CFLAGS += -Itest
@@ -251,20 +251,19 @@ $(BUILD)/test/conformance/test_%: $(BUILD)/obj/test/conformance/test_%.o $(call 
 	$(call say,LINK,$@)
 	$(Q)$(LINK) -o $@ $^ -ldl -lm
 
-# A case of the corpus is one .cu file; the C compiler takes the CPU's half of it.
-corpus_objs := $(patsubst %.cu,$(BUILD)/obj/%.cu.o,$(wildcard test/corpus/*.cu))
-$(BUILD)/obj/test/corpus/%.cu.o: test/corpus/%.cu
+# A case of the corpus is one .cu file: the C compiler reads the CPU's half of it.
+CORPUS_CASES := $(patsubst %.cu,$(BUILD)/obj/%.o,$(wildcard test/corpus/*.cu))
+$(CORPUS_CASES): $(BUILD)/obj/%.o: %.cu
 	@mkdir -p $(@D)
 	$(call say,CC,$<)
-	$(Q)$(COMPILE) -x c -c -o $@ $<
+	$(Q)$(COMPILE) -ffp-contract=off -x c -c -o $@ $<
 $(BUILD)/obj/test/corpus/test_corpus.o: GS_CFLAGS += -DCORPUS_PTX='"$(CURDIR)/test/corpus/ptx"'
 $(BUILD)/obj/test/instructions/test_instructions.o: GS_CFLAGS += -DINSTRUCTIONS='"$(CURDIR)/test/instructions"'
-$(corpus_objs): $(BUILD)/flags
-$(BUILD)/test/corpus/test_corpus: $(corpus_objs)
-$(KERNEL_TESTS): $(BUILD)/test/%: $(BUILD)/obj/test/%.o
+$(CORPUS_TESTS): $(BUILD)/%: $(BUILD)/obj/%.o
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
-	$(Q)$(LINK) -o $@ $(filter %.o,$^) -ldl -lm
+	$(Q)$(LINK) -o $@ $^ -ldl -lm
+$(BUILD)/test/corpus/test_corpus: $(CORPUS_CASES)
 
 tests: $(TESTS)
 test: all tests $(EXAMPLES)
