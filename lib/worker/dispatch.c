@@ -469,10 +469,11 @@ static void cold_turn(void)
 static void bell_take(void)
 {
     uint32_t slot, messages = 0;
+    ssize_t size;
 
-    while (mq_receive(d.bell, (char *)&slot, sizeof(slot), NULL) == sizeof(slot)) {
-        messages++;
-        if (slot < LINK_SLOTS_MAX)
+    while ((size = mq_receive(d.bell, (char *)&slot, sizeof(slot), NULL)) >= 0) {
+        messages++; /* a short one too: it took a place that another ring wanted */
+        if (size == sizeof(slot) && slot < LINK_SLOTS_MAX)
             cold_look(d.slots[slot]);
         if (messages == BELL_QUEUE_DEPTH)
             break;
