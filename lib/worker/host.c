@@ -31,7 +31,8 @@ static uint64_t host_limit(void)
 {
     uint64_t eighth = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE) / 8;
 
-    return eighth < HOST_BYTES_MAX ? eighth : HOST_BYTES_MAX;
+    /* Whole pages, as blocks are: rounding one up must not carry the sum over the limit. */
+    return eighth < HOST_BYTES_MAX ? eighth / PAGE * PAGE : HOST_BYTES_MAX;
 }
 
 static void alloc_prepare(struct job *job)
