@@ -18,7 +18,7 @@ enum job_flags {
     JOB_PATIENT = 2,
     /* While the driver does this, nobody's launches go through until every kernel has ended
      * (measured: loading a module, unregistering host memory). It starts at a quiet moment, or when
-     * none came for a while. */
+     * none came for a while, and has a thread of its own. */
     JOB_QUIET = 4
 };
 

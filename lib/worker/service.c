@@ -11,18 +11,18 @@
 
 #include "worker/job.h"
 
-#define POOL_THREADS 3
-
-/* Two pools: what may wait for the device must not hold up what does not (attaching, allocating).
- */
+/* What may wait for the device must not hold up what does not (attaching, allocating); and while a
+ * quiet job is on its way nobody's work is taken, so it must not wait behind compilations. */
 struct pool {
+    int threads;
     _Atomic(struct job *) inbox; /* newest first */
     sem_t ready;                 /* counts jobs */
     pthread_mutex_t lock;        /* of first */
     struct job *first;           /* oldest first */
 };
-static struct pool quick = {.lock = PTHREAD_MUTEX_INITIALIZER};
-static struct pool patient = {.lock = PTHREAD_MUTEX_INITIALIZER};
+static struct pool quick = {.threads = 3, .lock = PTHREAD_MUTEX_INITIALIZER};
+static struct pool patient = {.threads = 3, .lock = PTHREAD_MUTEX_INITIALIZER};
+static struct pool quiet = {.threads = 1, .lock = PTHREAD_MUTEX_INITIALIZER};
 
 static _Thread_local CUstream own_stream;
 
@@ -31,9 +31,16 @@ CUstream service_stream(void)
     return own_stream;
 }
 
+static struct pool *pool_of(const struct job *job)
+{
+    if (job->kind->flags & JOB_QUIET)
+        return &quiet;
+    return job->kind->flags & JOB_PATIENT ? &patient : &quick;
+}
+
 void service_push(struct job *job)
 {
-    struct pool *pool = job->kind->flags & JOB_PATIENT ? &patient : &quick;
+    struct pool *pool = pool_of(job);
     struct job *head = atomic_load_explicit(&pool->inbox, memory_order_relaxed);
 
     do {
@@ -83,7 +90,7 @@ static void *service_main(void *argument)
 static bool pool_start(struct pool *pool)
 {
     sem_init(&pool->ready, 0, 0);
-    for (int i = 0; i < POOL_THREADS; i++) {
+    for (int i = 0; i < pool->threads; i++) {
         pthread_t thread;
         if (pthread_create(&thread, NULL, service_main, pool))
             return false;
@@ -94,5 +101,5 @@ static bool pool_start(struct pool *pool)
 
 bool service_start(void)
 {
-    return pool_start(&quick) && pool_start(&patient);
+    return pool_start(&quick) && pool_start(&patient) && pool_start(&quiet);
 }
