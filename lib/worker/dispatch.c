@@ -66,6 +66,7 @@ static struct {
 
     _Atomic CUresult lost; /* a service thread met a lost context */
 } d;
+static _Thread_local bool on_dispatcher;
 
 static void wake_up(void)
 {
@@ -104,17 +105,15 @@ static struct session *only_busy(void)
 
 void dispatch_lost(CUresult result)
 {
+    if (!on_dispatcher) { /* whom to blame stands in the dispatcher's tables */
+        atomic_store(&d.lost, result);
+        wake_up();
+        for (;;)
+            pause();
+    }
     const struct session *blame = only_busy();
 
     worker_fatal(result, blame, blame ? stream_unfinished(blame) : 0);
-}
-
-void dispatch_lost_elsewhere(CUresult result)
-{
-    atomic_store(&d.lost, result);
-    wake_up();
-    for (;;)
-        pause();
 }
 
 /* ---- Jobs ------------------------------------------------------------------------------------ */
@@ -561,6 +560,7 @@ static void priority_raise(void)
 static void *dispatch_main(void *unused)
 {
     (void)unused;
+    on_dispatcher = true;
     priority_raise();
     DRV_MUST(cuCtxSetCurrent, worker.context);
     for (;;) {

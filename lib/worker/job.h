@@ -96,8 +96,7 @@ bool dispatch_start(void);
 bool dispatch_crowded(void);
 
 /* The context is lost: blames the only session with unfinished work, if it is only one, and ends
- * the worker. The first on the dispatcher, the second on other threads. */
+ * the worker. Any thread. */
 _Noreturn void dispatch_lost(CUresult result);
-_Noreturn void dispatch_lost_elsewhere(CUresult result);
 
 #endif

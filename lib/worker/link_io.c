@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "common/log.h"
-#include "worker/worker.h"
+#include "worker/job.h"
 
 void link_send(const struct link_message *message, int descriptor)
 {
@@ -70,4 +70,11 @@ void worker_fatal(CUresult result, const struct session *blame, uint32_t stream)
     log_error("device lost: %s", message.text);
     link_send(&message, -1);
     _exit(2);
+}
+
+void worker_broken(CUresult result)
+{
+    if (driver_fatal(result))
+        dispatch_lost(result);
+    worker_fatal(result, NULL, 0);
 }

@@ -141,12 +141,14 @@ void link_send(const struct link_message *message, int descriptor);
 /* Tells the supervisor that the device is lost, whom to blame if that is known, and ends the
  * process. */
 _Noreturn void worker_fatal(CUresult result, const struct session *blame, uint32_t stream);
+/* The same after any driver call that may not fail: whom to blame is the dispatcher's to find. */
+_Noreturn void worker_broken(CUresult result);
 /* A driver call that cannot fail unless the context is gone or the house has a bug. */
 #define DRV_MUST(...)                                                                              \
     do {                                                                                           \
         CUresult must_ = DRV(__VA_ARGS__);                                                         \
         if (__builtin_expect(must_ != CUDA_SUCCESS, 0))                                            \
-            worker_fatal(must_, NULL, 0);                                                          \
+            worker_broken(must_);                                                                  \
     } while (0)
 
 #endif
