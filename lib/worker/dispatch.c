@@ -88,17 +88,26 @@ static const struct job_kind job_bury = {"bury", JOB_PATIENT | JOB_QUIET, NULL, 
 /* ---- A lost context -------------------------------------------------------------------------- */
 
 /* The only session with unfinished work is the one to blame for a lost context. By its completion
- * words: the device writes none after a fault, and what had ended before is not suspect. */
+ * words: the device writes none after a fault, and what had ended before is not suspect.
+ * One that is being closed is in no slot any more, but waits among the parked. */
 static struct session *only_busy(void)
 {
     struct session *found = NULL;
 
     for (uint32_t i = 0; i < d.slots_used; i++) {
-        if (!d.slots[i] || !d.slots[i]->busy || session_seems_idle(d.slots[i]))
+        if (!d.slots[i] || session_seems_idle(d.slots[i]))
             continue;
         if (found)
             return NULL;
         found = d.slots[i];
+    }
+    for (const struct job *job = d.parked; job; job = job->next) {
+        struct session *session = job->session;
+        if (!session || session == found || session_seems_idle(session))
+            continue;
+        if (found)
+            return NULL;
+        found = session;
     }
     return found;
 }
@@ -344,6 +353,10 @@ static bool quiet_for(const struct job *job)
 static bool may_start(struct job *job)
 {
     if (job->kind->flags & JOB_QUIET) {
+        if (job->session && job->session->close_wanted) {
+            job_fail(job, GS_ERR_INTERRUPTED, "the session is being closed");
+            return true;
+        }
         if (job->session && d.now > job->parked_ns + QUIET_LIMIT_NS) {
             job_fail(job, GS_ERR_TIMEOUT,
                      "another tenant's kernel has run for over %llu s, and the driver cannot do "
