@@ -2,16 +2,16 @@
  * launch.c - kernels by executable graphs whose parameters are set anew each time.
  *
  * Measured on an H200 (bench/results/h200-driver-facts.txt): cuLaunchKernel 2.7 us; a graph of
- * one kernel, set and launched, 1.5 us;a chain of 8, 1.0 us a kernel; kernel and completion
+ * one kernel, set and launched, 1.5 us; a chain of 8, 1.0 us a kernel; kernel and completion
  * write as one graph make a round trip shorter than native CUDA's, but cost 2.3 us to launch. A
  * second kernel that writes the word costs 1.6 us and makes the round trip half a microsecond
- * longer: better where the dispatcher is what tenants wait for.More facts that shape the cache:
- *   - a node whose function or grid changes costs as much as cuLaunchKernel: graphs are kept per
- * kernel and shape;
+ * longer: better where the dispatcher is what tenants wait for. More facts that shape the cache:
+ *   - a node whose function or grid changes costs as much as cuLaunchKernel: graphs are kept
+ *     per kernel and shape;
  *   - one graph launched into two streams serialises them: they are kept per stream;
  *   - making a graph costs some 25 us: a kernel earns its graphs by its third launch;
- *   - a graph takes up to 110 KiB of GPU memory: few kinds, and the least recently used ones go.
- * *   - setting a node's parameters costs 0.16 us: not done where they are what they were.
+ *   - a graph takes up to 110 KiB of GPU memory: few kinds, and the least recently used go;
+ *   - setting a node's parameters costs 0.16 us: not done where they are what they were.
  * A run of launches of one kernel is cut into chains of 8 and singles.
  */
 #include "worker/launch.h"
@@ -338,8 +338,10 @@ static CUresult issue_some(struct session *session, struct stream *stream,
     int kind = kind_for(run, wanted);
     if (!chains[kind].exec) {
         CUresult result = chain_make(&chains[kind], kind, launches, completion);
-        if (result)
+        if (driver_fatal(result))
             return result;
+        if (result) /* tenants have filled the device's memory: a graph is only a faster way */
+            return launch_alone(launches, stream->cu);
     }
     *issued = kinds[kind].length;
     *written = kinds[kind].ending != ENDS_SILENT;
