@@ -346,8 +346,12 @@ static uint32_t record_copy(const struct session *session, uint32_t index, uint6
     const unsigned char *ring = session->segment + SEG_OFF_RINGS + (size_t)index * SEG_RING_BYTES;
     const unsigned char *at = ring + ring_offset(stream->head);
     struct rec_header header;
+    /* Atomic, so that the compiler reads it once: what is checked is what is used. Ordered by the
+     * load of the tail. */
+    const uint64_t word =
+        atomic_load_explicit((const _Atomic uint64_t *)(const void *)at, memory_order_relaxed);
 
-    memcpy(&header, at, sizeof(header));
+    memcpy(&header, &word, sizeof(header));
     if (header.size < REC_ALIGN || header.size % REC_ALIGN ||
         header.size > ring_to_end(stream->head) || header.size > tail - stream->head)
         return 0;

@@ -50,7 +50,7 @@ struct job *request_take(struct session *session)
      */
     if (atomic_load(&slot->state) != REQ_POSTED)
         return NULL;
-    uint32_t op = slot->op;
+    uint32_t op = *(volatile uint32_t *)&slot->op; /* read once: checked, then used */
     if (op >= ARRAY_SIZE(kinds) || !kinds[op]) {
         refuse(slot, GS_ERR_INVALID_VALUE, "a request of no known kind");
         return NULL;
