@@ -156,15 +156,8 @@ static void job_route(struct job *job)
     d.next_parked = 0; /* look at once: mostly the work is done already */
 }
 
-static void close_begin(struct session *session)
+static void close_begin(struct session *session, struct job *job)
 {
-    struct job *job = job_new(session, &job_close);
-
-    if (!job) {
-        /* The slot stays taken; the supervisor sees that it does. */
-        log_error("no memory to close session %llu", (unsigned long long)session->id);
-        return;
-    }
     session->job = job;
     job_begin(job);
 }
@@ -177,8 +170,8 @@ static void request_end(struct job *job)
     request_answer(job);
     session->job = NULL;
     job_free(job);
-    if (session->close_wanted)
-        close_begin(session);
+    if (session->close)
+        close_begin(session, session->close);
     else if (session->phase == SESSION_LIVE)
         session_heat(session); /* it may have gone cold with records that had to wait for the job */
 }
@@ -250,17 +243,19 @@ static void close_request(struct job *job)
 {
     struct session *session = d.slots[job->index];
 
-    job_free(job);
-    if (!session)
+    if (!session) {
+        job_free(job);
         return;
+    }
+    job->session = session;
     d.slots[session->slot] = NULL;
     session_unlist(session);
     session->phase = SESSION_CLOSING;
     session->pending = 0;
     if (session->job)
-        session->close_wanted = true;
+        session->close = job;
     else
-        close_begin(session);
+        close_begin(session, job);
 }
 
 static void job_returned(struct job *job)
@@ -353,7 +348,7 @@ static bool quiet_for(const struct job *job)
 static bool may_start(struct job *job)
 {
     if (job->kind->flags & JOB_QUIET) {
-        if (job->session && job->session->close_wanted) {
+        if (job->session && job->session->close) {
             job_fail(job, GS_ERR_INTERRUPTED, "the session is being closed");
             return true;
         }

@@ -79,13 +79,19 @@ static CUresult context_open(int ordinal)
 
 /* ---- The link -------------------------------------------------------------------------------- */
 
+/* A slot's close job is made before its session is opened: closing must not want for memory. */
+static struct job *closing[LINK_SLOTS_MAX];
+
 static void open_session(const struct link_message *message)
 {
     struct session *session = session_new(message->slot, &message->u.open);
     struct job *job = session ? job_new(session, &job_open) : NULL;
 
-    if (!job) {
+    if (!closing[message->slot])
+        closing[message->slot] = job_new(NULL, &job_close);
+    if (!job || !closing[message->slot]) {
         struct link_message refusal = {.op = LINK_OPENED, .slot = message->slot};
+        job_free(job);
         free(session);
         refusal.u.opened.status = GS_ERR_NO_MEMORY;
         snprintf(refusal.text, sizeof(refusal.text), "the worker has no memory for a session");
@@ -98,12 +104,13 @@ static void open_session(const struct link_message *message)
 
 static void close_session(const struct link_message *message)
 {
-    struct job *job = job_new(NULL, &job_close);
+    struct job *job = closing[message->slot];
 
     if (!job) {
-        log_error("no memory to close a session");
+        log_error("slot %u, which was never open, is to be closed", message->slot);
         return;
     }
+    closing[message->slot] = NULL;
     job->index = message->slot;
     dispatch_push(job);
 }

@@ -1,10 +1,13 @@
 /*
  * worker.h - the worker's parts, and which thread owns which state.
  *
- *   control     (main thread) reads the link to the supervisor; turns LINK_OPEN and LINK_CLOSE into
- * jobs dispatcher  polls sessions, drains rings, issues all work on tenants' streams; the only
- * writer of a session's tables (streams, kernels, allocations, host blocks, events, graphs) service
- * a few threads for slow driver calls (allocate, load, open, close), one job per session at a time
+ *   control     (main thread) reads the link to the supervisor; turns LINK_OPEN and LINK_CLOSE
+ *               into jobs
+ *   dispatcher  polls sessions, drains rings, issues all work on tenants' streams; the only
+ *               writer of a session's tables (streams, kernels, allocations, host blocks,
+ *               events, graphs)
+ *   service     a few threads for slow driver calls (allocate, load, open, close), one job per
+ *               session at a time
  *
  * A job's way: the dispatcher makes it and runs `prepare`; a service thread runs `work`; the
  * dispatcher runs `install` and answers the tenant. A session's tables change only in prepare and
@@ -101,7 +104,7 @@ struct session {
     uint64_t pending;   /* streams that may have records */
     uint64_t busy;      /* streams of which the device may have unfinished work */
     struct job *job;    /* the request or close in progress */
-    bool close_wanted;  /* LINK_CLOSE came while a job was in progress */
+    struct job *close;  /* LINK_CLOSE came while a job was in progress: what to do then */
     struct stream streams[SEG_STREAMS];
     struct module **modules;
     uint32_t module_room;
