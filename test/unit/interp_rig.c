@@ -7,7 +7,7 @@
 
 #include "softcuda/interp.h"
 
-enum { ARENA = 64 << 20, TURN = 1 << 20, TURNS = 4096 };
+enum { ARENA = 64 << 20, TURN = 1 << 20, TURNS = 64 };
 
 static void print(void *context, const char *text, size_t length)
 {
