@@ -271,63 +271,102 @@ static void emit_bool(struct lower *L, enum ptx_bop bop, uint32_t d, uint32_t a,
                d, a, b);
 }
 
+static bool is_pair(enum ptx_type t)
+{
+    return t == PTX_T_F16X2 || t == PTX_T_BF16X2;
+}
+
+// The comparisons of a pair's lower and upper halves.
+static void emit_compare_pair(struct lower *L, const uint32_t p[2], enum ptx_type t, uint32_t a,
+                              uint32_t b)
+{
+    for (unsigned i = 0; i < 2; i++) {
+        uint32_t ha = lower_temp(L), hb = lower_temp(L);
+        lower_alu1(L, i ? ALU_high_b16 : ALU_ext_u16, ha, a);
+        lower_alu1(L, i ? ALU_high_b16 : ALU_ext_u16, hb, b);
+        emit_compare(L, p[i], t == PTX_T_F16X2 ? PTX_T_F16 : PTX_T_BF16, ha, hb);
+    }
+}
+
 static void lower_setp(struct lower *L)
 {
     const struct ptx_inst *i = L->inst;
     enum ptx_type t = type(L, 0);
-    bool pair = op(L, 1)->kind == PTX_OPND_REG;
+    bool two = op(L, 1)->kind == PTX_OPND_REG;
     uint32_t a = lower_src_type(L, op(L, 2), t), b = lower_src_type(L, op(L, 3), t);
     uint32_t d = lower_dst_pred(L, op(L, 0));
-    if (t == PTX_T_F16X2 || t == PTX_T_BF16X2) {
-        lower_fail(L, -ENOTSUP, "packed comparison");
-        return;
-    }
-    if (!pair && !i->bop) {
+    if (!two && !i->bop && !is_pair(t)) {
         emit_compare(L, d, t, a, b);
         return;
     }
     // the results may be the predicates that are read, the guard too: they are written last
     uint32_t p = lower_temp(L), q = lower_temp(L);
-    emit_compare(L, p, t, a, b);
-    lower_alu1(L, ALU_pred_not, q, p);
+    if (is_pair(t)) {
+        emit_compare_pair(L, (uint32_t[]){p, q}, t, a, b);
+    } else {
+        emit_compare(L, p, t, a, b);
+        lower_alu1(L, ALU_pred_not, q, p);
+    }
     if (i->bop) {
         uint32_t c = lower_pred(L, op(L, 4));
         emit_bool(L, (enum ptx_bop)i->bop, p, p, c);
         emit_bool(L, (enum ptx_bop)i->bop, q, q, c);
     }
     uint32_t guard = L->guard;
-    if (pair && guard != NO_GUARD) {
+    if (two && guard != NO_GUARD) {
         uint32_t kept = lower_temp(L);
         lower_alu1(L, guard & 1 ? ALU_pred_not : ALU_pred_mov, kept, guard & ~1u)->guard = NO_GUARD;
         L->guard = kept;
     }
     lower_alu1(L, ALU_pred_mov, d, p);
-    if (pair)
+    if (two)
         lower_alu1(L, ALU_pred_mov, lower_dst_pred(L, op(L, 1)), q);
     L->guard = guard;
 }
 
-// set: all ones or 1.0, by type
+// All ones or 1.0, by type; of a pair the lower half.
+static uint32_t set_value(enum ptx_type t, bool halves)
+{
+    switch (t) {
+    case PTX_T_F32:
+        return 0x3f800000u;
+    case PTX_T_F16:
+    case PTX_T_F16X2:
+        return 0x3c00u;
+    case PTX_T_BF16:
+    case PTX_T_BF16X2:
+        return 0x3f80u;
+    default:
+        return halves || ptx_type_bits(t) == 16 ? 0xffffu : UINT32_MAX;
+    }
+}
+
 static void lower_set(struct lower *L)
 {
     const struct ptx_inst *i = L->inst;
     enum ptx_type t = type(L, 1), result = type(L, 0);
+    bool halves = is_pair(t);
     uint32_t a = lower_src_type(L, op(L, 1), t), b = lower_src_type(L, op(L, 2), t);
-    uint32_t p = lower_temp(L);
-    if (ptx_type_bits(result) > 32 || result == PTX_T_F16X2 || result == PTX_T_BF16X2) {
-        lower_fail(L, -ENOTSUP, "set with a packed or 64-bit result");
+    uint32_t p[2] = {lower_temp(L), halves ? lower_temp(L) : 0};
+    if (is_pair(result) != halves && (!halves || ptx_type_bits(result) != 32)) {
+        lower_fail(L, -ENOTSUP, "set of these types");
         return;
     }
-    emit_compare(L, p, t, a, b);
+    if (halves)
+        emit_compare_pair(L, p, t, a, b);
+    else
+        emit_compare(L, p[0], t, a, b);
     if (i->bop)
-        emit_bool(L, (enum ptx_bop)i->bop, p, p, lower_pred(L, op(L, 3)));
-    uint32_t yes = result == PTX_T_F32           ? 0x3f800000u
-                   : result == PTX_T_F16         ? 0x3c00u
-                   : result == PTX_T_BF16        ? 0x3f80u
-                   : ptx_type_bits(result) == 16 ? 0xffffu
-                                                 : UINT32_MAX;
-    lower_alu3(L, ALU_selp_b32, lower_dst(L, op(L, 0), 32), lower_const32(L, yes),
-               lower_const32(L, 0), p);
+        for (unsigned k = 0; k <= halves; k++)
+            emit_bool(L, (enum ptx_bop)i->bop, p[k], p[k], lower_pred(L, op(L, 3)));
+    uint32_t yes = set_value(result, halves), no = lower_const32(L, 0);
+    uint32_t d = lower_dst(L, op(L, 0), 32), low = halves ? lower_temp(L) : d;
+    lower_alu3(L, ALU_selp_b32, low, lower_const32(L, yes), no, p[0]);
+    if (halves) {
+        uint32_t high = lower_temp(L);
+        lower_alu3(L, ALU_selp_b32, high, lower_const32(L, yes << 16), no, p[1]);
+        lower_alu2(L, ALU_or_b32, d, low, high);
+    }
 }
 
 static void lower_slct(struct lower *L)
