@@ -1,4 +1,7 @@
 // Errors: what is refused, and what a fault does to its context.
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include "conform.h"
 
 static void refused_before_init(void)
@@ -147,6 +150,21 @@ static void fault_ends_other_kernels_and_waits(void)
     CHECK(words[0] == 0 && words[1] == 0, "work behind the fault ran");
 }
 
+static void forked_child_has_no_driver(void)
+{
+    int status, count;
+    CUdeviceptr p;
+    pid_t child = fork();
+
+    if (child == 0) {
+        EXPECT(CUDA_ERROR_NOT_INITIALIZED, cu.cuMemAlloc_v2(&p, 16));
+        EXPECT(CUDA_ERROR_NOT_INITIALIZED, cu.cuDeviceGetCount(&count));
+        _exit(0);
+    }
+    CHECK(waitpid(child, &status, 0) == child && status == 0);
+    OK(cu.cuMemAlloc_v2(&p, 16));
+}
+
 static void names_and_texts(void)
 {
     const char *text = NULL;
@@ -169,6 +187,7 @@ static const struct test tests[] = {
     {"a misaligned store ends the context", misaligned, false},
     {"a trap ends the context", trap, false},
     {"what waits behind a fault neither runs nor hangs", fault_ends_other_kernels_and_waits, false},
+    {"a forked child has no driver, its parent keeps it", forked_child_has_no_driver, false},
     {"errors have names and texts", names_and_texts, true},
 };
 

@@ -1,0 +1,105 @@
+// What only the software device promises: its settings, and that a stuck kernel can be ended.
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "conform.h"
+
+static void need_software(void)
+{
+    if (!on_software)
+        skip("about the software device");
+}
+
+static void settings_size_the_device(void)
+{
+    size_t total, left;
+    int sms;
+    char name[64];
+
+    need_software();
+    setenv("GSHARE_SOFT_SMS", "24", 1);
+    setenv("GSHARE_SOFT_MEM", "64M", 1);
+    context_open();
+    OK(cu.cuDeviceGetName(name, sizeof(name), device));
+    CHECK(strcmp(name, "gshare software device") == 0);
+    OK(cu.cuDeviceGetAttribute(&sms, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, device));
+    CHECK(sms == 24);
+    OK(cu.cuMemGetInfo_v2(&left, &total));
+    CHECK(total == 64 << 20 && left == total);
+}
+
+static void senseless_settings_are_refused(void)
+{
+    need_software();
+    setenv("GSHARE_SOFT_SMS", "none", 1);
+    CHECK(freopen("/dev/null", "w", stderr));
+    EXPECT(CUDA_ERROR_INVALID_VALUE, cu.cuInit(0));
+}
+
+static void stuck_kernel_is_ended(void)
+{
+    _Atomic uint64_t *words;
+    CUstream s;
+
+    need_software();
+    setenv("GSHARE_SOFT_TIMEOUT_MS", "100", 1);
+    context_open();
+    words = host_words();
+    s = stream_open();
+    launch(s, "await", (CUdeviceptr)(uintptr_t)words, 1, 0);
+    EXPECT(CUDA_ERROR_LAUNCH_TIMEOUT, cu.cuStreamSynchronize(s));
+}
+
+static void reset_ends_an_endless_kernel(void)
+{
+    _Atomic uint64_t *words;
+
+    need_software();
+    words = host_words();
+    launch(NULL, "await", (CUdeviceptr)(uintptr_t)words, 1, 0);
+    OK(cu.cuDevicePrimaryCtxReset_v2(device));
+    EXPECT(CUDA_ERROR_CONTEXT_IS_DESTROYED, cu.cuCtxSynchronize());
+    // And the device is as good as new.
+    OK(cu.cuDevicePrimaryCtxRetain(&primary, device));
+    OK(cu.cuCtxSetCurrent(primary));
+    OK(cu.cuMemFree_v2(device_alloc(1 << 20)));
+}
+
+static void ready_at_once(void)
+{
+    uint64_t start = now_ns();
+
+    need_software();
+    context_open();
+    CHECK(now_ns() - start < 50000000, "cuInit and a context took %llu ns",
+          (unsigned long long)(now_ns() - start));
+}
+
+static void truncated_memory_is_not_imported(void)
+{
+    CUmemGenericAllocationHandle h;
+    FILE *file = tmpfile();
+
+    need_software();
+    // A file that could shrink under the device's feet.
+    CHECK(file && ftruncate(fileno(file), 2 << 20) == 0);
+    EXPECT(CUDA_ERROR_INVALID_VALUE,
+           cu.cuMemImportFromShareableHandle(&h, (void *)(intptr_t)fileno(file),
+                                             CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR));
+}
+
+static const struct test tests[] = {
+    {"settings size the device", settings_size_the_device, true},
+    {"senseless settings are refused", senseless_settings_are_refused, true},
+    {"a kernel past the time limit is ended", stuck_kernel_is_ended, true},
+    {"a reset ends an endless kernel", reset_ends_an_endless_kernel, false},
+    {"the device is ready within 50 ms", ready_at_once, true},
+    {"memory that could shrink is not imported", truncated_memory_is_not_imported, false},
+};
+
+int main(void)
+{
+    return conform_main(tests, ARRAY_SIZE(tests));
+}
