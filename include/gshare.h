@@ -87,7 +87,7 @@ typedef enum gs_status {
     GS_ERR_INTERRUPTED = 19,     /* another tenant's fault cut this session's work off */
     GS_ERR_FAULT = 20,           /* this session's own kernel faulted; the session has ended */
     GS_ERR_FORKED = 21,          /* a session of the parent process used after fork() */
-    GS_ERR_TIMEOUT = 22,         /* the server did not answer in time */
+    GS_ERR_TIMEOUT = 22,         /* the server or the device did not answer in time */
     GS_ERR_PERMISSION = 23,      /* not yours to do */
     GS_ERR_RECORDING = 24, /* not allowed while, or only allowed while, a stream records a graph */
     GS_ERR_SYSTEM = 25,    /* a system call failed; the message names it */
@@ -346,7 +346,9 @@ GS_API gs_status gs_memset_async(gs_session session, gs_devptr dst, int value, s
 
 /* Loads PTX text, a cubin or a fatbin of size bytes; size 0 means NUL-terminated PTX text. The
  * image is copied. Blocks: PTX is compiled by the driver (tens of milliseconds), a cubin loads in
- * far less. GS_ERR_BAD_IMAGE: the message is the driver's or the parser's log. */
+ * far less. The driver cannot load beside running kernels: it also waits for a moment without any.
+ * GS_ERR_BAD_IMAGE: the message is the driver's or the parser's log. GS_ERR_TIMEOUT: another
+ * tenant's kernel has run for 10 seconds. */
 GS_API gs_status gs_module_load(gs_session session, const void *image, size_t size,
                                 gs_module *module);
 /* The same from a file. GS_ERR_NOT_FOUND, GS_ERR_SYSTEM. */
