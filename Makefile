@@ -74,11 +74,11 @@ say  = $(if $(V),,@printf '  %-4s %s\n' $(1) $(2))
 ROOMS := common client server worker ptx softcuda gsctl
 room_objs = $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard lib/$(1)/*.c))
 
-# The interpreter's lane loops are written for the vectorizer.
-$(BUILD)/obj/lib/softcuda/%.o: ROOM_CFLAGS := -O3 -fno-math-errno -ffp-contract=off
+# The interpreter's lane loops are written for the vectorizer; where clang cannot (a division, say), it is no error.
+$(BUILD)/obj/lib/softcuda/%.o: ROOM_CFLAGS := -O3 -fno-math-errno -ffp-contract=off -Wno-pass-failed
 # What the threads of a guest's kernels race over is the guest's: the interpreter's own state is its turn's alone.
 ifneq ($(findstring thread,$(SANITIZE)),)
-$(BUILD)/obj/lib/softcuda/interp_%.o: ROOM_CFLAGS := -O3 -fno-math-errno -ffp-contract=off -fno-sanitize=thread
+$(BUILD)/obj/lib/softcuda/interp_%.o: ROOM_CFLAGS := -O3 -fno-math-errno -ffp-contract=off -Wno-pass-failed -fno-sanitize=thread
 endif
 
 BINS := $(BUILD)/bin/gshared $(BUILD)/bin/gsctl
