@@ -69,6 +69,10 @@ static double decode(enum ptx_type t, uint64_t bits)
         return (double)f16_to_f32((uint32_t)bits);
     case PTX_T_BF16:
         return (double)bf16_to_f32((uint32_t)bits);
+    case PTX_T_E4M3:
+        return (double)fp8_to_f32(4, (uint32_t)bits);
+    case PTX_T_E5M2:
+        return (double)fp8_to_f32(5, (uint32_t)bits);
     case PTX_T_TF32: // the low bits do not count
         return (double)f32_from((uint32_t)bits & 0xffffe000u);
     case PTX_T_F32:

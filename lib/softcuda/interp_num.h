@@ -138,6 +138,18 @@ static inline uint32_t bf16_from_f32(float x)
     return (b & 0x7fffffffu) > 0x7f800000u ? BF16_NAN : (b + 0x7fffu + ((b >> 16) & 1)) >> 16;
 }
 
+/* 8-bit floats with EXP exponent bits, 4 or 5 */
+static inline float fp8_to_f32(int exp, uint32_t b)
+{
+    if (exp == 5) /* the upper byte of a binary16 */
+        return f16_to_f32(b << 8);
+    uint32_t rest = b & 0x7f;
+    float x = rest == 0x7f ? f32_from(F32_NAN)
+              : rest < 8   ? ldexpf((float)rest, -9)
+                           : ldexpf((float)(8 + (rest & 7)), (int)(rest >> 3) - 10);
+    return b & 0x80 ? -x : x;
+}
+
 /* a*b + c with the last bit set where the sum was not exact ("round to odd"): rounding that once
  * more to a format of at most 25 bits gives the correctly rounded result. The product of two 11-bit
  * fractions is exact in double. */

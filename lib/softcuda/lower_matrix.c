@@ -44,6 +44,8 @@ static bool is_element(enum ptx_type t)
     switch (t) {
     case PTX_T_F16:
     case PTX_T_BF16:
+    case PTX_T_E4M3:
+    case PTX_T_E5M2:
     case PTX_T_TF32:
     case PTX_T_F32:
     case PTX_T_F64:
