@@ -7,15 +7,6 @@
 
 enum { CONTEXT_API_VERSION = 3020 };
 
-static CUresult device_check(CUdevice device)
-{
-    CUresult result = device_ready();
-
-    if (result)
-        return result;
-    return device == 0 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
-}
-
 // ---- The primary context
 
 CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device)

@@ -24,15 +24,6 @@ CUresult cuDriverGetVersion(int *version)
     return CUDA_SUCCESS;
 }
 
-static CUresult device_check(CUdevice device)
-{
-    CUresult result = device_ready();
-
-    if (result)
-        return result;
-    return device == 0 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
-}
-
 CUresult cuDeviceGetCount(int *count)
 {
     CUresult result = device_ready();

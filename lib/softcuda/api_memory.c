@@ -327,7 +327,8 @@ CUresult cuMemHostGetFlags(unsigned int *flags, void *address)
 
 // ---- Pointers
 
-static CUresult pointer_attribute(void *value, CUpointer_attribute attribute, CUdeviceptr address)
+static CUresult pointer_attribute(CUcontext context, void *value, CUpointer_attribute attribute,
+                                  CUdeviceptr address)
 {
     enum memory_place place = memory_locate(address, 1);
     uint64_t base, size;
@@ -340,7 +341,7 @@ static CUresult pointer_attribute(void *value, CUpointer_attribute attribute, CU
         return CUDA_ERROR_INVALID_VALUE;
     switch (attribute) {
     case CU_POINTER_ATTRIBUTE_CONTEXT:
-        *(CUcontext *)value = context_primary();
+        *(CUcontext *)value = context->root;
         return CUDA_SUCCESS;
     case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
         *(unsigned int *)value = place == MEMORY_HOST ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE;
@@ -382,7 +383,7 @@ CUresult cuPointerGetAttribute(void *value, CUpointer_attribute attribute, CUdev
 
     if (result)
         return result;
-    return value ? pointer_attribute(value, attribute, address) : CUDA_ERROR_INVALID_VALUE;
+    return value ? pointer_attribute(context, value, attribute, address) : CUDA_ERROR_INVALID_VALUE;
 }
 
 // What does not apply to an address is left zero, unlike in the singular.
@@ -397,7 +398,7 @@ CUresult cuPointerGetAttributes(unsigned int count, CUpointer_attribute *attribu
     if (!attributes || !values)
         return CUDA_ERROR_INVALID_VALUE;
     for (unsigned int i = 0; i < count; i++) {
-        if (pointer_attribute(values[i], attributes[i], address))
+        if (pointer_attribute(context, values[i], attributes[i], address))
             *(char *)values[i] = 0;
     }
     return CUDA_SUCCESS;

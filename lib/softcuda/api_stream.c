@@ -142,7 +142,6 @@ static CUresult mem_op_check(const CUstreamBatchMemOpParams *p)
                             p->operation == CU_STREAM_MEM_OP_WAIT_VALUE_64
                         ? 8
                         : 4;
-    enum memory_place place;
 
     switch (p->operation) {
     case CU_STREAM_MEM_OP_WAIT_VALUE_32:
@@ -169,8 +168,7 @@ static CUresult mem_op_check(const CUstreamBatchMemOpParams *p)
     // Wait and write keep their address in the same place.
     if (p->waitValue.address % size)
         return CUDA_ERROR_INVALID_VALUE;
-    place = memory_locate(p->waitValue.address, size);
-    return place == MEMORY_DEVICE || place == MEMORY_HOST ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+    return memory_is_mapped(p->waitValue.address, size) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
 CUresult mem_ops_copy(struct op_mem *to, const CUstreamBatchMemOpParams *params, unsigned int count,

@@ -37,11 +37,6 @@ void context_unlock(void)
     pthread_mutex_unlock(&lock);
 }
 
-CUcontext context_primary(void)
-{
-    return &primary;
-}
-
 CUresult context_check(CUcontext context)
 {
     const struct CUctx_st *known;

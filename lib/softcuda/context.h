@@ -73,7 +73,6 @@ CUresult context_primary_release(void);
 CUresult context_primary_reset(void);
 CUresult context_primary_set_flags(uint32_t flags);
 void context_primary_state(uint32_t *flags, bool *active);
-CUcontext context_primary(void); // alive or not
 
 CUresult context_new(CUcontext *context, uint32_t flags);
 CUresult context_destroy(CUcontext context);

@@ -116,6 +116,15 @@ CUresult device_ready(void)
                                                                     : CUDA_ERROR_NOT_INITIALIZED;
 }
 
+CUresult device_check(CUdevice device)
+{
+    CUresult result = device_ready();
+
+    if (result)
+        return result;
+    return device == 0 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
+}
+
 const struct device_config *device_config(void)
 {
     return &config;

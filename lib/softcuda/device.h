@@ -41,6 +41,8 @@ CUresult device_init(void);
 
 // CUDA_SUCCESS, or CUDA_ERROR_NOT_INITIALIZED before device_init and in a child after fork.
 CUresult device_ready(void);
+// The same, and CUDA_ERROR_INVALID_DEVICE for any but the one device.
+CUresult device_check(CUdevice device);
 
 const struct device_config *device_config(void);
 

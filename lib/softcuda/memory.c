@@ -321,6 +321,24 @@ enum memory_place memory_locate(uint64_t address, uint64_t size)
     return place;
 }
 
+bool memory_is_mapped(uint64_t address, uint64_t size)
+{
+    struct view_slot *slot = view_slot_new();
+    struct mem_view view;
+    enum memory_place place;
+    bool mapped;
+
+    if (!slot) {
+        place = memory_locate(address, size);
+        return place == MEMORY_DEVICE || place == MEMORY_HOST;
+    }
+    mem_view_begin(&view, slot);
+    mapped = mem_allows(&view, address, size, MEM_READ);
+    mem_view_end(slot);
+    view_slot_free(slot);
+    return mapped;
+}
+
 // ---- Quota
 
 CUresult memory_charge(uint64_t bytes)

@@ -75,6 +75,10 @@ enum memory_place {
 // Where do SIZE bytes at ADDRESS lie, and may they be accessed so?
 enum memory_place memory_locate(uint64_t address, uint64_t size);
 
+// May kernels access SIZE bytes at ADDRESS? Never waits, not even for a range that is being
+// removed: for the calls that go with every launch.
+bool memory_is_mapped(uint64_t address, uint64_t size);
+
 CUresult alloc_new(CUcontext owner, uint64_t size, uint64_t *address);
 CUresult alloc_free(uint64_t address);
 CUresult alloc_range(uint64_t address, uint64_t *base, uint64_t *size);
