@@ -22,6 +22,7 @@
 #include "common/ring.h"
 #include "common/util.h"
 #include "worker/graveyard.h"
+#include "worker/parked.h"
 #include "worker/record.h"
 #include "worker/report.h"
 #include "worker/request.h"
@@ -34,15 +35,8 @@
 #define HOT_NS         200000u    /* a session stays polled so long after its last activity */
 #define BELL_NS        100000000u /* how often the doorbell is emptied while awake */
 #define COLD_A_TURN    4u         /* cold sessions looked at in each turn while awake */
-#define PARKED_NS      20000u     /* how often jobs that wait for the device are looked at */
 #define WATCH_NS       5000000u   /* how often a busy device is asked whether it still lives */
 #define WATCH_SESSIONS 16u        /* sessions asked each time */
-#define PATIENCE_NS    10000000u  /* a job waits so long for a quiet moment by chance */
-#define HOLD_NS        3000000u   /* new work is held back so long to make one */
-#define HOLD_EVERY_NS  50000000u
-#define QUIET_LIMIT_NS 10000000000u /* a tenant's job gives up */
-#define CONFIRM_NS                                                                                 \
-    1000000u /* how often the driver is asked about a job whose words say it is not done */
 
 static struct {
     mqd_t bell;
@@ -54,15 +48,10 @@ static struct {
     uint32_t slots_used; /* slots at and beyond this are NULL */
     struct session *hot[LINK_SLOTS_MAX];
     uint32_t hot_count;
-    uint32_t active;    /* sessions that had something new in this turn */
-    struct job *parked; /* jobs that wait for the device to finish their session's work */
-    uint64_t now, next_bell, next_parked, next_watch;
+    uint32_t active; /* sessions that had something new in this turn */
+    uint64_t now, next_bell, next_watch;
     uint32_t watch_cursor, cold_cursor;
-    uint64_t next_confirm;
-    struct job *quiet_job;        /* has the device to itself */
-    uint64_t hold_end, next_hold; /* no new work until then; no new hold until then */
-    bool busy;                    /* some stream may have unfinished work */
-    bool burying;                 /* a job clears the graveyard */
+    bool busy; /* some stream may have unfinished work */
 
     _Atomic CUresult lost; /* a service thread met a lost context */
 } d;
@@ -75,15 +64,6 @@ static void wake_up(void)
     if (atomic_load(&d.asleep) && write(d.wake, &one, sizeof(one)) < 0 && errno != EAGAIN)
         log_error("eventfd: %s", strerror(errno));
 }
-
-static void bury_work(struct job *job)
-{
-    (void)job;
-    graves_clear();
-}
-
-static const struct job_kind job_bury = {"bury", JOB_PATIENT | JOB_QUIET, NULL, bury_work, NULL,
-                                         NULL};
 
 /* ---- A lost context -------------------------------------------------------------------------- */
 
@@ -101,7 +81,7 @@ static struct session *only_busy(void)
             return NULL;
         found = d.slots[i];
     }
-    for (const struct job *job = d.parked; job; job = job->next) {
+    for (const struct job *job = parked_first(); job; job = job->next) {
         struct session *session = job->session;
         if (!session || session == found || session_seems_idle(session))
             continue;
@@ -148,12 +128,7 @@ static void job_route(struct job *job)
         service_push(job);
         return;
     }
-    if (job->kind->flags & JOB_QUIESCE)
-        job->session->paused = true;
-    job->parked_ns = d.now;
-    job->next = d.parked;
-    d.parked = job;
-    d.next_parked = 0; /* look at once: mostly the work is done already */
+    parked_add(job, d.now);
 }
 
 static void close_begin(struct session *session, struct job *job)
@@ -262,14 +237,9 @@ static void job_returned(struct job *job)
 {
     struct session *session = job->session;
 
-    if (job == d.quiet_job) {
-        d.quiet_job = NULL;
-        d.hold_end = 0;
-    }
-    if (job->kind == &job_bury) {
-        d.burying = false;
-        job_free(job);
-    } else if (job->kind == &job_open) {
+    if (parked_returned(job))
+        return;
+    if (job->kind == &job_open) {
         open_end(job);
     } else if (job->kind == &job_close && !session) {
         close_request(job);
@@ -307,83 +277,6 @@ static void inbox_take(void)
         first = job->next;
         job_returned(job);
     }
-}
-
-/* Has the device nothing to do? The words are asked first, which cost nothing, then the driver: a
- * tenant could have falsified its words. */
-static bool device_quiet(void)
-{
-    for (uint32_t i = 0; i < d.slots_used; i++) {
-        if (d.slots[i] && d.slots[i]->busy && !session_seems_idle(d.slots[i]))
-            return false;
-    }
-    for (uint32_t i = 0; i < d.slots_used; i++) {
-        if (d.slots[i] && !streams_idle(d.slots[i]))
-            return false;
-    }
-    for (const struct job *job = d.parked; job; job = job->next) {
-        if (job->kind->flags & JOB_QUIESCE && !streams_idle(job->session))
-            return false;
-    }
-    return true;
-}
-
-/* A job that must have the device to itself. It waits for a quiet moment; when none has come for a
- * while, new work is held back, briefly, so that one can come. It does not come while somebody's
- * long kernel runs: then the others go on, and this job waits. */
-static bool quiet_for(const struct job *job)
-{
-    bool quiet = device_quiet();
-
-    if (quiet || d.now < job->parked_ns + PATIENCE_NS || d.now < d.next_hold) {
-        d.hold_end =
-            quiet ? d.now + HOLD_NS : d.hold_end; /* nothing new until the job is under way */
-        return quiet;
-    }
-    d.hold_end = d.now + HOLD_NS;
-    d.next_hold = d.now + HOLD_EVERY_NS;
-    return false;
-}
-
-static bool may_start(struct job *job)
-{
-    if (job->kind->flags & JOB_QUIET) {
-        if (job->session && job->session->close) {
-            job_fail(job, GS_ERR_INTERRUPTED, "the session is being closed");
-            return true;
-        }
-        if (job->session && d.now > job->parked_ns + QUIET_LIMIT_NS) {
-            job_fail(job, GS_ERR_TIMEOUT,
-                     "another tenant's kernel has run for over %llu s, and the driver cannot do "
-                     "this beside it",
-                     (unsigned long long)QUIET_LIMIT_NS / 1000000000u);
-            return true;
-        }
-        return !d.quiet_job && quiet_for(job);
-    }
-    /* Asking the driver takes its lock from launches, so the words are asked first. */
-    if (!session_seems_idle(job->session) && d.now < d.next_confirm)
-        return false;
-    return streams_idle(job->session);
-}
-
-static void parked_poll(void)
-{
-    struct job **link = &d.parked;
-
-    while (*link) {
-        struct job *job = *link;
-        if (may_start(job)) {
-            *link = job->next;
-            if (job->kind->flags & JOB_QUIET && job->status == GS_OK)
-                d.quiet_job = job;
-            service_push(job);
-        } else {
-            link = &job->next;
-        }
-    }
-    if (d.now >= d.next_confirm)
-        d.next_confirm = d.now + CONFIRM_NS;
 }
 
 /* ---- Sessions -------------------------------------------------------------------------------- */
@@ -432,8 +325,6 @@ static void session_turn(struct session *session)
 {
     bool active = session->reports_open > 0;
 
-    bool held = d.now < d.hold_end || d.quiet_job;
-
     if (session->pending && !session->paused) {
         if (session->pending & REQUEST_BIT && !session->job) {
             session->pending &= ~REQUEST_BIT;
@@ -441,7 +332,7 @@ static void session_turn(struct session *session)
             if (session->job)
                 job_begin(session->job);
         }
-        if (!session->paused && !held && session_drain(session))
+        if (!session->paused && !parked_hold(d.now) && session_drain(session))
             d.busy = true;
         active = true;
     }
@@ -492,6 +383,19 @@ static void bell_take(void)
     }
 }
 
+bool sessions_idle(void)
+{
+    for (uint32_t i = 0; i < d.slots_used; i++) {
+        if (d.slots[i] && !session_seems_idle(d.slots[i]))
+            return false;
+    }
+    for (uint32_t i = 0; i < d.slots_used; i++) {
+        if (d.slots[i] && !streams_idle(d.slots[i]))
+            return false;
+    }
+    return true;
+}
+
 /* Asks some busy streams: finds a lost context even when no call is made, and forgets finished
  * work. */
 static void device_watch(void)
@@ -513,26 +417,12 @@ static void device_watch(void)
     }
 }
 
-static void graves_look(void)
-{
-    struct job *job;
-
-    /* It need not press for a quiet moment until there is much. */
-    if (d.burying || !graves_any() || !(graves_full() || device_quiet()))
-        return;
-    job = job_new(NULL, &job_bury);
-    if (job) {
-        d.burying = true;
-        job_route(job);
-    }
-}
-
 /* ---- The loop -------------------------------------------------------------------------------- */
 
 /* How long the thread may sleep when no session is hot; -1: until woken. */
 static int sleep_ms(void)
 {
-    if (d.parked)
+    if (parked_first())
         return 1;
     return d.busy || graves_any() ? (int)(WATCH_NS / 1000000u) : -1;
 }
@@ -589,13 +479,10 @@ static void *dispatch_main(void *unused)
             bell_take();
             d.next_bell = d.now + BELL_NS;
         }
-        if (d.parked && d.now >= d.next_parked) {
-            parked_poll();
-            d.next_parked = d.now + PARKED_NS;
-        }
+        parked_poll(d.now);
         if ((d.busy || graves_any()) && d.now >= d.next_watch) {
             device_watch();
-            graves_look();
+            graves_look(d.now);
             d.next_watch = d.now + WATCH_NS;
         }
         if (d.hot_count == 0)

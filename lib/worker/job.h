@@ -94,6 +94,9 @@ void dispatch_push(struct job *job);
 bool dispatch_start(void);
 /* Do several tenants wait for the dispatcher at this moment? Dispatcher. */
 bool dispatch_crowded(void);
+/* Has the device finished all that the open sessions have issued? The words are asked first, which
+ * cost nothing, then the driver: a tenant could have falsified its words. Dispatcher. */
+bool sessions_idle(void);
 
 /* The context is lost: blames the only session with unfinished work, if it is only one, and ends
  * the worker. Any thread. */

@@ -1,0 +1,158 @@
+/*
+ * parked.c - jobs that must wait for the device: until their session's work is finished
+ * (JOB_QUIESCE), or until the device has nothing to do at all (JOB_QUIET).
+ *
+ * Runs on the dispatcher, which never waits itself: it looks at these jobs now and then. Completion
+ * words are asked first, since asking the driver takes its lock from launches; a tenant can falsify
+ * its own, so the driver has the last word.
+ */
+#include "worker/parked.h"
+
+#include "worker/graveyard.h"
+#include "worker/stream.h"
+
+#define POLL_NS        20000u    /* how often they are looked at */
+#define CONFIRM_NS     1000000u  /* how often the driver is asked though the words say no */
+#define PATIENCE_NS    10000000u /* a job waits so long for a quiet moment by chance */
+#define HOLD_NS        3000000u  /* new work is held back so long to make one */
+#define HOLD_EVERY_NS  50000000u
+#define QUIET_LIMIT_NS 10000000000u /* a tenant's job gives up */
+
+static struct {
+    struct job *first;
+    uint64_t next_poll, next_confirm;
+    struct job *quiet_job;        /* has the device to itself */
+    uint64_t hold_end, next_hold; /* no new work until then; no new hold until then */
+    bool burying;                 /* a job clears the graveyard */
+} parked;
+
+/* Has the device nothing to do? Of sessions that are being closed only their parked jobs tell. */
+static bool device_quiet(void)
+{
+    if (!sessions_idle())
+        return false;
+    for (const struct job *job = parked.first; job; job = job->next) {
+        if (job->kind->flags & JOB_QUIESCE && !streams_idle(job->session))
+            return false;
+    }
+    return true;
+}
+
+/* A job that must have the device to itself. It waits for a quiet moment; when none has come for a
+ * while, new work is held back, briefly, so that one can come. It does not come while somebody's
+ * long kernel runs: then the others go on, and this job waits. */
+static bool quiet_for(const struct job *job, uint64_t now)
+{
+    bool quiet = device_quiet();
+
+    if (quiet || now < job->parked_ns + PATIENCE_NS || now < parked.next_hold) {
+        parked.hold_end =
+            quiet ? now + HOLD_NS : parked.hold_end; /* nothing new until the job is under way */
+        return quiet;
+    }
+    parked.hold_end = now + HOLD_NS;
+    parked.next_hold = now + HOLD_EVERY_NS;
+    return false;
+}
+
+static bool may_start(struct job *job, uint64_t now)
+{
+    if (job->kind->flags & JOB_QUIET) {
+        if (job->session && job->session->close) {
+            job_fail(job, GS_ERR_INTERRUPTED, "the session is being closed");
+            return true;
+        }
+        if (job->session && now > job->parked_ns + QUIET_LIMIT_NS) {
+            job_fail(job, GS_ERR_TIMEOUT,
+                     "another tenant's kernel has run for over %llu s, and the driver cannot do "
+                     "this beside it",
+                     (unsigned long long)QUIET_LIMIT_NS / 1000000000u);
+            return true;
+        }
+        return !parked.quiet_job && quiet_for(job, now);
+    }
+    /* Asking the driver takes its lock from launches, so the words are asked first. */
+    if (!session_seems_idle(job->session) && now < parked.next_confirm)
+        return false;
+    return streams_idle(job->session);
+}
+
+void parked_poll(uint64_t now)
+{
+    struct job **link = &parked.first;
+
+    if (!parked.first || now < parked.next_poll)
+        return;
+    parked.next_poll = now + POLL_NS;
+    while (*link) {
+        struct job *job = *link;
+        if (may_start(job, now)) {
+            *link = job->next;
+            if (job->kind->flags & JOB_QUIET && job->status == GS_OK)
+                parked.quiet_job = job;
+            service_push(job);
+        } else {
+            link = &job->next;
+        }
+    }
+    if (now >= parked.next_confirm)
+        parked.next_confirm = now + CONFIRM_NS;
+}
+
+void parked_add(struct job *job, uint64_t now)
+{
+    if (job->kind->flags & JOB_QUIESCE)
+        job->session->paused = true;
+    job->parked_ns = now;
+    job->next = parked.first;
+    parked.first = job;
+    parked.next_poll = 0; /* look at once: mostly the work is done already */
+}
+
+const struct job *parked_first(void)
+{
+    return parked.first;
+}
+
+bool parked_hold(uint64_t now)
+{
+    return now < parked.hold_end || parked.quiet_job;
+}
+
+/* ---- The graveyard --------------------------------------------------------------------------- */
+
+static void bury_work(struct job *job)
+{
+    (void)job;
+    graves_clear();
+}
+
+static const struct job_kind job_bury = {"bury", JOB_PATIENT | JOB_QUIET, NULL, bury_work, NULL,
+                                         NULL};
+
+void graves_look(uint64_t now)
+{
+    struct job *job;
+
+    /* It need not press for a quiet moment until there is much. */
+    if (parked.burying || !graves_any() || !(graves_full() || device_quiet()))
+        return;
+    job = job_new(NULL, &job_bury);
+    if (job) {
+        parked.burying = true;
+        parked_add(job, now);
+    }
+}
+
+bool parked_returned(struct job *job)
+{
+    if (job == parked.quiet_job) {
+        parked.quiet_job = NULL;
+        parked.hold_end = 0;
+    }
+    if (job->kind != &job_bury)
+        return false;
+    parked.burying = false;
+    job_free(job);
+    return true;
+}
