@@ -168,6 +168,26 @@ static uint32_t scalar(const struct ptx_inst *i, uint32_t a, uint32_t b, uint32_
     }
 }
 
+// Part P of a source: its selector names one of both sources' parts, a's below b's.
+static int64_t part_of(uint32_t a, uint32_t b, uint16_t sel, unsigned p, unsigned other,
+                       unsigned bits, bool is_signed)
+{
+    unsigned which = sel ? sel >> (3 * p) & 7 : p + other;
+    return extract((uint32_t)(((uint64_t)b << 32 | a) >> (which * bits & 63)), 0, bits, is_signed);
+}
+
+// Which parts of the destination are written: the others are c's.
+static unsigned written_parts(uint16_t sel, unsigned parts)
+{
+    if (sel & PTX_SEL_MASK)
+        return sel & 15;
+    if (sel >= PTX_SEL_B0 && sel <= PTX_SEL_B3)
+        return 1u << (sel - PTX_SEL_B0);
+    if (sel == PTX_SEL_H0 || sel == PTX_SEL_H1)
+        return 1u << (sel - PTX_SEL_H0);
+    return (1u << parts) - 1;
+}
+
 static uint32_t simd(const struct ptx_inst *i, unsigned parts, uint32_t a, uint32_t b, uint32_t c)
 {
     enum kind kind = kind_of(i->op);
@@ -175,15 +195,18 @@ static uint32_t simd(const struct ptx_inst *i, unsigned parts, uint32_t a, uint3
     bool sd = !set && ptx_type_is_signed((enum ptx_type)i->type[0]);
     bool sa = ptx_type_is_signed((enum ptx_type)i->type[set ? 0 : 1]);
     bool sb = ptx_type_is_signed((enum ptx_type)i->type[set ? 1 : 2]);
-    unsigned bits = 32 / parts;
-    uint32_t out = 0, sum = c;
+    unsigned bits = 32 / parts, written = written_parts(i->sel[0], parts);
+    uint32_t field = (1u << bits) - 1, out = c, sum = c;
     for (unsigned p = 0; p < parts; p++) {
-        int64_t r =
-            combine(i, kind, extract(a, p * bits, bits, sa), extract(b, p * bits, bits, sb), 0);
+        if (!(written >> p & 1))
+            continue;
+        int64_t x = part_of(a, b, i->sel[1], p, 0, bits, sa);
+        int64_t y = part_of(a, b, i->sel[2], p, parts, bits, sb);
+        int64_t r = combine(i, kind, x, y, 0);
         if (i->flags & PTX_F_SAT)
             r = saturate(r, bits, sd);
         sum += (uint32_t)r;
-        out |= ((uint32_t)r & ((1u << bits) - 1)) << p * bits;
+        out = (out & ~(field << p * bits)) | ((uint32_t)r & field) << p * bits;
     }
     return i->mode == PTX_MODE_VADD ? sum : out;
 }

@@ -1,22 +1,12 @@
 // Video instructions: rare, so one handler reads their modifiers from the PTX instruction itself,
 // which lives as long as the program.
-#include <errno.h>
-
 #include "softcuda/lower.h"
-
-static bool is_simd(uint16_t op)
-{
-    return op >= PTX_OP_VADD2 && op <= PTX_OP_VSET4;
-}
 
 bool lower_video(struct lower *L)
 {
     const struct ptx_inst *i = L->inst;
     if (i->op < PTX_OP_VADD || i->op > PTX_OP_VSET4)
         return false;
-    for (unsigned k = 0; is_simd(i->op) && k < 4; k++)
-        if (i->sel[k])
-            lower_fail(L, -ENOTSUP, "lane selectors");
     uint32_t a = lower_src(L, &i->ops[1], 32), b = lower_src(L, &i->ops[2], 32);
     uint32_t c =
         i->ops[3].kind == PTX_OPND_NONE ? lower_const32(L, 0) : lower_src(L, &i->ops[3], 32);
