@@ -84,9 +84,17 @@ void context_open(void)
     OK(cu.cuCtxSetCurrent(primary));
 }
 
+unsigned int time_scale(void)
+{
+    const char *text = getenv("GSHARE_TEST_TIME_SCALE");
+    int scale = text ? atoi(text) : 1;
+
+    return scale > 0 ? (unsigned int)scale : 1;
+}
+
 static void test_child(const struct test *t)
 {
-    alarm(TEST_SECONDS);
+    alarm(TEST_SECONDS * time_scale());
     driver_load();
     if (!t->bare)
         context_open();
@@ -217,7 +225,7 @@ CUstream stream_open(void)
 
 void host_wait(_Atomic uint64_t *word, uint64_t value)
 {
-    uint64_t deadline = now_ns() + 20000000000u;
+    uint64_t deadline = now_ns() + 20000000000u * time_scale();
 
     while (atomic_load_explicit(word, memory_order_acquire) != value)
         CHECK(now_ns() < deadline, "a word is %llu and did not become %llu",

@@ -78,6 +78,7 @@ void launch_wide(CUstream stream, const char *name, uint32_t grid, uint32_t bloc
 CUstream stream_open(void); // non-blocking
 
 uint64_t now_ns(void);
+unsigned int time_scale(void); // deadlines are multiplied by it: sanitizers are slow
 // Until WORD is VALUE; fails the test after 20 s.
 void host_wait(_Atomic uint64_t *word, uint64_t value);
 

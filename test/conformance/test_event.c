@@ -77,7 +77,7 @@ static void elapsed_time_is_the_works(void)
     EXPECT(CUDA_ERROR_NOT_READY, cu.cuEventElapsedTime(&ms, start, end));
     OK(cu.cuEventSynchronize(end));
     OK(cu.cuEventElapsedTime(&ms, start, end));
-    CHECK(ms > 19 && ms < 500, "20 ms of work took %f ms", ms);
+    CHECK(ms > 19 && ms < 5000, "20 ms of work took %f ms", ms);
     OK(cu.cuEventElapsedTime(&ms, end, start));
     CHECK(ms < -19);
 }
