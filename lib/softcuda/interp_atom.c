@@ -84,6 +84,48 @@ ATOMIC_BY(u32)
 ATOMIC_BY(u64)
 #undef ATOMIC_BY
 
+// 16 bytes at once, which compilers do inline only with an option that the rest would inherit.
+static bool swap_b128(uint64_t *at, uint64_t old[2], const uint64_t new[2])
+{
+    bool swapped;
+#ifdef __x86_64__
+    __asm__ volatile("lock cmpxchg16b %1"
+                     : "=@ccz"(swapped), "+m"(*(unsigned __int128 *)at), "+a"(old[0]), "+d"(old[1])
+                     : "b"(new[0]), "c"(new[1])
+                     : "memory");
+#else
+    unsigned __int128 was = (unsigned __int128)old[1] << 64 | old[0];
+    swapped = __atomic_compare_exchange_n((unsigned __int128 *)at, &was,
+                                          (unsigned __int128)new[1] << 64 | new[0], false,
+                                          __ATOMIC_SEQ_CST, __ATOMIC_RELAXED);
+    old[0] = (uint64_t)was;
+    old[1] = (uint64_t)(was >> 64);
+#endif
+    return swapped;
+}
+
+// exch and cas; the upper half of a register of 128 bits lies behind the lower halves of all lanes.
+static int atomic_b128(struct warp *w, const struct insn *in, uint32_t mask, const uint64_t *at)
+{
+    const u64 *b = SLOT(u64, w, in->b), *c = SLOT(u64, w, in->c);
+    u64 *d = in->d == NO_OPERAND ? NULL : SLOT(u64, w, in->d);
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        unsigned l = (unsigned)__builtin_ctz(rest);
+        uint64_t *p = mem_pointer(at[l]), old[2] = {b[l], b[l + LANES]},
+                 new[2] = {c[l], c[l + LANES]};
+        if (in->target == PTX_AOP_CAS)
+            swap_b128(p, old, new);
+        else
+            while (!swap_b128(p, old, new))
+                ;
+        if (d) {
+            d[l] = old[0];
+            d[l + LANES] = old[1];
+        }
+    }
+    return STEP_NEXT;
+}
+
 int op_atom(struct warp *w, const struct insn *in, uint32_t mask)
 {
     _Alignas(SLOT_ALIGN) uint64_t at[LANES];
@@ -97,6 +139,8 @@ int op_atom(struct warp *w, const struct insn *in, uint32_t mask)
     if (step)
         return step;
     w->strong++;
+    if (bytes == 16)
+        return atomic_b128(w, in, mask, at);
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         unsigned l = (unsigned)__builtin_ctz(rest);
         uint64_t b = wide ? SLOT(u64, w, in->b)[l] : SLOT(u32, w, in->b)[l];

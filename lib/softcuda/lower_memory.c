@@ -214,15 +214,19 @@ static void lower_atom(struct lower *L)
         return;
     if (!n)
         return;
-    if (bits > 64 || (n > 1 && i->aop == PTX_AOP_CAS)) {
+    bool whole = ptx_type_bits(t) == 128;
+    if (whole ? n > 1 || (i->aop != PTX_AOP_CAS && i->aop != PTX_AOP_EXCH)
+              : n > 1 && i->aop == PTX_AOP_CAS) {
         lower_fail(L, -ENOTSUP, "atomics of this width");
         return;
     }
     bool cas = i->aop == PTX_AOP_CAS;
     uint32_t bytes = ptx_type_bits(t) / 8;
     for (uint32_t e = 0; e < n; e++) {
-        uint32_t b = lower_src_type(L, &values[e], t);
-        uint32_t c = cas ? lower_src_type(L, op(L, first + 2), t) : b;
+        uint32_t b = whole ? lower_src(L, &values[e], 128) : lower_src_type(L, &values[e], t);
+        uint32_t c = !cas    ? b
+                     : whole ? lower_src(L, op(L, first + 2), 128)
+                             : lower_src_type(L, op(L, first + 2), t);
         uint32_t d = returns ? lower_dst(L, &results[e], bits) : NO_OPERAND;
         struct insn *in = lower_emit(L, op_atom);
         lower_set_mem(in, &m);
