@@ -215,6 +215,46 @@ static void while_its_kernel_runs(void)
     server_stop(server);
 }
 
+static void loading_run(void *argument)
+{
+    gs_session session;
+    gs_devptr data;
+
+    CHECK_OK(gs_attach(NULL, &session));
+    CHECK_OK(gs_malloc(session, VICTIM_HELD, &data));
+    gate_pass(argument);
+    kernels_load(session);
+    for (;;)
+        pause();
+}
+
+/* A module waits for a moment without kernels, the memory of its dead tenant does not. */
+static void while_its_module_waits_for_anothers_kernel(void)
+{
+    struct server *server = server_start(NULL);
+    struct gate *ready = shared_alloc(sizeof(*ready));
+    uint64_t nanoseconds = 3000000000;
+    struct quiet quiet = {0, 1};
+    gs_session session;
+    gs_kernel spin;
+
+    CHECK_OK(gs_attach(NULL, &session));
+    spin = kernels_get(kernels_load(session), "spin");
+    quiet.memory = server_memory_used(server);
+    CHECK_OK(kernels_launch(NULL, spin, 1, 1, (void *[]){&nanoseconds}));
+    for (unsigned i = 0; i < 5; i++) {
+        pid_t pid = tenant_start(loading_run, ready);
+
+        gate_wait(ready, i + 1);
+        pause_us(20000 + test_random() % 50000);
+        tenant_kill(pid, SIGKILL);
+        CHECK_WITHIN(FREE_MS, quiet_again(server, &quiet));
+    }
+    CHECK_STATUS(gs_stream_query(session, NULL), GS_NOT_READY);
+    CHECK_OK(gs_detach(session));
+    server_stop(server);
+}
+
 static void crash_run(void *argument)
 {
     (void)argument;
@@ -263,6 +303,7 @@ static const struct test tests[] = {
     TEST(exits_without_detaching),
     TEST(stopped_then_killed),
     TEST(while_its_kernel_runs),
+    TEST(while_its_module_waits_for_anothers_kernel),
     TEST(crashes),
     TEST(many_at_once),
 };
