@@ -187,9 +187,9 @@ struct warp {
     struct frame *frame;
     uint32_t current;   // in paths
     uint64_t back_left; // `left` when a loop last went round
-    uint32_t slice;     // instructions of loops since the path was chosen
+    uint32_t slice;     // instructions of loops since one gave way
     uint32_t patience;  // slices that loops used while others waited in joins
-    uint32_t strong;    // accesses since the path was chosen that other threads may see
+    uint32_t strong;    // accesses meant for other threads since joins were opened last
 
     bool faulted; // outside a handler
     struct exec_block *block;

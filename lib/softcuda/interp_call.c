@@ -123,10 +123,7 @@ static int call(struct warp *w, const struct insn *in, const struct code *code)
     p->join = &f->done;
     p->pc = 0;
     p->mask = w->mask;
-    uint32_t slice = w->slice, strong = w->strong;
     warp_load_path(w, w->current);
-    w->slice = slice;
-    w->strong = strong;
     return STEP_NEXT;
 }
 

@@ -31,9 +31,6 @@ void warp_load_path(struct warp *w, uint32_t index)
     w->base[0] = p->frame->regs;
     w->base[1] = p->frame->code->pool;
     w->insns = p->frame->code->insns;
-    w->strong = 0;
-    w->slice = 0;
-    w->back_left = w->left;
 }
 
 static void remove_path(struct warp *w, uint32_t index)
@@ -212,23 +209,23 @@ int warp_split(struct warp *w, const struct insn *in, uint32_t mask, uint32_t pc
     return STEP_NEXT;
 }
 
-// A loop went round. Others of the warp may be what it waits for.
+// Loops used up a slice. Others of the warp may be what they wait for: first those that can run
+// have their turns; then, where memory was looked at as spinning loops do, those in joins go on.
 static int give_way(struct warp *w)
 {
-    uint32_t index;
+    uint32_t index, self = w->current;
     w->slice = 0;
     w->patience++;
     warp_save_path(w);
-    uint32_t self = w->current;
-    if (find_ready(w, &index) && index != self)
-        return STEP_SWITCH;
-    if (w->joined && (w->strong || w->patience > PATIENCE / SLICE)) {
+    bool spins = w->strong && w->patience > w->npaths;
+    if (w->joined && (spins || w->patience > PATIENCE / SLICE)) {
         w->patience = 0;
+        w->strong = 0;
         for (uint32_t i = 0, n = w->npaths; i < n; i++)
             warp_open_joins(w, w->paths[i].join);
         return STEP_SWITCH;
     }
-    return STEP_NEXT;
+    return find_ready(w, &index) && index != self ? STEP_SWITCH : STEP_NEXT;
 }
 
 static int went_back(struct warp *w)
@@ -312,9 +309,7 @@ int op_ret(struct warp *w, const struct insn *in, uint32_t mask)
         p->pc = f->return_pc;
         p->frame = f->up;
         p->join = done->up;
-        uint32_t slice = w->slice;
         warp_load_path(w, w->current);
-        w->slice = slice;
         frame_free(w, f);
         return STEP_NEXT;
     }
@@ -352,7 +347,7 @@ int warp_start(struct warp *w)
     uint32_t live = ~w->dead;
     w->npaths = 0;
     w->joined = 0;
-    w->patience = 0;
+    w->patience = w->slice = w->strong = 0;
     w->current = 0;
     if (!live)
         return 0;

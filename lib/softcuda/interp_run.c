@@ -181,7 +181,7 @@ static enum turn warp_turn(struct warp *w, struct mem_view *view, uint64_t *left
     uint64_t granted = *left < QUANTUM ? *left : QUANTUM;
     bool ran = false;
     w->view = view;
-    w->left = granted;
+    w->left = w->back_left = granted;
     while (w->left && warp_choose(w)) {
         ran = true;
         int step = warp_steps(w);
