@@ -152,11 +152,11 @@
     X(cuModuleLoadDataEx, (CUmodule * module, const void *image, unsigned int option_count,        \
                            CUjit_option *options, void **values))                                  \
     X(cuModuleLoadFatBinary, (CUmodule * module, const void *fatbin))                              \
-    X(cuLinkCreate_v2, (unsigned int option_count, CUjit_option *options, void **values,           \
-                        CUlinkState *state))                                                       \
-    X(cuLinkAddData_v2, (CUlinkState state, CUjitInputType type, void *data, size_t size,          \
-                         const char *name, unsigned int option_count, CUjit_option *options,       \
-                         void **values))                                                           \
+    X(cuLinkCreate_v2,                                                                             \
+      (unsigned int option_count, CUjit_option *options, void **values, CUlinkState *state))       \
+    X(cuLinkAddData_v2,                                                                            \
+      (CUlinkState state, CUjitInputType type, void *data, size_t size, const char *name,          \
+       unsigned int option_count, CUjit_option *options, void **values))                           \
     X(cuLinkComplete, (CUlinkState state, void **cubin, size_t *size))                             \
     X(cuLinkDestroy, (CUlinkState state))                                                          \
     X(cuModuleUnload, (CUmodule module))                                                           \
