@@ -68,6 +68,13 @@ static const char *fatbin_fault(const unsigned char *image, uint64_t size)
     uint64_t header = read_number(image + 6, 2), body = read_number(image + 8, 8);
     if (header < 16 || header > size || body > size - header)
         return "the fatbin's sizes go beyond the image";
+    /* Entries: a header that tells its size at 4 and its payload's at 8, then the payload. */
+    for (uint64_t at = header, end = header + body; end - at >= 16;) {
+        uint64_t entry = read_number(image + at + 4, 4), payload = read_number(image + at + 8, 8);
+        if (entry < 16 || entry > end - at || payload > end - at - entry)
+            return "a fatbin's entry ends outside it";
+        at += entry + payload;
+    }
     return NULL;
 }
 
