@@ -106,9 +106,10 @@ struct link_stats {
 static_assert(sizeof(struct link_stats) == 64, "link_stats");
 
 /* How the supervisor starts a worker: it execs itself with these descriptors and this command line:
- *   gshared --worker DEVICE KIND BELL     DEVICE: ordinal, KIND: cuda | soft | auto, BELL: name of
- * the doorbell queue (made by the supervisor, mode 0622) LINK_FD is the socketpair, LINK_STATS_FD
- * the statistics. The worker ends when the socket does. */
+ *   gshared --worker DEVICE KIND BELL
+ * DEVICE is an ordinal, KIND is cuda, soft or auto, BELL the name of the doorbell queue, which the
+ * supervisor made. LINK_FD is the socketpair, LINK_STATS_FD the statistics. The worker ends when
+ * the socket does. */
 #define LINK_FD       3
 #define LINK_STATS_FD 4
 

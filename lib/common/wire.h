@@ -24,9 +24,9 @@
 #define WIRE_MAGIC   0x52485347u /* "GSHR" */
 
 /* ---- Names ------------------------------------------------------------------------------------
- * /gshare.INSTANCE            control queue; the supervisor holds flock(LOCK_EX) on it while it
- * lives /gshare.INSTANCE.bell.N     doorbell of device N's dispatcher /gshare.INSTANCE.r.TOKEN    a
- * client's reply queue, TOKEN = 16 hex digits
+ * /gshare.INSTANCE            control queue; the supervisor holds flock(LOCK_EX) on it while alive
+ * /gshare.INSTANCE.bell.N     doorbell of device N's dispatcher
+ * /gshare.INSTANCE.r.TOKEN    a client's reply queue, TOKEN = 16 hex digits
  */
 #define WIRE_INSTANCE_MAX 31u
 #define WIRE_NAME_MAX     64u /* any of the queue names above, with its NUL */
