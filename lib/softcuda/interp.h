@@ -131,6 +131,7 @@ struct exec_program {
     struct exec_kernel *kernels;
     struct kernel_layout *layouts; // beside kernels
     size_t nkernels;
+    size_t ninsns, pool_bytes; // of all functions, for their bounds
 };
 
 // Where lanes that diverged meet again: when each lane in `want` has arrived at `pc` in `frame`, or

@@ -201,6 +201,9 @@ static struct code *lower_func(struct exec_program *p, const struct ptx_func *f,
         if (place_vars(&L, shared) && !(L.error = lower_find_joins(&L)) &&
             !lower_assign_slots(&L)) {
             lower_body(&L);
+            // arguments of calls were added on the way
+            if (L.local_bytes > LOWER_MAX_LOCAL - 16)
+                lower_fail(&L, -E2BIG, "more than %u bytes of local memory", LOWER_MAX_LOCAL);
             if (!L.error)
                 resolve_targets(&L);
             L.code->frame_bytes = L.frame_bytes;

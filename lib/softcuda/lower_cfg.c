@@ -115,7 +115,7 @@ static int find_edges(struct graph *g)
     for (uint32_t b = 0; b < g->nblocks; b++) {
         g->succ_at[b] = (uint32_t)total;
         total += successors(g, b, NULL);
-        if (total > 1u << 28)
+        if (total > 1u << 24)
             return -E2BIG;
     }
     g->succ_at[g->nblocks] = (uint32_t)total;

@@ -6,7 +6,8 @@
 
 #include "softcuda/lower.h"
 
-enum { MAX_INSNS = 1 << 26, MAX_POOL = 64 << 20 };
+// Of a whole program: a small text can ask for much.
+enum { MAX_INSNS = 1 << 23, MAX_AUX = 1 << 24, MAX_POOL = 256 << 20 };
 
 // ---- Growing arrays
 
@@ -36,6 +37,8 @@ struct insn *lower_emit(struct lower *L, insn_fn *run)
     static _Thread_local struct insn scratch;
     struct code *c = L->code;
     size_t lines_room = L->insns_room;
+    if (L->program->ninsns >= MAX_INSNS)
+        lower_fail(L, -E2BIG, "the program is too long");
     if (L->error ||
         !grow(L, (void **)&c->lines, &lines_room, c->count + 1, sizeof *c->lines, MAX_INSNS) ||
         !grow(L, (void **)&c->insns, &L->insns_room, c->count + 1, sizeof *c->insns, MAX_INSNS)) {
@@ -43,6 +46,7 @@ struct insn *lower_emit(struct lower *L, insn_fn *run)
         return &scratch;
     }
     struct insn *in = &c->insns[c->count];
+    L->program->ninsns++;
     *in = (struct insn){.run = run, .guard = L->guard};
     c->lines[c->count++] = L->inst ? L->inst->line : L->func->line;
     return in;
@@ -74,8 +78,8 @@ struct insn *lower_alu3(struct lower *L, enum alu op, uint32_t d, uint32_t a, ui
 uint32_t lower_aux(struct lower *L, const uint32_t *words, uint32_t count)
 {
     uint32_t at = L->naux;
-    if (L->error || !grow(L, (void **)&L->code->aux, &L->aux_room, (size_t)at + count,
-                          sizeof *words, MAX_INSNS))
+    if (L->error ||
+        !grow(L, (void **)&L->code->aux, &L->aux_room, (size_t)at + count, sizeof *words, MAX_AUX))
         return 0;
     if (count)
         memcpy(L->code->aux + at, words, count * sizeof *words);
@@ -134,7 +138,7 @@ static uint32_t pool_add(struct lower *L, uint64_t value, unsigned bits)
     struct code *c = L->code;
     uint32_t bytes = bits == 64 ? LANES * 8 : bits == 32 ? LANES * 4 : SLOT_ALIGN;
     uint32_t at = c->pool_bytes ? c->pool_bytes : SLOT_ALIGN; // 0 stays unused: it means none
-    if (at + bytes > MAX_POOL) {
+    if (L->program->pool_bytes + bytes > MAX_POOL) {
         lower_fail(L, -E2BIG, "too many constants");
         return 0;
     }
@@ -158,6 +162,7 @@ static uint32_t pool_add(struct lower *L, uint64_t value, unsigned bits)
         for (unsigned l = 0; l < (bits == 32 ? LANES : 1); l++)
             memcpy(c->pool + at + 4 * l, &(uint32_t){(uint32_t)value}, 4);
     c->pool_bytes = at + bytes;
+    L->program->pool_bytes += bytes;
     return at;
 }
 
