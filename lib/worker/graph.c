@@ -218,7 +218,7 @@ static void destroy_work(struct job *job)
     graph_free(job->object);
 }
 
-const struct job_kind job_graph_create = {"graph_create", JOB_QUICK,      create_prepare,
+const struct job_kind job_graph_create = {"graph_create", JOB_PATIENT,    create_prepare,
                                           create_work,    create_install, NULL};
 const struct job_kind job_graph_destroy = {"graph_destroy", JOB_QUIESCE, destroy_prepare,
                                            destroy_work,    NULL,        NULL};

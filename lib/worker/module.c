@@ -488,7 +488,7 @@ const struct job_kind job_module_load = {"module_load", JOB_PATIENT, load_prepar
                                          compile_work,  NULL,        &job_module_place};
 const struct job_kind job_module_unload = {
     "module_unload", JOB_QUIESCE | JOB_PATIENT, unload_prepare, unload_work, NULL, NULL};
-const struct job_kind job_kernel_get = {"kernel_get", JOB_PATIENT,    kernel_prepare,
+const struct job_kind job_kernel_get = {"kernel_get", JOB_QUICK,      kernel_prepare,
                                         kernel_work,  kernel_install, NULL};
 const struct job_kind job_global_get = {"global_get", JOB_QUICK,      global_prepare,
                                         global_work,  global_install, NULL};

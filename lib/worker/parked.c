@@ -11,18 +11,21 @@
 #include "worker/graveyard.h"
 #include "worker/stream.h"
 
-#define POLL_NS        20000u    /* how often they are looked at */
-#define CONFIRM_NS     1000000u  /* how often the driver is asked though the words say no */
-#define PATIENCE_NS    10000000u /* a job waits so long for a quiet moment by chance */
-#define HOLD_NS        3000000u  /* new work is held back so long to make one */
-#define HOLD_EVERY_NS  50000000u
-#define QUIET_LIMIT_NS 10000000000u /* a tenant's job gives up */
+#define POLL_NS     20000u    /* how often they are looked at */
+#define CONFIRM_NS  1000000u  /* how often the driver is asked though the words say no */
+#define PATIENCE_NS 10000000u /* a job waits so long for a quiet moment by chance */
+#define HOLD_FIRST_NS                                                                              \
+    3000000u /* new work is held back so long to make one; each further time twice */
+#define HOLD_LONGEST_NS 1000000000u
+#define HOLD_SHARE      4u /* between two holds the others have this many times the last one */
+#define QUIET_LIMIT_NS  10000000000u /* a tenant's job gives up */
 
 static struct {
     struct job *first;
     uint64_t next_poll, next_confirm;
     struct job *quiet_job;        /* has the device to itself */
     uint64_t hold_end, next_hold; /* no new work until then; no new hold until then */
+    uint64_t hold_ns;             /* length of the last hold; 0: the last one made a quiet moment */
     bool burying;                 /* a job clears the graveyard */
 } parked;
 
@@ -38,20 +41,26 @@ static bool device_quiet(void)
     return true;
 }
 
-/* A job that must have the device to itself. It waits for a quiet moment; when none has come for a
- * while, new work is held back, briefly, so that one can come. It does not come while somebody's
- * long kernel runs: then the others go on, and this job waits. */
+/* A job that must have the device to itself waits for a quiet moment. When none has come for a
+ * while, new work is held back so that one can come: for 3 ms, then 6, 12 ... up to a second, so
+ * that it comes beside a tenant with any amount of finite work queued; in between the others have
+ * four fifths of the time. Beside an endless kernel it does not come: the job gives up. The
+ * graveyard's job, which nobody waits for, never holds for more than the first time. */
 static bool quiet_for(const struct job *job, uint64_t now)
 {
-    bool quiet = device_quiet();
-
-    if (quiet || now < job->parked_ns + PATIENCE_NS || now < parked.next_hold) {
-        parked.hold_end =
-            quiet ? now + HOLD_NS : parked.hold_end; /* nothing new until the job is under way */
-        return quiet;
+    if (device_quiet()) {
+        parked.hold_ns = 0;
+        parked.hold_end = now + HOLD_FIRST_NS; /* nothing new until the job is under way */
+        return true;
     }
-    parked.hold_end = now + HOLD_NS;
-    parked.next_hold = now + HOLD_EVERY_NS;
+    if (now < job->parked_ns + PATIENCE_NS || now < parked.next_hold)
+        return false;
+    if (!job->session || !parked.hold_ns)
+        parked.hold_ns = HOLD_FIRST_NS;
+    else if (parked.hold_ns < HOLD_LONGEST_NS)
+        parked.hold_ns *= 2;
+    parked.hold_end = now + parked.hold_ns;
+    parked.next_hold = parked.hold_end + HOLD_SHARE * parked.hold_ns;
     return false;
 }
 

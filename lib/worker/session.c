@@ -48,6 +48,15 @@ static void release_device(struct session *session)
     window_close(session);
 }
 
+/* For the slot's next session; the supervisor may be reading. */
+static void stats_clear(struct link_stats *stats)
+{
+    atomic_store_explicit(&stats->memory_used, 0, memory_order_relaxed);
+    atomic_store_explicit(&stats->launches, 0, memory_order_relaxed);
+    atomic_store_explicit(&stats->copies, 0, memory_order_relaxed);
+    atomic_store_explicit(&stats->copied_bytes, 0, memory_order_relaxed);
+}
+
 /* What it shares with its tenant. */
 static void release_host(struct session *session)
 {
@@ -57,7 +66,7 @@ static void release_host(struct session *session)
                   session->complete_registered ? session->segment + SEG_OFF_COMPLETE : NULL,
                   SEG_SIZE);
     space_deinit(&session->allocations);
-    memset(session->stats, 0, sizeof(*session->stats));
+    stats_clear(session->stats);
 }
 
 /* ---- Open ------------------------------------------------------------------------------------ */

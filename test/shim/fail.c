@@ -8,8 +8,10 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <link.h>
 #include <mqueue.h>
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -36,10 +38,36 @@
 static struct fail_plan *plan;
 static enum fail_role own_role;
 
-/* Is this the call that fails? */
-static int fail_now(const char *name)
+/* Where the program itself lies: the server and the worker answer for their own calls, not for
+ * those of the driver's library. */
+static uintptr_t program_begin, program_end;
+
+static int program_find(struct dl_phdr_info *info, size_t size, void *unused)
 {
+    (void)size;
+    (void)unused;
+    program_begin = UINTPTR_MAX;
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        uintptr_t begin = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr;
+
+        if (info->dlpi_phdr[i].p_type != PT_LOAD)
+            continue;
+        if (begin < program_begin)
+            program_begin = begin;
+        if (begin + info->dlpi_phdr[i].p_memsz > program_end)
+            program_end = begin + info->dlpi_phdr[i].p_memsz;
+    }
+    return 1; /* the first object is the program */
+}
+
+/* Is this the call that fails? Inlined, so that the return address is the intercepted call's. */
+static inline __attribute__((always_inline)) int fail_now(const char *name)
+{
+    uintptr_t caller = (uintptr_t)__builtin_return_address(0);
     uint32_t left;
+
+    if (own_role != FAIL_CLIENT && (caller < program_begin || caller >= program_end))
+        return 0;
 
     if (plan == NULL || atomic_load_explicit(&plan->role, memory_order_acquire) != own_role)
         return 0;
@@ -87,6 +115,7 @@ __attribute__((constructor)) static void role_find(void)
         abort();
     close(fd);
     arguments = strlen(line) + 1;
+    dl_iterate_phdr(program_find, NULL);
     own_role = strcmp(line + arguments, "--worker") == 0 ? FAIL_WORKER : FAIL_SERVER;
 }
 
@@ -108,7 +137,7 @@ static void *counted(void *block)
     return block;
 }
 
-static int heap_fails(const char *name)
+static inline __attribute__((always_inline)) int heap_fails(const char *name)
 {
     if (!fail_now(name))
         return 0;
