@@ -264,6 +264,7 @@ $(CORPUS_TESTS): $(BUILD)/%: $(BUILD)/obj/%.o
 	$(call say,LINK,$@)
 	$(Q)$(LINK) -o $@ $^ -ldl -lm
 $(BUILD)/test/corpus/test_corpus: $(CORPUS_CASES)
+$(BUILD)/test/instructions/test_instructions: $(call test_helpers,instructions)
 
 tests: $(TESTS)
 test: all tests $(EXAMPLES)
