@@ -32,6 +32,7 @@
 #define REQUEST_BIT (UINT64_C(1) << SEG_REQUEST_BIT)
 
 #define DRAIN_BUDGET   64u        /* records of a stream a turn */
+#define CROWD_NS       30000u     /* what "shortly before" means for a crowd: a few round trips */
 #define HOT_NS         200000u    /* a session stays polled so long after its last activity */
 #define BELL_NS        100000000u /* how often the doorbell is emptied while awake */
 #define COLD_A_TURN    4u         /* cold sessions looked at in each turn while awake */
@@ -48,7 +49,7 @@ static struct {
     uint32_t slots_used; /* slots at and beyond this are NULL */
     struct session *hot[LINK_SLOTS_MAX];
     uint32_t hot_count;
-    uint32_t active; /* sessions that had something new in this turn */
+    uint32_t crowd; /* sessions that had something new in this turn or shortly before */
     uint64_t now, next_bell, next_watch;
     uint32_t watch_cursor, cold_cursor;
     bool busy; /* some stream may have unfinished work */
@@ -303,12 +304,14 @@ static bool session_drain(struct session *session)
  * that the other processor's cache lines of many sessions come at the same time. */
 static void session_look(struct session *session)
 {
+    /* In step, tenants come one a turn: what counts is who came lately. */
+    if (d.now - session->active_ns < CROWD_NS)
+        d.crowd++;
     if (!atomic_load_explicit(&session->client->activity, memory_order_relaxed))
         return;
     /* seq_cst: taken before the tails are read; pairs with the client's store of its tail */
     session->pending |= atomic_exchange(&session->client->activity, 0);
     session->active_ns = d.now;
-    d.active++;
     for (uint64_t left = session->pending & ~REQUEST_BIT; left; left &= left - 1) {
         uint32_t index = (uint32_t)__builtin_ctzll(left);
         const unsigned char *ring =
@@ -445,7 +448,7 @@ static void sleep_until_woken(void)
 
 bool dispatch_crowded(void)
 {
-    return d.active > 2;
+    return d.crowd > 2;
 }
 
 /* Every tenant waits for this thread, so it goes before them where that is permitted (for root). */
@@ -469,7 +472,7 @@ static void *dispatch_main(void *unused)
             dispatch_lost(lost);
         }
         inbox_take();
-        d.active = 0;
+        d.crowd = 0;
         for (uint32_t i = 0; i < d.hot_count; i++)
             session_look(d.hot[i]);
         for (uint32_t i = d.hot_count; i > 0; i--)
