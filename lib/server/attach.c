@@ -136,13 +136,18 @@ static int segment_make(uid_t uid, int *id, unsigned char **segment)
 {
     struct shmid_ds ds;
     void *at;
-    int r = 0, made = shmget(IPC_PRIVATE, SEG_SIZE, IPC_CREAT | S_IRUSR | S_IWUSR);
+    int r = 0, made;
 
+    /* Until it is marked for removal it has a key of ours, by which leftovers.c knows it. */
+    do
+        made = shmget(leftover_key(), SEG_SIZE, IPC_CREAT | IPC_EXCL | S_IRUSR | S_IWUSR);
+    while (made < 0 && errno == EEXIST);
     if (made < 0)
         return -errno;
     at = shmat(made, NULL, 0);
     if (at == (void *)-1)
         r = -errno;
+    shmctl(made, IPC_RMID, NULL);
     if (r == 0 && uid != geteuid()) {
         if (shmctl(made, IPC_STAT, &ds) < 0)
             r = -errno;
@@ -153,7 +158,6 @@ static int segment_make(uid_t uid, int *id, unsigned char **segment)
     /* A fork, for a worker, would count as an attachment and leave its pid as the last one's. */
     if (r == 0 && madvise(at, SEG_SIZE, MADV_DONTFORK) < 0)
         r = -errno;
-    shmctl(made, IPC_RMID, NULL);
     if (r < 0) {
         if (at != (void *)-1)
             shmdt(at);

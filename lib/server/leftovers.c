@@ -9,9 +9,11 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/shm.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <time.h>
@@ -146,6 +148,32 @@ static void reply_queues_remove(const char *instance)
     closedir(dir);
 }
 
+#define KEY_MARK 0x47530000 /* "GS" */
+
+key_t leftover_key(void)
+{
+    static uint16_t next;
+
+    return KEY_MARK | (uint16_t)(getpid() + next++);
+}
+
+/* A server can be killed between making a segment and marking it for removal. */
+static void segments_remove(void)
+{
+    struct shm_info info;
+    struct shmid_ds ds;
+    int last = shmctl(0, SHM_INFO, (void *)&info);
+
+    for (int i = 0; i <= last; i++) {
+        int id = shmctl(i, SHM_STAT, &ds);
+        if (id < 0 || (ds.shm_perm.__key & ~0xffff) != KEY_MARK || ds.shm_perm.cuid != geteuid() ||
+            ds.shm_nattch || kill(ds.shm_cpid, 0) == 0 || errno != ESRCH)
+            continue;
+        if (shmctl(id, IPC_RMID, NULL) == 0)
+            log_info("removed segment %d, left by a server that was killed", id);
+    }
+}
+
 void leftovers_remove(const char *instance)
 {
     char name[WIRE_NAME_MAX];
@@ -155,4 +183,5 @@ void leftovers_remove(const char *instance)
         mq_unlink(name);
     }
     reply_queues_remove(instance);
+    segments_remove();
 }
