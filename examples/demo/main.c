@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "gshare.h"
+#include "picture.h"
 #include "resize.h"
 #include "server.h"
 #include "tenant.h"
@@ -261,7 +262,7 @@ static bool introduce(struct server *server, const struct options *options)
         return false;
     }
     server_note_processes(server, desc.server_pid);
-    printf("\n%s: %u x %u -> %u x %u, each pixel the mean of 4 x 4 in linear light\n",
+    printf("\n%s, as %u x %u -> %u x %u, each pixel the mean of 4 x 4 in linear light\n",
            options->photo, IN_WIDTH, IN_HEIGHT, OUT_WIDTH, OUT_HEIGHT);
     printf("server %s, device %d: %s, %u SMs\n\n", desc.instance, desc.device, desc.device_name,
            desc.sm_count);
@@ -324,6 +325,17 @@ static bool options_read(int argc, char **argv, struct options *options)
     return true;
 }
 
+/* Before any process starts, so that a wrong file is the only thing said. */
+static bool photo_good(const char *path)
+{
+    struct picture picture;
+
+    if (!picture_read(path, IN_WIDTH, IN_HEIGHT, &picture))
+        return false;
+    picture_free(&picture);
+    return true;
+}
+
 int main(int argc, char **argv)
 {
     struct sigaction action = {.sa_handler = interrupt}; /* no SA_RESTART: waits are to end */
@@ -340,7 +352,7 @@ int main(int argc, char **argv)
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
     mkdir(options.output, 0777);
-    if (!server_start(&server, options.device))
+    if (!photo_good(options.photo) || !server_start(&server, options.device))
         return 1;
     good = introduce(&server, &options) && show(&options, &server);
     good = say_goodbye(&server) && good;
