@@ -32,7 +32,7 @@ static const char help[] =
     "                         auto (the default): cuda where there is one, else soft\n"
     "      --devices N        use the first N devices; default 1, at most 8\n"
     "      --max-tenants N    sessions at a time; default 2048, at most 4096\n"
-    "      --mem-limit BYTES  device memory for each session (K, M, G: powers of 1024);\n"
+    "      --mem-limit BYTES  device memory for each session (K, M, G, T: powers of 1024);\n"
     "                         default: no limit\n"
     "      --allow-users LIST users served besides root and the server's own, names or\n"
     "                         numbers with commas; default: all for root's server, else none\n"
@@ -96,6 +96,8 @@ static void users_parse(struct server_options *options, const char *list)
 
         if (options->user_count == POLICY_USERS_MAX)
             usage("--allow-users: more than %d", POLICY_USERS_MAX);
+        if (!entry && !isdigit((unsigned char)*user))
+            usage("--allow-users %s: no user of that name", user);
         options->user[options->user_count++] =
             entry ? entry->pw_uid : (uid_t)number_parse("--allow-users", user, 0, UINT32_MAX - 1);
     }
