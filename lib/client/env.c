@@ -218,7 +218,8 @@ gs_status env_apply(int device, struct env_limits *limits)
 
 const char *env_instance(const char *instance)
 {
-    if (!instance)
-        instance = getenv("GSHARE_INSTANCE");
-    return instance ? instance : "default";
+    if (instance)
+        return instance;
+    instance = getenv("GSHARE_INSTANCE");
+    return instance && *instance ? instance : "default"; /* empty is unset, as for gshared */
 }
