@@ -203,7 +203,8 @@ typedef struct gs_attach_params {
 GS_API gs_status gs_attach(const gs_attach_params *params, gs_session *session);
 
 /* Waits for the session's work, frees everything it holds, ends it and all handles made in it. A
- * process that exits or dies without it is cleaned up by the server. */
+ * process that exits or dies without it is cleaned up by the server. The session ends whatever is
+ * returned: GS_ERR_SERVER_LOST or a fault's status says that some of its work was lost. */
 GS_API gs_status gs_detach(gs_session session);
 
 typedef struct gs_session_desc {
@@ -305,6 +306,7 @@ GS_API gs_status gs_event_elapsed(gs_event start, gs_event end, float *milliseco
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
 /* Allocates size bytes of zeroed device memory, aligned to 256 bytes. Blocks for the server.
+ * Memory comes from the device, and counts against the limit, in pieces of 2 MiB.
  * GS_ERR_INVALID_VALUE: size is 0. GS_ERR_QUOTA, GS_ERR_NO_DEVICE_MEMORY. */
 GS_API gs_status gs_malloc(gs_session session, size_t size, gs_devptr *ptr);
 /* Waits for the session's work, then frees. ptr must come from gs_malloc; 0 does nothing.
@@ -431,8 +433,9 @@ typedef struct gs_report {
     }
 
 /* The report of a launch. Each can be fetched once; an unfetched one is dropped when the session
- * has asked for 64 newer ones. Does not block. GS_NOT_READY: still running. GS_ERR_INVALID_VALUE:
- * not asked for, fetched before, or dropped. */
+ * has asked for 64 newer ones. Does not block. GS_NOT_READY: still running,
+ * or complete only some microseconds ago: the server writes the report after it, so ask again.
+ * GS_ERR_INVALID_VALUE: not asked for, fetched before, or dropped. */
 GS_API gs_status gs_launch_report(gs_session session, gs_report_id id, gs_report *report);
 
 /* Records: from gs_graph_begin to gs_graph_end, launches, copies from or to gs_host_alloc memory or
