@@ -3,6 +3,9 @@
 // any order that PTX can name asks for.
 #include "softcuda/interp_address.h"
 
+// Sums in global memory flush subnormals, those in shared memory do not: other units make them.
+#define FLUSH 0x100u // with the operation
+
 // Values of 16 to 64 bits as integers; what an operation makes of the old one.
 static uint64_t integer_result(uint32_t aop, enum ptx_type t, uint64_t old, uint64_t b, uint64_t c)
 {
@@ -45,6 +48,8 @@ static uint64_t float_result(uint32_t aop, enum ptx_type t, uint64_t old, uint64
     uint32_t o = (uint32_t)old, v = (uint32_t)b;
     switch (t) {
     case PTX_T_F32:
+        if (aop & FLUSH)
+            return f32_out(f32_flush(f32_flush(f32_from(o)) + f32_flush(f32_from(v))));
         return f32_out(f32_from(o) + f32_from(v));
     case PTX_T_F64:
         return f64_bits(f64_from(old) + f64_from(b));
@@ -132,12 +137,15 @@ int op_atom(struct warp *w, const struct insn *in, uint32_t mask)
     enum ptx_type t = (enum ptx_type)in->type;
     uint32_t bytes = ptx_type_bits(t) / 8;
     bool wide = bytes == 8;
+    uint32_t aop = in->target;
     uint64_t window = space_window(in->mode);
     if (window == MEM_LOCAL_WINDOW || window == MEM_PARAM_WINDOW || in->mode == SPACE_FRAME)
         return warp_fault(w, in, mask, EXEC_FAULT_ADDRESS_SPACE, 0);
     int step = lanes_address(w, in, mask, bytes, MEM_READ | MEM_WRITE, at);
     if (step)
         return step;
+    if (t == PTX_T_F32 && aop == PTX_AOP_ADD && window != MEM_SHARED_WINDOW)
+        aop |= FLUSH;
     w->strong++;
     if (bytes == 16)
         return atomic_b128(w, in, mask, at);
@@ -146,9 +154,9 @@ int op_atom(struct warp *w, const struct insn *in, uint32_t mask)
         uint64_t b = wide ? SLOT(u64, w, in->b)[l] : SLOT(u32, w, in->b)[l];
         uint64_t c = wide ? SLOT(u64, w, in->c)[l] : SLOT(u32, w, in->c)[l];
         void *p = mem_pointer(at[l]);
-        uint64_t old = wide         ? atomic_u64(p, in->target, t, b, c)
-                       : bytes == 4 ? atomic_u32(p, in->target, t, b, c)
-                                    : atomic_u16(p, in->target, t, b & 0xffffu, c);
+        uint64_t old = wide         ? atomic_u64(p, aop, t, b, c)
+                       : bytes == 4 ? atomic_u32(p, aop, t, b, c)
+                                    : atomic_u16(p, aop, t, b & 0xffffu, c);
         if (in->d == NO_OPERAND)
             continue;
         if (wide)

@@ -97,6 +97,19 @@ static int64_t shifted(const struct ptx_inst *i, int64_t a, int64_t b, bool left
     return left ? (int64_t)((uint64_t)a << n) : a >> n;
 }
 
+// vmad is signed on a GPU, but for what saturates a shifted result.
+static int64_t sum_of_product(const struct ptx_inst *i, int64_t a, int64_t b, int64_t c)
+{
+    int64_t p = (int64_t)(int32_t)a * (int32_t)b;
+    unsigned shift = i->mode == PTX_MODE_SHR7 ? 7 : i->mode == PTX_MODE_SHR15 ? 15 : 0;
+    p = (i->flags & (PTX_F_NEG_A | PTX_F_NEG_B)) ? -p : p;
+    c = (int32_t)c;
+    p += (i->flags & PTX_F_NEG_C ? -c : c) + (i->flags & PTX_F_PO ? 1 : 0);
+    if (shift && i->flags & PTX_F_SAT && !ptx_type_is_signed((enum ptx_type)i->type[0]))
+        return (int64_t)((uint64_t)p >> shift);
+    return p >> shift;
+}
+
 static int64_t combine(const struct ptx_inst *i, enum kind kind, int64_t a, int64_t b, int64_t c)
 {
     switch (kind) {
@@ -115,12 +128,8 @@ static int64_t combine(const struct ptx_inst *i, enum kind kind, int64_t a, int6
     case SHL:
     case SHR:
         return shifted(i, a, b, kind == SHL);
-    case MAD: {
-        int64_t p = a * b;
-        p = (i->flags & (PTX_F_NEG_A | PTX_F_NEG_B)) ? -p : p;
-        p += (i->flags & PTX_F_NEG_C ? -c : c) + (i->flags & PTX_F_PO ? 1 : 0);
-        return i->mode == PTX_MODE_SHR7 ? p >> 7 : i->mode == PTX_MODE_SHR15 ? p >> 15 : p;
-    }
+    case MAD:
+        return sum_of_product(i, a, b, c);
     default:
         return compares(i->cmp, a, b);
     }
@@ -150,12 +159,18 @@ static uint32_t scalar(const struct ptx_inst *i, uint32_t a, uint32_t b, uint32_
     int64_t z = extract(c, 0, 32, sd), r = combine(i, kind, x, y, z);
     // a sum past the top of u32 wraps on the device, whatever .sat says
     bool wraps = kind == ADD && width == 32 && !sd && r > (int64_t)UINT32_MAX;
-    if (i->flags & PTX_F_SAT && !wraps)
-        r = saturate(r, width, sd);
-    if (width < 32) { // put into its place in c
+    bool sat = i->flags & PTX_F_SAT;
+    if (width < 32) { // Into c: a saturated result is moved to its place, of others the part that
+                      // is there stays.
         uint32_t kept = ((1u << width) - 1) << to;
-        return (c & ~kept) | ((uint32_t)r << to & kept);
+        if (sat && sd && r < 0) // as a GPU has it
+            r = INT32_MAX;
+        return (c & ~kept) | ((sat ? (uint32_t)saturate(r, width, sd) << to : (uint32_t)r) & kept);
     }
+    if (sat && !wraps)
+        r = saturate(r, width, sd);
+    if (kind == ADD || kind == SUB) // the second operation sees a word
+        r = sd ? (int64_t)(int32_t)r : (int64_t)(uint32_t)r;
     switch (i->mode) {
     case PTX_MODE_VADD:
         return (uint32_t)(r + z);

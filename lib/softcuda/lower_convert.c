@@ -270,6 +270,12 @@ static void cvt_int_float(struct lower *L, const struct cvt *c)
         modify(L, lower_alu1(L, c->to == PTX_T_F16 ? ALU_cvt_f16_f64 : ALU_cvt_bf16_f64, c->d, t));
         return;
     }
+    if (c->to == PTX_T_F64 && c->from_bits < 64 && L->inst->flags & PTX_F_SAT) {
+        uint32_t t = lower_temp(L);
+        lower_alu1(L, is_signed ? ALU_cvt_f64_s32 : ALU_cvt_f64_u32, t, a);
+        modify(L, lower_alu1(L, ALU_ident_f64_any, c->d, t));
+        return;
+    }
     static const enum alu rows[2][2][2][2] = {
         // [f64][64-bit source][signed][any]
         {{{ALU_cvt_f32_u32, ALU_cvt_f32_u32_any}, {ALU_cvt_f32_s32, ALU_cvt_f32_s32_any}},

@@ -267,7 +267,7 @@ static void lower_sign(struct lower *L)
                   : (is_abs ? ALU_abs_f32 : ALU_neg_f32);
         break;
     }
-    lower_alu1(L, alu, dst(L), src(L, 1));
+    finish(L, lower_alu1(L, alu, dst(L), src(L, 1)));
 }
 
 static void lower_testp(struct lower *L)
