@@ -131,6 +131,8 @@ static bool is_close(const struct instruction *in, uint64_t got, uint64_t want)
 {
     if (got == want)
         return true;
+    if (in->any_nan)
+        return isnan(as_double(in->result, got)) && isnan(as_double(in->result, want));
     if (!in->tolerance)
         return false;
     if (strstr(in->result, "x2")) {
@@ -251,6 +253,10 @@ static bool check(const struct instruction *in, unsigned n, struct expected expe
         return false;
     }
     wrong = compare(in, results, want, loud);
+    if (wrong && in->is_known) {
+        printf("ok %u - %s # SKIP differs from an H200, as doc/softcuda.md says\n", n, in->name);
+        return true;
+    }
     if (wrong)
         printf("not ok %u - %s: %u of %u differ\n", n, in->name, wrong, in->nresults * COUNT);
     else
