@@ -174,7 +174,7 @@ static void line_print(FILE *out, const struct run_info *info, const struct row 
         snprintf(ratio_text, sizeof(ratio_text), "%s %s", number, side_short[against]);
     }
     goal_print(goal, sizeof(goal), line);
-    fprintf(out, "%10s  %-14s%s\n", ratio_text, goal, verdicts[line_verdict(info, row, line)]);
+    fprintf(out, "%10s  %-15s%s\n", ratio_text, goal, verdicts[line_verdict(info, row, line)]);
 }
 
 /* Why it failed, and the notes, line by line. */
@@ -222,7 +222,7 @@ static void head_print(FILE *out, const struct run_info *info)
     fprintf(out, "\n%-30s", "");
     for (int side = 0; side < SIDE_COUNT; side++)
         fprintf(out, "%10s", side_names[side]);
-    fprintf(out, "%10s  %-14s%s\n", "gshare by", "goal", "met");
+    fprintf(out, "%10s  %-15s%s\n", "gshare by", "goal", "met");
 }
 
 static void tally_print(FILE *out, const struct run_info *info, const struct row *rows,
