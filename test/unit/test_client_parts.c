@@ -474,6 +474,8 @@ static void the_instance_is_the_callers_then_the_variables_then_default(void **s
 {
     (void)state;
     assert_string_equal(env_instance(NULL), "default");
+    setenv("GSHARE_INSTANCE", "", 1);
+    assert_string_equal(env_instance(NULL), "default");
     setenv("GSHARE_INSTANCE", "mine", 1);
     assert_string_equal(env_instance(NULL), "mine");
     assert_string_equal(env_instance("theirs"), "theirs");
