@@ -140,8 +140,8 @@ gs_status session_enter(struct handle handle, enum handle_kind kind, struct sess
      * at the counts: one of the two sees the other. */
     atomic_fetch_add_explicit(&slot->shard[shard].inside, 1, memory_order_seq_cst);
     found = atomic_load_explicit(&slot->session, memory_order_seq_cst);
-    if (found && (kind != HANDLE_SESSION ||
-                  (found->generation == handle.generation && handle.slot == 0))) {
+    if (found &&
+        (kind != HANDLE_SESSION || (found->generation == handle.generation && handle.slot == 0))) {
         *session = found;
         return GS_OK;
     }

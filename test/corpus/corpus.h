@@ -1,8 +1,9 @@
-/* What a case of the corpus sees. A case is one .cu file: kernels for nvcc and clang, and for the C compiler, which reads
- * the same file, the CPU's answer. Its PTX lies in ptx/CASE.VARIANT.ptx (see compile), and test_corpus runs every variant
- * on the driver library that GSHARE_CUDA_LIB names.
+/* What a case of the corpus sees. A case is one .cu file: kernels for nvcc and clang, and for the C
+ * compiler, which reads the same file, the CPU's answer. Its PTX lies in ptx/CASE.VARIANT.ptx (see
+ * compile), and test_corpus runs every variant on the driver library that GSHARE_CUDA_LIB names.
  *
- * Whatever fails inside a case (a driver call, a comparison) ends it with a message; nothing needs checking. */
+ * Whatever fails inside a case (a driver call, a comparison) ends it with a message; nothing needs
+ * checking. */
 #ifndef GS_TEST_CORPUS_CORPUS_H
 #define GS_TEST_CORPUS_CORPUS_H
 
@@ -38,11 +39,14 @@ void write_global(const char *name, const void *data, size_t bytes);
 
 /* ARGS(&a, &b): pointers to the arguments. launch waits for the end. */
 #define ARGS(...) ((void *[]){__VA_ARGS__})
-void launch(const char *kernel, struct size3 grid, struct size3 block, unsigned shared, void **args);
-void launch_cooperative(const char *kernel, struct size3 grid, struct size3 block, unsigned shared, void **args);
+void launch(const char *kernel, struct size3 grid, struct size3 block, unsigned shared,
+            void **args);
+void launch_cooperative(const char *kernel, struct size3 grid, struct size3 block, unsigned shared,
+                        void **args);
 /* One dimension. */
-#define RUN(kernel, blocks, threads, ...)                                                                              \
-    launch(kernel, (struct size3){blocks, 1, 1}, (struct size3){threads, 1, 1}, 0, ARGS(__VA_ARGS__))
+#define RUN(kernel, blocks, threads, ...)                                                          \
+    launch(kernel, (struct size3){blocks, 1, 1}, (struct size3){threads, 1, 1}, 0,                 \
+           ARGS(__VA_ARGS__))
 
 void expect_bytes(const void *got, const void *want, size_t bytes);
 void expect_u32(const uint32_t *got, const uint32_t *want, size_t n);
@@ -55,12 +59,12 @@ float random_f32(float low, float high);
 void *scratch(size_t bytes); /* zeroed; freed behind the case */
 
 void corpus_add(const char *name, void (*run)(void));
-#define CASE(name)                                                                                                     \
-    static void name##_run(void);                                                                                      \
-    __attribute__((constructor)) static void name##_add(void)                                                         \
-    {                                                                                                                  \
-        corpus_add(#name, name##_run);                                                                                 \
-    }                                                                                                                  \
+#define CASE(name)                                                                                 \
+    static void name##_run(void);                                                                  \
+    __attribute__((constructor)) static void name##_add(void)                                      \
+    {                                                                                              \
+        corpus_add(#name, name##_run);                                                             \
+    }                                                                                              \
     static void name##_run(void)
 #endif
 

@@ -1,5 +1,5 @@
-/* Runs every case of the corpus in every variant of its PTX on one driver library, and speaks TAP. Arguments, if any,
- * are names of cases to run. See corpus.h. */
+/* Runs every case of the corpus in every variant of its PTX on one driver library, and speaks TAP.
+ * Arguments, if any, are names of cases to run. See corpus.h. */
 #include <dlfcn.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -107,7 +107,9 @@ static CUfunction function(const char *kernel, unsigned shared)
 
     check(cu.cuModuleGetFunction(&f, module, kernel), kernel);
     if (shared > 48 * 1024)
-        check(cu.cuFuncSetAttribute(f, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, (int)shared), kernel);
+        check(
+            cu.cuFuncSetAttribute(f, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, (int)shared),
+            kernel);
     return f;
 }
 
@@ -115,15 +117,19 @@ void launch(const char *kernel, struct size3 grid, struct size3 block, unsigned 
 {
     CUfunction f = function(kernel, shared);
 
-    check(cu.cuLaunchKernel(f, grid.x, grid.y, grid.z, block.x, block.y, block.z, shared, NULL, args, NULL), kernel);
+    check(cu.cuLaunchKernel(f, grid.x, grid.y, grid.z, block.x, block.y, block.z, shared, NULL,
+                            args, NULL),
+          kernel);
     check(cu.cuCtxSynchronize(), kernel);
 }
 
-void launch_cooperative(const char *kernel, struct size3 grid, struct size3 block, unsigned shared, void **args)
+void launch_cooperative(const char *kernel, struct size3 grid, struct size3 block, unsigned shared,
+                        void **args)
 {
     CUfunction f = function(kernel, shared);
 
-    check(cu.cuLaunchCooperativeKernel(f, grid.x, grid.y, grid.z, block.x, block.y, block.z, shared, NULL, args),
+    check(cu.cuLaunchCooperativeKernel(f, grid.x, grid.y, grid.z, block.x, block.y, block.z, shared,
+                                       NULL, args),
           kernel);
     check(cu.cuCtxSynchronize(), kernel);
 }
@@ -244,14 +250,14 @@ static const char *open_driver(void)
 
     if (!library)
         return dlerror();
-#define RESOLVE(function, arguments)                                                                                   \
-    *(void **)&cu.function = dlsym(library, #function);                                                                \
-    if (!cu.function)                                                                                                  \
+#define RESOLVE(function, arguments)                                                               \
+    *(void **)&cu.function = dlsym(library, #function);                                            \
+    if (!cu.function)                                                                              \
         return #function;
     CUDA_ABI_FUNCTIONS(RESOLVE)
 #undef RESOLVE
-    if (cu.cuInit(0) || cu.cuDeviceGet(&device, 0) || cu.cuDevicePrimaryCtxRetain(&context, device) ||
-        cu.cuCtxSetCurrent(context))
+    if (cu.cuInit(0) || cu.cuDeviceGet(&device, 0) ||
+        cu.cuDevicePrimaryCtxRetain(&context, device) || cu.cuCtxSetCurrent(context))
         return "no context";
     return NULL;
 }
@@ -283,7 +289,8 @@ int main(int argc, char **argv)
             char path[512];
             char *text;
 
-            snprintf(path, sizeof path, "%s/%s.%s.ptx", folder ? folder : CORPUS_PTX, cases[i].name, variants[v]);
+            snprintf(path, sizeof path, "%s/%s.%s.ptx", folder ? folder : CORPUS_PTX, cases[i].name,
+                     variants[v]);
             text = read_file(path);
             if (!text)
                 continue;
@@ -291,8 +298,8 @@ int main(int argc, char **argv)
             bool ok = run_case(i, text);
             free(text);
             failed += !ok;
-            printf("%sok %u - %s, %s%s%s\n", ok ? "" : "not ", ++ran, cases[i].name, variants[v], ok ? "" : ": ",
-                   failure);
+            printf("%sok %u - %s, %s%s%s\n", ok ? "" : "not ", ++ran, cases[i].name, variants[v],
+                   ok ? "" : ": ", failure);
             fflush(stdout);
         }
         if (!found) {

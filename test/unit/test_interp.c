@@ -1,4 +1,5 @@
-/* test_interp.c - the interpreter by itself: what kernels compute, how they fail, that nothing runs without bound. */
+/* test_interp.c - the interpreter by itself: what kernels compute, how they fail, that nothing runs
+ * without bound. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,10 +13,11 @@
 
 #define HEAD ".version 7.8\n.target sm_90\n.address_size 64\n"
 /* A kernel with one pointer, its own lane's word at %x. */
-#define KERNEL(body)                                                                                                   \
-    HEAD ".visible .entry k(.param .u64 p)\n{\n.reg .b32 %r<20>; .reg .b64 %x, %y<8>; .reg .pred %q<4>; .reg .f32 "   \
-         "%f<8>;\nmov.u32 %r0, %tid.x;\nld.param.u64 %y0, [p];\nmul.wide.u32 %x, %r0, 4;\nadd.u64 %x, %y0, %x;\n" body \
-         "\n}\n"
+#define KERNEL(body)                                                                               \
+    HEAD ".visible .entry k(.param .u64 p)\n{\n.reg .b32 %r<20>; .reg .b64 %x, %y<8>; .reg .pred " \
+         "%q<4>; .reg .f32 "                                                                       \
+         "%f<8>;\nmov.u32 %r0, %tid.x;\nld.param.u64 %y0, [p];\nmul.wide.u32 %x, %r0, "            \
+         "4;\nadd.u64 %x, %y0, %x;\n" body "\n}\n"
 
 static struct rig *load(const char *text)
 {
@@ -59,9 +61,10 @@ static void lanes_beyond_a_partial_warp_do_nothing(void **state)
 static void lanes_that_part_meet_again(void **state)
 {
     /* the odd lanes loop as often as their number says; activemask behind it is the whole warp's */
-    struct rig *r = load(KERNEL("and.b32 %r1, %r0, 1;\nsetp.eq.u32 %q0, %r1, 0;\nmov.u32 %r2, 0;\n@%q0 bra MEET;\nLOOP:\n"
-                                "add.u32 %r2, %r2, 1;\nsetp.lt.u32 %q1, %r2, %r0;\n@%q1 bra LOOP;\nMEET:\n"
-                                "activemask.b32 %r3;\nadd.u32 %r2, %r2, %r3;\nst.global.u32 [%x], %r2;\nret;"));
+    struct rig *r = load(KERNEL(
+        "and.b32 %r1, %r0, 1;\nsetp.eq.u32 %q0, %r1, 0;\nmov.u32 %r2, 0;\n@%q0 bra MEET;\nLOOP:\n"
+        "add.u32 %r2, %r2, 1;\nsetp.lt.u32 %q1, %r2, %r0;\n@%q1 bra LOOP;\nMEET:\n"
+        "activemask.b32 %r3;\nadd.u32 %r2, %r2, %r3;\nst.global.u32 [%x], %r2;\nret;"));
     uint32_t *words;
 
     (void)state;
@@ -73,9 +76,10 @@ static void lanes_that_part_meet_again(void **state)
 
 static void a_lane_with_a_lock_is_not_starved_by_those_that_spin(void **state)
 {
-    struct rig *r = load(KERNEL("SPIN:\natom.global.cas.b32 %r1, [%y0], 0, 1;\nsetp.ne.u32 %q0, %r1, 0;\n@%q0 bra SPIN;\n"
-                                "ld.volatile.global.u32 %r2, [%y0+4];\nadd.u32 %r2, %r2, 1;\n"
-                                "st.volatile.global.u32 [%y0+4], %r2;\natom.global.exch.b32 %r1, [%y0], 0;\nret;"));
+    struct rig *r = load(KERNEL(
+        "SPIN:\natom.global.cas.b32 %r1, [%y0], 0, 1;\nsetp.ne.u32 %q0, %r1, 0;\n@%q0 bra SPIN;\n"
+        "ld.volatile.global.u32 %r2, [%y0+4];\nadd.u32 %r2, %r2, 1;\n"
+        "st.volatile.global.u32 [%y0+4], %r2;\natom.global.exch.b32 %r1, [%y0], 0;\nret;"));
     uint32_t *words;
 
     (void)state;
@@ -101,8 +105,9 @@ static void warp_barriers_in_different_places_meet(void **state)
 
 static void barriers_wait_for_the_threads_that_are_left(void **state)
 {
-    struct rig *r = load(KERNEL("setp.ge.u32 %q0, %r0, 70;\n@%q0 exit;\nred.global.add.u32 [%y0+1024], 1;\nbar.sync 0;\n"
-                                "ld.volatile.global.u32 %r1, [%y0+1024];\nst.global.u32 [%x], %r1;\nret;"));
+    struct rig *r = load(KERNEL(
+        "setp.ge.u32 %q0, %r0, 70;\n@%q0 exit;\nred.global.add.u32 [%y0+1024], 1;\nbar.sync 0;\n"
+        "ld.volatile.global.u32 %r1, [%y0+1024];\nst.global.u32 [%x], %r1;\nret;"));
     uint32_t *words;
 
     (void)state;
@@ -115,11 +120,12 @@ static void barriers_wait_for_the_threads_that_are_left(void **state)
 static void named_barriers_count_threads(void **state)
 {
     /* one warp arrives, one waits; the reduction counts what both brought */
-    struct rig *r = load(KERNEL("setp.lt.u32 %q0, %r0, 32;\n@%q0 bra WAIT;\nst.global.u32 [%y0+512], 5;\n"
-                                "barrier.arrive 3, 64;\nbra OUT;\nWAIT:\nbarrier.sync 3, 64;\n"
-                                "ld.volatile.global.u32 %r1, [%y0+512];\nst.global.u32 [%x], %r1;\nOUT:\n"
-                                "setp.gt.u32 %q1, %r0, 40;\nbarrier.red.popc.u32 %r2, 1, %q1;\n"
-                                "setp.ne.u32 %q2, %r0, 63;\n@%q2 exit;\nst.global.u32 [%y0+516], %r2;\nret;"));
+    struct rig *r =
+        load(KERNEL("setp.lt.u32 %q0, %r0, 32;\n@%q0 bra WAIT;\nst.global.u32 [%y0+512], 5;\n"
+                    "barrier.arrive 3, 64;\nbra OUT;\nWAIT:\nbarrier.sync 3, 64;\n"
+                    "ld.volatile.global.u32 %r1, [%y0+512];\nst.global.u32 [%x], %r1;\nOUT:\n"
+                    "setp.gt.u32 %q1, %r0, 40;\nbarrier.red.popc.u32 %r2, 1, %q1;\n"
+                    "setp.ne.u32 %q2, %r0, 63;\n@%q2 exit;\nst.global.u32 [%y0+516], %r2;\nret;"));
     uint32_t *words;
 
     (void)state;
@@ -133,19 +139,25 @@ static void named_barriers_count_threads(void **state)
 static void faults_say_what_and_where(void **state)
 {
     (void)state;
-    expect_fault(KERNEL("mov.u64 %y1, 4096;\nld.global.u32 %r1, [%y1];\nret;"), 32, EXEC_FAULT_ILLEGAL_ADDRESS);
-    expect_fault(KERNEL("mov.u64 %y1, -4;\nld.global.u64 %y2, [%y1];\nret;"), 1, EXEC_FAULT_MISALIGNED);
-    expect_fault(KERNEL("mov.u64 %y1, -8;\nst.global.v2.u64 [%y1+8], {%y1, %y1};\nret;"), 1, EXEC_FAULT_ILLEGAL_ADDRESS);
+    expect_fault(KERNEL("mov.u64 %y1, 4096;\nld.global.u32 %r1, [%y1];\nret;"), 32,
+                 EXEC_FAULT_ILLEGAL_ADDRESS);
+    expect_fault(KERNEL("mov.u64 %y1, -4;\nld.global.u64 %y2, [%y1];\nret;"), 1,
+                 EXEC_FAULT_MISALIGNED);
+    expect_fault(KERNEL("mov.u64 %y1, -8;\nst.global.v2.u64 [%y1+8], {%y1, %y1};\nret;"), 1,
+                 EXEC_FAULT_ILLEGAL_ADDRESS);
     expect_fault(KERNEL("st.global.u32 [%x+2], %r0;\nret;"), 32, EXEC_FAULT_MISALIGNED);
-    expect_fault(KERNEL(".shared .b32 s[8];\nmov.u32 %r1, s;\nld.shared.u32 %r2, [%r1+32];\nret;"), 1,
-                 EXEC_FAULT_ILLEGAL_ADDRESS);
-    expect_fault(KERNEL(".local .b32 s[8];\nmov.u64 %y1, s;\nld.local.u32 %r2, [%y1+4096];\nret;"), 1,
-                 EXEC_FAULT_ILLEGAL_ADDRESS);
-    expect_fault(KERNEL(".local .b32 s[8];\nmov.u64 %y1, s;\ncvta.local.u64 %y1, %y1;\natom.add.u32 %r1, [%y1+4096], 1;\nret;"),
+    expect_fault(KERNEL(".shared .b32 s[8];\nmov.u32 %r1, s;\nld.shared.u32 %r2, [%r1+32];\nret;"),
+                 1, EXEC_FAULT_ILLEGAL_ADDRESS);
+    expect_fault(KERNEL(".local .b32 s[8];\nmov.u64 %y1, s;\nld.local.u32 %r2, [%y1+4096];\nret;"),
+                 1, EXEC_FAULT_ILLEGAL_ADDRESS);
+    expect_fault(KERNEL(".local .b32 s[8];\nmov.u64 %y1, s;\ncvta.local.u64 %y1, "
+                        "%y1;\natom.add.u32 %r1, [%y1+4096], 1;\nret;"),
                  1, EXEC_FAULT_ILLEGAL_ADDRESS);
     expect_fault(KERNEL("setp.eq.u32 %q0, %r0, 9;\n@%q0 trap;\nret;"), 32, EXEC_FAULT_TRAP);
-    expect_fault(KERNEL("mov.u32 %r1, 16;\nbar.sync %r1;\nret;"), 32, EXEC_FAULT_ILLEGAL_INSTRUCTION);
-    expect_fault(KERNEL("P: .callprototype _ ();\nmov.u64 %y1, 64;\ncall %y1, (), P;\nret;"), 32, EXEC_FAULT_INVALID_PC);
+    expect_fault(KERNEL("mov.u32 %r1, 16;\nbar.sync %r1;\nret;"), 32,
+                 EXEC_FAULT_ILLEGAL_INSTRUCTION);
+    expect_fault(KERNEL("P: .callprototype _ ();\nmov.u64 %y1, 64;\ncall %y1, (), P;\nret;"), 32,
+                 EXEC_FAULT_INVALID_PC);
     expect_fault(KERNEL("bar.sync 1, 64;\nret;"), 32, EXEC_FAULT_DEADLOCK);
 }
 
@@ -162,10 +174,12 @@ static void a_fault_names_its_thread(void **state)
 
 static void recursion_without_end_is_a_fault(void **state)
 {
-    struct rig *r = load(HEAD ".func f(.param .b64 a)\n{\n.reg .b64 %x;\nld.param.u64 %x, [a];\n{\n.param .b64 b;\n"
-                              "st.param.b64 [b], %x;\ncall f, (b);\n}\nret;\n}\n"
-                              ".visible .entry k(.param .u64 p)\n{\n.reg .b64 %x;\nld.param.u64 %x, [p];\n{\n.param .b64 b;\n"
-                              "st.param.b64 [b], %x;\ncall f, (b);\n}\nret;\n}\n");
+    struct rig *r = load(
+        HEAD ".func f(.param .b64 a)\n{\n.reg .b64 %x;\nld.param.u64 %x, [a];\n{\n.param .b64 b;\n"
+             "st.param.b64 [b], %x;\ncall f, (b);\n}\nret;\n}\n"
+             ".visible .entry k(.param .u64 p)\n{\n.reg .b64 %x;\nld.param.u64 %x, [p];\n{\n.param "
+             ".b64 b;\n"
+             "st.param.b64 [b], %x;\ncall f, (b);\n}\nret;\n}\n");
     uint32_t *words;
 
     (void)state;
@@ -186,8 +200,9 @@ static void an_endless_loop_stays_within_its_budget(void **state)
 
 static void what_is_left_out_is_refused_by_name_and_line(void **state)
 {
-    static const char text[] = KERNEL("mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f32 {%f0,%f1,%f2,%f3,%f4,%f5,%f6,%f7}, "
-                                      "{%r0,%r1}, {%r2,%r3}, {%f0,%f1,%f2,%f3,%f4,%f5,%f6,%f7};\nret;");
+    static const char text[] =
+        KERNEL("mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f32 {%f0,%f1,%f2,%f3,%f4,%f5,%f6,%f7}, "
+               "{%r0,%r1}, {%r2,%r3}, {%f0,%f1,%f2,%f3,%f4,%f5,%f6,%f7};\nret;");
     struct ptx_module *module;
     struct ptx_error error;
     struct exec_program *program = NULL;
@@ -204,7 +219,8 @@ static void what_is_left_out_is_refused_by_name_and_line(void **state)
 
 static void frames_that_are_too_large_are_refused(void **state)
 {
-    static const char text[] = HEAD ".visible .entry k()\n{\n.local .b8 a[600000];\n.reg .b64 %x;\nmov.u64 %x, a;\nret;\n}\n";
+    static const char text[] = HEAD
+        ".visible .entry k()\n{\n.local .b8 a[600000];\n.reg .b64 %x;\nmov.u64 %x, a;\nret;\n}\n";
     struct ptx_module *module;
     struct ptx_error error;
     struct exec_program *program = NULL;
