@@ -237,7 +237,8 @@ static void each_call_of_a_whole_session_fails_once(void)
             break;
     }
     printf("# %u calls failed\n", call);
-    CHECK(call > 5 && call < CALLS_MAX);
+    /* Five of them are system calls; the others are the heap's, which a sanitizer may have. */
+    CHECK(call >= (fail_heap_blocks() < 0 ? 5 : 6) && call < CALLS_MAX);
     scene_end(&s);
 }
 
