@@ -281,6 +281,7 @@ int main(int argc, char **argv)
     char path[512], line[MAX_LINE];
     const char *folder = getenv("GSHARE_INSTRUCTIONS"), *problem = NULL;
     FILE *table, *out = NULL;
+    unsigned char *recorded = NULL;
     struct expected expected = {0};
     size_t size = 0;
     unsigned n = 0, failed = 0;
@@ -300,8 +301,8 @@ int main(int argc, char **argv)
         out = fopen(argv[2], "wb");
     snprintf(path, sizeof path, "%s/expected.bin", folder);
     if (!recording && !writing)
-        expected.at = read_file(path, &size);
-    expected.end = expected.at + size;
+        recorded = read_file(path, &size);
+    expected = (struct expected){recorded, recorded ? recorded + size : NULL};
     if (problem || !table || (recording && !out) || (!recording && !writing && !expected.at)) {
         printf("Bail out! %s\n", problem ? problem : path);
         return 1;
@@ -322,6 +323,7 @@ int main(int argc, char **argv)
         }
     }
     fclose(table);
+    free(recorded);
     if (out && fclose(out))
         return 1;
     if (recording)
