@@ -237,8 +237,9 @@ static void each_call_of_a_whole_session_fails_once(void)
             break;
     }
     printf("# %u calls failed\n", call);
-    /* Five of them are system calls; the others are the heap's, which a sanitizer may have. */
-    CHECK(call >= (fail_heap_blocks() < 0 ? 5 : 6) && call < CALLS_MAX);
+    /* At least the first doorbell and the mapping of the host block. How often the dispatcher must
+     * be woken besides is a matter of time, and the heap may be a sanitizer's. */
+    CHECK(call >= 2 && call < CALLS_MAX);
     scene_end(&s);
 }
 
@@ -293,7 +294,8 @@ static void each_call_of_the_server_fails_once(void)
 
 static void each_call_of_the_worker_fails_once(void)
 {
-    each_call_of(FAIL_WORKER, 2);
+    each_call_of(FAIL_WORKER,
+                 0); /* the segment's mapping; the dispatcher's calls are a matter of time */
 }
 
 static const struct test tests[] = {
