@@ -27,8 +27,8 @@ WERROR   ?= -Werror
 DEPS     ?= install
 
 # ---- What the machine has ---------------------------------------------------------------------
-# gshared, gsctl and libgshare need a C compiler only. lz4 and zstd unpack fatbins on the software
-# device, cmocka is for unit tests, jpeg for the demo.
+# gshared, gsctl and libgshare need a C compiler only. lz4 and zstd unpack fatbins (for the software
+# device, and where kernels in them print), cmocka is for unit tests, jpeg for the demo.
 # A number sign in a function call is escaped differently by different makes.
 HASH := \#
 HAVE := $(shell printf '%s\n' cc '$(HASH)if __has_include(<lz4.h>)' lz4 '$(HASH)endif' \
@@ -80,6 +80,10 @@ $(BUILD)/obj/lib/softcuda/%.o: ROOM_CFLAGS := -O3 -fno-math-errno -ffp-contract=
 ifneq ($(findstring thread,$(SANITIZE)),)
 $(BUILD)/obj/lib/softcuda/interp_%.o: ROOM_CFLAGS := -O3 -fno-math-errno -ffp-contract=off -Wno-pass-failed -fno-sanitize=thread
 endif
+
+# What stands in kernels' modules for vprintf, as PTX inside the library.
+$(BUILD)/obj/lib/ptx/printf_pass.o: lib/ptx/print_device.ptx
+$(BUILD)/obj/lib/ptx/printf_pass.o: GS_CFLAGS += -DPTX_FILE='"$(CURDIR)/lib/ptx/print_device.ptx"'
 
 BINS := $(BUILD)/bin/gshared $(BUILD)/bin/gsctl
 LIBS := $(BUILD)/lib/libgshare.so $(BUILD)/lib/libgshare.a $(BUILD)/lib/libgshare-softcuda.so
@@ -136,10 +140,10 @@ $(BUILD)/lib/libgshare-softcuda.so: $(BUILD)/room/softcuda.a $(BUILD)/room/ptx.a
 	    $(BUILD)/room/ptx.a $(BUILD)/room/common.a $(UNPACK_LIBS) -lm $(LDLIBS_RT)
 
 # ---- Programs --------------------------------------------------------------------------------
-$(BUILD)/bin/gshared: $(BUILD)/room/server.a $(BUILD)/room/worker.a $(BUILD)/room/common.a
+$(BUILD)/bin/gshared: $(BUILD)/room/server.a $(BUILD)/room/worker.a $(BUILD)/room/ptx.a $(BUILD)/room/common.a
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
-	$(Q)$(LINK) -o $@ -Wl,--start-group $^ -Wl,--end-group $(LDLIBS_RT)
+	$(Q)$(LINK) -o $@ -Wl,--start-group $^ -Wl,--end-group $(UNPACK_LIBS) $(LDLIBS_RT)
 $(BUILD)/bin/gsctl: $(BUILD)/room/gsctl.a $(BUILD)/room/common.a
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
@@ -178,7 +182,7 @@ $(BUILD)/examples/demo: $(demo_objs) $(BUILD)/lib/libgshare.so
 # kernel<<<...>>> calls reach libgshare through cuda_launch.c, which stands where libcudart would.
 CLANG_CUDA = $(CLANG) -x cuda -nocudainc -nocudalib --cuda-path=/nonexistent -Xclang -target-sdk-version=10.2 \
              --cuda-gpu-arch=sm_70 -O2 -Wall -Wextra -Iinclude
-CLANG_PTX  = $(CLANG_CUDA) --cuda-device-only -Xclang -target-feature -Xclang +ptx64 -S
+CLANG_PTX  = $(CLANG_CUDA) -Ilib --cuda-device-only -Xclang -target-feature -Xclang +ptx64 -S
 $(BUILD)/examples/vector: $(BUILD)/examples/vector.o $(BUILD)/obj/examples/cuda_launch.o | $(BUILD)/lib/libgshare.so
 	$(call say,LINK,$@)
 	$(Q)$(LINK) -o $@ $^ $(call USE_LIBGSHARE,../lib) $(if $(NVCC),-lstdc++)
@@ -273,10 +277,11 @@ test: all tests $(EXAMPLES)
 
 # Fuzz targets, with libFuzzer: make fuzz CC=clang BUILD=build/fuzz SANITIZE=fuzzer-no-link,address,undefined
 FUZZ_TARGETS := $(patsubst %.c,$(BUILD)/%,$(wildcard test/fuzz/fuzz_*.c))
-$(BUILD)/test/fuzz/fuzz_%: $(BUILD)/obj/test/fuzz/fuzz_%.o $(ROOM_ARCHIVES)
+FUZZ_HELPERS := $(patsubst %.c,$(BUILD)/obj/%.o,$(filter-out test/fuzz/fuzz_%,$(wildcard test/fuzz/*.c)))
+$(BUILD)/test/fuzz/fuzz_%: $(BUILD)/obj/test/fuzz/fuzz_%.o $(FUZZ_HELPERS) $(ROOM_ARCHIVES)
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
-	$(Q)$(LINK) -fsanitize=fuzzer -o $@ $< -Wl,--start-group $(filter %.a,$^) -Wl,--end-group $(UNPACK_LIBS) -lm $(LDLIBS_RT)
+	$(Q)$(LINK) -fsanitize=fuzzer -o $@ $(filter %.o,$^) -Wl,--start-group $(filter %.a,$^) -Wl,--end-group $(UNPACK_LIBS) -lm $(LDLIBS_RT)
 fuzz: $(FUZZ_TARGETS)
 
 # ---- Benchmark: bench/rows are the measurements ----------------------------------------------------
@@ -295,7 +300,7 @@ bench: all $(BUILD)/bench/measure
 
 # ---- Kernels kept as PTX, made from the .cu beside them by clang, which needs no toolkit for it ------
 ptx:
-	$(foreach name,test/harness/kernels examples/demo/resize examples/square,$(CLANG_PTX) -o $(name).ptx $(name).cu &&) :
+	$(foreach name,test/harness/kernels examples/demo/resize examples/square lib/ptx/print_device,$(CLANG_PTX) -o $(name).ptx $(name).cu &&) :
 
 # ---- Install ---------------------------------------------------------------------------------
 MAN_PAGES := $(wildcard doc/*.1)

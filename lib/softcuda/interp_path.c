@@ -364,7 +364,8 @@ void warp_abandon(struct warp *w)
         uint32_t mask = w->paths[i].mask;
         while (j) {
             struct join *up = j->up;
-            j->want &= ~(mask | j->got);
+            mask |= j->got; // they are wanted in the joins around it too
+            j->want &= ~mask;
             j->got = 0;
             if (!j->want)
                 join_free(w, j);

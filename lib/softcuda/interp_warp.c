@@ -83,6 +83,14 @@ static bool are_all(const struct warp *w, uint32_t members, uint32_t lanes)
     return !(members & ~w->dead & ~lanes);
 }
 
+// The same but for which slots it names. Of a matrix, whose operands come in many shapes, the very
+// same: its lanes must all be at one instruction anyway (.aligned).
+static bool same_kind(const struct insn *a, const struct insn *b)
+{
+    return a == b || (a->run == b->run && a->mode == b->mode && a->type == b->type &&
+                      a->flags == b->flags && !matrix_function(a));
+}
+
 // Runs every set of waiting paths that is complete by now.
 void warp_recheck_members(struct warp *w)
 {
@@ -93,7 +101,7 @@ void warp_recheck_members(struct warp *w)
         struct group g = {.w = w};
         for (uint32_t k = i; k < w->npaths; k++) {
             struct path *q = &w->paths[k];
-            if (q->state == PATH_MEMBERS && q->members == p->members && q->at->run == p->at->run)
+            if (q->state == PATH_MEMBERS && q->members == p->members && same_kind(q->at, p->at))
                 add_part(&g, q->at, q->frame, q->mask);
         }
         if (!are_all(w, p->members, g.lanes))
@@ -101,10 +109,10 @@ void warp_recheck_members(struct warp *w)
         if (group_function(p->at)(&g))
             w->faulted = true; // found by the loop: whoever completed the group may have exited
         uint32_t members = p->members;
-        insn_fn *run = p->at->run;
+        const struct insn *at = p->at;
         for (uint32_t k = i; k < w->npaths; k++) {
             struct path *q = &w->paths[k];
-            if (q->state == PATH_MEMBERS && q->members == members && q->at->run == run)
+            if (q->state == PATH_MEMBERS && q->members == members && same_kind(q->at, at))
                 q->state = PATH_READY;
         }
     }

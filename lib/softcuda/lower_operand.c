@@ -360,6 +360,10 @@ static uint32_t sreg_value(struct lower *L, const struct ptx_operand *o, unsigne
 uint32_t lower_src(struct lower *L, const struct ptx_operand *o, unsigned bits)
 {
     uint32_t t;
+    if (bits == 128 && o->kind != PTX_OPND_REG) { // a constant has one slot
+        lower_fail(L, -ENOTSUP, "a value of 128 bits that is no register");
+        return 0;
+    }
     switch (o->kind) {
     case PTX_OPND_REG: {
         unsigned have = lower_reg_bits(L, o->reg);
@@ -415,10 +419,20 @@ uint32_t lower_pred(struct lower *L, const struct ptx_operand *o)
     return t;
 }
 
+// Where results of 128 bits go that nobody wants: twice as wide as a temporary.
+static uint32_t wide_sink(struct lower *L)
+{
+    if (!L->wide_sink) {
+        L->wide_sink = L->frame_bytes;
+        L->frame_bytes += LANES * 16;
+    }
+    return L->wide_sink;
+}
+
 uint32_t lower_dst(struct lower *L, const struct ptx_operand *o, unsigned bits)
 {
     if (o->kind == PTX_OPND_SINK || o->kind == PTX_OPND_NONE)
-        return lower_temp(L);
+        return bits == 128 ? wide_sink(L) : lower_temp(L);
     if (o->kind == PTX_OPND_REG && lower_reg_bits(L, o->reg) == bits)
         return L->slot[o->reg];
     lower_fail(L, -EINVAL, "the result needs a register of %u bits", bits);

@@ -217,20 +217,78 @@ static void what_is_left_out_is_refused_by_name_and_line(void **state)
     ptx_module_free(module);
 }
 
-static void frames_that_are_too_large_are_refused(void **state)
+static void expect_refusal(const char *text, const char *word)
 {
-    static const char text[] = HEAD
-        ".visible .entry k()\n{\n.local .b8 a[600000];\n.reg .b64 %x;\nmov.u64 %x, a;\nret;\n}\n";
     struct ptx_module *module;
     struct ptx_error error;
     struct exec_program *program = NULL;
     char log[256];
 
-    (void)state;
-    assert_int_equal(ptx_parse(text, sizeof text - 1, &module, &error), 0);
+    assert_int_equal(ptx_parse(text, strlen(text), &module, &error), 0);
     assert_int_not_equal(exec_program_new(module, &program, log, sizeof log), 0);
     assert_null(program);
+    assert_non_null(strstr(log, word));
     ptx_module_free(module);
+}
+
+/* Each group waits for lanes that will never take part in the same exchange. */
+static void exchanges_of_different_kinds_do_not_meet(void **state)
+{
+#define APART(one, other)                                                                          \
+    KERNEL("setp.lt.u32 %q0, %r0, 16;\n@%q0 bra LOW;\n" one ";\nbra OUT;\nLOW:\n" other            \
+           ";\nOUT:\nret;")
+    (void)state;
+    expect_fault(APART("vote.sync.ballot.b32 %r1, %q0, -1", "vote.sync.all.pred %q1, %q0, -1"), 32,
+                 EXEC_FAULT_DEADLOCK);
+    expect_fault(APART("match.any.sync.b32 %r1, %r0, -1", "match.any.sync.b64 %r1, %y0, -1"), 32,
+                 EXEC_FAULT_DEADLOCK);
+    expect_fault(
+        APART("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%y0,%y1}, {%y2}, {%y3}, {%y4,%y5}",
+              "mma.sync.aligned.m8n8k16.row.col.s32.s8.s8.s32 {%r1,%r2}, {%r3}, {%r4}, {%r5,%r6}"),
+        32, EXEC_FAULT_DEADLOCK);
+#undef APART
+}
+
+/* Nobody wants the result of 128 bits; a constant has not so many. */
+static void values_of_128_bits_live_in_registers(void **state)
+{
+    struct rig *r = load(KERNEL(".reg .b128 %w;\nmov.b128 %w, {%y0, %x};\n"
+                                "mov.b128 _, %w;\nmov.b128 {%y1, %y2}, %w;\n"
+                                "sub.u64 %y2, %y2, %y1;\nst.global.u32 [%x], %y2;\nret;"));
+    uint32_t *words;
+
+    (void)state;
+    assert_int_equal(run(r, 1, 32, &words), EXEC_DONE);
+    for (uint32_t i = 0; i < 32; i++)
+        assert_int_equal(words[i], 4 * i);
+    rig_free(r);
+    expect_refusal(KERNEL(".reg .b128 %w;\nmov.b128 %w, 5;\nret;"), "128 bits");
+}
+
+/* Some lanes wait in a join, some of a call have returned, the others trap: all that was open goes.
+ */
+static void what_a_fault_leaves_open_is_freed(void **state)
+{
+    struct rig *r = load(
+        HEAD ".func f(.param .b32 a)\n{\n.reg .b32 %r;\n.reg .pred %q;\nld.param.u32 %r, [a];\n"
+             "and.b32 %r, %r, 1;\nsetp.eq.u32 %q, %r, 1;\n@%q ret;\ntrap;\n}\n"
+             ".visible .entry k(.param .u64 p)\n{\n.reg .b32 %r;\n.reg .pred %q;\n"
+             "mov.u32 %r, %tid.x;\nsetp.lt.u32 %q, %r, 8;\n@%q bra OUT;\n"
+             "{\n.param .b32 b;\nst.param.b32 [b], %r;\ncall f, (b);\n}\nOUT:\nret;\n}\n");
+    uint32_t *words;
+
+    (void)state;
+    assert_int_equal(run(r, 1, 32, &words), EXEC_FAULT);
+    assert_int_equal(r->fault.kind, EXEC_FAULT_TRAP);
+    rig_free(r);
+}
+
+static void frames_that_are_too_large_are_refused(void **state)
+{
+    (void)state;
+    expect_refusal(HEAD ".visible .entry k()\n{\n.local .b8 a[600000];\n.reg .b64 %x;\n"
+                        "mov.u64 %x, a;\nret;\n}\n",
+                   "bytes of local memory");
 }
 
 int main(void)
@@ -247,6 +305,9 @@ int main(void)
         cmocka_unit_test(recursion_without_end_is_a_fault),
         cmocka_unit_test(an_endless_loop_stays_within_its_budget),
         cmocka_unit_test(what_is_left_out_is_refused_by_name_and_line),
+        cmocka_unit_test(exchanges_of_different_kinds_do_not_meet),
+        cmocka_unit_test(values_of_128_bits_live_in_registers),
+        cmocka_unit_test(what_a_fault_leaves_open_is_freed),
         cmocka_unit_test(frames_that_are_too_large_are_refused),
     };
 
