@@ -1,0 +1,189 @@
+/* See printf_pass.h. In the text
+ *
+ *     .extern .func (.param .b32 r) vprintf (.param .b64 f, .param .b64 a);
+ *     ...
+ *     call.uni (r), vprintf, (f, a);
+ *
+ * the declaration's .extern becomes .visible, both names gshare$vprintf, and the functions' own
+ * text comes behind the last line. So no line is moved: the compiler's messages name the tenant's.
+ */
+#include "ptx/printf_pass.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ptx/lex.h"
+
+extern const char print_device_ptx[];
+__asm__(".section .rodata\n"
+        ".global print_device_ptx\n"
+        ".hidden print_device_ptx\n"
+        ".type print_device_ptx, @object\n"
+        "print_device_ptx:\n"
+        ".incbin \"" PTX_FILE "\"\n"
+        ".byte 0\n"
+        ".size print_device_ptx, . - print_device_ptx\n"
+        ".previous\n");
+
+static const struct redirect {
+    const char *from, *to;
+} redirects[] = {
+    {"vprintf", "gshare$vprintf"},
+    {"__assertfail", "gshare$assertfail"},
+};
+enum { REDIRECTS = sizeof(redirects) / sizeof(redirects[0]) };
+
+/* What the walk is in the middle of. */
+enum place {
+    PLACE_ANY,
+    PLACE_EXTERN,    /* behind .extern */
+    PLACE_FUNC,      /* behind .func: its name comes, or first the list of what it returns */
+    PLACE_RETURNS,   /* in that list */
+    PLACE_PROTOTYPE, /* behind the name of a declaration that was redirected, before its ; */
+};
+
+struct walk {
+    FILE *out;
+    const char *copied; /* the text before it is in OUT */
+    enum place place;
+    bool is_extern;
+    const char *extern_at; /* the dot of the last .extern */
+    bool declared[REDIRECTS];
+    bool defined; /* one of the names is the module's own function */
+    unsigned uses;
+    bool address_64;
+    bool unread; /* the lexer met something that it does not know */
+};
+
+/* OUT goes on with TEXT in the place of LEN bytes at AT. A failed write shows at the end. */
+static void replace(struct walk *w, const char *at, size_t len, const char *text)
+{
+    fwrite(w->copied, 1, (size_t)(at - w->copied), w->out);
+    fputs(text, w->out);
+    w->copied = at + len;
+}
+
+static bool token_is(const struct token *t, int kind, const char *text)
+{
+    return t->kind == kind && t->len == strlen(text) && memcmp(t->text, text, t->len) == 0;
+}
+
+static int redirect_find(const struct token *t)
+{
+    for (int i = 0; i < REDIRECTS; i++)
+        if (token_is(t, TOK_IDENT, redirects[i].from))
+            return i;
+    return -1;
+}
+
+/* A name that is redirected: as the function that is declared, or as one that is used. */
+static void take_name(struct walk *w, const struct token *t, int name)
+{
+    if (w->place == PLACE_FUNC && !w->is_extern) {
+        w->defined = true;
+    } else if (w->place == PLACE_FUNC) {
+        w->declared[name] = true;
+        replace(w, w->extern_at, strlen(".extern"), ".visible");
+        w->place = PLACE_PROTOTYPE;
+    } else {
+        w->uses += w->declared[name];
+    }
+    replace(w, t->text, t->len, redirects[name].to);
+}
+
+static void take_token(struct walk *w, const struct token *t)
+{
+    switch (w->place) {
+    case PLACE_ANY:
+    case PLACE_EXTERN:
+        if (token_is(t, TOK_DOT, "extern")) {
+            w->place = PLACE_EXTERN;
+            w->extern_at = t->text - 1;
+        } else if (token_is(t, TOK_DOT, "func")) {
+            w->is_extern = w->place == PLACE_EXTERN;
+            w->place = PLACE_FUNC;
+        } else {
+            w->place = PLACE_ANY;
+        }
+        break;
+    case PLACE_FUNC:
+        w->place = t->kind == '(' ? PLACE_RETURNS : PLACE_ANY;
+        break;
+    case PLACE_RETURNS:
+        if (t->kind == ')')
+            w->place = PLACE_FUNC;
+        break;
+    case PLACE_PROTOTYPE:
+        /* The definition does not say it, and the two must agree. */
+        if (token_is(t, TOK_DOT, "noreturn"))
+            replace(w, t->text - 1, strlen(".noreturn"), "         ");
+        if (t->kind == ';')
+            w->place = PLACE_ANY;
+        break;
+    }
+}
+
+static void take_text(struct walk *w, const char *ptx, size_t len)
+{
+    struct lexer lexer;
+    struct token t = {.kind = TOK_EOF};
+    bool address_size = false;
+
+    lexer_init(&lexer, ptx, len);
+    for (lexer_next(&lexer, &t); t.kind != TOK_EOF && t.kind != TOK_BAD; lexer_next(&lexer, &t)) {
+        int name = redirect_find(&t);
+
+        if (address_size)
+            w->address_64 = t.kind == TOK_INT && t.value == 64;
+        address_size = token_is(&t, TOK_DOT, "address_size");
+        if (name >= 0)
+            take_name(w, &t, name);
+        else
+            take_token(w, &t);
+    }
+    lexer_deinit(&lexer);
+    w->unread = t.kind == TOK_BAD; /* for the compiler to refuse, in its own words */
+    fwrite(w->copied, 1, (size_t)(ptx + len - w->copied), w->out);
+}
+
+/* The functions, without the lines that begin a module. */
+static const char *device_text(void)
+{
+    static const char last[] = ".address_size 64";
+
+    return strstr(print_device_ptx, last) + sizeof(last) - 1;
+}
+
+bool printf_pass_maybe(const char *ptx, size_t len)
+{
+    for (int i = 0; i < REDIRECTS; i++)
+        if (memmem(ptx, len, redirects[i].from, strlen(redirects[i].from)))
+            return true;
+    return false;
+}
+
+int printf_pass(const char *ptx, size_t len, char **out, size_t *out_len)
+{
+    char *text = NULL;
+    size_t size = 0;
+    struct walk w = {.out = open_memstream(&text, &size), .copied = ptx};
+    bool failed;
+
+    if (!w.out)
+        return -ENOMEM;
+    take_text(&w, ptx, len);
+    fputs("\n", w.out);
+    fputs(device_text(), w.out);
+    failed = ferror(w.out);
+    failed |= fclose(w.out) != 0;
+    if (!failed && w.uses && !w.defined && !w.unread && w.address_64) {
+        *out = text;
+        *out_len = size;
+        return 0;
+    }
+    free(text);
+    return failed ? -ENOMEM : -ENOENT;
+}
