@@ -5,6 +5,7 @@
 
 #include "softcuda/api.h"
 #include "softcuda/api_more.h"
+#include "softcuda/array.h"
 #include "softcuda/context.h"
 #include "softcuda/copy.h"
 #include "softcuda/engine.h"
@@ -40,8 +41,34 @@ static CUresult copy_linear(struct copy *c, uint64_t dst, bool dst_device, uint6
 struct box_side {
     CUmemorytype type;
     uint64_t host, device;
+    CUarray array;
     uint64_t x, y, z, pitch, rows;
 };
+
+static bool within(uint64_t at, uint64_t count, uint64_t all)
+{
+    return at <= all && count <= all - at;
+}
+
+// Part of an array, which lies as its image says.
+static CUresult array_side_of(struct copy_side *side, const struct box_side *b,
+                              const CUDA_MEMCPY3D *box)
+{
+    struct image image;
+    CUresult result = array_describe(b->array, NULL, &image);
+
+    if (result)
+        return result;
+    if (!within(b->x, box->WidthInBytes, (uint64_t)image.width * image.texel_bytes) ||
+        !within(b->y, box->Height, image.height) || !within(b->z, box->Depth, image.depth))
+        return CUDA_ERROR_INVALID_VALUE;
+    *side = (struct copy_side){.address =
+                                   image.address + b->z * image.slice + b->y * image.pitch + b->x,
+                               .pitch = image.pitch,
+                               .slice = image.slice,
+                               .checked = true};
+    return CUDA_SUCCESS;
+}
 
 static CUresult box_side_of(struct copy_side *side, const struct box_side *b,
                             const CUDA_MEMCPY3D *box)
@@ -50,8 +77,10 @@ static CUresult box_side_of(struct copy_side *side, const struct box_side *b,
     uint64_t base = unified || device ? b->device : b->host, first, extent;
     CUresult result;
 
+    if (b->type == CU_MEMORYTYPE_ARRAY)
+        return array_side_of(side, b, box);
     if (!unified && !device && b->type != CU_MEMORYTYPE_HOST)
-        return b->type == CU_MEMORYTYPE_ARRAY ? CUDA_ERROR_NOT_SUPPORTED : CUDA_ERROR_INVALID_VALUE;
+        return CUDA_ERROR_INVALID_VALUE;
     side->pitch = b->pitch ? b->pitch : b->x + box->WidthInBytes;
     if (side->pitch < b->x + box->WidthInBytes && (box->Height > 1 || box->Depth > 1))
         return CUDA_ERROR_INVALID_VALUE;
@@ -78,12 +107,12 @@ CUresult copy_from_3d(struct copy *c, const CUDA_MEMCPY3D *box)
         c->depth = 0; // nothing to move
         return CUDA_SUCCESS;
     }
-    dst = (struct box_side){
-        box->dstMemoryType, (uintptr_t)box->dstHost, box->dstDevice, box->dstXInBytes, box->dstY,
-        box->dstZ,          box->dstPitch,           box->dstHeight};
-    src = (struct box_side){
-        box->srcMemoryType, (uintptr_t)box->srcHost, box->srcDevice, box->srcXInBytes, box->srcY,
-        box->srcZ,          box->srcPitch,           box->srcHeight};
+    dst = (struct box_side){box->dstMemoryType, (uintptr_t)box->dstHost, box->dstDevice,
+                            box->dstArray,      box->dstXInBytes,        box->dstY,
+                            box->dstZ,          box->dstPitch,           box->dstHeight};
+    src = (struct box_side){box->srcMemoryType, (uintptr_t)box->srcHost, box->srcDevice,
+                            box->srcArray,      box->srcXInBytes,        box->srcY,
+                            box->srcZ,          box->srcPitch,           box->srcHeight};
     result = box_side_of(&c->dst, &dst, box);
     return result ? result : box_side_of(&c->src, &src, box);
 }
@@ -334,12 +363,14 @@ static CUDA_MEMCPY3D box_of_2d(const CUDA_MEMCPY2D *flat)
         .srcMemoryType = flat->srcMemoryType,
         .srcHost = flat->srcHost,
         .srcDevice = flat->srcDevice,
+        .srcArray = flat->srcArray,
         .srcPitch = flat->srcPitch,
         .dstXInBytes = flat->dstXInBytes,
         .dstY = flat->dstY,
         .dstMemoryType = flat->dstMemoryType,
         .dstHost = flat->dstHost,
         .dstDevice = flat->dstDevice,
+        .dstArray = flat->dstArray,
         .dstPitch = flat->dstPitch,
         .WidthInBytes = flat->WidthInBytes,
         .Height = flat->Height,

@@ -16,7 +16,8 @@ CUAPI CUresult cuGetProcAddress(const char *symbol, void **function, int version
 
 static const struct entry entries[] = {
 #define ENTRY(name, arguments) {#name, (void *)name},
-    CUDA_ABI_FUNCTIONS(ENTRY) CUDA_ABI_FUNCTIONS_NEWER(ENTRY) API_MORE_FUNCTIONS(ENTRY)
+    CUDA_ABI_FUNCTIONS(ENTRY) CUDA_ABI_FUNCTIONS_NEWER(ENTRY) CUDA_ABI_TEXTURE_FUNCTIONS(ENTRY)
+        API_MORE_FUNCTIONS(ENTRY)
 #undef ENTRY
 };
 

@@ -4,22 +4,6 @@
 
 #include "softcuda/api.h"
 
-typedef struct {
-    size_t srcXInBytes, srcY;
-    CUmemorytype srcMemoryType;
-    const void *srcHost;
-    CUdeviceptr srcDevice;
-    CUarray srcArray;
-    size_t srcPitch;
-    size_t dstXInBytes, dstY;
-    CUmemorytype dstMemoryType;
-    void *dstHost;
-    CUdeviceptr dstDevice;
-    CUarray dstArray;
-    size_t dstPitch;
-    size_t WidthInBytes, Height;
-} CUDA_MEMCPY2D;
-
 #define API_MORE_FUNCTIONS(X)                                                                      \
     X(cuCtxCreate_v2, (CUcontext * context, unsigned int flags, CUdevice device))                  \
     X(cuCtxCreate_v3,                                                                              \
@@ -30,11 +14,6 @@ typedef struct {
     X(cuMemHostGetFlags, (unsigned int *flags, void *address))                                     \
     X(cuPointerGetAttributes,                                                                      \
       (unsigned int count, CUpointer_attribute *attributes, void **values, CUdeviceptr address))   \
-    X(cuMemcpy2D_v2, (const CUDA_MEMCPY2D *copy))                                                  \
-    X(cuMemcpy2DUnaligned_v2, (const CUDA_MEMCPY2D *copy))                                         \
-    X(cuMemcpy2DAsync_v2, (const CUDA_MEMCPY2D *copy, CUstream stream))                            \
-    X(cuMemcpy3D_v2, (const CUDA_MEMCPY3D *copy))                                                  \
-    X(cuMemcpy3DAsync_v2, (const CUDA_MEMCPY3D *copy, CUstream stream))                            \
     X(cuMemAllocPitch_v2,                                                                          \
       (CUdeviceptr * address, size_t * pitch, size_t width, size_t height, unsigned int element))  \
     X(cuMemsetD2D8_v2,                                                                             \

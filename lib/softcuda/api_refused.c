@@ -4,23 +4,16 @@
 // None looks at its arguments, so none is declared with them: the ABI lets a callee ignore what it
 // is given.
 #define REFUSED_FUNCTIONS(X)                                                                       \
-    X(cuArrayCreate_v2)                                                                            \
-    X(cuArray3DCreate_v2)                                                                          \
-    X(cuArrayDestroy)                                                                              \
-    X(cuArrayGetDescriptor_v2)                                                                     \
     X(cuMipmappedArrayCreate)                                                                      \
-    X(cuMemcpyAtoD_v2)                                                                             \
-    X(cuMemcpyDtoA_v2)                                                                             \
-    X(cuMemcpyAtoH_v2)                                                                             \
-    X(cuMemcpyHtoA_v2)                                                                             \
+    X(cuMipmappedArrayDestroy)                                                                     \
+    X(cuMipmappedArrayGetLevel)                                                                    \
     X(cuMemcpyPeer)                                                                                \
     X(cuMemcpyPeerAsync)                                                                           \
     X(cuMemcpyBatchAsync)                                                                          \
-    X(cuTexObjectCreate)                                                                           \
-    X(cuTexObjectDestroy)                                                                          \
+    X(cuTexObjectGetResourceViewDesc)                                                              \
     X(cuTexRefSetArray)                                                                            \
-    X(cuSurfObjectCreate)                                                                          \
-    X(cuSurfObjectDestroy)                                                                         \
+    X(cuTexRefSetAddress_v2)                                                                       \
+    X(cuTexRefCreate)                                                                              \
     X(cuModuleGetTexRef)                                                                           \
     X(cuModuleGetSurfRef)                                                                          \
     X(cuStreamBeginCapture_v2)                                                                     \

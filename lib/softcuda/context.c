@@ -10,7 +10,9 @@
 #include "softcuda/heap.h"
 #include "softcuda/memory.h"
 #include "softcuda/module.h"
+#include "softcuda/object.h"
 #include "softcuda/stream.h"
+#include "softcuda/texture.h"
 
 enum {
     STACK_DEPTH = 64,
@@ -190,6 +192,8 @@ static CUresult root_open(CUcontext c, uint32_t flags)
         .print = device_print,
         .allocate = device_allocate,
         .release = device_release,
+        .texture = texture_look_up,
+        .surface = surface_look_up,
         .context = c,
         .sm_count = c->sm_count,
         .clock_khz = device_config()->clock_khz,
@@ -229,6 +233,7 @@ static void root_close(CUcontext c)
     stream_destroy(c->legacy);
     stream_destroy(c->per_thread);
     c->legacy = c->per_thread = NULL;
+    object_release_owner(c);
     alloc_release_owner(c);
     host_release_owner(c);
     region_free(c);

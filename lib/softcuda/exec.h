@@ -57,6 +57,9 @@ uint64_t exec_program_function(const struct exec_program *program, const struct 
 
 // ---- Grids
 
+struct image; // texel.h
+struct texture;
+
 // What a kernel asks of its device outside memory. Called by engine threads, several at once.
 struct exec_device {
     // Device printf: LENGTH bytes, formatted.
@@ -65,6 +68,10 @@ struct exec_device {
     // an address that allocate did not give: the kernel then faults (EXEC_FAULT_ILLEGAL_ADDRESS).
     uint64_t (*allocate)(void *context, uint64_t size);
     bool (*release)(void *context, uint64_t address);
+    // The texture or surface of a handle: NULL where there is none, else good until the turn ends.
+    // A device without any has NULL here.
+    const struct texture *(*texture)(void *context, uint64_t handle);
+    const struct image *(*surface)(void *context, uint64_t handle);
     void *context;
 
     uint32_t sm_count;    // %nsmid

@@ -294,6 +294,11 @@ CUresult range_set_access(uint64_t base, uint32_t access)
     return CUDA_SUCCESS;
 }
 
+void memory_wait_turns(void)
+{
+    views_wait();
+}
+
 enum memory_place memory_locate(uint64_t address, uint64_t size)
 {
     enum memory_place place = MEMORY_UNKNOWN;

@@ -48,6 +48,8 @@ CUresult range_insert(const struct range *range);
 // Takes it out and waits until no engine thread can still see it; then the caller may unmap.
 void range_remove(uint64_t base);
 CUresult range_set_access(uint64_t base, uint32_t access);
+// Waits until every turn of an engine thread that is open now has ended.
+void memory_wait_turns(void);
 
 CUresult memory_charge(uint64_t bytes);
 void memory_discharge(uint64_t bytes);
