@@ -240,8 +240,9 @@ static int describe_kernels(struct exec_program *p, const struct shared_layout *
 }
 
 // What is known of a kernel only after everything was lowered.
-static void finish_kernels(struct exec_program *p, const struct shared_layout *shared)
+static void finish_kernels(struct exec_program *p, struct shared_layout *shared)
 {
+    shared_layout_close_stacks(shared, p);
     for (size_t i = 0; i < p->nkernels; i++) {
         struct exec_kernel *k = &p->kernels[i];
         struct kernel_layout *layout = &p->layouts[i];
@@ -250,7 +251,7 @@ static void finish_kernels(struct exec_program *p, const struct shared_layout *s
         k->registers = registers < 16 ? 16 : registers > 255 ? 255 : registers;
         k->shared_bytes = layout->static_shared;
         k->local_bytes = c->local_bytes;
-        k->uses_dynamic_stack = !shared_layout_stack(shared, p, k->func, &layout->stack_static);
+        k->uses_dynamic_stack = !shared_layout_stack(shared, k->func, &layout->stack_static);
     }
 }
 

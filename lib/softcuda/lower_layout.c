@@ -12,11 +12,13 @@
 
 enum {
     SHARED_LIMIT = 227 << 10,
+    STACK_LIMIT = 1 << 20,
     CLOSURE_ROUNDS = 64, // longest chain of calls that is followed exactly
 };
 
 struct reach {
     uint64_t shared_end; // of the common variables that it names, then that it can reach
+    uint32_t stack;      // bytes that its calls take
     uint32_t *callees;
     uint32_t ncallees, room;
     bool unbounded; // indirect calls, alloca
@@ -30,7 +32,7 @@ struct shared_layout {
     uint64_t *func_bytes; // of them
     struct reach *reach;  // by function
     uint64_t common_end;
-    bool deep; // call chains did not come to an end: recursion, most likely
+    uint32_t dynamic_align; // of the unsized variables
 };
 
 static uint64_t align_up(uint64_t x, uint64_t to)
@@ -110,7 +112,10 @@ static bool scan_func(const struct shared_layout *s, const struct ptx_func *f, s
             const struct ptx_operand *o = &inst->ops[k];
             if (o->kind == PTX_OPND_REG)
                 r->indirect = r->unbounded = true;
-            if (o->kind == PTX_OPND_FUNC && !reach_add(r, o->func->id))
+            if (o->kind != PTX_OPND_FUNC)
+                continue;
+            const struct ptx_func *callee = o->func->alias ? o->func->alias : o->func;
+            if (!reach_add(r, callee->id))
                 return false;
         }
     }
@@ -149,6 +154,9 @@ static int place_common(struct shared_layout *s, char *log, size_t log_size)
     uint64_t end = 0;
     for (uint32_t i = 0; i < m->nvars; i++) {
         const struct ptx_var *v = m->vars[i];
+        if (v->space == PTX_SPACE_SHARED && v->unsized && v->align > s->dynamic_align &&
+            v->align <= 1024)
+            s->dynamic_align = v->align;
         if (!is_sized_shared(v))
             continue;
         if (v->size > SHARED_LIMIT) {
@@ -203,6 +211,7 @@ int shared_layout_new(const struct ptx_module *m, struct shared_layout **out, ch
     if (!s)
         return -ENOMEM;
     s->module = m;
+    s->dynamic_align = 16;
     s->module_at = calloc(m->nvars + 1, sizeof *s->module_at);
     s->func_base = calloc(m->nfuncs + 1, sizeof *s->func_base);
     s->func_bytes = calloc(m->nfuncs + 1, sizeof *s->func_bytes);
@@ -254,42 +263,41 @@ void shared_layout_kernel(const struct shared_layout *s, const struct ptx_func *
                           struct kernel_layout *out)
 {
     uint64_t end = s->func_base[f->id] + s->func_bytes[f->id];
-    uint64_t align = 16;
-    for (uint32_t i = 0; i < s->module->nvars; i++) {
-        const struct ptx_var *v = s->module->vars[i];
-        if (v->space == PTX_SPACE_SHARED && v->unsized && v->align > align && v->align <= 1024)
-            align = v->align;
-    }
     out->static_shared = (uint32_t)end;
-    out->dynamic_shared = (uint32_t)align_up(end, align);
+    out->dynamic_shared = (uint32_t)align_up(end, s->dynamic_align);
 }
 
-// Depth first, with a bound on depth: a longer chain counts as unbounded.
-static bool stack_need(const struct shared_layout *s, const struct exec_program *p, uint32_t func,
-                       unsigned depth, uint64_t *steps, uint32_t *bytes)
+// A call takes what the callee has of local memory and what its own calls take. True: something
+// changed. LAST: where it does, it goes on for ever, which is recursion.
+static bool grow_stacks(struct shared_layout *s, const struct exec_program *p, bool last)
 {
-    const struct reach *r = &s->reach[func];
-    uint32_t most = 0;
-    if (depth > 24 || ++*steps > 100000)
-        return false;
-    for (uint32_t k = 0; k < r->ncallees; k++) {
-        const struct code *c = p->codes[r->callees[k]];
-        uint32_t below = 0;
-        if (!c)
-            continue;
-        if (!stack_need(s, p, r->callees[k], depth + 1, steps, &below))
-            return false;
-        uint32_t need = c->local_bytes + CALL_STACK_BYTES + below;
-        most = need > most ? need : most;
+    bool changed = false;
+    for (uint32_t i = 0; i < s->module->nfuncs; i++) {
+        struct reach *r = &s->reach[i];
+        for (uint32_t k = 0; k < r->ncallees; k++) {
+            const struct reach *callee = &s->reach[r->callees[k]];
+            const struct code *c = p->codes[r->callees[k]];
+            uint32_t need = c ? c->local_bytes + CALL_STACK_BYTES + callee->stack : 0;
+            bool unbounded = callee->unbounded || need > STACK_LIMIT || (last && need > r->stack);
+            if (need > STACK_LIMIT)
+                need = STACK_LIMIT;
+            changed |= need > r->stack || (unbounded && !r->unbounded);
+            r->stack = need > r->stack ? need : r->stack;
+            r->unbounded |= unbounded;
+        }
     }
-    *bytes = most;
-    return true;
+    return changed;
 }
 
-bool shared_layout_stack(const struct shared_layout *s, const struct exec_program *p,
-                         const struct ptx_func *f, uint32_t *bytes)
+void shared_layout_close_stacks(struct shared_layout *s, const struct exec_program *p)
 {
-    uint64_t steps = 0;
-    *bytes = 0;
-    return !s->reach[f->id].unbounded && stack_need(s, p, f->id, 0, &steps, bytes);
+    for (int round = 0; round < 2 * CLOSURE_ROUNDS; round++)
+        if (!grow_stacks(s, p, round >= CLOSURE_ROUNDS))
+            return;
+}
+
+bool shared_layout_stack(const struct shared_layout *s, const struct ptx_func *f, uint32_t *bytes)
+{
+    *bytes = s->reach[f->id].stack;
+    return !s->reach[f->id].unbounded;
 }

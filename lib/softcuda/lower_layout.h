@@ -16,9 +16,10 @@ uint64_t *shared_layout_take(struct shared_layout *s);
 void shared_layout_func(const struct shared_layout *s, const struct ptx_func *f, uint64_t *at);
 void shared_layout_kernel(const struct shared_layout *s, const struct ptx_func *f,
                           struct kernel_layout *out);
+// When all functions of P are lowered: what their calls take of the stack.
+void shared_layout_close_stacks(struct shared_layout *s, const struct exec_program *p);
 // The call stack F needs at most, where recursion, alloca and indirect calls leave a bound: else
 // false.
-bool shared_layout_stack(const struct shared_layout *s, const struct exec_program *p,
-                         const struct ptx_func *f, uint32_t *bytes);
+bool shared_layout_stack(const struct shared_layout *s, const struct ptx_func *f, uint32_t *bytes);
 
 #endif

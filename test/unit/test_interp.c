@@ -188,6 +188,30 @@ static void recursion_without_end_is_a_fault(void **state)
     rig_free(r);
 }
 
+/* The stack of a kernel that calls without recursion is as deep as its calls need, by whatever
+ * name. */
+static void calls_by_another_name_have_their_stack_and_shared_memory(void **state)
+{
+    struct rig *r =
+        load(HEAD ".func (.param .b32 o) deep(.param .b32 a)\n{\n.local .b8 room[3000];\n"
+                  ".shared .b32 s[4];\n.reg .b32 %r<3>;\n.reg .b64 %x;\nmov.u64 %x, room;\n"
+                  "ld.param.u32 %r0, [a];\nst.local.u32 [%x+2996], %r0;\nst.shared.u32 [s], %r0;\n"
+                  "ld.local.u32 %r1, [%x+2996];\nst.param.b32 [o], %r1;\nret;\n}\n"
+                  ".func (.param .b32 o) other(.param .b32 a);\n.alias other, deep;\n"
+                  ".visible .entry k(.param .u64 p)\n{\n.shared .b32 t[4];\n.reg .b32 %r<4>;\n"
+                  ".reg .b64 %x;\nld.param.u64 %x, [p];\nmov.u32 %r0, 5;\nst.shared.u32 [t], %r0;\n"
+                  "mov.u32 %r1, 7;\n{\n.param .b32 b;\n.param .b32 o;\nst.param.b32 [b], %r1;\n"
+                  "call (o), other, (b);\nld.param.b32 %r2, [o];\n}\nld.shared.u32 %r3, [t];\n"
+                  "add.u32 %r2, %r2, %r3;\nst.global.u32 [%x], %r2;\nret;\n}\n");
+    uint32_t *words;
+
+    (void)state;
+    assert_int_equal(run(r, 1, 1, &words), EXEC_DONE);
+    assert_int_equal(words[0], 12);
+    assert_false(exec_program_kernel(r->program, 0)->uses_dynamic_stack);
+    rig_free(r);
+}
+
 static void an_endless_loop_stays_within_its_budget(void **state)
 {
     struct rig *r = load(KERNEL("LOOP:\nadd.u32 %r1, %r1, 1;\nbra LOOP;"));
@@ -303,6 +327,7 @@ int main(void)
         cmocka_unit_test(faults_say_what_and_where),
         cmocka_unit_test(a_fault_names_its_thread),
         cmocka_unit_test(recursion_without_end_is_a_fault),
+        cmocka_unit_test(calls_by_another_name_have_their_stack_and_shared_memory),
         cmocka_unit_test(an_endless_loop_stays_within_its_budget),
         cmocka_unit_test(what_is_left_out_is_refused_by_name_and_line),
         cmocka_unit_test(exchanges_of_different_kinds_do_not_meet),
