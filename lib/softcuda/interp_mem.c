@@ -96,7 +96,8 @@ int op_cp_async(struct warp *w, const struct insn *in, uint32_t mask)
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         unsigned l = (unsigned)__builtin_ctz(rest);
         uint32_t some = !(reads >> l & 1) ? 0 : limit && limit[l] < bytes ? limit[l] : bytes;
-        memcpy(mem_pointer(to[l]), mem_pointer(from[l]), some);
+        if (some) // else there is no source
+            memcpy(mem_pointer(to[l]), mem_pointer(from[l]), some);
         memset((uint8_t *)mem_pointer(to[l]) + some, 0, bytes - some);
     }
     return STEP_NEXT;
