@@ -158,6 +158,15 @@ static bool build_simple(struct parser *p, const struct raw *r, const struct ptx
     }
 }
 
+/* The first coordinate of a layered texture or surface is an index. */
+static bool is_layer(const struct ptx_desc *desc, const struct ptx_inst *inst, uint32_t i)
+{
+    return desc->kind == PTX_DESC_COORD && i == 0 &&
+           (inst->geom == PTX_GEOM_A1D || inst->geom == PTX_GEOM_A2D ||
+            inst->geom == PTX_GEOM_ACUBE || inst->geom == PTX_GEOM_2DMS ||
+            inst->geom == PTX_GEOM_A2DMS);
+}
+
 /* Type of each of N elements of a list. */
 static enum ptx_type element_type(const struct ptx_inst *inst, enum ptx_type type, uint32_t n)
 {
@@ -209,7 +218,8 @@ static bool build_list(struct parser *p, const struct raw *r, const struct ptx_d
             return parser_fail(p, &child.tok,
                                is_destination ? "expected a register as destination"
                                               : "'_' has no value");
-        if (!build_simple(p, &child, inst, element, &out->list[i]))
+        if (!build_simple(p, &child, inst, is_layer(desc, inst, i) ? PTX_T_U32 : element,
+                          &out->list[i]))
             return false;
     }
     return true;

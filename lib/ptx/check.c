@@ -122,47 +122,6 @@ static bool check_cp_async(struct parser *p, const struct ptx_inst *inst, const 
     return true;
 }
 
-/* How many coordinates a geometry has, with the index of its layer or sample. */
-static unsigned coordinates(enum ptx_geom geom)
-{
-    switch (geom) {
-    case PTX_GEOM_NONE:
-        return 0;
-    case PTX_GEOM_1D:
-        return 1;
-    case PTX_GEOM_2D:
-    case PTX_GEOM_A1D:
-        return 2;
-    case PTX_GEOM_3D:
-    case PTX_GEOM_A2D:
-    case PTX_GEOM_CUBE:
-    case PTX_GEOM_2DMS:
-        return 3;
-    case PTX_GEOM_ACUBE:
-    case PTX_GEOM_A2DMS:
-        return 4;
-    }
-    return 0;
-}
-
-static bool check_texture(struct parser *p, const struct ptx_inst *inst, const struct token *at)
-{
-    const struct ptx_form *form = &ptx_forms[inst->form];
-    unsigned need = coordinates(inst->geom), have = 0, i;
-
-    for (i = 0; i < inst->nops; i++)
-        if (form->opnds[i].kind == PTX_DESC_COORD)
-            have = inst->ops[i].kind == PTX_OPND_VEC ? inst->ops[i].count : 1;
-    if (have < need || have > 4)
-        return parser_fail(p, at, "%s: expected %u coordinates, found %u", ptx_op_name(inst->op),
-                           need, have);
-    for (i = 0; i < inst->nops; i++)
-        if (form->opnds[i].kind == PTX_DESC_VEC && inst->ops[i].kind == PTX_OPND_VEC &&
-            inst->ops[i].count > 4)
-            return parser_fail(p, at, "%s: a list of more than 4", ptx_op_name(inst->op));
-    return true;
-}
-
 static bool check_mov(struct parser *p, const struct ptx_inst *inst, const struct token *at)
 {
     if (inst->ops[0].kind == PTX_OPND_VEC && inst->ops[1].kind == PTX_OPND_VEC)
@@ -209,8 +168,7 @@ bool inst_check(struct parser *p, const struct ptx_inst *inst, const struct toke
         return matrix_check(p, inst, at);
     case PTX_CLASS_TEX:
     case PTX_CLASS_SURF:
-        return inst->op == PTX_OP_TXQ || inst->op == PTX_OP_SUQ ||
-               (check_vector(p, inst, at) && check_texture(p, inst, at));
+        return check_vector(p, inst, at) && texture_check(p, inst, at);
     default:
         break;
     }

@@ -192,5 +192,6 @@ bool parse_call(struct parser *p, struct ptx_inst *inst, const struct token *at)
 /* ---- check.c, check_matrix.c: what the form does not say ---- */
 bool inst_check(struct parser *p, const struct ptx_inst *inst, const struct token *at);
 bool matrix_check(struct parser *p, const struct ptx_inst *inst, const struct token *at);
+bool texture_check(struct parser *p, const struct ptx_inst *inst, const struct token *at);
 
 #endif
