@@ -1,5 +1,4 @@
-/* Atomics aggregated over the lanes that happen to be active; match over equal keys.
- * clang: no */
+/* Atomics aggregated over the lanes that happen to be active; match over equal keys. */
 #include "corpus.h"
 
 #ifdef DEVICE_CODE

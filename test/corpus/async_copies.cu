@@ -1,5 +1,4 @@
-/* cp.async with groups, cuda::barrier-like mbarriers, named barriers between producers and consumers.
- * clang: no */
+/* cp.async with groups, cuda::barrier-like mbarriers, named barriers between producers and consumers. */
 #include "corpus.h"
 
 #ifdef DEVICE_CODE

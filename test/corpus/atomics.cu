@@ -1,5 +1,4 @@
-/* Every atomic of 32 and 64 bits, in global and shared memory, f32 and f64 sums.
- * clang: no */
+/* Every atomic of 32 and 64 bits, in global and shared memory, f32 and f64 sums. */
 #include "corpus.h"
 
 #ifdef DEVICE_CODE

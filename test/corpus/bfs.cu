@@ -1,5 +1,4 @@
-/* Breadth-first search by frontiers, with compare-and-swap.
- * clang: no */
+/* Breadth-first search by frontiers, with compare-and-swap. */
 #include "corpus.h"
 
 #ifdef DEVICE_CODE

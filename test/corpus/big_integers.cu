@@ -1,5 +1,4 @@
-/* Products and sums of 256-bit integers with carry chains in inline PTX, against __int128 by hand.
- * clang: no */
+/* Products and sums of 256-bit integers with carry chains in inline PTX, against __int128 by hand. */
 #include "corpus.h"
 
 #ifdef DEVICE_CODE

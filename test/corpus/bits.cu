@@ -1,5 +1,4 @@
-/* Counting and moving bits: popc, clz, ffs, brev, byte_perm, funnel shifts, dp4a.
- * clang: no */
+/* Counting and moving bits: popc, clz, ffs, brev, byte_perm, funnel shifts, dp4a. */
 #include "corpus.h"
 
 #ifdef DEVICE_CODE

@@ -1,5 +1,4 @@
-/* Option prices: exp, log, sqrt, erfc in f32 and f64.
- * clang: no */
+/* Option prices: exp, log, sqrt, erfc in f32 and f64. */
 #include "corpus.h"
 
 #ifdef DEVICE_CODE

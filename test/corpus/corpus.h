@@ -7,13 +7,7 @@
 #ifndef GS_TEST_CORPUS_CORPUS_H
 #define GS_TEST_CORPUS_CORPUS_H
 
-#ifdef __CUDA__ /* clang without the toolkit's headers */
-#ifndef __NVCC__
-#include "../../examples/cuda_words.h"
-#endif
-#endif
-
-#if defined(__CUDACC__) || defined(__CUDA__)
+#ifdef __CUDACC__
 #define DEVICE_CODE 1
 #define KERNEL      extern "C" __global__ void
 #define INDEX       (blockIdx.x * blockDim.x + threadIdx.x)
@@ -58,14 +52,20 @@ uint32_t random_u32(void);
 float random_f32(float low, float high);
 void *scratch(size_t bytes); /* zeroed; freed behind the case */
 
-void corpus_add(const char *name, void (*run)(void));
+void corpus_add(const char *name, void (*run)(void), const char *refused_for);
 #define CASE(name)                                                                                 \
     static void name##_run(void);                                                                  \
     __attribute__((constructor)) static void name##_add(void)                                      \
     {                                                                                              \
-        corpus_add(#name, name##_run);                                                             \
+        corpus_add(#name, name##_run, NULL);                                                       \
     }                                                                                              \
     static void name##_run(void)
+/* A case whose module must not load, and the error log must name WORD. */
+#define CASE_REFUSED(name, word)                                                                   \
+    __attribute__((constructor)) static void name##_add(void)                                      \
+    {                                                                                              \
+        corpus_add(#name, NULL, word);                                                             \
+    }
 #endif
 
 #endif

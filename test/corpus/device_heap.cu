@@ -1,5 +1,4 @@
-/* malloc and free in kernels: lists built by one launch and walked by the next.
- * clang: no */
+/* malloc and free in kernels: lists built by one launch and walked by the next. */
 #include "corpus.h"
 
 #ifdef DEVICE_CODE

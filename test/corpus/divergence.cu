@@ -1,5 +1,4 @@
-/* Lanes that part and meet in every way: nested branches, early exits and returns, warp barriers in different places.
- * clang: no */
+/* Lanes that part and meet in every way: nested branches, early exits and returns, warp barriers in different places. */
 #include "corpus.h"
 
 #ifdef DEVICE_CODE

@@ -1,5 +1,4 @@
-/* Levenshtein distance along anti-diagonals; a longest common subsequence per thread.
- * clang: no */
+/* Levenshtein distance along anti-diagonals; a longest common subsequence per thread. */
 #include "corpus.h"
 
 #ifdef DEVICE_CODE

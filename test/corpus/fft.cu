@@ -1,5 +1,4 @@
-/* A radix-2 FFT of one block, with twiddles by sincospi.
- * clang: no */
+/* A radix-2 FFT of one block, with twiddles by sincospi. */
 #include "corpus.h"
 
 #ifdef DEVICE_CODE

@@ -1,5 +1,4 @@
-/* Tables of functions in global memory, called with targets that differ within a warp.
- * clang: no */
+/* Tables of functions in global memory, called with targets that differ within a warp. */
 #include "corpus.h"
 
 #ifdef DEVICE_CODE

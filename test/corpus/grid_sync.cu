@@ -1,5 +1,5 @@
 /* Cooperative groups: grid.sync, tiles, coalesced groups.
- * clang: no */
+ * clang-std: c++03: there cooperative_groups.h does without libcu++, which clang 14 does not take. */
 #include "corpus.h"
 
 #ifdef DEVICE_CODE

@@ -1,5 +1,4 @@
-/* binary16 and bfloat16: scalars, pairs, conversions, comparisons.
- * clang: no */
+/* binary16 and bfloat16: scalars, pairs, conversions, comparisons. */
 #include "corpus.h"
 
 #ifdef DEVICE_CODE

@@ -1,5 +1,4 @@
-/* 64-bit arithmetic, division and remainder of every width and sign, high products, saturation.
- * clang: no */
+/* 64-bit arithmetic, division and remainder of every width and sign, high products, saturation. */
 #include "corpus.h"
 
 #ifdef DEVICE_CODE

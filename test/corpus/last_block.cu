@@ -1,5 +1,4 @@
-/* A reduction in one launch: blocks count themselves, and the last one adds up what the others left.
- * clang: no */
+/* A reduction in one launch: blocks count themselves, and the last one adds up what the others left. */
 #include "corpus.h"
 
 #ifdef DEVICE_CODE

@@ -1,5 +1,4 @@
-/* Arrays in local memory: indexed at run time, addressed through pointers, passed on.
- * clang: no */
+/* Arrays in local memory: indexed at run time, addressed through pointers, passed on. */
 #include "corpus.h"
 
 #ifdef DEVICE_CODE

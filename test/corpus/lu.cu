@@ -1,5 +1,4 @@
-/* LU decomposition with pivoting of a small f64 matrix per block, and its solution.
- * clang: no */
+/* LU decomposition with pivoting of a small f64 matrix per block, and its solution. */
 #include "corpus.h"
 
 #ifdef DEVICE_CODE

@@ -1,5 +1,4 @@
-/* The f32 library: exponentials, logarithms, trigonometry with large arguments, and the fast intrinsics.
- * clang: no */
+/* The f32 library: exponentials, logarithms, trigonometry with large arguments, and the fast intrinsics. */
 #include "corpus.h"
 
 #ifdef DEVICE_CODE

@@ -1,5 +1,4 @@
-/* The f64 library, which builds on fma, bit fiddling and approximate reciprocals.
- * clang: no */
+/* The f64 library, which builds on fma, bit fiddling and approximate reciprocals. */
 #include "corpus.h"
 
 #ifdef DEVICE_CODE

@@ -1,5 +1,4 @@
-/* mma.sync and ldmatrix in inline PTX, with the fragments spelled out: f16, bf16, tf32, s8.
- * clang: no */
+/* mma.sync and ldmatrix in inline PTX, with the fragments spelled out: f16, bf16, tf32, s8. */
 #include "corpus.h"
 
 #ifdef DEVICE_CODE

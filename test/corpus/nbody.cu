@@ -1,5 +1,4 @@
-/* Forces among bodies, through tiles of float4 in shared memory.
- * clang: no */
+/* Forces among bodies, through tiles of float4 in shared memory. */
 #include "corpus.h"
 
 #ifdef DEVICE_CODE

@@ -1,5 +1,4 @@
-/* printf from kernels: its result, and that it disturbs nothing. What it prints is the driver's matter.
- * clang: no */
+/* printf from kernels: its result, and that it disturbs nothing. What it prints is the driver's matter. */
 #include "corpus.h"
 
 #ifdef DEVICE_CODE

@@ -1,5 +1,4 @@
-/* A radix sort by one block, bit by bit, with ballots for the ranks.
- * clang: no */
+/* A radix sort by one block, bit by bit, with ballots for the ranks. */
 #include "corpus.h"
 
 #ifdef DEVICE_CODE

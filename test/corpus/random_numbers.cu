@@ -1,5 +1,4 @@
-/* Generators: xorwow and Philox; a Monte Carlo estimate of pi that must agree to the last hit.
- * clang: no */
+/* Generators: xorwow and Philox; a Monte Carlo estimate of pi that must agree to the last hit. */
 #include "corpus.h"
 
 #ifdef DEVICE_CODE

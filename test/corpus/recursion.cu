@@ -1,5 +1,4 @@
-/* Recursion: Fibonacci, Ackermann with few arguments, quicksort, each lane another depth.
- * clang: no */
+/* Recursion: Fibonacci, Ackermann with few arguments, quicksort, each lane another depth. */
 #include "corpus.h"
 
 #ifdef DEVICE_CODE

@@ -1,5 +1,4 @@
-/* Sum, minimum and maximum by shuffles within warps.
- * clang: no */
+/* Sum, minimum and maximum by shuffles within warps. */
 #include "corpus.h"
 
 #ifdef DEVICE_CODE

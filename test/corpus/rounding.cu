@@ -1,5 +1,4 @@
-/* Sums, products, quotients and roots with each rounding mode, and conversions with saturation.
- * clang: no */
+/* Sums, products, quotients and roots with each rounding mode, and conversions with saturation. */
 #include "corpus.h"
 
 #ifdef DEVICE_CODE

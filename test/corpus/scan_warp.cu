@@ -1,5 +1,4 @@
-/* Scans within warps by shuffles, and by segments with lanes that left early.
- * clang: no */
+/* Scans within warps by shuffles, and by segments with lanes that left early. */
 #include "corpus.h"
 
 #ifdef DEVICE_CODE

@@ -1,5 +1,4 @@
-/* A lock taken lane by lane: lanes of one warp must make progress against each other.
- * clang: no */
+/* A lock taken lane by lane: lanes of one warp must make progress against each other. */
 #include "corpus.h"
 
 #ifdef DEVICE_CODE

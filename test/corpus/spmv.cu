@@ -1,5 +1,4 @@
-/* A sparse matrix in CSR times a vector: a row per thread, a row per warp.
- * clang: no */
+/* A sparse matrix in CSR times a vector: a row per thread, a row per warp. */
 #include "corpus.h"
 
 #ifdef DEVICE_CODE

@@ -13,6 +13,7 @@ enum { MAX_CASES = 256, MAX_BLOCKS = 64 };
 static struct {
     const char *name;
     void (*run)(void);
+    const char *refused_for; /* what the log names, of a module that must not load */
 } cases[MAX_CASES];
 static unsigned ncases;
 
@@ -54,12 +55,13 @@ static void check(CUresult result, const char *what)
 
 /* ---- What cases call ---- */
 
-void corpus_add(const char *name, void (*run)(void))
+void corpus_add(const char *name, void (*run)(void), const char *refused_for)
 {
     if (ncases == MAX_CASES)
         abort();
     cases[ncases].name = name;
-    cases[ncases++].run = run;
+    cases[ncases].run = run;
+    cases[ncases++].refused_for = refused_for;
 }
 
 device_ptr zeros(size_t bytes)
@@ -229,13 +231,29 @@ static void clean_up(void)
     module = NULL;
 }
 
+static void expect_refusal(const char *text, const char *word)
+{
+    char log[1024] = "";
+    CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
+    void *values[] = {log, (void *)(sizeof log - 1)};
+
+    if (cu.cuModuleLoadDataEx(&module, text, 2, options, values) == CUDA_SUCCESS)
+        fail("the module loads");
+    if (!strstr(log, word))
+        fail("the log does not name %s: %s", word, log);
+}
+
 static bool run_case(unsigned i, const char *text)
 {
     random_state = 1;
     failure[0] = 0;
     if (!setjmp(end_of_case)) {
-        check(cu.cuModuleLoadData(&module, text), "cuModuleLoadData");
-        cases[i].run();
+        if (cases[i].refused_for) {
+            expect_refusal(text, cases[i].refused_for);
+        } else {
+            check(cu.cuModuleLoadData(&module, text), "cuModuleLoadData");
+            cases[i].run();
+        }
     }
     clean_up();
     return !failure[0];

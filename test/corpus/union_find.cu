@@ -1,5 +1,4 @@
-/* Connected components by compare-and-swap on parents, with path halving.
- * clang: no */
+/* Connected components by compare-and-swap on parents, with path halving. */
 #include "corpus.h"
 
 #ifdef DEVICE_CODE

@@ -1,5 +1,4 @@
-/* Tensor cores by nvcuda::wmma: f16 with f32 and f16 sums, s8, bf16, tf32, f64.
- * clang: no */
+/* Tensor cores by nvcuda::wmma: f16 with f32 and f16 sums, s8, bf16, tf32, f64. */
 #include "corpus.h"
 
 #ifdef DEVICE_CODE
