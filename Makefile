@@ -81,10 +81,6 @@ ifneq ($(findstring thread,$(SANITIZE)),)
 $(BUILD)/obj/lib/softcuda/interp_%.o: ROOM_CFLAGS := -O3 -fno-math-errno -ffp-contract=off -Wno-pass-failed -fno-sanitize=thread
 endif
 
-# What stands in kernels' modules for vprintf, as PTX inside the library.
-$(BUILD)/obj/lib/ptx/printf_pass.o: lib/ptx/print_device.ptx
-$(BUILD)/obj/lib/ptx/printf_pass.o: GS_CFLAGS += -DPTX_FILE='"$(CURDIR)/lib/ptx/print_device.ptx"'
-
 BINS := $(BUILD)/bin/gshared $(BUILD)/bin/gsctl
 LIBS := $(BUILD)/lib/libgshare.so $(BUILD)/lib/libgshare.a $(BUILD)/lib/libgshare-softcuda.so
 
@@ -105,6 +101,10 @@ $(BUILD)/obj/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(call say,CC,$<)
 	$(Q)$(COMPILE) -c -o $@ $<
+
+# What stands in kernels' modules for vprintf, as PTX inside the library.
+$(BUILD)/obj/lib/ptx/printf_pass.o: lib/ptx/print_device.ptx
+$(BUILD)/obj/lib/ptx/printf_pass.o: GS_CFLAGS += -DPTX_FILE='"$(CURDIR)/lib/ptx/print_device.ptx"'
 
 define ROOM_RULE
 $(BUILD)/room/$(1).a: $(call room_objs,$(1))

@@ -188,6 +188,7 @@ gs_status gs_event_sync(gs_event handle)
     status = event_read(session, handle, &captured);
     if (status == GS_OK && captured.position)
         status = wait_position(session, captured.stream, captured.position);
+    print_deliver(&session->printing);
     session_leave(session);
     return status;
 }

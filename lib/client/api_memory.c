@@ -245,6 +245,8 @@ static gs_status memset_run(gs_session handle, gs_devptr dst, int value, size_t 
     }
     if (status == GS_OK && wait && size)
         status = wait_position(session, stream->number, position);
+    if (wait)
+        print_deliver(&session->printing);
     session_leave(session);
     return status;
 }

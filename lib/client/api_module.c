@@ -21,6 +21,26 @@ static uint64_t handle_value(const void *handle)
 
 /* ---- Loading and unloading ---- */
 
+static gs_status module_unload_request(struct session *session, uint32_t id)
+{
+    struct sync_request request = {.op = REQ_MODULE_UNLOAD, .arg = {id}};
+
+    return sync_request(session, &request);
+}
+
+/* Maps what a module's kernels print to; without that it cannot be used. */
+static gs_status module_adopt_print(struct session *session, const struct sync_request *loaded)
+{
+    char message[ERROR_MESSAGE_MAX];
+    gs_status status = print_adopt(session, loaded->ret[1], loaded->ret[2]);
+
+    if (status == GS_OK)
+        return GS_OK;
+    error_keep(message);
+    module_unload_request(session, (uint32_t)loaded->ret[0]);
+    return error_server(status, message);
+}
+
 /* The server's side of a load: the image travels in a host block of its own. */
 static gs_status image_send(struct session *session, const void *image, size_t size, uint32_t *id)
 {
@@ -42,14 +62,7 @@ static gs_status image_send(struct session *session, const void *image, size_t s
     }
     freed = host_block_free(session, &block);
     *id = (uint32_t)request.ret[0];
-    return freed;
-}
-
-static gs_status module_unload_request(struct session *session, uint32_t id)
-{
-    struct sync_request request = {.op = REQ_MODULE_UNLOAD, .arg = {id}};
-
-    return sync_request(session, &request);
+    return freed == GS_OK && request.ret[2] ? module_adopt_print(session, &request) : freed;
 }
 
 static gs_status module_publish(struct session *session, uint32_t id, gs_module *handle)
@@ -160,6 +173,7 @@ gs_status gs_module_unload(gs_module handle)
     if (module) {
         memory_forget_module(session, handle_value(handle));
         status = session_quiesce(session);
+        print_deliver(&session->printing);
         if (status == GS_OK)
             status = module_unload_request(session, module->id);
         module_free(session, h, module);

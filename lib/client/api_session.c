@@ -46,6 +46,7 @@ gs_status gs_detach(gs_session handle)
     if (status != GS_OK)
         return status;
     status = session_alive(session) ? wait_all(session) : session_trouble(session);
+    print_farewell(session);
     if (status != GS_ERR_SERVER_LOST) {
         char message[ERROR_MESSAGE_MAX];
         error_keep(message);

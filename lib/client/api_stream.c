@@ -110,6 +110,7 @@ gs_status gs_stream_sync(gs_session session_handle, gs_stream handle)
         status = stream_not_recording(stream, "gs_stream_sync");
     if (status == GS_OK)
         status = wait_position(session, stream->number, position_tail(session, stream->number));
+    print_deliver(&session->printing);
     session_leave(session);
     return status;
 }
@@ -140,6 +141,7 @@ gs_status gs_sync(gs_session session_handle)
     if (status != GS_OK)
         return status;
     status = wait_all(session);
+    print_deliver(&session->printing);
     session_leave(session);
     return status;
 }

@@ -208,5 +208,7 @@ gs_status copy_run(struct session *session, gs_stream handle, const struct copy 
     status = stream_unlock(stream, status);
     if (status == GS_OK && wait)
         status = wait_position(session, stream->number, position);
+    if (wait)
+        print_deliver(&session->printing);
     return status;
 }

@@ -220,6 +220,7 @@ static void session_deinit(struct session *session)
     pthread_rwlock_destroy(&session->memory_lock);
     pthread_mutex_destroy(&session->object_lock);
     pthread_mutex_destroy(&session->report_lock);
+    printing_deinit(&session->printing);
 }
 
 static void session_init(struct session *session)
@@ -235,6 +236,7 @@ static void session_init(struct session *session)
     pthread_rwlock_init(&session->memory_lock, NULL);
     pthread_mutex_init(&session->object_lock, NULL);
     pthread_mutex_init(&session->report_lock, NULL);
+    printing_init(&session->printing);
     staging_init(&session->staging_small, STAGING_SMALL_CHUNK, STAGING_SMALL_COUNT);
     staging_init(&session->staging_large, STAGING_LARGE_CHUNK, STAGING_LARGE_COUNT);
     handle_table_init(&session->events, SEG_EVENTS);
@@ -352,6 +354,7 @@ gs_status session_use(struct handle handle, enum handle_kind kind, struct sessio
 
     if (status == GS_OK && !session_alive(*session)) {
         status = session_trouble(*session);
+        print_deliver(&(*session)->printing); /* an assertion's line says why it ended */
         session_leave(*session);
     }
     return status;

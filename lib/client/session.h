@@ -29,6 +29,7 @@
 #include <stdatomic.h>
 
 #include "client/handle.h"
+#include "client/print.h"
 #include "client/range_map.h"
 #include "client/staging.h"
 #include "common/request.h"
@@ -81,8 +82,8 @@ struct session {
     uint32_t index, generation;
 
     /* Every System V segment mapped for this session: host blocks by the server's number, the
-     * session segment, the status page. NULL: none. Under the table's lock, for fork. */
-    void *mapped[SEG_HOSTS + 2];
+     * session segment, the status page, what kernels print. NULL: none. Under the table's lock, for fork. */
+    void *mapped[SEG_HOSTS + 3];
 
     unsigned char *segment;
     const struct status_page *page;
@@ -108,6 +109,8 @@ struct session {
     pthread_mutex_t object_lock;
     gs_qos qos;
     struct handle_table events, modules, kernels, graphs;
+
+    struct printing printing;
 
     pthread_mutex_t report_lock;
     uint64_t report_last; /* id of the newest */
@@ -140,6 +143,7 @@ gs_status handle_unknown(struct handle handle, const char *what) __attribute__((
 /* Places in session->mapped beside the host blocks. */
 #define MAPPED_SEGMENT SEG_HOSTS
 #define MAPPED_PAGE    (SEG_HOSTS + 1)
+#define MAPPED_PRINT   (SEG_HOSTS + 2)
 /* Maps a System V segment in a free place. On failure: a message that begins with what. */
 gs_status session_map(struct session *session, unsigned place, int id, int flags, const char *what,
                       void **address);

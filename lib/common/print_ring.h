@@ -15,9 +15,7 @@
 #ifndef GS_COMMON_PRINT_RING_H
 #define GS_COMMON_PRINT_RING_H
 
-#ifdef __CUDACC__
-#define PRINT_BOTH static __attribute__((device)) inline
-#elif defined(__CUDA__)
+#ifdef __CUDA__
 #define PRINT_BOTH static __attribute__((device)) inline
 #else
 #define PRINT_BOTH static inline
@@ -54,6 +52,15 @@
 #define PRINT_RECORD_MAX                                                                           \
     (PRINT_HEAD_BYTES + PRINT_TEXT_MAX + PRINT_ARGS_MAX * (8u + PRINT_TEXT_MAX))
 #define PRINT_ASSERT_BYTES 24u /* the three words of coordinates */
+
+#ifndef __cplusplus
+_Static_assert(PRINT_AT_RING + PRINT_RING_BYTES == PRINT_BLOCK_BYTES &&
+                   PRINT_BLOCK_BYTES == 1052672,
+               "the block");
+_Static_assert((PRINT_RING_BYTES & (PRINT_RING_BYTES - 1)) == 0 && PRINT_RECORD_MAX == 540952 &&
+                   PRINT_RECORD_MAX <= PRINT_RING_BYTES,
+               "a record");
+#endif
 
 #define PRINT_PADDED(bytes) (((bytes) + 7u) / 8u * 8u)
 

@@ -303,7 +303,9 @@ enum req_op {
     REQ_HOST_ALLOC =
         4,             /* arg0 size, arg1 1: device copies   -> ret0 host block, ret1 System V id */
     REQ_HOST_FREE = 5, /* arg0 host block */
-    REQ_MODULE_LOAD = 6,   /* arg0 host block, arg1 size         -> ret0 module; message: the log */
+    REQ_MODULE_LOAD = 6,   /* arg0 host block, arg1 size         -> ret0 module; message: the log.
+                              ret2 not 0: its kernels print to the session's print_ring.h block,
+                              System V id ret1, ret2 bytes */
     REQ_MODULE_UNLOAD = 7, /* arg0 module */
     REQ_KERNEL_GET =
         8, /* arg0 module, name                  -> ret0 kernel, struct req_kernel in payload */

@@ -35,17 +35,24 @@ static uint64_t host_limit(void)
     return eighth < HOST_BYTES_MAX ? eighth / PAGE * PAGE : HOST_BYTES_MAX;
 }
 
+gs_status host_admit(struct job *job, uint64_t size)
+{
+    uint64_t limit = host_limit(), used = job->session->host_bytes;
+
+    if (size == 0 || size > limit - used)
+        return job_fail(job, size ? GS_ERR_LIMIT : GS_ERR_INVALID_VALUE,
+                        "%" PRIu64 " bytes of host memory wanted, %" PRIu64 " of %" PRIu64
+                        " are in use",
+                        size, used, limit);
+    return GS_OK;
+}
+
 static void alloc_prepare(struct job *job)
 {
     struct session *session = job->session;
-    uint64_t limit = host_limit();
 
-    if (job->arg[0] == 0 || job->arg[0] > limit - session->host_bytes) {
-        job_fail(job, job->arg[0] ? GS_ERR_LIMIT : GS_ERR_INVALID_VALUE,
-                 "%" PRIu64 " bytes of host memory wanted, %" PRIu64 " of %" PRIu64 " are in use",
-                 job->arg[0], session->host_bytes, limit);
+    if (host_admit(job, job->arg[0]) != GS_OK)
         return;
-    }
     if (!session->hosts)
         session->hosts = calloc(SEG_HOSTS, sizeof(struct host_block *));
     if (!session->hosts) {
@@ -81,39 +88,52 @@ static unsigned char *segment_new(uint64_t size, uint32_t uid, int *id)
     return NULL;
 }
 
-static void block_free(struct session *session, struct host_block *block)
+void host_block_free(struct session *session, struct host_block *block)
 {
+    if (!block)
+        return;
     grave_dig(block->memory, block->pinned ? block->memory : NULL, block->size);
     session->host_bytes -= block->size;
     free(block);
 }
 
-static void alloc_work(struct job *job)
+struct host_block *host_block_new(struct job *job, uint64_t size, enum host_use use, int *id)
 {
     struct session *session = job->session;
-    uint64_t size = (job->arg[0] + PAGE - 1) / PAGE * PAGE;
     struct host_block *block = calloc(1, sizeof(*block));
-    int id = -1;
+    int made = -1;
 
-    unsigned char *memory = block ? segment_new(size, session->uid, &id) : NULL;
+    unsigned char *memory = block ? segment_new(size, session->uid, &made) : NULL;
     if (!memory) {
         free(block);
         job_fail(job, GS_ERR_NO_MEMORY, "no shared memory of %" PRIu64 " bytes: %s", size,
                  strerror(errno));
-        return;
+        return NULL;
     }
-    *block = (struct host_block){.memory = memory, .size = size, .pinned = job->arg[1] != 0};
+    *block = (struct host_block){.memory = memory, .size = size, .pinned = use != HOST_PLAIN};
     if (block->pinned) {
-        CUresult result = DRV(cuMemHostRegister_v2, memory, size, 0);
+        CUresult result = DRV(cuMemHostRegister_v2, memory, size,
+                              use == HOST_MAPPED ? CU_MEMHOSTREGISTER_DEVICEMAP : 0);
         if (result) {
             shmdt(memory);
             free(block);
             job_fail_driver(job, result);
-            return;
+            return NULL;
         }
     }
     session->host_bytes += size;
-    job->object = block;
+    *id = made;
+    return block;
+}
+
+static void alloc_work(struct job *job)
+{
+    uint64_t size = (job->arg[0] + PAGE - 1) / PAGE * PAGE;
+    int id;
+
+    job->object = host_block_new(job, size, job->arg[1] ? HOST_COPIED : HOST_PLAIN, &id);
+    if (!job->object)
+        return;
     job->ret[0] = job->index;
     job->ret[1] = (uint64_t)id;
 }
@@ -146,7 +166,7 @@ static void free_prepare(struct job *job)
 
 static void free_work(struct job *job)
 {
-    block_free(job->session, job->object);
+    host_block_free(job->session, job->object);
 }
 
 const struct job_kind job_host_alloc = {"host_alloc", JOB_QUICK,     alloc_prepare,
@@ -157,8 +177,7 @@ const struct job_kind job_host_free = {"host_free", JOB_QUIESCE, free_prepare,
 void host_close(struct session *session)
 {
     for (uint32_t i = 0; session->hosts && i < SEG_HOSTS; i++) {
-        if (session->hosts[i])
-            block_free(session, session->hosts[i]);
+        host_block_free(session, session->hosts[i]);
     }
     free(session->hosts);
     session->hosts = NULL;

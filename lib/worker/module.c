@@ -14,6 +14,7 @@
 #include "worker/host.h"
 #include "worker/job.h"
 #include "worker/launch.h"
+#include "worker/print.h"
 
 #define IMAGE_MAX (UINT64_C(512) << 20)
 
@@ -218,7 +219,7 @@ static void compile_work(struct job *job)
     const char *fault = size ? image_fault(image, size) : "the image is empty";
     if (fault)
         job_fail(job, GS_ERR_BAD_IMAGE, "%s", fault);
-    else if (!image_binary(image, size))
+    else if (print_redirect(job, &image, &size) == GS_OK && !image_binary(image, size))
         image_compile(job, &image, size);
     if (job->status == GS_OK)
         job->object = image;
@@ -246,6 +247,13 @@ static void load_work(struct job *job)
     free(image);
     if (result) {
         image_refused(job, result, &log);
+        free(module);
+        return;
+    }
+    result = print_bind(job, module->cu);
+    if (result) {
+        job_fail_driver(job, result);
+        DRV_MUST(cuModuleUnload, module->cu);
         free(module);
         return;
     }

@@ -18,6 +18,7 @@
 #include "worker/host.h"
 #include "worker/memory.h"
 #include "worker/module.h"
+#include "worker/print.h"
 #include "worker/report.h"
 #include "worker/stream.h"
 
@@ -61,6 +62,7 @@ static void stats_clear(struct link_stats *stats)
 static void release_host(struct session *session)
 {
     host_close(session);
+    print_close(session);
     if (session->segment)
         grave_dig(session->segment,
                   session->complete_registered ? session->segment + SEG_OFF_COMPLETE : NULL,

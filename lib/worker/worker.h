@@ -125,6 +125,8 @@ struct session {
     uint64_t mem_limit, mem_used;
     uint64_t window_reserved;
     uint64_t host_bytes;
+    struct host_block *print; /* what its kernels print goes there; NULL: none prints */
+    int print_id;             /* System V's */
 };
 
 /* What the whole worker has one of. */
