@@ -189,10 +189,13 @@ typedef struct gs_attach_params {
     uint64_t mem_limit;  /* device memory the session may hold; 0: the server's limit */
     unsigned timeout_ms; /* waiting for the server's answer; 0: 10,000 */
     const gs_qos *qos;   /* NULL: the server's default */
+    const char
+        *reservation; /* a partition that the operator has reserved by this name; NULL: none */
 } gs_attach_params;
 #define GS_ATTACH_PARAMS_INIT                                                                      \
     {                                                                                              \
-        sizeof(gs_attach_params), NULL, NULL, GS_DEVICE_AUTO, GS_ON_FAULT_INTERRUPT, 0, 0, NULL    \
+        sizeof(gs_attach_params), NULL, NULL, GS_DEVICE_AUTO, GS_ON_FAULT_INTERRUPT, 0, 0, NULL,   \
+            NULL                                                                                   \
     }
 
 /* Opens a session with the server. params may be NULL: all defaults. Blocks for the server's
@@ -225,11 +228,12 @@ typedef struct gs_session_desc {
     uint64_t mem_limit;        /* bytes this session may hold */
     gs_devptr window_base;     /* the session's range of device addresses */
     uint64_t window_size;
+    unsigned sm_granularity; /* a partition has a multiple of so many SMs; 0: no partitions here */
 } gs_session_desc;
 #define GS_SESSION_DESC_INIT                                                                       \
     {                                                                                              \
         sizeof(gs_session_desc), 0, 0, 0, "", "", 0, 0, 0, 0, {0, 0, 0}, {0, 0, 0}, 0, 0, 0, 0, 0, \
-            0                                                                                      \
+            0, 0                                                                                   \
     }
 
 /* Fills *desc, as far as its size goes. Does not block. */
@@ -426,10 +430,12 @@ typedef struct gs_report {
     int priority;       /* CUDA priority it ran with */
     uint64_t queued_ns; /* from gs_launch to its hand-over to the device */
     uint64_t run_ns;    /* on the device, by device timestamps */
+    unsigned partition; /* which partition; 0: the whole device */
+    unsigned late;      /* 1: it ended after its deadline */
 } gs_report;
 #define GS_REPORT_INIT                                                                             \
     {                                                                                              \
-        sizeof(gs_report), 0, 0, 0, 0                                                              \
+        sizeof(gs_report), 0, 0, 0, 0, 0, 0                                                        \
     }
 
 /* The report of a launch. Each can be fetched once; an unfetched one is dropped when the session

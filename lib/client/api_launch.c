@@ -170,8 +170,8 @@ static gs_status launch_record(struct session *session, struct stream *stream,
                                const struct kernel *kernel, const gs_launch_config *config,
                                void *const *args)
 {
-    uint32_t size = ring_round((uint32_t)sizeof(struct rec_launch) + kernel->info.param_bytes +
-                               (config->report ? 8 : 0));
+    uint16_t flags = config->report ? REC_LAUNCH_TIME : 0;
+    uint32_t size = launch_record_size(flags, kernel->info.param_bytes);
     struct rec_launch *record;
     uint64_t report = 0, now;
     gs_status status;
@@ -186,7 +186,7 @@ static gs_status launch_record(struct session *session, struct stream *stream,
     if (status != GS_OK)
         return status;
     *record = (struct rec_launch){
-        .h = {.op = REC_LAUNCH, .size = size},
+        .h = {.op = REC_LAUNCH, .flags = flags, .size = size},
         .kernel = kernel->id,
         .param_bytes = kernel->info.param_bytes,
         .grid = {config->grid.x, config->grid.y, config->grid.z},
@@ -196,7 +196,8 @@ static gs_status launch_record(struct session *session, struct stream *stream,
     };
     if (report) {
         now = clock_ns();
-        memcpy((unsigned char *)record + size - sizeof(now), &now, sizeof(now));
+        memcpy((unsigned char *)record + launch_record_time(flags, kernel->info.param_bytes), &now,
+               sizeof(now));
         *config->report = report;
     }
     stream_commit(session, stream, size);

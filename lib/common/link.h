@@ -35,9 +35,16 @@ enum link_op {
     LINK_VAULT_DROP = 7, /* worker: close the descriptor of {slot, address} */
     LINK_FATAL = 8,      /* worker: the context is lost or the device cannot be used; it exits now.
                             slot: the session to blame, or LINK_SLOT_NONE */
-    LINK_QUIT = 9        /* supervisor: exit, without waiting for the device */
+    LINK_QUIT = 9,       /* supervisor: exit, without waiting for the device */
+    LINK_GRANT = 10,     /* supervisor: {slot} has this grant from its next launch on */
+    LINK_GRANTED = 11,   /* worker: the grant of {slot, sequence} holds, or {status, text}: the one
+                            before it still does */
+    LINK_POLICY = 12     /* supervisor: how the device is scheduled from now on */
 };
 #define LINK_SLOT_NONE UINT32_MAX
+
+/* Masks of SMs: as gs_exec_affinity's. */
+#define LINK_SMS_MAX (GS_SM_MASK_WORDS * 64u)
 
 struct link_device {
     uint64_t memory_total;
@@ -48,16 +55,49 @@ struct link_device {
     uint32_t max_grid_dim[3];
     uint32_t max_dynamic_smem;
     int32_t priority_lowest, priority_highest; /* CUDA's: 0 and, say, -5 */
+    uint32_t sm_groups;      /* of SMs that can only be granted together; 0: no partitions */
+    uint32_t sm_granularity; /* SMs of the smallest group; 0: no partitions */
     char name[64];
     char driver[32];
+    uint8_t sm_group[LINK_SMS_MAX]; /* the group of each SM below sm_count */
+};
+
+/* What a session may use. The supervisor decides it (who asked for what, what the operator set,
+ * where there is room); the worker applies it. */
+struct link_grant {
+    uint64_t sequence;     /* grows with each grant of a session */
+    uint32_t cls;          /* gs_class; a launch may go down from it, never up */
+    int32_t priority;      /* gs_qos's scale */
+    int32_t priority_max;  /* what streams and launches may ask for */
+    uint32_t weight;       /* at least 1 */
+    uint32_t inflight_max; /* kernels issued and not finished; 0: the class's own default */
+    uint32_t exclusive;
+    uint64_t deadline_ns;               /* for launches without one of their own; 0: none */
+    uint64_t mem_limit;                 /* of the session; 0: the device's memory */
+    uint64_t user_mem_limit;            /* of all sessions of its user; 0: none */
+    uint64_t sm_mask[GS_SM_MASK_WORDS]; /* whole groups; all zero: the whole device */
+};
+
+/* LINK_GRANTED */
+struct link_granted {
+    uint64_t sequence;
+    int32_t status; /* gs_status */
+    uint32_t reserved;
+};
+
+/* One per device. */
+struct link_policy {
+    uint64_t reserve_mask[GS_SM_MASK_WORDS]; /* best-effort work keeps off these SMs ... */
+    uint64_t reserve_ns; /* ... while a latency session has had work within this time */
+    uint32_t accounting; /* 1: GPU time is measured per session */
+    uint32_t weights;    /* 1: GPU time is shared by weight */
 };
 
 struct link_open {
     int32_t segment_id;
     uint32_t uid;
     uint64_t session_id;
-    uint64_t mem_limit; /* 0: the device's memory */
-    struct wire_qos qos;
+    struct link_grant grant;
 };
 
 struct link_opened {
@@ -90,6 +130,9 @@ struct link_message {
         struct link_opened opened;
         struct link_vault vault;
         struct link_fatal fatal;
+        struct link_grant grant;
+        struct link_granted granted;
+        struct link_policy policy;
     } u;
     char text[192]; /* for people: why something failed */
 };
@@ -101,7 +144,9 @@ struct link_stats {
     _Atomic uint64_t launches;
     _Atomic uint64_t copies;
     _Atomic uint64_t copied_bytes;
-    uint64_t reserved[4];
+    _Atomic uint64_t gpu_ns;           /* time on the device, by its own clock */
+    _Atomic uint64_t deadlines_missed; /* launches that ended after their deadline */
+    uint64_t reserved[2];
 };
 static_assert(sizeof(struct link_stats) == 64, "link_stats");
 

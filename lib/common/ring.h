@@ -51,4 +51,26 @@ static inline bool ring_tail_valid(uint64_t tail, uint64_t head)
     return tail - head <= SEG_RING_BYTES && tail % REC_ALIGN == 0;
 }
 
+/* ---- What a launch record has after its parameters --------------------------------------------
+ */
+
+/* Offset of its own struct wire_qos. */
+static inline uint32_t launch_record_qos(uint32_t param_bytes)
+{
+    return ((uint32_t)sizeof(struct rec_launch) + param_bytes + 7) / 8 * 8;
+}
+
+/* Offset of the time of its submission. */
+static inline uint32_t launch_record_time(uint32_t flags, uint32_t param_bytes)
+{
+    return launch_record_qos(param_bytes) +
+           (flags & REC_LAUNCH_QOS ? (uint32_t)sizeof(struct wire_qos) : 0);
+}
+
+/* Bytes of the whole record. */
+static inline uint32_t launch_record_size(uint32_t flags, uint32_t param_bytes)
+{
+    return ring_round(launch_record_time(flags, param_bytes) + (flags & REC_LAUNCH_TIME ? 8 : 0));
+}
+
 #endif

@@ -20,7 +20,7 @@
 
 #include "gshare.h"
 
-#define WIRE_VERSION 1u
+#define WIRE_VERSION 2u
 #define WIRE_MAGIC   0x52485347u /* "GSHR" */
 
 /* ---- Names ------------------------------------------------------------------------------------
@@ -46,7 +46,8 @@ enum ctl_op {
     CTL_STATUS = 5,   /* -> ctl_status_reply */
     CTL_PS = 6,       /* -> ctl_ps_reply, page by page */
     CTL_QUIT =
-        7 /* -> ctl_quit_reply when it is accepted; the end itself shows on the status page */
+        7, /* -> ctl_quit_reply when it is accepted; the end itself shows on the status page */
+    CTL_SET_QOS = 8 /* a tenant's wish -> ctl_done_reply, when the device's worker has it */
 };
 
 struct ctl_header {
@@ -81,6 +82,21 @@ struct ctl_attach {
     uint64_t mem_limit;
     struct wire_qos qos;
     char name[32];
+    char reservation[32]; /* the named partition to attach to; "": none */
+};
+
+struct ctl_set_qos {
+    struct ctl_header h; /* token: of the reply queue, whose owner must be the session's user */
+    uint64_t cookie;     /* of the session */
+    struct wire_qos qos;
+};
+
+/* The answer where there is nothing to tell but how it went. */
+struct ctl_done_reply {
+    struct ctl_header h;
+    int32_t status;
+    uint32_t reserved;
+    char message[128];
 };
 
 struct ctl_attach_reply {
@@ -167,11 +183,13 @@ struct ctl_quit_reply {
 
 static_assert(sizeof(struct ctl_header) == 24, "ctl_header");
 static_assert(sizeof(struct wire_qos) == 104, "wire_qos");
-static_assert(sizeof(struct ctl_attach) == 184 && sizeof(struct ctl_attach) <= CTL_MESSAGE_MAX,
+static_assert(sizeof(struct ctl_attach) == 216 && sizeof(struct ctl_attach) <= CTL_MESSAGE_MAX,
               "ctl_attach");
 static_assert(sizeof(struct ctl_attach_reply) == 192 &&
                   sizeof(struct ctl_attach_reply) <= CTL_MESSAGE_MAX,
               "ctl_attach_reply");
+static_assert(sizeof(struct ctl_set_qos) == 136, "ctl_set_qos");
+static_assert(sizeof(struct ctl_done_reply) == 160, "ctl_done_reply");
 static_assert(sizeof(struct ctl_admin) == 40, "ctl_admin");
 static_assert(sizeof(struct ctl_device) == 144, "ctl_device");
 static_assert(sizeof(struct ctl_status_reply) <= CTL_REPLY_MAX, "ctl_status_reply");
@@ -235,7 +253,8 @@ struct seg_info {
     uint32_t max_block_dim[3];
     uint32_t max_grid_dim[3];
     uint32_t max_dynamic_smem;
-    uint32_t slot; /* the session's slot in the server: what a doorbell message holds */
+    uint32_t sm_granularity; /* a partition has a multiple of so many SMs; 0: no partitions */
+    uint32_t slot;           /* the session's slot in the server: what a doorbell message holds */
     char device_name[64];
     char bell[WIRE_NAME_MAX];
 };
@@ -277,6 +296,25 @@ struct seg_report {
     uint64_t run_ns;
     uint32_t sm_count;
     int32_t priority;
+    uint32_t partition; /* 0: the whole device */
+    uint32_t late;      /* 1: it ended after its deadline */
+};
+
+/* What the session has been granted, as the worker applies it. Written by the worker under an odd
+ * `sequence`, which is even when the rest is whole; the client copies it out between two equal even
+ * ones. */
+struct seg_grant {
+    _Atomic uint32_t sequence;
+    uint32_t cls;
+    int32_t priority;
+    uint32_t weight;
+    uint32_t sm_count;
+    uint32_t exclusive;
+    uint32_t inflight_max; /* kernels issued and not finished; 0: no cap */
+    uint32_t partition;    /* 0: the whole device */
+    uint64_t deadline_ns;
+    uint64_t mem_limit;
+    uint64_t sm_mask[GS_SM_MASK_WORDS];
 };
 
 struct seg_server {
@@ -287,6 +325,7 @@ struct seg_server {
         64) _Atomic uint32_t state; /* enum seg_state; the rest of the fault is written before it */
     uint32_t reserved;
     struct seg_fault fault;
+    alignas(64) struct seg_grant grant;
     alignas(64) struct seg_report report[SEG_REPORTS];
 };
 
@@ -357,7 +396,8 @@ static_assert(sizeof(struct seg_server) <= SEG_OFF_REQUEST - SEG_OFF_SERVER, "se
 static_assert(sizeof(struct seg_request) <= SEG_OFF_RINGS - SEG_OFF_REQUEST, "seg_request");
 static_assert(offsetof(struct seg_client, tail) == 64, "seg_client.tail");
 static_assert(sizeof(struct seg_fault) == 280, "seg_fault");
-static_assert(sizeof(struct seg_report) == 32, "seg_report");
+static_assert(sizeof(struct seg_report) == 40, "seg_report");
+static_assert(sizeof(struct seg_grant) == 112, "seg_grant");
 
 /* ---- Ring records -------------------------------------------------------------------------------
  * Each begins at a multiple of REC_ALIGN with a rec_header and has a size that is a multiple of
@@ -391,7 +431,10 @@ struct rec_launch {
     uint32_t report; /* 0: none; else low 32 bits of the report's id, slot = report % SEG_REPORTS */
     /* unsigned char params[param_bytes] */
 };
-/* A launch with a report carries CLOCK_MONOTONIC of its submission in 8 bytes before its end. */
+/* Flags of a launch: what follows the parameters, at the next multiple of 8, in this order. */
+#define REC_LAUNCH_QOS 1u /* a struct wire_qos: this launch's own */
+#define REC_LAUNCH_TIME                                                                            \
+    2u /* 8 bytes: CLOCK_MONOTONIC of its submission; with a report or a deadline */
 
 enum rec_copy_kind { REC_HTOD = 1, REC_DTOH = 2, REC_DTOD = 3 };
 
@@ -435,8 +478,9 @@ struct rec_graph {
 };
 
 #define REC_SIZE_MAX                                                                               \
-    ((uint32_t)(sizeof(struct rec_launch) + REQ_PARAM_BYTES_MAX + 8 + REC_ALIGN - 1) / REC_ALIGN * \
-     REC_ALIGN)
+    ((uint32_t)(sizeof(struct rec_launch) + REQ_PARAM_BYTES_MAX + sizeof(struct wire_qos) + 8 +    \
+                REC_ALIGN - 1) /                                                                   \
+     REC_ALIGN * REC_ALIGN)
 
 static_assert(sizeof(struct rec_header) == 8, "rec_header");
 static_assert(sizeof(struct rec_launch) == 48,

@@ -36,8 +36,11 @@ void tenant_open(struct tenant *tenant)
     message.u.open = (struct link_open){.segment_id = tenant->segment_id,
                                         .uid = tenant->uid,
                                         .session_id = tenant->id,
-                                        .mem_limit = tenant->mem_limit,
-                                        .qos = tenant->qos};
+                                        .grant = {.cls = tenant->qos.cls,
+                                                  .priority = tenant->qos.priority,
+                                                  .priority_max = INT32_MAX,
+                                                  .weight = 1,
+                                                  .mem_limit = tenant->mem_limit}};
     worker_send(tenant->device, &message);
 }
 
@@ -62,6 +65,7 @@ static void segment_fill(struct tenant *tenant, const struct link_opened *opened
     memcpy(info->max_block_dim, device->max_block_dim, sizeof(info->max_block_dim));
     memcpy(info->max_grid_dim, device->max_grid_dim, sizeof(info->max_grid_dim));
     info->max_dynamic_smem = device->max_dynamic_smem;
+    info->sm_granularity = device->sm_granularity;
     info->slot = tenant->slot;
     memcpy(info->device_name, device->name, sizeof(info->device_name));
     memcpy(info->bell, tenant->device->bell, sizeof(info->bell));

@@ -73,8 +73,12 @@ record_fault record_check_launch(const struct session *session, unsigned char *r
         return "a launch of a kernel that does not exist";
     if (r.param_bytes != kernel->param_bytes)
         return "a launch whose parameters have not the kernel's size";
-    if (size != ring_round((uint32_t)sizeof(r) + r.param_bytes + (r.report ? 8 : 0)))
+    if (r.h.flags & ~REC_LAUNCH_TIME)
+        return "a launch with flags of no known meaning";
+    if (size != launch_record_size(r.h.flags, r.param_bytes))
         return "a launch of a wrong size";
+    if (r.report && !(r.h.flags & REC_LAUNCH_TIME))
+        return "a launch with a report and without the time of its submission";
     for (int i = 0; i < 3; i++) {
         if (r.grid[i] == 0 || r.grid[i] > worker.info.max_grid_dim[i])
             return "a grid beyond the device's limits";
@@ -231,7 +235,7 @@ static enum outcome take_launch(struct session *session, uint32_t index, unsigne
     }
     struct launch alone = *launch;
     uint64_t submitted;
-    memcpy(&submitted, record + size - sizeof(submitted), sizeof(submitted));
+    memcpy(&submitted, record + launch_record_time(r.h.flags, r.param_bytes), sizeof(submitted));
     if (!batch_issue(session, index, COMPLETION_NONE))
         return ENDED;
     count(&session->stats->launches, 1);

@@ -32,10 +32,10 @@ struct session *session_new(uint32_t slot, const struct link_open *open)
     session->id = open->session_id;
     session->uid = open->uid;
     session->stats = &worker.stats[slot];
-    session->mem_limit = open->mem_limit && open->mem_limit < worker.info.memory_total
-                             ? open->mem_limit
+    session->mem_limit = open->grant.mem_limit && open->grant.mem_limit < worker.info.memory_total
+                             ? open->grant.mem_limit
                              : worker.info.memory_total;
-    session->default_priority = stream_priority(open->qos.cls, open->qos.priority);
+    session->default_priority = stream_priority(open->grant.cls, open->grant.priority);
     space_init(&session->allocations, 0, UINT64_MAX);
     return session;
 }

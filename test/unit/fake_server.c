@@ -147,7 +147,9 @@ static void report_publish(struct tenant *tenant, const struct rec_launch *launc
 
     if (!launch->report)
         return;
-    memcpy(&submitted, (const unsigned char *)launch + launch->h.size - 8, sizeof(submitted));
+    memcpy(&submitted,
+           (const unsigned char *)launch + launch_record_time(launch->h.flags, launch->param_bytes),
+           sizeof(submitted));
     report->queued_ns = clock_ns() - submitted;
     report->run_ns = 1000;
     report->sm_count = FAKE_SM_COUNT;
