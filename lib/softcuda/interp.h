@@ -57,6 +57,7 @@ enum {
         32, // an access that other threads are meant to see: volatile, relaxed, acquire ...
     INSN_PARITY = 64,
     INSN_NOINC = 128,
+    INSN_EXPECT_TX = 256,
 };
 
 // Which addresses an access means: insn.mode of loads, stores and atomics. The _32 ones have their
@@ -302,6 +303,7 @@ int op_fence(struct warp *w, const struct insn *in, uint32_t mask);
 int op_isspacep(struct warp *w, const struct insn *in, uint32_t mask);
 int op_cp_async(struct warp *w, const struct insn *in, uint32_t mask);
 int op_mbarrier(struct warp *w, const struct insn *in, uint32_t mask);
+int op_mbarrier_wait(struct warp *w, const struct insn *in, uint32_t mask);
 
 // ---- Values of the machine (interp_value.c)
 

@@ -1,5 +1,5 @@
 // Memory instructions that are not plain loads and stores: kernel parameters, fences, cp.async,
-// mbarrier, isspacep.
+// isspacep.
 #include "softcuda/interp_address.h"
 
 // ---- Parameters of the kernel: the same for every lane, at a place checked when lowered
@@ -99,84 +99,6 @@ int op_cp_async(struct warp *w, const struct insn *in, uint32_t mask)
         if (some) // else there is no source
             memcpy(mem_pointer(to[l]), mem_pointer(from[l]), some);
         memset((uint8_t *)mem_pointer(to[l]) + some, 0, bytes - some);
-    }
-    return STEP_NEXT;
-}
-
-// ---- mbarrier: 20 bits of expected arrivals, 20 of pending ones, the phase above
-
-enum { COUNT_BITS = 20, COUNT_MASK = (1 << COUNT_BITS) - 1 };
-
-static uint64_t mbarrier_make(uint64_t expected, uint64_t pending, uint64_t phase)
-{
-    return (expected & COUNT_MASK) | (pending & COUNT_MASK) << COUNT_BITS |
-           phase << (2 * COUNT_BITS);
-}
-
-static uint64_t mbarrier_arrive(uint64_t m, uint32_t count, bool drop)
-{
-    uint64_t expected = m & COUNT_MASK, pending = m >> COUNT_BITS & COUNT_MASK;
-    uint64_t phase = m >> (2 * COUNT_BITS);
-    if (drop)
-        expected = expected > count ? expected - count : 0;
-    pending = pending > count ? pending - count : 0;
-    if (!pending) {
-        pending = expected;
-        phase++;
-    }
-    return mbarrier_make(expected, pending, phase);
-}
-
-static bool mbarrier_is_past(uint64_t m, uint64_t state, bool parity)
-{
-    uint64_t phase = m >> (2 * COUNT_BITS);
-    return parity ? (phase & 1) != (state & 1) : phase != state >> (2 * COUNT_BITS);
-}
-
-int op_mbarrier(struct warp *w, const struct insn *in, uint32_t mask)
-{
-    _Alignas(SLOT_ALIGN) uint64_t at[LANES];
-    int step = lanes_address(w, in, mask, 8, MEM_READ | MEM_WRITE, at);
-    bool parity = in->flags & INSN_PARITY, waits = false;
-    uint32_t passed = 0;
-    if (step)
-        return step;
-    w->strong++;
-    for (uint32_t rest = mask; rest; rest &= rest - 1) {
-        unsigned l = (unsigned)__builtin_ctz(rest);
-        u64 *m = mem_pointer(at[l]);
-        uint64_t old = *m;
-        uint32_t count = in->b == NO_OPERAND ? 1 : SLOT(u32, w, in->b)[l];
-        switch (in->target) {
-        case PTX_OP_MBARRIER_INIT:
-            *m = mbarrier_make(count, count, 0);
-            break;
-        case PTX_OP_MBARRIER_INVAL:
-            *m = 0;
-            break;
-        case PTX_OP_CP_ASYNC_MBARRIER: // the copies are done; without .noinc it was announced too
-            if (in->flags & INSN_NOINC)
-                *m = mbarrier_arrive(old, 1, false);
-            break;
-        case PTX_OP_MBARRIER_ARRIVE:
-        case PTX_OP_MBARRIER_ARRIVE_DROP:
-            *m = mbarrier_arrive(old, count, in->target == PTX_OP_MBARRIER_ARRIVE_DROP);
-            SLOT(u64, w, in->d)[l] = old;
-            break;
-        default:
-            if (mbarrier_is_past(old, parity ? SLOT(u32, w, in->b)[l] : SLOT(u64, w, in->b)[l],
-                                 parity))
-                passed |= 1u << l;
-            else
-                waits = true;
-            break;
-        }
-    }
-    if (in->target == PTX_OP_MBARRIER_TEST_WAIT || in->target == PTX_OP_MBARRIER_TRY_WAIT) {
-        u32 *d = SLOT(u32, w, in->d);
-        *d = (*d & ~mask) | passed;
-        if (waits && in->target == PTX_OP_MBARRIER_TRY_WAIT)
-            w->left = 0; // other warps first
     }
     return STEP_NEXT;
 }

@@ -265,31 +265,36 @@ static void lower_cp_async(struct lower *L)
     in->target = (uint32_t)size->imm;
 }
 
+static bool mbarrier_waits(enum ptx_op op)
+{
+    return op == PTX_OP_MBARRIER_TEST_WAIT || op == PTX_OP_MBARRIER_TRY_WAIT;
+}
+
+static bool mbarrier_returns(enum ptx_op op)
+{
+    return mbarrier_waits(op) || op == PTX_OP_MBARRIER_ARRIVE || op == PTX_OP_MBARRIER_ARRIVE_DROP;
+}
+
+// Orders and scopes need nothing: the warps of a block take turns. Nor does .noComplete, which
+// promises that others are still to arrive.
 static void lower_mbarrier(struct lower *L)
 {
     const struct ptx_inst *i = L->inst;
-    bool returns = i->op != PTX_OP_MBARRIER_INIT && i->op != PTX_OP_MBARRIER_INVAL &&
-                   i->op != PTX_OP_CP_ASYNC_MBARRIER;
-    bool tests = i->op == PTX_OP_MBARRIER_TEST_WAIT || i->op == PTX_OP_MBARRIER_TRY_WAIT;
-    bool parity = i->flags & PTX_F_PARITY;
-    unsigned at = returns ? 1 : 0;
-    if (i->flags & PTX_F_EXPECT_TX) {
-        lower_fail(L, -ENOTSUP, "transaction counts");
-        return;
-    }
+    bool waits = mbarrier_waits((enum ptx_op)i->op), parity = i->flags & PTX_F_PARITY;
+    unsigned at = mbarrier_returns((enum ptx_op)i->op) ? 1 : 0;
     struct lower_mem m = lower_mem(L, op(L, at), (enum ptx_space)i->space);
     uint32_t b = NO_OPERAND, d = NO_OPERAND;
     if (i->nops > at + 1 && op(L, at + 1)->kind != PTX_OPND_NONE)
-        b = lower_src(L, op(L, at + 1), tests && !parity ? 64 : 32);
-    if (returns)
-        d = tests ? lower_dst_pred(L, op(L, 0)) : lower_dst(L, op(L, 0), 64);
-    struct insn *in = lower_emit(L, op_mbarrier);
+        b = lower_src(L, op(L, at + 1), waits && !parity ? 64 : 32);
+    if (at)
+        d = waits ? lower_dst_pred(L, op(L, 0)) : lower_dst(L, op(L, 0), 64);
+    struct insn *in = lower_emit(L, waits ? op_mbarrier_wait : op_mbarrier);
     lower_set_mem(in, &m);
     in->d = d;
     in->b = b;
     in->target = i->op;
     in->flags = (uint16_t)((parity ? INSN_PARITY : 0) | (i->flags & PTX_F_NOINC ? INSN_NOINC : 0) |
-                           INSN_STRONG);
+                           (i->flags & PTX_F_EXPECT_TX ? INSN_EXPECT_TX : 0) | INSN_STRONG);
 }
 
 static void lower_isspacep(struct lower *L)
@@ -337,6 +342,8 @@ bool lower_memory(struct lower *L)
     case PTX_OP_MBARRIER_ARRIVE_DROP:
     case PTX_OP_MBARRIER_TEST_WAIT:
     case PTX_OP_MBARRIER_TRY_WAIT:
+    case PTX_OP_MBARRIER_EXPECT_TX:
+    case PTX_OP_MBARRIER_COMPLETE_TX:
         lower_mbarrier(L);
         return true;
     case PTX_OP_MBARRIER_PENDING: {
