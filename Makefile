@@ -227,6 +227,7 @@ ROOM_ARCHIVES := $(patsubst %,$(BUILD)/room/%.a,$(ROOMS))
 $(BUILD)/obj/test/%.o: GS_CFLAGS += -Itest
 $(BUILD)/obj/test/harness/kernels.o: test/harness/kernels.ptx
 $(BUILD)/obj/test/harness/kernels.o: GS_CFLAGS += -DPTX_FILE='"$(CURDIR)/test/harness/kernels.ptx"'
+$(BUILD)/obj/test/e2e/printed.o: GS_CFLAGS += -DPRINTING='"$(CURDIR)/test/e2e/printing"'
 .SECONDARY: $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard test/*/*.c))
 
 $(BUILD)/test/unit/test_%: $(BUILD)/obj/test/unit/test_%.o $(call test_helpers,unit) $(ROOM_ARCHIVES)
