@@ -233,3 +233,11 @@ CUresult cuGetErrorString(CUresult error, const char **text)
     *text = NULL;
     return CUDA_ERROR_INVALID_VALUE;
 }
+
+// Not of CUDA: what kernels ran until now, PTX instructions times active threads; 0 where
+// GSHARE_SOFT_COUNT does not ask for it. What runs is counted at the end of its turn.
+CUAPI uint64_t softcudaThreadInstructions(void);
+uint64_t softcudaThreadInstructions(void)
+{
+    return atomic_load_explicit(&device_thread_instructions, memory_order_relaxed);
+}

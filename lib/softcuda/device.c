@@ -15,6 +15,7 @@
 #include "softcuda/memory.h"
 
 const char device_name[] = "gshare software device";
+_Atomic uint64_t device_thread_instructions;
 
 static struct device_config config;
 static CUresult init_result = CUDA_ERROR_NOT_INITIALIZED;
@@ -61,14 +62,15 @@ static bool setting_read(const char *name, uint64_t low, uint64_t high, uint64_t
 static bool config_read(void)
 {
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    uint64_t sms = 16, clock_khz = 1980000, timeout_ms = 0, memory = (uint64_t)4 << 30;
+    uint64_t sms = 16, clock_khz = 1980000, timeout_ms = 0, memory = (uint64_t)4 << 30, count = 0;
     uint64_t threads = cores < 1 ? 1 : cores > DEVICE_MAX_THREADS ? DEVICE_MAX_THREADS : cores;
 
     if (!setting_read("GSHARE_SOFT_SMS", 2, DEVICE_MAX_SMS, &sms) ||
         !setting_read("GSHARE_SOFT_MEM", (uint64_t)16 << 20, (uint64_t)1 << 42, &memory) ||
         !setting_read("GSHARE_SOFT_THREADS", 1, DEVICE_MAX_THREADS, &threads) ||
         !setting_read("GSHARE_SOFT_CLOCK_KHZ", 1, 100000000, &clock_khz) ||
-        !setting_read("GSHARE_SOFT_TIMEOUT_MS", 0, 1u << 30, &timeout_ms))
+        !setting_read("GSHARE_SOFT_TIMEOUT_MS", 0, 1u << 30, &timeout_ms) ||
+        !setting_read("GSHARE_SOFT_COUNT", 0, 1, &count))
         return false;
     config = (struct device_config){
         .sm_count = sms,
@@ -76,6 +78,7 @@ static bool config_read(void)
         .clock_khz = clock_khz,
         .memory_bytes = memory & ~((uint64_t)MEMORY_GRANULARITY - 1),
         .timeout_ns = timeout_ms * 1000000,
+        .counting = count,
     };
     return true;
 }

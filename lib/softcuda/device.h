@@ -33,6 +33,7 @@ struct device_config {
     uint32_t clock_khz;    // GSHARE_SOFT_CLOCK_KHZ
     uint64_t memory_bytes; // GSHARE_SOFT_MEM
     uint64_t timeout_ns;   // GSHARE_SOFT_TIMEOUT_MS: a grid's time limit; 0: none
+    bool counting;         // GSHARE_SOFT_COUNT: thread instructions
 };
 
 // Reads the settings and makes the device. Idempotent, any thread. A setting that makes no sense is
@@ -48,6 +49,8 @@ const struct device_config *device_config(void);
 
 CUresult device_attribute(int *value, CUdevice_attribute attribute);
 extern const char device_name[];
+// What kernels of all contexts ran, where the device counts it; relaxed.
+extern _Atomic uint64_t device_thread_instructions;
 void device_uuid(CUuuid *uuid);
 
 // A set of SMs: a partition, or the whole device.

@@ -74,6 +74,11 @@ struct exec_device {
     const struct image *(*surface)(void *context, uint64_t handle);
     void *context;
 
+    // Where it counts what its kernels run, PTX instructions times active threads; NULL: it does
+    // not. A thread that takes a brx.idx or an indirect call later than others of its warp counts
+    // it for each turn that it waits.
+    _Atomic uint64_t *thread_instructions;
+
     uint32_t sm_count;    // %nsmid
     uint32_t stack_bytes; // CU_LIMIT_STACK_SIZE: local memory for the call stack of a thread
     uint32_t clock_khz;   // %clock runs at this rate against CLOCK_MONOTONIC

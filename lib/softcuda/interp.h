@@ -58,6 +58,7 @@ enum {
     INSN_PARITY = 64,
     INSN_NOINC = 128,
     INSN_EXPECT_TX = 256,
+    INSN_COUNTS = 1 << 15, // the last of what one PTX instruction became
 };
 
 // Which addresses an access means: insn.mode of loads, stores and atomics. The _32 ones have their
@@ -233,7 +234,7 @@ struct exec_block {
     struct barrier barriers[BLOCK_BARRIERS];
     struct warp *warps;
     struct exec_fault fault;
-    uint64_t lane_steps; // thread instructions run, for measurement
+    uint64_t counted; // PTX instructions times lanes, where the device wants to know
 };
 
 // Each lane of a 64-bit slot.

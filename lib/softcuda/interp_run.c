@@ -150,7 +150,7 @@ void exec_block_start(struct exec_block *b, uint64_t index, uint32_t smid)
 // ---- Running
 
 // Instructions of the current path until something else has to happen.
-static int warp_steps(struct warp *w)
+static inline __attribute__((always_inline)) int steps(struct warp *w, bool counting)
 {
     uint64_t lanes = 0;
     int step = STEP_NEXT;
@@ -164,13 +164,25 @@ static int warp_steps(struct warp *w)
             if (!mask)
                 continue;
         }
-        lanes += (uint64_t)__builtin_popcount(mask);
+        if (counting && in->flags & INSN_COUNTS)
+            lanes += (uint64_t)__builtin_popcount(mask);
         step = in->run(w, in, mask);
         if (step)
             break;
     }
-    w->block->lane_steps += lanes;
+    if (counting)
+        w->block->counted += lanes;
     return step;
+}
+
+static int warp_steps(struct warp *w)
+{
+    return steps(w, false);
+}
+
+static int warp_steps_counted(struct warp *w)
+{
+    return steps(w, true);
 }
 
 enum turn { TURN_OVER, TURN_IDLE, TURN_FAULT };
@@ -179,12 +191,12 @@ enum turn { TURN_OVER, TURN_IDLE, TURN_FAULT };
 static enum turn warp_turn(struct warp *w, struct mem_view *view, uint64_t *left)
 {
     uint64_t granted = *left < QUANTUM ? *left : QUANTUM;
-    bool ran = false;
+    bool ran = false, counting = w->block->grid->device->thread_instructions;
     w->view = view;
     w->left = w->back_left = granted;
     while (w->left && warp_choose(w)) {
         ran = true;
-        int step = warp_steps(w);
+        int step = counting ? warp_steps_counted(w) : warp_steps(w);
         if (step == STEP_FAULT || w->faulted)
             return TURN_FAULT;
         if (step == STEP_NEXT)
@@ -239,5 +251,10 @@ enum exec_status exec_block_run(struct exec_block *b, struct mem_view *view, uin
     }
     if (status == EXEC_FAULT)
         *fault = b->fault;
+    if (b->counted) {
+        atomic_fetch_add_explicit(b->grid->device->thread_instructions, b->counted,
+                                  memory_order_relaxed);
+        b->counted = 0;
+    }
     return status;
 }

@@ -88,7 +88,7 @@ static bool are_all(const struct warp *w, uint32_t members, uint32_t lanes)
 static bool same_kind(const struct insn *a, const struct insn *b)
 {
     return a == b || (a->run == b->run && a->mode == b->mode && a->type == b->type &&
-                      a->flags == b->flags && !matrix_function(a));
+                      !((a->flags ^ b->flags) & ~INSN_COUNTS) && !matrix_function(a));
 }
 
 // Runs every set of waiting paths that is complete by now.

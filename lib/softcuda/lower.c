@@ -136,6 +136,16 @@ static void lower_one(struct lower *L)
     lower_fail(L, -ENOTSUP, "not supported by this device");
 }
 
+// Joins are no instruction of PTX, and what comes before the last one only prepares it.
+static void mark_counted(struct lower *L, uint32_t first)
+{
+    for (uint32_t i = L->code->count; i-- > first;)
+        if (L->code->insns[i].run != op_join) {
+            L->code->insns[i].flags |= INSN_COUNTS;
+            return;
+        }
+}
+
 static void lower_body(struct lower *L)
 {
     const struct ptx_func *f = L->func;
@@ -155,6 +165,7 @@ static void lower_body(struct lower *L)
             L->guard = L->slot[inst->guard] | (inst->guard_neg ? 1u : 0u);
         }
         lower_one(L);
+        mark_counted(L, L->pc_of[i]);
     }
     // Running off the end is a return. An entry's ret is an exit.
     L->inst = NULL;

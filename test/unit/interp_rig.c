@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "softcuda/interp.h"
-
 enum { ARENA = 64 << 20, TURN = 1 << 20, TURNS = 64 };
 
 static void print(void *context, const char *text, size_t length)
@@ -83,6 +81,7 @@ struct rig *rig_new(const char *text, size_t length)
                                      .allocate = allocate,
                                      .release = release,
                                      .context = r,
+                                     .thread_instructions = &r->thread_instructions,
                                      .sm_count = 16,
                                      .stack_bytes = 1024,
                                      .clock_khz = 1000000};
@@ -143,7 +142,6 @@ static enum exec_status run_blocks(struct rig *r, const struct exec_grid *grid, 
              turn++)
             status = exec_block_run(block, &view, TURN, &r->fault);
     }
-    r->thread_steps = block->lane_steps;
     exec_block_free(block);
     return status;
 }

@@ -15,7 +15,7 @@ struct rig {
     struct mem_map *map;
     struct exec_device device;
     struct exec_fault fault;
-    uint64_t thread_steps; /* of the last launch */
+    _Atomic uint64_t thread_instructions; /* of all launches */
     char printed[8192];
     size_t nprinted;
     char log[512];

@@ -212,6 +212,23 @@ static void calls_by_another_name_have_their_stack_and_shared_memory(void **stat
     rig_free(r);
 }
 
+/* Each PTX instruction once for each thread that runs it, whatever it became. */
+static void thread_instructions_are_counted(void **state)
+{
+    /* 6 by all, 4 of them in the head; 12 and 24 whose guard is true; 8 go round 4 times */
+    struct rig *r = load(KERNEL("setp.lt.u32 %q0, %r0, 12;\n"
+                                "@%q0 st.global.u32 [%x], %r0;\n"
+                                "setp.ge.u32 %q0, %r0, 8;\n@%q0 bra OUT;\n"
+                                "mov.u32 %r1, 0;\nLOOP:\nadd.u32 %r1, %r1, 1;\n"
+                                "setp.lt.u32 %q1, %r1, 4;\n@%q1 bra LOOP;\nOUT:\nret;"));
+    uint32_t *words;
+
+    (void)state;
+    assert_int_equal(run(r, 1, 32, &words), EXEC_DONE);
+    assert_int_equal(r->thread_instructions, 32 * 6 + 12 + 24 + 8 + 8 * (4 + 4 + 3) + 32);
+    rig_free(r);
+}
+
 static void an_endless_loop_stays_within_its_budget(void **state)
 {
     struct rig *r = load(KERNEL("LOOP:\nadd.u32 %r1, %r1, 1;\nbra LOOP;"));
@@ -328,6 +345,7 @@ int main(void)
         cmocka_unit_test(a_fault_names_its_thread),
         cmocka_unit_test(recursion_without_end_is_a_fault),
         cmocka_unit_test(calls_by_another_name_have_their_stack_and_shared_memory),
+        cmocka_unit_test(thread_instructions_are_counted),
         cmocka_unit_test(an_endless_loop_stays_within_its_budget),
         cmocka_unit_test(what_is_left_out_is_refused_by_name_and_line),
         cmocka_unit_test(exchanges_of_different_kinds_do_not_meet),
