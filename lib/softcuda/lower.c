@@ -98,9 +98,9 @@ static bool place_params(struct lower *L, struct ptx_var **vars, uint32_t count,
     if (!*out)
         return lower_fail(L, -ENOMEM, "out of memory");
     for (uint32_t i = 0; i < count; i++) {
-        if (vars[i]->space != PTX_SPACE_PARAM)
-            return lower_fail(L, -ENOTSUP, "%s: parameters in registers are not supported",
-                              vars[i]->name);
+        if (vars[i]->space == PTX_SPACE_REG && vars[i]->size != 4 && vars[i]->size != 8)
+            return lower_fail(L, -ENOTSUP, "%s: a parameter in a register of %u bits",
+                              vars[i]->name, ptx_type_bits((enum ptx_type)vars[i]->type));
         if (!place_local(L, vars[i], &(*out)[i]))
             return false;
     }
@@ -131,7 +131,7 @@ static bool place_vars(struct lower *L, const struct shared_layout *shared)
 static void lower_one(struct lower *L)
 {
     if (lower_arith(L) || lower_float(L) || lower_convert(L) || lower_memory(L) ||
-        lower_control(L) || lower_matrix(L) || lower_video(L))
+        lower_control(L) || lower_matrix(L) || lower_video(L) || lower_texture(L))
         return;
     lower_fail(L, -ENOTSUP, "not supported by this device");
 }
@@ -149,6 +149,7 @@ static void mark_counted(struct lower *L, uint32_t first)
 static void lower_body(struct lower *L)
 {
     const struct ptx_func *f = L->func;
+    lower_take_params(L);
     for (uint32_t i = 0; i < f->ninsts && !L->error; i++) {
         const struct ptx_inst *inst = &f->insts[i];
         L->inst = inst;
@@ -171,7 +172,7 @@ static void lower_body(struct lower *L)
     L->inst = NULL;
     L->guard = NO_GUARD;
     L->pc_of[f->ninsts] = L->code->count;
-    lower_emit(L, f->entry ? op_exit : op_ret);
+    lower_return(L);
 }
 
 // Branches were emitted with PTX instruction indices; now these have places.

@@ -93,6 +93,10 @@ bool lower_frame_at(struct lower *L, const struct ptx_var *var, uint64_t *at);
 uint32_t lower_go_around(struct lower *L);
 void lower_come_back(struct lower *L, uint32_t at);
 
+// Parameters in registers come and results in registers go through the frame, as others do.
+void lower_take_params(struct lower *L);
+void lower_return(struct lower *L);
+
 // ---- Instructions by family; false: not one of theirs
 
 bool lower_arith(struct lower *L);   // lower_arith.c: integers, logic, selection
@@ -102,6 +106,7 @@ bool lower_memory(struct lower *L);  // lower_memory.c
 bool lower_control(struct lower *L); // lower_control.c: branches, calls, barriers, warp
 bool lower_matrix(struct lower *L);  // lower_matrix.c
 bool lower_video(struct lower *L);   // lower_video.c
+bool lower_texture(struct lower *L); // lower_texture.c
 
 // Finds for every branch of L->func where its lanes meet again. 0 or -ENOMEM.
 int lower_find_joins(struct lower *L);

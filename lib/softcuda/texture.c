@@ -148,13 +148,15 @@ static CUresult texture_of(struct texture *t, const CUDA_RESOURCE_DESC *resource
     t->linear = desc->filterMode == CU_TR_FILTER_MODE_LINEAR && !linear;
     if (t->linear && !fraction && !t->promote)
         return CUDA_ERROR_INVALID_VALUE;
-    t->normalized = desc->flags & CU_TRSF_NORMALIZED_COORDINATES && !linear;
+    // The place in a face of a cube is between 0 and 1, and clamped to the face.
+    t->normalized = (desc->flags & CU_TRSF_NORMALIZED_COORDINATES && !linear) || t->image.cube;
     t->srgb =
         desc->flags & CU_TRSF_SRGB && t->promote && t->image.format == CU_AD_FORMAT_UNSIGNED_INT8;
     for (int i = 0; i < 3; i++) {
         if ((unsigned)desc->addressMode[i] > CU_TR_ADDRESS_MODE_BORDER)
             return CUDA_ERROR_INVALID_VALUE;
-        t->address[i] = address_mode(desc->addressMode[i], t->normalized);
+        t->address[i] = t->image.cube ? CU_TR_ADDRESS_MODE_CLAMP
+                                      : address_mode(desc->addressMode[i], t->normalized);
     }
     memcpy(t->border, desc->borderColor, sizeof(t->border));
     return CUDA_SUCCESS;

@@ -73,6 +73,7 @@ static void driver_load(void)
     *(void **)&cu.name = dlsym(library, #name);                                                    \
     CHECK(cu.name, "the library does not export %s", #name);
     CUDA_ABI_FUNCTIONS(DRIVER_LOAD)
+    CUDA_ABI_TEXTURE_FUNCTIONS(DRIVER_LOAD)
 #undef DRIVER_LOAD
 }
 

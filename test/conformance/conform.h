@@ -19,6 +19,7 @@
 struct driver {
 #define DRIVER_MEMBER(name, arguments) CUresult(*name) arguments;
     CUDA_ABI_FUNCTIONS(DRIVER_MEMBER)
+    CUDA_ABI_TEXTURE_FUNCTIONS(DRIVER_MEMBER)
 #undef DRIVER_MEMBER
 };
 extern struct driver cu;
