@@ -354,7 +354,14 @@ GS_API gs_status gs_memset_async(gs_session session, gs_devptr dst, int value, s
  * image is copied. Blocks: PTX is compiled by the driver (tens of milliseconds), a cubin loads in
  * far less. The driver cannot load beside running kernels: it also waits for a moment without any.
  * GS_ERR_BAD_IMAGE: the message is the driver's or the parser's log. GS_ERR_TIMEOUT: another
- * tenant's kernel has run for 10 seconds. */
+ * tenant's kernel has run for 10 seconds.
+ *
+ * PRINTF. What kernels print comes out at this process's stdout, and failed assertions at its
+ * stderr, in gs_sync, gs_stream_sync, gs_event_sync, copies and memsets that wait, gs_module_unload
+ * and gs_detach, and in any call after a fault. Formats are CUDA's: 32 arguments, texts of 16 KiB.
+ * More than 1 MiB between two such calls is lost; printf returns -1 to the kernel then, and stderr
+ * tells how many messages there were. A fatbin is compiled from its PTX if that prints; a cubin
+ * alone prints to the server's output. */
 GS_API gs_status gs_module_load(gs_session session, const void *image, size_t size,
                                 gs_module *module);
 /* The same from a file. GS_ERR_NOT_FOUND, GS_ERR_SYSTEM. */
