@@ -288,6 +288,8 @@ fuzz: $(FUZZ_TARGETS)
 # ---- Benchmark: bench/rows are the measurements ----------------------------------------------------
 bench_objs := $(patsubst %.c,$(BUILD)/obj/%.o,bench/bench.c $(wildcard bench/lib/*.c bench/rows/*.c))
 $(BUILD)/obj/bench/%.o: GS_CFLAGS += -Ibench
+$(BUILD)/obj/bench/rows/soft.o: bench/rows/soft.ptx
+$(BUILD)/obj/bench/rows/soft.o: GS_CFLAGS += -DPTX_FILE='"$(CURDIR)/bench/rows/soft.ptx"'
 $(BUILD)/bench/measure: $(bench_objs) $(BUILD)/room/common.a $(BUILD)/lib/libgshare.so
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
@@ -301,7 +303,7 @@ bench: all $(BUILD)/bench/measure
 
 # ---- Kernels kept as PTX, made from the .cu beside them by clang, which needs no toolkit for it ------
 ptx:
-	$(foreach name,test/harness/kernels examples/demo/resize examples/square lib/ptx/print_device,$(CLANG_PTX) -o $(name).ptx $(name).cu &&) :
+	$(foreach name,test/harness/kernels examples/demo/resize examples/square bench/rows/soft lib/ptx/print_device,$(CLANG_PTX) -o $(name).ptx $(name).cu &&) :
 
 # ---- Install ---------------------------------------------------------------------------------
 MAN_PAGES := $(wildcard doc/*.1)

@@ -22,6 +22,7 @@ enum side { SIDE_NATIVE, SIDE_SLICED, SIDE_MPS, SIDE_GSHARE, SIDE_COUNT };
 struct facts {
     bool soft; /* the software device stands in for the driver */
     char driver_path[4096];
+    char soft_library[4096]; /* the software device, whether or not it stands in */
     char device[64];
     int driver_version, sm_count;
     uint32_t long_iterations; /* of the long kernel, for LONG_NS; 0: not known yet */

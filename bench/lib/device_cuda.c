@@ -224,6 +224,7 @@ void device_probe(const char *kind, const char *soft_library)
     facts->soft = strcmp(kind, "soft") == 0 || (strcmp(kind, "auto") == 0 && !cuda_present());
     snprintf(facts->driver_path, sizeof(facts->driver_path), "%s",
              facts->soft ? soft_library : "libcuda.so.1");
+    snprintf(facts->soft_library, sizeof(facts->soft_library), "%s", soft_library);
     cuda_prepare();
     cuda_open();
     CU(cuDeviceGetName, facts->device, sizeof(facts->device), 0);

@@ -39,8 +39,8 @@ static bool line_ratio(const struct row *row, const struct line *line, double *r
 
 enum verdict { VERDICT_NONE, VERDICT_MET, VERDICT_NOT_MET };
 
-/* The goals are for a GPU: the software device is not judged. Nor is a quick run by a count that it
- * does not try. */
+/* The goals are for a GPU: the software device is not judged, but by its own. Nor is a quick run by
+ * a count that it does not try. */
 static enum verdict line_verdict(const struct run_info *info, const struct row *row,
                                  const struct line *line)
 {
@@ -49,6 +49,14 @@ static enum verdict line_verdict(const struct run_info *info, const struct row *
     double ratio;
     bool met;
 
+    if (line->goal.kind == GOAL_SOFT_AT_MOST || line->goal.kind == GOAL_SOFT_AT_LEAST) {
+        value = line_value(row, line, SIDE_NATIVE);
+        if (value == NULL)
+            return VERDICT_NONE;
+        met = line->goal.kind == GOAL_SOFT_AT_MOST ? *value <= line->goal.bound
+                                                   : *value >= line->goal.bound;
+        return met ? VERDICT_MET : VERDICT_NOT_MET;
+    }
     if (info->facts->soft || value == NULL || (info->quick && line->unit == UNIT_COUNT))
         return VERDICT_NONE;
     switch (line->goal.kind) {
@@ -127,12 +135,15 @@ static void value_print(char *out, size_t size, double value, enum unit unit)
 static void goal_print(char *out, size_t size, const struct line *line)
 {
     char bound[32];
-    bool least = line->goal.kind == GOAL_AT_LEAST || line->goal.kind == GOAL_RATIO_AT_LEAST;
+    bool least = line->goal.kind == GOAL_AT_LEAST || line->goal.kind == GOAL_RATIO_AT_LEAST ||
+                 line->goal.kind == GOAL_SOFT_AT_LEAST;
     const char *sign = least ? ">=" : "<=";
 
     switch (line->goal.kind) {
     case GOAL_AT_MOST:
     case GOAL_AT_LEAST:
+    case GOAL_SOFT_AT_MOST:
+    case GOAL_SOFT_AT_LEAST:
         value_print(bound, sizeof(bound), line->goal.bound, line->unit);
         snprintf(out, size, "%s %s", sign, bound);
         break;
@@ -214,7 +225,7 @@ static void head_print(FILE *out, const struct run_info *info)
             facts->sm_count, facts->driver_version / 1000, facts->driver_version % 1000 / 10,
             info->cpus);
     if (facts->soft)
-        fprintf(out, "software device: the goals are for an NVIDIA H200, and are not judged\n");
+        fprintf(out, "software device: goals for an NVIDIA H200 are not judged, only its own\n");
     else if (!info->mps)
         fprintf(out, "no nvidia-cuda-mps-control here: MPS left out\n");
     if (info->quick)

@@ -1,4 +1,5 @@
-/* report_lines.c - see report_lines.h. Goals are those for an NVIDIA H200. */
+/* report_lines.c - see report_lines.h. Goals are those for an NVIDIA H200, but for the software
+ * device's own. */
 #include "lib/report_lines.h"
 
 #include "common/util.h"
@@ -14,6 +15,14 @@
 #define AT_LEAST(bound)                                                                            \
     {                                                                                              \
         GOAL_AT_LEAST, bound, SIDE_NATIVE                                                          \
+    }
+#define SOFT_AT_MOST(bound)                                                                        \
+    {                                                                                              \
+        GOAL_SOFT_AT_MOST, bound, SIDE_NATIVE                                                      \
+    }
+#define SOFT_AT_LEAST(bound)                                                                       \
+    {                                                                                              \
+        GOAL_SOFT_AT_LEAST, bound, SIDE_NATIVE                                                     \
     }
 #define RATIO_AT_MOST(bound, side)                                                                 \
     {                                                                                              \
@@ -103,6 +112,15 @@ const struct line report_lines[] = {
     {"alloc", "allocate 64 MiB, p50", "malloc_64M_p50", UNIT_TIME, NONE},
     {"alloc", "free 64 MiB, p50", "free_64M_p50", UNIT_TIME, NONE},
     {"alloc", "allocate 64 MiB, p99", "malloc_64M_p99", UNIT_TIME, NONE},
+
+    {"soft", "n-body, one core", "nbody_1", UNIT_RATE, SOFT_AT_LEAST(150e6)},
+    {"soft", "n-body, two cores", "nbody_2", UNIT_RATE, NONE},
+    {"soft", "tiled SGEMM, one core", "sgemm_1", UNIT_RATE, SOFT_AT_LEAST(150e6)},
+    {"soft", "tiled SGEMM, two cores", "sgemm_2", UNIT_RATE, NONE},
+    {"soft", "load 5,000 lines of PTX, p50", "load_p50", UNIT_TIME, SOFT_AT_MOST(50e6)},
+    {"soft", "library, init, context, p50", "ready_p50", UNIT_TIME, SOFT_AT_MOST(50e6)},
+    {"soft", "empty launch + sync, p50", "trip_p50", UNIT_TIME, SOFT_AT_MOST(10e3)},
+    {"soft", "empty launch + sync, p99", "trip_p99", UNIT_TIME, NONE},
 };
 
 const size_t report_line_count = ARRAY_SIZE(report_lines);

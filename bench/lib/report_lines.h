@@ -22,6 +22,8 @@ enum goal_kind {
     GOAL_AT_LEAST,
     GOAL_RATIO_AT_MOST, /* gshare's value by that of another side in the same run */
     GOAL_RATIO_AT_LEAST,
+    GOAL_SOFT_AT_MOST, /* the software device's value, under native: judged wherever it runs */
+    GOAL_SOFT_AT_LEAST,
 };
 
 struct goal {

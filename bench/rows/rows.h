@@ -14,5 +14,6 @@ void row_crowd(void);
 void row_idle(void);
 void row_neighbour(void);
 void row_alloc(void);
+void row_soft(void);
 
 #endif
