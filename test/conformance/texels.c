@@ -230,7 +230,7 @@ CUsurfObject surface_of(CUarray array)
 static CUmodule module_load(const char *text)
 {
     static const char frame[] =
-        ".version 7.0\n.target sm_70\n.address_size 64\n"
+        ".version 7.1\n.target sm_70\n.address_size 64\n"
         ".visible .entry around(.param .u64 object, .param .u64 in, .param .u64 out,"
         " .param .u32 count)\n{\n"
         "    .reg .pred %%p, %%end;\n    .reg .b16 %%h<4>;\n    .reg .f32 %%x, %%y, %%z, %%w;\n"

@@ -31,6 +31,25 @@ void download(void *to, device_ptr from, size_t bytes);
 device_ptr global_address(const char *name);
 void write_global(const char *name, const void *data, size_t bytes);
 
+/* Arrays, which surfaces may be made of, and textures and surfaces; they go with the case too.
+ * size.y is 0 in one dimension, size.z in two; of layers it is their number. */
+enum texel { TEXEL_U8, TEXEL_U16, TEXEL_S32, TEXEL_F32 };
+enum { /* else clamped, by texel, the nearest, a fraction where it is an integer of 8 or 16 bits */
+       TEXTURE_LINEAR = 1,
+       TEXTURE_NORMALIZED = 2,
+       TEXTURE_INTEGER = 4,
+       TEXTURE_BORDER = 8, /* black */
+       TEXTURE_MIRROR = 16
+};
+uint64_t array_upload(const void *data, enum texel texel, unsigned channels, struct size3 size);
+uint64_t array_upload_layers(const void *data, enum texel texel, unsigned channels,
+                             struct size3 size);
+uint64_t array_upload_cube(const void *data, enum texel texel, unsigned channels, unsigned edge);
+void array_download(void *to, uint64_t array);
+uint64_t texture(uint64_t array, unsigned flags);
+uint64_t linear_texture(device_ptr at, enum texel texel, unsigned channels, size_t bytes);
+uint64_t surface(uint64_t array);
+
 /* ARGS(&a, &b): pointers to the arguments. launch waits for the end. */
 #define ARGS(...) ((void *[]){__VA_ARGS__})
 void launch(const char *kernel, struct size3 grid, struct size3 block, unsigned shared,

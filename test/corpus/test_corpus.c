@@ -20,6 +20,7 @@ static unsigned ncases;
 static struct {
 #define MEMBER(name, arguments) CUresult(*name) arguments;
     CUDA_ABI_FUNCTIONS(MEMBER)
+    CUDA_ABI_TEXTURE_FUNCTIONS(MEMBER)
 #undef MEMBER
 } cu;
 
@@ -29,7 +30,10 @@ static char failure[512];
 static CUmodule module;
 static CUdeviceptr blocks[MAX_BLOCKS];
 static void *scratches[MAX_BLOCKS];
-static unsigned nblocks, nscratches;
+static CUarray arrays[MAX_BLOCKS];
+static CUtexObject textures[MAX_BLOCKS];
+static CUsurfObject surfaces[MAX_BLOCKS];
+static unsigned nblocks, nscratches, narrays, ntextures, nsurfaces;
 static uint64_t random_state;
 
 static void fail(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
@@ -102,6 +106,143 @@ void write_global(const char *name, const void *data, size_t bytes)
 {
     check(cu.cuMemcpyHtoD_v2(global_address(name), data, bytes), name);
 }
+
+/* ---- Arrays, textures, surfaces ---- */
+
+static CUarray_format format_of(enum texel texel)
+{
+    static const CUarray_format formats[] = {
+        [TEXEL_U8] = CU_AD_FORMAT_UNSIGNED_INT8,
+        [TEXEL_U16] = CU_AD_FORMAT_UNSIGNED_INT16,
+        [TEXEL_S32] = CU_AD_FORMAT_SIGNED_INT32,
+        [TEXEL_F32] = CU_AD_FORMAT_FLOAT,
+    };
+
+    return formats[texel];
+}
+
+/* A copy of all of an array, with rows of HOST's one behind the other. */
+static CUDA_MEMCPY3D whole(const CUDA_ARRAY3D_DESCRIPTOR *d)
+{
+    size_t each = d->Format == CU_AD_FORMAT_UNSIGNED_INT8    ? 1
+                  : d->Format == CU_AD_FORMAT_UNSIGNED_INT16 ? 2
+                                                             : 4;
+    size_t row = d->Width * d->NumChannels * each, height = d->Height ? d->Height : 1;
+
+    return (CUDA_MEMCPY3D){.srcPitch = row,
+                           .srcHeight = height,
+                           .dstPitch = row,
+                           .dstHeight = height,
+                           .WidthInBytes = row,
+                           .Height = height,
+                           .Depth = d->Depth ? d->Depth : 1};
+}
+
+static uint64_t array_make(const void *data, enum texel texel, unsigned channels, struct size3 size,
+                           unsigned flags)
+{
+    CUDA_ARRAY3D_DESCRIPTOR desc = {.Width = size.x,
+                                    .Height = size.y,
+                                    .Depth = size.z,
+                                    .Format = format_of(texel),
+                                    .NumChannels = channels,
+                                    .Flags = flags | CUDA_ARRAY3D_SURFACE_LDST};
+    CUDA_MEMCPY3D copy = whole(&desc);
+    CUarray a;
+
+    if (narrays == MAX_BLOCKS)
+        fail("more than %d arrays", MAX_BLOCKS);
+    check(cu.cuArray3DCreate_v2(&a, &desc), "cuArray3DCreate");
+    arrays[narrays++] = a;
+    copy.srcMemoryType = CU_MEMORYTYPE_HOST;
+    copy.srcHost = data;
+    copy.dstMemoryType = CU_MEMORYTYPE_ARRAY;
+    copy.dstArray = a;
+    check(cu.cuMemcpy3D_v2(&copy), "cuMemcpy3D");
+    return (uintptr_t)a;
+}
+
+uint64_t array_upload(const void *data, enum texel texel, unsigned channels, struct size3 size)
+{
+    /* only flat arrays can be gathered from */
+    return array_make(data, texel, channels, size,
+                      size.y && !size.z ? CUDA_ARRAY3D_TEXTURE_GATHER : 0);
+}
+
+uint64_t array_upload_layers(const void *data, enum texel texel, unsigned channels,
+                             struct size3 size)
+{
+    return array_make(data, texel, channels, size, CUDA_ARRAY3D_LAYERED);
+}
+
+uint64_t array_upload_cube(const void *data, enum texel texel, unsigned channels, unsigned edge)
+{
+    return array_make(data, texel, channels, (struct size3){edge, edge, 6}, CUDA_ARRAY3D_CUBEMAP);
+}
+
+void array_download(void *to, uint64_t array)
+{
+    CUDA_ARRAY3D_DESCRIPTOR desc;
+    CUDA_MEMCPY3D copy;
+
+    check(cu.cuArray3DGetDescriptor_v2(&desc, (CUarray)(uintptr_t)array), "cuArray3DGetDescriptor");
+    copy = whole(&desc);
+    copy.srcMemoryType = CU_MEMORYTYPE_ARRAY;
+    copy.srcArray = (CUarray)(uintptr_t)array;
+    copy.dstMemoryType = CU_MEMORYTYPE_HOST;
+    copy.dstHost = to;
+    check(cu.cuMemcpy3D_v2(&copy), "cuMemcpy3D");
+}
+
+static uint64_t texture_make(const CUDA_RESOURCE_DESC *resource, unsigned flags)
+{
+    CUaddress_mode mode = flags & TEXTURE_BORDER   ? CU_TR_ADDRESS_MODE_BORDER
+                          : flags & TEXTURE_MIRROR ? CU_TR_ADDRESS_MODE_MIRROR
+                                                   : CU_TR_ADDRESS_MODE_CLAMP;
+    CUDA_TEXTURE_DESC desc = {
+        .addressMode = {mode, mode, mode},
+        .filterMode = flags & TEXTURE_LINEAR ? CU_TR_FILTER_MODE_LINEAR : CU_TR_FILTER_MODE_POINT,
+        .flags = (flags & TEXTURE_NORMALIZED ? CU_TRSF_NORMALIZED_COORDINATES : 0u) |
+                 (flags & TEXTURE_INTEGER ? CU_TRSF_READ_AS_INTEGER : 0u)};
+    CUtexObject t;
+
+    if (ntextures == MAX_BLOCKS)
+        fail("more than %d textures", MAX_BLOCKS);
+    check(cu.cuTexObjectCreate(&t, resource, &desc, NULL), "cuTexObjectCreate");
+    textures[ntextures++] = t;
+    return t;
+}
+
+uint64_t texture(uint64_t array, unsigned flags)
+{
+    CUDA_RESOURCE_DESC resource = {.resType = CU_RESOURCE_TYPE_ARRAY,
+                                   .res.array.hArray = (CUarray)(uintptr_t)array};
+
+    return texture_make(&resource, flags);
+}
+
+uint64_t linear_texture(device_ptr at, enum texel texel, unsigned channels, size_t bytes)
+{
+    CUDA_RESOURCE_DESC resource = {.resType = CU_RESOURCE_TYPE_LINEAR,
+                                   .res.linear = {at, format_of(texel), channels, bytes}};
+
+    return texture_make(&resource, 0);
+}
+
+uint64_t surface(uint64_t array)
+{
+    CUDA_RESOURCE_DESC resource = {.resType = CU_RESOURCE_TYPE_ARRAY,
+                                   .res.array.hArray = (CUarray)(uintptr_t)array};
+    CUsurfObject s;
+
+    if (nsurfaces == MAX_BLOCKS)
+        fail("more than %d surfaces", MAX_BLOCKS);
+    check(cu.cuSurfObjectCreate(&s, &resource), "cuSurfObjectCreate");
+    surfaces[nsurfaces++] = s;
+    return s;
+}
+
+/* ---- Launches ---- */
 
 static CUfunction function(const char *kernel, unsigned shared)
 {
@@ -222,6 +363,12 @@ static char *read_file(const char *path)
 
 static void clean_up(void)
 {
+    while (nsurfaces)
+        cu.cuSurfObjectDestroy(surfaces[--nsurfaces]);
+    while (ntextures)
+        cu.cuTexObjectDestroy(textures[--ntextures]);
+    while (narrays)
+        cu.cuArrayDestroy(arrays[--narrays]);
     while (nblocks)
         cu.cuMemFree_v2(blocks[--nblocks]);
     while (nscratches)
@@ -273,6 +420,7 @@ static const char *open_driver(void)
     if (!cu.function)                                                                              \
         return #function;
     CUDA_ABI_FUNCTIONS(RESOLVE)
+    CUDA_ABI_TEXTURE_FUNCTIONS(RESOLVE)
 #undef RESOLVE
     if (cu.cuInit(0) || cu.cuDeviceGet(&device, 0) ||
         cu.cuDevicePrimaryCtxRetain(&context, device) || cu.cuCtxSetCurrent(context))
