@@ -33,6 +33,8 @@ enum ptx_type {
     PTX_T_B1,
     PTX_T_U4,
     PTX_T_S4, /* matrix elements */
+    PTX_T_U2,
+    PTX_T_S2, /* of cvt.pack alone */
     PTX_T_E4M3,
     PTX_T_E5M2,
     PTX_T_E4M3X2,

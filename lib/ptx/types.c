@@ -37,6 +37,8 @@ static const struct type_fact {
     [PTX_T_B1] = {"b1", 1, 0},
     [PTX_T_U4] = {"u4", 4, 0},
     [PTX_T_S4] = {"s4", 4, SIGNED},
+    [PTX_T_U2] = {"u2", 2, 0},
+    [PTX_T_S2] = {"s2", 2, SIGNED},
     [PTX_T_E4M3] = {"e4m3", 8, FLOATING},
     [PTX_T_E5M2] = {"e5m2", 8, FLOATING},
     [PTX_T_E4M3X2] = {"e4m3x2", 16, FLOATING},

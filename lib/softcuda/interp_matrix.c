@@ -15,7 +15,8 @@ enum { MAX_ROWS = 32, MAX_COLUMNS = 32, MAX_DEPTH = 256, MAX_FACTOR = 16 * 256 }
 struct fragment {
     enum ptx_type type;
     unsigned bits, rows, columns;
-    uint32_t at; // in the aux words of each lane: count, then slots
+    uint32_t at;   // in the aux words of each lane: count, then slots
+    uint32_t held; // by these lanes, each a like part of it
 };
 
 // Where each lane's registers and aux words are: lanes of one group may be in different frames.
@@ -139,14 +140,59 @@ static void place_run(const struct fragment *f, unsigned lane, unsigned i, unsig
     *c = index % f->columns;
 }
 
+// The products of eight lanes, two quads of them, 16 lanes apart: a lane has a row of a, or a
+// column where it goes by columns; b the other way round.
+static void place_quad_row(const struct fragment *f, unsigned lane, unsigned i, unsigned *r,
+                           unsigned *c)
+{
+    (void)f;
+    *r = lane % 4 + (lane < 16 ? 0 : 4);
+    *c = i;
+}
+
+static void place_quad_column(const struct fragment *f, unsigned lane, unsigned i, unsigned *r,
+                              unsigned *c)
+{
+    place_quad_row(f, lane, i, c, r);
+}
+
+// The factor's short side is spread over a quad, its long side over the lane's elements and both
+// quads.
+static void place_quad_a_column(const struct fragment *f, unsigned lane, unsigned i, unsigned *r,
+                                unsigned *c)
+{
+    (void)f;
+    *r = i % 4 + (lane < 16 ? 0 : 4);
+    *c = lane % 4;
+}
+
+static void place_quad_b_row(const struct fragment *f, unsigned lane, unsigned i, unsigned *r,
+                             unsigned *c)
+{
+    place_quad_a_column(f, lane, i, c, r);
+}
+
+static void place_quad_f32(const struct fragment *f, unsigned lane, unsigned i, unsigned *r,
+                           unsigned *c)
+{
+    (void)f;
+    *r = (lane & 1) + (i & 2) + (lane < 16 ? 0 : 4);
+    *c = (i & 4) + (lane & 2) + (i & 1);
+}
+
 typedef void place_fn(const struct fragment *f, unsigned lane, unsigned i, unsigned *r,
                       unsigned *c);
+
+static unsigned elements_held(const struct fragment *f)
+{
+    return f->rows * f->columns / (unsigned)__builtin_popcount(f->held);
+}
 
 static void read_fragment(const struct lanes *v, const struct fragment *f, place_fn *place,
                           double *out)
 {
     for (unsigned l = 0; l < LANES; l++)
-        for (unsigned i = 0; i < f->rows * f->columns / LANES; i++) {
+        for (unsigned i = 0; f->held >> l & 1 && i < elements_held(f); i++) {
             unsigned r, c;
             place(f, l, i, &r, &c);
             out[r * f->columns + c] = decode(f->type, get_bits(v, f, l, i));
@@ -157,7 +203,7 @@ static void write_fragment(const struct group *g, const struct lanes *v, const s
                            place_fn *place, const double *from, bool satfinite)
 {
     for (unsigned l = 0; l < LANES; l++)
-        for (unsigned i = 0; g->lanes >> l & 1 && i < f->rows * f->columns / LANES; i++) {
+        for (unsigned i = 0; g->lanes & f->held & 1u << l && i < elements_held(f); i++) {
             unsigned r, c;
             place(f, l, i, &r, &c);
             put_bits(v, f, l, i, encode(f->type, from[r * f->columns + c], satfinite));
@@ -202,16 +248,36 @@ static void multiply_f64(const double *a, const double *b, double *acc, unsigned
 
 static struct fragment fragment(enum ptx_type t, unsigned rows, unsigned columns, uint32_t at)
 {
-    return (struct fragment){
-        .type = t, .bits = ptx_type_bits(t), .rows = rows, .columns = columns, .at = at};
+    return (struct fragment){.type = t,
+                             .bits = ptx_type_bits(t),
+                             .rows = rows,
+                             .columns = columns,
+                             .at = at,
+                             .held = ALL_LANES};
 }
 
-static int product(const struct group *g, bool is_wmma)
+// Where the elements of each matrix are.
+struct places {
+    place_fn *a, *b, *c, *d;
+};
+
+static struct places quad_places(const uint32_t *aux)
 {
-    struct lanes v;
+    uint32_t flags = aux[MATRIX_FLAGS];
+    return (struct places){
+        .a = flags & MATRIX_BY_COLUMN ? place_quad_a_column : place_quad_row,
+        .b = flags & MATRIX_B_BY_COLUMN ? place_quad_column : place_quad_b_row,
+        .c = aux[MATRIX_TYPE_C] == PTX_T_F32 ? place_quad_f32 : place_quad_row,
+        .d = aux[MATRIX_TYPE_D] == PTX_T_F32 ? place_quad_f32 : place_quad_row,
+    };
+}
+
+// The product that the lanes in HELD share.
+static void product_of(const struct group *g, const struct lanes *v, const struct places *by,
+                       uint32_t held)
+{
     double a[MAX_FACTOR], b[MAX_FACTOR], acc[MAX_ROWS * MAX_COLUMNS];
-    find_lanes(g, &v);
-    const uint32_t *aux = v.aux[0];
+    const uint32_t *aux = v->aux[0];
     unsigned m = aux[MATRIX_M], n = aux[MATRIX_N], k = aux[MATRIX_K];
     uint32_t at = MATRIX_LISTS, place[4];
     for (unsigned i = 0; i < 4; i++) {
@@ -222,28 +288,41 @@ static int product(const struct group *g, bool is_wmma)
     struct fragment fa = fragment((enum ptx_type)aux[MATRIX_TYPE_A], m, k, place[1]);
     struct fragment fb = fragment((enum ptx_type)aux[MATRIX_TYPE_B], k, n, place[2]);
     struct fragment fc = fragment((enum ptx_type)aux[MATRIX_TYPE_C], m, n, place[3]);
-    read_fragment(&v, &fa, is_wmma ? place_run : place_a, a);
-    read_fragment(&v, &fb, is_wmma ? place_run : place_b, b);
-    read_fragment(&v, &fc, is_wmma ? place_run : place_c, acc);
+    fa.held = fb.held = fc.held = fd.held = held;
+    read_fragment(v, &fa, by->a, a);
+    read_fragment(v, &fb, by->b, b);
+    read_fragment(v, &fc, by->c, acc);
     if (fa.type == PTX_T_B1)
         multiply_bits(a, b, acc, m, n, k, aux[MATRIX_FLAGS] & MATRIX_AND);
     else if (fa.type == PTX_T_F64)
         multiply_f64(a, b, acc, m, n, k);
     else
         multiply(a, b, acc, m, n, k);
-    write_fragment(g, &v, &fd, is_wmma ? place_run : place_c, acc,
-                   aux[MATRIX_FLAGS] & MATRIX_SATFINITE);
-    return STEP_NEXT;
+    write_fragment(g, v, &fd, by->d, acc, aux[MATRIX_FLAGS] & MATRIX_SATFINITE);
 }
 
 static int do_mma(const struct group *g)
 {
-    return product(g, false);
+    static const struct places whole = {place_a, place_b, place_c, place_c};
+    struct lanes v;
+    find_lanes(g, &v);
+    if (!(v.aux[0][MATRIX_FLAGS] & MATRIX_QUADS)) {
+        product_of(g, &v, &whole, ALL_LANES);
+        return STEP_NEXT;
+    }
+    struct places by = quad_places(v.aux[0]);
+    for (unsigned quad = 0; quad < 4; quad++)
+        product_of(g, &v, &by, 0xf000fu << 4 * quad);
+    return STEP_NEXT;
 }
 
 static int do_wmma(const struct group *g)
 {
-    return product(g, true);
+    static const struct places runs = {place_run, place_run, place_run, place_run};
+    struct lanes v;
+    find_lanes(g, &v);
+    product_of(g, &v, &runs, ALL_LANES);
+    return STEP_NEXT;
 }
 
 // ---- wmma.load, wmma.store: an element at a time, from a base and a stride that all lanes share

@@ -15,6 +15,12 @@ enum matrix_word {
     MATRIX_LISTS
 };
 
-enum matrix_flag { MATRIX_SATFINITE = 1, MATRIX_AND = 2, MATRIX_BY_COLUMN = 4 };
+enum matrix_flag {
+    MATRIX_SATFINITE = 1,
+    MATRIX_AND = 2,
+    MATRIX_BY_COLUMN = 4, // a, of a product
+    MATRIX_B_BY_COLUMN = 8,
+    MATRIX_QUADS = 16, // four products at once, by eight lanes each
+};
 
 #endif

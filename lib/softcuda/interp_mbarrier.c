@@ -4,8 +4,8 @@
 // some state.
 #include "softcuda/interp_address.h"
 
-// From the low end: arrivals that a phase expects, those still pending, bytes that are to come (less
-// than none where they came before they were announced), the phase.
+// From the low end: arrivals that a phase expects, those still pending, bytes that are to come
+// (less than none where they came before they were announced), the phase.
 enum { COUNT_BITS = 20, BYTES_BITS = 21, PENDING_AT = 20, BYTES_AT = 40, PHASE_AT = 61 };
 
 struct mbarrier {

@@ -1,5 +1,6 @@
 // Branches, calls, barriers and instructions among the lanes of a warp.
 #include <errno.h>
+#include <string.h>
 
 #include "softcuda/lower.h"
 
@@ -114,6 +115,38 @@ static void fetch_result(struct lower *L, const struct ptx_operand *o, struct pa
     in->mode = SPACE_FRAME;
     in->imm = p.at;
     in->d = d;
+}
+
+// A register that is a parameter or result of this function, from or to its place in the frame.
+static void move_register(struct lower *L, const struct ptx_var *v, uint32_t at, bool take)
+{
+    if (v->space != PTX_SPACE_REG || !strcmp(v->name, "_"))
+        return;
+    uint32_t slot = L->slot[v->offset];
+    bool wide = v->size == 8;
+    struct insn *in = lower_emit(
+        L, L->alu[take ? (wide ? ALU_ld_b64 : ALU_ld_b32) : (wide ? ALU_st_b64 : ALU_st_b32)]);
+    in->mode = SPACE_FRAME;
+    in->imm = at;
+    if (take)
+        in->d = slot;
+    else
+        in->b = slot;
+}
+
+void lower_take_params(struct lower *L)
+{
+    const struct ptx_func *f = L->func;
+    for (uint32_t i = 0; !f->entry && i < f->nparams; i++)
+        move_register(L, f->params[i], L->code->param_at[i], true);
+}
+
+void lower_return(struct lower *L)
+{
+    const struct ptx_func *f = L->func;
+    for (uint32_t i = 0; !f->entry && i < f->nrets; i++)
+        move_register(L, f->rets[i], L->code->ret_at[i], false);
+    lower_emit(L, f->entry ? op_exit : op_ret);
 }
 
 static uint32_t list_count(const struct ptx_operand *o)
@@ -348,7 +381,7 @@ bool lower_control(struct lower *L)
         lower_call(L);
         return true;
     case PTX_OP_RET:
-        lower_emit(L, L->func->entry ? op_exit : op_ret);
+        lower_return(L);
         return true;
     case PTX_OP_EXIT:
         lower_emit(L, op_exit);

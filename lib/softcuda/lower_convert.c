@@ -390,13 +390,34 @@ static void cvt_packed(struct lower *L)
     modify(L, lower_alu2(L, alu, d, a, two ? lower_src(L, op(L, 2), 32) : a));
 }
 
+// To 2 and 4 bits: clamped, cut, and c moved up by what both take.
+static void pack_narrow(struct lower *L, enum ptx_type to)
+{
+    unsigned bits = ptx_type_bits(to);
+    bool is_signed = ptx_type_is_signed(to);
+    int32_t most = is_signed ? (1 << (bits - 1)) - 1 : (1 << bits) - 1;
+    uint32_t low = lower_const32(L, is_signed ? (uint32_t)(-most - 1) : 0);
+    uint32_t high = lower_const32(L, (uint32_t)most), kept = lower_const32(L, (1u << bits) - 1);
+    uint32_t s[2], t = lower_temp(L);
+    for (unsigned i = 0; i < 2; i++) {
+        s[i] = lower_temp(L);
+        lower_alu2(L, ALU_max_s32, s[i], lower_src(L, op(L, 1 + i), 32), low);
+        lower_alu2(L, ALU_min_s32, s[i], s[i], high);
+        lower_alu2(L, ALU_and_b32, s[i], s[i], kept);
+    }
+    lower_alu2(L, ALU_shl_b32, s[0], s[0], lower_const32(L, bits));
+    lower_alu2(L, ALU_or_b32, s[0], s[0], s[1]);
+    lower_alu2(L, ALU_shl_b32, t, lower_src(L, op(L, 3), 32), lower_const32(L, 2 * bits));
+    lower_alu2(L, ALU_or_b32, lower_dst(L, op(L, 0), 32), s[0], t);
+}
+
 // cvt.pack.sat.TYPE.s32 d, a, b{, c}: a above b, above c's upper part
 static void lower_cvt_pack(struct lower *L)
 {
     struct cvt c = {.to = (enum ptx_type)L->inst->type[0], .from = PTX_T_S32, .from_bits = 32};
     c.to_bits = ptx_type_bits(c.to);
-    if (c.to_bits != 16 && c.to_bits != 8) {
-        lower_fail(L, -ENOTSUP, "packing elements of %u bits", c.to_bits);
+    if (c.to_bits < 8) {
+        pack_narrow(L, c.to);
         return;
     }
     uint32_t a = lower_clamp(L, &c, lower_src(L, op(L, 1), 32));

@@ -124,16 +124,24 @@ static void lower_fma(struct lower *L)
     static const struct float_row row = {
         ALU_fma_f32,  ALU_fma_f32_ftz, ALU_fma_f32_any, ALU_fma_f64,   ALU_fma_f64_any, ALU_fma_f16,
         ALU_fma_bf16, ALU_fma_f16,     ALU_fma_bf16,    ALU_fma_f16x2, ALU_fma_bf16x2};
+    static const struct float_row oob = {NO,
+                                         NO,
+                                         NO,
+                                         NO,
+                                         NO,
+                                         ALU_fma_oob_f16,
+                                         ALU_fma_oob_bf16,
+                                         ALU_fma_oob_f16,
+                                         ALU_fma_oob_bf16,
+                                         ALU_fma_oob_f16x2,
+                                         ALU_fma_oob_bf16x2};
     enum ptx_type t1 = (enum ptx_type)L->inst->type[1];
-    if (L->inst->flags & PTX_F_OOB) {
-        lower_fail(L, -ENOTSUP, "fma.oob");
-        return;
-    }
     bool mixed = t1 == PTX_T_F16 || t1 == PTX_T_BF16;
     uint32_t a = mixed ? widen(L, op(L, 1), t1) : src(L, 1);
     uint32_t b = mixed ? widen(L, op(L, 2), t1) : src(L, 2);
     uint32_t c = src(L, 3);
-    finish(L, lower_alu3(L, choose(L, &row, type(L)), dst(L), a, b, c));
+    const struct float_row *by = L->inst->flags & PTX_F_OOB ? &oob : &row;
+    finish(L, lower_alu3(L, choose(L, by, type(L)), dst(L), a, b, c));
 }
 
 static void lower_div(struct lower *L)

@@ -82,23 +82,26 @@ static void lower_product(struct lower *L)
     }
     unsigned m, n, k;
     ptx_shape_size((enum ptx_shape)i->shape, &m, &n, &k);
-    bool legacy = i->op == PTX_OP_MMA && i->shape == PTX_SHAPE_M8N8K4 && t[1] == PTX_T_F16;
+    bool quads = i->op == PTX_OP_MMA && i->shape == PTX_SHAPE_M8N8K4 && t[1] == PTX_T_F16;
     bool elements = is_element(t[0]) && is_element(t[1]) && is_element(t[2]) && is_element(t[3]);
-    bool layouts = i->op == PTX_OP_WMMA_MMA ||
+    bool layouts = i->op == PTX_OP_WMMA_MMA || quads ||
                    (i->layout[0] != PTX_LAYOUT_COL && i->layout[1] != PTX_LAYOUT_ROW);
-    if (legacy || !elements || !k || !layouts || m * n > 1024 || m * k > 4096 || k * n > 4096) {
+    if (!elements || !k || !layouts || m * n > 1024 || m * k > 4096 || k * n > 4096) {
         lower_fail(L, -ENOTSUP, "a product of this shape and these types");
         return;
     }
     bool is_and = i->mode == PTX_MODE_MMA_AND || i->mode2 == PTX_MODE_MMA_AND;
-    struct words w = {
-        {t[0], t[1], t[2], t[3], m, n, k,
-         (i->flags & PTX_F_SATFINITE ? MATRIX_SATFINITE : 0) | (is_and ? MATRIX_AND : 0)},
-        MATRIX_LISTS};
-    add_list(L, &w, op(L, 0), true, t[0], regs_for(t[0], m * n));
-    add_list(L, &w, op(L, 1), false, t[1], regs_for(t[1], m * k));
-    add_list(L, &w, op(L, 2), false, t[2], regs_for(t[2], k * n));
-    add_list(L, &w, op(L, 3), false, t[3], regs_for(t[3], m * n));
+    struct words w = {{t[0], t[1], t[2], t[3], m, n, k,
+                       (i->flags & PTX_F_SATFINITE ? MATRIX_SATFINITE : 0) |
+                           (is_and ? MATRIX_AND : 0) | (quads ? MATRIX_QUADS : 0) |
+                           (quads && i->layout[0] == PTX_LAYOUT_COL ? MATRIX_BY_COLUMN : 0) |
+                           (quads && i->layout[1] == PTX_LAYOUT_COL ? MATRIX_B_BY_COLUMN : 0)},
+                      MATRIX_LISTS};
+    unsigned times = quads ? 4 : 1; // as many products
+    add_list(L, &w, op(L, 0), true, t[0], regs_for(t[0], times * m * n));
+    add_list(L, &w, op(L, 1), false, t[1], regs_for(t[1], times * m * k));
+    add_list(L, &w, op(L, 2), false, t[2], regs_for(t[2], times * k * n));
+    add_list(L, &w, op(L, 3), false, t[3], regs_for(t[3], times * m * n));
     finish(L, i->op == PTX_OP_MMA ? op_mma : op_wmma, &w);
 }
 

@@ -1,5 +1,6 @@
 /* test_interp.c - the interpreter by itself: what kernels compute, how they fail, that nothing runs
  * without bound. */
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -241,20 +242,35 @@ static void an_endless_loop_stays_within_its_budget(void **state)
 
 static void what_is_left_out_is_refused_by_name_and_line(void **state)
 {
-    static const char text[] =
-        KERNEL("mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f32 {%f0,%f1,%f2,%f3,%f4,%f5,%f6,%f7}, "
-               "{%r0,%r1}, {%r2,%r3}, {%f0,%f1,%f2,%f3,%f4,%f5,%f6,%f7};\nret;");
+    /* by the reader */
+    static const char *const words[] = {"wgmma.fence.sync.aligned",
+                                        "cp.async.bulk.commit_group",
+                                        "cp.async.bulk.tensor.1d.shared::cluster.global.tile",
+                                        "barrier.cluster.arrive",
+                                        "mapa.shared::cluster.u32 %r1, %r2, %r3",
+                                        "st.async.weak.shared::cluster.u32",
+                                        "tcgen05.fence::before_thread_sync"};
+    static const char kernel[] =
+        KERNEL("stmatrix.sync.aligned.m16n8.x1.trans.shared.b8 [%r0], {%r1};\nret;");
+    char text[1024], log[256];
     struct ptx_module *module;
     struct ptx_error error;
     struct exec_program *program = NULL;
-    char log[256];
 
     (void)state;
-    assert_int_equal(ptx_parse(text, sizeof text - 1, &module, &error), 0);
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        snprintf(text, sizeof text, HEAD ".entry k()\n{\n.reg .b32 %%r<9>;\n%s;\nret;\n}\n",
+                 words[i]);
+        assert_int_equal(ptx_parse(text, strlen(text), &module, &error), -ENOTSUP);
+        assert_int_equal(error.line, 7);
+        assert_memory_equal(strchr(error.text, '\'') + 1, words[i], 4);
+    }
+    /* by the lowering */
+    assert_int_equal(ptx_parse(kernel, sizeof kernel - 1, &module, &error), 0);
     assert_int_not_equal(exec_program_new(module, &program, log, sizeof log), 0);
     assert_null(program);
     assert_non_null(strstr(log, "k, line 11"));
-    assert_non_null(strstr(log, "mma"));
+    assert_non_null(strstr(log, "stmatrix"));
     ptx_module_free(module);
 }
 
