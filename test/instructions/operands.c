@@ -14,7 +14,8 @@ unsigned type_bits(const char *t)
                {"angle", 32},  {"f16x2", 32},    {"bf16x2", 32},    {"bf16", 16},
                {"u8", 32},     {"s8", 32},       {"bool", 32},      {"special", 32},
                {"few16", 16},  {"few32", 32},    {"few64", 64},     {"unit32", 32},
-               {"unit64", 64}, {"unit16x2", 32}, {"unitb16x2", 32}, {"unit8x4", 32}};
+               {"unit64", 64}, {"unit16x2", 32}, {"unitb16x2", 32}, {"unit8x4", 32},
+               {"oob16", 16},  {"oob16x2", 32}};
 
     for (size_t i = 0; i < sizeof odd / sizeof odd[0]; i++)
         if (!strcmp(odd[i].name, t))
@@ -64,6 +65,13 @@ static uint64_t brain_edge(uint64_t r, unsigned i)
            0xffff;
 }
 
+/* Halves, of which some are the NaN of elements out of bounds. */
+static uint64_t oob_edge(uint64_t r)
+{
+    return (uint64_t[]){0x7ff7, 0xfff7, 0x7ff6, 0x7fff, 0x7e00, 0x3c00, 0xbc00,
+                        0x4248, 0x7c00, 0xfc00, 0,      0x8000, 0x0001, 0x3f80}[r % 14];
+}
+
 static uint64_t bits_of_double(double x)
 {
     uint64_t b;
@@ -111,6 +119,10 @@ uint64_t operand(const char *t, unsigned k, unsigned i)
         return half_unit(r) | half_unit(mix(r)) << 16;
     if (!strcmp(t, "unitb16x2"))
         return bits_of((float)unit(r)) >> 16 | (bits_of((float)unit(mix(r))) & 0xffff0000);
+    if (!strcmp(t, "oob16"))
+        return oob_edge(r);
+    if (!strcmp(t, "oob16x2"))
+        return oob_edge(r) | oob_edge(mix(r)) << 16;
     if (!strcmp(t, "unit8x4"))
         return bytes_unit(r);
 

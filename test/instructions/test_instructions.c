@@ -244,13 +244,18 @@ static bool check(const struct instruction *in, unsigned n, struct expected expe
     const unsigned char *want = NULL;
     unsigned wrong;
 
-    if (!find(expected, in->name, result_bytes(in) * in->nresults, &want) || !want) {
-        printf("not ok %u - %s was never recorded\n", n, in->name);
+    bool recorded = find(expected, in->name, result_bytes(in) * in->nresults, &want);
+    if (recorded && !want) {
+        printf("not ok %u - %s: an H200 refused it\n", n, in->name);
         return false;
     }
     if (!run(in, input, output, results)) {
         printf("not ok %u - %s: does not run\n", n, in->name);
         return false;
+    }
+    if (!recorded) {
+        printf("ok %u - %s # SKIP not recorded yet\n", n, in->name);
+        return true;
     }
     wrong = compare(in, results, want, loud);
     if (wrong && in->is_known) {
