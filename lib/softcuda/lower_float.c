@@ -224,19 +224,23 @@ static void lower_minmax(struct lower *L)
     finish(L, lower_alu2(L, alu, d, a, b));
 }
 
-// sqrt, rcp ...: one handler for the plain case, one for the rest
-static void unary(struct lower *L, enum alu f32, enum alu f32_any, enum alu f64)
+// sqrt, rcp ...: one handler for the plain case, one with .ftz, as fast math writes it, one for the
+// rest
+static void unary(struct lower *L, const enum alu f32[3], enum alu f64)
 {
-    bool plain = is_nearest(L->inst) && !flags_of(L->inst);
+    unsigned flags = flags_of(L->inst);
+    unsigned way = !is_nearest(L->inst) ? 2 : !flags ? 0 : flags == INSN_FTZ ? 1 : 2;
     enum ptx_type t = type(L);
     if (t == PTX_T_F64 && f64 == NO)
         lower_fail(L, -ENOTSUP, "not for type f64");
-    finish(L, lower_alu1(L,
-                         t == PTX_T_F64 && f64 != NO ? f64
-                         : plain                     ? f32
-                                                     : f32_any,
-                         dst(L), src(L, 1)));
+    finish(L, lower_alu1(L, t == PTX_T_F64 && f64 != NO ? f64 : f32[way], dst(L), src(L, 1)));
 }
+
+#define UNARY(name)                                                                                \
+    (const enum alu[3])                                                                            \
+    {                                                                                              \
+        ALU_##name##_f32, ALU_##name##_f32_ftz, ALU_##name##_f32_any                               \
+    }
 
 static void lower_narrow_unary(struct lower *L, const enum alu row[4])
 {
@@ -327,35 +331,35 @@ bool lower_float(struct lower *L)
         lower_sign(L);
         return true;
     case PTX_OP_SQRT:
-        unary(L, ALU_sqrt_f32, ALU_sqrt_f32_any, ALU_sqrt_f64);
+        unary(L, UNARY(sqrt), ALU_sqrt_f64);
         return true;
     case PTX_OP_RCP:
-        unary(L, ALU_rcp_f32, ALU_rcp_f32_any, approx ? ALU_rcp_approx_f64 : ALU_rcp_f64);
+        unary(L, UNARY(rcp), approx ? ALU_rcp_approx_f64 : ALU_rcp_f64);
         return true;
     case PTX_OP_RSQRT:
-        unary(L, ALU_rsqrt_f32, ALU_rsqrt_f32_any,
+        unary(L, UNARY(rsqrt),
               L->inst->flags & PTX_F_FTZ ? ALU_rsqrt_approx_f64 : ALU_rsqrt_f64);
         return true;
     case PTX_OP_SIN:
-        unary(L, ALU_sin_f32, ALU_sin_f32_any, NO);
+        unary(L, UNARY(sin), NO);
         return true;
     case PTX_OP_COS:
-        unary(L, ALU_cos_f32, ALU_cos_f32_any, NO);
+        unary(L, UNARY(cos), NO);
         return true;
     case PTX_OP_LG2:
-        unary(L, ALU_lg2_f32, ALU_lg2_f32_any, NO);
+        unary(L, UNARY(lg2), NO);
         return true;
     case PTX_OP_EX2:
         if (is_narrow(type(L)))
             lower_narrow_unary(L, ex2);
         else
-            unary(L, ALU_ex2_f32, ALU_ex2_f32_any, NO);
+            unary(L, UNARY(ex2), NO);
         return true;
     case PTX_OP_TANH:
         if (is_narrow(type(L)))
             lower_narrow_unary(L, tanh);
         else
-            unary(L, ALU_tanh_f32, ALU_tanh_f32_any, NO);
+            unary(L, UNARY(tanh), NO);
         return true;
     case PTX_OP_COPYSIGN: {
         uint32_t a = src(L, 1), b = src(L, 2);
