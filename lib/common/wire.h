@@ -47,7 +47,13 @@ enum ctl_op {
     CTL_PS = 6,       /* -> ctl_ps_reply, page by page */
     CTL_QUIT =
         7, /* -> ctl_quit_reply when it is accepted; the end itself shows on the status page */
-    CTL_SET_QOS = 8 /* a tenant's wish -> ctl_done_reply, when the device's worker has it */
+    CTL_SET_QOS = 8,  /* a tenant's wish -> ctl_done_reply, when the device's worker has it */
+    CTL_SET = 9,      /* ctl_set -> ctl_done_reply, when all workers have it. This and the next ones
+                         are for the server's owner and root */
+    CTL_GET = 10,     /* ctl_admin -> ctl_get_reply, page by page; for everybody */
+    CTL_RESERVE = 11, /* ctl_reserve -> ctl_done_reply */
+    CTL_RELEASE = 12, /* ctl_reserve, of which only the name counts -> ctl_done_reply */
+    CTL_PROVISION = 13 /* ctl_provision -> ctl_done_reply */
 };
 
 struct ctl_header {
@@ -72,6 +78,9 @@ struct wire_qos {
     uint64_t deadline_ns;
     uint64_t sm_mask[GS_SM_MASK_WORDS];
 };
+
+#define QOS_WEIGHT_MAX      1000u
+#define QOS_DEADLINE_MAX_NS 3600000000000u /* an hour: what is beyond it is a mistake in the units */
 
 struct ctl_attach {
     struct ctl_header h;
@@ -161,9 +170,15 @@ struct ctl_tenant {
     uint64_t copies;
     uint64_t copied_bytes;
     uint64_t attached_ns; /* ago */
+    uint64_t gpu_ns;      /* time on the device */
+    uint64_t deadlines_missed;
+    uint32_t sm_count; /* granted; 0: not yet */
+    uint32_t exclusive;
+    uint32_t cls; /* enum gs_class */
+    uint32_t weight;
     char name[32];
 };
-#define CTL_PS_ROWS 32u
+#define CTL_PS_ROWS 28u
 
 struct ctl_ps_reply {
     struct ctl_header h;
@@ -181,6 +196,113 @@ struct ctl_quit_reply {
     char message[128];
 };
 
+/* What the operator sets. Limits: what holds for a session is the tightest of the default's, its
+ * user's and its own, and of its own wish. */
+enum ctl_field {
+    CTL_PERCENTAGE = 1u << 0,   /* of the device's SMs: 1 to 100 */
+    CTL_SMS = 1u << 1,          /* so many SMs, rounded up to whole groups */
+    CTL_MASK = 1u << 2,         /* these SMs, whole groups */
+    CTL_EXCLUSIVE = 1u << 3,    /* 1: they are a session's alone; 0: it may not ask for that */
+    CTL_PRIORITY = 1u << 4,     /* at most */
+    CTL_CLASS = 1u << 5,        /* enum gs_class; at best */
+    CTL_WEIGHT = 1u << 6,       /* 1 to QOS_WEIGHT_MAX */
+    CTL_MEM = 1u << 7,          /* bytes that a session may hold */
+    CTL_USER_MEM = 1u << 8,     /* bytes that all sessions of a user may hold */
+    CTL_INFLIGHT = 1u << 9,     /* kernels issued and not finished */
+    CTL_LATENCY_SMS = 1u << 10, /* of a device: best-effort work leaves so many to latency work */
+    CTL_FIELDS = (1u << 11) - 1
+};
+
+struct ctl_settings {
+    uint32_t fields; /* which of the others count: bits of enum ctl_field */
+    uint32_t percentage;
+    uint32_t sms;
+    uint32_t exclusive;
+    int32_t priority;
+    uint32_t cls;
+    uint32_t weight;
+    uint32_t inflight;
+    uint32_t latency_sms;
+    uint32_t reserved;
+    uint64_t mem;
+    uint64_t user_mem;
+    uint64_t sm_mask[GS_SM_MASK_WORDS];
+};
+
+enum ctl_target {
+    CTL_DEFAULT = 0,     /* all sessions */
+    CTL_USER = 1,        /* id: uid */
+    CTL_DEVICE = 2,      /* id: index */
+    CTL_RESERVATION = 3, /* of CTL_GET only */
+    CTL_TENANT = 4       /* id: session id */
+};
+
+struct ctl_set {
+    struct ctl_header h;
+    uint32_t target; /* enum ctl_target */
+    uint32_t unset;  /* fields that are no longer set; the settings' are set then */
+    uint64_t id;
+    struct ctl_settings settings;
+};
+
+struct ctl_reserve {
+    struct ctl_header h;
+    char name[32];
+    int32_t device;
+    uint32_t sms; /* 0: those of the mask */
+    uint64_t sm_mask[GS_SM_MASK_WORDS];
+};
+
+enum ctl_provision_mode {
+    CTL_PROVISION_EXACT = 0,    /* nobody's share follows from how many there are */
+    CTL_PROVISION_UNIFORM = 1,  /* of n tenants each has 1/n of the SMs */
+    CTL_PROVISION_HALF = 2,     /* 2/n */
+    CTL_PROVISION_WEIGHTED = 3, /* as its weight is to the sum */
+    CTL_PROVISION_MODES = 4
+};
+
+struct ctl_provision {
+    struct ctl_header h;
+    uint32_t mode;
+    uint32_t reserved;
+};
+
+/* A row of CTL_GET: the default's, then users', devices', reservations' and sessions'. */
+struct ctl_row {
+    uint64_t key; /* ctl_row_key() */
+    uint32_t uid; /* of a session */
+    int32_t device;
+    uint32_t sm_count; /* of a session: granted; of a reservation: its own */
+    uint32_t exclusive;
+    int32_t priority;
+    uint32_t cls;
+    uint32_t weight;
+    uint32_t inflight;
+    uint64_t mem_limit;
+    uint64_t user_mem_limit;
+    uint64_t sm_mask[GS_SM_MASK_WORDS];
+    struct ctl_settings set; /* by the operator, for just this */
+    char name[32];           /* of a session or a reservation */
+    char reservation[32];    /* that a session lives in */
+};
+#define CTL_GET_ROWS 12u
+
+static inline uint64_t ctl_row_key(enum ctl_target target, uint64_t id)
+{
+    return (uint64_t)target << 56 | (id & ((UINT64_C(1) << 56) - 1));
+}
+
+struct ctl_get_reply {
+    struct ctl_header h;
+    int32_t status;
+    uint32_t count;
+    uint64_t next_cursor; /* 0: that was the last page */
+    uint32_t provision;   /* enum ctl_provision_mode */
+    uint32_t reserved;
+    char message[128];
+    struct ctl_row row[CTL_GET_ROWS];
+};
+
 static_assert(sizeof(struct ctl_header) == 24, "ctl_header");
 static_assert(sizeof(struct wire_qos) == 104, "wire_qos");
 static_assert(sizeof(struct ctl_attach) == 216 && sizeof(struct ctl_attach) <= CTL_MESSAGE_MAX,
@@ -193,8 +315,14 @@ static_assert(sizeof(struct ctl_done_reply) == 160, "ctl_done_reply");
 static_assert(sizeof(struct ctl_admin) == 40, "ctl_admin");
 static_assert(sizeof(struct ctl_device) == 144, "ctl_device");
 static_assert(sizeof(struct ctl_status_reply) <= CTL_REPLY_MAX, "ctl_status_reply");
-static_assert(sizeof(struct ctl_tenant) == 104, "ctl_tenant");
+static_assert(sizeof(struct ctl_tenant) == 136, "ctl_tenant");
 static_assert(sizeof(struct ctl_ps_reply) <= CTL_REPLY_MAX, "ctl_ps_reply");
+static_assert(sizeof(struct ctl_settings) == 120, "ctl_settings");
+static_assert(sizeof(struct ctl_set) == 160, "ctl_set");
+static_assert(sizeof(struct ctl_reserve) == 128, "ctl_reserve");
+static_assert(sizeof(struct ctl_provision) == 32, "ctl_provision");
+static_assert(sizeof(struct ctl_row) == 304, "ctl_row");
+static_assert(sizeof(struct ctl_get_reply) <= CTL_REPLY_MAX, "ctl_get_reply");
 
 /* ---- Status page -------------------------------------------------------------------------------
  * One System V page per server, mapped read-only by every client. `owner` is a robust futex of the
@@ -228,6 +356,7 @@ static_assert(sizeof(struct status_page) == 16, "status_page");
 #define SEG_KERNELS     65536u
 #define SEG_MODULES     4096u
 #define SEG_GRAPHS      1024u
+#define SEG_IMPORTS     1024u
 
 #define SEG_OFF_INFO     0x00000u
 #define SEG_OFF_CLIENT   0x01000u
@@ -327,6 +456,8 @@ struct seg_server {
     struct seg_fault fault;
     alignas(64) struct seg_grant grant;
     alignas(64) struct seg_report report[SEG_REPORTS];
+    /* Bit n: import n was taken back by its owner. */
+    alignas(64) _Atomic uint64_t revoked[SEG_IMPORTS / 64];
 };
 
 /* ---- Synchronous requests ----------------------------------------------------------------------
@@ -353,7 +484,10 @@ enum req_op {
     REQ_STREAM_DESTROY = 11, /* arg0 stream */
     REQ_EVENT_ELAPSED = 12,  /* arg0 start event, arg1 end event   -> ret0 nanoseconds */
     REQ_GRAPH_CREATE = 13,   /* arg0 host block of ring records, arg1 bytes -> ret0 graph */
-    REQ_GRAPH_DESTROY = 14   /* arg0 graph */
+    REQ_GRAPH_DESTROY = 14,  /* arg0 graph */
+    REQ_MEM_EXPORT = 15, /* arg0 address, arg1 session it is for or 0 -> ret0..3 the handle */
+    REQ_MEM_IMPORT = 16, /* arg0..3 the handle -> ret0 address, ret1 size, ret2 import */
+    REQ_MEM_REVOKE = 17  /* arg0 address */
 };
 
 #define REQ_PARAMS_MAX      1024u /* kernel parameters that a kernel may have */

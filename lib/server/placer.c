@@ -1,0 +1,350 @@
+/*
+ * placer.c - see placer.h.
+ *
+ * In this order: exclusive tenants keep, and give up, what they have; exclusive tenants that need
+ * more get it; tenants with a cap; tenants without. Each choice looks at groups only by how many
+ * capped tenants they have already, so that the outcome depends on nothing but the arguments.
+ */
+#include "server/placer.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+/* Beside a group's capped tenants, those who may be nowhere else weigh so much: taking their last
+ * SMs would be refused. */
+#define LOAD_BOUNDED 4096u
+
+struct placing {
+    const struct placer_device *device;
+    const struct sm_mask *space;
+    struct placer_tenant *tenant;
+    uint32_t count, asker;
+    uint32_t load[PLACER_GROUPS_MAX];
+    struct sm_mask taken; /* exclusively, by anybody; once the exclusive ones are placed */
+    char *text;
+};
+
+/* ---- Devices and masks ----------------------------------------------------------------------- */
+
+bool placer_device_init(struct placer_device *device, const struct link_device *info)
+{
+    struct placer_device made = {.sm_count = info->sm_count, .group_count = info->sm_groups};
+
+    if (info->sm_count == 0 || info->sm_count > LINK_SMS_MAX ||
+        info->sm_groups > PLACER_GROUPS_MAX || info->sm_groups > info->sm_count)
+        return false;
+    made.all = sm_mask_first(info->sm_count);
+    for (uint32_t sm = 0; info->sm_groups && sm < info->sm_count; sm++) {
+        if (info->sm_group[sm] >= info->sm_groups)
+            return false;
+        sm_mask_set(&made.group[info->sm_group[sm]], sm);
+    }
+    for (uint32_t g = 0; g < info->sm_groups; g++) {
+        uint32_t size = sm_mask_count(&made.group[g]);
+
+        if (size == 0)
+            return false;
+        if (made.granularity == 0 || size < made.granularity)
+            made.granularity = size;
+    }
+    *device = made;
+    return true;
+}
+
+struct sm_mask placer_mask_inner(const struct placer_device *device, const struct sm_mask *mask)
+{
+    struct sm_mask inner = {{0}};
+
+    for (uint32_t g = 0; g < device->group_count; g++) {
+        if (sm_mask_within(&device->group[g], mask))
+            inner = sm_mask_or(inner, device->group[g]);
+    }
+    return inner;
+}
+
+bool placer_mask_whole(const struct placer_device *device, const struct sm_mask *mask)
+{
+    struct sm_mask inner = placer_mask_inner(device, mask);
+
+    return !sm_mask_empty(mask) && sm_mask_equal(&inner, mask);
+}
+
+static void load_add(const struct placer_device *device, uint32_t *load, const struct sm_mask *mask,
+                     uint32_t amount)
+{
+    for (uint32_t g = 0; g < device->group_count; g++) {
+        if (sm_mask_meets(&device->group[g], mask))
+            load[g] += amount;
+    }
+}
+
+/* The group of `from` to take next when `missing` SMs are missing, or group_count. One that does
+ * not overshoot is better than one that does, then a smaller overshoot, then a smaller load. */
+static uint32_t group_next(const struct placer_device *device, const struct sm_mask *from,
+                           uint32_t missing, const uint32_t *load, bool last)
+{
+    uint32_t best = device->group_count, best_over = 0;
+
+    for (uint32_t g = 0; g < device->group_count; g++) {
+        uint32_t size = sm_mask_count(&device->group[g]);
+        uint32_t over = size > missing ? size - missing : 0;
+
+        if (!sm_mask_within(&device->group[g], from))
+            continue;
+        if (best == device->group_count || over < best_over ||
+            (over == best_over && (load[g] < load[best] || (last && load[g] == load[best])))) {
+            best = g;
+            best_over = over;
+        }
+    }
+    return best;
+}
+
+/* `has`, and groups of `from` until there are so many SMs. */
+static struct sm_mask mask_grow(const struct placer_device *device, struct sm_mask has,
+                                struct sm_mask from, uint32_t sms, const uint32_t *load, bool last)
+{
+    uint32_t count = sm_mask_count(&has);
+
+    from = sm_mask_minus(from, has);
+    while (count < sms) {
+        uint32_t g = group_next(device, &from, sms - count, load, last);
+
+        if (g == device->group_count)
+            break;
+        has = sm_mask_or(has, device->group[g]);
+        from = sm_mask_minus(from, device->group[g]);
+        count += sm_mask_count(&device->group[g]);
+    }
+    return has;
+}
+
+/* `has`, less the most loaded groups that are not needed for so many SMs. */
+static struct sm_mask mask_trim(const struct placer_device *device, struct sm_mask has,
+                                uint32_t sms, const uint32_t *load)
+{
+    uint32_t count = sm_mask_count(&has);
+
+    for (;;) {
+        uint32_t worst = device->group_count;
+
+        for (uint32_t g = 0; g < device->group_count; g++) {
+            if (sm_mask_within(&device->group[g], &has) &&
+                count - sm_mask_count(&device->group[g]) >= sms &&
+                (worst == device->group_count || load[g] >= load[worst]))
+                worst = g;
+        }
+        if (worst == device->group_count)
+            return has;
+        has = sm_mask_minus(has, device->group[worst]);
+        count -= sm_mask_count(&device->group[worst]);
+    }
+}
+
+struct sm_mask placer_mask_choose(const struct placer_device *device, const struct sm_mask *from,
+                                  uint32_t count, const uint32_t *load)
+{
+    static const uint32_t none[PLACER_GROUPS_MAX];
+
+    return mask_grow(device, (struct sm_mask){{0}}, *from, count, load ? load : none, true);
+}
+
+/* ---- Who has what ---------------------------------------------------------------------------- */
+
+/* What others must keep off because of this tenant, once it is placed. A tenant that only gives up
+ * does so at once, so what it gives up is free; one that moves may have to wait for its new place.
+ */
+static struct sm_mask tenant_takes(const struct placer_tenant *t)
+{
+    struct sm_mask takes = t->exclusive ? t->next : (struct sm_mask){{0}};
+
+    if (!sm_mask_within(&t->next, &t->held))
+        takes = sm_mask_or(takes, t->held_exclusive);
+    return takes;
+}
+
+/* The same before it is placed: nothing of it is free yet. */
+static struct sm_mask tenant_keeps(const struct placer_tenant *t)
+{
+    return t->was_exclusive ? sm_mask_or(t->mask, t->held_exclusive) : t->held_exclusive;
+}
+
+/* Taken by all but one tenant. placed: exclusive tenants before that index are placed. */
+static struct sm_mask others_take(const struct placing *p, uint32_t self, uint32_t placed)
+{
+    struct sm_mask taken = {{0}};
+
+    for (uint32_t i = 0; i < p->count; i++) {
+        const struct placer_tenant *t = &p->tenant[i];
+
+        if (i != self && (t->exclusive || t->was_exclusive || !sm_mask_empty(&t->held_exclusive)))
+            taken =
+                sm_mask_or(taken, i < placed && t->exclusive ? tenant_takes(t) : tenant_keeps(t));
+    }
+    return taken;
+}
+
+static struct sm_mask tenant_room(const struct placing *p, const struct placer_tenant *t)
+{
+    return sm_mask_and(p->space[t->space], t->within);
+}
+
+__attribute__((format(printf, 2, 3))) static gs_status refuse(const struct placing *p,
+                                                              const char *format, ...)
+{
+    va_list ap;
+
+    va_start(ap, format);
+    vsnprintf(p->text, PLACER_TEXT_MAX, format, ap);
+    va_end(ap);
+    return GS_ERR_LIMIT;
+}
+
+/* ---- Exclusive tenants ----------------------------------------------------------------------- */
+
+static uint32_t exclusive_wants(const struct placer_tenant *t)
+{
+    uint32_t bound = sm_mask_count(&t->within);
+
+    return t->sms && t->sms < bound ? t->sms : bound;
+}
+
+static void exclusive_keep(struct placing *p, uint32_t i)
+{
+    struct placer_tenant *t = &p->tenant[i];
+    struct sm_mask room = sm_mask_minus(tenant_room(p, t), others_take(p, i, i));
+
+    t->next = mask_trim(p->device, sm_mask_and(t->mask, room), exclusive_wants(t), p->load);
+}
+
+static gs_status exclusive_place(struct placing *p, uint32_t i)
+{
+    struct placer_tenant *t = &p->tenant[i];
+    struct sm_mask room = sm_mask_minus(tenant_room(p, t), others_take(p, i, p->count));
+    uint32_t wants = exclusive_wants(t);
+
+    t->next = mask_grow(p->device, t->next, room, wants, p->load, false);
+    if (sm_mask_count(&t->next) >= wants)
+        return GS_OK;
+    if (i == p->asker || sm_mask_empty(&t->mask))
+        return refuse(p, "%u SMs for itself alone: %u of the device's %u are free for that", wants,
+                      sm_mask_count(&room), p->device->sm_count);
+    return refuse(p, "session %llu, which has %u SMs for itself alone, would be left with %u",
+                  (unsigned long long)t->id, wants, sm_mask_count(&t->next));
+}
+
+/* ---- Shared tenants -------------------------------------------------------------------------- */
+
+static gs_status shared_refuse(const struct placing *p, uint32_t i, const struct sm_mask *room)
+{
+    const struct placer_tenant *t = &p->tenant[i];
+    struct sm_mask lost = sm_mask_minus(t->within, *room);
+    char list[48];
+
+    if (sm_mask_empty(&p->space[t->space]))
+        return refuse(p, "all %u SMs of the device are reserved", p->device->sm_count);
+    if (i != p->asker && !sm_mask_empty(&t->mask))
+        return refuse(p, "session %llu would be left without SMs", (unsigned long long)t->id);
+    if (t->bounded)
+        return refuse(p, "SMs %s are reserved, or another session's alone",
+                      sm_mask_print(list, sizeof(list), &lost));
+    return refuse(p, "none of the device's %u SMs is free: all are reserved, or a session's alone",
+                  p->device->sm_count);
+}
+
+static gs_status shared_place(struct placing *p, uint32_t i)
+{
+    struct placer_tenant *t = &p->tenant[i];
+    bool alone = !sm_mask_empty(&t->held_exclusive); /* still */
+    struct sm_mask taken = alone ? others_take(p, i, p->count) : p->taken;
+    struct sm_mask room = sm_mask_minus(tenant_room(p, t), taken);
+    struct sm_mask kept = sm_mask_and(t->mask, room);
+
+    if (sm_mask_empty(&room) || (t->whole && !sm_mask_within(&t->within, &room)))
+        return shared_refuse(p, i, &room);
+    if (t->sms == 0 || t->sms >= sm_mask_count(&room)) {
+        t->next = room;
+        return GS_OK;
+    }
+    /* Its own load is no reason to move. */
+    if (!alone)
+        load_add(p->device, p->load, &kept, (uint32_t)-1);
+    t->next = mask_trim(p->device, kept, t->sms, p->load);
+    t->next = mask_grow(p->device, t->next, room, t->sms, p->load, false);
+    load_add(p->device, p->load, &t->next, 1);
+    return GS_OK;
+}
+
+/* ---- All ------------------------------------------------------------------------------------- */
+
+static void load_count(struct placing *p)
+{
+    for (uint32_t i = 0; i < p->count; i++) {
+        const struct placer_tenant *t = &p->tenant[i];
+
+        if (t->exclusive)
+            continue;
+        if (t->bounded) {
+            struct sm_mask room = tenant_room(p, t);
+            load_add(p->device, p->load, &room, LOAD_BOUNDED);
+        }
+        if (t->sms)
+            load_add(p->device, p->load, &t->mask, 1);
+    }
+}
+
+/* From here on the load is that of capped tenants only, on what they can keep; of one that was
+ * alone on its SMs, nothing is known yet. */
+static void load_recount(struct placing *p)
+{
+    memset(p->load, 0, sizeof(p->load));
+    for (uint32_t i = 0; i < p->count; i++) {
+        const struct placer_tenant *t = &p->tenant[i];
+        struct sm_mask kept;
+
+        if (t->exclusive || t->sms == 0 || !sm_mask_empty(&t->held_exclusive))
+            continue;
+        kept = sm_mask_minus(sm_mask_and(t->mask, tenant_room(p, t)), p->taken);
+        load_add(p->device, p->load, &kept, 1);
+    }
+}
+
+static gs_status exclusives_place(struct placing *p)
+{
+    gs_status status = GS_OK;
+
+    for (uint32_t i = 0; i < p->count; i++) {
+        if (p->tenant[i].exclusive)
+            exclusive_keep(p, i);
+    }
+    for (uint32_t i = 0; status == GS_OK && i < p->count; i++) {
+        if (p->tenant[i].exclusive)
+            status = exclusive_place(p, i);
+    }
+    return status;
+}
+
+gs_status placer_place(const struct placer_device *device, const struct sm_mask *space,
+                       struct placer_tenant *tenant, uint32_t count, uint32_t asker,
+                       char text[PLACER_TEXT_MAX])
+{
+    struct placing p = {.device = device,
+                        .space = space,
+                        .tenant = tenant,
+                        .count = count,
+                        .asker = asker,
+                        .text = text};
+    gs_status status;
+
+    load_count(&p);
+    status = exclusives_place(&p);
+    if (status != GS_OK)
+        return status;
+    p.taken = others_take(&p, count, count);
+    load_recount(&p);
+    for (uint32_t i = 0; status == GS_OK && i < count; i++) {
+        if (!tenant[i].exclusive)
+            status = shared_place(&p, i);
+    }
+    return status;
+}
