@@ -205,7 +205,7 @@ static void a_parent_that_dies_leaves_its_child_no_session(void)
         struct outlive *outlive = shared_alloc(sizeof(*outlive));
 
         tenant_join(tenant_start(parent_dies_run, outlive));
-        CHECK_WITHIN(300, server_tenants(server) == 0 && server_memory_used(server) == 0);
+        CHECK_WITHIN(3000, server_tenants(server) == 0 && server_memory_used(server) == 0);
         gate_pass(&outlive->go);
         gate_wait(&outlive->done, 1);
     }
