@@ -194,7 +194,7 @@ static void sample_linear(const struct texture *t, const struct place *p, uint32
             if (d < p->dims)
                 w *= (side ? weight[d] : 256 - weight[d]) / 256.0;
         }
-        if (w == 0) // not even an infinity counts
+        if (w == 0) // and need not be read
             continue;
         texel_or_border(t, at, p->layer, texel);
         for (unsigned c = 0; c < 4; c++)

@@ -206,6 +206,19 @@ static void store_above_traps(void)
     outside_traps(0, -1, "sust.b.2d.b32.trap [%t, {%c0, %c1}], {%d0};");
 }
 
+static void misaligned_access_ends_the_context(void)
+{
+    struct texels t = texels_random(CU_AD_FORMAT_UNSIGNED_INT32, 1, W, H, 1, 5);
+    CUarray a = array_of(&t, 2, CUDA_ARRAY3D_SURFACE_LDST);
+    union words in = {.s = {2, 0, 0, 0}}, out = {.u = {0}};
+
+    if (!on_software)
+        skip("a GPU does not say what it does");
+    EXPECT(CUDA_ERROR_MISALIGNED_ADDRESS,
+           run_result("suld.b.2d.b32.trap {%d0}, [%t, {%c0, %c1}];", surface_of(a), &in, &out, 1));
+    EXPECT(CUDA_ERROR_MISALIGNED_ADDRESS, cu.cuCtxSynchronize());
+}
+
 static void no_surface_has_this_handle(void)
 {
     union words in = {.s = {0}}, out = {.u = {0}};
@@ -249,6 +262,7 @@ static const struct test tests[] = {
     {"stores outside are dropped", stores_outside_are_dropped, false},
     {"a load beside the surface ends the context", load_beside_traps, false},
     {"a store above the surface ends the context", store_above_traps, false},
+    {"a misaligned access ends the context", misaligned_access_ends_the_context, false},
     {"a handle of nothing ends the context", no_surface_has_this_handle, false},
     {"stores show in the next kernel's texture", stores_show_in_the_next_kernels_texture, false},
 };

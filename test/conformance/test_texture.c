@@ -1,6 +1,7 @@
 // Textures: what they give at a place, against the formulas of the CUDA C++ Programming Guide
 // ("Texture Fetching") computed here in double precision.
 #include <math.h>
+#include <pthread.h>
 #include <string.h>
 
 #include "texels.h"
@@ -199,6 +200,25 @@ static void nearest_texels_in_one_and_three_dimensions(void)
     free(volume.data);
 }
 
+// Not documented; what this device says of itself.
+static void channels_that_a_texel_lacks(void)
+{
+    struct texels t = texels_random(CU_AD_FORMAT_UNSIGNED_INT8, 1, 4, 1, 1, 3);
+    CUarray a = array_of(&t, 1, 0);
+    union words in = {.f = {1.5f}}, out;
+
+    if (!on_software)
+        skip("a GPU's are not documented");
+    run(tex_text[0], texture_of(a, CU_TR_ADDRESS_MODE_CLAMP, CU_TR_FILTER_MODE_POINT, 0), &in, &out,
+        1);
+    CHECK(out.f[1] == 0 && out.f[2] == 0 && out.f[3] == 1);
+    run(tex_text[0],
+        texture_of(a, CU_TR_ADDRESS_MODE_CLAMP, CU_TR_FILTER_MODE_POINT, CU_TRSF_READ_AS_INTEGER),
+        &in, &out, 1);
+    CHECK(out.u[1] == 0 && out.u[2] == 0 && out.u[3] == 1);
+    free(t.data);
+}
+
 // ---- Linear filtering
 
 // A place whose weights need no rounding: 8 bits of fraction. Exact in a float where the extent is
@@ -220,7 +240,7 @@ static void linear_case(const struct texels *t, CUarray a, unsigned dims, CUaddr
     double range = range_of(t->format), off = tolerance(range);
     union words in[POINTS], out[POINTS];
 
-    if (!on_grid) // a weight may be rounded either way
+    if (!on_grid && !on_software) // a weight may be rounded either way
         off += dims * range / 256;
     for (unsigned i = 0; i < POINTS; i++)
         for (unsigned d = 0; d < 3; d++)
@@ -571,6 +591,19 @@ static CUtexObject some_texture(CUarray *array)
     return texture;
 }
 
+// Textures of ARRAY until there are no more.
+static void fill_the_table(CUarray array)
+{
+    CUDA_RESOURCE_DESC resource = {.resType = CU_RESOURCE_TYPE_ARRAY, .res.array.hArray = array};
+    CUDA_TEXTURE_DESC desc = {.flags = 0};
+    CUresult result = CUDA_SUCCESS;
+    CUtexObject texture;
+
+    for (int i = 0; i < 1 << 20 && !result; i++)
+        result = cu.cuTexObjectCreate(&texture, &resource, &desc, NULL);
+    EXPECT(CUDA_ERROR_OUT_OF_MEMORY, result);
+}
+
 static void no_texture_has_this_handle(void)
 {
     if (!on_software)
@@ -587,8 +620,78 @@ static void destroyed_texture(void)
         skip("a GPU does not say what a wrong handle does");
     texture = some_texture(&a);
     OK(cu.cuTexObjectDestroy(texture));
-    some_texture(&a); // in the same place of the table
+    fill_the_table(a); // others are in its place
     wrong_handles_end_the_context(texture);
+}
+
+struct destruction {
+    CUtexObject texture;
+    _Atomic uint64_t *started;
+};
+
+static void *destroy_when_started(void *argument)
+{
+    const struct destruction *d = argument;
+
+    OK(cu.cuCtxSetCurrent(primary));
+    host_wait(d->started, 1);
+    OK(cu.cuTexObjectDestroy(d->texture));
+    return NULL;
+}
+
+static void texture_destroyed_under_a_kernel(void)
+{
+    static const char endless[] = "mov.b64 %q0, {%c2, %c3};\nagain:\n"
+                                  "    tex.2d.v4.f32.f32 {%d0, %d1, %d2, %d3}, [%t, {%x, %y}];\n"
+                                  "    st.volatile.global.u64 [%q0], 1;\n    bra again;";
+    struct destruction d;
+    union words in[256], out[256] = {0};
+    pthread_t thread;
+    uint64_t word;
+    CUarray a;
+
+    if (!on_software)
+        skip("a GPU does not say what a wrong handle does");
+    d.texture = some_texture(&a);
+    d.started = host_words();
+    word = (uintptr_t)d.started;
+    for (unsigned i = 0; i < ARRAY_SIZE(in); i++)
+        in[i] = (union words){.u = {0, 0, (uint32_t)word, (uint32_t)(word >> 32)}};
+    CHECK(!pthread_create(&thread, NULL, destroy_when_started, &d));
+    EXPECT(CUDA_ERROR_ILLEGAL_ADDRESS, run_result(endless, d.texture, in, out, ARRAY_SIZE(in)));
+    CHECK(!pthread_join(thread, NULL));
+}
+
+static void texture_of_another_context(void)
+{
+    CUresult (*create)(CUcontext *, unsigned int, CUdevice);
+    CUcontext other;
+    CUtexObject texture;
+    CUarray a;
+
+    if (!on_software)
+        skip("a GPU does not say what a wrong handle does");
+    OK(cu.cuGetProcAddress_v2("cuCtxCreate", (void **)&create, 11000, 0, NULL));
+    OK(create(&other, 0, device));
+    texture = some_texture(&a);
+    OK(cu.cuCtxSetCurrent(primary));
+    wrong_handles_end_the_context(texture);
+}
+
+// What a context made goes with it.
+static void context_takes_its_objects_along(void)
+{
+    CUtexObject texture;
+    CUDA_ARRAY3D_DESCRIPTOR desc;
+    CUarray a;
+
+    if (!on_software)
+        skip("a GPU does not say what a wrong handle does");
+    texture = some_texture(&a);
+    OK(cu.cuDevicePrimaryCtxReset_v2(device));
+    context_open();
+    EXPECT(CUDA_ERROR_INVALID_VALUE, cu.cuTexObjectDestroy(texture));
+    EXPECT(CUDA_ERROR_INVALID_HANDLE, cu.cuArray3DGetDescriptor_v2(&desc, a));
 }
 
 static void surface_is_no_texture(void)
@@ -668,6 +771,7 @@ static const struct test tests[] = {
      false},
     {"the nearest texel in one and three dimensions", nearest_texels_in_one_and_three_dimensions,
      false},
+    {"channels that a texel lacks are 0, 0 and 1", channels_that_a_texel_lacks, false},
     {"linear filtering weighs in 256ths", linear_filter_weighs_in_256ths, false},
     {"linear filtering between them", linear_filter_between_them, false},
     {"linear memory is fetched, and 0 outside", linear_memory_is_fetched, false},
@@ -681,6 +785,10 @@ static const struct test tests[] = {
     {"results of half precision", results_of_half_precision, false},
     {"a handle of nothing ends the context", no_texture_has_this_handle, false},
     {"a destroyed texture's handle ends the context", destroyed_texture, false},
+    {"a texture destroyed under a kernel ends the context", texture_destroyed_under_a_kernel,
+     false},
+    {"a texture of another context is none in this", texture_of_another_context, false},
+    {"a context takes its objects along", context_takes_its_objects_along, false},
     {"a surface's handle is no texture's", surface_is_no_texture, false},
     {"a texture whose array is gone ends the context", texture_without_its_array, false},
     {"textures and surfaces tell their sizes", properties_are_told, false},
