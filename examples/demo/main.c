@@ -351,6 +351,8 @@ int main(int argc, char **argv)
     setvbuf(stdout, NULL, _IOLBF, 0);
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
+    sigaction(SIGHUP, &action, NULL);
+    signal(SIGPIPE, SIG_IGN); /* who stops reading still gets its server stopped */
     mkdir(options.output, 0777);
     if (!photo_good(options.photo) || !server_start(&server, options.device))
         return 1;
