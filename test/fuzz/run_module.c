@@ -10,6 +10,7 @@
 
 #include "ptx/ptx.h"
 #include "softcuda/exec.h"
+#include "softcuda/texel.h"
 
 enum {
     MEMORY_BYTES = 4096, /* each range */
@@ -19,6 +20,7 @@ enum {
     STEPS = 6000, /* warp instructions of a kernel */
     TURN = 1000,
     KERNELS = 2,
+    TEXTURES = 4,
 };
 
 enum range { RANGE_READ, RANGE_WRITE, RANGE_HEAP, RANGE_VARIABLES, RANGES };
@@ -32,6 +34,7 @@ struct little_device {
     uint64_t *addresses; /* of the module's variables */
     struct mem_map *map;
     struct exec_device device;
+    struct texture texture[TEXTURES];
     volatile unsigned printed; /* every byte was looked at */
 };
 
@@ -75,6 +78,73 @@ static bool release(void *context, uint64_t address)
     uint64_t base = (uint64_t)(uintptr_t)d->range[RANGE_HEAP];
 
     return address >= base && address < base + d->heap_used;
+}
+
+/* Handles from 1 on name textures; surfaces are the images of the same. */
+static const struct texture *find_texture(void *context, uint64_t handle)
+{
+    struct little_device *d = context;
+
+    return handle - 1 < TEXTURES ? &d->texture[handle - 1] : NULL;
+}
+
+static const struct image *find_surface(void *context, uint64_t handle)
+{
+    const struct texture *t = find_texture(context, handle);
+
+    return t ? &t->image : NULL;
+}
+
+/* Rows, a plane, layers and a cube; every way of filtering and addressing. The last is longer than
+ * what a kernel may touch. */
+static void make_textures(struct little_device *d)
+{
+    static const struct texture all[TEXTURES] = {
+        {.image = {.width = 1000,
+                   .height = 1,
+                   .depth = 1,
+                   .format = CU_AD_FORMAT_FLOAT,
+                   .channels = 1,
+                   .texel_bytes = 4},
+         .linear = true,
+         .normalized = true},
+        {.image = {.width = 13,
+                   .height = 7,
+                   .depth = 3,
+                   .format = CU_AD_FORMAT_UNSIGNED_INT8,
+                   .channels = 4,
+                   .texel_bytes = 4},
+         .address = {CU_TR_ADDRESS_MODE_WRAP, CU_TR_ADDRESS_MODE_MIRROR, CU_TR_ADDRESS_MODE_BORDER},
+         .linear = true,
+         .normalized = true,
+         .promote = true,
+         .srgb = true},
+        {.image = {.width = 5,
+                   .height = 5,
+                   .depth = 12,
+                   .format = CU_AD_FORMAT_HALF,
+                   .channels = 2,
+                   .texel_bytes = 4,
+                   .layered = true,
+                   .cube = true},
+         .address = {CU_TR_ADDRESS_MODE_CLAMP, CU_TR_ADDRESS_MODE_BORDER}},
+        {.image = {.width = 64,
+                   .height = 64,
+                   .depth = 1,
+                   .format = CU_AD_FORMAT_SIGNED_INT16,
+                   .channels = 1,
+                   .texel_bytes = 2}},
+    };
+
+    for (size_t i = 0; i < TEXTURES; i++) {
+        struct image *m = &d->texture[i].image;
+
+        d->texture[i] = all[i];
+        m->address = (uint64_t)(uintptr_t)d->range[RANGE_WRITE];
+        m->pitch = (uint64_t)m->width * m->texel_bytes;
+        m->slice = m->pitch * m->height;
+        m->bytes = m->slice * m->depth;
+    }
 }
 
 /* ---- Memory ---- */
@@ -231,10 +301,13 @@ static enum run_result run(struct little_device *d, uint64_t choice)
     if (!measure_variables(d))
         return RUN_TOO_BIG;
     make_memory(d);
+    make_textures(d);
     write_variables(d);
     d->device = (struct exec_device){.print = print,
                                      .allocate = allocate,
                                      .release = release,
+                                     .texture = find_texture,
+                                     .surface = find_surface,
                                      .context = d,
                                      .sm_count = 4,
                                      .stack_bytes = 256,

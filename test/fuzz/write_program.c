@@ -296,11 +296,14 @@ static bool is_matrix(enum ptx_op op)
            op == PTX_OP_WMMA_STORE || op == PTX_OP_LDMATRIX || op == PTX_OP_STMATRIX;
 }
 
-static void put_coordinates(struct writer *w, enum ptx_type type)
+static void put_texture(struct writer *w)
 {
     static const uint8_t counts[] = {1, 1, 2, 4, 2, 4, 4, 4, 4, 4};
+    bool texture = ptx_op_class(w->inst.op) == PTX_CLASS_TEX;
 
-    put_list(w, type, counts[w->inst.geom % sizeof counts], false);
+    put(w, "[%%t%u, ", choose(w, 4));
+    put_list(w, texture ? w->inst.type[1] : PTX_T_S32, counts[w->inst.geom % sizeof counts], false);
+    put(w, "]");
 }
 
 static void put_operand(struct writer *w, const struct ptx_desc *desc, unsigned place, bool last)
@@ -352,8 +355,11 @@ static void put_operand(struct writer *w, const struct ptx_desc *desc, unsigned 
         put(w, "%%p%u", choose(w, 8));
         break;
     case PTX_DESC_MEM:
-        put_address(w,
-                    w->inst.op == PTX_OP_CP_ASYNC && place == 1 ? w->inst.space2 : w->inst.space);
+        if (w->inst.op == PTX_OP_TXQ || w->inst.op == PTX_OP_SUQ)
+            put(w, "[%%t%u]", choose(w, 4));
+        else
+            put_address(w, w->inst.op == PTX_OP_CP_ASYNC && place == 1 ? w->inst.space2
+                                                                       : w->inst.space);
         break;
     case PTX_DESC_INT: {
         static const char *const numbers[] = {"0", "1", "4", "8", "16", "2", "128", "0xe8", "-1"};
@@ -367,9 +373,7 @@ static void put_operand(struct writer *w, const struct ptx_desc *desc, unsigned 
         put(w, "targets");
         break;
     case PTX_DESC_TEX:
-        put(w, "[%%d%u, ", choose(w, 16));
-        put_coordinates(w, PTX_T_F32);
-        put(w, "]");
+        put_texture(w);
         break;
     default:
         break;
@@ -506,15 +510,26 @@ static bool stands_for_itself(enum ptx_op op)
            !(is_matrix(op) && op != PTX_OP_LDMATRIX && op != PTX_OP_STMATRIX);
 }
 
+/* Those where lanes meet each other or memory: fewer opcodes than arithmetic, and more of them are
+ * refused. */
+static bool is_delicate(enum ptx_op op)
+{
+    enum ptx_class class = ptx_op_class(op);
+
+    return class == PTX_CLASS_ATOM || class == PTX_CLASS_WARP || class == PTX_CLASS_MBARRIER ||
+           class == PTX_CLASS_TEX || class == PTX_CLASS_SURF || class == PTX_CLASS_STACK;
+}
+
 static void put_any_instruction(struct writer *w)
 {
+    bool delicate = one_in(w, 2);
     const struct ptx_form *form;
     unsigned types = 0;
     enum ptx_op op;
 
     do
         op = (enum ptx_op)(choose(w, PTX_OP_COUNT - 1) + 1);
-    while (!stands_for_itself(op));
+    while (!stands_for_itself(op) || (delicate && !is_delicate(op)));
     form = find_form(op, choose(w, ptx_op_form_count(op)));
     w->inst.op = (uint16_t)op;
     put(w, "%s", ptx_op_name(op));
@@ -544,10 +559,14 @@ static void put_call(struct writer *w)
         "st.param.b64 [x], %d7; st.param.b64 [y], %d8; st.param.b64 [f], %d7; call __assertfail, "
         "(x, y, n, f, s); }",
     };
-    uint32_t kind = choose(w, 8);
+    uint32_t kind = choose(w, 9);
 
     if (kind < 2) {
         put(w, "%s", CHOOSE(w, builtins));
+        return;
+    }
+    if (kind == 8) {
+        put(w, "call (%%r%u), fregs, (%%r%u, %%d%u);", choose(w, 8), choose(w, 16), choose(w, 16));
         return;
     }
     put(w,
@@ -612,6 +631,7 @@ static void registers(struct writer *w)
 {
     frame_line(w, ".reg .pred %p<8>; .reg .b16 %h<8>; .reg .b32 %r<16>; .reg .b64 %d<16>; "
                   ".reg .f32 %f<8>; .reg .f64 %g<8>; .reg .b128 %q<4>; "
+                  ".reg .b64 %t<4>; "
                   ".local .align 16 .b8 lbuf[64];");
     frame_line(w, "proto: .callprototype (.param .b32 _) _ (.param .b32 _, .param .b64 _);");
     begin_line(w, false);
@@ -625,6 +645,8 @@ static void registers(struct writer *w)
                   "cvta.local.u64 %d11, %d11; mov.u64 %d15, cbuf;");
     frame_line(w, "and.b32 %r5, %r1, 15; shl.b32 %r5, %r5, 4; setp.lt.u32 %p0, %r1, 9; "
                   "setp.eq.u32 %p1, %r1, 0; and.b32 %r3, %r1, 3; setp.gt.u32 %p2, %r3, 1;");
+    frame_line(w, "mov.u64 %t0, 1; cvt.u64.u32 %t1, %r3; add.u64 %t1, %t1, 1; mov.u64 %t2, 2; "
+                  "mov.u64 %t3, 3;");
     frame_line(w, "mov.u64 %d0, f0; mov.u64 %d1, f1; selp.b64 %d13, %d0, %d1, %p2;");
 }
 
@@ -634,17 +656,23 @@ static void statements(struct writer *w)
         statement(w, i);
 }
 
+/* The last one has its parameters in registers. */
 static void function(struct writer *w, uint32_t number)
 {
     w->entry = false;
     w->labels = 2 + choose(w, LONGEST_FUNCTION - 1);
     begin_line(w, false);
-    put(w, ".func (.param .b32 fr) f%u (.param .b32 fa, .param .b64 fb) {", number);
+    if (number < FUNCTIONS)
+        put(w, ".func (.param .b32 fr) f%u (.param .b32 fa, .param .b64 fb) {", number);
+    else
+        put(w, ".func (.reg .b32 fr) fregs (.reg .b32 fa, .reg .b64 fb) {");
     registers(w);
-    frame_line(w, "ld.param.b32 %r12, [fa]; ld.param.b64 %d8, [fb]; mov.u64 %d9, %d8; "
-                  "mov.u64 %d14, gbuf; mov.b64 %d12, 0x123456789a0;");
+    frame_line(w, number < FUNCTIONS ? "ld.param.b32 %r12, [fa]; ld.param.b64 %d8, [fb];"
+                                     : "mov.b32 %r12, fa; mov.b64 %d8, fb;");
+    frame_line(w, "mov.u64 %d9, %d8; mov.u64 %d14, gbuf; mov.b64 %d12, 0x123456789a0;");
     statements(w);
-    frame_line(w, "st.param.b32 [fr], %r6; ret; }");
+    frame_line(w,
+               number < FUNCTIONS ? "st.param.b32 [fr], %r6; ret; }" : "mov.b32 fr, %r6; ret; }");
 }
 
 static void kernel(struct writer *w)
@@ -671,6 +699,7 @@ static void variables(struct writer *w)
     frame_line(w, ".func (.param .b32 r) f0 (.param .b32 a, .param .b64 b); "
                   ".func (.param .b32 r) f1 (.param .b32 a, .param .b64 b); "
                   ".func (.param .b32 r) f2 (.param .b32 a, .param .b64 b);");
+    frame_line(w, ".func (.reg .b32 r) fregs (.reg .b32 a, .reg .b64 b);");
     frame_line(w, ".global .align 16 .b8 gbuf[512]; "
                   ".global .align 8 .u64 pointers[4] = {gbuf, gbuf+8, f1, 0}; "
                   ".const .align 16 .b8 cbuf[64] = {1, 2, 3, 255};");
@@ -694,7 +723,7 @@ void program_write(struct program *p, const uint8_t *data, size_t size)
     w.random |= 1;
     variables(&w);
     kernel(&w);
-    for (uint32_t i = 0; i < FUNCTIONS; i++)
+    for (uint32_t i = 0; i <= FUNCTIONS; i++)
         function(&w, i);
 }
 

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { PROGRAM_LINES = 160, PROGRAM_WIDTH = 480 };
+enum { PROGRAM_LINES = 240, PROGRAM_WIDTH = 480 };
 
 struct program {
     char line[PROGRAM_LINES][PROGRAM_WIDTH];
