@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "common/log.h"
+#include "common/segment.h"
 #include "common/util.h"
 #include "server/control.h"
 #include "server/tenant.h"
@@ -98,7 +99,8 @@ gs_status attach_admit(struct server *server, const struct ctl_attach *request, 
     if (server->phase >= PHASE_DRAINING)
         return deny(text, GS_ERR_REFUSED, "the server is ending");
     if (!user_admitted(options, uid))
-        return deny(text, GS_ERR_REFUSED, "the server does not serve uid %u", (unsigned)uid);
+        return deny(text, GS_ERR_REFUSED,
+                    "the server does not serve uid %u (see gshared --allow-users)", (unsigned)uid);
     if (server->registry.count >= server->registry.capacity)
         return deny(text, GS_ERR_LIMIT, "the server has its maximum of %u tenants",
                     server->registry.capacity);
@@ -130,41 +132,20 @@ gs_status attach_admit(struct server *server, const struct ctl_attach *request, 
 
 /* ---- The segment ----------------------------------------------------------------------------- */
 
-/* Makes the segment, gives it to the user, and marks it for removal: it lives as long as somebody
- * has it attached, and can be attached by its id until then. */
-static int segment_make(uid_t uid, int *id, unsigned char **segment)
+static int tenant_segment_make(uid_t uid, int *id, unsigned char **segment)
 {
-    struct shmid_ds ds;
-    void *at;
-    int r = 0, made;
+    void *memory;
+    int r = segment_make(SEG_SIZE, S_IRUSR | S_IWUSR, uid, id, &memory);
 
-    /* Until it is marked for removal it has a key of ours, by which leftovers.c knows it. */
-    do
-        made = shmget(leftover_key(), SEG_SIZE, IPC_CREAT | IPC_EXCL | S_IRUSR | S_IWUSR);
-    while (made < 0 && errno == EEXIST);
-    if (made < 0)
-        return -errno;
-    at = shmat(made, NULL, 0);
-    if (at == (void *)-1)
-        r = -errno;
-    shmctl(made, IPC_RMID, NULL);
-    if (r == 0 && uid != geteuid()) {
-        if (shmctl(made, IPC_STAT, &ds) < 0)
-            r = -errno;
-        ds.shm_perm.uid = uid;
-        if (r == 0 && shmctl(made, IPC_SET, &ds) < 0)
-            r = -errno;
-    }
+    if (r < 0)
+        return r;
     /* A fork, for a worker, would count as an attachment and leave its pid as the last one's. */
-    if (r == 0 && madvise(at, SEG_SIZE, MADV_DONTFORK) < 0)
+    if (madvise(memory, SEG_SIZE, MADV_DONTFORK) < 0) {
         r = -errno;
-    if (r < 0) {
-        if (at != (void *)-1)
-            shmdt(at);
+        shmdt(memory);
         return r;
     }
-    *id = made;
-    *segment = at;
+    *segment = memory;
     return 0;
 }
 
@@ -191,7 +172,7 @@ static struct tenant *tenant_make(struct server *server, const struct admission 
         reply_refuse(reply, GS_ERR_SYSTEM, "getrandom: %s", strerror(errno));
         return NULL;
     }
-    r = segment_make(reply->uid, &tenant->segment_id, &tenant->segment);
+    r = tenant_segment_make(reply->uid, &tenant->segment_id, &tenant->segment);
     if (r < 0) {
         refuse_segment(reply, r);
         registry_give(&server->registry, tenant);

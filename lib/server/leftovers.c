@@ -21,6 +21,7 @@
 
 #include "common/log.h"
 #include "common/names.h"
+#include "common/segment.h"
 #include "server/reply.h"
 #include "server/server.h"
 
@@ -148,16 +149,7 @@ static void reply_queues_remove(const char *instance)
     closedir(dir);
 }
 
-#define KEY_MARK 0x47530000 /* "GS" */
-
-key_t leftover_key(void)
-{
-    static uint16_t next;
-
-    return KEY_MARK | (uint16_t)(getpid() + next++);
-}
-
-/* A server can be killed between making a segment and marking it for removal. */
+/* A server or a worker can be killed between making a segment and marking it for removal. */
 static void segments_remove(void)
 {
     struct shm_info info;
@@ -166,7 +158,7 @@ static void segments_remove(void)
 
     for (int i = 0; i <= last; i++) {
         int id = shmctl(i, SHM_STAT, &ds);
-        if (id < 0 || (ds.shm_perm.__key & ~0xffff) != KEY_MARK || ds.shm_perm.cuid != geteuid() ||
+        if (id < 0 || !segment_key_ours(ds.shm_perm.__key) || ds.shm_perm.cuid != geteuid() ||
             ds.shm_nattch || kill(ds.shm_cpid, 0) == 0 || errno != ESRCH)
             continue;
         if (shmctl(id, IPC_RMID, NULL) == 0)

@@ -150,8 +150,6 @@ void server_progress(struct server *server);
 /* leftovers.c. Each returns 0 or -errno; control_queue_take: -EBUSY when another server lives. */
 int control_queue_take(const char *name, mode_t mode, mqd_t *queue);
 void leftovers_remove(const char *instance);
-/* A System V key by which a segment that is not marked for removal yet is known as a server's. */
-key_t leftover_key(void);
 /* Removes a reply queue unless a living client holds it. */
 enum orphan { ORPHAN_REMOVED, ORPHAN_NONE, ORPHAN_HELD };
 enum orphan reply_queue_remove_orphan(const char *name);

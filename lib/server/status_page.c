@@ -15,6 +15,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "common/segment.h"
+
 static struct robust_list robust_entry;
 static struct robust_list_head robust_head;
 
@@ -30,18 +32,13 @@ static int robust_register(_Atomic uint32_t *owner)
 int status_page_init(struct status_map *map, int open_to_all)
 {
     int mode = S_IRUSR | S_IWUSR | (open_to_all ? S_IRGRP | S_IROTH : 0);
-    int id = shmget(IPC_PRIVATE, sizeof(struct status_page), IPC_CREAT | mode);
     struct status_page *page;
-    int r;
+    void *memory;
+    int id, r = segment_make(sizeof(*page), (mode_t)mode, geteuid(), &id, &memory);
 
-    if (id < 0)
-        return -errno;
-    page = shmat(id, NULL, 0);
-    r = page == (void *)-1 ? -errno : 0;
-    /* It lives on while it is attached; clients can still attach it by its id. */
-    shmctl(id, IPC_RMID, NULL);
     if (r < 0)
         return r;
+    page = memory;
     page->magic = WIRE_MAGIC;
     page->version = WIRE_VERSION;
     page->server_pid = getpid();

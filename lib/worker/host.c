@@ -11,10 +11,11 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ipc.h>
 #include <sys/shm.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/segment.h"
 #include "worker/graveyard.h"
 #include "worker/job.h"
 
@@ -65,29 +66,6 @@ static void alloc_prepare(struct job *job)
         job_fail(job, GS_ERR_LIMIT, "the session has %u host blocks, the limit", SEG_HOSTS);
 }
 
-/* Makes the segment, owned by the tenant and already marked for removal. NULL with errno set. */
-static unsigned char *segment_new(uint64_t size, uint32_t uid, int *id)
-{
-    struct shmid_ds state;
-
-    *id = shmget(IPC_PRIVATE, size, IPC_CREAT | 0600);
-    if (*id < 0)
-        return NULL;
-    void *memory = shmat(*id, NULL, 0);
-    int failed = memory == (void *)-1 ? errno : 0;
-    if (!failed && (shmctl(*id, IPC_STAT, &state) < 0 ||
-                    (state.shm_perm.uid = uid, shmctl(*id, IPC_SET, &state) < 0)))
-        failed = errno;
-    if (shmctl(*id, IPC_RMID, NULL) < 0 && !failed)
-        failed = errno;
-    if (!failed)
-        return memory;
-    if (memory != (void *)-1)
-        shmdt(memory);
-    errno = failed;
-    return NULL;
-}
-
 void host_block_free(struct session *session, struct host_block *block)
 {
     if (!block)
@@ -103,11 +81,13 @@ struct host_block *host_block_new(struct job *job, uint64_t size, enum host_use 
     struct host_block *block = calloc(1, sizeof(*block));
     int made = -1;
 
-    unsigned char *memory = block ? segment_new(size, session->uid, &made) : NULL;
-    if (!memory) {
+    void *memory = NULL;
+    int error =
+        block ? segment_make(size, S_IRUSR | S_IWUSR, session->uid, &made, &memory) : -ENOMEM;
+    if (error) {
         free(block);
         job_fail(job, GS_ERR_NO_MEMORY, "no shared memory of %" PRIu64 " bytes: %s", size,
-                 strerror(errno));
+                 strerror(-error));
         return NULL;
     }
     *block = (struct host_block){.memory = memory, .size = size, .pinned = use != HOST_PLAIN};

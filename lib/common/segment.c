@@ -1,0 +1,65 @@
+/*
+ * segment.c - see segment.h. Between being made and being marked for removal a segment has a key of
+ * ours, by which the next server knows what a killed one left.
+ */
+#include "common/segment.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <sys/shm.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define KEY_MARK 0x47530000 /* "GS", and 16 bits that differ */
+
+static key_t key_next(void)
+{
+    static _Atomic uint16_t next;
+
+    return KEY_MARK | (uint16_t)(getpid() + next++);
+}
+
+int segment_key_ours(key_t key)
+{
+    return (key & ~0xffff) == KEY_MARK;
+}
+
+/* The kernel does not refuse its maker either of these. */
+static int segment_give(int id, uid_t uid)
+{
+    struct shmid_ds ds;
+
+    if (uid == geteuid())
+        return 0;
+    if (shmctl(id, IPC_STAT, &ds) < 0)
+        return -errno;
+    ds.shm_perm.uid = uid;
+    return shmctl(id, IPC_SET, &ds) < 0 ? -errno : 0;
+}
+
+int segment_make(size_t size, mode_t mode, uid_t uid, int *id, void **memory)
+{
+    int made, r = 0;
+    void *at;
+
+    do
+        made = shmget(key_next(), size, IPC_CREAT | IPC_EXCL | (int)mode);
+    while (made < 0 && errno == EEXIST);
+    if (made < 0)
+        return -errno;
+    at = shmat(made, NULL, 0);
+    if (at == (void *)-1)
+        r = -errno;
+    else
+        r = segment_give(made, uid);
+    if (shmctl(made, IPC_RMID, NULL) < 0 && r == 0)
+        r = -errno;
+    if (r == 0) {
+        *id = made;
+        *memory = at;
+    } else if (at != (void *)-1) {
+        shmdt(at);
+    }
+    return r;
+}
