@@ -210,8 +210,12 @@ static void segment_fault(struct tenant *tenant, const struct link_fatal *fatal,
         memcpy(fault.kernel, fatal->kernel, sizeof(fault.kernel));
         fault.kernel[sizeof(fault.kernel) - 1] = 0;
     }
-    snprintf(fault.message, sizeof(fault.message), "%s%.150s",
-             blamed ? "" : "the device was lost: ", why);
+    /* The others are not told whose kernel it was. */
+    if (fault.kernel[0])
+        snprintf(fault.message, sizeof(fault.message), "kernel %s: %.110s", fault.kernel, why);
+    else
+        snprintf(fault.message, sizeof(fault.message), "%s%.150s",
+                 blamed ? "" : "the device was lost: ", why);
     shared->fault = fault;
     atomic_compare_exchange_strong_explicit(&shared->state, &open, blamed ? SEG_FAULTED : SEG_LOST,
                                             memory_order_release, memory_order_relaxed);

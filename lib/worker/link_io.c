@@ -58,6 +58,19 @@ static void blamed_kernel(const struct session *session, uint32_t stream, struct
         memcpy(fatal->kernel, session->kernels[record.kernel]->name, sizeof(fatal->kernel));
 }
 
+/* What ended the context, and by which call it was seen. */
+static void lost_describe(char *text, size_t size, CUresult result)
+{
+    const char *why = NULL;
+    char seen[96];
+
+    driver_describe(seen, sizeof(seen));
+    if (!driver_fatal(result) || !cu.cuGetErrorString || cu.cuGetErrorString(result, &why) || !why)
+        snprintf(text, size, "%s", seen);
+    else
+        snprintf(text, size, "%s (%s)", why, seen);
+}
+
 void worker_fatal(CUresult result, const struct session *blame, uint32_t stream)
 {
     struct link_message message = {.op = LINK_FATAL, .slot = blame ? blame->slot : LINK_SLOT_NONE};
@@ -66,7 +79,7 @@ void worker_fatal(CUresult result, const struct session *blame, uint32_t stream)
     message.u.fatal.kind = driver_fatal(result) ? GS_FAULT_KERNEL : GS_FAULT_DEVICE;
     if (blame)
         blamed_kernel(blame, stream, &message.u.fatal);
-    driver_describe(message.text, sizeof(message.text));
+    lost_describe(message.text, sizeof(message.text), result);
     log_error("device lost: %s", message.text);
     link_send(&message, -1);
     _exit(2);
