@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { COUNT = 512, MAX_LINE = 2048, MAX_OPERANDS = 16, MAX_RESULTS = 8 };
+enum { COUNT = 512, MAX_LINE = 2048, MAX_OPERANDS = 16, MAX_RESULTS = 8, MAX_OBJECTS = 48 };
 
 struct instruction {
     char name[128], result[16], operands[MAX_OPERANDS][16], ptx[MAX_LINE];
@@ -22,6 +22,15 @@ unsigned type_bits(const char *type);
 // The value of operand K of thread I: edges and random bits, the same at every call.
 uint64_t operand(const char *type, unsigned k, unsigned i);
 
+// ---- objects.c
+
+// Textures and surfaces that an instruction may name as %NAME: in the kernel, a register with the
+// handle.
+unsigned object_count(void);
+const char *object_name(unsigned k);
+// Makes them all with the driver LIBRARY, in the current context; they stay. NULL, or what failed.
+const char *objects_make(void *library, uint64_t handles[MAX_OBJECTS]);
+
 // ---- kernel.c
 
 // Takes LINE apart, which it changes. False where that is no line of a table.
@@ -29,7 +38,8 @@ bool instruction_read(struct instruction *i, char *line);
 // The name of the register with result K, without the per cent sign.
 const char *result_name(unsigned k);
 // PTX of a kernel k(input, output) in which thread I takes operand K from input[K * COUNT + I] and
-// puts result K there in the output, each 8 bytes apart.
+// puts result K there in the output, each 8 bytes apart. Where objects are named, their handles are
+// a third parameter.
 void kernel_write(const struct instruction *i, char *out, size_t size);
 
 #endif

@@ -1,6 +1,7 @@
 // From a line of the table to a kernel around that instruction.
 #include "instructions.h"
 
+#include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -68,6 +69,34 @@ static void write_memory(const struct instruction *in, char *out, size_t size)
                "mad.lo.u32 %%tile, %%o, 16, %%tile;}\n");
 }
 
+/* Is %NAME in the instruction? */
+static bool names_object(const struct instruction *in, const char *name)
+{
+    size_t length = strlen(name);
+
+    for (const char *at = strchr(in->ptx, '%'); at; at = strchr(at + 1, '%'))
+        if (!strncmp(at + 1, name, length) && at[length + 1] != '_' &&
+            !isalnum((unsigned char)at[length + 1]))
+            return true;
+    return false;
+}
+
+static bool names_objects(const struct instruction *in)
+{
+    for (unsigned k = 0; k < object_count(); k++)
+        if (names_object(in, object_name(k)))
+            return true;
+    return false;
+}
+
+static void write_objects(const struct instruction *in, char *out, size_t size)
+{
+    for (unsigned k = 0; k < object_count(); k++)
+        if (names_object(in, object_name(k)))
+            append(out, size, ".reg .b64 %%%s; ld.param.u64 %%%s, [objects+%u];\n", object_name(k),
+                   object_name(k), 8 * k);
+}
+
 void kernel_write(const struct instruction *in, char *out, size_t size)
 {
     static const char names[] = "abcefghijklmnopq";
@@ -80,9 +109,10 @@ void kernel_write(const struct instruction *in, char *out, size_t size)
         append(out, size,
                ".const .align 8 .b64 fixed[4] = {0x8123456789abcdef, 1, 0xfffffffffffffffe, "
                "0x7f80ff7f00008080};\n");
-    append(out, size,
-           ".visible .entry k(.param .u64 p0, .param .u64 p1)\n{\n.reg .b32 %%t; .reg .b64 %%x, "
-           "%%in, %%out;\n");
+    append(out, size, ".visible .entry k(.param .u64 p0, .param .u64 p1");
+    if (names_objects(in))
+        append(out, size, ", .param .align 8 .b8 objects[%u]", 8 * MAX_OBJECTS);
+    append(out, size, ")\n{\n.reg .b32 %%t; .reg .b64 %%x, %%in, %%out;\n");
     if (strstr(in->ptx, "tile"))
         append(out, size, ".shared .align 32 .b8 tile[512];\n");
     for (unsigned k = 0; k < in->nresults; k++)
@@ -96,6 +126,7 @@ void kernel_write(const struct instruction *in, char *out, size_t size)
            "%%x, %%t, 8;\n"
            "add.u64 %%in, %%in, %%x;\nadd.u64 %%out, %%out, %%x;\n");
     write_memory(in, out, size);
+    write_objects(in, out, size);
     for (unsigned k = 0; k < in->noperands; k++)
         append(out, size, "ld.global.b%u %%%c, [%%in+%u];\n", type_bits(in->operands[k]), names[k],
                k * COUNT * 8);

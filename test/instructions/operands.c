@@ -15,7 +15,8 @@ unsigned type_bits(const char *t)
                {"u8", 32},     {"s8", 32},       {"bool", 32},      {"special", 32},
                {"few16", 16},  {"few32", 32},    {"few64", 64},     {"unit32", 32},
                {"unit64", 64}, {"unit16x2", 32}, {"unitb16x2", 32}, {"unit8x4", 32},
-               {"oob16", 16},  {"oob16x2", 32}};
+               {"oob16", 16},  {"oob16x2", 32},  {"place", 32},     {"near", 32},
+               {"texel", 32},  {"index", 32}};
 
     for (size_t i = 0; i < sizeof odd / sizeof odd[0]; i++)
         if (!strcmp(odd[i].name, t))
@@ -125,6 +126,16 @@ uint64_t operand(const char *t, unsigned k, unsigned i)
         return oob_edge(r) | oob_edge(mix(r)) << 16;
     if (!strcmp(t, "unit8x4"))
         return bytes_unit(r);
+
+    /* Coordinates: in a 32nd's 256ths, between them, in a texel's 256ths, whole. */
+    if (!strcmp(t, "place"))
+        return bits_of((float)((int32_t)(r % 32768) - 8192) / 8192);
+    if (!strcmp(t, "near"))
+        return bits_of((float)((double)(r >> 11) * 0x1p-53 * 4 - 1));
+    if (!strcmp(t, "texel"))
+        return bits_of((float)((int32_t)(r % 10240) - 1280) / 256);
+    if (!strcmp(t, "index"))
+        return (uint32_t)(int32_t)(r % 70) - 5u;
 
     if (!strcmp(t, "shift"))
         return i % 5 == 4 ? PICK(32, 33, 63, 64, 65, 100, 255, 256, 0xffffffff, 0x80000000)

@@ -21,6 +21,8 @@ static struct {
 #undef MEMBER
 } cu;
 
+static uint64_t handles[MAX_OBJECTS]; // of textures and surfaces
+
 static const char *open_driver(void)
 {
     const char *name = getenv("GSHARE_CUDA_LIB");
@@ -39,7 +41,7 @@ static const char *open_driver(void)
     if (cu.cuInit(0) || cu.cuDeviceGet(&device, 0) ||
         cu.cuDevicePrimaryCtxRetain(&context, device) || cu.cuCtxSetCurrent(context))
         return "no context";
-    return NULL;
+    return objects_make(library, handles);
 }
 
 /* False where the device does not take it. */
@@ -50,7 +52,7 @@ static bool run(const struct instruction *in, CUdeviceptr input, CUdeviceptr out
     char ptx[8192];
     CUmodule module;
     CUfunction f;
-    void *args[] = {&input, &output};
+    void *args[] = {&input, &output, handles};
 
     kernel_write(in, ptx, sizeof ptx);
     if (cu.cuModuleLoadData(&module, ptx))
