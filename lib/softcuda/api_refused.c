@@ -14,6 +14,13 @@
     X(cuTexRefSetArray)                                                                            \
     X(cuTexRefSetAddress_v2)                                                                       \
     X(cuTexRefCreate)                                                                              \
+    X(cuTexRefDestroy)                                                                             \
+    X(cuTexRefSetFormat)                                                                           \
+    X(cuTexRefSetFilterMode)                                                                       \
+    X(cuTexRefSetAddressMode)                                                                      \
+    X(cuTexRefSetFlags)                                                                            \
+    X(cuTexRefSetAddress2D_v3)                                                                     \
+    X(cuSurfRefSetArray)                                                                           \
     X(cuModuleGetTexRef)                                                                           \
     X(cuModuleGetSurfRef)                                                                          \
     X(cuStreamBeginCapture_v2)                                                                     \
