@@ -373,9 +373,9 @@ static unsigned lost_told(const char *text)
 
 static void what_does_not_fit_is_counted_and_the_rest_is_whole(void)
 {
-    enum { FLOOD_BLOCKS = 16, FLOOD_THREADS = 32, FLOOD_LINES = 40 };
-    static unsigned char count[2 * FLOOD_BLOCKS * FLOOD_THREADS * FLOOD_LINES];
-    const unsigned all = FLOOD_BLOCKS * FLOOD_THREADS * FLOOD_LINES;
+    enum { MANY_BLOCKS = 16, MANY_THREADS = 32, MANY_LINES = 40 };
+    static unsigned char count[2 * MANY_BLOCKS * MANY_THREADS * MANY_LINES];
+    const unsigned all = MANY_BLOCKS * MANY_THREADS * MANY_LINES;
     struct server *server = server_start(NULL);
     struct capture out, error;
     unsigned printed = 0;
@@ -386,27 +386,92 @@ static void what_does_not_fit_is_counted_and_the_rest_is_whole(void)
     gs_kernel kernel = kernels_get(image_load(session, images[0]), "lines");
     capture_begin(&out, STDOUT_FILENO);
     capture_begin(&error, STDERR_FILENO);
-    int tag = 7, round = 0, lines = FLOOD_LINES;
+    int tag = 7, round = 0, lines = MANY_LINES;
     void *args[] = {&tag, &round, &lines};
-    CHECK_OK(kernels_launch(NULL, kernel, FLOOD_BLOCKS, FLOOD_THREADS, args));
+    CHECK_OK(kernels_launch(NULL, kernel, MANY_BLOCKS, MANY_THREADS, args));
     CHECK_OK(gs_sync(session));
     /* There is room again. */
     round = 1, lines = 2;
-    CHECK_OK(kernels_launch(NULL, kernel, FLOOD_BLOCKS, FLOOD_THREADS, args));
+    CHECK_OK(kernels_launch(NULL, kernel, MANY_BLOCKS, MANY_THREADS, args));
     CHECK_OK(gs_sync(session));
     CHECK_OK(gs_detach(session));
     told = capture_end(&error);
     got = capture_end(&out);
-    lines_count(got, tag, 2, FLOOD_BLOCKS * FLOOD_THREADS, FLOOD_LINES, count);
+    lines_count(got, tag, 2, MANY_BLOCKS * MANY_THREADS, MANY_LINES, count);
     for (unsigned i = 0; i < all; i++) {
         CHECK(count[i] <= 1);
-        CHECK_EQUAL(count[all + i], i % FLOOD_LINES < 2);
+        CHECK_EQUAL(count[all + i], i % MANY_LINES < 2);
         printed += count[i];
     }
     printf("# %u of %u lines printed, %s", printed, all, told);
     /* A record is less than 200 bytes. */
     CHECK(printed >= (1u << 20) / 200 && printed < all);
     CHECK_EQUAL(printed + lost_told(told), all);
+    free(got);
+    free(told);
+    server_stop(server);
+}
+
+struct flooder {
+    pthread_t thread;
+    gs_session session;
+    gs_kernel kernel;
+    int tag;
+};
+enum { FLOODERS = 3, FLOODS = 4, FLOOD_LINES = 20, FLOOD_BLOCKS = 16, FLOOD_THREADS = 32 };
+
+static void *flooder_run(void *argument)
+{
+    struct flooder *flooder = argument;
+    int lines = FLOOD_LINES;
+    gs_stream stream;
+
+    CHECK_OK(gs_stream_create(flooder->session, NULL, &stream));
+    for (int round = 0; round < FLOODS; round++) {
+        CHECK_OK(kernels_launch(stream, flooder->kernel, FLOOD_BLOCKS, FLOOD_THREADS,
+                                (void *[]){&flooder->tag, &round, &lines}));
+        CHECK_OK(gs_stream_sync(flooder->session, stream));
+    }
+    return NULL;
+}
+
+/* The ring is full most of the time, and read while kernels write to it. */
+static void of_floods_at_once_each_line_is_printed_or_counted(void)
+{
+    static unsigned char count[FLOODS * FLOOD_BLOCKS * FLOOD_THREADS * FLOOD_LINES];
+    struct server *server = server_start(NULL);
+    struct flooder flooder[FLOODERS];
+    struct capture out, error;
+    size_t printed = 0;
+    gs_session session;
+    char *got, *told, *own;
+
+    CHECK_OK(server_attach(server, &session));
+    gs_kernel kernel = kernels_get(image_load(session, images[0]), "lines");
+    capture_begin(&out, STDOUT_FILENO);
+    capture_begin(&error, STDERR_FILENO);
+    for (int i = 0; i < FLOODERS; i++) {
+        flooder[i] = (struct flooder){.session = session, .kernel = kernel, .tag = i};
+        CHECK(!pthread_create(&flooder[i].thread, NULL, flooder_run, &flooder[i]));
+    }
+    for (int i = 0; i < FLOODERS; i++)
+        pthread_join(flooder[i].thread, NULL);
+    CHECK_OK(gs_detach(session));
+    told = capture_end(&error);
+    got = capture_end(&out);
+    own = malloc(strlen(got) + 1);
+    CHECK(own);
+    for (int i = 0; i < FLOODERS; i++) {
+        lines_pick(got, i, own);
+        lines_count(own, i, FLOODS, FLOOD_BLOCKS * FLOOD_THREADS, FLOOD_LINES, count);
+        for (size_t n = 0; n < sizeof(count); n++) {
+            CHECK(count[n] <= 1);
+            printed += count[n];
+        }
+    }
+    printf("# %zu of %zu lines printed\n", printed, FLOODERS * sizeof(count));
+    CHECK_EQUAL(printed + lost_told(told), FLOODERS * sizeof(count));
+    free(own);
     free(got);
     free(told);
     server_stop(server);
@@ -463,6 +528,7 @@ static const struct test tests[] = {
     TEST(several_modules_share_what_they_print_to),
     TEST(a_child_prints_nothing_of_its_parent),
     TEST(what_does_not_fit_is_counted_and_the_rest_is_whole),
+    TEST(of_floods_at_once_each_line_is_printed_or_counted),
     TEST(an_assertion_that_fails_is_told_to_its_tenant),
 };
 

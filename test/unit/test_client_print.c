@@ -7,11 +7,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/shm.h>
 
 #include <cmocka.h>
 
+#include "client/print.h"
 #include "client/print_format.h"
 #include "client/print_read.h"
+#include "client/session.h"
 #include "common/print_ring.h"
 #include "common/util.h"
 
@@ -510,6 +513,43 @@ static void any_bytes_in_the_block_are_survived(void **state)
     ring_deinit(&ring);
 }
 
+/* ---- The block ---- */
+
+static int segment_make(size_t size)
+{
+    int id = shmget(IPC_PRIVATE, size, IPC_CREAT | 0600);
+
+    assert_true(id >= 0);
+    return id;
+}
+
+static void only_a_block_of_the_right_size_is_taken(void **state)
+{
+    struct session *session = aligned_alloc(alignof(struct session), sizeof(*session));
+    int small = segment_make(4096), right = segment_make(PRINT_BLOCK_BYTES);
+
+    (void)state;
+    assert_non_null(session);
+    memset(session, 0, sizeof(*session));
+    printing_init(&session->printing);
+    assert_int_equal(print_adopt(session, right, 4096), GS_ERR_PROTOCOL);
+    assert_int_equal(print_adopt(session, small, PRINT_BLOCK_BYTES), GS_ERR_PROTOCOL);
+    assert_int_equal(print_adopt(session, UINT64_MAX, PRINT_BLOCK_BYTES), GS_ERR_PROTOCOL);
+    assert_int_equal(print_adopt(session, INT32_MAX, PRINT_BLOCK_BYTES), GS_ERR_SYSTEM);
+    assert_null(session->printing.block);
+    print_deliver(&session->printing);
+    assert_int_equal(print_adopt(session, right, PRINT_BLOCK_BYTES), GS_OK);
+    assert_non_null(session->printing.block);
+    /* Any further module of the session names the same. */
+    assert_int_equal(print_adopt(session, right, PRINT_BLOCK_BYTES), GS_OK);
+    print_farewell(session);
+    session_unmap(session, MAPPED_PRINT);
+    printing_deinit(&session->printing);
+    shmctl(small, IPC_RMID, NULL);
+    shmctl(right, IPC_RMID, NULL);
+    free(session);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -526,6 +566,7 @@ int main(void)
         cmocka_unit_test(what_was_dropped_is_passed_over),
         cmocka_unit_test(a_gap_that_may_still_be_filled_is_not_passed_over),
         cmocka_unit_test(any_bytes_in_the_block_are_survived),
+        cmocka_unit_test(only_a_block_of_the_right_size_is_taken),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
