@@ -313,12 +313,47 @@ GS_API gs_status gs_event_elapsed(gs_event start, gs_event end, float *milliseco
  * Memory comes from the device, and counts against the limit, in pieces of 2 MiB.
  * GS_ERR_INVALID_VALUE: size is 0. GS_ERR_QUOTA, GS_ERR_NO_DEVICE_MEMORY. */
 GS_API gs_status gs_malloc(gs_session session, size_t size, gs_devptr *ptr);
-/* Waits for the session's work, then frees. ptr must come from gs_malloc; 0 does nothing.
+/* Waits for the session's work, then frees. ptr must come from gs_malloc or gs_mem_import; 0 does
+ * nothing.
  * GS_ERR_INVALID_POINTER: not the start of a live allocation. */
 GS_API gs_status gs_free(gs_session session, gs_devptr ptr);
 /* Bytes of device memory that this session may hold in all, and may still allocate. Either may be
  * NULL. Blocks for the server. */
 GS_API gs_status gs_mem_info(gs_session session, size_t *free_bytes, size_t *total_bytes);
+
+/* Sharing. A session lets others of the same server and device use an allocation of its own: it
+ * exports it, hands the handle over by any means (a message, a file, MPI), and they import it. Both
+ * then use the same memory, each at an address of its own. What one's finished work has written,
+ * work of the other that starts later sees; kernels that run at the same time must not signal each
+ * other through it. */
+typedef struct gs_mem_handle {
+    unsigned char bytes[32]; /* opaque; cannot be guessed */
+} gs_mem_handle;
+#define GS_EXPORT_TO_USER 0 /* a receiver: any session of the same user */
+
+/* Makes a handle of the allocation at ptr for `receiver`: a session's session_id, or
+ * GS_EXPORT_TO_USER. Nobody else can import it. The same ptr and receiver give the same handle
+ * again. Blocks for the server. GS_ERR_INVALID_POINTER: not the start of a live allocation.
+ * GS_ERR_INVALID_VALUE: an allocation under 1 MiB, which shares its memory with others.
+ * GS_ERR_PERMISSION: ptr is imported. GS_ERR_LIMIT: more than 1,024 exports. */
+GS_API gs_status gs_mem_export(gs_session session, gs_devptr ptr, uint64_t receiver,
+                               gs_mem_handle *handle);
+/* Maps exported memory into this session: *ptr is its address here, *size (may be NULL) that of the
+ * allocation. It is used like the session's own, and given up by gs_free. It stays, with all that
+ * is in it, when its owner frees it or ends. It counts against this session's limit as an
+ * allocation would, and the first import against it with 2 MiB more; on the device it takes nothing
+ * twice. Blocks for the server. GS_ERR_NOT_FOUND: no such export: revoked, freed, its owner has
+ * ended, or of another server or device. GS_ERR_PERMISSION: it is for somebody else. GS_ERR_QUOTA,
+ * GS_ERR_LIMIT (over 1,024 imports), GS_ERR_NO_DEVICE_MEMORY. */
+GS_API gs_status gs_mem_import(gs_session session, const gs_mem_handle *handle, gs_devptr *ptr,
+                               size_t *size);
+/* Takes an allocation back from all that it was exported to. When the call returns its handles are
+ * void; who has imported it loses it as soon as the device has finished what that session had
+ * launched: then its calls give GS_ERR_INVALID_POINTER, and kernels and graphs that still have the
+ * address find zeroed memory there that nobody else sees. Such memory is given up by gs_free.
+ * Blocks for the server, not for the importers. GS_ERR_INVALID_POINTER and GS_ERR_INVALID_VALUE as
+ * gs_mem_export. GS_ERR_PERMISSION: ptr is imported. */
+GS_API gs_status gs_mem_revoke(gs_session session, gs_devptr ptr);
 
 /* Allocates zeroed host memory that the device copies from and to directly. It is shared with the
  * server and freed by gs_host_free or with the session. Blocks (some 50 us a MiB).

@@ -1,4 +1,6 @@
 /* api_memory.c - device memory, host memory, copies and memsets: arguments checked, then done. */
+#include <string.h>
+
 #include "client/copy.h"
 #include "client/error.h"
 #include "client/memory.h"
@@ -73,6 +75,75 @@ gs_status gs_mem_info(gs_session handle, size_t *free_bytes, size_t *total_bytes
         *free_bytes = request.ret[0];
     if (status == GS_OK && total_bytes)
         *total_bytes = request.ret[1];
+    session_leave(session);
+    return status;
+}
+
+/* ---- Sharing ---- */
+
+static_assert(sizeof(gs_mem_handle) == sizeof(((struct sync_request *)0)->ret) &&
+                  sizeof(gs_mem_handle) == sizeof(((struct sync_request *)0)->arg),
+              "a handle is what a request and its answer carry");
+
+gs_status gs_mem_export(gs_session handle, gs_devptr ptr, uint64_t receiver,
+                        gs_mem_handle *exported)
+{
+    struct sync_request request = {.op = REQ_MEM_EXPORT, .arg = {ptr, receiver}};
+    struct session *session;
+    gs_status status;
+
+    if (!exported)
+        return error_set(GS_ERR_INVALID_VALUE, "the gs_mem_handle pointer is NULL");
+    status = session_use(handle_decode(handle), HANDLE_SESSION, &session);
+    if (status != GS_OK)
+        return status;
+    status = sync_request(session, &request);
+    if (status == GS_OK)
+        memcpy(exported->bytes, request.ret, sizeof(exported->bytes));
+    session_leave(session);
+    return status;
+}
+
+gs_status gs_mem_import(gs_session handle, const gs_mem_handle *exported, gs_devptr *ptr,
+                        size_t *size)
+{
+    struct sync_request request = {.op = REQ_MEM_IMPORT};
+    struct session *session;
+    gs_status status;
+
+    if (!exported || !ptr)
+        return error_set(GS_ERR_INVALID_VALUE, "the %s pointer is NULL",
+                         exported ? "gs_devptr" : "gs_mem_handle");
+    memcpy(request.arg, exported->bytes, sizeof(request.arg));
+    status = session_use(handle_decode(handle), HANDLE_SESSION, &session);
+    if (status != GS_OK)
+        return status;
+    status = sync_request(session, &request);
+    if (status == GS_OK) {
+        /* A number out of range, from a server that makes no sense, would name another kind. */
+        status = memory_add(session, request.ret[0], request.ret[1],
+                            MEMORY_IMPORT + request.ret[2] % SEG_IMPORTS);
+        if (status == GS_ERR_NO_MEMORY)
+            device_free(session, request.ret[0]);
+    }
+    if (status == GS_OK) {
+        *ptr = request.ret[0];
+        if (size)
+            *size = request.ret[1];
+    }
+    session_leave(session);
+    return status;
+}
+
+gs_status gs_mem_revoke(gs_session handle, gs_devptr ptr)
+{
+    struct sync_request request = {.op = REQ_MEM_REVOKE, .arg = {ptr}};
+    struct session *session;
+    gs_status status = session_use(handle_decode(handle), HANDLE_SESSION, &session);
+
+    if (status != GS_OK)
+        return status;
+    status = sync_request(session, &request);
     session_leave(session);
     return status;
 }

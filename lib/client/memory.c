@@ -23,6 +23,19 @@ static gs_status range_bad(const struct session *session, uint64_t address, uint
                      (ull)session->info.window_size);
 }
 
+/* Has the import in this range been taken back? */
+static bool import_revoked(const struct session *session, const struct range *range)
+{
+    uint64_t number = range->value - MEMORY_IMPORT;
+
+    if (range->value < MEMORY_IMPORT || range->value >= MEMORY_MODULES)
+        return false;
+    /* relaxed: a word by itself; who comes too early finds what it had */
+    return atomic_load_explicit(&session->server->revoked[number / 64], memory_order_relaxed) >>
+               number % 64 &
+           1;
+}
+
 gs_status memory_check(struct session *session, uint64_t address, uint64_t size, const char *what)
 {
     const struct range *range;
@@ -32,6 +45,10 @@ gs_status memory_check(struct session *session, uint64_t address, uint64_t size,
     range = range_map_near(&session->device, address);
     if (!range || !range_holds(range, address, size))
         status = range_bad(session, address, size, what);
+    else if (import_revoked(session, range))
+        status = error_set(GS_ERR_INVALID_POINTER,
+                           "%s 0x%llx + %llu bytes was imported, and its owner has revoked it",
+                           what, (ull)address, (ull)size);
     pthread_rwlock_unlock(&session->memory_lock);
     return status;
 }
@@ -69,7 +86,7 @@ gs_status memory_take(struct session *session, uint64_t base, uint64_t *size)
 
     pthread_rwlock_wrlock(&session->memory_lock);
     range = range_map_at(&session->device, base);
-    if (range && range->value == MEMORY_ALLOCATION) {
+    if (range && range->value < MEMORY_MODULES) {
         *size = range->size;
         range_map_remove(&session->device, base);
     } else {

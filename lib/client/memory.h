@@ -8,9 +8,11 @@
 #include "client/host_block.h"
 #include "client/session.h"
 
-#define MEMORY_ALLOCATION                                                                          \
-    0u /* a device range's value if it came from gs_malloc, else its module                        \
-        */
+/* What a device range is, in its value: an allocation, an import (its number follows), or the
+ * handle of the module whose global it is, which is greater. */
+#define MEMORY_ALLOCATION 0u
+#define MEMORY_IMPORT     1u
+#define MEMORY_MODULES    (MEMORY_IMPORT + SEG_IMPORTS)
 
 /* Is [address, address + size) inside one live range? what: "destination", "source". Under the
  * lock of the stream that will use it, until the record is committed.
@@ -20,7 +22,7 @@ gs_status memory_check(struct session *session, uint64_t address, uint64_t size,
 /* GS_ERR_NO_MEMORY; GS_ERR_PROTOCOL: it overlaps another. A range that is there already with the
  * same value is fine. */
 gs_status memory_add(struct session *session, uint64_t base, uint64_t size, uint64_t value);
-/* Takes the allocation that begins at base out. GS_ERR_INVALID_POINTER. */
+/* Takes the allocation or import that begins at base out. GS_ERR_INVALID_POINTER. */
 gs_status memory_take(struct session *session, uint64_t base, uint64_t *size);
 /* Forgets the globals of a module. */
 void memory_forget_module(struct session *session, uint64_t module);

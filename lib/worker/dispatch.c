@@ -132,22 +132,58 @@ static void job_route(struct job *job)
     parked_add(job, d.now);
 }
 
+/* The session's turn is its next chore's; false: it has none. */
+static bool chore_begin(struct session *session)
+{
+    struct job *job = session->chores;
+
+    if (!job)
+        return false;
+    session->chores = job->next;
+    session->job = job;
+    job_begin(job);
+    return true;
+}
+
+static void chore_take(struct job *job)
+{
+    struct session *session = d.slots[job->index];
+
+    if (!session || session->id != job->arg[0]) {
+        job_free(job);
+        return;
+    }
+    job->session = session;
+    job->next = session->chores;
+    session->chores = job;
+    if (!session->job)
+        chore_begin(session);
+}
+
 static void close_begin(struct session *session, struct job *job)
 {
+    while (session->chores) {
+        struct job *chore = session->chores;
+        session->chores = chore->next;
+        job_free(chore);
+    }
     session->job = job;
     job_begin(job);
 }
 
-/* A tenant's request has its answer. */
+/* A tenant's request has its answer, or a chore is done. */
 static void request_end(struct job *job)
 {
     struct session *session = job->session;
 
-    request_answer(job);
+    if (!(job->kind->flags & JOB_CHORE))
+        request_answer(job);
     session->job = NULL;
     job_free(job);
     if (session->close)
         close_begin(session, session->close);
+    else if (chore_begin(session))
+        return;
     else if (session->phase == SESSION_LIVE)
         session_heat(session); /* it may have gone cold with records that had to wait for the job */
 }
@@ -244,6 +280,8 @@ static void job_returned(struct job *job)
         open_end(job);
     } else if (job->kind == &job_close && !session) {
         close_request(job);
+    } else if (job->kind->flags & JOB_CHORE && !session) {
+        chore_take(job);
     } else if (job->kind == &job_unload_all) {
         free(session);
         job_free(job);

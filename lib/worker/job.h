@@ -19,7 +19,11 @@ enum job_flags {
     /* While the driver does this, nobody's launches go through until every kernel has ended
      * (measured: loading a module, unregistering host memory). It starts at a quiet moment, or when
      * none came for a while, and has a thread of its own. */
-    JOB_QUIET = 4
+    JOB_QUIET = 4,
+    /* The session's tenant did not ask for it and gets no answer: made without a session, for that
+     * in slot `index` with the id arg[0]; it waits for the session's turn, and is dropped if the
+     * session has gone. */
+    JOB_CHORE = 8
 };
 
 /* Each step sets job->status and, on failure, job->message. prepare and install run on the
@@ -70,6 +74,8 @@ void job_free(struct job *job);
 /* ---- The kinds, by room ---------------------------------------------------------------------- */
 extern const struct job_kind job_open, job_close, job_unload_all;    /* session.c */
 extern const struct job_kind job_malloc, job_mem_free, job_mem_info; /* memory.c */
+extern const struct job_kind job_mem_export, job_mem_import;         /* share.c */
+extern const struct job_kind job_mem_revoke, job_unshare;            /* share.c */
 extern const struct job_kind job_host_alloc, job_host_free;          /* host.c */
 extern const struct job_kind job_module_load, job_module_unload;     /* module.c */
 extern const struct job_kind job_kernel_get, job_global_get;         /* module.c */

@@ -1,132 +1,23 @@
 /*
- * memory.c - a session's device memory: its window, the chunks that back it, small allocations in
- * them.
+ * memory.c - a session's device memory: its window, and the allocations in the chunks that back it.
  *
  * Runs in jobs (service threads); window and chunks belong to the session's job in progress, the
  * table of live allocations to the dispatcher, which alone changes it, in install and prepare.
  *
- * A chunk is one cuMemCreate: mapped at its place in the window and exported to the supervisor's
- * vault the moment it exists, so that it can outlive this process. Requests of half the driver's
- * granularity (2 MiB on NVIDIA's) and more get a chunk of their own; smaller ones share chunks.
+ * Requests of half the driver's granularity (2 MiB on NVIDIA's) and more get a chunk of their own;
+ * smaller ones share chunks.
  */
 #include "worker/memory.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
-#include <unistd.h>
+
+#include "worker/chunk.h"
 
 #define ALIGNMENT 256u /* what cuMemAlloc promises */
-
-struct chunk {
-    CUmemGenericAllocationHandle handle;
-    uint64_t address, size;
-    bool shared; /* holds small allocations, in blocks */
-    bool dirty;  /* a block was given back: what is taken next must be zeroed first */
-    struct space blocks;
-};
 
 static uint64_t round_up(uint64_t value, uint64_t to)
 {
     return (value + to - 1) / to * to;
-}
-
-/* ---- Chunks ---------------------------------------------------------------------------------- */
-
-static void chunk_unmap(const struct chunk *chunk)
-{
-    DRV_MUST(cuMemUnmap, chunk->address, chunk->size);
-}
-
-/* Maps, clears and exports a chunk that has its handle and place. */
-static CUresult chunk_back(struct session *session, struct chunk *chunk)
-{
-    const CUmemAccessDesc access = {{CU_MEM_LOCATION_TYPE_DEVICE, worker.device},
-                                    CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
-    CUresult result = DRV(cuMemMap, chunk->address, chunk->size, 0, chunk->handle, 0);
-    int descriptor = -1;
-
-    if (result)
-        return result;
-    result = DRV(cuMemSetAccess, chunk->address, chunk->size, &access, 1);
-    /* The driver may hand out what another tenant has just given back. */
-    if (!result)
-        result = DRV(cuMemsetD8Async, chunk->address, 0, chunk->size, service_stream());
-    if (!result)
-        result = DRV(cuStreamSynchronize, service_stream());
-    if (!result)
-        result = DRV(cuMemExportToShareableHandle, &descriptor, chunk->handle,
-                     CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0);
-    if (result) {
-        chunk_unmap(chunk);
-        return result;
-    }
-    struct link_message message = {.op = LINK_VAULT_PUT, .slot = session->slot};
-    message.u.vault = (struct link_vault){chunk->address, chunk->size};
-    link_send(&message, descriptor);
-    close(descriptor);
-    return CUDA_SUCCESS;
-}
-
-static void used_set(struct session *session, uint64_t used)
-{
-    session->mem_used = used;
-    atomic_store_explicit(&session->stats->memory_used, used, memory_order_relaxed);
-}
-
-static struct chunk *chunk_new(struct job *job, uint64_t size)
-{
-    struct session *session = job->session;
-    const CUmemAllocationProp prop = {.type = CU_MEM_ALLOCATION_TYPE_PINNED,
-                                      .requestedHandleTypes =
-                                          CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,
-                                      .location = {CU_MEM_LOCATION_TYPE_DEVICE, worker.device}};
-
-    if (size > session->mem_limit - session->mem_used) {
-        job_fail(job, GS_ERR_QUOTA,
-                 "%" PRIu64 " bytes wanted, %" PRIu64 " of the session's %" PRIu64 " are in use",
-                 size, session->mem_used, session->mem_limit);
-        return NULL;
-    }
-    struct chunk *chunk = calloc(1, sizeof(*chunk));
-    struct span *span = chunk ? space_take(&session->window, size, worker.granularity) : NULL;
-    if (!span) {
-        free(chunk);
-        job_fail(job, GS_ERR_NO_MEMORY,
-                 "no %" PRIu64 " consecutive bytes are free in the session's window", size);
-        return NULL;
-    }
-    chunk->address = span->address;
-    chunk->size = size;
-    CUresult result = DRV(cuMemCreate, &chunk->handle, size, &prop, 0);
-    if (!result) {
-        result = chunk_back(session, chunk);
-        if (result)
-            DRV_MUST(cuMemRelease, chunk->handle);
-    }
-    if (result) {
-        space_remove(&session->window, span);
-        free(chunk);
-        job_fail_driver(job, result);
-        return NULL;
-    }
-    space_init(&chunk->blocks, chunk->address, size);
-    span->tag = chunk;
-    used_set(session, session->mem_used + size);
-    return chunk;
-}
-
-/* Undoes chunk_new but for its span in the window. */
-static void chunk_free(struct session *session, struct chunk *chunk)
-{
-    struct link_message message = {.op = LINK_VAULT_DROP, .slot = session->slot};
-
-    message.u.vault = (struct link_vault){chunk->address, chunk->size};
-    link_send(&message, -1);
-    chunk_unmap(chunk);
-    DRV_MUST(cuMemRelease, chunk->handle);
-    used_set(session, session->mem_used - chunk->size);
-    space_deinit(&chunk->blocks);
-    free(chunk);
 }
 
 /* ---- Allocations ----------------------------------------------------------------------------- */
@@ -164,7 +55,6 @@ static void small_alloc(struct job *job, uint64_t size)
         chunk->shared = true;
         block = space_take(&chunk->blocks, size, ALIGNMENT);
         if (!block) {
-            space_remove(&job->session->window, space_at(&job->session->window, chunk->address));
             chunk_free(job->session, chunk);
             job_fail(job, GS_ERR_NO_MEMORY, "no host memory for an allocation's record");
             return;
@@ -203,8 +93,7 @@ static void malloc_work(struct job *job)
 
 static void block_free(struct session *session, uint64_t address)
 {
-    struct span *span = space_containing(&session->window, address, 1);
-    struct chunk *chunk = span->tag;
+    struct chunk *chunk = space_containing(&session->window, address, 1)->tag;
 
     if (chunk->shared) {
         space_remove(&chunk->blocks, space_at(&chunk->blocks, address));
@@ -212,7 +101,6 @@ static void block_free(struct session *session, uint64_t address)
         if (chunk->blocks.count > 0)
             return;
     }
-    space_remove(&session->window, span);
     chunk_free(session, chunk);
 }
 
@@ -304,12 +192,8 @@ void window_close(struct session *session)
 {
     if (!session->window_reserved)
         return;
-    while (session->window.count) {
-        struct span *last = &session->window.spans[session->window.count - 1];
-        struct chunk *chunk = last->tag;
-        space_remove(&session->window, last);
-        chunk_free(session, chunk);
-    }
+    while (session->window.count)
+        chunk_free(session, session->window.spans[session->window.count - 1].tag);
     DRV_MUST(cuMemAddressFree, session->window.base, session->window_reserved);
     atomic_fetch_sub_explicit(&windows_reserved, session->window_reserved, memory_order_relaxed);
     session->window_reserved = 0;

@@ -26,6 +26,9 @@ static const struct job_kind *const kinds[] = {
     [REQ_EVENT_ELAPSED] = &job_event_elapsed,
     [REQ_GRAPH_CREATE] = &job_graph_create,
     [REQ_GRAPH_DESTROY] = &job_graph_destroy,
+    [REQ_MEM_EXPORT] = &job_mem_export,
+    [REQ_MEM_IMPORT] = &job_mem_import,
+    [REQ_MEM_REVOKE] = &job_mem_revoke,
 };
 
 static void done(struct seg_request *slot)

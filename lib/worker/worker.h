@@ -25,6 +25,7 @@
 #include "worker/driver.h"
 #include "worker/space.h"
 
+struct imports;
 struct job;
 struct launcher;
 struct session_graph;
@@ -105,6 +106,7 @@ struct session {
     uint64_t busy;      /* streams of which the device may have unfinished work */
     struct job *job;    /* the request or close in progress */
     struct job *close;  /* LINK_CLOSE came while a job was in progress: what to do then */
+    struct job *chores; /* came while a job was in progress */
     struct stream streams[SEG_STREAMS];
     struct module **modules;
     uint32_t module_room;
@@ -124,6 +126,8 @@ struct session {
     struct space window; /* spans: chunks (tag: struct chunk) */
     uint64_t mem_limit, mem_used;
     uint64_t window_reserved;
+    uint32_t exports;        /* see share.c */
+    struct imports *imports; /* NULL: none */
     uint64_t host_bytes;
     struct host_block *print; /* what its kernels print goes there; NULL: none prints */
     int print_id;             /* System V's */

@@ -1,0 +1,151 @@
+/* chunk.c - see chunk.h. */
+#include "worker/chunk.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "worker/share.h"
+
+/* ---- Steps ----------------------------------------------------------------------------------- */
+
+gs_status chunk_place(struct job *job, struct chunk *chunk, uint64_t size)
+{
+    struct span *span = space_take(&job->session->window, size, worker.granularity);
+
+    if (!span)
+        return job_fail(job, GS_ERR_NO_MEMORY,
+                        "no %" PRIu64 " consecutive bytes are free in the session's window", size);
+    span->tag = chunk;
+    chunk->address = span->address;
+    chunk->size = size;
+    return GS_OK;
+}
+
+void chunk_displace(struct session *session, const struct chunk *chunk)
+{
+    space_remove(&session->window, space_at(&session->window, chunk->address));
+}
+
+CUresult chunk_map(const struct chunk *chunk)
+{
+    const CUmemAccessDesc access = {{CU_MEM_LOCATION_TYPE_DEVICE, worker.device},
+                                    CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+    CUresult result =
+        DRV(cuMemMap, chunk->address, chunk->size, 0, physical_handle(chunk->holder.memory), 0);
+
+    if (result)
+        return result;
+    result = DRV(cuMemSetAccess, chunk->address, chunk->size, &access, 1);
+    if (result)
+        chunk_unmap(chunk);
+    return result;
+}
+
+void chunk_unmap(const struct chunk *chunk)
+{
+    DRV_MUST(cuMemUnmap, chunk->address, chunk->size);
+}
+
+CUresult chunk_vault_put(const struct session *session, const struct chunk *chunk)
+{
+    struct link_message message = {.op = LINK_VAULT_PUT, .slot = session->slot};
+    int descriptor = -1;
+    CUresult result =
+        DRV(cuMemExportToShareableHandle, &descriptor, physical_handle(chunk->holder.memory),
+            CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0);
+
+    if (result)
+        return result;
+    message.u.vault = (struct link_vault){chunk->address, chunk->size};
+    link_send(&message, descriptor);
+    close(descriptor);
+    return CUDA_SUCCESS;
+}
+
+void chunk_vault_drop(const struct session *session, const struct chunk *chunk)
+{
+    struct link_message message = {.op = LINK_VAULT_DROP, .slot = session->slot};
+
+    message.u.vault = (struct link_vault){chunk->address, chunk->size};
+    link_send(&message, -1);
+}
+
+/* ---- Chunks ---------------------------------------------------------------------------------- */
+
+/* The driver may hand out what another tenant has just given back. */
+static CUresult chunk_zero(const struct chunk *chunk)
+{
+    CUresult result = DRV(cuMemsetD8Async, chunk->address, 0, chunk->size, service_stream());
+
+    return result ? result : DRV(cuStreamSynchronize, service_stream());
+}
+
+/* Maps, clears and exports a chunk that has its memory and place. */
+static CUresult chunk_back(const struct session *session, const struct chunk *chunk)
+{
+    CUresult result = chunk_map(chunk);
+
+    if (result)
+        return result;
+    result = chunk_zero(chunk);
+    if (!result)
+        result = chunk_vault_put(session, chunk);
+    if (result)
+        chunk_unmap(chunk);
+    return result;
+}
+
+struct chunk *chunk_new(struct job *job, uint64_t size)
+{
+    struct session *session = job->session;
+    struct chunk *chunk = calloc(1, sizeof(*chunk));
+    CUresult result;
+
+    if (!chunk) {
+        job_fail(job, GS_ERR_NO_MEMORY, "no host memory for an allocation's record");
+        return NULL;
+    }
+    chunk->import = CHUNK_OWN;
+    if (physical_new(job, size, &chunk->holder) != GS_OK)
+        goto free_chunk;
+    if (chunk_place(job, chunk, size) != GS_OK)
+        goto leave_memory;
+    result = chunk_back(session, chunk);
+    if (result) {
+        job_fail_driver(job, result);
+        goto displace;
+    }
+    space_init(&chunk->blocks, chunk->address, size);
+    return chunk;
+
+displace:
+    chunk_displace(session, chunk);
+leave_memory:
+    physical_leave(&chunk->holder);
+free_chunk:
+    free(chunk);
+    return NULL;
+}
+
+struct chunk *chunk_at(struct session *session, uint64_t address)
+{
+    const struct span *span = space_at(&session->window, address);
+
+    return span ? span->tag : NULL;
+}
+
+void chunk_free(struct session *session, struct chunk *chunk)
+{
+    share_forget(chunk);
+    chunk_unmap(chunk);
+    if (!chunk->sunk) {
+        chunk_vault_drop(session, chunk);
+        physical_leave(&chunk->holder);
+    }
+    if (chunk->import != CHUNK_OWN)
+        import_end(session, chunk->import);
+    chunk_displace(session, chunk);
+    space_deinit(&chunk->blocks);
+    free(chunk);
+}

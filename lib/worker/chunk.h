@@ -1,0 +1,44 @@
+/*
+ * chunk.h - a piece of physical memory at its place in a session's window. Service threads: a
+ * session's chunks belong to its job in progress.
+ */
+#ifndef GS_WORKER_CHUNK_H
+#define GS_WORKER_CHUNK_H
+
+#include "worker/job.h"
+#include "worker/physical.h"
+
+#define CHUNK_OWN UINT32_MAX
+
+struct chunk {
+    struct holder holder;
+    uint64_t address, size;
+    bool shared; /* holds small allocations, in blocks */
+    bool dirty;  /* a block was given back: what is taken next must be zeroed first */
+    struct space blocks;
+    struct mem_export *exports; /* share.c's */
+    uint32_t import;            /* its number among the session's imports; CHUNK_OWN: it is none */
+    bool sunk; /* an import that was taken back: the session's sink is mapped there */
+};
+
+/* A chunk of zeroed memory of its own, `size` bytes, a multiple of the driver's granularity. NULL:
+ * the job has failed. */
+struct chunk *chunk_new(struct job *job, uint64_t size);
+/* The chunk at an address of the window; NULL: none begins there. */
+struct chunk *chunk_at(struct session *session, uint64_t address);
+/* Frees a chunk and its place. */
+void chunk_free(struct session *session, struct chunk *chunk);
+
+/* Steps of making one, for what makes chunks of memory that is there already. */
+/* Takes a place for it. Else the job has failed. */
+gs_status chunk_place(struct job *job, struct chunk *chunk, uint64_t size);
+void chunk_displace(struct session *session, const struct chunk *chunk);
+/* Maps the memory that it holds and lets the device read and write it. */
+CUresult chunk_map(const struct chunk *chunk);
+void chunk_unmap(const struct chunk *chunk);
+/* Gives the supervisor a descriptor of its memory, so that it can outlive this process; takes it
+ * back. */
+CUresult chunk_vault_put(const struct session *session, const struct chunk *chunk);
+void chunk_vault_drop(const struct session *session, const struct chunk *chunk);
+
+#endif
