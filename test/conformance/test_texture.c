@@ -477,11 +477,12 @@ static void gathers_give_the_footprint(void)
 // With one level, naming it or gradients changes nothing.
 static void level_and_gradients_give_the_one_level(void)
 {
+    static const char resident[] = "tex.2d.v4.f32.f32 {%d0, %d1, %d2, %d3}|%p, [%t, {%x, %y}];\n"
+                                   "    selp.b32 %d3, 1, 0, %p;";
     static const char *const texts[] = {
         "tex.level.2d.v4.f32.f32 {%d0, %d1, %d2, %d3}, [%t, {%x, %y}], 0f00000000;",
         "tex.grad.2d.v4.f32.f32 {%d0, %d1, %d2, %d3}, [%t, {%x, %y}], {%z, %z}, {%w, %w};",
-        "tex.2d.v4.f32.f32 {%d0, %d1, %d2, %d3}|%p, [%t, {%x, %y}];\n"
-        "    selp.b32 %d3, 1, 0, %p;"};
+        resident};
     struct texels t = texels_random(CU_AD_FORMAT_FLOAT, 1, 32, 32, 1, 16);
     CUarray a = array_of(&t, 2, 0);
     CUtexObject texture = texture_of(a, CU_TR_ADDRESS_MODE_CLAMP, CU_TR_FILTER_MODE_LINEAR, 0);
