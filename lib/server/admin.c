@@ -50,12 +50,17 @@ void admin_status(struct server *server, const struct reply *reply)
 static void tenant_describe(const struct tenant *tenant, struct ctl_tenant *row)
 {
     const struct link_stats *stats = tenant->device->worker.stats;
+    struct sm_mask sms = grants_sms(tenant);
 
     row->session_id = tenant->id;
     row->pid = tenant->pid;
     row->uid = tenant->uid;
     row->device = tenant->device->index;
-    row->priority = tenant->qos.priority;
+    row->priority = tenant->grant.target.priority;
+    row->cls = tenant->grant.target.cls;
+    row->weight = tenant->grant.target.weight;
+    row->exclusive = tenant->grant.applied.exclusive;
+    row->sm_count = sm_mask_count(&sms);
     row->memory_limit = tenant->mem_limit;
     row->attached_ns = clock_ns() - tenant->attached_ns;
     memcpy(row->name, tenant->name, sizeof(row->name));
@@ -66,6 +71,8 @@ static void tenant_describe(const struct tenant *tenant, struct ctl_tenant *row)
     row->launches = atomic_load_explicit(&stats->launches, memory_order_relaxed);
     row->copies = atomic_load_explicit(&stats->copies, memory_order_relaxed);
     row->copied_bytes = atomic_load_explicit(&stats->copied_bytes, memory_order_relaxed);
+    row->gpu_ns = atomic_load_explicit(&stats->gpu_ns, memory_order_relaxed);
+    row->deadlines_missed = atomic_load_explicit(&stats->deadlines_missed, memory_order_relaxed);
 }
 
 void admin_ps(struct server *server, const struct ctl_admin *request, const struct reply *reply)

@@ -16,6 +16,7 @@
 #include "common/segment.h"
 #include "common/util.h"
 #include "server/control.h"
+#include "server/qos.h"
 #include "server/tenant.h"
 
 /* ---- Admission ------------------------------------------------------------------------------- */
@@ -60,22 +61,33 @@ static struct device *device_choose(struct server *server, int32_t wanted)
     return best;
 }
 
-static gs_status qos_admit(const struct wire_qos *qos, char text[ADMISSION_TEXT_MAX])
+/* A reservation decides the device; one asked for besides must be that. */
+static gs_status reservation_admit(struct server *server, const struct ctl_attach *request,
+                                   struct admission *admission, int32_t *device,
+                                   char text[ADMISSION_TEXT_MAX])
 {
-    if (qos->cls > GS_CLASS_BEST_EFFORT)
-        return deny(text, GS_ERR_INVALID_VALUE, "class %u: there are 0 to %d", qos->cls,
-                    GS_CLASS_BEST_EFFORT);
-    if (qos->affinity_type > GS_EXEC_AFFINITY_ACTIVE_THREAD_PERCENTAGE)
-        return deny(text, GS_ERR_INVALID_VALUE, "affinity type %u: there are 0 to %d",
-                    qos->affinity_type, GS_EXEC_AFFINITY_ACTIVE_THREAD_PERCENTAGE);
-    if (qos->affinity_type != GS_EXEC_AFFINITY_NONE || qos->exclusive)
-        return deny(text, GS_ERR_NOT_SUPPORTED, "execution affinity type %u: this version has none",
-                    qos->affinity_type);
-    if (qos->weight)
-        return deny(text, GS_ERR_NOT_SUPPORTED, "weight %u: this version has none", qos->weight);
-    if (qos->deadline_ns)
-        return deny(text, GS_ERR_NOT_SUPPORTED, "deadline %llu ns: this version has none",
-                    (unsigned long long)qos->deadline_ns);
+    const struct reservation *reservation;
+    char name[sizeof(request->reservation) + 1] = "";
+    uint32_t at;
+
+    admission->space = 0;
+    *device = request->device;
+    if (request->reservation[0] == 0)
+        return GS_OK;
+    memcpy(name, request->reservation, sizeof(request->reservation));
+    at = settings_find_reservation(&server->settings, name);
+    if (at == SETTINGS_RESERVATIONS_MAX || !reservation_name_valid(request->reservation))
+        return deny(text, GS_ERR_NOT_FOUND, "the operator has reserved no SMs of that name");
+    reservation = &server->settings.reservation[at];
+    if (request->device != GS_DEVICE_AUTO && request->device != reservation->device)
+        return deny(text, GS_ERR_INVALID_VALUE, "device %d: reservation '%s' is on device %d",
+                    request->device, name, reservation->device);
+    if (reservation->device >= server->device_count)
+        return deny(text, GS_ERR_NO_DEVICE,
+                    "reservation '%s' is on device %d: the server has %d, counted from 0", name,
+                    reservation->device, server->device_count);
+    admission->space = at + 1;
+    *device = reservation->device;
     return GS_OK;
 }
 
@@ -95,6 +107,7 @@ gs_status attach_admit(struct server *server, const struct ctl_attach *request, 
     const struct server_options *options = &server->options;
     struct device *device;
     gs_status status;
+    int32_t wanted;
 
     if (server->phase >= PHASE_DRAINING)
         return deny(text, GS_ERR_REFUSED, "the server is ending");
@@ -107,10 +120,13 @@ gs_status attach_admit(struct server *server, const struct ctl_attach *request, 
     if (request->device < GS_DEVICE_AUTO)
         return deny(text, GS_ERR_INVALID_VALUE, "device %d: 0 and up, or %d for any",
                     request->device, GS_DEVICE_AUTO);
-    device = device_choose(server, request->device);
+    status = reservation_admit(server, request, admission, &wanted, text);
+    if (status != GS_OK)
+        return status;
+    device = device_choose(server, wanted);
     if (!device)
-        return deny(text, GS_ERR_NO_DEVICE, "device %d: the server has %d, counted from 0",
-                    request->device, server->device_count);
+        return deny(text, GS_ERR_NO_DEVICE, "device %d: the server has %d, counted from 0", wanted,
+                    server->device_count);
     if (!device_usable(device))
         return deny(text, GS_ERR_NO_DEVICE, "device %d: %.90s", device->index, device->failure);
     if (request->on_fault == GS_ON_FAULT_REPLAY)
@@ -118,14 +134,14 @@ gs_status attach_admit(struct server *server, const struct ctl_attach *request, 
     if (request->on_fault != GS_ON_FAULT_INTERRUPT)
         return deny(text, GS_ERR_INVALID_VALUE, "on_fault %u: there are 0 and 1",
                     request->on_fault);
-    status = qos_admit(&request->qos, text);
+    status = qos_check(&request->qos, device, text);
     if (status != GS_OK)
         return status;
+    if (admission->space && device->sms.sm_count && sm_mask_empty(&device->space[admission->space]))
+        return deny(text, GS_ERR_NO_DEVICE, "reservation '%.31s' did not fit on device %d",
+                    request->reservation, device->index);
 
     admission->device = device;
-    admission->mem_limit = request->mem_limit;
-    if (options->mem_limit && (!request->mem_limit || request->mem_limit > options->mem_limit))
-        admission->mem_limit = options->mem_limit;
     name_clean(admission->name, request->name);
     return GS_OK;
 }
@@ -182,10 +198,11 @@ static struct tenant *tenant_make(struct server *server, const struct admission 
     tenant->device = admission->device;
     tenant->device->tenants++;
     tenant->id = ++server->sessions_total;
-    tenant->mem_limit = admission->mem_limit;
+    tenant->mem_wish = request->mem_limit;
     tenant->attached_ns = clock_ns();
     tenant->uid = reply->uid;
     tenant->qos = request->qos;
+    tenant->space = admission->space;
     memcpy(tenant->name, admission->name, sizeof(tenant->name));
     tenant->reply = *reply;
     reply->queue = -1;
@@ -209,6 +226,13 @@ void attach_handle(struct server *server, const struct ctl_attach *request, stru
         return;
     }
     tenant = tenant_make(server, &admission, request, reply);
-    if (tenant)
-        tenant_open(tenant);
+    if (!tenant || admission.device->sms.sm_count == 0) /* grants_ready comes back to it */
+        return;
+    status = grants_place(tenant->device, tenant, text);
+    if (status != GS_OK) {
+        tenant_refuse(tenant, status, text);
+        return;
+    }
+    grants_pump(tenant->device);
+    wishes_settle(tenant->device);
 }

@@ -19,7 +19,7 @@ enum control_verdict control_check(const union control_request *request, size_t 
         [CTL_ANNOUNCE] = sizeof(struct ctl_header), [CTL_ATTACH] = sizeof(struct ctl_attach),
         [CTL_CONFIRM] = sizeof(struct ctl_header),  [CTL_DETACH] = sizeof(struct ctl_header),
         [CTL_STATUS] = sizeof(struct ctl_admin),    [CTL_PS] = sizeof(struct ctl_admin),
-        [CTL_QUIT] = sizeof(struct ctl_admin)};
+        [CTL_QUIT] = sizeof(struct ctl_admin),      [CTL_SET_QOS] = sizeof(struct ctl_set_qos)};
     const struct ctl_header *h = &request->h;
 
     if (size < sizeof(*h) || size > CTL_MESSAGE_MAX || h->magic != WIRE_MAGIC)
@@ -86,6 +86,9 @@ static void handle_asking(struct server *server, const union control_request *re
     switch (request->h.op) {
     case CTL_ATTACH:
         attach_handle(server, &request->attach, &reply);
+        break;
+    case CTL_SET_QOS:
+        wish_handle(server, &request->set_qos, &reply);
         break;
     case CTL_STATUS:
         admin_status(server, &reply);

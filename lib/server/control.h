@@ -8,6 +8,10 @@
 union control_request {
     struct ctl_header h;
     struct ctl_attach attach;
+    struct ctl_set_qos set_qos;
+    struct ctl_set set;
+    struct ctl_reserve reserve;
+    struct ctl_provision provision;
     struct ctl_admin admin;
     unsigned char bytes[CTL_MESSAGE_MAX];
 };
@@ -28,8 +32,8 @@ void attach_handle(struct server *server, const struct ctl_attach *request, stru
 
 struct admission {
     struct device *device;
-    uint64_t mem_limit;
-    char name[32]; /* printable ASCII */
+    uint32_t space; /* 0, or 1 + the index of the reservation */
+    char name[32];  /* printable ASCII */
 };
 #define ADMISSION_TEXT_MAX sizeof(((struct ctl_attach_reply *)0)->message)
 /* Does the policy admit this request of this user, and to what? Pure but for the clock. */

@@ -182,10 +182,12 @@ void device_start(struct device *device)
     log_debug("device %d: worker %d started", device->index, (int)device->worker.pid);
 }
 
-void device_ready(struct device *device, const struct link_device *info)
+bool device_ready(struct device *device, const struct link_device *info)
 {
     struct server *server = device->server;
 
+    if (!placer_device_init(&device->sms, info))
+        return false;
     timer_cancel(&server->loop, &device->timer);
     device->info = *info;
     device->info.name[sizeof(device->info.name) - 1] = 0;
@@ -195,11 +197,10 @@ void device_ready(struct device *device, const struct link_device *info)
     log_info("device %d: %s, %llu MiB, %u SMs, %s; worker %d", device->index, device->info.name,
              (unsigned long long)(device->info.memory_total >> 20), device->info.sm_count,
              device->info.driver, (int)device->worker.pid);
-    for (struct tenant *t = NULL; (t = registry_next(&server->registry, t));) {
-        if (t->device == device && t->state == TENANT_WAITING)
-            tenant_open(t);
-    }
+    reservations_place(device);
+    grants_ready(device);
     server_progress(server);
+    return true;
 }
 
 /* ---- Loss ------------------------------------------------------------------------------------ */
@@ -327,6 +328,8 @@ void device_deinit(struct device *device)
         waitpid(device->worker.pid, NULL, 0);
     }
     timer_cancel(&device->server->loop, &device->timer);
+    timer_cancel(&device->server->loop, &device->place_soon);
+    timer_cancel(&device->server->loop, &device->grant_retry);
     worker_forget(device);
     if (device->bell_queue >= 0) {
         mq_unlink(device->bell);

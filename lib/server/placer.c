@@ -30,7 +30,7 @@ bool placer_device_init(struct placer_device *device, const struct link_device *
 {
     struct placer_device made = {.sm_count = info->sm_count, .group_count = info->sm_groups};
 
-    if (info->sm_count == 0 || info->sm_count > LINK_SMS_MAX ||
+    if (info->sm_count == 0 || (info->sm_groups && info->sm_count > LINK_SMS_MAX) ||
         info->sm_groups > PLACER_GROUPS_MAX || info->sm_groups > info->sm_count)
         return false;
     made.all = sm_mask_first(info->sm_count);
@@ -100,25 +100,6 @@ static uint32_t group_next(const struct placer_device *device, const struct sm_m
     return best;
 }
 
-/* `has`, and groups of `from` until there are so many SMs. */
-static struct sm_mask mask_grow(const struct placer_device *device, struct sm_mask has,
-                                struct sm_mask from, uint32_t sms, const uint32_t *load, bool last)
-{
-    uint32_t count = sm_mask_count(&has);
-
-    from = sm_mask_minus(from, has);
-    while (count < sms) {
-        uint32_t g = group_next(device, &from, sms - count, load, last);
-
-        if (g == device->group_count)
-            break;
-        has = sm_mask_or(has, device->group[g]);
-        from = sm_mask_minus(from, device->group[g]);
-        count += sm_mask_count(&device->group[g]);
-    }
-    return has;
-}
-
 /* `has`, less the most loaded groups that are not needed for so many SMs. */
 static struct sm_mask mask_trim(const struct placer_device *device, struct sm_mask has,
                                 uint32_t sms, const uint32_t *load)
@@ -139,6 +120,26 @@ static struct sm_mask mask_trim(const struct placer_device *device, struct sm_ma
         has = sm_mask_minus(has, device->group[worst]);
         count -= sm_mask_count(&device->group[worst]);
     }
+}
+
+/* `has`, and groups of `from` until there are so many SMs. */
+static struct sm_mask mask_grow(const struct placer_device *device, struct sm_mask has,
+                                struct sm_mask from, uint32_t sms, const uint32_t *load, bool last)
+{
+    uint32_t count = sm_mask_count(&has);
+
+    from = sm_mask_minus(from, has);
+    while (count < sms) {
+        uint32_t g = group_next(device, &from, sms - count, load, last);
+
+        if (g == device->group_count)
+            break;
+        has = sm_mask_or(has, device->group[g]);
+        from = sm_mask_minus(from, device->group[g]);
+        count += sm_mask_count(&device->group[g]);
+    }
+    /* Groups differ in size: the last may have made an earlier one needless. */
+    return mask_trim(device, has, sms, load);
 }
 
 struct sm_mask placer_mask_choose(const struct placer_device *device, const struct sm_mask *from,
@@ -166,7 +167,8 @@ static struct sm_mask tenant_takes(const struct placer_tenant *t)
 /* The same before it is placed: nothing of it is free yet. */
 static struct sm_mask tenant_keeps(const struct placer_tenant *t)
 {
-    return t->was_exclusive ? sm_mask_or(t->mask, t->held_exclusive) : t->held_exclusive;
+    return t->exclusive && t->was_exclusive ? sm_mask_or(t->mask, t->held_exclusive)
+                                            : t->held_exclusive;
 }
 
 /* Taken by all but one tenant. placed: exclusive tenants before that index are placed. */
@@ -221,12 +223,14 @@ static gs_status exclusive_place(struct placing *p, uint32_t i)
 {
     struct placer_tenant *t = &p->tenant[i];
     struct sm_mask room = sm_mask_minus(tenant_room(p, t), others_take(p, i, p->count));
-    uint32_t wants = exclusive_wants(t);
+    uint32_t wants = exclusive_wants(t), had;
 
     t->next = mask_grow(p->device, t->next, room, wants, p->load, false);
-    if (sm_mask_count(&t->next) >= wants)
+    had = sm_mask_count(&t->mask);
+    /* One that has no new wish, only room to grow that there is not, keeps what it has. */
+    if (sm_mask_count(&t->next) >= (i != p->asker && had && had < wants ? had : wants))
         return GS_OK;
-    if (i == p->asker || sm_mask_empty(&t->mask))
+    if (i == p->asker || had == 0)
         return refuse(p, "%u SMs for itself alone: %u of the device's %u are free for that", wants,
                       sm_mask_count(&room), p->device->sm_count);
     return refuse(p, "session %llu, which has %u SMs for itself alone, would be left with %u",

@@ -277,6 +277,7 @@ void server_deinit(struct server *server)
     for (struct tenant *t = NULL; (t = registry_next(&server->registry, t));)
         tenant_end(t);
     registry_deinit(&server->registry);
+    settings_deinit(&server->settings);
     announcements_deinit(server);
     if (server->control.fd >= 0) {
         mq_unlink(server->control_name);

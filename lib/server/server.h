@@ -7,7 +7,10 @@
  *   attach.c       admission, the segment              registry.c   slots and cookies
  *   tenant.c       a tenant's life                     liveness.c   is its client still there?
  *   device.c       worker processes: start, loss       worker_link.c  messages to and from them
- *   admin.c        status, ps, quit
+ *   admin.c        status, ps, quit               operator.c     set, get, reserve, provision
+ *   settings.c     what operators have set        qos.c          what a session may have of it
+ *   placer.c       which SMs each session gets    grants.c       bringing that to the workers
+ *   wish.c         sessions' own requests for it  reservations.c SMs set apart under a name
  *
  * One thread runs all of it, from callbacks of the loop, and never blocks once the server is ready.
  * Nothing here knows CUDA. Messages from queues and from workers are checked field by field before
@@ -24,7 +27,9 @@
 #include "common/link.h"
 #include "common/wire.h"
 #include "server/loop.h"
+#include "server/placer.h"
 #include "server/registry.h"
+#include "server/settings.h"
 #include "server/status_page.h"
 
 #define DEVICES_MAX      8
@@ -80,6 +85,16 @@ struct device {
     uint32_t failures;            /* starts that failed in a row */
     struct timer timer;           /* start deadline, next start, or patience with one that ends */
     char failure[ERROR_TEXT_MAX]; /* of the last worker lost */
+
+    /* Quality of service; see grants.h. */
+    struct placer_device sms; /* sm_count 0: no worker has been ready yet */
+    /* Where tenants may be placed: outside all reservations, and in each. */
+    struct sm_mask space[1 + SETTINGS_RESERVATIONS_MAX];
+    uint32_t constrained;    /* tenants that are not simply on the whole device */
+    uint32_t blocked;        /* grants that wait for another tenant's */
+    struct tenant *awaited;  /* tenants whose grant somebody waits for; see wish.h */
+    struct timer place_soon; /* due at once: placing is to be done anew */
+    struct timer grant_retry;
 };
 
 /* ---- Tenants --------------------------------------------------------------------------------- */
@@ -124,6 +139,7 @@ struct server {
     struct status_map status;
     struct registry registry;
     struct announcements announcements;
+    struct settings settings;
     struct timer sweep;       /* liveness.c */
     struct timer drain;       /* the end of tenants' time */
     uint64_t swept_all_ns;    /* when all tenants were last looked at */
@@ -165,7 +181,8 @@ void device_start(struct device *device);
  * words about it, or NULL; slot: of the tenant to blame, or LINK_SLOT_NONE. */
 void device_fail(struct device *device, const struct link_fatal *fatal, uint32_t slot,
                  const char *format, ...) __attribute__((format(printf, 4, 5)));
-void device_ready(struct device *device, const struct link_device *info);
+/* false: the worker's description of it makes no sense. */
+bool device_ready(struct device *device, const struct link_device *info);
 /* Tells the worker to quit, and kills it if it does not. */
 void device_quit(struct device *device);
 /* Will tenants be served, now or in a moment? */
@@ -179,6 +196,9 @@ void worker_link_ready(struct watch *watch, uint32_t events);
 /* Takes all messages that have arrived. */
 void worker_receive(struct device *device);
 void outbox_deinit(struct outbox *outbox);
+
+/* reservations.c: finds the SMs of each reservation of the device; nobody is placed yet. */
+void reservations_place(struct device *device);
 
 /* control.c */
 void control_ready(struct watch *watch, uint32_t events);

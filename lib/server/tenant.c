@@ -28,19 +28,11 @@ void tenant_open(struct tenant *tenant)
 {
     struct link_message message = {.op = LINK_OPEN, .slot = tenant->slot};
 
-    if (tenant->device->worker.state != WORKER_READY) {
-        tenant->state = TENANT_WAITING; /* device_ready comes back to it */
-        return;
-    }
     tenant->state = TENANT_OPENING;
     message.u.open = (struct link_open){.segment_id = tenant->segment_id,
                                         .uid = tenant->uid,
                                         .session_id = tenant->id,
-                                        .grant = {.cls = tenant->qos.cls,
-                                                  .priority = tenant->qos.priority,
-                                                  .priority_max = INT32_MAX,
-                                                  .weight = 1,
-                                                  .mem_limit = tenant->mem_limit}};
+                                        .grant = tenant->grant.sent};
     worker_send(tenant->device, &message);
 }
 
@@ -69,6 +61,7 @@ static void segment_fill(struct tenant *tenant, const struct link_opened *opened
     info->slot = tenant->slot;
     memcpy(info->device_name, device->name, sizeof(info->device_name));
     memcpy(info->bell, tenant->device->bell, sizeof(info->bell));
+    memcpy(info->sm_group, device->sm_group, sizeof(info->sm_group));
     /* Release: the info before the state; the client learns of the segment only by the reply. */
     atomic_store_explicit(&segment_server(tenant)->state, SEG_OPEN, memory_order_release);
 }
@@ -108,6 +101,8 @@ bool tenant_opened(struct tenant *tenant, const struct link_opened *opened, cons
     }
     tenant->state = TENANT_OPEN;
     tenant->mem_limit = opened->mem_limit;
+    tenant->window_size = opened->window_size;
+    grants_opened(tenant);
     if (tenant->close_wanted) { /* nobody waits for the answer */
         tenant_close(tenant);
         return true;
@@ -130,6 +125,16 @@ bool tenant_opened(struct tenant *tenant, const struct link_opened *opened, cons
     return true;
 }
 
+/* As the worker does: no more than the device has, or the session has addresses for. */
+void tenant_limited(struct tenant *tenant)
+{
+    uint64_t limit = tenant->grant.applied.mem_limit, total = tenant->device->info.memory_total;
+
+    if (limit == 0 || limit > total)
+        limit = total;
+    tenant->mem_limit = limit < tenant->window_size ? limit : tenant->window_size;
+}
+
 /* ---- Closing --------------------------------------------------------------------------------- */
 
 void tenant_close(struct tenant *tenant)
@@ -142,6 +147,7 @@ void tenant_close(struct tenant *tenant)
         break;
     case TENANT_OPEN:
         liveness_end(tenant);
+        wishes_end(tenant, GS_ERR_INVALID_HANDLE, "the session is ending");
         tenant->state = TENANT_CLOSING;
         worker_send(tenant->device, &message);
         break;
@@ -176,6 +182,8 @@ void tenant_end(struct tenant *tenant)
 
     log_debug("session %llu has ended", (unsigned long long)tenant->id);
     liveness_end(tenant);
+    wishes_end(tenant, GS_ERR_INVALID_HANDLE, "the session has ended");
+    grants_forget(tenant);
     reply_close(&tenant->reply);
     vault_deinit(&tenant->vault);
     /* gs_detach waits for this word: what the session held is free now. */
@@ -231,6 +239,8 @@ void tenant_worker_lost(struct tenant *tenant, const struct link_fatal *fatal, b
         break;
     case TENANT_OPEN:
         segment_fault(tenant, fatal, blamed, why);
+        wishes_end(tenant, GS_ERR_INTERRUPTED, "the device was lost");
+        grants_forget(tenant);
         vault_deinit(&tenant->vault); /* a standby would be given these */
         tenant->state = TENANT_LOST;
         tenant->attached_base = 1; /* ours */

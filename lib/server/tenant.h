@@ -7,9 +7,11 @@
 #ifndef GS_SERVER_TENANT_H
 #define GS_SERVER_TENANT_H
 
+#include "server/grants.h"
 #include "server/reply.h"
 #include "server/server.h"
 #include "server/vault.h"
+#include "server/wish.h"
 
 enum tenant_client {
     CLIENT_UNCONFIRMED = 0, /* it has not said that it mapped its segment */
@@ -27,11 +29,18 @@ struct tenant {
     bool close_wanted; /* as soon as it is open */
     uint64_t id;
     uint64_t cookie;
-    uint64_t mem_limit;
+    uint64_t mem_wish;    /* what it asked for; 0: no limit of its own */
+    uint64_t mem_limit;   /* what holds */
+    uint64_t window_size; /* the session's range of device addresses */
     uint64_t attached_ns;
     uid_t uid;
-    pid_t pid; /* 0: not known */
-    struct wire_qos qos;
+    pid_t pid;               /* 0: not known */
+    struct wire_qos qos;     /* its wish */
+    struct ctl_settings set; /* by the operator, for just this session */
+    uint32_t space;          /* 0, or 1 + the index of the reservation that it lives in */
+    uint32_t share;          /* SMs that the provisioning policy leaves it; 0: any number */
+    struct tenant_grant grant;
+    struct tenant_wish wish;
     char name[32];
     int segment_id;
     unsigned char *segment;  /* NULL: none */
@@ -43,11 +52,13 @@ struct tenant {
 };
 
 /* tenant.c */
-/* Sends LINK_OPEN, or waits for the worker to be ready. */
+/* Sends LINK_OPEN with the grant that is to be sent. */
 void tenant_open(struct tenant *tenant);
 /* The worker's answers. false: they make no sense in this state. */
 bool tenant_opened(struct tenant *tenant, const struct link_opened *opened, const char *text);
 bool tenant_closed(struct tenant *tenant);
+/* A grant holds: notes the memory limit in it. */
+void tenant_limited(struct tenant *tenant);
 /* May the worker hold memory for it, in this state? */
 bool tenant_has_memory(const struct tenant *tenant);
 /* The client is gone, has detached, or never came: the worker frees what the session holds. */

@@ -14,9 +14,9 @@
 #include "common/util.h"
 #include "server/tenant.h"
 
-/* Two messages a slot can be under way, and a LINK_QUIT; a worker that lets more pile up is stuck.
- */
-#define OUTBOX_MAX    (2u * LINK_SLOTS_MAX + 1u)
+/* Three messages a slot can be under way (open or grant, grant, close), policies and a LINK_QUIT; a
+ * worker that lets more pile up is stuck. */
+#define OUTBOX_MAX    (3u * LINK_SLOTS_MAX + 64u)
 /* Descriptors that the vault leaves for everything else. */
 #define VAULT_RESERVE 256u
 
@@ -141,6 +141,8 @@ static bool on_tenant_message(struct device *device, const struct link_message *
         return tenant_opened(tenant, &message->u.opened, message->text);
     case LINK_CLOSED:
         return tenant_closed(tenant);
+    case LINK_GRANTED:
+        return grants_granted(tenant, &message->u.granted, message->text);
     case LINK_VAULT_PUT:
         return tenant_has_memory(tenant) && on_vault_put(device, tenant, &message->u.vault, fd);
     case LINK_VAULT_DROP:
@@ -168,8 +170,7 @@ static bool on_message(struct device *device, struct link_message *message, int 
     case LINK_READY:
         if (device->worker.state != WORKER_STARTING)
             return false;
-        device_ready(device, &message->u.device);
-        return true;
+        return device_ready(device, &message->u.device);
     case LINK_FATAL:
         return on_fatal(device, message);
     default:

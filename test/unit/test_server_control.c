@@ -13,6 +13,8 @@
 #include "server/control.h"
 #include "server/tenant.h"
 
+#define CTL_LAST CTL_SET_QOS
+
 /* ---- Headers --------------------------------------------------------------------------------- */
 
 static union control_request request_of(uint16_t op, uint32_t size)
@@ -31,10 +33,10 @@ static void each_operation_has_one_size(void **state)
         [CTL_ANNOUNCE] = sizeof(struct ctl_header), [CTL_ATTACH] = sizeof(struct ctl_attach),
         [CTL_CONFIRM] = sizeof(struct ctl_header),  [CTL_DETACH] = sizeof(struct ctl_header),
         [CTL_STATUS] = sizeof(struct ctl_admin),    [CTL_PS] = sizeof(struct ctl_admin),
-        [CTL_QUIT] = sizeof(struct ctl_admin)};
+        [CTL_QUIT] = sizeof(struct ctl_admin),      [CTL_SET_QOS] = sizeof(struct ctl_set_qos)};
 
     (void)state;
-    for (uint16_t op = CTL_ANNOUNCE; op <= CTL_QUIT; op++) {
+    for (uint16_t op = CTL_ANNOUNCE; op <= CTL_LAST; op++) {
         for (uint32_t n = sizeof(struct ctl_header); n <= CTL_MESSAGE_MAX; n++) {
             union control_request request = request_of(op, n);
             assert_int_equal(control_check(&request, n),
@@ -67,7 +69,7 @@ static void another_version_is_told_before_anything_else(void **state)
 
 static void operations_that_there_are_not_are_refused(void **state)
 {
-    static const uint16_t ops[] = {0, CTL_QUIT + 1, 255, UINT16_MAX};
+    static const uint16_t ops[] = {0, CTL_LAST + 1, 255, UINT16_MAX};
 
     (void)state;
     for (size_t i = 0; i < sizeof(ops) / sizeof(ops[0]); i++) {
@@ -95,7 +97,7 @@ static void random_bytes_pass_only_as_requests(void **state)
         if (rand() % 8)
             request.h.version = WIRE_VERSION;
         if (rand() % 8)
-            request.h.op = (uint16_t)(rand() % 10);
+            request.h.op = (uint16_t)(rand() % (CTL_LAST + 3));
         if (rand() % 2)
             size = rand() % 2 ? sizeof(struct ctl_admin) : sizeof(struct ctl_attach);
         if (rand() % 8)
@@ -105,7 +107,7 @@ static void random_bytes_pass_only_as_requests(void **state)
         good++;
         assert_int_equal(request.h.magic, WIRE_MAGIC);
         assert_int_equal(request.h.version, WIRE_VERSION);
-        assert_true(request.h.op >= CTL_ANNOUNCE && request.h.op <= CTL_QUIT);
+        assert_true(request.h.op >= CTL_ANNOUNCE && request.h.op <= CTL_LAST);
         assert_int_equal(request.h.size, size);
     }
     assert_true(good > 1000);
@@ -128,6 +130,7 @@ static int admission_setup(void **state)
     for (int i = 0; i < 2; i++) {
         device_init(&server.device[i], &server, i);
         server.device[i].worker.state = WORKER_READY;
+        server.device[i].info.priority_highest = -5;
     }
     return registry_init(&server.registry, 2) ? 0 : -1;
 }
@@ -242,37 +245,89 @@ static void what_this_version_cannot_honour_is_refused(void **state)
         request.field = value;                                                                     \
         expect_refusal(&request, 0, status, part);                                                 \
     } while (0)
-    REFUSED(qos.weight, 3, GS_ERR_NOT_SUPPORTED, "weight 3");
-    REFUSED(qos.deadline_ns, 77, GS_ERR_NOT_SUPPORTED, "deadline 77");
-    REFUSED(qos.affinity_type, GS_EXEC_AFFINITY_SM_COUNT, GS_ERR_NOT_SUPPORTED, "type 1");
-    REFUSED(qos.affinity_type, GS_EXEC_AFFINITY_SM_MASK, GS_ERR_NOT_SUPPORTED, "type 2");
+    REFUSED(qos.weight, 1001, GS_ERR_INVALID_VALUE, "weight 1001: 1 to 1000");
+    REFUSED(qos.priority, -1, GS_ERR_INVALID_VALUE, "priority -1: 0 to 5");
+    REFUSED(qos.priority, INT32_MIN, GS_ERR_INVALID_VALUE, "priority -2147483648");
+    REFUSED(qos.deadline_ns, UINT64_MAX, GS_ERR_INVALID_VALUE, "at most 3600000000000");
     REFUSED(qos.affinity_type, 4, GS_ERR_INVALID_VALUE, "type 4");
-    REFUSED(qos.exclusive, 1, GS_ERR_NOT_SUPPORTED, "affinity");
     REFUSED(qos.cls, 3, GS_ERR_INVALID_VALUE, "class 3");
     REFUSED(on_fault, GS_ON_FAULT_REPLAY, GS_ERR_NOT_SUPPORTED, "replay");
     REFUSED(on_fault, 2, GS_ERR_INVALID_VALUE, "on_fault 2");
 #undef REFUSED
     request = attach_plain();
     request.qos.cls = GS_CLASS_BEST_EFFORT;
-    request.qos.priority = INT32_MIN;
+    request.qos.priority = INT32_MAX;
+    request.qos.weight = 1000;
+    request.qos.deadline_ns = QOS_DEADLINE_MAX_NS;
     expect_admission(&request, 0);
 }
 
-static void a_tenant_can_only_lower_the_memory_limit(void **state)
+// SM requests against a device of 8 SMs in groups of 2, and one without partitions.
+static void sm_requests_name_the_limit_they_break(void **state)
 {
-    static const struct {
-        uint64_t server, asked, granted;
-    } cases[] = {{0, 0, 0},       {0, 5, 5},       {100, 0, 100},         {100, 99, 99},
-                 {100, 100, 100}, {100, 101, 100}, {100, UINT64_MAX, 100}};
+    struct link_device info = {.sm_count = 8, .sm_groups = 4};
+    struct ctl_attach request;
 
     (void)state;
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        struct ctl_attach request = attach_plain();
+    for (uint32_t sm = 0; sm < 8; sm++)
+        info.sm_group[sm] = (uint8_t)(sm / 2);
+    assert_true(placer_device_init(&server.device[0].sms, &info));
+    info.sm_groups = 0;
+    assert_true(placer_device_init(&server.device[1].sms, &info));
+#define ASKED(kind, field, value, wanted, part)                                                    \
+    do {                                                                                           \
+        request = attach_plain();                                                                  \
+        request.device = 0;                                                                        \
+        request.qos.affinity_type = kind;                                                          \
+        request.qos.field = value;                                                                 \
+        if (wanted == GS_OK)                                                                       \
+            expect_admission(&request, 0);                                                         \
+        else                                                                                       \
+            expect_refusal(&request, 0, wanted, part);                                             \
+        request.device = 1;                                                                        \
+        expect_refusal(&request, 0, GS_ERR_NOT_SUPPORTED, "no partitions");                        \
+    } while (0)
+    ASKED(GS_EXEC_AFFINITY_SM_COUNT, sm_count, 0, GS_ERR_INVALID_VALUE, "0 SMs: 1 to 8");
+    ASKED(GS_EXEC_AFFINITY_SM_COUNT, sm_count, 9, GS_ERR_INVALID_VALUE, "9 SMs: 1 to 8");
+    ASKED(GS_EXEC_AFFINITY_SM_COUNT, sm_count, 1, GS_OK, "");
+    ASKED(GS_EXEC_AFFINITY_SM_COUNT, sm_count, 8, GS_OK, "");
+    ASKED(GS_EXEC_AFFINITY_ACTIVE_THREAD_PERCENTAGE, percentage, 0, GS_ERR_INVALID_VALUE,
+          "percentage of 0: 1 to 100");
+    ASKED(GS_EXEC_AFFINITY_ACTIVE_THREAD_PERCENTAGE, percentage, 101, GS_ERR_INVALID_VALUE,
+          "percentage of 101: 1 to 100");
+    ASKED(GS_EXEC_AFFINITY_ACTIVE_THREAD_PERCENTAGE, percentage, 100, GS_OK, "");
+    ASKED(GS_EXEC_AFFINITY_SM_MASK, sm_mask[0], 0, GS_ERR_INVALID_VALUE, "no SM of 0 to 7");
+    ASKED(GS_EXEC_AFFINITY_SM_MASK, sm_mask[0], 0x103, GS_ERR_INVALID_VALUE, "beyond 0 to 7");
+    ASKED(GS_EXEC_AFFINITY_SM_MASK, sm_mask[7], 1, GS_ERR_INVALID_VALUE, "beyond 0 to 7");
+    ASKED(GS_EXEC_AFFINITY_SM_MASK, sm_mask[0], 0x7, GS_ERR_INVALID_VALUE, "groups of 2");
+    ASKED(GS_EXEC_AFFINITY_SM_MASK, sm_mask[0], 0xc3, GS_OK, "");
+#undef ASKED
+}
 
-        request.mem_limit = cases[i].asked;
-        server.options.mem_limit = cases[i].server;
-        assert_int_equal(expect_admission(&request, 0).mem_limit, cases[i].granted);
-    }
+static void only_reservations_that_there_are_can_be_attached_to(void **state)
+{
+    struct ctl_attach request = attach_plain();
+
+    (void)state;
+    strcpy(server.settings.reservation[3].name, "render");
+    server.settings.reservation[3].device = 1;
+    strcpy(request.reservation, "render");
+    struct admission admission = expect_admission(&request, 0);
+    assert_ptr_equal(admission.device, &server.device[1]);
+    assert_int_equal(admission.space, 4);
+    request.device = 0;
+    expect_refusal(&request, 0, GS_ERR_INVALID_VALUE, "on device 1");
+    request.device = GS_DEVICE_AUTO;
+    strcpy(request.reservation, "rende");
+    expect_refusal(&request, 0, GS_ERR_NOT_FOUND, "of that name");
+    memset(request.reservation, 'r', sizeof(request.reservation)); // not terminated
+    expect_refusal(&request, 0, GS_ERR_NOT_FOUND, "of that name");
+    strcpy(request.reservation, "\033[2J");
+    expect_refusal(&request, 0, GS_ERR_NOT_FOUND, "of that name");
+    // One that found no room when the device came up.
+    server.device[1].sms.sm_count = 8;
+    strcpy(request.reservation, "render");
+    expect_refusal(&request, 0, GS_ERR_NO_DEVICE, "did not fit");
 }
 
 static void names_cannot_command_a_terminal(void **state)
@@ -303,7 +358,8 @@ int main(void)
         ADMISSION_TEST(there_are_no_more_tenants_than_slots),
         ADMISSION_TEST(devices_are_checked_and_chosen),
         ADMISSION_TEST(what_this_version_cannot_honour_is_refused),
-        ADMISSION_TEST(a_tenant_can_only_lower_the_memory_limit),
+        ADMISSION_TEST(sm_requests_name_the_limit_they_break),
+        ADMISSION_TEST(only_reservations_that_there_are_can_be_attached_to),
         ADMISSION_TEST(names_cannot_command_a_terminal),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -170,6 +170,11 @@ static void nonsense_ends_the_worker(void **state)
         {LINK_CLOSED, TENANT_OPENING, false},
         {LINK_CLOSED, TENANT_OPEN, true},
         {LINK_OPENED, TENANT_OPEN, true},
+        {LINK_GRANTED, TENANT_OPEN, false}, // no grant is awaited
+        {LINK_GRANTED, TENANT_OPENING, false},
+        {LINK_GRANTED, TENANT_OPEN, true},
+        {LINK_GRANT, TENANT_OPEN, false}, // ours to say
+        {LINK_POLICY, TENANT_OPEN, false},
         {LINK_VAULT_PUT, TENANT_OPEN, true},
         {LINK_VAULT_DROP, TENANT_LOST, false},
         {LINK_QUIT, TENANT_OPEN, false},
@@ -258,7 +263,7 @@ static void random_messages_never_harm_the_supervisor(void **state)
 
             for (size_t b = 0; b < sizeof(message); b++)
                 bytes[b] = (unsigned char)rand();
-            message.op = (uint32_t)rand() % 11;
+            message.op = (uint32_t)rand() % 14;
             message.slot = (uint32_t)rand() % (SLOTS + 1);
             if (rand() % 2)
                 message.u.opened.status = rand() % 30;

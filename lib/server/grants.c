@@ -1,0 +1,469 @@
+/* grants.c - see grants.h. */
+#include "server/grants.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/log.h"
+#include "common/util.h"
+#include "server/qos.h"
+#include "server/wish.h"
+
+#define RETRY_NS 1000000000u
+
+/* ---- What holds ------------------------------------------------------------------------------ */
+
+static struct sm_mask mask_spelled(const struct device *device, const uint64_t word[])
+{
+    struct sm_mask mask = sm_mask_of(word);
+
+    return sm_mask_empty(&mask) ? device->sms.all : mask;
+}
+
+struct sm_mask grants_sms(const struct tenant *t)
+{
+    if (t->state != TENANT_OPEN && t->state != TENANT_CLOSING)
+        return (struct sm_mask){{0}};
+    return mask_spelled(t->device, t->grant.applied.sm_mask);
+}
+
+static bool grants_any(const struct tenant *t)
+{
+    return t->state == TENANT_OPENING || t->state == TENANT_OPEN || t->state == TENANT_CLOSING;
+}
+
+/* The SMs that its kernels may be given. exclusive: only those that are its alone. */
+static struct sm_mask tenant_held(const struct tenant *t, bool exclusive)
+{
+    const struct tenant_grant *g = &t->grant;
+    struct sm_mask held = {{0}};
+    bool on_its_way = g->awaited || t->state == TENANT_OPENING;
+
+    if (!grants_any(t))
+        return held;
+    if (t->state != TENANT_OPENING && (!exclusive || g->applied.exclusive))
+        held = mask_spelled(t->device, g->applied.sm_mask);
+    if (on_its_way && (!exclusive || g->sent.exclusive))
+        held = sm_mask_or(held, mask_spelled(t->device, g->sent.sm_mask));
+    return held;
+}
+
+static bool grant_same(const struct link_grant *a, const struct link_grant *b)
+{
+    struct link_grant c = *b;
+
+    c.sequence = a->sequence;
+    return memcmp(a, &c, sizeof(c)) == 0;
+}
+
+bool grants_hold(const struct tenant *t)
+{
+    return t->state == TENANT_OPEN && !t->grant.awaited &&
+           grant_same(&t->grant.target, &t->grant.applied);
+}
+
+uint32_t grants_open_count(const struct device *device)
+{
+    uint32_t count = 0;
+
+    for (struct tenant *t = NULL; (t = registry_next(&device->server->registry, t));) {
+        if (t->device == device && (t->state == TENANT_OPEN || t->state == TENANT_OPENING))
+            count += !grants_hold(t);
+    }
+    return count;
+}
+
+/* ---- Placing --------------------------------------------------------------------------------- */
+
+/* Takes part in the placing of the others. One that is closing keeps what is its alone until its
+ * last kernel is done; what it shared is of no matter any more. */
+static bool tenant_placed(const struct tenant *t, const struct tenant *asker)
+{
+    switch (t->state) {
+    case TENANT_WAITING:
+        return t == asker || !sm_mask_empty(&t->grant.place);
+    case TENANT_OPENING:
+    case TENANT_OPEN:
+        return true;
+    case TENANT_CLOSING: {
+        struct sm_mask alone = tenant_held(t, true);
+        return !sm_mask_empty(&alone);
+    }
+    default:
+        return false;
+    }
+}
+
+/* Tenants share the SMs out by the operator's policy; those of a reservation by themselves. */
+static void shares_set(struct device *device, const struct tenant *asker)
+{
+    const struct registry *registry = &device->server->registry;
+    uint32_t mode = device->server->settings.provision, sms = sm_mask_count(&device->space[0]);
+    uint64_t tenants = 0, weights = 0;
+    struct qos_effect effect;
+    char text[QOS_TEXT_MAX];
+
+    if (mode == CTL_PROVISION_EXACT)
+        return;
+    for (struct tenant *t = NULL; (t = registry_next(registry, t));) {
+        if (t->device != device || t->space != 0 || !tenant_placed(t, asker))
+            continue;
+        t->share = 0;
+        tenants++;
+        if (mode == CTL_PROVISION_WEIGHTED && qos_effect(t, &effect, text) == GS_OK)
+            weights += effect.grant.weight;
+        else
+            weights++;
+    }
+    for (struct tenant *t = NULL; (t = registry_next(registry, t));) {
+        uint64_t share = sms;
+
+        if (t->device != device || t->space != 0 || !tenant_placed(t, asker))
+            continue;
+        if (mode == CTL_PROVISION_HALF)
+            share = (2 * (uint64_t)sms + tenants - 1) / tenants;
+        else if (mode == CTL_PROVISION_WEIGHTED && qos_effect(t, &effect, text) == GS_OK)
+            share = (sms * (uint64_t)effect.grant.weight + weights - 1) / weights;
+        else
+            share = (sms + weights - 1) / weights;
+        t->share = share < sms ? (uint32_t)share : sms;
+    }
+}
+
+/* Share of a tenant that nothing is shared out to. */
+static void shares_clear(struct device *device)
+{
+    for (struct tenant *t = NULL; (t = registry_next(&device->server->registry, t));) {
+        if (t->device == device)
+            t->share = 0;
+    }
+}
+
+static gs_status item_make(const struct tenant *t, const struct tenant *asker,
+                           struct placer_tenant *item, struct link_grant *target, char *text)
+{
+    struct qos_effect effect;
+    gs_status status = qos_effect(t, &effect, text);
+
+    *item = (struct placer_tenant){.id = t->id,
+                                   .space = t->space,
+                                   .mask = t->grant.place,
+                                   .was_exclusive =
+                                       t->grant.target.exclusive && !sm_mask_empty(&t->grant.place),
+                                   .held = tenant_held(t, false),
+                                   .held_exclusive = tenant_held(t, true)};
+    if (t->state == TENANT_CLOSING) { /* no wish any more but to be left alone until its end */
+        item->exclusive = item->was_exclusive = item->bounded = true;
+        item->mask = item->within = item->held_exclusive;
+        return GS_OK;
+    }
+    if (status != GS_OK)
+        return status;
+    *target = effect.grant;
+    item->sms = effect.sms;
+    item->within = effect.within;
+    item->bounded = effect.bounded;
+    item->exclusive = effect.grant.exclusive;
+    item->whole = t == asker && t->qos.affinity_type == GS_EXEC_AFFINITY_SM_MASK;
+    return GS_OK;
+}
+
+struct placement {
+    struct tenant *tenant;
+    struct link_grant target;
+};
+
+static int placement_order(const void *a, const void *b)
+{
+    const struct placement *x = a, *y = b;
+
+    return (x->tenant->id > y->tenant->id) - (x->tenant->id < y->tenant->id);
+}
+
+static void placement_commit(struct device *device, const struct placement *p,
+                             const struct placer_tenant *item)
+{
+    struct tenant_grant *g = &p->tenant->grant;
+    bool constrained = item->sms || item->bounded || item->exclusive || item->space ||
+                       !sm_mask_empty(&item->held_exclusive) ||
+                       !sm_mask_equal(&item->next, &device->sms.all);
+
+    if (p->tenant->state == TENANT_CLOSING)
+        return;
+    device->constrained += constrained;
+    device->constrained -= g->constrained;
+    g->constrained = constrained;
+    if (!grant_same(&g->target, &p->target) || !sm_mask_equal(&g->place, &item->next))
+        g->refused = false;
+    g->target = p->target;
+    g->place = item->next;
+    if (!sm_mask_equal(&item->next, &device->sms.all))
+        memcpy(g->target.sm_mask, item->next.word, sizeof(g->target.sm_mask));
+}
+
+/* A tenant like most: the whole device for it, as for all others. */
+static bool placed_simply(struct device *device, struct tenant *t)
+{
+    struct qos_effect effect;
+    char text[QOS_TEXT_MAX];
+
+    if (device->constrained || !sm_mask_equal(&device->space[0], &device->sms.all) || t->space ||
+        device->server->settings.provision != CTL_PROVISION_EXACT ||
+        qos_effect(t, &effect, text) != GS_OK || effect.sms || effect.bounded ||
+        effect.grant.exclusive)
+        return false;
+    t->grant.target = effect.grant;
+    t->grant.place = device->sms.all;
+    t->grant.refused = false;
+    return true;
+}
+
+gs_status grants_place(struct device *device, struct tenant *asker, char text[GRANT_TEXT_MAX])
+{
+    const struct registry *registry = &device->server->registry;
+    uint32_t count = 0, asked, room = device->tenants;
+    gs_status status = GS_OK;
+
+    if (asker && placed_simply(device, asker))
+        return GS_OK;
+    CLEANUP_FREE struct placement *p = calloc(room ? room : 1, sizeof(*p));
+    CLEANUP_FREE struct placer_tenant *item = calloc(room ? room : 1, sizeof(*item));
+    if (!p || !item) {
+        snprintf(text, GRANT_TEXT_MAX, "no memory to place %u tenants", room);
+        return GS_ERR_NO_MEMORY;
+    }
+    shares_set(device, asker);
+    for (struct tenant *t = NULL; (t = registry_next(registry, t));) {
+        if (t->device == device && tenant_placed(t, asker))
+            p[count++].tenant = t;
+    }
+    qsort(p, count, sizeof(*p), placement_order);
+    asked = count;
+    for (uint32_t i = 0; status == GS_OK && i < count; i++) {
+        if (p[i].tenant == asker)
+            asked = i;
+        status = item_make(p[i].tenant, asker, &item[i], &p[i].target, text);
+    }
+    if (status == GS_OK)
+        status = placer_place(&device->sms, device->space, item, count, asked, text);
+    for (uint32_t i = 0; status == GS_OK && i < count; i++)
+        placement_commit(device, &p[i], &item[i]);
+    if (status == GS_OK && device->server->settings.provision == CTL_PROVISION_EXACT)
+        shares_clear(device);
+    return status;
+}
+
+/* ---- Sending --------------------------------------------------------------------------------- */
+
+/* Whose SMs it waits for, or NULL. alone: all SMs that are anybody's alone, as a first look. */
+static const struct tenant *grant_blocker(const struct tenant *t, const struct sm_mask *alone)
+{
+    const struct sm_mask *place = &t->grant.place;
+
+    if (!t->grant.target.exclusive && t->space == 0 && !sm_mask_meets(place, alone))
+        return NULL;
+    for (const struct tenant *o = NULL; (o = registry_next(&t->server->registry, o));) {
+        bool all = t->grant.target.exclusive || t->space != o->space;
+        struct sm_mask held;
+
+        if (o == t || o->device != t->device)
+            continue;
+        held = tenant_held(o, !all);
+        if (sm_mask_meets(place, &held))
+            return o;
+    }
+    return NULL;
+}
+
+static struct sm_mask device_alone(const struct device *device)
+{
+    struct sm_mask alone = {{0}};
+
+    if (device->constrained == 0)
+        return alone;
+    for (const struct tenant *t = NULL; (t = registry_next(&device->server->registry, t));) {
+        if (t->device == device)
+            alone = sm_mask_or(alone, tenant_held(t, true));
+    }
+    return alone;
+}
+
+/* Does it have something to be sent? */
+static bool grant_due(const struct tenant *t)
+{
+    if (t->state == TENANT_WAITING)
+        return !sm_mask_empty(&t->grant.place) && t->device->worker.state == WORKER_READY;
+    return t->state == TENANT_OPEN && !t->grant.awaited && !t->grant.refused &&
+           !grant_same(&t->grant.target, &t->grant.applied);
+}
+
+static void grant_send(struct tenant *t)
+{
+    struct tenant_grant *g = &t->grant;
+    struct link_message message = {.op = LINK_GRANT, .slot = t->slot};
+
+    g->sent = g->target;
+    g->sent.sequence = ++g->sequence;
+    if (t->state == TENANT_WAITING) {
+        tenant_open(t);
+        return;
+    }
+    g->awaited = true;
+    message.u.grant = g->sent;
+    worker_send(t->device, &message);
+}
+
+void grants_pump(struct device *device)
+{
+    struct sm_mask alone = device_alone(device);
+
+    device->blocked = 0;
+    for (struct tenant *t = NULL; (t = registry_next(&device->server->registry, t));) {
+        if (t->device != device || !grant_due(t))
+            continue;
+        if (device->constrained && grant_blocker(t, &alone)) {
+            device->blocked++;
+            wish_wait(t);
+            continue;
+        }
+        grant_send(t);
+    }
+}
+
+const struct tenant *grants_blamed(const struct tenant *t)
+{
+    struct sm_mask alone = device_alone(t->device);
+    const struct tenant *blocker;
+
+    if (t->grant.refused)
+        return t;
+    if (!grant_due(t))
+        return NULL;
+    blocker = grant_blocker(t, &alone);
+    return blocker && blocker->grant.refused ? blocker : NULL;
+}
+
+/* ---- From the loop --------------------------------------------------------------------------- */
+
+static void device_place(struct device *device)
+{
+    char text[GRANT_TEXT_MAX];
+
+    if (device->worker.state != WORKER_READY)
+        return;
+    if (grants_place(device, NULL, text) != GS_OK)
+        log_warning("device %d: SMs stay as they are: %s", device->index, text);
+    grants_pump(device);
+    wishes_settle(device);
+}
+
+static void soon_fire(struct timer *timer)
+{
+    device_place(container_of(timer, struct device, place_soon));
+}
+
+void grants_soon(struct device *device)
+{
+    if (device->place_soon.due_ns == 0)
+        timer_set(&device->server->loop, &device->place_soon, clock_ns(), soon_fire);
+}
+
+static void retry_fire(struct timer *timer)
+{
+    struct device *device = container_of(timer, struct device, grant_retry);
+
+    for (struct tenant *t = NULL; (t = registry_next(&device->server->registry, t));) {
+        if (t->device == device)
+            t->grant.refused = false;
+    }
+    device_place(device);
+}
+
+void grants_ready(struct device *device)
+{
+    const struct registry *registry = &device->server->registry;
+    char text[GRANT_TEXT_MAX];
+
+    for (struct tenant *t = NULL; (t = registry_next(registry, t));) {
+        if (t->device == device && t->state == TENANT_WAITING)
+            grants_forget(t);
+    }
+    for (struct tenant *t = NULL; (t = registry_next(registry, t));) {
+        gs_status status;
+
+        if (t->device != device || t->state != TENANT_WAITING)
+            continue;
+        status = qos_check(&t->qos, device, text);
+        if (status == GS_OK)
+            status = grants_place(device, t, text);
+        if (status != GS_OK)
+            tenant_refuse(t, status, text);
+    }
+    grants_pump(device);
+}
+
+/* ---- The worker's answers -------------------------------------------------------------------- */
+
+static void granted_refused(struct tenant *t, int32_t status, const char *text)
+{
+    struct device *device = t->device;
+    bool known = status > GS_NOT_READY && status <= GS_ERR_PROTOCOL;
+
+    t->grant.refusal_status = known ? (gs_status)status : GS_ERR_PROTOCOL;
+
+    snprintf(t->grant.refusal, sizeof(t->grant.refusal), "%.*s", (int)GRANT_TEXT_MAX - 1,
+             text[0] ? text : "the worker cannot grant it");
+    t->grant.refused = true;
+    log_warning("device %d: session %llu keeps its former grant: %s", device->index,
+                (unsigned long long)t->id, t->grant.refusal);
+    if (device->grant_retry.due_ns == 0)
+        timer_set(&device->server->loop, &device->grant_retry, clock_ns() + RETRY_NS, retry_fire);
+}
+
+bool grants_granted(struct tenant *t, const struct link_granted *granted, const char *text)
+{
+    struct tenant_grant *g = &t->grant;
+    struct device *device = t->device;
+    bool freed;
+
+    if ((t->state != TENANT_OPEN && t->state != TENANT_CLOSING) || !g->awaited ||
+        granted->sequence != g->sent.sequence)
+        return false;
+    g->awaited = false;
+    freed = g->applied.exclusive &&
+            memcmp(g->applied.sm_mask, g->sent.sm_mask, sizeof(g->sent.sm_mask)) != 0;
+    freed |= g->applied.exclusive && !g->sent.exclusive;
+    if (granted->status == GS_OK) {
+        g->applied = g->sent;
+        tenant_limited(t);
+    } else if (t->state == TENANT_OPEN && grant_same(&g->sent, &g->target)) {
+        granted_refused(t, granted->status, text);
+    }
+    /* What others wait for, they get from the loop: many such messages come at once. */
+    if (freed || device->blocked)
+        grants_soon(device);
+    if (t->state == TENANT_OPEN && grant_due(t))
+        grants_pump(device);
+    wishes_settle(device);
+    return true;
+}
+
+void grants_opened(struct tenant *t)
+{
+    t->grant.applied = t->grant.sent;
+    if (t->device->blocked)
+        grants_soon(t->device);
+    if (!grants_hold(t))
+        grants_pump(t->device);
+}
+
+void grants_forget(struct tenant *t)
+{
+    t->device->constrained -= t->grant.constrained;
+    if (t->grant.constrained || t->device->blocked ||
+        t->server->settings.provision != CTL_PROVISION_EXACT)
+        grants_soon(t->device);
+    t->grant = (struct tenant_grant){.sequence = t->grant.sequence};
+    t->share = 0;
+}

@@ -1,0 +1,62 @@
+/*
+ * grants.h - brings what the placer decides to the worker, and keeps account of what holds.
+ *
+ * A tenant's `target` is decided, `sent` is on its way, `applied` is what the worker has confirmed.
+ * Until a grant is confirmed the tenant may run on what either allows. A grant waits while another
+ * tenant may still run on SMs that are to be one's alone: so others let go first, then the owner is
+ * given them. The placer's rules keep those waits from forming a circle.
+ */
+#ifndef GS_SERVER_GRANTS_H
+#define GS_SERVER_GRANTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "common/link.h"
+#include "common/sm_mask.h"
+
+struct device;
+struct tenant;
+
+#define GRANT_TEXT_MAX    128u
+/* A worker that waits for a moment without kernels gives up after ten seconds by itself. */
+#define GRANT_PATIENCE_NS 15000000000u
+
+struct tenant_grant {
+    struct link_grant target, sent, applied;
+    struct sm_mask place; /* target's SMs, spelled out; empty: not placed */
+    uint64_t sequence;    /* of the last one sent */
+    bool constrained;     /* not simply on the whole device: counted in its device */
+    bool awaited;         /* LINK_GRANTED for `sent` has not come */
+    bool refused;         /* the worker could not do `sent`: tried again later */
+    gs_status refusal_status;
+    char refusal[GRANT_TEXT_MAX];
+};
+
+/* Decides anew where all tenants of the device are to be; asker: whose wish is new (it may be one
+ * that has no place yet), or NULL. Sends nothing. On any status but GS_OK nothing has changed. */
+gs_status grants_place(struct device *device, struct tenant *asker, char text[GRANT_TEXT_MAX]);
+/* Sends what can be sent: grants, and LINK_OPEN of tenants that have a place. */
+void grants_pump(struct device *device);
+/* Has all this soon, from the loop: for callers in the middle of something. */
+void grants_soon(struct device *device);
+/* The device's worker is ready: nothing is placed yet. Refuses who cannot be. */
+void grants_ready(struct device *device);
+
+/* The worker's answer. false: it makes no sense. */
+bool grants_granted(struct tenant *tenant, const struct link_granted *granted, const char *text);
+/* LINK_OPENED has confirmed the first grant. */
+void grants_opened(struct tenant *tenant);
+/* The tenant has no SMs any more. */
+void grants_forget(struct tenant *tenant);
+
+/* All that was decided for it holds. */
+bool grants_hold(const struct tenant *tenant);
+/* Of all tenants of the device; counts those for whom it does not. */
+uint32_t grants_open_count(const struct device *device);
+/* Whose refusal keeps this tenant's grant from being sent, or NULL. */
+const struct tenant *grants_blamed(const struct tenant *tenant);
+/* The SMs that the tenant has been given, spelled out; empty: none yet. */
+struct sm_mask grants_sms(const struct tenant *tenant);
+
+#endif

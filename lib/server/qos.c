@@ -1,0 +1,240 @@
+/* qos.c - see qos.h. */
+#include "server/qos.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+__attribute__((format(printf, 3, 4))) static gs_status deny(char text[QOS_TEXT_MAX],
+                                                            gs_status status, const char *format,
+                                                            ...)
+{
+    va_list ap;
+
+    va_start(ap, format);
+    vsnprintf(text, QOS_TEXT_MAX, format, ap);
+    va_end(ap);
+    return status;
+}
+
+/* ---- Wishes ---------------------------------------------------------------------------------- */
+
+static gs_status affinity_check(const struct wire_qos *qos, const struct placer_device *sms,
+                                char text[QOS_TEXT_MAX])
+{
+    struct sm_mask mask = sm_mask_of(qos->sm_mask), foreign;
+
+    if (sms->group_count == 0)
+        return deny(text, GS_ERR_NOT_SUPPORTED,
+                    "execution affinity: this device, or its driver, has no partitions of SMs");
+    switch (qos->affinity_type) {
+    case GS_EXEC_AFFINITY_SM_COUNT:
+        if (qos->sm_count == 0 || qos->sm_count > sms->sm_count)
+            return deny(text, GS_ERR_INVALID_VALUE, "%u SMs: 1 to %u, which the device has",
+                        qos->sm_count, sms->sm_count);
+        return GS_OK;
+    case GS_EXEC_AFFINITY_ACTIVE_THREAD_PERCENTAGE:
+        if (qos->percentage == 0 || qos->percentage > 100)
+            return deny(text, GS_ERR_INVALID_VALUE, "a percentage of %u: 1 to 100",
+                        qos->percentage);
+        return GS_OK;
+    default:
+        foreign = sm_mask_minus(mask, sms->all);
+        if (sm_mask_empty(&mask))
+            return deny(text, GS_ERR_INVALID_VALUE, "the mask has no SM of 0 to %u",
+                        sms->sm_count - 1);
+        if (!sm_mask_empty(&foreign))
+            return deny(text, GS_ERR_INVALID_VALUE,
+                        "the mask has SMs beyond 0 to %u, which the device has", sms->sm_count - 1);
+        if (!placer_mask_whole(sms, &mask))
+            return deny(text, GS_ERR_INVALID_VALUE,
+                        "the mask is not made of whole groups of %u SMs, in which they are granted",
+                        sms->granularity);
+        return GS_OK;
+    }
+}
+
+gs_status qos_check(const struct wire_qos *qos, const struct device *device,
+                    char text[QOS_TEXT_MAX])
+{
+    if (qos->cls > GS_CLASS_BEST_EFFORT)
+        return deny(text, GS_ERR_INVALID_VALUE, "class %u: there are 0 to %d", qos->cls,
+                    GS_CLASS_BEST_EFFORT);
+    if (qos->priority < 0)
+        return deny(text, GS_ERR_INVALID_VALUE, "priority %d: 0 to %d, higher is earlier",
+                    qos->priority, device->info.priority_lowest - device->info.priority_highest);
+    if (qos->weight > QOS_WEIGHT_MAX)
+        return deny(text, GS_ERR_INVALID_VALUE, "weight %u: 1 to %u, or 0 for the default",
+                    qos->weight, QOS_WEIGHT_MAX);
+    if (qos->deadline_ns > QOS_DEADLINE_MAX_NS)
+        return deny(text, GS_ERR_INVALID_VALUE,
+                    "a deadline of %llu ns from submission: at most %llu",
+                    (unsigned long long)qos->deadline_ns, (unsigned long long)QOS_DEADLINE_MAX_NS);
+    if (qos->affinity_type > GS_EXEC_AFFINITY_ACTIVE_THREAD_PERCENTAGE)
+        return deny(text, GS_ERR_INVALID_VALUE, "affinity type %u: there are 0 to %d",
+                    qos->affinity_type, GS_EXEC_AFFINITY_ACTIVE_THREAD_PERCENTAGE);
+    if (device->sms.sm_count == 0)
+        return GS_OK;
+    if (qos->exclusive && device->sms.group_count == 0)
+        return affinity_check(qos, &device->sms, text);
+    return qos->affinity_type == GS_EXEC_AFFINITY_NONE ? GS_OK
+                                                       : affinity_check(qos, &device->sms, text);
+}
+
+/* ---- Limits ---------------------------------------------------------------------------------- */
+
+/* How good a class is. */
+static unsigned class_rank(uint32_t cls)
+{
+    return cls == GS_CLASS_LATENCY ? 2 : cls == GS_CLASS_NORMAL ? 1 : 0;
+}
+
+static uint32_t class_lower(uint32_t a, uint32_t b)
+{
+    return class_rank(a) < class_rank(b) ? a : b;
+}
+
+static uint32_t percent_of(uint32_t sm_count, uint32_t percentage)
+{
+    return (uint32_t)(((uint64_t)sm_count * percentage + 99) / 100);
+}
+
+/* 0 stands for none. */
+static uint32_t cap_lower(uint32_t a, uint32_t b)
+{
+    return a && (b == 0 || a < b) ? a : b;
+}
+
+static uint64_t bytes_lower(uint64_t a, uint64_t b)
+{
+    return a && (b == 0 || a < b) ? a : b;
+}
+
+#define LOWER(field, bit)                                                                          \
+    do {                                                                                           \
+        if ((b->fields & (bit)) && (!(t.fields & (bit)) || b->field < t.field))                    \
+            t.field = b->field;                                                                    \
+    } while (0)
+
+struct ctl_settings settings_tightest(const struct ctl_settings *a, const struct ctl_settings *b,
+                                      const struct placer_device *device)
+{
+    struct ctl_settings t = *a;
+
+    LOWER(percentage, CTL_PERCENTAGE);
+    LOWER(sms, CTL_SMS);
+    LOWER(priority, CTL_PRIORITY);
+    LOWER(weight, CTL_WEIGHT);
+    LOWER(inflight, CTL_INFLIGHT);
+    LOWER(mem, CTL_MEM);
+    LOWER(user_mem, CTL_USER_MEM);
+    if (b->fields & CTL_CLASS)
+        t.cls = t.fields & CTL_CLASS ? class_lower(t.cls, b->cls) : b->cls;
+    if (b->fields & CTL_MASK) {
+        struct sm_mask more = sm_mask_of(b->sm_mask),
+                       all = t.fields & CTL_MASK ? sm_mask_of(t.sm_mask) : device->all;
+        all = sm_mask_and(all, more);
+        memcpy(t.sm_mask, all.word, sizeof(t.sm_mask));
+    }
+    /* A ban anywhere is a ban. */
+    if (b->fields & CTL_EXCLUSIVE)
+        t.exclusive = t.fields & CTL_EXCLUSIVE ? t.exclusive && b->exclusive : b->exclusive;
+    t.fields |= b->fields;
+    return t;
+}
+
+struct ctl_settings settings_of_user(const struct server *server, uid_t uid,
+                                     const struct placer_device *device)
+{
+    const struct ctl_settings *own = settings_find_user(&server->settings, uid);
+
+    return own ? settings_tightest(&server->settings.everybody, own, device)
+               : server->settings.everybody;
+}
+
+/* ---- Both ------------------------------------------------------------------------------------ */
+
+/* The cap that the tenant's wish and the limits make, in SMs; 0: none. */
+static uint32_t effect_cap(const struct tenant *tenant, const struct ctl_settings *limit)
+{
+    const struct placer_device *sms = &tenant->device->sms;
+    const struct wire_qos *wish = &tenant->qos;
+    uint32_t cap = tenant->share;
+
+    if (limit->fields & CTL_PERCENTAGE)
+        cap = cap_lower(percent_of(sms->sm_count, limit->percentage), cap);
+    if (limit->fields & CTL_SMS)
+        cap = cap_lower(limit->sms, cap);
+    if (wish->affinity_type == GS_EXEC_AFFINITY_SM_COUNT)
+        cap = cap_lower(wish->sm_count, cap);
+    if (wish->affinity_type == GS_EXEC_AFFINITY_ACTIVE_THREAD_PERCENTAGE)
+        cap = cap_lower(percent_of(sms->sm_count, wish->percentage), cap);
+    return cap;
+}
+
+static gs_status effect_sms(const struct tenant *tenant, const struct ctl_settings *limit,
+                            struct qos_effect *effect, char text[QOS_TEXT_MAX])
+{
+    const struct placer_device *sms = &tenant->device->sms;
+    const struct wire_qos *wish = &tenant->qos;
+    char list[48];
+
+    effect->sms = effect_cap(tenant, limit);
+    effect->within = sms->all;
+    effect->bounded = limit->fields & CTL_MASK || wish->affinity_type == GS_EXEC_AFFINITY_SM_MASK;
+    effect->grant.exclusive =
+        wish->exclusive || (limit->fields & CTL_EXCLUSIVE && limit->exclusive);
+    if (sms->group_count == 0) {
+        /* A cap that cannot be kept is not kept silently. Wishes were refused before. */
+        if (effect->sms >= sms->sm_count)
+            effect->sms = 0;
+        if (effect->sms || effect->bounded || effect->grant.exclusive)
+            return deny(text, GS_ERR_NOT_SUPPORTED,
+                        "the operator limits this session's SMs, and the device has no partitions");
+        return GS_OK;
+    }
+    if (limit->fields & CTL_MASK) {
+        struct sm_mask allowed = sm_mask_of(limit->sm_mask);
+        effect->within = placer_mask_inner(sms, &allowed);
+    }
+    if (sm_mask_empty(&effect->within))
+        return deny(text, GS_ERR_LIMIT, "the masks that the operator set have no SM in common");
+    if (wish->affinity_type == GS_EXEC_AFFINITY_SM_MASK) {
+        struct sm_mask both = sm_mask_and(effect->within, sm_mask_of(wish->sm_mask));
+
+        if (sm_mask_empty(&both))
+            return deny(text, GS_ERR_LIMIT, "no SM of the mask is among those allowed: %s",
+                        sm_mask_print(list, sizeof(list), &effect->within));
+        effect->within = both;
+    }
+    if (effect->grant.exclusive && limit->fields & CTL_EXCLUSIVE && !limit->exclusive)
+        return deny(text, GS_ERR_PERMISSION, "the operator allows no exclusive SMs here");
+    if (effect->grant.exclusive && effect->sms == 0 && !effect->bounded)
+        return deny(text, GS_ERR_INVALID_VALUE,
+                    "exclusive goes with a count, a percentage or a mask of SMs");
+    return GS_OK;
+}
+
+gs_status qos_effect(const struct tenant *tenant, struct qos_effect *effect,
+                     char text[QOS_TEXT_MAX])
+{
+    const struct server *server = tenant->server;
+    struct ctl_settings user = settings_of_user(server, tenant->uid, &tenant->device->sms);
+    struct ctl_settings limit = settings_tightest(&user, &tenant->set, &tenant->device->sms);
+    const struct wire_qos *wish = &tenant->qos;
+    struct link_grant *grant = &effect->grant;
+
+    *effect = (struct qos_effect){0};
+    grant->cls = limit.fields & CTL_CLASS ? class_lower(limit.cls, wish->cls) : wish->cls;
+    grant->priority_max = limit.fields & CTL_PRIORITY ? limit.priority : INT32_MAX;
+    grant->priority = wish->priority < grant->priority_max ? wish->priority : grant->priority_max;
+    grant->weight = wish->weight ? wish->weight : 1;
+    if (limit.fields & CTL_WEIGHT)
+        grant->weight = cap_lower(wish->weight, limit.weight);
+    grant->inflight_max = limit.fields & CTL_INFLIGHT ? limit.inflight : 0;
+    grant->deadline_ns = wish->deadline_ns;
+    grant->mem_limit = bytes_lower(tenant->mem_wish, server->options.mem_limit);
+    if (limit.fields & CTL_MEM)
+        grant->mem_limit = bytes_lower(limit.mem, grant->mem_limit);
+    grant->user_mem_limit = user.fields & CTL_USER_MEM ? user.user_mem : 0;
+    return effect_sms(tenant, &limit, effect, text);
+}

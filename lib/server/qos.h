@@ -1,0 +1,38 @@
+/*
+ * qos.h - what a session may use: its own wish, cut to what the operator set. Pure but for the
+ * tenant and the server that are looked at; the supervisor's thread.
+ */
+#ifndef GS_SERVER_QOS_H
+#define GS_SERVER_QOS_H
+
+#include "server/placer.h"
+#include "server/tenant.h"
+
+#define QOS_TEXT_MAX PLACER_TEXT_MAX
+
+/* Is the wish one that can be had on this device, apart from who else is there? GS_OK, or the
+ * status and a text that names the limit. A device that has never been ready admits all: it is
+ * checked again when it is. */
+gs_status qos_check(const struct wire_qos *qos, const struct device *device,
+                    char text[QOS_TEXT_MAX]);
+
+/* What the tenant may have: all of a grant but the SMs themselves, and what the placer wants to
+ * know. */
+struct qos_effect {
+    struct link_grant grant;
+    uint32_t sms;
+    struct sm_mask within;
+    bool bounded;
+};
+/* GS_OK, or why its wish and the operator's limits leave nothing. */
+gs_status qos_effect(const struct tenant *tenant, struct qos_effect *effect,
+                     char text[QOS_TEXT_MAX]);
+
+/* The tightest of two sets of limits, field by field. */
+struct ctl_settings settings_tightest(const struct ctl_settings *a, const struct ctl_settings *b,
+                                      const struct placer_device *device);
+/* What holds for all sessions of a user, on a device. */
+struct ctl_settings settings_of_user(const struct server *server, uid_t uid,
+                                     const struct placer_device *device);
+
+#endif

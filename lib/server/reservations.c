@@ -1,0 +1,41 @@
+/* reservations.c - SMs set apart under a name, for the tenants that attach to it. */
+#include "common/log.h"
+#include "server/grants.h"
+#include "server/operator.h"
+#include "server/server.h"
+
+/* The SMs of a reservation out of those that are free, or none when there are not enough. */
+static struct sm_mask reservation_choose(const struct device *device,
+                                         const struct reservation *reservation,
+                                         const struct sm_mask *unreserved, const uint32_t *load)
+{
+    struct sm_mask none = {{0}}, mask;
+
+    if (reservation->sms == 0)
+        return placer_mask_whole(&device->sms, &reservation->wanted) &&
+                       sm_mask_within(&reservation->wanted, unreserved)
+                   ? reservation->wanted
+                   : none;
+    mask = placer_mask_choose(&device->sms, unreserved, reservation->sms, load);
+    return sm_mask_count(&mask) >= reservation->sms ? mask : none;
+}
+
+void reservations_place(struct device *device)
+{
+    const struct settings *settings = &device->server->settings;
+
+    device->space[0] = device->sms.all;
+    for (uint32_t i = 0; i < SETTINGS_RESERVATIONS_MAX; i++) {
+        const struct reservation *r = &settings->reservation[i];
+        struct sm_mask *space = &device->space[i + 1];
+
+        *space = (struct sm_mask){{0}};
+        if (r->name[0] == 0 || r->device != device->index)
+            continue;
+        *space = reservation_choose(device, r, &device->space[0], NULL);
+        device->space[0] = sm_mask_minus(device->space[0], *space);
+        if (sm_mask_empty(space))
+            log_error("device %d: reservation '%s' does not fit: %u SMs are not reserved",
+                      device->index, r->name, sm_mask_count(&device->space[0]));
+    }
+}

@@ -1,0 +1,52 @@
+/*
+ * settings.h - what the operator has set: for everybody, for users, for how the device is shared
+ * out. (What is set for one session lives and dies with its tenant.)
+ */
+#ifndef GS_SERVER_SETTINGS_H
+#define GS_SERVER_SETTINGS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "common/sm_mask.h"
+#include "common/wire.h"
+
+#define SETTINGS_USERS_MAX        1024u
+#define SETTINGS_DEVICES_MAX      8u
+#define SETTINGS_RESERVATIONS_MAX 32u
+
+struct user_settings {
+    uid_t uid;
+    struct ctl_settings set;
+};
+
+/* SMs set apart under a name. */
+struct reservation {
+    char name[32]; /* "": none here */
+    int device;
+    uint32_t sms;          /* so many, rounded up to whole groups; 0: */
+    struct sm_mask wanted; /* these */
+};
+
+struct settings {
+    struct ctl_settings everybody;
+    struct user_settings *user; /* by uid */
+    uint32_t user_count;
+    struct ctl_settings device[SETTINGS_DEVICES_MAX]; /* CTL_LATENCY_SMS only */
+    struct reservation reservation[SETTINGS_RESERVATIONS_MAX];
+    uint32_t provision; /* enum ctl_provision_mode */
+};
+
+void settings_deinit(struct settings *settings);
+/* NULL: nothing is set for the user. */
+const struct ctl_settings *settings_find_user(const struct settings *settings, uid_t uid);
+/* Replaces what is set for the user; with no field set, forgets the user. false: no memory, or too
+ * many users. */
+bool settings_put_user(struct settings *settings, uid_t uid, const struct ctl_settings *set);
+/* The index of a reservation, or SETTINGS_RESERVATIONS_MAX. */
+uint32_t settings_find_reservation(const struct settings *settings, const char *name);
+/* 1 to 31 characters of [A-Za-z0-9_.-]. */
+bool reservation_name_valid(const char name[32]);
+
+#endif
