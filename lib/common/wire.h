@@ -79,8 +79,9 @@ struct wire_qos {
     uint64_t sm_mask[GS_SM_MASK_WORDS];
 };
 
-#define QOS_WEIGHT_MAX      1000u
-#define QOS_DEADLINE_MAX_NS 3600000000000u /* an hour: what is beyond it is a mistake in the units */
+#define QOS_WEIGHT_MAX 1000u
+#define QOS_DEADLINE_MAX_NS                                                                        \
+    3600000000000u /* an hour: what is beyond it is a mistake in the units */
 
 struct ctl_attach {
     struct ctl_header h;
@@ -386,6 +387,7 @@ struct seg_info {
     uint32_t slot;           /* the session's slot in the server: what a doorbell message holds */
     char device_name[64];
     char bell[WIRE_NAME_MAX];
+    uint8_t sm_group[GS_SM_MASK_WORDS * 64]; /* of each SM, where there are partitions */
 };
 
 struct seg_client {
@@ -443,7 +445,9 @@ struct seg_grant {
     uint32_t partition;    /* 0: the whole device */
     uint64_t deadline_ns;
     uint64_t mem_limit;
-    uint64_t sm_mask[GS_SM_MASK_WORDS];
+    uint64_t sm_mask[GS_SM_MASK_WORDS]; /* also of the whole device */
+    int32_t priority_max;               /* what streams and launches may ask for */
+    uint32_t reserved;
 };
 
 struct seg_server {
@@ -480,14 +484,15 @@ enum req_op {
     REQ_KERNEL_GET =
         8, /* arg0 module, name                  -> ret0 kernel, struct req_kernel in payload */
     REQ_GLOBAL_GET = 9,      /* arg0 module, name                  -> ret0 address, ret1 size */
-    REQ_STREAM_CREATE = 10,  /* arg0, arg1: gs_qos's priority and class -> ret0 stream */
+    REQ_STREAM_CREATE = 10,  /* arg2 1: with gs_qos's priority arg0 and class arg1 of its own; 0:
+                                the session's -> ret0 stream */
     REQ_STREAM_DESTROY = 11, /* arg0 stream */
     REQ_EVENT_ELAPSED = 12,  /* arg0 start event, arg1 end event   -> ret0 nanoseconds */
     REQ_GRAPH_CREATE = 13,   /* arg0 host block of ring records, arg1 bytes -> ret0 graph */
     REQ_GRAPH_DESTROY = 14,  /* arg0 graph */
-    REQ_MEM_EXPORT = 15, /* arg0 address, arg1 session it is for or 0 -> ret0..3 the handle */
-    REQ_MEM_IMPORT = 16, /* arg0..3 the handle -> ret0 address, ret1 size, ret2 import */
-    REQ_MEM_REVOKE = 17  /* arg0 address */
+    REQ_MEM_EXPORT = 15,     /* arg0 address, arg1 session it is for or 0 -> ret0..3 the handle */
+    REQ_MEM_IMPORT = 16,     /* arg0..3 the handle -> ret0 address, ret1 size, ret2 import */
+    REQ_MEM_REVOKE = 17      /* arg0 address */
 };
 
 #define REQ_PARAMS_MAX      1024u /* kernel parameters that a kernel may have */
@@ -531,7 +536,7 @@ static_assert(sizeof(struct seg_request) <= SEG_OFF_RINGS - SEG_OFF_REQUEST, "se
 static_assert(offsetof(struct seg_client, tail) == 64, "seg_client.tail");
 static_assert(sizeof(struct seg_fault) == 280, "seg_fault");
 static_assert(sizeof(struct seg_report) == 40, "seg_report");
-static_assert(sizeof(struct seg_grant) == 112, "seg_grant");
+static_assert(sizeof(struct seg_grant) == 120, "seg_grant");
 
 /* ---- Ring records -------------------------------------------------------------------------------
  * Each begins at a multiple of REC_ALIGN with a rec_header and has a size that is a multiple of
