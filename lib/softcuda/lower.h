@@ -30,8 +30,8 @@ struct lower {
     uint32_t frame_bytes, local_bytes;
     uint32_t temps[LOWER_TEMPS], ntemps, temps_made;
     uint32_t wide_sink; // 0: not needed yet
-    uint32_t carry; // slot of the condition code register
-    uint32_t guard; // of the instructions emitted now
+    uint32_t carry;     // slot of the condition code register
+    uint32_t guard;     // of the instructions emitted now
     size_t insns_room, aux_room, pool_room;
     uint32_t naux;
     uint32_t *pool_index; // open hash of pool slots

@@ -337,8 +337,7 @@ bool lower_float(struct lower *L)
         unary(L, UNARY(rcp), approx ? ALU_rcp_approx_f64 : ALU_rcp_f64);
         return true;
     case PTX_OP_RSQRT:
-        unary(L, UNARY(rsqrt),
-              L->inst->flags & PTX_F_FTZ ? ALU_rsqrt_approx_f64 : ALU_rsqrt_f64);
+        unary(L, UNARY(rsqrt), L->inst->flags & PTX_F_FTZ ? ALU_rsqrt_approx_f64 : ALU_rsqrt_f64);
         return true;
     case PTX_OP_SIN:
         unary(L, UNARY(sin), NO);
