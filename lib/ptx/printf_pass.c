@@ -55,12 +55,18 @@ struct walk {
     bool defined; /* one of the names is the module's own function */
     unsigned uses;
     bool address_64;
-    bool unread; /* the lexer met something that it does not know */
+    bool unread; /* there is something that it does not know */
 };
 
-/* OUT goes on with TEXT in the place of LEN bytes at AT. A failed write shows at the end. */
+/* OUT goes on with TEXT in the place of LEN bytes at AT. A failed write shows at the end. Where
+ * something behind AT was replaced already (one of the names inside the declaration of the other),
+ * the module is none that a compiler makes. */
 static void replace(struct walk *w, const char *at, size_t len, const char *text)
 {
+    if (at < w->copied) {
+        w->unread = true;
+        return;
+    }
     fwrite(w->copied, 1, (size_t)(at - w->copied), w->out);
     fputs(text, w->out);
     w->copied = at + len;
@@ -145,7 +151,7 @@ static void take_text(struct walk *w, const char *ptx, size_t len)
             take_token(w, &t);
     }
     lexer_deinit(&lexer);
-    w->unread = t.kind == TOK_BAD; /* for the compiler to refuse, in its own words */
+    w->unread |= t.kind == TOK_BAD; /* for the compiler to refuse, in its own words */
     fwrite(w->copied, 1, (size_t)(ptx + len - w->copied), w->out);
 }
 

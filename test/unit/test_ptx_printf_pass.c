@@ -189,6 +189,12 @@ static void what_cannot_be_redirected_is_left_to_the_compiler(void **state)
     expect_untouched(".version 6.4\n.target sm_70\n" VPRINTF ENTRY CALL);
     expect_untouched(HEAD VPRINTF ENTRY CALL "`");
     expect_untouched(HEAD VPRINTF ENTRY CALL "/* no end");
+    /* Names where none is expected. */
+    expect_untouched(
+        HEAD
+        ".extern .func (.param .b32 vprintf) vprintf(.param .b64 a, .param .b64 b);\n" ENTRY CALL);
+    expect_untouched(
+        HEAD ".extern __assertfail .func (vprintf) vprintf (.noreturn .noreturn);\n" ENTRY CALL);
 }
 
 /* Cut anywhere it gives a text or says no. */
