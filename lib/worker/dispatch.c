@@ -21,6 +21,8 @@
 #include "common/log.h"
 #include "common/ring.h"
 #include "common/util.h"
+#include "worker/grant.h"
+#include "worker/graph.h"
 #include "worker/graveyard.h"
 #include "worker/parked.h"
 #include "worker/record.h"
@@ -122,8 +124,7 @@ void dispatch_push(struct job *job)
 static void job_begin(struct job *job);
 static void session_heat(struct session *session);
 
-/* To the service threads, or among those that wait for the device first. */
-static void job_route(struct job *job)
+void dispatch_route(struct job *job)
 {
     if (!(job->kind->flags & (JOB_QUIESCE | JOB_QUIET))) {
         service_push(job);
@@ -179,6 +180,7 @@ static void request_end(struct job *job)
     if (!(job->kind->flags & JOB_CHORE))
         request_answer(job);
     session->job = NULL;
+    partition_release(job->partition);
     job_free(job);
     if (session->close)
         close_begin(session, session->close);
@@ -195,7 +197,7 @@ static void job_begin(struct job *job)
     if (job->status != GS_OK || !job->kind->work)
         request_end(job);
     else
-        job_route(job);
+        dispatch_route(job);
 }
 
 static void session_heat(struct session *session)
@@ -243,10 +245,13 @@ static void open_end(struct job *job)
         if (session->slot >= d.slots_used)
             d.slots_used = session->slot + 1;
         session_heat(session);
+        grant_apply(session, &job->grant, job->partition);
     }
     session_opened(job);
-    if (job->status != GS_OK)
+    if (job->status != GS_OK) {
+        partition_release(job->partition);
         free(session);
+    }
     job_free(job);
 }
 
@@ -262,6 +267,7 @@ static void close_request(struct job *job)
     job->session = session;
     d.slots[session->slot] = NULL;
     session_unlist(session);
+    grant_cancel(session);
     session->phase = SESSION_CLOSING;
     session->pending = 0;
     if (session->job)
@@ -270,19 +276,36 @@ static void close_request(struct job *job)
         close_begin(session, job);
 }
 
+/* A grant for a session that is being closed is answered by nobody, for nobody waits. */
+static void grant_request(struct job *job)
+{
+    job->session = d.slots[job->index];
+    if (job->session)
+        grant_take(job);
+    else
+        job_free(job);
+}
+
 static void job_returned(struct job *job)
 {
     struct session *session = job->session;
 
     if (parked_returned(job))
         return;
-    if (job->kind == &job_open) {
+    if (partition_returned(job)) {
+        grants_poll();
+    } else if (job->kind == &job_open_place) {
+        grant_take(job);
+    } else if (job->kind == &job_grant) {
+        grant_request(job);
+    } else if (job->kind == &job_open) {
         open_end(job);
     } else if (job->kind == &job_close && !session) {
         close_request(job);
     } else if (job->kind->flags & JOB_CHORE && !session) {
         chore_take(job);
     } else if (job->kind == &job_unload_all) {
+        grant_drop(session);
         free(session);
         job_free(job);
     } else {
@@ -290,7 +313,7 @@ static void job_returned(struct job *job)
             job->kind->install(job);
         if (job->status == GS_OK && job->kind->then) {
             job->kind = job->kind->then;
-            job_route(job);
+            dispatch_route(job);
             return;
         }
         session->paused = false;
@@ -435,6 +458,18 @@ bool sessions_idle(void)
             return false;
     }
     return true;
+}
+
+void sessions_leave_partition(struct partition *partition)
+{
+    for (uint32_t i = 0; i < d.slots_used; i++) {
+        struct session *session = d.slots[i];
+        if (!session || session->paused)
+            continue;
+        for (uint32_t n = 0; n < SEG_STREAMS; n++)
+            launcher_leave(session->streams[n].launcher, partition);
+        graphs_leave(session, partition);
+    }
 }
 
 /* Asks some busy streams: finds a lost context even when no call is made, and forgets finished

@@ -8,22 +8,43 @@
  * A graph keeps device addresses, host blocks and kernels. Something of that may be freed later, so
  * the worker keeps the records too, and checks them again before a launch if anything was freed
  * since.
+ *
+ * A kernel's node runs in the partition that was current when it was added, so there is a variant
+ * for each of the last few partitions (and priorities) that the session's launches had. A new one
+ * is made by a chore; the stream waits for it, no other does.
  */
 #include "worker/graph.h"
 
 #include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/ring.h"
 #include "worker/host.h"
-#include "worker/job.h"
+#include "worker/partition.h"
 
 #define GRAPH_BYTES_MAX (UINT64_C(64) << 20)
 
-struct session_graph {
+#define VARIANTS        3u
+#define STREAM_PRIORITY INT_MAX /* that of the stream it is launched in */
+
+/* The graph for one place. */
+struct variant {
+    CUgraphExec exec; /* NULL: none */
     CUgraph graph;
-    CUgraphExec exec;
+    struct partition *partition; /* NULL: the whole device */
+    int priority;
+    uint64_t used; /* graph->clock at its last launch */
+};
+
+struct session_graph {
+    struct variant variants[VARIANTS];
+    uint64_t clock;
+    bool making;       /* a chore makes a variant */
+    gs_status trouble; /* why the last one could not be made */
+    char text[192];
     unsigned char *records;
     uint64_t bytes;
     uint64_t checked_generation; /* session->table_generation when the records were last checked */
@@ -46,8 +67,8 @@ static record_fault step_check(const struct session *session, unsigned char *rec
 
     step->is_launch = header->op == REC_LAUNCH;
     if (step->is_launch && size >= sizeof(struct rec_launch)) {
-        if (((const struct rec_launch *)(const void *)record)->report)
-            return "a launch with a report in a graph";
+        if (((const struct rec_launch *)(const void *)record)->report || header->flags)
+            return "a launch with a report or a quality of service of its own in a graph";
         return record_check_launch(session, record, size, &step->launch);
     }
     if (header->op == REC_COPY && size == sizeof(struct rec_copy))
@@ -85,17 +106,30 @@ static CUDA_MEMCPY3D memcpy_params(const struct transfer *t)
     };
 }
 
-static CUresult node_add(CUgraph graph, const struct step *step, const CUgraphNode *last,
-                         CUgraphNode *node)
+static CUresult kernel_add(const struct variant *variant, const struct step *step,
+                           const CUgraphNode *last, CUgraphNode *node)
 {
+    void *pointers[REQ_PARAMS_MAX];
+    CUDA_KERNEL_NODE_PARAMS params;
+
+    launch_params(&step->launch, pointers, &params);
+    partition_enter(variant->partition);
+    CUresult result =
+        DRV(cuGraphAddKernelNode_v2, node, variant->graph, last, last ? 1 : 0, &params);
+    partition_enter(NULL);
+    if (result || variant->priority == STREAM_PRIORITY)
+        return result;
+    return node_prioritize(*node, variant->priority);
+}
+
+static CUresult node_add(const struct variant *variant, const struct step *step,
+                         const CUgraphNode *last, CUgraphNode *node)
+{
+    CUgraph graph = variant->graph;
     size_t dependencies = last ? 1 : 0;
 
-    if (step->is_launch) {
-        void *pointers[REQ_PARAMS_MAX];
-        CUDA_KERNEL_NODE_PARAMS params;
-        launch_params(&step->launch, pointers, &params);
-        return DRV(cuGraphAddKernelNode_v2, node, graph, last, dependencies, &params);
-    }
+    if (step->is_launch)
+        return kernel_add(variant, step, last, node);
     if (step->transfer.kind == TRANSFER_SET) {
         const CUDA_MEMSET_NODE_PARAMS params = {.dst = step->transfer.dst,
                                                 .value = step->transfer.value,
@@ -108,7 +142,8 @@ static CUresult node_add(CUgraph graph, const struct step *step, const CUgraphNo
     return DRV(cuGraphAddMemcpyNode, node, graph, last, dependencies, &params, worker.context);
 }
 
-static gs_status build(struct job *job, struct session_graph *graph)
+static gs_status nodes_add(struct job *job, const struct session_graph *graph,
+                           const struct variant *variant)
 {
     CUgraphNode last = NULL, node;
     CUresult result;
@@ -121,23 +156,56 @@ static gs_status build(struct job *job, struct session_graph *graph)
         if (fault)
             return job_fail(job, GS_ERR_INVALID_VALUE, "%s at byte %" PRIu64 " of a graph", fault,
                             offset);
-        if ((result = node_add(graph->graph, &step, last ? &last : NULL, &node)))
+        if ((result = node_add(variant, &step, last ? &last : NULL, &node)))
             return job_fail_driver(job, result);
         last = node;
         offset += size;
     }
-    result = DRV(cuGraphInstantiateWithFlags, &graph->exec, graph->graph, 0);
-    return result ? job_fail_driver(job, result) : GS_OK;
+    return GS_OK;
+}
+
+static void variant_clear(struct variant *variant)
+{
+    if (variant->exec)
+        DRV_MUST(cuGraphExecDestroy, variant->exec);
+    if (variant->graph)
+        DRV_MUST(cuGraphDestroy, variant->graph);
+    if (variant->graph && variant->partition)
+        /* release: the graph is gone; pairs with the look before the partition is destroyed */
+        atomic_fetch_sub_explicit(&variant->partition->graphs, 1, memory_order_release);
+    *variant = (struct variant){0};
+}
+
+/* partition: held by the job. Service thread. */
+static gs_status variant_make(struct job *job, const struct session_graph *graph,
+                              struct partition *partition, int priority, struct variant *variant)
+{
+    CUresult result = DRV(cuGraphCreate, &variant->graph, 0);
+
+    if (result)
+        return job_fail_driver(job, result);
+    variant->partition = partition;
+    variant->priority = priority;
+    if (partition)
+        atomic_fetch_add_explicit(&partition->graphs, 1, memory_order_relaxed);
+    if (nodes_add(job, graph, variant) == GS_OK) {
+        result =
+            DRV(cuGraphInstantiateWithFlags, &variant->exec, variant->graph,
+                priority == STREAM_PRIORITY ? 0 : CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY);
+        if (result)
+            job_fail_driver(job, result);
+    }
+    if (job->status != GS_OK)
+        variant_clear(variant);
+    return job->status;
 }
 
 static void graph_free(struct session_graph *graph)
 {
     if (!graph)
         return;
-    if (graph->exec)
-        DRV_MUST(cuGraphExecDestroy, graph->exec);
-    if (graph->graph)
-        DRV_MUST(cuGraphDestroy, graph->graph);
+    for (uint32_t i = 0; i < VARIANTS; i++)
+        variant_clear(&graph->variants[i]);
     free(graph->records);
     free(graph);
 }
@@ -163,15 +231,18 @@ static void create_prepare(struct job *job)
     }
     for (job->index = 0; job->index < SEG_GRAPHS && session->graphs[job->index];)
         job->index++;
-    if (job->index == SEG_GRAPHS)
+    if (job->index == SEG_GRAPHS) {
         job_fail(job, GS_ERR_LIMIT, "the session has %u graphs, the limit", SEG_GRAPHS);
+        return;
+    }
+    job->partition = session->grant.partition;
+    partition_hold(job->partition);
 }
 
 static void create_work(struct job *job)
 {
     const struct host_block *block = host_find(job->session, job->arg[0]);
     struct session_graph *graph = calloc(1, sizeof(*graph));
-    CUresult result;
 
     if (graph)
         graph->records = malloc(job->arg[1] ? job->arg[1] : 1);
@@ -184,12 +255,7 @@ static void create_work(struct job *job)
     graph->bytes = job->arg[1];
     graph->checked_generation = job->session->table_generation;
     graph->made_serial = job->session->serial;
-    if ((result = DRV(cuGraphCreate, &graph->graph, 0))) {
-        job_fail_driver(job, result);
-        graph_free(graph);
-        return;
-    }
-    if (build(job, graph) != GS_OK) {
+    if (variant_make(job, graph, job->partition, STREAM_PRIORITY, &graph->variants[0]) != GS_OK) {
         graph_free(graph);
         return;
     }
@@ -222,6 +288,91 @@ const struct job_kind job_graph_create = {"graph_create", JOB_PATIENT,    create
                                           create_work,    create_install, NULL};
 const struct job_kind job_graph_destroy = {"graph_destroy", JOB_QUIESCE, destroy_prepare,
                                            destroy_work,    NULL,        NULL};
+
+/* ---- Variants -------------------------------------------------------------------------------- */
+
+static struct session_graph *graph_find(const struct session *session, uint64_t number)
+{
+    return session->graphs && number < SEG_GRAPHS ? session->graphs[number] : NULL;
+}
+
+/* arg[1]: the graph's number; arg[2]: the priority of its kernels. */
+static void variant_prepare(struct job *job)
+{
+    job->object = graph_find(job->session, job->arg[1]);
+    if (!job->object) {
+        job_fail(job, GS_ERR_INVALID_HANDLE, "graph %" PRIu64 " is gone", job->arg[1]);
+        return;
+    }
+    job->partition = job->session->grant.partition;
+    partition_hold(job->partition);
+}
+
+/* What goes wrong is for the stream that waits: the job itself succeeds. */
+static void variant_work(struct job *job)
+{
+    struct session_graph *graph = job->object;
+    struct variant *made = calloc(1, sizeof(*made));
+
+    if (!made)
+        job_fail(job, GS_ERR_NO_MEMORY, "no memory for a graph");
+    else
+        variant_make(job, graph, job->partition, (int)job->arg[2], made);
+    job->made = made;
+    job->ret[0] = (uint64_t)job->status;
+    job->status = GS_OK;
+}
+
+static void variant_install(struct job *job)
+{
+    struct session_graph *graph = job->object;
+    struct variant *oldest = &graph->variants[0], *made = job->made;
+
+    graph->making = false;
+    graph->trouble = (gs_status)job->ret[0];
+    snprintf(graph->text, sizeof(graph->text), "%.190s", job->message);
+    if (graph->trouble != GS_OK) {
+        free(made);
+        return;
+    }
+    for (uint32_t i = 1; i < VARIANTS; i++) {
+        if (graph->variants[i].used < oldest->used)
+            oldest = &graph->variants[i];
+    }
+    variant_clear(oldest);
+    *oldest = *made;
+    free(made);
+}
+
+static const struct job_kind job_variant = {
+    "graph_variant", JOB_PATIENT | JOB_CHORE, variant_prepare, variant_work, variant_install, NULL};
+
+/* Without memory for the chore it is tried again at the next turn. */
+static void variant_begin(const struct session *session, struct session_graph *graph,
+                          uint32_t number, int priority)
+{
+    struct job *job = job_new(NULL, &job_variant);
+
+    if (!job)
+        return;
+    job->index = session->slot;
+    job->arg[0] = session->id;
+    job->arg[1] = number;
+    job->arg[2] = (uint64_t)(int64_t)priority;
+    graph->making = true;
+    dispatch_push(job);
+}
+
+void graphs_leave(struct session *session, const struct partition *partition)
+{
+    for (uint32_t i = 0; session->graphs && i < SEG_GRAPHS; i++) {
+        struct session_graph *graph = session->graphs[i];
+        for (uint32_t n = 0; graph && n < VARIANTS; n++) {
+            if (graph->variants[n].partition == partition)
+                variant_clear(&graph->variants[n]);
+        }
+    }
+}
 
 void graphs_close(struct session *session)
 {
@@ -259,17 +410,43 @@ static record_fault check_again(const struct session *session, struct session_gr
     return NULL;
 }
 
-record_fault graph_launch(struct session *session, uint32_t index, uint32_t number,
-                          CUresult *result)
+static struct variant *variant_find(struct session_graph *graph, const struct partition *partition,
+                                    int priority)
 {
-    struct session_graph *graph =
-        session->graphs && number < SEG_GRAPHS ? session->graphs[number] : NULL;
+    for (uint32_t i = 0; i < VARIANTS; i++) {
+        struct variant *variant = &graph->variants[i];
+        if (variant->exec && variant->partition == partition && variant->priority == priority)
+            return variant;
+    }
+    return NULL;
+}
 
-    if (!graph)
-        return "a graph that does not exist";
-    record_fault fault =
-        graph->checked_generation != session->table_generation ? check_again(session, graph) : NULL;
-    if (!fault)
-        *result = DRV(cuGraphLaunch, graph->exec, session->streams[index].cu);
-    return fault;
+enum graph_outcome graph_launch(struct session *session, uint32_t index, uint32_t number,
+                                CUresult *result, gs_status *status, const char **text)
+{
+    const struct stream *stream = &session->streams[index];
+    int priority = stream->priority == stream->cu_priority ? STREAM_PRIORITY : stream->priority;
+    struct session_graph *graph = graph_find(session, number);
+
+    *text = "a graph that does not exist";
+    if (graph && graph->checked_generation == session->table_generation)
+        *text = NULL;
+    else if (graph)
+        *text = check_again(session, graph);
+    if (*text)
+        return GRAPH_INVALID;
+    struct variant *variant = variant_find(graph, session->grant.partition, priority);
+    if (variant) {
+        variant->used = ++graph->clock;
+        *result = DRV(cuGraphLaunch, variant->exec, stream->cu);
+        return GRAPH_LAUNCHED;
+    }
+    if (graph->trouble != GS_OK) {
+        *status = graph->trouble;
+        *text = graph->text;
+        return GRAPH_FAILED;
+    }
+    if (!graph->making)
+        variant_begin(session, graph, number, priority);
+    return GRAPH_WAITS;
 }

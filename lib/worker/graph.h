@@ -4,10 +4,18 @@
 
 #include "worker/record.h"
 
-/* Launches graph `number` into stream `index`. The fault, if there is one, is the record's; else
- * *result is the driver's. Dispatcher. */
-record_fault graph_launch(struct session *session, uint32_t index, uint32_t number,
-                          CUresult *result);
+enum graph_outcome {
+    GRAPH_LAUNCHED,
+    GRAPH_WAITS,   /* it is being made anew for where the session's launches run now: ask again */
+    GRAPH_INVALID, /* the record, or what it names: *text */
+    GRAPH_FAILED   /* it could not be made anew: *status, *text */
+};
+
+/* Launches graph `number` into stream `index`; the driver's answer is *result. Dispatcher. */
+enum graph_outcome graph_launch(struct session *session, uint32_t index, uint32_t number,
+                                CUresult *result, gs_status *status, const char **text);
+/* Destroys what recorded graphs have in a partition. Dispatcher. */
+void graphs_leave(struct session *session, const struct partition *partition);
 /* Destroys all graphs of a session. Service thread, session quiet. */
 void graphs_close(struct session *session);
 

@@ -8,6 +8,7 @@
 #include "worker/worker.h"
 
 struct job;
+struct partition;
 
 enum job_flags {
     JOB_QUICK = 0,
@@ -23,7 +24,11 @@ enum job_flags {
     /* The session's tenant did not ask for it and gets no answer: made without a session, for that
      * in slot `index` with the id arg[0]; it waits for the session's turn, and is dropped if the
      * session has gone. */
-    JOB_CHORE = 8
+    JOB_CHORE = 8,
+    /* With JOB_QUIET: launches wait for it, so new work is held back for it at once. */
+    JOB_PROMPT = 16,
+    /* With JOB_QUIET: nobody waits for it. */
+    JOB_UNHURRIED = 32
 };
 
 /* Each step sets job->status and, on failure, job->message. prepare and install run on the
@@ -50,6 +55,7 @@ struct job {
 
     /* what prepare or work found or made */
     void *object;
+    void *made;
     uint32_t index;
 
     /* the reply */
@@ -58,8 +64,11 @@ struct job {
     char message[sizeof(((struct seg_request *)0)->message)];
     struct req_kernel *kernel; /* the payload; owned */
 
-    struct link_open open; /* kind job_open */
-    uint64_t parked_ns;    /* dispatcher: since when it waits for the device */
+    struct link_open open;       /* kind job_open */
+    struct link_grant grant;     /* kinds job_open and job_grant */
+    struct partition *partition; /* what the grant waits for; held */
+    struct partition *doomed;    /* partitions to destroy on the way (partition.c) */
+    uint64_t parked_ns;          /* dispatcher: since when it waits for the device */
 };
 
 /* Notes a failure. Returns status, for `return job_fail(...)`. */
@@ -73,6 +82,7 @@ void job_free(struct job *job);
 
 /* ---- The kinds, by room ---------------------------------------------------------------------- */
 extern const struct job_kind job_open, job_close, job_unload_all;    /* session.c */
+extern const struct job_kind job_grant, job_open_place;              /* grant.c */
 extern const struct job_kind job_malloc, job_mem_free, job_mem_info; /* memory.c */
 extern const struct job_kind job_mem_export, job_mem_import;         /* share.c */
 extern const struct job_kind job_mem_revoke, job_unshare;            /* share.c */
@@ -98,6 +108,8 @@ CUstream service_stream(void);
  * lock-free. */
 void dispatch_push(struct job *job);
 bool dispatch_start(void);
+/* Sends a job to the service threads, or lets it wait for the device first. Dispatcher. */
+void dispatch_route(struct job *job);
 /* Do several tenants wait for the dispatcher at this moment? Dispatcher. */
 bool dispatch_crowded(void);
 /* Has the device finished all that the open sessions have issued? The words are asked first, which

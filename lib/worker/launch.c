@@ -11,13 +11,19 @@
  *   - one graph launched into two streams serialises them: they are kept per stream;
  *   - making a graph costs some 25 us: a kernel earns its graphs by its third launch;
  *   - a graph takes up to 110 KiB of GPU memory: few kinds, and the least recently used go;
- *   - setting a node's parameters costs 0.16 us: not done where they are what they were.
- * A run of launches of one kernel is cut into chains of 8 and singles.
+ *   - setting a node's parameters costs 0.16 us: not done where they are what they were;
+ *   - a node runs on the SMs of the context that was current when it was added, whichever stream
+ *     its graph is launched in, and is set with that context current only. So a stream's order
+ *     holds when its launches move between partitions, and graphs are kept per partition.
+ * A run of launches of one kernel is cut into chains of 8 and singles. A launch in a partition goes
+ * by a graph from the first one on, one with a priority of its own too once there is a graph.
  */
 #include "worker/launch.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#include "worker/partition.h"
 
 #define CHAIN_LONGEST 8u
 #define SHAPES        64u /* kernel shapes that a stream remembers */
@@ -52,6 +58,8 @@ struct shape {
     uint64_t serial;             /* the kernel's: its memory may be another kernel's by now */
     uint32_t grid[3], block[3];
     uint32_t dynamic_smem;
+    int priority;
+    struct partition *partition;
     uint32_t launches;    /* up to GRAPH_AFTER */
     uint64_t used;        /* launcher->clock at its last use */
     struct chain *chains; /* KINDS of them, or NULL */
@@ -142,9 +150,31 @@ static CUDA_KERNEL_NODE_PARAMS done_params(void **pointers)
 
 /* ---- Making graphs --------------------------------------------------------------------------- */
 
-static CUresult chain_make(struct chain *chain, int kind, const struct launch *launch,
-                           CUdeviceptr completion)
+/* Where the kernels of a graph run is decided by the context that is current while they are added.
+ */
+void partition_enter(const struct partition *partition)
 {
+    static _Thread_local CUcontext current; /* NULL: the primary one */
+    CUcontext wanted = partition ? partition->context : NULL;
+
+    if (current == wanted)
+        return;
+    DRV_MUST(cuCtxSetCurrent, wanted ? wanted : worker.context);
+    current = wanted;
+}
+
+CUresult node_prioritize(CUgraphNode node, int priority)
+{
+    const CUlaunchAttributeValue value = {.priority = priority};
+
+    return DRV(cuGraphKernelNodeSetAttribute, node, CU_LAUNCH_ATTRIBUTE_PRIORITY, &value);
+}
+
+/* stream_priority: of the CUDA stream; nodes have it unless they are given another. */
+static CUresult chain_make(struct chain *chain, int kind, const struct launch *launch,
+                           CUdeviceptr completion, int stream_priority)
+{
+    bool own_priority = launch->priority != stream_priority;
     void *pointers[REQ_PARAMS_MAX];
     CUDA_KERNEL_NODE_PARAMS params;
     CUstreamBatchMemOpParams operation;
@@ -160,13 +190,17 @@ static CUresult chain_make(struct chain *chain, int kind, const struct launch *l
         return result;
     }
     launch_params(launch, pointers, &params);
+    partition_enter(launch->partition);
     for (uint32_t i = 0; i < kinds[kind].length && !result; i++) {
         memcpy(chain->params + i * param_bytes, launch->params, param_bytes);
         result = DRV(cuGraphAddKernelNode_v2, &chain->node[i], chain->graph, last, last ? 1 : 0,
                      &params);
+        if (!result && own_priority)
+            result = node_prioritize(chain->node[i], launch->priority);
         last = &chain->node[i];
     }
     if (!result && kinds[kind].ending == ENDS_BY_WRITE) {
+        partition_enter(NULL);
         CUDA_BATCH_MEM_OP_NODE_PARAMS write = completion_node(completion, 0, &operation);
         result = DRV(cuGraphAddBatchMemOpNode, &chain->end, chain->graph, last, 1, &write);
     } else if (!result && kinds[kind].ending == ENDS_BY_KERNEL) {
@@ -175,11 +209,14 @@ static CUresult chain_make(struct chain *chain, int kind, const struct launch *l
         const CUDA_KERNEL_NODE_PARAMS end = done_params(end_pointers);
         result = DRV(cuGraphAddKernelNode_v2, &chain->end, chain->graph, last, 1, &end);
     }
+    partition_enter(NULL);
     if (!result)
-        result = DRV(cuGraphInstantiateWithFlags, &chain->exec, chain->graph, 0);
+        result = DRV(cuGraphInstantiateWithFlags, &chain->exec, chain->graph,
+                     own_priority ? CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY : 0);
     if (result) {
         DRV_MUST(cuGraphDestroy, chain->graph);
         free(chain->params);
+        *chain = (struct chain){0};
     }
     return result;
 }
@@ -196,6 +233,7 @@ static CUresult chain_set(struct chain *chain, uint32_t length, const struct lau
         if (!memcmp(set, launches[i].params, param_bytes))
             continue;
         launch_params(&launches[i], pointers, &params);
+        partition_enter(launches->partition);
         CUresult result =
             DRV(cuGraphExecKernelNodeSetParams_v2, chain->exec, chain->node[i], &params);
         if (result)
@@ -211,17 +249,18 @@ static CUresult chain_launch(struct chain *chain, int kind, const struct launch 
     uint64_t position = launches[kinds[kind].length - 1].end;
     CUresult result = chain_set(chain, kinds[kind].length, launches);
 
-    if (result)
-        return result;
-    if (kinds[kind].ending == ENDS_BY_WRITE) {
+    if (!result && kinds[kind].ending == ENDS_BY_WRITE) {
         CUstreamBatchMemOpParams operation;
+        partition_enter(NULL);
         CUDA_BATCH_MEM_OP_NODE_PARAMS write = completion_node(completion, position, &operation);
         result = DRV(cuGraphExecBatchMemOpNodeSetParams, chain->exec, chain->end, &write);
-    } else if (kinds[kind].ending == ENDS_BY_KERNEL) {
+    } else if (!result && kinds[kind].ending == ENDS_BY_KERNEL) {
         void *end_pointers[] = {&completion, &position};
         const CUDA_KERNEL_NODE_PARAMS end = done_params(end_pointers);
+        partition_enter(launches->partition);
         result = DRV(cuGraphExecKernelNodeSetParams_v2, chain->exec, chain->end, &end);
     }
+    partition_enter(NULL);
     return result ? result : DRV(cuGraphLaunch, chain->exec, stream);
 }
 
@@ -232,7 +271,8 @@ static bool shape_is(const struct shape *shape, const struct launch *launch)
     return shape->kernel == launch->kernel && shape->serial == launch->kernel->serial &&
            !memcmp(shape->grid, launch->grid, sizeof(shape->grid)) &&
            !memcmp(shape->block, launch->block, sizeof(shape->block)) &&
-           shape->dynamic_smem == launch->dynamic_smem;
+           shape->dynamic_smem == launch->dynamic_smem && shape->partition == launch->partition &&
+           shape->priority == launch->priority;
 }
 
 static void shape_clear(struct shape *shape)
@@ -245,6 +285,9 @@ static void shape_clear(struct shape *shape)
         free(shape->chains[kind].params);
     }
     free(shape->chains);
+    if (shape->partition)
+        /* release: the graphs are gone; pairs with the look before it is destroyed */
+        atomic_fetch_sub_explicit(&shape->partition->graphs, 1, memory_order_release);
     *shape = (struct shape){0};
 }
 
@@ -270,6 +313,10 @@ static struct shape *shape_of(struct launcher *launcher, const struct launch *la
     memcpy(shape->grid, launch->grid, sizeof(shape->grid));
     memcpy(shape->block, launch->block, sizeof(shape->block));
     shape->dynamic_smem = launch->dynamic_smem;
+    shape->priority = launch->priority;
+    shape->partition = launch->partition;
+    if (shape->partition)
+        atomic_fetch_add_explicit(&shape->partition->graphs, 1, memory_order_relaxed);
     launcher->last = oldest;
     return shape;
 }
@@ -283,7 +330,7 @@ static struct chain *chains_of(struct stream *stream, const struct launch *launc
         return NULL;
     struct shape *shape = shape_of(stream->launcher, launch);
     shape->used = ++stream->launcher->clock;
-    if (shape->launches < GRAPH_AFTER) {
+    if (!shape->partition && shape->launches < GRAPH_AFTER) {
         shape->launches++;
         return NULL;
     }
@@ -296,19 +343,55 @@ static bool same_shape(const struct launch *a, const struct launch *b)
 {
     return a->kernel == b->kernel && a->dynamic_smem == b->dynamic_smem &&
            !memcmp(a->grid, b->grid, sizeof(a->grid)) &&
-           !memcmp(a->block, b->block, sizeof(a->block));
+           !memcmp(a->block, b->block, sizeof(a->block)) && a->partition == b->partition &&
+           a->priority == b->priority;
 }
 
 /* ---- Issuing --------------------------------------------------------------------------------- */
 
-static CUresult launch_alone(const struct launch *launch, CUstream stream)
+static CUresult launch_into(const struct launch *launch, CUstream stream, int stream_priority)
 {
     void *pointers[REQ_PARAMS_MAX];
     CUDA_KERNEL_NODE_PARAMS p;
 
     launch_params(launch, pointers, &p);
-    return DRV(cuLaunchKernel, p.func, p.gridDimX, p.gridDimY, p.gridDimZ, p.blockDimX, p.blockDimY,
-               p.blockDimZ, p.sharedMemBytes, stream, p.kernelParams, NULL);
+    if (launch->priority == stream_priority)
+        return DRV(cuLaunchKernel, p.func, p.gridDimX, p.gridDimY, p.gridDimZ, p.blockDimX,
+                   p.blockDimY, p.blockDimZ, p.sharedMemBytes, stream, p.kernelParams, NULL);
+    CUlaunchAttribute priority = {.id = CU_LAUNCH_ATTRIBUTE_PRIORITY,
+                                  .value = {.priority = launch->priority}};
+    const CUlaunchConfig config = {.gridDimX = p.gridDimX,
+                                   .gridDimY = p.gridDimY,
+                                   .gridDimZ = p.gridDimZ,
+                                   .blockDimX = p.blockDimX,
+                                   .blockDimY = p.blockDimY,
+                                   .blockDimZ = p.blockDimZ,
+                                   .sharedMemBytes = p.sharedMemBytes,
+                                   .hStream = stream,
+                                   .attrs = &priority,
+                                   .numAttrs = 1};
+    return DRV(cuLaunchKernelEx, &config, p.func, p.kernelParams, NULL);
+}
+
+/* In the partition's own stream, which waits for the tenant's and lets it wait. Tenants in the same
+ * partition wait for one another there; it is for want of device memory only. */
+static CUresult launch_aside(const struct launch *launch, CUstream stream)
+{
+    const struct partition *partition = launch->partition;
+    CUresult result;
+
+    if ((result = DRV(cuEventRecord, partition->before, stream)) ||
+        (result = DRV(cuStreamWaitEvent, partition->aside, partition->before, 0)) ||
+        (result = launch_into(launch, partition->aside, 0)) ||
+        (result = DRV(cuEventRecord, partition->after, partition->aside)))
+        return result;
+    return DRV(cuStreamWaitEvent, stream, partition->after, 0);
+}
+
+static CUresult launch_alone(const struct launch *launch, const struct stream *stream)
+{
+    return launch->partition ? launch_aside(launch, stream->cu)
+                             : launch_into(launch, stream->cu, stream->cu_priority);
 }
 
 /* The first of `run` launches of one shape go as one graph of this kind. A single one tells its
@@ -334,14 +417,15 @@ static CUresult issue_some(struct session *session, struct stream *stream,
     *issued = 1;
     *written = false;
     if (!chains)
-        return launch_alone(launches, stream->cu);
+        return launch_alone(launches, stream);
     int kind = kind_for(run, wanted);
     if (!chains[kind].exec) {
-        CUresult result = chain_make(&chains[kind], kind, launches, completion);
+        CUresult result =
+            chain_make(&chains[kind], kind, launches, completion, stream->cu_priority);
         if (driver_fatal(result))
             return result;
         if (result) /* tenants have filled the device's memory: a graph is only a faster way */
-            return launch_alone(launches, stream->cu);
+            return launch_alone(launches, stream);
     }
     *issued = kinds[kind].length;
     *written = kinds[kind].ending != ENDS_SILENT;
@@ -370,6 +454,14 @@ CUresult launch_issue(struct session *session, struct stream *stream, const stru
 }
 
 /* ---- The end --------------------------------------------------------------------------------- */
+
+void launcher_leave(struct launcher *launcher, const struct partition *partition)
+{
+    for (uint32_t i = 0; launcher && i < SHAPES; i++) {
+        if (launcher->shapes[i].partition == partition)
+            shape_clear(&launcher->shapes[i]);
+    }
+}
 
 void launcher_reset(struct launcher *launcher)
 {

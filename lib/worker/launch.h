@@ -4,14 +4,20 @@
 
 #include "worker/worker.h"
 
+struct partition;
+
 /* One kernel with checked arguments. params: kernel->param_bytes bytes, laid out as the kernel
  * wants them. */
 struct launch {
     const struct kernel *kernel;
     uint32_t grid[3], block[3];
     uint32_t dynamic_smem;
+    int priority;                /* CUDA's */
+    struct partition *partition; /* NULL: the whole device */
     unsigned char *params;
-    uint64_t end; /* ring position after its record */
+    uint64_t end;         /* ring position after its record */
+    uint64_t deadline_ns; /* of clock_ns(); 0: none */
+    uint32_t cls;         /* gs_class */
 };
 
 enum completion {
@@ -31,6 +37,10 @@ CUresult launch_init(void);
 /* Fills the driver's parameters of one launch; pointers: room for kernel->param_count. */
 void launch_params(const struct launch *launch, void **pointers, CUDA_KERNEL_NODE_PARAMS *params);
 
+/* Gives a graph's kernel a priority of its own; the graph is to be instantiated with
+ * CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY. Any thread. */
+CUresult node_prioritize(CUgraphNode node, int priority);
+
 /* Address of the stream's completion word, as the device sees it. */
 CUdeviceptr completion_address(const struct session *session, const struct stream *stream);
 /* Has the device write the stream's completion word after all that it was given. */
@@ -40,6 +50,13 @@ CUresult completion_write(struct session *session, struct stream *stream, uint64
 CUDA_BATCH_MEM_OP_NODE_PARAMS completion_node(CUdeviceptr address, uint64_t position,
                                               CUstreamBatchMemOpParams *operation);
 
+/* Makes the partition's context, or without one the primary context, the calling thread's, for
+ * adding kernels to graphs and setting them. Whoever calls it with a partition calls it without
+ * one before any other driver call. */
+void partition_enter(const struct partition *partition);
+
+/* Destroys the executable graphs in a partition. NULL is fine. */
+void launcher_leave(struct launcher *launcher, const struct partition *partition);
 /* Destroys the executable graphs. NULL is fine. Session quiet. */
 void launcher_reset(struct launcher *launcher);
 void launcher_free(struct launcher *launcher);

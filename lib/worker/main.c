@@ -12,6 +12,8 @@
 #include <unistd.h>
 
 #include "common/log.h"
+#include "worker/grant.h"
+#include "worker/groups.h"
 #include "worker/launch.h"
 #include "worker/session.h"
 
@@ -71,6 +73,7 @@ static CUresult context_open(int ordinal)
         return result;
     if ((result = launch_init()))
         return result;
+    groups_find();
     worker.info.priority_lowest = lowest;
     worker.info.priority_highest = highest;
     worker.granularity = granularity;
@@ -85,7 +88,7 @@ static struct job *closing[LINK_SLOTS_MAX];
 static void open_session(const struct link_message *message)
 {
     struct session *session = session_new(message->slot, &message->u.open);
-    struct job *job = session ? job_new(session, &job_open) : NULL;
+    struct job *job = session ? job_new(session, &job_open_place) : NULL;
 
     if (!closing[message->slot])
         closing[message->slot] = job_new(NULL, &job_close);
@@ -98,8 +101,32 @@ static void open_session(const struct link_message *message)
         link_send(&refusal, -1);
         return;
     }
+    job->index = message->slot;
     job->open = message->u.open;
-    service_push(job);
+    job->grant = message->u.open.grant;
+    if (grant_has_mask(&job->grant)) {
+        dispatch_push(job);
+    } else { /* nothing to wait for */
+        job->kind = &job_open;
+        service_push(job);
+    }
+}
+
+static void grant_session(const struct link_message *message)
+{
+    struct job *job = job_new(NULL, &job_grant);
+
+    if (!job) {
+        struct link_message refusal = {.op = LINK_GRANTED, .slot = message->slot};
+        refusal.u.granted.sequence = message->u.grant.sequence;
+        refusal.u.granted.status = GS_ERR_NO_MEMORY;
+        snprintf(refusal.text, sizeof(refusal.text), "the worker has no memory for a grant");
+        link_send(&refusal, -1);
+        return;
+    }
+    job->index = message->slot;
+    job->grant = message->u.grant;
+    dispatch_push(job);
 }
 
 static void close_session(const struct link_message *message)
@@ -135,6 +162,9 @@ static int link_loop(void)
             break;
         case LINK_CLOSE:
             close_session(&message);
+            break;
+        case LINK_GRANT:
+            grant_session(&message);
             break;
         case LINK_QUIT:
             return 0;

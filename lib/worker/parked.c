@@ -18,7 +18,7 @@
     3000000u /* new work is held back so long to make one; each further time twice */
 #define HOLD_LONGEST_NS 1000000000u
 #define HOLD_SHARE      4u /* between two holds the others have this many times the last one */
-#define QUIET_LIMIT_NS  10000000000u /* a tenant's job gives up */
+#define QUIET_LIMIT_NS  10000000000u /* a job that somebody waits for gives up */
 
 static struct {
     struct job *first;
@@ -53,9 +53,10 @@ static bool quiet_for(const struct job *job, uint64_t now)
         parked.hold_end = now + HOLD_FIRST_NS; /* nothing new until the job is under way */
         return true;
     }
-    if (now < job->parked_ns + PATIENCE_NS || now < parked.next_hold)
+    if (now < parked.next_hold ||
+        (!(job->kind->flags & JOB_PROMPT) && now < job->parked_ns + PATIENCE_NS))
         return false;
-    if (!job->session || !parked.hold_ns)
+    if (job->kind->flags & JOB_UNHURRIED || !parked.hold_ns)
         parked.hold_ns = HOLD_FIRST_NS;
     else if (parked.hold_ns < HOLD_LONGEST_NS)
         parked.hold_ns *= 2;
@@ -71,7 +72,7 @@ static bool may_start(struct job *job, uint64_t now)
             job_fail(job, GS_ERR_INTERRUPTED, "the session is being closed");
             return true;
         }
-        if (job->session && now > job->parked_ns + QUIET_LIMIT_NS) {
+        if (!(job->kind->flags & JOB_UNHURRIED) && now > job->parked_ns + QUIET_LIMIT_NS) {
             job_fail(job, GS_ERR_TIMEOUT,
                      "another tenant's kernel has run for over %llu s, and the driver cannot do "
                      "this beside it",
@@ -136,8 +137,8 @@ static void bury_work(struct job *job)
     graves_clear();
 }
 
-static const struct job_kind job_bury = {"bury", JOB_PATIENT | JOB_QUIET, NULL, bury_work, NULL,
-                                         NULL};
+static const struct job_kind job_bury = {
+    "bury", JOB_PATIENT | JOB_QUIET | JOB_UNHURRIED, NULL, bury_work, NULL, NULL};
 
 void graves_look(uint64_t now)
 {

@@ -15,6 +15,8 @@
 #include "worker/graph.h"
 #include "worker/host.h"
 #include "worker/job.h"
+#include "worker/override.h"
+#include "worker/partition.h"
 #include "worker/report.h"
 #include "worker/stream.h"
 
@@ -73,7 +75,7 @@ record_fault record_check_launch(const struct session *session, unsigned char *r
         return "a launch of a kernel that does not exist";
     if (r.param_bytes != kernel->param_bytes)
         return "a launch whose parameters have not the kernel's size";
-    if (r.h.flags & ~REC_LAUNCH_TIME)
+    if (r.h.flags & ~(REC_LAUNCH_TIME | REC_LAUNCH_QOS))
         return "a launch with flags of no known meaning";
     if (size != launch_record_size(r.h.flags, r.param_bytes))
         return "a launch of a wrong size";
@@ -96,6 +98,14 @@ record_fault record_check_launch(const struct session *session, unsigned char *r
     launch->dynamic_smem = r.dynamic_smem;
     launch->params = record + sizeof(r);
     return NULL;
+}
+
+void launch_place(const struct session *session, const struct stream *stream, struct launch *launch)
+{
+    launch->cls = stream->cls;
+    launch->priority = stream->priority;
+    launch->partition = session->grant.partition;
+    launch->deadline_ns = 0;
 }
 
 static bool device_range(const struct session *session, uint64_t address, uint64_t bytes)
@@ -218,6 +228,46 @@ static enum outcome after(struct session *session, uint32_t index, CUresult resu
     return ENDED;
 }
 
+/* What the launch says about itself. */
+static enum outcome launch_override(struct session *session, uint32_t index,
+                                    const unsigned char *record, const struct rec_launch *r,
+                                    struct launch *launch, uint64_t *deadline)
+{
+    struct wire_qos qos;
+    gs_status status;
+    const char *text;
+
+    memcpy(&qos, record + launch_record_qos(r->param_bytes), sizeof(qos));
+    record_fault fault = override_check(&qos);
+    if (!fault && qos.deadline_ns && !(r->h.flags & REC_LAUNCH_TIME))
+        fault = "a launch with a deadline and without the time of its submission";
+    if (fault)
+        return rejected(session, index, fault);
+    *deadline = qos.deadline_ns ? qos.deadline_ns : *deadline;
+    if (batch.count == 0) /* the partitions of launches that are gathered must stay */
+        partitions_keep();
+    switch (override_apply(session, &qos, launch, &status, &text)) {
+    case OVERRIDE_PLACED:
+        return TAKEN;
+    case OVERRIDE_WAITS:
+        return STALLED;
+    default:
+        session_fault(session, index, GS_FAULT_LAUNCH, status, launch->kernel->name, text);
+        return ENDED;
+    }
+}
+
+/* When the launch was submitted, as its tenant says: now where it does not, or says later. */
+static uint64_t launch_submitted(const unsigned char *record, const struct rec_launch *r)
+{
+    uint64_t now = clock_ns(), submitted = now;
+
+    if (r->h.flags & REC_LAUNCH_TIME)
+        memcpy(&submitted, record + launch_record_time(r->h.flags, r->param_bytes),
+               sizeof(submitted));
+    return submitted < now ? submitted : now;
+}
+
 static enum outcome take_launch(struct session *session, uint32_t index, unsigned char *record,
                                 uint32_t size)
 {
@@ -229,13 +279,21 @@ static enum outcome take_launch(struct session *session, uint32_t index, unsigne
         return rejected(session, index, fault);
     memcpy(&r, record, sizeof(r));
     launch->end = session->streams[index].head + size;
+    launch_place(session, &session->streams[index], launch);
+    uint64_t deadline = session->grant.link.deadline_ns;
+    if (r.h.flags & REC_LAUNCH_QOS) {
+        enum outcome outcome = launch_override(session, index, record, &r, launch, &deadline);
+        if (outcome != TAKEN)
+            return outcome;
+    }
+    if (deadline)
+        launch->deadline_ns = launch_submitted(record, &r) + deadline;
     if (!r.report) {
         batch.count++;
         return TAKEN;
     }
     struct launch alone = *launch;
-    uint64_t submitted;
-    memcpy(&submitted, record + launch_record_time(r.h.flags, r.param_bytes), sizeof(submitted));
+    uint64_t submitted = launch_submitted(record, &r);
     if (!batch_issue(session, index, COMPLETION_NONE))
         return ENDED;
     count(&session->stats->launches, 1);
@@ -307,6 +365,26 @@ static enum outcome take_wait(struct session *session, uint32_t index,
     return after(session, index, wait_for_stream(session, index, record->stream));
 }
 
+static enum outcome take_graph(struct session *session, uint32_t index,
+                               const struct rec_graph *record)
+{
+    CUresult result = CUDA_SUCCESS;
+    gs_status status;
+    const char *text;
+
+    switch (graph_launch(session, index, record->graph, &result, &status, &text)) {
+    case GRAPH_LAUNCHED:
+        return after(session, index, result);
+    case GRAPH_WAITS:
+        return STALLED;
+    case GRAPH_INVALID:
+        return rejected(session, index, text);
+    default:
+        session_fault(session, index, GS_FAULT_LAUNCH, status, "", text);
+        return ENDED;
+    }
+}
+
 /* One record that is the worker's own copy. Anything but a launch first issues what is gathered. */
 static enum outcome take(struct session *session, uint32_t index, unsigned char *record,
                          uint32_t size)
@@ -328,12 +406,8 @@ static enum outcome take(struct session *session, uint32_t index, unsigned char 
         return take_event(session, index, (const void *)record);
     case REC_WAIT:
         return take_wait(session, index, (const void *)record);
-    case REC_GRAPH: {
-        const struct rec_graph *graph = (const void *)record;
-        CUresult result = CUDA_SUCCESS;
-        record_fault fault = graph_launch(session, index, graph->graph, &result);
-        return fault ? rejected(session, index, fault) : after(session, index, result);
-    }
+    case REC_GRAPH:
+        return take_graph(session, index, (const void *)record);
     default:
         return rejected(session, index, "a record of no known kind");
     }

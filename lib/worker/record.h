@@ -11,6 +11,9 @@ typedef const char *record_fault;
  * params point into it. */
 record_fault record_check_launch(const struct session *session, unsigned char *record,
                                  uint32_t size, struct launch *launch);
+/* Where a session's launches of a stream run, unless they say otherwise. */
+void launch_place(const struct session *session, const struct stream *stream,
+                  struct launch *launch);
 
 /* A checked copy or memset, as the driver wants it. */
 struct transfer {

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "common/util.h"
-#include "worker/job.h"
+#include "worker/partition.h"
 
 static struct report *report_slot(struct session *session, uint32_t id)
 {
@@ -48,7 +48,10 @@ CUresult report_launch(struct session *session, uint32_t index, const struct lau
         return result;
     report->id = id;
     report->queued_ns = now > submitted ? now - submitted : 0;
-    report->priority = stream->priority;
+    report->priority = launch->priority;
+    report->partition = launch->partition ? launch->partition->id : 0;
+    report->sm_count = launch->partition ? launch->partition->sm_count : worker.info.sm_count;
+    report->deadline_ns = launch->deadline_ns;
     session->reports_open++;
     return CUDA_SUCCESS;
 }
@@ -62,8 +65,10 @@ static void publish(struct session *session, struct report *report)
     atomic_store_explicit(&out->id, 0, memory_order_relaxed);
     out->queued_ns = report->queued_ns;
     out->run_ns = (uint64_t)((double)milliseconds * 1e6);
-    out->sm_count = worker.info.sm_count;
+    out->sm_count = report->sm_count;
     out->priority = report->priority;
+    out->partition = report->partition;
+    out->late = report->deadline_ns && clock_ns() > report->deadline_ns;
     /* release: the figures, for the client that reads the id */
     atomic_store_explicit(&out->id, report->id, memory_order_release);
     report->id = 0;

@@ -35,7 +35,7 @@ struct session *session_new(uint32_t slot, const struct link_open *open)
     session->mem_limit = open->grant.mem_limit && open->grant.mem_limit < worker.info.memory_total
                              ? open->grant.mem_limit
                              : worker.info.memory_total;
-    session->default_priority = stream_priority(open->grant.cls, open->grant.priority);
+    session->grant.link = open->grant;
     space_init(&session->allocations, 0, UINT64_MAX);
     return session;
 }
@@ -107,7 +107,6 @@ static void open_work(struct job *job)
 
     if (segment_map(job) == GS_OK && completion_register(job) == GS_OK &&
         window_open(job) == GS_OK) {
-        session->streams[0].priority = session->default_priority;
         session->streams[0].open = true;
         return;
     }

@@ -23,8 +23,30 @@ int stream_priority(uint32_t cls, int64_t priority)
     return wanted < worker.info.priority_highest ? worker.info.priority_highest : (int)wanted;
 }
 
+uint32_t class_lower(uint32_t a, uint32_t b)
+{
+    if (a == GS_CLASS_BEST_EFFORT || b == GS_CLASS_BEST_EFFORT)
+        return GS_CLASS_BEST_EFFORT;
+    return a == GS_CLASS_NORMAL ? a : b;
+}
+
+void stream_grant(const struct session *session, struct stream *stream)
+{
+    const struct link_grant *grant = &session->grant.link;
+    int32_t priority = grant->priority;
+
+    stream->cls = grant->cls;
+    if (stream->own_qos) {
+        stream->cls = class_lower(stream->own_cls, grant->cls);
+        priority =
+            stream->own_priority < grant->priority_max ? stream->own_priority : grant->priority_max;
+    }
+    stream->priority = stream_priority(stream->cls, priority);
+}
+
 CUresult stream_make(struct stream *stream)
 {
+    stream->cu_priority = stream->priority;
     return DRV(cuStreamCreateWithPriority, &stream->cu, CU_STREAM_NON_BLOCKING, stream->priority);
 }
 
@@ -89,6 +111,11 @@ static void create_prepare(struct job *job)
 {
     struct session *session = job->session;
 
+    if (job->arg[1] > GS_CLASS_BEST_EFFORT || (int64_t)job->arg[0] != (int32_t)job->arg[0]) {
+        job_fail(job, GS_ERR_INVALID_VALUE, "class %" PRIu64 " or priority %" PRId64 " is none",
+                 job->arg[1], (int64_t)job->arg[0]);
+        return;
+    }
     for (job->index = 1; job->index < SEG_STREAMS && session->streams[job->index].open;)
         job->index++;
     if (job->index == SEG_STREAMS)
@@ -99,7 +126,10 @@ static void create_install(struct job *job)
 {
     struct stream *stream = &job->session->streams[job->index];
 
-    stream->priority = stream_priority((uint32_t)job->arg[1], (int64_t)job->arg[0]);
+    stream->own_qos = job->arg[2] != 0;
+    stream->own_priority = (int32_t)job->arg[0];
+    stream->own_cls = (uint32_t)job->arg[1];
+    stream_grant(job->session, stream);
     stream->open = true;
 }
 

@@ -21,6 +21,7 @@
 #include <stdint.h>
 
 #include "common/link.h"
+#include "common/sm_mask.h"
 #include "common/wire.h"
 #include "worker/driver.h"
 #include "worker/space.h"
@@ -28,6 +29,7 @@
 struct imports;
 struct job;
 struct launcher;
+struct partition;
 struct session_graph;
 
 struct kernel {
@@ -51,10 +53,15 @@ struct module {
 
 struct stream {
     bool open;
-    CUstream cu;               /* NULL: not used yet; it costs half a MiB of GPU memory */
-    uint64_t head;             /* records before it are consumed */
-    uint64_t signalled;        /* a completion write of this position has been issued */
-    int priority;              /* CUDA's: lower runs earlier */
+    CUstream cu;        /* NULL: not used yet; it costs half a MiB of GPU memory */
+    uint64_t head;      /* records before it are consumed */
+    uint64_t signalled; /* a completion write of this position has been issued */
+    int cu_priority;    /* of the CUDA stream, since it was made */
+    bool own_qos;       /* its tenant gave it a class and a priority: */
+    uint32_t own_cls;
+    int32_t own_priority; /* gs_qos's scale */
+    uint32_t cls;         /* what its launches have: its own or the session's, within the grant */
+    int priority;         /* CUDA's: lower runs earlier */
     struct launcher *launcher; /* executable graphs; NULL until the first launch */
 };
 
@@ -76,8 +83,27 @@ struct report {
     CUevent start, end;
     uint32_t id;
     uint64_t queued_ns;
+    uint64_t deadline_ns; /* of clock_ns(); 0: none */
     int priority;
+    uint32_t partition, sm_count;
 };
+
+/* What a session may use, see grant.c. */
+struct grant {
+    struct link_grant link;
+    struct partition *partition; /* held; NULL: the whole device */
+    struct sm_mask mask;         /* also of the whole device */
+    uint32_t sm_count;
+};
+
+/* Where launches with an affinity of their own went lately: the same one is found without a
+ * search. Worth nothing once a partition has gone since (partition_losses). */
+struct placed {
+    struct wire_qos qos; /* its affinity */
+    struct partition *partition;
+    uint64_t losses;
+};
+#define PLACED_KEPT 4u
 
 enum session_phase { SESSION_LIVE, SESSION_CLOSING };
 
@@ -92,11 +118,14 @@ struct session {
     struct seg_request *request;
     CUdeviceptr complete; /* seg_complete.position[0], as the device sees it */
     bool complete_registered;
-    int default_priority;
     struct link_stats *stats;
 
     /* The dispatcher's. */
     enum session_phase phase;
+    struct grant grant;
+    uint32_t grant_sequence;
+    struct placed placed[PLACED_KEPT];
+    uint32_t placed_next;
     bool hot;     /* polled; else its client must ring */
     bool faulted; /* takes no more records */
     bool paused;  /* a job waits for the device to finish the session's work */

@@ -1,0 +1,45 @@
+/*
+ * seg_grant.h - writing and reading a session's grant, which changes while it is read.
+ *
+ * One writer, the worker's dispatcher; readers in the tenant. The sequence is odd while the rest is
+ * being written. Word by word, for a race of plain accesses would be undefined.
+ */
+#ifndef GS_COMMON_SEG_GRANT_H
+#define GS_COMMON_SEG_GRANT_H
+
+#include <stdbool.h>
+
+#include "common/wire.h"
+
+#define SEG_GRANT_WORDS (sizeof(struct seg_grant) / sizeof(uint32_t))
+
+/* sequence: even, the writer's own count; the tenant could change the one in shared memory. */
+static inline void seg_grant_write(struct seg_grant *shared, const struct seg_grant *grant,
+                                   uint32_t sequence)
+{
+    _Atomic uint32_t *to = (_Atomic uint32_t *)shared;
+    const uint32_t *from = (const uint32_t *)(const void *)grant;
+
+    atomic_store_explicit(&to[0], sequence - 1, memory_order_relaxed);
+    /* release, each: who sees one of these words sees an odd or a later sequence after it */
+    for (uint32_t i = 1; i < SEG_GRANT_WORDS; i++)
+        atomic_store_explicit(&to[i], from[i], memory_order_release);
+    /* release: pairs with the reader's first load */
+    atomic_store_explicit(&to[0], sequence, memory_order_release);
+}
+
+/* false: it was being written. *grant is complete on true only. */
+static inline bool seg_grant_read(const struct seg_grant *shared, struct seg_grant *grant)
+{
+    const _Atomic uint32_t *from = (const _Atomic uint32_t *)(const void *)shared;
+    uint32_t *to = (uint32_t *)(void *)grant;
+    uint32_t sequence = atomic_load_explicit(&from[0], memory_order_acquire);
+
+    if (sequence % 2)
+        return false;
+    for (uint32_t i = 1; i < SEG_GRANT_WORDS; i++)
+        to[i] = atomic_load_explicit(&from[i], memory_order_acquire);
+    return atomic_load_explicit(&from[0], memory_order_relaxed) == sequence;
+}
+
+#endif

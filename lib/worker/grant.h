@@ -1,0 +1,25 @@
+/* grant.h - what a session may use; see grant.c. Dispatcher. */
+#ifndef GS_WORKER_GRANT_H
+#define GS_WORKER_GRANT_H
+
+#include "worker/partition.h"
+
+/* Is it of less than the whole device? Any thread. */
+bool grant_has_mask(const struct link_grant *grant);
+/* The session has it from its next launch on; takes over the caller's hold on the partition, which
+ * must be ready. */
+void grant_apply(struct session *session, const struct link_grant *grant,
+                 struct partition *partition);
+/* The session is gone. */
+void grant_drop(struct session *session);
+
+/* A new job_grant or job_open_place, whose session is set. It is given away. */
+void grant_take(struct job *job);
+/* A partition has been made, or not: goes on with the jobs that waited for it. */
+void grants_poll(void);
+/* LINK_GRANTED, with the job's status. Any thread. */
+void grant_answer(const struct job *job);
+/* Answers a grant that still waits: its session is being closed. */
+void grant_cancel(const struct session *session);
+
+#endif

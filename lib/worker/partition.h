@@ -1,0 +1,71 @@
+/*
+ * partition.h - sets of SMs that kernels can be kept on: green contexts, cached; see partition.c.
+ * Dispatcher, but where it says otherwise.
+ */
+#ifndef GS_WORKER_PARTITION_H
+#define GS_WORKER_PARTITION_H
+
+#include "common/sm_mask.h"
+#include "worker/job.h"
+
+#define PARTITIONS_MAX 64u
+
+enum partition_state { PARTITION_MAKING, PARTITION_READY, PARTITION_FAILED };
+
+struct partition {
+    struct sm_mask mask;
+    uint32_t id; /* for reports; 0 is the whole device, no number is used twice */
+    uint32_t sm_count;
+    enum partition_state state;
+    gs_status status; /* FAILED: why */
+    char text[192];
+    uint64_t failed_ns;
+    uint32_t holders; /* grants, and who waits for one */
+    uint64_t used;    /* when it was last asked for: a counter */
+
+    /* Graphs that have nodes bound to it; any thread. A partition without holders takes them down
+     * when it must go. */
+    _Atomic uint32_t graphs;
+
+    /* What the device has of it; set by its job. */
+    CUgreenCtx green;
+    CUcontext context;      /* must be current while a kernel's node is added or set */
+    CUstream aside;         /* for a launch that no graph could be made for, see launch.c */
+    CUevent before, after;  /* its order in the tenant's stream */
+    struct partition *next; /* of those to be destroyed */
+};
+
+/* The partition of these SMs: whole groups, not all of the device. If it is not there, its making
+ * begins (beside the rest, at a quiet moment), and its state says MAKING until then; a failed one
+ * stays for a moment, so that all who waited see it, and is tried again when asked for later. The
+ * result may be gone at the next turn of the dispatcher unless it is held. NULL: there are
+ * PARTITIONS_MAX, all in use, or no host memory; *status says which. */
+struct partition *partition_get(const struct sm_mask *mask, gs_status *status);
+/* Why there is none, for people. */
+const char *partition_trouble(gs_status status);
+
+static inline void partition_hold(struct partition *partition)
+{
+    if (partition)
+        partition->holders++;
+}
+void partition_release(struct partition *partition);
+
+/* It was used without being asked for. */
+void partition_use(struct partition *partition);
+/* What has been asked for since this call stays until the next one, also without being held: for
+ * launches between their record and their issue. */
+void partitions_keep(void);
+/* How many have gone: while this does not change, no pointer to a partition becomes stale. */
+uint64_t partition_losses(void);
+
+/* Is this the job of one of them? Then the partition has its new state, and the job is freed. */
+bool partition_returned(struct job *job);
+
+/* ---- What the dispatcher has for it ---------------------------------------------------------- */
+
+/* Destroys all graphs with nodes in it that belong to the dispatcher now (a session's are a service
+ * thread's while the session is paused). */
+void sessions_leave_partition(struct partition *partition);
+
+#endif
