@@ -227,7 +227,7 @@ struct exec_block {
     uint32_t shared_bytes;
     uint8_t *local; // lane after lane, local_bytes each
     uint32_t local_bytes;
-    uint64_t memory_bytes; // of the host, for frames
+    uint64_t memory_bytes; // of the host: see block_charge
     uint32_t next_warp;
     uint32_t running; // warps with live lanes
     uint32_t barriers_used;

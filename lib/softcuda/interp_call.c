@@ -6,8 +6,6 @@
 
 #include "softcuda/interp_path.h"
 
-enum { FRAME_MEMORY = 1 << 30 }; // of one block, on the host
-
 // ---- Frames
 
 struct frame *frame_new(struct warp *w, const struct code *code)
@@ -21,7 +19,7 @@ struct frame *frame_new(struct warp *w, const struct code *code)
         }
     }
     size_t bytes = ((size_t)code->frame_bytes + SLOT_ALIGN - 1) / SLOT_ALIGN * SLOT_ALIGN;
-    if (b->memory_bytes + bytes > FRAME_MEMORY)
+    if (!block_charge(b, bytes))
         return NULL;
     struct frame *f = malloc(sizeof *f);
     uint8_t *regs = aligned_alloc(SLOT_ALIGN, bytes);
@@ -31,7 +29,6 @@ struct frame *frame_new(struct warp *w, const struct code *code)
         return NULL;
     }
     memset(regs, 0, bytes); // what was there may be another tenant's
-    b->memory_bytes += bytes;
     *f = (struct frame){.code = code, .regs = regs, .bytes = bytes};
     return f;
 }

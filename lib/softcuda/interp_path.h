@@ -25,6 +25,10 @@ int warp_start(struct warp *w);
 void warp_abandon(struct warp *w);
 void warp_deinit(struct warp *w);
 
+// BYTES of the host for the state of B, given back when it is freed. False: it, or all blocks
+// together, have enough.
+bool block_charge(struct exec_block *b, size_t bytes);
+
 // ---- Frames (interp_call.c)
 
 struct frame *frame_new(struct warp *w, const struct code *code);

@@ -12,6 +12,12 @@ enum {
     STACK_SCALE = 4, // parameters lie in memory here that the hardware keeps in registers
 };
 
+// Registers and local memory on the host: of one block, of all. A kernel with tens of thousands of
+// registers is charged here for what it would take.
+#define BLOCK_MEMORY ((uint64_t)1 << 30)
+#define ALL_MEMORY   ((uint64_t)4 << 30)
+static _Atomic uint64_t all_memory; // a bound, so relaxed
+
 uint64_t clock_ns(void)
 {
     struct timespec t;
@@ -38,6 +44,17 @@ int warp_fault(struct warp *w, const struct insn *in, uint32_t mask, enum exec_f
 }
 
 // ---- The holder
+
+bool block_charge(struct exec_block *b, size_t bytes)
+{
+    uint64_t before = atomic_fetch_add_explicit(&all_memory, bytes, memory_order_relaxed);
+    if (before + bytes > ALL_MEMORY || b->memory_bytes + bytes > BLOCK_MEMORY) {
+        atomic_fetch_sub_explicit(&all_memory, bytes, memory_order_relaxed);
+        return false;
+    }
+    b->memory_bytes += bytes;
+    return true;
+}
 
 static uint32_t product(const uint32_t d[3])
 {
@@ -93,6 +110,10 @@ int exec_block_new(const struct exec_grid *grid, struct exec_block **out)
     b->nwarps = (b->nthreads + LANES - 1) / LANES;
     b->shared_bytes = b->layout->dynamic_shared + grid->dynamic_shared;
     b->local_bytes = (uint32_t)thread_local_bytes(grid, b->code, b->layout);
+    if (!block_charge(b, b->shared_bytes + (size_t)b->nwarps * LANES * b->local_bytes)) {
+        exec_block_free(b);
+        return -1;
+    }
     // cleared: what was there may be another tenant's
     b->shared = aligned_alloc(1024, (b->shared_bytes + 1024) / 1024 * 1024);
     b->local = calloc((size_t)b->nwarps * LANES + 1, b->local_bytes + 1u);
@@ -119,6 +140,7 @@ void exec_block_free(struct exec_block *b)
         warp_deinit(&b->warps[i]);
         free(b->warps[i].tid[0]);
     }
+    atomic_fetch_sub_explicit(&all_memory, b->memory_bytes, memory_order_relaxed);
     free(b->warps);
     free(b->shared);
     free(b->local);

@@ -230,6 +230,33 @@ static void thread_instructions_are_counted(void **state)
     rig_free(r);
 }
 
+/* 512 KiB of local memory for each of 1024 threads: a few such blocks, not any number. */
+static void the_states_of_all_blocks_together_are_bounded(void **state)
+{
+    enum { MANY = 64 };
+    struct rig *r = load(HEAD ".visible .entry k()\n{\n.local .b8 a[500000];\n.reg .b64 %x;\n"
+                              "mov.u64 %x, a;\nret;\n}\n");
+    struct exec_grid grid = {.kernel = exec_program_kernel(r->program, 0),
+                             .device = &r->device,
+                             .grid_dim = {1, 1, 1},
+                             .block_dim = {1024, 1, 1}};
+    struct exec_block *blocks[MANY];
+    unsigned made = 0, again = 0;
+
+    (void)state;
+    while (made < MANY && !exec_block_new(&grid, &blocks[made]))
+        made++;
+    assert_in_range(made, 1, MANY - 1);
+    for (unsigned i = 0; i < made; i++)
+        exec_block_free(blocks[i]);
+    while (again < made && !exec_block_new(&grid, &blocks[again]))
+        again++;
+    assert_int_equal(again, made);
+    for (unsigned i = 0; i < again; i++)
+        exec_block_free(blocks[i]);
+    rig_free(r);
+}
+
 static void an_endless_loop_stays_within_its_budget(void **state)
 {
     struct rig *r = load(KERNEL("LOOP:\nadd.u32 %r1, %r1, 1;\nbra LOOP;"));
@@ -362,6 +389,7 @@ int main(void)
         cmocka_unit_test(recursion_without_end_is_a_fault),
         cmocka_unit_test(calls_by_another_name_have_their_stack_and_shared_memory),
         cmocka_unit_test(thread_instructions_are_counted),
+        cmocka_unit_test(the_states_of_all_blocks_together_are_bounded),
         cmocka_unit_test(an_endless_loop_stays_within_its_budget),
         cmocka_unit_test(what_is_left_out_is_refused_by_name_and_line),
         cmocka_unit_test(exchanges_of_different_kinds_do_not_meet),
