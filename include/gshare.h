@@ -72,7 +72,7 @@ typedef enum gs_status {
     GS_ERR_INVALID_POINTER = 4,  /* device memory outside the session's allocations, or freed */
     GS_ERR_NO_MEMORY = 5,        /* host memory, or another resource of the host, ran out */
     GS_ERR_NO_DEVICE_MEMORY = 6, /* the device has not that much memory free */
-    GS_ERR_QUOTA = 7,            /* the session's own memory limit */
+    GS_ERR_QUOTA = 7,            /* the memory limit of the session, or of its user */
     GS_ERR_LIMIT = 8,            /* a count is at its maximum: tenants, streams, events ... */
     GS_ERR_NO_SERVER = 9,        /* no server of that instance name runs */
     GS_ERR_SERVER_LOST = 10,     /* the server ended; the session is gone */
@@ -186,7 +186,7 @@ typedef struct gs_attach_params {
     const char *name;     /* shown by `gsctl ps`; NULL: the program's name; 31 bytes count */
     int device;           /* the server's device, or GS_DEVICE_AUTO */
     gs_on_fault on_fault;
-    uint64_t mem_limit;  /* device memory the session may hold; 0: the server's limit */
+    uint64_t mem_limit;  /* device memory it may hold, 2 MiB or more; 0: the server's limit */
     unsigned timeout_ms; /* waiting for the server's answer; 0: 10,000 */
     const gs_qos *qos;   /* NULL: the server's default */
     const char
@@ -317,8 +317,9 @@ GS_API gs_status gs_malloc(gs_session session, size_t size, gs_devptr *ptr);
  * nothing.
  * GS_ERR_INVALID_POINTER: not the start of a live allocation. */
 GS_API gs_status gs_free(gs_session session, gs_devptr ptr);
-/* Bytes of device memory that this session may hold in all, and may still allocate. Either may be
- * NULL. Blocks for the server. */
+/* Bytes of device memory that this session may hold in all, and may still allocate: under its own
+ * limit, under that of its user's sessions together, and with what the device has left. Either may
+ * be NULL. Blocks for the server. */
 GS_API gs_status gs_mem_info(gs_session session, size_t *free_bytes, size_t *total_bytes);
 
 /* Sharing. A session lets others of the same server and device use an allocation of its own: it

@@ -9,8 +9,9 @@
 
 /* ---- Steps ----------------------------------------------------------------------------------- */
 
-gs_status chunk_place(struct job *job, struct chunk *chunk, uint64_t size)
+gs_status chunk_place(struct job *job, struct chunk *chunk)
 {
+    uint64_t size = physical_size(chunk->holder.memory);
     struct span *span = space_take(&job->session->window, size, worker.granularity);
 
     if (!span)
@@ -96,7 +97,7 @@ static CUresult chunk_back(const struct session *session, const struct chunk *ch
     return result;
 }
 
-struct chunk *chunk_new(struct job *job, uint64_t size)
+struct chunk *chunk_new(struct job *job, uint64_t asked)
 {
     struct session *session = job->session;
     struct chunk *chunk = calloc(1, sizeof(*chunk));
@@ -107,16 +108,16 @@ struct chunk *chunk_new(struct job *job, uint64_t size)
         return NULL;
     }
     chunk->import = CHUNK_OWN;
-    if (physical_new(job, size, &chunk->holder) != GS_OK)
+    if (physical_new(job, asked, &chunk->holder) != GS_OK)
         goto free_chunk;
-    if (chunk_place(job, chunk, size) != GS_OK)
+    if (chunk_place(job, chunk) != GS_OK)
         goto leave_memory;
     result = chunk_back(session, chunk);
     if (result) {
         job_fail_driver(job, result);
         goto displace;
     }
-    space_init(&chunk->blocks, chunk->address, size);
+    space_init(&chunk->blocks, chunk->address, chunk->size);
     return chunk;
 
 displace:

@@ -21,17 +21,17 @@ struct chunk {
     bool sunk; /* an import that was taken back: the session's sink is mapped there */
 };
 
-/* A chunk of zeroed memory of its own, `size` bytes, a multiple of the driver's granularity. NULL:
- * the job has failed. */
-struct chunk *chunk_new(struct job *job, uint64_t size);
+/* A chunk of zeroed memory of its own, for the `asked` bytes that a tenant named. NULL: the job has
+ * failed. */
+struct chunk *chunk_new(struct job *job, uint64_t asked);
 /* The chunk at an address of the window; NULL: none begins there. */
 struct chunk *chunk_at(struct session *session, uint64_t address);
 /* Frees a chunk and its place. */
 void chunk_free(struct session *session, struct chunk *chunk);
 
 /* Steps of making one, for what makes chunks of memory that is there already. */
-/* Takes a place for it. Else the job has failed. */
-gs_status chunk_place(struct job *job, struct chunk *chunk, uint64_t size);
+/* Takes a place for what it holds. Else the job has failed. */
+gs_status chunk_place(struct job *job, struct chunk *chunk);
 void chunk_displace(struct session *session, const struct chunk *chunk);
 /* Maps the memory that it holds and lets the device read and write it. */
 CUresult chunk_map(const struct chunk *chunk);

@@ -14,6 +14,7 @@
 
 #include "common/seg_grant.h"
 #include "common/sm_groups.h"
+#include "worker/memory.h"
 #include "worker/session.h"
 #include "worker/stream.h"
 
@@ -21,7 +22,7 @@ static struct job *waiting;
 
 /* ---- Applying -------------------------------------------------------------------------------- */
 
-static void grant_publish(struct session *session)
+static void grant_publish(struct session *session, uint64_t mem_limit)
 {
     const struct grant *grant = &session->grant;
     struct seg_grant words = {
@@ -34,7 +35,7 @@ static void grant_publish(struct session *session)
         .inflight_max = grant->link.inflight_max,
         .partition = grant->partition ? grant->partition->id : 0,
         .deadline_ns = grant->link.deadline_ns,
-        .mem_limit = grant->link.mem_limit,
+        .mem_limit = mem_limit,
     };
 
     memcpy(words.sm_mask, grant->mask.word, sizeof(words.sm_mask));
@@ -58,7 +59,7 @@ void grant_apply(struct session *session, const struct link_grant *link,
            sizeof(session->placed)); /* overrides were made to fit the old one */
     for (uint32_t i = 0; i < SEG_STREAMS; i++)
         stream_grant(session, &session->streams[i]);
-    grant_publish(session);
+    grant_publish(session, memory_limit_set(session, link->mem_limit, link->user_mem_limit));
 }
 
 void grant_drop(struct session *session)

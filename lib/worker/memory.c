@@ -12,6 +12,7 @@
 #include <inttypes.h>
 
 #include "worker/chunk.h"
+#include "worker/user.h"
 
 #define ALIGNMENT 256u /* what cuMemAlloc promises */
 
@@ -43,13 +44,14 @@ static CUresult zero(uint64_t address, uint64_t size)
     return result ? result : DRV(cuStreamSynchronize, service_stream());
 }
 
-static void small_alloc(struct job *job, uint64_t size)
+/* asked: the bytes that the tenant named, size: rounded up. */
+static void small_alloc(struct job *job, uint64_t asked, uint64_t size)
 {
     struct chunk *chunk = NULL;
     struct span *block = block_take(job->session, size, &chunk);
 
     if (!block) {
-        chunk = chunk_new(job, worker.granularity);
+        chunk = chunk_new(job, asked);
         if (!chunk)
             return;
         chunk->shared = true;
@@ -73,19 +75,19 @@ static void malloc_prepare(struct job *job)
 {
     if (job->arg[0] == 0)
         job_fail(job, GS_ERR_INVALID_VALUE, "an allocation of 0 bytes");
-    else if (job->arg[0] > job->session->mem_limit)
-        job_fail(job, GS_ERR_QUOTA, "%" PRIu64 " bytes wanted, the session may hold %" PRIu64,
-                 job->arg[0], job->session->mem_limit);
+    else if (job->arg[0] > worker.info.memory_total) /* and rounding up does not wrap */
+        job_fail(job, GS_ERR_QUOTA, "%" PRIu64 " bytes wanted, the session's limit is %" PRIu64,
+                 job->arg[0], memory_limits(job->session).session);
 }
 
 static void malloc_work(struct job *job)
 {
-    uint64_t size = round_up(job->arg[0], ALIGNMENT);
+    uint64_t asked = job->arg[0], size = round_up(asked, ALIGNMENT);
 
     if (size < worker.granularity / 2) {
-        small_alloc(job, size);
+        small_alloc(job, asked, size);
     } else {
-        struct chunk *chunk = chunk_new(job, round_up(size, worker.granularity));
+        struct chunk *chunk = chunk_new(job, asked);
         if (chunk)
             job->ret[0] = chunk->address;
     }
@@ -130,24 +132,60 @@ static void free_work(struct job *job)
     block_free(job->session, job->arg[0]);
 }
 
+static uint64_t left(uint64_t limit, uint64_t used)
+{
+    return used < limit ? limit - used : 0;
+}
+
 static void mem_info_work(struct job *job)
 {
+    const struct session *session = job->session;
+    const struct limits limits = memory_limits(session);
+    uint64_t total = limits.session, own = left(total, session->mem_used);
     size_t device_free = 0, device_total = 0;
     CUresult result = DRV(cuMemGetInfo_v2, &device_free, &device_total);
-    uint64_t own = job->session->mem_limit - job->session->mem_used;
 
     if (result) {
         job_fail_driver(job, result);
         return;
     }
+    if (limits.user) {
+        uint64_t user = left(limits.user, user_used(session->user));
+        total = limits.user < total ? limits.user : total;
+        own = user < own ? user : own;
+    }
     job->ret[0] = own < device_free ? own : device_free;
-    job->ret[1] = job->session->mem_limit;
+    job->ret[1] = total;
 }
 
 const struct job_kind job_malloc = {"malloc",    JOB_QUICK,      malloc_prepare,
                                     malloc_work, malloc_install, NULL};
 const struct job_kind job_mem_free = {"free", JOB_QUIESCE, free_prepare, free_work, NULL, NULL};
 const struct job_kind job_mem_info = {"mem_info", JOB_QUICK, NULL, mem_info_work, NULL, NULL};
+
+/* ---- Limits ---------------------------------------------------------------------------------- */
+
+/* Relaxed: each is a number by itself, and what was allocated before a change stays. */
+uint64_t memory_limit_set(struct session *session, uint64_t mem_limit, uint64_t user_mem_limit)
+{
+    uint64_t most = session->window_reserved ? session->window_reserved : worker.info.memory_total;
+
+    if (most > worker.info.memory_total)
+        most = worker.info.memory_total;
+    if (!mem_limit || mem_limit > most)
+        mem_limit = most;
+    atomic_store_explicit(&session->mem_limit, mem_limit, memory_order_relaxed);
+    atomic_store_explicit(&session->user_mem_limit, user_mem_limit, memory_order_relaxed);
+    return mem_limit;
+}
+
+struct limits memory_limits(const struct session *session)
+{
+    return (struct limits){
+        atomic_load_explicit(&session->mem_limit, memory_order_relaxed),
+        atomic_load_explicit(&session->user_mem_limit, memory_order_relaxed),
+    };
+}
 
 /* ---- The window ------------------------------------------------------------------------------ */
 
@@ -169,11 +207,20 @@ static uint64_t window_share(void)
 gs_status window_open(struct job *job)
 {
     struct session *session = job->session;
+    const struct limits limits = memory_limits(session);
     uint64_t wanted = WINDOW_MIN, share = window_share();
     CUdeviceptr base = 0;
     CUresult result;
 
-    while (wanted < 2 * session->mem_limit && wanted * 2 <= share)
+    if (limits.session < worker.granularity)
+        return job_fail(job, GS_ERR_INVALID_VALUE,
+                        "a memory limit of %" PRIu64 " bytes holds nothing: the device gives "
+                        "memory in pieces of %" PRIu64,
+                        limits.session, worker.granularity);
+    session->user = user_enter(session->uid);
+    if (!session->user)
+        return job_fail(job, GS_ERR_NO_MEMORY, "no memory for a user's record");
+    while (wanted < 2 * limits.session && wanted * 2 <= share)
         wanted *= 2;
     while ((result = DRV(cuMemAddressReserve, &base, wanted, wanted, 0, 0)) &&
            !driver_fatal(result) && wanted > WINDOW_MIN)
@@ -183,17 +230,18 @@ gs_status window_open(struct job *job)
     atomic_fetch_add_explicit(&windows_reserved, wanted, memory_order_relaxed);
     session->window_reserved = wanted;
     space_init(&session->window, base, wanted);
-    if (session->mem_limit > wanted)
-        session->mem_limit = wanted;
+    memory_limit_set(session, limits.session, limits.user);
     return GS_OK;
 }
 
 void window_close(struct session *session)
 {
-    if (!session->window_reserved)
-        return;
     while (session->window.count)
         chunk_free(session, session->window.spans[session->window.count - 1].tag);
+    user_leave(session->user);
+    session->user = NULL;
+    if (!session->window_reserved)
+        return;
     DRV_MUST(cuMemAddressFree, session->window.base, session->window_reserved);
     atomic_fetch_sub_explicit(&windows_reserved, session->window_reserved, memory_order_relaxed);
     session->window_reserved = 0;

@@ -5,7 +5,11 @@
 
 #include <inttypes.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
+
+#include "worker/memory.h"
+#include "worker/user.h"
 
 struct physical {
     CUmemGenericAllocationHandle handle;
@@ -28,17 +32,39 @@ uint64_t physical_size(const struct physical *memory)
 
 /* ---- Counting -------------------------------------------------------------------------------- */
 
-static gs_status charge(struct job *job, uint64_t size)
+/* `whose` has `used` of `limit` bytes, and what is wanted does not fit. */
+static gs_status refuse(struct job *job, uint64_t asked, uint64_t size, const char *whose,
+                        uint64_t used, uint64_t limit)
+{
+    return job_fail(job, GS_ERR_QUOTA,
+                    "%" PRIu64 " bytes wanted, which count as %" PRIu64 " pieces of %" PRIu64
+                    " bytes; %" PRIu64 " of %s limit of %" PRIu64 " bytes are in use",
+                    asked, size / worker.granularity, worker.granularity, used, whose, limit);
+}
+
+/* Counts `size` bytes, in which the `asked` ones go, against the session, and against its user
+ * unless that is done already. */
+static gs_status charge(struct job *job, uint64_t asked, uint64_t size, bool user_too)
 {
     struct session *session = job->session;
+    const struct limits limits = memory_limits(session);
 
-    if (size > session->mem_limit - session->mem_used)
-        return job_fail(job, GS_ERR_QUOTA,
-                        "%" PRIu64 " bytes wanted, %" PRIu64 " of the session's %" PRIu64
-                        " are in use",
-                        size, session->mem_used, session->mem_limit);
+    if (session->mem_used > limits.session || size > limits.session - session->mem_used)
+        return refuse(job, asked, size, "the session's", session->mem_used, limits.session);
+    if (user_too && !user_charge(session->user, size, limits.user)) {
+        char whose[40];
+        snprintf(whose, sizeof(whose), "user %" PRIu32 "'s", session->uid);
+        return refuse(job, asked, size, whose, user_used(session->user), limits.user);
+    }
     session->mem_used += size;
     return GS_OK;
+}
+
+static void discharge(struct session *session, uint64_t size, bool user_too)
+{
+    session->mem_used -= size;
+    if (user_too)
+        user_discharge(session->user, size);
 }
 
 /* What the device has in use shows under the oldest holder. Under the lock. */
@@ -54,26 +80,27 @@ static void shown_take(const struct holder *holder, uint64_t size)
 
 /* ---- Holding --------------------------------------------------------------------------------- */
 
-gs_status physical_new(struct job *job, uint64_t size, struct holder *holder)
+gs_status physical_new(struct job *job, uint64_t asked, struct holder *holder)
 {
     const CUmemAllocationProp prop = {.type = CU_MEM_ALLOCATION_TYPE_PINNED,
                                       .requestedHandleTypes =
                                           CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,
                                       .location = {CU_MEM_LOCATION_TYPE_DEVICE, worker.device}};
+    uint64_t size = (asked + worker.granularity - 1) / worker.granularity * worker.granularity;
     struct physical *memory;
     CUresult result;
 
-    if (charge(job, size) != GS_OK)
+    if (charge(job, asked, size, true) != GS_OK)
         return job->status;
     memory = calloc(1, sizeof(*memory));
     if (!memory) {
-        job->session->mem_used -= size;
+        discharge(job->session, size, true);
         return job_fail(job, GS_ERR_NO_MEMORY, "no host memory for an allocation's record");
     }
     result = DRV(cuMemCreate, &memory->handle, size, &prop, 0);
     if (result) {
         free(memory);
-        job->session->mem_used -= size;
+        discharge(job->session, size, true);
         return job_fail_driver(job, result);
     }
     memory->size = size;
@@ -83,19 +110,29 @@ gs_status physical_new(struct job *job, uint64_t size, struct holder *holder)
     return GS_OK;
 }
 
+/* Does another session of the user hold it? Under the lock. */
+static bool user_holds(const struct physical *memory, const struct user *user)
+{
+    const struct holder *h = memory->first;
+
+    while (h && h->session->user != user)
+        h = h->next;
+    return h;
+}
+
 gs_status physical_join(struct job *job, struct physical *memory, struct holder *holder)
 {
     struct holder **end = &memory->first;
 
-    if (charge(job, memory->size) != GS_OK)
-        return job->status;
-    *holder = (struct holder){.memory = memory, .session = job->session};
     pthread_mutex_lock(&lock);
-    while (*end)
-        end = &(*end)->next;
-    *end = holder;
+    if (charge(job, memory->size, memory->size, !user_holds(memory, job->session->user)) == GS_OK) {
+        *holder = (struct holder){.memory = memory, .session = job->session};
+        while (*end)
+            end = &(*end)->next;
+        *end = holder;
+    }
     pthread_mutex_unlock(&lock);
-    return GS_OK;
+    return job->status;
 }
 
 void physical_leave(struct holder *holder)
@@ -114,8 +151,8 @@ void physical_leave(struct holder *holder)
         if (!last)
             shown_add(memory->first, memory->size);
     }
+    discharge(holder->session, memory->size, !user_holds(memory, holder->session->user));
     pthread_mutex_unlock(&lock);
-    holder->session->mem_used -= memory->size;
     *holder = (struct holder){0};
     if (last) {
         DRV_MUST(cuMemRelease, memory->handle);

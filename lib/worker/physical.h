@@ -3,7 +3,8 @@
  *
  * A piece belongs to its holders: the session that allocated it, and those that imported it. It
  * counts against the limit of every session that holds it, since each may be left as the only one;
- * but once in what the device is said to have in use, under the session that has held it longest.
+ * but once for each user, and once in what the device is said to have in use, under the session
+ * that has held it longest.
  *
  * Service threads. A holder belongs to its session's job in progress; the list of a piece's holders
  * and `revoked` are under the lock in physical.c, since others' jobs change them too.
@@ -23,9 +24,9 @@ struct holder {
     bool revoked;        /* the owner wants it back */
 };
 
-/* Makes a piece of `size` bytes, a multiple of the driver's granularity. What is in it is unknown.
- * Else the job has failed. */
-gs_status physical_new(struct job *job, uint64_t size, struct holder *holder);
+/* Makes a piece for the `asked` bytes that a tenant named. What is in it is unknown. Else the job
+ * has failed. */
+gs_status physical_new(struct job *job, uint64_t asked, struct holder *holder);
 /* Holds a piece that another holder keeps alive meanwhile. Else the job has failed. */
 gs_status physical_join(struct job *job, struct physical *memory, struct holder *holder);
 /* Gives the hold up; with the last one the piece is freed. It must not be mapped any more. */

@@ -32,9 +32,7 @@ struct session *session_new(uint32_t slot, const struct link_open *open)
     session->id = open->session_id;
     session->uid = open->uid;
     session->stats = &worker.stats[slot];
-    session->mem_limit = open->grant.mem_limit && open->grant.mem_limit < worker.info.memory_total
-                             ? open->grant.mem_limit
-                             : worker.info.memory_total;
+    memory_limit_set(session, open->grant.mem_limit, open->grant.user_mem_limit);
     session->grant.link = open->grant;
     space_init(&session->allocations, 0, UINT64_MAX);
     return session;
@@ -122,7 +120,7 @@ void session_opened(const struct job *job)
     if (job->status == GS_OK) {
         message.u.opened.window_base = session->window.base;
         message.u.opened.window_size = session->window.size;
-        message.u.opened.mem_limit = session->mem_limit;
+        message.u.opened.mem_limit = memory_limits(session).session;
     } else {
         message.u.opened.status = job->status;
         snprintf(message.text, sizeof(message.text), "%.190s", job->message);

@@ -283,7 +283,7 @@ static gs_status import_map(struct job *job, struct chunk *chunk)
 {
     CUresult result;
 
-    if (chunk_place(job, chunk, physical_size(chunk->holder.memory)) != GS_OK)
+    if (chunk_place(job, chunk) != GS_OK)
         return job->status;
     result = chunk_map(chunk);
     if (!result) {

@@ -31,6 +31,7 @@ struct job;
 struct launcher;
 struct partition;
 struct session_graph;
+struct user;
 
 struct kernel {
     struct kernel *next; /* of the same module */
@@ -153,7 +154,9 @@ struct session {
 
     /* The job's (service thread), see memory.c. */
     struct space window; /* spans: chunks (tag: struct chunk) */
-    uint64_t mem_limit, mem_used;
+    _Atomic uint64_t mem_limit, user_mem_limit; /* any thread; see memory_limit_set */
+    uint64_t mem_used;
+    struct user *user; /* what all its user's sessions hold */
     uint64_t window_reserved;
     uint32_t exports;        /* see share.c */
     struct imports *imports; /* NULL: none */

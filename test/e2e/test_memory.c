@@ -278,6 +278,53 @@ static void freed_memory_can_be_allocated_again_without_end(void)
     server_stop(server);
 }
 
+static void a_limit_counts_pieces_of_2_mib_and_says_so(void)
+{
+    struct server *server = server_start(NULL);
+    gs_attach_params params = GS_ATTACH_PARAMS_INIT;
+    size_t free_bytes, total;
+    gs_devptr first, second, third;
+    gs_session session;
+
+    params.mem_limit = 9 * MIB; /* four pieces, and one more would be too many */
+    CHECK_OK(gs_attach(&params, &session));
+    CHECK_OK(gs_malloc(session, 4 * MIB + 1, &first));
+    CHECK_OK(gs_mem_info(session, &free_bytes, &total));
+    CHECK_EQUAL(total, 9 * MIB);
+    CHECK_EQUAL(free_bytes, 3 * MIB);
+    CHECK_STATUS(gs_malloc(session, 2 * MIB + 1, &second), GS_ERR_QUOTA);
+    CHECK_TEXT(gs_last_error_message(), "2097153 bytes wanted, which count as 2 pieces of 2097152");
+    CHECK_TEXT(gs_last_error_message(), "6291456 of the session's limit of 9437184");
+    CHECK_OK(gs_malloc(session, 100, &second));
+    CHECK_OK(gs_malloc(session, 100, &third)); /* in the same piece */
+    CHECK_STATUS(gs_malloc(session, MIB, &third), GS_ERR_QUOTA);
+    CHECK_STATUS(gs_malloc(session, SIZE_MAX, &third), GS_ERR_QUOTA);
+    CHECK_STATUS(gs_malloc(session, SIZE_MAX / 2, &third), GS_ERR_QUOTA);
+    CHECK_OK(gs_free(session, first));
+    CHECK_OK(gs_malloc(session, 6 * MIB, &first));
+    CHECK_OK(gs_detach(session));
+    server_stop(server);
+}
+
+static void a_limit_that_holds_nothing_is_refused(void)
+{
+    struct server *server = server_start(NULL);
+    gs_attach_params params = GS_ATTACH_PARAMS_INIT;
+    gs_devptr memory;
+    gs_session session;
+
+    params.mem_limit = 2 * MIB - 1;
+    CHECK_STATUS(gs_attach(&params, &session), GS_ERR_INVALID_VALUE);
+    CHECK_TEXT(gs_last_error_message(), "2097151 bytes");
+    CHECK_TEXT(gs_last_error_message(), "pieces of 2097152");
+    params.mem_limit = 2 * MIB;
+    CHECK_OK(gs_attach(&params, &session));
+    CHECK_OK(gs_malloc(session, 2 * MIB, &memory));
+    CHECK_OK(gs_detach(session));
+    server_wait_tenants(server, 0, 5000);
+    server_stop(server);
+}
+
 static const struct test tests[] = {
     TEST(allocations_are_aligned_apart_and_inside_the_window),
     TEST(sizes_of_one_byte_to_many_staging_areas_copy_right),
@@ -287,6 +334,8 @@ static const struct test tests[] = {
     TEST(memsets_set_the_low_byte_and_no_byte_more),
     TEST(threads_copy_at_the_same_time),
     TEST(freed_memory_can_be_allocated_again_without_end),
+    TEST(a_limit_counts_pieces_of_2_mib_and_says_so),
+    TEST(a_limit_that_holds_nothing_is_refused),
 };
 
 int main(int argc, char **argv)
