@@ -185,6 +185,7 @@ static void placement_commit(struct device *device, const struct placement *p,
                              const struct placer_tenant *item)
 {
     struct tenant_grant *g = &p->tenant->grant;
+    struct link_grant former = g->target;
     bool constrained = item->sms || item->bounded || item->exclusive || item->space ||
                        !sm_mask_empty(&item->held_exclusive) ||
                        !sm_mask_equal(&item->next, &device->sms.all);
@@ -194,12 +195,14 @@ static void placement_commit(struct device *device, const struct placement *p,
     device->constrained += constrained;
     device->constrained -= g->constrained;
     g->constrained = constrained;
-    if (!grant_same(&g->target, &p->target) || !sm_mask_equal(&g->place, &item->next))
-        g->refused = false;
     g->target = p->target;
     g->place = item->next;
     if (!sm_mask_equal(&item->next, &device->sms.all))
         memcpy(g->target.sm_mask, item->next.word, sizeof(g->target.sm_mask));
+    if (!grant_same(&g->target, &former)) {
+        g->refused = false;
+        g->outdated = true;
+    }
 }
 
 /* A tenant like most: the whole device for it, as for all others. */
@@ -213,9 +216,10 @@ static bool placed_simply(struct device *device, struct tenant *t)
         qos_effect(t, &effect, text) != GS_OK || effect.sms || effect.bounded ||
         effect.grant.exclusive)
         return false;
+    t->grant.outdated |= !grant_same(&t->grant.target, &effect.grant);
+    t->grant.refused &= !t->grant.outdated;
     t->grant.target = effect.grant;
     t->grant.place = device->sms.all;
-    t->grant.refused = false;
     return true;
 }
 
@@ -298,13 +302,14 @@ static bool grant_due(const struct tenant *t)
            !grant_same(&t->grant.target, &t->grant.applied);
 }
 
-static void grant_send(struct tenant *t)
+static void grant_send(struct tenant *t, const struct link_grant *grant)
 {
     struct tenant_grant *g = &t->grant;
     struct link_message message = {.op = LINK_GRANT, .slot = t->slot};
 
-    g->sent = g->target;
+    g->sent = *grant;
     g->sent.sequence = ++g->sequence;
+    g->outdated = false;
     if (t->state == TENANT_WAITING) {
         tenant_open(t);
         return;
@@ -314,9 +319,26 @@ static void grant_send(struct tenant *t)
     worker_send(t->device, &message);
 }
 
+/* It waits for SMs that are to be its alone. Of those that it shares until then, `wanted` are
+ * waited for by others: it leaves them. */
+static void grant_send_part(struct tenant *t, const struct sm_mask *wanted)
+{
+    struct sm_mask alone = tenant_held(t, true), held = tenant_held(t, false);
+    struct sm_mask part = sm_mask_and(held, t->grant.place);
+    struct sm_mask rest = sm_mask_minus(held, t->grant.place);
+    struct link_grant grant = t->grant.target;
+
+    if (t->state != TENANT_OPEN || !grant.exclusive || !sm_mask_empty(&alone) ||
+        sm_mask_empty(&part) || !sm_mask_meets(&rest, wanted))
+        return;
+    grant.exclusive = 0;
+    memcpy(grant.sm_mask, part.word, sizeof(grant.sm_mask));
+    grant_send(t, &grant);
+}
+
 void grants_pump(struct device *device)
 {
-    struct sm_mask alone = device_alone(device);
+    struct sm_mask alone = device_alone(device), wanted = {{0}};
 
     device->blocked = 0;
     for (struct tenant *t = NULL; (t = registry_next(&device->server->registry, t));) {
@@ -324,10 +346,16 @@ void grants_pump(struct device *device)
             continue;
         if (device->constrained && grant_blocker(t, &alone)) {
             device->blocked++;
+            wanted = sm_mask_or(wanted, t->grant.place);
             wish_wait(t);
             continue;
         }
-        grant_send(t);
+        grant_send(t, &t->grant.target);
+    }
+    for (struct tenant *t = NULL;
+         device->blocked > 1 && (t = registry_next(&device->server->registry, t));) {
+        if (t->device == device && grant_due(t))
+            grant_send_part(t, &wanted);
     }
 }
 
@@ -437,7 +465,7 @@ bool grants_granted(struct tenant *t, const struct link_granted *granted, const 
     if (granted->status == GS_OK) {
         g->applied = g->sent;
         tenant_limited(t);
-    } else if (t->state == TENANT_OPEN && grant_same(&g->sent, &g->target)) {
+    } else if (t->state == TENANT_OPEN && !g->outdated) {
         granted_refused(t, granted->status, text);
     }
     /* What others wait for, they get from the loop: many such messages come at once. */

@@ -4,7 +4,8 @@
  * A tenant's `target` is decided, `sent` is on its way, `applied` is what the worker has confirmed.
  * Until a grant is confirmed the tenant may run on what either allows. A grant waits while another
  * tenant may still run on SMs that are to be one's alone: so others let go first, then the owner is
- * given them. The placer's rules keep those waits from forming a circle.
+ * given them. One that is to be alone and has to wait leaves at once what it will not have. With
+ * that, the placer's rules keep waits from forming a circle.
  */
 #ifndef GS_SERVER_GRANTS_H
 #define GS_SERVER_GRANTS_H
@@ -27,6 +28,7 @@ struct tenant_grant {
     struct sm_mask place; /* target's SMs, spelled out; empty: not placed */
     uint64_t sequence;    /* of the last one sent */
     bool constrained;     /* not simply on the whole device: counted in its device */
+    bool outdated;        /* `target` has changed since `sent` was sent */
     bool awaited;         /* LINK_GRANTED for `sent` has not come */
     bool refused;         /* the worker could not do `sent`: tried again later */
     gs_status refusal_status;

@@ -154,13 +154,17 @@ struct sm_mask placer_mask_choose(const struct placer_device *device, const stru
 
 /* What others must keep off because of this tenant, once it is placed. A tenant that only gives up
  * does so at once, so what it gives up is free; one that moves may have to wait for its new place.
- */
-static struct sm_mask tenant_takes(const struct placer_tenant *t)
+ * to_exclusive: those others want SMs for themselves alone. They would have to wait until an
+ * exclusive tenant leaves what it shares so far, which it can do at once where that meets its new
+ * place. */
+static struct sm_mask tenant_takes(const struct placer_tenant *t, bool to_exclusive)
 {
     struct sm_mask takes = t->exclusive ? t->next : (struct sm_mask){{0}};
 
     if (!sm_mask_within(&t->next, &t->held))
         takes = sm_mask_or(takes, t->held_exclusive);
+    if (to_exclusive && t->exclusive && !sm_mask_meets(&t->next, &t->held))
+        takes = sm_mask_or(takes, t->held);
     return takes;
 }
 
@@ -174,14 +178,15 @@ static struct sm_mask tenant_keeps(const struct placer_tenant *t)
 /* Taken by all but one tenant. placed: exclusive tenants before that index are placed. */
 static struct sm_mask others_take(const struct placing *p, uint32_t self, uint32_t placed)
 {
+    bool to_exclusive = self < p->count && p->tenant[self].exclusive;
     struct sm_mask taken = {{0}};
 
     for (uint32_t i = 0; i < p->count; i++) {
         const struct placer_tenant *t = &p->tenant[i];
 
         if (i != self && (t->exclusive || t->was_exclusive || !sm_mask_empty(&t->held_exclusive)))
-            taken =
-                sm_mask_or(taken, i < placed && t->exclusive ? tenant_takes(t) : tenant_keeps(t));
+            taken = sm_mask_or(taken, i < placed && t->exclusive ? tenant_takes(t, to_exclusive)
+                                                                 : tenant_keeps(t));
     }
     return taken;
 }
