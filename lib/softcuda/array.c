@@ -136,6 +136,7 @@ static struct image image_of(const CUDA_ARRAY3D_DESCRIPTOR *d)
                       .depth = d->Depth ? (uint32_t)d->Depth : 1,
                       .format = d->Format,
                       .channels = (uint8_t)d->NumChannels,
+                      .channel_bytes = (uint8_t)format_bytes(d->Format),
                       .texel_bytes = (uint8_t)(format_bytes(d->Format) * d->NumChannels),
                       .layered = d->Flags & CUDA_ARRAY3D_LAYERED,
                       .cube = d->Flags & CUDA_ARRAY3D_CUBEMAP};

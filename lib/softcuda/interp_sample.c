@@ -65,7 +65,7 @@ static float srgb_decoded(float x)
 static void texel_read(const struct texture *t, const uint8_t *at, uint32_t out[4])
 {
     const struct image *m = &t->image;
-    unsigned bytes = m->texel_bytes / m->channels;
+    unsigned bytes = m->channel_bytes;
 
     out[0] = out[1] = out[2] = 0;
     out[3] = is_float(t) ? f32_bits(1) : 1;
@@ -81,6 +81,14 @@ static void texel_read(const struct texture *t, const uint8_t *at, uint32_t out[
 // ---- Indices
 
 enum { OUTSIDE = -1 };
+
+// A floor for magnitudes below 2^63, without a call of the C library.
+static int64_t floored(double v)
+{
+    int64_t i = (int64_t)v;
+
+    return i - (v < (double)i);
+}
 
 static int64_t floor_modulo(int64_t i, int64_t n)
 {
@@ -151,7 +159,7 @@ static void sample_nearest(const struct texture *t, const struct place *p, uint3
     for (unsigned d = 0; d < p->dims; d++) {
         uint32_t n = extent(&t->image, d);
 
-        to[d] = index_in(t->address[d], (int64_t)floor(scaled(t, p->at[d], n)), n);
+        to[d] = index_in(t->address[d], floored(scaled(t, p->at[d], n)), n);
     }
     texel_or_border(t, to, p->layer, out);
 }
@@ -166,10 +174,10 @@ static void neighbours(const struct texture *t, const struct place *p, int64_t t
         if (d >= p->dims)
             continue;
         uint32_t n = extent(&t->image, d);
-        int64_t fixed = (int64_t)floor((scaled(t, p->at[d], n) - 0.5) * 256 + 0.5);
-        int64_t first = (fixed - floor_modulo(fixed, 256)) / 256;
+        int64_t fixed = floored((scaled(t, p->at[d], n) - 0.5) * 256 + 0.5);
+        int64_t first = fixed >> 8;
 
-        weight[d] = (unsigned)floor_modulo(fixed, 256);
+        weight[d] = (unsigned)(fixed & 255);
         to[d][0] = index_in(t->address[d], first, n);
         to[d][1] = index_in(t->address[d], first + 1, n);
     }

@@ -17,7 +17,7 @@ struct image {
     uint64_t pitch, slice;         // bytes from row to row, from slice to slice
     uint32_t width, height, depth; // texels; depth also counts layers and faces; all at least 1
     CUarray_format format;
-    uint8_t channels, texel_bytes;
+    uint8_t channels, channel_bytes, texel_bytes;
     bool layered; // depth is an index, not a coordinate
     bool cube;    // six faces one behind the other
 };

@@ -47,6 +47,7 @@ static CUresult image_at(struct image *m, uint64_t address, CUarray_format forma
                         .depth = 1,
                         .format = format,
                         .channels = (uint8_t)channels,
+                        .channel_bytes = (uint8_t)format_bytes(format),
                         .texel_bytes = (uint8_t)(format_bytes(format) * channels)};
     return CUDA_SUCCESS;
 }
