@@ -28,11 +28,14 @@ uint64_t operand(const char *type, unsigned k, unsigned i);
 // handle.
 unsigned object_count(void);
 const char *object_name(unsigned k);
-// Makes them all with the driver LIBRARY, in the current context; they stay. NULL, or what failed.
+// Makes them all with the driver LIBRARY, in the current context; they stay. One that the driver
+// refuses has the handle 0. NULL, or the function that the library lacks.
 const char *objects_make(void *library, uint64_t handles[MAX_OBJECTS]);
 
 // ---- kernel.c
 
+// Does the instruction name the object?
+bool instruction_names(const struct instruction *i, const char *object);
 // Takes LINE apart, which it changes. False where that is no line of a table.
 bool instruction_read(struct instruction *i, char *line);
 // The name of the register with result K, without the per cent sign.

@@ -69,8 +69,7 @@ static void write_memory(const struct instruction *in, char *out, size_t size)
                "mad.lo.u32 %%tile, %%o, 16, %%tile;}\n");
 }
 
-/* Is %NAME in the instruction? */
-static bool names_object(const struct instruction *in, const char *name)
+bool instruction_names(const struct instruction *in, const char *name)
 {
     size_t length = strlen(name);
 
@@ -84,7 +83,7 @@ static bool names_object(const struct instruction *in, const char *name)
 static bool names_objects(const struct instruction *in)
 {
     for (unsigned k = 0; k < object_count(); k++)
-        if (names_object(in, object_name(k)))
+        if (instruction_names(in, object_name(k)))
             return true;
     return false;
 }
@@ -92,7 +91,7 @@ static bool names_objects(const struct instruction *in)
 static void write_objects(const struct instruction *in, char *out, size_t size)
 {
     for (unsigned k = 0; k < object_count(); k++)
-        if (names_object(in, object_name(k)))
+        if (instruction_names(in, object_name(k)))
             append(out, size, ".reg .b64 %%%s; ld.param.u64 %%%s, [objects+%u];\n", object_name(k),
                    object_name(k), 8 * k);
 }

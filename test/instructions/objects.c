@@ -130,7 +130,7 @@ static bool array_make(const struct object *o, const void *data, CUarray *out)
         .Format = (CUarray_format)o->format,
         .NumChannels = o->channels,
         .Flags = o->array_flags | (o->kind == SURFACE ? CUDA_ARRAY3D_SURFACE_LDST : 0u) |
-                 (o->height && !o->depth ? CUDA_ARRAY3D_TEXTURE_GATHER : 0u)};
+                 (o->kind == TEXTURE && o->height && !o->depth ? CUDA_ARRAY3D_TEXTURE_GATHER : 0u)};
     CUDA_MEMCPY3D copy = {.srcMemoryType = CU_MEMORYTYPE_HOST,
                           .srcHost = data,
                           .srcPitch = row,
@@ -191,6 +191,6 @@ const char *objects_make(void *library, uint64_t handles[MAX_OBJECTS])
 #undef RESOLVE
     for (unsigned k = 0; k < object_count(); k++)
         if (!object_make(&objects[k], &handles[k]))
-            return objects[k].name;
+            handles[k] = 0;
     return NULL;
 }

@@ -44,6 +44,14 @@ static const char *open_driver(void)
     return objects_make(library, handles);
 }
 
+static bool has_objects(const struct instruction *in)
+{
+    for (unsigned k = 0; k < object_count(); k++)
+        if (!handles[k] && instruction_names(in, object_name(k)))
+            return false;
+    return true;
+}
+
 /* False where the device does not take it. */
 static bool run(const struct instruction *in, CUdeviceptr input, CUdeviceptr output,
                 uint64_t results[][COUNT])
@@ -55,7 +63,7 @@ static bool run(const struct instruction *in, CUdeviceptr input, CUdeviceptr out
     void *args[] = {&input, &output, handles};
 
     kernel_write(in, ptx, sizeof ptx);
-    if (cu.cuModuleLoadData(&module, ptx))
+    if (!has_objects(in) || cu.cuModuleLoadData(&module, ptx))
         return false;
     for (unsigned k = 0; k < in->noperands; k++)
         for (unsigned i = 0; i < COUNT; i++)
