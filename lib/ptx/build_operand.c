@@ -13,12 +13,47 @@ static bool takes_wider(const struct ptx_inst *inst)
            inst->op == PTX_OP_CVT;
 }
 
-static bool width_fits(const struct parser *p, const struct ptx_inst *inst, enum ptx_type type,
-                       uint32_t reg)
+static bool is_bits(enum ptx_type t)
 {
-    unsigned want = ptx_type_bits(type), bits = ptx_type_bits(parser_reg_type(p, reg));
+    return t >= PTX_T_B8 && t <= PTX_T_B128;
+}
 
-    return want == 0 || bits == want || (bits > want && takes_wider(inst));
+/* Bits fit everything; whole numbers fit whole numbers; f16, f32 and f64 only themselves. The
+ * narrow and packed floats that no register is declared with live in bits or whole numbers. */
+static bool kind_fits(enum ptx_type want, enum ptx_type have)
+{
+    bool has_register = want == PTX_T_F16 || want == PTX_T_F32 || want == PTX_T_F64;
+
+    if (is_bits(want) || is_bits(have) || want == have)
+        return true;
+    if (have == PTX_T_F16X2)
+        return !has_register;
+    if (ptx_type_is_float(want) && (has_register || want == PTX_T_F32X2))
+        return false;
+    return !ptx_type_is_float(have) || want == PTX_T_TF32;
+}
+
+static bool register_fits(const struct parser *p, const struct ptx_inst *inst, enum ptx_type type,
+                          uint32_t reg)
+{
+    enum ptx_type have = parser_reg_type(p, reg);
+    unsigned want = ptx_type_bits(type), bits = ptx_type_bits(have);
+
+    if (want == 0)
+        return true;
+    if (!kind_fits(type, have))
+        return false;
+    return bits == want || (bits > want && takes_wider(inst) &&
+                            (is_bits(type) || is_bits(have) || !ptx_type_is_float(type)));
+}
+
+/* Where the address of a variable or function may stand as a value. */
+static bool takes_symbols(const struct ptx_inst *inst)
+{
+    enum ptx_class class = ptx_op_class(inst->op);
+
+    return inst->op == PTX_OP_MOV || inst->op == PTX_OP_CVTA || inst->op == PTX_OP_ISSPACEP ||
+           inst->op == PTX_OP_ISTYPEP || class == PTX_CLASS_TEX || class == PTX_CLASS_SURF;
 }
 
 static bool fits_source(const struct parser *p, const struct raw *r, enum ptx_type type,
@@ -28,14 +63,16 @@ static bool fits_source(const struct parser *p, const struct raw *r, enum ptx_ty
     case RAW_REG:
         return (parser_reg_type(p, r->o.reg) == PTX_T_PRED) == (type == PTX_T_PRED) &&
                (!r->bang || type == PTX_T_PRED) &&
-               (p->lenient || width_fits(p, inst, type, r->o.reg));
+               (p->lenient || register_fits(p, inst, type, r->o.reg));
     case RAW_NUMBER:
         return true;
     case RAW_SREG: /* as ptxas has it */
         return inst->op == PTX_OP_MOV || inst->op == PTX_OP_CVT;
     case RAW_SYM:
     case RAW_FUNC:
-        return type != PTX_T_PRED;
+        /* ptxas takes symbol+offset anywhere, a symbol alone does not stand for a register */
+        return type != PTX_T_PRED &&
+               (takes_symbols(inst) || (r->kind == RAW_SYM && r->o.sym.offset));
     default:
         return false;
     }
@@ -115,7 +152,7 @@ static bool check_width(struct parser *p, const struct raw *r, const struct ptx_
     enum ptx_type have = parser_reg_type(p, reg);
     char name[48];
 
-    if ((have == PTX_T_PRED) == (type == PTX_T_PRED) && width_fits(p, inst, type, reg))
+    if ((have == PTX_T_PRED) == (type == PTX_T_PRED) && register_fits(p, inst, type, reg))
         return true;
     token_clip(&r->tok, name, sizeof(name));
     return parser_fail(p, &r->tok, "%s: expected a register of type .%s, found '%s' of type .%s",
@@ -142,11 +179,16 @@ static bool build_simple(struct parser *p, const struct raw *r, const struct ptx
         if ((ptx_sreg_type(out->sreg) == PTX_T_PRED) != (type == PTX_T_PRED))
             return parser_fail(p, &r->tok, "%s does not have the type of this operand",
                                ptx_sreg_name(out->sreg));
+        if (inst->op == PTX_OP_MOV && type != PTX_T_PRED &&
+            (ptx_type_is_float(type) ||
+             (bits == 64) != (ptx_type_bits(ptx_sreg_type(out->sreg)) == 64)))
+            return parser_fail(p, &r->tok, "%s: %s does not fit a .%s", ptx_op_name(inst->op),
+                               ptx_sreg_name(out->sreg), ptx_type_name(type));
         return true;
     case RAW_SYM:
     case RAW_FUNC:
         out->kind = r->kind == RAW_SYM ? PTX_OPND_SYM : PTX_OPND_FUNC;
-        if (bits && bits != 32 && bits != 64)
+        if ((bits && bits != 32 && bits != 64) || ptx_type_is_float(type))
             return parser_fail(p, &r->tok, "%s: an address does not fit in .%s",
                                ptx_op_name(inst->op), ptx_type_name(type));
         return true;
@@ -218,6 +260,8 @@ static bool build_list(struct parser *p, const struct raw *r, const struct ptx_d
             return parser_fail(p, &child.tok,
                                is_destination ? "expected a register as destination"
                                               : "'_' has no value");
+        if (inst->op == PTX_OP_MOV && (child.kind == RAW_SYM || child.kind == RAW_FUNC))
+            return parser_fail(p, &child.tok, "an address cannot stand in a list");
         if (!build_simple(p, &child, inst, is_layer(desc, inst, i) ? PTX_T_U32 : element,
                           &out->list[i]))
             return false;

@@ -1,33 +1,6 @@
 /* What the form of an instruction does not say by itself, but whoever lowers it relies on. */
 #include "ptx/parse.h"
 
-static bool space_matches(enum ptx_space inst, enum ptx_space var)
-{
-    if (inst == PTX_SPACE_PARAM_ENTRY || inst == PTX_SPACE_PARAM_FUNC)
-        inst = PTX_SPACE_PARAM;
-    return inst == var || (inst == PTX_SPACE_GENERIC && var == PTX_SPACE_GLOBAL);
-}
-
-/* A variable named as address must lie in the space that the instruction accesses. */
-static bool check_addresses(struct parser *p, const struct ptx_inst *inst, const struct token *at)
-{
-    const struct ptx_mem *mem;
-    enum ptx_space space;
-    unsigned i;
-
-    for (i = 0; i < inst->nops; i++) {
-        if (inst->ops[i].kind != PTX_OPND_MEM || inst->ops[i].mem.base != PTX_BASE_VAR)
-            continue;
-        mem = &inst->ops[i].mem;
-        space = inst->op == PTX_OP_CP_ASYNC && i == 1 ? inst->space2 : inst->space;
-        if (!space_matches(space, mem->var->space))
-            return parser_fail(p, at, "%s: '%.64s' lies in .%s, the instruction accesses .%s",
-                               ptx_op_name(inst->op), mem->var->name,
-                               ptx_space_name(mem->var->space), ptx_space_name(space));
-    }
-    return true;
-}
-
 static bool check_vector(struct parser *p, const struct ptx_inst *inst, const struct token *at)
 {
     unsigned bits = ptx_type_bits(inst->type[0]), i;
@@ -46,23 +19,13 @@ static bool check_vector(struct parser *p, const struct ptx_inst *inst, const st
     return true;
 }
 
-/* Generic instructions on shared memory alone, and the like. */
-static bool check_space(struct parser *p, const struct ptx_inst *inst, uint32_t allowed,
-                        const struct token *at)
-{
-    if (allowed >> inst->space & 1)
-        return true;
-    return parser_fail(p, at, "%s does not access .%s", ptx_op_name(inst->op),
-                       ptx_space_name(inst->space));
-}
-
 static bool check_atomic(struct parser *p, const struct ptx_inst *inst, const struct token *at)
 {
     static const uint32_t any =
         1u << PTX_SPACE_GENERIC | 1u << PTX_SPACE_GLOBAL | 1u << PTX_SPACE_SHARED;
     enum ptx_type t = inst->type[0];
     unsigned bits = ptx_type_bits(t);
-    bool integer = !ptx_type_is_float(t), ok = true;
+    bool integer = !ptx_type_is_float(t), is_bits = t >= PTX_T_B8 && t <= PTX_T_B128, ok = true;
 
     switch ((enum ptx_aop)inst->aop) {
     case PTX_AOP_INC:
@@ -70,7 +33,8 @@ static bool check_atomic(struct parser *p, const struct ptx_inst *inst, const st
         ok = t == PTX_T_U32;
         break;
     case PTX_AOP_ADD:
-        ok = bits >= 32 && bits <= 64 ? t != PTX_T_B32 && t != PTX_T_B64 : !integer;
+        ok = bits >= 32 && bits <= 64 ? t != PTX_T_B32 && t != PTX_T_B64 && t != PTX_T_S64
+                                      : !integer;
         break;
     case PTX_AOP_MIN:
     case PTX_AOP_MAX:
@@ -80,13 +44,13 @@ static bool check_atomic(struct parser *p, const struct ptx_inst *inst, const st
     case PTX_AOP_AND:
     case PTX_AOP_OR:
     case PTX_AOP_XOR:
-        ok = integer && (bits == 32 || bits == 64);
+        ok = t == PTX_T_B32 || t == PTX_T_B64;
         break;
     case PTX_AOP_EXCH:
-        ok = integer && bits >= 32;
+        ok = is_bits && bits >= 32;
         break;
     case PTX_AOP_CAS:
-        ok = integer;
+        ok = is_bits;
         break;
     case PTX_AOP_NONE:
         break;
@@ -96,7 +60,14 @@ static bool check_atomic(struct parser *p, const struct ptx_inst *inst, const st
                            ptx_type_name(t));
     if (inst->op == PTX_OP_RED && inst->aop == PTX_AOP_EXCH)
         return parser_fail(p, at, "red: .exch is atom's");
-    return check_space(p, inst, any, at);
+    if (inst->op == PTX_OP_RED && inst->sem != PTX_SEM_NONE && inst->sem != PTX_SEM_RELAXED &&
+        inst->sem != PTX_SEM_RELEASE)
+        return parser_fail(p, at, "red: expected .relaxed or .release");
+    if (!integer && bits < 64 && t != PTX_T_F32 && inst->aop == PTX_AOP_ADD &&
+        !(inst->flags & PTX_F_NOFTZ))
+        return parser_fail(p, at, "%s: expected .add.noftz for .%s", ptx_op_name(inst->op),
+                           ptx_type_name(t));
+    return space_check(p, inst, any, at);
 }
 
 static bool check_redux(struct parser *p, const struct ptx_inst *inst, const struct token *at)
@@ -129,13 +100,47 @@ static bool check_mov(struct parser *p, const struct ptx_inst *inst, const struc
     return true;
 }
 
-static bool check_lop3(struct parser *p, const struct ptx_inst *inst, const struct token *at)
+/* Where they are constants: one of 16 barriers, and a count of whole warps. */
+static bool check_barrier(struct parser *p, const struct ptx_inst *inst, const struct token *at)
 {
-    const struct ptx_operand *table = &inst->ops[inst->bop ? 5 : 4];
+    bool reduces = inst->op == PTX_OP_BAR_RED || inst->op == PTX_OP_BARRIER_RED;
+    bool arrives = inst->op == PTX_OP_BAR_ARRIVE || inst->op == PTX_OP_BARRIER_ARRIVE;
+    const struct ptx_operand *id = &inst->ops[reduces ? 1 : 0], *count = id + 1;
 
-    return table->imm <= 255 ||
-           parser_fail(p, at, "lop3: expected a truth table from 0 to 255, found %lld",
-                       (long long)table->imm);
+    if (id->kind == PTX_OPND_IMM && id->imm > 15)
+        return parser_fail(p, at, "%s: expected a barrier from 0 to 15, found %lld",
+                           ptx_op_name(inst->op), (long long)id->imm);
+    if (inst->nops < (reduces ? 3 : 2) || count->kind != PTX_OPND_IMM)
+        return true;
+    if (count->imm % 32 || (arrives && !count->imm))
+        return parser_fail(p, at, "%s: expected a count of threads in whole warps, found %lld",
+                           ptx_op_name(inst->op), (long long)count->imm);
+    return true;
+}
+
+static bool check_rest(struct parser *p, const struct ptx_inst *inst, const struct token *at)
+{
+    uint64_t align;
+
+    switch (inst->op) {
+    case PTX_OP_PMEVENT:
+        if (inst->flags & PTX_F_MASK || inst->ops[0].imm <= 15)
+            return true;
+        return parser_fail(p, at, "pmevent: expected an event from 0 to 15, found %lld",
+                           (long long)inst->ops[0].imm);
+    case PTX_OP_ALLOCA:
+        align = inst->ops[2].kind == PTX_OPND_IMM ? inst->ops[2].imm : 16;
+        return (align && !(align & (align - 1))) ||
+               parser_fail(p, at,
+                           "alloca: expected an alignment that is a power of two, found %lld",
+                           (long long)align);
+    case PTX_OP_MATCH:
+        if (inst->mode == PTX_MODE_ALL || inst->ops[1].kind == PTX_OPND_NONE)
+            return true;
+        return parser_fail(p, at, "match.any: expected no second result");
+    default:
+        return true;
+    }
 }
 
 bool inst_check(struct parser *p, const struct ptx_inst *inst, const struct token *at)
@@ -148,22 +153,25 @@ bool inst_check(struct parser *p, const struct ptx_inst *inst, const struct toke
 
     switch (ptx_op_class(inst->op)) {
     case PTX_CLASS_LOAD:
-        return check_addresses(p, inst, at) && check_vector(p, inst, at) &&
-               check_space(p, inst, readable, at);
+        return address_check(p, inst, at) && check_vector(p, inst, at) &&
+               space_check(p, inst, readable, at) && access_check(p, inst, at);
     case PTX_CLASS_STORE:
-        return check_addresses(p, inst, at) && check_vector(p, inst, at) &&
-               check_space(p, inst, data, at);
+        return address_check(p, inst, at) && check_vector(p, inst, at) &&
+               space_check(p, inst, data, at) && access_check(p, inst, at);
     case PTX_CLASS_ATOM:
-        return check_addresses(p, inst, at) && check_vector(p, inst, at) &&
-               check_atomic(p, inst, at);
+        return address_check(p, inst, at) && check_vector(p, inst, at) && check_atomic(p, inst, at);
+    case PTX_CLASS_CACHE:
+        return cache_check(p, inst, at);
+    case PTX_CLASS_BARRIER:
+        return check_barrier(p, inst, at);
     case PTX_CLASS_ASYNC:
         return inst->op != PTX_OP_CP_ASYNC ||
-               (check_addresses(p, inst, at) && check_cp_async(p, inst, at));
+               (address_check(p, inst, at) && check_cp_async(p, inst, at));
     case PTX_CLASS_MBARRIER:
-        return check_addresses(p, inst, at) && check_space(p, inst, shared, at);
+        return address_check(p, inst, at) && space_check(p, inst, shared, at);
     case PTX_CLASS_MATRIX_LOAD:
     case PTX_CLASS_MATRIX_STORE:
-        return check_addresses(p, inst, at) && matrix_check(p, inst, at);
+        return address_check(p, inst, at) && matrix_check(p, inst, at);
     case PTX_CLASS_MATRIX:
         return matrix_check(p, inst, at);
     case PTX_CLASS_TEX:
@@ -175,13 +183,13 @@ bool inst_check(struct parser *p, const struct ptx_inst *inst, const struct toke
     switch (inst->op) {
     case PTX_OP_MOV:
         return check_mov(p, inst, at);
-    case PTX_OP_LOP3:
-        return check_lop3(p, inst, at);
+    case PTX_OP_CVTA:
+        return cvta_check(p, inst, at);
     case PTX_OP_REDUX:
         return check_redux(p, inst, at);
     case PTX_OP_MOVMATRIX:
         return matrix_check(p, inst, at);
     default:
-        return true;
+        return number_check(p, inst, at) && check_rest(p, inst, at);
     }
 }

@@ -102,6 +102,9 @@ static bool check_mma(struct parser *p, const struct ptx_inst *inst, const struc
         return parser_fail(p, at, "%s: there is no product of .%s and .%s plus .%s to .%s",
                            ptx_op_name(inst->op), ptx_type_name(a), ptx_type_name(b),
                            ptx_type_name(c), ptx_type_name(d));
+    if (inst->op == PTX_OP_MMA && c != d && (inst->shape != PTX_SHAPE_M8N8K4 || c == PTX_T_F32))
+        return parser_fail(p, at, "mma: a sum of .%s does not become .%s in this shape",
+                           ptx_type_name(c), ptx_type_name(d));
     shapes = inst->op == PTX_OP_MMA ? rule.mma : rule.wmma;
     if (!(shapes >> inst->shape & 1))
         return parser_fail(p, at, "%s: .%s does not come in this shape", ptx_op_name(inst->op),

@@ -144,6 +144,8 @@ bool parse_param_list(struct parser *p, struct ptx_func *f, struct ptx_var ***ou
 bool parse_attribute(struct parser *p, struct ptx_var *var);
 /* at '=' */
 bool parse_initialiser(struct parser *p, struct ptx_var *var);
+bool parser_in_range(struct parser *p, const struct token *name);
+bool type_is_declarable(enum ptx_type t); /* of registers and variables */
 uint64_t var_element_size(const struct ptx_var *var);
 
 /* ---- parse_func.c, parse_body.c ---- */
@@ -191,6 +193,13 @@ bool parse_call(struct parser *p, struct ptx_inst *inst, const struct token *at)
 
 /* ---- check.c, check_matrix.c: what the form does not say ---- */
 bool inst_check(struct parser *p, const struct ptx_inst *inst, const struct token *at);
+bool number_check(struct parser *p, const struct ptx_inst *inst, const struct token *at);
+bool address_check(struct parser *p, const struct ptx_inst *inst, const struct token *at);
+bool space_check(struct parser *p, const struct ptx_inst *inst, uint32_t allowed,
+                 const struct token *at);
+bool access_check(struct parser *p, const struct ptx_inst *inst, const struct token *at);
+bool cache_check(struct parser *p, const struct ptx_inst *inst, const struct token *at);
+bool cvta_check(struct parser *p, const struct ptx_inst *inst, const struct token *at);
 bool matrix_check(struct parser *p, const struct ptx_inst *inst, const struct token *at);
 bool texture_check(struct parser *p, const struct ptx_inst *inst, const struct token *at);
 

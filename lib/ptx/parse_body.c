@@ -40,8 +40,10 @@ static bool parse_registers(struct parser *p)
             return false;
     }
     proto.type = p->tok.kind == TOK_DOT ? ptx_type_find(p->tok.text, p->tok.len) : PTX_T_NONE;
-    if (ptx_type_bits(proto.type) < 8 && proto.type != PTX_T_PRED)
+    if (!type_is_declarable(proto.type))
         return parser_expected(p, "a register type");
+    if (proto.vec * ptx_type_bits(proto.type) > 128)
+        return parser_fail(p, &p->tok, "a vector of more than 128 bits");
     if (!parser_next(p))
         return false;
     do {
@@ -64,6 +66,9 @@ static bool parse_registers(struct parser *p)
             decl.count = (uint32_t)count;
             decl.range = true;
         }
+        if (!decl.range && parser_in_range(p, &name))
+            return parser_fail(p, &name, "'%.*s' is declared twice",
+                               (int)(name.len < 48 ? name.len : 48), name.text);
         decl.name = parser_unique_name(p, &name, decl.range);
         if (!decl.name || !add_registers(p, &decl))
             return false;

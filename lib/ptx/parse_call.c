@@ -63,6 +63,8 @@ static bool build_actual(struct parser *p, const struct raw *r, const struct ptx
         out->mem.var = r->o.sym.var;
         if (r->o.sym.var->space != PTX_SPACE_PARAM || r->o.sym.offset)
             return parser_fail(p, &r->tok, "expected a .param variable, found '%s'", name);
+        if (!formal->ndims != !r->o.sym.var->ndims)
+            return parser_fail(p, &r->tok, "'%s' and the parameter are not both arrays", name);
         if (formal->space != PTX_SPACE_PARAM ||
             (r->o.sym.var->size != formal->size && !formal->unsized))
             return parser_fail(p, &r->tok, "'%s' has %llu bytes, the parameter %llu", name,

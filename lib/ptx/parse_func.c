@@ -3,8 +3,11 @@
 
 #include "ptx/parse.h"
 
+enum { MAX_ENTRY_PARAMS = 0x7ffc };
+
 static bool parse_three(struct parser *p, uint32_t out[3])
 {
+    struct token at;
     uint64_t v;
     unsigned i;
 
@@ -12,8 +15,11 @@ static bool parse_three(struct parser *p, uint32_t out[3])
     if (!parser_next(p))
         return false;
     for (i = 0; i < 3; i++) {
+        at = p->tok;
         if (!parse_uint(p, UINT32_MAX, "a dimension", &v))
             return false;
+        if (!v)
+            return parser_fail(p, &at, "expected a dimension of at least 1, found 0");
         out[i] = (uint32_t)v;
         if (i < 2 && !parser_accept(p, ','))
             break;
@@ -28,6 +34,22 @@ static bool parse_one(struct parser *p, uint32_t *out)
     if (!parser_next(p) || !parse_uint(p, UINT32_MAX, "a number", &v))
         return false;
     *out = (uint32_t)v;
+    return true;
+}
+
+/* Sizes of blocks are an .entry's affair, .noreturn a .func's. */
+static bool is_in_place(struct parser *p, const struct ptx_func *f)
+{
+    bool sizes = parser_is_word(p, "maxntid") || parser_is_word(p, "reqntid") ||
+                 parser_is_word(p, "minnctapersm") || parser_is_word(p, "maxnctapersm") ||
+                 parser_is_word(p, "maxnreg");
+
+    if (f->entry ? parser_is_word(p, "noreturn") : sizes)
+        return parser_fail(p, &p->tok, "expected this directive at %s",
+                           f->entry ? "a .func" : "an .entry");
+    if ((parser_is_word(p, "maxntid") && f->reqntid[0]) ||
+        (parser_is_word(p, "reqntid") && f->maxntid[0]))
+        return parser_fail(p, &p->tok, "expected either .maxntid or .reqntid");
     return true;
 }
 
@@ -47,7 +69,7 @@ static bool parse_directives(struct parser *p, struct ptx_func *f)
             if (parser_is_word(p, clusters[i]))
                 ok = parser_fail_as(p, -ENOTSUP, &p->tok,
                                     "thread block clusters (.%s) are not supported", clusters[i]);
-        if (!ok)
+        if (!ok || !is_in_place(p, f))
             break;
         if (parser_is_word(p, "maxntid")) {
             ok = parse_three(p, f->maxntid);
@@ -78,7 +100,7 @@ static bool parse_directives(struct parser *p, struct ptx_func *f)
         ok = list_keep(p, &pragmas, sizeof(*slot), &f->pragmas);
     }
     free(pragmas.data);
-    return ok;
+    return ok && !p->status;
 }
 
 static bool layout_params(struct parser *p, const struct token *name, struct ptx_func *f)
@@ -89,13 +111,18 @@ static bool layout_params(struct parser *p, const struct token *name, struct ptx
     for (i = 0; i < f->nparams; i++) {
         if (f->params[i]->space != PTX_SPACE_PARAM && f->entry)
             return parser_fail(p, name, "the parameters of an .entry are .param");
+        if (f->entry && (f->params[i]->unsized || f->params[i]->vec))
+            return parser_fail(p, name,
+                               "'%.64s': a parameter of an .entry has a size and is no vector",
+                               f->params[i]->name);
         if (f->params[i]->space != PTX_SPACE_PARAM)
             continue;
         at = (at + f->params[i]->align - 1) & ~((uint64_t)f->params[i]->align - 1);
         f->params[i]->offset = at;
         at += f->params[i]->size;
-        if (at > (1u << 24))
-            return parser_fail_as(p, -E2BIG, name, "parameters of more than %u bytes", 1u << 24);
+        if (at > (f->entry ? MAX_ENTRY_PARAMS : 1u << 24))
+            return parser_fail_as(p, -E2BIG, name, "parameters of more than %u bytes",
+                                  f->entry ? MAX_ENTRY_PARAMS : 1u << 24);
     }
     f->param_bytes = (uint32_t)at;
     return true;
@@ -109,7 +136,8 @@ static bool same_params(struct ptx_var *const *a, uint32_t na, struct ptx_var *c
     if (na != nb)
         return false;
     for (i = 0; i < na; i++)
-        if (a[i]->size != b[i]->size || a[i]->space != b[i]->space ||
+        if (a[i]->size != b[i]->size || a[i]->space != b[i]->space || a[i]->type != b[i]->type ||
+            a[i]->align != b[i]->align || !a[i]->ndims != !b[i]->ndims ||
             a[i]->unsized != b[i]->unsized)
             return false;
     return true;
@@ -171,8 +199,11 @@ bool parse_function(struct parser *p, enum ptx_linkage linkage, bool entry)
                     !same_params(f->rets, f->nrets, sig.rets, sig.nrets)))
         return parser_fail(p, &name, "function '%.64s' was declared with other parameters before",
                            f->name);
-    for (i = 0; i < sig.nrets; i++)
+    for (i = 0; i < sig.nrets; i++) {
         sig.rets[i]->func = f;
+        if (sig.nrets > 1 && sig.rets[i]->space == PTX_SPACE_PARAM)
+            return parser_fail(p, &name, "more than one result must be in .reg");
+    }
     if (!f->has_body) {
         f->rets = sig.rets;
         f->nrets = sig.nrets;
@@ -190,5 +221,7 @@ bool parse_function(struct parser *p, enum ptx_linkage linkage, bool entry)
         return parser_next(p);
     if (p->tok.kind != '{')
         return parser_expected(p, "a function directive, ';' or '{'");
+    if (linkage == PTX_LINK_EXTERN)
+        return parser_fail(p, &name, "an .extern function has no body");
     return parse_body(p, f);
 }

@@ -36,11 +36,17 @@ static bool parse_symbol_name(struct parser *p, struct ptx_reloc *r)
         token_clip(&p->tok, name, sizeof(name));
         return parser_fail(p, &p->tok, "'%s' is not declared as a variable or function", name);
     }
+    if (r->func && r->generic)
+        return parser_fail(p, &p->tok, "expected a variable in generic(), found a function");
+    if (r->var && r->var->space == PTX_SPACE_SHARED)
+        return parser_fail(p, &p->tok, "a .shared variable has no address before its block runs");
     if (!parser_next(p))
         return false;
-    if (p->tok.kind == '+' || p->tok.kind == '-')
-        return parse_const_int(p, (uint64_t *)&r->addend);
-    return true;
+    if (p->tok.kind != '+' && p->tok.kind != '-')
+        return true;
+    if (r->func)
+        return parser_expected(p, "',' or ';' behind a function's address");
+    return parse_const_int(p, (uint64_t *)&r->addend);
 }
 
 /* symbol, generic(symbol), each with +offset; or after a mask: (symbol). */
@@ -83,8 +89,10 @@ static bool parse_element(struct parser *p, struct ptx_var *var, uint64_t offset
     if (bytes == 0)
         return parser_fail_as(p, -ENOTSUP, &at, "an initialiser of a .%s is not supported",
                               ptx_type_name(var->type));
+    if (var->type == PTX_T_F16 || var->type == PTX_T_F16X2)
+        return parser_fail(p, &at, "a .%s cannot have an initialiser", ptx_type_name(var->type));
     if (p->tok.kind == TOK_IDENT && !token_is(&p->tok, "WARP_SZ")) {
-        if (bytes != 4 && bytes != 8)
+        if (var->type != PTX_T_U32 && var->type != PTX_T_U64)
             return parser_fail(p, &at, "an address does not fit in .%s", ptx_type_name(var->type));
         r.size = (uint8_t)bytes;
         if (!parse_address(p, &r))
@@ -93,6 +101,9 @@ static bool parse_element(struct parser *p, struct ptx_var *var, uint64_t offset
         if (!parse_const(p, &value))
             return false;
         if (value.kind == TOK_INT && p->tok.kind == '(') {
+            if (var->type < PTX_T_U8 || var->type > PTX_T_U64)
+                return parser_fail(p, &at, "an address does not fit in .%s",
+                                   ptx_type_name(var->type));
             if (!parse_mask(p, value.value, &at, &r))
                 return false;
         } else if (!const_to_type(p, &value, var->type, &bits)) {

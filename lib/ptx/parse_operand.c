@@ -28,6 +28,15 @@ static struct sym *find_in_range(struct parser *p, const char *name, uint32_t le
     return NULL;
 }
 
+/* Whether a range of this very scope has NAME among its registers. */
+bool parser_in_range(struct parser *p, const struct token *name)
+{
+    uint32_t number;
+    struct sym *s = find_in_range(p, name->text, name->len, &number);
+
+    return s && s->depth == p->syms.depth;
+}
+
 static bool find_sreg(const char *name, uint32_t len, struct ptx_operand *o)
 {
     uint32_t digits = 0, number = 0, i;

@@ -26,6 +26,12 @@ bool space_from_word(const struct token *tok, uint8_t *space)
     return false;
 }
 
+bool type_is_declarable(enum ptx_type t)
+{
+    return (t >= PTX_T_B8 && t <= PTX_T_F16X2) || t == PTX_T_F32 || t == PTX_T_F64 ||
+           t == PTX_T_PRED;
+}
+
 uint64_t var_element_size(const struct ptx_var *var)
 {
     unsigned bits = ptx_type_bits(var->type);
@@ -127,6 +133,11 @@ static bool parse_type_words(struct parser *p, struct ptx_var *var)
     }
     if (!var->type)
         return parser_expected(p, "a type");
+    if (var->vec == 8 || var->vec * ptx_type_bits(var->type) > 128)
+        return parser_fail(p, &p->tok, "a vector of more than 4 elements or 128 bits");
+    if (!type_is_declarable(var->type) && var->type != PTX_T_TEXREF &&
+        var->type != PTX_T_SAMPLERREF && var->type != PTX_T_SURFREF)
+        return parser_fail(p, &p->tok, "no variable can be .%s", ptx_type_name(var->type));
     return true;
 }
 
@@ -265,13 +276,17 @@ bool parse_variable(struct parser *p, enum ptx_linkage linkage)
         if (!parse_declarator(p, var) || !add_variable(p, &name, &var))
             return false;
         if (p->tok.kind == '=') {
-            if (var->init)
-                return parser_fail(p, &p->tok, "a second initialiser");
+            if (var->init || linkage == PTX_LINK_EXTERN)
+                return parser_fail(p, &p->tok,
+                                   var->init ? "a second initialiser"
+                                             : "an .extern variable has no initialiser");
             if (!parse_initialiser(p, var))
                 return false;
         }
         if (var->unsized && linkage != PTX_LINK_EXTERN && var->linkage != PTX_LINK_EXTERN)
             return parser_fail(p, &name, "an array without a size must be .extern");
+        if (!var->size && !var->unsized)
+            return parser_fail(p, &name, "a variable of no bytes");
     } while (parser_accept(p, ','));
     return parser_need(p, ';', "',' or ';'");
 }
