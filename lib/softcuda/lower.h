@@ -99,7 +99,9 @@ void lower_return(struct lower *L);
 
 // ---- Instructions by family; false: not one of theirs
 
-bool lower_arith(struct lower *L);   // lower_arith.c: integers, logic, selection
+bool lower_integer(struct lower *L); // lower_integer.c
+bool lower_compare(struct lower *L); // lower_compare.c: setp, set, selp, slct
+bool lower_bits(struct lower *L);    // lower_bits.c: logic, shifts, fields
 bool lower_float(struct lower *L);   // lower_float.c
 bool lower_convert(struct lower *L); // lower_convert.c: mov, cvt, cvta
 bool lower_memory(struct lower *L);  // lower_memory.c
