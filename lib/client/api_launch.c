@@ -8,6 +8,7 @@
 
 #include "client/error.h"
 #include "client/params.h"
+#include "client/qos.h"
 #include "client/submit.h"
 #include "client/wait.h"
 #include "common/util.h"
@@ -134,6 +135,8 @@ gs_status gs_launch_report(gs_session handle, gs_report_id id, gs_report *out)
         read.priority = slot->priority;
         read.queued_ns = slot->queued_ns;
         read.run_ns = slot->run_ns;
+        read.partition = slot->partition;
+        read.late = slot->late;
         status =
             params_write(out, PARAMS_UP_TO(gs_report, priority), &read, sizeof(read), "gs_report");
         if (status == GS_OK)
@@ -165,17 +168,46 @@ static gs_status args_copy(const struct kernel *kernel, void *const *args, unsig
     return GS_OK;
 }
 
+/* What follows the parameters. */
+static gs_status extras_read(const struct session *session, struct stream *stream,
+                             const gs_launch_config *config, uint16_t *flags, struct wire_qos *qos)
+{
+    /* The session's own: the time of submission decides when it has passed. relaxed: a grant that
+     * comes just now may be late for this launch. */
+    bool deadline = __atomic_load_n(&session->server->grant.deadline_ns, __ATOMIC_RELAXED) != 0;
+    gs_status status = GS_OK;
+
+    *flags = 0;
+    if (config->qos) {
+        status = qos_for_launch(session, stream, config->qos, qos);
+        if (status == GS_OK && atomic_load_explicit(&stream->recording, memory_order_relaxed))
+            status = error_set(GS_ERR_RECORDING, "a launch that is recorded in a graph has no "
+                                                 "quality of service of its own");
+        if (status != GS_OK)
+            return status;
+        *flags |= REC_LAUNCH_QOS;
+        deadline = deadline || qos->deadline_ns;
+    }
+    if (config->report ||
+        (deadline && !atomic_load_explicit(&stream->recording, memory_order_relaxed)))
+        *flags |= REC_LAUNCH_TIME;
+    return status;
+}
+
 /* Under the stream's lock. */
 static gs_status launch_record(struct session *session, struct stream *stream,
                                const struct kernel *kernel, const gs_launch_config *config,
                                void *const *args)
 {
-    uint16_t flags = config->report ? REC_LAUNCH_TIME : 0;
-    uint32_t size = launch_record_size(flags, kernel->info.param_bytes);
+    uint16_t flags;
+    struct wire_qos qos;
     struct rec_launch *record;
     uint64_t report = 0, now;
-    gs_status status;
+    gs_status status = extras_read(session, stream, config, &flags, &qos);
+    uint32_t size = launch_record_size(flags, kernel->info.param_bytes);
 
+    if (status != GS_OK)
+        return status;
     if (config->report && atomic_load_explicit(&stream->recording, memory_order_relaxed))
         return error_set(GS_ERR_RECORDING, "a launch that is recorded in a graph has no report");
     status = stream_reserve(session, stream, size, (void **)&record);
@@ -194,12 +226,16 @@ static gs_status launch_record(struct session *session, struct stream *stream,
         .dynamic_smem = config->dynamic_smem,
         .report = (uint32_t)report,
     };
-    if (report) {
+    if (flags & REC_LAUNCH_QOS)
+        memcpy((unsigned char *)record + launch_record_qos(kernel->info.param_bytes), &qos,
+               sizeof(qos));
+    if (flags & REC_LAUNCH_TIME) {
         now = clock_ns();
         memcpy((unsigned char *)record + launch_record_time(flags, kernel->info.param_bytes), &now,
                sizeof(now));
-        *config->report = report;
     }
+    if (report)
+        *config->report = report;
     stream_commit(session, stream, size);
     return GS_OK;
 }
@@ -216,8 +252,6 @@ static gs_status launch_on(struct session *session, struct stream *stream, gs_ke
     status = config_check(session, kernel, config);
     if (status == GS_OK)
         status = args_check(kernel, config, args);
-    if (status == GS_OK && config->qos)
-        status = qos_check_launch(config->qos);
     if (status == GS_OK)
         status = launch_record(session, stream, kernel, config, args);
     return status;

@@ -5,6 +5,7 @@
 #include "client/attach.h"
 #include "client/error.h"
 #include "client/params.h"
+#include "client/qos.h"
 #include "client/wait.h"
 #include "common/log.h"
 
@@ -111,11 +112,8 @@ gs_status gs_set_qos(gs_session handle, const gs_qos *given)
     if (status != GS_OK)
         return status;
     status = qos_read(&qos, given);
-    if (status == GS_OK) {
-        pthread_mutex_lock(&session->object_lock);
-        session->qos = qos;
-        pthread_mutex_unlock(&session->object_lock);
-    }
+    if (status == GS_OK)
+        status = qos_ask(session, &qos);
     session_leave(session);
     return status;
 }
@@ -123,15 +121,17 @@ gs_status gs_set_qos(gs_session handle, const gs_qos *given)
 gs_status gs_get_qos(gs_session handle, gs_qos *qos)
 {
     struct session *session;
+    struct seg_grant grant;
     gs_qos read;
     gs_status status = session_use(handle_decode(handle), HANDLE_SESSION, &session);
 
     if (status != GS_OK)
         return status;
-    pthread_mutex_lock(&session->object_lock);
-    read = session->qos;
-    pthread_mutex_unlock(&session->object_lock);
-    status = params_write(qos, PARAMS_UP_TO(gs_qos, priority), &read, sizeof(read), "gs_qos");
+    status = qos_granted(session, &grant);
+    if (status == GS_OK) {
+        qos_describe(session, &grant, &read);
+        status = params_write(qos, PARAMS_UP_TO(gs_qos, priority), &read, sizeof(read), "gs_qos");
+    }
     session_leave(session);
     return status;
 }
@@ -139,7 +139,8 @@ gs_status gs_get_qos(gs_session handle, gs_qos *qos)
 gs_status gs_get_exec_affinity(gs_session handle, gs_exec_affinity *affinity)
 {
     struct session *session;
-    gs_exec_affinity whole = {.type = GS_EXEC_AFFINITY_SM_COUNT, .percentage = 100};
+    struct seg_grant grant;
+    gs_qos read;
     gs_status status;
 
     if (!affinity)
@@ -147,13 +148,14 @@ gs_status gs_get_exec_affinity(gs_session handle, gs_exec_affinity *affinity)
     status = session_use(handle_decode(handle), HANDLE_SESSION, &session);
     if (status != GS_OK)
         return status;
-    /* This version has no partitions: every session has the whole device. */
-    whole.sm_count = session->info.sm_count;
-    for (unsigned sm = 0; sm < whole.sm_count && sm < GS_SM_MASK_WORDS * 64; sm++)
-        whole.sm_mask[sm / 64] |= UINT64_C(1) << sm % 64;
-    *affinity = whole;
+    status = qos_granted(session, &grant);
+    if (status == GS_OK) {
+        qos_describe(session, &grant, &read);
+        *affinity = read.affinity;
+        affinity->type = GS_EXEC_AFFINITY_SM_COUNT; /* as cuCtxGetExecAffinity */
+    }
     session_leave(session);
-    return GS_OK;
+    return status;
 }
 
 static void fault_read(const struct session *session, gs_fault *fault)

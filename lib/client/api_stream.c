@@ -1,6 +1,6 @@
 /* api_stream.c - streams: making, destroying, waiting. */
 #include "client/error.h"
-#include "client/params.h"
+#include "client/qos.h"
 #include "client/recording.h"
 #include "client/submit.h"
 #include "client/sync_request.h"
@@ -30,7 +30,7 @@ static gs_status stream_adopt(struct session *session, uint64_t number, gs_strea
 gs_status gs_stream_create(gs_session session_handle, const gs_qos *given, gs_stream *handle)
 {
     struct session *session;
-    gs_qos qos;
+    gs_qos qos = GS_QOS_INIT;
     gs_status status;
 
     if (!handle)
@@ -38,14 +38,11 @@ gs_status gs_stream_create(gs_session session_handle, const gs_qos *given, gs_st
     status = session_use(handle_decode(session_handle), HANDLE_SESSION, &session);
     if (status != GS_OK)
         return status;
-    pthread_mutex_lock(&session->object_lock);
-    qos = session->qos;
-    pthread_mutex_unlock(&session->object_lock);
-    status = qos_read(&qos, given);
+    status = given ? qos_for_stream(session, given, &qos) : GS_OK;
     if (status == GS_OK) {
         struct sync_request request = {
             .op = REQ_STREAM_CREATE,
-            .arg = {(uint64_t)(int64_t)qos.priority, (uint64_t)qos.cls},
+            .arg = {(uint64_t)(int64_t)qos.priority, (uint64_t)qos.cls, given != NULL},
         };
         status = sync_request(session, &request);
         if (status == GS_OK)

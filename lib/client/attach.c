@@ -10,6 +10,8 @@
 #include "client/env.h"
 #include "client/error.h"
 #include "client/params.h"
+#include "client/qos.h"
+#include "common/sm_groups.h"
 #include "common/util.h"
 
 #define TIMEOUT_DEFAULT_MS 10000u
@@ -30,7 +32,27 @@ static gs_status params_check(const gs_attach_params *params)
     if (params->on_fault == GS_ON_FAULT_REPLAY)
         return error_set(GS_ERR_NOT_SUPPORTED,
                          "on_fault is GS_ON_FAULT_REPLAY; this version has no replay");
+    if (params->reservation &&
+        strlen(params->reservation) >= sizeof(((struct ctl_attach *)0)->reservation))
+        return error_set(
+            GS_ERR_INVALID_VALUE, "reservation is a name of %zu bytes; it has at most %zu",
+            strlen(params->reservation), sizeof(((struct ctl_attach *)0)->reservation) - 1);
     return GS_OK;
+}
+
+/* The environment's percentage, as far as it can be had before the device is known; the rest is for
+ * attach_session. */
+static void percentage_lower(gs_exec_affinity *affinity, unsigned percentage)
+{
+    if (percentage >= 100)
+        return;
+    if (affinity->type == GS_EXEC_AFFINITY_NONE)
+        *affinity = (gs_exec_affinity){.type = GS_EXEC_AFFINITY_ACTIVE_THREAD_PERCENTAGE,
+                                       .percentage = percentage,
+                                       .exclusive = affinity->exclusive};
+    else if (affinity->type == GS_EXEC_AFFINITY_ACTIVE_THREAD_PERCENTAGE &&
+             percentage < affinity->percentage)
+        affinity->percentage = percentage;
 }
 
 gs_status attach_request_read(const gs_attach_params *given, struct attach_request *request)
@@ -52,15 +74,19 @@ gs_status attach_request_read(const gs_attach_params *given, struct attach_reque
         .timeout_ns =
             UINT64_C(1000000) * (params.timeout_ms ? params.timeout_ms : TIMEOUT_DEFAULT_MS),
         .qos = GS_QOS_INIT,
+        .reservation = params.reservation ? params.reservation : "",
     };
     if (status == GS_OK)
         status = qos_read(&request->qos, params.qos);
     if (status != GS_OK)
         return status;
-    limits = (struct env_limits){params.mem_limit, request->qos.priority};
+    limits = (struct env_limits){params.mem_limit, request->qos.priority, request->qos.cls, 100};
     status = env_apply(params.device, &limits);
     request->mem_limit = limits.mem_limit;
     request->qos.priority = limits.priority;
+    request->qos.cls = limits.cls;
+    request->percentage = limits.percentage;
+    percentage_lower(&request->qos.affinity, limits.percentage);
     return status;
 }
 
@@ -73,9 +99,10 @@ static void message_fill(struct ctl_attach *message, const struct attach_request
         .device = request->device,
         .on_fault = (uint32_t)request->on_fault,
         .mem_limit = request->mem_limit,
-        .qos = {.cls = (uint32_t)request->qos.cls, .priority = request->qos.priority},
+        .qos = qos_wire(&request->qos),
     };
     snprintf(message->name, sizeof(message->name), "%s", request->name);
+    snprintf(message->reservation, sizeof(message->reservation), "%s", request->reservation);
 }
 
 /* A segment smaller than its layout would end this process at a touch beyond its end. */
@@ -190,6 +217,32 @@ static gs_status grant_ask(struct session *session, const struct attach_request 
     return status == GS_OK ? GS_OK : error_server(status, message);
 }
 
+/* A count or a mask of SMs that was granted is held to the environment's percentage. */
+static gs_status percentage_hold(const struct session *session,
+                                 const struct attach_request *request)
+{
+    const struct seg_info *info = &session->info;
+    uint32_t most = sm_count_of_percentage(info->sm_count, request->percentage);
+    struct sm_mask granted, lower;
+    struct seg_grant grant;
+    gs_qos qos = request->qos;
+    gs_status status;
+
+    if (request->percentage >= 100 ||
+        qos.affinity.type == GS_EXEC_AFFINITY_ACTIVE_THREAD_PERCENTAGE)
+        return GS_OK;
+    status = qos_granted(session, &grant);
+    if (status != GS_OK)
+        return status;
+    memcpy(granted.word, grant.sm_mask, sizeof(granted.word));
+    lower = sm_groups_first(&granted, most, info->sm_group, info->sm_count);
+    if (sm_mask_equal(&lower, &granted))
+        return GS_OK;
+    qos.affinity.sm_count = most;
+    memcpy(qos.affinity.sm_mask, lower.word, sizeof(lower.word));
+    return qos_ask(session, &qos);
+}
+
 gs_status attach_session(const struct attach_request *request, struct session **session)
 {
     uint64_t deadline = clock_ns() + request->timeout_ns;
@@ -199,12 +252,13 @@ gs_status attach_session(const struct attach_request *request, struct session **
 
     if (status != GS_OK)
         return status;
-    made->qos = request->qos;
     made->timeout_ns = request->timeout_ns;
     status = grant_ask(made, request, &reply, deadline);
     if (status == GS_OK) {
         made->cookie = reply.cookie;
         status = grant_take(made, &reply, deadline);
+        if (status == GS_OK)
+            status = percentage_hold(made, request);
         if (status != GS_OK)
             grant_return(made, deadline);
     }

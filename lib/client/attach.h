@@ -13,6 +13,8 @@ struct attach_request {
     uint64_t mem_limit;
     uint64_t timeout_ns;
     gs_qos qos;
+    unsigned percentage;     /* of the SMs, at most: the environment's; 100: all */
+    const char *reservation; /* "": none */
 };
 
 gs_status attach_request_read(const gs_attach_params *params, struct attach_request *request);

@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "client/error.h"
-#include "common/log.h"
 
 static unsigned suffix_shift(char c)
 {
@@ -115,11 +114,11 @@ bool env_parse_priority(const char *text, int *priority)
     char *end;
     long parsed;
 
-    if (!isdigit((unsigned char)*text) && *text != '-')
+    if (!isdigit((unsigned char)*text))
         return false;
     errno = 0;
     parsed = strtol(text, &end, 10);
-    if (errno || *end || end == text || parsed < INT_MIN || parsed > INT_MAX)
+    if (errno || *end || parsed > INT_MAX)
         return false;
     *priority = (int)parsed;
     return true;
@@ -160,45 +159,42 @@ static gs_status mem_limit_apply(int device, uint64_t *mem_limit)
     return GS_OK;
 }
 
-static gs_status priority_apply(int *priority)
+static gs_status priority_apply(struct env_limits *limits)
 {
     const char *value = getenv("GSHARE_PRIORITY");
     int limit = 0;
 
     if (value) {
         if (!env_parse_priority(value, &limit))
-            return not_understood("GSHARE_PRIORITY", value, "a whole number");
-    } else {
-        value = getenv("CUDA_MPS_CLIENT_PRIORITY");
-        if (!value)
-            return GS_OK;
-        if (strcmp(value, "0") && strcmp(value, "1"))
-            return not_understood("CUDA_MPS_CLIENT_PRIORITY", value, "0 or 1");
-        if (*value == '0') /* normal: nothing to lower */
-            return GS_OK;
-        limit = -1; /* below normal */
+            return not_understood("GSHARE_PRIORITY", value, "a whole number from 0");
+        if (limit < limits->priority)
+            limits->priority = limit;
+        return GS_OK;
     }
-    if (limit < *priority)
-        *priority = limit;
+    value = getenv("CUDA_MPS_CLIENT_PRIORITY");
+    if (!value)
+        return GS_OK;
+    if (strcmp(value, "0") && strcmp(value, "1"))
+        return not_understood("CUDA_MPS_CLIENT_PRIORITY", value, "0 or 1");
+    if (*value == '1') { /* below normal; 0, normal, lowers nothing */
+        limits->priority = 0;
+        limits->cls = GS_CLASS_BEST_EFFORT;
+    }
     return GS_OK;
 }
 
-static gs_status percentage_apply(void)
+static gs_status percentage_apply(unsigned *percentage)
 {
-    static const char own[] = "GSHARE_ACTIVE_THREAD_PERCENTAGE";
-    const char *name, *value = either(own, "CUDA_MPS_ACTIVE_THREAD_PERCENTAGE", &name);
-    double percentage;
+    const char *name, *value = either("GSHARE_ACTIVE_THREAD_PERCENTAGE",
+                                      "CUDA_MPS_ACTIVE_THREAD_PERCENTAGE", &name);
+    double limit;
 
     if (!value)
         return GS_OK;
-    if (!env_parse_percentage(value, &percentage))
+    if (!env_parse_percentage(value, &limit))
         return not_understood(name, value, "a percentage over 0 and up to 100");
-    if (percentage == 100)
-        return GS_OK;
-    if (!strcmp(name, own))
-        return error_set(GS_ERR_NOT_SUPPORTED, "%s is %.64s; this version has no partitions", name,
-                         value);
-    log_warning("%s=%.64s is ignored: this version has no partitions", name, value);
+    if (limit < *percentage) /* whole ones travel; 0 is none */
+        *percentage = limit < 1 ? 1 : (unsigned)limit;
     return GS_OK;
 }
 
@@ -208,9 +204,9 @@ gs_status env_apply(int device, struct env_limits *limits)
     gs_status status = mem_limit_apply(device, &lowered.mem_limit);
 
     if (status == GS_OK)
-        status = priority_apply(&lowered.priority);
+        status = priority_apply(&lowered);
     if (status == GS_OK)
-        status = percentage_apply();
+        status = percentage_apply(&lowered.percentage);
     if (status == GS_OK)
         *limits = lowered;
     return status;

@@ -18,16 +18,19 @@ bool env_parse_size(const char *text, uint64_t *bytes);
 bool env_parse_mem_limit(const char *text, int device, uint64_t *bytes);
 /* Over 0, at most 100; "12.5" is allowed, as by MPS. */
 bool env_parse_percentage(const char *text, double *percentage);
+/* 0 or more. */
 bool env_parse_priority(const char *text, int *priority);
 
 /* What an attach may have at most. */
 struct env_limits {
     uint64_t mem_limit; /* 0: none */
     int priority;
+    gs_class cls;
+    unsigned percentage; /* of the SMs */
 };
 
 /* Lowers *limits as the environment says. GS_ERR_INVALID_VALUE: a variable that is not understood,
- * with its name. GS_ERR_NOT_SUPPORTED: GSHARE_ACTIVE_THREAD_PERCENTAGE under 100. */
+ * with its name. */
 gs_status env_apply(int device, struct env_limits *limits);
 
 /* The instance: the caller's, else $GSHARE_INSTANCE, else "default". */

@@ -1,6 +1,6 @@
 /*
- * params.h - parameter structs that begin with their size, across versions of the header; and the
- * rules of gs_qos. Pure checks; any thread.
+ * params.h - parameter structs that begin with their size, across versions of the header. Pure
+ * checks; any thread.
  */
 #ifndef GS_CLIENT_PARAMS_H
 #define GS_CLIENT_PARAMS_H
@@ -25,11 +25,5 @@ gs_status params_read(void *known_struct, size_t known, size_t least, const void
  * zeroes; its size stays. GS_ERR_INVALID_VALUE, also for NULL. */
 gs_status params_write(void *given, size_t least, const void *known_struct, size_t known,
                        const char *name);
-
-/* Reads and checks a caller's gs_qos; NULL leaves *qos as it is. GS_ERR_INVALID_VALUE,
- * GS_ERR_NOT_SUPPORTED. */
-gs_status qos_read(gs_qos *qos, const gs_qos *given);
-/* The same for one launch, where this version supports no field at all. */
-gs_status qos_check_launch(const gs_qos *given);
 
 #endif

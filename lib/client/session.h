@@ -33,6 +33,7 @@
 #include "client/range_map.h"
 #include "client/staging.h"
 #include "common/request.h"
+#include "common/sm_mask.h"
 #include "common/wire.h"
 #include "gshare.h"
 
@@ -46,6 +47,7 @@ struct stream {
     uint64_t complete; /* under lock: the completion last seen, to leave the GPU's word alone */
     unsigned char *ring;
     struct recording *_Atomic recording; /* changed under lock; not NULL: a graph is recorded */
+    struct sm_mask whole_mask;           /* under lock: known to be made of whole groups of SMs */
 };
 
 /* A module's handles die together: its kernels hang on a list. Under object_lock. */
@@ -82,7 +84,8 @@ struct session {
     uint32_t index, generation;
 
     /* Every System V segment mapped for this session: host blocks by the server's number, the
-     * session segment, the status page, what kernels print. NULL: none. Under the table's lock, for fork. */
+     * session segment, the status page, what kernels print. NULL: none. Under the table's lock, for
+     * fork. */
     void *mapped[SEG_HOSTS + 3];
 
     unsigned char *segment;
@@ -107,7 +110,6 @@ struct session {
     struct staging staging_small, staging_large;
 
     pthread_mutex_t object_lock;
-    gs_qos qos;
     struct handle_table events, modules, kernels, graphs;
 
     struct printing printing;

@@ -118,9 +118,14 @@ static void bad_attach_parameters_are_named(void)
     CHECK_STATUS(gs_attach(&params, &session), GS_ERR_NOT_SUPPORTED);
     params = (gs_attach_params)GS_ATTACH_PARAMS_INIT;
     qos.affinity.type = GS_EXEC_AFFINITY_ACTIVE_THREAD_PERCENTAGE;
-    qos.affinity.percentage = 50;
+    qos.affinity.percentage = 101;
     params.qos = &qos;
-    CHECK_STATUS(gs_attach(&params, &session), GS_ERR_NOT_SUPPORTED);
+    CHECK_STATUS(gs_attach(&params, &session), GS_ERR_INVALID_VALUE);
+    CHECK_TEXT(gs_last_error_message(), "1 to 100");
+    params.qos = NULL;
+    params.reservation = "a-reservation-of-a-name-that-is-too-long";
+    CHECK_STATUS(gs_attach(&params, &session), GS_ERR_INVALID_VALUE);
+    CHECK_TEXT(gs_last_error_message(), "31");
     CHECK_EQUAL(server_tenants(server), 0);
     server_stop(server);
 }
@@ -348,9 +353,9 @@ static void launches_over_the_devices_limits_are_refused(void)
     config.size = 4;
     CHECK_STATUS(gs_launch(NULL, nothing, &config, NULL), GS_ERR_INVALID_VALUE);
     config.size = sizeof(config);
-    qos.priority = 3;
+    qos.priority = -3;
     config.qos = &qos;
-    CHECK_STATUS(gs_launch(NULL, nothing, &config, NULL), GS_ERR_NOT_SUPPORTED);
+    CHECK_STATUS(gs_launch(NULL, nothing, &config, NULL), GS_ERR_INVALID_VALUE);
     message_names(3);
     qos.priority = 0;
     CHECK_OK(gs_launch(NULL, nothing, &config, NULL));

@@ -283,7 +283,7 @@ static void too_much_for_the_device_is_refused(void)
 
 /* ---- Quality of service ---- */
 
-static void class_and_priority_are_granted_the_rest_is_refused(void)
+static void class_and_priority_are_granted_and_kept_when_a_wish_is_refused(void)
 {
     struct server *server = server_start(NULL);
     gs_qos qos = GS_QOS_INIT, read = GS_QOS_INIT;
@@ -302,14 +302,6 @@ static void class_and_priority_are_granted_the_rest_is_refused(void)
     CHECK_OK(gs_stream_create(session, &qos, &stream));
     CHECK_OK(gs_stream_destroy(stream));
 
-    qos = (gs_qos)GS_QOS_INIT;
-    qos.weight = 7;
-    CHECK_STATUS(gs_set_qos(session, &qos), GS_ERR_NOT_SUPPORTED);
-    CHECK_TEXT(gs_last_error_message(), "weight is 7");
-    qos = (gs_qos)GS_QOS_INIT;
-    qos.deadline_ns = 1234567;
-    CHECK_STATUS(gs_set_qos(session, &qos), GS_ERR_NOT_SUPPORTED);
-    CHECK_TEXT(gs_last_error_message(), "1234567");
     qos = (gs_qos)GS_QOS_INIT;
     qos.affinity.type = GS_EXEC_AFFINITY_SM_COUNT;
     qos.affinity.sm_count = 2;
@@ -485,7 +477,7 @@ static const struct test tests[] = {
     TEST(the_environment_only_lowers_the_limit),
     TEST(the_servers_limit_holds_for_all),
     TEST(too_much_for_the_device_is_refused),
-    TEST(class_and_priority_are_granted_the_rest_is_refused),
+    TEST(class_and_priority_are_granted_and_kept_when_a_wish_is_refused),
     TEST(a_session_may_run_on_the_whole_device),
     TEST(older_and_newer_headers_are_answered),
     TEST(what_one_tenant_freed_another_sees_as_zeros),

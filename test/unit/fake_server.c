@@ -18,6 +18,8 @@
 
 #include "common/names.h"
 #include "common/ring.h"
+#include "common/seg_grant.h"
+#include "common/sm_mask.h"
 #include "common/util.h"
 #include "common/wire.h"
 
@@ -35,6 +37,7 @@ struct tenant {
     bool used, confirmed;
     uint64_t id, cookie;
     int segment_id;
+    uint32_t grant_sequence;
     unsigned char *segment;
     struct seg_client *client;
     struct seg_complete *complete;
@@ -500,9 +503,29 @@ static void info_fill(struct fake *fake, struct tenant *tenant)
         .max_block_dim = {FAKE_THREADS_MAX, FAKE_THREADS_MAX, 64},
         .max_grid_dim = {2147483647, 65535, 65535},
         .max_dynamic_smem = FAKE_SMEM_MAX,
+        .sm_granularity = 2,
         .device_name = "fake",
     };
     memcpy(info->bell, fake->bell_name, sizeof(info->bell));
+    for (unsigned sm = 0; sm < FAKE_SM_COUNT; sm++)
+        info->sm_group[sm] = (uint8_t)(sm / 2);
+}
+
+/* Grants what is wished: of an affinity only the count. */
+static void qos_grant(struct tenant *tenant, const struct wire_qos *qos)
+{
+    uint32_t count = qos->sm_count ? qos->sm_count : FAKE_SM_COUNT;
+    const struct sm_mask mask = sm_mask_first(count);
+    struct seg_grant grant = {.cls = qos->cls,
+                              .priority = qos->priority,
+                              .priority_max = 5,
+                              .weight = qos->weight ? qos->weight : 1,
+                              .sm_count = count,
+                              .partition = count < FAKE_SM_COUNT,
+                              .deadline_ns = qos->deadline_ns};
+
+    memcpy(grant.sm_mask, mask.word, sizeof(grant.sm_mask));
+    seg_grant_write(&tenant->server->grant, &grant, tenant->grant_sequence += 2);
 }
 
 static struct tenant *tenant_new(struct fake *fake)
@@ -520,6 +543,7 @@ static struct tenant *tenant_new(struct fake *fake)
         tenant->server = (struct seg_server *)(tenant->segment + SEG_OFF_SERVER);
         tenant->request = (struct seg_request *)(tenant->segment + SEG_OFF_REQUEST);
         info_fill(fake, tenant);
+        qos_grant(tenant, &(struct wire_qos){0});
         atomic_store(&tenant->server->state, SEG_OPEN);
         atomic_store(&tenant->server->need_bell, 1);
         return tenant;
@@ -592,6 +616,33 @@ static void detach_answer(struct fake *fake, uint64_t cookie)
     pthread_mutex_unlock(&fake->lock);
 }
 
+static void set_qos_answer(struct fake *fake, const struct ctl_set_qos *request)
+{
+    struct ctl_done_reply reply = {.h = {.magic = WIRE_MAGIC,
+                                         .version = WIRE_VERSION,
+                                         .op = CTL_SET_QOS,
+                                         .size = sizeof(reply),
+                                         .token = request->h.token},
+                                   .status = GS_ERR_PERMISSION};
+    char name[WIRE_NAME_MAX];
+    mqd_t queue;
+
+    pthread_mutex_lock(&fake->lock);
+    for (unsigned i = 0; i < SESSIONS_MAX; i++) {
+        if (fake->tenant[i].used && fake->tenant[i].cookie == request->cookie) {
+            qos_grant(&fake->tenant[i], &request->qos);
+            reply.status = GS_OK;
+        }
+    }
+    pthread_mutex_unlock(&fake->lock);
+    name_reply(name, fake->instance, request->h.token);
+    queue = mq_open(name, O_WRONLY | O_NONBLOCK);
+    if (queue < 0)
+        return;
+    mq_send(queue, (const char *)&reply, sizeof(reply), 0);
+    mq_close(queue);
+}
+
 static void confirm_note(struct fake *fake, uint64_t cookie)
 {
     pthread_mutex_lock(&fake->lock);
@@ -603,7 +654,7 @@ static void confirm_note(struct fake *fake, uint64_t cookie)
 static void *control_main(void *arg)
 {
     struct fake *fake = arg;
-    char bytes[CTL_MESSAGE_MAX];
+    _Alignas(8) char bytes[CTL_MESSAGE_MAX];
     struct ctl_header header;
 
     while (!atomic_load(&fake->stop)) {
@@ -617,6 +668,8 @@ static void *control_main(void *arg)
             confirm_note(fake, header.token);
         else if (header.op == CTL_DETACH)
             detach_answer(fake, header.token);
+        else if (header.op == CTL_SET_QOS)
+            set_qos_answer(fake, (const struct ctl_set_qos *)(const void *)bytes);
     }
     return NULL;
 }

@@ -357,7 +357,7 @@ static void percentages_and_priorities_are_parsed_whole_or_not_at_all(void **sta
 {
     static const char *const no_percentage[] = {"",    "0",   "101", "-5",  "5%",
                                                 "nan", "inf", " 50", "1e9", "100.1"};
-    static const char *const no_priority[] = {"", "-", "1.5", "x", " 1", "99999999999", "1 "};
+    static const char *const no_priority[] = {"", "-", "-3", "1.5", "x", " 1", "99999999999", "1 "};
     double percentage = 0;
     int priority = 0;
 
@@ -369,8 +369,8 @@ static void percentages_and_priorities_are_parsed_whole_or_not_at_all(void **sta
     assert_true(env_parse_percentage("100", &percentage));
     for (size_t i = 0; i < ARRAY_SIZE(no_priority); i++)
         assert_false(env_parse_priority(no_priority[i], &priority));
-    assert_true(env_parse_priority("-3", &priority));
-    assert_int_equal(priority, -3);
+    assert_true(env_parse_priority("3", &priority));
+    assert_int_equal(priority, 3);
 }
 
 static int clear_environment(void **state)
@@ -395,18 +395,25 @@ static void a_variable_can_only_lower(void **state)
         const char *name, *value;
         struct env_limits asked, granted;
     } table[] = {
-        {"GSHARE_MEM_LIMIT", "1M", {0, 0}, {1 << 20, 0}},
-        {"GSHARE_MEM_LIMIT", "1M", {4096, 0}, {4096, 0}},
-        {"GSHARE_MEM_LIMIT", "1M", {1 << 30, 0}, {1 << 20, 0}},
-        {"CUDA_MPS_PINNED_DEVICE_MEM_LIMIT", "0=2M", {0, 0}, {2 << 20, 0}},
-        {"CUDA_MPS_PINNED_DEVICE_MEM_LIMIT", "1=2M", {77, 0}, {77, 0}},
-        {"GSHARE_PRIORITY", "-1", {0, 0}, {0, -1}},
-        {"GSHARE_PRIORITY", "5", {0, 0}, {0, 0}},
-        {"GSHARE_PRIORITY", "5", {0, 9}, {0, 5}},
-        {"CUDA_MPS_CLIENT_PRIORITY", "1", {0, 3}, {0, -1}},
-        {"CUDA_MPS_CLIENT_PRIORITY", "0", {0, 3}, {0, 3}},
-        {"GSHARE_ACTIVE_THREAD_PERCENTAGE", "100", {0, 0}, {0, 0}},
-        {"CUDA_MPS_ACTIVE_THREAD_PERCENTAGE", "100", {0, 0}, {0, 0}},
+        {"GSHARE_MEM_LIMIT", "1M", {.mem_limit = 0}, {.mem_limit = 1 << 20}},
+        {"GSHARE_MEM_LIMIT", "1M", {.mem_limit = 4096}, {.mem_limit = 4096}},
+        {"GSHARE_MEM_LIMIT", "1M", {.mem_limit = 1 << 30}, {.mem_limit = 1 << 20}},
+        {"CUDA_MPS_PINNED_DEVICE_MEM_LIMIT", "0=2M", {.mem_limit = 0}, {.mem_limit = 2 << 20}},
+        {"CUDA_MPS_PINNED_DEVICE_MEM_LIMIT", "1=2M", {.mem_limit = 77}, {.mem_limit = 77}},
+        {"GSHARE_PRIORITY", "0", {.priority = 0}, {.priority = 0}},
+        {"GSHARE_PRIORITY", "5", {.priority = 0}, {.priority = 0}},
+        {"GSHARE_PRIORITY", "5", {.priority = 9}, {.priority = 5}},
+        {"CUDA_MPS_CLIENT_PRIORITY",
+         "1",
+         {.priority = 3, .cls = GS_CLASS_LATENCY},
+         {.priority = 0, .cls = GS_CLASS_BEST_EFFORT}},
+        {"CUDA_MPS_CLIENT_PRIORITY", "0", {.priority = 3}, {.priority = 3}},
+        {"GSHARE_ACTIVE_THREAD_PERCENTAGE", "100", {.percentage = 100}, {.percentage = 100}},
+        {"CUDA_MPS_ACTIVE_THREAD_PERCENTAGE", "100", {.percentage = 100}, {.percentage = 100}},
+        {"GSHARE_ACTIVE_THREAD_PERCENTAGE", "50", {.percentage = 100}, {.percentage = 50}},
+        {"GSHARE_ACTIVE_THREAD_PERCENTAGE", "50", {.percentage = 20}, {.percentage = 20}},
+        {"CUDA_MPS_ACTIVE_THREAD_PERCENTAGE", "12.5", {.percentage = 100}, {.percentage = 12}},
+        {"CUDA_MPS_ACTIVE_THREAD_PERCENTAGE", "0.5", {.percentage = 100}, {.percentage = 1}},
     };
 
     for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
@@ -416,6 +423,8 @@ static void a_variable_can_only_lower(void **state)
         assert_int_equal(env_apply(0, &limits), GS_OK);
         assert_int_equal(limits.mem_limit, table[i].granted.mem_limit);
         assert_int_equal(limits.priority, table[i].granted.priority);
+        assert_int_equal(limits.cls, table[i].granted.cls);
+        assert_int_equal(limits.percentage, table[i].granted.percentage);
     }
 }
 
@@ -447,11 +456,11 @@ static void a_variable_that_is_not_understood_is_named(void **state)
         {"CUDA_MPS_CLIENT_PRIORITY", "2", GS_ERR_INVALID_VALUE},
         {"GSHARE_ACTIVE_THREAD_PERCENTAGE", "0", GS_ERR_INVALID_VALUE},
         {"CUDA_MPS_ACTIVE_THREAD_PERCENTAGE", "x", GS_ERR_INVALID_VALUE},
-        {"GSHARE_ACTIVE_THREAD_PERCENTAGE", "50", GS_ERR_NOT_SUPPORTED},
+        {"GSHARE_ACTIVE_THREAD_PERCENTAGE", "100.1", GS_ERR_INVALID_VALUE},
     };
 
     for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
-        struct env_limits limits = {5, 6};
+        struct env_limits limits = {.mem_limit = 5, .priority = 6};
         clear_environment(state);
         setenv(table[i].name, table[i].value, 1);
         assert_int_equal(env_apply(0, &limits), table[i].status);
@@ -459,15 +468,6 @@ static void a_variable_that_is_not_understood_is_named(void **state)
         assert_non_null(strstr(gs_last_error_message(), table[i].value));
         assert_int_equal(limits.mem_limit, 5);
     }
-}
-
-static void a_percentage_of_mps_is_ignored_with_a_warning(void **state)
-{
-    struct env_limits limits = {0};
-
-    (void)state;
-    setenv("CUDA_MPS_ACTIVE_THREAD_PERCENTAGE", "50", 1);
-    assert_int_equal(env_apply(0, &limits), GS_OK);
 }
 
 static void the_instance_is_the_callers_then_the_variables_then_default(void **state)
@@ -536,7 +536,6 @@ int main(void)
         ENV(a_variable_can_only_lower),
         ENV(our_variable_hides_that_of_mps),
         ENV(a_variable_that_is_not_understood_is_named),
-        ENV(a_percentage_of_mps_is_ignored_with_a_warning),
         ENV(the_instance_is_the_callers_then_the_variables_then_default),
         cmocka_unit_test(an_image_of_size_0_is_text),
         cmocka_unit_test(pieces_overlap_copy_and_transfer_but_are_worth_a_record),

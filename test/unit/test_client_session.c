@@ -562,36 +562,141 @@ static void configurations_beyond_the_device_or_the_kernel_are_refused(void **st
     }
 }
 
-static void quality_of_service_that_this_version_lacks_is_refused(void **state)
+static void quality_of_service_beyond_its_limits_is_refused_by_name(void **state)
 {
+    static const struct {
+        gs_qos qos;
+        const char *text;
+    } bad[] = {
+        {{.cls = (gs_class)7}, "cls is 7"},
+        {{.priority = -1}, "priority is -1"},
+        {{.weight = 1001}, "1000"},
+        {{.deadline_ns = UINT64_MAX}, "3600000000000"},
+        {{.affinity = {.type = (gs_exec_affinity_type)4}}, "type is 4"},
+        {{.affinity = {.type = GS_EXEC_AFFINITY_SM_COUNT}}, "sm_count is 0"},
+        {{.affinity = {.type = GS_EXEC_AFFINITY_SM_MASK}}, "empty"},
+        {{.affinity = {.type = GS_EXEC_AFFINITY_ACTIVE_THREAD_PERCENTAGE}}, "1 to 100"},
+        {{.affinity = {.type = GS_EXEC_AFFINITY_ACTIVE_THREAD_PERCENTAGE, .percentage = 101}},
+         "is 101"},
+    };
     struct fixture *f = *state;
-    gs_qos qos = GS_QOS_INIT, got = GS_QOS_INIT;
     gs_launch_config config = GS_LAUNCH_CONFIG_1D(1, 1);
     gs_stream stream;
 
-    config.qos = &qos;
-    OK(gs_launch(NULL, f->none, &config, NULL)); /* all defaults */
-    qos.priority = 3;
+    for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
+        gs_qos qos = bad[i].qos;
+        qos.size = sizeof(qos);
+        config.qos = &qos;
+        FAILS(gs_set_qos(f->s, &qos), GS_ERR_INVALID_VALUE, bad[i].text);
+        FAILS(gs_stream_create(f->s, &qos, &stream), GS_ERR_INVALID_VALUE, bad[i].text);
+        FAILS(gs_launch(NULL, f->none, &config, NULL), GS_ERR_INVALID_VALUE, bad[i].text);
+    }
+    OK(gs_sync(f->s));
+}
+
+static void a_stream_has_a_class_and_a_priority_of_its_own_and_no_more(void **state)
+{
+    struct fixture *f = *state;
+    gs_qos qos = GS_QOS_INIT;
+    gs_stream stream;
+
+    qos.priority = 6;
+    FAILS(gs_stream_create(f->s, &qos, &stream), GS_ERR_INVALID_VALUE, "0 to 5");
+    qos.priority = 5;
     qos.cls = GS_CLASS_LATENCY;
-    FAILS(gs_launch(NULL, f->none, &config, NULL), GS_ERR_NOT_SUPPORTED, "one launch");
+    FAILS(gs_stream_create(f->s, &qos, &stream), GS_ERR_INVALID_VALUE, "only go down");
+    qos.cls = GS_CLASS_BEST_EFFORT;
     OK(gs_stream_create(f->s, &qos, &stream));
-    OK(gs_set_qos(f->s, &qos));
-    OK(gs_get_qos(f->s, &got));
-    assert_int_equal(got.priority, 3);
-    assert_int_equal(got.cls, GS_CLASS_LATENCY);
     qos.weight = 2;
-    FAILS(gs_set_qos(f->s, &qos), GS_ERR_NOT_SUPPORTED, "weight is 2");
-    qos.weight = 0;
+    FAILS(gs_stream_create(f->s, &qos, &stream), GS_ERR_NOT_SUPPORTED, "weight");
+    qos.weight = 1; /* the session's */
     qos.deadline_ns = 5;
-    FAILS(gs_stream_create(f->s, &qos, &stream), GS_ERR_NOT_SUPPORTED, "deadline_ns is 5");
+    FAILS(gs_stream_create(f->s, &qos, &stream), GS_ERR_NOT_SUPPORTED, "deadline_ns");
     qos.deadline_ns = 0;
     qos.affinity.type = GS_EXEC_AFFINITY_SM_COUNT;
-    FAILS(gs_set_qos(f->s, &qos), GS_ERR_NOT_SUPPORTED, "affinity");
-    qos.affinity.type = GS_EXEC_AFFINITY_NONE;
-    qos.cls = (gs_class)7;
-    FAILS(gs_set_qos(f->s, &qos), GS_ERR_INVALID_VALUE, "cls is 7");
+    qos.affinity.sm_count = 2;
+    FAILS(gs_stream_create(f->s, &qos, &stream), GS_ERR_NOT_SUPPORTED, "affinity");
+}
+
+static void a_wish_is_granted_by_the_server_and_told_from_the_segment(void **state)
+{
+    struct fixture *f = *state;
+    gs_qos qos = GS_QOS_INIT, got = GS_QOS_INIT;
+    gs_exec_affinity affinity;
+
+    qos.cls = GS_CLASS_LATENCY;
+    qos.priority = 3;
+    qos.weight = 7;
+    qos.deadline_ns = 1000;
+    qos.affinity.type = GS_EXEC_AFFINITY_SM_COUNT;
+    qos.affinity.sm_count = 6;
+    OK(gs_set_qos(f->s, &qos));
     OK(gs_get_qos(f->s, &got));
-    assert_int_equal(got.weight, 0);
+    assert_int_equal(got.cls, GS_CLASS_LATENCY);
+    assert_int_equal(got.priority, 3);
+    assert_int_equal(got.weight, 7);
+    assert_int_equal(got.deadline_ns, 1000);
+    assert_int_equal(got.affinity.type, GS_EXEC_AFFINITY_SM_MASK);
+    OK(gs_get_exec_affinity(f->s, &affinity));
+    assert_int_equal(affinity.type, GS_EXEC_AFFINITY_SM_COUNT);
+    assert_int_equal(affinity.sm_count, 6);
+    assert_int_equal(affinity.percentage, 38); /* 37.5, rounded up */
+    assert_int_equal(affinity.sm_mask[0], 0x3F);
+    qos = (gs_qos)GS_QOS_INIT;
+    OK(gs_set_qos(f->s, &qos));
+    OK(gs_get_qos(f->s, &got));
+    assert_int_equal(got.affinity.type, GS_EXEC_AFFINITY_NONE);
+    assert_int_equal(got.affinity.sm_count, FAKE_SM_COUNT);
+}
+
+static void a_launch_of_its_own_kind_stays_within_the_grant(void **state)
+{
+    struct fixture *f = *state;
+    gs_qos qos = GS_QOS_INIT, own = GS_QOS_INIT;
+    gs_launch_config config = GS_LAUNCH_CONFIG_1D(1, 1);
+    gs_graph graph;
+
+    qos.affinity.type = GS_EXEC_AFFINITY_SM_COUNT;
+    qos.affinity.sm_count = 6;
+    OK(gs_set_qos(f->s, &qos));
+    config.qos = &own;
+    OK(gs_launch(NULL, f->none, &config, NULL)); /* all defaults */
+    own.affinity.type = GS_EXEC_AFFINITY_SM_COUNT;
+    own.affinity.sm_count = 7;
+    FAILS(gs_launch(NULL, f->none, &config, NULL), GS_ERR_INVALID_VALUE, "granted 6");
+    own.affinity.type = GS_EXEC_AFFINITY_ACTIVE_THREAD_PERCENTAGE;
+    own.affinity.percentage = 38; /* 7 of 16 */
+    FAILS(gs_launch(NULL, f->none, &config, NULL), GS_ERR_INVALID_VALUE, "granted 6");
+    own.affinity.percentage = 37;
+    OK(gs_launch(NULL, f->none, &config, NULL));
+    own.affinity.type = GS_EXEC_AFFINITY_SM_MASK;
+    own.affinity.sm_mask[0] = 0xC0;
+    FAILS(gs_launch(NULL, f->none, &config, NULL), GS_ERR_INVALID_VALUE, "not among the 6");
+    own.affinity.sm_mask[0] = 0x6;
+    FAILS(gs_launch(NULL, f->none, &config, NULL), GS_ERR_INVALID_VALUE, "whole groups of 2");
+    own.affinity.sm_mask[0] = 0xC;
+    OK(gs_launch(NULL, f->none, &config, NULL));
+    own.affinity.exclusive = 1;
+    FAILS(gs_launch(NULL, f->none, &config, NULL), GS_ERR_NOT_SUPPORTED, "exclusive");
+    own.affinity.exclusive = 0;
+    own.weight = 3;
+    FAILS(gs_launch(NULL, f->none, &config, NULL), GS_ERR_NOT_SUPPORTED, "weight");
+    own = (gs_qos)GS_QOS_INIT;
+    own.cls = GS_CLASS_LATENCY;
+    FAILS(gs_launch(NULL, f->none, &config, NULL), GS_ERR_INVALID_VALUE, "only go down");
+    own.cls = GS_CLASS_BEST_EFFORT;
+    own.priority = 6;
+    FAILS(gs_launch(NULL, f->none, &config, NULL), GS_ERR_INVALID_VALUE, "0 to 5");
+    own.priority = 5;
+    own.deadline_ns = 1;
+    OK(gs_launch(NULL, f->none, &config, NULL));
+    OK(gs_graph_begin(f->s, NULL));
+    FAILS(gs_launch(NULL, f->none, &config, NULL), GS_ERR_RECORDING, "quality of service");
+    FAILS(gs_graph_end(f->s, NULL, &graph), GS_ERR_RECORDING, "quality of service");
+    OK(gs_get_qos(f->s, &own)); /* what was granted may be said again */
+    config.qos = &own;
+    OK(gs_launch(NULL, f->none, &config, NULL));
+    OK(gs_sync(f->s));
 }
 
 static void a_report_can_be_fetched_once(void **state)
@@ -800,7 +905,10 @@ int main(void)
         T(kernels_die_with_their_module_and_so_do_its_globals),
         T(parameters_are_checked_before_anything_is_queued),
         T(configurations_beyond_the_device_or_the_kernel_are_refused),
-        T(quality_of_service_that_this_version_lacks_is_refused),
+        T(quality_of_service_beyond_its_limits_is_refused_by_name),
+        T(a_stream_has_a_class_and_a_priority_of_its_own_and_no_more),
+        T(a_wish_is_granted_by_the_server_and_told_from_the_segment),
+        T(a_launch_of_its_own_kind_stays_within_the_grant),
         T(a_report_can_be_fetched_once),
         T(a_graph_runs_what_was_recorded_as_often_as_it_is_launched),
         T(a_recording_that_failed_is_dropped_with_its_first_failure),
