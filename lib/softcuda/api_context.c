@@ -11,7 +11,7 @@ enum { CONTEXT_API_VERSION = 3020 };
 
 CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device)
 {
-    CUresult result = device_check(device);
+    CUresult result = device_use(device);
 
     if (result)
         return result;
@@ -59,7 +59,7 @@ CUresult cuDevicePrimaryCtxGetState(CUdevice device, unsigned int *flags, int *a
 
 CUresult cuCtxCreate_v2(CUcontext *context, unsigned int flags, CUdevice device)
 {
-    CUresult result = device_check(device);
+    CUresult result = device_use(device);
 
     if (result)
         return result;
@@ -130,7 +130,7 @@ CUresult cuCtxGetDevice(CUdevice *device)
         return result;
     if (!device)
         return CUDA_ERROR_INVALID_VALUE;
-    *device = 0;
+    *device = device_used();
     return CUDA_SUCCESS;
 }
 
@@ -213,7 +213,7 @@ CUresult cuCtxGetLimit(size_t *value, CUlimit limit)
 CUresult cuGreenCtxCreate(CUgreenCtx *green, CUdevResourceDesc desc, CUdevice device,
                           unsigned int flags)
 {
-    CUresult result = device_check(device);
+    CUresult result = device_use(device);
     uint32_t primary_flags;
     bool active;
 

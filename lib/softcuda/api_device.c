@@ -1,4 +1,4 @@
-// Driver calls about the driver and its one device.
+// Driver calls about the driver and its devices.
 #include <stdio.h>
 #include <string.h>
 
@@ -32,21 +32,19 @@ CUresult cuDeviceGetCount(int *count)
         return result;
     if (!count)
         return CUDA_ERROR_INVALID_VALUE;
-    *count = 1;
+    *count = (int)device_config()->count;
     return CUDA_SUCCESS;
 }
 
 CUresult cuDeviceGet(CUdevice *device, int ordinal)
 {
-    CUresult result = device_ready();
+    CUresult result = device_check(ordinal);
 
     if (result)
         return result;
     if (!device)
         return CUDA_ERROR_INVALID_VALUE;
-    if (ordinal != 0)
-        return CUDA_ERROR_INVALID_DEVICE;
-    *device = 0;
+    *device = ordinal;
     return CUDA_SUCCESS;
 }
 
@@ -71,7 +69,7 @@ CUresult cuDeviceGetUuid_v2(CUuuid *uuid, CUdevice device)
         return result;
     if (!uuid)
         return CUDA_ERROR_INVALID_VALUE;
-    device_uuid(uuid);
+    device_uuid(uuid, device);
     return CUDA_SUCCESS;
 }
 
@@ -117,7 +115,7 @@ CUresult cuDeviceGetPCIBusId(char *id, int size, CUdevice device)
         return result;
     if (!id || size <= 0)
         return CUDA_ERROR_INVALID_VALUE;
-    snprintf(id, size, "0000:00:00.0");
+    snprintf(id, size, "0000:%02x:00.0", (unsigned)device);
     return CUDA_SUCCESS;
 }
 

@@ -189,7 +189,7 @@ CUresult cuMemSetAccess(CUdeviceptr address, size_t size, const CUmemAccessDesc 
     // One device: only its own access can be set.
     if (!desc || count != 1 || desc->location.type != CU_MEM_LOCATION_TYPE_DEVICE)
         return CUDA_ERROR_INVALID_VALUE;
-    if (desc->location.id != 0)
+    if (desc->location.id != device_used())
         return CUDA_ERROR_INVALID_DEVICE;
     return vmm_set_access(address, size, desc->flags);
 }

@@ -22,6 +22,7 @@ static CUresult init_result = CUDA_ERROR_NOT_INITIALIZED;
 static pthread_once_t init_once = PTHREAD_ONCE_INIT;
 // Release when everything is set up, acquire in device_ready; cleared in a forked child.
 static atomic_bool initialized;
+static atomic_int used = -1; // the device that contexts are on; -1: none yet
 
 static bool setting_read(const char *name, uint64_t low, uint64_t high, uint64_t *value)
 {
@@ -63,9 +64,11 @@ static bool config_read(void)
 {
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     uint64_t sms = 16, clock_khz = 1980000, timeout_ms = 0, memory = (uint64_t)4 << 30, count = 0;
+    uint64_t devices = 1;
     uint64_t threads = cores < 1 ? 1 : cores > DEVICE_MAX_THREADS ? DEVICE_MAX_THREADS : cores;
 
-    if (!setting_read("GSHARE_SOFT_SMS", 2, DEVICE_MAX_SMS, &sms) ||
+    if (!setting_read("GSHARE_SOFT_DEVICES", 1, DEVICE_MAX_COUNT, &devices) ||
+        !setting_read("GSHARE_SOFT_SMS", 2, DEVICE_MAX_SMS, &sms) ||
         !setting_read("GSHARE_SOFT_MEM", (uint64_t)16 << 20, (uint64_t)1 << 42, &memory) ||
         !setting_read("GSHARE_SOFT_THREADS", 1, DEVICE_MAX_THREADS, &threads) ||
         !setting_read("GSHARE_SOFT_CLOCK_KHZ", 1, 100000000, &clock_khz) ||
@@ -73,6 +76,7 @@ static bool config_read(void)
         !setting_read("GSHARE_SOFT_COUNT", 0, 1, &count))
         return false;
     config = (struct device_config){
+        .count = devices,
         .sm_count = sms,
         .thread_count = threads,
         .clock_khz = clock_khz,
@@ -125,7 +129,29 @@ CUresult device_check(CUdevice device)
 
     if (result)
         return result;
-    return device == 0 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
+    return device >= 0 && (uint32_t)device < config.count ? CUDA_SUCCESS
+                                                          : CUDA_ERROR_INVALID_DEVICE;
+}
+
+CUresult device_use(CUdevice device)
+{
+    CUresult result = device_check(device);
+    int none = -1;
+
+    if (result)
+        return result;
+    // Relaxed: a number by itself.
+    if (atomic_compare_exchange_strong_explicit(&used, &none, device, memory_order_relaxed,
+                                                memory_order_relaxed))
+        return CUDA_SUCCESS;
+    return none == device ? CUDA_SUCCESS : CUDA_ERROR_DEVICE_UNAVAILABLE;
+}
+
+CUdevice device_used(void)
+{
+    int device = atomic_load_explicit(&used, memory_order_relaxed);
+
+    return device < 0 ? 0 : device;
 }
 
 const struct device_config *device_config(void)
@@ -134,11 +160,12 @@ const struct device_config *device_config(void)
 }
 
 // A name-based identity, the same in every process, so that a worker and its standby agree.
-void device_uuid(CUuuid *uuid)
+void device_uuid(CUuuid *uuid, CUdevice device)
 {
     static const char identity[16] = "gshare-soft-dev";
 
     memcpy(uuid->bytes, identity, sizeof(identity));
+    uuid->bytes[15] = (char)device;
 }
 
 uint32_t sm_set_count(const struct sm_set *set)

@@ -1,4 +1,7 @@
-// The one virtual device of the process: its size, fixed when cuInit runs.
+// The virtual device of the process: its size, fixed when cuInit runs.
+//
+// There may be several numbers for it, all alike, so that programs of which each process uses one
+// device have what to choose from. A process can use one of them: the first it makes a context on.
 //
 // Written once, by device_init; read by all threads afterwards.
 #ifndef GS_SOFTCUDA_DEVICE_H
@@ -20,6 +23,7 @@ enum {
     BLOCK_SHARED_MAX = 227 * 1024,
     BLOCK_SHARED_RESERVED = 1024, // of every resident block
     WARP_SIZE = 32,
+    DEVICE_MAX_COUNT = 8,
     DEVICE_MAX_SMS = 256,
     DEVICE_MAX_THREADS = 256,
     DEVICE_MAX_GRIDS = 128, // resident at once
@@ -28,6 +32,7 @@ enum {
 };
 
 struct device_config {
+    uint32_t count;        // GSHARE_SOFT_DEVICES
     uint32_t sm_count;     // GSHARE_SOFT_SMS
     uint32_t thread_count; // GSHARE_SOFT_THREADS
     uint32_t clock_khz;    // GSHARE_SOFT_CLOCK_KHZ
@@ -42,8 +47,13 @@ CUresult device_init(void);
 
 // CUDA_SUCCESS, or CUDA_ERROR_NOT_INITIALIZED before device_init and in a child after fork.
 CUresult device_ready(void);
-// The same, and CUDA_ERROR_INVALID_DEVICE for any but the one device.
+// The same, and CUDA_ERROR_INVALID_DEVICE where there is none of that number.
 CUresult device_check(CUdevice device);
+// The same, and CUDA_ERROR_DEVICE_UNAVAILABLE where the process uses another one; it uses this from
+// now on.
+CUresult device_use(CUdevice device);
+// The one in use.
+CUdevice device_used(void);
 
 const struct device_config *device_config(void);
 
@@ -51,7 +61,7 @@ CUresult device_attribute(int *value, CUdevice_attribute attribute);
 extern const char device_name[];
 // What kernels of all contexts ran, where the device counts it; relaxed.
 extern _Atomic uint64_t device_thread_instructions;
-void device_uuid(CUuuid *uuid);
+void device_uuid(CUuuid *uuid, CUdevice device);
 
 // A set of SMs: a partition, or the whole device.
 struct sm_set {

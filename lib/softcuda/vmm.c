@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "softcuda/device.h"
 #include "softcuda/memory.h"
 
 #define SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
@@ -121,7 +122,7 @@ CUresult vmm_check_prop(const CUmemAllocationProp *prop)
         prop->location.type != CU_MEM_LOCATION_TYPE_DEVICE ||
         prop->requestedHandleTypes & ~CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR)
         return CUDA_ERROR_INVALID_VALUE;
-    return prop->location.id == 0 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
+    return prop->location.id == device_used() ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
 }
 
 CUresult vmm_create(vmm_handle *handle, uint64_t size, const CUmemAllocationProp *prop)
@@ -390,7 +391,7 @@ CUresult vmm_properties(CUmemAllocationProp *prop, vmm_handle handle)
             .type = CU_MEM_ALLOCATION_TYPE_PINNED,
             .requestedHandleTypes =
                 a->exportable ? CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR : CU_MEM_HANDLE_TYPE_NONE,
-            .location = {CU_MEM_LOCATION_TYPE_DEVICE, 0},
+            .location = {CU_MEM_LOCATION_TYPE_DEVICE, device_used()},
         };
     memory_unlock();
     return a ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;

@@ -30,6 +30,32 @@ static void settings_size_the_device(void)
     CHECK(total == 64 << 20 && left == total);
 }
 
+static void devices_are_alike_and_a_process_uses_one(void)
+{
+    CUuuid first, second;
+    CUdevice other, now;
+    CUcontext context;
+    int count;
+
+    need_software();
+    setenv("GSHARE_SOFT_DEVICES", "3", 1);
+    OK(cu.cuInit(0));
+    OK(cu.cuDeviceGetCount(&count));
+    CHECK(count == 3);
+    EXPECT(CUDA_ERROR_INVALID_DEVICE, cu.cuDeviceGet(&other, 3));
+    EXPECT(CUDA_ERROR_INVALID_DEVICE, cu.cuDeviceGet(&other, -1));
+    OK(cu.cuDeviceGet(&other, 2));
+    OK(cu.cuDeviceGetUuid_v2(&first, 0));
+    OK(cu.cuDeviceGetUuid_v2(&second, other));
+    CHECK(memcmp(&first, &second, sizeof(first)) != 0);
+    OK(cu.cuDevicePrimaryCtxRetain(&context, other));
+    OK(cu.cuCtxSetCurrent(context));
+    OK(cu.cuCtxGetDevice(&now));
+    CHECK(now == other);
+    OK(cu.cuMemFree_v2(device_alloc(1 << 20)));
+    EXPECT(CUDA_ERROR_DEVICE_UNAVAILABLE, cu.cuDevicePrimaryCtxRetain(&context, 0));
+}
+
 static void senseless_settings_are_refused(void)
 {
     need_software();
@@ -118,6 +144,8 @@ static void unmapping_under_a_kernel(void)
 
 static const struct test tests[] = {
     {"settings size the device", settings_size_the_device, true},
+    {"several devices are alike, and a process uses one", devices_are_alike_and_a_process_uses_one,
+     true},
     {"senseless settings are refused", senseless_settings_are_refused, true},
     {"a kernel past the time limit is ended", stuck_kernel_is_ended, true},
     {"a reset ends an endless kernel", reset_ends_an_endless_kernel, false},
