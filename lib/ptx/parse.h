@@ -82,7 +82,7 @@ struct parser {
     struct list tops;          /* uint32_t: which of them stand at the top */
     bool lenient;              /* a register of the wrong width counts as fitting: to say so
                                   later */
-    uint16_t *op_names;        /* hash of opcode names: see parse_inst.c */
+    uint16_t *op_names;        /* hash of opcode names: see parse_opcode.c */
     struct list bytes, relocs; /* the initialiser being read */
 };
 
@@ -174,6 +174,8 @@ bool parse_section(struct parser *p);
 /* ---- parse_inst.c: an instruction, from its guard or mnemonic to the ';' ---- */
 bool parse_instruction(struct parser *p);
 bool op_names_init(struct parser *p);
+/* The opcode with the longest name that MNEMONIC begins with; *REST is what follows it. */
+enum ptx_op parser_find_op(const struct parser *p, const struct token *mnemonic, const char **rest);
 
 /* ---- parse_operand.c ---- */
 /* operands up to ';': p->raws, p->tops */

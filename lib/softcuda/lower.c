@@ -130,7 +130,7 @@ static bool place_vars(struct lower *L, const struct shared_layout *shared)
 
 static void lower_one(struct lower *L)
 {
-    if (lower_integer(L) || lower_compare(L) || lower_bits(L) || lower_float(L) ||
+    if (lower_integer(L) || lower_compare(L) || lower_bits(L) || lower_float(L) || lower_move(L) ||
         lower_convert(L) || lower_memory(L) || lower_control(L) || lower_matrix(L) ||
         lower_video(L) || lower_texture(L))
         return;

@@ -64,6 +64,8 @@ uint32_t lower_temp(struct lower *L); // a slot of 64 bits a lane, for one instr
 uint32_t lower_const32(struct lower *L, uint32_t value);
 uint32_t lower_const64(struct lower *L, uint64_t value);
 uint32_t lower_const_pred(struct lower *L, bool value);
+// The address of a .global or .const variable, known when the program is bound.
+uint32_t lower_const_address(struct lower *L, const struct ptx_var *var, int64_t addend);
 // The slot with the value of O, BITS (32 or 64) wide. Registers of the other width are converted,
 // zero-extended or cut.
 uint32_t lower_src(struct lower *L, const struct ptx_operand *o, unsigned bits);
@@ -103,7 +105,8 @@ bool lower_integer(struct lower *L); // lower_integer.c
 bool lower_compare(struct lower *L); // lower_compare.c: setp, set, selp, slct
 bool lower_bits(struct lower *L);    // lower_bits.c: logic, shifts, fields
 bool lower_float(struct lower *L);   // lower_float.c
-bool lower_convert(struct lower *L); // lower_convert.c: mov, cvt, cvta
+bool lower_move(struct lower *L);    // lower_move.c: mov, cvta
+bool lower_convert(struct lower *L); // lower_convert.c: cvt
 bool lower_memory(struct lower *L);  // lower_memory.c
 bool lower_control(struct lower *L); // lower_control.c: branches, calls, barriers, warp
 bool lower_matrix(struct lower *L);  // lower_matrix.c
