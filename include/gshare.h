@@ -173,6 +173,10 @@ typedef struct gs_qos {
 
 /* ---- Sessions -------------------------------------------------------------------------------- */
 
+/* The device of the process's rank on the machine, modulo the server's devices, if it is in a job
+ * of Open MPI, MPICH, MVAPICH2 or Slurm (OMPI_COMM_WORLD_LOCAL_RANK, MPI_LOCALRANKID,
+ * PMI_LOCAL_RANK, MV2_COMM_WORLD_LOCAL_RANK, SLURM_LOCALID: the first one set counts); else the
+ * device with the fewest sessions. */
 #define GS_DEVICE_AUTO (-1)
 
 typedef enum gs_on_fault {

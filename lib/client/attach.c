@@ -80,6 +80,10 @@ gs_status attach_request_read(const gs_attach_params *given, struct attach_reque
         status = qos_read(&request->qos, params.qos);
     if (status != GS_OK)
         return status;
+    if (params.device == GS_DEVICE_AUTO)
+        status = env_local_rank(&request->local_rank);
+    if (status != GS_OK)
+        return status;
     limits = (struct env_limits){params.mem_limit, request->qos.priority, request->qos.cls, 100};
     status = env_apply(params.device, &limits);
     request->mem_limit = limits.mem_limit;
@@ -98,6 +102,7 @@ static void message_fill(struct ctl_attach *message, const struct attach_request
         .client_version = GS_VERSION,
         .device = request->device,
         .on_fault = (uint32_t)request->on_fault,
+        .local_rank = request->local_rank,
         .mem_limit = request->mem_limit,
         .qos = qos_wire(&request->qos),
     };

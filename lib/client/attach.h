@@ -9,6 +9,7 @@ struct attach_request {
     const char *instance;
     const char *name;
     int device;
+    uint32_t local_rank; /* with GS_DEVICE_AUTO: see env_local_rank */
     gs_on_fault on_fault;
     uint64_t mem_limit;
     uint64_t timeout_ns;

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "client/error.h"
+#include "common/util.h"
 
 static unsigned suffix_shift(char c)
 {
@@ -210,6 +211,28 @@ gs_status env_apply(int device, struct env_limits *limits)
     if (status == GS_OK)
         *limits = lowered;
     return status;
+}
+
+gs_status env_local_rank(uint32_t *rank)
+{
+    /* A launcher's own before Slurm's, under which it may run. */
+    static const char *const names[] = {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID",
+                                        "PMI_LOCAL_RANK", "MV2_COMM_WORLD_LOCAL_RANK",
+                                        "SLURM_LOCALID"};
+    const char *value = NULL;
+    size_t i = 0;
+    int parsed;
+
+    while (i < ARRAY_SIZE(names) && !(value = getenv(names[i])))
+        i++;
+    if (!value) {
+        *rank = 0;
+        return GS_OK;
+    }
+    if (!env_parse_priority(value, &parsed)) /* the same form: a whole number from 0 */
+        return not_understood(names[i], value, "a rank, a whole number from 0");
+    *rank = (uint32_t)parsed + 1;
+    return GS_OK;
 }
 
 const char *env_instance(const char *instance)

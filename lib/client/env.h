@@ -33,6 +33,11 @@ struct env_limits {
  * with its name. */
 gs_status env_apply(int device, struct env_limits *limits);
 
+/* Which of its MPI job's processes on this machine this one is, as Open MPI, MPICH, MVAPICH2 or
+ * Slurm tell it: counted from 1; 0: it is in no job. GS_ERR_INVALID_VALUE: a variable that is not
+ * understood, with its name. */
+gs_status env_local_rank(uint32_t *rank);
+
 /* The instance: the caller's, else $GSHARE_INSTANCE, else "default". */
 const char *env_instance(const char *instance);
 

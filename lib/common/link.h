@@ -57,6 +57,8 @@ struct link_device {
     int32_t priority_lowest, priority_highest; /* CUDA's: 0 and, say, -5 */
     uint32_t sm_groups;      /* of SMs that can only be granted together; 0: no partitions */
     uint32_t sm_granularity; /* SMs of the smallest group; 0: no partitions */
+    uint32_t device_count;   /* devices that the driver has */
+    uint32_t reserved;
     char name[64];
     char driver[32];
     uint8_t sm_group[LINK_SMS_MAX]; /* the group of each SM below sm_count */

@@ -88,7 +88,7 @@ struct ctl_attach {
     uint32_t client_version; /* GS_VERSION of the library */
     int32_t device;
     uint32_t on_fault;
-    uint32_t reserved;
+    uint32_t local_rank; /* of its MPI job on this machine, counted from 1; 0: it is in none */
     uint64_t mem_limit;
     struct wire_qos qos;
     char name[32];

@@ -44,13 +44,18 @@ static bool user_admitted(const struct server_options *options, uid_t uid)
     return false;
 }
 
-/* The one asked for, or the usable one with the fewest tenants; NULL: none. */
-static struct device *device_choose(struct server *server, int32_t wanted)
+/* The one asked for; else that of the rank, so that the ranks of a job are spread evenly whatever
+ * order they come in; else the usable one with the fewest tenants. NULL: none. */
+static struct device *device_choose(struct server *server, int32_t wanted, uint32_t local_rank)
 {
     struct device *best = NULL;
 
     if (wanted >= 0)
         return wanted < server->device_count ? &server->device[wanted] : NULL;
+    if (local_rank > 0)
+        best = &server->device[(local_rank - 1) % (uint32_t)server->device_count];
+    if (best && device_usable(best))
+        return best;
     for (int i = 0; i < server->device_count; i++) {
         struct device *device = &server->device[i];
 
@@ -123,7 +128,7 @@ gs_status attach_admit(struct server *server, const struct ctl_attach *request, 
     status = reservation_admit(server, request, admission, &wanted, text);
     if (status != GS_OK)
         return status;
-    device = device_choose(server, wanted);
+    device = device_choose(server, wanted, request->local_rank);
     if (!device)
         return deny(text, GS_ERR_NO_DEVICE, "device %d: the server has %d, counted from 0", wanted,
                     server->device_count);

@@ -197,6 +197,7 @@ bool device_ready(struct device *device, const struct link_device *info)
     log_info("device %d: %s, %llu MiB, %u SMs, %s; worker %d", device->index, device->info.name,
              (unsigned long long)(device->info.memory_total >> 20), device->info.sm_count,
              device->info.driver, (int)device->worker.pid);
+    server_devices_found(server, info->device_count);
     reservations_place(device);
     grants_ready(device);
     server_progress(server);

@@ -30,7 +30,7 @@ static const char help[] =
     "      --instance NAME    name of this server; default: $GSHARE_INSTANCE, else \"default\"\n"
     "      --device KIND      cuda: the NVIDIA driver; soft: the software device;\n"
     "                         auto (the default): cuda where there is one, else soft\n"
-    "      --devices N        use the first N devices; default 1, at most 8\n"
+    "      --devices N        use the first N devices, or all; default 1, at most 8\n"
     "      --max-tenants N    sessions at a time; default 2048, at most 4096\n"
     "      --mem-limit BYTES  device memory for each session (K, M, G, T: powers of 1024);\n"
     "                         default: no limit\n"
@@ -161,7 +161,9 @@ static void option_apply(struct server_options *options, const char **log_level,
         kind_parse(options, optarg);
         break;
     case OPTION_DEVICES:
-        options->devices = (int)number_parse("--devices", optarg, 1, DEVICES_MAX);
+        options->devices = strcmp(optarg, "all")
+                               ? (int)number_parse("--devices", optarg, 1, DEVICES_MAX)
+                               : DEVICES_ALL;
         break;
     case OPTION_MAX_TENANTS:
         options->max_tenants = (uint32_t)number_parse("--max-tenants", optarg, 1, LINK_SLOTS_MAX);

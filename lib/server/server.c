@@ -205,14 +205,50 @@ static bool control_init(struct server *server, mode_t mode)
     return true;
 }
 
-static bool parts_init(struct server *server, bool open_to_all, mode_t queue_mode)
+static bool open_to_all(const struct server_options *options)
+{
+    return geteuid() == 0 && (options->all_users || options->user_count);
+}
+
+static mode_t queue_mode(const struct server_options *options)
+{
+    return open_to_all(options) ? 0622 : 0600;
+}
+
+/* One more device, not started yet. */
+static bool device_add(struct server *server)
+{
+    struct device *device = &server->device[server->device_count];
+    int r;
+
+    device_init(device, server, server->device_count++);
+    r = device_bell_open(device, queue_mode(&server->options));
+    if (r < 0)
+        server_fail(server, "doorbell queue %s: %s", device->bell, strerror(-r));
+    return r == 0;
+}
+
+void server_devices_found(struct server *server, uint32_t count)
+{
+    if (server->options.devices != DEVICES_ALL || server->phase != PHASE_STARTING ||
+        server->device_count != 1)
+        return;
+    if (count > DEVICES_MAX)
+        log_warning("of %u devices the first %d are served", count, DEVICES_MAX);
+    for (uint32_t i = 1; i < count && i < DEVICES_MAX && device_add(server);)
+        i++;
+    for (int i = 1; i < server->device_count && server->phase == PHASE_STARTING; i++)
+        device_start(&server->device[i]);
+}
+
+static bool parts_init(struct server *server)
 {
     int r = loop_init(&server->loop);
 
     if (r == 0)
         r = signals_init(server);
     if (r == 0)
-        r = status_page_init(&server->status, open_to_all);
+        r = status_page_init(&server->status, open_to_all(&server->options));
     if (r < 0) {
         server_fail(server, "starting: %s", strerror(-r));
         return false;
@@ -222,26 +258,18 @@ static bool parts_init(struct server *server, bool open_to_all, mode_t queue_mod
         server_fail(server, "no memory for %u tenants", server->options.max_tenants);
         return false;
     }
-    if (!control_init(server, queue_mode))
+    if (!control_init(server, queue_mode(&server->options)))
         return false;
-    for (int i = 0; i < server->options.devices; i++) {
-        device_init(&server->device[i], server, i);
-        server->device_count = i + 1;
-        r = device_bell_open(&server->device[i], queue_mode);
-        if (r < 0) {
-            server_fail(server, "doorbell queue %s: %s", server->device[i].bell, strerror(-r));
+    do {
+        if (!device_add(server))
             return false;
-        }
-    }
+    } while (server->device_count < server->options.devices);
     return true;
 }
 
 bool server_init(struct server *server, const struct server_options *options,
                  void (*on_ready)(struct server *server))
 {
-    bool open_to_all = geteuid() == 0 && (options->all_users || options->user_count);
-    mode_t queue_mode = open_to_all ? 0622 : 0600;
-
     *server = (struct server){.options = *options,
                               .loop = LOOP_INIT,
                               .control.fd = -1,
@@ -249,7 +277,7 @@ bool server_init(struct server *server, const struct server_options *options,
                               .on_ready = on_ready,
                               .started_ns = clock_ns()};
     descriptors_raise(server);
-    if (parts_init(server, open_to_all, queue_mode)) {
+    if (parts_init(server)) {
         for (int i = 0; i < server->device_count && server->phase == PHASE_STARTING; i++)
             device_start(&server->device[i]);
     }

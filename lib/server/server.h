@@ -33,13 +33,14 @@
 #include "server/status_page.h"
 
 #define DEVICES_MAX      8
+#define DEVICES_ALL      0
 #define POLICY_USERS_MAX 64
 #define ERROR_TEXT_MAX   256
 
 struct server_options {
     const char *instance;
     const char *kind; /* of device: "auto", "cuda", "soft" */
-    int devices;
+    int devices;      /* how many; DEVICES_ALL: as many as the driver has */
     uint32_t max_tenants;
     uint64_t mem_limit; /* for each session; 0: the device's memory */
     bool all_users;
@@ -160,6 +161,8 @@ void server_fail(struct server *server, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 /* Tenants have so long to detach; 0: none. A second call makes it shorter, never longer. */
 void server_drain(struct server *server, uint64_t timeout_ns);
+/* The first device is ready, and its driver has so many: serves them all if that is wanted. */
+void server_devices_found(struct server *server, uint32_t count);
 /* To be called when a tenant or a worker has gone, or a device has become ready. */
 void server_progress(struct server *server);
 

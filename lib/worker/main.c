@@ -58,12 +58,14 @@ static CUresult context_open(int ordinal)
 {
     CUmemAllocationProp prop = {.type = CU_MEM_ALLOCATION_TYPE_PINNED,
                                 .requestedHandleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR};
-    int lowest = 0, highest = 0;
+    int lowest = 0, highest = 0, count = 0;
     size_t granularity = 0;
     CUresult result;
 
-    if ((result = DRV(cuDeviceGet, &worker.device, ordinal)) || (result = limits_read()))
+    if ((result = DRV(cuDeviceGetCount, &count)) ||
+        (result = DRV(cuDeviceGet, &worker.device, ordinal)) || (result = limits_read()))
         return result;
+    worker.info.device_count = (uint32_t)count;
     prop.location = (CUmemLocation){CU_MEM_LOCATION_TYPE_DEVICE, worker.device};
     if ((result = DRV(cuDevicePrimaryCtxRetain, &worker.context, worker.device)) ||
         (result = DRV(cuCtxSetCurrent, worker.context)) ||

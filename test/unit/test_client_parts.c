@@ -381,7 +381,12 @@ static int clear_environment(void **state)
                                         "GSHARE_ACTIVE_THREAD_PERCENTAGE",
                                         "CUDA_MPS_CLIENT_PRIORITY",
                                         "CUDA_MPS_PINNED_DEVICE_MEM_LIMIT",
-                                        "CUDA_MPS_ACTIVE_THREAD_PERCENTAGE"};
+                                        "CUDA_MPS_ACTIVE_THREAD_PERCENTAGE",
+                                        "OMPI_COMM_WORLD_LOCAL_RANK",
+                                        "MPI_LOCALRANKID",
+                                        "PMI_LOCAL_RANK",
+                                        "MV2_COMM_WORLD_LOCAL_RANK",
+                                        "SLURM_LOCALID"};
 
     (void)state;
     for (size_t i = 0; i < ARRAY_SIZE(names); i++)
@@ -470,6 +475,31 @@ static void a_variable_that_is_not_understood_is_named(void **state)
     }
 }
 
+static void the_local_rank_is_the_launchers_and_counted_from_1(void **state)
+{
+    static const char *const odd[] = {"", "-1", "1 ", "0x1", "one", "99999999999"};
+    uint32_t rank = 77;
+
+    assert_int_equal(env_local_rank(&rank), GS_OK);
+    assert_int_equal(rank, 0);
+    setenv("SLURM_LOCALID", "6", 1);
+    assert_int_equal(env_local_rank(&rank), GS_OK);
+    assert_int_equal(rank, 7);
+    setenv("PMI_LOCAL_RANK", "3", 1);
+    assert_int_equal(env_local_rank(&rank), GS_OK);
+    assert_int_equal(rank, 4);
+    setenv("MPI_LOCALRANKID", "0", 1);
+    assert_int_equal(env_local_rank(&rank), GS_OK);
+    assert_int_equal(rank, 1);
+    for (size_t i = 0; i < ARRAY_SIZE(odd); i++) {
+        setenv("OMPI_COMM_WORLD_LOCAL_RANK", odd[i], 1);
+        assert_int_equal(env_local_rank(&rank), GS_ERR_INVALID_VALUE);
+        assert_non_null(strstr(gs_last_error_message(), "OMPI_COMM_WORLD_LOCAL_RANK"));
+        assert_int_equal(rank, 1);
+    }
+    clear_environment(state);
+}
+
 static void the_instance_is_the_callers_then_the_variables_then_default(void **state)
 {
     (void)state;
@@ -536,6 +566,7 @@ int main(void)
         ENV(a_variable_can_only_lower),
         ENV(our_variable_hides_that_of_mps),
         ENV(a_variable_that_is_not_understood_is_named),
+        ENV(the_local_rank_is_the_launchers_and_counted_from_1),
         ENV(the_instance_is_the_callers_then_the_variables_then_default),
         cmocka_unit_test(an_image_of_size_0_is_text),
         cmocka_unit_test(pieces_overlap_copy_and_transfer_but_are_worth_a_record),

@@ -234,6 +234,33 @@ static void devices_are_checked_and_chosen(void **state)
     expect_refusal(&request, 0, GS_ERR_NO_DEVICE, "its fan stands still");
 }
 
+// Ranks are counted from 1 in the request.
+static void a_rank_of_a_job_decides_the_device(void **state)
+{
+    struct ctl_attach request = attach_plain();
+
+    (void)state;
+    server.device[0].tenants = 5;
+    request.device = GS_DEVICE_AUTO;
+    for (uint32_t rank = 0; rank < 7; rank++) {
+        request.local_rank = rank + 1;
+        assert_ptr_equal(expect_admission(&request, 0).device, &server.device[rank % 2]);
+    }
+    request.local_rank = UINT32_MAX;
+    assert_ptr_equal(expect_admission(&request, 0).device, &server.device[0]);
+    request.local_rank = 0; /* in no job */
+    assert_ptr_equal(expect_admission(&request, 0).device, &server.device[1]);
+    /* A device that is named counts more than the rank. */
+    request.local_rank = 2;
+    request.device = 0;
+    assert_ptr_equal(expect_admission(&request, 0).device, &server.device[0]);
+    /* One that does not work is nobody's. */
+    request.device = GS_DEVICE_AUTO;
+    server.device[1].worker.state = WORKER_NONE;
+    server.device[1].failures = 1000;
+    assert_ptr_equal(expect_admission(&request, 0).device, &server.device[0]);
+}
+
 static void what_this_version_cannot_honour_is_refused(void **state)
 {
     struct ctl_attach request;
@@ -357,6 +384,7 @@ int main(void)
         ADMISSION_TEST(an_ending_server_admits_nobody),
         ADMISSION_TEST(there_are_no_more_tenants_than_slots),
         ADMISSION_TEST(devices_are_checked_and_chosen),
+        ADMISSION_TEST(a_rank_of_a_job_decides_the_device),
         ADMISSION_TEST(what_this_version_cannot_honour_is_refused),
         ADMISSION_TEST(sm_requests_name_the_limit_they_break),
         ADMISSION_TEST(only_reservations_that_there_are_can_be_attached_to),
