@@ -19,7 +19,7 @@
 
 enum {
     LEVELS = DEVICE_LEAST_PRIORITY - DEVICE_GREATEST_PRIORITY + 1,
-    TURN_BUDGET = 2048,     // warp instructions: about 0.4 ms
+    TURN_BUDGET = 2048,     // warp instructions: 20 to 40 us of arithmetic
     HAND_BUDGET = 256,      // of a thread that lends a hand: it has its own to get back to
     FAIRNESS = 8,           // every 8th turn goes to the lowest level that has a task
     SPIN_ENGINE_NS = 30000, // an idle thread's patience
