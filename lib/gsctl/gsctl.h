@@ -6,19 +6,61 @@
 #include <stdint.h>
 
 #include "common/request.h"
+#include "common/setting_text.h"
 
 enum { EXIT_ERROR = 1, EXIT_USAGE = 2, EXIT_NO_SERVER = 3 };
 
 struct command_options {
     const char *instance;
     bool json;
-    uint32_t timeout_s; /* of quit */
+    uint32_t timeout_s;  /* of quit */
+    const char *operand; /* what stands after the command; NULL: nothing */
+    /* Of set and get: whom it is about. */
+    bool target_given;
+    enum ctl_target target;
+    uint64_t id;
+    /* Of set and reserve. */
+    int32_t device; /* -1: not given */
+    struct ctl_settings set;
+    uint32_t unset;
 };
 
 /* Each returns the exit status. */
 int command_status(struct control *control, const struct command_options *options);
 int command_ps(struct control *control, const struct command_options *options);
 int command_quit(struct control *control, const struct command_options *options);
+int command_set(struct control *control, const struct command_options *options);
+int command_get(struct control *control, const struct command_options *options);
+int command_reserve(struct control *control, const struct command_options *options);
+int command_release(struct control *control, const struct command_options *options);
+int command_provision(struct control *control, const struct command_options *options);
+
+/* ---- options.c -------------------------------------------------------------------------------
+ */
+
+struct command {
+    const char *name;
+    int (*run)(struct control *control, const struct command_options *options);
+    const char *help;     /* one line */
+    const char *synopsis; /* what stands after the name */
+    const char *details;  /* of `gsctl NAME --help` */
+    unsigned takes;       /* options: bits of enum command_takes */
+    bool operand_needed;
+};
+enum command_takes {
+    TAKES_JSON = 1,
+    TAKES_TIMEOUT = 2,
+    TAKES_TARGET = 4,   /* --user, --default, --device, or a session's id as the operand */
+    TAKES_SETTINGS = 8, /* and --unset */
+    TAKES_SMS = 16,     /* --sms, --mask and --device */
+    TAKES_OPERAND = 32
+};
+/* Reads the command line; helps, or ends the program where it is wrong. The first command is the
+ * one that is meant where none is named. */
+const struct command *options_parse(int argc, char **argv, const struct command *commands,
+                                    size_t count, struct command_options *options);
+/* Ends the program with EXIT_USAGE. */
+void usage(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));
 
 /* clock_ns() until which a server must have answered. */
 uint64_t ask_deadline(void);

@@ -5,11 +5,11 @@
 
 #include "gsctl/gsctl.h"
 
-static const char *const header[] = {"SESSION", "PID",    "USER",     "DEV",
-                                     "PRIO",    "MEMORY", "LIMIT",    "LAUNCHES",
-                                     "COPIES",  "COPIED", "ATTACHED", "NAME"};
-static const bool right[] = {true, true, false, true, true, true,
-                             true, true, true,  true, true, false};
+static const char *const header[] = {"SESSION", "PID",    "USER",     "DEV",   "SMS", "CLASS",
+                                     "PRIO",    "WEIGHT", "MEMORY",   "LIMIT", "GPU", "LAUNCHES",
+                                     "LATE",    "COPIED", "ATTACHED", "NAME"};
+static const bool right[] = {true, true, false, true, true, false, true, true,
+                             true, true, true,  true, true, true,  true, false};
 #define COLUMNS (sizeof(header) / sizeof(header[0]))
 static_assert(COLUMNS == sizeof(right) / sizeof(right[0]) && COLUMNS <= TABLE_COLUMNS_MAX,
               "columns of ps");
@@ -33,11 +33,17 @@ static void add_row(struct table *table, const struct ctl_tenant *t)
         table_add(table, "-");
     table_add(table, format_user(text, t->uid));
     add_number(table, t->device);
+    snprintf(text, sizeof(text), "%u%s", t->sm_count, t->exclusive ? "!" : "");
+    table_add(table, t->sm_count ? text : "-");
+    table_add(table, class_name(t->cls));
     add_number(table, t->priority);
+    add_number(table, t->weight);
     table_add(table, format_bytes(text, t->memory_used));
     table_add(table, t->memory_limit ? format_bytes(text, t->memory_limit) : "-");
+    snprintf(text, sizeof(text), "%.3f s", (double)t->gpu_ns * 1e-9);
+    table_add(table, text);
     table_add(table, format_count(text, t->launches));
-    table_add(table, format_count(text, t->copies));
+    table_add(table, format_count(text, t->deadlines_missed));
     table_add(table, format_bytes(text, t->copied_bytes));
     table_add(table, format_duration(text, t->attached_ns));
     table_add(table, t->name);
@@ -50,7 +56,13 @@ static void print_json(const struct ctl_tenant *t)
     json_number("pid", (uint32_t)t->pid);
     json_number("uid", t->uid);
     json_number("device", (uint32_t)t->device);
+    json_number("sm_count", t->sm_count);
+    json_number("exclusive", t->exclusive);
+    json_text("class", class_name(t->cls));
     json_integer("priority", t->priority);
+    json_number("weight", t->weight);
+    json_number("gpu_ns", t->gpu_ns);
+    json_number("deadlines_missed", t->deadlines_missed);
     json_number("memory_used", t->memory_used);
     json_number("memory_limit", t->memory_limit);
     json_number("launches", t->launches);

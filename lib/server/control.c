@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "common/log.h"
+#include "server/operator.h"
 #include "server/tenant.h"
 
 /* Requests taken before other events get their turn. */
@@ -15,11 +16,19 @@
 
 enum control_verdict control_check(const union control_request *request, size_t size)
 {
-    static const uint32_t sizes[] = {
-        [CTL_ANNOUNCE] = sizeof(struct ctl_header), [CTL_ATTACH] = sizeof(struct ctl_attach),
-        [CTL_CONFIRM] = sizeof(struct ctl_header),  [CTL_DETACH] = sizeof(struct ctl_header),
-        [CTL_STATUS] = sizeof(struct ctl_admin),    [CTL_PS] = sizeof(struct ctl_admin),
-        [CTL_QUIT] = sizeof(struct ctl_admin),      [CTL_SET_QOS] = sizeof(struct ctl_set_qos)};
+    static const uint32_t sizes[] = {[CTL_ANNOUNCE] = sizeof(struct ctl_header),
+                                     [CTL_ATTACH] = sizeof(struct ctl_attach),
+                                     [CTL_CONFIRM] = sizeof(struct ctl_header),
+                                     [CTL_DETACH] = sizeof(struct ctl_header),
+                                     [CTL_STATUS] = sizeof(struct ctl_admin),
+                                     [CTL_PS] = sizeof(struct ctl_admin),
+                                     [CTL_QUIT] = sizeof(struct ctl_admin),
+                                     [CTL_SET_QOS] = sizeof(struct ctl_set_qos),
+                                     [CTL_SET] = sizeof(struct ctl_set),
+                                     [CTL_GET] = sizeof(struct ctl_admin),
+                                     [CTL_RESERVE] = sizeof(struct ctl_reserve),
+                                     [CTL_RELEASE] = sizeof(struct ctl_reserve),
+                                     [CTL_PROVISION] = sizeof(struct ctl_provision)};
     const struct ctl_header *h = &request->h;
 
     if (size < sizeof(*h) || size > CTL_MESSAGE_MAX || h->magic != WIRE_MAGIC)
@@ -89,6 +98,21 @@ static void handle_asking(struct server *server, const union control_request *re
         break;
     case CTL_SET_QOS:
         wish_handle(server, &request->set_qos, &reply);
+        break;
+    case CTL_SET:
+        operator_set(server, &request->set, &reply);
+        break;
+    case CTL_GET:
+        operator_get(server, &request->admin, &reply);
+        break;
+    case CTL_RESERVE:
+        operator_reserve(server, &request->reserve, &reply);
+        break;
+    case CTL_RELEASE:
+        operator_release(server, &request->reserve, &reply);
+        break;
+    case CTL_PROVISION:
+        operator_provision(server, &request->provision, &reply);
         break;
     case CTL_STATUS:
         admin_status(server, &reply);

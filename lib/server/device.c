@@ -198,7 +198,10 @@ bool device_ready(struct device *device, const struct link_device *info)
              (unsigned long long)(device->info.memory_total >> 20), device->info.sm_count,
              device->info.driver, (int)device->worker.pid);
     server_devices_found(server, info->device_count);
+    device->info.sm_granularity = device->sms.granularity;
+    device->policy_sent = false;
     reservations_place(device);
+    policy_update(device);
     grants_ready(device);
     server_progress(server);
     return true;

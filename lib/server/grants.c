@@ -104,12 +104,12 @@ static void shares_set(struct device *device, const struct tenant *asker)
     struct qos_effect effect;
     char text[QOS_TEXT_MAX];
 
-    if (mode == CTL_PROVISION_EXACT)
-        return;
     for (struct tenant *t = NULL; (t = registry_next(registry, t));) {
-        if (t->device != device || t->space != 0 || !tenant_placed(t, asker))
+        if (t->device != device || !tenant_placed(t, asker))
             continue;
         t->share = 0;
+        if (t->space != 0)
+            continue;
         tenants++;
         if (mode == CTL_PROVISION_WEIGHTED && qos_effect(t, &effect, text) == GS_OK)
             weights += effect.grant.weight;
@@ -119,7 +119,8 @@ static void shares_set(struct device *device, const struct tenant *asker)
     for (struct tenant *t = NULL; (t = registry_next(registry, t));) {
         uint64_t share = sms;
 
-        if (t->device != device || t->space != 0 || !tenant_placed(t, asker))
+        if (mode == CTL_PROVISION_EXACT || t->device != device || t->space != 0 ||
+            !tenant_placed(t, asker))
             continue;
         if (mode == CTL_PROVISION_HALF)
             share = (2 * (uint64_t)sms + tenants - 1) / tenants;
@@ -128,15 +129,6 @@ static void shares_set(struct device *device, const struct tenant *asker)
         else
             share = (sms + weights - 1) / weights;
         t->share = share < sms ? (uint32_t)share : sms;
-    }
-}
-
-/* Share of a tenant that nothing is shared out to. */
-static void shares_clear(struct device *device)
-{
-    for (struct tenant *t = NULL; (t = registry_next(&device->server->registry, t));) {
-        if (t->device == device)
-            t->share = 0;
     }
 }
 
@@ -230,7 +222,7 @@ gs_status grants_place(struct device *device, struct tenant *asker, char text[GR
     gs_status status = GS_OK;
 
     if (asker && placed_simply(device, asker))
-        return GS_OK;
+        return GS_OK; /* and the policy is what it was */
     CLEANUP_FREE struct placement *p = calloc(room ? room : 1, sizeof(*p));
     CLEANUP_FREE struct placer_tenant *item = calloc(room ? room : 1, sizeof(*item));
     if (!p || !item) {
@@ -253,8 +245,8 @@ gs_status grants_place(struct device *device, struct tenant *asker, char text[GR
         status = placer_place(&device->sms, device->space, item, count, asked, text);
     for (uint32_t i = 0; status == GS_OK && i < count; i++)
         placement_commit(device, &p[i], &item[i]);
-    if (status == GS_OK && device->server->settings.provision == CTL_PROVISION_EXACT)
-        shares_clear(device);
+    if (status == GS_OK)
+        policy_update(device);
     return status;
 }
 
@@ -370,6 +362,23 @@ const struct tenant *grants_blamed(const struct tenant *t)
         return NULL;
     blocker = grant_blocker(t, &alone);
     return blocker && blocker->grant.refused ? blocker : NULL;
+}
+
+void grants_load(const struct device *device, uint32_t *load, struct sm_mask *room)
+{
+    for (const struct tenant *t = NULL; (t = registry_next(&device->server->registry, t));) {
+        const struct tenant_grant *g = &t->grant;
+        struct sm_mask alone;
+
+        if (t->device != device || sm_mask_empty(&g->place))
+            continue;
+        alone = tenant_held(t, true);
+        if (g->target.exclusive)
+            alone = sm_mask_or(alone, g->place);
+        *room = sm_mask_minus(*room, alone);
+        for (uint32_t i = 0; g->constrained && i < device->sms.group_count; i++)
+            load[i] += sm_mask_meets(&device->sms.group[i], &g->place);
+    }
 }
 
 /* ---- From the loop --------------------------------------------------------------------------- */

@@ -52,6 +52,10 @@ void grants_opened(struct tenant *tenant);
 /* The tenant has no SMs any more. */
 void grants_forget(struct tenant *tenant);
 
+/* Adds the capped tenants of each group to load, and takes what is a session's alone out of room.
+ */
+void grants_load(const struct device *device, uint32_t *load, struct sm_mask *room);
+
 /* All that was decided for it holds. */
 bool grants_hold(const struct tenant *tenant);
 /* Of all tenants of the device; counts those for whom it does not. */

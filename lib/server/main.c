@@ -36,6 +36,8 @@ static const char help[] =
     "                         default: no limit\n"
     "      --allow-users LIST users served besides root and the server's own, names or\n"
     "                         numbers with commas; default: all for root's server, else none\n"
+    "      --state FILE           keep what gsctl sets and reserves there, and start with it;\n"
+    "                             default: it ends with the server\n"
     "      --log LEVEL        error, warning, info, debug; default: $GSHARE_LOG, else info\n"
     "      --log-file FILE    log there; SIGHUP reopens it\n"
     "  -h, --help             this text\n"
@@ -126,6 +128,7 @@ enum option_code {
     OPTION_MAX_TENANTS,
     OPTION_MEM_LIMIT,
     OPTION_ALLOW_USERS,
+    OPTION_STATE,
     OPTION_LOG,
     OPTION_LOG_FILE
 };
@@ -139,6 +142,7 @@ static const struct option long_options[] = {
     {"max-tenants", required_argument, NULL, OPTION_MAX_TENANTS},
     {"mem-limit", required_argument, NULL, OPTION_MEM_LIMIT},
     {"allow-users", required_argument, NULL, OPTION_ALLOW_USERS},
+    {"state", required_argument, NULL, OPTION_STATE},
     {"log", required_argument, NULL, OPTION_LOG},
     {"log-file", required_argument, NULL, OPTION_LOG_FILE},
     {"help", no_argument, NULL, 'h'},
@@ -173,6 +177,9 @@ static void option_apply(struct server_options *options, const char **log_level,
         break;
     case OPTION_ALLOW_USERS:
         users_parse(options, optarg);
+        break;
+    case OPTION_STATE:
+        options->state_file = optarg;
         break;
     case OPTION_LOG:
         *log_level = level_parse(optarg);

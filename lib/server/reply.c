@@ -175,11 +175,16 @@ bool reply_send(const struct reply *reply, struct ctl_header *answer, size_t siz
 
 void reply_refuse(const struct reply *reply, gs_status status, const char *format, ...)
 {
+    static_assert(sizeof(struct ctl_done_reply) == sizeof(struct ctl_quit_reply) &&
+                      offsetof(struct ctl_done_reply, message) ==
+                          offsetof(struct ctl_quit_reply, message),
+                  "refusals of one shape");
     union {
         struct ctl_header h;
         struct ctl_attach_reply attach;
         struct ctl_status_reply status;
         struct ctl_ps_reply ps;
+        struct ctl_get_reply get;
         struct ctl_quit_reply other;
     } answer;
     int32_t *answer_status = &answer.other.status;
@@ -200,6 +205,10 @@ void reply_refuse(const struct reply *reply, gs_status status, const char *forma
         answer_status = &answer.ps.status;
         text = answer.ps.message;
         size = sizeof(answer.ps);
+    } else if (reply->op == CTL_GET) {
+        answer_status = &answer.get.status;
+        text = answer.get.message;
+        size = sizeof(answer.get);
     }
     *answer_status = status;
     va_start(ap, format);

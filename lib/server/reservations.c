@@ -1,7 +1,8 @@
 /* reservations.c - SMs set apart under a name, for the tenants that attach to it. */
+#include <stdio.h>
+
 #include "common/log.h"
 #include "server/grants.h"
-#include "server/operator.h"
 #include "server/server.h"
 
 /* The SMs of a reservation out of those that are free, or none when there are not enough. */
@@ -38,4 +39,34 @@ void reservations_place(struct device *device)
             log_error("device %d: reservation '%s' does not fit: %u SMs are not reserved",
                       device->index, r->name, sm_mask_count(&device->space[0]));
     }
+}
+
+gs_status reservation_place(struct device *device, uint32_t index, char text[128])
+{
+    const struct reservation *reservation = &device->server->settings.reservation[index];
+    struct sm_mask room = device->space[0], mask;
+    uint32_t load[PLACER_GROUPS_MAX] = {0};
+
+    grants_load(device, load, &room);
+    mask = reservation_choose(device, reservation, &room, load);
+    if (sm_mask_empty(&mask)) {
+        uint32_t wanted = reservation->sms ? reservation->sms : sm_mask_count(&reservation->wanted);
+
+        if (reservation->sms)
+            mask = room;
+        else
+            mask = sm_mask_and(room, reservation->wanted);
+        snprintf(text, 128, "%u SMs: %u of %s are free for that", wanted, sm_mask_count(&mask),
+                 reservation->sms ? "the device's" : "these");
+        return GS_ERR_LIMIT;
+    }
+    device->space[index + 1] = mask;
+    device->space[0] = sm_mask_minus(device->space[0], mask);
+    return GS_OK;
+}
+
+void reservation_drop(struct device *device, uint32_t index)
+{
+    device->space[0] = sm_mask_or(device->space[0], device->space[index + 1]);
+    device->space[index + 1] = (struct sm_mask){{0}};
 }

@@ -17,6 +17,7 @@
 #include "common/names.h"
 #include "common/util.h"
 #include "server/notify.h"
+#include "server/operator.h"
 #include "server/tenant.h"
 
 /* ---- Ending ---------------------------------------------------------------------------------- */
@@ -158,6 +159,30 @@ static int signals_init(struct server *server)
     return r;
 }
 
+/* ---- Settings -------------------------------------------------------------------------------- */
+
+static void state_done(struct state_writer *writer)
+{
+    operator_settle(container_of(writer, struct server, state));
+}
+
+/* What a former server kept. A broken file is not overwritten. */
+static bool state_init(struct server *server)
+{
+    const char *path = server->options.state_file;
+    char error[STATE_ERROR_MAX];
+    int r;
+
+    if (path && !state_load(&server->settings, path, error)) {
+        server_fail(server, "state file %.80s: %.150s", path, error);
+        return false;
+    }
+    r = state_writer_init(&server->state, &server->loop, path, state_done);
+    if (r < 0)
+        server_fail(server, "writing the state file: %s", strerror(-r));
+    return r == 0;
+}
+
 /* ---- Start ----------------------------------------------------------------------------------- */
 
 /* The vault holds a descriptor for each piece of tenants' memory. */
@@ -258,7 +283,7 @@ static bool parts_init(struct server *server)
         server_fail(server, "no memory for %u tenants", server->options.max_tenants);
         return false;
     }
-    if (!control_init(server, queue_mode(&server->options)))
+    if (!control_init(server, queue_mode(&server->options)) || !state_init(server))
         return false;
     do {
         if (!device_add(server))
@@ -305,6 +330,8 @@ void server_deinit(struct server *server)
     for (struct tenant *t = NULL; (t = registry_next(&server->registry, t));)
         tenant_end(t);
     registry_deinit(&server->registry);
+    operator_deinit(server);
+    state_writer_deinit(&server->state, &server->loop);
     settings_deinit(&server->settings);
     announcements_deinit(server);
     if (server->control.fd >= 0) {

@@ -11,6 +11,7 @@
  *   settings.c     what operators have set        qos.c          what a session may have of it
  *   placer.c       which SMs each session gets    grants.c       bringing that to the workers
  *   wish.c         sessions' own requests for it  reservations.c SMs set apart under a name
+ *   state_file.c   settings kept as text           state_writer.c and brought to the disk
  *
  * One thread runs all of it, from callbacks of the loop, and never blocks once the server is ready.
  * Nothing here knows CUDA. Messages from queues and from workers are checked field by field before
@@ -29,7 +30,9 @@
 #include "server/loop.h"
 #include "server/placer.h"
 #include "server/registry.h"
+#include "server/reply.h"
 #include "server/settings.h"
+#include "server/state_writer.h"
 #include "server/status_page.h"
 
 #define DEVICES_MAX      8
@@ -46,7 +49,8 @@ struct server_options {
     bool all_users;
     unsigned user_count; /* whom else than root and the server's own user it serves */
     uid_t user[POLICY_USERS_MAX];
-    const char *log_file; /* reopened at SIGHUP; NULL: none */
+    const char *state_file; /* where settings are kept; NULL: nowhere */
+    const char *log_file;   /* reopened at SIGHUP; NULL: none */
     bool background;
 };
 
@@ -96,6 +100,9 @@ struct device {
     struct tenant *awaited;  /* tenants whose grant somebody waits for; see wish.h */
     struct timer place_soon; /* due at once: placing is to be done anew */
     struct timer grant_retry;
+    struct link_policy policy; /* that the worker has been told */
+    bool policy_sent;
+    uint32_t policy_sms; /* in its reserve_mask */
 };
 
 /* ---- Tenants --------------------------------------------------------------------------------- */
@@ -126,6 +133,14 @@ struct announcements {
     struct timer timer;
 };
 
+/* Operators whose changes the workers, or the state file, do not have yet. */
+#define OPERATORS_MAX 16u
+struct operators {
+    struct reply reply[OPERATORS_MAX];
+    uint32_t count;
+    struct timer patience;
+};
+
 struct server {
     struct server_options options;
     struct loop loop;
@@ -141,6 +156,8 @@ struct server {
     struct registry registry;
     struct announcements announcements;
     struct settings settings;
+    struct state_writer state;
+    struct operators operator;
     struct timer sweep;       /* liveness.c */
     struct timer drain;       /* the end of tenants' time */
     uint64_t swept_all_ns;    /* when all tenants were last looked at */
@@ -202,6 +219,13 @@ void outbox_deinit(struct outbox *outbox);
 
 /* reservations.c: finds the SMs of each reservation of the device; nobody is placed yet. */
 void reservations_place(struct device *device);
+/* The same of one, beside the tenants that are there. GS_OK, or why it does not fit. */
+gs_status reservation_place(struct device *device, uint32_t index, char text[128]);
+/* Gives its SMs back. */
+void reservation_drop(struct device *device, uint32_t index);
+
+/* policy.c: tells the worker how to schedule, if it is to be told something new. */
+void policy_update(struct device *device);
 
 /* control.c */
 void control_ready(struct watch *watch, uint32_t events);

@@ -13,7 +13,7 @@
 #include "server/control.h"
 #include "server/tenant.h"
 
-#define CTL_LAST CTL_SET_QOS
+#define CTL_LAST CTL_PROVISION
 
 /* ---- Headers --------------------------------------------------------------------------------- */
 
@@ -29,11 +29,19 @@ static union control_request request_of(uint16_t op, uint32_t size)
 
 static void each_operation_has_one_size(void **state)
 {
-    static const uint32_t size[] = {
-        [CTL_ANNOUNCE] = sizeof(struct ctl_header), [CTL_ATTACH] = sizeof(struct ctl_attach),
-        [CTL_CONFIRM] = sizeof(struct ctl_header),  [CTL_DETACH] = sizeof(struct ctl_header),
-        [CTL_STATUS] = sizeof(struct ctl_admin),    [CTL_PS] = sizeof(struct ctl_admin),
-        [CTL_QUIT] = sizeof(struct ctl_admin),      [CTL_SET_QOS] = sizeof(struct ctl_set_qos)};
+    static const uint32_t size[] = {[CTL_ANNOUNCE] = sizeof(struct ctl_header),
+                                    [CTL_ATTACH] = sizeof(struct ctl_attach),
+                                    [CTL_CONFIRM] = sizeof(struct ctl_header),
+                                    [CTL_DETACH] = sizeof(struct ctl_header),
+                                    [CTL_STATUS] = sizeof(struct ctl_admin),
+                                    [CTL_PS] = sizeof(struct ctl_admin),
+                                    [CTL_QUIT] = sizeof(struct ctl_admin),
+                                    [CTL_SET_QOS] = sizeof(struct ctl_set_qos),
+                                    [CTL_SET] = sizeof(struct ctl_set),
+                                    [CTL_GET] = sizeof(struct ctl_admin),
+                                    [CTL_RESERVE] = sizeof(struct ctl_reserve),
+                                    [CTL_RELEASE] = sizeof(struct ctl_reserve),
+                                    [CTL_PROVISION] = sizeof(struct ctl_provision)};
 
     (void)state;
     for (uint16_t op = CTL_ANNOUNCE; op <= CTL_LAST; op++) {

@@ -63,14 +63,20 @@ static void seats_check(void)
     }
 }
 
-// Takes one message of the supervisor. 0: there is none.
+static struct link_policy policy; // the last that was heard
+
+// Takes one message of the supervisor that is no policy. 0: there is none.
 static uint32_t worker_hears(void)
 {
     struct link_message message;
     struct seat *s;
 
-    if (recv(worker_end, &message, sizeof(message), 0) != sizeof(message))
-        return 0;
+    do {
+        if (recv(worker_end, &message, sizeof(message), 0) != sizeof(message))
+            return 0;
+        if (message.op == LINK_POLICY)
+            policy = message.u.policy;
+    } while (message.op == LINK_POLICY);
     s = &seat[message.slot < SLOTS ? message.slot : 0];
     switch (message.op) {
     case LINK_OPEN:

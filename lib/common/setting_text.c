@@ -1,0 +1,203 @@
+/* setting_text.c - see setting_text.h. */
+#include "common/setting_text.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "common/util.h"
+
+#define AT(member) offsetof(struct ctl_settings, member)
+
+const struct setting_field setting_fields[] = {
+    {CTL_PERCENTAGE, "percentage", "1 to 100", SETTING_NUMBER, AT(percentage), 1, 100},
+    {CTL_SMS, "sms", "a number of SMs", SETTING_NUMBER, AT(sms), 1, SM_MASK_SMS},
+    {CTL_MASK, "mask", "SMs, such as 0-7,16", SETTING_MASK, AT(sm_mask), 0, 0},
+    {CTL_EXCLUSIVE, "exclusive", "yes or no", SETTING_YES, AT(exclusive), 0, 0},
+    {CTL_PRIORITY, "priority", "0 and up", SETTING_NUMBER, AT(priority), 0, 64},
+    {CTL_CLASS, "class", "latency, normal or best-effort", SETTING_CLASS, AT(cls), 0, 0},
+    {CTL_WEIGHT, "weight", "1 to 1000", SETTING_NUMBER, AT(weight), 1, QOS_WEIGHT_MAX},
+    {CTL_MEM, "mem", "bytes, or with K, M, G or T", SETTING_BYTES, AT(mem), 1, UINT64_MAX},
+    {CTL_USER_MEM, "user-mem", "bytes, or with K, M, G or T", SETTING_BYTES, AT(user_mem), 1,
+     UINT64_MAX},
+    {CTL_INFLIGHT, "inflight", "a number of kernels", SETTING_NUMBER, AT(inflight), 1, 4096},
+    {CTL_LATENCY_SMS, "latency-sms", "a number of SMs", SETTING_NUMBER, AT(latency_sms), 0,
+     SM_MASK_SMS},
+};
+const size_t setting_field_count = ARRAY_SIZE(setting_fields);
+
+static const char *const classes[] = {[GS_CLASS_NORMAL] = "normal",
+                                      [GS_CLASS_LATENCY] = "latency",
+                                      [GS_CLASS_BEST_EFFORT] = "best-effort"};
+static const char *const modes[] = {[CTL_PROVISION_EXACT] = "exact",
+                                    [CTL_PROVISION_UNIFORM] = "uniform",
+                                    [CTL_PROVISION_HALF] = "half",
+                                    [CTL_PROVISION_WEIGHTED] = "weighted"};
+static_assert(ARRAY_SIZE(modes) == CTL_PROVISION_MODES, "provisioning policies");
+
+/* ---- Names ----------------------------------------------------------------------------------- */
+
+const struct setting_field *setting_find(const char *name)
+{
+    for (size_t i = 0; i < setting_field_count; i++) {
+        if (!strcmp(setting_fields[i].name, name))
+            return &setting_fields[i];
+    }
+    return NULL;
+}
+
+/* The index of a name, or count. */
+static uint32_t name_find(const char *const names[], uint32_t count, const char *name)
+{
+    uint32_t i = 0;
+
+    while (i < count && strcmp(names[i], name) != 0)
+        i++;
+    return i;
+}
+
+const char *provision_name(uint32_t mode)
+{
+    return mode < ARRAY_SIZE(modes) ? modes[mode] : NULL;
+}
+
+uint32_t provision_find(const char *name)
+{
+    return name_find(modes, ARRAY_SIZE(modes), name);
+}
+
+const char *class_name(uint32_t cls)
+{
+    return cls < ARRAY_SIZE(classes) ? classes[cls] : "?";
+}
+
+/* ---- Values ---------------------------------------------------------------------------------- */
+
+static bool number_parse(uint64_t *number, const char *text, uint64_t max, bool units)
+{
+    static const char letters[] = "KMGT";
+    unsigned shift = 0;
+    char *end;
+
+    if (!isdigit((unsigned char)text[0]))
+        return false;
+    errno = 0;
+    unsigned long long value = strtoull(text, &end, 10);
+    if (errno)
+        return false;
+    if (units && *end) {
+        const char *letter = strchr(letters, toupper((unsigned char)*end));
+        if (!letter)
+            return false;
+        shift = 10u * (unsigned)(letter - letters + 1);
+        end++;
+    }
+    if (*end || value > max >> shift)
+        return false;
+    *number = (uint64_t)value << shift;
+    return true;
+}
+
+bool setting_parse(struct ctl_settings *settings, const struct setting_field *field,
+                   const char *value)
+{
+    unsigned char *place = (unsigned char *)settings + field->offset;
+    struct sm_mask mask;
+    uint64_t number = 0;
+    uint32_t word;
+
+    switch (field->kind) {
+    case SETTING_NUMBER:
+        if (!number_parse(&number, value, INT32_MAX, false))
+            return false;
+        break;
+    case SETTING_BYTES:
+        if (!number_parse(&number, value, UINT64_MAX, true))
+            return false;
+        memcpy(place, &number, sizeof(number));
+        break;
+    case SETTING_MASK:
+        if (!sm_mask_parse(&mask, value))
+            return false;
+        memcpy(place, mask.word, sizeof(mask.word));
+        break;
+    case SETTING_YES:
+        if (strcmp(value, "yes") && strcmp(value, "no"))
+            return false;
+        number = !strcmp(value, "yes");
+        break;
+    case SETTING_CLASS:
+        number = name_find(classes, ARRAY_SIZE(classes), value);
+        if (number == ARRAY_SIZE(classes))
+            return false;
+        break;
+    }
+    if (field->kind != SETTING_BYTES && field->kind != SETTING_MASK) {
+        word = (uint32_t)number;
+        memcpy(place, &word, sizeof(word));
+    }
+    settings->fields |= field->bit;
+    return true;
+}
+
+bool setting_possible(const struct ctl_settings *settings, const struct setting_field *field)
+{
+    const unsigned char *place = (const unsigned char *)settings + field->offset;
+    uint64_t number = 0;
+    uint32_t word;
+
+    memcpy(&word, place, sizeof(word));
+    if (field->kind == SETTING_BYTES)
+        memcpy(&number, place, sizeof(number));
+    else if (field->kind == SETTING_NUMBER)
+        number = word;
+    else
+        return true;
+    return number >= field->min && number <= field->max;
+}
+
+/* With the largest unit that loses nothing. */
+static void bytes_print(char *out, size_t size, uint64_t bytes)
+{
+    static const char *const units[] = {"", "K", "M", "G", "T"};
+    unsigned unit = 0;
+
+    while (unit + 1 < ARRAY_SIZE(units) && bytes && bytes % 1024 == 0) {
+        bytes /= 1024;
+        unit++;
+    }
+    snprintf(out, size, "%" PRIu64 "%s", bytes, units[unit]);
+}
+
+const char *setting_print(char out[SETTING_TEXT_MAX], const struct ctl_settings *settings,
+                          const struct setting_field *field)
+{
+    const unsigned char *place = (const unsigned char *)settings + field->offset;
+    struct sm_mask mask;
+    uint64_t bytes = 0;
+    uint32_t word;
+
+    memcpy(&word, place, sizeof(word));
+    switch (field->kind) {
+    case SETTING_NUMBER:
+        snprintf(out, SETTING_TEXT_MAX, "%u", word);
+        break;
+    case SETTING_BYTES:
+        memcpy(&bytes, place, sizeof(bytes));
+        bytes_print(out, SETTING_TEXT_MAX, bytes);
+        break;
+    case SETTING_MASK:
+        memcpy(mask.word, place, sizeof(mask.word));
+        sm_mask_print(out, SETTING_TEXT_MAX, &mask);
+        break;
+    case SETTING_YES:
+        snprintf(out, SETTING_TEXT_MAX, "%s", word ? "yes" : "no");
+        break;
+    case SETTING_CLASS:
+        snprintf(out, SETTING_TEXT_MAX, "%s", class_name(word));
+        break;
+    }
+    return out;
+}

@@ -1,0 +1,251 @@
+/* get.c - `gsctl get`: what is set, and what sessions have of it. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gsctl/gsctl.h"
+
+struct rows {
+    struct ctl_row *row;
+    size_t count;
+    uint32_t provision;
+};
+
+/* ---- Asking ---------------------------------------------------------------------------------- */
+
+static gs_status page_ask(struct control *control, uint64_t *cursor, struct ctl_get_reply *reply,
+                          char message[REQUEST_MESSAGE_MAX])
+{
+    struct ctl_admin request = {.cursor = *cursor};
+    gs_status status = control_ask(control, &request.h, CTL_GET, sizeof(request), reply,
+                                   sizeof(*reply), ask_deadline(), message);
+
+    if (status != GS_OK)
+        return status;
+    if (reply->count > CTL_GET_ROWS || (reply->next_cursor && reply->next_cursor <= *cursor)) {
+        snprintf(message, REQUEST_MESSAGE_MAX, "the server's answer has a page of %u rows",
+                 reply->count);
+        return GS_ERR_PROTOCOL;
+    }
+    for (uint32_t i = 0; i < reply->count; i++) {
+        struct ctl_row *row = &reply->row[i];
+
+        row->name[sizeof(row->name) - 1] = 0;
+        row->reservation[sizeof(row->reservation) - 1] = 0;
+    }
+    *cursor = reply->next_cursor;
+    return GS_OK;
+}
+
+/* All rows, or the one that the options name; of that, none where nothing is set. */
+static gs_status rows_ask(struct control *control, const struct command_options *options,
+                          struct rows *rows, char message[REQUEST_MESSAGE_MAX])
+{
+    uint64_t key = ctl_row_key(options->target, options->id);
+    uint64_t cursor = options->target_given ? key : 0;
+    struct ctl_get_reply reply;
+
+    do {
+        gs_status status = page_ask(control, &cursor, &reply, message);
+
+        if (status != GS_OK)
+            return status;
+        rows->provision = reply.provision;
+        rows->row = memory_more(rows->row, rows->count + reply.count, sizeof(*rows->row));
+        memcpy(rows->row + rows->count, reply.row, reply.count * sizeof(*rows->row));
+        rows->count += reply.count;
+    } while (cursor && !options->target_given);
+    if (options->target_given)
+        rows->count = rows->count && rows->row[0].key == key;
+    return GS_OK;
+}
+
+/* ---- Printing -------------------------------------------------------------------------------- */
+
+static enum ctl_target row_target(const struct ctl_row *row)
+{
+    return (enum ctl_target)(row->key >> 56);
+}
+
+static unsigned long long row_id(const struct ctl_row *row)
+{
+    return row->key & ((UINT64_C(1) << 56) - 1);
+}
+
+static const char *mask_text(char out[SM_MASK_TEXT_MAX], const struct ctl_row *row)
+{
+    struct sm_mask mask = sm_mask_of(row->sm_mask);
+
+    return sm_mask_print(out, SM_MASK_TEXT_MAX, &mask);
+}
+
+static void set_text(const struct ctl_settings *set)
+{
+    char value[SETTING_TEXT_MAX];
+    const char *gap = "";
+
+    for (size_t i = 0; i < setting_field_count; i++) {
+        if (!(set->fields & setting_fields[i].bit))
+            continue;
+        printf("%s%s %s", gap, setting_fields[i].name,
+               setting_print(value, set, &setting_fields[i]));
+        gap = ", ";
+    }
+    puts(*gap ? "" : "nothing is set");
+}
+
+static void session_text(const struct ctl_row *row)
+{
+    char mask[SM_MASK_TEXT_MAX], memory[FORMAT_MAX], user[FORMAT_MAX];
+
+    printf("session %llu (%s, %s)\n", row_id(row), format_user(user, row->uid), row->name);
+    printf("    has  %u SMs%s of device %d: %s\n", row->sm_count,
+           row->exclusive ? ", its alone," : "", row->device, mask_text(mask, row));
+    printf("         class %s, priority %d, weight %u", class_name(row->cls), row->priority,
+           row->weight);
+    if (row->inflight)
+        printf(", %u kernels in flight", row->inflight);
+    if (row->mem_limit)
+        printf(", memory %s", format_bytes(memory, row->mem_limit));
+    if (row->user_mem_limit)
+        printf(", its user's memory %s", format_bytes(memory, row->user_mem_limit));
+    if (row->reservation[0])
+        printf(", in reservation %s", row->reservation);
+    printf("\n    set  ");
+    set_text(&row->set);
+}
+
+static void row_text(const struct ctl_row *row)
+{
+    char mask[SM_MASK_TEXT_MAX], user[FORMAT_MAX];
+
+    switch (row_target(row)) {
+    case CTL_DEFAULT:
+        printf("default: ");
+        set_text(&row->set);
+        break;
+    case CTL_USER:
+        printf("user %s: ", format_user(user, row->uid));
+        set_text(&row->set);
+        break;
+    case CTL_DEVICE:
+        printf("device %d: best-effort work leaves %u SMs to latency work%s%s\n", row->device,
+               row->sm_count, row->sm_count ? ": " : "", mask_text(mask, row));
+        break;
+    case CTL_RESERVATION:
+        printf("reservation %s: ", row->name);
+        if (row->sm_count)
+            printf("%u SMs of device %d: %s\n", row->sm_count, row->device, mask_text(mask, row));
+        else
+            printf("it did not fit on device %d\n", row->device);
+        break;
+    case CTL_TENANT:
+        session_text(row);
+        break;
+    }
+}
+
+static void set_json(const struct ctl_settings *set)
+{
+    char value[SETTING_TEXT_MAX];
+
+    json_open("set", '{');
+    for (size_t i = 0; i < setting_field_count; i++) {
+        const struct setting_field *field = &setting_fields[i];
+
+        if (!(set->fields & field->bit))
+            continue;
+        if (field->kind == SETTING_NUMBER)
+            json_number(field->name, strtoull(setting_print(value, set, field), NULL, 10));
+        else if (field->kind == SETTING_BYTES)
+            json_number(field->name, field->bit == CTL_MEM ? set->mem : set->user_mem);
+        else
+            json_text(field->name, setting_print(value, set, field));
+    }
+    json_close('}');
+}
+
+static void row_json(const struct ctl_row *row)
+{
+    static const char *const kinds[] = {[CTL_DEFAULT] = "default",
+                                        [CTL_USER] = "user",
+                                        [CTL_DEVICE] = "device",
+                                        [CTL_RESERVATION] = "reservation",
+                                        [CTL_TENANT] = "session"};
+    enum ctl_target target = row_target(row);
+    char mask[SM_MASK_TEXT_MAX];
+
+    json_open(NULL, '{');
+    json_text("kind", target <= CTL_TENANT ? kinds[target] : "?");
+    if (target == CTL_TENANT)
+        json_number("session", row_id(row));
+    if (target == CTL_TENANT || target == CTL_USER)
+        json_number("uid", row->uid);
+    if (target == CTL_TENANT || target == CTL_RESERVATION)
+        json_text("name", row->name);
+    if (target >= CTL_DEVICE) {
+        json_integer("device", row->device);
+        json_number("sm_count", row->sm_count);
+        json_text("sms", mask_text(mask, row));
+    }
+    if (target == CTL_TENANT) {
+        json_number("exclusive", row->exclusive);
+        json_text("class", class_name(row->cls));
+        json_integer("priority", row->priority);
+        json_number("weight", row->weight);
+        json_number("inflight", row->inflight);
+        json_number("memory_limit", row->mem_limit);
+        json_number("user_memory_limit", row->user_mem_limit);
+        json_text("reservation", row->reservation);
+    }
+    if (target != CTL_RESERVATION)
+        set_json(&row->set);
+    json_close('}');
+}
+
+static void rows_json(const struct rows *rows, const char *instance)
+{
+    const char *provision = provision_name(rows->provision);
+
+    json_open(NULL, '{');
+    json_text("instance", instance);
+    json_text("provision", provision ? provision : "?");
+    json_open("rows", '[');
+    for (size_t i = 0; i < rows->count; i++)
+        row_json(&rows->row[i]);
+    json_close(']');
+    json_close('}');
+    putchar('\n');
+}
+
+int command_get(struct control *control, const struct command_options *options)
+{
+    char message[REQUEST_MESSAGE_MAX];
+    struct rows rows = {0};
+    gs_status status = rows_ask(control, options, &rows, message);
+
+    if (status == GS_OK && rows.count == 0 && options->target_given &&
+        options->target != CTL_USER) {
+        snprintf(message, sizeof(message), "there is no %s %llu",
+                 options->target == CTL_DEVICE ? "device" : "session",
+                 (unsigned long long)options->id);
+        status = GS_ERR_NOT_FOUND;
+    }
+    if (status != GS_OK) {
+        free(rows.row);
+        return ask_failed(status, message);
+    }
+    if (options->json) {
+        rows_json(&rows, options->instance);
+    } else {
+        if (!options->target_given)
+            printf("provision: %s\n",
+                   provision_name(rows.provision) ? provision_name(rows.provision) : "?");
+        for (size_t i = 0; i < rows.count; i++)
+            row_text(&rows.row[i]);
+        if (rows.count == 0)
+            puts("nothing is set");
+    }
+    free(rows.row);
+    return 0;
+}

@@ -1,0 +1,73 @@
+/* set.c - what changes a server: set, reserve, release, provision. */
+#include <stdio.h>
+#include <string.h>
+
+#include "gsctl/gsctl.h"
+
+/* Asks for a change; what is left to say about one that was made goes to the standard error. */
+static int change_ask(struct control *control, struct ctl_header *request, uint16_t op, size_t size)
+{
+    char message[REQUEST_MESSAGE_MAX];
+    struct ctl_done_reply reply;
+    gs_status status =
+        control_ask(control, request, op, size, &reply, sizeof(reply), ask_deadline(), message);
+
+    if (status != GS_OK)
+        return ask_failed(status, message);
+    reply.message[sizeof(reply.message) - 1] = 0;
+    if (reply.message[0])
+        fprintf(stderr, "gsctl: %s\n", reply.message);
+    return 0;
+}
+
+int command_set(struct control *control, const struct command_options *options)
+{
+    struct ctl_set request = {.target = options->target,
+                              .unset = options->unset,
+                              .id = options->id,
+                              .settings = options->set};
+
+    if (!options->target_given)
+        usage("set: a session's id, --user NAME, --default or --device D is missing");
+    if (options->set.fields == 0 && options->unset == 0)
+        usage("set: no setting is given: see 'gsctl set --help'");
+    return change_ask(control, &request.h, CTL_SET, sizeof(request));
+}
+
+static void name_copy(char name[32], const char *operand)
+{
+    if (strlen(operand) >= 32)
+        usage("%s: a name of more than 31 characters", operand);
+    memcpy(name, operand, strlen(operand) + 1);
+}
+
+int command_reserve(struct control *control, const struct command_options *options)
+{
+    struct ctl_reserve request = {.device = options->device >= 0 ? options->device : 0,
+                                  .sms = options->set.sms};
+
+    if (options->set.fields != CTL_SMS && options->set.fields != CTL_MASK)
+        usage("reserve: either --sms or --mask");
+    if (options->set.fields == CTL_SMS && options->set.sms == 0)
+        usage("--sms 0: 1 and up");
+    name_copy(request.name, options->operand);
+    memcpy(request.sm_mask, options->set.sm_mask, sizeof(request.sm_mask));
+    return change_ask(control, &request.h, CTL_RESERVE, sizeof(request));
+}
+
+int command_release(struct control *control, const struct command_options *options)
+{
+    struct ctl_reserve request = {.device = 0};
+
+    name_copy(request.name, options->operand);
+    return change_ask(control, &request.h, CTL_RELEASE, sizeof(request));
+}
+
+int command_provision(struct control *control, const struct command_options *options)
+{
+    struct ctl_provision request = {.mode = provision_find(options->operand)};
+
+    if (request.mode == CTL_PROVISION_MODES)
+        usage("provision %s: uniform, half, weighted or exact", options->operand);
+    return change_ask(control, &request.h, CTL_PROVISION, sizeof(request));
+}

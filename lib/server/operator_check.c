@@ -1,0 +1,252 @@
+/* operator_check.c - the ranges of what an operator sets, and quotas that are exceeded already. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "server/operator.h"
+#include "server/qos.h"
+
+#define INFLIGHT_MAX 4096u
+#define SM_FIELDS    (CTL_PERCENTAGE | CTL_SMS | CTL_MASK | CTL_EXCLUSIVE)
+
+__attribute__((format(printf, 3, 4))) static gs_status deny(char text[OPERATOR_TEXT_MAX],
+                                                            gs_status status, const char *format,
+                                                            ...)
+{
+    va_list ap;
+
+    va_start(ap, format);
+    vsnprintf(text, OPERATOR_TEXT_MAX, format, ap);
+    va_end(ap);
+    return status;
+}
+
+/* ---- SMs ------------------------------------------------------------------------------------- */
+
+static gs_status mask_check(const struct placer_device *sms, const struct ctl_settings *s,
+                            char text[OPERATOR_TEXT_MAX])
+{
+    struct sm_mask mask = sm_mask_of(s->sm_mask), foreign = sm_mask_minus(mask, sms->all);
+
+    if (sm_mask_empty(&mask))
+        return deny(text, GS_ERR_INVALID_VALUE, "the mask has no SM of 0 to %u", sms->sm_count - 1);
+    if (!sm_mask_empty(&foreign))
+        return deny(text, GS_ERR_INVALID_VALUE,
+                    "the mask has SMs beyond 0 to %u, which the device has", sms->sm_count - 1);
+    if (!placer_mask_whole(sms, &mask))
+        return deny(text, GS_ERR_INVALID_VALUE,
+                    "the mask is not made of whole groups of %u SMs, in which they are granted",
+                    sms->granularity);
+    return GS_OK;
+}
+
+gs_status settings_check_sms(const struct placer_device *sms, const struct ctl_settings *s,
+                             char text[OPERATOR_TEXT_MAX])
+{
+    if (sms->group_count == 0)
+        return deny(text, GS_ERR_NOT_SUPPORTED,
+                    "this device, or its driver, has no partitions of SMs");
+    if (s->fields & CTL_SMS && (s->sms == 0 || s->sms > sms->sm_count))
+        return deny(text, GS_ERR_INVALID_VALUE, "%u SMs: 1 to %u, which the device has", s->sms,
+                    sms->sm_count);
+    return s->fields & CTL_MASK ? mask_check(sms, s, text) : GS_OK;
+}
+
+static const struct tenant *tenant_find(const struct server *server, uint64_t id)
+{
+    struct tenant *t = NULL;
+
+    return registry_page(&server->registry, id, &t, 1) && t->id == id ? t : NULL;
+}
+
+static gs_status devices_check(const struct server *server, uint32_t target, uint64_t id,
+                               const struct ctl_settings *s, char text[OPERATOR_TEXT_MAX])
+{
+    const struct tenant *tenant = target == CTL_TENANT ? tenant_find(server, id) : NULL;
+    gs_status status = GS_OK;
+
+    if (!(s->fields & SM_FIELDS))
+        return GS_OK;
+    if (s->fields & CTL_PERCENTAGE && (s->percentage == 0 || s->percentage > 100))
+        return deny(text, GS_ERR_INVALID_VALUE, "a percentage of %u: 1 to 100", s->percentage);
+    if (s->fields & CTL_EXCLUSIVE && s->exclusive > 1)
+        return deny(text, GS_ERR_INVALID_VALUE, "exclusive %u: 0 or 1", s->exclusive);
+    for (int i = 0; status == GS_OK && i < server->device_count; i++) {
+        const struct device *device = &server->device[i];
+
+        if (device->sms.sm_count && (!tenant || tenant->device == device))
+            status = settings_check_sms(&device->sms, s, text);
+    }
+    return status;
+}
+
+static gs_status latency_check(const struct server *server, uint64_t id,
+                               const struct ctl_settings *s, char text[OPERATOR_TEXT_MAX])
+{
+    const struct placer_device *sms;
+
+    if (id >= (uint64_t)server->device_count)
+        return deny(text, GS_ERR_NO_DEVICE, "device %llu: the server has %d, counted from 0",
+                    (unsigned long long)id, server->device_count);
+    sms = &server->device[id].sms;
+    if (s->fields & ~(uint32_t)CTL_LATENCY_SMS)
+        return deny(text, GS_ERR_INVALID_VALUE, "of a device, only the latency SMs can be set");
+    if (sms->sm_count && sms->group_count == 0 && s->latency_sms)
+        return deny(text, GS_ERR_NOT_SUPPORTED,
+                    "this device, or its driver, has no partitions of SMs");
+    if (sms->sm_count && s->latency_sms >= sms->sm_count)
+        return deny(text, GS_ERR_INVALID_VALUE,
+                    "%u latency SMs: 0 to %u, so that best-effort work has one", s->latency_sms,
+                    sms->sm_count - 1);
+    return GS_OK;
+}
+
+/* ---- All fields ------------------------------------------------------------------------------ */
+
+static int priority_range(const struct server *server)
+{
+    int range = 0;
+
+    for (int i = 0; i < server->device_count; i++) {
+        const struct link_device *info = &server->device[i].info;
+        int here = info->priority_lowest - info->priority_highest;
+
+        range = here > range ? here : range;
+    }
+    return range;
+}
+
+static gs_status fields_check(const struct server *server, uint32_t target,
+                              const struct ctl_settings *s, char text[OPERATOR_TEXT_MAX])
+{
+    if (s->fields & ~(uint32_t)CTL_FIELDS)
+        return deny(text, GS_ERR_INVALID_VALUE, "fields %#x: there are %#x", s->fields, CTL_FIELDS);
+    if (s->fields & CTL_LATENCY_SMS)
+        return deny(text, GS_ERR_INVALID_VALUE, "latency SMs are set for a device");
+    if (s->fields & CTL_USER_MEM && target == CTL_TENANT)
+        return deny(text, GS_ERR_INVALID_VALUE,
+                    "a user's memory is set for a user or the default, not for a session");
+    if (s->fields & CTL_PRIORITY && (s->priority < 0 || s->priority > priority_range(server)))
+        return deny(text, GS_ERR_INVALID_VALUE, "priority %d: 0 to %d, higher is earlier",
+                    s->priority, priority_range(server));
+    if (s->fields & CTL_CLASS && s->cls > GS_CLASS_BEST_EFFORT)
+        return deny(text, GS_ERR_INVALID_VALUE, "class %u: there are 0 to %d", s->cls,
+                    GS_CLASS_BEST_EFFORT);
+    if (s->fields & CTL_WEIGHT && (s->weight == 0 || s->weight > QOS_WEIGHT_MAX))
+        return deny(text, GS_ERR_INVALID_VALUE, "weight %u: 1 to %u", s->weight, QOS_WEIGHT_MAX);
+    if (s->fields & CTL_INFLIGHT && (s->inflight == 0 || s->inflight > INFLIGHT_MAX))
+        return deny(text, GS_ERR_INVALID_VALUE, "%u kernels in flight: 1 to %u", s->inflight,
+                    INFLIGHT_MAX);
+    if ((s->fields & CTL_MEM && s->mem == 0) || (s->fields & CTL_USER_MEM && s->user_mem == 0))
+        return deny(text, GS_ERR_INVALID_VALUE, "a memory limit of 0 bytes: unset it for none");
+    if (s->fields & CTL_EXCLUSIVE && s->exclusive == 1 &&
+        !(s->fields & (CTL_PERCENTAGE | CTL_SMS | CTL_MASK)))
+        return deny(text, GS_ERR_INVALID_VALUE,
+                    "exclusive goes with a percentage, a number or a mask of SMs");
+    return GS_OK;
+}
+
+gs_status settings_check(const struct server *server, uint32_t target, uint64_t id,
+                         const struct ctl_settings *settings, char text[OPERATOR_TEXT_MAX])
+{
+    gs_status status;
+
+    if (target == CTL_DEVICE)
+        return latency_check(server, id, settings, text);
+    if (target == CTL_USER && id > UINT32_MAX - 1)
+        return deny(text, GS_ERR_INVALID_VALUE, "uid %llu: 0 to %u", (unsigned long long)id,
+                    UINT32_MAX - 1);
+    if (target == CTL_TENANT && !tenant_find(server, id))
+        return deny(text, GS_ERR_NOT_FOUND, "there is no session %llu: see gsctl ps",
+                    (unsigned long long)id);
+    if (target != CTL_DEFAULT && target != CTL_USER && target != CTL_TENANT)
+        return deny(text, GS_ERR_INVALID_VALUE, "target %u cannot be set", target);
+    status = fields_check(server, target, settings, text);
+    return status == GS_OK ? devices_check(server, target, id, settings, text) : status;
+}
+
+#define MERGE(field, bit)                                                                          \
+    do {                                                                                           \
+        if (set->fields & (bit))                                                                   \
+            merged.field = set->field;                                                             \
+        else if (!(merged.fields & (bit)))                                                         \
+            merged.field = 0;                                                                      \
+    } while (0)
+
+struct ctl_settings settings_merge(const struct ctl_settings *old, uint32_t unset,
+                                   const struct ctl_settings *set)
+{
+    struct ctl_settings merged = *old;
+
+    merged.fields = (old->fields & ~unset) | set->fields;
+    MERGE(percentage, CTL_PERCENTAGE);
+    MERGE(sms, CTL_SMS);
+    MERGE(exclusive, CTL_EXCLUSIVE);
+    MERGE(priority, CTL_PRIORITY);
+    MERGE(cls, CTL_CLASS);
+    MERGE(weight, CTL_WEIGHT);
+    MERGE(inflight, CTL_INFLIGHT);
+    MERGE(latency_sms, CTL_LATENCY_SMS);
+    MERGE(mem, CTL_MEM);
+    MERGE(user_mem, CTL_USER_MEM);
+    if (set->fields & CTL_MASK)
+        memcpy(merged.sm_mask, set->sm_mask, sizeof(merged.sm_mask));
+    else if (!(merged.fields & CTL_MASK))
+        memset(merged.sm_mask, 0, sizeof(merged.sm_mask));
+    return merged;
+}
+
+/* ---- Quotas ---------------------------------------------------------------------------------- */
+
+static uint64_t tenant_used(const struct tenant *t)
+{
+    const struct link_stats *stats = t->device->worker.stats;
+
+    if (!stats || !tenant_has_memory(t))
+        return 0;
+    return atomic_load_explicit(&stats[t->slot].memory_used, memory_order_relaxed);
+}
+
+static uint64_t user_used(const struct server *server, const struct tenant *of)
+{
+    uint64_t used = 0;
+
+    for (const struct tenant *t = NULL; (t = registry_next(&server->registry, t));) {
+        if (t->uid == of->uid && t->device == of->device)
+            used += tenant_used(t);
+    }
+    return used;
+}
+
+gs_status quotas_check(struct server *server, char text[OPERATOR_TEXT_MAX])
+{
+    uid_t summed = (uid_t)-1; /* one user's sessions mostly come together */
+    uint64_t sum = 0;
+
+    for (const struct tenant *t = NULL; (t = registry_next(&server->registry, t));) {
+        struct qos_effect effect;
+        char ignored[QOS_TEXT_MAX];
+        uint64_t used = tenant_used(t);
+
+        /* What else is wrong with it is told by the placing. */
+        if (t->state != TENANT_OPEN || (qos_effect(t, &effect, ignored), used == 0))
+            continue;
+        if (effect.grant.mem_limit && effect.grant.mem_limit != t->grant.target.mem_limit &&
+            used > effect.grant.mem_limit)
+            return deny(text, GS_ERR_QUOTA, "%llu bytes: session %llu holds %llu",
+                        (unsigned long long)effect.grant.mem_limit, (unsigned long long)t->id,
+                        (unsigned long long)used);
+        if (effect.grant.user_mem_limit == 0 ||
+            effect.grant.user_mem_limit == t->grant.target.user_mem_limit)
+            continue;
+        if (t->uid != summed) {
+            summed = t->uid;
+            sum = user_used(server, t);
+        }
+        if (sum > effect.grant.user_mem_limit)
+            return deny(text, GS_ERR_QUOTA, "%llu bytes: the sessions of uid %u hold %llu",
+                        (unsigned long long)effect.grant.user_mem_limit, (unsigned)t->uid,
+                        (unsigned long long)sum);
+    }
+    return GS_OK;
+}

@@ -1,0 +1,66 @@
+/* policy.c - how a device is scheduled (LINK_POLICY): what best-effort work leaves to latency work,
+ * and for how long. The worker applies it. */
+#include <string.h>
+
+#include "server/grants.h"
+#include "server/tenant.h"
+
+/* Of the device, where the operator has said nothing: 16 SMs of 132, with which a request's tail
+ * stays within a tenth of what it is alone. */
+#define LATENCY_PERCENT   12u
+/* After its last work a latency session keeps them for so long: far more than lies between two
+ * kernels of one request, far less than between rare requests. */
+#define LATENCY_REMAIN_NS 2000000u
+
+#define LINK_POLICY_HEARD 0 /* by the worker */
+
+static uint32_t latency_sms(const struct device *device)
+{
+    const struct ctl_settings *set = &device->server->settings.device[device->index];
+
+    if (set->fields & CTL_LATENCY_SMS)
+        return set->latency_sms;
+    return (device->sms.sm_count * LATENCY_PERCENT + 99) / 100;
+}
+
+/* Out of the SMs that best-effort sessions may be on, those with the fewest capped sessions, and
+ * never all. Those that are reserved already stay, where they can. */
+static struct sm_mask reserve_choose(const struct device *device, uint32_t sms)
+{
+    uint32_t load[PLACER_GROUPS_MAX] = {0};
+    struct sm_mask room = device->space[0], former = sm_mask_of(device->policy.reserve_mask);
+    uint32_t most;
+
+    grants_load(device, load, &room);
+    most = sm_mask_count(&room);
+    most = most > device->sms.granularity ? most - device->sms.granularity : 0;
+    if (device->sms.group_count == 0 || sms == 0 || most == 0)
+        return (struct sm_mask){{0}};
+    if (sms > most)
+        sms = most;
+    if (sm_mask_within(&former, &room) && sm_mask_count(&former) >= sms &&
+        sm_mask_count(&former) < sms + device->sms.granularity)
+        return former;
+    return placer_mask_choose(&device->sms, &room, sms, load);
+}
+
+void policy_update(struct device *device)
+{
+    struct link_message message = {.op = LINK_POLICY};
+    struct link_policy policy = {.reserve_ns = LATENCY_REMAIN_NS, .accounting = 1, .weights = 1};
+    struct sm_mask reserve;
+
+    if (device->worker.state != WORKER_READY)
+        return;
+    reserve = reserve_choose(device, latency_sms(device));
+    memcpy(policy.reserve_mask, reserve.word, sizeof(policy.reserve_mask));
+    if (device->policy_sent && memcmp(&policy, &device->policy, sizeof(policy)) == 0)
+        return;
+    device->policy = policy;
+    device->policy_sms = sm_mask_count(&reserve);
+    device->policy_sent = true;
+    message.u.policy = policy;
+    message.slot = 0;
+    if (LINK_POLICY_HEARD)
+        worker_send(device, &message);
+}

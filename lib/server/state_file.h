@@ -1,0 +1,44 @@
+/*
+ * state_file.h - settings and reservations as text, to be kept over the server's end. Pure.
+ *
+ *     # comment
+ *     [default]
+ *     percentage = 50
+ *     [user 1000]
+ *     mem = 8G
+ *     [device 0]
+ *     latency-sms = 16
+ *     [reservation render]
+ *     device = 0
+ *     sms = 32
+ *     [provision]
+ *     mode = uniform
+ *
+ * Strict: an unknown section, name or value, or one given twice, is an error with its line. What
+ * the devices cannot honour is not known here.
+ */
+#ifndef GS_SERVER_STATE_FILE_H
+#define GS_SERVER_STATE_FILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "server/settings.h"
+
+#define STATE_ERROR_MAX 160u
+/* A file beyond that is none of ours. */
+#define STATE_SIZE_MAX  (4u << 20)
+
+/* Fills *settings, which must be zeroed, from a text of `size` bytes. false: error says which line
+ * is wrong, and settings hold nothing that needs to be freed. */
+bool state_parse(struct settings *settings, const char *text, size_t size,
+                 char error[STATE_ERROR_MAX]);
+/* The text, to be freed, and its length. NULL: no memory. */
+char *state_print(const struct settings *settings, size_t *length);
+
+/* Both with a file. A file that is not there is an empty one. */
+bool state_load(struct settings *settings, const char *path, char error[STATE_ERROR_MAX]);
+/* Replaces the file as a whole, on the disk too, or not at all. Blocks. */
+bool state_save(const char *path, const char *text, size_t length, char error[STATE_ERROR_MAX]);
+
+#endif
