@@ -138,3 +138,31 @@ gs_status raw_ask(struct raw_client *raw, struct raw_request *request)
     atomic_store(&slot->state, REQ_IDLE);
     return status;
 }
+
+static const char nothing_ptx[] = ".version 6.4\n.target sm_70\n.address_size 64\n"
+                                  ".visible .entry nothing(.param .u64 a, .param .u32 b)\n"
+                                  "{\n  ret;\n}\n";
+
+void raw_belongings_get(struct raw_client *raw, struct raw_belongings *b)
+{
+    struct raw_request request = {.op = REQ_MALLOC, .arg = {8192}};
+    void *block;
+
+    CHECK_EQUAL(raw_ask(raw, &request), GS_OK);
+    *b = (struct raw_belongings){.memory = request.ret[0], .memory_size = 8192};
+    request = (struct raw_request){.op = REQ_HOST_ALLOC, .arg = {4096, 1}};
+    CHECK_EQUAL(raw_ask(raw, &request), GS_OK);
+    b->block = (uint32_t)request.ret[0];
+    block = shmat((int)request.ret[1], NULL, 0);
+    CHECK(block != (void *)-1);
+    memcpy(block, nothing_ptx, sizeof(nothing_ptx));
+    shmdt(block);
+    request = (struct raw_request){.op = REQ_MODULE_LOAD, .arg = {b->block, sizeof(nothing_ptx)}};
+    CHECK_EQUAL(raw_ask(raw, &request), GS_OK);
+    request =
+        (struct raw_request){.op = REQ_KERNEL_GET, .arg = {request.ret[0]}, .name = "nothing"};
+    CHECK_EQUAL(raw_ask(raw, &request), GS_OK);
+    b->kernel = (uint32_t)request.ret[0];
+    request = (struct raw_request){.op = REQ_STREAM_CREATE};
+    CHECK_EQUAL(raw_ask(raw, &request), GS_OK);
+}

@@ -51,6 +51,15 @@ struct raw_request {
  * the test when neither comes in 10 s. */
 gs_status raw_ask(struct raw_client *raw, struct raw_request *request);
 
+/* What records may name in a session. */
+struct raw_belongings {
+    uint64_t memory, memory_size; /* an allocation */
+    uint32_t block;               /* a host block of 4096 bytes */
+    uint32_t kernel;              /* one that touches no memory: 12 bytes of parameters */
+};
+/* Makes them, and stream 1. Checks. */
+void raw_belongings_get(struct raw_client *raw, struct raw_belongings *b);
+
 /* Is the session still open? */
 bool raw_open(const struct raw_client *raw);
 

@@ -188,42 +188,7 @@ static void random_bytes_all_over_the_segment(void)
 
 /* ---- Records ---- */
 
-/* What records may name in this session. */
-struct belongings {
-    uint64_t memory, memory_size; /* an allocation */
-    uint32_t block;               /* a host block of 4096 bytes */
-    uint32_t kernel;              /* one that touches no memory */
-};
-
-static const char nothing_ptx[] = ".version 6.4\n.target sm_70\n.address_size 64\n"
-                                  ".visible .entry nothing(.param .u64 a, .param .u32 b)\n"
-                                  "{\n  ret;\n}\n";
-
-static void belongings_get(struct raw_client *raw, struct belongings *b)
-{
-    struct raw_request request = {.op = REQ_MALLOC, .arg = {8192}};
-    void *block;
-
-    CHECK_EQUAL(raw_ask(raw, &request), GS_OK);
-    *b = (struct belongings){.memory = request.ret[0], .memory_size = 8192};
-    request = (struct raw_request){.op = REQ_HOST_ALLOC, .arg = {4096, 1}};
-    CHECK_EQUAL(raw_ask(raw, &request), GS_OK);
-    b->block = (uint32_t)request.ret[0];
-    block = shmat((int)request.ret[1], NULL, 0);
-    CHECK(block != (void *)-1);
-    memcpy(block, nothing_ptx, sizeof(nothing_ptx));
-    shmdt(block);
-    request = (struct raw_request){.op = REQ_MODULE_LOAD, .arg = {b->block, sizeof(nothing_ptx)}};
-    CHECK_EQUAL(raw_ask(raw, &request), GS_OK);
-    request =
-        (struct raw_request){.op = REQ_KERNEL_GET, .arg = {request.ret[0]}, .name = "nothing"};
-    CHECK_EQUAL(raw_ask(raw, &request), GS_OK);
-    b->kernel = (uint32_t)request.ret[0];
-    request = (struct raw_request){.op = REQ_STREAM_CREATE};
-    CHECK_EQUAL(raw_ask(raw, &request), GS_OK);
-}
-
-static uint64_t odd_address(const struct raw_client *raw, const struct belongings *b)
+static uint64_t odd_address(const struct raw_client *raw, const struct raw_belongings *b)
 {
     switch (below(8)) {
     case 0:
@@ -254,7 +219,7 @@ static uint32_t odd_dimension(void)
     return dimensions[below(ARRAY_SIZE(dimensions))];
 }
 
-static uint32_t record_make(const struct raw_client *raw, const struct belongings *b,
+static uint32_t record_make(const struct raw_client *raw, const struct raw_belongings *b,
                             unsigned char bytes[REC_SIZE_MAX])
 {
     union {
@@ -281,6 +246,7 @@ static uint32_t record_make(const struct raw_client *raw, const struct belonging
         }
         r.launch.dynamic_smem = below(3) ? 0 : (uint32_t)odd_number();
         r.launch.report = below(2) ? 0 : (uint32_t)odd_number();
+        r.h.flags = (uint16_t)(below(3) ? 0 : below(8));
         if (below(2))
             r.h.size = size = 128;
         break;
@@ -321,12 +287,12 @@ static uint32_t record_make(const struct raw_client *raw, const struct belonging
 static void records_run(void *argument)
 {
     struct raw_client raw;
-    struct belongings belongings;
+    struct raw_belongings belongings;
     unsigned char record[REC_SIZE_MAX];
 
     for (unsigned session = 0; session < rounds_of(150); session++) {
         attach_good(&raw, argument);
-        belongings_get(&raw, &belongings);
+        raw_belongings_get(&raw, &belongings);
         for (unsigned i = 0; i < 60 && raw_open(&raw); i++) {
             uint32_t size = record_make(&raw, &belongings, record);
             unsigned stream = below(8) ? (unsigned)below(2) : (unsigned)below(SEG_STREAMS);
@@ -355,7 +321,7 @@ static void bad_records_run(void *argument)
                                         "kernel", "host",   "address",  "bytes",
                                         "event",  "graph",  "tail",     "tail odd"};
     struct raw_client raw;
-    struct belongings b;
+    struct raw_belongings b;
 
     for (unsigned bad = 0; bad < ARRAY_SIZE(names); bad++) {
         union {
@@ -370,7 +336,7 @@ static void bad_records_run(void *argument)
         } r = {.bytes = {0}};
 
         attach_good(&raw, argument);
-        belongings_get(&raw, &b);
+        raw_belongings_get(&raw, &b);
         r.h = (struct rec_header){.op = REC_MEMSET, .size = 64};
         r.memset.dst = b.memory;
         r.memset.bytes = 16;
@@ -471,7 +437,7 @@ __attribute__((no_sanitize("thread"))) static void *flipper_run(void *argument)
 static void flips_run(void *argument)
 {
     struct raw_client raw;
-    struct belongings b;
+    struct raw_belongings b;
 
     for (unsigned session = 0; session < rounds_of(60); session++) {
         struct rec_memset r = {.h = {.op = REC_MEMSET, .size = 64}, .bytes = 64};
@@ -479,7 +445,7 @@ static void flips_run(void *argument)
         pthread_t thread;
 
         attach_good(&raw, argument);
-        belongings_get(&raw, &b);
+        raw_belongings_get(&raw, &b);
         r.dst = b.memory;
         CHECK(pthread_create(&thread, NULL, flipper_run, &flipper) == 0);
         for (unsigned i = 0; i < 200 && raw_open(&raw); i++) {
@@ -510,11 +476,11 @@ static void records_that_change_while_they_are_read(void)
 static void requests_run(void *argument)
 {
     struct raw_client raw;
-    struct belongings b;
+    struct raw_belongings b;
 
     for (unsigned session = 0; session < rounds_of(30); session++) {
         attach_good(&raw, argument);
-        belongings_get(&raw, &b);
+        raw_belongings_get(&raw, &b);
         for (unsigned i = 0; i < 100 && raw_open(&raw); i++) {
             struct raw_request request = {.op = (uint32_t)below(REQ_MEM_REVOKE + 4)};
 

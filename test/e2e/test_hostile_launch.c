@@ -1,0 +1,265 @@
+/* test_hostile_launch.c - launches with a quality of service of their own, as no library sends
+ * them: what is wrong ends their session with a reason, and nobody gets more than was granted. */
+#include <string.h>
+
+#include "bystander.h"
+#include "common/ring.h"
+#include "common/seg_grant.h"
+#include "harness/harness.h"
+#include "raw_client.h"
+
+#define PARAM_BYTES 12u
+
+/* A launch of the kernel that does nothing, with room for all that may follow. */
+struct record {
+    struct rec_launch launch;
+    struct wire_qos qos;
+    uint64_t time;
+};
+
+static void record_push(struct raw_client *raw, const struct record *r)
+{
+    unsigned char bytes[REC_SIZE_MAX] = {0};
+    uint16_t flags = r->launch.h.flags;
+
+    memcpy(bytes, &r->launch, sizeof(r->launch));
+    if (flags & REC_LAUNCH_QOS)
+        memcpy(bytes + launch_record_qos(PARAM_BYTES), &r->qos, sizeof(r->qos));
+    if (flags & REC_LAUNCH_TIME)
+        memcpy(bytes + launch_record_time(flags, PARAM_BYTES), &r->time, sizeof(r->time));
+    raw_push(raw, 0, bytes, launch_record_size(flags, PARAM_BYTES));
+}
+
+static struct record record_good(uint32_t kernel)
+{
+    struct record r = {.launch = {.kernel = kernel,
+                                  .param_bytes = PARAM_BYTES,
+                                  .grid = {1, 1, 1},
+                                  .block = {1, 1, 1}},
+                       .qos = {.affinity_type = GS_EXEC_AFFINITY_SM_COUNT, .sm_count = 1},
+                       .time = clock_ns()};
+
+    r.launch.h = (struct rec_header){.op = REC_LAUNCH,
+                                     .flags = REC_LAUNCH_QOS | REC_LAUNCH_TIME,
+                                     .size = launch_record_size(3, PARAM_BYTES)};
+    return r;
+}
+
+/* A session in which a good launch has passed. */
+static struct record raw_begin(struct raw_client *raw, const char *instance)
+{
+    struct raw_belongings b;
+    struct record r;
+
+    CHECK_EQUAL(raw_attach(raw, instance), GS_OK);
+    raw_belongings_get(raw, &b);
+    r = record_good(b.kernel);
+    if (!raw->info.sm_granularity)
+        r.qos.affinity_type = GS_EXEC_AFFINITY_NONE;
+    record_push(raw, &r);
+    CHECK_WITHIN(10000, atomic_load(&raw->complete->position[0]) >= r.launch.h.size);
+    CHECK(raw_open(raw));
+    return r;
+}
+
+/* ---- One bad field each ---- */
+
+static const char *const fields[] = {
+    "class", "priority", "weight",    "exclusive", "deadline", "type", "no SM",    "percentage",
+    "101%",  "no mask",  "half mask", "foreign",   "flags",    "size", "reserved", "no time"};
+
+static bool field_spoil(struct record *r, unsigned field, const struct seg_info *info)
+{
+    memset(&r->qos, 0, sizeof(r->qos));
+    switch (field) {
+    case 0:
+        r->qos.cls = 3;
+        return true;
+    case 1:
+        r->qos.priority = -1;
+        return true;
+    case 2:
+        r->qos.weight = 1;
+        return true;
+    case 3:
+        r->qos.exclusive = 1;
+        return true;
+    case 4:
+        r->qos.deadline_ns = UINT64_MAX;
+        return true;
+    case 5:
+        r->qos.affinity_type = 4;
+        return true;
+    case 6:
+        r->qos.affinity_type = GS_EXEC_AFFINITY_SM_COUNT;
+        return true;
+    case 7:
+    case 8:
+        r->qos.affinity_type = GS_EXEC_AFFINITY_ACTIVE_THREAD_PERCENTAGE;
+        r->qos.percentage = field == 7 ? 0 : 101;
+        return true;
+    case 9:
+    case 10:
+    case 11:
+        r->qos.affinity_type = GS_EXEC_AFFINITY_SM_MASK;
+        if (field == 10)
+            r->qos.sm_mask[0] = 1;
+        if (field == 11)
+            r->qos.sm_mask[info->sm_count / 64] |= UINT64_C(1) << info->sm_count % 64;
+        return field != 10 || info->sm_granularity != 1;
+    case 12:
+        r->launch.h.flags |= 4;
+        return true;
+    case 13:
+        r->launch.h.size += REC_ALIGN;
+        return true;
+    case 14:
+        r->qos.reserved = 1;
+        return true;
+    default:
+        r->launch.h.flags = REC_LAUNCH_QOS;
+        r->launch.h.size = launch_record_size(REC_LAUNCH_QOS, PARAM_BYTES);
+        r->qos.deadline_ns = 1000;
+        return true;
+    }
+}
+
+static void each_bad_field_ends_the_session_with_a_reason(void)
+{
+    struct server *server = server_start(NULL);
+    struct bystanders *others = bystanders_start(2);
+
+    for (unsigned field = 0; field < ARRAY_SIZE(fields); field++) {
+        struct raw_client raw;
+        struct record r = raw_begin(&raw, server->instance);
+
+        if (field_spoil(&r, field, &raw.info)) {
+            record_push(&raw, &r);
+            for (uint64_t deadline = test_deadline(5000); raw_open(&raw); test_pause())
+                if (clock_ns() > deadline)
+                    test_fail(__FILE__, __LINE__, "a launch with a bad %s is no fault",
+                              fields[field]);
+            CHECK_EQUAL(atomic_load(&raw.server->state), SEG_FAULTED);
+            CHECK_EQUAL(raw.server->fault.kind, GS_FAULT_REJECTED);
+            CHECK(raw.server->fault.message[0] != '\0');
+        }
+        raw_detach(&raw);
+    }
+    bystanders_stop(others);
+    server_stop(server);
+}
+
+/* ---- More than was granted ---- */
+
+/* The library would have refused it; here it was sent all the same, as by a client whose grant has
+ * just been lowered: it runs, within the grant. */
+static void what_goes_beyond_the_grant_is_cut_to_it(void)
+{
+    struct server *server = server_start(NULL);
+    struct raw_client raw;
+    struct record r = raw_begin(&raw, server->instance);
+    struct seg_grant grant = {0};
+    uint32_t wanted = raw.info.sm_granularity;
+
+    if (!wanted) {
+        raw_detach(&raw);
+        server_stop(server);
+        test_skip("the device has no partitions");
+    }
+    struct ctl_set_qos request = {.cookie = raw.grant.cookie,
+                                  .qos = {.cls = GS_CLASS_BEST_EFFORT,
+                                          .affinity_type = GS_EXEC_AFFINITY_SM_COUNT,
+                                          .sm_count = wanted}};
+    struct ctl_done_reply reply;
+    char message[REQUEST_MESSAGE_MAX];
+    CHECK_OK(control_ask(&raw.control, &request.h, CTL_SET_QOS, sizeof(request), &reply,
+                         sizeof(reply), test_deadline(20000), message));
+    while (!seg_grant_read(&raw.server->grant, &grant))
+        cpu_relax();
+    CHECK_EQUAL(grant.sm_count, wanted);
+
+    uint64_t end = raw.tail[0];
+    for (uint32_t id = 1; id <= 3; id++) {
+        const struct seg_report *report = &raw.server->report[id];
+        memset(&r.qos, 0, sizeof(r.qos));
+        r.qos.cls = GS_CLASS_LATENCY;
+        r.qos.priority = INT32_MAX;
+        r.qos.affinity_type = id;
+        r.qos.sm_count = r.qos.percentage = id == GS_EXEC_AFFINITY_SM_COUNT ? UINT32_MAX : 100;
+        /* All that it has not: not one of its SMs. */
+        for (uint32_t sm = 0; sm < raw.info.sm_count; sm++)
+            r.qos.sm_mask[sm / 64] |= ~grant.sm_mask[sm / 64] & UINT64_C(1) << sm % 64;
+        r.launch.report = id;
+        record_push(&raw, &r);
+        end += r.launch.h.size;
+        CHECK_WITHIN(10000, atomic_load(&report->id) == id);
+        CHECK(raw_open(&raw));
+        CHECK_EQUAL(report->sm_count, wanted);
+        CHECK_EQUAL(report->partition, grant.partition);
+    }
+    CHECK_WITHIN(10000, atomic_load(&raw.complete->position[0]) >= end);
+    raw_detach(&raw);
+    server_stop(server);
+}
+
+/* ---- Random ones ---- */
+
+static uint64_t below(uint64_t limit)
+{
+    return test_random() % limit;
+}
+
+static void record_scramble(struct record *r, const struct seg_info *info)
+{
+    unsigned char *bytes = (unsigned char *)&r->qos;
+
+    memset(&r->qos, 0, sizeof(r->qos));
+    r->qos.cls = (uint32_t)below(3);
+    r->qos.priority = (int32_t)below(8);
+    r->qos.affinity_type = (uint32_t)below(4);
+    r->qos.sm_count = (uint32_t)below(2 * info->sm_count) + 1;
+    r->qos.percentage = (uint32_t)below(100) + 1;
+    for (uint32_t sm = 0; sm < info->sm_count; sm += 2)
+        r->qos.sm_mask[sm / 64] |= below(2) * (UINT64_C(3) << sm % 64);
+    r->qos.deadline_ns = below(3) ? 0 : below(1000000);
+    r->time = below(2) ? clock_ns() : test_random();
+    if (below(8) == 0)
+        bytes[below(sizeof(r->qos))] = (unsigned char)test_random();
+}
+
+static void random_wishes_of_launches_harm_nobody(void)
+{
+    struct server *server = server_start(NULL);
+    struct bystanders *others = bystanders_start(2);
+    pid_t worker = server_worker_pid(server);
+
+    for (unsigned session = 0; session < 40; session++) {
+        struct raw_client raw;
+        struct record r = raw_begin(&raw, server->instance);
+
+        for (unsigned i = 0; i < 40 && raw_open(&raw); i++) {
+            record_scramble(&r, &raw.info);
+            record_push(&raw, &r);
+        }
+        if (session % 3)
+            raw_detach(&raw);
+        else
+            raw_drop(&raw);
+    }
+    bystanders_stop(others);
+    CHECK_EQUAL(server_worker_pid(server), worker);
+    server_wait_tenants(server, 0, 10000);
+    CHECK_EQUAL(server_memory_used(server), 0);
+    server_stop(server);
+}
+
+static const struct test tests[] = {
+    TEST(each_bad_field_ends_the_session_with_a_reason),
+    TEST(what_goes_beyond_the_grant_is_cut_to_it),
+    TEST(random_wishes_of_launches_harm_nobody),
+};
+
+int main(int argc, char **argv)
+{
+    return test_main(argc, argv, tests, ARRAY_SIZE(tests));
+}
