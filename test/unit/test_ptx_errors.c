@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "failing_alloc.h"
 #include "ptx/ptx.h"
 #include "ptx_files.h"
 
@@ -334,59 +335,7 @@ static void every_flipped_byte_gives_an_error_or_a_module(void **state)
 
 /* ---- no memory ---- */
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define OWN_ALLOCATOR 0
-#elif defined(__has_feature)
-#define OWN_ALLOCATOR !(__has_feature(address_sanitizer) || __has_feature(thread_sanitizer))
-#else
-#define OWN_ALLOCATOR 1
-#endif
-
 #if OWN_ALLOCATOR
-/* The C library's own names for them: these stand in front, let the n-th request fail, and count
- * what is not given back. */
-void *__libc_malloc(size_t size);
-void *__libc_calloc(size_t count, size_t size);
-void *__libc_realloc(void *old, size_t size);
-void __libc_free(void *mem);
-
-static long fail_at = -1; /* requests until one fails; below zero: none does */
-static long live;
-
-static int fails(void)
-{
-    return fail_at >= 0 && fail_at-- == 0;
-}
-
-static void *counted(void *mem)
-{
-    live += mem != NULL;
-    return mem;
-}
-
-void *malloc(size_t size)
-{
-    return fails() ? NULL : counted(__libc_malloc(size));
-}
-
-void *calloc(size_t count, size_t size)
-{
-    return fails() ? NULL : counted(__libc_calloc(count, size));
-}
-
-void *realloc(void *old, size_t size)
-{
-    if (fails())
-        return NULL;
-    return old ? __libc_realloc(old, size) : counted(__libc_malloc(size));
-}
-
-void free(void *mem)
-{
-    live -= mem != NULL;
-    __libc_free(mem);
-}
-
 static void each_failed_allocation_is_reported_and_leaks_nothing(void **state)
 {
     size_t len;
