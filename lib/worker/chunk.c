@@ -3,8 +3,8 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
-#include <unistd.h>
 
+#include "worker/deposit.h"
 #include "worker/share.h"
 
 /* ---- Steps ----------------------------------------------------------------------------------- */
@@ -48,30 +48,6 @@ void chunk_unmap(const struct chunk *chunk)
     DRV_MUST(cuMemUnmap, chunk->address, chunk->size);
 }
 
-CUresult chunk_vault_put(const struct session *session, const struct chunk *chunk)
-{
-    struct link_message message = {.op = LINK_VAULT_PUT, .slot = session->slot};
-    int descriptor = -1;
-    CUresult result =
-        DRV(cuMemExportToShareableHandle, &descriptor, physical_handle(chunk->holder.memory),
-            CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0);
-
-    if (result)
-        return result;
-    message.u.vault = (struct link_vault){chunk->address, chunk->size};
-    link_send(&message, descriptor);
-    close(descriptor);
-    return CUDA_SUCCESS;
-}
-
-void chunk_vault_drop(const struct session *session, const struct chunk *chunk)
-{
-    struct link_message message = {.op = LINK_VAULT_DROP, .slot = session->slot};
-
-    message.u.vault = (struct link_vault){chunk->address, chunk->size};
-    link_send(&message, -1);
-}
-
 /* ---- Chunks ---------------------------------------------------------------------------------- */
 
 /* The driver may hand out what another tenant has just given back. */
@@ -82,16 +58,14 @@ static CUresult chunk_zero(const struct chunk *chunk)
     return result ? result : DRV(cuStreamSynchronize, service_stream());
 }
 
-/* Maps, clears and exports a chunk that has its memory and place. */
-static CUresult chunk_back(const struct session *session, const struct chunk *chunk)
+/* Maps and clears a chunk that has its memory and place. */
+static CUresult chunk_back(const struct chunk *chunk)
 {
     CUresult result = chunk_map(chunk);
 
     if (result)
         return result;
     result = chunk_zero(chunk);
-    if (!result)
-        result = chunk_vault_put(session, chunk);
     if (result)
         chunk_unmap(chunk);
     return result;
@@ -112,12 +86,13 @@ struct chunk *chunk_new(struct job *job, uint64_t asked)
         goto free_chunk;
     if (chunk_place(job, chunk) != GS_OK)
         goto leave_memory;
-    result = chunk_back(session, chunk);
+    result = chunk_back(chunk);
     if (result) {
         job_fail_driver(job, result);
         goto displace;
     }
     space_init(&chunk->blocks, chunk->address, chunk->size);
+    deposit_put(chunk);
     return chunk;
 
 displace:
@@ -139,11 +114,11 @@ struct chunk *chunk_at(struct session *session, uint64_t address)
 void chunk_free(struct session *session, struct chunk *chunk)
 {
     share_forget(chunk);
+    if (!chunk->sunk)
+        deposit_drop(chunk);
     chunk_unmap(chunk);
-    if (!chunk->sunk) {
-        chunk_vault_drop(session, chunk);
+    if (!chunk->sunk)
         physical_leave(&chunk->holder);
-    }
     if (chunk->import != CHUNK_OWN)
         import_end(session, chunk->import);
     chunk_displace(session, chunk);

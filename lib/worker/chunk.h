@@ -18,7 +18,9 @@ struct chunk {
     struct space blocks;
     struct mem_export *exports; /* share.c's */
     uint32_t import;            /* its number among the session's imports; CHUNK_OWN: it is none */
-    bool sunk; /* an import that was taken back: the session's sink is mapped there */
+    bool sunk;   /* an import that was taken back: the session's sink is mapped there */
+    bool queued; /* deposit.c's */
+    struct chunk *next_queued;
 };
 
 /* A chunk of zeroed memory of its own, for the `asked` bytes that a tenant named. NULL: the job has
@@ -36,9 +38,5 @@ void chunk_displace(struct session *session, const struct chunk *chunk);
 /* Maps the memory that it holds and lets the device read and write it. */
 CUresult chunk_map(const struct chunk *chunk);
 void chunk_unmap(const struct chunk *chunk);
-/* Gives the supervisor a descriptor of its memory, so that it can outlive this process; takes it
- * back. */
-CUresult chunk_vault_put(const struct session *session, const struct chunk *chunk);
-void chunk_vault_drop(const struct session *session, const struct chunk *chunk);
 
 #endif

@@ -9,7 +9,7 @@
 #include <pthread.h>
 #include <semaphore.h>
 
-#include "worker/job.h"
+#include "worker/deposit.h"
 
 /* What may wait for the device must not hold up what does not (attaching, allocating); and while a
  * quiet job is on its way nobody's work is taken, so it must not wait behind compilations. */
@@ -83,6 +83,7 @@ static void *service_main(void *argument)
         struct job *job = pop(pool);
         job->kind->work(job);
         dispatch_push(job);
+        deposit_flush();
     }
     return NULL;
 }

@@ -21,6 +21,7 @@
 #include <string.h>
 #include <sys/random.h>
 
+#include "worker/deposit.h"
 #include "worker/record.h"
 
 #define EXPORTS_MAX 1024u /* a session */
@@ -287,10 +288,8 @@ static gs_status import_map(struct job *job, struct chunk *chunk)
         return job->status;
     result = chunk_map(chunk);
     if (!result) {
-        result = chunk_vault_put(job->session, chunk);
-        if (!result)
-            return GS_OK;
-        chunk_unmap(chunk);
+        deposit_put(chunk);
+        return GS_OK;
     }
     chunk_displace(job->session, chunk);
     return job_fail_driver(job, result);
@@ -372,7 +371,7 @@ static CUresult chunk_sink(struct session *session, struct chunk *chunk)
 {
     CUresult result;
 
-    chunk_vault_drop(session, chunk);
+    deposit_drop(chunk);
     chunk_unmap(chunk);
     physical_leave(&chunk->holder);
     chunk->sunk = true;

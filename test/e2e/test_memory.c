@@ -1,5 +1,7 @@
 /* test_memory.c - allocations, copies of every kind and size, memsets, host memory. */
+#include <dirent.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -278,6 +280,49 @@ static void freed_memory_can_be_allocated_again_without_end(void)
     server_stop(server);
 }
 
+/* Open descriptors of the supervisor. */
+static unsigned descriptors_of(const struct server *server)
+{
+    char path[32];
+    unsigned count = 0;
+    DIR *folder;
+
+    snprintf(path, sizeof(path), "/proc/%d/fd", (int)server->pid);
+    folder = opendir(path);
+    CHECK(folder != NULL);
+    while (readdir(folder) != NULL)
+        count++;
+    closedir(folder);
+    return count;
+}
+
+/* By which memory can outlive the worker. */
+static void the_supervisor_holds_a_descriptor_of_each_piece(void)
+{
+    enum { PIECES = 40 };
+    struct server *server = server_start(NULL);
+    gs_devptr memory[PIECES];
+    gs_session session;
+    unsigned before;
+
+    CHECK_OK(server_attach(server, &session));
+    before = descriptors_of(server);
+    for (unsigned i = 0; i < PIECES; i++)
+        CHECK_OK(gs_malloc(session, 4 * MIB, &memory[i]));
+    CHECK_WITHIN(10000, descriptors_of(server) == before + PIECES);
+    for (unsigned i = 0; i < PIECES; i += 2)
+        CHECK_OK(gs_free(session, memory[i]));
+    CHECK_WITHIN(10000, descriptors_of(server) == before + PIECES / 2);
+    /* Taken and given back before or after the descriptor was made: none stays. */
+    for (unsigned i = 0; i < 200; i++) {
+        CHECK_OK(gs_malloc(session, 4 * MIB, &memory[0]));
+        CHECK_OK(gs_free(session, memory[0]));
+    }
+    CHECK_WITHIN(10000, descriptors_of(server) == before + PIECES / 2);
+    CHECK_OK(gs_detach(session));
+    server_stop(server);
+}
+
 static void a_limit_counts_pieces_of_2_mib_and_says_so(void)
 {
     struct server *server = server_start(NULL);
@@ -334,6 +379,7 @@ static const struct test tests[] = {
     TEST(memsets_set_the_low_byte_and_no_byte_more),
     TEST(threads_copy_at_the_same_time),
     TEST(freed_memory_can_be_allocated_again_without_end),
+    TEST(the_supervisor_holds_a_descriptor_of_each_piece),
     TEST(a_limit_counts_pieces_of_2_mib_and_says_so),
     TEST(a_limit_that_holds_nothing_is_refused),
 };

@@ -1,0 +1,21 @@
+/*
+ * deposit.h - into the supervisor's vault: a copy of every chunk's descriptor, by which memory can
+ * outlive this process. Service threads.
+ *
+ * The driver takes longer to make a descriptor than for all the rest of an allocation, and no
+ * tenant needs it: it is made after the answer, by whichever service thread comes first. Until then
+ * a take-over would not find that chunk.
+ */
+#ifndef GS_WORKER_DEPOSIT_H
+#define GS_WORKER_DEPOSIT_H
+
+#include "worker/chunk.h"
+
+/* The chunk, which is at its place, is to be put into the vault. */
+void deposit_put(struct chunk *chunk);
+/* Out of it again, or out of the queue to it. Before the chunk gives its memory up. */
+void deposit_drop(struct chunk *chunk);
+/* Puts in what waits, unless another thread is at it. */
+void deposit_flush(void);
+
+#endif
