@@ -161,14 +161,25 @@ CLANG ?= $(shell command -v clang 2>/dev/null)
 ifneq ($(NVCC)$(CLANG),)
 EXAMPLES += $(BUILD)/examples/vector
 endif
+MPICC ?= $(shell command -v mpicc 2>/dev/null)
+ifneq ($(if $(SANITIZE),,$(MPICC)),)
+EXAMPLES += $(BUILD)/examples/mpi
+endif
 
 examples: all $(EXAMPLES)
 	@$(if $(NVCC)$(CLANG),:,echo "examples/vector left out: no nvcc, no clang")
+	@$(if $(MPICC),:,echo "examples/mpi left out: no mpicc")
 
 $(BUILD)/examples/hello: $(BUILD)/obj/examples/hello.o $(BUILD)/lib/libgshare.so
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
 	$(Q)$(LINK) -o $@ $< $(call USE_LIBGSHARE,../lib)
+
+# With mpicc's own compiler and flags, so not with a sanitizer.
+$(BUILD)/examples/mpi: examples/mpi.c include/gshare.h $(BUILD)/lib/libgshare.so
+	@mkdir -p $(@D)
+	$(call say,MPI,$@)
+	$(Q)$(MPICC) -O2 -g -Wall -Wextra -Iinclude -o $@ $< $(call USE_LIBGSHARE,../lib)
 
 demo_objs := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard examples/demo/*.c))
 $(BUILD)/obj/examples/demo/device.o: examples/demo/resize.ptx
