@@ -124,6 +124,11 @@ struct kernel_layout {
     uint32_t stack_static;   // bytes of call stack where the call graph bounds it, else 0
 };
 
+// Constant memory lies among global memory: this tells the two apart.
+struct const_range {
+    uint64_t address, size;
+};
+
 struct exec_program {
     const struct ptx_module *module;
     struct code **codes; // by ptx_func.id; NULL without a body
@@ -133,7 +138,9 @@ struct exec_program {
     struct exec_kernel *kernels;
     struct kernel_layout *layouts; // beside kernels
     size_t nkernels;
-    size_t ninsns, pool_bytes; // of all functions, for their bounds
+    size_t ninsns, pool_bytes;  // of all functions, for their bounds
+    struct const_range *consts; // of its .const variables, when bound
+    size_t nconsts;
 };
 
 // Where lanes that diverged meet again: when each lane in `want` has arrived at `pc` in `frame`, or

@@ -3,8 +3,9 @@
 // any order that PTX can name asks for.
 #include "softcuda/interp_address.h"
 
-// Sums in global memory flush subnormals, those in shared memory do not: other units make them.
-#define FLUSH 0x100u // with the operation
+// Sums in global memory flush subnormals of f32 and hand on a NaN of f64 as it is, the operand's
+// first; those in shared memory do neither: other units make them.
+#define GLOBAL_SUM 0x100u // with the operation
 
 // Values of 16 to 64 bits as integers; what an operation makes of the old one.
 static uint64_t integer_result(uint32_t aop, enum ptx_type t, uint64_t old, uint64_t b, uint64_t c)
@@ -48,11 +49,15 @@ static uint64_t float_result(uint32_t aop, enum ptx_type t, uint64_t old, uint64
     uint32_t o = (uint32_t)old, v = (uint32_t)b;
     switch (t) {
     case PTX_T_F32:
-        if (aop & FLUSH)
+        if (aop & GLOBAL_SUM)
             return f32_out(f32_flush(f32_flush(f32_from(o)) + f32_flush(f32_from(v))));
         return f32_out(f32_from(o) + f32_from(v));
     case PTX_T_F64:
-        return f64_bits(f64_from(old) + f64_from(b));
+        if (aop & GLOBAL_SUM && f64_is_nan(b))
+            return b;
+        if (aop & GLOBAL_SUM && f64_is_nan(old))
+            return old;
+        return f64_bits(f64_or_nan(f64_from(old), f64_from(b) + f64_from(old)));
     case PTX_T_F16:
     case PTX_T_BF16:
         return half_result(aop, bf16, o & 0xffffu, v & 0xffffu);
@@ -131,6 +136,12 @@ static int atomic_b128(struct warp *w, const struct insn *in, uint32_t mask, con
     return STEP_NEXT;
 }
 
+// A generic address may be either.
+static bool is_in_shared(const struct warp *w, uint64_t host)
+{
+    return host - (uint64_t)(uintptr_t)w->block->shared < w->block->shared_bytes;
+}
+
 int op_atom(struct warp *w, const struct insn *in, uint32_t mask)
 {
     _Alignas(SLOT_ALIGN) uint64_t at[LANES];
@@ -144,8 +155,7 @@ int op_atom(struct warp *w, const struct insn *in, uint32_t mask)
     int step = lanes_address(w, in, mask, bytes, MEM_READ | MEM_WRITE, at);
     if (step)
         return step;
-    if (t == PTX_T_F32 && aop == PTX_AOP_ADD && window != MEM_SHARED_WINDOW)
-        aop |= FLUSH;
+    bool sum = aop == PTX_AOP_ADD && (t == PTX_T_F32 || t == PTX_T_F64);
     w->strong++;
     if (bytes == 16)
         return atomic_b128(w, in, mask, at);
@@ -154,6 +164,8 @@ int op_atom(struct warp *w, const struct insn *in, uint32_t mask)
         uint64_t b = wide ? SLOT(u64, w, in->b)[l] : SLOT(u32, w, in->b)[l];
         uint64_t c = wide ? SLOT(u64, w, in->c)[l] : SLOT(u32, w, in->c)[l];
         void *p = mem_pointer(at[l]);
+        if (sum)
+            aop = PTX_AOP_ADD | (is_in_shared(w, at[l]) ? 0 : GLOBAL_SUM);
         uint64_t old = wide         ? atomic_u64(p, aop, t, b, c)
                        : bytes == 4 ? atomic_u32(p, aop, t, b, c)
                                     : atomic_u16(p, aop, t, b & 0xffffu, c);

@@ -243,7 +243,7 @@ static void multiply_f64(const double *a, const double *b, double *acc, unsigned
     for (unsigned i = 0; i < m; i++)
         for (unsigned j = 0; j < n; j++)
             for (unsigned d = 0; d < k; d++)
-                acc[i * n + j] = fma(a[i * k + d], b[d * n + j], acc[i * n + j]);
+                acc[i * n + j] = f64_fma(a[i * k + d], b[d * n + j], acc[i * n + j]);
 }
 
 static struct fragment fragment(enum ptx_type t, unsigned rows, unsigned columns, uint32_t at)

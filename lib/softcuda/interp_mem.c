@@ -36,6 +36,15 @@ int op_fence(struct warp *w, const struct insn *in, uint32_t mask)
     return STEP_NEXT;
 }
 
+// Of this module: another's constants count as global.
+static bool is_constant(const struct exec_program *p, uint64_t address)
+{
+    for (size_t i = 0; i < p->nconsts; i++)
+        if (address - p->consts[i].address < p->consts[i].size)
+            return true;
+    return false;
+}
+
 int op_isspacep(struct warp *w, const struct insn *in, uint32_t mask)
 {
     const u64 *pa = SLOT(u64, w, in->a);
@@ -57,9 +66,10 @@ int op_isspacep(struct warp *w, const struct insn *in, uint32_t mask)
             yes = param;
             break;
         case PTX_SPACE_GLOBAL:
-            yes = !shared && !local && !param;
+            yes = !shared && !local && !param && !is_constant(w->block->program, pa[l]);
             break;
-        default: // constants are read through their global addresses
+        default:
+            yes = is_constant(w->block->program, pa[l]);
             break;
         }
         bits |= (uint32_t)yes << l;

@@ -87,16 +87,33 @@ static inline float f32_max(float a, float b)
     return a != a ? b : b != b ? a : most;
 }
 
+static inline bool f64_is_nan(uint64_t bits)
+{
+    return (bits & ~(1ull << 63)) > 0x7ff0000000000000ull;
+}
+
+/* Of several NaN operands an H200 hands on the second factor or summand, then a sum's third, then
+ * the first, with the quiet bit set; hosts choose otherwise. */
+static inline double f64_or_nan(double b, double r)
+{
+    return b != b ? b + b : r;
+}
+
+static inline double f64_fma(double a, double b, double c)
+{
+    return f64_or_nan(b, f64_or_nan(c, fma(a, b, c)));
+}
+
 static inline double f64_min(double a, double b)
 {
     double least = a < b || (a == b && (f64_bits(a) >> 63)) ? a : b;
-    return a != a ? b : b != b ? a : least;
+    return a != a ? f64_or_nan(b, b) : b != b ? a : least;
 }
 
 static inline double f64_max(double a, double b)
 {
     double most = a > b || (a == b && (f64_bits(b) >> 63)) ? a : b;
-    return a != a ? b : b != b ? a : most;
+    return a != a ? f64_or_nan(b, b) : b != b ? a : most;
 }
 
 /* ---- binary16 and bfloat16

@@ -299,7 +299,8 @@ int exec_program_new(const struct ptx_module *module, struct exec_program **out,
     if (p) {
         p->module = module;
         p->codes = calloc(module->nfuncs + 1, sizeof *p->codes);
-        error = p->codes ? shared_layout_new(module, &shared, log, log_size) : -ENOMEM;
+        p->consts = calloc(module->nvars + 1, sizeof *p->consts);
+        error = p->codes && p->consts ? shared_layout_new(module, &shared, log, log_size) : -ENOMEM;
     }
     if (!error)
         error = describe_kernels(p, shared);
@@ -327,6 +328,7 @@ void exec_program_free(struct exec_program *p)
     free(p->codes);
     free(p->shared_at);
     free(p->relocs);
+    free(p->consts);
     free(p->kernels);
     free(p->layouts);
     free(p);
@@ -349,6 +351,12 @@ void exec_program_bind(struct exec_program *program, const uint64_t *addresses)
         uint64_t value = addresses[r->var] + (uint64_t)r->addend;
         u64_splat(r->code->pool + r->slot, value);
     }
+    const struct ptx_module *m = program->module;
+    program->nconsts = 0;
+    for (uint32_t i = 0; i < m->nvars; i++)
+        if (m->vars[i]->space == PTX_SPACE_CONST)
+            program->consts[program->nconsts++] =
+                (struct const_range){addresses[i], m->vars[i]->size};
 }
 
 uint64_t exec_program_function(const struct exec_program *program, const struct ptx_func *func)

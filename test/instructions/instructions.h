@@ -13,7 +13,7 @@ struct instruction {
     char name[128], result[16], operands[MAX_OPERANDS][16], ptx[MAX_LINE];
     unsigned noperands, nresults;
     int tolerance; // see make_table
-    bool is_relative, any_nan, is_known;
+    bool is_relative, is_known;
 };
 
 // ---- operands.c

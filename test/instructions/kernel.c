@@ -28,7 +28,6 @@ bool instruction_read(struct instruction *i, char *line)
         return false;
     snprintf(i->ptx, sizeof i->ptx, "%s", part[4]);
     i->is_known = part[3][0] == 'x';
-    i->any_nan = part[3][0] == 'n';
     i->is_relative = part[3][0] == '~';
     i->tolerance = i->is_relative ? -atoi(part[3] + 1) : atoi(part[3]);
     for (char *o = strtok(part[2], ","); o && i->noperands < MAX_OPERANDS; o = strtok(NULL, ","))
