@@ -284,7 +284,7 @@ bool raw_build(struct parser *p, const struct raw *r, const struct ptx_desc *des
         if (out->mem.base != PTX_BASE_REG)
             return true;
         base = parser_reg_type(p, out->mem.reg);
-        if (ptx_type_bits(base) == 32 || ptx_type_bits(base) == 64)
+        if (!ptx_type_is_float(base) && (ptx_type_bits(base) == 32 || ptx_type_bits(base) == 64))
             return true;
         return parser_fail(p, &r->tok,
                            "expected a 32-bit or 64-bit register as address, found "

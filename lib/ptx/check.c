@@ -151,6 +151,8 @@ bool inst_check(struct parser *p, const struct ptx_inst *inst, const struct toke
                                  1u << PTX_SPACE_PARAM | 1u << PTX_SPACE_PARAM_FUNC;
     static const uint32_t readable = data | 1u << PTX_SPACE_CONST | 1u << PTX_SPACE_PARAM_ENTRY;
 
+    if (!target_check(p, inst, at))
+        return false;
     switch (ptx_op_class(inst->op)) {
     case PTX_CLASS_LOAD:
         return address_check(p, inst, at) && check_vector(p, inst, at) &&

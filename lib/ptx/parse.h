@@ -195,6 +195,7 @@ bool parse_call(struct parser *p, struct ptx_inst *inst, const struct token *at)
 
 /* ---- check.c, check_matrix.c: what the form does not say ---- */
 bool inst_check(struct parser *p, const struct ptx_inst *inst, const struct token *at);
+bool target_check(struct parser *p, const struct ptx_inst *inst, const struct token *at);
 bool number_check(struct parser *p, const struct ptx_inst *inst, const struct token *at);
 bool address_check(struct parser *p, const struct ptx_inst *inst, const struct token *at);
 bool space_check(struct parser *p, const struct ptx_inst *inst, uint32_t allowed,

@@ -83,12 +83,14 @@ static void lower_ld_param(struct lower *L, const struct lower_mem *m,
                            const struct ptx_operand *list, uint32_t n, enum ptx_type t)
 {
     uint32_t bytes = ptx_type_bits(t) / 8;
-    if (m->imm > L->func->param_bytes || (uint64_t)n * bytes > L->func->param_bytes - m->imm) {
-        lower_fail(L, -EINVAL, "beyond the parameters of the kernel");
-        return;
-    }
     for (uint32_t i = 0; i < n; i++) {
         unsigned slot = element_slot(L, &list[i], t);
+        uint64_t at = m->imm + (uint64_t)i * bytes, all = L->func->param_bytes;
+        if (at > all || bytes > all - at) { // what lies behind the parameters reads as 0
+            lower_alu1(L, slot == 64 ? ALU_mov_b64 : ALU_mov_b32, lower_dst(L, &list[i], slot),
+                       slot == 64 ? lower_const64(L, 0) : lower_const32(L, 0));
+            continue;
+        }
         struct insn *in = lower_emit(L, op_ld_param);
         in->imm = m->imm + (uint64_t)i * bytes;
         in->type = (uint8_t)t;

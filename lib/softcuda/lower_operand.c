@@ -162,7 +162,7 @@ uint32_t lower_src(struct lower *L, const struct ptx_operand *o, unsigned bits)
     case PTX_OPND_FUNC:
         if (bits == 64)
             return lower_const64(L, exec_program_function(L->program, o->func));
-        break;
+        return lower_const32(L, (uint32_t)exec_program_function(L->program, o->func));
     default:
         break;
     }

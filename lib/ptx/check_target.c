@@ -1,0 +1,84 @@
+/* Since when there is an instruction: the least .target and .version that may use it. Constants;
+ * what is not listed is as old as the targets that are read. */
+#include "ptx/parse.h"
+
+struct since {
+    uint16_t op;
+    uint8_t sm, major, minor;
+};
+
+static const struct since since[] = {
+    {PTX_OP_ACTIVEMASK, 30, 6, 2},
+    {PTX_OP_ALLOCA, 52, 7, 3},
+    {PTX_OP_APPLYPRIORITY, 80, 7, 4},
+    {PTX_OP_BAR_WARP_SYNC, 30, 6, 0},
+    {PTX_OP_BARRIER_ARRIVE, 30, 6, 0},
+    {PTX_OP_BARRIER_RED, 30, 6, 0},
+    {PTX_OP_BARRIER_SYNC, 30, 6, 0},
+    {PTX_OP_BMSK, 70, 7, 6},
+    {PTX_OP_CP_ASYNC, 80, 7, 0},
+    {PTX_OP_CP_ASYNC_COMMIT, 80, 7, 0},
+    {PTX_OP_CP_ASYNC_MBARRIER, 80, 7, 0},
+    {PTX_OP_CP_ASYNC_WAIT, 80, 7, 0},
+    {PTX_OP_CP_ASYNC_WAIT_ALL, 80, 7, 0},
+    {PTX_OP_CREATEPOLICY, 80, 7, 4},
+    {PTX_OP_CREATEPOLICY_CVT, 80, 7, 4},
+    {PTX_OP_CVT_PACK, 72, 6, 5},
+    {PTX_OP_DISCARD, 80, 7, 4},
+    {PTX_OP_DP2A, 61, 5, 0},
+    {PTX_OP_DP4A, 61, 5, 0},
+    {PTX_OP_ELECT, 90, 8, 0},
+    {PTX_OP_FENCE, 70, 6, 0},
+    {PTX_OP_FNS, 30, 6, 0},
+    {PTX_OP_GRIDDEPCONTROL, 90, 7, 8},
+    {PTX_OP_LDMATRIX, 75, 6, 5},
+    {PTX_OP_LOP3, 50, 4, 3},
+    {PTX_OP_MATCH, 70, 6, 0},
+    {PTX_OP_MBARRIER_ARRIVE, 80, 7, 0},
+    {PTX_OP_MBARRIER_ARRIVE_DROP, 80, 7, 0},
+    {PTX_OP_MBARRIER_COMPLETE_TX, 90, 8, 0},
+    {PTX_OP_MBARRIER_EXPECT_TX, 90, 8, 0},
+    {PTX_OP_MBARRIER_INIT, 80, 7, 0},
+    {PTX_OP_MBARRIER_INVAL, 80, 7, 0},
+    {PTX_OP_MBARRIER_PENDING, 80, 7, 0},
+    {PTX_OP_MBARRIER_TEST_WAIT, 80, 7, 0},
+    {PTX_OP_MBARRIER_TRY_WAIT, 90, 7, 8},
+    {PTX_OP_MMA, 70, 6, 4},
+    {PTX_OP_MOVMATRIX, 75, 7, 8},
+    {PTX_OP_NANOSLEEP, 70, 6, 2},
+    {PTX_OP_REDUX, 80, 7, 0},
+    {PTX_OP_SETMAXNREG, 90, 8, 0},
+    {PTX_OP_STACKRESTORE, 52, 7, 3},
+    {PTX_OP_STACKSAVE, 52, 7, 3},
+    {PTX_OP_STMATRIX, 90, 7, 8},
+    {PTX_OP_SZEXT, 70, 7, 6},
+    {PTX_OP_TANH, 75, 7, 0},
+    {PTX_OP_WMMA_LOAD, 70, 6, 3},
+    {PTX_OP_WMMA_MMA, 70, 6, 3},
+    {PTX_OP_WMMA_STORE, 70, 6, 3},
+};
+
+bool target_check(struct parser *p, const struct ptx_inst *inst, const struct token *at)
+{
+    const struct ptx_module *m = p->m;
+    unsigned version = m->version_major * 16u + m->version_minor;
+    size_t i;
+
+    for (i = 0; i < sizeof(since) / sizeof(since[0]); i++) {
+        const struct since *s = &since[i];
+
+        if (s->op != inst->op)
+            continue;
+        if (m->sm < s->sm)
+            return parser_fail(p, at, "%s: expected .target sm_%u or later, found sm_%u",
+                               ptx_op_name(inst->op), s->sm, m->sm);
+        if (version < s->major * 16u + s->minor)
+            return parser_fail(p, at, "%s: expected .version %u.%u or later, found %u.%u",
+                               ptx_op_name(inst->op), s->major, s->minor, m->version_major,
+                               m->version_minor);
+        break;
+    }
+    if (inst->op == PTX_OP_SETMAXNREG && m->sm_suffix != 'a')
+        return parser_fail(p, at, "setmaxnreg: expected .target sm_%ua, found sm_%u", m->sm, m->sm);
+    return true;
+}
