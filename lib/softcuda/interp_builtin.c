@@ -10,7 +10,8 @@ enum {
     LONGEST_FORMAT = 4096,
     LONGEST_STRING = 4096,
     LONGEST_OUTPUT = 16384,
-    WIDEST = 512, // field width and precision
+    WIDEST = 512,       // field width and precision
+    BYTES_PER_STEP = 8, // of text, for the price of an instruction
 };
 
 // ---- Arguments: bytes in the caller's frame. aux: nrets, nargs, at and bytes of each
@@ -187,6 +188,8 @@ static bool print_conversion(struct printer *p, struct conversion *c)
     if (!next_argument(p, real || pointer ? 8 : c->letter == 'c' ? 4 : c->bytes, &v))
         return false;
     p->count++;
+    if (p->length == LONGEST_OUTPUT) // full: nothing of it would be seen
+        return true;
     snprintf(end, 8, "%s%c", integer && c->bytes == 8 ? "ll" : "", c->letter);
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
@@ -221,6 +224,13 @@ static bool print_format(struct printer *p, const char *format)
     return true;
 }
 
+// Text takes its time: a turn that prints much has fewer instructions.
+static void charge(struct warp *w, size_t bytes)
+{
+    uint64_t steps = bytes / BYTES_PER_STEP;
+    w->left -= steps < w->left ? steps : w->left;
+}
+
 static int op_vprintf(struct warp *w, const struct insn *in, uint32_t mask)
 {
     const struct exec_device *device = w->block->grid->device;
@@ -233,6 +243,7 @@ static int op_vprintf(struct warp *w, const struct insn *in, uint32_t mask)
             return warp_fault(w, in, 1u << l, EXEC_FAULT_ILLEGAL_ADDRESS, at);
         if (!print_format(&p, format))
             return warp_fault(w, in, 1u << l, EXEC_FAULT_ILLEGAL_ADDRESS, p.bad);
+        charge(w, strlen(format) + p.length);
         if (device->print)
             device->print(device->context, out, p.length);
         give(w, in, l, &p.count, sizeof p.count);

@@ -257,6 +257,33 @@ static void the_states_of_all_blocks_together_are_bounded(void **state)
     rig_free(r);
 }
 
+/* 512 letters by each of 32 lanes are worth more than 2,000 instructions. */
+static void text_counts_against_the_budget(void **state)
+{
+    struct rig *r =
+        load(HEAD ".extern .func (.param .b32 r) vprintf(.param .b64 a, .param .b64 b);\n"
+                  ".global .b8 fmt[8] = {37, 53, 49, 50, 100};\n" /* %512d */
+                  ".visible .entry k()\n{\n.local .align 8 .b8 args[8];\n"
+                  ".reg .b64 %x<2>;\nmov.u64 %x0, args;\ncvta.local.u64 %x0, %x0;\n"
+                  "mov.u64 %x1, fmt;\nLOOP:\n{\n.param .b64 a; .param .b64 b;\n"
+                  ".param .b32 o;\nst.param.b64 [a], %x1;\nst.param.b64 [b], %x0;\n"
+                  "call (o), vprintf, (a, b);\n}\nbra LOOP;\n}\n");
+    struct exec_grid grid = {.kernel = exec_program_kernel(r->program, 0),
+                             .device = &r->device,
+                             .grid_dim = {1, 1, 1},
+                             .block_dim = {32, 1, 1}};
+    struct mem_view view = {.map = r->map};
+    struct exec_block *block;
+
+    (void)state;
+    assert_int_equal(exec_block_new(&grid, &block), 0);
+    exec_block_start(block, 0, 0);
+    assert_int_equal(exec_block_run(block, &view, 1000, &r->fault), EXEC_YIELD);
+    exec_block_free(block);
+    assert_in_range(r->thread_instructions, 32, 32 * 20);
+    rig_free(r);
+}
+
 static void an_endless_loop_stays_within_its_budget(void **state)
 {
     struct rig *r = load(KERNEL("LOOP:\nadd.u32 %r1, %r1, 1;\nbra LOOP;"));
@@ -390,6 +417,7 @@ int main(void)
         cmocka_unit_test(calls_by_another_name_have_their_stack_and_shared_memory),
         cmocka_unit_test(thread_instructions_are_counted),
         cmocka_unit_test(the_states_of_all_blocks_together_are_bounded),
+        cmocka_unit_test(text_counts_against_the_budget),
         cmocka_unit_test(an_endless_loop_stays_within_its_budget),
         cmocka_unit_test(what_is_left_out_is_refused_by_name_and_line),
         cmocka_unit_test(exchanges_of_different_kinds_do_not_meet),
