@@ -37,9 +37,9 @@ static gs_status refuse(struct job *job, uint64_t asked, uint64_t size, const ch
                         uint64_t used, uint64_t limit)
 {
     return job_fail(job, GS_ERR_QUOTA,
-                    "%" PRIu64 " bytes wanted, which count as %" PRIu64 " pieces of %" PRIu64
-                    " bytes; %" PRIu64 " of %s limit of %" PRIu64 " bytes are in use",
-                    asked, size / worker.granularity, worker.granularity, used, whose, limit);
+                    "%" PRIu64 " bytes wanted, counted in pieces of %" PRIu64 " as %" PRIu64
+                    "; %" PRIu64 " of %s limit of %" PRIu64 " bytes are in use",
+                    asked, worker.granularity, size, used, whose, limit);
 }
 
 /* Counts `size` bytes, in which the `asked` ones go, against the session, and against its user

@@ -338,7 +338,8 @@ static void a_limit_counts_pieces_of_2_mib_and_says_so(void)
     CHECK_EQUAL(total, 9 * MIB);
     CHECK_EQUAL(free_bytes, 3 * MIB);
     CHECK_STATUS(gs_malloc(session, 2 * MIB + 1, &second), GS_ERR_QUOTA);
-    CHECK_TEXT(gs_last_error_message(), "2097153 bytes wanted, which count as 2 pieces of 2097152");
+    CHECK_TEXT(gs_last_error_message(),
+               "2097153 bytes wanted, counted in pieces of 2097152 as 4194304");
     CHECK_TEXT(gs_last_error_message(), "6291456 of the session's limit of 9437184");
     CHECK_OK(gs_malloc(session, 100, &second));
     CHECK_OK(gs_malloc(session, 100, &third)); /* in the same piece */
