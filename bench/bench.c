@@ -43,6 +43,7 @@ static struct row rows[] = {
     {ROW(idle, G, G, 30, "Idle server with 100 idle tenants")},
     {ROW(neighbour, S | M | G, G, 30, "Launch + sync, while a neighbour ...")},
     {ROW(alloc, N | M | G, N | G, 20, "Device memory, one tenant")},
+    {ROW(partition, G, G, 30, "Partitions of SMs, one tenant")},
     {ROW(soft, N, N, 40,
          "The software device by itself, under native: thread-instructions, calls")},
 };

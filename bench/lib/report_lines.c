@@ -113,6 +113,14 @@ const struct line report_lines[] = {
     {"alloc", "free 64 MiB, p50", "free_64M_p50", UNIT_TIME, NONE},
     {"alloc", "allocate 64 MiB, p99", "malloc_64M_p99", UNIT_TIME, NONE},
 
+    {"partition", "launch, pipelined", "launch_plain", UNIT_TIME, NONE},
+    {"partition", "... on SMs of its own choice", "launch_own", UNIT_TIME, NONE},
+    {"partition", "what that costs", "launch_extra", UNIT_TIME, AT_MOST(300)},
+    {"partition", "new SMs to first launch, p50", "change_new_p50", UNIT_TIME, NONE},
+    {"partition", "new SMs to first launch, p99", "change_new_p99", UNIT_TIME, AT_MOST(2e6)},
+    {"partition", "SMs had before, the same, p50", "change_known_p50", UNIT_TIME, NONE},
+    {"partition", "SMs had before, the same, p99", "change_known_p99", UNIT_TIME, AT_MOST(2e6)},
+
     {"soft", "n-body, one core", "nbody_1", UNIT_RATE, SOFT_AT_LEAST(150e6)},
     {"soft", "n-body, two cores", "nbody_2", UNIT_RATE, NONE},
     {"soft", "tiled SGEMM, one core", "sgemm_1", UNIT_RATE, SOFT_AT_LEAST(150e6)},

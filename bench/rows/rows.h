@@ -14,6 +14,7 @@ void row_crowd(void);
 void row_idle(void);
 void row_neighbour(void);
 void row_alloc(void);
+void row_partition(void);
 void row_soft(void);
 
 #endif
