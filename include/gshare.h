@@ -37,7 +37,8 @@
  * ENVIRONMENT, read by gs_attach: GSHARE_INSTANCE, GSHARE_ACTIVE_THREAD_PERCENTAGE,
  * GSHARE_MEM_LIMIT, GSHARE_PRIORITY, GSHARE_LOG; where one is unset,
  * CUDA_MPS_ACTIVE_THREAD_PERCENTAGE, CUDA_MPS_PINNED_DEVICE_MEM_LIMIT and CUDA_MPS_CLIENT_PRIORITY
- * count. A variable can only lower what the operator and gs_attach_params allow.
+ * count (the last one's 1, "below normal", is GS_CLASS_BEST_EFFORT here). A variable can only lower
+ * what the operator and gs_attach_params allow.
  *
  * Units: sizes in bytes, times in nanoseconds unless the name says otherwise.
  */
@@ -123,7 +124,23 @@ typedef struct gs_dim3 {
 
 /* Parameter structs begin with their own size, so that they can grow: set it by the _INIT macro. */
 
-/* ---- Quality of service ---------------------------------------------------------------------- */
+/* ---- Quality of service -----------------------------------------------------------------------
+ *
+ * A session has one from gs_attach on, may change it at any time (gs_set_qos), and may ask for less
+ * in a single gs_launch. The operator can limit and change it too (gsctl); what holds now is told
+ * by gs_get_qos. A change holds from the next launch on, for the session's recorded graphs too. It
+ * stops, reorders and loses nothing; kernels that run already end where they began.
+ *
+ * EXECUTION AFFINITY keeps kernels on a set of SMs, exactly: no block of them runs elsewhere. SMs
+ * are granted in groups (gs_session_desc.sm_granularity; 2 on an H200):
+ *   - sm_count n means n SMs, rounded up to whole groups;
+ *   - a percentage p means ceil(p/100 of the device's SMs), rounded up to whole groups;
+ *   - a mask is granted as it is, and must be made of whole groups.
+ * A session without affinity has the whole device but what others have exclusively. Copies and
+ * memsets are not affected. A device or driver without partitions gives GS_ERR_NOT_SUPPORTED.
+ * On an H200, SMs that nobody had in this combination lately take some milliseconds, and a moment
+ * without running kernels; a device keeps 64 combinations (0.4 GB of its memory at most).
+ */
 
 typedef enum gs_exec_affinity_type {
     GS_EXEC_AFFINITY_NONE = 0, /* whatever the operator allows: by default the whole device */
@@ -148,16 +165,21 @@ typedef enum gs_class {
     GS_CLASS_BEST_EFFORT = 2
 } gs_class;
 
-/* What a session, a stream or one launch asks of the scheduler. In version 0.1 the class and the
- * priority choose the CUDA priority of a stream at its creation; a field that this version cannot
- * honour (affinity, weight, deadline, any field on one launch) gives GS_ERR_NOT_SUPPORTED when set.
- */
+/* What a session, a stream or one launch asks of the scheduler. Values out of range give
+ * GS_ERR_INVALID_VALUE and name the range.
+ *
+ * Of a stream (gs_stream_create) class and priority count; the other fields are the session's, and
+ * setting one gives GS_ERR_NOT_SUPPORTED. Of one launch weight and affinity.exclusive are the
+ * session's. Streams and launches can have a lower class than the session, not a higher one (the
+ * default, GS_CLASS_NORMAL, counts as the session's where that is lower), a priority up to what the
+ * operator allows the session, and SMs among those that the session has been granted. Start from
+ * gs_get_qos to change one field only. */
 typedef struct gs_qos {
     size_t size;
     gs_class cls;
-    int priority;         /* 0 normal; higher runs earlier; clamped to the device's range */
-    unsigned weight;      /* share of GPU time under saturation; 0: the default */
-    uint64_t deadline_ns; /* from submission; 0: none */
+    int priority;         /* 0 normal; higher runs earlier; above the device's range: the highest */
+    unsigned weight;      /* 1 to 1,000: share of GPU time under saturation; 0: the default, 1 */
+    uint64_t deadline_ns; /* from submission, at most an hour; 0: none */
     gs_exec_affinity affinity;
 } gs_qos;
 #define GS_QOS_INIT                                                                                \
@@ -243,13 +265,19 @@ typedef struct gs_session_desc {
 /* Fills *desc, as far as its size goes. Does not block. */
 GS_API gs_status gs_session_info(gs_session session, gs_session_desc *desc);
 
-/* Replaces the session's quality of service, for streams made from now on.
- * GS_ERR_NOT_SUPPORTED: see gs_qos. */
+/* Asks the server for another quality of service; all fields count. Blocks until it holds: the
+ * next launch runs under it. A priority, class, weight or share of SMs above the operator's limit
+ * is granted as that limit: gs_get_qos tells. GS_ERR_LIMIT: not so many SMs are free, or no further
+ * partition; the message says what is. GS_ERR_INVALID_VALUE, GS_ERR_NOT_SUPPORTED (affinity),
+ * GS_ERR_PERMISSION (exclusive SMs, against the operator's word), GS_ERR_NO_DEVICE_MEMORY,
+ * GS_ERR_TIMEOUT: another tenant's kernel has run for 10 seconds. */
 GS_API gs_status gs_set_qos(gs_session session, const gs_qos *qos);
-/* The session's present quality of service, as granted. */
+/* The session's present quality of service, as granted: affinity GS_EXEC_AFFINITY_NONE when it has
+ * the whole device, else GS_EXEC_AFFINITY_SM_MASK. Does not block. */
 GS_API gs_status gs_get_qos(gs_session session, gs_qos *qos);
 /* The SMs that the session's kernels may run on: type GS_EXEC_AFFINITY_SM_COUNT with sm_count,
- * percentage (rounded up) and sm_mask set, as cuCtxGetExecAffinity tells. */
+ * percentage (the least that means so many) and sm_mask set, as cuCtxGetExecAffinity tells. Does
+ * not block. */
 GS_API gs_status gs_get_exec_affinity(gs_session session, gs_exec_affinity *affinity);
 
 typedef enum gs_fault_kind {
@@ -280,8 +308,8 @@ GS_API gs_status gs_last_fault(gs_session session, gs_fault *fault);
 
 /* ---- Streams and events ---------------------------------------------------------------------- */
 
-/* Makes a stream. qos may be NULL: the session's. Blocks for the server (some microseconds).
- * GS_ERR_LIMIT: more than max_streams. GS_ERR_NOT_SUPPORTED: see gs_qos. */
+/* Makes a stream. qos may be NULL: the session's, also when that changes. Blocks for the server
+ * (some microseconds). GS_ERR_LIMIT: more than max_streams. GS_ERR_NOT_SUPPORTED: see gs_qos. */
 GS_API gs_status gs_stream_create(gs_session session, const gs_qos *qos, gs_stream *stream);
 /* Waits for the stream's work, then destroys it. The default stream cannot be destroyed. */
 GS_API gs_status gs_stream_destroy(gs_stream stream);
@@ -450,7 +478,7 @@ typedef struct gs_launch_config {
     unsigned dynamic_smem;   /* bytes a block */
     unsigned arg_count;      /* if not 0: must equal the kernel's parameter count */
     const size_t *arg_sizes; /* if not NULL (with arg_count): must equal the parameters' sizes */
-    const gs_qos *qos;       /* NULL: the stream's */
+    const gs_qos *qos;       /* this launch's own, see gs_qos; NULL: the stream's */
     gs_report_id *report;    /* not NULL: measure this launch, and name it here */
 } gs_launch_config;
 #define GS_LAUNCH_CONFIG_INIT                                                                      \
@@ -466,8 +494,11 @@ typedef struct gs_launch_config {
 /* Queues a kernel. stream NULL: the default stream of the kernel's session. args[i] points to the
  * i-th parameter's value, copied before return; sizes come from the module (gs_kernel_param_info);
  * args may be NULL for a kernel without parameters. Returns in some 100 ns; blocks only while the
- * stream's ring (64 KiB of unfinished work) is full. GS_ERR_LAUNCH_CONFIG, GS_ERR_PARAMS,
- * GS_ERR_NOT_SUPPORTED (qos), GS_ERR_LIMIT (over 64 reports open). */
+ * stream's ring (64 KiB of unfinished work) is full. A launch on SMs for which no partition is kept
+ * waits in its stream until there is one; if none can be made, the session ends
+ * (GS_FAULT_LAUNCH). GS_ERR_LAUNCH_CONFIG, GS_ERR_PARAMS, GS_ERR_LIMIT (over 64 reports open);
+ * for its qos GS_ERR_INVALID_VALUE (beyond the session's grant), GS_ERR_NOT_SUPPORTED,
+ * GS_ERR_RECORDING. */
 GS_API gs_status gs_launch(gs_stream stream, gs_kernel kernel, const gs_launch_config *config,
                            void **args);
 
@@ -493,7 +524,8 @@ GS_API gs_status gs_launch_report(gs_session session, gs_report_id id, gs_report
 
 /* Records: from gs_graph_begin to gs_graph_end, launches, copies from or to gs_host_alloc memory or
  * between device memory, and memsets given to this stream are kept in a graph instead of run. Other
- * calls on the stream give GS_ERR_RECORDING. Other streams are not affected. */
+ * calls on the stream give GS_ERR_RECORDING, and so does a launch with a report or a quality of
+ * service of its own. Other streams are not affected. */
 GS_API gs_status gs_graph_begin(gs_session session, gs_stream stream);
 /* Ends recording; the stream is as before. *graph runs its calls one after the other. If the
  * recording failed it is dropped and the status of the first failure returned. Blocks for the
