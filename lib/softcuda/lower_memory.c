@@ -253,7 +253,7 @@ static void lower_cp_async(struct lower *L)
         return;
     }
     uint32_t ignore = NO_OPERAND, bytes = NO_OPERAND;
-    if (L->inst->flags & PTX_F_IGNORE_SRC)
+    if (lower_opnd_bits(L, limit) == 1) // a predicate: the source is ignored
         ignore = lower_pred(L, limit);
     else if (limit->kind != PTX_OPND_NONE)
         bytes = lower_src(L, limit, 32);

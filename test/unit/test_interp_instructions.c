@@ -310,6 +310,24 @@ static void a_factor_from_out_of_bounds_makes_zero(void **state)
     rig_free(r);
 }
 
+static void a_copy_that_ignores_its_source_writes_zeros(void **state)
+{
+    struct rig *r;
+    const uint32_t *got = run(
+        &r,
+        HEAD KERNEL(".shared .align 16 .b8 tile[512];\nmov.u32 %r2, tile;\nshl.b32 %r3, %r0, 2;\n"
+                    "add.u32 %r2, %r2, %r3;\nst.shared.u32 [%r2], 7;\nst.global.u32 [%x], 9;\n"
+                    "and.b32 %r4, %r0, 1;\nsetp.eq.u32 %q0, %r4, 1;\n"
+                    "cp.async.ca.shared.global [%r2], [%x], 4, %q0;\ncp.async.wait_all;\n"
+                    "ld.shared.u32 %r5, [%r2];\nst.global.u32 [%x], %r5;\nret;"),
+        32, NULL, 0);
+
+    (void)state;
+    for (unsigned i = 0; i < 32; i++)
+        assert_int_equal(got[i], i & 1 ? 0 : 9);
+    rig_free(r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -320,6 +338,7 @@ int main(void)
         cmocka_unit_test(parameters_and_results_may_be_registers),
         cmocka_unit_test(narrow_elements_are_packed_above_what_was_there),
         cmocka_unit_test(a_factor_from_out_of_bounds_makes_zero),
+        cmocka_unit_test(a_copy_that_ignores_its_source_writes_zeros),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
