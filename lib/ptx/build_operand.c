@@ -180,6 +180,7 @@ static bool build_simple(struct parser *p, const struct raw *r, const struct ptx
             return parser_fail(p, &r->tok, "%s does not have the type of this operand",
                                ptx_sreg_name(out->sreg));
         if (inst->op == PTX_OP_MOV && type != PTX_T_PRED &&
+            out->sreg != PTX_SREG_GRIDID && /* 32 bits once */
             (ptx_type_is_float(type) ||
              (bits == 64) != (ptx_type_bits(ptx_sreg_type(out->sreg)) == 64)))
             return parser_fail(p, &r->tok, "%s: %s does not fit a .%s", ptx_op_name(inst->op),

@@ -58,12 +58,36 @@ static const struct since since[] = {
     {PTX_OP_WMMA_STORE, 70, 6, 3},
 };
 
+/* What came with Blackwell, and lanes that no longer exchange without .sync. */
+static const char *newer_or_gone(const struct ptx_module *m, const struct ptx_inst *inst,
+                                 unsigned version)
+{
+    bool exchange = inst->op == PTX_OP_SHFL || inst->op == PTX_OP_VOTE;
+    bool three = (inst->op == PTX_OP_MIN || inst->op == PTX_OP_MAX) && inst->nops > 3 &&
+                 inst->ops[3].kind != PTX_OPND_NONE;
+
+    if (exchange && !(inst->flags & PTX_F_SYNC) && m->sm >= 70 && version >= 0x64)
+        return "expected .sync from sm_70 and PTX 6.4 on";
+    if (m->sm >= 100 && version >= 0x88)
+        return NULL;
+    if (inst->vec * ptx_type_bits(inst->type[0]) > 128)
+        return "expected at most 128 bits before sm_100 and PTX 8.8";
+    if (m->sm >= 100)
+        return NULL;
+    if (inst->op == PTX_OP_REDUX && inst->type[0] == PTX_T_F32)
+        return "expected .target sm_100a for .f32";
+    return three ? "expected two operands before sm_100" : NULL;
+}
+
 bool target_check(struct parser *p, const struct ptx_inst *inst, const struct token *at)
 {
     const struct ptx_module *m = p->m;
     unsigned version = m->version_major * 16u + m->version_minor;
+    const char *wrong = newer_or_gone(m, inst, version);
     size_t i;
 
+    if (wrong)
+        return parser_fail(p, at, "%s: %s", ptx_op_name(inst->op), wrong);
     for (i = 0; i < sizeof(since) / sizeof(since[0]); i++) {
         const struct since *s = &since[i];
 
