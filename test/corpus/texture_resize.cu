@@ -1,5 +1,5 @@
 /* An image of four bytes a pixel enlarged, reduced and warped by a texture that filters linearly, and its edges
- * found from the four texels of a footprint. clang: no */
+ * found from the four texels of a footprint. */
 #include "corpus.h"
 
 #ifdef DEVICE_CODE

@@ -1,5 +1,5 @@
 /* Textures as tables: a sparse matrix whose vector is fetched from linear memory, colours looked up in layers, and
- * directions in a cube. clang: no */
+ * directions in a cube. */
 #include "corpus.h"
 
 #ifdef DEVICE_CODE

@@ -1,5 +1,4 @@
-/* A volume of floats seen along rays: the sum and the largest of samples between its texels, black outside.
- * clang: no */
+/* A volume of floats seen along rays: the sum and the largest of samples between its texels, black outside. */
 #include "corpus.h"
 
 #ifdef DEVICE_CODE
