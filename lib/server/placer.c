@@ -250,10 +250,10 @@ static gs_status shared_refuse(const struct placing *p, uint32_t i, const struct
     struct sm_mask lost = sm_mask_minus(t->within, *room);
     char list[48];
 
-    if (sm_mask_empty(&p->space[t->space]))
-        return refuse(p, "all %u SMs of the device are reserved", p->device->sm_count);
     if (i != p->asker && !sm_mask_empty(&t->mask))
         return refuse(p, "session %llu would be left without SMs", (unsigned long long)t->id);
+    if (sm_mask_empty(&p->space[t->space]))
+        return refuse(p, "all %u SMs of the device are reserved", p->device->sm_count);
     if (t->bounded)
         return refuse(p, "SMs %s are reserved, or another session's alone",
                       sm_mask_print(list, sizeof(list), &lost));

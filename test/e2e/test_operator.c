@@ -1,0 +1,505 @@
+/* test_operator.c - what operators do with gsctl, and what sessions have of it. */
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "common/request.h"
+#include "harness/harness.h"
+
+/* ---- Helpers --------------------------------------------------------------------------------- */
+
+static char output[32768]; /* of the last gsctl */
+
+/* Runs gsctl with these words, up to a NULL; returns its exit status. */
+static int gsctl(const char *first, ...)
+{
+    const char *arguments[16] = {"bin/gsctl", first};
+    unsigned count = 2;
+    va_list ap;
+
+    va_start(ap, first);
+    while (count < ARRAY_SIZE(arguments) - 1 && (arguments[count] = va_arg(ap, const char *)))
+        count++;
+    va_end(ap);
+    return program_run(arguments, output, sizeof(output));
+}
+
+#define GSCTL_OK(...)                                                                              \
+    do {                                                                                           \
+        int status_ = gsctl(__VA_ARGS__, NULL);                                                    \
+        if (status_ != 0)                                                                          \
+            test_fail(__FILE__, __LINE__, "gsctl ended with %d: %s", status_, output);             \
+    } while (0)
+/* Fails with 1, and says so with these words. */
+#define GSCTL_REFUSED(part, ...)                                                                   \
+    do {                                                                                           \
+        CHECK_EQUAL(gsctl(__VA_ARGS__, NULL), 1);                                                  \
+        CHECK_TEXT(output, part);                                                                  \
+    } while (0)
+
+struct guest {
+    gs_session session;
+    unsigned sms, granule; /* of the device */
+    char id[24];
+};
+
+static struct guest attach(const char *reservation)
+{
+    gs_attach_params params = GS_ATTACH_PARAMS_INIT;
+    gs_session_desc desc = GS_SESSION_DESC_INIT;
+    struct guest guest;
+
+    params.reservation = reservation;
+    CHECK_OK(gs_attach(&params, &guest.session));
+    CHECK_OK(gs_session_info(guest.session, &desc));
+    guest.sms = desc.sm_count;
+    guest.granule = desc.sm_granularity;
+    snprintf(guest.id, sizeof(guest.id), "%llu", (unsigned long long)desc.session_id);
+    if (guest.granule == 0)
+        test_skip("the device has no partitions of SMs");
+    return guest;
+}
+
+static unsigned granted(const struct guest *guest)
+{
+    gs_exec_affinity affinity;
+
+    CHECK_OK(gs_get_exec_affinity(guest->session, &affinity));
+    return affinity.sm_count;
+}
+
+static gs_exec_affinity affinity_of(const struct guest *guest)
+{
+    gs_exec_affinity affinity;
+
+    CHECK_OK(gs_get_exec_affinity(guest->session, &affinity));
+    return affinity;
+}
+
+static bool masks_meet(const gs_exec_affinity *a, const gs_exec_affinity *b)
+{
+    for (unsigned i = 0; i < GS_SM_MASK_WORDS; i++) {
+        if (a->sm_mask[i] & b->sm_mask[i])
+            return true;
+    }
+    return false;
+}
+
+/* As many SMs as such a count is rounded up to. */
+static unsigned rounded(const struct guest *guest, unsigned sms)
+{
+    unsigned up = (sms + guest->granule - 1) / guest->granule * guest->granule;
+
+    return up < guest->sms ? up : guest->sms;
+}
+
+static const char *number(unsigned value)
+{
+    static char text[8][16];
+    static unsigned next;
+
+    next = (next + 1) % 8;
+    snprintf(text[next], sizeof(text[next]), "%u", value);
+    return text[next];
+}
+
+/* ---- Set and get ----------------------------------------------------------------------------- */
+
+static void a_session_is_limited_while_it_runs(void)
+{
+    struct server *server = server_start(NULL);
+    struct guest guest = attach(NULL);
+    gs_qos qos = GS_QOS_INIT;
+    unsigned few = 2 * guest.granule;
+
+    CHECK_EQUAL(granted(&guest), guest.sms);
+    GSCTL_OK("set", guest.id, "--sms", number(few), "--weight", "3", "--priority", "1", "--class",
+             "normal", "--inflight", "5");
+    CHECK_EQUAL(granted(&guest), few);
+    GSCTL_OK("get", guest.id);
+    CHECK_TEXT(output, "weight 3");
+    CHECK_TEXT(output, "5 kernels in flight");
+    GSCTL_OK("get", guest.id, "--json");
+    CHECK_TEXT(output, "\"inflight\":5");
+    GSCTL_OK("ps", "--json");
+    CHECK_TEXT(output, "\"weight\":3");
+
+    /* It can lower its limits, never raise them. */
+    qos.affinity.type = GS_EXEC_AFFINITY_SM_COUNT;
+    qos.affinity.sm_count = guest.sms;
+    qos.cls = GS_CLASS_LATENCY;
+    qos.priority = 4;
+    qos.weight = 900;
+    CHECK_OK(gs_set_qos(guest.session, &qos));
+    CHECK_EQUAL(granted(&guest), few);
+    qos = (gs_qos)GS_QOS_INIT;
+    CHECK_OK(gs_get_qos(guest.session, &qos));
+    CHECK_EQUAL(qos.cls, GS_CLASS_NORMAL);
+    CHECK_EQUAL(qos.priority, 1);
+    CHECK_EQUAL(qos.weight, 3);
+    qos = (gs_qos)GS_QOS_INIT;
+    qos.affinity.type = GS_EXEC_AFFINITY_SM_COUNT;
+    qos.affinity.sm_count = 1;
+    CHECK_OK(gs_set_qos(guest.session, &qos));
+    CHECK_EQUAL(granted(&guest), guest.granule);
+
+    CHECK_OK(gs_set_qos(guest.session, &(gs_qos)GS_QOS_INIT));
+    GSCTL_OK("set", guest.id, "--unset", "all");
+    CHECK_EQUAL(granted(&guest), guest.sms);
+    CHECK_OK(gs_detach(guest.session));
+    server_stop(server);
+}
+
+static void the_tightest_of_default_user_and_session_holds(void)
+{
+    struct server *server = server_start(NULL);
+    struct guest guest = attach(NULL), late;
+    unsigned half = rounded(&guest, (guest.sms + 1) / 2);
+
+    GSCTL_OK("set", "--default", "--percentage", "50");
+    CHECK_EQUAL(granted(&guest), half);
+    late = attach(NULL);
+    CHECK_EQUAL(granted(&late), half);
+    GSCTL_OK("set", "--user", number((unsigned)getuid()), "--sms", "1");
+    CHECK_EQUAL(granted(&guest), guest.granule);
+    CHECK_EQUAL(granted(&late), guest.granule);
+    GSCTL_OK("set", guest.id, "--percentage", "100");
+    CHECK_EQUAL(granted(&guest), guest.granule);
+    GSCTL_OK("get", "--default");
+    CHECK_TEXT(output, "percentage 50");
+    GSCTL_OK("set", "--user", number((unsigned)getuid()), "--unset", "sms");
+    CHECK_EQUAL(granted(&late), half);
+    GSCTL_OK("set", "--default", "--unset", "percentage");
+    CHECK_EQUAL(granted(&guest), guest.sms);
+    CHECK_EQUAL(granted(&late), guest.sms);
+    CHECK_OK(gs_detach(late.session));
+    CHECK_OK(gs_detach(guest.session));
+    server_stop(server);
+}
+
+static void exclusive_sms_leave_everybody_elses(void)
+{
+    struct server *server = server_start(NULL);
+    struct guest own = attach(NULL), other = attach(NULL), late;
+    gs_exec_affinity a, b;
+    char mask[32];
+
+    GSCTL_OK("set", own.id, "--sms", number(own.granule), "--exclusive");
+    a = affinity_of(&own);
+    b = affinity_of(&other);
+    CHECK_EQUAL(a.sm_count, own.granule);
+    CHECK_EQUAL(b.sm_count, own.sms - own.granule);
+    CHECK(!masks_meet(&a, &b));
+    late = attach(NULL);
+    b = affinity_of(&late);
+    CHECK(!masks_meet(&a, &b));
+    /* All of the device: others would be left without. */
+    GSCTL_REFUSED("would be left without", "set", own.id, "--sms", number(own.sms));
+    CHECK_EQUAL(granted(&own), own.granule);
+    GSCTL_OK("set", "--default", "--exclusive=no");
+    CHECK_OK(gs_detach(late.session));
+    GSCTL_OK("get", "--default");
+    CHECK_TEXT(output, "exclusive no");
+    GSCTL_OK("set", "--default", "--unset", "exclusive");
+    GSCTL_OK("set", own.id, "--unset", "all");
+    CHECK_EQUAL(granted(&other), other.sms);
+    /* By mask; a group's SMs need not be neighbours, so one that was granted is asked for. */
+    snprintf(mask, sizeof(mask), "0-%u", own.sms - 1);
+    GSCTL_OK("set", own.id, "--mask", mask);
+    CHECK_EQUAL(granted(&own), own.sms);
+    CHECK_OK(gs_detach(own.session));
+    CHECK_OK(gs_detach(other.session));
+    server_stop(server);
+}
+
+static void what_cannot_be_is_refused_with_the_limit(void)
+{
+    struct server *server = server_start(NULL);
+    struct guest guest = attach(NULL);
+    char beyond[32];
+
+    GSCTL_REFUSED("a percentage of 0: 1 to 100", "set", "--default", "--percentage", "0");
+    GSCTL_REFUSED("a percentage of 101: 1 to 100", "set", "--default", "--percentage", "101");
+    GSCTL_REFUSED(number(guest.sms), "set", guest.id, "--sms", number(guest.sms + 1));
+    snprintf(beyond, sizeof(beyond), "%u", guest.sms);
+    GSCTL_REFUSED("which the device has", "set", guest.id, "--mask", beyond);
+    if (guest.granule > 1)
+        GSCTL_REFUSED("whole groups", "set", guest.id, "--mask", "0");
+    GSCTL_REFUSED("weight 0: 1 to 1000", "set", guest.id, "--weight", "0");
+    GSCTL_REFUSED("weight 1001: 1 to 1000", "set", guest.id, "--weight", "1001");
+    GSCTL_REFUSED("priority 1000: 0 to", "set", guest.id, "--priority", "1000");
+    GSCTL_REFUSED("0 kernels in flight: 1 to", "set", guest.id, "--inflight", "0");
+    GSCTL_REFUSED("memory limit of 0", "set", guest.id, "--mem", "0");
+    GSCTL_REFUSED("for a user or the default", "set", guest.id, "--user-mem", "1G");
+    GSCTL_REFUSED("exclusive goes with", "set", guest.id, "--exclusive");
+    GSCTL_REFUSED("there is no session 999", "set", "999", "--sms", "2");
+    GSCTL_REFUSED("there is no session 999", "get", "999");
+    GSCTL_REFUSED("device 9", "set", "--device", "9", "--latency-sms", "2");
+    GSCTL_REFUSED("so that best-effort work has one", "set", "--device", "0", "--latency-sms",
+                  number(guest.sms));
+    GSCTL_REFUSED("would be left without SMs", "reserve", "big", "--sms", number(guest.sms),
+                  "--device", "0");
+    GSCTL_OK("reserve", "some", "--sms", number(guest.sms / 2));
+    GSCTL_REFUSED("are free for that", "reserve", "big", "--sms", number(guest.sms));
+    GSCTL_OK("release", "some");
+    GSCTL_REFUSED("no SMs are reserved", "release", "big");
+    GSCTL_REFUSED("a name has", "reserve", "a b", "--sms", "2");
+    /* And what is wrong before any server is asked. */
+    CHECK_EQUAL(gsctl("set", guest.id, NULL), 2);
+    CHECK_EQUAL(gsctl("set", "--sms", "2", NULL), 2);
+    CHECK_EQUAL(gsctl("set", guest.id, "--sms", "-1", NULL), 2);
+    CHECK_EQUAL(gsctl("set", guest.id, "--mask", "7-3", NULL), 2);
+    CHECK_EQUAL(gsctl("set", guest.id, "--class", "best", NULL), 2);
+    CHECK_EQUAL(gsctl("set", guest.id, "--default", "--sms", "2", NULL), 2);
+    CHECK_EQUAL(gsctl("set", guest.id, "--unset", "everything", NULL), 2);
+    CHECK_EQUAL(gsctl("ps", "--sms", "2", NULL), 2);
+    CHECK_EQUAL(gsctl("reserve", NULL), 2);
+    CHECK_EQUAL(gsctl("reserve", "x", "--sms", "2", "--mask", "0-1", NULL), 2);
+    CHECK_EQUAL(gsctl("provision", "fair", NULL), 2);
+    CHECK_EQUAL(granted(&guest), guest.sms);
+    CHECK_OK(gs_detach(guest.session));
+    server_stop(server);
+}
+
+static void a_quota_is_live_and_never_below_what_is_held(void)
+{
+    struct server *server = server_start(NULL);
+    struct guest guest = attach(NULL);
+    size_t total, left;
+    gs_devptr held, more;
+
+    CHECK_OK(gs_malloc(guest.session, 8 << 20, &held));
+    CHECK_WITHIN(10000, server_memory_used(server) >= 8 << 20);
+    GSCTL_REFUSED("4194304 bytes: session", "set", guest.id, "--mem", "4M");
+    CHECK_TEXT(output, "holds 8388608");
+    GSCTL_REFUSED("4194304 bytes: the sessions of uid", "set", "--user", number((unsigned)getuid()),
+                  "--user-mem", "4M");
+    GSCTL_OK("set", guest.id, "--mem", "16M");
+    CHECK_OK(gs_mem_info(guest.session, &left, &total));
+    CHECK_EQUAL(total, 16 << 20);
+    CHECK_STATUS(gs_malloc(guest.session, 32 << 20, &more), GS_ERR_QUOTA);
+    CHECK_OK(gs_malloc(guest.session, 4 << 20, &more));
+    GSCTL_OK("set", guest.id, "--unset", "mem");
+    CHECK_OK(gs_malloc(guest.session, 32 << 20, &more));
+    CHECK_OK(gs_detach(guest.session));
+    server_stop(server);
+}
+
+/* ---- Reservations ---------------------------------------------------------------------------- */
+
+static void a_reservation_is_for_those_who_attach_to_it(void)
+{
+    struct server *server = server_start(NULL);
+    struct guest outside = attach(NULL), inside, second;
+    gs_attach_params params = GS_ATTACH_PARAMS_INIT;
+    unsigned sms = rounded(&outside, 2 * outside.granule);
+    gs_exec_affinity a, b;
+    gs_session session;
+
+    params.reservation = "render";
+    CHECK_STATUS(gs_attach(&params, &session), GS_ERR_NOT_FOUND);
+    GSCTL_OK("reserve", "render", "--sms", number(sms));
+    CHECK_EQUAL(granted(&outside), outside.sms - sms);
+    GSCTL_REFUSED("reserved already", "reserve", "render", "--sms", "1");
+    GSCTL_OK("get");
+    CHECK_TEXT(output, "reservation render");
+    inside = attach("render");
+    second = attach("render");
+    a = affinity_of(&inside);
+    b = affinity_of(&outside);
+    CHECK_EQUAL(a.sm_count, sms);
+    CHECK(!masks_meet(&a, &b));
+    CHECK_EQUAL(granted(&second), sms);
+    GSCTL_OK("get", inside.id);
+    CHECK_TEXT(output, "in reservation render");
+    GSCTL_REFUSED("2 sessions are attached to 'render'", "release", "render");
+    CHECK_OK(gs_detach(second.session));
+    CHECK_OK(gs_detach(inside.session));
+    server_wait_tenants(server, 1, 10000);
+    GSCTL_OK("release", "render");
+    CHECK_EQUAL(granted(&outside), outside.sms);
+    CHECK_STATUS(gs_attach(&params, &session), GS_ERR_NOT_FOUND);
+    CHECK_OK(gs_detach(outside.session));
+    server_stop(server);
+}
+
+/* ---- Provisioning ---------------------------------------------------------------------------- */
+
+static void shares_follow_the_tenants_as_they_come_and_go(void)
+{
+    struct server *server = server_start(NULL);
+    struct guest a = attach(NULL), b, c;
+
+    GSCTL_OK("provision", "uniform");
+    CHECK_EQUAL(granted(&a), a.sms);
+    b = attach(NULL);
+    CHECK_EQUAL(granted(&b), rounded(&a, (a.sms + 1) / 2));
+    CHECK_WITHIN(10000, granted(&a) == rounded(&a, (a.sms + 1) / 2));
+    c = attach(NULL);
+    CHECK_EQUAL(granted(&c), rounded(&a, (a.sms + 2) / 3));
+    CHECK_WITHIN(10000, granted(&a) == granted(&c) && granted(&b) == granted(&c));
+    GSCTL_OK("provision", "half");
+    CHECK_EQUAL(granted(&a), rounded(&a, (2 * a.sms + 2) / 3));
+    CHECK_EQUAL(granted(&b), granted(&a));
+    GSCTL_OK("set", a.id, "--weight", "2");
+    GSCTL_OK("set", b.id, "--weight", "1");
+    GSCTL_OK("provision", "weighted");
+    CHECK_EQUAL(granted(&a), rounded(&a, (2 * a.sms + 3) / 4));
+    CHECK_EQUAL(granted(&b), rounded(&a, (a.sms + 3) / 4));
+    CHECK_EQUAL(granted(&c), granted(&b));
+    CHECK_OK(gs_detach(b.session));
+    CHECK_WITHIN(10000, granted(&a) == rounded(&a, (2 * a.sms + 2) / 3));
+    GSCTL_OK("provision", "exact");
+    CHECK_EQUAL(granted(&a), a.sms);
+    CHECK_EQUAL(granted(&c), a.sms);
+    CHECK_OK(gs_detach(c.session));
+    CHECK_OK(gs_detach(a.session));
+    server_stop(server);
+}
+
+/* ---- State ----------------------------------------------------------------------------------- */
+
+static void settings_outlive_the_server(void)
+{
+    char folder[] = "/tmp/gshare-test-XXXXXX", path[64], broken[4096];
+    const char *options[] = {"--state", path, NULL};
+    struct server_options kept = {.arguments = options};
+    struct server *server;
+    struct guest guest, inside;
+    unsigned half;
+    int fd;
+
+    CHECK(mkdtemp(folder) != NULL);
+    snprintf(path, sizeof(path), "%s/state", folder);
+    server = server_start(&kept);
+    GSCTL_OK("set", "--default", "--percentage", "50", "--mem", "64M");
+    guest = attach(NULL);
+    half = rounded(&guest, (guest.sms + 1) / 2);
+    GSCTL_OK("reserve", "kept", "--sms", number(guest.granule));
+    GSCTL_OK("reserve", "gone", "--sms", number(guest.granule));
+    GSCTL_OK("release", "gone");
+    GSCTL_OK("provision", "half");
+    CHECK_OK(gs_detach(guest.session));
+    server_kill(server); /* what gsctl has been told is done is on the disk */
+
+    kept.instance = server->instance;
+    server = server_start(&kept);
+    GSCTL_OK("get");
+    CHECK_TEXT(output, "provision: half");
+    CHECK_TEXT(output, "percentage 50, mem 64M");
+    CHECK_TEXT(output, "reservation kept");
+    CHECK(strstr(output, "gone") == NULL);
+    GSCTL_OK("provision", "exact");
+    guest = attach(NULL);
+    inside = attach("kept");
+    CHECK_EQUAL(granted(&guest), half);
+    CHECK_EQUAL(granted(&inside), guest.granule);
+    CHECK_OK(gs_detach(inside.session));
+    CHECK_OK(gs_detach(guest.session));
+    server_stop(server);
+
+    /* One that somebody has broken is not overwritten, and not half believed. */
+    fd = open(path, O_WRONLY | O_APPEND);
+    CHECK(fd >= 0 && write(fd, "nonsense\n", 9) == 9);
+    close(fd);
+    const char *const again[] = {"bin/gshared",    "-f",       "--instance",
+                                 server->instance, "--device", "soft",
+                                 "--state",        path,       NULL};
+    CHECK(program_run(again, broken, sizeof(broken)) != 0);
+    CHECK_TEXT(broken, "line ");
+    CHECK_TEXT(broken, "nonsense");
+    unlink(path);
+    CHECK(rmdir(folder) == 0);
+}
+
+/* ---- Who may --------------------------------------------------------------------------------- */
+
+static gs_status ask(const struct control *control, struct ctl_header *request, uint16_t op,
+                     size_t size)
+{
+    char message[REQUEST_MESSAGE_MAX] = "";
+    struct ctl_done_reply reply;
+
+    return control_ask(control, request, op, size, &reply, sizeof(reply), test_deadline(10000),
+                       message);
+}
+
+static void stranger_run(void *argument)
+{
+    const char *instance = argument;
+    char message[REQUEST_MESSAGE_MAX] = "";
+    struct ctl_set set = {.settings = {.fields = CTL_SMS, .sms = 2}};
+    struct ctl_reserve reserve = {.name = "mine", .sms = 2};
+    struct ctl_provision provision = {.mode = CTL_PROVISION_HALF};
+    struct ctl_admin get = {.cursor = 0};
+    struct ctl_get_reply rows;
+    struct control control;
+
+    CHECK(setgid(65534) == 0 && setuid(65534) == 0);
+    CHECK_EQUAL(control_open(&control, instance, message), GS_OK);
+    CHECK_EQUAL(ask(&control, &set.h, CTL_SET, sizeof(set)), GS_ERR_PERMISSION);
+    CHECK_EQUAL(ask(&control, &reserve.h, CTL_RESERVE, sizeof(reserve)), GS_ERR_PERMISSION);
+    CHECK_EQUAL(ask(&control, &reserve.h, CTL_RELEASE, sizeof(reserve)), GS_ERR_PERMISSION);
+    CHECK_EQUAL(ask(&control, &provision.h, CTL_PROVISION, sizeof(provision)), GS_ERR_PERMISSION);
+    /* Looking is free. */
+    CHECK_EQUAL(control_ask(&control, &get.h, CTL_GET, sizeof(get), &rows, sizeof(rows),
+                            test_deadline(10000), message),
+                GS_OK);
+    CHECK(rows.count > 0);
+    control_close(&control);
+}
+
+static void only_the_servers_owner_may_change_anything(void)
+{
+    struct server *server = server_start(NULL);
+    struct guest guest = attach(NULL);
+
+    if (geteuid() != 0)
+        test_skip("only root can become another user");
+    tenant_join(tenant_start(stranger_run, server->instance));
+    CHECK_EQUAL(granted(&guest), guest.sms);
+    GSCTL_OK("get");
+    CHECK(strstr(output, "mine") == NULL);
+    CHECK_TEXT(output, "provision: exact");
+    CHECK_OK(gs_detach(guest.session));
+    server_stop(server);
+}
+
+static void each_command_has_a_help(void)
+{
+    static const char *const names[] = {"status", "ps",      "quit",    "set",
+                                        "get",    "reserve", "release", "provision"};
+
+    for (unsigned i = 0; i < ARRAY_SIZE(names); i++) {
+        GSCTL_OK(names[i], "--help");
+        CHECK_TEXT(output, "Usage: gsctl");
+        CHECK_TEXT(output, names[i]);
+    }
+    GSCTL_OK("set", "--help");
+    CHECK_TEXT(output, "--user-mem");
+    GSCTL_OK("--help");
+    CHECK_TEXT(output, "provision");
+}
+
+static const struct test tests[] = {
+    TEST(a_session_is_limited_while_it_runs),
+    TEST(the_tightest_of_default_user_and_session_holds),
+    TEST(exclusive_sms_leave_everybody_elses),
+    TEST(what_cannot_be_is_refused_with_the_limit),
+    TEST(a_quota_is_live_and_never_below_what_is_held),
+    TEST(a_reservation_is_for_those_who_attach_to_it),
+    TEST(shares_follow_the_tenants_as_they_come_and_go),
+    TEST(settings_outlive_the_server),
+    TEST(only_the_servers_owner_may_change_anything),
+    TEST(each_command_has_a_help),
+};
+
+int main(int argc, char **argv)
+{
+    return test_main(argc, argv, tests, ARRAY_SIZE(tests));
+}
