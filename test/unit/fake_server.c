@@ -573,6 +573,21 @@ static void asker_gone(struct fake *fake, struct tenant *tenant)
     pthread_mutex_unlock(&fake->lock);
 }
 
+/* false: whoever asked has gone. */
+static bool answer(struct fake *fake, uint64_t token, const void *reply, size_t size)
+{
+    char name[WIRE_NAME_MAX];
+    mqd_t queue;
+
+    name_reply(name, fake->instance, token);
+    queue = mq_open(name, O_WRONLY | O_NONBLOCK);
+    if (queue < 0)
+        return false;
+    bool sent = mq_send(queue, reply, size, 0) == 0;
+    mq_close(queue);
+    return sent;
+}
+
 static void attach_answer(struct fake *fake, uint64_t token)
 {
     struct ctl_attach_reply reply = {
@@ -584,9 +599,7 @@ static void attach_answer(struct fake *fake, uint64_t token)
         .status_page_id = fake->page_id,
         .segment_size = SEG_SIZE,
     };
-    char name[WIRE_NAME_MAX];
     struct tenant *tenant;
-    mqd_t queue;
 
     pthread_mutex_lock(&fake->lock);
     tenant = tenant_new(fake);
@@ -598,12 +611,8 @@ static void attach_answer(struct fake *fake, uint64_t token)
         reply.status = GS_ERR_LIMIT;
     }
     pthread_mutex_unlock(&fake->lock);
-    name_reply(name, fake->instance, token);
-    queue = mq_open(name, O_WRONLY | O_NONBLOCK);
-    if (queue < 0 || mq_send(queue, (const char *)&reply, sizeof(reply), 0) < 0)
+    if (!answer(fake, token, &reply, sizeof(reply)))
         asker_gone(fake, tenant);
-    if (queue >= 0)
-        mq_close(queue);
 }
 
 static void detach_answer(struct fake *fake, uint64_t cookie)
@@ -624,8 +633,6 @@ static void set_qos_answer(struct fake *fake, const struct ctl_set_qos *request)
                                          .size = sizeof(reply),
                                          .token = request->h.token},
                                    .status = GS_ERR_PERMISSION};
-    char name[WIRE_NAME_MAX];
-    mqd_t queue;
 
     pthread_mutex_lock(&fake->lock);
     for (unsigned i = 0; i < SESSIONS_MAX; i++) {
@@ -635,12 +642,7 @@ static void set_qos_answer(struct fake *fake, const struct ctl_set_qos *request)
         }
     }
     pthread_mutex_unlock(&fake->lock);
-    name_reply(name, fake->instance, request->h.token);
-    queue = mq_open(name, O_WRONLY | O_NONBLOCK);
-    if (queue < 0)
-        return;
-    mq_send(queue, (const char *)&reply, sizeof(reply), 0);
-    mq_close(queue);
+    answer(fake, request->h.token, &reply, sizeof(reply));
 }
 
 static void confirm_note(struct fake *fake, uint64_t cookie)

@@ -1,0 +1,214 @@
+/* test_client_qos.c - what the library makes of a quality of service, against a fake server that
+ * grants what it is asked for. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "common/util.h"
+#include "fake_server.h"
+#include "gshare.h"
+
+#define OK(call) assert_int_equal_message((call), GS_OK, #call)
+#define assert_int_equal_message(value, wanted, text)                                              \
+    do {                                                                                           \
+        gs_status got_ = (value);                                                                  \
+        if (got_ != (wanted))                                                                      \
+            fail_msg("%s: %s: %s", text, gs_status_name(got_), gs_last_error_message());           \
+    } while (0)
+/* The status, and a part of the message. */
+#define FAILS(call, wanted, part)                                                                  \
+    do {                                                                                           \
+        assert_int_equal_message((call), (wanted), #call);                                         \
+        if (!strstr(gs_last_error_message(), part))                                                \
+            fail_msg("%s: \"%s\" does not say \"%s\"", #call, gs_last_error_message(), part);      \
+    } while (0)
+
+struct fixture {
+    char instance[32];
+    struct fake *fake;
+    gs_session s;
+    gs_kernel none;
+};
+
+static int setup(void **state)
+{
+    struct fixture *f = calloc(1, sizeof(*f));
+    gs_attach_params params = GS_ATTACH_PARAMS_INIT;
+    gs_module module;
+
+    snprintf(f->instance, sizeof(f->instance), "test-cq-%d", (int)getpid());
+    f->fake = fake_start(f->instance);
+    params.instance = f->instance;
+    OK(gs_attach(&params, &f->s));
+    OK(gs_module_load(f->s, ".version 8.0", 0, &module));
+    OK(gs_kernel_get(module, "none", &f->none));
+    *state = f;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct fixture *f = *state;
+
+    OK(gs_detach(f->s));
+    fake_stop(f->fake);
+    free(f);
+    return 0;
+}
+
+static void quality_of_service_beyond_its_limits_is_refused_by_name(void **state)
+{
+    static const struct {
+        gs_qos qos;
+        const char *text;
+    } bad[] = {
+        {{.cls = (gs_class)7}, "cls is 7"},
+        {{.priority = -1}, "priority is -1"},
+        {{.weight = 1001}, "1000"},
+        {{.deadline_ns = UINT64_MAX}, "3600000000000"},
+        {{.affinity = {.type = (gs_exec_affinity_type)4}}, "type is 4"},
+        {{.affinity = {.type = GS_EXEC_AFFINITY_SM_COUNT}}, "sm_count is 0"},
+        {{.affinity = {.type = GS_EXEC_AFFINITY_SM_MASK}}, "empty"},
+        {{.affinity = {.type = GS_EXEC_AFFINITY_ACTIVE_THREAD_PERCENTAGE}}, "1 to 100"},
+        {{.affinity = {.type = GS_EXEC_AFFINITY_ACTIVE_THREAD_PERCENTAGE, .percentage = 101}},
+         "is 101"},
+    };
+    struct fixture *f = *state;
+    gs_launch_config config = GS_LAUNCH_CONFIG_1D(1, 1);
+    gs_stream stream;
+
+    for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
+        gs_qos qos = bad[i].qos;
+        qos.size = sizeof(qos);
+        config.qos = &qos;
+        FAILS(gs_set_qos(f->s, &qos), GS_ERR_INVALID_VALUE, bad[i].text);
+        FAILS(gs_stream_create(f->s, &qos, &stream), GS_ERR_INVALID_VALUE, bad[i].text);
+        FAILS(gs_launch(NULL, f->none, &config, NULL), GS_ERR_INVALID_VALUE, bad[i].text);
+    }
+    OK(gs_sync(f->s));
+}
+
+static void a_stream_has_a_class_and_a_priority_of_its_own_and_no_more(void **state)
+{
+    struct fixture *f = *state;
+    gs_qos qos = GS_QOS_INIT;
+    gs_stream stream;
+
+    qos.priority = 6;
+    FAILS(gs_stream_create(f->s, &qos, &stream), GS_ERR_INVALID_VALUE, "0 to 5");
+    qos.priority = 5;
+    qos.cls = GS_CLASS_LATENCY;
+    FAILS(gs_stream_create(f->s, &qos, &stream), GS_ERR_INVALID_VALUE, "only go down");
+    qos.cls = GS_CLASS_BEST_EFFORT;
+    OK(gs_stream_create(f->s, &qos, &stream));
+    qos.weight = 2;
+    FAILS(gs_stream_create(f->s, &qos, &stream), GS_ERR_NOT_SUPPORTED, "weight");
+    qos.weight = 1; /* the session's */
+    qos.deadline_ns = 5;
+    FAILS(gs_stream_create(f->s, &qos, &stream), GS_ERR_NOT_SUPPORTED, "deadline_ns");
+    qos.deadline_ns = 0;
+    qos.affinity.type = GS_EXEC_AFFINITY_SM_COUNT;
+    qos.affinity.sm_count = 2;
+    FAILS(gs_stream_create(f->s, &qos, &stream), GS_ERR_NOT_SUPPORTED, "affinity");
+}
+
+static void a_wish_is_granted_by_the_server_and_told_from_the_segment(void **state)
+{
+    struct fixture *f = *state;
+    gs_qos qos = GS_QOS_INIT, got = GS_QOS_INIT;
+    gs_exec_affinity affinity;
+
+    qos.cls = GS_CLASS_LATENCY;
+    qos.priority = 3;
+    qos.weight = 7;
+    qos.deadline_ns = 1000;
+    qos.affinity.type = GS_EXEC_AFFINITY_SM_COUNT;
+    qos.affinity.sm_count = 6;
+    OK(gs_set_qos(f->s, &qos));
+    OK(gs_get_qos(f->s, &got));
+    assert_int_equal(got.cls, GS_CLASS_LATENCY);
+    assert_int_equal(got.priority, 3);
+    assert_int_equal(got.weight, 7);
+    assert_int_equal(got.deadline_ns, 1000);
+    assert_int_equal(got.affinity.type, GS_EXEC_AFFINITY_SM_MASK);
+    OK(gs_get_exec_affinity(f->s, &affinity));
+    assert_int_equal(affinity.type, GS_EXEC_AFFINITY_SM_COUNT);
+    assert_int_equal(affinity.sm_count, 6);
+    assert_int_equal(affinity.percentage, 38); /* 37.5, rounded up */
+    assert_int_equal(affinity.sm_mask[0], 0x3F);
+    qos = (gs_qos)GS_QOS_INIT;
+    OK(gs_set_qos(f->s, &qos));
+    OK(gs_get_qos(f->s, &got));
+    assert_int_equal(got.affinity.type, GS_EXEC_AFFINITY_NONE);
+    assert_int_equal(got.affinity.sm_count, FAKE_SM_COUNT);
+}
+
+static void a_launch_of_its_own_kind_stays_within_the_grant(void **state)
+{
+    struct fixture *f = *state;
+    gs_qos qos = GS_QOS_INIT, own = GS_QOS_INIT;
+    gs_launch_config config = GS_LAUNCH_CONFIG_1D(1, 1);
+    gs_graph graph;
+
+    qos.affinity.type = GS_EXEC_AFFINITY_SM_COUNT;
+    qos.affinity.sm_count = 6;
+    OK(gs_set_qos(f->s, &qos));
+    config.qos = &own;
+    OK(gs_launch(NULL, f->none, &config, NULL)); /* all defaults */
+    own.affinity.type = GS_EXEC_AFFINITY_SM_COUNT;
+    own.affinity.sm_count = 7;
+    FAILS(gs_launch(NULL, f->none, &config, NULL), GS_ERR_INVALID_VALUE, "granted 6");
+    own.affinity.type = GS_EXEC_AFFINITY_ACTIVE_THREAD_PERCENTAGE;
+    own.affinity.percentage = 38; /* 7 of 16 */
+    FAILS(gs_launch(NULL, f->none, &config, NULL), GS_ERR_INVALID_VALUE, "granted 6");
+    own.affinity.percentage = 37;
+    OK(gs_launch(NULL, f->none, &config, NULL));
+    own.affinity.type = GS_EXEC_AFFINITY_SM_MASK;
+    own.affinity.sm_mask[0] = 0xC0;
+    FAILS(gs_launch(NULL, f->none, &config, NULL), GS_ERR_INVALID_VALUE, "not among the 6");
+    own.affinity.sm_mask[0] = 0x6;
+    FAILS(gs_launch(NULL, f->none, &config, NULL), GS_ERR_INVALID_VALUE, "whole groups of 2");
+    own.affinity.sm_mask[0] = 0xC;
+    OK(gs_launch(NULL, f->none, &config, NULL));
+    own.affinity.exclusive = 1;
+    FAILS(gs_launch(NULL, f->none, &config, NULL), GS_ERR_NOT_SUPPORTED, "exclusive");
+    own.affinity.exclusive = 0;
+    own.weight = 3;
+    FAILS(gs_launch(NULL, f->none, &config, NULL), GS_ERR_NOT_SUPPORTED, "weight");
+    own = (gs_qos)GS_QOS_INIT;
+    own.cls = GS_CLASS_LATENCY;
+    FAILS(gs_launch(NULL, f->none, &config, NULL), GS_ERR_INVALID_VALUE, "only go down");
+    own.cls = GS_CLASS_BEST_EFFORT;
+    own.priority = 6;
+    FAILS(gs_launch(NULL, f->none, &config, NULL), GS_ERR_INVALID_VALUE, "0 to 5");
+    own.priority = 5;
+    own.deadline_ns = 1;
+    OK(gs_launch(NULL, f->none, &config, NULL));
+    OK(gs_graph_begin(f->s, NULL));
+    FAILS(gs_launch(NULL, f->none, &config, NULL), GS_ERR_RECORDING, "quality of service");
+    FAILS(gs_graph_end(f->s, NULL, &graph), GS_ERR_RECORDING, "quality of service");
+    OK(gs_get_qos(f->s, &own)); /* what was granted may be said again */
+    config.qos = &own;
+    OK(gs_launch(NULL, f->none, &config, NULL));
+    OK(gs_sync(f->s));
+}
+
+#define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        T(quality_of_service_beyond_its_limits_is_refused_by_name),
+        T(a_stream_has_a_class_and_a_priority_of_its_own_and_no_more),
+        T(a_wish_is_granted_by_the_server_and_told_from_the_segment),
+        T(a_launch_of_its_own_kind_stays_within_the_grant),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
