@@ -22,37 +22,10 @@
 #include "common/sm_mask.h"
 #include "common/util.h"
 #include "common/wire.h"
+#include "fake_tenant.h"
 
 #define SESSIONS_MAX 64u
-#define BLOCKS_MAX   64u
-#define GRAPHS_MAX   16u
 #define SPINS        64u
-
-struct block {
-    unsigned char *memory;
-    uint64_t size;
-};
-
-struct tenant {
-    bool used, confirmed;
-    uint64_t id, cookie;
-    int segment_id;
-    uint32_t grant_sequence;
-    unsigned char *segment;
-    struct seg_client *client;
-    struct seg_complete *complete;
-    struct seg_server *server;
-    struct seg_request *request;
-    uint64_t head[SEG_STREAMS];
-    bool stream[SEG_STREAMS];
-    struct block block[BLOCKS_MAX];
-    struct {
-        unsigned char *records;
-        uint64_t size;
-    } graph[GRAPHS_MAX];
-    gs_status refuse;
-    char refuse_message[64];
-};
 
 struct fake {
     char instance[32], control_name[WIRE_NAME_MAX], bell_name[WIRE_NAME_MAX];
@@ -71,7 +44,7 @@ struct fake {
     uint64_t allocated; /* less what was freed */
 };
 
-static void must(bool condition, const char *what)
+void fake_must(bool condition, const char *what)
 {
     if (condition)
         return;
@@ -95,10 +68,10 @@ static void *arena_take(size_t size)
     if (!base)
         base =
             mmap(NULL, ARENA_BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    must(base != MAP_FAILED, "mmap");
+    fake_must(base != MAP_FAILED, "mmap");
     at = used;
     used += (size + 4095) / 4096 * 4096;
-    must(used <= ARENA_BYTES, "the arena is used up");
+    fake_must(used <= ARENA_BYTES, "the arena is used up");
     pthread_mutex_unlock(&lock);
     return base + at;
 }
@@ -108,107 +81,22 @@ static void *segment_new(size_t size, int *id)
     void *memory;
 
     *id = shmget(IPC_PRIVATE, size, IPC_CREAT | 0600);
-    must(*id >= 0, "shmget");
+    fake_must(*id >= 0, "shmget");
     memory = shmat(*id, arena_take(size), SHM_REMAP);
-    must(memory != (void *)-1, "shmat");
-    must(!shmctl(*id, IPC_RMID, NULL), "shmctl");
+    fake_must(memory != (void *)-1, "shmat");
+    fake_must(!shmctl(*id, IPC_RMID, NULL), "shmctl");
     return memory;
 }
 
 /* A new mapping over the old one takes it away without leaving a hole for somebody else. */
 static void segment_free(void *memory, size_t size)
 {
-    must(mmap(memory, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1,
-              0) == memory,
-         "mmap");
+    fake_must(mmap(memory, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED,
+                   -1, 0) == memory,
+              "mmap");
 }
 
 /* ---- Records ---- */
-
-static void launch_run(const struct rec_launch *launch)
-{
-    const unsigned char *params = (const unsigned char *)(launch + 1);
-    uint64_t pointer, last;
-    uint32_t value, count;
-
-    memcpy(&pointer, params, sizeof(pointer));
-    if (launch->kernel == 1) {
-        memcpy(&value, params + 8, sizeof(value));
-        memcpy(&count, params + 12, sizeof(count));
-        for (uint32_t i = 0; i < count; i++)
-            ((uint32_t *)(uintptr_t)pointer)[i] = value;
-    } else if (launch->kernel == 3) {
-        memcpy(&last, params + REQ_PARAM_BYTES_MAX - 8, sizeof(last));
-        memcpy((void *)(uintptr_t)pointer, &last, sizeof(last));
-    }
-}
-
-static void report_publish(struct tenant *tenant, const struct rec_launch *launch)
-{
-    struct seg_report *report = &tenant->server->report[launch->report % SEG_REPORTS];
-    uint64_t submitted;
-
-    if (!launch->report)
-        return;
-    memcpy(&submitted,
-           (const unsigned char *)launch + launch_record_time(launch->h.flags, launch->param_bytes),
-           sizeof(submitted));
-    report->queued_ns = clock_ns() - submitted;
-    report->run_ns = 1000;
-    report->sm_count = FAKE_SM_COUNT;
-    report->priority = 0;
-    /* release: pairs with gs_launch_report's acquire */
-    atomic_store_explicit(&report->id, launch->report, memory_order_release);
-}
-
-static void copy_run(struct tenant *tenant, const struct rec_copy *copy)
-{
-    unsigned char *host = copy->kind == REC_DTOD ? NULL : tenant->block[copy->host].memory;
-
-    if (copy->kind == REC_HTOD)
-        memcpy((void *)(uintptr_t)copy->dst, host + copy->src, copy->bytes);
-    else if (copy->kind == REC_DTOH)
-        memcpy(host + copy->dst, (void *)(uintptr_t)copy->src, copy->bytes);
-    else
-        memmove((void *)(uintptr_t)copy->dst, (void *)(uintptr_t)copy->src, copy->bytes);
-}
-
-/* False: it must wait. */
-static bool record_run(struct tenant *tenant, const unsigned char *bytes)
-{
-    const struct rec_header *header = (const struct rec_header *)bytes;
-    const struct rec_memset *set = (const struct rec_memset *)bytes;
-    const struct rec_wait *wait = (const struct rec_wait *)bytes;
-    const struct rec_graph *graph = (const struct rec_graph *)bytes;
-
-    switch (header->op) {
-    case REC_LAUNCH:
-        launch_run((const struct rec_launch *)bytes);
-        report_publish(tenant, (const struct rec_launch *)bytes);
-        break;
-    case REC_COPY:
-        copy_run(tenant, (const struct rec_copy *)bytes);
-        break;
-    case REC_MEMSET:
-        memset((void *)(uintptr_t)set->dst, (int)set->value, set->bytes);
-        break;
-    case REC_WAIT:
-        return (int64_t)(tenant->head[wait->stream] - wait->position) >= 0;
-    case REC_GRAPH:
-        for (uint64_t at = 0; at < tenant->graph[graph->graph].size;) {
-            const unsigned char *record = tenant->graph[graph->graph].records + at;
-            record_run(tenant, record);
-            at += ((const struct rec_header *)record)->size;
-        }
-        break;
-    case REC_EVENT:
-    case REC_PAD:
-        break;
-    default:
-        must(false, "a record of no known kind");
-    }
-    return true;
-}
 
 static bool stream_drain(struct tenant *tenant, unsigned stream)
 {
@@ -218,18 +106,18 @@ static bool stream_drain(struct tenant *tenant, unsigned stream)
     unsigned char bytes[SEG_RING_BYTES / 4];
     bool worked = false;
 
-    must(ring_tail_valid(tail, tenant->head[stream]), "a tail that cannot be");
+    fake_must(ring_tail_valid(tail, tenant->head[stream]), "a tail that cannot be");
     while (tenant->head[stream] != tail) {
         const unsigned char *at = ring + ring_offset(tenant->head[stream]);
         struct rec_header header;
         memcpy(&header, at, sizeof(header));
-        must(header.size && header.size % REC_ALIGN == 0 &&
-                 header.size <= ring_to_end(tenant->head[stream]),
-             "a record of an impossible size");
+        fake_must(header.size && header.size % REC_ALIGN == 0 &&
+                      header.size <= ring_to_end(tenant->head[stream]),
+                  "a record of an impossible size");
         if (header.op != REC_PAD) {
-            must(header.size <= sizeof(bytes), "a record that is too large");
+            fake_must(header.size <= sizeof(bytes), "a record that is too large");
             memcpy(bytes, at, header.size);
-            if (!record_run(tenant, bytes))
+            if (!fake_record_run(tenant, bytes))
                 break;
         }
         tenant->head[stream] += header.size;
@@ -301,7 +189,7 @@ static gs_status graph_create(struct tenant *tenant, struct seg_request *r)
         if (tenant->graph[i].records)
             continue;
         tenant->graph[i].records = malloc(r->arg[1]);
-        must(tenant->graph[i].records, "malloc");
+        fake_must(tenant->graph[i].records, "malloc");
         memcpy(tenant->graph[i].records, tenant->block[r->arg[0]].memory, r->arg[1]);
         tenant->graph[i].size = r->arg[1];
         r->ret[0] = i;
@@ -684,7 +572,7 @@ struct fake *fake_start(const char *instance)
     struct mq_attr control = {.mq_maxmsg = CTL_QUEUE_DEPTH, .mq_msgsize = CTL_MESSAGE_MAX};
     struct mq_attr bell = {.mq_maxmsg = BELL_QUEUE_DEPTH, .mq_msgsize = BELL_MESSAGE_SIZE};
 
-    must(fake, "calloc");
+    fake_must(fake, "calloc");
     pthread_mutex_init(&fake->lock, NULL);
     snprintf(fake->instance, sizeof(fake->instance), "%s", instance);
     name_control(fake->control_name, instance);
@@ -692,17 +580,17 @@ struct fake *fake_start(const char *instance)
     mq_unlink(fake->control_name);
     mq_unlink(fake->bell_name);
     fake->control = mq_open(fake->control_name, O_RDWR | O_CREAT | O_EXCL, 0600, &control);
-    must(fake->control >= 0, "mq_open");
-    must(!flock(fake->control, LOCK_EX | LOCK_NB), "flock");
+    fake_must(fake->control >= 0, "mq_open");
+    fake_must(!flock(fake->control, LOCK_EX | LOCK_NB), "flock");
     fake->bell = mq_open(fake->bell_name, O_RDWR | O_CREAT | O_EXCL, 0600, &bell);
-    must(fake->bell >= 0, "mq_open");
+    fake_must(fake->bell >= 0, "mq_open");
     fake->page = segment_new(sizeof(*fake->page), &fake->page_id);
     *fake->page = (struct status_page){WIRE_MAGIC, WIRE_VERSION, (uint32_t)getpid(), getpid()};
     /* 64 bytes after the memory are the global variable. */
     fake->memory = aligned_alloc(4096, FAKE_DEVICE_MEMORY + 4096);
-    must(fake->memory, "aligned_alloc");
-    must(!pthread_create(&fake->control_thread, NULL, control_main, fake), "pthread_create");
-    must(!pthread_create(&fake->dispatch_thread, NULL, dispatch_main, fake), "pthread_create");
+    fake_must(fake->memory, "aligned_alloc");
+    fake_must(!pthread_create(&fake->control_thread, NULL, control_main, fake), "pthread_create");
+    fake_must(!pthread_create(&fake->dispatch_thread, NULL, dispatch_main, fake), "pthread_create");
     return fake;
 }
 

@@ -1,0 +1,91 @@
+/* fake_record.c - see fake_tenant.h: the device of the fake server, which computes at once. */
+#include <string.h>
+
+#include "common/ring.h"
+#include "common/util.h"
+#include "fake_server.h"
+#include "fake_tenant.h"
+
+static void launch_run(const struct rec_launch *launch)
+{
+    const unsigned char *params = (const unsigned char *)(launch + 1);
+    uint64_t pointer, last;
+    uint32_t value, count;
+
+    memcpy(&pointer, params, sizeof(pointer));
+    if (launch->kernel == 1) {
+        memcpy(&value, params + 8, sizeof(value));
+        memcpy(&count, params + 12, sizeof(count));
+        for (uint32_t i = 0; i < count; i++)
+            ((uint32_t *)(uintptr_t)pointer)[i] = value;
+    } else if (launch->kernel == 3) {
+        memcpy(&last, params + REQ_PARAM_BYTES_MAX - 8, sizeof(last));
+        memcpy((void *)(uintptr_t)pointer, &last, sizeof(last));
+    }
+}
+
+static void report_publish(struct tenant *tenant, const struct rec_launch *launch)
+{
+    struct seg_report *report = &tenant->server->report[launch->report % SEG_REPORTS];
+    uint64_t submitted;
+
+    if (!launch->report)
+        return;
+    memcpy(&submitted,
+           (const unsigned char *)launch + launch_record_time(launch->h.flags, launch->param_bytes),
+           sizeof(submitted));
+    report->queued_ns = clock_ns() - submitted;
+    report->run_ns = 1000;
+    report->sm_count = FAKE_SM_COUNT;
+    report->priority = 0;
+    /* release: pairs with gs_launch_report's acquire */
+    atomic_store_explicit(&report->id, launch->report, memory_order_release);
+}
+
+static void copy_run(struct tenant *tenant, const struct rec_copy *copy)
+{
+    unsigned char *host = copy->kind == REC_DTOD ? NULL : tenant->block[copy->host].memory;
+
+    if (copy->kind == REC_HTOD)
+        memcpy((void *)(uintptr_t)copy->dst, host + copy->src, copy->bytes);
+    else if (copy->kind == REC_DTOH)
+        memcpy(host + copy->dst, (void *)(uintptr_t)copy->src, copy->bytes);
+    else
+        memmove((void *)(uintptr_t)copy->dst, (void *)(uintptr_t)copy->src, copy->bytes);
+}
+
+bool fake_record_run(struct tenant *tenant, const unsigned char *bytes)
+{
+    const struct rec_header *header = (const struct rec_header *)bytes;
+    const struct rec_memset *set = (const struct rec_memset *)bytes;
+    const struct rec_wait *wait = (const struct rec_wait *)bytes;
+    const struct rec_graph *graph = (const struct rec_graph *)bytes;
+
+    switch (header->op) {
+    case REC_LAUNCH:
+        launch_run((const struct rec_launch *)bytes);
+        report_publish(tenant, (const struct rec_launch *)bytes);
+        break;
+    case REC_COPY:
+        copy_run(tenant, (const struct rec_copy *)bytes);
+        break;
+    case REC_MEMSET:
+        memset((void *)(uintptr_t)set->dst, (int)set->value, set->bytes);
+        break;
+    case REC_WAIT:
+        return (int64_t)(tenant->head[wait->stream] - wait->position) >= 0;
+    case REC_GRAPH:
+        for (uint64_t at = 0; at < tenant->graph[graph->graph].size;) {
+            const unsigned char *record = tenant->graph[graph->graph].records + at;
+            fake_record_run(tenant, record);
+            at += ((const struct rec_header *)record)->size;
+        }
+        break;
+    case REC_EVENT:
+    case REC_PAD:
+        break;
+    default:
+        fake_must(false, "a record of no known kind");
+    }
+    return true;
+}
