@@ -690,7 +690,7 @@ static void kernel(struct writer *w)
 
 static void variables(struct writer *w)
 {
-    static const char *const versions[] = {".version 8.7", ".version 9.0", ".version 7.0"};
+    static const char *const versions[] = {".version 8.7", ".version 9.0", ".version 8.0"};
     static const char *const targets[] = {".target sm_90", ".target sm_90a", ".target sm_100a"};
 
     frame_line(w, CHOOSE(w, versions));
