@@ -105,6 +105,7 @@ static void partition_find(struct job *job)
                  worker.info.sm_granularity);
         return;
     }
+    partitions_keep(); /* no launch is between its record and its issue now */
     job->partition = partition_get(&mask, &status);
     if (job->partition)
         partition_hold(job->partition);

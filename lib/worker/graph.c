@@ -116,10 +116,10 @@ static CUresult kernel_add(const struct variant *variant, const struct step *ste
     partition_enter(variant->partition);
     CUresult result =
         DRV(cuGraphAddKernelNode_v2, node, variant->graph, last, last ? 1 : 0, &params);
+    if (!result && variant->priority != STREAM_PRIORITY)
+        result = node_prioritize(*node, variant->priority);
     partition_enter(NULL);
-    if (result || variant->priority == STREAM_PRIORITY)
-        return result;
-    return node_prioritize(*node, variant->priority);
+    return result;
 }
 
 static CUresult node_add(const struct variant *variant, const struct step *step,

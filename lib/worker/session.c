@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/shm.h>
 
+#include "worker/grant.h"
 #include "worker/graph.h"
 #include "worker/graveyard.h"
 #include "worker/host.h"
@@ -132,10 +133,16 @@ void session_opened(const struct job *job)
 
 static void close_work(struct job *job)
 {
-    struct link_message message = {.op = LINK_CLOSED, .slot = job->session->slot};
-
     release_device(job->session);
     release_host(job->session);
+}
+
+/* Who comes into the freed slot finds the session's SMs free too. */
+static void close_install(struct job *job)
+{
+    struct link_message message = {.op = LINK_CLOSED, .slot = job->session->slot};
+
+    grant_drop(job->session);
     link_send(&message, -1);
 }
 
@@ -148,4 +155,5 @@ static void unload_work(struct job *job)
 /* Their other steps are the dispatcher's own (dispatch.c): it takes a session up, or lets it go. */
 const struct job_kind job_unload_all = {"unload_all", JOB_PATIENT, NULL, unload_work, NULL, NULL};
 const struct job_kind job_open = {"open", JOB_QUICK, NULL, open_work, NULL, NULL};
-const struct job_kind job_close = {"close", JOB_QUIESCE, NULL, close_work, NULL, &job_unload_all};
+const struct job_kind job_close = {"close",    JOB_QUIESCE,   NULL,
+                                   close_work, close_install, &job_unload_all};

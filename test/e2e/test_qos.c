@@ -355,6 +355,52 @@ static void exclusive_sms_are_taken_from_all_others(void)
     scene_end(&where, server);
 }
 
+/* A mask for each number from 1: binary, in groups. */
+static struct sm_mask mask_number(unsigned number)
+{
+    struct sm_mask mask = {{0}};
+
+    for (unsigned bit = 0; number >> bit; bit++) {
+        if (number >> bit & 1)
+            mask = sm_mask_or(mask, where_group(bit));
+    }
+    return mask;
+}
+
+static void partitions_are_limited_and_free_when_nobody_has_them(void)
+{
+    enum { LIMIT = 64 };
+    struct where where, last;
+    struct server *server = scene_with_groups(&where);
+    gs_attach_params params = GS_ATTACH_PARAMS_INIT;
+    gs_session sessions[LIMIT], session;
+    struct sm_mask mask;
+    gs_qos qos;
+
+    where_find_groups(&where);
+    params.qos = &qos;
+    for (unsigned i = 0; i < LIMIT; i++) {
+        mask = mask_number(i + 1);
+        qos = where_mask(&mask);
+        CHECK_OK(gs_attach(&params, &sessions[i]));
+    }
+    mask = mask_number(LIMIT + 1);
+    qos = where_mask(&mask);
+    CHECK_STATUS(gs_attach(&params, &session), GS_ERR_LIMIT);
+    CHECK_TEXT(gs_last_error_message(), "64");
+    CHECK_STATUS(gs_set_qos(where.session, &qos), GS_ERR_LIMIT);
+    CHECK_SMS(where_exact(&where), sm_mask_first(where.sms));
+    CHECK_OK(gs_detach(sessions[7]));
+    attach_with(&last, &qos);
+    CHECK_SMS(where_exact(&last), mask);
+    CHECK_OK(gs_detach(last.session));
+    for (unsigned i = 0; i < LIMIT; i++) {
+        if (i != 7)
+            CHECK_OK(gs_detach(sessions[i]));
+    }
+    scene_end(&where, server);
+}
+
 /* ---- What cannot be had ---------------------------------------------------------------------- */
 
 static void what_is_beyond_the_device_is_refused_with_the_limit(void)
@@ -434,6 +480,7 @@ static const struct test tests[] = {
     TEST(a_priority_that_changes_holds_for_streams_that_there_are),
     TEST(a_launch_that_waits_for_its_partition_holds_up_its_stream_only),
     TEST(exclusive_sms_are_taken_from_all_others),
+    TEST(partitions_are_limited_and_free_when_nobody_has_them),
     TEST(what_is_beyond_the_device_is_refused_with_the_limit),
     TEST(a_device_without_partitions_says_so),
     TEST(the_environment_lowers_what_is_asked_for),
