@@ -1,0 +1,135 @@
+/*
+ * schedule.c - see schedule.h.
+ *
+ * A lone session is held back by nothing but how far it may be ahead of the device. Where several
+ * wait, the device is given to one at a time: a quantum to the one of the highest class, among
+ * these to the one with the earliest deadline, then to the one of least virtual time; the next when
+ * what is in flight is nearly done. So a session's time on the device is what its weight says,
+ * whatever the length of its kernels: who ran a long one waits for as long as the others need to
+ * catch up.
+ */
+#include "worker/schedule.h"
+
+static uint64_t by_weight(const struct sched_entity *entity, uint64_t ns)
+{
+    return ns * 64 / (entity->weight ? entity->weight : 1);
+}
+
+/* Its virtual time once what it has in flight has ended. */
+static uint64_t due(const struct sched_entity *entity)
+{
+    return entity->vtime + by_weight(entity, entity->device_ns);
+}
+
+struct sched_room sched_room(const struct sched *sched, const struct sched_entity *entity)
+{
+    uint64_t ahead = entity->cls == GS_CLASS_BEST_EFFORT ? SCHED_BACK_NS : SCHED_AHEAD_NS;
+    uint32_t most = entity->inflight_max ? entity->inflight_max : UINT32_MAX;
+    struct sched_room room = {0, 0};
+
+    if (entity->inflight >= most)
+        return room;
+    /* One at a time: how much is in flight is sched_open's to say. */
+    if (sched_contended(sched) && entity->cls == GS_CLASS_NORMAL) {
+        room.ns = SCHED_QUANTUM_NS;
+        room.launches = most - entity->inflight;
+        return room;
+    }
+    /* Refilled at half, so that what goes out goes in runs. */
+    if (entity->inflight_ns <= ahead / 2) {
+        room.ns = ahead - entity->inflight_ns;
+        room.launches = most - entity->inflight;
+    } else if (entity->inflight < 2) {
+        room.launches = 2 - entity->inflight < most - entity->inflight ? 2 - entity->inflight
+                                                                       : most - entity->inflight;
+        room.ns = 1;
+    }
+    return room;
+}
+
+void sched_wait(struct sched *sched, struct sched_entity *entity, uint64_t now)
+{
+    if (entity->waiting)
+        return;
+    entity->waiting = true;
+    sched->waiting++;
+    entity->served_ns = now;
+    if (entity->inflight == 0 && entity->vtime < sched->vnow)
+        entity->vtime = sched->vnow; /* time in which it wanted nothing is not owed to it */
+}
+
+void sched_satisfied(struct sched *sched, struct sched_entity *entity)
+{
+    if (!entity->waiting)
+        return;
+    entity->waiting = false;
+    sched->waiting--;
+}
+
+static uint32_t class_rank(uint32_t cls)
+{
+    return cls == GS_CLASS_LATENCY ? 0 : cls == GS_CLASS_NORMAL ? 1 : 2;
+}
+
+/* Its deadline, unless it has used them to get far ahead of its share. */
+static uint64_t deadline(const struct sched *sched, const struct sched_entity *entity)
+{
+    if (!entity->deadline_ns || due(entity) > sched->vnow + by_weight(entity, SCHED_ADVANCE_NS))
+        return UINT64_MAX;
+    return entity->deadline_ns;
+}
+
+bool sched_before(const struct sched *sched, const struct sched_entity *a,
+                  const struct sched_entity *b, uint64_t now)
+{
+    bool a_starved = now - a->served_ns > SCHED_STARVED_NS && a->inflight == 0;
+    bool b_starved = now - b->served_ns > SCHED_STARVED_NS && b->inflight == 0;
+
+    /* Across classes only: within one, virtual time lets nobody starve. */
+    if (class_rank(a->cls) != class_rank(b->cls))
+        return a_starved != b_starved ? a_starved : class_rank(a->cls) < class_rank(b->cls);
+    uint64_t a_deadline = deadline(sched, a), b_deadline = deadline(sched, b);
+    if (a_deadline != b_deadline)
+        return a_deadline < b_deadline;
+    return due(a) < due(b);
+}
+
+bool sched_open(const struct sched *sched, const struct sched_entity *first, uint64_t now)
+{
+    return first->cls == GS_CLASS_LATENCY || first->inflight == 0 ||
+           sched->device_ns < SCHED_WINDOW_NS || now - first->served_ns > SCHED_STARVED_NS;
+}
+
+void sched_issued(struct sched *sched, struct sched_entity *entity, uint32_t launches, uint64_t ns,
+                  uint64_t device_ns, uint64_t now)
+{
+    if (entity->inflight == 0 && !entity->waiting && entity->vtime < sched->vnow)
+        entity->vtime = sched->vnow;
+    /* Who is served for its deadline is ahead of its share, and does not take the others along. */
+    if (entity->waiting && entity->vtime > sched->vnow && deadline(sched, entity) == UINT64_MAX)
+        sched->vnow = entity->vtime;
+    entity->inflight += launches;
+    entity->inflight_ns += ns;
+    entity->device_ns += device_ns;
+    entity->served_ns = now;
+    sched->device_ns += device_ns;
+}
+
+void sched_done(struct sched *sched, struct sched_entity *entity, uint32_t launches, uint64_t ns,
+                uint64_t device_ns, uint64_t took_ns)
+{
+    entity->inflight -= launches;
+    entity->inflight_ns -= ns;
+    entity->device_ns -= device_ns;
+    sched->device_ns -= device_ns;
+    entity->vtime += by_weight(entity, took_ns);
+}
+
+void sched_leave(struct sched *sched, struct sched_entity *entity)
+{
+    sched_satisfied(sched, entity);
+    sched->device_ns -= entity->device_ns;
+    entity->inflight = 0;
+    entity->inflight_ns = 0;
+    entity->device_ns = 0;
+}

@@ -1,0 +1,85 @@
+/*
+ * schedule.h - who may give the device how much, and who goes first: arithmetic on numbers, without
+ * a device, a clock or a thread of its own, so that tests can play days of it in a moment.
+ *
+ * Times are nanoseconds of any one clock. The caller says what it has given to the device
+ * (sched_issued), with how long it thinks that this takes, and what has ended (sched_done), with
+ * how long it took. "Device time" is time multiplied by the part of the device that a kernel fills.
+ */
+#ifndef GS_WORKER_SCHEDULE_H
+#define GS_WORKER_SCHEDULE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "gshare.h"
+
+/* One per session. Zeroed: nothing in flight, normal class, weight 1. */
+struct sched_entity {
+    uint32_t cls;          /* gs_class */
+    uint32_t weight;       /* 0: 1 */
+    uint32_t inflight_max; /* launches; 0: the class's own */
+    uint32_t inflight;     /* launches given to the device and not known to have ended */
+    uint64_t inflight_ns;  /* how long they are thought to take, one after the other */
+    uint64_t device_ns;    /* of that, device time */
+    uint64_t vtime;        /* device time by weight: who has least goes first */
+    uint64_t served_ns;    /* when it last was given something, or began to wait */
+    uint64_t deadline_ns;  /* of its next launch; 0: none */
+    bool waiting;          /* has work that was held back */
+};
+
+struct sched {
+    uint64_t vnow;      /* the virtual time: of who was served last by its share; never goes back */
+    uint64_t device_ns; /* device time in flight, of all */
+    uint32_t waiting;   /* entities that wait */
+    bool weights_off;   /* whoever has room goes, in the order of classes */
+};
+
+#define SCHED_STREAM_MAX 64u        /* launches in flight of a stream */
+#define SCHED_UNKNOWN_NS 250000u    /* a kernel that was never measured is taken to run so long */
+#define SCHED_AHEAD_NS   2000000u   /* a session has so much in flight, and two launches at least */
+#define SCHED_BACK_NS    1000000u   /* the same of best effort */
+#define SCHED_WINDOW_NS  200000u    /* while several wait: all of them have so much in flight */
+#define SCHED_QUANTUM_NS 100000u    /* what one is given at a time then */
+#define SCHED_STARVED_NS 50000000u  /* who has waited so long goes first */
+#define SCHED_ADVANCE_NS 100000000u /* a deadline lets a session run so far ahead of its share */
+
+/* What may be given to the device now: launches, and how long they may be thought to take. At least
+ * one launch may go where launches is not 0, however long it is. */
+struct sched_room {
+    uint32_t launches;
+    uint64_t ns;
+};
+struct sched_room sched_room(const struct sched *sched, const struct sched_entity *entity);
+
+/* Do several wait? Then they are served one at a time, as sched_pick says. */
+static inline bool sched_contended(const struct sched *sched)
+{
+    return sched->waiting > 1 && !sched->weights_off;
+}
+
+/* It has work and was idle, or was refused room. Safe to call again. */
+void sched_wait(struct sched *sched, struct sched_entity *entity, uint64_t now);
+/* Nothing of its work is held back any more. */
+void sched_satisfied(struct sched *sched, struct sched_entity *entity);
+
+/* Does `a` go before `b`? Both wait. */
+bool sched_before(const struct sched *sched, const struct sched_entity *a,
+                  const struct sched_entity *b, uint64_t now);
+/* May the first of all that wait and have room be given something now? */
+bool sched_open(const struct sched *sched, const struct sched_entity *first, uint64_t now);
+/* Is it below what the operator lets it have in flight? */
+static inline bool sched_allowed(const struct sched_entity *entity)
+{
+    return !entity->inflight_max || entity->inflight < entity->inflight_max;
+}
+
+void sched_issued(struct sched *sched, struct sched_entity *entity, uint32_t launches, uint64_t ns,
+                  uint64_t device_ns, uint64_t now);
+/* Of what was issued, this has ended; took_ns: the device time that it really took. */
+void sched_done(struct sched *sched, struct sched_entity *entity, uint32_t launches, uint64_t ns,
+                uint64_t device_ns, uint64_t took_ns);
+/* It is going: all that it has in flight is forgotten. */
+void sched_leave(struct sched *sched, struct sched_entity *entity);
+
+#endif

@@ -1,0 +1,302 @@
+/*
+ * test_worker_schedule.c - the scheduler's arithmetic against a device and a clock that are
+ * numbers: shares by weight, caps, order of classes and deadlines, and that nobody starves.
+ *
+ * The device takes launches in the order in which they come and runs one at a time, each filling
+ * it; it is told to the scheduler as the dispatcher would tell it.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "common/util.h"
+#include "worker/schedule.h"
+
+#define TENANTS_MAX 16
+#define QUEUE       4096
+#define SECOND      UINT64_C(1000000000)
+
+struct tenant {
+    struct sched_entity entity;
+    uint64_t kernel_ns; /* each of its launches */
+    uint64_t ran_ns;
+    uint64_t longest_wait, ended_ns; /* between two ends */
+    bool wants;
+};
+
+static struct play {
+    struct sched sched;
+    struct tenant tenant[TENANTS_MAX];
+    unsigned count;
+    unsigned queue[QUEUE]; /* on the device, by tenant */
+    unsigned first, last;
+    uint64_t now, running_until;
+} play;
+
+static void play_reset(unsigned count)
+{
+    memset(&play, 0, sizeof(play));
+    play.count = count;
+    for (unsigned i = 0; i < count; i++)
+        play.tenant[i] = (struct tenant){.kernel_ns = 100000, .wants = true};
+    play.now = SECOND;
+}
+
+/* What the dispatcher does with a session that has endless work. */
+static bool tenant_serve(struct tenant *tenant)
+{
+    struct sched_room room = sched_room(&play.sched, &tenant->entity);
+    uint32_t launches = 0;
+
+    if (room.launches > SCHED_STREAM_MAX)
+        room.launches = SCHED_STREAM_MAX;
+    for (uint64_t ns = 0; launches < room.launches && ns < room.ns; ns += tenant->kernel_ns) {
+        play.queue[play.last++ % QUEUE] = (unsigned)(tenant - play.tenant);
+        assert_true(play.last - play.first <= QUEUE);
+        launches++;
+    }
+    if (launches)
+        sched_issued(&play.sched, &tenant->entity, launches, launches * tenant->kernel_ns,
+                     launches * tenant->kernel_ns, play.now);
+    sched_wait(&play.sched, &tenant->entity, play.now);
+    return launches > 0;
+}
+
+static struct tenant *waiting_first(void)
+{
+    struct tenant *first = NULL;
+
+    for (unsigned i = 0; i < play.count; i++) {
+        struct tenant *tenant = &play.tenant[i];
+        if (!tenant->wants || !tenant->entity.waiting ||
+            !sched_room(&play.sched, &tenant->entity).launches)
+            continue;
+        if (!first || sched_before(&play.sched, &tenant->entity, &first->entity, play.now))
+            first = tenant;
+    }
+    return first;
+}
+
+static void dispatch_turn(void)
+{
+    struct tenant *first;
+
+    for (unsigned i = 0; i < play.count; i++) {
+        if (!play.tenant[i].wants)
+            continue;
+        if (sched_contended(&play.sched))
+            sched_wait(&play.sched, &play.tenant[i].entity, play.now);
+        else
+            tenant_serve(&play.tenant[i]);
+    }
+    while (sched_contended(&play.sched) && (first = waiting_first()) &&
+           sched_open(&play.sched, &first->entity, play.now)) {
+        if (!tenant_serve(first))
+            break;
+    }
+}
+
+/* The launch at the head of the device's queue ends. */
+static struct tenant *device_step(void)
+{
+    assert_true(play.first != play.last);
+    struct tenant *tenant = &play.tenant[play.queue[play.first++ % QUEUE]];
+
+    play.now += tenant->kernel_ns;
+    tenant->ran_ns += tenant->kernel_ns;
+    if (tenant->ended_ns && play.now - tenant->ended_ns > tenant->longest_wait)
+        tenant->longest_wait = play.now - tenant->ended_ns;
+    tenant->ended_ns = play.now;
+    sched_done(&play.sched, &tenant->entity, 1, tenant->kernel_ns, tenant->kernel_ns,
+               tenant->kernel_ns);
+    return tenant;
+}
+
+static void play_for(uint64_t ns)
+{
+    for (uint64_t end = play.now + ns; play.now < end;) {
+        dispatch_turn();
+        device_step();
+    }
+}
+
+/* ---- Tests ----------------------------------------------------------------------------------- */
+
+/* Each tenant's time is its weight's part of all, to 5% and one of its own kernels. */
+static void shares_check(uint64_t seconds)
+{
+    uint64_t weights = 0, all = 0;
+
+    for (unsigned i = 0; i < play.count; i++)
+        weights += play.tenant[i].entity.weight;
+    play_for(seconds * SECOND / 10); /* the first quarrel is over */
+    for (unsigned i = 0; i < play.count; i++)
+        play.tenant[i].ran_ns = 0;
+    play_for(seconds * SECOND);
+    for (unsigned i = 0; i < play.count; i++)
+        all += play.tenant[i].ran_ns;
+    for (unsigned i = 0; i < play.count; i++) {
+        const struct tenant *tenant = &play.tenant[i];
+        double wanted = (double)all * tenant->entity.weight / (double)weights;
+        double off = (double)tenant->ran_ns - wanted;
+        if (off < 0)
+            off = -off;
+        if (off > 0.05 * wanted + (double)tenant->kernel_ns)
+            fail_msg("tenant %u of %u, kernels of %llu us, weight %u: %.1f ms, not %.1f", i,
+                     play.count, (unsigned long long)tenant->kernel_ns / 1000,
+                     tenant->entity.weight, (double)tenant->ran_ns / 1e6, wanted / 1e6);
+    }
+}
+
+static const uint64_t sizes[] = {20000, 20000000, 200000, 2000000, 50000, 7000000};
+
+static void shares_follow_the_weights_whatever_the_kernels(void **state)
+{
+    (void)state;
+    for (unsigned count = 2; count <= TENANTS_MAX; count++) {
+        for (unsigned mix = 0; mix < 4; mix++) {
+            play_reset(count);
+            for (unsigned i = 0; i < count; i++) {
+                play.tenant[i].kernel_ns = sizes[(i * (mix + 1) + mix) % ARRAY_SIZE(sizes)];
+                play.tenant[i].entity.weight = mix == 0 ? 1 : 1 + (i * mix) % 5;
+            }
+            shares_check(2);
+        }
+    }
+}
+
+static void a_lone_session_keeps_the_device_busy(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ARRAY_SIZE(sizes); i++) {
+        play_reset(1);
+        play.tenant[0].kernel_ns = sizes[i];
+        for (int n = 0; n < 1000; n++) {
+            dispatch_turn();
+            dispatch_turn();
+            assert_true(play.last - play.first >= 2); /* one runs, and the next is there */
+            device_step();
+        }
+        assert_false(sched_contended(&play.sched));
+    }
+}
+
+static void who_was_idle_is_owed_nothing(void **state)
+{
+    (void)state;
+    play_reset(2);
+    play.tenant[0].entity.weight = play.tenant[1].entity.weight = 1;
+    play.tenant[1].wants = false;
+    play_for(5 * SECOND);
+    play.tenant[1].wants = true;
+    play.tenant[0].ran_ns = 0;
+    play_for(SECOND);
+    assert_in_range(play.tenant[0].ran_ns, 45 * SECOND / 100, 55 * SECOND / 100);
+}
+
+static void best_effort_starves_beside_nobody(void **state)
+{
+    (void)state;
+    play_reset(4);
+    for (unsigned i = 0; i < 3; i++)
+        play.tenant[i].entity.weight = 1000;
+    play.tenant[3].entity.weight = 1;
+    play.tenant[3].entity.cls = GS_CLASS_BEST_EFFORT;
+    play_for(10 * SECOND);
+    assert_true(play.tenant[3].ran_ns > 0);
+    assert_true(play.tenant[3].longest_wait < 200000000u);
+}
+
+static void a_light_weight_is_served_too(void **state)
+{
+    (void)state;
+    play_reset(2);
+    play.tenant[0].entity.weight = 1000;
+    play.tenant[1].entity.weight = 1;
+    play_for(10 * SECOND);
+    assert_in_range(play.tenant[1].ran_ns, 5000000u, 20000000u);
+}
+
+static void classes_go_before_deadlines_and_these_before_shares(void **state)
+{
+    struct sched sched = {0};
+    struct sched_entity latency = {.cls = GS_CLASS_LATENCY, .vtime = 1000},
+                        late = {.deadline_ns = 9000, .vtime = 500},
+                        early = {.deadline_ns = 8000, .vtime = 900}, none = {.vtime = 1},
+                        back = {.cls = GS_CLASS_BEST_EFFORT, .deadline_ns = 1};
+    const struct sched_entity *order[] = {&latency, &early, &late, &none, &back};
+
+    (void)state;
+    for (size_t a = 0; a < ARRAY_SIZE(order); a++) {
+        for (size_t b = 0; b < ARRAY_SIZE(order); b++)
+            assert_int_equal(sched_before(&sched, order[a], order[b], 0), a < b);
+    }
+}
+
+static void deadlines_do_not_buy_more_than_an_advance(void **state)
+{
+    (void)state;
+    play_reset(2);
+    play.tenant[0].entity.weight = play.tenant[1].entity.weight = 1;
+    play.tenant[0].entity.deadline_ns = 1; /* all its launches are late already */
+    play_for(4 * SECOND);
+    assert_in_range(play.tenant[1].ran_ns, 18 * SECOND / 10, 22 * SECOND / 10);
+}
+
+static void in_flight_stays_within_the_caps(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ARRAY_SIZE(sizes); i++) {
+        play_reset(1);
+        play.tenant[0].kernel_ns = sizes[i];
+        play.tenant[0].entity.cls = GS_CLASS_BEST_EFFORT;
+        for (int n = 0; n < 100; n++) {
+            const struct sched_entity *entity = &play.tenant[0].entity;
+            dispatch_turn();
+            assert_true(entity->inflight <= 2 || entity->inflight_ns <= SCHED_BACK_NS + sizes[i]);
+            device_step();
+        }
+        play_reset(1);
+        play.tenant[0].entity.inflight_max = 3;
+        for (int n = 0; n < 100; n++) {
+            dispatch_turn();
+            assert_in_range(play.tenant[0].entity.inflight, 1, 3);
+            device_step();
+        }
+    }
+}
+
+static void what_leaves_takes_all_that_it_had(void **state)
+{
+    (void)state;
+    play_reset(2);
+    dispatch_turn();
+    dispatch_turn();
+    assert_int_equal(play.sched.waiting, 2);
+    assert_true(play.sched.device_ns > 0);
+    sched_leave(&play.sched, &play.tenant[0].entity);
+    sched_leave(&play.sched, &play.tenant[1].entity);
+    sched_leave(&play.sched, &play.tenant[1].entity);
+    assert_int_equal(play.sched.waiting, 0);
+    assert_int_equal(play.sched.device_ns, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(shares_follow_the_weights_whatever_the_kernels),
+        cmocka_unit_test(a_lone_session_keeps_the_device_busy),
+        cmocka_unit_test(who_was_idle_is_owed_nothing),
+        cmocka_unit_test(best_effort_starves_beside_nobody),
+        cmocka_unit_test(a_light_weight_is_served_too),
+        cmocka_unit_test(classes_go_before_deadlines_and_these_before_shares),
+        cmocka_unit_test(deadlines_do_not_buy_more_than_an_advance),
+        cmocka_unit_test(in_flight_stays_within_the_caps),
+        cmocka_unit_test(what_leaves_takes_all_that_it_had),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
