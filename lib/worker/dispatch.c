@@ -21,6 +21,7 @@
 #include "common/log.h"
 #include "common/ring.h"
 #include "common/util.h"
+#include "worker/flight.h"
 #include "worker/grant.h"
 #include "worker/graph.h"
 #include "worker/graveyard.h"
@@ -33,13 +34,15 @@
 
 #define REQUEST_BIT (UINT64_C(1) << SEG_REQUEST_BIT)
 
-#define DRAIN_BUDGET   64u        /* records of a stream a turn */
-#define CROWD_NS       30000u     /* what "shortly before" means for a crowd: a few round trips */
-#define HOT_NS         200000u    /* a session stays polled so long after its last activity */
-#define BELL_NS        100000000u /* how often the doorbell is emptied while awake */
-#define COLD_A_TURN    4u         /* cold sessions looked at in each turn while awake */
-#define WATCH_NS       5000000u   /* how often a busy device is asked whether it still lives */
-#define WATCH_SESSIONS 16u        /* sessions asked each time */
+#define DRAIN_BUDGET    64u        /* records of a stream a turn */
+#define CROWD_NS        30000u     /* what "shortly before" means for a crowd: a few round trips */
+#define HOT_NS          200000u    /* a session stays polled so long after its last activity */
+#define BELL_NS         100000000u /* how often the doorbell is emptied while awake */
+#define COLD_A_TURN     4u         /* cold sessions looked at in each turn while awake */
+#define WATCH_NS        5000000u   /* how often a busy device is asked whether it still lives */
+#define NAP_SHORTEST_NS 50000u
+#define NAP_LONGEST_NS  1000000u
+#define WATCH_SESSIONS  16u /* sessions asked each time */
 
 static struct {
     mqd_t bell;
@@ -54,7 +57,14 @@ static struct {
     uint32_t crowd; /* sessions that had something new in this turn or shortly before */
     uint64_t now, next_bell, next_watch;
     uint32_t watch_cursor, cold_cursor;
-    bool busy; /* some stream may have unfinished work */
+    bool busy;                      /* some stream may have unfinished work */
+    const struct session *draining; /* whose records are being issued */
+    uint64_t turn;
+    uint64_t latency_ns; /* when a session of the latency class last had work */
+    uint32_t hot_of[3];  /* in this turn, by rank of their class */
+    bool live;           /* some hot session is not just waiting for the device */
+
+    _Atomic(struct link_policy *) policy; /* a new one */
 
     _Atomic CUresult lost; /* a service thread met a lost context */
 } d;
@@ -70,15 +80,22 @@ static void wake_up(void)
 
 /* ---- A lost context -------------------------------------------------------------------------- */
 
-/* The only session with unfinished work is the one to blame for a lost context. By its completion
- * words: the device writes none after a fault, and what had ended before is not suspect.
- * One that is being closed is in no slot any more, but waits among the parked. */
-static struct session *only_busy(void)
+/* By the marks, which only the device writes, or by its completion words, for what has no mark. */
+static bool suspect(struct session *session)
 {
-    struct session *found = NULL;
+    flights_poll(session, clock_ns());
+    return session->flying || !session_seems_idle(session);
+}
+
+/* The only session with unfinished work is the one to blame for a lost context: the device writes
+ * no completion after a fault, and what had ended before is not suspect.
+ * One that is being closed is in no slot any more, but waits among the parked. */
+static const struct session *only_busy(void)
+{
+    const struct session *found = NULL;
 
     for (uint32_t i = 0; i < d.slots_used; i++) {
-        if (!d.slots[i] || session_seems_idle(d.slots[i]))
+        if (!d.slots[i] || !suspect(d.slots[i]))
             continue;
         if (found)
             return NULL;
@@ -86,13 +103,14 @@ static struct session *only_busy(void)
     }
     for (const struct job *job = parked_first(); job; job = job->next) {
         struct session *session = job->session;
-        if (!session || session == found || session_seems_idle(session))
+        if (!session || session == found || !suspect(session))
             continue;
         if (found)
             return NULL;
         found = session;
     }
-    return found;
+    /* Nobody else is suspect: it was the call that was being made. */
+    return found ? found : d.draining;
 }
 
 void dispatch_lost(CUresult result)
@@ -268,6 +286,7 @@ static void close_request(struct job *job)
     d.slots[session->slot] = NULL;
     session_unlist(session);
     grant_cancel(session);
+    sched_satisfied(&sched, &session->sched);
     session->phase = SESSION_CLOSING;
     session->pending = 0;
     if (session->job)
@@ -306,6 +325,7 @@ static void job_returned(struct job *job)
         chore_take(job);
     } else if (job->kind == &job_unload_all) {
         grant_drop(session);
+        flights_leave(session);
         free(session);
         job_free(job);
     } else {
@@ -343,28 +363,118 @@ static void inbox_take(void)
 
 /* ---- Sessions -------------------------------------------------------------------------------- */
 
+/* What may go to the device of one of the session's streams now. */
+static struct sched_room stream_room(const struct session *session, uint32_t index)
+{
+    struct sched_room room = sched_room(&sched, &session->sched);
+    uint32_t count = flight_count(&session->streams[index]);
+    uint32_t most = parked_pressing() ? 2 : SCHED_STREAM_MAX;
+
+    /* A stream with nothing on the device can have one launch there: what another stream of the
+     * session has there may wait for it. */
+    if (count == 0 && room.launches == 0 && sched_allowed(&session->sched))
+        room = (struct sched_room){1, 1};
+    /* Refilled at half, so that what goes out goes in chains. */
+    if (count > most / 2)
+        room.launches = 0;
+    else if (room.launches > most - count)
+        room.launches = most - count;
+    if (room.launches > DRAIN_BUDGET)
+        room.launches = DRAIN_BUDGET;
+    return room;
+}
+
 static bool session_drain(struct session *session)
 {
     uint64_t streams = session->pending & ~REQUEST_BIT;
-    bool progress = false;
+    bool progress = false, held = false;
 
+    d.draining = session;
     while (streams) {
         uint32_t index = (uint32_t)__builtin_ctzll(streams);
-        bool stalled;
-        uint32_t taken = stream_drain(session, index, DRAIN_BUDGET, &stalled);
+        struct sched_room room = stream_room(session, index);
+        enum drained drained = DRAINED_SOME;
+        uint32_t taken = room.launches ? stream_drain(session, index, room, &drained) : 0;
 
         streams &= streams - 1;
         progress = progress || taken > 0;
-        if (taken < DRAIN_BUDGET && !stalled)
+        held = held || drained == DRAINED_SOME;
+        if (drained == DRAINED_ALL)
             session->pending &= ~(UINT64_C(1) << index);
     }
+    d.draining = NULL;
+    if (held)
+        sched_wait(&sched, &session->sched, d.now);
+    else
+        sched_satisfied(&sched, &session->sched);
     return progress;
+}
+
+static uint32_t class_rank(const struct session *session)
+{
+    uint32_t cls = session->sched.cls;
+
+    return cls == GS_CLASS_LATENCY ? 0 : cls == GS_CLASS_NORMAL ? 1 : 2;
+}
+
+/* The session drains, and notes that it did. */
+static bool session_serve(struct session *session)
+{
+    session->tried = d.turn;
+    if (!session_drain(session))
+        return false;
+    session->active_ns = d.now;
+    d.busy = true;
+    return true;
+}
+
+/* May any of its streams have something? */
+static bool session_has_room(const struct session *session)
+{
+    for (uint64_t left = session->pending & ~REQUEST_BIT; left; left &= left - 1) {
+        if (stream_room(session, (uint32_t)__builtin_ctzll(left)).launches)
+            return true;
+    }
+    return false;
+}
+
+/* The session that goes first of those that wait and have room. */
+static struct session *waiting_first(void)
+{
+    struct session *first = NULL;
+
+    for (uint32_t i = 0; i < d.hot_count; i++) {
+        struct session *session = d.hot[i];
+        uint64_t streams = session->pending & ~REQUEST_BIT;
+        if (!session->sched.waiting || session->tried == d.turn || session->paused || !streams ||
+            !session_has_room(session))
+            continue;
+        session->sched.deadline_ns = stream_deadline(session, (uint32_t)__builtin_ctzll(streams));
+        if (!first || sched_before(&sched, &session->sched, &first->sched, d.now))
+            first = session;
+    }
+    return first;
+}
+
+/* Several sessions wait: one after the other, as long as the device is not full. */
+static void waiting_serve(void)
+{
+    struct session *first;
+
+    while (sched_contended(&sched) && (first = waiting_first()) &&
+           sched_open(&sched, &first->sched, d.now))
+        session_serve(first);
 }
 
 /* First pass of a turn: takes the activity word and fetches ahead what the second pass reads, so
  * that the other processor's cache lines of many sessions come at the same time. */
 static void session_look(struct session *session)
 {
+    if (session->flying)
+        flights_poll(session, d.now);
+    d.hot_of[class_rank(session)]++;
+    if (session->sched.cls == GS_CLASS_LATENCY && (session->flying || session->pending))
+        d.latency_ns = d.now;
     /* In step, tenants come one a turn: what counts is who came lately. */
     if (d.now - session->active_ns < CROWD_NS)
         d.crowd++;
@@ -395,17 +505,46 @@ static void session_turn(struct session *session)
             session->job = request_take(session);
             if (session->job)
                 job_begin(session->job);
+            active = true;
         }
-        if (!session->paused && !parked_hold(d.now) && session_drain(session))
-            d.busy = true;
-        active = true;
+        if (session->paused || parked_hold(d.now))
+            active = true;
+        else if (sched_contended(&sched) && session->sched.cls != GS_CLASS_LATENCY &&
+                 session->pending & ~REQUEST_BIT)
+            sched_wait(&sched, &session->sched, d.now); /* it has its turn with those that wait */
+        else
+            active = session_serve(session) || active || !session->sched.waiting;
     }
     if (session->reports_open)
         reports_poll(session);
     if (active)
         session->active_ns = d.now;
-    else if (d.now - session->active_ns > HOT_NS)
+    else if (d.now - session->active_ns > HOT_NS) {
+        if (session->pending & ~REQUEST_BIT)
+            return; /* it waits for the device, which is looked at */
         session_cool(session);
+        return;
+    }
+    d.live = true;
+}
+
+/* One turn of all that are polled, those of a higher class first. */
+static void sessions_turn(void)
+{
+    d.turn++;
+    d.crowd = 0;
+    d.live = false;
+    memset(d.hot_of, 0, sizeof(d.hot_of));
+    for (uint32_t i = 0; i < d.hot_count; i++)
+        session_look(d.hot[i]);
+    for (uint32_t rank = 0; rank < ARRAY_SIZE(d.hot_of); rank++) {
+        for (uint32_t i = d.hot_of[rank] ? d.hot_count : 0; i > 0; i--) {
+            if (class_rank(d.hot[i - 1]) == rank)
+                session_turn(d.hot[i - 1]);
+        }
+    }
+    if (sched_contended(&sched) && !parked_hold(d.now))
+        waiting_serve();
 }
 
 /* ---- Doorbell and device --------------------------------------------------------------------- */
@@ -484,6 +623,7 @@ static void device_watch(void)
         if (!d.slots[i] || !d.slots[i]->busy)
             continue;
         asked++;
+        flights_poll(d.slots[i], d.now);
         if (!streams_idle(d.slots[i]))
             d.busy = true;
         if (asked == WATCH_SESSIONS) {
@@ -495,28 +635,70 @@ static void device_watch(void)
 
 /* ---- The loop -------------------------------------------------------------------------------- */
 
-/* How long the thread may sleep when no session is hot; -1: until woken. */
-static int sleep_ms(void)
+/* How long the thread may sleep when no session is hot; 0: until woken. */
+static uint64_t sleep_time(void)
 {
     if (parked_first())
-        return 1;
-    return d.busy || graves_any() ? (int)(WATCH_NS / 1000000u) : -1;
+        return 1000000u;
+    return d.busy || graves_any() ? WATCH_NS : 0;
 }
 
-static void sleep_until_woken(void)
+/* How long it may sleep when all that are hot wait for the device: a quarter of what the one that
+ * needs it first still has there. */
+static uint64_t nap_time(void)
 {
+    uint64_t least = 4 * NAP_LONGEST_NS;
+
+    for (uint32_t i = 0; i < d.hot_count; i++) {
+        if (d.hot[i]->sched.inflight_ns < least)
+            least = d.hot[i]->sched.inflight_ns;
+    }
+    return least / 4 < NAP_SHORTEST_NS ? NAP_SHORTEST_NS : least / 4;
+}
+
+static void sleep_until_woken(uint64_t most)
+{
+    const struct timespec time = {.tv_sec = 0, .tv_nsec = (long)most};
     struct pollfd events[] = {{(int)d.bell, POLLIN, 0}, {d.wake, POLLIN, 0}};
     uint64_t count;
 
     /* seq_cst: asleep before the look at the inbox; pairs with dispatch_push */
     atomic_store(&d.asleep, true);
     if (!atomic_load(&d.inbox) && !atomic_load(&d.lost))
-        poll(events, 2, sleep_ms());
+        ppoll(events, 2, most ? &time : NULL, NULL);
     atomic_store_explicit(&d.asleep, false, memory_order_relaxed);
     if (read(d.wake, &count, sizeof(count)) < 0 && errno != EAGAIN)
         log_error("eventfd: %s", strerror(errno));
     d.now = clock_ns();
     d.next_bell = 0;
+}
+
+void dispatch_policy(const struct link_policy *policy)
+{
+    struct link_policy *copy = malloc(sizeof(*copy));
+
+    if (!copy) {
+        log_error("no memory for a policy");
+        return;
+    }
+    *copy = *policy;
+    /* acq_rel: its contents, for policy_take; and one that was never taken is freed here */
+    free(atomic_exchange_explicit(&d.policy, copy, memory_order_acq_rel));
+}
+
+static void policy_take(void)
+{
+    if (!atomic_load_explicit(&d.policy, memory_order_relaxed))
+        return;
+    struct link_policy *policy = atomic_exchange_explicit(&d.policy, NULL, memory_order_acquire);
+    worker.policy = *policy;
+    sched.weights_off = !policy->weights;
+    free(policy);
+}
+
+bool dispatch_latency_active(void)
+{
+    return d.latency_ns && d.now - d.latency_ns < worker.policy.reserve_ns;
 }
 
 bool dispatch_crowded(void)
@@ -545,11 +727,8 @@ static void *dispatch_main(void *unused)
             dispatch_lost(lost);
         }
         inbox_take();
-        d.crowd = 0;
-        for (uint32_t i = 0; i < d.hot_count; i++)
-            session_look(d.hot[i]);
-        for (uint32_t i = d.hot_count; i > 0; i--)
-            session_turn(d.hot[i - 1]);
+        policy_take();
+        sessions_turn();
         cold_turn();
         if (d.now >= d.next_bell) {
             bell_take();
@@ -562,7 +741,9 @@ static void *dispatch_main(void *unused)
             d.next_watch = d.now + WATCH_NS;
         }
         if (d.hot_count == 0)
-            sleep_until_woken();
+            sleep_until_woken(sleep_time());
+        else if (!d.live)
+            sleep_until_woken(nap_time());
         else
             cpu_relax();
     }

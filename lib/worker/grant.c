@@ -59,6 +59,9 @@ void grant_apply(struct session *session, const struct link_grant *link,
            sizeof(session->placed)); /* overrides were made to fit the old one */
     for (uint32_t i = 0; i < SEG_STREAMS; i++)
         stream_grant(session, &session->streams[i]);
+    session->sched.cls = link->cls;
+    session->sched.weight = link->weight;
+    session->sched.inflight_max = link->inflight_max;
     grant_publish(session, memory_limit_set(session, link->mem_limit, link->user_mem_limit));
 }
 

@@ -108,8 +108,12 @@ CUstream service_stream(void);
  * lock-free. */
 void dispatch_push(struct job *job);
 bool dispatch_start(void);
+/* How the device is scheduled from the dispatcher's next turn on. Control thread. */
+void dispatch_policy(const struct link_policy *policy);
 /* Sends a job to the service threads, or lets it wait for the device first. Dispatcher. */
 void dispatch_route(struct job *job);
+/* Has a session of the latency class had work within the policy's time? Dispatcher. */
+bool dispatch_latency_active(void);
 /* Do several tenants wait for the dispatcher at this moment? Dispatcher. */
 bool dispatch_crowded(void);
 /* Has the device finished all that the open sessions have issued? The words are asked first, which

@@ -23,7 +23,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "worker/flight.h"
 #include "worker/partition.h"
+#include "worker/stream.h"
 
 #define CHAIN_LONGEST 8u
 #define SHAPES        64u /* kernel shapes that a stream remembers */
@@ -33,14 +35,14 @@
 enum ending { ENDS_SILENT, ENDS_BY_WRITE, ENDS_BY_KERNEL };
 
 /* The kinds of graph of one shape. */
-enum { KIND_PLAIN, KIND_ONE, KIND_ONE_CROWDED, KIND_EIGHT, KINDS };
+enum { KIND_PLAIN, KIND_ONE, KIND_ONE_MARKED, KIND_EIGHT, KINDS };
 static const struct {
     uint32_t length;
     enum ending ending;
 } kinds[KINDS] = {
     [KIND_PLAIN] = {1, ENDS_SILENT},
     [KIND_ONE] = {1, ENDS_BY_WRITE},
-    [KIND_ONE_CROWDED] = {1, ENDS_BY_KERNEL},
+    [KIND_ONE_MARKED] = {1, ENDS_BY_KERNEL},
     [KIND_EIGHT] = {CHAIN_LONGEST, ENDS_BY_KERNEL},
 };
 
@@ -115,15 +117,23 @@ CUDA_BATCH_MEM_OP_NODE_PARAMS completion_node(CUdeviceptr address, uint64_t posi
         .ctx = worker.context, .count = 1, .paramArray = operation};
 }
 
-/* A kernel that stores its second argument at its first. release.sys: after all that earlier
- * kernels of the stream wrote, as the host sees it. */
+/* A kernel that stores its second argument at its first, and a mark at its third: the low 24 bits
+ * are its fourth, above them the device's clock. release.sys: after all that earlier kernels of the
+ * stream wrote, as the host sees it. */
 static const char done_ptx[] = ".version 6.4\n.target sm_70\n.address_size 64\n"
-                               ".visible .entry done(.param .u64 word, .param .u64 position)\n"
+                               ".visible .entry done(.param .u64 word, .param .u64 position,\n"
+                               "                     .param .u64 mark, .param .u64 sequence)\n"
                                "{\n"
-                               "    .reg .b64 %rd<3>;\n"
+                               "    .reg .b64 %rd<7>;\n"
                                "    ld.param.u64 %rd1, [word];\n"
                                "    ld.param.u64 %rd2, [position];\n"
+                               "    ld.param.u64 %rd3, [mark];\n"
+                               "    ld.param.u64 %rd4, [sequence];\n"
+                               "    mov.u64 %rd5, %globaltimer;\n"
                                "    st.release.sys.u64 [%rd1], %rd2;\n"
+                               "    shl.b64 %rd5, %rd5, 24;\n"
+                               "    or.b64 %rd6, %rd5, %rd4;\n"
+                               "    st.relaxed.sys.u64 [%rd3], %rd6;\n"
                                "    ret;\n"
                                "}\n";
 static CUfunction done_function;
@@ -136,8 +146,28 @@ CUresult launch_init(void)
     return result ? result : DRV(cuModuleGetFunction, &done_function, module, "done");
 }
 
-static CUDA_KERNEL_NODE_PARAMS done_params(void **pointers)
+/* The completing kernel's parameters. */
+struct done {
+    CUdeviceptr word;
+    uint64_t position;
+    CUdeviceptr mark;
+    uint64_t sequence;
+};
+#define DONE_PARAMS 4
+
+static struct done done_at(const struct session *session, const struct stream *stream,
+                           uint64_t position)
 {
+    return (struct done){completion_address(session, stream), position,
+                         flight_address(session, stream), flight_next(stream)};
+}
+
+static CUDA_KERNEL_NODE_PARAMS done_params(struct done *done, void *pointers[DONE_PARAMS])
+{
+    pointers[0] = &done->word;
+    pointers[1] = &done->position;
+    pointers[2] = &done->mark;
+    pointers[3] = &done->sequence;
     return (CUDA_KERNEL_NODE_PARAMS){.func = done_function,
                                      .gridDimX = 1,
                                      .gridDimY = 1,
@@ -146,6 +176,19 @@ static CUDA_KERNEL_NODE_PARAMS done_params(void **pointers)
                                      .blockDimY = 1,
                                      .blockDimZ = 1,
                                      .kernelParams = pointers};
+}
+
+CUresult completion_mark(struct session *session, struct stream *stream, uint64_t position)
+{
+    struct done done = done_at(session, stream, position);
+    void *pointers[DONE_PARAMS];
+
+    done_params(&done, pointers);
+    CUresult result =
+        DRV(cuLaunchKernel, done_function, 1, 1, 1, 1, 1, 1, 0, stream->cu, pointers, NULL);
+    if (!result)
+        flight_close(session, stream);
+    return result;
 }
 
 /* ---- Making graphs --------------------------------------------------------------------------- */
@@ -172,7 +215,7 @@ CUresult node_prioritize(CUgraphNode node, int priority)
 
 /* stream_priority: of the CUDA stream; nodes have it unless they are given another. */
 static CUresult chain_make(struct chain *chain, int kind, const struct launch *launch,
-                           CUdeviceptr completion, int stream_priority)
+                           struct done *done, int stream_priority)
 {
     bool own_priority = launch->priority != stream_priority;
     void *pointers[REQ_PARAMS_MAX];
@@ -201,13 +244,15 @@ static CUresult chain_make(struct chain *chain, int kind, const struct launch *l
     }
     if (!result && kinds[kind].ending == ENDS_BY_WRITE) {
         partition_enter(NULL);
-        CUDA_BATCH_MEM_OP_NODE_PARAMS write = completion_node(completion, 0, &operation);
+        CUDA_BATCH_MEM_OP_NODE_PARAMS write =
+            completion_node(done->word, done->position, &operation);
         result = DRV(cuGraphAddBatchMemOpNode, &chain->end, chain->graph, last, 1, &write);
     } else if (!result && kinds[kind].ending == ENDS_BY_KERNEL) {
-        uint64_t position = 0;
-        void *end_pointers[] = {&completion, &position};
-        const CUDA_KERNEL_NODE_PARAMS end = done_params(end_pointers);
+        void *end_pointers[DONE_PARAMS];
+        const CUDA_KERNEL_NODE_PARAMS end = done_params(done, end_pointers);
         result = DRV(cuGraphAddKernelNode_v2, &chain->end, chain->graph, last, 1, &end);
+        if (!result && own_priority) /* else it would have the lowest */
+            result = node_prioritize(chain->end, launch->priority);
     }
     partition_enter(NULL);
     if (!result)
@@ -244,19 +289,19 @@ static CUresult chain_set(struct chain *chain, uint32_t length, const struct lau
 }
 
 static CUresult chain_launch(struct chain *chain, int kind, const struct launch *launches,
-                             CUdeviceptr completion, CUstream stream)
+                             struct done *done, CUstream stream)
 {
-    uint64_t position = launches[kinds[kind].length - 1].end;
     CUresult result = chain_set(chain, kinds[kind].length, launches);
 
     if (!result && kinds[kind].ending == ENDS_BY_WRITE) {
         CUstreamBatchMemOpParams operation;
         partition_enter(NULL);
-        CUDA_BATCH_MEM_OP_NODE_PARAMS write = completion_node(completion, position, &operation);
+        CUDA_BATCH_MEM_OP_NODE_PARAMS write =
+            completion_node(done->word, done->position, &operation);
         result = DRV(cuGraphExecBatchMemOpNodeSetParams, chain->exec, chain->end, &write);
     } else if (!result && kinds[kind].ending == ENDS_BY_KERNEL) {
-        void *end_pointers[] = {&completion, &position};
-        const CUDA_KERNEL_NODE_PARAMS end = done_params(end_pointers);
+        void *end_pointers[DONE_PARAMS];
+        const CUDA_KERNEL_NODE_PARAMS end = done_params(done, end_pointers);
         partition_enter(launches->partition);
         result = DRV(cuGraphExecKernelNodeSetParams_v2, chain->exec, chain->end, &end);
     }
@@ -395,62 +440,86 @@ static CUresult launch_alone(const struct launch *launch, const struct stream *s
 }
 
 /* The first of `run` launches of one shape go as one graph of this kind. A single one tells its
- * completion only if it is the last of all. */
+ * completion only where that is wanted. */
 static int kind_for(uint32_t run, enum completion completion)
 {
     if (run >= CHAIN_LONGEST)
         return KIND_EIGHT;
     if (run > 1 || completion == COMPLETION_NONE)
         return KIND_PLAIN;
-    return completion == COMPLETION_CROWDED ? KIND_ONE_CROWDED : KIND_ONE;
+    return completion == COMPLETION_MARKED ? KIND_ONE_MARKED : KIND_ONE;
 }
 
-/* Issues some of `run` launches of one shape. Tells how many, and whether their completion is
- * written. */
+/* Issues some of `run` launches of one shape. Tells how many, and how their completion is written.
+ */
 static CUresult issue_some(struct session *session, struct stream *stream,
                            const struct launch *launches, uint32_t run, enum completion wanted,
-                           uint32_t *issued, bool *written)
+                           uint32_t *issued, enum completion *written)
 {
     struct chain *chains = chains_of(stream, launches);
-    CUdeviceptr completion = completion_address(session, stream);
 
     *issued = 1;
-    *written = false;
+    *written = COMPLETION_NONE;
     if (!chains)
         return launch_alone(launches, stream);
     int kind = kind_for(run, wanted);
+    struct done done = done_at(session, stream, launches[kinds[kind].length - 1].end);
     if (!chains[kind].exec) {
-        CUresult result =
-            chain_make(&chains[kind], kind, launches, completion, stream->cu_priority);
+        CUresult result = chain_make(&chains[kind], kind, launches, &done, stream->cu_priority);
         if (driver_fatal(result))
             return result;
         if (result) /* tenants have filled the device's memory: a graph is only a faster way */
             return launch_alone(launches, stream);
     }
     *issued = kinds[kind].length;
-    *written = kinds[kind].ending != ENDS_SILENT;
-    return chain_launch(&chains[kind], kind, launches, completion, stream->cu);
+    *written = kinds[kind].ending == ENDS_BY_KERNEL  ? COMPLETION_MARKED
+               : kinds[kind].ending == ENDS_BY_WRITE ? COMPLETION_WRITTEN
+                                                     : COMPLETION_NONE;
+    return chain_launch(&chains[kind], kind, launches, &done, stream->cu);
+}
+
+/* Is this launch's own end wanted: to learn how long its kernel runs, or for its deadline? */
+static bool marked_alone(const struct launch *launch)
+{
+    return !launch->kernel->mean_ns || launch->deadline_ns;
 }
 
 CUresult launch_issue(struct session *session, struct stream *stream, const struct launch *launches,
                       uint32_t count, enum completion completion)
 {
-    uint64_t end = launches[count - 1].end;
-    bool written = false;
+    enum completion written = COMPLETION_NONE;
 
     while (count > 0) {
+        bool alone = marked_alone(launches);
         uint32_t run = 1, issued = 0;
-        while (run < count && run < CHAIN_LONGEST && same_shape(&launches[run], launches))
+        while (!alone && run < count && run < CHAIN_LONGEST &&
+               same_shape(&launches[run], launches) && !launches[run].deadline_ns)
             run++;
-        CUresult result =
-            issue_some(session, stream, launches, run, run == count ? completion : COMPLETION_NONE,
-                       &issued, &written);
+        enum completion wanted = alone          ? COMPLETION_MARKED
+                                 : run == count ? completion
+                                                : COMPLETION_NONE;
+        CUresult result = issue_some(session, stream, launches, run, wanted, &issued, &written);
         if (result)
             return result;
+        stream_issued(session, stream, launches[issued - 1].end);
+        flight_add(stream, launches, issued);
+        if (written == COMPLETION_MARKED)
+            flight_close(session, stream);
+        else if (alone || (completion == COMPLETION_MARKED && issued == count)) {
+            if ((result = completion_mark(session, stream, launches[issued - 1].end)))
+                return result;
+            written = COMPLETION_MARKED;
+        } else if (written == COMPLETION_WRITTEN) {
+            flight_unmarked(session, stream);
+        } else if (completion == COMPLETION_WRITTEN && issued == count) {
+            if ((result = completion_write(session, stream, launches[issued - 1].end)))
+                return result;
+            flight_unmarked(session, stream);
+        }
         launches += issued;
         count -= issued;
     }
-    return completion && !written ? completion_write(session, stream, end) : CUDA_SUCCESS;
+    return CUDA_SUCCESS;
 }
 
 /* ---- The end --------------------------------------------------------------------------------- */

@@ -22,8 +22,9 @@ struct launch {
 
 enum completion {
     COMPLETION_NONE = 0,
-    COMPLETION_WRITTEN, /* the shortest round trip */
-    COMPLETION_CROWDED  /* the least of the dispatcher's time */
+    COMPLETION_WRITTEN, /* by the device's front end: the shortest round trip */
+    COMPLETION_MARKED /* by a kernel, which also writes the stream's mark (flight.c), and takes the
+                         least of the dispatcher's time */
 };
 
 /* Issues `count` (at least 1) kernels in order. With a completion, the device then writes the last
@@ -45,6 +46,8 @@ CUresult node_prioritize(CUgraphNode node, int priority);
 CUdeviceptr completion_address(const struct session *session, const struct stream *stream);
 /* Has the device write the stream's completion word after all that it was given. */
 CUresult completion_write(struct session *session, struct stream *stream, uint64_t position);
+/* The same by a kernel, which also writes the stream's mark. */
+CUresult completion_mark(struct session *session, struct stream *stream, uint64_t position);
 /* Parameters of a graph node that does the same; `operation` must outlive the call that takes them.
  */
 CUDA_BATCH_MEM_OP_NODE_PARAMS completion_node(CUdeviceptr address, uint64_t position,

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "common/log.h"
+#include "worker/flight.h"
 #include "worker/grant.h"
 #include "worker/groups.h"
 #include "worker/launch.h"
@@ -73,7 +74,7 @@ static CUresult context_open(int ordinal)
         (result = DRV(cuMemGetAllocationGranularity, &granularity, &prop,
                       CU_MEM_ALLOC_GRANULARITY_MINIMUM)))
         return result;
-    if ((result = launch_init()))
+    if ((result = launch_init()) || (result = flights_init()))
         return result;
     groups_find();
     worker.info.priority_lowest = lowest;
@@ -168,6 +169,9 @@ static int link_loop(void)
         case LINK_GRANT:
             grant_session(&message);
             break;
+        case LINK_POLICY:
+            dispatch_policy(&message.u.policy);
+            break;
         case LINK_QUIT:
             return 0;
         default:
@@ -209,6 +213,7 @@ int worker_main(int device, const char *kind, const char *bell_name)
         driver_describe(text, sizeof(text));
         return give_up(text);
     }
+    worker.policy = (struct link_policy){.accounting = 1, .weights = 1};
     if (!service_start() || !dispatch_start())
         return give_up("the worker's threads cannot be started");
     ready.u.device = worker.info;

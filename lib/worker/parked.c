@@ -129,6 +129,15 @@ bool parked_hold(uint64_t now)
     return now < parked.hold_end || parked.quiet_job;
 }
 
+bool parked_pressing(void)
+{
+    for (const struct job *job = parked.first; job; job = job->next) {
+        if (job->kind->flags & JOB_QUIET && !(job->kind->flags & JOB_UNHURRIED))
+            return true;
+    }
+    return false;
+}
+
 /* ---- The graveyard --------------------------------------------------------------------------- */
 
 static void bury_work(struct job *job)

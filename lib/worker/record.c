@@ -12,6 +12,7 @@
 
 #include "common/ring.h"
 #include "common/util.h"
+#include "worker/flight.h"
 #include "worker/graph.h"
 #include "worker/host.h"
 #include "worker/job.h"
@@ -220,10 +221,15 @@ static enum outcome rejected(struct session *session, uint32_t index, record_fau
     return ENDED;
 }
 
+/* The call for the record at the stream's head has returned. */
 static enum outcome after(struct session *session, uint32_t index, CUresult result)
 {
-    if (!result)
+    struct stream *stream = &session->streams[index];
+
+    if (!result) {
+        stream_issued(session, stream, stream->head + REC_ALIGN);
         return TAKEN;
+    }
     driver_refused(session, index, result, "");
     return ENDED;
 }
@@ -397,20 +403,29 @@ static enum outcome take(struct session *session, uint32_t index, unsigned char 
         return ENDED;
     if (size != REC_ALIGN)
         return rejected(session, index, "a record of a wrong size");
+    enum outcome outcome;
     switch (header->op) {
     case REC_COPY:
-        return take_transfer(session, index, record, false);
+        outcome = take_transfer(session, index, record, false);
+        break;
     case REC_MEMSET:
-        return take_transfer(session, index, record, true);
+        outcome = take_transfer(session, index, record, true);
+        break;
     case REC_EVENT:
-        return take_event(session, index, (const void *)record);
+        outcome = take_event(session, index, (const void *)record);
+        break;
     case REC_WAIT:
-        return take_wait(session, index, (const void *)record);
+        outcome = take_wait(session, index, (const void *)record);
+        break;
     case REC_GRAPH:
-        return take_graph(session, index, (const void *)record);
+        outcome = take_graph(session, index, (const void *)record);
+        break;
     default:
         return rejected(session, index, "a record of no known kind");
     }
+    if (outcome == TAKEN)
+        flight_add_other(&session->streams[index], header->op == REC_GRAPH ? SCHED_UNKNOWN_NS : 0);
+    return outcome;
 }
 
 /* ---- Draining -------------------------------------------------------------------------------- */
@@ -454,30 +469,48 @@ static void signal_completion(struct session *session, uint32_t index)
     if (session->faulted || position == stream->signalled)
         return;
     if (batch.count > 0) {
+        bool lone = batch.count == 1 && !dispatch_crowded() &&
+                    flight_may_go_unmarked(session, stream, &batch.launch[0]);
         batch.launch[batch.count - 1].end = position; /* a pad may have followed the last launch */
-        if (!batch_issue(session, index,
-                         dispatch_crowded() ? COMPLETION_CROWDED : COMPLETION_WRITTEN))
+        if (!batch_issue(session, index, lone ? COMPLETION_WRITTEN : COMPLETION_MARKED))
             return;
     } else {
-        CUresult result = completion_write(session, stream, position);
+        bool unmarked = flight_may_go_unmarked(session, stream, NULL);
+        CUresult result = unmarked ? completion_write(session, stream, position)
+                                   : completion_mark(session, stream, position);
         if (result) {
             driver_refused(session, index, result, "");
             return;
         }
+        stream_issued(session, stream, position);
+        if (unmarked)
+            flight_unmarked(session, stream);
     }
     stream->signalled = position;
 }
 
-uint32_t stream_drain(struct session *session, uint32_t index, uint32_t budget, bool *stalled)
+/* How long the record that was just taken is thought to keep the device. */
+static uint64_t record_guess(const struct session *session, const unsigned char *record)
 {
+    const struct rec_launch *launch = (const void *)record;
+
+    if (launch->h.op == REC_LAUNCH)
+        return flight_guess(session->kernels[launch->kernel]);
+    return launch->h.op == REC_GRAPH ? SCHED_UNKNOWN_NS : 0;
+}
+
+uint32_t stream_drain(struct session *session, uint32_t index, struct sched_room room,
+                      enum drained *drained)
+{
+    uint64_t guessed = 0;
     struct stream *stream = &session->streams[index];
     uint32_t taken = 0;
     enum outcome outcome = TAKEN;
 
-    *stalled = false;
+    *drained = DRAINED_ALL;
     if (!stream->open || session->faulted)
         return 0;
-    CUresult result = stream->cu ? CUDA_SUCCESS : stream_make(stream);
+    CUresult result = stream->cu ? CUDA_SUCCESS : stream_make(session, stream);
     if (result) {
         driver_refused(session, index, result, "");
         return 0;
@@ -489,7 +522,11 @@ uint32_t stream_drain(struct session *session, uint32_t index, uint32_t budget, 
         rejected(session, index, "a ring tail beyond the ring");
         return 0;
     }
-    while (stream->head != tail && taken < budget && outcome == TAKEN) {
+    while (stream->head != tail && outcome == TAKEN) {
+        if (taken >= room.launches || guessed >= room.ns) {
+            *drained = DRAINED_SOME;
+            break;
+        }
         unsigned char *record = batch.record[batch.count];
         uint32_t size = record_copy(session, index, tail, record);
         if (size == 0) {
@@ -500,7 +537,7 @@ uint32_t stream_drain(struct session *session, uint32_t index, uint32_t budget, 
             outcome = take(session, index, record, size);
         if (outcome == TAKEN) {
             stream->head += size;
-            session->busy |= UINT64_C(1) << index;
+            guessed += record_guess(session, record);
             taken++;
         }
         if (batch.count == BATCH_MAX && !batch_issue(session, index, COMPLETION_NONE))
@@ -508,6 +545,29 @@ uint32_t stream_drain(struct session *session, uint32_t index, uint32_t budget, 
     }
     signal_completion(session, index);
     batch.count = 0;
-    *stalled = outcome == STALLED;
+    if (outcome == STALLED)
+        *drained = DRAINED_STALLED;
     return taken;
+}
+
+uint64_t stream_deadline(const struct session *session, uint32_t index)
+{
+    const struct stream *stream = &session->streams[index];
+    const unsigned char *at = session->segment + SEG_OFF_RINGS + (size_t)index * SEG_RING_BYTES +
+                              ring_offset(stream->head);
+    struct rec_launch r;
+    struct wire_qos qos;
+    uint64_t submitted, deadline = session->grant.link.deadline_ns;
+
+    memcpy(&r, at, sizeof(r));
+    if (r.h.op != REC_LAUNCH || !(r.h.flags & REC_LAUNCH_TIME) ||
+        r.param_bytes > REQ_PARAM_BYTES_MAX ||
+        launch_record_size(r.h.flags, r.param_bytes) > ring_to_end(stream->head))
+        return deadline ? session->sched.served_ns + deadline : 0;
+    if (r.h.flags & REC_LAUNCH_QOS) {
+        memcpy(&qos, at + launch_record_qos(r.param_bytes), sizeof(qos));
+        deadline = qos.deadline_ns ? qos.deadline_ns : deadline;
+    }
+    memcpy(&submitted, at + launch_record_time(r.h.flags, r.param_bytes), sizeof(submitted));
+    return deadline && deadline <= QOS_DEADLINE_MAX_NS ? submitted + deadline : 0;
 }

@@ -30,10 +30,21 @@ record_fault record_check_memset(const struct session *session, const struct rec
                                  struct transfer *transfer);
 CUresult transfer_issue(const struct transfer *transfer, CUstream stream);
 
-/* Drains stream `index` up to `budget` records. Returns how many it took; more may be left when
- * that is `budget`. Sets *stalled when the stream waits for an event that another stream has not
- * reached. A record that does not pass its checks ends the session (seg_fault). */
-uint32_t stream_drain(struct session *session, uint32_t index, uint32_t budget, bool *stalled);
+/* How a stream was left. */
+enum drained {
+    DRAINED_ALL,
+    DRAINED_SOME,   /* as much as there was room for: there may be more */
+    DRAINED_STALLED /* it waits for an event that another stream has not reached, or a partition */
+};
+
+/* Drains stream `index`: as many records as there is room for. Returns how many it took. A record
+ * that does not pass its checks ends the session (seg_fault). */
+uint32_t stream_drain(struct session *session, uint32_t index, struct sched_room room,
+                      enum drained *drained);
+
+/* The deadline of the stream's next launch, as far as it can be told without checks: for choosing
+ * who goes first. 0: none. */
+uint64_t stream_deadline(const struct session *session, uint32_t index);
 
 /* Ends the session for a record that it should not have sent, or that the driver refused. */
 void session_fault(struct session *session, uint32_t stream, uint32_t kind, gs_status status,

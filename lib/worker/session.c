@@ -55,6 +55,8 @@ static void stats_clear(struct link_stats *stats)
     atomic_store_explicit(&stats->launches, 0, memory_order_relaxed);
     atomic_store_explicit(&stats->copies, 0, memory_order_relaxed);
     atomic_store_explicit(&stats->copied_bytes, 0, memory_order_relaxed);
+    atomic_store_explicit(&stats->gpu_ns, 0, memory_order_relaxed);
+    atomic_store_explicit(&stats->deadlines_missed, 0, memory_order_relaxed);
 }
 
 /* What it shares with its tenant. */

@@ -9,6 +9,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "worker/flight.h"
 #include "worker/job.h"
 #include "worker/launch.h"
 
@@ -44,8 +45,14 @@ void stream_grant(const struct session *session, struct stream *stream)
     stream->priority = stream_priority(stream->cls, priority);
 }
 
-CUresult stream_make(struct stream *stream)
+CUresult stream_make(const struct session *session, struct stream *stream)
 {
+    if (!stream->flight)
+        stream->flight = flight_new(session, stream);
+    if (!stream->flight) {
+        driver_failed("stream_make", CUDA_ERROR_OUT_OF_MEMORY);
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    }
     stream->cu_priority = stream->priority;
     return DRV(cuStreamCreateWithPriority, &stream->cu, CU_STREAM_NON_BLOCKING, stream->priority);
 }
@@ -57,7 +64,7 @@ bool session_seems_idle(const struct session *session)
     for (uint64_t left = session->busy; left; left &= left - 1) {
         uint32_t i = (uint32_t)__builtin_ctzll(left);
         if (atomic_load_explicit(&complete->position[i], memory_order_relaxed) <
-            session->streams[i].head)
+            session->streams[i].issued)
             return false;
     }
     return true;
@@ -71,7 +78,7 @@ uint32_t stream_unfinished(const struct session *session)
     for (uint64_t left = session->busy; left; left &= left - 1) {
         i = (uint32_t)__builtin_ctzll(left);
         if (atomic_load_explicit(&complete->position[i], memory_order_relaxed) <
-            session->streams[i].head)
+            session->streams[i].issued)
             break;
     }
     return i;
@@ -88,6 +95,7 @@ bool streams_idle(struct session *session)
         }
         if (result == CUDA_ERROR_NOT_READY)
             return false;
+        flight_settle(session, &session->streams[i]);
         session->busy &= ~(UINT64_C(1) << i);
     }
     return true;
@@ -149,6 +157,8 @@ static void stream_close(struct stream *stream)
 {
     launcher_free(stream->launcher);
     stream->launcher = NULL;
+    free(stream->flight);
+    stream->flight = NULL;
     if (stream->cu)
         DRV_MUST(cuStreamDestroy_v2, stream->cu);
 }

@@ -13,7 +13,17 @@ void stream_grant(const struct session *session, struct stream *stream);
 /* The lower of two classes: latency, normal, best effort. */
 uint32_t class_lower(uint32_t a, uint32_t b);
 /* Makes a stream's CUDA stream, at its first use. Dispatcher. */
-CUresult stream_make(struct stream *stream);
+CUresult stream_make(const struct session *session, struct stream *stream);
+
+/* A driver call has just given the device what the records before `position` ask for. Noted at
+ * once: the next call may meet the end of the context, and then whose work was on the device
+ * counts. */
+static inline void stream_issued(struct session *session, struct stream *stream, uint64_t position)
+{
+    if (position > stream->issued)
+        stream->issued = position;
+    session->busy |= UINT64_C(1) << (stream - session->streams);
+}
 
 /* Has the device finished all that was issued on the session's streams? Asks the driver.
  * Dispatcher. */

@@ -24,10 +24,12 @@
 #include "common/sm_mask.h"
 #include "common/wire.h"
 #include "worker/driver.h"
+#include "worker/schedule.h"
 #include "worker/space.h"
 
 struct imports;
 struct job;
+struct flight;
 struct launcher;
 struct partition;
 struct session_graph;
@@ -43,6 +45,7 @@ struct kernel {
     uint32_t max_threads;      /* a block */
     uint32_t max_dynamic_smem; /* a block */
     uint16_t *param_offset;    /* param_count of them */
+    uint64_t mean_ns;          /* how long it ran lately; 0: never measured. Dispatcher */
     char name[64];
 };
 
@@ -56,6 +59,7 @@ struct stream {
     bool open;
     CUstream cu;        /* NULL: not used yet; it costs half a MiB of GPU memory */
     uint64_t head;      /* records before it are consumed */
+    uint64_t issued;    /* the device has been given work up to here: what it may be busy with */
     uint64_t signalled; /* a completion write of this position has been issued */
     int cu_priority;    /* of the CUDA stream, since it was made */
     bool own_qos;       /* its tenant gave it a class and a priority: */
@@ -64,6 +68,7 @@ struct stream {
     uint32_t cls;         /* what its launches have: its own or the session's, within the grant */
     int priority;         /* CUDA's: lower runs earlier */
     struct launcher *launcher; /* executable graphs; NULL until the first launch */
+    struct flight *flight;     /* what is on the device; there when cu is */
 };
 
 struct event {
@@ -134,6 +139,9 @@ struct session {
     uint64_t active_ns; /* when it last had something to do */
     uint64_t pending;   /* streams that may have records */
     uint64_t busy;      /* streams of which the device may have unfinished work */
+    uint64_t flying;    /* streams whose marks are waited for */
+    uint64_t tried;     /* the turn in which it was served last */
+    struct sched_entity sched;
     struct job *job;    /* the request or close in progress */
     struct job *close;  /* LINK_CLOSE came while a job was in progress: what to do then */
     struct job *chores; /* came while a job was in progress */
@@ -153,7 +161,7 @@ struct session {
     uint32_t reports_open;
 
     /* The job's (service thread), see memory.c. */
-    struct space window; /* spans: chunks (tag: struct chunk) */
+    struct space window;                        /* spans: chunks (tag: struct chunk) */
     _Atomic uint64_t mem_limit, user_mem_limit; /* any thread; see memory_limit_set */
     uint64_t mem_used;
     struct user *user; /* what all its user's sessions hold */
@@ -172,7 +180,8 @@ struct worker {
     struct link_device info;
     uint64_t granularity; /* of cuMemCreate */
     const char *bell_name;
-    struct link_stats *stats; /* LINK_SLOTS_MAX of them */
+    struct link_stats *stats;  /* LINK_SLOTS_MAX of them */
+    struct link_policy policy; /* the dispatcher's */
 };
 extern struct worker worker;
 

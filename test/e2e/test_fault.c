@@ -96,6 +96,33 @@ static void a_trap_ends_the_session_that_ran_it(void)
     fault_play(trap, false);
 }
 
+/* One session alone, every launch with a report: the call that meets the end of the context may be
+ * any of those around a launch. Whichever it is, there is only one to blame. */
+static void whoever_is_alone_is_to_blame_whichever_call_meets_the_fault(void)
+{
+    struct server *server = server_start(NULL);
+
+    for (int round = 0; round < 3; round++) {
+        gs_launch_config config = GS_LAUNCH_CONFIG_1D(1, 1);
+        gs_report_id report;
+        gs_session session;
+        gs_module module;
+        gs_status status = GS_OK;
+
+        CHECK_WITHIN(10000, gs_attach(NULL, &session) == GS_OK);
+        module = kernels_load(session);
+        config.report = &report;
+        gs_kernel nothing = kernels_get(module, "nothing");
+        CHECK_OK(gs_launch(NULL, kernels_get(module, "trap"), &config, NULL));
+        while (status == GS_OK)
+            status = gs_launch(NULL, nothing, &config, NULL);
+        CHECK_EQUAL(gs_sync(session), GS_ERR_FAULT);
+        culprit_check(session, GS_ERR_FAULT);
+        gs_detach(session);
+    }
+    server_stop(server);
+}
+
 static void stray(gs_session session, gs_module module)
 {
     gs_devptr nowhere = 16;
@@ -118,6 +145,7 @@ static void a_fault_among_busy_sessions_is_told_to_all(void)
 
 static const struct test tests[] = {
     TEST(a_trap_ends_the_session_that_ran_it),
+    TEST(whoever_is_alone_is_to_blame_whichever_call_meets_the_fault),
     TEST(a_stray_store_ends_the_session_that_made_it),
     TEST(a_fault_among_busy_sessions_is_told_to_all),
 };

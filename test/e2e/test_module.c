@@ -1,6 +1,7 @@
 /* test_module.c - loading modules, looking kernels and variables up, and parameters of all sizes.
  */
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -319,6 +320,47 @@ static void grids_of_three_dimensions_run_every_thread(void)
     server_stop(server);
 }
 
+/* A tenant whose stream is never empty, in kernels of 50 ms. */
+struct saturating {
+    struct gate ready;
+    _Atomic uint32_t stop;
+};
+
+static void saturate(void *argument)
+{
+    struct saturating *saturating = argument;
+    uint64_t nanoseconds = 50000000;
+    gs_session session;
+    gs_kernel spin;
+
+    CHECK_OK(gs_attach(NULL, &session));
+    spin = kernels_get(kernels_load(session), "spin");
+    for (int i = 0; i < 4; i++)
+        CHECK_OK(kernels_launch(NULL, spin, 1, 1, (void *[]){&nanoseconds}));
+    gate_pass(&saturating->ready);
+    /* The ring's room is what holds it up: there is always more to come. */
+    while (!saturating->stop)
+        CHECK_OK(kernels_launch(NULL, spin, 1, 1, (void *[]){&nanoseconds}));
+    _exit(0); /* without waiting for what the ring holds: the server ends it */
+}
+
+static void a_module_loads_beside_a_tenant_that_never_pauses(void)
+{
+    struct server *server = server_start(NULL);
+    struct saturating *saturating = shared_alloc(sizeof(*saturating));
+    pid_t pid = tenant_start(saturate, saturating);
+    gs_session session;
+
+    gate_wait(&saturating->ready, 1);
+    CHECK_OK(server_attach(server, &session));
+    for (int i = 0; i < 3; i++)
+        kernels_load(session);
+    CHECK_OK(gs_detach(session));
+    saturating->stop = 1;
+    tenant_kill(pid, SIGKILL);
+    server_stop(server);
+}
+
 static const struct test tests[] = {
     TEST(a_module_loads_from_text_from_bytes_and_from_a_file),
     TEST(kernels_compute_what_they_should),
@@ -329,6 +371,7 @@ static const struct test tests[] = {
     TEST(variables_of_a_module_are_found_and_used),
     TEST(shared_memory_static_and_dynamic),
     TEST(grids_of_three_dimensions_run_every_thread),
+    TEST_WITHIN(a_module_loads_beside_a_tenant_that_never_pauses, 120),
 };
 
 int main(int argc, char **argv)

@@ -1,0 +1,46 @@
+/* flight.h - what a stream has given to the device and is not known to have ended; see flight.c.
+ * Dispatcher, but where it says otherwise. */
+#ifndef GS_WORKER_FLIGHT_H
+#define GS_WORKER_FLIGHT_H
+
+#include "worker/launch.h"
+
+extern struct sched sched;
+
+/* Once, with the context current. */
+CUresult flights_init(void);
+
+/* NULL: no memory. The stream is quiet. */
+struct flight *flight_new(const struct session *session, const struct stream *stream);
+
+/* Where the device tells the worker that a stream's work has ended, and what it is to say there
+ * next. */
+CUdeviceptr flight_address(const struct session *session, const struct stream *stream);
+uint64_t flight_next(const struct stream *stream);
+
+/* How long a launch is thought to run. */
+uint64_t flight_guess(const struct kernel *kernel);
+/* These launches have been issued. */
+void flight_add(struct stream *stream, const struct launch *launches, uint32_t count);
+/* Work of which nothing is known has been issued: a graph, a copy. */
+void flight_add_other(struct stream *stream, uint64_t guess_ns);
+/* After all that was added the device writes flight_next. */
+void flight_close(struct session *session, struct stream *stream);
+/* No mark follows what was added: it counts for as long as it was guessed, and is in nobody's way.
+ */
+void flight_unmarked(struct session *session, struct stream *stream);
+/* May the work that is about to be issued go without a mark? `launch`: its only one; NULL: it has
+ * none. */
+bool flight_may_go_unmarked(const struct session *session, const struct stream *stream,
+                            const struct launch *launch);
+
+/* Takes note of what has ended, in all streams of the session. */
+void flights_poll(struct session *session, uint64_t now);
+/* The device has finished the stream: nothing is in flight, whatever the marks say. */
+void flight_settle(struct session *session, struct stream *stream);
+/* Launches in flight of the stream. */
+uint32_t flight_count(const struct stream *stream);
+/* The session is going. */
+void flights_leave(struct session *session);
+
+#endif
