@@ -35,8 +35,9 @@ struct tenant_grant {
     char refusal[GRANT_TEXT_MAX];
 };
 
-/* Decides anew where all tenants of the device are to be; asker: whose wish is new (it may be one
- * that has no place yet), or NULL. Sends nothing. On any status but GS_OK nothing has changed. */
+/* placement.c. Decides anew where all tenants of the device are to be; asker: whose wish is new (it
+ * may be one that has no place yet), or NULL. Sends nothing. On any status but GS_OK nothing has
+ * changed. */
 gs_status grants_place(struct device *device, struct tenant *asker, char text[GRANT_TEXT_MAX]);
 /* Sends what can be sent: grants, and LINK_OPEN of tenants that have a place. */
 void grants_pump(struct device *device);
@@ -64,5 +65,9 @@ uint32_t grants_open_count(const struct device *device);
 const struct tenant *grants_blamed(const struct tenant *tenant);
 /* The SMs that the tenant has been given, spelled out; empty: none yet. */
 struct sm_mask grants_sms(const struct tenant *tenant);
+/* Those that its kernels may still be given, too. exclusive: of these, those that are its alone. */
+struct sm_mask grants_held(const struct tenant *tenant, bool exclusive);
+/* Apart from their sequence. */
+bool grant_same(const struct link_grant *a, const struct link_grant *b);
 
 #endif

@@ -136,13 +136,6 @@ static void change_send(struct server *server, struct reply *reply)
 
 /* ---- Set ------------------------------------------------------------------------------------- */
 
-static struct tenant *tenant_by_id(const struct server *server, uint64_t id)
-{
-    struct tenant *t = NULL;
-
-    return registry_page(&server->registry, id, &t, 1) && t->id == id ? t : NULL;
-}
-
 /* What is set for a target that has been checked. */
 static struct ctl_settings settings_get(const struct server *server, uint32_t target, uint64_t id)
 {
@@ -156,7 +149,7 @@ static struct ctl_settings settings_get(const struct server *server, uint32_t ta
     case CTL_DEVICE:
         return id < SETTINGS_DEVICES_MAX ? server->settings.device[id] : (struct ctl_settings){0};
     case CTL_TENANT:
-        tenant = tenant_by_id(server, id);
+        tenant = registry_by_id(&server->registry, id);
         return tenant ? tenant->set : (struct ctl_settings){0};
     default:
         return server->settings.everybody;
@@ -173,7 +166,7 @@ static bool settings_put(struct server *server, uint32_t target, uint64_t id,
         server->settings.device[id] = *settings;
         return true;
     case CTL_TENANT:
-        tenant_by_id(server, id)->set = *settings;
+        registry_by_id(&server->registry, id)->set = *settings;
         return true;
     default:
         server->settings.everybody = *settings;
@@ -184,7 +177,8 @@ static bool settings_put(struct server *server, uint32_t target, uint64_t id,
 void operator_set(struct server *server, const struct ctl_set *request, struct reply *reply)
 {
     struct ctl_settings old = settings_get(server, request->target, request->id), merged;
-    struct tenant *asker = request->target == CTL_TENANT ? tenant_by_id(server, request->id) : NULL;
+    struct tenant *asker =
+        request->target == CTL_TENANT ? registry_by_id(&server->registry, request->id) : NULL;
     char text[OPERATOR_TEXT_MAX];
     gs_status status;
 

@@ -52,17 +52,11 @@ gs_status settings_check_sms(const struct placer_device *sms, const struct ctl_s
     return s->fields & CTL_MASK ? mask_check(sms, s, text) : GS_OK;
 }
 
-static const struct tenant *tenant_find(const struct server *server, uint64_t id)
-{
-    struct tenant *t = NULL;
-
-    return registry_page(&server->registry, id, &t, 1) && t->id == id ? t : NULL;
-}
-
 static gs_status devices_check(const struct server *server, uint32_t target, uint64_t id,
                                const struct ctl_settings *s, char text[OPERATOR_TEXT_MAX])
 {
-    const struct tenant *tenant = target == CTL_TENANT ? tenant_find(server, id) : NULL;
+    const struct tenant *tenant =
+        target == CTL_TENANT ? registry_by_id(&server->registry, id) : NULL;
     gs_status status = GS_OK;
 
     if (!(s->fields & SM_FIELDS))
@@ -156,7 +150,7 @@ gs_status settings_check(const struct server *server, uint32_t target, uint64_t 
     if (target == CTL_USER && id > UINT32_MAX - 1)
         return deny(text, GS_ERR_INVALID_VALUE, "uid %llu: 0 to %u", (unsigned long long)id,
                     UINT32_MAX - 1);
-    if (target == CTL_TENANT && !tenant_find(server, id))
+    if (target == CTL_TENANT && !registry_by_id(&server->registry, id))
         return deny(text, GS_ERR_NOT_FOUND, "there is no session %llu: see gsctl ps",
                     (unsigned long long)id);
     if (target != CTL_DEFAULT && target != CTL_USER && target != CTL_TENANT)

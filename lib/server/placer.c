@@ -221,7 +221,9 @@ static void exclusive_keep(struct placing *p, uint32_t i)
     struct placer_tenant *t = &p->tenant[i];
     struct sm_mask room = sm_mask_minus(tenant_room(p, t), others_take(p, i, i));
 
-    t->next = mask_trim(p->device, sm_mask_and(t->mask, room), exclusive_wants(t), p->load);
+    t->next = sm_mask_and(t->mask, room);
+    if (!t->leaving)
+        t->next = mask_trim(p->device, t->next, exclusive_wants(t), p->load);
 }
 
 static gs_status exclusive_place(struct placing *p, uint32_t i)
@@ -327,7 +329,7 @@ static gs_status exclusives_place(struct placing *p)
             exclusive_keep(p, i);
     }
     for (uint32_t i = 0; status == GS_OK && i < p->count; i++) {
-        if (p->tenant[i].exclusive)
+        if (p->tenant[i].exclusive && !p->tenant[i].leaving)
             status = exclusive_place(p, i);
     }
     return status;

@@ -40,6 +40,7 @@ struct placer_tenant {
     bool bounded;          /* `within` is less than the device */
     bool whole;            /* all of `within`, or a refusal: it has been asked for just now */
     bool exclusive;
+    bool leaving;                  /* exclusive, and only until its end: never refused */
     bool was_exclusive;            /* when `mask` was decided */
     struct sm_mask mask;           /* where it is; empty: not placed yet */
     struct sm_mask held;           /* where its kernels may still run */

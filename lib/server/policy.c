@@ -12,8 +12,6 @@
  * kernels of one request, far less than between rare requests. */
 #define LATENCY_REMAIN_NS 2000000u
 
-#define LINK_POLICY_HEARD 0 /* by the worker */
-
 static uint32_t latency_sms(const struct device *device)
 {
     const struct ctl_settings *set = &device->server->settings.device[device->index];
@@ -61,6 +59,5 @@ void policy_update(struct device *device)
     device->policy_sent = true;
     message.u.policy = policy;
     message.slot = 0;
-    if (LINK_POLICY_HEARD)
-        worker_send(device, &message);
+    worker_send(device, &message);
 }

@@ -74,6 +74,15 @@ struct tenant *registry_by_cookie(const struct registry *registry, uint64_t cook
     return tenant && tenant->cookie == cookie ? tenant : NULL;
 }
 
+struct tenant *registry_by_id(const struct registry *registry, uint64_t session_id)
+{
+    for (struct tenant *t = NULL; (t = registry_next(registry, t));) {
+        if (t->id == session_id)
+            return t;
+    }
+    return NULL;
+}
+
 struct tenant *registry_next(const struct registry *registry, const struct tenant *tenant)
 {
     for (uint32_t i = tenant ? tenant->slot + 1 : 0; i < registry->capacity; i++) {

@@ -25,6 +25,7 @@ void registry_give(struct registry *registry, struct tenant *tenant);
 /* NULL: no such tenant. Any number may be asked for. */
 struct tenant *registry_by_slot(const struct registry *registry, uint32_t slot);
 struct tenant *registry_by_cookie(const struct registry *registry, uint64_t cookie);
+struct tenant *registry_by_id(const struct registry *registry, uint64_t session_id);
 /* The next tenant in order of slots after `tenant`, or the first for NULL; NULL: no more. Giving
  * back the one that was returned last is allowed. */
 struct tenant *registry_next(const struct registry *registry, const struct tenant *tenant);

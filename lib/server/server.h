@@ -1,17 +1,19 @@
 /*
  * server.h - the supervisor's state, and how its files divide it.
  *
- *   main.c         options, background start           server.c     start, signals, end, the phases
- *   leftovers.c    the control queue as the lock;      control.c    requests: parsed, checked,
- * handed on what a killed server left           reply.c      reply queues, and who is asking
- *   attach.c       admission, the segment              registry.c   slots and cookies
- *   tenant.c       a tenant's life                     liveness.c   is its client still there?
- *   device.c       worker processes: start, loss       worker_link.c  messages to and from them
- *   admin.c        status, ps, quit               operator.c     set, get, reserve, provision
- *   settings.c     what operators have set        qos.c          what a session may have of it
- *   placer.c       which SMs each session gets    grants.c       bringing that to the workers
- *   wish.c         sessions' own requests for it  reservations.c SMs set apart under a name
- *   state_file.c   settings kept as text           state_writer.c and brought to the disk
+ *   main.c          options, background start         server.c        start, phases, end
+ *   leftovers.c     the control queue as the lock;   control.c       requests: parsed, checked,
+ *                   what a killed server left                        handed on
+ *   reply.c         reply queues, and who is asking  attach.c        admission, the segment
+ *   registry.c      slots and cookies                tenant.c        a tenant's life
+ *   liveness.c      is its client still there?       vault.c         descriptors of its memory
+ *   device.c        worker processes: start, loss    worker_link.c   messages to and from them
+ *   admin.c         status, ps, quit                 operator*.c     set, get, reserve, provision
+ *   settings.c      what operators have set          state_*.c       kept in a file
+ *   qos.c           what a session may have of it    wish.c          sessions' own requests for it
+ *   placer.c        which SMs each session gets      placement.c     asking it about a device
+ *   reservations.c  SMs set apart under a name       grants.c        bringing all that to workers
+ *   policy.c        what best-effort work leaves
  *
  * One thread runs all of it, from callbacks of the loop, and never blocks once the server is ready.
  * Nothing here knows CUDA. Messages from queues and from workers are checked field by field before

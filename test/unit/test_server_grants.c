@@ -141,7 +141,8 @@ static void loop_turn(void)
 {
     struct epoll_event event;
 
-    while (epoll_wait(server.loop.epoll_fd, &event, 1, 0) > 0) {
+    // A timer that is due comes when the kernel gets to it.
+    while (epoll_wait(server.loop.epoll_fd, &event, 1, device->place_soon.due_ns ? 60000 : 0) > 0) {
         struct watch *watch = event.data.ptr;
         watch->ready(watch, event.events);
     }
@@ -449,6 +450,64 @@ static void an_exclusive_attach_waits_for_its_sms(void **state)
     assert_int_equal(worker_hears(), LINK_OPEN);
     assert_int_equal(
         spelled(&seat[own->slot].heard).word[0] & spelled(&seat[a->slot].applied).word[0], 0);
+}
+
+// A session whose last kernels still run keeps what is its alone, and nobody waits for it.
+static void an_attach_does_not_wait_for_what_is_being_given_up(void **state)
+{
+    struct wire_qos alone = count_of(8, true);
+
+    (void)state;
+    struct tenant *own = attach_open(&alone), *first = attach_open(NULL);
+    assert_int_equal(sms_now(first), 8);
+    wish(own, count_of(4, true), 91);
+    assert_int_equal(worker_hears(), LINK_GRANT);
+    struct tenant *second = attach_open(NULL); // fails if it is not opened
+    assert_int_equal(sms_now(second), 8);
+    worker_answers(own->slot, GS_OK);
+    expect_answer(91, GS_OK, "");
+    settle();
+    assert_int_equal(sms_now(second), 12);
+    tenant_close(own);
+    assert_int_equal(worker_hears(), LINK_CLOSE);
+    struct tenant *third = attach_open(NULL);
+    assert_int_equal(sms_now(third), 12);
+    settle();
+    assert_int_equal(sms_now(third), 16);
+}
+
+static void best_effort_work_leaves_the_same_sms_as_long_as_it_can(void **state)
+{
+    struct wire_qos alone = mask_of(0, true);
+    struct sm_mask former, now;
+
+    (void)state;
+    policy_update(device);
+    worker_hears();
+    former = sm_mask_of(policy.reserve_mask);
+    assert_int_equal(sm_mask_count(&former), 2); // 12% of 16, in groups of 2
+    attach_open(NULL);
+    policy_update(device);
+    worker_hears();
+    now = sm_mask_of(policy.reserve_mask);
+    assert_true(sm_mask_equal(&former, &now));
+    // SMs that are a session's alone are nothing to leave.
+    memcpy(alone.sm_mask, former.word, sizeof(alone.sm_mask));
+    wish(registry_by_slot(&server.registry, 0), alone, 95);
+    settle();
+    now = sm_mask_of(policy.reserve_mask);
+    assert_int_equal(sm_mask_count(&now), 2);
+    assert_false(sm_mask_meets(&former, &now));
+    server.settings.device[0] = (struct ctl_settings){.fields = CTL_LATENCY_SMS, .latency_sms = 15};
+    policy_update(device);
+    worker_hears();
+    now = sm_mask_of(policy.reserve_mask);
+    assert_int_equal(sm_mask_count(&now), 12); // of 14, two stay
+    server.settings.device[0].latency_sms = 0;
+    policy_update(device);
+    worker_hears();
+    now = sm_mask_of(policy.reserve_mask);
+    assert_true(sm_mask_empty(&now));
 }
 
 static void what_the_worker_cannot_do_is_taken_back(void **state)
@@ -768,6 +827,8 @@ int main(void)
         GRANTS_TEST(only_the_sessions_own_user_may_wish),
         GRANTS_TEST(others_let_go_before_the_owner_is_given),
         GRANTS_TEST(an_exclusive_attach_waits_for_its_sms),
+        GRANTS_TEST(an_attach_does_not_wait_for_what_is_being_given_up),
+        GRANTS_TEST(best_effort_work_leaves_the_same_sms_as_long_as_it_can),
         GRANTS_TEST(what_the_worker_cannot_do_is_taken_back),
         GRANTS_TEST(patience_with_a_silent_worker_ends),
         GRANTS_TEST(wishes_of_one_session_wait_in_line),

@@ -1,0 +1,184 @@
+/*
+ * placement.c - the placer asked about a device's tenants: what they may have is gathered, and the
+ * answer becomes their targets. Sends nothing; see grants.c.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/util.h"
+#include "server/qos.h"
+
+/* Takes part in the placing of the others. One that is closing keeps what is its alone until its
+ * last kernel is done; what it shared is of no matter any more. */
+static bool tenant_placed(const struct tenant *t, const struct tenant *asker)
+{
+    switch (t->state) {
+    case TENANT_WAITING:
+        return t == asker || !sm_mask_empty(&t->grant.place);
+    case TENANT_OPENING:
+    case TENANT_OPEN:
+        return true;
+    case TENANT_CLOSING: {
+        struct sm_mask alone = grants_held(t, true);
+        return !sm_mask_empty(&alone);
+    }
+    default:
+        return false;
+    }
+}
+
+/* Tenants share the SMs out by the operator's policy; those of a reservation by themselves. */
+static void shares_set(struct device *device, const struct tenant *asker)
+{
+    const struct registry *registry = &device->server->registry;
+    uint32_t mode = device->server->settings.provision, sms = sm_mask_count(&device->space[0]);
+    uint64_t tenants = 0, weights = 0;
+    struct qos_effect effect;
+    char text[QOS_TEXT_MAX];
+
+    for (struct tenant *t = NULL; (t = registry_next(registry, t));) {
+        if (t->device != device || !tenant_placed(t, asker))
+            continue;
+        t->share = 0;
+        if (t->space != 0)
+            continue;
+        tenants++;
+        if (mode == CTL_PROVISION_WEIGHTED && qos_effect(t, &effect, text) == GS_OK)
+            weights += effect.grant.weight;
+        else
+            weights++;
+    }
+    for (struct tenant *t = NULL; (t = registry_next(registry, t));) {
+        uint64_t share = sms;
+
+        if (mode == CTL_PROVISION_EXACT || t->device != device || t->space != 0 ||
+            !tenant_placed(t, asker))
+            continue;
+        if (mode == CTL_PROVISION_HALF)
+            share = (2 * (uint64_t)sms + tenants - 1) / tenants;
+        else if (mode == CTL_PROVISION_WEIGHTED && qos_effect(t, &effect, text) == GS_OK)
+            share = (sms * (uint64_t)effect.grant.weight + weights - 1) / weights;
+        else
+            share = (sms + weights - 1) / weights;
+        t->share = share < sms ? (uint32_t)share : sms;
+    }
+}
+
+static gs_status item_make(const struct tenant *t, const struct tenant *asker,
+                           struct placer_tenant *item, struct link_grant *target, char *text)
+{
+    struct qos_effect effect;
+    gs_status status = qos_effect(t, &effect, text);
+
+    *item = (struct placer_tenant){.id = t->id,
+                                   .space = t->space,
+                                   .mask = t->grant.place,
+                                   .was_exclusive =
+                                       t->grant.target.exclusive && !sm_mask_empty(&t->grant.place),
+                                   .held = grants_held(t, false),
+                                   .held_exclusive = grants_held(t, true)};
+    if (t->state == TENANT_CLOSING) { /* no wish any more but to be left alone until its end */
+        item->exclusive = item->was_exclusive = item->bounded = item->leaving = true;
+        item->mask = item->within = item->held_exclusive;
+        return GS_OK;
+    }
+    if (status != GS_OK)
+        return status;
+    *target = effect.grant;
+    item->sms = effect.sms;
+    item->within = effect.within;
+    item->bounded = effect.bounded;
+    item->exclusive = effect.grant.exclusive;
+    item->whole = t == asker && t->qos.affinity_type == GS_EXEC_AFFINITY_SM_MASK;
+    return GS_OK;
+}
+
+struct placement {
+    struct tenant *tenant;
+    struct link_grant target;
+};
+
+static int placement_order(const void *a, const void *b)
+{
+    const struct placement *x = a, *y = b;
+
+    return (x->tenant->id > y->tenant->id) - (x->tenant->id < y->tenant->id);
+}
+
+static void placement_commit(struct device *device, const struct placement *p,
+                             const struct placer_tenant *item)
+{
+    struct tenant_grant *g = &p->tenant->grant;
+    struct link_grant former = g->target;
+    bool constrained = item->sms || item->bounded || item->exclusive || item->space ||
+                       !sm_mask_empty(&item->held_exclusive) ||
+                       !sm_mask_equal(&item->next, &device->sms.all);
+
+    if (p->tenant->state == TENANT_CLOSING)
+        return;
+    device->constrained += constrained;
+    device->constrained -= g->constrained;
+    g->constrained = constrained;
+    g->target = p->target;
+    g->place = item->next;
+    if (!sm_mask_equal(&item->next, &device->sms.all))
+        memcpy(g->target.sm_mask, item->next.word, sizeof(g->target.sm_mask));
+    if (!grant_same(&g->target, &former)) {
+        g->refused = false;
+        g->outdated = true;
+    }
+}
+
+/* A tenant like most: the whole device for it, as for all others. */
+static bool placed_simply(struct device *device, struct tenant *t)
+{
+    struct qos_effect effect;
+    char text[QOS_TEXT_MAX];
+
+    if (device->constrained || !sm_mask_equal(&device->space[0], &device->sms.all) || t->space ||
+        device->server->settings.provision != CTL_PROVISION_EXACT ||
+        qos_effect(t, &effect, text) != GS_OK || effect.sms || effect.bounded ||
+        effect.grant.exclusive)
+        return false;
+    t->grant.outdated |= !grant_same(&t->grant.target, &effect.grant);
+    t->grant.refused &= !t->grant.outdated;
+    t->grant.target = effect.grant;
+    t->grant.place = device->sms.all;
+    return true;
+}
+
+gs_status grants_place(struct device *device, struct tenant *asker, char text[GRANT_TEXT_MAX])
+{
+    const struct registry *registry = &device->server->registry;
+    uint32_t count = 0, asked, room = device->tenants;
+    gs_status status = GS_OK;
+
+    if (asker && placed_simply(device, asker))
+        return GS_OK; /* and the policy is what it was */
+    CLEANUP_FREE struct placement *p = calloc(room ? room : 1, sizeof(*p));
+    CLEANUP_FREE struct placer_tenant *item = calloc(room ? room : 1, sizeof(*item));
+    if (!p || !item) {
+        snprintf(text, GRANT_TEXT_MAX, "no memory to place %u tenants", room);
+        return GS_ERR_NO_MEMORY;
+    }
+    shares_set(device, asker);
+    for (struct tenant *t = NULL; (t = registry_next(registry, t));) {
+        if (t->device == device && tenant_placed(t, asker))
+            p[count++].tenant = t;
+    }
+    qsort(p, count, sizeof(*p), placement_order);
+    asked = count;
+    for (uint32_t i = 0; status == GS_OK && i < count; i++) {
+        if (p[i].tenant == asker)
+            asked = i;
+        status = item_make(p[i].tenant, asker, &item[i], &p[i].target, text);
+    }
+    if (status == GS_OK)
+        status = placer_place(&device->sms, device->space, item, count, asked, text);
+    for (uint32_t i = 0; status == GS_OK && i < count; i++)
+        placement_commit(device, &p[i], &item[i]);
+    if (status == GS_OK)
+        policy_update(device);
+    return status;
+}
