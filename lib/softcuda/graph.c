@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "common/util.h"
+#include "softcuda/device.h"
 #include "softcuda/engine.h"
 #include "softcuda/module.h"
 
@@ -341,6 +342,9 @@ fail:
 
 // ---- Executable graphs
 
+// A graph takes device memory, which the software device has without end unless told otherwise.
+static _Atomic uint32_t execs;
+
 static void exec_free(CUgraphExec exec)
 {
     for (uint32_t i = 0; i < exec->topology->count; i++)
@@ -348,6 +352,7 @@ static void exec_free(CUgraphExec exec)
     topology_release(exec->topology);
     exec->magic = MAGIC_DEAD;
     free(exec);
+    atomic_fetch_sub_explicit(&execs, 1, memory_order_relaxed);
 }
 
 CUresult graph_instantiate(CUgraph graph, bool node_priorities, CUgraphExec *out)
@@ -357,12 +362,15 @@ CUresult graph_instantiate(CUgraph graph, bool node_priorities, CUgraphExec *out
 
     if (!graph || graph->magic != MAGIC_GRAPH)
         return CUDA_ERROR_INVALID_VALUE;
-    exec = calloc(1, sizeof(*exec) + graph->count * sizeof(exec->nodes[0]));
-    if (!exec)
+    if (atomic_fetch_add_explicit(&execs, 1, memory_order_relaxed) >= device_config()->graphs) {
+        atomic_fetch_sub_explicit(&execs, 1, memory_order_relaxed);
         return CUDA_ERROR_OUT_OF_MEMORY;
-    result = topology_new(graph, &exec->topology);
+    }
+    exec = calloc(1, sizeof(*exec) + graph->count * sizeof(exec->nodes[0]));
+    result = exec ? topology_new(graph, &exec->topology) : CUDA_ERROR_OUT_OF_MEMORY;
     if (result) {
         free(exec);
+        atomic_fetch_sub_explicit(&execs, 1, memory_order_relaxed);
         return result;
     }
     exec->magic = MAGIC_GRAPH_EXEC;

@@ -8,24 +8,23 @@
 #include "harness/harness.h"
 #include "where.h"
 
-static struct server *scene(struct where *where, const char *sms)
+/* setting: of the software device; NULL: none. */
+static struct server *scene(struct where *where, const char *setting)
 {
-    char setting[32];
     const char *environment[] = {setting, NULL};
     struct server *server;
     gs_session session;
 
-    snprintf(setting, sizeof(setting), "GSHARE_SOFT_SMS=%s", sms ? sms : "16");
-    server = server_start(&(struct server_options){.environment = sms ? environment : NULL});
+    server = server_start(&(struct server_options){.environment = environment});
     CHECK_OK(server_attach(server, &session));
     where_open(where, session);
     return server;
 }
 
 /* Where a device has no partitions there is nothing to test but that. */
-static struct server *scene_with_groups(struct where *where)
+static struct server *scene_on(struct where *where, const char *setting)
 {
-    struct server *server = scene(where, NULL);
+    struct server *server = scene(where, setting);
 
     if (!where->granularity) {
         gs_detach(where->session);
@@ -33,6 +32,11 @@ static struct server *scene_with_groups(struct where *where)
         test_skip("the device has no partitions");
     }
     return server;
+}
+
+static struct server *scene_with_groups(struct where *where)
+{
+    return scene_on(where, NULL);
 }
 
 static void scene_end(struct where *where, struct server *server)
@@ -240,6 +244,35 @@ static void more_partitions_than_are_kept_are_all_exact(void)
     scene_end(&where, server);
 }
 
+/* Where tenants have filled the device's memory, a launch goes another way: as exact, in order. */
+static void without_memory_for_graphs_launches_stay_exact_and_in_order(void)
+{
+    struct where where;
+    struct server *server = scene_on(&where, "GSHARE_SOFT_GRAPHS=0");
+    gs_launch_config config = GS_LAUNCH_CONFIG_1D(1, 1);
+    uint32_t got, wanted = 0;
+    gs_devptr state;
+
+    where_find_groups(&where);
+    CHECK_OK(gs_malloc(where.session, sizeof(got), &state));
+    for (uint32_t i = 0; i < 300; i++) {
+        const gs_qos qos = where_count(where.granularity * (1 + i % 3));
+        config.qos = i % 4 ? &qos : NULL;
+        CHECK_OK(gs_launch(NULL, where.mix, &config, (void *[]){&state, &i}));
+        wanted = wanted * 1664525u + i;
+    }
+    CHECK_OK(gs_memcpy_dtoh(where.session, &got, state, sizeof(got)));
+    CHECK_EQUAL(got, wanted);
+    for (unsigned i = 0; i < 10; i++) {
+        const struct sm_mask all = sm_mask_first(where.sms), mask = where_some(&all);
+        gs_qos qos = where_mask(&mask);
+        qos.priority = (int)(i % 3);
+        CHECK_OK(gs_set_qos(where.session, &qos));
+        CHECK_SMS(where_exact(&where), mask);
+    }
+    scene_end(&where, server);
+}
+
 static void a_report_tells_where_a_launch_ran(void)
 {
     struct where where;
@@ -429,7 +462,7 @@ static void what_is_beyond_the_device_is_refused_with_the_limit(void)
 static void a_device_without_partitions_says_so(void)
 {
     struct where where;
-    struct server *server = scene(&where, "2");
+    struct server *server = scene(&where, "GSHARE_SOFT_SMS=2");
     gs_qos qos = where_count(2);
     gs_launch_config config = GS_LAUNCH_CONFIG_1D(1, 1);
     uint32_t one = 1;
@@ -476,6 +509,7 @@ static const struct test tests[] = {
     TEST(a_recorded_graph_moves_with_its_session),
     TEST(a_launch_runs_on_the_sms_it_asks_for),
     TEST(more_partitions_than_are_kept_are_all_exact),
+    TEST(without_memory_for_graphs_launches_stay_exact_and_in_order),
     TEST(a_report_tells_where_a_launch_ran),
     TEST(a_priority_that_changes_holds_for_streams_that_there_are),
     TEST(a_launch_that_waits_for_its_partition_holds_up_its_stream_only),
