@@ -71,7 +71,7 @@ static CUresult chunk_back(const struct chunk *chunk)
     return result;
 }
 
-struct chunk *chunk_new(struct job *job, uint64_t asked)
+static struct chunk *chunk_make(struct job *job, uint64_t asked)
 {
     struct session *session = job->session;
     struct chunk *chunk = calloc(1, sizeof(*chunk));
@@ -111,7 +111,7 @@ struct chunk *chunk_at(struct session *session, uint64_t address)
     return span ? span->tag : NULL;
 }
 
-void chunk_free(struct session *session, struct chunk *chunk)
+static void chunk_destroy(struct session *session, struct chunk *chunk)
 {
     share_forget(chunk);
     if (!chunk->sunk)
@@ -124,4 +124,77 @@ void chunk_free(struct session *session, struct chunk *chunk)
     chunk_displace(session, chunk);
     space_deinit(&chunk->blocks);
     free(chunk);
+}
+
+void chunks_close(struct session *session)
+{
+    session->spare = NULL;
+    while (session->window.count)
+        chunk_destroy(session, session->window.spans[session->window.count - 1].tag);
+}
+
+/* ---- The spare one ---------------------------------------------------------------------------
+ * Of chunks of the smallest size a session keeps one that it has given back, mapped, with what was
+ * in it: who allocates and frees small things all the time does not make one each time. */
+
+static bool spare_keep(struct session *session, struct chunk *chunk)
+{
+    if (session->spare || chunk->size != worker.granularity || chunk->import != CHUNK_OWN)
+        return false;
+    share_forget(chunk);
+    if (!physical_rest(&chunk->holder))
+        return false;
+    space_deinit(&chunk->blocks);
+    chunk->shared = chunk->dirty = false;
+    session->spare = chunk;
+    return true;
+}
+
+static void spare_drop(struct session *session)
+{
+    struct chunk *chunk = session->spare;
+
+    session->spare = NULL;
+    chunk_destroy(session, chunk);
+}
+
+static struct chunk *spare_take(struct job *job, uint64_t asked)
+{
+    struct chunk *chunk = job->session->spare;
+    CUresult result;
+
+    if (physical_wake(job, asked, &chunk->holder) != GS_OK)
+        return NULL;
+    result = chunk_zero(chunk);
+    if (result) {
+        spare_drop(job->session);
+        job_fail_driver(job, result);
+        return NULL;
+    }
+    job->session->spare = NULL;
+    space_init(&chunk->blocks, chunk->address, chunk->size);
+    return chunk;
+}
+
+void chunk_free(struct session *session, struct chunk *chunk)
+{
+    if (!spare_keep(session, chunk))
+        chunk_destroy(session, chunk);
+}
+
+struct chunk *chunk_new(struct job *job, uint64_t asked)
+{
+    struct session *session = job->session;
+    struct chunk *chunk;
+
+    if (session->spare && asked <= session->spare->size)
+        return spare_take(job, asked);
+    chunk = chunk_make(job, asked);
+    /* The device or the window is full: the spare one may be what is missing. */
+    if (!chunk && session->spare && job->status != GS_ERR_QUOTA) {
+        spare_drop(session);
+        job->status = GS_OK;
+        chunk = chunk_make(job, asked);
+    }
+    return chunk;
 }

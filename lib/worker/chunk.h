@@ -28,8 +28,10 @@ struct chunk {
 struct chunk *chunk_new(struct job *job, uint64_t asked);
 /* The chunk at an address of the window; NULL: none begins there. */
 struct chunk *chunk_at(struct session *session, uint64_t address);
-/* Frees a chunk and its place. */
+/* Frees a chunk and its place; or keeps it, uncounted, for the session's next one. */
 void chunk_free(struct session *session, struct chunk *chunk);
+/* Frees all chunks of a session. */
+void chunks_close(struct session *session);
 
 /* Steps of making one, for what makes chunks of memory that is there already. */
 /* Takes a place for what it holds. Else the job has failed. */

@@ -236,8 +236,7 @@ gs_status window_open(struct job *job)
 
 void window_close(struct session *session)
 {
-    while (session->window.count)
-        chunk_free(session, session->window.spans[session->window.count - 1].tag);
+    chunks_close(session);
     user_leave(session->user);
     session->user = NULL;
     if (!session->window_reserved)

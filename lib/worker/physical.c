@@ -146,18 +146,45 @@ void physical_leave(struct holder *holder)
         at = &(*at)->next;
     *at = holder->next;
     last = !memory->first;
-    if (at == &memory->first) {
+    if (at == &memory->first && !holder->resting) {
         shown_take(holder, memory->size);
         if (!last)
             shown_add(memory->first, memory->size);
     }
-    discharge(holder->session, memory->size, !user_holds(memory, holder->session->user));
+    if (!holder->resting)
+        discharge(holder->session, memory->size, !user_holds(memory, holder->session->user));
     pthread_mutex_unlock(&lock);
     *holder = (struct holder){0};
     if (last) {
         DRV_MUST(cuMemRelease, memory->handle);
         free(memory);
     }
+}
+
+/* It has no export, so nobody joins while it rests. */
+bool physical_rest(struct holder *holder)
+{
+    struct physical *memory = holder->memory;
+
+    pthread_mutex_lock(&lock);
+    holder->resting = memory->first == holder && !holder->next;
+    pthread_mutex_unlock(&lock);
+    if (!holder->resting)
+        return false;
+    shown_take(holder, memory->size);
+    discharge(holder->session, memory->size, true);
+    return true;
+}
+
+gs_status physical_wake(struct job *job, uint64_t asked, struct holder *holder)
+{
+    uint64_t size = holder->memory->size;
+
+    if (charge(job, asked, size, true) != GS_OK)
+        return job->status;
+    shown_add(holder, size);
+    holder->resting = false;
+    return GS_OK;
 }
 
 /* ---- Revoking -------------------------------------------------------------------------------- */

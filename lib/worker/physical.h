@@ -22,6 +22,7 @@ struct holder {
     struct session *session;
     struct holder *next; /* a younger one of the same piece */
     bool revoked;        /* the owner wants it back */
+    bool resting;        /* counts nowhere */
 };
 
 /* Makes a piece for the `asked` bytes that a tenant named. What is in it is unknown. Else the job
@@ -31,6 +32,12 @@ gs_status physical_new(struct job *job, uint64_t asked, struct holder *holder);
 gs_status physical_join(struct job *job, struct physical *memory, struct holder *holder);
 /* Gives the hold up; with the last one the piece is freed. It must not be mapped any more. */
 void physical_leave(struct holder *holder);
+
+/* Keeps the piece for the session's next need, and counts it no more. false: others hold it too,
+ * and nothing was done. */
+bool physical_rest(struct holder *holder);
+/* Counts it again. Else the job has failed. */
+gs_status physical_wake(struct job *job, uint64_t asked, struct holder *holder);
 
 CUmemGenericAllocationHandle physical_handle(const struct physical *memory);
 uint64_t physical_size(const struct physical *memory);

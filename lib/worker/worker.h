@@ -27,6 +27,7 @@
 #include "worker/schedule.h"
 #include "worker/space.h"
 
+struct chunk;
 struct imports;
 struct job;
 struct flight;
@@ -166,6 +167,7 @@ struct session {
     uint64_t mem_used;
     struct user *user; /* what all its user's sessions hold */
     uint64_t window_reserved;
+    struct chunk *spare;     /* see chunk.c; NULL: none */
     uint32_t exports;        /* see share.c */
     struct imports *imports; /* NULL: none */
     uint64_t host_bytes;

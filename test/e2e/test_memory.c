@@ -281,6 +281,42 @@ static void freed_memory_can_be_allocated_again_without_end(void)
     server_stop(server);
 }
 
+/* The worker keeps a piece that was given back: it is empty, counts nowhere, and is in nobody's
+ * way. */
+static void what_is_kept_for_reuse_does_not_show(void)
+{
+    static const char *const environment[] = {"GSHARE_SOFT_MEM=64M", NULL};
+    struct server *server =
+        server_start(&(struct server_options){.device = "soft", .environment = environment});
+    size_t free_bytes, total, most = 64 * MIB;
+    unsigned char bytes[5000];
+    gs_session session;
+    gs_devptr memory;
+
+    CHECK_OK(server_attach(server, &session));
+    while (gs_malloc(session, most, &memory) != GS_OK)
+        most -= 2 * MIB;
+    CHECK_OK(gs_free(session, memory));
+    for (unsigned i = 0; i < 300; i++) {
+        size_t size = 1 + test_random() % (i % 2 ? sizeof(bytes) : 2 * MIB);
+        size_t look = size < sizeof(bytes) ? size : sizeof(bytes);
+
+        CHECK_OK(gs_malloc(session, size, &memory));
+        CHECK_EQUAL(server_memory_used(server), 2 * MIB);
+        CHECK_OK(gs_memcpy_dtoh(session, bytes, memory + size - look, look));
+        for (size_t k = 0; k < look; k++)
+            CHECK_EQUAL(bytes[k], 0);
+        CHECK_OK(gs_memset(session, memory, 0xA5, size));
+        CHECK_OK(gs_free(session, memory));
+        CHECK_EQUAL(server_memory_used(server), 0);
+    }
+    CHECK_OK(gs_mem_info(session, &free_bytes, &total));
+    CHECK(free_bytes >= most - 2 * MIB);
+    CHECK_OK(gs_malloc(session, most, &memory));
+    CHECK_OK(gs_detach(session));
+    server_stop(server);
+}
+
 /* Pieces of device memory that the supervisor has a descriptor of: files of the software device. */
 static unsigned pieces_held(const struct server *server)
 {
@@ -386,6 +422,7 @@ static const struct test tests[] = {
     TEST(memsets_set_the_low_byte_and_no_byte_more),
     TEST(threads_copy_at_the_same_time),
     TEST(freed_memory_can_be_allocated_again_without_end),
+    TEST(what_is_kept_for_reuse_does_not_show),
     TEST(the_supervisor_holds_a_descriptor_of_each_piece),
     TEST(a_limit_counts_pieces_of_2_mib_and_says_so),
     TEST(a_limit_that_holds_nothing_is_refused),
