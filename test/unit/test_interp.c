@@ -284,6 +284,22 @@ static void text_counts_against_the_budget(void **state)
     rig_free(r);
 }
 
+/* Its address is not even looked at, as where the predicate says to ignore it. */
+static void a_copy_of_no_bytes_has_no_source(void **state)
+{
+    struct rig *r = load(KERNEL(".shared .align 16 .b32 s[4];\nst.shared.u32 [s], 7;\n"
+                                "mov.u64 %y1, 16;\nmov.u32 %r2, 0;\n"
+                                "cp.async.ca.shared.global [s], [%y1], 16, %r2;\n"
+                                "cp.async.wait_all;\nld.shared.u32 %r1, [s];\n"
+                                "add.u32 %r1, %r1, 1;\nst.global.u32 [%x], %r1;\nret;"));
+    uint32_t *words;
+
+    (void)state;
+    assert_int_equal(run(r, 1, 1, &words), EXEC_DONE);
+    assert_int_equal(words[0], 1);
+    rig_free(r);
+}
+
 static void an_endless_loop_stays_within_its_budget(void **state)
 {
     struct rig *r = load(KERNEL("LOOP:\nadd.u32 %r1, %r1, 1;\nbra LOOP;"));
@@ -418,6 +434,7 @@ int main(void)
         cmocka_unit_test(thread_instructions_are_counted),
         cmocka_unit_test(the_states_of_all_blocks_together_are_bounded),
         cmocka_unit_test(text_counts_against_the_budget),
+        cmocka_unit_test(a_copy_of_no_bytes_has_no_source),
         cmocka_unit_test(an_endless_loop_stays_within_its_budget),
         cmocka_unit_test(what_is_left_out_is_refused_by_name_and_line),
         cmocka_unit_test(exchanges_of_different_kinds_do_not_meet),
