@@ -135,16 +135,16 @@ static void fault_ends_other_kernels_and_waits(void)
 {
     CUstream a = stream_open(), b = stream_open();
     _Atomic uint64_t *words = host_words();
-    CUdeviceptr p = device_alloc(4);
     CUevent e;
 
     OK(cu.cuEventCreate(&e, 0));
-    launch(a, "where", p, 3000000, 0);
+    launch(a, "await", (CUdeviceptr)(uintptr_t)&words[2], 1, 0);
     launch(a, "store", 0x10, 1, 0);
     launch(a, "store64", (CUdeviceptr)(uintptr_t)words, 1, 0);
     OK(cu.cuEventRecord(e, a));
     OK(cu.cuStreamWaitEvent(b, e, 0));
     launch(b, "store64", (CUdeviceptr)(uintptr_t)words + 8, 1, 0);
+    words[2] = 1; /* not before all is queued, for a fault ends the calls too */
     EXPECT(CUDA_ERROR_ILLEGAL_ADDRESS, cu.cuStreamSynchronize(b));
     EXPECT(CUDA_ERROR_ILLEGAL_ADDRESS, cu.cuEventSynchronize(e));
     CHECK(words[0] == 0 && words[1] == 0, "work behind the fault ran");
