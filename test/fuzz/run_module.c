@@ -17,8 +17,9 @@ enum {
     VARIABLE_BYTES = 64 << 10,
     PARAM_BYTES = 4096,
     MOST_SHARED = 227 << 10,
-    STEPS = 6000, /* warp instructions of a kernel */
-    TURN = 1000,
+    STEPS =
+        2000, /* warp instructions of a kernel: products of matrices take long with sanitizers */
+    TURN = 500,
     KERNELS = 2,
     TEXTURES = 4,
 };
