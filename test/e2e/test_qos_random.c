@@ -105,7 +105,8 @@ static gs_qos random_wish(void)
         qos.affinity.exclusive = 1;
     }
     qos.priority = (int)below(4);
-    qos.cls = (gs_class)below(3);
+    /* Not best effort: beside latency tenants that has less than its grant. */
+    qos.cls = below(2) ? GS_CLASS_NORMAL : GS_CLASS_LATENCY;
     qos.weight = below(4);
     return qos;
 }
