@@ -227,8 +227,9 @@ typedef struct gs_attach_params {
 /* Opens a session with the server. params may be NULL: all defaults. Blocks for the server's
  * answer, usually well under a millisecond; no CUDA context is made. *session is the caller's,
  * ended by gs_detach; a process may hold several. GS_ERR_NO_SERVER, GS_ERR_VERSION, GS_ERR_REFUSED,
- * GS_ERR_NO_DEVICE, GS_ERR_LIMIT (too many tenants), GS_ERR_NO_DEVICE_MEMORY, GS_ERR_NOT_SUPPORTED
- * (qos), GS_ERR_TIMEOUT, GS_ERR_NO_MEMORY, GS_ERR_SYSTEM. */
+ * GS_ERR_NO_DEVICE, GS_ERR_LIMIT (too many tenants, or not the SMs asked for; the message says what
+ * is free), GS_ERR_NO_DEVICE_MEMORY, GS_ERR_NOT_FOUND (reservation), GS_ERR_NOT_SUPPORTED (qos),
+ * GS_ERR_TIMEOUT, GS_ERR_NO_MEMORY, GS_ERR_SYSTEM. */
 GS_API gs_status gs_attach(const gs_attach_params *params, gs_session *session);
 
 /* Waits for the session's work, frees everything it holds, ends it and all handles made in it. A
