@@ -33,6 +33,10 @@ struct CUgreenCtx_st {
     CUcontext context;
 };
 
+// Green contexts take device memory, which the software device has without end unless told
+// otherwise.
+static _Atomic uint32_t greens;
+
 static pthread_mutex_t descs_lock = PTHREAD_MUTEX_INITIALIZER;
 static CUdevResourceDesc descs;
 
@@ -169,17 +173,24 @@ CUresult resource_describe(CUdevResourceDesc *desc, const CUdevResource *resourc
 
 CUresult green_new(CUgreenCtx *out, CUdevResourceDesc desc)
 {
-    CUgreenCtx green = calloc(1, sizeof(*green));
-    CUresult result;
+    CUgreenCtx green;
+    CUresult result = CUDA_ERROR_OUT_OF_MEMORY;
 
-    if (!green)
-        return CUDA_ERROR_OUT_OF_MEMORY;
-    green->magic = MAGIC_GREEN;
-    result = context_new_green(&green->context, green, &desc->sms);
-    if (result)
+    if (atomic_fetch_add_explicit(&greens, 1, memory_order_relaxed) >= device_config()->greens) {
+        atomic_fetch_sub_explicit(&greens, 1, memory_order_relaxed);
+        return result;
+    }
+    green = calloc(1, sizeof(*green));
+    if (green) {
+        green->magic = MAGIC_GREEN;
+        result = context_new_green(&green->context, green, &desc->sms);
+    }
+    if (result) {
         free(green);
-    else
+        atomic_fetch_sub_explicit(&greens, 1, memory_order_relaxed);
+    } else {
         *out = green;
+    }
     return result;
 }
 
@@ -197,6 +208,7 @@ CUresult green_destroy(CUgreenCtx green)
     context_retire_green(green->context);
     green->magic = MAGIC_DEAD;
     free(green);
+    atomic_fetch_sub_explicit(&greens, 1, memory_order_relaxed);
     return CUDA_SUCCESS;
 }
 

@@ -5,7 +5,8 @@
  * making one waits for all running kernels while nobody's launches go through. So they are made and
  * destroyed at quiet moments (parked.c), shared by all that want the same SMs, and kept when nobody
  * does, up to PARTITIONS_MAX: 0.4 GB at most with their streams. Then the one that was asked for
- * least lately goes, of those that nobody holds.
+ * least lately goes, of those that nobody holds; all of those go when the device has no memory for
+ * another.
  *
  * The table is the dispatcher's. The job of a partition has it to itself while its state is MAKING.
  */
@@ -154,26 +155,34 @@ static struct partition *idle_after(uint64_t used)
     return oldest;
 }
 
-/* A free entry of the table. Graphs in a partition that must go are destroyed first; where a
- * service thread has some of them, the next one goes instead. */
+/* Dismisses the one that was asked for least lately of those that nobody holds. Graphs in it are
+ * destroyed first; where a service thread has some of them, the next one goes instead. false: none
+ * can go. */
+static bool idle_dismiss(void)
+{
+    struct partition *idle = NULL;
+
+    while ((idle = idle_after(idle ? idle->used : 0))) {
+        sessions_leave_partition(idle);
+        /* acquire: pairs with the release of who destroyed the last graph */
+        if (atomic_load_explicit(&idle->graphs, memory_order_acquire) == 0) {
+            partition_dismiss(idle);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A free entry of the table; NULL: there is none, and none can go. */
 static struct partition **table_room(void)
 {
-    uint64_t used = 0;
-
-    for (;;) {
+    do {
         for (uint32_t i = 0; i < PARTITIONS_MAX; i++) {
             if (!cache.table[i])
                 return &cache.table[i];
         }
-        struct partition *idle = idle_after(used);
-        if (!idle)
-            return NULL;
-        used = idle->used;
-        sessions_leave_partition(idle);
-        /* acquire: pairs with the release of who destroyed the last graph */
-        if (atomic_load_explicit(&idle->graphs, memory_order_acquire) == 0)
-            partition_dismiss(idle);
-    }
+    } while (idle_dismiss());
+    return NULL;
 }
 
 static struct partition *partition_begin(const struct sm_mask *mask, gs_status *status)
@@ -245,12 +254,34 @@ void partition_release(struct partition *partition)
         partition->holders--;
 }
 
+/* There was no memory for it: once more, without those that nobody holds. false: all are held. */
+static bool make_again(struct job *job)
+{
+    bool freed = false;
+
+    if (job->status != GS_ERR_NO_DEVICE_MEMORY)
+        return false;
+    partitions_keep(); /* no launch is between its record and its issue now */
+    while (idle_dismiss())
+        freed = true;
+    if (!freed)
+        return false;
+    job->status = GS_OK;
+    job->message[0] = '\0';
+    job->doomed = cache.doomed;
+    cache.doomed = NULL;
+    dispatch_route(job);
+    return true;
+}
+
 bool partition_returned(struct job *job)
 {
     struct partition *partition = job->object;
 
     if (job->kind != &job_partition)
         return false;
+    if (make_again(job))
+        return true;
     while (job->doomed) { /* it found no quiet moment */
         struct partition *left = job->doomed;
         job->doomed = left->next;

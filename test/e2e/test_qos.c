@@ -434,6 +434,47 @@ static void partitions_are_limited_and_free_when_nobody_has_them(void)
     scene_end(&where, server);
 }
 
+/* The device has memory for eight: those that nobody holds make room, the others do not. */
+static void without_memory_for_a_partition_the_old_grant_stays(void)
+{
+    enum { FIT = 8 };
+    struct where where, tenants[FIT - 1];
+    struct server *server = scene_on(&where, "GSHARE_SOFT_GREENS=8");
+    gs_attach_params params = GS_ATTACH_PARAMS_INIT;
+    struct sm_mask mask, own;
+    gs_session session;
+    gs_qos qos;
+
+    if (!test_device_is_soft(where.session)) {
+        scene_end(&where, server);
+        test_skip("a GPU has memory for more");
+    }
+    where_find_groups(&where);
+    own = mask_number(1);
+    qos = where_mask(&own);
+    CHECK_OK(gs_set_qos(where.session, &qos));
+    for (unsigned i = 0; i < FIT - 1; i++) {
+        mask = mask_number(i + 2);
+        qos = where_mask(&mask);
+        attach_with(&tenants[i], &qos);
+        CHECK_SMS(where_exact(&tenants[i]), mask);
+    }
+    mask = mask_number(100);
+    qos = where_mask(&mask);
+    CHECK_STATUS(gs_set_qos(where.session, &qos), GS_ERR_NO_DEVICE_MEMORY);
+    CHECK_TEXT(gs_last_error_message(), "cuGreenCtxCreate");
+    params.qos = &qos;
+    CHECK_STATUS(gs_attach(&params, &session), GS_ERR_NO_DEVICE_MEMORY);
+    CHECK_SMS(where_exact(&where), own);
+    CHECK_OK(gs_detach(tenants[0].session));
+    /* What the failure said is kept for a moment. */
+    CHECK_WITHIN(10000, gs_set_qos(where.session, &qos) == GS_OK);
+    CHECK_SMS(where_exact(&where), mask);
+    for (unsigned i = 1; i < FIT - 1; i++)
+        CHECK_OK(gs_detach(tenants[i].session));
+    scene_end(&where, server);
+}
+
 /* ---- What cannot be had ---------------------------------------------------------------------- */
 
 static void what_is_beyond_the_device_is_refused_with_the_limit(void)
@@ -515,6 +556,7 @@ static const struct test tests[] = {
     TEST(a_launch_that_waits_for_its_partition_holds_up_its_stream_only),
     TEST(exclusive_sms_are_taken_from_all_others),
     TEST(partitions_are_limited_and_free_when_nobody_has_them),
+    TEST(without_memory_for_a_partition_the_old_grant_stays),
     TEST(what_is_beyond_the_device_is_refused_with_the_limit),
     TEST(a_device_without_partitions_says_so),
     TEST(the_environment_lowers_what_is_asked_for),
