@@ -75,8 +75,8 @@ void operator_settle(struct server *server)
         if (refused)
             snprintf(text, sizeof(text), "done, but session %llu keeps its former grant: %.60s",
                      (unsigned long long)refused->id, refused->grant.refusal);
-        else if (grants_open_count(device))
-            return;
+        else if (grants_open_count(device) || device->place_soon.due_ns)
+            return; /* what has just been given up goes to others yet */
     }
     if (!state_writer_idle(&server->state))
         return;

@@ -1,5 +1,6 @@
 /* test_operator.c - what operators do with gsctl, and what sessions have of it. */
 #include <fcntl.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -328,6 +329,41 @@ static void a_reservation_is_for_those_who_attach_to_it(void)
     server_stop(server);
 }
 
+/* ---- The worker is lost ---- */
+
+static void settings_and_reservations_outlive_the_worker(void)
+{
+    struct server *server = server_start(NULL);
+    struct guest guest = attach(NULL), inside, lost;
+    pid_t worker = server_worker_pid(server);
+    gs_exec_affinity a, b;
+
+    GSCTL_OK("set", "--default", "--sms", number(2 * guest.granule), "--weight", "7");
+    GSCTL_OK("reserve", "kept", "--sms", number(guest.granule));
+    GSCTL_OK("set", guest.id, "--exclusive", "--sms", number(guest.granule));
+    lost = guest;
+    kill(worker, SIGKILL);
+    CHECK_WITHIN(20000, server_worker_pid(server) != worker && server_worker_pid(server) != 0);
+    guest = attach(NULL);
+    inside = attach("kept");
+    a = affinity_of(&guest);
+    b = affinity_of(&inside);
+    CHECK_EQUAL(a.sm_count, 2 * guest.granule);
+    CHECK_EQUAL(b.sm_count, guest.granule);
+    CHECK(!masks_meet(&a, &b));
+    GSCTL_OK("get", guest.id);
+    CHECK_TEXT(output, "weight 7");
+    /* Of the one that was lost nothing is held any more. */
+    GSCTL_OK("set", "--default", "--unset", "all");
+    CHECK_EQUAL(granted(&guest), guest.sms - guest.granule);
+    GSCTL_REFUSED("is not open", "set", lost.id, "--sms", "2");
+    CHECK_OK(gs_detach(inside.session));
+    CHECK_OK(gs_detach(guest.session));
+    gs_detach(lost.session);
+    server_wait_tenants(server, 0, 10000);
+    server_stop(server);
+}
+
 /* ---- Provisioning ---------------------------------------------------------------------------- */
 
 static void shares_follow_the_tenants_as_they_come_and_go(void)
@@ -493,6 +529,7 @@ static const struct test tests[] = {
     TEST(what_cannot_be_is_refused_with_the_limit),
     TEST(a_quota_is_live_and_never_below_what_is_held),
     TEST(a_reservation_is_for_those_who_attach_to_it),
+    TEST(settings_and_reservations_outlive_the_worker),
     TEST(shares_follow_the_tenants_as_they_come_and_go),
     TEST(settings_outlive_the_server),
     TEST(only_the_servers_owner_may_change_anything),
