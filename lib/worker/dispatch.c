@@ -423,6 +423,8 @@ static bool session_serve(struct session *session)
     session->tried = d.turn;
     if (!session_drain(session))
         return false;
+    if (session->sched.cls == GS_CLASS_LATENCY)
+        d.latency_ns = d.now;
     session->active_ns = d.now;
     d.busy = true;
     return true;
@@ -473,8 +475,6 @@ static void session_look(struct session *session)
     if (session->flying)
         flights_poll(session, d.now);
     d.hot_of[class_rank(session)]++;
-    if (session->sched.cls == GS_CLASS_LATENCY && (session->flying || session->pending))
-        d.latency_ns = d.now;
     /* In step, tenants come one a turn: what counts is who came lately. */
     if (d.now - session->active_ns < CROWD_NS)
         d.crowd++;
@@ -497,8 +497,13 @@ static void session_look(struct session *session)
 /* Second pass. */
 static void session_turn(struct session *session)
 {
-    bool active = session->reports_open > 0;
+    /* While latency work is on the device its session is polled, so that best effort keeps off. */
+    bool at_work =
+        session->sched.cls == GS_CLASS_LATENCY && (session->flying || !session_seems_idle(session));
+    bool active = session->reports_open > 0 || at_work;
 
+    if (at_work)
+        d.latency_ns = d.now;
     if (session->pending && !session->paused) {
         if (session->pending & REQUEST_BIT && !session->job) {
             session->pending &= ~REQUEST_BIT;
@@ -692,6 +697,7 @@ static void policy_take(void)
         return;
     struct link_policy *policy = atomic_exchange_explicit(&d.policy, NULL, memory_order_acquire);
     worker.policy = *policy;
+    worker.policy_count++;
     sched.weights_off = !policy->weights;
     free(policy);
 }

@@ -43,12 +43,37 @@ static void grant_publish(struct session *session, uint64_t mem_limit)
     seg_grant_write(&session->server->grant, &words, session->grant_sequence);
 }
 
+static void spared_drop(struct session *session)
+{
+    partition_release(session->spared);
+    session->spared = NULL;
+    session->spared_policy = 0;
+}
+
+struct partition *grant_spared(struct session *session)
+{
+    const struct sm_mask reserved = sm_mask_of(worker.policy.reserve_mask);
+    const struct sm_mask mask = sm_mask_minus(session->grant.mask, reserved);
+    gs_status status;
+
+    if (session->spared_policy != worker.policy_count) {
+        spared_drop(session);
+        session->spared_policy = worker.policy_count;
+        if (!sm_mask_empty(&mask) && !sm_mask_equal(&mask, &session->grant.mask))
+            session->spared = partition_get(&mask, &status);
+        partition_hold(session->spared);
+    }
+    return session->spared && session->spared->state == PARTITION_READY ? session->spared
+                                                                        : session->grant.partition;
+}
+
 void grant_apply(struct session *session, const struct link_grant *link,
                  struct partition *partition)
 {
     struct grant *grant = &session->grant;
 
     partition_release(grant->partition);
+    spared_drop(session);
     grant->link = *link;
     if (grant->link.priority_max < grant->link.priority)
         grant->link.priority_max = grant->link.priority;
@@ -67,6 +92,7 @@ void grant_apply(struct session *session, const struct link_grant *link,
 
 void grant_drop(struct session *session)
 {
+    spared_drop(session);
     partition_release(session->grant.partition);
     session->grant.partition = NULL;
 }

@@ -10,6 +10,9 @@ bool grant_has_mask(const struct link_grant *grant);
  * must be ready. */
 void grant_apply(struct session *session, const struct link_grant *grant,
                  struct partition *partition);
+/* Where the session's best-effort launches go while latency work is about: what it was granted less
+ * what the policy reserves. The whole grant where nothing is left, or while that is being made. */
+struct partition *grant_spared(struct session *session);
 /* The session is gone. */
 void grant_drop(struct session *session);
 

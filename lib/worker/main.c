@@ -214,6 +214,7 @@ int worker_main(int device, const char *kind, const char *bell_name)
         return give_up(text);
     }
     worker.policy = (struct link_policy){.accounting = 1, .weights = 1};
+    worker.policy_count = 1;
     if (!service_start() || !dispatch_start())
         return give_up("the worker's threads cannot be started");
     ready.u.device = worker.info;

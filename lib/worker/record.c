@@ -13,6 +13,7 @@
 #include "common/ring.h"
 #include "common/util.h"
 #include "worker/flight.h"
+#include "worker/grant.h"
 #include "worker/graph.h"
 #include "worker/host.h"
 #include "worker/job.h"
@@ -292,6 +293,9 @@ static enum outcome take_launch(struct session *session, uint32_t index, unsigne
         if (outcome != TAKEN)
             return outcome;
     }
+    if (launch->cls == GS_CLASS_BEST_EFFORT && launch->partition == session->grant.partition &&
+        dispatch_latency_active())
+        launch->partition = grant_spared(session);
     if (deadline)
         launch->deadline_ns = launch_submitted(record, &r) + deadline;
     if (!r.report) {

@@ -133,9 +133,11 @@ struct session {
     uint32_t grant_sequence;
     struct placed placed[PLACED_KEPT];
     uint32_t placed_next;
-    bool hot;     /* polled; else its client must ring */
-    bool faulted; /* takes no more records */
-    bool paused;  /* a job waits for the device to finish the session's work */
+    struct partition *spared; /* the grant without what is reserved; held. NULL: the grant itself */
+    uint32_t spared_policy;   /* of worker.policy_count, when that was found */
+    bool hot;                 /* polled; else its client must ring */
+    bool faulted;             /* takes no more records */
+    bool paused;              /* a job waits for the device to finish the session's work */
     uint32_t hot_index;
     uint64_t active_ns; /* when it last had something to do */
     uint64_t pending;   /* streams that may have records */
@@ -184,6 +186,7 @@ struct worker {
     const char *bell_name;
     struct link_stats *stats;  /* LINK_SLOTS_MAX of them */
     struct link_policy policy; /* the dispatcher's */
+    uint32_t policy_count;     /* of policies so far; at least 1 */
 };
 extern struct worker worker;
 
