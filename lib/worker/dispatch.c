@@ -21,6 +21,7 @@
 #include "common/log.h"
 #include "common/ring.h"
 #include "common/util.h"
+#include "worker/chore.h"
 #include "worker/flight.h"
 #include "worker/grant.h"
 #include "worker/graph.h"
@@ -151,19 +152,6 @@ void dispatch_route(struct job *job)
     parked_add(job, d.now);
 }
 
-/* The session's turn is its next chore's; false: it has none. */
-static bool chore_begin(struct session *session)
-{
-    struct job *job = session->chores;
-
-    if (!job)
-        return false;
-    session->chores = job->next;
-    session->job = job;
-    job_begin(job);
-    return true;
-}
-
 static void chore_take(struct job *job)
 {
     struct session *session = d.slots[job->index];
@@ -173,19 +161,12 @@ static void chore_take(struct job *job)
         return;
     }
     job->session = session;
-    job->next = session->chores;
-    session->chores = job;
-    if (!session->job)
-        chore_begin(session);
+    chore_add(job);
 }
 
 static void close_begin(struct session *session, struct job *job)
 {
-    while (session->chores) {
-        struct job *chore = session->chores;
-        session->chores = chore->next;
-        job_free(chore);
-    }
+    chores_drop(session);
     session->job = job;
     job_begin(job);
 }
@@ -202,8 +183,6 @@ static void request_end(struct job *job)
     job_free(job);
     if (session->close)
         close_begin(session, session->close);
-    else if (chore_begin(session))
-        return;
     else if (session->phase == SESSION_LIVE)
         session_heat(session); /* it may have gone cold with records that had to wait for the job */
 }
@@ -643,7 +622,7 @@ static void device_watch(void)
 /* How long the thread may sleep when no session is hot; 0: until woken. */
 static uint64_t sleep_time(void)
 {
-    if (parked_first())
+    if (parked_first() || chores_any())
         return 1000000u;
     return d.busy || graves_any() ? WATCH_NS : 0;
 }
@@ -741,6 +720,7 @@ static void *dispatch_main(void *unused)
             d.next_bell = d.now + BELL_NS;
         }
         parked_poll(d.now);
+        chores_poll(d.now, session_heat);
         if ((d.busy || graves_any()) && d.now >= d.next_watch) {
             device_watch();
             graves_look(d.now);

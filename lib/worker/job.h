@@ -22,8 +22,8 @@ enum job_flags {
      * none came for a while, and has a thread of its own. */
     JOB_QUIET = 4,
     /* The session's tenant did not ask for it and gets no answer: made without a session, for that
-     * in slot `index` with the id arg[0]; it waits for the session's turn, and is dropped if the
-     * session has gone. */
+     * in slot `index` with the id arg[0]. It waits as chore.c says, and is dropped if the session
+     * has gone. */
     JOB_CHORE = 8,
     /* With JOB_QUIET: launches wait for it, so new work is held back for it at once. */
     JOB_PROMPT = 16,
@@ -69,6 +69,10 @@ struct job {
     struct partition *partition; /* what the grant waits for; held */
     struct partition *doomed;    /* partitions to destroy on the way (partition.c) */
     uint64_t parked_ns;          /* dispatcher: since when it waits for the device */
+    struct {
+        bool on;
+        uint64_t ns, change_ns;
+    } hold; /* of its session's new work; see chore.c */
 };
 
 /* Notes a failure. Returns status, for `return job_fail(...)`. */

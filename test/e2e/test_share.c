@@ -406,6 +406,45 @@ static void revoking_under_a_running_kernel_faults_nobody(void)
     server_stop(server);
 }
 
+/* A kernel that waits for its session's other stream must get what it waits for. */
+static void revoking_does_not_stop_an_importer_that_is_busy(void)
+{
+    struct server *server = server_start(NULL);
+    gs_devptr memory, at, own, flag, more;
+    uint32_t started = 0, one = 1;
+    gs_session owner, other;
+    gs_mem_handle handle;
+    gs_stream second;
+    gs_module module;
+
+    CHECK_OK(server_attach(server, &owner));
+    CHECK_OK(server_attach(server, &other));
+    module = kernels_load(other);
+    CHECK_OK(gs_stream_create(other, NULL, &second));
+    memory = exported_to(owner, CHUNK, 0, &handle);
+    CHECK_OK(gs_mem_import(other, &handle, &at, NULL));
+    CHECK_OK(gs_malloc(other, 8, &own));
+    flag = own + 4;
+    CHECK_OK(kernels_launch(NULL, kernels_get(module, "store"), 1, 1, (void *[]){&own, &one}));
+    CHECK_OK(kernels_launch(NULL, kernels_get(module, "spin_until"), 1, 1, (void *[]){&flag}));
+    while (!started) {
+        CHECK_OK(gs_memcpy_dtoh_async(other, &started, own, sizeof(started), second));
+        CHECK_OK(gs_stream_sync(other, second));
+    }
+    CHECK_OK(gs_mem_revoke(owner, memory));
+    CHECK_OK(gs_malloc(other, 4 * MIB, &more));
+    CHECK_OK(gs_memset_async(other, more, 1, 4 * MIB, second));
+    CHECK_OK(gs_stream_sync(other, second));
+    CHECK_OK(gs_malloc(other, 4 * MIB, &more));
+    CHECK_OK(gs_memset_async(other, flag, 1, 4, second));
+    CHECK_OK(gs_sync(other));
+    CHECK_WITHIN(10000, revoked(other, at));
+    CHECK_OK(gs_detach(other));
+    CHECK_OK(gs_detach(owner));
+    CHECK_EQUAL(server_memory_used(server), 0);
+    server_stop(server);
+}
+
 static void graphs_use_imports_and_outlive_their_end(void)
 {
     struct server *server = server_start(NULL);
@@ -735,6 +774,7 @@ static const struct test tests[] = {
     TEST(an_import_counts_against_the_importers_limit),
     TEST(a_revoked_import_is_an_error_for_calls_and_zeros_for_kernels),
     TEST(revoking_under_a_running_kernel_faults_nobody),
+    TEST(revoking_does_not_stop_an_importer_that_is_busy),
     TEST(graphs_use_imports_and_outlive_their_end),
     TEST(importers_keep_what_a_detached_owner_had),
     TEST(importers_keep_what_a_killed_owner_had),

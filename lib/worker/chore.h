@@ -1,0 +1,17 @@
+/* chore.h - work on a session that its tenant did not ask for (JOB_CHORE); see chore.c. Dispatcher.
+ */
+#ifndef GS_WORKER_CHORE_H
+#define GS_WORKER_CHORE_H
+
+#include "worker/job.h"
+
+/* The job, whose session is set, waits for its turn. One of its kind does for all that wait. */
+void chore_add(struct job *job);
+/* Does any wait? */
+bool chores_any(void);
+/* Starts those whose session has nothing to do. resume: takes a session's work up again. */
+void chores_poll(uint64_t now, void (*resume)(struct session *session));
+/* The session is being closed: what waits for it is dropped. */
+void chores_drop(const struct session *session);
+
+#endif
