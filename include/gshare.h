@@ -81,7 +81,7 @@ typedef enum gs_status {
     GS_ERR_NO_DEVICE = 12,       /* the server has no such device */
     GS_ERR_REFUSED = 13,         /* the server's policy does not admit this tenant */
     GS_ERR_BAD_IMAGE = 14,       /* not a module, or not for this device; the message has the log */
-    GS_ERR_NOT_FOUND = 15,       /* no kernel, global variable or file of that name */
+    GS_ERR_NOT_FOUND = 15,       /* no kernel, variable, file or exported memory of that name */
     GS_ERR_PARAMS = 16,          /* kernel parameters: their count or sizes do not fit the kernel */
     GS_ERR_LAUNCH_CONFIG = 17,   /* grid, block or shared memory beyond the device's limits */
     GS_ERR_NOT_SUPPORTED = 18,   /* not on this device, driver or version of gshare */

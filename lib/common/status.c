@@ -9,7 +9,7 @@
     X(GS_ERR_INVALID_POINTER, "the device address is not in an allocation of this session")        \
     X(GS_ERR_NO_MEMORY, "host memory ran out")                                                     \
     X(GS_ERR_NO_DEVICE_MEMORY, "device memory ran out")                                            \
-    X(GS_ERR_QUOTA, "the session's memory limit is reached")                                       \
+    X(GS_ERR_QUOTA, "a memory limit of the session or of its user is reached")                     \
     X(GS_ERR_LIMIT, "a count is at its limit")                                                     \
     X(GS_ERR_NO_SERVER, "no gshare server of this name runs")                                      \
     X(GS_ERR_SERVER_LOST, "the gshare server has ended")                                           \
