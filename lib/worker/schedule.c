@@ -21,6 +21,17 @@ static uint64_t due(const struct sched_entity *entity)
     return entity->vtime + by_weight(entity, entity->device_ns);
 }
 
+/* Time that is a quantum of device time, going by what it gave last. */
+static uint64_t quantum(const struct sched_entity *entity)
+{
+    if (entity->last_ns == 0)
+        return SCHED_QUANTUM_NS;
+    if (entity->last_device_ns <= entity->last_ns / (SCHED_AHEAD_NS / SCHED_QUANTUM_NS))
+        return SCHED_AHEAD_NS;
+    return (uint64_t)((double)SCHED_QUANTUM_NS * (double)entity->last_ns /
+                      (double)entity->last_device_ns);
+}
+
 struct sched_room sched_room(const struct sched *sched, const struct sched_entity *entity)
 {
     uint64_t ahead = entity->cls == GS_CLASS_BEST_EFFORT ? SCHED_BACK_NS : SCHED_AHEAD_NS;
@@ -29,9 +40,10 @@ struct sched_room sched_room(const struct sched *sched, const struct sched_entit
 
     if (entity->inflight >= most)
         return room;
-    /* One at a time: how much is in flight is sched_open's to say. */
-    if (sched_contended(sched) && entity->cls == GS_CLASS_NORMAL) {
-        room.ns = SCHED_QUANTUM_NS;
+    /* One at a time: how much is in flight is sched_open's to say. Kernels that fill little of the
+     * device are in nobody's way. */
+    if (sched_contended(sched) && entity->cls == GS_CLASS_NORMAL && quantum(entity) < ahead) {
+        room.ns = quantum(entity);
         room.launches = most - entity->inflight;
         return room;
     }
@@ -108,6 +120,10 @@ void sched_issued(struct sched *sched, struct sched_entity *entity, uint32_t lau
     /* Who is served for its deadline is ahead of its share, and does not take the others along. */
     if (entity->waiting && entity->vtime > sched->vnow && deadline(sched, entity) == UINT64_MAX)
         sched->vnow = entity->vtime;
+    if (ns > 0) {
+        entity->last_ns = ns;
+        entity->last_device_ns = device_ns;
+    }
     entity->inflight += launches;
     entity->inflight_ns += ns;
     entity->device_ns += device_ns;

@@ -16,16 +16,17 @@
 
 /* One per session. Zeroed: nothing in flight, normal class, weight 1. */
 struct sched_entity {
-    uint32_t cls;          /* gs_class */
-    uint32_t weight;       /* 0: 1 */
-    uint32_t inflight_max; /* launches; 0: the class's own */
-    uint32_t inflight;     /* launches given to the device and not known to have ended */
-    uint64_t inflight_ns;  /* how long they are thought to take, one after the other */
-    uint64_t device_ns;    /* of that, device time */
-    uint64_t vtime;        /* device time by weight: who has least goes first */
-    uint64_t served_ns;    /* when it last was given something, or began to wait */
-    uint64_t deadline_ns;  /* of its next launch; 0: none */
-    bool waiting;          /* has work that was held back */
+    uint32_t cls;                     /* gs_class */
+    uint32_t weight;                  /* 0: 1 */
+    uint32_t inflight_max;            /* launches; 0: the class's own */
+    uint32_t inflight;                /* launches given to the device and not known to have ended */
+    uint64_t inflight_ns;             /* how long they are thought to take, one after the other */
+    uint64_t device_ns;               /* of that, device time */
+    uint64_t last_ns, last_device_ns; /* the same of what it was given last */
+    uint64_t vtime;                   /* device time by weight: who has least goes first */
+    uint64_t served_ns;               /* when it last was given something, or began to wait */
+    uint64_t deadline_ns;             /* of its next launch; 0: none */
+    bool waiting;                     /* has work that was held back */
 };
 
 struct sched {

@@ -270,6 +270,20 @@ static void in_flight_stays_within_the_caps(void **state)
     }
 }
 
+static void small_kernels_are_not_held_back_beside_others(void **state)
+{
+    struct sched sched = {.waiting = 2};
+    struct sched_entity small = {.waiting = true}, large = {.waiting = true};
+
+    (void)state;
+    sched_issued(&sched, &small, 1, 10000, 10, 0);
+    sched_done(&sched, &small, 1, 10000, 10, 10);
+    sched_issued(&sched, &large, 1, 10000, 10000, 0);
+    sched_done(&sched, &large, 1, 10000, 10000, 10000);
+    assert_int_equal(sched_room(&sched, &small).ns, SCHED_AHEAD_NS);
+    assert_int_equal(sched_room(&sched, &large).ns, SCHED_QUANTUM_NS);
+}
+
 static void what_leaves_takes_all_that_it_had(void **state)
 {
     (void)state;
@@ -296,6 +310,7 @@ int main(void)
         cmocka_unit_test(classes_go_before_deadlines_and_these_before_shares),
         cmocka_unit_test(deadlines_do_not_buy_more_than_an_advance),
         cmocka_unit_test(in_flight_stays_within_the_caps),
+        cmocka_unit_test(small_kernels_are_not_held_back_beside_others),
         cmocka_unit_test(what_leaves_takes_all_that_it_had),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
