@@ -329,13 +329,14 @@ void grants_opened(struct tenant *t)
         grants_soon(t->device);
     if (!grants_hold(t))
         grants_pump(t->device);
+    wishes_settle(t->device);
 }
 
 void grants_forget(struct tenant *t)
 {
     t->device->constrained -= t->grant.constrained;
     if (t->grant.constrained || t->device->blocked ||
-        t->server->settings.provision != CTL_PROVISION_EXACT)
+        t->server->operator.count || t->server->settings.provision != CTL_PROVISION_EXACT)
         grants_soon(t->device);
     t->grant = (struct tenant_grant){.sequence = t->grant.sequence};
     t->share = 0;

@@ -17,6 +17,7 @@
 #include <cmocka.h>
 
 #include "common/log.h"
+#include "server/operator.h"
 #include "server/qos.h"
 #include "server/tenant.h"
 
@@ -220,6 +221,8 @@ static int grants_teardown(void **state)
     for (struct tenant *t = NULL; (t = registry_next(&server.registry, t));)
         tenant_end(t);
     assert_int_equal(device->constrained, 0);
+    operator_deinit(&server);
+    settings_deinit(&server.settings);
     device_deinit(device);
     close(worker_end);
     mq_close(answers);
@@ -233,6 +236,8 @@ static struct reply reply_make(uint64_t token)
     return (struct reply){dup(answers), 1000, CTL_SET_QOS, token};
 }
 
+static uint32_t attach_space; // of the next attach: 0, or 1 + a reservation
+
 // The next answer. 0: there is none. *status may be NULL.
 static uint64_t answer_take(gs_status *status, char text[128])
 {
@@ -244,8 +249,6 @@ static uint64_t answer_take(gs_status *status, char text[128])
 
     if (n < 0)
         return 0;
-    if (answer.done.h.op != CTL_SET_QOS) // of an attach
-        return answer.done.h.token;
     assert_int_equal(n, sizeof(answer.done));
     if (status)
         *status = (gs_status)answer.done.status;
@@ -294,6 +297,7 @@ static struct tenant *attach(const struct wire_qos *qos, char text[QOS_TEXT_MAX]
     t->uid = 1000;
     t->segment = segment[t->slot];
     t->segment_id = -1;
+    t->space = attach_space;
     if (qos)
         t->qos = *qos;
     if (grants_place(device, t, text) != GS_OK) {
@@ -711,9 +715,59 @@ static struct tenant *tenant_random(void)
     return t && t->state == TENANT_OPEN ? t : NULL;
 }
 
-// Sessions come, go and change their wishes while the worker answers late, in any order, and now
-// and then with a refusal. seats_check looks after each of its answers; in the end all holds, and
-// every wish has had one answer.
+static struct ctl_settings settings_random(void)
+{
+    struct wire_qos qos = wish_random();
+    struct ctl_settings set = {.fields = (uint32_t)rand() & (uint32_t)rand() & CTL_FIELDS,
+                               .percentage = dice(110),
+                               .sms = dice(SMS + 3),
+                               .exclusive = dice(2),
+                               .priority = (int32_t)dice(7),
+                               .cls = dice(4),
+                               .weight = dice(12),
+                               .inflight = dice(9),
+                               .latency_sms = dice(SMS),
+                               .mem = dice(3) << 20,
+                               .user_mem = dice(3) << 20};
+
+    memcpy(set.sm_mask, qos.sm_mask, sizeof(set.sm_mask));
+    return set;
+}
+
+// Any request of an operator, mostly near to what can be done.
+static void operator_random(uint64_t token)
+{
+    struct reply reply = {dup(answers), geteuid(), CTL_SET, token};
+    const struct tenant *t = tenant_random();
+    struct ctl_set set = {.target = dice(6), .settings = settings_random()};
+    struct ctl_reserve reserve = {.sms = dice(5)};
+    struct ctl_provision provision = {.mode = dice(5)};
+
+    set.id = set.target == CTL_USER ? 1000 : set.target == CTL_TENANT && t ? t->id : 0;
+    set.unset = dice(2) ? CTL_FIELDS : (uint32_t)rand();
+    reserve.name[0] = (char)('a' + dice(3));
+    memcpy(reserve.sm_mask, set.settings.sm_mask, sizeof(reserve.sm_mask));
+    switch (dice(6)) {
+    case 0:
+        operator_reserve(&server, &reserve, &reply);
+        break;
+    case 1:
+    case 2:
+        operator_release(&server, &reserve, &reply);
+        break;
+    case 3:
+        operator_provision(&server, &provision, &reply);
+        break;
+    default:
+        operator_set(&server, &set, &reply);
+        break;
+    }
+    reply_close(&reply);
+}
+
+// Sessions come, go and change their wishes, operators set, reserve and provision, while the worker
+// answers late, in any order, and now and then with a refusal. seats_check looks after each of its
+// answers; in the end all holds, and every wish has had one answer.
 static void random_sequences_never_share_exclusive_sms(void **state)
 {
     static const uint32_t modes[] = {CTL_PROVISION_EXACT, CTL_PROVISION_EXACT,
@@ -733,10 +787,18 @@ static void random_sequences_never_share_exclusive_sms(void **state)
             uint32_t slot = dice(SLOTS);
             gs_status status;
 
-            switch (dice(8)) {
+            switch (dice(9)) {
             case 0:
+                attach_space = server.settings.reservation[0].name[0] && dice(3) == 0;
                 if (server.registry.count < SLOTS)
                     attach(dice(2) ? &qos : NULL, text);
+                attach_space = 0;
+                break;
+            case 8: // the queue of answers holds ten
+                if (round % 2 && server.operator.count<4) {
+                    operator_random(token++);
+                    asked++;
+                }
                 break;
             case 1:
                 if (t && dice(2))
