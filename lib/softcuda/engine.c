@@ -47,6 +47,8 @@ static bool started;
 
 // Tasks in the queue; written under the lock, read by spinning threads.
 static _Atomic uint32_t queued;
+// Streams wait for words that no thread looks at; likewise.
+static _Atomic bool unattended;
 static _Atomic uint32_t spinners;
 // Engine threads asleep, and the word that they sleep on.
 static _Atomic uint32_t sleepers, work_generation;
@@ -113,12 +115,20 @@ static struct task *task_pop(void)
     return NULL;
 }
 
+// Notes whether words that streams wait for have no thread that looks at them. True: they have
+// none.
+static bool unattended_note(void)
+{
+    uint64_t changed;
+    bool now = polled_present(&changed) && !poller_present;
+
+    atomic_store(&unattended, now); // seq_cst, against the sleepers' check in idle_sleep
+    return now;
+}
+
 void engine_threads_wake(void)
 {
-    uint32_t spinning = atomic_load(&spinners), work = atomic_load(&queued);
-    uint64_t changed;
-
-    work += polled_present(&changed) && !poller_present;
+    uint32_t work = unattended_note() + atomic_load(&queued), spinning = atomic_load(&spinners);
 
     if (work > spinning && atomic_load(&sleepers)) {
         atomic_fetch_add(&work_generation, 1);
@@ -303,7 +313,8 @@ static bool idle_spin(void)
         return false;
     deadline = clock_ns() + SPIN_ENGINE_NS;
     for (uint32_t i = 1; !found; i++) {
-        found = atomic_load_explicit(&queued, memory_order_relaxed) != 0;
+        found = atomic_load_explicit(&queued, memory_order_relaxed) != 0 ||
+                atomic_load_explicit(&unattended, memory_order_relaxed);
         cpu_relax();
         if (i % 64 == 0 && clock_ns() > deadline)
             break;
@@ -317,7 +328,7 @@ static void idle_sleep(uint64_t timeout_ns)
     uint32_t generation = atomic_load(&work_generation);
 
     atomic_fetch_add(&sleepers, 1); // seq_cst, against threads_wake
-    if (!atomic_load(&queued))
+    if (!atomic_load(&queued) && (timeout_ns || !atomic_load(&unattended)))
         sleep_on(&work_generation, generation, timeout_ns);
     atomic_fetch_sub(&sleepers, 1);
 }
@@ -349,12 +360,14 @@ static void engine_idle(bool worked)
         return;
     timeout = poll_plan();
     poller_present |= timeout != 0;
+    unattended_note();
     engine_unlock();
     if (!worked || !idle_spin())
         idle_sleep(timeout);
     engine_lock();
     if (timeout)
         poller_present = false;
+    unattended_note();
 }
 
 static void *engine_thread(void *argument)

@@ -1,6 +1,6 @@
 /*
- * chore.c - jobs that a session's tenant did not ask for: they wait until the device has finished
- * what the session has issued.
+ * chore.c - jobs that a session's tenant did not ask for: they wait until none of its requests is
+ * in progress and, with JOB_IDLE, until the device has finished what the session has issued.
  *
  * Runs on the dispatcher. A kernel may be waiting for what another stream of its session is to
  * bring, or its program for an answer, so a chore must not stop the session until it is idle: the
@@ -24,7 +24,9 @@ static struct {
 
 void chore_add(struct job *job)
 {
-    for (const struct job *other = chores.first; other; other = other->next) {
+    bool one_does = job->kind->flags & JOB_IDLE;
+
+    for (const struct job *other = chores.first; one_does && other; other = other->next) {
         if (other->session == job->session && other->kind == job->kind) {
             job_free(job);
             return;
@@ -60,7 +62,7 @@ static bool session_idle(struct session *session, uint64_t now)
 }
 
 /* Begins or ends holding the session's work back, when it is time. */
-static void hold_turn(struct job *job, uint64_t now, void (*resume)(struct session *session))
+static void hold_turn(struct job *job, uint64_t now)
 {
     struct session *session = job->session;
 
@@ -75,11 +77,11 @@ static void hold_turn(struct job *job, uint64_t now, void (*resume)(struct sessi
         job->hold.change_ns = now + job->hold.ns;
     } else {
         job->hold.change_ns = now + HOLD_SHARE * job->hold.ns;
-        resume(session);
+        dispatch_resume(session);
     }
 }
 
-void chores_poll(uint64_t now, void (*resume)(struct session *session))
+void chores_poll(uint64_t now)
 {
     if (!chores.first || now < chores.next_poll)
         return;
@@ -87,16 +89,17 @@ void chores_poll(uint64_t now, void (*resume)(struct session *session))
     for (struct job **link = &chores.first; *link;) {
         struct job *job = *link;
         struct session *session = job->session;
+        bool idle = job->kind->flags & JOB_IDLE;
 
-        if (!session->job && session_idle(session, now)) {
+        if (!session->job && (!idle || session_idle(session, now))) {
             *link = job->next;
             session->job = job;
-            session->paused = true; /* until the job returns */
-            service_push(job);
+            session->paused = idle; /* until the job returns */
+            dispatch_begin(job);
             continue;
         }
         if (!session->job)
-            hold_turn(job, now, resume);
+            hold_turn(job, now);
         link = &job->next;
     }
     if (now >= chores.next_confirm)

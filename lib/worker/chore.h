@@ -5,12 +5,13 @@
 
 #include "worker/job.h"
 
-/* The job, whose session is set, waits for its turn. One of its kind does for all that wait. */
+/* The job, whose session is set, waits for its turn. With JOB_IDLE one of its kind does for all
+ * that wait. */
 void chore_add(struct job *job);
 /* Does any wait? */
 bool chores_any(void);
-/* Starts those whose session has nothing to do. resume: takes a session's work up again. */
-void chores_poll(uint64_t now, void (*resume)(struct session *session));
+/* Starts those whose turn it is. */
+void chores_poll(uint64_t now);
 /* The session is being closed: what waits for it is dropped. */
 void chores_drop(const struct session *session);
 

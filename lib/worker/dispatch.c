@@ -140,9 +140,6 @@ void dispatch_push(struct job *job)
     wake_up();
 }
 
-static void job_begin(struct job *job);
-static void session_heat(struct session *session);
-
 void dispatch_route(struct job *job)
 {
     if (!(job->kind->flags & (JOB_QUIESCE | JOB_QUIET))) {
@@ -168,7 +165,7 @@ static void close_begin(struct session *session, struct job *job)
 {
     chores_drop(session);
     session->job = job;
-    job_begin(job);
+    dispatch_begin(job);
 }
 
 /* A tenant's request has its answer, or a chore is done. */
@@ -184,10 +181,10 @@ static void request_end(struct job *job)
     if (session->close)
         close_begin(session, session->close);
     else if (session->phase == SESSION_LIVE)
-        session_heat(session); /* it may have gone cold with records that had to wait for the job */
+        dispatch_resume(session); /* records may have had to wait for the job */
 }
 
-static void job_begin(struct job *job)
+void dispatch_begin(struct job *job)
 {
     if (job->kind->prepare)
         job->kind->prepare(job);
@@ -197,7 +194,7 @@ static void job_begin(struct job *job)
         dispatch_route(job);
 }
 
-static void session_heat(struct session *session)
+void dispatch_resume(struct session *session)
 {
     session->active_ns = d.now;
     if (session->hot)
@@ -241,7 +238,7 @@ static void open_end(struct job *job)
         d.slots[session->slot] = session;
         if (session->slot >= d.slots_used)
             d.slots_used = session->slot + 1;
-        session_heat(session);
+        dispatch_resume(session);
         grant_apply(session, &job->grant, job->partition);
     }
     session_opened(job);
@@ -488,7 +485,7 @@ static void session_turn(struct session *session)
             session->pending &= ~REQUEST_BIT;
             session->job = request_take(session);
             if (session->job)
-                job_begin(session->job);
+                dispatch_begin(session->job);
             active = true;
         }
         if (session->paused || parked_hold(d.now))
@@ -537,7 +534,7 @@ static void cold_look(struct session *session)
 {
     if (session && !session->hot &&
         atomic_load_explicit(&session->client->activity, memory_order_relaxed))
-        session_heat(session);
+        dispatch_resume(session);
 }
 
 /* While the dispatcher is awake it finds cold sessions that became active by looking at a few of
@@ -720,7 +717,7 @@ static void *dispatch_main(void *unused)
             d.next_bell = d.now + BELL_NS;
         }
         parked_poll(d.now);
-        chores_poll(d.now, session_heat);
+        chores_poll(d.now);
         if ((d.busy || graves_any()) && d.now >= d.next_watch) {
             device_watch();
             graves_look(d.now);

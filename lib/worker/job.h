@@ -28,7 +28,10 @@ enum job_flags {
     /* With JOB_QUIET: launches wait for it, so new work is held back for it at once. */
     JOB_PROMPT = 16,
     /* With JOB_QUIET: nobody waits for it. */
-    JOB_UNHURRIED = 32
+    JOB_UNHURRIED = 32,
+    /* With JOB_CHORE: the device first finishes what the session has issued, and the session's new
+     * work waits until it is done. */
+    JOB_IDLE = 64
 };
 
 /* Each step sets job->status and, on failure, job->message. prepare and install run on the
@@ -116,6 +119,10 @@ bool dispatch_start(void);
 void dispatch_policy(const struct link_policy *policy);
 /* Sends a job to the service threads, or lets it wait for the device first. Dispatcher. */
 void dispatch_route(struct job *job);
+/* Prepares a job that its session is to do now, and sends it on its way. Dispatcher. */
+void dispatch_begin(struct job *job);
+/* A session that was not let go on may do so. Dispatcher. */
+void dispatch_resume(struct session *session);
 /* Has a session of the latency class had work within the policy's time? Dispatcher. */
 bool dispatch_latency_active(void);
 /* Do several tenants wait for the dispatcher at this moment? Dispatcher. */

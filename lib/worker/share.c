@@ -406,5 +406,5 @@ static void unshare_install(struct job *job)
         session_fault(job->session, 0, GS_FAULT_LAUNCH, GS_ERR_DRIVER, "", job->message);
 }
 
-const struct job_kind job_unshare = {"unshare",    JOB_CHORE,       NULL,
-                                     unshare_work, unshare_install, NULL};
+const struct job_kind job_unshare = {"unshare",    JOB_CHORE | JOB_IDLE, NULL,
+                                     unshare_work, unshare_install,      NULL};
