@@ -96,7 +96,10 @@ static void what_is_written_is_read_back_the_same(void **state)
     assert_non_null(text);
     parse(&two, text);
     assert_memory_equal(&one.everybody, &two.everybody, sizeof(one.everybody));
-    assert_memory_equal(one.user, two.user, 2 * sizeof(*one.user));
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(one.user[i].uid, two.user[i].uid);
+        assert_memory_equal(&one.user[i].set, &two.user[i].set, sizeof(one.user[i].set));
+    }
     assert_memory_equal(one.device, two.device, sizeof(one.device));
     assert_memory_equal(one.reservation, two.reservation, sizeof(one.reservation));
     assert_int_equal(one.provision, two.provision);
