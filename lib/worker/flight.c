@@ -170,12 +170,15 @@ void flight_add_other(struct stream *stream, uint64_t guess_ns)
 void flight_close(struct session *session, struct stream *stream)
 {
     struct flight *flight = stream->flight;
-    struct segment *segment = &flight->ring[flight->last++ % SEGMENTS];
+    uint32_t sequence = flight->next;
 
+    flight->next = (uint32_t)((sequence + 1) & SEQUENCE_MASK);
+    if (flight->open.launches == 0)
+        return; /* what came before has its mark already */
+    struct segment *segment = &flight->ring[flight->last++ % SEGMENTS];
     *segment = flight->open;
-    segment->sequence = flight->next;
+    segment->sequence = sequence;
     flight->open = (struct segment){0};
-    flight->next = (uint32_t)((flight->next + 1) & SEQUENCE_MASK);
     flight->count += segment->launches;
     flight->unmarked = 0;
     session->flying |= UINT64_C(1) << (stream - session->streams);
