@@ -337,7 +337,8 @@ uninstall:
 FORMATTED = $(shell find include lib examples bench test -name '*.[ch]')
 CLANG_FORMAT ?= clang-format
 format-check:
-	$(CLANG_FORMAT) --dry-run -Werror $(FORMATTED)
+	@echo "  CHECK formatting of $(words $(FORMATTED)) files"
+	@$(CLANG_FORMAT) --dry-run -Werror $(FORMATTED)
 
 clean:
 	rm -rf $(BUILD)
