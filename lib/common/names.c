@@ -5,6 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/siphash.h"
+
+#define NAME_REPLY_KEY 0x796c7065722e7367u /* "gs.reply" */
+
 bool instance_valid(const char *instance)
 {
     static const char allowed[] =
@@ -26,5 +30,8 @@ void name_bell(char out[WIRE_NAME_MAX], const char *instance, int device)
 
 void name_reply(char out[WIRE_NAME_MAX], const char *instance, uint64_t token)
 {
-    snprintf(out, WIRE_NAME_MAX, "/gshare.%.31s.r.%016" PRIx64, instance, token);
+    const uint64_t key[2] = {token, NAME_REPLY_KEY};
+
+    snprintf(out, WIRE_NAME_MAX, "/gshare.%.31s.r.%016" PRIx64, instance,
+             siphash(key, instance, strlen(instance)));
 }

@@ -12,6 +12,8 @@ bool instance_valid(const char *instance);
 
 void name_control(char out[WIRE_NAME_MAX], const char *instance);
 void name_bell(char out[WIRE_NAME_MAX], const char *instance, int device);
+/* Made of the token in a way that does not lead back: the name is for all to see, and who knows the
+ * token speaks for the queue's owner. */
 void name_reply(char out[WIRE_NAME_MAX], const char *instance, uint64_t token);
 
 #endif

@@ -20,13 +20,13 @@
 
 #include "gshare.h"
 
-#define WIRE_VERSION 2u
+#define WIRE_VERSION 3u
 #define WIRE_MAGIC   0x52485347u /* "GSHR" */
 
 /* ---- Names ------------------------------------------------------------------------------------
  * /gshare.INSTANCE            control queue; the supervisor holds flock(LOCK_EX) on it while alive
  * /gshare.INSTANCE.bell.N     doorbell of device N's dispatcher
- * /gshare.INSTANCE.r.TOKEN    a client's reply queue, TOKEN = 16 hex digits
+ * /gshare.INSTANCE.r.NAME     a client's reply queue, NAME = 16 hex digits made of its token
  */
 #define WIRE_INSTANCE_MAX 31u
 #define WIRE_NAME_MAX     64u /* any of the queue names above, with its NUL */
@@ -39,7 +39,8 @@
 #define CTL_QUEUE_DEPTH 10u /* the kernel's default limit, fs.mqueue.msg_max */
 
 enum ctl_op {
-    CTL_ANNOUNCE = 1, /* "I am about to make reply queue TOKEN": lets the server remove an orphan */
+    CTL_ANNOUNCE = 1, /* "I am about to make the reply queue of this token": lets the server remove
+                         an orphan */
     CTL_ATTACH = 2,   /* -> ctl_attach_reply */
     CTL_CONFIRM = 3,  /* "my segment is mapped": the server now asks the kernel for my pid */
     CTL_DETACH = 4,   /* the session's work is done, close it */
@@ -62,7 +63,7 @@ struct ctl_header {
     uint16_t op;
     uint32_t size; /* of the whole message */
     uint32_t reserved;
-    uint64_t token; /* of the reply queue; CONFIRM and DETACH: the session's cookie */
+    uint64_t token; /* of the reply queue, a secret; CONFIRM and DETACH: the session's cookie */
 };
 
 /* The part of gs_qos that travels. */
@@ -79,7 +80,8 @@ struct wire_qos {
     uint64_t sm_mask[GS_SM_MASK_WORDS];
 };
 
-#define QOS_WEIGHT_MAX 1000u
+#define QOS_PATIENCE_NS 15000000000u /* CTL_SET_QOS has been answered by then */
+#define QOS_WEIGHT_MAX  1000u
 #define QOS_DEADLINE_MAX_NS                                                                        \
     3600000000000u /* an hour: what is beyond it is a mistake in the units */
 

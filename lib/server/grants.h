@@ -21,7 +21,7 @@ struct tenant;
 
 #define GRANT_TEXT_MAX    128u
 /* A worker that waits for a moment without kernels gives up after ten seconds by itself. */
-#define GRANT_PATIENCE_NS 15000000000u
+#define GRANT_PATIENCE_NS QOS_PATIENCE_NS
 
 struct tenant_grant {
     struct link_grant target, sent, applied;
@@ -43,7 +43,8 @@ gs_status grants_place(struct device *device, struct tenant *asker, char text[GR
 void grants_pump(struct device *device);
 /* Has all this soon, from the loop: for callers in the middle of something. */
 void grants_soon(struct device *device);
-/* The device's worker is ready: nothing is placed yet. Refuses who cannot be. */
+/* The device's worker is ready: those who wait for it are placed in the next turns of the loop, in
+ * the order in which they came; who cannot be is refused. */
 void grants_ready(struct device *device);
 
 /* The worker's answer. false: it makes no sense. */

@@ -530,6 +530,10 @@ static void control_messages_run(void *argument)
 {
     const char *instance = argument;
     struct mq_attr attr = {.mq_maxmsg = 1, .mq_msgsize = CTL_MESSAGE_MAX};
+    static const size_t sizes[] = {sizeof(struct ctl_header),   sizeof(struct ctl_attach),
+                                   sizeof(struct ctl_admin),    sizeof(struct ctl_set_qos),
+                                   sizeof(struct ctl_set),      sizeof(struct ctl_reserve),
+                                   sizeof(struct ctl_provision)};
     char name[WIRE_NAME_MAX], reply_name[WIRE_NAME_MAX];
     uint64_t token = test_random();
     mqd_t queue, reply;
@@ -543,16 +547,15 @@ static void control_messages_run(void *argument)
     for (unsigned i = 0; i < rounds_of(3000); i++) {
         union {
             struct ctl_header h;
-            struct ctl_attach attach;
             unsigned char bytes[CTL_MESSAGE_MAX];
         } m;
-        size_t size = below(3) ? below(CTL_MESSAGE_MAX + 1) : sizeof(m.attach);
+        size_t size = below(3) ? sizes[below(ARRAY_SIZE(sizes))] : below(CTL_MESSAGE_MAX + 1);
 
         scribble(m.bytes, sizeof(m.bytes));
         if (below(8)) {
             m.h = (struct ctl_header){
                 .magic = WIRE_MAGIC, .version = WIRE_VERSION, .size = (uint32_t)size};
-            m.h.op = (uint16_t)(below(4) ? 1 + below(6) : odd_number());
+            m.h.op = (uint16_t)(below(4) ? 1 + below(CTL_PROVISION) : odd_number());
             m.h.token = below(2) ? token : test_random();
             if (below(8) == 0)
                 m.h.version = (uint16_t)odd_number();
@@ -591,6 +594,48 @@ static void random_control_messages(void)
 
     scene_set(&scene);
     scene_play(&scene, control_messages_run);
+}
+
+static void ask_as(mqd_t queue, uint16_t op, uint64_t token)
+{
+    struct ctl_admin request = {.h = {.magic = WIRE_MAGIC,
+                                      .version = WIRE_VERSION,
+                                      .op = op,
+                                      .size = sizeof(request),
+                                      .token = token}};
+
+    CHECK(mq_send(queue, (const char *)&request, sizeof(request), 0) == 0);
+}
+
+/* Any user can list the queues there are, and see somebody's reply queue. Who asks in its name must
+ * not be taken for its owner. */
+static void nobody_can_ask_in_the_name_of_a_queue_that_he_sees(void)
+{
+    struct mq_attr attr = {.mq_maxmsg = 1, .mq_msgsize = CTL_REPLY_MAX};
+    struct flock lock = {.l_type = F_RDLCK, .l_whence = SEEK_SET};
+    struct server *server = server_start(NULL);
+    char name[WIRE_NAME_MAX], answer[CTL_REPLY_MAX];
+    struct ctl_header header;
+    struct timespec until;
+    uint64_t token = test_random(), seen;
+    mqd_t queue, reply;
+
+    name_control(name, server->instance);
+    queue = mq_open(name, O_WRONLY | O_CLOEXEC);
+    name_reply(name, server->instance, token);
+    reply = mq_open(name, O_RDONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600, &attr);
+    CHECK(queue >= 0 && reply >= 0 && fcntl(reply, F_SETLK, &lock) == 0);
+    seen = strtoull(strrchr(name, '.') + 1, NULL, 16);
+    ask_as(queue, CTL_STATUS, seen);
+    ask_as(queue, CTL_PS, token); /* its owner */
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += 30;
+    CHECK(mq_timedreceive(reply, answer, sizeof(answer), NULL, &until) >= (ssize_t)sizeof(header));
+    memcpy(&header, answer, sizeof(header));
+    CHECK_EQUAL(header.op, CTL_PS);
+    mq_close(reply);
+    mq_close(queue);
+    server_stop(server);
 }
 
 static void bell_run(void *argument)
@@ -648,6 +693,7 @@ static const struct test tests[] = {
     TEST(records_that_change_while_they_are_read),
     TEST_WITHIN(random_requests, 120),
     TEST(random_control_messages),
+    TEST(nobody_can_ask_in_the_name_of_a_queue_that_he_sees),
     TEST(a_doorbell_rung_without_end),
     TEST(sessions_never_confirmed_go),
 };
