@@ -57,6 +57,7 @@ static void done_ready(struct watch *watch, uint32_t events)
     memcpy(before, writer->failure, sizeof(before));
     pthread_mutex_lock(&writer->lock);
     memcpy(writer->failure, writer->result, sizeof(writer->failure));
+    writer->unheard = writer->text || writer->busy;
     pthread_mutex_unlock(&writer->lock);
     if (writer->failure[0])
         log_error("state file %s: %s", writer->path, writer->failure);
@@ -134,20 +135,15 @@ void state_writer_write(struct state_writer *writer, const struct settings *sett
     free(writer->text);
     writer->text = text;
     writer->length = length;
+    writer->unheard = true;
     pthread_cond_signal(&writer->more);
     pthread_mutex_unlock(&writer->lock);
 }
 
-bool state_writer_idle(struct state_writer *writer)
+/* Not by what the thread has done: it may have failed, and its word be on the way. */
+bool state_writer_idle(const struct state_writer *writer)
 {
-    bool idle;
-
-    if (!writer->running)
-        return true;
-    pthread_mutex_lock(&writer->lock);
-    idle = !writer->text && !writer->busy;
-    pthread_mutex_unlock(&writer->lock);
-    return idle;
+    return !writer->running || !writer->unheard;
 }
 
 const char *state_writer_failure(const struct state_writer *writer)

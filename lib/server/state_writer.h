@@ -18,6 +18,7 @@ struct state_writer {
     struct watch done; /* an eventfd: the thread has written something */
     void (*on_done)(struct state_writer *writer);
     bool running;
+    bool unheard; /* text was handed over, and what became of it is not known here yet */
     char failure[STATE_ERROR_MAX]; /* of the last write; "": it was good */
     /* Shared with the thread. */
     pthread_t thread;
@@ -36,8 +37,8 @@ int state_writer_init(struct state_writer *writer, struct loop *loop, const char
 void state_writer_deinit(struct state_writer *writer, struct loop *loop);
 /* Takes a copy. */
 void state_writer_write(struct state_writer *writer, const struct settings *settings);
-/* Nothing is to be written. */
-bool state_writer_idle(struct state_writer *writer);
+/* All that was handed over has been written, or state_writer_failure() says why not. */
+bool state_writer_idle(const struct state_writer *writer);
 /* Why the last write failed, or NULL. */
 const char *state_writer_failure(const struct state_writer *writer);
 

@@ -335,6 +335,34 @@ static void what_cannot_be_written_is_told_and_the_old_file_stays(void **state)
     loop_deinit(&loop);
 }
 
+// Who asks whether all is on the disk must not be told so by a write that has just failed.
+static void a_failed_write_is_known_when_it_counts_as_done(void **state)
+{
+    char error[STATE_ERROR_MAX], blocked[128];
+    struct settings settings = {0};
+    struct state_writer writer;
+    struct epoll_event event;
+    struct loop loop;
+
+    (void)state;
+    done_count = 0;
+    assert_true(state_save(path, "[default]\nsms = 5\n", 18, error));
+    snprintf(blocked, sizeof(blocked), "%s.new", path);
+    assert_int_equal(mkdir(blocked, 0700), 0);
+    assert_int_equal(loop_init(&loop), 0);
+    assert_int_equal(state_writer_init(&writer, &loop, path, on_done), 0);
+    state_writer_write(&writer, &settings);
+    assert_false(state_writer_idle(&writer));
+    assert_int_equal(epoll_wait(loop.epoll_fd, &event, 1, 60000), 1); // the thread is done
+    assert_false(state_writer_idle(&writer));
+    loop_until_done(&loop, 1);
+    assert_true(state_writer_idle(&writer));
+    assert_non_null(state_writer_failure(&writer));
+    rmdir(blocked);
+    state_writer_deinit(&writer, &loop);
+    loop_deinit(&loop);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -345,6 +373,8 @@ int main(void)
         cmocka_unit_test(random_bytes_are_read_or_refused),
         cmocka_unit_test_setup_teardown(the_writer_brings_the_newest_to_the_disk, folder_setup,
                                         folder_teardown),
+        cmocka_unit_test_setup_teardown(a_failed_write_is_known_when_it_counts_as_done,
+                                        folder_setup, folder_teardown),
         cmocka_unit_test_setup_teardown(what_cannot_be_written_is_told_and_the_old_file_stays,
                                         folder_setup, folder_teardown),
     };
