@@ -33,6 +33,7 @@
 #define RESTART_MIN_NS 100000000u
 #define RESTART_MAX_NS 10000000000u
 #define FAILURES_MAX   5u
+#define PRIORITY_MAX   1000
 #define STATS_BYTES    (LINK_SLOTS_MAX * sizeof(struct link_stats))
 
 /* ---- Starting -------------------------------------------------------------------------------- */
@@ -182,11 +183,18 @@ void device_start(struct device *device)
     log_debug("device %d: worker %d started", device->index, (int)device->worker.pid);
 }
 
+/* CUDA's priorities are 0 and some below it. */
+static bool priorities_possible(const struct link_device *info)
+{
+    return info->priority_lowest <= PRIORITY_MAX && info->priority_highest >= -PRIORITY_MAX &&
+           info->priority_lowest >= info->priority_highest;
+}
+
 bool device_ready(struct device *device, const struct link_device *info)
 {
     struct server *server = device->server;
 
-    if (!placer_device_init(&device->sms, info))
+    if (!priorities_possible(info) || !placer_device_init(&device->sms, info))
         return false;
     timer_cancel(&server->loop, &device->timer);
     device->info = *info;

@@ -199,6 +199,31 @@ static void nonsense_ends_the_worker(void **state)
     }
 }
 
+// What the supervisor would compute from a description must make sense.
+static void a_device_that_cannot_be_ends_the_worker(void **state)
+{
+    static const struct {
+        struct link_device device;
+        bool good;
+    } cases[] = {
+        {{.sm_count = 4, .priority_highest = -5}, true},
+        {{.sm_count = 0, .priority_highest = -5}, false},
+        {{.sm_count = 4, .sm_groups = 5}, false},
+        {{.sm_count = 4, .priority_lowest = INT32_MAX, .priority_highest = INT32_MIN}, false},
+        {{.sm_count = 4, .priority_lowest = -5}, false},
+    };
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct link_message message = {.op = LINK_READY, .u.device = cases[i].device};
+
+        device->worker.state = WORKER_STARTING;
+        worker_says(&message, sizeof(message), -1);
+        assert_int_equal(device->worker.state, cases[i].good ? WORKER_READY : WORKER_ENDING);
+        assert_int_equal(link_teardown(state), 0);
+        assert_int_equal(link_setup(state), 0);
+    }
+}
+
 static void messages_of_a_wrong_size_end_the_worker(void **state)
 {
     static const size_t sizes[] = {1, sizeof(struct link_message) - 1,
@@ -322,6 +347,7 @@ int main(void)
         LINK_TEST(an_opened_session_closes_when_its_client_goes),
         LINK_TEST(the_vault_takes_descriptors_for_sessions_that_have_memory),
         LINK_TEST(nonsense_ends_the_worker),
+        LINK_TEST(a_device_that_cannot_be_ends_the_worker),
         LINK_TEST(messages_of_a_wrong_size_end_the_worker),
         LINK_TEST(only_the_culprit_of_a_fatal_fault_is_blamed),
         LINK_TEST(random_messages_never_harm_the_supervisor),
