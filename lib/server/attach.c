@@ -231,8 +231,8 @@ void attach_handle(struct server *server, const struct ctl_attach *request, stru
         return;
     }
     tenant = tenant_make(server, &admission, request, reply);
-    if (!tenant || admission.device->sms.sm_count == 0) /* grants_ready comes back to it */
-        return;
+    if (!tenant || admission.device->worker.state != WORKER_READY || admission.device->early)
+        return; /* its turn comes when the worker is ready, after those who came before it */
     status = grants_place(tenant->device, tenant, text);
     if (status != GS_OK) {
         tenant_refuse(tenant, status, text);

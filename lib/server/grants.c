@@ -66,7 +66,11 @@ uint32_t grants_open_count(const struct device *device)
     uint32_t count = 0;
 
     for (struct tenant *t = NULL; (t = registry_next(&device->server->registry, t));) {
-        if (t->device == device && (t->state == TENANT_OPEN || t->state == TENANT_OPENING))
+        if (t->device != device)
+            continue;
+        if (t->state == TENANT_OPENING) /* it will hold from its first launch on */
+            count += !grant_same(&t->grant.target, &t->grant.sent);
+        else if (t->state == TENANT_OPEN)
             count += !grants_hold(t);
     }
     return count;
@@ -188,13 +192,15 @@ void grants_pump(struct device *device)
 
 const struct tenant *grants_blamed(const struct tenant *t)
 {
-    struct sm_mask alone = device_alone(t->device);
     const struct tenant *blocker;
+    struct sm_mask alone;
 
     if (t->grant.refused)
         return t;
-    if (!grant_due(t))
+    /* Until all are tried again, the time for that is set: else nobody is refused. */
+    if (t->device->grant_retry.due_ns == 0 || !grant_due(t))
         return NULL;
+    alone = device_alone(t->device);
     blocker = grant_blocker(t, &alone);
     return blocker && blocker->grant.refused ? blocker : NULL;
 }
@@ -218,13 +224,46 @@ void grants_load(const struct device *device, uint32_t *load, struct sm_mask *ro
 
 /* ---- From the loop --------------------------------------------------------------------------- */
 
+/* The oldest session that came when there was no worker and is to be placed yet, or NULL. */
+static struct tenant *early_first(const struct device *device)
+{
+    struct tenant *first = NULL;
+
+    for (struct tenant *t = NULL; (t = registry_next(&device->server->registry, t));) {
+        if (t->device == device && t->state == TENANT_WAITING && sm_mask_empty(&t->grant.place) &&
+            (!first || t->id < first->id))
+            first = t;
+    }
+    return first;
+}
+
+/* Places one of them. false: there are none left. */
+static bool early_place(struct device *device)
+{
+    struct tenant *t = early_first(device);
+    char text[GRANT_TEXT_MAX];
+    gs_status status;
+
+    if (!t)
+        return false;
+    status = qos_check(&t->qos, device, text);
+    if (status == GS_OK)
+        status = grants_place(device, t, text);
+    if (status != GS_OK)
+        tenant_refuse(t, status, text);
+    return true;
+}
+
 static void device_place(struct device *device)
 {
     char text[GRANT_TEXT_MAX];
 
     if (device->worker.state != WORKER_READY)
         return;
-    if (grants_place(device, NULL, text) != GS_OK)
+    device->early = device->early && early_place(device);
+    if (device->early)
+        grants_soon(device); /* each in a turn of its own: others are not to wait for a thousand */
+    else if (grants_place(device, NULL, text) != GS_OK)
         log_warning("device %d: SMs stay as they are: %s", device->index, text);
     grants_pump(device);
     wishes_settle(device);
@@ -254,25 +293,12 @@ static void retry_fire(struct timer *timer)
 
 void grants_ready(struct device *device)
 {
-    const struct registry *registry = &device->server->registry;
-    char text[GRANT_TEXT_MAX];
-
-    for (struct tenant *t = NULL; (t = registry_next(registry, t));) {
+    for (struct tenant *t = NULL; (t = registry_next(&device->server->registry, t));) {
         if (t->device == device && t->state == TENANT_WAITING)
             grants_forget(t);
     }
-    for (struct tenant *t = NULL; (t = registry_next(registry, t));) {
-        gs_status status;
-
-        if (t->device != device || t->state != TENANT_WAITING)
-            continue;
-        status = qos_check(&t->qos, device, text);
-        if (status == GS_OK)
-            status = grants_place(device, t, text);
-        if (status != GS_OK)
-            tenant_refuse(t, status, text);
-    }
-    grants_pump(device);
+    device->early = true;
+    grants_soon(device);
 }
 
 /* ---- The worker's answers -------------------------------------------------------------------- */

@@ -127,8 +127,10 @@ static void change_send(struct server *server, struct reply *reply)
     } else {
         server->operator.reply[server->operator.count++] = * reply;
         reply->queue = -1;
-        timer_set(&server->loop, &server->operator.patience, clock_ns() + OPERATOR_PATIENCE_NS,
-                  patience_fire);
+        /* From the first one's request on: a second must not use up the first one's time. */
+        if (server->operator.patience.due_ns == 0)
+            timer_set(&server->loop, &server->operator.patience, clock_ns() + OPERATOR_PATIENCE_NS,
+                      patience_fire);
     }
     for (int i = 0; i < server->device_count; i++)
         wishes_settle(&server->device[i]);
@@ -177,8 +179,9 @@ static bool settings_put(struct server *server, uint32_t target, uint64_t id,
 void operator_set(struct server *server, const struct ctl_set *request, struct reply *reply)
 {
     struct ctl_settings old = settings_get(server, request->target, request->id), merged;
-    struct tenant *asker =
+    struct tenant *tenant =
         request->target == CTL_TENANT ? registry_by_id(&server->registry, request->id) : NULL;
+    bool asks = (request->unset | request->settings.fields) & OPERATOR_SM_FIELDS; /* for SMs */
     char text[OPERATOR_TEXT_MAX];
     gs_status status;
 
@@ -186,7 +189,7 @@ void operator_set(struct server *server, const struct ctl_set *request, struct r
         return;
     merged = settings_merge(&old, request->unset, &request->settings);
     status = settings_check(server, request->target, request->id, &merged, text);
-    if (status == GS_OK && asker && asker->state != TENANT_OPEN) {
+    if (status == GS_OK && tenant && tenant->state != TENANT_OPEN) {
         snprintf(text, sizeof(text), "session %llu is not open", (unsigned long long)request->id);
         status = GS_ERR_NOT_FOUND;
     }
@@ -197,7 +200,7 @@ void operator_set(struct server *server, const struct ctl_set *request, struct r
     } else if (status == GS_OK) {
         status = quotas_check(server, text);
         if (status == GS_OK)
-            status = devices_place(server, asker, text);
+            status = devices_place(server, asks ? tenant : NULL, text);
         if (status != GS_OK) {
             char ignored[OPERATOR_TEXT_MAX];
             settings_put(server, request->target, request->id, &old);

@@ -12,6 +12,9 @@
 
 #define OPERATOR_TEXT_MAX 128u
 
+/* The fields of enum ctl_field by which SMs are chosen. */
+#define OPERATOR_SM_FIELDS (CTL_PERCENTAGE | CTL_SMS | CTL_MASK | CTL_EXCLUSIVE)
+
 /* Each takes the reply over, unless it has answered. */
 void operator_set(struct server *server, const struct ctl_set *request, struct reply *reply);
 void operator_reserve(struct server *server, const struct ctl_reserve *request,

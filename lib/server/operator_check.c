@@ -7,7 +7,6 @@
 #include "server/qos.h"
 
 #define INFLIGHT_MAX 4096u
-#define SM_FIELDS    (CTL_PERCENTAGE | CTL_SMS | CTL_MASK | CTL_EXCLUSIVE)
 
 __attribute__((format(printf, 3, 4))) static gs_status deny(char text[OPERATOR_TEXT_MAX],
                                                             gs_status status, const char *format,
@@ -59,7 +58,7 @@ static gs_status devices_check(const struct server *server, uint32_t target, uin
         target == CTL_TENANT ? registry_by_id(&server->registry, id) : NULL;
     gs_status status = GS_OK;
 
-    if (!(s->fields & SM_FIELDS))
+    if (!(s->fields & OPERATOR_SM_FIELDS))
         return GS_OK;
     if (s->fields & CTL_PERCENTAGE && (s->percentage == 0 || s->percentage > 100))
         return deny(text, GS_ERR_INVALID_VALUE, "a percentage of %u: 1 to 100", s->percentage);

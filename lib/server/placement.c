@@ -8,6 +8,7 @@
 
 #include "common/util.h"
 #include "server/qos.h"
+#include "server/wish.h"
 
 /* Takes part in the placing of the others. One that is closing keeps what is its alone until its
  * last kernel is done; what it shared is of no matter any more. */
@@ -90,7 +91,7 @@ static gs_status item_make(const struct tenant *t, const struct tenant *asker,
     item->within = effect.within;
     item->bounded = effect.bounded;
     item->exclusive = effect.grant.exclusive;
-    item->whole = t == asker && t->qos.affinity_type == GS_EXEC_AFFINITY_SM_MASK;
+    item->whole = t == asker && wish_new(t) && t->qos.affinity_type == GS_EXEC_AFFINITY_SM_MASK;
     return GS_OK;
 }
 

@@ -270,11 +270,17 @@ static gs_status shared_place(struct placing *p, uint32_t i)
     struct sm_mask taken = alone ? others_take(p, i, p->count) : p->taken;
     struct sm_mask room = sm_mask_minus(tenant_room(p, t), taken);
     struct sm_mask kept = sm_mask_and(t->mask, room);
+    uint32_t has;
 
     if (sm_mask_empty(&room) || (t->whole && !sm_mask_within(&t->within, &room)))
         return shared_refuse(p, i, &room);
     if (t->sms == 0 || t->sms >= sm_mask_count(&room)) {
         t->next = room;
+        return GS_OK;
+    }
+    has = sm_mask_count(&kept);
+    if (!alone && has >= t->sms && has < t->sms + p->device->granularity) { /* as most do: stay */
+        t->next = kept;
         return GS_OK;
     }
     /* Its own load is no reason to move. */

@@ -101,6 +101,7 @@ struct device {
     uint32_t blocked;        /* grants that wait for another tenant's */
     struct tenant *awaited;  /* tenants whose grant somebody waits for; see wish.h */
     struct timer place_soon; /* due at once: placing is to be done anew */
+    bool early;              /* sessions that came before the worker may have to be placed yet */
     struct timer grant_retry;
     struct link_policy policy; /* that the worker has been told */
     bool policy_sent;

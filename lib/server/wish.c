@@ -66,6 +66,11 @@ static void wish_answer(struct tenant *tenant, gs_status status, const char *tex
     free(wish);
 }
 
+bool wish_new(const struct tenant *tenant)
+{
+    return tenant->state == TENANT_WAITING || (tenant->wish.first && !tenant->wish.listed);
+}
+
 static void wish_begin(struct tenant *tenant)
 {
     char text[GRANT_TEXT_MAX];
@@ -159,25 +164,24 @@ static void patience_fire(struct timer *timer)
     wishes_settle(device);
 }
 
-/* One that is settled changes the list, and perhaps what others wait for: so from the start again.
- */
-static bool wishes_settle_one(struct device *device)
-{
-    for (struct tenant *t = device->awaited; t; t = t->wish.next) {
-        struct tenant *settled = t;
-
-        if (!wish_settle(t))
-            continue;
-        line_advance(settled);
-        return true;
-    }
-    return false;
-}
-
+/* Settling one changes nothing in the list but its own place, and perhaps what others wait for: so
+ * once more, until nothing changes. */
 void wishes_settle(struct device *device)
 {
-    while (wishes_settle_one(device))
-        continue;
+    bool changed = true;
+
+    while (changed) {
+        struct tenant *next;
+
+        changed = false;
+        for (struct tenant *t = device->awaited; t; t = next) {
+            next = t->wish.next;
+            if (wish_settle(t)) {
+                line_advance(t);
+                changed = true;
+            }
+        }
+    }
     operator_settle(device->server);
 }
 

@@ -28,6 +28,8 @@ struct tenant_wish {
 
 /* Takes the reply over, unless it has answered. */
 void wish_handle(struct server *server, const struct ctl_set_qos *request, struct reply *reply);
+/* Has the session just asked for what it wishes? Then it gets that or a refusal, not a part. */
+bool wish_new(const struct tenant *tenant);
 /* The tenant cannot have its SMs yet: it is given some time. */
 void wish_wait(struct tenant *tenant);
 /* Answers what can be answered, and goes on to the next wishes. */

@@ -284,8 +284,8 @@ static struct wire_qos mask_of(uint64_t sms, bool exclusive)
         .affinity_type = GS_EXEC_AFFINITY_SM_MASK, .sm_mask = {sms}, .exclusive = exclusive};
 }
 
-// As attach.c does it, less the segment. NULL: it was refused.
-static struct tenant *attach(const struct wire_qos *qos, char text[QOS_TEXT_MAX])
+// A session that is to be placed.
+static struct tenant *arrive(const struct wire_qos *qos)
 {
     struct tenant *t = registry_take(&server.registry);
 
@@ -300,6 +300,14 @@ static struct tenant *attach(const struct wire_qos *qos, char text[QOS_TEXT_MAX]
     t->space = attach_space;
     if (qos)
         t->qos = *qos;
+    return t;
+}
+
+// As attach.c does it, less the segment. NULL: it was refused.
+static struct tenant *attach(const struct wire_qos *qos, char text[QOS_TEXT_MAX])
+{
+    struct tenant *t = arrive(qos);
+
     if (grants_place(device, t, text) != GS_OK) {
         tenant_end(t);
         return NULL;
@@ -608,6 +616,115 @@ static void with_the_worker_all_grants_are_gone(void **state)
     loop_turn();
 }
 
+// With a thousand of them, nobody else would be served meanwhile.
+static void who_came_before_the_worker_is_placed_by_and_by_and_in_order(void **state)
+{
+    struct wire_qos most = count_of(10, true);
+
+    (void)state;
+    device->worker.state = WORKER_STARTING;
+    struct tenant *gone = arrive(NULL), *first = arrive(&most), *second = arrive(NULL);
+    tenant_end(gone);
+    struct tenant *late = arrive(&most), *last = arrive(NULL); // the first slot, but not the first
+    assert_true(late->slot < first->slot);
+    device->worker.state = WORKER_READY;
+    grants_ready(device);
+    for (uint32_t turn = 0; turn <= 4; turn++) {
+        uint32_t placed = 0;
+        struct epoll_event event;
+
+        for (struct tenant *t = NULL; (t = registry_next(&server.registry, t));)
+            placed += t->state != TENANT_WAITING;
+        assert_int_equal(placed, turn < 3 ? turn : turn - 1); // one is refused
+        assert_int_equal(epoll_wait(server.loop.epoll_fd, &event, 1, 60000), 1);
+        struct watch *watch = event.data.ptr;
+        watch->ready(watch, event.events);
+    }
+    assert_int_equal(late->state, TENANT_FREE);
+    assert_true(first->state == TENANT_OPENING && second->state == TENANT_OPENING &&
+                last->state == TENANT_OPENING);
+    assert_false(device->early);
+}
+
+static void operator_sets(struct tenant *t, uint32_t unset, struct ctl_settings settings,
+                          uint64_t token)
+{
+    struct ctl_set set = {.target = CTL_TENANT, .id = t->id, .unset = unset, .settings = settings};
+    struct reply reply = {dup(answers), geteuid(), CTL_SET, token};
+
+    operator_set(&server, &set, &reply);
+    reply_close(&reply);
+}
+
+// A mask that has shrunk since it was asked for is no reason to refuse what has nothing to do with
+// it, nor less of it.
+static void an_operator_can_set_a_session_whose_mask_has_shrunk(void **state)
+{
+    struct wire_qos low = mask_of(0x00ff, false), alone = mask_of(0x000f, true);
+
+    (void)state;
+    struct tenant *t = attach_open(&low);
+    struct tenant *own = attach(&alone, (char[QOS_TEXT_MAX]){0});
+    assert_non_null(own);
+    assert_int_equal(worker_hears(), LINK_GRANT);
+    worker_answers(t->slot, GS_OK);
+    assert_int_equal(sms_now(t), 4);
+    operator_sets(t, 0, (struct ctl_settings){.fields = CTL_WEIGHT, .weight = 3}, 91);
+    assert_int_equal(t->grant.target.weight, 3);
+    operator_sets(t, 0, (struct ctl_settings){.fields = CTL_SMS, .sms = 2}, 92);
+    assert_int_equal(t->set.sms, 2);
+    // A wish for what is not there any more is still refused.
+    wish(t, low, 93);
+    expect_answer(93, GS_ERR_LIMIT, "0-3");
+    // So is an operator's for more exclusive SMs than there are.
+    operator_sets(t, CTL_SMS,
+                  (struct ctl_settings){
+                      .fields = CTL_EXCLUSIVE | CTL_PERCENTAGE, .exclusive = 1, .percentage = 90},
+                  94);
+    expect_answer(94, GS_ERR_LIMIT, "for itself alone");
+}
+
+static void a_second_operator_does_not_use_up_the_firsts_time(void **state)
+{
+    const struct timer *patience = &server.operator.patience;
+    uint64_t due;
+
+    (void)state;
+    struct tenant *t = attach_open(NULL);
+    operator_sets(t, 0, (struct ctl_settings){.fields = CTL_SMS, .sms = 4}, 95);
+    due = patience->due_ns;
+    assert_true(due != 0);
+    operator_sets(t, 0, (struct ctl_settings){.fields = CTL_SMS, .sms = 6}, 96);
+    assert_true(patience->due_ns == due);
+    settle();
+    expect_answer(95, GS_OK, "");
+    expect_answer(96, GS_OK, "");
+    assert_int_equal(sms_now(t), 6);
+    assert_true(patience->due_ns == 0);
+}
+
+// A server to which sessions come all the time must still answer operators.
+static void an_operator_does_not_wait_for_sessions_that_are_being_opened(void **state)
+{
+    char text[QOS_TEXT_MAX];
+
+    (void)state;
+    struct tenant *t = attach_open(NULL), *opening = attach(NULL, text);
+    assert_int_equal(opening->state, TENANT_OPENING);
+    operator_sets(t, 0, (struct ctl_settings){.fields = CTL_WEIGHT, .weight = 4}, 97);
+    assert_int_equal(worker_hears(), LINK_OPEN);
+    assert_int_equal(worker_hears(), LINK_GRANT);
+    expect_no_answer();
+    worker_answers(t->slot, GS_OK);
+    expect_answer(97, GS_OK, "");
+    // But for one that is being opened with what no longer holds.
+    operator_sets(
+        t, 0, (struct ctl_settings){.fields = CTL_SMS | CTL_EXCLUSIVE, .sms = 4, .exclusive = 1},
+        98);
+    expect_no_answer();
+    assert_int_equal(grants_open_count(device), 2);
+}
+
 static void an_answer_to_no_question_ends_the_worker(void **state)
 {
     struct link_message message = {.op = LINK_GRANTED};
@@ -896,6 +1013,10 @@ int main(void)
         GRANTS_TEST(wishes_of_one_session_wait_in_line),
         GRANTS_TEST(a_session_that_ends_leaves_no_wish_behind),
         GRANTS_TEST(with_the_worker_all_grants_are_gone),
+        GRANTS_TEST(who_came_before_the_worker_is_placed_by_and_by_and_in_order),
+        GRANTS_TEST(an_operator_can_set_a_session_whose_mask_has_shrunk),
+        GRANTS_TEST(a_second_operator_does_not_use_up_the_firsts_time),
+        GRANTS_TEST(an_operator_does_not_wait_for_sessions_that_are_being_opened),
         GRANTS_TEST(an_answer_to_no_question_ends_the_worker),
         GRANTS_TEST(limits_are_the_tightest_of_all_that_are_set),
         GRANTS_TEST(random_sequences_never_share_exclusive_sms),
