@@ -112,8 +112,10 @@ gs_status gs_set_qos(gs_session handle, const gs_qos *given)
     if (status != GS_OK)
         return status;
     status = qos_read(&qos, given);
-    if (status == GS_OK)
+    if (status == GS_OK) {
+        qos_hold(session, &qos);
         status = qos_ask(session, &qos);
+    }
     session_leave(session);
     return status;
 }

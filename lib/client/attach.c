@@ -11,7 +11,6 @@
 #include "client/error.h"
 #include "client/params.h"
 #include "client/qos.h"
-#include "common/sm_groups.h"
 #include "common/util.h"
 
 #define TIMEOUT_DEFAULT_MS 10000u
@@ -40,25 +39,9 @@ static gs_status params_check(const gs_attach_params *params)
     return GS_OK;
 }
 
-/* The environment's percentage, as far as it can be had before the device is known; the rest is for
- * attach_session. */
-static void percentage_lower(gs_exec_affinity *affinity, unsigned percentage)
-{
-    if (percentage >= 100)
-        return;
-    if (affinity->type == GS_EXEC_AFFINITY_NONE)
-        *affinity = (gs_exec_affinity){.type = GS_EXEC_AFFINITY_ACTIVE_THREAD_PERCENTAGE,
-                                       .percentage = percentage,
-                                       .exclusive = affinity->exclusive};
-    else if (affinity->type == GS_EXEC_AFFINITY_ACTIVE_THREAD_PERCENTAGE &&
-             percentage < affinity->percentage)
-        affinity->percentage = percentage;
-}
-
 gs_status attach_request_read(const gs_attach_params *given, struct attach_request *request)
 {
     gs_attach_params params = GS_ATTACH_PARAMS_INIT;
-    struct env_limits limits;
     gs_status status = GS_OK;
 
     if (given)
@@ -75,6 +58,7 @@ gs_status attach_request_read(const gs_attach_params *given, struct attach_reque
             UINT64_C(1000000) * (params.timeout_ms ? params.timeout_ms : TIMEOUT_DEFAULT_MS),
         .qos = GS_QOS_INIT,
         .reservation = params.reservation ? params.reservation : "",
+        .env = ENV_NO_LIMITS,
     };
     if (status == GS_OK)
         status = qos_read(&request->qos, params.qos);
@@ -84,13 +68,10 @@ gs_status attach_request_read(const gs_attach_params *given, struct attach_reque
         status = env_local_rank(&request->local_rank);
     if (status != GS_OK)
         return status;
-    limits = (struct env_limits){params.mem_limit, request->qos.priority, request->qos.cls, 100};
-    status = env_apply(params.device, &limits);
-    request->mem_limit = limits.mem_limit;
-    request->qos.priority = limits.priority;
-    request->qos.cls = limits.cls;
-    request->percentage = limits.percentage;
-    percentage_lower(&request->qos.affinity, limits.percentage);
+    request->env.mem_limit = params.mem_limit;
+    status = env_apply(params.device, &request->env);
+    request->mem_limit = request->env.mem_limit;
+    qos_lower(&request->qos, &request->env);
     return status;
 }
 
@@ -222,30 +203,13 @@ static gs_status grant_ask(struct session *session, const struct attach_request 
     return status == GS_OK ? GS_OK : error_server(status, message);
 }
 
-/* A count or a mask of SMs that was granted is held to the environment's percentage. */
-static gs_status percentage_hold(const struct session *session,
-                                 const struct attach_request *request)
+/* A count or a mask of SMs is held to the environment's percentage as soon as the device is known.
+ */
+static gs_status percentage_hold(const struct session *session, const gs_qos *asked)
 {
-    const struct seg_info *info = &session->info;
-    uint32_t most = sm_count_of_percentage(info->sm_count, request->percentage);
-    struct sm_mask granted, lower;
-    struct seg_grant grant;
-    gs_qos qos = request->qos;
-    gs_status status;
+    gs_qos qos = *asked;
 
-    if (request->percentage >= 100 ||
-        qos.affinity.type == GS_EXEC_AFFINITY_ACTIVE_THREAD_PERCENTAGE)
-        return GS_OK;
-    status = qos_granted(session, &grant);
-    if (status != GS_OK)
-        return status;
-    memcpy(granted.word, grant.sm_mask, sizeof(granted.word));
-    lower = sm_groups_first(&granted, most, info->sm_group, info->sm_count);
-    if (sm_mask_equal(&lower, &granted))
-        return GS_OK;
-    qos.affinity.sm_count = most;
-    memcpy(qos.affinity.sm_mask, lower.word, sizeof(lower.word));
-    return qos_ask(session, &qos);
+    return qos_hold(session, &qos) ? qos_ask(session, &qos) : GS_OK;
 }
 
 gs_status attach_session(const struct attach_request *request, struct session **session)
@@ -258,12 +222,13 @@ gs_status attach_session(const struct attach_request *request, struct session **
     if (status != GS_OK)
         return status;
     made->timeout_ns = request->timeout_ns;
+    made->env = request->env;
     status = grant_ask(made, request, &reply, deadline);
     if (status == GS_OK) {
         made->cookie = reply.cookie;
         status = grant_take(made, &reply, deadline);
         if (status == GS_OK)
-            status = percentage_hold(made, request);
+            status = percentage_hold(made, &request->qos);
         if (status != GS_OK)
             grant_return(made, deadline);
     }

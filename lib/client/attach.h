@@ -14,7 +14,7 @@ struct attach_request {
     uint64_t mem_limit;
     uint64_t timeout_ns;
     gs_qos qos;
-    unsigned percentage;     /* of the SMs, at most: the environment's; 100: all */
+    struct env_limits env;   /* qos and mem_limit are lowered to it already */
     const char *reservation; /* "": none */
 };
 

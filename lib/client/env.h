@@ -6,6 +6,7 @@
 #ifndef GS_CLIENT_ENV_H
 #define GS_CLIENT_ENV_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -21,13 +22,14 @@ bool env_parse_percentage(const char *text, double *percentage);
 /* 0 or more. */
 bool env_parse_priority(const char *text, int *priority);
 
-/* What an attach may have at most. */
+/* What a session may have at most. */
 struct env_limits {
     uint64_t mem_limit; /* 0: none */
     int priority;
-    gs_class cls;
+    gs_class cls;        /* GS_CLASS_LATENCY: any; else GS_CLASS_BEST_EFFORT */
     unsigned percentage; /* of the SMs */
 };
+#define ENV_NO_LIMITS ((struct env_limits){0, INT_MAX, GS_CLASS_LATENCY, 100})
 
 /* Lowers *limits as the environment says. GS_ERR_INVALID_VALUE: a variable that is not understood,
  * with its name. */

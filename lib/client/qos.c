@@ -10,6 +10,8 @@
 #include "common/util.h"
 
 #define GRANT_TRIES 100000u /* a grant is written in some nanoseconds */
+/* An answer that came later than this side waits for it would hold, and nobody know. */
+#define ANSWER_NS   (QOS_PATIENCE_NS + 5000000000u)
 
 /* ---- What needs no server -------------------------------------------------------------------- */
 
@@ -93,6 +95,50 @@ struct wire_qos qos_wire(const gs_qos *qos)
     return wire;
 }
 
+/* ---- The environment ------------------------------------------------------------------------- */
+
+void qos_lower(gs_qos *qos, const struct env_limits *env)
+{
+    gs_exec_affinity *affinity = &qos->affinity;
+
+    if (qos->priority > env->priority)
+        qos->priority = env->priority;
+    if (env->cls == GS_CLASS_BEST_EFFORT)
+        qos->cls = GS_CLASS_BEST_EFFORT;
+    if (env->percentage >= 100)
+        return;
+    if (affinity->type == GS_EXEC_AFFINITY_NONE)
+        *affinity = (gs_exec_affinity){.type = GS_EXEC_AFFINITY_ACTIVE_THREAD_PERCENTAGE,
+                                       .percentage = env->percentage,
+                                       .exclusive = affinity->exclusive};
+    else if (affinity->type == GS_EXEC_AFFINITY_ACTIVE_THREAD_PERCENTAGE &&
+             env->percentage < affinity->percentage)
+        affinity->percentage = env->percentage;
+}
+
+/* What the device does not have is left for the server to refuse. */
+bool qos_hold(const struct session *session, gs_qos *qos)
+{
+    const struct seg_info *info = &session->info;
+    uint32_t most = sm_count_of_percentage(info->sm_count, session->env.percentage);
+    gs_exec_affinity *affinity = &qos->affinity;
+    struct wire_qos asked = qos_wire(qos), held;
+    struct sm_mask mask;
+
+    qos_lower(qos, &session->env);
+    if (affinity->type == GS_EXEC_AFFINITY_SM_COUNT && affinity->sm_count <= info->sm_count &&
+        affinity->sm_count > most)
+        affinity->sm_count = most;
+    memcpy(mask.word, affinity->sm_mask, sizeof(mask.word));
+    if (affinity->type == GS_EXEC_AFFINITY_SM_MASK && info->sm_granularity &&
+        sm_groups_whole(&mask, info->sm_group, info->sm_count)) {
+        mask = sm_groups_first(&mask, most, info->sm_group, info->sm_count);
+        memcpy(affinity->sm_mask, mask.word, sizeof(mask.word));
+    }
+    held = qos_wire(qos);
+    return memcmp(&asked, &held, sizeof(asked)) != 0;
+}
+
 /* ---- The grant ------------------------------------------------------------------------------- */
 
 gs_status qos_granted(const struct session *session, struct seg_grant *grant)
@@ -126,9 +172,9 @@ gs_status qos_ask(const struct session *session, const gs_qos *qos)
     struct ctl_set_qos request = {.cookie = session->cookie, .qos = qos_wire(qos)};
     struct ctl_done_reply reply;
     char message[REQUEST_MESSAGE_MAX];
-    gs_status status =
-        control_ask(&session->control, &request.h, CTL_SET_QOS, sizeof(request), &reply,
-                    sizeof(reply), clock_ns() + session->timeout_ns, message);
+    uint64_t patience = session->timeout_ns > ANSWER_NS ? session->timeout_ns : ANSWER_NS;
+    gs_status status = control_ask(&session->control, &request.h, CTL_SET_QOS, sizeof(request),
+                                   &reply, sizeof(reply), clock_ns() + patience, message);
 
     return status == GS_OK ? GS_OK : error_server(status, message);
 }
@@ -136,16 +182,21 @@ gs_status qos_ask(const struct session *session, const gs_qos *qos)
 /* ---- Within the grant ------------------------------------------------------------------------ */
 
 /* The default class, normal, in a best-effort session counts as the session's. */
-static gs_status rank_check(const struct seg_grant *grant, const gs_qos *qos, const char *what)
+static gs_status rank_check(const struct session *session, const struct seg_grant *grant,
+                            const gs_qos *qos, const char *what)
 {
+    int most = grant->priority_max;
+
+    if (most > session->env.priority)
+        most = session->env.priority;
     if (qos->cls == GS_CLASS_LATENCY && grant->cls != GS_CLASS_LATENCY)
         return error_set(GS_ERR_INVALID_VALUE,
                          "gs_qos.cls is %d, above the session's %u; %s can only go down",
                          (int)qos->cls, grant->cls, what);
-    if (qos->priority > grant->priority_max)
+    if (qos->priority > most)
         return error_set(GS_ERR_INVALID_VALUE,
                          "gs_qos.priority is %d; the session may have 0 to %d", qos->priority,
-                         grant->priority_max);
+                         most);
     return GS_OK;
 }
 
@@ -176,7 +227,7 @@ gs_status qos_for_stream(const struct session *session, const gs_qos *given, gs_
         return field_refuse("deadline_ns", what);
     if (qos->affinity.type != GS_EXEC_AFFINITY_NONE || qos->affinity.exclusive)
         return field_refuse("affinity", what);
-    return rank_check(&grant, qos, what);
+    return rank_check(session, &grant, qos, what);
 }
 
 static gs_status count_check(const struct seg_grant *grant, uint32_t wanted)
@@ -245,7 +296,7 @@ gs_status qos_for_launch(const struct session *session, struct stream *stream, c
     if (status == GS_OK && weight_foreign(&grant, &qos))
         status = field_refuse("weight", what);
     if (status == GS_OK)
-        status = rank_check(&grant, &qos, what);
+        status = rank_check(session, &grant, &qos, what);
     if (status == GS_OK)
         status = place_check(session, stream, &grant, &qos.affinity);
     if (status != GS_OK)

@@ -28,6 +28,7 @@
 #include <stdalign.h>
 #include <stdatomic.h>
 
+#include "client/env.h"
 #include "client/handle.h"
 #include "client/print.h"
 #include "client/range_map.h"
@@ -98,7 +99,8 @@ struct session {
     mqd_t bell;
     struct control control;
     uint64_t cookie;
-    uint64_t timeout_ns; /* of attaching; of detaching too */
+    uint64_t timeout_ns;   /* of attaching; of detaching too */
+    struct env_limits env; /* as gs_attach found it: what the session may have at most */
 
     struct stream stream[SEG_STREAMS];
 

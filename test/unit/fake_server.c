@@ -19,7 +19,7 @@
 #include "common/names.h"
 #include "common/ring.h"
 #include "common/seg_grant.h"
-#include "common/sm_mask.h"
+#include "common/sm_groups.h"
 #include "common/util.h"
 #include "common/wire.h"
 #include "fake_tenant.h"
@@ -400,10 +400,24 @@ static void info_fill(struct fake *fake, struct tenant *tenant)
 }
 
 /* Grants what is wished: of an affinity only the count. */
+static struct sm_mask sms_wanted(const struct wire_qos *qos)
+{
+    switch (qos->affinity_type) {
+    case GS_EXEC_AFFINITY_SM_MASK:
+        return sm_mask_of(qos->sm_mask);
+    case GS_EXEC_AFFINITY_SM_COUNT:
+        return sm_mask_first(qos->sm_count);
+    case GS_EXEC_AFFINITY_ACTIVE_THREAD_PERCENTAGE:
+        return sm_mask_first(sm_count_of_percentage(FAKE_SM_COUNT, qos->percentage));
+    default:
+        return sm_mask_first(FAKE_SM_COUNT);
+    }
+}
+
 static void qos_grant(struct tenant *tenant, const struct wire_qos *qos)
 {
-    uint32_t count = qos->sm_count ? qos->sm_count : FAKE_SM_COUNT;
-    const struct sm_mask mask = sm_mask_first(count);
+    const struct sm_mask mask = sms_wanted(qos);
+    uint32_t count = sm_mask_count(&mask);
     struct seg_grant grant = {.cls = qos->cls,
                               .priority = qos->priority,
                               .priority_max = 5,
@@ -416,7 +430,7 @@ static void qos_grant(struct tenant *tenant, const struct wire_qos *qos)
     seg_grant_write(&tenant->server->grant, &grant, tenant->grant_sequence += 2);
 }
 
-static struct tenant *tenant_new(struct fake *fake)
+static struct tenant *tenant_new(struct fake *fake, const struct wire_qos *qos)
 {
     for (unsigned i = 0; i < SESSIONS_MAX; i++) {
         struct tenant *tenant = &fake->tenant[i];
@@ -431,7 +445,7 @@ static struct tenant *tenant_new(struct fake *fake)
         tenant->server = (struct seg_server *)(tenant->segment + SEG_OFF_SERVER);
         tenant->request = (struct seg_request *)(tenant->segment + SEG_OFF_REQUEST);
         info_fill(fake, tenant);
-        qos_grant(tenant, &(struct wire_qos){0});
+        qos_grant(tenant, qos);
         atomic_store(&tenant->server->state, SEG_OPEN);
         atomic_store(&tenant->server->need_bell, 1);
         return tenant;
@@ -476,8 +490,9 @@ static bool answer(struct fake *fake, uint64_t token, const void *reply, size_t 
     return sent;
 }
 
-static void attach_answer(struct fake *fake, uint64_t token)
+static void attach_answer(struct fake *fake, const struct ctl_attach *request)
 {
+    uint64_t token = request->h.token;
     struct ctl_attach_reply reply = {
         .h = {.magic = WIRE_MAGIC,
               .version = WIRE_VERSION,
@@ -490,7 +505,7 @@ static void attach_answer(struct fake *fake, uint64_t token)
     struct tenant *tenant;
 
     pthread_mutex_lock(&fake->lock);
-    tenant = tenant_new(fake);
+    tenant = tenant_new(fake, &request->qos);
     if (tenant) {
         reply.segment_id = tenant->segment_id;
         reply.session_id = tenant->id;
@@ -553,7 +568,7 @@ static void *control_main(void *arg)
             continue;
         memcpy(&header, bytes, sizeof(header));
         if (header.op == CTL_ATTACH)
-            attach_answer(fake, header.token);
+            attach_answer(fake, (const struct ctl_attach *)(const void *)bytes);
         else if (header.op == CTL_CONFIRM)
             confirm_note(fake, header.token);
         else if (header.op == CTL_DETACH)

@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "client/session.h"
 #include "common/util.h"
 #include "fake_server.h"
 #include "gshare.h"
@@ -200,6 +201,94 @@ static void a_launch_of_its_own_kind_stays_within_the_grant(void **state)
     OK(gs_sync(f->s));
 }
 
+/* The server's answer may take as long as another tenant's kernel: a limit for attaching is none
+ * for that, or what was refused here would hold there. */
+static void a_wish_waits_as_long_as_the_server_may_take(void **state)
+{
+    struct fixture *f = *state;
+    struct session *session;
+    gs_qos qos = GS_QOS_INIT;
+    uint64_t timeout_ns;
+
+    OK(session_use(handle_decode(f->s), HANDLE_SESSION, &session));
+    timeout_ns = session->timeout_ns;
+    session->timeout_ns = 1;
+    for (unsigned i = 0; i < 100; i++)
+        OK(gs_set_qos(f->s, &qos));
+    session->timeout_ns = timeout_ns;
+    session_leave(session);
+}
+
+static void what_the_environment_leaves_is_not_exceeded_by_a_wish(void **state)
+{
+    static const struct {
+        gs_exec_affinity asked;
+        unsigned sms;
+        uint64_t mask;
+    } table[] = {
+        {{.type = GS_EXEC_AFFINITY_NONE}, 4, 0xF},
+        {{.type = GS_EXEC_AFFINITY_SM_COUNT, .sm_count = 8}, 4, 0xF},
+        {{.type = GS_EXEC_AFFINITY_SM_COUNT, .sm_count = 2}, 2, 0x3},
+        {{.type = GS_EXEC_AFFINITY_ACTIVE_THREAD_PERCENTAGE, .percentage = 50}, 4, 0xF},
+        {{.type = GS_EXEC_AFFINITY_ACTIVE_THREAD_PERCENTAGE, .percentage = 10}, 2, 0x3},
+        {{.type = GS_EXEC_AFFINITY_SM_MASK, .sm_mask = {0xFF0}}, 4, 0x0F0},
+        {{.type = GS_EXEC_AFFINITY_SM_MASK, .sm_mask = {0xC00}}, 2, 0xC00},
+    };
+    struct fixture *f = *state;
+    gs_attach_params params = GS_ATTACH_PARAMS_INIT;
+    gs_launch_config config = GS_LAUNCH_CONFIG_1D(1, 1);
+    gs_qos qos = GS_QOS_INIT, got = GS_QOS_INIT;
+    gs_exec_affinity affinity;
+    gs_stream stream;
+    gs_module module;
+    gs_kernel none;
+    gs_session s;
+
+    setenv("GSHARE_ACTIVE_THREAD_PERCENTAGE", "25", 1);
+    setenv("GSHARE_PRIORITY", "2", 1);
+    params.instance = f->instance;
+    OK(gs_attach(&params, &s));
+    unsetenv("GSHARE_ACTIVE_THREAD_PERCENTAGE");
+    unsetenv("GSHARE_PRIORITY");
+    for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
+        qos.affinity = table[i].asked;
+        OK(gs_set_qos(s, &qos));
+        OK(gs_get_exec_affinity(s, &affinity));
+        assert_int_equal(affinity.sm_count, table[i].sms);
+        assert_int_equal(affinity.sm_mask[0], table[i].mask);
+    }
+    qos.priority = 4;
+    OK(gs_set_qos(s, &qos));
+    OK(gs_get_qos(s, &got));
+    assert_int_equal(got.priority, 2);
+    got = (gs_qos)GS_QOS_INIT;
+    got.priority = 3;
+    FAILS(gs_stream_create(s, &got, &stream), GS_ERR_INVALID_VALUE, "0 to 2");
+    OK(gs_module_load(s, ".version 8.0", 0, &module));
+    OK(gs_kernel_get(module, "none", &none));
+    config.qos = &got;
+    FAILS(gs_launch(NULL, none, &config, NULL), GS_ERR_INVALID_VALUE, "0 to 2");
+    OK(gs_detach(s));
+    /* Attached with the same wishes it is the same. */
+    for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
+        qos.affinity = table[i].asked;
+        params.qos = &qos;
+        setenv("CUDA_MPS_ACTIVE_THREAD_PERCENTAGE", "25", 1);
+        setenv("CUDA_MPS_CLIENT_PRIORITY", "1", 1);
+        OK(gs_attach(&params, &s));
+        unsetenv("CUDA_MPS_ACTIVE_THREAD_PERCENTAGE");
+        unsetenv("CUDA_MPS_CLIENT_PRIORITY");
+        OK(gs_get_exec_affinity(s, &affinity));
+        assert_int_equal(affinity.sm_mask[0], table[i].mask);
+        qos.cls = GS_CLASS_LATENCY;
+        OK(gs_set_qos(s, &qos));
+        OK(gs_get_qos(s, &got));
+        assert_int_equal(got.cls, GS_CLASS_BEST_EFFORT);
+        assert_int_equal(got.priority, 0);
+        OK(gs_detach(s));
+    }
+}
+
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 int main(void)
 {
@@ -208,6 +297,8 @@ int main(void)
         T(a_stream_has_a_class_and_a_priority_of_its_own_and_no_more),
         T(a_wish_is_granted_by_the_server_and_told_from_the_segment),
         T(a_launch_of_its_own_kind_stays_within_the_grant),
+        T(a_wish_waits_as_long_as_the_server_may_take),
+        T(what_the_environment_leaves_is_not_exceeded_by_a_wish),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
