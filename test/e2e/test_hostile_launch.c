@@ -202,6 +202,48 @@ static void what_goes_beyond_the_grant_is_cut_to_it(void)
     server_stop(server);
 }
 
+/* ---- Two records in one turn ---- */
+
+/* A kernel's first launch is measured by itself, so its end is told at once; the wait behind it
+ * stalls, and leaves the turn with nothing more to tell. */
+static void a_first_launch_and_a_wait_that_stalls_come_in_one_turn(void)
+{
+    struct server *server = server_start(NULL);
+    pid_t worker = server_worker_pid(server);
+
+    for (unsigned round = 0; round < 5; round++) {
+        struct raw_client raw;
+        struct raw_belongings b;
+        unsigned char both[2 * REC_SIZE_MAX] = {0};
+        uint32_t size = launch_record_size(0, PARAM_BYTES);
+        struct rec_launch launch = {.h = {.op = REC_LAUNCH, .size = (uint16_t)size},
+                                    .param_bytes = PARAM_BYTES,
+                                    .grid = {1, 1, 1},
+                                    .block = {1, 1, 1}};
+        struct rec_wait wait = {
+            .h = {.op = REC_WAIT, .size = sizeof(wait)}, .stream = 1, .position = size};
+
+        CHECK_EQUAL(raw_attach(&raw, server->instance), GS_OK);
+        raw_belongings_get(&raw, &b);
+        launch.kernel = b.kernel;
+        memcpy(both, &launch, sizeof(launch));
+        memcpy(both + size, &wait, sizeof(wait));
+        raw_push(&raw, 0, both, size + sizeof(wait)); /* one tail for both */
+        CHECK_WITHIN(10000, atomic_load(&raw.complete->position[0]) >= size);
+        CHECK(atomic_load(&raw.complete->position[0]) == size);
+
+        memset(both, 0, sizeof(both));
+        memcpy(both, &launch, sizeof(launch));
+        raw_push(&raw, 1, both, size); /* what the wait is for */
+        raw_push(&raw, 0, both, size);
+        CHECK_WITHIN(10000, atomic_load(&raw.complete->position[0]) == raw.tail[0]);
+        CHECK(raw_open(&raw));
+        raw_detach(&raw);
+    }
+    CHECK_EQUAL(server_worker_pid(server), worker);
+    server_stop(server);
+}
+
 /* ---- Random ones ---- */
 
 static uint64_t below(uint64_t limit)
@@ -256,6 +298,7 @@ static void random_wishes_of_launches_harm_nobody(void)
 static const struct test tests[] = {
     TEST(each_bad_field_ends_the_session_with_a_reason),
     TEST(what_goes_beyond_the_grant_is_cut_to_it),
+    TEST(a_first_launch_and_a_wait_that_stalls_come_in_one_turn),
     TEST(random_wishes_of_launches_harm_nobody),
 };
 
