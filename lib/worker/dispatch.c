@@ -393,12 +393,13 @@ static uint32_t class_rank(const struct session *session)
     return cls == GS_CLASS_LATENCY ? 0 : cls == GS_CLASS_NORMAL ? 1 : 2;
 }
 
-/* The session drains, and notes that it did. */
+/* The session drains, and notes whether it did. */
 static bool session_serve(struct session *session)
 {
-    session->tried = d.turn;
-    if (!session_drain(session))
+    if (!session_drain(session)) {
+        session->tried = d.turn;
         return false;
+    }
     if (session->sched.cls == GS_CLASS_LATENCY)
         d.latency_ns = d.now;
     session->active_ns = d.now;
@@ -516,6 +517,10 @@ static void sessions_turn(void)
     d.crowd = 0;
     d.live = false;
     memset(d.hot_of, 0, sizeof(d.hot_of));
+    for (uint32_t i = 0; i < d.hot_count; i++) {
+        if (d.hot[i]->flying)
+            flights_look(d.hot[i], d.now);
+    }
     for (uint32_t i = 0; i < d.hot_count; i++)
         session_look(d.hot[i]);
     for (uint32_t rank = 0; rank < ARRAY_SIZE(d.hot_of); rank++) {

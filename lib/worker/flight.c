@@ -30,20 +30,24 @@
 
 #define SEGMENTS     (2 * SCHED_STREAM_MAX) /* in flight: each has at least one launch */
 #define UNMARKED_MAX 128u
-#define UNMARKED_NS  50000u /* kernels longer than this are always marked */
-#define WIDTH_ONE    256u   /* a kernel that fills the device */
-#define SM_THREADS   1024u  /* threads that fill an SM */
-#define MIXED        UINT32_MAX
+#define UNMARKED_NS  50000u           /* kernels longer than this are always marked */
+#define WIDTH_ONE    256u             /* a kernel that fills the device */
+#define SM_THREADS   1024u            /* threads that fill an SM */
+#define MIXED        UINT32_MAX       /* of a segment: several kernels, or what is unknown */
+#define GRAPHS       (UINT32_MAX - 1) /* graphs and nothing else */
+#define NOTHING      (UINT32_MAX - 2) /* events: the device spends no time on them */
+#define GUESS_MOST   60000000000u     /* so that sums do not overflow */
 #define CLOCK_EVERY  1000000000u
-#define WIDE_ENDS    16u
+#define WIDE_ENDS    32u
 
 /* Work that ends with one mark. */
 struct segment {
     uint64_t dispatch_ns, deadline_ns;
     uint64_t ns, device_ns; /* guessed */
     uint64_t serial;        /* of the kernel */
-    uint32_t kernel;        /* of all its launches; MIXED: of several, or of no known one */
+    uint32_t kernel;        /* of all its launches; or MIXED, GRAPHS, NOTHING */
     uint32_t launches;
+    double waves; /* of all its launches; graphs count 1 */
     uint32_t sequence;
 };
 
@@ -52,8 +56,11 @@ struct flight {
     uint32_t next;        /* mark */
     uint32_t first, last; /* free-running indices of `ring` */
     uint32_t count;       /* launches in the ring */
+    uint32_t seen;        /* segments whose end has been seen, and is to be taken note of */
+    uint64_t seen_ns;     /* when the last of them ended */
     uint32_t unmarked;    /* launches without a mark since the last one */
     uint64_t end_ns;      /* when the last one ended */
+    uint64_t graph_ns;    /* how long its graphs ran lately; 0: never measured */
     struct segment open;  /* what has been issued since the last mark */
     struct segment ring[SEGMENTS];
 };
@@ -119,9 +126,27 @@ uint32_t flight_count(const struct stream *stream)
 
 /* ---- What goes out --------------------------------------------------------------------------- */
 
-uint64_t flight_guess(const struct kernel *kernel)
+/* How often the device is filled by a grid, and at least once: a kernel's time grows with it. */
+static double waves_of(const uint32_t grid[3], const uint32_t block[3])
 {
-    return kernel->mean_ns ? kernel->mean_ns : SCHED_UNKNOWN_NS;
+    double threads = (double)grid[0] * grid[1] * grid[2] * block[0] * block[1] * block[2];
+    double waves = threads / ((double)worker.info.sm_count * SM_THREADS);
+
+    return waves > 1 ? waves : 1;
+}
+
+uint64_t flight_guess(const struct kernel *kernel, const uint32_t grid[3], const uint32_t block[3])
+{
+    double guess = kernel->wave_ns * waves_of(grid, block);
+
+    if (kernel->wave_ns == 0)
+        return SCHED_UNKNOWN_NS;
+    return guess < 1 ? 1 : guess < GUESS_MOST ? (uint64_t)guess : GUESS_MOST;
+}
+
+uint64_t flight_guess_graph(const struct stream *stream)
+{
+    return stream->flight->graph_ns ? stream->flight->graph_ns : SCHED_UNKNOWN_NS;
 }
 
 /* The part of the device that a launch fills. */
@@ -136,35 +161,56 @@ static uint64_t launch_width(const struct launch *launch)
     return blocks * threads * WIDTH_ONE / room;
 }
 
+/* Something of this kind is about to be part of the open segment. */
+static void open_note(struct segment *open, uint32_t kernel, uint64_t serial)
+{
+    if (open->launches == 0)
+        open->dispatch_ns = clock_ns();
+    if (open->launches == 0 || open->kernel == NOTHING) {
+        open->kernel = kernel;
+        open->serial = serial;
+    } else if (kernel != NOTHING && (open->kernel != kernel || open->serial != serial)) {
+        open->kernel = MIXED;
+    }
+}
+
 void flight_add(struct stream *stream, const struct launch *launches, uint32_t count)
 {
     struct segment *open = &stream->flight->open;
     const struct kernel *kernel = launches->kernel;
-    uint64_t ns = flight_guess(kernel) * count;
+    uint64_t ns = flight_guess(kernel, launches->grid, launches->block) * count;
 
-    if (open->launches == 0) {
-        open->dispatch_ns = clock_ns();
-        open->kernel = kernel->id;
-        open->serial = kernel->serial;
-    } else if (open->kernel != kernel->id || open->serial != kernel->serial) {
-        open->kernel = MIXED;
-    }
+    open_note(open, kernel->id, kernel->serial);
     open->launches += count;
+    open->waves += waves_of(launches->grid, launches->block) * count;
     open->ns += ns;
     open->device_ns += ns * launch_width(launches) / WIDTH_ONE;
     if (launches->deadline_ns)
         open->deadline_ns = launches->deadline_ns;
 }
 
-void flight_add_other(struct stream *stream, uint64_t guess_ns)
+void flight_add_graph(struct stream *stream)
 {
     struct segment *open = &stream->flight->open;
+    uint64_t ns = flight_guess_graph(stream);
 
-    if (open->launches == 0)
-        open->dispatch_ns = clock_ns();
+    open_note(open, GRAPHS, 0);
     open->launches++;
-    open->kernel = MIXED;
-    open->ns += guess_ns;
+    open->waves++;
+    open->ns += ns;
+    open->device_ns += ns;
+}
+
+void flight_add_event(struct stream *stream)
+{
+    open_note(&stream->flight->open, NOTHING, 0);
+    stream->flight->open.launches++;
+}
+
+void flight_add_other(struct stream *stream)
+{
+    open_note(&stream->flight->open, MIXED, 0);
+    stream->flight->open.launches++;
 }
 
 void flight_close(struct session *session, struct stream *stream)
@@ -203,11 +249,12 @@ void flight_unmarked(struct session *session, struct stream *stream)
 
     flight->open = (struct segment){0};
     flight->unmarked += open.launches;
-    if (open.launches == 0 || open.kernel == MIXED)
+    if (open.launches == 0 || open.kernel == MIXED || open.kernel == NOTHING)
         return; /* copies: the SMs have no part in them */
     charge(session, open.ns);
     sched_issued(&sched, &session->sched, open.launches, open.ns, open.device_ns, open.dispatch_ns);
-    sched_done(&sched, &session->sched, open.launches, open.ns, open.device_ns, open.device_ns);
+    sched_done(&sched, &session->sched, open.launches, open.ns, open.device_ns, open.device_ns,
+               open.dispatch_ns);
 }
 
 bool flight_may_go_unmarked(const struct session *session, const struct stream *stream,
@@ -223,8 +270,8 @@ bool flight_may_go_unmarked(const struct session *session, const struct stream *
     if (atomic_load_explicit(&complete->position[stream - session->streams], memory_order_relaxed) <
         stream->signalled)
         return false;
-    return !launch || (launch->kernel->mean_ns && launch->kernel->mean_ns <= UNMARKED_NS &&
-                       !launch->deadline_ns);
+    return !launch || (launch->kernel->wave_ns > 0 && !launch->deadline_ns &&
+                       flight_guess(launch->kernel, launch->grid, launch->block) <= UNMARKED_NS);
 }
 
 /* ---- What has ended -------------------------------------------------------------------------- */
@@ -256,6 +303,17 @@ static uint64_t host_time(uint64_t device, uint64_t dispatch, uint64_t now)
     return now - delay;
 }
 
+static bool segment_wide(const struct segment *segment)
+{
+    return segment->device_ns * 2 >= segment->ns && segment->ns > 0;
+}
+
+static void wide_end_note(const struct segment *segment, uint64_t end)
+{
+    if (segment_wide(segment))
+        f.wide_end[f.wide_next++ % WIDE_ENDS] = end;
+}
+
 /* The latest end of a kernel that fills the device, of those before `end`. */
 static uint64_t wide_end_before(uint64_t end)
 {
@@ -268,40 +326,49 @@ static uint64_t wide_end_before(uint64_t end)
     return latest;
 }
 
+/* The mean of the last few. */
+static double mean_of(double mean, double last)
+{
+    return mean > 0 ? (mean * 3 + last) / 4 : last;
+}
+
 static void kernel_learn(const struct session *session, const struct segment *segment, uint64_t ran)
 {
     struct kernel *kernel =
         segment->kernel < session->kernel_room ? session->kernels[segment->kernel] : NULL;
-    uint64_t each = ran / segment->launches;
 
     if (!kernel || kernel->serial != segment->serial)
         return; /* unloaded since */
-    if (each == 0)
-        each = 1;
-    kernel->mean_ns = kernel->mean_ns ? (kernel->mean_ns * 3 + each) / 4 : each;
-    if (kernel->mean_ns == 0)
-        kernel->mean_ns = 1;
+    kernel->wave_ns = mean_of(kernel->wave_ns, (double)(ran ? ran : 1) / segment->waves);
+}
+
+/* How long it took is what the next of its kind is thought to take. */
+static void segment_learn(const struct session *session, struct flight *flight,
+                          const struct segment *segment, uint64_t ran)
+{
+    if (segment->kernel == GRAPHS)
+        flight->graph_ns =
+            (uint64_t)mean_of((double)flight->graph_ns, (double)(ran ? ran : 1) / segment->waves) +
+            1;
+    else if (segment->kernel != MIXED && segment->kernel != NOTHING)
+        kernel_learn(session, segment, ran);
 }
 
 static void segment_end(struct session *session, struct stream *stream, struct segment *segment,
                         uint64_t end)
 {
     struct flight *flight = stream->flight;
-    bool wide = segment->device_ns * 2 >= segment->ns && segment->ns > 0;
     uint64_t start = segment->dispatch_ns > flight->end_ns ? segment->dispatch_ns : flight->end_ns;
 
     /* Kernels that fill the device run one after the other: it began when the one before it ended,
      * whosever that was. */
-    if (wide && wide_end_before(end) > start)
+    if (segment_wide(segment) && wide_end_before(end) > start)
         start = wide_end_before(end);
     uint64_t ran = end > start ? end - start : 0;
-    if (wide)
-        f.wide_end[f.wide_next++ % WIDE_ENDS] = end;
     flight->end_ns = end;
     flight->count -= segment->launches;
     flight->first++;
-    if (segment->kernel != MIXED)
-        kernel_learn(session, segment, ran);
+    segment_learn(session, flight, segment, ran);
     if (segment->deadline_ns && end > segment->deadline_ns) {
         _Atomic uint64_t *missed = &session->stats->deadlines_missed;
         atomic_store_explicit(missed, atomic_load_explicit(missed, memory_order_relaxed) + 1,
@@ -312,37 +379,49 @@ static void segment_end(struct session *session, struct stream *stream, struct s
     sched_done(&sched, &session->sched, segment->launches, segment->ns, segment->device_ns,
                segment->ns
                    ? (uint64_t)((double)ran * (double)segment->device_ns / (double)segment->ns)
-                   : 0);
+                   : 0,
+               end);
 }
 
-static void flight_poll(struct session *session, struct stream *stream, uint64_t now)
+/* What the stream's mark says has ended. */
+static void flight_look(struct flight *flight, uint64_t now)
 {
-    struct flight *flight = stream->flight;
     /* acquire: not before what the device wrote ahead of it */
     uint64_t mark = atomic_load_explicit(flight->mark, memory_order_acquire);
-    uint64_t guessed = 0;
-    uint32_t ended = 0;
+    const struct segment *last = NULL;
 
-    while (flight->first + ended != flight->last) {
-        const struct segment *segment = &flight->ring[(flight->first + ended) % SEGMENTS];
+    while (flight->first + flight->seen != flight->last) {
+        const struct segment *segment = &flight->ring[(flight->first + flight->seen) % SEGMENTS];
         if (((mark - segment->sequence) & SEQUENCE_MASK) > SEQUENCE_MASK / 2)
             break;
-        guessed += segment->ns;
-        ended++;
+        last = segment;
+        flight->seen++;
     }
-    if (ended == 0)
+    if (!last)
+        return;
+    flight->seen_ns = host_time(mark >> MARK_SEQUENCE_BITS, last->dispatch_ns, now);
+    wide_end_note(last, flight->seen_ns);
+}
+
+/* Only the last mark is still there: the segments before it ended in between, as was guessed. */
+static void flight_poll(struct session *session, struct stream *stream)
+{
+    struct flight *flight = stream->flight;
+    uint64_t end = flight->seen_ns, guessed = 0, before = 0;
+
+    if (flight->seen == 0)
         return;
     const struct segment *oldest = &flight->ring[flight->first % SEGMENTS];
     uint64_t begin = oldest->dispatch_ns > flight->end_ns ? oldest->dispatch_ns : flight->end_ns;
-    uint64_t end = host_time(mark >> MARK_SEQUENCE_BITS,
-                             flight->ring[(flight->first + ended - 1) % SEGMENTS].dispatch_ns, now);
-    uint64_t all = end > begin ? end - begin : 0, before = 0;
-    /* Only the last mark is still there: the others ended in between, as was guessed. */
-    while (ended-- > 0) {
+    uint64_t all = end > begin ? end - begin : 0;
+    for (uint32_t i = 0; i < flight->seen; i++)
+        guessed += flight->ring[(flight->first + i) % SEGMENTS].ns;
+    while (flight->seen > 0) {
         struct segment *segment = &flight->ring[flight->first % SEGMENTS];
+        flight->seen--;
         before += segment->ns;
         segment_end(session, stream, segment,
-                    ended == 0 || guessed == 0
+                    flight->seen == 0 || guessed == 0
                         ? end
                         : begin + (uint64_t)((double)all * (double)before / (double)guessed));
     }
@@ -350,10 +429,17 @@ static void flight_poll(struct session *session, struct stream *stream, uint64_t
         session->flying &= ~(UINT64_C(1) << (stream - session->streams));
 }
 
-void flights_poll(struct session *session, uint64_t now)
+void flights_look(struct session *session, uint64_t now)
 {
     for (uint64_t left = session->flying; left; left &= left - 1)
-        flight_poll(session, &session->streams[__builtin_ctzll(left)], now);
+        flight_look(session->streams[__builtin_ctzll(left)].flight, now);
+}
+
+void flights_poll(struct session *session, uint64_t now)
+{
+    flights_look(session, now);
+    for (uint64_t left = session->flying; left; left &= left - 1)
+        flight_poll(session, &session->streams[__builtin_ctzll(left)]);
 }
 
 void flight_settle(struct session *session, struct stream *stream)
@@ -363,7 +449,8 @@ void flight_settle(struct session *session, struct stream *stream)
 
     if (!flight || flight->first == flight->last)
         return;
-    flight_poll(session, stream, now);
+    flight_look(flight, now);
+    flight_poll(session, stream);
     while (flight->first != flight->last)
         segment_end(session, stream, &flight->ring[flight->first % SEGMENTS], now);
     session->flying &= ~(UINT64_C(1) << (stream - session->streams));

@@ -18,12 +18,17 @@ struct flight *flight_new(const struct session *session, const struct stream *st
 CUdeviceptr flight_address(const struct session *session, const struct stream *stream);
 uint64_t flight_next(const struct stream *stream);
 
-/* How long a launch is thought to run. */
-uint64_t flight_guess(const struct kernel *kernel);
+/* How long a launch is thought to run; a graph, by the stream's last ones. */
+uint64_t flight_guess(const struct kernel *kernel, const uint32_t grid[3], const uint32_t block[3]);
+uint64_t flight_guess_graph(const struct stream *stream);
 /* These launches have been issued. */
 void flight_add(struct stream *stream, const struct launch *launches, uint32_t count);
-/* Work of which nothing is known has been issued: a graph, a copy. */
-void flight_add_other(struct stream *stream, uint64_t guess_ns);
+/* A graph has been issued: it is taken to fill the device. */
+void flight_add_graph(struct stream *stream);
+/* An event, which takes no time. */
+void flight_add_event(struct stream *stream);
+/* What takes time of which nothing is known, but none of the SMs': a copy, a wait. */
+void flight_add_other(struct stream *stream);
 /* After all that was added the device writes flight_next. */
 void flight_close(struct session *session, struct stream *stream);
 /* No mark follows what was added: it counts for as long as it was guessed, and is in nobody's way.
@@ -34,7 +39,10 @@ void flight_unmarked(struct session *session, struct stream *stream);
 bool flight_may_go_unmarked(const struct session *session, const struct stream *stream,
                             const struct launch *launch);
 
-/* Takes note of what has ended, in all streams of the session. */
+/* Sees what has ended, in all streams of the session. Before any session's is taken note of, so
+ * that a kernel's begin is told by the ends of all others. */
+void flights_look(struct session *session, uint64_t now);
+/* Takes note of it. */
 void flights_poll(struct session *session, uint64_t now);
 /* The device has finished the stream: nothing is in flight, whatever the marks say. */
 void flight_settle(struct session *session, struct stream *stream);

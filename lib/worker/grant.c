@@ -14,6 +14,7 @@
 
 #include "common/seg_grant.h"
 #include "common/sm_groups.h"
+#include "worker/flight.h"
 #include "worker/memory.h"
 #include "worker/session.h"
 #include "worker/stream.h"
@@ -84,7 +85,7 @@ void grant_apply(struct session *session, const struct link_grant *link,
            sizeof(session->placed)); /* overrides were made to fit the old one */
     for (uint32_t i = 0; i < SEG_STREAMS; i++)
         stream_grant(session, &session->streams[i]);
-    session->sched.cls = link->cls;
+    sched_class(&sched, &session->sched, link->cls);
     session->sched.weight = link->weight;
     session->sched.inflight_max = link->inflight_max;
     grant_publish(session, memory_limit_set(session, link->mem_limit, link->user_mem_limit));

@@ -481,7 +481,7 @@ static CUresult issue_some(struct session *session, struct stream *stream,
 /* Is this launch's own end wanted: to learn how long its kernel runs, or for its deadline? */
 static bool marked_alone(const struct launch *launch)
 {
-    return !launch->kernel->mean_ns || launch->deadline_ns;
+    return launch->kernel->wave_ns == 0 || launch->deadline_ns;
 }
 
 CUresult launch_issue(struct session *session, struct stream *stream, const struct launch *launches,

@@ -427,9 +427,15 @@ static enum outcome take(struct session *session, uint32_t index, unsigned char 
     default:
         return rejected(session, index, "a record of no known kind");
     }
-    if (outcome == TAKEN)
-        flight_add_other(&session->streams[index], header->op == REC_GRAPH ? SCHED_UNKNOWN_NS : 0);
-    return outcome;
+    if (outcome != TAKEN)
+        return outcome;
+    if (header->op == REC_GRAPH)
+        flight_add_graph(&session->streams[index]);
+    else if (header->op == REC_EVENT)
+        flight_add_event(&session->streams[index]);
+    else
+        flight_add_other(&session->streams[index]);
+    return TAKEN;
 }
 
 /* ---- Draining -------------------------------------------------------------------------------- */
@@ -494,13 +500,14 @@ static void signal_completion(struct session *session, uint32_t index)
 }
 
 /* How long the record that was just taken is thought to keep the device. */
-static uint64_t record_guess(const struct session *session, const unsigned char *record)
+static uint64_t record_guess(const struct session *session, const struct stream *stream,
+                             const unsigned char *record)
 {
     const struct rec_launch *launch = (const void *)record;
 
     if (launch->h.op == REC_LAUNCH)
-        return flight_guess(session->kernels[launch->kernel]);
-    return launch->h.op == REC_GRAPH ? SCHED_UNKNOWN_NS : 0;
+        return flight_guess(session->kernels[launch->kernel], launch->grid, launch->block);
+    return launch->h.op == REC_GRAPH ? flight_guess_graph(stream) : 0;
 }
 
 uint32_t stream_drain(struct session *session, uint32_t index, struct sched_room room,
@@ -541,7 +548,7 @@ uint32_t stream_drain(struct session *session, uint32_t index, struct sched_room
             outcome = take(session, index, record, size);
         if (outcome == TAKEN) {
             stream->head += size;
-            guessed += record_guess(session, record);
+            guessed += record_guess(session, stream, record);
             taken++;
         }
         if (batch.count == BATCH_MAX && !batch_issue(session, index, COMPLETION_NONE))

@@ -15,10 +15,28 @@ static uint64_t by_weight(const struct sched_entity *entity, uint64_t ns)
     return ns * 64 / (entity->weight ? entity->weight : 1);
 }
 
+/* A turn has one time: what happened within it may be later. */
+static bool long_ago(uint64_t then, uint64_t now)
+{
+    return now > then && now - then > SCHED_STARVED_NS;
+}
+
+static bool held_back(const struct sched_entity *entity)
+{
+    return entity->cls != GS_CLASS_LATENCY;
+}
+
 /* Its virtual time once what it has in flight has ended. */
 static uint64_t due(const struct sched_entity *entity)
 {
     return entity->vtime + by_weight(entity, entity->device_ns);
+}
+
+/* Did what it gave last fill little of the device? Then it is in nobody's way. */
+static bool narrow(const struct sched_entity *entity)
+{
+    return entity->last_ns > 0 &&
+           entity->last_device_ns <= entity->last_ns / (SCHED_AHEAD_NS / SCHED_QUANTUM_NS);
 }
 
 /* Time that is a quantum of device time, going by what it gave last. */
@@ -26,7 +44,7 @@ static uint64_t quantum(const struct sched_entity *entity)
 {
     if (entity->last_ns == 0)
         return SCHED_QUANTUM_NS;
-    if (entity->last_device_ns <= entity->last_ns / (SCHED_AHEAD_NS / SCHED_QUANTUM_NS))
+    if (narrow(entity))
         return SCHED_AHEAD_NS;
     return (uint64_t)((double)SCHED_QUANTUM_NS * (double)entity->last_ns /
                       (double)entity->last_device_ns);
@@ -94,8 +112,8 @@ static uint64_t deadline(const struct sched *sched, const struct sched_entity *e
 bool sched_before(const struct sched *sched, const struct sched_entity *a,
                   const struct sched_entity *b, uint64_t now)
 {
-    bool a_starved = now - a->served_ns > SCHED_STARVED_NS && a->inflight == 0;
-    bool b_starved = now - b->served_ns > SCHED_STARVED_NS && b->inflight == 0;
+    bool a_starved = long_ago(a->served_ns, now) && a->inflight == 0;
+    bool b_starved = long_ago(b->served_ns, now) && b->inflight == 0;
 
     /* Across classes only: within one, virtual time lets nobody starve. */
     if (class_rank(a->cls) != class_rank(b->cls))
@@ -108,8 +126,10 @@ bool sched_before(const struct sched *sched, const struct sched_entity *a,
 
 bool sched_open(const struct sched *sched, const struct sched_entity *first, uint64_t now)
 {
-    return first->cls == GS_CLASS_LATENCY || first->inflight == 0 ||
-           sched->device_ns < SCHED_WINDOW_NS || now - first->served_ns > SCHED_STARVED_NS;
+    if (first->cls == GS_CLASS_LATENCY || narrow(first) || sched->device_ns < SCHED_WINDOW_NS)
+        return true;
+    /* What is on the device may wait for this one. */
+    return first->inflight == 0 && long_ago(sched->done_ns, now);
 }
 
 void sched_issued(struct sched *sched, struct sched_entity *entity, uint32_t launches, uint64_t ns,
@@ -128,23 +148,39 @@ void sched_issued(struct sched *sched, struct sched_entity *entity, uint32_t lau
     entity->inflight_ns += ns;
     entity->device_ns += device_ns;
     entity->served_ns = now;
-    sched->device_ns += device_ns;
+    if (sched->device_ns == 0)
+        sched->done_ns = now;
+    if (held_back(entity))
+        sched->device_ns += device_ns;
 }
 
 void sched_done(struct sched *sched, struct sched_entity *entity, uint32_t launches, uint64_t ns,
-                uint64_t device_ns, uint64_t took_ns)
+                uint64_t device_ns, uint64_t took_ns, uint64_t now)
 {
     entity->inflight -= launches;
     entity->inflight_ns -= ns;
     entity->device_ns -= device_ns;
-    sched->device_ns -= device_ns;
+    if (held_back(entity)) {
+        sched->device_ns -= device_ns;
+        sched->done_ns = now;
+    }
     entity->vtime += by_weight(entity, took_ns);
+}
+
+void sched_class(struct sched *sched, struct sched_entity *entity, uint32_t cls)
+{
+    if (held_back(entity))
+        sched->device_ns -= entity->device_ns;
+    entity->cls = cls;
+    if (held_back(entity))
+        sched->device_ns += entity->device_ns;
 }
 
 void sched_leave(struct sched *sched, struct sched_entity *entity)
 {
     sched_satisfied(sched, entity);
-    sched->device_ns -= entity->device_ns;
+    if (held_back(entity))
+        sched->device_ns -= entity->device_ns;
     entity->inflight = 0;
     entity->inflight_ns = 0;
     entity->device_ns = 0;

@@ -31,7 +31,8 @@ struct sched_entity {
 
 struct sched {
     uint64_t vnow;      /* the virtual time: of who was served last by its share; never goes back */
-    uint64_t device_ns; /* device time in flight, of all */
+    uint64_t device_ns; /* device time in flight, of all but the latency class */
+    uint64_t done_ns;   /* when something of that last ended, or was the first to go */
     uint32_t waiting;   /* entities that wait */
     bool weights_off;   /* whoever has room goes, in the order of classes */
 };
@@ -40,7 +41,7 @@ struct sched {
 #define SCHED_UNKNOWN_NS 250000u    /* a kernel that was never measured is taken to run so long */
 #define SCHED_AHEAD_NS   2000000u   /* a session has so much in flight, and two launches at least */
 #define SCHED_BACK_NS    1000000u   /* the same of best effort */
-#define SCHED_WINDOW_NS  200000u    /* while several wait: all of them have so much in flight */
+#define SCHED_WINDOW_NS  200000u    /* while several wait: the next when less is in flight */
 #define SCHED_QUANTUM_NS 100000u    /* what one is given at a time then */
 #define SCHED_STARVED_NS 50000000u  /* who has waited so long goes first */
 #define SCHED_ADVANCE_NS 100000000u /* a deadline lets a session run so far ahead of its share */
@@ -79,7 +80,8 @@ void sched_issued(struct sched *sched, struct sched_entity *entity, uint32_t lau
                   uint64_t device_ns, uint64_t now);
 /* Of what was issued, this has ended; took_ns: the device time that it really took. */
 void sched_done(struct sched *sched, struct sched_entity *entity, uint32_t launches, uint64_t ns,
-                uint64_t device_ns, uint64_t took_ns);
+                uint64_t device_ns, uint64_t took_ns, uint64_t now);
+void sched_class(struct sched *sched, struct sched_entity *entity, uint32_t cls);
 /* It is going: all that it has in flight is forgotten. */
 void sched_leave(struct sched *sched, struct sched_entity *entity);
 

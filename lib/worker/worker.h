@@ -46,7 +46,8 @@ struct kernel {
     uint32_t max_threads;      /* a block */
     uint32_t max_dynamic_smem; /* a block */
     uint16_t *param_offset;    /* param_count of them */
-    uint64_t mean_ns;          /* how long it ran lately; 0: never measured. Dispatcher */
+    double
+        wave_ns; /* how long it ran lately, by waves_of its grid; 0: never measured. Dispatcher */
     char name[64];
 };
 

@@ -61,7 +61,8 @@ static bool tenant_serve(struct tenant *tenant)
     }
     if (launches)
         sched_issued(&play.sched, &tenant->entity, launches, launches * tenant->kernel_ns,
-                     launches * tenant->kernel_ns, play.now);
+                     launches * tenant->kernel_ns,
+                     play.now + 7); /* a turn has one time, its launches are later */
     sched_wait(&play.sched, &tenant->entity, play.now);
     return launches > 0;
 }
@@ -112,7 +113,7 @@ static struct tenant *device_step(void)
         tenant->longest_wait = play.now - tenant->ended_ns;
     tenant->ended_ns = play.now;
     sched_done(&play.sched, &tenant->entity, 1, tenant->kernel_ns, tenant->kernel_ns,
-               tenant->kernel_ns);
+               tenant->kernel_ns, play.now);
     return tenant;
 }
 
@@ -277,11 +278,48 @@ static void small_kernels_are_not_held_back_beside_others(void **state)
 
     (void)state;
     sched_issued(&sched, &small, 1, 10000, 10, 0);
-    sched_done(&sched, &small, 1, 10000, 10, 10);
+    sched_done(&sched, &small, 1, 10000, 10, 10, 0);
     sched_issued(&sched, &large, 1, 10000, 10000, 0);
-    sched_done(&sched, &large, 1, 10000, 10000, 10000);
+    sched_done(&sched, &large, 1, 10000, 10000, 10000, 0);
     assert_int_equal(sched_room(&sched, &small).ns, SCHED_AHEAD_NS);
     assert_int_equal(sched_room(&sched, &large).ns, SCHED_QUANTUM_NS);
+    sched_issued(&sched, &large, 1, SECOND, SECOND, 0);
+    assert_true(sched_open(&sched, &small, 0));
+}
+
+/* Whoever is first waits until the device is nearly free, with nothing there of its own too: else
+ * all would have a kernel there at any time, each as long as it likes. */
+static void the_first_waits_for_the_device(void **state)
+{
+    struct sched sched = {.waiting = 2};
+    struct sched_entity long_one = {.waiting = true}, first = {.waiting = true};
+    uint64_t turn = SECOND, issued = turn + 7; /* within the turn */
+
+    (void)state;
+    sched_wait(&sched, &first, turn);
+    assert_true(sched_open(&sched, &first, turn));
+    sched_issued(&sched, &long_one, 1, SECOND, SECOND, issued);
+    assert_false(sched_open(&sched, &first, turn));
+    /* Unless nothing has ended for long: what is there may wait for this one. */
+    assert_false(sched_open(&sched, &first, issued + SCHED_STARVED_NS));
+    assert_true(sched_open(&sched, &first, issued + SCHED_STARVED_NS + 1));
+    first.inflight = 1;
+    assert_false(sched_open(&sched, &first, issued + SCHED_STARVED_NS + 1));
+}
+
+static void latency_work_on_the_device_holds_nobody_back(void **state)
+{
+    struct sched sched = {.waiting = 2};
+    struct sched_entity latency = {.cls = GS_CLASS_LATENCY}, other = {.waiting = true};
+
+    (void)state;
+    sched_issued(&sched, &latency, 1, SECOND, SECOND, 0);
+    assert_true(sched_open(&sched, &other, 0));
+    sched_class(&sched, &latency, GS_CLASS_NORMAL);
+    assert_false(sched_open(&sched, &other, 0));
+    sched_class(&sched, &latency, GS_CLASS_LATENCY);
+    sched_done(&sched, &latency, 1, SECOND, SECOND, SECOND, SECOND);
+    assert_int_equal(sched.device_ns, 0);
 }
 
 static void what_leaves_takes_all_that_it_had(void **state)
@@ -311,6 +349,8 @@ int main(void)
         cmocka_unit_test(deadlines_do_not_buy_more_than_an_advance),
         cmocka_unit_test(in_flight_stays_within_the_caps),
         cmocka_unit_test(small_kernels_are_not_held_back_beside_others),
+        cmocka_unit_test(the_first_waits_for_the_device),
+        cmocka_unit_test(latency_work_on_the_device_holds_nobody_back),
         cmocka_unit_test(what_leaves_takes_all_that_it_had),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
