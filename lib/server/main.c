@@ -38,6 +38,8 @@ static const char help[] =
     "                         numbers with commas; default: all for root's server, else none\n"
     "      --state FILE           keep what gsctl sets and reserves there, and start with it;\n"
     "                             default: it ends with the server\n"
+    "      --no-accounting    do not count the GPU time of sessions\n"
+    "      --no-weights       who has room on the GPU goes, whatever the weights\n"
     "      --log LEVEL        error, warning, info, debug; default: $GSHARE_LOG, else info\n"
     "      --log-file FILE    log there; SIGHUP reopens it\n"
     "  -h, --help             this text\n"
@@ -129,6 +131,8 @@ enum option_code {
     OPTION_MEM_LIMIT,
     OPTION_ALLOW_USERS,
     OPTION_STATE,
+    OPTION_NO_ACCOUNTING,
+    OPTION_NO_WEIGHTS,
     OPTION_LOG,
     OPTION_LOG_FILE
 };
@@ -143,6 +147,8 @@ static const struct option long_options[] = {
     {"mem-limit", required_argument, NULL, OPTION_MEM_LIMIT},
     {"allow-users", required_argument, NULL, OPTION_ALLOW_USERS},
     {"state", required_argument, NULL, OPTION_STATE},
+    {"no-accounting", no_argument, NULL, OPTION_NO_ACCOUNTING},
+    {"no-weights", no_argument, NULL, OPTION_NO_WEIGHTS},
     {"log", required_argument, NULL, OPTION_LOG},
     {"log-file", required_argument, NULL, OPTION_LOG_FILE},
     {"help", no_argument, NULL, 'h'},
@@ -180,6 +186,12 @@ static void option_apply(struct server_options *options, const char **log_level,
         break;
     case OPTION_STATE:
         options->state_file = optarg;
+        break;
+    case OPTION_NO_ACCOUNTING:
+        options->no_accounting = true;
+        break;
+    case OPTION_NO_WEIGHTS:
+        options->no_weights = true;
         break;
     case OPTION_LOG:
         *log_level = level_parse(optarg);

@@ -45,7 +45,10 @@ static struct sm_mask reserve_choose(const struct device *device, uint32_t sms)
 void policy_update(struct device *device)
 {
     struct link_message message = {.op = LINK_POLICY};
-    struct link_policy policy = {.reserve_ns = LATENCY_REMAIN_NS, .accounting = 1, .weights = 1};
+    const struct server_options *options = &device->server->options;
+    struct link_policy policy = {.reserve_ns = LATENCY_REMAIN_NS,
+                                 .accounting = !options->no_accounting,
+                                 .weights = !options->no_weights};
     struct sm_mask reserve;
 
     if (device->worker.state != WORKER_READY)

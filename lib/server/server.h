@@ -51,8 +51,9 @@ struct server_options {
     bool all_users;
     unsigned user_count; /* whom else than root and the server's own user it serves */
     uid_t user[POLICY_USERS_MAX];
-    const char *state_file; /* where settings are kept; NULL: nowhere */
-    const char *log_file;   /* reopened at SIGHUP; NULL: none */
+    const char *state_file;         /* where settings are kept; NULL: nowhere */
+    const char *log_file;           /* reopened at SIGHUP; NULL: none */
+    bool no_accounting, no_weights; /* see struct link_policy */
     bool background;
 };
 
