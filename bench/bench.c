@@ -44,6 +44,10 @@ static struct row rows[] = {
     {ROW(neighbour, S | M | G, G, 30, "Launch + sync, while a neighbour ...")},
     {ROW(alloc, N | M | G, N | G, 20, "Device memory, one tenant")},
     {ROW(partition, G, G, 30, "Partitions of SMs, one tenant")},
+    {ROW(request, N | S | M | G, G, 60,
+         "Request of 20 small kernels, beside best effort that saturates")},
+    {ROW(weights, M | G, 0, 60, "Shares by weight, kernels of 20 us to 20 ms, 2 s")},
+    {ROW(accounting, G, G, 30, "GPU time counted and shared by weight, and not")},
     {ROW(soft, N, N, 40,
          "The software device by itself, under native: thread-instructions, calls")},
 };
@@ -182,7 +186,7 @@ static void options_parse(int argc, char **argv, struct options *options)
 
 struct bench {
     struct options options;
-    char output[PATH_MAX], gshared[PATH_MAX], soft_library[PATH_MAX];
+    char output[PATH_MAX], gshared[PATH_MAX], gsctl[PATH_MAX], soft_library[PATH_MAX];
     struct server server;
     struct mps mps;
     bool mps_here;
@@ -215,8 +219,8 @@ static bool service_start(enum side side, const char *row, char *text, size_t si
     if (side == SIDE_GSHARE) {
         snprintf(path, sizeof(path), "%s/gshared-%s.log", bench.output, row);
         unlink(path);
-        return server_start(&bench.server, bench.gshared, plan.facts->soft ? "soft" : "cuda", path,
-                            text, size);
+        return server_start(&bench.server, bench.gshared, plan.facts->soft ? "soft" : "cuda", NULL,
+                            path, text, size);
     }
     if (side == SIDE_MPS) {
         snprintf(path, sizeof(path), "%s/mps-log", bench.output);
@@ -340,7 +344,7 @@ static void on_signal(int number)
 static bool paths_find(void)
 {
     char build[PATH_MAX - 64];
-    const char *programs[] = {bench.gshared, bench.soft_library};
+    const char *programs[] = {bench.gshared, bench.gsctl, bench.soft_library};
 
     if (realpath(bench.options.build, bench.output) == NULL ||
         strlen(bench.output) >= sizeof(build)) {
@@ -349,6 +353,7 @@ static bool paths_find(void)
     }
     snprintf(build, sizeof(build), "%s", bench.output);
     snprintf(bench.gshared, sizeof(bench.gshared), "%s/bin/gshared", build);
+    snprintf(bench.gsctl, sizeof(bench.gsctl), "%s/bin/gsctl", build);
     snprintf(bench.soft_library, sizeof(bench.soft_library), "%s/lib/libgshare-softcuda.so", build);
     for (size_t i = 0; i < ARRAY_SIZE(programs); i++) {
         if (access(programs[i], R_OK) != 0) {
@@ -416,6 +421,9 @@ int main(int argc, char **argv)
         return EXIT_FAILURE;
     }
     plan.quick = bench.options.quick;
+    plan.gshared = bench.gshared;
+    plan.gsctl = bench.gsctl;
+    plan.output = bench.output;
     bench.deadline = start + bench.options.seconds * 1000000000ull;
     /* Tenants whose cell was killed become children of this process, which waits for their end. */
     prctl(PR_SET_CHILD_SUBREAPER, 1);

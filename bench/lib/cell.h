@@ -26,6 +26,7 @@ struct facts {
     char device[64];
     int driver_version, sm_count;
     uint32_t long_iterations; /* of the long kernel, for LONG_NS; 0: not known yet */
+    uint32_t wide_rounds;     /* of a block of load_wide, for LOAD_BLOCK_NS; 0: not known yet */
     size_t image_size;        /* the kernels: a cubin, or NUL-terminated PTX */
     unsigned char image[IMAGE_MAX];
 };
@@ -34,8 +35,10 @@ struct facts {
 struct plan {
     struct facts *facts;
     enum side side;
-    bool quick;       /* fewer and shorter, for a look */
-    pid_t server_pid; /* gshared; 0 on the other sides */
+    bool quick;                  /* fewer and shorter, for a look */
+    pid_t server_pid;            /* gshared; 0 on the other sides */
+    const char *gshared, *gsctl; /* programs */
+    const char *output;          /* folder for logs */
 };
 extern struct plan plan;
 

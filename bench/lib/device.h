@@ -24,14 +24,35 @@ struct kernel_args {
     uint32_t d;
 };
 
+/* What a tenant asks of those that share, in each side's own words. Native and time slicing know
+ * nothing but the priority of streams. */
+enum role_class {
+    ROLE_NORMAL,
+    ROLE_LATENCY,    /* CUDA: a stream of the highest priority; gshare: the class */
+    ROLE_BEST_EFFORT /* CUDA: of the lowest, and an MPS client of low priority; gshare: the class */
+};
+struct role {
+    enum role_class cls;
+    unsigned weight;      /* gshare; 0: the default */
+    unsigned mps_percent; /* CUDA_MPS_ACTIVE_THREAD_PERCENTAGE; 0: not set */
+};
+
+#define MARKS 8
+
 struct device_ops {
     void (*prepare)(void); /* what a program's start does: the library is loaded */
     void (*open)(void);    /* from nothing to a device that takes work */
+    void (*open_as)(const struct role *role); /* the same */
     void (*close)(void);
     void (*load)(const void *image, size_t size); /* the kernels of plan.facts */
     void (*module_cycle)(const char *ptx);        /* loads another module, and unloads it */
     void (*launch)(enum kernel kernel, const struct kernel_args *args); /* one thread */
+    void (*launch_grid)(enum kernel kernel, const struct kernel_args *args, unsigned blocks,
+                        unsigned threads);
     void (*sync)(void);
+    /* An event of 0 to MARKS - 1 is recorded; its wait returns when all before it has ended. */
+    void (*mark)(unsigned event);
+    void (*mark_wait)(unsigned event);
     void (*stream_create)(void); /* one more */
     uint64_t (*alloc)(size_t size);
     void (*free)(uint64_t address);
@@ -48,6 +69,8 @@ const struct device_ops *device_of_side(void);
 
 /* prepare, open, and load the kernels. */
 const struct device_ops *device_start(void);
+/* The same with open_as. */
+const struct device_ops *device_start_as(const struct role *role);
 
 /* Bytes in use on the whole device, of all processes. CUDA only; the device is open. */
 double device_memory_used(void);

@@ -23,6 +23,7 @@ static struct {
 static void *library;
 static CUcontext context;
 static CUstream stream;
+static CUevent marks[MARKS];
 static CUmodule module;
 static CUfunction function[KERNEL_COUNT];
 
@@ -60,12 +61,35 @@ static void cuda_prepare(void)
 #undef DRIVER_FILL
 }
 
-static void cuda_open(void)
+/* The variables of MPS count when the driver is initialised; without its daemon they do nothing. */
+static void role_announce(const struct role *role)
 {
+    char percent[16];
+
+    if (role->cls == ROLE_BEST_EFFORT)
+        setenv("CUDA_MPS_CLIENT_PRIORITY", "1", 1);
+    if (role->mps_percent == 0)
+        return;
+    snprintf(percent, sizeof(percent), "%u", role->mps_percent);
+    setenv("CUDA_MPS_ACTIVE_THREAD_PERCENTAGE", percent, 1);
+}
+
+static void cuda_open_as(const struct role *role)
+{
+    int lowest, highest;
+
+    role_announce(role);
     CU(cuInit, 0);
     CU(cuDevicePrimaryCtxRetain, &context, 0);
     CU(cuCtxSetCurrent, context);
-    CU(cuStreamCreate, &stream, CU_STREAM_NON_BLOCKING);
+    CU(cuCtxGetStreamPriorityRange, &lowest, &highest);
+    CU(cuStreamCreateWithPriority, &stream, CU_STREAM_NON_BLOCKING,
+       role->cls == ROLE_LATENCY ? highest : lowest);
+}
+
+static void cuda_open(void)
+{
+    cuda_open_as(&(struct role){0});
 }
 
 static void cuda_close(void)
@@ -100,6 +124,26 @@ static void cuda_launch(enum kernel kernel, const struct kernel_args *args)
     void *params[] = {(void *)&args->a, (void *)&args->b, (void *)&args->c, (void *)&args->d};
 
     CU(cuLaunchKernel, function[kernel], 1, 1, 1, 1, 1, 1, 0, stream, params, NULL);
+}
+
+static void cuda_launch_grid(enum kernel kernel, const struct kernel_args *args, unsigned blocks,
+                             unsigned threads)
+{
+    void *params[] = {(void *)&args->a, (void *)&args->b, (void *)&args->c, (void *)&args->d};
+
+    CU(cuLaunchKernel, function[kernel], blocks, 1, 1, threads, 1, 1, 0, stream, params, NULL);
+}
+
+static void cuda_mark(unsigned event)
+{
+    if (marks[event] == NULL)
+        CU(cuEventCreate, &marks[event], CU_EVENT_DISABLE_TIMING);
+    CU(cuEventRecord, marks[event], stream);
+}
+
+static void cuda_mark_wait(unsigned event)
+{
+    CU(cuEventSynchronize, marks[event]);
 }
 
 static void cuda_sync(void)
@@ -153,11 +197,15 @@ static void cuda_dtoh(void *dst, uint64_t src, size_t size)
 const struct device_ops device_cuda = {
     .prepare = cuda_prepare,
     .open = cuda_open,
+    .open_as = cuda_open_as,
     .close = cuda_close,
     .load = cuda_load,
     .module_cycle = cuda_module_cycle,
     .launch = cuda_launch,
+    .launch_grid = cuda_launch_grid,
     .sync = cuda_sync,
+    .mark = cuda_mark,
+    .mark_wait = cuda_mark_wait,
     .stream_create = cuda_stream_create,
     .alloc = cuda_alloc,
     .free = cuda_free,
@@ -245,10 +293,15 @@ const struct device_ops *device_of_side(void)
 
 const struct device_ops *device_start(void)
 {
+    return device_start_as(&(struct role){0});
+}
+
+const struct device_ops *device_start_as(const struct role *role)
+{
     const struct device_ops *device = device_of_side();
 
     device->prepare();
-    device->open();
+    device->open_as(role);
     device->load(plan.facts->image, plan.facts->image_size);
     return device;
 }

@@ -8,6 +8,7 @@
 static gs_session session;
 static gs_module module;
 static gs_kernel kernel_handle[KERNEL_COUNT];
+static gs_event marks[MARKS];
 
 static void __attribute__((noinline, cold)) call_failed(const char *name, gs_status status)
 {
@@ -25,6 +26,22 @@ static void gshare_prepare(void) {} /* the library is linked */
 static void gshare_open(void)
 {
     GS(gs_attach, NULL, &session);
+}
+
+static void gshare_open_as(const struct role *role)
+{
+    static const gs_class classes[] = {
+        [ROLE_NORMAL] = GS_CLASS_NORMAL,
+        [ROLE_LATENCY] = GS_CLASS_LATENCY,
+        [ROLE_BEST_EFFORT] = GS_CLASS_BEST_EFFORT,
+    };
+    gs_attach_params params = GS_ATTACH_PARAMS_INIT;
+    gs_qos qos = GS_QOS_INIT;
+
+    qos.cls = classes[role->cls];
+    qos.weight = role->weight;
+    params.qos = &qos;
+    GS(gs_attach, &params, &session);
 }
 
 static void gshare_close(void)
@@ -53,6 +70,27 @@ static void gshare_launch(enum kernel kernel, const struct kernel_args *args)
     void *params[] = {(void *)&args->a, (void *)&args->b, (void *)&args->c, (void *)&args->d};
 
     GS(gs_launch, NULL, kernel_handle[kernel], &config, params);
+}
+
+static void gshare_launch_grid(enum kernel kernel, const struct kernel_args *args, unsigned blocks,
+                               unsigned threads)
+{
+    gs_launch_config config = GS_LAUNCH_CONFIG_1D(blocks, threads);
+    void *params[] = {(void *)&args->a, (void *)&args->b, (void *)&args->c, (void *)&args->d};
+
+    GS(gs_launch, NULL, kernel_handle[kernel], &config, params);
+}
+
+static void gshare_mark(unsigned event)
+{
+    if (marks[event] == NULL)
+        GS(gs_event_create, session, &marks[event]);
+    GS(gs_event_record, marks[event], NULL);
+}
+
+static void gshare_mark_wait(unsigned event)
+{
+    GS(gs_event_sync, marks[event]);
 }
 
 static void gshare_sync(void)
@@ -106,11 +144,15 @@ static void gshare_dtoh(void *dst, uint64_t src, size_t size)
 const struct device_ops device_gshare = {
     .prepare = gshare_prepare,
     .open = gshare_open,
+    .open_as = gshare_open_as,
     .close = gshare_close,
     .load = gshare_load,
     .module_cycle = gshare_module_cycle,
     .launch = gshare_launch,
+    .launch_grid = gshare_launch_grid,
     .sync = gshare_sync,
+    .mark = gshare_mark,
+    .mark_wait = gshare_mark_wait,
     .stream_create = gshare_stream_create,
     .alloc = gshare_alloc,
     .free = gshare_free,

@@ -121,6 +121,50 @@ const struct line report_lines[] = {
     {"partition", "SMs had before, the same, p50", "change_known_p50", UNIT_TIME, NONE},
     {"partition", "SMs had before, the same, p99", "change_known_p99", UNIT_TIME, AT_MOST(2e6)},
 
+    {"request", "alone: p50", "alone_p50", UNIT_TIME, NONE},
+    {"request", "alone: p99", "alone_p99", UNIT_TIME, NONE},
+    {"request", "beside one: p50", "beside_p50", UNIT_TIME, NONE},
+    {"request", "beside one: p99", "beside_p99", UNIT_TIME, NONE},
+    {"request", "p99 by alone", "beside_ratio", UNIT_RATIO, AT_MOST(1.10)},
+    {"request", "neighbour by its own alone", "beside_neighbour", UNIT_PERCENT, AT_LEAST(0.90)},
+    {"request", "it at 75 %: p99 by alone", "capped_ratio", UNIT_RATIO, NONE},
+    {"request", "... by its own alone", "capped_neighbour", UNIT_PERCENT, NONE},
+    {"request", "kept off 4 % of SMs: p99", "spare4_ratio", UNIT_RATIO, NONE},
+    {"request", "... neighbour", "spare4_neighbour", UNIT_PERCENT, NONE},
+    {"request", "kept off 8 % of SMs: p99", "spare8_ratio", UNIT_RATIO, NONE},
+    {"request", "... neighbour", "spare8_neighbour", UNIT_PERCENT, NONE},
+    {"request", "kept off 25 % of SMs: p99", "spare25_ratio", UNIT_RATIO, NONE},
+    {"request", "... neighbour", "spare25_neighbour", UNIT_PERCENT, NONE},
+    {"request", "100 a second, alone: p50", "paced_alone_p50", UNIT_TIME, NONE},
+    {"request", "100 a second, alone: p99", "paced_alone_p99", UNIT_TIME, NONE},
+    {"request", "100 a second, beside: p50", "paced_p50", UNIT_TIME, NONE},
+    {"request", "100 a second, beside: p99", "paced_p99", UNIT_TIME, NONE},
+    {"request", "p99 by alone", "paced_ratio", UNIT_RATIO, AT_MOST(1.15)},
+    {"request", "neighbour by its own alone", "paced_neighbour", UNIT_PERCENT, AT_LEAST(0.97)},
+    {"request", "four of them: worst p99", "four_p99", UNIT_TIME, NONE},
+    {"request", "four beside four: worst p99", "eight_p99", UNIT_TIME, NONE},
+    {"request", "worst p99 by one's alone", "eight_ratio", UNIT_RATIO, AT_MOST(1.25)},
+    {"request", "neighbours by their alone", "eight_neighbour", UNIT_PERCENT, NONE},
+
+#define WEIGHTS(n)                                                                                 \
+    {"weights", n " tenants: furthest off", "off_" n, UNIT_PERCENT, AT_MOST(0.05)},                \
+    {                                                                                              \
+        "weights", n " tenants: work by one's alone", "work_" n, UNIT_PERCENT, NONE                \
+    }
+    WEIGHTS("2"),
+    WEIGHTS("4"),
+    WEIGHTS("8"),
+    WEIGHTS("16"),
+
+#define ACCOUNTING(n, text)                                                                        \
+    {"accounting", text ", launches", "on_" n, UNIT_RATE, NONE},                                   \
+        {"accounting", text ", not counted", "off_" n, UNIT_RATE, NONE},                           \
+    {                                                                                              \
+        "accounting", "what it takes", "loss_" n, UNIT_PERCENT, AT_MOST(0.02)                      \
+    }
+    ACCOUNTING("1", "1 tenant"),
+    ACCOUNTING("4", "4 tenants"),
+
     {"soft", "n-body, one core", "nbody_1", UNIT_RATE, SOFT_AT_LEAST(150e6)},
     {"soft", "n-body, two cores", "nbody_2", UNIT_RATE, NONE},
     {"soft", "tiled SGEMM, one core", "sgemm_1", UNIT_RATE, SOFT_AT_LEAST(150e6)},

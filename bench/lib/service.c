@@ -41,9 +41,11 @@ static int ready_socket(char name[64])
 }
 
 static void __attribute__((noreturn))
-server_exec(const struct server *server, const char *program, const char *device, const char *log,
-            const char *notify)
+server_exec(const struct server *server, const char *program, const char *device,
+            const char *const *options, const char *log, const char *notify)
 {
+    const char *argv[7 + SERVER_OPTIONS_MAX] = {program,          "-f",       "--instance",
+                                                server->instance, "--device", device};
     int fd = open(log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
 
     setpgid(0, 0);
@@ -53,7 +55,9 @@ server_exec(const struct server *server, const char *program, const char *device
     if (fd < 0 || dup2(fd, STDOUT_FILENO) < 0 || dup2(fd, STDERR_FILENO) < 0)
         _exit(127);
     setenv("NOTIFY_SOCKET", notify, 1);
-    execl(program, program, "-f", "--instance", server->instance, "--device", device, (char *)NULL);
+    for (int i = 0; options != NULL && options[i] != NULL && i < SERVER_OPTIONS_MAX; i++)
+        argv[6 + i] = options[i];
+    execv(program, (char *const *)argv);
     fprintf(stderr, "cannot run %s: %s\n", program, strerror(errno));
     _exit(127);
 }
@@ -83,8 +87,8 @@ static bool ready_await(pid_t pid, int socket)
     return false;
 }
 
-bool server_start(struct server *server, const char *program, const char *device, const char *log,
-                  char *text, size_t size)
+bool server_start(struct server *server, const char *program, const char *device,
+                  const char *const *options, const char *log, char *text, size_t size)
 {
     char notify[64];
 
@@ -97,7 +101,7 @@ bool server_start(struct server *server, const char *program, const char *device
     fflush(NULL);
     server->pid = fork();
     if (server->pid == 0)
-        server_exec(server, program, device, log, notify);
+        server_exec(server, program, device, options, log, notify);
     if (server->pid < 0) {
         server->pid = 0;
         close(server->socket);

@@ -1,6 +1,7 @@
 /*
  * service.h - what a side needs running: gshared, or NVIDIA's MPS daemon. Each is private to this
- * run: its own instance name, its own pipe folder. Runs in the runner.
+ * run: its own instance name, its own pipe folder. Runs in the runner; a cell may have one more
+ * gshared of its own.
  *
  * Functions that can fail say why in text and return false.
  */
@@ -19,9 +20,12 @@ struct server {
     char instance[32];
 };
 
-/* Starts gshared and waits until it is ready; sets GSHARE_INSTANCE. Its log goes to the file. */
-bool server_start(struct server *server, const char *program, const char *device, const char *log,
-                  char *text, size_t size);
+#define SERVER_OPTIONS_MAX 4
+
+/* Starts gshared and waits until it is ready; sets GSHARE_INSTANCE. Its log goes to the file.
+ * `options`, ended by NULL, are further ones; NULL: none. */
+bool server_start(struct server *server, const char *program, const char *device,
+                  const char *const *options, const char *log, char *text, size_t size);
 /* Ends it, by force if it does not end when asked, and removes what a killed one leaves. False: it
  * had ended by itself, or had to be killed. */
 bool server_stop(struct server *server, char *text, size_t size);

@@ -15,6 +15,9 @@ void row_idle(void);
 void row_neighbour(void);
 void row_alloc(void);
 void row_partition(void);
+void row_request(void);
+void row_weights(void);
+void row_accounting(void);
 void row_soft(void);
 
 #endif
