@@ -162,7 +162,8 @@ void qos_describe(const struct session *session, const struct seg_grant *grant, 
     qos->deadline_ns = grant->deadline_ns;
     affinity->type = grant->partition ? GS_EXEC_AFFINITY_SM_MASK : GS_EXEC_AFFINITY_NONE;
     affinity->sm_count = grant->sm_count;
-    affinity->percentage = sm_percentage_of_count(session->info.sm_count, grant->sm_count);
+    affinity->percentage = sm_percentage_of_count(session->info.sm_count, grant->sm_count,
+                                                  session->info.sm_granularity);
     affinity->exclusive = grant->exclusive;
     memcpy(affinity->sm_mask, grant->sm_mask, sizeof(affinity->sm_mask));
 }

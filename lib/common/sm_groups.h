@@ -59,10 +59,15 @@ static inline uint32_t sm_count_of_percentage(uint32_t sms, uint32_t percentage)
     return (uint32_t)(((uint64_t)sms * percentage + 99) / 100);
 }
 
-/* The other way round, for people: the least percentage that means so many. */
-static inline uint32_t sm_percentage_of_count(uint32_t sms, uint32_t count)
+/* The other way round, for people: the least percentage that means so many, where SMs come in
+ * groups of `group` (0: singly). All of them are 100. */
+static inline uint32_t sm_percentage_of_count(uint32_t sms, uint32_t count, uint32_t group)
 {
-    return sms ? (uint32_t)(((uint64_t)count * 100 + sms - 1) / sms) : 0;
+    uint32_t below = count > group ? count - (group ? group : 1) : 0; /* means one group less */
+
+    if (count >= sms)
+        return sms ? 100 : 0;
+    return count ? (uint32_t)((uint64_t)below * 100 / sms) + 1 : 0;
 }
 
 #endif

@@ -75,9 +75,23 @@ void table_add(struct table *table, const char *text)
     snprintf(table->cell[table->cells++], TABLE_CELL_MAX, "%s", text);
 }
 
+static bool column_dull(const struct table *table, unsigned column)
+{
+    const char *dull = table->dull ? table->dull[column] : NULL;
+
+    for (unsigned at = column; dull && at < table->cells; at += table->columns) {
+        if (strcmp(table->cell[at], dull) != 0)
+            return false;
+    }
+    return dull != NULL;
+}
+
+/* The first column and the last are never dull. */
 static void print_row(const struct table *table, const unsigned *width, unsigned row)
 {
     for (unsigned c = 0; c < table->columns; c++) {
+        if (width[c] == 0)
+            continue;
         const char *text =
             row == 0 ? table->header[c] : table->cell[(row - 1) * table->columns + c];
         const char *gap = c ? "  " : "";
@@ -97,8 +111,8 @@ void table_print(const struct table *table)
     bool colour = isatty(STDOUT_FILENO) && !getenv("NO_COLOR");
 
     for (unsigned c = 0; c < table->columns; c++) {
-        width[c] = (unsigned)strlen(table->header[c]);
-        for (unsigned r = 0; r < rows; r++) {
+        width[c] = column_dull(table, c) ? 0 : (unsigned)strlen(table->header[c]);
+        for (unsigned r = 0; r < rows && width[c]; r++) {
             unsigned length = (unsigned)strlen(table->cell[r * table->columns + c]);
             width[c] = length > width[c] ? length : width[c];
         }

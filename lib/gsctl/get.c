@@ -37,7 +37,15 @@ static gs_status page_ask(struct control *control, uint64_t *cursor, struct ctl_
     return GS_OK;
 }
 
-/* All rows, or the one that the options name; of that, none where nothing is set. */
+/* A user of whom nothing is set has no row at the server. */
+static void row_of_user_add(struct rows *rows, uint64_t key, uint64_t uid)
+{
+    rows->row = memory_more(rows->row, 1, sizeof(*rows->row));
+    rows->row[0] = (struct ctl_row){.key = key, .uid = (uint32_t)uid};
+    rows->count = 1;
+}
+
+/* All rows, or the one that the options name. */
 static gs_status rows_ask(struct control *control, const struct command_options *options,
                           struct rows *rows, char message[REQUEST_MESSAGE_MAX])
 {
@@ -57,6 +65,8 @@ static gs_status rows_ask(struct control *control, const struct command_options 
     } while (cursor && !options->target_given);
     if (options->target_given)
         rows->count = rows->count && rows->row[0].key == key;
+    if (options->target_given && options->target == CTL_USER && rows->count == 0)
+        row_of_user_add(rows, key, options->id);
     return GS_OK;
 }
 
@@ -79,7 +89,7 @@ static const char *mask_text(char out[SM_MASK_TEXT_MAX], const struct ctl_row *r
     return sm_mask_print(out, SM_MASK_TEXT_MAX, &mask);
 }
 
-static void set_text(const struct ctl_settings *set)
+static void set_text(const struct ctl_settings *set, const char *nothing)
 {
     char value[SETTING_TEXT_MAX];
     const char *gap = "";
@@ -91,7 +101,7 @@ static void set_text(const struct ctl_settings *set)
                setting_print(value, set, &setting_fields[i]));
         gap = ", ";
     }
-    puts(*gap ? "" : "nothing is set");
+    puts(*gap ? "" : nothing);
 }
 
 static void session_text(const struct ctl_row *row)
@@ -112,7 +122,7 @@ static void session_text(const struct ctl_row *row)
     if (row->reservation[0])
         printf(", in reservation %s", row->reservation);
     printf("\n    set  ");
-    set_text(&row->set);
+    set_text(&row->set, "nothing");
 }
 
 static void row_text(const struct ctl_row *row)
@@ -122,11 +132,11 @@ static void row_text(const struct ctl_row *row)
     switch (row_target(row)) {
     case CTL_DEFAULT:
         printf("default: ");
-        set_text(&row->set);
+        set_text(&row->set, "nothing is set");
         break;
     case CTL_USER:
         printf("user %s: ", format_user(user, row->uid));
-        set_text(&row->set);
+        set_text(&row->set, "nothing is set");
         break;
     case CTL_DEVICE:
         printf("device %d: best-effort work leaves %u SMs to latency work%s%s\n", row->device,
@@ -183,8 +193,13 @@ static void row_json(const struct ctl_row *row)
         json_number("uid", row->uid);
     if (target == CTL_TENANT || target == CTL_RESERVATION)
         json_text("name", row->name);
-    if (target >= CTL_DEVICE) {
+    if (target >= CTL_DEVICE)
         json_integer("device", row->device);
+    if (target == CTL_DEVICE) {
+        json_number("latency_sm_count", row->sm_count);
+        json_text("latency_sms", mask_text(mask, row));
+    }
+    if (target > CTL_DEVICE) {
         json_number("sm_count", row->sm_count);
         json_text("sms", mask_text(mask, row));
     }
@@ -224,8 +239,7 @@ int command_get(struct control *control, const struct command_options *options)
     struct rows rows = {0};
     gs_status status = rows_ask(control, options, &rows, message);
 
-    if (status == GS_OK && rows.count == 0 && options->target_given &&
-        options->target != CTL_USER) {
+    if (status == GS_OK && rows.count == 0 && options->target_given) {
         snprintf(message, sizeof(message), "there is no %s %llu",
                  options->target == CTL_DEVICE ? "device" : "session",
                  (unsigned long long)options->id);
@@ -243,8 +257,6 @@ int command_get(struct control *control, const struct command_options *options)
                    provision_name(rows.provision) ? provision_name(rows.provision) : "?");
         for (size_t i = 0; i < rows.count; i++)
             row_text(&rows.row[i]);
-        if (rows.count == 0)
-            puts("nothing is set");
     }
     free(rows.row);
     return 0;

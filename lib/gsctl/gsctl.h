@@ -83,12 +83,14 @@ const char *format_duration(char out[FORMAT_MAX], uint64_t ns);
 /* The user's name, or the number. */
 const char *format_user(char out[FORMAT_MAX], uint32_t uid);
 
-/* A table: every column as wide as its widest cell; the header is bold on a terminal. */
+/* A table: every column as wide as its widest cell; the header is bold on a terminal. A column that
+ * says the same dull thing of all rows is left out. */
 #define TABLE_COLUMNS_MAX 16
 #define TABLE_CELL_MAX    64
 struct table {
     const char *const *header;
-    const bool *right; /* aligned to the right */
+    const bool *right;       /* aligned to the right */
+    const char *const *dull; /* NULL, or for each column NULL or that text */
     unsigned columns;
     unsigned cells, room;
     char (*cell)[TABLE_CELL_MAX];

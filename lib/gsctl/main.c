@@ -14,7 +14,7 @@ static const struct command commands[] = {
      TAKES_JSON, false},
     {"ps", command_ps, "the tenants: process, SMs, class, memory, GPU time, launches", "", "",
      TAKES_JSON, false},
-    {"quit", command_quit, "ends the server", "",
+    {"quit", command_quit, "ends the server, and waits for its end", "",
      "  -t, --timeout SECS        tenants have that long to detach; default 0\n", TAKES_TIMEOUT,
      false},
     {"set", command_set, "limits a session, a user, or everybody; live",

@@ -12,6 +12,15 @@
 #include "common/util.h"
 #include "gsctl/gsctl.h"
 
+static const char *command_name; /* NULL: not known yet */
+
+static void __attribute__((noreturn)) usage_hint(void)
+{
+    fprintf(stderr, "Try 'gsctl %s%s--help'.\n", command_name ? command_name : "",
+            command_name ? " " : "");
+    exit(EXIT_USAGE);
+}
+
 void usage(const char *format, ...)
 {
     va_list ap;
@@ -20,8 +29,8 @@ void usage(const char *format, ...)
     va_start(ap, format);
     vfprintf(stderr, format, ap);
     va_end(ap);
-    fputs("\nTry 'gsctl --help'.\n", stderr);
-    exit(EXIT_USAGE);
+    fputc('\n', stderr);
+    usage_hint();
 }
 
 /* ---- Help ------------------------------------------------------------------------------------ */
@@ -58,13 +67,16 @@ static void settings_help(void)
 
 static void __attribute__((noreturn)) help_command(const struct command *command)
 {
-    printf("Usage: gsctl %s%s%s [OPTION]...\n%s.\n\n%s", command->name,
-           *command->synopsis ? " " : "", command->synopsis, command->help, command->details);
+    printf("Usage: gsctl %s%s%s [OPTION]...\n%c%s.\n\n%s", command->name,
+           *command->synopsis ? " " : "", command->synopsis, toupper(command->help[0]),
+           command->help + 1, command->details);
     if (command->takes & TAKES_SETTINGS)
         settings_help();
     fputs("      --instance NAME       the server's name\n", stdout);
     if (command->takes & TAKES_JSON)
         fputs("      --json                print JSON\n", stdout);
+    if (command->takes & TAKES_TARGET)
+        fputs("\nSESSION is a number that 'gsctl ps' shows.\n", stdout);
     exit(EXIT_SUCCESS);
 }
 
@@ -197,10 +209,8 @@ static void option_apply(struct command_options *options, struct given *given, i
         puts("gsctl " GS_VERSION_STRING);
         exit(EXIT_SUCCESS);
     default:
-        if (code < OPTION_SETTING) { /* getopt has said what is wrong */
-            fputs("Try 'gsctl --help'.\n", stderr);
-            exit(EXIT_USAGE);
-        }
+        if (code < OPTION_SETTING) /* getopt has said what is wrong */
+            usage_hint();
         setting_set(options, &setting_fields[code - OPTION_SETTING], optarg);
         given->settings = true;
         break;
@@ -233,9 +243,10 @@ static void given_check(const struct command *command, const struct command_opti
         usage("%s has no --device", command->name);
     if (given->settings && !(command->takes & TAKES_SETTINGS) &&
         (!(command->takes & TAKES_SMS) || options->unset || options->set.fields & ~sms))
-        usage("%s does not take this setting: see 'gsctl %s --help'", command->name, command->name);
+        usage("%s takes %s", command->name,
+              command->takes & TAKES_SMS ? "no settings but --sms and --mask" : "no settings");
     if (command->operand_needed && !options->operand)
-        usage("%s: '%s' is missing", command->name, command->synopsis);
+        usage("what is missing: gsctl %s %s", command->name, command->synopsis);
 }
 
 const struct command *options_parse(int argc, char **argv, const struct command *commands,
@@ -251,6 +262,11 @@ const struct command *options_parse(int argc, char **argv, const struct command 
     *options = (struct command_options){.instance = instance && *instance ? instance : "default",
                                         .device = -1};
     options_make(long_options);
+    /* The name of a command is looked for where it stands as a rule, for the hints alone. */
+    for (size_t i = 0; argc > 1 && i < count; i++) {
+        if (!strcmp(commands[i].name, argv[1]))
+            command_name = commands[i].name;
+    }
     while ((code = getopt_long(argc, argv, "t:hV", long_options, NULL)) != -1)
         option_apply(options, &given, code);
     named = optind < argc;

@@ -5,13 +5,17 @@
 
 #include "gsctl/gsctl.h"
 
-static const char *const header[] = {"SESSION", "PID",    "USER",     "DEV",   "SMS", "CLASS",
-                                     "PRIO",    "WEIGHT", "MEMORY",   "LIMIT", "GPU", "LAUNCHES",
-                                     "LATE",    "COPIED", "ATTACHED", "NAME"};
+static const char *const header[] = {"SESSION", "PID",    "USER",   "DEV",   "SMS", "CLASS",
+                                     "PRIO",    "WEIGHT", "MEMORY", "LIMIT", "GPU", "LAUNCHES",
+                                     "LATE",    "COPIED", "UP",     "NAME"};
 static const bool right[] = {true, true, false, true, true, false, true, true,
                              true, true, true,  true, true, true,  true, false};
+/* What most sessions have is not worth a column; --json has it all the same. */
+static const char *const dull[] = {NULL, NULL, NULL, "0",  NULL, "normal", "0",  "1",
+                                   NULL, NULL, NULL, NULL, "0",  NULL,     NULL, NULL};
 #define COLUMNS (sizeof(header) / sizeof(header[0]))
-static_assert(COLUMNS == sizeof(right) / sizeof(right[0]) && COLUMNS <= TABLE_COLUMNS_MAX,
+static_assert(COLUMNS == sizeof(right) / sizeof(right[0]) &&
+                  COLUMNS == sizeof(dull) / sizeof(dull[0]) && COLUMNS <= TABLE_COLUMNS_MAX,
               "columns of ps");
 
 static void add_number(struct table *table, long long number)
@@ -96,7 +100,7 @@ static gs_status page_ask(struct control *control, uint64_t *cursor, struct ctl_
 
 int command_ps(struct control *control, const struct command_options *options)
 {
-    struct table table = {.header = header, .right = right, .columns = COLUMNS};
+    struct table table = {.header = header, .right = right, .dull = dull, .columns = COLUMNS};
     char message[REQUEST_MESSAGE_MAX];
     struct ctl_ps_reply reply;
     uint64_t cursor = 0;

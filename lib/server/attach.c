@@ -82,7 +82,8 @@ static gs_status reservation_admit(struct server *server, const struct ctl_attac
     memcpy(name, request->reservation, sizeof(request->reservation));
     at = settings_find_reservation(&server->settings, name);
     if (at == SETTINGS_RESERVATIONS_MAX || !reservation_name_valid(request->reservation))
-        return deny(text, GS_ERR_NOT_FOUND, "the operator has reserved no SMs of that name");
+        return deny(text, GS_ERR_NOT_FOUND, "the operator has reserved no SMs as '%s'",
+                    reservation_name_valid(request->reservation) ? name : "?");
     reservation = &server->settings.reservation[at];
     if (request->device != GS_DEVICE_AUTO && request->device != reservation->device)
         return deny(text, GS_ERR_INVALID_VALUE, "device %d: reservation '%s' is on device %d",

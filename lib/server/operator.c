@@ -303,7 +303,8 @@ void operator_release(struct server *server, const struct ctl_reserve *request, 
     for (const struct tenant *t = NULL; (t = registry_next(&server->registry, t));)
         inside += t->space == at + 1 && t->state != TENANT_LOST;
     if (inside) {
-        reply_refuse(reply, GS_ERR_LIMIT, "%u sessions are attached to '%s'", inside, name);
+        reply_refuse(reply, GS_ERR_LIMIT, "%u session%s attached to '%s'", inside,
+                     inside == 1 ? " is" : "s are", name);
         return;
     }
     reservation = &server->settings.reservation[at];

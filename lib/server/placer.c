@@ -238,7 +238,7 @@ static gs_status exclusive_place(struct placing *p, uint32_t i)
     if (sm_mask_count(&t->next) >= (i != p->asker && had && had < wants ? had : wants))
         return GS_OK;
     if (i == p->asker || had == 0)
-        return refuse(p, "%u SMs for itself alone: %u of the device's %u are free for that", wants,
+        return refuse(p, "%u SMs for itself alone: %u of the device's %u are free", wants,
                       sm_mask_count(&room), p->device->sm_count);
     return refuse(p, "session %llu, which has %u SMs for itself alone, would be left with %u",
                   (unsigned long long)t->id, wants, sm_mask_count(&t->next));

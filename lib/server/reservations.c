@@ -56,8 +56,8 @@ gs_status reservation_place(struct device *device, uint32_t index, char text[128
             mask = room;
         else
             mask = sm_mask_and(room, reservation->wanted);
-        snprintf(text, 128, "%u SMs: %u of %s are free for that", wanted, sm_mask_count(&mask),
-                 reservation->sms ? "the device's" : "these");
+        snprintf(text, 128, "%u SMs are wanted, and %u of %s are free", wanted,
+                 sm_mask_count(&mask), reservation->sms ? "the device's" : "these");
         return GS_ERR_LIMIT;
     }
     device->space[index + 1] = mask;

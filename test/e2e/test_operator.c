@@ -246,7 +246,7 @@ static void what_cannot_be_is_refused_with_the_limit(void)
     GSCTL_REFUSED("would be left without SMs", "reserve", "big", "--sms", number(guest.sms),
                   "--device", "0");
     GSCTL_OK("reserve", "some", "--sms", number(guest.sms / 2));
-    GSCTL_REFUSED("are free for that", "reserve", "big", "--sms", number(guest.sms));
+    GSCTL_REFUSED("of the device's are free", "reserve", "big", "--sms", number(guest.sms));
     GSCTL_OK("release", "some");
     GSCTL_REFUSED("no SMs are reserved", "release", "big");
     GSCTL_REFUSED("a name has", "reserve", "a b", "--sms", "2");

@@ -69,12 +69,29 @@ static void percentages_mean_at_least_so_many_sms(void **state)
     assert_int_equal(sm_count_of_percentage(132, 99), 131);
     assert_int_equal(sm_count_of_percentage(132, 100), 132);
     assert_int_equal(sm_count_of_percentage(16, 13), 3);
-    assert_int_equal(sm_percentage_of_count(16, 6), 38);
-    assert_int_equal(sm_percentage_of_count(132, 132), 100);
-    assert_int_equal(sm_percentage_of_count(0, 0), 0);
-    for (uint32_t sms = 1; sms <= 512; sms++) {
-        for (uint32_t count = 1; count <= sms; count++)
-            assert_true(sm_count_of_percentage(sms, sm_percentage_of_count(sms, count)) >= count);
+    assert_int_equal(sm_percentage_of_count(16, 6, 2), 26);
+    assert_int_equal(sm_percentage_of_count(16, 6, 1), 32);
+    assert_int_equal(sm_percentage_of_count(132, 2, 2), 1);
+    assert_int_equal(sm_percentage_of_count(132, 132, 2), 100);
+    assert_int_equal(sm_percentage_of_count(0, 0, 0), 0);
+    assert_int_equal(sm_percentage_of_count(16, 0, 2), 0);
+}
+
+/* What a session is told of its grant, asked for again, is that grant. */
+static void percentages_of_a_grant_mean_that_grant(void **state)
+{
+    (void)state;
+    for (uint32_t sms = 8; sms <= 512; sms += 8) {
+        for (uint32_t unit = (sms + 99) / 100; unit <= 8; unit++) {
+            for (uint32_t count = unit; sms % unit == 0 && count <= sms; count += unit) {
+                uint32_t percentage = sm_percentage_of_count(sms, count, unit);
+                uint32_t again = sm_count_of_percentage(sms, percentage);
+
+                assert_int_equal((again + unit - 1) / unit * unit, count);
+                if (count < sms && percentage > 1)
+                    assert_true(sm_count_of_percentage(sms, percentage - 1) <= count - unit);
+            }
+        }
     }
 }
 
@@ -127,6 +144,7 @@ int main(void)
         cmocka_unit_test(a_mask_of_whole_groups_is_told_from_one_that_is_not),
         cmocka_unit_test(counts_take_the_first_groups_and_round_up),
         cmocka_unit_test(percentages_mean_at_least_so_many_sms),
+        cmocka_unit_test(percentages_of_a_grant_mean_that_grant),
         cmocka_unit_test(a_grant_is_read_whole_or_not_at_all),
     };
 

@@ -138,6 +138,36 @@ static void tables_are_aligned_and_plain_off_a_terminal(void **state)
                              "1000  b            1.5 MiB\n");
 }
 
+static void print_a_dull_table(void)
+{
+    static const char *const header[] = {"ID", "CLASS", "LATE", "NAME"};
+    static const bool right[] = {true, false, true, false};
+    static const char *const dull[] = {NULL, "normal", "0", NULL};
+    struct table table = {.header = header, .right = right, .dull = dull, .columns = 4};
+    static const char *const cells[] = {"1", "normal", "0", "a", "2", "normal", "3", "b"};
+
+    for (size_t i = 0; i < 4; i++)
+        table_add(&table, cells[i]);
+    table_print(&table);
+    for (size_t i = 4; i < 8; i++)
+        table_add(&table, cells[i]);
+    table_print(&table);
+    table_deinit(&table);
+}
+
+static void columns_that_say_nothing_are_left_out(void **state)
+{
+    char out[1024];
+
+    (void)state;
+    captured(print_a_dull_table, out, sizeof(out));
+    assert_string_equal(out, "ID  NAME\n"
+                             " 1  a\n"
+                             "ID  LATE  NAME\n"
+                             " 1     0  a\n"
+                             " 2     3  b\n");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -146,6 +176,7 @@ int main(void)
         cmocka_unit_test(durations_have_two_units),
         cmocka_unit_test(json_is_well_formed_whatever_the_text),
         cmocka_unit_test(tables_are_aligned_and_plain_off_a_terminal),
+        cmocka_unit_test(columns_that_say_nothing_are_left_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
