@@ -252,6 +252,7 @@ static void what_cannot_be_is_refused_with_the_limit(void)
     GSCTL_REFUSED("a name has", "reserve", "a b", "--sms", "2");
     /* And what is wrong before any server is asked. */
     CHECK_EQUAL(gsctl("set", guest.id, NULL), 2);
+    CHECK_TEXT(output, "Try 'gsctl set --help'.");
     CHECK_EQUAL(gsctl("set", "--sms", "2", NULL), 2);
     CHECK_EQUAL(gsctl("set", guest.id, "--sms", "-1", NULL), 2);
     CHECK_EQUAL(gsctl("set", guest.id, "--mask", "7-3", NULL), 2);
@@ -259,6 +260,7 @@ static void what_cannot_be_is_refused_with_the_limit(void)
     CHECK_EQUAL(gsctl("set", guest.id, "--default", "--sms", "2", NULL), 2);
     CHECK_EQUAL(gsctl("set", guest.id, "--unset", "everything", NULL), 2);
     CHECK_EQUAL(gsctl("ps", "--sms", "2", NULL), 2);
+    CHECK_TEXT(output, "ps takes no settings");
     CHECK_EQUAL(gsctl("reserve", NULL), 2);
     CHECK_EQUAL(gsctl("reserve", "x", "--sms", "2", "--mask", "0-1", NULL), 2);
     CHECK_EQUAL(gsctl("provision", "fair", NULL), 2);
@@ -522,6 +524,20 @@ static void each_command_has_a_help(void)
     CHECK_TEXT(output, "provision");
 }
 
+static void what_is_not_set_is_said(void)
+{
+    struct server *server = server_start(NULL);
+
+    GSCTL_OK("get", "--user", "4711");
+    CHECK_TEXT(output, "user 4711: nothing is set\n");
+    GSCTL_OK("get", "--user", "4711", "--json");
+    CHECK_TEXT(output, "{\"kind\":\"user\",\"uid\":4711,\"set\":{}}");
+    GSCTL_OK("get", "--default");
+    CHECK_TEXT(output, "default: nothing is set\n");
+    GSCTL_REFUSED("there is no session 99", "get", "99");
+    server_stop(server);
+}
+
 static const struct test tests[] = {
     TEST(a_session_is_limited_while_it_runs),
     TEST(the_tightest_of_default_user_and_session_holds),
@@ -534,6 +550,7 @@ static const struct test tests[] = {
     TEST(settings_outlive_the_server),
     TEST(only_the_servers_owner_may_change_anything),
     TEST(each_command_has_a_help),
+    TEST(what_is_not_set_is_said),
 };
 
 int main(int argc, char **argv)

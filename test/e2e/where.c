@@ -137,7 +137,8 @@ struct sm_mask where_granted(const struct where *where)
     CHECK_EQUAL(affinity.type, GS_EXEC_AFFINITY_SM_COUNT);
     memcpy(mask.word, affinity.sm_mask, sizeof(mask.word));
     CHECK_EQUAL(affinity.sm_count, sm_mask_count(&mask));
-    CHECK_EQUAL(affinity.percentage, (affinity.sm_count * 100 + where->sms - 1) / where->sms);
+    CHECK_EQUAL(where_rounded(where, sm_count_of_percentage(where->sms, affinity.percentage)),
+                affinity.sm_count);
     return mask;
 }
 
@@ -157,7 +158,9 @@ struct sm_mask where_exact(struct where *where)
 
 unsigned where_rounded(const struct where *where, unsigned sms)
 {
-    return (sms + where->granularity - 1) / where->granularity * where->granularity;
+    unsigned group = where->granularity ? where->granularity : 1;
+
+    return (sms + group - 1) / group * group;
 }
 
 gs_qos where_count(unsigned sms)

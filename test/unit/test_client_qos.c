@@ -142,7 +142,7 @@ static void a_wish_is_granted_by_the_server_and_told_from_the_segment(void **sta
     OK(gs_get_exec_affinity(f->s, &affinity));
     assert_int_equal(affinity.type, GS_EXEC_AFFINITY_SM_COUNT);
     assert_int_equal(affinity.sm_count, 6);
-    assert_int_equal(affinity.percentage, 38); /* 37.5, rounded up */
+    assert_int_equal(affinity.percentage, 26); /* 4.16, rounded up to 6 */
     assert_int_equal(affinity.sm_mask[0], 0x3F);
     qos = (gs_qos)GS_QOS_INIT;
     OK(gs_set_qos(f->s, &qos));

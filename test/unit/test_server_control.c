@@ -354,11 +354,11 @@ static void only_reservations_that_there_are_can_be_attached_to(void **state)
     expect_refusal(&request, 0, GS_ERR_INVALID_VALUE, "on device 1");
     request.device = GS_DEVICE_AUTO;
     strcpy(request.reservation, "rende");
-    expect_refusal(&request, 0, GS_ERR_NOT_FOUND, "of that name");
+    expect_refusal(&request, 0, GS_ERR_NOT_FOUND, "reserved no SMs as");
     memset(request.reservation, 'r', sizeof(request.reservation)); // not terminated
-    expect_refusal(&request, 0, GS_ERR_NOT_FOUND, "of that name");
+    expect_refusal(&request, 0, GS_ERR_NOT_FOUND, "reserved no SMs as");
     strcpy(request.reservation, "\033[2J");
-    expect_refusal(&request, 0, GS_ERR_NOT_FOUND, "of that name");
+    expect_refusal(&request, 0, GS_ERR_NOT_FOUND, "reserved no SMs as");
     // One that found no room when the device came up.
     server.device[1].sms.sm_count = 8;
     strcpy(request.reservation, "render");
