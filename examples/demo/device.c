@@ -26,13 +26,10 @@ static bool good(gs_status status, const char *what)
 bool resizer_open(struct resizer *r, const char *name, const struct tables *tables)
 {
     gs_attach_params params = GS_ATTACH_PARAMS_INIT;
-    gs_session_desc desc = GS_SESSION_DESC_INIT;
 
     params.name = name;
-    if (!GOOD(gs_attach(&params, &r->session)) || !GOOD(gs_session_info(r->session, &desc)))
-        return false;
-    memcpy(r->device, desc.device_name, sizeof(r->device));
-    return GOOD(gs_module_load(r->session, resize_ptx, 0, &r->module)) &&
+    return GOOD(gs_attach(&params, &r->session)) &&
+           GOOD(gs_module_load(r->session, resize_ptx, 0, &r->module)) &&
            GOOD(gs_kernel_get(r->module, "resize", &r->kernel)) &&
            GOOD(gs_malloc(r->session, IN_BYTES, &r->in)) &&
            GOOD(gs_malloc(r->session, OUT_BYTES, &r->out)) &&

@@ -32,7 +32,9 @@ struct options {
     double seconds;
 };
 
+/* Waits look at it again and again: a signal just before a wait would not end that. */
 static volatile sig_atomic_t interrupted;
+static const struct timespec look_again = {0, 2000000};
 
 static void interrupt(int signal)
 {
@@ -56,6 +58,14 @@ static const char *with_commas(uint64_t n)
     }
     text[at] = '\0';
     return text;
+}
+
+static double now_seconds(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
 static int compare_floats(const void *a, const void *b)
@@ -83,10 +93,9 @@ static double rate(const struct tenant_result *result)
 
 static void print_tenant(struct tenant_result *result, unsigned number)
 {
-    printf("         tenant %u   %9.1f  %8.2f ms %8.2f ms   %13s   %-7s  %s\n", number + 1,
-           rate(result), latency_ms(result, 0.5), latency_ms(result, 0.99),
-           with_commas(result->images * PIXELS_AN_IMAGE), result->wrong == 0 ? "all" : "NOT ALL",
-           result->device);
+    printf("         tenant %u   %9.1f  %8.2f ms %8.2f ms   %13s   %s\n", number + 1, rate(result),
+           latency_ms(result, 0.5), latency_ms(result, 0.99),
+           with_commas(result->images * PIXELS_AN_IMAGE), result->wrong == 0 ? "all" : "NOT ALL");
 }
 
 /* ---- Stages ---------------------------------------------------------------------------------- */
@@ -130,15 +139,12 @@ static bool tenants_alive(const struct stage *stage)
 static bool tenants_release(struct stage *stage)
 {
     for (unsigned i = 0; i < stage->tenants; i++) {
-        for (int waited = 0;; waited++) {
-            struct timespec until;
+        double until = now_seconds() + READY_SECONDS;
 
-            clock_gettime(CLOCK_REALTIME, &until);
-            until.tv_sec += 1;
-            if (sem_timedwait(&stage->ready, &until) == 0)
-                break;
-            if (interrupted || waited == READY_SECONDS || !tenants_alive(stage))
+        while (sem_trywait(&stage->ready) < 0) {
+            if (interrupted || now_seconds() > until || !tenants_alive(stage))
                 return false;
+            nanosleep(&look_again, NULL);
         }
     }
     for (unsigned i = 0; i < stage->tenants; i++)
@@ -159,14 +165,16 @@ static void tenants_kill(const struct stage *stage)
 /* Waits for tenant i; did it do all that it should? */
 static bool tenant_finish(struct stage *stage, unsigned i)
 {
+    pid_t ended;
     int status;
 
-    while (waitpid(stage->tenant[i].pid, &status, 0) < 0) {
-        if (errno != EINTR)
-            return false;
+    while ((ended = waitpid(stage->tenant[i].pid, &status, WNOHANG)) == 0) {
         if (interrupted)
             kill(stage->tenant[i].pid, SIGKILL);
+        nanosleep(&look_again, NULL);
     }
+    if (ended < 0)
+        return false;
     stage->tenant[i].pid = 0;
     return WIFEXITED(status) && WEXITSTATUS(status) == 0 && stage->tenant[i].wrong == 0;
 }
@@ -174,7 +182,7 @@ static bool tenant_finish(struct stage *stage, unsigned i)
 static struct stage *stage_start(const struct options *options, unsigned tenants, double seconds,
                                  uint64_t count)
 {
-    struct stage *stage = stage_new(options->photo, options->output, tenants);
+    struct stage *stage = interrupted ? NULL : stage_new(options->photo, options->output, tenants);
 
     if (stage == NULL)
         return NULL;
@@ -197,8 +205,10 @@ static bool stage_race(const struct options *options, unsigned tenants, double o
 
     for (unsigned i = 0; stage != NULL && i < tenants; i++)
         good = tenant_finish(stage, i) && good;
-    if (stage == NULL)
+    if (stage == NULL || interrupted) {
+        stage_free(stage);
         return false;
+    }
     printf("%5u\n", tenants);
     for (unsigned i = 0; i < tenants; i++) {
         print_tenant(&stage->tenant[i], i);
@@ -222,6 +232,11 @@ static bool stage_death(const struct options *options, const struct server *serv
         return false;
     while (stage->tenant[VICTIM].images < count / 2 && tenants_alive(stage) && !interrupted)
         nanosleep(&pause, NULL);
+    if (interrupted) {
+        tenants_kill(stage);
+        stage_free(stage);
+        return false;
+    }
     printf("\nFour tenants have %s images each to do. `gsctl ps`:\n", with_commas(count));
     fflush(stdout);
     good = server_tool(server, "ps", "    ");
@@ -230,6 +245,7 @@ static bool stage_death(const struct options *options, const struct server *serv
     stage->tenant[VICTIM].pid = 0;
     if (stage->tenant[VICTIM].images >= count)
         good = false; /* too late to show anything */
+    putchar('\n');
     for (unsigned i = 0; i < TENANTS_MAX; i++) {
         struct tenant_result *result = &stage->tenant[i];
         bool finished = i != VICTIM && tenant_finish(stage, i) && result->images == count;
@@ -273,8 +289,7 @@ static bool show(const struct options *options, const struct server *server)
 {
     double one = 0, together = 0;
 
-    printf("tenants              images/s         p50         p99   pixels checked   right    "
-           "device\n");
+    printf("tenants              images/s         p50         p99   pixels checked   right\n");
     if (!stage_race(options, 1, 0, &one) || !stage_race(options, 2, one, &together) ||
         !stage_race(options, 4, one, &together))
         return false;
@@ -295,16 +310,26 @@ static bool say_goodbye(struct server *server)
     return stopped && left.processes + left.queues + left.segments == 0;
 }
 
+static const char usage[] =
+    "Usage: demo [--device auto|cuda|soft] [--seconds S] [--output FOLDER] PHOTO.jpg\n"
+    "Photographs resized by 1, 2 and 4 processes that share a device; one of them is killed.\n"
+    "\n"
+    "  -d, --device KIND    what the server takes; default: auto\n"
+    "  -s, --seconds S      each of the three races takes so long; default: 3\n"
+    "  -o, --output FOLDER  where the small pictures go; default: here\n"
+    "  -h, --help           this text\n";
+
 static bool options_read(int argc, char **argv, struct options *options)
 {
     static const struct option known[] = {{"device", required_argument, NULL, 'd'},
                                           {"output", required_argument, NULL, 'o'},
                                           {"seconds", required_argument, NULL, 's'},
+                                          {"help", no_argument, NULL, 'h'},
                                           {NULL, 0, NULL, 0}};
     int c;
 
     *options = (struct options){.device = "auto", .output = ".", .seconds = STAGE_SECONDS};
-    while ((c = getopt_long(argc, argv, "d:o:s:", known, NULL)) != -1) {
+    while ((c = getopt_long(argc, argv, "d:o:s:h", known, NULL)) != -1) {
         switch (c) {
         case 'd':
             options->device = optarg;
@@ -315,6 +340,9 @@ static bool options_read(int argc, char **argv, struct options *options)
         case 's':
             options->seconds = atof(optarg);
             break;
+        case 'h':
+            fputs(usage, stdout);
+            exit(0);
         default:
             return false;
         }
@@ -336,6 +364,15 @@ static bool photo_good(const char *path)
     return true;
 }
 
+static bool output_good(const char *folder)
+{
+    mkdir(folder, 0777);
+    if (access(folder, W_OK | X_OK) == 0)
+        return true;
+    fprintf(stderr, "demo: --output %s: %s\n", folder, strerror(errno));
+    return false;
+}
+
 int main(int argc, char **argv)
 {
     struct sigaction action = {.sa_handler = interrupt}; /* no SA_RESTART: waits are to end */
@@ -344,8 +381,7 @@ int main(int argc, char **argv)
     bool good;
 
     if (!options_read(argc, argv, &options)) {
-        fprintf(stderr, "usage: demo [--device auto|cuda|soft] [--seconds S] [--output FOLDER] "
-                        "PHOTO.jpg\n");
+        fputs(usage, stderr);
         return 2;
     }
     setvbuf(stdout, NULL, _IOLBF, 0);
@@ -353,8 +389,8 @@ int main(int argc, char **argv)
     sigaction(SIGTERM, &action, NULL);
     sigaction(SIGHUP, &action, NULL);
     signal(SIGPIPE, SIG_IGN); /* who stops reading still gets its server stopped */
-    mkdir(options.output, 0777);
-    if (!photo_good(options.photo) || !server_start(&server, options.device))
+    if (!output_good(options.output) || !photo_good(options.photo) ||
+        !server_start(&server, options.device))
         return 1;
     good = introduce(&server, &options) && show(&options, &server);
     good = say_goodbye(&server) && good;

@@ -32,7 +32,6 @@ struct resizer {
     gs_kernel kernel;
     gs_devptr in, out, linear, encode;
     uint8_t *host_in, *host_out; /* from gs_host_alloc: IN_BYTES to fill, OUT_BYTES to read */
-    char device[64];
 };
 /* These print what failed to stderr and return false. */
 bool resizer_open(struct resizer *resizer, const char *name, const struct tables *tables);

@@ -123,8 +123,10 @@ bool server_tool(const struct server *server, const char *command, const char *i
     pid = program_start(server, (const char *[]){"gsctl", command, NULL}, pipe_fd[1]);
     close(pipe_fd[1]);
     f = fdopen(pipe_fd[0], "r");
-    while (f != NULL && fgets(line, sizeof(line), f) != NULL)
-        printf("%s%s", indent, line);
+    while (f != NULL && fgets(line, sizeof(line), f) != NULL) {
+        if (indent != NULL)
+            printf("%s%s", indent, line);
+    }
     if (f != NULL)
         fclose(f);
     return pid != 0 && process_succeeds(pid);
@@ -159,7 +161,7 @@ bool server_stop(struct server *server)
 {
     struct timespec pause = {0, 1000000};
 
-    if (!server_tool(server, "quit", "")) {
+    if (!server_tool(server, "quit", NULL)) {
         fprintf(stderr, "demo: gsctl quit failed\n");
         return false;
     }

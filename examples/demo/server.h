@@ -20,7 +20,7 @@ struct server {
 bool server_start(struct server *server, const char *device);
 /* Notes the processes of the server, for server_leftovers. */
 void server_note_processes(struct server *server, pid_t pid);
-/* `gsctl COMMAND`; its output goes to the demo's, each line after `indent`. */
+/* `gsctl COMMAND`; its output goes to the demo's, each line after `indent`. NULL: no output. */
 bool server_tool(const struct server *server, const char *command, const char *indent);
 /* `gsctl quit`, and waits until the server's processes have ended. */
 bool server_stop(struct server *server);

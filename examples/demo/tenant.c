@@ -123,7 +123,6 @@ bool tenant_run(struct stage *stage, unsigned number)
         free(views);
         return false;
     }
-    memcpy(result->device, resizer.device, sizeof(result->device));
     wait_for_go(stage);
     snprintf(path, sizeof(path), "%s/%u-of-%u.jpg", stage->output, number + 1, stage->tenants);
     good = images_run(stage, result, &resizer, views) &&

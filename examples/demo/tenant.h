@@ -19,10 +19,9 @@
 
 struct tenant_result {
     pid_t pid;
-    _Atomic uint64_t images; /* done and checked */
-    _Atomic uint64_t wrong;  /* pixels that differ from the reference */
-    double seconds;          /* from the first image to the last */
-    char device[64];
+    _Atomic uint64_t images;         /* done and checked */
+    _Atomic uint64_t wrong;          /* pixels that differ from the reference */
+    double seconds;                  /* from the first image to the last */
     float latency_ms[LATENCIES_MAX]; /* copy in, kernel, copy out; of image i % LATENCIES_MAX */
 };
 
