@@ -198,12 +198,12 @@ $(BUILD)/examples/vector: $(BUILD)/examples/vector.o $(BUILD)/obj/examples/cuda_
 	$(call say,LINK,$@)
 	$(Q)$(LINK) -o $@ $^ $(call USE_LIBGSHARE,../lib) $(if $(NVCC),-lstdc++)
 ifneq ($(NVCC),)
-$(BUILD)/examples/vector.o: examples/vector.cu examples/cuda_words.h include/gshare.h
+$(BUILD)/examples/vector.o: examples/vector.cu examples/cuda_words.h examples/cuda_launch.h include/gshare.h
 	@mkdir -p $(@D)
 	$(call say,NVCC,$<)
 	$(Q)$(NVCC) -O2 -Iinclude -arch=compute_75 -cudart none -Xcompiler -fPIC -c -o $@ $<
 else
-$(BUILD)/examples/vector.ptx: examples/vector.cu examples/cuda_words.h include/gshare.h
+$(BUILD)/examples/vector.ptx: examples/vector.cu examples/cuda_words.h examples/cuda_launch.h include/gshare.h
 	@mkdir -p $(@D)
 	$(call say,CUDA,$<)
 	$(Q)$(CLANG_PTX) -o $@.s $<

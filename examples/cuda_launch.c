@@ -10,8 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define KERNELS_MAX 64
-#define IMAGES_MAX  16
+#define KERNELS_MAX   64
+#define VARIABLES_MAX 64
+#define IMAGES_MAX    16
 
 /* What the compiler leaves of the device code: clang the file it was given, nvcc a fatbin. */
 struct image_wrapper {
@@ -33,6 +34,14 @@ struct kernel {
     gs_kernel kernel; /* NULL before cuda_launch_use */
 };
 
+struct variable {
+    const void *shadow; /* what the host's code means by its name */
+    const char *name;
+    const struct image_wrapper *image;
+    gs_devptr ptr; /* 0 before cuda_launch_use */
+    size_t size;
+};
+
 struct configuration {
     gs_dim3 grid, block;
     size_t shared;
@@ -41,7 +50,8 @@ struct configuration {
 
 static const struct image_wrapper *images[IMAGES_MAX];
 static struct kernel kernels[KERNELS_MAX];
-static unsigned image_count, kernel_count;
+static struct variable variables[VARIABLES_MAX];
+static unsigned image_count, kernel_count, variable_count;
 static struct configuration pushed;
 static gs_status first_failure = GS_OK;
 
@@ -52,6 +62,9 @@ void __cudaUnregisterFatBinary(void **handle);
 void __cudaRegisterFunction(void **handle, const char *stub, char *device_function,
                             const char *name, int thread_limit, void *tid, void *bid, void *bdim,
                             void *gdim, int *warp_size);
+void __cudaRegisterVar(void **handle, char *shadow, char *address, const char *name, int external,
+                       size_t size, int constant, int global);
+char __cudaInitModule(void **handle);
 unsigned __cudaPushCallConfiguration(gs_dim3 grid, gs_dim3 block, size_t shared, void *stream);
 int __cudaPopCallConfiguration(gs_dim3 *grid, gs_dim3 *block, size_t *shared, void *stream);
 int __cudaGetKernel(void **kernel, const void *stub);
@@ -92,6 +105,23 @@ void __cudaRegisterFunction(void **handle, const char *stub, char *device_functi
         (struct kernel){stub, name, *(const struct image_wrapper **)handle, NULL};
 }
 
+void __cudaRegisterVar(void **handle, char *shadow, char *address, const char *name, int external,
+                       size_t size, int constant, int global)
+{
+    (void)address, (void)external, (void)constant, (void)global;
+    if (variable_count == VARIABLES_MAX)
+        abort();
+    variables[variable_count++] =
+        (struct variable){shadow, name, *(const struct image_wrapper **)handle, 0, size};
+}
+
+/* Called for managed variables, of which there are none here. */
+char __cudaInitModule(void **handle)
+{
+    (void)handle;
+    return 1;
+}
+
 /* ---- Sessions -------------------------------------------------------------------------------- */
 
 static gs_status image_load(gs_session session, const struct image_wrapper *image,
@@ -115,10 +145,26 @@ gs_status cuda_launch_use(gs_session session)
             if (kernels[k].image == images[i])
                 status = gs_kernel_get(module, kernels[k].name, &kernels[k].kernel);
         }
+        for (unsigned v = 0; v < variable_count && status == GS_OK; v++) {
+            if (variables[v].image == images[i])
+                status = gs_global_get(module, variables[v].name, &variables[v].ptr, NULL);
+        }
         if (status != GS_OK)
             return status;
     }
     return GS_OK;
+}
+
+gs_status cuda_launch_variable(const void *variable, gs_devptr *ptr, size_t *size)
+{
+    for (unsigned v = 0; v < variable_count; v++) {
+        if (variables[v].shadow == variable && variables[v].ptr) {
+            *ptr = variables[v].ptr;
+            *size = variables[v].size;
+            return GS_OK;
+        }
+    }
+    return GS_ERR_NOT_FOUND;
 }
 
 gs_status cuda_launch_status(void)

@@ -2,7 +2,7 @@
  * vector.cu - a CUDA C++ application whose kernels run through gshare: host code and kernels in one
  * file, kernel<<<grid, block>>>(...) as ever. nvcc compiles it, or clang, which needs no toolkit.
  *
- * It computes y = a * x + y for a million elements, then the dot product of x and y, in float and in
+ * It computes y = 2 * x + y for a million elements, then the dot product of x and y, in float and in
  * double, and checks both against the host.
  */
 #include <stdio.h>
@@ -12,12 +12,14 @@
 #include "cuda_words.h"
 #include "gshare.h"
 
-template <typename T> __global__ void axpy(T a, const T *x, T *y, unsigned n)
+__constant__ int factor = 1; /* set by the host to 2 */
+
+template <typename T> __global__ void axpy(const T *x, T *y, unsigned n)
 {
     unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
 
     if (i < n)
-        y[i] = a * x[i] + y[i];
+        y[i] = (T)factor * x[i] + y[i];
 }
 
 /* One partial sum per block. */
@@ -68,7 +70,7 @@ template <typename T> static bool run(gs_session session, const char *type)
     check(gs_memcpy_htod(session, dx, x, n * sizeof(T)));
     check(gs_memcpy_htod(session, dy, y, n * sizeof(T)));
 
-    axpy<<<(n + 255) / 256, 256>>>(a, (const T *)dx, (T *)dy, n);
+    axpy<<<(n + 255) / 256, 256>>>((const T *)dx, (T *)dy, n);
     dot<<<blocks, 256>>>((const T *)dx, (const T *)dy, (T *)dpart, n);
     check(cuda_launch_status());
 
@@ -92,10 +94,15 @@ int main()
 {
     gs_session_desc desc = GS_SESSION_DESC_INIT;
     gs_session session;
+    gs_devptr on_device;
+    size_t size;
+    int two = 2;
     bool right;
 
     check(gs_attach(NULL, &session));
     check(cuda_launch_use(session));
+    check(cuda_launch_variable(&factor, &on_device, &size));
+    check(gs_memcpy_htod(session, on_device, &two, size));
     check(gs_session_info(session, &desc));
     printf("device: %s\n", desc.device_name);
     right = run<float>(session, "float");
