@@ -318,10 +318,13 @@ ptx:
 
 # ---- Install ---------------------------------------------------------------------------------
 MAN_PAGES := $(wildcard doc/*.1)
+# gshared looks for the software device in ../lib from its own folder, wherever LIBDIR is.
+SOFTDIR := $(patsubst %/,%,$(dir $(BINDIR)))/lib
 install: all
-	install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(INCLUDEDIR) $(DESTDIR)$(MANDIR)/man1
+	install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(SOFTDIR) $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(INCLUDEDIR) $(DESTDIR)$(MANDIR)/man1
 	install -m 755 $(BINS) $(DESTDIR)$(BINDIR)
-	install -m 755 $(BUILD)/lib/libgshare.so.$(SOVERSION) $(BUILD)/lib/libgshare-softcuda.so $(DESTDIR)$(LIBDIR)
+	install -m 755 $(BUILD)/lib/libgshare.so.$(SOVERSION) $(DESTDIR)$(LIBDIR)
+	install -m 755 $(BUILD)/lib/libgshare-softcuda.so $(DESTDIR)$(SOFTDIR)
 	ln -sf libgshare.so.$(SOVERSION) $(DESTDIR)$(LIBDIR)/libgshare.so
 	install -m 644 $(BUILD)/lib/libgshare.a $(DESTDIR)$(LIBDIR)
 	install -m 644 include/gshare.h $(DESTDIR)$(INCLUDEDIR)
@@ -330,8 +333,8 @@ install: all
 	$(if $(MAN_PAGES),install -m 644 $(MAN_PAGES) $(DESTDIR)$(MANDIR)/man1)
 uninstall:
 	rm -f $(patsubst %,$(DESTDIR)$(BINDIR)/%,$(notdir $(BINS))) $(DESTDIR)$(INCLUDEDIR)/gshare.h \
-	    $(patsubst %,$(DESTDIR)$(LIBDIR)/%,libgshare.so libgshare.so.$(SOVERSION) libgshare.a \
-	        libgshare-softcuda.so pkgconfig/gshare.pc) \
+	    $(DESTDIR)$(SOFTDIR)/libgshare-softcuda.so \
+	    $(patsubst %,$(DESTDIR)$(LIBDIR)/%,libgshare.so libgshare.so.$(SOVERSION) libgshare.a pkgconfig/gshare.pc) \
 	    $(patsubst %,$(DESTDIR)$(MANDIR)/man1/%,$(notdir $(MAN_PAGES)))
 
 FORMATTED = $(shell find include lib examples bench test -name '*.[ch]')
