@@ -157,19 +157,6 @@ static unsigned processes_left(const struct server *server)
     return left;
 }
 
-bool server_stop(struct server *server)
-{
-    struct timespec pause = {0, 1000000};
-
-    if (!server_tool(server, "quit", NULL)) {
-        fprintf(stderr, "demo: gsctl quit failed\n");
-        return false;
-    }
-    for (int i = 0; processes_left(server) != 0 && i < STOP_SECONDS * 1000; i++)
-        nanosleep(&pause, NULL);
-    return processes_left(server) == 0;
-}
-
 void server_kill(struct server *server)
 {
     if (server->pids > 0 && process_runs(server->pid[0]))
@@ -226,6 +213,23 @@ static unsigned segments_left(const struct server *server)
     }
     fclose(f);
     return left;
+}
+
+bool server_stop(struct server *server)
+{
+    struct timespec pause = {0, 1000000};
+
+    if (!server_tool(server, "quit", NULL)) {
+        fprintf(stderr, "demo: gsctl quit failed\n");
+        return false;
+    }
+    /* A process shows as ended a moment before its last thread has let go of its memory. */
+    for (int i = 0; i < STOP_SECONDS * 1000; i++) {
+        if (processes_left(server) == 0 && segments_left(server) == 0)
+            return true;
+        nanosleep(&pause, NULL);
+    }
+    return processes_left(server) == 0;
 }
 
 void server_leftovers(const struct server *server, struct leftovers *leftovers)
