@@ -69,7 +69,7 @@ static void print_text(const struct ctl_status_reply *r, const char *instance)
 
         printf("device %u  %s, compute %u.%u, %u SMs, %s\n", i, d->name, d->compute_major,
                d->compute_minor, d->sm_count, d->driver);
-        printf("          %s, worker %d, lost before: %u; tenants: %u, holding %s of %s\n",
+        printf("          %s, worker pid %d, workers lost: %u; tenants: %u, holding %s of %s\n",
                state_name(d->state), d->worker_pid, d->faults, d->tenants,
                format_bytes(a, d->memory_used), format_bytes(b, d->memory_total));
     }
