@@ -206,6 +206,8 @@ static void row_print(FILE *out, const struct run_info *info, const struct row *
     fprintf(out, "%s\n", row->title);
     if (row->gpu_only && info->facts->soft)
         fprintf(out, "  not measured: needs a GPU\n");
+    else if (info->quick && !row->quick_sides)
+        fprintf(out, "  not measured with --quick\n");
     for (size_t i = 0; i < report_line_count; i++) {
         if (strcmp(report_lines[i].row, row->name) == 0)
             line_print(out, info, row, &report_lines[i]);
