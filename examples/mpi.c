@@ -50,8 +50,10 @@ int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    if (ranks > RANKS_MAX)
+    if (ranks > RANKS_MAX) {
+        fprintf(stderr, "mpi: %d ranks, at most %d\n", ranks, RANKS_MAX);
         MPI_Abort(MPI_COMM_WORLD, 2);
+    }
 
     check(gs_attach(NULL, &session)); /* the device of this rank on the machine */
     check(gs_session_info(session, &desc));
@@ -63,8 +65,8 @@ int main(int argc, char **argv)
 
     next = neighbour(offers, rank, ranks);
     check(gs_mem_import(session, &offers[next].handle, &theirs, &size));
-    MPI_Barrier(
-        MPI_COMM_WORLD); /* a handle is void when its owner has ended; what is mapped stays */
+    /* A handle is void when its owner has ended; what is mapped stays. */
+    MPI_Barrier(MPI_COMM_WORLD);
     check(gs_memcpy_dtoh(session, &first, theirs, 1));
     check(gs_memcpy_dtoh(session, &last, theirs + size - 1, 1));
     printf("rank %d on device %d reads %d of rank %d\n", rank, desc.device, first, next);
