@@ -190,7 +190,8 @@ void operator_set(struct server *server, const struct ctl_set *request, struct r
     merged = settings_merge(&old, request->unset, &request->settings);
     status = settings_check(server, request->target, request->id, &merged, text);
     if (status == GS_OK && tenant && tenant->state != TENANT_OPEN) {
-        snprintf(text, sizeof(text), "session %llu is not open", (unsigned long long)request->id);
+        snprintf(text, sizeof(text), "session %llu is still attaching, or has ended",
+                 (unsigned long long)request->id);
         status = GS_ERR_NOT_FOUND;
     }
     if (status == GS_OK && !settings_put(server, request->target, request->id, &merged)) {

@@ -358,7 +358,7 @@ static void settings_and_reservations_outlive_the_worker(void)
     /* Of the one that was lost nothing is held any more. */
     GSCTL_OK("set", "--default", "--unset", "all");
     CHECK_EQUAL(granted(&guest), guest.sms - guest.granule);
-    GSCTL_REFUSED("is not open", "set", lost.id, "--sms", "2");
+    GSCTL_REFUSED("or has ended", "set", lost.id, "--sms", "2");
     CHECK_OK(gs_detach(inside.session));
     CHECK_OK(gs_detach(guest.session));
     gs_detach(lost.session);
