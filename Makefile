@@ -261,6 +261,13 @@ $(BUILD)/test/e2e/libgshare-fail.so: $(BUILD)/obj/test/shim/fail.o
 	$(Q)$(LINK) -shared -Wl,-soname,$(@F) $(NO_UNDEFINED) -o $@ $^ -ldl -lrt
 $(BUILD)/test/e2e/test_failures: $(BUILD)/test/e2e/libgshare-fail.so
 $(BUILD)/test/e2e/test_failures: E2E_LIBS = -L$(@D) -lgshare-fail -Wl,-rpath,'$$ORIGIN'
+# The same for the driver: it stands before the software device.
+$(BUILD)/test/e2e/libgshare-fail-driver.so: $(BUILD)/obj/test/shim/driver.o $(BUILD)/lib/libgshare-softcuda.so
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)
+	$(Q)$(LINK) -shared -Wl,-soname,$(@F) $(NO_UNDEFINED) -o $@ $< -L$(BUILD)/lib -Wl,--no-as-needed -lgshare-softcuda \
+	    -Wl,-rpath,'$$ORIGIN/../../lib' -ldl
+$(BUILD)/test/e2e/test_hostile_driver: $(BUILD)/test/e2e/libgshare-fail-driver.so
 
 $(BUILD)/test/conformance/test_%: $(BUILD)/obj/test/conformance/test_%.o $(call test_helpers,conformance)
 	@mkdir -p $(@D)

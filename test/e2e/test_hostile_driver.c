@@ -1,0 +1,395 @@
+/*
+ * test_hostile_driver.c - a driver that refuses, dawdles, and hands out memory with something in
+ * it: what a tenant gets is a status, what the others get is their results.
+ *
+ * The worker's driver is the software device behind test/shim/driver.c, also where tests run on a
+ * GPU.
+ */
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "harness/harness.h"
+#include "shim/driver.h"
+#include "where.h"
+
+#define CALLS_MAX 5000u /* far more than there are */
+#define CHUNK     ((size_t)2 << 20)
+
+struct scene {
+    struct server *server;
+    struct driver_plan *plan;
+    pid_t worker;
+    gs_session before; /* a tenant that was there before */
+    gs_devptr memory;
+    uint64_t held; /* by it */
+};
+
+static void scene_set(struct scene *s)
+{
+    static char path[] = "/tmp/gshare-test-driver-XXXXXX";
+    static char driver[512], plan[64];
+    const char *const environment[] = {driver, plan, NULL};
+    int fd = mkstemp(path);
+
+    CHECK(fd >= 0 && !ftruncate(fd, sizeof(*s->plan)));
+    s->plan = mmap(NULL, sizeof(*s->plan), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    CHECK(s->plan != MAP_FAILED);
+    close(fd);
+    snprintf(driver, sizeof(driver), "GSHARE_SOFTCUDA=%s",
+             test_build_path("test/e2e/libgshare-fail-driver.so"));
+    snprintf(plan, sizeof(plan), "GSHARE_DRIVER_PLAN=%s", path);
+    s->server =
+        server_start(&(struct server_options){.device = "soft", .environment = environment});
+    unlink(path);
+    s->worker = server_worker_pid(s->server);
+    CHECK_OK(gs_attach(NULL, &s->before));
+    CHECK_OK(gs_malloc(s->before, 4096, &s->memory));
+    s->held = server_memory_used(s->server);
+}
+
+/* So that partitions can be told apart, and asked for anew each time. */
+static void groups_find(struct scene *s)
+{
+    struct where where;
+
+    where_open(&where, s->before);
+    where_find_groups(&where);
+    s->held = server_memory_used(s->server);
+}
+
+static void scene_end(struct scene *s)
+{
+    CHECK_OK(gs_detach(s->before));
+    server_wait_tenants(s->server, 0, 5000);
+    CHECK_EQUAL(server_memory_used(s->server), 0);
+    server_stop(s->server);
+}
+
+/* ---- Each call fails once -------------------------------------------------------------------- */
+
+static void driver_arm(struct driver_plan *plan, uint32_t calls)
+{
+    atomic_store(&plan->calls, calls);
+    atomic_store(&plan->failures, 0);
+    memset(plan->name, 0, sizeof(plan->name));
+    atomic_store(&plan->armed, 1);
+}
+
+/* Was there a failure? */
+static bool driver_disarm(struct driver_plan *plan)
+{
+    atomic_store(&plan->armed, 0);
+    return atomic_load(&plan->failures) != 0;
+}
+
+/* All as it was before, the other tenant served. */
+static void scene_check(const struct scene *s, uint32_t call)
+{
+    unsigned char byte = 0;
+
+    if (server_worker_pid(s->server) != s->worker)
+        test_fail(__FILE__, __LINE__, "call %u, %s: the worker ended", call, s->plan->name);
+    server_wait_tenants(s->server, 1, 10000);
+    CHECK_OK(gs_memset(s->before, s->memory, (int)call, 1));
+    CHECK_OK(gs_memcpy_dtoh(s->before, &byte, s->memory, 1));
+    CHECK_EQUAL(byte, call & 0xFF);
+    CHECK_EQUAL(server_memory_used(s->server), s->held);
+}
+
+static void status_check(const struct scene *s, uint32_t call, gs_status status)
+{
+    if (status == GS_NOT_READY || status < GS_OK || status > GS_ERR_PROTOCOL ||
+        status == GS_ERR_SERVER_LOST)
+        test_fail(__FILE__, __LINE__, "call %u, %s: %s", call, s->plan->name,
+                  gs_status_name(status));
+    if (status != GS_OK && gs_last_error_message()[0] == '\0')
+        test_fail(__FILE__, __LINE__, "call %u, %s: %s without a message", call, s->plan->name,
+                  gs_status_name(status));
+}
+
+/* The first call that fails is the last one. */
+#define TRY(call)                                                                                  \
+    do {                                                                                           \
+        gs_status status_ = (call);                                                                \
+        if (status_ != GS_OK)                                                                      \
+            return status_;                                                                        \
+    } while (0)
+
+/* The groups of SMs whose bits the number has; others for each number up to 200. */
+static gs_qos qos_place(unsigned number)
+{
+    struct sm_mask mask = {{0}};
+
+    for (unsigned i = 0; i < 8; i++) {
+        if (((number % 200 + 1) >> i) & 1)
+            mask = sm_mask_or(mask, where_group(i));
+    }
+    return where_mask(&mask);
+}
+
+/* Launches: alone, in chains, reported, at a place and priority of their own; in a partition; a
+ * recorded graph that moves with its session; events, copies. */
+static gs_status work_play(gs_session session, unsigned number)
+{
+    uint32_t value = 3, n = 1000, words[1000];
+    gs_qos place = qos_place(2 * number), alone = qos_place(2 * number + 1), urgent = GS_QOS_INIT;
+    gs_launch_config reported = GS_LAUNCH_CONFIG_1D(8, 128), own = GS_LAUNCH_CONFIG_1D(8, 128);
+    void *args[] = {NULL, &value, &n};
+    gs_report report = GS_REPORT_INIT;
+    gs_stream stream;
+    gs_module module;
+    gs_devptr memory;
+    gs_report_id id;
+    gs_kernel fill;
+    gs_event event;
+    gs_graph graph;
+    void *block;
+
+    args[0] = &memory;
+    urgent.priority = 1;
+    reported.report = &id;
+    own.qos = &alone;
+    TRY(gs_malloc(session, sizeof(words), &memory));
+    TRY(gs_module_load(session, kernels_ptx, 0, &module));
+    TRY(gs_kernel_get(module, "fill", &fill));
+    TRY(gs_stream_create(session, &urgent, &stream));
+    TRY(gs_event_create(session, &event));
+    TRY(gs_host_alloc(session, 10000, &block));
+    for (unsigned round = 0; round < 2; round++) {
+        for (unsigned i = 0; i < 20; i++)
+            TRY(kernels_launch(NULL, fill, 8, 128, args));
+        TRY(gs_sync(session));
+        for (unsigned i = 0; i < 4; i++) {
+            TRY(kernels_launch(NULL, fill, 8, 128, args));
+            TRY(gs_sync(session));
+        }
+        TRY(gs_launch(NULL, fill, &reported, args));
+        TRY(gs_launch(stream, fill, &own, args));
+        TRY(gs_event_record(event, stream));
+        TRY(gs_stream_wait_event(NULL, event));
+        if (round == 0) {
+            TRY(gs_graph_begin(session, stream));
+            TRY(gs_memset_async(session, memory, 0, 16, stream));
+            TRY(kernels_launch(stream, fill, 8, 128, args));
+            TRY(gs_memcpy_dtoh_async(session, block, memory, 4000, stream));
+            TRY(gs_graph_end(session, stream, &graph));
+        }
+        TRY(gs_graph_launch(graph, stream));
+        TRY(gs_sync(session));
+        TRY(gs_set_qos(session, &place));
+        own.qos = &urgent;
+    }
+    TRY(gs_graph_launch(graph, stream));
+    TRY(gs_memcpy_dtoh_async(session, words, memory, sizeof(words), stream));
+    TRY(gs_sync(session));
+    for (uint32_t i = 0; i < n; i++) {
+        CHECK_EQUAL(words[i], value + i);
+        CHECK_EQUAL(((uint32_t *)block)[i], value + i);
+    }
+    TRY(gs_launch_report(session, id, &report));
+    TRY(gs_graph_destroy(graph));
+    TRY(gs_module_unload(module));
+    TRY(gs_stream_destroy(stream));
+    TRY(gs_free(session, memory));
+    return GS_OK;
+}
+
+/* Memory of one session in the other, taken back there. */
+static gs_status share_play(gs_session owner, gs_session importer)
+{
+    gs_session_desc desc = GS_SESSION_DESC_INIT;
+    gs_mem_handle handle;
+    gs_devptr memory, import;
+    unsigned char byte;
+    gs_status status;
+    size_t size;
+
+    TRY(gs_session_info(importer, &desc));
+    TRY(gs_malloc(owner, 3 * CHUNK, &memory));
+    TRY(gs_memset(owner, memory, 7, 3 * CHUNK));
+    TRY(gs_mem_export(owner, memory, desc.session_id, &handle));
+    TRY(gs_mem_import(importer, &handle, &import, &size));
+    TRY(gs_memcpy_dtoh(importer, &byte, import + size - 1, 1));
+    CHECK_EQUAL(byte, 7);
+    TRY(gs_mem_revoke(owner, memory));
+    /* Refused once it is taken back; where that failed, the session has ended. */
+    CHECK_WITHIN(10000, (status = gs_memcpy_dtoh(importer, &byte, import, 1)) != GS_OK);
+    if (status != GS_ERR_INVALID_POINTER)
+        return status;
+    TRY(gs_free(importer, import));
+    TRY(gs_free(owner, memory));
+    return GS_OK;
+}
+
+static gs_status tenants_play(const struct scene *s, uint32_t call)
+{
+    gs_session first, second;
+    gs_status status = gs_attach(NULL, &first);
+
+    status_check(s, call, status);
+    if (status != GS_OK)
+        return status;
+    status = work_play(first, call);
+    status_check(s, call, status);
+    if (status == GS_OK) {
+        status = gs_attach(NULL, &second);
+        status_check(s, call, status);
+        if (status == GS_OK) {
+            status = share_play(first, second);
+            status_check(s, call, status);
+            status_check(s, call, gs_detach(second));
+        }
+    }
+    status_check(s, call, gs_detach(first)); /* it says so, too, where the session had ended */
+    return status;
+}
+
+static void each_call_of_the_driver_fails_once(void)
+{
+    unsigned failed = 0;
+    struct scene s;
+    uint32_t call;
+
+    scene_set(&s);
+    groups_find(&s);
+    for (call = 0; call < CALLS_MAX; call++) {
+        gs_status status;
+        bool happened;
+
+        driver_arm(s.plan, call);
+        status = tenants_play(&s, call);
+        happened = driver_disarm(s.plan);
+        failed += status != GS_OK;
+        if (getenv("V") && happened)
+            printf("# %u %s: %s\n", call, s.plan->name, gs_status_name(status));
+        scene_check(&s, call);
+        if (!happened) {
+            CHECK_OK(status);
+            break;
+        }
+    }
+    printf("# %u calls failed, %u times it showed\n", call, failed);
+    CHECK(call > 100 && call < CALLS_MAX && failed > 30);
+    scene_end(&s);
+}
+
+/* ---- What was in memory before --------------------------------------------------------------- */
+
+static void nothing_that_was_in_memory_is_ever_seen(void)
+{
+    gs_session_desc desc = GS_SESSION_DESC_INIT;
+    static unsigned char bytes[CHUNK], zeros[CHUNK];
+    gs_session owner, importer;
+    gs_devptr memory, import, sum_at;
+    gs_mem_handle handle;
+    struct scene s;
+    uint32_t n = CHUNK / sizeof(uint32_t);
+    uint64_t sum;
+    size_t size;
+
+    scene_set(&s);
+    CHECK_OK(gs_attach(NULL, &owner));
+    CHECK_OK(gs_attach(NULL, &importer));
+    CHECK_OK(gs_session_info(importer, &desc));
+    CHECK_OK(gs_malloc(owner, CHUNK, &memory));
+    CHECK_OK(gs_memcpy_dtoh(owner, bytes, memory, CHUNK));
+    CHECK_MEMORY(bytes, zeros, CHUNK);
+    CHECK_OK(gs_malloc(importer, sizeof(sum), &sum_at));
+    CHECK_OK(gs_memcpy_dtoh(importer, bytes, sum_at, sizeof(sum)));
+    CHECK_MEMORY(bytes, zeros, sizeof(sum));
+    CHECK_OK(gs_mem_export(owner, memory, desc.session_id, &handle));
+    CHECK_OK(gs_mem_import(importer, &handle, &import, &size));
+    CHECK_OK(gs_mem_revoke(owner, memory));
+    CHECK_WITHIN(10000, gs_memcpy_dtoh(importer, bytes, import, 1) == GS_ERR_INVALID_POINTER);
+    /* Copies are refused, kernels go on: in what is there now. */
+    CHECK_OK(kernels_launch(NULL, kernels_get(kernels_load(importer), "sum"), n / 256, 256,
+                            (void *[]){&import, &sum_at, &n}));
+    CHECK_OK(gs_memcpy_dtoh(importer, &sum, sum_at, sizeof(sum)));
+    CHECK_EQUAL(sum, 0);
+    CHECK_OK(gs_detach(importer));
+    CHECK_OK(gs_detach(owner));
+    scene_end(&s);
+}
+
+/* ---- A session that is being closed ---------------------------------------------------------- */
+
+/* Calls of the function wait from now on. */
+static void driver_hold(struct driver_plan *plan, const char *function)
+{
+    snprintf(plan->held, sizeof(plan->held), "%s", function);
+    atomic_store(&plan->holding, 1);
+}
+
+static void driver_go_on(struct driver_plan *plan)
+{
+    atomic_store(&plan->holding, 0);
+    futex_wake(&plan->holding);
+}
+
+struct doomed {
+    struct scene *scene;
+    struct gate loaded, begun, launched;
+};
+
+/* Its kernel ends the context while its last request is still at the driver. */
+static void culprit_run(void *argument)
+{
+    struct doomed *doomed = argument;
+    uint64_t nanoseconds = 1000000000;
+    gs_session session;
+
+    CHECK_OK(gs_attach(NULL, &session));
+    gs_module module = kernels_load(session);
+    gs_kernel spin = kernels_get(module, "spin"), trap = kernels_get(module, "trap");
+    gate_pass(&doomed->loaded);
+    gate_wait(&doomed->begun, 1);
+    CHECK_OK(kernels_launch(NULL, spin, 1, 1, (void *[]){&nanoseconds}));
+    CHECK_OK(kernels_launch(NULL, trap, 1, 1, NULL));
+    driver_hold(doomed->scene->plan, "cuLinkComplete");
+    gate_pass(&doomed->launched);
+    gs_module_load(session, kernels_ptx, 0, &module);
+}
+
+static void who_is_being_closed_is_suspected_of_a_fault_too(void)
+{
+    struct doomed *doomed = shared_alloc(sizeof(*doomed));
+    struct scene *s = shared_alloc(sizeof(*s));
+    gs_fault fault = GS_FAULT_INIT;
+    gs_devptr flag;
+    pid_t culprit;
+
+    scene_set(s);
+    gs_kernel wait = kernels_get(kernels_load(s->before), "spin_until");
+    CHECK_OK(gs_malloc(s->before, sizeof(uint32_t), &flag));
+    doomed->scene = s;
+    culprit = tenant_start(culprit_run, doomed);
+    gate_wait(&doomed->loaded, 1);
+    CHECK_OK(kernels_launch(NULL, wait, 1, 1, (void *[]){&flag}));
+    gate_pass(&doomed->begun);
+    gate_wait(&doomed->launched, 1);
+    CHECK_WITHIN(10000, s->plan->waiting == 1);
+    tenant_kill(culprit, SIGKILL);
+    /* Two were at work: nobody is to blame for sure. */
+    CHECK_STATUS(gs_sync(s->before), GS_ERR_INTERRUPTED);
+    CHECK_OK(gs_last_fault(s->before, &fault));
+    CHECK_STATUS(gs_detach(s->before), GS_ERR_INTERRUPTED);
+    driver_go_on(s->plan);
+    server_wait_tenants(s->server, 0, 10000);
+    server_stop(s->server);
+}
+
+static const struct test tests[] = {
+    TEST_WITHIN(each_call_of_the_driver_fails_once, 300),
+    TEST(nothing_that_was_in_memory_is_ever_seen),
+    TEST(who_is_being_closed_is_suspected_of_a_fault_too),
+};
+
+int main(int argc, char **argv)
+{
+    return test_main(argc, argv, tests, ARRAY_SIZE(tests));
+}

@@ -1,0 +1,237 @@
+/*
+ * driver.c - see driver.h. Exports the calls that can fail for want of something; all others the
+ * loader finds in the software device, on which this library depends. Any thread.
+ */
+#include "shim/driver.h"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "common/cuda_abi.h"
+#include "common/util.h"
+
+#define EXPORT __attribute__((visibility("default")))
+
+static struct driver_plan none, *plan = &none;
+static void *device;
+
+__attribute__((constructor)) static void plan_find(void)
+{
+    const char *path = getenv("GSHARE_DRIVER_PLAN");
+    int fd = path != NULL ? open(path, O_RDWR | O_CLOEXEC) : -1;
+    void *map;
+
+    device = dlopen("libgshare-softcuda.so", RTLD_LAZY | RTLD_NOLOAD);
+    if (device == NULL || fd < 0)
+        abort();
+    map = mmap(NULL, sizeof(*plan), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    close(fd);
+    if (map == MAP_FAILED)
+        abort();
+    plan = map;
+}
+
+static void *next(const char *name)
+{
+    void *function = dlsym(device, name);
+
+    if (function == NULL)
+        abort();
+    return function;
+}
+
+/* Is this the call that fails? */
+static int fail_now(const char *name)
+{
+    uint32_t left;
+
+    if (atomic_load_explicit(&plan->holding, memory_order_acquire) && !strcmp(plan->held, name)) {
+        atomic_fetch_add(&plan->waiting, 1);
+        while (atomic_load(&plan->holding))
+            futex_wait(&plan->holding, 1, 10000000);
+        atomic_fetch_sub(&plan->waiting, 1);
+    }
+    if (!atomic_load_explicit(&plan->armed, memory_order_acquire) ||
+        (plan->only[0] && strcmp(plan->only, name)))
+        return 0;
+    left = atomic_load_explicit(&plan->calls, memory_order_relaxed);
+    do {
+        if (left == UINT32_MAX)
+            return 0;
+    } while (!atomic_compare_exchange_weak_explicit(&plan->calls, &left, left - 1,
+                                                    memory_order_relaxed, memory_order_relaxed));
+    if (left != 0) /* 0 becomes UINT32_MAX: no further one fails */
+        return 0;
+    strncpy(plan->name, name, sizeof(plan->name) - 1);
+    atomic_store_explicit(&plan->failures, 1, memory_order_release);
+    return 1;
+}
+
+#define WRAP(name, parameters, arguments)                                                          \
+    EXPORT CUresult name parameters;                                                               \
+    CUresult name parameters                                                                       \
+    {                                                                                              \
+        static CUresult(*_Atomic call) parameters;                                                 \
+                                                                                                   \
+        if (call == NULL)                                                                          \
+            call = (CUresult(*) parameters)(uintptr_t)next(#name);                                 \
+        return fail_now(#name) ? CUDA_ERROR_OUT_OF_MEMORY : call arguments;                        \
+    }
+
+/* ---- Memory ---------------------------------------------------------------------------------- */
+
+WRAP(cuMemAddressReserve,
+     (CUdeviceptr * address, size_t size, size_t alignment, CUdeviceptr hint,
+      unsigned long long flags),
+     (address, size, alignment, hint, flags))
+WRAP(cuMemMap,
+     (CUdeviceptr address, size_t size, size_t offset, CUmemGenericAllocationHandle handle,
+      unsigned long long flags),
+     (address, size, offset, handle, flags))
+WRAP(cuMemSetAccess, (CUdeviceptr address, size_t size, const CUmemAccessDesc *desc, size_t count),
+     (address, size, desc, count))
+WRAP(cuMemExportToShareableHandle,
+     (void *os_handle, CUmemGenericAllocationHandle handle, CUmemAllocationHandleType type,
+      unsigned long long flags),
+     (os_handle, handle, type, flags))
+WRAP(cuMemHostRegister_v2, (void *address, size_t size, unsigned int flags), (address, size, flags))
+WRAP(cuMemHostGetDevicePointer_v2, (CUdeviceptr * address, void *host, unsigned int flags),
+     (address, host, flags))
+WRAP(cuMemGetInfo_v2, (size_t * free_bytes, size_t *total_bytes), (free_bytes, total_bytes))
+
+typedef CUresult create_call(CUmemGenericAllocationHandle *handle, size_t size,
+                             const CUmemAllocationProp *prop, unsigned long long flags);
+typedef CUresult export_call(void *os_handle, CUmemGenericAllocationHandle handle,
+                             CUmemAllocationHandleType type, unsigned long long flags);
+
+static void dirty(CUmemGenericAllocationHandle handle, size_t size)
+{
+    export_call *export = (export_call *)(uintptr_t)next("cuMemExportToShareableHandle");
+    void *memory;
+    int fd;
+
+    if (export(&fd, handle, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0))
+        abort();
+    memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (memory == MAP_FAILED)
+        abort();
+    memset(memory, DRIVER_DIRT, size);
+    munmap(memory, size);
+    close(fd);
+}
+
+/* As a driver may: with what somebody else has left in it. */
+EXPORT create_call cuMemCreate;
+CUresult cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size,
+                     const CUmemAllocationProp *prop, unsigned long long flags)
+{
+    create_call *create = (create_call *)(uintptr_t)next("cuMemCreate");
+    CUresult result =
+        fail_now("cuMemCreate") ? CUDA_ERROR_OUT_OF_MEMORY : create(handle, size, prop, flags);
+
+    if (!result)
+        dirty(*handle, size);
+    return result;
+}
+
+/* ---- Streams and events ---------------------------------------------------------------------- */
+
+WRAP(cuStreamCreateWithPriority, (CUstream * stream, unsigned int flags, int priority),
+     (stream, flags, priority))
+WRAP(cuStreamWriteValue64_v2,
+     (CUstream stream, CUdeviceptr address, uint64_t value, unsigned int flags),
+     (stream, address, value, flags))
+WRAP(cuStreamWaitEvent, (CUstream stream, CUevent event, unsigned int flags),
+     (stream, event, flags))
+WRAP(cuEventCreate, (CUevent * event, unsigned int flags), (event, flags))
+WRAP(cuEventRecord, (CUevent event, CUstream stream), (event, stream))
+WRAP(cuMemcpyHtoDAsync_v2, (CUdeviceptr dst, const void *src, size_t size, CUstream stream),
+     (dst, src, size, stream))
+WRAP(cuMemcpyDtoHAsync_v2, (void *dst, CUdeviceptr src, size_t size, CUstream stream),
+     (dst, src, size, stream))
+WRAP(cuMemcpyDtoDAsync_v2, (CUdeviceptr dst, CUdeviceptr src, size_t size, CUstream stream),
+     (dst, src, size, stream))
+WRAP(cuMemsetD8Async, (CUdeviceptr dst, unsigned char value, size_t count, CUstream stream),
+     (dst, value, count, stream))
+
+/* ---- Modules --------------------------------------------------------------------------------- */
+
+WRAP(cuLinkCreate_v2,
+     (unsigned int option_count, CUjit_option *options, void **values, CUlinkState *state),
+     (option_count, options, values, state))
+WRAP(cuLinkAddData_v2,
+     (CUlinkState state, CUjitInputType type, void *data, size_t size, const char *name,
+      unsigned int option_count, CUjit_option *options, void **values),
+     (state, type, data, size, name, option_count, options, values))
+WRAP(cuLinkComplete, (CUlinkState state, void **cubin, size_t *size), (state, cubin, size))
+WRAP(cuModuleLoadDataEx,
+     (CUmodule * module, const void *image, unsigned int option_count, CUjit_option *options,
+      void **values),
+     (module, image, option_count, options, values))
+WRAP(cuModuleGetFunction, (CUfunction * function, CUmodule module, const char *name),
+     (function, module, name))
+WRAP(cuModuleGetGlobal_v2, (CUdeviceptr * address, size_t *size, CUmodule module, const char *name),
+     (address, size, module, name))
+WRAP(cuFuncLoad, (CUfunction function), (function))
+WRAP(cuFuncGetAttribute, (int *value, CUfunction_attribute attribute, CUfunction function),
+     (value, attribute, function))
+WRAP(cuFuncSetAttribute, (CUfunction function, CUfunction_attribute attribute, int value),
+     (function, attribute, value))
+
+/* ---- Launches and graphs --------------------------------------------------------------------- */
+
+WRAP(cuLaunchKernel,
+     (CUfunction function, unsigned int grid_x, unsigned int grid_y, unsigned int grid_z,
+      unsigned int block_x, unsigned int block_y, unsigned int block_z, unsigned int dynamic_shared,
+      CUstream stream, void **params, void **extra),
+     (function, grid_x, grid_y, grid_z, block_x, block_y, block_z, dynamic_shared, stream, params,
+      extra))
+WRAP(cuLaunchKernelEx,
+     (const CUlaunchConfig *config, CUfunction function, void **params, void **extra),
+     (config, function, params, extra))
+WRAP(cuGraphCreate, (CUgraph * graph, unsigned int flags), (graph, flags))
+WRAP(cuGraphAddKernelNode_v2,
+     (CUgraphNode * node, CUgraph graph, const CUgraphNode *dependencies, size_t count,
+      const CUDA_KERNEL_NODE_PARAMS *params),
+     (node, graph, dependencies, count, params))
+WRAP(cuGraphAddMemcpyNode,
+     (CUgraphNode * node, CUgraph graph, const CUgraphNode *dependencies, size_t count,
+      const CUDA_MEMCPY3D *params, CUcontext context),
+     (node, graph, dependencies, count, params, context))
+WRAP(cuGraphAddMemsetNode,
+     (CUgraphNode * node, CUgraph graph, const CUgraphNode *dependencies, size_t count,
+      const CUDA_MEMSET_NODE_PARAMS *params, CUcontext context),
+     (node, graph, dependencies, count, params, context))
+WRAP(cuGraphAddBatchMemOpNode,
+     (CUgraphNode * node, CUgraph graph, const CUgraphNode *dependencies, size_t count,
+      const CUDA_BATCH_MEM_OP_NODE_PARAMS *params),
+     (node, graph, dependencies, count, params))
+WRAP(cuGraphKernelNodeSetAttribute,
+     (CUgraphNode node, CUlaunchAttributeID attribute, const CUlaunchAttributeValue *value),
+     (node, attribute, value))
+WRAP(cuGraphInstantiateWithFlags, (CUgraphExec * exec, CUgraph graph, unsigned long long flags),
+     (exec, graph, flags))
+WRAP(cuGraphLaunch, (CUgraphExec exec, CUstream stream), (exec, stream))
+WRAP(cuGraphExecKernelNodeSetParams_v2,
+     (CUgraphExec exec, CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS *params),
+     (exec, node, params))
+WRAP(cuGraphExecBatchMemOpNodeSetParams,
+     (CUgraphExec exec, CUgraphNode node, const CUDA_BATCH_MEM_OP_NODE_PARAMS *params),
+     (exec, node, params))
+
+/* ---- Partitions ------------------------------------------------------------------------------ */
+
+WRAP(cuDevResourceGenerateDesc,
+     (CUdevResourceDesc * desc, CUdevResource *resources, unsigned int count),
+     (desc, resources, count))
+WRAP(cuGreenCtxCreate,
+     (CUgreenCtx * green, CUdevResourceDesc desc, CUdevice ordinal, unsigned int flags),
+     (green, desc, ordinal, flags))
+WRAP(cuCtxFromGreenCtx, (CUcontext * context, CUgreenCtx green), (context, green))
+WRAP(cuGreenCtxStreamCreate,
+     (CUstream * stream, CUgreenCtx green, unsigned int flags, int priority),
+     (stream, green, flags, priority))

@@ -1,0 +1,26 @@
+/*
+ * driver.h - a driver library that stands before the software device, makes one call fail, holds
+ * calls up, and hands out memory that is not clean: libgshare-fail-driver.so. The worker loads it
+ * where $GSHARE_SOFTCUDA names it; the test and the library map the same plan, a file that
+ * $GSHARE_DRIVER_PLAN names.
+ */
+#ifndef GS_TEST_DRIVER_H
+#define GS_TEST_DRIVER_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#define DRIVER_DIRT 0xA5u /* each byte of memory that was just made */
+
+struct driver_plan {
+    _Atomic uint32_t armed;    /* calls are counted, and one fails */
+    _Atomic uint32_t calls;    /* so many succeed before it */
+    _Atomic uint32_t failures; /* 1: it has happened */
+    _Atomic uint32_t holding;  /* calls of the function `held` wait while it is not 0 */
+    _Atomic uint32_t waiting;  /* so many of them do */
+    char held[48];
+    char only[48]; /* calls of this function are counted; empty: of all */
+    char name[48]; /* of the function that failed */
+};
+
+#endif
