@@ -9,6 +9,7 @@
  */
 #include "worker/chore.h"
 
+#include "worker/roster.h"
 #include "worker/stream.h"
 
 #define POLL_NS         20000u   /* how often they are looked at */
@@ -77,7 +78,7 @@ static void hold_turn(struct job *job, uint64_t now)
         job->hold.change_ns = now + job->hold.ns;
     } else {
         job->hold.change_ns = now + HOLD_SHARE * job->hold.ns;
-        dispatch_resume(session);
+        session_heat(session);
     }
 }
 
@@ -95,7 +96,7 @@ void chores_poll(uint64_t now)
             *link = job->next;
             session->job = job;
             session->paused = idle; /* until the job returns */
-            dispatch_begin(job);
+            job_begin(job);
             continue;
         }
         if (!session->job)

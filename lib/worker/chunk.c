@@ -50,7 +50,6 @@ void chunk_unmap(const struct chunk *chunk)
 
 /* ---- Chunks ---------------------------------------------------------------------------------- */
 
-/* The driver may hand out what another tenant has just given back. */
 static CUresult chunk_zero(const struct chunk *chunk)
 {
     CUresult result = DRV(cuMemsetD8Async, chunk->address, 0, chunk->size, service_stream());
@@ -58,8 +57,7 @@ static CUresult chunk_zero(const struct chunk *chunk)
     return result ? result : DRV(cuStreamSynchronize, service_stream());
 }
 
-/* Maps and clears a chunk that has its memory and place. */
-static CUresult chunk_back(const struct chunk *chunk)
+CUresult chunk_back(const struct chunk *chunk)
 {
     CUresult result = chunk_map(chunk);
 

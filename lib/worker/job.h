@@ -109,30 +109,21 @@ void service_push(struct job *job);
 /* The calling service thread's stream. */
 CUstream service_stream(void);
 
-/* ---- dispatch.c ------------------------------------------------------------------------------ */
+/* ---- The dispatcher -------------------------------------------------------------------------- */
 
 /* Hands a job to the dispatcher: a new one (open, close) or one whose work is done. Any thread;
  * lock-free. */
 void dispatch_push(struct job *job);
-bool dispatch_start(void);
-/* How the device is scheduled from the dispatcher's next turn on. Control thread. */
-void dispatch_policy(const struct link_policy *policy);
-/* Sends a job to the service threads, or lets it wait for the device first. Dispatcher. */
-void dispatch_route(struct job *job);
-/* Prepares a job that its session is to do now, and sends it on its way. Dispatcher. */
-void dispatch_begin(struct job *job);
-/* A session that was not let go on may do so. Dispatcher. */
-void dispatch_resume(struct session *session);
-/* Has a session of the latency class had work within the policy's time? Dispatcher. */
-bool dispatch_latency_active(void);
-/* Do several tenants wait for the dispatcher at this moment? Dispatcher. */
-bool dispatch_crowded(void);
-/* Has the device finished all that the open sessions have issued? The words are asked first, which
- * cost nothing, then the driver: a tenant could have falsified its words. Dispatcher. */
-bool sessions_idle(void);
-
 /* The context is lost: blames the only session with unfinished work, if it is only one, and ends
- * the worker. Any thread. */
+ * the worker. Any thread. blame.c */
 _Noreturn void dispatch_lost(CUresult result);
+
+/* route.c; on the dispatcher. Prepares a job that its session is to do now, and sends it on its
+ * way. */
+void job_begin(struct job *job);
+/* Sends a job to the service threads, or lets it wait for the device first. */
+void job_route(struct job *job);
+/* One that dispatch_push has brought. */
+void job_returned(struct job *job);
 
 #endif

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "common/log.h"
+#include "worker/dispatch.h"
 #include "worker/flight.h"
 #include "worker/grant.h"
 #include "worker/groups.h"

@@ -9,6 +9,7 @@
 #include "worker/parked.h"
 
 #include "worker/graveyard.h"
+#include "worker/roster.h"
 #include "worker/stream.h"
 
 #define POLL_NS     20000u    /* how often they are looked at */
@@ -29,18 +30,6 @@ static struct {
     bool burying;                 /* a job clears the graveyard */
 } parked;
 
-/* Has the device nothing to do? Of sessions that are being closed only their parked jobs tell. */
-static bool device_quiet(void)
-{
-    if (!sessions_idle())
-        return false;
-    for (const struct job *job = parked.first; job; job = job->next) {
-        if (job->kind->flags & JOB_QUIESCE && !streams_idle(job->session))
-            return false;
-    }
-    return true;
-}
-
 /* A job that must have the device to itself waits for a quiet moment. When none has come for a
  * while, new work is held back so that one can come: for 3 ms, then 6, 12 ... up to a second, so
  * that it comes beside a tenant with any amount of finite work queued; in between the others have
@@ -48,7 +37,7 @@ static bool device_quiet(void)
  * graveyard's job, which nobody waits for, never holds for more than the first time. */
 static bool quiet_for(const struct job *job, uint64_t now)
 {
-    if (device_quiet()) {
+    if (sessions_idle()) {
         parked.hold_ns = 0;
         parked.hold_end = now + HOLD_FIRST_NS; /* nothing new until the job is under way */
         return true;
@@ -154,7 +143,7 @@ void graves_look(uint64_t now)
     struct job *job;
 
     /* It need not press for a quiet moment until there is much. */
-    if (parked.burying || !graves_any() || !(graves_full() || device_quiet()))
+    if (parked.burying || !graves_any() || !(graves_full() || sessions_idle()))
         return;
     job = job_new(NULL, &job_bury);
     if (job) {

@@ -204,7 +204,7 @@ static struct partition *partition_begin(const struct sm_mask *mask, gs_status *
     job->object = partition;
     job->doomed = cache.doomed;
     cache.doomed = NULL;
-    dispatch_route(job);
+    job_route(job);
     return partition;
 }
 
@@ -270,7 +270,7 @@ static bool make_again(struct job *job)
     job->message[0] = '\0';
     job->doomed = cache.doomed;
     cache.doomed = NULL;
-    dispatch_route(job);
+    job_route(job);
     return true;
 }
 

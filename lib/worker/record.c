@@ -21,6 +21,7 @@
 #include "worker/partition.h"
 #include "worker/report.h"
 #include "worker/stream.h"
+#include "worker/turn.h"
 
 #define BATCH_MAX 64u /* launches gathered before they are issued */
 
@@ -294,7 +295,7 @@ static enum outcome take_launch(struct session *session, uint32_t index, unsigne
             return outcome;
     }
     if (launch->cls == GS_CLASS_BEST_EFFORT && launch->partition == session->grant.partition &&
-        dispatch_latency_active())
+        turn_latency_active())
         launch->partition = grant_spared(session);
     if (deadline)
         launch->deadline_ns = launch_submitted(record, &r) + deadline;
@@ -479,7 +480,7 @@ static void signal_completion(struct session *session, uint32_t index)
     if (session->faulted || position == stream->signalled)
         return;
     if (batch.count > 0) {
-        bool lone = batch.count == 1 && !dispatch_crowded() &&
+        bool lone = batch.count == 1 && !turn_crowded() &&
                     flight_may_go_unmarked(session, stream, &batch.launch[0]);
         batch.launch[batch.count - 1].end = position; /* a pad may have followed the last launch */
         if (!batch_issue(session, index, lone ? COMPLETION_WRITTEN : COMPLETION_MARKED))

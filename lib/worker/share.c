@@ -207,6 +207,21 @@ const struct job_kind job_mem_revoke = {"mem_revoke", JOB_QUICK, own_prepare,
 
 /* ---- Importing ------------------------------------------------------------------------------- */
 
+/* By way of a place in the window: its kernels will see what is in the sink. */
+static gs_status sink_zero(struct job *job, const struct holder *sink)
+{
+    struct chunk chunk = {.holder = {.memory = sink->memory}};
+    CUresult result;
+
+    if (chunk_place(job, &chunk) != GS_OK)
+        return job->status;
+    result = chunk_back(&chunk);
+    if (!result)
+        chunk_unmap(&chunk);
+    chunk_displace(job->session, &chunk);
+    return result ? job_fail_driver(job, result) : GS_OK;
+}
+
 /* The session's bookkeeping of imports, with its sink. Else the job has failed. */
 static gs_status imports_open(struct job *job)
 {
@@ -218,6 +233,11 @@ static gs_status imports_open(struct job *job)
     if (!imports)
         return job_fail(job, GS_ERR_NO_MEMORY, "no host memory for an import's record");
     if (physical_new(job, worker.granularity, &imports->sink) != GS_OK) {
+        free(imports);
+        return job->status;
+    }
+    if (sink_zero(job, &imports->sink) != GS_OK) {
+        physical_leave(&imports->sink);
         free(imports);
         return job->status;
     }

@@ -148,6 +148,7 @@ struct session {
     struct sched_entity sched;
     struct job *job;   /* the request or close in progress */
     struct job *close; /* LINK_CLOSE came while a job was in progress: what to do then */
+    struct session *next_leaving;
     struct stream streams[SEG_STREAMS];
     struct module **modules;
     uint32_t module_room;

@@ -1,0 +1,151 @@
+/*
+ * route.c - where jobs go: from the dispatcher to the service threads, perhaps after waiting for
+ * the device, and what becomes of them when they are back.
+ *
+ * Runs on the dispatcher.
+ */
+#include <stdlib.h>
+
+#include "worker/chore.h"
+#include "worker/dispatch.h"
+#include "worker/flight.h"
+#include "worker/grant.h"
+#include "worker/parked.h"
+#include "worker/request.h"
+#include "worker/roster.h"
+#include "worker/session.h"
+
+void job_route(struct job *job)
+{
+    if (!(job->kind->flags & (JOB_QUIESCE | JOB_QUIET))) {
+        service_push(job);
+        return;
+    }
+    parked_add(job, dispatch.now);
+}
+
+static void chore_take(struct job *job)
+{
+    struct session *session = roster.slots[job->index];
+
+    if (!session || session->id != job->arg[0]) {
+        job_free(job);
+        return;
+    }
+    job->session = session;
+    chore_add(job);
+}
+
+static void close_begin(struct session *session, struct job *job)
+{
+    chores_drop(session);
+    session->job = job;
+    job_begin(job);
+}
+
+/* A tenant's request has its answer, or a chore is done. */
+static void request_end(struct job *job)
+{
+    struct session *session = job->session;
+
+    if (!(job->kind->flags & JOB_CHORE))
+        request_answer(job);
+    session->job = NULL;
+    session->paused = false; /* set by whoever sent it on its way, also where it could not go */
+    partition_release(job->partition);
+    job_free(job);
+    if (session->close)
+        close_begin(session, session->close);
+    else if (session->phase == SESSION_LIVE)
+        session_heat(session); /* records may have had to wait for the job */
+}
+
+void job_begin(struct job *job)
+{
+    if (job->kind->prepare)
+        job->kind->prepare(job);
+    if (job->status != GS_OK || !job->kind->work)
+        request_end(job);
+    else
+        job_route(job);
+}
+
+static void open_end(struct job *job)
+{
+    struct session *session = job->session;
+
+    if (job->status == GS_OK) {
+        roster_enter(session);
+        grant_apply(session, &job->grant, job->partition);
+    }
+    session_opened(job);
+    if (job->status != GS_OK) {
+        partition_release(job->partition);
+        free(session);
+    }
+    job_free(job);
+}
+
+/* The control thread wants a session closed. */
+static void close_request(struct job *job)
+{
+    struct session *session = roster.slots[job->index];
+
+    if (!session) {
+        job_free(job);
+        return;
+    }
+    job->session = session;
+    roster_leave(session);
+    grant_cancel(session);
+    sched_satisfied(&sched, &session->sched);
+    if (session->job)
+        session->close = job;
+    else
+        close_begin(session, job);
+}
+
+/* A grant for a session that is being closed is answered by nobody, for nobody waits. */
+static void grant_request(struct job *job)
+{
+    job->session = roster.slots[job->index];
+    if (job->session)
+        grant_take(job);
+    else
+        job_free(job);
+}
+
+void job_returned(struct job *job)
+{
+    struct session *session = job->session;
+
+    if (parked_returned(job))
+        return;
+    if (partition_returned(job)) {
+        grants_poll();
+    } else if (job->kind == &job_open_place) {
+        grant_take(job);
+    } else if (job->kind == &job_grant) {
+        grant_request(job);
+    } else if (job->kind == &job_open) {
+        open_end(job);
+    } else if (job->kind == &job_close && !session) {
+        close_request(job);
+    } else if (job->kind->flags & JOB_CHORE && !session) {
+        chore_take(job);
+    } else if (job->kind == &job_unload_all) {
+        grant_drop(session);
+        flights_leave(session);
+        free(session);
+        job_free(job);
+    } else {
+        if (job->status == GS_OK && job->kind->install)
+            job->kind->install(job);
+        if (job->status == GS_OK && job->kind->then) {
+            job->kind = job->kind->then;
+            job_route(job);
+            return;
+        }
+        request_end(job);
+    }
+}

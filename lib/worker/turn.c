@@ -1,0 +1,262 @@
+/*
+ * turn.c - a turn: what each session that is polled asks for and has for the device.
+ *
+ * Runs on the dispatcher. Requests become jobs, records go to the device as far as the scheduler
+ * lets them: who has room goes at once, those of a higher class first; where several wait, one
+ * after the other.
+ */
+#include "worker/turn.h"
+
+#include <string.h>
+
+#include "common/ring.h"
+#include "common/util.h"
+#include "worker/dispatch.h"
+#include "worker/flight.h"
+#include "worker/job.h"
+#include "worker/parked.h"
+#include "worker/record.h"
+#include "worker/report.h"
+#include "worker/request.h"
+#include "worker/roster.h"
+#include "worker/stream.h"
+
+#define REQUEST_BIT (UINT64_C(1) << SEG_REQUEST_BIT)
+
+#define DRAIN_BUDGET    64u     /* records of a stream a turn */
+#define CROWD_NS        30000u  /* what "shortly before" means for a crowd: a few round trips */
+#define HOT_NS          200000u /* a session stays polled so long after its last activity */
+#define NAP_SHORTEST_NS 50000u
+#define NAP_LONGEST_NS  1000000u
+
+static struct {
+    uint64_t number;
+    uint32_t crowd;      /* sessions that had something new in this turn or shortly before */
+    uint32_t hot_of[3];  /* in this turn, by rank of their class */
+    uint64_t latency_ns; /* when a session of the latency class last had work */
+    const struct session *draining;
+} turn;
+
+/* ---- Draining -------------------------------------------------------------------------------- */
+
+/* What may go to the device of one of the session's streams now. */
+static struct sched_room stream_room(const struct session *session, uint32_t index)
+{
+    struct sched_room room = sched_room(&sched, &session->sched);
+    uint32_t count = flight_count(&session->streams[index]);
+    uint32_t most = parked_pressing() ? 2 : SCHED_STREAM_MAX;
+
+    /* A stream with nothing on the device can have one launch there: what another stream of the
+     * session has there may wait for it. */
+    if (count == 0 && room.launches == 0 && sched_allowed(&session->sched))
+        room = (struct sched_room){1, 1};
+    /* Refilled at half, so that what goes out goes in chains. */
+    if (count > most / 2)
+        room.launches = 0;
+    else if (room.launches > most - count)
+        room.launches = most - count;
+    if (room.launches > DRAIN_BUDGET)
+        room.launches = DRAIN_BUDGET;
+    return room;
+}
+
+static bool session_drain(struct session *session)
+{
+    uint64_t streams = session->pending & ~REQUEST_BIT;
+    bool progress = false, held = false;
+
+    turn.draining = session;
+    while (streams) {
+        uint32_t index = (uint32_t)__builtin_ctzll(streams);
+        struct sched_room room = stream_room(session, index);
+        enum drained drained = DRAINED_SOME;
+        uint32_t taken = room.launches ? stream_drain(session, index, room, &drained) : 0;
+
+        streams &= streams - 1;
+        progress = progress || taken > 0;
+        held = held || drained == DRAINED_SOME;
+        if (drained == DRAINED_ALL)
+            session->pending &= ~(UINT64_C(1) << index);
+    }
+    turn.draining = NULL;
+    if (held)
+        sched_wait(&sched, &session->sched, dispatch.now);
+    else
+        sched_satisfied(&sched, &session->sched);
+    return progress;
+}
+
+static uint32_t class_rank(const struct session *session)
+{
+    uint32_t cls = session->sched.cls;
+
+    return cls == GS_CLASS_LATENCY ? 0 : cls == GS_CLASS_NORMAL ? 1 : 2;
+}
+
+/* The session drains, and notes whether it did. */
+static bool session_serve(struct session *session)
+{
+    if (!session_drain(session)) {
+        session->tried = turn.number;
+        return false;
+    }
+    if (session->sched.cls == GS_CLASS_LATENCY)
+        turn.latency_ns = dispatch.now;
+    session->active_ns = dispatch.now;
+    dispatch.busy = true;
+    return true;
+}
+
+/* May any of its streams have something? */
+static bool session_has_room(const struct session *session)
+{
+    for (uint64_t left = session->pending & ~REQUEST_BIT; left; left &= left - 1) {
+        if (stream_room(session, (uint32_t)__builtin_ctzll(left)).launches)
+            return true;
+    }
+    return false;
+}
+
+/* The session that goes first of those that wait and have room. */
+static struct session *waiting_first(void)
+{
+    struct session *first = NULL;
+
+    for (uint32_t i = 0; i < roster.hot_count; i++) {
+        struct session *session = roster.hot[i];
+        uint64_t streams = session->pending & ~REQUEST_BIT;
+        if (!session->sched.waiting || session->tried == turn.number || session->paused ||
+            !streams || !session_has_room(session))
+            continue;
+        session->sched.deadline_ns = stream_deadline(session, (uint32_t)__builtin_ctzll(streams));
+        if (!first || sched_before(&sched, &session->sched, &first->sched, dispatch.now))
+            first = session;
+    }
+    return first;
+}
+
+/* Several sessions wait: one after the other, as long as the device is not full. */
+static void waiting_serve(void)
+{
+    struct session *first;
+
+    while (sched_contended(&sched) && (first = waiting_first()) &&
+           sched_open(&sched, &first->sched, dispatch.now))
+        session_serve(first);
+}
+
+/* First pass of a turn: takes the activity word and fetches ahead what the second pass reads, so
+ * that the other processor's cache lines of many sessions come at the same time. */
+static void session_look(struct session *session)
+{
+    if (session->flying)
+        flights_poll(session, dispatch.now);
+    turn.hot_of[class_rank(session)]++;
+    /* In step, tenants come one a turn: what counts is who came lately. */
+    if (dispatch.now - session->active_ns < CROWD_NS)
+        turn.crowd++;
+    if (!atomic_load_explicit(&session->client->activity, memory_order_relaxed))
+        return;
+    /* seq_cst: taken before the tails are read; pairs with the client's store of its tail */
+    session->pending |= atomic_exchange(&session->client->activity, 0);
+    session->active_ns = dispatch.now;
+    for (uint64_t left = session->pending & ~REQUEST_BIT; left; left &= left - 1) {
+        uint32_t index = (uint32_t)__builtin_ctzll(left);
+        const unsigned char *ring =
+            session->segment + SEG_OFF_RINGS + (size_t)index * SEG_RING_BYTES;
+        uint64_t head = session->streams[index].head;
+        __builtin_prefetch(&session->client->tail[index]);
+        __builtin_prefetch(ring + ring_offset(head));
+        __builtin_prefetch(ring + ring_offset(head + REC_ALIGN));
+    }
+}
+
+/* Second pass. */
+static void session_turn(struct session *session)
+{
+    /* While latency work is on the device its session is polled, so that best effort keeps off. */
+    bool at_work =
+        session->sched.cls == GS_CLASS_LATENCY && (session->flying || !session_seems_idle(session));
+    bool active = session->reports_open > 0 || at_work;
+
+    if (at_work)
+        turn.latency_ns = dispatch.now;
+    if (session->pending && !session->paused) {
+        if (session->pending & REQUEST_BIT && !session->job) {
+            session->pending &= ~REQUEST_BIT;
+            session->job = request_take(session);
+            if (session->job)
+                job_begin(session->job);
+            active = true;
+        }
+        if (session->paused || parked_hold(dispatch.now))
+            active = true;
+        else if (sched_contended(&sched) && session->sched.cls != GS_CLASS_LATENCY &&
+                 session->pending & ~REQUEST_BIT)
+            sched_wait(&sched, &session->sched,
+                       dispatch.now); /* it has its turn with those that wait */
+        else
+            active = session_serve(session) || active || !session->sched.waiting;
+    }
+    if (session->reports_open)
+        reports_poll(session);
+    if (active)
+        session->active_ns = dispatch.now;
+    else if (dispatch.now - session->active_ns > HOT_NS) {
+        if (session->pending & ~REQUEST_BIT)
+            return; /* it waits for the device, which is looked at */
+        session_cool(session);
+        return;
+    }
+    dispatch.live = true;
+}
+
+/* One turn of all that are polled, those of a higher class first. */
+void turn_take(void)
+{
+    turn.number++;
+    turn.crowd = 0;
+    dispatch.live = false;
+    memset(turn.hot_of, 0, sizeof(turn.hot_of));
+    for (uint32_t i = 0; i < roster.hot_count; i++) {
+        if (roster.hot[i]->flying)
+            flights_look(roster.hot[i], dispatch.now);
+    }
+    for (uint32_t i = 0; i < roster.hot_count; i++)
+        session_look(roster.hot[i]);
+    for (uint32_t rank = 0; rank < ARRAY_SIZE(turn.hot_of); rank++) {
+        for (uint32_t i = turn.hot_of[rank] ? roster.hot_count : 0; i > 0; i--) {
+            if (class_rank(roster.hot[i - 1]) == rank)
+                session_turn(roster.hot[i - 1]);
+        }
+    }
+    if (sched_contended(&sched) && !parked_hold(dispatch.now))
+        waiting_serve();
+}
+
+/* A quarter of what the one that needs it first still has on the device. */
+uint64_t turn_nap(void)
+{
+    uint64_t least = 4 * NAP_LONGEST_NS;
+
+    for (uint32_t i = 0; i < roster.hot_count; i++) {
+        if (roster.hot[i]->sched.inflight_ns < least)
+            least = roster.hot[i]->sched.inflight_ns;
+    }
+    return least / 4 < NAP_SHORTEST_NS ? NAP_SHORTEST_NS : least / 4;
+}
+
+const struct session *turn_draining(void)
+{
+    return turn.draining;
+}
+
+bool turn_latency_active(void)
+{
+    return turn.latency_ns && dispatch.now - turn.latency_ns < worker.policy.reserve_ns;
+}
+
+bool turn_crowded(void)
+{
+    return turn.crowd > 2;
+}

@@ -1,0 +1,19 @@
+/* turn.h - a turn of the sessions that are polled; see turn.c. Dispatcher. */
+#ifndef GS_WORKER_TURN_H
+#define GS_WORKER_TURN_H
+
+#include "worker/worker.h"
+
+/* Takes requests and records from all that are polled. */
+void turn_take(void);
+/* How long the thread may sleep when all of them wait for the device. */
+uint64_t turn_nap(void);
+/* The session whose records are being issued; NULL: none. */
+const struct session *turn_draining(void);
+
+/* Has a session of the latency class had work within the policy's time? */
+bool turn_latency_active(void);
+/* Do several tenants wait for the dispatcher at this moment? */
+bool turn_crowded(void);
+
+#endif
