@@ -146,9 +146,9 @@ struct session {
     uint64_t flying;    /* streams whose marks are waited for */
     uint64_t tried;     /* the turn in which it was served last */
     struct sched_entity sched;
-    struct job *job;   /* the request or close in progress */
-    struct job *close; /* LINK_CLOSE came while a job was in progress: what to do then */
-    struct session *next_leaving;
+    struct job *job;              /* the request or close in progress */
+    struct job *close;            /* LINK_CLOSE came while a job was in progress: what to do then */
+    struct session *next_leaving; /* of roster.leaving */
     struct stream streams[SEG_STREAMS];
     struct module **modules;
     uint32_t module_room;
