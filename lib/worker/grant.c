@@ -18,6 +18,7 @@
 #include "worker/memory.h"
 #include "worker/session.h"
 #include "worker/stream.h"
+#include "worker/turn.h"
 
 static struct job *waiting;
 
@@ -51,7 +52,12 @@ static void spared_drop(struct session *session)
     session->spared_policy = 0;
 }
 
-struct partition *grant_spared(struct session *session)
+bool grant_kept_off(uint32_t cls)
+{
+    return cls == GS_CLASS_BEST_EFFORT && turn_latency_active();
+}
+
+static struct partition *grant_spared(struct session *session)
 {
     const struct sm_mask reserved = sm_mask_of(worker.policy.reserve_mask);
     const struct sm_mask mask = sm_mask_minus(session->grant.mask, reserved);
@@ -66,6 +72,11 @@ struct partition *grant_spared(struct session *session)
     }
     return session->spared && session->spared->state == PARTITION_READY ? session->spared
                                                                         : session->grant.partition;
+}
+
+struct partition *grant_place(struct session *session, uint32_t cls)
+{
+    return grant_kept_off(cls) ? grant_spared(session) : session->grant.partition;
 }
 
 void grant_apply(struct session *session, const struct link_grant *link,

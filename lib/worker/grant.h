@@ -10,9 +10,12 @@ bool grant_has_mask(const struct link_grant *grant);
  * must be ready. */
 void grant_apply(struct session *session, const struct link_grant *grant,
                  struct partition *partition);
-/* Where the session's best-effort launches go while latency work is about: what it was granted less
- * what the policy reserves. The whole grant where nothing is left, or while that is being made. */
-struct partition *grant_spared(struct session *session);
+/* Must launches of the class keep off what the policy reserves: is latency work about? */
+bool grant_kept_off(uint32_t cls);
+/* Where the session's launches of a class run now: in its grant; while it must keep off, in the
+ * grant less what is reserved. The whole grant where nothing is left, or while that is being made.
+ */
+struct partition *grant_place(struct session *session, uint32_t cls);
 /* The session is gone. */
 void grant_drop(struct session *session);
 

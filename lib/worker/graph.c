@@ -22,6 +22,7 @@
 #include <string.h>
 
 #include "common/ring.h"
+#include "worker/grant.h"
 #include "worker/host.h"
 #include "worker/partition.h"
 
@@ -296,7 +297,7 @@ static struct session_graph *graph_find(const struct session *session, uint64_t 
     return session->graphs && number < SEG_GRAPHS ? session->graphs[number] : NULL;
 }
 
-/* arg[1]: the graph's number; arg[2]: the priority of its kernels. */
+/* arg[1]: the graph's number; arg[2]: the priority of its kernels; arg[3]: their class. */
 static void variant_prepare(struct job *job)
 {
     job->object = graph_find(job->session, job->arg[1]);
@@ -304,7 +305,7 @@ static void variant_prepare(struct job *job)
         job_fail(job, GS_ERR_INVALID_HANDLE, "graph %" PRIu64 " is gone", job->arg[1]);
         return;
     }
-    job->partition = job->session->grant.partition;
+    job->partition = grant_place(job->session, (uint32_t)job->arg[3]);
     partition_hold(job->partition);
 }
 
@@ -349,7 +350,7 @@ static const struct job_kind job_variant = {
 
 /* Without memory for the chore it is tried again at the next turn. */
 static void variant_begin(const struct session *session, struct session_graph *graph,
-                          uint32_t number, int priority)
+                          uint32_t number, int priority, uint32_t cls)
 {
     struct job *job = job_new(NULL, &job_variant);
 
@@ -359,6 +360,7 @@ static void variant_begin(const struct session *session, struct session_graph *g
     job->arg[0] = session->id;
     job->arg[1] = number;
     job->arg[2] = (uint64_t)(int64_t)priority;
+    job->arg[3] = cls;
     graph->making = true;
     dispatch_push(job);
 }
@@ -435,7 +437,7 @@ enum graph_outcome graph_launch(struct session *session, uint32_t index, uint32_
         *text = check_again(session, graph);
     if (*text)
         return GRAPH_INVALID;
-    struct variant *variant = variant_find(graph, session->grant.partition, priority);
+    struct variant *variant = variant_find(graph, grant_place(session, stream->cls), priority);
     if (variant) {
         variant->used = ++graph->clock;
         *result = DRV(cuGraphLaunch, variant->exec, stream->cu);
@@ -447,6 +449,6 @@ enum graph_outcome graph_launch(struct session *session, uint32_t index, uint32_
         return GRAPH_FAILED;
     }
     if (!graph->making)
-        variant_begin(session, graph, number, priority);
+        variant_begin(session, graph, number, priority, stream->cls);
     return GRAPH_WAITS;
 }

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "common/sm_groups.h"
+#include "worker/grant.h"
 #include "worker/partition.h"
 #include "worker/stream.h"
 
@@ -64,36 +65,52 @@ static struct sm_mask affinity_mask(const struct grant *grant, const struct wire
                            worker.info.sm_group, worker.info.sm_count);
 }
 
+/* What is left of them where the launch must keep off the reserved SMs; all where nothing is. */
+static struct sm_mask launch_mask(const struct grant *grant, const struct wire_qos *qos,
+                                  bool kept_off)
+{
+    const struct sm_mask mask = affinity_mask(grant, qos);
+    const struct sm_mask reserved = sm_mask_of(worker.policy.reserve_mask);
+    const struct sm_mask rest = sm_mask_minus(mask, reserved);
+
+    return kept_off && !sm_mask_empty(&rest) ? rest : mask;
+}
+
 static bool same_affinity(const struct wire_qos *a, const struct wire_qos *b)
 {
     return a->affinity_type == b->affinity_type && a->sm_count == b->sm_count &&
            a->percentage == b->percentage && !memcmp(a->sm_mask, b->sm_mask, sizeof(a->sm_mask));
 }
 
-/* Where the same affinity went lately; searching for it costs a microsecond. */
-static const struct placed *placed_find(const struct session *session, const struct wire_qos *qos)
+/* Where the same affinity went lately; searching for it costs a microsecond. policy: that it was
+ * cut by; 0: none. */
+static const struct placed *placed_find(const struct session *session, const struct wire_qos *qos,
+                                        uint32_t policy)
 {
     for (uint32_t i = 0; i < PLACED_KEPT; i++) {
         const struct placed *placed = &session->placed[i];
-        if (placed->losses == partition_losses() && same_affinity(&placed->qos, qos))
+        if (placed->losses == partition_losses() && placed->policy == policy &&
+            same_affinity(&placed->qos, qos))
             return placed;
     }
     return NULL;
 }
 
-static void placed_keep(struct session *session, const struct wire_qos *qos,
+static void placed_keep(struct session *session, const struct wire_qos *qos, uint32_t policy,
                         struct partition *partition)
 {
     struct placed *placed = &session->placed[session->placed_next++ % PLACED_KEPT];
 
-    *placed = (struct placed){*qos, partition, partition_losses()};
+    *placed = (struct placed){*qos, partition, partition_losses(), policy};
 }
 
 static enum override_outcome place(struct session *session, const struct wire_qos *qos,
-                                   struct partition **partition, gs_status *status,
+                                   uint32_t cls, struct partition **partition, gs_status *status,
                                    const char **text)
 {
-    const struct placed *placed = placed_find(session, qos);
+    const bool kept_off = grant_kept_off(cls);
+    const uint32_t policy = kept_off ? worker.policy_count : 0;
+    const struct placed *placed = placed_find(session, qos, policy);
 
     if (placed) {
         *partition = placed->partition;
@@ -101,10 +118,10 @@ static enum override_outcome place(struct session *session, const struct wire_qo
             partition_use(*partition);
         return OVERRIDE_PLACED;
     }
-    const struct sm_mask mask = affinity_mask(&session->grant, qos);
+    const struct sm_mask mask = launch_mask(&session->grant, qos, kept_off);
     if (sm_mask_equal(&mask, &session->grant.mask)) {
         *partition = session->grant.partition;
-        placed_keep(session, qos, *partition);
+        placed_keep(session, qos, policy, *partition);
         return OVERRIDE_PLACED;
     }
     *partition = partition_get(&mask, status);
@@ -113,7 +130,7 @@ static enum override_outcome place(struct session *session, const struct wire_qo
         return OVERRIDE_FAILED;
     }
     if ((*partition)->state == PARTITION_READY) {
-        placed_keep(session, qos, *partition);
+        placed_keep(session, qos, policy, *partition);
         return OVERRIDE_PLACED;
     }
     /* No quiet moment came: the launch waits on, as it would for the driver itself. */
@@ -134,5 +151,5 @@ enum override_outcome override_apply(struct session *session, const struct wire_
     launch->priority = stream_priority(launch->cls, priority);
     if (qos->affinity_type == GS_EXEC_AFFINITY_NONE)
         return OVERRIDE_PLACED;
-    return place(session, qos, &launch->partition, status, text);
+    return place(session, qos, launch->cls, &launch->partition, status, text);
 }

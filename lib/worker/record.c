@@ -294,9 +294,8 @@ static enum outcome take_launch(struct session *session, uint32_t index, unsigne
         if (outcome != TAKEN)
             return outcome;
     }
-    if (launch->cls == GS_CLASS_BEST_EFFORT && launch->partition == session->grant.partition &&
-        turn_latency_active())
-        launch->partition = grant_spared(session);
+    if (launch->partition == session->grant.partition)
+        launch->partition = grant_place(session, launch->cls);
     if (deadline)
         launch->deadline_ns = launch_submitted(record, &r) + deadline;
     if (!r.report) {

@@ -110,6 +110,7 @@ struct placed {
     struct wire_qos qos; /* its affinity */
     struct partition *partition;
     uint64_t losses;
+    uint32_t policy; /* of worker.policy_count: less what that reserves; 0: nothing */
 };
 #define PLACED_KEPT 4u
 

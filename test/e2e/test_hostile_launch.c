@@ -7,6 +7,7 @@
 #include "common/seg_grant.h"
 #include "harness/harness.h"
 #include "raw_client.h"
+#include "where.h"
 
 #define PARAM_BYTES 12u
 
@@ -295,11 +296,133 @@ static void random_wishes_of_launches_harm_nobody(void)
     server_stop(server);
 }
 
+/* ---- Reserved SMs ---------------------------------------------------------------------------- */
+
+struct latency {
+    gs_session session;
+    gs_kernel wait;
+    gs_devptr flag;
+};
+
+static void latency_launch(const struct latency *latency, uint32_t flag)
+{
+    gs_devptr address = latency->flag;
+
+    CHECK_OK(gs_memcpy_htod(latency->session, latency->flag, &flag, sizeof(flag)));
+    CHECK_OK(kernels_launch(NULL, latency->wait, 1, 1, (void *[]){&address}));
+}
+
+/* Where four blocks an SM of the device run, no two on one at the same time. */
+static void spread_launch(struct where *where, const gs_qos *qos)
+{
+    gs_launch_config config = GS_LAUNCH_CONFIG_1D(4 * where->sms, 1);
+    uint32_t records = SM_MASK_SMS + 1, together = where->sms / 2;
+
+    config.dynamic_smem = where->smem;
+    config.qos = qos;
+    CHECK_OK(
+        gs_memset_async(where->session, where->words, 0, (records + 1) * sizeof(uint32_t), NULL));
+    CHECK_OK(
+        gs_launch(NULL, where->where, &config, (void *[]){&where->words, &records, &together}));
+}
+
+static struct sm_mask spread_read(const struct where *where)
+{
+    struct sm_mask used = {{0}};
+    uint32_t words[SM_MASK_SMS];
+
+    CHECK_OK(gs_memcpy_dtoh(where->session, words, where->words, sizeof(words)));
+    for (uint32_t sm = 0; sm < where->sms; sm++) {
+        if (words[sm])
+            sm_mask_set(&used, sm);
+    }
+    return used;
+}
+
+enum spread { PLAIN, WITH_ITS_OWN_PLACE, BY_GRAPH, SPREADS };
+
+static struct sm_mask spread(struct where *where, enum spread how, const gs_qos *own,
+                             gs_graph graph)
+{
+    if (how == BY_GRAPH)
+        CHECK_OK(gs_graph_launch(graph, NULL));
+    else
+        spread_launch(where, how == PLAIN ? NULL : own);
+    return spread_read(where);
+}
+
+static void best_effort_keeps_off_reserved_sms_whatever_it_launches(void)
+{
+    struct server *server = server_start(NULL);
+    gs_attach_params params = GS_ATTACH_PARAMS_INIT;
+    gs_qos qos = GS_QOS_INIT, own;
+    struct latency latency;
+    struct sm_mask all, used, reserved, asked;
+    struct where back;
+    gs_session session;
+    gs_stream other;
+    gs_graph graph;
+    unsigned group = 0;
+
+    params.qos = &qos;
+    qos.cls = GS_CLASS_LATENCY;
+    CHECK_OK(gs_attach(&params, &latency.session));
+    latency.wait = kernels_get(kernels_load(latency.session), "spin_until");
+    CHECK_OK(gs_malloc(latency.session, sizeof(uint32_t), &latency.flag));
+    CHECK_OK(gs_stream_create(latency.session, NULL, &other));
+    qos.cls = GS_CLASS_BEST_EFFORT;
+    CHECK_OK(gs_attach(&params, &session));
+    where_open(&back, session);
+    if (!back.granularity) {
+        CHECK_OK(gs_detach(session));
+        CHECK_OK(gs_detach(latency.session));
+        server_stop(server);
+        test_skip("the device has no partitions");
+    }
+    where_find_groups(&back);
+    all = sm_mask_first(back.sms);
+    /* Partitions are made at quiet moments: the latency session's kernels come and go meanwhile. */
+    do {
+        latency_launch(&latency, 1);
+        used = spread(&back, PLAIN, NULL, NULL);
+    } while (sm_mask_equal(&used, &all)); /* the test's deadline ends it */
+    reserved = sm_mask_minus(all, used);
+    while (asked = where_group(group), sm_mask_meets(&asked, &reserved))
+        group++;
+    asked = sm_mask_minus(all, asked);
+    own = where_mask(&asked);
+    own.cls = GS_CLASS_BEST_EFFORT;
+    CHECK_OK(gs_graph_begin(session, NULL));
+    spread_launch(&back, NULL);
+    CHECK_OK(gs_graph_end(session, NULL, &graph));
+    for (enum spread how = PLAIN; how < SPREADS; how++) {
+        do {
+            latency_launch(&latency, 1);
+            used = spread(&back, how, &own, graph);
+        } while (sm_mask_meets(&used, &reserved)); /* the same */
+    }
+    CHECK_OK(gs_sync(latency.session));
+    /* All is made: none goes there as long as a kernel of the latency session runs. */
+    latency_launch(&latency, 0);
+    do
+        used = spread(&back, PLAIN, NULL, NULL);
+    while (sm_mask_meets(&used, &reserved)); /* until the dispatcher has seen it */
+    for (unsigned i = 0; i < 5 * SPREADS; i++) {
+        used = spread(&back, i % SPREADS, &own, graph);
+        CHECK(!sm_mask_meets(&used, &reserved));
+    }
+    CHECK_OK(gs_memset_async(latency.session, latency.flag, 1, sizeof(uint32_t), other));
+    CHECK_OK(gs_detach(latency.session));
+    CHECK_OK(gs_detach(session));
+    server_stop(server);
+}
+
 static const struct test tests[] = {
     TEST(each_bad_field_ends_the_session_with_a_reason),
     TEST(what_goes_beyond_the_grant_is_cut_to_it),
     TEST(a_first_launch_and_a_wait_that_stalls_come_in_one_turn),
     TEST(random_wishes_of_launches_harm_nobody),
+    TEST(best_effort_keeps_off_reserved_sms_whatever_it_launches),
 };
 
 int main(int argc, char **argv)
