@@ -266,6 +266,16 @@ static CUresult chain_make(struct chain *chain, int kind, const struct launch *l
     return result;
 }
 
+static void chain_clear(struct chain *chain)
+{
+    if (!chain->exec)
+        return;
+    DRV_MUST(cuGraphExecDestroy, chain->exec);
+    DRV_MUST(cuGraphDestroy, chain->graph);
+    free(chain->params);
+    *chain = (struct chain){0};
+}
+
 /* Sets the chain's kernels to these launches, where they are not so set already. */
 static CUresult chain_set(struct chain *chain, uint32_t length, const struct launch *launches)
 {
@@ -322,13 +332,8 @@ static bool shape_is(const struct shape *shape, const struct launch *launch)
 
 static void shape_clear(struct shape *shape)
 {
-    for (int kind = 0; shape->chains && kind < KINDS; kind++) {
-        if (!shape->chains[kind].exec)
-            continue;
-        DRV_MUST(cuGraphExecDestroy, shape->chains[kind].exec);
-        DRV_MUST(cuGraphDestroy, shape->chains[kind].graph);
-        free(shape->chains[kind].params);
-    }
+    for (int kind = 0; shape->chains && kind < KINDS; kind++)
+        chain_clear(&shape->chains[kind]);
     free(shape->chains);
     if (shape->partition)
         /* release: the graphs are gone; pairs with the look before it is destroyed */
@@ -471,11 +476,16 @@ static CUresult issue_some(struct session *session, struct stream *stream,
         if (result) /* tenants have filled the device's memory: a graph is only a faster way */
             return launch_alone(launches, stream);
     }
+    CUresult result = chain_launch(&chains[kind], kind, launches, &done, stream->cu);
+    if (result == CUDA_ERROR_OUT_OF_MEMORY) { /* the same: it takes some when it is launched */
+        chain_clear(&chains[kind]);
+        return launch_alone(launches, stream);
+    }
     *issued = kinds[kind].length;
     *written = kinds[kind].ending == ENDS_BY_KERNEL  ? COMPLETION_MARKED
                : kinds[kind].ending == ENDS_BY_WRITE ? COMPLETION_WRITTEN
                                                      : COMPLETION_NONE;
-    return chain_launch(&chains[kind], kind, launches, &done, stream->cu);
+    return result;
 }
 
 /* Is this launch's own end wanted: to learn how long its kernel runs, or for its deadline? */

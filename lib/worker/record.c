@@ -329,10 +329,10 @@ static enum outcome take_event(struct session *session, uint32_t index,
 {
     if (record->event >= SEG_EVENTS)
         return rejected(session, index, "an event that does not exist");
-    struct event *event = event_slot(session, record->event);
-    if (!event)
-        return rejected(session, index, "no memory for an event");
-    CUresult result = DRV(cuEventRecord, event->cu, session->streams[index].cu);
+    struct event *event;
+    CUresult result = event_slot(session, record->event, &event);
+    if (!result)
+        result = DRV(cuEventRecord, event->cu, session->streams[index].cu);
     if (!result) {
         event->stream = index;
         event->position = session->streams[index].head + sizeof(*record);

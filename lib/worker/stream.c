@@ -101,16 +101,16 @@ bool streams_idle(struct session *session)
     return true;
 }
 
-struct event *event_slot(struct session *session, uint32_t slot)
+CUresult event_slot(struct session *session, uint32_t slot, struct event **event)
 {
     if (!session->events)
         session->events = calloc(SEG_EVENTS, sizeof(*session->events));
-    if (!session->events)
-        return NULL;
-    struct event *event = &session->events[slot];
-    if (!event->cu && DRV(cuEventCreate, &event->cu, CU_EVENT_DEFAULT))
-        return NULL;
-    return event;
+    if (!session->events) {
+        driver_failed("event_slot", CUDA_ERROR_OUT_OF_MEMORY);
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    *event = &session->events[slot];
+    return (*event)->cu ? CUDA_SUCCESS : DRV(cuEventCreate, &(*event)->cu, CU_EVENT_DEFAULT);
 }
 
 /* ---- Jobs ------------------------------------------------------------------------------------ */

@@ -34,8 +34,8 @@ bool session_seems_idle(const struct session *session);
 /* The first stream whose word says that it is not finished. */
 uint32_t stream_unfinished(const struct session *session);
 
-/* The CUDA event of a slot, made at its first use; NULL if there is no memory. Dispatcher. */
-struct event *event_slot(struct session *session, uint32_t slot);
+/* The event of a slot, whose CUDA event is made at its first use. Dispatcher. */
+CUresult event_slot(struct session *session, uint32_t slot, struct event **event);
 
 /* Destroys streams, their executable graphs, and events. Service thread, session quiet. */
 void streams_close(struct session *session);

@@ -278,6 +278,67 @@ static void each_call_of_the_driver_fails_once(void)
     scene_end(&s);
 }
 
+/* The next call of the function fails. */
+static void driver_arm_for(struct driver_plan *plan, const char *function)
+{
+    snprintf(plan->only, sizeof(plan->only), "%s", function);
+    driver_arm(plan, 0);
+}
+
+/* A graph is only a faster way, from its making to its launch. */
+static void a_launch_that_has_no_memory_for_its_graph_goes_without(void)
+{
+    static const char *const functions[] = {"cuGraphCreate", "cuGraphAddKernelNode_v2",
+                                            "cuGraphInstantiateWithFlags",
+                                            "cuGraphExecKernelNodeSetParams_v2", "cuGraphLaunch"};
+    uint32_t value = 0, n = 100, words[100];
+    struct scene s;
+    gs_session session;
+
+    scene_set(&s);
+    CHECK_OK(gs_attach(NULL, &session));
+    gs_kernel fill = kernels_get(kernels_load(session), "fill");
+    gs_devptr memory;
+    CHECK_OK(gs_malloc(session, sizeof(words), &memory));
+    for (unsigned i = 0; i < ARRAY_SIZE(functions); i++) {
+        /* Its own shape each time, so that graphs are made again. */
+        for (unsigned round = 0; round < 30; round++) {
+            if (round == 2)
+                driver_arm_for(s.plan, functions[i]);
+            value++;
+            CHECK_OK(kernels_launch(NULL, fill, 1, 128 + 32 * i, (void *[]){&memory, &value, &n}));
+            if (round % 3 == 0)
+                CHECK_OK(gs_sync(session));
+        }
+        CHECK_OK(gs_memcpy_dtoh(session, words, memory, sizeof(words)));
+        CHECK_EQUAL(words[99], value + 99);
+        CHECK(driver_disarm(s.plan));
+    }
+    CHECK_OK(gs_detach(session));
+    scene_end(&s);
+}
+
+/* An event that cannot be made is the driver's refusal, not a record that is wrong. */
+static void what_the_driver_refuses_is_told_as_that(void)
+{
+    gs_fault fault = GS_FAULT_INIT;
+    struct scene s;
+    gs_session session;
+    gs_event event;
+
+    scene_set(&s);
+    CHECK_OK(gs_attach(NULL, &session));
+    CHECK_OK(gs_event_create(session, &event));
+    driver_arm_for(s.plan, "cuEventCreate");
+    CHECK_OK(gs_event_record(event, NULL));
+    CHECK_STATUS(gs_sync(session), GS_ERR_NO_DEVICE_MEMORY);
+    CHECK(driver_disarm(s.plan));
+    CHECK_OK(gs_last_fault(session, &fault));
+    CHECK_EQUAL(fault.kind, GS_FAULT_LAUNCH);
+    CHECK_STATUS(gs_detach(session), GS_ERR_NO_DEVICE_MEMORY);
+    scene_end(&s);
+}
+
 /* ---- What was in memory before --------------------------------------------------------------- */
 
 static void nothing_that_was_in_memory_is_ever_seen(void)
@@ -385,6 +446,8 @@ static void who_is_being_closed_is_suspected_of_a_fault_too(void)
 
 static const struct test tests[] = {
     TEST_WITHIN(each_call_of_the_driver_fails_once, 300),
+    TEST(a_launch_that_has_no_memory_for_its_graph_goes_without),
+    TEST(what_the_driver_refuses_is_told_as_that),
     TEST(nothing_that_was_in_memory_is_ever_seen),
     TEST(who_is_being_closed_is_suspected_of_a_fault_too),
 };
