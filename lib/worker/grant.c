@@ -14,11 +14,14 @@
 
 #include "common/seg_grant.h"
 #include "common/sm_groups.h"
+#include "worker/dispatch.h"
 #include "worker/flight.h"
 #include "worker/memory.h"
 #include "worker/session.h"
 #include "worker/stream.h"
 #include "worker/turn.h"
+
+#define SPARED_AGAIN_NS 1000000000u /* a partition for best effort that there is none of yet */
 
 static struct job *waiting;
 
@@ -50,6 +53,7 @@ static void spared_drop(struct session *session)
     partition_release(session->spared);
     session->spared = NULL;
     session->spared_policy = 0;
+    session->spared_again_ns = 0;
 }
 
 bool grant_kept_off(uint32_t cls)
@@ -57,21 +61,34 @@ bool grant_kept_off(uint32_t cls)
     return cls == GS_CLASS_BEST_EFFORT && turn_latency_active();
 }
 
-static struct partition *grant_spared(struct session *session)
+/* What was granted less what the policy reserves; where it could not be made, once more later. */
+static void spared_find(struct session *session)
 {
     const struct sm_mask reserved = sm_mask_of(worker.policy.reserve_mask);
     const struct sm_mask mask = sm_mask_minus(session->grant.mask, reserved);
     gs_status status;
 
-    if (session->spared_policy != worker.policy_count) {
-        spared_drop(session);
-        session->spared_policy = worker.policy_count;
-        if (!sm_mask_empty(&mask) && !sm_mask_equal(&mask, &session->grant.mask))
-            session->spared = partition_get(&mask, &status);
-        partition_hold(session->spared);
-    }
-    return session->spared && session->spared->state == PARTITION_READY ? session->spared
-                                                                        : session->grant.partition;
+    spared_drop(session);
+    session->spared_policy = worker.policy_count;
+    if (sm_mask_empty(&mask) || sm_mask_equal(&mask, &session->grant.mask))
+        return;
+    session->spared_again_ns = dispatch.now + SPARED_AGAIN_NS;
+    session->spared = partition_get(&mask, &status);
+    partition_hold(session->spared);
+}
+
+static bool spared_ready(const struct session *session)
+{
+    return session->spared && session->spared->state == PARTITION_READY;
+}
+
+static struct partition *grant_spared(struct session *session)
+{
+    const bool late = session->spared_again_ns && dispatch.now > session->spared_again_ns;
+
+    if (session->spared_policy != worker.policy_count || (late && !spared_ready(session)))
+        spared_find(session);
+    return spared_ready(session) ? session->spared : session->grant.partition;
 }
 
 struct partition *grant_place(struct session *session, uint32_t cls)

@@ -124,7 +124,9 @@ static enum override_outcome place(struct session *session, const struct wire_qo
         placed_keep(session, qos, policy, *partition);
         return OVERRIDE_PLACED;
     }
-    *partition = partition_get(&mask, status);
+    *partition = partition_get_in_turn(&mask, status);
+    if (!*partition && *status == GS_NOT_READY)
+        return OVERRIDE_WAITS;
     if (!*partition) {
         *text = partition_trouble(*status);
         return OVERRIDE_FAILED;

@@ -21,6 +21,7 @@
 #include "worker/groups.h"
 
 #define FAILURE_KEPT_NS 20000000u
+#define MAKING_UNHELD   4u /* being made at a time for launches that wait */
 
 static struct {
     struct partition *table[PARTITIONS_MAX];
@@ -128,8 +129,20 @@ static void partition_dismiss(struct partition *partition)
 
 static bool failure_is_old(const struct partition *partition)
 {
-    return partition->state == PARTITION_FAILED && partition->holders == 0 &&
+    return partition->state == PARTITION_FAILED &&
            clock_ns() - partition->failed_ns > FAILURE_KEPT_NS;
+}
+
+/* Are so many being made, for launches that wait, that others would find no room? */
+static bool making_enough(void)
+{
+    uint32_t making = 0;
+
+    for (uint32_t i = 0; i < PARTITIONS_MAX; i++) {
+        const struct partition *p = cache.table[i];
+        making += p && p->state == PARTITION_MAKING && p->holders == 0;
+    }
+    return making >= MAKING_UNHELD;
 }
 
 static struct partition *table_find(const struct sm_mask *mask)
@@ -185,42 +198,71 @@ static struct partition **table_room(void)
     return NULL;
 }
 
-static struct partition *partition_begin(const struct sm_mask *mask, gs_status *status)
+/* false: no host memory. */
+static bool making_begin(struct partition *partition)
 {
-    struct partition **entry = table_room();
-    struct partition *partition = entry ? calloc(1, sizeof(*partition)) : NULL;
-    struct job *job = partition ? job_new(NULL, &job_partition) : NULL;
+    struct job *job = job_new(NULL, &job_partition);
 
-    if (!job) {
-        *status = entry ? GS_ERR_NO_MEMORY : GS_ERR_LIMIT;
-        free(partition);
-        return NULL;
-    }
-    partition->mask = *mask;
-    partition->sm_count = sm_mask_count(mask);
-    partition->id = ++cache.last_id;
+    if (!job)
+        return false;
     partition->state = PARTITION_MAKING;
-    *entry = partition;
     job->object = partition;
     job->doomed = cache.doomed;
     cache.doomed = NULL;
     job_route(job);
+    return true;
+}
+
+static struct partition *partition_begin(const struct sm_mask *mask, gs_status *status)
+{
+    struct partition **entry = table_room();
+    struct partition *partition = entry ? calloc(1, sizeof(*partition)) : NULL;
+
+    *status = entry ? GS_ERR_NO_MEMORY : GS_ERR_LIMIT;
+    if (!partition)
+        return NULL;
+    partition->mask = *mask;
+    partition->sm_count = sm_mask_count(mask);
+    if (!making_begin(partition)) {
+        free(partition);
+        return NULL;
+    }
+    partition->id = ++cache.last_id;
+    *entry = partition;
     return partition;
+}
+
+/* Whoever holds one that failed has been told so, and asks for it again like any other. */
+static struct partition *partition_again(struct partition *partition, gs_status *status)
+{
+    if (making_begin(partition))
+        return partition;
+    *status = GS_ERR_NO_MEMORY;
+    return NULL;
 }
 
 struct partition *partition_get(const struct sm_mask *mask, gs_status *status)
 {
     struct partition *partition = table_find(mask);
 
-    if (partition && failure_is_old(partition)) {
-        partition_dismiss(partition);
-        partition = NULL;
-    }
     if (!partition)
         partition = partition_begin(mask, status);
+    else if (failure_is_old(partition))
+        partition = partition_again(partition, status);
     if (partition)
         partition->used = ++cache.clock;
     return partition;
+}
+
+struct partition *partition_get_in_turn(const struct sm_mask *mask, gs_status *status)
+{
+    const struct partition *partition = table_find(mask);
+
+    if ((!partition || failure_is_old(partition)) && making_enough()) {
+        *status = GS_NOT_READY;
+        return NULL;
+    }
+    return partition_get(mask, status);
 }
 
 const char *partition_trouble(gs_status status)

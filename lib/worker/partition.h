@@ -41,6 +41,9 @@ struct partition {
  * result may be gone at the next turn of the dispatcher unless it is held. NULL: there are
  * PARTITIONS_MAX, all in use, or no host memory; *status says which. */
 struct partition *partition_get(const struct sm_mask *mask, gs_status *status);
+/* The same for a launch, which holds nothing and can wait: a few are being made at a time, so that
+ * there is room for those that are to be held. GS_NOT_READY: ask again. */
+struct partition *partition_get_in_turn(const struct sm_mask *mask, gs_status *status);
 /* Why there is none, for people. */
 const char *partition_trouble(gs_status status);
 

@@ -137,6 +137,7 @@ struct session {
     uint32_t placed_next;
     struct partition *spared; /* the grant without what is reserved; held. NULL: the grant itself */
     uint32_t spared_policy;   /* of worker.policy_count, when that was found */
+    uint64_t spared_again_ns; /* when it is asked for again, if it is not there then */
     bool hot;                 /* polled; else its client must ring */
     bool faulted;             /* takes no more records */
     bool paused;              /* a job waits for the device to finish the session's work */

@@ -339,6 +339,56 @@ static void what_the_driver_refuses_is_told_as_that(void)
     scene_end(&s);
 }
 
+/* ---- The place of best-effort work ----------------------------------------------------------- */
+
+static gs_session attach_class(gs_class cls)
+{
+    gs_attach_params params = GS_ATTACH_PARAMS_INIT;
+    gs_qos qos = GS_QOS_INIT;
+    gs_session session;
+
+    qos.cls = cls;
+    params.qos = &qos;
+    CHECK_OK(gs_attach(&params, &session));
+    return session;
+}
+
+/* Where one launch ran, while the other session has just had work. 0: anywhere. */
+static unsigned partition_of_launch(gs_session session, gs_kernel nothing, gs_session latency,
+                                    gs_kernel latency_nothing)
+{
+    gs_launch_config config = GS_LAUNCH_CONFIG_1D(1, 1);
+    gs_report report = GS_REPORT_INIT;
+    gs_report_id id;
+
+    config.report = &id;
+    CHECK_OK(kernels_launch(NULL, latency_nothing, 1, 1, NULL));
+    CHECK_OK(gs_launch(NULL, nothing, &config, NULL));
+    CHECK_OK(gs_sync(session));
+    CHECK_WITHIN(10000, gs_launch_report(session, id, &report) == GS_OK);
+    CHECK_OK(gs_sync(latency));
+    return report.partition;
+}
+
+static void best_effort_keeps_off_later_where_its_place_could_not_be_made(void)
+{
+    struct scene s;
+
+    scene_set(&s);
+    gs_session latency = attach_class(GS_CLASS_LATENCY), back = attach_class(GS_CLASS_BEST_EFFORT);
+    gs_kernel nothing = kernels_get(kernels_load(back), "nothing");
+    gs_kernel latency_nothing = kernels_get(kernels_load(latency), "nothing");
+    driver_arm_for(s.plan, "cuGreenCtxCreate");
+    while (!atomic_load(&s.plan->failures)) /* the test's deadline ends it */
+        partition_of_launch(back, nothing, latency, latency_nothing);
+    driver_disarm(s.plan);
+    while (partition_of_launch(back, nothing, latency, latency_nothing) == 0)
+        ; /* the same */
+    CHECK_OK(gs_detach(latency));
+    CHECK_OK(gs_detach(back));
+    scene_end(&s);
+}
+
 /* ---- What was in memory before --------------------------------------------------------------- */
 
 static void nothing_that_was_in_memory_is_ever_seen(void)
@@ -448,6 +498,7 @@ static const struct test tests[] = {
     TEST_WITHIN(each_call_of_the_driver_fails_once, 300),
     TEST(a_launch_that_has_no_memory_for_its_graph_goes_without),
     TEST(what_the_driver_refuses_is_told_as_that),
+    TEST(best_effort_keeps_off_later_where_its_place_could_not_be_made),
     TEST(nothing_that_was_in_memory_is_ever_seen),
     TEST(who_is_being_closed_is_suspected_of_a_fault_too),
 };

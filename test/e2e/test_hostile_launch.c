@@ -296,6 +296,75 @@ static void random_wishes_of_launches_harm_nobody(void)
     server_stop(server);
 }
 
+/* ---- Many places at once --------------------------------------------------------------------- */
+
+static gs_qos place_number(unsigned number)
+{
+    struct sm_mask mask = {{0}};
+
+    for (unsigned i = 0; i < 8; i++) {
+        if (number >> i & 1)
+            mask = sm_mask_or(mask, where_group(i));
+    }
+    return where_mask(&mask);
+}
+
+/* None of them can be made while the kernel runs: as many as there can be at all would be waited
+ * for. */
+static void launches_that_wait_for_their_places_leave_room_for_others(void)
+{
+    enum { SESSIONS = 2, STREAMS = 40 };
+    struct server *server = server_start(NULL);
+    gs_attach_params params = GS_ATTACH_PARAMS_INIT;
+    gs_launch_config config = GS_LAUNCH_CONFIG_1D(1, 1);
+    gs_session sessions[SESSIONS], session;
+    uint32_t value = 0;
+    struct where where[SESSIONS];
+    gs_stream stream, spare;
+    gs_devptr word, state;
+    gs_qos qos;
+
+    for (unsigned i = 0; i < SESSIONS; i++) {
+        CHECK_OK(gs_attach(NULL, &sessions[i]));
+        where_open(&where[i], sessions[i]);
+    }
+    if (!where[0].granularity || where[0].sms / where[0].granularity < 8) {
+        for (unsigned i = 0; i < SESSIONS; i++)
+            CHECK_OK(gs_detach(sessions[i]));
+        server_stop(server);
+        test_skip("the device has too few partitions");
+    }
+    where_find_groups(&where[0]);
+    CHECK_OK(gs_stream_create(sessions[0], NULL, &spare));
+    CHECK_OK(gs_malloc(sessions[0], sizeof(uint32_t), &word));
+    CHECK_OK(gs_memset(sessions[0], word, 0, sizeof(uint32_t)));
+    CHECK_OK(gs_launch(NULL, where[0].hold, &config, (void *[]){&word}));
+    config.qos = &qos;
+    for (unsigned i = 0; i < SESSIONS; i++) {
+        CHECK_OK(gs_malloc(sessions[i], sizeof(uint32_t), &state));
+        for (unsigned n = 0; n < STREAMS; n++) {
+            qos = place_number(1 + i * STREAMS + n);
+            CHECK_OK(gs_stream_create(sessions[i], NULL, &stream));
+            CHECK_OK(gs_launch(stream, where[i].mix, &config, (void *[]){&state, &value}));
+        }
+    }
+    params.qos = &qos;
+    params.timeout_ms = 200;
+    for (unsigned i = 0; i < 5; i++) {
+        qos = place_number(200 + i);
+        CHECK_STATUS(gs_attach(&params, &session), GS_ERR_TIMEOUT);
+    }
+    CHECK_OK(gs_memset_async(sessions[0], word, 2, 1, spare));
+    CHECK_OK(gs_sync(sessions[0]));
+    CHECK_OK(gs_sync(sessions[1]));
+    params.timeout_ms = 0;
+    CHECK_OK(gs_attach(&params, &session));
+    CHECK_OK(gs_detach(session));
+    for (unsigned i = 0; i < SESSIONS; i++)
+        CHECK_OK(gs_detach(sessions[i]));
+    server_stop(server);
+}
+
 /* ---- Reserved SMs ---------------------------------------------------------------------------- */
 
 struct latency {
@@ -422,6 +491,7 @@ static const struct test tests[] = {
     TEST(what_goes_beyond_the_grant_is_cut_to_it),
     TEST(a_first_launch_and_a_wait_that_stalls_come_in_one_turn),
     TEST(random_wishes_of_launches_harm_nobody),
+    TEST(launches_that_wait_for_their_places_leave_room_for_others),
     TEST(best_effort_keeps_off_reserved_sms_whatever_it_launches),
 };
 
