@@ -141,8 +141,14 @@ static void waiting_serve(void)
     struct session *first;
 
     while (sched_contended(&sched) && (first = waiting_first()) &&
-           sched_open(&sched, &first->sched, dispatch.now))
+           sched_open(&sched, &first->sched, dispatch.now)) {
+        uint32_t inflight = first->sched.inflight;
         session_serve(first);
+        /* What is not in flight afterwards costs it nothing, so it would always be the first, and
+         * this turn would not end before its tenant lets it. */
+        if (first->sched.inflight <= inflight)
+            first->tried = turn.number;
+    }
 }
 
 /* First pass of a turn: takes the activity word and fetches ahead what the second pass reads, so

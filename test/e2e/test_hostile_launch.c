@@ -365,6 +365,79 @@ static void launches_that_wait_for_their_places_leave_room_for_others(void)
     server_stop(server);
 }
 
+/* ---- Records that are nothing ---------------------------------------------------------------- */
+
+struct flood {
+    struct gate ready;
+    _Atomic uint32_t stop;
+    const char *instance;
+};
+
+/* Its ring is full of pads, always: they cost the device nothing, so it is always its turn. */
+static void pads_run(void *argument)
+{
+    struct flood *flood = argument;
+    struct raw_client raw;
+    uint64_t activity = 1;
+
+    CHECK_EQUAL(raw_attach(&raw, flood->instance), GS_OK);
+    for (uint32_t at = 0; at < SEG_RING_BYTES; at += REC_ALIGN) {
+        const struct rec_header pad = {.op = REC_PAD, .size = REC_ALIGN};
+        memcpy(raw.segment + SEG_OFF_RINGS + at, &pad, sizeof(pad));
+    }
+    gate_pass(&flood->ready);
+    while (!atomic_load(&flood->stop)) {
+        atomic_store(&raw.client->tail[0],
+                     atomic_load(&raw.complete->position[0]) + SEG_RING_BYTES);
+        atomic_fetch_or(&raw.client->activity, activity);
+        if (atomic_exchange(&raw.server->need_bell, 0))
+            raw_bell(&raw);
+    }
+    CHECK(raw_open(&raw));
+    raw_drop(&raw);
+}
+
+/* It always has more than fits the device: with it, two wait. */
+static void saturate_run(void *argument)
+{
+    struct flood *flood = argument;
+    uint64_t nanoseconds = 20000;
+    gs_session session;
+
+    CHECK_OK(gs_attach(NULL, &session));
+    gs_kernel spin = kernels_get(kernels_load(session), "spin");
+    gate_pass(&flood->ready);
+    while (!atomic_load(&flood->stop)) {
+        for (unsigned i = 0; i < 200; i++)
+            CHECK_OK(kernels_launch(NULL, spin, 64, 256, (void *[]){&nanoseconds}));
+        CHECK_OK(gs_sync(session));
+    }
+    CHECK_OK(gs_detach(session));
+}
+
+static void a_ring_full_of_pads_keeps_the_server_from_nobody(void)
+{
+    struct server *server = server_start(NULL);
+    struct flood *flood = shared_alloc(sizeof(*flood));
+    size_t free_bytes, total_bytes;
+    gs_session session;
+    pid_t pid[2];
+
+    flood->instance = server->instance;
+    CHECK_OK(server_attach(server, &session));
+    pid[0] = tenant_start(saturate_run, flood);
+    gate_wait(&flood->ready, 1);
+    pid[1] = tenant_start(pads_run, flood);
+    gate_wait(&flood->ready, 2);
+    for (unsigned i = 0; i < 100; i++)
+        CHECK_OK(gs_mem_info(session, &free_bytes, &total_bytes));
+    atomic_store(&flood->stop, 1);
+    for (unsigned i = 0; i < 2; i++)
+        tenant_join(pid[i]);
+    CHECK_OK(gs_detach(session));
+    server_stop(server);
+}
+
 /* ---- Reserved SMs ---------------------------------------------------------------------------- */
 
 struct latency {
@@ -492,6 +565,7 @@ static const struct test tests[] = {
     TEST(a_first_launch_and_a_wait_that_stalls_come_in_one_turn),
     TEST(random_wishes_of_launches_harm_nobody),
     TEST(launches_that_wait_for_their_places_leave_room_for_others),
+    TEST(a_ring_full_of_pads_keeps_the_server_from_nobody),
     TEST(best_effort_keeps_off_reserved_sms_whatever_it_launches),
 };
 
