@@ -32,26 +32,12 @@ enum completion {
 CUresult launch_issue(struct session *session, struct stream *stream, const struct launch *launches,
                       uint32_t count, enum completion completion);
 
-/* Once, with the context current, before the first launch. */
-CUresult launch_init(void);
-
 /* Fills the driver's parameters of one launch; pointers: room for kernel->param_count. */
 void launch_params(const struct launch *launch, void **pointers, CUDA_KERNEL_NODE_PARAMS *params);
 
 /* Gives a graph's kernel a priority of its own; the graph is to be instantiated with
  * CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY. Any thread. */
 CUresult node_prioritize(CUgraphNode node, int priority);
-
-/* Address of the stream's completion word, as the device sees it. */
-CUdeviceptr completion_address(const struct session *session, const struct stream *stream);
-/* Has the device write the stream's completion word after all that it was given. */
-CUresult completion_write(struct session *session, struct stream *stream, uint64_t position);
-/* The same by a kernel, which also writes the stream's mark. */
-CUresult completion_mark(struct session *session, struct stream *stream, uint64_t position);
-/* Parameters of a graph node that does the same; `operation` must outlive the call that takes them.
- */
-CUDA_BATCH_MEM_OP_NODE_PARAMS completion_node(CUdeviceptr address, uint64_t position,
-                                              CUstreamBatchMemOpParams *operation);
 
 /* Makes the partition's context, or without one the primary context, the calling thread's, for
  * adding kernels to graphs and setting them. Whoever calls it with a partition calls it without

@@ -12,11 +12,11 @@
 #include <unistd.h>
 
 #include "common/log.h"
+#include "worker/completion.h"
 #include "worker/dispatch.h"
 #include "worker/flight.h"
 #include "worker/grant.h"
 #include "worker/groups.h"
-#include "worker/launch.h"
 #include "worker/session.h"
 
 struct worker worker;
@@ -75,7 +75,7 @@ static CUresult context_open(int ordinal)
         (result = DRV(cuMemGetAllocationGranularity, &granularity, &prop,
                       CU_MEM_ALLOC_GRANULARITY_MINIMUM)))
         return result;
-    if ((result = launch_init()) || (result = flights_init()))
+    if ((result = completion_init()) || (result = flights_init()))
         return result;
     groups_find();
     worker.info.priority_lowest = lowest;

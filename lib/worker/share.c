@@ -22,7 +22,7 @@
 #include <sys/random.h>
 
 #include "worker/deposit.h"
-#include "worker/record.h"
+#include "worker/drain.h"
 
 #define EXPORTS_MAX 1024u /* a session */
 #define KEY_WORDS   3u

@@ -1,0 +1,466 @@
+/*
+ * drain.c - ring records, from a tenant's memory to the device: copied, checked (record.c),
+ * gathered, and issued. Runs on the dispatcher.
+ */
+#include "worker/drain.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "common/ring.h"
+#include "common/util.h"
+#include "worker/completion.h"
+#include "worker/flight.h"
+#include "worker/grant.h"
+#include "worker/graph.h"
+#include "worker/job.h"
+#include "worker/override.h"
+#include "worker/partition.h"
+#include "worker/report.h"
+#include "worker/stream.h"
+#include "worker/turn.h"
+
+#define BATCH_MAX 64u /* launches gathered before they are issued */
+
+/* Launches gathered from one stream. One: there is one dispatcher, and it is empty between streams.
+ */
+static struct {
+    uint32_t count;
+    struct launch launch[BATCH_MAX];
+    _Alignas(16) unsigned char record[BATCH_MAX][REC_SIZE_MAX];
+} batch;
+
+void session_fault(struct session *session, uint32_t stream, uint32_t kind, gs_status status,
+                   const char *kernel, const char *message)
+{
+    struct seg_fault *fault = &session->server->fault;
+
+    if (session->faulted)
+        return;
+    session->faulted = true;
+    fault->kind = kind;
+    fault->status = status;
+    fault->stream = stream;
+    fault->position = session->streams[stream].head;
+    snprintf(fault->kernel, sizeof(fault->kernel), "%.63s", kernel);
+    snprintf(fault->message, sizeof(fault->message), "%.191s", message);
+    /* release: the fault, for the client that sees the state */
+    atomic_store_explicit(&session->server->state, SEG_FAULTED, memory_order_release);
+    futex_wake(&session->server->state);
+}
+
+static void driver_refused(struct session *session, uint32_t stream, CUresult result,
+                           const char *kernel)
+{
+    char text[192];
+
+    if (driver_fatal(result))
+        dispatch_lost(result);
+    driver_describe(text, sizeof(text));
+    session_fault(session, stream, GS_FAULT_LAUNCH, driver_status(result), kernel, text);
+}
+
+/* ---- Issuing --------------------------------------------------------------------------------- */
+
+/* How a record left the stream. */
+enum outcome { TAKEN, STALLED, ENDED };
+
+static void count(_Atomic uint64_t *counter, uint64_t by)
+{
+    atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + by,
+                          memory_order_relaxed);
+}
+
+/* Gives the device what has been gathered. */
+static bool batch_issue(struct session *session, uint32_t index, enum completion completion)
+{
+    uint32_t launches = batch.count;
+
+    if (launches == 0)
+        return true;
+    batch.count = 0;
+    CUresult result =
+        launch_issue(session, &session->streams[index], batch.launch, launches, completion);
+    if (result) {
+        driver_refused(session, index, result, batch.launch[0].kernel->name);
+        return false;
+    }
+    count(&session->stats->launches, launches);
+    return true;
+}
+
+static enum outcome rejected(struct session *session, uint32_t index, record_fault fault)
+{
+    session_fault(session, index, GS_FAULT_REJECTED, GS_ERR_INVALID_VALUE, "", fault);
+    return ENDED;
+}
+
+/* The call for the record at the stream's head has returned. */
+static enum outcome after(struct session *session, uint32_t index, CUresult result)
+{
+    struct stream *stream = &session->streams[index];
+
+    if (!result) {
+        stream_issued(session, stream, stream->head + REC_ALIGN);
+        return TAKEN;
+    }
+    driver_refused(session, index, result, "");
+    return ENDED;
+}
+
+/* What the launch says about itself. */
+static enum outcome launch_override(struct session *session, uint32_t index,
+                                    const unsigned char *record, const struct rec_launch *r,
+                                    struct launch *launch, uint64_t *deadline)
+{
+    struct wire_qos qos;
+    gs_status status;
+    const char *text;
+
+    memcpy(&qos, record + launch_record_qos(r->param_bytes), sizeof(qos));
+    record_fault fault = override_check(&qos);
+    if (!fault && qos.deadline_ns && !(r->h.flags & REC_LAUNCH_TIME))
+        fault = "a launch with a deadline and without the time of its submission";
+    if (fault)
+        return rejected(session, index, fault);
+    *deadline = qos.deadline_ns ? qos.deadline_ns : *deadline;
+    if (batch.count == 0) /* the partitions of launches that are gathered must stay */
+        partitions_keep();
+    switch (override_apply(session, &qos, launch, &status, &text)) {
+    case OVERRIDE_PLACED:
+        return TAKEN;
+    case OVERRIDE_WAITS:
+        return STALLED;
+    default:
+        session_fault(session, index, GS_FAULT_LAUNCH, status, launch->kernel->name, text);
+        return ENDED;
+    }
+}
+
+/* Where a session's launches of a stream run, unless they say otherwise. */
+static void launch_place(const struct session *session, const struct stream *stream,
+                         struct launch *launch)
+{
+    launch->cls = stream->cls;
+    launch->priority = stream->priority;
+    launch->partition = session->grant.partition;
+    launch->deadline_ns = 0;
+}
+
+/* When the launch was submitted, as its tenant says: now where it does not, or says later. */
+static uint64_t launch_submitted(const unsigned char *record, const struct rec_launch *r)
+{
+    uint64_t now = clock_ns(), submitted = now;
+
+    if (r->h.flags & REC_LAUNCH_TIME)
+        memcpy(&submitted, record + launch_record_time(r->h.flags, r->param_bytes),
+               sizeof(submitted));
+    return submitted < now ? submitted : now;
+}
+
+static enum outcome take_launch(struct session *session, uint32_t index, unsigned char *record,
+                                uint32_t size)
+{
+    struct launch *launch = &batch.launch[batch.count];
+    record_fault fault = record_check_launch(session, record, size, launch);
+    struct rec_launch r;
+
+    if (fault)
+        return rejected(session, index, fault);
+    memcpy(&r, record, sizeof(r));
+    launch->end = session->streams[index].head + size;
+    launch_place(session, &session->streams[index], launch);
+    uint64_t deadline = session->grant.link.deadline_ns;
+    if (r.h.flags & REC_LAUNCH_QOS) {
+        enum outcome outcome = launch_override(session, index, record, &r, launch, &deadline);
+        if (outcome != TAKEN)
+            return outcome;
+    }
+    if (launch->partition == session->grant.partition)
+        launch->partition = grant_place(session, launch->cls);
+    if (deadline)
+        launch->deadline_ns = launch_submitted(record, &r) + deadline;
+    if (!r.report) {
+        batch.count++;
+        return TAKEN;
+    }
+    struct launch alone = *launch;
+    uint64_t submitted = launch_submitted(record, &r);
+    if (!batch_issue(session, index, COMPLETION_NONE))
+        return ENDED;
+    count(&session->stats->launches, 1);
+    return after(session, index, report_launch(session, index, &alone, r.report, submitted));
+}
+
+static enum outcome take_transfer(struct session *session, uint32_t index,
+                                  const unsigned char *record, bool set)
+{
+    struct transfer transfer;
+    record_fault fault = set ? record_check_memset(session, (const void *)record, &transfer)
+                             : record_check_copy(session, (const void *)record, &transfer);
+
+    if (fault)
+        return rejected(session, index, fault);
+    count(&session->stats->copies, 1);
+    count(&session->stats->copied_bytes, transfer.bytes);
+    return after(session, index, transfer_issue(&transfer, session->streams[index].cu));
+}
+
+static enum outcome take_event(struct session *session, uint32_t index,
+                               const struct rec_event *record)
+{
+    if (record->event >= SEG_EVENTS)
+        return rejected(session, index, "an event that does not exist");
+    struct event *event;
+    CUresult result = event_slot(session, record->event, &event);
+    if (!result)
+        result = DRV(cuEventRecord, event->cu, session->streams[index].cu);
+    if (!result) {
+        event->stream = index;
+        event->position = session->streams[index].head + sizeof(*record);
+    }
+    return after(session, index, result);
+}
+
+/* Waits for all that the other stream has been given: later than asked where the event has been
+ * recorded anew elsewhere since, never earlier. */
+static CUresult wait_for_stream(struct session *session, uint32_t index, uint32_t other)
+{
+    CUevent now;
+    CUresult result = DRV(cuEventCreate, &now, CU_EVENT_DISABLE_TIMING);
+
+    if (result)
+        return result;
+    result = DRV(cuEventRecord, now, session->streams[other].cu);
+    if (!result)
+        result = DRV(cuStreamWaitEvent, session->streams[index].cu, now, 0);
+    CUresult destroyed = DRV(cuEventDestroy_v2, now);
+    return result ? result : destroyed;
+}
+
+static enum outcome take_wait(struct session *session, uint32_t index,
+                              const struct rec_wait *record)
+{
+    if (record->event >= SEG_EVENTS || record->stream >= SEG_STREAMS)
+        return rejected(session, index, "a wait for an event that does not exist");
+    const struct stream *other = &session->streams[record->stream];
+    if (other->head < record->position)
+        return other->open ? STALLED
+                           : rejected(session, index, "a wait for a stream that does not exist");
+    if (!other->cu)
+        return TAKEN; /* nothing of it can be unfinished */
+    const struct event *event = session->events ? &session->events[record->event] : NULL;
+    if (event && event->cu && event->stream == record->stream &&
+        event->position >= record->position)
+        return after(session, index,
+                     DRV(cuStreamWaitEvent, session->streams[index].cu, event->cu, 0));
+    return after(session, index, wait_for_stream(session, index, record->stream));
+}
+
+static enum outcome take_graph(struct session *session, uint32_t index,
+                               const struct rec_graph *record)
+{
+    CUresult result = CUDA_SUCCESS;
+    gs_status status;
+    const char *text;
+
+    switch (graph_launch(session, index, record->graph, &result, &status, &text)) {
+    case GRAPH_LAUNCHED:
+        return after(session, index, result);
+    case GRAPH_WAITS:
+        return STALLED;
+    case GRAPH_INVALID:
+        return rejected(session, index, text);
+    default:
+        session_fault(session, index, GS_FAULT_LAUNCH, status, "", text);
+        return ENDED;
+    }
+}
+
+/* One record that is the worker's own copy. Anything but a launch first issues what is gathered. */
+static enum outcome take(struct session *session, uint32_t index, unsigned char *record,
+                         uint32_t size)
+{
+    const struct rec_header *header = (const void *)record;
+
+    if (header->op == REC_LAUNCH && size >= sizeof(struct rec_launch))
+        return take_launch(session, index, record, size);
+    if (!batch_issue(session, index, COMPLETION_NONE))
+        return ENDED;
+    if (size != REC_ALIGN)
+        return rejected(session, index, "a record of a wrong size");
+    enum outcome outcome;
+    switch (header->op) {
+    case REC_COPY:
+        outcome = take_transfer(session, index, record, false);
+        break;
+    case REC_MEMSET:
+        outcome = take_transfer(session, index, record, true);
+        break;
+    case REC_EVENT:
+        outcome = take_event(session, index, (const void *)record);
+        break;
+    case REC_WAIT:
+        outcome = take_wait(session, index, (const void *)record);
+        break;
+    case REC_GRAPH:
+        outcome = take_graph(session, index, (const void *)record);
+        break;
+    default:
+        return rejected(session, index, "a record of no known kind");
+    }
+    if (outcome != TAKEN)
+        return outcome;
+    if (header->op == REC_GRAPH)
+        flight_add_graph(&session->streams[index]);
+    else if (header->op == REC_EVENT)
+        flight_add_event(&session->streams[index]);
+    else
+        flight_add_other(&session->streams[index]);
+    return TAKEN;
+}
+
+/* ---- Draining -------------------------------------------------------------------------------- */
+
+/* Copies the record at the stream's head out of the ring. Its size is what the copy says; 0:
+ * impossible. */
+static uint32_t record_copy(const struct session *session, uint32_t index, uint64_t tail,
+                            unsigned char *copy)
+{
+    const struct stream *stream = &session->streams[index];
+    const unsigned char *ring = session->segment + SEG_OFF_RINGS + (size_t)index * SEG_RING_BYTES;
+    const unsigned char *at = ring + ring_offset(stream->head);
+    struct rec_header header;
+    /* Atomic, so that the compiler reads it once: what is checked is what is used. Ordered by the
+     * load of the tail. */
+    const uint64_t word =
+        atomic_load_explicit((const _Atomic uint64_t *)(const void *)at, memory_order_relaxed);
+
+    memcpy(&header, &word, sizeof(header));
+    if (header.size < REC_ALIGN || header.size % REC_ALIGN ||
+        header.size > ring_to_end(stream->head) || header.size > tail - stream->head)
+        return 0;
+    if (header.op == REC_PAD) {
+        memcpy(copy, &header, sizeof(header));
+        return header.size;
+    }
+    if (header.size > REC_SIZE_MAX)
+        return 0;
+    memcpy(copy, at, header.size);
+    /* The tenant may have changed the header between the two reads: the first one counts. */
+    memcpy(copy, &header, sizeof(header));
+    return header.size;
+}
+
+/* Has the device write the completion word, unless the word already covers all. */
+static void signal_completion(struct session *session, uint32_t index)
+{
+    struct stream *stream = &session->streams[index];
+    uint64_t position = stream->head;
+
+    if (session->faulted || position == stream->signalled)
+        return;
+    if (batch.count > 0) {
+        bool lone = batch.count == 1 && !turn_crowded() &&
+                    flight_may_go_unmarked(session, stream, &batch.launch[0]);
+        batch.launch[batch.count - 1].end = position; /* a pad may have followed the last launch */
+        if (!batch_issue(session, index, lone ? COMPLETION_WRITTEN : COMPLETION_MARKED))
+            return;
+    } else {
+        bool unmarked = flight_may_go_unmarked(session, stream, NULL);
+        CUresult result = unmarked ? completion_write(session, stream, position)
+                                   : completion_mark(session, stream, position);
+        if (result) {
+            driver_refused(session, index, result, "");
+            return;
+        }
+        stream_issued(session, stream, position);
+        if (unmarked)
+            flight_unmarked(session, stream);
+    }
+    stream->signalled = position;
+}
+
+/* How long the record that was just taken is thought to keep the device. */
+static uint64_t record_guess(const struct session *session, const struct stream *stream,
+                             const unsigned char *record)
+{
+    const struct rec_launch *launch = (const void *)record;
+
+    if (launch->h.op == REC_LAUNCH)
+        return flight_guess(session->kernels[launch->kernel], launch->grid, launch->block);
+    return launch->h.op == REC_GRAPH ? flight_guess_graph(stream) : 0;
+}
+
+uint32_t stream_drain(struct session *session, uint32_t index, struct sched_room room,
+                      enum drained *drained)
+{
+    uint64_t guessed = 0;
+    struct stream *stream = &session->streams[index];
+    uint32_t taken = 0;
+    enum outcome outcome = TAKEN;
+
+    *drained = DRAINED_ALL;
+    if (!stream->open || session->faulted)
+        return 0;
+    CUresult result = stream->cu ? CUDA_SUCCESS : stream_make(session, stream);
+    if (result) {
+        driver_refused(session, index, result, "");
+        return 0;
+    }
+    /* seq_cst: after the exchange of activity; and the records before the tail, with the client's
+     * store */
+    uint64_t tail = atomic_load(&session->client->tail[index]);
+    if (!ring_tail_valid(tail, stream->head)) {
+        rejected(session, index, "a ring tail beyond the ring");
+        return 0;
+    }
+    while (stream->head != tail && outcome == TAKEN) {
+        if (taken >= room.launches || guessed >= room.ns) {
+            *drained = DRAINED_SOME;
+            break;
+        }
+        unsigned char *record = batch.record[batch.count];
+        uint32_t size = record_copy(session, index, tail, record);
+        if (size == 0) {
+            outcome = rejected(session, index, "a record of a wrong size");
+            break;
+        }
+        if (((const struct rec_header *)record)->op != REC_PAD)
+            outcome = take(session, index, record, size);
+        if (outcome == TAKEN) {
+            stream->head += size;
+            guessed += record_guess(session, stream, record);
+            taken++;
+        }
+        if (batch.count == BATCH_MAX && !batch_issue(session, index, COMPLETION_NONE))
+            outcome = ENDED;
+    }
+    signal_completion(session, index);
+    batch.count = 0;
+    if (outcome == STALLED)
+        *drained = DRAINED_STALLED;
+    return taken;
+}
+
+uint64_t stream_deadline(const struct session *session, uint32_t index)
+{
+    const struct stream *stream = &session->streams[index];
+    const unsigned char *at = session->segment + SEG_OFF_RINGS + (size_t)index * SEG_RING_BYTES +
+                              ring_offset(stream->head);
+    struct rec_launch r;
+    struct wire_qos qos;
+    uint64_t submitted, deadline = session->grant.link.deadline_ns;
+
+    memcpy(&r, at, sizeof(r));
+    if (r.h.op != REC_LAUNCH || !(r.h.flags & REC_LAUNCH_TIME) ||
+        r.param_bytes > REQ_PARAM_BYTES_MAX ||
+        launch_record_size(r.h.flags, r.param_bytes) > ring_to_end(stream->head))
+        return deadline ? session->sched.served_ns + deadline : 0;
+    if (r.h.flags & REC_LAUNCH_QOS) {
+        memcpy(&qos, at + launch_record_qos(r.param_bytes), sizeof(qos));
+        deadline = qos.deadline_ns ? qos.deadline_ns : deadline;
+    }
+    memcpy(&submitted, at + launch_record_time(r.h.flags, r.param_bytes), sizeof(submitted));
+    return deadline && deadline <= QOS_DEADLINE_MAX_NS ? submitted + deadline : 0;
+}

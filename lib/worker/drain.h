@@ -1,0 +1,27 @@
+/* drain.h - ring records, from a tenant's memory to the device; see drain.c. Dispatcher. */
+#ifndef GS_WORKER_DRAIN_H
+#define GS_WORKER_DRAIN_H
+
+#include "worker/worker.h"
+
+/* How a stream was left. */
+enum drained {
+    DRAINED_ALL,
+    DRAINED_SOME,   /* as much as there was room for: there may be more */
+    DRAINED_STALLED /* it waits for an event that another stream has not reached, or a partition */
+};
+
+/* Drains stream `index`: as many records as there is room for. Returns how many it took. A record
+ * that does not pass its checks ends the session (seg_fault). */
+uint32_t stream_drain(struct session *session, uint32_t index, struct sched_room room,
+                      enum drained *drained);
+
+/* The deadline of the stream's next launch, as far as it can be told without checks: for choosing
+ * who goes first. 0: none. */
+uint64_t stream_deadline(const struct session *session, uint32_t index);
+
+/* Ends the session for a record that it should not have sent, or that the driver refused. */
+void session_fault(struct session *session, uint32_t stream, uint32_t kind, gs_status status,
+                   const char *kernel, const char *message);
+
+#endif
