@@ -37,6 +37,7 @@
 #define GRAPHS       (UINT32_MAX - 1) /* graphs and nothing else */
 #define NOTHING      (UINT32_MAX - 2) /* events: the device spends no time on them */
 #define GUESS_MOST   60000000000u     /* so that sums do not overflow */
+#define OVERDUE_NS   50000000u /* what has run for so long, and four times as long as was thought */
 #define CLOCK_EVERY  1000000000u
 #define WIDE_ENDS    32u
 
@@ -49,6 +50,7 @@ struct segment {
     uint32_t launches;
     double waves; /* of all its launches; graphs count 1 */
     uint32_t sequence;
+    bool overdue; /* or behind one that is */
 };
 
 struct flight {
@@ -365,6 +367,8 @@ static void segment_end(struct session *session, struct stream *stream, struct s
     if (segment_wide(segment) && wide_end_before(end) > start)
         start = wide_end_before(end);
     uint64_t ran = end > start ? end - start : 0;
+    if (segment->overdue)
+        sched_overdue_end(&sched, &session->sched, segment->device_ns);
     flight->end_ns = end;
     flight->count -= segment->launches;
     flight->first++;
@@ -381,6 +385,27 @@ static void segment_end(struct session *session, struct stream *stream, struct s
                    ? (uint64_t)((double)ran * (double)segment->device_ns / (double)segment->ns)
                    : 0,
                end);
+}
+
+/* What runs on and on may be waiting for others to bring something: neither its end nor that of
+ * what is behind it is waited for. */
+static void overdue_note(struct session *session, struct flight *flight, uint64_t now)
+{
+    const uint32_t first = flight->first + flight->seen;
+    const struct segment *running = &flight->ring[first % SEGMENTS];
+    const uint64_t before = flight->seen ? flight->seen_ns : flight->end_ns;
+
+    if (first == flight->last || flight->ring[(flight->last - 1) % SEGMENTS].overdue)
+        return;
+    uint64_t since = running->dispatch_ns > before ? running->dispatch_ns : before;
+    if (now < since + OVERDUE_NS || now - since < 4 * running->ns)
+        return;
+    for (uint32_t i = first; i != flight->last; i++) {
+        struct segment *segment = &flight->ring[i % SEGMENTS];
+        if (!segment->overdue)
+            sched_overdue(&sched, &session->sched, segment->device_ns);
+        segment->overdue = true;
+    }
 }
 
 /* What the stream's mark says has ended. */
@@ -431,8 +456,11 @@ static void flight_poll(struct session *session, struct stream *stream)
 
 void flights_look(struct session *session, uint64_t now)
 {
-    for (uint64_t left = session->flying; left; left &= left - 1)
-        flight_look(session->streams[__builtin_ctzll(left)].flight, now);
+    for (uint64_t left = session->flying; left; left &= left - 1) {
+        struct flight *flight = session->streams[__builtin_ctzll(left)].flight;
+        flight_look(flight, now);
+        overdue_note(session, flight, now);
+    }
 }
 
 void flights_poll(struct session *session, uint64_t now)

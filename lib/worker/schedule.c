@@ -167,21 +167,36 @@ void sched_done(struct sched *sched, struct sched_entity *entity, uint32_t launc
     entity->vtime += by_weight(entity, took_ns);
 }
 
+void sched_overdue(struct sched *sched, struct sched_entity *entity, uint64_t device_ns)
+{
+    entity->overdue_ns += device_ns;
+    if (held_back(entity))
+        sched->device_ns -= device_ns;
+}
+
+void sched_overdue_end(struct sched *sched, struct sched_entity *entity, uint64_t device_ns)
+{
+    entity->overdue_ns -= device_ns;
+    if (held_back(entity))
+        sched->device_ns += device_ns;
+}
+
 void sched_class(struct sched *sched, struct sched_entity *entity, uint32_t cls)
 {
     if (held_back(entity))
-        sched->device_ns -= entity->device_ns;
+        sched->device_ns -= entity->device_ns - entity->overdue_ns;
     entity->cls = cls;
     if (held_back(entity))
-        sched->device_ns += entity->device_ns;
+        sched->device_ns += entity->device_ns - entity->overdue_ns;
 }
 
 void sched_leave(struct sched *sched, struct sched_entity *entity)
 {
     sched_satisfied(sched, entity);
     if (held_back(entity))
-        sched->device_ns -= entity->device_ns;
+        sched->device_ns -= entity->device_ns - entity->overdue_ns;
     entity->inflight = 0;
     entity->inflight_ns = 0;
     entity->device_ns = 0;
+    entity->overdue_ns = 0;
 }

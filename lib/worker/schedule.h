@@ -22,6 +22,7 @@ struct sched_entity {
     uint32_t inflight;                /* launches given to the device and not known to have ended */
     uint64_t inflight_ns;             /* how long they are thought to take, one after the other */
     uint64_t device_ns;               /* of that, device time */
+    uint64_t overdue_ns;              /* of that, what is not thought to end soon */
     uint64_t last_ns, last_device_ns; /* the same of what it was given last */
     uint64_t vtime;                   /* device time by weight: who has least goes first */
     uint64_t served_ns;               /* when it last was given something, or began to wait */
@@ -82,6 +83,10 @@ void sched_issued(struct sched *sched, struct sched_entity *entity, uint32_t lau
 void sched_done(struct sched *sched, struct sched_entity *entity, uint32_t launches, uint64_t ns,
                 uint64_t device_ns, uint64_t took_ns, uint64_t now);
 void sched_class(struct sched *sched, struct sched_entity *entity, uint32_t cls);
+/* What it has in flight is not thought to end soon: nobody waits for that. */
+void sched_overdue(struct sched *sched, struct sched_entity *entity, uint64_t device_ns);
+/* It has ended after all; before sched_done. */
+void sched_overdue_end(struct sched *sched, struct sched_entity *entity, uint64_t device_ns);
 /* It is going: all that it has in flight is forgotten. */
 void sched_leave(struct sched *sched, struct sched_entity *entity);
 

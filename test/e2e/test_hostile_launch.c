@@ -438,6 +438,81 @@ static void a_ring_full_of_pads_keeps_the_server_from_nobody(void)
     server_stop(server);
 }
 
+/* ---- A kernel that does not end -------------------------------------------------------------- */
+
+struct crowd {
+    struct gate ready;
+    _Atomic uint32_t stop;
+    _Atomic uint32_t rounds[2];
+};
+struct member {
+    struct crowd *crowd;
+    unsigned index;
+};
+
+/* Its stream always has the next kernels before the last ones have ended. */
+static void member_run(void *argument)
+{
+    struct member *member = argument;
+    gs_session_desc desc = GS_SESSION_DESC_INIT;
+    uint64_t nanoseconds = 20000;
+    gs_event event[2];
+    gs_session session;
+
+    CHECK_OK(gs_attach(NULL, &session));
+    CHECK_OK(gs_session_info(session, &desc));
+    gs_kernel spin = kernels_get(kernels_load(session), "spin");
+    for (unsigned i = 0; i < 2; i++)
+        CHECK_OK(gs_event_create(session, &event[i]));
+    gate_pass(&member->crowd->ready);
+    gate_wait(&member->crowd->ready, 3);
+    for (unsigned round = 0; !atomic_load(&member->crowd->stop); round++) {
+        for (unsigned i = 0; i < 16; i++)
+            CHECK_OK(kernels_launch(NULL, spin, desc.sm_count / 2, 128, (void *[]){&nanoseconds}));
+        CHECK_OK(gs_event_record(event[round % 2], NULL));
+        if (round > 0) {
+            CHECK_OK(gs_event_sync(event[(round + 1) % 2]));
+            atomic_fetch_add(&member->crowd->rounds[member->index], 1);
+        }
+    }
+    CHECK_OK(gs_sync(session));
+    CHECK_OK(gs_detach(session));
+}
+
+/* It counts as if it filled the device, and waits for what another stream of its session brings. */
+static void a_kernel_that_does_not_end_holds_up_nobody(void)
+{
+    struct server *server = server_start(NULL);
+    struct crowd *crowd = shared_alloc(sizeof(*crowd));
+    struct member member[2] = {{crowd, 0}, {crowd, 1}};
+    gs_session_desc desc = GS_SESSION_DESC_INIT;
+    gs_session session;
+    gs_stream other;
+    gs_devptr flag;
+    pid_t pid[2];
+
+    for (unsigned i = 0; i < 2; i++)
+        pid[i] = tenant_start(member_run, &member[i]);
+    CHECK_OK(server_attach(server, &session));
+    CHECK_OK(gs_session_info(session, &desc));
+    gs_kernel wait = kernels_get(kernels_load(session), "spin_until");
+    CHECK_OK(gs_malloc(session, sizeof(uint32_t), &flag));
+    CHECK_OK(gs_memset(session, flag, 0, sizeof(uint32_t)));
+    CHECK_OK(gs_stream_create(session, NULL, &other));
+    gate_wait(&crowd->ready, 2);
+    CHECK_OK(kernels_launch(NULL, wait, desc.sm_count, 1024, (void *[]){&flag}));
+    gate_pass(&crowd->ready);
+    for (unsigned i = 0; i < 2; i++)
+        CHECK_WITHIN(50000, atomic_load(&crowd->rounds[i]) >= 100);
+    CHECK_OK(gs_memset_async(session, flag, 1, sizeof(uint32_t), other));
+    CHECK_OK(gs_sync(session));
+    atomic_store(&crowd->stop, 1);
+    for (unsigned i = 0; i < 2; i++)
+        tenant_join(pid[i]);
+    CHECK_OK(gs_detach(session));
+    server_stop(server);
+}
+
 /* ---- Reserved SMs ---------------------------------------------------------------------------- */
 
 struct latency {
@@ -566,6 +641,7 @@ static const struct test tests[] = {
     TEST(random_wishes_of_launches_harm_nobody),
     TEST(launches_that_wait_for_their_places_leave_room_for_others),
     TEST(a_ring_full_of_pads_keeps_the_server_from_nobody),
+    TEST_WITHIN(a_kernel_that_does_not_end_holds_up_nobody, 120),
     TEST(best_effort_keeps_off_reserved_sms_whatever_it_launches),
 };
 

@@ -227,6 +227,40 @@ static void no_more_than_128_short_launches_go_without_a_mark(void **state)
     assert_false(flight_may_go_unmarked(&session, stream, &launch));
 }
 
+/* A kernel that waits for another session's work, say; and what is behind it in its stream. */
+static void what_runs_on_and_on_is_not_waited_for(void **state)
+{
+    (void)state;
+    const struct sched_entity other = {.waiting = true};
+    uint64_t later = clock_ns() + 60000000, number;
+
+    for (int i = 0; i < 4; i++) {
+        issue(1, 1 << 20);
+        number = flight_next(stream);
+        flight_close(&session, stream);
+    }
+    flights_poll(&session, clock_ns());
+    assert_false(sched_open(&sched, &other, clock_ns()));
+    flights_poll(&session, later);
+    assert_int_equal(flight_count(stream), 4);
+    assert_true(session.sched.device_ns > 0);
+    assert_int_equal(sched.device_ns, 0);
+    assert_true(sched_open(&sched, &other, later));
+    sched_class(&sched, &session.sched, GS_CLASS_LATENCY);
+    sched_class(&sched, &session.sched, GS_CLASS_NORMAL);
+    assert_int_equal(sched.device_ns, 0);
+    mark(number - 2, clock_ns());
+    flights_poll(&session, later);
+    assert_int_equal(flight_count(stream), 2);
+    assert_int_equal(sched.device_ns, 0);
+    mark(number, clock_ns());
+    flights_poll(&session, later);
+    assert_int_equal(flight_count(stream), 0);
+    assert_int_equal(session.sched.device_ns, 0);
+    assert_int_equal(session.sched.overdue_ns, 0);
+    assert_int_equal(sched.device_ns, 0);
+}
+
 /* A look with a clock read before the work was issued. */
 static void an_end_before_its_beginning_costs_nothing(void **state)
 {
@@ -253,6 +287,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(copies_cost_nothing, set, unset),
         cmocka_unit_test_setup_teardown(no_more_than_128_short_launches_go_without_a_mark, set,
                                         unset),
+        cmocka_unit_test_setup_teardown(what_runs_on_and_on_is_not_waited_for, set, unset),
         cmocka_unit_test_setup_teardown(an_end_before_its_beginning_costs_nothing, set, unset),
     };
 
