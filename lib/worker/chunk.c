@@ -50,20 +50,21 @@ void chunk_unmap(const struct chunk *chunk)
 
 /* ---- Chunks ---------------------------------------------------------------------------------- */
 
-static CUresult chunk_zero(const struct chunk *chunk)
+CUresult device_zero(uint64_t address, uint64_t size)
 {
-    CUresult result = DRV(cuMemsetD8Async, chunk->address, 0, chunk->size, service_stream());
+    CUresult result = DRV(cuMemsetD8Async, address, 0, size, service_stream());
 
     return result ? result : DRV(cuStreamSynchronize, service_stream());
 }
 
-CUresult chunk_back(const struct chunk *chunk)
+/* Maps and clears a chunk that has its memory and place. */
+static CUresult chunk_back(const struct chunk *chunk)
 {
     CUresult result = chunk_map(chunk);
 
     if (result)
         return result;
-    result = chunk_zero(chunk);
+    result = device_zero(chunk->address, chunk->size);
     if (result)
         chunk_unmap(chunk);
     return result;
@@ -163,7 +164,7 @@ static struct chunk *spare_take(struct job *job, uint64_t asked)
 
     if (physical_wake(job, asked, &chunk->holder) != GS_OK)
         return NULL;
-    result = chunk_zero(chunk);
+    result = device_zero(chunk->address, chunk->size);
     if (result) {
         spare_drop(job->session);
         job_fail_driver(job, result);

@@ -39,8 +39,9 @@ gs_status chunk_place(struct job *job, struct chunk *chunk);
 void chunk_displace(struct session *session, const struct chunk *chunk);
 /* Maps the memory that it holds and lets the device read and write it. */
 CUresult chunk_map(const struct chunk *chunk);
-/* The same, and zeroes it: the driver may hand out what another tenant has just given back. */
-CUresult chunk_back(const struct chunk *chunk);
 void chunk_unmap(const struct chunk *chunk);
+/* Clears what is mapped there: the driver may hand out what another tenant has just given back.
+ * Waits. */
+CUresult device_zero(uint64_t address, uint64_t size);
 
 #endif

@@ -37,13 +37,6 @@ static struct span *block_take(struct session *session, uint64_t size, struct ch
     return NULL;
 }
 
-static CUresult zero(uint64_t address, uint64_t size)
-{
-    CUresult result = DRV(cuMemsetD8Async, address, 0, size, service_stream());
-
-    return result ? result : DRV(cuStreamSynchronize, service_stream());
-}
-
 /* asked: the bytes that the tenant named, size: rounded up. */
 static void small_alloc(struct job *job, uint64_t asked, uint64_t size)
 {
@@ -62,7 +55,7 @@ static void small_alloc(struct job *job, uint64_t asked, uint64_t size)
             return;
         }
     }
-    CUresult result = chunk->dirty ? zero(block->address, size) : CUDA_SUCCESS;
+    CUresult result = chunk->dirty ? device_zero(block->address, size) : CUDA_SUCCESS;
     if (result) {
         space_remove(&chunk->blocks, block);
         job_fail_driver(job, result);

@@ -47,6 +47,7 @@ static struct {
 /* A session's imports. */
 struct imports {
     struct holder sink;
+    bool clean; /* the sink has been zeroed */
     uint32_t count;
     uint64_t taken[SEG_IMPORTS / 64]; /* numbers in use */
 };
@@ -207,21 +208,6 @@ const struct job_kind job_mem_revoke = {"mem_revoke", JOB_QUICK, own_prepare,
 
 /* ---- Importing ------------------------------------------------------------------------------- */
 
-/* By way of a place in the window: its kernels will see what is in the sink. */
-static gs_status sink_zero(struct job *job, const struct holder *sink)
-{
-    struct chunk chunk = {.holder = {.memory = sink->memory}};
-    CUresult result;
-
-    if (chunk_place(job, &chunk) != GS_OK)
-        return job->status;
-    result = chunk_back(&chunk);
-    if (!result)
-        chunk_unmap(&chunk);
-    chunk_displace(job->session, &chunk);
-    return result ? job_fail_driver(job, result) : GS_OK;
-}
-
 /* The session's bookkeeping of imports, with its sink. Else the job has failed. */
 static gs_status imports_open(struct job *job)
 {
@@ -233,11 +219,6 @@ static gs_status imports_open(struct job *job)
     if (!imports)
         return job_fail(job, GS_ERR_NO_MEMORY, "no host memory for an import's record");
     if (physical_new(job, worker.granularity, &imports->sink) != GS_OK) {
-        free(imports);
-        return job->status;
-    }
-    if (sink_zero(job, &imports->sink) != GS_OK) {
-        physical_leave(&imports->sink);
         free(imports);
         return job->status;
     }
@@ -372,19 +353,25 @@ const struct job_kind job_mem_import = {"mem_import", JOB_QUICK,      NULL,
 
 /* Maps the sink over and over where the import was. What was mapped before a failure stays: the
  * whole range is unmapped in one call anyway. */
-static CUresult sink_map(const struct session *session, const struct chunk *chunk)
+static CUresult sink_map(struct session *session, const struct chunk *chunk)
 {
     const CUmemAccessDesc access = {{CU_MEM_LOCATION_TYPE_DEVICE, worker.device},
                                     CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
     const struct physical *sink = session->imports->sink.memory;
+    CUresult result;
 
     for (uint64_t at = 0; at < chunk->size; at += physical_size(sink)) {
-        CUresult result =
+        result =
             DRV(cuMemMap, chunk->address + at, physical_size(sink), 0, physical_handle(sink), 0);
         if (result)
             return result;
     }
-    return DRV(cuMemSetAccess, chunk->address, chunk->size, &access, 1);
+    result = DRV(cuMemSetAccess, chunk->address, chunk->size, &access, 1);
+    if (!result && !session->imports->clean)
+        result = device_zero(chunk->address, physical_size(sink));
+    if (!result)
+        session->imports->clean = true;
+    return result;
 }
 
 static CUresult chunk_sink(struct session *session, struct chunk *chunk)
