@@ -255,6 +255,8 @@ static_assert(offsetof(struct ctl_attach_reply, status) == offsetof(struct answe
                   offsetof(struct ctl_status_reply, status) ==
                       offsetof(struct answer_head, status) &&
                   offsetof(struct ctl_ps_reply, status) == offsetof(struct answer_head, status) &&
+                  offsetof(struct ctl_get_reply, status) == offsetof(struct answer_head, status) &&
+                  offsetof(struct ctl_done_reply, status) == offsetof(struct answer_head, status) &&
                   offsetof(struct ctl_quit_reply, status) == offsetof(struct answer_head, status),
               "the status of an answer");
 
@@ -268,6 +270,8 @@ static size_t answer_text_offset(uint16_t op)
         return offsetof(struct ctl_status_reply, message);
     case CTL_PS:
         return offsetof(struct ctl_ps_reply, message);
+    case CTL_GET:
+        return offsetof(struct ctl_get_reply, message);
     default:
         return offsetof(struct ctl_quit_reply, message);
     }

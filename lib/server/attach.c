@@ -3,7 +3,6 @@
  * written by the asker; who that is, the kernel said.
  */
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ipc.h>
@@ -20,18 +19,6 @@
 #include "server/tenant.h"
 
 /* ---- Admission ------------------------------------------------------------------------------- */
-
-__attribute__((format(printf, 3, 4))) static gs_status deny(char text[ADMISSION_TEXT_MAX],
-                                                            gs_status status, const char *format,
-                                                            ...)
-{
-    va_list ap;
-
-    va_start(ap, format);
-    vsnprintf(text, ADMISSION_TEXT_MAX, format, ap);
-    va_end(ap);
-    return status;
-}
 
 static bool user_admitted(const struct server_options *options, uid_t uid)
 {
@@ -69,7 +56,7 @@ static struct device *device_choose(struct server *server, int32_t wanted, uint3
 /* A reservation decides the device; one asked for besides must be that. */
 static gs_status reservation_admit(struct server *server, const struct ctl_attach *request,
                                    struct admission *admission, int32_t *device,
-                                   char text[ADMISSION_TEXT_MAX])
+                                   char text[REFUSAL_TEXT_MAX])
 {
     const struct reservation *reservation;
     char name[sizeof(request->reservation) + 1] = "";
@@ -82,16 +69,16 @@ static gs_status reservation_admit(struct server *server, const struct ctl_attac
     memcpy(name, request->reservation, sizeof(request->reservation));
     at = settings_find_reservation(&server->settings, name);
     if (at == SETTINGS_RESERVATIONS_MAX || !reservation_name_valid(request->reservation))
-        return deny(text, GS_ERR_NOT_FOUND, "the operator has reserved no SMs as '%s'",
-                    reservation_name_valid(request->reservation) ? name : "?");
+        return refusal(text, GS_ERR_NOT_FOUND, "the operator has reserved no SMs as '%s'",
+                       reservation_name_valid(request->reservation) ? name : "?");
     reservation = &server->settings.reservation[at];
     if (request->device != GS_DEVICE_AUTO && request->device != reservation->device)
-        return deny(text, GS_ERR_INVALID_VALUE, "device %d: reservation '%s' is on device %d",
-                    request->device, name, reservation->device);
+        return refusal(text, GS_ERR_INVALID_VALUE, "device %d: reservation '%s' is on device %d",
+                       request->device, name, reservation->device);
     if (reservation->device >= server->device_count)
-        return deny(text, GS_ERR_NO_DEVICE,
-                    "reservation '%s' is on device %d: the server has %d, counted from 0", name,
-                    reservation->device, server->device_count);
+        return refusal(text, GS_ERR_NO_DEVICE,
+                       "reservation '%s' is on device %d: the server has %d, counted from 0", name,
+                       reservation->device, server->device_count);
     admission->space = at + 1;
     *device = reservation->device;
     return GS_OK;
@@ -108,7 +95,7 @@ static void name_clean(char out[32], const char name[32])
 }
 
 gs_status attach_admit(struct server *server, const struct ctl_attach *request, uid_t uid,
-                       struct admission *admission, char text[ADMISSION_TEXT_MAX])
+                       struct admission *admission, char text[REFUSAL_TEXT_MAX])
 {
     const struct server_options *options = &server->options;
     struct device *device;
@@ -116,36 +103,37 @@ gs_status attach_admit(struct server *server, const struct ctl_attach *request, 
     int32_t wanted;
 
     if (server->phase >= PHASE_DRAINING)
-        return deny(text, GS_ERR_REFUSED, "the server is ending");
+        return refusal(text, GS_ERR_REFUSED, "the server is ending");
     if (!user_admitted(options, uid))
-        return deny(text, GS_ERR_REFUSED,
-                    "the server does not serve uid %u (see gshared --allow-users)", (unsigned)uid);
+        return refusal(text, GS_ERR_REFUSED,
+                       "the server does not serve uid %u (see gshared --allow-users)",
+                       (unsigned)uid);
     if (server->registry.count >= server->registry.capacity)
-        return deny(text, GS_ERR_LIMIT, "the server has its maximum of %u tenants",
-                    server->registry.capacity);
+        return refusal(text, GS_ERR_LIMIT, "the server has its maximum of %u tenants",
+                       server->registry.capacity);
     if (request->device < GS_DEVICE_AUTO)
-        return deny(text, GS_ERR_INVALID_VALUE, "device %d: 0 and up, or %d for any",
-                    request->device, GS_DEVICE_AUTO);
+        return refusal(text, GS_ERR_INVALID_VALUE, "device %d: 0 and up, or %d for any",
+                       request->device, GS_DEVICE_AUTO);
     status = reservation_admit(server, request, admission, &wanted, text);
     if (status != GS_OK)
         return status;
     device = device_choose(server, wanted, request->local_rank);
     if (!device)
-        return deny(text, GS_ERR_NO_DEVICE, "device %d: the server has %d, counted from 0", wanted,
-                    server->device_count);
+        return refusal(text, GS_ERR_NO_DEVICE, "device %d: the server has %d, counted from 0",
+                       wanted, server->device_count);
     if (!device_usable(device))
-        return deny(text, GS_ERR_NO_DEVICE, "device %d: %.90s", device->index, device->failure);
+        return refusal(text, GS_ERR_NO_DEVICE, "device %d: %.90s", device->index, device->failure);
     if (request->on_fault == GS_ON_FAULT_REPLAY)
-        return deny(text, GS_ERR_NOT_SUPPORTED, "replay after a fault: this version has none");
+        return refusal(text, GS_ERR_NOT_SUPPORTED, "replay after a fault: this version has none");
     if (request->on_fault != GS_ON_FAULT_INTERRUPT)
-        return deny(text, GS_ERR_INVALID_VALUE, "on_fault %u: there are 0 and 1",
-                    request->on_fault);
+        return refusal(text, GS_ERR_INVALID_VALUE, "on_fault %u: there are 0 and 1",
+                       request->on_fault);
     status = qos_check(&request->qos, device, text);
     if (status != GS_OK)
         return status;
     if (admission->space && device->sms.sm_count && sm_mask_empty(&device->space[admission->space]))
-        return deny(text, GS_ERR_NO_DEVICE, "reservation '%.31s' did not fit on device %d",
-                    request->reservation, device->index);
+        return refusal(text, GS_ERR_NO_DEVICE, "reservation '%.31s' did not fit on device %d",
+                       request->reservation, device->index);
 
     admission->device = device;
     name_clean(admission->name, request->name);
@@ -222,7 +210,7 @@ static struct tenant *tenant_make(struct server *server, const struct admission 
 
 void attach_handle(struct server *server, const struct ctl_attach *request, struct reply *reply)
 {
-    char text[ADMISSION_TEXT_MAX];
+    char text[REFUSAL_TEXT_MAX];
     struct admission admission;
     struct tenant *tenant;
     gs_status status = attach_admit(server, request, reply->uid, &admission, text);

@@ -35,10 +35,9 @@ struct admission {
     uint32_t space; /* 0, or 1 + the index of the reservation */
     char name[32];  /* printable ASCII */
 };
-#define ADMISSION_TEXT_MAX sizeof(((struct ctl_attach_reply *)0)->message)
 /* Does the policy admit this request of this user, and to what? Pure but for the clock. */
 gs_status attach_admit(struct server *server, const struct ctl_attach *request, uid_t uid,
-                       struct admission *admission, char text[ADMISSION_TEXT_MAX]);
+                       struct admission *admission, char text[REFUSAL_TEXT_MAX]);
 
 /* admin.c */
 void admin_status(struct server *server, const struct reply *reply);

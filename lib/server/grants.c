@@ -241,7 +241,7 @@ static struct tenant *early_first(const struct device *device)
 static bool early_place(struct device *device)
 {
     struct tenant *t = early_first(device);
-    char text[GRANT_TEXT_MAX];
+    char text[REFUSAL_TEXT_MAX];
     gs_status status;
 
     if (!t)
@@ -256,7 +256,7 @@ static bool early_place(struct device *device)
 
 static void device_place(struct device *device)
 {
-    char text[GRANT_TEXT_MAX];
+    char text[REFUSAL_TEXT_MAX];
 
     if (device->worker.state != WORKER_READY)
         return;
@@ -314,7 +314,7 @@ static void granted_refused(struct tenant *t, int32_t status, const char *text)
     if (strncmp(t->grant.refusal, text, sizeof(t->grant.refusal) - 1) != 0) /* said once */
         log_warning("device %d: session %llu keeps its former grant: %s", device->index,
                     (unsigned long long)t->id, text);
-    snprintf(t->grant.refusal, sizeof(t->grant.refusal), "%.*s", (int)GRANT_TEXT_MAX - 1,
+    snprintf(t->grant.refusal, sizeof(t->grant.refusal), "%.*s", (int)REFUSAL_TEXT_MAX - 1,
              text[0] ? text : "the worker cannot grant it");
     if (device->grant_retry.due_ns == 0)
         timer_set(&device->server->loop, &device->grant_retry, clock_ns() + RETRY_NS, retry_fire);

@@ -15,11 +15,11 @@
 
 #include "common/link.h"
 #include "common/sm_mask.h"
+#include "server/refusal.h"
 
 struct device;
 struct tenant;
 
-#define GRANT_TEXT_MAX    128u
 /* A worker that waits for a moment without kernels gives up after ten seconds by itself. */
 #define GRANT_PATIENCE_NS QOS_PATIENCE_NS
 
@@ -32,13 +32,13 @@ struct tenant_grant {
     bool awaited;         /* LINK_GRANTED for `sent` has not come */
     bool refused;         /* the worker could not do `sent`: tried again later */
     gs_status refusal_status;
-    char refusal[GRANT_TEXT_MAX];
+    char refusal[REFUSAL_TEXT_MAX];
 };
 
 /* placement.c. Decides anew where all tenants of the device are to be; asker: whose wish is new (it
  * may be one that has no place yet), or NULL. Sends nothing. On any status but GS_OK nothing has
  * changed. */
-gs_status grants_place(struct device *device, struct tenant *asker, char text[GRANT_TEXT_MAX]);
+gs_status grants_place(struct device *device, struct tenant *asker, char text[REFUSAL_TEXT_MAX]);
 /* Sends what can be sent: grants, and LINK_OPEN of tenants that have a place. */
 void grants_pump(struct device *device);
 /* Has all this soon, from the loop: for callers in the middle of something. */

@@ -50,7 +50,7 @@ static void operators_answer(struct server *server, const char *text)
 static void patience_fire(struct timer *timer)
 {
     struct server *server = container_of(timer, struct server, operator.patience);
-    char text[OPERATOR_TEXT_MAX];
+    char text[REFUSAL_TEXT_MAX];
     uint32_t waiting = 0;
 
     for (int i = 0; i < server->device_count; i++)
@@ -64,7 +64,7 @@ static void patience_fire(struct timer *timer)
 
 void operator_settle(struct server *server)
 {
-    char text[OPERATOR_TEXT_MAX] = "";
+    char text[REFUSAL_TEXT_MAX] = "";
 
     if (server->operator.count == 0)
         return;
@@ -99,7 +99,7 @@ void operator_deinit(struct server *server)
 /* Places all anew. On failure those that were placed are as they will be when what was changed has
  * been changed back and this is called again. */
 static gs_status devices_place(struct server *server, struct tenant *asker,
-                               char text[OPERATOR_TEXT_MAX])
+                               char text[REFUSAL_TEXT_MAX])
 {
     gs_status status = GS_OK;
 
@@ -182,7 +182,7 @@ void operator_set(struct server *server, const struct ctl_set *request, struct r
     struct tenant *tenant =
         request->target == CTL_TENANT ? registry_by_id(&server->registry, request->id) : NULL;
     bool asks = (request->unset | request->settings.fields) & OPERATOR_SM_FIELDS; /* for SMs */
-    char text[OPERATOR_TEXT_MAX];
+    char text[REFUSAL_TEXT_MAX];
     gs_status status;
 
     if (!operator_allowed(reply))
@@ -203,7 +203,7 @@ void operator_set(struct server *server, const struct ctl_set *request, struct r
         if (status == GS_OK)
             status = devices_place(server, asks ? tenant : NULL, text);
         if (status != GS_OK) {
-            char ignored[OPERATOR_TEXT_MAX];
+            char ignored[REFUSAL_TEXT_MAX];
             settings_put(server, request->target, request->id, &old);
             devices_place(server, NULL, ignored);
         }
@@ -220,30 +220,30 @@ void operator_set(struct server *server, const struct ctl_set *request, struct r
 /* ---- Reservations ---------------------------------------------------------------------------- */
 
 static gs_status reserve_check(const struct server *server, const struct ctl_reserve *request,
-                               uint32_t *at, char text[OPERATOR_TEXT_MAX])
+                               uint32_t *at, char text[REFUSAL_TEXT_MAX])
 {
     const struct settings *settings = &server->settings;
     struct ctl_settings wanted = {.fields = request->sms ? CTL_SMS : CTL_MASK, .sms = request->sms};
 
     if (!reservation_name_valid(request->name)) {
-        snprintf(text, OPERATOR_TEXT_MAX, "a name has 1 to 31 letters, digits, '_', '.' and '-'");
+        snprintf(text, REFUSAL_TEXT_MAX, "a name has 1 to 31 letters, digits, '_', '.' and '-'");
         return GS_ERR_INVALID_VALUE;
     }
     if (settings_find_reservation(settings, request->name) < SETTINGS_RESERVATIONS_MAX) {
-        snprintf(text, OPERATOR_TEXT_MAX, "'%s' is reserved already: release it first",
+        snprintf(text, REFUSAL_TEXT_MAX, "'%s' is reserved already: release it first",
                  request->name);
         return GS_ERR_INVALID_VALUE;
     }
     if (request->device < 0 || request->device >= server->device_count ||
         server->device[request->device].sms.sm_count == 0) {
-        snprintf(text, OPERATOR_TEXT_MAX, "device %d: the server has %d, counted from 0",
+        snprintf(text, REFUSAL_TEXT_MAX, "device %d: the server has %d, counted from 0",
                  request->device, server->device_count);
         return GS_ERR_NO_DEVICE;
     }
     for (*at = 0; *at < SETTINGS_RESERVATIONS_MAX && settings->reservation[*at].name[0];)
         ++*at;
     if (*at == SETTINGS_RESERVATIONS_MAX) {
-        snprintf(text, OPERATOR_TEXT_MAX, "there are %u reservations, and can be no more",
+        snprintf(text, REFUSAL_TEXT_MAX, "there are %u reservations, and can be no more",
                  SETTINGS_RESERVATIONS_MAX);
         return GS_ERR_LIMIT;
     }
@@ -253,7 +253,7 @@ static gs_status reserve_check(const struct server *server, const struct ctl_res
 
 void operator_reserve(struct server *server, const struct ctl_reserve *request, struct reply *reply)
 {
-    char text[OPERATOR_TEXT_MAX];
+    char text[REFUSAL_TEXT_MAX];
     struct reservation *reservation;
     struct device *device;
     gs_status status;
@@ -289,7 +289,7 @@ void operator_reserve(struct server *server, const struct ctl_reserve *request, 
 
 void operator_release(struct server *server, const struct ctl_reserve *request, struct reply *reply)
 {
-    char name[sizeof(request->name) + 1] = "", text[OPERATOR_TEXT_MAX];
+    char name[sizeof(request->name) + 1] = "", text[REFUSAL_TEXT_MAX];
     struct reservation *reservation;
     uint32_t at, inside = 0;
 
@@ -324,7 +324,7 @@ void operator_provision(struct server *server, const struct ctl_provision *reque
                         struct reply *reply)
 {
     uint32_t old = server->settings.provision;
-    char text[OPERATOR_TEXT_MAX], ignored[OPERATOR_TEXT_MAX];
+    char text[REFUSAL_TEXT_MAX], ignored[REFUSAL_TEXT_MAX];
     gs_status status;
 
     if (!operator_allowed(reply))

@@ -10,8 +10,6 @@
 
 #include "server/control.h"
 
-#define OPERATOR_TEXT_MAX 128u
-
 /* The fields of enum ctl_field by which SMs are chosen. */
 #define OPERATOR_SM_FIELDS (CTL_PERCENTAGE | CTL_SMS | CTL_MASK | CTL_EXCLUSIVE)
 
@@ -35,15 +33,15 @@ void operator_deinit(struct server *server);
 /* operator_check.c: are these settings of this target in their ranges, on these devices? GS_OK, or
  * the status and a text that names the limit. Pure. */
 gs_status settings_check(const struct server *server, uint32_t target, uint64_t id,
-                         const struct ctl_settings *settings, char text[OPERATOR_TEXT_MAX]);
+                         const struct ctl_settings *settings, char text[REFUSAL_TEXT_MAX]);
 /* Of their SMs alone: number and mask, on one device. */
 gs_status settings_check_sms(const struct placer_device *sms, const struct ctl_settings *settings,
-                             char text[OPERATOR_TEXT_MAX]);
+                             char text[REFUSAL_TEXT_MAX]);
 /* `old`, less the fields of unset, with those of `set`. */
 struct ctl_settings settings_merge(const struct ctl_settings *old, uint32_t unset,
                                    const struct ctl_settings *set);
 /* Who of the sessions that these settings concern holds more memory than they now may? GS_OK, or
  * GS_ERR_QUOTA and both figures. */
-gs_status quotas_check(struct server *server, char text[OPERATOR_TEXT_MAX]);
+gs_status quotas_check(struct server *server, char text[REFUSAL_TEXT_MAX]);
 
 #endif

@@ -1,58 +1,28 @@
 /* operator_check.c - the ranges of what an operator sets, and quotas that are exceeded already. */
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "server/operator.h"
 #include "server/qos.h"
+#include "server/sm_check.h"
 
 #define INFLIGHT_MAX 4096u
 
-__attribute__((format(printf, 3, 4))) static gs_status deny(char text[OPERATOR_TEXT_MAX],
-                                                            gs_status status, const char *format,
-                                                            ...)
-{
-    va_list ap;
+/* ---- SMs ------------------------------------------------------------------------------------- */
 
-    va_start(ap, format);
-    vsnprintf(text, OPERATOR_TEXT_MAX, format, ap);
-    va_end(ap);
+gs_status settings_check_sms(const struct placer_device *sms, const struct ctl_settings *s,
+                             char text[REFUSAL_TEXT_MAX])
+{
+    gs_status status = sm_check_partitions(sms, text);
+
+    if (status == GS_OK && s->fields & CTL_SMS)
+        status = sm_check_count(sms, s->sms, text);
+    if (status == GS_OK && s->fields & CTL_MASK)
+        status = sm_check_mask(sms, s->sm_mask, text);
     return status;
 }
 
-/* ---- SMs ------------------------------------------------------------------------------------- */
-
-static gs_status mask_check(const struct placer_device *sms, const struct ctl_settings *s,
-                            char text[OPERATOR_TEXT_MAX])
-{
-    struct sm_mask mask = sm_mask_of(s->sm_mask), foreign = sm_mask_minus(mask, sms->all);
-
-    if (sm_mask_empty(&mask))
-        return deny(text, GS_ERR_INVALID_VALUE, "the mask has no SM of 0 to %u", sms->sm_count - 1);
-    if (!sm_mask_empty(&foreign))
-        return deny(text, GS_ERR_INVALID_VALUE,
-                    "the mask has SMs beyond 0 to %u, which the device has", sms->sm_count - 1);
-    if (!placer_mask_whole(sms, &mask))
-        return deny(text, GS_ERR_INVALID_VALUE,
-                    "the mask is not made of whole groups of %u SMs, in which they are granted",
-                    sms->granularity);
-    return GS_OK;
-}
-
-gs_status settings_check_sms(const struct placer_device *sms, const struct ctl_settings *s,
-                             char text[OPERATOR_TEXT_MAX])
-{
-    if (sms->group_count == 0)
-        return deny(text, GS_ERR_NOT_SUPPORTED,
-                    "this device, or its driver, has no partitions of SMs");
-    if (s->fields & CTL_SMS && (s->sms == 0 || s->sms > sms->sm_count))
-        return deny(text, GS_ERR_INVALID_VALUE, "%u SMs: 1 to %u, which the device has", s->sms,
-                    sms->sm_count);
-    return s->fields & CTL_MASK ? mask_check(sms, s, text) : GS_OK;
-}
-
 static gs_status devices_check(const struct server *server, uint32_t target, uint64_t id,
-                               const struct ctl_settings *s, char text[OPERATOR_TEXT_MAX])
+                               const struct ctl_settings *s, char text[REFUSAL_TEXT_MAX])
 {
     const struct tenant *tenant =
         target == CTL_TENANT ? registry_by_id(&server->registry, id) : NULL;
@@ -60,10 +30,12 @@ static gs_status devices_check(const struct server *server, uint32_t target, uin
 
     if (!(s->fields & OPERATOR_SM_FIELDS))
         return GS_OK;
-    if (s->fields & CTL_PERCENTAGE && (s->percentage == 0 || s->percentage > 100))
-        return deny(text, GS_ERR_INVALID_VALUE, "a percentage of %u: 1 to 100", s->percentage);
+    if (s->fields & CTL_PERCENTAGE)
+        status = sm_check_percentage(s->percentage, text);
+    if (status != GS_OK)
+        return status;
     if (s->fields & CTL_EXCLUSIVE && s->exclusive > 1)
-        return deny(text, GS_ERR_INVALID_VALUE, "exclusive %u: 0 or 1", s->exclusive);
+        return refusal(text, GS_ERR_INVALID_VALUE, "exclusive %u: 0 or 1", s->exclusive);
     for (int i = 0; status == GS_OK && i < server->device_count; i++) {
         const struct device *device = &server->device[i];
 
@@ -74,23 +46,22 @@ static gs_status devices_check(const struct server *server, uint32_t target, uin
 }
 
 static gs_status latency_check(const struct server *server, uint64_t id,
-                               const struct ctl_settings *s, char text[OPERATOR_TEXT_MAX])
+                               const struct ctl_settings *s, char text[REFUSAL_TEXT_MAX])
 {
     const struct placer_device *sms;
 
     if (id >= (uint64_t)server->device_count)
-        return deny(text, GS_ERR_NO_DEVICE, "device %llu: the server has %d, counted from 0",
-                    (unsigned long long)id, server->device_count);
+        return refusal(text, GS_ERR_NO_DEVICE, "device %llu: the server has %d, counted from 0",
+                       (unsigned long long)id, server->device_count);
     sms = &server->device[id].sms;
     if (s->fields & ~(uint32_t)CTL_LATENCY_SMS)
-        return deny(text, GS_ERR_INVALID_VALUE, "of a device, only the latency SMs can be set");
-    if (sms->sm_count && sms->group_count == 0 && s->latency_sms)
-        return deny(text, GS_ERR_NOT_SUPPORTED,
-                    "this device, or its driver, has no partitions of SMs");
+        return refusal(text, GS_ERR_INVALID_VALUE, "of a device, only the latency SMs can be set");
+    if (sms->sm_count && s->latency_sms && sm_check_partitions(sms, text) != GS_OK)
+        return GS_ERR_NOT_SUPPORTED;
     if (sms->sm_count && s->latency_sms >= sms->sm_count)
-        return deny(text, GS_ERR_INVALID_VALUE,
-                    "%u latency SMs: 0 to %u, so that best-effort work has one", s->latency_sms,
-                    sms->sm_count - 1);
+        return refusal(text, GS_ERR_INVALID_VALUE,
+                       "%u latency SMs: 0 to %u, so that best-effort work has one", s->latency_sms,
+                       sms->sm_count - 1);
     return GS_OK;
 }
 
@@ -110,50 +81,51 @@ static int priority_range(const struct server *server)
 }
 
 static gs_status fields_check(const struct server *server, uint32_t target,
-                              const struct ctl_settings *s, char text[OPERATOR_TEXT_MAX])
+                              const struct ctl_settings *s, char text[REFUSAL_TEXT_MAX])
 {
     if (s->fields & ~(uint32_t)CTL_FIELDS)
-        return deny(text, GS_ERR_INVALID_VALUE, "fields %#x: there are %#x", s->fields, CTL_FIELDS);
+        return refusal(text, GS_ERR_INVALID_VALUE, "fields %#x: there are %#x", s->fields,
+                       CTL_FIELDS);
     if (s->fields & CTL_LATENCY_SMS)
-        return deny(text, GS_ERR_INVALID_VALUE, "latency SMs are set for a device");
+        return refusal(text, GS_ERR_INVALID_VALUE, "latency SMs are set for a device");
     if (s->fields & CTL_USER_MEM && target == CTL_TENANT)
-        return deny(text, GS_ERR_INVALID_VALUE,
-                    "a user's memory is set for a user or the default, not for a session");
+        return refusal(text, GS_ERR_INVALID_VALUE,
+                       "a user's memory is set for a user or the default, not for a session");
     if (s->fields & CTL_PRIORITY && (s->priority < 0 || s->priority > priority_range(server)))
-        return deny(text, GS_ERR_INVALID_VALUE, "priority %d: 0 to %d, higher is earlier",
-                    s->priority, priority_range(server));
+        return refusal(text, GS_ERR_INVALID_VALUE, "priority %d: 0 to %d, higher is earlier",
+                       s->priority, priority_range(server));
     if (s->fields & CTL_CLASS && s->cls > GS_CLASS_BEST_EFFORT)
-        return deny(text, GS_ERR_INVALID_VALUE, "class %u: there are 0 to %d", s->cls,
-                    GS_CLASS_BEST_EFFORT);
+        return refusal(text, GS_ERR_INVALID_VALUE, "class %u: there are 0 to %d", s->cls,
+                       GS_CLASS_BEST_EFFORT);
     if (s->fields & CTL_WEIGHT && (s->weight == 0 || s->weight > QOS_WEIGHT_MAX))
-        return deny(text, GS_ERR_INVALID_VALUE, "weight %u: 1 to %u", s->weight, QOS_WEIGHT_MAX);
+        return refusal(text, GS_ERR_INVALID_VALUE, "weight %u: 1 to %u", s->weight, QOS_WEIGHT_MAX);
     if (s->fields & CTL_INFLIGHT && (s->inflight == 0 || s->inflight > INFLIGHT_MAX))
-        return deny(text, GS_ERR_INVALID_VALUE, "%u kernels in flight: 1 to %u", s->inflight,
-                    INFLIGHT_MAX);
+        return refusal(text, GS_ERR_INVALID_VALUE, "%u kernels in flight: 1 to %u", s->inflight,
+                       INFLIGHT_MAX);
     if ((s->fields & CTL_MEM && s->mem == 0) || (s->fields & CTL_USER_MEM && s->user_mem == 0))
-        return deny(text, GS_ERR_INVALID_VALUE, "a memory limit of 0 bytes: unset it for none");
+        return refusal(text, GS_ERR_INVALID_VALUE, "a memory limit of 0 bytes: unset it for none");
     if (s->fields & CTL_EXCLUSIVE && s->exclusive == 1 &&
         !(s->fields & (CTL_PERCENTAGE | CTL_SMS | CTL_MASK)))
-        return deny(text, GS_ERR_INVALID_VALUE,
-                    "exclusive goes with a percentage, a number or a mask of SMs");
+        return refusal(text, GS_ERR_INVALID_VALUE,
+                       "exclusive goes with a percentage, a number or a mask of SMs");
     return GS_OK;
 }
 
 gs_status settings_check(const struct server *server, uint32_t target, uint64_t id,
-                         const struct ctl_settings *settings, char text[OPERATOR_TEXT_MAX])
+                         const struct ctl_settings *settings, char text[REFUSAL_TEXT_MAX])
 {
     gs_status status;
 
     if (target == CTL_DEVICE)
         return latency_check(server, id, settings, text);
     if (target == CTL_USER && id > UINT32_MAX - 1)
-        return deny(text, GS_ERR_INVALID_VALUE, "uid %llu: 0 to %u", (unsigned long long)id,
-                    UINT32_MAX - 1);
+        return refusal(text, GS_ERR_INVALID_VALUE, "uid %llu: 0 to %u", (unsigned long long)id,
+                       UINT32_MAX - 1);
     if (target == CTL_TENANT && !registry_by_id(&server->registry, id))
-        return deny(text, GS_ERR_NOT_FOUND, "there is no session %llu: see gsctl ps",
-                    (unsigned long long)id);
+        return refusal(text, GS_ERR_NOT_FOUND, "there is no session %llu: see gsctl ps",
+                       (unsigned long long)id);
     if (target != CTL_DEFAULT && target != CTL_USER && target != CTL_TENANT)
-        return deny(text, GS_ERR_INVALID_VALUE, "target %u cannot be set", target);
+        return refusal(text, GS_ERR_INVALID_VALUE, "target %u cannot be set", target);
     status = fields_check(server, target, settings, text);
     return status == GS_OK ? devices_check(server, target, id, settings, text) : status;
 }
@@ -211,14 +183,14 @@ static uint64_t user_used(const struct server *server, const struct tenant *of)
     return used;
 }
 
-gs_status quotas_check(struct server *server, char text[OPERATOR_TEXT_MAX])
+gs_status quotas_check(struct server *server, char text[REFUSAL_TEXT_MAX])
 {
     uid_t summed = (uid_t)-1; /* one user's sessions mostly come together */
     uint64_t sum = 0;
 
     for (const struct tenant *t = NULL; (t = registry_next(&server->registry, t));) {
         struct qos_effect effect;
-        char ignored[QOS_TEXT_MAX];
+        char ignored[REFUSAL_TEXT_MAX];
         uint64_t used = tenant_used(t);
 
         /* What else is wrong with it is told by the placing. */
@@ -226,9 +198,9 @@ gs_status quotas_check(struct server *server, char text[OPERATOR_TEXT_MAX])
             continue;
         if (effect.grant.mem_limit && effect.grant.mem_limit != t->grant.target.mem_limit &&
             used > effect.grant.mem_limit)
-            return deny(text, GS_ERR_QUOTA, "%llu bytes: session %llu holds %llu",
-                        (unsigned long long)effect.grant.mem_limit, (unsigned long long)t->id,
-                        (unsigned long long)used);
+            return refusal(text, GS_ERR_QUOTA, "%llu bytes: session %llu holds %llu",
+                           (unsigned long long)effect.grant.mem_limit, (unsigned long long)t->id,
+                           (unsigned long long)used);
         if (effect.grant.user_mem_limit == 0 ||
             effect.grant.user_mem_limit == t->grant.target.user_mem_limit)
             continue;
@@ -237,9 +209,9 @@ gs_status quotas_check(struct server *server, char text[OPERATOR_TEXT_MAX])
             sum = user_used(server, t);
         }
         if (sum > effect.grant.user_mem_limit)
-            return deny(text, GS_ERR_QUOTA, "%llu bytes: the sessions of uid %u hold %llu",
-                        (unsigned long long)effect.grant.user_mem_limit, (unsigned)t->uid,
-                        (unsigned long long)sum);
+            return refusal(text, GS_ERR_QUOTA, "%llu bytes: the sessions of uid %u hold %llu",
+                           (unsigned long long)effect.grant.user_mem_limit, (unsigned)t->uid,
+                           (unsigned long long)sum);
     }
     return GS_OK;
 }

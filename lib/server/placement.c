@@ -36,7 +36,7 @@ static void shares_set(struct device *device, const struct tenant *asker)
     uint32_t mode = device->server->settings.provision, sms = sm_mask_count(&device->space[0]);
     uint64_t tenants = 0, weights = 0;
     struct qos_effect effect;
-    char text[QOS_TEXT_MAX];
+    char text[REFUSAL_TEXT_MAX];
 
     for (struct tenant *t = NULL; (t = registry_next(registry, t));) {
         if (t->device != device || !tenant_placed(t, asker))
@@ -135,7 +135,7 @@ static void placement_commit(struct device *device, const struct placement *p,
 static bool placed_simply(struct device *device, struct tenant *t)
 {
     struct qos_effect effect;
-    char text[QOS_TEXT_MAX];
+    char text[REFUSAL_TEXT_MAX];
 
     if (device->constrained || !sm_mask_equal(&device->space[0], &device->sms.all) || t->space ||
         device->server->settings.provision != CTL_PROVISION_EXACT ||
@@ -149,7 +149,7 @@ static bool placed_simply(struct device *device, struct tenant *t)
     return true;
 }
 
-gs_status grants_place(struct device *device, struct tenant *asker, char text[GRANT_TEXT_MAX])
+gs_status grants_place(struct device *device, struct tenant *asker, char text[REFUSAL_TEXT_MAX])
 {
     const struct registry *registry = &device->server->registry;
     uint32_t count = 0, asked, room = device->tenants;
@@ -160,7 +160,7 @@ gs_status grants_place(struct device *device, struct tenant *asker, char text[GR
     CLEANUP_FREE struct placement *p = calloc(room ? room : 1, sizeof(*p));
     CLEANUP_FREE struct placer_tenant *item = calloc(room ? room : 1, sizeof(*item));
     if (!p || !item) {
-        snprintf(text, GRANT_TEXT_MAX, "no memory to place %u tenants", room);
+        snprintf(text, REFUSAL_TEXT_MAX, "no memory to place %u tenants", room);
         return GS_ERR_NO_MEMORY;
     }
     shares_set(device, asker);

@@ -7,9 +7,6 @@
  */
 #include "server/placer.h"
 
-#include <stdarg.h>
-#include <stdio.h>
-
 /* Beside a group's capped tenants, those who may be nowhere else weigh so much: taking their last
  * SMs would be refused. */
 #define LOAD_BOUNDED 4096u
@@ -196,17 +193,6 @@ static struct sm_mask tenant_room(const struct placing *p, const struct placer_t
     return sm_mask_and(p->space[t->space], t->within);
 }
 
-__attribute__((format(printf, 2, 3))) static gs_status refuse(const struct placing *p,
-                                                              const char *format, ...)
-{
-    va_list ap;
-
-    va_start(ap, format);
-    vsnprintf(p->text, PLACER_TEXT_MAX, format, ap);
-    va_end(ap);
-    return GS_ERR_LIMIT;
-}
-
 /* ---- Exclusive tenants ----------------------------------------------------------------------- */
 
 static uint32_t exclusive_wants(const struct placer_tenant *t)
@@ -238,10 +224,12 @@ static gs_status exclusive_place(struct placing *p, uint32_t i)
     if (sm_mask_count(&t->next) >= (i != p->asker && had && had < wants ? had : wants))
         return GS_OK;
     if (i == p->asker || had == 0)
-        return refuse(p, "%u SMs for itself alone: %u of the device's %u are free", wants,
-                      sm_mask_count(&room), p->device->sm_count);
-    return refuse(p, "session %llu, which has %u SMs for itself alone, would be left with %u",
-                  (unsigned long long)t->id, wants, sm_mask_count(&t->next));
+        return refusal(p->text, GS_ERR_LIMIT,
+                       "%u SMs for itself alone: %u of the device's %u are free", wants,
+                       sm_mask_count(&room), p->device->sm_count);
+    return refusal(p->text, GS_ERR_LIMIT,
+                   "session %llu, which has %u SMs for itself alone, would be left with %u",
+                   (unsigned long long)t->id, wants, sm_mask_count(&t->next));
 }
 
 /* ---- Shared tenants -------------------------------------------------------------------------- */
@@ -253,14 +241,19 @@ static gs_status shared_refuse(const struct placing *p, uint32_t i, const struct
     char list[48];
 
     if (i != p->asker && !sm_mask_empty(&t->mask))
-        return refuse(p, "session %llu would be left without SMs", (unsigned long long)t->id);
+        return refusal(p->text, GS_ERR_LIMIT, "session %llu would be left without SMs",
+                       (unsigned long long)t->id);
+    if (t->space && sm_mask_empty(&p->space[t->space]))
+        return refusal(p->text, GS_ERR_LIMIT, "the reservation has no SMs: it did not fit");
     if (sm_mask_empty(&p->space[t->space]))
-        return refuse(p, "all %u SMs of the device are reserved", p->device->sm_count);
+        return refusal(p->text, GS_ERR_LIMIT, "all %u SMs of the device are reserved",
+                       p->device->sm_count);
     if (t->bounded)
-        return refuse(p, "SMs %s are reserved, or another session's alone",
-                      sm_mask_print(list, sizeof(list), &lost));
-    return refuse(p, "none of the device's %u SMs is free: all are reserved, or a session's alone",
-                  p->device->sm_count);
+        return refusal(p->text, GS_ERR_LIMIT, "SMs %s are reserved, or another session's alone",
+                       sm_mask_print(list, sizeof(list), &lost));
+    return refusal(p->text, GS_ERR_LIMIT,
+                   "none of the device's %u SMs is free: all are reserved, or a session's alone",
+                   p->device->sm_count);
 }
 
 static gs_status shared_place(struct placing *p, uint32_t i)
@@ -343,7 +336,7 @@ static gs_status exclusives_place(struct placing *p)
 
 gs_status placer_place(const struct placer_device *device, const struct sm_mask *space,
                        struct placer_tenant *tenant, uint32_t count, uint32_t asker,
-                       char text[PLACER_TEXT_MAX])
+                       char text[REFUSAL_TEXT_MAX])
 {
     struct placing p = {.device = device,
                         .space = space,

@@ -20,9 +20,9 @@
 
 #include "common/link.h"
 #include "common/sm_mask.h"
+#include "server/refusal.h"
 
 #define PLACER_GROUPS_MAX 256u
-#define PLACER_TEXT_MAX   128u
 
 struct placer_device {
     uint32_t sm_count;
@@ -64,6 +64,6 @@ struct sm_mask placer_mask_choose(const struct placer_device *device, const stru
  * GS_OK, or GS_ERR_LIMIT and why; then `next` means nothing. */
 gs_status placer_place(const struct placer_device *device, const struct sm_mask *space,
                        struct placer_tenant *tenant, uint32_t count, uint32_t asker,
-                       char text[PLACER_TEXT_MAX]);
+                       char text[REFUSAL_TEXT_MAX]);
 
 #endif

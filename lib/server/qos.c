@@ -1,83 +1,52 @@
 /* qos.c - see qos.h. */
 #include "server/qos.h"
 
-#include <stdarg.h>
-#include <stdio.h>
-
-__attribute__((format(printf, 3, 4))) static gs_status deny(char text[QOS_TEXT_MAX],
-                                                            gs_status status, const char *format,
-                                                            ...)
-{
-    va_list ap;
-
-    va_start(ap, format);
-    vsnprintf(text, QOS_TEXT_MAX, format, ap);
-    va_end(ap);
-    return status;
-}
+#include "common/sm_groups.h"
+#include "server/sm_check.h"
 
 /* ---- Wishes ---------------------------------------------------------------------------------- */
 
 static gs_status affinity_check(const struct wire_qos *qos, const struct placer_device *sms,
-                                char text[QOS_TEXT_MAX])
+                                char text[REFUSAL_TEXT_MAX])
 {
-    struct sm_mask mask = sm_mask_of(qos->sm_mask), foreign;
+    gs_status status = sm_check_partitions(sms, text);
 
-    if (sms->group_count == 0)
-        return deny(text, GS_ERR_NOT_SUPPORTED,
-                    "execution affinity: this device, or its driver, has no partitions of SMs");
+    if (status != GS_OK)
+        return status;
     switch (qos->affinity_type) {
     case GS_EXEC_AFFINITY_SM_COUNT:
-        if (qos->sm_count == 0 || qos->sm_count > sms->sm_count)
-            return deny(text, GS_ERR_INVALID_VALUE, "%u SMs: 1 to %u, which the device has",
-                        qos->sm_count, sms->sm_count);
-        return GS_OK;
+        return sm_check_count(sms, qos->sm_count, text);
     case GS_EXEC_AFFINITY_ACTIVE_THREAD_PERCENTAGE:
-        if (qos->percentage == 0 || qos->percentage > 100)
-            return deny(text, GS_ERR_INVALID_VALUE, "a percentage of %u: 1 to 100",
-                        qos->percentage);
-        return GS_OK;
+        return sm_check_percentage(qos->percentage, text);
     default:
-        foreign = sm_mask_minus(mask, sms->all);
-        if (sm_mask_empty(&mask))
-            return deny(text, GS_ERR_INVALID_VALUE, "the mask has no SM of 0 to %u",
-                        sms->sm_count - 1);
-        if (!sm_mask_empty(&foreign))
-            return deny(text, GS_ERR_INVALID_VALUE,
-                        "the mask has SMs beyond 0 to %u, which the device has", sms->sm_count - 1);
-        if (!placer_mask_whole(sms, &mask))
-            return deny(text, GS_ERR_INVALID_VALUE,
-                        "the mask is not made of whole groups of %u SMs, in which they are granted",
-                        sms->granularity);
-        return GS_OK;
+        return sm_check_mask(sms, qos->sm_mask, text);
     }
 }
 
 gs_status qos_check(const struct wire_qos *qos, const struct device *device,
-                    char text[QOS_TEXT_MAX])
+                    char text[REFUSAL_TEXT_MAX])
 {
     if (qos->cls > GS_CLASS_BEST_EFFORT)
-        return deny(text, GS_ERR_INVALID_VALUE, "class %u: there are 0 to %d", qos->cls,
-                    GS_CLASS_BEST_EFFORT);
+        return refusal(text, GS_ERR_INVALID_VALUE, "class %u: there are 0 to %d", qos->cls,
+                       GS_CLASS_BEST_EFFORT);
     if (qos->priority < 0)
-        return deny(text, GS_ERR_INVALID_VALUE, "priority %d: 0 to %d, higher is earlier",
-                    qos->priority, device->info.priority_lowest - device->info.priority_highest);
+        return refusal(text, GS_ERR_INVALID_VALUE, "priority %d: 0 to %d, higher is earlier",
+                       qos->priority, device->info.priority_lowest - device->info.priority_highest);
     if (qos->weight > QOS_WEIGHT_MAX)
-        return deny(text, GS_ERR_INVALID_VALUE, "weight %u: 1 to %u, or 0 for the default",
-                    qos->weight, QOS_WEIGHT_MAX);
+        return refusal(text, GS_ERR_INVALID_VALUE, "weight %u: 1 to %u, or 0 for the default",
+                       qos->weight, QOS_WEIGHT_MAX);
     if (qos->deadline_ns > QOS_DEADLINE_MAX_NS)
-        return deny(text, GS_ERR_INVALID_VALUE,
-                    "a deadline of %llu ns from submission: at most %llu",
-                    (unsigned long long)qos->deadline_ns, (unsigned long long)QOS_DEADLINE_MAX_NS);
+        return refusal(
+            text, GS_ERR_INVALID_VALUE, "a deadline of %llu ns from submission: at most %llu",
+            (unsigned long long)qos->deadline_ns, (unsigned long long)QOS_DEADLINE_MAX_NS);
     if (qos->affinity_type > GS_EXEC_AFFINITY_ACTIVE_THREAD_PERCENTAGE)
-        return deny(text, GS_ERR_INVALID_VALUE, "affinity type %u: there are 0 to %d",
-                    qos->affinity_type, GS_EXEC_AFFINITY_ACTIVE_THREAD_PERCENTAGE);
+        return refusal(text, GS_ERR_INVALID_VALUE, "affinity type %u: there are 0 to %d",
+                       qos->affinity_type, GS_EXEC_AFFINITY_ACTIVE_THREAD_PERCENTAGE);
     if (device->sms.sm_count == 0)
         return GS_OK;
-    if (qos->exclusive && device->sms.group_count == 0)
+    if (qos->affinity_type != GS_EXEC_AFFINITY_NONE)
         return affinity_check(qos, &device->sms, text);
-    return qos->affinity_type == GS_EXEC_AFFINITY_NONE ? GS_OK
-                                                       : affinity_check(qos, &device->sms, text);
+    return qos->exclusive ? sm_check_partitions(&device->sms, text) : GS_OK;
 }
 
 /* ---- Limits ---------------------------------------------------------------------------------- */
@@ -91,11 +60,6 @@ static unsigned class_rank(uint32_t cls)
 static uint32_t class_lower(uint32_t a, uint32_t b)
 {
     return class_rank(a) < class_rank(b) ? a : b;
-}
-
-static uint32_t percent_of(uint32_t sm_count, uint32_t percentage)
-{
-    return (uint32_t)(((uint64_t)sm_count * percentage + 99) / 100);
 }
 
 /* 0 stands for none. */
@@ -161,18 +125,18 @@ static uint32_t effect_cap(const struct tenant *tenant, const struct ctl_setting
     uint32_t cap = tenant->share;
 
     if (limit->fields & CTL_PERCENTAGE)
-        cap = cap_lower(percent_of(sms->sm_count, limit->percentage), cap);
+        cap = cap_lower(sm_count_of_percentage(sms->sm_count, limit->percentage), cap);
     if (limit->fields & CTL_SMS)
         cap = cap_lower(limit->sms, cap);
     if (wish->affinity_type == GS_EXEC_AFFINITY_SM_COUNT)
         cap = cap_lower(wish->sm_count, cap);
     if (wish->affinity_type == GS_EXEC_AFFINITY_ACTIVE_THREAD_PERCENTAGE)
-        cap = cap_lower(percent_of(sms->sm_count, wish->percentage), cap);
+        cap = cap_lower(sm_count_of_percentage(sms->sm_count, wish->percentage), cap);
     return cap;
 }
 
 static gs_status effect_sms(const struct tenant *tenant, const struct ctl_settings *limit,
-                            struct qos_effect *effect, char text[QOS_TEXT_MAX])
+                            struct qos_effect *effect, char text[REFUSAL_TEXT_MAX])
 {
     const struct placer_device *sms = &tenant->device->sms;
     const struct wire_qos *wish = &tenant->qos;
@@ -188,8 +152,9 @@ static gs_status effect_sms(const struct tenant *tenant, const struct ctl_settin
         if (effect->sms >= sms->sm_count)
             effect->sms = 0;
         if (effect->sms || effect->bounded || effect->grant.exclusive)
-            return deny(text, GS_ERR_NOT_SUPPORTED,
-                        "the operator limits this session's SMs, and the device has no partitions");
+            return refusal(
+                text, GS_ERR_NOT_SUPPORTED,
+                "the operator limits this session's SMs, and the device has no partitions");
         return GS_OK;
     }
     if (limit->fields & CTL_MASK) {
@@ -197,25 +162,25 @@ static gs_status effect_sms(const struct tenant *tenant, const struct ctl_settin
         effect->within = placer_mask_inner(sms, &allowed);
     }
     if (sm_mask_empty(&effect->within))
-        return deny(text, GS_ERR_LIMIT, "the masks that the operator set have no SM in common");
+        return refusal(text, GS_ERR_LIMIT, "the masks that the operator set have no SM in common");
     if (wish->affinity_type == GS_EXEC_AFFINITY_SM_MASK) {
         struct sm_mask both = sm_mask_and(effect->within, sm_mask_of(wish->sm_mask));
 
         if (sm_mask_empty(&both))
-            return deny(text, GS_ERR_LIMIT, "no SM of the mask is among those allowed: %s",
-                        sm_mask_print(list, sizeof(list), &effect->within));
+            return refusal(text, GS_ERR_LIMIT, "no SM of the mask is among those allowed: %s",
+                           sm_mask_print(list, sizeof(list), &effect->within));
         effect->within = both;
     }
     if (effect->grant.exclusive && limit->fields & CTL_EXCLUSIVE && !limit->exclusive)
-        return deny(text, GS_ERR_PERMISSION, "the operator allows no exclusive SMs here");
+        return refusal(text, GS_ERR_PERMISSION, "the operator allows no exclusive SMs here");
     if (effect->grant.exclusive && effect->sms == 0 && !effect->bounded)
-        return deny(text, GS_ERR_INVALID_VALUE,
-                    "exclusive goes with a count, a percentage or a mask of SMs");
+        return refusal(text, GS_ERR_INVALID_VALUE,
+                       "exclusive goes with a count, a percentage or a mask of SMs");
     return GS_OK;
 }
 
 gs_status qos_effect(const struct tenant *tenant, struct qos_effect *effect,
-                     char text[QOS_TEXT_MAX])
+                     char text[REFUSAL_TEXT_MAX])
 {
     const struct server *server = tenant->server;
     struct ctl_settings user = settings_of_user(server, tenant->uid, &tenant->device->sms);

@@ -8,13 +8,11 @@
 #include "server/placer.h"
 #include "server/tenant.h"
 
-#define QOS_TEXT_MAX PLACER_TEXT_MAX
-
 /* Is the wish one that can be had on this device, apart from who else is there? GS_OK, or the
  * status and a text that names the limit. A device that has never been ready admits all: it is
  * checked again when it is. */
 gs_status qos_check(const struct wire_qos *qos, const struct device *device,
-                    char text[QOS_TEXT_MAX]);
+                    char text[REFUSAL_TEXT_MAX]);
 
 /* What the tenant may have: all of a grant but the SMs themselves, and what the placer wants to
  * know. */
@@ -26,7 +24,7 @@ struct qos_effect {
 };
 /* GS_OK, or why its wish and the operator's limits leave nothing. */
 gs_status qos_effect(const struct tenant *tenant, struct qos_effect *effect,
-                     char text[QOS_TEXT_MAX]);
+                     char text[REFUSAL_TEXT_MAX]);
 
 /* The tightest of two sets of limits, field by field. */
 struct ctl_settings settings_tightest(const struct ctl_settings *a, const struct ctl_settings *b,

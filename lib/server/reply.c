@@ -12,6 +12,7 @@
 #include "common/log.h"
 #include "common/names.h"
 #include "common/util.h"
+#include "server/refusal.h"
 #include "server/server.h"
 
 #define ANNOUNCEMENTS_MAX 1024u
@@ -179,6 +180,8 @@ void reply_refuse(const struct reply *reply, gs_status status, const char *forma
                       offsetof(struct ctl_done_reply, message) ==
                           offsetof(struct ctl_quit_reply, message),
                   "refusals of one shape");
+    static_assert(sizeof(((struct ctl_done_reply *)0)->message) == REFUSAL_TEXT_MAX,
+                  "a refusal fits");
     union {
         struct ctl_header h;
         struct ctl_attach_reply attach;

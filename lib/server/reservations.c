@@ -41,7 +41,7 @@ void reservations_place(struct device *device)
     }
 }
 
-gs_status reservation_place(struct device *device, uint32_t index, char text[128])
+gs_status reservation_place(struct device *device, uint32_t index, char text[REFUSAL_TEXT_MAX])
 {
     const struct reservation *reservation = &device->server->settings.reservation[index];
     struct sm_mask room = device->space[0], mask;
@@ -56,7 +56,7 @@ gs_status reservation_place(struct device *device, uint32_t index, char text[128
             mask = room;
         else
             mask = sm_mask_and(room, reservation->wanted);
-        snprintf(text, 128, "%u SMs are wanted, and %u of %s are free", wanted,
+        snprintf(text, REFUSAL_TEXT_MAX, "%u SMs are wanted, and %u of %s are free", wanted,
                  sm_mask_count(&mask), reservation->sms ? "the device's" : "these");
         return GS_ERR_LIMIT;
     }

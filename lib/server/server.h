@@ -13,7 +13,8 @@
  *   qos.c           what a session may have of it    wish.c          sessions' own requests for it
  *   placer.c        which SMs each session gets      placement.c     asking it about a device
  *   reservations.c  SMs set apart under a name       grants.c        bringing all that to workers
- *   policy.c        what best-effort work leaves
+ *   policy.c        what best-effort work leaves     sm_check.c      can these SMs be had?
+ *   refusal.c       a status and why
  *
  * One thread runs all of it, from callbacks of the loop, and never blocks once the server is ready.
  * Nothing here knows CUDA. Messages from queues and from workers are checked field by field before
@@ -224,7 +225,7 @@ void outbox_deinit(struct outbox *outbox);
 /* reservations.c: finds the SMs of each reservation of the device; nobody is placed yet. */
 void reservations_place(struct device *device);
 /* The same of one, beside the tenants that are there. GS_OK, or why it does not fit. */
-gs_status reservation_place(struct device *device, uint32_t index, char text[128]);
+gs_status reservation_place(struct device *device, uint32_t index, char text[REFUSAL_TEXT_MAX]);
 /* Gives its SMs back. */
 void reservation_drop(struct device *device, uint32_t index);
 

@@ -73,7 +73,7 @@ bool wish_new(const struct tenant *tenant)
 
 static void wish_begin(struct tenant *tenant)
 {
-    char text[GRANT_TEXT_MAX];
+    char text[REFUSAL_TEXT_MAX];
     gs_status status;
 
     tenant->wish.former = tenant->qos;
@@ -100,7 +100,7 @@ static void line_advance(struct tenant *tenant)
 static void wish_undo(struct tenant *tenant)
 {
     struct wire_qos wanted = tenant->qos;
-    char text[GRANT_TEXT_MAX];
+    char text[REFUSAL_TEXT_MAX];
 
     tenant->qos = tenant->wish.former;
     if (grants_place(tenant->device, NULL, text) != GS_OK) {
@@ -125,7 +125,7 @@ static void wish_fail(struct tenant *tenant, gs_status status, const char *text)
 static bool wish_settle(struct tenant *tenant)
 {
     const struct tenant *blamed;
-    char text[GRANT_TEXT_MAX + 32];
+    char text[REFUSAL_TEXT_MAX + 32];
 
     if (tenant->state == TENANT_OPENING || (tenant->state == TENANT_OPEN && !tenant->wish.first)) {
         list_remove(tenant); /* an attach that had waited: LINK_OPENED will answer it */
@@ -151,7 +151,7 @@ static void patience_fire(struct timer *timer)
 {
     struct tenant *tenant = container_of(timer, struct tenant, wish.patience);
     struct device *device = tenant->device;
-    char text[GRANT_TEXT_MAX];
+    char text[REFUSAL_TEXT_MAX];
 
     if (wish_settle(tenant)) {
         line_advance(tenant);
@@ -188,18 +188,18 @@ void wishes_settle(struct device *device)
 /* ---- Requests -------------------------------------------------------------------------------- */
 
 static gs_status wish_admit(const struct tenant *tenant, const struct ctl_set_qos *request,
-                            uid_t uid, char text[QOS_TEXT_MAX])
+                            uid_t uid, char text[REFUSAL_TEXT_MAX])
 {
     if (!tenant || tenant->uid != uid) {
-        snprintf(text, QOS_TEXT_MAX, "uid %u has no such session", (unsigned)uid);
+        snprintf(text, REFUSAL_TEXT_MAX, "uid %u has no such session", (unsigned)uid);
         return GS_ERR_PERMISSION;
     }
     if (tenant->state == TENANT_LOST) {
-        snprintf(text, QOS_TEXT_MAX, "the session's device was lost");
+        snprintf(text, REFUSAL_TEXT_MAX, "the session's device was lost");
         return GS_ERR_INTERRUPTED;
     }
     if (tenant->state != TENANT_OPEN) {
-        snprintf(text, QOS_TEXT_MAX, "the session is ending");
+        snprintf(text, REFUSAL_TEXT_MAX, "the session is ending");
         return GS_ERR_INVALID_HANDLE;
     }
     return qos_check(&request->qos, tenant->device, text);
@@ -217,7 +217,7 @@ static bool line_full(const struct tenant *tenant)
 void wish_handle(struct server *server, const struct ctl_set_qos *request, struct reply *reply)
 {
     struct tenant *tenant = registry_by_cookie(&server->registry, request->cookie);
-    char text[QOS_TEXT_MAX];
+    char text[REFUSAL_TEXT_MAX];
     gs_status status = wish_admit(tenant, request, reply->uid, text);
     struct wish **last, *wish;
 

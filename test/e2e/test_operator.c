@@ -508,6 +508,43 @@ static void only_the_servers_owner_may_change_anything(void)
     server_stop(server);
 }
 
+/* Answers differ in where they have their text; a request of a wrong size is refused by all. */
+static void every_kind_of_answer_tells_why_it_is_a_refusal(void)
+{
+    static const struct {
+        uint16_t op;
+        size_t reply;
+    } kinds[] = {
+        {CTL_ATTACH, sizeof(struct ctl_attach_reply)},
+        {CTL_STATUS, sizeof(struct ctl_status_reply)},
+        {CTL_PS, sizeof(struct ctl_ps_reply)},
+        {CTL_QUIT, sizeof(struct ctl_quit_reply)},
+        {CTL_SET_QOS, sizeof(struct ctl_done_reply)},
+        {CTL_SET, sizeof(struct ctl_done_reply)},
+        {CTL_GET, sizeof(struct ctl_get_reply)},
+        {CTL_RESERVE, sizeof(struct ctl_done_reply)},
+        {CTL_RELEASE, sizeof(struct ctl_done_reply)},
+        {CTL_PROVISION, sizeof(struct ctl_done_reply)},
+    };
+    struct server *server = server_start(NULL);
+    char message[REQUEST_MESSAGE_MAX] = "", wanted[64];
+    struct control control;
+
+    CHECK_EQUAL(control_open(&control, server->instance, message), GS_OK);
+    for (unsigned i = 0; i < ARRAY_SIZE(kinds); i++) {
+        struct ctl_header request;
+        unsigned char reply[CTL_REPLY_MAX];
+
+        CHECK_EQUAL(control_ask(&control, &request, kinds[i].op, sizeof(request), reply,
+                                kinds[i].reply, test_deadline(10000), message),
+                    GS_ERR_INVALID_VALUE);
+        snprintf(wanted, sizeof(wanted), "24 bytes are no request %u", kinds[i].op);
+        CHECK_TEXT(message, wanted);
+    }
+    control_close(&control);
+    server_stop(server);
+}
+
 static void each_command_has_a_help(void)
 {
     static const char *const names[] = {"status", "ps",      "quit",    "set",
@@ -549,6 +586,7 @@ static const struct test tests[] = {
     TEST(shares_follow_the_tenants_as_they_come_and_go),
     TEST(settings_outlive_the_server),
     TEST(only_the_servers_owner_may_change_anything),
+    TEST(every_kind_of_answer_tells_why_it_is_a_refusal),
     TEST(each_command_has_a_help),
     TEST(what_is_not_set_is_said),
 };

@@ -160,7 +160,7 @@ static void expect_refusal(const struct ctl_attach *request, uid_t uid, gs_statu
                            const char *part)
 {
     struct admission admission;
-    char text[ADMISSION_TEXT_MAX] = "";
+    char text[REFUSAL_TEXT_MAX] = "";
 
     assert_int_equal(attach_admit(&server, request, uid, &admission, text), status);
     if (!strstr(text, part) || strchr(text, '\n'))
@@ -170,7 +170,7 @@ static void expect_refusal(const struct ctl_attach *request, uid_t uid, gs_statu
 static struct admission expect_admission(const struct ctl_attach *request, uid_t uid)
 {
     struct admission admission;
-    char text[ADMISSION_TEXT_MAX] = "";
+    char text[REFUSAL_TEXT_MAX] = "";
 
     if (attach_admit(&server, request, uid, &admission, text) != GS_OK)
         fail_msg("refused: %s", text);

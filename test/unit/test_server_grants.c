@@ -304,7 +304,7 @@ static struct tenant *arrive(const struct wire_qos *qos)
 }
 
 // As attach.c does it, less the segment. NULL: it was refused.
-static struct tenant *attach(const struct wire_qos *qos, char text[QOS_TEXT_MAX])
+static struct tenant *attach(const struct wire_qos *qos, char text[REFUSAL_TEXT_MAX])
 {
     struct tenant *t = arrive(qos);
 
@@ -320,7 +320,7 @@ static struct tenant *attach(const struct wire_qos *qos, char text[QOS_TEXT_MAX]
 // LINK_OPENED finds no segment of ours, so the attach would be taken back: skip that part.
 static struct tenant *attach_open(const struct wire_qos *qos)
 {
-    char text[QOS_TEXT_MAX] = "";
+    char text[REFUSAL_TEXT_MAX] = "";
     struct tenant *t = attach(qos, text);
 
     if (!t)
@@ -448,7 +448,7 @@ static void others_let_go_before_the_owner_is_given(void **state)
 
 static void an_exclusive_attach_waits_for_its_sms(void **state)
 {
-    char text[QOS_TEXT_MAX];
+    char text[REFUSAL_TEXT_MAX];
     struct wire_qos qos = count_of(4, true);
 
     (void)state;
@@ -596,7 +596,7 @@ static void a_session_that_ends_leaves_no_wish_behind(void **state)
 
 static void with_the_worker_all_grants_are_gone(void **state)
 {
-    char text[QOS_TEXT_MAX];
+    char text[REFUSAL_TEXT_MAX];
     struct wire_qos alone = count_of(4, true), most = count_of(14, true);
 
     (void)state;
@@ -664,7 +664,7 @@ static void an_operator_can_set_a_session_whose_mask_has_shrunk(void **state)
 
     (void)state;
     struct tenant *t = attach_open(&low);
-    struct tenant *own = attach(&alone, (char[QOS_TEXT_MAX]){0});
+    struct tenant *own = attach(&alone, (char[REFUSAL_TEXT_MAX]){0});
     assert_non_null(own);
     assert_int_equal(worker_hears(), LINK_GRANT);
     worker_answers(t->slot, GS_OK);
@@ -706,7 +706,7 @@ static void a_second_operator_does_not_use_up_the_firsts_time(void **state)
 // A server to which sessions come all the time must still answer operators.
 static void an_operator_does_not_wait_for_sessions_that_are_being_opened(void **state)
 {
-    char text[QOS_TEXT_MAX];
+    char text[REFUSAL_TEXT_MAX];
 
     (void)state;
     struct tenant *t = attach_open(NULL), *opening = attach(NULL, text);
@@ -745,7 +745,7 @@ static void limits_are_the_tightest_of_all_that_are_set(void **state)
 {
     struct wire_qos qos = count_of(12, false);
     struct qos_effect effect;
-    char text[QOS_TEXT_MAX];
+    char text[REFUSAL_TEXT_MAX];
     struct ctl_settings user = {.fields = CTL_PERCENTAGE | CTL_PRIORITY | CTL_USER_MEM | CTL_MASK,
                                 .percentage = 50,
                                 .priority = 2,
@@ -900,7 +900,7 @@ static void random_sequences_never_share_exclusive_sms(void **state)
         for (uint32_t step = 0; step < 100; step++) {
             struct wire_qos qos = wish_random();
             struct tenant *t = tenant_random();
-            char text[QOS_TEXT_MAX];
+            char text[REFUSAL_TEXT_MAX];
             uint32_t slot = dice(SLOTS);
             gs_status status;
 

@@ -18,7 +18,7 @@ static struct placer_device device;
 static struct sm_mask space[3];
 static struct placer_tenant tenant[TENANTS];
 static uint32_t count;
-static char text[PLACER_TEXT_MAX];
+static char text[REFUSAL_TEXT_MAX];
 
 // sm_count SMs in groups of `size`, whose SMs lie sm_count / size apart: nobody may assume that a
 // group's SMs are neighbours.
@@ -301,6 +301,10 @@ static void reservations_are_for_those_attached_to_them(void **state)
     expect_refused(own, "4 of the device's 16");
     count = 1;
     expect_refused(add_masked(groups(5, 2), false), "are reserved");
+    count = 1;
+    struct placer_tenant *late = add(0, false);
+    late->space = 2; // of which nothing is there
+    expect_refused(late, "the reservation has no SMs");
 }
 
 // What an exclusive tenant is still moving from is not given to anybody yet; what it only gives up

@@ -1,0 +1,45 @@
+/* sm_check.c - see sm_check.h. */
+#include "server/sm_check.h"
+
+gs_status sm_check_partitions(const struct placer_device *device, char text[REFUSAL_TEXT_MAX])
+{
+    if (device->group_count)
+        return GS_OK;
+    return refusal(text, GS_ERR_NOT_SUPPORTED,
+                   "this device, or its driver, has no partitions of SMs");
+}
+
+gs_status sm_check_count(const struct placer_device *device, uint32_t count,
+                         char text[REFUSAL_TEXT_MAX])
+{
+    if (count > 0 && count <= device->sm_count)
+        return GS_OK;
+    return refusal(text, GS_ERR_INVALID_VALUE, "%u SMs: 1 to %u, which the device has", count,
+                   device->sm_count);
+}
+
+gs_status sm_check_percentage(uint32_t percentage, char text[REFUSAL_TEXT_MAX])
+{
+    if (percentage > 0 && percentage <= 100)
+        return GS_OK;
+    return refusal(text, GS_ERR_INVALID_VALUE, "a percentage of %u: 1 to 100", percentage);
+}
+
+gs_status sm_check_mask(const struct placer_device *device, const uint64_t word[GS_SM_MASK_WORDS],
+                        char text[REFUSAL_TEXT_MAX])
+{
+    struct sm_mask mask = sm_mask_of(word), foreign = sm_mask_minus(mask, device->all);
+
+    if (sm_mask_empty(&mask))
+        return refusal(text, GS_ERR_INVALID_VALUE, "the mask has no SM of 0 to %u",
+                       device->sm_count - 1);
+    if (!sm_mask_empty(&foreign))
+        return refusal(text, GS_ERR_INVALID_VALUE,
+                       "the mask has SMs beyond 0 to %u, which the device has",
+                       device->sm_count - 1);
+    if (!placer_mask_whole(device, &mask))
+        return refusal(text, GS_ERR_INVALID_VALUE,
+                       "the mask is not made of whole groups of %u SMs, in which they are granted",
+                       device->granularity);
+    return GS_OK;
+}
