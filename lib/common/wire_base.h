@@ -1,0 +1,56 @@
+/*
+ * wire_base.h - what all parts of the wire have: its version, the names of queues, quality of
+ * service as it travels, and the doorbell.
+ */
+#ifndef GS_COMMON_WIRE_BASE_H
+#define GS_COMMON_WIRE_BASE_H
+
+#include <assert.h>
+#include <stdalign.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "gshare.h"
+
+#define WIRE_VERSION 3u
+#define WIRE_MAGIC   0x52485347u /* "GSHR" */
+
+/* ---- Names ------------------------------------------------------------------------------------
+ * /gshare.INSTANCE            control queue; the supervisor holds flock(LOCK_EX) on it while alive
+ * /gshare.INSTANCE.bell.N     doorbell of device N's dispatcher
+ * /gshare.INSTANCE.r.NAME     a client's reply queue, NAME = 16 hex digits made of its token
+ */
+#define WIRE_INSTANCE_MAX 31u
+#define WIRE_NAME_MAX     64u /* any of the queue names above, with its NUL */
+
+/* ---- Quality of service -----------------------------------------------------------------------
+ */
+
+/* The part of gs_qos that travels. */
+struct wire_qos {
+    uint32_t cls;
+    int32_t priority;
+    uint32_t weight;
+    uint32_t affinity_type;
+    uint32_t sm_count;
+    uint32_t percentage;
+    uint32_t exclusive;
+    uint32_t reserved;
+    uint64_t deadline_ns;
+    uint64_t sm_mask[GS_SM_MASK_WORDS];
+};
+
+#define QOS_PATIENCE_NS     15000000000u /* CTL_SET_QOS has been answered by then */
+#define QOS_WEIGHT_MAX      1000u
+/* An hour: what is beyond it is a mistake in the units. */
+#define QOS_DEADLINE_MAX_NS 3600000000000u
+
+static_assert(sizeof(struct wire_qos) == 104, "wire_qos");
+
+/* ---- Doorbell -----------------------------------------------------------------------------------
+ * A message of 4 bytes: the session's slot, a hint that is not believed. */
+#define BELL_MESSAGE_SIZE 4u
+#define BELL_QUEUE_DEPTH  10u
+
+#endif

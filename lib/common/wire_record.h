@@ -1,0 +1,101 @@
+/*
+ * wire_record.h - the records in the rings of a session's segment: the work itself.
+ */
+#ifndef GS_COMMON_WIRE_RECORD_H
+#define GS_COMMON_WIRE_RECORD_H
+
+#include "common/wire_segment.h"
+
+/* ---- Ring records -------------------------------------------------------------------------------
+ * Each begins at a multiple of REC_ALIGN with a rec_header and has a size that is a multiple of
+ * REC_ALIGN. A record never wraps: where it would, a REC_PAD fills the ring to its end. */
+#define REC_ALIGN 64u
+
+enum rec_op {
+    REC_PAD = 1,
+    REC_LAUNCH = 2,
+    REC_COPY = 3,
+    REC_MEMSET = 4,
+    REC_EVENT = 5, /* record event */
+    REC_WAIT = 6,  /* wait for event */
+    REC_GRAPH = 7
+};
+
+struct rec_header {
+    uint16_t op;
+    uint16_t flags;
+    uint32_t size; /* bytes, header included */
+};
+
+struct rec_launch {
+    struct rec_header h;
+    uint32_t kernel;
+    uint32_t param_bytes; /* parameter buffer, right after this struct, laid out as the kernel wants
+                             it */
+    uint32_t grid[3];
+    uint32_t block[3];
+    uint32_t dynamic_smem;
+    uint32_t report; /* 0: none; else low 32 bits of the report's id, slot = report % SEG_REPORTS */
+    /* unsigned char params[param_bytes] */
+};
+/* Flags of a launch: what follows the parameters, at the next multiple of 8, in this order. */
+#define REC_LAUNCH_QOS  1u /* a struct wire_qos: this launch's own */
+#define REC_LAUNCH_TIME 2u /* 8 bytes: CLOCK_MONOTONIC when submitted; for a report or deadline */
+
+enum rec_copy_kind { REC_HTOD = 1, REC_DTOH = 2, REC_DTOD = 3 };
+
+struct rec_copy {
+    struct rec_header h;
+    uint32_t kind; /* enum rec_copy_kind */
+    uint32_t host; /* host block, for HTOD and DTOH */
+    uint64_t dst;  /* device address; DTOH: offset in the host block */
+    uint64_t src;  /* device address; HTOD: offset in the host block */
+    uint64_t bytes;
+    uint64_t reserved[3];
+};
+
+struct rec_memset {
+    struct rec_header h;
+    uint32_t value; /* low 8 bits */
+    uint32_t reserved0;
+    uint64_t dst;
+    uint64_t bytes;
+    uint64_t reserved[4];
+};
+
+struct rec_event {
+    struct rec_header h;
+    uint32_t event;
+    uint32_t reserved[13];
+};
+
+struct rec_wait {
+    struct rec_header h;
+    uint32_t event;
+    uint32_t stream;   /* where the event was recorded */
+    uint64_t position; /* of the record after the REC_EVENT there */
+    uint64_t reserved[5];
+};
+
+struct rec_graph {
+    struct rec_header h;
+    uint32_t graph;
+    uint32_t reserved[13];
+};
+
+#define REC_SIZE_MAX                                                                               \
+    ((uint32_t)(sizeof(struct rec_launch) + REQ_PARAM_BYTES_MAX + sizeof(struct wire_qos) + 8 +    \
+                REC_ALIGN - 1) /                                                                   \
+     REC_ALIGN * REC_ALIGN)
+
+static_assert(sizeof(struct rec_header) == 8, "rec_header");
+static_assert(sizeof(struct rec_launch) == 48,
+              "rec_launch: 16 bytes of parameters still fit the first line");
+static_assert(sizeof(struct rec_copy) == 64, "rec_copy");
+static_assert(sizeof(struct rec_memset) == 64, "rec_memset");
+static_assert(sizeof(struct rec_event) == 64, "rec_event");
+static_assert(sizeof(struct rec_wait) == 64, "rec_wait");
+static_assert(sizeof(struct rec_graph) == 64, "rec_graph");
+static_assert(REC_SIZE_MAX <= SEG_RING_BYTES / 4, "a ring holds several of the largest record");
+
+#endif

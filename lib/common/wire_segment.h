@@ -1,0 +1,213 @@
+/*
+ * wire_segment.h - a session's segment: what client, server and device write and read in it,
+ * but for the records in its rings.
+ */
+#ifndef GS_COMMON_WIRE_SEGMENT_H
+#define GS_COMMON_WIRE_SEGMENT_H
+
+#include "common/wire_base.h"
+
+/* ---- Session segment ---------------------------------------------------------------------------
+ *   0x00000  seg_info     written by the server before the client knows the segment
+ *   0x01000  seg_client   written by the client: activity, ring tails
+ *   0x02000  seg_complete written by the GPU: completion words (the only page the driver registers)
+ *   0x03000  seg_server   written by the server: state, doorbell flag, fault, reports
+ *   0x05000  seg_request  the slot for synchronous requests
+ *   0x10000  ring 0 .. ring 62, SEG_RING_BYTES each
+ */
+#define SEG_STREAMS     63u /* stream 0 is the default stream */
+#define SEG_RING_BYTES  65536u
+#define SEG_REQUEST_BIT 63u
+#define SEG_EVENTS      4096u
+#define SEG_REPORTS     64u
+#define SEG_HOSTS       1024u /* host blocks: gs_host_alloc, staging, images */
+#define SEG_KERNELS     65536u
+#define SEG_MODULES     4096u
+#define SEG_GRAPHS      1024u
+#define SEG_IMPORTS     1024u
+
+#define SEG_OFF_INFO     0x00000u
+#define SEG_OFF_CLIENT   0x01000u
+#define SEG_OFF_COMPLETE 0x02000u
+#define SEG_OFF_SERVER   0x03000u
+#define SEG_OFF_REQUEST  0x05000u
+#define SEG_OFF_RINGS    0x10000u
+#define SEG_SIZE         (SEG_OFF_RINGS + SEG_STREAMS * SEG_RING_BYTES)
+
+struct seg_info {
+    uint32_t magic;
+    uint32_t version;
+    uint64_t session_id;
+    int32_t server_pid;
+    int32_t device;
+    uint64_t device_memory;
+    uint64_t mem_limit;
+    uint64_t window_base;
+    uint64_t window_size;
+    uint32_t compute_major, compute_minor;
+    uint32_t sm_count;
+    uint32_t max_threads_per_block;
+    uint32_t max_block_dim[3];
+    uint32_t max_grid_dim[3];
+    uint32_t max_dynamic_smem;
+    uint32_t sm_granularity; /* a partition has a multiple of so many SMs; 0: no partitions */
+    uint32_t slot;           /* the session's slot in the server: what a doorbell message holds */
+    char device_name[64];
+    char bell[WIRE_NAME_MAX];
+    uint8_t sm_group[GS_SM_MASK_WORDS * 64]; /* of each SM, where there are partitions */
+};
+
+struct seg_client {
+    /* Bit s: stream s may have new records. Bit 63: a request is posted. Set by the client after
+     * the tail store; taken by the dispatcher with an exchange. */
+    alignas(64) _Atomic uint64_t activity;
+    /* Free-running byte position up to which stream s's records are written. */
+    alignas(64) _Atomic uint64_t tail[SEG_STREAMS];
+};
+
+struct seg_complete {
+    /* Byte position up to which stream s's records are complete. A record may be overwritten once
+     * this has passed it. The GPU writes it; a take-over starts from it. */
+    _Atomic uint64_t position[SEG_STREAMS];
+};
+
+enum seg_state {
+    SEG_OPEN = 1,
+    SEG_CLOSED = 2, /* detached */
+    SEG_LOST = 3,   /* the worker is gone and nothing took its place */
+    SEG_FAULTED = 4 /* see seg_fault */
+};
+
+struct seg_fault {
+    uint32_t kind;  /* gs_fault_kind */
+    int32_t status; /* gs_status */
+    uint32_t stream;
+    uint32_t reserved;
+    uint64_t position;
+    char kernel[64];
+    char message[192];
+};
+
+struct seg_report {
+    _Atomic uint64_t id; /* the launch's gs_report_id once the rest is valid, else 0 */
+    uint64_t queued_ns;
+    uint64_t run_ns;
+    uint32_t sm_count;
+    int32_t priority;
+    uint32_t partition; /* 0: the whole device */
+    uint32_t late;      /* 1: it ended after its deadline */
+};
+
+/* What the session has been granted, as the worker applies it. Written by the worker under an odd
+ * `sequence`, which is even when the rest is whole; the client copies it out between two equal even
+ * ones. */
+struct seg_grant {
+    _Atomic uint32_t sequence;
+    uint32_t cls;
+    int32_t priority;
+    uint32_t weight;
+    uint32_t sm_count;
+    uint32_t exclusive;
+    uint32_t inflight_max; /* kernels issued and not finished; 0: no cap */
+    uint32_t partition;    /* 0: the whole device */
+    uint64_t deadline_ns;
+    uint64_t mem_limit;
+    uint64_t sm_mask[GS_SM_MASK_WORDS]; /* also of the whole device */
+    int32_t priority_max;               /* what streams and launches may ask for */
+    uint32_t reserved;
+};
+
+struct seg_server {
+    /* Non-zero: the dispatcher does not poll this session; a client that has set activity must take
+     * this to 0 and send a doorbell message. */
+    alignas(64) _Atomic uint32_t need_bell;
+    alignas(
+        64) _Atomic uint32_t state; /* enum seg_state; the rest of the fault is written before it */
+    uint32_t reserved;
+    struct seg_fault fault;
+    alignas(64) struct seg_grant grant;
+    alignas(64) struct seg_report report[SEG_REPORTS];
+    /* Bit n: import n was taken back by its owner. */
+    alignas(64) _Atomic uint64_t revoked[SEG_IMPORTS / 64];
+};
+
+/* ---- Synchronous requests ----------------------------------------------------------------------
+ * The client owns the slot while state is IDLE; it fills the request and stores POSTED (release),
+ * sets SEG_REQUEST_BIT and rings if needed. The server copies the request out, works, writes the
+ * reply, stores DONE (release) and wakes the futex. The client reads the reply and stores IDLE. */
+enum req_state { REQ_IDLE = 0, REQ_POSTED = 1, REQ_DONE = 2 };
+
+/* arguments -> results */
+enum req_op {
+    REQ_MALLOC = 1,        /* size -> address */
+    REQ_FREE = 2,          /* address */
+    REQ_MEM_INFO = 3,      /* -> free, total */
+    REQ_HOST_ALLOC = 4,    /* size, 1: the device copies -> host block, System V id */
+    REQ_HOST_FREE = 5,     /* host block */
+    REQ_MODULE_LOAD = 6,   /* host block, size -> module, print_ring.h block's System V id, its size
+                              (0: its kernels do not print); message: the log */
+    REQ_MODULE_UNLOAD = 7, /* module */
+    REQ_KERNEL_GET = 8,    /* module; name -> kernel; struct req_kernel in payload */
+    REQ_GLOBAL_GET = 9,    /* module; name -> address, size */
+    REQ_STREAM_CREATE = 10,  /* priority, class, 1: of its own (0: the session's) -> stream */
+    REQ_STREAM_DESTROY = 11, /* stream */
+    REQ_EVENT_ELAPSED = 12,  /* start event, end event -> nanoseconds */
+    REQ_GRAPH_CREATE = 13,   /* host block of ring records, bytes -> graph */
+    REQ_GRAPH_DESTROY = 14,  /* graph */
+    REQ_MEM_EXPORT = 15,     /* address, session it is for or 0 -> the handle's 4 words */
+    REQ_MEM_IMPORT = 16,     /* the handle's 4 words -> address, size, import */
+    REQ_MEM_REVOKE = 17      /* address */
+};
+
+#define REQ_PARAMS_MAX      1024u /* kernel parameters that a kernel may have */
+#define REQ_PARAM_BYTES_MAX 4096u
+
+struct req_kernel {
+    uint32_t param_count;
+    uint32_t param_bytes;
+    uint32_t max_threads_per_block;
+    uint32_t registers;
+    uint32_t static_smem;
+    uint32_t local_bytes;
+    uint32_t max_dynamic_smem;
+    uint32_t reserved;
+    struct {
+        uint16_t offset, size;
+    } param[REQ_PARAMS_MAX];
+};
+
+struct seg_request {
+    _Atomic uint32_t state; /* enum req_state; a futex */
+    uint32_t op;            /* enum req_op */
+    uint64_t arg[4];
+    char name[2048]; /* NUL-terminated; a mangled kernel name can be long */
+    /* reply */
+    int32_t status; /* gs_status */
+    uint32_t reserved;
+    uint64_t ret[4];
+    char message[4096];
+    union {
+        struct req_kernel kernel;
+        unsigned char bytes[8192];
+    } payload;
+};
+
+static_assert(sizeof(struct seg_info) == 752, "seg_info");
+static_assert(sizeof(struct seg_client) == 576, "seg_client");
+static_assert(sizeof(struct seg_complete) == 504, "seg_complete");
+static_assert(sizeof(struct seg_server) == 3200, "seg_server");
+static_assert(sizeof(struct seg_request) == 14416, "seg_request");
+static_assert(sizeof(struct req_kernel) == 4128, "req_kernel");
+static_assert(SEG_OFF_SERVER + sizeof(struct seg_server) <= SEG_OFF_REQUEST &&
+                  SEG_OFF_REQUEST + sizeof(struct seg_request) <= SEG_OFF_RINGS,
+              "parts of the segment do not overlap");
+static_assert(offsetof(struct seg_client, tail) == 64, "seg_client.tail");
+static_assert(offsetof(struct seg_server, grant) == 384 &&
+                  offsetof(struct seg_server, report) == 512 &&
+                  offsetof(struct seg_server, revoked) == 3072,
+              "seg_server's parts");
+static_assert(sizeof(struct seg_fault) == 280, "seg_fault");
+static_assert(sizeof(struct seg_report) == 40, "seg_report");
+static_assert(sizeof(struct seg_grant) == 120, "seg_grant");
+
+#endif
