@@ -152,18 +152,20 @@ typedef enum gs_exec_affinity_type {
 
 #define GS_SM_MASK_WORDS 8 /* room for 512 SMs; SM n is bit n%64 of word n/64 */
 
+/* Of a wish only the field that the type names counts, and `exclusive`; of a grant all are set. */
 typedef struct gs_exec_affinity {
     gs_exec_affinity_type type;
-    unsigned sm_count;   /* asked for, or granted */
-    unsigned percentage; /* 1 to 100 */
-    unsigned exclusive;  /* non-zero: no other tenant runs on these SMs */
+    unsigned sm_count;   /* 1 to the device's */
+    unsigned percentage; /* of the device's SMs, 1 to 100 */
+    unsigned exclusive;  /* not 0: no other tenant runs on these SMs. Not without a type, unless the
+                            operator or the environment limits the SMs */
     uint64_t sm_mask[GS_SM_MASK_WORDS];
 } gs_exec_affinity;
 
 typedef enum gs_class {
     GS_CLASS_NORMAL = 0,
-    GS_CLASS_LATENCY = 1,
-    GS_CLASS_BEST_EFFORT = 2
+    GS_CLASS_LATENCY = 1, /* before the others; best-effort kernels leave it some SMs meanwhile */
+    GS_CLASS_BEST_EFFORT = 2 /* after the others, and with less queued on the device */
 } gs_class;
 
 /* What a session, a stream or one launch asks of the scheduler. Values out of range give
@@ -176,8 +178,8 @@ typedef enum gs_class {
  * operator allows the session, and SMs among those that the session has been granted. Start from
  * gs_get_qos to change one field only. */
 typedef struct gs_qos {
-    size_t size;
-    gs_class cls;
+    size_t size;          /* of this struct, as the caller was compiled: see GS_QOS_INIT */
+    gs_class cls;         /* whose turn it is, before priority, deadline and weight */
     int priority;         /* 0 normal; higher runs earlier; above the device's range: the highest */
     unsigned weight;      /* 1 to 1,000: share of GPU time under saturation; 0: the default, 1 */
     uint64_t deadline_ns; /* from submission, at most an hour; 0: none */
@@ -204,7 +206,8 @@ typedef struct gs_qos {
 
 typedef enum gs_on_fault {
     GS_ON_FAULT_INTERRUPT = 0, /* unfinished work is lost: GS_ERR_INTERRUPTED */
-    GS_ON_FAULT_REPLAY = 1     /* unfinished work is run again from the first unfinished call */
+    GS_ON_FAULT_REPLAY = 1     /* unfinished work is run again from the first unfinished call; this
+                                  version has none: GS_ERR_NOT_SUPPORTED */
 } gs_on_fault;
 
 typedef struct gs_attach_params {
@@ -216,8 +219,9 @@ typedef struct gs_attach_params {
     uint64_t mem_limit;  /* device memory it may hold, 2 MiB or more; 0: the server's limit */
     unsigned timeout_ms; /* waiting for the server's answer; 0: 10,000 */
     const gs_qos *qos;   /* NULL: the server's default */
-    const char
-        *reservation; /* a partition that the operator has reserved by this name; NULL: none */
+    /* SMs that the operator has reserved by this name, for the session to run on: NULL: none. They
+     * decide the device. */
+    const char *reservation;
 } gs_attach_params;
 #define GS_ATTACH_PARAMS_INIT                                                                      \
     {                                                                                              \
@@ -253,7 +257,7 @@ typedef struct gs_session_desc {
     unsigned max_dynamic_smem; /* bytes a block, with the kernel's static memory on top of it */
     unsigned max_streams;      /* a session, the default stream counted */
     uint64_t device_memory;    /* bytes of the whole device */
-    uint64_t mem_limit;        /* bytes this session may hold */
+    uint64_t mem_limit;        /* bytes it may hold, when it attached; now: gs_mem_info */
     gs_devptr window_base;     /* the session's range of device addresses */
     uint64_t window_size;
     unsigned sm_granularity; /* a partition has a multiple of so many SMs; 0: no partitions here */
@@ -267,15 +271,19 @@ typedef struct gs_session_desc {
 /* Fills *desc, as far as its size goes. Does not block. */
 GS_API gs_status gs_session_info(gs_session session, gs_session_desc *desc);
 
-/* Asks the server for another quality of service; all fields count. Blocks until it holds: the
- * next launch runs under it. A priority, class, weight or share of SMs above the operator's limit
- * is granted as that limit: gs_get_qos tells. GS_ERR_LIMIT: not so many SMs are free, or no further
- * partition; the message says what is. GS_ERR_INVALID_VALUE, GS_ERR_NOT_SUPPORTED (affinity),
+/* Asks the server for another quality of service; all fields count, and *qos is not kept. Blocks
+ * until it holds, 15 seconds at most: the next launch runs under it, and on any other status all is
+ * as before. Where several threads ask at once, each waits for the one before it. A priority,
+ * class, weight or share of SMs above the operator's limit is granted as that limit: gs_get_qos
+ * tells. GS_ERR_LIMIT: not so many SMs are free, the message says how many are; no further
+ * partition; or 16 such calls are under way. GS_ERR_INVALID_VALUE, GS_ERR_NOT_SUPPORTED (affinity),
  * GS_ERR_PERMISSION (exclusive SMs, against the operator's word), GS_ERR_NO_DEVICE_MEMORY,
- * GS_ERR_TIMEOUT: another tenant's kernel has run for 10 seconds. */
+ * GS_ERR_NO_MEMORY, GS_ERR_TIMEOUT: another tenant's kernel has run for 10 seconds. */
 GS_API gs_status gs_set_qos(gs_session session, const gs_qos *qos);
-/* The session's present quality of service, as granted: affinity GS_EXEC_AFFINITY_NONE when it has
- * the whole device, else GS_EXEC_AFFINITY_SM_MASK. Does not block. */
+/* The session's present quality of service, as granted, as far as qos->size goes: affinity
+ * GS_EXEC_AFFINITY_NONE when it has the whole device, else GS_EXEC_AFFINITY_SM_MASK. (So what it
+ * gives to gs_set_qos keeps those SMs, also when the operator would allow more again.) Does not
+ * block. */
 GS_API gs_status gs_get_qos(gs_session session, gs_qos *qos);
 /* The SMs that the session's kernels may run on: type GS_EXEC_AFFINITY_SM_COUNT with sm_count,
  * percentage (the least that means so many) and sm_mask set, as cuCtxGetExecAffinity tells. Does
@@ -329,6 +337,7 @@ GS_API gs_status gs_sync(gs_session session);
 
 /* GS_ERR_LIMIT: more than 4,096 events. Does not block. */
 GS_API gs_status gs_event_create(gs_session session, gs_event *event);
+/* At once, also while work waits for it. Does not block. */
 GS_API gs_status gs_event_destroy(gs_event event);
 /* Captures what stream has been given so far. Does not block unless the stream's ring is full. */
 GS_API gs_status gs_event_record(gs_event event, gs_stream stream);

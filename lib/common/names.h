@@ -1,4 +1,4 @@
-/* names.h - names of the queues of an instance, as wire_base.h lists them. Pure text; any thread. */
+/* names.h - the names of an instance's queues, as wire_base.h lists them. Pure; any thread. */
 #ifndef GS_COMMON_NAMES_H
 #define GS_COMMON_NAMES_H
 

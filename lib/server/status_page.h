@@ -1,4 +1,5 @@
-/* status_page.h - the page by which clients see that the server lives (wire_control.h has its layout). */
+/* status_page.h - the page by which clients see that the server lives (wire_control.h has its
+ * layout). */
 #ifndef GS_SERVER_STATUS_PAGE_H
 #define GS_SERVER_STATUS_PAGE_H
 

@@ -24,7 +24,8 @@ static void list_add(struct tenant *tenant)
         tenant->wish.listed = true;
         tenant->wish.next = device->awaited;
         device->awaited = tenant;
-        timer_set(&tenant->server->loop, &tenant->wish.patience, clock_ns() + GRANT_PATIENCE_NS,
+        timer_set(&tenant->server->loop, &tenant->wish.patience,
+                  tenant->wish.first ? tenant->wish.first->due_ns : clock_ns() + GRANT_PATIENCE_NS,
                   patience_fire);
     }
 }
@@ -49,6 +50,12 @@ void wish_wait(struct tenant *tenant)
 }
 
 /* ---- One wish -------------------------------------------------------------------------------- */
+
+static void timeout_describe(char text[REFUSAL_TEXT_MAX])
+{
+    refusal(text, GS_ERR_TIMEOUT, "the SMs could not be given within %u s: kernels run on",
+            (unsigned)(GRANT_PATIENCE_NS / 1000000000u));
+}
 
 /* Answers the one under way; what is next begins with the next wishes_settle. */
 static void wish_answer(struct tenant *tenant, gs_status status, const char *text)
@@ -76,6 +83,11 @@ static void wish_begin(struct tenant *tenant)
     char text[REFUSAL_TEXT_MAX];
     gs_status status;
 
+    if (clock_ns() >= tenant->wish.first->due_ns) {
+        timeout_describe(text);
+        wish_answer(tenant, GS_ERR_TIMEOUT, text);
+        return;
+    }
     tenant->wish.former = tenant->qos;
     tenant->qos = tenant->wish.first->qos;
     status = grants_place(tenant->device, tenant, text);
@@ -157,8 +169,7 @@ static void patience_fire(struct timer *timer)
         line_advance(tenant);
         return;
     }
-    snprintf(text, sizeof(text), "the SMs could not be given within %u s: kernels run on",
-             (unsigned)(GRANT_PATIENCE_NS / 1000000000u));
+    timeout_describe(text);
     wish_fail(tenant, GS_ERR_TIMEOUT, text);
     line_advance(tenant);
     wishes_settle(device);
@@ -235,7 +246,7 @@ void wish_handle(struct server *server, const struct ctl_set_qos *request, struc
         reply_refuse(reply, GS_ERR_NO_MEMORY, "the server has no memory left");
         return;
     }
-    *wish = (struct wish){*reply, request->qos, NULL};
+    *wish = (struct wish){*reply, request->qos, clock_ns() + GRANT_PATIENCE_NS, NULL};
     reply->queue = -1;
     for (last = &tenant->wish.first; *last; last = &(*last)->next)
         continue;

@@ -14,6 +14,7 @@ struct tenant;
 struct wish {
     struct reply reply;
     struct wire_qos qos;
+    uint64_t due_ns; /* it is answered by then, also when it has to wait for others in line */
     struct wish *next;
 };
 

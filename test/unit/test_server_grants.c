@@ -579,6 +579,27 @@ static void wishes_of_one_session_wait_in_line(void **state)
     assert_int_equal(sms_now(t), 4);
 }
 
+// Who asks waits a little longer than the server takes, whoever was before it in line.
+static void a_wish_that_has_waited_too_long_in_line_is_not_begun(void **state)
+{
+    (void)state;
+    struct tenant *t = attach_open(NULL);
+    wish(t, count_of(4, false), 71);
+    wish(t, count_of(6, false), 72);
+    wish(t, count_of(8, false), 73);
+    assert_int_equal(worker_hears(), LINK_GRANT);
+    assert_true(t->wish.patience.due_ns == t->wish.first->due_ns);
+    t->wish.first->next->due_ns = 1;
+    worker_answers(t->slot, GS_OK);
+    expect_answer(71, GS_OK, "");
+    expect_answer(72, GS_ERR_TIMEOUT, "15 s");
+    assert_int_equal(worker_hears(), LINK_GRANT);
+    assert_true(t->wish.patience.due_ns == t->wish.first->due_ns);
+    worker_answers(t->slot, GS_OK);
+    expect_answer(73, GS_OK, "");
+    assert_int_equal(sms_now(t), 8);
+}
+
 static void a_session_that_ends_leaves_no_wish_behind(void **state)
 {
     (void)state;
@@ -1011,6 +1032,7 @@ int main(void)
         GRANTS_TEST(what_the_worker_cannot_do_is_taken_back),
         GRANTS_TEST(patience_with_a_silent_worker_ends),
         GRANTS_TEST(wishes_of_one_session_wait_in_line),
+        GRANTS_TEST(a_wish_that_has_waited_too_long_in_line_is_not_begun),
         GRANTS_TEST(a_session_that_ends_leaves_no_wish_behind),
         GRANTS_TEST(with_the_worker_all_grants_are_gone),
         GRANTS_TEST(who_came_before_the_worker_is_placed_by_and_by_and_in_order),
