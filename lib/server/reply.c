@@ -29,7 +29,7 @@ static void announcement_check(struct server *server, uint64_t token)
     name_reply(name, server->options.instance, token);
     switch (reply_queue_remove_orphan(name)) {
     case ORPHAN_REMOVED:
-        log_info("removed %s, left by a client that was killed", name);
+        log_debug("removed %s, left by a client that was killed", name);
         break;
     case ORPHAN_HELD: /* its client lives: look again */
         announcement_add(server, token);

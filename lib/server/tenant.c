@@ -82,8 +82,8 @@ static bool tenant_answer(struct tenant *tenant)
 
 void tenant_refuse(struct tenant *tenant, gs_status status, const char *text)
 {
-    log_info("session %llu of uid %u refused: %s", (unsigned long long)tenant->id,
-             (unsigned)tenant->uid, text);
+    log_debug("session %llu of uid %u refused: %s", (unsigned long long)tenant->id,
+              (unsigned)tenant->uid, text);
     reply_refuse(&tenant->reply, status, "%s", text);
     tenant_end(tenant);
 }
