@@ -54,10 +54,16 @@ static void member_run(void *argument)
     free(data);
 }
 
-static void many_sessions_compute_at_once(void)
+static unsigned sessions_wanted(void)
 {
     const char *text = getenv("GSHARE_TEST_SESSIONS");
-    unsigned sessions = text != NULL ? (unsigned)atoi(text) : 100;
+
+    return text != NULL ? (unsigned)atoi(text) : 100;
+}
+
+static void many_sessions_compute_at_once(void)
+{
+    unsigned sessions = sessions_wanted();
     struct server *server = server_start(NULL);
     struct crowd *crowd = shared_alloc(sizeof(*crowd));
     pid_t pid[PROCESSES];
@@ -76,8 +82,61 @@ static void many_sessions_compute_at_once(void)
     server_stop(server);
 }
 
+/* Each SM has as many of these sessions as any other, give or take one; each session has `sms`. */
+static void spread_check(const gs_session *session, unsigned count, unsigned sms,
+                         const gs_session_desc *device)
+{
+    unsigned load[GS_SM_MASK_WORDS * 64] = {0}, least = count, most = 0;
+
+    for (unsigned i = 0; i < count; i++) {
+        gs_exec_affinity affinity;
+
+        CHECK_OK(gs_get_exec_affinity(session[i], &affinity));
+        CHECK_EQUAL(affinity.sm_count, sms);
+        for (unsigned sm = 0; sm < device->sm_count; sm++)
+            load[sm] += affinity.sm_mask[sm / 64] >> sm % 64 & 1;
+    }
+    for (unsigned sm = 0; sm < device->sm_count; sm++) {
+        least = load[sm] < least ? load[sm] : least;
+        most = load[sm] > most ? load[sm] : most;
+    }
+    CHECK(most - least <= 1);
+}
+
+static void many_capped_sessions_are_spread_over_the_device(void)
+{
+    struct server *server = server_start(NULL);
+    gs_session_desc desc = GS_SESSION_DESC_INIT;
+    gs_attach_params params = GS_ATTACH_PARAMS_INIT;
+    unsigned sessions = sessions_wanted();
+    gs_session *session = calloc(sessions, sizeof(*session));
+    gs_qos qos = GS_QOS_INIT;
+
+    CHECK(session != NULL);
+    CHECK_OK(gs_attach(NULL, &session[0]));
+    CHECK_OK(gs_session_info(session[0], &desc));
+    CHECK_OK(gs_detach(session[0]));
+    if (desc.sm_granularity == 0)
+        test_skip("the device has no partitions of SMs");
+    qos.affinity.type = GS_EXEC_AFFINITY_SM_COUNT;
+    qos.affinity.sm_count = 1;
+    params.qos = &qos;
+    for (unsigned i = 0; i < sessions; i++)
+        CHECK_OK(gs_attach(&params, &session[i]));
+    spread_check(session, sessions, desc.sm_granularity, &desc);
+    qos.affinity.sm_count = 2 * desc.sm_granularity;
+    for (unsigned i = 0; i < sessions; i++)
+        CHECK_OK(gs_set_qos(session[i], &qos));
+    spread_check(session, sessions, 2 * desc.sm_granularity, &desc);
+    for (unsigned i = 0; i < sessions; i++)
+        CHECK_OK(gs_detach(session[i]));
+    free(session);
+    server_stop(server);
+}
+
 static const struct test tests[] = {
     TEST_WITHIN(many_sessions_compute_at_once, 120),
+    TEST_WITHIN(many_capped_sessions_are_spread_over_the_device, 120),
 };
 
 int main(int argc, char **argv)
