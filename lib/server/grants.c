@@ -47,6 +47,19 @@ struct sm_mask grants_held(const struct tenant *t, bool exclusive)
     return held;
 }
 
+struct sm_mask grants_sure(const struct tenant *t)
+{
+    const struct tenant_grant *g = &t->grant;
+    struct sm_mask sent = mask_spelled(t->device, g->sent.sm_mask),
+                   applied = mask_spelled(t->device, g->applied.sm_mask);
+
+    if (!grants_any(t))
+        return (struct sm_mask){{0}};
+    if (t->state == TENANT_OPENING)
+        return sent;
+    return g->awaited ? sm_mask_and(applied, sent) : applied;
+}
+
 bool grant_same(const struct link_grant *a, const struct link_grant *b)
 {
     struct link_grant c = *b;

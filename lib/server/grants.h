@@ -66,6 +66,9 @@ uint32_t grants_open_count(const struct device *device);
 const struct tenant *grants_blamed(const struct tenant *tenant);
 /* The SMs that the tenant has been given, spelled out; empty: none yet. */
 struct sm_mask grants_sms(const struct tenant *tenant);
+/* Those that its kernels keep until they are given others, whatever becomes of a grant that is on
+ * its way. */
+struct sm_mask grants_sure(const struct tenant *tenant);
 /* Those that its kernels may still be given, too. exclusive: of these, those that are its alone. */
 struct sm_mask grants_held(const struct tenant *tenant, bool exclusive);
 /* Apart from their sequence. */

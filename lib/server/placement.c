@@ -78,6 +78,7 @@ static gs_status item_make(const struct tenant *t, const struct tenant *asker,
                                    .was_exclusive =
                                        t->grant.target.exclusive && !sm_mask_empty(&t->grant.place),
                                    .held = grants_held(t, false),
+                                   .sure = grants_sure(t),
                                    .held_exclusive = grants_held(t, true)};
     if (t->state == TENANT_CLOSING) { /* no wish any more but to be left alone until its end */
         item->exclusive = item->was_exclusive = item->bounded = item->leaving = true;

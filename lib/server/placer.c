@@ -149,18 +149,24 @@ struct sm_mask placer_mask_choose(const struct placer_device *device, const stru
 
 /* ---- Who has what ---------------------------------------------------------------------------- */
 
+/* An exclusive tenant leaves what it shares so far at once, but for the part that is in its new
+ * place. Without such a part it leaves nothing before it has got its new place. */
+static bool tenant_stuck(const struct placer_tenant *t)
+{
+    return t->exclusive && !sm_mask_meets(&t->next, &t->sure);
+}
+
 /* What others must keep off because of this tenant, once it is placed. A tenant that only gives up
  * does so at once, so what it gives up is free; one that moves may have to wait for its new place.
- * to_exclusive: those others want SMs for themselves alone. They would have to wait until an
- * exclusive tenant leaves what it shares so far, which it can do at once where that meets its new
- * place. */
+ * to_exclusive: those others want SMs for themselves alone, and would have to wait until a tenant
+ * that is stuck has left them. */
 static struct sm_mask tenant_takes(const struct placer_tenant *t, bool to_exclusive)
 {
     struct sm_mask takes = t->exclusive ? t->next : (struct sm_mask){{0}};
 
-    if (!sm_mask_within(&t->next, &t->held))
+    if (!sm_mask_within(&t->next, &t->sure))
         takes = sm_mask_or(takes, t->held_exclusive);
-    if (to_exclusive && t->exclusive && !sm_mask_meets(&t->next, &t->held))
+    if (to_exclusive && tenant_stuck(t))
         takes = sm_mask_or(takes, t->held);
     return takes;
 }
@@ -206,10 +212,15 @@ static void exclusive_keep(struct placing *p, uint32_t i)
 {
     struct placer_tenant *t = &p->tenant[i];
     struct sm_mask room = sm_mask_minus(tenant_room(p, t), others_take(p, i, i));
+    struct sm_mask kept = sm_mask_and(t->mask, room), surely = sm_mask_and(kept, t->sure);
+    uint32_t wants = exclusive_wants(t);
 
-    t->next = sm_mask_and(t->mask, room);
-    if (!t->leaving)
-        t->next = mask_trim(p->device, t->next, exclusive_wants(t), p->load);
+    t->next = kept;
+    if (t->leaving)
+        return;
+    /* What it has for sure comes first: without any of that it would be stuck. */
+    t->next = mask_trim(p->device, surely, wants, p->load);
+    t->next = mask_grow(p->device, t->next, kept, wants, p->load, false);
 }
 
 static gs_status exclusive_place(struct placing *p, uint32_t i)
@@ -218,6 +229,9 @@ static gs_status exclusive_place(struct placing *p, uint32_t i)
     struct sm_mask room = sm_mask_minus(tenant_room(p, t), others_take(p, i, p->count));
     uint32_t wants = exclusive_wants(t), had;
 
+    /* Two that are stuck are not to wait for each other. */
+    if (tenant_stuck(t))
+        t->next = sm_mask_and(t->next, room);
     t->next = mask_grow(p->device, t->next, room, wants, p->load, false);
     had = sm_mask_count(&t->mask);
     /* One that has no new wish, only room to grow that there is not, keeps what it has. */

@@ -44,6 +44,8 @@ struct placer_tenant {
     bool was_exclusive;            /* when `mask` was decided */
     struct sm_mask mask;           /* where it is; empty: not placed yet */
     struct sm_mask held;           /* where its kernels may still run */
+    struct sm_mask sure;           /* the part of it that they keep until they are given another:
+                                      what becomes of a grant that is on its way is not known */
     struct sm_mask held_exclusive; /* the part of it that is its alone */
     struct sm_mask next;           /* the answer */
 };

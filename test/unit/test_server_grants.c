@@ -932,8 +932,8 @@ static void random_sequences_never_share_exclusive_sms(void **state)
                     attach(dice(2) ? &qos : NULL, text);
                 attach_space = 0;
                 break;
-            case 8: // the queue of answers holds ten
-                if (round % 2 && server.operator.count<4) {
+            case 8:
+                if (round % 2 && server.operator.count<4 && asked - answered<9) {
                     operator_random(token++);
                     asked++;
                 }
@@ -944,7 +944,7 @@ static void random_sequences_never_share_exclusive_sms(void **state)
                 break;
             case 2:
             case 3:
-                if (t) {
+                if (t && asked - answered < 9) { // the queue of answers holds ten
                     wish(t, dice(5) ? qos : (struct wire_qos){0}, token++);
                     asked++;
                 }

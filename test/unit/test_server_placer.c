@@ -79,7 +79,7 @@ static void settle(void)
     for (uint32_t i = 0; i < count; i++) {
         struct placer_tenant *t = &tenant[i];
 
-        t->mask = t->held = t->next;
+        t->mask = t->held = t->sure = t->next;
         t->was_exclusive = t->exclusive;
         t->held_exclusive = t->exclusive ? t->next : (struct sm_mask){{0}};
         t->whole = false;
@@ -331,6 +331,47 @@ static void sms_on_their_way_are_not_promised_twice(void **state)
     assert_true(sm_mask_within(&given_up, &free->next));
 }
 
+// Two that share SMs for now, and are to have others for themselves alone: each can only wait for
+// its new place. Neither may wait for the other, also where one keeps what it has.
+static void two_that_are_to_be_alone_do_not_wait_for_each_other(void **state)
+{
+    (void)state;
+    device_make(16, 2);
+    struct placer_tenant *a = add(1, true), *b = add_masked(groups(0, 1), true);
+    a->mask =
+        sm_mask_or(groups(1, 1), groups(3, 1)); // shared so far, and on its way out of 2 and 4
+    a->held = groups(0, 5);
+    a->sure = sm_mask_or(groups(0, 1), groups(3, 1));
+    b->mask = groups(0, 1);
+    b->was_exclusive = true;
+    b->held = b->sure = groups(1, 2);
+    b->whole = false;
+    assert_int_equal(place(a), GS_OK);
+    assert_true(sm_mask_equal(&b->next, &b->mask));
+    assert_false(sm_mask_meets(&a->next, &b->held) && sm_mask_meets(&b->next, &a->held) &&
+                 !sm_mask_meets(&a->next, &a->sure) && !sm_mask_meets(&b->next, &b->sure));
+    struct sm_mask own = groups(3, 1);
+    assert_true(sm_mask_equal(&a->next, &own));
+}
+
+// One that moves is on its way to other SMs, and is called back to some that it shared: others have
+// to leave those, so they must not be sent to where it comes from.
+static void what_may_have_to_be_waited_for_is_not_free(void **state)
+{
+    (void)state;
+    device_make(8, 2);
+    struct placer_tenant *own = add_masked(groups(0, 1), true), *other = add(0, false);
+    own->mask = own->held_exclusive = groups(2, 1);
+    own->was_exclusive = true;
+    own->held = groups(0, 3); // shared 0 and 1, and 2 on its way
+    own->sure = (struct sm_mask){{0}};
+    other->mask = other->held = other->sure = groups(0, 2);
+    assert_int_equal(place(own), GS_OK);
+    assert_true(sm_mask_equal(&own->next, &own->within));
+    assert_false(sm_mask_meets(&other->next, &own->held_exclusive));
+    assert_false(sm_mask_meets(&other->next, &own->next));
+}
+
 static void nonsense_of_a_worker_is_not_a_device(void **state)
 {
     struct link_device info = {.sm_count = 8, .sm_groups = 4};
@@ -402,11 +443,11 @@ static void answer_check(void)
             if (j != i && (t->exclusive || o->exclusive))
                 assert_false(sm_mask_meets(&t->next, &o->next));
             // Nor on what another is moving from.
-            if (j != i && !sm_mask_within(&o->next, &o->held))
+            if (j != i && !sm_mask_within(&o->next, &o->sure))
                 assert_false(sm_mask_meets(&t->next, &o->held_exclusive));
             if (j != i && o->exclusive)
                 taken = sm_mask_or(taken, o->next);
-            if (j != i && !sm_mask_within(&o->next, &o->held))
+            if (j != i && !sm_mask_within(&o->next, &o->sure))
                 taken = sm_mask_or(taken, o->held_exclusive);
             if (j != i && !o->exclusive)
                 taken = sm_mask_or(taken, o->held_exclusive);
@@ -517,6 +558,8 @@ int main(void)
         cmocka_unit_test(a_mask_is_given_whole_or_not_and_may_shrink_later),
         cmocka_unit_test(reservations_are_for_those_attached_to_them),
         cmocka_unit_test(sms_on_their_way_are_not_promised_twice),
+        cmocka_unit_test(two_that_are_to_be_alone_do_not_wait_for_each_other),
+        cmocka_unit_test(what_may_have_to_be_waited_for_is_not_free),
         cmocka_unit_test(nonsense_of_a_worker_is_not_a_device),
         cmocka_unit_test(random_sequences_keep_the_rules),
     };
