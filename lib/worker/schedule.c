@@ -126,7 +126,13 @@ bool sched_before(const struct sched *sched, const struct sched_entity *a,
 
 bool sched_open(const struct sched *sched, const struct sched_entity *first, uint64_t now)
 {
-    if (first->cls == GS_CLASS_LATENCY || narrow(first) || sched->device_ns < SCHED_WINDOW_NS)
+    /* What runs has run since the one before it ended. A long kernel's end is waited for: a gap
+     * behind it costs little, and how long it still runs is not known so well. */
+    uint64_t ran = now > sched->done_ns ? now - sched->done_ns : 0;
+    if (ran > SCHED_AHEAD_NS)
+        ran = SCHED_AHEAD_NS;
+
+    if (first->cls == GS_CLASS_LATENCY || narrow(first) || sched->device_ns < SCHED_WINDOW_NS + ran)
         return true;
     /* What is on the device may wait for this one. */
     return first->inflight == 0 && long_ago(sched->done_ns, now);

@@ -34,7 +34,8 @@ static struct play {
     unsigned count;
     unsigned queue[QUEUE]; /* on the device, by tenant */
     unsigned first, last;
-    uint64_t now, running_until;
+    uint64_t now;
+    uint64_t dice; /* not 0: launches take from half to twice what they are thought to */
 } play;
 
 static void play_reset(unsigned count)
@@ -107,13 +108,25 @@ static struct tenant *device_step(void)
     assert_true(play.first != play.last);
     struct tenant *tenant = &play.tenant[play.queue[play.first++ % QUEUE]];
 
-    play.now += tenant->kernel_ns;
-    tenant->ran_ns += tenant->kernel_ns;
+    uint64_t took = tenant->kernel_ns;
+
+    if (play.dice) {
+        play.dice = play.dice * UINT64_C(6364136223846793005) + 1;
+        took = took * (50 + (play.dice >> 33) % 150) / 100;
+        for (unsigned part = 0; part < 10; part++) { /* the dispatcher looks while it runs */
+            play.now += took / 10;
+            dispatch_turn();
+        }
+        took = took / 10 * 10;
+    } else {
+        play.now += took;
+    }
+    tenant->ran_ns += took;
     if (tenant->ended_ns && play.now - tenant->ended_ns > tenant->longest_wait)
         tenant->longest_wait = play.now - tenant->ended_ns;
     tenant->ended_ns = play.now;
-    sched_done(&play.sched, &tenant->entity, 1, tenant->kernel_ns, tenant->kernel_ns,
-               tenant->kernel_ns, play.now);
+    sched_done(&play.sched, &tenant->entity, 1, tenant->kernel_ns, tenant->kernel_ns, took,
+               play.now);
     return tenant;
 }
 
@@ -146,7 +159,7 @@ static void shares_check(uint64_t seconds)
         double off = (double)tenant->ran_ns - wanted;
         if (off < 0)
             off = -off;
-        if (off > 0.05 * wanted + (double)tenant->kernel_ns)
+        if (off > 0.05 * wanted + (double)tenant->kernel_ns * (play.dice ? 2 : 1))
             fail_msg("tenant %u of %u, kernels of %llu us, weight %u: %.1f ms, not %.1f", i,
                      play.count, (unsigned long long)tenant->kernel_ns / 1000,
                      tenant->entity.weight, (double)tenant->ran_ns / 1e6, wanted / 1e6);
@@ -155,18 +168,52 @@ static void shares_check(uint64_t seconds)
 
 static const uint64_t sizes[] = {20000, 20000000, 200000, 2000000, 50000, 7000000};
 
-static void shares_follow_the_weights_whatever_the_kernels(void **state)
+static void shares_of_all_mixes(uint64_t dice)
 {
-    (void)state;
     for (unsigned count = 2; count <= TENANTS_MAX; count++) {
         for (unsigned mix = 0; mix < 4; mix++) {
             play_reset(count);
+            play.dice = dice;
             for (unsigned i = 0; i < count; i++) {
                 play.tenant[i].kernel_ns = sizes[(i * (mix + 1) + mix) % ARRAY_SIZE(sizes)];
                 play.tenant[i].entity.weight = mix == 0 ? 1 : 1 + (i * mix) % 5;
             }
             shares_check(2);
         }
+    }
+}
+
+static void shares_follow_the_weights_whatever_the_kernels(void **state)
+{
+    (void)state;
+    shares_of_all_mixes(0);
+}
+
+static void shares_follow_the_weights_though_kernels_take_other_times_than_thought(void **state)
+{
+    (void)state;
+    shares_of_all_mixes(1);
+}
+
+/* While several wait, the next is on the device before the one that runs has ended. */
+static void short_kernels_leave_no_gap_between_them(void **state)
+{
+    struct sched_entity *entity;
+
+    (void)state;
+    play_reset(2);
+    for (unsigned i = 0; i < 2; i++)
+        play.tenant[i].kernel_ns = 1000000;
+    play_for(SECOND / 10);
+    for (unsigned n = 0; n < 100; n++) {
+        entity = &play.tenant[play.queue[play.first % QUEUE]].entity;
+        dispatch_turn();
+        assert_true(entity->inflight > 0);
+        play.now += 1000000 - SCHED_WINDOW_NS / 2;
+        dispatch_turn();
+        assert_true(play.last - play.first >= 2);
+        play.now -= 1000000 - SCHED_WINDOW_NS / 2;
+        device_step();
     }
 }
 
@@ -292,19 +339,24 @@ static void small_kernels_are_not_held_back_beside_others(void **state)
 static void the_first_waits_for_the_device(void **state)
 {
     struct sched sched = {.waiting = 2};
-    struct sched_entity long_one = {.waiting = true}, first = {.waiting = true};
+    struct sched_entity running = {.waiting = true}, first = {.waiting = true};
     uint64_t turn = SECOND, issued = turn + 7; /* within the turn */
 
     (void)state;
     sched_wait(&sched, &first, turn);
     assert_true(sched_open(&sched, &first, turn));
-    sched_issued(&sched, &long_one, 1, SECOND, SECOND, issued);
+    sched_issued(&sched, &running, 1, SECOND, SECOND, issued);
     assert_false(sched_open(&sched, &first, turn));
     /* Unless nothing has ended for long: what is there may wait for this one. */
     assert_false(sched_open(&sched, &first, issued + SCHED_STARVED_NS));
     assert_true(sched_open(&sched, &first, issued + SCHED_STARVED_NS + 1));
     first.inflight = 1;
     assert_false(sched_open(&sched, &first, issued + SCHED_STARVED_NS + 1));
+    /* A short one's end is foreseen. */
+    sched_done(&sched, &running, 1, SECOND, SECOND, SECOND, turn);
+    sched_issued(&sched, &running, 1, 1000000, 1000000, turn);
+    assert_false(sched_open(&sched, &first, turn + 1000000 - SCHED_WINDOW_NS));
+    assert_true(sched_open(&sched, &first, turn + 1000000 - SCHED_WINDOW_NS + 1));
 }
 
 static void latency_work_on_the_device_holds_nobody_back(void **state)
@@ -341,6 +393,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(shares_follow_the_weights_whatever_the_kernels),
+        cmocka_unit_test(shares_follow_the_weights_though_kernels_take_other_times_than_thought),
+        cmocka_unit_test(short_kernels_leave_no_gap_between_them),
         cmocka_unit_test(a_lone_session_keeps_the_device_busy),
         cmocka_unit_test(who_was_idle_is_owed_nothing),
         cmocka_unit_test(best_effort_starves_beside_nobody),
