@@ -290,6 +290,7 @@ static enum outcome take(struct session *session, uint32_t index, unsigned char 
     if (size != REC_ALIGN)
         return rejected(session, index, "a record of a wrong size");
     enum outcome outcome;
+    flight_issue(&session->streams[index]);
     switch (header->op) {
     case REC_COPY:
         outcome = take_transfer(session, index, record, false);

@@ -163,11 +163,15 @@ static uint64_t launch_width(const struct launch *launch)
     return blocks * threads * WIDTH_ONE / room;
 }
 
-/* Something of this kind is about to be part of the open segment. */
+void flight_issue(struct stream *stream)
+{
+    if (stream->flight->open.launches == 0)
+        stream->flight->open.dispatch_ns = clock_ns();
+}
+
+/* Something of this kind is part of the open segment. */
 static void open_note(struct segment *open, uint32_t kernel, uint64_t serial)
 {
-    if (open->launches == 0)
-        open->dispatch_ns = clock_ns();
     if (open->launches == 0 || open->kernel == NOTHING) {
         open->kernel = kernel;
         open->serial = serial;

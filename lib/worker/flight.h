@@ -21,6 +21,9 @@ uint64_t flight_next(const struct stream *stream);
 /* How long a launch is thought to run; a graph, by the stream's last ones. */
 uint64_t flight_guess(const struct kernel *kernel, const uint32_t grid[3], const uint32_t block[3]);
 uint64_t flight_guess_graph(const struct stream *stream);
+/* Something is about to be issued: before the call, for the device may have done it when that
+ * returns. */
+void flight_issue(struct stream *stream);
 /* These launches have been issued. */
 void flight_add(struct stream *stream, const struct launch *launches, uint32_t count);
 /* A graph has been issued: it is taken to fill the device. */

@@ -410,6 +410,7 @@ CUresult launch_issue(struct session *session, struct stream *stream, const stru
         enum completion wanted = alone          ? COMPLETION_MARKED
                                  : run == count ? completion
                                                 : COMPLETION_NONE;
+        flight_issue(stream);
         CUresult result = issue_some(session, stream, launches, run, wanted, &issued, &written);
         if (result)
             return result;

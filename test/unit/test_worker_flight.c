@@ -79,8 +79,10 @@ static void issue(uint32_t count, uint32_t blocks)
 {
     const struct launch launch = {.kernel = &kernel, .grid = {blocks, 1, 1}, .block = {1, 1, 1}};
 
-    for (uint32_t i = 0; i < count; i++)
+    for (uint32_t i = 0; i < count; i++) {
+        flight_issue(stream);
         flight_add(stream, &launch, 1);
+    }
 }
 
 static void marks_end_what_was_closed_before_them(void **state)
@@ -173,6 +175,7 @@ static void a_graph_costs_its_time_on_the_device(void **state)
     (void)state;
     uint64_t begun = clock_ns();
 
+    flight_issue(stream);
     flight_add_graph(stream);
     uint64_t number = flight_next(stream);
     flight_close(&session, stream);
@@ -191,6 +194,7 @@ static void a_graph_costs_its_time_on_the_device(void **state)
 static void copies_cost_nothing(void **state)
 {
     (void)state;
+    flight_issue(stream);
     flight_add_other(stream);
     uint64_t number = flight_next(stream);
     flight_close(&session, stream);
@@ -210,12 +214,14 @@ static void no_more_than_128_short_launches_go_without_a_mark(void **state)
 
     kernel.wave_ns = 1000;
     while (flight_may_go_unmarked(&session, stream, &launch)) {
+        flight_issue(stream);
         flight_add(stream, &launch, 1);
         flight_unmarked(&session, stream);
         assert_true(++unmarked <= 128);
     }
     assert_int_equal(unmarked, 128);
     assert_int_equal(session.sched.inflight, 0);
+    flight_issue(stream);
     flight_add(stream, &launch, 1);
     uint64_t number = flight_next(stream);
     flight_close(&session, stream);
