@@ -267,6 +267,7 @@ static void one_beside_less(unsigned mps_percent, const char *name)
 
     party->mps_percent = mps_percent;
     party_add(party, KIND_WARM, 300);
+    party_add(party, KIND_ALONE, 100); /* as between the phases of the first part */
     party_add(party, KIND_BESIDE, 800);
     party_run(party);
     beside_tell(party, base.alone_p99, base.back_rate, name);
