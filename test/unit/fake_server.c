@@ -31,7 +31,7 @@ struct fake {
     char instance[32], control_name[WIRE_NAME_MAX], bell_name[WIRE_NAME_MAX];
     mqd_t control, bell;
     pthread_t control_thread, dispatch_thread;
-    atomic_bool stop, paused, break_next;
+    atomic_bool stop, paused, break_next, end_at_next;
     atomic_uint lost_bells;
     int page_id;
     struct status_page *page;
@@ -514,6 +514,11 @@ static void attach_answer(struct fake *fake, const struct ctl_attach *request)
         reply.status = GS_ERR_LIMIT;
     }
     pthread_mutex_unlock(&fake->lock);
+    if (atomic_exchange(&fake->end_at_next, false)) {
+        asker_gone(fake, tenant);
+        tenant = NULL;
+        flock(fake->control, LOCK_UN);
+    }
     if (!answer(fake, token, &reply, sizeof(reply)))
         asker_gone(fake, tenant);
 }
@@ -679,6 +684,11 @@ void fake_refuse_next(struct fake *fake, gs_status status, const char *message)
 void fake_break_next_segment(struct fake *fake)
 {
     atomic_store(&fake->break_next, true);
+}
+
+void fake_end_at_next_attach(struct fake *fake)
+{
+    atomic_store(&fake->end_at_next, true);
 }
 
 unsigned fake_sessions_open(struct fake *fake)

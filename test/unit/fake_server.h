@@ -41,6 +41,9 @@ void fake_fault(struct fake *fake, gs_status status, const char *message);
 void fake_refuse_next(struct fake *fake, gs_status status, const char *message);
 /* The next attach is granted, but with a segment of another layout version. */
 void fake_break_next_segment(struct fake *fake);
+/* As if the server were killed as it answers the next attach: what it grants is gone already, and
+ * nobody serves the queue. Requests are answered all the same. */
+void fake_end_at_next_attach(struct fake *fake);
 /* What a server does after 2 s: ends sessions that were granted and not confirmed. */
 void fake_end_unconfirmed(struct fake *fake);
 

@@ -135,6 +135,21 @@ static void a_segment_that_makes_no_sense_is_given_back(void **state)
         assert_true(clock_ns() < deadline);
 }
 
+static void a_server_that_ends_while_one_attaches_is_lost(void **state)
+{
+    struct fixture *f = *state;
+    gs_attach_params params = GS_ATTACH_PARAMS_INIT;
+    gs_session s = (gs_session)5;
+
+    OK(gs_detach(f->s));
+    f->s = NULL;
+    params.instance = f->instance;
+    fake_end_at_next_attach(f->fake);
+    FAILS(gs_attach(&params, &s), GS_ERR_SERVER_LOST, "ended");
+    assert_ptr_equal(s, (gs_session)5);
+    FAILS(gs_attach(&params, &s), GS_ERR_NO_SERVER, "gshared");
+}
+
 static void a_detached_session_is_an_invalid_handle_and_so_is_all_that_was_in_it(void **state)
 {
     struct fixture *f = *state;
@@ -752,6 +767,7 @@ int main(void)
         T(attaching_tells_what_the_device_is),
         T(without_a_server_attaching_fails_and_says_how_to_start_one),
         T(a_segment_that_makes_no_sense_is_given_back),
+        T(a_server_that_ends_while_one_attaches_is_lost),
         T(a_detached_session_is_an_invalid_handle_and_so_is_all_that_was_in_it),
         T(a_handle_of_another_session_is_invalid),
         T(wild_values_are_invalid_handles),
