@@ -23,10 +23,10 @@ static gs_status affinity_check(const gs_exec_affinity *affinity)
     case GS_EXEC_AFFINITY_NONE:
         return GS_OK;
     case GS_EXEC_AFFINITY_SM_COUNT:
-        if (affinity->sm_count == 0 || affinity->sm_count > SM_MASK_SMS)
+        /* How many there are is for the server to say. */
+        if (affinity->sm_count == 0)
             return error_set(GS_ERR_INVALID_VALUE,
-                             "gs_qos.affinity.sm_count is %u, not 1 to the device's number of SMs",
-                             affinity->sm_count);
+                             "gs_qos.affinity.sm_count is 0; it needs an SM at least");
         return GS_OK;
     case GS_EXEC_AFFINITY_SM_MASK:
         memcpy(mask.word, affinity->sm_mask, sizeof(mask.word));

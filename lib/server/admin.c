@@ -1,4 +1,4 @@
-/* admin.c - what operators ask: status, ps, quit. Everybody whom the queue lets in may look. */
+/* admin.c - what operators ask: status, ps, quit. Everybody whom the server serves may look. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>

@@ -20,7 +20,7 @@
 
 /* ---- Admission ------------------------------------------------------------------------------- */
 
-static bool user_admitted(const struct server_options *options, uid_t uid)
+bool user_admitted(const struct server_options *options, uid_t uid)
 {
     if (options->all_users || uid == 0 || uid == geteuid())
         return true;
@@ -94,20 +94,15 @@ static void name_clean(char out[32], const char name[32])
         out[i] = name[i] >= 0x20 && name[i] < 0x7f ? name[i] : '?';
 }
 
-gs_status attach_admit(struct server *server, const struct ctl_attach *request, uid_t uid,
+gs_status attach_admit(struct server *server, const struct ctl_attach *request,
                        struct admission *admission, char text[REFUSAL_TEXT_MAX])
 {
-    const struct server_options *options = &server->options;
     struct device *device;
     gs_status status;
     int32_t wanted;
 
     if (server->phase >= PHASE_DRAINING)
         return refusal(text, GS_ERR_REFUSED, "the server is ending");
-    if (!user_admitted(options, uid))
-        return refusal(text, GS_ERR_REFUSED,
-                       "the server does not serve uid %u (see gshared --allow-users)",
-                       (unsigned)uid);
     if (server->registry.count >= server->registry.capacity)
         return refusal(text, GS_ERR_LIMIT, "the server has its maximum of %u tenants",
                        server->registry.capacity);
@@ -213,7 +208,7 @@ void attach_handle(struct server *server, const struct ctl_attach *request, stru
     char text[REFUSAL_TEXT_MAX];
     struct admission admission;
     struct tenant *tenant;
-    gs_status status = attach_admit(server, request, reply->uid, &admission, text);
+    gs_status status = attach_admit(server, request, &admission, text);
 
     if (status != GS_OK) {
         reply_refuse(reply, status, "%s", text);

@@ -92,6 +92,13 @@ static void handle_asking(struct server *server, const union control_request *re
 
     if (!reply_open(server, &request->h, &reply))
         return;
+    if (!user_admitted(&server->options, reply.uid)) {
+        reply_refuse(&reply, GS_ERR_REFUSED,
+                     "the server does not serve uid %u (see gshared --allow-users)",
+                     (unsigned)reply.uid);
+        reply_close(&reply);
+        return;
+    }
     switch (request->h.op) {
     case CTL_ATTACH:
         attach_handle(server, &request->attach, &reply);

@@ -27,7 +27,10 @@ enum control_verdict {
 /* Checks the header of a message of `size` bytes. Pure. */
 enum control_verdict control_check(const union control_request *request, size_t size);
 
-/* attach.c. Takes the reply over. */
+/* attach.c */
+/* Does the server serve this user? Nobody else is answered but by a refusal. */
+bool user_admitted(const struct server_options *options, uid_t uid);
+/* Takes the reply over. */
 void attach_handle(struct server *server, const struct ctl_attach *request, struct reply *reply);
 
 struct admission {
@@ -35,8 +38,8 @@ struct admission {
     uint32_t space; /* 0, or 1 + the index of the reservation */
     char name[32];  /* printable ASCII */
 };
-/* Does the policy admit this request of this user, and to what? Pure but for the clock. */
-gs_status attach_admit(struct server *server, const struct ctl_attach *request, uid_t uid,
+/* Does the policy admit this request, and to what? Pure but for the clock. */
+gs_status attach_admit(struct server *server, const struct ctl_attach *request,
                        struct admission *admission, char text[REFUSAL_TEXT_MAX]);
 
 /* admin.c */

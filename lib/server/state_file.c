@@ -363,6 +363,17 @@ static bool failed(char error[STATE_ERROR_MAX], const char *what)
     return false;
 }
 
+/* -1 with errno: there is no such folder. */
+static int folder_open(const char *path)
+{
+    char folder[PATH_MAX];
+    const char *slash = strrchr(path, '/');
+    int n = slash ? (int)(slash - path) + (slash == path) : 1;
+
+    snprintf(folder, sizeof(folder), "%.*s", n, slash ? path : ".");
+    return open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+}
+
 bool state_load(struct settings *settings, const char *path, char error[STATE_ERROR_MAX])
 {
     CLEANUP_FD int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -370,8 +381,10 @@ bool state_load(struct settings *settings, const char *path, char error[STATE_ER
     struct stat st;
     size_t size = 0;
 
-    if (fd < 0 && errno == ENOENT)
-        return true;
+    if (fd < 0 && errno == ENOENT) {
+        CLEANUP_FD int folder = folder_open(path); /* where it is to be made */
+        return folder >= 0 || failed(error, "opening its folder");
+    }
     if (fd < 0 || fstat(fd, &st) < 0)
         return failed(error, "opening it");
     if (!S_ISREG(st.st_mode) || st.st_size > (off_t)STATE_SIZE_MAX) {
@@ -413,12 +426,8 @@ static bool write_all(int fd, const char *text, size_t length)
 /* The new name is on the disk too. */
 static bool folder_sync(const char *path)
 {
-    char folder[PATH_MAX];
-    const char *slash = strrchr(path, '/');
-    int n = slash ? (int)(slash - path) + (slash == path) : 1;
+    CLEANUP_FD int fd = folder_open(path);
 
-    snprintf(folder, sizeof(folder), "%.*s", n, slash ? path : ".");
-    CLEANUP_FD int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     return fd >= 0 && fsync(fd) == 0;
 }
 

@@ -492,6 +492,45 @@ static void stranger_run(void *argument)
     control_close(&control);
 }
 
+/* Whom the server does not serve learns nothing of its tenants. */
+static void unserved_run(void *argument)
+{
+    const char *instance = argument;
+    char message[REQUEST_MESSAGE_MAX] = "";
+    struct ctl_admin admin = {.cursor = 0};
+    struct ctl_status_reply status;
+    struct ctl_ps_reply rows;
+    struct ctl_get_reply settings;
+    struct control control;
+
+    CHECK(setgid(65534) == 0 && setuid(65534) == 0);
+    CHECK_EQUAL(control_open(&control, instance, message), GS_OK);
+    CHECK_EQUAL(control_ask(&control, &admin.h, CTL_PS, sizeof(admin), &rows, sizeof(rows),
+                            test_deadline(10000), message),
+                GS_ERR_REFUSED);
+    CHECK_TEXT(message, "--allow-users");
+    CHECK_EQUAL(control_ask(&control, &admin.h, CTL_STATUS, sizeof(admin), &status, sizeof(status),
+                            test_deadline(10000), message),
+                GS_ERR_REFUSED);
+    CHECK_EQUAL(control_ask(&control, &admin.h, CTL_GET, sizeof(admin), &settings, sizeof(settings),
+                            test_deadline(10000), message),
+                GS_ERR_REFUSED);
+    control_close(&control);
+}
+
+static void who_is_not_served_may_not_look(void)
+{
+    static const char *const arguments[] = {"--allow-users", "65533", NULL};
+    struct server *server;
+
+    if (geteuid() != 0)
+        test_skip("only root can become another user");
+    server = server_start(&(struct server_options){.arguments = arguments});
+    tenant_join(tenant_start(unserved_run, server->instance));
+    GSCTL_OK("ps");
+    server_stop(server);
+}
+
 static void only_the_servers_owner_may_change_anything(void)
 {
     struct server *server = server_start(NULL);
@@ -586,6 +625,7 @@ static const struct test tests[] = {
     TEST(shares_follow_the_tenants_as_they_come_and_go),
     TEST(settings_outlive_the_server),
     TEST(only_the_servers_owner_may_change_anything),
+    TEST(who_is_not_served_may_not_look),
     TEST(every_kind_of_answer_tells_why_it_is_a_refusal),
     TEST(each_command_has_a_help),
     TEST(what_is_not_set_is_said),

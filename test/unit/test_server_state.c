@@ -335,6 +335,18 @@ static void what_cannot_be_written_is_told_and_the_old_file_stays(void **state)
     loop_deinit(&loop);
 }
 
+static void a_folder_that_there_is_not_is_told_at_the_start(void **state)
+{
+    char error[STATE_ERROR_MAX], nowhere[128];
+    struct settings settings = {0};
+
+    (void)state;
+    assert_true(state_load(&settings, path, error)); // no file yet
+    snprintf(nowhere, sizeof(nowhere), "%s/nowhere/state", folder);
+    assert_false(state_load(&settings, nowhere, error));
+    assert_non_null(strstr(error, "folder"));
+}
+
 // Who asks whether all is on the disk must not be told so by a write that has just failed.
 static void a_failed_write_is_known_when_it_counts_as_done(void **state)
 {
@@ -374,6 +386,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(the_writer_brings_the_newest_to_the_disk, folder_setup,
                                         folder_teardown),
         cmocka_unit_test_setup_teardown(a_failed_write_is_known_when_it_counts_as_done,
+                                        folder_setup, folder_teardown),
+        cmocka_unit_test_setup_teardown(a_folder_that_there_is_not_is_told_at_the_start,
                                         folder_setup, folder_teardown),
         cmocka_unit_test_setup_teardown(what_cannot_be_written_is_told_and_the_old_file_stays,
                                         folder_setup, folder_teardown),
