@@ -22,11 +22,15 @@
 #include <string.h>
 
 #include "common/ring.h"
+#include "worker/dispatch.h"
 #include "worker/grant.h"
 #include "worker/host.h"
 #include "worker/partition.h"
 
 #define GRAPH_BYTES_MAX (UINT64_C(64) << 20)
+
+#define CHECK_STEP    128u       /* records, before others have their turn */
+#define CHECK_HOLD_NS 100000000u /* the longest that a session's requests wait for it */
 
 #define VARIANTS        3u
 #define STREAM_PRIORITY INT_MAX /* that of the stream it is launched in */
@@ -49,6 +53,9 @@ struct session_graph {
     unsigned char *records;
     uint64_t bytes;
     uint64_t checked_generation; /* session->table_generation when the records were last checked */
+    struct {
+        uint64_t generation, offset;
+    } check;              /* one that is under way, and how far it is */
     uint64_t made_serial; /* session->serial when it was made: what is newer is not what it holds */
 };
 
@@ -396,20 +403,33 @@ static bool step_same(const struct session *session, const struct session_graph 
            session->hosts[step->transfer.block]->serial <= graph->made_serial;
 }
 
-static record_fault check_again(const struct session *session, struct session_graph *graph)
+/* Checks some of the records: a graph may have a million, and everybody waits meanwhile. What is
+ * freed before it is through makes it begin anew, so the session's requests are held back for a
+ * while. *fault: NULL, or what is wrong. true: through, all is as it was. */
+static bool check_go_on(struct session *session, struct session_graph *graph, record_fault *fault)
 {
-    for (uint64_t offset = 0; offset < graph->bytes;) {
-        uint32_t size = step_size(graph, offset);
-        struct step step;
-        record_fault fault = step_check(session, graph->records + offset, size, &step);
-        if (fault)
-            return fault;
-        if (!step_same(session, graph, &step))
-            return "a graph of a kernel or host memory that is gone";
-        offset += size;
+    *fault = NULL;
+    if (graph->check.generation != session->table_generation) {
+        graph->check.generation = session->table_generation;
+        graph->check.offset = 0;
+        session->requests_from_ns = dispatch.now + CHECK_HOLD_NS;
     }
-    graph->checked_generation = session->table_generation;
-    return NULL;
+    for (uint32_t n = 0; n < CHECK_STEP && graph->check.offset < graph->bytes; n++) {
+        uint32_t size = step_size(graph, graph->check.offset);
+        struct step step;
+        *fault = step_check(session, graph->records + graph->check.offset, size, &step);
+        if (!*fault && !step_same(session, graph, &step))
+            *fault = "a graph of a kernel or host memory that is gone";
+        if (*fault)
+            break;
+        graph->check.offset += size;
+    }
+    if (!*fault && graph->check.offset < graph->bytes)
+        return false;
+    session->requests_from_ns = 0;
+    if (!*fault)
+        graph->checked_generation = session->table_generation;
+    return !*fault;
 }
 
 static struct variant *variant_find(struct session_graph *graph, const struct partition *partition,
@@ -430,11 +450,10 @@ enum graph_outcome graph_launch(struct session *session, uint32_t index, uint32_
     int priority = stream->priority == stream->cu_priority ? STREAM_PRIORITY : stream->priority;
     struct session_graph *graph = graph_find(session, number);
 
-    *text = "a graph that does not exist";
-    if (graph && graph->checked_generation == session->table_generation)
-        *text = NULL;
-    else if (graph)
-        *text = check_again(session, graph);
+    *text = graph ? NULL : "a graph that does not exist";
+    if (graph && graph->checked_generation != session->table_generation &&
+        !check_go_on(session, graph, text) && !*text)
+        return GRAPH_WAITS;
     if (*text)
         return GRAPH_INVALID;
     struct variant *variant = variant_find(graph, grant_place(session, stream->cls), priority);

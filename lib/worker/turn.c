@@ -188,7 +188,8 @@ static void session_turn(struct session *session)
     if (at_work)
         turn.latency_ns = dispatch.now;
     if (session->pending && !session->paused) {
-        if (session->pending & REQUEST_BIT && !session->job) {
+        if (session->pending & REQUEST_BIT && !session->job &&
+            dispatch.now >= session->requests_from_ns) {
             session->pending &= ~REQUEST_BIT;
             session->job = request_take(session);
             if (session->job)

@@ -161,6 +161,7 @@ struct session {
     struct session_graph **graphs; /* SEG_GRAPHS, or NULL */
     uint64_t table_generation; /* grows when something is freed or unloaded: graphs check themselves
                                   again */
+    uint64_t requests_from_ns; /* a graph checks itself: requests wait until then; 0: they do not */
     uint64_t serial;           /* counts kernels and host blocks ever made */
     struct space allocations;  /* live allocations and module globals (tag: their module) */
     struct report *reports;    /* SEG_REPORTS, or NULL */

@@ -1,4 +1,6 @@
 /* test_graph.c - recording what a stream is given, and launching it again and again. */
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -88,6 +90,56 @@ static void a_graph_runs_what_was_recorded_each_time(void)
     }
     CHECK_OK(gs_graph_destroy(graph));
     CHECK_STATUS(gs_graph_launch(graph, s.stream), GS_ERR_INVALID_HANDLE);
+    scene_end(&s);
+}
+
+struct freer {
+    gs_session session;
+    _Atomic bool over;
+    unsigned count;
+};
+
+static void *freer_run(void *argument)
+{
+    struct freer *self = argument;
+
+    while (!atomic_load(&self->over)) {
+        gs_devptr memory;
+
+        CHECK_OK(gs_malloc(self->session, 4096, &memory));
+        CHECK_OK(gs_free(self->session, memory));
+        self->count++;
+    }
+    return NULL;
+}
+
+/* Each free makes graphs check their records again, of which this one has thousands. */
+static void a_long_graph_goes_on_beside_a_thread_that_frees(void)
+{
+    const unsigned rounds = 20, copies = 5000;
+    struct scene s;
+    struct freer freer = {0};
+    pthread_t thread;
+    gs_graph graph;
+
+    scene_set(&s);
+    CHECK_OK(gs_graph_begin(s.session, s.stream));
+    for (unsigned i = 0; i < copies; i++)
+        CHECK_OK(gs_memcpy_htod_async(s.session, s.data + i % N * 4, s.block + i % N, 4, s.stream));
+    CHECK_OK(gs_memcpy_dtoh_async(s.session, s.block + N, s.data, N * 4, s.stream));
+    CHECK_OK(gs_graph_end(s.session, s.stream, &graph));
+    freer.session = s.session;
+    CHECK_EQUAL(pthread_create(&thread, NULL, freer_run, &freer), 0);
+    for (unsigned round = 0; round < rounds; round++) {
+        for (unsigned i = 0; i < N; i++)
+            s.block[i] = (uint32_t)test_random();
+        CHECK_OK(gs_graph_launch(graph, s.stream));
+        CHECK_OK(gs_stream_sync(s.session, s.stream));
+        CHECK(memcmp(s.block, s.block + N, N * 4) == 0);
+    }
+    atomic_store(&freer.over, true);
+    CHECK_EQUAL(pthread_join(thread, NULL), 0);
+    CHECK(freer.count > 0);
     scene_end(&s);
 }
 
@@ -254,6 +306,7 @@ static void graphs_have_a_limit(void)
 
 static const struct test tests[] = {
     TEST(a_graph_runs_what_was_recorded_each_time),
+    TEST(a_long_graph_goes_on_beside_a_thread_that_frees),
     TEST(a_graph_can_be_launched_in_other_streams),
     TEST(many_launches_of_a_graph_queue_up_in_order),
     TEST(an_empty_graph_does_nothing),
