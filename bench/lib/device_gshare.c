@@ -4,22 +4,12 @@
 #include "gshare.h"
 #include "lib/cell.h"
 #include "lib/device.h"
+#include "lib/gshare_call.h"
 
 static gs_session session;
 static gs_module module;
 static gs_kernel kernel_handle[KERNEL_COUNT];
 static gs_event marks[MARKS];
-
-static void __attribute__((noinline, cold)) call_failed(const char *name, gs_status status)
-{
-    cell_fail("%s: %s: %s", name, gs_status_name(status), gs_last_error_message());
-}
-#define GS(name, ...)                                                                              \
-    do {                                                                                           \
-        gs_status status_ = name(__VA_ARGS__);                                                     \
-        if (status_ != GS_OK)                                                                      \
-            call_failed(#name, status_);                                                           \
-    } while (0)
 
 static void gshare_prepare(void) {} /* the library is linked */
 

@@ -14,6 +14,7 @@
 #include "gshare.h"
 #include "lib/cell.h"
 #include "lib/device.h"
+#include "lib/gshare_call.h"
 #include "lib/service.h"
 #include "lib/stats.h"
 #include "lib/tenants.h"
@@ -31,13 +32,6 @@ struct pair {
     char instance[MODES][32];
     unsigned turns;
 };
-
-#define GS(name, ...)                                                                              \
-    do {                                                                                           \
-        gs_status status_ = name(__VA_ARGS__);                                                     \
-        if (status_ != GS_OK)                                                                      \
-            cell_fail("%s: %s: %s", #name, gs_status_name(status_), gs_last_error_message());      \
-    } while (0)
 
 static void session_open(const char *instance, gs_session *session, gs_kernel *nop)
 {

@@ -4,6 +4,7 @@
 #include "gshare.h"
 #include "lib/cell.h"
 #include "lib/device.h"
+#include "lib/gshare_call.h"
 #include "lib/stats.h"
 #include "rows/rows.h"
 
@@ -15,13 +16,6 @@
 static gs_session session;
 static gs_kernel nop;
 static unsigned sms, granularity;
-
-#define GS(name, ...)                                                                              \
-    do {                                                                                           \
-        gs_status status_ = name(__VA_ARGS__);                                                     \
-        if (status_ != GS_OK)                                                                      \
-            cell_fail("%s: %s: %s", #name, gs_status_name(status_), gs_last_error_message());      \
-    } while (0)
 
 static void session_open(void)
 {

@@ -64,6 +64,10 @@ void usage(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2
 
 /* clock_ns() until which a server must have answered. */
 uint64_t ask_deadline(void);
+/* Does a page of an answer make sense: at most so many rows, the next one later than this one?
+ * GS_ERR_PROTOCOL, with a message. */
+gs_status page_check(uint32_t count, uint32_t most, uint64_t next, uint64_t cursor,
+                     char message[REQUEST_MESSAGE_MAX]);
 /* Prints the message of a failed request; returns the exit status for it. */
 int ask_failed(gs_status status, const char *message);
 

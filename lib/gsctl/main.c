@@ -41,6 +41,15 @@ static const struct command commands[] = {
      TAKES_OPERAND, true},
 };
 
+gs_status page_check(uint32_t count, uint32_t most, uint64_t next, uint64_t cursor,
+                     char message[REQUEST_MESSAGE_MAX])
+{
+    if (count <= most && (next == 0 || next > cursor))
+        return GS_OK;
+    snprintf(message, REQUEST_MESSAGE_MAX, "the server's answer has a page of %u rows", count);
+    return GS_ERR_PROTOCOL;
+}
+
 uint64_t ask_deadline(void)
 {
     return clock_ns() + ASK_NS;

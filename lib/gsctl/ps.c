@@ -85,13 +85,10 @@ static gs_status page_ask(struct control *control, uint64_t *cursor, struct ctl_
     gs_status status = control_ask(control, &request.h, CTL_PS, sizeof(request), reply,
                                    sizeof(*reply), ask_deadline(), message);
 
+    if (status == GS_OK)
+        status = page_check(reply->count, CTL_PS_ROWS, reply->next_cursor, *cursor, message);
     if (status != GS_OK)
         return status;
-    if (reply->count > CTL_PS_ROWS || (reply->next_cursor && reply->next_cursor <= *cursor)) {
-        snprintf(message, REQUEST_MESSAGE_MAX, "the server's answer has a page of %u rows",
-                 reply->count);
-        return GS_ERR_PROTOCOL;
-    }
     for (uint32_t i = 0; i < reply->count; i++)
         reply->tenant[i].name[sizeof(reply->tenant[i].name) - 1] = 0;
     *cursor = reply->next_cursor;

@@ -79,8 +79,10 @@ static uint64_t bytes_lower(uint64_t a, uint64_t b)
             t.field = b->field;                                                                    \
     } while (0)
 
-struct ctl_settings settings_tightest(const struct ctl_settings *a, const struct ctl_settings *b,
-                                      const struct placer_device *device)
+/* The tightest of two sets of limits, field by field. */
+static struct ctl_settings settings_tightest(const struct ctl_settings *a,
+                                             const struct ctl_settings *b,
+                                             const struct placer_device *device)
 {
     struct ctl_settings t = *a;
 
@@ -106,8 +108,9 @@ struct ctl_settings settings_tightest(const struct ctl_settings *a, const struct
     return t;
 }
 
-struct ctl_settings settings_of_user(const struct server *server, uid_t uid,
-                                     const struct placer_device *device)
+/* What holds for all sessions of a user, on a device. */
+static struct ctl_settings settings_of_user(const struct server *server, uid_t uid,
+                                            const struct placer_device *device)
 {
     const struct ctl_settings *own = settings_find_user(&server->settings, uid);
 

@@ -26,11 +26,4 @@ struct qos_effect {
 gs_status qos_effect(const struct tenant *tenant, struct qos_effect *effect,
                      char text[REFUSAL_TEXT_MAX]);
 
-/* The tightest of two sets of limits, field by field. */
-struct ctl_settings settings_tightest(const struct ctl_settings *a, const struct ctl_settings *b,
-                                      const struct placer_device *device);
-/* What holds for all sessions of a user, on a device. */
-struct ctl_settings settings_of_user(const struct server *server, uid_t uid,
-                                     const struct placer_device *device);
-
 #endif

@@ -9,7 +9,8 @@
 
 #include "worker/flight.h"
 
-CUdeviceptr completion_address(const struct session *session, const struct stream *stream)
+/* Address of the stream's completion word, as the device sees it. */
+static CUdeviceptr completion_address(const struct session *session, const struct stream *stream)
 {
     return session->complete + (CUdeviceptr)(stream - session->streams) * sizeof(uint64_t);
 }

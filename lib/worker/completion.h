@@ -8,8 +8,6 @@
 /* Once, with the context current, before the first launch. */
 CUresult completion_init(void);
 
-/* Address of the stream's completion word, as the device sees it. */
-CUdeviceptr completion_address(const struct session *session, const struct stream *stream);
 /* Has the device write the stream's completion word after all that it was given. */
 CUresult completion_write(struct session *session, struct stream *stream, uint64_t position);
 /* The same by a kernel, which also writes the stream's mark. */

@@ -171,6 +171,17 @@ static void partition_find(struct job *job)
         job_fail(job, status, "%s", partition_trouble(status));
 }
 
+/* LINK_GRANTED, with the job's status. */
+static void grant_answer(const struct job *job)
+{
+    struct link_message message = {.op = LINK_GRANTED, .slot = job->index};
+
+    message.u.granted.sequence = job->grant.sequence;
+    message.u.granted.status = job->status;
+    snprintf(message.text, sizeof(message.text), "%.190s", job->message);
+    link_send(&message, -1);
+}
+
 /* The job's partition is there, or there is none, or the job has failed. */
 static void grant_end(struct job *job)
 {
@@ -256,18 +267,6 @@ void grants_poll(void)
 void grant_cancel(const struct session *session)
 {
     grant_give_up(waiting_remove(session), "the session is being closed");
-}
-
-/* ---- The link -------------------------------------------------------------------------------- */
-
-void grant_answer(const struct job *job)
-{
-    struct link_message message = {.op = LINK_GRANTED, .slot = job->index};
-
-    message.u.granted.sequence = job->grant.sequence;
-    message.u.granted.status = job->status;
-    snprintf(message.text, sizeof(message.text), "%.190s", job->message);
-    link_send(&message, -1);
 }
 
 /* Both stay with the dispatcher. */

@@ -23,8 +23,6 @@ void grant_drop(struct session *session);
 void grant_take(struct job *job);
 /* A partition has been made, or not: goes on with the jobs that waited for it. */
 void grants_poll(void);
-/* LINK_GRANTED, with the job's status. Any thread. */
-void grant_answer(const struct job *job);
 /* Answers a grant that still waits: its session is being closed. */
 void grant_cancel(const struct session *session);
 

@@ -96,7 +96,7 @@ void sched_satisfied(struct sched *sched, struct sched_entity *entity)
     sched->waiting--;
 }
 
-static uint32_t class_rank(uint32_t cls)
+uint32_t sched_rank(uint32_t cls)
 {
     return cls == GS_CLASS_LATENCY ? 0 : cls == GS_CLASS_NORMAL ? 1 : 2;
 }
@@ -116,8 +116,8 @@ bool sched_before(const struct sched *sched, const struct sched_entity *a,
     bool b_starved = long_ago(b->served_ns, now) && b->inflight == 0;
 
     /* Across classes only: within one, virtual time lets nobody starve. */
-    if (class_rank(a->cls) != class_rank(b->cls))
-        return a_starved != b_starved ? a_starved : class_rank(a->cls) < class_rank(b->cls);
+    if (sched_rank(a->cls) != sched_rank(b->cls))
+        return a_starved != b_starved ? a_starved : sched_rank(a->cls) < sched_rank(b->cls);
     uint64_t a_deadline = deadline(sched, a), b_deadline = deadline(sched, b);
     if (a_deadline != b_deadline)
         return a_deadline < b_deadline;

@@ -66,6 +66,8 @@ void sched_wait(struct sched *sched, struct sched_entity *entity, uint64_t now);
 /* Nothing of its work is held back any more. */
 void sched_satisfied(struct sched *sched, struct sched_entity *entity);
 
+/* 0 for the class that goes first, up to 2. */
+uint32_t sched_rank(uint32_t cls);
 /* Does `a` go before `b`? Both wait. */
 bool sched_before(const struct sched *sched, const struct sched_entity *a,
                   const struct sched_entity *b, uint64_t now);

@@ -86,13 +86,6 @@ static bool session_drain(struct session *session)
     return progress;
 }
 
-static uint32_t class_rank(const struct session *session)
-{
-    uint32_t cls = session->sched.cls;
-
-    return cls == GS_CLASS_LATENCY ? 0 : cls == GS_CLASS_NORMAL ? 1 : 2;
-}
-
 /* The session drains, and notes whether it did. */
 static bool session_serve(struct session *session)
 {
@@ -157,7 +150,7 @@ static void session_look(struct session *session)
 {
     if (session->flying)
         flights_poll(session, dispatch.now);
-    turn.hot_of[class_rank(session)]++;
+    turn.hot_of[sched_rank(session->sched.cls)]++;
     /* In step, tenants come one a turn: what counts is who came lately. */
     if (dispatch.now - session->active_ns < CROWD_NS)
         turn.crowd++;
@@ -233,7 +226,7 @@ void turn_take(void)
         session_look(roster.hot[i]);
     for (uint32_t rank = 0; rank < ARRAY_SIZE(turn.hot_of); rank++) {
         for (uint32_t i = turn.hot_of[rank] ? roster.hot_count : 0; i > 0; i--) {
-            if (class_rank(roster.hot[i - 1]) == rank)
+            if (sched_rank(roster.hot[i - 1]->sched.cls) == rank)
                 session_turn(roster.hot[i - 1]);
         }
     }

@@ -341,18 +341,6 @@ static void what_the_driver_refuses_is_told_as_that(void)
 
 /* ---- The place of best-effort work ----------------------------------------------------------- */
 
-static gs_session attach_class(gs_class cls)
-{
-    gs_attach_params params = GS_ATTACH_PARAMS_INIT;
-    gs_qos qos = GS_QOS_INIT;
-    gs_session session;
-
-    qos.cls = cls;
-    params.qos = &qos;
-    CHECK_OK(gs_attach(&params, &session));
-    return session;
-}
-
 /* Where one launch ran, while the other session has just had work. 0: anywhere. */
 static unsigned partition_of_launch(gs_session session, gs_kernel nothing, gs_session latency,
                                     gs_kernel latency_nothing)

@@ -11,18 +11,6 @@
 
 #include "harness/harness.h"
 
-static gs_session attach_class(gs_class cls)
-{
-    gs_attach_params params = GS_ATTACH_PARAMS_INIT;
-    gs_qos qos = GS_QOS_INIT;
-    gs_session session;
-
-    qos.cls = cls;
-    params.qos = &qos;
-    CHECK_OK(gs_attach(&params, &session));
-    return session;
-}
-
 static bool has_partitions(gs_session session)
 {
     gs_session_desc desc = GS_SESSION_DESC_INIT;

@@ -172,6 +172,18 @@ gs_status server_attach(const struct server *server, gs_session *session)
     return gs_attach(&params, session);
 }
 
+gs_session attach_class(gs_class cls)
+{
+    gs_attach_params params = GS_ATTACH_PARAMS_INIT;
+    gs_qos qos = GS_QOS_INIT;
+    gs_session session;
+
+    qos.cls = cls;
+    params.qos = &qos;
+    CHECK_OK(gs_attach(&params, &session));
+    return session;
+}
+
 static void server_ask(const struct server *server, struct ctl_status_reply *reply)
 {
     char message[REQUEST_MESSAGE_MAX] = "";

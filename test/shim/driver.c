@@ -3,6 +3,7 @@
  * loader finds in the software device, on which this library depends. Any thread.
  */
 #include "shim/driver.h"
+#include "shim/countdown.h"
 
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -47,7 +48,6 @@ static void *next(const char *name)
 /* Is this the call that fails? */
 static int fail_now(const char *name)
 {
-    uint32_t left;
 
     if (atomic_load_explicit(&plan->holding, memory_order_acquire) && !strcmp(plan->held, name)) {
         atomic_fetch_add(&plan->waiting, 1);
@@ -58,13 +58,7 @@ static int fail_now(const char *name)
     if (!atomic_load_explicit(&plan->armed, memory_order_acquire) ||
         (plan->only[0] && strcmp(plan->only, name)))
         return 0;
-    left = atomic_load_explicit(&plan->calls, memory_order_relaxed);
-    do {
-        if (left == UINT32_MAX)
-            return 0;
-    } while (!atomic_compare_exchange_weak_explicit(&plan->calls, &left, left - 1,
-                                                    memory_order_relaxed, memory_order_relaxed));
-    if (left != 0) /* 0 becomes UINT32_MAX: no further one fails */
+    if (!countdown_over(&plan->calls))
         return 0;
     strncpy(plan->name, name, sizeof(plan->name) - 1);
     atomic_store_explicit(&plan->failures, 1, memory_order_release);

@@ -4,6 +4,7 @@
  * makes them could do nothing about it.
  */
 #include "shim/fail.h"
+#include "shim/countdown.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -64,7 +65,6 @@ static int program_find(struct dl_phdr_info *info, size_t size, void *unused)
 static inline __attribute__((always_inline)) int fail_now(const char *name)
 {
     uintptr_t caller = (uintptr_t)__builtin_return_address(0);
-    uint32_t left;
 
 #ifdef HEAP_IS_TAKEN
     caller = program_begin; /* a sanitizer's own functions stand between */
@@ -74,13 +74,7 @@ static inline __attribute__((always_inline)) int fail_now(const char *name)
 
     if (plan == NULL || atomic_load_explicit(&plan->role, memory_order_acquire) != own_role)
         return 0;
-    left = atomic_load_explicit(&plan->calls, memory_order_relaxed);
-    do {
-        if (left == UINT32_MAX)
-            return 0;
-    } while (!atomic_compare_exchange_weak_explicit(&plan->calls, &left, left - 1,
-                                                    memory_order_relaxed, memory_order_relaxed));
-    if (left != 0) /* 0 becomes UINT32_MAX: no further one fails */
+    if (!countdown_over(&plan->calls))
         return 0;
     strncpy(plan->name, name, sizeof(plan->name) - 1);
     atomic_store_explicit(&plan->failures, 1, memory_order_release);
