@@ -37,6 +37,10 @@ static const struct question {
     {"3d", "streams with CUDA_DEVICE_MAX_CONNECTIONS=32", question_streams,
      "CUDA_DEVICE_MAX_CONNECTIONS=32"},
     {"6", "copies", question_copies, 0},
+    {"10", "a request of 20 small kernels beside a neighbour that fills the device",
+     question_request, 0},
+    {"11", "the same, now and then", question_request_paced, 0},
+    {"12", "first memsets and copies beside a 300 ms kernel", question_firsts, 0},
 };
 
 static int question_wanted(const struct question *q, int argc, char **argv)

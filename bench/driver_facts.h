@@ -364,5 +364,8 @@ CUresult question_streams(void);
 CUresult question_copies(void);
 CUresult question_many_streams(void);
 CUresult question_start(void);
+CUresult question_request(void);
+CUresult question_request_paced(void);
+CUresult question_firsts(void);
 
 #endif
