@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -55,6 +56,7 @@ static struct row rows[] = {
 struct options {
     const char *build, *output, *device, *revision;
     unsigned seconds;
+    unsigned sides; /* chosen; 0: all */
     bool quick;
 };
 
@@ -68,6 +70,7 @@ static const char help[] =
     "                       else DIR/bench of the build\n"
     "      --device KIND    cuda, soft or auto; default: $DEVICE, else auto\n"
     "      --quick          under a minute, by fewer and shorter measurements\n"
+    "      --side SIDE      native, slicing, MPS or gshare alone; may be given more than once\n"
     "      --seconds N      leave out what does not fit; default 280, with --quick 58\n"
     "      --revision TEXT  of the source, for the table's head\n"
     "  -l, --list           the rows\n"
@@ -115,13 +118,32 @@ static const char *environment(const char *name, const char *otherwise)
     return value != NULL && *value != '\0' ? value : otherwise;
 }
 
-enum { OPTION_BUILD = 256, OPTION_OUTPUT, OPTION_DEVICE, OPTION_QUICK, OPTION_SECONDS, OPTION_REV };
+static unsigned side_parse(const char *text)
+{
+    for (int side = 0; side < SIDE_COUNT; side++) {
+        if (strcasecmp(side_names[side], text) == 0)
+            return SIDE_BIT(side);
+    }
+    fprintf(stderr, "bench: --side %s: native, slicing, MPS or gshare\n", text);
+    exit(2);
+}
+
+enum {
+    OPTION_BUILD = 256,
+    OPTION_OUTPUT,
+    OPTION_DEVICE,
+    OPTION_QUICK,
+    OPTION_SECONDS,
+    OPTION_SIDE,
+    OPTION_REV
+};
 
 static const struct option long_options[] = {{"build", required_argument, NULL, OPTION_BUILD},
                                              {"output", required_argument, NULL, OPTION_OUTPUT},
                                              {"device", required_argument, NULL, OPTION_DEVICE},
                                              {"quick", no_argument, NULL, OPTION_QUICK},
                                              {"seconds", required_argument, NULL, OPTION_SECONDS},
+                                             {"side", required_argument, NULL, OPTION_SIDE},
                                              {"revision", required_argument, NULL, OPTION_REV},
                                              {"list", no_argument, NULL, 'l'},
                                              {"help", no_argument, NULL, 'h'},
@@ -144,6 +166,9 @@ static void option_apply(struct options *options, int code)
         break;
     case OPTION_SECONDS:
         options->seconds = seconds_parse(optarg);
+        break;
+    case OPTION_SIDE:
+        options->sides |= side_parse(optarg);
         break;
     case OPTION_REV:
         options->revision = optarg;
@@ -268,8 +293,9 @@ static void row_measure(struct row *row)
     for (int side = 0; side < SIDE_COUNT && !cell_interrupted; side++) {
         const struct board *b;
 
-        if (!(sides & SIDE_BIT(side)) || (side == SIDE_MPS && !bench.mps_here) ||
-            (row->gpu_only && plan.facts->soft))
+        if (!(sides & SIDE_BIT(side)) ||
+            (bench.options.sides && !(bench.options.sides & SIDE_BIT(side))) ||
+            (side == SIDE_MPS && !bench.mps_here) || (row->gpu_only && plan.facts->soft))
             continue;
         b = row->board[side] = side_measure(row, (enum side)side);
         if (b == NULL)

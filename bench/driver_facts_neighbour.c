@@ -166,14 +166,27 @@ static double neighbour_stop(void)
 
 /* ------------------------------------------------------------------ requests */
 
+#define PARTS_MAX 8
+
+/* How a request's kernels are given to the device: in graphs of so many, some with one more small
+ * kernel behind it, as a server does that tells the end of each. The last graph ends with a write.
+ */
+struct split {
+    const char *name;
+    int parts, length[PARTS_MAX], told[PARTS_MAX];
+};
+static const struct split whole = {"", 1, {KERNELS}, {0}};
+
 struct requests {
-    CUgraphExec exec;
-    CUgraph graph;
+    int parts;
+    CUgraphExec exec[PARTS_MAX];
+    CUgraph graph[PARTS_MAX];
     CUstream stream;
 };
 
-/* A graph of the request and a completion write; its kernels in `green`, or anywhere. */
-static CUresult requests_make(struct requests *r, unsigned blocks, CUgreenCtx green)
+/* One graph of the request; its kernels in `green`, or anywhere. */
+static CUresult part_make(struct requests *r, const struct split *split, int part, unsigned blocks,
+                          CUgreenCtx green, int priority)
 {
     struct {
         uint64_t a, b, c;
@@ -188,36 +201,52 @@ static CUresult requests_make(struct requests *r, unsigned blocks, CUgreenCtx gr
                                  .blockDimY = 1,
                                  .blockDimZ = 1,
                                  .kernelParams = p};
-    CUlaunchAttributeValue priority = {0};
+    CUlaunchAttributeValue value = {.priority = priority};
     CUstreamBatchMemOpParams op = {.writeValue = {.operation = CU_STREAM_MEM_OP_WRITE_VALUE_64,
                                                   .address = words_dev + 8 * DONE_WORD,
                                                   .value64 = 1,
                                                   .flags = CU_STREAM_WRITE_VALUE_DEFAULT}};
     CUDA_BATCH_MEM_OP_NODE_PARAMS w = {.ctx = context, .count = 1, .paramArray = &op};
-    CUgraphNode node[KERNELS], write;
+    CUgraphNode node[KERNELS + 1], write;
     CUcontext current = context;
-    int low, high;
+    int nodes = split->length[part] + split->told[part];
 
-    CK(cuCtxGetStreamPriorityRange(&low, &high));
-    priority.priority = high;
-    CK(cuGraphCreate(&r->graph, 0));
+    CK(cuGraphCreate(&r->graph[part], 0));
     if (green)
         CK(cuCtxFromGreenCtx(&current, green));
     CK(cuCtxSetCurrent(current));
-    for (int i = 0; i < KERNELS; i++) {
-        CK(cuGraphAddKernelNode(&node[i], r->graph, i ? &node[i - 1] : NULL, i > 0, &k));
-        CK(cuGraphKernelNodeSetAttribute(node[i], CU_LAUNCH_ATTRIBUTE_PRIORITY, &priority));
+    for (int i = 0; i < nodes; i++) {
+        if (i == split->length[part]) {
+            k.gridDimX = k.blockDimX = 1;
+            v.d = 1;
+        }
+        CK(cuGraphAddKernelNode(&node[i], r->graph[part], i ? &node[i - 1] : NULL, i > 0, &k));
+        CK(cuGraphKernelNodeSetAttribute(node[i], CU_LAUNCH_ATTRIBUTE_PRIORITY, &value));
     }
     CK(cuCtxSetCurrent(context));
-    CK(cuGraphAddBatchMemOpNode(&write, r->graph, &node[KERNELS - 1], 1, &w));
-    CK(cuGraphInstantiate(&r->exec, r->graph, 0));
+    if (part == split->parts - 1)
+        CK(cuGraphAddBatchMemOpNode(&write, r->graph[part], &node[nodes - 1], 1, &w));
+    return cuGraphInstantiate(&r->exec[part], r->graph[part], 0);
+}
+
+static CUresult requests_make(struct requests *r, const struct split *split, unsigned blocks,
+                              CUgreenCtx green)
+{
+    int low, high;
+
+    CK(cuCtxGetStreamPriorityRange(&low, &high));
+    r->parts = split->parts;
+    for (int i = 0; i < split->parts; i++)
+        CK(part_make(r, split, i, blocks, green, high));
     return cuStreamCreateWithPriority(&r->stream, CU_STREAM_NON_BLOCKING, high);
 }
 
 static void requests_free(struct requests *r)
 {
-    cuGraphExecDestroy(r->exec);
-    cuGraphDestroy(r->graph);
+    for (int i = 0; i < r->parts; i++) {
+        cuGraphExecDestroy(r->exec[i]);
+        cuGraphDestroy(r->graph[i]);
+    }
     cuStreamDestroy(r->stream);
 }
 
@@ -228,7 +257,8 @@ static CUresult request_time(struct requests *r, double *us)
     double start = now_us();
 
     words[DONE_WORD] = 0;
-    CK(cuGraphLaunch(r->exec, r->stream));
+    for (int i = 0; i < r->parts; i++)
+        CK(cuGraphLaunch(r->exec[i], r->stream));
     word_wait(DONE_WORD, 1);
     *us = now_us() - start;
     return CUDA_SUCCESS;
@@ -250,8 +280,8 @@ static CUresult requests_run(struct requests *r, int n, enum pace pace, unsigned
 /* ------------------------------------------------------------------ 10: back to back */
 
 /* `own`: requests in a partition of the free SMs too, else anywhere. */
-static CUresult beside(unsigned blocks, unsigned free_sms, enum choice choice, int own,
-                       enum pace pace, unsigned gap_us, int n)
+static CUresult beside(const struct split *split, unsigned blocks, unsigned free_sms,
+                       enum choice choice, int own, enum pace pace, unsigned gap_us, int n)
 {
     static const char *const choices[] = {"last", "first", "spread"};
     double samples[REQUESTS];
@@ -262,12 +292,13 @@ static CUresult beside(unsigned blocks, unsigned free_sms, enum choice choice, i
 
     if (free_sms)
         CK(partitions_make(free_sms, choice, &free_part, &rest));
-    CK(requests_make(&r, blocks, own ? free_part : NULL));
+    CK(requests_make(&r, split, blocks, own ? free_part : NULL));
     CK(neighbour_start(rest));
     CK(requests_run(&r, n, pace, gap_us, samples));
     rate = neighbour_stop();
-    snprintf(name, sizeof(name), "%2u blocks, %2u SMs free (%s)%s, neighbour %5.1f%%", blocks,
-             free_sms, choices[choice], own ? ", in these" : "", 100 * rate / neighbour_alone);
+    snprintf(name, sizeof(name), "%2u blocks, %2u SMs free (%s)%s, neighbour %5.1f%% %s", blocks,
+             free_sms, choices[choice], own ? ", in these" : "", 100 * rate / neighbour_alone,
+             split->name);
     print_times(name, samples, n);
     requests_free(&r);
     if (free_part)
@@ -277,18 +308,20 @@ static CUresult beside(unsigned blocks, unsigned free_sms, enum choice choice, i
     return CUDA_SUCCESS;
 }
 
-static CUresult alone(unsigned blocks, enum pace pace, unsigned gap_us, int n)
+static CUresult alone(const struct split *split, unsigned blocks, enum pace pace, unsigned gap_us,
+                      int n)
 {
     double samples[REQUESTS];
     struct requests r;
     char name[96];
 
-    CK(requests_make(&r, blocks, NULL));
+    CK(requests_make(&r, split, blocks, NULL));
     CK(requests_run(&r, n, pace, gap_us, samples));
-    snprintf(name, sizeof(name), "%2u blocks, alone%s", blocks,
+    snprintf(name, sizeof(name), "%2u blocks, alone%s %s", blocks,
              pace == PACE_SLEEP  ? ", after sleeping"
              : pace == PACE_SPIN ? ", after spinning"
-                                 : "");
+                                 : "",
+             split->name);
     print_times(name, samples, n);
     requests_free(&r);
     return CUDA_SUCCESS;
@@ -307,21 +340,33 @@ CUresult question_request(void)
 {
     static const unsigned widths[] = {1, 8, 16, 24, 32, 64};
     static const unsigned sms[] = {0, 2, 4, 8, 12, 24, 32};
+    static const struct split splits[] = {
+        {"(1+19)", 2, {1, 19}, {0}},
+        {"(1+16+2+1)", 4, {1, 16, 2, 1}, {0, 0, 0, 1}},
+        {"(1+16+2+1, each told)", 4, {1, 16, 2, 1}, {1, 1, 1, 1}},
+        {"(1+8+8+1+1+1, some told)", 6, {1, 8, 8, 1, 1, 1}, {0, 1, 1, 0, 0, 1}},
+    };
 
     CK(neighbours_open());
     CK(neighbour_measure());
     for (size_t i = 0; i < sizeof(widths) / sizeof(*widths); i++) {
-        CK(alone(widths[i], PACE_NONE, 0, 50));
-        CK(alone(widths[i], PACE_NONE, 0, REQUESTS));
-        CK(beside(widths[i], 16, CHOICE_LAST, 0, PACE_NONE, 0, REQUESTS));
-        CK(beside(widths[i], 16, CHOICE_FIRST, 0, PACE_NONE, 0, REQUESTS));
-        CK(beside(widths[i], 16, CHOICE_SPREAD, 0, PACE_NONE, 0, REQUESTS));
-        CK(beside(widths[i], 16, CHOICE_SPREAD, 1, PACE_NONE, 0, REQUESTS));
+        CK(alone(&whole, widths[i], PACE_NONE, 0, 50));
+        CK(alone(&whole, widths[i], PACE_NONE, 0, REQUESTS));
+        CK(beside(&whole, widths[i], 16, CHOICE_LAST, 0, PACE_NONE, 0, REQUESTS));
+        CK(beside(&whole, widths[i], 16, CHOICE_FIRST, 0, PACE_NONE, 0, REQUESTS));
+        CK(beside(&whole, widths[i], 16, CHOICE_SPREAD, 0, PACE_NONE, 0, REQUESTS));
+        CK(beside(&whole, widths[i], 16, CHOICE_SPREAD, 1, PACE_NONE, 0, REQUESTS));
+    }
+    for (size_t i = 0; i < sizeof(splits) / sizeof(*splits); i++) {
+        for (unsigned blocks = 16; blocks <= 32; blocks += 16) {
+            CK(alone(&splits[i], blocks, PACE_NONE, 0, REQUESTS));
+            CK(beside(&splits[i], blocks, 16, CHOICE_SPREAD, 0, PACE_NONE, 0, REQUESTS));
+        }
     }
     for (size_t i = 0; i < sizeof(sms) / sizeof(*sms); i++) {
-        CK(beside(16, sms[i], CHOICE_SPREAD, 0, PACE_NONE, 0, REQUESTS));
+        CK(beside(&whole, 16, sms[i], CHOICE_SPREAD, 0, PACE_NONE, 0, REQUESTS));
         if (sms[i])
-            CK(beside(16, sms[i], CHOICE_SPREAD, 1, PACE_NONE, 0, REQUESTS));
+            CK(beside(&whole, 16, sms[i], CHOICE_SPREAD, 1, PACE_NONE, 0, REQUESTS));
     }
     return CUDA_SUCCESS;
 }
@@ -337,13 +382,13 @@ CUresult question_request_paced(void)
     CK(neighbour_measure());
     for (size_t i = 0; i < sizeof(gaps) / sizeof(*gaps); i++) {
         printf("  every %u us\n", gaps[i]);
-        CK(alone(16, PACE_SLEEP, gaps[i], 60));
-        CK(alone(16, PACE_SPIN, gaps[i], 60));
+        CK(alone(&whole, 16, PACE_SLEEP, gaps[i], 60));
+        CK(alone(&whole, 16, PACE_SPIN, gaps[i], 60));
     }
     for (size_t i = 0; i < sizeof(sms) / sizeof(*sms); i++) {
-        CK(beside(16, sms[i], CHOICE_SPREAD, 0, PACE_SLEEP, 10000, 60));
+        CK(beside(&whole, 16, sms[i], CHOICE_SPREAD, 0, PACE_SLEEP, 10000, 60));
         if (sms[i])
-            CK(beside(16, sms[i], CHOICE_SPREAD, 1, PACE_SLEEP, 10000, 60));
+            CK(beside(&whole, 16, sms[i], CHOICE_SPREAD, 1, PACE_SLEEP, 10000, 60));
     }
     return CUDA_SUCCESS;
 }
