@@ -126,6 +126,11 @@ uint32_t flight_count(const struct stream *stream)
     return stream->flight ? stream->flight->count : 0;
 }
 
+uint32_t flight_open_count(const struct stream *stream)
+{
+    return stream->flight->open.launches;
+}
+
 /* ---- What goes out --------------------------------------------------------------------------- */
 
 /* How often the device is filled by a grid, and at least once: a kernel's time grows with it. */

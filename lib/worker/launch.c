@@ -15,8 +15,12 @@
  *   - a node runs on the SMs of the context that was current when it was added, whichever stream
  *     its graph is launched in, and is set with that context current only. So a stream's order
  *     holds when its launches move between partitions, and graphs are kept per partition.
- * A run of launches of one kernel is cut into chains of 8 and singles. A launch in a partition goes
- * by a graph from the first one on, one with a priority of its own too once there is a graph.
+ *   - in a request of 20 small kernels, each boundary between graphs costs the device 1 us, and so
+ *     does each kernel that writes a completion.
+ * So a run of launches of one kernel is cut into few graphs, of which the last one alone tells the
+ * completion: chains of 8 and singles, and for the latency class also chains of 16, 4 and 2. A
+ * launch in a partition goes by a graph from the first one on, one with a priority of its own too
+ * once there is a graph.
  */
 #include "worker/launch.h"
 
@@ -28,23 +32,39 @@
 #include "worker/partition.h"
 #include "worker/stream.h"
 
-#define CHAIN_LONGEST 8u
-#define SHAPES        64u /* kernel shapes that a stream remembers */
-#define GRAPH_AFTER   2u  /* launches of a shape before graphs are made for it */
+#define CHAIN_LONGEST      16u
+#define MARK_EVERY         16u
+#define MARK_EVERY_LATENCY 32u
+#define SHAPES             64u /* kernel shapes that a stream remembers */
+#define GRAPH_AFTER        2u  /* launches of a shape before graphs are made for it */
 
 /* How a graph tells its completion. */
 enum ending { ENDS_SILENT, ENDS_BY_WRITE, ENDS_BY_KERNEL };
 
-/* The kinds of graph of one shape. */
-enum { KIND_PLAIN, KIND_ONE, KIND_ONE_MARKED, KIND_EIGHT, KINDS };
+/* The kinds of graph of one shape, each made when it is first wanted. */
+enum {
+    KIND_ONE,
+    KIND_ONE_WRITTEN,
+    KIND_ONE_MARKED,
+    KIND_TWO,
+    KIND_FOUR,
+    KIND_EIGHT,
+    KIND_EIGHT_MARKED,
+    KIND_SIXTEEN,
+    KINDS
+};
 static const struct {
     uint32_t length;
     enum ending ending;
 } kinds[KINDS] = {
-    [KIND_PLAIN] = {1, ENDS_SILENT},
-    [KIND_ONE] = {1, ENDS_BY_WRITE},
+    [KIND_ONE] = {1, ENDS_SILENT},
+    [KIND_ONE_WRITTEN] = {1, ENDS_BY_WRITE},
     [KIND_ONE_MARKED] = {1, ENDS_BY_KERNEL},
-    [KIND_EIGHT] = {CHAIN_LONGEST, ENDS_BY_KERNEL},
+    [KIND_TWO] = {2, ENDS_SILENT},
+    [KIND_FOUR] = {4, ENDS_SILENT},
+    [KIND_EIGHT] = {8, ENDS_SILENT},
+    [KIND_EIGHT_MARKED] = {8, ENDS_BY_KERNEL},
+    [KIND_SIXTEEN] = {CHAIN_LONGEST, ENDS_SILENT},
 };
 
 struct chain {
@@ -346,15 +366,32 @@ static CUresult launch_alone(const struct launch *launch, const struct stream *s
                              : launch_into(launch, stream->cu, stream->cu_priority);
 }
 
-/* The first of `run` launches of one shape go as one graph of this kind. A single one tells its
- * completion only where that is wanted. */
-static int kind_for(uint32_t run, enum completion completion)
+/* So many launches of a burst may go before one tells its end: what the device has of a stream is
+ * refilled when half of it is known to have ended. */
+static uint32_t mark_every(uint32_t cls)
 {
-    if (run >= CHAIN_LONGEST)
+    return cls == GS_CLASS_LATENCY ? MARK_EVERY_LATENCY : MARK_EVERY;
+}
+
+/* The first of `run` launches of one shape go as one graph of this kind. With a completion, the
+ * last of them tells it. Few kinds, but for the latency class: a graph takes device memory. */
+static int kind_for(const struct stream *stream, uint32_t run, enum completion completion,
+                    uint32_t cls)
+{
+    uint32_t silent = completion == COMPLETION_NONE ? run : run - 1;
+    uint32_t unmarked = flight_open_count(stream);
+
+    if (cls == GS_CLASS_LATENCY && silent >= 16 && unmarked + 16 < MARK_EVERY_LATENCY)
+        return KIND_SIXTEEN;
+    if (run >= 8 && (unmarked + 8 >= mark_every(cls) || (run == 8 && silent < run)))
+        return KIND_EIGHT_MARKED;
+    if (silent >= 8)
         return KIND_EIGHT;
-    if (run > 1 || completion == COMPLETION_NONE)
-        return KIND_PLAIN;
-    return completion == COMPLETION_MARKED ? KIND_ONE_MARKED : KIND_ONE;
+    if (cls == GS_CLASS_LATENCY && silent >= 2)
+        return silent >= 4 ? KIND_FOUR : KIND_TWO;
+    if (silent >= 1)
+        return KIND_ONE;
+    return completion == COMPLETION_MARKED ? KIND_ONE_MARKED : KIND_ONE_WRITTEN;
 }
 
 /* Issues some of `run` launches of one shape. Tells how many, and how their completion is written.
@@ -369,7 +406,7 @@ static CUresult issue_some(struct session *session, struct stream *stream,
     *written = COMPLETION_NONE;
     if (!chains)
         return launch_alone(launches, stream);
-    int kind = kind_for(run, wanted);
+    int kind = kind_for(stream, run, wanted, launches->cls);
     struct done done = done_at(session, stream, launches[kinds[kind].length - 1].end);
     if (!chains[kind].exec) {
         CUresult result = chain_make(&chains[kind], kind, launches, &done, stream->cu_priority);
@@ -404,7 +441,7 @@ CUresult launch_issue(struct session *session, struct stream *stream, const stru
     while (count > 0) {
         bool alone = marked_alone(launches);
         uint32_t run = 1, issued = 0;
-        while (!alone && run < count && run < CHAIN_LONGEST &&
+        while (!alone && run < count && run <= CHAIN_LONGEST &&
                same_shape(&launches[run], launches) && !launches[run].deadline_ns)
             run++;
         enum completion wanted = alone          ? COMPLETION_MARKED
