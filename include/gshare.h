@@ -164,7 +164,8 @@ typedef struct gs_exec_affinity {
 
 typedef enum gs_class {
     GS_CLASS_NORMAL = 0,
-    GS_CLASS_LATENCY = 1, /* before the others; best-effort kernels leave it some SMs meanwhile */
+    GS_CLASS_LATENCY = 1, /* before the others; best-effort kernels leave it some SMs meanwhile; the
+                             server keeps a CPU for its next work for 20 ms, of eight or more */
     GS_CLASS_BEST_EFFORT = 2 /* after the others, and with less queued on the device */
 } gs_class;
 

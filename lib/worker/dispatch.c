@@ -215,6 +215,7 @@ bool dispatch_start(void)
 
     if (!bell_open())
         return false;
+    turn_init();
     d.wake = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     if (d.wake < 0 || pthread_create(&thread, NULL, dispatch_main, NULL))
         return false;

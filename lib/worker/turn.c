@@ -7,6 +7,7 @@
  */
 #include "worker/turn.h"
 
+#include <sched.h>
 #include <string.h>
 
 #include "common/ring.h"
@@ -26,6 +27,12 @@
 #define DRAIN_BUDGET    64u     /* records of a stream a turn */
 #define CROWD_NS        30000u  /* what "shortly before" means for a crowd: a few round trips */
 #define HOT_NS          200000u /* a session stays polled so long after its last activity */
+/* With many CPUs longer, for waking the thread costs the next record 100 to 300 us: so long after
+ * the last work of a latency session, and of the others so long after work was given to the device
+ * that it has not ended yet. With few, tenants have better use for them. */
+#define HOT_LATENCY_NS  20000000u
+#define HOT_WORK_NS     10000000u
+#define HOT_CPUS        8
 #define NAP_SHORTEST_NS 50000u
 #define NAP_LONGEST_NS  1000000u
 
@@ -34,6 +41,7 @@ static struct {
     uint32_t crowd;      /* sessions that had something new in this turn or shortly before */
     uint32_t hot_of[3];  /* in this turn, by rank of their class */
     uint64_t latency_ns; /* when a session of the latency class last had work */
+    uint64_t hot_latency_ns, hot_work_ns; /* as above, by the CPUs that there are */
     const struct session *draining;
 } turn;
 
@@ -96,6 +104,7 @@ static bool session_serve(struct session *session)
     if (session->sched.cls == GS_CLASS_LATENCY)
         turn.latency_ns = dispatch.now;
     session->active_ns = dispatch.now;
+    session->given_ns = dispatch.now;
     dispatch.busy = true;
     return true;
 }
@@ -170,15 +179,33 @@ static void session_look(struct session *session)
     }
 }
 
+/* Is it about to have something, as its tenant waits for what the device has of it? Copies have no
+ * mark and some launches none, so the tenant's own words are asked too: falsified, they keep it
+ * polled until the driver says better (device_watch), and not beyond HOT_WORK_NS from its last
+ * record. While latency work is on the device its session is always polled, so that best effort
+ * keeps off. */
+static bool session_at_work(const struct session *session)
+{
+    const bool latency = session->sched.cls == GS_CLASS_LATENCY;
+
+    if (!latency &&
+        (session->pending & ~REQUEST_BIT || dispatch.now - session->given_ns >= turn.hot_work_ns))
+        return false;
+    return session->flying || !session_seems_idle(session);
+}
+
+static uint64_t hot_time(const struct session *session)
+{
+    return session->sched.cls == GS_CLASS_LATENCY ? turn.hot_latency_ns : HOT_NS;
+}
+
 /* Second pass. */
 static void session_turn(struct session *session)
 {
-    /* While latency work is on the device its session is polled, so that best effort keeps off. */
-    bool at_work =
-        session->sched.cls == GS_CLASS_LATENCY && (session->flying || !session_seems_idle(session));
+    bool at_work = session_at_work(session);
     bool active = session->reports_open > 0 || at_work;
 
-    if (at_work)
+    if (at_work && session->sched.cls == GS_CLASS_LATENCY)
         turn.latency_ns = dispatch.now;
     if (session->pending && !session->paused) {
         if (session->pending & REQUEST_BIT && !session->job &&
@@ -202,13 +229,22 @@ static void session_turn(struct session *session)
         reports_poll(session);
     if (active)
         session->active_ns = dispatch.now;
-    else if (dispatch.now - session->active_ns > HOT_NS) {
+    else if (dispatch.now - session->active_ns > hot_time(session)) {
         if (session->pending & ~REQUEST_BIT)
             return; /* it waits for the device, which is looked at */
         session_cool(session);
         return;
     }
     dispatch.live = true;
+}
+
+void turn_init(void)
+{
+    cpu_set_t cpus;
+    bool many = sched_getaffinity(0, sizeof(cpus), &cpus) == 0 && CPU_COUNT(&cpus) >= HOT_CPUS;
+
+    turn.hot_latency_ns = many ? HOT_LATENCY_NS : HOT_NS;
+    turn.hot_work_ns = many ? HOT_WORK_NS : 0;
 }
 
 /* One turn of all that are polled, those of a higher class first. */

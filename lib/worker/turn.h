@@ -4,6 +4,8 @@
 
 #include "worker/worker.h"
 
+/* Before the first turn. */
+void turn_init(void);
 /* Takes requests and records from all that are polled. */
 void turn_take(void);
 /* How long the thread may sleep when all of them wait for the device. */

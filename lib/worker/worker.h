@@ -143,6 +143,7 @@ struct session {
     bool paused;              /* a job waits for the device to finish the session's work */
     uint32_t hot_index;
     uint64_t active_ns; /* when it last had something to do */
+    uint64_t given_ns;  /* when the device was last given something of it */
     uint64_t pending;   /* streams that may have records */
     uint64_t busy;      /* streams of which the device may have unfinished work */
     uint64_t flying;    /* streams whose marks are waited for */
