@@ -41,6 +41,11 @@ static const struct question {
      question_request, 0},
     {"11", "the same, now and then", question_request_paced, 0},
     {"12", "first memsets and copies beside a 300 ms kernel", question_firsts, 0},
+    {"13", "does another kernel run beside one that waits?", question_room, 0},
+    {"14", "which streams, graphs and events cannot be made beside a 30 ms kernel",
+     question_stream_stalls, 0},
+    {"15", "what a partition costs", question_partition, 0},
+    {"16", "requests by the carve-out of shared memory", question_carve, 0},
 };
 
 static int question_wanted(const struct question *q, int argc, char **argv)

@@ -367,5 +367,9 @@ CUresult question_start(void);
 CUresult question_request(void);
 CUresult question_request_paced(void);
 CUresult question_firsts(void);
+CUresult question_room(void);
+CUresult question_stream_stalls(void);
+CUresult question_partition(void);
+CUresult question_carve(void);
 
 #endif

@@ -471,3 +471,227 @@ CUresult question_firsts(void)
     }
     return CUDA_SUCCESS;
 }
+
+/* A kernel's shared memory carve-out, in percent; -1: as the driver likes. */
+static CUresult carve(CUfunction f, int percent)
+{
+    return percent < 0
+               ? CUDA_SUCCESS
+               : cuFuncSetAttribute(f, CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, percent);
+}
+
+/* ------------------------------------------------------------------ 13: room beside a kernel */
+
+/* Every thread looks at the word, or one of each block does and the others wait for it. */
+static const char ptx_wait[] =
+    PTX_HEAD ".visible .entry all" PTX_PARAMS "{\n"
+             ".reg .u64 %t; .reg .u32 %n; .reg .pred %p;\n"
+             "ld.param.u64 %t, [a];\n"
+             "again: ld.volatile.global.u32 %n, [%t]; setp.eq.u32 %p, %n, 0; @%p bra again;\n"
+             "ret; }\n"
+             ".visible .entry one" PTX_PARAMS "{\n"
+             ".reg .u64 %t; .reg .u32 %n; .reg .pred %p;\n"
+             "ld.param.u64 %t, [a]; mov.u32 %n, %tid.x; setp.ne.u32 %p, %n, 0; @%p bra out;\n"
+             "again: ld.volatile.global.u32 %n, [%t]; setp.eq.u32 %p, %n, 0; @%p bra again;\n"
+             "out: bar.sync 0; ret; }\n";
+
+static CUresult room_ask(CUfunction f, const char *name, unsigned blocks, unsigned threads,
+                         CUdeviceptr flag, CUstream held, CUstream other, CUstream third)
+{
+    struct {
+        uint64_t a, b, c;
+        uint32_t d;
+    } v = {flag, 0, 0, 1}, w = {out, 0, 0, SMALL_ROUNDS};
+    void *p[] = {&v.a, &v.b, &v.c, &v.d}, *q[] = {&w.a, &w.b, &w.c, &w.d};
+    double start, ran = 0, set;
+    CUevent event;
+
+    CK(cuEventCreate(&event, CU_EVENT_DISABLE_TIMING));
+    CK(cuMemsetD32Async(flag, 0, 1, third));
+    CK(cuStreamSynchronize(third));
+    CK(cuLaunchKernel(f, blocks, 1, 1, threads, 1, 1, 0, held, p, NULL));
+    usleep(2000);
+    start = now_us();
+    CK(cuLaunchKernel(chains, sm_count / 2, 1, 1, 128, 1, 1, 0, other, q, NULL));
+    CK(cuEventRecord(event, other));
+    while (cuEventQuery(event) == CUDA_ERROR_NOT_READY && now_us() - start < 200000)
+        ;
+    ran = now_us() - start;
+    start = now_us();
+    CK(cuMemsetD8Async(flag, 1, 4, third));
+    CK(cuEventRecord(event, third));
+    while (cuEventQuery(event) == CUDA_ERROR_NOT_READY && now_us() - start < 200000)
+        ;
+    set = now_us() - start;
+    printf("  %-36s %5u blocks of %4u: another kernel took %9.1f us%s, a memset %9.1f us%s\n", name,
+           blocks, threads, ran, ran > 199999 ? " (GAVE UP)" : "", set,
+           set > 199999 ? " (GAVE UP)" : "");
+    if (set > 199999) { /* by the copy engine */
+        uint32_t one = 1;
+
+        start = now_us();
+        CK(cuStreamCreateWithPriority(&third, CU_STREAM_NON_BLOCKING, 0));
+        CK(cuMemcpyHtoDAsync(flag, &one, 4, third));
+        CK(cuStreamSynchronize(third));
+        printf("    a copy to the word took %9.1f us\n", now_us() - start);
+    }
+    CK(cuCtxSynchronize());
+    return cuEventDestroy(event);
+}
+
+CUresult question_room(void)
+{
+    static const unsigned threads[] = {32, 128, 256, 512, 768, 1024};
+    CUstream held, other, third;
+    CUfunction all, one;
+    CUmodule module;
+    CUdeviceptr flag;
+    void *cubin;
+
+    CK(neighbours_open());
+    CK(cubin_new(ptx_wait, &cubin));
+    CK(cuModuleLoadData(&module, cubin));
+    CK(cuModuleGetFunction(&all, module, "all"));
+    CK(cuModuleGetFunction(&one, module, "one"));
+    CK(stream_new(&held));
+    CK(stream_new(&other));
+    CK(stream_new(&third));
+    CK(cuMemAlloc(&flag, 256));
+    for (size_t i = 0; i < sizeof(threads) / sizeof(*threads); i++) {
+        CK(room_ask(one, "waiting, one thread of each looks,", sm_count, threads[i], flag, held,
+                    other, third));
+        CK(room_ask(all, "waiting, every thread looks,", sm_count, threads[i], flag, held, other,
+                    third));
+    }
+    CK(room_ask(all, "waiting, every thread looks,", sm_count / 2, 1024, flag, held, other, third));
+    CK(room_ask(all, "waiting, every thread looks,", 1, 1024, flag, held, other, third));
+    CK(room_ask(all, "waiting, two an SM,", 2 * sm_count, 512, flag, held, other, third));
+    CK(room_ask(all, "waiting, four an SM,", 4 * sm_count, 256, flag, held, other, third));
+    for (int percent = 0; percent <= 100; percent += 25) {
+        char name[64];
+
+        CK(carve(all, percent));
+        CK(carve(chains, percent));
+        snprintf(name, sizeof(name), "both with %d %% shared memory,", percent);
+        CK(room_ask(all, name, sm_count, 1024, flag, held, other, third));
+    }
+    return CUDA_SUCCESS;
+}
+
+/* ------------------------------------------------------------------ 14: streams beside a kernel */
+
+CUresult question_stream_stalls(void)
+{
+    enum { STREAMS = 400 };
+    static CUstream stream[STREAMS];
+    CUstream held;
+
+    CK(neighbours_open());
+    CK(stream_new(&held));
+    CK(kernel_launch(nop, held));
+    CK(cuCtxSynchronize());
+    for (int i = 0; i < STREAMS; i++) {
+        double start, took;
+
+        if (i % 8 == 0) { /* a kernel of 30 ms */
+            CK(cuCtxSynchronize());
+            arg.a = 30000000;
+            arg.b = words_dev;
+            arg.c = words_dev + 8;
+            arg.d = (uint32_t)i + 1;
+            CK(kernel_launch(spin, held));
+            word_wait(0, (uint64_t)i + 1);
+        }
+        start = now_us();
+        CK(stream_new(&stream[i]));
+        took = now_us() - start;
+        if (took > 1000)
+            printf("  stream %3d of them took %9.1f us: it waited for the kernel\n", i + 1, took);
+    }
+    CK(cuCtxSynchronize());
+    for (int i = 0; i < STREAMS; i++)
+        CK(cuStreamDestroy(stream[i]));
+    for (int i = 0; i < 3 * STREAMS; i++) {
+        static struct chain chain[3 * STREAMS];
+        static CUevent event[3 * STREAMS];
+        double start, made, launched, noted;
+
+        if (i % 64 == 0) { /* a kernel of 30 ms */
+            CK(cuCtxSynchronize());
+            arg.a = 30000000;
+            arg.b = words_dev;
+            arg.c = words_dev + 8;
+            arg.d = (uint32_t)i + 1;
+            CK(kernel_launch(spin, held));
+            word_wait(0, (uint64_t)i + 1);
+        }
+        start = now_us();
+        CK(chain_new(&chain[i], 8, 1, 1));
+        made = now_us();
+        CK(cuGraphLaunch(chain[i].exec, NULL));
+        launched = now_us();
+        CK(cuEventCreate(&event[i], CU_EVENT_DEFAULT));
+        noted = now_us();
+        if (noted - start > 1000)
+            printf("  graph %3d took %9.1f us to make, %9.1f us to launch, an event %9.1f us\n",
+                   i + 1, made - start, launched - made, noted - launched);
+    }
+    return cuCtxSynchronize();
+}
+
+/* ------------------------------------------------------------------ 15: what a partition costs */
+
+CUresult question_partition(void)
+{
+    CUdevResourceDesc desc;
+    CUgreenCtx green;
+    CUcontext from;
+    CUstream aside;
+    CUevent event;
+    struct requests r;
+    double t[8];
+
+    CK(neighbours_open());
+    for (int i = 0; i < 12; i++) {
+        t[0] = now_us();
+        CK(cuDevResourceGenerateDesc(&desc, groups + i, 4));
+        CK(cuGreenCtxCreate(&green, desc, device, CU_GREEN_CTX_DEFAULT_STREAM));
+        t[1] = now_us();
+        CK(cuCtxFromGreenCtx(&from, green));
+        t[2] = now_us();
+        CK(requests_make(&r, &whole, 8, green));
+        t[3] = now_us();
+        CK(request_time(&r, &t[4]));
+        CK(cuGreenCtxStreamCreate(&aside, green, CU_STREAM_NON_BLOCKING, 0));
+        t[5] = now_us();
+        CK(cuEventCreate(&event, CU_EVENT_DISABLE_TIMING));
+        t[6] = now_us();
+        printf(
+            "  green context %7.1f us, its context %5.1f, a graph %6.1f, first run %6.1f, a stream "
+            "%6.1f, an event %4.1f\n",
+            t[1] - t[0], t[2] - t[1], t[3] - t[2], t[4], t[5] - t[3] - t[4], t[6] - t[5]);
+    }
+    return CUDA_SUCCESS;
+}
+
+/* ------------------------------------------------------------------ 16: carve-outs by turns */
+
+/* A small kernel and one of a single thread by turns, on 16 SMs, with the neighbour on the rest. */
+CUresult question_carve(void)
+{
+    static const int percents[] = {-1, 0, 8, 14, 28};
+    static const struct split told = {"(1+16+2+1, each told)", 4, {1, 16, 2, 1}, {1, 1, 1, 1}};
+
+    CK(neighbours_open());
+    CK(neighbour_measure());
+    for (size_t i = 0; i < sizeof(percents) / sizeof(*percents); i++) {
+        CK(carve(chains, percents[i]));
+        printf("  carve-out %d %%\n", percents[i]);
+        for (unsigned blocks = 16; blocks <= 32; blocks += 16) {
+            CK(alone(&told, blocks, PACE_NONE, 0, REQUESTS));
+            CK(beside(&told, blocks, 16, CHOICE_LAST, 0, PACE_NONE, 0, REQUESTS));
+            CK(beside(&told, blocks, 32, CHOICE_LAST, 0, PACE_NONE, 0, REQUESTS));
+        }
+    }
+    return CUDA_SUCCESS;
+}

@@ -9,7 +9,6 @@
 #define WIDE_THREADS      256u
 #define BLOCKS_AN_SM      8u /* at a time: 2,048 threads */
 #define CALIBRATION_WAVES 64u
-#define SMALL_BLOCKS      32u
 #define SMALL_THREADS     128u
 #define SMALL_ROUNDS      200u
 #define MEASURE_NS        10e6
@@ -32,14 +31,14 @@ static void wide_launch(const struct device_ops *device, uint64_t out, unsigned 
     device->launch_grid(KERNEL_CHAINS, &args, blocks, plan.facts->soft ? 32 : WIDE_THREADS);
 }
 
-void load_small(const struct device_ops *device, uint64_t out)
+void load_small(const struct device_ops *device, uint64_t out, unsigned blocks)
 {
     const struct kernel_args args = {.a = out, .d = plan.facts->soft ? 2 : SMALL_ROUNDS};
 
     if (plan.facts->soft)
         device->launch_grid(KERNEL_CHAINS, &args, 1, 32);
     else
-        device->launch_grid(KERNEL_CHAINS, &args, SMALL_BLOCKS, SMALL_THREADS);
+        device->launch_grid(KERNEL_CHAINS, &args, blocks, SMALL_THREADS);
 }
 
 void load_wide(const struct device_ops *device, uint64_t out, double ns)

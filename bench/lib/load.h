@@ -16,8 +16,8 @@
  */
 void load_calibrate(void);
 
-/* `out`: 256 bytes of device memory. */
-void load_small(const struct device_ops *device, uint64_t out);
+/* `out`: 256 bytes of device memory. A small kernel has so many blocks of 128 threads. */
+void load_small(const struct device_ops *device, uint64_t out, unsigned blocks);
 void load_wide(const struct device_ops *device, uint64_t out, double ns);
 
 /* Nanoseconds that one of many wide kernels takes, with nobody else on the device. */

@@ -129,6 +129,7 @@ const struct line report_lines[] = {
     {"request", "neighbour by its own alone", "beside_neighbour", UNIT_PERCENT, AT_LEAST(0.90)},
     {"request", "it at 75 %: p99 by alone", "capped_ratio", UNIT_RATIO, NONE},
     {"request", "... by its own alone", "capped_neighbour", UNIT_PERCENT, NONE},
+    {"request", "kernels of 32 blocks: p99 by alone", "wider_ratio", UNIT_RATIO, NONE},
     {"request", "kept off 4 % of SMs: p99", "spare4_ratio", UNIT_RATIO, NONE},
     {"request", "... neighbour", "spare4_neighbour", UNIT_PERCENT, NONE},
     {"request", "kept off 8 % of SMs: p99", "spare8_ratio", UNIT_RATIO, NONE},

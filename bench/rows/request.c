@@ -24,6 +24,8 @@
 #include "rows/rows.h"
 
 #define KERNELS     20 /* of a request */
+#define BLOCKS      16 /* of each: one an SM of those that are kept free */
+#define BLOCKS_MORE 32
 #define WIDE_NS     600e3
 #define PACE_NS     10000000u /* 100 requests a second */
 #define SETTLE_NS   60000000u /* at the start of a phase, not measured */
@@ -46,6 +48,7 @@ struct phase {
 struct party {
     unsigned latency, back; /* tenants */
     bool paced;
+    unsigned blocks;      /* of a small kernel */
     unsigned mps_percent; /* of the neighbours */
     unsigned phases;
     struct phase phase[PHASES_MAX];
@@ -85,7 +88,7 @@ static void requests_send(struct party *party, unsigned tenant, unsigned phase,
             sleep_until(next += PACE_NS);
         start = clock_ns();
         for (int i = 0; i < KERNELS; i++)
-            load_small(device, out);
+            load_small(device, out, party->blocks);
         device->sync();
         if (start > party->start + SETTLE_NS && *count < SAMPLES_MAX)
             party->samples[tenant][kind][(*count)++] = (double)(clock_ns() - start);
@@ -98,7 +101,7 @@ static void latency_body(struct tenant *tenant)
     const struct device_ops *device = device_start_as(&(struct role){.cls = ROLE_LATENCY});
     uint64_t out = device->alloc(256);
 
-    load_small(device, out);
+    load_small(device, out, party->blocks);
     device->sync();
     for (unsigned i = 0; i < party->phases; i++) {
         enum kind kind = party->phase[i].kind;
@@ -219,6 +222,7 @@ static struct party *party_new(unsigned latency, unsigned back)
 
     party->latency = latency;
     party->back = back;
+    party->blocks = BLOCKS;
     return party;
 }
 
@@ -258,6 +262,22 @@ static void one_beside_one(void)
         return;
     cell_metric(base.back_rate, "back_rate");
     beside_tell(party, base.alone_p99, base.back_rate, "beside");
+}
+
+/* The same with kernels that want more SMs than are kept free. */
+static void one_beside_one_wider(void)
+{
+    struct party *party = party_new(1, 1);
+    double alone;
+
+    party->blocks = BLOCKS_MORE;
+    party_add(party, KIND_WARM, 300);
+    party_add(party, KIND_ALONE, 600);
+    party_add(party, KIND_BESIDE, 800);
+    party_run(party);
+    alone = worst_of(party, KIND_ALONE).p99;
+    cell_metric(alone, "wider_alone_p99");
+    beside_tell(party, alone, base.back_rate, "wider");
 }
 
 /* The same with less of the device for the neighbour. */
@@ -341,6 +361,8 @@ void row_request(void)
     if (plan.side == SIDE_NATIVE)
         return;
     four_beside_four();
+    if (plan.side == SIDE_GSHARE && !plan.facts->soft)
+        one_beside_one_wider();
     for (size_t i = 0; plan.side == SIDE_GSHARE && i < ARRAY_SIZE(percents); i++) {
         char name[16];
 

@@ -139,6 +139,8 @@ static void device_watch(void)
     }
     for (struct session *session = roster.leaving; session; session = session->next_leaving)
         session_watch(session);
+    if (!dispatch.busy)
+        streams_refill();
 }
 
 /* ---- The loop -------------------------------------------------------------------------------- */

@@ -7,12 +7,17 @@
 /* gs_qos's class and priority as a CUDA stream priority of this device. */
 int stream_priority(uint32_t cls, int64_t priority);
 
+/* Makes CUDA streams that are at hand when a tenant's stream is first used; at the start, with the
+ * context current, and when the device has nothing to do. */
+void streams_init(void);
+void streams_refill(void);
+
 /* Brings what the stream's launches have in line with the session's grant. Dispatcher, or the job
  * that opens the session. */
 void stream_grant(const struct session *session, struct stream *stream);
 /* The lower of two classes: latency, normal, best effort. */
 uint32_t class_lower(uint32_t a, uint32_t b);
-/* Makes a stream's CUDA stream, at its first use. Dispatcher. */
+/* Gives a stream its CUDA stream, at its first use. Dispatcher. */
 CUresult stream_make(const struct session *session, struct stream *stream);
 
 /* A driver call has just given the device what the records before `position` ask for. Noted at
