@@ -140,7 +140,10 @@ typedef struct gs_dim3 {
  * A session without affinity has the whole device but what others have exclusively. Copies and
  * memsets are not affected. A device or driver without partitions gives GS_ERR_NOT_SUPPORTED.
  * On an H200, SMs that nobody had in this combination lately take some milliseconds, and a moment
- * without running kernels; a device keeps 64 combinations (0.4 GB of its memory at most).
+ * without running kernels. Sessions can have 128 different combinations of a device at a time:
+ * those with counts and percentages share them, so that there is one for all sessions; those with
+ * masks, and exclusive ones, may find that there is none. A device keeps 160 (1 GB of its memory at
+ * most).
  */
 
 typedef enum gs_exec_affinity_type {
@@ -276,10 +279,11 @@ GS_API gs_status gs_session_info(gs_session session, gs_session_desc *desc);
  * until it holds, 15 seconds at most: the next launch runs under it, and on any other status all is
  * as before. Where several threads ask at once, each waits for the one before it. A priority,
  * class, weight or share of SMs above the operator's limit is granted as that limit: gs_get_qos
- * tells. GS_ERR_LIMIT: not so many SMs are free, the message says how many are; no further
- * partition; or 16 such calls are under way. GS_ERR_INVALID_VALUE, GS_ERR_NOT_SUPPORTED (affinity),
- * GS_ERR_PERMISSION (exclusive SMs, against the operator's word), GS_ERR_NO_DEVICE_MEMORY,
- * GS_ERR_NO_MEMORY, GS_ERR_TIMEOUT: another tenant's kernel has run for 10 seconds. */
+ * tells. GS_ERR_LIMIT: not so many SMs are free, the message says how many are; 128 other
+ * combinations are in use; or 16 such calls are under way. GS_ERR_INVALID_VALUE,
+ * GS_ERR_NOT_SUPPORTED (affinity), GS_ERR_PERMISSION (exclusive SMs, against the operator's word),
+ * GS_ERR_NO_DEVICE_MEMORY, GS_ERR_NO_MEMORY, GS_ERR_TIMEOUT: another tenant's kernel has run for 10
+ * seconds. */
 GS_API gs_status gs_set_qos(gs_session session, const gs_qos *qos);
 /* The session's present quality of service, as granted, as far as qos->size goes: affinity
  * GS_EXEC_AFFINITY_NONE when it has the whole device, else GS_EXEC_AFFINITY_SM_MASK. (So what it

@@ -44,7 +44,10 @@ enum link_op {
 #define LINK_SLOT_NONE UINT32_MAX
 
 /* Masks of SMs: as gs_exec_affinity's. */
-#define LINK_SMS_MAX (GS_SM_MASK_WORDS * 64u)
+#define LINK_SMS_MAX  (GS_SM_MASK_WORDS * 64u)
+/* So many different masks, of less than the device, can be granted at a time: on an H200 each of
+ * its 66 groups, 33 pairs of them, and 29 more. */
+#define LINK_SETS_MAX 128u
 
 struct link_device {
     uint64_t memory_total;

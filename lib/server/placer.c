@@ -2,10 +2,12 @@
  * placer.c - see placer.h.
  *
  * In this order: exclusive tenants keep, and give up, what they have; exclusive tenants that need
- * more get it; tenants with a cap; tenants without. Each choice looks at groups only by how many
- * capped tenants they have already, so that the outcome depends on nothing but the arguments.
+ * more get it; shared ones that can stay where they are; the other shared ones. Each choice looks
+ * at groups only by how many capped tenants they have already, and at sets by who has them, so that
+ * the outcome depends on nothing but the arguments.
  */
 #include "server/placer.h"
+#include "server/placer_sets.h"
 
 /* Beside a group's capped tenants, those who may be nowhere else weigh so much: taking their last
  * SMs would be refused. */
@@ -18,6 +20,7 @@ struct placing {
     uint32_t count, asker;
     uint32_t load[PLACER_GROUPS_MAX];
     struct sm_mask taken; /* exclusively, by anybody; once the exclusive ones are placed */
+    struct placer_sets sets;
     char *text;
 };
 
@@ -41,6 +44,7 @@ bool placer_device_init(struct placer_device *device, const struct link_device *
 
         if (size == 0)
             return false;
+        made.group_sms[g] = (uint16_t)size;
         if (made.granularity == 0 || size < made.granularity)
             made.granularity = size;
     }
@@ -83,7 +87,7 @@ static uint32_t group_next(const struct placer_device *device, const struct sm_m
     uint32_t best = device->group_count, best_over = 0;
 
     for (uint32_t g = 0; g < device->group_count; g++) {
-        uint32_t size = sm_mask_count(&device->group[g]);
+        uint32_t size = device->group_sms[g];
         uint32_t over = size > missing ? size - missing : 0;
 
         if (!sm_mask_within(&device->group[g], from))
@@ -107,15 +111,14 @@ static struct sm_mask mask_trim(const struct placer_device *device, struct sm_ma
         uint32_t worst = device->group_count;
 
         for (uint32_t g = 0; g < device->group_count; g++) {
-            if (sm_mask_within(&device->group[g], &has) &&
-                count - sm_mask_count(&device->group[g]) >= sms &&
+            if (sm_mask_within(&device->group[g], &has) && count - device->group_sms[g] >= sms &&
                 (worst == device->group_count || load[g] >= load[worst]))
                 worst = g;
         }
         if (worst == device->group_count)
             return has;
         has = sm_mask_minus(has, device->group[worst]);
-        count -= sm_mask_count(&device->group[worst]);
+        count -= device->group_sms[worst];
     }
 }
 
@@ -133,7 +136,7 @@ static struct sm_mask mask_grow(const struct placer_device *device, struct sm_ma
             break;
         has = sm_mask_or(has, device->group[g]);
         from = sm_mask_minus(from, device->group[g]);
-        count += sm_mask_count(&device->group[g]);
+        count += device->group_sms[g];
     }
     /* Groups differ in size: the last may have made an earlier one needless. */
     return mask_trim(device, has, sms, load);
@@ -270,37 +273,115 @@ static gs_status shared_refuse(const struct placing *p, uint32_t i, const struct
                    p->device->sm_count);
 }
 
+static bool tenant_alone(const struct placer_tenant *t) /* still */
+{
+    return !sm_mask_empty(&t->held_exclusive);
+}
+
+static struct sm_mask shared_room(const struct placing *p, uint32_t i)
+{
+    const struct placer_tenant *t = &p->tenant[i];
+    struct sm_mask taken = tenant_alone(t) ? others_take(p, i, p->count) : p->taken;
+
+    return sm_mask_minus(tenant_room(p, t), taken);
+}
+
+/* Has it a choice among sets? */
+static bool shared_chooses(const struct placer_tenant *t, const struct sm_mask *room)
+{
+    return t->sms && t->sms < sm_mask_count(room);
+}
+
+static void shared_take(struct placing *p, uint32_t i, struct sm_mask mask)
+{
+    struct placer_tenant *t = &p->tenant[i];
+
+    t->next = mask;
+    placer_sets_join(&p->sets, &mask, t->space, t->sms != 0,
+                     t->bounded || t->sms == 0 || tenant_alone(t));
+}
+
+/* One set fewer: its users move to others of the same size. false: there is none to spare. */
+static bool sets_merge(struct placing *p)
+{
+    uint32_t used = p->sets.used;
+    struct sm_mask former;
+
+    if (!placer_sets_retire(&p->sets, &former))
+        return false;
+    for (uint32_t i = 0; i < p->count; i++) {
+        struct placer_tenant *t = &p->tenant[i];
+        struct sm_mask room, mask;
+
+        if (t->exclusive || !sm_mask_equal(&t->next, &former))
+            continue;
+        room = shared_room(p, i);
+        mask = placer_sets_choose(&p->sets, &room, t->sms, false);
+        shared_take(p, i, sm_mask_empty(&mask) ? former : mask);
+    }
+    return p->sets.used < used;
+}
+
+static bool sets_room(struct placing *p)
+{
+    return p->sets.used < LINK_SETS_MAX || sets_merge(p);
+}
+
+static gs_status sets_refuse(const struct placing *p)
+{
+    return refusal(p->text, GS_ERR_LIMIT,
+                   "%u different sets of SMs are in use, as many as there can be", LINK_SETS_MAX);
+}
+
+/* Most keep what they have: they come first. What others leave is no reason to keep off. */
+static void shared_keep(struct placing *p, uint32_t i)
+{
+    struct placer_tenant *t = &p->tenant[i];
+    struct sm_mask room = shared_room(p, i), kept = sm_mask_and(t->mask, room);
+    uint32_t has = sm_mask_count(&kept);
+    bool stays = shared_chooses(t, &room)
+                     ? !tenant_alone(t) && has >= t->sms && has < t->sms + p->device->granularity
+                     : has && sm_mask_equal(&room, &t->mask);
+
+    t->next = (struct sm_mask){{0}};
+    if (stays && !(t->whole && !sm_mask_within(&t->within, &room)))
+        shared_take(p, i, kept);
+}
+
+static gs_status shared_choose(struct placing *p, uint32_t i, const struct sm_mask *room,
+                               const struct sm_mask *kept)
+{
+    struct placer_tenant *t = &p->tenant[i];
+    struct sm_mask mask = placer_sets_choose(&p->sets, room, t->sms, p->sets.used < LINK_SETS_MAX);
+
+    if (sm_mask_empty(&mask) && sets_room(p))
+        mask = placer_sets_choose(&p->sets, room, t->sms, true);
+    if (sm_mask_empty(&mask) && i != p->asker)
+        mask = *kept;
+    if (sm_mask_empty(&mask))
+        return sets_refuse(p);
+    shared_take(p, i, mask);
+    return GS_OK;
+}
+
 static gs_status shared_place(struct placing *p, uint32_t i)
 {
     struct placer_tenant *t = &p->tenant[i];
-    bool alone = !sm_mask_empty(&t->held_exclusive); /* still */
-    struct sm_mask taken = alone ? others_take(p, i, p->count) : p->taken;
-    struct sm_mask room = sm_mask_minus(tenant_room(p, t), taken);
-    struct sm_mask kept = sm_mask_and(t->mask, room);
-    uint32_t has;
+    struct sm_mask room = shared_room(p, i), kept = sm_mask_and(t->mask, room);
 
     if (sm_mask_empty(&room) || (t->whole && !sm_mask_within(&t->within, &room)))
         return shared_refuse(p, i, &room);
-    if (t->sms == 0 || t->sms >= sm_mask_count(&room)) {
-        t->next = room;
-        return GS_OK;
-    }
-    has = sm_mask_count(&kept);
-    if (!alone && has >= t->sms && has < t->sms + p->device->granularity) { /* as most do: stay */
-        t->next = kept;
-        return GS_OK;
-    }
-    /* Its own load is no reason to move. */
-    if (!alone)
-        load_add(p->device, p->load, &kept, (uint32_t)-1);
-    t->next = mask_trim(p->device, kept, t->sms, p->load);
-    t->next = mask_grow(p->device, t->next, room, t->sms, p->load, false);
-    load_add(p->device, p->load, &t->next, 1);
+    if (shared_chooses(t, &room))
+        return shared_choose(p, i, &room, &kept);
+    if (i == p->asker && !placer_sets_has(&p->sets, &room) && !sets_room(p))
+        return sets_refuse(p);
+    shared_take(p, i, room);
     return GS_OK;
 }
 
 /* ---- All ------------------------------------------------------------------------------------- */
 
+/* For exclusive tenants, whom shared ones have to give way. */
 static void load_count(struct placing *p)
 {
     for (uint32_t i = 0; i < p->count; i++) {
@@ -317,26 +398,16 @@ static void load_count(struct placing *p)
     }
 }
 
-/* From here on the load is that of capped tenants only, on what they can keep; of one that was
- * alone on its SMs, nothing is known yet. */
-static void load_recount(struct placing *p)
-{
-    memset(p->load, 0, sizeof(p->load));
-    for (uint32_t i = 0; i < p->count; i++) {
-        const struct placer_tenant *t = &p->tenant[i];
-        struct sm_mask kept;
-
-        if (t->exclusive || t->sms == 0 || !sm_mask_empty(&t->held_exclusive))
-            continue;
-        kept = sm_mask_minus(sm_mask_and(t->mask, tenant_room(p, t)), p->taken);
-        load_add(p->device, p->load, &kept, 1);
-    }
-}
-
 static gs_status exclusives_place(struct placing *p)
 {
     gs_status status = GS_OK;
+    uint32_t exclusive = 0;
 
+    for (uint32_t i = 0; i < p->count; i++)
+        exclusive += p->tenant[i].exclusive;
+    if (exclusive == 0)
+        return GS_OK;
+    load_count(p);
     for (uint32_t i = 0; i < p->count; i++) {
         if (p->tenant[i].exclusive)
             exclusive_keep(p, i);
@@ -346,6 +417,26 @@ static gs_status exclusives_place(struct placing *p)
             status = exclusive_place(p, i);
     }
     return status;
+}
+
+/* A set that an exclusive tenant asks for is in use already here. */
+static gs_status sets_begin(struct placing *p)
+{
+    placer_sets_init(&p->sets, p->device);
+    for (uint32_t i = 0; i < p->count; i++) {
+        const struct placer_tenant *t = &p->tenant[i];
+
+        if (t->exclusive)
+            placer_sets_join(&p->sets, &t->next, t->space, false, true);
+        else
+            shared_keep(p, i);
+    }
+    while (p->sets.used > LINK_SETS_MAX && sets_merge(p))
+        ;
+    if (p->sets.used > LINK_SETS_MAX && p->asker < p->count && p->tenant[p->asker].exclusive &&
+        !sm_mask_equal(&p->tenant[p->asker].next, &p->tenant[p->asker].mask))
+        return sets_refuse(p);
+    return GS_OK;
 }
 
 gs_status placer_place(const struct placer_device *device, const struct sm_mask *space,
@@ -360,14 +451,13 @@ gs_status placer_place(const struct placer_device *device, const struct sm_mask 
                         .text = text};
     gs_status status;
 
-    load_count(&p);
     status = exclusives_place(&p);
     if (status != GS_OK)
         return status;
     p.taken = others_take(&p, count, count);
-    load_recount(&p);
+    status = sets_begin(&p);
     for (uint32_t i = 0; status == GS_OK && i < count; i++) {
-        if (!tenant[i].exclusive)
+        if (!tenant[i].exclusive && sm_mask_empty(&tenant[i].next))
             status = shared_place(&p, i);
     }
     return status;

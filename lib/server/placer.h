@@ -5,7 +5,8 @@
  * reservations; the rest and each reservation are the *spaces* in which tenants are placed. Within
  * a space an exclusive tenant has SMs that no other has; a tenant with a cap has so many of those
  * that the fewest other capped ones have; one without a wish has all that is left. Nobody moves
- * without need, and nobody is left without SMs: what would do so is refused.
+ * without need, and nobody is left without SMs: what would do so is refused. Tenants with caps
+ * share sets of SMs, so that all of a device's tenants have LINK_SETS_MAX different ones at most.
  *
  * Grants travel to a worker and take time: `held` is what a tenant's kernels may still be given, by
  * a grant that is on its way out. A tenant may be placed on SMs that another is giving up (the
@@ -30,6 +31,7 @@ struct placer_device {
     uint32_t granularity; /* SMs of the smallest group */
     struct sm_mask all;
     struct sm_mask group[PLACER_GROUPS_MAX];
+    uint16_t group_sms[PLACER_GROUPS_MAX];
 };
 
 struct placer_tenant {

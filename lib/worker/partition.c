@@ -4,7 +4,7 @@
  * Measured on an H200: a green context takes 5.2 MB of device memory and 1.1 to 1.4 ms to make, and
  * making one waits for all running kernels while nobody's launches go through. So they are made and
  * destroyed at quiet moments (parked.c), shared by all that want the same SMs, and kept when nobody
- * does, up to PARTITIONS_MAX: 0.4 GB at most with their streams. Then the one that was asked for
+ * does, up to PARTITIONS_MAX: 1 GB at most with their streams. Then the one that was asked for
  * least lately goes, of those that nobody holds; all of those go when the device has no memory for
  * another.
  *

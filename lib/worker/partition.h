@@ -8,7 +8,9 @@
 #include "common/sm_mask.h"
 #include "worker/job.h"
 
-#define PARTITIONS_MAX 64u
+/* What can be granted; what tenants are just leaving; places that launches ask for by themselves;
+ * and those that best-effort work keeps to beside latency work. */
+#define PARTITIONS_MAX (LINK_SETS_MAX + 32u)
 
 enum partition_state { PARTITION_MAKING, PARTITION_READY, PARTITION_FAILED };
 

@@ -313,7 +313,7 @@ static gs_qos place_number(unsigned number)
  * for. */
 static void launches_that_wait_for_their_places_leave_room_for_others(void)
 {
-    enum { SESSIONS = 2, STREAMS = 40 };
+    enum { SESSIONS = 4, STREAMS = 45 }; /* together more than a worker's PARTITIONS_MAX */
     struct server *server = server_start(NULL);
     gs_attach_params params = GS_ATTACH_PARAMS_INIT;
     gs_launch_config config = GS_LAUNCH_CONFIG_1D(1, 1);
@@ -355,8 +355,8 @@ static void launches_that_wait_for_their_places_leave_room_for_others(void)
         CHECK_STATUS(gs_attach(&params, &session), GS_ERR_TIMEOUT);
     }
     CHECK_OK(gs_memset_async(sessions[0], word, 2, 1, spare));
-    CHECK_OK(gs_sync(sessions[0]));
-    CHECK_OK(gs_sync(sessions[1]));
+    for (unsigned i = 0; i < SESSIONS; i++)
+        CHECK_OK(gs_sync(sessions[i]));
     params.timeout_ms = 0;
     CHECK_OK(gs_attach(&params, &session));
     CHECK_OK(gs_detach(session));

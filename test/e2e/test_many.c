@@ -7,6 +7,7 @@
 
 #include "bystander.h"
 #include "harness/harness.h"
+#include "where.h"
 
 #define PROCESSES 10u
 #define WORDS     128u
@@ -82,11 +83,15 @@ static void many_sessions_compute_at_once(void)
     server_stop(server);
 }
 
-/* Each SM has as many of these sessions as any other, give or take one; each session has `sms`. */
+/* ---- Capped sessions ------------------------------------------------------------------------- */
+
+/* Each session has `sms`. Each SM has as many sessions as any other, give or take one; where the
+ * groups of SMs cannot be divided by so many, give or take two and a quarter of the mean. */
 static void spread_check(const gs_session *session, unsigned count, unsigned sms,
                          const gs_session_desc *device)
 {
     unsigned load[GS_SM_MASK_WORDS * 64] = {0}, least = count, most = 0;
+    unsigned distance = device->sm_count % sms ? 2 + count * sms / device->sm_count / 4 : 1;
 
     for (unsigned i = 0; i < count; i++) {
         gs_exec_affinity affinity;
@@ -100,43 +105,115 @@ static void spread_check(const gs_session *session, unsigned count, unsigned sms
         least = load[sm] < least ? load[sm] : least;
         most = load[sm] > most ? load[sm] : most;
     }
-    CHECK(most - least <= 1);
+    CHECK(most - least <= distance);
+}
+
+struct capped {
+    struct server *server;
+    gs_session_desc device;
+    bool soft;
+    unsigned count;
+    gs_session *session;
+};
+
+/* setting: of the software device; NULL: none. */
+static struct capped capped_start(const char *setting)
+{
+    const char *environment[] = {setting, NULL};
+    struct capped capped = {.device = GS_SESSION_DESC_INIT, .count = sessions_wanted()};
+    gs_session session;
+
+    capped.server = server_start(&(struct server_options){.environment = environment});
+    capped.session = calloc(capped.count, sizeof(session));
+    CHECK(capped.session != NULL);
+    CHECK_OK(gs_attach(NULL, &session));
+    CHECK_OK(gs_session_info(session, &capped.device));
+    capped.soft = test_device_is_soft(session);
+    CHECK_OK(gs_detach(session));
+    if (capped.device.sm_granularity == 0) {
+        server_stop(capped.server);
+        test_skip("the device has no partitions of SMs");
+    }
+    return capped;
+}
+
+static void capped_attach(struct capped *capped, gs_qos qos)
+{
+    gs_attach_params params = GS_ATTACH_PARAMS_INIT;
+
+    params.qos = &qos;
+    for (unsigned i = 0; i < capped->count; i++)
+        CHECK_OK(gs_attach(&params, &capped->session[i]));
+}
+
+static void capped_end(struct capped *capped)
+{
+    for (unsigned i = 0; i < capped->count; i++)
+        CHECK_OK(gs_detach(capped->session[i]));
+    free(capped->session);
+    server_stop(capped->server);
+}
+
+static void capped_are_spread(struct capped *capped)
+{
+    unsigned group = capped->device.sm_granularity;
+    gs_qos qos = where_count(2 * group);
+
+    capped_attach(capped, where_count(1));
+    spread_check(capped->session, capped->count, group, &capped->device);
+    for (unsigned i = 0; i < capped->count; i++)
+        CHECK_OK(gs_set_qos(capped->session[i], &qos));
+    spread_check(capped->session, capped->count, 2 * group, &capped->device);
+    capped_end(capped);
 }
 
 static void many_capped_sessions_are_spread_over_the_device(void)
 {
-    struct server *server = server_start(NULL);
-    gs_session_desc desc = GS_SESSION_DESC_INIT;
-    gs_attach_params params = GS_ATTACH_PARAMS_INIT;
-    unsigned sessions = sessions_wanted();
-    gs_session *session = calloc(sessions, sizeof(*session));
-    gs_qos qos = GS_QOS_INIT;
+    struct capped capped = capped_start(NULL);
 
-    CHECK(session != NULL);
-    CHECK_OK(gs_attach(NULL, &session[0]));
-    CHECK_OK(gs_session_info(session[0], &desc));
-    CHECK_OK(gs_detach(session[0]));
-    if (desc.sm_granularity == 0)
-        test_skip("the device has no partitions of SMs");
-    qos.affinity.type = GS_EXEC_AFFINITY_SM_COUNT;
-    qos.affinity.sm_count = 1;
-    params.qos = &qos;
-    for (unsigned i = 0; i < sessions; i++)
-        CHECK_OK(gs_attach(&params, &session[i]));
-    spread_check(session, sessions, desc.sm_granularity, &desc);
-    qos.affinity.sm_count = 2 * desc.sm_granularity;
-    for (unsigned i = 0; i < sessions; i++)
-        CHECK_OK(gs_set_qos(session[i], &qos));
-    spread_check(session, sessions, 2 * desc.sm_granularity, &desc);
-    for (unsigned i = 0; i < sessions; i++)
-        CHECK_OK(gs_detach(session[i]));
-    free(session);
-    server_stop(server);
+    capped_are_spread(&capped);
+}
+
+/* As an H200 has them. */
+static void many_capped_sessions_are_spread_over_132_sms(void)
+{
+    struct capped capped = capped_start("GSHARE_SOFT_SMS=132");
+
+    if (!capped.soft) {
+        server_stop(capped.server);
+        test_skip("a GPU has the SMs that it has");
+    }
+    capped_are_spread(&capped);
+}
+
+/* A percentage each, all of them: more different sets would be wanted than a device can have. */
+static void many_sessions_with_different_shares_have_what_they_ask_for(void)
+{
+    struct capped capped = capped_start("GSHARE_SOFT_SMS=132");
+    struct where device = {.granularity = capped.device.sm_granularity};
+
+    capped_attach(&capped, where_count(1));
+    for (unsigned round = 0; round < 2; round++) {
+        for (unsigned i = 0; i < capped.count; i++) {
+            unsigned percentage = 1 + (i * 37 + round * 50) % 100;
+            gs_qos qos = where_percentage(percentage);
+            gs_exec_affinity affinity;
+
+            CHECK_OK(gs_set_qos(capped.session[i], &qos));
+            CHECK_OK(gs_get_exec_affinity(capped.session[i], &affinity));
+            CHECK_EQUAL(
+                affinity.sm_count,
+                where_rounded(&device, sm_count_of_percentage(capped.device.sm_count, percentage)));
+        }
+    }
+    capped_end(&capped);
 }
 
 static const struct test tests[] = {
     TEST_WITHIN(many_sessions_compute_at_once, 120),
     TEST_WITHIN(many_capped_sessions_are_spread_over_the_device, 120),
+    TEST_WITHIN(many_capped_sessions_are_spread_over_132_sms, 120),
+    TEST_WITHIN(many_sessions_with_different_shares_have_what_they_ask_for, 120),
 };
 
 int main(int argc, char **argv)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/link.h"
 #include "harness/harness.h"
 #include "where.h"
 
@@ -236,7 +237,7 @@ static void more_partitions_than_are_kept_are_all_exact(void)
     const struct sm_mask all = sm_mask_first(where.sms);
 
     where_find_groups(&where);
-    for (unsigned i = 0; i < 200; i++) {
+    for (unsigned i = 0; i < 400; i++) { /* about 200 different ones where there are 8 groups */
         const struct sm_mask mask = where_some(&all);
         const gs_qos qos = where_mask(&mask);
         CHECK_SMS(where_run(&where, NULL, sm_mask_count(&mask), &qos, NULL), mask);
@@ -402,12 +403,13 @@ static struct sm_mask mask_number(unsigned number)
 
 static void partitions_are_limited_and_free_when_nobody_has_them(void)
 {
-    enum { LIMIT = 64 };
+    enum { LIMIT = LINK_SETS_MAX };
     struct where where, last;
     struct server *server = scene_with_groups(&where);
     gs_attach_params params = GS_ATTACH_PARAMS_INIT;
     gs_session sessions[LIMIT], session;
     struct sm_mask mask;
+    char limit[32];
     gs_qos qos;
 
     where_find_groups(&where);
@@ -420,7 +422,8 @@ static void partitions_are_limited_and_free_when_nobody_has_them(void)
     mask = mask_number(LIMIT + 1);
     qos = where_mask(&mask);
     CHECK_STATUS(gs_attach(&params, &session), GS_ERR_LIMIT);
-    CHECK_TEXT(gs_last_error_message(), "64");
+    snprintf(limit, sizeof(limit), "%u different sets", LINK_SETS_MAX);
+    CHECK_TEXT(gs_last_error_message(), limit);
     CHECK_STATUS(gs_set_qos(where.session, &qos), GS_ERR_LIMIT);
     CHECK_SMS(where_exact(&where), sm_mask_first(where.sms));
     CHECK_OK(gs_detach(sessions[7]));
