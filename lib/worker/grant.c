@@ -50,7 +50,7 @@ static void grant_publish(struct session *session, uint64_t mem_limit)
 
 static void spared_drop(struct session *session)
 {
-    partition_release(session->spared);
+    partition_release_spared(session->spared);
     session->spared = NULL;
     session->spared_policy = 0;
     session->spared_again_ns = 0;
@@ -66,15 +66,13 @@ static void spared_find(struct session *session)
 {
     const struct sm_mask reserved = sm_mask_of(worker.policy.reserve_mask);
     const struct sm_mask mask = sm_mask_minus(session->grant.mask, reserved);
-    gs_status status;
 
     spared_drop(session);
     session->spared_policy = worker.policy_count;
     if (sm_mask_empty(&mask) || sm_mask_equal(&mask, &session->grant.mask))
         return;
     session->spared_again_ns = dispatch.now + SPARED_AGAIN_NS;
-    session->spared = partition_get(&mask, &status);
-    partition_hold(session->spared);
+    session->spared = partition_get_spared(&mask);
 }
 
 static bool spared_ready(const struct session *session)

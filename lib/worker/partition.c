@@ -265,6 +265,38 @@ struct partition *partition_get_in_turn(const struct sm_mask *mask, gs_status *s
     return partition_get(mask, status);
 }
 
+static uint32_t spared_count(void)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < PARTITIONS_MAX; i++)
+        count += cache.table[i] && cache.table[i]->spared > 0;
+    return count;
+}
+
+struct partition *partition_get_spared(const struct sm_mask *mask)
+{
+    struct partition *partition = table_find(mask);
+    gs_status status;
+
+    if ((!partition || !partition->spared) && spared_count() >= PARTITIONS_SPARED)
+        return NULL;
+    partition = partition_get(mask, &status);
+    if (partition) {
+        partition->spared++;
+        partition_hold(partition);
+    }
+    return partition;
+}
+
+void partition_release_spared(struct partition *partition)
+{
+    if (!partition)
+        return;
+    partition->spared--;
+    partition_release(partition);
+}
+
 const char *partition_trouble(gs_status status)
 {
     static char text[96];

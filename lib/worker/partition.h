@@ -8,9 +8,10 @@
 #include "common/sm_mask.h"
 #include "worker/job.h"
 
-/* What can be granted; what tenants are just leaving; places that launches ask for by themselves;
- * and those that best-effort work keeps to beside latency work. */
-#define PARTITIONS_MAX (LINK_SETS_MAX + 32u)
+/* What can be granted; what best-effort work keeps to beside latency work; and 16 for what tenants
+ * are just leaving and for launches that ask for a place of their own. */
+#define PARTITIONS_SPARED 16u
+#define PARTITIONS_MAX    (LINK_SETS_MAX + PARTITIONS_SPARED + 16u)
 
 enum partition_state { PARTITION_MAKING, PARTITION_READY, PARTITION_FAILED };
 
@@ -23,6 +24,7 @@ struct partition {
     char text[192];
     uint64_t failed_ns;
     uint32_t holders; /* grants, and who waits for one */
+    uint32_t spared;  /* those of them that are only best-effort work's, beside latency work */
     uint64_t used;    /* when it was last asked for: a counter */
 
     /* Graphs that have nodes bound to it; any thread. A partition without holders takes them down
@@ -46,6 +48,10 @@ struct partition *partition_get(const struct sm_mask *mask, gs_status *status);
 /* The same for a launch, which holds nothing and can wait: a few are being made at a time, so that
  * there is room for those that are to be held. GS_NOT_READY: ask again. */
 struct partition *partition_get_in_turn(const struct sm_mask *mask, gs_status *status);
+/* The same for best-effort work beside latency work, held: there are PARTITIONS_SPARED of these at
+ * a time, so that the others are for grants. */
+struct partition *partition_get_spared(const struct sm_mask *mask);
+void partition_release_spared(struct partition *partition);
 /* Why there is none, for people. */
 const char *partition_trouble(gs_status status);
 

@@ -634,6 +634,60 @@ static void best_effort_keeps_off_reserved_sms_whatever_it_launches(void)
     server_stop(server);
 }
 
+/* Each of them would have a place of its own beside the latency session: more than there can be. */
+static void places_of_best_effort_leave_room_for_grants(void)
+{
+    enum { OTHERS = 127 };
+    struct server *server = server_start(NULL);
+    gs_attach_params params = GS_ATTACH_PARAMS_INIT;
+    gs_session others[OTHERS], session;
+    gs_kernel chain[OTHERS];
+    gs_devptr data[OTHERS];
+    uint32_t n = 1, rounds = 1, seed = 1;
+    struct latency latency;
+    struct where where;
+    gs_stream spare;
+    gs_qos qos = GS_QOS_INIT;
+
+    params.qos = &qos;
+    qos.cls = GS_CLASS_LATENCY;
+    CHECK_OK(gs_attach(&params, &latency.session));
+    where_open(&where, latency.session);
+    if (!where.granularity || where.sms / where.granularity < 8) {
+        CHECK_OK(gs_detach(latency.session));
+        server_stop(server);
+        test_skip("the device has too few partitions");
+    }
+    where_find_groups(&where);
+    latency.wait = kernels_get(kernels_load(latency.session), "spin_until");
+    CHECK_OK(gs_malloc(latency.session, sizeof(uint32_t), &latency.flag));
+    CHECK_OK(gs_stream_create(latency.session, NULL, &spare));
+    /* All have the eighth group: the last of the software device, which is reserved. */
+    for (unsigned i = 0; i < OTHERS; i++) {
+        qos = place_number(129 + i);
+        qos.cls = GS_CLASS_BEST_EFFORT;
+        CHECK_OK(gs_attach(&params, &others[i]));
+        chain[i] = kernels_get(kernels_load(others[i]), "chain");
+        CHECK_OK(gs_malloc(others[i], sizeof(uint32_t), &data[i]));
+    }
+    latency_launch(&latency, 0);
+    for (unsigned i = 0; i < OTHERS; i++) {
+        CHECK_OK(kernels_launch(NULL, chain[i], 1, 1, (void *[]){&data[i], &n, &rounds, &seed}));
+        CHECK_OK(gs_sync(others[i]));
+    }
+    qos = place_number(128);
+    params.timeout_ms = 200;
+    CHECK_STATUS(gs_attach(&params, &session), GS_ERR_TIMEOUT); /* and not that there is no room */
+    CHECK_OK(gs_memset_async(latency.session, latency.flag, 1, sizeof(uint32_t), spare));
+    params.timeout_ms = 0;
+    CHECK_OK(gs_attach(&params, &session));
+    CHECK_OK(gs_detach(session));
+    for (unsigned i = 0; i < OTHERS; i++)
+        CHECK_OK(gs_detach(others[i]));
+    CHECK_OK(gs_detach(latency.session));
+    server_stop(server);
+}
+
 static const struct test tests[] = {
     TEST(each_bad_field_ends_the_session_with_a_reason),
     TEST(what_goes_beyond_the_grant_is_cut_to_it),
@@ -643,6 +697,7 @@ static const struct test tests[] = {
     TEST(a_ring_full_of_pads_keeps_the_server_from_nobody),
     TEST_WITHIN(a_kernel_that_does_not_end_holds_up_nobody, 120),
     TEST(best_effort_keeps_off_reserved_sms_whatever_it_launches),
+    TEST(places_of_best_effort_leave_room_for_grants),
 };
 
 int main(int argc, char **argv)
