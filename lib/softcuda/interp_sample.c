@@ -1,82 +1,13 @@
-// Sampling textures, after the formulas of the CUDA C++ Programming Guide ("Texture Fetching").
-// Coordinates become texel indices in double precision, which holds them exactly; the weights of
-// linear filtering have the 8 bits of fraction that the hardware's have.
+// Sampling textures: from coordinates to texels and their weights, as an H200 does it bit for bit:
+// see "Textures" in doc/softcuda.md. Coordinates become texel indices in double precision, which
+// holds them exactly. What a texel says is interp_texel.c's.
 #include "softcuda/interp_sample.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "softcuda/interp_num.h"
-
-// ---- Texels
-
-static bool is_float(const struct texture *t)
-{
-    return t->promote || t->image.format == CU_AD_FORMAT_HALF ||
-           t->image.format == CU_AD_FORMAT_FLOAT;
-}
-
-// One channel, extended to 32 bits; a half float as a float's bits.
-static uint32_t channel_bits(CUarray_format format, const uint8_t *at)
-{
-    uint16_t half;
-    uint32_t word;
-
-    switch (format) {
-    case CU_AD_FORMAT_UNSIGNED_INT8:
-        return *at;
-    case CU_AD_FORMAT_SIGNED_INT8:
-        return (uint32_t)(int32_t)(int8_t)*at;
-    case CU_AD_FORMAT_UNSIGNED_INT16:
-    case CU_AD_FORMAT_SIGNED_INT16:
-    case CU_AD_FORMAT_HALF:
-        memcpy(&half, at, sizeof half);
-        return format == CU_AD_FORMAT_HALF           ? f32_bits(f16_to_f32(half))
-               : format == CU_AD_FORMAT_SIGNED_INT16 ? (uint32_t)(int32_t)(int16_t)half
-                                                     : half;
-    default:
-        memcpy(&word, at, sizeof word);
-        return word;
-    }
-}
-
-// An integer as a fraction of its largest value.
-static float promoted(CUarray_format format, uint32_t bits)
-{
-    int32_t v = (int32_t)bits;
-
-    switch (format) {
-    case CU_AD_FORMAT_UNSIGNED_INT8:
-        return (float)v / 255;
-    case CU_AD_FORMAT_UNSIGNED_INT16:
-        return (float)v / 65535;
-    case CU_AD_FORMAT_SIGNED_INT8:
-        return v < -127 ? -1 : (float)v / 127;
-    default:
-        return v < -32767 ? -1 : (float)v / 32767;
-    }
-}
-
-static float srgb_decoded(float x)
-{
-    return x <= 0.04045f ? x / 12.92f : powf((x + 0.055f) / 1.055f, 2.4f);
-}
-
-static void texel_read(const struct texture *t, const uint8_t *at, uint32_t out[4])
-{
-    const struct image *m = &t->image;
-    unsigned bytes = m->channel_bytes;
-
-    out[0] = out[1] = out[2] = 0;
-    out[3] = is_float(t) ? f32_bits(1) : 1;
-    for (unsigned c = 0; c < m->channels; c++) {
-        out[c] = channel_bits(m->format, at + c * bytes);
-        if (!t->promote)
-            continue;
-        float x = promoted(m->format, out[c]);
-        out[c] = f32_bits(t->srgb && c < 3 ? srgb_decoded(x) : x);
-    }
-}
+#include "softcuda/interp_texel.h"
 
 // ---- Indices
 
@@ -131,23 +62,41 @@ static const uint8_t *texel_at(const struct image *m, const int64_t to[3], uint3
 }
 
 static void texel_or_border(const struct texture *t, const int64_t to[3], uint32_t layer,
-                            uint32_t out[4])
+                            uint32_t bits[4])
 {
     const uint8_t *at = texel_at(&t->image, to, layer);
 
     if (at)
-        texel_read(t, at, out);
+        texel_bits(&t->image, at, bits);
     else
-        memcpy(out, t->border, sizeof t->border);
+        memcpy(bits, t->border, sizeof t->border);
 }
 
-// A coordinate in texels. No number is the first texel, and what is far outside stays outside.
+// The bits of fraction that a normalized coordinate has before it is multiplied by an extent of N:
+// enough for 8 of the texel's.
+static int fraction_bits(uint32_t n)
+{
+    int bits = 8;
+
+    while (bits < 21 || 1u << (bits - 8) < n)
+        bits++;
+    return bits;
+}
+
+// A coordinate in texels. No number is 0, as is what is subnormal. What is far outside stays
+// outside, and a whole even number of extents.
 static double scaled(const struct texture *t, float x, uint32_t n)
 {
-    static const double far = 1e15; // 256 times this fits 64 bits
-    double v = t->normalized ? (double)x * n : (double)x;
+    static const double far = 0x1p30;
+    double v = (double)x, step;
 
-    return !(v == v) ? 0 : v < -far ? -far : v > far ? far : v;
+    if (!(fabs(v) >= 0x1p-126))
+        return 0;
+    v = v < -far ? -far : v > far ? far : v;
+    if (!t->normalized)
+        return v;
+    step = (double)(1u << fraction_bits(n));
+    return (double)floored(v * step) / step * n;
 }
 
 // ---- Samples
@@ -162,6 +111,8 @@ static void sample_nearest(const struct texture *t, const struct place *p, uint3
         to[d] = index_in(t->address[d], floored(scaled(t, p->at[d], n)), n);
     }
     texel_or_border(t, to, p->layer, out);
+    for (unsigned c = 0; c < t->image.channels; c++)
+        out[c] = texel_value(t, c, out[c]);
 }
 
 // The two texels on each side of a coordinate, and the weight of the second in 256ths.
@@ -171,45 +122,55 @@ static void neighbours(const struct texture *t, const struct place *p, int64_t t
     for (unsigned d = 0; d < 3; d++) {
         to[d][0] = to[d][1] = 0;
         weight[d] = 0;
-        if (d >= p->dims)
+        // A line is the lower half of a row of texels: the upper half is beyond the border.
+        if (d >= p->dims && !(d == 1 && t->address[1] == CU_TR_ADDRESS_MODE_BORDER))
             continue;
         uint32_t n = extent(&t->image, d);
-        int64_t fixed = floored((scaled(t, p->at[d], n) - 0.5) * 256 + 0.5);
+        double v = d < p->dims ? scaled(t, p->at[d], n) : 0;
+        int64_t fixed = floored((v - 0.5) * 256 + 0.5);
         int64_t first = fixed >> 8;
 
-        weight[d] = (unsigned)(fixed & 255);
         to[d][0] = index_in(t->address[d], first, n);
         to[d][1] = index_in(t->address[d], first + 1, n);
+        if (to[d][0] != to[d][1]) // else all is the one's
+            weight[d] = (unsigned)(fixed & 255);
+    }
+}
+
+// The weights of the corners, whole 256ths that add up to 256: the whole is divided along z, each
+// part along x, each of those along y. A part and its rest never lose anything to rounding; a half
+// goes to the far side of x, and stays on the side of y that x is on.
+static void corner_weights(const unsigned far[3], unsigned weights[8])
+{
+    for (unsigned z = 0; z < 2; z++) {
+        unsigned slice = z ? far[2] : 256 - far[2];
+        unsigned right = (slice * far[0] + 128) >> 8, left = slice - right;
+        unsigned right_far = (right * far[1] + 128) >> 8, left_far = (left * far[1] + 127) >> 8;
+        unsigned *w = weights + 4 * z;
+
+        w[0] = left - left_far;
+        w[1] = right - right_far;
+        w[2] = left_far;
+        w[3] = right_far;
     }
 }
 
 static void sample_linear(const struct texture *t, const struct place *p, uint32_t out[4])
 {
     int64_t to[3][2];
-    unsigned weight[3];
-    double sum[4] = {0};
+    unsigned far[3], weights[MOST_TEXELS], count = p->dims == 3 ? 8 : 4;
+    uint32_t bits[MOST_TEXELS][4];
 
-    neighbours(t, p, to, weight);
-    for (unsigned corner = 0; corner < 1u << p->dims; corner++) {
-        int64_t at[3];
-        uint32_t texel[4];
-        double w = 1;
+    neighbours(t, p, to, far);
+    corner_weights(far, weights);
+    for (unsigned corner = 0; corner < count; corner++) {
+        int64_t at[3] = {to[0][corner & 1], to[1][corner >> 1 & 1], to[2][corner >> 2]};
 
-        for (unsigned d = 0; d < 3; d++) {
-            unsigned side = corner >> d & 1;
-
-            at[d] = to[d][side];
-            if (d < p->dims)
-                w *= (side ? weight[d] : 256 - weight[d]) / 256.0;
-        }
-        if (w == 0) // and need not be read
-            continue;
-        texel_or_border(t, at, p->layer, texel);
-        for (unsigned c = 0; c < 4; c++)
-            sum[c] += w * (double)f32_from(texel[c]);
+        if (weights[corner]) // else it need not be read
+            texel_or_border(t, at, p->layer, bits[corner]);
     }
     for (unsigned c = 0; c < 4; c++)
-        out[c] = f32_bits((float)sum[c]);
+        out[c] = c < t->image.channels ? texel_mean(t, c, count, bits, weights) : 0;
 }
 
 void sample_nearest_or_linear(const struct texture *t, const struct place *p, uint32_t out[4])
@@ -228,10 +189,12 @@ void sample_fetch(const struct texture *t, const struct place *p, uint32_t out[4
     for (unsigned d = 0; d < p->dims; d++)
         to[d] = index_in(CU_TR_ADDRESS_MODE_BORDER, p->to[d], extent(&t->image, d));
     at = texel_at(&t->image, to, p->layer);
-    if (at)
-        texel_read(t, at, out);
-    else
-        memset(out, 0, 4 * sizeof *out);
+    memset(out, 0, 4 * sizeof *out);
+    if (!at || ((t->image.layered || t->image.cube) && p->layer >= t->image.depth))
+        return;
+    texel_bits(&t->image, at, out);
+    for (unsigned c = 0; c < t->image.channels; c++)
+        out[c] = texel_value(t, c, out[c]);
 }
 
 void sample_gather(const struct texture *t, const struct place *p, unsigned channel,
@@ -244,10 +207,10 @@ void sample_gather(const struct texture *t, const struct place *p, unsigned chan
     neighbours(t, p, to, weight);
     for (unsigned k = 0; k < 4; k++) {
         int64_t at[3] = {to[0][corners[k][0]], to[1][corners[k][1]], 0};
-        uint32_t texel[4];
+        uint32_t bits[4];
 
-        texel_or_border(t, at, p->layer, texel);
-        out[k] = texel[channel];
+        texel_or_border(t, at, p->layer, bits);
+        out[k] = channel < t->image.channels ? texel_value(t, channel, bits[channel]) : 0;
     }
 }
 

@@ -14,7 +14,7 @@ struct place {
 };
 
 // Four channels as registers hold them: floats, or integers where the texture reads as such.
-// Channels that a texel lacks are 0, 0 and 1.
+// Channels that a texel lacks are 0.
 void sample_nearest_or_linear(const struct texture *t, const struct place *p, uint32_t out[4]);
 // By index: 0 in all channels outside.
 void sample_fetch(const struct texture *t, const struct place *p, uint32_t out[4]);

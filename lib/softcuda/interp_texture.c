@@ -156,14 +156,15 @@ static const struct image *surface_of(const struct warp *w, uint64_t handle)
     return device->surface ? device->surface(device->context, handle) : NULL;
 }
 
-// One coordinate of N places, each STEP apart and as long. False: outside, and not to be clamped.
+// One coordinate of N places, STEP of which are accessed; clamped ones are multiples of it. False:
+// outside, and not to be clamped.
 static bool bound(int32_t at, uint64_t n, uint32_t step, bool clamp, uint64_t *out)
 {
     if (at >= 0 && (uint64_t)at + step <= n) {
         *out = (uint64_t)at;
         return true;
     }
-    *out = at < 0 ? 0 : n - step;
+    *out = at < 0 ? 0 : n - n % step - step;
     return clamp;
 }
 
@@ -178,11 +179,10 @@ static uint8_t *surface_at(const struct insn *in, const struct operands *o, unsi
     bool rows = in->mode != PTX_GEOM_1D && in->mode != PTX_GEOM_A1D;
     int32_t x = (int32_t)o->coordinate[first][l];
     int32_t y = rows ? (int32_t)o->coordinate[first + 1][l] : 0;
-    int32_t z = layered                   ? (int32_t)o->coordinate[0][l]
+    int32_t z = layered ? (uint16_t)o->coordinate[0][l] // of more it takes no heed
                 : in->mode == PTX_GEOM_3D ? (int32_t)o->coordinate[2][l]
                                           : 0;
     uint64_t row = (uint64_t)m->width * m->texel_bytes, at[3];
-
     if (bytes > row || !bound(x, row, bytes, clamp, &at[0]) ||
         !bound(y, m->height, 1, clamp, &at[1]) || !bound(z, m->depth, 1, clamp, &at[2]))
         return NULL;

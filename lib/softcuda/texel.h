@@ -2,8 +2,8 @@
 // interpreter about an object that a kernel names by a handle.
 //
 // The device (array.c, texture.c) makes these and never changes one; the interpreter
-// (interp_sample.c, interp_texture.c) reads them inside a turn. They say where texels should be,
-// not that memory is still there: the interpreter checks that against its view.
+// (interp_sample.c, interp_texel.c, interp_texture.c) reads them inside a turn. They say where
+// texels should be, not that memory is still there: the interpreter checks that against its view.
 #ifndef GS_SOFTCUDA_TEXEL_H
 #define GS_SOFTCUDA_TEXEL_H
 
@@ -22,14 +22,18 @@ struct image {
     bool cube;    // six faces one behind the other
 };
 
+// What a texture makes of a channel. Integers of 8 and 16 bits may be read as fractions of their
+// largest value.
+enum texel_reading { READ_BITS, READ_UNSIGNED, READ_SIGNED, READ_FLOAT };
+
 struct texture {
     struct image image;
+    enum texel_reading reading;
     CUaddress_mode address[3];
-    bool linear;     // filter; else the nearest texel
-    bool normalized; // coordinates: 1 is the whole extent
-    bool promote;    // integers of 8 and 16 bits are read as fractions of their maximum
-    bool srgb;       // red, green and blue are decoded as they are read
-    float border[4]; // an integer texture's are its bits
+    bool linear;        // filter; else the nearest texel
+    bool normalized;    // coordinates: 1 is the whole extent
+    bool srgb;          // red, green and blue are decoded as they are read
+    uint32_t border[4]; // as a texel holds it: interp_texel.h
 };
 
 #endif

@@ -7,6 +7,7 @@
 
 #include "softcuda/array.h"
 #include "softcuda/device.h"
+#include "softcuda/interp_texel.h"
 #include "softcuda/memory.h"
 #include "softcuda/object.h"
 
@@ -127,14 +128,30 @@ static CUaddress_mode address_mode(CUaddress_mode asked, bool normalized)
     return normalized || asked == CU_TR_ADDRESS_MODE_BORDER ? asked : CU_TR_ADDRESS_MODE_CLAMP;
 }
 
+static enum texel_reading reading_of(CUarray_format format, bool as_integer)
+{
+    switch (format) {
+    case CU_AD_FORMAT_HALF:
+    case CU_AD_FORMAT_FLOAT:
+        return READ_FLOAT;
+    case CU_AD_FORMAT_UNSIGNED_INT8:
+    case CU_AD_FORMAT_UNSIGNED_INT16:
+        return as_integer ? READ_BITS : READ_UNSIGNED;
+    case CU_AD_FORMAT_SIGNED_INT8:
+    case CU_AD_FORMAT_SIGNED_INT16:
+        return as_integer ? READ_BITS : READ_SIGNED;
+    default:
+        return READ_BITS;
+    }
+}
+
 static CUresult texture_of(struct texture *t, const CUDA_RESOURCE_DESC *resource,
                            const CUDA_TEXTURE_DESC *desc)
 {
     static const unsigned int known = CU_TRSF_READ_AS_INTEGER | CU_TRSF_NORMALIZED_COORDINATES |
                                       CU_TRSF_SRGB | CU_TRSF_DISABLE_TRILINEAR_OPTIMIZATION;
     CUresult result = image_of(&t->image, resource);
-    uint32_t bytes;
-    bool linear, fraction;
+    bool linear;
 
     if (result)
         return result;
@@ -142,24 +159,23 @@ static CUresult texture_of(struct texture *t, const CUDA_RESOURCE_DESC *resource
         return CUDA_ERROR_NOT_SUPPORTED;
     if (desc->flags & ~known || (unsigned)desc->filterMode > CU_TR_FILTER_MODE_LINEAR)
         return CUDA_ERROR_INVALID_VALUE;
-    bytes = format_bytes(t->image.format);
     linear = resource->resType == CU_RESOURCE_TYPE_LINEAR; // which has neither filter nor modes
-    fraction = t->image.format == CU_AD_FORMAT_HALF || t->image.format == CU_AD_FORMAT_FLOAT;
-    t->promote = !fraction && bytes < 4 && !(desc->flags & CU_TRSF_READ_AS_INTEGER);
+    t->reading = reading_of(t->image.format, desc->flags & CU_TRSF_READ_AS_INTEGER);
     t->linear = desc->filterMode == CU_TR_FILTER_MODE_LINEAR && !linear;
-    if (t->linear && !fraction && !t->promote)
+    if (t->linear && t->reading == READ_BITS)
         return CUDA_ERROR_INVALID_VALUE;
     // The place in a face of a cube is between 0 and 1, and clamped to the face.
     t->normalized = (desc->flags & CU_TRSF_NORMALIZED_COORDINATES && !linear) || t->image.cube;
-    t->srgb =
-        desc->flags & CU_TRSF_SRGB && t->promote && t->image.format == CU_AD_FORMAT_UNSIGNED_INT8;
+    t->srgb = desc->flags & CU_TRSF_SRGB && t->reading == READ_UNSIGNED &&
+              t->image.format == CU_AD_FORMAT_UNSIGNED_INT8;
     for (int i = 0; i < 3; i++) {
         if ((unsigned)desc->addressMode[i] > CU_TR_ADDRESS_MODE_BORDER)
             return CUDA_ERROR_INVALID_VALUE;
         t->address[i] = t->image.cube ? CU_TR_ADDRESS_MODE_CLAMP
                                       : address_mode(desc->addressMode[i], t->normalized);
     }
-    memcpy(t->border, desc->borderColor, sizeof(t->border));
+    for (unsigned c = 0; c < t->image.channels; c++)
+        t->border[c] = texel_border(t, c, desc->borderColor[c]);
     return CUDA_SUCCESS;
 }
 
