@@ -159,7 +159,7 @@ static void sample_linear(const struct texture *t, const struct place *p, uint32
 {
     int64_t to[3][2];
     unsigned far[3], weights[MOST_TEXELS], count = p->dims == 3 ? 8 : 4;
-    uint32_t bits[MOST_TEXELS][4];
+    uint32_t bits[MOST_TEXELS][4] = {0};
 
     neighbours(t, p, to, far);
     corner_weights(far, weights);

@@ -38,7 +38,7 @@ void texel_bits(const struct image *m, const uint8_t *at, uint32_t bits[4])
 
 // ---- sRGB
 
-// What an H200 decodes the numbers to, as halves: 8 significant bits, and not always the nearest.
+// What an H200 decodes the numbers to, as halves.
 static const uint16_t srgb_halves[256] = {
     0x0000, 0x0d00, 0x1100, 0x1380, 0x1500, 0x1640, 0x1780, 0x1860, 0x1900, 0x19a0, 0x1a40, 0x1ae0,
     0x1b80, 0x1c20, 0x1c80, 0x1ce0, 0x1d50, 0x1dc0, 0x1e30, 0x1eb0, 0x1f30, 0x1fb0, 0x2018, 0x2060,
@@ -119,8 +119,6 @@ static uint32_t integer_mean(const struct texture *t, int32_t sum)
 
 // ---- Means of floats
 
-enum { GUARD_BITS = 4 };
-
 // Rounded to BITS significant bits, halves away from 0.
 static float rounded(double x, int bits)
 {
@@ -153,24 +151,52 @@ static uint32_t float_mean(double x)
     return f32_bits(rounded(x, 24));
 }
 
+// Numbers on their way to a sum of four, each with the exponent that it counts with.
+struct addends {
+    uint32_t bits[MOST_TEXELS];
+    int exponents[MOST_TEXELS];
+    int least;   // a smaller exponent counts as this
+    int missing; // of the 23 bits of a float's fraction, how many an addend lacks; 4 more if
+                 // negative
+};
+
 static int exponent_of(uint32_t bits)
 {
     return (int)(bits >> 23 & 255);
 }
 
-// The sum of four texels times their weights. They are aligned to the one of the largest exponent,
-// with GUARD_BITS more than its own; what is below is cut off.
-static double float_sum(const uint32_t bits[4], const unsigned weights[4], bool half)
+// Floats and halves have four bits more than their own; what sRGB decodes to has its own eight, and
+// eight neighbours share the exponent of the last.
+static struct addends addends_of(const struct texture *t, unsigned c, unsigned count,
+                                 const uint32_t bits[MOST_TEXELS][4])
 {
-    int top = half ? 127 - 14 : 1; // smaller exponents are subnormal
+    bool half = t->image.channel_bytes == 2;
+    struct addends a = {.least = half ? 127 - 14 : 1, .missing = half ? 13 - 4 : -4};
+
+    if (is_decoded(t, c))
+        a.missing = 23 - 7;
+    for (unsigned k = 0; k < count; k++) {
+        uint32_t b = bits[k][c];
+
+        a.bits[k] = texel_value(t, c, b);
+        a.exponents[k] = exponent_of(is_decoded(t, c) ? srgb_bits(b | 7) : b);
+    }
+    return a;
+}
+
+// The sum of four of them from FIRST on, times their weights. They are aligned to the largest
+// exponent, and what is below is cut off.
+static double float_sum(const struct addends *a, unsigned first, const unsigned weights[])
+{
+    int top = a->least;
     double sum = -0.0;
 
-    for (unsigned k = 0; k < 4; k++)
-        if (weights[k] && exponent_of(bits[k]) > top)
-            top = exponent_of(bits[k]);
-    for (unsigned k = 0; k < 4; k++) {
-        int e = exponent_of(bits[k]), cut = top - e - GUARD_BITS + (half ? 13 : 0);
-        uint32_t b = bits[k];
+    for (unsigned k = first; k < first + 4; k++)
+        if (weights[k] && a->exponents[k] > top)
+            top = a->exponents[k];
+    for (unsigned k = first; k < first + 4; k++) {
+        uint32_t b = a->bits[k];
+        int e = exponent_of(b), cut = top - e + a->missing;
 
         if (!weights[k])
             continue;
@@ -186,22 +212,19 @@ static double float_sum(const uint32_t bits[4], const unsigned weights[4], bool 
 uint32_t texel_mean(const struct texture *t, unsigned c, unsigned count,
                     const uint32_t bits[MOST_TEXELS][4], const unsigned weights[MOST_TEXELS])
 {
-    bool half = t->image.channel_bytes == 2 || is_decoded(t, c);
-    uint32_t of_channel[MOST_TEXELS];
-    double sum = -0.0;
     int32_t whole = 0;
 
-    if (t->reading != READ_FLOAT && !is_decoded(t, c)) {
-        for (unsigned k = 0; k < count; k++)
-            if (weights[k])
-                whole += (int32_t)weights[k] * (int32_t)bits[k][c];
-        return integer_mean(t, whole);
+    if (t->reading == READ_FLOAT || is_decoded(t, c)) {
+        struct addends a = addends_of(t, c, count, bits);
+        double sum = float_sum(&a, 0, weights);
+
+        if (count > 4) // the other slice
+            sum += float_sum(&a, 4, weights);
+        return a.missing < 0 ? float_mean(sum / 256) : half_mean(sum / 256);
     }
     for (unsigned k = 0; k < count; k++)
-        of_channel[k] = !weights[k] ? 0 : is_decoded(t, c) ? srgb_bits(bits[k][c]) : bits[k][c];
-    for (unsigned k = 0; k < count; k += 4) // slice by slice
-        sum += float_sum(of_channel + k, weights + k, half);
-    return half ? half_mean(sum / 256) : float_mean(sum / 256);
+        whole += (int32_t)weights[k] * (int32_t)bits[k][c];
+    return integer_mean(t, whole);
 }
 
 // ---- Borders

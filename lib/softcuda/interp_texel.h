@@ -12,7 +12,7 @@ void texel_bits(const struct image *m, const uint8_t *at, uint32_t bits[4]);
 uint32_t texel_value(const struct texture *t, unsigned c, uint32_t bits);
 
 // The mean of channel C of COUNT texels, 4 or the 8 of two slices, that hold BITS. The weights are
-// 256ths, 256 together; texels without any do not count.
+// 256ths, 256 together; where there is none, the texel's bits are 0.
 enum { MOST_TEXELS = 8 };
 uint32_t texel_mean(const struct texture *t, unsigned c, unsigned count,
                     const uint32_t bits[MOST_TEXELS][4], const unsigned weights[MOST_TEXELS]);
