@@ -138,9 +138,12 @@ static struct image image_of(const CUDA_ARRAY3D_DESCRIPTOR *d)
                       .channels = (uint8_t)d->NumChannels,
                       .channel_bytes = (uint8_t)format_bytes(d->Format),
                       .texel_bytes = (uint8_t)(format_bytes(d->Format) * d->NumChannels),
+                      .dims = d->Height ? 2 : 1,
                       .layered = d->Flags & CUDA_ARRAY3D_LAYERED,
                       .cube = d->Flags & CUDA_ARRAY3D_CUBEMAP};
 
+    if (d->Depth && !m.layered && !m.cube)
+        m.dims = 3;
     // No product here passes 64 bits: 2^17 texels of 16 bytes, 2^16 rows, 2^15 slices.
     m.pitch = ((uint64_t)m.width * m.texel_bytes + PITCH - 1) & ~(uint64_t)(PITCH - 1);
     m.slice = m.pitch * m.height;

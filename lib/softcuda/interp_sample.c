@@ -216,30 +216,42 @@ void sample_gather(const struct texture *t, const struct place *p, unsigned chan
 
 // ---- Cubes
 
-// The coordinate of largest magnitude chooses the face: +x, -x, +y, -y, +z, -z.
+// A coordinate in a face, of the two that were not chosen; the middle where that is no number.
+static float in_face(float at, float chosen)
+{
+    float ratio = at / chosen;
+
+    return isfinite(ratio) ? (ratio + 1) / 2 : 0.5f;
+}
+
+// The coordinate of largest magnitude chooses the face: +x, -x, +y, -y, +z, -z. Of equal ones the
+// last counts. They are compared when they have been multiplied by the largest's inverse, which
+// may be infinite or, as subnormal numbers are flushed, 0: then nothing is left of them.
 struct place sample_cube_place(const float at[3])
 {
-    float x = at[0], y = at[1], z = at[2], ax = fabsf(x), ay = fabsf(y), az = fabsf(z);
+    float largest = fmaxf(fmaxf(fabsf(at[0]), fabsf(at[1])), fabsf(at[2]));
+    float inverse = largest > 0x1p126f ? 0 : 1 / largest;
+    float left = inverse == 0 ? 0 : 1;
+    float x = at[0] * left, y = at[1] * left, z = at[2] * left, size[3];
     struct place p = {.dims = 2};
-    float s, t, m;
 
-    if (ax >= ay && ax >= az) {
-        p.layer = x >= 0 ? 0 : 1;
-        m = ax;
-        s = x >= 0 ? -z : z;
-        t = -y;
-    } else if (ay >= az) {
-        p.layer = y >= 0 ? 2 : 3;
-        m = ay;
-        s = x;
-        t = y >= 0 ? z : -z;
-    } else {
-        p.layer = z >= 0 ? 4 : 5;
-        m = az;
-        s = z >= 0 ? x : -x;
-        t = -y;
+    for (unsigned d = 0; d < 3; d++) {
+        size[d] = fabsf(at[d] * inverse);
+        if (isnan(size[d]))
+            size[d] = -1;
     }
-    p.at[0] = (s / m + 1) / 2;
-    p.at[1] = (t / m + 1) / 2;
+    if (size[2] >= size[0] && size[2] >= size[1]) {
+        p.layer = z < 0 ? 5 : 4;
+        p.at[0] = in_face(x, z);
+        p.at[1] = in_face(-y, fabsf(z));
+    } else if (size[1] >= size[0]) {
+        p.layer = y < 0 ? 3 : 2;
+        p.at[0] = in_face(x, fabsf(y));
+        p.at[1] = in_face(z, y);
+    } else {
+        p.layer = x < 0 ? 1 : 0;
+        p.at[0] = in_face(-z, x);
+        p.at[1] = in_face(-y, fabsf(x));
+    }
     return p;
 }

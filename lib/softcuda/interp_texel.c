@@ -106,9 +106,13 @@ uint32_t texel_value(const struct texture *t, unsigned c, uint32_t bits)
 
 // ---- Means of integers
 
-// They have 16 bits, of which the largest value is one, and round a half up.
-static uint32_t integer_mean(const struct texture *t, int32_t sum)
+// Fractions have 16 bits, of which the largest value is one. A half is rounded up.
+static uint32_t integer_mean(const struct texture *t, int64_t weighed)
 {
+    int32_t sum = (int32_t)weighed;
+
+    if (t->reading == READ_BITS)
+        return (uint32_t)((weighed + 128) >> 8);
     if (t->image.channel_bytes == 2)
         return f32_bits(fraction((sum + 128) >> 8, largest(t)));
     if (t->reading == READ_UNSIGNED) // 255 * 256 becomes 65535
@@ -212,7 +216,8 @@ static double float_sum(const struct addends *a, unsigned first, const unsigned 
 uint32_t texel_mean(const struct texture *t, unsigned c, unsigned count,
                     const uint32_t bits[MOST_TEXELS][4], const unsigned weights[MOST_TEXELS])
 {
-    int32_t whole = 0;
+    bool is_unsigned = t->image.format == CU_AD_FORMAT_UNSIGNED_INT32;
+    int64_t whole = 0;
 
     if (t->reading == READ_FLOAT || is_decoded(t, c)) {
         struct addends a = addends_of(t, c, count, bits);
@@ -223,7 +228,7 @@ uint32_t texel_mean(const struct texture *t, unsigned c, unsigned count,
         return a.missing < 0 ? float_mean(sum / 256) : half_mean(sum / 256);
     }
     for (unsigned k = 0; k < count; k++)
-        whole += (int32_t)weights[k] * (int32_t)bits[k][c];
+        whole += weights[k] * (is_unsigned ? (int64_t)bits[k][c] : (int32_t)bits[k][c]);
     return integer_mean(t, whole);
 }
 

@@ -239,7 +239,7 @@ static int surface_access(struct warp *w, const struct insn *in, uint32_t mask, 
         }
         at = surface_at(in, &o, l, m, bytes);
         if (!at && in->target == PTX_MODE_TRAP)
-            return warp_fault(w, in, 1u << l, EXEC_FAULT_TRAP, x);
+            return warp_fault(w, in, 1u << l, EXEC_FAULT_ILLEGAL_ADDRESS, x);
         if (at && x & (bytes - 1))
             return warp_fault(w, in, 1u << l, EXEC_FAULT_MISALIGNED, x);
         if (!store)
@@ -262,21 +262,17 @@ int op_sust(struct warp *w, const struct insn *in, uint32_t mask)
 
 // ---- Queries
 
-static uint32_t property(const struct image *m, uint32_t what)
+// As an H200 answers: what a texture or surface does not have is 0, but a line's texture has a row.
+// Layers count as depth.
+static uint32_t property(const struct image *m, uint32_t what, bool surface)
 {
-    bool sliced = m->layered || m->cube;
-
     switch (what) {
     case PTX_MODE_WIDTH:
         return m->width;
     case PTX_MODE_HEIGHT:
-        return m->height;
-    case PTX_MODE_DEPTH:
-        return sliced ? 1 : m->depth;
-    case PTX_MODE_ARRAY_SIZE:
-        return sliced ? m->depth : 1;
-    default: // mip levels
-        return 1;
+        return m->dims == 1 && surface ? 0 : m->height;
+    default:
+        return m->dims == 3 || m->layered || m->cube ? m->depth : 0;
     }
 }
 
@@ -296,7 +292,7 @@ int op_texture_query(struct warp *w, const struct insn *in, uint32_t mask)
         m = in->flags & INSN_SURFACE ? surface_of(w, handles[l]) : t ? &t->image : NULL;
         if (!m)
             return warp_fault(w, in, 1u << l, EXEC_FAULT_ILLEGAL_ADDRESS, handles[l]);
-        d[l] = property(m, in->target);
+        d[l] = property(m, in->target, in->flags & INSN_SURFACE);
     }
     return STEP_NEXT;
 }

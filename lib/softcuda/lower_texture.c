@@ -133,8 +133,6 @@ static void lower_query(struct lower *L)
     case PTX_MODE_WIDTH:
     case PTX_MODE_HEIGHT:
     case PTX_MODE_DEPTH:
-    case PTX_MODE_ARRAY_SIZE:
-    case PTX_MODE_MIPMAP_LEVELS:
         break;
     default:
         lower_fail(L, -ENOTSUP, "this property");

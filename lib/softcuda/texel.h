@@ -18,6 +18,7 @@ struct image {
     uint32_t width, height, depth; // texels; depth also counts layers and faces; all at least 1
     CUarray_format format;
     uint8_t channels, channel_bytes, texel_bytes;
+    uint8_t dims; // coordinates in a layer: of lines 1, of volumes 3
     bool layered; // depth is an index, not a coordinate
     bool cube;    // six faces one behind the other
 };

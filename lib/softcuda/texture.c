@@ -49,7 +49,8 @@ static CUresult image_at(struct image *m, uint64_t address, CUarray_format forma
                         .format = format,
                         .channels = (uint8_t)channels,
                         .channel_bytes = (uint8_t)format_bytes(format),
-                        .texel_bytes = (uint8_t)(format_bytes(format) * channels)};
+                        .texel_bytes = (uint8_t)(format_bytes(format) * channels),
+                        .dims = 1};
     return CUDA_SUCCESS;
 }
 
@@ -95,6 +96,7 @@ static CUresult image_pitched(struct image *m, const CUDA_RESOURCE_DESC *r)
         return CUDA_ERROR_INVALID_VALUE;
     m->width = (uint32_t)width;
     m->height = (uint32_t)height;
+    m->dims = 2;
     m->pitch = pitch;
     m->bytes = m->slice = pitch * (height - 1) + width * m->texel_bytes;
     return image_check(m);
@@ -162,17 +164,15 @@ static CUresult texture_of(struct texture *t, const CUDA_RESOURCE_DESC *resource
     linear = resource->resType == CU_RESOURCE_TYPE_LINEAR; // which has neither filter nor modes
     t->reading = reading_of(t->image.format, desc->flags & CU_TRSF_READ_AS_INTEGER);
     t->linear = desc->filterMode == CU_TR_FILTER_MODE_LINEAR && !linear;
-    if (t->linear && t->reading == READ_BITS)
-        return CUDA_ERROR_INVALID_VALUE;
-    // The place in a face of a cube is between 0 and 1, and clamped to the face.
+    // The place in a face of a cube is between 0 and 1; what is beyond the face is not the next
+    // one.
     t->normalized = (desc->flags & CU_TRSF_NORMALIZED_COORDINATES && !linear) || t->image.cube;
     t->srgb = desc->flags & CU_TRSF_SRGB && t->reading == READ_UNSIGNED &&
               t->image.format == CU_AD_FORMAT_UNSIGNED_INT8;
     for (int i = 0; i < 3; i++) {
         if ((unsigned)desc->addressMode[i] > CU_TR_ADDRESS_MODE_BORDER)
             return CUDA_ERROR_INVALID_VALUE;
-        t->address[i] = t->image.cube ? CU_TR_ADDRESS_MODE_CLAMP
-                                      : address_mode(desc->addressMode[i], t->normalized);
+        t->address[i] = address_mode(desc->addressMode[i], t->normalized);
     }
     for (unsigned c = 0; c < t->image.channels; c++)
         t->border[c] = texel_border(t, c, desc->borderColor[c]);
@@ -236,7 +236,6 @@ const struct texture *texture_look_up(void *owner, uint64_t handle)
 
 CUresult surface_new(CUcontext owner, const CUDA_RESOURCE_DESC *resource, CUsurfObject *out)
 {
-    CUDA_ARRAY3D_DESCRIPTOR desc;
     struct surface_object *o;
 
     if (resource->flags || resource->resType != CU_RESOURCE_TYPE_ARRAY)
@@ -246,8 +245,8 @@ CUresult surface_new(CUcontext owner, const CUDA_RESOURCE_DESC *resource, CUsurf
         return CUDA_ERROR_OUT_OF_MEMORY;
     o->object = (struct object){.owner = owner, .kind = OBJECT_SURFACE};
     o->resource = *resource;
-    if (array_describe(resource->res.array.hArray, &desc, &o->image) ||
-        !(desc.Flags & CUDA_ARRAY3D_SURFACE_LDST)) {
+    // An array made without CUDA_ARRAY3D_SURFACE_LDST will do, as it does for NVIDIA's driver.
+    if (array_describe(resource->res.array.hArray, NULL, &o->image)) {
         free(o);
         return CUDA_ERROR_INVALID_VALUE;
     }
