@@ -72,15 +72,15 @@ static void texel_or_border(const struct texture *t, const int64_t to[3], uint32
         memcpy(bits, t->border, sizeof t->border);
 }
 
-// The bits of fraction that a normalized coordinate has before it is multiplied by an extent of N:
-// enough for 8 of the texel's.
-static int fraction_bits(uint32_t n)
+// A normalized coordinate in texels of an extent of N. It has 21 bits of fraction before it is
+// multiplied, or as many as give 8 to a texel.
+static double denormalized(double v, uint32_t n)
 {
-    int bits = 8;
+    if (n <= 1u << 13)
+        return (double)floored(v * 0x1p21) * 0x1p-21 * n;
+    double step = (double)(1ull << (8 + 32 - __builtin_clz(n - 1)));
 
-    while (bits < 21 || 1u << (bits - 8) < n)
-        bits++;
-    return bits;
+    return (double)floored(v * step) / step * n;
 }
 
 // A coordinate in texels. No number is 0, as is what is subnormal. What is far outside stays
@@ -88,15 +88,12 @@ static int fraction_bits(uint32_t n)
 static double scaled(const struct texture *t, float x, uint32_t n)
 {
     static const double far = 0x1p30;
-    double v = (double)x, step;
+    double v = (double)x;
 
     if (!(fabs(v) >= 0x1p-126))
         return 0;
     v = v < -far ? -far : v > far ? far : v;
-    if (!t->normalized)
-        return v;
-    step = (double)(1u << fraction_bits(n));
-    return (double)floored(v * step) / step * n;
+    return t->normalized ? denormalized(v, n) : v;
 }
 
 // ---- Samples
