@@ -155,19 +155,24 @@ static void corner_weights(const unsigned far[3], unsigned weights[8])
 static void sample_linear(const struct texture *t, const struct place *p, uint32_t out[4])
 {
     int64_t to[3][2];
-    unsigned far[3], weights[MOST_TEXELS], count = p->dims == 3 ? 8 : 4;
-    uint32_t bits[MOST_TEXELS][4] = {0};
+    unsigned far[3], all = p->dims == 3 ? 8 : 4;
+    struct footprint f;
 
     neighbours(t, p, to, far);
-    corner_weights(far, weights);
-    for (unsigned corner = 0; corner < count; corner++) {
-        int64_t at[3] = {to[0][corner & 1], to[1][corner >> 1 & 1], to[2][corner >> 2]};
+    corner_weights(far, f.weights);
+    f.used = 0;
+    for (unsigned corner = 0; corner < all; corner++) {
+        unsigned x = corner & 1, y = corner >> 1 & 1, z = corner >> 2;
 
-        if (weights[corner]) // else it need not be read
-            texel_or_border(t, at, p->layer, bits[corner]);
+        if ((x && !far[0]) || (y && !far[1]) || (z && !far[2])) // and it need not be read
+            continue;
+        int64_t at[3] = {to[0][x], to[1][y], to[2][z]};
+
+        texel_or_border(t, at, p->layer, f.bits[corner]);
+        f.used |= 1u << corner;
     }
     for (unsigned c = 0; c < 4; c++)
-        out[c] = c < t->image.channels ? texel_mean(t, c, count, bits, weights) : 0;
+        out[c] = c < t->image.channels ? texel_mean(t, c, &f) : 0;
 }
 
 void sample_nearest_or_linear(const struct texture *t, const struct place *p, uint32_t out[4])

@@ -171,64 +171,66 @@ static int exponent_of(uint32_t bits)
 
 // Floats and halves have four bits more than their own; what sRGB decodes to has its own eight, and
 // eight neighbours share the exponent of the last.
-static struct addends addends_of(const struct texture *t, unsigned c, unsigned count,
-                                 const uint32_t bits[MOST_TEXELS][4])
+static struct addends addends_of(const struct texture *t, unsigned c, const struct footprint *f)
 {
     bool half = t->image.channel_bytes == 2;
     struct addends a = {.least = half ? 127 - 14 : 1, .missing = half ? 13 - 4 : -4};
 
     if (is_decoded(t, c))
         a.missing = 23 - 7;
-    for (unsigned k = 0; k < count; k++) {
-        uint32_t b = bits[k][c];
+    for (unsigned k = 0; f->used >> k; k++) {
+        uint32_t b = f->bits[k][c];
 
+        if (!(f->used >> k & 1))
+            continue;
         a.bits[k] = texel_value(t, c, b);
         a.exponents[k] = exponent_of(is_decoded(t, c) ? srgb_bits(b | 7) : b);
     }
     return a;
 }
 
-// The sum of four of them from FIRST on, times their weights. They are aligned to the largest
+// The sum of the slice from FIRST on, times the weights. Addends are aligned to the largest
 // exponent, and what is below is cut off.
-static double float_sum(const struct addends *a, unsigned first, const unsigned weights[])
+static double float_sum(const struct addends *a, unsigned first, const struct footprint *f)
 {
     int top = a->least;
     double sum = -0.0;
 
     for (unsigned k = first; k < first + 4; k++)
-        if (weights[k] && a->exponents[k] > top)
+        if (f->used >> k & 1 && f->weights[k] && a->exponents[k] > top)
             top = a->exponents[k];
     for (unsigned k = first; k < first + 4; k++) {
+        if (!(f->used >> k & 1))
+            continue;
         uint32_t b = a->bits[k];
         int e = exponent_of(b), cut = top - e + a->missing;
 
-        if (!weights[k])
-            continue;
-        if (!e || cut > 23)
+        if (!e || (cut > 23 && e < 255))
             b &= 0x80000000;
         else if (cut > 0 && e < 255)
             b &= ~0u << cut;
-        sum += weights[k] * (double)f32_from(b);
+        sum += f->weights[k] * (double)f32_from(b);
     }
     return sum;
 }
 
-uint32_t texel_mean(const struct texture *t, unsigned c, unsigned count,
-                    const uint32_t bits[MOST_TEXELS][4], const unsigned weights[MOST_TEXELS])
+uint32_t texel_mean(const struct texture *t, unsigned c, const struct footprint *f)
 {
     bool is_unsigned = t->image.format == CU_AD_FORMAT_UNSIGNED_INT32;
     int64_t whole = 0;
 
     if (t->reading == READ_FLOAT || is_decoded(t, c)) {
-        struct addends a = addends_of(t, c, count, bits);
-        double sum = float_sum(&a, 0, weights);
+        struct addends a = addends_of(t, c, f);
+        double sum = float_sum(&a, 0, f);
 
-        if (count > 4) // the other slice
-            sum += float_sum(&a, 4, weights);
+        if (f->used >> 4)
+            sum += float_sum(&a, 4, f);
         return a.missing < 0 ? float_mean(sum / 256) : half_mean(sum / 256);
     }
-    for (unsigned k = 0; k < count; k++)
-        whole += weights[k] * (is_unsigned ? (int64_t)bits[k][c] : (int32_t)bits[k][c]);
+    for (unsigned k = 0; f->used >> k; k++)
+        if (f->used >> k & 1)
+            whole +=
+                f->weights[k] * (is_unsigned ? (int64_t)f->bits[k][c] : (int32_t)f->bits[k][c]);
     return integer_mean(t, whole);
 }
 

@@ -60,28 +60,29 @@ static long nearest(const struct view *v, double x, size_t n)
     return x >= size ? (long)n - 1 : (long)x;
 }
 
+// Of integers that are read as fractions of it; 0 of others.
+static double largest(CUarray_format format)
+{
+    switch (format) {
+    case CU_AD_FORMAT_UNSIGNED_INT8:
+        return 255;
+    case CU_AD_FORMAT_SIGNED_INT8:
+        return 127;
+    case CU_AD_FORMAT_UNSIGNED_INT16:
+        return 65535;
+    case CU_AD_FORMAT_SIGNED_INT16:
+        return 32767;
+    default:
+        return 0;
+    }
+}
+
 // A border is what a texel can hold; a half is rounded down.
 static double border_number(CUarray_format format, unsigned c)
 {
-    double scale = 1ul << 24;
+    double scale = largest(format);
 
-    switch (format) {
-    case CU_AD_FORMAT_UNSIGNED_INT8:
-        scale = 255;
-        break;
-    case CU_AD_FORMAT_SIGNED_INT8:
-        scale = 127;
-        break;
-    case CU_AD_FORMAT_UNSIGNED_INT16:
-        scale = 65535;
-        break;
-    case CU_AD_FORMAT_SIGNED_INT16:
-        scale = 32767;
-        break;
-    default:
-        break;
-    }
-    return ceil((double)border[c] * scale - 0.5) / scale;
+    return scale != 0 ? ceil((double)border[c] * scale - 0.5) / scale : (double)border[c];
 }
 
 static double texel(const struct view *v, const long at[3], unsigned c)
@@ -89,6 +90,16 @@ static double texel(const struct view *v, const long at[3], unsigned c)
     if (at[0] < 0 || at[1] < 0 || at[2] < 0)
         return border_number(v->texels->format, c);
     return texel_number(v->texels, (size_t)at[0], (size_t)at[1], (size_t)at[2], c);
+}
+
+// Filtering takes the least of a signed format for what it is, below -1.
+static double addend(const struct view *v, const long at[3], unsigned c)
+{
+    double scale = largest(v->texels->format);
+
+    if (scale == 0 || at[0] < 0 || at[1] < 0 || at[2] < 0)
+        return texel(v, at, c);
+    return (double)texel_integer(v->texels, (size_t)at[0], (size_t)at[1], (size_t)at[2], c) / scale;
 }
 
 // The 256ths that each corner weighs: divided along z, then x, then y, each time into whole ones.
@@ -140,9 +151,9 @@ static double linear(const struct view *v, unsigned dims, const double place[3],
         long to[3] = {at[0][corner & 1], at[1][corner >> 1 & 1], at[2][corner >> 2]};
 
         if (weights[corner])
-            sum += (double)weights[corner] / 256 * texel(v, to, c);
+            sum += (double)weights[corner] / 256 * addend(v, to, c);
     }
-    return sum;
+    return largest(v->texels->format) != 0 ? fmax(sum, -1) : sum;
 }
 
 // ---- Nearest texels
