@@ -1,13 +1,12 @@
 // Sampling textures: from coordinates to texels and their weights, as an H200 does it bit for bit:
 // see "Textures" in doc/softcuda.md. Coordinates become texel indices in double precision, which
-// holds them exactly. What a texel says is interp_texel.c's.
+// holds them exactly. What a texel says is texel.c's.
 #include "softcuda/interp_sample.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "softcuda/interp_num.h"
-#include "softcuda/interp_texel.h"
 
 // ---- Indices
 
@@ -119,7 +118,7 @@ static void neighbours(const struct texture *t, const struct place *p, int64_t t
     for (unsigned d = 0; d < 3; d++) {
         to[d][0] = to[d][1] = 0;
         weight[d] = 0;
-        // A line is the lower half of a row of texels: the upper half is beyond the border.
+        // A line is sampled at the edge of its one row, which is half beyond the border.
         if (d >= p->dims && !(d == 1 && t->address[1] == CU_TR_ADDRESS_MODE_BORDER))
             continue;
         uint32_t n = extent(&t->image, d);

@@ -7,7 +7,6 @@
 
 #include "softcuda/array.h"
 #include "softcuda/device.h"
-#include "softcuda/interp_texel.h"
 #include "softcuda/memory.h"
 #include "softcuda/object.h"
 

@@ -1,6 +1,6 @@
 // Texels and what a texture makes of them, bit for bit as an H200 does: see "Textures" in
 // doc/softcuda.md for the evidence.
-#include "softcuda/interp_texel.h"
+#include "softcuda/texel.h"
 
 #include <math.h>
 #include <string.h>
@@ -160,8 +160,7 @@ struct addends {
     uint32_t bits[MOST_TEXELS];
     int exponents[MOST_TEXELS];
     int least;   // a smaller exponent counts as this
-    int missing; // of the 23 bits of a float's fraction, how many an addend lacks; 4 more if
-                 // negative
+    int missing; // bits of a float's fraction that they lack; below 0, how many they have more
 };
 
 static int exponent_of(uint32_t bits)
