@@ -161,6 +161,7 @@ static void left_out_instructions_are_refused_by_name(void)
         {"tex.2d.v4.f32.f32 {%f0, %f1, %f2, %f3}, [ref, {%f0, %f1}];", "a variable"},
         {"tex.2d.v4.f32.f32 {%f0, %f1, %f2, %f3}, [%t, {%f0, %f1}], {%r0, %r1};", "an offset"},
         {"txq.filter_mode.b32 %r0, [%t];", "this property"},
+        {"suq.array_size.b32 %r0, [%t];", "this property"},
         {"sured.b.add.2d.u32.trap [%t, {%r0, %r1}], %r2;", "not supported"},
         {"sust.p.2d.v4.b32.trap [%t, {%r0, %r1}], {%r0, %r1, %r2, %r3};", "not supported"},
     };
