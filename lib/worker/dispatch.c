@@ -25,6 +25,7 @@
 #include "worker/job.h"
 #include "worker/parked.h"
 #include "worker/roster.h"
+#include "worker/stock.h"
 #include "worker/stream.h"
 #include "worker/turn.h"
 
@@ -140,7 +141,7 @@ static void device_watch(void)
     for (struct session *session = roster.leaving; session; session = session->next_leaving)
         session_watch(session);
     if (!dispatch.busy)
-        streams_refill();
+        stock_refill();
 }
 
 /* ---- The loop -------------------------------------------------------------------------------- */
@@ -201,7 +202,9 @@ static void *dispatch_main(void *unused)
             graves_look(dispatch.now);
             d.next_watch = dispatch.now + WATCH_NS;
         }
-        if (roster.hot_count == 0)
+        if (parked_under_way()) /* its tenant waits, and nobody else's work goes out meanwhile */
+            cpu_relax();
+        else if (roster.hot_count == 0)
             sleep_until_woken(sleep_time());
         else if (!dispatch.live)
             sleep_until_woken(turn_nap());

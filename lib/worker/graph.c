@@ -26,6 +26,7 @@
 #include "worker/grant.h"
 #include "worker/host.h"
 #include "worker/partition.h"
+#include "worker/stock.h"
 
 #define GRAPH_BYTES_MAX (UINT64_C(64) << 20)
 
@@ -197,6 +198,7 @@ static gs_status variant_make(struct job *job, const struct session_graph *graph
     if (partition)
         atomic_fetch_add_explicit(&partition->graphs, 1, memory_order_relaxed);
     if (nodes_add(job, graph, variant) == GS_OK) {
+        stock_graph_room();
         result =
             DRV(cuGraphInstantiateWithFlags, &variant->exec, variant->graph,
                 priority == STREAM_PRIORITY ? 0 : CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY);

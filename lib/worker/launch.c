@@ -30,6 +30,7 @@
 #include "worker/completion.h"
 #include "worker/flight.h"
 #include "worker/partition.h"
+#include "worker/stock.h"
 #include "worker/stream.h"
 
 #define CHAIN_LONGEST      16u
@@ -177,6 +178,8 @@ static CUresult chain_make(struct chain *chain, int kind, const struct launch *l
             result = node_prioritize(chain->end, launch->priority);
     }
     partition_enter(NULL);
+    if (!result)
+        stock_graph_room();
     if (!result)
         result = DRV(cuGraphInstantiateWithFlags, &chain->exec, chain->graph,
                      own_priority ? CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY : 0);

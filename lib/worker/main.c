@@ -18,7 +18,7 @@
 #include "worker/grant.h"
 #include "worker/groups.h"
 #include "worker/session.h"
-#include "worker/stream.h"
+#include "worker/stock.h"
 
 struct worker worker;
 
@@ -82,7 +82,7 @@ static CUresult context_open(int ordinal)
     worker.info.priority_lowest = lowest;
     worker.info.priority_highest = highest;
     worker.granularity = granularity;
-    streams_init();
+    stock_init();
     return CUDA_SUCCESS;
 }
 

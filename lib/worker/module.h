@@ -1,4 +1,4 @@
-/* module.h - the end of a session's modules; see module.c. */
+/* module.h - a session's modules and kernels; see module.c. */
 #ifndef GS_WORKER_MODULE_H
 #define GS_WORKER_MODULE_H
 
@@ -6,5 +6,8 @@
 
 /* Unloads all modules of a session. Service thread, after the device has finished with them. */
 void module_close(struct session *session);
+
+/* A launch with dynamic shared memory is about to be issued. Any thread. */
+void kernel_uses_smem(struct kernel *kernel);
 
 #endif

@@ -118,6 +118,11 @@ bool parked_hold(uint64_t now)
     return now < parked.hold_end || parked.quiet_job;
 }
 
+bool parked_under_way(void)
+{
+    return parked.quiet_job;
+}
+
 bool parked_pressing(void)
 {
     for (const struct job *job = parked.first; job; job = job->next) {

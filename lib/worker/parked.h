@@ -12,6 +12,8 @@ const struct job *parked_first(void);
 void parked_poll(uint64_t now);
 /* Must new work wait, so that a quiet job has its moment? */
 bool parked_hold(uint64_t now);
+/* Does a job have the device to itself at this moment? */
+bool parked_under_way(void);
 /* Does somebody wait for a quiet moment? Then little may be on its way to the device. */
 bool parked_pressing(void);
 /* Any job is back from the service threads. true: it was one of this file's own, and is freed. */

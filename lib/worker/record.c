@@ -13,6 +13,7 @@
 
 #include "common/ring.h"
 #include "worker/host.h"
+#include "worker/module.h"
 
 record_fault record_check_launch(const struct session *session, unsigned char *record,
                                  uint32_t size, struct launch *launch)
@@ -21,8 +22,7 @@ record_fault record_check_launch(const struct session *session, unsigned char *r
     uint64_t threads = 1;
 
     memcpy(&r, record, sizeof(r));
-    const struct kernel *kernel =
-        r.kernel < session->kernel_room ? session->kernels[r.kernel] : NULL;
+    struct kernel *kernel = r.kernel < session->kernel_room ? session->kernels[r.kernel] : NULL;
     if (!kernel)
         return "a launch of a kernel that does not exist";
     if (r.param_bytes != kernel->param_bytes)
@@ -44,6 +44,8 @@ record_fault record_check_launch(const struct session *session, unsigned char *r
         return "a block of more threads than the kernel can have";
     if (r.dynamic_smem > kernel->max_dynamic_smem)
         return "more dynamic shared memory than the kernel can have";
+    if (r.dynamic_smem)
+        kernel_uses_smem(kernel);
     launch->kernel = kernel;
     memcpy(launch->grid, r.grid, sizeof(r.grid));
     memcpy(launch->block, r.block, sizeof(r.block));

@@ -8,13 +8,12 @@
 #include "worker/stream.h"
 
 #include <inttypes.h>
-#include <pthread.h>
 #include <stdlib.h>
 
-#include "common/log.h"
 #include "worker/flight.h"
 #include "worker/job.h"
 #include "worker/launch.h"
+#include "worker/stock.h"
 
 int stream_priority(uint32_t cls, int64_t priority)
 {
@@ -48,92 +47,6 @@ void stream_grant(const struct session *session, struct stream *stream)
     stream->priority = stream_priority(stream->cls, priority);
 }
 
-/* ---- CUDA streams at hand ---------------------------------------------------------------------
- */
-
-/* Now and then the driver makes a stream by making room for some forty, which waits for every
- * kernel on the device while nobody's launches go through (measured: the 35th, 78th, 121st ...). So
- * some are made before there are tenants, and more while the device has nothing to do; those of
- * tenants that go are kept. Any will do: a launch has its priority of its own. */
-#define POOL_AT_START 128u /* so many grids run at once on the largest devices */
-#define POOL_LEAST    32u  /* fewer: more are made */
-#define POOL_MOST     256u /* more are given back */
-#define POOL_A_TIME   8u
-
-static struct {
-    pthread_mutex_t lock; /* held for some stores only; the dispatcher and service threads */
-    uint32_t count;
-    struct {
-        CUstream cu;
-        int priority;
-    } free[POOL_MOST];
-} pool = {.lock = PTHREAD_MUTEX_INITIALIZER};
-
-/* One of this priority, if there is one. */
-static CUresult pool_take(struct stream *stream)
-{
-    pthread_mutex_lock(&pool.lock);
-    uint32_t i = pool.count;
-    while (i > 0 && pool.free[i - 1].priority != stream->priority)
-        i--;
-    i = i ? i : pool.count;
-    if (i > 0) {
-        stream->cu = pool.free[i - 1].cu;
-        stream->cu_priority = pool.free[i - 1].priority;
-        pool.free[i - 1] = pool.free[--pool.count];
-    }
-    pthread_mutex_unlock(&pool.lock);
-    if (i > 0)
-        return CUDA_SUCCESS;
-    stream->cu_priority = stream->priority;
-    return DRV(cuStreamCreateWithPriority, &stream->cu, CU_STREAM_NON_BLOCKING, stream->priority);
-}
-
-/* False: there are enough. */
-static bool pool_put(CUstream stream, int priority)
-{
-    pthread_mutex_lock(&pool.lock);
-    bool room = pool.count < POOL_MOST;
-    if (room) {
-        pool.free[pool.count].cu = stream;
-        pool.free[pool.count++].priority = priority;
-    }
-    pthread_mutex_unlock(&pool.lock);
-    return room;
-}
-
-static CUresult pool_grow(uint32_t by, int priority)
-{
-    CUresult result = CUDA_SUCCESS;
-    CUstream stream;
-
-    for (uint32_t i = 0; i < by && !result; i++) {
-        result = DRV(cuStreamCreateWithPriority, &stream, CU_STREAM_NON_BLOCKING, priority);
-        if (!result && !pool_put(stream, priority)) {
-            DRV_MUST(cuStreamDestroy_v2, stream);
-            break;
-        }
-    }
-    return result;
-}
-
-void streams_init(void)
-{
-    if (pool_grow(POOL_AT_START / 8, stream_priority(GS_CLASS_BEST_EFFORT, 0)) ||
-        pool_grow(POOL_AT_START / 8, stream_priority(GS_CLASS_LATENCY, 0)) ||
-        pool_grow(POOL_AT_START / 4 * 3, stream_priority(GS_CLASS_NORMAL, 0)))
-        log_warning("the device has no memory for streams at hand");
-}
-
-void streams_refill(void)
-{
-    pthread_mutex_lock(&pool.lock);
-    bool few = pool.count < POOL_LEAST;
-    pthread_mutex_unlock(&pool.lock);
-    if (few && pool_grow(POOL_A_TIME, stream_priority(GS_CLASS_NORMAL, 0)))
-        log_debug("no memory for more streams at hand");
-}
-
 CUresult stream_make(const struct session *session, struct stream *stream)
 {
     if (!stream->flight)
@@ -142,7 +55,8 @@ CUresult stream_make(const struct session *session, struct stream *stream)
         driver_failed("stream_make", CUDA_ERROR_OUT_OF_MEMORY);
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
-    return pool_take(stream);
+    stream->cu_priority = stream->priority;
+    return stock_stream(&stream->cu, &stream->cu_priority);
 }
 
 bool session_seems_idle(const struct session *session)
@@ -247,7 +161,7 @@ static void stream_close(struct stream *stream)
     stream->launcher = NULL;
     free(stream->flight);
     stream->flight = NULL;
-    if (stream->cu && !pool_put(stream->cu, stream->cu_priority))
+    if (stream->cu && !stock_stream_keep(stream->cu, stream->cu_priority))
         DRV_MUST(cuStreamDestroy_v2, stream->cu);
 }
 

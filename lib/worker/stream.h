@@ -7,11 +7,6 @@
 /* gs_qos's class and priority as a CUDA stream priority of this device. */
 int stream_priority(uint32_t cls, int64_t priority);
 
-/* Makes CUDA streams that are at hand when a tenant's stream is first used; at the start, with the
- * context current, and when the device has nothing to do. */
-void streams_init(void);
-void streams_refill(void);
-
 /* Brings what the stream's launches have in line with the session's grant. Dispatcher, or the job
  * that opens the session. */
 void stream_grant(const struct session *session, struct stream *stream);
