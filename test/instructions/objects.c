@@ -66,6 +66,15 @@ static const struct object {
     {"surface_bytes", SURFACE, U8, 1, 27, 13, 0, 0, 0, 0, 0},
     {"surface_volume", SURFACE, U32, 1, 9, 8, 7, 0, 0, 0, 0},
     {"surface_layers", SURFACE, U32, 1, 9, 8, 7, LAYERS, 0, 0, 0},
+    {"odd_wrap", TEXTURE, F32, 2, 29, 13, 0, 0, WRAP, LINEAR, UNIT},
+    {"odd_mirror", TEXTURE, F32, 2, 29, 13, 0, 0, MIRROR, POINT, UNIT},
+    {"border_u8", TEXTURE, U8, 4, 27, 13, 0, 0, BORDER, LINEAR, 0},
+    {"border_s8", TEXTURE, S8, 4, 27, 13, 0, 0, BORDER, LINEAR, 0},
+    {"border_srgb", TEXTURE, U8, 4, 27, 13, 0, 0, BORDER, LINEAR, CU_TRSF_SRGB},
+    {"line_border", TEXTURE, F32, 1, 64, 0, 0, 0, BORDER, LINEAR, UNIT},
+    {"volume_clamp", TEXTURE, S16, 1, 16, 8, 8, 0, CLAMP, LINEAR, UNIT},
+    {"cube_wrap", TEXTURE, F32, 1, 8, 8, 6, CUBE, WRAP, LINEAR, UNIT},
+    {"ints_linear", TEXTURE, S16, 2, 32, 16, 0, 0, CLAMP, LINEAR, UNIT | INTEGER},
 };
 _Static_assert(sizeof objects / sizeof objects[0] <= MAX_OBJECTS, "more than MAX_OBJECTS");
 
