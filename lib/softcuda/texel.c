@@ -188,16 +188,23 @@ static struct addends addends_of(const struct texture *t, unsigned c, const stru
     return a;
 }
 
-// The sum of the slice from FIRST on, times the weights. Addends are aligned to the largest
-// exponent, and what is below is cut off.
-static double float_sum(const struct addends *a, unsigned first, const struct footprint *f)
+// The largest exponent of those of the slice from FIRST on that weigh something.
+static int top_exponent(const struct addends *a, unsigned first, const struct footprint *f)
 {
     int top = a->least;
-    double sum = -0.0;
 
     for (unsigned k = first; k < first + 4; k++)
         if (f->used >> k & 1 && f->weights[k] && a->exponents[k] > top)
             top = a->exponents[k];
+    return top;
+}
+
+// The sum of the slice, times the weights. Addends are aligned to the exponent TOP, and what is
+// below is cut off.
+static double slice_sum(const struct addends *a, unsigned first, int top, const struct footprint *f)
+{
+    double sum = -0.0;
+
     for (unsigned k = first; k < first + 4; k++) {
         if (!(f->used >> k & 1))
             continue;
@@ -213,6 +220,21 @@ static double float_sum(const struct addends *a, unsigned first, const struct fo
     return sum;
 }
 
+// Two slices' sums are aligned to the larger of their exponents, and rounded down to half an
+// addend's last place.
+static double float_sum(const struct addends *a, const struct footprint *f)
+{
+    int near = top_exponent(a, 0, f), far, top;
+    double sum = slice_sum(a, 0, near, f), unit;
+
+    if (!(f->used >> 4))
+        return sum;
+    far = top_exponent(a, 4, f);
+    top = near > far ? near : far;
+    unit = ldexp(0.5, top - 127 - (23 - a->missing));
+    return (floor(sum / unit) + floor(slice_sum(a, 4, far, f) / unit)) * unit;
+}
+
 uint32_t texel_mean(const struct texture *t, unsigned c, const struct footprint *f)
 {
     bool is_unsigned = t->image.format == CU_AD_FORMAT_UNSIGNED_INT32;
@@ -220,10 +242,8 @@ uint32_t texel_mean(const struct texture *t, unsigned c, const struct footprint 
 
     if (t->reading == READ_FLOAT || is_decoded(t, c)) {
         struct addends a = addends_of(t, c, f);
-        double sum = float_sum(&a, 0, f);
+        double sum = float_sum(&a, f);
 
-        if (f->used >> 4)
-            sum += float_sum(&a, 4, f);
         return a.missing < 0 ? float_mean(sum / 256) : half_mean(sum / 256);
     }
     for (unsigned k = 0; f->used >> k; k++)
