@@ -2,12 +2,16 @@
  * completion.c - how the device says that a stream's work is complete: to the tenant, by the
  * stream's completion word; and to the worker, by the stream's mark (flight.c).
  *
- * By its front end, which writes the word only, or by a kernel, which writes both. Runs on the
- * dispatcher.
+ * By its front end, which writes the word only, or by a kernel, which writes both. That kernel has
+ * the highest priority: else it would find no place beside a kernel of another stream that fills
+ * the device, and tell the end of a short kernel when the other's long one ends. Not where
+ * the latency class is, which goes before those anyway: a graph of one priority is the shorter way.
+ * Runs on the dispatcher.
  */
 #include "worker/completion.h"
 
 #include "worker/flight.h"
+#include "worker/stream.h"
 
 /* Address of the stream's completion word, as the device sees it. */
 static CUdeviceptr completion_address(const struct session *session, const struct stream *stream)
@@ -84,14 +88,30 @@ CUDA_KERNEL_NODE_PARAMS done_params(struct done *done, void *pointers[DONE_PARAM
                                      .kernelParams = pointers};
 }
 
+int done_priority(int priority)
+{
+    return priority <= stream_priority(GS_CLASS_LATENCY, 0) ? priority
+                                                            : worker.info.priority_highest;
+}
+
 CUresult completion_mark(struct session *session, struct stream *stream, uint64_t position)
 {
     struct done done = done_at(session, stream, position);
+    CUlaunchAttribute priority = {.id = CU_LAUNCH_ATTRIBUTE_PRIORITY,
+                                  .value = {.priority = done_priority(stream->priority)}};
+    const CUlaunchConfig config = {.gridDimX = 1,
+                                   .gridDimY = 1,
+                                   .gridDimZ = 1,
+                                   .blockDimX = 1,
+                                   .blockDimY = 1,
+                                   .blockDimZ = 1,
+                                   .hStream = stream->cu,
+                                   .attrs = &priority,
+                                   .numAttrs = 1};
     void *pointers[DONE_PARAMS];
 
     done_params(&done, pointers);
-    CUresult result =
-        DRV(cuLaunchKernel, done_function, 1, 1, 1, 1, 1, 1, 0, stream->cu, pointers, NULL);
+    CUresult result = DRV(cuLaunchKernelEx, &config, done_function, pointers, NULL);
     if (!result)
         flight_close(session, stream);
     return result;

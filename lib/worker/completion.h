@@ -29,6 +29,8 @@ struct done {
 
 /* For the end of all that the stream has been given up to this position. */
 struct done done_at(const struct session *session, const struct stream *stream, uint64_t position);
+/* The completing kernel's own, behind kernels of this one. */
+int done_priority(int priority);
 /* The kernel as a graph's node; `done` and `pointers` must outlive the call that takes it. */
 CUDA_KERNEL_NODE_PARAMS done_params(struct done *done, void *pointers[DONE_PARAMS]);
 

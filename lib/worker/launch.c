@@ -36,8 +36,9 @@
 #define CHAIN_LONGEST      16u
 #define MARK_EVERY         16u
 #define MARK_EVERY_LATENCY 32u
-#define SHAPES             64u /* kernel shapes that a stream remembers */
-#define GRAPH_AFTER        2u  /* launches of a shape before graphs are made for it */
+#define MARK_NS            500000u /* a chain of 8 that runs longer tells its end in any case */
+#define SHAPES             64u     /* kernel shapes that a stream remembers */
+#define GRAPH_AFTER        2u      /* launches of a shape before graphs are made for it */
 
 /* How a graph tells its completion. */
 enum ending { ENDS_SILENT, ENDS_BY_WRITE, ENDS_BY_KERNEL };
@@ -140,7 +141,10 @@ CUresult node_prioritize(CUgraphNode node, int priority)
 static CUresult chain_make(struct chain *chain, int kind, const struct launch *launch,
                            struct done *done, int stream_priority)
 {
-    bool own_priority = launch->priority != stream_priority;
+    int end_priority = done_priority(launch->priority);
+    /* Where one node has a priority of its own, all have one, or the lowest. */
+    bool own_priority = launch->priority != stream_priority ||
+                        (kinds[kind].ending == ENDS_BY_KERNEL && end_priority != launch->priority);
     void *pointers[REQ_PARAMS_MAX];
     CUDA_KERNEL_NODE_PARAMS params;
     CUstreamBatchMemOpParams operation;
@@ -174,8 +178,8 @@ static CUresult chain_make(struct chain *chain, int kind, const struct launch *l
         void *end_pointers[DONE_PARAMS];
         const CUDA_KERNEL_NODE_PARAMS end = done_params(done, end_pointers);
         result = DRV(cuGraphAddKernelNode_v2, &chain->end, chain->graph, last, 1, &end);
-        if (!result && own_priority) /* else it would have the lowest */
-            result = node_prioritize(chain->end, launch->priority);
+        if (!result && own_priority)
+            result = node_prioritize(chain->end, end_priority);
     }
     partition_enter(NULL);
     if (!result)
@@ -378,15 +382,17 @@ static uint32_t mark_every(uint32_t cls)
 
 /* The first of `run` launches of one shape go as one graph of this kind. With a completion, the
  * last of them tells it. Few kinds, but for the latency class: a graph takes device memory. */
-static int kind_for(const struct stream *stream, uint32_t run, enum completion completion,
-                    uint32_t cls)
+static int kind_for(const struct stream *stream, const struct launch *launch, uint32_t run,
+                    enum completion completion)
 {
+    uint32_t cls = launch->cls;
+    bool lengthy = 8 * flight_guess(launch->kernel, launch->grid, launch->block) > MARK_NS;
     uint32_t silent = completion == COMPLETION_NONE ? run : run - 1;
     uint32_t unmarked = flight_open_count(stream);
 
     if (cls == GS_CLASS_LATENCY && silent >= 16 && unmarked + 16 < MARK_EVERY_LATENCY)
         return KIND_SIXTEEN;
-    if (run >= 8 && (unmarked + 8 >= mark_every(cls) || (run == 8 && silent < run)))
+    if (run >= 8 && (lengthy || unmarked + 8 >= mark_every(cls) || (run == 8 && silent < run)))
         return KIND_EIGHT_MARKED;
     if (silent >= 8)
         return KIND_EIGHT;
@@ -409,7 +415,7 @@ static CUresult issue_some(struct session *session, struct stream *stream,
     *written = COMPLETION_NONE;
     if (!chains)
         return launch_alone(launches, stream);
-    int kind = kind_for(stream, run, wanted, launches->cls);
+    int kind = kind_for(stream, launches, run, wanted);
     struct done done = done_at(session, stream, launches[kinds[kind].length - 1].end);
     if (!chains[kind].exec) {
         CUresult result = chain_make(&chains[kind], kind, launches, &done, stream->cu_priority);
