@@ -39,16 +39,16 @@
 #define GUESS_MOST   60000000000u     /* so that sums do not overflow */
 #define OVERDUE_NS   50000000u /* what has run for so long, and four times as long as was thought */
 #define CLOCK_EVERY  1000000000u
-#define WIDE_ENDS    32u
+#define GAPS         16u
+#define ENDED_MOST   64u
 
 /* Work that ends with one mark. */
 struct segment {
     uint64_t dispatch_ns, deadline_ns;
-    uint64_t ns, device_ns; /* guessed */
-    uint64_t serial;        /* of the kernel */
-    uint32_t kernel;        /* of all its launches; or MIXED, GRAPHS, NOTHING */
-    uint32_t launches;
-    double waves; /* of all its launches; graphs count 1 */
+    struct sched_work work;
+    uint64_t serial; /* of the kernel */
+    uint32_t kernel; /* of all its launches; or MIXED, GRAPHS, NOTHING */
+    double waves;    /* of all its launches; graphs count 1 */
     uint32_t sequence;
     bool overdue; /* or behind one that is */
 };
@@ -75,8 +75,20 @@ static struct {
     bool clock_known;
     uint64_t offset;                    /* the device's clock less the host's */
     uint64_t least_delay, next_correct; /* of marks seen; when the offset is corrected */
-    uint64_t wide_end[WIDE_ENDS];       /* when kernels that fill the device ended, lately */
-    uint32_t wide_next;
+    /* Who has had the device: work that fills it and has ended accounts for all time up to
+     * `covered`, but for the gaps. */
+    uint64_t covered;
+    struct gap {
+        uint64_t from, to;
+    } gap[GAPS];
+    uint32_t gap_next;
+    /* Streams of which such ends have been seen, and are to be taken note of. */
+    struct ended {
+        uint64_t when;
+        struct session *session;
+        struct stream *stream;
+    } ended[ENDED_MOST];
+    uint32_t ended_count;
 } f;
 
 CUresult flights_init(void)
@@ -128,7 +140,7 @@ uint32_t flight_count(const struct stream *stream)
 
 uint32_t flight_open_count(const struct stream *stream)
 {
-    return stream->flight->open.launches;
+    return stream->flight->open.work.launches;
 }
 
 /* ---- What goes out --------------------------------------------------------------------------- */
@@ -170,14 +182,14 @@ static uint64_t launch_width(const struct launch *launch)
 
 void flight_issue(struct stream *stream)
 {
-    if (stream->flight->open.launches == 0)
+    if (stream->flight->open.work.launches == 0)
         stream->flight->open.dispatch_ns = clock_ns();
 }
 
 /* Something of this kind is part of the open segment. */
 static void open_note(struct segment *open, uint32_t kernel, uint64_t serial)
 {
-    if (open->launches == 0 || open->kernel == NOTHING) {
+    if (open->work.launches == 0 || open->kernel == NOTHING) {
         open->kernel = kernel;
         open->serial = serial;
     } else if (kernel != NOTHING && (open->kernel != kernel || open->serial != serial)) {
@@ -190,12 +202,15 @@ void flight_add(struct stream *stream, const struct launch *launches, uint32_t c
     struct segment *open = &stream->flight->open;
     const struct kernel *kernel = launches->kernel;
     uint64_t ns = flight_guess(kernel, launches->grid, launches->block) * count;
+    uint64_t width = launch_width(launches);
 
     open_note(open, kernel->id, kernel->serial);
-    open->launches += count;
+    open->work.launches += count;
     open->waves += waves_of(launches->grid, launches->block) * count;
-    open->ns += ns;
-    open->device_ns += ns * launch_width(launches) / WIDTH_ONE;
+    open->work.ns += ns;
+    open->work.device_ns += ns * width / WIDTH_ONE;
+    if (2 * width >= WIDTH_ONE)
+        open->work.wide += count;
     if (launches->deadline_ns)
         open->deadline_ns = launches->deadline_ns;
 }
@@ -206,22 +221,23 @@ void flight_add_graph(struct stream *stream)
     uint64_t ns = flight_guess_graph(stream);
 
     open_note(open, GRAPHS, 0);
-    open->launches++;
+    open->work.launches++;
     open->waves++;
-    open->ns += ns;
-    open->device_ns += ns;
+    open->work.ns += ns;
+    open->work.device_ns += ns;
+    open->work.wide += 2; /* several kernels, one after the other */
 }
 
 void flight_add_event(struct stream *stream)
 {
     open_note(&stream->flight->open, NOTHING, 0);
-    stream->flight->open.launches++;
+    stream->flight->open.work.launches++;
 }
 
 void flight_add_other(struct stream *stream)
 {
     open_note(&stream->flight->open, MIXED, 0);
-    stream->flight->open.launches++;
+    stream->flight->open.work.launches++;
 }
 
 void flight_close(struct session *session, struct stream *stream)
@@ -230,17 +246,16 @@ void flight_close(struct session *session, struct stream *stream)
     uint32_t sequence = flight->next;
 
     flight->next = (uint32_t)((sequence + 1) & SEQUENCE_MASK);
-    if (flight->open.launches == 0)
+    if (flight->open.work.launches == 0)
         return; /* what came before has its mark already */
     struct segment *segment = &flight->ring[flight->last++ % SEGMENTS];
     *segment = flight->open;
     segment->sequence = sequence;
     flight->open = (struct segment){0};
-    flight->count += segment->launches;
+    flight->count += segment->work.launches;
     flight->unmarked = 0;
     session->flying |= UINT64_C(1) << (stream - session->streams);
-    sched_issued(&sched, &session->sched, segment->launches, segment->ns, segment->device_ns,
-                 segment->dispatch_ns);
+    sched_issued(&sched, &session->sched, &segment->work, segment->dispatch_ns);
 }
 
 static void charge(struct session *session, uint64_t ns)
@@ -259,13 +274,12 @@ void flight_unmarked(struct session *session, struct stream *stream)
     const struct segment open = flight->open;
 
     flight->open = (struct segment){0};
-    flight->unmarked += open.launches;
-    if (open.launches == 0 || open.kernel == MIXED || open.kernel == NOTHING)
+    flight->unmarked += open.work.launches;
+    if (open.work.launches == 0 || open.kernel == MIXED || open.kernel == NOTHING)
         return; /* copies: the SMs have no part in them */
-    charge(session, open.ns);
-    sched_issued(&sched, &session->sched, open.launches, open.ns, open.device_ns, open.dispatch_ns);
-    sched_done(&sched, &session->sched, open.launches, open.ns, open.device_ns, open.device_ns,
-               open.dispatch_ns);
+    charge(session, open.work.ns);
+    sched_issued(&sched, &session->sched, &open.work, open.dispatch_ns);
+    sched_done(&sched, &session->sched, &open.work, open.work.device_ns, open.dispatch_ns);
 }
 
 bool flight_may_go_unmarked(const struct session *session, const struct stream *stream,
@@ -274,7 +288,7 @@ bool flight_may_go_unmarked(const struct session *session, const struct stream *
     const struct seg_complete *complete = (const void *)(session->segment + SEG_OFF_COMPLETE);
     const struct flight *flight = stream->flight;
 
-    if (launch ? flight->open.launches > 0 : flight->open.ns > 0)
+    if (launch ? flight->open.work.launches > 0 : flight->open.work.ns > 0)
         return false;
     if (session->sched.inflight > 0 || flight->unmarked >= UNMARKED_MAX || parked_pressing())
         return false;
@@ -316,25 +330,37 @@ static uint64_t host_time(uint64_t device, uint64_t dispatch, uint64_t now)
 
 static bool segment_wide(const struct segment *segment)
 {
-    return segment->device_ns * 2 >= segment->ns && segment->ns > 0;
+    return segment->work.device_ns * 2 >= segment->work.ns && segment->work.ns > 0;
 }
 
-static void wide_end_note(const struct segment *segment, uint64_t end)
+/* Work that fills the device was there from `begin` to `end`: how much of that time was its own?
+ * What nobody accounts for yet who ended before it. Kernels of other streams may go between its
+ * own, and what they had when they ended is theirs; what they left, because they were not there
+ * yet, is its own again. */
+static uint64_t time_take(uint64_t begin, uint64_t end)
 {
-    if (segment_wide(segment))
-        f.wide_end[f.wide_next++ % WIDE_ENDS] = end;
-}
+    uint64_t took = 0;
 
-/* The latest end of a kernel that fills the device, of those before `end`. */
-static uint64_t wide_end_before(uint64_t end)
-{
-    uint64_t latest = 0;
-
-    for (uint32_t i = 0; i < WIDE_ENDS; i++) {
-        if (f.wide_end[i] < end && f.wide_end[i] > latest)
-            latest = f.wide_end[i];
+    for (uint32_t i = 0; i < GAPS; i++) {
+        struct gap *gap = &f.gap[i];
+        uint64_t from = gap->from > begin ? gap->from : begin, to = gap->to < end ? gap->to : end;
+        if (from >= to)
+            continue;
+        took += to - from;
+        if (gap->from < from)
+            gap->to = from;
+        else
+            gap->from = to;
     }
-    return latest;
+    if (end <= f.covered)
+        return took;
+    if (begin > f.covered) {
+        f.gap[f.gap_next++ % GAPS] = (struct gap){f.covered, begin};
+        f.covered = begin;
+    }
+    took += end - f.covered;
+    f.covered = end;
+    return took;
 }
 
 /* The mean of the last few. */
@@ -369,17 +395,15 @@ static void segment_end(struct session *session, struct stream *stream, struct s
                         uint64_t end)
 {
     struct flight *flight = stream->flight;
-    uint64_t start = segment->dispatch_ns > flight->end_ns ? segment->dispatch_ns : flight->end_ns;
+    uint64_t begin = segment->dispatch_ns > flight->end_ns ? segment->dispatch_ns : flight->end_ns;
+    uint64_t ran = end > begin ? end - begin : 0;
 
-    /* Kernels that fill the device run one after the other: it began when the one before it ended,
-     * whosever that was. */
-    if (segment_wide(segment) && wide_end_before(end) > start)
-        start = wide_end_before(end);
-    uint64_t ran = end > start ? end - start : 0;
+    if (segment_wide(segment) && ran > 0)
+        ran = time_take(begin, end);
     if (segment->overdue)
-        sched_overdue_end(&sched, &session->sched, segment->device_ns);
+        sched_overdue_end(&sched, &session->sched, &segment->work);
     flight->end_ns = end;
-    flight->count -= segment->launches;
+    flight->count -= segment->work.launches;
     flight->first++;
     segment_learn(session, flight, segment, ran);
     if (segment->deadline_ns && end > segment->deadline_ns) {
@@ -387,12 +411,12 @@ static void segment_end(struct session *session, struct stream *stream, struct s
         atomic_store_explicit(missed, atomic_load_explicit(missed, memory_order_relaxed) + 1,
                               memory_order_relaxed);
     }
-    if (segment->ns > 0)
+    if (segment->work.ns > 0)
         charge(session, ran);
-    sched_done(&sched, &session->sched, segment->launches, segment->ns, segment->device_ns,
-               segment->ns
-                   ? (uint64_t)((double)ran * (double)segment->device_ns / (double)segment->ns)
-                   : 0,
+    sched_done(&sched, &session->sched, &segment->work,
+               segment->work.ns ? (uint64_t)((double)ran * (double)segment->work.device_ns /
+                                             (double)segment->work.ns)
+                                : 0,
                end);
 }
 
@@ -407,22 +431,64 @@ static void overdue_note(struct session *session, struct flight *flight, uint64_
     if (first == flight->last || flight->ring[(flight->last - 1) % SEGMENTS].overdue)
         return;
     uint64_t since = running->dispatch_ns > before ? running->dispatch_ns : before;
-    if (now < since + OVERDUE_NS || now - since < 4 * running->ns)
+    if (now < since + OVERDUE_NS || now - since < 4 * running->work.ns)
         return;
     for (uint32_t i = first; i != flight->last; i++) {
         struct segment *segment = &flight->ring[i % SEGMENTS];
         if (!segment->overdue)
-            sched_overdue(&sched, &session->sched, segment->device_ns);
+            sched_overdue(&sched, &session->sched, &segment->work);
         segment->overdue = true;
     }
 }
 
-/* What the stream's mark says has ended. */
-static void flight_look(struct flight *flight, uint64_t now)
+/* Only the last mark is still there: the segments before it ended in between, as was guessed. */
+static void flight_end(struct session *session, struct stream *stream)
 {
+    struct flight *flight = stream->flight;
+    uint64_t end = flight->seen_ns, guessed = 0, before = 0;
+
+    const struct segment *oldest = &flight->ring[flight->first % SEGMENTS];
+    uint64_t begin = oldest->dispatch_ns > flight->end_ns ? oldest->dispatch_ns : flight->end_ns;
+    uint64_t all = end > begin ? end - begin : 0;
+    for (uint32_t i = 0; i < flight->seen; i++)
+        guessed += flight->ring[(flight->first + i) % SEGMENTS].work.ns;
+    while (flight->seen > 0) {
+        struct segment *segment = &flight->ring[flight->first % SEGMENTS];
+        flight->seen--;
+        before += segment->work.ns;
+        segment_end(session, stream, segment,
+                    flight->seen == 0 || guessed == 0
+                        ? end
+                        : begin + (uint64_t)((double)all * (double)before / (double)guessed));
+    }
+    if (flight->first == flight->last)
+        session->flying &= ~(UINT64_C(1) << (stream - session->streams));
+}
+
+/* The earliest first: who ended before another had the device before it. */
+void flights_end(void)
+{
+    while (f.ended_count > 0) {
+        uint32_t first = 0;
+        for (uint32_t i = 1; i < f.ended_count; i++) {
+            if (f.ended[i].when < f.ended[first].when)
+                first = i;
+        }
+        const struct ended ended = f.ended[first];
+        f.ended[first] = f.ended[--f.ended_count];
+        flight_end(ended.session, ended.stream);
+    }
+}
+
+/* What the stream's mark says has ended. Whose time depends on others' ends is taken note of by
+ * flights_end. */
+static void flight_look(struct session *session, struct stream *stream, uint64_t now)
+{
+    struct flight *flight = stream->flight;
     /* acquire: not before what the device wrote ahead of it */
     uint64_t mark = atomic_load_explicit(flight->mark, memory_order_acquire);
     const struct segment *last = NULL;
+    const bool seen_before = flight->seen > 0;
 
     while (flight->first + flight->seen != flight->last) {
         const struct segment *segment = &flight->ring[(flight->first + flight->seen) % SEGMENTS];
@@ -434,49 +500,30 @@ static void flight_look(struct flight *flight, uint64_t now)
     if (!last)
         return;
     flight->seen_ns = host_time(mark >> MARK_SEQUENCE_BITS, last->dispatch_ns, now);
-    wide_end_note(last, flight->seen_ns);
-}
-
-/* Only the last mark is still there: the segments before it ended in between, as was guessed. */
-static void flight_poll(struct session *session, struct stream *stream)
-{
-    struct flight *flight = stream->flight;
-    uint64_t end = flight->seen_ns, guessed = 0, before = 0;
-
-    if (flight->seen == 0)
+    if (seen_before)
         return;
-    const struct segment *oldest = &flight->ring[flight->first % SEGMENTS];
-    uint64_t begin = oldest->dispatch_ns > flight->end_ns ? oldest->dispatch_ns : flight->end_ns;
-    uint64_t all = end > begin ? end - begin : 0;
-    for (uint32_t i = 0; i < flight->seen; i++)
-        guessed += flight->ring[(flight->first + i) % SEGMENTS].ns;
-    while (flight->seen > 0) {
-        struct segment *segment = &flight->ring[flight->first % SEGMENTS];
-        flight->seen--;
-        before += segment->ns;
-        segment_end(session, stream, segment,
-                    flight->seen == 0 || guessed == 0
-                        ? end
-                        : begin + (uint64_t)((double)all * (double)before / (double)guessed));
+    if (!segment_wide(last)) {
+        flight_end(session, stream);
+        return;
     }
-    if (flight->first == flight->last)
-        session->flying &= ~(UINT64_C(1) << (stream - session->streams));
+    if (f.ended_count == ENDED_MOST)
+        flights_end();
+    f.ended[f.ended_count++] = (struct ended){flight->seen_ns, session, stream};
 }
 
 void flights_look(struct session *session, uint64_t now)
 {
     for (uint64_t left = session->flying; left; left &= left - 1) {
-        struct flight *flight = session->streams[__builtin_ctzll(left)].flight;
-        flight_look(flight, now);
-        overdue_note(session, flight, now);
+        struct stream *stream = &session->streams[__builtin_ctzll(left)];
+        flight_look(session, stream, now);
+        overdue_note(session, stream->flight, now);
     }
 }
 
 void flights_poll(struct session *session, uint64_t now)
 {
     flights_look(session, now);
-    for (uint64_t left = session->flying; left; left &= left - 1)
-        flight_poll(session, &session->streams[__builtin_ctzll(left)]);
+    flights_end();
 }
 
 void flight_settle(struct session *session, struct stream *stream)
@@ -486,8 +533,8 @@ void flight_settle(struct session *session, struct stream *stream)
 
     if (!flight || flight->first == flight->last)
         return;
-    flight_look(flight, now);
-    flight_poll(session, stream);
+    flight_look(session, stream, now);
+    flights_end();
     while (flight->first != flight->last)
         segment_end(session, stream, &flight->ring[flight->first % SEGMENTS], now);
     session->flying &= ~(UINT64_C(1) << (stream - session->streams));

@@ -42,10 +42,12 @@ void flight_unmarked(struct session *session, struct stream *stream);
 bool flight_may_go_unmarked(const struct session *session, const struct stream *stream,
                             const struct launch *launch);
 
-/* Sees what has ended, in all streams of the session. Before any session's is taken note of, so
- * that a kernel's begin is told by the ends of all others. */
+/* Sees what has ended, in all streams of the session. */
 void flights_look(struct session *session, uint64_t now);
-/* Takes note of it. */
+/* Takes note of what has been seen to end, in the order in which it did. All sessions are looked at
+ * before: who had the device is told by the ends of all. */
+void flights_end(void);
+/* Both, for what one session has in flight. */
 void flights_poll(struct session *session, uint64_t now);
 /* The device has finished the stream: nothing is in flight, whatever the marks say. */
 void flight_settle(struct session *session, struct stream *stream);

@@ -35,17 +35,14 @@ static uint64_t due(const struct sched_entity *entity)
 /* Did what it gave last fill little of the device? Then it is in nobody's way. */
 static bool narrow(const struct sched_entity *entity)
 {
-    return entity->last_ns > 0 &&
-           entity->last_device_ns <= entity->last_ns / (SCHED_AHEAD_NS / SCHED_QUANTUM_NS);
+    return entity->last_ns > 0 && entity->last_device_ns <= entity->last_ns / SCHED_NARROW;
 }
 
-/* Time that is a quantum of device time, going by what it gave last. */
+/* Time that is a quantum of device time, going by what it gave last, which was not narrow. */
 static uint64_t quantum(const struct sched_entity *entity)
 {
     if (entity->last_ns == 0)
         return SCHED_QUANTUM_NS;
-    if (narrow(entity))
-        return SCHED_AHEAD_NS;
     return (uint64_t)((double)SCHED_QUANTUM_NS * (double)entity->last_ns /
                       (double)entity->last_device_ns);
 }
@@ -60,8 +57,10 @@ struct sched_room sched_room(const struct sched *sched, const struct sched_entit
         return room;
     /* One at a time: how much is in flight is sched_open's to say. Kernels that fill little of the
      * device are in nobody's way. */
-    if (sched_contended(sched) && entity->cls == GS_CLASS_NORMAL && quantum(entity) < ahead) {
-        room.ns = quantum(entity);
+    if (sched_contended(sched) && entity->cls == GS_CLASS_NORMAL && !narrow(entity)) {
+        room.ns = quantum(entity) < ahead ? quantum(entity) : ahead;
+        /* Of all its streams together; but one launch each. */
+        room.ns = room.ns > entity->inflight_ns ? room.ns - entity->inflight_ns : 1;
         room.launches = most - entity->inflight;
         return room;
     }
@@ -132,76 +131,104 @@ bool sched_open(const struct sched *sched, const struct sched_entity *first, uin
     if (ran > SCHED_AHEAD_NS)
         ran = SCHED_AHEAD_NS;
 
-    if (first->cls == GS_CLASS_LATENCY || narrow(first) || sched->device_ns < SCHED_WINDOW_NS + ran)
+    /* Behind the last kernel, not between several: who had how much could not be told, and theirs
+     * would wait for the whole of this one's. */
+    if (first->cls == GS_CLASS_LATENCY || narrow(first) ||
+        (sched->wide <= 1 && sched->device_ns < SCHED_WINDOW_NS + ran))
         return true;
     /* What is on the device may wait for this one. */
     return first->inflight == 0 && long_ago(sched->done_ns, now);
 }
 
-void sched_issued(struct sched *sched, struct sched_entity *entity, uint32_t launches, uint64_t ns,
-                  uint64_t device_ns, uint64_t now)
+/* Counts in the device's sum, or no longer. */
+static void device_add(struct sched *sched, const struct sched_entity *entity, uint32_t wide,
+                       uint64_t device_ns)
+{
+    if (!held_back(entity))
+        return;
+    sched->wide += wide;
+    sched->device_ns += device_ns;
+}
+
+static void device_take(struct sched *sched, const struct sched_entity *entity, uint32_t wide,
+                        uint64_t device_ns)
+{
+    if (!held_back(entity))
+        return;
+    sched->wide -= wide;
+    sched->device_ns -= device_ns;
+}
+
+void sched_issued(struct sched *sched, struct sched_entity *entity, const struct sched_work *work,
+                  uint64_t now)
 {
     if (entity->inflight == 0 && !entity->waiting && entity->vtime < sched->vnow)
         entity->vtime = sched->vnow;
     /* Who is served for its deadline is ahead of its share, and does not take the others along. */
     if (entity->waiting && entity->vtime > sched->vnow && deadline(sched, entity) == UINT64_MAX)
         sched->vnow = entity->vtime;
-    if (ns > 0) {
-        entity->last_ns = ns;
-        entity->last_device_ns = device_ns;
+    if (work->ns > 0) {
+        entity->last_ns = work->ns;
+        entity->last_device_ns = work->device_ns;
     }
-    entity->inflight += launches;
-    entity->inflight_ns += ns;
-    entity->device_ns += device_ns;
+    if (entity->inflight == 0)
+        entity->done_ns = now;
+    entity->inflight += work->launches;
+    entity->wide += work->wide;
+    entity->inflight_ns += work->ns;
+    entity->device_ns += work->device_ns;
     entity->served_ns = now;
     if (sched->device_ns == 0)
         sched->done_ns = now;
-    if (held_back(entity))
-        sched->device_ns += device_ns;
+    device_add(sched, entity, work->wide, work->device_ns);
 }
 
-void sched_done(struct sched *sched, struct sched_entity *entity, uint32_t launches, uint64_t ns,
-                uint64_t device_ns, uint64_t took_ns, uint64_t now)
+void sched_done(struct sched *sched, struct sched_entity *entity, const struct sched_work *work,
+                uint64_t took_ns, uint64_t now)
 {
-    entity->inflight -= launches;
-    entity->inflight_ns -= ns;
-    entity->device_ns -= device_ns;
-    if (held_back(entity)) {
-        sched->device_ns -= device_ns;
+    entity->done_ns = now;
+    entity->inflight -= work->launches;
+    entity->wide -= work->wide;
+    entity->inflight_ns -= work->ns;
+    entity->device_ns -= work->device_ns;
+    device_take(sched, entity, work->wide, work->device_ns);
+    if (held_back(entity))
         sched->done_ns = now;
-    }
     entity->vtime += by_weight(entity, took_ns);
 }
 
-void sched_overdue(struct sched *sched, struct sched_entity *entity, uint64_t device_ns)
+void sched_overdue(struct sched *sched, struct sched_entity *entity, const struct sched_work *work)
 {
-    entity->overdue_ns += device_ns;
-    if (held_back(entity))
-        sched->device_ns -= device_ns;
+    entity->overdue_wide += work->wide;
+    entity->overdue_ns += work->device_ns;
+    device_take(sched, entity, work->wide, work->device_ns);
 }
 
-void sched_overdue_end(struct sched *sched, struct sched_entity *entity, uint64_t device_ns)
+void sched_overdue_end(struct sched *sched, struct sched_entity *entity,
+                       const struct sched_work *work)
 {
-    entity->overdue_ns -= device_ns;
-    if (held_back(entity))
-        sched->device_ns += device_ns;
+    entity->overdue_wide -= work->wide;
+    entity->overdue_ns -= work->device_ns;
+    device_add(sched, entity, work->wide, work->device_ns);
 }
 
 void sched_class(struct sched *sched, struct sched_entity *entity, uint32_t cls)
 {
-    if (held_back(entity))
-        sched->device_ns -= entity->device_ns - entity->overdue_ns;
+    uint32_t wide = entity->wide - entity->overdue_wide;
+    uint64_t device_ns = entity->device_ns - entity->overdue_ns;
+
+    device_take(sched, entity, wide, device_ns);
     entity->cls = cls;
-    if (held_back(entity))
-        sched->device_ns += entity->device_ns - entity->overdue_ns;
+    device_add(sched, entity, wide, device_ns);
 }
 
 void sched_leave(struct sched *sched, struct sched_entity *entity)
 {
     sched_satisfied(sched, entity);
-    if (held_back(entity))
-        sched->device_ns -= entity->device_ns - entity->overdue_ns;
+    device_take(sched, entity, entity->wide - entity->overdue_wide,
+                entity->device_ns - entity->overdue_ns);
     entity->inflight = 0;
+    entity->wide = entity->overdue_wide = 0;
     entity->inflight_ns = 0;
     entity->device_ns = 0;
     entity->overdue_ns = 0;

@@ -14,17 +14,26 @@
 
 #include "gshare.h"
 
+/* What goes to the device and ends together. */
+struct sched_work {
+    uint32_t launches;
+    uint32_t wide;          /* kernels among them that fill the device */
+    uint64_t ns, device_ns; /* how long they are thought to take, one after the other */
+};
+
 /* One per session. Zeroed: nothing in flight, normal class, weight 1. */
 struct sched_entity {
     uint32_t cls;                     /* gs_class */
     uint32_t weight;                  /* 0: 1 */
     uint32_t inflight_max;            /* launches; 0: the class's own */
     uint32_t inflight;                /* launches given to the device and not known to have ended */
+    uint32_t wide, overdue_wide;      /* of these, kernels that fill the device; as device_ns */
     uint64_t inflight_ns;             /* how long they are thought to take, one after the other */
     uint64_t device_ns;               /* of that, device time */
     uint64_t overdue_ns;              /* of that, what is not thought to end soon */
     uint64_t last_ns, last_device_ns; /* the same of what it was given last */
     uint64_t vtime;                   /* device time by weight: who has least goes first */
+    uint64_t done_ns;                 /* when something of it last ended, or was the first to go */
     uint64_t served_ns;               /* when it last was given something, or began to wait */
     uint64_t deadline_ns;             /* of its next launch; 0: none */
     bool waiting;                     /* has work that was held back */
@@ -34,6 +43,7 @@ struct sched {
     uint64_t vnow;      /* the virtual time: of who was served last by its share; never goes back */
     uint64_t device_ns; /* device time in flight, of all but the latency class */
     uint64_t done_ns;   /* when something of that last ended, or was the first to go */
+    uint32_t wide;      /* kernels of that which fill the device */
     uint32_t waiting;   /* entities that wait */
     bool weights_off;   /* whoever has room goes, in the order of classes */
 };
@@ -42,8 +52,9 @@ struct sched {
 #define SCHED_UNKNOWN_NS 250000u    /* a kernel that was never measured is taken to run so long */
 #define SCHED_AHEAD_NS   2000000u   /* a session has so much in flight, and two launches at least */
 #define SCHED_BACK_NS    1000000u   /* the same of best effort */
-#define SCHED_WINDOW_NS  200000u    /* while several wait: the next when less is in flight */
-#define SCHED_QUANTUM_NS 100000u    /* what one is given at a time then */
+#define SCHED_WINDOW_NS  50000u     /* while several wait: the next when less is in flight */
+#define SCHED_QUANTUM_NS 500000u    /* what one is given at a time then */
+#define SCHED_NARROW     20u        /* who fills a 20th of the device or less is in nobody's way */
 #define SCHED_STARVED_NS 50000000u  /* who has waited so long goes first */
 #define SCHED_ADVANCE_NS 100000000u /* a deadline lets a session run so far ahead of its share */
 
@@ -73,22 +84,30 @@ bool sched_before(const struct sched *sched, const struct sched_entity *a,
                   const struct sched_entity *b, uint64_t now);
 /* May the first of all that wait and have room be given something now? */
 bool sched_open(const struct sched *sched, const struct sched_entity *first, uint64_t now);
+/* How long it still is until what is in flight, of all or of one, is thought to have ended. */
+static inline uint64_t sched_left(uint64_t ns, uint64_t done_ns, uint64_t now)
+{
+    uint64_t ran = now > done_ns ? now - done_ns : 0;
+
+    return ns > ran ? ns - ran : 0;
+}
 /* Is it below what the operator lets it have in flight? */
 static inline bool sched_allowed(const struct sched_entity *entity)
 {
     return !entity->inflight_max || entity->inflight < entity->inflight_max;
 }
 
-void sched_issued(struct sched *sched, struct sched_entity *entity, uint32_t launches, uint64_t ns,
-                  uint64_t device_ns, uint64_t now);
+void sched_issued(struct sched *sched, struct sched_entity *entity, const struct sched_work *work,
+                  uint64_t now);
 /* Of what was issued, this has ended; took_ns: the device time that it really took. */
-void sched_done(struct sched *sched, struct sched_entity *entity, uint32_t launches, uint64_t ns,
-                uint64_t device_ns, uint64_t took_ns, uint64_t now);
+void sched_done(struct sched *sched, struct sched_entity *entity, const struct sched_work *work,
+                uint64_t took_ns, uint64_t now);
 void sched_class(struct sched *sched, struct sched_entity *entity, uint32_t cls);
 /* What it has in flight is not thought to end soon: nobody waits for that. */
-void sched_overdue(struct sched *sched, struct sched_entity *entity, uint64_t device_ns);
+void sched_overdue(struct sched *sched, struct sched_entity *entity, const struct sched_work *work);
 /* It has ended after all; before sched_done. */
-void sched_overdue_end(struct sched *sched, struct sched_entity *entity, uint64_t device_ns);
+void sched_overdue_end(struct sched *sched, struct sched_entity *entity,
+                       const struct sched_work *work);
 /* It is going: all that it has in flight is forgotten. */
 void sched_leave(struct sched *sched, struct sched_entity *entity);
 

@@ -35,6 +35,7 @@
 #define HOT_CPUS        8
 #define NAP_SHORTEST_NS 50000u
 #define NAP_LONGEST_NS  1000000u
+#define NAP_NEVER_NS    200000u /* so long before the device is thought to be free, no nap */
 
 static struct {
     uint64_t number;
@@ -157,8 +158,6 @@ static void waiting_serve(void)
  * that the other processor's cache lines of many sessions come at the same time. */
 static void session_look(struct session *session)
 {
-    if (session->flying)
-        flights_poll(session, dispatch.now);
     turn.hot_of[sched_rank(session->sched.cls)]++;
     /* In step, tenants come one a turn: what counts is who came lately. */
     if (dispatch.now - session->active_ns < CROWD_NS)
@@ -247,6 +246,19 @@ void turn_init(void)
     turn.hot_work_ns = many ? HOT_WORK_NS : 0;
 }
 
+/* How long what is in flight is thought to keep the device. */
+static uint64_t device_left(void)
+{
+    return sched_left(sched.device_ns, sched.done_ns, dispatch.now);
+}
+
+/* Is the device thought to be free for the next soon? Not when that should have been long ago. */
+static bool device_free_soon(void)
+{
+    return sched.device_ns > 0 && device_left() < NAP_NEVER_NS &&
+           dispatch.now < sched.done_ns + sched.device_ns + NAP_NEVER_NS;
+}
+
 /* One turn of all that are polled, those of a higher class first. */
 void turn_take(void)
 {
@@ -258,6 +270,7 @@ void turn_take(void)
         if (roster.hot[i]->flying)
             flights_look(roster.hot[i], dispatch.now);
     }
+    flights_end();
     for (uint32_t i = 0; i < roster.hot_count; i++)
         session_look(roster.hot[i]);
     for (uint32_t rank = 0; rank < ARRAY_SIZE(turn.hot_of); rank++) {
@@ -266,8 +279,10 @@ void turn_take(void)
                 session_turn(roster.hot[i - 1]);
         }
     }
-    if (sched_contended(&sched) && !parked_hold(dispatch.now))
+    if (sched_contended(&sched) && !parked_hold(dispatch.now)) {
         waiting_serve();
+        dispatch.live = dispatch.live || device_free_soon();
+    }
 }
 
 /* A quarter of what the one that needs it first still has on the device. */
@@ -275,9 +290,13 @@ uint64_t turn_nap(void)
 {
     uint64_t least = 4 * NAP_LONGEST_NS;
 
+    if (sched_contended(&sched) && device_left() < least)
+        least = device_left();
     for (uint32_t i = 0; i < roster.hot_count; i++) {
-        if (roster.hot[i]->sched.inflight_ns < least)
-            least = roster.hot[i]->sched.inflight_ns;
+        const struct sched_entity *entity = &roster.hot[i]->sched;
+        uint64_t left = sched_left(entity->inflight_ns, entity->done_ns, dispatch.now);
+        if (left < least && (entity->inflight > 0 || !sched_contended(&sched)))
+            least = left;
     }
     return least / 4 < NAP_SHORTEST_NS ? NAP_SHORTEST_NS : least / 4;
 }

@@ -20,6 +20,28 @@
 #define QUEUE       4096
 #define SECOND      UINT64_C(1000000000)
 
+/* Kernels that fill at least half of the device are wide. */
+static struct sched_work work_of(uint32_t launches, uint64_t ns, uint64_t device_ns)
+{
+    return (struct sched_work){launches, 2 * device_ns >= ns ? launches : 0, ns, device_ns};
+}
+
+static void issued(struct sched *sched, struct sched_entity *entity, uint32_t launches, uint64_t ns,
+                   uint64_t device_ns, uint64_t now)
+{
+    const struct sched_work work = work_of(launches, ns, device_ns);
+
+    sched_issued(sched, entity, &work, now);
+}
+
+static void done(struct sched *sched, struct sched_entity *entity, uint32_t launches, uint64_t ns,
+                 uint64_t device_ns, uint64_t took_ns, uint64_t now)
+{
+    const struct sched_work work = work_of(launches, ns, device_ns);
+
+    sched_done(sched, entity, &work, took_ns, now);
+}
+
 struct tenant {
     struct sched_entity entity;
     uint64_t kernel_ns; /* each of its launches */
@@ -61,9 +83,9 @@ static bool tenant_serve(struct tenant *tenant)
         launches++;
     }
     if (launches)
-        sched_issued(&play.sched, &tenant->entity, launches, launches * tenant->kernel_ns,
-                     launches * tenant->kernel_ns,
-                     play.now + 7); /* a turn has one time, its launches are later */
+        issued(&play.sched, &tenant->entity, launches, launches * tenant->kernel_ns,
+               launches * tenant->kernel_ns,
+               play.now + 7); /* a turn has one time, its launches are later */
     sched_wait(&play.sched, &tenant->entity, play.now);
     return launches > 0;
 }
@@ -125,8 +147,7 @@ static struct tenant *device_step(void)
     if (tenant->ended_ns && play.now - tenant->ended_ns > tenant->longest_wait)
         tenant->longest_wait = play.now - tenant->ended_ns;
     tenant->ended_ns = play.now;
-    sched_done(&play.sched, &tenant->entity, 1, tenant->kernel_ns, tenant->kernel_ns, took,
-               play.now);
+    done(&play.sched, &tenant->entity, 1, tenant->kernel_ns, tenant->kernel_ns, took, play.now);
     return tenant;
 }
 
@@ -324,13 +345,13 @@ static void small_kernels_are_not_held_back_beside_others(void **state)
     struct sched_entity small = {.waiting = true}, large = {.waiting = true};
 
     (void)state;
-    sched_issued(&sched, &small, 1, 10000, 10, 0);
-    sched_done(&sched, &small, 1, 10000, 10, 10, 0);
-    sched_issued(&sched, &large, 1, 10000, 10000, 0);
-    sched_done(&sched, &large, 1, 10000, 10000, 10000, 0);
+    issued(&sched, &small, 1, 10000, 10, 0);
+    done(&sched, &small, 1, 10000, 10, 10, 0);
+    issued(&sched, &large, 1, 10000, 10000, 0);
+    done(&sched, &large, 1, 10000, 10000, 10000, 0);
     assert_int_equal(sched_room(&sched, &small).ns, SCHED_AHEAD_NS);
     assert_int_equal(sched_room(&sched, &large).ns, SCHED_QUANTUM_NS);
-    sched_issued(&sched, &large, 1, SECOND, SECOND, 0);
+    issued(&sched, &large, 1, SECOND, SECOND, 0);
     assert_true(sched_open(&sched, &small, 0));
 }
 
@@ -340,23 +361,47 @@ static void the_first_waits_for_the_device(void **state)
 {
     struct sched sched = {.waiting = 2};
     struct sched_entity running = {.waiting = true}, first = {.waiting = true};
-    uint64_t turn = SECOND, issued = turn + 7; /* within the turn */
+    uint64_t turn = SECOND, began = turn + 7; /* within the turn */
 
     (void)state;
     sched_wait(&sched, &first, turn);
     assert_true(sched_open(&sched, &first, turn));
-    sched_issued(&sched, &running, 1, SECOND, SECOND, issued);
+    issued(&sched, &running, 1, SECOND, SECOND, began);
     assert_false(sched_open(&sched, &first, turn));
     /* Unless nothing has ended for long: what is there may wait for this one. */
-    assert_false(sched_open(&sched, &first, issued + SCHED_STARVED_NS));
-    assert_true(sched_open(&sched, &first, issued + SCHED_STARVED_NS + 1));
+    assert_false(sched_open(&sched, &first, began + SCHED_STARVED_NS));
+    assert_true(sched_open(&sched, &first, began + SCHED_STARVED_NS + 1));
     first.inflight = 1;
-    assert_false(sched_open(&sched, &first, issued + SCHED_STARVED_NS + 1));
+    assert_false(sched_open(&sched, &first, began + SCHED_STARVED_NS + 1));
     /* A short one's end is foreseen. */
-    sched_done(&sched, &running, 1, SECOND, SECOND, SECOND, turn);
-    sched_issued(&sched, &running, 1, 1000000, 1000000, turn);
+    done(&sched, &running, 1, SECOND, SECOND, SECOND, turn);
+    issued(&sched, &running, 1, 1000000, 1000000, turn);
     assert_false(sched_open(&sched, &first, turn + 1000000 - SCHED_WINDOW_NS));
     assert_true(sched_open(&sched, &first, turn + 1000000 - SCHED_WINDOW_NS + 1));
+}
+
+/* Kernels of two streams take turns: a long one would run between two short ones. */
+static void the_next_goes_behind_the_last_kernel_only(void **state)
+{
+    struct sched sched = {.waiting = 2};
+    struct sched_entity running = {.waiting = true}, first = {.waiting = true};
+    const struct sched_work some = work_of(8, 800, 800), last = work_of(1, 100, 100);
+
+    (void)state;
+    sched_issued(&sched, &running, &some, SECOND);
+    sched_issued(&sched, &running, &last, SECOND);
+    assert_false(sched_open(&sched, &first, SECOND));
+    sched_overdue(&sched, &running, &some);
+    assert_true(sched_open(&sched, &first, SECOND));
+    sched_class(&sched, &running, GS_CLASS_LATENCY);
+    assert_int_equal(sched.wide, 0);
+    sched_class(&sched, &running, GS_CLASS_NORMAL);
+    sched_overdue_end(&sched, &running, &some);
+    assert_false(sched_open(&sched, &first, SECOND));
+    sched_done(&sched, &running, &some, 800, SECOND);
+    assert_true(sched_open(&sched, &first, SECOND));
+    sched_leave(&sched, &running);
+    assert_int_equal(sched.wide, 0);
 }
 
 static void latency_work_on_the_device_holds_nobody_back(void **state)
@@ -365,12 +410,12 @@ static void latency_work_on_the_device_holds_nobody_back(void **state)
     struct sched_entity latency = {.cls = GS_CLASS_LATENCY}, other = {.waiting = true};
 
     (void)state;
-    sched_issued(&sched, &latency, 1, SECOND, SECOND, 0);
+    issued(&sched, &latency, 1, SECOND, SECOND, 0);
     assert_true(sched_open(&sched, &other, 0));
     sched_class(&sched, &latency, GS_CLASS_NORMAL);
     assert_false(sched_open(&sched, &other, 0));
     sched_class(&sched, &latency, GS_CLASS_LATENCY);
-    sched_done(&sched, &latency, 1, SECOND, SECOND, SECOND, SECOND);
+    done(&sched, &latency, 1, SECOND, SECOND, SECOND, SECOND);
     assert_int_equal(sched.device_ns, 0);
 }
 
@@ -404,6 +449,7 @@ int main(void)
         cmocka_unit_test(in_flight_stays_within_the_caps),
         cmocka_unit_test(small_kernels_are_not_held_back_beside_others),
         cmocka_unit_test(the_first_waits_for_the_device),
+        cmocka_unit_test(the_next_goes_behind_the_last_kernel_only),
         cmocka_unit_test(latency_work_on_the_device_holds_nobody_back),
         cmocka_unit_test(what_leaves_takes_all_that_it_had),
     };

@@ -1,0 +1,29 @@
+/*
+ * fake_gpu.h - how a GPU takes kernels of many streams, as numbers: see fake_gpu.c.
+ *
+ * A kernel is as many units as it has work, of which the device holds GPU_SLOTS at a time. Times
+ * are nanoseconds. One thread.
+ */
+#ifndef GS_TEST_FAKE_GPU_H
+#define GS_TEST_FAKE_GPU_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#define GPU_STREAMS 16u
+#define GPU_SLOTS   32u
+
+/* Nothing queued, nothing running; it is `now`. */
+void gpu_reset(uint64_t now);
+/* Into the stream's queue: a kernel that takes `ns` where it has the device for itself. The device
+ * knows of it at `when`. Lower priorities go first. */
+void gpu_kernel(unsigned stream, uint64_t when, uint64_t ns, int priority);
+/* A kernel of one thread that writes where and when it ran: `low` and above it 40 bits of time. */
+void gpu_mark(unsigned stream, uint64_t when, _Atomic uint64_t *mark, uint64_t low, int priority);
+/* All until then happens. */
+void gpu_run(uint64_t until);
+/* Work of the stream that is done: what its kernels take alone. */
+double gpu_done(unsigned stream);
+
+#endif

@@ -1,0 +1,442 @@
+/*
+ * test_worker_shares.c - the dispatcher's turns, what it notes of the device and its schedule,
+ * against a device and a clock that are numbers: tenants that saturate the device with kernels of
+ * any length have what their weights say.
+ *
+ * The device is fake_gpu.c's. Here is what the dispatcher's turns ask of the other files, and
+ * launches that cost the dispatcher's time as they do on an H200.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+#include "common/util.h"
+#include "fake_gpu.h"
+#include "worker/dispatch.h"
+#include "worker/drain.h"
+#include "worker/flight.h"
+#include "worker/job.h"
+#include "worker/parked.h"
+#include "worker/report.h"
+#include "worker/request.h"
+#include "worker/roster.h"
+#include "worker/stream.h"
+#include "worker/turn.h"
+
+#define TENANTS_MAX   16u
+#define SM_COUNT      132u
+#define CHAIN         8u
+#define START         UINT64_C(1000000000)
+#define SETTLE_NS     UINT64_C(200000000)
+#define WINDOW_NS     UINT64_C(2000000000)
+#define RUN_NS        1000000u
+#define DONE_MOST     8192u
+#define WAVE_NS       7500.0 /* of any kernel, before it has been measured with its grid */
+/* The dispatcher's own time. */
+#define CHAIN_NS      8000u
+#define SINGLE_NS     1500u
+#define TURN_NS       700u
+#define SESSION_NS    150u
+#define LATENCY_NS    4000u  /* from the end of a launch's call to the device */
+#define SLACK_NS      60000u /* that a sleep takes longer */
+/* Priorities of the device: of normal work, and of the kernel that marks its end. */
+#define WORK_PRIORITY (-2)
+#define MARK_PRIORITY (-5)
+
+struct tenant {
+    struct session session; /* first: what the turns know of it */
+    struct kernel kernel, *kernels[1];
+    uint64_t ns;   /* each of its kernels, alone */
+    double part;   /* what its kernels take of the device's time, alone, by `ns` */
+    uint64_t left; /* launches that it still has */
+    /* Work done and when, a millisecond apart at least. */
+    struct {
+        uint64_t when;
+        double work;
+    } done[DONE_MOST];
+    unsigned done_count;
+};
+
+static struct tenant *tenants;
+static unsigned tenant_count;
+static uint64_t now;
+static _Atomic uint64_t *marks;
+
+struct worker worker;
+struct dispatch dispatch;
+struct roster roster;
+
+int clock_gettime(clockid_t which, struct timespec *time)
+{
+    (void)which;
+    *time = (struct timespec){.tv_sec = (time_t)(now / 1000000000u),
+                              .tv_nsec = (long)(now % 1000000000u)};
+    return 0;
+}
+
+/* ---- What turns ask of other files ----------------------------------------------------------- */
+
+void job_begin(struct job *job)
+{
+    (void)job;
+}
+
+bool parked_hold(uint64_t time)
+{
+    (void)time;
+    return false;
+}
+
+bool parked_pressing(void)
+{
+    return false;
+}
+
+void reports_poll(struct session *session)
+{
+    (void)session;
+}
+
+struct job *request_take(struct session *session)
+{
+    (void)session;
+    return NULL;
+}
+
+void session_cool(struct session *session)
+{
+    (void)session;
+}
+
+bool session_seems_idle(const struct session *session)
+{
+    return session->flying == 0;
+}
+
+uint64_t stream_deadline(const struct session *session, uint32_t index)
+{
+    (void)session;
+    (void)index;
+    return 0;
+}
+
+static CUresult host_register(void *memory, size_t size, unsigned int flags)
+{
+    (void)size;
+    (void)flags;
+    marks = memory;
+    return CUDA_SUCCESS;
+}
+
+static CUresult device_pointer(CUdeviceptr *address, void *memory, unsigned int flags)
+{
+    (void)memory;
+    (void)flags;
+    *address = 0;
+    return CUDA_SUCCESS;
+}
+
+/* ---- Launches -------------------------------------------------------------------------------- */
+
+static void issue_some(struct tenant *tenant, const struct launch *launch, uint32_t count,
+                       bool marked)
+{
+    struct session *session = &tenant->session;
+    struct stream *stream = &session->streams[0];
+    unsigned index = (unsigned)(tenant - tenants);
+
+    flight_issue(stream);
+    now += count == CHAIN ? CHAIN_NS : SINGLE_NS;
+    for (uint32_t i = 0; i < count; i++)
+        gpu_kernel(index, now + LATENCY_NS, tenant->ns, WORK_PRIORITY);
+    flight_add(stream, launch, count);
+    if (!marked)
+        return;
+    gpu_mark(index, now + LATENCY_NS, &marks[flight_address(session, stream) / sizeof(uint64_t)],
+             flight_next(stream), MARK_PRIORITY);
+    flight_close(session, stream);
+}
+
+/* A tenant has launches of one kernel, and a session one stream. They go as chains and singles, of
+ * which some and the last tell their end. */
+uint32_t stream_drain(struct session *session, uint32_t index, struct sched_room room,
+                      enum drained *drained)
+{
+    struct tenant *tenant = (struct tenant *)(void *)session;
+    const struct launch launch = {.kernel = &tenant->kernel,
+                                  .grid = {(uint32_t)(tenant->ns * SM_COUNT * 8 / 15000), 1, 1},
+                                  .block = {256, 1, 1}};
+    uint64_t each = flight_guess(&tenant->kernel, launch.grid, launch.block);
+    uint32_t count = 0;
+
+    assert_int_equal(index, 0);
+    while (count < tenant->left && count < room.launches && count * each < room.ns)
+        count++;
+    tenant->left -= count;
+    for (uint32_t left = count, silent = 0; left > 0;) {
+        uint32_t some = left >= CHAIN ? CHAIN : 1;
+        bool marked = left == some || (some == CHAIN && (silent > 0 || CHAIN * each > RUN_NS / 2));
+        issue_some(tenant, &launch, some, marked);
+        silent = marked ? 0 : silent + some;
+        left -= some;
+    }
+    *drained = tenant->left > 0 ? DRAINED_SOME : DRAINED_ALL;
+    return count;
+}
+
+/* ---- The play -------------------------------------------------------------------------------- */
+
+static void play_begin(unsigned count)
+{
+    cu.cuMemHostRegister_v2 = host_register;
+    cu.cuMemHostGetDevicePointer_v2 = device_pointer;
+    if (!marks)
+        assert_int_equal(flights_init(), CUDA_SUCCESS);
+    now += START;
+    gpu_reset(now);
+    sched = (struct sched){0};
+    worker.info.sm_count = SM_COUNT;
+    worker.policy.accounting = 1;
+    tenants = calloc(count, sizeof(*tenants));
+    assert_non_null(tenants);
+    tenant_count = roster.hot_count = count;
+    for (unsigned i = 0; i < count; i++) {
+        struct tenant *tenant = &tenants[i];
+        struct session *session = &tenant->session;
+        tenant->kernel = (struct kernel){.serial = 1, .wave_ns = WAVE_NS};
+        tenant->kernels[0] = &tenant->kernel;
+        tenant->left = UINT64_MAX;
+        session->slot = i;
+        session->kernels = tenant->kernels;
+        session->kernel_room = 1;
+        session->client = calloc(1, sizeof(*session->client));
+        session->stats = calloc(1, sizeof(*session->stats));
+        session->pending = 1;
+        session->streams[0].flight = flight_new(session, &session->streams[0]);
+        assert_true(session->client && session->stats && session->streams[0].flight);
+        roster.hot[i] = session;
+    }
+}
+
+static void play_end(void)
+{
+    for (unsigned i = 0; i < tenant_count; i++) {
+        flights_leave(&tenants[i].session);
+        free(tenants[i].session.streams[0].flight);
+        free(tenants[i].session.client);
+        free(tenants[i].session.stats);
+    }
+    free(tenants);
+    roster.hot_count = 0;
+}
+
+static void done_note(struct tenant *tenant)
+{
+    double work = gpu_done((unsigned)(tenant - tenants)) * tenant->part;
+    unsigned last = tenant->done_count;
+
+    if (last > 0 &&
+        (work == tenant->done[last - 1].work || now - tenant->done[last - 1].when < RUN_NS))
+        return;
+    assert_true(last < DONE_MOST);
+    tenant->done[last].when = now;
+    tenant->done[last].work = work;
+    tenant->done_count++;
+}
+
+static void play_until(uint64_t end)
+{
+    while (now < end) {
+        gpu_run(now);
+        for (unsigned i = 0; i < tenant_count; i++)
+            done_note(&tenants[i]);
+        dispatch.now = now;
+        turn_take();
+        now += dispatch.live ? TURN_NS + SESSION_NS * tenant_count : turn_nap() + SLACK_NS;
+    }
+}
+
+/* Work done until then: kernels that ran then count in part. -1: it has not come so far. */
+static double work_at(const struct tenant *tenant, uint64_t when)
+{
+    for (unsigned i = 1; i < tenant->done_count; i++) {
+        uint64_t from = tenant->done[i - 1].when, to = tenant->done[i].when;
+        double before = tenant->done[i - 1].work, after = tenant->done[i].work;
+        if (to >= when)
+            return before + (after - before) * ((double)when - (double)from) / (double)(to - from);
+    }
+    return -1;
+}
+
+static double work_in_window(const struct tenant *tenant, uint64_t from)
+{
+    return work_at(tenant, from + WINDOW_NS) - work_at(tenant, from);
+}
+
+/* A window in which all have work. Returns when it began. */
+static uint64_t window_play(void)
+{
+    uint64_t from = now + SETTLE_NS, charged = 0;
+
+    play_until(from);
+    for (unsigned i = 0; i < tenant_count; i++)
+        charged -= tenants[i].session.stats->gpu_ns;
+    play_until(from + WINDOW_NS);
+    for (unsigned i = 0; i < tenant_count; i++)
+        charged += tenants[i].session.stats->gpu_ns;
+    /* All that is charged to somebody is the time that passed, to a long kernel at either end. */
+    assert_in_range(charged, WINDOW_NS * 96 / 100, WINDOW_NS * 102 / 100);
+    for (unsigned seen = 0; seen < tenant_count;) {
+        play_until(now + SETTLE_NS);
+        while (seen < tenant_count && work_at(&tenants[seen], from + WINDOW_NS) >= 0)
+            seen++;
+        assert_true(now < from + 2 * WINDOW_NS); /* nobody starves */
+    }
+    return from;
+}
+
+/* ---- Tests ----------------------------------------------------------------------------------- */
+
+static const uint64_t lengths[] = {20000, 20000000, 200000, 2000000, 50000, 7000000};
+static double alone[ARRAY_SIZE(lengths)]; /* struct tenant's part */
+
+static void a_lone_tenant_has_the_device(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ARRAY_SIZE(lengths); i++) {
+        play_begin(1);
+        tenants[0].ns = lengths[i];
+        tenants[0].part = 1;
+        double work = work_in_window(&tenants[0], window_play()) / (double)WINDOW_NS;
+        play_end();
+        /* Less the microsecond between two of its kernels, and what marks take. */
+        double most = (double)lengths[i] / ((double)lengths[i] + 1000);
+        assert_true(work > 0.97 * most);
+        alone[i] = 1 / work;
+    }
+}
+
+/* The mark of what the tenant issued last is written at a time. */
+static void mark_last(struct tenant *tenant, uint64_t when)
+{
+    struct session *session = &tenant->session;
+    struct stream *stream = &session->streams[0];
+
+    atomic_store_explicit(&marks[flight_address(session, stream) / sizeof(uint64_t)],
+                          when << 24 | (flight_next(stream) - 1), memory_order_release);
+}
+
+static void issue_scripted(struct tenant *tenant, uint32_t count)
+{
+    struct session *session = &tenant->session;
+    const struct launch launch = {
+        .kernel = &tenant->kernel, .grid = {SM_COUNT * 8, 1, 1}, .block = {256, 1, 1}};
+
+    flight_issue(&session->streams[0]);
+    flight_add(&session->streams[0], &launch, count);
+    flight_close(session, &session->streams[0]);
+}
+
+/* A kernel of the second tenant runs between two of the first's. */
+static void who_comes_between_has_the_time_since_it_came(void **state)
+{
+    uint64_t begun, had;
+
+    (void)state;
+    play_begin(2);
+    issue_scripted(&tenants[0], 1); /* so that the clocks are known to each other */
+    now += 10000;
+    mark_last(&tenants[0], now);
+    flights_poll(&tenants[0].session, now);
+    had = tenants[0].session.stats->gpu_ns;
+    issue_scripted(&tenants[0], 2);
+    begun = now += 100000;
+    issue_scripted(&tenants[1], 1);
+    now += 300000;
+    mark_last(&tenants[0], begun + 250000);
+    mark_last(&tenants[1], begun + 200000);
+    for (unsigned i = 0; i < 2; i++)
+        flights_look(&tenants[i].session, now);
+    flights_end();
+    assert_in_range(tenants[0].session.stats->gpu_ns - had, 145000, 155000);
+    assert_in_range(tenants[1].session.stats->gpu_ns, 195000, 205000);
+    assert_int_equal(sched.wide, 0);
+    play_end();
+}
+
+static void shares_check(void)
+{
+    uint64_t from = window_play();
+    unsigned weights = 0;
+    double all = 0;
+
+    for (unsigned i = 0; i < tenant_count; i++) {
+        weights += tenants[i].session.sched.weight;
+        all += work_in_window(&tenants[i], from);
+    }
+    assert_true(all > 0.97 * (double)WINDOW_NS);
+    for (unsigned i = 0; i < tenant_count; i++) {
+        const struct tenant *tenant = &tenants[i];
+        double wanted = all * tenant->session.sched.weight / weights;
+        double had = work_in_window(tenant, from);
+        double most = 0.05 * wanted + (double)tenant->ns / 4;
+        if (had < wanted - most || had > wanted + most)
+            fail_msg("tenant %u of %u, kernels of %llu us, weight %u: %.1f ms, not %.1f", i,
+                     tenant_count, (unsigned long long)tenant->ns / 1000,
+                     tenant->session.sched.weight, had / 1e6, wanted / 1e6);
+    }
+}
+
+static void tenant_set(unsigned index, size_t length, uint32_t weight)
+{
+    tenants[index].ns = lengths[length];
+    tenants[index].part = alone[length];
+    tenants[index].session.sched.weight = weight;
+}
+
+static void shares_follow_the_weights(void **state)
+{
+    (void)state;
+    for (unsigned count = 2; count <= TENANTS_MAX; count *= 2) {
+        play_begin(count);
+        for (unsigned i = 0; i < count; i++)
+            tenant_set(i, i % 4, 1 + (i / 4 + i) % 4);
+        shares_check();
+        play_end();
+    }
+}
+
+static void shares_follow_any_weights(void **state)
+{
+    uint64_t dice = 1;
+
+    (void)state;
+    for (unsigned n = 0; n < 6; n++) {
+        play_begin(3 + 2 * n);
+        for (unsigned i = 0; i < tenant_count; i++) {
+            dice = dice * UINT64_C(6364136223846793005) + 1442695040888963407u;
+            tenant_set(i, (dice >> 33) % ARRAY_SIZE(lengths), 1 + (dice >> 50) % 8);
+        }
+        shares_check();
+        play_end();
+    }
+}
+
+int main(void)
+{
+    /* The first tells the others what kernels take alone. */
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_lone_tenant_has_the_device),
+        cmocka_unit_test(who_comes_between_has_the_time_since_it_came),
+        cmocka_unit_test(shares_follow_the_weights),
+        cmocka_unit_test(shares_follow_any_weights),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
