@@ -92,10 +92,10 @@ struct link_granted {
 
 /* One per device. */
 struct link_policy {
-    uint64_t reserve_mask[GS_SM_MASK_WORDS]; /* best-effort work keeps off these SMs ... */
-    uint64_t reserve_ns; /* ... while a latency session has had work within this time */
-    uint32_t accounting; /* 1: GPU time is measured per session */
-    uint32_t weights;    /* 1: GPU time is shared by weight */
+    uint64_t reserve_mask[GS_SM_MASK_WORDS]; /* best-effort work leaves these SMs to latency work */
+    uint64_t few_mask[GS_SM_MASK_WORDS]; /* of them: what it leaves at times when that may come */
+    uint32_t accounting;                 /* 1: GPU time is measured per session */
+    uint32_t weights;                    /* 1: GPU time is shared by weight */
 };
 
 struct link_open {

@@ -1,5 +1,5 @@
-/* policy.c - how a device is scheduled (LINK_POLICY): what best-effort work leaves to latency work,
- * and for how long. The worker applies it. */
+/* policy.c - how a device is scheduled (LINK_POLICY): what best-effort work leaves to latency work.
+ * The worker applies it, and finds when. */
 #include <string.h>
 
 #include "server/grants.h"
@@ -7,10 +7,10 @@
 
 /* Of the device, where the operator has said nothing: 16 SMs of 132, with which a request's tail
  * stays within a tenth of what it is alone. */
-#define LATENCY_PERCENT   12u
-/* After its last work a latency session keeps them for so long: far more than lies between two
- * kernels of one request, far less than between rare requests. */
-#define LATENCY_REMAIN_NS 2000000u
+#define LATENCY_PERCENT 12u
+/* Where it is not known when latency work comes, one SM in so many of these is left all the time.
+ */
+#define FEW_OF          4u
 
 static uint32_t latency_sms(const struct device *device)
 {
@@ -46,15 +46,17 @@ void policy_update(struct device *device)
 {
     struct link_message message = {.op = LINK_POLICY};
     const struct server_options *options = &device->server->options;
-    struct link_policy policy = {.reserve_ns = LATENCY_REMAIN_NS,
-                                 .accounting = !options->no_accounting,
+    struct link_policy policy = {.accounting = !options->no_accounting,
                                  .weights = !options->no_weights};
-    struct sm_mask reserve;
+    struct sm_mask reserve, few;
 
     if (device->worker.state != WORKER_READY)
         return;
     reserve = reserve_choose(device, latency_sms(device));
+    few = placer_mask_choose(&device->sms, &reserve,
+                             (sm_mask_count(&reserve) + FEW_OF - 1) / FEW_OF, NULL);
     memcpy(policy.reserve_mask, reserve.word, sizeof(policy.reserve_mask));
+    memcpy(policy.few_mask, few.word, sizeof(policy.few_mask));
     if (device->policy_sent && memcmp(&policy, &device->policy, sizeof(policy)) == 0)
         return;
     device->policy = policy;

@@ -48,50 +48,64 @@ static void grant_publish(struct session *session, uint64_t mem_limit)
     seg_grant_write(&session->server->grant, &words, session->grant_sequence);
 }
 
-static void spared_drop(struct session *session)
+static void spared_drop(struct spared *spared)
 {
-    partition_release_spared(session->spared);
-    session->spared = NULL;
-    session->spared_policy = 0;
-    session->spared_again_ns = 0;
+    partition_release_spared(spared->partition);
+    *spared = (struct spared){0};
 }
 
-bool grant_kept_off(uint32_t cls)
+enum reserve_kept grant_kept_off(uint32_t cls)
 {
-    return cls == GS_CLASS_BEST_EFFORT && turn_latency_active();
+    return cls == GS_CLASS_BEST_EFFORT ? turn_reserve() : RESERVE_NONE;
 }
 
-/* What was granted less what the policy reserves; where it could not be made, once more later. */
-static void spared_find(struct session *session)
+struct sm_mask grant_reserved(enum reserve_kept kept)
 {
-    const struct sm_mask reserved = sm_mask_of(worker.policy.reserve_mask);
-    const struct sm_mask mask = sm_mask_minus(session->grant.mask, reserved);
+    if (kept == RESERVE_NONE)
+        return (struct sm_mask){{0}};
+    return sm_mask_of(kept == RESERVE_ALL ? worker.policy.reserve_mask : worker.policy.few_mask);
+}
 
-    spared_drop(session);
-    session->spared_policy = worker.policy_count;
+/* What was granted less what is kept; where it could not be made, once more later. */
+static void spared_find(const struct session *session, struct spared *spared,
+                        enum reserve_kept kept)
+{
+    const struct sm_mask mask = sm_mask_minus(session->grant.mask, grant_reserved(kept));
+
+    spared_drop(spared);
+    spared->policy = worker.policy_count;
     if (sm_mask_empty(&mask) || sm_mask_equal(&mask, &session->grant.mask))
         return;
-    session->spared_again_ns = dispatch.now + SPARED_AGAIN_NS;
-    session->spared = partition_get_spared(&mask);
+    spared->again_ns = dispatch.now + SPARED_AGAIN_NS;
+    spared->partition = partition_get_spared(&mask);
 }
 
-static bool spared_ready(const struct session *session)
+static bool spared_ready(const struct spared *spared)
 {
-    return session->spared && session->spared->state == PARTITION_READY;
+    return spared->partition && spared->partition->state == PARTITION_READY;
 }
 
-static struct partition *grant_spared(struct session *session)
+/* NULL: there is none, or not yet. */
+static struct partition *spared_partition(struct session *session, struct spared *spared,
+                                          enum reserve_kept kept)
 {
-    const bool late = session->spared_again_ns && dispatch.now > session->spared_again_ns;
+    const bool late = spared->again_ns && dispatch.now > spared->again_ns;
 
-    if (session->spared_policy != worker.policy_count || (late && !spared_ready(session)))
-        spared_find(session);
-    return spared_ready(session) ? session->spared : session->grant.partition;
+    if (spared->policy != worker.policy_count || (late && !spared_ready(spared)))
+        spared_find(session, spared, kept);
+    return spared_ready(spared) ? spared->partition : NULL;
 }
 
 struct partition *grant_place(struct session *session, uint32_t cls)
 {
-    return grant_kept_off(cls) ? grant_spared(session) : session->grant.partition;
+    const enum reserve_kept kept = grant_kept_off(cls);
+    struct partition *place = NULL;
+
+    if (kept == RESERVE_ALL)
+        place = spared_partition(session, &session->spared_all, kept);
+    if (kept != RESERVE_NONE && !place)
+        place = spared_partition(session, &session->spared_few, RESERVE_FEW);
+    return place ? place : session->grant.partition;
 }
 
 void grant_apply(struct session *session, const struct link_grant *link,
@@ -100,7 +114,8 @@ void grant_apply(struct session *session, const struct link_grant *link,
     struct grant *grant = &session->grant;
 
     partition_release(grant->partition);
-    spared_drop(session);
+    spared_drop(&session->spared_few);
+    spared_drop(&session->spared_all);
     grant->link = *link;
     if (grant->link.priority_max < grant->link.priority)
         grant->link.priority_max = grant->link.priority;
@@ -119,7 +134,8 @@ void grant_apply(struct session *session, const struct link_grant *link,
 
 void grant_drop(struct session *session)
 {
-    spared_drop(session);
+    spared_drop(&session->spared_few);
+    spared_drop(&session->spared_all);
     partition_release(session->grant.partition);
     session->grant.partition = NULL;
 }

@@ -10,11 +10,13 @@ bool grant_has_mask(const struct link_grant *grant);
  * must be ready. */
 void grant_apply(struct session *session, const struct link_grant *grant,
                  struct partition *partition);
-/* Must launches of the class keep off what the policy reserves: is latency work about? */
-bool grant_kept_off(uint32_t cls);
+/* What of it must launches of the class keep off now? */
+enum reserve_kept grant_kept_off(uint32_t cls);
+/* The SMs that this means. */
+struct sm_mask grant_reserved(enum reserve_kept kept);
 /* Where the session's launches of a class run now: in its grant; while it must keep off, in the
- * grant less what is reserved. The whole grant where nothing is left, or while that is being made.
- */
+ * grant less what is reserved. The whole grant where nothing is left; while that is being made,
+ * less some of it or nothing. */
 struct partition *grant_place(struct session *session, uint32_t cls);
 /* The session is gone. */
 void grant_drop(struct session *session);

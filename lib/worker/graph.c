@@ -33,7 +33,7 @@
 #define CHECK_STEP    128u       /* records, before others have their turn */
 #define CHECK_HOLD_NS 100000000u /* the longest that a session's requests wait for it */
 
-#define VARIANTS        3u
+#define VARIANTS        4u
 #define STREAM_PRIORITY INT_MAX /* that of the stream it is launched in */
 
 /* The graph for one place. */

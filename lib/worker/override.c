@@ -67,13 +67,12 @@ static struct sm_mask affinity_mask(const struct grant *grant, const struct wire
 
 /* What is left of them where the launch must keep off the reserved SMs; all where nothing is. */
 static struct sm_mask launch_mask(const struct grant *grant, const struct wire_qos *qos,
-                                  bool kept_off)
+                                  enum reserve_kept kept)
 {
     const struct sm_mask mask = affinity_mask(grant, qos);
-    const struct sm_mask reserved = sm_mask_of(worker.policy.reserve_mask);
-    const struct sm_mask rest = sm_mask_minus(mask, reserved);
+    const struct sm_mask rest = sm_mask_minus(mask, grant_reserved(kept));
 
-    return kept_off && !sm_mask_empty(&rest) ? rest : mask;
+    return !sm_mask_empty(&rest) ? rest : mask;
 }
 
 static bool same_affinity(const struct wire_qos *a, const struct wire_qos *b)
@@ -82,35 +81,34 @@ static bool same_affinity(const struct wire_qos *a, const struct wire_qos *b)
            a->percentage == b->percentage && !memcmp(a->sm_mask, b->sm_mask, sizeof(a->sm_mask));
 }
 
-/* Where the same affinity went lately; searching for it costs a microsecond. policy: that it was
- * cut by; 0: none. */
+/* Where the same affinity went lately, cut by the same; searching for it costs a microsecond. */
 static const struct placed *placed_find(const struct session *session, const struct wire_qos *qos,
-                                        uint32_t policy)
+                                        enum reserve_kept kept)
 {
     for (uint32_t i = 0; i < PLACED_KEPT; i++) {
         const struct placed *placed = &session->placed[i];
-        if (placed->losses == partition_losses() && placed->policy == policy &&
+        if (placed->losses == partition_losses() && placed->kept == kept &&
+            (kept == RESERVE_NONE || placed->policy == worker.policy_count) &&
             same_affinity(&placed->qos, qos))
             return placed;
     }
     return NULL;
 }
 
-static void placed_keep(struct session *session, const struct wire_qos *qos, uint32_t policy,
+static void placed_keep(struct session *session, const struct wire_qos *qos, enum reserve_kept kept,
                         struct partition *partition)
 {
     struct placed *placed = &session->placed[session->placed_next++ % PLACED_KEPT];
 
-    *placed = (struct placed){*qos, partition, partition_losses(), policy};
+    *placed = (struct placed){*qos, partition, partition_losses(), worker.policy_count, kept};
 }
 
 static enum override_outcome place(struct session *session, const struct wire_qos *qos,
                                    uint32_t cls, struct partition **partition, gs_status *status,
                                    const char **text)
 {
-    const bool kept_off = grant_kept_off(cls);
-    const uint32_t policy = kept_off ? worker.policy_count : 0;
-    const struct placed *placed = placed_find(session, qos, policy);
+    const enum reserve_kept kept = grant_kept_off(cls);
+    const struct placed *placed = placed_find(session, qos, kept);
 
     if (placed) {
         *partition = placed->partition;
@@ -118,10 +116,10 @@ static enum override_outcome place(struct session *session, const struct wire_qo
             partition_use(*partition);
         return OVERRIDE_PLACED;
     }
-    const struct sm_mask mask = launch_mask(&session->grant, qos, kept_off);
+    const struct sm_mask mask = launch_mask(&session->grant, qos, kept);
     if (sm_mask_equal(&mask, &session->grant.mask)) {
         *partition = session->grant.partition;
-        placed_keep(session, qos, policy, *partition);
+        placed_keep(session, qos, kept, *partition);
         return OVERRIDE_PLACED;
     }
     *partition = partition_get_in_turn(&mask, status);
@@ -132,7 +130,7 @@ static enum override_outcome place(struct session *session, const struct wire_qo
         return OVERRIDE_FAILED;
     }
     if ((*partition)->state == PARTITION_READY) {
-        placed_keep(session, qos, policy, *partition);
+        placed_keep(session, qos, kept, *partition);
         return OVERRIDE_PLACED;
     }
     /* No quiet moment came: the launch waits on, as it would for the driver itself. */

@@ -14,6 +14,7 @@
 #include "worker/request.h"
 #include "worker/roster.h"
 #include "worker/session.h"
+#include "worker/turn.h"
 
 void job_route(struct job *job)
 {
@@ -97,6 +98,7 @@ static void close_request(struct job *job)
     }
     job->session = session;
     roster_leave(session);
+    turn_leave(session);
     grant_cancel(session);
     sched_satisfied(&sched, &session->sched);
     if (session->job)

@@ -39,9 +39,9 @@
 
 static struct {
     uint64_t number;
-    uint32_t crowd;      /* sessions that had something new in this turn or shortly before */
-    uint32_t hot_of[3];  /* in this turn, by rank of their class */
-    uint64_t latency_ns; /* when a session of the latency class last had work */
+    uint32_t crowd;     /* sessions that had something new in this turn or shortly before */
+    uint32_t hot_of[3]; /* in this turn, by rank of their class */
+    struct reserve reserve;
     uint64_t hot_latency_ns, hot_work_ns; /* as above, by the CPUs that there are */
     const struct session *draining;
 } turn;
@@ -95,6 +95,13 @@ static bool session_drain(struct session *session)
     return progress;
 }
 
+/* Its launches wait for their own kind, which end one after the other, and for normal ones. */
+static uint64_t best_effort_ahead(const struct session *session)
+{
+    return session->sched.inflight_ns > sched.device_ns ? session->sched.inflight_ns
+                                                        : sched.device_ns;
+}
+
 /* The session drains, and notes whether it did. */
 static bool session_serve(struct session *session)
 {
@@ -103,7 +110,9 @@ static bool session_serve(struct session *session)
         return false;
     }
     if (session->sched.cls == GS_CLASS_LATENCY)
-        turn.latency_ns = dispatch.now;
+        reserve_note(&turn.reserve, &session->reserve, true, dispatch.now);
+    else if (session->sched.cls == GS_CLASS_BEST_EFFORT)
+        reserve_ahead(&turn.reserve, best_effort_ahead(session), dispatch.now);
     session->active_ns = dispatch.now;
     session->given_ns = dispatch.now;
     dispatch.busy = true;
@@ -201,11 +210,11 @@ static uint64_t hot_time(const struct session *session)
 /* Second pass. */
 static void session_turn(struct session *session)
 {
-    bool at_work = session_at_work(session);
+    bool at_work = session_at_work(session), latency = session->sched.cls == GS_CLASS_LATENCY;
     bool active = session->reports_open > 0 || at_work;
 
-    if (at_work && session->sched.cls == GS_CLASS_LATENCY)
-        turn.latency_ns = dispatch.now;
+    if (latency || session->reserve.listed)
+        reserve_note(&turn.reserve, &session->reserve, latency && at_work, dispatch.now);
     if (session->pending && !session->paused) {
         if (session->pending & REQUEST_BIT && !session->job &&
             dispatch.now >= session->requests_from_ns) {
@@ -273,6 +282,7 @@ void turn_take(void)
     flights_end();
     for (uint32_t i = 0; i < roster.hot_count; i++)
         session_look(roster.hot[i]);
+    reserve_look(&turn.reserve, dispatch.now);
     for (uint32_t rank = 0; rank < ARRAY_SIZE(turn.hot_of); rank++) {
         for (uint32_t i = turn.hot_of[rank] ? roster.hot_count : 0; i > 0; i--) {
             if (sched_rank(roster.hot[i - 1]->sched.cls) == rank)
@@ -306,9 +316,14 @@ const struct session *turn_draining(void)
     return turn.draining;
 }
 
-bool turn_latency_active(void)
+enum reserve_kept turn_reserve(void)
 {
-    return turn.latency_ns && dispatch.now - turn.latency_ns < worker.policy.reserve_ns;
+    return turn.reserve.kept;
+}
+
+void turn_leave(struct session *session)
+{
+    reserve_leave(&turn.reserve, &session->reserve);
 }
 
 bool turn_crowded(void)

@@ -13,8 +13,10 @@ uint64_t turn_nap(void);
 /* The session whose records are being issued; NULL: none. */
 const struct session *turn_draining(void);
 
-/* Has a session of the latency class had work within the policy's time? */
-bool turn_latency_active(void);
+/* What is to be kept free for latency work. */
+enum reserve_kept turn_reserve(void);
+/* The session is polled no more. */
+void turn_leave(struct session *session);
 /* Do several tenants wait for the dispatcher at this moment? */
 bool turn_crowded(void);
 

@@ -24,6 +24,7 @@
 #include "common/sm_mask.h"
 #include "common/wire.h"
 #include "worker/driver.h"
+#include "worker/reserve.h"
 #include "worker/schedule.h"
 #include "worker/space.h"
 
@@ -111,9 +112,17 @@ struct placed {
     struct wire_qos qos; /* its affinity */
     struct partition *partition;
     uint64_t losses;
-    uint32_t policy; /* of worker.policy_count: less what that reserves; 0: nothing */
+    uint32_t policy;        /* of worker.policy_count ... */
+    enum reserve_kept kept; /* ... less this of what it reserves; NONE: under any policy */
 };
-#define PLACED_KEPT 4u
+#define PLACED_KEPT 8u
+
+/* The grant less what is reserved, or some of it. */
+struct spared {
+    struct partition *partition; /* held. NULL: the grant itself */
+    uint32_t policy;             /* of worker.policy_count, when that was found */
+    uint64_t again_ns;           /* when it is asked for again, if it is not there then */
+};
 
 enum session_phase { SESSION_LIVE, SESSION_CLOSING };
 
@@ -136,12 +145,10 @@ struct session {
     uint32_t grant_sequence;
     struct placed placed[PLACED_KEPT];
     uint32_t placed_next;
-    struct partition *spared; /* the grant without what is reserved; held. NULL: the grant itself */
-    uint32_t spared_policy;   /* of worker.policy_count, when that was found */
-    uint64_t spared_again_ns; /* when it is asked for again, if it is not there then */
-    bool hot;                 /* polled; else its client must ring */
-    bool faulted;             /* takes no more records */
-    bool paused;              /* a job waits for the device to finish the session's work */
+    struct spared spared_few, spared_all;
+    bool hot;     /* polled; else its client must ring */
+    bool faulted; /* takes no more records */
+    bool paused;  /* a job waits for the device to finish the session's work */
     uint32_t hot_index;
     uint64_t active_ns; /* when it last had something to do */
     uint64_t given_ns;  /* when the device was last given something of it */
@@ -150,7 +157,8 @@ struct session {
     uint64_t flying;    /* streams whose marks are waited for */
     uint64_t tried;     /* the turn in which it was served last */
     struct sched_entity sched;
-    struct job *job;              /* the request or close in progress */
+    struct reserve_entity reserve; /* its latency work */
+    struct job *job;               /* the request or close in progress */
     struct job *close;            /* LINK_CLOSE came while a job was in progress: what to do then */
     struct session *next_leaving; /* of roster.leaving */
     struct stream streams[SEG_STREAMS];

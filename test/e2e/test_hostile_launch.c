@@ -1,5 +1,6 @@
 /* test_hostile_launch.c - launches with a quality of service of their own, as no library sends
  * them: what is wrong ends their session with a reason, and nobody gets more than was granted. */
+#include <stdio.h>
 #include <string.h>
 
 #include "bystander.h"
@@ -568,40 +569,79 @@ static struct sm_mask spread(struct where *where, enum spread how, const gs_qos 
     return spread_read(where);
 }
 
+/* A latency session and one of best effort; false: the device has no partitions. */
+struct scene {
+    struct server *server;
+    struct latency latency;
+    gs_stream other; /* of the latency session */
+    struct where back;
+};
+
+static bool scene_begin(struct scene *scene)
+{
+    gs_attach_params params = GS_ATTACH_PARAMS_INIT;
+    gs_qos qos = GS_QOS_INIT;
+    gs_session session;
+
+    scene->server = server_start(NULL);
+    params.qos = &qos;
+    qos.cls = GS_CLASS_LATENCY;
+    CHECK_OK(gs_attach(&params, &scene->latency.session));
+    scene->latency.wait = kernels_get(kernels_load(scene->latency.session), "spin_until");
+    CHECK_OK(gs_malloc(scene->latency.session, sizeof(uint32_t), &scene->latency.flag));
+    CHECK_OK(gs_stream_create(scene->latency.session, NULL, &scene->other));
+    qos.cls = GS_CLASS_BEST_EFFORT;
+    CHECK_OK(gs_attach(&params, &session));
+    where_open(&scene->back, session);
+    if (scene->back.granularity)
+        where_find_groups(&scene->back);
+    return scene->back.granularity > 0;
+}
+
+/* A kernel that waits for its flag may end. */
+static void latency_release(const struct scene *scene)
+{
+    CHECK_OK(gs_memset_async(scene->latency.session, scene->latency.flag, 1, sizeof(uint32_t),
+                             scene->other));
+}
+
+static void scene_end(const struct scene *scene)
+{
+    CHECK_OK(gs_detach(scene->latency.session));
+    CHECK_OK(gs_detach(scene->back.session));
+    server_stop(scene->server);
+}
+
+/* Best effort leaves so many SMs to latency work. */
+static void reserve_set(unsigned sms)
+{
+    char count[16], output[1024];
+
+    snprintf(count, sizeof(count), "%u", sms);
+    CHECK_EQUAL(program_run((const char *const[]){"bin/gsctl", "set", "--device", "0",
+                                                  "--latency-sms", count, NULL},
+                            output, sizeof(output)),
+                0);
+}
+
 static void best_effort_keeps_off_reserved_sms_whatever_it_launches(void)
 {
-    struct server *server = server_start(NULL);
-    gs_attach_params params = GS_ATTACH_PARAMS_INIT;
-    gs_qos qos = GS_QOS_INIT, own;
-    struct latency latency;
     struct sm_mask all, used, reserved, asked;
-    struct where back;
-    gs_session session;
-    gs_stream other;
+    struct scene scene;
+    gs_qos own;
     gs_graph graph;
     unsigned group = 0;
 
-    params.qos = &qos;
-    qos.cls = GS_CLASS_LATENCY;
-    CHECK_OK(gs_attach(&params, &latency.session));
-    latency.wait = kernels_get(kernels_load(latency.session), "spin_until");
-    CHECK_OK(gs_malloc(latency.session, sizeof(uint32_t), &latency.flag));
-    CHECK_OK(gs_stream_create(latency.session, NULL, &other));
-    qos.cls = GS_CLASS_BEST_EFFORT;
-    CHECK_OK(gs_attach(&params, &session));
-    where_open(&back, session);
-    if (!back.granularity) {
-        CHECK_OK(gs_detach(session));
-        CHECK_OK(gs_detach(latency.session));
-        server_stop(server);
+    if (!scene_begin(&scene)) {
+        scene_end(&scene);
         test_skip("the device has no partitions");
     }
-    where_find_groups(&back);
-    all = sm_mask_first(back.sms);
+    all = sm_mask_first(scene.back.sms);
+    reserve_set(scene.back.granularity); /* of one group, a few are all */
     /* Partitions are made at quiet moments: the latency session's kernels come and go meanwhile. */
     do {
-        latency_launch(&latency, 1);
-        used = spread(&back, PLAIN, NULL, NULL);
+        latency_launch(&scene.latency, 1);
+        used = spread(&scene.back, PLAIN, NULL, NULL);
     } while (sm_mask_equal(&used, &all)); /* the test's deadline ends it */
     reserved = sm_mask_minus(all, used);
     while (asked = where_group(group), sm_mask_meets(&asked, &reserved))
@@ -609,29 +649,56 @@ static void best_effort_keeps_off_reserved_sms_whatever_it_launches(void)
     asked = sm_mask_minus(all, asked);
     own = where_mask(&asked);
     own.cls = GS_CLASS_BEST_EFFORT;
-    CHECK_OK(gs_graph_begin(session, NULL));
-    spread_launch(&back, NULL);
-    CHECK_OK(gs_graph_end(session, NULL, &graph));
+    CHECK_OK(gs_graph_begin(scene.back.session, NULL));
+    spread_launch(&scene.back, NULL);
+    CHECK_OK(gs_graph_end(scene.back.session, NULL, &graph));
     for (enum spread how = PLAIN; how < SPREADS; how++) {
         do {
-            latency_launch(&latency, 1);
-            used = spread(&back, how, &own, graph);
+            latency_launch(&scene.latency, 1);
+            used = spread(&scene.back, how, &own, graph);
         } while (sm_mask_meets(&used, &reserved)); /* the same */
     }
-    CHECK_OK(gs_sync(latency.session));
+    CHECK_OK(gs_sync(scene.latency.session));
     /* All is made: none goes there as long as a kernel of the latency session runs. */
-    latency_launch(&latency, 0);
+    latency_launch(&scene.latency, 0);
     do
-        used = spread(&back, PLAIN, NULL, NULL);
+        used = spread(&scene.back, PLAIN, NULL, NULL);
     while (sm_mask_meets(&used, &reserved)); /* until the dispatcher has seen it */
     for (unsigned i = 0; i < 5 * SPREADS; i++) {
-        used = spread(&back, i % SPREADS, &own, graph);
+        used = spread(&scene.back, i % SPREADS, &own, graph);
         CHECK(!sm_mask_meets(&used, &reserved));
     }
-    CHECK_OK(gs_memset_async(latency.session, latency.flag, 1, sizeof(uint32_t), other));
-    CHECK_OK(gs_detach(latency.session));
-    CHECK_OK(gs_detach(session));
-    server_stop(server);
+    latency_release(&scene);
+    scene_end(&scene);
+}
+
+static void between_requests_best_effort_leaves_a_few_of_them(void)
+{
+    struct sm_mask all, left, reserved = {{0}}, few = {{0}};
+    struct scene scene;
+
+    if (!scene_begin(&scene)) {
+        scene_end(&scene);
+        test_skip("the device has no partitions");
+    }
+    const unsigned granularity = scene.back.granularity;
+    all = sm_mask_first(scene.back.sms);
+    reserve_set(4 * granularity);
+    /* Requests at times that nobody can expect. All is left while one is there, which the first
+     * launch may meet; how soon the second one comes after it is not told. */
+    for (unsigned round = 0; sm_mask_empty(&few) || sm_mask_empty(&reserved); round++) {
+        latency_launch(&scene.latency, 1);
+        for (unsigned i = 0; i < 1u << round % 8; i++) {
+            left = sm_mask_minus(all, spread(&scene.back, PLAIN, NULL, NULL));
+            if (sm_mask_count(&left) == 4 * granularity)
+                reserved = left;
+            else if (sm_mask_count(&left) == granularity)
+                few = left;
+            CHECK_OK(gs_sync(scene.latency.session));
+        }
+    } /* the test's deadline ends it */
+    CHECK(sm_mask_within(&few, &reserved));
+    scene_end(&scene);
 }
 
 /* Each of them would have a place of its own beside the latency session: more than there can be. */
@@ -698,6 +765,7 @@ static const struct test tests[] = {
     TEST_WITHIN(a_kernel_that_does_not_end_holds_up_nobody, 120),
     TEST(best_effort_keeps_off_reserved_sms_whatever_it_launches),
     TEST(places_of_best_effort_leave_room_for_grants),
+    TEST(between_requests_best_effort_leaves_a_few_of_them),
 };
 
 int main(int argc, char **argv)

@@ -491,7 +491,7 @@ static void an_attach_does_not_wait_for_what_is_being_given_up(void **state)
 static void best_effort_work_leaves_the_same_sms_as_long_as_it_can(void **state)
 {
     struct wire_qos alone = mask_of(0, true);
-    struct sm_mask former, now;
+    struct sm_mask former, now, few;
 
     (void)state;
     policy_update(device);
@@ -515,6 +515,9 @@ static void best_effort_work_leaves_the_same_sms_as_long_as_it_can(void **state)
     worker_hears();
     now = sm_mask_of(policy.reserve_mask);
     assert_int_equal(sm_mask_count(&now), 12); // of 14, two stay
+    few = sm_mask_of(policy.few_mask);         // a quarter of them, in groups of 2
+    assert_int_equal(sm_mask_count(&few), 4);
+    assert_true(sm_mask_within(&few, &now));
     server.settings.device[0].latency_sms = 0;
     policy_update(device);
     worker_hears();

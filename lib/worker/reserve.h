@@ -1,0 +1,61 @@
+/*
+ * reserve.h - how much of the SMs that are reserved for latency work best-effort work keeps off at
+ * each moment: arithmetic on numbers, without a device, a clock or a thread of its own, so that
+ * tests can play hours of it in a moment.
+ *
+ * Times are nanoseconds of any one clock. The caller says which latency sessions have work
+ * (reserve_note) and how much best effort is ahead of the device (reserve_ahead).
+ */
+#ifndef GS_WORKER_RESERVE_H
+#define GS_WORKER_RESERVE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum reserve_kept {
+    RESERVE_NONE,
+    RESERVE_FEW, /* a part of it: link_policy's few_mask */
+    RESERVE_ALL
+};
+
+/* One per session. Zeroed: never had latency work. */
+struct reserve_entity {
+    struct reserve_entity *next; /* of those with work within RESERVE_FORGET_NS */
+    bool listed, at_work;
+    uint64_t work_ns;   /* when it was last seen with work */
+    uint64_t pause_ns;  /* mean time between work, of what was longer than RESERVE_REMAIN_NS */
+    uint64_t start_ns;  /* of its last request */
+    uint64_t next_ns;   /* when the next one is expected */
+    uint64_t period_ns; /* mean time between starts; 0: not known */
+    uint64_t error_ns;  /* mean distance between a start and what was expected */
+    uint32_t met;       /* requests that came about when they were expected, one after the other */
+    uint32_t odd;       /* requests that did not */
+};
+
+struct reserve {
+    struct reserve_entity *first;
+    enum reserve_kept kept;
+    uint64_t ahead_ns, ahead_before_ns; /* most ahead in this window and the one before */
+    uint64_t window_ns;                 /* when this one began */
+};
+
+#define RESERVE_REMAIN_NS  300000u  /* all of it is kept so long after work */
+#define RESERVE_LONGEST_NS 2000000u /* where the pauses are shorter than this: so long */
+#define RESERVE_SLACK_NS   100000u  /* what is ahead is known no better */
+#define RESERVE_MARGIN_NS  50000u   /* and requests come no more exactly than this */
+#define RESERVE_MET        4u       /* so many must have come when they were expected */
+#define RESERVE_FEW_SHARE  4u       /* a few are so much cheaper than all */
+#define RESERVE_WINDOW_NS  50000000u
+#define RESERVE_FORGET_NS  1000000000u /* who has had no work for so long is not expected */
+
+/* Has the session latency work now? Whenever it is looked at, and when it gets some. */
+void reserve_note(struct reserve *reserve, struct reserve_entity *entity, bool at_work,
+                  uint64_t now);
+/* Best effort has so much on the device, and ends no sooner. */
+void reserve_ahead(struct reserve *reserve, uint64_t ns, uint64_t now);
+/* What is to be kept free now; also in `kept`, until a session gets work. */
+enum reserve_kept reserve_look(struct reserve *reserve, uint64_t now);
+/* The session is going. */
+void reserve_leave(struct reserve *reserve, struct reserve_entity *entity);
+
+#endif
