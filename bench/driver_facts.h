@@ -92,6 +92,20 @@ KIT const char ptx_small[] =
              "setp.lt.u64 %p1, %t4, %t0; @%p1 bra again;\n"
              "done: ret; }\n";
 
+/* chains: d rounds of four multiply-adds, as bench/lib/kernels.c has it. */
+KIT const char ptx_chains[] =
+    PTX_HEAD ".visible .entry chains" PTX_PARAMS "{\n"
+             ".reg .u64 %t; .reg .u32 %n; .reg .pred %p; .reg .f32 %x<4>; .reg .f32 %m, %k;\n"
+             "ld.param.u64 %t, [a]; ld.param.u32 %n, [d];\n"
+             "mov.f32 %x0, 0f3F800000; mov.f32 %x1, 0f40000000; mov.f32 %x2, 0f40400000;\n"
+             "mov.f32 %x3, 0f40800000; mov.f32 %m, 0f3F7FBE77; mov.f32 %k, 0f3A83126F;\n"
+             "again:\n"
+             "fma.rn.f32 %x0, %x0, %m, %k; fma.rn.f32 %x1, %x1, %m, %k;\n"
+             "fma.rn.f32 %x2, %x2, %m, %k; fma.rn.f32 %x3, %x3, %m, %k;\n"
+             "sub.u32 %n, %n, 1; setp.ne.u32 %p, %n, 0; @%p bra again;\n"
+             "add.f32 %x0, %x0, %x1; add.f32 %x2, %x2, %x3; add.f32 %x0, %x0, %x2;\n"
+             "st.global.f32 [%t], %x0; ret; }\n";
+
 /* Nothing but code, so that loading it has no variable to place; two kernels in one module. */
 KIT const char ptx_bare[] = PTX_HEAD ".visible .entry nop" PTX_PARAMS "{ ret; }\n"
                                      ".visible .entry also" PTX_PARAMS "{ ret; }\n";
@@ -266,6 +280,14 @@ KIT void word_wait(int index, uint64_t value)
 {
     while (atomic_load_explicit(&words[index], memory_order_acquire) != value)
         ;
+}
+
+/* A kernel's shared memory carve-out, in percent; -1: as the driver likes. */
+KIT CUresult carve(CUfunction f, int percent)
+{
+    return percent < 0
+               ? CUDA_SUCCESS
+               : cuFuncSetAttribute(f, CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, percent);
 }
 
 /* ------------------------------------------------------------------------ graphs */

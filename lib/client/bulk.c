@@ -3,6 +3,7 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 #include <unistd.h>
@@ -41,27 +42,32 @@ static void stream_copy(unsigned char *dst, const unsigned char *src, size_t siz
 #endif
 
 enum { HELPER_NONE, HELPER_RUNS, HELPER_REFUSED };
+enum work { WORK_NONE, WORK_OFFERED /* dst, src and size are for the helper */, WORK_TAKEN };
 
 static struct {
     pthread_mutex_t owner; /* the copy that has the helper; also guards state */
     int state;
-    _Atomic uint32_t work; /* 1: dst, src and size are for the helper; a futex */
+    _Atomic uint32_t work; /* enum work; a futex */
     unsigned char *dst;
     const unsigned char *src;
     size_t size;
 } helper = {.owner = PTHREAD_MUTEX_INITIALIZER};
 
-/* The next piece of a copy follows in some 20 us, sooner than a sleeping thread wakes up. */
+/* Waits for a piece. The next one of a copy follows in some 20 us, sooner than a sleeping thread
+ * wakes up. */
 static void helper_wait(void)
 {
     uint64_t until = clock_ns() + 50000;
+    uint32_t offered = WORK_OFFERED;
 
     /* acquire: the piece; pairs with helper_give */
-    while (!atomic_load_explicit(&helper.work, memory_order_acquire)) {
+    while (!atomic_compare_exchange_weak_explicit(&helper.work, &offered, WORK_TAKEN,
+                                                  memory_order_acquire, memory_order_relaxed)) {
+        offered = WORK_OFFERED;
         if (clock_ns() < until)
             cpu_relax();
         else
-            futex_wait(&helper.work, 0, UINT64_C(1000000000));
+            futex_wait(&helper.work, WORK_NONE, UINT64_C(1000000000));
     }
 }
 
@@ -72,7 +78,7 @@ static void *helper_main(void *unused)
         helper_wait();
         stream_copy(helper.dst, helper.src, helper.size);
         /* release: the copied bytes; pairs with helper_await */
-        atomic_store_explicit(&helper.work, 0, memory_order_release);
+        atomic_store_explicit(&helper.work, WORK_NONE, memory_order_release);
     }
     return NULL;
 }
@@ -82,14 +88,22 @@ static void helper_give(unsigned char *dst, const unsigned char *src, size_t siz
     helper.dst = dst;
     helper.src = src;
     helper.size = size;
-    atomic_store_explicit(&helper.work, 1, memory_order_release);
+    atomic_store_explicit(&helper.work, WORK_OFFERED, memory_order_release);
     futex_wake(&helper.work);
 }
 
-static void helper_await(void)
+/* Waits until it has done its piece. false: it has not woken up yet, which can take longer than the
+ * piece; the piece is the caller's again. */
+static bool helper_await(void)
 {
-    while (atomic_load_explicit(&helper.work, memory_order_acquire))
+    uint32_t offered = WORK_OFFERED;
+
+    if (atomic_compare_exchange_strong_explicit(&helper.work, &offered, WORK_NONE,
+                                                memory_order_relaxed, memory_order_relaxed))
+        return false;
+    while (atomic_load_explicit(&helper.work, memory_order_acquire) != WORK_NONE)
         cpu_relax();
+    return true;
 }
 
 /* A child of fork has no helper, and whoever held it is not there. */
@@ -98,7 +112,7 @@ static void helper_forget(void)
     static const pthread_mutex_t fresh = PTHREAD_MUTEX_INITIALIZER;
 
     memcpy(&helper.owner, &fresh, sizeof(fresh));
-    atomic_store_explicit(&helper.work, 0, memory_order_relaxed);
+    atomic_store_explicit(&helper.work, WORK_NONE, memory_order_relaxed);
     helper.state = helper.state == HELPER_RUNS ? HELPER_NONE : helper.state;
 }
 
@@ -147,7 +161,9 @@ void bulk_copy(enum bulk_way way, void *dst, const void *src, size_t size, size_
         size_t half = size / 2 / 64 * 64;
         helper_give((unsigned char *)dst + half, (const unsigned char *)src + half, size - half);
         stream_copy(dst, src, half);
-        helper_await();
+        if (!helper_await())
+            stream_copy((unsigned char *)dst + half, (const unsigned char *)src + half,
+                        size - half);
         pthread_mutex_unlock(&helper.owner);
     }
 }

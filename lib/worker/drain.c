@@ -20,7 +20,8 @@
 #include "worker/stream.h"
 #include "worker/turn.h"
 
-#define BATCH_MAX 64u /* launches gathered before they are issued */
+#define BATCH_MAX 64u     /* launches gathered before they are issued */
+#define MARK_NS   500000u /* work that is thought to take so long tells its end */
 
 /* Launches gathered from one stream. One: there is one dispatcher, and it is empty between streams.
  */
@@ -396,7 +397,7 @@ static uint64_t record_guess(const struct session *session, const struct stream 
 uint32_t stream_drain(struct session *session, uint32_t index, struct sched_room room,
                       enum drained *drained)
 {
-    uint64_t guessed = 0;
+    uint64_t guessed = 0, unmarked = 0;
     struct stream *stream = &session->streams[index];
     uint32_t taken = 0;
     enum outcome outcome = TAKEN;
@@ -430,9 +431,16 @@ uint32_t stream_drain(struct session *session, uint32_t index, struct sched_room
         if (((const struct rec_header *)record)->op != REC_PAD)
             outcome = take(session, index, record, size);
         if (outcome == TAKEN) {
+            uint64_t ns = record_guess(session, stream, record);
             stream->head += size;
-            guessed += record_guess(session, stream, record);
+            guessed += ns;
+            unmarked += ns;
             taken++;
+        }
+        /* What follows a long kernel is refilled when that is known to have ended. */
+        if (unmarked >= MARK_NS) {
+            signal_completion(session, index);
+            unmarked = 0;
         }
         if (batch.count == BATCH_MAX && !batch_issue(session, index, COMPLETION_NONE))
             outcome = ENDED;

@@ -45,10 +45,11 @@
 /* Work that ends with one mark. */
 struct segment {
     uint64_t dispatch_ns, deadline_ns;
-    struct sched_work work;
-    uint64_t serial; /* of the kernel */
-    uint32_t kernel; /* of all its launches; or MIXED, GRAPHS, NOTHING */
-    double waves;    /* of all its launches; graphs count 1 */
+    struct sched_work work; /* without events, on which the device spends no time */
+    uint32_t records;       /* launches, copies, events */
+    uint64_t serial;        /* of the kernel */
+    uint32_t kernel;        /* of all its launches; or MIXED, GRAPHS, NOTHING */
+    double waves;           /* of all its launches; graphs count 1 */
     uint32_t sequence;
     bool overdue; /* or behind one that is */
 };
@@ -57,7 +58,7 @@ struct flight {
     const _Atomic uint64_t *mark;
     uint32_t next;        /* mark */
     uint32_t first, last; /* free-running indices of `ring` */
-    uint32_t count;       /* launches in the ring */
+    uint32_t count;       /* records in the ring */
     uint32_t seen;        /* segments whose end has been seen, and is to be taken note of */
     uint64_t seen_ns;     /* when the last of them ended */
     uint32_t unmarked;    /* launches without a mark since the last one */
@@ -140,7 +141,7 @@ uint32_t flight_count(const struct stream *stream)
 
 uint32_t flight_open_count(const struct stream *stream)
 {
-    return stream->flight->open.work.launches;
+    return stream->flight->open.records;
 }
 
 /* ---- What goes out --------------------------------------------------------------------------- */
@@ -182,14 +183,14 @@ static uint64_t launch_width(const struct launch *launch)
 
 void flight_issue(struct stream *stream)
 {
-    if (stream->flight->open.work.launches == 0)
+    if (stream->flight->open.records == 0)
         stream->flight->open.dispatch_ns = clock_ns();
 }
 
 /* Something of this kind is part of the open segment. */
 static void open_note(struct segment *open, uint32_t kernel, uint64_t serial)
 {
-    if (open->work.launches == 0 || open->kernel == NOTHING) {
+    if (open->records == 0 || open->kernel == NOTHING) {
         open->kernel = kernel;
         open->serial = serial;
     } else if (kernel != NOTHING && (open->kernel != kernel || open->serial != serial)) {
@@ -205,6 +206,7 @@ void flight_add(struct stream *stream, const struct launch *launches, uint32_t c
     uint64_t width = launch_width(launches);
 
     open_note(open, kernel->id, kernel->serial);
+    open->records += count;
     open->work.launches += count;
     open->waves += waves_of(launches->grid, launches->block) * count;
     open->work.ns += ns;
@@ -221,6 +223,7 @@ void flight_add_graph(struct stream *stream)
     uint64_t ns = flight_guess_graph(stream);
 
     open_note(open, GRAPHS, 0);
+    open->records++;
     open->work.launches++;
     open->waves++;
     open->work.ns += ns;
@@ -231,12 +234,13 @@ void flight_add_graph(struct stream *stream)
 void flight_add_event(struct stream *stream)
 {
     open_note(&stream->flight->open, NOTHING, 0);
-    stream->flight->open.work.launches++;
+    stream->flight->open.records++;
 }
 
 void flight_add_other(struct stream *stream)
 {
     open_note(&stream->flight->open, MIXED, 0);
+    stream->flight->open.records++;
     stream->flight->open.work.launches++;
 }
 
@@ -246,13 +250,13 @@ void flight_close(struct session *session, struct stream *stream)
     uint32_t sequence = flight->next;
 
     flight->next = (uint32_t)((sequence + 1) & SEQUENCE_MASK);
-    if (flight->open.work.launches == 0)
+    if (flight->open.records == 0)
         return; /* what came before has its mark already */
     struct segment *segment = &flight->ring[flight->last++ % SEGMENTS];
     *segment = flight->open;
     segment->sequence = sequence;
     flight->open = (struct segment){0};
-    flight->count += segment->work.launches;
+    flight->count += segment->records;
     flight->unmarked = 0;
     session->flying |= UINT64_C(1) << (stream - session->streams);
     sched_issued(&sched, &session->sched, &segment->work, segment->dispatch_ns);
@@ -274,8 +278,8 @@ void flight_unmarked(struct session *session, struct stream *stream)
     const struct segment open = flight->open;
 
     flight->open = (struct segment){0};
-    flight->unmarked += open.work.launches;
-    if (open.work.launches == 0 || open.kernel == MIXED || open.kernel == NOTHING)
+    flight->unmarked += open.records;
+    if (open.records == 0 || open.kernel == MIXED || open.kernel == NOTHING)
         return; /* copies: the SMs have no part in them */
     charge(session, open.work.ns);
     sched_issued(&sched, &session->sched, &open.work, open.dispatch_ns);
@@ -288,7 +292,7 @@ bool flight_may_go_unmarked(const struct session *session, const struct stream *
     const struct seg_complete *complete = (const void *)(session->segment + SEG_OFF_COMPLETE);
     const struct flight *flight = stream->flight;
 
-    if (launch ? flight->open.work.launches > 0 : flight->open.work.ns > 0)
+    if (launch ? flight->open.records > 0 : flight->open.work.ns > 0)
         return false;
     if (session->sched.inflight > 0 || flight->unmarked >= UNMARKED_MAX || parked_pressing())
         return false;
@@ -403,7 +407,7 @@ static void segment_end(struct session *session, struct stream *stream, struct s
     if (segment->overdue)
         sched_overdue_end(&sched, &session->sched, &segment->work);
     flight->end_ns = end;
-    flight->count -= segment->work.launches;
+    flight->count -= segment->records;
     flight->first++;
     segment_learn(session, flight, segment, ran);
     if (segment->deadline_ns && end > segment->deadline_ns) {

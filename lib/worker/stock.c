@@ -20,9 +20,9 @@
 #include "worker/completion.h"
 #include "worker/stream.h"
 
-#define STREAMS_AT_START 128u /* so many grids run at once on the largest devices */
-#define STREAMS_LEAST    32u  /* fewer: more are made */
-#define STREAMS_MOST     256u
+#define STREAMS_AT_START 256u /* of half a MiB on an H200 */
+#define STREAMS_LEAST    64u  /* fewer: more are made */
+#define STREAMS_MOST     512u
 #define GRAPHS_MOST      256u /* of 110 KiB each on an H200 */
 #define REFILL           8u   /* at a time */
 

@@ -55,6 +55,8 @@ struct tenant {
     uint64_t ns;   /* each of its kernels, alone */
     double part;   /* what its kernels take of the device's time, alone, by `ns` */
     uint64_t left; /* launches that it still has */
+    bool events;   /* one after each launch */
+    bool event_next;
     uint64_t dice; /* not 0: its kernels take from half to one and a half of `ns` */
     /* Work done and when, a millisecond apart at least. */
     struct {
@@ -153,6 +155,16 @@ static uint64_t kernel_time(struct tenant *tenant)
     return tenant->ns / 2 + (tenant->dice >> 33) % tenant->ns;
 }
 
+static void mark_issue(struct tenant *tenant)
+{
+    struct stream *stream = &tenant->session.streams[0];
+
+    gpu_mark((unsigned)(tenant - tenants), now + LATENCY_NS,
+             &marks[flight_address(&tenant->session, stream) / sizeof(uint64_t)],
+             flight_next(stream), MARK_PRIORITY);
+    flight_close(&tenant->session, stream);
+}
+
 static void issue_some(struct tenant *tenant, const struct launch *launch, uint32_t count,
                        bool marked)
 {
@@ -165,11 +177,33 @@ static void issue_some(struct tenant *tenant, const struct launch *launch, uint3
     for (uint32_t i = 0; i < count; i++)
         gpu_kernel(index, now + LATENCY_NS, kernel_time(tenant), WORK_PRIORITY);
     flight_add(stream, launch, count);
-    if (!marked)
-        return;
-    gpu_mark(index, now + LATENCY_NS, &marks[flight_address(session, stream) / sizeof(uint64_t)],
-             flight_next(stream), MARK_PRIORITY);
-    flight_close(session, stream);
+    if (marked)
+        mark_issue(tenant);
+}
+
+/* Launches and events by turns; what is thought to take RUN_NS / 2 tells its end. */
+static uint32_t events_drain(struct tenant *tenant, const struct launch *launch,
+                             struct sched_room room)
+{
+    struct stream *stream = &tenant->session.streams[0];
+    uint64_t each = flight_guess(&tenant->kernel, launch->grid, launch->block);
+    uint64_t guessed = 0, unmarked = 0;
+    uint32_t taken = 0;
+
+    for (; taken < room.launches && guessed < room.ns; taken++) {
+        if (tenant->event_next) {
+            flight_issue(stream);
+            flight_add_event(stream);
+        } else {
+            issue_some(tenant, launch, 1, unmarked + each >= RUN_NS / 2);
+            unmarked = unmarked + each >= RUN_NS / 2 ? 0 : unmarked + each;
+            guessed += each;
+        }
+        tenant->event_next = !tenant->event_next;
+    }
+    if (flight_open_count(stream) > 0)
+        mark_issue(tenant);
+    return taken;
 }
 
 /* A tenant has launches of one kernel, and a session one stream. They go as chains and singles, of
@@ -185,6 +219,10 @@ uint32_t stream_drain(struct session *session, uint32_t index, struct sched_room
     uint32_t count = 0;
 
     assert_int_equal(index, 0);
+    if (tenant->events) {
+        *drained = DRAINED_SOME;
+        return events_drain(tenant, &launch, room);
+    }
     while (count < tenant->left && count < room.launches && count * each < room.ns)
         count++;
     tenant->left -= count;
@@ -331,6 +369,20 @@ static void a_lone_tenant_has_the_device(void **state)
     }
 }
 
+/* It always has the next kernel behind the one that runs, whatever it records between them. */
+static void an_event_is_no_kernel_in_flight(void **state)
+{
+    (void)state;
+    play_begin(1);
+    tenants[0].ns = 600000;
+    tenants[0].part = 1;
+    tenants[0].events = true;
+    tenants[0].session.sched.cls = GS_CLASS_BEST_EFFORT;
+    double work = work_in_window(&tenants[0], window_play()) / (double)WINDOW_NS;
+    play_end();
+    assert_true(work > 0.97);
+}
+
 /* The mark of what the tenant issued last is written at a time. */
 static void mark_last(struct tenant *tenant, uint64_t when)
 {
@@ -459,6 +511,7 @@ int main(void)
     /* The first tells the others what kernels take alone. */
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_lone_tenant_has_the_device),
+        cmocka_unit_test(an_event_is_no_kernel_in_flight),
         cmocka_unit_test(who_comes_between_has_the_time_since_it_came),
         cmocka_unit_test(shares_follow_the_weights),
         cmocka_unit_test(shares_follow_any_weights),
