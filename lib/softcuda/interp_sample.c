@@ -42,6 +42,12 @@ static int64_t index_in(CUaddress_mode mode, int64_t i, uint32_t n)
     }
 }
 
+// Texels come again beyond the edge. One that is met on both sides of a place keeps both weights.
+static bool repeats(CUaddress_mode mode)
+{
+    return mode == CU_TR_ADDRESS_MODE_WRAP || mode == CU_TR_ADDRESS_MODE_MIRROR;
+}
+
 static uint32_t extent(const struct image *m, unsigned dim)
 {
     return dim == 0 ? m->width : dim == 1 ? m->height : m->layered || m->cube ? 1 : m->depth;
@@ -71,13 +77,11 @@ static void texel_or_border(const struct texture *t, const int64_t to[3], uint32
         memcpy(bits, t->border, sizeof t->border);
 }
 
-// A normalized coordinate in texels of an extent of N. It has 21 bits of fraction before it is
-// multiplied, or as many as give 8 to a texel.
+// A normalized coordinate in texels of an extent of N. What its fraction has beyond some bits is
+// cut off before it is multiplied.
 static double denormalized(double v, uint32_t n)
 {
-    if (n <= 1u << 13)
-        return (double)floored(v * 0x1p21) * 0x1p-21 * n;
-    double step = (double)(1ull << (8 + 32 - __builtin_clz(n - 1)));
+    double step = n <= 1u << 13 ? 0x1p21 : n <= 1u << 16 ? 0x1p22 : 0x1p23;
 
     return (double)floored(v * step) / step * n;
 }
@@ -111,6 +115,12 @@ static void sample_nearest(const struct texture *t, const struct place *p, uint3
         out[c] = texel_value(t, c, out[c]);
 }
 
+// A line is sampled at the edge of its one row, which is half beyond the border; not one of layers.
+static bool is_halved(const struct texture *t)
+{
+    return !t->image.layered && t->address[1] == CU_TR_ADDRESS_MODE_BORDER;
+}
+
 // The two texels on each side of a coordinate, and the weight of the second in 256ths.
 static void neighbours(const struct texture *t, const struct place *p, int64_t to[3][2],
                        unsigned weight[3])
@@ -118,8 +128,7 @@ static void neighbours(const struct texture *t, const struct place *p, int64_t t
     for (unsigned d = 0; d < 3; d++) {
         to[d][0] = to[d][1] = 0;
         weight[d] = 0;
-        // A line is sampled at the edge of its one row, which is half beyond the border.
-        if (d >= p->dims && !(d == 1 && t->address[1] == CU_TR_ADDRESS_MODE_BORDER))
+        if (d >= p->dims && !(d == 1 && is_halved(t)))
             continue;
         uint32_t n = extent(&t->image, d);
         double v = d < p->dims ? scaled(t, p->at[d], n) : 0;
@@ -128,7 +137,7 @@ static void neighbours(const struct texture *t, const struct place *p, int64_t t
 
         to[d][0] = index_in(t->address[d], first, n);
         to[d][1] = index_in(t->address[d], first + 1, n);
-        if (to[d][0] != to[d][1]) // else all is the one's
+        if (to[d][0] != to[d][1] || repeats(t->address[d])) // else the one has all
             weight[d] = (unsigned)(fixed & 255);
     }
 }

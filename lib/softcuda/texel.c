@@ -111,6 +111,8 @@ static uint32_t integer_mean(const struct texture *t, int64_t weighed)
 {
     int32_t sum = (int32_t)weighed;
 
+    if (t->image.channel_bytes == 4) // rounded down
+        return (uint32_t)(weighed >> 8);
     if (t->reading == READ_BITS)
         return (uint32_t)((weighed + 128) >> 8);
     if (t->image.channel_bytes == 2)

@@ -117,19 +117,28 @@ static void corner_weights(const long far[3], long weights[8])
     }
 }
 
-// The two texels around X in an extent of N, and the 256ths of the second. A normalized coordinate
-// has 21 bits of fraction in extents up to 4096.
+// A normalized coordinate in texels of an extent of N: its fraction has 21 bits, more in long ones.
+static double denormalized(double x, size_t n)
+{
+    double step = n <= 8192 ? 0x1p21 : n <= 65536 ? 0x1p22 : 0x1p23;
+
+    return floor(x * step) / step * (double)n;
+}
+
+// The two texels around X in an extent of N, and the 256ths of the second. One texel has all of
+// it, unless it is met twice by repetition.
 static void around(const struct view *v, double x, size_t n, long at[2], long *far)
 {
-    double size = (double)n, b = v->normalized ? floor(x * 0x1p21) / 0x1p21 * size : x;
+    double size = (double)n, b = v->normalized ? denormalized(x, n) : x;
     double fixed = floor((b - 0.5) * 256 + 0.5), first = floor(fixed / 256);
+    bool repeats = v->mode == CU_TR_ADDRESS_MODE_WRAP || v->mode == CU_TR_ADDRESS_MODE_MIRROR;
 
     for (int k = 0; k < 2; k++) {
         double centre = first + k + 0.5;
 
         at[k] = nearest(v, v->normalized ? centre / size : centre, n);
     }
-    *far = at[0] == at[1] ? 0 : (long)(fixed - first * 256);
+    *far = at[0] == at[1] && !repeats ? 0 : (long)(fixed - first * 256);
 }
 
 // Weighs the texels whose centres lie around the place.
@@ -347,6 +356,64 @@ static void linear_filter_between_them(void)
     linear_filter(false);
 }
 
+static void linear_filter_in_long_lines(void)
+{
+    static const size_t lengths[] = {3000, 8192, 12000, 20000, 65536, 100000, 131072};
+
+    for (size_t k = 0; k < ARRAY_SIZE(lengths); k++) {
+        struct texels t = texels_random(CU_AD_FORMAT_FLOAT, 1, lengths[k], 1, 1, (unsigned)k);
+        CUarray a = array_of(&t, 1, 0);
+
+        for (int mode = CU_TR_ADDRESS_MODE_WRAP; mode <= CU_TR_ADDRESS_MODE_MIRROR; mode++)
+            linear_case(&t, a, 1, (CUaddress_mode)mode, true, false);
+        OK(cu.cuArrayDestroy(a));
+        free(t.data);
+    }
+}
+
+// The exact mean of a plane's integers.
+static double linear_integer(const struct view *v, const double place[2])
+{
+    size_t size[2] = {v->texels->width, v->texels->height};
+    long at[2][2], far[3] = {0}, weights[8];
+    double sum = 0;
+
+    for (unsigned d = 0; d < 2; d++)
+        around(v, place[d], size[d], at[d], &far[d]);
+    corner_weights(far, weights);
+    for (unsigned k = 0; k < 4; k++)
+        sum += (double)weights[k] *
+               (double)texel_integer(v->texels, (size_t)at[0][k & 1], (size_t)at[1][k >> 1], 0, 0);
+    return sum / 256;
+}
+
+static void wide_integers_are_rounded_down(void)
+{
+    for (unsigned f = FLOAT_FORMATS; f < ARRAY_SIZE(formats); f++) {
+        struct texels t = texels_random(formats[f], 1, 16, 4, 1, f);
+        CUarray a = array_of(&t, 2, 0);
+        struct view v = {&t, CU_TR_ADDRESS_MODE_CLAMP, false};
+        CUtexObject texture = texture_of(a, v.mode, CU_TR_FILTER_MODE_LINEAR, 0);
+        union words in[POINTS], out[POINTS];
+
+        for (unsigned i = 0; i < POINTS; i++) {
+            in[i].f[0] = (float)place_on_grid(t.width, false);
+            in[i].f[1] = (float)place_on_grid(t.height, false);
+        }
+        run(tex_text[1], texture, in, out, POINTS);
+        for (unsigned i = 0; i < POINTS; i++) {
+            double place[2] = {(double)in[i].f[0], (double)in[i].f[1]};
+            int64_t want = (int64_t)floor(linear_integer(&v, place));
+
+            CHECK(out[i].u[0] == (uint32_t)want, "%s at %g %g: 0x%x, not 0x%x",
+                  format_name(t.format), place[0], place[1], out[i].u[0], (uint32_t)want);
+        }
+        OK(cu.cuTexObjectDestroy(texture));
+        OK(cu.cuArrayDestroy(a));
+        free(t.data);
+    }
+}
+
 // ---- Ordinary memory
 
 static void linear_memory_is_fetched(void)
@@ -457,6 +524,36 @@ static void layers_are_sampled_apart(void)
     }
     free(t.data);
     free(lines.data);
+}
+
+// A line is half on the border beside it, but not one of layers.
+static void lines_of_layers_have_no_border_beside_them(void)
+{
+    struct texels t = texels_random(CU_AD_FORMAT_FLOAT, 1, 16, 1, 5, 22);
+    CUDA_RESOURCE_DESC resource = {.resType = CU_RESOURCE_TYPE_ARRAY,
+                                   .res.array.hArray = array_of(&t, 1, CUDA_ARRAY3D_LAYERED)};
+    CUDA_TEXTURE_DESC desc = {.addressMode = {CU_TR_ADDRESS_MODE_CLAMP, CU_TR_ADDRESS_MODE_BORDER,
+                                              CU_TR_ADDRESS_MODE_BORDER},
+                              .filterMode = CU_TR_FILTER_MODE_LINEAR,
+                              .borderColor = {-1, -1, -1, -1}};
+    struct view v = {&t, CU_TR_ADDRESS_MODE_CLAMP, false};
+    union words in[POINTS], out[POINTS];
+    CUtexObject texture;
+
+    for (unsigned i = 0; i < POINTS; i++) {
+        in[i].u[0] = i % 5;
+        in[i].f[1] = (float)place_on_grid(t.width, false);
+    }
+    OK(cu.cuTexObjectCreate(&texture, &resource, &desc, NULL));
+    run(TEX("a1d", "%c0, %y"), texture, in, out, POINTS);
+    for (unsigned i = 0; i < POINTS; i++) {
+        double place[3] = {(double)in[i].f[1], 0, 0}, want = linear(&v, 1, place, i % 5, 0);
+
+        CHECK(fabs((double)out[i].f[0] - want) <= tolerance(t.format), "line %u at %g: %g, not %g",
+              i % 5, place[0], (double)out[i].f[0], want);
+    }
+    OK(cu.cuTexObjectDestroy(texture));
+    free(t.data);
 }
 
 // Per face of the guide's table: the axis of m, and what s and t are made of; sign and axis.
@@ -670,9 +767,13 @@ static const struct test tests[] = {
     {"channels that a texel lacks are 0", channels_that_a_texel_lacks, false},
     {"linear filtering weighs in 256ths", linear_filter_weighs_in_256ths, false},
     {"linear filtering between them", linear_filter_between_them, false},
+    {"linear filtering in long lines", linear_filter_in_long_lines, false},
+    {"filtered integers of 32 bits are rounded down", wide_integers_are_rounded_down, false},
     {"linear memory is fetched, and 0 outside", linear_memory_is_fetched, false},
     {"pitched memory is sampled", pitched_memory_is_sampled, false},
     {"layers are sampled apart", layers_are_sampled_apart, false},
+    {"lines of layers have no border beside them", lines_of_layers_have_no_border_beside_them,
+     false},
     {"directions find the faces of cubes", faces_of_cubes, false},
     {"gathers give the footprint of a linear sample", gathers_give_the_footprint, false},
     {"level and gradients give the one level", level_and_gradients_give_the_one_level, false},
