@@ -64,10 +64,12 @@ static void helper_wait(void)
     while (!atomic_compare_exchange_weak_explicit(&helper.work, &offered, WORK_TAKEN,
                                                   memory_order_acquire, memory_order_relaxed)) {
         offered = WORK_OFFERED;
-        if (clock_ns() < until)
+        if (clock_ns() < until) {
             cpu_relax();
-        else
+        } else {
             futex_wait(&helper.work, WORK_NONE, UINT64_C(1000000000));
+            until = clock_ns() + 50000;
+        }
     }
 }
 

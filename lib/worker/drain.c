@@ -417,7 +417,7 @@ uint32_t stream_drain(struct session *session, uint32_t index, struct sched_room
         rejected(session, index, "a ring tail beyond the ring");
         return 0;
     }
-    while (stream->head != tail && outcome == TAKEN) {
+    while (stream->head != tail && outcome == TAKEN && !session->faulted) {
         if (taken >= room.launches || guessed >= room.ns) {
             *drained = DRAINED_SOME;
             break;

@@ -22,6 +22,7 @@
 
 #include "common/util.h"
 #include "worker/parked.h"
+#include "worker/partition.h"
 #include "worker/schedule.h"
 
 #define MARK_SEQUENCE_BITS 24u
@@ -175,10 +176,14 @@ static uint64_t launch_width(const struct launch *launch)
     uint64_t blocks = (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2];
     uint64_t threads = (uint64_t)launch->block[0] * launch->block[1] * launch->block[2];
     uint64_t room = (uint64_t)worker.info.sm_count * SM_THREADS;
+    uint64_t most = launch->partition
+                        ? (uint64_t)launch->partition->sm_count * WIDTH_ONE / worker.info.sm_count
+                        : WIDTH_ONE;
 
     if (blocks >= room || blocks * threads >= room)
-        return WIDTH_ONE;
-    return blocks * threads * WIDTH_ONE / room;
+        return most;
+    uint64_t width = blocks * threads * WIDTH_ONE / room;
+    return width < most ? width : most;
 }
 
 void flight_issue(struct stream *stream)
@@ -294,7 +299,14 @@ bool flight_may_go_unmarked(const struct session *session, const struct stream *
 
     if (launch ? flight->open.records > 0 : flight->open.work.ns > 0)
         return false;
-    if (session->sched.inflight > 0 || flight->unmarked >= UNMARKED_MAX || parked_pressing())
+    if (flight->unmarked >= UNMARKED_MAX || parked_pressing())
+        return false;
+    /* Copies behind one another: a kernel between two of them would cost the device more than the
+     * way from one engine to another and back. With no mark on its way there are at most
+     * UNMARKED_MAX of them. */
+    if (!launch && flight->first == flight->last)
+        return true;
+    if (flight->count > 0 || session->sched.inflight > 0)
         return false;
     if (atomic_load_explicit(&complete->position[stream - session->streams], memory_order_relaxed) <
         stream->signalled)
