@@ -256,6 +256,22 @@ KIT CUresult context_open(unsigned flags)
     return CUDA_SUCCESS;
 }
 
+/* As context_open, with all kernels loaded at once, and those of ptx_chains too. */
+KIT CUfunction chains;
+KIT CUdeviceptr out;
+KIT CUresult chains_open(void)
+{
+    CUmodule module;
+    void *cubin;
+
+    setenv("CUDA_MODULE_LOADING", "EAGER", 1);
+    CK(context_open(CU_CTX_SCHED_SPIN));
+    CK(cubin_new(ptx_chains, &cubin));
+    CK(cuModuleLoadData(&module, cubin));
+    CK(cuModuleGetFunction(&chains, module, "chains"));
+    return cuMemAlloc(&out, 4096);
+}
+
 KIT long long memory_used(void)
 {
     size_t free_bytes = 0, total = 0;

@@ -16,8 +16,6 @@
 #define REQUESTS     600
 #define DONE_WORD    64
 
-static CUfunction chains;
-static CUdeviceptr out;
 static CUdevResource all_sms, groups[GROUPS_MAX];
 static unsigned group_count, sm_count;
 static double neighbour_alone;
@@ -55,15 +53,7 @@ static CUresult partitions_make(unsigned free_sms, enum choice choice, CUgreenCt
 
 static CUresult neighbours_open(void)
 {
-    CUmodule module;
-    void *cubin;
-
-    setenv("CUDA_MODULE_LOADING", "EAGER", 1);
-    CK(context_open(CU_CTX_SCHED_SPIN));
-    CK(cubin_new(ptx_chains, &cubin));
-    CK(cuModuleLoadData(&module, cubin));
-    CK(cuModuleGetFunction(&chains, module, "chains"));
-    CK(cuMemAlloc(&out, 4096));
+    CK(chains_open());
     CK(cuDeviceGetDevResource(device, &all_sms, CU_DEV_RESOURCE_TYPE_SM));
     sm_count = all_sms.sm.smCount;
     group_count = GROUPS_MAX;

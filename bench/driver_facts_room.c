@@ -9,22 +9,13 @@
 
 #define ROUNDS 200
 
-static CUfunction chains;
-static CUdeviceptr out;
 static unsigned sm_count;
 
 static CUresult room_open(void)
 {
-    CUmodule module;
-    void *cubin;
     int sms;
 
-    setenv("CUDA_MODULE_LOADING", "EAGER", 1);
-    CK(context_open(CU_CTX_SCHED_SPIN));
-    CK(cubin_new(ptx_chains, &cubin));
-    CK(cuModuleLoadData(&module, cubin));
-    CK(cuModuleGetFunction(&chains, module, "chains"));
-    CK(cuMemAlloc(&out, 4096));
+    CK(chains_open());
     CK(cuDeviceGetAttribute(&sms, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, device));
     sm_count = (unsigned)sms;
     return CUDA_SUCCESS;
@@ -209,6 +200,19 @@ CUresult question_room(void)
 
 /* ------------------------------------------------------------------ 14: streams beside a kernel */
 
+/* A kernel of 30 ms in the stream, after all that the device had; `turn`: another each time. */
+static CUresult hold(CUstream held, uint32_t turn)
+{
+    CK(cuCtxSynchronize());
+    arg.a = 30000000;
+    arg.b = words_dev;
+    arg.c = words_dev + 8;
+    arg.d = turn;
+    CK(kernel_launch(spin, held));
+    word_wait(0, turn);
+    return CUDA_SUCCESS;
+}
+
 CUresult question_stream_stalls(void)
 {
     enum { STREAMS = 400 };
@@ -222,15 +226,8 @@ CUresult question_stream_stalls(void)
     for (int i = 0; i < STREAMS; i++) {
         double start, took;
 
-        if (i % 8 == 0) { /* a kernel of 30 ms */
-            CK(cuCtxSynchronize());
-            arg.a = 30000000;
-            arg.b = words_dev;
-            arg.c = words_dev + 8;
-            arg.d = (uint32_t)i + 1;
-            CK(kernel_launch(spin, held));
-            word_wait(0, (uint64_t)i + 1);
-        }
+        if (i % 8 == 0)
+            CK(hold(held, (uint32_t)i + 1));
         start = now_us();
         CK(stream_new(&stream[i]));
         took = now_us() - start;
@@ -245,15 +242,8 @@ CUresult question_stream_stalls(void)
         static CUevent event[3 * STREAMS];
         double start, made, launched, noted;
 
-        if (i % 64 == 0) { /* a kernel of 30 ms */
-            CK(cuCtxSynchronize());
-            arg.a = 30000000;
-            arg.b = words_dev;
-            arg.c = words_dev + 8;
-            arg.d = (uint32_t)i + 1;
-            CK(kernel_launch(spin, held));
-            word_wait(0, (uint64_t)i + 1);
-        }
+        if (i % 64 == 0)
+            CK(hold(held, (uint32_t)i + 1));
         start = now_us();
         CK(chain_new(&chain[i], 8, 1, 1));
         made = now_us();

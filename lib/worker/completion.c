@@ -11,6 +11,7 @@
 #include "worker/completion.h"
 
 #include "worker/flight.h"
+#include "worker/launch.h"
 #include "worker/stream.h"
 
 /* Address of the stream's completion word, as the device sees it. */
@@ -97,21 +98,10 @@ int done_priority(int priority)
 CUresult completion_mark(struct session *session, struct stream *stream, uint64_t position)
 {
     struct done done = done_at(session, stream, position);
-    CUlaunchAttribute priority = {.id = CU_LAUNCH_ATTRIBUTE_PRIORITY,
-                                  .value = {.priority = done_priority(stream->priority)}};
-    const CUlaunchConfig config = {.gridDimX = 1,
-                                   .gridDimY = 1,
-                                   .gridDimZ = 1,
-                                   .blockDimX = 1,
-                                   .blockDimY = 1,
-                                   .blockDimZ = 1,
-                                   .hStream = stream->cu,
-                                   .attrs = &priority,
-                                   .numAttrs = 1};
     void *pointers[DONE_PARAMS];
+    const CUDA_KERNEL_NODE_PARAMS params = done_params(&done, pointers);
+    CUresult result = launch_kernel(&params, stream->cu, done_priority(stream->priority));
 
-    done_params(&done, pointers);
-    CUresult result = DRV(cuLaunchKernelEx, &config, done_function, pointers, NULL);
     if (!result)
         flight_close(session, stream);
     return result;

@@ -62,7 +62,7 @@ struct flight {
     uint32_t count;       /* records in the ring */
     uint32_t seen;        /* segments whose end has been seen, and is to be taken note of */
     uint64_t seen_ns;     /* when the last of them ended */
-    uint32_t unmarked;    /* launches without a mark since the last one */
+    uint32_t unmarked;    /* records without a mark since the last one */
     uint64_t end_ns;      /* when the last one ended */
     uint64_t graph_ns;    /* how long its graphs ran lately; 0: never measured */
     struct segment open;  /* what has been issued since the last mark */

@@ -51,9 +51,9 @@ void flights_end(void);
 void flights_poll(struct session *session, uint64_t now);
 /* The device has finished the stream: nothing is in flight, whatever the marks say. */
 void flight_settle(struct session *session, struct stream *stream);
-/* Launches issued after the last mark. */
+/* Records issued after the last mark. */
 uint32_t flight_open_count(const struct stream *stream);
-/* Launches in flight of the stream. */
+/* Records in flight of the stream. */
 uint32_t flight_count(const struct stream *stream);
 /* The session is going. */
 void flights_leave(struct session *session);

@@ -36,9 +36,8 @@
 #define CHAIN_LONGEST      16u
 #define MARK_EVERY         16u
 #define MARK_EVERY_LATENCY 32u
-#define MARK_NS            500000u /* a chain of 8 that runs longer tells its end in any case */
-#define SHAPES             64u     /* kernel shapes that a stream remembers */
-#define GRAPH_AFTER        2u      /* launches of a shape before graphs are made for it */
+#define SHAPES             64u /* kernel shapes that a stream remembers */
+#define GRAPH_AFTER        2u  /* launches of a shape before graphs are made for it */
 
 /* How a graph tells its completion. */
 enum ending { ENDS_SILENT, ENDS_BY_WRITE, ENDS_BY_KERNEL };
@@ -328,28 +327,33 @@ static bool same_shape(const struct launch *a, const struct launch *b)
 
 /* ---- Issuing --------------------------------------------------------------------------------- */
 
+CUresult launch_kernel(const CUDA_KERNEL_NODE_PARAMS *p, CUstream stream, int priority)
+{
+    CUlaunchAttribute own = {.id = CU_LAUNCH_ATTRIBUTE_PRIORITY, .value = {.priority = priority}};
+    const CUlaunchConfig config = {.gridDimX = p->gridDimX,
+                                   .gridDimY = p->gridDimY,
+                                   .gridDimZ = p->gridDimZ,
+                                   .blockDimX = p->blockDimX,
+                                   .blockDimY = p->blockDimY,
+                                   .blockDimZ = p->blockDimZ,
+                                   .sharedMemBytes = p->sharedMemBytes,
+                                   .hStream = stream,
+                                   .attrs = &own,
+                                   .numAttrs = 1};
+
+    return DRV(cuLaunchKernelEx, &config, p->func, p->kernelParams, NULL);
+}
+
 static CUresult launch_into(const struct launch *launch, CUstream stream, int stream_priority)
 {
     void *pointers[REQ_PARAMS_MAX];
     CUDA_KERNEL_NODE_PARAMS p;
 
     launch_params(launch, pointers, &p);
-    if (launch->priority == stream_priority)
-        return DRV(cuLaunchKernel, p.func, p.gridDimX, p.gridDimY, p.gridDimZ, p.blockDimX,
-                   p.blockDimY, p.blockDimZ, p.sharedMemBytes, stream, p.kernelParams, NULL);
-    CUlaunchAttribute priority = {.id = CU_LAUNCH_ATTRIBUTE_PRIORITY,
-                                  .value = {.priority = launch->priority}};
-    const CUlaunchConfig config = {.gridDimX = p.gridDimX,
-                                   .gridDimY = p.gridDimY,
-                                   .gridDimZ = p.gridDimZ,
-                                   .blockDimX = p.blockDimX,
-                                   .blockDimY = p.blockDimY,
-                                   .blockDimZ = p.blockDimZ,
-                                   .sharedMemBytes = p.sharedMemBytes,
-                                   .hStream = stream,
-                                   .attrs = &priority,
-                                   .numAttrs = 1};
-    return DRV(cuLaunchKernelEx, &config, p.func, p.kernelParams, NULL);
+    if (launch->priority != stream_priority)
+        return launch_kernel(&p, stream, launch->priority);
+    return DRV(cuLaunchKernel, p.func, p.gridDimX, p.gridDimY, p.gridDimZ, p.blockDimX, p.blockDimY,
+               p.blockDimZ, p.sharedMemBytes, stream, p.kernelParams, NULL);
 }
 
 /* In the partition's own stream, which waits for the tenant's and lets it wait. Tenants in the same
@@ -386,13 +390,12 @@ static int kind_for(const struct stream *stream, const struct launch *launch, ui
                     enum completion completion)
 {
     uint32_t cls = launch->cls;
-    bool lengthy = 8 * flight_guess(launch->kernel, launch->grid, launch->block) > MARK_NS;
     uint32_t silent = completion == COMPLETION_NONE ? run : run - 1;
     uint32_t unmarked = flight_open_count(stream);
 
     if (cls == GS_CLASS_LATENCY && silent >= 16 && unmarked + 16 < MARK_EVERY_LATENCY)
         return KIND_SIXTEEN;
-    if (run >= 8 && (lengthy || unmarked + 8 >= mark_every(cls) || (run == 8 && silent < run)))
+    if (run >= 8 && (unmarked + 8 >= mark_every(cls) || (run == 8 && silent < run)))
         return KIND_EIGHT_MARKED;
     if (silent >= 8)
         return KIND_EIGHT;

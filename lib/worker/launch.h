@@ -34,6 +34,8 @@ CUresult launch_issue(struct session *session, struct stream *stream, const stru
 
 /* Fills the driver's parameters of one launch; pointers: room for kernel->param_count. */
 void launch_params(const struct launch *launch, void **pointers, CUDA_KERNEL_NODE_PARAMS *params);
+/* A kernel by itself, at this priority whatever the stream's is. */
+CUresult launch_kernel(const CUDA_KERNEL_NODE_PARAMS *p, CUstream stream, int priority);
 
 /* Gives a graph's kernel a priority of its own; the graph is to be instantiated with
  * CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY. Any thread. */

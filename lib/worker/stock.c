@@ -38,21 +38,29 @@ static struct {
 
 /* ---- Streams --------------------------------------------------------------------------------- */
 
+/* The latest of this priority, else the latest; there is one at least. With the lock held. */
+static uint32_t stream_index(int priority)
+{
+    for (uint32_t i = stock.stream_count; i > 0; i--) {
+        if (stock.stream[i - 1].priority == priority)
+            return i - 1;
+    }
+    return stock.stream_count - 1;
+}
+
 CUresult stock_stream(CUstream *stream, int *priority)
 {
     pthread_mutex_lock(&stock.lock);
-    uint32_t i = stock.stream_count;
-    while (i > 0 && stock.stream[i - 1].priority != *priority)
-        i--;
-    i = i ? i : stock.stream_count;
-    if (i > 0) {
-        *stream = stock.stream[i - 1].cu;
-        *priority = stock.stream[i - 1].priority;
-        stock.stream[i - 1] = stock.stream[--stock.stream_count];
+    bool any = stock.stream_count > 0;
+    if (any) {
+        uint32_t i = stream_index(*priority);
+        *stream = stock.stream[i].cu;
+        *priority = stock.stream[i].priority;
+        stock.stream[i] = stock.stream[--stock.stream_count];
     }
     pthread_mutex_unlock(&stock.lock);
-    return i > 0 ? CUDA_SUCCESS
-                 : DRV(cuStreamCreateWithPriority, stream, CU_STREAM_NON_BLOCKING, *priority);
+    return any ? CUDA_SUCCESS
+               : DRV(cuStreamCreateWithPriority, stream, CU_STREAM_NON_BLOCKING, *priority);
 }
 
 bool stock_stream_keep(CUstream stream, int priority)

@@ -15,6 +15,7 @@
 #include <cmocka.h>
 
 #include "common/util.h"
+#include "fake_marks.h"
 #include "worker/flight.h"
 
 #define MASK24 ((UINT64_C(1) << 24) - 1)
@@ -24,30 +25,11 @@ static struct link_stats stats;
 static struct session session;
 static struct kernel kernel, *kernels[1] = {&kernel};
 static struct stream *stream = &session.streams[3];
-static _Atomic uint64_t *marks;
-
-static CUresult host_register(void *memory, size_t size, unsigned int flags)
-{
-    (void)size;
-    (void)flags;
-    marks = memory;
-    return CUDA_SUCCESS;
-}
-
-static CUresult device_pointer(CUdeviceptr *address, void *memory, unsigned int flags)
-{
-    (void)memory;
-    (void)flags;
-    *address = 0;
-    return CUDA_SUCCESS;
-}
 
 static int set(void **state)
 {
     (void)state;
-    cu.cuMemHostRegister_v2 = host_register;
-    cu.cuMemHostGetDevicePointer_v2 = device_pointer;
-    if (!marks && flights_init())
+    if (marks_open())
         return -1;
     sched = (struct sched){0};
     stats = (struct link_stats){0};

@@ -18,6 +18,7 @@
 
 #include "common/util.h"
 #include "fake_gpu.h"
+#include "fake_marks.h"
 #include "worker/dispatch.h"
 #include "worker/drain.h"
 #include "worker/flight.h"
@@ -69,7 +70,6 @@ struct tenant {
 static struct tenant *tenants;
 static unsigned tenant_count;
 static uint64_t now;
-static _Atomic uint64_t *marks;
 
 struct worker worker;
 struct dispatch dispatch;
@@ -127,22 +127,6 @@ uint64_t stream_deadline(const struct session *session, uint32_t index)
     (void)session;
     (void)index;
     return 0;
-}
-
-static CUresult host_register(void *memory, size_t size, unsigned int flags)
-{
-    (void)size;
-    (void)flags;
-    marks = memory;
-    return CUDA_SUCCESS;
-}
-
-static CUresult device_pointer(CUdeviceptr *address, void *memory, unsigned int flags)
-{
-    (void)memory;
-    (void)flags;
-    *address = 0;
-    return CUDA_SUCCESS;
 }
 
 /* ---- Launches -------------------------------------------------------------------------------- */
@@ -241,10 +225,7 @@ uint32_t stream_drain(struct session *session, uint32_t index, struct sched_room
 
 static void play_begin(unsigned count)
 {
-    cu.cuMemHostRegister_v2 = host_register;
-    cu.cuMemHostGetDevicePointer_v2 = device_pointer;
-    if (!marks)
-        assert_int_equal(flights_init(), CUDA_SUCCESS);
+    assert_int_equal(marks_open(), CUDA_SUCCESS);
     now += START;
     gpu_reset(now);
     sched = (struct sched){0};
