@@ -171,7 +171,7 @@ void sched_issued(struct sched *sched, struct sched_entity *entity, const struct
         entity->last_ns = work->ns;
         entity->last_device_ns = work->device_ns;
     }
-    if (entity->inflight == 0)
+    if (entity->inflight_ns == 0)
         entity->done_ns = now;
     entity->inflight += work->launches;
     entity->wide += work->wide;
@@ -186,15 +186,17 @@ void sched_issued(struct sched *sched, struct sched_entity *entity, const struct
 void sched_done(struct sched *sched, struct sched_entity *entity, const struct sched_work *work,
                 uint64_t took_ns, uint64_t now)
 {
-    entity->done_ns = now;
     entity->inflight -= work->launches;
     entity->wide -= work->wide;
     entity->inflight_ns -= work->ns;
     entity->device_ns -= work->device_ns;
     device_take(sched, entity, work->wide, work->device_ns);
+    entity->vtime += by_weight(entity, took_ns);
+    if (work->ns == 0)
+        return; /* a copy: it says nothing of how far the kernels are */
+    entity->done_ns = now;
     if (held_back(entity))
         sched->done_ns = now;
-    entity->vtime += by_weight(entity, took_ns);
 }
 
 void sched_overdue(struct sched *sched, struct sched_entity *entity, const struct sched_work *work)

@@ -33,7 +33,7 @@ struct sched_entity {
     uint64_t overdue_ns;              /* of that, what is not thought to end soon */
     uint64_t last_ns, last_device_ns; /* the same of what it was given last */
     uint64_t vtime;                   /* device time by weight: who has least goes first */
-    uint64_t done_ns;                 /* when something of it last ended, or was the first to go */
+    uint64_t done_ns;                 /* when a kernel of it last ended, or was the first to go */
     uint64_t served_ns;               /* when it last was given something, or began to wait */
     uint64_t deadline_ns;             /* of its next launch; 0: none */
     bool waiting;                     /* has work that was held back */
@@ -42,7 +42,7 @@ struct sched_entity {
 struct sched {
     uint64_t vnow;      /* the virtual time: of who was served last by its share; never goes back */
     uint64_t device_ns; /* device time in flight, of all but the latency class */
-    uint64_t done_ns;   /* when something of that last ended, or was the first to go */
+    uint64_t done_ns;   /* when a kernel of that last ended, or was the first to go */
     uint32_t wide;      /* kernels of that which fill the device */
     uint32_t waiting;   /* entities that wait */
     bool weights_off;   /* whoever has room goes, in the order of classes */

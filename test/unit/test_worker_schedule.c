@@ -404,6 +404,42 @@ static void the_next_goes_behind_the_last_kernel_only(void **state)
     assert_int_equal(sched.wide, 0);
 }
 
+/* Neither how long a kernel still runs nor that it runs on and on is told by copies that end. */
+static void the_end_of_a_copy_says_nothing_of_kernels(void **state)
+{
+    struct sched sched = {.waiting = 2};
+    struct sched_entity running = {.waiting = true}, copying = {0}, first = {.waiting = true};
+
+    (void)state;
+    issued(&sched, &running, 1, 1000000, 1000000, SECOND);
+    for (uint64_t now = SECOND; now < SECOND + 960000; now += 100000) {
+        issued(&sched, &copying, 1, 0, 0, now);
+        done(&sched, &copying, 1, 0, 0, 0, now + 50000);
+        issued(&sched, &running, 1, 0, 0, now);
+        done(&sched, &running, 1, 0, 0, 0, now + 50000);
+    }
+    assert_int_equal(sched_left(running.inflight_ns, running.done_ns, SECOND + 960000), 40000);
+    assert_true(sched_open(&sched, &first, SECOND + 960000));
+
+    issued(&sched, &running, 2, 10000000, 10000000, SECOND + 960000);
+    assert_false(sched_open(&sched, &first, SECOND + SCHED_STARVED_NS));
+    issued(&sched, &copying, 1, 0, 0, SECOND + SCHED_STARVED_NS);
+    done(&sched, &copying, 1, 0, 0, 0, SECOND + SCHED_STARVED_NS);
+    assert_true(sched_open(&sched, &first, SECOND + SCHED_STARVED_NS + 1));
+}
+
+/* Copies that are ahead of a kernel are not the time that it has run. */
+static void a_kernel_runs_from_its_own_issue_on(void **state)
+{
+    struct sched sched = {0};
+    struct sched_entity entity = {0};
+
+    (void)state;
+    issued(&sched, &entity, 1, 0, 0, SECOND);
+    issued(&sched, &entity, 1, 1000000, 1000000, SECOND + 5000000);
+    assert_int_equal(sched_left(entity.inflight_ns, entity.done_ns, SECOND + 5000000), 1000000);
+}
+
 static void latency_work_on_the_device_holds_nobody_back(void **state)
 {
     struct sched sched = {.waiting = 2};
@@ -450,6 +486,8 @@ int main(void)
         cmocka_unit_test(small_kernels_are_not_held_back_beside_others),
         cmocka_unit_test(the_first_waits_for_the_device),
         cmocka_unit_test(the_next_goes_behind_the_last_kernel_only),
+        cmocka_unit_test(the_end_of_a_copy_says_nothing_of_kernels),
+        cmocka_unit_test(a_kernel_runs_from_its_own_issue_on),
         cmocka_unit_test(latency_work_on_the_device_holds_nobody_back),
         cmocka_unit_test(what_leaves_takes_all_that_it_had),
     };
