@@ -42,7 +42,7 @@ struct variant {
     CUgraph graph;
     struct partition *partition; /* NULL: the whole device */
     int priority;
-    uint64_t used; /* graph->clock at its last launch */
+    uint64_t used; /* graph->clock at its last launch, or when it came */
 };
 
 struct session_graph {
@@ -275,7 +275,10 @@ static void create_work(struct job *job)
 
 static void create_install(struct job *job)
 {
-    job->session->graphs[job->index] = job->object;
+    struct session_graph *graph = job->object;
+
+    graph->variants[0].used = ++graph->clock;
+    job->session->graphs[job->index] = graph;
 }
 
 static void destroy_prepare(struct job *job)
@@ -351,6 +354,7 @@ static void variant_install(struct job *job)
     }
     variant_clear(oldest);
     *oldest = *made;
+    oldest->used = ++graph->clock;
     free(made);
 }
 

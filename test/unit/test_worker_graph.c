@@ -1,0 +1,267 @@
+/*
+ * test_worker_graph.c - which variants of a recorded graph are kept: those of the places that its
+ * launches had last, or that were made for it last.
+ *
+ * The driver is a counter of executable graphs. Here is what graph.c asks of the dispatcher; the
+ * job that makes a variant runs when the test says so.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "worker/dispatch.h"
+#include "worker/grant.h"
+#include "worker/graph.h"
+#include "worker/host.h"
+#include "worker/job.h"
+#include "worker/stock.h"
+
+#define VARIANTS 4u /* as many as are kept */
+
+struct dispatch dispatch;
+struct worker worker;
+
+static struct session session;
+static unsigned char nothing[1];
+static struct host_block block = {.memory = nothing};
+static struct partition places[VARIANTS + 2];
+static struct partition *place; /* where launches run now */
+static struct job *pushed;      /* for the dispatcher, not yet begun */
+static unsigned made, live;     /* executable graphs */
+
+/* ---- What graph.c asks of other files -------------------------------------------------------- */
+
+struct partition *grant_place(struct session *unused, uint32_t cls)
+{
+    (void)unused;
+    (void)cls;
+    return place;
+}
+
+void dispatch_push(struct job *job)
+{
+    assert_null(pushed);
+    pushed = job;
+}
+
+struct host_block *host_find(const struct session *unused, uint64_t number)
+{
+    (void)unused;
+    return number == 0 ? &block : NULL;
+}
+
+void stock_graph_room(void) {}
+
+/* The graph is empty, and no call of the driver fails: nothing asks for these. */
+
+record_fault record_check_launch(const struct session *unused, unsigned char *record, uint32_t size,
+                                 struct launch *launch)
+{
+    (void)unused, (void)record, (void)size, (void)launch;
+    abort();
+}
+
+record_fault record_check_copy(const struct session *unused, const struct rec_copy *copy,
+                               struct transfer *transfer)
+{
+    (void)unused, (void)copy, (void)transfer;
+    abort();
+}
+
+record_fault record_check_memset(const struct session *unused, const struct rec_memset *set,
+                                 struct transfer *transfer)
+{
+    (void)unused, (void)set, (void)transfer;
+    abort();
+}
+
+void launch_params(const struct launch *launch, void **pointers, CUDA_KERNEL_NODE_PARAMS *params)
+{
+    (void)launch, (void)pointers, (void)params;
+    abort();
+}
+
+CUresult node_prioritize(CUgraphNode node, int priority)
+{
+    (void)node, (void)priority;
+    abort();
+}
+
+void partition_enter(const struct partition *partition)
+{
+    (void)partition;
+    abort();
+}
+
+void dispatch_lost(CUresult result)
+{
+    (void)result;
+    abort();
+}
+
+void worker_broken(CUresult result)
+{
+    (void)result;
+    abort();
+}
+
+/* ---- The driver ------------------------------------------------------------------------------ */
+
+static CUresult graph_create(CUgraph *graph, unsigned int flags)
+{
+    (void)flags;
+    *graph = (CUgraph)&made;
+    return CUDA_SUCCESS;
+}
+
+static CUresult graph_destroy(CUgraph graph)
+{
+    (void)graph;
+    return CUDA_SUCCESS;
+}
+
+static CUresult graph_instantiate(CUgraphExec *exec, CUgraph graph, unsigned long long flags)
+{
+    (void)graph;
+    (void)flags;
+    *exec = (CUgraphExec)&made;
+    made++;
+    live++;
+    return CUDA_SUCCESS;
+}
+
+static CUresult exec_destroy(CUgraphExec exec)
+{
+    (void)exec;
+    live--;
+    return CUDA_SUCCESS;
+}
+
+static CUresult graph_launched(CUgraphExec exec, CUstream stream)
+{
+    (void)exec;
+    (void)stream;
+    return CUDA_SUCCESS;
+}
+
+/* ---- Jobs ------------------------------------------------------------------------------------ */
+
+static void job_run(struct job *job)
+{
+    job->session = &session;
+    job->kind->prepare(job);
+    if (job->status == GS_OK)
+        job->kind->work(job);
+    if (job->status == GS_OK && job->kind->install)
+        job->kind->install(job);
+    assert_int_equal(job->status, GS_OK);
+    if (job->partition)
+        job->partition->holders--;
+    job_free(job);
+}
+
+static int set(void **state)
+{
+    (void)state;
+    cu.cuGraphCreate = graph_create;
+    cu.cuGraphDestroy = graph_destroy;
+    cu.cuGraphInstantiateWithFlags = graph_instantiate;
+    cu.cuGraphExecDestroy = exec_destroy;
+    cu.cuGraphLaunch = graph_launched;
+    memset(&session, 0, sizeof(session));
+    memset(places, 0, sizeof(places));
+    made = live = 0;
+    place = session.grant.partition = &places[0];
+    job_run(job_new(&session, &job_graph_create));
+    return made == 1 ? 0 : -1;
+}
+
+static int unset(void **state)
+{
+    (void)state;
+    graphs_close(&session);
+    return live;
+}
+
+static enum graph_outcome launch_at(unsigned index)
+{
+    CUresult result;
+    gs_status status;
+    const char *text;
+
+    place = &places[index];
+    return graph_launch(&session, 0, 0, &result, &status, &text);
+}
+
+/* A launch there waits for a variant, which is made. It is not launched. */
+static void variant_come(unsigned index)
+{
+    assert_int_equal(launch_at(index), GRAPH_WAITS);
+    assert_non_null(pushed);
+    struct job *job = pushed;
+    pushed = NULL;
+    job_run(job);
+}
+
+/* ---- Tests ----------------------------------------------------------------------------------- */
+
+static void the_place_used_least_lately_gives_way(void **state)
+{
+    (void)state;
+    for (unsigned i = 1; i < VARIANTS; i++) {
+        variant_come(i);
+        assert_int_equal(launch_at(i), GRAPH_LAUNCHED);
+    }
+    assert_int_equal(launch_at(0), GRAPH_LAUNCHED);
+    variant_come(VARIANTS);
+    assert_int_equal(live, VARIANTS);
+    assert_int_equal(launch_at(VARIANTS), GRAPH_LAUNCHED);
+    assert_int_equal(launch_at(0), GRAPH_LAUNCHED);
+    for (unsigned i = 2; i < VARIANTS; i++)
+        assert_int_equal(launch_at(i), GRAPH_LAUNCHED);
+    assert_int_equal(launch_at(1), GRAPH_WAITS);
+    job_free(pushed);
+    pushed = NULL;
+}
+
+/* The place changes between the making of a variant and its launch, and changes back. */
+static void a_variant_that_was_never_launched_stays_before_older_ones(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < VARIANTS; i++) {
+        if (i > 0)
+            variant_come(i);
+        assert_int_equal(launch_at(i), GRAPH_LAUNCHED);
+    }
+    variant_come(VARIANTS);
+    variant_come(VARIANTS + 1);
+    assert_int_equal(launch_at(VARIANTS), GRAPH_LAUNCHED);
+    assert_int_equal(launch_at(VARIANTS + 1), GRAPH_LAUNCHED);
+    assert_int_equal(made, VARIANTS + 2);
+}
+
+static void no_variant_gives_way_while_there_is_room(void **state)
+{
+    (void)state;
+    for (unsigned i = 1; i < VARIANTS; i++)
+        variant_come(i);
+    for (unsigned i = 0; i < VARIANTS; i++)
+        assert_int_equal(launch_at(i), GRAPH_LAUNCHED);
+    assert_int_equal(made, VARIANTS);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(the_place_used_least_lately_gives_way, set, unset),
+        cmocka_unit_test_setup_teardown(a_variant_that_was_never_launched_stays_before_older_ones,
+                                        set, unset),
+        cmocka_unit_test_setup_teardown(no_variant_gives_way_while_there_is_room, set, unset),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
