@@ -301,25 +301,50 @@ static void shared_take(struct placing *p, uint32_t i, struct sm_mask mask)
                      t->bounded || t->sms == 0 || tenant_alone(t));
 }
 
+static struct sm_mask shared_elsewhere(struct placing *p, uint32_t i)
+{
+    struct sm_mask room = shared_room(p, i);
+
+    return placer_sets_choose(&p->sets, &room, p->tenant[i].sms, false);
+}
+
+/* The users of a set that was taken away go to others. false: one can go nowhere, so all are back
+ * where they were, and the set is not taken away again. */
+static bool set_leave(struct placing *p, const struct sm_mask *former)
+{
+    bool stays = false;
+
+    for (uint32_t i = 0; i < p->count && !stays; i++) {
+        struct sm_mask mask;
+
+        if (p->tenant[i].exclusive || !sm_mask_equal(&p->tenant[i].next, former))
+            continue;
+        mask = shared_elsewhere(p, i);
+        stays = sm_mask_empty(&mask);
+    }
+    for (uint32_t i = 0; i < p->count; i++) {
+        struct placer_tenant *t = &p->tenant[i];
+
+        if (t->exclusive || !sm_mask_equal(&t->next, former))
+            continue;
+        if (stays)
+            placer_sets_join(&p->sets, former, t->space, t->sms != 0, true);
+        else
+            shared_take(p, i, shared_elsewhere(p, i));
+    }
+    return !stays;
+}
+
 /* One set fewer: its users move to others of the same size. false: there is none to spare. */
 static bool sets_merge(struct placing *p)
 {
-    uint32_t used = p->sets.used;
     struct sm_mask former;
 
-    if (!placer_sets_retire(&p->sets, &former))
-        return false;
-    for (uint32_t i = 0; i < p->count; i++) {
-        struct placer_tenant *t = &p->tenant[i];
-        struct sm_mask room, mask;
-
-        if (t->exclusive || !sm_mask_equal(&t->next, &former))
-            continue;
-        room = shared_room(p, i);
-        mask = placer_sets_choose(&p->sets, &room, t->sms, false);
-        shared_take(p, i, sm_mask_empty(&mask) ? former : mask);
+    while (placer_sets_retire(&p->sets, &former)) {
+        if (set_leave(p, &former))
+            return true;
     }
-    return p->sets.used < used;
+    return false;
 }
 
 static bool sets_room(struct placing *p)
