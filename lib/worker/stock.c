@@ -5,26 +5,34 @@
  * Now and then the driver makes a stream or an executable graph by making room for some forty of
  * them. That waits for every kernel on the device, and nobody's launches go through meanwhile
  * (measured beside a 30 ms kernel: the 35th, 78th, 121st ... stream; one graph in 43). So streams
- * are kept at hand, and those of tenants that go are kept too; any will do, for a launch has a
- * priority of its own. Graphs are each tenant's own: for these some empty ones hold the place, of
- * which one goes before another is made.
+ * are kept at hand, and those of tenants that go are kept too. A launch has a priority of its own,
+ * so any will do; but what a copy or a memset asks of the SMs goes at its stream's, and a graph of
+ * one priority is the shorter way, so there are some for each class. Graphs are each tenant's own:
+ * for these some empty ones hold the place, of which one goes before another is made.
  *
  * The lock is held for some stores only, by the dispatcher and by service threads.
  */
 #include "worker/stock.h"
 
 #include <pthread.h>
+#include <stdlib.h>
 
 #include "common/log.h"
+#include "common/util.h"
 #include "gshare.h"
 #include "worker/completion.h"
 #include "worker/stream.h"
 
-#define STREAMS_AT_START 256u /* of half a MiB on an H200 */
-#define STREAMS_LEAST    64u  /* fewer: more are made */
-#define STREAMS_MOST     512u
-#define GRAPHS_MOST      256u /* of 110 KiB each on an H200 */
-#define REFILL           8u   /* at a time */
+#define STREAMS_MOST 512u /* of half a MiB on an H200 */
+#define GRAPHS_MOST  256u /* of 110 KiB each on an H200 */
+#define REFILL       8u   /* at a time */
+
+/* Of the priority that a class has by itself: so many at the start; more are made when there are
+ * fewer than `least`. */
+static const struct {
+    uint32_t cls, at_start, least;
+} streams_for[] = {
+    {GS_CLASS_BEST_EFFORT, 32, 8}, {GS_CLASS_LATENCY, 32, 8}, {GS_CLASS_NORMAL, 192, 48}};
 
 static struct {
     pthread_mutex_t lock;
@@ -38,14 +46,28 @@ static struct {
 
 /* ---- Streams --------------------------------------------------------------------------------- */
 
-/* The latest of this priority, else the latest; there is one at least. With the lock held. */
+/* The latest of the nearest priority; there is one at least. With the lock held. */
 static uint32_t stream_index(int priority)
 {
+    uint32_t best = stock.stream_count - 1;
+
     for (uint32_t i = stock.stream_count; i > 0; i--) {
-        if (stock.stream[i - 1].priority == priority)
-            return i - 1;
+        if (abs(stock.stream[i - 1].priority - priority) <
+            abs(stock.stream[best].priority - priority))
+            best = i - 1;
     }
-    return stock.stream_count - 1;
+    return best;
+}
+
+static uint32_t streams_at_hand(int priority)
+{
+    uint32_t count = 0;
+
+    pthread_mutex_lock(&stock.lock);
+    for (uint32_t i = 0; i < stock.stream_count; i++)
+        count += stock.stream[i].priority == priority;
+    pthread_mutex_unlock(&stock.lock);
+    return count;
 }
 
 CUresult stock_stream(CUstream *stream, int *priority)
@@ -75,17 +97,24 @@ bool stock_stream_keep(CUstream stream, int priority)
     return room;
 }
 
+static bool stream_room(void)
+{
+    pthread_mutex_lock(&stock.lock);
+    bool room = stock.stream_count < STREAMS_MOST;
+    pthread_mutex_unlock(&stock.lock);
+    return room;
+}
+
+/* As far as there is room for them. */
 static CUresult streams_make(uint32_t count, int priority)
 {
     CUresult result = CUDA_SUCCESS;
     CUstream stream;
 
-    for (uint32_t i = 0; i < count && !result; i++) {
+    for (uint32_t i = 0; i < count && stream_room() && !result; i++) {
         result = DRV(cuStreamCreateWithPriority, &stream, CU_STREAM_NON_BLOCKING, priority);
-        if (!result && !stock_stream_keep(stream, priority)) {
+        if (!result && !stock_stream_keep(stream, priority)) /* a tenant's took the last place */
             DRV_MUST(cuStreamDestroy_v2, stream);
-            break;
-        }
     }
     return result;
 }
@@ -146,21 +175,31 @@ void stock_graph_room(void)
 
 /* ---- Both ------------------------------------------------------------------------------------ */
 
+/* For each class, where there are fewer than `least`. */
+static CUresult streams_refill(void)
+{
+    CUresult result = CUDA_SUCCESS;
+
+    for (uint32_t i = 0; i < ARRAY_SIZE(streams_for) && !result; i++) {
+        int priority = stream_priority(streams_for[i].cls, 0);
+        if (streams_at_hand(priority) < streams_for[i].least)
+            result = streams_make(REFILL, priority);
+    }
+    return result;
+}
+
 void stock_init(void)
 {
-    if (streams_make(STREAMS_AT_START / 8, stream_priority(GS_CLASS_BEST_EFFORT, 0)) ||
-        streams_make(STREAMS_AT_START / 8, stream_priority(GS_CLASS_LATENCY, 0)) ||
-        streams_make(STREAMS_AT_START / 4 * 3, stream_priority(GS_CLASS_NORMAL, 0)) ||
-        graphs_make(GRAPHS_MOST))
+    CUresult result = CUDA_SUCCESS;
+
+    for (uint32_t i = 0; i < ARRAY_SIZE(streams_for) && !result; i++)
+        result = streams_make(streams_for[i].at_start, stream_priority(streams_for[i].cls, 0));
+    if (result || graphs_make(GRAPHS_MOST))
         log_warning("no device memory for a stock of streams and graphs");
 }
 
 void stock_refill(void)
 {
-    pthread_mutex_lock(&stock.lock);
-    bool streams = stock.stream_count < STREAMS_LEAST;
-    pthread_mutex_unlock(&stock.lock);
-    if ((streams && streams_make(REFILL, stream_priority(GS_CLASS_NORMAL, 0))) ||
-        graphs_make(REFILL))
+    if (streams_refill() || graphs_make(REFILL))
         log_debug("no device memory for more streams and graphs at hand");
 }

@@ -10,7 +10,7 @@ void stock_init(void);
 /* Replaces a few of those that are gone. When the device has nothing to do; dispatcher. */
 void stock_refill(void);
 
-/* A stream of *priority, or of another, which it then tells. Dispatcher. */
+/* A stream of *priority, or of the nearest that is at hand, which it then tells. Dispatcher. */
 CUresult stock_stream(CUstream *stream, int *priority);
 /* One that has nothing to do comes back. False: there are enough, it is the caller's still. Any
  * thread. */
