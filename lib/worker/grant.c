@@ -17,6 +17,7 @@
 #include "worker/dispatch.h"
 #include "worker/flight.h"
 #include "worker/memory.h"
+#include "worker/roster.h"
 #include "worker/session.h"
 #include "worker/stream.h"
 #include "worker/turn.h"
@@ -66,6 +67,18 @@ struct sm_mask grant_reserved(enum reserve_kept kept)
     return sm_mask_of(kept == RESERVE_ALL ? worker.policy.reserve_mask : worker.policy.few_mask);
 }
 
+/* Those that are not polled give theirs up, and find them again, mostly in the cache, with their
+ * next launch. */
+static void spared_drop_cold(const struct session *asker)
+{
+    for (struct session *other = session_after(NULL); other; other = session_after(other)) {
+        if (other->hot || other == asker)
+            continue;
+        spared_drop(&other->spared_few);
+        spared_drop(&other->spared_all);
+    }
+}
+
 /* What was granted less what is kept; where it could not be made, once more later. */
 static void spared_find(const struct session *session, struct spared *spared,
                         enum reserve_kept kept)
@@ -78,6 +91,10 @@ static void spared_find(const struct session *session, struct spared *spared,
         return;
     spared->again_ns = dispatch.now + SPARED_AGAIN_NS;
     spared->partition = partition_get_spared(&mask);
+    if (!spared->partition) {
+        spared_drop_cold(session);
+        spared->partition = partition_get_spared(&mask);
+    }
 }
 
 static bool spared_ready(const struct spared *spared)

@@ -49,7 +49,7 @@ struct partition *partition_get(const struct sm_mask *mask, gs_status *status);
  * there is room for those that are to be held. GS_NOT_READY: ask again. */
 struct partition *partition_get_in_turn(const struct sm_mask *mask, gs_status *status);
 /* The same for best-effort work beside latency work, held: there are PARTITIONS_SPARED of these at
- * a time, so that the others are for grants. */
+ * a time, so that the others are for grants. NULL also when all those are held. */
 struct partition *partition_get_spared(const struct sm_mask *mask);
 void partition_release_spared(struct partition *partition);
 /* Why there is none, for people. */

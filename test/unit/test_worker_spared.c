@@ -1,0 +1,167 @@
+/*
+ * test_worker_spared.c - where best-effort work runs beside latency work, when there are more such
+ * places wanted than there can be: a session that is not polled gives its own up for who is, and
+ * finds it again.
+ *
+ * A latency session always has work. The device makes a partition when the test says so.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "common/util.h"
+#include "worker/dispatch.h"
+#include "worker/grant.h"
+#include "worker/roster.h"
+#include "worker/turn.h"
+
+#define SM_COUNT 132u
+#define RESERVED 4u /* the last ones */
+#define SESSIONS (PARTITIONS_SPARED + 2u)
+
+static struct session latency, session[SESSIONS];
+static unsigned char latency_segment[SEG_OFF_SERVER];
+static struct seg_client clients[SESSIONS + 1];
+static struct seg_server servers[SESSIONS + 1];
+
+/* Each of its own two SMs, and the reserved ones. */
+static void session_make(uint32_t i)
+{
+    session[i] = (struct session){.slot = i, .client = &clients[i], .server = &servers[i]};
+    sm_mask_set(&session[i].grant.mask, 2 * i);
+    sm_mask_set(&session[i].grant.mask, 2 * i + 1);
+    for (uint32_t sm = SM_COUNT - RESERVED; sm < SM_COUNT; sm++)
+        sm_mask_set(&session[i].grant.mask, sm);
+    roster_enter(&session[i]);
+}
+
+static int set(void **state)
+{
+    struct sm_mask reserved = {{0}};
+
+    (void)state;
+    for (uint32_t sm = SM_COUNT - RESERVED; sm < SM_COUNT; sm++)
+        sm_mask_set(&reserved, sm);
+    worker.info.sm_count = SM_COUNT;
+    memcpy(worker.policy.reserve_mask, reserved.word, sizeof(reserved.word));
+    worker.policy_count = 1;
+    dispatch.now = UINT64_C(1000000000);
+    for (uint32_t i = 0; i < SESSIONS; i++)
+        session_make(i);
+    latency = (struct session){.slot = SESSIONS,
+                               .segment = latency_segment,
+                               .client = &clients[SESSIONS],
+                               .server = &servers[SESSIONS],
+                               .sched.cls = GS_CLASS_LATENCY,
+                               .busy = 1,
+                               .streams[0].issued = 1};
+    roster_enter(&latency);
+    turn_take();
+    turn_take();
+    return turn_reserve() == RESERVE_ALL ? 0 : -1;
+}
+
+static int unset(void **state)
+{
+    (void)state;
+    turn_leave(&latency);
+    roster_leave(&latency);
+    roster_forget(&latency);
+    for (uint32_t i = 0; i < SESSIONS; i++) {
+        grant_drop(&session[i]);
+        roster_leave(&session[i]);
+        roster_forget(&session[i]);
+    }
+    return 0;
+}
+
+/* Where a launch of it runs; what must be made for it first is made at once. NULL: anywhere in its
+ * grant. */
+static struct partition *place(uint32_t i)
+{
+    struct partition *now = grant_place(&session[i], GS_CLASS_BEST_EFFORT);
+
+    if (!now && session[i].spared_all.partition)
+        session[i].spared_all.partition->state = PARTITION_READY;
+    return now ? now : grant_place(&session[i], GS_CLASS_BEST_EFFORT);
+}
+
+/* All places that there are. */
+static void places_take(void)
+{
+    for (uint32_t i = 0; i < PARTITIONS_SPARED; i++)
+        assert_non_null(place(i));
+}
+
+static void who_is_polled_keeps_its_place(void **state)
+{
+    (void)state;
+    places_take();
+    assert_null(place(PARTITIONS_SPARED));
+    for (uint32_t i = 0; i < PARTITIONS_SPARED; i++)
+        assert_non_null(session[i].spared_all.partition);
+}
+
+static void who_is_not_polled_gives_way(void **state)
+{
+    (void)state;
+    places_take();
+    session_cool(&session[3]);
+    const struct partition *others = session[4].spared_all.partition;
+    struct partition *found = place(PARTITIONS_SPARED);
+    assert_non_null(found);
+    assert_int_equal(found->sm_count, 2);
+    assert_true(sm_mask_has(&found->mask, 2 * PARTITIONS_SPARED));
+    assert_ptr_equal(place(4), others);
+    /* There is none more, and who was asked for its own has none. */
+    session_heat(&session[3]);
+    assert_null(place(3));
+    assert_null(place(PARTITIONS_SPARED + 1));
+}
+
+/* Nothing is made anew, however often two take one place in turns. */
+static void who_gave_way_finds_its_place_again(void **state)
+{
+    (void)state;
+    places_take();
+    struct partition *one = place(0), *other;
+    session_cool(&session[0]);
+    other = place(PARTITIONS_SPARED);
+    assert_non_null(other);
+    for (uint32_t n = 0; n < 100; n++) {
+        session_cool(&session[PARTITIONS_SPARED]);
+        session_heat(&session[0]);
+        assert_ptr_equal(grant_place(&session[0], GS_CLASS_BEST_EFFORT), one);
+        session_cool(&session[0]);
+        session_heat(&session[PARTITIONS_SPARED]);
+        assert_ptr_equal(grant_place(&session[PARTITIONS_SPARED], GS_CLASS_BEST_EFFORT), other);
+    }
+}
+
+/* Cooling alone costs nothing. */
+static void nobody_gives_way_while_there_is_room(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < PARTITIONS_SPARED; i++) {
+        struct partition *own = place(i);
+        assert_non_null(own);
+        session_cool(&session[i]);
+        assert_ptr_equal(session[i].spared_all.partition, own);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(who_is_polled_keeps_its_place, set, unset),
+        cmocka_unit_test_setup_teardown(who_is_not_polled_gives_way, set, unset),
+        cmocka_unit_test_setup_teardown(who_gave_way_finds_its_place_again, set, unset),
+        cmocka_unit_test_setup_teardown(nobody_gives_way_while_there_is_room, set, unset),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
