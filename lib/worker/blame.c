@@ -21,9 +21,8 @@ static _Atomic CUresult lost; /* another thread met it */
 static _Thread_local bool on_dispatcher;
 
 /* By the marks, which only the device writes, or by its completion words, for what has no mark. */
-static bool suspect(struct session *session)
+static bool suspect(const struct session *session)
 {
-    flights_poll(session, clock_ns());
     return session->flying || !session_seems_idle(session);
 }
 
@@ -33,6 +32,7 @@ static const struct session *only_busy(void)
 {
     const struct session *found = NULL;
 
+    flights_poll(clock_ns());
     for (struct session *s = session_after(NULL); s; s = session_after(s)) {
         if (!suspect(s))
             continue;

@@ -114,8 +114,6 @@ static void policy_take(void)
 
 static void session_watch(struct session *session)
 {
-    /* Not dispatch.now: work may have been issued and have ended since. */
-    flights_poll(session, clock_ns());
     if (!streams_idle(session))
         dispatch.busy = true;
 }
@@ -127,6 +125,8 @@ static void device_watch(void)
     uint32_t asked = 0;
 
     dispatch.busy = false;
+    /* Not dispatch.now: work may have been issued and have ended since. */
+    flights_poll(clock_ns());
     for (uint32_t n = 0; n < roster.slots_used && asked < WATCH_SESSIONS; n++) {
         uint32_t i = (d.watch_cursor + n) % roster.slots_used;
         if (!roster.slots[i] || !roster.slots[i]->busy)

@@ -72,6 +72,7 @@ struct flight {
 struct sched sched;
 
 static struct {
+    struct session *flying;  /* those that have something in flight, and some that had */
     _Atomic uint64_t *marks; /* 64 for each slot */
     CUdeviceptr address;
     bool clock_known;
@@ -264,6 +265,11 @@ void flight_close(struct session *session, struct stream *stream)
     flight->count += segment->records;
     flight->unmarked = 0;
     session->flying |= UINT64_C(1) << (stream - session->streams);
+    if (!session->flying_listed) {
+        session->flying_listed = true;
+        session->flying_next = f.flying;
+        f.flying = session;
+    }
     sched_issued(&sched, &session->sched, &segment->work, segment->dispatch_ns);
 }
 
@@ -481,8 +487,9 @@ static void flight_end(struct session *session, struct stream *stream)
         session->flying &= ~(UINT64_C(1) << (stream - session->streams));
 }
 
-/* The earliest first: who ended before another had the device before it. */
-void flights_end(void)
+/* Takes note of what has been seen to end, the earliest first: who ended before another had the
+ * device before it. */
+static void flights_end(void)
 {
     while (f.ended_count > 0) {
         uint32_t first = 0;
@@ -527,7 +534,7 @@ static void flight_look(struct session *session, struct stream *stream, uint64_t
     f.ended[f.ended_count++] = (struct ended){flight->seen_ns, session, stream};
 }
 
-void flights_look(struct session *session, uint64_t now)
+static void session_look(struct session *session, uint64_t now)
 {
     for (uint64_t left = session->flying; left; left &= left - 1) {
         struct stream *stream = &session->streams[__builtin_ctzll(left)];
@@ -536,9 +543,21 @@ void flights_look(struct session *session, uint64_t now)
     }
 }
 
-void flights_poll(struct session *session, uint64_t now)
+/* Who had the device is told by the ends of all, so all are looked at first. */
+void flights_poll(uint64_t now)
 {
-    flights_look(session, now);
+    struct session **link = &f.flying;
+
+    while (*link) {
+        struct session *session = *link;
+        session_look(session, now);
+        if (session->flying) {
+            link = &session->flying_next;
+        } else {
+            *link = session->flying_next;
+            session->flying_listed = false;
+        }
+    }
     flights_end();
 }
 
@@ -549,8 +568,7 @@ void flight_settle(struct session *session, struct stream *stream)
 
     if (!flight || flight->first == flight->last)
         return;
-    flight_look(session, stream, now);
-    flights_end();
+    flights_poll(now);
     while (flight->first != flight->last)
         segment_end(session, stream, &flight->ring[flight->first % SEGMENTS], now);
     session->flying &= ~(UINT64_C(1) << (stream - session->streams));
@@ -558,6 +576,13 @@ void flight_settle(struct session *session, struct stream *stream)
 
 void flights_leave(struct session *session)
 {
+    struct session **link = &f.flying;
+
+    while (session->flying_listed && *link != session)
+        link = &(*link)->flying_next;
+    if (session->flying_listed)
+        *link = session->flying_next;
+    session->flying_listed = false;
     session->flying = 0;
     sched_leave(&sched, &session->sched);
 }

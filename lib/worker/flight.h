@@ -42,13 +42,9 @@ void flight_unmarked(struct session *session, struct stream *stream);
 bool flight_may_go_unmarked(const struct session *session, const struct stream *stream,
                             const struct launch *launch);
 
-/* Sees what has ended, in all streams of the session. */
-void flights_look(struct session *session, uint64_t now);
-/* Takes note of what has been seen to end, in the order in which it did. All sessions are looked at
- * before: who had the device is told by the ends of all. */
-void flights_end(void);
-/* Both, for what one session has in flight. */
-void flights_poll(struct session *session, uint64_t now);
+/* Sees what has ended of all sessions, polled or not, and takes note of it in the order in which it
+ * did. */
+void flights_poll(uint64_t now);
 /* The device has finished the stream: nothing is in flight, whatever the marks say. */
 void flight_settle(struct session *session, struct stream *stream);
 /* Records issued after the last mark. */

@@ -275,11 +275,7 @@ void turn_take(void)
     turn.crowd = 0;
     dispatch.live = false;
     memset(turn.hot_of, 0, sizeof(turn.hot_of));
-    for (uint32_t i = 0; i < roster.hot_count; i++) {
-        if (roster.hot[i]->flying)
-            flights_look(roster.hot[i], dispatch.now);
-    }
-    flights_end();
+    flights_poll(dispatch.now);
     for (uint32_t i = 0; i < roster.hot_count; i++)
         session_look(roster.hot[i]);
     reserve_look(&turn.reserve, dispatch.now);

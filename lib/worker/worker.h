@@ -155,7 +155,9 @@ struct session {
     uint64_t pending;   /* streams that may have records */
     uint64_t busy;      /* streams of which the device may have unfinished work */
     uint64_t flying;    /* streams whose marks are waited for */
-    uint64_t tried;     /* the turn in which it was served last */
+    bool flying_listed; /* see flight.c */
+    struct session *flying_next;
+    uint64_t tried; /* the turn in which it was served last */
     struct sched_entity sched;
     struct reserve_entity reserve; /* its latency work */
     struct job *job;               /* the request or close in progress */

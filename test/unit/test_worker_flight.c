@@ -79,14 +79,14 @@ static void marks_end_what_was_closed_before_them(void **state)
     }
     assert_int_equal(flight_count(stream), 6);
     assert_true(session.flying != 0);
-    flights_poll(&session, clock_ns());
+    flights_poll(clock_ns());
     assert_int_equal(flight_count(stream), 6);
     mark(number[1], clock_ns());
-    flights_poll(&session, clock_ns());
+    flights_poll(clock_ns());
     assert_int_equal(flight_count(stream), 2);
     assert_int_equal(session.sched.inflight, 2);
     mark(number[2], clock_ns());
-    flights_poll(&session, clock_ns());
+    flights_poll(clock_ns());
     assert_int_equal(flight_count(stream), 0);
     assert_int_equal(session.sched.inflight, 0);
     assert_int_equal(session.sched.inflight_ns, 0);
@@ -104,10 +104,10 @@ static void a_mark_that_follows_nothing_ends_nothing(void **state)
     flight_close(&session, stream);
     flight_close(&session, stream);
     mark(number - 1, clock_ns());
-    flights_poll(&session, clock_ns());
+    flights_poll(clock_ns());
     assert_int_equal(flight_count(stream), 1);
     mark(flight_next(stream) - 1, clock_ns());
-    flights_poll(&session, clock_ns());
+    flights_poll(clock_ns());
     assert_int_equal(flight_count(stream), 0);
 }
 
@@ -122,11 +122,11 @@ static void a_full_stream_is_all_remembered_across_the_end_of_the_numbers(void *
         flight_close(&session, stream);
     }
     assert_true(flight_next(stream) < MASK24 / 2);
-    flights_poll(&session, clock_ns());
+    flights_poll(clock_ns());
     assert_int_equal(flight_count(stream), SCHED_STREAM_MAX);
     for (uint32_t left = SCHED_STREAM_MAX; left > 0; left--) {
         mark(flight_next(stream) - left, clock_ns());
-        flights_poll(&session, clock_ns());
+        flights_poll(clock_ns());
         assert_int_equal(flight_count(stream), left - 1);
     }
 }
@@ -139,12 +139,12 @@ static void a_stream_that_is_made_anew_begins_with_nothing(void **state)
     issue(1, 1);
     mark(flight_next(stream), clock_ns());
     flight_close(&session, stream);
-    flights_poll(&session, clock_ns());
+    flights_poll(clock_ns());
     free(stream->flight);
     stream->flight = flight_new(&session, stream);
     issue(1, 1);
     flight_close(&session, stream);
-    flights_poll(&session, clock_ns());
+    flights_poll(clock_ns());
     assert_int_equal(flight_count(stream), 1);
     flight_settle(&session, stream);
     assert_int_equal(flight_count(stream), 0);
@@ -165,7 +165,7 @@ static void a_graph_costs_its_time_on_the_device(void **state)
     while (clock_ns() - begun < 1000000)
         ;
     mark(number, clock_ns());
-    flights_poll(&session, clock_ns());
+    flights_poll(clock_ns());
     assert_int_equal(sched.device_ns, 0);
     assert_true(stats.gpu_ns > 0);
     /* by_weight: 64 for weight 1 */
@@ -181,7 +181,7 @@ static void copies_cost_nothing(void **state)
     uint64_t number = flight_next(stream);
     flight_close(&session, stream);
     mark(number, clock_ns());
-    flights_poll(&session, clock_ns());
+    flights_poll(clock_ns());
     assert_int_equal(flight_count(stream), 0);
     assert_int_equal(stats.gpu_ns, 0);
     assert_int_equal(session.sched.vtime, 0);
@@ -209,7 +209,7 @@ static void no_more_than_128_short_launches_go_without_a_mark(void **state)
     flight_close(&session, stream);
     assert_false(flight_may_go_unmarked(&session, stream, &launch));
     mark(number, clock_ns());
-    flights_poll(&session, clock_ns());
+    flights_poll(clock_ns());
     assert_true(flight_may_go_unmarked(&session, stream, &launch));
     kernel.wave_ns = 1000000;
     assert_false(flight_may_go_unmarked(&session, stream, &launch));
@@ -227,9 +227,9 @@ static void what_runs_on_and_on_is_not_waited_for(void **state)
         number = flight_next(stream);
         flight_close(&session, stream);
     }
-    flights_poll(&session, clock_ns());
+    flights_poll(clock_ns());
     assert_false(sched_open(&sched, &other, clock_ns()));
-    flights_poll(&session, later);
+    flights_poll(later);
     assert_int_equal(flight_count(stream), 4);
     assert_true(session.sched.device_ns > 0);
     assert_int_equal(sched.device_ns, 0);
@@ -238,11 +238,11 @@ static void what_runs_on_and_on_is_not_waited_for(void **state)
     sched_class(&sched, &session.sched, GS_CLASS_NORMAL);
     assert_int_equal(sched.device_ns, 0);
     mark(number - 2, clock_ns());
-    flights_poll(&session, later);
+    flights_poll(later);
     assert_int_equal(flight_count(stream), 2);
     assert_int_equal(sched.device_ns, 0);
     mark(number, clock_ns());
-    flights_poll(&session, later);
+    flights_poll(later);
     assert_int_equal(flight_count(stream), 0);
     assert_int_equal(session.sched.device_ns, 0);
     assert_int_equal(session.sched.overdue_ns, 0);
@@ -258,7 +258,7 @@ static void an_end_before_its_beginning_costs_nothing(void **state)
     issue(1, 1);
     mark(flight_next(stream), clock_ns());
     flight_close(&session, stream);
-    flights_poll(&session, before);
+    flights_poll(before);
     assert_int_equal(flight_count(stream), 0);
     assert_true(stats.gpu_ns < 1000000);
 }

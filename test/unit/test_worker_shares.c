@@ -395,7 +395,7 @@ static void who_comes_between_has_the_time_since_it_came(void **state)
     issue_scripted(&tenants[0], 1); /* so that the clocks are known to each other */
     now += 10000;
     mark_last(&tenants[0], now);
-    flights_poll(&tenants[0].session, now);
+    flights_poll(now);
     had = tenants[0].session.stats->gpu_ns;
     issue_scripted(&tenants[0], 2);
     begun = now += 100000;
@@ -403,11 +403,46 @@ static void who_comes_between_has_the_time_since_it_came(void **state)
     now += 300000;
     mark_last(&tenants[0], begun + 250000);
     mark_last(&tenants[1], begun + 200000);
-    for (unsigned i = 0; i < 2; i++)
-        flights_look(&tenants[i].session, now);
-    flights_end();
+    flights_poll(now);
     assert_in_range(tenants[0].session.stats->gpu_ns - had, 145000, 155000);
     assert_in_range(tenants[1].session.stats->gpu_ns, 195000, 205000);
+    assert_int_equal(sched.wide, 0);
+    play_end();
+}
+
+/* The first tenant sleeps behind a long kernel, so its session is not polled. When that has ended,
+ * the second's short one, which waited behind it, has ended too and is seen at once. */
+static void who_is_not_polled_has_its_time_too(void **state)
+{
+    const uint64_t long_ns = 20000000, short_ns = 1000000;
+    uint64_t begun, had;
+
+    (void)state;
+    play_begin(2);
+    for (unsigned i = 0; i < 2; i++)
+        tenants[i].session.pending = 0;
+    issue_scripted(&tenants[0], 1); /* so that the clocks are known to each other */
+    now += 10000;
+    mark_last(&tenants[0], now);
+    dispatch.now = now;
+    turn_take();
+    had = tenants[0].session.stats->gpu_ns;
+    begun = now += 100000;
+    issue_scripted(&tenants[0], 1);
+    now += 10000;
+    issue_scripted(&tenants[1], 1);
+    roster.hot_count = 1;
+    roster.hot[0] = &tenants[1].session;
+    mark_last(&tenants[0], begun + long_ns);
+    mark_last(&tenants[1], begun + long_ns + short_ns);
+    dispatch.now = now = begun + long_ns + short_ns + 50000;
+    turn_take();
+    roster.hot_count = 2;
+    roster.hot[1] = &tenants[0].session;
+    dispatch.now = now += 4000000;
+    turn_take();
+    assert_in_range(tenants[0].session.stats->gpu_ns - had, long_ns - 100000, long_ns + 100000);
+    assert_in_range(tenants[1].session.stats->gpu_ns, short_ns - 100000, short_ns + 100000);
     assert_int_equal(sched.wide, 0);
     play_end();
 }
@@ -494,6 +529,7 @@ int main(void)
         cmocka_unit_test(a_lone_tenant_has_the_device),
         cmocka_unit_test(an_event_is_no_kernel_in_flight),
         cmocka_unit_test(who_comes_between_has_the_time_since_it_came),
+        cmocka_unit_test(who_is_not_polled_has_its_time_too),
         cmocka_unit_test(shares_follow_the_weights),
         cmocka_unit_test(shares_follow_any_weights),
         cmocka_unit_test(shares_follow_the_weights_though_kernels_take_other_times_than_thought),
