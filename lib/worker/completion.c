@@ -22,8 +22,12 @@ static CUdeviceptr completion_address(const struct session *session, const struc
 
 CUresult completion_write(struct session *session, struct stream *stream, uint64_t position)
 {
-    return DRV(cuStreamWriteValue64_v2, stream->cu, completion_address(session, stream), position,
-               CU_STREAM_WRITE_VALUE_DEFAULT);
+    CUresult result = DRV(cuStreamWriteValue64_v2, stream->cu, completion_address(session, stream),
+                          position, CU_STREAM_WRITE_VALUE_DEFAULT);
+
+    if (!result)
+        stream->signalled = position;
+    return result;
 }
 
 CUDA_BATCH_MEM_OP_NODE_PARAMS completion_node(CUdeviceptr address, uint64_t position,
@@ -102,7 +106,9 @@ CUresult completion_mark(struct session *session, struct stream *stream, uint64_
     const CUDA_KERNEL_NODE_PARAMS params = done_params(&done, pointers);
     CUresult result = launch_kernel(&params, stream->cu, done_priority(stream->priority));
 
-    if (!result)
+    if (!result) {
+        stream->signalled = position;
         flight_close(session, stream);
+    }
     return result;
 }

@@ -380,7 +380,6 @@ static void signal_completion(struct session *session, uint32_t index)
         if (unmarked)
             flight_unmarked(session, stream);
     }
-    stream->signalled = position;
 }
 
 /* How long the record that was just taken is thought to keep the device. */

@@ -465,6 +465,8 @@ CUresult launch_issue(struct session *session, struct stream *stream, const stru
             return result;
         stream_issued(session, stream, launches[issued - 1].end);
         flight_add(stream, launches, issued);
+        if (written != COMPLETION_NONE)
+            stream->signalled = launches[issued - 1].end;
         if (written == COMPLETION_MARKED)
             flight_close(session, stream);
         else if (alone || (completion == COMPLETION_MARKED && issued == count)) {
