@@ -46,6 +46,7 @@ static const struct question {
      question_stream_stalls, 0},
     {"15", "what a partition costs", question_partition, 0},
     {"16", "requests by the carve-out of shared memory", question_carve, 0},
+    {"17", "which divisions of an SM two kernels share", question_divisions, 0},
 };
 
 static int question_wanted(const struct question *q, int argc, char **argv)

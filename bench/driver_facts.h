@@ -301,9 +301,7 @@ KIT void word_wait(int index, uint64_t value)
 /* A kernel's shared memory carve-out, in percent; -1: as the driver likes. */
 KIT CUresult carve(CUfunction f, int percent)
 {
-    return percent < 0
-               ? CUDA_SUCCESS
-               : cuFuncSetAttribute(f, CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, percent);
+    return cuFuncSetAttribute(f, CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, percent);
 }
 
 /* ------------------------------------------------------------------------ graphs */
@@ -409,5 +407,6 @@ CUresult question_room(void);
 CUresult question_stream_stalls(void);
 CUresult question_partition(void);
 CUresult question_carve(void);
+CUresult question_divisions(void);
 
 #endif

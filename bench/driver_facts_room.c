@@ -198,6 +198,96 @@ CUresult question_room(void)
     return CUDA_SUCCESS;
 }
 
+/* ------------------------------------------------------------------ 17: divisions of an SM */
+
+#define DIVISION_US 3000.0 /* who has not run by then waits for the first kernel's end */
+
+/* A block: its threads and KiB of dynamic shared memory; and the share of an SM that its kernel
+ * asks for. */
+struct division {
+    unsigned threads, smem_kib;
+    int percent;
+};
+
+/* Does one block of the second run beside the first kernel, which has a block on every SM? */
+static CUresult division_ask(CUfunction wait, const struct division *first,
+                             const struct division *second, CUdeviceptr flag,
+                             const CUstream stream[3], int *beside)
+{
+    struct {
+        uint64_t a, b, c;
+        uint32_t d;
+    } v = {flag, 0, 0, 1}, w = {out, 0, 0, 1};
+    void *p[] = {&v.a, &v.b, &v.c, &v.d}, *q[] = {&w.a, &w.b, &w.c, &w.d};
+    double start;
+
+    CK(carve(wait, first->percent));
+    CK(carve(chains, second->percent));
+    CK(cuMemsetD32Async(flag, 0, 1, stream[2]));
+    CK(cuStreamSynchronize(stream[2]));
+    CK(cuLaunchKernel(wait, sm_count, 1, 1, first->threads, 1, 1, first->smem_kib << 10, stream[0],
+                      p, NULL));
+    usleep(200);
+    start = now_us();
+    CK(cuLaunchKernel(chains, 1, 1, 1, second->threads, 1, 1, second->smem_kib << 10, stream[1], q,
+                      NULL));
+    do
+        *beside = cuStreamQuery(stream[1]) == CUDA_SUCCESS;
+    while (!*beside && now_us() - start < DIVISION_US);
+    CK(cuMemsetD8Async(flag, 1, 4, stream[2]));
+    return cuCtxSynchronize();
+}
+
+CUresult question_divisions(void)
+{
+    static const struct division firsts[] = {
+        {1, 0, -1},     {1, 0, 0},      {32, 0, 0},      {128, 0, -1},  {128, 0, 0},
+        {128, 0, 100},  {256, 0, -1},   {256, 0, 0},     {512, 0, -1},  {512, 0, 0},
+        {768, 0, -1},   {768, 0, 0},    {1024, 0, -1},   {1024, 0, 0},  {1024, 0, 4},
+        {1024, 0, 8},   {1024, 0, 14},  {1024, 0, 28},   {1024, 0, 50}, {1024, 0, 100},
+        {128, 8, -1},   {256, 16, -1},  {256, 48, -1},   {512, 48, -1}, {1024, 16, -1},
+        {1024, 48, -1}, {256, 100, -1}, {1024, 100, -1}, {256, 200, -1}};
+    static const struct division seconds[] = {
+        {1, 0, -1},    {1, 0, 0},     {1, 0, 4},      {1, 0, 8},    {1, 0, 14},    {1, 0, 28},
+        {1, 0, 50},    {1, 0, 100},   {128, 0, -1},   {128, 0, 0},  {128, 0, 8},   {128, 0, 14},
+        {128, 0, 28},  {128, 0, 50},  {128, 0, 100},  {256, 0, -1}, {256, 0, 0},   {256, 0, 14},
+        {256, 0, 100}, {512, 0, -1},  {512, 0, 0},    {512, 0, 14}, {512, 0, 100}, {1024, 0, -1},
+        {1024, 0, 0},  {1024, 0, 14}, {1024, 0, 100}, {128, 8, -1}, {256, 16, -1}};
+    CUstream stream[3];
+    CUfunction wait;
+    CUmodule module;
+    CUdeviceptr flag;
+    void *cubin;
+
+    CK(room_open());
+    CK(cubin_new(ptx_wait, &cubin));
+    CK(cuModuleLoadData(&module, cubin));
+    CK(cuModuleGetFunction(&wait, module, "one"));
+    for (int i = 0; i < 3; i++)
+        CK(stream_new(&stream[i]));
+    CK(cuMemAlloc(&flag, 256));
+    CK(cuFuncSetAttribute(wait, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 208 << 10));
+    CK(cuFuncSetAttribute(chains, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 208 << 10));
+    printf(
+        "  threads/KiB of shared memory/share of the SM asked for: down a kernel with a block on\n"
+        "  every SM, across one block of another: + it runs beside, . it waits for the end\n%14s",
+        "");
+    for (size_t i = 0; i < sizeof(seconds) / sizeof(*seconds); i++)
+        printf(" %u/%u/%d", seconds[i].threads, seconds[i].smem_kib, seconds[i].percent);
+    printf("\n");
+    for (size_t i = 0; i < sizeof(firsts) / sizeof(*firsts); i++) {
+        printf("  %4u/%3u/%3d ", firsts[i].threads, firsts[i].smem_kib, firsts[i].percent);
+        for (size_t j = 0; j < sizeof(seconds) / sizeof(*seconds); j++) {
+            int beside;
+
+            CK(division_ask(wait, &firsts[i], &seconds[j], flag, stream, &beside));
+            printf(" %c", beside ? '+' : '.');
+        }
+        printf("\n");
+    }
+    return CUDA_SUCCESS;
+}
+
 /* ------------------------------------------------------------------ 14: streams beside a kernel */
 
 /* A kernel of 30 ms in the stream, after all that the device had; `turn`: another each time. */
