@@ -14,6 +14,7 @@
 #include "common/log.h"
 #include "worker/completion.h"
 #include "worker/dispatch.h"
+#include "worker/division.h"
 #include "worker/flight.h"
 #include "worker/grant.h"
 #include "worker/groups.h"
@@ -76,7 +77,7 @@ static CUresult context_open(int ordinal)
         (result = DRV(cuMemGetAllocationGranularity, &granularity, &prop,
                       CU_MEM_ALLOC_GRANULARITY_MINIMUM)))
         return result;
-    if ((result = completion_init()) || (result = flights_init()))
+    if ((result = division_init()) || (result = completion_init()) || (result = flights_init()))
         return result;
     groups_find();
     worker.info.priority_lowest = lowest;

@@ -6,12 +6,15 @@
  */
 #include "worker/module.h"
 
+#include "worker/division.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/log.h"
+#include "worker/division.h"
 #include "worker/host.h"
 #include "worker/job.h"
 #include "worker/launch.h"
@@ -390,39 +393,6 @@ static CUresult attributes_read(CUfunction function, struct req_kernel *info)
     return CUDA_SUCCESS;
 }
 
-/* Blocks of two kernels are on an SM together only if it divides its memory between cache and
- * shared memory as both want it; left to itself the driver divides by the size of blocks, and 132
- * blocks of 768 threads keep everybody else's off the whole of an H200 (bench/driver_facts, 13). So
- * kernels without shared memory all ask for none. One that is launched with dynamic shared memory
- * after all has what the driver would give it, from then on. */
-static void carve_out(CUfunction function, int percent)
-{
-    /* A hint; a context that is lost is met again by the launch. */
-    if (DRV(cuFuncSetAttribute, function, CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT,
-            percent))
-        log_debug("no carve-out of %d %% for a kernel", percent);
-}
-
-void kernel_uses_smem(struct kernel *kernel)
-{
-    if (!atomic_load_explicit(&kernel->carved, memory_order_relaxed))
-        return;
-    atomic_store_explicit(&kernel->carved, false, memory_order_relaxed);
-    carve_out(kernel->function, -1);
-}
-
-/* Unless another handle of this kernel may have been launched already. */
-static void kernel_carve(const struct module *module, struct kernel *kernel)
-{
-    const struct kernel *other = module->kernels;
-
-    while (other && other->function != kernel->function)
-        other = other->next;
-    atomic_init(&kernel->carved, true);
-    if (!other)
-        carve_out(kernel->function, 0);
-}
-
 static struct kernel *kernel_new(struct job *job, CUfunction function)
 {
     const struct req_kernel *info = job->kernel;
@@ -441,6 +411,8 @@ static struct kernel *kernel_new(struct job *job, CUfunction function)
     kernel->param_bytes = info->param_bytes;
     kernel->max_threads = info->max_threads_per_block;
     kernel->max_dynamic_smem = info->max_dynamic_smem;
+    kernel->sm_threads = division_threads(info->registers);
+    kernel->static_smem = info->static_smem;
     for (uint32_t i = 0; i < info->param_count; i++)
         kernel->param_offset[i] = info->param[i].offset;
     snprintf(kernel->name, sizeof(kernel->name), "%.63s", job->name);
@@ -475,8 +447,6 @@ static void kernel_work(struct job *job)
         job_fail(job, GS_ERR_NO_MEMORY, "no memory for a kernel's record");
         return;
     }
-    if (job->kernel->static_smem == 0)
-        kernel_carve(module, kernel);
     /* The module is not unloaded meanwhile: that would be another job of this session. */
     kernel->next = module->kernels;
     module->kernels = kernel;

@@ -7,7 +7,4 @@
 /* Unloads all modules of a session. Service thread, after the device has finished with them. */
 void module_close(struct session *session);
 
-/* A launch with dynamic shared memory is about to be issued. Any thread. */
-void kernel_uses_smem(struct kernel *kernel);
-
 #endif

@@ -12,8 +12,8 @@
 #include <string.h>
 
 #include "common/ring.h"
+#include "worker/division.h"
 #include "worker/host.h"
-#include "worker/module.h"
 
 record_fault record_check_launch(const struct session *session, unsigned char *record,
                                  uint32_t size, struct launch *launch)
@@ -44,8 +44,7 @@ record_fault record_check_launch(const struct session *session, unsigned char *r
         return "a block of more threads than the kernel can have";
     if (r.dynamic_smem > kernel->max_dynamic_smem)
         return "more dynamic shared memory than the kernel can have";
-    if (r.dynamic_smem)
-        kernel_uses_smem(kernel);
+    division_fit(kernel, (uint32_t)threads, r.dynamic_smem);
     launch->kernel = kernel;
     memcpy(launch->grid, r.grid, sizeof(r.grid));
     memcpy(launch->block, r.block, sizeof(r.block));

@@ -46,7 +46,9 @@ struct kernel {
     uint32_t param_count, param_bytes;
     uint32_t max_threads;      /* a block */
     uint32_t max_dynamic_smem; /* a block */
-    _Atomic bool carved;       /* its SMs need keep no shared memory; see module.c */
+    uint32_t sm_threads;       /* an SM has room for */
+    uint32_t static_smem;      /* a block */
+    _Atomic int division;      /* see division.c */
     uint16_t *param_offset;    /* param_count of them */
     double
         wave_ns; /* how long it ran lately, by waves_of its grid; 0: never measured. Dispatcher */
