@@ -393,6 +393,33 @@ static uint64_t record_guess(const struct session *session, const struct stream 
     return launch->h.op == REC_GRAPH ? flight_guess_graph(stream) : 0;
 }
 
+/* Has the tenant written more than the stream has taken? */
+static bool tail_read(struct session *session, uint32_t index, uint64_t *tail)
+{
+    const uint64_t head = session->streams[index].head;
+    /* seq_cst: after the exchange of activity; and the records before the tail, with the client's
+     * store */
+    const uint64_t now = atomic_load(&session->client->tail[index]);
+
+    if (now == head)
+        return false;
+    if (!ring_tail_valid(now, head)) {
+        rejected(session, index, "a ring tail beyond the ring");
+        return false;
+    }
+    *tail = now;
+    return true;
+}
+
+/* All that was seen is taken, and more has come since: the tenant is in the middle of a burst. The
+ * device begins with what there is, if it has nothing of this stream; what has come goes with what
+ * is still to come, in few graphs. */
+static bool burst_begin(struct session *session, uint32_t index)
+{
+    return flight_count(&session->streams[index]) > 0 ||
+           batch_issue(session, index, COMPLETION_NONE);
+}
+
 uint32_t stream_drain(struct session *session, uint32_t index, struct sched_room room,
                       enum drained *drained)
 {
@@ -409,14 +436,11 @@ uint32_t stream_drain(struct session *session, uint32_t index, struct sched_room
         driver_refused(session, index, result, "");
         return 0;
     }
-    /* seq_cst: after the exchange of activity; and the records before the tail, with the client's
-     * store */
-    uint64_t tail = atomic_load(&session->client->tail[index]);
-    if (!ring_tail_valid(tail, stream->head)) {
-        rejected(session, index, "a ring tail beyond the ring");
-        return 0;
-    }
-    while (stream->head != tail && outcome == TAKEN && !session->faulted) {
+    uint64_t tail = stream->head;
+    while (outcome == TAKEN && !session->faulted) {
+        if (stream->head == tail &&
+            (!tail_read(session, index, &tail) || !burst_begin(session, index)))
+            break;
         if (taken >= room.launches || guessed >= room.ns) {
             *drained = DRAINED_SOME;
             break;

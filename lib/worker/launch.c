@@ -27,6 +27,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/util.h"
 #include "worker/completion.h"
 #include "worker/flight.h"
 #include "worker/partition.h"
@@ -48,10 +49,13 @@ enum {
     KIND_ONE_WRITTEN,
     KIND_ONE_MARKED,
     KIND_TWO,
+    KIND_TWO_MARKED,
     KIND_FOUR,
+    KIND_FOUR_MARKED,
     KIND_EIGHT,
     KIND_EIGHT_MARKED,
     KIND_SIXTEEN,
+    KIND_SIXTEEN_MARKED,
     KINDS
 };
 static const struct {
@@ -62,10 +66,13 @@ static const struct {
     [KIND_ONE_WRITTEN] = {1, ENDS_BY_WRITE},
     [KIND_ONE_MARKED] = {1, ENDS_BY_KERNEL},
     [KIND_TWO] = {2, ENDS_SILENT},
+    [KIND_TWO_MARKED] = {2, ENDS_BY_KERNEL},
     [KIND_FOUR] = {4, ENDS_SILENT},
+    [KIND_FOUR_MARKED] = {4, ENDS_BY_KERNEL},
     [KIND_EIGHT] = {8, ENDS_SILENT},
     [KIND_EIGHT_MARKED] = {8, ENDS_BY_KERNEL},
     [KIND_SIXTEEN] = {CHAIN_LONGEST, ENDS_SILENT},
+    [KIND_SIXTEEN_MARKED] = {CHAIN_LONGEST, ENDS_BY_KERNEL},
 };
 
 struct chain {
@@ -389,19 +396,24 @@ static uint32_t mark_every(uint32_t cls)
 static int kind_for(const struct stream *stream, const struct launch *launch, uint32_t run,
                     enum completion completion)
 {
-    uint32_t cls = launch->cls;
-    uint32_t silent = completion == COMPLETION_NONE ? run : run - 1;
-    uint32_t unmarked = flight_open_count(stream);
+    static const struct {
+        uint32_t length;
+        int silent, marked;
+        bool latency; /* for that class only */
+    } chains[] = {{16, KIND_SIXTEEN, KIND_SIXTEEN_MARKED, true},
+                  {8, KIND_EIGHT, KIND_EIGHT_MARKED, false},
+                  {4, KIND_FOUR, KIND_FOUR_MARKED, true},
+                  {2, KIND_TWO, KIND_TWO_MARKED, true}};
 
-    if (cls == GS_CLASS_LATENCY && silent >= 16 && unmarked + 16 < MARK_EVERY_LATENCY)
-        return KIND_SIXTEEN;
-    if (run >= 8 && (unmarked + 8 >= mark_every(cls) || (run == 8 && silent < run)))
-        return KIND_EIGHT_MARKED;
-    if (silent >= 8)
-        return KIND_EIGHT;
-    if (cls == GS_CLASS_LATENCY && silent >= 2)
-        return silent >= 4 ? KIND_FOUR : KIND_TWO;
-    if (silent >= 1)
+    for (uint32_t i = 0; i < ARRAY_SIZE(chains); i++) {
+        const uint32_t length = chains[i].length;
+        if (run < length || (chains[i].latency && launch->cls != GS_CLASS_LATENCY))
+            continue;
+        bool last = run == length && completion != COMPLETION_NONE;
+        bool due = length >= 8 && flight_open_count(stream) + length >= mark_every(launch->cls);
+        return last || due ? chains[i].marked : chains[i].silent;
+    }
+    if (run > 1 || completion == COMPLETION_NONE)
         return KIND_ONE;
     return completion == COMPLETION_MARKED ? KIND_ONE_MARKED : KIND_ONE_WRITTEN;
 }
