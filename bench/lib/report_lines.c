@@ -145,6 +145,7 @@ const struct line report_lines[] = {
     {"request", "four of them: worst p99", "four_p99", UNIT_TIME, NONE},
     {"request", "four beside four: worst p99", "eight_p99", UNIT_TIME, NONE},
     {"request", "worst p99 by one's alone", "eight_ratio", UNIT_RATIO, AT_MOST(1.25)},
+    {"request", "... by that of the four alone", "eight_by_four", UNIT_RATIO, NONE},
     {"request", "neighbours by their alone", "eight_neighbour", UNIT_PERCENT, NONE},
 
 #define WEIGHTS(n)                                                                                 \

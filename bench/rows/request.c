@@ -329,6 +329,8 @@ static void four_beside_four(void)
     four = worst_of(party, KIND_ALL);
     summary_tell(&four, "four");
     beside_tell(party, worst_of(party, KIND_ALONE).p99, rate_of(party, KIND_BACK), "eight");
+    if (four.p99 > 0)
+        cell_metric(worst_of(party, KIND_BESIDE).p99 / four.p99, "eight_by_four");
 }
 
 /* False: the device has no partitions, or too few SMs. */
