@@ -23,6 +23,7 @@
 #include "worker/flight.h"
 #include "worker/graveyard.h"
 #include "worker/job.h"
+#include "worker/lines.h"
 #include "worker/parked.h"
 #include "worker/roster.h"
 #include "worker/stock.h"
@@ -105,7 +106,7 @@ static void policy_take(void)
     struct link_policy *policy = atomic_exchange_explicit(&d.policy, NULL, memory_order_acquire);
     worker.policy = *policy;
     worker.policy_count++;
-    sched.weights_off = !policy->weights;
+    lines_weights(policy->weights);
     free(policy);
 }
 

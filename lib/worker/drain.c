@@ -314,7 +314,7 @@ static enum outcome take(struct session *session, uint32_t index, unsigned char 
     if (outcome != TAKEN)
         return outcome;
     if (header->op == REC_GRAPH)
-        flight_add_graph(&session->streams[index]);
+        flight_add_graph(session, &session->streams[index]);
     else if (header->op == REC_EVENT)
         flight_add_event(&session->streams[index]);
     else

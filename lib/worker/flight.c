@@ -21,9 +21,11 @@
 #include <sys/mman.h>
 
 #include "common/util.h"
+#include "worker/lines.h"
 #include "worker/parked.h"
 #include "worker/partition.h"
 #include "worker/schedule.h"
+#include "worker/sm_time.h"
 
 #define MARK_SEQUENCE_BITS 24u
 #define SEQUENCE_MASK      ((UINT64_C(1) << MARK_SEQUENCE_BITS) - 1)
@@ -40,7 +42,6 @@
 #define GUESS_MOST   60000000000u     /* so that sums do not overflow */
 #define OVERDUE_NS   50000000u /* what has run for so long, and four times as long as was thought */
 #define CLOCK_EVERY  1000000000u
-#define GAPS         16u
 #define ENDED_MOST   64u
 
 /* Work that ends with one mark. */
@@ -51,6 +52,7 @@ struct segment {
     uint64_t serial;        /* of the kernel */
     uint32_t kernel;        /* of all its launches; or MIXED, GRAPHS, NOTHING */
     double waves;           /* of all its launches; graphs count 1 */
+    uint32_t place;         /* sm_time_place of its wide kernels; of several: the whole device */
     uint32_t sequence;
     bool overdue; /* or behind one that is */
 };
@@ -69,8 +71,6 @@ struct flight {
     struct segment ring[SEGMENTS];
 };
 
-struct sched sched;
-
 static struct {
     struct session *flying;  /* those that have something in flight, and some that had */
     _Atomic uint64_t *marks; /* 64 for each slot */
@@ -78,14 +78,8 @@ static struct {
     bool clock_known;
     uint64_t offset;                    /* the device's clock less the host's */
     uint64_t least_delay, next_correct; /* of marks seen; when the offset is corrected */
-    /* Who has had the device: work that fills it and has ended accounts for all time up to
-     * `covered`, but for the gaps. */
-    uint64_t covered;
-    struct gap {
-        uint64_t from, to;
-    } gap[GAPS];
-    uint32_t gap_next;
-    /* Streams of which such ends have been seen, and are to be taken note of. */
+    /* Streams of which ends of work that fills the device have been seen, and are to be taken note
+     * of. */
     struct ended {
         uint64_t when;
         struct session *session;
@@ -204,6 +198,19 @@ static void open_note(struct segment *open, uint32_t kernel, uint64_t serial)
     }
 }
 
+/* Kernels that fill the device, or several of them, one after the other, are part of the open
+ * segment. */
+static void open_wide(struct segment *open, const struct partition *partition, uint32_t kernels)
+{
+    uint32_t place = sm_time_place(partition);
+
+    if (open->work.wide == 0)
+        open->place = place;
+    else if (open->place != place)
+        open->place = sm_time_place(NULL);
+    open->work.wide += kernels;
+}
+
 void flight_add(struct stream *stream, const struct launch *launches, uint32_t count)
 {
     struct segment *open = &stream->flight->open;
@@ -218,12 +225,12 @@ void flight_add(struct stream *stream, const struct launch *launches, uint32_t c
     open->work.ns += ns;
     open->work.device_ns += ns * width / WIDTH_ONE;
     if (2 * width >= WIDTH_ONE)
-        open->work.wide += count;
+        open_wide(open, launches->partition, count);
     if (launches->deadline_ns)
         open->deadline_ns = launches->deadline_ns;
 }
 
-void flight_add_graph(struct stream *stream)
+void flight_add_graph(const struct session *session, struct stream *stream)
 {
     struct segment *open = &stream->flight->open;
     uint64_t ns = flight_guess_graph(stream);
@@ -234,7 +241,7 @@ void flight_add_graph(struct stream *stream)
     open->waves++;
     open->work.ns += ns;
     open->work.device_ns += ns;
-    open->work.wide += 2; /* several kernels, one after the other */
+    open_wide(open, session->grant.partition, 2); /* several kernels, one after the other */
 }
 
 void flight_add_event(struct stream *stream)
@@ -270,7 +277,7 @@ void flight_close(struct session *session, struct stream *stream)
         session->flying_next = f.flying;
         f.flying = session;
     }
-    sched_issued(&sched, &session->sched, &segment->work, segment->dispatch_ns);
+    sched_issued(line_of(session), &session->sched, &segment->work, segment->dispatch_ns);
 }
 
 static void charge(struct session *session, uint64_t ns)
@@ -293,8 +300,9 @@ void flight_unmarked(struct session *session, struct stream *stream)
     if (open.records == 0 || open.kernel == MIXED || open.kernel == NOTHING)
         return; /* copies: the SMs have no part in them */
     charge(session, open.work.ns);
-    sched_issued(&sched, &session->sched, &open.work, open.dispatch_ns);
-    sched_done(&sched, &session->sched, &open.work, open.work.device_ns, open.dispatch_ns);
+    sched_issued(line_of(session), &session->sched, &open.work, open.dispatch_ns);
+    sched_done(line_of(session), &session->sched, &open.work, open.work.device_ns,
+               open.dispatch_ns);
 }
 
 bool flight_may_go_unmarked(const struct session *session, const struct stream *stream,
@@ -355,36 +363,6 @@ static bool segment_wide(const struct segment *segment)
     return segment->work.device_ns * 2 >= segment->work.ns && segment->work.ns > 0;
 }
 
-/* Work that fills the device was there from `begin` to `end`: how much of that time was its own?
- * What nobody accounts for yet who ended before it. Kernels of other streams may go between its
- * own, and what they had when they ended is theirs; what they left, because they were not there
- * yet, is its own again. */
-static uint64_t time_take(uint64_t begin, uint64_t end)
-{
-    uint64_t took = 0;
-
-    for (uint32_t i = 0; i < GAPS; i++) {
-        struct gap *gap = &f.gap[i];
-        uint64_t from = gap->from > begin ? gap->from : begin, to = gap->to < end ? gap->to : end;
-        if (from >= to)
-            continue;
-        took += to - from;
-        if (gap->from < from)
-            gap->to = from;
-        else
-            gap->from = to;
-    }
-    if (end <= f.covered)
-        return took;
-    if (begin > f.covered) {
-        f.gap[f.gap_next++ % GAPS] = (struct gap){f.covered, begin};
-        f.covered = begin;
-    }
-    took += end - f.covered;
-    f.covered = end;
-    return took;
-}
-
 /* The mean of the last few. */
 static double mean_of(double mean, double last)
 {
@@ -421,9 +399,9 @@ static void segment_end(struct session *session, struct stream *stream, struct s
     uint64_t ran = end > begin ? end - begin : 0;
 
     if (segment_wide(segment) && ran > 0)
-        ran = time_take(begin, end);
+        ran = sm_time_take(segment->place, begin, end);
     if (segment->overdue)
-        sched_overdue_end(&sched, &session->sched, &segment->work);
+        sched_overdue_end(line_of(session), &session->sched, &segment->work);
     flight->end_ns = end;
     flight->count -= segment->records;
     flight->first++;
@@ -435,11 +413,13 @@ static void segment_end(struct session *session, struct stream *stream, struct s
     }
     if (segment->work.ns > 0)
         charge(session, ran);
-    sched_done(&sched, &session->sched, &segment->work,
+    sched_done(line_of(session), &session->sched, &segment->work,
                segment->work.ns ? (uint64_t)((double)ran * (double)segment->work.device_ns /
                                              (double)segment->work.ns)
                                 : 0,
                end);
+    if (!session->hot && session->sched.inflight == 0)
+        lines_cool();
 }
 
 /* What runs on and on may be waiting for others to bring something: neither its end nor that of
@@ -458,7 +438,7 @@ static void overdue_note(struct session *session, struct flight *flight, uint64_
     for (uint32_t i = first; i != flight->last; i++) {
         struct segment *segment = &flight->ring[i % SEGMENTS];
         if (!segment->overdue)
-            sched_overdue(&sched, &session->sched, &segment->work);
+            sched_overdue(line_of(session), &session->sched, &segment->work);
         segment->overdue = true;
     }
 }
@@ -584,5 +564,6 @@ void flights_leave(struct session *session)
         *link = session->flying_next;
     session->flying_listed = false;
     session->flying = 0;
-    sched_leave(&sched, &session->sched);
+    sched_leave(line_of(session), &session->sched);
+    lines_forget(session);
 }

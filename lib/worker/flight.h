@@ -5,8 +5,6 @@
 
 #include "worker/launch.h"
 
-extern struct sched sched;
-
 /* Once, with the context current. */
 CUresult flights_init(void);
 
@@ -27,7 +25,7 @@ void flight_issue(struct stream *stream);
 /* These launches have been issued. */
 void flight_add(struct stream *stream, const struct launch *launches, uint32_t count);
 /* A graph has been issued: it is taken to fill the device. */
-void flight_add_graph(struct stream *stream);
+void flight_add_graph(const struct session *session, struct stream *stream);
 /* An event, which takes no time and no place in flight. */
 void flight_add_event(struct stream *stream);
 /* What takes time of which nothing is known, but none of the SMs': a copy, a wait. */

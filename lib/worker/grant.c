@@ -16,6 +16,7 @@
 #include "common/sm_groups.h"
 #include "worker/dispatch.h"
 #include "worker/flight.h"
+#include "worker/lines.h"
 #include "worker/memory.h"
 #include "worker/roster.h"
 #include "worker/session.h"
@@ -143,7 +144,8 @@ void grant_apply(struct session *session, const struct link_grant *link,
            sizeof(session->placed)); /* overrides were made to fit the old one */
     for (uint32_t i = 0; i < SEG_STREAMS; i++)
         stream_grant(session, &session->streams[i]);
-    sched_class(&sched, &session->sched, link->cls);
+    lines_moved();
+    sched_class(line_of(session), &session->sched, link->cls);
     session->sched.weight = link->weight;
     session->sched.inflight_max = link->inflight_max;
     grant_publish(session, memory_limit_set(session, link->mem_limit, link->user_mem_limit));

@@ -17,6 +17,7 @@
 #include "worker/dispatch.h"
 #include "worker/graph.h"
 #include "worker/launch.h"
+#include "worker/lines.h"
 #include "worker/partition.h"
 #include "worker/stream.h"
 
@@ -44,6 +45,7 @@ static void hot_remove(struct session *session)
     struct session *last = roster.hot[--roster.hot_count];
     roster.hot[session->hot_index] = last;
     last->hot_index = session->hot_index;
+    lines_cool();
 }
 
 void roster_leave(struct session *session)
@@ -75,6 +77,7 @@ void session_heat(struct session *session)
     session->hot = true;
     session->hot_index = roster.hot_count;
     roster.hot[roster.hot_count++] = session;
+    lines_enter(session);
     /* Its client need not ring now. A ring that is under way is read and ignored. */
     atomic_store_explicit(&session->server->need_bell, 0, memory_order_relaxed);
 }

@@ -10,6 +10,7 @@
 #include "worker/dispatch.h"
 #include "worker/flight.h"
 #include "worker/grant.h"
+#include "worker/lines.h"
 #include "worker/parked.h"
 #include "worker/request.h"
 #include "worker/roster.h"
@@ -100,7 +101,7 @@ static void close_request(struct job *job)
     roster_leave(session);
     turn_leave(session);
     grant_cancel(session);
-    sched_satisfied(&sched, &session->sched);
+    sched_satisfied(line_of(session), &session->sched);
     if (session->job)
         session->close = job;
     else

@@ -134,7 +134,7 @@ bool sched_open(const struct sched *sched, const struct sched_entity *first, uin
     /* Behind the last kernel, not between several: who had how much could not be told, and theirs
      * would wait for the whole of this one's. */
     if (first->cls == GS_CLASS_LATENCY || narrow(first) ||
-        (sched->wide <= 1 && sched->device_ns < SCHED_WINDOW_NS + ran))
+        (sched->wide <= 1 && sched_busy_ns(sched) < SCHED_WINDOW_NS + ran))
         return true;
     /* What is on the device may wait for this one. */
     return first->inflight == 0 && long_ago(sched->done_ns, now);
@@ -212,6 +212,13 @@ void sched_overdue_end(struct sched *sched, struct sched_entity *entity,
     entity->overdue_wide -= work->wide;
     entity->overdue_ns -= work->device_ns;
     device_add(sched, entity, work->wide, work->device_ns);
+}
+
+void sched_join(struct sched *sched, const struct sched_entity *entity)
+{
+    sched->waiting += entity->waiting;
+    device_add(sched, entity, entity->wide - entity->overdue_wide,
+               entity->device_ns - entity->overdue_ns);
 }
 
 void sched_class(struct sched *sched, struct sched_entity *entity, uint32_t cls)

@@ -40,6 +40,7 @@ struct sched_entity {
 };
 
 struct sched {
+    uint32_t sms, sms_all; /* it is about so many of the device's; 0: all */
     uint64_t vnow;      /* the virtual time: of who was served last by its share; never goes back */
     uint64_t device_ns; /* device time in flight, of all but the latency class */
     uint64_t done_ns;   /* when a kernel of that last ended, or was the first to go */
@@ -84,6 +85,14 @@ bool sched_before(const struct sched *sched, const struct sched_entity *a,
                   const struct sched_entity *b, uint64_t now);
 /* May the first of all that wait and have room be given something now? */
 bool sched_open(const struct sched *sched, const struct sched_entity *first, uint64_t now);
+/* How long the SMs that it is about need for what is in flight. */
+static inline uint64_t sched_busy_ns(const struct sched *sched)
+{
+    return sched->sms < sched->sms_all
+               ? (uint64_t)((double)sched->device_ns * sched->sms_all / sched->sms)
+               : sched->device_ns;
+}
+
 /* How long it still is until what is in flight, of all or of one, is thought to have ended. */
 static inline uint64_t sched_left(uint64_t ns, uint64_t done_ns, uint64_t now)
 {
@@ -102,6 +111,9 @@ void sched_issued(struct sched *sched, struct sched_entity *entity, const struct
 /* Of what was issued, this has ended; took_ns: the device time that it really took. */
 void sched_done(struct sched *sched, struct sched_entity *entity, const struct sched_work *work,
                 uint64_t took_ns, uint64_t now);
+/* It is one of those of `sched` from now on, with all that it has in flight. The other one forgets
+ * it by itself. */
+void sched_join(struct sched *sched, const struct sched_entity *entity);
 void sched_class(struct sched *sched, struct sched_entity *entity, uint32_t cls);
 /* What it has in flight is not thought to end soon: nobody waits for that. */
 void sched_overdue(struct sched *sched, struct sched_entity *entity, const struct sched_work *work);

@@ -16,6 +16,7 @@
 #include "worker/drain.h"
 #include "worker/flight.h"
 #include "worker/job.h"
+#include "worker/lines.h"
 #include "worker/parked.h"
 #include "worker/report.h"
 #include "worker/request.h"
@@ -51,7 +52,7 @@ static struct {
 /* What may go to the device of one of the session's streams now. */
 static struct sched_room stream_room(const struct session *session, uint32_t index)
 {
-    struct sched_room room = sched_room(&sched, &session->sched);
+    struct sched_room room = sched_room(line_of(session), &session->sched);
     uint32_t count = flight_count(&session->streams[index]);
     uint32_t most = parked_pressing() ? 2 : SCHED_STREAM_MAX;
 
@@ -89,17 +90,18 @@ static bool session_drain(struct session *session)
     }
     turn.draining = NULL;
     if (held)
-        sched_wait(&sched, &session->sched, dispatch.now);
+        sched_wait(line_of(session), &session->sched, dispatch.now);
     else
-        sched_satisfied(&sched, &session->sched);
+        sched_satisfied(line_of(session), &session->sched);
     return progress;
 }
 
 /* Its launches wait for their own kind, which end one after the other, and for normal ones. */
 static uint64_t best_effort_ahead(const struct session *session)
 {
-    return session->sched.inflight_ns > sched.device_ns ? session->sched.inflight_ns
-                                                        : sched.device_ns;
+    uint64_t all = sched_busy_ns(line_of(session));
+
+    return session->sched.inflight_ns > all ? session->sched.inflight_ns : all;
 }
 
 /* The session drains, and notes whether it did. */
@@ -129,37 +131,44 @@ static bool session_has_room(const struct session *session)
     return false;
 }
 
-/* The session that goes first of those that wait and have room. */
-static struct session *waiting_first(void)
+/* Of each line, the session that goes first of those that wait and have room. */
+static void waiting_first(struct session *first[LINES_MAX])
 {
-    struct session *first = NULL;
-
+    memset(first, 0, lines.used * sizeof(first[0]));
     for (uint32_t i = 0; i < roster.hot_count; i++) {
         struct session *session = roster.hot[i];
+        const struct sched *line = line_of(session);
         uint64_t streams = session->pending & ~REQUEST_BIT;
         if (!session->sched.waiting || session->tried == turn.number || session->paused ||
-            !streams || !session_has_room(session))
+            !streams || !sched_contended(line) || !session_has_room(session))
             continue;
         session->sched.deadline_ns = stream_deadline(session, (uint32_t)__builtin_ctzll(streams));
-        if (!first || sched_before(&sched, &session->sched, &first->sched, dispatch.now))
-            first = session;
+        struct session **best = &first[session->member.line];
+        if (!*best || sched_before(line, &session->sched, &(*best)->sched, dispatch.now))
+            *best = session;
     }
-    return first;
 }
 
-/* Several sessions wait: one after the other, as long as the device is not full. */
+/* Where several sessions wait in a line: one after the other, as long as the device is not full. */
 static void waiting_serve(void)
 {
-    struct session *first;
+    struct session *first[LINES_MAX];
+    bool served = true;
 
-    while (sched_contended(&sched) && (first = waiting_first()) &&
-           sched_open(&sched, &first->sched, dispatch.now)) {
-        uint32_t inflight = first->sched.inflight;
-        session_serve(first);
-        /* What is not in flight afterwards costs it nothing, so it would always be the first, and
-         * this turn would not end before its tenant lets it. */
-        if (first->sched.inflight <= inflight)
-            first->tried = turn.number;
+    while (served) {
+        served = false;
+        waiting_first(first);
+        for (uint32_t i = 0; i < lines.used; i++) {
+            if (!first[i] || !sched_open(&lines.line[i], &first[i]->sched, dispatch.now))
+                continue;
+            uint32_t inflight = first[i]->sched.inflight;
+            session_serve(first[i]);
+            /* What is not in flight afterwards costs it nothing, so it would always be the first,
+             * and this turn would not end before its tenant lets it. */
+            if (first[i]->sched.inflight <= inflight)
+                first[i]->tried = turn.number;
+            served = true;
+        }
     }
 }
 
@@ -226,9 +235,9 @@ static void session_turn(struct session *session)
         }
         if (session->paused || parked_hold(dispatch.now))
             active = true;
-        else if (sched_contended(&sched) && session->sched.cls != GS_CLASS_LATENCY &&
+        else if (sched_contended(line_of(session)) && session->sched.cls != GS_CLASS_LATENCY &&
                  session->pending & ~REQUEST_BIT)
-            sched_wait(&sched, &session->sched,
+            sched_wait(line_of(session), &session->sched,
                        dispatch.now); /* it has its turn with those that wait */
         else
             active = session_serve(session) || active || !session->sched.waiting;
@@ -255,17 +264,32 @@ void turn_init(void)
     turn.hot_work_ns = many ? HOT_WORK_NS : 0;
 }
 
-/* How long what is in flight is thought to keep the device. */
-static uint64_t device_left(void)
+/* How long what is in flight is thought to keep the line's part of the device. */
+static uint64_t line_left(const struct sched *line)
 {
-    return sched_left(sched.device_ns, sched.done_ns, dispatch.now);
+    return sched_left(sched_busy_ns(line), line->done_ns, dispatch.now);
 }
 
-/* Is the device thought to be free for the next soon? Not when that should have been long ago. */
-static bool device_free_soon(void)
+/* Is one of them thought to be free for the next soon? Not when that should have been long ago. */
+static bool any_free_soon(void)
 {
-    return sched.device_ns > 0 && device_left() < NAP_NEVER_NS &&
-           dispatch.now < sched.done_ns + sched.device_ns + NAP_NEVER_NS;
+    for (uint32_t i = 0; i < lines.used; i++) {
+        const struct sched *line = &lines.line[i];
+        if (line->device_ns > 0 && line_left(line) < NAP_NEVER_NS &&
+            dispatch.now < line->done_ns + sched_busy_ns(line) + NAP_NEVER_NS)
+            return true;
+    }
+    return false;
+}
+
+/* Does any session wait for another? */
+static bool any_contended(void)
+{
+    for (uint32_t i = 0; i < lines.used; i++) {
+        if (sched_contended(&lines.line[i]))
+            return true;
+    }
+    return false;
 }
 
 /* One turn of all that are polled, those of a higher class first. */
@@ -276,6 +300,7 @@ void turn_take(void)
     dispatch.live = false;
     memset(turn.hot_of, 0, sizeof(turn.hot_of));
     flights_poll(dispatch.now);
+    lines_look();
     for (uint32_t i = 0; i < roster.hot_count; i++)
         session_look(roster.hot[i]);
     reserve_look(&turn.reserve, dispatch.now);
@@ -285,9 +310,9 @@ void turn_take(void)
                 session_turn(roster.hot[i - 1]);
         }
     }
-    if (sched_contended(&sched) && !parked_hold(dispatch.now)) {
+    if (any_contended() && !parked_hold(dispatch.now)) {
         waiting_serve();
-        dispatch.live = dispatch.live || device_free_soon();
+        dispatch.live = dispatch.live || any_free_soon();
     }
 }
 
@@ -296,12 +321,14 @@ uint64_t turn_nap(void)
 {
     uint64_t least = 4 * NAP_LONGEST_NS;
 
-    if (sched_contended(&sched) && device_left() < least)
-        least = device_left();
+    for (uint32_t i = 0; i < lines.used; i++) {
+        if (sched_contended(&lines.line[i]) && line_left(&lines.line[i]) < least)
+            least = line_left(&lines.line[i]);
+    }
     for (uint32_t i = 0; i < roster.hot_count; i++) {
         const struct sched_entity *entity = &roster.hot[i]->sched;
         uint64_t left = sched_left(entity->inflight_ns, entity->done_ns, dispatch.now);
-        if (left < least && (entity->inflight > 0 || !sched_contended(&sched)))
+        if (left < least && (entity->inflight > 0 || !sched_contended(line_of(roster.hot[i]))))
             least = left;
     }
     return least / 4 < NAP_SHORTEST_NS ? NAP_SHORTEST_NS : least / 4;

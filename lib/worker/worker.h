@@ -126,6 +126,14 @@ struct spared {
     uint64_t again_ns;           /* when it is asked for again, if it is not there then */
 };
 
+/* Whom it may have to wait for, see lines.c. */
+struct line_member {
+    struct session *next;
+    uint32_t line; /* of lines.line; also while it has no work */
+    uint32_t set;  /* while lines are found */
+    bool entered;
+};
+
 enum session_phase { SESSION_LIVE, SESSION_CLOSING };
 
 struct session {
@@ -161,6 +169,7 @@ struct session {
     struct session *flying_next;
     uint64_t tried; /* the turn in which it was served last */
     struct sched_entity sched;
+    struct line_member member;
     struct reserve_entity reserve; /* its latency work */
     struct job *job;               /* the request or close in progress */
     struct job *close;            /* LINK_CLOSE came while a job was in progress: what to do then */

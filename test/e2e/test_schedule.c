@@ -149,7 +149,9 @@ static void a_missed_deadline_is_told(void)
 struct crowd {
     struct gate ready;
     _Atomic uint32_t stop;
+    uint32_t members;
     _Atomic uint32_t rounds[4];
+    _Atomic uint64_t granted[GS_SM_MASK_WORDS]; /* to those that have SMs of their own */
 };
 struct member {
     struct crowd *crowd;
@@ -159,17 +161,16 @@ struct member {
 };
 
 /* Its stream always has the next kernels before the last ones have ended. */
-static void member_run(void *argument)
+static void member_saturate(struct member *member, gs_session session)
 {
-    struct member *member = argument;
-    gs_session session = attach_class(member->cls);
     gs_kernel spin = kernels_get(kernels_load(session), "spin");
     gs_event event[2];
 
     for (int i = 0; i < 2; i++)
         CHECK_OK(gs_event_create(session, &event[i]));
     gate_pass(&member->crowd->ready);
-    gate_wait(&member->crowd->ready, 4); /* modules are loaded before any saturates */
+    gate_wait(&member->crowd->ready,
+              member->crowd->members); /* modules are loaded before any saturates */
     for (unsigned round = 0; !member->crowd->stop; round++) {
         for (int i = 0; i < 8; i++)
             CHECK_OK(kernels_launch(NULL, spin, 16, 128, (void *[]){&member->nanoseconds}));
@@ -183,6 +184,13 @@ static void member_run(void *argument)
     CHECK_OK(gs_detach(session));
 }
 
+static void member_run(void *argument)
+{
+    struct member *member = argument;
+
+    member_saturate(member, attach_class(member->cls));
+}
+
 static void nobody_starves_among_tenants_that_saturate(void)
 {
     struct server *server = server_start(NULL);
@@ -193,6 +201,7 @@ static void nobody_starves_among_tenants_that_saturate(void)
                                {crowd, 3, GS_CLASS_LATENCY, 20000}};
     pid_t pid[4];
 
+    crowd->members = 4;
     for (unsigned i = 0; i < 4; i++)
         pid[i] = tenant_start(member_run, &member[i]);
     gate_wait(&crowd->ready, 4);
@@ -204,11 +213,71 @@ static void nobody_starves_among_tenants_that_saturate(void)
     server_stop(server);
 }
 
+/* Half of the SMs each, which the server spreads so that they are different ones. */
+static void half_run(void *argument)
+{
+    struct member *member = argument;
+    gs_attach_params params = GS_ATTACH_PARAMS_INIT;
+    gs_exec_affinity granted = {0};
+    gs_qos qos = GS_QOS_INIT;
+    gs_session session;
+
+    qos.affinity.type = GS_EXEC_AFFINITY_ACTIVE_THREAD_PERCENTAGE;
+    qos.affinity.percentage = 50;
+    params.qos = &qos;
+    CHECK_OK(gs_attach(&params, &session));
+    CHECK_OK(gs_get_exec_affinity(session, &granted));
+    for (unsigned i = 0; i < GS_SM_MASK_WORDS; i++)
+        CHECK_EQUAL(atomic_fetch_or(&member->crowd->granted[i], granted.sm_mask[i]) &
+                        granted.sm_mask[i],
+                    0);
+    member_saturate(member, session);
+}
+
+/* What comes and goes shares SMs with both halves, and makes them wait for one another and part
+ * again. */
+static void halves_go_on_beside_one_that_comes_and_goes(void)
+{
+    struct server *server = server_start(NULL);
+    gs_session session = attach_class(GS_CLASS_NORMAL);
+    struct crowd *crowd = shared_alloc(sizeof(*crowd));
+    struct member member[2] = {{crowd, 0, GS_CLASS_NORMAL, 20000},
+                               {crowd, 1, GS_CLASS_NORMAL, 2000000}};
+    uint64_t nanoseconds = 100000;
+    pid_t pid[2];
+
+    if (granularity_of(session) == 0) {
+        gs_detach(session);
+        server_stop(server);
+        test_skip("the device has no partitions");
+    }
+    gs_kernel spin = kernels_get(kernels_load(session), "spin");
+    crowd->members = 2;
+    for (unsigned i = 0; i < 2; i++)
+        pid[i] = tenant_start(half_run, &member[i]);
+    gate_wait(&crowd->ready, 2);
+    for (unsigned n = 0; n < 5; n++) {
+        const uint32_t before[2] = {crowd->rounds[0], crowd->rounds[1]};
+        for (int i = 0; i < 20; i++) {
+            CHECK_OK(kernels_launch(NULL, spin, 16, 128, (void *[]){&nanoseconds}));
+            CHECK_OK(gs_sync(session));
+        }
+        for (unsigned i = 0; i < 2; i++)
+            CHECK_WITHIN(20000, crowd->rounds[i] > before[i]);
+    }
+    crowd->stop = 1;
+    for (unsigned i = 0; i < 2; i++)
+        tenant_join(pid[i]);
+    CHECK_OK(gs_detach(session));
+    server_stop(server);
+}
+
 static const struct test tests[] = {
     TEST(best_effort_leaves_sms_to_latency_work_and_gets_them_back),
     TEST(time_on_the_device_is_counted),
     TEST(a_missed_deadline_is_told),
     TEST_WITHIN(nobody_starves_among_tenants_that_saturate, 120),
+    TEST_WITHIN(halves_go_on_beside_one_that_comes_and_goes, 200),
 };
 
 int main(int argc, char **argv)

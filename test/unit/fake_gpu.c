@@ -36,7 +36,8 @@ struct unit {
     unsigned stream;
 };
 
-static struct {
+/* What shares SMs. */
+struct gpu {
     struct kernel queue[GPU_STREAMS][QUEUE];
     uint32_t first[GPU_STREAMS], last[GPU_STREAMS];
     uint64_t ready[GPU_STREAMS];   /* when the stream's first may be offered */
@@ -47,20 +48,32 @@ static struct {
     uint64_t now;
     double exact, own;
     uint64_t dice;
-} gpu;
+};
+
+static struct gpu parts[GPU_PARTS], *gpu = parts; /* the one that it is about */
+static unsigned part_of[GPU_STREAMS];
 
 void gpu_reset(uint64_t now)
 {
-    memset(&gpu, 0, sizeof(gpu));
-    gpu.now = now;
-    gpu.exact = (double)now;
+    memset(parts, 0, sizeof(parts));
+    memset(part_of, 0, sizeof(part_of));
+    for (unsigned i = 0; i < GPU_PARTS; i++) {
+        parts[i].now = now;
+        parts[i].exact = (double)now;
+    }
+}
+
+void gpu_part(unsigned stream, unsigned part)
+{
+    part_of[stream] = part;
 }
 
 static struct kernel *queue_add(unsigned stream, uint64_t when, int priority)
 {
-    struct kernel *kernel = &gpu.queue[stream][gpu.last[stream]++ % QUEUE];
+    gpu = &parts[part_of[stream]];
+    struct kernel *kernel = &gpu->queue[stream][gpu->last[stream]++ % QUEUE];
 
-    if (gpu.last[stream] - gpu.first[stream] > QUEUE)
+    if (gpu->last[stream] - gpu->first[stream] > QUEUE)
         abort();
     *kernel = (struct kernel){.when = when, .priority = priority};
     return kernel;
@@ -86,21 +99,22 @@ void gpu_mark(unsigned stream, uint64_t when, _Atomic uint64_t *mark, uint64_t l
 
 double gpu_done(unsigned stream)
 {
-    return gpu.done[stream];
+    return parts[part_of[stream]].done[stream];
 }
 
 /* ---- What happens ---------------------------------------------------------------------------- */
 
 static struct kernel *first_of(unsigned stream)
 {
-    return gpu.first[stream] == gpu.last[stream] ? NULL
-                                                 : &gpu.queue[stream][gpu.first[stream] % QUEUE];
+    return gpu->first[stream] == gpu->last[stream]
+               ? NULL
+               : &gpu->queue[stream][gpu->first[stream] % QUEUE];
 }
 
 static void first_ends(unsigned stream)
 {
-    gpu.first[stream]++;
-    gpu.ready[stream] = gpu.now + GAP_NS;
+    gpu->first[stream]++;
+    gpu->ready[stream] = gpu->now + GAP_NS;
 }
 
 /* The offered kernel that goes first: it has units to place, or is a mark. */
@@ -110,7 +124,7 @@ static struct kernel *next_to_place(unsigned *stream)
 
     for (unsigned i = 0; i < GPU_STREAMS; i++) {
         struct kernel *kernel = first_of(i);
-        if (!kernel || !kernel->offered || gpu.marking[i] ||
+        if (!kernel || !kernel->offered || gpu->marking[i] ||
             (!kernel->mark && kernel->placed == kernel->units))
             continue;
         if (!best || kernel->priority < best->priority ||
@@ -125,14 +139,14 @@ static struct kernel *next_to_place(unsigned *stream)
 static void unit_place(struct kernel *kernel, unsigned stream)
 {
     /* Units of one kernel differ a little, so that not all end at a time. */
-    gpu.dice = gpu.dice * UINT64_C(6364136223846793005) + 1442695040888963407u;
-    double length = UNIT_NS * (0.95 + 0.1 * (double)(gpu.dice >> 40) / (double)(1 << 24));
-    struct unit unit = {gpu.own + length, stream};
-    uint32_t at = gpu.resident++;
+    gpu->dice = gpu->dice * UINT64_C(6364136223846793005) + 1442695040888963407u;
+    double length = UNIT_NS * (0.95 + 0.1 * (double)(gpu->dice >> 40) / (double)(1 << 24));
+    struct unit unit = {gpu->own + length, stream};
+    uint32_t at = gpu->resident++;
 
-    for (; at > 0 && gpu.unit[at - 1].end < unit.end; at--)
-        gpu.unit[at] = gpu.unit[at - 1];
-    gpu.unit[at] = unit;
+    for (; at > 0 && gpu->unit[at - 1].end < unit.end; at--)
+        gpu->unit[at] = gpu->unit[at - 1];
+    gpu->unit[at] = unit;
     kernel->placed++;
 }
 
@@ -141,29 +155,29 @@ static void places_fill(void)
     struct kernel *kernel;
     unsigned stream = 0;
 
-    while (gpu.resident < GPU_SLOTS && (kernel = next_to_place(&stream))) {
+    while (gpu->resident < GPU_SLOTS && (kernel = next_to_place(&stream))) {
         if (kernel->mark)
-            gpu.marking[stream] = gpu.now + MARK_NS;
-        while (!kernel->mark && gpu.resident < GPU_SLOTS && kernel->placed < kernel->units)
+            gpu->marking[stream] = gpu->now + MARK_NS;
+        while (!kernel->mark && gpu->resident < GPU_SLOTS && kernel->placed < kernel->units)
             unit_place(kernel, stream);
     }
 }
 
 static double speed(void)
 {
-    double most = (double)GPU_SLOTS / gpu.resident;
+    double most = (double)GPU_SLOTS / gpu->resident;
 
     return most < SPEED_MAX ? most : SPEED_MAX;
 }
 
 static void unit_ends(void)
 {
-    unsigned stream = gpu.unit[--gpu.resident].stream;
+    unsigned stream = gpu->unit[--gpu->resident].stream;
     struct kernel *kernel = first_of(stream);
 
     if (++kernel->ended < kernel->units)
         return;
-    gpu.done[stream] += kernel->ns;
+    gpu->done[stream] += kernel->ns;
     first_ends(stream);
 }
 
@@ -173,18 +187,18 @@ static uint64_t streams_step(void)
     uint64_t next = UINT64_MAX;
 
     for (unsigned i = 0; i < GPU_STREAMS; i++) {
-        if (gpu.marking[i] && gpu.marking[i] <= gpu.now) {
+        if (gpu->marking[i] && gpu->marking[i] <= gpu->now) {
             struct kernel *kernel = first_of(i);
-            atomic_store_explicit(kernel->mark, gpu.now << 24 | kernel->low, memory_order_release);
-            gpu.marking[i] = 0;
+            atomic_store_explicit(kernel->mark, gpu->now << 24 | kernel->low, memory_order_release);
+            gpu->marking[i] = 0;
             first_ends(i);
         }
         struct kernel *kernel = first_of(i);
-        if (gpu.marking[i]) {
-            next = gpu.marking[i] < next ? gpu.marking[i] : next;
+        if (gpu->marking[i]) {
+            next = gpu->marking[i] < next ? gpu->marking[i] : next;
         } else if (kernel && !kernel->offered) {
-            uint64_t at = kernel->when > gpu.ready[i] ? kernel->when : gpu.ready[i];
-            if (at <= gpu.now) {
+            uint64_t at = kernel->when > gpu->ready[i] ? kernel->when : gpu->ready[i];
+            if (at <= gpu->now) {
                 kernel->offered = true;
                 kernel->when = at;
             } else if (at < next) {
@@ -195,33 +209,41 @@ static uint64_t streams_step(void)
     return next;
 }
 
-void gpu_run(uint64_t until)
+static void part_run(uint64_t until)
 {
     for (;;) {
         uint64_t next = streams_step();
         places_fill();
         for (unsigned i = 0; i < GPU_STREAMS; i++) {
-            if (gpu.marking[i] && gpu.marking[i] < next)
-                next = gpu.marking[i];
+            if (gpu->marking[i] && gpu->marking[i] < next)
+                next = gpu->marking[i];
         }
-        double end = gpu.resident > 0
-                         ? gpu.exact + (gpu.unit[gpu.resident - 1].end - gpu.own) / speed()
+        double end = gpu->resident > 0
+                         ? gpu->exact + (gpu->unit[gpu->resident - 1].end - gpu->own) / speed()
                          : 1e300;
         double to = (double)(next < until ? next : until);
         bool unit = end <= to;
         if (unit)
             to = end;
-        if (to > gpu.exact) {
-            if (gpu.resident > 0)
-                gpu.own += (to - gpu.exact) * speed();
-            gpu.exact = to;
-            gpu.now = (uint64_t)to;
+        if (to > gpu->exact) {
+            if (gpu->resident > 0)
+                gpu->own += (to - gpu->exact) * speed();
+            gpu->exact = to;
+            gpu->now = (uint64_t)to;
         }
         if (unit)
             unit_ends();
         else if (next >= until)
             break;
     }
-    gpu.now = until;
-    gpu.exact = (double)until;
+    gpu->now = until;
+    gpu->exact = (double)until;
+}
+
+void gpu_run(uint64_t until)
+{
+    for (unsigned i = 0; i < GPU_PARTS; i++) {
+        gpu = &parts[i];
+        part_run(until);
+    }
 }

@@ -13,9 +13,13 @@
 
 #define GPU_STREAMS 16u
 #define GPU_SLOTS   32u
+#define GPU_PARTS   2u
 
 /* Nothing queued, nothing running; it is `now`. */
 void gpu_reset(uint64_t now);
+/* The stream's kernels go to this part of the device, which has SMs of its own. Before the first.
+ */
+void gpu_part(unsigned stream, unsigned part);
 /* Into the stream's queue: a kernel that takes `ns` where it has the device for itself. The device
  * knows of it at `when`. Lower priorities go first. */
 void gpu_kernel(unsigned stream, uint64_t when, uint64_t ns, int priority);

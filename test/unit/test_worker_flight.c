@@ -17,6 +17,9 @@
 #include "common/util.h"
 #include "fake_marks.h"
 #include "worker/flight.h"
+#include "worker/lines.h"
+#include "worker/partition.h"
+#include "worker/sm_time.h"
 
 #define MASK24 ((UINT64_C(1) << 24) - 1)
 
@@ -25,13 +28,14 @@ static struct link_stats stats;
 static struct session session;
 static struct kernel kernel, *kernels[1] = {&kernel};
 static struct stream *stream = &session.streams[3];
+static struct sched *const line = &lines.line[0];
 
 static int set(void **state)
 {
     (void)state;
     if (marks_open())
         return -1;
-    sched = (struct sched){0};
+    lines = (struct lines){.used = 1};
     stats = (struct link_stats){0};
     kernel = (struct kernel){.serial = 1};
     memset(segment, 0, sizeof(segment));
@@ -90,7 +94,7 @@ static void marks_end_what_was_closed_before_them(void **state)
     assert_int_equal(flight_count(stream), 0);
     assert_int_equal(session.sched.inflight, 0);
     assert_int_equal(session.sched.inflight_ns, 0);
-    assert_int_equal(sched.device_ns, 0);
+    assert_int_equal(line->device_ns, 0);
     assert_true(session.flying == 0);
     assert_true(kernel.wave_ns > 0);
 }
@@ -158,15 +162,15 @@ static void a_graph_costs_its_time_on_the_device(void **state)
     uint64_t begun = clock_ns();
 
     flight_issue(stream);
-    flight_add_graph(stream);
+    flight_add_graph(&session, stream);
     uint64_t number = flight_next(stream);
     flight_close(&session, stream);
-    assert_true(sched.device_ns > 0);
+    assert_true(line->device_ns > 0);
     while (clock_ns() - begun < 1000000)
         ;
     mark(number, clock_ns());
     flights_poll(clock_ns());
-    assert_int_equal(sched.device_ns, 0);
+    assert_int_equal(line->device_ns, 0);
     assert_true(stats.gpu_ns > 0);
     /* by_weight: 64 for weight 1 */
     assert_true(session.sched.vtime >= stats.gpu_ns * 64);
@@ -228,25 +232,25 @@ static void what_runs_on_and_on_is_not_waited_for(void **state)
         flight_close(&session, stream);
     }
     flights_poll(clock_ns());
-    assert_false(sched_open(&sched, &other, clock_ns()));
+    assert_false(sched_open(line, &other, clock_ns()));
     flights_poll(later);
     assert_int_equal(flight_count(stream), 4);
     assert_true(session.sched.device_ns > 0);
-    assert_int_equal(sched.device_ns, 0);
-    assert_true(sched_open(&sched, &other, later));
-    sched_class(&sched, &session.sched, GS_CLASS_LATENCY);
-    sched_class(&sched, &session.sched, GS_CLASS_NORMAL);
-    assert_int_equal(sched.device_ns, 0);
+    assert_int_equal(line->device_ns, 0);
+    assert_true(sched_open(line, &other, later));
+    sched_class(line, &session.sched, GS_CLASS_LATENCY);
+    sched_class(line, &session.sched, GS_CLASS_NORMAL);
+    assert_int_equal(line->device_ns, 0);
     mark(number - 2, clock_ns());
     flights_poll(later);
     assert_int_equal(flight_count(stream), 2);
-    assert_int_equal(sched.device_ns, 0);
+    assert_int_equal(line->device_ns, 0);
     mark(number, clock_ns());
     flights_poll(later);
     assert_int_equal(flight_count(stream), 0);
     assert_int_equal(session.sched.device_ns, 0);
     assert_int_equal(session.sched.overdue_ns, 0);
-    assert_int_equal(sched.device_ns, 0);
+    assert_int_equal(line->device_ns, 0);
 }
 
 /* A look with a clock read before the work was issued. */
@@ -263,6 +267,50 @@ static void an_end_before_its_beginning_costs_nothing(void **state)
     assert_true(stats.gpu_ns < 1000000);
 }
 
+/* As a kernel that fills its partition, whose SMs are the first half, the second, or all. */
+static uint64_t time_taken(struct partition *partition, uint64_t begin, uint64_t end)
+{
+    return sm_time_take(sm_time_place(partition), begin, end);
+}
+
+static void time_on_other_sms_is_nobodys_loss(void **state)
+{
+    struct partition half[2] = {{.id = 11, .sm_count = 8}, {.id = 12, .sm_count = 8}};
+    uint64_t t = clock_ns() + UINT64_C(1000000000000);
+
+    (void)state;
+    half[0].mask = sm_mask_first(8);
+    half[1].mask = sm_mask_minus(sm_mask_first(16), half[0].mask);
+    for (int i = 0; i < 2; i++)
+        sm_time_place(&half[i]); /* when their work goes out */
+    assert_int_equal(time_taken(&half[0], t, t + 100), 100);
+    assert_int_equal(time_taken(&half[1], t, t + 110), 110);
+    assert_int_equal(time_taken(&half[0], t + 50, t + 200), 100);
+    /* What runs on the whole device shares the time of both. */
+    assert_int_equal(time_taken(NULL, t + 90, t + 250), 50);
+    assert_int_equal(time_taken(&half[1], t + 150, t + 300), 50);
+    assert_int_equal(time_taken(&half[0], t + 200, t + 310), 60);
+    assert_int_equal(time_taken(NULL, t + 240, t + 320), 10);
+}
+
+/* As many partitions as launches may ask for: of some no more is known than of the device. */
+static void time_is_told_apart_in_any_number_of_places(void **state)
+{
+    uint64_t t = clock_ns() + UINT64_C(2000000000000);
+
+    (void)state;
+    for (uint32_t i = 0; i < 100; i++) {
+        struct partition partition = {.id = 100 + i, .sm_count = 9};
+        partition.mask = sm_mask_first(9);
+        uint32_t first = sm_time_place(&partition);
+        assert_int_equal(sm_time_take(first, t, t + 10), 10);
+        assert_int_equal(time_taken(NULL, t, t + 15), 5);
+        t += 15;
+        assert_int_equal(sm_time_take(100, t, t + 10), 10); /* long forgotten, but for the first */
+        t += 10;
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -277,6 +325,8 @@ int main(void)
                                         unset),
         cmocka_unit_test_setup_teardown(what_runs_on_and_on_is_not_waited_for, set, unset),
         cmocka_unit_test_setup_teardown(an_end_before_its_beginning_costs_nothing, set, unset),
+        cmocka_unit_test_setup_teardown(time_on_other_sms_is_nobodys_loss, set, unset),
+        cmocka_unit_test_setup_teardown(time_is_told_apart_in_any_number_of_places, set, unset),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,10 +1,10 @@
 /*
  * test_worker_shares.c - the dispatcher's turns, what it notes of the device and its schedule,
  * against a device and a clock that are numbers: tenants that saturate the device with kernels of
- * any length have what their weights say.
+ * any length have what their weights say, and those on SMs of their own have these to themselves.
  *
- * The device is fake_gpu.c's. Here is what the dispatcher's turns ask of the other files, and
- * launches that cost the dispatcher's time as they do on an H200.
+ * The device is fake_gpu.c's. Here are launches that cost the dispatcher's time as they
+ * do on an H200.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,22 +12,16 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include <cmocka.h>
 
 #include "common/util.h"
 #include "fake_gpu.h"
 #include "fake_marks.h"
-#include "worker/dispatch.h"
-#include "worker/drain.h"
+#include "fake_turn.h"
 #include "worker/flight.h"
-#include "worker/job.h"
-#include "worker/parked.h"
-#include "worker/report.h"
-#include "worker/request.h"
-#include "worker/roster.h"
-#include "worker/stream.h"
+#include "worker/lines.h"
+#include "worker/partition.h"
 #include "worker/turn.h"
 
 #define TENANTS_MAX   16u
@@ -69,66 +63,7 @@ struct tenant {
 
 static struct tenant *tenants;
 static unsigned tenant_count;
-static uint64_t now;
-
-struct worker worker;
-struct dispatch dispatch;
-struct roster roster;
-
-int clock_gettime(clockid_t which, struct timespec *time)
-{
-    (void)which;
-    *time = (struct timespec){.tv_sec = (time_t)(now / 1000000000u),
-                              .tv_nsec = (long)(now % 1000000000u)};
-    return 0;
-}
-
-/* ---- What turns ask of other files ----------------------------------------------------------- */
-
-void job_begin(struct job *job)
-{
-    (void)job;
-}
-
-bool parked_hold(uint64_t time)
-{
-    (void)time;
-    return false;
-}
-
-bool parked_pressing(void)
-{
-    return false;
-}
-
-void reports_poll(struct session *session)
-{
-    (void)session;
-}
-
-struct job *request_take(struct session *session)
-{
-    (void)session;
-    return NULL;
-}
-
-void session_cool(struct session *session)
-{
-    (void)session;
-}
-
-bool session_seems_idle(const struct session *session)
-{
-    return session->flying == 0;
-}
-
-uint64_t stream_deadline(const struct session *session, uint32_t index)
-{
-    (void)session;
-    (void)index;
-    return 0;
-}
-
+static unsigned part_count; /* of the device: tenants of different ones share no SMs */
 /* ---- Launches -------------------------------------------------------------------------------- */
 
 static uint64_t kernel_time(struct tenant *tenant)
@@ -197,6 +132,7 @@ uint32_t stream_drain(struct session *session, uint32_t index, struct sched_room
 {
     struct tenant *tenant = (struct tenant *)(void *)session;
     const struct launch launch = {.kernel = &tenant->kernel,
+                                  .partition = session->grant.partition,
                                   .grid = {(uint32_t)(tenant->ns * SM_COUNT * 8 / 15000), 1, 1},
                                   .block = {256, 1, 1}};
     uint64_t each = flight_guess(&tenant->kernel, launch.grid, launch.block);
@@ -228,7 +164,8 @@ static void play_begin(unsigned count)
     assert_int_equal(marks_open(), CUDA_SUCCESS);
     now += START;
     gpu_reset(now);
-    sched = (struct sched){0};
+    lines = (struct lines){.used = 1};
+    part_count = 1;
     worker.info.sm_count = SM_COUNT;
     worker.policy.accounting = 1;
     tenants = calloc(count, sizeof(*tenants));
@@ -249,6 +186,8 @@ static void play_begin(unsigned count)
         session->streams[0].flight = flight_new(session, &session->streams[0]);
         assert_true(session->client && session->stats && session->streams[0].flight);
         roster.hot[i] = session;
+        session->hot = true;
+        lines_enter(session);
     }
 }
 
@@ -319,7 +258,7 @@ static uint64_t window_play(void)
     for (unsigned i = 0; i < tenant_count; i++)
         charged += tenants[i].session.stats->gpu_ns;
     /* All that is charged to somebody is the time that passed, to a long kernel at either end. */
-    assert_in_range(charged, WINDOW_NS * 96 / 100, WINDOW_NS * 102 / 100);
+    assert_in_range(charged, part_count * WINDOW_NS * 96 / 100, part_count * WINDOW_NS * 102 / 100);
     for (unsigned seen = 0; seen < tenant_count;) {
         play_until(now + SETTLE_NS);
         while (seen < tenant_count && work_at(&tenants[seen], from + WINDOW_NS) >= 0)
@@ -333,6 +272,7 @@ static uint64_t window_play(void)
 
 static const uint64_t lengths[] = {20000, 20000000, 200000, 2000000, 50000, 7000000};
 static double alone[ARRAY_SIZE(lengths)]; /* struct tenant's part */
+static double alone_wave_ns[ARRAY_SIZE(lengths)];
 
 static void a_lone_tenant_has_the_device(void **state)
 {
@@ -342,6 +282,7 @@ static void a_lone_tenant_has_the_device(void **state)
         tenants[0].ns = lengths[i];
         tenants[0].part = 1;
         double work = work_in_window(&tenants[0], window_play()) / (double)WINDOW_NS;
+        alone_wave_ns[i] = tenants[0].kernel.wave_ns;
         play_end();
         /* Less the microsecond between two of its kernels, and what marks take. */
         double most = (double)lengths[i] / ((double)lengths[i] + 1000);
@@ -406,7 +347,7 @@ static void who_comes_between_has_the_time_since_it_came(void **state)
     flights_poll(now);
     assert_in_range(tenants[0].session.stats->gpu_ns - had, 145000, 155000);
     assert_in_range(tenants[1].session.stats->gpu_ns, 195000, 205000);
-    assert_int_equal(sched.wide, 0);
+    assert_int_equal(lines.line[0].wide, 0);
     play_end();
 }
 
@@ -443,24 +384,24 @@ static void who_is_not_polled_has_its_time_too(void **state)
     turn_take();
     assert_in_range(tenants[0].session.stats->gpu_ns - had, long_ns - 100000, long_ns + 100000);
     assert_in_range(tenants[1].session.stats->gpu_ns, short_ns - 100000, short_ns + 100000);
-    assert_int_equal(sched.wide, 0);
+    assert_int_equal(lines.line[0].wide, 0);
     play_end();
 }
 
-/* busy: the part of the time that the tenants have work done in, at least. */
-static void shares_check(double busy)
+/* Of the window that began at `from`, and tenants that share SMs. busy: the part of the time that
+ * they have work done in, at least. */
+static void shares_among(uint64_t from, unsigned first, unsigned count, double busy)
 {
-    uint64_t from = window_play();
     unsigned weights = 0;
     double all = 0;
 
-    for (unsigned i = 0; i < tenant_count; i++) {
+    for (unsigned i = first; i < first + count; i++) {
         weights += tenants[i].session.sched.weight;
         all += work_in_window(&tenants[i], from);
     }
     if (all < busy * (double)WINDOW_NS)
-        fail_msg("%u tenants did %.1f ms of work", tenant_count, all / 1e6);
-    for (unsigned i = 0; i < tenant_count; i++) {
+        fail_msg("%u tenants did %.1f ms of work", count, all / 1e6);
+    for (unsigned i = first; i < first + count; i++) {
         const struct tenant *tenant = &tenants[i];
         double wanted = all * tenant->session.sched.weight / weights;
         double had = work_in_window(tenant, from);
@@ -471,6 +412,11 @@ static void shares_check(double busy)
                      tenant_count, (unsigned long long)tenant->ns / 1000,
                      tenant->session.sched.weight, had / 1e6, wanted / 1e6);
     }
+}
+
+static void shares_check(double busy)
+{
+    shares_among(window_play(), 0, tenant_count, busy);
 }
 
 static void tenant_set(unsigned index, size_t length, uint32_t weight)
@@ -522,6 +468,63 @@ static void shares_follow_the_weights_though_kernels_take_other_times_than_thoug
     }
 }
 
+static struct partition half[2] = {{.id = 1, .sm_count = SM_COUNT / 2},
+                                   {.id = 2, .sm_count = SM_COUNT / 2}};
+
+/* Its grant from now on: a half of the SMs. */
+static void tenant_place(unsigned index, unsigned which)
+{
+    struct grant *grant = &tenants[index].session.grant;
+
+    half[0].mask = sm_mask_first(SM_COUNT / 2);
+    half[1].mask = sm_mask_minus(sm_mask_first(SM_COUNT), half[0].mask);
+    grant->partition = &half[which];
+    grant->mask = half[which].mask;
+    gpu_part(index, which);
+    part_count = 2;
+    lines_moved();
+}
+
+/* Each has its half as it would have it alone, and what is known of its kernels is the same. */
+static void who_shares_no_sms_waits_for_nobody(void **state)
+{
+    (void)state;
+    for (size_t n = 0; n < ARRAY_SIZE(lengths); n += 2) {
+        const size_t length[2] = {n, n + 1};
+        play_begin(2);
+        for (unsigned i = 0; i < 2; i++) {
+            tenant_set(i, length[i], 1 + 7 * i);
+            tenant_place(i, i);
+        }
+        uint64_t from = window_play();
+        for (unsigned i = 0; i < 2; i++) {
+            double had = work_in_window(&tenants[i], from) / (double)WINDOW_NS;
+            double off = tenants[i].kernel.wave_ns / alone_wave_ns[length[i]];
+            if (had < 0.97 || off < 0.9 || off > 1.1)
+                fail_msg(
+                    "kernels of %llu us beside some of %llu: %.3f of the time, thought to take "
+                    "%.2f of theirs",
+                    (unsigned long long)lengths[length[i]] / 1000,
+                    (unsigned long long)lengths[length[1 - i]] / 1000, had, off);
+        }
+        play_end();
+    }
+}
+
+static void shares_follow_the_weights_in_each_half(void **state)
+{
+    (void)state;
+    play_begin(6);
+    for (unsigned i = 0; i < 6; i++) {
+        tenant_set(i, i % 4, 1 + i % 3);
+        tenant_place(i, i / 3);
+    }
+    uint64_t from = window_play();
+    shares_among(from, 0, 3, 0.97);
+    shares_among(from, 3, 3, 0.97);
+    play_end();
+}
+
 int main(void)
 {
     /* The first tells the others what kernels take alone. */
@@ -533,6 +536,8 @@ int main(void)
         cmocka_unit_test(shares_follow_the_weights),
         cmocka_unit_test(shares_follow_any_weights),
         cmocka_unit_test(shares_follow_the_weights_though_kernels_take_other_times_than_thought),
+        cmocka_unit_test(who_shares_no_sms_waits_for_nobody),
+        cmocka_unit_test(shares_follow_the_weights_in_each_half),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
