@@ -26,6 +26,7 @@
 #define REQUEST_BIT (UINT64_C(1) << SEG_REQUEST_BIT)
 
 #define DRAIN_BUDGET    64u     /* records of a stream a turn */
+#define SESSION_BUDGET  128u    /* of all streams of a session: others wait meanwhile */
 #define CROWD_NS        30000u  /* what "shortly before" means for a crowd: a few round trips */
 #define HOT_NS          200000u /* a session stays polled so long after its last activity */
 /* With many CPUs longer, for waking the thread costs the next record 100 to 300 us: so long after
@@ -70,28 +71,53 @@ static struct sched_room stream_room(const struct session *session, uint32_t ind
     return room;
 }
 
+/* The first of these streams from `first` on, and around. */
+static uint32_t stream_from(uint64_t streams, uint32_t first)
+{
+    uint64_t behind = streams >> first << first;
+
+    return (uint32_t)__builtin_ctzll(behind ? behind : streams);
+}
+
 static bool session_drain(struct session *session)
 {
+    const uint32_t first = session->stream_first;
     uint64_t streams = session->pending & ~REQUEST_BIT;
     bool progress = false, held = false;
 
+    if (session->budget_turn != turn.number) {
+        session->budget_turn = turn.number;
+        session->budget = SESSION_BUDGET;
+    }
     turn.draining = session;
-    while (streams) {
-        uint32_t index = (uint32_t)__builtin_ctzll(streams);
+    while (streams && session->budget > 0) {
+        uint32_t index = stream_from(streams, first);
         struct sched_room room = stream_room(session, index);
         enum drained drained = DRAINED_SOME;
+        bool cut = room.launches > session->budget;
+        if (cut)
+            room.launches = session->budget;
         uint32_t taken = room.launches ? stream_drain(session, index, room, &drained) : 0;
 
-        streams &= streams - 1;
+        streams &= ~(UINT64_C(1) << index);
+        session->budget -= taken;
+        session->stream_first = index + 1;
         progress = progress || taken > 0;
-        held = held || drained == DRAINED_SOME;
+        held = held || (drained == DRAINED_SOME && !(cut && session->budget == 0));
         if (drained == DRAINED_ALL)
             session->pending &= ~(UINT64_C(1) << index);
     }
     turn.draining = NULL;
+    bool spent = session->budget == 0 && session->pending & ~REQUEST_BIT;
+    if (spent) {
+        session->tried = turn.number;
+        dispatch.live = true;
+    } else {
+        session->stream_first = 0;
+    }
     if (held)
         sched_wait(line_of(session), &session->sched, dispatch.now);
-    else
+    else if (!spent) /* else nobody knows yet */
         sched_satisfied(line_of(session), &session->sched);
     return progress;
 }

@@ -167,7 +167,10 @@ struct session {
     uint64_t flying;    /* streams whose marks are waited for */
     bool flying_listed; /* see flight.c */
     struct session *flying_next;
-    uint64_t tried; /* the turn in which it was served last */
+    uint64_t tried;        /* the turn in which it was served last */
+    uint64_t budget_turn;  /* the turn that this is for: */
+    uint32_t budget;       /* records that it still may hand over */
+    uint32_t stream_first; /* the next turn begins with it */
     struct sched_entity sched;
     struct line_member member;
     struct reserve_entity reserve; /* its latency work */
