@@ -167,6 +167,9 @@ void sched_issued(struct sched *sched, struct sched_entity *entity, const struct
     /* Who is served for its deadline is ahead of its share, and does not take the others along. */
     if (entity->waiting && entity->vtime > sched->vnow && deadline(sched, entity) == UINT64_MAX)
         sched->vnow = entity->vtime;
+    /* The device is idle, and nobody is held back: what it has had was at nobody's cost. */
+    if (sched->waiting == 0 && sched->device_ns == 0 && entity->vtime > sched->vnow)
+        sched->vnow = entity->vtime;
     if (work->ns > 0) {
         entity->last_ns = work->ns;
         entity->last_device_ns = work->device_ns;

@@ -267,6 +267,28 @@ static void who_was_idle_is_owed_nothing(void **state)
     assert_in_range(play.tenant[0].ran_ns, 45 * SECOND / 100, 55 * SECOND / 100);
 }
 
+/* It launched and waited, so nothing of it was ever held back, and nobody else was there. */
+static void who_had_the_device_alone_owes_nothing(void **state)
+{
+    struct tenant *tenant = play.tenant;
+
+    (void)state;
+    play_reset(2);
+    tenant[0].entity.weight = tenant[1].entity.weight = 1;
+    for (unsigned n = 0; n < 100000; n++) {
+        issued(&play.sched, &tenant[0].entity, 1, 100000, 100000, play.now);
+        play.now += 100000;
+        done(&play.sched, &tenant[0].entity, 1, 100000, 100000, 100000, play.now);
+    }
+    tenant[0].wants = false;
+    play_for(SECOND / 100);
+    tenant[0].wants = true;
+    play_for(SECOND / 10);
+    tenant[0].ran_ns = 0;
+    play_for(SECOND);
+    assert_in_range(tenant[0].ran_ns, 45 * SECOND / 100, 55 * SECOND / 100);
+}
+
 static void best_effort_starves_beside_nobody(void **state)
 {
     (void)state;
@@ -478,6 +500,7 @@ int main(void)
         cmocka_unit_test(short_kernels_leave_no_gap_between_them),
         cmocka_unit_test(a_lone_session_keeps_the_device_busy),
         cmocka_unit_test(who_was_idle_is_owed_nothing),
+        cmocka_unit_test(who_had_the_device_alone_owes_nothing),
         cmocka_unit_test(best_effort_starves_beside_nobody),
         cmocka_unit_test(a_light_weight_is_served_too),
         cmocka_unit_test(classes_go_before_deadlines_and_these_before_shares),
