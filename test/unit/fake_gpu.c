@@ -38,6 +38,7 @@ struct unit {
 
 /* What shares SMs. */
 struct gpu {
+    unsigned streams; /* those at and beyond this have had nothing */
     struct kernel queue[GPU_STREAMS][QUEUE];
     uint32_t first[GPU_STREAMS], last[GPU_STREAMS];
     uint64_t ready[GPU_STREAMS];   /* when the stream's first may be offered */
@@ -73,6 +74,8 @@ static struct kernel *queue_add(unsigned stream, uint64_t when, int priority)
     gpu = &parts[part_of[stream]];
     struct kernel *kernel = &gpu->queue[stream][gpu->last[stream]++ % QUEUE];
 
+    if (stream >= gpu->streams)
+        gpu->streams = stream + 1;
     if (gpu->last[stream] - gpu->first[stream] > QUEUE)
         abort();
     *kernel = (struct kernel){.when = when, .priority = priority};
@@ -122,7 +125,7 @@ static struct kernel *next_to_place(unsigned *stream)
 {
     struct kernel *best = NULL;
 
-    for (unsigned i = 0; i < GPU_STREAMS; i++) {
+    for (unsigned i = 0; i < gpu->streams; i++) {
         struct kernel *kernel = first_of(i);
         if (!kernel || !kernel->offered || gpu->marking[i] ||
             (!kernel->mark && kernel->placed == kernel->units))
@@ -186,7 +189,7 @@ static uint64_t streams_step(void)
 {
     uint64_t next = UINT64_MAX;
 
-    for (unsigned i = 0; i < GPU_STREAMS; i++) {
+    for (unsigned i = 0; i < gpu->streams; i++) {
         if (gpu->marking[i] && gpu->marking[i] <= gpu->now) {
             struct kernel *kernel = first_of(i);
             atomic_store_explicit(kernel->mark, gpu->now << 24 | kernel->low, memory_order_release);
@@ -214,7 +217,7 @@ static void part_run(uint64_t until)
     for (;;) {
         uint64_t next = streams_step();
         places_fill();
-        for (unsigned i = 0; i < GPU_STREAMS; i++) {
+        for (unsigned i = 0; i < gpu->streams; i++) {
             if (gpu->marking[i] && gpu->marking[i] < next)
                 next = gpu->marking[i];
         }
