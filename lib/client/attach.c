@@ -205,7 +205,7 @@ static gs_status grant_ask(struct session *session, const struct attach_request 
 
 /* A count or a mask of SMs is held to the environment's percentage as soon as the device is known.
  */
-static gs_status percentage_hold(const struct session *session, const gs_qos *asked)
+static gs_status percentage_hold(struct session *session, const gs_qos *asked)
 {
     gs_qos qos = *asked;
 

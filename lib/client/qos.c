@@ -5,6 +5,8 @@
 
 #include "client/error.h"
 #include "client/params.h"
+#include "client/submit.h"
+#include "common/cpus.h"
 #include "common/seg_grant.h"
 #include "common/sm_groups.h"
 #include "common/util.h"
@@ -168,15 +170,19 @@ void qos_describe(const struct session *session, const struct seg_grant *grant, 
     memcpy(affinity->sm_mask, grant->sm_mask, sizeof(affinity->sm_mask));
 }
 
-gs_status qos_ask(const struct session *session, const gs_qos *qos)
+gs_status qos_ask(struct session *session, const gs_qos *qos)
 {
     struct ctl_set_qos request = {.cookie = session->cookie, .qos = qos_wire(qos)};
     struct ctl_done_reply reply;
     char message[REQUEST_MESSAGE_MAX];
     uint64_t patience = session->timeout_ns > ANSWER_NS ? session->timeout_ns : ANSWER_NS;
-    gs_status status = control_ask(&session->control, &request.h, CTL_SET_QOS, sizeof(request),
-                                   &reply, sizeof(reply), clock_ns() + patience, message);
+    gs_status status;
 
+    /* The worker's threads, through which the grant passes, wake up while the server decides. */
+    if (cpus_to_spare())
+        activity_signal(session, SEG_REQUEST_BIT);
+    status = control_ask(&session->control, &request.h, CTL_SET_QOS, sizeof(request), &reply,
+                         sizeof(reply), clock_ns() + patience, message);
     return status == GS_OK ? GS_OK : error_server(status, message);
 }
 

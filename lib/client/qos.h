@@ -22,7 +22,7 @@ gs_status qos_granted(const struct session *session, struct seg_grant *grant);
 void qos_describe(const struct session *session, const struct seg_grant *grant, gs_qos *qos);
 
 /* Asks the server for it, and waits until it holds. The server gives up before this does. */
-gs_status qos_ask(const struct session *session, const gs_qos *qos);
+gs_status qos_ask(struct session *session, const gs_qos *qos);
 
 /* Reads a stream's own: a class and a priority within the grant, nothing else. */
 gs_status qos_for_stream(const struct session *session, const gs_qos *given, gs_qos *qos);

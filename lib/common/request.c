@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -18,11 +19,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/cpus.h"
 #include "common/names.h"
 #include "common/util.h"
 
 /* How long to wait before looking whether the server still lives. */
 #define PROBE_NS          100000000u
+/* So long an answer is looked for without sleeping, where there are processors to spare: a program
+ * waits for it, which then goes on at once. */
+#define AWAKE_NS          2000000u
 /* The server forgets an announcement after a second. */
 #define ANNOUNCE_AGAIN_NS 500000000u
 
@@ -304,6 +309,16 @@ static gs_status answer_check(const unsigned char *bytes, size_t size, size_t wa
     return fail(message, head.status, "%.*s", (int)ANSWER_TEXT_MAX, (const char *)bytes + text);
 }
 
+/* Until when to look for the answer without sleeping. Operators have time. */
+static uint64_t awake_until(uint16_t op, uint64_t deadline_ns)
+{
+    uint64_t until = clock_ns() + AWAKE_NS;
+
+    if ((op != CTL_ATTACH && op != CTL_SET_QOS) || !cpus_to_spare())
+        return 0;
+    return until < deadline_ns ? until : deadline_ns;
+}
+
 gs_status control_ask(const struct control *control, struct ctl_header *request, uint16_t op,
                       size_t size, void *reply, size_t reply_size, uint64_t deadline_ns,
                       char message[REQUEST_MESSAGE_MAX])
@@ -311,13 +326,17 @@ gs_status control_ask(const struct control *control, struct ctl_header *request,
     size_t queue_size = reply_size > CTL_MESSAGE_MAX ? CTL_REPLY_MAX : CTL_MESSAGE_MAX;
     __attribute__((cleanup(reply_queue_deinit))) struct reply_queue queue = {.queue = -1};
     unsigned char bytes[CTL_REPLY_MAX];
+    uint64_t awake_ns;
     gs_status status;
 
     status = reply_queue_init(control, &queue, queue_size, deadline_ns, message);
     if (status == GS_OK)
         status = control_send(control, request, op, size, queue.token, deadline_ns, message);
+    awake_ns = awake_until(op, deadline_ns);
     while (status == GS_OK) {
-        struct timespec until = wait_until(deadline_ns);
+        bool awake = clock_ns() < awake_ns;
+        /* A moment in the past: an answer that is there, or ETIMEDOUT. */
+        struct timespec until = awake ? (struct timespec){0, 0} : wait_until(deadline_ns);
         ssize_t n = mq_timedreceive(queue.queue, (char *)bytes, queue_size, NULL, &until);
 
         if (n >= 0) {
@@ -326,7 +345,10 @@ gs_status control_ask(const struct control *control, struct ctl_header *request,
                 memcpy(reply, bytes, reply_size);
             return status;
         }
-        status = wait_verdict(control, deadline_ns, "mq_receive of the answer", message);
+        if (awake && errno == ETIMEDOUT)
+            sched_yield();
+        else
+            status = wait_verdict(control, deadline_ns, "mq_receive of the answer", message);
     }
     return status;
 }

@@ -2,11 +2,15 @@
 #include "server/loop.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <sys/epoll.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
+#include "common/cpus.h"
 #include "common/util.h"
+
+#define AWAKE_NS 2000000u
 
 /* ---- Watches --------------------------------------------------------------------------------- */
 
@@ -130,18 +134,42 @@ void loop_deinit(struct loop *loop)
     *loop = (struct loop)LOOP_INIT;
 }
 
+void loop_expect(struct loop *loop)
+{
+    if (!cpus_to_spare())
+        return;
+    loop->expected++;
+    loop->awake_ns = clock_ns() + AWAKE_NS;
+}
+
+void loop_expected(struct loop *loop)
+{
+    if (loop->expected)
+        loop->expected--;
+}
+
+/* How long epoll_wait may sleep, in its terms. */
+static int loop_patience(struct loop *loop)
+{
+    if (loop->expected && clock_ns() >= loop->awake_ns)
+        loop->expected = 0;
+    return loop->expected ? 0 : -1;
+}
+
 /* One event a round: a callback may end an object whose own event would be next in a batch. */
 int loop_run(struct loop *loop)
 {
     while (!loop->stop) {
         struct epoll_event event;
-        int n = epoll_wait(loop->epoll_fd, &event, 1, -1);
+        int n = epoll_wait(loop->epoll_fd, &event, 1, loop_patience(loop));
 
         if (n < 0 && errno != EINTR)
             return -errno;
         if (n > 0) {
             struct watch *watch = event.data.ptr;
             watch->ready(watch, event.events);
+        } else if (n == 0) {
+            sched_yield(); /* awake for what is expected */
         }
     }
     return 0;

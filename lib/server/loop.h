@@ -30,6 +30,8 @@ struct loop {
     struct watch clock;   /* a timerfd */
     uint64_t armed_ns;    /* what it is set to; 0: nothing */
     struct timer *timers; /* unsorted: there are few */
+    uint32_t expected;    /* events for which the loop stays awake, ... */
+    uint64_t awake_ns;    /* ... until then */
     bool stop;
 };
 #define LOOP_INIT                                                                                  \
@@ -42,6 +44,12 @@ int loop_init(struct loop *loop);
 void loop_deinit(struct loop *loop);
 /* Runs until loop->stop. 0 or -errno. */
 int loop_run(struct loop *loop);
+
+/* Somebody waits for an event that comes soon: the loop stays awake for it, for 2 ms at most from
+ * the last call on, and where there are processors to spare (cpus.h). */
+void loop_expect(struct loop *loop);
+/* One that was expected has come. */
+void loop_expected(struct loop *loop);
 
 /* events: EPOLLIN, EPOLLOUT; level-triggered. 0 or -errno. */
 int watch_add(struct loop *loop, struct watch *watch, int fd, uint32_t events,

@@ -67,6 +67,12 @@ static uint32_t link_write(int fd, const struct link_message *message, uint32_t 
     return count;
 }
 
+/* Clients wait for the answers to these. */
+static bool message_awaited(const struct link_message *message)
+{
+    return message->op == LINK_OPEN || message->op == LINK_GRANT;
+}
+
 /* Never calls back: a worker that cannot take the message is killed, and its end seen in the loop.
  */
 void worker_send(struct device *device, const struct link_message *message)
@@ -76,6 +82,8 @@ void worker_send(struct device *device, const struct link_message *message)
 
     if (worker->link.fd < 0)
         return;
+    if (message_awaited(message))
+        loop_expect(&device->server->loop);
     if (outbox->count == 0 && link_write(worker->link.fd, message, 1) == 1)
         return;
     if (!outbox_push(outbox, message)) {
@@ -138,10 +146,12 @@ static bool on_tenant_message(struct device *device, const struct link_message *
         return false;
     switch (message->op) {
     case LINK_OPENED:
+        loop_expected(&device->server->loop);
         return tenant_opened(tenant, &message->u.opened, message->text);
     case LINK_CLOSED:
         return tenant_closed(tenant);
     case LINK_GRANTED:
+        loop_expected(&device->server->loop);
         return grants_granted(tenant, &message->u.granted, message->text);
     case LINK_VAULT_PUT:
         return tenant_has_memory(tenant) && on_vault_put(device, tenant, &message->u.vault, fd);

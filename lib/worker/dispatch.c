@@ -20,6 +20,7 @@
 #include "common/util.h"
 #include "worker/blame.h"
 #include "worker/chore.h"
+#include "worker/expect.h"
 #include "worker/flight.h"
 #include "worker/graveyard.h"
 #include "worker/job.h"
@@ -203,7 +204,8 @@ static void *dispatch_main(void *unused)
             graves_look(dispatch.now);
             d.next_watch = dispatch.now + WATCH_NS;
         }
-        if (parked_under_way()) /* its tenant waits, and nobody else's work goes out meanwhile */
+        /* A quiet job's tenant waits, and nobody else's work goes out meanwhile. */
+        if (parked_under_way() || expecting(EXPECT_JOBS, dispatch.now))
             cpu_relax();
         else if (roster.hot_count == 0)
             sleep_until_woken(sleep_time());

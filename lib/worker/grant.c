@@ -15,6 +15,7 @@
 #include "common/seg_grant.h"
 #include "common/sm_groups.h"
 #include "worker/dispatch.h"
+#include "worker/expect.h"
 #include "worker/flight.h"
 #include "worker/lines.h"
 #include "worker/memory.h"
@@ -227,8 +228,12 @@ static void grant_end(struct job *job)
         job->partition = NULL;
     }
     if (job->kind == &job_grant) {
-        if (job->status == GS_OK)
+        if (job->status == GS_OK) {
             grant_apply(session, &job->grant, job->partition);
+            /* Its tenant launches as soon as it has the answer. */
+            session_heat(session);
+            expect(EXPECT_JOBS);
+        }
         grant_answer(job);
         job_free(job);
     } else if (job->status == GS_OK) {

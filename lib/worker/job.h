@@ -106,6 +106,8 @@ extern const struct job_kind job_graph_create, job_graph_destroy;    /* graph.c 
 bool service_start(void);
 /* Hands a job to them. Lock-free; called by the dispatcher and the control thread. */
 void service_push(struct job *job);
+/* Wakes the thread for quiet moments, for which there will be a job (expect.h). Any thread. */
+void service_wake_quiet(void);
 /* The calling service thread's stream. */
 CUstream service_stream(void);
 

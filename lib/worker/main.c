@@ -4,6 +4,8 @@
  * The process ends when the link does, when the supervisor says so, or when the context is lost.
  */
 #include <errno.h>
+#include <poll.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,9 +14,11 @@
 #include <unistd.h>
 
 #include "common/log.h"
+#include "common/util.h"
 #include "worker/completion.h"
 #include "worker/dispatch.h"
 #include "worker/division.h"
+#include "worker/expect.h"
 #include "worker/flight.h"
 #include "worker/grant.h"
 #include "worker/groups.h"
@@ -149,14 +153,45 @@ static void close_session(const struct link_message *message)
     dispatch_push(job);
 }
 
+/* Sleeps until there is a message, or one is expected. */
+static void link_sleep(void)
+{
+    struct pollfd events[] = {{LINK_FD, POLLIN, 0}, {expect_descriptor(), POLLIN, 0}};
+    uint64_t count;
+
+    if (poll(events, 2, -1) > 0 && events[1].revents &&
+        read(events[1].fd, &count, sizeof(count)) < 0)
+        log_error("eventfd: %s", strerror(errno));
+}
+
+static ssize_t link_receive(struct link_message *message)
+{
+    for (;;) {
+        ssize_t n = recv(LINK_FD, message, sizeof(*message), MSG_DONTWAIT);
+
+        if (n >= 0 || (errno != EAGAIN && errno != EINTR))
+            return n;
+        if (expecting(EXPECT_LINK, clock_ns()))
+            sched_yield();
+        else
+            link_sleep();
+    }
+}
+
+/* Those who will have the grant next wake up meanwhile. */
+static void grant_announce(const struct link_grant *grant)
+{
+    expect(EXPECT_JOBS);
+    if (grant_has_mask(grant))
+        expect(EXPECT_QUIET);
+}
+
 static int link_loop(void)
 {
     struct link_message message;
 
     for (;;) {
-        ssize_t n = recv(LINK_FD, &message, sizeof(message), 0);
-        if (n < 0 && errno == EINTR)
-            continue;
+        ssize_t n = link_receive(&message);
         if (n <= 0)
             return 0; /* the supervisor is gone */
         if (n != sizeof(message) || (message.op != LINK_QUIT && message.slot >= LINK_SLOTS_MAX)) {
@@ -165,12 +200,15 @@ static int link_loop(void)
         }
         switch (message.op) {
         case LINK_OPEN:
+            grant_announce(&message.u.open.grant);
             open_session(&message);
             break;
         case LINK_CLOSE:
             close_session(&message);
             break;
         case LINK_GRANT:
+            expect_grant_met();
+            grant_announce(&message.u.grant);
             grant_session(&message);
             break;
         case LINK_POLICY:
@@ -219,7 +257,7 @@ int worker_main(int device, const char *kind, const char *bell_name)
     }
     worker.policy = (struct link_policy){.accounting = 1, .weights = 1};
     worker.policy_count = 1;
-    if (!service_start() || !dispatch_start())
+    if (!expect_init() || !service_start() || !dispatch_start())
         return give_up("the worker's threads cannot be started");
     ready.u.device = worker.info;
     link_send(&ready, -1);

@@ -7,16 +7,19 @@
  * take.
  */
 #include <pthread.h>
+#include <sched.h>
 #include <semaphore.h>
 
+#include "common/util.h"
 #include "worker/deposit.h"
+#include "worker/expect.h"
 
 /* What may wait for the device must not hold up what does not (attaching, allocating); and while a
  * quiet job is on its way nobody's work is taken, so it must not wait behind compilations. */
 struct pool {
     int threads;
     _Atomic(struct job *) inbox; /* newest first */
-    sem_t ready;                 /* counts jobs */
+    sem_t ready;                 /* counts jobs, and mere calls to wake up */
     pthread_mutex_t lock;        /* of first */
     struct job *first;           /* oldest first */
 };
@@ -51,7 +54,12 @@ void service_push(struct job *job)
     sem_post(&pool->ready);
 }
 
-/* The oldest job. One is there: the semaphore said so. */
+void service_wake_quiet(void)
+{
+    sem_post(&quiet.ready);
+}
+
+/* The oldest job. NULL: the thread was only to wake up. */
 static struct job *pop(struct pool *pool)
 {
     pthread_mutex_lock(&pool->lock);
@@ -66,9 +74,22 @@ static struct job *pop(struct pool *pool)
         }
     }
     struct job *job = pool->first;
-    pool->first = job->next;
+    if (job)
+        pool->first = job->next;
     pthread_mutex_unlock(&pool->lock);
     return job;
+}
+
+/* Until the semaphore is posted. */
+static void pool_wait(struct pool *pool)
+{
+    while (pool == &quiet && expecting(EXPECT_QUIET, clock_ns())) {
+        if (sem_trywait(&pool->ready) == 0)
+            return;
+        sched_yield();
+    }
+    while (sem_wait(&pool->ready))
+        ;
 }
 
 static void *service_main(void *argument)
@@ -78,9 +99,10 @@ static void *service_main(void *argument)
     DRV_MUST(cuCtxSetCurrent, worker.context);
     DRV_MUST(cuStreamCreate, &own_stream, CU_STREAM_NON_BLOCKING);
     for (;;) {
-        while (sem_wait(&pool->ready))
-            ;
+        pool_wait(pool);
         struct job *job = pop(pool);
+        if (!job)
+            continue;
         job->kind->work(job);
         dispatch_push(job);
         deposit_flush();

@@ -7,9 +7,9 @@
  */
 #include "worker/turn.h"
 
-#include <sched.h>
 #include <string.h>
 
+#include "common/cpus.h"
 #include "common/ring.h"
 #include "common/util.h"
 #include "worker/dispatch.h"
@@ -34,7 +34,6 @@
  * that it has not ended yet. With few, tenants have better use for them. */
 #define HOT_LATENCY_NS  20000000u
 #define HOT_WORK_NS     10000000u
-#define HOT_CPUS        8
 #define NAP_SHORTEST_NS 50000u
 #define NAP_LONGEST_NS  1000000u
 #define NAP_NEVER_NS    200000u /* so long before the device is thought to be free, no nap */
@@ -283,8 +282,7 @@ static void session_turn(struct session *session)
 
 void turn_init(void)
 {
-    cpu_set_t cpus;
-    bool many = sched_getaffinity(0, sizeof(cpus), &cpus) == 0 && CPU_COUNT(&cpus) >= HOT_CPUS;
+    bool many = cpus_to_spare();
 
     turn.hot_latency_ns = many ? HOT_LATENCY_NS : HOT_NS;
     turn.hot_work_ns = many ? HOT_WORK_NS : 0;

@@ -1,0 +1,154 @@
+/*
+ * test_worker_expect.c - threads of the worker that are woken before there is work for them: whom
+ * an announcement wakes, for how long, and how often a tenant can do it.
+ */
+#include <poll.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "common/cpus.h"
+#include "common/util.h"
+#include "worker/dispatch.h"
+#include "worker/expect.h"
+#include "worker/job.h"
+
+#define MS 1000000u
+
+/* ---- The threads, and the machine ---- */
+
+static bool spare;
+static unsigned woken[EXPECTANTS];
+
+bool cpus_to_spare(void)
+{
+    return spare;
+}
+
+void dispatch_wake(void)
+{
+    woken[EXPECT_JOBS]++;
+}
+
+void service_wake_quiet(void)
+{
+    woken[EXPECT_QUIET]++;
+}
+
+/* The control thread sees its descriptor. */
+static void link_look(void)
+{
+    struct pollfd event = {expect_descriptor(), POLLIN, 0};
+    uint64_t count;
+
+    if (poll(&event, 1, 0) != 1)
+        return;
+    assert_int_equal(read(event.fd, &count, sizeof(count)), sizeof(count));
+    woken[EXPECT_LINK] += (unsigned)count;
+}
+
+static void all_sleep(void)
+{
+    for (enum expectant who = 0; who < EXPECTANTS; who++) {
+        while (expecting(who, clock_ns()))
+            continue;
+    }
+}
+
+static void woken_are(unsigned link, unsigned jobs, unsigned quiet)
+{
+    link_look();
+    assert_int_equal(woken[EXPECT_LINK], link);
+    assert_int_equal(woken[EXPECT_JOBS], jobs);
+    assert_int_equal(woken[EXPECT_QUIET], quiet);
+}
+
+static void machine_begin(bool with)
+{
+    spare = with;
+    assert_true(expect_init());
+    all_sleep();
+    expect_grant_met();
+    for (enum expectant who = 0; who < EXPECTANTS; who++)
+        woken[who] = 0;
+}
+
+static void machine_end(void)
+{
+    if (expect_descriptor() >= 0)
+        close(expect_descriptor());
+}
+
+/* ---- Tests ---- */
+
+static void who_is_expected_wakes_up_and_stays_awake_for_a_while(void **state)
+{
+    uint64_t before;
+
+    (void)state;
+    machine_begin(true);
+    before = clock_ns();
+    expect(EXPECT_QUIET);
+    woken_are(0, 0, 1);
+    assert_false(expecting(EXPECT_LINK, before));
+    assert_false(expecting(EXPECT_JOBS, before));
+    assert_true(expecting(EXPECT_QUIET, before));
+    all_sleep();
+    expect(EXPECT_QUIET);
+    woken_are(0, 0, 2);
+    machine_end();
+}
+
+static void an_announced_grant_wakes_all_on_its_way(void **state)
+{
+    (void)state;
+    machine_begin(true);
+    expect_grant(1000 * MS);
+    woken_are(1, 1, 1);
+    machine_end();
+}
+
+static void announcements_in_vain_wake_nobody_again_soon(void **state)
+{
+    (void)state;
+    machine_begin(true);
+    expect_grant(1000 * MS);
+    all_sleep();
+    expect_grant(1002 * MS);
+    expect_grant(1009 * MS);
+    woken_are(1, 1, 1);
+    expect_grant(1011 * MS);
+    woken_are(2, 2, 2);
+    all_sleep();
+    expect_grant_met();
+    expect_grant(1013 * MS);
+    woken_are(3, 3, 3);
+    machine_end();
+}
+
+static void without_processors_to_spare_nobody_waits_awake(void **state)
+{
+    (void)state;
+    machine_begin(false);
+    expect(EXPECT_JOBS);
+    expect_grant(1000 * MS);
+    woken_are(0, 0, 0);
+    for (enum expectant who = 0; who < EXPECTANTS; who++)
+        assert_false(expecting(who, 1));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(without_processors_to_spare_nobody_waits_awake),
+        cmocka_unit_test(who_is_expected_wakes_up_and_stays_awake_for_a_while),
+        cmocka_unit_test(an_announced_grant_wakes_all_on_its_way),
+        cmocka_unit_test(announcements_in_vain_wake_nobody_again_soon),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
