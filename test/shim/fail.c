@@ -187,20 +187,21 @@ EXPORT long fail_heap_blocks(void)
 
 /* ---- System calls ---------------------------------------------------------------------------- */
 
-/* type name(parameters): fails with `error` by returning -1 as its type. */
-#define WRAP(type, name, error, parameters, arguments)                                             \
+/* type name(parameters): fails with `error` by returning -1 as its type; where it counts. */
+#define WRAP_WHERE(counts, type, name, error, parameters, arguments)                               \
     EXPORT type name parameters                                                                    \
     {                                                                                              \
         static type(*_Atomic next) parameters;                                                     \
                                                                                                    \
         if (next == NULL)                                                                          \
             next = (type(*) parameters)(uintptr_t)dlsym(RTLD_NEXT, #name);                         \
-        if (fail_now(#name)) {                                                                     \
+        if ((counts) && fail_now(#name)) {                                                         \
             errno = error;                                                                         \
             return (type)-1;                                                                       \
         }                                                                                          \
         return next arguments;                                                                     \
     }
+#define WRAP(...) WRAP_WHERE(true, __VA_ARGS__)
 
 WRAP(int, shmget, ENOSPC, (key_t key, size_t size, int flags), (key, size, flags))
 WRAP(void *, shmat, ENOMEM, (int id, const void *at, int flags), (id, at, flags))
@@ -219,9 +220,11 @@ WRAP(int, mq_timedsend, ENOMEM,
      (queue, message, size, priority, until))
 WRAP(ssize_t, mq_receive, EINTR, (mqd_t queue, char *message, size_t size, unsigned *priority),
      (queue, message, size, priority))
-WRAP(ssize_t, mq_timedreceive, EINTR,
-     (mqd_t queue, char *message, size_t size, unsigned *priority, const struct timespec *until),
-     (queue, message, size, priority, until))
+/* A look that does not wait is repeated any number of times. */
+WRAP_WHERE(until->tv_sec > 0, ssize_t, mq_timedreceive, EINTR,
+           (mqd_t queue, char *message, size_t size, unsigned *priority,
+            const struct timespec *until),
+           (queue, message, size, priority, until))
 
 /* Giving a segment back or handing it to its user is not refused by the kernel; looking may be. */
 EXPORT int shmctl(int id, int command, struct shmid_ds *about)
