@@ -95,10 +95,14 @@ void session_cool(struct session *session)
     hot_remove(session);
 }
 
+/* A client that was interrupted before it looked at need_bell rings late, when what it rings for
+ * has long been taken and its session is cold again. It has exchanged the word then and would not
+ * ring for its next record: that one sees to it, too. */
 static void session_look(struct session *session)
 {
     if (session && !session->hot &&
-        atomic_load_explicit(&session->client->activity, memory_order_relaxed))
+        (atomic_load_explicit(&session->client->activity, memory_order_relaxed) ||
+         !atomic_load_explicit(&session->server->need_bell, memory_order_relaxed)))
         session_heat(session);
 }
 
