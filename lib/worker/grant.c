@@ -230,9 +230,11 @@ static void grant_end(struct job *job)
     if (job->kind == &job_grant) {
         if (job->status == GS_OK) {
             grant_apply(session, &job->grant, job->partition);
-            /* Its tenant launches as soon as it has the answer. */
-            session_heat(session);
+            /* Its tenant launches as soon as it has the answer. With few processors, polling for
+             * that would keep the answer from being carried there. */
             expect(EXPECT_JOBS);
+            if (expecting(EXPECT_JOBS, dispatch.now))
+                session_heat(session);
         }
         grant_answer(job);
         job_free(job);
