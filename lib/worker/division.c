@@ -22,10 +22,10 @@
 enum { DIVISION_DRIVER, DIVISION_ASKED, DIVISION_OWN /* for shared memory, from then on */ };
 
 static struct {
-    uint32_t threads, registers; /* of an SM */
-    uint32_t block_bytes;        /* of shared memory that a block takes besides its own */
-    uint32_t wanted_bytes;       /* so much for as many blocks as an SM can hold */
-    int percent;                 /* the same as a share of its shared memory */
+    uint32_t threads, registers, blocks; /* an SM can hold */
+    uint32_t block_bytes;                /* of shared memory that a block takes besides its own */
+    uint32_t wanted_bytes;               /* so much for as many blocks as an SM can hold */
+    int percent;                         /* the same as a share of its shared memory */
 } sm;
 
 CUresult division_init(void)
@@ -46,6 +46,7 @@ CUresult division_init(void)
         return result;
     sm.threads = (uint32_t)threads;
     sm.registers = (uint32_t)registers;
+    sm.blocks = (uint32_t)blocks;
     sm.block_bytes = (uint32_t)block_bytes;
     sm.wanted_bytes = (uint32_t)(blocks * block_bytes);
     /* Rounded down: the driver takes the next larger division that there is. */
@@ -67,10 +68,18 @@ uint32_t division_threads(uint32_t registers)
                                                                   : sm.threads;
 }
 
+/* How many blocks of so many of its threads an SM can hold: one, if it can be launched at all. */
+static uint32_t blocks_of(const struct kernel *kernel, uint32_t threads)
+{
+    const uint32_t blocks = kernel->sm_threads > threads ? kernel->sm_threads / threads : 1;
+
+    return blocks < sm.blocks ? blocks : sm.blocks;
+}
+
 void division_fit(struct kernel *kernel, uint32_t threads, uint32_t dynamic_smem)
 {
     const uint64_t bytes = (uint64_t)sm.block_bytes + kernel->static_smem + dynamic_smem;
-    const uint32_t blocks = kernel->sm_threads > threads ? kernel->sm_threads / threads : 1;
+    const uint32_t blocks = blocks_of(kernel, threads);
 
     /* relaxed: of two launches at a time either may be the one that asks */
     if (blocks * bytes > sm.wanted_bytes) {

@@ -77,6 +77,19 @@ static void big_blocks_ask_for_room_for_everybodys_once(void **state)
     assert_int_equal(launch(&other, 512, 1024), 14);
 }
 
+/* However small they are, an SM holds no more than 32 of them: that is not more than was asked for.
+ */
+static void small_blocks_of_the_same_kernel_change_nothing(void **state)
+{
+    struct kernel before = kernel_of(32, 0), after = kernel_of(32, 0);
+
+    (void)state;
+    assert_int_equal(launch(&before, 1, 0), NOTHING);
+    assert_int_equal(launch(&before, 1024, 0), 14);
+    assert_int_equal(launch(&after, 1024, 0), 14);
+    assert_int_equal(launch(&after, 1, 0), NOTHING);
+}
+
 static void so_do_those_of_many_registers(void **state)
 {
     struct kernel kernel = kernel_of(255, 0);
@@ -104,6 +117,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(small_blocks_are_left_to_the_driver),
         cmocka_unit_test(big_blocks_ask_for_room_for_everybodys_once),
+        cmocka_unit_test(small_blocks_of_the_same_kernel_change_nothing),
         cmocka_unit_test(so_do_those_of_many_registers),
         cmocka_unit_test(a_kernel_that_needs_shared_memory_has_what_the_driver_gives_it),
     };
