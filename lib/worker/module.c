@@ -6,8 +6,6 @@
  */
 #include "worker/module.h"
 
-#include "worker/division.h"
-
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
