@@ -438,13 +438,15 @@ uint32_t stream_drain(struct session *session, uint32_t index, struct sched_room
     }
     uint64_t tail = stream->head;
     while (outcome == TAKEN && !session->faulted) {
-        if (stream->head == tail &&
-            (!tail_read(session, index, &tail) || !burst_begin(session, index)))
+        bool more = stream->head == tail; /* than was seen? */
+        if (more && !tail_read(session, index, &tail))
             break;
         if (taken >= room.launches || guessed >= room.ns) {
             *drained = DRAINED_SOME;
             break;
         }
+        if (more && !burst_begin(session, index))
+            break;
         unsigned char *record = batch.record[batch.count];
         uint32_t size = record_copy(session, index, tail, record);
         if (size == 0) {

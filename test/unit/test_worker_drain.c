@@ -1,8 +1,9 @@
 /*
- * test_worker_drain.c - how often the device is made to tell the end of what a stream was given:
+ * test_worker_drain.c - how what a tenant writes into a stream goes to the device: in which graphs,
+ * also where it is still being written meanwhile; and how often the device is made to tell the end:
  * once for each position, and for the last one always.
  *
- * The driver notes the positions; there is no device memory for graphs.
+ * The driver notes the graphs and the positions; most tests have no device memory for graphs.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,6 +20,7 @@
 #include "worker/drain.h"
 
 #define PRIORITY (-2)
+#define GRAPHS   64u
 
 static _Alignas(64) unsigned char segment[SEG_OFF_RINGS + SEG_RING_BYTES];
 static struct seg_client client;
@@ -31,6 +33,20 @@ static uint64_t tail;
 
 static unsigned launched, told;
 static uint64_t last_told;
+
+/* The executable graph too; and its nodes. */
+static struct graph {
+    uint32_t kernels;
+    bool tells;
+    uint64_t position;
+} graphs[GRAPHS];
+static uint32_t graph_count;
+static bool graph_room;
+/* Of the graphs launched: their kernels, and 100 more where they tell the end. */
+static uint32_t went[GRAPHS], went_count;
+
+/* Called when a record is about to be taken. */
+static void (*tenant_writes)(void);
 
 /* ---- The driver ------------------------------------------------------------------------------ */
 
@@ -65,14 +81,103 @@ static CUresult value_write(CUstream on, CUdeviceptr address, uint64_t value, un
 
 static CUresult graph_create(CUgraph *graph, unsigned int flags)
 {
-    (void)graph, (void)flags;
-    return CUDA_ERROR_OUT_OF_MEMORY;
+    (void)flags;
+    if (!graph_room)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    assert_true(graph_count < GRAPHS);
+    graphs[graph_count] = (struct graph){0};
+    *graph = (CUgraph)&graphs[graph_count++];
+    return CUDA_SUCCESS;
 }
 
-/* How SMs divide their memory is not looked at here. */
+static CUresult graph_destroy(CUgraph graph)
+{
+    (void)graph;
+    return CUDA_SUCCESS;
+}
+
+static CUresult kernel_add(CUgraphNode *node, CUgraph to, const CUgraphNode *after, size_t count,
+                           const CUDA_KERNEL_NODE_PARAMS *params)
+{
+    struct graph *graph = (struct graph *)to;
+
+    (void)after, (void)count;
+    *node = (CUgraphNode)to;
+    if (params->func == kernel.function)
+        graph->kernels++;
+    else
+        graph->tells = true;
+    return CUDA_SUCCESS;
+}
+
+static CUresult kernel_set(CUgraphExec exec, CUgraphNode node,
+                           const CUDA_KERNEL_NODE_PARAMS *params)
+{
+    (void)node;
+    if (params->func != kernel.function)
+        memcpy(&((struct graph *)exec)->position, params->kernelParams[1], sizeof(uint64_t));
+    return CUDA_SUCCESS;
+}
+
+static CUresult write_add(CUgraphNode *node, CUgraph to, const CUgraphNode *after, size_t count,
+                          const CUDA_BATCH_MEM_OP_NODE_PARAMS *params)
+{
+    (void)after, (void)count, (void)params;
+    *node = (CUgraphNode)to;
+    ((struct graph *)to)->tells = true;
+    return CUDA_SUCCESS;
+}
+
+static CUresult write_set(CUgraphExec exec, CUgraphNode node,
+                          const CUDA_BATCH_MEM_OP_NODE_PARAMS *params)
+{
+    (void)node;
+    ((struct graph *)exec)->position = params->paramArray->writeValue.value64;
+    return CUDA_SUCCESS;
+}
+
+static CUresult priority_set(CUgraphNode node, CUlaunchAttributeID which,
+                             const CUlaunchAttributeValue *value)
+{
+    (void)node, (void)which, (void)value;
+    return CUDA_SUCCESS;
+}
+
+static CUresult instantiate(CUgraphExec *exec, CUgraph graph, unsigned long long flags)
+{
+    (void)flags;
+    *exec = (CUgraphExec)graph;
+    return CUDA_SUCCESS;
+}
+
+static CUresult exec_destroy(CUgraphExec exec)
+{
+    (void)exec;
+    return CUDA_SUCCESS;
+}
+
+static CUresult graph_launch_noted(CUgraphExec exec, CUstream on)
+{
+    const struct graph *graph = (const struct graph *)exec;
+
+    (void)on;
+    assert_true(went_count < GRAPHS);
+    went[went_count++] = graph->kernels + (graph->tells ? 100 : 0);
+    launched += graph->kernels;
+    if (graph->tells) {
+        last_told = graph->position;
+        told++;
+    }
+    return CUDA_SUCCESS;
+}
+
+/* How SMs divide their memory is not looked at here, but each launch that is checked asks. */
 static CUresult function_set(CUfunction function, CUfunction_attribute attribute, int value)
 {
     (void)function, (void)attribute, (void)value;
+    atomic_store(&kernel.division, 0);
+    if (tenant_writes)
+        tenant_writes();
     return CUDA_SUCCESS;
 }
 
@@ -98,6 +203,15 @@ static int set(void **state)
     cu.cuLaunchKernelEx = done_launch;
     cu.cuStreamWriteValue64_v2 = value_write;
     cu.cuGraphCreate = graph_create;
+    cu.cuGraphDestroy = graph_destroy;
+    cu.cuGraphAddKernelNode_v2 = kernel_add;
+    cu.cuGraphExecKernelNodeSetParams_v2 = kernel_set;
+    cu.cuGraphAddBatchMemOpNode = write_add;
+    cu.cuGraphExecBatchMemOpNodeSetParams = write_set;
+    cu.cuGraphKernelNodeSetAttribute = priority_set;
+    cu.cuGraphInstantiateWithFlags = instantiate;
+    cu.cuGraphExecDestroy = exec_destroy;
+    cu.cuGraphLaunch = graph_launch_noted;
     cu.cuFuncSetAttribute = function_set;
     cu.cuEventCreate = event_create;
     cu.cuEventRecord = event_record;
@@ -111,7 +225,7 @@ static int set(void **state)
     worker.info.priority_highest = -5;
     for (int i = 0; i < 3; i++)
         worker.info.max_grid_dim[i] = worker.info.max_block_dim[i] = 1024;
-    kernel = (struct kernel){.serial = 1, .max_threads = 1024};
+    kernel = (struct kernel){.serial = 1, .max_threads = 1024, .function = (CUfunction)&kernel};
     session = (struct session){
         .segment = segment,
         .client = &client,
@@ -124,6 +238,9 @@ static int set(void **state)
     stream->flight = flight_new(&session, stream);
     tail = 0;
     launched = told = 0;
+    graph_room = false;
+    graph_count = went_count = 0;
+    tenant_writes = NULL;
     return stream->flight ? 0 : -1;
 }
 
@@ -234,6 +351,167 @@ static void a_known_kernel_is_told_of(void **state)
     assert_int_equal(told, 2);
 }
 
+/* ---- Graphs ---------------------------------------------------------------------------------- */
+
+/* The stream has graphs for its kernel, of which nothing is in flight; the last of them told of. */
+static void graphs_earn(uint32_t cls)
+{
+    graph_room = true;
+    kernel.wave_ns = 1;
+    stream->cls = cls;
+    for (unsigned i = 0; i < 2; i++) {
+        launch(0);
+        drain();
+    }
+    flight_settle(&session, stream);
+    assert_int_equal(went_count, 0);
+    launched = told = 0;
+}
+
+#define expect_went(...)                                                                           \
+    do {                                                                                           \
+        static const uint32_t wanted[] = {__VA_ARGS__};                                            \
+        assert_int_equal(went_count, ARRAY_SIZE(wanted));                                          \
+        assert_memory_equal(went, wanted, sizeof(wanted));                                         \
+    } while (0)
+
+static void launches(uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        launch(0);
+}
+
+static void a_latency_burst_goes_in_two_graphs_and_the_last_tells_the_end(void **state)
+{
+    (void)state;
+    graphs_earn(GS_CLASS_LATENCY);
+    launches(20);
+    drain();
+    expect_went(16, 104);
+    assert_int_equal(told, 1);
+}
+
+static void every_length_of_a_latency_burst_is_told_of_once(void **state)
+{
+    (void)state;
+    graphs_earn(GS_CLASS_LATENCY);
+    for (uint32_t count = 2; count < 32; count++) {
+        launched = told = went_count = 0;
+        launches(count);
+        drain();
+        flight_settle(&session, stream);
+        assert_int_equal(launched, count);
+        assert_int_equal(told, 1);
+        assert_true(went[went_count - 1] > 100);
+    }
+}
+
+static void other_bursts_go_in_chains_of_eight_and_singles(void **state)
+{
+    (void)state;
+    graphs_earn(GS_CLASS_NORMAL);
+    launches(8);
+    drain();
+    expect_went(108);
+    went_count = 0;
+    launches(20);
+    drain();
+    expect_went(8, 108, 1, 1, 1, 101);
+}
+
+/* ---- Bursts that are still being written ----------------------------------------------------- */
+
+static uint32_t to_come;
+
+/* One more each time that one is taken. */
+static void one_more(void)
+{
+    if (to_come == 0)
+        return;
+    to_come--;
+    launch(0);
+    atomic_store(&client.tail[0], tail);
+}
+
+static void a_burst_that_is_being_written_is_taken_whole_and_told_of_once(void **state)
+{
+    (void)state;
+    graphs_earn(GS_CLASS_LATENCY);
+    to_come = 19;
+    tenant_writes = one_more;
+    launch(0);
+    drain();
+    assert_int_equal(to_come, 0);
+    assert_int_equal(launched, 20);
+    assert_int_equal(told, 1);
+    assert_true(went[went_count - 1] > 100);
+}
+
+/* The device has enough to do meanwhile. */
+static void what_comes_behind_others_is_gathered(void **state)
+{
+    (void)state;
+    graphs_earn(GS_CLASS_LATENCY);
+    launches(2);
+    drain();
+    expect_went(102);
+    went_count = told = 0;
+    to_come = 19;
+    tenant_writes = one_more;
+    launch(0);
+    drain();
+    expect_went(16, 104);
+    assert_int_equal(told, 1);
+}
+
+/* The last that there is room for tells the end, however much has come behind it. */
+static void who_goes_on_writing_has_no_more_than_there_is_room_for(void **state)
+{
+    const struct sched_room some = {16, UINT64_MAX}, one = {1, 1};
+    enum drained drained;
+
+    (void)state;
+    graphs_earn(GS_CLASS_LATENCY);
+    to_come = UINT32_MAX;
+    tenant_writes = one_more;
+    launch(0);
+    atomic_store(&client.tail[0], tail);
+    assert_int_equal(stream_drain(&session, 0, some, &drained), 16);
+    assert_int_equal(drained, DRAINED_SOME);
+    assert_int_equal(launched, 16);
+    assert_int_equal(told, 1);
+    assert_true(went[went_count - 1] > 100);
+    assert_int_equal(last_told, stream->head);
+    flight_settle(&session, stream);
+    went_count = 0;
+    assert_int_equal(stream_drain(&session, 0, one, &drained), 1);
+    assert_int_equal(drained, DRAINED_SOME);
+    expect_went(101);
+    assert_int_equal(last_told, stream->head);
+}
+
+static void a_tail_beyond_the_ring(void)
+{
+    atomic_store(&client.tail[0], tail + SEG_RING_BYTES + REC_ALIGN);
+}
+
+static void a_tail_that_becomes_impossible_ends_the_session_only(void **state)
+{
+    const struct sched_room room = {1000, UINT64_MAX};
+    enum drained drained;
+
+    (void)state;
+    graphs_earn(GS_CLASS_LATENCY);
+    tenant_writes = a_tail_beyond_the_ring;
+    launches(3);
+    atomic_store(&client.tail[0], tail);
+    assert_int_equal(stream_drain(&session, 0, room, &drained), 3);
+    assert_true(session.faulted);
+    assert_int_equal(server.fault.kind, GS_FAULT_REJECTED);
+    assert_int_equal(server.fault.position, tail);
+    assert_int_equal(stream_drain(&session, 0, room, &drained), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -241,6 +519,18 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_full_batch_that_told_its_end_is_told_of_once, set, unset),
         cmocka_unit_test_setup_teardown(what_follows_is_told_of_too, set, unset),
         cmocka_unit_test_setup_teardown(a_known_kernel_is_told_of, set, unset),
+        cmocka_unit_test_setup_teardown(
+            a_latency_burst_goes_in_two_graphs_and_the_last_tells_the_end, set, unset),
+        cmocka_unit_test_setup_teardown(every_length_of_a_latency_burst_is_told_of_once, set,
+                                        unset),
+        cmocka_unit_test_setup_teardown(other_bursts_go_in_chains_of_eight_and_singles, set, unset),
+        cmocka_unit_test_setup_teardown(
+            a_burst_that_is_being_written_is_taken_whole_and_told_of_once, set, unset),
+        cmocka_unit_test_setup_teardown(what_comes_behind_others_is_gathered, set, unset),
+        cmocka_unit_test_setup_teardown(who_goes_on_writing_has_no_more_than_there_is_room_for, set,
+                                        unset),
+        cmocka_unit_test_setup_teardown(a_tail_that_becomes_impossible_ends_the_session_only, set,
+                                        unset),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
