@@ -18,6 +18,7 @@
 #include "common/util.h"
 #include "fake_marks.h"
 #include "worker/drain.h"
+#include "worker/lines.h"
 
 #define PRIORITY (-2)
 #define GRAPHS   64u
@@ -217,7 +218,7 @@ static int set(void **state)
     cu.cuEventRecord = event_record;
     if (marks_open())
         return -1;
-    sched = (struct sched){0};
+    lines = (struct lines){.used = 1};
     memset(segment, 0, sizeof(segment));
     memset(&client, 0, sizeof(client));
     memset(&server, 0, sizeof(server));
