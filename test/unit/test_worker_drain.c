@@ -45,6 +45,7 @@ static uint32_t graph_count;
 static bool graph_room;
 /* Of the graphs launched: their kernels, and 100 more where they tell the end. */
 static uint32_t went[GRAPHS], went_count;
+static uint32_t launches_left; /* until the driver refuses one */
 
 /* Called when a record is about to be taken. */
 static void (*tenant_writes)(void);
@@ -162,6 +163,9 @@ static CUresult graph_launch_noted(CUgraphExec exec, CUstream on)
     const struct graph *graph = (const struct graph *)exec;
 
     (void)on;
+    if (launches_left == 0)
+        return CUDA_ERROR_INVALID_VALUE;
+    launches_left--;
     assert_true(went_count < GRAPHS);
     went[went_count++] = graph->kernels + (graph->tells ? 100 : 0);
     launched += graph->kernels;
@@ -241,6 +245,7 @@ static int set(void **state)
     launched = told = 0;
     graph_room = false;
     graph_count = went_count = 0;
+    launches_left = UINT32_MAX;
     tenant_writes = NULL;
     return stream->flight ? 0 : -1;
 }
@@ -491,6 +496,33 @@ static void who_goes_on_writing_has_no_more_than_there_is_room_for(void **state)
     assert_int_equal(last_told, stream->head);
 }
 
+/* What has been gathered by then is not issued by who comes next. */
+static void a_launch_that_is_refused_in_the_middle_is_the_last(void **state)
+{
+    const struct sched_room room = {1000, UINT64_MAX};
+    enum drained drained;
+
+    (void)state;
+    graphs_earn(GS_CLASS_LATENCY);
+    launches_left = 1;
+    to_come = 19;
+    tenant_writes = one_more;
+    launch(0);
+    atomic_store(&client.tail[0], tail);
+    stream_drain(&session, 0, room, &drained);
+    assert_true(session.faulted);
+    assert_int_equal(server.fault.kind, GS_FAULT_LAUNCH);
+    assert_int_equal(launched, 1);
+    assert_int_equal(told, 0);
+    session.faulted = false;
+    stream->head = tail;
+    launches_left = UINT32_MAX;
+    to_come = 0;
+    launch(0);
+    drain();
+    assert_int_equal(launched, 2);
+}
+
 static void a_tail_beyond_the_ring(void)
 {
     atomic_store(&client.tail[0], tail + SEG_RING_BYTES + REC_ALIGN);
@@ -529,6 +561,8 @@ int main(void)
             a_burst_that_is_being_written_is_taken_whole_and_told_of_once, set, unset),
         cmocka_unit_test_setup_teardown(what_comes_behind_others_is_gathered, set, unset),
         cmocka_unit_test_setup_teardown(who_goes_on_writing_has_no_more_than_there_is_room_for, set,
+                                        unset),
+        cmocka_unit_test_setup_teardown(a_launch_that_is_refused_in_the_middle_is_the_last, set,
                                         unset),
         cmocka_unit_test_setup_teardown(a_tail_that_becomes_impossible_ends_the_session_only, set,
                                         unset),
