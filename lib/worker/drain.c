@@ -411,12 +411,12 @@ static bool tail_read(struct session *session, uint32_t index, uint64_t *tail)
     return true;
 }
 
-/* All that was seen is taken, and more has come since: the tenant is in the middle of a burst. The
- * device begins with what there is, if it has nothing of this stream; what has come goes with what
- * is still to come, in few graphs. */
+/* All that was seen is taken, and more has come since: the tenant is in the middle of a burst,
+ * whose end is told once. Where the device has nothing to do for the stream and nobody else waits
+ * for the dispatcher, the device goes on with what there is. */
 static bool burst_begin(struct session *session, uint32_t index)
 {
-    return flight_count(&session->streams[index]) > 0 ||
+    return flight_count(&session->streams[index]) > 0 || turn_crowded() ||
            batch_issue(session, index, COMPLETION_NONE);
 }
 

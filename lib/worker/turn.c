@@ -27,6 +27,7 @@
 
 #define DRAIN_BUDGET    64u     /* records of a stream a turn */
 #define SESSION_BUDGET  128u    /* of all streams of a session: others wait meanwhile */
+#define CROWDED_BUDGET  16u     /* of a latency stream, in a crowd: what one graph takes */
 #define CROWD_NS        30000u  /* what "shortly before" means for a crowd: a few round trips */
 #define HOT_NS          200000u /* a session stays polled so long after its last activity */
 /* With many CPUs longer, for waking the thread costs the next record 100 to 300 us: so long after
@@ -78,6 +79,15 @@ static uint32_t stream_from(uint64_t streams, uint32_t first)
     return (uint32_t)__builtin_ctzll(behind ? behind : streams);
 }
 
+/* Records of one of its streams in this turn. Where several send requests at a time, each has the
+ * begin of its own on the device before any has the rest. */
+static uint32_t stream_budget(const struct session *session)
+{
+    bool crowded = session->sched.cls == GS_CLASS_LATENCY && turn_crowded();
+
+    return crowded && session->budget > CROWDED_BUDGET ? CROWDED_BUDGET : session->budget;
+}
+
 static bool session_drain(struct session *session)
 {
     const uint32_t first = session->stream_first;
@@ -93,16 +103,17 @@ static bool session_drain(struct session *session)
         uint32_t index = stream_from(streams, first);
         struct sched_room room = stream_room(session, index);
         enum drained drained = DRAINED_SOME;
-        bool cut = room.launches > session->budget;
+        uint32_t most = stream_budget(session);
+        bool cut = room.launches > most;
         if (cut)
-            room.launches = session->budget;
+            room.launches = most;
         uint32_t taken = room.launches ? stream_drain(session, index, room, &drained) : 0;
 
         streams &= ~(UINT64_C(1) << index);
         session->budget -= taken;
         session->stream_first = index + 1;
         progress = progress || taken > 0;
-        held = held || (drained == DRAINED_SOME && !(cut && session->budget == 0));
+        held = held || (drained == DRAINED_SOME && !(cut && taken == most));
         if (drained == DRAINED_ALL)
             session->pending &= ~(UINT64_C(1) << index);
     }

@@ -155,6 +155,28 @@ static void what_is_left_of_a_turn_is_not_held_back(void **state)
     assert_false(senders[0].session.sched.waiting);
 }
 
+/* Requests of several tenants at a time: all begin before any goes on. */
+static void in_a_crowd_requests_begin_side_by_side(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < SESSIONS; i++) {
+        senders[i].session.sched.cls = GS_CLASS_LATENCY;
+        send(&senders[i], 0, 1);
+    }
+    turn(); /* they have come lately */
+    for (uint32_t i = 0; i < SESSIONS; i++)
+        send(&senders[i], 0, 20);
+    turn();
+    for (uint32_t i = 0; i < SESSIONS; i++) {
+        assert_int_equal(senders[i].in_turn, 16);
+        assert_false(senders[i].session.sched.waiting);
+    }
+    assert_true(dispatch.live);
+    turn();
+    for (uint32_t i = 0; i < SESSIONS; i++)
+        assert_int_equal(senders[i].in_turn, 4);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -163,6 +185,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(so_it_has_where_several_wait, set, unset),
         cmocka_unit_test_setup_teardown(no_stream_starves_behind_others_of_its_session, set, unset),
         cmocka_unit_test_setup_teardown(what_is_left_of_a_turn_is_not_held_back, set, unset),
+        cmocka_unit_test_setup_teardown(in_a_crowd_requests_begin_side_by_side, set, unset),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
