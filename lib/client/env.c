@@ -27,7 +27,8 @@ static unsigned suffix_shift(char c)
     }
 }
 
-/* A size at the text's beginning; *end is what follows it. */
+/* A size at the text's beginning, such as 512, 512M or, as MPS's manual writes it, 512MB; *end is
+ * what follows it. */
 static bool size_prefix(const char *text, uint64_t *bytes, const char **end)
 {
     char *after;
@@ -44,7 +45,9 @@ static bool size_prefix(const char *text, uint64_t *bytes, const char **end)
     if (number > UINT64_MAX >> shift)
         return false;
     *bytes = (uint64_t)number << shift;
-    *end = after + (shift ? 1 : 0);
+    if (shift)
+        after += toupper((unsigned char)after[1]) == 'B' ? 2 : 1;
+    *end = after;
     return true;
 }
 
