@@ -198,8 +198,10 @@ static gs_status rank_check(const struct session *session, const struct seg_gran
         most = session->env.priority;
     if (qos->cls == GS_CLASS_LATENCY && grant->cls != GS_CLASS_LATENCY)
         return error_set(GS_ERR_INVALID_VALUE,
-                         "gs_qos.cls is %d, above the session's %u; %s can only go down",
-                         (int)qos->cls, grant->cls, what);
+                         "gs_qos.cls is GS_CLASS_LATENCY, above the session's %s; %s can only go "
+                         "down",
+                         grant->cls == GS_CLASS_NORMAL ? "GS_CLASS_NORMAL" : "GS_CLASS_BEST_EFFORT",
+                         what);
     if (qos->priority > most)
         return error_set(GS_ERR_INVALID_VALUE,
                          "gs_qos.priority is %d; the session may have 0 to %d", qos->priority,

@@ -237,9 +237,11 @@ int command_get(struct control *control, const struct command_options *options)
     gs_status status = rows_ask(control, options, &rows, message);
 
     if (status == GS_OK && rows.count == 0 && options->target_given) {
-        snprintf(message, sizeof(message), "there is no %s %llu",
-                 options->target == CTL_DEVICE ? "device" : "session",
-                 (unsigned long long)options->id);
+        bool device = options->target == CTL_DEVICE;
+
+        snprintf(message, sizeof(message), "there is no %s %llu: see gsctl %s",
+                 device ? "device" : "session", (unsigned long long)options->id,
+                 device ? "status" : "ps");
         status = GS_ERR_NOT_FOUND;
     }
     if (status != GS_OK) {

@@ -266,7 +266,10 @@ static gs_status shared_refuse(const struct placing *p, uint32_t i, const struct
         return refusal(p->text, GS_ERR_LIMIT, "all %u SMs of the device are reserved",
                        p->device->sm_count);
     if (t->bounded)
-        return refusal(p->text, GS_ERR_LIMIT, "SMs %s are reserved, or another session's alone",
+        return refusal(p->text, GS_ERR_LIMIT,
+                       t->space
+                           ? "SMs %s are outside of the reservation, or another session's alone"
+                           : "SMs %s are reserved, or another session's alone",
                        sm_mask_print(list, sizeof(list), &lost));
     return refusal(p->text, GS_ERR_LIMIT,
                    "none of the device's %u SMs is free: all are reserved, or a session's alone",

@@ -241,6 +241,7 @@ static void what_cannot_be_is_refused_with_the_limit(void)
     GSCTL_REFUSED("there is no session 999", "set", "999", "--sms", "2");
     GSCTL_REFUSED("there is no session 999", "get", "999");
     GSCTL_REFUSED("device 9", "set", "--device", "9", "--latency-sms", "2");
+    GSCTL_REFUSED("there is no device 9: see gsctl status", "get", "--device", "9");
     GSCTL_REFUSED("so that best-effort work has one", "set", "--device", "0", "--latency-sms",
                   number(guest.sms));
     GSCTL_REFUSED("would be left without SMs", "reserve", "big", "--sms", number(guest.sms),

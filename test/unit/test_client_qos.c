@@ -92,7 +92,8 @@ static void a_stream_has_a_class_and_a_priority_of_its_own_and_no_more(void **st
     FAILS(gs_stream_create(f->s, &qos, &stream), GS_ERR_INVALID_VALUE, "0 to 5");
     qos.priority = 5;
     qos.cls = GS_CLASS_LATENCY;
-    FAILS(gs_stream_create(f->s, &qos, &stream), GS_ERR_INVALID_VALUE, "only go down");
+    FAILS(gs_stream_create(f->s, &qos, &stream), GS_ERR_INVALID_VALUE,
+          "GS_CLASS_LATENCY, above the session's GS_CLASS_NORMAL");
     qos.cls = GS_CLASS_BEST_EFFORT;
     OK(gs_stream_create(f->s, &qos, &stream));
     qos.weight = 2;

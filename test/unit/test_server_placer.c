@@ -290,6 +290,10 @@ static void reservations_are_for_those_attached_to_them(void **state)
     assert_true(sm_mask_equal(&inside->mask, &space[1]));
     assert_int_equal(sms_of(capped), 2);
     assert_true(sm_mask_within(&capped->mask, &space[1]));
+    struct placer_tenant *astray = add_masked(groups(0, 2), false);
+    astray->space = 1;
+    expect_refused(astray, "SMs 0-1,8-9 are outside of the reservation");
+    count--;
     struct placer_tenant *own = add(2, true);
     own->space = 1;
     expect_placed(own);
