@@ -55,10 +55,11 @@ static void patience_fire(struct timer *timer)
 
     for (int i = 0; i < server->device_count; i++)
         waiting += grants_open_count(&server->device[i]);
-    snprintf(text, sizeof(text),
-             waiting ? "done, but for %u sessions that wait for running kernels to end"
-                     : "done, but not saved yet",
-             waiting);
+    if (waiting)
+        snprintf(text, sizeof(text), "done, but for %u session%s for running kernels to end",
+                 waiting, waiting == 1 ? " that waits" : "s that wait");
+    else
+        snprintf(text, sizeof(text), "done, but not saved yet");
     operators_answer(server, text);
 }
 
@@ -212,8 +213,14 @@ void operator_set(struct server *server, const struct ctl_set *request, struct r
         reply_refuse(reply, status, "%s", text);
         return;
     }
-    log_info("uid %u has changed the settings of target %u, %llu", (unsigned)reply->uid,
-             request->target, (unsigned long long)request->id);
+    if (request->target == CTL_DEFAULT)
+        log_info("uid %u has changed the settings for everybody", (unsigned)reply->uid);
+    else
+        log_info("uid %u has changed the settings of %s %llu", (unsigned)reply->uid,
+                 request->target == CTL_USER     ? "user"
+                 : request->target == CTL_DEVICE ? "device"
+                                                 : "session",
+                 (unsigned long long)request->id);
     change_send(server, reply);
 }
 
