@@ -70,10 +70,11 @@ static CUresult context_open(int ordinal)
     size_t granularity = 0;
     CUresult result;
 
-    if ((result = DRV(cuDeviceGetCount, &count)) ||
-        (result = DRV(cuDeviceGet, &worker.device, ordinal)) || (result = limits_read()))
+    if ((result = DRV(cuDeviceGetCount, &count)))
         return result;
     worker.info.device_count = (uint32_t)count;
+    if ((result = DRV(cuDeviceGet, &worker.device, ordinal)) || (result = limits_read()))
+        return result;
     prop.location = (CUmemLocation){CU_MEM_LOCATION_TYPE_DEVICE, worker.device};
     if ((result = DRV(cuDevicePrimaryCtxRetain, &worker.context, worker.device)) ||
         (result = DRV(cuCtxSetCurrent, worker.context)) ||
@@ -252,7 +253,11 @@ int worker_main(int device, const char *kind, const char *bell_name)
     if (!driver_open(kind, worker.info.driver, text, sizeof(text)))
         return give_up(text);
     if (context_open(device)) {
-        driver_describe(text, sizeof(text));
+        if (worker.info.device_count && (uint32_t)device >= worker.info.device_count)
+            snprintf(text, sizeof(text), "the driver has %u, counted from 0",
+                     worker.info.device_count);
+        else
+            driver_describe(text, sizeof(text));
         return give_up(text);
     }
     worker.policy = (struct link_policy){.accounting = 1, .weights = 1};

@@ -2,7 +2,9 @@
  * test_devices.c - a server of several devices: which one a session gets, by its number, by its
  * rank in an MPI job, or where the fewest are. On the software device, which can be several.
  */
+#include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "harness/harness.h"
 
@@ -126,11 +128,25 @@ static void each_device_works_and_memory_is_of_one(void)
     server_stop(server);
 }
 
+static void more_devices_than_there_are_are_refused_by_number(void)
+{
+    char instance[32], output[4096];
+    const char *const start[] = {"bin/gshared", "-f",        "--instance", instance, "--device",
+                                 "soft",        "--devices", "2",          NULL};
+
+    snprintf(instance, sizeof(instance), "too-many-%d", (int)getpid());
+    setenv("GSHARE_SOFT_DEVICES", "1", 1);
+    CHECK_EQUAL(program_run(start, output, sizeof(output)), 1);
+    unsetenv("GSHARE_SOFT_DEVICES");
+    CHECK_TEXT(output, "device 1: the driver has 1, counted from 0");
+}
+
 static const struct test tests[] = {
     TEST(a_rank_decides_modulo_the_devices),
     TEST(the_launchers_variable_hides_slurms_and_a_number_hides_both),
     TEST(without_a_rank_sessions_go_where_the_fewest_are),
     TEST(each_device_works_and_memory_is_of_one),
+    TEST(more_devices_than_there_are_are_refused_by_number),
 };
 
 int main(int argc, char **argv)
