@@ -185,7 +185,8 @@ typedef struct gs_qos {
     size_t size;          /* of this struct, as the caller was compiled: see GS_QOS_INIT */
     gs_class cls;         /* whose turn it is, before priority, deadline and weight */
     int priority;         /* 0 normal; higher runs earlier; above the device's range: the highest */
-    unsigned weight;      /* 1 to 1,000: share of GPU time under saturation; 0: the default, 1 */
+    unsigned weight;      /* 1 to 1,000: share of GPU time under saturation; 0: the default, which
+                             is what the operator set (gsctl), else 1 */
     uint64_t deadline_ns; /* from submission, at most an hour; 0: none */
     gs_exec_affinity affinity;
 } gs_qos;
@@ -223,8 +224,8 @@ typedef struct gs_attach_params {
     uint64_t mem_limit;  /* device memory it may hold, 2 MiB or more; 0: the server's limit */
     unsigned timeout_ms; /* waiting for the server's answer; 0: 10,000 */
     const gs_qos *qos;   /* NULL: the server's default */
-    /* SMs that the operator has reserved by this name, for the session to run on: NULL: none. They
-     * decide the device. */
+    /* SMs that the operator has reserved by this name, for the session to run on; NULL or "": none.
+     * They decide the device. */
     const char *reservation;
 } gs_attach_params;
 #define GS_ATTACH_PARAMS_INIT                                                                      \
@@ -238,7 +239,8 @@ typedef struct gs_attach_params {
  * ended by gs_detach; a process may hold several. GS_ERR_NO_SERVER, GS_ERR_VERSION, GS_ERR_REFUSED,
  * GS_ERR_NO_DEVICE, GS_ERR_LIMIT (too many tenants, or not the SMs asked for; the message says what
  * is free), GS_ERR_NO_DEVICE_MEMORY, GS_ERR_NOT_FOUND (reservation), GS_ERR_NOT_SUPPORTED (qos),
- * GS_ERR_TIMEOUT, GS_ERR_NO_MEMORY, GS_ERR_SYSTEM. */
+ * GS_ERR_TIMEOUT (also: SMs that nobody had in this combination are to be made, and another
+ * tenant's kernel runs on), GS_ERR_NO_MEMORY, GS_ERR_SYSTEM. */
 GS_API gs_status gs_attach(const gs_attach_params *params, gs_session *session);
 
 /* Waits for the session's work, frees everything it holds, ends it and all handles made in it. A

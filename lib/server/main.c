@@ -41,7 +41,7 @@ static const char help[] =
     "      --no-accounting    do not count the GPU time of sessions\n"
     "      --no-weights       who has room on the GPU goes, whatever the weights\n"
     "      --log LEVEL        error, warning, info, debug; default: $GSHARE_LOG, else info\n"
-    "      --log-file FILE    log there; SIGHUP reopens it\n"
+    "      --log-file FILE    log there; SIGHUP reopens it; with -d nothing is logged without\n"
     "  -h, --help             this text\n"
     "  -V, --version          the version\n"
     "\n"
