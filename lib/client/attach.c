@@ -200,6 +200,12 @@ static gs_status grant_ask(struct session *session, const struct attach_request 
     if (status == GS_OK)
         status = control_ask(&session->control, &attach.h, CTL_ATTACH, sizeof(attach), reply,
                              sizeof(*reply), deadline, message);
+    /* A refusal of the server's own came before. */
+    if (status == GS_ERR_TIMEOUT && clock_ns() >= deadline)
+        return error_set(GS_ERR_TIMEOUT,
+                         "the gshare server '%s' did not answer within %llu ms: it may be waiting "
+                         "for another tenant's kernel to end",
+                         request->instance, (unsigned long long)(request->timeout_ns / 1000000));
     return status == GS_OK ? GS_OK : error_server(status, message);
 }
 
