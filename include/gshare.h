@@ -37,9 +37,11 @@
  * ENVIRONMENT, read by gs_attach: GSHARE_INSTANCE, GSHARE_ACTIVE_THREAD_PERCENTAGE,
  * GSHARE_MEM_LIMIT, GSHARE_PRIORITY, GSHARE_LOG; where one is unset,
  * CUDA_MPS_ACTIVE_THREAD_PERCENTAGE, CUDA_MPS_PINNED_DEVICE_MEM_LIMIT and CUDA_MPS_CLIENT_PRIORITY
- * count (the last one's 1, "below normal", is GS_CLASS_BEST_EFFORT here). A variable can only lower
- * what the operator and gs_attach_params allow, for as long as the session lives: gs_set_qos,
- * streams and launches do not get beyond it.
+ * count (the last one's 1, "below normal", is GS_CLASS_BEST_EFFORT here). A memory limit is a size
+ * (512M), or one for each device (0=1G,1=512M), of which with GS_DEVICE_AUTO the least counts. A
+ * limit that cannot be understood, such as "", is refused. A variable can only lower what the
+ * operator and gs_attach_params allow, for as long as the session lives: gs_set_qos, streams and
+ * launches do not get beyond it.
  *
  * Units: sizes in bytes, times in nanoseconds unless the name says otherwise.
  */
