@@ -238,7 +238,7 @@ gs_status attach_session(const struct attach_request *request, struct session **
         /* A server that has ended takes what it granted along: to say so is more use than what
          * could not be mapped. */
         if (status != GS_OK && !control_served(&made->control))
-            status = error_set(GS_ERR_SERVER_LOST, "the gshare server \"%s\" has ended",
+            status = error_set(GS_ERR_SERVER_LOST, "the gshare server '%s' has ended",
                                made->control.instance);
         else if (status != GS_OK)
             grant_return(made, deadline);

@@ -333,7 +333,7 @@ gs_status session_trouble(const struct session *session)
     gs_status status = (gs_status)fault->status;
 
     if (!owner || owner & STATUS_OWNER_DIED)
-        return error_set(GS_ERR_SERVER_LOST, "the gshare server \"%s\" (pid %d) has ended",
+        return error_set(GS_ERR_SERVER_LOST, "the gshare server '%s' (pid %d) has ended",
                          session->control.instance, session->info.server_pid);
     if (state == SEG_CLOSED)
         return error_set(GS_ERR_INVALID_HANDLE, "the server has closed session %llu",
