@@ -102,7 +102,7 @@ CUresult question_firsts(void)
 
 /* ------------------------------------------------------------------ 13: room beside a kernel */
 
-/* Every thread looks at the word, or one of each block does and the others wait for it. */
+/* Kernels that wait for a word. */
 static const char ptx_wait[] =
     PTX_HEAD ".visible .entry all" PTX_PARAMS "{\n"
              ".reg .u64 %t; .reg .u32 %n; .reg .pred %p;\n"
@@ -114,6 +114,20 @@ static const char ptx_wait[] =
              "ld.param.u64 %t, [a]; mov.u32 %n, %tid.x; setp.ne.u32 %p, %n, 0; @%p bra out;\n"
              "again: ld.volatile.global.u32 %n, [%t]; setp.eq.u32 %p, %n, 0; @%p bra again;\n"
              "out: bar.sync 0; ret; }\n";
+
+/* One thread of each block looks at the word, or every thread does. */
+static CUresult waits_open(CUfunction *one, CUfunction *all, CUdeviceptr *flag)
+{
+    CUmodule module;
+    void *cubin;
+
+    CK(room_open());
+    CK(cubin_new(ptx_wait, &cubin));
+    CK(cuModuleLoadData(&module, cubin));
+    CK(cuModuleGetFunction(one, module, "one"));
+    CK(cuModuleGetFunction(all, module, "all"));
+    return cuMemAlloc(flag, 256);
+}
 
 static CUresult room_ask(CUfunction f, const char *name, unsigned blocks, unsigned threads,
                          CUdeviceptr flag, CUstream held, CUstream other, CUstream third)
@@ -164,19 +178,12 @@ CUresult question_room(void)
     static const unsigned threads[] = {32, 128, 256, 512, 768, 1024};
     CUstream held, other, third;
     CUfunction all, one;
-    CUmodule module;
     CUdeviceptr flag;
-    void *cubin;
 
-    CK(room_open());
-    CK(cubin_new(ptx_wait, &cubin));
-    CK(cuModuleLoadData(&module, cubin));
-    CK(cuModuleGetFunction(&all, module, "all"));
-    CK(cuModuleGetFunction(&one, module, "one"));
+    CK(waits_open(&one, &all, &flag));
     CK(stream_new(&held));
     CK(stream_new(&other));
     CK(stream_new(&third));
-    CK(cuMemAlloc(&flag, 256));
     for (size_t i = 0; i < sizeof(threads) / sizeof(*threads); i++) {
         CK(room_ask(one, "waiting, one thread of each looks,", sm_count, threads[i], flag, held,
                     other, third));
@@ -254,18 +261,12 @@ CUresult question_divisions(void)
         {256, 0, 100}, {512, 0, -1},  {512, 0, 0},    {512, 0, 14}, {512, 0, 100}, {1024, 0, -1},
         {1024, 0, 0},  {1024, 0, 14}, {1024, 0, 100}, {128, 8, -1}, {256, 16, -1}};
     CUstream stream[3];
-    CUfunction wait;
-    CUmodule module;
+    CUfunction wait, all;
     CUdeviceptr flag;
-    void *cubin;
 
-    CK(room_open());
-    CK(cubin_new(ptx_wait, &cubin));
-    CK(cuModuleLoadData(&module, cubin));
-    CK(cuModuleGetFunction(&wait, module, "one"));
+    CK(waits_open(&wait, &all, &flag));
     for (int i = 0; i < 3; i++)
         CK(stream_new(&stream[i]));
-    CK(cuMemAlloc(&flag, 256));
     CK(cuFuncSetAttribute(wait, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 208 << 10));
     CK(cuFuncSetAttribute(chains, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 208 << 10));
     printf(
