@@ -369,26 +369,38 @@ static double mean_of(double mean, double last)
     return mean > 0 ? (mean * 3 + last) / 4 : last;
 }
 
-static void kernel_learn(const struct session *session, const struct segment *segment, uint64_t ran)
+/* It ran for `least` at least, and no longer than `most`. What it was thought to take stands as
+ * long as it may be so. */
+static void kernel_learn(const struct session *session, const struct segment *segment,
+                         uint64_t least, uint64_t most)
 {
     struct kernel *kernel =
         segment->kernel < session->kernel_room ? session->kernels[segment->kernel] : NULL;
 
     if (!kernel || kernel->serial != segment->serial)
         return; /* unloaded since */
-    kernel->wave_ns = mean_of(kernel->wave_ns, (double)(ran ? ran : 1) / segment->waves);
+    double from = (double)(least ? least : 1) / segment->waves;
+    double to = (double)(most ? most : 1) / segment->waves;
+    if (kernel->wave_ns < from)
+        kernel->wave_ns = mean_of(kernel->wave_ns, kernel->wave_ns > 0 ? from : to);
+    else if (kernel->wave_ns > to)
+        kernel->wave_ns = mean_of(kernel->wave_ns, to);
 }
 
-/* How long it took is what the next of its kind is thought to take. */
+/* How long it took is what the next of its kind is thought to take. It had `ran` of the time since
+ * it was there: of kernels that fill the device this is what they ran, but narrower ones may have
+ * run side by side with those that had the rest. */
 static void segment_learn(const struct session *session, struct flight *flight,
-                          const struct segment *segment, uint64_t ran)
+                          const struct segment *segment, uint64_t ran, uint64_t there)
 {
+    bool fills = segment->work.device_ns == segment->work.ns;
+
     if (segment->kernel == GRAPHS)
         flight->graph_ns =
             (uint64_t)mean_of((double)flight->graph_ns, (double)(ran ? ran : 1) / segment->waves) +
             1;
     else if (segment->kernel != MIXED && segment->kernel != NOTHING)
-        kernel_learn(session, segment, ran);
+        kernel_learn(session, segment, ran, fills ? ran : there);
 }
 
 static void segment_end(struct session *session, struct stream *stream, struct segment *segment,
@@ -396,7 +408,7 @@ static void segment_end(struct session *session, struct stream *stream, struct s
 {
     struct flight *flight = stream->flight;
     uint64_t begin = segment->dispatch_ns > flight->end_ns ? segment->dispatch_ns : flight->end_ns;
-    uint64_t ran = end > begin ? end - begin : 0;
+    uint64_t there = end > begin ? end - begin : 0, ran = there;
 
     if (segment_wide(segment) && ran > 0)
         ran = sm_time_take(segment->place, begin, end);
@@ -405,7 +417,7 @@ static void segment_end(struct session *session, struct stream *stream, struct s
     flight->end_ns = end;
     flight->count -= segment->records;
     flight->first++;
-    segment_learn(session, flight, segment, ran);
+    segment_learn(session, flight, segment, ran, there);
     if (segment->deadline_ns && end > segment->deadline_ns) {
         _Atomic uint64_t *missed = &session->stats->deadlines_missed;
         atomic_store_explicit(missed, atomic_load_explicit(missed, memory_order_relaxed) + 1,

@@ -315,15 +315,59 @@ static void mark_last(struct tenant *tenant, uint64_t when)
                           when << 24 | (flight_next(stream) - 1), memory_order_release);
 }
 
-static void issue_scripted(struct tenant *tenant, uint32_t count)
+static void issue_blocks(struct tenant *tenant, uint32_t count, uint32_t blocks)
 {
     struct session *session = &tenant->session;
     const struct launch launch = {
-        .kernel = &tenant->kernel, .grid = {SM_COUNT * 8, 1, 1}, .block = {256, 1, 1}};
+        .kernel = &tenant->kernel, .grid = {SM_COUNT * blocks, 1, 1}, .block = {256, 1, 1}};
 
     flight_issue(&session->streams[0]);
     flight_add(&session->streams[0], &launch, count);
     flight_close(session, &session->streams[0]);
+}
+
+static void issue_scripted(struct tenant *tenant, uint32_t count)
+{
+    issue_blocks(tenant, count, 8);
+}
+
+/* Two kernels of half the device each run side by side: the second to end has only what the first
+ * leaves of the time, but is known to take as long as it takes alone. */
+static void kernels_side_by_side_are_not_thought_short(void **state)
+{
+    const uint64_t alone_ns = 1000000;
+
+    (void)state;
+    play_begin(2);
+    for (unsigned i = 0; i < 2; i++) {
+        tenants[i].kernel.wave_ns = 0;
+        for (unsigned n = 0; n < 4; n++) {
+            issue_blocks(&tenants[i], 1, 2);
+            mark_last(&tenants[i], now + alone_ns);
+            now += alone_ns + 10000;
+            flights_poll(now);
+        }
+    }
+    double before = tenants[1].kernel.wave_ns;
+    for (unsigned n = 0; n < 100; n++) {
+        for (unsigned i = 0; i < 2; i++)
+            issue_blocks(&tenants[i], 1, 2);
+        for (unsigned i = 0; i < 2; i++)
+            mark_last(&tenants[i], now + alone_ns + 1000 * i);
+        now += alone_ns + 10000;
+        flights_poll(now);
+    }
+    assert_true(tenants[1].kernel.wave_ns > 0.9 * before);
+    assert_true(tenants[1].kernel.wave_ns < 1.1 * before);
+    /* Until it takes less by itself. */
+    for (unsigned n = 0; n < 20; n++) {
+        issue_blocks(&tenants[1], 1, 2);
+        mark_last(&tenants[1], now + alone_ns / 10);
+        now += alone_ns;
+        flights_poll(now);
+    }
+    assert_true(tenants[1].kernel.wave_ns < 0.2 * before);
+    play_end();
 }
 
 /* A kernel of the second tenant runs between two of the first's. */
@@ -531,6 +575,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_lone_tenant_has_the_device),
         cmocka_unit_test(an_event_is_no_kernel_in_flight),
+        cmocka_unit_test(kernels_side_by_side_are_not_thought_short),
         cmocka_unit_test(who_comes_between_has_the_time_since_it_came),
         cmocka_unit_test(who_is_not_polled_has_its_time_too),
         cmocka_unit_test(shares_follow_the_weights),
