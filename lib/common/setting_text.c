@@ -36,6 +36,11 @@ static const char *const modes[] = {[CTL_PROVISION_EXACT] = "exact",
                                     [CTL_PROVISION_HALF] = "half",
                                     [CTL_PROVISION_WEIGHTED] = "weighted"};
 static_assert(ARRAY_SIZE(modes) == CTL_PROVISION_MODES, "provisioning policies");
+static const char *const targets[] = {[CTL_DEFAULT] = "default",
+                                      [CTL_USER] = "user",
+                                      [CTL_DEVICE] = "device",
+                                      [CTL_RESERVATION] = "reservation",
+                                      [CTL_TENANT] = "session"};
 
 /* ---- Names ----------------------------------------------------------------------------------- */
 
@@ -66,6 +71,11 @@ const char *provision_name(uint32_t mode)
 uint32_t provision_find(const char *name)
 {
     return name_find(modes, ARRAY_SIZE(modes), name);
+}
+
+const char *target_name(uint32_t target)
+{
+    return target < ARRAY_SIZE(targets) ? targets[target] : "?";
 }
 
 const char *class_name(uint32_t cls)

@@ -48,6 +48,8 @@ const char *setting_print(char out[SETTING_TEXT_MAX], const struct ctl_settings 
 const char *provision_name(uint32_t mode);
 /* CTL_PROVISION_MODES: it is none. */
 uint32_t provision_find(const char *name);
+/* "default", "user", "device", "reservation", "session"; "?" beyond. */
+const char *target_name(uint32_t target);
 /* "normal", "latency", "best-effort"; "?" beyond. */
 const char *class_name(uint32_t cls);
 

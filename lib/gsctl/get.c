@@ -174,16 +174,11 @@ static void set_json(const struct ctl_settings *set)
 
 static void row_json(const struct ctl_row *row)
 {
-    static const char *const kinds[] = {[CTL_DEFAULT] = "default",
-                                        [CTL_USER] = "user",
-                                        [CTL_DEVICE] = "device",
-                                        [CTL_RESERVATION] = "reservation",
-                                        [CTL_TENANT] = "session"};
     enum ctl_target target = row_target(row);
     char mask[SM_MASK_TEXT_MAX];
 
     json_open(NULL, '{');
-    json_text("kind", target <= CTL_TENANT ? kinds[target] : "?");
+    json_text("kind", target_name(target));
     if (target == CTL_TENANT)
         json_number("session", row_id(row));
     if (target == CTL_TENANT || target == CTL_USER)
@@ -237,11 +232,9 @@ int command_get(struct control *control, const struct command_options *options)
     gs_status status = rows_ask(control, options, &rows, message);
 
     if (status == GS_OK && rows.count == 0 && options->target_given) {
-        bool device = options->target == CTL_DEVICE;
-
         snprintf(message, sizeof(message), "there is no %s %llu: see gsctl %s",
-                 device ? "device" : "session", (unsigned long long)options->id,
-                 device ? "status" : "ps");
+                 target_name(options->target), (unsigned long long)options->id,
+                 options->target == CTL_DEVICE ? "status" : "ps");
         status = GS_ERR_NOT_FOUND;
     }
     if (status != GS_OK) {

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "common/log.h"
+#include "common/setting_text.h"
 #include "common/util.h"
 #include "server/qos.h"
 
@@ -217,10 +218,7 @@ void operator_set(struct server *server, const struct ctl_set *request, struct r
         log_info("uid %u has changed the settings for everybody", (unsigned)reply->uid);
     else
         log_info("uid %u has changed the settings of %s %llu", (unsigned)reply->uid,
-                 request->target == CTL_USER     ? "user"
-                 : request->target == CTL_DEVICE ? "device"
-                                                 : "session",
-                 (unsigned long long)request->id);
+                 target_name(request->target), (unsigned long long)request->id);
     change_send(server, reply);
 }
 

@@ -24,6 +24,12 @@ unsigned test_time_scale(void);
 void test_path(char *out, size_t size, const char *file);
 /* Continues the random numbers of this process on a stream of their own. */
 void test_random_split(void);
+/* A process's descriptor; -1 and errno. Closed by the system call, as it was opened:
+ * ThreadSanitizer sees neither, and would take its number for that of a queue which another thread
+ * has closed. */
+int process_open(pid_t pid);
+void process_close(const int *fd);
+#define CLEANUP_PROCESS __attribute__((cleanup(process_close)))
 /* Waits for a process's end without reaping it. */
 bool process_wait_end(pid_t pid, uint64_t deadline_ns);
 

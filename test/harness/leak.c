@@ -23,9 +23,12 @@
 #define DEVICES_MAX  8
 #define QUEUES_MOUNT "/dev/mqueue"
 
-/* By the system call, as it was opened: ThreadSanitizer saw nothing of that, and takes its number
- * for that of a queue which another thread has closed. */
-static void process_close(const int *fd)
+int process_open(pid_t pid)
+{
+    return (int)syscall(SYS_pidfd_open, pid, 0);
+}
+
+void process_close(const int *fd)
 {
     if (*fd >= 0)
         syscall(SYS_close, *fd);
@@ -33,7 +36,7 @@ static void process_close(const int *fd)
 
 bool process_wait_end(pid_t pid, uint64_t deadline_ns)
 {
-    __attribute__((cleanup(process_close))) int fd = (int)syscall(SYS_pidfd_open, pid, 0);
+    CLEANUP_PROCESS int fd = process_open(pid);
     struct pollfd p = {.fd = fd, .events = POLLIN};
 
     if (fd < 0)

@@ -71,7 +71,7 @@ server_exec(const struct server *server, const struct server_options *options, c
 static void server_await_ready(const struct server *server, int socket)
 {
     uint64_t deadline = test_deadline(READY_MS);
-    CLEANUP_FD int process = (int)syscall(SYS_pidfd_open, server->pid, 0);
+    CLEANUP_PROCESS int process = process_open(server->pid);
     struct pollfd p[2] = {{.fd = socket, .events = POLLIN}, {.fd = process, .events = POLLIN}};
 
     while (clock_ns() < deadline) {
