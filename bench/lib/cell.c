@@ -82,6 +82,15 @@ void *cell_shared(size_t size)
     return at;
 }
 
+void cell_sleep_until(uint64_t ns)
+{
+    const struct timespec time = {.tv_sec = (time_t)(ns / 1000000000u),
+                                  .tv_nsec = (long)(ns % 1000000000u)};
+
+    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, NULL) == EINTR)
+        ;
+}
+
 /* ---- For the runner -------------------------------------------------------------------------- */
 
 void *shared_map(size_t size)

@@ -81,6 +81,9 @@ void cell_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Memory shared with the processes forked later, zeroed; never NULL. */
 void *cell_shared(size_t size);
 
+/* Sleeps until that time, as clock_ns tells it. */
+void cell_sleep_until(uint64_t ns);
+
 /* ---- For the runner -------------------------------------------------------------------------- */
 
 /* Zeroed memory shared with the processes forked later; NULL when there is none. */

@@ -13,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 
 #include "common/util.h"
 #include "lib/cell.h"
@@ -65,15 +64,6 @@ static uint64_t phase_end(const struct party *party, unsigned i)
 
 /* ---- Tenants --------------------------------------------------------------------------------- */
 
-static void sleep_until(uint64_t ns)
-{
-    const struct timespec time = {.tv_sec = (time_t)(ns / 1000000000u),
-                                  .tv_nsec = (long)(ns % 1000000000u)};
-
-    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, NULL) == EINTR)
-        ;
-}
-
 static void requests_send(struct party *party, unsigned tenant, unsigned phase,
                           const struct device_ops *device, uint64_t out)
 {
@@ -85,7 +75,7 @@ static void requests_send(struct party *party, unsigned tenant, unsigned phase,
         uint64_t start;
 
         if (party->paced)
-            sleep_until(next += PACE_NS);
+            cell_sleep_until(next += PACE_NS);
         start = clock_ns();
         for (int i = 0; i < KERNELS; i++)
             load_small(device, out, party->blocks);
