@@ -48,7 +48,7 @@ static struct row rows[] = {
     {ROW(request, N | S | M | G, G, 60,
          "Request of 20 small kernels, beside best effort that saturates")},
     {ROW(weights, M | G, 0, 60, "Shares by weight, kernels of 20 us to 20 ms, 2 s")},
-    {ROW(accounting, G, 0, 30, "GPU time counted and shared by weight, and not")},
+    {ROW(accounting, G, 0, 45, "GPU time counted and shared by weight, and not")},
     {ROW(soft, N, N, 40,
          "The software device by itself, under native: thread-instructions, calls")},
 };

@@ -90,6 +90,7 @@ static bool ready_await(pid_t pid, int socket)
 bool server_start(struct server *server, const char *program, const char *device,
                   const char *const *options, const char *log, char *text, size_t size)
 {
+    static unsigned started;
     char notify[64];
 
     server->socket = ready_socket(notify);
@@ -97,7 +98,7 @@ bool server_start(struct server *server, const char *program, const char *device
         snprintf(text, size, "a socket for gshared's READY: %s", strerror(errno));
         return false;
     }
-    snprintf(server->instance, sizeof(server->instance), "bench-%d", (int)getpid());
+    snprintf(server->instance, sizeof(server->instance), "bench-%d-%u", (int)getpid(), started++);
     fflush(NULL);
     server->pid = fork();
     if (server->pid == 0)

@@ -1,7 +1,7 @@
 /*
  * service.h - what a side needs running: gshared, or NVIDIA's MPS daemon. Each is private to this
- * run: its own instance name, its own pipe folder. Runs in the runner; a cell may have one more
- * gshared of its own.
+ * run: its own instance name, its own pipe folder. Runs in the runner; a cell may have gshareds of
+ * its own.
  *
  * Functions that can fail say why in text and return false.
  */

@@ -50,3 +50,26 @@ double stats_median(double *samples, size_t count)
     stats_sort(samples, count);
     return count % 2 ? samples[count / 2] : (samples[count / 2 - 1] + samples[count / 2]) / 2;
 }
+
+double stats_median_error(const double *sorted, size_t count)
+{
+    double rank = floor(((double)count - sqrt((double)count)) / 2);
+    size_t low = rank < 1 ? 1 : (size_t)rank;
+
+    if (count == 0)
+        return 0;
+    return (sorted[count - low] - sorted[low - 1]) / 2;
+}
+
+double stats_mean_error(const double *samples, size_t count)
+{
+    double mean = 0, squares = 0;
+
+    if (count < 2)
+        return 0;
+    for (size_t i = 0; i < count; i++)
+        mean += samples[i] / (double)count;
+    for (size_t i = 0; i < count; i++)
+        squares += (samples[i] - mean) * (samples[i] - mean);
+    return sqrt(squares / (double)(count - 1) / (double)count);
+}

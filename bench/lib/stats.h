@@ -22,4 +22,12 @@ struct summary stats_summarise(double *samples, size_t count);
 /* Sorts the samples; of an even count the mean of the two in the middle, 0 for none. */
 double stats_median(double *samples, size_t count);
 
+/* The standard error of the median of samples in ascending order, whatever their distribution: how
+ * many of them lie below the true median is count / 2, give or take sqrt(count) / 2 (binomial), so
+ * half of what lies between the ranks that far to either side. 0 for none. */
+double stats_median_error(const double *sorted, size_t count);
+
+/* The standard error of the mean of samples; 0 for fewer than two. */
+double stats_mean_error(const double *samples, size_t count);
+
 #endif

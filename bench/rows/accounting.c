@@ -2,12 +2,16 @@
  * accounting.c - what it costs that GPU time is counted and shared by weight: launches a second of
  * tenants of a server that does, and of one that does not, by turns.
  *
- * The cell starts the second server. A tenant has a session with each; an idle worker takes nothing
- * from the other. Both keep their tenants from running far ahead of the device, for which the ends
+ * The cell starts two servers. A tenant has a session with each; an idle worker takes nothing from
+ * the other. Both keep their tenants from running far ahead of the device, for which the ends
  * of kernels are told by the device to either: that is not part of the difference.
+ *
+ * Launches a second drift by more than the difference. So turns are short, and four of them are one
+ * comparison: on, off, off, on, of which a steady drift takes as much from one as from the other.
+ * And how a process's threads and memory happen to lie is the same in all turns: so there are
+ * rounds, each with servers and tenants of its own.
  */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "common/util.h"
@@ -20,17 +24,33 @@
 #include "lib/tenants.h"
 #include "rows/rows.h"
 
-#define PIPELINE    1000 /* launches before a sync */
-#define TURN_NS     50000000u
-#define TURNS       24 /* of each */
+#define PIPELINE    1000     /* launches before a sync */
+#define WARM_UP     10       /* pipelines */
+#define SETTLE_NS   3000000u /* of a turn, not measured: sessions become hot */
+#define TURN_NS     12000000u
+#define ROUNDS      3
+#define QUADS_MAX   40 /* of a round */
 #define TENANTS_MAX 4
+#define SECONDS     4 /* at most, each part of a round; the software device does less */
 
 enum { ON, OFF, MODES };
+static const int quad[] = {ON, OFF, OFF, ON};
+#define TURNS ARRAY_SIZE(quad)
 
-/* Instances of the servers; of each turn: launches a second of all. */
+/* What the cell tells its tenants of the next turn. */
 struct pair {
     char instance[MODES][32];
-    unsigned turns;
+    int mode;
+    uint64_t from, until;
+    _Atomic uint32_t passed; /* tenants that have seen its end */
+    bool over;               /* there is none */
+};
+
+struct comparison {
+    unsigned tenants, most; /* quads of a round */
+    unsigned count;         /* of quads */
+    double rate[MODES][ROUNDS * QUADS_MAX], loss[ROUNDS * QUADS_MAX];
+    double round[ROUNDS]; /* their median loss */
 };
 
 static void session_open(const char *instance, gs_session *session, gs_kernel *nop)
@@ -44,91 +64,174 @@ static void session_open(const char *instance, gs_session *session, gs_kernel *n
     GS(gs_kernel_get, module, kernel_names[KERNEL_NOP], nop);
 }
 
-/* Launches a second. */
-static double launches_measure(gs_session session, gs_kernel nop)
+static void pipeline(gs_session session, gs_kernel nop)
 {
     struct kernel_args args = {1, 2, 3, 4};
     void *params[] = {&args.a, &args.b, &args.c, &args.d};
     const gs_launch_config config = GS_LAUNCH_CONFIG_INIT;
-    uint64_t start = clock_ns(), now = start;
-    double launches = 0;
 
-    while (now < start + TURN_NS) {
-        for (int i = 0; i < PIPELINE; i++)
-            GS(gs_launch, NULL, nop, &config, params);
-        GS(gs_stream_sync, session, NULL);
-        launches += PIPELINE;
+    for (int i = 0; i < PIPELINE; i++)
+        GS(gs_launch, NULL, nop, &config, params);
+    GS(gs_stream_sync, session, NULL);
+}
+
+/* Launches a second from the turn's begin to its end. They are counted at syncs, parts of what is
+ * between two by their time. Nobody stops before all have seen the end: who is left would be faster
+ * than the turn was. */
+static double launches_measure(struct pair *pair, unsigned tenants, gs_session session,
+                               gs_kernel nop)
+{
+    uint64_t now = clock_ns();
+    double launches = 0;
+    bool passed = false;
+
+    /* relaxed: a number by itself */
+    while (atomic_load_explicit(&pair->passed, memory_order_relaxed) < tenants) {
+        uint64_t start = now, first, last;
+
+        pipeline(session, nop);
         now = clock_ns();
+        first = start > pair->from ? start : pair->from;
+        last = now < pair->until ? now : pair->until;
+        if (last > first)
+            launches += PIPELINE * (double)(last - first) / (double)(now - start);
+        if (!passed && now >= pair->until) {
+            atomic_fetch_add_explicit(&pair->passed, 1, memory_order_relaxed);
+            passed = true;
+        }
     }
-    return launches * 1e9 / (double)(now - start);
+    return launches * 1e9 / (double)(pair->until - pair->from);
 }
 
 static void pair_body(struct tenant *tenant)
 {
-    const struct pair *pair = tenant->arg;
+    struct pair *pair = (struct pair *)(uintptr_t)tenant->arg;
     gs_session session[MODES];
     gs_kernel nop[MODES];
 
     for (int mode = 0; mode < MODES; mode++) {
         session_open(pair->instance[mode], &session[mode], &nop[mode]);
-        launches_measure(session[mode], nop[mode]);
+        for (int i = 0; i < WARM_UP; i++)
+            pipeline(session[mode], nop[mode]);
     }
-    for (uint32_t turn = 0; turn < pair->turns * MODES; turn++) {
-        int mode = turn % MODES;
+    for (uint32_t turn = 1;; turn++) {
+        int mode;
 
-        tenant_arrive(tenant, turn + 1);
-        tenant->value[0] = launches_measure(session[mode], nop[mode]);
+        tenant_arrive(tenant, turn);
+        if (pair->over)
+            break;
+        mode = pair->mode;
+        tenant->value[0] = launches_measure(pair, tenant->group->count, session[mode], nop[mode]);
     }
-    tenant_arrive(tenant, pair->turns * MODES + 1);
     for (int mode = 0; mode < MODES; mode++)
         GS(gs_detach, session[mode]);
 }
 
-static double sum_of(const struct tenants *group)
+/* Of all tenants. */
+static double turn_run(struct tenants *group, struct pair *pair, uint32_t turn, int mode)
 {
     double sum = 0;
 
+    pair->mode = mode;
+    pair->passed = 0;
+    pair->from = clock_ns() + SETTLE_NS;
+    pair->until = pair->from + TURN_NS;
+    tenants_go(group, turn);
+    tenants_await(group, turn + 1);
     for (unsigned i = 0; i < group->count; i++)
         sum += group->tenant[i].value[0];
     return sum;
 }
 
-static void pair_of(unsigned count, const struct pair *pair)
+static void quad_run(struct comparison *c, struct tenants *group, struct pair *pair, uint32_t turn)
 {
-    struct tenants *group = tenants_start(count, pair_body, pair);
-    double rate[MODES][TURNS], on, off;
+    double sum[MODES] = {0};
 
-    tenants_await(group, 1);
-    for (uint32_t turn = 0; turn < pair->turns * MODES; turn++) {
-        tenants_go(group, turn + 1);
-        tenants_await(group, turn + 2);
-        rate[turn % MODES][turn / MODES] = sum_of(group);
-    }
-    tenants_go(group, pair->turns * MODES + 1);
+    for (unsigned i = 0; i < TURNS; i++)
+        sum[quad[i]] += turn_run(group, pair, turn + i, quad[i]);
+    for (int mode = 0; mode < MODES; mode++)
+        c->rate[mode][c->count] = sum[mode] * MODES / TURNS;
+    c->loss[c->count++] = 1 - sum[ON] / sum[OFF];
+}
+
+static void part_run(struct comparison *c, struct pair *pair, unsigned round)
+{
+    uint64_t deadline = clock_ns() + SECONDS * 1000000000ull;
+    double loss[QUADS_MAX];
+    unsigned before = c->count;
+    struct tenants *group;
+    uint32_t turn = 1;
+
+    pair->over = false;
+    group = tenants_start(c->tenants, pair_body, pair);
+    tenants_await(group, turn);
+    for (; c->count - before < c->most && clock_ns() < deadline; turn += TURNS)
+        quad_run(c, group, pair, turn);
+    pair->over = true;
+    tenants_go(group, turn);
     tenants_join(group);
-    on = stats_median(rate[ON], pair->turns);
-    off = stats_median(rate[OFF], pair->turns);
-    cell_metric(on, "on_%u", count);
-    cell_metric(off, "off_%u", count);
-    cell_metric(1 - on / off, "loss_%u", count);
+    memcpy(loss, c->loss + before, (c->count - before) * sizeof(*loss));
+    c->round[round] = stats_median(loss, c->count - before);
+}
+
+/* ---- Rounds ---------------------------------------------------------------------------------- */
+
+static void mode_start(struct server *server, int mode, struct pair *pair)
+{
+    static const char *const options[] = {"--no-accounting", "--no-weights", NULL};
+    char log[4200], text[FAILURE_TEXT_MAX];
+
+    snprintf(log, sizeof(log), "%s/gshared-%s.log", plan.output, mode == ON ? "counting" : "plain");
+    if (!server_start(server, plan.gshared, plan.facts->soft ? "soft" : "cuda",
+                      mode == ON ? NULL : options, log, text, sizeof(text)))
+        cell_fail("%s", text);
+    memcpy(pair->instance[mode], server->instance, sizeof(server->instance));
+}
+
+static void round_run(struct comparison *comparisons, unsigned count, unsigned round,
+                      struct pair *pair)
+{
+    struct server server[MODES] = {0};
+    char text[FAILURE_TEXT_MAX];
+    int first = round % MODES;
+
+    mode_start(&server[first], first, pair);
+    mode_start(&server[!first], !first, pair);
+    for (unsigned i = 0; i < count; i++)
+        part_run(&comparisons[i], pair, round);
+    for (int mode = 0; mode < MODES; mode++) {
+        if (!server_stop(&server[mode], text, sizeof(text)))
+            cell_fail("%s", text);
+    }
+}
+
+/* How sure the median is: by how the quads differ, and by how the rounds do, the larger. */
+static void comparison_tell(struct comparison *c)
+{
+    double rounds = stats_mean_error(c->round, ROUNDS), quads;
+
+    cell_metric(stats_median(c->rate[ON], c->count), "on_%u", c->tenants);
+    cell_metric(stats_median(c->rate[OFF], c->count), "off_%u", c->tenants);
+    cell_metric(stats_median(c->loss, c->count), "loss_%u", c->tenants);
+    quads = stats_median_error(c->loss, c->count);
+    cell_metric(quads > rounds ? quads : rounds, "loss_error_%u", c->tenants);
+    cell_metric(stats_percentile(c->loss, c->count, 25), "loss_q1_%u", c->tenants);
+    cell_metric(stats_percentile(c->loss, c->count, 75), "loss_q3_%u", c->tenants);
+    cell_metric(c->count, "loss_n_%u", c->tenants);
+    for (unsigned round = 0; round < ROUNDS; round++)
+        cell_metric(c->round[round], "loss_round_%u_%u", c->tenants, round);
 }
 
 void row_accounting(void)
 {
-    static const char *const options[] = {"--no-accounting", "--no-weights", NULL};
+    static struct comparison comparisons[] = {
+        {.tenants = 1, .most = QUADS_MAX / 2},
+        {.tenants = TENANTS_MAX, .most = QUADS_MAX}, /* stray more */
+    };
     struct pair *pair = cell_shared(sizeof(*pair));
-    struct server plain = {0};
-    char log[4200], text[FAILURE_TEXT_MAX];
 
-    snprintf(pair->instance[ON], sizeof(pair->instance[ON]), "%s", getenv("GSHARE_INSTANCE"));
-    snprintf(log, sizeof(log), "%s/gshared-plain.log", plan.output);
-    if (!server_start(&plain, plan.gshared, plan.facts->soft ? "soft" : "cuda", options, log, text,
-                      sizeof(text)))
-        cell_fail("%s", text);
-    memcpy(pair->instance[OFF], plain.instance, sizeof(plain.instance));
-    pair->turns = plan.quick ? TURNS / 4 : TURNS;
-    for (unsigned count = 1; count <= TENANTS_MAX; count *= 4)
-        pair_of(count, pair);
-    if (!server_stop(&plain, text, sizeof(text)))
-        cell_fail("%s", text);
+    for (unsigned round = 0; round < ROUNDS; round++)
+        round_run(comparisons, ARRAY_SIZE(comparisons), round, pair);
+    for (unsigned i = 0; i < ARRAY_SIZE(comparisons); i++)
+        comparison_tell(&comparisons[i]);
 }

@@ -1,6 +1,6 @@
 /*
- * test_stats.c - percentiles against tables worked out by hand. Prints TAP; the exit status is 0
- * when all hold.
+ * test_stats.c - percentiles and medians against tables worked out by hand. Prints TAP; the exit
+ * status is 0 when all hold.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -67,12 +67,40 @@ static void median_halves_the_middle(void)
           "the median of an even count is the mean of the two in the middle");
 }
 
+static void median_error_is_half_between_two_ranks(void)
+{
+    static const double doubling[] = {1, 2, 4, 8, 16, 32, 64, 128, 256};
+    static double hundred[100];
+
+    for (int i = 0; i < 100; i++)
+        hundred[i] = i;
+    /* (9 - 3) / 2 = 3: ranks 3 and 7; (100 - 10) / 2 = 45: ranks 45 and 56 */
+    check(stats_median_error(doubling, 9) == 30 && stats_median_error(hundred, 100) == 5.5,
+          "the median's error is half of what lies between the ranks sqrt(n) / 2 to either side");
+    check(stats_median_error(doubling, 1) == 0 && stats_median_error(doubling, 2) == 0.5 &&
+              stats_median_error(doubling, 4) == 3.5 && stats_median_error(NULL, 0) == 0,
+          "of few samples it is half their range, of none 0");
+}
+
+static void mean_error_is_the_deviation_by_root_n(void)
+{
+    /* squares 9 + 1 + 1 + 9 = 20, by 3 and by 4: 5/3; 1 + 1 = 2, by 1 and by 2: 1 */
+    static const double four[] = {2, 4, 6, 8}, two[] = {5, 7};
+    double error = stats_mean_error(four, 4);
+
+    check(error * error > 1.66666 && error * error < 1.66667 && stats_mean_error(two, 2) == 1 &&
+              stats_mean_error(four, 1) == 0 && stats_mean_error(NULL, 0) == 0,
+          "the mean's error is the standard deviation by the root of their number");
+}
+
 int main(void)
 {
     percentile_is_the_nearest_rank();
     p99_leaves_out_one_in_a_hundred();
     no_samples_summarise_to_zero();
     median_halves_the_middle();
+    median_error_is_half_between_two_ranks();
+    mean_error_is_the_deviation_by_root_n();
     printf("1..%d\n", number);
     return failures ? EXIT_FAILURE : EXIT_SUCCESS;
 }
