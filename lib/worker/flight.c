@@ -503,21 +503,20 @@ static void flight_look(struct session *session, struct stream *stream, uint64_t
     /* acquire: not before what the device wrote ahead of it */
     uint64_t mark = atomic_load_explicit(flight->mark, memory_order_acquire);
     const struct segment *last = NULL;
-    const bool seen_before = flight->seen > 0;
+    bool wide = false;
 
     while (flight->first + flight->seen != flight->last) {
         const struct segment *segment = &flight->ring[(flight->first + flight->seen) % SEGMENTS];
         if (((mark - segment->sequence) & SEQUENCE_MASK) > SEQUENCE_MASK / 2)
             break;
         last = segment;
+        wide = wide || segment_wide(segment);
         flight->seen++;
     }
     if (!last)
         return;
     flight->seen_ns = host_time(mark >> MARK_SEQUENCE_BITS, last->dispatch_ns, now);
-    if (seen_before)
-        return;
-    if (!segment_wide(last)) {
+    if (!wide) {
         flight_end(session, stream);
         return;
     }

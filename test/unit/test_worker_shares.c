@@ -432,6 +432,36 @@ static void who_is_not_polled_has_its_time_too(void **state)
     play_end();
 }
 
+/* The first tenant's long kernel ran behind the second's short one, and when both are looked at,
+ * the event behind it has been told too. */
+static void an_event_behind_a_kernel_takes_no_time_from_others(void **state)
+{
+    const uint64_t long_ns = 20000000, short_ns = 1000000;
+    uint64_t begun, had;
+
+    (void)state;
+    play_begin(2);
+    issue_scripted(&tenants[0], 1); /* so that the clocks are known to each other */
+    now += 10000;
+    mark_last(&tenants[0], now);
+    flights_poll(now);
+    had = tenants[0].session.stats->gpu_ns;
+    begun = now += 100000;
+    issue_scripted(&tenants[1], 1); /* looked at after who came later */
+    now += 10000;
+    issue_scripted(&tenants[0], 1);
+    flight_issue(&tenants[0].session.streams[0]);
+    flight_add_event(&tenants[0].session.streams[0]);
+    flight_close(&tenants[0].session, &tenants[0].session.streams[0]);
+    mark_last(&tenants[1], begun + short_ns);
+    mark_last(&tenants[0], begun + short_ns + long_ns);
+    now = begun + short_ns + long_ns + 50000;
+    flights_poll(now);
+    assert_in_range(tenants[0].session.stats->gpu_ns - had, long_ns - 100000, long_ns + 100000);
+    assert_in_range(tenants[1].session.stats->gpu_ns, short_ns - 100000, short_ns + 100000);
+    play_end();
+}
+
 /* Of the window that began at `from`, and tenants that share SMs. busy: the part of the time that
  * they have work done in, at least. */
 static void shares_among(uint64_t from, unsigned first, unsigned count, double busy)
@@ -578,6 +608,7 @@ int main(void)
         cmocka_unit_test(kernels_side_by_side_are_not_thought_short),
         cmocka_unit_test(who_comes_between_has_the_time_since_it_came),
         cmocka_unit_test(who_is_not_polled_has_its_time_too),
+        cmocka_unit_test(an_event_behind_a_kernel_takes_no_time_from_others),
         cmocka_unit_test(shares_follow_the_weights),
         cmocka_unit_test(shares_follow_any_weights),
         cmocka_unit_test(shares_follow_the_weights_though_kernels_take_other_times_than_thought),
