@@ -11,9 +11,9 @@
  * before has ended. Every 128th is marked. So a tenant that falsifies its words gets 128 short
  * kernels ahead, once.
  *
- * The device's clock against the host's: a mark's time lies between the work's dispatch and the
- * look that found the mark, and the least delay between a mark and its look, over a second, is
- * taken to be none.
+ * The device's clock against the host's: a mark's time lies between the work's dispatch and a
+ * reading of the clock after the mark was found, and the least delay between the two, over a
+ * second, is taken to be none.
  */
 #include "worker/flight.h"
 
@@ -331,9 +331,14 @@ bool flight_may_go_unmarked(const struct session *session, const struct stream *
 
 /* ---- What has ended -------------------------------------------------------------------------- */
 
-/* The host's time of a mark: not before the dispatch, not after now. */
-static uint64_t host_time(uint64_t device, uint64_t dispatch, uint64_t now)
+/* The host's time of a mark that has been seen: not before the dispatch, and not after now. By the
+ * clock as it is now: where this thread had lost its processor before it saw the mark, an earlier
+ * reading would have the device's clock ahead by as much, for seconds, and of each work that is
+ * issued before the one before has ended so much would be charged to nobody. */
+static uint64_t host_time(uint64_t device, uint64_t dispatch)
 {
+    const uint64_t now = clock_ns();
+
     if (!f.clock_known) {
         f.clock_known = true;
         f.offset = device - now;
@@ -497,7 +502,7 @@ static void flights_end(void)
 
 /* What the stream's mark says has ended. Whose time depends on others' ends is taken note of by
  * flights_end. */
-static void flight_look(struct session *session, struct stream *stream, uint64_t now)
+static void flight_look(struct session *session, struct stream *stream)
 {
     struct flight *flight = stream->flight;
     /* acquire: not before what the device wrote ahead of it */
@@ -515,7 +520,7 @@ static void flight_look(struct session *session, struct stream *stream, uint64_t
     }
     if (!last)
         return;
-    flight->seen_ns = host_time(mark >> MARK_SEQUENCE_BITS, last->dispatch_ns, now);
+    flight->seen_ns = host_time(mark >> MARK_SEQUENCE_BITS, last->dispatch_ns);
     if (!wide) {
         flight_end(session, stream);
         return;
@@ -529,7 +534,7 @@ static void session_look(struct session *session, uint64_t now)
 {
     for (uint64_t left = session->flying; left; left &= left - 1) {
         struct stream *stream = &session->streams[__builtin_ctzll(left)];
-        flight_look(session, stream, now);
+        flight_look(session, stream);
         overdue_note(session, stream->flight, now);
     }
 }

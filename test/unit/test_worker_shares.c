@@ -40,6 +40,8 @@
 #define SESSION_NS    150u
 #define LATENCY_NS    4000u  /* from the end of a launch's call to the device */
 #define SLACK_NS      60000u /* that a sleep takes longer */
+#define STALL_NS      150000u
+#define STALL_TURNS   8192u /* between two of them */
 /* Priorities of the device: of normal work, and of the kernel that marks its end. */
 #define WORK_PRIORITY (-2)
 #define MARK_PRIORITY (-5)
@@ -64,6 +66,8 @@ struct tenant {
 static struct tenant *tenants;
 static unsigned tenant_count;
 static unsigned part_count; /* of the device: tenants of different ones share no SMs */
+static uint64_t stalls;     /* not 0: others take the dispatcher's processor now and then */
+
 /* ---- Launches -------------------------------------------------------------------------------- */
 
 static uint64_t kernel_time(struct tenant *tenant)
@@ -166,6 +170,7 @@ static void play_begin(unsigned count)
     gpu_reset(now);
     lines = (struct lines){.used = 1};
     part_count = 1;
+    stalls = 0;
     worker.info.sm_count = SM_COUNT;
     worker.policy.accounting = 1;
     tenants = calloc(count, sizeof(*tenants));
@@ -217,6 +222,15 @@ static void done_note(struct tenant *tenant)
     tenant->done_count++;
 }
 
+/* Between the reading of the clock and the look at the marks. */
+static void stall(void)
+{
+    if (stalls == 0 || ++stalls % STALL_TURNS)
+        return;
+    now += STALL_NS;
+    gpu_run(now);
+}
+
 static void play_until(uint64_t end)
 {
     while (now < end) {
@@ -224,6 +238,7 @@ static void play_until(uint64_t end)
         for (unsigned i = 0; i < tenant_count; i++)
             done_note(&tenants[i]);
         dispatch.now = now;
+        stall();
         turn_take();
         now += dispatch.live ? TURN_NS + SESSION_NS * tenant_count : turn_nap() + SLACK_NS;
     }
@@ -542,6 +557,20 @@ static void shares_follow_the_weights_though_kernels_take_other_times_than_thoug
     }
 }
 
+/* The device's clock is laid against the host's by what both say of a mark. */
+static void shares_follow_the_weights_though_the_dispatcher_loses_its_processor(void **state)
+{
+    (void)state;
+    for (unsigned count = 4; count <= TENANTS_MAX; count *= 2) {
+        play_begin(count);
+        stalls = 1;
+        for (unsigned i = 0; i < count; i++)
+            tenant_set(i, i % 4, 1 + (i / 4 + i) % 4);
+        shares_check(0.95);
+        play_end();
+    }
+}
+
 static struct partition half[2] = {{.id = 1, .sm_count = SM_COUNT / 2},
                                    {.id = 2, .sm_count = SM_COUNT / 2}};
 
@@ -612,6 +641,7 @@ int main(void)
         cmocka_unit_test(shares_follow_the_weights),
         cmocka_unit_test(shares_follow_any_weights),
         cmocka_unit_test(shares_follow_the_weights_though_kernels_take_other_times_than_thought),
+        cmocka_unit_test(shares_follow_the_weights_though_the_dispatcher_loses_its_processor),
         cmocka_unit_test(who_shares_no_sms_waits_for_nobody),
         cmocka_unit_test(shares_follow_the_weights_in_each_half),
     };
