@@ -91,9 +91,14 @@ struct link_granted {
 };
 
 /* One per device. */
+/* Best-effort work leaves SMs to latency work: a share for each session that is at work, up to so
+ * many. */
+#define LINK_SHARES 4u
+
 struct link_policy {
-    uint64_t reserve_mask[GS_SM_MASK_WORDS]; /* best-effort work leaves these SMs to latency work */
-    uint64_t few_mask[GS_SM_MASK_WORDS]; /* of them: what it leaves at times when that may come */
+    uint64_t reserve_mask[LINK_SHARES][GS_SM_MASK_WORDS]; /* of one share, of two ... each with the
+                                                             one before in it */
+    uint64_t few_mask[GS_SM_MASK_WORDS]; /* of the first: what is left when such work may come */
     uint32_t accounting;                 /* 1: GPU time is measured per session */
     uint32_t weights;                    /* 1: GPU time is shared by weight */
 };

@@ -21,7 +21,8 @@ static const struct command commands[] = {
      "SESSION|--user NAME|--default|--device D",
      "What holds for a session is the tightest of what is set for everybody, for its user and\n"
      "for itself, and of what it asked for. Counts and percentages of SMs are rounded up to\n"
-     "whole groups. --latency-sms goes with --device.\n\n",
+     "whole groups. --latency-sms goes with --device: best-effort work leaves so many SMs to\n"
+     "latency work; 12% of the device for each latency session at work where it is not set.\n\n",
      TAKES_TARGET | TAKES_SETTINGS | TAKES_OPERAND, false},
     {"get", command_get, "what is set, and what sessions have of it",
      "[SESSION|--user NAME|--default|--device D]", "", TAKES_JSON | TAKES_TARGET | TAKES_OPERAND,

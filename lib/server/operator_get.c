@@ -47,7 +47,7 @@ static bool row_device(const struct server *server, uint64_t from, struct ctl_ro
     row->device = device->index;
     row->set = server->settings.device[from];
     row->sm_count = device->policy_sms;
-    memcpy(row->sm_mask, device->policy.reserve_mask, sizeof(row->sm_mask));
+    memcpy(row->sm_mask, device->policy.reserve_mask[0], sizeof(row->sm_mask));
     return true;
 }
 

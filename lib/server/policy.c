@@ -5,28 +5,33 @@
 #include "server/grants.h"
 #include "server/tenant.h"
 
-/* Of the device, where the operator has said nothing: 16 SMs of 132, with which a request's tail
- * stays within a tenth of what it is alone. */
+/* Of the device, where the operator has said nothing, for each latency session at work: 16 SMs of
+ * 132, with which a request's tail stays within a tenth of what it is alone. Not more than half of
+ * the device in all. */
 #define LATENCY_PERCENT 12u
 /* Where it is not known when latency work comes, one SM in so many of these is left all the time.
  */
 #define FEW_OF          4u
 
-static uint32_t latency_sms(const struct device *device)
+/* For so many sessions at work. What the operator has said holds for any number. */
+static uint32_t latency_sms(const struct device *device, uint32_t sessions)
 {
     const struct ctl_settings *set = &device->server->settings.device[device->index];
+    const uint32_t share = (device->sms.sm_count * LATENCY_PERCENT + 99) / 100;
 
     if (set->fields & CTL_LATENCY_SMS)
         return set->latency_sms;
-    return (device->sms.sm_count * LATENCY_PERCENT + 99) / 100;
+    return sessions * share <= device->sms.sm_count / 2 ? sessions * share
+                                                        : device->sms.sm_count / 2;
 }
 
 /* Out of the SMs that best-effort sessions may be on, those with the fewest capped sessions, and
- * never all. Those that are reserved already stay, where they can. */
-static struct sm_mask reserve_choose(const struct device *device, uint32_t sms)
+ * never all; `chosen` are among them. Those that were chosen before stay, where they can. */
+static struct sm_mask reserve_choose(const struct device *device, uint32_t sms,
+                                     struct sm_mask chosen, struct sm_mask former)
 {
     uint32_t load[PLACER_GROUPS_MAX] = {0};
-    struct sm_mask room = device->space[0], former = sm_mask_of(device->policy.reserve_mask);
+    struct sm_mask room = device->space[0];
     uint32_t most;
 
     grants_load(device, load, &room);
@@ -36,10 +41,14 @@ static struct sm_mask reserve_choose(const struct device *device, uint32_t sms)
         return (struct sm_mask){{0}};
     if (sms > most)
         sms = most;
-    if (sm_mask_within(&former, &room) && sm_mask_count(&former) >= sms &&
-        sm_mask_count(&former) < sms + device->sms.granularity)
+    if (sm_mask_count(&chosen) >= sms)
+        return chosen;
+    if (sm_mask_within(&chosen, &former) && sm_mask_within(&former, &room) &&
+        sm_mask_count(&former) >= sms && sm_mask_count(&former) < sms + device->sms.granularity)
         return former;
-    return placer_mask_choose(&device->sms, &room, sms, load);
+    room = sm_mask_minus(room, chosen);
+    room = placer_mask_choose(&device->sms, &room, sms - sm_mask_count(&chosen), load);
+    return sm_mask_or(chosen, room);
 }
 
 void policy_update(struct device *device)
@@ -48,19 +57,23 @@ void policy_update(struct device *device)
     const struct server_options *options = &device->server->options;
     struct link_policy policy = {.accounting = !options->no_accounting,
                                  .weights = !options->no_weights};
-    struct sm_mask reserve, few;
+    struct sm_mask reserve = {{0}}, share, few;
 
     if (device->worker.state != WORKER_READY)
         return;
-    reserve = reserve_choose(device, latency_sms(device));
-    few = placer_mask_choose(&device->sms, &reserve,
-                             (sm_mask_count(&reserve) + FEW_OF - 1) / FEW_OF, NULL);
-    memcpy(policy.reserve_mask, reserve.word, sizeof(policy.reserve_mask));
+    for (uint32_t i = 0; i < LINK_SHARES; i++) {
+        reserve = reserve_choose(device, latency_sms(device, i + 1), reserve,
+                                 sm_mask_of(device->policy.reserve_mask[i]));
+        memcpy(policy.reserve_mask[i], reserve.word, sizeof(policy.reserve_mask[i]));
+    }
+    share = sm_mask_of(policy.reserve_mask[0]);
+    few = placer_mask_choose(&device->sms, &share, (sm_mask_count(&share) + FEW_OF - 1) / FEW_OF,
+                             NULL);
     memcpy(policy.few_mask, few.word, sizeof(policy.few_mask));
     if (device->policy_sent && memcmp(&policy, &device->policy, sizeof(policy)) == 0)
         return;
     device->policy = policy;
-    device->policy_sms = sm_mask_count(&reserve);
+    device->policy_sms = sm_mask_count(&share);
     device->policy_sent = true;
     message.u.policy = policy;
     message.slot = 0;

@@ -170,6 +170,7 @@ static enum outcome take_launch(struct session *session, uint32_t index, unsigne
         return rejected(session, index, fault);
     memcpy(&r, record, sizeof(r));
     launch->end = session->streams[index].head + size;
+    reserve_blocks(&session->reserve, launch->grid);
     launch_place(session, &session->streams[index], launch);
     uint64_t deadline = session->grant.link.deadline_ns;
     if (r.h.flags & REC_LAUNCH_QOS) {

@@ -14,6 +14,7 @@
 
 #include "common/seg_grant.h"
 #include "common/sm_groups.h"
+#include "common/util.h"
 #include "worker/dispatch.h"
 #include "worker/expect.h"
 #include "worker/flight.h"
@@ -57,16 +58,23 @@ static void spared_drop(struct spared *spared)
     *spared = (struct spared){0};
 }
 
-enum reserve_kept grant_kept_off(uint32_t cls)
+static void spared_drop_all(struct session *session)
+{
+    for (uint32_t i = 0; i < ARRAY_SIZE(session->spared); i++)
+        spared_drop(&session->spared[i]);
+}
+
+uint32_t grant_kept_off(uint32_t cls)
 {
     return cls == GS_CLASS_BEST_EFFORT ? turn_reserve() : RESERVE_NONE;
 }
 
-struct sm_mask grant_reserved(enum reserve_kept kept)
+struct sm_mask grant_reserved(uint32_t kept)
 {
     if (kept == RESERVE_NONE)
         return (struct sm_mask){{0}};
-    return sm_mask_of(kept == RESERVE_ALL ? worker.policy.reserve_mask : worker.policy.few_mask);
+    return sm_mask_of(kept == RESERVE_FEW ? worker.policy.few_mask
+                                          : worker.policy.reserve_mask[kept - RESERVE_ALL]);
 }
 
 /* Those that are not polled give theirs up, and find them again, mostly in the cache, with their
@@ -76,14 +84,12 @@ static void spared_drop_cold(const struct session *asker)
     for (struct session *other = session_after(NULL); other; other = session_after(other)) {
         if (other->hot || other == asker)
             continue;
-        spared_drop(&other->spared_few);
-        spared_drop(&other->spared_all);
+        spared_drop_all(other);
     }
 }
 
 /* What was granted less what is kept; where it could not be made, once more later. */
-static void spared_find(const struct session *session, struct spared *spared,
-                        enum reserve_kept kept)
+static void spared_find(const struct session *session, struct spared *spared, uint32_t kept)
 {
     const struct sm_mask mask = sm_mask_minus(session->grant.mask, grant_reserved(kept));
 
@@ -105,9 +111,9 @@ static bool spared_ready(const struct spared *spared)
 }
 
 /* NULL: there is none, or not yet. */
-static struct partition *spared_partition(struct session *session, struct spared *spared,
-                                          enum reserve_kept kept)
+static struct partition *spared_partition(struct session *session, uint32_t kept)
 {
+    struct spared *spared = &session->spared[kept - RESERVE_FEW];
     const bool late = spared->again_ns && dispatch.now > spared->again_ns;
 
     if (spared->policy != worker.policy_count || (late && !spared_ready(spared)))
@@ -117,13 +123,10 @@ static struct partition *spared_partition(struct session *session, struct spared
 
 struct partition *grant_place(struct session *session, uint32_t cls)
 {
-    const enum reserve_kept kept = grant_kept_off(cls);
     struct partition *place = NULL;
 
-    if (kept == RESERVE_ALL)
-        place = spared_partition(session, &session->spared_all, kept);
-    if (kept != RESERVE_NONE && !place)
-        place = spared_partition(session, &session->spared_few, RESERVE_FEW);
+    for (uint32_t kept = grant_kept_off(cls); kept > RESERVE_NONE && !place; kept--)
+        place = spared_partition(session, kept);
     return place ? place : session->grant.partition;
 }
 
@@ -133,8 +136,7 @@ void grant_apply(struct session *session, const struct link_grant *link,
     struct grant *grant = &session->grant;
 
     partition_release(grant->partition);
-    spared_drop(&session->spared_few);
-    spared_drop(&session->spared_all);
+    spared_drop_all(session);
     grant->link = *link;
     if (grant->link.priority_max < grant->link.priority)
         grant->link.priority_max = grant->link.priority;
@@ -154,8 +156,7 @@ void grant_apply(struct session *session, const struct link_grant *link,
 
 void grant_drop(struct session *session)
 {
-    spared_drop(&session->spared_few);
-    spared_drop(&session->spared_all);
+    spared_drop_all(session);
     partition_release(session->grant.partition);
     session->grant.partition = NULL;
 }

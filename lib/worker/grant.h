@@ -11,9 +11,9 @@ bool grant_has_mask(const struct link_grant *grant);
 void grant_apply(struct session *session, const struct link_grant *grant,
                  struct partition *partition);
 /* What of it must launches of the class keep off now? */
-enum reserve_kept grant_kept_off(uint32_t cls);
+uint32_t grant_kept_off(uint32_t cls);
 /* The SMs that this means. */
-struct sm_mask grant_reserved(enum reserve_kept kept);
+struct sm_mask grant_reserved(uint32_t kept);
 /* Where the session's launches of a class run now: in its grant; while it must keep off, in the
  * grant less what is reserved. The whole grant where nothing is left; while that is being made,
  * less some of it or nothing. */

@@ -67,7 +67,7 @@ static struct sm_mask affinity_mask(const struct grant *grant, const struct wire
 
 /* What is left of them where the launch must keep off the reserved SMs; all where nothing is. */
 static struct sm_mask launch_mask(const struct grant *grant, const struct wire_qos *qos,
-                                  enum reserve_kept kept)
+                                  uint32_t kept)
 {
     const struct sm_mask mask = affinity_mask(grant, qos);
     const struct sm_mask rest = sm_mask_minus(mask, grant_reserved(kept));
@@ -83,7 +83,7 @@ static bool same_affinity(const struct wire_qos *a, const struct wire_qos *b)
 
 /* Where the same affinity went lately, cut by the same; searching for it costs a microsecond. */
 static const struct placed *placed_find(const struct session *session, const struct wire_qos *qos,
-                                        enum reserve_kept kept)
+                                        uint32_t kept)
 {
     for (uint32_t i = 0; i < PLACED_KEPT; i++) {
         const struct placed *placed = &session->placed[i];
@@ -95,7 +95,7 @@ static const struct placed *placed_find(const struct session *session, const str
     return NULL;
 }
 
-static void placed_keep(struct session *session, const struct wire_qos *qos, enum reserve_kept kept,
+static void placed_keep(struct session *session, const struct wire_qos *qos, uint32_t kept,
                         struct partition *partition)
 {
     struct placed *placed = &session->placed[session->placed_next++ % PLACED_KEPT];
@@ -107,7 +107,7 @@ static enum override_outcome place(struct session *session, const struct wire_qo
                                    uint32_t cls, struct partition **partition, gs_status *status,
                                    const char **text)
 {
-    const enum reserve_kept kept = grant_kept_off(cls);
+    const uint32_t kept = grant_kept_off(cls);
     const struct placed *placed = placed_find(session, qos, kept);
 
     if (placed) {

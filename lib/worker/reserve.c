@@ -42,6 +42,17 @@ static void period_begin(struct reserve_entity *entity, uint64_t period)
     entity->odd = 0;
 }
 
+/* What it wants of the reserve: an SM for each block, but no more than a share. */
+static uint32_t entity_wants(const struct reserve *reserve, const struct reserve_entity *entity)
+{
+    const uint32_t blocks =
+        entity->blocks > entity->blocks_now ? entity->blocks : entity->blocks_now;
+
+    if (reserve->share_sms == 0)
+        return 1;
+    return blocks && blocks < reserve->share_sms ? blocks : reserve->share_sms;
+}
+
 /* A request begins. Of periods that are far from the mean one alone says nothing: it was a pause,
  * or two requests met. */
 static void request_note(struct reserve_entity *entity, uint64_t now)
@@ -49,6 +60,8 @@ static void request_note(struct reserve_entity *entity, uint64_t now)
     const uint64_t period = now - entity->start_ns;
     uint64_t phase = now;
 
+    entity->blocks = entity->blocks_now;
+    entity->blocks_now = 0;
     if (!entity->start_ns || period > RESERVE_FORGET_NS) {
         period_begin(entity, 0);
     } else if (entity->period_ns && period > entity->period_ns / 2 &&
@@ -115,6 +128,9 @@ void reserve_note(struct reserve *reserve, struct reserve_entity *entity, bool a
             reserve->first = entity;
             entity->listed = true;
         }
+        if (!entity->counted)
+            reserve->wanted += entity_wants(reserve, entity);
+        entity->counted = true;
         reserve->kept = RESERVE_ALL;
     }
     if (at_work || entity->at_work)
@@ -140,21 +156,35 @@ enum reserve_kept reserve_look(struct reserve *reserve, uint64_t now)
         reserve->ahead_ns > reserve->ahead_before_ns ? reserve->ahead_ns : reserve->ahead_before_ns;
     enum reserve_kept kept = RESERVE_NONE;
 
+    reserve->wanted = 0;
     for (struct reserve_entity **link = &reserve->first; *link;) {
         struct reserve_entity *entity = *link;
         if (!entity->at_work && now > entity->work_ns + RESERVE_FORGET_NS) {
-            entity->listed = false;
+            entity->listed = entity->counted = false;
             *link = entity->next;
             continue;
         }
         enum reserve_kept wanted =
             entity->at_work ? RESERVE_ALL : entity_kept(entity, ahead + RESERVE_SLACK_NS, now);
+        entity->counted = wanted == RESERVE_ALL;
+        if (entity->counted)
+            reserve->wanted += entity_wants(reserve, entity);
         if (wanted > kept)
             kept = wanted;
         link = &entity->next;
     }
     reserve->kept = kept;
     return kept;
+}
+
+uint32_t reserve_level(const struct reserve *reserve)
+{
+    const uint32_t share = reserve->share_sms ? reserve->share_sms : 1;
+    uint32_t level = reserve->kept;
+
+    if (level == RESERVE_ALL && reserve->wanted > share)
+        level += (reserve->wanted - 1) / share;
+    return level < RESERVE_MOST ? level : RESERVE_MOST;
 }
 
 void reserve_leave(struct reserve *reserve, struct reserve_entity *entity)

@@ -12,29 +12,37 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "common/link.h"
+
 enum reserve_kept {
     RESERVE_NONE,
     RESERVE_FEW, /* a part of it: link_policy's few_mask */
-    RESERVE_ALL
+    RESERVE_ALL  /* a share; two where it is one more, and so on */
 };
+#define RESERVE_MOST (RESERVE_ALL + LINK_SHARES - 1)
 
 /* One per session. Zeroed: never had latency work. */
 struct reserve_entity {
     struct reserve_entity *next; /* of those with work within RESERVE_FORGET_NS */
     bool listed, at_work;
-    uint64_t work_ns;   /* when it was last seen with work */
-    uint64_t pause_ns;  /* mean time between work, of what was longer than RESERVE_REMAIN_NS */
-    uint64_t start_ns;  /* of its last request */
-    uint64_t next_ns;   /* when the next one is expected */
-    uint64_t period_ns; /* mean time between starts; 0: not known */
-    uint64_t error_ns;  /* mean distance between a start and what was expected */
-    uint32_t met;       /* requests that came about when they were expected, one after the other */
-    uint32_t odd;       /* requests that did not */
+    uint64_t work_ns;    /* when it was last seen with work */
+    uint64_t pause_ns;   /* mean time between work, of what was longer than RESERVE_REMAIN_NS */
+    uint64_t start_ns;   /* of its last request */
+    uint64_t next_ns;    /* when the next one is expected */
+    uint64_t period_ns;  /* mean time between starts; 0: not known */
+    uint64_t error_ns;   /* mean distance between a start and what was expected */
+    uint32_t met;        /* requests that came about when they were expected, one after the other */
+    uint32_t odd;        /* requests that did not */
+    uint32_t blocks;     /* most that a kernel of the last request had; 0: not known */
+    uint32_t blocks_now; /* ... of this one */
+    bool counted;        /* in what is wanted */
 };
 
 struct reserve {
     struct reserve_entity *first;
-    enum reserve_kept kept;
+    enum reserve_kept kept; /* RESERVE_ALL at most */
+    uint32_t share_sms;     /* SMs of one share; 0: not known, and each session wants one */
+    uint32_t wanted;        /* SMs, or shares, by all that want all now */
     uint64_t ahead_ns, ahead_before_ns; /* most ahead in this window and the one before */
     uint64_t window_ns;                 /* when this one began */
 };
@@ -48,6 +56,15 @@ struct reserve {
 #define RESERVE_WINDOW_NS  50000000u
 #define RESERVE_FORGET_NS  1000000000u /* who has had no work for so long is not expected */
 
+/* The session has a kernel of so many blocks for the device: each would have an SM of its own. */
+static inline void reserve_blocks(struct reserve_entity *entity, const uint32_t grid[3])
+{
+    const uint64_t blocks = (uint64_t)grid[0] * grid[1] * grid[2];
+
+    if (blocks > entity->blocks_now)
+        entity->blocks_now = blocks < UINT32_MAX ? (uint32_t)blocks : UINT32_MAX;
+}
+
 /* Has the session latency work now? Whenever it is looked at, and when it gets some. */
 void reserve_note(struct reserve *reserve, struct reserve_entity *entity, bool at_work,
                   uint64_t now);
@@ -55,6 +72,8 @@ void reserve_note(struct reserve *reserve, struct reserve_entity *entity, bool a
 void reserve_ahead(struct reserve *reserve, uint64_t ns, uint64_t now);
 /* What is to be kept free now; also in `kept`, until a session gets work. */
 enum reserve_kept reserve_look(struct reserve *reserve, uint64_t now);
+/* The same with the shares that are kept: RESERVE_MOST at most. */
+uint32_t reserve_level(const struct reserve *reserve);
 /* The session is going. */
 void reserve_leave(struct reserve *reserve, struct reserve_entity *entity);
 

@@ -44,6 +44,7 @@ static struct {
     uint32_t crowd;     /* sessions that had something new in this turn or shortly before */
     uint32_t hot_of[3]; /* in this turn, by rank of their class */
     struct reserve reserve;
+    uint32_t policy;                      /* of worker.policy_count, of which the reserve knows */
     uint64_t hot_latency_ns, hot_work_ns; /* as above, by the CPUs that there are */
     const struct session *draining;
 } turn;
@@ -327,6 +328,16 @@ static bool any_contended(void)
     return false;
 }
 
+/* Has the policy changed? */
+static void share_look(void)
+{
+    if (turn.policy == worker.policy_count)
+        return;
+    const struct sm_mask share = sm_mask_of(worker.policy.reserve_mask[0]);
+    turn.policy = worker.policy_count;
+    turn.reserve.share_sms = sm_mask_count(&share);
+}
+
 /* One turn of all that are polled, those of a higher class first. */
 void turn_take(void)
 {
@@ -338,6 +349,7 @@ void turn_take(void)
     lines_look();
     for (uint32_t i = 0; i < roster.hot_count; i++)
         session_look(roster.hot[i]);
+    share_look();
     reserve_look(&turn.reserve, dispatch.now);
     for (uint32_t rank = 0; rank < ARRAY_SIZE(turn.hot_of); rank++) {
         for (uint32_t i = turn.hot_of[rank] ? roster.hot_count : 0; i > 0; i--) {
@@ -374,9 +386,9 @@ const struct session *turn_draining(void)
     return turn.draining;
 }
 
-enum reserve_kept turn_reserve(void)
+uint32_t turn_reserve(void)
 {
-    return turn.reserve.kept;
+    return reserve_level(&turn.reserve);
 }
 
 void turn_leave(struct session *session)

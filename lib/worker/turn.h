@@ -14,7 +14,7 @@ uint64_t turn_nap(void);
 const struct session *turn_draining(void);
 
 /* What is to be kept free for latency work. */
-enum reserve_kept turn_reserve(void);
+uint32_t turn_reserve(void);
 /* The session is polled no more. */
 void turn_leave(struct session *session);
 /* Do several tenants wait for the dispatcher at this moment? */

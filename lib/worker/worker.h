@@ -114,8 +114,8 @@ struct placed {
     struct wire_qos qos; /* its affinity */
     struct partition *partition;
     uint64_t losses;
-    uint32_t policy;        /* of worker.policy_count ... */
-    enum reserve_kept kept; /* ... less this of what it reserves; NONE: under any policy */
+    uint32_t policy; /* of worker.policy_count ... */
+    uint32_t kept;   /* ... less this of what it reserves; NONE: under any policy */
 };
 #define PLACED_KEPT 8u
 
@@ -155,10 +155,10 @@ struct session {
     uint32_t grant_sequence;
     struct placed placed[PLACED_KEPT];
     uint32_t placed_next;
-    struct spared spared_few, spared_all;
-    bool hot;     /* polled; else its client must ring */
-    bool faulted; /* takes no more records */
-    bool paused;  /* a job waits for the device to finish the session's work */
+    struct spared spared[RESERVE_MOST]; /* by what is kept, from RESERVE_FEW on */
+    bool hot;                           /* polled; else its client must ring */
+    bool faulted;                       /* takes no more records */
+    bool paused; /* a job waits for the device to finish the session's work */
     uint32_t hot_index;
     uint64_t active_ns; /* when it last had something to do */
     uint64_t given_ns;  /* when the device was last given something of it */

@@ -290,9 +290,47 @@ static void of_several_the_most_is_kept(void **state)
     assert_int_equal(reserve_look(&play.reserve, play.now), RESERVE_NONE);
 }
 
+/* Several at work want more SMs than one: one for each block of their kernels, a share at most. */
+static void each_session_at_work_wants_a_share(void **state)
+{
+    const uint32_t wide[3] = {200, 1, 1}, sixteen[3] = {4, 2, 2}, one[3] = {1, 1, 1};
+    struct reserve reserve = {.share_sms = 16};
+    struct reserve_entity entity[6] = {0};
+
+    (void)state;
+    reserve_look(&reserve, SECOND);
+    assert_int_equal(reserve_level(&reserve), RESERVE_NONE);
+    for (unsigned i = 0; i < 6; i++) {
+        reserve_blocks(&entity[i], i % 2 ? wide : sixteen);
+        reserve_note(&reserve, &entity[i], true, SECOND + i);
+        for (unsigned look = 0; look < 2; look++) {
+            assert_int_equal(reserve_level(&reserve),
+                             i < LINK_SHARES ? RESERVE_ALL + i : RESERVE_MOST);
+            reserve_note(&reserve, &entity[i], true, SECOND + i);
+            reserve_look(&reserve, SECOND + i);
+        }
+    }
+    for (unsigned i = 0; i < 6; i++)
+        reserve_leave(&reserve, &entity[i]);
+    for (unsigned i = 0; i < 6; i++) {
+        reserve_blocks(&entity[i], one);
+        reserve_note(&reserve, &entity[i], true, 2 * SECOND);
+    }
+    reserve_look(&reserve, 2 * SECOND);
+    assert_int_equal(reserve_level(&reserve), RESERVE_ALL); // six SMs
+    reserve_blocks(&entity[5], sixteen);
+    reserve_look(&reserve, 2 * SECOND);
+    assert_int_equal(reserve_level(&reserve), RESERVE_ALL + 1); // 21
+    for (unsigned i = 1; i < 6; i++)
+        reserve_note(&reserve, &entity[i], false, 2 * SECOND);
+    reserve_look(&reserve, 2 * SECOND + RESERVE_REMAIN_NS + 1);
+    assert_int_equal(reserve_level(&reserve), RESERVE_ALL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_session_at_work_wants_a_share),
         cmocka_unit_test(requests_by_the_clock_are_expected),
         cmocka_unit_test(requests_at_random_always_find_a_few),
         cmocka_unit_test(a_burst_is_one_request),

@@ -48,7 +48,7 @@ static int set(void **state)
     for (uint32_t sm = SM_COUNT - RESERVED; sm < SM_COUNT; sm++)
         sm_mask_set(&reserved, sm);
     worker.info.sm_count = SM_COUNT;
-    memcpy(worker.policy.reserve_mask, reserved.word, sizeof(reserved.word));
+    memcpy(worker.policy.reserve_mask[0], reserved.word, sizeof(reserved.word));
     worker.policy_count = 1;
     dispatch.now = UINT64_C(1000000000);
     for (uint32_t i = 0; i < SESSIONS; i++)
@@ -86,8 +86,8 @@ static struct partition *place(uint32_t i)
 {
     struct partition *now = grant_place(&session[i], GS_CLASS_BEST_EFFORT);
 
-    if (!now && session[i].spared_all.partition)
-        session[i].spared_all.partition->state = PARTITION_READY;
+    if (!now && session[i].spared[RESERVE_ALL - RESERVE_FEW].partition)
+        session[i].spared[RESERVE_ALL - RESERVE_FEW].partition->state = PARTITION_READY;
     return now ? now : grant_place(&session[i], GS_CLASS_BEST_EFFORT);
 }
 
@@ -104,7 +104,7 @@ static void who_is_polled_keeps_its_place(void **state)
     places_take();
     assert_null(place(PARTITIONS_SPARED));
     for (uint32_t i = 0; i < PARTITIONS_SPARED; i++)
-        assert_non_null(session[i].spared_all.partition);
+        assert_non_null(session[i].spared[RESERVE_ALL - RESERVE_FEW].partition);
 }
 
 static void who_is_not_polled_gives_way(void **state)
@@ -112,7 +112,7 @@ static void who_is_not_polled_gives_way(void **state)
     (void)state;
     places_take();
     session_cool(&session[3]);
-    const struct partition *others = session[4].spared_all.partition;
+    const struct partition *others = session[4].spared[RESERVE_ALL - RESERVE_FEW].partition;
     struct partition *found = place(PARTITIONS_SPARED);
     assert_non_null(found);
     assert_int_equal(found->sm_count, 2);
@@ -151,7 +151,7 @@ static void nobody_gives_way_while_there_is_room(void **state)
         struct partition *own = place(i);
         assert_non_null(own);
         session_cool(&session[i]);
-        assert_ptr_equal(session[i].spared_all.partition, own);
+        assert_ptr_equal(session[i].spared[RESERVE_ALL - RESERVE_FEW].partition, own);
     }
 }
 
