@@ -156,6 +156,7 @@ const struct line report_lines[] = {
 
 #define WEIGHTS(n)                                                                                 \
     {"weights", n " tenants: furthest off", "off_" n, UNIT_PERCENT, AT_MOST(0.05)},                \
+        {"weights", "... by time charged", "off_charged_" n, UNIT_PERCENT, NONE},                  \
     {                                                                                              \
         "weights", n " tenants: work by one's alone", "work_" n, UNIT_PERCENT, NONE                \
     }

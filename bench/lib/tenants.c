@@ -82,7 +82,7 @@ static const struct tenant *group_reap(struct tenants *group)
     return failed;
 }
 
-static void group_check(struct tenants *group)
+void tenants_check(struct tenants *group)
 {
     const struct tenant *failed = group_reap(group);
 
@@ -113,7 +113,7 @@ unsigned tenants_await(struct tenants *group, uint32_t step)
         if (there + gone == group->count && (gone == 0 || group->tolerant))
             return there;
         if (clock_ns() - looked > LOOK_NS) {
-            group_check(group);
+            tenants_check(group);
             looked = clock_ns();
             continue;
         }
@@ -142,7 +142,7 @@ void tenants_join(struct tenants *group)
                 cell_fail("waiting for tenant %u: %s", i + 1, strerror(errno));
         }
     }
-    group_check(group);
+    tenants_check(group);
 }
 
 void tenants_free(struct tenants *group)

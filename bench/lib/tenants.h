@@ -49,6 +49,9 @@ void tenant_arrive(struct tenant *tenant, uint32_t step);
  * instead, or, if the group is tolerant, goes on without it. Returns how many have arrived. */
 unsigned tenants_await(struct tenants *group, uint32_t step);
 
+/* In the cell: fails it when a tenant has failed, unless the group is tolerant. */
+void tenants_check(struct tenants *group);
+
 /* Lets all tenants through up to the step; returns the time just before. */
 uint64_t tenants_go(struct tenants *group, uint32_t step);
 

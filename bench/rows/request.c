@@ -7,16 +7,12 @@
  * machine. On the sides that know none of gshare's classes, requests go to a stream of the highest
  * priority.
  */
-#include <errno.h>
-#include <spawn.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/wait.h>
 
 #include "common/util.h"
 #include "lib/cell.h"
 #include "lib/device.h"
+#include "lib/gsctl.h"
 #include "lib/load.h"
 #include "lib/stats.h"
 #include "lib/tenants.h"
@@ -32,8 +28,6 @@
 #define TENANTS_MAX 4
 #define PHASES_MAX  16
 #define CAPPED      75 /* percent, of an MPS client */
-
-extern char **environ;
 
 /* Who is at work. */
 enum kind { KIND_ALONE, KIND_ALL, KIND_BESIDE, KIND_BACK, KIND_WARM /* as beside */, KINDS };
@@ -327,16 +321,10 @@ static void four_beside_four(void)
 static bool spare(unsigned percent)
 {
     char sms[16];
-    const char *argv[] = {plan.gsctl, "set", "--device", "0", "--latency-sms", sms, NULL};
-    int status;
-    pid_t pid;
+    const char *const args[] = {"set", "--device", "0", "--latency-sms", sms, NULL};
 
     snprintf(sms, sizeof(sms), "%u", ((unsigned)plan.facts->sm_count * percent + 99) / 100);
-    if (posix_spawn(&pid, plan.gsctl, NULL, NULL, (char *const *)argv, environ) != 0)
-        cell_fail("%s: %s", plan.gsctl, strerror(errno));
-    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-        ;
-    return status == 0;
+    return gsctl_run(args, NULL, 0);
 }
 
 void row_request(void)

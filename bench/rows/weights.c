@@ -5,10 +5,17 @@
  * A tenant's share is the work that it gets done in 2 s, measured by what its kernels take with
  * nobody else there; parts of kernels are counted. An MPS client has no weight: it has the
  * percentage of SMs that is its weight's.
+ *
+ * Beside that stands what the server charged it: so a share that is off is either one that the
+ * server meant to give otherwise, or one that it took for something else. Whole kernels are
+ * charged, at their end, and a tenant may have three of them in 2 s. So what is read, shortly
+ * before and after the 2 s, is what it was charged for each kernel that had ended; and that is
+ * taken times the kernels of the 2 s.
  */
 #include "common/util.h"
 #include "lib/cell.h"
 #include "lib/device.h"
+#include "lib/gsctl.h"
 #include "lib/load.h"
 #include "lib/tenants.h"
 #include "rows/rows.h"
@@ -17,6 +24,15 @@
 #define WINDOW_NS   2000000000u
 #define SETTLE_NS   200000000u
 #define LENGTHS     4
+#define LOG_MAX     16384 /* ends of runs; they take 1 ms and more */
+
+/* Readings of the charges before and after the window. */
+#define EDGES       2
+#define READINGS    3
+#define READING_NS  15000000u /* from one to the next */
+#define LEAD_NS     100000000u
+#define CHARGES_MAX 64u
+#define LAG_NS      1000000u /* from a kernel's end to its charge, and to its tenant's knowing */
 
 /* Nanoseconds of the tenants' kernels. On the software device shorter ones do not fill it. */
 static double length_of(unsigned tenant)
@@ -27,12 +43,27 @@ static double length_of(unsigned tenant)
     return (plan.facts->soft ? soft : gpu)[tenant % LENGTHS];
 }
 
+/* When a tenant's runs of kernels were known to have ended. */
+struct log {
+    unsigned count;
+    struct {
+        uint64_t ns, done; /* kernels */
+    } at[LOG_MAX];
+};
+
+struct reading {
+    uint64_t begin, end; /* in between */
+    size_t count;
+    struct charge charge[CHARGES_MAX];
+};
+
 struct contest {
     unsigned count;
     double alone_ns[LENGTHS]; /* what a kernel of that length takes */
-    _Atomic uint32_t running; /* tenants of which a run has ended */
+    _Atomic uint32_t running; /* tenants of which a run has ended; a futex */
     _Atomic uint64_t from;    /* when the window begins; 0: not all run yet */
-    _Atomic uint32_t over;    /* tenants that have seen its end */
+    _Atomic uint32_t over;    /* tenants that have seen its end; and the cell */
+    struct log log[TENANTS_MAX];
 };
 
 /* Every length meets every weight from 1 to 4. */
@@ -60,6 +91,14 @@ static void lengths_measure(struct tenant *tenant)
         contest->alone_ns[i] = load_measure(device, out, length_of(i));
 }
 
+static void log_add(struct log *log, const struct saturation *load)
+{
+    if (log->count == LOG_MAX)
+        return;
+    log->at[log->count].ns = load->done_ns;
+    log->at[log->count++].done = load->done;
+}
+
 /* Nobody stops before all have seen the window's end: who is left would have more than its share.
  */
 static void contest_body(struct tenant *tenant)
@@ -79,11 +118,13 @@ static void contest_body(struct tenant *tenant)
     saturation_begin(&load, device, length_of(index));
     /* relaxed: numbers by themselves */
     for (bool seen = false;
-         atomic_load_explicit(&contest->over, memory_order_relaxed) < contest->count;) {
+         atomic_load_explicit(&contest->over, memory_order_relaxed) <= contest->count;) {
         saturation_step(&load);
-        if (!seen && atomic_fetch_add_explicit(&contest->running, 1, memory_order_relaxed) + 1 ==
-                         contest->count)
-            atomic_store_explicit(&contest->from, clock_ns() + SETTLE_NS, memory_order_relaxed);
+        log_add(&contest->log[index], &load);
+        if (!seen) {
+            atomic_fetch_add_explicit(&contest->running, 1, memory_order_relaxed);
+            futex_wake(&contest->running);
+        }
         seen = true;
         from = atomic_load_explicit(&contest->from, memory_order_relaxed);
         if (from != 0 && first < 0 && load.done_ns > from)
@@ -93,37 +134,176 @@ static void contest_body(struct tenant *tenant)
         last = saturation_at(&load, from + WINDOW_NS);
         atomic_fetch_add_explicit(&contest->over, 1, memory_order_relaxed);
     }
-    tenant->value[0] = (last - first) * contest->alone_ns[index % LENGTHS];
+    tenant->value[0] = last - first;
     saturation_end(&load);
 }
 
-static void contest_of(unsigned count, struct contest *contest)
+/* ---- Charges --------------------------------------------------------------------------------- */
+
+static void edge_read(struct reading readings[READINGS], uint64_t ns)
+{
+    for (unsigned i = 0; i < READINGS; i++) {
+        struct reading *r = &readings[i];
+
+        cell_sleep_until(ns + i * READING_NS);
+        r->begin = clock_ns();
+        r->count = charges_read(r->charge, CHARGES_MAX);
+        r->end = clock_ns();
+    }
+}
+
+static double charged_of(const struct reading *reading, pid_t pid)
+{
+    for (size_t i = 0; i < reading->count; i++) {
+        if (reading->charge[i].pid == pid)
+            return (double)reading->charge[i].gpu_ns;
+    }
+    cell_fail("gsctl ps --json does not tell of process %d", (int)pid);
+}
+
+/* Kernels that had ended at the reading. False: one may have ended just then. Its tenant knows of
+ * the end late by the 128th of what it has waited, or a little more. */
+static bool ended_at(const struct log *log, const struct reading *reading, double *ended)
+{
+    uint64_t middle = reading->begin + (reading->end - reading->begin) / 2, former = 0;
+    bool sure = true;
+
+    *ended = 0;
+    for (unsigned i = 0; i < log->count; i++) {
+        uint64_t ns = log->at[i].ns, waited = i > 0 ? ns - former : 0;
+
+        if (ns <= middle)
+            *ended = (double)log->at[i].done;
+        if (ns - waited / 100 - LAG_NS <= reading->end && ns + LAG_NS >= reading->begin)
+            sure = false;
+        former = ns;
+    }
+    return sure;
+}
+
+struct sum {
+    double charged, ended;
+    unsigned readings;
+};
+
+static void sum_add(struct sum *sum, double charged, double ended)
+{
+    sum->charged += charged;
+    sum->ended += ended;
+    sum->readings++;
+}
+
+/* Of the readings that are sure; where none is, for short kernels, of all: these have so many that
+ * a run more or less does not matter. */
+static struct sum edge_sum(const struct reading readings[READINGS], const struct log *log,
+                           pid_t pid)
+{
+    struct sum sure = {0}, all = {0};
+
+    for (unsigned i = 0; i < READINGS; i++) {
+        double charged = charged_of(&readings[i], pid), ended;
+
+        if (ended_at(log, &readings[i], &ended))
+            sum_add(&sure, charged, ended);
+        sum_add(&all, charged, ended);
+    }
+    return sure.readings > 0 ? sure : all;
+}
+
+/* Nanoseconds for each kernel; 0: none ended in between, or too many to note. */
+static double charge_of_kernel(const struct reading readings[EDGES][READINGS],
+                               const struct log *log, pid_t pid)
+{
+    double charged[EDGES], ended[EDGES];
+
+    for (int edge = 0; edge < EDGES; edge++) {
+        struct sum sum = edge_sum(readings[edge], log, pid);
+
+        charged[edge] = sum.charged / sum.readings;
+        ended[edge] = sum.ended / sum.readings;
+    }
+    if (log->count == LOG_MAX || ended[1] <= ended[0])
+        return 0;
+    return (charged[1] - charged[0]) / (ended[1] - ended[0]);
+}
+
+/* ---- The contest ----------------------------------------------------------------------------- */
+
+/* Opens the window when all run, and closes it. */
+static void window_run(struct contest *contest, struct tenants *group,
+                       struct reading readings[EDGES][READINGS])
+{
+    uint32_t running;
+    uint64_t from;
+
+    while ((running = atomic_load_explicit(&contest->running, memory_order_relaxed)) <
+           group->count) {
+        futex_wait(&contest->running, running, 20000000u);
+        tenants_check(group);
+    }
+    from = clock_ns() + SETTLE_NS;
+    atomic_store_explicit(&contest->from, from, memory_order_relaxed);
+    if (plan.side == SIDE_GSHARE) {
+        edge_read(readings[0], from - LEAD_NS);
+        edge_read(readings[1], from + WINDOW_NS);
+    }
+    atomic_fetch_add_explicit(&contest->over, 1, memory_order_relaxed);
+}
+
+/* Each one's share of the time; and which is furthest from its weight's. */
+static void shares_tell(const double *ns, unsigned count, const char *share_name,
+                        const char *off_name, const char *sum_name)
 {
     unsigned weights = weights_of_all(count);
-    struct tenants *group;
-    double work = 0, furthest = 0;
+    double sum = 0, furthest = 0;
 
-    contest->count = count;
-    contest->running = contest->over = 0;
-    contest->from = 0;
-    group = tenants_start(count, contest_body, contest);
-    tenants_await(group, 1);
-    tenants_go(group, 1);
-    tenants_join(group);
     for (unsigned i = 0; i < count; i++)
-        work += group->tenant[i].value[0];
+        sum += ns[i];
     for (unsigned i = 0; i < count; i++) {
-        double share = group->tenant[i].value[0] / work;
+        double share = ns[i] / sum;
         double off = share / ((double)weight_of(i) / weights) - 1;
 
-        cell_metric(share, "share_%u_%u", count, i);
+        cell_metric(share, "%s_%u_%u", share_name, count, i);
         if (off < 0)
             off = -off;
         if (off > furthest)
             furthest = off;
     }
-    cell_metric(furthest, "off_%u", count);
-    cell_metric(work / WINDOW_NS, "work_%u", count);
+    cell_metric(furthest, "%s_%u", off_name, count);
+    cell_metric(sum / WINDOW_NS, "%s_%u", sum_name, count);
+}
+
+static void contest_of(unsigned count, struct contest *contest)
+{
+    static struct reading readings[EDGES][READINGS];
+    double work[TENANTS_MAX], charged[TENANTS_MAX];
+    struct tenants *group;
+    bool told = plan.side == SIDE_GSHARE;
+
+    contest->count = count;
+    contest->running = contest->over = 0;
+    contest->from = 0;
+    for (unsigned i = 0; i < count; i++)
+        contest->log[i].count = 0;
+    group = tenants_start(count, contest_body, contest);
+    tenants_await(group, 1);
+    tenants_go(group, 1);
+    window_run(contest, group, readings);
+    tenants_join(group);
+    for (unsigned i = 0; i < count; i++) {
+        const struct tenant *t = &group->tenant[i];
+
+        work[i] = t->value[0] * contest->alone_ns[i % LENGTHS];
+        if (plan.side != SIDE_GSHARE)
+            continue;
+        charged[i] = t->value[0] * charge_of_kernel(readings, &contest->log[i], t->pid);
+        told &= charged[i] > 0;
+    }
+    shares_tell(work, count, "share", "off", "work");
+    if (told)
+        shares_tell(charged, count, "share_charged", "off_charged", "charged");
+    else if (plan.side == SIDE_GSHARE)
+        cell_note("%u tenants: not told by time charged: one had no kernel that ended", count);
 }
 
 void row_weights(void)
