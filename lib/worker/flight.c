@@ -55,6 +55,7 @@ struct segment {
     uint32_t place;         /* sm_time_place of its wide kernels; of several: the whole device */
     uint32_t sequence;
     bool overdue; /* or behind one that is */
+    bool beside;  /* kernels may have run beside others' */
 };
 
 struct flight {
@@ -165,15 +166,19 @@ uint64_t flight_guess_graph(const struct stream *stream)
     return stream->flight->graph_ns ? stream->flight->graph_ns : SCHED_UNKNOWN_NS;
 }
 
-/* The part of the device that a launch fills. */
+/* The part of the device that a partition is. */
+static uint64_t partition_width(const struct partition *partition)
+{
+    return partition ? (uint64_t)partition->sm_count * WIDTH_ONE / worker.info.sm_count : WIDTH_ONE;
+}
+
+/* The part of the device that a launch's blocks fill. */
 static uint64_t launch_width(const struct launch *launch)
 {
     uint64_t blocks = (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2];
     uint64_t threads = (uint64_t)launch->block[0] * launch->block[1] * launch->block[2];
     uint64_t room = (uint64_t)worker.info.sm_count * SM_THREADS;
-    uint64_t most = launch->partition
-                        ? (uint64_t)launch->partition->sm_count * WIDTH_ONE / worker.info.sm_count
-                        : WIDTH_ONE;
+    uint64_t most = partition_width(launch->partition);
 
     if (blocks >= room || blocks * threads >= room)
         return most;
@@ -198,8 +203,10 @@ static void open_note(struct segment *open, uint32_t kernel, uint64_t serial)
     }
 }
 
-/* Kernels that fill the device, or several of them, one after the other, are part of the open
- * segment. */
+/* Kernels that fill half of the device or more, or several of them, one after the other, are part
+ * of the open segment. They take turns with others and count as if they filled it: how many of them
+ * fit beside each other, and whether they slow each other down, is not known; and of those that do
+ * run side by side nobody could tell whose the time was. */
 static void open_wide(struct segment *open, const struct partition *partition, uint32_t kernels)
 {
     uint32_t place = sm_time_place(partition);
@@ -223,9 +230,13 @@ void flight_add(struct stream *stream, const struct launch *launches, uint32_t c
     open->work.launches += count;
     open->waves += waves_of(launches->grid, launches->block) * count;
     open->work.ns += ns;
-    open->work.device_ns += ns * width / WIDTH_ONE;
-    if (2 * width >= WIDTH_ONE)
+    if (2 * width >= WIDTH_ONE) {
         open_wide(open, launches->partition, count);
+        open->work.device_ns += ns * partition_width(launches->partition) / WIDTH_ONE;
+    } else {
+        open->work.device_ns += ns * width / WIDTH_ONE;
+    }
+    open->beside = open->beside || width < WIDTH_ONE;
     if (launches->deadline_ns)
         open->deadline_ns = launches->deadline_ns;
 }
@@ -394,18 +405,16 @@ static void kernel_learn(const struct session *session, const struct segment *se
 
 /* How long it took is what the next of its kind is thought to take. It had `ran` of the time since
  * it was there: of kernels that fill the device this is what they ran, but narrower ones may have
- * run side by side with those that had the rest. */
+ * run beside those that had the rest. */
 static void segment_learn(const struct session *session, struct flight *flight,
                           const struct segment *segment, uint64_t ran, uint64_t there)
 {
-    bool fills = segment->work.device_ns == segment->work.ns;
-
     if (segment->kernel == GRAPHS)
         flight->graph_ns =
             (uint64_t)mean_of((double)flight->graph_ns, (double)(ran ? ran : 1) / segment->waves) +
             1;
     else if (segment->kernel != MIXED && segment->kernel != NOTHING)
-        kernel_learn(session, segment, ran, fills ? ran : there);
+        kernel_learn(session, segment, ran, segment->beside ? there : ran);
 }
 
 static void segment_end(struct session *session, struct stream *stream, struct segment *segment,

@@ -8,7 +8,8 @@
  * kernel get any. So a kernel's last units run beside the next one's first, a stream's next kernel
  * goes behind what other streams have offered meanwhile, and a mark finds no place as long as
  * another kernel has units to place, unless its priority is higher. Units share the device: they
- * run faster where few are resident, up to four times.
+ * run faster where few are resident, up to four times, unless a test says otherwise. Kernels are of
+ * many short units, or of one long one for each of the places that they take.
  */
 #include "fake_gpu.h"
 
@@ -26,6 +27,7 @@ struct kernel {
     uint64_t low;
     uint64_t when; /* known to the device; then: offered */
     double ns;
+    double unit_ns; /* of each of its units on a full device */
     uint32_t units, placed, ended;
     int priority;
     bool offered;
@@ -53,9 +55,11 @@ struct gpu {
 
 static struct gpu parts[GPU_PARTS], *gpu = parts; /* the one that it is about */
 static unsigned part_of[GPU_STREAMS];
+static double speed_max;
 
 void gpu_reset(uint64_t now)
 {
+    speed_max = SPEED_MAX;
     memset(parts, 0, sizeof(parts));
     memset(part_of, 0, sizeof(part_of));
     for (unsigned i = 0; i < GPU_PARTS; i++) {
@@ -87,9 +91,31 @@ void gpu_kernel(unsigned stream, uint64_t when, uint64_t ns, int priority)
     struct kernel *kernel = queue_add(stream, when, priority);
 
     kernel->ns = (double)ns;
+    kernel->unit_ns = UNIT_NS;
     kernel->units = (uint32_t)((double)ns / UNIT_NS * GPU_SLOTS + 0.5);
     if (kernel->units == 0)
         kernel->units = 1;
+}
+
+static double speed_of(uint32_t resident)
+{
+    double most = (double)GPU_SLOTS / resident;
+
+    return most < speed_max ? most : speed_max;
+}
+
+void gpu_grid(unsigned stream, uint64_t when, uint64_t ns, uint32_t units, int priority)
+{
+    struct kernel *kernel = queue_add(stream, when, priority);
+
+    kernel->ns = (double)ns;
+    kernel->unit_ns = (double)ns * speed_of(units);
+    kernel->units = units;
+}
+
+void gpu_speed(double most)
+{
+    speed_max = most;
 }
 
 void gpu_mark(unsigned stream, uint64_t when, _Atomic uint64_t *mark, uint64_t low, int priority)
@@ -143,7 +169,7 @@ static void unit_place(struct kernel *kernel, unsigned stream)
 {
     /* Units of one kernel differ a little, so that not all end at a time. */
     gpu->dice = gpu->dice * UINT64_C(6364136223846793005) + 1442695040888963407u;
-    double length = UNIT_NS * (0.95 + 0.1 * (double)(gpu->dice >> 40) / (double)(1 << 24));
+    double length = kernel->unit_ns * (0.95 + 0.1 * (double)(gpu->dice >> 40) / (double)(1 << 24));
     struct unit unit = {gpu->own + length, stream};
     uint32_t at = gpu->resident++;
 
@@ -164,13 +190,6 @@ static void places_fill(void)
         while (!kernel->mark && gpu->resident < GPU_SLOTS && kernel->placed < kernel->units)
             unit_place(kernel, stream);
     }
-}
-
-static double speed(void)
-{
-    double most = (double)GPU_SLOTS / gpu->resident;
-
-    return most < SPEED_MAX ? most : SPEED_MAX;
 }
 
 static void unit_ends(void)
@@ -222,7 +241,8 @@ static void part_run(uint64_t until)
                 next = gpu->marking[i];
         }
         double end = gpu->resident > 0
-                         ? gpu->exact + (gpu->unit[gpu->resident - 1].end - gpu->own) / speed()
+                         ? gpu->exact + (gpu->unit[gpu->resident - 1].end - gpu->own) /
+                                            speed_of(gpu->resident)
                          : 1e300;
         double to = (double)(next < until ? next : until);
         bool unit = end <= to;
@@ -230,7 +250,7 @@ static void part_run(uint64_t until)
             to = end;
         if (to > gpu->exact) {
             if (gpu->resident > 0)
-                gpu->own += (to - gpu->exact) * speed();
+                gpu->own += (to - gpu->exact) * speed_of(gpu->resident);
             gpu->exact = to;
             gpu->now = (uint64_t)to;
         }

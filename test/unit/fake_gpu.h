@@ -23,6 +23,13 @@ void gpu_part(unsigned stream, unsigned part);
 /* Into the stream's queue: a kernel that takes `ns` where it has the device for itself. The device
  * knows of it at `when`. Lower priorities go first. */
 void gpu_kernel(unsigned stream, uint64_t when, uint64_t ns, int priority);
+/* The same of a kernel of `units` units, not more than the device holds, which all begin at a time:
+ * with others beside it, it takes longer only as far as units slow each other down. */
+void gpu_grid(unsigned stream, uint64_t when, uint64_t ns, uint32_t units, int priority);
+/* So many times as fast as on a full device do units run on an empty one: 4 after gpu_reset, as
+ * units that wait for arithmetic; 1: as units that wait for memory, which do not slow each other
+ * down. */
+void gpu_speed(double most);
 /* A kernel of one thread that writes where and when it ran: `low` and above it 40 bits of time. */
 void gpu_mark(unsigned stream, uint64_t when, _Atomic uint64_t *mark, uint64_t low, int priority);
 /* All until then happens. */

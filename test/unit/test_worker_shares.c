@@ -27,6 +27,7 @@
 #define TENANTS_MAX   16u
 #define SM_COUNT      132u
 #define CHAIN         8u
+#define UNIT_THREADS  (2048u / GPU_SLOTS) /* of an SM */
 #define START         UINT64_C(1000000000)
 #define SETTLE_NS     UINT64_C(200000000)
 #define WINDOW_NS     UINT64_C(2000000000)
@@ -49,10 +50,11 @@
 struct tenant {
     struct session session; /* first: what the turns know of it */
     struct kernel kernel, *kernels[1];
-    uint64_t ns;   /* each of its kernels, alone */
-    double part;   /* what its kernels take of the device's time, alone, by `ns` */
-    uint64_t left; /* launches that it still has */
-    bool events;   /* one after each launch */
+    uint64_t ns;    /* each of its kernels, alone */
+    uint32_t units; /* of the device's, that each of them has; 0: waves of all */
+    double part;    /* what its kernels take of the device's time, alone, by `ns` */
+    uint64_t left;  /* launches that it still has */
+    bool events;    /* one after each launch */
     bool event_next;
     uint64_t dice; /* not 0: its kernels take from half to one and a half of `ns` */
     /* Work done and when, a millisecond apart at least. */
@@ -97,8 +99,12 @@ static void issue_some(struct tenant *tenant, const struct launch *launch, uint3
 
     flight_issue(stream);
     now += count == CHAIN ? CHAIN_NS : SINGLE_NS;
-    for (uint32_t i = 0; i < count; i++)
-        gpu_kernel(index, now + LATENCY_NS, kernel_time(tenant), WORK_PRIORITY);
+    for (uint32_t i = 0; i < count; i++) {
+        if (tenant->units > 0)
+            gpu_grid(index, now + LATENCY_NS, kernel_time(tenant), tenant->units, WORK_PRIORITY);
+        else
+            gpu_kernel(index, now + LATENCY_NS, kernel_time(tenant), WORK_PRIORITY);
+    }
     flight_add(stream, launch, count);
     if (marked)
         mark_issue(tenant);
@@ -135,10 +141,12 @@ uint32_t stream_drain(struct session *session, uint32_t index, struct sched_room
                       enum drained *drained)
 {
     struct tenant *tenant = (struct tenant *)(void *)session;
+    const uint32_t blocks = tenant->units > 0 ? SM_COUNT * tenant->units
+                                              : (uint32_t)(tenant->ns * SM_COUNT * 8 / 15000);
     const struct launch launch = {.kernel = &tenant->kernel,
                                   .partition = session->grant.partition,
-                                  .grid = {(uint32_t)(tenant->ns * SM_COUNT * 8 / 15000), 1, 1},
-                                  .block = {256, 1, 1}};
+                                  .grid = {blocks, 1, 1},
+                                  .block = {tenant->units > 0 ? UNIT_THREADS : 256, 1, 1}};
     uint64_t each = flight_guess(&tenant->kernel, launch.grid, launch.block);
     uint32_t count = 0;
 
@@ -515,6 +523,15 @@ static void tenant_set(unsigned index, size_t length, uint32_t weight)
     tenants[index].session.sched.weight = weight;
 }
 
+/* Kernels of a block for each place that they take, whose time their grid does not tell. */
+static void tenant_grid(unsigned index, size_t length, uint32_t units, double part)
+{
+    tenants[index].ns = lengths[length];
+    tenants[index].units = units;
+    tenants[index].part = part;
+    tenants[index].kernel.wave_ns = (double)lengths[length];
+}
+
 static void shares_follow_the_weights(void **state)
 {
     (void)state;
@@ -566,6 +583,37 @@ static void shares_follow_the_weights_though_the_dispatcher_loses_its_processor(
         stalls = 1;
         for (unsigned i = 0; i < count; i++)
             tenant_set(i, i % 4, 1 + (i / 4 + i) % 4);
+        shares_check(0.95);
+        play_end();
+    }
+}
+
+/* Kernels of 512 to 1,024 threads an SM, of which the device holds several: beside each other they
+ * run as fast as alone, or share the SMs' arithmetic. */
+static void shares_follow_the_weights_of_kernels_that_find_room_beside_each_other(void **state)
+{
+    static const uint32_t units[] = {8, 11, 16};
+    static const double speeds[] = {1, 4};
+    double part[ARRAY_SIZE(speeds)][ARRAY_SIZE(units)][4];
+
+    (void)state;
+    for (unsigned n = 0; n < ARRAY_SIZE(speeds) * ARRAY_SIZE(units) * 4; n++) {
+        unsigned length = n % 4, width = n / 4 % ARRAY_SIZE(units), speed = n / 4 / 3;
+        play_begin(1);
+        gpu_speed(speeds[speed]);
+        tenant_grid(0, length, units[width], 1);
+        part[speed][width][length] = (double)WINDOW_NS / work_in_window(&tenants[0], window_play());
+        play_end();
+    }
+    for (unsigned n = 0; n < 4 * ARRAY_SIZE(speeds) * 3; n++) {
+        unsigned count = 2u << n % 4, speed = n / 4 % 2, mix = n / 8;
+        play_begin(count);
+        gpu_speed(speeds[speed]);
+        for (unsigned i = 0; i < count; i++) {
+            unsigned length = i % 4, width = mix < 2 ? mix : i * 2 % 3;
+            tenant_grid(i, length, units[width], part[speed][width][length]);
+            tenants[i].session.sched.weight = 1 + (i / 4 + i) % 4;
+        }
         shares_check(0.95);
         play_end();
     }
@@ -642,6 +690,7 @@ int main(void)
         cmocka_unit_test(shares_follow_any_weights),
         cmocka_unit_test(shares_follow_the_weights_though_kernels_take_other_times_than_thought),
         cmocka_unit_test(shares_follow_the_weights_though_the_dispatcher_loses_its_processor),
+        cmocka_unit_test(shares_follow_the_weights_of_kernels_that_find_room_beside_each_other),
         cmocka_unit_test(who_shares_no_sms_waits_for_nobody),
         cmocka_unit_test(shares_follow_the_weights_in_each_half),
     };
