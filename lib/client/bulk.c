@@ -41,23 +41,31 @@ static void stream_copy(unsigned char *dst, const unsigned char *src, size_t siz
 }
 #endif
 
+#define AWAKE_NS 50000u /* the helper waits so long for the next piece before it sleeps */
+
 enum { HELPER_NONE, HELPER_RUNS, HELPER_REFUSED };
 enum work { WORK_NONE, WORK_OFFERED /* dst, src and size are for the helper */, WORK_TAKEN };
+
+struct piece {
+    void (*copy)(unsigned char *dst, const unsigned char *src, size_t size);
+    unsigned char *dst;
+    const unsigned char *src;
+    size_t size;
+};
 
 static struct {
     pthread_mutex_t owner; /* the copy that has the helper; also guards state */
     int state;
     _Atomic uint32_t work; /* enum work; a futex */
-    unsigned char *dst;
-    const unsigned char *src;
-    size_t size;
+    _Atomic bool asleep;
+    struct piece piece;
 } helper = {.owner = PTHREAD_MUTEX_INITIALIZER};
 
 /* Waits for a piece. The next one of a copy follows in some 20 us, sooner than a sleeping thread
  * wakes up. */
 static void helper_wait(void)
 {
-    uint64_t until = clock_ns() + 50000;
+    uint64_t until = clock_ns() + AWAKE_NS;
     uint32_t offered = WORK_OFFERED;
 
     /* acquire: the piece; pairs with helper_give */
@@ -67,8 +75,11 @@ static void helper_wait(void)
         if (clock_ns() < until) {
             cpu_relax();
         } else {
+            /* seq_cst: before the kernel looks at `work`; pairs with helper_give */
+            atomic_store(&helper.asleep, true);
             futex_wait(&helper.work, WORK_NONE, UINT64_C(1000000000));
-            until = clock_ns() + 50000;
+            atomic_store_explicit(&helper.asleep, false, memory_order_relaxed);
+            until = clock_ns() + AWAKE_NS;
         }
     }
 }
@@ -78,20 +89,31 @@ static void *helper_main(void *unused)
     (void)unused;
     for (;;) {
         helper_wait();
-        stream_copy(helper.dst, helper.src, helper.size);
+        helper.piece.copy(helper.piece.dst, helper.piece.src, helper.piece.size);
         /* release: the copied bytes; pairs with helper_await */
         atomic_store_explicit(&helper.work, WORK_NONE, memory_order_release);
     }
     return NULL;
 }
 
-static void helper_give(unsigned char *dst, const unsigned char *src, size_t size)
+static void helper_give(const struct piece *piece)
 {
-    helper.dst = dst;
-    helper.src = src;
-    helper.size = size;
-    atomic_store_explicit(&helper.work, WORK_OFFERED, memory_order_release);
+    helper.piece = *piece;
+    /* seq_cst: the piece for helper_wait; and before the look at `asleep` */
+    atomic_store(&helper.work, WORK_OFFERED);
+    if (atomic_load(&helper.asleep))
+        futex_wake(&helper.work);
+}
+
+/* Is it awake? If not it will be for the next copy, should that follow at once. Of copies that take
+ * less time than a wake-up. */
+static bool helper_awake(void)
+{
+    /* relaxed: a wrong answer costs time only */
+    if (!atomic_load_explicit(&helper.asleep, memory_order_relaxed))
+        return true;
     futex_wake(&helper.work);
+    return false;
 }
 
 /* Waits until it has done its piece. false: it has not woken up yet, which can take longer than the
@@ -115,6 +137,7 @@ static void helper_forget(void)
 
     memcpy(&helper.owner, &fresh, sizeof(fresh));
     atomic_store_explicit(&helper.work, WORK_NONE, memory_order_relaxed);
+    atomic_store_explicit(&helper.asleep, false, memory_order_relaxed);
     helper.state = helper.state == HELPER_RUNS ? HELPER_NONE : helper.state;
 }
 
@@ -141,31 +164,39 @@ static int helper_start(void)
     return HELPER_RUNS;
 }
 
-static int helper_take(void)
+static bool helper_take(size_t total)
 {
-    if (pthread_mutex_trylock(&helper.owner))
-        return 0;
+    if (total < BULK_HELP_AWAKE || pthread_mutex_trylock(&helper.owner))
+        return false;
     if (helper.state == HELPER_NONE)
         helper.state = helper_start();
-    if (helper.state == HELPER_RUNS)
-        return 1;
+    if (helper.state == HELPER_RUNS && (total >= BULK_HELP || helper_awake()))
+        return true;
     pthread_mutex_unlock(&helper.owner);
-    return 0;
+    return false;
+}
+
+static void plain_copy(unsigned char *dst, const unsigned char *src, size_t size)
+{
+    memcpy(dst, src, size);
 }
 
 void bulk_copy(enum bulk_way way, void *dst, const void *src, size_t size, size_t total)
 {
-    if (total < (way == BULK_IN ? BULK_STREAM_IN : BULK_STREAM_OUT)) {
-        memcpy(dst, src, size);
-    } else if (total < BULK_HELP || !helper_take()) {
-        stream_copy(dst, src, size);
-    } else {
-        size_t half = size / 2 / 64 * 64;
-        helper_give((unsigned char *)dst + half, (const unsigned char *)src + half, size - half);
-        stream_copy(dst, src, half);
-        if (!helper_await())
-            stream_copy((unsigned char *)dst + half, (const unsigned char *)src + half,
-                        size - half);
-        pthread_mutex_unlock(&helper.owner);
+    const bool streams = total >= (way == BULK_IN ? BULK_STREAM_IN : BULK_STREAM_OUT);
+    struct piece piece = {streams ? stream_copy : plain_copy, dst, src, size};
+
+    if (!helper_take(total)) {
+        piece.copy(piece.dst, piece.src, piece.size);
+        return;
     }
+    const size_t half = size / 2 / 64 * 64;
+    piece.dst += half;
+    piece.src += half;
+    piece.size -= half;
+    helper_give(&piece);
+    piece.copy(dst, src, half);
+    if (!helper_await())
+        piece.copy(piece.dst, piece.src, piece.size);
+    pthread_mutex_unlock(&helper.owner);
 }
