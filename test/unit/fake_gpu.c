@@ -56,6 +56,7 @@ struct gpu {
 static struct gpu parts[GPU_PARTS], *gpu = parts; /* the one that it is about */
 static unsigned part_of[GPU_STREAMS];
 static double speed_max;
+static double drift;
 
 void gpu_reset(uint64_t now)
 {
@@ -116,6 +117,17 @@ void gpu_grid(unsigned stream, uint64_t when, uint64_t ns, uint32_t units, int p
 void gpu_speed(double most)
 {
     speed_max = most;
+}
+
+void gpu_drift(double part)
+{
+    drift = part;
+}
+
+/* What the device's clock says at a time. */
+static uint64_t clock_at(uint64_t now)
+{
+    return now + (uint64_t)(int64_t)((double)now * drift);
 }
 
 void gpu_mark(unsigned stream, uint64_t when, _Atomic uint64_t *mark, uint64_t low, int priority)
@@ -211,7 +223,8 @@ static uint64_t streams_step(void)
     for (unsigned i = 0; i < gpu->streams; i++) {
         if (gpu->marking[i] && gpu->marking[i] <= gpu->now) {
             struct kernel *kernel = first_of(i);
-            atomic_store_explicit(kernel->mark, gpu->now << 24 | kernel->low, memory_order_release);
+            atomic_store_explicit(kernel->mark, clock_at(gpu->now) << 24 | kernel->low,
+                                  memory_order_release);
             gpu->marking[i] = 0;
             first_ends(i);
         }

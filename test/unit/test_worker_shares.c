@@ -619,6 +619,20 @@ static void shares_follow_the_weights_of_kernels_that_find_room_beside_each_othe
     }
 }
 
+static void shares_follow_the_weights_though_the_clocks_drift_apart(void **state)
+{
+    (void)state;
+    for (int ppm = -100; ppm <= 100; ppm += 100) {
+        gpu_drift(ppm * 1e-6);
+        play_begin(8);
+        for (unsigned i = 0; i < 8; i++)
+            tenant_set(i, i % 4, 1 + (i / 4 + i) % 4);
+        shares_check(0.97);
+        play_end();
+    }
+    gpu_drift(0);
+}
+
 static struct partition half[2] = {{.id = 1, .sm_count = SM_COUNT / 2},
                                    {.id = 2, .sm_count = SM_COUNT / 2}};
 
@@ -690,6 +704,7 @@ int main(void)
         cmocka_unit_test(shares_follow_any_weights),
         cmocka_unit_test(shares_follow_the_weights_though_kernels_take_other_times_than_thought),
         cmocka_unit_test(shares_follow_the_weights_though_the_dispatcher_loses_its_processor),
+        cmocka_unit_test(shares_follow_the_weights_though_the_clocks_drift_apart),
         cmocka_unit_test(shares_follow_the_weights_of_kernels_that_find_room_beside_each_other),
         cmocka_unit_test(who_shares_no_sms_waits_for_nobody),
         cmocka_unit_test(shares_follow_the_weights_in_each_half),
