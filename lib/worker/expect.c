@@ -24,6 +24,7 @@
 #include "worker/job.h"
 
 #define EXPECT_NS 1000000u
+#define NEXT_NS   3000000u          /* what making a partition takes, and a little */
 #define VAIN_NS   (10u * EXPECT_NS) /* after an announcement of a grant that has not come */
 
 static struct {
@@ -82,9 +83,12 @@ void expect_grant(uint64_t now)
         expect(who);
 }
 
+/* Another often follows as soon as this one holds: the control thread stays awake for it. */
 void expect_grant_met(void)
 {
     atomic_store_explicit(&e.announced_ns, 0, memory_order_relaxed);
+    if (e.spare)
+        atomic_store_explicit(&e.until_ns[EXPECT_LINK], clock_ns() + NEXT_NS, memory_order_relaxed);
 }
 
 bool expecting(enum expectant who, uint64_t now)

@@ -71,8 +71,8 @@ static void machine_begin(bool with)
 {
     spare = with;
     assert_true(expect_init());
-    all_sleep();
     expect_grant_met();
+    all_sleep();
     for (enum expectant who = 0; who < EXPECTANTS; who++)
         woken[who] = 0;
 }
@@ -123,10 +123,24 @@ static void announcements_in_vain_wake_nobody_again_soon(void **state)
     woken_are(1, 1, 1);
     expect_grant(1011 * MS);
     woken_are(2, 2, 2);
-    all_sleep();
     expect_grant_met();
+    all_sleep();
     expect_grant(1013 * MS);
     woken_are(3, 3, 3);
+    machine_end();
+}
+
+/* Another one that follows a grant finds the control thread awake. */
+static void after_a_grant_the_next_is_expected(void **state)
+{
+    (void)state;
+    machine_begin(true);
+    const uint64_t before = clock_ns();
+    expect_grant_met();
+    assert_true(expecting(EXPECT_LINK, before + 2 * MS));
+    assert_false(expecting(EXPECT_JOBS, before));
+    assert_false(expecting(EXPECT_QUIET, before));
+    woken_are(0, 0, 0);
     machine_end();
 }
 
@@ -146,6 +160,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(without_processors_to_spare_nobody_waits_awake),
         cmocka_unit_test(who_is_expected_wakes_up_and_stays_awake_for_a_while),
+        cmocka_unit_test(after_a_grant_the_next_is_expected),
         cmocka_unit_test(an_announced_grant_wakes_all_on_its_way),
         cmocka_unit_test(announcements_in_vain_wake_nobody_again_soon),
     };
