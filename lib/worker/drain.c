@@ -20,15 +20,14 @@
 #include "worker/stream.h"
 #include "worker/turn.h"
 
-#define BATCH_MAX 64u     /* launches gathered before they are issued */
-#define MARK_NS   500000u /* work that is thought to take so long tells its end */
+#define MARK_NS 500000u /* work that is thought to take so long tells its end */
 
 /* Launches gathered from one stream. One: there is one dispatcher, and it is empty between streams.
  */
 static struct {
     uint32_t count;
-    struct launch launch[BATCH_MAX];
-    _Alignas(16) unsigned char record[BATCH_MAX][REC_SIZE_MAX];
+    struct launch launch[LAUNCHES_MAX];
+    _Alignas(16) unsigned char record[LAUNCHES_MAX][REC_SIZE_MAX];
 } batch;
 
 void session_fault(struct session *session, uint32_t stream, uint32_t kind, gs_status status,
@@ -438,7 +437,7 @@ uint32_t stream_drain(struct session *session, uint32_t index, struct sched_room
         return 0;
     }
     uint64_t tail = stream->head;
-    while (outcome == TAKEN && !session->faulted) {
+    while (!session->faulted) {
         bool more = stream->head == tail; /* than was seen? */
         if (more && !tail_read(session, index, &tail))
             break;
@@ -448,28 +447,28 @@ uint32_t stream_drain(struct session *session, uint32_t index, struct sched_room
         }
         if (more && !burst_begin(session, index))
             break;
+        if (batch.count == LAUNCHES_MAX && !batch_issue(session, index, COMPLETION_NONE))
+            break;
         unsigned char *record = batch.record[batch.count];
         uint32_t size = record_copy(session, index, tail, record);
         if (size == 0) {
-            outcome = rejected(session, index, "a record of a wrong size");
+            rejected(session, index, "a record of a wrong size");
             break;
         }
-        if (((const struct rec_header *)record)->op != REC_PAD)
-            outcome = take(session, index, record, size);
-        if (outcome == TAKEN) {
-            uint64_t ns = record_guess(session, stream, record);
-            stream->head += size;
-            guessed += ns;
-            unmarked += ns;
-            taken++;
-        }
+        if (((const struct rec_header *)record)->op == REC_PAD)
+            burst_pad(&stream->burst, size);
+        else if ((outcome = take(session, index, record, size)) != TAKEN)
+            break;
+        uint64_t ns = record_guess(session, stream, record);
+        stream->head += size;
+        guessed += ns;
+        unmarked += ns;
+        taken++;
         /* What follows a long kernel is refilled when that is known to have ended. */
         if (unmarked >= MARK_NS) {
             signal_completion(session, index);
             unmarked = 0;
         }
-        if (batch.count == BATCH_MAX && !batch_issue(session, index, COMPLETION_NONE))
-            outcome = ENDED;
     }
     signal_completion(session, index);
     batch.count = 0;

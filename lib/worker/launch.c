@@ -1,5 +1,6 @@
 /*
- * launch.c - kernels by executable graphs whose parameters are set anew each time.
+ * launch.c - kernels by executable graphs whose parameters are set anew each time (chain.c): which
+ * graphs, and when they are made.
  *
  * Measured on an H200 (bench/results/h200-driver-facts.txt): cuLaunchKernel 2.7 us; a graph of
  * one kernel, set and launched, 1.5 us; a chain of 8, 1.0 us a kernel; kernel and completion
@@ -11,16 +12,14 @@
  *   - one graph launched into two streams serialises them: they are kept per stream;
  *   - making a graph costs some 25 us: a kernel earns its graphs by its third launch;
  *   - a graph takes up to 110 KiB of GPU memory: few kinds, and the least recently used go;
- *   - setting a node's parameters costs 0.16 us: not done where they are what they were;
- *   - a node runs on the SMs of the context that was current when it was added, whichever stream
- *     its graph is launched in, and is set with that context current only. So a stream's order
- *     holds when its launches move between partitions, and graphs are kept per partition.
+ *   - a node's SMs are chosen when it is added: graphs are kept per partition;
  *   - in a request of 20 small kernels, each boundary between graphs costs the device 1 us, and so
  *     does each kernel that writes a completion.
  * So a run of launches of one kernel is cut into few graphs, of which the last one alone tells the
- * completion: chains of 8 and singles, and for the latency class also chains of 16, 4 and 2. A
- * launch in a partition goes by a graph from the first one on, one with a priority of its own too
- * once there is a graph.
+ * completion: chains of 8 and singles, and for the latency class also chains of 16, 4 and 2; and
+ * what is known to be a whole request that has come before, as one graph (whole.c). A launch in a
+ * partition goes by a graph from the first one on, one with a priority of its own too once there is
+ * a graph.
  */
 #include "worker/launch.h"
 
@@ -28,20 +27,17 @@
 #include <string.h>
 
 #include "common/util.h"
-#include "worker/completion.h"
+#include "worker/chain.h"
 #include "worker/flight.h"
 #include "worker/partition.h"
-#include "worker/stock.h"
 #include "worker/stream.h"
+#include "worker/whole.h"
 
 #define CHAIN_LONGEST      16u
 #define MARK_EVERY         16u
 #define MARK_EVERY_LATENCY 32u
 #define SHAPES             64u /* kernel shapes that a stream remembers */
 #define GRAPH_AFTER        2u  /* launches of a shape before graphs are made for it */
-
-/* How a graph tells its completion. */
-enum ending { ENDS_SILENT, ENDS_BY_WRITE, ENDS_BY_KERNEL };
 
 /* The kinds of graph of one shape, each made when it is first wanted. */
 enum {
@@ -75,31 +71,19 @@ static const struct {
     [KIND_SIXTEEN_MARKED] = {CHAIN_LONGEST, ENDS_BY_KERNEL},
 };
 
-struct chain {
-    CUgraphExec exec; /* NULL: not made */
-    CUgraph graph;    /* kept: its node handles name the executable graph's nodes */
-    CUgraphNode node[CHAIN_LONGEST];
-    CUgraphNode end;       /* the completion, if it tells it */
-    unsigned char *params; /* what the nodes are set to, param_bytes each */
-};
-
 /* One kernel with one grid, block and shared memory, in one stream. */
 struct shape {
-    const struct kernel *kernel; /* NULL: unused */
-    uint64_t serial;             /* the kernel's: its memory may be another kernel's by now */
-    uint32_t grid[3], block[3];
-    uint32_t dynamic_smem;
-    int priority;
-    struct partition *partition;
-    uint32_t launches;    /* up to GRAPH_AFTER */
-    uint64_t used;        /* launcher->clock at its last use */
-    struct chain *chains; /* KINDS of them, or NULL */
+    struct launch_key key; /* of no kernel: unused */
+    uint32_t launches;     /* up to GRAPH_AFTER */
+    uint64_t used;         /* launcher->clock at its last use */
+    struct chain *chains;  /* KINDS of them, or NULL */
 };
 
 struct launcher {
     struct shape shapes[SHAPES];
     uint32_t last; /* index of the shape used last, likely the next too */
     uint64_t clock;
+    struct wholes *wholes; /* NULL: none yet */
 };
 
 void launch_params(const struct launch *launch, void **pointers, CUDA_KERNEL_NODE_PARAMS *params)
@@ -121,7 +105,8 @@ void launch_params(const struct launch *launch, void **pointers, CUDA_KERNEL_NOD
     };
 }
 
-/* ---- Making graphs --------------------------------------------------------------------------- */
+/* ---- For whoever makes graphs of kernels --------------------------------------------------------
+ */
 
 /* Where the kernels of a graph run is decided by the context that is current while they are added.
  */
@@ -143,136 +128,14 @@ CUresult node_prioritize(CUgraphNode node, int priority)
     return DRV(cuGraphKernelNodeSetAttribute, node, CU_LAUNCH_ATTRIBUTE_PRIORITY, &value);
 }
 
-/* stream_priority: of the CUDA stream; nodes have it unless they are given another. */
-static CUresult chain_make(struct chain *chain, int kind, const struct launch *launch,
-                           struct done *done, int stream_priority)
-{
-    int end_priority = done_priority(launch->priority);
-    /* Where one node has a priority of its own, all have one, or the lowest. */
-    bool own_priority = launch->priority != stream_priority ||
-                        (kinds[kind].ending == ENDS_BY_KERNEL && end_priority != launch->priority);
-    void *pointers[REQ_PARAMS_MAX];
-    CUDA_KERNEL_NODE_PARAMS params;
-    CUstreamBatchMemOpParams operation;
-    CUgraphNode *last = NULL;
-    size_t param_bytes = launch->kernel->param_bytes;
-
-    chain->params = malloc(kinds[kind].length * param_bytes + 1);
-    if (!chain->params)
-        return CUDA_ERROR_OUT_OF_MEMORY;
-    CUresult result = DRV(cuGraphCreate, &chain->graph, 0);
-    if (result) {
-        free(chain->params);
-        return result;
-    }
-    launch_params(launch, pointers, &params);
-    partition_enter(launch->partition);
-    for (uint32_t i = 0; i < kinds[kind].length && !result; i++) {
-        memcpy(chain->params + i * param_bytes, launch->params, param_bytes);
-        result = DRV(cuGraphAddKernelNode_v2, &chain->node[i], chain->graph, last, last ? 1 : 0,
-                     &params);
-        if (!result && own_priority)
-            result = node_prioritize(chain->node[i], launch->priority);
-        last = &chain->node[i];
-    }
-    if (!result && kinds[kind].ending == ENDS_BY_WRITE) {
-        partition_enter(NULL);
-        CUDA_BATCH_MEM_OP_NODE_PARAMS write =
-            completion_node(done->word, done->position, &operation);
-        result = DRV(cuGraphAddBatchMemOpNode, &chain->end, chain->graph, last, 1, &write);
-    } else if (!result && kinds[kind].ending == ENDS_BY_KERNEL) {
-        void *end_pointers[DONE_PARAMS];
-        const CUDA_KERNEL_NODE_PARAMS end = done_params(done, end_pointers);
-        result = DRV(cuGraphAddKernelNode_v2, &chain->end, chain->graph, last, 1, &end);
-        if (!result && own_priority)
-            result = node_prioritize(chain->end, end_priority);
-    }
-    partition_enter(NULL);
-    if (!result)
-        stock_graph_room();
-    if (!result)
-        result = DRV(cuGraphInstantiateWithFlags, &chain->exec, chain->graph,
-                     own_priority ? CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY : 0);
-    if (result) {
-        DRV_MUST(cuGraphDestroy, chain->graph);
-        free(chain->params);
-        *chain = (struct chain){0};
-    }
-    return result;
-}
-
-static void chain_clear(struct chain *chain)
-{
-    if (!chain->exec)
-        return;
-    DRV_MUST(cuGraphExecDestroy, chain->exec);
-    DRV_MUST(cuGraphDestroy, chain->graph);
-    free(chain->params);
-    *chain = (struct chain){0};
-}
-
-/* Sets the chain's kernels to these launches, where they are not so set already. */
-static CUresult chain_set(struct chain *chain, uint32_t length, const struct launch *launches)
-{
-    void *pointers[REQ_PARAMS_MAX];
-    CUDA_KERNEL_NODE_PARAMS params;
-    size_t param_bytes = launches->kernel->param_bytes;
-
-    for (uint32_t i = 0; i < length; i++) {
-        unsigned char *set = chain->params + i * param_bytes;
-        if (!memcmp(set, launches[i].params, param_bytes))
-            continue;
-        launch_params(&launches[i], pointers, &params);
-        partition_enter(launches->partition);
-        CUresult result =
-            DRV(cuGraphExecKernelNodeSetParams_v2, chain->exec, chain->node[i], &params);
-        if (result)
-            return result;
-        memcpy(set, launches[i].params, param_bytes);
-    }
-    return CUDA_SUCCESS;
-}
-
-static CUresult chain_launch(struct chain *chain, int kind, const struct launch *launches,
-                             struct done *done, CUstream stream)
-{
-    CUresult result = chain_set(chain, kinds[kind].length, launches);
-
-    if (!result && kinds[kind].ending == ENDS_BY_WRITE) {
-        CUstreamBatchMemOpParams operation;
-        partition_enter(NULL);
-        CUDA_BATCH_MEM_OP_NODE_PARAMS write =
-            completion_node(done->word, done->position, &operation);
-        result = DRV(cuGraphExecBatchMemOpNodeSetParams, chain->exec, chain->end, &write);
-    } else if (!result && kinds[kind].ending == ENDS_BY_KERNEL) {
-        void *end_pointers[DONE_PARAMS];
-        const CUDA_KERNEL_NODE_PARAMS end = done_params(done, end_pointers);
-        partition_enter(launches->partition);
-        result = DRV(cuGraphExecKernelNodeSetParams_v2, chain->exec, chain->end, &end);
-    }
-    partition_enter(NULL);
-    return result ? result : DRV(cuGraphLaunch, chain->exec, stream);
-}
-
 /* ---- The cache ------------------------------------------------------------------------------- */
-
-static bool shape_is(const struct shape *shape, const struct launch *launch)
-{
-    return shape->kernel == launch->kernel && shape->serial == launch->kernel->serial &&
-           !memcmp(shape->grid, launch->grid, sizeof(shape->grid)) &&
-           !memcmp(shape->block, launch->block, sizeof(shape->block)) &&
-           shape->dynamic_smem == launch->dynamic_smem && shape->partition == launch->partition &&
-           shape->priority == launch->priority;
-}
 
 static void shape_clear(struct shape *shape)
 {
     for (int kind = 0; shape->chains && kind < KINDS; kind++)
         chain_clear(&shape->chains[kind]);
     free(shape->chains);
-    if (shape->partition)
-        /* release: the graphs are gone; pairs with the look before it is destroyed */
-        atomic_fetch_sub_explicit(&shape->partition->graphs, 1, memory_order_release);
+    launch_key_drop(&shape->key);
     *shape = (struct shape){0};
 }
 
@@ -284,7 +147,7 @@ static struct shape *shape_of(struct launcher *launcher, const struct launch *la
 
     for (uint32_t n = 0; n < SHAPES; n++) {
         uint32_t i = (launcher->last + n) % SHAPES;
-        if (shape_is(&launcher->shapes[i], launch)) {
+        if (launch_key_is(&launcher->shapes[i].key, launch)) {
             launcher->last = i;
             return &launcher->shapes[i];
         }
@@ -293,29 +156,28 @@ static struct shape *shape_of(struct launcher *launcher, const struct launch *la
     }
     struct shape *shape = &launcher->shapes[oldest];
     shape_clear(shape);
-    shape->kernel = launch->kernel;
-    shape->serial = launch->kernel->serial;
-    memcpy(shape->grid, launch->grid, sizeof(shape->grid));
-    memcpy(shape->block, launch->block, sizeof(shape->block));
-    shape->dynamic_smem = launch->dynamic_smem;
-    shape->priority = launch->priority;
-    shape->partition = launch->partition;
-    if (shape->partition)
-        atomic_fetch_add_explicit(&shape->partition->graphs, 1, memory_order_relaxed);
+    shape->key = launch_key(launch);
+    launch_key_keep(&shape->key);
     launcher->last = oldest;
     return shape;
+}
+
+/* NULL: no memory. */
+static struct launcher *launcher_of(struct stream *stream)
+{
+    if (!stream->launcher)
+        stream->launcher = calloc(1, sizeof(*stream->launcher));
+    return stream->launcher;
 }
 
 /* The graphs of a launch's shape; NULL while it has not earned any. */
 static struct chain *chains_of(struct stream *stream, const struct launch *launch)
 {
-    if (!stream->launcher)
-        stream->launcher = calloc(1, sizeof(*stream->launcher));
-    if (!stream->launcher)
+    if (!launcher_of(stream))
         return NULL;
     struct shape *shape = shape_of(stream->launcher, launch);
     shape->used = ++stream->launcher->clock;
-    if (!shape->partition && shape->launches < GRAPH_AFTER) {
+    if (!shape->key.partition && shape->launches < GRAPH_AFTER) {
         shape->launches++;
         return NULL;
     }
@@ -324,7 +186,7 @@ static struct chain *chains_of(struct stream *stream, const struct launch *launc
     return shape->chains;
 }
 
-static bool same_shape(const struct launch *a, const struct launch *b)
+bool launch_same_shape(const struct launch *a, const struct launch *b)
 {
     return a->kernel == b->kernel && a->dynamic_smem == b->dynamic_smem &&
            !memcmp(a->grid, b->grid, sizeof(a->grid)) &&
@@ -431,23 +293,26 @@ static CUresult issue_some(struct session *session, struct stream *stream,
     if (!chains)
         return launch_alone(launches, stream);
     int kind = kind_for(stream, launches, run, wanted);
-    struct done done = done_at(session, stream, launches[kinds[kind].length - 1].end);
+    const uint32_t length = kinds[kind].length;
+    const enum ending ending = kinds[kind].ending;
+    struct done done = done_at(session, stream, launches[length - 1].end);
     if (!chains[kind].exec) {
-        CUresult result = chain_make(&chains[kind], kind, launches, &done, stream->cu_priority);
+        CUresult result =
+            chain_make(&chains[kind], launches, length, ending, &done, stream->cu_priority);
         if (driver_fatal(result))
             return result;
         if (result) /* tenants have filled the device's memory: a graph is only a faster way */
             return launch_alone(launches, stream);
     }
-    CUresult result = chain_launch(&chains[kind], kind, launches, &done, stream->cu);
+    CUresult result = chain_launch(&chains[kind], launches, &done, stream->cu);
     if (result == CUDA_ERROR_OUT_OF_MEMORY) { /* the same: it takes some when it is launched */
         chain_clear(&chains[kind]);
         return launch_alone(launches, stream);
     }
-    *issued = kinds[kind].length;
-    *written = kinds[kind].ending == ENDS_BY_KERNEL  ? COMPLETION_MARKED
-               : kinds[kind].ending == ENDS_BY_WRITE ? COMPLETION_WRITTEN
-                                                     : COMPLETION_NONE;
+    *issued = length;
+    *written = ending == ENDS_BY_KERNEL  ? COMPLETION_MARKED
+               : ending == ENDS_BY_WRITE ? COMPLETION_WRITTEN
+                                         : COMPLETION_NONE;
     return result;
 }
 
@@ -457,22 +322,83 @@ static bool marked_alone(const struct launch *launch)
     return launch->kernel->wave_ns == 0 || launch->deadline_ns;
 }
 
+static uint32_t run_length(const struct launch *launches, uint32_t count)
+{
+    uint32_t run = 1;
+
+    while (run < count && launch_same_shape(&launches[run], launches))
+        run++;
+    return run;
+}
+
+/* May they go as one graph that is made for them? Not where a chain of one shape is as good, nor
+ * where too much would go without a mark. */
+static bool may_go_whole(const struct stream *stream, const struct launch *launches, uint32_t count,
+                         enum completion completion)
+{
+    const bool power = (count & (count - 1)) == 0;
+
+    if (!stream->burst.whole || count < 2 || completion == COMPLETION_WRITTEN)
+        return false;
+    if (completion == COMPLETION_NONE && flight_open_count(stream) + count > MARK_EVERY_LATENCY)
+        return false;
+    for (uint32_t i = 0; i < count; i++) {
+        if (marked_alone(&launches[i]))
+            return false;
+    }
+    return !(power && count <= CHAIN_LONGEST && run_length(launches, count) == count);
+}
+
+/* All of them as one graph. *issued: false: there is none, and the device has been given nothing.
+ */
+static CUresult issue_whole(struct session *session, struct stream *stream,
+                            const struct launch *launches, uint32_t count,
+                            enum completion completion, bool *issued)
+{
+    const enum ending ending = completion == COMPLETION_NONE ? ENDS_SILENT : ENDS_BY_KERNEL;
+    const uint64_t end = launches[count - 1].end;
+    struct done done = done_at(session, stream, end);
+
+    *issued = false;
+    if (!may_go_whole(stream, launches, count, completion) || !launcher_of(stream))
+        return CUDA_SUCCESS;
+    flight_issue(stream);
+    CUresult result =
+        whole_launch(&stream->launcher->wholes, stream, launches, count, ending, &done, issued);
+    if (result || !*issued)
+        return result;
+    stream_issued(session, stream, end);
+    for (uint32_t i = 0, run; i < count; i += run) {
+        run = run_length(launches + i, count - i);
+        flight_add(stream, launches + i, run);
+    }
+    if (ending == ENDS_BY_KERNEL) {
+        stream->signalled = end;
+        flight_close(session, stream);
+    }
+    return CUDA_SUCCESS;
+}
+
 CUresult launch_issue(struct session *session, struct stream *stream, const struct launch *launches,
                       uint32_t count, enum completion completion)
 {
     enum completion written = COMPLETION_NONE;
+    bool whole;
 
+    CUresult result = issue_whole(session, stream, launches, count, completion, &whole);
+    if (result || whole)
+        return result;
     while (count > 0) {
         bool alone = marked_alone(launches);
         uint32_t run = 1, issued = 0;
         while (!alone && run < count && run <= CHAIN_LONGEST &&
-               same_shape(&launches[run], launches) && !launches[run].deadline_ns)
+               launch_same_shape(&launches[run], launches) && !launches[run].deadline_ns)
             run++;
         enum completion wanted = alone          ? COMPLETION_MARKED
                                  : run == count ? completion
                                                 : COMPLETION_NONE;
         flight_issue(stream);
-        CUresult result = issue_some(session, stream, launches, run, wanted, &issued, &written);
+        result = issue_some(session, stream, launches, run, wanted, &issued, &written);
         if (result)
             return result;
         stream_issued(session, stream, launches[issued - 1].end);
@@ -502,16 +428,23 @@ CUresult launch_issue(struct session *session, struct stream *stream, const stru
 
 void launcher_leave(struct launcher *launcher, const struct partition *partition)
 {
-    for (uint32_t i = 0; launcher && i < SHAPES; i++) {
-        if (launcher->shapes[i].partition == partition)
+    if (!launcher)
+        return;
+    for (uint32_t i = 0; i < SHAPES; i++) {
+        if (launcher->shapes[i].key.partition == partition)
             shape_clear(&launcher->shapes[i]);
     }
+    wholes_leave(launcher->wholes, partition);
 }
 
 void launcher_reset(struct launcher *launcher)
 {
-    for (uint32_t i = 0; launcher && i < SHAPES; i++)
+    if (!launcher)
+        return;
+    for (uint32_t i = 0; i < SHAPES; i++)
         shape_clear(&launcher->shapes[i]);
+    wholes_free(launcher->wholes);
+    launcher->wholes = NULL;
 }
 
 void launcher_free(struct launcher *launcher)

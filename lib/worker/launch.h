@@ -6,6 +6,8 @@
 
 struct partition;
 
+#define LAUNCHES_MAX 64u /* that are issued at a time */
+
 /* One kernel with checked arguments. params: kernel->param_bytes bytes, laid out as the kernel
  * wants them. */
 struct launch {
@@ -27,8 +29,11 @@ enum completion {
                          least of the dispatcher's time */
 };
 
-/* Issues `count` (at least 1) kernels in order. With a completion, the device then writes the last
- * one's end to the stream's completion word; it may write an earlier one's on the way. */
+/* Of one kernel, grid, block and place? */
+bool launch_same_shape(const struct launch *a, const struct launch *b);
+
+/* Issues `count` (1 to LAUNCHES_MAX) kernels in order. With a completion, the device then writes
+ * the last one's end to the stream's completion word; it may write an earlier one's on the way. */
 CUresult launch_issue(struct session *session, struct stream *stream, const struct launch *launches,
                       uint32_t count, enum completion completion);
 

@@ -140,6 +140,7 @@ static void create_install(struct job *job)
     stream->own_priority = (int32_t)job->arg[0];
     stream->own_cls = (uint32_t)job->arg[1];
     stream_grant(job->session, stream);
+    stream->burst = (struct burst){.from = stream->head};
     stream->open = true;
 }
 

@@ -81,10 +81,10 @@ static uint32_t stream_from(uint64_t streams, uint32_t first)
 }
 
 /* Records of one of its streams in this turn. Where several send requests at a time, each has the
- * begin of its own on the device before any has the rest. */
-static uint32_t stream_budget(const struct session *session)
+ * begin of its own on the device before any has the rest, unless it is all one graph. */
+static uint32_t stream_budget(const struct session *session, const struct stream *stream)
 {
-    bool crowded = session->sched.cls == GS_CLASS_LATENCY && turn_crowded();
+    bool crowded = session->sched.cls == GS_CLASS_LATENCY && turn_crowded() && !stream->burst.whole;
 
     return crowded && session->budget > CROWDED_BUDGET ? CROWDED_BUDGET : session->budget;
 }
@@ -99,18 +99,26 @@ static bool session_drain(struct session *session)
         session->budget_turn = turn.number;
         session->budget = SESSION_BUDGET;
     }
+    session->awaits = false;
     turn.draining = session;
     while (streams && session->budget > 0) {
         uint32_t index = stream_from(streams, first);
+        struct stream *stream = &session->streams[index];
         struct sched_room room = stream_room(session, index);
         enum drained drained = DRAINED_SOME;
-        uint32_t most = stream_budget(session);
+
+        streams &= ~(UINT64_C(1) << index);
+        if (room.launches && burst_awaited(session, index, room.launches)) {
+            session->awaits = true;
+            continue;
+        }
+        uint32_t most = stream_budget(session, stream);
         bool cut = room.launches > most;
         if (cut)
             room.launches = most;
         uint32_t taken = room.launches ? stream_drain(session, index, room, &drained) : 0;
 
-        streams &= ~(UINT64_C(1) << index);
+        burst_took(stream, taken);
         session->budget -= taken;
         session->stream_first = index + 1;
         progress = progress || taken > 0;
@@ -144,13 +152,17 @@ static uint64_t best_effort_ahead(const struct session *session)
 /* The session drains, and notes whether it did. */
 static bool session_serve(struct session *session)
 {
-    if (!session_drain(session)) {
+    const bool drained = session_drain(session);
+
+    /* What is awaited is as good as there: those who come next in this turn keep off. */
+    if (session->sched.cls == GS_CLASS_LATENCY && (drained || session->awaits))
+        reserve_note(&turn.reserve, &session->reserve, true, dispatch.now);
+    dispatch.live = dispatch.live || session->awaits;
+    if (!drained) {
         session->tried = turn.number;
         return false;
     }
-    if (session->sched.cls == GS_CLASS_LATENCY)
-        reserve_note(&turn.reserve, &session->reserve, true, dispatch.now);
-    else if (session->sched.cls == GS_CLASS_BEST_EFFORT)
+    if (session->sched.cls == GS_CLASS_BEST_EFFORT)
         reserve_ahead(&turn.reserve, best_effort_ahead(session), dispatch.now);
     session->active_ns = dispatch.now;
     session->given_ns = dispatch.now;
@@ -217,7 +229,10 @@ static void session_look(struct session *session)
     /* In step, tenants come one a turn: what counts is who came lately. */
     if (dispatch.now - session->active_ns < CROWD_NS)
         turn.crowd++;
-    if (!atomic_load_explicit(&session->client->activity, memory_order_relaxed))
+    const uint64_t activity =
+        atomic_load_explicit(&session->client->activity, memory_order_relaxed);
+    /* A client in the middle of a burst has the word's line for itself, until that is taken. */
+    if (!activity || (session->awaits && !(activity & ~session->pending)))
         return;
     /* seq_cst: taken before the tails are read; pairs with the client's store of its tail */
     session->pending |= atomic_exchange(&session->client->activity, 0);
@@ -242,6 +257,8 @@ static bool session_at_work(const struct session *session)
 {
     const bool latency = session->sched.cls == GS_CLASS_LATENCY;
 
+    if (session->awaits && !session->paused)
+        return true;
     if (!latency &&
         (session->pending & ~REQUEST_BIT || dispatch.now - session->given_ns >= turn.hot_work_ns))
         return false;

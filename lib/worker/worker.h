@@ -23,6 +23,7 @@
 #include "common/link.h"
 #include "common/sm_mask.h"
 #include "common/wire.h"
+#include "worker/burst.h"
 #include "worker/driver.h"
 #include "worker/reserve.h"
 #include "worker/schedule.h"
@@ -75,6 +76,7 @@ struct stream {
     int priority;         /* CUDA's: lower runs earlier */
     struct launcher *launcher; /* executable graphs; NULL until the first launch */
     struct flight *flight;     /* what is on the device; there when cu is */
+    struct burst burst;        /* what its tenant writes at a time */
 };
 
 struct event {
@@ -163,6 +165,7 @@ struct session {
     uint64_t active_ns; /* when it last had something to do */
     uint64_t given_ns;  /* when the device was last given something of it */
     uint64_t pending;   /* streams that may have records */
+    bool awaits;        /* the rest of what is being written into one of them */
     uint64_t busy;      /* streams of which the device may have unfinished work */
     uint64_t flying;    /* streams whose marks are waited for */
     bool flying_listed; /* see flight.c */
