@@ -51,6 +51,8 @@ struct ctl_attach {
     struct wire_qos qos;
     char name[32];
     char reservation[32]; /* the named partition to attach to; "": none */
+    uint32_t patience_ms; /* that the asker has with the answer; 0: any amount */
+    uint32_t reserved;
 };
 
 struct ctl_set_qos {
@@ -99,7 +101,7 @@ struct ctl_device {
     int32_t worker_pid;
     uint32_t state;  /* enum ctl_device_state */
     uint32_t faults; /* workers lost so far */
-    uint32_t reserved;
+    uint32_t ending; /* of the tenants: those in CTL_TENANT_ENDING */
 };
 enum ctl_device_state { CTL_DEVICE_STARTING = 0, CTL_DEVICE_READY = 1, CTL_DEVICE_FAILED = 2 };
 
@@ -135,9 +137,18 @@ struct ctl_tenant {
     uint32_t exclusive;
     uint32_t cls; /* enum gs_class */
     uint32_t weight;
+    uint32_t state; /* enum ctl_tenant_state */
+    uint32_t reserved;
     char name[32];
 };
-#define CTL_PS_ROWS 28u
+#define CTL_PS_ROWS 27u
+
+enum ctl_tenant_state {
+    CTL_TENANT_ATTACHED = 0,
+    CTL_TENANT_ATTACHING = 1, /* its gs_attach has no answer yet */
+    CTL_TENANT_ENDING = 2,    /* it has detached or died: the device finishes what it has of it */
+    CTL_TENANT_LOST = 3       /* its device's worker was lost; its process is still there */
+};
 
 struct ctl_ps_reply {
     struct ctl_header h;
@@ -241,10 +252,18 @@ struct ctl_row {
     uint64_t user_mem_limit;
     uint64_t sm_mask[GS_SM_MASK_WORDS];
     struct ctl_settings set; /* by the operator, for just this */
-    char name[32];           /* of a session or a reservation */
-    char reservation[32];    /* that a session lives in */
+    uint32_t unfit;       /* fields of `set` that do not fit the server's devices, or one of them */
+    uint32_t state;       /* of a session: enum ctl_tenant_state; of a reservation: below */
+    char name[32];        /* of a session or a reservation */
+    char reservation[32]; /* that a session lives in */
 };
 #define CTL_GET_ROWS 12u
+
+enum ctl_reservation_state {
+    CTL_RESERVED = 0,
+    CTL_NOT_RESERVED = 1, /* there were not such SMs on the device when it was placed */
+    CTL_NO_SUCH_DEVICE = 2
+};
 
 static inline uint64_t ctl_row_key(enum ctl_target target, uint64_t id)
 {
@@ -263,7 +282,7 @@ struct ctl_get_reply {
 };
 
 static_assert(sizeof(struct ctl_header) == 24, "ctl_header");
-static_assert(sizeof(struct ctl_attach) == 216 && sizeof(struct ctl_attach) <= CTL_MESSAGE_MAX,
+static_assert(sizeof(struct ctl_attach) == 224 && sizeof(struct ctl_attach) <= CTL_MESSAGE_MAX,
               "ctl_attach");
 static_assert(sizeof(struct ctl_attach_reply) == 192 &&
                   sizeof(struct ctl_attach_reply) <= CTL_MESSAGE_MAX,
@@ -273,15 +292,15 @@ static_assert(sizeof(struct ctl_done_reply) == 160, "ctl_done_reply");
 static_assert(sizeof(struct ctl_admin) == 40, "ctl_admin");
 static_assert(sizeof(struct ctl_device) == 144, "ctl_device");
 static_assert(sizeof(struct ctl_status_reply) == 1344, "ctl_status_reply");
-static_assert(sizeof(struct ctl_tenant) == 136, "ctl_tenant");
-static_assert(sizeof(struct ctl_ps_reply) == 3976, "ctl_ps_reply");
+static_assert(sizeof(struct ctl_tenant) == 144, "ctl_tenant");
+static_assert(sizeof(struct ctl_ps_reply) == 4056, "ctl_ps_reply");
 static_assert(sizeof(struct ctl_quit_reply) == 160, "ctl_quit_reply");
 static_assert(sizeof(struct ctl_settings) == 120, "ctl_settings");
 static_assert(sizeof(struct ctl_set) == 160, "ctl_set");
 static_assert(sizeof(struct ctl_reserve) == 128, "ctl_reserve");
 static_assert(sizeof(struct ctl_provision) == 32, "ctl_provision");
-static_assert(sizeof(struct ctl_row) == 304, "ctl_row");
-static_assert(sizeof(struct ctl_get_reply) == 3824, "ctl_get_reply");
+static_assert(sizeof(struct ctl_row) == 312, "ctl_row");
+static_assert(sizeof(struct ctl_get_reply) == 3920, "ctl_get_reply");
 static_assert(sizeof(struct ctl_ps_reply) <= CTL_REPLY_MAX &&
                   sizeof(struct ctl_get_reply) <= CTL_REPLY_MAX,
               "answers fit");

@@ -64,6 +64,16 @@ const char *format_user(char out[FORMAT_MAX], uint32_t uid)
     return out;
 }
 
+const char *state_name(uint32_t state)
+{
+    static const char *const names[] = {[CTL_TENANT_ATTACHED] = "attached",
+                                        [CTL_TENANT_ATTACHING] = "attaching",
+                                        [CTL_TENANT_ENDING] = "ending",
+                                        [CTL_TENANT_LOST] = "lost"};
+
+    return state < sizeof(names) / sizeof(names[0]) ? names[state] : "?";
+}
+
 /* ---- Tables ---------------------------------------------------------------------------------- */
 
 void table_add(struct table *table, const char *text)

@@ -105,7 +105,9 @@ static void session_text(const struct ctl_row *row)
 {
     char mask[SM_MASK_TEXT_MAX], memory[FORMAT_MAX], user[FORMAT_MAX];
 
-    printf("session %llu (%s, %s)\n", row_id(row), format_user(user, row->uid), row->name);
+    printf("session %llu (%s, %s)%s%s\n", row_id(row), format_user(user, row->uid), row->name,
+           row->state == CTL_TENANT_ATTACHED ? "" : ", ",
+           row->state == CTL_TENANT_ATTACHED ? "" : state_name(row->state));
     printf("    has  %u SMs%s of device %d: %s\n", row->sm_count,
            row->exclusive ? ", its alone," : "", row->device, mask_text(mask, row));
     printf("         class %s, priority %d, weight %u", class_name(row->cls), row->priority,
@@ -196,6 +198,7 @@ static void row_json(const struct ctl_row *row)
         json_text("sms", mask_text(mask, row));
     }
     if (target == CTL_TENANT) {
+        json_text("state", state_name(row->state));
         json_number("exclusive", row->exclusive);
         json_text("class", class_name(row->cls));
         json_integer("priority", row->priority);

@@ -86,10 +86,12 @@ const char *format_count(char out[FORMAT_MAX], uint64_t count);
 const char *format_duration(char out[FORMAT_MAX], uint64_t ns);
 /* The user's name, or the number. */
 const char *format_user(char out[FORMAT_MAX], uint32_t uid);
+/* Of a session (enum ctl_tenant_state): "attached", "ending" ...; "?" beyond. */
+const char *state_name(uint32_t state);
 
 /* A table: every column as wide as its widest cell; the header is bold on a terminal. A column that
  * says the same dull thing of all rows is left out. */
-#define TABLE_COLUMNS_MAX 16
+#define TABLE_COLUMNS_MAX 17
 #define TABLE_CELL_MAX    64
 struct table {
     const char *const *header;

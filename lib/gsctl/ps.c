@@ -7,12 +7,12 @@
 
 static const char *const header[] = {"SESSION", "PID",    "USER",   "DEV",   "SMS", "CLASS",
                                      "PRIO",    "WEIGHT", "MEMORY", "LIMIT", "GPU", "LAUNCHES",
-                                     "LATE",    "COPIED", "UP",     "NAME"};
-static const bool right[] = {true, true, false, true, true, false, true, true,
-                             true, true, true,  true, true, true,  true, false};
+                                     "LATE",    "COPIED", "UP",     "STATE", "NAME"};
+static const bool right[] = {true, true, false, true, true, false, true,  true, true,
+                             true, true, true,  true, true, true,  false, false};
 /* What most sessions have is not worth a column; --json has it all the same. */
-static const char *const dull[] = {NULL, NULL, NULL, "0",  NULL, "normal", "0",  "1",
-                                   NULL, NULL, NULL, NULL, "0",  NULL,     NULL, NULL};
+static const char *const dull[] = {NULL, NULL, NULL, "0", NULL, "normal", "0",        "1", NULL,
+                                   NULL, NULL, NULL, "0", NULL, NULL,     "attached", NULL};
 #define COLUMNS (sizeof(header) / sizeof(header[0]))
 static_assert(COLUMNS == sizeof(right) / sizeof(right[0]) &&
                   COLUMNS == sizeof(dull) / sizeof(dull[0]) && COLUMNS <= TABLE_COLUMNS_MAX,
@@ -50,6 +50,7 @@ static void add_row(struct table *table, const struct ctl_tenant *t)
     table_add(table, format_count(text, t->deadlines_missed));
     table_add(table, format_bytes(text, t->copied_bytes));
     table_add(table, format_duration(text, t->attached_ns));
+    table_add(table, state_name(t->state));
     table_add(table, t->name);
 }
 
@@ -73,6 +74,7 @@ static void print_json(const struct ctl_tenant *t)
     json_number("copies", t->copies);
     json_number("copied_bytes", t->copied_bytes);
     json_number("attached_ns", t->attached_ns);
+    json_text("state", state_name(t->state));
     json_text("name", t->name);
     json_close('}');
 }

@@ -4,7 +4,7 @@
 
 #include "gsctl/gsctl.h"
 
-static const char *state_name(uint32_t state)
+static const char *device_state_name(uint32_t state)
 {
     static const char *const names[] = {[CTL_DEVICE_STARTING] = "starting",
                                         [CTL_DEVICE_READY] = "ready",
@@ -45,7 +45,8 @@ static void print_json(const struct ctl_status_reply *r, const char *instance)
         json_number("memory_total", d->memory_total);
         json_number("memory_used", d->memory_used);
         json_number("tenants", d->tenants);
-        json_text("state", state_name(d->state));
+        json_number("tenants_ending", d->ending);
+        json_text("state", device_state_name(d->state));
         json_number("worker_pid", (uint32_t)d->worker_pid);
         json_number("faults", d->faults);
         json_close('}');
@@ -57,7 +58,7 @@ static void print_json(const struct ctl_status_reply *r, const char *instance)
 
 static void print_text(const struct ctl_status_reply *r, const char *instance)
 {
-    char version[FORMAT_MAX], a[FORMAT_MAX], b[FORMAT_MAX];
+    char version[FORMAT_MAX], a[FORMAT_MAX], b[FORMAT_MAX], ending[FORMAT_MAX];
 
     version_text(version, r->server_version);
     printf("server    '%s', version %s, pid %d, up %s\n", instance, version, r->server_pid,
@@ -69,8 +70,11 @@ static void print_text(const struct ctl_status_reply *r, const char *instance)
 
         printf("device %u  %s, compute %u.%u, %u SMs, %s\n", i, d->name, d->compute_major,
                d->compute_minor, d->sm_count, d->driver);
-        printf("          %s, worker pid %d, workers lost: %u; tenants: %u, holding %s of %s\n",
-               state_name(d->state), d->worker_pid, d->faults, d->tenants,
+        ending[0] = 0;
+        if (d->ending)
+            snprintf(ending, sizeof(ending), " (%u ending)", d->ending);
+        printf("          %s, worker pid %d, workers lost: %u; tenants: %u%s, holding %s of %s\n",
+               device_state_name(d->state), d->worker_pid, d->faults, d->tenants, ending,
                format_bytes(a, d->memory_used), format_bytes(b, d->memory_total));
     }
 }

@@ -12,6 +12,31 @@ static_assert(DEVICES_MAX == sizeof(((struct ctl_status_reply *)0)->device) /
                                  sizeof(((struct ctl_status_reply *)0)->device[0]),
               "devices in a status");
 
+enum ctl_tenant_state tenant_state_told(const struct tenant *tenant)
+{
+    switch (tenant->state) {
+    case TENANT_OPEN:
+        return CTL_TENANT_ATTACHED;
+    case TENANT_CLOSING:
+        return CTL_TENANT_ENDING;
+    case TENANT_LOST:
+        return CTL_TENANT_LOST;
+    case TENANT_OPENING:
+        return tenant->close_wanted ? CTL_TENANT_ENDING : CTL_TENANT_ATTACHING;
+    default:
+        return CTL_TENANT_ATTACHING;
+    }
+}
+
+static uint32_t tenants_ending(const struct device *device)
+{
+    uint32_t count = 0;
+
+    for (const struct tenant *t = NULL; (t = registry_next(&device->server->registry, t));)
+        count += t->device == device && tenant_state_told(t) == CTL_TENANT_ENDING;
+    return count;
+}
+
 static void device_describe(const struct device *device, struct ctl_device *row)
 {
     memcpy(row->name, device->info.name, sizeof(row->name));
@@ -24,6 +49,7 @@ static void device_describe(const struct device *device, struct ctl_device *row)
     row->tenants = device->tenants;
     row->worker_pid = device->worker.pid;
     row->faults = device->faults;
+    row->ending = tenants_ending(device);
     row->state = CTL_DEVICE_STARTING;
     if (device->worker.state == WORKER_READY)
         row->state = CTL_DEVICE_READY;
@@ -61,6 +87,7 @@ static void tenant_describe(const struct tenant *tenant, struct ctl_tenant *row)
     row->weight = tenant->grant.target.weight;
     row->exclusive = tenant->grant.applied.exclusive;
     row->sm_count = sm_mask_count(&sms);
+    row->state = tenant_state_told(tenant);
     row->memory_limit = tenant->mem_limit;
     row->attached_ns = clock_ns() - tenant->attached_ns;
     memcpy(row->name, tenant->name, sizeof(row->name));

@@ -71,6 +71,9 @@ void tenant_end(struct tenant *tenant);
 /* Answers the attach with a refusal and ends the tenant. */
 void tenant_refuse(struct tenant *tenant, gs_status status, const char *text);
 
+/* admin.c: what of its state operators are told. */
+enum ctl_tenant_state tenant_state_told(const struct tenant *tenant);
+
 /* liveness.c */
 /* Watches the process that asks, if it can be seen; the reply queue must be open. false: it has
  * ended. */

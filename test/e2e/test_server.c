@@ -331,6 +331,53 @@ static int gsctl(const char *command, const char *option, char *output, size_t s
     return program_run(arguments, output, size);
 }
 
+static void endless_run(void *argument)
+{
+    struct gate *started = argument;
+    gs_attach_params params = GS_ATTACH_PARAMS_INIT;
+    uint32_t zero = 0;
+    gs_session session;
+    gs_devptr flag;
+
+    params.name = "killed";
+    CHECK_OK(gs_attach(&params, &session));
+    CHECK_OK(gs_malloc(session, sizeof(zero), &flag));
+    CHECK_OK(gs_memcpy_htod(session, flag, &zero, sizeof(zero)));
+    CHECK_OK(kernels_launch(NULL, kernels_get(kernels_load(session), "spin_until"), 1, 1,
+                            (void *[]){&flag}));
+    gate_pass(started);
+    for (;;)
+        pause();
+}
+
+/* Its kernel runs on until the server ends. */
+static void a_killed_tenant_whose_kernel_runs_on_is_shown_as_ending(void)
+{
+    struct server *server = server_start(NULL);
+    struct gate *started = shared_alloc(sizeof(*started));
+    char output[16384];
+    gs_session session;
+    pid_t pid = tenant_start(endless_run, started);
+
+    CHECK_OK(server_attach(server, &session));
+    gate_wait(started, 1);
+    CHECK_EQUAL(gsctl("ps", NULL, output, sizeof(output)), 0);
+    CHECK(strstr(output, "ending") == NULL);
+    CHECK(strstr(output, "STATE") == NULL); /* the same of all: no column */
+    tenant_kill(pid, SIGKILL);
+    CHECK_WITHIN(10000, gsctl("ps", NULL, output, sizeof(output)) == 0 &&
+                            strstr(output, "  ending    killed\n") != NULL);
+    CHECK_TEXT(output, "  attached  ");
+    CHECK_EQUAL(gsctl("ps", "--json", output, sizeof(output)), 0);
+    CHECK_TEXT(output, "\"state\":\"ending\",\"name\":\"killed\"");
+    CHECK_EQUAL(gsctl("get", NULL, output, sizeof(output)), 0);
+    CHECK_TEXT(output, "killed), ending\n");
+    CHECK_EQUAL(gsctl("status", NULL, output, sizeof(output)), 0);
+    CHECK_TEXT(output, "tenants: 2 (1 ending)");
+    CHECK_OK(gs_detach(session));
+    server_stop(server);
+}
+
 static void gsctl_shows_status_and_tenants(void)
 {
     struct server *server = server_start(NULL);
@@ -441,6 +488,7 @@ static const struct test tests[] = {
     TEST(servers_of_two_names_are_apart),
     TEST(the_worker_killed_the_server_goes_on),
     TEST(in_the_background_it_is_ready_when_its_parent_returns),
+    TEST(a_killed_tenant_whose_kernel_runs_on_is_shown_as_ending),
     TEST(gsctl_shows_status_and_tenants),
     TEST(gsctl_quit_gives_tenants_the_time_it_was_told),
     TEST(gsctl_quit_ends_a_server_with_tenants),
