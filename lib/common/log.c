@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +15,8 @@ static struct {
     const char *who;
     enum log_level level;
     bool journal;
-} logger = {"gshare", LOG_LEVEL_INFO, false};
+    _Atomic int also; /* of warnings; -1: none */
+} logger = {"gshare", LOG_LEVEL_INFO, false, -1};
 
 static bool level_parse(const char *name, enum log_level *level)
 {
@@ -44,13 +46,20 @@ void log_init(const char *who, const char *level_name)
         logger.level = LOG_LEVEL_INFO;
 }
 
+void log_warnings_also(int fd)
+{
+    atomic_store_explicit(&logger.also, fd, memory_order_relaxed);
+}
+
 void log_line(enum log_level level, const char *format, ...)
 {
     char line[1024];
     int saved = errno; /* callers log first and then look at errno */
     struct timespec now;
     struct tm tm;
-    size_t n = 0;
+    int also = atomic_load_explicit(&logger.also, memory_order_relaxed);
+    size_t n = 0, start;
+    ssize_t written;
     va_list ap;
 
     if (level > logger.level)
@@ -63,6 +72,7 @@ void log_line(enum log_level level, const char *format, ...)
         n += (size_t)snprintf(line, sizeof(line), "%02d:%02d:%02d.%03ld ", tm.tm_hour, tm.tm_min,
                               tm.tm_sec, now.tv_nsec / 1000000);
     n += (size_t)snprintf(line + n, sizeof(line) - n, "%s[%d] ", logger.who, (int)getpid());
+    start = n;
     va_start(ap, format);
     int body = vsnprintf(line + n, sizeof(line) - n, format, ap);
     va_end(ap);
@@ -70,7 +80,9 @@ void log_line(enum log_level level, const char *format, ...)
         n = n + (size_t)body < sizeof(line) - 1 ? n + (size_t)body : sizeof(line) - 2;
     line[n++] = '\n';
     /* Nothing can be done for a log line that cannot be written. */
-    ssize_t written = write(STDERR_FILENO, line, n);
+    written = write(STDERR_FILENO, line, n);
+    if (also >= 0 && level == LOG_LEVEL_WARNING)
+        written = write(also, line + start, n - start);
     (void)written;
     errno = saved;
 }

@@ -15,6 +15,9 @@ enum log_level {
 /* who: prefix of each line, kept by pointer. level_name: "error", "warning", "info", "debug"; NULL
  * or anything else: $GSHARE_LOG, and "info" without it. Call before threads start. */
 void log_init(const char *who, const char *level_name);
+/* Warnings, without what stands before them, go there too: for who starts the program and waits.
+ * -1: no more. */
+void log_warnings_also(int fd);
 void log_line(enum log_level level, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 #define log_error(...)   log_line(LOG_LEVEL_ERROR, __VA_ARGS__)

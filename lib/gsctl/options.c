@@ -89,8 +89,17 @@ static uint64_t number_parse(const char *what, const char *text, uint64_t max)
     errno = 0;
     unsigned long long value = strtoull(text, &end, 10);
     if (errno || end == text || *end || !isdigit((unsigned char)text[0]) || value > max)
-        usage("%s %s: a number from 0 to %llu", what, text, (unsigned long long)max);
+        usage("%s '%s': a number from 0 to %llu", what, text, (unsigned long long)max);
     return value;
+}
+
+static uint64_t session_parse(const char *text)
+{
+    for (const char *c = text; *c; c++) {
+        if (!isdigit((unsigned char)*c))
+            usage("'%s' is no session: a number that 'gsctl ps' shows", text);
+    }
+    return number_parse("session", text, UINT64_MAX >> 8);
 }
 
 static uint64_t user_parse(const char *name)
@@ -100,7 +109,7 @@ static uint64_t user_parse(const char *name)
     if (user)
         return user->pw_uid;
     if (!isdigit((unsigned char)*name))
-        usage("--user %s: there is no user of that name", name);
+        usage("--user '%s': there is no user of that name", name);
     return number_parse("--user", name, UINT32_MAX - 1);
 }
 
@@ -121,7 +130,7 @@ static void setting_set(struct command_options *options, const struct setting_fi
     if (options->set.fields & field->bit)
         usage("--%s is given twice", field->name);
     if (!setting_parse(&options->set, field, value))
-        usage("--%s %s: %s", field->name, value, field->values);
+        usage("--%s '%s': %s", field->name, value, field->values);
 }
 
 static void unset_add(struct command_options *options, const char *name)
@@ -129,7 +138,7 @@ static void unset_add(struct command_options *options, const char *name)
     const struct setting_field *field = setting_find(name);
 
     if (!field && strcmp(name, "all") != 0)
-        usage("--unset %s: there is no such setting", name);
+        usage("--unset '%s': there is no such setting", name);
     options->unset |= field ? field->bit : CTL_FIELDS;
 }
 
@@ -282,11 +291,11 @@ const struct command *options_parse(int argc, char **argv, const struct command 
         usage("unexpected argument '%s'", argv[optind]);
     given_check(command, options, &given);
     if (command->takes & TAKES_TARGET && options->operand)
-        target_set(options, CTL_TENANT, number_parse("session", options->operand, UINT64_MAX >> 8));
+        target_set(options, CTL_TENANT, session_parse(options->operand));
     if (command->takes & TAKES_TARGET && options->device >= 0)
         target_set(options, CTL_DEVICE, (uint64_t)options->device);
     if (!instance_valid(options->instance))
-        usage("--instance %s: 1 to %u letters, digits, '-' and '_'", options->instance,
+        usage("instance name '%s': 1 to %u letters, digits, '-' and '_'", options->instance,
               WIRE_INSTANCE_MAX);
     return command;
 }

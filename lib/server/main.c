@@ -21,6 +21,8 @@
 
 enum { EXIT_USAGE = 2 };
 
+#define MEM_LEAST (2u << 20) /* with less nobody could attach */
+
 static const char help[] =
     "Usage: gshared [-f | -d] [OPTION]...\n"
     "Shares one GPU among many processes. Programs attach with libgshare; see also gsctl.\n"
@@ -36,8 +38,8 @@ static const char help[] =
     "                         default: no limit\n"
     "      --allow-users LIST users served besides root and the server's own, names or\n"
     "                         numbers with commas; default: all for root's server, else none\n"
-    "      --state FILE       keep what gsctl sets and reserves there, and start with it;\n"
-    "                         default: it ends with the server\n"
+    "      --state FILE       keep what gsctl sets and reserves there, and start with it; each\n"
+    "                         server needs its own; default: it ends with the server\n"
     "      --no-accounting    do not count the GPU time of sessions\n"
     "      --no-weights       who has room on the GPU goes, whatever the weights\n"
     "      --log LEVEL        error, warning, info, debug; default: $GSHARE_LOG, else info\n"
@@ -68,7 +70,7 @@ static uint64_t number_parse(const char *option, const char *text, uint64_t min,
     errno = 0;
     unsigned long long value = strtoull(text, &end, 10);
     if (errno || end == text || *end || text[0] == '-' || value < min || value > max)
-        usage("%s %s: a number from %llu to %llu", option, text, (unsigned long long)min,
+        usage("%s '%s': a number from %llu to %llu", option, text, (unsigned long long)min,
               (unsigned long long)max);
     return value;
 }
@@ -84,7 +86,9 @@ static uint64_t size_parse(const char *option, const char *text)
     unsigned shift = unit ? 10u * (unsigned)(unit - units + 1) : 0;
     if (errno || end == text || text[0] == '-' || (*end && (!unit || end[1])) || value == 0 ||
         value > UINT64_MAX >> shift)
-        usage("%s %s: a size in bytes, or with K, M, G or T", option, text);
+        usage("%s '%s': a whole number of bytes, or of K, M, G or T", option, text);
+    if (value << shift < MEM_LEAST)
+        usage("%s '%s': at least 2M, for in such pieces a device gives memory", option, text);
     return value << shift;
 }
 
@@ -101,26 +105,48 @@ static void users_parse(struct server_options *options, const char *list)
         if (options->user_count == POLICY_USERS_MAX)
             usage("--allow-users: more than %d", POLICY_USERS_MAX);
         if (!entry && !isdigit((unsigned char)*user))
-            usage("--allow-users %s: no user of that name", user);
+            usage("--allow-users '%s': no user of that name", user);
         options->user[options->user_count++] =
             entry ? entry->pw_uid : (uid_t)number_parse("--allow-users", user, 0, UINT32_MAX - 1);
     }
+    if (options->user_count == 0)
+        usage("--allow-users '%s': names or numbers with commas; root is always served", list);
     options->all_users = false;
+}
+
+static const char *file_parse(const char *option, const char *name)
+{
+    if (!*name)
+        usage("%s '': the name of a file", option);
+    return name;
 }
 
 static void kind_parse(struct server_options *options, const char *kind)
 {
     if (strcmp(kind, "auto") && strcmp(kind, "cuda") && strcmp(kind, "soft"))
-        usage("--device %s: auto, cuda or soft", kind);
+        usage("--device '%s': auto, cuda or soft", kind);
     options->kind = kind;
 }
 
-static const char *level_parse(const char *level)
+/* From the option or, where that is not given, from the environment. */
+static const char *level_parse(const char *what, const char *level)
 {
     if (strcmp(level, "error") && strcmp(level, "warning") && strcmp(level, "info") &&
         strcmp(level, "debug"))
-        usage("--log %s: error, warning, info or debug", level);
+        usage("%s '%s': error, warning, info or debug", what, level);
     return level;
+}
+
+static int devices_parse(const char *text)
+{
+    char *end;
+    long count = strtol(text, &end, 10);
+
+    if (!strcmp(text, "all"))
+        return DEVICES_ALL;
+    if (!isdigit((unsigned char)*text) || *end || count < 1 || count > DEVICES_MAX)
+        usage("--devices '%s': 1 to %d, or all", text, DEVICES_MAX);
+    return (int)count;
 }
 
 enum option_code {
@@ -171,9 +197,7 @@ static void option_apply(struct server_options *options, const char **log_level,
         kind_parse(options, optarg);
         break;
     case OPTION_DEVICES:
-        options->devices = strcmp(optarg, "all")
-                               ? (int)number_parse("--devices", optarg, 1, DEVICES_MAX)
-                               : DEVICES_ALL;
+        options->devices = devices_parse(optarg);
         break;
     case OPTION_MAX_TENANTS:
         options->max_tenants = (uint32_t)number_parse("--max-tenants", optarg, 1, LINK_SLOTS_MAX);
@@ -185,7 +209,7 @@ static void option_apply(struct server_options *options, const char **log_level,
         users_parse(options, optarg);
         break;
     case OPTION_STATE:
-        options->state_file = optarg;
+        options->state_file = file_parse("--state", optarg);
         break;
     case OPTION_NO_ACCOUNTING:
         options->no_accounting = true;
@@ -194,10 +218,10 @@ static void option_apply(struct server_options *options, const char **log_level,
         options->no_weights = true;
         break;
     case OPTION_LOG:
-        *log_level = level_parse(optarg);
+        *log_level = level_parse("--log", optarg);
         break;
     case OPTION_LOG_FILE:
-        options->log_file = optarg;
+        options->log_file = file_parse("--log-file", optarg);
         break;
     case 'h':
         fputs(help, stdout);
@@ -214,7 +238,7 @@ static void option_apply(struct server_options *options, const char **log_level,
 static void options_parse(int argc, char **argv, struct server_options *options,
                           const char **log_level)
 {
-    const char *instance = getenv("GSHARE_INSTANCE");
+    const char *instance = getenv("GSHARE_INSTANCE"), *level = getenv("GSHARE_LOG");
     int code;
 
     *options = (struct server_options){.instance = instance && *instance ? instance : "default",
@@ -227,21 +251,25 @@ static void options_parse(int argc, char **argv, struct server_options *options,
     if (optind < argc)
         usage("unexpected argument '%s'", argv[optind]);
     if (!instance_valid(options->instance))
-        usage("--instance %s: 1 to %u letters, digits, '-' and '_'", options->instance,
+        usage("instance name '%s': 1 to %u letters, digits, '-' and '_'", options->instance,
               WIRE_INSTANCE_MAX);
+    if (!*log_level && level && *level)
+        *log_level = level_parse("GSHARE_LOG", level);
     if (options->user_count && geteuid() != 0)
         usage("--allow-users: only root's server can serve other users");
 }
 
 /* ---- Background ------------------------------------------------------------------------------ */
 
-/* In the background: where the parent waits for READY_WORD, or for why not. -1: nobody waits. */
+/* In the background: where the parent waits for READY_WORD, or for why not, after any lines of
+ * warnings. -1: nobody waits. */
 static int ready_pipe = -1;
 
 static void ready_tell(const char *text)
 {
     if (ready_pipe < 0)
         return;
+    log_warnings_also(-1);
     ssize_t n = write(ready_pipe, text, strlen(text));
     (void)n; /* a parent that was killed need not be told */
     close(ready_pipe);
@@ -252,21 +280,16 @@ static void ready_tell(const char *text)
 
 static int parent_wait(int pipe_end)
 {
-    char text[ERROR_TEXT_MAX + 1];
-    size_t length = 0;
-    ssize_t n;
+    FILE *pipe = fdopen(pipe_end, "r");
+    CLEANUP_FREE char *line = NULL;
+    size_t room = 0;
+    ssize_t n = 0;
 
-    while (length < sizeof(text) - 1 &&
-           (n = read(pipe_end, text + length, sizeof(text) - 1 - length)) != 0) {
-        if (n > 0)
-            length += (size_t)n;
-        else if (errno != EINTR)
-            break;
-    }
-    text[length] = 0;
-    if (!strcmp(text, READY_WORD))
+    while (pipe && (n = getline(&line, &room, pipe)) > 0 && line[n - 1] == '\n')
+        fprintf(stderr, "gshared: %s", line);
+    if (n > 0 && !strcmp(line, READY_WORD))
         return EXIT_SUCCESS;
-    fprintf(stderr, "gshared: %s\n", length ? text : "the server ended before it was ready");
+    fprintf(stderr, "gshared: %s\n", n > 0 ? line : "the server ended before it was ready");
     return EXIT_FAILURE;
 }
 
@@ -300,6 +323,7 @@ static void background_enter(const struct server_options *options)
     }
     close(ends[0]);
     ready_pipe = ends[1];
+    log_warnings_also(ready_pipe);
     setsid();
     null = open("/dev/null", O_RDWR | O_CLOEXEC);
     dup2(null, STDIN_FILENO);

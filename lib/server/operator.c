@@ -9,6 +9,7 @@
 #include "common/setting_text.h"
 #include "common/util.h"
 #include "server/qos.h"
+#include "server/sm_check.h"
 
 /* gsctl waits five seconds for an answer. */
 #define OPERATOR_PATIENCE_NS 3000000000u
@@ -192,8 +193,10 @@ void operator_set(struct server *server, const struct ctl_set *request, struct r
     merged = settings_merge(&old, request->unset, &request->settings);
     status = settings_check(server, request->target, request->id, &merged, text);
     if (status == GS_OK && tenant && tenant->state != TENANT_OPEN) {
-        snprintf(text, sizeof(text), "session %llu is still attaching, or has ended",
-                 (unsigned long long)request->id);
+        snprintf(text, sizeof(text), "session %llu %s", (unsigned long long)request->id,
+                 tenant_state_told(tenant) == CTL_TENANT_ATTACHING ? "is still attaching"
+                 : tenant_state_told(tenant) == CTL_TENANT_ENDING  ? "is ending"
+                                                                   : "has lost its device");
         status = GS_ERR_NOT_FOUND;
     }
     if (status == GS_OK && !settings_put(server, request->target, request->id, &merged)) {
@@ -303,7 +306,8 @@ void operator_release(struct server *server, const struct ctl_reserve *request, 
     memcpy(name, request->name, sizeof(request->name));
     at = settings_find_reservation(&server->settings, name);
     if (at == SETTINGS_RESERVATIONS_MAX) {
-        reply_refuse(reply, GS_ERR_NOT_FOUND, "no SMs are reserved under that name");
+        reply_refuse(reply, GS_ERR_NOT_FOUND, "no SMs are reserved as '%s': see gsctl get",
+                     reservation_name_valid(request->name) ? name : "?");
         return;
     }
     for (const struct tenant *t = NULL; (t = registry_next(&server->registry, t));)
@@ -325,6 +329,19 @@ void operator_release(struct server *server, const struct ctl_reserve *request, 
 
 /* ---- Provisioning ---------------------------------------------------------------------------- */
 
+static gs_status provision_check(const struct server *server, uint32_t mode,
+                                 char text[REFUSAL_TEXT_MAX])
+{
+    gs_status status = GS_OK;
+
+    for (int i = 0; mode != CTL_PROVISION_EXACT && status == GS_OK && i < server->device_count;
+         i++) {
+        if (server->device[i].sms.sm_count)
+            status = sm_check_partitions(&server->device[i].sms, text);
+    }
+    return status;
+}
+
 void operator_provision(struct server *server, const struct ctl_provision *request,
                         struct reply *reply)
 {
@@ -337,6 +354,11 @@ void operator_provision(struct server *server, const struct ctl_provision *reque
     if (request->mode >= CTL_PROVISION_MODES) {
         reply_refuse(reply, GS_ERR_INVALID_VALUE, "provisioning policy %u: there are 0 to %d",
                      request->mode, CTL_PROVISION_MODES - 1);
+        return;
+    }
+    status = provision_check(server, request->mode, text);
+    if (status != GS_OK) {
+        reply_refuse(reply, status, "%s", text);
         return;
     }
     server->settings.provision = request->mode;

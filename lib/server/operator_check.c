@@ -55,7 +55,8 @@ static gs_status latency_check(const struct server *server, uint64_t id,
                        (unsigned long long)id, server->device_count);
     sms = &server->device[id].sms;
     if (s->fields & ~(uint32_t)CTL_LATENCY_SMS)
-        return refusal(text, GS_ERR_INVALID_VALUE, "of a device, only the latency SMs can be set");
+        return refusal(text, GS_ERR_INVALID_VALUE,
+                       "of a device, only the latency SMs can be set: --latency-sms N");
     if (sms->sm_count && s->latency_sms && sm_check_partitions(sms, text) != GS_OK)
         return GS_ERR_NOT_SUPPORTED;
     if (sms->sm_count && s->latency_sms >= sms->sm_count)
@@ -87,7 +88,8 @@ static gs_status fields_check(const struct server *server, uint32_t target,
         return refusal(text, GS_ERR_INVALID_VALUE, "fields %#x: there are %#x", s->fields,
                        CTL_FIELDS);
     if (s->fields & CTL_LATENCY_SMS)
-        return refusal(text, GS_ERR_INVALID_VALUE, "latency SMs are set for a device");
+        return refusal(text, GS_ERR_INVALID_VALUE,
+                       "latency SMs are set for a device: --device D --latency-sms N");
     if (s->fields & CTL_USER_MEM && target == CTL_TENANT)
         return refusal(text, GS_ERR_INVALID_VALUE,
                        "a user's memory is set for a user or the default, not for a session");

@@ -359,7 +359,7 @@ static void settings_and_reservations_outlive_the_worker(void)
     /* Of the one that was lost nothing is held any more. */
     GSCTL_OK("set", "--default", "--unset", "all");
     CHECK_EQUAL(granted(&guest), guest.sms - guest.granule);
-    GSCTL_REFUSED("or has ended", "set", lost.id, "--sms", "2");
+    GSCTL_REFUSED("has lost its device", "set", lost.id, "--sms", "2");
     CHECK_OK(gs_detach(inside.session));
     CHECK_OK(gs_detach(guest.session));
     gs_detach(lost.session);
@@ -615,6 +615,28 @@ static void what_is_not_set_is_said(void)
     server_stop(server);
 }
 
+static void without_partitions_nothing_is_shared_out(void)
+{
+    static const char *const environment[] = {"GSHARE_SOFT_SMS=2", NULL};
+    static const char none[] = "no partitions of SMs";
+    struct server *server = server_start(&(struct server_options){.environment = environment});
+    gs_session_desc desc = GS_SESSION_DESC_INIT;
+    gs_session session;
+
+    CHECK_OK(server_attach(server, &session));
+    CHECK_OK(gs_session_info(session, &desc));
+    CHECK_OK(gs_detach(session));
+    if (desc.sm_granularity) {
+        server_stop(server);
+        test_skip("the device has partitions");
+    }
+    GSCTL_REFUSED(none, "provision", "half");
+    GSCTL_REFUSED(none, "set", "--default", "--percentage", "50");
+    GSCTL_REFUSED(none, "reserve", "some", "--sms", "2");
+    GSCTL_OK("provision", "exact");
+    server_stop(server);
+}
+
 static const struct test tests[] = {
     TEST(a_session_is_limited_while_it_runs),
     TEST(the_tightest_of_default_user_and_session_holds),
@@ -630,6 +652,7 @@ static const struct test tests[] = {
     TEST(every_kind_of_answer_tells_why_it_is_a_refusal),
     TEST(each_command_has_a_help),
     TEST(what_is_not_set_is_said),
+    TEST(without_partitions_nothing_is_shared_out),
 };
 
 int main(int argc, char **argv)

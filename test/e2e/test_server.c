@@ -331,6 +331,38 @@ static int gsctl(const char *command, const char *option, char *output, size_t s
     return program_run(arguments, output, size);
 }
 
+/* What cannot be meant, such as a variable of a script that is empty, is not taken for something
+ * else. */
+static void options_that_make_no_sense_are_refused_with_what_does(void)
+{
+    static const struct {
+        const char *option, *value, *part;
+    } wrong[] = {
+        {"--state", "", "--state '': the name of a file"},
+        {"--log-file", "", "--log-file '': the name of a file"},
+        {"--allow-users", "", "names or numbers with commas"},
+        {"--allow-users", ",", "names or numbers with commas"},
+        {"--instance", "a b", "instance name 'a b': 1 to 31"},
+        {"--mem-limit", "1.5G", "'1.5G': a whole number"},
+        {"--mem-limit", "1M", "'1M': at least 2M"},
+        {"--devices", "0", "'0': 1 to 8, or all"},
+        {"--devices", "9", "'9': 1 to 8, or all"},
+        {"--log", "loud", "'loud': error, warning, info or debug"},
+        {"--device", "gpu", "'gpu': auto, cuda or soft"},
+    };
+    char output[4096];
+
+    for (size_t i = 0; i < ARRAY_SIZE(wrong); i++) {
+        const char *const start[] = {"bin/gshared", wrong[i].option, wrong[i].value, NULL};
+
+        CHECK_EQUAL(program_run(start, output, sizeof(output)), 2);
+        CHECK_TEXT(output, wrong[i].part);
+    }
+    setenv("GSHARE_LOG", "loud", 1);
+    CHECK_EQUAL(program_run((const char *const[]){"bin/gshared", NULL}, output, sizeof(output)), 2);
+    CHECK_TEXT(output, "GSHARE_LOG 'loud'");
+}
+
 static void endless_run(void *argument)
 {
     struct gate *started = argument;
@@ -488,6 +520,7 @@ static const struct test tests[] = {
     TEST(servers_of_two_names_are_apart),
     TEST(the_worker_killed_the_server_goes_on),
     TEST(in_the_background_it_is_ready_when_its_parent_returns),
+    TEST(options_that_make_no_sense_are_refused_with_what_does),
     TEST(a_killed_tenant_whose_kernel_runs_on_is_shown_as_ending),
     TEST(gsctl_shows_status_and_tenants),
     TEST(gsctl_quit_gives_tenants_the_time_it_was_told),
