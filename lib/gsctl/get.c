@@ -5,6 +5,8 @@
 
 #include "gsctl/gsctl.h"
 
+#define UNFIT " (does not fit, see the server's log)"
+
 struct rows {
     struct ctl_row *row;
     size_t count;
@@ -86,16 +88,18 @@ static const char *mask_text(char out[SM_MASK_TEXT_MAX], const struct ctl_row *r
     return sm_mask_print(out, SM_MASK_TEXT_MAX, &mask);
 }
 
-static void set_text(const struct ctl_settings *set, const char *nothing)
+static void set_text(const struct ctl_row *row, const char *nothing)
 {
+    const struct ctl_settings *set = &row->set;
     char value[SETTING_TEXT_MAX];
     const char *gap = "";
 
     for (size_t i = 0; i < setting_field_count; i++) {
         if (!(set->fields & setting_fields[i].bit))
             continue;
-        printf("%s%s %s", gap, setting_fields[i].name,
-               setting_print(value, set, &setting_fields[i]));
+        printf("%s%s %s%s", gap, setting_fields[i].name,
+               setting_print(value, set, &setting_fields[i]),
+               row->unfit & setting_fields[i].bit ? UNFIT : "");
         gap = ", ";
     }
     puts(*gap ? "" : nothing);
@@ -121,7 +125,7 @@ static void session_text(const struct ctl_row *row)
     if (row->reservation[0])
         printf(", in reservation %s", row->reservation);
     printf("\n    set  ");
-    set_text(&row->set, "nothing");
+    set_text(row, "nothing");
 }
 
 static void row_text(const struct ctl_row *row)
@@ -131,22 +135,25 @@ static void row_text(const struct ctl_row *row)
     switch (row_target(row)) {
     case CTL_DEFAULT:
         printf("default: ");
-        set_text(&row->set, "nothing is set");
+        set_text(row, "nothing is set");
         break;
     case CTL_USER:
         printf("user %s: ", format_user(user, row->uid));
-        set_text(&row->set, "nothing is set");
+        set_text(row, "nothing is set");
         break;
     case CTL_DEVICE:
-        printf("device %d: best-effort work leaves %u SMs to latency work%s%s\n", row->device,
-               row->sm_count, row->sm_count ? ": " : "", mask_text(mask, row));
+        printf("device %d: best-effort work leaves %u SMs to latency work%s%s%s\n", row->device,
+               row->sm_count, row->sm_count ? ": " : "", mask_text(mask, row),
+               row->unfit ? "; latency-sms" UNFIT : "");
         break;
     case CTL_RESERVATION:
         printf("reservation %s: ", row->name);
         if (row->sm_count)
             printf("%u SMs of device %d: %s\n", row->sm_count, row->device, mask_text(mask, row));
+        else if (row->state == CTL_NO_SUCH_DEVICE)
+            printf("nothing is reserved, the server has no device %d\n", row->device);
         else
-            printf("it did not fit on device %d\n", row->device);
+            printf("nothing is reserved on device %d" UNFIT "\n", row->device);
         break;
     case CTL_TENANT:
         session_text(row);
@@ -172,6 +179,28 @@ static void set_json(const struct ctl_settings *set)
             json_text(field->name, setting_print(value, set, field));
     }
     json_close('}');
+}
+
+/* Only where there is such a thing. */
+static void unfit_json(const struct ctl_row *row)
+{
+    if (!row->unfit)
+        return;
+    json_open("unfit", '[');
+    for (size_t i = 0; i < setting_field_count; i++) {
+        if (row->unfit & setting_fields[i].bit)
+            json_text(NULL, setting_fields[i].name);
+    }
+    json_close(']');
+}
+
+static const char *reservation_state_name(uint32_t state)
+{
+    static const char *const names[] = {[CTL_RESERVED] = "reserved",
+                                        [CTL_NOT_RESERVED] = "does not fit",
+                                        [CTL_NO_SUCH_DEVICE] = "no such device"};
+
+    return state < sizeof(names) / sizeof(names[0]) ? names[state] : "?";
 }
 
 static void row_json(const struct ctl_row *row)
@@ -208,8 +237,11 @@ static void row_json(const struct ctl_row *row)
         json_number("user_memory_limit", row->user_mem_limit);
         json_text("reservation", row->reservation);
     }
-    if (target != CTL_RESERVATION)
+    if (target == CTL_RESERVATION)
+        json_text("state", reservation_state_name(row->state));
+    else
         set_json(&row->set);
+    unfit_json(row);
     json_close('}');
 }
 

@@ -25,6 +25,7 @@
 #include "common/names.h"
 #include "common/util.h"
 #include "server/server.h"
+#include "server/settings_fit.h"
 #include "server/tenant.h"
 
 #define START_NS       60000000000u /* a driver's first initialisation can take long */
@@ -210,6 +211,8 @@ bool device_ready(struct device *device, const struct link_device *info)
     device->policy_sent = false;
     reservations_place(device);
     policy_update(device);
+    if (server->phase == PHASE_STARTING)
+        settings_fit_log(device);
     grants_ready(device);
     server_progress(server);
     return true;

@@ -3,12 +3,23 @@
 
 #include "server/operator.h"
 #include "server/qos.h"
+#include "server/settings_fit.h"
 
 #define KEY_ID(key) ((key) & ((UINT64_C(1) << 56) - 1))
 
 static struct ctl_row row_new(enum ctl_target target, uint64_t id)
 {
     return (struct ctl_row){.key = ctl_row_key(target, id), .device = -1};
+}
+
+/* What is set for sessions is for those of all devices. */
+static uint32_t unfit_anywhere(const struct server *server, const struct ctl_settings *set)
+{
+    uint32_t unfit = 0;
+
+    for (int i = 0; i < server->device_count; i++)
+        unfit |= settings_unfit(&server->device[i], set);
+    return unfit;
 }
 
 /* Each gives the first row of its kind whose id is at least `from`. false: there is none. */
@@ -18,6 +29,7 @@ static bool row_default(const struct server *server, uint64_t from, struct ctl_r
         return false;
     *row = row_new(CTL_DEFAULT, 0);
     row->set = server->settings.everybody;
+    row->unfit = unfit_anywhere(server, &row->set);
     return true;
 }
 
@@ -31,6 +43,7 @@ static bool row_user(const struct server *server, uint64_t from, struct ctl_row 
         *row = row_new(CTL_USER, user->uid);
         row->uid = user->uid;
         row->set = user->set;
+        row->unfit = unfit_anywhere(server, &row->set);
         return true;
     }
     return false;
@@ -46,6 +59,7 @@ static bool row_device(const struct server *server, uint64_t from, struct ctl_ro
     *row = row_new(CTL_DEVICE, from);
     row->device = device->index;
     row->set = server->settings.device[from];
+    row->unfit = settings_unfit(device, &row->set);
     row->sm_count = device->policy_sms;
     memcpy(row->sm_mask, device->policy.reserve_mask[0], sizeof(row->sm_mask));
     return true;
@@ -60,9 +74,11 @@ static bool row_reservation(const struct server *server, uint64_t from, struct c
             continue;
         *row = row_new(CTL_RESERVATION, i);
         row->device = r->device;
+        row->state = CTL_NO_SUCH_DEVICE;
         if (r->device < server->device_count) {
             const struct sm_mask *space = &server->device[r->device].space[i + 1];
             row->sm_count = sm_mask_count(space);
+            row->state = row->sm_count ? CTL_RESERVED : CTL_NOT_RESERVED;
             memcpy(row->sm_mask, space->word, sizeof(row->sm_mask));
         }
         memcpy(row->name, r->name, sizeof(row->name));

@@ -1,8 +1,10 @@
 /* reservations.c - SMs set apart under a name, for the tenants that attach to it. */
 #include <stdio.h>
+#include <string.h>
 
 #include "common/log.h"
 #include "server/grants.h"
+#include "server/operator.h"
 #include "server/server.h"
 
 /* The SMs of a reservation out of those that are free, or none when there are not enough. */
@@ -21,6 +23,21 @@ static struct sm_mask reservation_choose(const struct device *device,
     return sm_mask_count(&mask) >= reservation->sms ? mask : none;
 }
 
+static void misfit_log(const struct device *device, const struct reservation *reservation)
+{
+    const struct placer_device *sms = &device->sms;
+    struct ctl_settings wanted = {.fields = reservation->sms ? CTL_SMS : CTL_MASK,
+                                  .sms = reservation->sms};
+    char text[REFUSAL_TEXT_MAX];
+
+    memcpy(wanted.sm_mask, reservation->wanted.word, sizeof(wanted.sm_mask));
+    if (settings_check_sms(sms, &wanted, text) == GS_OK)
+        refusal(text, GS_ERR_LIMIT, "other reservations leave %u SMs",
+                sm_mask_count(&device->space[0]));
+    log_warning("device %d: [reservation %s] is not applied: %s", device->index, reservation->name,
+                text);
+}
+
 void reservations_place(struct device *device)
 {
     const struct settings *settings = &device->server->settings;
@@ -34,10 +51,9 @@ void reservations_place(struct device *device)
         if (r->name[0] == 0 || r->device != device->index)
             continue;
         *space = reservation_choose(device, r, &device->space[0], NULL);
-        device->space[0] = sm_mask_minus(device->space[0], *space);
         if (sm_mask_empty(space))
-            log_error("device %d: reservation '%s' does not fit: %u SMs are not reserved",
-                      device->index, r->name, sm_mask_count(&device->space[0]));
+            misfit_log(device, r);
+        device->space[0] = sm_mask_minus(device->space[0], *space);
     }
 }
 

@@ -18,6 +18,7 @@
 #include "common/util.h"
 #include "server/notify.h"
 #include "server/operator.h"
+#include "server/settings_fit.h"
 #include "server/tenant.h"
 
 /* ---- Ending ---------------------------------------------------------------------------------- */
@@ -88,6 +89,7 @@ void server_progress(struct server *server)
         if (!devices_all(server, WORKER_READY))
             return;
         server->phase = PHASE_SERVING;
+        settings_fit_log_absent(server);
         server->on_ready(server);
         notify_send("READY=1");
         return;
@@ -166,18 +168,20 @@ static void state_done(struct state_writer *writer)
     operator_settle(container_of(writer, struct server, state));
 }
 
-/* What a former server kept. A broken file is not overwritten. */
+/* What a former server kept. A broken file is not overwritten, nor another server's. */
 static bool state_init(struct server *server)
 {
     const char *path = server->options.state_file;
     char error[STATE_ERROR_MAX];
-    int r;
+    int held = path ? state_take(path, error) : -1, r;
 
-    if (path && !state_load(&server->settings, path, error)) {
+    if (path && (held < 0 || !state_load(&server->settings, path, error))) {
+        if (held >= 0)
+            close(held);
         server_fail(server, "state file %.80s: %.150s", path, error);
         return false;
     }
-    r = state_writer_init(&server->state, &server->loop, path, state_done);
+    r = state_writer_init(&server->state, &server->loop, path, held, state_done);
     if (r < 0)
         server_fail(server, "writing the state file: %s", strerror(-r));
     return r == 0;

@@ -9,7 +9,7 @@
  *   liveness.c      is its client still there?       vault.c         descriptors of its memory
  *   device.c        worker processes: start, loss    worker_link.c   messages to and from them
  *   admin.c         status, ps, quit                 operator*.c     set, get, reserve, provision
- *   settings.c      what operators have set          state_*.c       kept in a file
+ *   settings*.c     what operators have set          state_*.c       kept in a file
  *   qos.c           what a session may have of it    wish.c          sessions' own requests for it
  *   placer.c        which SMs each session gets      placement.c     asking it about a device
  *   reservations.c  SMs set apart under a name       grants.c        bringing all that to workers

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -374,6 +375,50 @@ static int folder_open(const char *path)
     return open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 }
 
+/* Does the path still lead to the file that was opened? Its holder may have replaced it since. */
+static bool file_current(int fd, const char *path)
+{
+    struct stat ours, named;
+
+    return fstat(fd, &ours) == 0 && stat(path, &named) == 0 && ours.st_ino == named.st_ino &&
+           ours.st_dev == named.st_dev;
+}
+
+static int file_open(const char *path, char error[STATE_ERROR_MAX])
+{
+    int fd = open(path, O_RDONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0644);
+
+    if (fd < 0 && errno == ENOENT) {
+        CLEANUP_FD int folder = folder_open(path);
+
+        failed(error, folder < 0 ? "opening its folder" : "making it");
+    } else if (fd < 0) {
+        failed(error, "opening or making it");
+    }
+    return fd;
+}
+
+int state_take(const char *path, char error[STATE_ERROR_MAX])
+{
+    for (;;) {
+        int fd = file_open(path, error);
+
+        if (fd < 0)
+            return -1;
+        if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
+            if (errno == EWOULDBLOCK)
+                snprintf(error, STATE_ERROR_MAX, "another server uses it: each needs its own");
+            else
+                failed(error, "locking it");
+            close(fd);
+            return -1;
+        }
+        if (file_current(fd, path))
+            return fd;
+        close(fd);
+    }
+}
+
 bool state_load(struct settings *settings, const char *path, char error[STATE_ERROR_MAX])
 {
     CLEANUP_FD int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -381,10 +426,6 @@ bool state_load(struct settings *settings, const char *path, char error[STATE_ER
     struct stat st;
     size_t size = 0;
 
-    if (fd < 0 && errno == ENOENT) {
-        CLEANUP_FD int folder = folder_open(path); /* where it is to be made */
-        return folder >= 0 || failed(error, "opening its folder");
-    }
     if (fd < 0 || fstat(fd, &st) < 0)
         return failed(error, "opening it");
     if (!S_ISREG(st.st_mode) || st.st_size > (off_t)STATE_SIZE_MAX) {
@@ -431,7 +472,8 @@ static bool folder_sync(const char *path)
     return fd >= 0 && fsync(fd) == 0;
 }
 
-bool state_save(const char *path, const char *text, size_t length, char error[STATE_ERROR_MAX])
+bool state_save(const char *path, int *held, const char *text, size_t length,
+                char error[STATE_ERROR_MAX])
 {
     char temporary[PATH_MAX];
     bool good;
@@ -449,12 +491,17 @@ bool state_save(const char *path, const char *text, size_t length, char error[ST
     good = write_all(fd, text, length) && fsync(fd) == 0;
     if (!good)
         failed(error, "writing");
-    close(fd);
+    /* Before it has the name: at no moment is there a file of that name that nobody holds. */
+    if (good && flock(fd, LOCK_EX | LOCK_NB) < 0)
+        good = failed(error, "locking the new file");
     if (good && rename(temporary, path) < 0)
         good = failed(error, "renaming");
     if (!good) {
         unlink(temporary);
+        close(fd);
         return false;
     }
+    close(*held);
+    *held = fd;
     return folder_sync(path) || failed(error, "syncing its folder");
 }

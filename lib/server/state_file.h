@@ -36,9 +36,15 @@ bool state_parse(struct settings *settings, const char *text, size_t size,
 /* The text, to be freed, and its length. NULL: no memory. */
 char *state_print(const struct settings *settings, size_t *length);
 
-/* Both with a file. A file that is not there is an empty one. */
+/* Takes the file for this server alone, by a lock that the kernel lets go of with the process; an
+ * empty one is made where there is none. The descriptor that holds it, to be closed at the end; -1:
+ * error says why not. */
+int state_take(const char *path, char error[STATE_ERROR_MAX]);
+/* Both with a file that has been taken. */
 bool state_load(struct settings *settings, const char *path, char error[STATE_ERROR_MAX]);
-/* Replaces the file as a whole, on the disk too, or not at all. Blocks. */
-bool state_save(const char *path, const char *text, size_t length, char error[STATE_ERROR_MAX]);
+/* Replaces the file as a whole, on the disk too, or not at all; *held becomes the descriptor that
+ * holds the new one. Blocks. */
+bool state_save(const char *path, int *held, const char *text, size_t length,
+                char error[STATE_ERROR_MAX]);
 
 #endif

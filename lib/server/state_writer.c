@@ -32,7 +32,7 @@ static void *writer_run(void *argument)
         writer->text = NULL;
         writer->busy = true;
         pthread_mutex_unlock(&writer->lock);
-        state_save(writer->path, text, length, result);
+        state_save(writer->path, &writer->held, text, length, result);
         free(text);
         pthread_mutex_lock(&writer->lock);
         writer->busy = false;
@@ -66,13 +66,13 @@ static void done_ready(struct watch *watch, uint32_t events)
     writer->on_done(writer);
 }
 
-int state_writer_init(struct state_writer *writer, struct loop *loop, const char *path,
+int state_writer_init(struct state_writer *writer, struct loop *loop, const char *path, int held,
                       void (*on_done)(struct state_writer *writer))
 {
     sigset_t all, former;
     int fd, r;
 
-    *writer = (struct state_writer){.path = path, .done.fd = -1, .on_done = on_done};
+    *writer = (struct state_writer){.path = path, .held = held, .done.fd = -1, .on_done = on_done};
     if (!path)
         return 0;
     fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
@@ -80,6 +80,8 @@ int state_writer_init(struct state_writer *writer, struct loop *loop, const char
     if (r < 0) {
         if (fd >= 0)
             close(fd);
+        close(held);
+        writer->path = NULL;
         return r;
     }
     pthread_mutex_init(&writer->lock, NULL);
@@ -112,6 +114,7 @@ void state_writer_deinit(struct state_writer *writer, struct loop *loop)
     if (writer->path && fd >= 0) {
         watch_remove(loop, &writer->done);
         close(fd);
+        close(writer->held);
         pthread_mutex_destroy(&writer->lock);
         pthread_cond_destroy(&writer->more);
     }

@@ -26,12 +26,14 @@ struct state_writer {
     pthread_cond_t more;
     char *text; /* to be written; NULL: nothing new */
     size_t length;
+    int held; /* the descriptor that holds the file */
     bool busy, stop;
     char result[STATE_ERROR_MAX];
 };
 
-/* path: NULL for none. on_done: called from the loop after each write. 0 or -errno. */
-int state_writer_init(struct state_writer *writer, struct loop *loop, const char *path,
+/* path: NULL for none. held: of state_take, taken over in any case. on_done: called from the loop
+ * after each write. 0 or -errno. */
+int state_writer_init(struct state_writer *writer, struct loop *loop, const char *path, int held,
                       void (*on_done)(struct state_writer *writer));
 /* Waits for what is to be written. Harmless on one that is not initialised. */
 void state_writer_deinit(struct state_writer *writer, struct loop *loop);

@@ -9,7 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -263,6 +265,18 @@ static int folder_teardown(void **state)
     return rmdir(folder); // nothing else is left in it
 }
 
+// As a server does that is there for just this.
+static void file_make(const char *text)
+{
+    char error[STATE_ERROR_MAX];
+    int held = state_take(path, error);
+
+    assert_true(held >= 0);
+    if (!state_save(path, &held, text, strlen(text), error))
+        fail_msg("%s", error);
+    close(held);
+}
+
 static unsigned done_count;
 
 static void on_done(struct state_writer *writer)
@@ -292,9 +306,8 @@ static void the_writer_brings_the_newest_to_the_disk(void **state)
 
     (void)state;
     done_count = 0;
-    assert_true(state_load(&read, path, error)); // there is none yet
     assert_int_equal(loop_init(&loop), 0);
-    assert_int_equal(state_writer_init(&writer, &loop, path, on_done), 0);
+    assert_int_equal(state_writer_init(&writer, &loop, path, state_take(path, error), on_done), 0);
     assert_true(state_writer_idle(&writer));
     settings.everybody.fields = CTL_SMS;
     for (settings.everybody.sms = 1; settings.everybody.sms < 50; settings.everybody.sms++)
@@ -316,11 +329,11 @@ static void what_cannot_be_written_is_told_and_the_old_file_stays(void **state)
 
     (void)state;
     done_count = 0;
-    assert_true(state_save(path, "[default]\nsms = 5\n", 18, error));
+    file_make("[default]\nsms = 5\n");
     snprintf(blocked, sizeof(blocked), "%s.new", path);
     assert_int_equal(mkdir(blocked, 0700), 0); // nobody can write there, not even root
     assert_int_equal(loop_init(&loop), 0);
-    assert_int_equal(state_writer_init(&writer, &loop, path, on_done), 0);
+    assert_int_equal(state_writer_init(&writer, &loop, path, state_take(path, error), on_done), 0);
     state_writer_write(&writer, &settings);
     loop_until_done(&loop, 1);
     assert_non_null(state_writer_failure(&writer));
@@ -338,13 +351,76 @@ static void what_cannot_be_written_is_told_and_the_old_file_stays(void **state)
 static void a_folder_that_there_is_not_is_told_at_the_start(void **state)
 {
     char error[STATE_ERROR_MAX], nowhere[128];
-    struct settings settings = {0};
 
     (void)state;
-    assert_true(state_load(&settings, path, error)); // no file yet
     snprintf(nowhere, sizeof(nowhere), "%s/nowhere/state", folder);
-    assert_false(state_load(&settings, nowhere, error));
+    assert_int_equal(state_take(nowhere, error), -1);
     assert_non_null(strstr(error, "folder"));
+    assert_int_equal(state_take(folder, error), -1);
+    assert_non_null(strstr(error, strerror(EISDIR)));
+}
+
+// Whatever its holder writes, and by whatever name it is called.
+static void a_file_is_one_servers(void **state)
+{
+    char error[STATE_ERROR_MAX], other[128];
+    struct settings settings = {0};
+    int held, second;
+
+    (void)state;
+    held = state_take(path, error);
+    assert_true(held >= 0);
+    assert_true(state_load(&settings, path, error)); // it was made, and is empty
+    assert_int_equal(settings.everybody.fields, 0);
+    snprintf(other, sizeof(other), "%s/link", folder);
+    assert_int_equal(symlink(path, other), 0);
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(state_take(path, error), -1);
+        assert_non_null(strstr(error, "another server"));
+        assert_int_equal(state_take(other, error), -1);
+        assert_true(state_save(path, &held, "[default]\nsms = 5\n", 18, error));
+    }
+    unlink(other);
+    close(held);
+    second = state_take(path, error);
+    assert_true(second >= 0);
+    assert_true(state_load(&settings, path, error));
+    assert_int_equal(settings.everybody.sms, 5);
+    close(second);
+}
+
+// While another process writes it anew again and again.
+static void there_is_no_moment_to_take_it_from_its_holder(void **state)
+{
+    char error[STATE_ERROR_MAX], byte = 0;
+    int held = state_take(path, error), ends[2], status;
+    pid_t pid;
+
+    (void)state;
+    assert_true(held >= 0);
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+    pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        close(ends[0]);
+        for (int i = 0; i < 300; i++)
+            byte |= !state_save(path, &held, "[default]\nsms = 5\n", 18, error);
+        if (write(ends[1], &byte, 1) == 1) // and it holds the file until it is heard
+            status = (int)read(ends[1], &byte, 1);
+        _exit(0);
+    }
+    close(held);
+    close(ends[1]);
+    while (recv(ends[0], &byte, 1, MSG_DONTWAIT) != 1) {
+        if (state_take(path, error) >= 0)
+            fail_msg("taken from its holder");
+    }
+    close(ends[0]);
+    assert_int_equal(byte, 0);
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    held = state_take(path, error); // its death let go of it
+    assert_true(held >= 0);
+    close(held);
 }
 
 // Who asks whether all is on the disk must not be told so by a write that has just failed.
@@ -358,11 +434,11 @@ static void a_failed_write_is_known_when_it_counts_as_done(void **state)
 
     (void)state;
     done_count = 0;
-    assert_true(state_save(path, "[default]\nsms = 5\n", 18, error));
+    file_make("[default]\nsms = 5\n");
     snprintf(blocked, sizeof(blocked), "%s.new", path);
     assert_int_equal(mkdir(blocked, 0700), 0);
     assert_int_equal(loop_init(&loop), 0);
-    assert_int_equal(state_writer_init(&writer, &loop, path, on_done), 0);
+    assert_int_equal(state_writer_init(&writer, &loop, path, state_take(path, error), on_done), 0);
     state_writer_write(&writer, &settings);
     assert_false(state_writer_idle(&writer));
     assert_int_equal(epoll_wait(loop.epoll_fd, &event, 1, 60000), 1); // the thread is done
@@ -389,6 +465,9 @@ int main(void)
                                         folder_setup, folder_teardown),
         cmocka_unit_test_setup_teardown(a_folder_that_there_is_not_is_told_at_the_start,
                                         folder_setup, folder_teardown),
+        cmocka_unit_test_setup_teardown(a_file_is_one_servers, folder_setup, folder_teardown),
+        cmocka_unit_test_setup_teardown(there_is_no_moment_to_take_it_from_its_holder, folder_setup,
+                                        folder_teardown),
         cmocka_unit_test_setup_teardown(what_cannot_be_written_is_told_and_the_old_file_stays,
                                         folder_setup, folder_teardown),
     };
