@@ -224,7 +224,8 @@ typedef struct gs_attach_params {
     int device;           /* the server's device, or GS_DEVICE_AUTO */
     gs_on_fault on_fault;
     uint64_t mem_limit;  /* device memory it may hold, 2 MiB or more; 0: the server's limit */
-    unsigned timeout_ms; /* waiting for the server's answer; 0: 10,000 */
+    unsigned timeout_ms; /* waiting for the server's answer; 0: 10,000. The server gives up before,
+                            by a quarter of it, 2 s at most, to say what it waited for */
     const gs_qos *qos;   /* NULL: the server's default */
     /* SMs that the operator has reserved by this name, for the session to run on; NULL or "": none.
      * They decide the device. */
@@ -241,8 +242,9 @@ typedef struct gs_attach_params {
  * ended by gs_detach; a process may hold several. GS_ERR_NO_SERVER, GS_ERR_VERSION, GS_ERR_REFUSED,
  * GS_ERR_NO_DEVICE, GS_ERR_LIMIT (too many tenants, or not the SMs asked for; the message says what
  * is free), GS_ERR_NO_DEVICE_MEMORY, GS_ERR_NOT_FOUND (reservation), GS_ERR_NOT_SUPPORTED (qos),
- * GS_ERR_TIMEOUT (also: SMs that nobody had in this combination are to be made, and another
- * tenant's kernel runs on), GS_ERR_NO_MEMORY, GS_ERR_SYSTEM. */
+ * GS_ERR_TIMEOUT (also, after 10 seconds or when timeout_ms is nearly over: SMs that nobody had in
+ * this combination take a moment without running kernels; the message says whose run on),
+ * GS_ERR_NO_MEMORY, GS_ERR_SYSTEM. */
 GS_API gs_status gs_attach(const gs_attach_params *params, gs_session *session);
 
 /* Waits for the session's work, frees everything it holds, ends it and all handles made in it. A
@@ -286,8 +288,8 @@ GS_API gs_status gs_session_info(gs_session session, gs_session_desc *desc);
  * tells. GS_ERR_LIMIT: not so many SMs are free, the message says how many are; 128 other
  * combinations are in use; or 16 such calls are under way. GS_ERR_INVALID_VALUE,
  * GS_ERR_NOT_SUPPORTED (affinity), GS_ERR_PERMISSION (exclusive SMs, against the operator's word),
- * GS_ERR_NO_DEVICE_MEMORY, GS_ERR_NO_MEMORY, GS_ERR_TIMEOUT: another tenant's kernel has run for 10
- * seconds. */
+ * GS_ERR_NO_DEVICE_MEMORY, GS_ERR_NO_MEMORY, GS_ERR_TIMEOUT: in 10 seconds no moment came without
+ * running kernels; the message says whose. */
 GS_API gs_status gs_set_qos(gs_session session, const gs_qos *qos);
 /* The session's present quality of service, as granted, as far as qos->size goes: affinity
  * GS_EXEC_AFFINITY_NONE when it has the whole device, else GS_EXEC_AFFINITY_SM_MASK. (So what it
@@ -441,8 +443,8 @@ GS_API gs_status gs_memset_async(gs_session session, gs_devptr dst, int value, s
 /* Loads PTX text, a cubin or a fatbin of size bytes; size 0 means NUL-terminated PTX text. The
  * image is copied. Blocks: PTX is compiled by the driver (tens of milliseconds), a cubin loads in
  * far less. The driver cannot load beside running kernels: it also waits for a moment without any.
- * GS_ERR_BAD_IMAGE: the message is the driver's or the parser's log. GS_ERR_TIMEOUT: another
- * tenant's kernel has run for 10 seconds.
+ * GS_ERR_BAD_IMAGE: the message is the driver's or the parser's log. GS_ERR_TIMEOUT: in
+ * 10 seconds no such moment came; the message says whose kernels run on.
  *
  * PRINTF. What kernels print comes out at this process's stdout, and failed assertions at its
  * stderr, in gs_sync, gs_stream_sync, gs_event_sync, copies and memsets that wait, gs_module_unload

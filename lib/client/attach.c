@@ -86,6 +86,7 @@ static void message_fill(struct ctl_attach *message, const struct attach_request
         .local_rank = request->local_rank,
         .mem_limit = request->mem_limit,
         .qos = qos_wire(&request->qos),
+        .patience_ms = (uint32_t)(request->timeout_ns / 1000000),
     };
     snprintf(message->name, sizeof(message->name), "%s", request->name);
     snprintf(message->reservation, sizeof(message->reservation), "%s", request->reservation);
@@ -203,8 +204,8 @@ static gs_status grant_ask(struct session *session, const struct attach_request 
     /* A refusal of the server's own came before. */
     if (status == GS_ERR_TIMEOUT && clock_ns() >= deadline)
         return error_set(GS_ERR_TIMEOUT,
-                         "the gshare server '%s' did not answer within %llu ms: it may be waiting "
-                         "for another tenant's kernel to end",
+                         "the gshare server '%s' did not answer within %llu ms: it is stopped, or "
+                         "has no processor",
                          request->instance, (unsigned long long)(request->timeout_ns / 1000000));
     return status == GS_OK ? GS_OK : error_server(status, message);
 }

@@ -107,6 +107,8 @@ struct link_open {
     int32_t segment_id;
     uint32_t uid;
     uint64_t session_id;
+    uint64_t give_up_ns; /* of clock_ns(): whoever waits for it wants to know why by then; 0: no */
+    char name[32];       /* for people */
     struct link_grant grant;
 };
 

@@ -195,6 +195,7 @@ static struct tenant *tenant_make(struct server *server, const struct admission 
     memcpy(tenant->name, admission->name, sizeof(tenant->name));
     tenant->reply = *reply;
     reply->queue = -1;
+    tenant_expect(tenant, request->patience_ms * UINT64_C(1000000));
     if (!liveness_begin(tenant)) {
         log_debug("session %llu: its client has ended", (unsigned long long)tenant->id);
         tenant_end(tenant);

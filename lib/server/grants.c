@@ -203,6 +203,32 @@ void grants_pump(struct device *device)
     }
 }
 
+void grants_describe_wait(const struct tenant *t, char text[REFUSAL_TEXT_MAX])
+{
+    const struct tenant *blocker = NULL;
+
+    if (t->device->worker.state != WORKER_READY) {
+        refusal(text, GS_ERR_TIMEOUT, "device %d is not ready in time: %.80s", t->device->index,
+                t->device->failure[0] ? t->device->failure : "its worker is starting");
+        return;
+    }
+    if (grant_due(t)) {
+        struct sm_mask alone = device_alone(t->device);
+        blocker = grant_blocker(t, &alone);
+    }
+    if (blocker && blocker->state == TENANT_CLOSING)
+        refusal(text, GS_ERR_TIMEOUT,
+                "session %llu (%s) is ending, but its kernels still run on these SMs",
+                (unsigned long long)blocker->id, blocker->name);
+    else if (blocker)
+        refusal(text, GS_ERR_TIMEOUT,
+                "session %llu (%s) could not leave these SMs in time: running kernels keep it from "
+                "getting others",
+                (unsigned long long)blocker->id, blocker->name);
+    else
+        refusal(text, GS_ERR_TIMEOUT, "the SMs could not be given in time: kernels run on");
+}
+
 const struct tenant *grants_blamed(const struct tenant *t)
 {
     const struct tenant *blocker;

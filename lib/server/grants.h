@@ -62,6 +62,8 @@ void grants_load(const struct device *device, uint32_t *load, struct sm_mask *ro
 bool grants_hold(const struct tenant *tenant);
 /* Of all tenants of the device; counts those for whom it does not. */
 uint32_t grants_open_count(const struct device *device);
+/* What the tenant waits for, that has asked for SMs and has no answer in time. */
+void grants_describe_wait(const struct tenant *tenant, char text[REFUSAL_TEXT_MAX]);
 /* Whose refusal keeps this tenant's grant from being sent, or NULL. */
 const struct tenant *grants_blamed(const struct tenant *tenant);
 /* The SMs that the tenant has been given, spelled out; empty: none yet. */

@@ -17,12 +17,46 @@
 #include "common/names.h"
 #include "common/util.h"
 
+/* An answer has so long to reach its client, who may have to wait for a processor: a quarter of the
+ * client's patience, but no more than this. */
+#define ANSWER_SPARE_NS 2000000000u
+
 static struct seg_server *segment_server(const struct tenant *tenant)
 {
     return (struct seg_server *)(void *)(tenant->segment + SEG_OFF_SERVER);
 }
 
 /* ---- Opening --------------------------------------------------------------------------------- */
+
+/* The attach is answered now, whatever becomes of the session. */
+static void answer_fire(struct timer *timer)
+{
+    struct tenant *tenant = container_of(timer, struct tenant, answer_by);
+    char text[REFUSAL_TEXT_MAX];
+
+    grants_describe_wait(tenant, text);
+    if (tenant->state == TENANT_WAITING) {
+        tenant_refuse(tenant, GS_ERR_TIMEOUT, text);
+        return;
+    }
+    reply_refuse(&tenant->reply, GS_ERR_TIMEOUT, "%s", text);
+    reply_close(&tenant->reply);
+    tenant_close(tenant);
+}
+
+void tenant_expect(struct tenant *tenant, uint64_t patience_ns)
+{
+    const uint64_t now = clock_ns();
+    uint64_t spare = patience_ns / 4;
+
+    if (patience_ns == 0)
+        return;
+    if (spare > ANSWER_SPARE_NS)
+        spare = ANSWER_SPARE_NS;
+    tenant->give_up_ns = now + patience_ns - spare;
+    timer_set(&tenant->server->loop, &tenant->answer_by, now + patience_ns - spare / 2,
+              answer_fire);
+}
 
 void tenant_open(struct tenant *tenant)
 {
@@ -32,7 +66,9 @@ void tenant_open(struct tenant *tenant)
     message.u.open = (struct link_open){.segment_id = tenant->segment_id,
                                         .uid = tenant->uid,
                                         .session_id = tenant->id,
+                                        .give_up_ns = tenant->give_up_ns,
                                         .grant = tenant->grant.sent};
+    memcpy(message.u.open.name, tenant->name, sizeof(message.u.open.name));
     worker_send(tenant->device, &message);
 }
 
@@ -94,6 +130,7 @@ bool tenant_opened(struct tenant *tenant, const struct link_opened *opened, cons
 
     if (tenant->state != TENANT_OPENING)
         return false;
+    timer_cancel(&tenant->server->loop, &tenant->answer_by);
     if (opened->status != GS_OK) {
         bool known = opened->status > GS_NOT_READY && opened->status <= GS_ERR_PROTOCOL;
         tenant_refuse(tenant, known ? (gs_status)opened->status : GS_ERR_PROTOCOL, text);
@@ -181,6 +218,7 @@ void tenant_end(struct tenant *tenant)
     struct seg_server *shared = segment_server(tenant);
 
     log_debug("session %llu has ended", (unsigned long long)tenant->id);
+    timer_cancel(&server->loop, &tenant->answer_by);
     liveness_end(tenant);
     wishes_end(tenant, GS_ERR_INVALID_HANDLE, "the session has ended");
     grants_forget(tenant);

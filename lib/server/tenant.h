@@ -46,12 +46,17 @@ struct tenant {
     unsigned char *segment;  /* NULL: none */
     uint64_t attached_base;  /* attachments of the segment without the client's */
     struct watch process;    /* pidfd of the client */
+    struct timer answer_by;  /* until then its client waits for the attach, and has time to spare */
+    uint64_t give_up_ns;     /* when the worker should do so; 0: in its own time */
     struct timer confirm_by; /* until then it must have mapped its segment */
     struct reply reply;      /* open until the attach is answered */
     struct vault vault;
 };
 
 /* tenant.c */
+/* The client waits so long for the answer to its attach, from now on; 0: any time. Before that it
+ * is told why there is none: by the worker, which knows best, or else by the supervisor. */
+void tenant_expect(struct tenant *tenant, uint64_t patience_ns);
 /* Sends LINK_OPEN with the grant that is to be sent. */
 void tenant_open(struct tenant *tenant);
 /* The worker's answers. false: they make no sense in this state. */

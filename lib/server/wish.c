@@ -51,12 +51,6 @@ void wish_wait(struct tenant *tenant)
 
 /* ---- One wish -------------------------------------------------------------------------------- */
 
-static void timeout_describe(char text[REFUSAL_TEXT_MAX])
-{
-    refusal(text, GS_ERR_TIMEOUT, "the SMs could not be given within %u s: kernels run on",
-            (unsigned)(GRANT_PATIENCE_NS / 1000000000u));
-}
-
 /* Answers the one under way; what is next begins with the next wishes_settle. */
 static void wish_answer(struct tenant *tenant, gs_status status, const char *text)
 {
@@ -84,7 +78,8 @@ static void wish_begin(struct tenant *tenant)
     gs_status status;
 
     if (clock_ns() >= tenant->wish.first->due_ns) {
-        timeout_describe(text);
+        refusal(text, GS_ERR_TIMEOUT, "the session's earlier requests have taken over %u s",
+                (unsigned)(GRANT_PATIENCE_NS / 1000000000u));
         wish_answer(tenant, GS_ERR_TIMEOUT, text);
         return;
     }
@@ -169,7 +164,7 @@ static void patience_fire(struct timer *timer)
         line_advance(tenant);
         return;
     }
-    timeout_describe(text);
+    grants_describe_wait(tenant, text);
     wish_fail(tenant, GS_ERR_TIMEOUT, text);
     line_advance(tenant);
     wishes_settle(device);

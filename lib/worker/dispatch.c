@@ -22,6 +22,7 @@
 #include "worker/chore.h"
 #include "worker/expect.h"
 #include "worker/flight.h"
+#include "worker/grant.h"
 #include "worker/graveyard.h"
 #include "worker/job.h"
 #include "worker/lines.h"
@@ -198,6 +199,7 @@ static void *dispatch_main(void *unused)
             d.next_bell = dispatch.now + BELL_NS;
         }
         parked_poll(dispatch.now);
+        grants_poll();
         chores_poll(dispatch.now);
         if ((dispatch.busy || graves_any()) && dispatch.now >= d.next_watch) {
             device_watch();

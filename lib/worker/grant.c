@@ -15,6 +15,7 @@
 #include "common/seg_grant.h"
 #include "common/sm_groups.h"
 #include "common/util.h"
+#include "worker/busy.h"
 #include "worker/dispatch.h"
 #include "worker/expect.h"
 #include "worker/flight.h"
@@ -290,13 +291,25 @@ void grant_take(struct job *job)
         grant_end(job);
 }
 
+/* An attach that would be given up before its answer. The partition goes on being made. */
+static void patience_look(struct job *job)
+{
+    char who[BUSY_TEXT_MAX];
+
+    if (job->open.give_up_ns && dispatch.now >= job->open.give_up_ns)
+        job_fail(job, GS_ERR_TIMEOUT, "new SMs need a moment without running kernels: %s",
+                 busy_describe(who));
+}
+
 void grants_poll(void)
 {
     struct job **link = &waiting;
 
     while (*link) {
         struct job *job = *link;
-        if (job->partition->state == PARTITION_MAKING) {
+        if (job->partition->state == PARTITION_MAKING)
+            patience_look(job);
+        if (job->partition->state == PARTITION_MAKING && job->status == GS_OK) {
             link = &job->next;
             continue;
         }

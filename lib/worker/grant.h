@@ -23,7 +23,8 @@ void grant_drop(struct session *session);
 
 /* A new job_grant or job_open_place, whose session is set. It is given away. */
 void grant_take(struct job *job);
-/* A partition has been made, or not: goes on with the jobs that waited for it. */
+/* Goes on with the jobs whose partition has been made, or not, and with those that gave up. Cheap
+ * to call often. */
 void grants_poll(void);
 /* Answers a grant that still waits: its session is being closed. */
 void grant_cancel(const struct session *session);

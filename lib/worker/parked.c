@@ -8,6 +8,7 @@
  */
 #include "worker/parked.h"
 
+#include "worker/busy.h"
 #include "worker/graveyard.h"
 #include "worker/roster.h"
 #include "worker/stream.h"
@@ -56,16 +57,16 @@ static bool quiet_for(const struct job *job, uint64_t now)
 
 static bool may_start(struct job *job, uint64_t now)
 {
+    char who[BUSY_TEXT_MAX];
+
     if (job->kind->flags & JOB_QUIET) {
         if (job->session && job->session->close) {
             job_fail(job, GS_ERR_INTERRUPTED, "the session is being closed");
             return true;
         }
         if (!(job->kind->flags & JOB_UNHURRIED) && now > job->parked_ns + QUIET_LIMIT_NS) {
-            job_fail(job, GS_ERR_TIMEOUT,
-                     "another tenant's kernel has run for over %llu s, and the driver cannot do "
-                     "this beside it",
-                     (unsigned long long)QUIET_LIMIT_NS / 1000000000u);
+            job_fail(job, GS_ERR_TIMEOUT, "in %llu s no moment came without running kernels: %s",
+                     (unsigned long long)QUIET_LIMIT_NS / 1000000000u, busy_describe(who));
             return true;
         }
         return !parked.quiet_job && quiet_for(job, now);

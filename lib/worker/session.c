@@ -33,6 +33,8 @@ struct session *session_new(uint32_t slot, const struct link_open *open)
     session->slot = slot;
     session->id = open->session_id;
     session->uid = open->uid;
+    memcpy(session->name, open->name, sizeof(session->name));
+    session->name[sizeof(session->name) - 1] = '\0';
     session->stats = &worker.stats[slot];
     memory_limit_set(session, open->grant.mem_limit, open->grant.user_mem_limit);
     session->grant.link = open->grant;

@@ -143,6 +143,7 @@ struct session {
     uint32_t slot;
     uint32_t uid;
     uint64_t id;
+    char name[32]; /* its tenant's, for people */
     unsigned char *segment;
     struct seg_client *client;
     struct seg_server *server;

@@ -354,7 +354,6 @@ static void launches_that_wait_for_their_places_leave_room_for_others(void)
     for (unsigned i = 0; i < 5; i++) {
         qos = place_number(200 + i);
         CHECK_STATUS(gs_attach(&params, &session), GS_ERR_TIMEOUT);
-        CHECK_TEXT(gs_last_error_message(), "did not answer within 200 ms");
     }
     CHECK_OK(gs_memset_async(sessions[0], word, 2, 1, spare));
     for (unsigned i = 0; i < SESSIONS; i++)

@@ -361,6 +361,47 @@ static void a_launch_that_waits_for_its_partition_holds_up_its_stream_only(void)
     scene_end(&where, server);
 }
 
+/* So does an attach, or another grant. It gives up before the client does, and says why. */
+static void who_waits_in_vain_for_a_partition_is_told_for_whom(void)
+{
+    struct where where, other;
+    struct server *server = scene_with_groups(&where);
+    const gs_launch_config single = GS_LAUNCH_CONFIG_1D(1, 1);
+    gs_attach_params params = GS_ATTACH_PARAMS_INIT;
+    gs_session_desc desc = GS_SESSION_DESC_INIT;
+    const gs_qos qos = where_count(1), more = where_count(where.granularity + 1);
+    const uint32_t two = 2;
+    gs_session session, third;
+    char holder[32];
+    gs_stream copying;
+    gs_devptr word;
+
+    params.name = "holder";
+    CHECK_OK(gs_attach(&params, &session));
+    where_open(&other, session);
+    CHECK_OK(gs_session_info(session, &desc));
+    snprintf(holder, sizeof(holder), "session %llu (holder)", (unsigned long long)desc.session_id);
+    CHECK_OK(gs_stream_create(session, NULL, &copying));
+    CHECK_OK(gs_malloc(session, sizeof(two), &word));
+    CHECK_OK(gs_memset(session, word, 0, sizeof(two)));
+    CHECK_OK(gs_launch(NULL, other.hold, &single, (void *[]){&word}));
+
+    params.name = "waits";
+    params.qos = &qos;
+    params.timeout_ms = (unsigned)((test_deadline(6000) - clock_ns()) / 1000000);
+    CHECK_STATUS(gs_attach(&params, &third), GS_ERR_TIMEOUT);
+    CHECK_TEXT(gs_last_error_message(), holder);
+    CHECK_STATUS(gs_set_qos(where.session, &more), GS_ERR_TIMEOUT);
+    CHECK_TEXT(gs_last_error_message(), holder);
+
+    CHECK_OK(gs_memcpy_htod_async(session, word, &two, sizeof(two), copying));
+    CHECK_OK(gs_sync(session));
+    CHECK_OK(gs_attach(&params, &third));
+    CHECK_OK(gs_detach(third));
+    CHECK_OK(gs_detach(session));
+    scene_end(&where, server);
+}
+
 /* ---- Exclusive ------------------------------------------------------------------------------- */
 
 static void exclusive_sms_are_taken_from_all_others(void)
@@ -557,6 +598,7 @@ static const struct test tests[] = {
     TEST(a_report_tells_where_a_launch_ran),
     TEST(a_priority_that_changes_holds_for_streams_that_there_are),
     TEST(a_launch_that_waits_for_its_partition_holds_up_its_stream_only),
+    TEST(who_waits_in_vain_for_a_partition_is_told_for_whom),
     TEST(exclusive_sms_are_taken_from_all_others),
     TEST(partitions_are_limited_and_free_when_nobody_has_them),
     TEST(without_memory_for_a_partition_the_old_grant_stays),

@@ -32,6 +32,7 @@ struct fake {
     mqd_t control, bell;
     pthread_t control_thread, dispatch_thread;
     atomic_bool stop, paused, break_next, end_at_next;
+    atomic_uint patience_ms; /* of the last attach */
     atomic_uint lost_bells;
     int page_id;
     struct status_page *page;
@@ -504,6 +505,7 @@ static void attach_answer(struct fake *fake, const struct ctl_attach *request)
     };
     struct tenant *tenant;
 
+    atomic_store(&fake->patience_ms, request->patience_ms);
     pthread_mutex_lock(&fake->lock);
     tenant = tenant_new(fake, &request->qos);
     if (tenant) {
@@ -684,6 +686,11 @@ void fake_refuse_next(struct fake *fake, gs_status status, const char *message)
 void fake_break_next_segment(struct fake *fake)
 {
     atomic_store(&fake->break_next, true);
+}
+
+unsigned fake_patience_ms(struct fake *fake)
+{
+    return atomic_load(&fake->patience_ms);
 }
 
 void fake_end_at_next_attach(struct fake *fake)

@@ -47,6 +47,9 @@ void fake_end_at_next_attach(struct fake *fake);
 /* What a server does after 2 s: ends sessions that were granted and not confirmed. */
 void fake_end_unconfirmed(struct fake *fake);
 
+/* How long the last one that attached was going to wait. */
+unsigned fake_patience_ms(struct fake *fake);
+
 /* What was asked of it so far. */
 unsigned fake_sessions_open(struct fake *fake);
 unsigned fake_host_blocks(struct fake *fake);

@@ -121,6 +121,21 @@ static void a_segment_that_makes_no_sense_is_given_back(void **state)
         assert_true(clock_ns() < deadline);
 }
 
+/* So that it can answer in time. */
+static void the_server_is_told_how_long_an_attach_waits(void **state)
+{
+    struct fixture *f = *state;
+    gs_attach_params params = GS_ATTACH_PARAMS_INIT;
+    gs_session s;
+
+    params.instance = f->instance;
+    assert_int_equal(fake_patience_ms(f->fake), 10000);
+    params.timeout_ms = 54321;
+    OK(gs_attach(&params, &s));
+    OK(gs_detach(s));
+    assert_int_equal(fake_patience_ms(f->fake), 54321);
+}
+
 static void a_server_that_ends_while_one_attaches_is_lost(void **state)
 {
     struct fixture *f = *state;
@@ -753,6 +768,7 @@ int main(void)
         T(attaching_tells_what_the_device_is),
         T(without_a_server_attaching_fails_and_says_how_to_start_one),
         T(a_segment_that_makes_no_sense_is_given_back),
+        T(the_server_is_told_how_long_an_attach_waits),
         T(a_server_that_ends_while_one_attaches_is_lost),
         T(a_detached_session_is_an_invalid_handle_and_so_is_all_that_was_in_it),
         T(a_handle_of_another_session_is_invalid),

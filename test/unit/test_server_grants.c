@@ -17,6 +17,7 @@
 #include <cmocka.h>
 
 #include "common/log.h"
+#include "common/util.h"
 #include "server/operator.h"
 #include "server/qos.h"
 #include "server/tenant.h"
@@ -557,6 +558,76 @@ static void what_the_worker_cannot_do_is_taken_back(void **state)
     assert_int_equal(device->constrained, 0);
 }
 
+static void answer_due(struct tenant *t)
+{
+    timer_cancel(&server.loop, &t->answer_by);
+    t->answer_by.fire(&t->answer_by);
+}
+
+// The worker is to give up first, then the supervisor, then the client.
+static void an_attach_is_answered_while_its_client_waits(void **state)
+{
+    const uint64_t patience = 8000000000u, before = clock_ns();
+    struct wire_qos qos = count_of(4, true);
+    char text[REFUSAL_TEXT_MAX], who[64];
+
+    (void)state;
+    struct tenant *a = attach_open(NULL), *own = arrive(&qos);
+    snprintf(a->name, sizeof(a->name), "trainer");
+    own->reply = reply_make(141);
+    tenant_expect(own, patience);
+    assert_true(own->give_up_ns > before);
+    assert_true(own->give_up_ns < own->answer_by.due_ns);
+    assert_true(own->answer_by.due_ns < before + patience);
+    assert_int_equal(grants_place(device, own, text), GS_OK);
+    grants_pump(device);
+    assert_int_equal(own->state, TENANT_WAITING);
+    snprintf(who, sizeof(who), "session %llu (trainer)", (unsigned long long)a->id);
+    answer_due(own);
+    expect_answer(141, GS_ERR_TIMEOUT, who);
+    assert_int_equal(own->state, TENANT_FREE);
+    settle();
+    assert_int_equal(sms_now(a), 16);
+}
+
+// What the worker still opens is closed again.
+static void an_attach_that_a_worker_is_slow_with_is_answered_too(void **state)
+{
+    char text[REFUSAL_TEXT_MAX];
+
+    (void)state;
+    struct tenant *t = attach(NULL, text);
+    t->reply = reply_make(142);
+    tenant_expect(t, 8000000000u);
+    assert_int_equal(worker_hears(), LINK_OPEN);
+    answer_due(t);
+    expect_answer(142, GS_ERR_TIMEOUT, "kernels run on");
+    assert_int_equal(t->state, TENANT_OPENING);
+    assert_int_equal(tenant_state_told(t), CTL_TENANT_ENDING);
+    worker_answers(t->slot, GS_OK);
+    assert_int_equal(worker_hears(), LINK_CLOSE);
+    worker_answers(t->slot, GS_OK);
+    assert_int_equal(t->state, TENANT_FREE);
+    expect_no_answer();
+}
+
+// Any number will do, also none.
+static void a_client_need_not_say_how_long_it_waits(void **state)
+{
+    const uint64_t most = UINT32_MAX * UINT64_C(1000000);
+
+    (void)state;
+    struct tenant *t = arrive(NULL);
+    tenant_expect(t, 0);
+    assert_int_equal(t->answer_by.due_ns, 0);
+    assert_int_equal(t->give_up_ns, 0);
+    tenant_expect(t, most);
+    assert_true(t->give_up_ns < t->answer_by.due_ns && t->answer_by.due_ns < clock_ns() + most);
+    tenant_expect(t, 1);
+    assert_true(t->give_up_ns <= t->answer_by.due_ns);
+    tenant_end(t);
+}
+
 static void patience_with_a_silent_worker_ends(void **state)
 {
     (void)state;
@@ -566,7 +637,7 @@ static void patience_with_a_silent_worker_ends(void **state)
     assert_true(t->wish.patience.due_ns != 0);
     timer_cancel(&server.loop, &t->wish.patience);
     t->wish.patience.fire(&t->wish.patience);
-    expect_answer(41, GS_ERR_TIMEOUT, "15 s");
+    expect_answer(41, GS_ERR_TIMEOUT, "kernels run on");
     // When it does answer at last, it is told that this is no longer wanted.
     worker_answers(t->slot, GS_OK);
     assert_int_equal(worker_hears(), LINK_GRANT);
@@ -1042,6 +1113,9 @@ int main(void)
         GRANTS_TEST(an_attach_does_not_wait_for_what_is_being_given_up),
         GRANTS_TEST(best_effort_work_leaves_the_same_sms_as_long_as_it_can),
         GRANTS_TEST(what_the_worker_cannot_do_is_taken_back),
+        GRANTS_TEST(an_attach_is_answered_while_its_client_waits),
+        GRANTS_TEST(an_attach_that_a_worker_is_slow_with_is_answered_too),
+        GRANTS_TEST(a_client_need_not_say_how_long_it_waits),
         GRANTS_TEST(patience_with_a_silent_worker_ends),
         GRANTS_TEST(wishes_of_one_session_wait_in_line),
         GRANTS_TEST(a_wish_that_has_waited_too_long_in_line_is_not_begun),

@@ -1,0 +1,47 @@
+/*
+ * busy.c - who keeps the device busy: for the tenant whose request waits in vain for a moment
+ * without kernels, so that it, or the operator, knows whom to ask.
+ *
+ * Runs on the dispatcher. By the marks, which only the device writes, and by the tenants' own
+ * completion words for what has none: who falsified those is not named.
+ */
+#include "worker/busy.h"
+
+#include <stdio.h>
+
+#include "common/util.h"
+#include "worker/roster.h"
+#include "worker/stream.h"
+
+#define LONG_NS 1000000000u /* what is younger may be one of many short kernels */
+
+const char *busy_describe(char text[BUSY_TEXT_MAX])
+{
+    const struct session *oldest = NULL;
+    const uint64_t now = clock_ns();
+    uint32_t others = 0;
+    int n;
+
+    for (const struct session *s = session_after(NULL); s; s = session_after(s)) {
+        if (!s->flying && session_seems_idle(s))
+            continue;
+        others += oldest != NULL;
+        if (!oldest || s->given_ns < oldest->given_ns)
+            oldest = s;
+    }
+    if (!oldest) {
+        snprintf(text, BUSY_TEXT_MAX, "some ran on and on");
+        return text;
+    }
+    if (now > oldest->given_ns + LONG_NS)
+        n = snprintf(text, BUSY_TEXT_MAX, "session %llu (%s) has had some for %llu s",
+                     (unsigned long long)oldest->id, oldest->name,
+                     (unsigned long long)(now - oldest->given_ns) / 1000000000u);
+    else
+        n = snprintf(text, BUSY_TEXT_MAX, "session %llu (%s) has some all the time",
+                     (unsigned long long)oldest->id, oldest->name);
+    if (others && n < (int)BUSY_TEXT_MAX)
+        snprintf(text + n, BUSY_TEXT_MAX - (size_t)n, ", as have %u other%s", others,
+                 others == 1 ? "" : "s");
+    return text;
+}

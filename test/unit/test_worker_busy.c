@@ -1,0 +1,110 @@
+/* test_worker_busy.c - who keeps the device busy, in words: the one who has had kernels there for
+ * longest, also when it is being closed, and how many others. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "common/util.h"
+#include "worker/busy.h"
+#include "worker/dispatch.h"
+#include "worker/roster.h"
+
+#define SESSIONS 4u
+#define SECOND   UINT64_C(1000000000)
+
+static struct session session[SESSIONS];
+static struct seg_client clients[SESSIONS];
+static struct seg_server servers[SESSIONS];
+static char text[BUSY_TEXT_MAX];
+
+static int set(void **state)
+{
+    (void)state;
+    dispatch.now = clock_ns();
+    for (uint32_t i = 0; i < SESSIONS; i++) {
+        session[i] =
+            (struct session){.slot = i, .id = 10 + i, .client = &clients[i], .server = &servers[i]};
+        snprintf(session[i].name, sizeof(session[i].name), "tenant-%u", i);
+        roster_enter(&session[i]);
+    }
+    return 0;
+}
+
+static int unset(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < SESSIONS; i++) {
+        if (session[i].phase == SESSION_LIVE)
+            roster_leave(&session[i]);
+        roster_forget(&session[i]);
+    }
+    return 0;
+}
+
+static void has_work(uint32_t i, uint64_t since_ns)
+{
+    session[i].flying = 1;
+    session[i].given_ns = dispatch.now - since_ns;
+}
+
+static void nobody_is_named_who_has_nothing_there(void **state)
+{
+    (void)state;
+    assert_null(strstr(busy_describe(text), "session"));
+}
+
+static void the_one_that_was_there_first_is_named(void **state)
+{
+    (void)state;
+    has_work(2, 4 * SECOND);
+    assert_non_null(strstr(busy_describe(text), "session 12 (tenant-2) has had some for "));
+    has_work(1, 2 * SECOND);
+    has_work(3, 6 * SECOND);
+    busy_describe(text);
+    assert_non_null(strstr(text, "session 13 (tenant-3) has had some for "));
+    assert_non_null(strstr(text, "2 others"));
+}
+
+static void many_short_kernels_are_no_long_one(void **state)
+{
+    (void)state;
+    has_work(0, 0);
+    session[0].given_ns = clock_ns() + SECOND; /* however slow this machine is */
+    assert_string_equal(busy_describe(text), "session 10 (tenant-0) has some all the time");
+}
+
+static void who_is_being_closed_is_named_too(void **state)
+{
+    (void)state;
+    has_work(1, 2 * SECOND);
+    roster_leave(&session[1]);
+    assert_non_null(strstr(busy_describe(text), "session 11 (tenant-1)"));
+}
+
+static void the_longest_words_are_cut(void **state)
+{
+    (void)state;
+    has_work(1, 2 * SECOND);
+    has_work(2, 2 * SECOND);
+    session[1].id = UINT64_MAX;
+    session[1].given_ns = 0;
+    memset(session[1].name, 'x', sizeof(session[1].name) - 1);
+    assert_true(strlen(busy_describe(text)) < BUSY_TEXT_MAX);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(nobody_is_named_who_has_nothing_there, set, unset),
+        cmocka_unit_test_setup_teardown(the_one_that_was_there_first_is_named, set, unset),
+        cmocka_unit_test_setup_teardown(many_short_kernels_are_no_long_one, set, unset),
+        cmocka_unit_test_setup_teardown(who_is_being_closed_is_named_too, set, unset),
+        cmocka_unit_test_setup_teardown(the_longest_words_are_cut, set, unset),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
