@@ -34,7 +34,6 @@
 #define SEGMENTS     (2 * SCHED_STREAM_MAX) /* in flight: each has at least one launch */
 #define UNMARKED_MAX 128u
 #define UNMARKED_NS  50000u           /* kernels longer than this are always marked */
-#define WIDTH_ONE    256u             /* a kernel that fills the device */
 #define SM_THREADS   1024u            /* threads that fill an SM */
 #define MIXED        UINT32_MAX       /* of a segment: several kernels, or what is unknown */
 #define GRAPHS       (UINT32_MAX - 1) /* graphs and nothing else */
@@ -65,6 +64,7 @@ struct flight {
     uint32_t count;       /* records in the ring */
     uint32_t seen;        /* segments whose end has been seen, and is to be taken note of */
     uint64_t seen_ns;     /* when the last of them ended */
+    uint32_t width;       /* of the widest that is in flight, and not overdue */
     uint32_t unmarked;    /* records without a mark since the last one */
     uint64_t end_ns;      /* when the last one ended */
     uint64_t graph_ns;    /* how long its graphs ran lately; 0: never measured */
@@ -169,7 +169,8 @@ uint64_t flight_guess_graph(const struct stream *stream)
 /* The part of the device that a partition is. */
 static uint64_t partition_width(const struct partition *partition)
 {
-    return partition ? (uint64_t)partition->sm_count * WIDTH_ONE / worker.info.sm_count : WIDTH_ONE;
+    return partition ? (uint64_t)partition->sm_count * SCHED_WIDTH / worker.info.sm_count
+                     : SCHED_WIDTH;
 }
 
 /* The part of the device that a launch's blocks fill. */
@@ -182,7 +183,7 @@ static uint64_t launch_width(const struct launch *launch)
 
     if (blocks >= room || blocks * threads >= room)
         return most;
-    uint64_t width = blocks * threads * WIDTH_ONE / room;
+    uint64_t width = blocks * threads * SCHED_WIDTH / room;
     return width < most ? width : most;
 }
 
@@ -203,10 +204,23 @@ static void open_note(struct segment *open, uint32_t kernel, uint64_t serial)
     }
 }
 
-/* Kernels that fill half of the device or more, or several of them, one after the other, are part
- * of the open segment. They take turns with others and count as if they filled it: how many of them
- * fit beside each other, and whether they slow each other down, is not known; and of those that do
- * run side by side nobody could tell whose the time was. */
+/* Does such a launch count as filling its SMs? More than a quarter of the device does. How many of
+ * that size fit beside each other, and whether they slow each other down, is not known, and of
+ * those that do run side by side nobody could tell whose the time was: so they take turns. Of
+ * partitions that overlap in part only those with half of the device, which all overlap. */
+static bool fills(const struct launch *launch, uint64_t width)
+{
+    return launch->partition ? 2 * width >= SCHED_WIDTH : 4 * width > SCHED_WIDTH;
+}
+
+static void open_width(struct segment *open, uint64_t width)
+{
+    if (open->work.width < width)
+        open->work.width = (uint32_t)width;
+}
+
+/* Kernels that fill their SMs, or several of them, one after the other, are part of the open
+ * segment. */
 static void open_wide(struct segment *open, const struct partition *partition, uint32_t kernels)
 {
     uint32_t place = sm_time_place(partition);
@@ -223,20 +237,21 @@ void flight_add(struct stream *stream, const struct launch *launches, uint32_t c
     struct segment *open = &stream->flight->open;
     const struct kernel *kernel = launches->kernel;
     uint64_t ns = flight_guess(kernel, launches->grid, launches->block) * count;
-    uint64_t width = launch_width(launches);
+    const uint64_t width = launch_width(launches), most = partition_width(launches->partition);
 
     open_note(open, kernel->id, kernel->serial);
     open->records += count;
     open->work.launches += count;
     open->waves += waves_of(launches->grid, launches->block) * count;
     open->work.ns += ns;
-    if (2 * width >= WIDTH_ONE) {
+    if (fills(launches, width)) {
         open_wide(open, launches->partition, count);
-        open->work.device_ns += ns * partition_width(launches->partition) / WIDTH_ONE;
+        open->work.device_ns += ns * most / SCHED_WIDTH;
     } else {
-        open->work.device_ns += ns * width / WIDTH_ONE;
+        open->work.device_ns += ns * width / SCHED_WIDTH;
     }
-    open->beside = open->beside || width < WIDTH_ONE;
+    open_width(open, most > 0 ? width * SCHED_WIDTH / most : SCHED_WIDTH);
+    open->beside = open->beside || width < SCHED_WIDTH;
     if (launches->deadline_ns)
         open->deadline_ns = launches->deadline_ns;
 }
@@ -253,6 +268,7 @@ void flight_add_graph(const struct session *session, struct stream *stream)
     open->work.ns += ns;
     open->work.device_ns += ns;
     open_wide(open, session->grant.partition, 2); /* several kernels, one after the other */
+    open_width(open, SCHED_WIDTH);
 }
 
 void flight_add_event(struct stream *stream)
@@ -266,6 +282,13 @@ void flight_add_other(struct stream *stream)
     open_note(&stream->flight->open, MIXED, 0);
     stream->flight->open.records++;
     stream->flight->open.work.launches++;
+}
+
+/* The widest that the stream has in flight. */
+static void width_set(struct session *session, struct flight *flight, uint32_t width)
+{
+    sched_width(line_of(session), &session->sched, flight->width, width);
+    flight->width = width;
 }
 
 void flight_close(struct session *session, struct stream *stream)
@@ -289,6 +312,8 @@ void flight_close(struct session *session, struct stream *stream)
         f.flying = session;
     }
     sched_issued(line_of(session), &session->sched, &segment->work, segment->dispatch_ns);
+    if (segment->work.width > flight->width)
+        width_set(session, flight, segment->work.width);
 }
 
 static void charge(struct session *session, uint64_t ns)
@@ -299,6 +324,18 @@ static void charge(struct session *session, uint64_t ns)
         return;
     atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + ns,
                           memory_order_relaxed);
+}
+
+/* What counts for its session's share of a segment that ran so long: all of it, however little of
+ * the device it filled, for whoever found no room beside it had to wait. What is in nobody's way
+ * counts by what it fills. */
+static uint64_t segment_share(const struct segment *segment, uint64_t ran)
+{
+    if (segment->work.ns == 0)
+        return 0;
+    if (segment->work.device_ns > segment->work.ns / SCHED_NARROW)
+        return ran;
+    return (uint64_t)((double)ran * (double)segment->work.device_ns / (double)segment->work.ns);
 }
 
 void flight_unmarked(struct session *session, struct stream *stream)
@@ -312,7 +349,7 @@ void flight_unmarked(struct session *session, struct stream *stream)
         return; /* copies: the SMs have no part in them */
     charge(session, open.work.ns);
     sched_issued(line_of(session), &session->sched, &open.work, open.dispatch_ns);
-    sched_done(line_of(session), &session->sched, &open.work, open.work.device_ns,
+    sched_done(line_of(session), &session->sched, &open.work, segment_share(&open, open.work.ns),
                open.dispatch_ns);
 }
 
@@ -374,6 +411,7 @@ static uint64_t host_time(uint64_t device, uint64_t dispatch)
     return now - delay;
 }
 
+/* Most of it. */
 static bool segment_wide(const struct segment *segment)
 {
     return segment->work.device_ns * 2 >= segment->work.ns && segment->work.ns > 0;
@@ -431,6 +469,8 @@ static void segment_end(struct session *session, struct stream *stream, struct s
     flight->end_ns = end;
     flight->count -= segment->records;
     flight->first++;
+    if (flight->first == flight->last)
+        width_set(session, flight, 0);
     segment_learn(session, flight, segment, ran, there);
     if (segment->deadline_ns && end > segment->deadline_ns) {
         _Atomic uint64_t *missed = &session->stats->deadlines_missed;
@@ -439,11 +479,7 @@ static void segment_end(struct session *session, struct stream *stream, struct s
     }
     if (segment->work.ns > 0)
         charge(session, ran);
-    sched_done(line_of(session), &session->sched, &segment->work,
-               segment->work.ns ? (uint64_t)((double)ran * (double)segment->work.device_ns /
-                                             (double)segment->work.ns)
-                                : 0,
-               end);
+    sched_done(line_of(session), &session->sched, &segment->work, segment_share(segment, ran), end);
     if (!session->hot && session->sched.inflight == 0)
         lines_cool();
 }
@@ -467,6 +503,7 @@ static void overdue_note(struct session *session, struct flight *flight, uint64_
             sched_overdue(line_of(session), &session->sched, &segment->work);
         segment->overdue = true;
     }
+    width_set(session, flight, 0);
 }
 
 /* Only the last mark is still there: the segments before it ended in between, as was guessed. */

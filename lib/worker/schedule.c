@@ -6,7 +6,8 @@
  * these to the one with the earliest deadline, then to the one of least virtual time; the next when
  * what is in flight is nearly done. So a session's time on the device is what its weight says,
  * whatever the length of its kernels: who ran a long one waits for as long as the others need to
- * catch up.
+ * catch up. Kernels that fill little of the device go beside each other as long as they do not slow
+ * each other down.
  */
 #include "worker/schedule.h"
 
@@ -26,16 +27,17 @@ static bool held_back(const struct sched_entity *entity)
     return entity->cls != GS_CLASS_LATENCY;
 }
 
-/* Its virtual time once what it has in flight has ended. */
-static uint64_t due(const struct sched_entity *entity)
-{
-    return entity->vtime + by_weight(entity, entity->device_ns);
-}
-
 /* Did what it gave last fill little of the device? Then it is in nobody's way. */
 static bool narrow(const struct sched_entity *entity)
 {
     return entity->last_ns > 0 && entity->last_device_ns <= entity->last_ns / SCHED_NARROW;
+}
+
+/* Its virtual time once what it has in flight has ended. */
+static uint64_t due(const struct sched_entity *entity)
+{
+    return entity->vtime +
+           by_weight(entity, narrow(entity) ? entity->device_ns : entity->inflight_ns);
 }
 
 /* Time that is a quantum of device time, going by what it gave last, which was not narrow. */
@@ -123,6 +125,44 @@ bool sched_before(const struct sched *sched, const struct sched_entity *a,
     return due(a) < due(b);
 }
 
+/* The part of its SMs that it fills at a time, going by what it gave last. */
+static uint32_t width_of(const struct sched_entity *entity)
+{
+    uint32_t last = entity->last_ns > 0 ? entity->last_width : SCHED_WIDTH;
+
+    return last > entity->width ? last : entity->width;
+}
+
+/* Is there room for it beside what the others have on the device? Up to half of the threads that
+ * fill it: so many do not slow each other down. And is it to have more there? */
+static bool beside(const struct sched *sched, const struct sched_entity *entity)
+{
+    uint32_t others = sched->width - (held_back(entity) ? entity->width : 0);
+
+    return others + width_of(entity) <= SCHED_WIDTH / 2 &&
+           (entity->inflight < 2 || entity->inflight_ns <= quantum(entity) / 2);
+}
+
+/* What is on the device may wait for this one. */
+static bool stuck(const struct sched *sched, const struct sched_entity *entity, uint64_t now)
+{
+    return entity->inflight == 0 && long_ago(sched->done_ns, now);
+}
+
+bool sched_may_pass(const struct sched *sched, const struct sched_entity *entity, uint64_t now)
+{
+    return entity->cls == GS_CLASS_LATENCY || narrow(entity) || beside(sched, entity) ||
+           stuck(sched, entity, now);
+}
+
+void sched_passed(struct sched_entity *entity, const struct sched_entity *by)
+{
+    uint64_t least = due(by), credit = by_weight(entity, SCHED_ADVANCE_NS) + due(entity);
+
+    if (credit < least)
+        entity->vtime += least - credit;
+}
+
 bool sched_open(const struct sched *sched, const struct sched_entity *first, uint64_t now)
 {
     /* What runs has run since the one before it ended. A long kernel's end is waited for: a gap
@@ -133,28 +173,27 @@ bool sched_open(const struct sched *sched, const struct sched_entity *first, uin
 
     /* Behind the last kernel, not between several: who had how much could not be told, and theirs
      * would wait for the whole of this one's. */
-    if (first->cls == GS_CLASS_LATENCY || narrow(first) ||
-        (sched->wide <= 1 && sched_busy_ns(sched) < SCHED_WINDOW_NS + ran))
-        return true;
-    /* What is on the device may wait for this one. */
-    return first->inflight == 0 && long_ago(sched->done_ns, now);
+    return sched_may_pass(sched, first, now) ||
+           (sched->wide <= 1 && sched_busy_ns(sched) < SCHED_WINDOW_NS + ran);
 }
 
 /* Counts in the device's sum, or no longer. */
 static void device_add(struct sched *sched, const struct sched_entity *entity, uint32_t wide,
-                       uint64_t device_ns)
+                       uint64_t device_ns, uint32_t width)
 {
     if (!held_back(entity))
         return;
+    sched->width += width;
     sched->wide += wide;
     sched->device_ns += device_ns;
 }
 
 static void device_take(struct sched *sched, const struct sched_entity *entity, uint32_t wide,
-                        uint64_t device_ns)
+                        uint64_t device_ns, uint32_t width)
 {
     if (!held_back(entity))
         return;
+    sched->width -= width;
     sched->wide -= wide;
     sched->device_ns -= device_ns;
 }
@@ -173,6 +212,7 @@ void sched_issued(struct sched *sched, struct sched_entity *entity, const struct
     if (work->ns > 0) {
         entity->last_ns = work->ns;
         entity->last_device_ns = work->device_ns;
+        entity->last_width = work->width;
     }
     if (entity->inflight_ns == 0)
         entity->done_ns = now;
@@ -183,7 +223,7 @@ void sched_issued(struct sched *sched, struct sched_entity *entity, const struct
     entity->served_ns = now;
     if (sched->device_ns == 0)
         sched->done_ns = now;
-    device_add(sched, entity, work->wide, work->device_ns);
+    device_add(sched, entity, work->wide, work->device_ns, 0);
 }
 
 void sched_done(struct sched *sched, struct sched_entity *entity, const struct sched_work *work,
@@ -193,7 +233,7 @@ void sched_done(struct sched *sched, struct sched_entity *entity, const struct s
     entity->wide -= work->wide;
     entity->inflight_ns -= work->ns;
     entity->device_ns -= work->device_ns;
-    device_take(sched, entity, work->wide, work->device_ns);
+    device_take(sched, entity, work->wide, work->device_ns, 0);
     entity->vtime += by_weight(entity, took_ns);
     if (work->ns == 0)
         return; /* a copy: it says nothing of how far the kernels are */
@@ -202,11 +242,18 @@ void sched_done(struct sched *sched, struct sched_entity *entity, const struct s
         sched->done_ns = now;
 }
 
+void sched_width(struct sched *sched, struct sched_entity *entity, uint32_t before, uint32_t after)
+{
+    device_take(sched, entity, 0, 0, before);
+    device_add(sched, entity, 0, 0, after);
+    entity->width += after - before;
+}
+
 void sched_overdue(struct sched *sched, struct sched_entity *entity, const struct sched_work *work)
 {
     entity->overdue_wide += work->wide;
     entity->overdue_ns += work->device_ns;
-    device_take(sched, entity, work->wide, work->device_ns);
+    device_take(sched, entity, work->wide, work->device_ns, 0);
 }
 
 void sched_overdue_end(struct sched *sched, struct sched_entity *entity,
@@ -214,14 +261,14 @@ void sched_overdue_end(struct sched *sched, struct sched_entity *entity,
 {
     entity->overdue_wide -= work->wide;
     entity->overdue_ns -= work->device_ns;
-    device_add(sched, entity, work->wide, work->device_ns);
+    device_add(sched, entity, work->wide, work->device_ns, 0);
 }
 
 void sched_join(struct sched *sched, const struct sched_entity *entity)
 {
     sched->waiting += entity->waiting;
     device_add(sched, entity, entity->wide - entity->overdue_wide,
-               entity->device_ns - entity->overdue_ns);
+               entity->device_ns - entity->overdue_ns, entity->width);
 }
 
 void sched_class(struct sched *sched, struct sched_entity *entity, uint32_t cls)
@@ -229,17 +276,18 @@ void sched_class(struct sched *sched, struct sched_entity *entity, uint32_t cls)
     uint32_t wide = entity->wide - entity->overdue_wide;
     uint64_t device_ns = entity->device_ns - entity->overdue_ns;
 
-    device_take(sched, entity, wide, device_ns);
+    device_take(sched, entity, wide, device_ns, entity->width);
     entity->cls = cls;
-    device_add(sched, entity, wide, device_ns);
+    device_add(sched, entity, wide, device_ns, entity->width);
 }
 
 void sched_leave(struct sched *sched, struct sched_entity *entity)
 {
     sched_satisfied(sched, entity);
     device_take(sched, entity, entity->wide - entity->overdue_wide,
-                entity->device_ns - entity->overdue_ns);
+                entity->device_ns - entity->overdue_ns, entity->width);
     entity->inflight = 0;
+    entity->width = 0;
     entity->wide = entity->overdue_wide = 0;
     entity->inflight_ns = 0;
     entity->device_ns = 0;

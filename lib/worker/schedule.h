@@ -19,6 +19,7 @@ struct sched_work {
     uint32_t launches;
     uint32_t wide;          /* kernels among them that fill the device */
     uint64_t ns, device_ns; /* how long they are thought to take, one after the other */
+    uint32_t width;         /* by SCHED_WIDTH, the part of their SMs that the widest fills */
 };
 
 /* One per session. Zeroed: nothing in flight, normal class, weight 1. */
@@ -28,11 +29,13 @@ struct sched_entity {
     uint32_t inflight_max;            /* launches; 0: the class's own */
     uint32_t inflight;                /* launches given to the device and not known to have ended */
     uint32_t wide, overdue_wide;      /* of these, kernels that fill the device; as device_ns */
+    uint32_t width;                   /* of its streams' widest ones, together; overdue ones not */
     uint64_t inflight_ns;             /* how long they are thought to take, one after the other */
     uint64_t device_ns;               /* of that, device time */
     uint64_t overdue_ns;              /* of that, what is not thought to end soon */
     uint64_t last_ns, last_device_ns; /* the same of what it was given last */
-    uint64_t vtime;                   /* device time by weight: who has least goes first */
+    uint32_t last_width;              /* of that */
+    uint64_t vtime;                   /* time on it by weight: who has least goes first */
     uint64_t done_ns;                 /* when a kernel of it last ended, or was the first to go */
     uint64_t served_ns;               /* when it last was given something, or began to wait */
     uint64_t deadline_ns;             /* of its next launch; 0: none */
@@ -45,10 +48,12 @@ struct sched {
     uint64_t device_ns; /* device time in flight, of all but the latency class */
     uint64_t done_ns;   /* when a kernel of that last ended, or was the first to go */
     uint32_t wide;      /* kernels of that which fill the device */
+    uint32_t width;     /* of all but the latency class, together */
     uint32_t waiting;   /* entities that wait */
     bool weights_off;   /* whoever has room goes, in the order of classes */
 };
 
+#define SCHED_WIDTH      256u       /* the width of a kernel that fills the device */
 #define SCHED_STREAM_MAX 64u        /* launches in flight of a stream */
 #define SCHED_UNKNOWN_NS 250000u    /* a kernel that was never measured is taken to run so long */
 #define SCHED_AHEAD_NS   2000000u   /* a session has so much in flight, and two launches at least */
@@ -85,6 +90,11 @@ bool sched_before(const struct sched *sched, const struct sched_entity *a,
                   const struct sched_entity *b, uint64_t now);
 /* May the first of all that wait and have room be given something now? */
 bool sched_open(const struct sched *sched, const struct sched_entity *first, uint64_t now);
+/* May it be given something behind one that is due before it and can have no more in flight? Only
+ * where both have room, or what runs may wait for it. */
+bool sched_may_pass(const struct sched *sched, const struct sched_entity *entity, uint64_t now);
+/* It has been passed by another: what it cannot use is not owed to it for ever. */
+void sched_passed(struct sched_entity *entity, const struct sched_entity *by);
 /* How long the SMs that it is about need for what is in flight. */
 static inline uint64_t sched_busy_ns(const struct sched *sched)
 {
@@ -108,9 +118,11 @@ static inline bool sched_allowed(const struct sched_entity *entity)
 
 void sched_issued(struct sched *sched, struct sched_entity *entity, const struct sched_work *work,
                   uint64_t now);
-/* Of what was issued, this has ended; took_ns: the device time that it really took. */
+/* Of what was issued, this has ended; took_ns: what of the time counts for its share. */
 void sched_done(struct sched *sched, struct sched_entity *entity, const struct sched_work *work,
                 uint64_t took_ns, uint64_t now);
+/* What one of its streams has in flight fills so much at a time, no longer what it did. */
+void sched_width(struct sched *sched, struct sched_entity *entity, uint32_t before, uint32_t after);
 /* It is one of those of `sched` from now on, with all that it has in flight. The other one forgets
  * it by itself. */
 void sched_join(struct sched *sched, const struct sched_entity *entity);

@@ -180,42 +180,79 @@ static bool session_has_room(const struct session *session)
     return false;
 }
 
-/* Of each line, the session that goes first of those that wait and have room. */
-static void waiting_first(struct session *first[LINES_MAX])
+/* Those that wait in a line. */
+struct waiting {
+    struct session *first; /* of those that have room */
+    struct session *full;  /* of those that have work in flight and can have no more; NULL: none */
+};
+
+static void first_of(const struct sched *line, struct session **best, struct session *session)
 {
-    memset(first, 0, lines.used * sizeof(first[0]));
+    if (!*best || sched_before(line, &session->sched, &(*best)->sched, dispatch.now))
+        *best = session;
+}
+
+/* Has it as much on the device as it may, which is thought to end? */
+static bool session_full(const struct session *session)
+{
+    const struct sched_entity *entity = &session->sched;
+
+    return entity->inflight > 0 && entity->overdue_ns == 0 && sched_allowed(entity) &&
+           entity->cls == GS_CLASS_NORMAL;
+}
+
+static void waiting_find(struct waiting waiting[LINES_MAX])
+{
+    memset(waiting, 0, lines.used * sizeof(waiting[0]));
     for (uint32_t i = 0; i < roster.hot_count; i++) {
         struct session *session = roster.hot[i];
         const struct sched *line = line_of(session);
         uint64_t streams = session->pending & ~REQUEST_BIT;
         if (!session->sched.waiting || session->tried == turn.number || session->paused ||
-            !streams || !sched_contended(line) || !session_has_room(session))
+            !streams || !sched_contended(line))
             continue;
         session->sched.deadline_ns = stream_deadline(session, (uint32_t)__builtin_ctzll(streams));
-        struct session **best = &first[session->member.line];
-        if (!*best || sched_before(line, &session->sched, &(*best)->sched, dispatch.now))
-            *best = session;
+        if (session_has_room(session))
+            first_of(line, &waiting[session->member.line].first, session);
+        else if (session_full(session))
+            first_of(line, &waiting[session->member.line].full, session);
     }
+}
+
+/* May the first that has room be given something? One that is due before it and can have no more
+ * in flight is to have it soon: it would wait for a long kernel of this one. */
+static bool waiting_open(const struct sched *line, const struct waiting *waiting)
+{
+    const struct sched_entity *first = &waiting->first->sched;
+    struct sched_entity *full = waiting->full ? &waiting->full->sched : NULL;
+
+    if (!full || first->cls != full->cls || !sched_before(line, full, first, dispatch.now))
+        return sched_open(line, first, dispatch.now);
+    if (!sched_may_pass(line, first, dispatch.now))
+        return false;
+    sched_passed(full, first);
+    return true;
 }
 
 /* Where several sessions wait in a line: one after the other, as long as the device is not full. */
 static void waiting_serve(void)
 {
-    struct session *first[LINES_MAX];
+    struct waiting waiting[LINES_MAX];
     bool served = true;
 
     while (served) {
         served = false;
-        waiting_first(first);
+        waiting_find(waiting);
         for (uint32_t i = 0; i < lines.used; i++) {
-            if (!first[i] || !sched_open(&lines.line[i], &first[i]->sched, dispatch.now))
+            struct session *first = waiting[i].first;
+            if (!first || !waiting_open(&lines.line[i], &waiting[i]))
                 continue;
-            uint32_t inflight = first[i]->sched.inflight;
-            session_serve(first[i]);
+            uint32_t inflight = first->sched.inflight;
+            session_serve(first);
             /* What is not in flight afterwards costs it nothing, so it would always be the first,
              * and this turn would not end before its tenant lets it. */
-            if (first[i]->sched.inflight <= inflight)
-                first[i]->tried = turn.number;
+            if (first->sched.inflight <= inflight)
+                first->tried = turn.number;
             served = true;
         }
     }

@@ -95,6 +95,7 @@ static void marks_end_what_was_closed_before_them(void **state)
     assert_int_equal(session.sched.inflight, 0);
     assert_int_equal(session.sched.inflight_ns, 0);
     assert_int_equal(line->device_ns, 0);
+    assert_int_equal(line->width, 0);
     assert_true(session.flying == 0);
     assert_true(kernel.wave_ns > 0);
 }
@@ -233,7 +234,9 @@ static void what_runs_on_and_on_is_not_waited_for(void **state)
     }
     flights_poll(clock_ns());
     assert_false(sched_open(line, &other, clock_ns()));
+    assert_int_equal(line->width, SCHED_WIDTH);
     flights_poll(later);
+    assert_int_equal(line->width, 0);
     assert_int_equal(flight_count(stream), 4);
     assert_true(session.sched.device_ns > 0);
     assert_int_equal(line->device_ns, 0);

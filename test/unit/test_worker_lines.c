@@ -103,7 +103,7 @@ static void who_shares_sms_waits_in_one_line(void **state)
 
 static void who_has_no_work_is_in_nobodys_way(void **state)
 {
-    const struct sched_work work = {1, 1, 1000, 1000};
+    const struct sched_work work = {1, 1, 1000, 1000, SCHED_WIDTH};
 
     (void)state;
     place(0, 0, 150);
@@ -129,7 +129,7 @@ static void who_has_no_work_is_in_nobodys_way(void **state)
 
 static void what_is_in_flight_and_waits_goes_along(void **state)
 {
-    const struct sched_work work = {1, 1, 1000, 500}, more = {2, 2, 4000, 3000};
+    const struct sched_work work = {1, 1, 1000, 500, 128}, more = {2, 2, 4000, 3000, 192};
 
     (void)state;
     for (uint32_t i = 0; i < 3; i++)

@@ -20,10 +20,13 @@
 #define QUEUE       4096
 #define SECOND      UINT64_C(1000000000)
 
-/* Kernels that fill at least half of the device are wide. */
+/* Kernels that fill more than a quarter of the device are wide. */
 static struct sched_work work_of(uint32_t launches, uint64_t ns, uint64_t device_ns)
 {
-    return (struct sched_work){launches, 2 * device_ns >= ns ? launches : 0, ns, device_ns};
+    const uint32_t width = ns > 0 ? (uint32_t)(SCHED_WIDTH * device_ns / ns) : 0;
+
+    return (struct sched_work){launches, 4 * width > SCHED_WIDTH ? launches : 0, ns, device_ns,
+                               width};
 }
 
 static void issued(struct sched *sched, struct sched_entity *entity, uint32_t launches, uint64_t ns,
@@ -427,6 +430,53 @@ static void the_next_goes_behind_the_last_kernel_only(void **state)
 }
 
 /* Neither how long a kernel still runs nor that it runs on and on is told by copies that end. */
+/* Up to half of the device together: then they do not slow each other down. */
+static void kernels_of_a_quarter_of_the_device_run_beside_each_other(void **state)
+{
+    const uint64_t ms = 1000000, now = SECOND;
+    struct sched sched = {0};
+    struct sched_entity entity[4] = {{0}};
+
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        sched_wait(&sched, &entity[i], now);
+        issued(&sched, &entity[i], 1, 20 * ms, i == 3 ? 20 * ms : 5 * ms, now);
+        done(&sched, &entity[i], 1, 20 * ms, i == 3 ? 20 * ms : 5 * ms, ms, now);
+    }
+    issued(&sched, &entity[0], 1, 20 * ms, 5 * ms, now);
+    sched_width(&sched, &entity[0], 0, SCHED_WIDTH / 4);
+    assert_true(sched_open(&sched, &entity[1], now));
+    assert_false(sched_open(&sched, &entity[3], now));
+    /* The next of its own behind the one that runs, and no more. */
+    assert_true(sched_open(&sched, &entity[0], now));
+    issued(&sched, &entity[0], 1, 20 * ms, 5 * ms, now);
+    assert_false(sched_open(&sched, &entity[0], now));
+    issued(&sched, &entity[1], 1, 20 * ms, 5 * ms, now);
+    sched_width(&sched, &entity[1], 0, SCHED_WIDTH / 4);
+    assert_false(sched_open(&sched, &entity[2], now));
+    sched_width(&sched, &entity[1], SCHED_WIDTH / 4, 0);
+    assert_true(sched_open(&sched, &entity[2], now));
+    /* Who cannot have more is passed by those that find room beside it, and by nobody else. */
+    assert_true(sched_may_pass(&sched, &entity[2], now));
+    assert_false(sched_may_pass(&sched, &entity[3], now));
+    sched_leave(&sched, &entity[0]);
+    sched_leave(&sched, &entity[1]);
+    assert_int_equal(sched.width, 0);
+}
+
+static void what_one_that_was_passed_cannot_use_is_not_owed_to_it(void **state)
+{
+    struct sched_entity slow = {.weight = 2}, fast = {.vtime = 64 * SECOND};
+    uint64_t least = 64 * SECOND - 32 * (uint64_t)SCHED_ADVANCE_NS;
+
+    (void)state;
+    sched_passed(&slow, &fast);
+    assert_int_equal(slow.vtime, least);
+    slow.vtime = least + 1000;
+    sched_passed(&slow, &fast);
+    assert_int_equal(slow.vtime, least + 1000);
+}
+
 static void the_end_of_a_copy_says_nothing_of_kernels(void **state)
 {
     struct sched sched = {.waiting = 2};
@@ -509,6 +559,8 @@ int main(void)
         cmocka_unit_test(small_kernels_are_not_held_back_beside_others),
         cmocka_unit_test(the_first_waits_for_the_device),
         cmocka_unit_test(the_next_goes_behind_the_last_kernel_only),
+        cmocka_unit_test(kernels_of_a_quarter_of_the_device_run_beside_each_other),
+        cmocka_unit_test(what_one_that_was_passed_cannot_use_is_not_owed_to_it),
         cmocka_unit_test(the_end_of_a_copy_says_nothing_of_kernels),
         cmocka_unit_test(a_kernel_runs_from_its_own_issue_on),
         cmocka_unit_test(latency_work_on_the_device_holds_nobody_back),
