@@ -420,6 +420,17 @@ static bool burst_begin(struct session *session, uint32_t index)
            batch_issue(session, index, COMPLETION_NONE);
 }
 
+/* An event goes with what is before it: else it would be told when the stream's next work ends, a
+ * whole round of all that wait later. What the tenant writes there meanwhile changes only that. */
+static bool event_next(const struct session *session, uint32_t index)
+{
+    const unsigned char *ring = session->segment + SEG_OFF_RINGS + (size_t)index * SEG_RING_BYTES;
+    struct rec_header header;
+
+    memcpy(&header, ring + ring_offset(session->streams[index].head), sizeof(header));
+    return header.op == REC_EVENT;
+}
+
 uint32_t stream_drain(struct session *session, uint32_t index, struct sched_room room,
                       enum drained *drained)
 {
@@ -441,7 +452,7 @@ uint32_t stream_drain(struct session *session, uint32_t index, struct sched_room
         bool more = stream->head == tail; /* than was seen? */
         if (more && !tail_read(session, index, &tail))
             break;
-        if (taken >= room.launches || guessed >= room.ns) {
+        if (taken >= room.launches || (guessed >= room.ns && !event_next(session, index))) {
             *drained = DRAINED_SOME;
             break;
         }

@@ -276,6 +276,14 @@ static void launch(uint32_t report)
     tail += r.h.size;
 }
 
+static void event(void)
+{
+    const struct rec_event r = {.h = {.op = REC_EVENT, .size = sizeof(r)}};
+
+    memcpy(segment + SEG_OFF_RINGS + ring_offset(tail), &r, sizeof(r));
+    tail += sizeof(r);
+}
+
 static void pad(void)
 {
     const struct rec_header header = {.op = REC_PAD, .size = REC_ALIGN};
@@ -343,6 +351,29 @@ static void what_follows_is_told_of_too(void **state)
 }
 
 /* One whose end is not told by itself is told of at the end. */
+/* Not with the next kernel, which may have to wait for other tenants'. */
+static void an_event_is_told_with_the_kernel_before_it(void **state)
+{
+    const struct sched_room one_kernel = {64, 1};
+    enum drained drained;
+
+    (void)state;
+    kernel.wave_ns = 20000000;
+    for (int i = 0; i < 2; i++) {
+        launch(0);
+        event();
+    }
+    atomic_store(&client.tail[0], tail);
+    stream_drain(&session, 0, one_kernel, &drained);
+    assert_int_equal(launched, 1);
+    assert_int_equal(drained, DRAINED_SOME);
+    assert_int_equal(last_told, tail / 2);
+    stream_drain(&session, 0, one_kernel, &drained);
+    assert_int_equal(launched, 2);
+    assert_int_equal(last_told, tail);
+    free(session.events);
+}
+
 static void a_known_kernel_is_told_of(void **state)
 {
     (void)state;
@@ -551,6 +582,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_launch_that_told_its_end_is_told_of_once, set, unset),
         cmocka_unit_test_setup_teardown(a_full_batch_that_told_its_end_is_told_of_once, set, unset),
         cmocka_unit_test_setup_teardown(what_follows_is_told_of_too, set, unset),
+        cmocka_unit_test_setup_teardown(an_event_is_told_with_the_kernel_before_it, set, unset),
         cmocka_unit_test_setup_teardown(a_known_kernel_is_told_of, set, unset),
         cmocka_unit_test_setup_teardown(
             a_latency_burst_goes_in_two_graphs_and_the_last_tells_the_end, set, unset),
