@@ -52,6 +52,8 @@ struct segment {
     uint32_t kernel;        /* of all its launches; or MIXED, GRAPHS, NOTHING */
     double waves;           /* of all its launches; graphs count 1 */
     uint32_t place;         /* sm_time_place of its wide kernels; of several: the whole device */
+    uint32_t place_sms;     /* of that */
+    uint32_t filling; /* its kernels that fill their SMs, though these are a part of the device */
     uint32_t sequence;
     bool overdue; /* or behind one that is */
     bool beside;  /* kernels may have run beside others' */
@@ -204,13 +206,19 @@ static void open_note(struct segment *open, uint32_t kernel, uint64_t serial)
     }
 }
 
-/* Does such a launch count as filling its SMs? More than a quarter of the device does. How many of
- * that size fit beside each other, and whether they slow each other down, is not known, and of
- * those that do run side by side nobody could tell whose the time was: so they take turns. Of
- * partitions that overlap in part only those with half of the device, which all overlap. */
+/* Does such a launch count as filling its SMs? More than a quarter of them does. How many of that
+ * size fit beside each other, and whether they slow each other down, is not known, and of those
+ * that do run side by side nobody could tell whose the time was: so they take turns. */
 static bool fills(const struct launch *launch, uint64_t width)
 {
-    return launch->partition ? 2 * width >= SCHED_WIDTH : 4 * width > SCHED_WIDTH;
+    return 4 * width > partition_width(launch->partition);
+}
+
+/* Also where its line has other SMs? Partitions of less than half of the device may share none with
+ * each other: kernels there are not to wait for each other. */
+static bool fills_any(const struct launch *launch, uint64_t width)
+{
+    return fills(launch, width) && (!launch->partition || 2 * width >= SCHED_WIDTH);
 }
 
 static void open_width(struct segment *open, uint64_t width)
@@ -225,11 +233,14 @@ static void open_wide(struct segment *open, const struct partition *partition, u
 {
     uint32_t place = sm_time_place(partition);
 
-    if (open->work.wide == 0)
+    if (open->filling == 0) {
         open->place = place;
-    else if (open->place != place)
+        open->place_sms = partition ? partition->sm_count : worker.info.sm_count;
+    } else if (open->place != place) {
         open->place = sm_time_place(NULL);
-    open->work.wide += kernels;
+        open->place_sms = worker.info.sm_count;
+    }
+    open->filling += kernels;
 }
 
 void flight_add(struct stream *stream, const struct launch *launches, uint32_t count)
@@ -246,6 +257,7 @@ void flight_add(struct stream *stream, const struct launch *launches, uint32_t c
     open->work.ns += ns;
     if (fills(launches, width)) {
         open_wide(open, launches->partition, count);
+        open->work.wide += fills_any(launches, width) ? count : 0;
         open->work.device_ns += ns * most / SCHED_WIDTH;
     } else {
         open->work.device_ns += ns * width / SCHED_WIDTH;
@@ -268,6 +280,7 @@ void flight_add_graph(const struct session *session, struct stream *stream)
     open->work.ns += ns;
     open->work.device_ns += ns;
     open_wide(open, session->grant.partition, 2); /* several kernels, one after the other */
+    open->work.wide += 2;
     open_width(open, SCHED_WIDTH);
 }
 
@@ -291,6 +304,12 @@ static void width_set(struct session *session, struct flight *flight, uint32_t w
     flight->width = width;
 }
 
+/* Do all of its sessions run on these SMs, which are a part of the device? */
+static bool line_within(const struct sched *line, uint32_t sms)
+{
+    return line->sms > 0 && line->sms <= sms;
+}
+
 void flight_close(struct session *session, struct stream *stream)
 {
     struct flight *flight = stream->flight;
@@ -301,6 +320,8 @@ void flight_close(struct session *session, struct stream *stream)
         return; /* what came before has its mark already */
     struct segment *segment = &flight->ring[flight->last++ % SEGMENTS];
     *segment = flight->open;
+    if (segment->filling > 0 && line_within(line_of(session), segment->place_sms))
+        segment->work.wide = segment->filling;
     segment->sequence = sequence;
     flight->open = (struct segment){0};
     flight->count += segment->records;
@@ -411,10 +432,9 @@ static uint64_t host_time(uint64_t device, uint64_t dispatch)
     return now - delay;
 }
 
-/* Most of it. */
 static bool segment_wide(const struct segment *segment)
 {
-    return segment->work.device_ns * 2 >= segment->work.ns && segment->work.ns > 0;
+    return segment->work.wide > 0;
 }
 
 /* The mean of the last few. */

@@ -10,7 +10,7 @@
 #include "worker/partition.h"
 
 #define GAPS   16u
-#define PLACES 16u
+#define PLACES 192u /* more than there are partitions at a time */
 
 struct gap {
     uint64_t from, to;

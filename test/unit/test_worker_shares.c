@@ -727,6 +727,26 @@ static void shares_follow_the_weights_in_each_half(void **state)
     play_end();
 }
 
+/* Of the device nobody has more than the same quarter. */
+static void shares_follow_the_weights_in_a_small_part(void **state)
+{
+    static struct partition quarter = {.id = 3, .sm_count = SM_COUNT / 4};
+
+    (void)state;
+    quarter.mask = sm_mask_first(SM_COUNT / 4);
+    for (unsigned count = 2; count <= 8; count *= 2) {
+        play_begin(count);
+        for (unsigned i = 0; i < count; i++) {
+            tenant_set(i, i % 4, 1 + (i / 4 + i) % 4);
+            tenants[i].session.grant.partition = &quarter;
+            tenants[i].session.grant.mask = quarter.mask;
+            lines_moved();
+        }
+        shares_check(0.95);
+        play_end();
+    }
+}
+
 int main(void)
 {
     /* The first tells the others what kernels take alone. */
@@ -747,6 +767,7 @@ int main(void)
         cmocka_unit_test(narrow_kernels_run_beside_each_other_and_shares_follow_the_weights),
         cmocka_unit_test(who_shares_no_sms_waits_for_nobody),
         cmocka_unit_test(shares_follow_the_weights_in_each_half),
+        cmocka_unit_test(shares_follow_the_weights_in_a_small_part),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
