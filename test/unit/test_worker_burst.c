@@ -163,6 +163,10 @@ static void a_burst_that_is_known_is_taken_when_it_is_all_there(void **state)
     (void)state;
     bursts(one, 4, REQUEST, 128);
     for (uint32_t i = 0; i < 100; i++) {
+        turn();
+        now += UINT64_C(3000000000); /* nothing is kept for it any more */
+        turn();
+        assert_int_equal(turn_reserve(), RESERVE_NONE);
         write_records(one, 1, 128);
         turn();
         assert_int_equal(one->in_turn, 0);
@@ -217,14 +221,22 @@ static void what_does_not_come_is_waited_for_once_and_not_for_long(void **state)
     uint64_t waited;
 
     (void)state;
-    bursts(one, 4, REQUEST, 128);
+    bursts(one, 100, REQUEST, 128);
     write_records(one, 5, 128);
     assert_int_equal(turns_until_taken(&waited), 5);
     assert_false(one->whole);
     assert_in_range(waited, 1000, LONGEST_NS);
     complete(one);
-    for (uint32_t i = 0; i < 6; i++)
-        bursts(one, 1, 5, 128);
+    bursts(one, 1, 5, 128);
+    for (uint32_t i = 0; i < 3; i++) { /* nor is what is as long again */
+        write_records(one, 5, 128);
+        turn();
+        assert_int_equal(one->in_turn, 5);
+        write_records(one, REQUEST - 5, 128);
+        turn();
+        assert_int_equal(one->in_turn, REQUEST - 5);
+        complete(one);
+    }
 }
 
 /* A short one is not waited for as long as a long one. */
@@ -237,6 +249,24 @@ static void two_launches_are_waited_for_some_microseconds(void **state)
     write_records(one, 1, 128);
     assert_int_equal(turns_until_taken(&waited), 1);
     assert_in_range(waited, 1000, 3000);
+}
+
+/* Also when it then comes to the same length. */
+static void who_was_late_is_not_waited_for_the_next_time(void **state)
+{
+    uint64_t waited;
+
+    (void)state;
+    bursts(one, 100, REQUEST, 128);
+    write_records(one, 5, 128);
+    assert_int_equal(turns_until_taken(&waited), 5);
+    write_records(one, REQUEST - 5, 128);
+    turn();
+    assert_int_equal(one->in_turn, REQUEST - 5);
+    complete(one);
+    write_records(one, 1, 128);
+    turn();
+    assert_int_equal(one->in_turn, 1);
 }
 
 static void who_writes_slowly_is_hardly_ever_waited_for(void **state)
@@ -312,6 +342,29 @@ static void paddings_are_no_part_of_a_burst(void **state)
             assert_true(one->whole);
             complete(one);
         }
+    }
+}
+
+/* A padding may be longer than what is still to come. */
+static void a_long_padding_is_not_taken_for_the_rest(void **state)
+{
+    uint64_t waited;
+
+    (void)state;
+    for (uint32_t n = 0; n < 200; n++) {
+        write_records(one, 1, 4160);
+        write_records(one, 5, 64);
+        turn();
+        if (n > 3)
+            assert_int_equal(one->in_turn, 0);
+        write_records(one, 1, 64);
+        if (n > 3) {
+            assert_in_range(turns_until_taken(&waited), 7, 8);
+            assert_true(one->whole);
+        } else {
+            turn();
+        }
+        complete(one);
     }
 }
 
@@ -426,10 +479,12 @@ int main(void)
         TEST(nobody_waits_before_three_bursts_are_alike),
         TEST(what_does_not_come_is_waited_for_once_and_not_for_long),
         TEST(two_launches_are_waited_for_some_microseconds),
+        TEST(who_was_late_is_not_waited_for_the_next_time),
         TEST(who_writes_slowly_is_hardly_ever_waited_for),
         TEST(who_is_late_once_is_waited_for_again_later),
         TEST(a_longer_burst_is_taken_too),
         TEST(paddings_are_no_part_of_a_burst),
+        TEST(a_long_padding_is_not_taken_for_the_rest),
         TEST(what_comes_behind_unfinished_work_is_taken_at_once),
         TEST(others_than_the_latency_class_do_not_wait),
         TEST(who_leaves_the_class_waits_no_more),

@@ -297,7 +297,9 @@ static void kernel_load(uint32_t i)
                                 .max_threads = 1024,
                                 .function = (CUfunction)&kernel[i],
                                 .param_count = 1,
-                                .param_bytes = sizeof(uint64_t),
+                                /* one of them has a record that does not always fit at the
+                                   ring's end */
+                                .param_bytes = i == 2 ? 192 : sizeof(uint64_t),
                                 .param_offset = &no_offset,
                                 .wave_ns = 1};
     kernels[i] = &kernel[i];
@@ -396,12 +398,13 @@ static void launch(uint32_t which, uint32_t blocks, uint64_t parameter)
     const uint64_t submitted = now;
     struct rec_launch r = {.h = {.op = REC_LAUNCH, .flags = REC_LAUNCH_TIME},
                            .kernel = which,
-                           .param_bytes = sizeof(parameter),
+                           .param_bytes = kernel[which].param_bytes,
                            .grid = {blocks, 1, 1},
                            .block = {1, 1, 1}};
 
     r.h.size = launch_record_size(r.h.flags, r.param_bytes);
     unsigned char *at = record_begin(r.h.size);
+    memset(at, 0, r.h.size);
     memcpy(at, &r, sizeof(r));
     memcpy(at + sizeof(r), &parameter, sizeof(parameter));
     memcpy(at + launch_record_time(r.h.flags, r.param_bytes), &submitted, sizeof(submitted));
