@@ -475,8 +475,8 @@ uint32_t stream_drain(struct session *session, uint32_t index, struct sched_room
         guessed += ns;
         unmarked += ns;
         taken++;
-        /* What follows a long kernel is refilled when that is known to have ended. */
-        if (unmarked >= MARK_NS) {
+        /* What follows a long kernel, if anything does, is refilled when that has ended. */
+        if (unmarked >= MARK_NS && !stream->burst.whole) {
             signal_completion(session, index);
             unmarked = 0;
         }

@@ -663,6 +663,18 @@ static void each_call_that_makes_a_graph_may_be_refused(void **state)
     }
 }
 
+/* Others tell their end so that what follows can go. */
+static void a_whole_request_of_long_kernels_is_one_graph(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < KERNELS; i++)
+        kernel[i].wave_ns = 60000;
+    learn(0, REQUEST);
+    request(0, REQUEST, 1);
+    drain(false);
+    assert_true(told > 1);
+}
+
 /* Their own ends are wanted. */
 static void unknown_kernels_and_deadlines_go_in_no_such_graph(void **state)
 {
@@ -845,6 +857,7 @@ int main(void)
         TEST(a_partition_is_that_of_this_time),
         TEST(without_memory_for_a_graph_all_run_without),
         TEST(each_call_that_makes_a_graph_may_be_refused),
+        TEST(a_whole_request_of_long_kernels_is_one_graph),
         TEST(unknown_kernels_and_deadlines_go_in_no_such_graph),
         TEST(the_parts_of_a_request_are_graphs_too),
         TEST(no_more_than_half_of_what_may_be_there_goes_untold),
