@@ -47,6 +47,8 @@ static const struct question {
     {"15", "what a partition costs", question_partition, 0},
     {"16", "requests by the carve-out of shared memory", question_carve, 0},
     {"17", "which divisions of an SM two kernels share", question_divisions, 0},
+    {"18", "what green contexts cost, by how many there are and how wide", question_green, 0},
+    {"19", "a request within the SMs that are kept free, or anywhere", question_confined, 0},
 };
 
 static int question_wanted(const struct question *q, int argc, char **argv)

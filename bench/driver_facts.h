@@ -407,6 +407,8 @@ CUresult question_room(void);
 CUresult question_stream_stalls(void);
 CUresult question_partition(void);
 CUresult question_carve(void);
+CUresult question_green(void);
+CUresult question_confined(void);
 CUresult question_divisions(void);
 
 #endif

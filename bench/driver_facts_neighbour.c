@@ -15,6 +15,7 @@
 #define WIDE_WAVES   40 /* 15 us each */
 #define REQUESTS     600
 #define DONE_WORD    64
+#define GREENS_MAX   30
 
 static CUdevResource all_sms, groups[GROUPS_MAX];
 static unsigned group_count, sm_count;
@@ -420,6 +421,71 @@ CUresult question_carve(void)
             CK(beside(&told, blocks, 16, CHOICE_LAST, 0, PACE_NONE, 0, REQUESTS));
             CK(beside(&told, blocks, 32, CHOICE_LAST, 0, PACE_NONE, 0, REQUESTS));
         }
+    }
+    return CUDA_SUCCESS;
+}
+
+/* ------------------------------------------------------------------ 18: green contexts by number
+ */
+
+/* `n` green contexts of `wide` groups each, made one after the other and then destroyed. */
+static CUresult greens_make(const char *what, unsigned n, unsigned wide, int rounds)
+{
+    CUgreenCtx green[GREENS_MAX];
+    CUdevResourceDesc desc;
+
+    for (int round = 0; round < rounds; round++) {
+        double described[GREENS_MAX], made[GREENS_MAX], start;
+
+        for (unsigned i = 0; i < n; i++) {
+            start = now_us();
+            CK(cuDevResourceGenerateDesc(&desc, groups + i % (group_count - wide + 1), wide));
+            described[i] = now_us() - start;
+            start = now_us();
+            CK(cuGreenCtxCreate(&green[i], desc, device, CU_GREEN_CTX_DEFAULT_STREAM));
+            made[i] = now_us() - start;
+        }
+        double first = made[0], destroyed;
+        start = now_us();
+        for (unsigned i = 0; i < n; i++)
+            CK(cuGreenCtxDestroy(green[i]));
+        destroyed = (now_us() - start) / n;
+        double median = quantile(made, (int)n, 0.5);
+        printf(
+            "  %-6s %2u of %2u groups: described in %5.1f us, the first made in %6.1f, the median "
+            "%6.1f, the slowest %6.1f; destroyed in %4.1f each\n",
+            what, n, wide, quantile(described, (int)n, 0.5), first, median, made[n - 1], destroyed);
+    }
+    return CUDA_SUCCESS;
+}
+
+CUresult question_green(void)
+{
+    CK(neighbours_open());
+    CK(greens_make("fresh", 30, 4, 1));
+    CK(greens_make("again", 30, 4, 2));
+    CK(greens_make("narrow", 15, 1, 1));
+    CK(greens_make("wide", 15, 33, 1));
+    CK(greens_make("wider", 15, 60, 1));
+    return greens_make("single", 1, 4, 4);
+}
+
+/* ---------------------------------------- 19: requests within the SMs that are kept free, or not
+ */
+
+CUresult question_confined(void)
+{
+    static const unsigned sms[] = {8, 10, 12, 14, 16};
+
+    CK(neighbours_open());
+    CK(neighbour_measure());
+    for (unsigned blocks = 16; blocks <= 32; blocks += 16) {
+        CK(alone(&whole, blocks, PACE_NONE, 0, REQUESTS));
+        for (size_t i = 0; i < sizeof(sms) / sizeof(*sms); i++) {
+            CK(beside(&whole, blocks, sms[i], CHOICE_LAST, 0, PACE_NONE, 0, REQUESTS));
+            CK(beside(&whole, blocks, sms[i], CHOICE_LAST, 1, PACE_NONE, 0, REQUESTS));
+        }
+        CK(alone(&whole, blocks, PACE_NONE, 0, REQUESTS));
     }
     return CUDA_SUCCESS;
 }
