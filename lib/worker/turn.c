@@ -192,12 +192,13 @@ static void first_of(const struct sched *line, struct session **best, struct ses
         *best = session;
 }
 
-/* Has it as much on the device as it may, which is thought to end? */
+/* Has it as many kernels on the device as it may, which are thought to end? Copies, of which nobody
+ * knows how long they take, keep nobody off. */
 static bool session_full(const struct session *session)
 {
     const struct sched_entity *entity = &session->sched;
 
-    return entity->inflight > 0 && entity->overdue_ns == 0 && sched_allowed(entity) &&
+    return entity->device_ns > 0 && entity->overdue_ns == 0 && sched_allowed(entity) &&
            entity->cls == GS_CLASS_NORMAL;
 }
 

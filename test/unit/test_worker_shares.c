@@ -56,7 +56,9 @@ struct tenant {
     uint64_t left;  /* launches that it still has */
     bool events;    /* one after each launch */
     bool event_next;
-    uint64_t dice; /* not 0: its kernels take from half to one and a half of `ns` */
+    bool copies;        /* it has copies of `ns` each, and no kernels */
+    uint64_t copied_ns; /* when the last of them ends */
+    uint64_t dice;      /* not 0: its kernels take from half to one and a half of `ns` */
     /* Work done and when, a millisecond apart at least. */
     struct {
         uint64_t when;
@@ -89,6 +91,23 @@ static void mark_issue(struct tenant *tenant)
              &marks[flight_address(&tenant->session, stream) / sizeof(uint64_t)],
              flight_next(stream), MARK_PRIORITY);
     flight_close(&tenant->session, stream);
+}
+
+/* Copies, which the SMs have no part in: the last tells its end. */
+static uint32_t copies_drain(struct tenant *tenant, struct sched_room room)
+{
+    struct stream *stream = &tenant->session.streams[0];
+
+    for (uint32_t i = 0; i < room.launches; i++) {
+        flight_issue(stream);
+        flight_add_other(stream);
+        tenant->copied_ns = (tenant->copied_ns > now ? tenant->copied_ns : now) + tenant->ns;
+    }
+    gpu_mark((unsigned)(tenant - tenants), tenant->copied_ns,
+             &marks[flight_address(&tenant->session, stream) / sizeof(uint64_t)],
+             flight_next(stream), MARK_PRIORITY);
+    flight_close(&tenant->session, stream);
+    return room.launches;
 }
 
 static void issue_some(struct tenant *tenant, const struct launch *launch, uint32_t count,
@@ -152,6 +171,10 @@ uint32_t stream_drain(struct session *session, uint32_t index, struct sched_room
     uint32_t count = 0;
 
     assert_int_equal(index, 0);
+    if (tenant->copies) {
+        *drained = DRAINED_SOME;
+        return copies_drain(tenant, room);
+    }
     if (tenant->events) {
         *drained = DRAINED_SOME;
         return events_drain(tenant, &launch, room);
@@ -329,6 +352,23 @@ static void an_event_is_no_kernel_in_flight(void **state)
     double work = work_in_window(&tenants[0], window_play()) / (double)WINDOW_NS;
     play_end();
     assert_true(work > 0.97);
+}
+
+/* Who only copies has had the least of the SMs at any time, and its stream is mostly full. */
+static void copies_keep_nobody_off(void **state)
+{
+    (void)state;
+    play_begin(2);
+    tenants[0].ns = 1000000;
+    tenants[0].copies = true;
+    tenants[1].ns = 1000000;
+    tenants[1].part = 1;
+    play_until(now + SETTLE_NS);
+    double before = gpu_done(1);
+    play_until(now + WINDOW_NS);
+    double work = (gpu_done(1) - before) / (double)WINDOW_NS;
+    play_end();
+    assert_true(work > 0.95);
 }
 
 /* The mark of what the tenant issued last is written at a time. */
@@ -753,6 +793,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_lone_tenant_has_the_device),
         cmocka_unit_test(an_event_is_no_kernel_in_flight),
+        cmocka_unit_test(copies_keep_nobody_off),
         cmocka_unit_test(kernels_side_by_side_are_not_thought_short),
         cmocka_unit_test(who_comes_between_has_the_time_since_it_came),
         cmocka_unit_test(who_is_not_polled_has_its_time_too),
