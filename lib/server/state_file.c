@@ -386,8 +386,11 @@ static bool file_current(int fd, const char *path)
 
 static int file_open(const char *path, char error[STATE_ERROR_MAX])
 {
-    int fd = open(path, O_RDONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0644);
+    /* For writing too, without which NFS locks nothing for one alone. */
+    int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0644);
 
+    if (fd < 0 && (errno == EACCES || errno == EROFS))
+        fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0 && errno == ENOENT) {
         CLEANUP_FD int folder = folder_open(path);
 
