@@ -90,11 +90,11 @@ struct link_granted {
     uint32_t reserved;
 };
 
-/* One per device. */
 /* Best-effort work leaves SMs to latency work: a share for each session that is at work, up to so
  * many. */
 #define LINK_SHARES 4u
 
+/* One per device. */
 struct link_policy {
     uint64_t reserve_mask[LINK_SHARES][GS_SM_MASK_WORDS]; /* of one share, of two ... each with the
                                                              one before in it */
