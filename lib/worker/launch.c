@@ -379,6 +379,16 @@ static CUresult issue_whole(struct session *session, struct stream *stream,
     return CUDA_SUCCESS;
 }
 
+/* How long a kernel runs is learnt where it is alone between two marks: what went before, such as a
+ * copy, gets one of its own. */
+static CUresult measured_apart(struct session *session, struct stream *stream,
+                               const struct launch *launch)
+{
+    if (launch->kernel->wave_ns > 0 || flight_open_count(stream) == 0)
+        return CUDA_SUCCESS;
+    return completion_mark(session, stream, stream->issued);
+}
+
 CUresult launch_issue(struct session *session, struct stream *stream, const struct launch *launches,
                       uint32_t count, enum completion completion)
 {
@@ -397,6 +407,8 @@ CUresult launch_issue(struct session *session, struct stream *stream, const stru
         enum completion wanted = alone          ? COMPLETION_MARKED
                                  : run == count ? completion
                                                 : COMPLETION_NONE;
+        if ((result = measured_apart(session, stream, launches)))
+            return result;
         flight_issue(stream);
         result = issue_some(session, stream, launches, run, wanted, &issued, &written);
         if (result)

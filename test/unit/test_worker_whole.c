@@ -420,6 +420,14 @@ static void event(void)
     memcpy(record_begin(sizeof(r)), &r, sizeof(r));
 }
 
+/* It counts as a copy does: what is in the stream beside kernels. The other stream has nothing. */
+static void wait_for_nothing(void)
+{
+    const struct rec_wait r = {.h = {.op = REC_WAIT, .size = sizeof(r)}, .stream = 1};
+
+    memcpy(record_begin(sizeof(r)), &r, sizeof(r));
+}
+
 /* What was written, as one burst; all of it ran, in order, and its end was told. */
 static void drain(bool whole)
 {
@@ -695,6 +703,23 @@ static void unknown_kernels_and_deadlines_go_in_no_such_graph(void **state)
     assert_int_equal(graph_launches, 1);
 }
 
+/* A kernel that always comes behind a copy, or between others that are known. */
+static void a_kernel_is_known_after_its_first_launch_whatever_is_before_it(void **state)
+{
+    (void)state;
+    kernel[0].wave_ns = kernel[2].wave_ns = 0;
+    for (uint32_t i = 0; i <= LEARNING; i++) {
+        forget();
+        wait_for_nothing();
+        for (uint32_t k = 0; k < REQUEST; k++)
+            launch(k % KERNELS, 1, i + k);
+        drain(true);
+        assert_true(kernel[0].wave_ns > 0 && kernel[2].wave_ns > 0);
+    }
+    assert_int_equal(graph_launches, 1);
+    assert_int_equal(told, 1);
+}
+
 /* Events between launches cut a request in parts, each of which is one graph; one end is told. */
 static void the_parts_of_a_request_are_graphs_too(void **state)
 {
@@ -857,6 +882,7 @@ int main(void)
         TEST(each_call_that_makes_a_graph_may_be_refused),
         TEST(a_whole_request_of_long_kernels_is_one_graph),
         TEST(unknown_kernels_and_deadlines_go_in_no_such_graph),
+        TEST(a_kernel_is_known_after_its_first_launch_whatever_is_before_it),
         TEST(the_parts_of_a_request_are_graphs_too),
         TEST(no_more_than_half_of_what_may_be_there_goes_untold),
         TEST(all_launches_are_accounted_for),
