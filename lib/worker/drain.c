@@ -278,6 +278,24 @@ static enum outcome take_graph(struct session *session, uint32_t index,
     }
 }
 
+/* What is gathered goes out before a record that is no launch, and tells its end where that is to
+ * be known apart (launch_apart). false: the driver refused. */
+static bool kernels_issue(struct session *session, uint32_t index, uint32_t next)
+{
+    struct stream *stream = &session->streams[index];
+    const bool other = next == REC_COPY || next == REC_MEMSET || next == REC_WAIT;
+    const bool apart = (other || next == REC_GRAPH) && launch_apart(session, stream);
+    CUresult result = CUDA_SUCCESS;
+
+    if (!batch_issue(session, index, apart && other ? COMPLETION_MARKED : COMPLETION_NONE))
+        return false;
+    if (apart && (other ? flight_open_kernels(stream) : flight_open_others(stream)))
+        result = completion_mark(session, stream, stream->issued);
+    if (result)
+        driver_refused(session, index, result, "");
+    return !result;
+}
+
 /* One record that is the worker's own copy. Anything but a launch first issues what is gathered. */
 static enum outcome take(struct session *session, uint32_t index, unsigned char *record,
                          uint32_t size)
@@ -286,7 +304,7 @@ static enum outcome take(struct session *session, uint32_t index, unsigned char 
 
     if (header->op == REC_LAUNCH && size >= sizeof(struct rec_launch))
         return take_launch(session, index, record, size);
-    if (!batch_issue(session, index, COMPLETION_NONE))
+    if (!kernels_issue(session, index, header->op))
         return ENDED;
     if (size != REC_ALIGN)
         return rejected(session, index, "a record of a wrong size");

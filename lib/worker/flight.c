@@ -57,6 +57,7 @@ struct segment {
     uint32_t sequence;
     bool overdue; /* or behind one that is */
     bool beside;  /* kernels may have run beside others' */
+    bool others;  /* there is what the SMs have no part in */
 };
 
 struct flight {
@@ -141,6 +142,16 @@ uint32_t flight_count(const struct stream *stream)
 uint32_t flight_open_count(const struct stream *stream)
 {
     return stream->flight->open.records;
+}
+
+bool flight_open_others(const struct stream *stream)
+{
+    return stream->flight->open.others;
+}
+
+bool flight_open_kernels(const struct stream *stream)
+{
+    return stream->flight->open.work.ns > 0;
 }
 
 /* ---- What goes out --------------------------------------------------------------------------- */
@@ -295,6 +306,7 @@ void flight_add_other(struct stream *stream)
     open_note(&stream->flight->open, MIXED, 0);
     stream->flight->open.records++;
     stream->flight->open.work.launches++;
+    stream->flight->open.others = true;
 }
 
 /* The widest that the stream has in flight. */

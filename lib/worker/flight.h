@@ -47,6 +47,10 @@ void flights_poll(uint64_t now);
 void flight_settle(struct session *session, struct stream *stream);
 /* Records issued after the last mark. */
 uint32_t flight_open_count(const struct stream *stream);
+/* Among what was issued after the last mark: is there what the SMs have no part in, such as copies
+ * and waits; are there kernels? */
+bool flight_open_others(const struct stream *stream);
+bool flight_open_kernels(const struct stream *stream);
 /* Records in flight of the stream. */
 uint32_t flight_count(const struct stream *stream);
 /* The session is going. */

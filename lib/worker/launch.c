@@ -29,6 +29,7 @@
 #include "common/util.h"
 #include "worker/chain.h"
 #include "worker/flight.h"
+#include "worker/lines.h"
 #include "worker/partition.h"
 #include "worker/stream.h"
 #include "worker/whole.h"
@@ -379,12 +380,20 @@ static CUresult issue_whole(struct session *session, struct stream *stream,
     return CUDA_SUCCESS;
 }
 
+bool launch_apart(const struct session *session, const struct stream *stream)
+{
+    return stream->cls != GS_CLASS_LATENCY && sched_contended(line_of(session));
+}
+
 /* How long a kernel runs is learnt where it is alone between two marks: what went before, such as a
  * copy, gets one of its own. */
 static CUresult measured_apart(struct session *session, struct stream *stream,
                                const struct launch *launch)
 {
-    if (launch->kernel->wave_ns > 0 || flight_open_count(stream) == 0)
+    const bool unknown = launch->kernel->wave_ns == 0;
+
+    if (flight_open_count(stream) == 0 ||
+        !(unknown || (flight_open_others(stream) && launch_apart(session, stream))))
         return CUDA_SUCCESS;
     return completion_mark(session, stream, stream->issued);
 }

@@ -37,6 +37,11 @@ bool launch_same_shape(const struct launch *a, const struct launch *b);
 CUresult launch_issue(struct session *session, struct stream *stream, const struct launch *launches,
                       uint32_t count, enum completion completion);
 
+/* Do the stream's kernels tell their end apart from its copies and waits? Where several sessions
+ * wait for the device: else the time of those would count as the kernels', and others would wait
+ * for it. */
+bool launch_apart(const struct session *session, const struct stream *stream);
+
 /* Fills the driver's parameters of one launch; pointers: room for kernel->param_count. */
 void launch_params(const struct launch *launch, void **pointers, CUDA_KERNEL_NODE_PARAMS *params);
 /* A kernel by itself, at this priority whatever the stream's is. */

@@ -720,6 +720,26 @@ static void a_kernel_is_known_after_its_first_launch_whatever_is_before_it(void 
     assert_int_equal(told, 1);
 }
 
+/* Where several wait for the device, a kernel's time is its own, not that of the copies around it.
+ */
+static void kernels_tell_their_ends_apart_from_copies_where_several_wait(void **state)
+{
+    (void)state;
+    session.sched.cls = stream->cls = GS_CLASS_NORMAL;
+    for (unsigned waiting = 0; waiting <= 2; waiting++) {
+        lines.line[0].waiting = waiting;
+        forget();
+        for (uint32_t i = 0; i < 3; i++) {
+            wait_for_nothing();
+            wait_for_nothing();
+            launch(0, 1, i);
+            launch(1, 1, i);
+        }
+        drain(false);
+        assert_int_equal(told, waiting > 1 ? 6 : 1);
+    }
+}
+
 /* Events between launches cut a request in parts, each of which is one graph; one end is told. */
 static void the_parts_of_a_request_are_graphs_too(void **state)
 {
@@ -883,6 +903,7 @@ int main(void)
         TEST(a_whole_request_of_long_kernels_is_one_graph),
         TEST(unknown_kernels_and_deadlines_go_in_no_such_graph),
         TEST(a_kernel_is_known_after_its_first_launch_whatever_is_before_it),
+        TEST(kernels_tell_their_ends_apart_from_copies_where_several_wait),
         TEST(the_parts_of_a_request_are_graphs_too),
         TEST(no_more_than_half_of_what_may_be_there_goes_untold),
         TEST(all_launches_are_accounted_for),
