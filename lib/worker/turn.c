@@ -212,11 +212,12 @@ static void waiting_find(struct waiting waiting[LINES_MAX])
         if (!session->sched.waiting || session->tried == turn.number || session->paused ||
             !streams || !sched_contended(line))
             continue;
+        const bool room = session_has_room(session);
+        if (!room && !session_full(session))
+            continue;
         session->sched.deadline_ns = stream_deadline(session, (uint32_t)__builtin_ctzll(streams));
-        if (session_has_room(session))
-            first_of(line, &waiting[session->member.line].first, session);
-        else if (session_full(session))
-            first_of(line, &waiting[session->member.line].full, session);
+        struct waiting *in_line = &waiting[session->member.line];
+        first_of(line, room ? &in_line->first : &in_line->full, session);
     }
 }
 
