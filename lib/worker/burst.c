@@ -13,12 +13,11 @@
  */
 #include "worker/burst.h"
 
-#include <string.h>
-
 #include "common/ring.h"
 #include "common/util.h"
 #include "worker/dispatch.h"
 #include "worker/launch.h"
+#include "worker/stream.h"
 
 #define BURST_KNOWN      3u    /* of one length, at first */
 #define BURST_KNOWN_MOST 4096u /* after many that were waited for in vain */
@@ -56,13 +55,6 @@ static uint64_t written(const struct session *session, uint32_t index)
     return ring_tail_valid(tail, head) ? tail : head;
 }
 
-static const unsigned char *ring_at(const struct session *session, uint32_t index,
-                                    uint64_t position)
-{
-    return session->segment + SEG_OFF_RINGS + (size_t)index * SEG_RING_BYTES +
-           ring_offset(position);
-}
-
 /* Notes the end of the burst before, if this is the begin of one. */
 static bool burst_begins(struct session *session, uint32_t index)
 {
@@ -94,11 +86,7 @@ static uint32_t padding(const struct session *session, uint32_t index, uint64_t 
     if (stream->burst.bytes <= ring_to_end(stream->head))
         return 0;
     for (uint32_t i = 0; i <= LAUNCHES_MAX && at < tail && at < end; i++) {
-        const uint64_t word = atomic_load_explicit(
-            (const _Atomic uint64_t *)(const void *)ring_at(session, index, at),
-            memory_order_relaxed);
-        struct rec_header header;
-        memcpy(&header, &word, sizeof(header));
+        const struct rec_header header = ring_header(session, index, at);
         if (header.op == REC_PAD)
             return header.size;
         at += header.size;

@@ -109,6 +109,7 @@ static void policy_take(void)
     worker.policy = *policy;
     worker.policy_count++;
     lines_weights(policy->weights);
+    turn_policy();
     free(policy);
 }
 

@@ -348,15 +348,8 @@ static uint32_t record_copy(const struct session *session, uint32_t index, uint6
                             unsigned char *copy)
 {
     const struct stream *stream = &session->streams[index];
-    const unsigned char *ring = session->segment + SEG_OFF_RINGS + (size_t)index * SEG_RING_BYTES;
-    const unsigned char *at = ring + ring_offset(stream->head);
-    struct rec_header header;
-    /* Atomic, so that the compiler reads it once: what is checked is what is used. Ordered by the
-     * load of the tail. */
-    const uint64_t word =
-        atomic_load_explicit((const _Atomic uint64_t *)(const void *)at, memory_order_relaxed);
+    const struct rec_header header = ring_header(session, index, stream->head);
 
-    memcpy(&header, &word, sizeof(header));
     if (header.size < REC_ALIGN || header.size % REC_ALIGN ||
         header.size > ring_to_end(stream->head) || header.size > tail - stream->head)
         return 0;
@@ -366,7 +359,7 @@ static uint32_t record_copy(const struct session *session, uint32_t index, uint6
     }
     if (header.size > REC_SIZE_MAX)
         return 0;
-    memcpy(copy, at, header.size);
+    memcpy(copy, ring_at(session, index, stream->head), header.size);
     /* The tenant may have changed the header between the two reads: the first one counts. */
     memcpy(copy, &header, sizeof(header));
     return header.size;
@@ -442,11 +435,7 @@ static bool burst_begin(struct session *session, uint32_t index)
  * whole round of all that wait later. What the tenant writes there meanwhile changes only that. */
 static bool event_next(const struct session *session, uint32_t index)
 {
-    const unsigned char *ring = session->segment + SEG_OFF_RINGS + (size_t)index * SEG_RING_BYTES;
-    struct rec_header header;
-
-    memcpy(&header, ring + ring_offset(session->streams[index].head), sizeof(header));
-    return header.op == REC_EVENT;
+    return ring_header(session, index, session->streams[index].head).op == REC_EVENT;
 }
 
 uint32_t stream_drain(struct session *session, uint32_t index, struct sched_room room,
@@ -509,8 +498,7 @@ uint32_t stream_drain(struct session *session, uint32_t index, struct sched_room
 uint64_t stream_deadline(const struct session *session, uint32_t index)
 {
     const struct stream *stream = &session->streams[index];
-    const unsigned char *at = session->segment + SEG_OFF_RINGS + (size_t)index * SEG_RING_BYTES +
-                              ring_offset(stream->head);
+    const unsigned char *at = ring_at(session, index, stream->head);
     struct rec_launch r;
     struct wire_qos qos;
     uint64_t submitted, deadline = session->grant.link.deadline_ns;

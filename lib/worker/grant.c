@@ -307,11 +307,12 @@ void grants_poll(void)
 
     while (*link) {
         struct job *job = *link;
-        if (job->partition->state == PARTITION_MAKING)
+        if (job->partition->state == PARTITION_MAKING) {
             patience_look(job);
-        if (job->partition->state == PARTITION_MAKING && job->status == GS_OK) {
-            link = &job->next;
-            continue;
+            if (job->status == GS_OK) {
+                link = &job->next;
+                continue;
+            }
         }
         *link = job->next;
         grant_end(job);

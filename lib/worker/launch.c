@@ -187,14 +187,6 @@ static struct chain *chains_of(struct stream *stream, const struct launch *launc
     return shape->chains;
 }
 
-bool launch_same_shape(const struct launch *a, const struct launch *b)
-{
-    return a->kernel == b->kernel && a->dynamic_smem == b->dynamic_smem &&
-           !memcmp(a->grid, b->grid, sizeof(a->grid)) &&
-           !memcmp(a->block, b->block, sizeof(a->block)) && a->partition == b->partition &&
-           a->priority == b->priority;
-}
-
 /* ---- Issuing --------------------------------------------------------------------------------- */
 
 CUresult launch_kernel(const CUDA_KERNEL_NODE_PARAMS *p, CUstream stream, int priority)
@@ -323,11 +315,13 @@ static bool marked_alone(const struct launch *launch)
     return launch->kernel->wave_ns == 0 || launch->deadline_ns;
 }
 
+/* So many of them, from the first on, are of one shape, and none but the first has a deadline. */
 static uint32_t run_length(const struct launch *launches, uint32_t count)
 {
+    const struct launch_key key = launch_key(launches);
     uint32_t run = 1;
 
-    while (run < count && launch_same_shape(&launches[run], launches))
+    while (run < count && launch_key_is(&key, &launches[run]) && !launches[run].deadline_ns)
         run++;
     return run;
 }
@@ -409,10 +403,8 @@ CUresult launch_issue(struct session *session, struct stream *stream, const stru
         return result;
     while (count > 0) {
         bool alone = marked_alone(launches);
-        uint32_t run = 1, issued = 0;
-        while (!alone && run < count && run <= CHAIN_LONGEST &&
-               launch_same_shape(&launches[run], launches) && !launches[run].deadline_ns)
-            run++;
+        const uint32_t most = alone ? 1 : count <= CHAIN_LONGEST ? count : CHAIN_LONGEST + 1;
+        uint32_t run = run_length(launches, most), issued = 0;
         enum completion wanted = alone          ? COMPLETION_MARKED
                                  : run == count ? completion
                                                 : COMPLETION_NONE;

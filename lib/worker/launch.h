@@ -29,9 +29,6 @@ enum completion {
                          least of the dispatcher's time */
 };
 
-/* Of one kernel, grid, block and place? */
-bool launch_same_shape(const struct launch *a, const struct launch *b);
-
 /* Issues `count` (1 to LAUNCHES_MAX) kernels in order. With a completion, the device then writes
  * the last one's end to the stream's completion word; it may write an earlier one's on the way. */
 CUresult launch_issue(struct session *session, struct stream *stream, const struct launch *launches,

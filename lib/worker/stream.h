@@ -2,7 +2,33 @@
 #ifndef GS_WORKER_STREAM_H
 #define GS_WORKER_STREAM_H
 
+#include <stdatomic.h>
+#include <string.h>
+
+#include "common/ring.h"
 #include "worker/worker.h"
+
+/* A position of a stream's ring, in the tenant's memory. */
+static inline const unsigned char *ring_at(const struct session *session, uint32_t index,
+                                           uint64_t position)
+{
+    return session->segment + SEG_OFF_RINGS + (size_t)index * SEG_RING_BYTES +
+           ring_offset(position);
+}
+
+/* The header of the record there. Atomic, so that the compiler reads it once: what is checked is
+ * what is used. Ordered by the load of the tail. */
+static inline struct rec_header ring_header(const struct session *session, uint32_t index,
+                                            uint64_t position)
+{
+    const unsigned char *at = ring_at(session, index, position);
+    const uint64_t word =
+        atomic_load_explicit((const _Atomic uint64_t *)(const void *)at, memory_order_relaxed);
+    struct rec_header header;
+
+    memcpy(&header, &word, sizeof(header));
+    return header;
+}
 
 /* gs_qos's class and priority as a CUDA stream priority of this device. */
 int stream_priority(uint32_t cls, int64_t priority);

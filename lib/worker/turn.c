@@ -44,7 +44,6 @@ static struct {
     uint32_t crowd;     /* sessions that had something new in this turn or shortly before */
     uint32_t hot_of[3]; /* in this turn, by rank of their class */
     struct reserve reserve;
-    uint32_t policy;                      /* of worker.policy_count, of which the reserve knows */
     uint64_t hot_latency_ns, hot_work_ns; /* as above, by the CPUs that there are */
     const struct session *draining;
 } turn;
@@ -278,12 +277,10 @@ static void session_look(struct session *session)
     session->active_ns = dispatch.now;
     for (uint64_t left = session->pending & ~REQUEST_BIT; left; left &= left - 1) {
         uint32_t index = (uint32_t)__builtin_ctzll(left);
-        const unsigned char *ring =
-            session->segment + SEG_OFF_RINGS + (size_t)index * SEG_RING_BYTES;
         uint64_t head = session->streams[index].head;
         __builtin_prefetch(&session->client->tail[index]);
-        __builtin_prefetch(ring + ring_offset(head));
-        __builtin_prefetch(ring + ring_offset(head + REC_ALIGN));
+        __builtin_prefetch(ring_at(session, index, head));
+        __builtin_prefetch(ring_at(session, index, head + REC_ALIGN));
     }
 }
 
@@ -384,13 +381,10 @@ static bool any_contended(void)
     return false;
 }
 
-/* Has the policy changed? */
-static void share_look(void)
+void turn_policy(void)
 {
-    if (turn.policy == worker.policy_count)
-        return;
     const struct sm_mask share = sm_mask_of(worker.policy.reserve_mask[0]);
-    turn.policy = worker.policy_count;
+
     turn.reserve.share_sms = sm_mask_count(&share);
 }
 
@@ -405,7 +399,6 @@ void turn_take(void)
     lines_look();
     for (uint32_t i = 0; i < roster.hot_count; i++)
         session_look(roster.hot[i]);
-    share_look();
     reserve_look(&turn.reserve, dispatch.now);
     for (uint32_t rank = 0; rank < ARRAY_SIZE(turn.hot_of); rank++) {
         for (uint32_t i = turn.hot_of[rank] ? roster.hot_count : 0; i > 0; i--) {

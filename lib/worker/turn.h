@@ -13,6 +13,8 @@ uint64_t turn_nap(void);
 /* The session whose records are being issued; NULL: none. */
 const struct session *turn_draining(void);
 
+/* worker.policy is another. */
+void turn_policy(void);
 /* What is to be kept free for latency work. */
 uint32_t turn_reserve(void);
 /* The session is polled no more. */

@@ -436,6 +436,16 @@ static void kernels_side_by_side_are_not_thought_short(void **state)
     play_end();
 }
 
+/* So that the clocks are known to each other. What the first tenant is charged for it. */
+static uint64_t clocks_meet(void)
+{
+    issue_scripted(&tenants[0], 1);
+    now += 10000;
+    mark_last(&tenants[0], now);
+    flights_poll(now);
+    return tenants[0].session.stats->gpu_ns;
+}
+
 /* A kernel of the second tenant runs between two of the first's. */
 static void who_comes_between_has_the_time_since_it_came(void **state)
 {
@@ -443,11 +453,7 @@ static void who_comes_between_has_the_time_since_it_came(void **state)
 
     (void)state;
     play_begin(2);
-    issue_scripted(&tenants[0], 1); /* so that the clocks are known to each other */
-    now += 10000;
-    mark_last(&tenants[0], now);
-    flights_poll(now);
-    had = tenants[0].session.stats->gpu_ns;
+    had = clocks_meet();
     issue_scripted(&tenants[0], 2);
     begun = now += 100000;
     issue_scripted(&tenants[1], 1);
@@ -507,11 +513,7 @@ static void an_event_behind_a_kernel_takes_no_time_from_others(void **state)
 
     (void)state;
     play_begin(2);
-    issue_scripted(&tenants[0], 1); /* so that the clocks are known to each other */
-    now += 10000;
-    mark_last(&tenants[0], now);
-    flights_poll(now);
-    had = tenants[0].session.stats->gpu_ns;
+    had = clocks_meet();
     begun = now += 100000;
     issue_scripted(&tenants[1], 1); /* looked at after who came later */
     now += 10000;
