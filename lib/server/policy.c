@@ -28,14 +28,11 @@ static uint32_t latency_sms(const struct device *device, uint32_t sessions)
 /* Out of the SMs that best-effort sessions may be on, those with the fewest capped sessions, and
  * never all; `chosen` are among them. Those that were chosen before stay, where they can. */
 static struct sm_mask reserve_choose(const struct device *device, uint32_t sms,
-                                     struct sm_mask chosen, struct sm_mask former)
+                                     struct sm_mask chosen, struct sm_mask former,
+                                     struct sm_mask room, const uint32_t *load)
 {
-    uint32_t load[PLACER_GROUPS_MAX] = {0};
-    struct sm_mask room = device->space[0];
-    uint32_t most;
+    uint32_t most = sm_mask_count(&room);
 
-    grants_load(device, load, &room);
-    most = sm_mask_count(&room);
     most = most > device->sms.granularity ? most - device->sms.granularity : 0;
     if (device->sms.group_count == 0 || sms == 0 || most == 0)
         return (struct sm_mask){{0}};
@@ -57,13 +54,15 @@ void policy_update(struct device *device)
     const struct server_options *options = &device->server->options;
     struct link_policy policy = {.accounting = !options->no_accounting,
                                  .weights = !options->no_weights};
-    struct sm_mask reserve = {{0}}, share, few;
+    struct sm_mask reserve = {{0}}, room = device->space[0], share, few;
+    uint32_t load[PLACER_GROUPS_MAX] = {0};
 
     if (device->worker.state != WORKER_READY)
         return;
+    grants_load(device, load, &room);
     for (uint32_t i = 0; i < LINK_SHARES; i++) {
         reserve = reserve_choose(device, latency_sms(device, i + 1), reserve,
-                                 sm_mask_of(device->policy.reserve_mask[i]));
+                                 sm_mask_of(device->policy.reserve_mask[i]), room, load);
         memcpy(policy.reserve_mask[i], reserve.word, sizeof(policy.reserve_mask[i]));
     }
     share = sm_mask_of(policy.reserve_mask[0]);
