@@ -119,6 +119,8 @@ const struct line report_lines[] = {
     {"partition", "new SMs to first launch, p50", "change_new_p50", UNIT_TIME, NONE},
     {"partition", "new SMs to first launch, p99", "change_new_p99", UNIT_TIME, AT_MOST(2e6)},
     {"partition", "... the worst", "change_new_max", UNIT_TIME, NONE},
+    {"partition", "... after 10 ms of rest, p50", "change_new_rested_p50", UNIT_TIME, NONE},
+    {"partition", "... after 10 ms of rest, p99", "change_new_rested_p99", UNIT_TIME, NONE},
     {"partition", "SMs had before, the same, p50", "change_known_p50", UNIT_TIME, NONE},
     {"partition", "SMs had before, the same, p99", "change_known_p99", UNIT_TIME, AT_MOST(2e6)},
     {"partition", "... the worst", "change_known_max", UNIT_TIME, NONE},

@@ -5,7 +5,9 @@
  * New SMs are a set that no grant and no launch of this server had before: each count of SMs, then
  * sets of groups picked at random. That they are new is not believed: the report of a second launch
  * tells the number of the partition, and no number is used twice. There are fewer of them than the
- * server keeps, so all of them are known afterwards.
+ * server keeps, so all of them are known afterwards. Those leave the server no moment for itself,
+ * as an operator's changes do: so at the end come more, for each of which an old one goes, with a
+ * rest before each.
  */
 #include <string.h>
 
@@ -17,15 +19,16 @@
 #include "lib/stats.h"
 #include "rows/rows.h"
 
-#define BURST    64 /* launches before a sync */
-#define BURSTS   300
-#define SETS_MAX 150       /* the server keeps 160 */
-#define GRAPHS   64        /* sets for which the session's graphs are kept */
-#define FEW      40        /* sets among which it changes with its graphs there */
-#define CHANGES  120       /* between them */
-#define REST_NS  10000000u /* in which all threads on a grant's way fall asleep */
-#define SECONDS  3         /* at most, each part; the software device does less */
-#define SMS_MAX  (GS_SM_MASK_WORDS * 64)
+#define BURST      64 /* launches before a sync */
+#define BURSTS     300
+#define SETS_MAX   150       /* the server keeps 160 */
+#define GRAPHS     64        /* sets for which the session's graphs are kept */
+#define FEW        40        /* sets among which it changes with its graphs there */
+#define RESTED_MAX 100       /* new sets after a rest */
+#define CHANGES    120       /* between them */
+#define REST_NS    10000000u /* in which all threads on a grant's way fall asleep */
+#define SECONDS    3         /* at most, each part; the software device does less */
+#define SMS_MAX    (GS_SM_MASK_WORDS * 64)
 
 static gs_session session;
 static gs_kernel nop;
@@ -36,7 +39,7 @@ static struct {
     gs_exec_affinity wish;
     gs_exec_affinity granted;
     unsigned partition; /* as reports tell it */
-} sets[SETS_MAX];
+} sets[SETS_MAX + RESTED_MAX];
 static unsigned set_count;
 static unsigned override_partition; /* 0: none */
 
@@ -320,6 +323,23 @@ static void known_check(void)
     }
 }
 
+static void new_rested_measure(void)
+{
+    static double fresh[RESTED_MAX];
+    uint64_t deadline = clock_ns() + SECONDS * 1000000000ull;
+    unsigned most = plan.quick ? RESTED_MAX / 5 : RESTED_MAX, count = 0;
+
+    for (unsigned i = 0; parts > 1 && i < 2 * RESTED_MAX && count < most; i++) {
+        const gs_exec_affinity wish = mask_of(1 + i % (parts - 1));
+
+        if (!time_left(deadline))
+            break;
+        cell_sleep_until(clock_ns() + REST_NS);
+        count += set_try(&wish, &fresh[count]);
+    }
+    times_tell(fresh, count, "change_new_rested");
+}
+
 static void changes_measure(void)
 {
     new_measure();
@@ -332,6 +352,7 @@ static void changes_measure(void)
     if (set_count > GRAPHS) /* the least recently used go, so going round leaves none */
         known_measure(set_count, SETS_MAX, 0, "change_graphless");
     known_check();
+    new_rested_measure();
 }
 
 void row_partition(void)

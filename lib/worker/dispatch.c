@@ -230,6 +230,7 @@ bool dispatch_start(void)
     d.wake = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     if (d.wake < 0 || pthread_create(&thread, NULL, dispatch_main, NULL))
         return false;
+    pthread_setname_np(thread, "gs-dispatch");
     pthread_detach(thread);
     return true;
 }

@@ -72,6 +72,11 @@ void expect(enum expectant who)
         wake(who);
 }
 
+void expect_met(enum expectant who)
+{
+    atomic_store_explicit(&e.until_ns[who], 0, memory_order_relaxed);
+}
+
 void expect_grant(uint64_t now)
 {
     uint64_t before = atomic_load_explicit(&e.announced_ns, memory_order_relaxed);

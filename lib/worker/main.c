@@ -24,6 +24,7 @@
 #include "worker/groups.h"
 #include "worker/session.h"
 #include "worker/stock.h"
+#include "worker/warm_heap.h"
 
 struct worker worker;
 
@@ -245,6 +246,7 @@ int worker_main(int device, const char *kind, const char *bell_name)
                         MAP_SHARED, LINK_STATS_FD, 0);
     if (worker.stats == MAP_FAILED)
         return give_up("the statistics cannot be mapped");
+    warm_heap_init();
     /* A kernel that is loaded at its first launch makes every later launch wait for the device. */
     setenv("CUDA_MODULE_LOADING", "EAGER", 1);
     /* A completion write makes its hardware queue wait for the kernel before it, and whoever shares

@@ -13,19 +13,22 @@
 #include "common/util.h"
 #include "worker/deposit.h"
 #include "worker/expect.h"
+#include "worker/warm_heap.h"
 
 /* What may wait for the device must not hold up what does not (attaching, allocating); and while a
  * quiet job is on its way nobody's work is taken, so it must not wait behind compilations. */
 struct pool {
+    const char *name; /* of its threads, as ps -L and gdb tell it */
     int threads;
     _Atomic(struct job *) inbox; /* newest first */
     sem_t ready;                 /* counts jobs, and mere calls to wake up */
     pthread_mutex_t lock;        /* of first */
     struct job *first;           /* oldest first */
 };
-static struct pool quick = {.threads = 3, .lock = PTHREAD_MUTEX_INITIALIZER};
-static struct pool patient = {.threads = 3, .lock = PTHREAD_MUTEX_INITIALIZER};
-static struct pool quiet = {.threads = 1, .lock = PTHREAD_MUTEX_INITIALIZER};
+static struct pool quick = {.name = "gs-quick", .threads = 3, .lock = PTHREAD_MUTEX_INITIALIZER};
+static struct pool patient = {
+    .name = "gs-patient", .threads = 3, .lock = PTHREAD_MUTEX_INITIALIZER};
+static struct pool quiet = {.name = "gs-quiet", .threads = 1, .lock = PTHREAD_MUTEX_INITIALIZER};
 
 static _Thread_local CUstream own_stream;
 
@@ -80,6 +83,14 @@ static struct job *pop(struct pool *pool)
     return job;
 }
 
+/* Is there a job for the quiet thread, or the announcement of one? */
+static bool quiet_wanted(void)
+{
+    int posts;
+
+    return sem_getvalue(&quiet.ready, &posts) == 0 && posts > 0;
+}
+
 /* Until the semaphore is posted. */
 static void pool_wait(struct pool *pool)
 {
@@ -88,6 +99,8 @@ static void pool_wait(struct pool *pool)
             return;
         sched_yield();
     }
+    if (pool == &quiet) /* it makes the partitions */
+        warm_heap_fill(quiet_wanted);
     while (sem_wait(&pool->ready))
         ;
 }
@@ -103,6 +116,8 @@ static void *service_main(void *argument)
         struct job *job = pop(pool);
         if (!job)
             continue;
+        if (pool == &quiet)
+            expect_met(EXPECT_QUIET);
         job->kind->work(job);
         dispatch_push(job);
         deposit_flush();
@@ -117,6 +132,7 @@ static bool pool_start(struct pool *pool)
         pthread_t thread;
         if (pthread_create(&thread, NULL, service_main, pool))
             return false;
+        pthread_setname_np(thread, pool->name);
         pthread_detach(thread);
     }
     return true;

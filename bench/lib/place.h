@@ -1,0 +1,22 @@
+/*
+ * place.h - which processors threads run on, for measurements that compare two servers. Which of a
+ * machine's processors the kernel happens to choose makes up to a tenth of a server's launches.
+ *
+ * Places are numbered from 0; each is a processor of its own. With few processors there are none:
+ * nothing is done then, since threads that are tied to one would be in each other's way.
+ */
+#ifndef GS_BENCH_PLACE_H
+#define GS_BENCH_PLACE_H
+
+#include <stdbool.h>
+
+#include "lib/service.h"
+
+/* Are there so many places? To ask first: a process that has taken one sees only that. */
+bool places_enough(unsigned count);
+/* From now on the calling thread runs there. */
+void place_take(unsigned place);
+/* And so does the server's thread that launches, for all its tenants. False: it is not found. */
+bool place_give(unsigned place, const struct server *server);
+
+#endif

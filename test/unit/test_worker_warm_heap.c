@@ -1,0 +1,129 @@
+/*
+ * test_worker_warm_heap.c - memory that a thread allocates after its heap was filled is there: the
+ * kernel is asked for hardly a page of it. And filling ends when the thread is wanted.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "worker/warm_heap.h"
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define OWN_MALLOC 1
+#elif defined(__has_feature)
+#define OWN_MALLOC (__has_feature(address_sanitizer) || __has_feature(thread_sanitizer))
+#else
+#define OWN_MALLOC 0
+#endif
+
+#define PIECE       200u   /* bytes */
+#define PIECES      10000u /* 2 MB */
+#define PIECES_MOST (3 * PIECES)
+#define WANTED_AT   3   /* times that the thread asks */
+#define WHOLE_FILL  16u /* times that it asks at least, when nobody wants it */
+
+static unsigned asked;
+
+static bool wanted_never(void)
+{
+    asked++;
+    return false;
+}
+
+static bool wanted_soon(void)
+{
+    return ++asked >= WANTED_AT;
+}
+
+static long faults(void)
+{
+    struct rusage usage;
+
+    getrusage(RUSAGE_THREAD, &usage);
+    return usage.ru_minflt;
+}
+
+/* Page faults of an allocation of so many pieces, each written to. */
+static long allocate(unsigned pieces)
+{
+    static char *piece[PIECES_MOST];
+
+    memset(piece, 1, sizeof(piece)); /* its own pages are there */
+    long before = faults();
+    for (unsigned i = 0; i < pieces; i++) {
+        piece[i] = malloc(PIECE);
+        memset(piece[i], 1, PIECE);
+    }
+    long taken = faults() - before;
+    for (unsigned i = 0; i < pieces; i++)
+        free(piece[i]);
+    return taken;
+}
+
+static void *plain_main(void *argument)
+{
+    *(long *)argument = allocate(PIECES);
+    return NULL;
+}
+
+static void *filled_main(void *argument)
+{
+    warm_heap_fill(wanted_never);
+    *(long *)argument = allocate(PIECES_MOST);
+    return NULL;
+}
+
+static long in_a_thread(void *(*run)(void *))
+{
+    pthread_t thread;
+    long taken = -1;
+
+    assert_int_equal(pthread_create(&thread, NULL, run, &taken), 0);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    return taken;
+}
+
+/* The second thread may have the heap of the first, which has gone: it allocates three times as
+ * much. */
+static void what_is_allocated_next_is_there(void **state)
+{
+    (void)state;
+    long pages = (long)PIECES * PIECE / sysconf(_SC_PAGESIZE), plain = in_a_thread(plain_main);
+
+    if (OWN_MALLOC || plain < pages / 2) {
+        print_message("malloc or the kernel is of another kind: %ld faults for %ld pages\n", plain,
+                      pages);
+        skip();
+    }
+    assert_in_range(in_a_thread(filled_main), 0, pages / 10);
+}
+
+static void filling_ends_when_the_thread_is_wanted(void **state)
+{
+    (void)state;
+    asked = 0;
+    warm_heap_fill(wanted_never);
+    assert_true(asked >= WHOLE_FILL);
+    asked = 0;
+    warm_heap_fill(wanted_soon);
+    assert_int_equal(asked, WANTED_AT);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_allocated_next_is_there),
+        cmocka_unit_test(filling_ends_when_the_thread_is_wanted),
+    };
+
+    warm_heap_init();
+    return cmocka_run_group_tests_name("worker_warm_heap", tests, NULL, NULL);
+}
