@@ -8,8 +8,8 @@
  * there are threads. */
 void warm_heap_init(void);
 /* Until the calling thread has allocated some megabytes more, its allocations touch no new page.
- * Takes as long as the kernel does for the pages that are missing, milliseconds at first; ends
- * early once `wanted` says true, which is asked before each page. */
+ * Takes as long as the kernel does for the pages that are missing, some 0.2 ms a MiB; ends early
+ * once `wanted` says true, which is asked before each page. */
 void warm_heap_fill(bool (*wanted)(void));
 
 #endif
