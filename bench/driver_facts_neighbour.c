@@ -6,6 +6,8 @@
  */
 #include "driver_facts.h"
 
+#include <malloc.h>
+
 #define GROUPS_MAX   128
 #define KERNELS      20
 #define SMALL_ROUNDS 200
@@ -428,6 +430,13 @@ CUresult question_carve(void)
 /* ------------------------------------------------------------------ 18: green contexts by number
  */
 
+static size_t heap_used(void)
+{
+    struct mallinfo2 info = mallinfo2();
+
+    return info.uordblks + info.hblkhd;
+}
+
 /* `n` green contexts of `wide` groups each, made one after the other and then destroyed. */
 static CUresult greens_make(const char *what, unsigned n, unsigned wide, int rounds)
 {
@@ -436,6 +445,9 @@ static CUresult greens_make(const char *what, unsigned n, unsigned wide, int rou
 
     for (int round = 0; round < rounds; round++) {
         double described[GREENS_MAX], made[GREENS_MAX], start;
+        size_t had, left, total, heap = heap_used();
+
+        CK(cuMemGetInfo(&had, &total));
 
         for (unsigned i = 0; i < n; i++) {
             start = now_us();
@@ -455,6 +467,10 @@ static CUresult greens_make(const char *what, unsigned n, unsigned wide, int rou
             "  %-6s %2u of %2u groups: described in %5.1f us, the first made in %6.1f, the median "
             "%6.1f, the slowest %6.1f; destroyed in %4.1f each\n",
             what, n, wide, quantile(described, (int)n, 0.5), first, median, made[n - 1], destroyed);
+        CK(cuMemGetInfo(&left, &total));
+        printf("         then missing, of each: %.2f MiB of the device, %.2f MiB of the heap\n",
+               ((double)had - (double)left) / n / (1 << 20),
+               ((double)heap_used() - (double)heap) / n / (1 << 20));
     }
     return CUDA_SUCCESS;
 }

@@ -6,8 +6,7 @@
  * sets of groups picked at random. That they are new is not believed: the report of a second launch
  * tells the number of the partition, and no number is used twice. There are fewer of them than the
  * server keeps, so all of them are known afterwards. Those leave the server no moment for itself,
- * as an operator's changes do: so at the end come more, for each of which an old one goes, with a
- * rest before each.
+ * as an operator's changes do: so at the end come more, with a rest before each.
  */
 #include <string.h>
 

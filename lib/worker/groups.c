@@ -5,7 +5,8 @@
  * H200). Which they are is found by running on them: with n groups, some log2(n) green contexts,
  * number k with the groups whose number, counted from 1, has bit k. A kernel with one block on each
  * SM notes %smid; so each SM collects the bits of its group's number. The answers must fit together
- * (each SM once a context, as many SMs a group as the driver said), else nothing of it is used.
+ * (each SM once a context, as many SMs a group as the driver said), else nothing of it is used. On
+ * the way it is seen whether the driver gives a destroyed context's memory back.
  *
  * Runs at the worker's start, before there are threads or tenants: some 10 ms on an H200.
  */
@@ -186,14 +187,33 @@ static bool codes_take(const uint16_t *code)
     return true;
 }
 
+static size_t memory_free(void)
+{
+    size_t free = 0, total;
+
+    DRV_MUST(cuMemGetInfo_v2, &free, &total);
+    return free;
+}
+
+/* Each context is destroyed before the next is made: what has gone each time, with the first one
+ * also what the driver needs but once, does not come back. */
 static bool groups_locate(CUfunction where, CUdeviceptr words)
 {
     uint16_t code[SM_MASK_SMS] = {0};
+    size_t lost = SIZE_MAX;
 
     for (uint32_t bit = 1; bit <= groups.count; bit *= 2) {
+        size_t before = memory_free(), after;
+
         if (!bit_find(where, words, bit, code))
             return false;
+        after = memory_free();
+        if (after >= before)
+            lost = 0;
+        else if (before - after < lost)
+            lost = before - after;
     }
+    worker.partition_lost = lost;
     return codes_take(code);
 }
 
@@ -225,10 +245,13 @@ void groups_find(void)
 {
     worker.info.sm_groups = 0;
     worker.info.sm_granularity = 0;
+    worker.partition_lost = 0;
     if (device_explore()) {
         worker.info.sm_groups = groups.count;
-        log_debug("%u SMs in %u groups of %u and more", worker.info.sm_count, groups.count,
-                  worker.info.sm_granularity);
+        log_debug("%u SMs in %u groups of %u and more; a destroyed partition leaves %llu KiB of "
+                  "device memory with the driver",
+                  worker.info.sm_count, groups.count, worker.info.sm_granularity,
+                  (unsigned long long)worker.partition_lost >> 10);
         return;
     }
     memset(worker.info.sm_group, 0, sizeof(worker.info.sm_group));

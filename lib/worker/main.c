@@ -22,6 +22,7 @@
 #include "worker/flight.h"
 #include "worker/grant.h"
 #include "worker/groups.h"
+#include "worker/partition.h"
 #include "worker/session.h"
 #include "worker/stock.h"
 #include "worker/warm_heap.h"
@@ -86,6 +87,8 @@ static CUresult context_open(int ordinal)
     if ((result = division_init()) || (result = completion_init()) || (result = flights_init()))
         return result;
     groups_find();
+    if (partitions_init() != GS_OK)
+        return CUDA_ERROR_OPERATING_SYSTEM;
     worker.info.priority_lowest = lowest;
     worker.info.priority_highest = highest;
     worker.granularity = granularity;

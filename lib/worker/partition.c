@@ -8,6 +8,13 @@
  * least lately goes, of those that nobody holds; all of those go when the device has no memory for
  * another.
  *
+ * But measured too, with driver 580: of a green context that is destroyed the process has nothing
+ * back, neither 4 MiB of device memory nor 1.6 of its own. A server that went on making and
+ * destroying them would take the whole device. With such a driver (groups.c finds out) none is ever
+ * destroyed: all sets that there ever were stay at hand, as many as a sixteenth of the device's
+ * memory is enough for, and further ones are refused. Launches with a set of their own may have
+ * three quarters of that, so that those who are granted one find room.
+ *
  * The table is the dispatcher's. The job of a partition has it to itself while its state is MAKING.
  */
 #include "worker/partition.h"
@@ -15,22 +22,46 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 
 #include "common/log.h"
+#include "common/siphash.h"
 #include "common/util.h"
 #include "worker/groups.h"
 
 #define FAILURE_KEPT_NS 20000000u
 #define MAKING_UNHELD   4u /* being made at a time for launches that wait */
+#define KEPT_MOST       2048u
+#define KEPT_SHARE      16u /* of the device's memory, at most, where none is given back */
+#define BUCKETS         1024u
 
 static struct {
-    struct partition *table[PARTITIONS_MAX];
+    struct partition *table[KEPT_MOST];
+    struct partition *bucket[BUCKETS]; /* by mask */
+    uint64_t key[2];                   /* so that tenants cannot choose masks of one bucket */
+    uint32_t capacity, count;          /* of the table */
+    bool for_good;                     /* none is destroyed */
     uint32_t last_id;
     uint64_t clock;
     uint64_t kept; /* of cache.clock: who was asked for later does not go */
     uint64_t losses;
     struct partition *doomed; /* out of the table, for the next job to destroy */
-} cache;
+} cache = {.capacity = PARTITIONS_MAX};
+
+gs_status partitions_init(void)
+{
+    const uint64_t lost = worker.partition_lost;
+    uint64_t most = lost ? worker.info.memory_total / KEPT_SHARE / lost : PARTITIONS_MAX;
+
+    if (cache.count == 0 && /* else it is in use */
+        getrandom(cache.key, sizeof(cache.key), 0) != (ssize_t)sizeof(cache.key))
+        return GS_ERR_SYSTEM;
+    cache.for_good = lost > 0;
+    if (most > KEPT_MOST)
+        most = KEPT_MOST;
+    cache.capacity = most < PARTITIONS_MAX ? PARTITIONS_MAX : (uint32_t)most;
+    return GS_OK;
+}
 
 /* ---- Making and destroying: a service thread at a quiet moment ---------------------------------
  */
@@ -106,13 +137,34 @@ static const struct job_kind job_partition = {
 /* ---- The table: the dispatcher -----------------------------------------------------------------
  */
 
+static struct partition **bucket_of(const struct sm_mask *mask)
+{
+    return &cache.bucket[siphash(cache.key, mask, sizeof(*mask)) % BUCKETS];
+}
+
+static void table_enter(struct partition **entry, struct partition *partition)
+{
+    struct partition **bucket = bucket_of(&partition->mask);
+
+    partition->next = *bucket;
+    *bucket = partition;
+    *entry = partition;
+    cache.count++;
+}
+
 static void table_remove(struct partition *partition)
 {
-    cache.losses++;
-    for (uint32_t i = 0; i < PARTITIONS_MAX; i++) {
+    struct partition **link = bucket_of(&partition->mask);
+
+    while (*link != partition)
+        link = &(*link)->next;
+    *link = partition->next;
+    for (uint32_t i = 0; i < cache.capacity; i++) {
         if (cache.table[i] == partition)
             cache.table[i] = NULL;
     }
+    cache.count--;
+    cache.losses++;
 }
 
 /* Out of the table: one that the device has is destroyed by the next job. */
@@ -138,7 +190,7 @@ static bool making_enough(void)
 {
     uint32_t making = 0;
 
-    for (uint32_t i = 0; i < PARTITIONS_MAX; i++) {
+    for (uint32_t i = 0; i < cache.capacity; i++) {
         const struct partition *p = cache.table[i];
         making += p && p->state == PARTITION_MAKING && p->holders == 0;
     }
@@ -147,21 +199,23 @@ static bool making_enough(void)
 
 static struct partition *table_find(const struct sm_mask *mask)
 {
-    for (uint32_t i = 0; i < PARTITIONS_MAX; i++) {
-        if (cache.table[i] && sm_mask_equal(&cache.table[i]->mask, mask))
-            return cache.table[i];
-    }
-    return NULL;
+    struct partition *partition = *bucket_of(mask);
+
+    while (partition && !sm_mask_equal(&partition->mask, mask))
+        partition = partition->next;
+    return partition;
 }
 
-/* Of those that nobody holds the one that was asked for least lately, `used` after the given. */
+/* Of those that nobody holds the one that was asked for least lately, `used` after the given. Where
+ * nothing is destroyed, of those that could not be made. */
 static struct partition *idle_after(uint64_t used)
 {
     struct partition *oldest = NULL;
 
-    for (uint32_t i = 0; i < PARTITIONS_MAX; i++) {
+    for (uint32_t i = 0; i < cache.capacity; i++) {
         struct partition *p = cache.table[i];
-        if (p && p->holders == 0 && p->state != PARTITION_MAKING && p->used > used &&
+        if (p && p->holders == 0 && p->state != PARTITION_MAKING &&
+            (!cache.for_good || p->state == PARTITION_FAILED) && p->used > used &&
             p->used <= cache.kept && (!oldest || p->used < oldest->used))
             oldest = p;
     }
@@ -190,7 +244,7 @@ static bool idle_dismiss(void)
 static struct partition **table_room(void)
 {
     do {
-        for (uint32_t i = 0; i < PARTITIONS_MAX; i++) {
+        for (uint32_t i = 0; i < cache.capacity; i++) {
             if (!cache.table[i])
                 return &cache.table[i];
         }
@@ -213,6 +267,15 @@ static bool making_begin(struct partition *partition)
     return true;
 }
 
+/* Before an operator learns it from refusals. */
+static void fullness_tell(void)
+{
+    if (cache.for_good && cache.count == cache.capacity / 4 * 3)
+        log_warning("%u sets of SMs have been in use, %u is the limit: the driver keeps the memory "
+                    "of each until the server ends",
+                    cache.count, cache.capacity);
+}
+
 static struct partition *partition_begin(const struct sm_mask *mask, gs_status *status)
 {
     struct partition **entry = table_room();
@@ -228,7 +291,8 @@ static struct partition *partition_begin(const struct sm_mask *mask, gs_status *
         return NULL;
     }
     partition->id = ++cache.last_id;
-    *entry = partition;
+    table_enter(entry, partition);
+    fullness_tell();
     return partition;
 }
 
@@ -258,6 +322,10 @@ struct partition *partition_get_in_turn(const struct sm_mask *mask, gs_status *s
 {
     const struct partition *partition = table_find(mask);
 
+    if (!partition && cache.for_good && cache.count >= cache.capacity / 4 * 3) {
+        *status = GS_ERR_LIMIT;
+        return NULL;
+    }
     if ((!partition || failure_is_old(partition)) && making_enough()) {
         *status = GS_NOT_READY;
         return NULL;
@@ -269,7 +337,7 @@ static uint32_t spared_count(void)
 {
     uint32_t count = 0;
 
-    for (uint32_t i = 0; i < PARTITIONS_MAX; i++)
+    for (uint32_t i = 0; i < cache.capacity; i++)
         count += cache.table[i] && cache.table[i]->spared > 0;
     return count;
 }
@@ -299,11 +367,17 @@ void partition_release_spared(struct partition *partition)
 
 const char *partition_trouble(gs_status status)
 {
-    static char text[96];
+    static char text[160];
 
     if (status != GS_ERR_LIMIT)
         return "the server has no memory for a partition";
-    snprintf(text, sizeof(text), "%u partitions are in use, the limit", PARTITIONS_MAX);
+    if (cache.for_good)
+        snprintf(text, sizeof(text),
+                 "%u sets of SMs have been in use, %u is the limit (%u for launches): the driver "
+                 "keeps the memory of each until the server ends",
+                 cache.count, cache.capacity, cache.capacity / 4 * 3);
+    else
+        snprintf(text, sizeof(text), "%u partitions are in use, the limit", cache.capacity);
     return text;
 }
 

@@ -9,7 +9,8 @@
 #include "worker/job.h"
 
 /* What can be granted; what best-effort work keeps to beside latency work; and 16 for what tenants
- * are just leaving and for launches that ask for a place of their own. */
+ * are just leaving and for launches that ask for a place of their own. More where the driver does
+ * not give their memory back. */
 #define PARTITIONS_SPARED 16u
 #define PARTITIONS_MAX    (LINK_SETS_MAX + PARTITIONS_SPARED + 16u)
 
@@ -36,14 +37,18 @@ struct partition {
     CUcontext context;      /* must be current while a kernel's node is added or set */
     CUstream aside;         /* for a launch that no graph could be made for, see launch.c */
     CUevent before, after;  /* its order in the tenant's stream */
-    struct partition *next; /* of those to be destroyed */
+    struct partition *next; /* of its bucket, or of those to be destroyed */
 };
+
+/* How many there can be; once groups.c has found out whether the driver gives their memory back. At
+ * the worker's start. GS_ERR_SYSTEM: no random number. */
+gs_status partitions_init(void);
 
 /* The partition of these SMs: whole groups, not all of the device. If it is not there, its making
  * begins (beside the rest, at a quiet moment), and its state says MAKING until then; a failed one
  * stays for a moment, so that all who waited see it, and is tried again when asked for later. The
- * result may be gone at the next turn of the dispatcher unless it is held. NULL: there are
- * PARTITIONS_MAX, all in use, or no host memory; *status says which. */
+ * result may be gone at the next turn of the dispatcher unless it is held. NULL: there are as many
+ * as there can be, or no host memory; *status says which. */
 struct partition *partition_get(const struct sm_mask *mask, gs_status *status);
 /* The same for a launch, which holds nothing and can wait: a few are being made at a time, so that
  * there is room for those that are to be held. GS_NOT_READY: ask again. */

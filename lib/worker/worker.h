@@ -217,6 +217,8 @@ struct worker {
     CUcontext context;
     struct link_device info;
     uint64_t granularity; /* of cuMemCreate */
+    /* Device memory of a green context that the driver keeps when it is destroyed; 0: none. */
+    uint64_t partition_lost;
     const char *bell_name;
     struct link_stats *stats;  /* LINK_SLOTS_MAX of them */
     struct link_policy policy; /* the dispatcher's */

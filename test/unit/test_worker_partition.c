@@ -1,0 +1,149 @@
+/*
+ * test_worker_partition.c - how many sets of SMs there can be at a time: a fixed number of which
+ * the one goes that nobody has used for longest; or, where the driver keeps what a destroyed one
+ * took, as many as a sixteenth of the device's memory is enough for, of which none goes.
+ *
+ * There is no device: who asks for a partition finds it being made, and the test says that it is
+ * there. The table lasts as long as the process, so the tests go on from one another.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "common/util.h"
+#include "worker/partition.h"
+
+#define EACH     (UINT64_C(4) << 20) /* that the driver keeps */
+#define FOR_GOOD 400u                /* sets, then */
+#define LAUNCHES (FOR_GOOD / 4 * 3)
+
+/* The set of that number; no two are the same. */
+static struct sm_mask mask_of(uint32_t number)
+{
+    struct sm_mask mask = {{0}};
+
+    for (uint32_t bit = 0; bit < 16; bit++)
+        sm_mask_set(&mask, 2 * bit + (number >> bit & 1));
+    return mask;
+}
+
+/* NULL: refused, with *status. */
+static struct partition *made(uint32_t number, gs_status *status)
+{
+    const struct sm_mask mask = mask_of(number);
+    struct partition *partition = partition_get(&mask, status);
+
+    if (partition)
+        partition->state = PARTITION_READY;
+    partitions_keep();
+    return partition;
+}
+
+static void the_one_that_was_used_least_lately_goes(void **state)
+{
+    static struct partition *first[PARTITIONS_MAX];
+    gs_status status;
+
+    (void)state;
+    worker.info.sm_count = 32;
+    worker.info.memory_total = FOR_GOOD * EACH * 16;
+    assert_int_equal(partitions_init(), GS_OK);
+    for (uint32_t i = 0; i < PARTITIONS_MAX; i++)
+        assert_non_null(first[i] = made(i, &status));
+    partition_hold(first[0]);
+    assert_ptr_equal(made(1, &status), first[1]); /* now number 2 is the oldest that can go */
+    uint64_t losses = partition_losses();
+    assert_non_null(made(PARTITIONS_MAX, &status));
+    assert_int_equal(partition_losses(), losses + 1);
+    assert_ptr_equal(made(0, &status), first[0]);
+    assert_ptr_equal(made(1, &status), first[1]);
+    for (uint32_t i = 3; i < PARTITIONS_MAX; i++)
+        assert_ptr_equal(made(i, &status), first[i]);
+    assert_int_equal(partition_losses(), losses + 1);
+    partition_release(first[0]);
+}
+
+static void all_held_is_a_limit(void **state)
+{
+    static struct partition *held[PARTITIONS_MAX];
+    gs_status status = GS_OK;
+
+    (void)state;
+    for (uint32_t i = 0; i < PARTITIONS_MAX; i++) {
+        assert_non_null(held[i] = made(i, &status));
+        partition_hold(held[i]);
+    }
+    assert_null(made(PARTITIONS_MAX + 1, &status));
+    assert_int_equal(status, GS_ERR_LIMIT);
+    assert_non_null(strstr(partition_trouble(status), "160"));
+    for (uint32_t i = 0; i < PARTITIONS_MAX; i++)
+        partition_release(held[i]);
+}
+
+/* From here on, the driver gives nothing back. */
+static void none_goes_where_nothing_is_given_back(void **state)
+{
+    static struct partition *kept[FOR_GOOD];
+    gs_status status = GS_OK;
+    uint64_t losses = partition_losses();
+
+    (void)state;
+    worker.partition_lost = EACH;
+    assert_int_equal(partitions_init(), GS_OK);
+    for (uint32_t i = 0; i < FOR_GOOD; i++) {
+        const struct sm_mask next = mask_of(i);
+        if (i == LAUNCHES)
+            assert_null(partition_get_in_turn(&next, &status));
+        assert_non_null(kept[i] = made(i, &status));
+    }
+    assert_null(made(FOR_GOOD, &status));
+    assert_int_equal(status, GS_ERR_LIMIT);
+    assert_non_null(strstr(partition_trouble(status), "400 is the limit (300 for launches)"));
+    for (uint32_t i = 0; i < FOR_GOOD; i++)
+        assert_ptr_equal(made(i, &status), kept[i]);
+    assert_int_equal(partition_losses(), losses);
+}
+
+static void launches_leave_room_for_grants(void **state)
+{
+    const struct sm_mask known = mask_of(FOR_GOOD - 1), other = mask_of(FOR_GOOD);
+    gs_status status = GS_OK;
+
+    (void)state;
+    assert_non_null(partition_get_in_turn(&known, &status));
+    assert_null(partition_get_in_turn(&other, &status));
+    assert_int_equal(status, GS_ERR_LIMIT);
+}
+
+static void one_that_could_not_be_made_makes_room(void **state)
+{
+    gs_status status = GS_OK;
+    struct partition *failed = made(7, &status);
+    uint32_t id = failed->id;
+
+    (void)state;
+    failed->state = PARTITION_FAILED;
+    assert_non_null(made(FOR_GOOD, &status));
+    assert_null(made(7, &status));
+    assert_int_equal(status, GS_ERR_LIMIT);
+    assert_non_null(failed = made(FOR_GOOD, &status));
+    assert_true(failed->id > id); /* no number is used twice */
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_one_that_was_used_least_lately_goes),
+        cmocka_unit_test(all_held_is_a_limit),
+        cmocka_unit_test(none_goes_where_nothing_is_given_back),
+        cmocka_unit_test(launches_leave_room_for_grants),
+        cmocka_unit_test(one_that_could_not_be_made_makes_room),
+    };
+
+    return cmocka_run_group_tests_name("worker_partition", tests, NULL, NULL);
+}
