@@ -39,7 +39,9 @@ enum link_op {
     LINK_GRANT = 10,     /* supervisor: {slot} has this grant from its next launch on */
     LINK_GRANTED = 11,   /* worker: the grant of {slot, sequence} holds, or {status, text}: the one
                             before it still does */
-    LINK_POLICY = 12     /* supervisor: how the device is scheduled from now on */
+    LINK_POLICY = 12,    /* supervisor: how the device is scheduled from now on */
+    LINK_WORN = 13       /* worker: half of what it can do but so many times is done; another one is
+                            to take its place when it has no sessions */
 };
 #define LINK_SLOT_NONE UINT32_MAX
 

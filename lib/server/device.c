@@ -3,8 +3,9 @@
  *
  *   NONE --> STARTING --> READY --> ENDING --> NONE, then after a pause STARTING again
  *
- * While the server starts, a worker's failure is the server's. Later a device whose worker fails
- * over and over counts as failed, and is tried again every ten seconds.
+ * A worker that says that it is worn is told to quit when it has no sessions, and its end is like
+ * any other, but nobody's fault. While the server starts, a worker's failure is the server's. Later
+ * a device whose worker fails over and over counts as failed, and is tried again every ten seconds.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -376,6 +377,17 @@ void device_quit(struct device *device)
         worker_send(device, &message);
     device->worker.state = WORKER_ENDING;
     timer_set(&server->loop, &device->timer, clock_ns() + QUIT_NS, ending_fire);
+}
+
+void device_renew(struct device *device)
+{
+    if (!device->worker.worn || device->worker.state != WORKER_READY || device->tenants ||
+        device->server->phase != PHASE_SERVING)
+        return;
+    log_info("device %d: worker %d has no sessions and is replaced: its driver keeps the memory of "
+             "each set of SMs that it has made",
+             device->index, (int)device->worker.pid);
+    device_quit(device);
 }
 
 bool device_usable(const struct device *device)

@@ -80,6 +80,7 @@ struct worker_process {
     struct outbox outbox; /* what the socket has not taken yet */
     struct link_stats *stats;
     uint64_t ready_ns; /* when it became ready */
+    bool worn;         /* another one is to take its place; see device_renew */
 };
 
 struct device {
@@ -210,6 +211,8 @@ void device_fail(struct device *device, const struct link_fatal *fatal, uint32_t
 bool device_ready(struct device *device, const struct link_device *info);
 /* Tells the worker to quit, and kills it if it does not. */
 void device_quit(struct device *device);
+/* Has another worker started in the place of one that is worn, if nobody uses it. */
+void device_renew(struct device *device);
 /* Will tenants be served, now or in a moment? */
 bool device_usable(const struct device *device);
 uint64_t device_memory_used(const struct device *device);

@@ -229,8 +229,10 @@ void tenant_end(struct tenant *tenant)
     futex_wake(&shared->state);
     shmdt(tenant->segment);
     tenant->segment = NULL;
-    tenant->device->tenants--;
+    struct device *device = tenant->device;
+    device->tenants--;
     registry_give(&server->registry, tenant);
+    device_renew(device);
     server_progress(server);
 }
 

@@ -183,6 +183,10 @@ static bool on_message(struct device *device, struct link_message *message, int 
         return device_ready(device, &message->u.device);
     case LINK_FATAL:
         return on_fatal(device, message);
+    case LINK_WORN:
+        device->worker.worn = true;
+        device_renew(device);
+        return device->worker.state != WORKER_STARTING;
     default:
         return device->worker.state == WORKER_READY && on_tenant_message(device, message, fd);
     }

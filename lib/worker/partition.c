@@ -13,7 +13,8 @@
  * destroying them would take the whole device. With such a driver (groups.c finds out) none is ever
  * destroyed: all sets that there ever were stay at hand, as many as a sixteenth of the device's
  * memory is enough for, and further ones are refused. Launches with a set of their own may have
- * three quarters of that, so that those who are granted one find room.
+ * three quarters of that, so that those who are granted one find room. When half are made, the
+ * supervisor is asked for another worker at the next moment without sessions.
  *
  * The table is the dispatcher's. The job of a partition has it to itself while its state is MAKING.
  */
@@ -267,9 +268,14 @@ static bool making_begin(struct partition *partition)
     return true;
 }
 
-/* Before an operator learns it from refusals. */
+/* A worker that begins anew has all of them before it. And an operator is not to learn from
+ * refusals that there was no moment for that. */
 static void fullness_tell(void)
 {
+    const struct link_message worn = {.op = LINK_WORN, .slot = LINK_SLOT_NONE};
+
+    if (cache.for_good && cache.count == cache.capacity / 2)
+        link_send(&worn, -1);
     if (cache.for_good && cache.count == cache.capacity / 4 * 3)
         log_warning("%u sets of SMs have been in use, %u is the limit: the driver keeps the memory "
                     "of each until the server ends",

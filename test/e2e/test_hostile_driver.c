@@ -1,6 +1,7 @@
 /*
- * test_hostile_driver.c - a driver that refuses, dawdles, and hands out memory with something in
- * it: what a tenant gets is a status, what the others get is their results.
+ * test_hostile_driver.c - a driver that refuses, dawdles, hands out memory with something in it,
+ * and keeps what it should give back: what a tenant gets is a status, what the others get is their
+ * results.
  *
  * The worker's driver is the software device behind test/shim/driver.c, also where tests run on a
  * GPU.
@@ -29,27 +30,32 @@ struct scene {
     uint64_t held; /* by it */
 };
 
-static void scene_set(struct scene *s)
+/* The driver keeps so much of each partition. */
+static void scene_set_keeping(struct scene *s, uint64_t keeps)
 {
-    static char path[] = "/tmp/gshare-test-driver-XXXXXX";
     static char driver[512], plan[64];
     const char *const environment[] = {driver, plan, NULL};
-    int fd = mkstemp(path);
+    int fd = memfd_create("gshare-test-driver", MFD_CLOEXEC);
 
     CHECK(fd >= 0 && !ftruncate(fd, sizeof(*s->plan)));
     s->plan = mmap(NULL, sizeof(*s->plan), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     CHECK(s->plan != MAP_FAILED);
-    close(fd);
+    atomic_store(&s->plan->keeps, keeps);
     snprintf(driver, sizeof(driver), "GSHARE_SOFTCUDA=%s",
              test_build_path("test/e2e/libgshare-fail-driver.so"));
-    snprintf(plan, sizeof(plan), "GSHARE_DRIVER_PLAN=%s", path);
+    /* Open as long as this process lives, for workers that start later too. */
+    snprintf(plan, sizeof(plan), "GSHARE_DRIVER_PLAN=/proc/%d/fd/%d", (int)getpid(), fd);
     s->server =
         server_start(&(struct server_options){.device = "soft", .environment = environment});
-    unlink(path);
     s->worker = server_worker_pid(s->server);
     CHECK_OK(gs_attach(NULL, &s->before));
     CHECK_OK(gs_malloc(s->before, 4096, &s->memory));
     s->held = server_memory_used(s->server);
+}
+
+static void scene_set(struct scene *s)
+{
+    scene_set_keeping(s, 0);
 }
 
 /* So that partitions can be told apart, and asked for anew each time. */
@@ -415,6 +421,74 @@ static void nothing_that_was_in_memory_is_ever_seen(void)
     scene_end(&s);
 }
 
+/* ---- What a driver keeps --------------------------------------------------------------------- */
+
+/* The session is granted the groups whose bits the number has. */
+static gs_status set_have(gs_session session, unsigned number)
+{
+    struct sm_mask mask = {{0}};
+
+    for (unsigned i = 0; i < where_groups(); i++) {
+        if (number >> i & 1)
+            mask = sm_mask_or(mask, where_group(i));
+    }
+    gs_qos qos = where_mask(&mask);
+    return gs_set_qos(session, &qos);
+}
+
+static void sets_have(gs_session session, unsigned sets)
+{
+    for (unsigned number = 1; number <= sets; number++)
+        CHECK_OK(set_have(session, number));
+}
+
+/* A worker makes 160 of this device's 255 sets, and half of that without being replaced. Sessions
+ * that there are keep it. */
+static void a_worker_that_has_made_many_partitions_is_replaced_when_nobody_uses_it(void)
+{
+    struct where where;
+    struct scene s;
+
+    scene_set_keeping(&s, (uint64_t)4 << 20);
+    groups_find(&s);
+    sets_have(s.before, 60);
+    CHECK_OK(gs_detach(s.before));
+    server_wait_tenants(s.server, 0, 5000);
+    CHECK_OK(gs_attach(NULL, &s.before));
+    CHECK_EQUAL(server_worker_pid(s.server), s.worker);
+    sets_have(s.before, 120);
+    where_open(&where, s.before);
+    where_exact(&where);
+    CHECK_EQUAL(server_worker_pid(s.server), s.worker);
+    CHECK_OK(gs_detach(s.before));
+    CHECK_WITHIN(20000, server_worker_pid(s.server) > 0 && server_worker_pid(s.server) != s.worker);
+    CHECK_OK(gs_attach(NULL, &s.before));
+    sets_have(s.before, 70);
+    where_open(&where, s.before);
+    where_exact(&where);
+    scene_end(&s);
+}
+
+/* Nor does it make more than that. */
+static void sets_of_sms_that_no_memory_is_left_for_are_refused(void)
+{
+    struct where where;
+    struct scene s;
+
+    scene_set_keeping(&s, (uint64_t)4 << 20);
+    groups_find(&s);
+    sets_have(s.before, 150);
+    gs_status status = GS_OK;
+    for (unsigned number = 151; number < 255 && status == GS_OK; number++)
+        status = set_have(s.before, number);
+    CHECK_STATUS(status, GS_ERR_LIMIT);
+    CHECK(strstr(gs_last_error_message(), "160 is the limit"));
+    where_open(&where, s.before);
+    where_exact(&where);
+    sets_have(s.before, 150); /* what there was is there */
+    scene_end(&s);
+}
+
 /* ---- A session that is being closed ---------------------------------------------------------- */
 
 /* Calls of the function wait from now on. */
@@ -488,6 +562,8 @@ static const struct test tests[] = {
     TEST(what_the_driver_refuses_is_told_as_that),
     TEST(best_effort_keeps_off_later_where_its_place_could_not_be_made),
     TEST(nothing_that_was_in_memory_is_ever_seen),
+    TEST(a_worker_that_has_made_many_partitions_is_replaced_when_nobody_uses_it),
+    TEST(sets_of_sms_that_no_memory_is_left_for_are_refused),
     TEST(who_is_being_closed_is_suspected_of_a_fault_too),
 };
 

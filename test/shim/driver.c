@@ -95,7 +95,21 @@ WRAP(cuMemExportToShareableHandle,
 WRAP(cuMemHostRegister_v2, (void *address, size_t size, unsigned int flags), (address, size, flags))
 WRAP(cuMemHostGetDevicePointer_v2, (CUdeviceptr * address, void *host, unsigned int flags),
      (address, host, flags))
-WRAP(cuMemGetInfo_v2, (size_t * free_bytes, size_t *total_bytes), (free_bytes, total_bytes))
+
+static _Atomic uint64_t kept;
+
+EXPORT CUresult cuMemGetInfo_v2(size_t *free_bytes, size_t *total_bytes);
+CUresult cuMemGetInfo_v2(size_t *free_bytes, size_t *total_bytes)
+{
+    CUresult (*info)(size_t *, size_t *) =
+        (CUresult(*)(size_t *, size_t *))(uintptr_t)next("cuMemGetInfo_v2");
+    CUresult result =
+        fail_now("cuMemGetInfo_v2") ? CUDA_ERROR_OUT_OF_MEMORY : info(free_bytes, total_bytes);
+
+    if (!result)
+        *free_bytes -= atomic_load(&kept) < *free_bytes ? atomic_load(&kept) : *free_bytes;
+    return result;
+}
 
 typedef CUresult create_call(CUmemGenericAllocationHandle *handle, size_t size,
                              const CUmemAllocationProp *prop, unsigned long long flags);
@@ -222,9 +236,22 @@ WRAP(cuGraphExecBatchMemOpNodeSetParams,
 WRAP(cuDevResourceGenerateDesc,
      (CUdevResourceDesc * desc, CUdevResource *resources, unsigned int count),
      (desc, resources, count))
-WRAP(cuGreenCtxCreate,
-     (CUgreenCtx * green, CUdevResourceDesc desc, CUdevice ordinal, unsigned int flags),
-     (green, desc, ordinal, flags))
+typedef CUresult green_call(CUgreenCtx *green, CUdevResourceDesc desc, CUdevice ordinal,
+                            unsigned int flags);
+
+/* What it keeps of one is gone from here on. */
+EXPORT green_call cuGreenCtxCreate;
+CUresult cuGreenCtxCreate(CUgreenCtx *green, CUdevResourceDesc desc, CUdevice ordinal,
+                          unsigned int flags)
+{
+    green_call *create = (green_call *)(uintptr_t)next("cuGreenCtxCreate");
+    CUresult result = fail_now("cuGreenCtxCreate") ? CUDA_ERROR_OUT_OF_MEMORY
+                                                   : create(green, desc, ordinal, flags);
+
+    if (!result)
+        atomic_fetch_add(&kept, atomic_load(&plan->keeps));
+    return result;
+}
 WRAP(cuCtxFromGreenCtx, (CUcontext * context, CUgreenCtx green), (context, green))
 WRAP(cuGreenCtxStreamCreate,
      (CUstream * stream, CUgreenCtx green, unsigned int flags, int priority),

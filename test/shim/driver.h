@@ -1,8 +1,8 @@
 /*
  * driver.h - a driver library that stands before the software device, makes one call fail, holds
- * calls up, and hands out memory that is not clean: libgshare-fail-driver.so. The worker loads it
- * where $GSHARE_SOFTCUDA names it; the test and the library map the same plan, a file that
- * $GSHARE_DRIVER_PLAN names.
+ * calls up, hands out memory that is not clean, and keeps some of it: libgshare-fail-driver.so. The
+ * worker loads it where $GSHARE_SOFTCUDA names it; the test and the library map the same plan, a
+ * file that $GSHARE_DRIVER_PLAN names.
  */
 #ifndef GS_TEST_DRIVER_H
 #define GS_TEST_DRIVER_H
@@ -18,6 +18,7 @@ struct driver_plan {
     _Atomic uint32_t failures; /* 1: it has happened */
     _Atomic uint32_t holding;  /* calls of the function `held` wait while it is not 0 */
     _Atomic uint32_t waiting;  /* so many of them do */
+    _Atomic uint64_t keeps;    /* bytes of device memory that are not given back with a partition */
     char held[48];
     char only[48]; /* calls of this function are counted; empty: of all */
     char name[48]; /* of the function that failed */

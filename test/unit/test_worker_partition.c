@@ -14,6 +14,8 @@
 #include <string.h>
 
 #include <cmocka.h>
+#include <fcntl.h>
+#include <sys/socket.h>
 
 #include "common/util.h"
 #include "worker/partition.h"
@@ -21,6 +23,8 @@
 #define EACH     (UINT64_C(4) << 20) /* that the driver keeps */
 #define FOR_GOOD 400u                /* sets, then */
 #define LAUNCHES (FOR_GOOD / 4 * 3)
+
+static int supervisor; /* its end of the link */
 
 /* The set of that number; no two are the same. */
 static struct sm_mask mask_of(uint32_t number)
@@ -85,11 +89,19 @@ static void all_held_is_a_limit(void **state)
         partition_release(held[i]);
 }
 
+/* A message to the supervisor; false: there is none. */
+static bool told(struct link_message *message)
+{
+    return recv(supervisor, message, sizeof(*message), MSG_DONTWAIT) == sizeof(*message);
+}
+
 /* From here on, the driver gives nothing back. */
 static void none_goes_where_nothing_is_given_back(void **state)
 {
     static struct partition *kept[FOR_GOOD];
+    struct link_message message = {0};
     gs_status status = GS_OK;
+    unsigned worn = 0;
     uint64_t losses = partition_losses();
 
     (void)state;
@@ -100,7 +112,10 @@ static void none_goes_where_nothing_is_given_back(void **state)
         if (i == LAUNCHES)
             assert_null(partition_get_in_turn(&next, &status));
         assert_non_null(kept[i] = made(i, &status));
+        worn += told(&message);
+        assert_int_equal(worn, i >= FOR_GOOD / 2 - 1);
     }
+    assert_int_equal(message.op, LINK_WORN);
     assert_null(made(FOR_GOOD, &status));
     assert_int_equal(status, GS_ERR_LIMIT);
     assert_non_null(strstr(partition_trouble(status), "400 is the limit (300 for launches)"));
@@ -135,6 +150,18 @@ static void one_that_could_not_be_made_makes_room(void **state)
     assert_true(failed->id > id); /* no number is used twice */
 }
 
+/* The worker's end of the link has a number of its own. */
+static int link_open(void **state)
+{
+    int pair[2];
+
+    (void)state;
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET, 0, pair) < 0)
+        return -1;
+    supervisor = fcntl(pair[1], F_DUPFD, LINK_FD + 1);
+    return dup2(pair[0], LINK_FD) < 0 || supervisor < 0 ? -1 : 0;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -145,5 +172,5 @@ int main(void)
         cmocka_unit_test(one_that_could_not_be_made_makes_room),
     };
 
-    return cmocka_run_group_tests_name("worker_partition", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("worker_partition", tests, link_open, NULL);
 }
