@@ -66,11 +66,29 @@ static void shares_set(struct device *device, const struct tenant *asker)
     }
 }
 
+/* What it may have, and whether that is what it asks for just now. Who else is in the way is named:
+ * the answer goes to the asker. */
+static gs_status effect_make(const struct tenant *t, const struct tenant *asker,
+                             struct qos_effect *effect, char text[REFUSAL_TEXT_MAX])
+{
+    char why[REFUSAL_TEXT_MAX];
+    gs_status status = qos_effect(t, effect, why);
+
+    if (status == GS_OK && t == asker && wish_new(t) && t->qos.exclusive &&
+        !effect->grant.exclusive)
+        return refusal(text, GS_ERR_PERMISSION, "the operator allows no exclusive SMs here");
+    if (status == GS_OK)
+        return GS_OK;
+    if (t == asker)
+        return refusal(text, status, "%s", why);
+    return refusal(text, status, "session %llu: %.95s", (unsigned long long)t->id, why);
+}
+
 static gs_status item_make(const struct tenant *t, const struct tenant *asker,
                            struct placer_tenant *item, struct link_grant *target, char *text)
 {
     struct qos_effect effect;
-    gs_status status = qos_effect(t, &effect, text);
+    gs_status status = effect_make(t, asker, &effect, text);
 
     *item = (struct placer_tenant){.id = t->id,
                                    .space = t->space,
@@ -140,7 +158,7 @@ static bool placed_simply(struct device *device, struct tenant *t)
 
     if (device->constrained || !sm_mask_equal(&device->space[0], &device->sms.all) || t->space ||
         device->server->settings.provision != CTL_PROVISION_EXACT ||
-        qos_effect(t, &effect, text) != GS_OK || effect.sms || effect.bounded ||
+        effect_make(t, t, &effect, text) != GS_OK || effect.sms || effect.bounded ||
         effect.grant.exclusive)
         return false;
     t->grant.outdated |= !grant_same(&t->grant.target, &effect.grant);

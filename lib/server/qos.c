@@ -148,8 +148,8 @@ static gs_status effect_sms(const struct tenant *tenant, const struct ctl_settin
     effect->sms = effect_cap(tenant, limit);
     effect->within = sms->all;
     effect->bounded = limit->fields & CTL_MASK || wish->affinity_type == GS_EXEC_AFFINITY_SM_MASK;
-    effect->grant.exclusive =
-        wish->exclusive || (limit->fields & CTL_EXCLUSIVE && limit->exclusive);
+    /* A ban takes them also from who has them by its own wish: only asking anew is refused. */
+    effect->grant.exclusive = limit->fields & CTL_EXCLUSIVE ? limit->exclusive : wish->exclusive;
     if (sms->group_count == 0) {
         /* A cap that cannot be kept is not kept silently. Wishes were refused before. */
         if (effect->sms >= sms->sm_count)
@@ -174,8 +174,6 @@ static gs_status effect_sms(const struct tenant *tenant, const struct ctl_settin
                            sm_mask_print(list, sizeof(list), &effect->within));
         effect->within = both;
     }
-    if (effect->grant.exclusive && limit->fields & CTL_EXCLUSIVE && !limit->exclusive)
-        return refusal(text, GS_ERR_PERMISSION, "the operator allows no exclusive SMs here");
     if (effect->grant.exclusive && effect->sms == 0 && !effect->bounded)
         return refusal(text, GS_ERR_INVALID_VALUE,
                        "exclusive goes with a count, a percentage or a mask of SMs");

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "common/request.h"
+#include "common/sm_mask.h"
 #include "harness/harness.h"
 
 /* ---- Helpers --------------------------------------------------------------------------------- */
@@ -89,6 +90,15 @@ static bool masks_meet(const gs_exec_affinity *a, const gs_exec_affinity *b)
             return true;
     }
     return false;
+}
+
+static const char *mask_text(gs_exec_affinity affinity)
+{
+    static char text[200];
+    struct sm_mask mask;
+
+    memcpy(mask.word, affinity.sm_mask, sizeof(mask.word));
+    return sm_mask_print(text, sizeof(text), &mask);
 }
 
 /* As many SMs as such a count is rounded up to. */
@@ -213,6 +223,41 @@ static void exclusive_sms_leave_everybody_elses(void)
     snprintf(mask, sizeof(mask), "0-%u", own.sms - 1);
     GSCTL_OK("set", own.id, "--mask", mask);
     CHECK_EQUAL(granted(&own), own.sms);
+    CHECK_OK(gs_detach(own.session));
+    CHECK_OK(gs_detach(other.session));
+    server_stop(server);
+}
+
+static void a_ban_takes_exclusive_sms_that_a_tenant_chose(void)
+{
+    struct server *server = server_start(NULL);
+    struct guest own = attach(NULL), other = attach(NULL);
+    gs_qos alone = GS_QOS_INIT, now = GS_QOS_INIT;
+    char named[80];
+
+    alone.affinity.type = GS_EXEC_AFFINITY_SM_COUNT;
+    alone.affinity.sm_count = own.granule;
+    alone.affinity.exclusive = 1;
+    CHECK_OK(gs_set_qos(own.session, &alone));
+    CHECK_EQUAL(granted(&other), other.sms - own.granule);
+    GSCTL_OK("set", own.id, "--exclusive=no");
+    CHECK_EQUAL(affinity_of(&own).exclusive, 0);
+    CHECK_EQUAL(granted(&own), own.granule);
+    CHECK_EQUAL(granted(&other), other.sms);
+    CHECK_EQUAL(gs_set_qos(own.session, &alone), GS_ERR_PERMISSION);
+    /* So does one for all, and its end gives back what was asked for. */
+    GSCTL_OK("set", "--default", "--exclusive=no");
+    GSCTL_OK("set", own.id, "--unset", "exclusive");
+    CHECK_EQUAL(affinity_of(&own).exclusive, 0);
+    GSCTL_OK("set", "--default", "--unset", "exclusive");
+    CHECK_EQUAL(affinity_of(&own).exclusive, 1);
+    CHECK_EQUAL(granted(&other), other.sms - own.granule);
+    /* A limit that leaves a session nothing of what it asked for is refused by its name. */
+    CHECK_OK(gs_get_qos(own.session, &now));
+    CHECK_OK(gs_set_qos(own.session, &now));
+    GSCTL_OK("set", other.id, "--sms", number(other.granule));
+    snprintf(named, sizeof(named), "session %s: no SM of the mask is among those allowed", own.id);
+    GSCTL_REFUSED(named, "set", "--default", "--mask", mask_text(affinity_of(&other)));
     CHECK_OK(gs_detach(own.session));
     CHECK_OK(gs_detach(other.session));
     server_stop(server);
@@ -641,6 +686,7 @@ static const struct test tests[] = {
     TEST(a_session_is_limited_while_it_runs),
     TEST(the_tightest_of_default_user_and_session_holds),
     TEST(exclusive_sms_leave_everybody_elses),
+    TEST(a_ban_takes_exclusive_sms_that_a_tenant_chose),
     TEST(what_cannot_be_is_refused_with_the_limit),
     TEST(a_quota_is_live_and_never_below_what_is_held),
     TEST(a_reservation_is_for_those_who_attach_to_it),
