@@ -245,11 +245,28 @@ static gs_status exclusive_place(struct placing *p, uint32_t i)
                        "%u SMs for itself alone: %u of the device's %u are free", wants,
                        sm_mask_count(&room), p->device->sm_count);
     return refusal(p->text, GS_ERR_LIMIT,
-                   "session %llu, which has %u SMs for itself alone, would be left with %u",
+                   "session %llu, which is to have %u SMs for itself alone, would be left with %u",
                    (unsigned long long)t->id, wants, sm_mask_count(&t->next));
 }
 
 /* ---- Shared tenants -------------------------------------------------------------------------- */
+
+/* One that has SMs would lose the last of them. */
+static gs_status shared_bereft(const struct placing *p, uint32_t i)
+{
+    const struct placer_tenant *asker = p->asker < p->count ? &p->tenant[p->asker] : NULL;
+    unsigned long long id = p->tenant[i].id;
+    struct sm_mask room;
+
+    if (!asker || !asker->exclusive)
+        return refusal(p->text, GS_ERR_LIMIT, "session %llu would be left without SMs", id);
+    room = sm_mask_minus(tenant_room(p, asker), others_take(p, p->asker, p->count));
+    return refusal(
+        p->text, GS_ERR_LIMIT,
+        "%u SMs for itself alone: %u of the device's %u are free, but session %llu would "
+        "be left without SMs",
+        exclusive_wants(asker), sm_mask_count(&room), p->device->sm_count, id);
+}
 
 static gs_status shared_refuse(const struct placing *p, uint32_t i, const struct sm_mask *room)
 {
@@ -258,8 +275,7 @@ static gs_status shared_refuse(const struct placing *p, uint32_t i, const struct
     char list[48];
 
     if (i != p->asker && !sm_mask_empty(&t->mask))
-        return refusal(p->text, GS_ERR_LIMIT, "session %llu would be left without SMs",
-                       (unsigned long long)t->id);
+        return shared_bereft(p, i);
     if (t->space && sm_mask_empty(&p->space[t->space]))
         return refusal(p->text, GS_ERR_LIMIT, "the reservation has no SMs: it did not fit");
     if (sm_mask_empty(&p->space[t->space]))

@@ -240,7 +240,8 @@ static void an_exclusive_wish_that_leaves_another_nothing_is_refused(void **stat
     struct placer_tenant *free = add(0, false);
     expect_placed(free);
     struct placer_tenant *own = add(16, true);
-    expect_refused(own, "session 100 would be left without SMs");
+    expect_refused(own, "16 SMs for itself alone: 16 of the device's 16 are free, but session 100 "
+                        "would be left without SMs");
     own->sms = 14;
     expect_placed(own);
     assert_int_equal(sms_of(free), 2);
