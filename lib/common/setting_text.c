@@ -13,17 +13,19 @@
 
 const struct setting_field setting_fields[] = {
     {CTL_PERCENTAGE, "percentage", "1 to 100", SETTING_NUMBER, AT(percentage), 1, 100},
-    {CTL_SMS, "sms", "a number of SMs", SETTING_NUMBER, AT(sms), 1, SM_MASK_SMS},
+    {CTL_SMS, "sms", "1 to as many SMs as there are", SETTING_NUMBER, AT(sms), 1, SM_MASK_SMS},
     {CTL_MASK, "mask", "SMs, such as 0-7,16", SETTING_MASK, AT(sm_mask), 0, 0},
     {CTL_EXCLUSIVE, "exclusive", "yes or no", SETTING_YES, AT(exclusive), 0, 0},
     {CTL_PRIORITY, "priority", "0 and up", SETTING_NUMBER, AT(priority), 0, 64},
     {CTL_CLASS, "class", "latency, normal or best-effort", SETTING_CLASS, AT(cls), 0, 0},
     {CTL_WEIGHT, "weight", "1 to 1000", SETTING_NUMBER, AT(weight), 1, QOS_WEIGHT_MAX},
-    {CTL_MEM, "mem", "bytes, or with K, M, G or T", SETTING_BYTES, AT(mem), 1, UINT64_MAX},
-    {CTL_USER_MEM, "user-mem", "bytes, or with K, M, G or T", SETTING_BYTES, AT(user_mem), 1,
-     UINT64_MAX},
-    {CTL_INFLIGHT, "inflight", "a number of kernels", SETTING_NUMBER, AT(inflight), 1, 4096},
-    {CTL_LATENCY_SMS, "latency-sms", "a number of SMs", SETTING_NUMBER, AT(latency_sms), 0,
+    {CTL_MEM, "mem", "bytes, 2M at least; with K, M, G or T", SETTING_BYTES, AT(mem),
+     SETTING_MEM_LEAST, UINT64_MAX},
+    {CTL_USER_MEM, "user-mem", "bytes, 2M at least; with K, M, G or T", SETTING_BYTES, AT(user_mem),
+     SETTING_MEM_LEAST, UINT64_MAX},
+    {CTL_INFLIGHT, "inflight", "1 to 4096 kernels", SETTING_NUMBER, AT(inflight), 1,
+     SETTING_INFLIGHT_MAX},
+    {CTL_LATENCY_SMS, "latency-sms", "a number of SMs; 0: none", SETTING_NUMBER, AT(latency_sms), 0,
      SM_MASK_SMS},
 };
 const size_t setting_field_count = ARRAY_SIZE(setting_fields);

@@ -14,6 +14,10 @@
 
 #define SETTING_TEXT_MAX SM_MASK_TEXT_MAX
 
+/* Of memory limits: the piece in which devices give memory, so less holds nothing. */
+#define SETTING_MEM_LEAST    UINT64_C(0x200000)
+#define SETTING_INFLIGHT_MAX 4096u
+
 struct setting_field {
     uint32_t bit; /* enum ctl_field */
     const char *name;

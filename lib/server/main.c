@@ -16,12 +16,11 @@
 
 #include "common/log.h"
 #include "common/names.h"
+#include "common/setting_text.h"
 #include "common/util.h"
 #include "server/server.h"
 
 enum { EXIT_USAGE = 2 };
-
-#define MEM_LEAST (2u << 20) /* with less nobody could attach */
 
 static const char help[] =
     "Usage: gshared [-f | -d] [OPTION]...\n"
@@ -87,7 +86,7 @@ static uint64_t size_parse(const char *option, const char *text)
     if (errno || end == text || text[0] == '-' || (*end && (!unit || end[1])) || value == 0 ||
         value > UINT64_MAX >> shift)
         usage("%s '%s': a whole number of bytes, or of K, M, G or T", option, text);
-    if (value << shift < MEM_LEAST)
+    if (value << shift < SETTING_MEM_LEAST)
         usage("%s '%s': at least 2M, for in such pieces a device gives memory", option, text);
     return value << shift;
 }

@@ -1,11 +1,10 @@
 /* operator_check.c - the ranges of what an operator sets, and quotas that are exceeded already. */
 #include <string.h>
 
+#include "common/setting_text.h"
 #include "server/operator.h"
 #include "server/qos.h"
 #include "server/sm_check.h"
-
-#define INFLIGHT_MAX 4096u
 
 /* ---- SMs ------------------------------------------------------------------------------------- */
 
@@ -81,6 +80,13 @@ static int priority_range(const struct server *server)
     return range;
 }
 
+static gs_status mem_refuse(uint64_t bytes, char text[REFUSAL_TEXT_MAX])
+{
+    return refusal(text, GS_ERR_INVALID_VALUE,
+                   "a memory limit of %llu bytes: %llu at least; unset it for none",
+                   (unsigned long long)bytes, (unsigned long long)SETTING_MEM_LEAST);
+}
+
 static gs_status fields_check(const struct server *server, uint32_t target,
                               const struct ctl_settings *s, char text[REFUSAL_TEXT_MAX])
 {
@@ -101,11 +107,13 @@ static gs_status fields_check(const struct server *server, uint32_t target,
                        GS_CLASS_BEST_EFFORT);
     if (s->fields & CTL_WEIGHT && (s->weight == 0 || s->weight > QOS_WEIGHT_MAX))
         return refusal(text, GS_ERR_INVALID_VALUE, "weight %u: 1 to %u", s->weight, QOS_WEIGHT_MAX);
-    if (s->fields & CTL_INFLIGHT && (s->inflight == 0 || s->inflight > INFLIGHT_MAX))
+    if (s->fields & CTL_INFLIGHT && (s->inflight == 0 || s->inflight > SETTING_INFLIGHT_MAX))
         return refusal(text, GS_ERR_INVALID_VALUE, "%u kernels in flight: 1 to %u", s->inflight,
-                       INFLIGHT_MAX);
-    if ((s->fields & CTL_MEM && s->mem == 0) || (s->fields & CTL_USER_MEM && s->user_mem == 0))
-        return refusal(text, GS_ERR_INVALID_VALUE, "a memory limit of 0 bytes: unset it for none");
+                       SETTING_INFLIGHT_MAX);
+    if (s->fields & CTL_MEM && s->mem < SETTING_MEM_LEAST)
+        return mem_refuse(s->mem, text);
+    if (s->fields & CTL_USER_MEM && s->user_mem < SETTING_MEM_LEAST)
+        return mem_refuse(s->user_mem, text);
     if (s->fields & CTL_EXCLUSIVE && s->exclusive == 1 &&
         !(s->fields & (CTL_PERCENTAGE | CTL_SMS | CTL_MASK)))
         return refusal(text, GS_ERR_INVALID_VALUE,

@@ -281,6 +281,10 @@ static void what_cannot_be_is_refused_with_the_limit(void)
     GSCTL_REFUSED("priority 1000: 0 to", "set", guest.id, "--priority", "1000");
     GSCTL_REFUSED("0 kernels in flight: 1 to", "set", guest.id, "--inflight", "0");
     GSCTL_REFUSED("memory limit of 0", "set", guest.id, "--mem", "0");
+    /* With less nobody could attach. */
+    GSCTL_REFUSED("memory limit of 2096128 bytes: 2097152 at least", "set", "--default", "--mem",
+                  "2047K");
+    GSCTL_REFUSED("2097152 at least", "set", "--default", "--user-mem", "1M");
     GSCTL_REFUSED("for a user or the default", "set", guest.id, "--user-mem", "1G");
     GSCTL_REFUSED("exclusive goes with", "set", guest.id, "--exclusive");
     GSCTL_REFUSED("there is no session 999", "set", "999", "--sms", "2");

@@ -950,8 +950,8 @@ static struct ctl_settings settings_random(void)
                                .weight = dice(12),
                                .inflight = dice(9),
                                .latency_sms = dice(SMS),
-                               .mem = dice(3) << 20,
-                               .user_mem = dice(3) << 20};
+                               .mem = dice(3) << 21,
+                               .user_mem = dice(3) << 21};
 
     memcpy(set.sm_mask, qos.sm_mask, sizeof(set.sm_mask));
     return set;

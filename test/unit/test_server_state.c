@@ -29,7 +29,7 @@ static const char full[] = "# a comment\n"
                            "[user 1000]\n"
                            "sms = 32\n"
                            "exclusive = yes\n"
-                           "user-mem = 12345\n"
+                           "user-mem = 12345679\n"
                            "[ user   65534 ]\n"
                            "mask = 0-7,16,18-19\n"
                            "exclusive = no\n"
@@ -74,7 +74,7 @@ static void all_that_can_be_set_is_read(void **state)
     assert_int_equal(user->exclusive, 0);
     user = settings_find_user(&s, 1000);
     assert_int_equal(user->exclusive, 1);
-    assert_int_equal(user->user_mem, 12345);
+    assert_int_equal(user->user_mem, 12345679);
     assert_null(settings_find_user(&s, 999));
     assert_int_equal(s.device[7].fields, CTL_LATENCY_SMS);
     uint32_t at = settings_find_reservation(&s, "render.1");
@@ -129,6 +129,9 @@ static void a_broken_file_is_refused_with_its_line(void **state)
         {"[default]\nweight = 0", "line 2: weight = 0: 1 to 1000"},
         {"[default]\nweight = 1001", "line 2: weight = 1001"},
         {"[default]\nmem = 0", "line 2: mem = 0"},
+        {"[default]\nmem = 2047K", "line 2: mem = 2047K: bytes, 2M at least"},
+        {"[user 1]\nuser-mem = 1M", "line 2: user-mem = 1M: bytes, 2M at least"},
+        {"[default]\ninflight = 0", "line 2: inflight = 0: 1 to 4096"},
         {"[default]\nmem = 8X", "line 2: mem = 8X: bytes"},
         {"[default]\nmem = 99999999T", "line 2: mem"},
         {"[default]\nmask = 7-3", "line 2: mask = 7-3: SMs, such as"},
