@@ -253,7 +253,8 @@ static gs_status mask_check(const struct session *session, struct stream *stream
                             const struct seg_grant *grant, const gs_exec_affinity *affinity)
 {
     const struct seg_info *info = &session->info;
-    struct sm_mask mask, granted;
+    struct sm_mask mask, granted, torn;
+    char list[48];
 
     memcpy(mask.word, affinity->sm_mask, sizeof(mask.word));
     memcpy(granted.word, grant->sm_mask, sizeof(granted.word));
@@ -264,11 +265,14 @@ static gs_status mask_check(const struct session *session, struct stream *stream
                          grant->sm_count);
     if (sm_mask_equal(&mask, &stream->whole_mask))
         return GS_OK;
-    if (!sm_groups_whole(&mask, info->sm_group, info->sm_count))
-        return error_set(GS_ERR_INVALID_VALUE,
-                         "gs_qos.affinity.sm_mask is not made of whole groups of %u SMs, in which "
-                         "they are granted",
-                         info->sm_granularity);
+    if (!sm_groups_whole(&mask, info->sm_group, info->sm_count)) {
+        torn = sm_groups_torn(&mask, info->sm_group, info->sm_count);
+        return error_set(
+            GS_ERR_INVALID_VALUE,
+            "gs_qos.affinity.sm_mask is not made of whole groups of %u SMs: SMs %s are "
+            "granted together",
+            info->sm_granularity, sm_mask_print(list, sizeof(list), &torn));
+    }
     stream->whole_mask = mask;
     return GS_OK;
 }

@@ -29,6 +29,25 @@ static inline bool sm_groups_whole(const struct sm_mask *mask, const uint8_t *gr
     return true;
 }
 
+/* For people: the first group that the mask has a part of; none where it is made of whole ones. */
+static inline struct sm_mask sm_groups_torn(const struct sm_mask *mask, const uint8_t *group,
+                                            uint32_t sms)
+{
+    struct sm_mask torn = {{0}};
+
+    for (uint32_t first = 0; first < sms; first++) {
+        struct sm_mask whole = {{0}};
+
+        for (uint32_t sm = 0; sm < sms; sm++) {
+            if (group[sm] == group[first])
+                sm_mask_set(&whole, sm);
+        }
+        if (sm_mask_has(mask, first) && !sm_mask_within(&whole, mask))
+            return whole;
+    }
+    return torn;
+}
+
 /* The first groups of `of` (whole groups), in the order of their lowest SMs, that hold at least
  * `wanted` SMs; all of it where it has fewer. */
 static inline struct sm_mask sm_groups_first(const struct sm_mask *of, uint32_t wanted,

@@ -29,6 +29,7 @@ gs_status sm_check_mask(const struct placer_device *device, const uint64_t word[
                         char text[REFUSAL_TEXT_MAX])
 {
     struct sm_mask mask = sm_mask_of(word), foreign = sm_mask_minus(mask, device->all);
+    char list[48];
 
     if (sm_mask_empty(&mask))
         return refusal(text, GS_ERR_INVALID_VALUE, "the mask has no SM of 0 to %u",
@@ -37,9 +38,14 @@ gs_status sm_check_mask(const struct placer_device *device, const uint64_t word[
         return refusal(text, GS_ERR_INVALID_VALUE,
                        "the mask has SMs beyond 0 to %u, which the device has",
                        device->sm_count - 1);
-    if (!placer_mask_whole(device, &mask))
-        return refusal(text, GS_ERR_INVALID_VALUE,
-                       "the mask is not made of whole groups of %u SMs, in which they are granted",
-                       device->granularity);
+    for (uint32_t g = 0; g < device->group_count; g++) {
+        const struct sm_mask *group = &device->group[g];
+
+        if (sm_mask_meets(group, &mask) && !sm_mask_within(group, &mask))
+            return refusal(text, GS_ERR_INVALID_VALUE,
+                           "the mask is not made of whole groups of %u SMs: SMs %s are granted "
+                           "together",
+                           device->granularity, sm_mask_print(list, sizeof(list), group));
+    }
     return GS_OK;
 }

@@ -275,7 +275,7 @@ static void what_cannot_be_is_refused_with_the_limit(void)
     snprintf(beyond, sizeof(beyond), "%u", guest.sms);
     GSCTL_REFUSED("which the device has", "set", guest.id, "--mask", beyond);
     if (guest.granule > 1)
-        GSCTL_REFUSED("whole groups", "set", guest.id, "--mask", "0");
+        GSCTL_REFUSED("are granted together", "set", guest.id, "--mask", "0");
     GSCTL_REFUSED("weight 0: 1 to 1000", "set", guest.id, "--weight", "0");
     GSCTL_REFUSED("weight 1001: 1 to 1000", "set", guest.id, "--weight", "1001");
     GSCTL_REFUSED("priority 1000: 0 to", "set", guest.id, "--priority", "1000");

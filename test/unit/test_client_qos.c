@@ -162,7 +162,8 @@ static void a_launch_of_its_own_kind_stays_within_the_grant(void **state)
     own.affinity.sm_mask[0] = 0xC0;
     FAILS(gs_launch(NULL, f->none, &config, NULL), GS_ERR_INVALID_VALUE, "not among the 6");
     own.affinity.sm_mask[0] = 0x6;
-    FAILS(gs_launch(NULL, f->none, &config, NULL), GS_ERR_INVALID_VALUE, "whole groups of 2");
+    FAILS(gs_launch(NULL, f->none, &config, NULL), GS_ERR_INVALID_VALUE,
+          "whole groups of 2 SMs: SMs 0-1 are granted together");
     own.affinity.sm_mask[0] = 0xC;
     OK(gs_launch(NULL, f->none, &config, NULL));
     own.affinity.exclusive = 1;

@@ -41,6 +41,20 @@ static void a_mask_of_whole_groups_is_told_from_one_that_is_not(void **state)
     assert_false(sm_groups_whole(&far, group, 12));
 }
 
+static void what_is_torn_is_told_by_its_whole_group(void **state)
+{
+    static const struct {
+        uint64_t mask, torn;
+    } table[] = {{0x000, 0x000}, {0xFFF, 0x000}, {0x001, 0x005}, {0x008, 0x00A},
+                 {0x026, 0x00A}, {0x02F, 0x030}, {0x80F, 0xFC0}};
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
+        struct sm_mask mask = mask_of(table[i].mask), torn = sm_groups_torn(&mask, group, 12);
+        assert_int_equal(torn.word[0], table[i].torn);
+    }
+}
+
 static void counts_take_the_first_groups_and_round_up(void **state)
 {
     static const struct {
@@ -142,6 +156,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_mask_of_whole_groups_is_told_from_one_that_is_not),
+        cmocka_unit_test(what_is_torn_is_told_by_its_whole_group),
         cmocka_unit_test(counts_take_the_first_groups_and_round_up),
         cmocka_unit_test(percentages_mean_at_least_so_many_sms),
         cmocka_unit_test(percentages_of_a_grant_mean_that_grant),
