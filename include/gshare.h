@@ -139,8 +139,9 @@ typedef struct gs_dim3 {
  *   - sm_count n means n SMs, rounded up to whole groups;
  *   - a percentage p means ceil(p/100 of the device's SMs), rounded up to whole groups;
  *   - a mask is granted as it is, and must be made of whole groups.
- * A session without affinity has the whole device but what others have exclusively. Copies and
- * memsets are not affected. A device or driver without partitions gives GS_ERR_NOT_SUPPORTED.
+ * A session without affinity has the whole device but what is reserved or others have exclusively;
+ * a count or percentage is a cap, and where these leave less, less is granted. Copies and memsets
+ * are not affected. A device or driver without partitions gives GS_ERR_NOT_SUPPORTED.
  * On an H200, SMs that nobody had in this combination lately take some milliseconds, and a moment
  * without running kernels. Sessions can have 128 different combinations of a device at a time:
  * those with counts and percentages share them, so that there is one for all sessions; those with
@@ -162,8 +163,9 @@ typedef struct gs_exec_affinity {
     gs_exec_affinity_type type;
     unsigned sm_count;   /* 1 to the device's */
     unsigned percentage; /* of the device's SMs, 1 to 100 */
-    unsigned exclusive;  /* not 0: no other tenant runs on these SMs. Not without a type, unless the
-                            operator or the environment limits the SMs */
+    unsigned exclusive;  /* not 0: no other tenant runs on these SMs, until the operator forbids it.
+                            Not without a type, unless the operator or the environment limits the
+                            SMs */
     uint64_t sm_mask[GS_SM_MASK_WORDS];
 } gs_exec_affinity;
 
@@ -285,11 +287,11 @@ GS_API gs_status gs_session_info(gs_session session, gs_session_desc *desc);
  * until it holds, 15 seconds at most: the next launch runs under it, and on any other status all is
  * as before. Where several threads ask at once, each waits for the one before it. A priority,
  * class, weight or share of SMs above the operator's limit is granted as that limit: gs_get_qos
- * tells. GS_ERR_LIMIT: not so many SMs are free, the message says how many are; 128 other
- * combinations are in use; or 16 such calls are under way. GS_ERR_INVALID_VALUE,
- * GS_ERR_NOT_SUPPORTED (affinity), GS_ERR_PERMISSION (exclusive SMs, against the operator's word),
- * GS_ERR_NO_DEVICE_MEMORY, GS_ERR_NO_MEMORY, GS_ERR_TIMEOUT: in 10 seconds no moment came without
- * running kernels; the message says whose. */
+ * tells. GS_ERR_LIMIT: exclusive SMs, or those of a mask, are not free (the message says how many
+ * are, or which are not); 128 other combinations are in use; or 16 such calls are under way.
+ * GS_ERR_INVALID_VALUE, GS_ERR_NOT_SUPPORTED (affinity), GS_ERR_PERMISSION (exclusive SMs, against
+ * the operator's word), GS_ERR_NO_DEVICE_MEMORY, GS_ERR_NO_MEMORY, GS_ERR_TIMEOUT: in 10 seconds no
+ * moment came without running kernels; the message says whose. */
 GS_API gs_status gs_set_qos(gs_session session, const gs_qos *qos);
 /* The session's present quality of service, as granted, as far as qos->size goes: affinity
  * GS_EXEC_AFFINITY_NONE when it has the whole device, else GS_EXEC_AFFINITY_SM_MASK. (So what it

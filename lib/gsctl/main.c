@@ -38,7 +38,8 @@ static const struct command commands[] = {
     {"provision", command_provision, "shares the SMs out to all tenants, as they come and go",
      "uniform|half|weighted|exact",
      "Each of n tenants has at most: uniform 1/n of the SMs; half 2/n, so that every SM has two;\n"
-     "weighted its weight's part of the sum; exact (the default) what is set for it.\n\n",
+     "weighted its weight's part of the sum; exact (the default) what is set for it. Rounded up\n"
+     "to whole groups of SMs; reserved ones are not counted.\n\n",
      TAKES_OPERAND, true},
 };
 
