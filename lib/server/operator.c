@@ -191,7 +191,7 @@ void operator_set(struct server *server, const struct ctl_set *request, struct r
     if (!operator_allowed(reply))
         return;
     merged = settings_merge(&old, request->unset, &request->settings);
-    status = settings_check(server, request->target, request->id, &merged, text);
+    status = settings_check(server, request, &merged, text);
     if (status == GS_OK && tenant && tenant->state != TENANT_OPEN) {
         snprintf(text, sizeof(text), "session %llu %s", (unsigned long long)request->id,
                  tenant_state_told(tenant) == CTL_TENANT_ATTACHING ? "is still attaching"

@@ -30,10 +30,11 @@ void operator_get(struct server *server, const struct ctl_admin *request,
 void operator_settle(struct server *server);
 void operator_deinit(struct server *server);
 
-/* operator_check.c: are these settings of this target in their ranges, on these devices? GS_OK, or
- * the status and a text that names the limit. Pure. */
-gs_status settings_check(const struct server *server, uint32_t target, uint64_t id,
-                         const struct ctl_settings *settings, char text[REFUSAL_TEXT_MAX]);
+/* operator_check.c: is what is asked for in its ranges, on these devices? merged: with what is set
+ * already, which came from a state file, perhaps, and does not fit: that is no reason to refuse.
+ * GS_OK, or the status and a text that names the limit. Pure. */
+gs_status settings_check(const struct server *server, const struct ctl_set *request,
+                         const struct ctl_settings *merged, char text[REFUSAL_TEXT_MAX]);
 /* Of their SMs alone: number and mask, on one device. */
 gs_status settings_check_sms(const struct placer_device *sms, const struct ctl_settings *settings,
                              char text[REFUSAL_TEXT_MAX]);

@@ -4,6 +4,7 @@
 #include "common/setting_text.h"
 #include "server/operator.h"
 #include "server/qos.h"
+#include "server/settings_fit.h"
 #include "server/sm_check.h"
 
 /* ---- SMs ------------------------------------------------------------------------------------- */
@@ -20,6 +21,18 @@ gs_status settings_check_sms(const struct placer_device *sms, const struct ctl_s
     return status;
 }
 
+static gs_status device_check(const struct device *device, const struct ctl_settings *s,
+                              char text[REFUSAL_TEXT_MAX])
+{
+    gs_status status = GS_OK;
+
+    for (size_t i = 0; status == GS_OK && i < setting_field_count; i++) {
+        if (s->fields & OPERATOR_SM_FIELDS & setting_fields[i].bit)
+            status = settings_field_fits(device, s, setting_fields[i].bit, text);
+    }
+    return status;
+}
+
 static gs_status devices_check(const struct server *server, uint32_t target, uint64_t id,
                                const struct ctl_settings *s, char text[REFUSAL_TEXT_MAX])
 {
@@ -27,8 +40,6 @@ static gs_status devices_check(const struct server *server, uint32_t target, uin
         target == CTL_TENANT ? registry_by_id(&server->registry, id) : NULL;
     gs_status status = GS_OK;
 
-    if (!(s->fields & OPERATOR_SM_FIELDS))
-        return GS_OK;
     if (s->fields & CTL_PERCENTAGE)
         status = sm_check_percentage(s->percentage, text);
     if (status != GS_OK)
@@ -39,7 +50,7 @@ static gs_status devices_check(const struct server *server, uint32_t target, uin
         const struct device *device = &server->device[i];
 
         if (device->sms.sm_count && (!tenant || tenant->device == device))
-            status = settings_check_sms(&device->sms, s, text);
+            status = device_check(device, s, text);
     }
     return status;
 }
@@ -114,20 +125,28 @@ static gs_status fields_check(const struct server *server, uint32_t target,
         return mem_refuse(s->mem, text);
     if (s->fields & CTL_USER_MEM && s->user_mem < SETTING_MEM_LEAST)
         return mem_refuse(s->user_mem, text);
-    if (s->fields & CTL_EXCLUSIVE && s->exclusive == 1 &&
-        !(s->fields & (CTL_PERCENTAGE | CTL_SMS | CTL_MASK)))
+    return GS_OK;
+}
+
+static gs_status merged_check(const struct ctl_settings *merged, char text[REFUSAL_TEXT_MAX])
+{
+    if (merged->fields & CTL_EXCLUSIVE && merged->exclusive == 1 &&
+        !(merged->fields & (CTL_PERCENTAGE | CTL_SMS | CTL_MASK)))
         return refusal(text, GS_ERR_INVALID_VALUE,
                        "exclusive goes with a percentage, a number or a mask of SMs");
     return GS_OK;
 }
 
-gs_status settings_check(const struct server *server, uint32_t target, uint64_t id,
-                         const struct ctl_settings *settings, char text[REFUSAL_TEXT_MAX])
+gs_status settings_check(const struct server *server, const struct ctl_set *request,
+                         const struct ctl_settings *merged, char text[REFUSAL_TEXT_MAX])
 {
+    const struct ctl_settings *asked = &request->settings;
+    const uint32_t target = request->target;
+    const uint64_t id = request->id;
     gs_status status;
 
     if (target == CTL_DEVICE)
-        return latency_check(server, id, settings, text);
+        return latency_check(server, id, asked, text);
     if (target == CTL_USER && id > UINT32_MAX - 1)
         return refusal(text, GS_ERR_INVALID_VALUE, "uid %llu: 0 to %u", (unsigned long long)id,
                        UINT32_MAX - 1);
@@ -136,8 +155,10 @@ gs_status settings_check(const struct server *server, uint32_t target, uint64_t 
                        (unsigned long long)id);
     if (target != CTL_DEFAULT && target != CTL_USER && target != CTL_TENANT)
         return refusal(text, GS_ERR_INVALID_VALUE, "target %u cannot be set", target);
-    status = fields_check(server, target, settings, text);
-    return status == GS_OK ? devices_check(server, target, id, settings, text) : status;
+    status = fields_check(server, target, asked, text);
+    if (status == GS_OK)
+        status = merged_check(merged, text);
+    return status == GS_OK ? devices_check(server, target, id, asked, text) : status;
 }
 
 #define MERGE(field, bit)                                                                          \

@@ -8,9 +8,8 @@
 #include "common/setting_text.h"
 #include "server/sm_check.h"
 
-/* One field. GS_OK, or why it does not fit. */
-static gs_status field_check(const struct device *device, const struct ctl_settings *set,
-                             uint32_t bit, char text[REFUSAL_TEXT_MAX])
+gs_status settings_field_fits(const struct device *device, const struct ctl_settings *set,
+                              uint32_t bit, char text[REFUSAL_TEXT_MAX])
 {
     const struct placer_device *sms = &device->sms;
     const int priorities = device->info.priority_lowest - device->info.priority_highest;
@@ -49,7 +48,7 @@ uint32_t settings_unfit(const struct device *device, const struct ctl_settings *
     for (size_t i = 0; device->sms.sm_count && i < setting_field_count; i++) {
         const uint32_t bit = setting_fields[i].bit;
 
-        if (set->fields & bit && field_check(device, set, bit, text) != GS_OK)
+        if (set->fields & bit && settings_field_fits(device, set, bit, text) != GS_OK)
             unfit |= bit;
     }
     return unfit;
@@ -88,7 +87,7 @@ static void unfit_log(const struct device *device, const char *section,
 
         if (!(unfit & field->bit))
             continue;
-        field_check(device, set, field->bit, why);
+        settings_field_fits(device, set, field->bit, why);
         effect_describe(device, set, field->bit, effect);
         log_warning("device %d: [%s] %s = %.80s does not fit: %s; %s", device->index, section,
                     field->name, setting_print(value, set, field), why, effect);

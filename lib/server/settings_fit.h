@@ -13,6 +13,10 @@
  * itself too. None of a device that has not been ready yet. */
 uint32_t settings_unfit(const struct device *device, const struct ctl_settings *set);
 
+/* One field of it, of a device that is ready. GS_OK, or the status and why it does not fit. */
+gs_status settings_field_fits(const struct device *device, const struct ctl_settings *set,
+                              uint32_t bit, char text[REFUSAL_TEXT_MAX]);
+
 /* Logs what does not fit a device that is ready for the first time. */
 void settings_fit_log(const struct device *device);
 /* Logs what is set for devices that the server does not have; all that it has are known. */

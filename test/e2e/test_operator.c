@@ -683,6 +683,10 @@ static void without_partitions_nothing_is_shared_out(void)
     GSCTL_REFUSED(none, "set", "--default", "--percentage", "50");
     GSCTL_REFUSED(none, "reserve", "some", "--sms", "2");
     GSCTL_OK("provision", "exact");
+    /* What takes nothing away needs none. */
+    GSCTL_OK("set", "--default", "--percentage", "100", "--exclusive=no");
+    GSCTL_REFUSED(none, "set", "--default", "--sms", number(desc.sm_count - 1));
+    GSCTL_OK("set", "--default", "--sms", number(desc.sm_count));
     server_stop(server);
 }
 

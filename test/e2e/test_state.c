@@ -144,10 +144,14 @@ static void what_does_not_fit_the_machine_is_said(void)
     params.reservation = "elsewhere";
     CHECK_STATUS(gs_attach(&params, &session), GS_ERR_NO_DEVICE);
 
-    /* It is kept for the machine that it fits, until it is replaced. */
+    /* It is kept for the machine that it fits, until it is replaced, and hinders no other change.
+     */
+    CHECK_EQUAL(gsctl("set", "--default", "--weight", "8"), 0);
+    CHECK_EQUAL(gsctl("get", "--default", NULL, NULL), 0);
+    CHECK_TEXT(output, "default: sms 500 (does not fit, see the server's log), weight 8\n");
     CHECK_EQUAL(gsctl("set", "--default", "--unset", "sms"), 0);
     CHECK_EQUAL(gsctl("get", NULL, NULL, NULL), 0);
-    CHECK_TEXT(output, "default: weight 7\n");
+    CHECK_TEXT(output, "default: weight 8\n");
     CHECK_TEXT(output, "reservation elsewhere");
     server_stop(server);
     folder_remove(&folder);
