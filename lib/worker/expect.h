@@ -16,7 +16,7 @@ enum expectant {
 bool expect_init(void);
 /* It will be wanted soon: wakes it, and it stays awake for a millisecond. Any thread. */
 void expect(enum expectant who);
-/* What it was to stay awake for has come. By itself. */
+/* What it was to stay awake for has come: it need not any longer. The thread itself. */
 void expect_met(enum expectant who);
 /* A tenant says that it is about to ask for another grant. `now` is clock_ns(). Dispatcher. */
 void expect_grant(uint64_t now);
