@@ -463,6 +463,19 @@ static gs_status exclusives_place(struct placing *p)
     return status;
 }
 
+/* Who asks for SMs for itself alone is refused what would make more sets than there can be. */
+static gs_status sets_fit(struct placing *p)
+{
+    const struct placer_tenant *asker = p->asker < p->count ? &p->tenant[p->asker] : NULL;
+
+    while (p->sets.used > LINK_SETS_MAX && sets_merge(p))
+        ;
+    if (p->sets.used > LINK_SETS_MAX && asker && asker->exclusive &&
+        !sm_mask_equal(&asker->next, &asker->mask))
+        return sets_refuse(p);
+    return GS_OK;
+}
+
 /* A set that an exclusive tenant asks for is in use already here. */
 static gs_status sets_begin(struct placing *p)
 {
@@ -475,12 +488,7 @@ static gs_status sets_begin(struct placing *p)
         else
             shared_keep(p, i);
     }
-    while (p->sets.used > LINK_SETS_MAX && sets_merge(p))
-        ;
-    if (p->sets.used > LINK_SETS_MAX && p->asker < p->count && p->tenant[p->asker].exclusive &&
-        !sm_mask_equal(&p->tenant[p->asker].next, &p->tenant[p->asker].mask))
-        return sets_refuse(p);
-    return GS_OK;
+    return sets_fit(p);
 }
 
 gs_status placer_place(const struct placer_device *device, const struct sm_mask *space,
@@ -504,5 +512,6 @@ gs_status placer_place(const struct placer_device *device, const struct sm_mask 
         if (!tenant[i].exclusive && sm_mask_empty(&tenant[i].next))
             status = shared_place(&p, i);
     }
-    return status;
+    /* Who had the whole device, which is no set, may have come to have all of it but some SMs. */
+    return status == GS_OK ? sets_fit(&p) : status;
 }
