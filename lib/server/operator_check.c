@@ -67,28 +67,22 @@ static gs_status latency_check(const struct server *server, uint64_t id,
     if (s->fields & ~(uint32_t)CTL_LATENCY_SMS)
         return refusal(text, GS_ERR_INVALID_VALUE,
                        "of a device, only the latency SMs can be set: --latency-sms N");
-    if (sms->sm_count && s->latency_sms && sm_check_partitions(sms, text) != GS_OK)
-        return GS_ERR_NOT_SUPPORTED;
-    if (sms->sm_count && s->latency_sms >= sms->sm_count)
-        return refusal(text, GS_ERR_INVALID_VALUE,
-                       "%u latency SMs: 0 to %u, so that best-effort work has one", s->latency_sms,
-                       sms->sm_count - 1);
-    return GS_OK;
+    return sms->sm_count ? sm_check_latency(sms, s->latency_sms, text) : GS_OK;
 }
 
 /* ---- All fields ------------------------------------------------------------------------------ */
 
-static int priority_range(const struct server *server)
+/* Of any device. */
+static int priority_most(const struct server *server)
 {
-    int range = 0;
+    int most = 0;
 
     for (int i = 0; i < server->device_count; i++) {
-        const struct link_device *info = &server->device[i].info;
-        int here = info->priority_lowest - info->priority_highest;
+        int here = qos_priority_most(&server->device[i]);
 
-        range = here > range ? here : range;
+        most = here > most ? here : most;
     }
-    return range;
+    return most;
 }
 
 static gs_status mem_refuse(uint64_t bytes, char text[REFUSAL_TEXT_MAX])
@@ -110,9 +104,12 @@ static gs_status fields_check(const struct server *server, uint32_t target,
     if (s->fields & CTL_USER_MEM && target == CTL_TENANT)
         return refusal(text, GS_ERR_INVALID_VALUE,
                        "a user's memory is set for a user or the default, not for a session");
-    if (s->fields & CTL_PRIORITY && (s->priority < 0 || s->priority > priority_range(server)))
-        return refusal(text, GS_ERR_INVALID_VALUE, "priority %d: 0 to %d, higher is earlier",
-                       s->priority, priority_range(server));
+    if (s->fields & CTL_PRIORITY) {
+        gs_status status = qos_check_priority(s->priority, priority_most(server), text);
+
+        if (status != GS_OK)
+            return status;
+    }
     if (s->fields & CTL_CLASS && s->cls > GS_CLASS_BEST_EFFORT)
         return refusal(text, GS_ERR_INVALID_VALUE, "class %u: there are 0 to %d", s->cls,
                        GS_CLASS_BEST_EFFORT);

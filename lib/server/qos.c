@@ -23,15 +23,27 @@ static gs_status affinity_check(const struct wire_qos *qos, const struct placer_
     }
 }
 
+int qos_priority_most(const struct device *device)
+{
+    return device->info.priority_lowest - device->info.priority_highest;
+}
+
+gs_status qos_check_priority(int32_t priority, int most, char text[REFUSAL_TEXT_MAX])
+{
+    if (priority >= 0 && priority <= most)
+        return GS_OK;
+    return refusal(text, GS_ERR_INVALID_VALUE, "priority %d: 0 to %d, higher is earlier", priority,
+                   most);
+}
+
 gs_status qos_check(const struct wire_qos *qos, const struct device *device,
                     char text[REFUSAL_TEXT_MAX])
 {
     if (qos->cls > GS_CLASS_BEST_EFFORT)
         return refusal(text, GS_ERR_INVALID_VALUE, "class %u: there are 0 to %d", qos->cls,
                        GS_CLASS_BEST_EFFORT);
-    if (qos->priority < 0)
-        return refusal(text, GS_ERR_INVALID_VALUE, "priority %d: 0 to %d, higher is earlier",
-                       qos->priority, device->info.priority_lowest - device->info.priority_highest);
+    if (qos->priority < 0) /* one that is too high is cut */
+        return qos_check_priority(qos->priority, qos_priority_most(device), text);
     if (qos->weight > QOS_WEIGHT_MAX)
         return refusal(text, GS_ERR_INVALID_VALUE, "weight %u: 1 to %u, or 0 for the default",
                        qos->weight, QOS_WEIGHT_MAX);

@@ -14,6 +14,10 @@
 gs_status qos_check(const struct wire_qos *qos, const struct device *device,
                     char text[REFUSAL_TEXT_MAX]);
 
+/* Priorities of the device are 0 to this. */
+int qos_priority_most(const struct device *device);
+gs_status qos_check_priority(int32_t priority, int most, char text[REFUSAL_TEXT_MAX]);
+
 /* What the tenant may have: all of a grant but the SMs themselves, and what the placer wants to
  * know. */
 struct qos_effect {

@@ -6,13 +6,13 @@
 
 #include "common/log.h"
 #include "common/setting_text.h"
+#include "server/qos.h"
 #include "server/sm_check.h"
 
 gs_status settings_field_fits(const struct device *device, const struct ctl_settings *set,
                               uint32_t bit, char text[REFUSAL_TEXT_MAX])
 {
     const struct placer_device *sms = &device->sms;
-    const int priorities = device->info.priority_lowest - device->info.priority_highest;
     gs_status status;
 
     switch (bit) {
@@ -28,13 +28,9 @@ gs_status settings_field_fits(const struct device *device, const struct ctl_sett
         status = sm_check_partitions(sms, text);
         return status == GS_OK ? sm_check_mask(sms, set->sm_mask, text) : status;
     case CTL_PRIORITY:
-        if (set->priority <= priorities)
-            return GS_OK;
-        return refusal(text, GS_ERR_INVALID_VALUE, "the device has 0 to %d", priorities);
+        return qos_check_priority(set->priority, qos_priority_most(device), text);
     case CTL_LATENCY_SMS:
-        if (set->latency_sms == 0 || set->latency_sms < sms->sm_count)
-            return set->latency_sms ? sm_check_partitions(sms, text) : GS_OK;
-        return refusal(text, GS_ERR_INVALID_VALUE, "the device has %u", sms->sm_count);
+        return sm_check_latency(sms, set->latency_sms, text);
     default:
         return GS_OK;
     }

@@ -25,6 +25,18 @@ gs_status sm_check_percentage(uint32_t percentage, char text[REFUSAL_TEXT_MAX])
     return refusal(text, GS_ERR_INVALID_VALUE, "a percentage of %u: 1 to 100", percentage);
 }
 
+gs_status sm_check_latency(const struct placer_device *device, uint32_t count,
+                           char text[REFUSAL_TEXT_MAX])
+{
+    gs_status status = count ? sm_check_partitions(device, text) : GS_OK;
+
+    if (status != GS_OK || count < device->sm_count)
+        return status;
+    return refusal(text, GS_ERR_INVALID_VALUE,
+                   "%u latency SMs: 0 to %u, so that best-effort work has one", count,
+                   device->sm_count - 1);
+}
+
 gs_status sm_check_mask(const struct placer_device *device, const uint64_t word[GS_SM_MASK_WORDS],
                         char text[REFUSAL_TEXT_MAX])
 {

@@ -11,6 +11,9 @@ gs_status sm_check_count(const struct placer_device *device, uint32_t count,
                          char text[REFUSAL_TEXT_MAX]);
 /* Of any device. */
 gs_status sm_check_percentage(uint32_t percentage, char text[REFUSAL_TEXT_MAX]);
+/* That are left to latency work. */
+gs_status sm_check_latency(const struct placer_device *device, uint32_t count,
+                           char text[REFUSAL_TEXT_MAX]);
 gs_status sm_check_mask(const struct placer_device *device, const uint64_t word[GS_SM_MASK_WORDS],
                         char text[REFUSAL_TEXT_MAX]);
 
