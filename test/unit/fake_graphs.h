@@ -1,0 +1,282 @@
+/*
+ * fake_graphs.h - a driver that runs a kernel, or a graph of kernels, when it is launched, and
+ * notes which ran, on which SMs and with which parameter; what makes a graph may be refused. Each
+ * test program includes this once, after cmocka.h.
+ */
+#ifndef GS_TEST_FAKE_GRAPHS_H
+#define GS_TEST_FAKE_GRAPHS_H
+
+#include <string.h>
+
+#include "worker/driver.h"
+#include "worker/schedule.h" /* before `ran` is a name of this */
+
+#define GRAPHS   4096u
+#define NODES    66u
+#define RAN_MOST 256u
+
+/* A kernel that ran. */
+struct run {
+    const void *function;
+    uint64_t parameter;
+    uint32_t blocks;
+    int priority;      /* of the node; 0: none of its own */
+    CUcontext context; /* that was current when its node was added, or set */
+};
+static struct run ran[RAN_MOST];
+static uint32_t ran_count;
+
+static struct graph {
+    uint32_t nodes;
+    struct run node[NODES];
+    bool alive;
+} graphs[GRAPHS];
+static uint32_t graph_count;
+static uint32_t graph_launches, graphs_made, graphs_destroyed, nodes_set, mixed_made;
+static uint32_t told;
+static uint64_t last_told;
+static bool no_room_to_make, no_room_to_launch;
+static uint32_t calls_left; /* that make graphs, until one is refused */
+static CUcontext current;
+
+/* The kernel that tells the end has no function here; its second argument is the position. */
+static inline void run_one(const struct run *run)
+{
+    if (!run->function) {
+        last_told = run->parameter;
+        told++;
+        return;
+    }
+    assert_true(ran_count < RAN_MOST);
+    ran[ran_count++] = *run;
+}
+
+static inline struct run run_of(const CUDA_KERNEL_NODE_PARAMS *params)
+{
+    struct run run = {.function = params->func, .blocks = params->gridDimX, .context = current};
+
+    memcpy(&run.parameter, params->kernelParams[params->func ? 0 : 1], sizeof(run.parameter));
+    return run;
+}
+
+static inline CUresult kernel_launch(CUfunction function, unsigned int grid_x, unsigned int grid_y,
+                                     unsigned int grid_z, unsigned int block_x,
+                                     unsigned int block_y, unsigned int block_z, unsigned int smem,
+                                     CUstream on, void **params, void **extra)
+{
+    (void)grid_y, (void)grid_z, (void)block_x, (void)block_y, (void)block_z, (void)smem;
+    (void)on, (void)extra;
+    struct run run = {.function = function, .blocks = grid_x, .context = current};
+
+    memcpy(&run.parameter, params[0], sizeof(run.parameter));
+    run_one(&run);
+    return CUDA_SUCCESS;
+}
+
+static inline CUresult launch_with(const CUlaunchConfig *config, CUfunction function, void **params,
+                                   void **extra)
+{
+    (void)extra;
+    struct run run = {.function = function, .blocks = config->gridDimX, .context = current};
+
+    memcpy(&run.parameter, params[function ? 0 : 1], sizeof(run.parameter));
+    run_one(&run);
+    return CUDA_SUCCESS;
+}
+
+static inline CUresult value_write(CUstream on, CUdeviceptr address, uint64_t value,
+                                   unsigned int flags)
+{
+    (void)on, (void)address, (void)flags;
+    last_told = value;
+    told++;
+    return CUDA_SUCCESS;
+}
+
+static inline bool refused(void)
+{
+    return no_room_to_make || calls_left-- == 0;
+}
+
+static inline CUresult graph_create(CUgraph *graph, unsigned int flags)
+{
+    (void)flags;
+    if (refused())
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    assert_true(graph_count < GRAPHS);
+    graphs[graph_count] = (struct graph){.alive = true};
+    *graph = (CUgraph)&graphs[graph_count++];
+    return CUDA_SUCCESS;
+}
+
+static inline CUresult graph_destroy(CUgraph graph)
+{
+    assert_non_null(graph);
+    ((struct graph *)graph)->alive = false;
+    return CUDA_SUCCESS;
+}
+
+static inline CUresult node_add(CUgraph to, const struct run *run, CUgraphNode *node)
+{
+    struct graph *graph = (struct graph *)to;
+
+    assert_true(graph->alive && graph->nodes < NODES);
+    graph->node[graph->nodes] = *run;
+    *node = (CUgraphNode)&graph->node[graph->nodes++];
+    return CUDA_SUCCESS;
+}
+
+static inline CUresult kernel_add(CUgraphNode *node, CUgraph to, const CUgraphNode *after,
+                                  size_t count, const CUDA_KERNEL_NODE_PARAMS *params)
+{
+    const struct graph *graph = (const struct graph *)to;
+    const struct run run = run_of(params);
+
+    if (refused())
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    /* Behind the one before it. */
+    assert_int_equal(count, graph->nodes > 0);
+    if (count)
+        assert_ptr_equal(*after, &graph->node[graph->nodes - 1]);
+    return node_add(to, &run, node);
+}
+
+static inline CUresult kernel_set(CUgraphExec exec, CUgraphNode node,
+                                  const CUDA_KERNEL_NODE_PARAMS *params)
+{
+    struct run *run = (struct run *)node, as = run_of(params);
+
+    assert_true(((struct graph *)exec)->alive);
+    /* A node can be set in its own context only, and keeps its function and grid here. */
+    assert_ptr_equal(run->context, as.context);
+    assert_ptr_equal(run->function, as.function);
+    assert_int_equal(run->blocks, as.blocks);
+    run->parameter = as.parameter;
+    nodes_set++;
+    return CUDA_SUCCESS;
+}
+
+static inline CUresult write_add(CUgraphNode *node, CUgraph to, const CUgraphNode *after,
+                                 size_t count, const CUDA_BATCH_MEM_OP_NODE_PARAMS *params)
+{
+    const struct run run = {.parameter = params->paramArray->writeValue.value64};
+
+    (void)after, (void)count;
+    return refused() ? CUDA_ERROR_OUT_OF_MEMORY : node_add(to, &run, node);
+}
+
+static inline CUresult write_set(CUgraphExec exec, CUgraphNode node,
+                                 const CUDA_BATCH_MEM_OP_NODE_PARAMS *params)
+{
+    (void)exec;
+    ((struct run *)node)->parameter = params->paramArray->writeValue.value64;
+    return CUDA_SUCCESS;
+}
+
+static inline CUresult priority_set(CUgraphNode node, CUlaunchAttributeID which,
+                                    const CUlaunchAttributeValue *value)
+{
+    (void)which;
+    if (refused())
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    ((struct run *)node)->priority = value->priority;
+    return CUDA_SUCCESS;
+}
+
+static inline CUresult instantiate(CUgraphExec *exec, CUgraph graph, unsigned long long flags)
+{
+    const struct graph *g = (const struct graph *)graph;
+    bool mixed = false;
+
+    (void)flags;
+    if (refused())
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    for (uint32_t i = 1; i < g->nodes; i++)
+        mixed = mixed || (g->node[i].function && g->node[i].function != g->node[0].function);
+    *exec = (CUgraphExec)graph;
+    graphs_made++;
+    mixed_made += mixed;
+    return CUDA_SUCCESS;
+}
+
+static inline CUresult exec_destroy(CUgraphExec exec)
+{
+    (void)exec;
+    graphs_destroyed++;
+    return CUDA_SUCCESS;
+}
+
+static inline CUresult graph_launch_run(CUgraphExec exec, CUstream on)
+{
+    const struct graph *graph = (const struct graph *)exec;
+
+    (void)on;
+    assert_true(graph->alive);
+    if (no_room_to_launch)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    graph_launches++;
+    for (uint32_t i = 0; i < graph->nodes; i++)
+        run_one(&graph->node[i]);
+    return CUDA_SUCCESS;
+}
+
+static inline CUresult function_set(CUfunction function, CUfunction_attribute attribute, int value)
+{
+    (void)function, (void)attribute, (void)value;
+    return CUDA_SUCCESS;
+}
+
+static inline CUresult context_set(CUcontext context)
+{
+    current = context;
+    return CUDA_SUCCESS;
+}
+
+static inline CUresult event_create(CUevent *event, unsigned int flags)
+{
+    (void)flags;
+    *event = (CUevent)&told;
+    return CUDA_SUCCESS;
+}
+
+static inline CUresult event_record(CUevent event, CUstream on)
+{
+    (void)event, (void)on;
+    return CUDA_SUCCESS;
+}
+
+static inline CUresult stream_wait(CUstream on, CUevent event, unsigned int flags)
+{
+    (void)on, (void)event, (void)flags;
+    return CUDA_SUCCESS;
+}
+
+/* Nothing has run, and nothing is refused. */
+static inline void graphs_open(void)
+{
+    cu.cuLaunchKernel = kernel_launch;
+    cu.cuLaunchKernelEx = launch_with;
+    cu.cuStreamWriteValue64_v2 = value_write;
+    cu.cuGraphCreate = graph_create;
+    cu.cuGraphDestroy = graph_destroy;
+    cu.cuGraphAddKernelNode_v2 = kernel_add;
+    cu.cuGraphExecKernelNodeSetParams_v2 = kernel_set;
+    cu.cuGraphAddBatchMemOpNode = write_add;
+    cu.cuGraphExecBatchMemOpNodeSetParams = write_set;
+    cu.cuGraphKernelNodeSetAttribute = priority_set;
+    cu.cuGraphInstantiateWithFlags = instantiate;
+    cu.cuGraphExecDestroy = exec_destroy;
+    cu.cuGraphLaunch = graph_launch_run;
+    cu.cuFuncSetAttribute = function_set;
+    cu.cuCtxSetCurrent = context_set;
+    cu.cuEventCreate = event_create;
+    cu.cuEventRecord = event_record;
+    cu.cuStreamWaitEvent = stream_wait;
+    ran_count = 0;
+    graph_count = graph_launches = graphs_made = graphs_destroyed = nodes_set = mixed_made = 0;
+    told = 0;
+    no_room_to_make = no_room_to_launch = false;
+    calls_left = UINT32_MAX;
+}
+
+#endif

@@ -1,0 +1,214 @@
+/*
+ * requests_rig.h - a session whose tenant sends requests of several kernels, as one burst each, and
+ * what must hold of every one: all of it ran, in order, with the parameters of this time. Each test
+ * program includes this once, after cmocka.h.
+ */
+#ifndef GS_TEST_REQUESTS_RIG_H
+#define GS_TEST_REQUESTS_RIG_H
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "common/ring.h"
+#include "common/util.h"
+#include "fake_graphs.h"
+#include "fake_marks.h"
+#include "worker/drain.h"
+#include "worker/lines.h"
+#include "worker/partition.h"
+
+#define KERNELS  3u
+#define REQUEST  20u
+#define PRIORITY (-4)
+#define LEARNING 3u /* requests until there is a graph */
+
+static _Alignas(64) unsigned char segment[SEG_OFF_RINGS + SEG_RING_BYTES];
+static struct seg_client client;
+static struct seg_server server;
+static struct link_stats stats;
+static struct kernel kernel[KERNELS], *kernels[KERNELS];
+static uint16_t no_offset;
+static struct session session;
+static struct stream *stream = &session.streams[0];
+static struct partition partition;
+static uint64_t now, tail, serial;
+static struct run wanted[RAN_MOST]; /* in this order */
+static uint32_t wanted_count;
+
+int clock_gettime(clockid_t which, struct timespec *time)
+{
+    (void)which;
+    *time = (struct timespec){.tv_sec = (time_t)(now / 1000000000u),
+                              .tv_nsec = (long)(now % 1000000000u)};
+    return 0;
+}
+
+static inline void kernel_load(uint32_t i)
+{
+    kernel[i] = (struct kernel){.id = i,
+                                .serial = ++serial,
+                                .max_threads = 1024,
+                                .function = (CUfunction)&kernel[i],
+                                .param_count = 1,
+                                /* one of them has a record that does not always fit at the
+                                   ring's end */
+                                .param_bytes = i == 2 ? 192 : sizeof(uint64_t),
+                                .param_offset = &no_offset,
+                                .wave_ns = 1};
+    kernels[i] = &kernel[i];
+}
+
+static inline int set(void **state)
+{
+    (void)state;
+    graphs_open();
+    if (marks_open())
+        return -1;
+    now = UINT64_C(1000000000);
+    lines = (struct lines){.used = 1};
+    memset(segment, 0, sizeof(segment));
+    memset(&client, 0, sizeof(client));
+    memset(&server, 0, sizeof(server));
+    worker.info.sm_count = 16;
+    worker.info.priority_highest = -5;
+    worker.context = NULL;
+    for (int i = 0; i < 3; i++)
+        worker.info.max_grid_dim[i] = worker.info.max_block_dim[i] = 1024;
+    for (uint32_t i = 0; i < KERNELS; i++)
+        kernel_load(i);
+    partition = (struct partition){.sm_count = 4, .context = (CUcontext)&partition, .id = 1};
+    session = (struct session){.segment = segment,
+                               .client = &client,
+                               .server = &server,
+                               .stats = &stats,
+                               .kernels = kernels,
+                               .kernel_room = KERNELS,
+                               .sched = {.cls = GS_CLASS_LATENCY},
+                               .streams[0] = {.open = true,
+                                              .cu = (CUstream)&session,
+                                              .cls = GS_CLASS_LATENCY,
+                                              .priority = PRIORITY,
+                                              .cu_priority = PRIORITY}};
+    stream->flight = flight_new(&session, stream);
+    tail = 0;
+    wanted_count = 0;
+    return stream->flight ? 0 : -1;
+}
+
+/* Nothing made is left. */
+static inline int unset(void **state)
+{
+    (void)state;
+    flights_leave(&session);
+    launcher_free(stream->launcher);
+    free(stream->flight);
+    free(session.events);
+    for (uint32_t i = 0; i < graph_count; i++) {
+        if (graphs[i].alive)
+            return -1;
+    }
+    return graphs_made == graphs_destroyed && atomic_load(&partition.graphs) == 0 ? 0 : -1;
+}
+
+/* The client's: a padding where the record would not fit. */
+static inline unsigned char *record_begin(uint32_t size)
+{
+    const uint32_t pad = ring_pad(tail, size);
+
+    if (pad) {
+        const struct rec_header header = {.op = REC_PAD, .size = pad};
+        memcpy(segment + SEG_OFF_RINGS + ring_offset(tail), &header, sizeof(header));
+        tail += pad;
+    }
+    unsigned char *at = segment + SEG_OFF_RINGS + ring_offset(tail);
+    tail += size;
+    return at;
+}
+
+static inline void launch(uint32_t which, uint32_t blocks, uint64_t parameter)
+{
+    const uint64_t submitted = now;
+    struct rec_launch r = {.h = {.op = REC_LAUNCH, .flags = REC_LAUNCH_TIME},
+                           .kernel = which,
+                           .param_bytes = kernel[which].param_bytes,
+                           .grid = {blocks, 1, 1},
+                           .block = {1, 1, 1}};
+
+    r.h.size = launch_record_size(r.h.flags, r.param_bytes);
+    unsigned char *at = record_begin(r.h.size);
+    memset(at, 0, r.h.size);
+    memcpy(at, &r, sizeof(r));
+    memcpy(at + sizeof(r), &parameter, sizeof(parameter));
+    memcpy(at + launch_record_time(r.h.flags, r.param_bytes), &submitted, sizeof(submitted));
+    assert_true(wanted_count < RAN_MOST);
+    wanted[wanted_count++] =
+        (struct run){.function = kernel[which].function, .parameter = parameter, .blocks = blocks};
+}
+
+static inline void event(void)
+{
+    const struct rec_event r = {.h = {.op = REC_EVENT, .size = sizeof(r)}};
+
+    memcpy(record_begin(sizeof(r)), &r, sizeof(r));
+}
+
+/* It counts as a copy does: what is in the stream beside kernels. The other stream has nothing. */
+static inline void wait_for_nothing(void)
+{
+    const struct rec_wait r = {.h = {.op = REC_WAIT, .size = sizeof(r)}, .stream = 1};
+
+    memcpy(record_begin(sizeof(r)), &r, sizeof(r));
+}
+
+/* What was written, as one burst; all of it ran, in order, and its end was told. */
+static inline void drain(bool whole)
+{
+    const struct sched_room room = {1000, UINT64_MAX};
+    enum drained drained;
+
+    told = graph_launches = nodes_set = 0;
+    atomic_store(&client.tail[0], tail);
+    stream->burst.whole = whole;
+    stream_drain(&session, 0, room, &drained);
+    assert_int_equal(drained, DRAINED_ALL);
+    assert_false(session.faulted);
+    assert_int_equal(last_told, tail);
+    assert_int_equal(stream->signalled, tail);
+    assert_int_equal(ran_count, wanted_count);
+    for (uint32_t i = 0; i < wanted_count; i++) {
+        assert_ptr_equal(ran[i].function, wanted[i].function);
+        assert_int_equal(ran[i].parameter, wanted[i].parameter);
+        assert_int_equal(ran[i].blocks, wanted[i].blocks);
+    }
+    flight_settle(&session, stream);
+    assert_int_equal(session.sched.inflight, 0);
+}
+
+static inline void forget(void)
+{
+    ran_count = wanted_count = 0;
+}
+
+/* Mixed kernels and grids; others for each `kind`. */
+static inline void request(uint32_t kind, uint32_t length, uint64_t parameter)
+{
+    forget();
+    for (uint32_t i = 0; i < length; i++)
+        launch((i * (kind % 2 + 1) + kind) % KERNELS, 1 + (i + kind) % 2, parameter + i);
+}
+
+/* So that it has its graph. */
+static inline void learn(uint32_t kind, uint32_t length)
+{
+    for (uint32_t i = 0; i < LEARNING; i++) {
+        request(kind, length, i);
+        drain(true);
+    }
+    assert_int_equal(graph_launches, 1);
+    assert_int_equal(told, 1);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set, unset)
+
+#endif
