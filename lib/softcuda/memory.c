@@ -12,20 +12,14 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "common/sanitizers.h"
 #include "common/util.h"
 #include "softcuda/device.h"
 
 // Where device addresses come from: far from where the kernel places libraries, stacks and heaps,
 // so that a standby can map a window at the address it had in another process. The thread sanitizer
 // leaves less room.
-#if defined(__SANITIZE_THREAD__)
-#define MEMORY_AREA_TSAN 1
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define MEMORY_AREA_TSAN 1
-#endif
-#endif
-#ifdef MEMORY_AREA_TSAN
+#if THREAD_SANITIZER
 #define AREA_BASE ((uint64_t)0x7e8000000000)
 #define AREA_END  ((uint64_t)0x7ef000000000)
 #else

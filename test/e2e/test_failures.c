@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "bystander.h"
+#include "common/sanitizers.h"
 #include "harness/harness.h"
 #include "shim/fail.h"
 
@@ -25,14 +26,6 @@ struct scene {
     gs_devptr memory;
 };
 
-#if defined(__SANITIZE_THREAD__)
-#define THREAD_SANITIZER 1
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define THREAD_SANITIZER 1
-#endif
-#endif
-
 static void scene_set(struct scene *s)
 {
     static char path[] = "/tmp/gshare-test-plan-XXXXXX";
@@ -42,7 +35,7 @@ static void scene_set(struct scene *s)
     struct fail_plan empty = {.role = FAIL_NOBODY};
     int fd;
 
-#ifdef THREAD_SANITIZER
+#if THREAD_SANITIZER
     test_skip("ThreadSanitizer stands before the C library itself");
 #endif
     fd = mkstemp(path);

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "bystander.h"
+#include "common/sanitizers.h"
 #include "harness/harness.h"
 
 struct scene {
@@ -263,14 +264,6 @@ static void *busy_run(void *argument)
     }
     return NULL;
 }
-
-#if defined(__SANITIZE_ADDRESS__)
-#define ADDRESS_SANITIZER 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define ADDRESS_SANITIZER 1
-#endif
-#endif
 
 static void forking_while_threads_are_in_calls(void)
 {

@@ -4,6 +4,7 @@
  * makes them could do nothing about it.
  */
 #include "shim/fail.h"
+#include "common/sanitizers.h"
 #include "shim/countdown.h"
 
 #include <dlfcn.h>
@@ -26,13 +27,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define HEAP_IS_TAKEN 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define HEAP_IS_TAKEN 1
-#endif
-#endif
+#define HEAP_IS_TAKEN (ADDRESS_SANITIZER || THREAD_SANITIZER)
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -66,7 +61,7 @@ static inline __attribute__((always_inline)) int fail_now(const char *name)
 {
     uintptr_t caller = (uintptr_t)__builtin_return_address(0);
 
-#ifdef HEAP_IS_TAKEN
+#if HEAP_IS_TAKEN
     caller = program_begin; /* a sanitizer's own functions stand between */
 #endif
     if (own_role != FAIL_CLIENT && (caller < program_begin || caller >= program_end))
@@ -118,7 +113,7 @@ __attribute__((constructor)) static void role_find(void)
 
 /* ---- The heap -------------------------------------------------------------------------------- */
 
-#ifndef HEAP_IS_TAKEN
+#if !HEAP_IS_TAKEN
 static _Atomic long heap_blocks;
 
 void *__libc_malloc(size_t size);

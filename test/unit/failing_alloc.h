@@ -6,13 +6,9 @@
 
 #include <stdlib.h>
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define OWN_ALLOCATOR 0
-#elif defined(__has_feature)
-#define OWN_ALLOCATOR !(__has_feature(address_sanitizer) || __has_feature(thread_sanitizer))
-#else
-#define OWN_ALLOCATOR 1
-#endif
+#include "common/sanitizers.h"
+
+#define OWN_ALLOCATOR !(ADDRESS_SANITIZER || THREAD_SANITIZER)
 
 #if OWN_ALLOCATOR
 void *__libc_malloc(size_t size);

@@ -25,6 +25,7 @@
 #include <cmocka.h>
 
 #include "common/cpus.h"
+#include "common/sanitizers.h"
 #include "common/util.h"
 #include "fake_server.h"
 #include "gshare.h"
@@ -201,14 +202,6 @@ static bool fail_once(struct fake *fake, const char *instance, unsigned n, int e
     assert_int_equal(shared_mappings(), maps);
     return failed != NULL;
 }
-
-#if defined(__SANITIZE_THREAD__)
-#define THREAD_SANITIZER 1
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define THREAD_SANITIZER 1
-#endif
-#endif
 
 static const int errors[] = {ENOMEM, EACCES, EINTR};
 

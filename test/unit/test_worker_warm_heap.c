@@ -15,13 +15,12 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "common/sanitizers.h"
 #include "common/util.h"
 #include "worker/warm_heap.h"
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(__GLIBC__)
+#if ADDRESS_SANITIZER || THREAD_SANITIZER || !defined(__GLIBC__)
 #define OWN_MALLOC 1
-#elif defined(__has_feature)
-#define OWN_MALLOC (__has_feature(address_sanitizer) || __has_feature(thread_sanitizer))
 #else
 #define OWN_MALLOC 0
 #endif
