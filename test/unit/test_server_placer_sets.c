@@ -207,6 +207,21 @@ static void more_different_sets_than_a_worker_holds_are_refused(void **state)
     assert_int_equal(sets_count(), LINK_SETS_MAX);
 }
 
+// Who has the whole device has no set, and comes to have one when a part is somebody's alone.
+static void the_rest_of_the_device_is_a_set_too(void **state)
+{
+    (void)state;
+    device_make(132, 2);
+    while (sets_count() < LINK_SETS_MAX)
+        expect_placed(add(1 + dice(120), false));
+    const struct placer_tenant *whole = add(0, false);
+    expect_placed(whole);
+    assert_int_equal(sms_of(whole), 132);
+    expect_placed(add(2, true));
+    assert_int_equal(sms_of(whole), 130);
+    assert_int_equal(sets_count(), LINK_SETS_MAX);
+}
+
 /* ---- A thousand ------------------------------------------------------------------------------ */
 
 static void crowd_check(void)
@@ -273,6 +288,7 @@ int main(void)
         cmocka_unit_test(who_needs_a_new_set_gets_one_that_others_can_spare),
         cmocka_unit_test(a_set_that_its_users_cannot_leave_does_not_stop_others),
         cmocka_unit_test(more_different_sets_than_a_worker_holds_are_refused),
+        cmocka_unit_test(the_rest_of_the_device_is_a_set_too),
         cmocka_unit_test(a_thousand_different_wishes_are_all_placed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
