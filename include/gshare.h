@@ -188,7 +188,8 @@ typedef enum gs_class {
 typedef struct gs_qos {
     size_t size;          /* of this struct, as the caller was compiled: see GS_QOS_INIT */
     gs_class cls;         /* whose turn it is, before priority, deadline and weight */
-    int priority;         /* 0 normal; higher runs earlier; above the device's range: the highest */
+    int priority;         /* 0 normal; higher runs earlier, within its class: a device has two, so
+                             all above 0 count as 1 */
     unsigned weight;      /* 1 to 1,000: share of GPU time under saturation; 0: the default, which
                              is what the operator set (gsctl), else 1 */
     uint64_t deadline_ns; /* from submission, at most an hour; 0: none */

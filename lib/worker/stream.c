@@ -17,10 +17,10 @@
 
 int stream_priority(uint32_t cls, int64_t priority)
 {
-    /* Normal sits two steps above the lowest, so that there is something below it. */
+    /* The classes come first: each has two of the six priorities that devices have. */
     int64_t wanted = cls == GS_CLASS_LATENCY ? -4 : cls == GS_CLASS_BEST_EFFORT ? 0 : -2;
 
-    wanted -= priority < -64 ? -64 : priority > 64 ? 64 : priority;
+    wanted -= priority > 0;
     if (wanted > worker.info.priority_lowest)
         return worker.info.priority_lowest;
     return wanted < worker.info.priority_highest ? worker.info.priority_highest : (int)wanted;

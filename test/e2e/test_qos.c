@@ -310,19 +310,26 @@ static void a_priority_that_changes_holds_for_streams_that_there_are(void)
 {
     struct where where;
     struct server *server = scene_with_groups(&where);
-    gs_report report[3] = {GS_REPORT_INIT, GS_REPORT_INIT, GS_REPORT_INIT};
+    static const struct {
+        gs_class cls;
+        int priority;
+    } steps[] = {{GS_CLASS_BEST_EFFORT, 0}, {GS_CLASS_BEST_EFFORT, 5}, {GS_CLASS_NORMAL, 0},
+                 {GS_CLASS_NORMAL, 5},      {GS_CLASS_LATENCY, 0},     {GS_CLASS_LATENCY, 1}};
+    gs_report report[ARRAY_SIZE(steps)];
     gs_qos qos = GS_QOS_INIT;
 
-    for (unsigned i = 0; i < 3; i++) {
+    for (unsigned i = 0; i < ARRAY_SIZE(steps); i++) {
         gs_report_id id;
-        qos.priority = (int)i;
+        report[i] = (gs_report)GS_REPORT_INIT;
+        qos.cls = steps[i].cls;
+        qos.priority = steps[i].priority;
         CHECK_OK(gs_set_qos(where.session, &qos));
         for (unsigned n = 0; n < 4; n++) /* plainly, and by graphs */
             where_run(&where, NULL, where.sms, NULL, &id);
         CHECK_WITHIN(10000, gs_launch_report(where.session, id, &report[i]) != GS_NOT_READY);
     }
-    CHECK(report[1].priority < report[0].priority);
-    CHECK(report[2].priority < report[1].priority);
+    for (unsigned i = 1; i < ARRAY_SIZE(steps); i++)
+        CHECK(report[i].priority < report[i - 1].priority);
     scene_end(&where, server);
 }
 

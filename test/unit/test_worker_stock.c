@@ -85,6 +85,19 @@ static void there_are_streams_of_each_class_at_the_start(void **state)
     assert_int_equal(made, AT_START);
 }
 
+static void no_priority_lifts_a_class_into_the_next(void **state)
+{
+    (void)state;
+    for (int priority = 0; priority <= 64; priority++) {
+        assert_true(stream_priority(GS_CLASS_BEST_EFFORT, priority) >
+                    stream_priority(GS_CLASS_NORMAL, 0));
+        assert_true(stream_priority(GS_CLASS_NORMAL, priority) >
+                    stream_priority(GS_CLASS_LATENCY, 0));
+    }
+    for (unsigned i = 0; i < ARRAY_SIZE(classes); i++)
+        assert_true(stream_priority(classes[i], 1) < stream_priority(classes[i], 0));
+}
+
 static void other_priorities_get_the_nearest(void **state)
 {
     (void)state;
@@ -142,6 +155,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(there_are_streams_of_each_class_at_the_start),
+        cmocka_unit_test(no_priority_lifts_a_class_into_the_next),
         cmocka_unit_test(other_priorities_get_the_nearest),
         cmocka_unit_test(each_class_is_refilled),
         cmocka_unit_test(what_nobody_takes_is_not_made_again_and_again),
