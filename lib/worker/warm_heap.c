@@ -11,13 +11,9 @@
  * By hand, not by MADV_POPULATE_WRITE: that holds the lock that a launch needs when the driver maps
  * something for it, and taken again and again it let launches wait for 5 ms.
  *
- * A thread's heap consists of parts, and a block that is too large for the rest of one is had
- * elsewhere: so the rest is touched in small pieces. They reach into the next part, which would go
- * back to the kernel at once if nothing in it were allocated: so one of them is held. Without that
- * two contexts in forty were made of pages that were not there.
- *
  * Which memory malloc hands out next is its own affair, so this is help, not a promise: what comes
- * from elsewhere is faulted in as ever.
+ * from elsewhere is faulted in as ever. With glibc that is two contexts in forty, where a heap ends
+ * and another one begins.
  */
 #include "worker/warm_heap.h"
 
@@ -27,21 +23,16 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "common/util.h"
-
 #define HUGE_PAGE  (2u << 20)
 #define LEAST      (4u << 20)   /* is to be there, of the next allocation: two green contexts */
 #define STEP       (16u << 20)  /* else so much is touched */
 #define PROBE      (256u << 10) /* a block that comes from where those of a green context will */
-#define PIECE      (16u << 10)  /* less than that is left untouched of a part of a heap */
-#define PART       (64u << 20)  /* of a thread's heap, and what its address is a multiple of */
 #define MMAP_LEAST (32u << 20)  /* a block as large as that is not of the heap; malloc's limit */
 #define KEPT_MOST  (64u << 20)  /* free at the heap's end; the kernel has the rest back */
 
 /* What this thread touches: up to `end` it has, up to `goal` it is to. */
 static _Thread_local struct {
     uintptr_t start, end, goal;
-    void *held; /* the first piece of the part that is begun */
 } warm;
 
 void warm_heap_init(void)
@@ -81,34 +72,6 @@ static void *block_at(uintptr_t at)
     return NULL;
 }
 
-static bool of_one_part(uintptr_t a, uintptr_t b)
-{
-    return a / PART == b / PART;
-}
-
-/* What is left of the part of the heap, less than LEAST, and as much or more of the next one. */
-static void rest_fill(uintptr_t rest, size_t page, bool (*wanted)(void))
-{
-    char *piece[2 * LEAST / PIECE];
-    unsigned count = 0;
-
-    while (count < ARRAY_SIZE(piece) && !wanted() && (piece[count] = malloc(PIECE)) != NULL) {
-        for (size_t at = 0; at < PIECE; at += page)
-            *(volatile char *)(piece[count] + at) = 0;
-        count++;
-    }
-    for (unsigned i = 0; i < count; i++) {
-        void *other = piece[i];
-
-        if (!of_one_part((uintptr_t)other, rest) &&
-            (!warm.held || of_one_part((uintptr_t)warm.held, rest))) {
-            other = warm.held;
-            warm.held = piece[i];
-        }
-        free(other);
-    }
-}
-
 void warm_heap_fill(bool (*wanted)(void))
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -116,13 +79,9 @@ void warm_heap_fill(bool (*wanted)(void))
 
     if (at >= warm.start && at + LEAST <= warm.end)
         return;
-    if (warm.held && !of_one_part((uintptr_t)warm.held, at))
-        return;
     void *block = block_at(at);
-    if (!block) {
-        rest_fill(at, page, wanted);
+    if (!block)
         return;
-    }
     uintptr_t whole = (at + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
     uintptr_t end = warm.goal / HUGE_PAGE * HUGE_PAGE; /* the rest can be no huge page */
 
@@ -131,10 +90,4 @@ void warm_heap_fill(bool (*wanted)(void))
     for (warm.end = at; warm.end < end && !wanted(); warm.end += page)
         *(volatile char *)warm.end = 0;
     free(block);
-}
-
-void warm_heap_deinit(void)
-{
-    free(warm.held);
-    warm.held = NULL;
 }

@@ -11,7 +11,5 @@ void warm_heap_init(void);
  * Takes as long as the kernel does for the pages that are missing, some 0.2 ms a MiB; ends early
  * once `wanted` says true, which is asked before each page. */
 void warm_heap_fill(bool (*wanted)(void));
-/* What it holds of the calling thread's heap goes back; for one that ends. */
-void warm_heap_deinit(void);
 
 #endif

@@ -27,7 +27,6 @@
 
 #define PIECE      200u   /* bytes */
 #define PIECES     10000u /* 2 MB */
-#define ROUNDS     50u    /* 100 MB, more than a part of a heap has */
 #define WANTED_AT  3      /* times that the thread asks */
 #define WHOLE_FILL 16u    /* times that it asks at least, when nobody wants it */
 
@@ -87,25 +86,6 @@ static void *filled_main(void *argument)
     warm_heap_fill(wanted_never);
     *(long *)argument = allocate(piece, ARRAY_SIZE(piece));
     release(piece, ARRAY_SIZE(piece));
-    warm_heap_deinit();
-    return NULL;
-}
-
-/* The worst of many rounds, in each of which something stays. */
-static void *growing_main(void *argument)
-{
-    static char *piece[ROUNDS][PIECES];
-    long worst = 0;
-
-    for (unsigned i = 0; i < ROUNDS; i++) {
-        warm_heap_fill(wanted_never);
-        long taken = allocate(piece[i], PIECES);
-        worst = taken > worst ? taken : worst;
-    }
-    for (unsigned i = 0; i < ROUNDS; i++)
-        release(piece[i], PIECES);
-    *(long *)argument = worst;
-    warm_heap_deinit();
     return NULL;
 }
 
@@ -149,14 +129,6 @@ static void what_is_allocated_next_is_there(void **state)
     assert_in_range(in_a_thread(filled_main), 0, most);
 }
 
-static void so_it_is_where_a_heap_begins_another_part(void **state)
-{
-    const long most = few();
-
-    (void)state;
-    assert_in_range(in_a_thread(growing_main), 0, most);
-}
-
 static void *asked_main(void *argument)
 {
     asked = 0;
@@ -165,7 +137,6 @@ static void *asked_main(void *argument)
     asked = 0;
     warm_heap_fill(wanted_never); /* all is there */
     *(long *)argument -= asked;
-    warm_heap_deinit();
     return NULL;
 }
 
@@ -174,7 +145,6 @@ static void *wanted_main(void *argument)
     asked = 0;
     warm_heap_fill(wanted_soon);
     *(long *)argument = asked;
-    warm_heap_deinit();
     return NULL;
 }
 
@@ -189,7 +159,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_allocated_next_is_there),
-        cmocka_unit_test(so_it_is_where_a_heap_begins_another_part),
         cmocka_unit_test(filling_ends_when_the_thread_is_wanted),
     };
 
