@@ -245,9 +245,9 @@ typedef struct gs_attach_params {
  * ended by gs_detach; a process may hold several. GS_ERR_NO_SERVER, GS_ERR_VERSION, GS_ERR_REFUSED,
  * GS_ERR_NO_DEVICE, GS_ERR_LIMIT (too many tenants, or not the SMs asked for; the message says what
  * is free), GS_ERR_NO_DEVICE_MEMORY, GS_ERR_NOT_FOUND (reservation), GS_ERR_NOT_SUPPORTED (qos),
- * GS_ERR_TIMEOUT (also, after 10 seconds or when timeout_ms is nearly over: SMs that nobody had in
- * this combination take a moment without running kernels; the message says whose run on),
- * GS_ERR_NO_MEMORY, GS_ERR_SYSTEM. */
+ * GS_ERR_PERMISSION (exclusive SMs, against the operator's word), GS_ERR_TIMEOUT (also, after 10
+ * seconds or when timeout_ms is nearly over: SMs that nobody had in this combination take a moment
+ * without running kernels; the message says whose run on), GS_ERR_NO_MEMORY, GS_ERR_SYSTEM. */
 GS_API gs_status gs_attach(const gs_attach_params *params, gs_session *session);
 
 /* Waits for the session's work, frees everything it holds, ends it and all handles made in it. A
