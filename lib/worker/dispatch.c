@@ -110,6 +110,7 @@ static void policy_take(void)
     worker.policy_count++;
     lines_weights(policy->weights);
     turn_policy();
+    grants_prepare();
     free(policy);
 }
 

@@ -122,6 +122,29 @@ static struct partition *spared_partition(struct session *session, uint32_t kept
     return spared_ready(spared) ? spared->partition : NULL;
 }
 
+/* Where they are not known for this policy. */
+static void spared_prepare(struct session *session)
+{
+    for (uint32_t kept = RESERVE_FEW; kept <= RESERVE_ALL; kept++) {
+        struct spared *spared = &session->spared[kept - RESERVE_FEW];
+
+        if (spared->policy != worker.policy_count)
+            spared_find(session, spared, kept);
+    }
+}
+
+void grants_prepare(void)
+{
+    bool latency = false;
+
+    for (struct session *s = session_after(NULL); s && !latency; s = session_after(s))
+        latency = s->grant.link.cls == GS_CLASS_LATENCY;
+    for (struct session *s = latency ? session_after(NULL) : NULL; s; s = session_after(s)) {
+        if (s->grant.link.cls == GS_CLASS_BEST_EFFORT)
+            spared_prepare(s);
+    }
+}
+
 struct partition *grant_place(struct session *session, uint32_t cls)
 {
     struct partition *place = NULL;
@@ -153,6 +176,8 @@ void grant_apply(struct session *session, const struct link_grant *link,
     session->sched.weight = link->weight;
     session->sched.inflight_max = link->inflight_max;
     grant_publish(session, memory_limit_set(session, link->mem_limit, link->user_mem_limit));
+    if (link->cls != GS_CLASS_NORMAL)
+        grants_prepare();
 }
 
 void grant_drop(struct session *session)

@@ -18,6 +18,10 @@ struct sm_mask grant_reserved(uint32_t kept);
  * grant less what is reserved. The whole grant where nothing is left; while that is being made,
  * less some of it or nothing. */
 struct partition *grant_place(struct session *session, uint32_t cls);
+/* Has it made where best-effort sessions run beside latency sessions, if there are both: that takes
+ * a moment without running kernels, which there may not be once these work. When a session has
+ * another grant, or the device another policy. */
+void grants_prepare(void);
 /* The session is gone. */
 void grant_drop(struct session *session);
 

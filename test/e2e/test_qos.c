@@ -333,6 +333,43 @@ static void a_priority_that_changes_holds_for_streams_that_there_are(void)
     scene_end(&where, server);
 }
 
+/* Where it runs then cannot be made any more while that kernel runs: it is there already. */
+static void the_first_best_effort_kernel_beside_a_latency_kernel_keeps_off(void)
+{
+    struct where back, latency;
+    struct server *server = scene_with_groups(&back);
+    const gs_launch_config single = GS_LAUNCH_CONFIG_1D(1, 1);
+    gs_launch_config config = GS_LAUNCH_CONFIG_1D(1, 1);
+    gs_report report = GS_REPORT_INIT;
+    gs_devptr word, state;
+    uint32_t value = 0, two = 2;
+    gs_qos qos = GS_QOS_INIT;
+    gs_session session = attach_class(GS_CLASS_LATENCY);
+    gs_stream copying;
+    gs_report_id id;
+
+    qos.cls = GS_CLASS_BEST_EFFORT;
+    CHECK_OK(gs_set_qos(back.session, &qos));
+    where_open(&latency, session);
+    CHECK_OK(gs_malloc(session, sizeof(value), &word));
+    CHECK_OK(gs_malloc(back.session, sizeof(value), &state));
+    CHECK_OK(gs_stream_create(session, NULL, &copying));
+    CHECK_OK(gs_launch(NULL, latency.hold, &single, (void *[]){&word}));
+    while (value == 0) { /* until it runs */
+        CHECK_OK(gs_memcpy_dtoh_async(session, &value, word, sizeof(value), copying));
+        CHECK_OK(gs_stream_sync(session, copying));
+    }
+    config.report = &id;
+    CHECK_OK(gs_launch(NULL, back.mix, &config, (void *[]){&state, &value}));
+    CHECK_OK(gs_sync(back.session));
+    CHECK_WITHIN(10000, gs_launch_report(back.session, id, &report) != GS_NOT_READY);
+    CHECK(report.sm_count < back.sms);
+    CHECK(report.partition != 0);
+    CHECK_OK(gs_memcpy_htod_async(session, word, &two, sizeof(two), copying));
+    CHECK_OK(gs_detach(session));
+    scene_end(&back, server);
+}
+
 /* A partition cannot be made beside a kernel that runs on: the launch waits for it, its stream too,
  * and nobody else. */
 static void a_launch_that_waits_for_its_partition_holds_up_its_stream_only(void)
@@ -604,6 +641,7 @@ static const struct test tests[] = {
     TEST(without_memory_for_graphs_launches_stay_exact_and_in_order),
     TEST(a_report_tells_where_a_launch_ran),
     TEST(a_priority_that_changes_holds_for_streams_that_there_are),
+    TEST(the_first_best_effort_kernel_beside_a_latency_kernel_keeps_off),
     TEST(a_launch_that_waits_for_its_partition_holds_up_its_stream_only),
     TEST(who_waits_in_vain_for_a_partition_is_told_for_whom),
     TEST(exclusive_sms_are_taken_from_all_others),
