@@ -60,6 +60,11 @@ struct segment {
     bool others;  /* there is what the SMs have no part in */
 };
 
+/* A segment that is wider than all behind it. */
+struct peak {
+    uint32_t index, width;
+};
+
 struct flight {
     const _Atomic uint64_t *mark;
     uint32_t next;        /* mark */
@@ -73,6 +78,8 @@ struct flight {
     uint64_t graph_ns;    /* how long its graphs ran lately; 0: never measured */
     struct segment open;  /* what has been issued since the last mark */
     struct segment ring[SEGMENTS];
+    uint32_t peak_first, peak_last; /* free-running indices of `peak` */
+    struct peak peak[SEGMENTS];     /* the first is the widest; overdue ones are none */
 };
 
 static struct {
@@ -309,11 +316,44 @@ void flight_add_other(struct stream *stream)
     stream->flight->open.others = true;
 }
 
-/* The widest that the stream has in flight. */
-static void width_set(struct session *session, struct flight *flight, uint32_t width)
+static void width_update(struct session *session, struct flight *flight)
 {
+    const bool any = flight->peak_first != flight->peak_last;
+    uint32_t width = any ? flight->peak[flight->peak_first % SEGMENTS].width : 0;
+
+    if (width == flight->width)
+        return;
     sched_width(line_of(session), &session->sched, flight->width, width);
     flight->width = width;
+}
+
+/* The last segment is behind all others: those that are no wider will never be the widest. */
+static void width_add(struct session *session, struct flight *flight)
+{
+    const uint32_t index = flight->last - 1, width = flight->ring[index % SEGMENTS].work.width;
+
+    while (flight->peak_first != flight->peak_last &&
+           flight->peak[(flight->peak_last - 1) % SEGMENTS].width <= width)
+        flight->peak_last--;
+    flight->peak[flight->peak_last++ % SEGMENTS] = (struct peak){index, width};
+    width_update(session, flight);
+}
+
+/* The first segment has ended. */
+static void width_end(struct session *session, struct flight *flight)
+{
+    if (flight->peak_first == flight->peak_last ||
+        flight->peak[flight->peak_first % SEGMENTS].index != flight->first)
+        return;
+    flight->peak_first++;
+    width_update(session, flight);
+}
+
+/* All that is in flight is overdue. */
+static void width_forget(struct session *session, struct flight *flight)
+{
+    flight->peak_first = flight->peak_last;
+    width_update(session, flight);
 }
 
 /* Do all of its sessions run on these SMs, which are a part of the device? */
@@ -345,8 +385,7 @@ void flight_close(struct session *session, struct stream *stream)
         f.flying = session;
     }
     sched_issued(line_of(session), &session->sched, &segment->work, segment->dispatch_ns);
-    if (segment->work.width > flight->width)
-        width_set(session, flight, segment->work.width);
+    width_add(session, flight);
 }
 
 static void charge(struct session *session, uint64_t ns)
@@ -500,9 +539,8 @@ static void segment_end(struct session *session, struct stream *stream, struct s
         sched_overdue_end(line_of(session), &session->sched, &segment->work);
     flight->end_ns = end;
     flight->count -= segment->records;
+    width_end(session, flight);
     flight->first++;
-    if (flight->first == flight->last)
-        width_set(session, flight, 0);
     segment_learn(session, flight, segment, ran, there);
     if (segment->deadline_ns && end > segment->deadline_ns) {
         _Atomic uint64_t *missed = &session->stats->deadlines_missed;
@@ -535,7 +573,7 @@ static void overdue_note(struct session *session, struct flight *flight, uint64_
             sched_overdue(line_of(session), &session->sched, &segment->work);
         segment->overdue = true;
     }
-    width_set(session, flight, 0);
+    width_forget(session, flight);
 }
 
 /* Only the last mark is still there: the segments before it ended in between, as was guessed. */

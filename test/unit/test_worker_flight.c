@@ -256,6 +256,34 @@ static void what_runs_on_and_on_is_not_waited_for(void **state)
     assert_int_equal(line->device_ns, 0);
 }
 
+/* Of what is in flight of a stream that always has something there: not of what was. */
+static void a_stream_is_as_wide_as_the_widest_that_it_has_in_flight(void **state)
+{
+    const uint32_t room = worker.info.sm_count * 1024, wide = 8;
+    uint32_t width[1000], first = 0, last = 0;
+    uint64_t dice = 1;
+
+    (void)state;
+    while (first < ARRAY_SIZE(width) - wide) {
+        dice = dice * UINT64_C(6364136223846793005) + 1442695040888963407u;
+        if (last < ARRAY_SIZE(width) &&
+            (last - first < 2 || (last - first < SCHED_STREAM_MAX && dice >> 63))) {
+            width[last] = SCHED_WIDTH >> (dice >> 40) % wide;
+            issue(1, room / SCHED_WIDTH * width[last++]);
+            flight_close(&session, stream);
+        } else {
+            first++;
+            mark(flight_next(stream) - 1 - (last - first), clock_ns());
+            flights_poll(clock_ns());
+        }
+        uint32_t widest = 0;
+        for (uint32_t i = first; i < last; i++)
+            widest = width[i] > widest ? width[i] : widest;
+        assert_int_equal(flight_count(stream), last - first);
+        assert_int_equal(line->width, widest);
+    }
+}
+
 /* A look with a clock read before the work was issued. */
 static void an_end_before_its_beginning_costs_nothing(void **state)
 {
@@ -327,6 +355,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(no_more_than_128_short_launches_go_without_a_mark, set,
                                         unset),
         cmocka_unit_test_setup_teardown(what_runs_on_and_on_is_not_waited_for, set, unset),
+        cmocka_unit_test_setup_teardown(a_stream_is_as_wide_as_the_widest_that_it_has_in_flight,
+                                        set, unset),
         cmocka_unit_test_setup_teardown(an_end_before_its_beginning_costs_nothing, set, unset),
         cmocka_unit_test_setup_teardown(time_on_other_sms_is_nobodys_loss, set, unset),
         cmocka_unit_test_setup_teardown(time_is_told_apart_in_any_number_of_places, set, unset),

@@ -52,6 +52,7 @@ struct tenant {
     struct kernel kernel, *kernels[1];
     uint64_t ns;    /* each of its kernels, alone */
     uint32_t units; /* of the device's, that each of them has; 0: waves of all */
+    uint32_t sms;   /* where it has `units`: it has blocks for so many SMs; 0: for all */
     double part;    /* what its kernels take of the device's time, alone, by `ns` */
     uint64_t left;  /* launches that it still has */
     bool events;    /* one after each launch */
@@ -161,8 +162,9 @@ uint32_t stream_drain(struct session *session, uint32_t index, struct sched_room
                       enum drained *drained)
 {
     struct tenant *tenant = (struct tenant *)(void *)session;
-    const uint32_t blocks = tenant->units > 0 ? SM_COUNT * tenant->units
-                                              : (uint32_t)(tenant->ns * SM_COUNT * 8 / 15000);
+    const uint32_t sms = tenant->sms ? tenant->sms : SM_COUNT;
+    const uint32_t blocks =
+        tenant->units > 0 ? sms * tenant->units : (uint32_t)(tenant->ns * SM_COUNT * 8 / 15000);
     const struct launch launch = {.kernel = &tenant->kernel,
                                   .partition = session->grant.partition,
                                   .grid = {blocks, 1, 1},
@@ -698,6 +700,37 @@ static void narrow_kernels_run_beside_each_other_and_shares_follow_the_weights(v
     grids_play(TENANTS_MAX, 0, 0, 5, 0.95);
 }
 
+/* The first tenant began with a kernel that fills the device. Those since fill less than a 20th of
+ * it: they go whenever they like, so there are always some in flight. */
+static void who_once_had_a_wide_kernel_is_in_nobodys_way_any_more(void **state)
+{
+    (void)state;
+    play_begin(3);
+    gpu_speed(speeds[0]);
+    side_by_side = true;
+    tenant_grid(0, 2, GPU_SLOTS / 2, 1);
+    tenant_grid(1, 2, widths[0], 1);
+    tenant_grid(2, 2, widths[0], 1);
+    for (unsigned i = 1; i < tenant_count; i++)
+        tenants[i].session.pending = 0;
+    tenants[0].left = 1;
+    play_until(now + 1);
+    tenant_grid(0, 0, 1, 1);
+    tenants[0].sms = SM_COUNT * 3 / 4;
+    tenants[0].left = UINT64_MAX;
+    tenants[0].session.pending = 1;
+    play_until(now + RUN_NS);
+    for (unsigned i = 1; i < tenant_count; i++)
+        tenants[i].session.pending = 1;
+    uint64_t from = window_play();
+    for (unsigned i = 0; i < tenant_count; i++) {
+        double had = work_in_window(&tenants[i], from) / (double)WINDOW_NS;
+        if (had < 0.9)
+            fail_msg("tenant %u ran %.3f of the time", i, had);
+    }
+    play_end();
+}
+
 static void shares_follow_the_weights_though_the_clocks_drift_apart(void **state)
 {
     (void)state;
@@ -808,6 +841,7 @@ int main(void)
         cmocka_unit_test(a_lone_tenant_of_any_width_has_the_device),
         cmocka_unit_test(shares_follow_the_weights_of_kernels_that_slow_each_other_down),
         cmocka_unit_test(narrow_kernels_run_beside_each_other_and_shares_follow_the_weights),
+        cmocka_unit_test(who_once_had_a_wide_kernel_is_in_nobodys_way_any_more),
         cmocka_unit_test(who_shares_no_sms_waits_for_nobody),
         cmocka_unit_test(shares_follow_the_weights_in_each_half),
         cmocka_unit_test(shares_follow_the_weights_in_a_small_part),
