@@ -43,6 +43,14 @@
 #define CLOCK_EVERY  20000000u /* clocks that drift apart do so by 2 us at most in that time */
 #define ENDED_MOST   64u
 
+/* Launches of one kernel, and what was known of it when they were issued. */
+struct spell {
+    uint32_t kernel;
+    uint64_t serial; /* of the kernel */
+    double wave_ns;
+    uint64_t ns;
+};
+
 /* Work that ends with one mark. */
 struct segment {
     uint64_t dispatch_ns, deadline_ns;
@@ -51,6 +59,7 @@ struct segment {
     uint64_t serial;        /* of the kernel */
     uint32_t kernel;        /* of all its launches; or MIXED, GRAPHS, NOTHING */
     double waves;           /* of all its launches; graphs count 1 */
+    struct spell longest;   /* of its kernels' */
     uint32_t place;         /* sm_time_place of its wide kernels; of several: the whole device */
     uint32_t place_sms;     /* of that */
     uint32_t filling; /* its kernels that fill their SMs, though these are a part of the device */
@@ -58,6 +67,7 @@ struct segment {
     bool overdue; /* or behind one that is */
     bool beside;  /* kernels may have run beside others' */
     bool others;  /* there is what the SMs have no part in */
+    bool graphs;  /* there are graphs */
 };
 
 /* A segment that is wider than all behind it. */
@@ -273,6 +283,8 @@ void flight_add(struct stream *stream, const struct launch *launches, uint32_t c
     open->work.launches += count;
     open->waves += waves_of(launches->grid, launches->block) * count;
     open->work.ns += ns;
+    if (ns > open->longest.ns)
+        open->longest = (struct spell){kernel->id, kernel->serial, kernel->wave_ns, ns};
     if (fills(launches, width)) {
         open_wide(open, launches->partition, count);
         open->work.wide += fills_any(launches, width) ? count : 0;
@@ -292,6 +304,7 @@ void flight_add_graph(const struct session *session, struct stream *stream)
     uint64_t ns = flight_guess_graph(stream);
 
     open_note(open, GRAPHS, 0);
+    open->graphs = true;
     open->records++;
     open->work.launches++;
     open->waves++;
@@ -494,18 +507,15 @@ static double mean_of(double mean, double last)
     return mean > 0 ? (mean * 3 + last) / 4 : last;
 }
 
-/* It ran for `least` at least, and no longer than `most`. What it was thought to take stands as
- * long as it may be so. */
-static void kernel_learn(const struct session *session, const struct segment *segment,
-                         uint64_t least, uint64_t most)
+/* It ran for `from` at least, and no longer than `to`. What it was thought to take stands as long
+ * as it may be so. */
+static void kernel_learn(const struct session *session, uint32_t id, uint64_t serial, double from,
+                         double to)
 {
-    struct kernel *kernel =
-        segment->kernel < session->kernel_room ? session->kernels[segment->kernel] : NULL;
+    struct kernel *kernel = id < session->kernel_room ? session->kernels[id] : NULL;
 
-    if (!kernel || kernel->serial != segment->serial)
+    if (!kernel || kernel->serial != serial)
         return; /* unloaded since */
-    double from = (double)(least ? least : 1) / segment->waves;
-    double to = (double)(most ? most : 1) / segment->waves;
     if (kernel->wave_ns < from)
         kernel->wave_ns = mean_of(kernel->wave_ns, kernel->wave_ns > 0 ? from : to);
     else if (kernel->wave_ns > to)
@@ -514,16 +524,25 @@ static void kernel_learn(const struct session *session, const struct segment *se
 
 /* How long it took is what the next of its kind is thought to take. It had `ran` of the time since
  * it was there: of kernels that fill the device this is what they ran, but narrower ones may have
- * run beside those that had the rest. */
+ * run beside those that had the rest. What several kernels took together is by how much they were
+ * taken wrong; the one that makes up most of it is corrected, until another does. */
 static void segment_learn(const struct session *session, struct flight *flight,
                           const struct segment *segment, uint64_t ran, uint64_t there)
 {
-    if (segment->kernel == GRAPHS)
-        flight->graph_ns =
-            (uint64_t)mean_of((double)flight->graph_ns, (double)(ran ? ran : 1) / segment->waves) +
-            1;
-    else if (segment->kernel != MIXED && segment->kernel != NOTHING)
-        kernel_learn(session, segment, ran, segment->beside ? there : ran);
+    const struct spell *longest = &segment->longest;
+    const double least = (double)(ran ? ran : 1);
+    const double most = segment->beside && there ? (double)there : least;
+
+    if (segment->kernel == GRAPHS) {
+        flight->graph_ns = (uint64_t)mean_of((double)flight->graph_ns, least / segment->waves) + 1;
+    } else if (segment->kernel == MIXED) {
+        const double scale = longest->wave_ns / (double)segment->work.ns;
+        if (longest->wave_ns > 0 && !segment->others && !segment->graphs)
+            kernel_learn(session, longest->kernel, longest->serial, least * scale, most * scale);
+    } else if (segment->kernel != NOTHING) {
+        kernel_learn(session, segment->kernel, segment->serial, least / segment->waves,
+                     most / segment->waves);
+    }
 }
 
 static void segment_end(struct session *session, struct stream *stream, struct segment *segment,

@@ -286,6 +286,43 @@ static void a_request_that_is_seen_at_its_begin_goes_as_one_graph(void **state)
     lines_forget(&session);
 }
 
+/* Each of its kernels met a neighbour's at first, and was thought to take 300 us: no more than the
+ * first seven of 20 are 2 ms. */
+static void kernels_that_took_long_once_do_not_cut_requests_for_good(void **state)
+{
+    struct seg_complete *words = (struct seg_complete *)(void *)(segment + SEG_OFF_COMPLETE);
+    uint32_t parts = 0;
+
+    (void)state;
+    session.hot = true;
+    roster.hot_count = 1;
+    roster.hot[0] = &session;
+    lines_enter(&session);
+    for (uint32_t i = 0; i < KERNELS; i++)
+        kernel[i].wave_ns = 300000;
+    for (uint32_t i = 0; i < 50; i++) {
+        request(0, REQUEST, i);
+        atomic_store(&client.tail[0], tail);
+        atomic_fetch_or(&client.activity, 1);
+        graph_launches = 0;
+        for (parts = 0; ran_count < REQUEST; parts++) {
+            uint32_t before = ran_count;
+            for (uint32_t k = 0; k < 20; k++) {
+                dispatch.now = now += 130;
+                turn_take();
+            }
+            now += 2000 * (ran_count - before);
+            flight_settle(&session, stream);
+            atomic_store(&words->position[0], stream->signalled);
+        }
+    }
+    assert_int_equal(parts, 1);
+    assert_int_equal(graph_launches, 1);
+    turn_leave(&session);
+    roster.hot_count = 0;
+    lines_forget(&session);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -302,6 +339,7 @@ int main(void)
         TEST(without_memory_for_a_graph_all_run_without),
         TEST(each_call_that_makes_a_graph_may_be_refused),
         TEST(whatever_comes_runs_as_it_was_asked_for),
+        TEST(kernels_that_took_long_once_do_not_cut_requests_for_good),
         TEST(a_request_that_is_seen_at_its_begin_goes_as_one_graph),
     };
 

@@ -1,7 +1,7 @@
 /*
  * test_worker_whole_ends.c - what tells its end of requests that come again: one kernel of each
  * graph, but more where what waits for the device, or the scheduler, needs to know earlier; and
- * that all launches are accounted for.
+ * that all launches are accounted for, and timed.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -124,12 +124,12 @@ static void all_launches_are_accounted_for(void **state)
     enum drained drained;
 
     (void)state;
-    kernel[0].wave_ns = 300;
-    kernel[1].wave_ns = 5000;
-    kernel[2].wave_ns = 70;
     for (uint32_t i = 0; i < 2; i++) {
         if (i)
             learn(0, REQUEST);
+        kernel[0].wave_ns = 300;
+        kernel[1].wave_ns = 5000;
+        kernel[2].wave_ns = 70;
         const uint64_t before = atomic_load(&stats.launches);
         request(0, REQUEST, 1);
         atomic_store(&client.tail[0], tail);
@@ -147,6 +147,34 @@ static void all_launches_are_accounted_for(void **state)
     assert_int_equal(work[0].device_ns, work[1].device_ns);
 }
 
+/* How long the device is thought to need for what follows goes by how long it did, also where no
+ * kernel ever goes alone: their parameters say how much they do. */
+static void kernels_that_only_go_together_are_timed_anew(void **state)
+{
+    static const uint64_t times[] = {2000, 90000, 500, 20000};
+    const struct sched_room room = {1000, UINT64_MAX};
+    enum drained drained;
+
+    (void)state;
+    for (uint32_t i = 0; i < KERNELS; i++)
+        kernel[i].wave_ns = 10000;
+    for (uint32_t t = 0; t < ARRAY_SIZE(times); t++) {
+        const uint64_t took = REQUEST * times[t];
+        uint64_t thought = 0;
+        for (uint32_t i = 0; i < 100; i++) {
+            request(0, REQUEST, i);
+            atomic_store(&client.tail[0], tail);
+            stream->burst.whole = true;
+            stream_drain(&session, 0, room, &drained);
+            thought = session.sched.inflight_ns;
+            now += took;
+            flight_settle(&session, stream);
+        }
+        assert_int_equal(mixed_made, 1);
+        assert_in_range(thought, took * 9 / 10, took * 11 / 10);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -157,6 +185,7 @@ int main(void)
         TEST(the_parts_of_a_request_are_graphs_too),
         TEST(no_more_than_half_of_what_may_be_there_goes_untold),
         TEST(all_launches_are_accounted_for),
+        TEST(kernels_that_only_go_together_are_timed_anew),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
