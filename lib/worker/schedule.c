@@ -27,10 +27,22 @@ static bool held_back(const struct sched_entity *entity)
     return entity->cls != GS_CLASS_LATENCY;
 }
 
-/* Did what it gave last fill little of the device? Then it is in nobody's way. */
+/* Does it fill so little of the device that it is in nobody's way? */
+static bool fills_little(uint64_t ns, uint64_t device_ns)
+{
+    return ns > 0 && device_ns <= ns / SCHED_NARROW;
+}
+
+/* Did what it gave last? */
 static bool narrow(const struct sched_entity *entity)
 {
-    return entity->last_ns > 0 && entity->last_device_ns <= entity->last_ns / SCHED_NARROW;
+    return fills_little(entity->last_ns, entity->last_device_ns);
+}
+
+/* The device time of it that others may have to wait for. */
+static uint64_t in_the_way_ns(const struct sched_work *work)
+{
+    return fills_little(work->ns, work->device_ns) ? 0 : work->device_ns;
 }
 
 /* Its virtual time once what it has in flight has ended. */
@@ -209,6 +221,10 @@ void sched_issued(struct sched *sched, struct sched_entity *entity, const struct
     /* The device is idle, and nobody is held back: what it has had was at nobody's cost. */
     if (sched->waiting == 0 && sched->device_ns == 0 && entity->vtime > sched->vnow)
         sched->vnow = entity->vtime;
+    /* Nothing of that kind is ever held back: that others had more is not owed to it. */
+    const uint64_t credit = by_weight(entity, SCHED_ADVANCE_NS);
+    if (fills_little(work->ns, work->device_ns) && entity->vtime + credit < sched->vnow)
+        entity->vtime = sched->vnow - credit;
     if (work->ns > 0) {
         entity->last_ns = work->ns;
         entity->last_device_ns = work->device_ns;
@@ -219,11 +235,11 @@ void sched_issued(struct sched *sched, struct sched_entity *entity, const struct
     entity->inflight += work->launches;
     entity->wide += work->wide;
     entity->inflight_ns += work->ns;
-    entity->device_ns += work->device_ns;
+    entity->device_ns += in_the_way_ns(work);
     entity->served_ns = now;
     if (sched->device_ns == 0)
         sched->done_ns = now;
-    device_add(sched, entity, work->wide, work->device_ns, 0);
+    device_add(sched, entity, work->wide, in_the_way_ns(work), 0);
 }
 
 void sched_done(struct sched *sched, struct sched_entity *entity, const struct sched_work *work,
@@ -232,13 +248,13 @@ void sched_done(struct sched *sched, struct sched_entity *entity, const struct s
     entity->inflight -= work->launches;
     entity->wide -= work->wide;
     entity->inflight_ns -= work->ns;
-    entity->device_ns -= work->device_ns;
-    device_take(sched, entity, work->wide, work->device_ns, 0);
+    entity->device_ns -= in_the_way_ns(work);
+    device_take(sched, entity, work->wide, in_the_way_ns(work), 0);
     entity->vtime += by_weight(entity, took_ns);
     if (work->ns == 0)
         return; /* a copy: it says nothing of how far the kernels are */
     entity->done_ns = now;
-    if (held_back(entity))
+    if (held_back(entity) && in_the_way_ns(work) > 0)
         sched->done_ns = now;
 }
 
@@ -252,16 +268,16 @@ void sched_width(struct sched *sched, struct sched_entity *entity, uint32_t befo
 void sched_overdue(struct sched *sched, struct sched_entity *entity, const struct sched_work *work)
 {
     entity->overdue_wide += work->wide;
-    entity->overdue_ns += work->device_ns;
-    device_take(sched, entity, work->wide, work->device_ns, 0);
+    entity->overdue_ns += in_the_way_ns(work);
+    device_take(sched, entity, work->wide, in_the_way_ns(work), 0);
 }
 
 void sched_overdue_end(struct sched *sched, struct sched_entity *entity,
                        const struct sched_work *work)
 {
     entity->overdue_wide -= work->wide;
-    entity->overdue_ns -= work->device_ns;
-    device_add(sched, entity, work->wide, work->device_ns, 0);
+    entity->overdue_ns -= in_the_way_ns(work);
+    device_add(sched, entity, work->wide, in_the_way_ns(work), 0);
 }
 
 void sched_join(struct sched *sched, const struct sched_entity *entity)

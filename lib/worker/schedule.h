@@ -31,7 +31,7 @@ struct sched_entity {
     uint32_t wide, overdue_wide;      /* of these, kernels that fill the device; as device_ns */
     uint32_t width;                   /* of its streams' widest ones, together; overdue ones not */
     uint64_t inflight_ns;             /* how long they are thought to take, one after the other */
-    uint64_t device_ns;               /* of that, device time */
+    uint64_t device_ns;               /* of that, device time that others may wait for */
     uint64_t overdue_ns;              /* of that, what is not thought to end soon */
     uint64_t last_ns, last_device_ns; /* the same of what it was given last */
     uint32_t last_width;              /* of that */
@@ -45,7 +45,7 @@ struct sched_entity {
 struct sched {
     uint32_t sms, sms_all; /* it is about so many of the device's; 0: all */
     uint64_t vnow;      /* the virtual time: of who was served last by its share; never goes back */
-    uint64_t device_ns; /* device time in flight, of all but the latency class */
+    uint64_t device_ns; /* such device time in flight, of all but the latency class */
     uint64_t done_ns;   /* when a kernel of that last ended, or was the first to go */
     uint32_t wide;      /* kernels of that which fill the device */
     uint32_t width;     /* of all but the latency class, together */

@@ -192,7 +192,7 @@ static void first_of(const struct sched *line, struct session **best, struct ses
 }
 
 /* Has it as many kernels on the device as it may, which are thought to end? Copies, of which nobody
- * knows how long they take, keep nobody off. */
+ * knows how long they take, and kernels that fill little keep nobody off. */
 static bool session_full(const struct session *session)
 {
     const struct sched_entity *entity = &session->sched;

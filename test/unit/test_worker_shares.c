@@ -731,6 +731,32 @@ static void who_once_had_a_wide_kernel_is_in_nobodys_way_any_more(void **state)
     play_end();
 }
 
+/* The first tenant's kernels fill less than a 20th of the device and go whenever they like. The
+ * others take turns as if it were not there; and when it has others, it does not have the device to
+ * itself for what it could not use. */
+static void who_fills_little_keeps_nobody_off_and_is_owed_nothing(void **state)
+{
+    (void)state;
+    for (uint32_t sms = 4; sms < SM_COUNT; sms *= 5) {
+        play_begin(3);
+        gpu_speed(speeds[0]);
+        side_by_side = true;
+        for (unsigned i = 0; i < 3; i++) {
+            tenant_grid(i, 2 * i, widths[4], 1);
+            tenants[i].session.sched.weight = 1 + i;
+        }
+        tenant_grid(0, 0, 1, 1);
+        tenants[0].sms = sms;
+        uint64_t from = window_play();
+        shares_among(from, 1, 2, 0.9);
+        assert_true(work_in_window(&tenants[0], from) > 0.9 * (double)WINDOW_NS);
+        tenant_grid(0, 0, widths[4], 1);
+        tenants[0].sms = 0;
+        shares_among(window_play(), 0, 3, 0.75);
+        play_end();
+    }
+}
+
 static void shares_follow_the_weights_though_the_clocks_drift_apart(void **state)
 {
     (void)state;
@@ -841,6 +867,7 @@ int main(void)
         cmocka_unit_test(a_lone_tenant_of_any_width_has_the_device),
         cmocka_unit_test(shares_follow_the_weights_of_kernels_that_slow_each_other_down),
         cmocka_unit_test(narrow_kernels_run_beside_each_other_and_shares_follow_the_weights),
+        cmocka_unit_test(who_fills_little_keeps_nobody_off_and_is_owed_nothing),
         cmocka_unit_test(who_once_had_a_wide_kernel_is_in_nobodys_way_any_more),
         cmocka_unit_test(who_shares_no_sms_waits_for_nobody),
         cmocka_unit_test(shares_follow_the_weights_in_each_half),
