@@ -1,0 +1,316 @@
+/*
+ * play_rig.h - the dispatcher's turns, what it notes of the device and its schedule, against a
+ * device and a clock that are numbers: tenants whose launches cost the dispatcher's time as they do
+ * on an H200. The device is fake_gpu.c's. Each test program includes this once, after cmocka.h.
+ */
+#ifndef GS_TEST_PLAY_RIG_H
+#define GS_TEST_PLAY_RIG_H
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/util.h"
+#include "fake_gpu.h"
+#include "fake_marks.h"
+#include "fake_turn.h"
+#include "worker/flight.h"
+#include "worker/lines.h"
+#include "worker/partition.h"
+#include "worker/turn.h"
+
+#define TENANTS_MAX   16u
+#define SM_COUNT      132u
+#define CHAIN         8u
+#define UNIT_THREADS  (2048u / GPU_SLOTS) /* of an SM */
+#define START         UINT64_C(1000000000)
+#define SETTLE_NS     UINT64_C(200000000)
+#define WINDOW_NS     UINT64_C(2000000000)
+#define RUN_NS        1000000u
+#define DONE_MOST     8192u
+#define WAVE_NS       7500.0 /* of any kernel, before it has been measured with its grid */
+/* The dispatcher's own time. */
+#define CHAIN_NS      8000u
+#define SINGLE_NS     1500u
+#define TURN_NS       700u
+#define SESSION_NS    150u
+#define LATENCY_NS    4000u  /* from the end of a launch's call to the device */
+#define SLACK_NS      60000u /* that a sleep takes longer */
+#define STALL_NS      150000u
+#define STALL_TURNS   8192u /* between two of them */
+/* Priorities of the device: of normal work, and of the kernel that marks its end. */
+#define WORK_PRIORITY (-2)
+#define MARK_PRIORITY (-5)
+
+struct tenant {
+    struct session session; /* first: what the turns know of it */
+    struct kernel kernel, *kernels[1];
+    uint64_t ns;    /* each of its kernels, alone */
+    uint32_t units; /* of the device's, that each of them has; 0: waves of all */
+    uint32_t sms;   /* where it has `units`: it has blocks for so many SMs; 0: for all */
+    double part;    /* what its kernels take of the device's time, alone, by `ns` */
+    uint64_t left;  /* launches that it still has */
+    bool events;    /* one after each launch */
+    bool event_next;
+    bool copies;        /* it has copies of `ns` each, and no kernels */
+    uint64_t copied_ns; /* when the last of them ends */
+    uint64_t dice;      /* not 0: its kernels take from half to one and a half of `ns` */
+    /* Work done and when, a millisecond apart at least. */
+    struct {
+        uint64_t when;
+        double work;
+    } done[DONE_MOST];
+    unsigned done_count;
+};
+
+static struct tenant *tenants;
+static unsigned tenant_count;
+static unsigned part_count; /* of the device: tenants of different ones share no SMs */
+static bool side_by_side;   /* kernels run beside each other */
+static uint64_t stalls;     /* not 0: others take the dispatcher's processor now and then */
+
+/* ---- Launches -------------------------------------------------------------------------------- */
+
+static inline uint64_t kernel_time(struct tenant *tenant)
+{
+    if (!tenant->dice)
+        return tenant->ns;
+    tenant->dice = tenant->dice * UINT64_C(6364136223846793005) + 1442695040888963407u;
+    return tenant->ns / 2 + (tenant->dice >> 33) % tenant->ns;
+}
+
+static inline void mark_issue(struct tenant *tenant)
+{
+    struct stream *stream = &tenant->session.streams[0];
+
+    gpu_mark((unsigned)(tenant - tenants), now + LATENCY_NS,
+             &marks[flight_address(&tenant->session, stream) / sizeof(uint64_t)],
+             flight_next(stream), MARK_PRIORITY);
+    flight_close(&tenant->session, stream);
+}
+
+/* Copies, which the SMs have no part in: the last tells its end. */
+static inline uint32_t copies_drain(struct tenant *tenant, struct sched_room room)
+{
+    struct stream *stream = &tenant->session.streams[0];
+
+    for (uint32_t i = 0; i < room.launches; i++) {
+        flight_issue(stream);
+        flight_add_other(stream);
+        tenant->copied_ns = (tenant->copied_ns > now ? tenant->copied_ns : now) + tenant->ns;
+    }
+    gpu_mark((unsigned)(tenant - tenants), tenant->copied_ns,
+             &marks[flight_address(&tenant->session, stream) / sizeof(uint64_t)],
+             flight_next(stream), MARK_PRIORITY);
+    flight_close(&tenant->session, stream);
+    return room.launches;
+}
+
+static inline void issue_some(struct tenant *tenant, const struct launch *launch, uint32_t count,
+                              bool marked)
+{
+    struct session *session = &tenant->session;
+    struct stream *stream = &session->streams[0];
+    unsigned index = (unsigned)(tenant - tenants);
+
+    flight_issue(stream);
+    now += count == CHAIN ? CHAIN_NS : SINGLE_NS;
+    for (uint32_t i = 0; i < count; i++) {
+        if (tenant->units > 0)
+            gpu_grid(index, now + LATENCY_NS, kernel_time(tenant), tenant->units, WORK_PRIORITY);
+        else
+            gpu_kernel(index, now + LATENCY_NS, kernel_time(tenant), WORK_PRIORITY);
+    }
+    flight_add(stream, launch, count);
+    if (marked)
+        mark_issue(tenant);
+}
+
+/* Launches and events by turns; what is thought to take RUN_NS / 2 tells its end. */
+static inline uint32_t events_drain(struct tenant *tenant, const struct launch *launch,
+                                    struct sched_room room)
+{
+    struct stream *stream = &tenant->session.streams[0];
+    uint64_t each = flight_guess(&tenant->kernel, launch->grid, launch->block);
+    uint64_t guessed = 0, unmarked = 0;
+    uint32_t taken = 0;
+
+    for (; taken < room.launches && guessed < room.ns; taken++) {
+        if (tenant->event_next) {
+            flight_issue(stream);
+            flight_add_event(stream);
+        } else {
+            issue_some(tenant, launch, 1, unmarked + each >= RUN_NS / 2);
+            unmarked = unmarked + each >= RUN_NS / 2 ? 0 : unmarked + each;
+            guessed += each;
+        }
+        tenant->event_next = !tenant->event_next;
+    }
+    if (flight_open_count(stream) > 0)
+        mark_issue(tenant);
+    return taken;
+}
+
+/* A tenant has launches of one kernel, and a session one stream. They go as chains and singles, of
+ * which some and the last tell their end. */
+uint32_t stream_drain(struct session *session, uint32_t index, struct sched_room room,
+                      enum drained *drained)
+{
+    struct tenant *tenant = (struct tenant *)(void *)session;
+    const uint32_t sms = tenant->sms ? tenant->sms : SM_COUNT;
+    const uint32_t blocks =
+        tenant->units > 0 ? sms * tenant->units : (uint32_t)(tenant->ns * SM_COUNT * 8 / 15000);
+    const struct launch launch = {.kernel = &tenant->kernel,
+                                  .partition = session->grant.partition,
+                                  .grid = {blocks, 1, 1},
+                                  .block = {tenant->units > 0 ? UNIT_THREADS : 256, 1, 1}};
+    uint64_t each = flight_guess(&tenant->kernel, launch.grid, launch.block);
+    uint32_t count = 0;
+
+    assert_int_equal(index, 0);
+    if (tenant->copies) {
+        *drained = DRAINED_SOME;
+        return copies_drain(tenant, room);
+    }
+    if (tenant->events) {
+        *drained = DRAINED_SOME;
+        return events_drain(tenant, &launch, room);
+    }
+    while (count < tenant->left && count < room.launches && count * each < room.ns)
+        count++;
+    tenant->left -= count;
+    for (uint32_t left = count, silent = 0; left > 0;) {
+        uint32_t some = left >= CHAIN ? CHAIN : 1;
+        bool marked = left == some || (some == CHAIN && (silent > 0 || CHAIN * each > RUN_NS / 2));
+        issue_some(tenant, &launch, some, marked);
+        silent = marked ? 0 : silent + some;
+        left -= some;
+    }
+    *drained = tenant->left > 0 ? DRAINED_SOME : DRAINED_ALL;
+    return count;
+}
+
+/* ---- The play -------------------------------------------------------------------------------- */
+
+static inline void play_begin(unsigned count)
+{
+    assert_int_equal(marks_open(), CUDA_SUCCESS);
+    now += START;
+    gpu_reset(now);
+    lines = (struct lines){.used = 1};
+    part_count = 1;
+    stalls = 0;
+    side_by_side = false;
+    worker.info.sm_count = SM_COUNT;
+    worker.policy.accounting = 1;
+    tenants = calloc(count, sizeof(*tenants));
+    assert_non_null(tenants);
+    tenant_count = roster.hot_count = count;
+    for (unsigned i = 0; i < count; i++) {
+        struct tenant *tenant = &tenants[i];
+        struct session *session = &tenant->session;
+        tenant->kernel = (struct kernel){.serial = 1, .wave_ns = WAVE_NS};
+        tenant->kernels[0] = &tenant->kernel;
+        tenant->left = UINT64_MAX;
+        session->slot = i;
+        session->kernels = tenant->kernels;
+        session->kernel_room = 1;
+        session->client = calloc(1, sizeof(*session->client));
+        session->stats = calloc(1, sizeof(*session->stats));
+        session->pending = 1;
+        session->streams[0].flight = flight_new(session, &session->streams[0]);
+        assert_true(session->client && session->stats && session->streams[0].flight);
+        roster.hot[i] = session;
+        session->hot = true;
+        lines_enter(session);
+    }
+}
+
+static inline void play_end(void)
+{
+    for (unsigned i = 0; i < tenant_count; i++) {
+        flights_leave(&tenants[i].session);
+        free(tenants[i].session.streams[0].flight);
+        free(tenants[i].session.client);
+        free(tenants[i].session.stats);
+    }
+    free(tenants);
+    roster.hot_count = 0;
+}
+
+static inline void done_note(struct tenant *tenant)
+{
+    double work = gpu_done((unsigned)(tenant - tenants)) * tenant->part;
+    unsigned last = tenant->done_count;
+
+    if (last > 0 &&
+        (work == tenant->done[last - 1].work || now - tenant->done[last - 1].when < RUN_NS))
+        return;
+    assert_true(last < DONE_MOST);
+    tenant->done[last].when = now;
+    tenant->done[last].work = work;
+    tenant->done_count++;
+}
+
+/* Between the reading of the clock and the look at the marks. */
+static inline void stall(void)
+{
+    if (stalls == 0 || ++stalls % STALL_TURNS)
+        return;
+    now += STALL_NS;
+    gpu_run(now);
+}
+
+static inline void play_until(uint64_t end)
+{
+    while (now < end) {
+        gpu_run(now);
+        for (unsigned i = 0; i < tenant_count; i++)
+            done_note(&tenants[i]);
+        dispatch.now = now;
+        stall();
+        turn_take();
+        now += dispatch.live ? TURN_NS + SESSION_NS * tenant_count : turn_nap() + SLACK_NS;
+    }
+}
+
+/* Work done until then: kernels that ran then count in part. -1: it has not come so far. */
+static inline double work_at(const struct tenant *tenant, uint64_t when)
+{
+    for (unsigned i = 1; i < tenant->done_count; i++) {
+        uint64_t from = tenant->done[i - 1].when, to = tenant->done[i].when;
+        double before = tenant->done[i - 1].work, after = tenant->done[i].work;
+        if (to >= when)
+            return before + (after - before) * ((double)when - (double)from) / (double)(to - from);
+    }
+    return -1;
+}
+
+static inline double work_in_window(const struct tenant *tenant, uint64_t from)
+{
+    return work_at(tenant, from + WINDOW_NS) - work_at(tenant, from);
+}
+
+/* A window in which all have work. Returns when it began. */
+static inline uint64_t window_play(void)
+{
+    uint64_t from = now + SETTLE_NS, charged = 0;
+
+    play_until(from);
+    for (unsigned i = 0; i < tenant_count; i++)
+        charged -= tenants[i].session.stats->gpu_ns;
+    play_until(from + WINDOW_NS);
+    for (unsigned i = 0; i < tenant_count; i++)
+        charged += tenants[i].session.stats->gpu_ns;
+    /* All that is charged to somebody is the time that passed, to a long kernel at either end. */
+    assert_true(charged >= part_count * WINDOW_NS * 96 / 100);
+    assert_true(side_by_side || charged <= part_count * WINDOW_NS * 102 / 100);
+    for (unsigned seen = 0; seen < tenant_count;) {
+        play_until(now + SETTLE_NS);
+        while (seen < tenant_count && work_at(&tenants[seen], from + WINDOW_NS) >= 0)
+            seen++;
+        assert_true(now < from + 2 * WINDOW_NS); /* nobody starves */
+    }
+    return from;
+}
+
+#endif
