@@ -206,14 +206,14 @@ static void narrow_kernels_run_beside_each_other_and_shares_follow_the_weights(v
 static void who_once_had_a_wide_kernel_is_in_nobodys_way_any_more(void **state)
 {
     (void)state;
-    play_begin(3);
+    play_begin(4);
     gpu_speed(speeds[0]);
     side_by_side = true;
     tenant_grid(0, 2, GPU_SLOTS / 2, 1);
-    tenant_grid(1, 2, widths[0], 1);
-    tenant_grid(2, 2, widths[0], 1);
-    for (unsigned i = 1; i < tenant_count; i++)
+    for (unsigned i = 1; i < tenant_count; i++) {
+        tenant_grid(i, 0, widths[0], 1);
         tenants[i].session.pending = 0;
+    }
     tenants[0].left = 1;
     play_until(now + 1);
     tenant_grid(0, 0, 1, 1);
