@@ -369,10 +369,11 @@ static void best_effort_keeps_off_later_where_its_place_could_not_be_made(void)
     struct scene s;
 
     scene_set(&s);
-    gs_session latency = attach_class(GS_CLASS_LATENCY), back = attach_class(GS_CLASS_BEST_EFFORT);
-    gs_kernel nothing = kernels_get(kernels_load(back), "nothing");
+    gs_session latency = attach_class(GS_CLASS_LATENCY);
     gs_kernel latency_nothing = kernels_get(kernels_load(latency), "nothing");
-    driver_arm_for(s.plan, "cuGreenCtxCreate");
+    driver_arm_for(s.plan, "cuGreenCtxCreate"); /* it is made once there is best effort too */
+    gs_session back = attach_class(GS_CLASS_BEST_EFFORT);
+    gs_kernel nothing = kernels_get(kernels_load(back), "nothing");
     while (!atomic_load(&s.plan->failures)) /* the test's deadline ends it */
         partition_of_launch(back, nothing, latency, latency_nothing);
     driver_disarm(s.plan);
