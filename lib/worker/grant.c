@@ -89,21 +89,27 @@ static void spared_drop_cold(const struct session *asker)
     }
 }
 
-/* What was granted less what is kept; where it could not be made, once more later. */
-static void spared_find(const struct session *session, struct spared *spared, uint32_t kept)
+/* What was granted less what is kept; where it could not be made, once more later. false: there is
+ * no room for another one. */
+static bool spared_look(const struct session *session, struct spared *spared, uint32_t kept)
 {
     const struct sm_mask mask = sm_mask_minus(session->grant.mask, grant_reserved(kept));
 
     spared_drop(spared);
     spared->policy = worker.policy_count;
     if (sm_mask_empty(&mask) || sm_mask_equal(&mask, &session->grant.mask))
-        return;
+        return true;
     spared->again_ns = dispatch.now + SPARED_AGAIN_NS;
     spared->partition = partition_get_spared(&mask);
-    if (!spared->partition) {
-        spared_drop_cold(session);
-        spared->partition = partition_get_spared(&mask);
-    }
+    return spared->partition;
+}
+
+static void spared_find(const struct session *session, struct spared *spared, uint32_t kept)
+{
+    if (spared_look(session, spared, kept))
+        return;
+    spared_drop_cold(session);
+    spared_look(session, spared, kept);
 }
 
 static bool spared_ready(const struct spared *spared)
@@ -122,14 +128,15 @@ static struct partition *spared_partition(struct session *session, uint32_t kept
     return spared_ready(spared) ? spared->partition : NULL;
 }
 
-/* Where they are not known for this policy. */
+/* Where they are not known for this policy. Nobody gives way: for want of room they are found when
+ * they are wanted. */
 static void spared_prepare(struct session *session)
 {
     for (uint32_t kept = RESERVE_FEW; kept <= RESERVE_ALL; kept++) {
         struct spared *spared = &session->spared[kept - RESERVE_FEW];
 
-        if (spared->policy != worker.policy_count)
-            spared_find(session, spared, kept);
+        if (spared->policy != worker.policy_count && !spared_look(session, spared, kept))
+            spared_drop(spared);
     }
 }
 

@@ -155,6 +155,39 @@ static void nobody_gives_way_while_there_is_room(void **state)
     }
 }
 
+/* All are idle, and more than there can be places. */
+static void places_are_made_ahead_as_long_as_there_is_room(void **state)
+{
+    uint32_t made = 0;
+
+    (void)state;
+    latency.grant.link.cls = GS_CLASS_LATENCY;
+    for (uint32_t i = 0; i < SESSIONS; i++) {
+        session[i].grant.link.cls = GS_CLASS_BEST_EFFORT;
+        session_cool(&session[i]);
+    }
+    for (uint32_t round = 0; round < 2; round++) { /* and nobody gives way */
+        grants_prepare();
+        made = 0;
+        for (uint32_t i = 0; i < SESSIONS; i++)
+            made += session[i].spared[RESERVE_ALL - RESERVE_FEW].partition != NULL;
+        assert_int_equal(made, PARTITIONS_SPARED);
+    }
+    session_heat(&session[SESSIONS - 1]); /* who launches finds a place all the same */
+    assert_non_null(place(SESSIONS - 1));
+}
+
+static void without_latency_sessions_no_place_is_made(void **state)
+{
+    (void)state;
+    latency.grant.link.cls = GS_CLASS_NORMAL;
+    for (uint32_t i = 0; i < SESSIONS; i++)
+        session[i].grant.link.cls = GS_CLASS_BEST_EFFORT;
+    grants_prepare();
+    for (uint32_t i = 0; i < SESSIONS; i++)
+        assert_null(session[i].spared[RESERVE_ALL - RESERVE_FEW].partition);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -162,6 +195,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(who_is_not_polled_gives_way, set, unset),
         cmocka_unit_test_setup_teardown(who_gave_way_finds_its_place_again, set, unset),
         cmocka_unit_test_setup_teardown(nobody_gives_way_while_there_is_room, set, unset),
+        cmocka_unit_test_setup_teardown(places_are_made_ahead_as_long_as_there_is_room, set, unset),
+        cmocka_unit_test_setup_teardown(without_latency_sessions_no_place_is_made, set, unset),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
