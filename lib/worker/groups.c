@@ -13,6 +13,7 @@
 #include "worker/groups.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "common/log.h"
@@ -22,6 +23,7 @@
 #define WORDS        (RECORDS + 1)
 #define PATIENCE_NS  10000000000u /* a block waits so long for the others */
 #define GROUPS_LEAST 2u           /* fewer: there is nothing to choose from */
+#define CODE_BITS    16           /* of a group's number */
 
 static struct {
     uint32_t count;
@@ -187,33 +189,39 @@ static bool codes_take(const uint16_t *code)
     return true;
 }
 
-static size_t memory_free(void)
+static int64_t memory_free(void)
 {
     size_t free = 0, total;
 
     DRV_MUST(cuMemGetInfo_v2, &free, &total);
-    return free;
+    return (int64_t)free;
 }
 
-/* Each context is destroyed before the next is made: what has gone each time, with the first one
- * also what the driver needs but once, does not come back. */
+static int by_size(const void *a, const void *b)
+{
+    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* Each context is destroyed before the next is made. What has gone each time does not come back.
+ * The one in the middle, for with the first there goes what the driver needs but once, and others
+ * on the device allocate and free meanwhile. */
 static bool groups_locate(CUfunction where, CUdeviceptr words)
 {
     uint16_t code[SM_MASK_SMS] = {0};
-    size_t lost = SIZE_MAX;
+    int64_t lost[CODE_BITS];
+    unsigned count = 0;
 
     for (uint32_t bit = 1; bit <= groups.count; bit *= 2) {
-        size_t before = memory_free(), after;
+        const int64_t before = memory_free();
 
         if (!bit_find(where, words, bit, code))
             return false;
-        after = memory_free();
-        if (after >= before)
-            lost = 0;
-        else if (before - after < lost)
-            lost = before - after;
+        lost[count++] = before - memory_free();
     }
-    worker.partition_lost = lost;
+    qsort(lost, count, sizeof(*lost), by_size);
+    worker.partition_lost = lost[count / 2] > 0 ? (uint64_t)lost[count / 2] : 0;
     return codes_take(code);
 }
 
