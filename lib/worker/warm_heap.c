@@ -43,12 +43,21 @@ void warm_heap_init(void)
 #endif
 }
 
+/* Compilers know that what malloc returns is no other block, not that it may be a former one's
+ * place: clang leaves out a block that is only asked where it is. */
+static void *block_new(size_t size)
+{
+    void *volatile block = malloc(size);
+
+    return block;
+}
+
 /* Where the next block of a green context's size will be; 0: no memory. Malloc writes behind each
  * block, and a page that it has written to can be no part of a huge one any more. So this one is
  * small: mostly it ends where all is touched. */
 static uintptr_t next_block(void)
 {
-    void *block = malloc(PROBE);
+    void *block = block_new(PROBE);
     uintptr_t at = (uintptr_t)block;
 
     free(block);
@@ -62,7 +71,7 @@ static void *block_at(uintptr_t at)
     size_t left = at >= warm.start && at < warm.goal ? warm.goal - at : 0;
 
     for (size_t size = left > LEAST ? left : STEP; size >= LEAST; size /= 2) {
-        void *block = malloc(size);
+        void *block = block_new(size);
         if ((uintptr_t)block == at) {
             warm.goal = at + size;
             return block;
