@@ -138,6 +138,12 @@ static const struct job_kind job_partition = {
 /* ---- The table: the dispatcher -----------------------------------------------------------------
  */
 
+/* Where none is destroyed: so many, and no more by launches' own choice. */
+static uint32_t launches_most(void)
+{
+    return cache.capacity / 4 * 3;
+}
+
 static struct partition **bucket_of(const struct sm_mask *mask)
 {
     return &cache.bucket[siphash(cache.key, mask, sizeof(*mask)) % BUCKETS];
@@ -276,7 +282,7 @@ static void fullness_tell(void)
 
     if (cache.for_good && cache.count == cache.capacity / 2)
         link_send(&worn, -1);
-    if (cache.for_good && cache.count == cache.capacity / 4 * 3)
+    if (cache.for_good && cache.count == launches_most())
         log_warning("%u sets of SMs have been in use, %u is the limit: the driver keeps the memory "
                     "of each until the server ends",
                     cache.count, cache.capacity);
@@ -328,7 +334,7 @@ struct partition *partition_get_in_turn(const struct sm_mask *mask, gs_status *s
 {
     const struct partition *partition = table_find(mask);
 
-    if (!partition && cache.for_good && cache.count >= cache.capacity / 4 * 3) {
+    if (!partition && cache.for_good && cache.count >= launches_most()) {
         *status = GS_ERR_LIMIT;
         return NULL;
     }
@@ -381,7 +387,7 @@ const char *partition_trouble(gs_status status)
         snprintf(text, sizeof(text),
                  "%u sets of SMs have been in use, %u is the limit (%u for launches): the driver "
                  "keeps the memory of each until the server ends",
-                 cache.count, cache.capacity, cache.capacity / 4 * 3);
+                 cache.count, cache.capacity, launches_most());
     else
         snprintf(text, sizeof(text), "%u partitions are in use, the limit", cache.capacity);
     return text;
