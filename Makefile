@@ -70,9 +70,9 @@ LINK    = $(CC) $(GS_LDFLAGS) $(CFLAGS) $(LDFLAGS)
 Q   := $(if $(V),,@)
 say  = $(if $(V),,@printf '  %-4s %s\n' $(1) $(2))
 
-# ---- Rooms: every lib/ROOM/*.c becomes $(BUILD)/room/ROOM.a ----------------------------------
+# ---- Rooms: the .c files below lib/ROOM become $(BUILD)/room/ROOM.a --------------------------
 ROOMS := common client server worker ptx softcuda gsctl
-room_objs = $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard lib/$(1)/*.c))
+room_objs = $(patsubst %.c,$(BUILD)/obj/%.o,$(sort $(shell find lib/$(1) -name '*.c')))
 
 # The interpreter's lane loops are written for the vectorizer; where clang cannot (a division, say), it is no error.
 $(BUILD)/obj/lib/softcuda/%.o: ROOM_CFLAGS := -O3 -fno-math-errno -ffp-contract=off -Wno-pass-failed
@@ -110,7 +110,7 @@ define ROOM_RULE
 $(BUILD)/room/$(1).a: $(call room_objs,$(1))
 	@mkdir -p $$(@D)
 	@rm -f $$@
-	$(Q)$(AR) rcs $$@ $$^
+	$(Q)$(AR) qcs $$@ $$^
 endef
 $(foreach room,$(ROOMS),$(eval $(call ROOM_RULE,$(room))))
 
@@ -140,7 +140,7 @@ $(BUILD)/lib/libgshare-softcuda.so: $(BUILD)/room/softcuda.a $(BUILD)/room/ptx.a
 	    $(BUILD)/room/ptx.a $(BUILD)/room/common.a $(UNPACK_LIBS) -lm $(LDLIBS_RT)
 
 # ---- Programs --------------------------------------------------------------------------------
-$(BUILD)/bin/gshared: $(BUILD)/room/server.a $(BUILD)/room/worker.a $(BUILD)/room/ptx.a $(BUILD)/room/common.a
+$(BUILD)/bin/gshared: $(BUILD)/obj/lib/gshared/main.o $(BUILD)/room/server.a $(BUILD)/room/worker.a $(BUILD)/room/ptx.a $(BUILD)/room/common.a
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
 	$(Q)$(LINK) -o $@ -Wl,--start-group $^ -Wl,--end-group $(UNPACK_LIBS) $(LDLIBS_RT)

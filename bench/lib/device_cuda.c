@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/cuda_abi.h"
 #include "common/util.h"
+#include "cuda/abi.h"
 #include "lib/cell.h"
 #include "lib/device.h"
 

@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/cuda_abi.h"
 #include "common/util.h"
+#include "cuda/abi.h"
 #include "lib/cell.h"
 #include "lib/tenants.h"
 #include "rows/rows.h"

@@ -172,7 +172,4 @@ static_assert(sizeof(struct link_stats) == 64, "link_stats");
 #define LINK_FD       3
 #define LINK_STATS_FD 4
 
-/* The worker's entry, in lib/worker; called by gshared's main(). Returns the exit status. */
-int worker_main(int device, const char *kind, const char *bell_name);
-
 #endif

@@ -1,6 +1,5 @@
 /*
- * main.c - gshared: options, background start. The same program is the supervisor and, started by
- * it with --worker, a device's worker.
+ * main.c - the supervisor's start: its options, and the way to the background.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -18,6 +17,7 @@
 #include "common/names.h"
 #include "common/setting_text.h"
 #include "common/util.h"
+#include "server/main.h"
 #include "server/server.h"
 
 enum { EXIT_USAGE = 2 };
@@ -359,26 +359,11 @@ static int server_main(const struct server_options *options)
     return EXIT_FAILURE;
 }
 
-/* Started with 0, 1 or 2 closed, the next descriptors opened would take their places. */
-static void standard_descriptors_open(void)
-{
-    int fd;
-
-    do
-        fd = open("/dev/null", O_RDWR | O_CLOEXEC);
-    while (fd >= 0 && fd <= STDERR_FILENO);
-    if (fd >= 0)
-        close(fd);
-}
-
-int main(int argc, char **argv)
+int supervisor_main(int argc, char **argv)
 {
     struct server_options options;
     const char *log_level = NULL;
 
-    standard_descriptors_open();
-    if (argc == 5 && !strcmp(argv[1], "--worker"))
-        return worker_main(atoi(argv[2]), argv[3], argv[4]);
     options_parse(argc, argv, &options, &log_level);
     if (options.log_file && !log_open(options.log_file))
         return EXIT_FAILURE;

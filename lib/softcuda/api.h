@@ -1,11 +1,11 @@
-// The exported face of the library: declares every driver function of common/cuda_abi.h, visible.
+// The exported face of the library: declares every driver function of cuda/abi.h, visible.
 //
 // The api_*.c files define them: they check arguments and the calling thread's context, and hand
 // on. Any thread may call any of them.
 #ifndef GS_SOFTCUDA_API_H
 #define GS_SOFTCUDA_API_H
 
-#include "common/cuda_abi.h"
+#include "cuda/abi.h"
 
 #define CUAPI __attribute__((visibility("default")))
 

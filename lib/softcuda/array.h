@@ -2,7 +2,7 @@
 #ifndef GS_SOFTCUDA_ARRAY_H
 #define GS_SOFTCUDA_ARRAY_H
 
-#include "common/cuda_abi.h"
+#include "cuda/abi.h"
 #include "softcuda/texel.h"
 
 // Bytes of one channel; 0 for a format that there is not.

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "common/cuda_abi.h"
+#include "cuda/abi.h"
 #include "softcuda/device.h"
 #include "softcuda/exec.h"
 

@@ -3,7 +3,7 @@
 #ifndef GS_SOFTCUDA_COPY_H
 #define GS_SOFTCUDA_COPY_H
 
-#include "common/cuda_abi.h"
+#include "cuda/abi.h"
 #include "softcuda/op.h"
 
 CUresult copy_from_3d(struct copy *c, const CUDA_MEMCPY3D *box);

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "common/cuda_abi.h"
+#include "cuda/abi.h"
 
 // What one SM of compute capability 9.0 offers, and what a block may ask of it.
 enum {

@@ -2,7 +2,7 @@
 #ifndef GS_SOFTCUDA_GREEN_H
 #define GS_SOFTCUDA_GREEN_H
 
-#include "common/cuda_abi.h"
+#include "cuda/abi.h"
 #include "softcuda/device.h"
 
 void resource_of(CUdevResource *resource, const struct sm_set *sms);

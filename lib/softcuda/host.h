@@ -2,7 +2,7 @@
 #ifndef GS_SOFTCUDA_HOST_H
 #define GS_SOFTCUDA_HOST_H
 
-#include "common/cuda_abi.h"
+#include "cuda/abi.h"
 
 CUresult host_register(CUcontext owner, void *address, uint64_t size, uint32_t flags);
 CUresult host_unregister(void *address);

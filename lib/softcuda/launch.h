@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "common/cuda_abi.h"
+#include "cuda/abi.h"
 #include "softcuda/grid.h"
 
 struct launch {

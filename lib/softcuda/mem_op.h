@@ -3,7 +3,7 @@
 #ifndef GS_SOFTCUDA_MEM_OP_H
 #define GS_SOFTCUDA_MEM_OP_H
 
-#include "common/cuda_abi.h"
+#include "cuda/abi.h"
 #include "softcuda/op.h"
 
 enum { MEM_OPS_MAX = 256 }; // in one batch, as the driver documents

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "common/cuda_abi.h"
+#include "cuda/abi.h"
 #include "softcuda/mem.h"
 
 #define MEMORY_GRANULARITY ((size_t)2 << 20)

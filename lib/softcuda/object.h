@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "common/cuda_abi.h"
+#include "cuda/abi.h"
 
 enum object_kind { OBJECT_ARRAY = 1, OBJECT_TEXTURE, OBJECT_SURFACE };
 

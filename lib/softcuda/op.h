@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "common/cuda_abi.h"
+#include "cuda/abi.h"
 #include "softcuda/mem.h"
 
 struct grid;

@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "common/cuda_abi.h"
+#include "cuda/abi.h"
 
 struct image {
     uint64_t address, bytes;       // of the first texel; up to the end of the last

@@ -2,7 +2,7 @@
 #ifndef GS_SOFTCUDA_TEXTURE_H
 #define GS_SOFTCUDA_TEXTURE_H
 
-#include "common/cuda_abi.h"
+#include "cuda/abi.h"
 #include "softcuda/texel.h"
 
 CUresult texture_new(CUcontext owner, const CUDA_RESOURCE_DESC *resource,

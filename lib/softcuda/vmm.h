@@ -3,7 +3,7 @@
 #ifndef GS_SOFTCUDA_VMM_H
 #define GS_SOFTCUDA_VMM_H
 
-#include "common/cuda_abi.h"
+#include "cuda/abi.h"
 
 typedef CUmemGenericAllocationHandle vmm_handle;
 

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "common/cuda_abi.h"
+#include "cuda/abi.h"
 #include "gshare.h"
 
 struct driver {

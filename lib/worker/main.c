@@ -22,6 +22,7 @@
 #include "worker/flight.h"
 #include "worker/grant.h"
 #include "worker/groups.h"
+#include "worker/main.h"
 #include "worker/partition.h"
 #include "worker/session.h"
 #include "worker/stock.h"

@@ -5,8 +5,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "common/cuda_abi.h"
 #include "corpus.h"
+#include "cuda/abi.h"
 
 enum { MAX_CASES = 256, MAX_BLOCKS = 64 };
 

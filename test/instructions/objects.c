@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/cuda_abi.h"
+#include "cuda/abi.h"
 #include "instructions.h"
 
 enum kind { TEXTURE, LINEAR_MEMORY, SURFACE };

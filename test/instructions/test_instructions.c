@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/cuda_abi.h"
+#include "cuda/abi.h"
 #include "instructions.h"
 
 static struct {

@@ -12,8 +12,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "common/cuda_abi.h"
 #include "common/util.h"
+#include "cuda/abi.h"
 
 #define EXPORT __attribute__((visibility("default")))
 

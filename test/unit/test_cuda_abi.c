@@ -286,7 +286,7 @@ struct fact {
 
 static size_t facts_ours(struct fact *out)
 {
-#include "common/cuda_abi.h"
+#include "cuda/abi.h"
     const struct fact facts[] = {ALL_FACTS};
     memcpy(out, facts, sizeof(facts));
     return sizeof(facts) / sizeof(facts[0]);

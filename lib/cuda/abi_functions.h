@@ -1,9 +1,9 @@
 // The driver functions that this project uses: X(exported name, argument list); each returns
 // CUresult.
 //
-// Every driver from 12.4 on exports all of CUDA_ABI_FUNCTIONS. Included by cuda_abi.h.
-#ifndef GS_COMMON_CUDA_ABI_FUNCTIONS_H
-#define GS_COMMON_CUDA_ABI_FUNCTIONS_H
+// Every driver from 12.4 on exports all of CUDA_ABI_FUNCTIONS. Included by abi.h.
+#ifndef GS_CUDA_ABI_FUNCTIONS_H
+#define GS_CUDA_ABI_FUNCTIONS_H
 
 #define CUDA_ABI_FUNCTIONS(X)                                                                      \
     CUDA_ABI_DEVICE_FUNCTIONS(X)                                                                   \

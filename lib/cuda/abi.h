@@ -7,8 +7,8 @@
 //
 // Shared by the worker, which fills a table of these functions by dlsym, and by the software
 // device, which exports them. Nobody includes cuda.h together with this file.
-#ifndef GS_COMMON_CUDA_ABI_H
-#define GS_COMMON_CUDA_ABI_H
+#ifndef GS_CUDA_ABI_H
+#define GS_CUDA_ABI_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -589,8 +589,8 @@ enum {
     CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM = 1 << 1,
 };
 
-#include "common/cuda_abi_texture.h"
+#include "cuda/abi_texture.h"
 
-#include "common/cuda_abi_functions.h"
+#include "cuda/abi_functions.h"
 
 #endif

@@ -1,8 +1,8 @@
 // The part of the driver's binary interface that is about arrays, textures and surfaces. Included
-// by cuda_abi.h; see there. The worker uses none of it: the software device exports it, and its
+// by abi.h; see there. The worker uses none of it: the software device exports it, and its
 // tests call it.
-#ifndef GS_COMMON_CUDA_ABI_TEXTURE_H
-#define GS_COMMON_CUDA_ABI_TEXTURE_H
+#ifndef GS_CUDA_ABI_TEXTURE_H
+#define GS_CUDA_ABI_TEXTURE_H
 
 typedef unsigned long long CUtexObject;
 typedef unsigned long long CUsurfObject;
