@@ -1,24 +1,18 @@
 /*
  * blame.c - the context is lost: whose work it was, and the worker's end.
  *
- * Whoever meets the loss says so; what is to blame stands in the dispatcher's tables, so another
- * thread leaves it to the dispatcher, and stops.
+ * The control thread finds out, once every lane has stopped: the tables are its own then.
  */
 #include "worker/blame.h"
 
-#include <stdatomic.h>
-#include <unistd.h>
+#include <string.h>
 
 #include "common/util.h"
 #include "worker/dispatch.h"
 #include "worker/flight.h"
-#include "worker/job.h"
-#include "worker/roster.h"
+#include "worker/session_table.h"
 #include "worker/stream.h"
-#include "worker/turn.h"
-
-static _Atomic CUresult lost; /* another thread met it */
-static _Thread_local bool on_dispatcher;
+#include "worker/wake.h"
 
 /* By the marks, which only the device writes, or by its completion words, for what has no mark. */
 static bool suspect(const struct session *session)
@@ -41,39 +35,36 @@ static const struct session *only_busy(void)
         found = s;
     }
     /* Nobody is suspect: it was the call that was being made. */
-    return found ? found : turn_draining();
+    return found ? found : dispatch_draining();
 }
 
-void dispatch_lost(CUresult result)
+/* The kernel of the first unfinished record. The segment is the tenant's: a copy, then checks. */
+static void blamed_kernel(const struct session *session, uint32_t stream, struct link_fatal *fatal)
 {
-    if (!on_dispatcher) {
-        /* seq_cst: before the look at whether the dispatcher sleeps */
-        atomic_store(&lost, result);
-        dispatch_wake();
-        for (;;)
-            pause();
-    }
-    const struct session *blame = only_busy();
+    const struct seg_complete *complete = (const void *)(session->segment + SEG_OFF_COMPLETE);
+    struct rec_launch record;
 
-    worker_fatal(result, blame, blame ? stream_unfinished(blame) : 0);
+    fatal->stream = stream;
+    fatal->position = atomic_load_explicit(&complete->position[stream], memory_order_relaxed);
+    memcpy(&record,
+           session->segment + SEG_OFF_RINGS + (size_t)stream * SEG_RING_BYTES +
+               fatal->position % SEG_RING_BYTES / REC_ALIGN * REC_ALIGN,
+           sizeof(record));
+    if (record.h.op == REC_LAUNCH && record.kernel < session->kernel_room &&
+        session->kernels[record.kernel])
+        memcpy(fatal->kernel, session->kernels[record.kernel]->name, sizeof(fatal->kernel));
 }
 
-void blame_begin(void)
+void blame(void)
 {
-    on_dispatcher = true;
-}
+    struct link_blame blame = {0};
 
-bool blame_wanted(void)
-{
-    return atomic_load(&lost);
-}
-
-void blame_look(void)
-{
-    CUresult result = atomic_load_explicit(&lost, memory_order_relaxed);
-
-    if (result) {
-        driver_failed("a call of a service thread", result);
-        dispatch_lost(result);
-    }
+    dispatch_wake();
+    lost_wait();
+    const struct session *session = only_busy();
+    if (!session)
+        worker_end(lost_result(), lost_text(), NULL);
+    blame.slot = session->slot;
+    blamed_kernel(session, stream_unfinished(session), &blame.fatal);
+    worker_end(lost_result(), lost_text(), &blame);
 }

@@ -1,14 +1,9 @@
-/* blame.h - the dispatcher's part in the end of a lost context; see blame.c. dispatch_lost, which
- * any thread calls, is in job.h. */
+/* blame.h - whose work a lost context was; see blame.c. */
 #ifndef GS_WORKER_BLAME_H
 #define GS_WORKER_BLAME_H
 
-#include <stdbool.h>
-
-/* The calling thread is the dispatcher. */
-void blame_begin(void);
-/* Has another thread met the loss? Then blame_look does not return. */
-bool blame_wanted(void);
-void blame_look(void);
+/* A thread has met the loss (lost.h): names the only session with unfinished work, if it is only
+ * one, to the supervisor, and ends the process. Control thread. */
+_Noreturn void blame(void);
 
 #endif

@@ -15,7 +15,7 @@
 
 #include "common/ring.h"
 #include "common/util.h"
-#include "worker/dispatch.h"
+#include "worker/lane.h"
 #include "worker/launch.h"
 #include "worker/stream.h"
 
@@ -127,7 +127,7 @@ bool burst_awaited(struct session *session, uint32_t index, uint32_t room)
         burst->look_ns = 0;
         burst->prefetched = stream->head;
     }
-    if (dispatch.now < burst->look_ns)
+    if (session->lane->now < burst->look_ns)
         return true;
     const uint64_t most = AWAIT_BASE_NS + 3u * WRITE_NS * burst->records;
     const uint64_t until = burst->seen_ns + (most < AWAIT_MOST_NS ? most : AWAIT_MOST_NS);

@@ -10,7 +10,7 @@
 #include <stdio.h>
 
 #include "common/util.h"
-#include "worker/roster.h"
+#include "worker/session_table.h"
 #include "worker/stream.h"
 
 #define LONG_NS 1000000000u /* what is younger may be one of many short kernels */

@@ -3,7 +3,7 @@
 #define GS_WORKER_CHAIN_H
 
 #include "worker/completion.h"
-#include "worker/launch.h"
+#include "worker/kernel_launch.h"
 
 /* What a node is made for: of a launch, all but its parameters. */
 struct launch_key {

@@ -9,7 +9,7 @@
  */
 #include "worker/chore.h"
 
-#include "worker/roster.h"
+#include "worker/polling.h"
 #include "worker/stream.h"
 
 #define POLL_NS         20000u   /* how often they are looked at */
@@ -82,11 +82,10 @@ static void hold_turn(struct job *job, uint64_t now)
     }
 }
 
-void chores_poll(uint64_t now)
+struct job *chore_due(uint64_t now)
 {
     if (!chores.first || now < chores.next_poll)
-        return;
-    chores.next_poll = now + POLL_NS;
+        return NULL;
     for (struct job **link = &chores.first; *link;) {
         struct job *job = *link;
         struct session *session = job->session;
@@ -96,8 +95,7 @@ void chores_poll(uint64_t now)
             *link = job->next;
             session->job = job;
             session->paused = idle; /* until the job returns */
-            job_begin(job);
-            continue;
+            return job;
         }
         if (!session->job)
             hold_turn(job, now);
@@ -105,4 +103,6 @@ void chores_poll(uint64_t now)
     }
     if (now >= chores.next_confirm)
         chores.next_confirm = now + CONFIRM_NS;
+    chores.next_poll = now + POLL_NS;
+    return NULL;
 }

@@ -10,8 +10,8 @@
 void chore_add(struct job *job);
 /* Does any wait? */
 bool chores_any(void);
-/* Starts those whose turn it is. */
-void chores_poll(uint64_t now);
+/* The next whose turn it is, which its session is to do now; NULL: none. Until it says none. */
+struct job *chore_due(uint64_t now);
 /* The session is being closed: what waits for it is dropped. */
 void chores_drop(const struct session *session);
 

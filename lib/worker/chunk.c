@@ -91,7 +91,7 @@ static struct chunk *chunk_make(struct job *job, uint64_t asked)
         goto displace;
     }
     space_init(&chunk->blocks, chunk->address, chunk->size);
-    deposit_put(chunk);
+    deposit_put(job, chunk);
     return chunk;
 
 displace:

@@ -11,8 +11,8 @@
 #include "worker/completion.h"
 
 #include "worker/flight.h"
-#include "worker/launch.h"
-#include "worker/stream.h"
+#include "worker/kernel_launch.h"
+#include "worker/priority.h"
 
 /* Address of the stream's completion word, as the device sees it. */
 static CUdeviceptr completion_address(const struct session *session, const struct stream *stream)

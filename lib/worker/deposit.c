@@ -5,6 +5,8 @@
 #include <unistd.h>
 
 #include "common/log.h"
+#include "worker/link_io.h"
+#include "worker/lost.h"
 
 static struct {
     pthread_mutex_t lock; /* of the queue; held while a descriptor is made: a drop comes after it */
@@ -21,8 +23,9 @@ static void message_send(enum link_op op, const struct chunk *chunk, int descrip
     link_send(&message, descriptor);
 }
 
-void deposit_put(struct chunk *chunk)
+void deposit_put(struct job *job, struct chunk *chunk)
 {
+    job->after = deposit_flush;
     pthread_mutex_lock(&queue.lock);
     chunk->queued = true;
     chunk->next_queued = queue.first;
@@ -63,7 +66,7 @@ static void chunk_export(const struct chunk *chunk)
             CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0);
 
     if (driver_fatal(result))
-        dispatch_lost(result);
+        device_lost(result);
     if (result) {
         char text[128];
         driver_describe(text, sizeof(text));

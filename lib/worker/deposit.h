@@ -11,8 +11,9 @@
 
 #include "worker/chunk.h"
 
-/* The chunk, which is at its place, is to be put into the vault. */
-void deposit_put(struct chunk *chunk);
+/* The chunk, which is at its place, is to be put into the vault, after the job that made it has its
+ * answer. */
+void deposit_put(struct job *job, struct chunk *chunk);
 /* Out of it again, or out of the queue to it. Before the chunk gives its memory up. */
 void deposit_drop(struct chunk *chunk);
 /* Puts in what waits, unless another thread is at it. */

@@ -12,81 +12,42 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include "common/log.h"
 #include "common/util.h"
-#include "worker/blame.h"
 #include "worker/chore.h"
 #include "worker/expect.h"
 #include "worker/flight.h"
 #include "worker/grant.h"
 #include "worker/graveyard.h"
 #include "worker/job.h"
+#include "worker/lane.h"
 #include "worker/lines.h"
 #include "worker/parked.h"
-#include "worker/roster.h"
+#include "worker/placement.h"
+#include "worker/polling.h"
+#include "worker/route.h"
+#include "worker/session_table.h"
 #include "worker/stock.h"
 #include "worker/stream.h"
 #include "worker/turn.h"
+#include "worker/wake.h"
 
 #define BELL_NS        100000000u /* how often the doorbell is emptied while awake */
 #define WATCH_NS       5000000u   /* how often a busy device is asked whether it still lives */
 #define WATCH_SESSIONS 16u        /* sessions asked each time */
 
-struct dispatch dispatch;
+static struct lane lane;
 
 static struct {
-    int wake;                    /* eventfd: there is something to see */
-    _Atomic(struct job *) inbox; /* newest first */
-    _Atomic bool asleep;
     _Atomic(struct link_policy *) policy; /* a new one */
     uint64_t next_bell, next_watch;
     uint32_t watch_cursor;
 } d;
 
 /* ---- What comes from other threads ----------------------------------------------------------- */
-
-void dispatch_wake(void)
-{
-    static const uint64_t one = 1;
-
-    if (atomic_load(&d.asleep) && write(d.wake, &one, sizeof(one)) < 0 && errno != EAGAIN)
-        log_error("eventfd: %s", strerror(errno));
-}
-
-void dispatch_push(struct job *job)
-{
-    struct job *head = atomic_load_explicit(&d.inbox, memory_order_relaxed);
-
-    do {
-        job->next = head;
-        /* seq_cst: the job before the look at `asleep`; pairs with sleep_until_woken */
-    } while (!atomic_compare_exchange_weak(&d.inbox, &head, job));
-    dispatch_wake();
-}
-
-static void inbox_take(void)
-{
-    struct job *first = NULL;
-
-    if (!atomic_load_explicit(&d.inbox, memory_order_relaxed))
-        return;
-    /* acquire: the jobs' contents; pairs with dispatch_push */
-    for (struct job *job = atomic_exchange_explicit(&d.inbox, NULL, memory_order_acquire); job;) {
-        struct job *older = job->next;
-        job->next = first;
-        first = job;
-        job = older;
-    }
-    while (first) {
-        struct job *job = first;
-        first = job->next;
-        job_returned(job);
-    }
-}
 
 void dispatch_policy(const struct link_policy *policy)
 {
@@ -109,9 +70,14 @@ static void policy_take(void)
     worker.policy = *policy;
     worker.policy_count++;
     lines_weights(policy->weights);
-    turn_policy();
-    grants_prepare();
+    turn_policy(&lane);
+    placements_prepare();
     free(policy);
+}
+
+const struct session *dispatch_draining(void)
+{
+    return lane.draining;
 }
 
 /* ---- The device -------------------------------------------------------------------------------
@@ -120,7 +86,7 @@ static void policy_take(void)
 static void session_watch(struct session *session)
 {
     if (!streams_idle(session))
-        dispatch.busy = true;
+        lane.busy = true;
 }
 
 /* Asks some busy streams: finds a lost context even when no call is made, and forgets finished
@@ -129,24 +95,55 @@ static void device_watch(void)
 {
     uint32_t asked = 0;
 
-    dispatch.busy = false;
-    /* Not dispatch.now: work may have been issued and have ended since. */
+    lane.busy = false;
+    /* Not the time of the round: work may have been issued and have ended since. */
     flights_poll(clock_ns());
-    for (uint32_t n = 0; n < roster.slots_used && asked < WATCH_SESSIONS; n++) {
-        uint32_t i = (d.watch_cursor + n) % roster.slots_used;
-        if (!roster.slots[i] || !roster.slots[i]->busy)
+    for (uint32_t n = 0; n < session_slots() && asked < WATCH_SESSIONS; n++) {
+        uint32_t i = (d.watch_cursor + n) % session_slots();
+        struct session *session = session_at(i);
+        if (!session || !session->busy)
             continue;
         asked++;
-        session_watch(roster.slots[i]);
+        session_watch(session);
         if (asked == WATCH_SESSIONS) {
             d.watch_cursor = i + 1;
-            dispatch.busy = true; /* the others are still to be asked */
+            lane.busy = true; /* the others are still to be asked */
         }
     }
-    for (struct session *session = roster.leaving; session; session = session->next_leaving)
-        session_watch(session);
-    if (!dispatch.busy)
+    for (struct session *session = session_after(NULL); session; session = session_after(session)) {
+        if (session->phase == SESSION_CLOSING)
+            session_watch(session);
+    }
+    if (!lane.busy)
         stock_refill();
+}
+
+/* ---- Jobs ------------------------------------------------------------------------------------ */
+
+static void jobs_route(struct job *job)
+{
+    while (job) {
+        struct job *next = job->next;
+        job_returned(&lane, job);
+        job = next;
+    }
+}
+
+static void chores_begin(uint64_t now)
+{
+    struct job *job;
+
+    while ((job = chore_due(now)))
+        job_begin(job);
+}
+
+/* Whoever asked for partitions has left jobs. */
+static void partitions_begin(void)
+{
+    struct job *job;
+
+    while ((job = partition_job()))
+        job_route(job);
 }
 
 /* ---- The loop -------------------------------------------------------------------------------- */
@@ -156,23 +153,20 @@ static uint64_t sleep_time(void)
 {
     if (parked_first() || chores_any())
         return 1000000u;
-    return dispatch.busy || graves_any() ? WATCH_NS : 0;
+    return lane.busy || graves_any() ? WATCH_NS : 0;
 }
 
 static void sleep_until_woken(uint64_t most)
 {
+    struct waker *waker = dispatch_waker();
     const struct timespec time = {.tv_sec = 0, .tv_nsec = (long)most};
-    struct pollfd events[] = {{bell_descriptor(), POLLIN, 0}, {d.wake, POLLIN, 0}};
-    uint64_t count;
+    struct pollfd events[] = {{bell_descriptor(), POLLIN, 0}, {waker->fd, POLLIN, 0}};
 
-    /* seq_cst: asleep before the look at the inbox; pairs with dispatch_push */
-    atomic_store(&d.asleep, true);
-    if (!atomic_load(&d.inbox) && !blame_wanted())
+    waker_doze(waker);
+    if (!jobs_returned() && !lost_pending())
         ppoll(events, 2, most ? &time : NULL, NULL);
-    atomic_store_explicit(&d.asleep, false, memory_order_relaxed);
-    if (read(d.wake, &count, sizeof(count)) < 0 && errno != EAGAIN)
-        log_error("eventfd: %s", strerror(errno));
-    dispatch.now = clock_ns();
+    waker_up(waker);
+    lane.now = clock_ns();
     d.next_bell = 0;
 }
 
@@ -186,35 +180,37 @@ static void priority_raise(void)
 static void *dispatch_main(void *unused)
 {
     (void)unused;
-    blame_begin();
+    lost_join();
     priority_raise();
     DRV_MUST(cuCtxSetCurrent, worker.context);
     for (;;) {
-        dispatch.now = clock_ns();
-        blame_look();
-        inbox_take();
+        lane.now = clock_ns();
+        if (lost_pending())
+            lost_stop();
+        jobs_route(jobs_take());
         policy_take();
-        turn_take();
+        turn_take(&lane);
         cold_look();
-        if (dispatch.now >= d.next_bell) {
+        if (lane.now >= d.next_bell) {
             bell_take();
-            d.next_bell = dispatch.now + BELL_NS;
+            d.next_bell = lane.now + BELL_NS;
         }
-        parked_poll(dispatch.now);
-        grants_poll();
-        chores_poll(dispatch.now);
-        if ((dispatch.busy || graves_any()) && dispatch.now >= d.next_watch) {
+        parked_poll(lane.now);
+        grants_poll(lane.now);
+        chores_begin(lane.now);
+        partitions_begin();
+        if ((lane.busy || graves_any()) && lane.now >= d.next_watch) {
             device_watch();
-            graves_look(dispatch.now);
-            d.next_watch = dispatch.now + WATCH_NS;
+            graves_look(lane.now);
+            d.next_watch = lane.now + WATCH_NS;
         }
         /* A quiet job's tenant waits, and nobody else's work goes out meanwhile. */
-        if (parked_under_way() || expecting(EXPECT_JOBS, dispatch.now))
+        if (parked_under_way() || expecting(EXPECT_JOBS, lane.now))
             cpu_relax();
-        else if (roster.hot_count == 0)
+        else if (lane.hot_count == 0)
             sleep_until_woken(sleep_time());
-        else if (!dispatch.live)
-            sleep_until_woken(turn_nap());
+        else if (!lane.live)
+            sleep_until_woken(turn_nap(&lane));
         else
             cpu_relax();
     }
@@ -225,11 +221,9 @@ bool dispatch_start(void)
 {
     pthread_t thread;
 
-    if (!bell_open())
-        return false;
     turn_init();
-    d.wake = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-    if (d.wake < 0 || pthread_create(&thread, NULL, dispatch_main, NULL))
+    if (!bell_open() || !waker_init(dispatch_waker()) ||
+        pthread_create(&thread, NULL, dispatch_main, NULL))
         return false;
     pthread_setname_np(thread, "gs-dispatch");
     pthread_detach(thread);

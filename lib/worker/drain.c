@@ -11,14 +11,14 @@
 #include "common/util.h"
 #include "worker/completion.h"
 #include "worker/flight.h"
-#include "worker/grant.h"
 #include "worker/graph.h"
-#include "worker/job.h"
+#include "worker/lane.h"
 #include "worker/override.h"
 #include "worker/partition.h"
+#include "worker/placement.h"
 #include "worker/report.h"
+#include "worker/session_fault.h"
 #include "worker/stream.h"
-#include "worker/turn.h"
 
 #define MARK_NS 500000u /* work that is thought to take so long tells its end */
 
@@ -30,32 +30,13 @@ static struct {
     _Alignas(16) unsigned char record[LAUNCHES_MAX][REC_SIZE_MAX];
 } batch;
 
-void session_fault(struct session *session, uint32_t stream, uint32_t kind, gs_status status,
-                   const char *kernel, const char *message)
-{
-    struct seg_fault *fault = &session->server->fault;
-
-    if (session->faulted)
-        return;
-    session->faulted = true;
-    fault->kind = kind;
-    fault->status = status;
-    fault->stream = stream;
-    fault->position = session->streams[stream].head;
-    snprintf(fault->kernel, sizeof(fault->kernel), "%.63s", kernel);
-    snprintf(fault->message, sizeof(fault->message), "%.191s", message);
-    /* release: the fault, for the client that sees the state */
-    atomic_store_explicit(&session->server->state, SEG_FAULTED, memory_order_release);
-    futex_wake(&session->server->state);
-}
-
 static void driver_refused(struct session *session, uint32_t stream, CUresult result,
                            const char *kernel)
 {
     char text[192];
 
     if (driver_fatal(result))
-        dispatch_lost(result);
+        device_lost(result);
     driver_describe(text, sizeof(text));
     session_fault(session, stream, GS_FAULT_LAUNCH, driver_status(result), kernel, text);
 }
@@ -178,7 +159,7 @@ static enum outcome take_launch(struct session *session, uint32_t index, unsigne
             return outcome;
     }
     if (launch->partition == session->grant.partition)
-        launch->partition = grant_place(session, launch->cls);
+        launch->partition = placement_of(session, launch->cls);
     if (deadline)
         launch->deadline_ns = launch_submitted(record, &r) + deadline;
     if (!r.report) {
@@ -374,7 +355,7 @@ static void signal_completion(struct session *session, uint32_t index)
     if (session->faulted || position == stream->signalled)
         return;
     if (batch.count > 0) {
-        bool lone = batch.count == 1 && !turn_crowded() &&
+        bool lone = batch.count == 1 && !session->lane->crowded &&
                     flight_may_go_unmarked(session, stream, &batch.launch[0]);
         batch.launch[batch.count - 1].end = position; /* a pad may have followed the last launch */
         if (!batch_issue(session, index, lone ? COMPLETION_WRITTEN : COMPLETION_MARKED))
@@ -427,7 +408,7 @@ static bool tail_read(struct session *session, uint32_t index, uint64_t *tail)
  * for the dispatcher, the device goes on with what there is. */
 static bool burst_begin(struct session *session, uint32_t index)
 {
-    return flight_count(&session->streams[index]) > 0 || turn_crowded() ||
+    return flight_count(&session->streams[index]) > 0 || session->lane->crowded ||
            batch_issue(session, index, COMPLETION_NONE);
 }
 

@@ -20,8 +20,4 @@ uint32_t stream_drain(struct session *session, uint32_t index, struct sched_room
  * who goes first. 0: none. */
 uint64_t stream_deadline(const struct session *session, uint32_t index);
 
-/* Ends the session for a record that it should not have sent, or that the driver refused. */
-void session_fault(struct session *session, uint32_t stream, uint32_t kind, gs_status status,
-                   const char *kernel, const char *message);
-
 #endif

@@ -14,14 +14,14 @@
 
 #include <errno.h>
 #include <stdatomic.h>
+#include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "common/cpus.h"
 #include "common/log.h"
 #include "common/util.h"
-#include "worker/dispatch.h"
-#include "worker/job.h"
+#include "worker/wake.h"
 
 #define EXPECT_NS 1000000u
 #define NEXT_NS   3000000u          /* what making a partition takes, and a little */

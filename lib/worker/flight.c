@@ -21,8 +21,8 @@
 #include <sys/mman.h>
 
 #include "common/util.h"
+#include "worker/lane.h"
 #include "worker/lines.h"
-#include "worker/parked.h"
 #include "worker/partition.h"
 #include "worker/schedule.h"
 #include "worker/sm_time.h"
@@ -446,7 +446,7 @@ bool flight_may_go_unmarked(const struct session *session, const struct stream *
 
     if (launch ? flight->open.records > 0 : flight->open.work.ns > 0)
         return false;
-    if (flight->unmarked >= UNMARKED_MAX || parked_pressing())
+    if (flight->unmarked >= UNMARKED_MAX || session->lane->quiet_wanted)
         return false;
     /* Copies behind one another: a kernel between two of them would cost the device more than the
      * way from one engine to another and back. With no mark on its way there are at most

@@ -16,17 +16,14 @@
 #include "common/sm_groups.h"
 #include "common/util.h"
 #include "worker/busy.h"
-#include "worker/dispatch.h"
 #include "worker/expect.h"
-#include "worker/flight.h"
+#include "worker/lane.h"
 #include "worker/lines.h"
 #include "worker/memory.h"
-#include "worker/roster.h"
+#include "worker/placement.h"
+#include "worker/polling.h"
 #include "worker/session.h"
 #include "worker/stream.h"
-#include "worker/turn.h"
-
-#define SPARED_AGAIN_NS 1000000000u /* a partition for best effort that there is none of yet */
 
 static struct job *waiting;
 
@@ -53,121 +50,13 @@ static void grant_publish(struct session *session, uint64_t mem_limit)
     seg_grant_write(&session->server->grant, &words, session->grant_sequence);
 }
 
-static void spared_drop(struct spared *spared)
-{
-    partition_release_spared(spared->partition);
-    *spared = (struct spared){0};
-}
-
-static void spared_drop_all(struct session *session)
-{
-    for (uint32_t i = 0; i < ARRAY_SIZE(session->spared); i++)
-        spared_drop(&session->spared[i]);
-}
-
-uint32_t grant_kept_off(uint32_t cls)
-{
-    return cls == GS_CLASS_BEST_EFFORT ? turn_reserve() : RESERVE_NONE;
-}
-
-struct sm_mask grant_reserved(uint32_t kept)
-{
-    if (kept == RESERVE_NONE)
-        return (struct sm_mask){{0}};
-    return sm_mask_of(kept == RESERVE_FEW ? worker.policy.few_mask
-                                          : worker.policy.reserve_mask[kept - RESERVE_ALL]);
-}
-
-/* Those that are not polled give theirs up, and find them again, mostly in the cache, with their
- * next launch. */
-static void spared_drop_cold(const struct session *asker)
-{
-    for (struct session *other = session_after(NULL); other; other = session_after(other)) {
-        if (other->hot || other == asker)
-            continue;
-        spared_drop_all(other);
-    }
-}
-
-/* What was granted less what is kept; where it could not be made, once more later. false: there is
- * no room for another one. */
-static bool spared_look(const struct session *session, struct spared *spared, uint32_t kept)
-{
-    const struct sm_mask mask = sm_mask_minus(session->grant.mask, grant_reserved(kept));
-
-    spared_drop(spared);
-    spared->policy = worker.policy_count;
-    if (sm_mask_empty(&mask) || sm_mask_equal(&mask, &session->grant.mask))
-        return true;
-    spared->again_ns = dispatch.now + SPARED_AGAIN_NS;
-    spared->partition = partition_get_spared(&mask);
-    return spared->partition;
-}
-
-static void spared_find(const struct session *session, struct spared *spared, uint32_t kept)
-{
-    if (spared_look(session, spared, kept))
-        return;
-    spared_drop_cold(session);
-    spared_look(session, spared, kept);
-}
-
-static bool spared_ready(const struct spared *spared)
-{
-    return spared->partition && spared->partition->state == PARTITION_READY;
-}
-
-/* NULL: there is none, or not yet. */
-static struct partition *spared_partition(struct session *session, uint32_t kept)
-{
-    struct spared *spared = &session->spared[kept - RESERVE_FEW];
-    const bool late = spared->again_ns && dispatch.now > spared->again_ns;
-
-    if (spared->policy != worker.policy_count || (late && !spared_ready(spared)))
-        spared_find(session, spared, kept);
-    return spared_ready(spared) ? spared->partition : NULL;
-}
-
-/* Where they are not known for this policy. Nobody gives way: for want of room they are found when
- * they are wanted. */
-static void spared_prepare(struct session *session)
-{
-    for (uint32_t kept = RESERVE_FEW; kept <= RESERVE_ALL; kept++) {
-        struct spared *spared = &session->spared[kept - RESERVE_FEW];
-
-        if (spared->policy != worker.policy_count && !spared_look(session, spared, kept))
-            spared_drop(spared);
-    }
-}
-
-void grants_prepare(void)
-{
-    bool latency = false;
-
-    for (struct session *s = session_after(NULL); s && !latency; s = session_after(s))
-        latency = s->grant.link.cls == GS_CLASS_LATENCY;
-    for (struct session *s = latency ? session_after(NULL) : NULL; s; s = session_after(s)) {
-        if (s->grant.link.cls == GS_CLASS_BEST_EFFORT)
-            spared_prepare(s);
-    }
-}
-
-struct partition *grant_place(struct session *session, uint32_t cls)
-{
-    struct partition *place = NULL;
-
-    for (uint32_t kept = grant_kept_off(cls); kept > RESERVE_NONE && !place; kept--)
-        place = spared_partition(session, kept);
-    return place ? place : session->grant.partition;
-}
-
 void grant_apply(struct session *session, const struct link_grant *link,
                  struct partition *partition)
 {
     struct grant *grant = &session->grant;
 
     partition_release(grant->partition);
-    spared_drop_all(session);
+    placements_drop(session);
     grant->link = *link;
     if (grant->link.priority_max < grant->link.priority)
         grant->link.priority_max = grant->link.priority;
@@ -184,12 +73,12 @@ void grant_apply(struct session *session, const struct link_grant *link,
     session->sched.inflight_max = link->inflight_max;
     grant_publish(session, memory_limit_set(session, link->mem_limit, link->user_mem_limit));
     if (link->cls != GS_CLASS_NORMAL)
-        grants_prepare();
+        placements_prepare();
 }
 
 void grant_drop(struct session *session)
 {
-    spared_drop_all(session);
+    placements_drop(session);
     partition_release(session->grant.partition);
     session->grant.partition = NULL;
 }
@@ -232,7 +121,7 @@ static void partition_find(struct job *job)
         return;
     }
     partitions_keep(); /* no launch is between its record and its issue now */
-    job->partition = partition_get(&mask, &status);
+    job->partition = placement_get(&mask, &status);
     if (job->partition)
         partition_hold(job->partition);
     else
@@ -267,7 +156,7 @@ static void grant_end(struct job *job)
             /* Its tenant launches as soon as it has the answer. With few processors, polling for
              * that would keep the answer from being carried there. */
             expect(EXPECT_JOBS);
-            if (expecting(EXPECT_JOBS, dispatch.now))
+            if (expecting(EXPECT_JOBS, session->lane->now))
                 session_heat(session);
         }
         grant_answer(job);
@@ -324,23 +213,23 @@ void grant_take(struct job *job)
 }
 
 /* An attach that would be given up before its answer. The partition goes on being made. */
-static void patience_look(struct job *job)
+static void patience_look(struct job *job, uint64_t now)
 {
     char who[BUSY_TEXT_MAX];
 
-    if (job->open.give_up_ns && dispatch.now >= job->open.give_up_ns)
+    if (job->open.give_up_ns && now >= job->open.give_up_ns)
         job_fail(job, GS_ERR_TIMEOUT, "new SMs need a moment without running kernels: %s",
                  busy_describe(who));
 }
 
-void grants_poll(void)
+void grants_poll(uint64_t now)
 {
     struct job **link = &waiting;
 
     while (*link) {
         struct job *job = *link;
         if (job->partition->state == PARTITION_MAKING) {
-            patience_look(job);
+            patience_look(job, now);
             if (job->status == GS_OK) {
                 link = &job->next;
                 continue;

@@ -22,10 +22,11 @@
 #include <string.h>
 
 #include "common/ring.h"
-#include "worker/dispatch.h"
-#include "worker/grant.h"
 #include "worker/host.h"
-#include "worker/partition.h"
+#include "worker/job.h"
+#include "worker/kernel_launch.h"
+#include "worker/lane.h"
+#include "worker/placement.h"
 #include "worker/stock.h"
 
 #define GRAPH_BYTES_MAX (UINT64_C(64) << 20)
@@ -317,7 +318,7 @@ static void variant_prepare(struct job *job)
         job_fail(job, GS_ERR_INVALID_HANDLE, "graph %" PRIu64 " is gone", job->arg[1]);
         return;
     }
-    job->partition = grant_place(job->session, (uint32_t)job->arg[3]);
+    job->partition = placement_of(job->session, (uint32_t)job->arg[3]);
     partition_hold(job->partition);
 }
 
@@ -375,7 +376,7 @@ static void variant_begin(const struct session *session, struct session_graph *g
     job->arg[2] = (uint64_t)(int64_t)priority;
     job->arg[3] = cls;
     graph->making = true;
-    dispatch_push(job);
+    job_return(job);
 }
 
 void graphs_leave(struct session *session, const struct partition *partition)
@@ -418,7 +419,7 @@ static bool check_go_on(struct session *session, struct session_graph *graph, re
     if (graph->check.generation != session->table_generation) {
         graph->check.generation = session->table_generation;
         graph->check.offset = 0;
-        session->requests_from_ns = dispatch.now + CHECK_HOLD_NS;
+        session->requests_from_ns = session->lane->now + CHECK_HOLD_NS;
     }
     for (uint32_t n = 0; n < CHECK_STEP && graph->check.offset < graph->bytes; n++) {
         uint32_t size = step_size(graph, graph->check.offset);
@@ -462,7 +463,7 @@ enum graph_outcome graph_launch(struct session *session, uint32_t index, uint32_
         return GRAPH_WAITS;
     if (*text)
         return GRAPH_INVALID;
-    struct variant *variant = variant_find(graph, grant_place(session, stream->cls), priority);
+    struct variant *variant = variant_find(graph, placement_of(session, stream->cls), priority);
     if (variant) {
         variant->used = ++graph->clock;
         *result = DRV(cuGraphLaunch, variant->exec, stream->cu);

@@ -71,6 +71,7 @@ struct job {
     struct link_grant grant;     /* kinds job_open and job_grant */
     struct partition *partition; /* what the grant waits for; held */
     struct partition *doomed;    /* partitions to destroy on the way (partition.c) */
+    void (*after)(void);         /* done by the service thread once the job is on its way back */
     uint64_t parked_ns;          /* dispatcher: since when it waits for the device */
     struct {
         bool on;
@@ -106,26 +107,18 @@ extern const struct job_kind job_graph_create, job_graph_destroy;    /* graph.c 
 bool service_start(void);
 /* Hands a job to them. Lock-free; called by the dispatcher and the control thread. */
 void service_push(struct job *job);
-/* Wakes the thread for quiet moments, for which there will be a job (expect.h). Any thread. */
-void service_wake_quiet(void);
 /* The calling service thread's stream. */
 CUstream service_stream(void);
 
-/* ---- The dispatcher -------------------------------------------------------------------------- */
+/* ---- The way back to the main lane ------------------------------------------------------------
+ */
 
-/* Hands a job to the dispatcher: a new one (open, close) or one whose work is done. Any thread;
+/* Hands a job to the main lane: a new one (open, close) or one whose work is done. Any thread;
  * lock-free. */
-void dispatch_push(struct job *job);
-/* The context is lost: blames the only session with unfinished work, if it is only one, and ends
- * the worker. Any thread. blame.c */
-_Noreturn void dispatch_lost(CUresult result);
-
-/* route.c; on the dispatcher. Prepares a job that its session is to do now, and sends it on its
- * way. */
-void job_begin(struct job *job);
-/* Sends a job to the service threads, or lets it wait for the device first. */
-void job_route(struct job *job);
-/* One that dispatch_push has brought. */
-void job_returned(struct job *job);
+void job_return(struct job *job);
+/* Has any come? seq_cst. */
+bool jobs_returned(void);
+/* All that have come, the oldest first, by ->next. Main lane. */
+struct job *jobs_take(void);
 
 #endif

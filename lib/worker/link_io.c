@@ -4,15 +4,15 @@
  * Any thread may send: a SOCK_SEQPACKET message is whole or not sent. The worker's end of the
  * socket blocks; the supervisor always reads.
  */
+#include "worker/link_io.h"
+
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "common/log.h"
-#include "worker/job.h"
 
 void link_send(const struct link_message *message, int descriptor)
 {
@@ -41,53 +41,18 @@ void link_send(const struct link_message *message, int descriptor)
     }
 }
 
-/* The kernel of the first unfinished record. The segment is the tenant's: a copy, then checks. */
-static void blamed_kernel(const struct session *session, uint32_t stream, struct link_fatal *fatal)
+void worker_end(CUresult result, const char *text, const struct link_blame *blame)
 {
-    const struct seg_complete *complete = (const void *)(session->segment + SEG_OFF_COMPLETE);
-    struct rec_launch record;
+    struct link_message message = {.op = LINK_FATAL, .slot = LINK_SLOT_NONE};
 
-    fatal->stream = stream;
-    fatal->position = atomic_load_explicit(&complete->position[stream], memory_order_relaxed);
-    memcpy(&record,
-           session->segment + SEG_OFF_RINGS + (size_t)stream * SEG_RING_BYTES +
-               fatal->position % SEG_RING_BYTES / REC_ALIGN * REC_ALIGN,
-           sizeof(record));
-    if (record.h.op == REC_LAUNCH && record.kernel < session->kernel_room &&
-        session->kernels[record.kernel])
-        memcpy(fatal->kernel, session->kernels[record.kernel]->name, sizeof(fatal->kernel));
-}
-
-/* What ended the context, and by which call it was seen. */
-static void lost_describe(char *text, size_t size, CUresult result)
-{
-    const char *why = NULL;
-    char seen[96];
-
-    driver_describe(seen, sizeof(seen));
-    if (!driver_fatal(result) || !cu.cuGetErrorString || cu.cuGetErrorString(result, &why) || !why)
-        snprintf(text, size, "%s", seen);
-    else
-        snprintf(text, size, "%s (%s)", why, seen);
-}
-
-void worker_fatal(CUresult result, const struct session *blame, uint32_t stream)
-{
-    struct link_message message = {.op = LINK_FATAL, .slot = blame ? blame->slot : LINK_SLOT_NONE};
-
+    if (blame) {
+        message.slot = blame->slot;
+        message.u.fatal = blame->fatal;
+    }
     message.u.fatal.status = driver_fatal(result) ? GS_ERR_FAULT : GS_ERR_DRIVER;
     message.u.fatal.kind = driver_fatal(result) ? GS_FAULT_KERNEL : GS_FAULT_DEVICE;
-    if (blame)
-        blamed_kernel(blame, stream, &message.u.fatal);
-    lost_describe(message.text, sizeof(message.text), result);
+    snprintf(message.text, sizeof(message.text), "%s", text);
     log_error("device lost: %s", message.text);
     link_send(&message, -1);
     _exit(2);
-}
-
-void worker_broken(CUresult result)
-{
-    if (driver_fatal(result))
-        dispatch_lost(result);
-    worker_fatal(result, NULL, 0);
 }

@@ -15,6 +15,7 @@
 
 #include "common/log.h"
 #include "common/util.h"
+#include "worker/blame.h"
 #include "worker/completion.h"
 #include "worker/dispatch.h"
 #include "worker/division.h"
@@ -24,11 +25,10 @@
 #include "worker/groups.h"
 #include "worker/main.h"
 #include "worker/partition.h"
+#include "worker/route.h"
 #include "worker/session.h"
 #include "worker/stock.h"
 #include "worker/warm_heap.h"
-
-struct worker worker;
 
 /* ---- The device ------------------------------------------------------------------------------ */
 
@@ -122,7 +122,7 @@ static void open_session(const struct link_message *message)
     job->open = message->u.open;
     job->grant = message->u.open.grant;
     if (grant_has_mask(&job->grant)) {
-        dispatch_push(job);
+        job_return(job);
     } else { /* nothing to wait for */
         job->kind = &job_open;
         service_push(job);
@@ -143,7 +143,7 @@ static void grant_session(const struct link_message *message)
     }
     job->index = message->slot;
     job->grant = message->u.grant;
-    dispatch_push(job);
+    job_return(job);
 }
 
 static void close_session(const struct link_message *message)
@@ -156,16 +156,17 @@ static void close_session(const struct link_message *message)
     }
     closing[message->slot] = NULL;
     job->index = message->slot;
-    dispatch_push(job);
+    job_return(job);
 }
 
-/* Sleeps until there is a message, or one is expected. */
+/* Sleeps until there is a message, or one is expected, or the device is lost. */
 static void link_sleep(void)
 {
-    struct pollfd events[] = {{LINK_FD, POLLIN, 0}, {expect_descriptor(), POLLIN, 0}};
+    struct pollfd events[] = {
+        {LINK_FD, POLLIN, 0}, {expect_descriptor(), POLLIN, 0}, {lost_descriptor(), POLLIN, 0}};
     uint64_t count;
 
-    if (poll(events, 2, -1) > 0 && events[1].revents &&
+    if (poll(events, 3, -1) > 0 && events[1].revents &&
         read(events[1].fd, &count, sizeof(count)) < 0)
         log_error("eventfd: %s", strerror(errno));
 }
@@ -173,6 +174,8 @@ static void link_sleep(void)
 static ssize_t link_receive(struct link_message *message)
 {
     for (;;) {
+        if (lost_pending())
+            blame();
         ssize_t n = recv(LINK_FD, message, sizeof(*message), MSG_DONTWAIT);
 
         if (n >= 0 || (errno != EAGAIN && errno != EINTR))
@@ -268,7 +271,7 @@ int worker_main(int device, const char *kind, const char *bell_name)
     }
     worker.policy = (struct link_policy){.accounting = 1, .weights = 1};
     worker.policy_count = 1;
-    if (!expect_init() || !service_start() || !dispatch_start())
+    if (!lost_init() || !expect_init() || !service_start() || !dispatch_start())
         return give_up("the worker's threads cannot be started");
     ready.u.device = worker.info;
     link_send(&ready, -1);

@@ -12,8 +12,9 @@
 #include <string.h>
 
 #include "common/sm_groups.h"
-#include "worker/grant.h"
 #include "worker/partition.h"
+#include "worker/placement.h"
+#include "worker/priority.h"
 #include "worker/stream.h"
 
 record_fault override_check(const struct wire_qos *qos)
@@ -70,7 +71,7 @@ static struct sm_mask launch_mask(const struct grant *grant, const struct wire_q
                                   uint32_t kept)
 {
     const struct sm_mask mask = affinity_mask(grant, qos);
-    const struct sm_mask rest = sm_mask_minus(mask, grant_reserved(kept));
+    const struct sm_mask rest = sm_mask_minus(mask, placement_reserved(kept));
 
     return !sm_mask_empty(&rest) ? rest : mask;
 }
@@ -107,7 +108,7 @@ static enum override_outcome place(struct session *session, const struct wire_qo
                                    uint32_t cls, struct partition **partition, gs_status *status,
                                    const char **text)
 {
-    const uint32_t kept = grant_kept_off(cls);
+    const uint32_t kept = placement_kept_off(session, cls);
     const struct placed *placed = placed_find(session, qos, kept);
 
     if (placed) {
@@ -122,7 +123,7 @@ static enum override_outcome place(struct session *session, const struct wire_qo
         placed_keep(session, qos, kept, *partition);
         return OVERRIDE_PLACED;
     }
-    *partition = partition_get_in_turn(&mask, status);
+    *partition = placement_get_in_turn(&mask, status);
     if (!*partition && *status == GS_NOT_READY)
         return OVERRIDE_WAITS;
     if (!*partition) {

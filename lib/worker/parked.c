@@ -10,7 +10,7 @@
 
 #include "worker/busy.h"
 #include "worker/graveyard.h"
-#include "worker/roster.h"
+#include "worker/session_table.h"
 #include "worker/stream.h"
 
 #define POLL_NS     20000u    /* how often they are looked at */
@@ -30,6 +30,23 @@ static struct {
     uint64_t hold_ns;             /* length of the last hold; 0: the last one made a quiet moment */
     bool burying;                 /* a job clears the graveyard */
 } parked;
+
+/* Has the device finished all that the sessions have issued? The words are asked first, which cost
+ * nothing, then the driver: a tenant could have falsified its words. */
+static bool sessions_idle(void)
+{
+    struct session *session;
+
+    for (session = session_after(NULL); session; session = session_after(session)) {
+        if (!session_seems_idle(session))
+            return false;
+    }
+    for (session = session_after(NULL); session; session = session_after(session)) {
+        if (!streams_idle(session))
+            return false;
+    }
+    return true;
+}
 
 /* A job that must have the device to itself waits for a quiet moment. When none has come for a
  * while, new work is held back so that one can come: for 3 ms, then 6, 12 ... up to a second, so

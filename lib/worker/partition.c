@@ -47,6 +47,7 @@ static struct {
     uint64_t kept; /* of cache.clock: who was asked for later does not go */
     uint64_t losses;
     struct partition *doomed; /* out of the table, for the next job to destroy */
+    struct job *ready;        /* jobs to be sent on their way, newest first */
 } cache = {.capacity = PARTITIONS_MAX};
 
 gs_status partitions_init(void)
@@ -175,7 +176,7 @@ static void table_remove(struct partition *partition)
 }
 
 /* Out of the table: one that the device has is destroyed by the next job. */
-static void partition_dismiss(struct partition *partition)
+static void partition_remove(struct partition *partition)
 {
     table_remove(partition);
     if (partition->state == PARTITION_FAILED) {
@@ -213,10 +214,9 @@ static struct partition *table_find(const struct sm_mask *mask)
     return partition;
 }
 
-/* Of those that nobody holds the one that was asked for least lately, `used` after the given. Where
- * nothing is destroyed, of those that could not be made. */
-static struct partition *idle_after(uint64_t used)
+struct partition *partition_idle(const struct partition *before)
 {
+    const uint64_t used = before ? before->used : 0;
     struct partition *oldest = NULL;
 
     for (uint32_t i = 0; i < cache.capacity; i++) {
@@ -229,34 +229,43 @@ static struct partition *idle_after(uint64_t used)
     return oldest;
 }
 
-/* Dismisses the one that was asked for least lately of those that nobody holds. Graphs in it are
- * destroyed first; where a service thread has some of them, the next one goes instead. false: none
- * can go. */
-static bool idle_dismiss(void)
+bool partition_dismiss(struct partition *partition)
 {
-    struct partition *idle = NULL;
-
-    while ((idle = idle_after(idle ? idle->used : 0))) {
-        sessions_leave_partition(idle);
-        /* acquire: pairs with the release of who destroyed the last graph */
-        if (atomic_load_explicit(&idle->graphs, memory_order_acquire) == 0) {
-            partition_dismiss(idle);
-            return true;
-        }
-    }
-    return false;
+    /* acquire: pairs with the release of who destroyed the last graph */
+    if (atomic_load_explicit(&partition->graphs, memory_order_acquire))
+        return false;
+    partition_remove(partition);
+    return true;
 }
 
-/* A free entry of the table; NULL: there is none, and none can go. */
+/* A free entry of the table; NULL: there is none. */
 static struct partition **table_room(void)
 {
-    do {
-        for (uint32_t i = 0; i < cache.capacity; i++) {
-            if (!cache.table[i])
-                return &cache.table[i];
-        }
-    } while (idle_dismiss());
+    for (uint32_t i = 0; i < cache.capacity; i++) {
+        if (!cache.table[i])
+            return &cache.table[i];
+    }
     return NULL;
+}
+
+bool partition_wants_room(const struct sm_mask *mask)
+{
+    return !table_find(mask) && !table_room();
+}
+
+static void ready_add(struct job *job)
+{
+    job->next = cache.ready;
+    cache.ready = job;
+}
+
+struct job *partition_job(void)
+{
+    struct job *job = cache.ready;
+
+    if (job)
+        cache.ready = job->next;
+    return job;
 }
 
 /* false: no host memory. */
@@ -270,7 +279,7 @@ static bool making_begin(struct partition *partition)
     job->object = partition;
     job->doomed = cache.doomed;
     cache.doomed = NULL;
-    job_route(job);
+    ready_add(job);
     return true;
 }
 
@@ -414,34 +423,24 @@ void partition_release(struct partition *partition)
         partition->holders--;
 }
 
-/* There was no memory for it: once more, without those that nobody holds. false: all are held. */
-static bool make_again(struct job *job)
+bool partition_is_job(const struct job *job)
 {
-    bool freed = false;
+    return job->kind == &job_partition;
+}
 
-    if (job->status != GS_ERR_NO_DEVICE_MEMORY)
-        return false;
-    partitions_keep(); /* no launch is between its record and its issue now */
-    while (idle_dismiss())
-        freed = true;
-    if (!freed)
-        return false;
+void partition_retry(struct job *job)
+{
     job->status = GS_OK;
     job->message[0] = '\0';
     job->doomed = cache.doomed;
     cache.doomed = NULL;
-    job_route(job);
-    return true;
+    ready_add(job);
 }
 
-bool partition_returned(struct job *job)
+void partition_settle(struct job *job)
 {
     struct partition *partition = job->object;
 
-    if (job->kind != &job_partition)
-        return false;
-    if (make_again(job))
-        return true;
     while (job->doomed) { /* it found no quiet moment */
         struct partition *left = job->doomed;
         job->doomed = left->next;
@@ -457,5 +456,4 @@ bool partition_returned(struct job *job)
                     partition->text);
     }
     job_free(job);
-    return true;
 }

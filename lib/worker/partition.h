@@ -75,13 +75,28 @@ void partitions_keep(void);
 /* How many have gone: while this does not change, no pointer to a partition becomes stale. */
 uint64_t partition_losses(void);
 
-/* Is this the job of one of them? Then the partition has its new state, and the job is freed. */
-bool partition_returned(struct job *job);
+/* ---- Room in the table -----------------------------------------------------------------------
+ * Whoever asks for a partition first makes room for it where there is none (placement.c): graphs
+ * with nodes in the one that goes are destroyed by those who own them. */
 
-/* ---- What the dispatcher has for it ---------------------------------------------------------- */
+/* Is the partition of these SMs not there, and the table full? */
+bool partition_wants_room(const struct sm_mask *mask);
+/* Of those that nobody holds, the one that was asked for least lately after `before` (NULL: of
+ * all). Where the driver gives nothing back, of those that could not be made. NULL: none. */
+struct partition *partition_idle(const struct partition *before);
+/* Out of the table: the next job destroys it. false: there are graphs in it still. */
+bool partition_dismiss(struct partition *partition);
 
-/* Destroys all graphs with nodes in it that belong to the dispatcher now (a session's are a service
- * thread's while the session is paused). */
-void sessions_leave_partition(struct partition *partition);
+/* ---- Its jobs -------------------------------------------------------------------------------- */
+
+/* One that is to be sent on its way to a quiet moment; NULL: none. After anything that asks for
+ * partitions. */
+struct job *partition_job(void);
+/* Is this the job of one of them? Then it is back, and given to one of the next two. */
+bool partition_is_job(const struct job *job);
+/* There was no device memory, and some may be free now: once more. */
+void partition_retry(struct job *job);
+/* The partition has its new state; the job is freed. */
+void partition_settle(struct job *job);
 
 #endif

@@ -225,7 +225,7 @@ gs_status physical_revoke(struct job *job, const struct holder *owner)
     while (first) {
         struct job *unshare = first;
         first = unshare->next;
-        dispatch_push(unshare);
+        job_return(unshare);
     }
     return GS_OK;
 }

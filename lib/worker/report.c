@@ -84,7 +84,7 @@ void reports_poll(struct session *session)
         CUresult result = cu.cuEventQuery(report->end);
         if (driver_fatal(result)) {
             driver_failed("cuEventQuery", result);
-            dispatch_lost(result);
+            device_lost(result);
         }
         if (result == CUDA_SUCCESS)
             publish(session, report);

@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "common/util.h"
-#include "worker/dispatch.h"
 #include "worker/expect.h"
+#include "worker/lane.h"
 
 /* The one list of what a tenant can ask for. */
 static const struct job_kind *const kinds[] = {
@@ -54,7 +54,8 @@ struct job *request_take(struct session *session)
     /* seq_cst: after the exchange of activity; and the request, with the client's store of POSTED
      */
     if (atomic_load(&slot->state) != REQ_POSTED) {
-        expect_grant(dispatch.now); /* without a request the bit announces one to the supervisor */
+        expect_grant(
+            session->lane->now); /* without a request the bit announces one to the supervisor */
         return NULL;
     }
     uint32_t op = *(volatile uint32_t *)&slot->op; /* read once: checked, then used */

@@ -4,18 +4,22 @@
  *
  * Runs on the dispatcher.
  */
+#include "worker/route.h"
+
 #include <stdlib.h>
 
+#include "common/util.h"
 #include "worker/chore.h"
-#include "worker/dispatch.h"
 #include "worker/flight.h"
 #include "worker/grant.h"
+#include "worker/lane.h"
 #include "worker/lines.h"
 #include "worker/parked.h"
+#include "worker/placement.h"
+#include "worker/polling.h"
 #include "worker/request.h"
-#include "worker/roster.h"
 #include "worker/session.h"
-#include "worker/turn.h"
+#include "worker/session_table.h"
 
 void job_route(struct job *job)
 {
@@ -23,12 +27,14 @@ void job_route(struct job *job)
         service_push(job);
         return;
     }
-    parked_add(job, dispatch.now);
+    parked_add(job, clock_ns());
+    if (job->session)
+        job->session->lane->quiet_wanted = parked_pressing();
 }
 
 static void chore_take(struct job *job)
 {
-    struct session *session = roster.slots[job->index];
+    struct session *session = session_at(job->index);
 
     if (!session || session->id != job->arg[0]) {
         job_free(job);
@@ -72,12 +78,14 @@ void job_begin(struct job *job)
         job_route(job);
 }
 
-static void open_end(struct job *job)
+static void open_end(struct lane *lane, struct job *job)
 {
     struct session *session = job->session;
 
     if (job->status == GS_OK) {
-        roster_enter(session);
+        session->lane = lane;
+        session_enter(session);
+        session_heat(session);
         grant_apply(session, &job->grant, job->partition);
     }
     session_opened(job);
@@ -91,15 +99,16 @@ static void open_end(struct job *job)
 /* The control thread wants a session closed. */
 static void close_request(struct job *job)
 {
-    struct session *session = roster.slots[job->index];
+    struct session *session = session_at(job->index);
 
     if (!session) {
         job_free(job);
         return;
     }
     job->session = session;
-    roster_leave(session);
-    turn_leave(session);
+    session_unpoll(session);
+    session_leave(session);
+    reserve_leave(&session->lane->reserve, &session->reserve);
     grant_cancel(session);
     sched_satisfied(line_of(session), &session->sched);
     if (session->job)
@@ -111,27 +120,39 @@ static void close_request(struct job *job)
 /* A grant for a session that is being closed is answered by nobody, for nobody waits. */
 static void grant_request(struct job *job)
 {
-    job->session = roster.slots[job->index];
+    job->session = session_at(job->index);
     if (job->session)
         grant_take(job);
     else
         job_free(job);
 }
 
-void job_returned(struct job *job)
+/* The job of a partition is back. Without device memory for it, it is tried once more without those
+ * that nobody holds. */
+static void partition_end(struct lane *lane, struct job *job)
+{
+    if (job->status == GS_ERR_NO_DEVICE_MEMORY && placement_free_idle()) {
+        partition_retry(job);
+        return;
+    }
+    partition_settle(job);
+    grants_poll(lane->now);
+}
+
+void job_returned(struct lane *lane, struct job *job)
 {
     struct session *session = job->session;
 
     if (parked_returned(job))
         return;
-    if (partition_returned(job)) {
-        grants_poll();
+    if (partition_is_job(job)) {
+        partition_end(lane, job);
     } else if (job->kind == &job_open_place) {
         grant_take(job);
     } else if (job->kind == &job_grant) {
         grant_request(job);
     } else if (job->kind == &job_open) {
-        open_end(job);
+        open_end(lane, job);
     } else if (job->kind == &job_close && !session) {
         close_request(job);
     } else if (job->kind->flags & JOB_CHORE && !session) {

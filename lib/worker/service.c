@@ -11,8 +11,9 @@
 #include <semaphore.h>
 
 #include "common/util.h"
-#include "worker/deposit.h"
 #include "worker/expect.h"
+#include "worker/job.h"
+#include "worker/wake.h"
 #include "worker/warm_heap.h"
 
 /* What may wait for the device must not hold up what does not (attaching, allocating); and while a
@@ -21,9 +22,10 @@ struct pool {
     const char *name; /* of its threads, as ps -L and gdb tell it */
     int threads;
     _Atomic(struct job *) inbox; /* newest first */
-    sem_t ready;                 /* counts jobs, and mere calls to wake up */
-    pthread_mutex_t lock;        /* of first */
-    struct job *first;           /* oldest first */
+    sem_t *ready;                /* counts jobs, and mere calls to wake up */
+    sem_t own;
+    pthread_mutex_t lock; /* of first */
+    struct job *first;    /* oldest first */
 };
 static struct pool quick = {.name = "gs-quick", .threads = 3, .lock = PTHREAD_MUTEX_INITIALIZER};
 static struct pool patient = {
@@ -54,12 +56,7 @@ void service_push(struct job *job)
         /* release: the job's contents, for the exchange in pop() */
     } while (!atomic_compare_exchange_weak_explicit(&pool->inbox, &head, job, memory_order_release,
                                                     memory_order_relaxed));
-    sem_post(&pool->ready);
-}
-
-void service_wake_quiet(void)
-{
-    sem_post(&quiet.ready);
+    sem_post(pool->ready);
 }
 
 /* The oldest job. NULL: the thread was only to wake up. */
@@ -88,20 +85,20 @@ static bool quiet_wanted(void)
 {
     int posts;
 
-    return sem_getvalue(&quiet.ready, &posts) == 0 && posts > 0;
+    return sem_getvalue(quiet.ready, &posts) == 0 && posts > 0;
 }
 
 /* Until the semaphore is posted. */
 static void pool_wait(struct pool *pool)
 {
     while (pool == &quiet && expecting(EXPECT_QUIET, clock_ns())) {
-        if (sem_trywait(&pool->ready) == 0)
+        if (sem_trywait(pool->ready) == 0)
             return;
         sched_yield();
     }
     if (pool == &quiet) /* it makes the partitions */
         warm_heap_fill(quiet_wanted);
-    while (sem_wait(&pool->ready))
+    while (sem_wait(pool->ready))
         ;
 }
 
@@ -119,15 +116,18 @@ static void *service_main(void *argument)
         if (pool == &quiet)
             expect_met(EXPECT_QUIET);
         job->kind->work(job);
-        dispatch_push(job);
-        deposit_flush();
+        void (*const after)(void) = job->after;
+        job_return(job);
+        if (after)
+            after();
     }
     return NULL;
 }
 
 static bool pool_start(struct pool *pool)
 {
-    sem_init(&pool->ready, 0, 0);
+    pool->ready = pool == &quiet ? quiet_semaphore() : &pool->own;
+    sem_init(pool->ready, 0, 0);
     for (int i = 0; i < pool->threads; i++) {
         pthread_t thread;
         if (pthread_create(&thread, NULL, service_main, pool))

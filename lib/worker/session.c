@@ -21,7 +21,7 @@
 #include "worker/module.h"
 #include "worker/print.h"
 #include "worker/report.h"
-#include "worker/roster.h"
+#include "worker/session_table.h"
 #include "worker/stream.h"
 
 struct session *session_new(uint32_t slot, const struct link_open *open)
@@ -147,7 +147,7 @@ static void close_install(struct job *job)
 {
     struct link_message message = {.op = LINK_CLOSED, .slot = job->session->slot};
 
-    roster_forget(job->session);
+    session_forget(job->session);
     grant_drop(job->session);
     link_send(&message, -1);
 }

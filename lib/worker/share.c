@@ -22,7 +22,7 @@
 #include <sys/random.h>
 
 #include "worker/deposit.h"
-#include "worker/drain.h"
+#include "worker/session_fault.h"
 
 #define EXPORTS_MAX 1024u /* a session */
 #define KEY_WORDS   3u
@@ -289,7 +289,7 @@ static gs_status import_map(struct job *job, struct chunk *chunk)
         return job->status;
     result = chunk_map(chunk);
     if (!result) {
-        deposit_put(chunk);
+        deposit_put(job, chunk);
         return GS_OK;
     }
     chunk_displace(job->session, chunk);

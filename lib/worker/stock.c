@@ -21,7 +21,7 @@
 #include "common/util.h"
 #include "gshare.h"
 #include "worker/completion.h"
-#include "worker/stream.h"
+#include "worker/priority.h"
 
 #define STREAMS_MOST 512u /* of half a MiB on an H200 */
 #define GRAPHS_MOST  256u /* of 110 KiB each on an H200 */

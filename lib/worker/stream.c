@@ -13,25 +13,8 @@
 #include "worker/flight.h"
 #include "worker/job.h"
 #include "worker/launch.h"
+#include "worker/priority.h"
 #include "worker/stock.h"
-
-int stream_priority(uint32_t cls, int64_t priority)
-{
-    /* The classes come first: each has two of the six priorities that devices have. */
-    int64_t wanted = cls == GS_CLASS_LATENCY ? -4 : cls == GS_CLASS_BEST_EFFORT ? 0 : -2;
-
-    wanted -= priority > 0;
-    if (wanted > worker.info.priority_lowest)
-        return worker.info.priority_lowest;
-    return wanted < worker.info.priority_highest ? worker.info.priority_highest : (int)wanted;
-}
-
-uint32_t class_lower(uint32_t a, uint32_t b)
-{
-    if (a == GS_CLASS_BEST_EFFORT || b == GS_CLASS_BEST_EFFORT)
-        return GS_CLASS_BEST_EFFORT;
-    return a == GS_CLASS_NORMAL ? a : b;
-}
 
 void stream_grant(const struct session *session, struct stream *stream)
 {
@@ -93,7 +76,7 @@ bool streams_idle(struct session *session)
         CUresult result = cu.cuStreamQuery(session->streams[i].cu);
         if (driver_fatal(result)) {
             driver_failed("cuStreamQuery", result);
-            dispatch_lost(result);
+            device_lost(result);
         }
         if (result == CUDA_ERROR_NOT_READY)
             return false;

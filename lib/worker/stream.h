@@ -30,14 +30,9 @@ static inline struct rec_header ring_header(const struct session *session, uint3
     return header;
 }
 
-/* gs_qos's class and priority as a CUDA stream priority of this device. */
-int stream_priority(uint32_t cls, int64_t priority);
-
 /* Brings what the stream's launches have in line with the session's grant. Dispatcher, or the job
  * that opens the session. */
 void stream_grant(const struct session *session, struct stream *stream);
-/* The lower of two classes: latency, normal, best effort. */
-uint32_t class_lower(uint32_t a, uint32_t b);
 /* Gives a stream its CUDA stream, at its first use. Dispatcher. */
 CUresult stream_make(const struct session *session, struct stream *stream);
 

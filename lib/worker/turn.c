@@ -12,15 +12,16 @@
 #include "common/cpus.h"
 #include "common/ring.h"
 #include "common/util.h"
-#include "worker/dispatch.h"
 #include "worker/drain.h"
 #include "worker/flight.h"
 #include "worker/job.h"
+#include "worker/lane.h"
 #include "worker/lines.h"
 #include "worker/parked.h"
+#include "worker/polling.h"
 #include "worker/report.h"
 #include "worker/request.h"
-#include "worker/roster.h"
+#include "worker/route.h"
 #include "worker/stream.h"
 
 #define REQUEST_BIT (UINT64_C(1) << SEG_REQUEST_BIT)
@@ -40,12 +41,9 @@
 #define NAP_NEVER_NS    200000u /* so long before the device is thought to be free, no nap */
 
 static struct {
-    uint64_t number;
     uint32_t crowd;     /* sessions that had something new in this turn or shortly before */
     uint32_t hot_of[3]; /* in this turn, by rank of their class */
-    struct reserve reserve;
     uint64_t hot_latency_ns, hot_work_ns; /* as above, by the CPUs that there are */
-    const struct session *draining;
 } turn;
 
 /* ---- Draining -------------------------------------------------------------------------------- */
@@ -55,7 +53,7 @@ static struct sched_room stream_room(const struct session *session, uint32_t ind
 {
     struct sched_room room = sched_room(line_of(session), &session->sched);
     uint32_t count = flight_count(&session->streams[index]);
-    uint32_t most = parked_pressing() ? 2 : SCHED_STREAM_MAX;
+    uint32_t most = session->lane->quiet_wanted ? 2 : SCHED_STREAM_MAX;
 
     /* A stream with nothing on the device can have one launch there: what another stream of the
      * session has there may wait for it. */
@@ -83,7 +81,8 @@ static uint32_t stream_from(uint64_t streams, uint32_t first)
  * begin of its own on the device before any has the rest, unless it is all one graph. */
 static uint32_t stream_budget(const struct session *session, const struct stream *stream)
 {
-    bool crowded = session->sched.cls == GS_CLASS_LATENCY && turn_crowded() && !stream->burst.whole;
+    bool crowded =
+        session->sched.cls == GS_CLASS_LATENCY && session->lane->crowded && !stream->burst.whole;
 
     return crowded && session->budget > CROWDED_BUDGET ? CROWDED_BUDGET : session->budget;
 }
@@ -94,12 +93,12 @@ static bool session_drain(struct session *session)
     uint64_t streams = session->pending & ~REQUEST_BIT;
     bool progress = false, held = false;
 
-    if (session->budget_turn != turn.number) {
-        session->budget_turn = turn.number;
+    if (session->budget_turn != session->lane->round) {
+        session->budget_turn = session->lane->round;
         session->budget = SESSION_BUDGET;
     }
     session->awaits = false;
-    turn.draining = session;
+    session->lane->draining = session;
     while (streams && session->budget > 0) {
         uint32_t index = stream_from(streams, first);
         struct stream *stream = &session->streams[index];
@@ -125,16 +124,16 @@ static bool session_drain(struct session *session)
         if (drained == DRAINED_ALL)
             session->pending &= ~(UINT64_C(1) << index);
     }
-    turn.draining = NULL;
+    session->lane->draining = NULL;
     bool spent = session->budget == 0 && session->pending & ~REQUEST_BIT;
     if (spent) {
-        session->tried = turn.number;
-        dispatch.live = true;
+        session->tried = session->lane->round;
+        session->lane->live = true;
     } else {
         session->stream_first = 0;
     }
     if (held)
-        sched_wait(line_of(session), &session->sched, dispatch.now);
+        sched_wait(line_of(session), &session->sched, session->lane->now);
     else if (!spent) /* else nobody knows yet */
         sched_satisfied(line_of(session), &session->sched);
     return progress;
@@ -155,17 +154,17 @@ static bool session_serve(struct session *session)
 
     /* What is awaited is as good as there: those who come next in this turn keep off. */
     if (session->sched.cls == GS_CLASS_LATENCY && (drained || session->awaits))
-        reserve_note(&turn.reserve, &session->reserve, true, dispatch.now);
-    dispatch.live = dispatch.live || session->awaits;
+        reserve_note(&session->lane->reserve, &session->reserve, true, session->lane->now);
+    session->lane->live = session->lane->live || session->awaits;
     if (!drained) {
-        session->tried = turn.number;
+        session->tried = session->lane->round;
         return false;
     }
     if (session->sched.cls == GS_CLASS_BEST_EFFORT)
-        reserve_ahead(&turn.reserve, best_effort_ahead(session), dispatch.now);
-    session->active_ns = dispatch.now;
-    session->given_ns = dispatch.now;
-    dispatch.busy = true;
+        reserve_ahead(&session->lane->reserve, best_effort_ahead(session), session->lane->now);
+    session->active_ns = session->lane->now;
+    session->given_ns = session->lane->now;
+    session->lane->busy = true;
     return true;
 }
 
@@ -187,7 +186,7 @@ struct waiting {
 
 static void first_of(const struct sched *line, struct session **best, struct session *session)
 {
-    if (!*best || sched_before(line, &session->sched, &(*best)->sched, dispatch.now))
+    if (!*best || sched_before(line, &session->sched, &(*best)->sched, session->lane->now))
         *best = session;
 }
 
@@ -201,14 +200,14 @@ static bool session_full(const struct session *session)
            entity->cls == GS_CLASS_NORMAL;
 }
 
-static void waiting_find(struct waiting waiting[LINES_MAX])
+static void waiting_find(const struct lane *lane, struct waiting waiting[LINES_MAX])
 {
     memset(waiting, 0, lines.used * sizeof(waiting[0]));
-    for (uint32_t i = 0; i < roster.hot_count; i++) {
-        struct session *session = roster.hot[i];
+    for (uint32_t i = 0; i < lane->hot_count; i++) {
+        struct session *session = lane->hot[i];
         const struct sched *line = line_of(session);
         uint64_t streams = session->pending & ~REQUEST_BIT;
-        if (!session->sched.waiting || session->tried == turn.number || session->paused ||
+        if (!session->sched.waiting || session->tried == session->lane->round || session->paused ||
             !streams || !sched_contended(line))
             continue;
         const bool room = session_has_room(session);
@@ -222,38 +221,38 @@ static void waiting_find(struct waiting waiting[LINES_MAX])
 
 /* May the first that has room be given something? One that is due before it and can have no more
  * in flight is to have it soon: it would wait for a long kernel of this one. */
-static bool waiting_open(const struct sched *line, const struct waiting *waiting)
+static bool waiting_open(const struct sched *line, const struct waiting *waiting, uint64_t now)
 {
     const struct sched_entity *first = &waiting->first->sched;
     struct sched_entity *full = waiting->full ? &waiting->full->sched : NULL;
 
-    if (!full || first->cls != full->cls || !sched_before(line, full, first, dispatch.now))
-        return sched_open(line, first, dispatch.now);
-    if (!sched_may_pass(line, first, dispatch.now))
+    if (!full || first->cls != full->cls || !sched_before(line, full, first, now))
+        return sched_open(line, first, now);
+    if (!sched_may_pass(line, first, now))
         return false;
     sched_passed(full, first);
     return true;
 }
 
 /* Where several sessions wait in a line: one after the other, as long as the device is not full. */
-static void waiting_serve(void)
+static void waiting_serve(struct lane *lane)
 {
     struct waiting waiting[LINES_MAX];
     bool served = true;
 
     while (served) {
         served = false;
-        waiting_find(waiting);
+        waiting_find(lane, waiting);
         for (uint32_t i = 0; i < lines.used; i++) {
             struct session *first = waiting[i].first;
-            if (!first || !waiting_open(&lines.line[i], &waiting[i]))
+            if (!first || !waiting_open(&lines.line[i], &waiting[i], lane->now))
                 continue;
             uint32_t inflight = first->sched.inflight;
             session_serve(first);
             /* What is not in flight afterwards costs it nothing, so it would always be the first,
              * and this turn would not end before its tenant lets it. */
             if (first->sched.inflight <= inflight)
-                first->tried = turn.number;
+                first->tried = lane->round;
             served = true;
         }
     }
@@ -265,7 +264,7 @@ static void session_look(struct session *session)
 {
     turn.hot_of[sched_rank(session->sched.cls)]++;
     /* In step, tenants come one a turn: what counts is who came lately. */
-    if (dispatch.now - session->active_ns < CROWD_NS)
+    if (session->lane->now - session->active_ns < CROWD_NS)
         turn.crowd++;
     const uint64_t activity =
         atomic_load_explicit(&session->client->activity, memory_order_relaxed);
@@ -274,7 +273,7 @@ static void session_look(struct session *session)
         return;
     /* seq_cst: taken before the tails are read; pairs with the client's store of its tail */
     session->pending |= atomic_exchange(&session->client->activity, 0);
-    session->active_ns = dispatch.now;
+    session->active_ns = session->lane->now;
     for (uint64_t left = session->pending & ~REQUEST_BIT; left; left &= left - 1) {
         uint32_t index = (uint32_t)__builtin_ctzll(left);
         uint64_t head = session->streams[index].head;
@@ -295,8 +294,8 @@ static bool session_at_work(const struct session *session)
 
     if (session->awaits && !session->paused)
         return true;
-    if (!latency &&
-        (session->pending & ~REQUEST_BIT || dispatch.now - session->given_ns >= turn.hot_work_ns))
+    if (!latency && (session->pending & ~REQUEST_BIT ||
+                     session->lane->now - session->given_ns >= turn.hot_work_ns))
         return false;
     return session->flying || !session_seems_idle(session);
 }
@@ -313,36 +312,37 @@ static void session_turn(struct session *session)
     bool active = session->reports_open > 0 || at_work;
 
     if (latency || session->reserve.listed)
-        reserve_note(&turn.reserve, &session->reserve, latency && at_work, dispatch.now);
+        reserve_note(&session->lane->reserve, &session->reserve, latency && at_work,
+                     session->lane->now);
     if (session->pending && !session->paused) {
         if (session->pending & REQUEST_BIT && !session->job &&
-            dispatch.now >= session->requests_from_ns) {
+            session->lane->now >= session->requests_from_ns) {
             session->pending &= ~REQUEST_BIT;
             session->job = request_take(session);
             if (session->job)
                 job_begin(session->job);
             active = true;
         }
-        if (session->paused || parked_hold(dispatch.now))
+        if (session->paused || parked_hold(session->lane->now))
             active = true;
         else if (sched_contended(line_of(session)) && session->sched.cls != GS_CLASS_LATENCY &&
                  session->pending & ~REQUEST_BIT)
             sched_wait(line_of(session), &session->sched,
-                       dispatch.now); /* it has its turn with those that wait */
+                       session->lane->now); /* it has its turn with those that wait */
         else
             active = session_serve(session) || active || !session->sched.waiting;
     }
     if (session->reports_open)
         reports_poll(session);
     if (active)
-        session->active_ns = dispatch.now;
-    else if (dispatch.now - session->active_ns > hot_time(session)) {
+        session->active_ns = session->lane->now;
+    else if (session->lane->now - session->active_ns > hot_time(session)) {
         if (session->pending & ~REQUEST_BIT)
             return; /* it waits for the device, which is looked at */
         session_cool(session);
         return;
     }
-    dispatch.live = true;
+    session->lane->live = true;
 }
 
 void turn_init(void)
@@ -354,18 +354,18 @@ void turn_init(void)
 }
 
 /* How long what is in flight is thought to keep the line's part of the device. */
-static uint64_t line_left(const struct sched *line)
+static uint64_t line_left(const struct sched *line, uint64_t now)
 {
-    return sched_left(sched_busy_ns(line), line->done_ns, dispatch.now);
+    return sched_left(sched_busy_ns(line), line->done_ns, now);
 }
 
 /* Is one of them thought to be free for the next soon? Not when that should have been long ago. */
-static bool any_free_soon(void)
+static bool any_free_soon(uint64_t now)
 {
     for (uint32_t i = 0; i < lines.used; i++) {
         const struct sched *line = &lines.line[i];
-        if (line->device_ns > 0 && line_left(line) < NAP_NEVER_NS &&
-            dispatch.now < line->done_ns + sched_busy_ns(line) + NAP_NEVER_NS)
+        if (line->device_ns > 0 && line_left(line, now) < NAP_NEVER_NS &&
+            now < line->done_ns + sched_busy_ns(line) + NAP_NEVER_NS)
             return true;
     }
     return false;
@@ -381,71 +381,54 @@ static bool any_contended(void)
     return false;
 }
 
-void turn_policy(void)
+void turn_policy(struct lane *lane)
 {
     const struct sm_mask share = sm_mask_of(worker.policy.reserve_mask[0]);
 
-    turn.reserve.share_sms = sm_mask_count(&share);
+    lane->reserve.share_sms = sm_mask_count(&share);
 }
 
 /* One turn of all that are polled, those of a higher class first. */
-void turn_take(void)
+void turn_take(struct lane *lane)
 {
-    turn.number++;
+    lane->round++;
+    lane->live = false;
+    lane->quiet_wanted = parked_pressing();
     turn.crowd = 0;
-    dispatch.live = false;
     memset(turn.hot_of, 0, sizeof(turn.hot_of));
-    flights_poll(dispatch.now);
+    flights_poll(lane->now);
     lines_look();
-    for (uint32_t i = 0; i < roster.hot_count; i++)
-        session_look(roster.hot[i]);
-    reserve_look(&turn.reserve, dispatch.now);
+    for (uint32_t i = 0; i < lane->hot_count; i++)
+        session_look(lane->hot[i]);
+    lane->crowded = turn.crowd > 2;
+    reserve_look(&lane->reserve, lane->now);
     for (uint32_t rank = 0; rank < ARRAY_SIZE(turn.hot_of); rank++) {
-        for (uint32_t i = turn.hot_of[rank] ? roster.hot_count : 0; i > 0; i--) {
-            if (sched_rank(roster.hot[i - 1]->sched.cls) == rank)
-                session_turn(roster.hot[i - 1]);
+        for (uint32_t i = turn.hot_of[rank] ? lane->hot_count : 0; i > 0; i--) {
+            if (sched_rank(lane->hot[i - 1]->sched.cls) == rank)
+                session_turn(lane->hot[i - 1]);
         }
     }
-    if (any_contended() && !parked_hold(dispatch.now)) {
-        waiting_serve();
-        dispatch.live = dispatch.live || any_free_soon();
+    if (any_contended() && !parked_hold(lane->now)) {
+        waiting_serve(lane);
+        lane->live = lane->live || any_free_soon(lane->now);
     }
 }
 
 /* A quarter of what the one that needs it first still has on the device. */
-uint64_t turn_nap(void)
+uint64_t turn_nap(const struct lane *lane)
 {
     uint64_t least = 4 * NAP_LONGEST_NS;
 
     for (uint32_t i = 0; i < lines.used; i++) {
-        if (sched_contended(&lines.line[i]) && line_left(&lines.line[i]) < least)
-            least = line_left(&lines.line[i]);
+        uint64_t left = line_left(&lines.line[i], lane->now);
+        if (sched_contended(&lines.line[i]) && left < least)
+            least = left;
     }
-    for (uint32_t i = 0; i < roster.hot_count; i++) {
-        const struct sched_entity *entity = &roster.hot[i]->sched;
-        uint64_t left = sched_left(entity->inflight_ns, entity->done_ns, dispatch.now);
-        if (left < least && (entity->inflight > 0 || !sched_contended(line_of(roster.hot[i]))))
+    for (uint32_t i = 0; i < lane->hot_count; i++) {
+        const struct sched_entity *entity = &lane->hot[i]->sched;
+        uint64_t left = sched_left(entity->inflight_ns, entity->done_ns, lane->now);
+        if (left < least && (entity->inflight > 0 || !sched_contended(line_of(lane->hot[i]))))
             least = left;
     }
     return least / 4 < NAP_SHORTEST_NS ? NAP_SHORTEST_NS : least / 4;
-}
-
-const struct session *turn_draining(void)
-{
-    return turn.draining;
-}
-
-uint32_t turn_reserve(void)
-{
-    return reserve_level(&turn.reserve);
-}
-
-void turn_leave(struct session *session)
-{
-    reserve_leave(&turn.reserve, &session->reserve);
-}
-
-bool turn_crowded(void)
-{
-    return turn.crowd > 2;
 }

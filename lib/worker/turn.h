@@ -4,22 +4,16 @@
 
 #include "worker/worker.h"
 
+struct lane;
+
 /* Before the first turn. */
 void turn_init(void);
-/* Takes requests and records from all that are polled. */
-void turn_take(void);
+/* Takes requests and records from all that the lane polls. */
+void turn_take(struct lane *lane);
 /* How long the thread may sleep when all of them wait for the device. */
-uint64_t turn_nap(void);
-/* The session whose records are being issued; NULL: none. */
-const struct session *turn_draining(void);
+uint64_t turn_nap(const struct lane *lane);
 
 /* worker.policy is another. */
-void turn_policy(void);
-/* What is to be kept free for latency work. */
-uint32_t turn_reserve(void);
-/* The session is polled no more. */
-void turn_leave(struct session *session);
-/* Do several tenants wait for the dispatcher at this moment? */
-bool turn_crowded(void);
+void turn_policy(struct lane *lane);
 
 #endif

@@ -25,6 +25,8 @@
 #include "common/wire.h"
 #include "worker/burst.h"
 #include "worker/driver.h"
+#include "worker/link_io.h"
+#include "worker/lost.h"
 #include "worker/reserve.h"
 #include "worker/schedule.h"
 #include "worker/space.h"
@@ -33,6 +35,7 @@ struct chunk;
 struct imports;
 struct job;
 struct flight;
+struct lane;
 struct launcher;
 struct partition;
 struct session_graph;
@@ -152,7 +155,8 @@ struct session {
     bool complete_registered;
     struct link_stats *stats;
 
-    /* The dispatcher's. */
+    /* The lane's that the session belongs to. */
+    struct lane *lane;
     enum session_phase phase;
     struct grant grant;
     uint32_t grant_sequence;
@@ -225,21 +229,5 @@ struct worker {
     uint32_t policy_count;     /* of policies so far; at least 1 */
 };
 extern struct worker worker;
-
-/* ---- link_io.c: messages to the supervisor; any thread --------------------------------------- */
-void link_send(const struct link_message *message, int descriptor);
-
-/* Tells the supervisor that the device is lost, whom to blame if that is known, and ends the
- * process. */
-_Noreturn void worker_fatal(CUresult result, const struct session *blame, uint32_t stream);
-/* The same after any driver call that may not fail: whom to blame is the dispatcher's to find. */
-_Noreturn void worker_broken(CUresult result);
-/* A driver call that cannot fail unless the context is gone or the house has a bug. */
-#define DRV_MUST(...)                                                                              \
-    do {                                                                                           \
-        CUresult must_ = DRV(__VA_ARGS__);                                                         \
-        if (__builtin_expect(must_ != CUDA_SUCCESS, 0))                                            \
-            worker_broken(must_);                                                                  \
-    } while (0)
 
 #endif

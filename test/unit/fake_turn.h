@@ -7,20 +7,20 @@
 
 #include <time.h>
 
-#include "worker/dispatch.h"
 #include "worker/drain.h"
 #include "worker/job.h"
+#include "worker/lane.h"
 #include "worker/parked.h"
+#include "worker/polling.h"
 #include "worker/report.h"
 #include "worker/request.h"
-#include "worker/roster.h"
+#include "worker/route.h"
 #include "worker/stream.h"
 
 static uint64_t now;
 
 struct worker worker;
-struct dispatch dispatch;
-struct roster roster;
+static struct lane lane;
 
 int clock_gettime(clockid_t which, struct timespec *time)
 {

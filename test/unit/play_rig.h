@@ -204,7 +204,7 @@ static inline void play_begin(unsigned count)
     worker.policy.accounting = 1;
     tenants = calloc(count, sizeof(*tenants));
     assert_non_null(tenants);
-    tenant_count = roster.hot_count = count;
+    tenant_count = lane.hot_count = count;
     for (unsigned i = 0; i < count; i++) {
         struct tenant *tenant = &tenants[i];
         struct session *session = &tenant->session;
@@ -212,6 +212,7 @@ static inline void play_begin(unsigned count)
         tenant->kernels[0] = &tenant->kernel;
         tenant->left = UINT64_MAX;
         session->slot = i;
+        session->lane = &lane;
         session->kernels = tenant->kernels;
         session->kernel_room = 1;
         session->client = calloc(1, sizeof(*session->client));
@@ -219,7 +220,7 @@ static inline void play_begin(unsigned count)
         session->pending = 1;
         session->streams[0].flight = flight_new(session, &session->streams[0]);
         assert_true(session->client && session->stats && session->streams[0].flight);
-        roster.hot[i] = session;
+        lane.hot[i] = session;
         session->hot = true;
         lines_enter(session);
     }
@@ -234,7 +235,7 @@ static inline void play_end(void)
         free(tenants[i].session.stats);
     }
     free(tenants);
-    roster.hot_count = 0;
+    lane.hot_count = 0;
 }
 
 static inline void done_note(struct tenant *tenant)
@@ -266,10 +267,10 @@ static inline void play_until(uint64_t end)
         gpu_run(now);
         for (unsigned i = 0; i < tenant_count; i++)
             done_note(&tenants[i]);
-        dispatch.now = now;
+        lane.now = now;
         stall();
-        turn_take();
-        now += dispatch.live ? TURN_NS + SESSION_NS * tenant_count : turn_nap() + SLACK_NS;
+        turn_take(&lane);
+        now += lane.live ? TURN_NS + SESSION_NS * tenant_count : turn_nap(&lane) + SLACK_NS;
     }
 }
 

@@ -15,6 +15,7 @@
 #include "fake_graphs.h"
 #include "fake_marks.h"
 #include "worker/drain.h"
+#include "worker/lane.h"
 #include "worker/lines.h"
 #include "worker/partition.h"
 
@@ -29,6 +30,7 @@ static struct seg_server server;
 static struct link_stats stats;
 static struct kernel kernel[KERNELS], *kernels[KERNELS];
 static uint16_t no_offset;
+static struct lane lane;
 static struct session session;
 static struct stream *stream = &session.streams[0];
 static struct partition partition;
@@ -78,7 +80,8 @@ static inline int set(void **state)
     for (uint32_t i = 0; i < KERNELS; i++)
         kernel_load(i);
     partition = (struct partition){.sm_count = 4, .context = (CUcontext)&partition, .id = 1};
-    session = (struct session){.segment = segment,
+    session = (struct session){.lane = &lane,
+                               .segment = segment,
                                .client = &client,
                                .server = &server,
                                .stats = &stats,

@@ -14,10 +14,13 @@
 
 #include <cmocka.h>
 
-#include "worker/roster.h"
+#include "worker/lane.h"
+#include "worker/polling.h"
+#include "worker/session_table.h"
 
 static struct seg_client client;
 static struct seg_server server;
+static struct lane lane;
 static struct session session;
 static mqd_t bell;
 static char name[64];
@@ -51,9 +54,10 @@ static void session_begin(void)
 {
     memset(&client, 0, sizeof(client));
     memset(&server, 0, sizeof(server));
-    memset(&roster, 0, sizeof(roster));
-    session = (struct session){.slot = 3, .client = &client, .server = &server};
-    roster_enter(&session);
+    memset(&lane, 0, sizeof(lane));
+    session = (struct session){.slot = 3, .lane = &lane, .client = &client, .server = &server};
+    session_enter(&session);
+    session_heat(&session);
     session_cool(&session);
     assert_false(session.hot);
     assert_int_equal(atomic_load(&server.need_bell), 1);

@@ -64,16 +64,17 @@ static int set(void **state)
     worker.info.sm_count = 16;
     lines = (struct lines){.used = 1};
     memset(senders, 0, sizeof(senders));
-    roster.hot_count = SENDERS;
+    lane.hot_count = SENDERS;
     for (uint32_t i = 0; i < SENDERS; i++) {
         struct session *session = &senders[i].session;
         session->slot = i;
+        session->lane = &lane;
         session->client = &senders[i].client;
         session->segment = senders[i].segment;
         session->hot = true;
         session->sched.cls = session->streams[0].cls = GS_CLASS_LATENCY;
         session->streams[0].open = true;
-        roster.hot[i] = session;
+        lane.hot[i] = session;
         lines_enter(session);
     }
     return 0;
@@ -83,7 +84,7 @@ static int unset(void **state)
 {
     (void)state;
     for (uint32_t i = 0; i < SENDERS; i++) {
-        turn_leave(&senders[i].session);
+        reserve_leave(&lane.reserve, &senders[i].session.reserve);
         lines_forget(&senders[i].session);
     }
     return 0;
@@ -123,8 +124,8 @@ static void turn(void)
 {
     for (uint32_t i = 0; i < SENDERS; i++)
         senders[i].in_turn = 0;
-    dispatch.now = now += STEP_NS;
-    turn_take();
+    lane.now = now += STEP_NS;
+    turn_take(&lane);
 }
 
 /* Records taken in the turns until something is; how long that took. */
@@ -135,7 +136,7 @@ static uint32_t turns_until_taken(uint64_t *waited)
     do {
         turn();
         if (!one->in_turn) {
-            assert_true(dispatch.live); /* it does not sleep meanwhile */
+            assert_true(lane.live); /* it does not sleep meanwhile */
             assert_true(now - since <= LONGEST_NS + STEP_NS);
         }
     } while (!one->in_turn);
@@ -166,12 +167,12 @@ static void a_burst_that_is_known_is_taken_when_it_is_all_there(void **state)
         turn();
         now += UINT64_C(3000000000); /* nothing is kept for it any more */
         turn();
-        assert_int_equal(turn_reserve(), RESERVE_NONE);
+        assert_int_equal(reserve_level(&lane.reserve), RESERVE_NONE);
         write_records(one, 1, 128);
         turn();
         assert_int_equal(one->in_turn, 0);
-        assert_true(dispatch.live);
-        assert_int_equal(turn_reserve(), RESERVE_ALL); /* others keep off already */
+        assert_true(lane.live);
+        assert_int_equal(reserve_level(&lane.reserve), RESERVE_ALL); /* others keep off already */
         write_records(one, REQUEST - 2, 128);
         now += 1000;
         turn();

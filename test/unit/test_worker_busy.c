@@ -11,8 +11,7 @@
 
 #include "common/util.h"
 #include "worker/busy.h"
-#include "worker/dispatch.h"
-#include "worker/roster.h"
+#include "worker/session_table.h"
 
 #define SESSIONS 4u
 #define SECOND   UINT64_C(1000000000)
@@ -20,17 +19,18 @@
 static struct session session[SESSIONS];
 static struct seg_client clients[SESSIONS];
 static struct seg_server servers[SESSIONS];
+static uint64_t begun;
 static char text[BUSY_TEXT_MAX];
 
 static int set(void **state)
 {
     (void)state;
-    dispatch.now = clock_ns();
+    begun = clock_ns();
     for (uint32_t i = 0; i < SESSIONS; i++) {
         session[i] =
             (struct session){.slot = i, .id = 10 + i, .client = &clients[i], .server = &servers[i]};
         snprintf(session[i].name, sizeof(session[i].name), "tenant-%u", i);
-        roster_enter(&session[i]);
+        session_enter(&session[i]);
     }
     return 0;
 }
@@ -40,8 +40,8 @@ static int unset(void **state)
     (void)state;
     for (uint32_t i = 0; i < SESSIONS; i++) {
         if (session[i].phase == SESSION_LIVE)
-            roster_leave(&session[i]);
-        roster_forget(&session[i]);
+            session_leave(&session[i]);
+        session_forget(&session[i]);
     }
     return 0;
 }
@@ -49,7 +49,7 @@ static int unset(void **state)
 static void has_work(uint32_t i, uint64_t since_ns)
 {
     session[i].flying = 1;
-    session[i].given_ns = dispatch.now - since_ns;
+    session[i].given_ns = begun - since_ns;
 }
 
 static void nobody_is_named_who_has_nothing_there(void **state)
@@ -82,7 +82,7 @@ static void who_is_being_closed_is_named_too(void **state)
 {
     (void)state;
     has_work(1, 2 * SECOND);
-    roster_leave(&session[1]);
+    session_leave(&session[1]);
     assert_non_null(strstr(busy_describe(text), "session 11 (tenant-1)"));
 }
 

@@ -18,6 +18,7 @@
 #include "common/util.h"
 #include "fake_marks.h"
 #include "worker/drain.h"
+#include "worker/lane.h"
 #include "worker/lines.h"
 
 #define PRIORITY (-2)
@@ -28,6 +29,7 @@ static struct seg_client client;
 static struct seg_server server;
 static struct link_stats stats;
 static struct kernel kernel, *kernels[1] = {&kernel};
+static struct lane lane;
 static struct session session;
 static struct stream *stream = &session.streams[0];
 static uint64_t tail;
@@ -232,6 +234,7 @@ static int set(void **state)
         worker.info.max_grid_dim[i] = worker.info.max_block_dim[i] = 1024;
     kernel = (struct kernel){.serial = 1, .max_threads = 1024, .function = (CUfunction)&kernel};
     session = (struct session){
+        .lane = &lane,
         .segment = segment,
         .client = &client,
         .server = &server,

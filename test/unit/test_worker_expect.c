@@ -13,9 +13,8 @@
 
 #include "common/cpus.h"
 #include "common/util.h"
-#include "worker/dispatch.h"
 #include "worker/expect.h"
-#include "worker/job.h"
+#include "worker/wake.h"
 
 #define MS 1000000u
 

@@ -17,6 +17,7 @@
 #include "common/util.h"
 #include "fake_marks.h"
 #include "worker/flight.h"
+#include "worker/lane.h"
 #include "worker/lines.h"
 #include "worker/partition.h"
 #include "worker/sm_time.h"
@@ -25,6 +26,7 @@
 
 static _Alignas(64) unsigned char segment[SEG_OFF_SERVER];
 static struct link_stats stats;
+static struct lane lane;
 static struct session session;
 static struct kernel kernel, *kernels[1] = {&kernel};
 static struct stream *stream = &session.streams[3];
@@ -41,8 +43,12 @@ static int set(void **state)
     memset(segment, 0, sizeof(segment));
     worker.info.sm_count = 16;
     worker.policy.accounting = 1;
-    session = (struct session){
-        .slot = 7, .segment = segment, .stats = &stats, .kernels = kernels, .kernel_room = 1};
+    session = (struct session){.lane = &lane,
+                               .slot = 7,
+                               .segment = segment,
+                               .stats = &stats,
+                               .kernels = kernels,
+                               .kernel_room = 1};
     stream->flight = flight_new(&session, stream);
     return stream->flight ? 0 : -1;
 }

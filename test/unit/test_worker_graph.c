@@ -14,16 +14,15 @@
 
 #include <cmocka.h>
 
-#include "worker/dispatch.h"
 #include "worker/grant.h"
 #include "worker/graph.h"
 #include "worker/host.h"
 #include "worker/job.h"
+#include "worker/placement.h"
 #include "worker/stock.h"
 
 #define VARIANTS 4u /* as many as are kept */
 
-struct dispatch dispatch;
 struct worker worker;
 
 static struct session session;
@@ -36,14 +35,14 @@ static unsigned made, live;     /* executable graphs */
 
 /* ---- What graph.c asks of other files -------------------------------------------------------- */
 
-struct partition *grant_place(struct session *unused, uint32_t cls)
+struct partition *placement_of(struct session *unused, uint32_t cls)
 {
     (void)unused;
     (void)cls;
     return place;
 }
 
-void dispatch_push(struct job *job)
+void job_return(struct job *job)
 {
     assert_null(pushed);
     pushed = job;
@@ -98,7 +97,7 @@ void partition_enter(const struct partition *partition)
     abort();
 }
 
-void dispatch_lost(CUresult result)
+void device_lost(CUresult result)
 {
     (void)result;
     abort();

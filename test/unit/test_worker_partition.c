@@ -18,7 +18,7 @@
 #include <sys/socket.h>
 
 #include "common/util.h"
-#include "worker/partition.h"
+#include "worker/placement.h"
 
 #define EACH     (UINT64_C(4) << 20) /* that the driver keeps */
 #define FOR_GOOD 400u                /* sets, then */
@@ -40,7 +40,7 @@ static struct sm_mask mask_of(uint32_t number)
 static struct partition *made(uint32_t number, gs_status *status)
 {
     const struct sm_mask mask = mask_of(number);
-    struct partition *partition = partition_get(&mask, status);
+    struct partition *partition = placement_get(&mask, status);
 
     if (partition)
         partition->state = PARTITION_READY;
@@ -110,7 +110,7 @@ static void none_goes_where_nothing_is_given_back(void **state)
     for (uint32_t i = 0; i < FOR_GOOD; i++) {
         const struct sm_mask next = mask_of(i);
         if (i == LAUNCHES)
-            assert_null(partition_get_in_turn(&next, &status));
+            assert_null(placement_get_in_turn(&next, &status));
         assert_non_null(kept[i] = made(i, &status));
         worn += told(&message);
         assert_int_equal(worn, i >= FOR_GOOD / 2 - 1);
@@ -130,8 +130,8 @@ static void launches_leave_room_for_grants(void **state)
     gs_status status = GS_OK;
 
     (void)state;
-    assert_non_null(partition_get_in_turn(&known, &status));
-    assert_null(partition_get_in_turn(&other, &status));
+    assert_non_null(placement_get_in_turn(&known, &status));
+    assert_null(placement_get_in_turn(&other, &status));
     assert_int_equal(status, GS_ERR_LIMIT);
 }
 

@@ -15,15 +15,18 @@
 #include <cmocka.h>
 
 #include "common/util.h"
-#include "worker/dispatch.h"
 #include "worker/grant.h"
-#include "worker/roster.h"
+#include "worker/lane.h"
+#include "worker/placement.h"
+#include "worker/polling.h"
+#include "worker/session_table.h"
 #include "worker/turn.h"
 
 #define SM_COUNT 132u
 #define RESERVED 4u /* the last ones */
 #define SESSIONS (PARTITIONS_SPARED + 2u)
 
+static struct lane lane;
 static struct session latency, session[SESSIONS];
 static unsigned char latency_segment[SEG_OFF_SERVER];
 static struct seg_client clients[SESSIONS + 1];
@@ -32,12 +35,14 @@ static struct seg_server servers[SESSIONS + 1];
 /* Each of its own two SMs, and the reserved ones. */
 static void session_make(uint32_t i)
 {
-    session[i] = (struct session){.slot = i, .client = &clients[i], .server = &servers[i]};
+    session[i] =
+        (struct session){.slot = i, .lane = &lane, .client = &clients[i], .server = &servers[i]};
     sm_mask_set(&session[i].grant.mask, 2 * i);
     sm_mask_set(&session[i].grant.mask, 2 * i + 1);
     for (uint32_t sm = SM_COUNT - RESERVED; sm < SM_COUNT; sm++)
         sm_mask_set(&session[i].grant.mask, sm);
-    roster_enter(&session[i]);
+    session_enter(&session[i]);
+    session_heat(&session[i]);
 }
 
 static int set(void **state)
@@ -50,32 +55,36 @@ static int set(void **state)
     worker.info.sm_count = SM_COUNT;
     memcpy(worker.policy.reserve_mask[0], reserved.word, sizeof(reserved.word));
     worker.policy_count = 1;
-    dispatch.now = UINT64_C(1000000000);
+    lane.now = UINT64_C(1000000000);
     for (uint32_t i = 0; i < SESSIONS; i++)
         session_make(i);
     latency = (struct session){.slot = SESSIONS,
+                               .lane = &lane,
                                .segment = latency_segment,
                                .client = &clients[SESSIONS],
                                .server = &servers[SESSIONS],
                                .sched.cls = GS_CLASS_LATENCY,
                                .busy = 1,
                                .streams[0].issued = 1};
-    roster_enter(&latency);
-    turn_take();
-    turn_take();
-    return turn_reserve() == RESERVE_ALL ? 0 : -1;
+    session_enter(&latency);
+    session_heat(&latency);
+    turn_take(&lane);
+    turn_take(&lane);
+    return reserve_level(&lane.reserve) == RESERVE_ALL ? 0 : -1;
 }
 
 static int unset(void **state)
 {
     (void)state;
-    turn_leave(&latency);
-    roster_leave(&latency);
-    roster_forget(&latency);
+    reserve_leave(&lane.reserve, &latency.reserve);
+    session_unpoll(&latency);
+    session_leave(&latency);
+    session_forget(&latency);
     for (uint32_t i = 0; i < SESSIONS; i++) {
         grant_drop(&session[i]);
-        roster_leave(&session[i]);
-        roster_forget(&session[i]);
+        session_unpoll(&session[i]);
+        session_leave(&session[i]);
+        session_forget(&session[i]);
     }
     return 0;
 }
@@ -84,11 +93,11 @@ static int unset(void **state)
  * grant. */
 static struct partition *place(uint32_t i)
 {
-    struct partition *now = grant_place(&session[i], GS_CLASS_BEST_EFFORT);
+    struct partition *now = placement_of(&session[i], GS_CLASS_BEST_EFFORT);
 
     if (!now && session[i].spared[RESERVE_ALL - RESERVE_FEW].partition)
         session[i].spared[RESERVE_ALL - RESERVE_FEW].partition->state = PARTITION_READY;
-    return now ? now : grant_place(&session[i], GS_CLASS_BEST_EFFORT);
+    return now ? now : placement_of(&session[i], GS_CLASS_BEST_EFFORT);
 }
 
 /* All places that there are. */
@@ -136,10 +145,10 @@ static void who_gave_way_finds_its_place_again(void **state)
     for (uint32_t n = 0; n < 100; n++) {
         session_cool(&session[PARTITIONS_SPARED]);
         session_heat(&session[0]);
-        assert_ptr_equal(grant_place(&session[0], GS_CLASS_BEST_EFFORT), one);
+        assert_ptr_equal(placement_of(&session[0], GS_CLASS_BEST_EFFORT), one);
         session_cool(&session[0]);
         session_heat(&session[PARTITIONS_SPARED]);
-        assert_ptr_equal(grant_place(&session[PARTITIONS_SPARED], GS_CLASS_BEST_EFFORT), other);
+        assert_ptr_equal(placement_of(&session[PARTITIONS_SPARED], GS_CLASS_BEST_EFFORT), other);
     }
 }
 
@@ -167,7 +176,7 @@ static void places_are_made_ahead_as_long_as_there_is_room(void **state)
         session_cool(&session[i]);
     }
     for (uint32_t round = 0; round < 2; round++) { /* and nobody gives way */
-        grants_prepare();
+        placements_prepare();
         made = 0;
         for (uint32_t i = 0; i < SESSIONS; i++)
             made += session[i].spared[RESERVE_ALL - RESERVE_FEW].partition != NULL;
@@ -183,7 +192,7 @@ static void without_latency_sessions_no_place_is_made(void **state)
     latency.grant.link.cls = GS_CLASS_NORMAL;
     for (uint32_t i = 0; i < SESSIONS; i++)
         session[i].grant.link.cls = GS_CLASS_BEST_EFFORT;
-    grants_prepare();
+    placements_prepare();
     for (uint32_t i = 0; i < SESSIONS; i++)
         assert_null(session[i].spared[RESERVE_ALL - RESERVE_FEW].partition);
 }

@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "common/util.h"
+#include "worker/priority.h"
 #include "worker/stock.h"
 #include "worker/stream.h"
 

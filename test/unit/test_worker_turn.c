@@ -49,13 +49,14 @@ static int set(void **state)
     worker.info.sm_count = 16;
     lines = (struct lines){.used = 1};
     memset(senders, 0, sizeof(senders));
-    roster.hot_count = SESSIONS;
+    lane.hot_count = SESSIONS;
     for (uint32_t i = 0; i < SESSIONS; i++) {
         struct session *session = &senders[i].session;
         session->slot = i;
+        session->lane = &lane;
         session->client = &senders[i].client;
         session->hot = true;
-        roster.hot[i] = session;
+        lane.hot[i] = session;
         lines_enter(session);
     }
     return 0;
@@ -79,8 +80,8 @@ static void turn(void)
 {
     for (uint32_t i = 0; i < SESSIONS; i++)
         senders[i].in_turn = 0;
-    dispatch.now = now += 1000;
-    turn_take();
+    lane.now = now += 1000;
+    turn_take(&lane);
 }
 
 static void a_session_has_so_many_records_a_turn_over_all_its_streams(void **state)
@@ -92,7 +93,7 @@ static void a_session_has_so_many_records_a_turn_over_all_its_streams(void **sta
         send(&senders[1], 0, 1);
         turn();
         assert_in_range(senders[0].in_turn, 1, TURN_MOST);
-        assert_true(dispatch.live); /* it has more, and nothing to wait for */
+        assert_true(lane.live); /* it has more, and nothing to wait for */
         assert_int_equal(senders[1].in_turn, 1);
     }
 }
@@ -111,7 +112,7 @@ static void so_it_has_where_several_wait(void **state)
         turn();
         for (uint32_t i = 0; i < 2; i++)
             assert_in_range(senders[i].in_turn, 1, TURN_MOST);
-        assert_true(dispatch.live);
+        assert_true(lane.live);
     }
 }
 
@@ -171,7 +172,7 @@ static void in_a_crowd_requests_begin_side_by_side(void **state)
         assert_int_equal(senders[i].in_turn, 16);
         assert_false(senders[i].session.sched.waiting);
     }
-    assert_true(dispatch.live);
+    assert_true(lane.live);
     turn();
     for (uint32_t i = 0; i < SESSIONS; i++)
         assert_int_equal(senders[i].in_turn, 4);

@@ -11,8 +11,6 @@
 #include <cmocka.h>
 
 #include "requests_rig.h"
-#include "worker/dispatch.h"
-#include "worker/roster.h"
 #include "worker/turn.h"
 
 static void a_request_of_mixed_kernels_goes_as_one_graph_when_it_has_come_before(void **state)
@@ -251,8 +249,8 @@ static void a_request_that_is_seen_at_its_begin_goes_as_one_graph(void **state)
 
     (void)state;
     session.hot = true;
-    roster.hot_count = 1;
-    roster.hot[0] = &session;
+    lane.hot_count = 1;
+    lane.hot[0] = &session;
     lines_enter(&session);
     for (uint32_t i = 0; i < 200; i++) {
         forget();
@@ -261,12 +259,12 @@ static void a_request_that_is_seen_at_its_begin_goes_as_one_graph(void **state)
             launch(k % KERNELS, 1, i + k);
             atomic_store(&client.tail[0], tail);
             atomic_fetch_or(&client.activity, 1);
-            dispatch.now = now += 130;
-            turn_take();
+            lane.now = now += 130;
+            turn_take(&lane);
         }
         for (uint32_t k = 0; k < 20; k++) {
-            dispatch.now = now += 130;
-            turn_take();
+            lane.now = now += 130;
+            turn_take(&lane);
         }
         assert_int_equal(ran_count, REQUEST);
         for (uint32_t k = 0; k < REQUEST; k++)
@@ -281,8 +279,8 @@ static void a_request_that_is_seen_at_its_begin_goes_as_one_graph(void **state)
         now += 10000;
     }
     assert_int_equal(mixed_made, 1);
-    turn_leave(&session);
-    roster.hot_count = 0;
+    reserve_leave(&lane.reserve, &session.reserve);
+    lane.hot_count = 0;
     lines_forget(&session);
 }
 
@@ -295,8 +293,8 @@ static void kernels_that_took_long_once_do_not_cut_requests_for_good(void **stat
 
     (void)state;
     session.hot = true;
-    roster.hot_count = 1;
-    roster.hot[0] = &session;
+    lane.hot_count = 1;
+    lane.hot[0] = &session;
     lines_enter(&session);
     for (uint32_t i = 0; i < KERNELS; i++)
         kernel[i].wave_ns = 300000;
@@ -308,8 +306,8 @@ static void kernels_that_took_long_once_do_not_cut_requests_for_good(void **stat
         for (parts = 0; ran_count < REQUEST; parts++) {
             uint32_t before = ran_count;
             for (uint32_t k = 0; k < 20; k++) {
-                dispatch.now = now += 130;
-                turn_take();
+                lane.now = now += 130;
+                turn_take(&lane);
             }
             now += 2000 * (ran_count - before);
             flight_settle(&session, stream);
@@ -318,8 +316,8 @@ static void kernels_that_took_long_once_do_not_cut_requests_for_good(void **stat
     }
     assert_int_equal(parts, 1);
     assert_int_equal(graph_launches, 1);
-    turn_leave(&session);
-    roster.hot_count = 0;
+    reserve_leave(&lane.reserve, &session.reserve);
+    lane.hot_count = 0;
     lines_forget(&session);
 }
 

@@ -1,0 +1,16 @@
+/* route.h - where jobs go; see route.c. Main lane. */
+#ifndef GS_WORKER_ROUTE_H
+#define GS_WORKER_ROUTE_H
+
+#include "worker/job.h"
+
+struct lane;
+
+/* Prepares a job that its session is to do now, and sends it on its way. */
+void job_begin(struct job *job);
+/* Sends a job to the service threads, or lets it wait for the device first. */
+void job_route(struct job *job);
+/* One that has come by job_return. */
+void job_returned(struct lane *lane, struct job *job);
+
+#endif

@@ -1,0 +1,4 @@
+/* worker.c - see worker.h. */
+#include "worker/worker.h"
+
+struct worker worker;
