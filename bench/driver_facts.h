@@ -410,5 +410,10 @@ CUresult question_carve(void);
 CUresult question_green(void);
 CUresult question_confined(void);
 CUresult question_divisions(void);
+CUresult question_store(void);
+CUresult question_store_lane(void);
+CUresult question_lanes(void);
+CUresult question_lane_stalls(void);
+CUresult question_lane_cost(void);
 
 #endif
