@@ -370,5 +370,7 @@ int supervisor_main(int argc, char **argv)
     if (options.background)
         background_enter(&options);
     log_init("gshared", log_level);
+    if (log_level)
+        setenv("GSHARE_LOG", log_level, 1); /* the workers' too */
     return server_main(&options);
 }

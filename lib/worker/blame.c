@@ -9,7 +9,7 @@
 
 #include "common/util.h"
 #include "worker/dispatch.h"
-#include "worker/flight.h"
+#include "worker/lanes.h"
 #include "worker/session_table.h"
 #include "worker/stream.h"
 #include "worker/wake.h"
@@ -26,7 +26,7 @@ static const struct session *only_busy(void)
 {
     const struct session *found = NULL;
 
-    flights_poll(clock_ns());
+    lanes_poll(clock_ns());
     for (struct session *s = session_after(NULL); s; s = session_after(s)) {
         if (!suspect(s))
             continue;
@@ -35,7 +35,7 @@ static const struct session *only_busy(void)
         found = s;
     }
     /* Nobody is suspect: it was the call that was being made. */
-    return found ? found : dispatch_draining();
+    return found ? found : lanes_draining();
 }
 
 /* The kernel of the first unfinished record. The segment is the tenant's: a copy, then checks. */
@@ -60,6 +60,7 @@ void blame(void)
     struct link_blame blame = {0};
 
     dispatch_wake();
+    lanes_wake();
     lost_wait();
     const struct session *session = only_busy();
     if (!session)

@@ -10,6 +10,7 @@
 #include <stdio.h>
 
 #include "common/util.h"
+#include "worker/lane.h"
 #include "worker/session_table.h"
 #include "worker/stream.h"
 
@@ -23,7 +24,7 @@ const char *busy_describe(char text[BUSY_TEXT_MAX])
     int n;
 
     for (const struct session *s = session_after(NULL); s; s = session_after(s)) {
-        if (!s->flying && session_seems_idle(s))
+        if (s->lane->index || (!s->flying && session_seems_idle(s)))
             continue;
         others += oldest != NULL;
         if (!oldest || s->given_ns < oldest->given_ns)

@@ -24,6 +24,7 @@
 #include "worker/graveyard.h"
 #include "worker/job.h"
 #include "worker/lane.h"
+#include "worker/lanes.h"
 #include "worker/lines.h"
 #include "worker/parked.h"
 #include "worker/placement.h"
@@ -62,9 +63,15 @@ void dispatch_policy(const struct link_policy *policy)
     free(atomic_exchange_explicit(&d.policy, copy, memory_order_acq_rel));
 }
 
+static bool policy_waits(void)
+{
+    return atomic_load_explicit(&d.policy, memory_order_relaxed);
+}
+
+/* Every lane reads the policy: it changes while no session is with another one. */
 static void policy_take(void)
 {
-    if (!atomic_load_explicit(&d.policy, memory_order_relaxed))
+    if (!policy_waits() || lanes_any())
         return;
     struct link_policy *policy = atomic_exchange_explicit(&d.policy, NULL, memory_order_acquire);
     worker.policy = *policy;
@@ -73,11 +80,6 @@ static void policy_take(void)
     turn_policy(&lane);
     placements_prepare();
     free(policy);
-}
-
-const struct session *dispatch_draining(void)
-{
-    return lane.draining;
 }
 
 /* ---- The device -------------------------------------------------------------------------------
@@ -97,11 +99,11 @@ static void device_watch(void)
 
     lane.busy = false;
     /* Not the time of the round: work may have been issued and have ended since. */
-    flights_poll(clock_ns());
+    flights_poll(&lane.flights, clock_ns());
     for (uint32_t n = 0; n < session_slots() && asked < WATCH_SESSIONS; n++) {
         uint32_t i = (d.watch_cursor + n) % session_slots();
         struct session *session = session_at(i);
-        if (!session || !session->busy)
+        if (!session || lanes_has(session) || !session->busy)
             continue;
         asked++;
         session_watch(session);
@@ -180,7 +182,7 @@ static void priority_raise(void)
 static void *dispatch_main(void *unused)
 {
     (void)unused;
-    lost_join();
+    lost_lane();
     priority_raise();
     DRV_MUST(cuCtxSetCurrent, worker.context);
     for (;;) {
@@ -188,8 +190,11 @@ static void *dispatch_main(void *unused)
         if (lost_pending())
             lost_stop();
         jobs_route(jobs_take());
+        jobs_route(jobs_for_returned());
         policy_take();
         turn_take(&lane);
+        lanes_recall(parked_wants_quiet() || policy_waits());
+        lanes_share(&lane);
         cold_look();
         if (lane.now >= d.next_bell) {
             bell_take();
@@ -222,10 +227,12 @@ bool dispatch_start(void)
     pthread_t thread;
 
     turn_init();
+    lanes_main(&lane);
+    lost_join();
     if (!bell_open() || !waker_init(dispatch_waker()) ||
         pthread_create(&thread, NULL, dispatch_main, NULL))
         return false;
     pthread_setname_np(thread, "gs-dispatch");
     pthread_detach(thread);
-    return true;
+    return lanes_start();
 }

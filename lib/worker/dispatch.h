@@ -15,7 +15,4 @@
 bool dispatch_start(void);
 /* How the device is scheduled from the main lane's next turn on. Control thread. */
 void dispatch_policy(const struct link_policy *policy);
-/* The session whose records were being issued when the lane stopped; NULL: none. Control thread. */
-const struct session *dispatch_draining(void);
-
 #endif

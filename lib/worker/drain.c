@@ -22,9 +22,8 @@
 
 #define MARK_NS 500000u /* work that is thought to take so long tells its end */
 
-/* Launches gathered from one stream. One: there is one dispatcher, and it is empty between streams.
- */
-static struct {
+/* Launches gathered from one stream: the lane's, which is a thread, and empty between streams. */
+static _Thread_local struct {
     uint32_t count;
     struct launch launch[LAUNCHES_MAX];
     _Alignas(16) unsigned char record[LAUNCHES_MAX][REC_SIZE_MAX];
@@ -44,7 +43,7 @@ static void driver_refused(struct session *session, uint32_t stream, CUresult re
 /* ---- Issuing --------------------------------------------------------------------------------- */
 
 /* How a record left the stream. */
-enum outcome { TAKEN, STALLED, ENDED };
+enum outcome { TAKEN, STALLED, ELSEWHERE, ENDED };
 
 static void count(_Atomic uint64_t *counter, uint64_t by)
 {
@@ -139,9 +138,30 @@ static uint64_t launch_submitted(const unsigned char *record, const struct rec_l
     return submitted < now ? submitted : now;
 }
 
+/* Is it a launch that any lane may take? One that is known to be short, that fills so little of the
+ * device that nobody waits for it, and that wants nothing of its own. */
+static bool launch_light(const struct rec_launch *r, const struct launch *launch)
+{
+    return !(r->h.flags & REC_LAUNCH_QOS) && !r->report && !launch->deadline_ns &&
+           launch->cls == GS_CLASS_NORMAL && flight_light(launch);
+}
+
+/* The stream goes on in the primary context, where CUDA's events and captured graphs are. false:
+ * not yet. */
+static bool stream_primary(struct session *session, struct stream *stream)
+{
+    if (!stream->home)
+        return true;
+    streams_idle(session);
+    const bool moved = stream_move(session, stream, NULL);
+    partition_home(stream->home);
+    return moved;
+}
+
 static enum outcome take_launch(struct session *session, uint32_t index, unsigned char *record,
                                 uint32_t size)
 {
+    struct stream *stream = &session->streams[index];
     struct launch *launch = &batch.launch[batch.count];
     record_fault fault = record_check_launch(session, record, size, launch);
     struct rec_launch r;
@@ -149,9 +169,12 @@ static enum outcome take_launch(struct session *session, uint32_t index, unsigne
     if (fault)
         return rejected(session, index, fault);
     memcpy(&r, record, sizeof(r));
-    launch->end = session->streams[index].head + size;
+    launch->end = stream->head + size;
     reserve_blocks(&session->reserve, launch->grid);
-    launch_place(session, &session->streams[index], launch);
+    launch_place(session, stream, launch);
+    session->light = launch_light(&r, launch) ? session->light + 1 : 0;
+    if (session->light == 0 && session->lane->index)
+        return ELSEWHERE;
     uint64_t deadline = session->grant.link.deadline_ns;
     if (r.h.flags & REC_LAUNCH_QOS) {
         enum outcome outcome = launch_override(session, index, record, &r, launch, &deadline);
@@ -160,6 +183,8 @@ static enum outcome take_launch(struct session *session, uint32_t index, unsigne
     }
     if (launch->partition == session->grant.partition)
         launch->partition = placement_of(session, launch->cls);
+    if (!launch->partition)
+        launch->partition = stream->home;
     if (deadline)
         launch->deadline_ns = launch_submitted(record, &r) + deadline;
     if (!r.report) {
@@ -170,6 +195,11 @@ static enum outcome take_launch(struct session *session, uint32_t index, unsigne
     uint64_t submitted = launch_submitted(record, &r);
     if (!batch_issue(session, index, COMPLETION_NONE))
         return ENDED;
+    const struct partition *home = stream->home;
+    if (!stream_primary(session, stream))
+        return STALLED;
+    if (alone.partition == home)
+        alone.partition = NULL;
     count(&session->stats->launches, 1);
     return after(session, index, report_launch(session, index, &alone, r.report, submitted));
 }
@@ -208,15 +238,16 @@ static enum outcome take_event(struct session *session, uint32_t index,
  * recorded anew elsewhere since, never earlier. */
 static CUresult wait_for_stream(struct session *session, uint32_t index, uint32_t other)
 {
-    CUevent now;
-    CUresult result = DRV(cuEventCreate, &now, CU_EVENT_DISABLE_TIMING);
+    CUevent now = NULL;
 
-    if (result)
-        return result;
-    result = DRV(cuEventRecord, now, session->streams[other].cu);
+    partition_home(session->streams[other].home); /* an event is recorded in its own context */
+    CUresult result = DRV(cuEventCreate, &now, CU_EVENT_DISABLE_TIMING);
+    if (!result)
+        result = DRV(cuEventRecord, now, session->streams[other].cu);
+    partition_home(session->streams[index].home);
     if (!result)
         result = DRV(cuStreamWaitEvent, session->streams[index].cu, now, 0);
-    CUresult destroyed = DRV(cuEventDestroy_v2, now);
+    CUresult destroyed = now ? DRV(cuEventDestroy_v2, now) : CUDA_SUCCESS;
     return result ? result : destroyed;
 }
 
@@ -285,10 +316,15 @@ static enum outcome take(struct session *session, uint32_t index, unsigned char 
 
     if (header->op == REC_LAUNCH && size >= sizeof(struct rec_launch))
         return take_launch(session, index, record, size);
+    const bool transfer = header->op == REC_COPY || header->op == REC_MEMSET;
+    if (session->lane->index && !transfer)
+        return ELSEWHERE;
     if (!kernels_issue(session, index, header->op))
         return ENDED;
     if (size != REC_ALIGN)
         return rejected(session, index, "a record of a wrong size");
+    if (!transfer && header->op != REC_WAIT && !stream_primary(session, &session->streams[index]))
+        return STALLED;
     enum outcome outcome;
     flight_issue(&session->streams[index]);
     switch (header->op) {
@@ -355,7 +391,7 @@ static void signal_completion(struct session *session, uint32_t index)
     if (session->faulted || position == stream->signalled)
         return;
     if (batch.count > 0) {
-        bool lone = batch.count == 1 && !session->lane->crowded &&
+        bool lone = batch.count == 1 && session->lane->alone &&
                     flight_may_go_unmarked(session, stream, &batch.launch[0]);
         batch.launch[batch.count - 1].end = position; /* a pad may have followed the last launch */
         if (!batch_issue(session, index, lone ? COMPLETION_WRITTEN : COMPLETION_MARKED))
@@ -435,6 +471,7 @@ uint32_t stream_drain(struct session *session, uint32_t index, struct sched_room
         driver_refused(session, index, result, "");
         return 0;
     }
+    partition_home(stream->home);
     uint64_t tail = stream->head;
     while (!session->faulted) {
         bool more = stream->head == tail; /* than was seen? */
@@ -471,8 +508,9 @@ uint32_t stream_drain(struct session *session, uint32_t index, struct sched_room
     }
     signal_completion(session, index);
     batch.count = 0;
-    if (outcome == STALLED)
-        *drained = DRAINED_STALLED;
+    partition_home(session->lane->home);
+    if (outcome == STALLED || outcome == ELSEWHERE)
+        *drained = outcome == STALLED ? DRAINED_STALLED : DRAINED_ELSEWHERE;
     return taken;
 }
 

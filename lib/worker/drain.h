@@ -7,8 +7,9 @@
 /* How a stream was left. */
 enum drained {
     DRAINED_ALL,
-    DRAINED_SOME,   /* as much as there was room for: there may be more */
-    DRAINED_STALLED /* it waits for an event that another stream has not reached, or a partition */
+    DRAINED_SOME,    /* as much as there was room for: there may be more */
+    DRAINED_STALLED, /* it waits for an event that another stream has not reached, or a partition */
+    DRAINED_ELSEWHERE /* the next record is for the main lane */
 };
 
 /* Drains stream `index`: as many records as there is room for. Returns how many it took. A record

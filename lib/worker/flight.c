@@ -41,7 +41,6 @@
 #define GUESS_MOST   60000000000u     /* so that sums do not overflow */
 #define OVERDUE_NS   50000000u /* what has run for so long, and four times as long as was thought */
 #define CLOCK_EVERY  20000000u /* clocks that drift apart do so by 2 us at most in that time */
-#define ENDED_MOST   64u
 
 /* Launches of one kernel, and what was known of it when they were issued. */
 struct spell {
@@ -92,35 +91,24 @@ struct flight {
     struct peak peak[SEGMENTS];     /* the first is the widest; overdue ones are none */
 };
 
+/* Set once at the start. */
 static struct {
-    struct session *flying;  /* those that have something in flight, and some that had */
     _Atomic uint64_t *marks; /* 64 for each slot */
     CUdeviceptr address;
-    bool clock_known;
-    uint64_t offset;                    /* the device's clock less the host's */
-    uint64_t least_delay, next_correct; /* of marks seen; when the offset is corrected */
-    /* Streams of which ends of work that fills the device have been seen, and are to be taken note
-     * of. */
-    struct ended {
-        uint64_t when;
-        struct session *session;
-        struct stream *stream;
-    } ended[ENDED_MOST];
-    uint32_t ended_count;
-} f;
+} memory;
 
 CUresult flights_init(void)
 {
     size_t size = (size_t)LINK_SLOTS_MAX * 64 * sizeof(uint64_t);
-    void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void *marks = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
-    if (memory == MAP_FAILED) {
+    if (marks == MAP_FAILED) {
         driver_failed("mmap of the marks", CUDA_ERROR_OUT_OF_MEMORY);
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
-    f.marks = memory;
-    CUresult result = DRV(cuMemHostRegister_v2, memory, size, CU_MEMHOSTREGISTER_DEVICEMAP);
-    return result ? result : DRV(cuMemHostGetDevicePointer_v2, &f.address, memory, 0);
+    memory.marks = marks;
+    CUresult result = DRV(cuMemHostRegister_v2, marks, size, CU_MEMHOSTREGISTER_DEVICEMAP);
+    return result ? result : DRV(cuMemHostGetDevicePointer_v2, &memory.address, marks, 0);
 }
 
 static size_t mark_index(const struct session *session, const struct stream *stream)
@@ -134,7 +122,7 @@ struct flight *flight_new(const struct session *session, const struct stream *st
 
     if (!flight)
         return NULL;
-    flight->mark = &f.marks[mark_index(session, stream)];
+    flight->mark = &memory.marks[mark_index(session, stream)];
     /* It goes on from where a predecessor of this number ended. */
     flight->next =
         (uint32_t)((atomic_load_explicit(flight->mark, memory_order_relaxed) + 1) & SEQUENCE_MASK);
@@ -143,7 +131,7 @@ struct flight *flight_new(const struct session *session, const struct stream *st
 
 CUdeviceptr flight_address(const struct session *session, const struct stream *stream)
 {
-    return f.address + mark_index(session, stream) * sizeof(uint64_t);
+    return memory.address + mark_index(session, stream) * sizeof(uint64_t);
 }
 
 uint64_t flight_next(const struct stream *stream)
@@ -215,6 +203,12 @@ static uint64_t launch_width(const struct launch *launch)
         return most;
     uint64_t width = blocks * threads * SCHED_WIDTH / room;
     return width < most ? width : most;
+}
+
+bool flight_light(const struct launch *launch)
+{
+    return launch->kernel->wave_ns > 0 && launch_width(launch) * SCHED_NARROW <= SCHED_WIDTH &&
+           flight_guess(launch->kernel, launch->grid, launch->block) <= UNMARKED_NS;
 }
 
 void flight_issue(struct stream *stream)
@@ -394,8 +388,8 @@ void flight_close(struct session *session, struct stream *stream)
     session->flying |= UINT64_C(1) << (stream - session->streams);
     if (!session->flying_listed) {
         session->flying_listed = true;
-        session->flying_next = f.flying;
-        f.flying = session;
+        session->flying_next = session->lane->flights.first;
+        session->lane->flights.first = session;
     }
     sched_issued(line_of(session), &session->sched, &segment->work, segment->dispatch_ns);
     width_add(session, flight);
@@ -468,30 +462,30 @@ bool flight_may_go_unmarked(const struct session *session, const struct stream *
  * clock as it is now: where this thread had lost its processor before it saw the mark, an earlier
  * reading would have the device's clock ahead by as much, for seconds, and of each work that is
  * issued before the one before has ended so much would be charged to nobody. */
-static uint64_t host_time(uint64_t device, uint64_t dispatch)
+static uint64_t host_time(struct flights *f, uint64_t device, uint64_t dispatch)
 {
     const uint64_t now = clock_ns();
 
-    if (!f.clock_known) {
-        f.clock_known = true;
-        f.offset = device - now;
-        f.least_delay = 0;
-        f.next_correct = now + CLOCK_EVERY;
+    if (!f->clock_known) {
+        f->clock_known = true;
+        f->offset = device - now;
+        f->least_delay = 0;
+        f->next_correct = now + CLOCK_EVERY;
     }
-    uint64_t delay = (now + f.offset - device) & TIME_MASK;
+    uint64_t delay = (now + f->offset - device) & TIME_MASK;
     if (delay > TIME_MASK / 2) { /* after now: this one was seen sooner than any before */
-        f.offset = device - now;
+        f->offset = device - now;
         delay = 0;
     } else if (delay > now - dispatch) {
-        f.offset = device - dispatch;
+        f->offset = device - dispatch;
         delay = now - dispatch;
     }
-    if (delay < f.least_delay)
-        f.least_delay = delay;
-    if (now >= f.next_correct) {
-        f.offset -= f.least_delay;
-        f.least_delay = UINT64_MAX >> 1;
-        f.next_correct = now + CLOCK_EVERY;
+    if (delay < f->least_delay)
+        f->least_delay = delay;
+    if (now >= f->next_correct) {
+        f->offset -= f->least_delay;
+        f->least_delay = UINT64_MAX >> 1;
+        f->next_correct = now + CLOCK_EVERY;
     }
     return now - delay;
 }
@@ -621,16 +615,16 @@ static void flight_end(struct session *session, struct stream *stream)
 
 /* Takes note of what has been seen to end, the earliest first: who ended before another had the
  * device before it. */
-static void flights_end(void)
+static void flights_end(struct flights *f)
 {
-    while (f.ended_count > 0) {
+    while (f->ended_count > 0) {
         uint32_t first = 0;
-        for (uint32_t i = 1; i < f.ended_count; i++) {
-            if (f.ended[i].when < f.ended[first].when)
+        for (uint32_t i = 1; i < f->ended_count; i++) {
+            if (f->ended[i].when < f->ended[first].when)
                 first = i;
         }
-        const struct ended ended = f.ended[first];
-        f.ended[first] = f.ended[--f.ended_count];
+        const struct flights_ended ended = f->ended[first];
+        f->ended[first] = f->ended[--f->ended_count];
         flight_end(ended.session, ended.stream);
     }
 }
@@ -639,6 +633,7 @@ static void flights_end(void)
  * flights_end. */
 static void flight_look(struct session *session, struct stream *stream)
 {
+    struct flights *f = &session->lane->flights;
     struct flight *flight = stream->flight;
     /* acquire: not before what the device wrote ahead of it */
     uint64_t mark = atomic_load_explicit(flight->mark, memory_order_acquire);
@@ -655,14 +650,14 @@ static void flight_look(struct session *session, struct stream *stream)
     }
     if (!last)
         return;
-    flight->seen_ns = host_time(mark >> MARK_SEQUENCE_BITS, last->dispatch_ns);
+    flight->seen_ns = host_time(f, mark >> MARK_SEQUENCE_BITS, last->dispatch_ns);
     if (!wide) {
         flight_end(session, stream);
         return;
     }
-    if (f.ended_count == ENDED_MOST)
-        flights_end();
-    f.ended[f.ended_count++] = (struct ended){flight->seen_ns, session, stream};
+    if (f->ended_count == FLIGHTS_ENDED_MAX)
+        flights_end(f);
+    f->ended[f->ended_count++] = (struct flights_ended){flight->seen_ns, session, stream};
 }
 
 static void session_look(struct session *session, uint64_t now)
@@ -675,9 +670,9 @@ static void session_look(struct session *session, uint64_t now)
 }
 
 /* Who had the device is told by the ends of all, so all are looked at first. */
-void flights_poll(uint64_t now)
+void flights_poll(struct flights *flights, uint64_t now)
 {
-    struct session **link = &f.flying;
+    struct session **link = &flights->first;
 
     while (*link) {
         struct session *session = *link;
@@ -689,7 +684,7 @@ void flights_poll(uint64_t now)
             session->flying_listed = false;
         }
     }
-    flights_end();
+    flights_end(flights);
 }
 
 void flight_settle(struct session *session, struct stream *stream)
@@ -699,22 +694,43 @@ void flight_settle(struct session *session, struct stream *stream)
 
     if (!flight || flight->first == flight->last)
         return;
-    flights_poll(now);
+    flights_poll(&session->lane->flights, now);
     while (flight->first != flight->last)
         segment_end(session, stream, &flight->ring[flight->first % SEGMENTS], now);
     session->flying &= ~(UINT64_C(1) << (stream - session->streams));
 }
 
-void flights_leave(struct session *session)
+/* The session is no more in its lane's list. */
+static void unlist(struct session *session)
 {
-    struct session **link = &f.flying;
+    struct session **link = &session->lane->flights.first;
 
     while (session->flying_listed && *link != session)
         link = &(*link)->flying_next;
     if (session->flying_listed)
         *link = session->flying_next;
     session->flying_listed = false;
+}
+
+void flights_leave(struct session *session)
+{
+    unlist(session);
     session->flying = 0;
     sched_leave(line_of(session), &session->sched);
     lines_forget(session);
+}
+
+void flights_part(struct session *session)
+{
+    flights_poll(&session->lane->flights, clock_ns());
+    unlist(session);
+}
+
+void flights_join(struct session *session)
+{
+    if (!session->flying)
+        return;
+    session->flying_listed = true;
+    session->flying_next = session->lane->flights.first;
+    session->lane->flights.first = session;
 }

@@ -3,6 +3,7 @@
 #ifndef GS_WORKER_FLIGHT_H
 #define GS_WORKER_FLIGHT_H
 
+#include "worker/flights.h"
 #include "worker/launch.h"
 
 /* Once, with the context current. */
@@ -19,6 +20,9 @@ uint64_t flight_next(const struct stream *stream);
 /* How long a launch is thought to run; a graph, by the stream's last ones. */
 uint64_t flight_guess(const struct kernel *kernel, const uint32_t grid[3], const uint32_t block[3]);
 uint64_t flight_guess_graph(const struct stream *stream);
+/* Is the launch known to be short, and does it fill so little of the device that it is in nobody's
+ * way? */
+bool flight_light(const struct launch *launch);
 /* Something is about to be issued: before the call, for the device may have done it when that
  * returns. */
 void flight_issue(struct stream *stream);
@@ -40,9 +44,9 @@ void flight_unmarked(struct session *session, struct stream *stream);
 bool flight_may_go_unmarked(const struct session *session, const struct stream *stream,
                             const struct launch *launch);
 
-/* Sees what has ended of all sessions, polled or not, and takes note of it in the order in which it
- * did. */
-void flights_poll(uint64_t now);
+/* Sees what has ended of all sessions of a lane, polled or not, and takes note of it in the order
+ * in which it did. */
+void flights_poll(struct flights *flights, uint64_t now);
 /* The device has finished the stream: nothing is in flight, whatever the marks say. */
 void flight_settle(struct session *session, struct stream *stream);
 /* Records issued after the last mark. */
@@ -55,5 +59,8 @@ bool flight_open_kernels(const struct stream *stream);
 uint32_t flight_count(const struct stream *stream);
 /* The session is going. */
 void flights_leave(struct session *session);
+/* The session leaves its lane for another one, with what it has in flight; and has come there. */
+void flights_part(struct session *session);
+void flights_join(struct session *session);
 
 #endif

@@ -240,6 +240,11 @@ void grants_poll(uint64_t now)
     }
 }
 
+bool grants_any(void)
+{
+    return waiting;
+}
+
 void grant_cancel(const struct session *session)
 {
     grant_give_up(waiting_remove(session), "the session is being closed");

@@ -18,6 +18,8 @@ void grant_take(struct job *job);
 /* Goes on with the jobs whose partition has been made, or not, and with those that gave up. Cheap
  * to call often. */
 void grants_poll(uint64_t now);
+/* Does any wait? */
+bool grants_any(void);
 /* Answers a grant that still waits: its session is being closed. */
 void grant_cancel(const struct session *session);
 

@@ -39,17 +39,25 @@ CUresult launch_kernel(const CUDA_KERNEL_NODE_PARAMS *p, CUstream stream, int pr
     return DRV(cuLaunchKernelEx, &config, p->func, p->kernelParams, NULL);
 }
 
+static _Thread_local const struct partition *home; /* NULL: the primary context */
+
 /* Where the kernels of a graph run is decided by the context that is current while they are added.
  */
 void partition_enter(const struct partition *partition)
 {
     static _Thread_local CUcontext current; /* NULL: the primary one */
-    CUcontext wanted = partition ? partition->context : NULL;
+    CUcontext wanted = partition ? partition->context : home ? home->context : NULL;
 
     if (current == wanted)
         return;
     DRV_MUST(cuCtxSetCurrent, wanted ? wanted : worker.context);
     current = wanted;
+}
+
+void partition_home(const struct partition *partition)
+{
+    home = partition;
+    partition_enter(NULL);
 }
 
 CUresult node_prioritize(CUgraphNode node, int priority)

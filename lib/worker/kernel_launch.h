@@ -32,9 +32,12 @@ CUresult launch_kernel(const CUDA_KERNEL_NODE_PARAMS *p, CUstream stream, int pr
  * CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY. Any thread. */
 CUresult node_prioritize(CUgraphNode node, int priority);
 
-/* Makes the partition's context, or without one the primary context, the calling thread's, for
+/* Makes the partition's context, or without one the thread's home, the calling thread's, for
  * adding kernels to graphs and setting them. Whoever calls it with a partition calls it without
  * one before any other driver call. */
 void partition_enter(const struct partition *partition);
+/* The context that partition_enter(NULL) means for the calling thread from now on, and makes its
+ * own at once: that of a lane, or NULL: the primary one, as at first. */
+void partition_home(const struct partition *partition);
 
 #endif

@@ -10,19 +10,32 @@
 #include <stdint.h>
 
 #include "common/link.h"
+#include "worker/flights.h"
 #include "worker/reserve.h"
 
+struct partition;
 struct session;
 
+#define LANES_MAX      16u
+#define LANE_LATELY_NS 200000u
+
 struct lane {
-    uint64_t now;      /* clock_ns() when this round began */
-    uint64_t round;    /* counts rounds */
-    bool busy;         /* some stream may have unfinished work */
-    bool live;         /* some session that is polled is not just waiting for the device */
-    bool crowded;      /* several tenants wait for the lane at this moment */
-    bool quiet_wanted; /* somebody waits for a quiet moment: little is to be on its way */
+    uint32_t index;         /* 0: the main lane */
+    struct partition *home; /* the green context of all SMs that the lane launches in; NULL: the
+                               primary context, the main lane's */
+    uint64_t now;           /* clock_ns() when this round began */
+    uint64_t round;         /* counts rounds */
+    bool busy;              /* some stream may have unfinished work */
+    bool live;              /* some session that is polled is not just waiting for the device */
+    bool crowded;           /* several tenants wait for the lane at this moment */
+    bool alone;             /* at most one tenant is active, over all lanes */
+    uint32_t active;        /* sessions that had something new in this round or shortly before */
+    uint32_t lately;        /* ... or within LANE_LATELY_NS */
+    bool quiet_wanted;      /* somebody waits for a quiet moment: little is to be on its way */
     const struct session *draining; /* whose records are being issued; NULL: nobody's */
     struct reserve reserve;         /* what is kept free for latency work */
+    struct flights flights;
+    uint32_t hot_of[3]; /* in this round, by rank of their class */
     uint32_t hot_count;
     struct session *hot[LINK_SLOTS_MAX]; /* the sessions that are polled */
 };

@@ -67,6 +67,20 @@ void lines_forget(struct session *session)
     }
 }
 
+/* On the way its virtual time is how far it is ahead. */
+void lines_part(struct session *session)
+{
+    sched_part(line_of(session), &session->sched);
+    session->sched.vtime -= line_of(session)->vnow;
+}
+
+void lines_join(struct session *session, uint32_t lane)
+{
+    session->member.line = lane ? LINES_MAX + lane : l.together;
+    session->sched.vtime += line_of(session)->vnow;
+    sched_join(line_of(session), &session->sched);
+}
+
 void lines_weights(bool on)
 {
     l.weights_off = !on;

@@ -2,14 +2,15 @@
 #ifndef GS_WORKER_LINES_H
 #define GS_WORKER_LINES_H
 
+#include "worker/lane.h"
 #include "worker/worker.h"
 
 /* So many at a time; sessions that make up more of them wait with some of the others. */
 #define LINES_MAX 128u
 
 struct lines {
-    struct sched line[LINES_MAX];
-    uint32_t used; /* those at and beyond this are nobody's */
+    struct sched line[LINES_MAX + LANES_MAX]; /* the last ones: a lane's own each */
+    uint32_t used;                            /* those at and beyond this are nobody's */
 };
 extern struct lines lines;
 
@@ -27,6 +28,10 @@ void lines_cool(void);
 void lines_moved(void);
 /* It is going. */
 void lines_forget(struct session *session);
+/* The session leaves its lane, and is in no line until it has come to another one: there it waits
+ * with those of that lane, or, of the main lane, as above. Each on the lane that it is about. */
+void lines_part(struct session *session);
+void lines_join(struct session *session, uint32_t lane);
 /* Brings the lines up to date. Before a turn, so that they stay as they are in it. */
 void lines_look(void);
 

@@ -33,8 +33,12 @@ bool lost_init(void)
 
 void lost_join(void)
 {
-    is_lane = true;
     atomic_fetch_add(&lost.lanes, 1);
+}
+
+void lost_lane(void)
+{
+    is_lane = true;
 }
 
 bool lost_pending(void)

@@ -14,10 +14,12 @@
 
 /* At the start, before any lane. false: no descriptor is left. */
 bool lost_init(void);
-/* The calling thread is a lane from now on: the control thread waits for its stop. */
+/* There is one more lane, whose stop the control thread waits for. */
 void lost_join(void);
 /* Has any thread met the loss? Any thread. */
 bool lost_pending(void);
+/* The calling thread is a lane. */
+void lost_lane(void);
 /* Stops the calling lane. */
 _Noreturn void lost_stop(void);
 /* For poll(): readable when a thread has met the loss. Control thread. */

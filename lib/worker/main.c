@@ -23,6 +23,7 @@
 #include "worker/flight.h"
 #include "worker/grant.h"
 #include "worker/groups.h"
+#include "worker/lanes.h"
 #include "worker/main.h"
 #include "worker/partition.h"
 #include "worker/route.h"
@@ -94,6 +95,7 @@ static CUresult context_open(int ordinal)
     worker.info.priority_highest = highest;
     worker.granularity = granularity;
     stock_init();
+    lanes_init();
     return CUDA_SUCCESS;
 }
 
@@ -248,6 +250,7 @@ int worker_main(int device, const char *kind, const char *bell_name)
     struct link_message ready = {.op = LINK_READY};
     char text[192];
 
+    log_init("gshared", NULL);
     worker.bell_name = bell_name;
     worker.stats = mmap(NULL, LINK_SLOTS_MAX * sizeof(*worker.stats), PROT_READ | PROT_WRITE,
                         MAP_SHARED, LINK_STATS_FD, 0);

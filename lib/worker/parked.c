@@ -10,6 +10,7 @@
 
 #include "worker/busy.h"
 #include "worker/graveyard.h"
+#include "worker/lane.h"
 #include "worker/session_table.h"
 #include "worker/stream.h"
 
@@ -38,7 +39,7 @@ static bool sessions_idle(void)
     struct session *session;
 
     for (session = session_after(NULL); session; session = session_after(session)) {
-        if (!session_seems_idle(session))
+        if (session->lane->index || !session_seems_idle(session))
             return false;
     }
     for (session = session_after(NULL); session; session = session_after(session)) {
@@ -138,6 +139,15 @@ bool parked_hold(uint64_t now)
 
 bool parked_under_way(void)
 {
+    return parked.quiet_job;
+}
+
+bool parked_wants_quiet(void)
+{
+    for (const struct job *job = parked.first; job; job = job->next) {
+        if (job->kind->flags & JOB_QUIET)
+            return true;
+    }
     return parked.quiet_job;
 }
 

@@ -14,6 +14,8 @@ void parked_poll(uint64_t now);
 bool parked_hold(uint64_t now);
 /* Does a job have the device to itself at this moment? */
 bool parked_under_way(void);
+/* Does any job wait for a quiet moment, or have it? Then no lane but the main one may have work. */
+bool parked_wants_quiet(void);
 /* Does somebody wait for a quiet moment? Then little may be on its way to the device. */
 bool parked_pressing(void);
 /* Any job is back from the service threads. true: it was one of this file's own, and is freed. */

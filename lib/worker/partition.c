@@ -112,6 +112,24 @@ static CUresult partition_make(struct partition *partition)
     return events_make(partition);
 }
 
+CUresult partition_whole(struct partition *partition)
+{
+    CUdevResource resource;
+    CUdevResourceDesc desc;
+    CUresult result;
+
+    if ((result = DRV(cuDeviceGetDevResource, worker.device, &resource, CU_DEV_RESOURCE_TYPE_SM)) ||
+        (result = DRV(cuDevResourceGenerateDesc, &desc, &resource, 1)) ||
+        (result = DRV(cuGreenCtxCreate, &partition->green, desc, worker.device,
+                      CU_GREEN_CTX_DEFAULT_STREAM)) ||
+        (result = DRV(cuCtxFromGreenCtx, &partition->context, partition->green)))
+        return result;
+    partition->mask = sm_mask_first(worker.info.sm_count);
+    partition->sm_count = worker.info.sm_count;
+    partition->state = PARTITION_READY;
+    return CUDA_SUCCESS;
+}
+
 /* job->object: the partition to make; job->doomed: those to destroy, once it could run. */
 static void make_work(struct job *job)
 {

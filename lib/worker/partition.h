@@ -44,6 +44,9 @@ struct partition {
  * the worker's start. GS_ERR_SYSTEM: no random number. */
 gs_status partitions_init(void);
 
+/* Makes one of all SMs, for a lane: in no table, with id 0, and for good. At the start. */
+CUresult partition_whole(struct partition *partition);
+
 /* The partition of these SMs: whole groups, not all of the device. If it is not there, its making
  * begins (beside the rest, at a quiet moment), and its state says MAKING until then; a failed one
  * stays for a moment, so that all who waited see it, and is tried again when asked for later. The

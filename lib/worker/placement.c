@@ -22,7 +22,7 @@ static void graphs_leave_all(struct partition *partition)
 {
     for (uint32_t i = 0; i < session_slots(); i++) {
         struct session *session = session_at(i);
-        if (!session || session->paused)
+        if (!session || session->paused || session->lane->index)
             continue;
         for (uint32_t n = 0; n < SEG_STREAMS; n++)
             launcher_leave(session->streams[n].launcher, partition);

@@ -13,6 +13,7 @@
 #include "worker/flight.h"
 #include "worker/grant.h"
 #include "worker/lane.h"
+#include "worker/lanes.h"
 #include "worker/lines.h"
 #include "worker/parked.h"
 #include "worker/placement.h"
@@ -32,6 +33,34 @@ void job_route(struct job *job)
         job->session->lane->quiet_wanted = parked_pressing();
 }
 
+/* Jobs for sessions that another lane has: they begin when the session is back. */
+static struct job *for_returned;
+
+/* true: the session is asked for, and the job waits for it. */
+static bool session_awaited(struct session *session, struct job *job)
+{
+    if (!session || !lanes_has(session))
+        return false;
+    lanes_recall_session(session);
+    job->next = for_returned;
+    for_returned = job;
+    return true;
+}
+
+struct job *jobs_for_returned(void)
+{
+    struct job *first = NULL;
+
+    /* Oldest first, as they came. */
+    while (for_returned) {
+        struct job *job = for_returned;
+        for_returned = job->next;
+        job->next = first;
+        first = job;
+    }
+    return first;
+}
+
 static void chore_take(struct job *job)
 {
     struct session *session = session_at(job->index);
@@ -40,6 +69,8 @@ static void chore_take(struct job *job)
         job_free(job);
         return;
     }
+    if (session_awaited(session, job))
+        return;
     job->session = session;
     chore_add(job);
 }
@@ -105,6 +136,8 @@ static void close_request(struct job *job)
         job_free(job);
         return;
     }
+    if (session_awaited(session, job))
+        return;
     job->session = session;
     session_unpoll(session);
     session_leave(session);
@@ -120,8 +153,12 @@ static void close_request(struct job *job)
 /* A grant for a session that is being closed is answered by nobody, for nobody waits. */
 static void grant_request(struct job *job)
 {
-    job->session = session_at(job->index);
-    if (job->session)
+    struct session *session = session_at(job->index);
+
+    if (session_awaited(session, job))
+        return;
+    job->session = session;
+    if (session)
         grant_take(job);
     else
         job_free(job);

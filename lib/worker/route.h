@@ -10,6 +10,8 @@ struct lane;
 void job_begin(struct job *job);
 /* Sends a job to the service threads, or lets it wait for the device first. */
 void job_route(struct job *job);
+/* Those that waited for sessions of other lanes, to be tried again, by ->next. */
+struct job *jobs_for_returned(void);
 /* One that has come by job_return. */
 void job_returned(struct lane *lane, struct job *job);
 

@@ -287,6 +287,13 @@ void sched_join(struct sched *sched, const struct sched_entity *entity)
                entity->device_ns - entity->overdue_ns, entity->width);
 }
 
+void sched_part(struct sched *sched, const struct sched_entity *entity)
+{
+    sched->waiting -= entity->waiting;
+    device_take(sched, entity, entity->wide - entity->overdue_wide,
+                entity->device_ns - entity->overdue_ns, entity->width);
+}
+
 void sched_class(struct sched *sched, struct sched_entity *entity, uint32_t cls)
 {
     uint32_t wide = entity->wide - entity->overdue_wide;

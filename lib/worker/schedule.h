@@ -43,7 +43,9 @@ struct sched_entity {
 };
 
 struct sched {
-    uint32_t sms, sms_all; /* it is about so many of the device's; 0: all */
+    /* A cache line each: some are other lanes'. */
+    _Alignas(64) uint32_t sms;
+    uint32_t sms_all;   /* it is about so many of the device's; 0: all */
     uint64_t vnow;      /* the virtual time: of who was served last by its share; never goes back */
     uint64_t device_ns; /* such device time in flight, of all but the latency class */
     uint64_t done_ns;   /* when a kernel of that last ended, or was the first to go */
@@ -126,6 +128,8 @@ void sched_width(struct sched *sched, struct sched_entity *entity, uint32_t befo
 /* It is one of those of `sched` from now on, with all that it has in flight. The other one forgets
  * it by itself. */
 void sched_join(struct sched *sched, const struct sched_entity *entity);
+/* It is none of them any more, with all that it has in flight. */
+void sched_part(struct sched *sched, const struct sched_entity *entity);
 void sched_class(struct sched *sched, struct sched_entity *entity, uint32_t cls);
 /* What it has in flight is not thought to end soon: nobody waits for that. */
 void sched_overdue(struct sched *sched, struct sched_entity *entity, const struct sched_work *work);

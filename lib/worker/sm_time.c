@@ -54,7 +54,7 @@ static struct place *place_oldest(void)
 
 uint32_t sm_time_place(const struct partition *partition)
 {
-    if (!partition)
+    if (!partition || !partition->id)
         return 0;
     struct place *place = place_find(partition->id);
     if (place == &places[0]) {

@@ -21,11 +21,12 @@
 #include "common/util.h"
 #include "gshare.h"
 #include "worker/completion.h"
+#include "worker/partition.h"
 #include "worker/priority.h"
 
-#define STREAMS_MOST 512u /* of half a MiB on an H200 */
-#define GRAPHS_MOST  256u /* of 110 KiB each on an H200 */
-#define REFILL       8u   /* at a time */
+#define STREAMS_MOST 1024u /* of half a MiB on an H200 */
+#define GRAPHS_MOST  256u  /* of 110 KiB each on an H200 */
+#define REFILL       8u    /* at a time */
 
 /* Of the priority that a class has by itself: so many at the start; more are made when there are
  * fewer than `least`. */
@@ -39,6 +40,7 @@ static struct {
     uint32_t stream_count, graph_count;
     struct {
         CUstream cu;
+        struct partition *home;
         int priority;
     } stream[STREAMS_MOST];
     CUgraphExec graph[GRAPHS_MOST];
@@ -46,14 +48,18 @@ static struct {
 
 /* ---- Streams --------------------------------------------------------------------------------- */
 
-/* The latest of the nearest priority; there is one at least. With the lock held. */
-static uint32_t stream_index(int priority)
+#define NONE UINT32_MAX
+
+/* The latest of the nearest priority in a context; NONE: there is none there. With the lock held.
+ */
+static uint32_t stream_index(int priority, const struct partition *home)
 {
-    uint32_t best = stock.stream_count - 1;
+    uint32_t best = NONE;
 
     for (uint32_t i = stock.stream_count; i > 0; i--) {
-        if (abs(stock.stream[i - 1].priority - priority) <
-            abs(stock.stream[best].priority - priority))
+        if (stock.stream[i - 1].home == home &&
+            (best == NONE || abs(stock.stream[i - 1].priority - priority) <
+                                 abs(stock.stream[best].priority - priority)))
             best = i - 1;
     }
     return best;
@@ -65,32 +71,36 @@ static uint32_t streams_at_hand(int priority)
 
     pthread_mutex_lock(&stock.lock);
     for (uint32_t i = 0; i < stock.stream_count; i++)
-        count += stock.stream[i].priority == priority;
+        count += !stock.stream[i].home && stock.stream[i].priority == priority;
     pthread_mutex_unlock(&stock.lock);
     return count;
 }
 
-CUresult stock_stream(CUstream *stream, int *priority)
+CUresult stock_stream(CUstream *stream, int *priority, struct partition **home)
 {
     pthread_mutex_lock(&stock.lock);
-    bool any = stock.stream_count > 0;
-    if (any) {
-        uint32_t i = stream_index(*priority);
+    uint32_t i = stream_index(*priority, *home);
+    if (i == NONE && *home) {
+        *home = NULL;
+        i = stream_index(*priority, NULL);
+    }
+    if (i != NONE) {
         *stream = stock.stream[i].cu;
         *priority = stock.stream[i].priority;
         stock.stream[i] = stock.stream[--stock.stream_count];
     }
     pthread_mutex_unlock(&stock.lock);
-    return any ? CUDA_SUCCESS
-               : DRV(cuStreamCreateWithPriority, stream, CU_STREAM_NON_BLOCKING, *priority);
+    return i != NONE ? CUDA_SUCCESS
+                     : DRV(cuStreamCreateWithPriority, stream, CU_STREAM_NON_BLOCKING, *priority);
 }
 
-bool stock_stream_keep(CUstream stream, int priority)
+bool stock_stream_keep(CUstream stream, int priority, struct partition *home)
 {
     pthread_mutex_lock(&stock.lock);
     bool room = stock.stream_count < STREAMS_MOST;
     if (room) {
         stock.stream[stock.stream_count].cu = stream;
+        stock.stream[stock.stream_count].home = home;
         stock.stream[stock.stream_count++].priority = priority;
     }
     pthread_mutex_unlock(&stock.lock);
@@ -113,8 +123,24 @@ static CUresult streams_make(uint32_t count, int priority)
 
     for (uint32_t i = 0; i < count && stream_room() && !result; i++) {
         result = DRV(cuStreamCreateWithPriority, &stream, CU_STREAM_NON_BLOCKING, priority);
-        if (!result && !stock_stream_keep(stream, priority)) /* a tenant's took the last place */
+        if (!result &&
+            !stock_stream_keep(stream, priority, NULL)) /* a tenant's took the last place */
             DRV_MUST(cuStreamDestroy_v2, stream);
+    }
+    return result;
+}
+
+CUresult stock_lane(struct partition *home, uint32_t count)
+{
+    const int priority = stream_priority(GS_CLASS_NORMAL, 0);
+    CUresult result = CUDA_SUCCESS;
+    CUstream stream;
+
+    for (uint32_t i = 0; i < count && stream_room() && !result; i++) {
+        result =
+            DRV(cuGreenCtxStreamCreate, &stream, home->green, CU_STREAM_NON_BLOCKING, priority);
+        if (!result)
+            stock_stream_keep(stream, priority, home);
     }
     return result;
 }

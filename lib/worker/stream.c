@@ -12,6 +12,7 @@
 
 #include "worker/flight.h"
 #include "worker/job.h"
+#include "worker/lane.h"
 #include "worker/launch.h"
 #include "worker/priority.h"
 #include "worker/stock.h"
@@ -39,7 +40,8 @@ CUresult stream_make(const struct session *session, struct stream *stream)
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
     stream->cu_priority = stream->priority;
-    return stock_stream(&stream->cu, &stream->cu_priority);
+    stream->home = session->lane->home;
+    return stock_stream(&stream->cu, &stream->cu_priority, &stream->home);
 }
 
 bool session_seems_idle(const struct session *session)
@@ -73,7 +75,9 @@ bool streams_idle(struct session *session)
 {
     for (uint64_t left = session->busy; left; left &= left - 1) {
         uint32_t i = (uint32_t)__builtin_ctzll(left);
+        partition_home(session->streams[i].home);
         CUresult result = cu.cuStreamQuery(session->streams[i].cu);
+        partition_home(session->lane->home);
         if (driver_fatal(result)) {
             driver_failed("cuStreamQuery", result);
             device_lost(result);
@@ -96,6 +100,33 @@ CUresult event_slot(struct session *session, uint32_t slot, struct event **event
     }
     *event = &session->events[slot];
     return (*event)->cu ? CUDA_SUCCESS : DRV(cuEventCreate, &(*event)->cu, CU_EVENT_DEFAULT);
+}
+
+bool stream_move(struct session *session, struct stream *stream, struct partition *home)
+{
+    struct partition *found = home;
+    int priority = stream->priority;
+    CUstream other;
+
+    if (!stream->cu || stream->home == home)
+        return true;
+    if (session->busy & UINT64_C(1) << (stream - session->streams))
+        return false;
+    CUresult result = stock_stream(&other, &priority, &found);
+    if (driver_fatal(result))
+        device_lost(result);
+    if (result)
+        return false;
+    const bool moved = found == home;
+    if (!stock_stream_keep(moved ? stream->cu : other, moved ? stream->cu_priority : priority,
+                           moved ? stream->home : found))
+        DRV_MUST(cuStreamDestroy_v2, moved ? stream->cu : other);
+    if (moved) {
+        stream->cu = other;
+        stream->cu_priority = priority;
+        stream->home = home;
+    }
+    return moved;
 }
 
 /* ---- Jobs ------------------------------------------------------------------------------------ */
@@ -145,7 +176,7 @@ static void stream_close(struct stream *stream)
     stream->launcher = NULL;
     free(stream->flight);
     stream->flight = NULL;
-    if (stream->cu && !stock_stream_keep(stream->cu, stream->cu_priority))
+    if (stream->cu && !stock_stream_keep(stream->cu, stream->cu_priority, stream->home))
         DRV_MUST(cuStreamDestroy_v2, stream->cu);
 }
 

@@ -36,6 +36,11 @@ void stream_grant(const struct session *session, struct stream *stream);
 /* Gives a stream its CUDA stream, at its first use. Dispatcher. */
 CUresult stream_make(const struct session *session, struct stream *stream);
 
+/* Has the stream go on in another context, a lane's or NULL: the primary one. false: not now, for
+ * the device has work of it (streams_idle has found none since), or there is no CUDA stream at
+ * hand there. */
+bool stream_move(struct session *session, struct stream *stream, struct partition *home);
+
 /* A driver call has just given the device what the records before `position` ask for. Noted at
  * once: the next call may meet the end of the context, and then whose work was on the device
  * counts. */

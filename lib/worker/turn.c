@@ -40,16 +40,15 @@
 #define NAP_LONGEST_NS  1000000u
 #define NAP_NEVER_NS    200000u /* so long before the device is thought to be free, no nap */
 
+/* As above, by the CPUs that there are. */
 static struct {
-    uint32_t crowd;     /* sessions that had something new in this turn or shortly before */
-    uint32_t hot_of[3]; /* in this turn, by rank of their class */
-    uint64_t hot_latency_ns, hot_work_ns; /* as above, by the CPUs that there are */
+    uint64_t hot_latency_ns, hot_work_ns;
 } turn;
 
 /* ---- Draining -------------------------------------------------------------------------------- */
 
 /* What may go to the device of one of the session's streams now. */
-static struct sched_room stream_room(const struct session *session, uint32_t index)
+struct sched_room turn_room(const struct session *session, uint32_t index)
 {
     struct sched_room room = sched_room(line_of(session), &session->sched);
     uint32_t count = flight_count(&session->streams[index]);
@@ -102,7 +101,7 @@ static bool session_drain(struct session *session)
     while (streams && session->budget > 0) {
         uint32_t index = stream_from(streams, first);
         struct stream *stream = &session->streams[index];
-        struct sched_room room = stream_room(session, index);
+        struct sched_room room = turn_room(session, index);
         enum drained drained = DRAINED_SOME;
 
         streams &= ~(UINT64_C(1) << index);
@@ -172,7 +171,7 @@ static bool session_serve(struct session *session)
 static bool session_has_room(const struct session *session)
 {
     for (uint64_t left = session->pending & ~REQUEST_BIT; left; left &= left - 1) {
-        if (stream_room(session, (uint32_t)__builtin_ctzll(left)).launches)
+        if (turn_room(session, (uint32_t)__builtin_ctzll(left)).launches)
             return true;
     }
     return false;
@@ -260,12 +259,13 @@ static void waiting_serve(struct lane *lane)
 
 /* First pass of a turn: takes the activity word and fetches ahead what the second pass reads, so
  * that the other processor's cache lines of many sessions come at the same time. */
-static void session_look(struct session *session)
+void turn_look(struct session *session)
 {
-    turn.hot_of[sched_rank(session->sched.cls)]++;
+    session->lane->hot_of[sched_rank(session->sched.cls)]++;
     /* In step, tenants come one a turn: what counts is who came lately. */
     if (session->lane->now - session->active_ns < CROWD_NS)
-        turn.crowd++;
+        session->lane->active++;
+    session->lane->lately += session->lane->now - session->active_ns < LANE_LATELY_NS;
     const uint64_t activity =
         atomic_load_explicit(&session->client->activity, memory_order_relaxed);
     /* A client in the middle of a burst has the word's line for itself, until that is taken. */
@@ -394,16 +394,16 @@ void turn_take(struct lane *lane)
     lane->round++;
     lane->live = false;
     lane->quiet_wanted = parked_pressing();
-    turn.crowd = 0;
-    memset(turn.hot_of, 0, sizeof(turn.hot_of));
-    flights_poll(lane->now);
+    lane->active = lane->lately = 0;
+    memset(lane->hot_of, 0, sizeof(lane->hot_of));
+    flights_poll(&lane->flights, lane->now);
     lines_look();
     for (uint32_t i = 0; i < lane->hot_count; i++)
-        session_look(lane->hot[i]);
-    lane->crowded = turn.crowd > 2;
+        turn_look(lane->hot[i]);
+    lane->crowded = lane->active > 2;
     reserve_look(&lane->reserve, lane->now);
-    for (uint32_t rank = 0; rank < ARRAY_SIZE(turn.hot_of); rank++) {
-        for (uint32_t i = turn.hot_of[rank] ? lane->hot_count : 0; i > 0; i--) {
+    for (uint32_t rank = 0; rank < ARRAY_SIZE(lane->hot_of); rank++) {
+        for (uint32_t i = lane->hot_of[rank] ? lane->hot_count : 0; i > 0; i--) {
             if (sched_rank(lane->hot[i - 1]->sched.cls) == rank)
                 session_turn(lane->hot[i - 1]);
         }

@@ -67,8 +67,9 @@ struct module {
 
 struct stream {
     bool open;
-    CUstream cu;        /* NULL: not used yet; it costs half a MiB of GPU memory */
-    uint64_t head;      /* records before it are consumed */
+    CUstream cu;            /* NULL: not used yet; it costs half a MiB of GPU memory */
+    struct partition *home; /* the lane's whose context the CUDA stream is of; NULL: the primary */
+    uint64_t head;          /* records before it are consumed */
     uint64_t issued;    /* the device has been given work up to here: what it may be busy with */
     uint64_t signalled; /* a completion write of this position has been issued */
     int cu_priority;    /* of the CUDA stream, since it was made */
@@ -167,13 +168,16 @@ struct session {
     bool faulted;                       /* takes no more records */
     bool paused; /* a job waits for the device to finish the session's work */
     uint32_t hot_index;
-    uint64_t active_ns; /* when it last had something to do */
-    uint64_t given_ns;  /* when the device was last given something of it */
-    uint64_t pending;   /* streams that may have records */
-    bool awaits;        /* the rest of what is being written into one of them */
-    uint64_t busy;      /* streams of which the device may have unfinished work */
-    uint64_t flying;    /* streams whose marks are waited for */
-    bool flying_listed; /* see flight.c */
+    uint64_t active_ns;        /* when it last had something to do */
+    uint64_t given_ns;         /* when the device was last given something of it */
+    uint64_t pending;          /* streams that may have records */
+    bool awaits;               /* the rest of what is being written into one of them */
+    uint64_t busy;             /* streams of which the device may have unfinished work */
+    uint64_t flying;           /* streams whose marks are waited for */
+    uint32_t light;            /* records one after the other that any lane could have taken */
+    _Atomic bool recalled;     /* the main lane wants the session back */
+    struct session *lane_next; /* of those on the way to a lane, or back */
+    bool flying_listed;        /* see flight.c */
     struct session *flying_next;
     uint64_t tried;        /* the turn in which it was served last */
     uint64_t budget_turn;  /* the turn that this is for: */

@@ -11,11 +11,13 @@
 
 #include "common/util.h"
 #include "worker/busy.h"
+#include "worker/lane.h"
 #include "worker/session_table.h"
 
 #define SESSIONS 4u
 #define SECOND   UINT64_C(1000000000)
 
+static struct lane lane;
 static struct session session[SESSIONS];
 static struct seg_client clients[SESSIONS];
 static struct seg_server servers[SESSIONS];
@@ -27,8 +29,8 @@ static int set(void **state)
     (void)state;
     begun = clock_ns();
     for (uint32_t i = 0; i < SESSIONS; i++) {
-        session[i] =
-            (struct session){.slot = i, .id = 10 + i, .client = &clients[i], .server = &servers[i]};
+        session[i] = (struct session){
+            .slot = i, .lane = &lane, .id = 10 + i, .client = &clients[i], .server = &servers[i]};
         snprintf(session[i].name, sizeof(session[i].name), "tenant-%u", i);
         session_enter(&session[i]);
     }

@@ -84,7 +84,7 @@ static void kernels_side_by_side_are_not_thought_short(void **state)
             issue_blocks(&tenants[i], 1, 2);
             mark_last(&tenants[i], now + alone_ns);
             now += alone_ns + 10000;
-            flights_poll(now);
+            flights_poll(&lane.flights, now);
         }
     }
     double before = tenants[1].kernel.wave_ns;
@@ -94,7 +94,7 @@ static void kernels_side_by_side_are_not_thought_short(void **state)
         for (unsigned i = 0; i < 2; i++)
             mark_last(&tenants[i], now + alone_ns + 1000 * i);
         now += alone_ns + 10000;
-        flights_poll(now);
+        flights_poll(&lane.flights, now);
     }
     assert_true(tenants[1].kernel.wave_ns > 0.9 * before);
     assert_true(tenants[1].kernel.wave_ns < 1.1 * before);
@@ -103,7 +103,7 @@ static void kernels_side_by_side_are_not_thought_short(void **state)
         issue_blocks(&tenants[1], 1, 2);
         mark_last(&tenants[1], now + alone_ns / 10);
         now += alone_ns;
-        flights_poll(now);
+        flights_poll(&lane.flights, now);
     }
     assert_true(tenants[1].kernel.wave_ns < 0.2 * before);
     play_end();
@@ -115,7 +115,7 @@ static uint64_t clocks_meet(void)
     issue_scripted(&tenants[0], 1);
     now += 10000;
     mark_last(&tenants[0], now);
-    flights_poll(now);
+    flights_poll(&lane.flights, now);
     return tenants[0].session.stats->gpu_ns;
 }
 
@@ -133,7 +133,7 @@ static void who_comes_between_has_the_time_since_it_came(void **state)
     now += 300000;
     mark_last(&tenants[0], begun + 250000);
     mark_last(&tenants[1], begun + 200000);
-    flights_poll(now);
+    flights_poll(&lane.flights, now);
     assert_in_range(tenants[0].session.stats->gpu_ns - had, 145000, 155000);
     assert_in_range(tenants[1].session.stats->gpu_ns, 195000, 205000);
     assert_int_equal(lines.line[0].wide, 0);
@@ -197,7 +197,7 @@ static void an_event_behind_a_kernel_takes_no_time_from_others(void **state)
     mark_last(&tenants[1], begun + short_ns);
     mark_last(&tenants[0], begun + short_ns + long_ns);
     now = begun + short_ns + long_ns + 50000;
-    flights_poll(now);
+    flights_poll(&lane.flights, now);
     assert_in_range(tenants[0].session.stats->gpu_ns - had, long_ns - 100000, long_ns + 100000);
     assert_in_range(tenants[1].session.stats->gpu_ns, short_ns - 100000, short_ns + 100000);
     play_end();

@@ -89,14 +89,14 @@ static void marks_end_what_was_closed_before_them(void **state)
     }
     assert_int_equal(flight_count(stream), 6);
     assert_true(session.flying != 0);
-    flights_poll(clock_ns());
+    flights_poll(&lane.flights, clock_ns());
     assert_int_equal(flight_count(stream), 6);
     mark(number[1], clock_ns());
-    flights_poll(clock_ns());
+    flights_poll(&lane.flights, clock_ns());
     assert_int_equal(flight_count(stream), 2);
     assert_int_equal(session.sched.inflight, 2);
     mark(number[2], clock_ns());
-    flights_poll(clock_ns());
+    flights_poll(&lane.flights, clock_ns());
     assert_int_equal(flight_count(stream), 0);
     assert_int_equal(session.sched.inflight, 0);
     assert_int_equal(session.sched.inflight_ns, 0);
@@ -115,10 +115,10 @@ static void a_mark_that_follows_nothing_ends_nothing(void **state)
     flight_close(&session, stream);
     flight_close(&session, stream);
     mark(number - 1, clock_ns());
-    flights_poll(clock_ns());
+    flights_poll(&lane.flights, clock_ns());
     assert_int_equal(flight_count(stream), 1);
     mark(flight_next(stream) - 1, clock_ns());
-    flights_poll(clock_ns());
+    flights_poll(&lane.flights, clock_ns());
     assert_int_equal(flight_count(stream), 0);
 }
 
@@ -133,11 +133,11 @@ static void a_full_stream_is_all_remembered_across_the_end_of_the_numbers(void *
         flight_close(&session, stream);
     }
     assert_true(flight_next(stream) < MASK24 / 2);
-    flights_poll(clock_ns());
+    flights_poll(&lane.flights, clock_ns());
     assert_int_equal(flight_count(stream), SCHED_STREAM_MAX);
     for (uint32_t left = SCHED_STREAM_MAX; left > 0; left--) {
         mark(flight_next(stream) - left, clock_ns());
-        flights_poll(clock_ns());
+        flights_poll(&lane.flights, clock_ns());
         assert_int_equal(flight_count(stream), left - 1);
     }
 }
@@ -150,12 +150,12 @@ static void a_stream_that_is_made_anew_begins_with_nothing(void **state)
     issue(1, 1);
     mark(flight_next(stream), clock_ns());
     flight_close(&session, stream);
-    flights_poll(clock_ns());
+    flights_poll(&lane.flights, clock_ns());
     free(stream->flight);
     stream->flight = flight_new(&session, stream);
     issue(1, 1);
     flight_close(&session, stream);
-    flights_poll(clock_ns());
+    flights_poll(&lane.flights, clock_ns());
     assert_int_equal(flight_count(stream), 1);
     flight_settle(&session, stream);
     assert_int_equal(flight_count(stream), 0);
@@ -176,7 +176,7 @@ static void a_graph_costs_its_time_on_the_device(void **state)
     while (clock_ns() - begun < 1000000)
         ;
     mark(number, clock_ns());
-    flights_poll(clock_ns());
+    flights_poll(&lane.flights, clock_ns());
     assert_int_equal(line->device_ns, 0);
     assert_true(stats.gpu_ns > 0);
     /* by_weight: 64 for weight 1 */
@@ -192,7 +192,7 @@ static void copies_cost_nothing(void **state)
     uint64_t number = flight_next(stream);
     flight_close(&session, stream);
     mark(number, clock_ns());
-    flights_poll(clock_ns());
+    flights_poll(&lane.flights, clock_ns());
     assert_int_equal(flight_count(stream), 0);
     assert_int_equal(stats.gpu_ns, 0);
     assert_int_equal(session.sched.vtime, 0);
@@ -220,7 +220,7 @@ static void no_more_than_128_short_launches_go_without_a_mark(void **state)
     flight_close(&session, stream);
     assert_false(flight_may_go_unmarked(&session, stream, &launch));
     mark(number, clock_ns());
-    flights_poll(clock_ns());
+    flights_poll(&lane.flights, clock_ns());
     assert_true(flight_may_go_unmarked(&session, stream, &launch));
     kernel.wave_ns = 1000000;
     assert_false(flight_may_go_unmarked(&session, stream, &launch));
@@ -238,10 +238,10 @@ static void what_runs_on_and_on_is_not_waited_for(void **state)
         number = flight_next(stream);
         flight_close(&session, stream);
     }
-    flights_poll(clock_ns());
+    flights_poll(&lane.flights, clock_ns());
     assert_false(sched_open(line, &other, clock_ns()));
     assert_int_equal(line->width, SCHED_WIDTH);
-    flights_poll(later);
+    flights_poll(&lane.flights, later);
     assert_int_equal(line->width, 0);
     assert_int_equal(flight_count(stream), 4);
     assert_true(session.sched.device_ns > 0);
@@ -251,11 +251,11 @@ static void what_runs_on_and_on_is_not_waited_for(void **state)
     sched_class(line, &session.sched, GS_CLASS_NORMAL);
     assert_int_equal(line->device_ns, 0);
     mark(number - 2, clock_ns());
-    flights_poll(later);
+    flights_poll(&lane.flights, later);
     assert_int_equal(flight_count(stream), 2);
     assert_int_equal(line->device_ns, 0);
     mark(number, clock_ns());
-    flights_poll(later);
+    flights_poll(&lane.flights, later);
     assert_int_equal(flight_count(stream), 0);
     assert_int_equal(session.sched.device_ns, 0);
     assert_int_equal(session.sched.overdue_ns, 0);
@@ -280,7 +280,7 @@ static void a_stream_is_as_wide_as_the_widest_that_it_has_in_flight(void **state
         } else {
             first++;
             mark(flight_next(stream) - 1 - (last - first), clock_ns());
-            flights_poll(clock_ns());
+            flights_poll(&lane.flights, clock_ns());
         }
         uint32_t widest = 0;
         for (uint32_t i = first; i < last; i++)
@@ -299,7 +299,7 @@ static void an_end_before_its_beginning_costs_nothing(void **state)
     issue(1, 1);
     mark(flight_next(stream), clock_ns());
     flight_close(&session, stream);
-    flights_poll(before);
+    flights_poll(&lane.flights, before);
     assert_int_equal(flight_count(stream), 0);
     assert_true(stats.gpu_ns < 1000000);
 }

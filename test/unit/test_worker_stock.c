@@ -19,7 +19,7 @@
 #include "worker/stream.h"
 
 #define AT_START 256u
-#define MOST     512u /* at hand */
+#define MOST     1024u
 
 static const uint32_t classes[] = {GS_CLASS_BEST_EFFORT, GS_CLASS_LATENCY, GS_CLASS_NORMAL};
 static unsigned made, destroyed, taken, kept;
@@ -56,9 +56,10 @@ static unsigned at_hand(void)
 /* Of which priority is the stream that is given for this one? */
 static int take(int priority)
 {
+    struct partition *home = NULL;
     CUstream stream;
 
-    assert_int_equal(stock_stream(&stream, &priority), CUDA_SUCCESS);
+    assert_int_equal(stock_stream(&stream, &priority, &home), CUDA_SUCCESS);
     taken++;
     return priority;
 }
@@ -143,7 +144,7 @@ static void a_full_stock_makes_none(void **state)
     (void)state;
     while (take(stream_priority(GS_CLASS_LATENCY, 0)) == stream_priority(GS_CLASS_LATENCY, 0))
         ;
-    while (stock_stream_keep((CUstream)&made, stream_priority(GS_CLASS_NORMAL, 0)))
+    while (stock_stream_keep((CUstream)&made, stream_priority(GS_CLASS_NORMAL, 0), NULL))
         kept++;
     assert_int_equal(at_hand(), MOST);
     unsigned before = made;

@@ -1,0 +1,266 @@
+/*
+ * test_lanes.c - dispatch lanes: sessions whose launches are in nobody's way are given to other
+ * threads of the server, and come back for everything else. What a tenant sees is the same.
+ *
+ * The servers here have several lanes whatever the machine (GSHARE_LANES).
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "harness/harness.h"
+
+#define SESSIONS 8u
+
+struct player {
+    gs_session session;
+    gs_module module;
+    gs_kernel increment, fill;
+    gs_devptr counter, words;
+    uint32_t expected;
+};
+
+static struct server *lanes_start(void)
+{
+    static const char *const environment[] = {"GSHARE_LANES=4", NULL};
+    static const char *const arguments[] = {"--log", "debug", NULL};
+    const struct server_options options = {.environment = environment, .arguments = arguments};
+
+    return server_start(&options);
+}
+
+/* How often sessions were given to a lane, by the server's log. */
+static unsigned given(const struct server *server)
+{
+    FILE *log = fopen(server->log, "r");
+    char line[512];
+    unsigned count = 0;
+
+    CHECK(log != NULL);
+    while (fgets(line, sizeof(line), log))
+        count += strstr(line, "goes to lane") != NULL;
+    fclose(log);
+    return count;
+}
+
+static void player_begin(struct player *player)
+{
+    uint32_t zero = 0;
+
+    CHECK_OK(gs_attach(NULL, &player->session));
+    player->module = kernels_load(player->session);
+    player->increment = kernels_get(player->module, "increment");
+    player->fill = kernels_get(player->module, "fill");
+    CHECK_OK(gs_malloc(player->session, sizeof(zero), &player->counter));
+    CHECK_OK(gs_malloc(player->session, 64 * sizeof(zero), &player->words));
+    CHECK_OK(gs_memcpy_htod(player->session, player->counter, &zero, sizeof(zero)));
+    player->expected = 0;
+}
+
+/* Launches on all, then waits for all: so all of them keep the server busy together. */
+static void round_play(struct player *players, unsigned count, unsigned rounds)
+{
+    for (unsigned round = 0; round < rounds; round++) {
+        for (unsigned i = 0; i < count; i++) {
+            CHECK_OK(
+                kernels_launch(NULL, players[i].increment, 1, 1, (void *[]){&players[i].counter}));
+            players[i].expected++;
+        }
+        for (unsigned i = 0; i < count; i++)
+            CHECK_OK(gs_sync(players[i].session));
+    }
+}
+
+static void player_check(const struct player *player)
+{
+    uint32_t found;
+
+    CHECK_OK(gs_memcpy_dtoh(player->session, &found, player->counter, sizeof(found)));
+    CHECK_EQUAL(found, player->expected);
+}
+
+/* Until some sessions have gone to lanes. */
+static void lanes_fill(const struct server *server, struct player *players, unsigned count)
+{
+    const unsigned before = given(server);
+
+    CHECK_WITHIN(20000, (round_play(players, count, 50), given(server) > before));
+}
+
+/* ---- The tests ------------------------------------------------------------------------------- */
+
+static void every_launch_of_many_tenants_is_done_once(void)
+{
+    struct server *server = lanes_start();
+    struct player players[SESSIONS];
+
+    for (unsigned i = 0; i < SESSIONS; i++)
+        player_begin(&players[i]);
+    lanes_fill(server, players, SESSIONS);
+    round_play(players, SESSIONS, 500);
+    for (unsigned i = 0; i < SESSIONS; i++)
+        player_check(&players[i]);
+    for (unsigned i = 0; i < SESSIONS; i++)
+        CHECK_OK(gs_detach(players[i].session));
+    server_stop(server);
+}
+
+/* A copy, an event, a captured graph, a wide kernel, memory, a stream, another grant. */
+static void other_work(struct player *player)
+{
+    gs_qos qos = GS_QOS_INIT;
+    gs_stream stream;
+    gs_event begin, end;
+    gs_graph graph;
+    gs_devptr more;
+    uint32_t out[64], value = 7, n = 64;
+    float ms = -1;
+
+    CHECK_OK(gs_event_create(player->session, &begin));
+    CHECK_OK(gs_event_create(player->session, &end));
+    CHECK_OK(gs_stream_create(player->session, NULL, &stream));
+    CHECK_OK(gs_event_record(begin, NULL));
+    CHECK_OK(kernels_launch(NULL, player->increment, 1, 1, (void *[]){&player->counter}));
+    player->expected++;
+    CHECK_OK(gs_event_record(end, NULL));
+    CHECK_OK(gs_stream_wait_event(stream, end));
+    CHECK_OK(gs_malloc(player->session, 1 << 20, &more));
+    CHECK_OK(kernels_launch(stream, player->fill, 1, 64, (void *[]){&player->words, &value, &n}));
+    CHECK_OK(gs_memcpy_dtoh_async(player->session, out, player->words, sizeof(out), stream));
+    CHECK_OK(gs_event_sync(end));
+    CHECK_OK(gs_event_elapsed(begin, end, &ms));
+    CHECK(ms >= 0);
+    for (uint32_t i = 0; i < 64; i++)
+        CHECK_EQUAL(out[i], value + i);
+    CHECK_OK(gs_graph_begin(player->session, stream));
+    for (unsigned i = 0; i < 3; i++)
+        CHECK_OK(kernels_launch(stream, player->increment, 1, 1, (void *[]){&player->counter}));
+    CHECK_OK(gs_graph_end(player->session, stream, &graph));
+    CHECK_OK(gs_graph_launch(graph, stream));
+    player->expected += 3;
+    CHECK_OK(gs_stream_sync(player->session, stream));
+    qos.weight = 32;
+    CHECK_OK(gs_set_qos(player->session, &qos));
+    CHECK_OK(gs_free(player->session, more));
+    CHECK_OK(gs_graph_destroy(graph));
+    CHECK_OK(gs_stream_destroy(stream));
+    CHECK_OK(gs_event_destroy(begin));
+    CHECK_OK(gs_event_destroy(end));
+}
+
+static void all_other_work_is_done_in_order_between_two_launches(void)
+{
+    struct server *server = lanes_start();
+    struct player players[SESSIONS];
+
+    for (unsigned i = 0; i < SESSIONS; i++)
+        player_begin(&players[i]);
+    lanes_fill(server, players, SESSIONS);
+    for (unsigned turn = 0; turn < 3 * SESSIONS; turn++) {
+        round_play(players, SESSIONS, 40);
+        other_work(&players[turn % SESSIONS]);
+        player_check(&players[turn % SESSIONS]);
+    }
+    for (unsigned i = 0; i < SESSIONS; i++)
+        player_check(&players[i]);
+    for (unsigned i = 0; i < SESSIONS; i++)
+        CHECK_OK(gs_detach(players[i].session));
+    server_stop(server);
+}
+
+/* A module is loaded at a moment when the device has nothing to do. */
+static void a_module_loads_while_others_launch(void)
+{
+    struct server *server = lanes_start();
+    struct player players[SESSIONS];
+
+    for (unsigned i = 0; i < SESSIONS; i++)
+        player_begin(&players[i]);
+    lanes_fill(server, players, SESSIONS - 1);
+    for (unsigned turn = 0; turn < 10; turn++) {
+        round_play(players, SESSIONS - 1, 100);
+        CHECK_OK(gs_module_unload(players[SESSIONS - 1].module));
+        players[SESSIONS - 1].module = kernels_load(players[SESSIONS - 1].session);
+    }
+    for (unsigned i = 0; i < SESSIONS; i++)
+        player_check(&players[i]);
+    for (unsigned i = 0; i < SESSIONS; i++)
+        CHECK_OK(gs_detach(players[i].session));
+    server_stop(server);
+}
+
+struct crowd {
+    struct gate playing;
+};
+
+static void member_run(void *argument)
+{
+    struct crowd *crowd = argument;
+    struct player players[SESSIONS / 2];
+
+    for (unsigned i = 0; i < SESSIONS / 2; i++)
+        player_begin(&players[i]);
+    round_play(players, SESSIONS / 2, 300);
+    gate_pass(&crowd->playing);
+    for (;;)
+        round_play(players, SESSIONS / 2, 100);
+}
+
+static void a_tenant_that_is_killed_leaves_the_others_alone(void)
+{
+    struct server *server = lanes_start();
+    struct crowd *crowd = shared_alloc(sizeof(*crowd));
+    struct player players[SESSIONS];
+
+    for (unsigned i = 0; i < SESSIONS; i++)
+        player_begin(&players[i]);
+    lanes_fill(server, players, SESSIONS);
+    for (unsigned turn = 0; turn < 3; turn++) {
+        pid_t tenant = tenant_start(member_run, crowd);
+        gate_wait(&crowd->playing, turn + 1);
+        round_play(players, SESSIONS, 200);
+        tenant_kill(tenant, SIGKILL);
+        server_wait_tenants(server, SESSIONS, 10000);
+    }
+    for (unsigned i = 0; i < SESSIONS; i++) {
+        player_check(&players[i]);
+        CHECK_OK(gs_detach(players[i].session));
+    }
+    server_stop(server);
+}
+
+static void a_fault_names_its_session_though_others_are_on_lanes(void)
+{
+    struct server *server = lanes_start();
+    gs_fault fault = GS_FAULT_INIT;
+    struct player players[SESSIONS];
+    gs_status status = GS_OK;
+
+    for (unsigned i = 0; i < SESSIONS; i++)
+        player_begin(&players[i]);
+    lanes_fill(server, players, SESSIONS - 1);
+    CHECK_OK(kernels_launch(NULL, kernels_get(players[SESSIONS - 1].module, "trap"), 1, 1, NULL));
+    while (status == GS_OK)
+        status = gs_sync(players[0].session);
+    CHECK_EQUAL(status, GS_ERR_INTERRUPTED);
+    CHECK_STATUS(gs_sync(players[SESSIONS - 1].session), GS_ERR_FAULT);
+    CHECK_OK(gs_last_fault(players[SESSIONS - 1].session, &fault));
+    CHECK_EQUAL(fault.kind, GS_FAULT_KERNEL);
+    for (unsigned i = 0; i < SESSIONS; i++)
+        gs_detach(players[i].session);
+    server_stop(server);
+}
+
+static const struct test tests[] = {
+    TEST(every_launch_of_many_tenants_is_done_once),
+    TEST(all_other_work_is_done_in_order_between_two_launches),
+    TEST(a_module_loads_while_others_launch),
+    TEST(a_tenant_that_is_killed_leaves_the_others_alone),
+    TEST(a_fault_names_its_session_though_others_are_on_lanes),
+};
+
+int main(int argc, char **argv)
+{
+    return test_main(argc, argv, tests, ARRAY_SIZE(tests));
+}
