@@ -287,6 +287,7 @@ static struct board *side_measure(const struct row *row, enum side side)
 static void row_measure(struct row *row)
 {
     unsigned sides = bench.options.quick ? row->quick_sides : row->sides;
+    uint64_t start = clock_ns();
 
     printf("%-12s", row->name);
     fflush(stdout);
@@ -304,6 +305,7 @@ static void row_measure(struct row *row)
                b->seconds);
         fflush(stdout);
     }
+    row->seconds = (double)(clock_ns() - start) / 1e9;
     printf("\n");
 }
 

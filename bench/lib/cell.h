@@ -25,6 +25,8 @@ struct facts {
     char soft_library[4096]; /* the software device, whether or not it stands in */
     char device[64];
     int driver_version, sm_count;
+    int numa_nodes;           /* of the machine */
+    int gpu_node;             /* the GPU's; -1: the system does not tell */
     uint32_t long_iterations; /* of the long kernel, for LONG_NS; 0: not known yet */
     uint32_t wide_rounds;     /* of a block of load_wide, for LOAD_BLOCK_NS; 0: not known yet */
     size_t image_size;        /* the kernels: a cubin, or NUL-terminated PTX */

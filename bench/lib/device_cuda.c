@@ -4,6 +4,7 @@
  *
  * The driver is libcuda.so.1, or the software device, which exports the same names.
  */
+#include <dirent.h>
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -265,6 +266,41 @@ static bool cuda_present(void)
     return init != NULL && init(0) == CUDA_SUCCESS;
 }
 
+/* How many NUMA nodes the machine has; at least one. */
+static int numa_nodes(void)
+{
+    DIR *dir = opendir("/sys/devices/system/node");
+    const struct dirent *entry;
+    int count = 0, number;
+
+    while (dir != NULL && (entry = readdir(dir)) != NULL)
+        count += sscanf(entry->d_name, "node%d", &number) == 1;
+    if (dir != NULL)
+        closedir(dir);
+    return count > 0 ? count : 1;
+}
+
+/* The node whose memory and processors are the GPU's neighbours; -1: nobody knows. */
+static int gpu_node(void)
+{
+    int domain, bus, slot, node = -1;
+    char path[96];
+    FILE *f;
+
+    CU(cuDeviceGetAttribute, &domain, CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID, 0);
+    CU(cuDeviceGetAttribute, &bus, CU_DEVICE_ATTRIBUTE_PCI_BUS_ID, 0);
+    CU(cuDeviceGetAttribute, &slot, CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID, 0);
+    snprintf(path, sizeof(path), "/sys/bus/pci/devices/%04x:%02x:%02x.0/numa_node",
+             (unsigned)domain, (unsigned)bus, (unsigned)slot);
+    f = fopen(path, "re");
+    if (f == NULL)
+        return -1;
+    if (fscanf(f, "%d", &node) != 1)
+        node = -1;
+    fclose(f);
+    return node;
+}
+
 void device_probe(const char *kind, const char *soft_library)
 {
     struct facts *facts = plan.facts;
@@ -278,6 +314,8 @@ void device_probe(const char *kind, const char *soft_library)
     CU(cuDeviceGetName, facts->device, sizeof(facts->device), 0);
     CU(cuDriverGetVersion, &facts->driver_version);
     CU(cuDeviceGetAttribute, &facts->sm_count, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, 0);
+    facts->numa_nodes = numa_nodes();
+    facts->gpu_node = facts->soft ? -1 : gpu_node();
     if (facts->soft) {
         facts->image_size = strlen(kernels_ptx) + 1;
         memcpy(facts->image, kernels_ptx, facts->image_size);

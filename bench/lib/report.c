@@ -9,6 +9,16 @@ const char *const side_names[SIDE_COUNT] = {"native", "slicing", "MPS", "gshare"
 static const char *const side_short[SIDE_COUNT] = {"nat", "sli", "MPS", "gsh"};
 static const char *const unit_names[] = {"ns", "1/s", "B/s", "B", "ratio", "count", "share"};
 
+/* Is the line for machines like this one? */
+static bool line_applies(const struct run_info *info, const struct row *row,
+                         const struct line *line)
+{
+    bool nodes = info->facts->numa_nodes > 1;
+
+    return strcmp(line->row, row->name) == 0 &&
+           (line->goal.host == HOST_ANY || (line->goal.host == HOST_NODES) == nodes);
+}
+
 /* ---- Figures --------------------------------------------------------------------------------- */
 
 static const double *line_value(const struct row *row, const struct line *line, enum side side)
@@ -209,7 +219,7 @@ static void row_print(FILE *out, const struct run_info *info, const struct row *
     else if (info->quick && !row->quick_sides)
         fprintf(out, "  not measured with --quick\n");
     for (size_t i = 0; i < report_line_count; i++) {
-        if (strcmp(report_lines[i].row, row->name) == 0)
+        if (line_applies(info, row, &report_lines[i]))
             line_print(out, info, row, &report_lines[i]);
     }
     for (int side = 0; side < SIDE_COUNT; side++) {
@@ -222,10 +232,16 @@ static void head_print(FILE *out, const struct run_info *info)
 {
     const struct facts *facts = info->facts;
 
-    fprintf(out, "gshare%s%s, %s\n%s, %d SMs, driver %d.%d, %ld processors\n",
+    fprintf(out, "gshare%s%s, %s\n%s, %d SMs, driver %d.%d, %ld processors, ",
             info->revision[0] != '\0' ? " " : "", info->revision, info->when, facts->device,
             facts->sm_count, facts->driver_version / 1000, facts->driver_version % 1000 / 10,
             info->cpus);
+    fprintf(out, "%d NUMA node%s", facts->numa_nodes, facts->numa_nodes > 1 ? "s" : "");
+    if (facts->gpu_node >= 0)
+        fprintf(out, ", the GPU on node %d", facts->gpu_node);
+    else if (!facts->soft)
+        fprintf(out, ", the GPU's not known");
+    fprintf(out, "\n");
     if (facts->soft)
         fprintf(out, "software device: goals for an NVIDIA H200 are not judged, only its own\n");
     else if (!info->mps)
@@ -247,7 +263,7 @@ static void tally_print(FILE *out, const struct run_info *info, const struct row
         for (size_t i = 0; i < report_line_count; i++) {
             enum verdict v;
 
-            if (strcmp(report_lines[i].row, rows[r].name) != 0)
+            if (!line_applies(info, &rows[r], &report_lines[i]))
                 continue;
             v = line_verdict(info, &rows[r], &report_lines[i]);
             goals += v != VERDICT_NONE;
@@ -260,6 +276,28 @@ static void tally_print(FILE *out, const struct run_info *info, const struct row
             info->seconds);
 }
 
+/* For who plans a run of a given time. */
+static void seconds_print(FILE *out, const struct row *rows, size_t count)
+{
+    fprintf(out, "\nSeconds                   all");
+    for (int side = 0; side < SIDE_COUNT; side++)
+        fprintf(out, "%10s", side_names[side]);
+    fprintf(out, "\n");
+    for (size_t r = 0; r < count; r++) {
+        if (!rows[r].chosen)
+            continue;
+        fprintf(out, "  %-17s%10.1f", rows[r].name, rows[r].seconds);
+        for (int side = 0; side < SIDE_COUNT; side++) {
+            char text[32] = "-";
+
+            if (rows[r].board[side] != NULL)
+                snprintf(text, sizeof(text), "%.1f", rows[r].board[side]->seconds);
+            fprintf(out, "%10s", text);
+        }
+        fprintf(out, "\n");
+    }
+}
+
 void report_table(FILE *out, const struct run_info *info, const struct row *rows, size_t count)
 {
     head_print(out, info);
@@ -267,6 +305,7 @@ void report_table(FILE *out, const struct run_info *info, const struct row *rows
         if (rows[r].chosen)
             row_print(out, info, &rows[r]);
     }
+    seconds_print(out, rows, count);
     tally_print(out, info, rows, count);
 }
 
@@ -367,15 +406,17 @@ void report_json(FILE *out, const struct run_info *info, const struct row *rows,
     json_text(out, info->facts->device);
     fprintf(out,
             ",\n  \"software_device\": %s,\n  \"sm_count\": %d,\n  \"driver\": %d,\n"
-            "  \"processors\": %ld,\n  \"when\": \"%s\",\n  \"revision\": ",
+            "  \"processors\": %ld,\n  \"numa_nodes\": %d,\n  \"gpu_node\": %d,\n"
+            "  \"when\": \"%s\",\n  \"revision\": ",
             info->facts->soft ? "true" : "false", info->facts->sm_count,
-            info->facts->driver_version, info->cpus, info->when);
+            info->facts->driver_version, info->cpus, info->facts->numa_nodes, info->facts->gpu_node,
+            info->when);
     json_text(out, info->revision);
     fprintf(out, ",\n  \"quick\": %s,\n  \"seconds\": %.1f,\n  \"lines\": [\n",
             info->quick ? "true" : "false", info->seconds);
     for (size_t r = 0; r < count; r++) {
         for (size_t i = 0; i < report_line_count && rows[r].chosen; i++) {
-            if (strcmp(report_lines[i].row, rows[r].name) != 0)
+            if (!line_applies(info, &rows[r], &report_lines[i]))
                 continue;
             fputs(separator, out);
             json_line(out, info, &rows[r], &report_lines[i]);

@@ -26,10 +26,14 @@ enum goal_kind {
     GOAL_SOFT_AT_LEAST,
 };
 
+/* The machines that a line is for: with one NUMA node or several, the goals differ. */
+enum goal_host { HOST_ANY, HOST_ONE_NODE, HOST_NODES };
+
 struct goal {
     enum goal_kind kind;
     double bound;
     enum side against;
+    enum goal_host host;
 };
 
 struct line {
