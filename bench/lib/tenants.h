@@ -15,7 +15,7 @@
 
 #include "lib/cell.h"
 
-#define TENANT_VALUES 8
+#define TENANT_VALUES 12
 
 struct tenants;
 

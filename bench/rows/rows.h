@@ -7,6 +7,7 @@ void row_attach(void);
 void row_launch(void);
 void row_trip(void);
 void row_rate(void);
+void row_many(void);
 void row_long(void);
 void row_copies(void);
 void row_memory(void);
