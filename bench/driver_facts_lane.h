@@ -155,8 +155,7 @@ KIT CUresult told_new(struct told *t, enum tell how, unsigned blocks, unsigned t
     t->args[3] = &t->arg.d;
     CK(cuCtxGetCurrent(&t->context));
     CK(cuMemAlloc(&t->counter, 64));
-    CK(cuMemsetD8(t->counter, 0, 64));
-    CK(cuCtxSynchronize());
+    CK(cuMemsetD8Async(t->counter, 0, 64, stream));
     atomic_store(&words[word], 0);
     t->arg.a = how == TELL_OFF || how == TELL_NONE ? 0 : words_dev + 8 * word;
     t->arg.c = t->counter;
@@ -171,8 +170,10 @@ KIT CUresult told_new(struct told *t, enum tell how, unsigned blocks, unsigned t
     CK(cuGraphAddKernelNode(&t->node, t->graph, NULL, 0, &kernel));
     if (how == TELL_AFTER)
         CK(cuGraphAddKernelNode(&t->last, t->graph, &t->node, 1, &last));
-    if (how == TELL_WRITE)
+    if (how == TELL_WRITE && cuGraphAddBatchMemOpNode(&t->last, t->graph, &t->node, 1, &write)) {
+        t->context = write.ctx = context; /* where a green context has no such nodes */
         CK(cuGraphAddBatchMemOpNode(&t->last, t->graph, &t->node, 1, &write));
+    }
     return cuGraphInstantiate(&t->exec, t->graph, 0);
 }
 
