@@ -180,18 +180,17 @@ CUresult question_lanes(void)
 
 /* ------------------------------------------------- 22: what delays a lane's launches
  *
- * What the worker does when a tenant attaches and detaches, in this order (session.c, memory.c,
- * graveyard.c):
- *   attach  shmat of the session's segment; cuMemHostRegister of its page of completion words (4
- *           KiB) and cuMemHostGetDevicePointer; cuMemAddressReserve of the window, 4 GiB or more,
- *           aligned to its size
- *   first launch: a stream from the stock (cuStreamCreateWithPriority where it is empty), an
- *           executable graph (cuGraphInstantiate); first allocation: cuMemCreate, cuMemMap,
- *           cuMemSetAccess, cuMemsetD8Async and cuStreamSynchronize, cuMemExportToShareableHandle
- *   detach  cuStreamQuery of its streams until they are idle; cuEventDestroy, cuGraphExecDestroy,
- *           the streams to the stock; cuMemUnmap, cuMemRelease, cuMemAddressFree; then, when no
- *           kernel runs, cuMemHostUnregister and shmdt of what has gathered, while which the worker
- *           itself holds all launches back; cuModuleUnload
+ * What the worker does when a tenant attaches, works and detaches, in this order:
+ *   attach: shmat of the session's segment; cuMemHostRegister of its page of completion words (4
+ *       KiB) and cuMemHostGetDevicePointer; cuMemAddressReserve of the window, 4 GiB or more,
+ *       aligned to its size.
+ *   first launch: cuStreamCreateWithPriority where no stream is left over, cuGraphInstantiate.
+ *   first allocation: cuMemCreate, cuMemMap, cuMemSetAccess, cuMemsetD8Async, cuStreamSynchronize,
+ *       cuMemExportToShareableHandle.
+ *   detach: cuStreamQuery until its streams are idle; cuEventDestroy, cuGraphExecDestroy;
+ *       cuMemUnmap, cuMemRelease, cuMemAddressFree; in a moment without kernels cuMemHostUnregister
+ *       and shmdt of all segments that have gathered, while the worker itself holds everybody's
+ *       launches back; cuModuleUnload.
  */
 
 #define STALL_US    150e3
