@@ -57,6 +57,7 @@ struct scratch_label {
 };
 
 struct parser {
+    const char *text; /* the module's first byte */
     struct lexer lx;
     struct token tok; /* the current one */
     struct ptx_module *m;
@@ -109,6 +110,11 @@ bool parser_next(struct parser *p);
 /* takes the token if it is of KIND */
 bool parser_accept(struct parser *p, int kind);
 bool parser_need(struct parser *p, int kind, const char *what);
+/* bytes of the text before the current token, which is a name or a character */
+static inline uint32_t parser_offset(const struct parser *p)
+{
+    return (uint32_t)(p->tok.text - p->text);
+}
 /* the current token is .WORD */
 bool parser_is_word(const struct parser *p, const char *word);
 void *parser_alloc(struct parser *p, size_t bytes);
@@ -138,8 +144,9 @@ bool const_to_type(struct parser *p, const struct token *value, enum ptx_type ty
 bool space_from_word(const struct token *tok, uint8_t *space);
 /* at ".global", up to and with ';' */
 bool parse_variable(struct parser *p, enum ptx_linkage linkage);
-/* at '(' */
-bool parse_param_list(struct parser *p, struct ptx_func *f, struct ptx_var ***out, uint32_t *count);
+/* at '('; END, where not NULL: bytes of the text before the ')' */
+bool parse_param_list(struct parser *p, struct ptx_func *f, struct ptx_var ***out, uint32_t *count,
+                      uint32_t *end);
 /* VAR: NULL for a function's */
 bool parse_attribute(struct parser *p, struct ptx_var *var);
 /* at '=' */

@@ -92,6 +92,7 @@ static bool parse_inner_pragma(struct parser *p)
     inst->op = PTX_OP_PRAGMA;
     inst->form = ptx_ops[PTX_OP_PRAGMA].first;
     inst->line = p->tok.line;
+    inst->begin = inst->end = parser_offset(p) - 1; /* the token begins behind its dot */
     inst->guard = PTX_NO_REG;
     inst->nops = 1;
     inst->ops = parser_alloc(p, sizeof(*inst->ops));
@@ -236,6 +237,7 @@ bool parse_body(struct parser *p, struct ptx_func *f)
         else
             ok = parse_statement(p) && p->status == 0;
     }
+    f->body_end = parser_offset(p); /* where it is OK, at the '}' that ended the last scope */
     ok = ok && function_keep(p, f);
     p->f = NULL;
     return ok && parser_next(p);

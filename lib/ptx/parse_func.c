@@ -176,6 +176,23 @@ static struct ptx_func *find_or_add(struct parser *p, const struct token *name, 
     return f->name ? f : NULL;
 }
 
+/* The parameters of F, if it has a list of them, and their place in the text. */
+static bool parse_params(struct parser *p, const struct token *name, struct ptx_func *f,
+                         struct ptx_func *sig)
+{
+    struct ptx_header *header = parser_alloc(p, sizeof(*header));
+
+    if (!header)
+        return false;
+    header->at = (uint32_t)(name->text + name->len - p->text);
+    header->list = p->tok.kind == '(';
+    if (header->list && !parse_param_list(p, f, &sig->params, &sig->nparams, &header->at))
+        return false;
+    header->next = f->headers;
+    f->headers = header;
+    return true;
+}
+
 bool parse_function(struct parser *p, enum ptx_linkage linkage, bool entry)
 {
     struct ptx_func *f, sig = {0};
@@ -185,7 +202,7 @@ bool parse_function(struct parser *p, enum ptx_linkage linkage, bool entry)
     while (parser_is_word(p, "attribute"))
         if (!parse_attribute(p, NULL))
             return false;
-    if (!entry && p->tok.kind == '(' && !parse_param_list(p, NULL, &sig.rets, &sig.nrets))
+    if (!entry && p->tok.kind == '(' && !parse_param_list(p, NULL, &sig.rets, &sig.nrets, NULL))
         return false;
     name = p->tok;
     if (!parser_need(p, TOK_IDENT, "a function name"))
@@ -193,7 +210,7 @@ bool parse_function(struct parser *p, enum ptx_linkage linkage, bool entry)
     f = find_or_add(p, &name, entry);
     if (!f)
         return false;
-    if (p->tok.kind == '(' && !parse_param_list(p, f, &sig.params, &sig.nparams))
+    if (!parse_params(p, &name, f, &sig))
         return false;
     if (f->line && (!same_params(f->params, f->nparams, sig.params, sig.nparams) ||
                     !same_params(f->rets, f->nrets, sig.rets, sig.nrets)))

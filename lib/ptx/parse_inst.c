@@ -401,6 +401,7 @@ bool parse_instruction(struct parser *p)
     const char *rest = NULL;
     char name[64];
 
+    inst.begin = parser_offset(p);
     if (!parse_guard(p, &inst))
         return false;
     if (p->tok.kind != TOK_IDENT)
@@ -430,5 +431,6 @@ bool parse_instruction(struct parser *p)
     if (!slot)
         return false;
     *slot = inst;
+    slot->end = parser_offset(p) + 1;
     return parser_need(p, ';', "';'");
 }

@@ -217,11 +217,11 @@ bool parse_prototype(struct parser *p, const struct token *name)
     if (!slot || !parser_next(p))
         return false;
     *slot = s->ptr = proto;
-    if (p->tok.kind == '(' && !parse_param_list(p, NULL, &proto->rets, &proto->nrets))
+    if (p->tok.kind == '(' && !parse_param_list(p, NULL, &proto->rets, &proto->nrets, NULL))
         return false;
     if (!parser_need(p, TOK_IDENT, "'_'"))
         return false;
-    if (p->tok.kind == '(' && !parse_param_list(p, NULL, &proto->params, &proto->nparams))
+    if (p->tok.kind == '(' && !parse_param_list(p, NULL, &proto->params, &proto->nparams, NULL))
         return false;
     while (p->tok.kind == TOK_DOT) {
         if (parser_is_word(p, "noreturn"))

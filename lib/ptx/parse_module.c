@@ -217,6 +217,7 @@ int ptx_parse(const char *text, size_t len, struct ptx_module **out, struct ptx_
                  PTX_MAX_TEXT);
         return -E2BIG;
     }
+    p.text = text;
     lexer_init(&p.lx, text, len);
     p.arena = arena_new(ARENA_BASE + ARENA_PER_BYTE * len);
     p.m = p.arena ? arena_alloc(p.arena, sizeof(*p.m)) : NULL;

@@ -319,7 +319,8 @@ static bool parse_param(struct parser *p, struct ptx_var **out)
     return true;
 }
 
-bool parse_param_list(struct parser *p, struct ptx_func *f, struct ptx_var ***out, uint32_t *count)
+bool parse_param_list(struct parser *p, struct ptx_func *f, struct ptx_var ***out, uint32_t *count,
+                      uint32_t *end)
 {
     struct list all = {0};
     struct ptx_var *var = NULL, **slot;
@@ -344,6 +345,8 @@ bool parse_param_list(struct parser *p, struct ptx_func *f, struct ptx_var ***ou
             goto out;
     }
     *count = all.n;
+    if (end)
+        *end = parser_offset(p);
     ok = parser_next(p) && list_keep(p, &all, sizeof(*slot), out);
 out:
     free(all.data);

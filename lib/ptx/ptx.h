@@ -106,6 +106,8 @@ struct ptx_inst {
     uint16_t op;       /* enum ptx_op */
     uint16_t form;     /* row of ptx_ops.def, for the printer */
     uint32_t line;     /* of the PTX text, from 1 */
+    uint32_t begin;    /* bytes of the PTX text before its guard or opcode ... */
+    uint32_t end;      /* ... and up to behind its ';'; a .pragma's end is its begin */
     uint32_t guard;    /* predicate register, or PTX_NO_REG */
     uint32_t flags;    /* PTX_F_* */
     bool guard_neg;    /* @!p */
@@ -173,6 +175,13 @@ struct ptx_proto {
     uint32_t line;
 };
 
+/* Where a function's parameters stand in the text: once for each of its declarations. */
+struct ptx_header {
+    struct ptx_header *next;
+    uint32_t at; /* of the list's ')'; where there is no list, the byte behind the name */
+    bool list;
+};
+
 enum ptx_linkage {
     PTX_LINK_NONE,
     PTX_LINK_EXTERN,
@@ -186,9 +195,11 @@ struct ptx_func {
     bool entry;
     bool has_body;
     bool noreturn;
-    uint8_t linkage;        /* enum ptx_linkage */
-    uint32_t id;            /* its index in ptx_module.funcs */
-    uint32_t line;          /* of its definition, else of its declaration */
+    uint8_t linkage;   /* enum ptx_linkage */
+    uint32_t id;       /* its index in ptx_module.funcs */
+    uint32_t line;     /* of its definition, else of its declaration */
+    uint32_t body_end; /* bytes of the text before the '}' of its body */
+    struct ptx_header *headers;
     struct ptx_func *alias; /* .alias: the function meant */
 
     uint32_t nrets, nparams;
