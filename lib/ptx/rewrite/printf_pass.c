@@ -1,21 +1,22 @@
-/* See printf_pass.h. In the text
+/* The pass over a module that prints: its calls of CUDA's vprintf and __assertfail go to functions
+ * of the house's own (print_device.cu), which leave a record in memory that the tenant reads. In
+ * the text
  *
  *     .extern .func (.param .b32 r) vprintf (.param .b64 f, .param .b64 a);
  *     ...
  *     call.uni (r), vprintf, (f, a);
  *
  * the declaration's .extern becomes .visible, both names gshare$vprintf, and the functions' own
- * text comes behind the last line. So no line is moved: the compiler's messages name the tenant's.
- */
+ * text comes behind the last line.
+ *
+ * It works on tokens, not on the IR: it need not understand a module to rename two of its
+ * functions, so it also serves modules that the reader cannot read. */
 #include "ptx/printf_pass.h"
 
-#include <errno.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "ptx/lex.h"
+#include "ptx/rewrite/pass.h"
 
 extern const char print_device_ptx[];
 __asm__(".section .rodata\n"
@@ -46,8 +47,8 @@ enum place {
 };
 
 struct walk {
-    FILE *out;
-    const char *copied; /* the text before it is in OUT */
+    struct rewrite *rw;
+    const char *replaced; /* end of what was replaced last */
     enum place place;
     bool is_extern;
     const char *extern_at; /* the dot of the last .extern */
@@ -58,18 +59,18 @@ struct walk {
     bool unread; /* there is something that it does not know */
 };
 
-/* OUT goes on with TEXT in the place of LEN bytes at AT. A failed write shows at the end. Where
- * something behind AT was replaced already (one of the names inside the declaration of the other),
- * the module is none that a compiler makes. */
+/* TEXT comes in the place of LEN bytes at AT. Where something behind AT was replaced already (one
+ * of the names inside the declaration of the other), the module is none that a compiler makes. */
 static void replace(struct walk *w, const char *at, size_t len, const char *text)
 {
-    if (at < w->copied) {
+    size_t begin = (size_t)(at - w->rw->text);
+
+    if (w->replaced && at < w->replaced) {
         w->unread = true;
         return;
     }
-    fwrite(w->copied, 1, (size_t)(at - w->copied), w->out);
-    fputs(text, w->out);
-    w->copied = at + len;
+    edits_replace(&w->rw->edits, begin, begin + len, text);
+    w->replaced = at + len;
 }
 
 static bool token_is(const struct token *t, int kind, const char *text)
@@ -132,13 +133,13 @@ static void take_token(struct walk *w, const struct token *t)
     }
 }
 
-static void take_text(struct walk *w, const char *ptx, size_t len)
+static void take_text(struct walk *w)
 {
     struct lexer lexer;
     struct token t = {.kind = TOK_EOF};
     bool address_size = false;
 
-    lexer_init(&lexer, ptx, len);
+    lexer_init(&lexer, w->rw->text, w->rw->len);
     for (lexer_next(&lexer, &t); t.kind != TOK_EOF && t.kind != TOK_BAD; lexer_next(&lexer, &t)) {
         int name = redirect_find(&t);
 
@@ -152,7 +153,6 @@ static void take_text(struct walk *w, const char *ptx, size_t len)
     }
     lexer_deinit(&lexer);
     w->unread |= t.kind == TOK_BAD; /* for the compiler to refuse, in its own words */
-    fwrite(w->copied, 1, (size_t)(ptx + len - w->copied), w->out);
 }
 
 /* The functions, without the lines that begin a module. */
@@ -171,25 +171,21 @@ bool printf_pass_maybe(const char *ptx, size_t len)
     return false;
 }
 
-int printf_pass(const char *ptx, size_t len, char **out, size_t *out_len)
+static bool run(struct rewrite *rw)
 {
-    char *text = NULL;
-    size_t size = 0;
-    struct walk w = {.out = open_memstream(&text, &size), .copied = ptx};
-    bool failed;
+    struct walk w = {.rw = rw};
 
-    if (!w.out)
-        return -ENOMEM;
-    take_text(&w, ptx, len);
-    fputs("\n", w.out);
-    fputs(device_text(), w.out);
-    failed = ferror(w.out);
-    failed |= fclose(w.out) != 0;
-    if (!failed && w.uses && !w.defined && !w.unread && w.address_64) {
-        *out = text;
-        *out_len = size;
-        return 0;
-    }
-    free(text);
-    return failed ? -ENOMEM : -ENOENT;
+    take_text(&w);
+    edits_insert(&rw->edits, rw->len, "\n");
+    edits_insert(&rw->edits, rw->len, device_text());
+    rw->report->prints = w.uses && !w.defined && !w.unread && w.address_64;
+    return rw->report->prints;
 }
+
+static void dropped(struct rewrite *rw)
+{
+    rw->report->prints = false;
+}
+
+const struct pass printf_pass_rules = {
+    .bit = PTX_PASS_PRINTF, .maybe = printf_pass_maybe, .run = run, .dropped = dropped};

@@ -1,0 +1,28 @@
+/* What the parts of the completion pass share: see completion_pass.c. */
+#ifndef GS_PTX_REWRITE_COMPLETION_H
+#define GS_PTX_REWRITE_COMPLETION_H
+
+#include "ptx/rewrite/pass.h"
+
+/* ---- completion_check.c ---- */
+
+/* What in a function itself forbids that a kernel that reaches it tells its own end. */
+struct obstacle {
+    const char *what; /* NULL: nothing */
+    uint32_t line;
+};
+
+/* Why the pass does not apply to the module at all; NULL: it does. */
+const char *completion_module_obstacle(const struct ptx_module *m);
+struct obstacle completion_obstacle(const struct ptx_func *f);
+/* Some threads of a block or a warp wait in it for others. */
+bool completion_waits(const struct ptx_func *f);
+
+/* ---- completion_exits.c ---- */
+
+/* Leads every end of the kernel to text that tells it. WAITS: threads of the kernel wait for one
+ * another. False, without edits: it cannot be done, *OBSTACLE says why. */
+bool completion_exits(struct rewrite *rw, const struct ptx_func *f, bool waits,
+                      struct obstacle *obstacle);
+
+#endif

@@ -1,0 +1,86 @@
+/* Which modules and functions the completion pass keeps off. The rule: what a kernel did is visible
+ * to the host once its last thread did a system-wide release. That holds for generic accesses of
+ * its threads; it does not for what goes on after they ended, or by another proxy. */
+#include <string.h>
+
+#include "ptx/rewrite/completion.h"
+
+/* Functions of the driver's that return to their caller, and have done all they do by then. */
+static bool is_drivers(const char *name)
+{
+    static const char *const names[] = {"vprintf", "__assertfail", "malloc", "free"};
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (strcmp(name, names[i]) == 0)
+            return true;
+    return false;
+}
+
+const char *completion_module_obstacle(const struct ptx_module *m)
+{
+    if (m->address_size != 64)
+        return "the module's addresses have 32 bits";
+    if (m->version_major < 6 || (m->version_major == 6 && m->version_minor < 2))
+        return "the module's PTX version is below 6.2, the first with activemask";
+    if (m->sm < 70)
+        return "the module's target is below sm_70, the first with a release at system scope";
+    return NULL;
+}
+
+static const char *instruction_obstacle(const struct ptx_func *f, const struct ptx_inst *inst)
+{
+    switch (inst->op) {
+    case PTX_OP_EXIT:
+        return f->entry ? NULL : "exit in a function: the thread ends where the pass cannot count";
+    case PTX_OP_SUST:
+    case PTX_OP_SUST_P:
+    case PTX_OP_SURED:
+    case PTX_OP_SURED_P:
+        return "a surface is written, which a release does not order";
+    case PTX_OP_FENCE_PROXY:
+    case PTX_OP_MEMBAR_PROXY:
+        return "memory is accessed by several proxies";
+    case PTX_OP_SETMAXNREG:
+        return "warps change their count of registers";
+    case PTX_OP_GRIDDEPCONTROL:
+        return "the grid's end depends on another's";
+    default:
+        return NULL;
+    }
+}
+
+struct obstacle completion_obstacle(const struct ptx_func *f)
+{
+    const char *what;
+
+    if (!f->has_body && !f->alias)
+        return (struct obstacle){
+            f->entry || is_drivers(f->name) ? NULL : "a function that is defined elsewhere",
+            f->line};
+    for (uint32_t i = 0; i < f->ninsts; i++) {
+        what = instruction_obstacle(f, &f->insts[i]);
+        if (what)
+            return (struct obstacle){what, f->insts[i].line};
+    }
+    return (struct obstacle){0};
+}
+
+bool completion_waits(const struct ptx_func *f)
+{
+    for (uint32_t i = 0; i < f->ninsts; i++) {
+        switch (ptx_op_class(f->insts[i].op)) {
+        case PTX_CLASS_BARRIER:
+        case PTX_CLASS_MATRIX:
+        case PTX_CLASS_MATRIX_LOAD:
+        case PTX_CLASS_MATRIX_STORE:
+            return true;
+        case PTX_CLASS_WARP:
+            if (f->insts[i].op != PTX_OP_ACTIVEMASK)
+                return true;
+            break;
+        default:
+            break;
+        }
+    }
+    return false;
+}

@@ -1,0 +1,34 @@
+/* The hidden last parameter of a kernel that tells its own end: see completion_pass.c. Whoever
+ * launches such a kernel fills it, the text that the pass adds reads it at these offsets. */
+#ifndef GS_PTX_REWRITE_COMPLETION_PARAMS_H
+#define GS_PTX_REWRITE_COMPLETION_PARAMS_H
+
+#include <assert.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* All zeros: the kernel tells nothing and behaves as it did before the pass. */
+struct completion_params {
+    uint64_t word;     /* device address of a u64, 0: tell nothing */
+    uint64_t position; /* stored at word */
+    uint64_t mark;     /* device address of a u64 */
+    uint64_t sequence; /* stored at mark: below 2^24; above it %globaltimer << 24 */
+    uint64_t counter;  /* device address of a u32 that is 0 between kernels; one for each kernel
+                          that may run at a time */
+    uint32_t threads;  /* of the whole grid */
+    uint32_t reserved; /* 0 */
+};
+
+#define COMPLETION_PARAMS_BYTES 48
+/* Of all parameters of a kernel, as a record of the submission ring holds them. */
+#define COMPLETION_ENTRY_BYTES  4096
+
+static_assert(sizeof(struct completion_params) == COMPLETION_PARAMS_BYTES, "as the parameter");
+static_assert(offsetof(struct completion_params, word) == 0, "as the added text");
+static_assert(offsetof(struct completion_params, position) == 8, "as the added text");
+static_assert(offsetof(struct completion_params, mark) == 16, "as the added text");
+static_assert(offsetof(struct completion_params, sequence) == 24, "as the added text");
+static_assert(offsetof(struct completion_params, counter) == 32, "as the added text");
+static_assert(offsetof(struct completion_params, threads) == 40, "as the added text");
+
+#endif

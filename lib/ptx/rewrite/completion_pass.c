@@ -1,0 +1,168 @@
+/* The pass by which small kernels tell their own end: no second kernel, no memory-write node.
+ *
+ * Each .entry gets one hidden parameter behind its own, struct completion_params (see
+ * completion_params.h), and its ends lead to an epilogue (completion_exits.c) where the last thread
+ * of the grid stores the completion word and the mark. With word == 0 the epilogue is one load from
+ * constant memory, one test and the end.
+ *
+ * The store comes a moment before the kernel's real end: its code may still run. A kernel that
+ * traps tells nothing, nor does one that never ends. Kernels that the pass cannot judge are left
+ * as they are, with the reason in the report (completion_check.c). */
+#include "ptx/rewrite/completion_params.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ptx/rewrite/completion.h"
+#include "ptx/rewrite/reach.h"
+
+#define PARAMETER ".param .align 8 .b8 gshare$done[48]"
+static_assert(COMPLETION_PARAMS_BYTES == 48, "as PARAMETER");
+
+/* By ptx_func.id: a function that it reaches and that has an obstacle, or waits. */
+struct findings {
+    struct reach reach;
+    struct obstacle *obstacles; /* of the function itself */
+    uint32_t *obstacle_in, *waits_in;
+};
+
+static void findings_deinit(struct findings *found)
+{
+    reach_deinit(&found->reach);
+    free(found->obstacles);
+    free(found->obstacle_in);
+    free(found->waits_in);
+}
+
+static bool findings_init(struct findings *found, const struct ptx_module *m)
+{
+    size_t n = m->nfuncs ? m->nfuncs : 1;
+
+    memset(found, 0, sizeof(*found));
+    found->obstacles = calloc(n, sizeof(*found->obstacles));
+    found->obstacle_in = calloc(n, sizeof(*found->obstacle_in));
+    found->waits_in = calloc(n, sizeof(*found->waits_in));
+    reach_init(&found->reach, m);
+    if (!found->obstacles || !found->obstacle_in || !found->waits_in || found->reach.failed)
+        return false;
+    for (uint32_t i = 0; i < m->nfuncs; i++) {
+        found->obstacles[i] = completion_obstacle(m->funcs[i]);
+        found->obstacle_in[i] = found->obstacles[i].what ? i : REACH_NONE;
+        found->waits_in[i] = completion_waits(m->funcs[i]) ? i : REACH_NONE;
+    }
+    reach_spread(&found->reach, found->obstacle_in);
+    reach_spread(&found->reach, found->waits_in);
+    return !found->reach.failed;
+}
+
+static void add_parameter(struct rewrite *rw, const struct ptx_func *f)
+{
+    for (const struct ptx_header *h = f->headers; h; h = h->next)
+        edits_insert(&rw->edits, h->at,
+                     !h->list     ? "(" PARAMETER ")"
+                     : f->nparams ? ", " PARAMETER
+                                  : PARAMETER);
+}
+
+static struct obstacle take_kernel(struct rewrite *rw, const struct ptx_func *f,
+                                   const struct findings *found, uint32_t offset)
+{
+    struct obstacle obstacle = {.line = f->line};
+
+    if (found->obstacle_in[f->id] != REACH_NONE)
+        return found->obstacles[found->obstacle_in[f->id]];
+    if (found->reach.taken[f->id])
+        obstacle.what = "the kernel is called, or its address is taken";
+    else if (offset + COMPLETION_PARAMS_BYTES > COMPLETION_ENTRY_BYTES ||
+             f->nparams >= PTX_MAX_PARAMS)
+        obstacle.what = "the kernel's parameters leave no room for another";
+    else if (completion_exits(rw, f, found->waits_in[f->id] != REACH_NONE, &obstacle))
+        add_parameter(rw, f);
+    return obstacle;
+}
+
+static bool report_kernel(struct rewrite *rw, const struct ptx_func *f,
+                          const struct findings *found)
+{
+    struct ptx_rewrite_report *report = rw->report;
+    struct ptx_rewrite_kernel *k = &report->kernels[report->count++];
+    uint32_t offset = (f->param_bytes + 7) / 8 * 8;
+    struct obstacle obstacle = take_kernel(rw, f, found, offset);
+
+    *k = (struct ptx_rewrite_kernel){.name = arena_string(report->memory, f->name, strlen(f->name)),
+                                     .completes = !obstacle.what,
+                                     .index = f->nparams,
+                                     .offset = offset};
+    if (obstacle.what)
+        snprintf(k->reason, sizeof(k->reason), "line %u: %s", obstacle.line, obstacle.what);
+    rw->edits.failed |= !k->name;
+    return k->completes;
+}
+
+static bool is_kernel(const struct ptx_func *f)
+{
+    return f->entry && f->has_body;
+}
+
+static bool take_kernels(struct rewrite *rw, const struct ptx_module *m)
+{
+    struct findings found;
+    uint32_t kernels = 0;
+    bool any = false;
+
+    for (uint32_t i = 0; i < m->nfuncs; i++)
+        kernels += is_kernel(m->funcs[i]);
+    rw->report->memory = arena_new(rw->len + kernels * (sizeof(*rw->report->kernels) + 64) + 4096);
+    if (rw->report->memory)
+        rw->report->kernels =
+            arena_alloc(rw->report->memory, (kernels + 1) * sizeof(*rw->report->kernels));
+    if (!rw->report->kernels || !findings_init(&found, m)) {
+        if (rw->report->kernels)
+            findings_deinit(&found);
+        rw->edits.failed = true;
+        return false;
+    }
+    for (uint32_t i = 0; i < m->nfuncs; i++)
+        if (is_kernel(m->funcs[i]))
+            any |= report_kernel(rw, m->funcs[i], &found);
+    findings_deinit(&found);
+    return any;
+}
+
+/* A search for a word: fatbins and texts without kernels cost no more. */
+static bool maybe(const char *text, size_t len)
+{
+    return memmem(text, len, ".entry", strlen(".entry")) != NULL;
+}
+
+static bool run(struct rewrite *rw)
+{
+    const struct ptx_module *m = rewrite_module(rw);
+    char *reason = rw->report->reason;
+    size_t size = sizeof(rw->report->reason);
+    const char *obstacle = m ? completion_module_obstacle(m) : NULL;
+
+    if (!m)
+        snprintf(reason, size, "line %u: %s", rw->unread.line, rw->unread.text);
+    else if (obstacle)
+        snprintf(reason, size, "%s", obstacle);
+    else if (memmem(rw->text, rw->len, REWRITE_PREFIX, strlen(REWRITE_PREFIX)))
+        snprintf(reason, size, "the module has names that begin with " REWRITE_PREFIX);
+    else
+        return take_kernels(rw, m);
+    return false;
+}
+
+static void dropped(struct rewrite *rw)
+{
+    struct ptx_rewrite_report *report = rw->report;
+
+    for (uint32_t i = 0; i < report->count; i++)
+        report->kernels[i].completes = false;
+    report->count = 0;
+    snprintf(report->reason, sizeof(report->reason), "another pass changes the same instructions");
+}
+
+const struct pass completion_pass_rules = {
+    .bit = PTX_PASS_COMPLETION, .maybe = maybe, .run = run, .dropped = dropped};

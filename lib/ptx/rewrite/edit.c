@@ -1,0 +1,128 @@
+/* See edit.h. */
+#include "ptx/rewrite/edit.h"
+
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A pass adds some hundred bytes for each instruction of a text of 64 MiB at most. */
+static const size_t TEXT_LIMIT = (size_t)4 << 30;
+
+void edits_deinit(struct edits *edits)
+{
+    free(edits->all);
+    arena_free(edits->arena);
+    memset(edits, 0, sizeof(*edits));
+}
+
+void edits_replace(struct edits *edits, size_t begin, size_t end, const char *with)
+{
+    if (edits->count == edits->room) {
+        size_t room = edits->room ? edits->room * 2 : 64;
+        struct edit *all = realloc(edits->all, room * sizeof(*all));
+
+        if (!all) {
+            edits->failed = true;
+            return;
+        }
+        edits->all = all;
+        edits->room = room;
+    }
+    edits->all[edits->count++] = (struct edit){begin, end, edits->next_order++, with, edits->owner};
+}
+
+void edits_insert(struct edits *edits, size_t at, const char *with)
+{
+    edits_replace(edits, at, at, with);
+}
+
+const char *edits_text(struct edits *edits, const char *format, ...)
+{
+    va_list arguments;
+    char *text = NULL;
+    int length;
+
+    va_start(arguments, format);
+    length = vsnprintf(NULL, 0, format, arguments);
+    va_end(arguments);
+    if (!edits->arena)
+        edits->arena = arena_new(TEXT_LIMIT);
+    if (edits->arena && length >= 0)
+        text = arena_alloc(edits->arena, (size_t)length + 1);
+    if (!text) {
+        edits->failed = true;
+        return "";
+    }
+    va_start(arguments, format);
+    vsnprintf(text, (size_t)length + 1, format, arguments);
+    va_end(arguments);
+    return text;
+}
+
+void edits_drop(struct edits *edits, unsigned owner)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < edits->count; i++)
+        if (edits->all[i].owner != owner)
+            edits->all[kept++] = edits->all[i];
+    edits->count = kept;
+}
+
+/* Insertions at a place come before what replaces the text there. */
+static int compare(const void *a, const void *b)
+{
+    const struct edit *x = a, *y = b;
+
+    if (x->begin != y->begin)
+        return x->begin < y->begin ? -1 : 1;
+    if ((x->end > x->begin) != (y->end > y->begin))
+        return x->end > x->begin ? 1 : -1;
+    return x->order < y->order ? -1 : x->order > y->order;
+}
+
+bool edits_settle(struct edits *edits)
+{
+    if (edits->count)
+        qsort(edits->all, edits->count, sizeof(*edits->all), compare);
+    for (size_t i = 1; i < edits->count; i++)
+        if (edits->all[i].begin < edits->all[i - 1].end)
+            return false;
+    return true;
+}
+
+static size_t newlines(const char *text, size_t begin, size_t end)
+{
+    size_t n = 0;
+
+    for (size_t i = begin; i < end; i++)
+        n += text[i] == '\n';
+    return n;
+}
+
+char *edits_apply(const struct edits *edits, const char *text, size_t len, size_t *out_len)
+{
+    size_t size = len, copied = 0;
+    char *out, *to;
+
+    for (size_t i = 0; i < edits->count; i++)
+        size += strlen(edits->all[i].with);
+    out = to = malloc(size + 1);
+    if (!out)
+        return NULL;
+    for (size_t i = 0; i < edits->count; i++) {
+        const struct edit *edit = &edits->all[i];
+        size_t lines = newlines(text, edit->begin, edit->end);
+
+        to = mempcpy(to, text + copied, edit->begin - copied);
+        to = mempcpy(to, edit->with, strlen(edit->with));
+        to = (char *)memset(to, '\n', lines) + lines;
+        copied = edit->end;
+    }
+    to = mempcpy(to, text + copied, len - copied);
+    *to = 0;
+    *out_len = (size_t)(to - out);
+    return out;
+}

@@ -1,0 +1,40 @@
+/* Edits against a text: pieces to insert or to put in the place of others, applied all at once.
+ * Belongs to one call of ptx_rewrite. */
+#ifndef GS_PTX_REWRITE_EDIT_H
+#define GS_PTX_REWRITE_EDIT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "ptx/arena.h"
+
+struct edit {
+    size_t begin, end; /* bytes of the text; equal: an insertion */
+    size_t order;      /* of recording: keeps insertions at one place in order */
+    const char *with;
+    unsigned owner; /* the pass */
+};
+
+struct edits {
+    struct edit *all;
+    size_t count, room, next_order;
+    unsigned owner; /* of what is recorded now */
+    bool failed;    /* no memory */
+    struct arena *arena;
+};
+
+void edits_deinit(struct edits *edits);
+/* WITH comes in the place of the text from BEGIN to END, and must outlive the edits. It has no
+ * newline, unless at the text's end; the newlines in what it replaces stay behind it. */
+void edits_replace(struct edits *edits, size_t begin, size_t end, const char *with);
+void edits_insert(struct edits *edits, size_t at, const char *with);
+/* A string that lives as long as the edits, for WITH. "" where there is no memory: see failed. */
+const char *edits_text(struct edits *edits, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+void edits_drop(struct edits *edits, unsigned owner); /* all edits of one pass */
+/* Brings the edits in order. False where two of them overlap. */
+bool edits_settle(struct edits *edits);
+/* The text with all edits, which are settled, NUL-terminated; NULL: no memory. */
+char *edits_apply(const struct edits *edits, const char *text, size_t len, size_t *out_len);
+
+#endif

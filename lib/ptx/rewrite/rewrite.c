@@ -1,0 +1,78 @@
+/* Runs the passes over one text: see rewrite.h and pass.h. */
+#include "ptx/rewrite/rewrite.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ptx/rewrite/pass.h"
+
+/* In the order in which they run; what they add at one place comes in this order too. */
+static const struct pass *const passes_in_order[] = {&printf_pass_rules, &completion_pass_rules};
+enum { PASSES = sizeof(passes_in_order) / sizeof(passes_in_order[0]) };
+
+const struct ptx_module *rewrite_module(struct rewrite *rw)
+{
+    if (!rw->read && ptx_parse(rw->text, rw->len, &rw->module, &rw->unread) == -ENOMEM)
+        rw->edits.failed = true;
+    rw->read = true;
+    return rw->module;
+}
+
+static void pass_run(struct rewrite *rw, const struct pass *pass)
+{
+    if (pass->maybe && !pass->maybe(rw->text, rw->len))
+        return;
+    rw->edits.owner = pass->bit;
+    if (!pass->run(rw)) {
+        edits_drop(&rw->edits, pass->bit);
+    } else if (!edits_settle(&rw->edits)) {
+        edits_drop(&rw->edits, pass->bit);
+        if (pass->dropped)
+            pass->dropped(rw);
+    }
+}
+
+int ptx_rewrite(const char *ptx, size_t len, unsigned passes, char **out, size_t *out_len,
+                struct ptx_rewrite_report *report)
+{
+    struct ptx_rewrite_report own = {0};
+    struct rewrite rw = {.text = ptx, .len = strnlen(ptx, len), .report = report ? report : &own};
+    int result = -ENOENT;
+    size_t new_len = 0;
+    char *text = NULL;
+
+    for (size_t i = 0; i < PASSES && !rw.edits.failed; i++)
+        if (passes & passes_in_order[i]->bit)
+            pass_run(&rw, passes_in_order[i]);
+    if (rw.edits.count && !rw.edits.failed) {
+        text = edits_apply(&rw.edits, ptx, rw.len, &new_len);
+        result = text ? 0 : -ENOMEM;
+    }
+    if (rw.edits.failed)
+        result = -ENOMEM;
+    if (!result) {
+        *out = text;
+        *out_len = new_len;
+    }
+    if (result == -ENOMEM || !report)
+        ptx_rewrite_report_deinit(rw.report);
+    ptx_module_free(rw.module);
+    edits_deinit(&rw.edits);
+    return result;
+}
+
+void ptx_rewrite_report_deinit(struct ptx_rewrite_report *report)
+{
+    arena_free(report->memory);
+    memset(report, 0, sizeof(*report));
+}
+
+const struct ptx_rewrite_kernel *ptx_rewrite_report_kernel(const struct ptx_rewrite_report *report,
+                                                           const char *name)
+{
+    for (uint32_t i = 0; i < report->count; i++)
+        if (strcmp(report->kernels[i].name, name) == 0)
+            return &report->kernels[i];
+    return NULL;
+}
