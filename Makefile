@@ -286,7 +286,7 @@ $(CORPUS_TESTS): $(BUILD)/%: $(BUILD)/obj/%.o
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
 	$(Q)$(LINK) -o $@ $^ -ldl -lm
-$(BUILD)/test/corpus/test_corpus: $(CORPUS_CASES)
+$(BUILD)/test/corpus/test_corpus: $(CORPUS_CASES) $(BUILD)/obj/test/corpus/completing.o $(BUILD)/room/ptx.a $(BUILD)/room/common.a
 $(BUILD)/test/instructions/test_instructions: $(call test_helpers,instructions)
 
 tests: $(TESTS)

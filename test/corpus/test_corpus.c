@@ -1,10 +1,13 @@
-/* Runs every case of the corpus in every variant of its PTX on one driver library, and speaks TAP.
+/* Runs every case of the corpus in every variant of its PTX on one driver library, and speaks TAP:
+ * as it is, and again with kernels that tell their own end (lib/ptx/rewrite/completion_pass.c).
  * Arguments, if any, are names of cases to run. See corpus.h. */
 #include <dlfcn.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <sys/mman.h>
 
+#include "completing.h"
 #include "corpus.h"
 #include "cuda/abi.h"
 
@@ -35,6 +38,7 @@ static CUtexObject textures[MAX_BLOCKS];
 static CUsurfObject surfaces[MAX_BLOCKS];
 static unsigned nblocks, nscratches, narrays, ntextures, nsurfaces;
 static uint64_t random_state;
+static CUdeviceptr counter; /* of kernels that tell their own end */
 
 static void fail(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
 static void fail(const char *format, ...)
@@ -256,14 +260,29 @@ static CUfunction function(const char *kernel, unsigned shared)
     return f;
 }
 
+/* Whether the end was told is known before the driver is asked, and the counter is zero again. */
+static void wait_for_end(const char *kernel)
+{
+    const char *wrong = completing_wait();
+    uint32_t left = 0;
+
+    check(cu.cuCtxSynchronize(), kernel);
+    if (wrong)
+        fail("%s: %s", kernel, wrong);
+    if (completing_told())
+        download(&left, counter, sizeof left);
+    if (left)
+        fail("%s: the counter is %u behind the kernel", kernel, left);
+}
+
 void launch(const char *kernel, struct size3 grid, struct size3 block, unsigned shared, void **args)
 {
     CUfunction f = function(kernel, shared);
 
     check(cu.cuLaunchKernel(f, grid.x, grid.y, grid.z, block.x, block.y, block.z, shared, NULL,
-                            args, NULL),
+                            completing_args(kernel, grid, block, args), NULL),
           kernel);
-    check(cu.cuCtxSynchronize(), kernel);
+    wait_for_end(kernel);
 }
 
 void launch_cooperative(const char *kernel, struct size3 grid, struct size3 block, unsigned shared,
@@ -272,9 +291,9 @@ void launch_cooperative(const char *kernel, struct size3 grid, struct size3 bloc
     CUfunction f = function(kernel, shared);
 
     check(cu.cuLaunchCooperativeKernel(f, grid.x, grid.y, grid.z, block.x, block.y, block.z, shared,
-                                       NULL, args),
+                                       NULL, completing_args(kernel, grid, block, args)),
           kernel);
-    check(cu.cuCtxSynchronize(), kernel);
+    wait_for_end(kernel);
 }
 
 void *scratch(size_t bytes)
@@ -428,6 +447,28 @@ static const char *open_driver(void)
     return NULL;
 }
 
+/* What kernels that tell their own end write. */
+static const char *open_words(void)
+{
+    void *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    CUdeviceptr device_page;
+
+    if (page == MAP_FAILED || cu.cuMemHostRegister_v2(page, 4096, CU_MEMHOSTREGISTER_DEVICEMAP) ||
+        cu.cuMemHostGetDevicePointer_v2(&device_page, page, 0) ||
+        cu.cuMemAlloc_v2(&counter, sizeof(uint32_t)) ||
+        cu.cuMemsetD8_v2(counter, 0, sizeof(uint32_t)))
+        return "no memory for the ends of kernels";
+    completing_at(page, device_page, counter);
+    return NULL;
+}
+
+static void say(unsigned number, bool ok, unsigned i, const char *variant, const char *how)
+{
+    printf("%sok %u - %s, %s%s%s%s\n", ok ? "" : "not ", number, cases[i].name, variant, how,
+           ok ? "" : ": ", failure);
+    fflush(stdout);
+}
+
 static bool is_wanted(const char *name, int argc, char **argv)
 {
     for (int i = 1; i < argc; i++)
@@ -442,6 +483,8 @@ int main(int argc, char **argv)
     const char *folder = getenv("GSHARE_CORPUS"), *problem = open_driver();
     unsigned ran = 0, failed = 0;
 
+    if (!problem)
+        problem = open_words();
     if (problem) {
         printf("Bail out! %s\n", problem);
         return 1;
@@ -462,11 +505,18 @@ int main(int argc, char **argv)
                 continue;
             found++;
             bool ok = run_case(i, text);
-            free(text);
+
             failed += !ok;
-            printf("%sok %u - %s, %s%s%s\n", ok ? "" : "not ", ++ran, cases[i].name, variants[v],
-                   ok ? "" : ": ", failure);
-            fflush(stdout);
+            say(++ran, ok, i, variants[v], "");
+            char *telling = ok && !cases[i].refused_for ? completing_begin(text) : NULL;
+            if (telling) {
+                ok = run_case(i, telling);
+                failed += !ok;
+                say(++ran, ok, i, variants[v], ", telling its end");
+            }
+            completing_end();
+            free(telling);
+            free(text);
         }
         if (!found) {
             printf("not ok %u - %s has no PTX\n", ++ran, cases[i].name);
