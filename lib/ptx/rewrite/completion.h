@@ -15,14 +15,15 @@ struct obstacle {
 /* Why the pass does not apply to the module at all; NULL: it does. */
 const char *completion_module_obstacle(const struct ptx_module *m);
 struct obstacle completion_obstacle(const struct ptx_func *f);
-/* Some threads of a block or a warp wait in it for others. */
-bool completion_waits(const struct ptx_func *f);
+/* Threads wait in it for others of their block or warp, wherever these are. */
+bool completion_waits(const struct ptx_inst *inst);
 
 /* ---- completion_exits.c ---- */
 
-/* Leads every end of the kernel to text that tells it. WAITS: threads of the kernel wait for one
- * another. False, without edits: it cannot be done, *OBSTACLE says why. */
-bool completion_exits(struct rewrite *rw, const struct ptx_func *f, bool waits,
+/* Leads every end of the kernel to text that tells it. WAITS: by instruction, whether threads wait
+ * in it for one another; NULL where they do in none. False, without edits: it cannot be done,
+ * *OBSTACLE says why. */
+bool completion_exits(struct rewrite *rw, const struct ptx_func *f, const bool *waits,
                       struct obstacle *obstacle);
 
 #endif

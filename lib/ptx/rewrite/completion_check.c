@@ -65,22 +65,17 @@ struct obstacle completion_obstacle(const struct ptx_func *f)
     return (struct obstacle){0};
 }
 
-bool completion_waits(const struct ptx_func *f)
+bool completion_waits(const struct ptx_inst *inst)
 {
-    for (uint32_t i = 0; i < f->ninsts; i++) {
-        switch (ptx_op_class(f->insts[i].op)) {
-        case PTX_CLASS_BARRIER:
-        case PTX_CLASS_MATRIX:
-        case PTX_CLASS_MATRIX_LOAD:
-        case PTX_CLASS_MATRIX_STORE:
-            return true;
-        case PTX_CLASS_WARP:
-            if (f->insts[i].op != PTX_OP_ACTIVEMASK)
-                return true;
-            break;
-        default:
-            break;
-        }
+    switch (ptx_op_class(inst->op)) {
+    case PTX_CLASS_BARRIER:
+    case PTX_CLASS_MATRIX:
+    case PTX_CLASS_MATRIX_LOAD:
+    case PTX_CLASS_MATRIX_STORE:
+        return true;
+    case PTX_CLASS_WARP:
+        return inst->op != PTX_OP_ACTIVEMASK;
+    default:
+        return false;
     }
-    return false;
 }

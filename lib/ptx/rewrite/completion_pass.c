@@ -35,6 +35,14 @@ static void findings_deinit(struct findings *found)
     free(found->waits_in);
 }
 
+static bool function_waits(const struct ptx_func *f)
+{
+    for (uint32_t i = 0; i < f->ninsts; i++)
+        if (completion_waits(&f->insts[i]))
+            return true;
+    return false;
+}
+
 static bool findings_init(struct findings *found, const struct ptx_module *m)
 {
     size_t n = m->nfuncs ? m->nfuncs : 1;
@@ -49,11 +57,41 @@ static bool findings_init(struct findings *found, const struct ptx_module *m)
     for (uint32_t i = 0; i < m->nfuncs; i++) {
         found->obstacles[i] = completion_obstacle(m->funcs[i]);
         found->obstacle_in[i] = found->obstacles[i].what ? i : REACH_NONE;
-        found->waits_in[i] = completion_waits(m->funcs[i]) ? i : REACH_NONE;
+        found->waits_in[i] = function_waits(m->funcs[i]) ? i : REACH_NONE;
     }
     reach_spread(&found->reach, found->obstacle_in);
     reach_spread(&found->reach, found->waits_in);
     return !found->reach.failed;
+}
+
+static bool instruction_waits(const struct ptx_inst *inst, const struct findings *found)
+{
+    const struct ptx_func *callee;
+
+    if (inst->op != PTX_OP_CALL)
+        return completion_waits(inst);
+    if (inst->ops[1].kind != PTX_OPND_FUNC)
+        return true; /* somewhere in the module threads wait */
+    callee = inst->ops[1].func->alias ? inst->ops[1].func->alias : inst->ops[1].func;
+    return found->waits_in[callee->id] != REACH_NONE;
+}
+
+static void lead_ends(struct rewrite *rw, const struct ptx_func *f, const struct findings *found,
+                      struct obstacle *obstacle)
+{
+    bool *waits = NULL;
+
+    if (found->waits_in[f->id] != REACH_NONE) {
+        waits = calloc((size_t)f->ninsts + 1, sizeof(*waits));
+        if (!waits) {
+            rw->edits.failed = true;
+            return;
+        }
+        for (uint32_t i = 0; i < f->ninsts; i++)
+            waits[i] = instruction_waits(&f->insts[i], found);
+    }
+    completion_exits(rw, f, waits, obstacle);
+    free(waits);
 }
 
 static void add_parameter(struct rewrite *rw, const struct ptx_func *f)
@@ -77,7 +115,9 @@ static struct obstacle take_kernel(struct rewrite *rw, const struct ptx_func *f,
     else if (offset + COMPLETION_PARAMS_BYTES > COMPLETION_ENTRY_BYTES ||
              f->nparams >= PTX_MAX_PARAMS)
         obstacle.what = "the kernel's parameters leave no room for another";
-    else if (completion_exits(rw, f, found->waits_in[f->id] != REACH_NONE, &obstacle))
+    else
+        lead_ends(rw, f, found, &obstacle);
+    if (!obstacle.what)
         add_parameter(rw, f);
     return obstacle;
 }
