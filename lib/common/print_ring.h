@@ -3,7 +3,7 @@
  * with a ring of records, and the grammar of a format.
  *
  * Read by both sides, so that they never disagree: by the functions that run on the device
- * (ptx/print_device.cu, CUDA C++) and by the client that prints (client/print*.c). So it includes
+ * (ptx/print_device.cu, CUDA C++) and by the client that prints (client/print/). So it includes
  * nothing and uses plain types. doc/protocol.md draws it.
  *
  *   device threads   reserve room with one atomic addition, write a record, then its stamp

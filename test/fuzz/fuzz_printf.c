@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/print_format.h"
-#include "client/print_read.h"
+#include "client/print/print_format.h"
+#include "client/print/print_read.h"
 #include "common/print_ring.h"
 #include "ptx/printf_pass.h"
 

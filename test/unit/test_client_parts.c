@@ -8,12 +8,13 @@
 
 #include <cmocka.h>
 
-#include "client/copy.h"
-#include "client/env.h"
-#include "client/handle.h"
-#include "client/image.h"
-#include "client/params.h"
-#include "client/range_map.h"
+#include "client/base/env.h"
+#include "client/base/handle.h"
+#include "client/base/image.h"
+#include "client/base/params.h"
+#include "client/base/range_map.h"
+#include "client/memory/copy.h"
+#include "client/memory/staging.h"
 #include "common/util.h"
 
 /* ---- Handles ---- */

@@ -11,10 +11,11 @@
 
 #include <cmocka.h>
 
-#include "client/print.h"
-#include "client/print_format.h"
-#include "client/print_read.h"
-#include "client/session.h"
+#include "client/print/print.h"
+#include "client/print/print_format.h"
+#include "client/print/print_read.h"
+#include "client/session/print_block.h"
+#include "client/session/session.h"
 #include "common/print_ring.h"
 #include "common/util.h"
 
@@ -542,7 +543,7 @@ static void only_a_block_of_the_right_size_is_taken(void **state)
     assert_non_null(session->printing.block);
     /* Any further module of the session names the same. */
     assert_int_equal(print_adopt(session, right, PRINT_BLOCK_BYTES), GS_OK);
-    print_farewell(session);
+    print_farewell(&session->printing);
     session_unmap(session, MAPPED_PRINT);
     printing_deinit(&session->printing);
     shmctl(small, IPC_RMID, NULL);

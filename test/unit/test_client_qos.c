@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "client/session.h"
+#include "client/session/session.h"
 #include "client_checks.h"
 #include "common/util.h"
 #include "fake_server.h"

@@ -1,0 +1,258 @@
+/*
+ * api_event.c - events. For this process an event is a stream and a position in it: it is complete
+ * when the stream is complete up to there. The server keeps an event of the driver beside it, by
+ * the same number, for waits on the device and for times.
+ */
+#include <stdlib.h>
+
+#include "client/base/error.h"
+#include "client/submit/submit.h"
+#include "client/submit/sync_request.h"
+#include "client/submit/wait.h"
+
+gs_status gs_event_create(gs_session session_handle, gs_event *handle)
+{
+    struct session *session;
+    struct event *event;
+    uint32_t slot, generation;
+    enum handle_insert_result result;
+    gs_status status;
+
+    if (!handle)
+        return error_set(GS_ERR_INVALID_VALUE, "the gs_event pointer is NULL");
+    status = session_use(handle_decode(session_handle), HANDLE_SESSION, &session);
+    if (status != GS_OK)
+        return status;
+    event = calloc(1, sizeof(*event));
+    if (event) {
+        pthread_mutex_lock(&session->object_lock);
+        result = handle_insert(&session->events, event, &slot, &generation);
+        pthread_mutex_unlock(&session->object_lock);
+    } else {
+        result = HANDLE_NO_MEMORY;
+    }
+    if (result == HANDLE_INSERTED) {
+        *handle =
+            (gs_event)(uintptr_t)handle_encode(HANDLE_EVENT, session->index, slot, generation);
+    } else {
+        free(event);
+        status = result == HANDLE_FULL
+                     ? error_set(GS_ERR_LIMIT, "the session has %u events, the limit", SEG_EVENTS)
+                     : error_set(GS_ERR_NO_MEMORY, "no memory for an event");
+    }
+    session_leave(session);
+    return status;
+}
+
+gs_status gs_event_destroy(gs_event handle)
+{
+    struct handle h = handle_decode(handle);
+    struct session *session;
+    struct event *event;
+    gs_status status = session_use(h, HANDLE_EVENT, &session);
+
+    if (status != GS_OK)
+        return status;
+    pthread_mutex_lock(&session->object_lock);
+    event = handle_lookup(&session->events, h.slot, h.generation);
+    if (event) {
+        handle_retire(&session->events, h.slot, h.generation);
+        handle_release(&session->events, h.slot);
+    }
+    pthread_mutex_unlock(&session->object_lock);
+    if (!event)
+        status = handle_unknown(h, "event");
+    free(event);
+    session_leave(session);
+    return status;
+}
+
+/* What the event captured last. */
+static gs_status event_read(struct session *session, gs_event handle, struct event *captured)
+{
+    struct handle h = handle_decode(handle);
+    const struct event *event = NULL;
+
+    if (h.kind == HANDLE_EVENT && h.session == session->index) {
+        pthread_mutex_lock(&session->object_lock);
+        event = handle_lookup(&session->events, h.slot, h.generation);
+        if (event)
+            *captured = *event;
+        pthread_mutex_unlock(&session->object_lock);
+    }
+    return event ? GS_OK : handle_unknown(h, "event");
+}
+
+/* Under the stream's lock, after the record: its place becomes what the event captured. */
+static gs_status event_capture(struct session *session, struct handle h,
+                               const struct stream *stream)
+{
+    struct event *event;
+
+    pthread_mutex_lock(&session->object_lock);
+    event = handle_lookup(&session->events, h.slot, h.generation);
+    if (event)
+        *event = (struct event){stream->number, stream->tail};
+    pthread_mutex_unlock(&session->object_lock);
+    return event ? GS_OK : handle_unknown(h, "event");
+}
+
+static gs_status event_record(struct session *session, struct stream *stream, gs_event handle)
+{
+    struct handle h = handle_decode(handle);
+    struct event before;
+    struct rec_event *record;
+    gs_status status = event_read(session, handle, &before);
+
+    if (status == GS_OK)
+        status = stream_reserve(session, stream, sizeof(*record), (void **)&record);
+    if (status != GS_OK)
+        return status;
+    *record = (struct rec_event){.h = {.op = REC_EVENT, .size = sizeof(*record)}, .event = h.slot};
+    stream_commit(session, stream, sizeof(*record));
+    return event_capture(session, h, stream);
+}
+
+gs_status gs_event_record(gs_event handle, gs_stream stream_handle)
+{
+    struct session *session;
+    struct stream *stream;
+    gs_status status = session_use(handle_decode(handle), HANDLE_EVENT, &session);
+
+    if (status != GS_OK)
+        return status;
+    status = stream_lock(session, stream_handle, &stream);
+    if (status == GS_OK) {
+        status = stream_not_recording(stream, "gs_event_record");
+        if (status == GS_OK)
+            status = event_record(session, stream, handle);
+        pthread_mutex_unlock(&stream->lock);
+    }
+    session_leave(session);
+    return status;
+}
+
+static gs_status wait_record(struct session *session, struct stream *stream, gs_event handle,
+                             const struct event *captured)
+{
+    struct rec_wait *record;
+    gs_status status;
+
+    /* Nothing to wait for: never recorded, in order anyway, or complete already. */
+    if (!captured->position || captured->stream == stream->number ||
+        position_passed(position_complete(session, captured->stream), captured->position))
+        return GS_OK;
+    status = stream_reserve(session, stream, sizeof(*record), (void **)&record);
+    if (status != GS_OK)
+        return status;
+    *record = (struct rec_wait){
+        .h = {.op = REC_WAIT, .size = sizeof(*record)},
+        .event = handle_decode(handle).slot,
+        .stream = captured->stream,
+        .position = captured->position,
+    };
+    stream_commit(session, stream, sizeof(*record));
+    return GS_OK;
+}
+
+gs_status gs_stream_wait_event(gs_stream stream_handle, gs_event handle)
+{
+    struct session *session;
+    struct stream *stream;
+    struct event captured;
+    gs_status status = session_use(handle_decode(handle), HANDLE_EVENT, &session);
+
+    if (status != GS_OK)
+        return status;
+    status = stream_lock(session, stream_handle, &stream);
+    if (status == GS_OK) {
+        status = stream_not_recording(stream, "gs_stream_wait_event");
+        if (status == GS_OK)
+            status = event_read(session, handle, &captured);
+        if (status == GS_OK)
+            status = wait_record(session, stream, handle, &captured);
+        pthread_mutex_unlock(&stream->lock);
+    }
+    session_leave(session);
+    return status;
+}
+
+gs_status gs_event_sync(gs_event handle)
+{
+    struct session *session;
+    struct event captured;
+    gs_status status = session_use(handle_decode(handle), HANDLE_EVENT, &session);
+
+    if (status != GS_OK)
+        return status;
+    status = event_read(session, handle, &captured);
+    if (status == GS_OK && captured.position)
+        status = wait_position(session, captured.stream, captured.position);
+    print_deliver(&session->printing);
+    session_leave(session);
+    return status;
+}
+
+static gs_status event_ready(const struct session *session, const struct event *captured)
+{
+    return !captured->position ||
+                   position_passed(position_complete(session, captured->stream), captured->position)
+               ? GS_OK
+               : GS_NOT_READY;
+}
+
+gs_status gs_event_query(gs_event handle)
+{
+    struct session *session;
+    struct event captured;
+    gs_status status = session_use(handle_decode(handle), HANDLE_EVENT, &session);
+
+    if (status != GS_OK)
+        return status;
+    status = event_read(session, handle, &captured);
+    if (status == GS_OK)
+        status = event_ready(session, &captured);
+    session_leave(session);
+    return status;
+}
+
+/* Mistakes first: whether they are found must not hang on how far the device is. */
+static gs_status elapsed_check(struct session *session, gs_event start, gs_event end)
+{
+    struct event from, to;
+    gs_status status = event_read(session, start, &from);
+
+    if (status == GS_OK)
+        status = event_read(session, end, &to);
+    if (status != GS_OK)
+        return status;
+    if (!from.position || !to.position)
+        return error_set(GS_ERR_INVALID_VALUE, "the %s event was never recorded",
+                         from.position ? "end" : "start");
+    status = event_ready(session, &from);
+    return status == GS_OK ? event_ready(session, &to) : status;
+}
+
+gs_status gs_event_elapsed(gs_event start, gs_event end, float *milliseconds)
+{
+    struct session *session;
+    gs_status status;
+
+    if (!milliseconds)
+        return error_set(GS_ERR_INVALID_VALUE, "milliseconds is NULL");
+    status = session_use(handle_decode(start), HANDLE_EVENT, &session);
+    if (status != GS_OK)
+        return status;
+    status = elapsed_check(session, start, end);
+    if (status == GS_OK) {
+        struct sync_request request = {
+            .op = REQ_EVENT_ELAPSED,
+            .arg = {handle_decode(start).slot, handle_decode(end).slot},
+        };
+        status = sync_request(session, &request);
+        if (status == GS_OK)
+            *milliseconds = (float)((double)(int64_t)request.ret[0] / 1e6);
+    }
+    session_leave(session);
+    return status;
+}

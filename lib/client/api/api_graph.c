@@ -1,0 +1,212 @@
+/* api_graph.c - recording graphs, launching and destroying them. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "client/base/error.h"
+#include "client/memory/host_block.h"
+#include "client/submit/recording.h"
+#include "client/submit/submit.h"
+#include "client/submit/sync_request.h"
+#include "client/submit/wait.h"
+
+gs_status gs_graph_begin(gs_session session_handle, gs_stream handle)
+{
+    struct session *session;
+    struct stream *stream;
+    gs_status status = session_use(handle_decode(session_handle), HANDLE_SESSION, &session);
+
+    if (status != GS_OK)
+        return status;
+    status = stream_lock(session, handle, &stream);
+    if (status == GS_OK) {
+        status = stream_not_recording(stream, "gs_graph_begin");
+        if (status == GS_OK) {
+            struct recording *recording = recording_new();
+            if (recording)
+                atomic_store_explicit(&stream->recording, recording, memory_order_relaxed);
+            else
+                status = error_set(GS_ERR_NO_MEMORY, "no memory for recording a graph");
+        }
+        pthread_mutex_unlock(&stream->lock);
+    }
+    session_leave(session);
+    return status;
+}
+
+/* Takes what was recorded off the stream, which then works as before. */
+static gs_status recording_take(struct session *session, gs_stream handle,
+                                struct recording **recording)
+{
+    struct stream *stream;
+    gs_status status = stream_lock(session, handle, &stream);
+
+    if (status != GS_OK)
+        return status;
+    *recording = atomic_load_explicit(&stream->recording, memory_order_relaxed);
+    atomic_store_explicit(&stream->recording, NULL, memory_order_relaxed);
+    pthread_mutex_unlock(&stream->lock);
+    if (!*recording)
+        return error_set(GS_ERR_RECORDING, "stream %u is not recording a graph", stream->number);
+    return GS_OK;
+}
+
+static gs_status graph_destroy_request(struct session *session, const struct graph *graph)
+{
+    struct sync_request request = {.op = REQ_GRAPH_DESTROY, .arg = {graph->id}};
+
+    return graph->empty ? GS_OK : sync_request(session, &request);
+}
+
+/* The server's side: the records travel in a host block of their own. */
+static gs_status graph_create_request(struct session *session, const struct recording *recording,
+                                      struct graph *graph)
+{
+    struct sync_request request = {.op = REQ_GRAPH_CREATE};
+    struct host_block block;
+    gs_status freed, status;
+
+    graph->empty = !recording->size;
+    if (graph->empty)
+        return GS_OK;
+    status = host_block_new(session, recording->size, HOST_BLOCK_PLAIN, &block);
+    if (status != GS_OK)
+        return status;
+    memcpy(block.address, recording->bytes, recording->size);
+    request.arg[0] = block.id;
+    request.arg[1] = recording->size;
+    status = sync_request(session, &request);
+    graph->id = (uint32_t)request.ret[0];
+    if (status != GS_OK) {
+        char message[ERROR_MESSAGE_MAX];
+        error_keep(message);
+        host_block_free(session, &block);
+        return error_server(status, message);
+    }
+    freed = host_block_free(session, &block);
+    return freed;
+}
+
+static gs_status graph_publish(struct session *session, struct graph *graph, gs_graph *handle)
+{
+    uint32_t slot, generation;
+    enum handle_insert_result result;
+
+    pthread_mutex_lock(&session->object_lock);
+    result = handle_insert(&session->graphs, graph, &slot, &generation);
+    pthread_mutex_unlock(&session->object_lock);
+    if (result != HANDLE_INSERTED) {
+        graph_destroy_request(session, graph);
+        return result == HANDLE_FULL
+                   ? error_set(GS_ERR_LIMIT, "the session has %u graphs, the limit", SEG_GRAPHS)
+                   : error_set(GS_ERR_NO_MEMORY, "no memory for a graph");
+    }
+    *handle = (gs_graph)(uintptr_t)handle_encode(HANDLE_GRAPH, session->index, slot, generation);
+    return GS_OK;
+}
+
+static gs_status graph_make(struct session *session, const struct recording *recording,
+                            gs_graph *handle)
+{
+    struct graph *graph;
+    gs_status status;
+
+    if (recording->failed != GS_OK)
+        return error_set(recording->failed, "the recording failed: %s", recording->message);
+    graph = calloc(1, sizeof(*graph));
+    if (!graph)
+        return error_set(GS_ERR_NO_MEMORY, "no memory for a graph");
+    status = graph_create_request(session, recording, graph);
+    if (status == GS_OK)
+        status = graph_publish(session, graph, handle);
+    if (status != GS_OK)
+        free(graph);
+    return status;
+}
+
+gs_status gs_graph_end(gs_session session_handle, gs_stream stream, gs_graph *handle)
+{
+    struct session *session;
+    struct recording *recording = NULL;
+    gs_status status;
+
+    if (!handle)
+        return error_set(GS_ERR_INVALID_VALUE, "the gs_graph pointer is NULL");
+    status = session_use(handle_decode(session_handle), HANDLE_SESSION, &session);
+    if (status != GS_OK)
+        return status;
+    status = recording_take(session, stream, &recording);
+    if (status == GS_OK)
+        status = graph_make(session, recording, handle);
+    recording_free(recording);
+    session_leave(session);
+    return status;
+}
+
+/* Under the stream's lock: a graph that is found stays until it is unlocked. */
+static gs_status graph_record(struct session *session, struct stream *stream, struct handle h)
+{
+    const struct graph *graph = handle_lookup(&session->graphs, h.slot, h.generation);
+    struct rec_graph *record;
+    gs_status status;
+
+    if (!graph)
+        return handle_unknown(h, "graph");
+    if (graph->empty)
+        return GS_OK;
+    status = stream_reserve(session, stream, sizeof(*record), (void **)&record);
+    if (status != GS_OK)
+        return status;
+    *record =
+        (struct rec_graph){.h = {.op = REC_GRAPH, .size = sizeof(*record)}, .graph = graph->id};
+    stream_commit(session, stream, sizeof(*record));
+    return GS_OK;
+}
+
+gs_status gs_graph_launch(gs_graph handle, gs_stream stream_handle)
+{
+    struct handle h = handle_decode(handle);
+    struct session *session;
+    struct stream *stream;
+    gs_status status = session_use(h, HANDLE_GRAPH, &session);
+
+    if (status != GS_OK)
+        return status;
+    status = stream_lock(session, stream_handle, &stream);
+    if (status == GS_OK) {
+        status = stream_not_recording(stream, "gs_graph_launch");
+        if (status == GS_OK)
+            status = graph_record(session, stream, h);
+        pthread_mutex_unlock(&stream->lock);
+    }
+    session_leave(session);
+    return status;
+}
+
+gs_status gs_graph_destroy(gs_graph handle)
+{
+    struct handle h = handle_decode(handle);
+    struct session *session;
+    struct graph *graph;
+    gs_status status = session_use(h, HANDLE_GRAPH, &session);
+
+    if (status != GS_OK)
+        return status;
+    pthread_mutex_lock(&session->object_lock);
+    graph = handle_lookup(&session->graphs, h.slot, h.generation);
+    if (graph)
+        handle_retire(&session->graphs, h.slot, h.generation);
+    pthread_mutex_unlock(&session->object_lock);
+    if (graph) {
+        status = session_quiesce(session);
+        if (status == GS_OK)
+            status = graph_destroy_request(session, graph);
+        pthread_mutex_lock(&session->object_lock);
+        handle_release(&session->graphs, h.slot);
+        pthread_mutex_unlock(&session->object_lock);
+        free(graph);
+    } else {
+        status = handle_unknown(h, "graph");
+    }
+    session_leave(session);
+    return status;
+}

@@ -1,0 +1,286 @@
+/*
+ * api_launch.c - launching kernels, and the reports of launches.
+ *
+ * gs_launch is the hot path: no system call, no allocation, one lock (the stream's). A kernel that
+ * was found under that lock stays until it is unlocked (session.h).
+ */
+#include <string.h>
+
+#include "client/base/error.h"
+#include "client/base/params.h"
+#include "client/control/qos.h"
+#include "client/submit/submit.h"
+#include "client/submit/wait.h"
+#include "common/util.h"
+
+/* ---- Checks ---- */
+
+static gs_status dimension_check(const char *what, const gs_dim3 *size, const uint32_t max[3])
+{
+    const unsigned value[3] = {size->x, size->y, size->z};
+
+    for (unsigned i = 0; i < 3; i++) {
+        if (value[i] == 0 || value[i] > max[i])
+            return error_set(GS_ERR_LAUNCH_CONFIG, "%s.%c is %u, not 1 to %u", what, "xyz"[i],
+                             value[i], max[i]);
+    }
+    return GS_OK;
+}
+
+static gs_status config_check(const struct session *session, const struct kernel *kernel,
+                              const gs_launch_config *config)
+{
+    uint32_t threads_max = kernel->info.max_threads_per_block;
+    uint64_t threads;
+    gs_status status = dimension_check("grid", &config->grid, session->info.max_grid_dim);
+
+    if (status == GS_OK)
+        status = dimension_check("block", &config->block, session->info.max_block_dim);
+    if (status != GS_OK)
+        return status;
+    if (threads_max > session->info.max_threads_per_block)
+        threads_max = session->info.max_threads_per_block;
+    /* Each factor is within the device's limits now: no overflow. */
+    threads = (uint64_t)config->block.x * config->block.y * config->block.z;
+    if (threads > threads_max)
+        return error_set(GS_ERR_LAUNCH_CONFIG,
+                         "a block of %llu threads is beyond the %u that kernel %.64s can have on "
+                         "this device",
+                         (unsigned long long)threads, threads_max, kernel->name);
+    if (config->dynamic_smem > kernel->info.max_dynamic_smem)
+        return error_set(GS_ERR_LAUNCH_CONFIG,
+                         "dynamic_smem of %u bytes is beyond the %u that kernel %.64s can have",
+                         config->dynamic_smem, kernel->info.max_dynamic_smem, kernel->name);
+    return GS_OK;
+}
+
+static gs_status args_check(const struct kernel *kernel, const gs_launch_config *config,
+                            void *const *args)
+{
+    uint32_t count = kernel->info.param_count;
+
+    if (config->arg_count && config->arg_count != count)
+        return error_set(GS_ERR_PARAMS, "arg_count is %u; kernel %.64s has %u parameters",
+                         config->arg_count, kernel->name, count);
+    if (count && !args)
+        return error_set(GS_ERR_PARAMS, "args is NULL; kernel %.64s has %u parameters",
+                         kernel->name, count);
+    if (!config->arg_sizes)
+        return GS_OK;
+    if (config->arg_count != count)
+        return error_set(GS_ERR_PARAMS, "arg_sizes is given, but arg_count is %u",
+                         config->arg_count);
+    for (uint32_t i = 0; i < count; i++) {
+        if (config->arg_sizes[i] != kernel->info.param[i].size)
+            return error_set(GS_ERR_PARAMS,
+                             "argument %u is %zu bytes; parameter %u of kernel %.64s is %u", i,
+                             config->arg_sizes[i], i, kernel->name, kernel->info.param[i].size);
+    }
+    return GS_OK;
+}
+
+/* ---- Reports ---- */
+
+/* Opens a report for a launch that is about to be committed. */
+static gs_status report_open(struct session *session, uint64_t *id)
+{
+    gs_status status = GS_OK;
+    uint64_t next;
+    struct report *report;
+
+    pthread_mutex_lock(&session->report_lock);
+    next = session->report_last + 1;
+    if ((uint32_t)next == 0) /* the wire carries the low 32 bits, and 0 means none */
+        next++;
+    report = &session->report[next % SEG_REPORTS];
+    if (report->asked && atomic_load_explicit(&session->server->report[next % SEG_REPORTS].id,
+                                              memory_order_acquire) != (uint32_t)report->asked) {
+        status = error_set(GS_ERR_LIMIT,
+                           "%u launches with reports are unfinished or newer than one that is: "
+                           "the limit",
+                           SEG_REPORTS);
+    } else {
+        session->report_last = report->id = report->asked = next;
+        *id = next;
+    }
+    pthread_mutex_unlock(&session->report_lock);
+    return status;
+}
+
+gs_status gs_launch_report(gs_session handle, gs_report_id id, gs_report *out)
+{
+    struct session *session;
+    struct report *report;
+    struct seg_report *slot;
+    gs_report read = GS_REPORT_INIT;
+    gs_status status = session_use(handle_decode(handle), HANDLE_SESSION, &session);
+
+    if (status != GS_OK)
+        return status;
+    report = &session->report[id % SEG_REPORTS];
+    slot = &session->server->report[id % SEG_REPORTS];
+    pthread_mutex_lock(&session->report_lock);
+    if (!id || report->id != id) {
+        status = error_set(GS_ERR_INVALID_VALUE,
+                           "report %llu was never asked for, was fetched before, or was dropped "
+                           "for one of %u newer ones",
+                           (unsigned long long)id, SEG_REPORTS);
+    } else if (atomic_load_explicit(&slot->id, memory_order_acquire) != (uint32_t)id) {
+        /* acquire: pairs with the server's release of the id; the rest is complete before it. */
+        status = GS_NOT_READY;
+    } else {
+        /* Nothing else is written here until the slot is given to a newer launch, under the lock.
+         */
+        read.sm_count = slot->sm_count;
+        read.priority = slot->priority;
+        read.queued_ns = slot->queued_ns;
+        read.run_ns = slot->run_ns;
+        read.partition = slot->partition;
+        read.late = slot->late;
+        status =
+            params_write(out, PARAMS_UP_TO(gs_report, priority), &read, sizeof(read), "gs_report");
+        if (status == GS_OK)
+            report->id = 0;
+    }
+    pthread_mutex_unlock(&session->report_lock);
+    session_leave(session);
+    return status;
+}
+
+/* ---- Launch ---- */
+
+static gs_status args_copy(const struct kernel *kernel, void *const *args, unsigned char *buffer)
+{
+    for (uint32_t i = 0; i < kernel->info.param_count; i++) {
+        uint32_t size = kernel->info.param[i].size;
+        unsigned char *to = buffer + kernel->info.param[i].offset;
+
+        if (!args[i])
+            return error_set(GS_ERR_PARAMS, "argument %u of kernel %.64s is NULL", i, kernel->name);
+        /* Pointers and numbers: sizes that the compiler copies in one move. */
+        if (size == 8)
+            memcpy(to, args[i], 8);
+        else if (size == 4)
+            memcpy(to, args[i], 4);
+        else
+            memcpy(to, args[i], size);
+    }
+    return GS_OK;
+}
+
+/* What follows the parameters. */
+static gs_status extras_read(const struct session *session, struct stream *stream,
+                             const gs_launch_config *config, uint16_t *flags, struct wire_qos *qos)
+{
+    /* The session's own: the time of submission decides when it has passed. relaxed: a grant that
+     * comes just now may be late for this launch. */
+    bool deadline = __atomic_load_n(&session->server->grant.deadline_ns, __ATOMIC_RELAXED) != 0;
+    gs_status status = GS_OK;
+
+    *flags = 0;
+    if (config->qos) {
+        status = qos_for_launch(session, stream, config->qos, qos);
+        if (status == GS_OK && atomic_load_explicit(&stream->recording, memory_order_relaxed))
+            status = error_set(GS_ERR_RECORDING, "a launch that is recorded in a graph has no "
+                                                 "quality of service of its own");
+        if (status != GS_OK)
+            return status;
+        *flags |= REC_LAUNCH_QOS;
+        deadline = deadline || qos->deadline_ns;
+    }
+    if (config->report ||
+        (deadline && !atomic_load_explicit(&stream->recording, memory_order_relaxed)))
+        *flags |= REC_LAUNCH_TIME;
+    return status;
+}
+
+/* Under the stream's lock. */
+static gs_status launch_record(struct session *session, struct stream *stream,
+                               const struct kernel *kernel, const gs_launch_config *config,
+                               void *const *args)
+{
+    uint16_t flags;
+    struct wire_qos qos;
+    struct rec_launch *record;
+    uint64_t report = 0, now;
+    gs_status status = extras_read(session, stream, config, &flags, &qos);
+    uint32_t size = launch_record_size(flags, kernel->info.param_bytes);
+
+    if (status != GS_OK)
+        return status;
+    if (config->report && atomic_load_explicit(&stream->recording, memory_order_relaxed))
+        return error_set(GS_ERR_RECORDING, "a launch that is recorded in a graph has no report");
+    status = stream_reserve(session, stream, size, (void **)&record);
+    if (status == GS_OK)
+        status = args_copy(kernel, args, (unsigned char *)(record + 1));
+    if (status == GS_OK && config->report)
+        status = report_open(session, &report);
+    if (status != GS_OK)
+        return status;
+    *record = (struct rec_launch){
+        .h = {.op = REC_LAUNCH, .flags = flags, .size = size},
+        .kernel = kernel->id,
+        .param_bytes = kernel->info.param_bytes,
+        .grid = {config->grid.x, config->grid.y, config->grid.z},
+        .block = {config->block.x, config->block.y, config->block.z},
+        .dynamic_smem = config->dynamic_smem,
+        .report = (uint32_t)report,
+    };
+    if (flags & REC_LAUNCH_QOS)
+        memcpy((unsigned char *)record + launch_record_qos(kernel->info.param_bytes), &qos,
+               sizeof(qos));
+    if (flags & REC_LAUNCH_TIME) {
+        now = clock_ns();
+        memcpy((unsigned char *)record + launch_record_time(flags, kernel->info.param_bytes), &now,
+               sizeof(now));
+    }
+    if (report)
+        *config->report = report;
+    stream_commit(session, stream, size);
+    return GS_OK;
+}
+
+static gs_status launch_on(struct session *session, struct stream *stream, gs_kernel handle,
+                           const gs_launch_config *config, void *const *args)
+{
+    struct handle h = handle_decode(handle);
+    const struct kernel *kernel = handle_lookup(&session->kernels, h.slot, h.generation);
+    gs_status status;
+
+    if (!kernel)
+        return handle_unknown(h, "kernel");
+    status = config_check(session, kernel, config);
+    if (status == GS_OK)
+        status = args_check(kernel, config, args);
+    if (status == GS_OK)
+        status = launch_record(session, stream, kernel, config, args);
+    return status;
+}
+
+gs_status gs_launch(gs_stream stream_handle, gs_kernel kernel, const gs_launch_config *given,
+                    void **args)
+{
+    gs_launch_config read = GS_LAUNCH_CONFIG_INIT;
+    const gs_launch_config *config = given;
+    struct session *session;
+    struct stream *stream;
+    gs_status status;
+
+    if (!given)
+        return error_set(GS_ERR_INVALID_VALUE, "the gs_launch_config pointer is NULL");
+    if (given->size != sizeof(read)) {
+        status = params_read(&read, sizeof(read), PARAMS_UP_TO(gs_launch_config, dynamic_smem),
+                             given, "gs_launch_config");
+        if (status != GS_OK)
+            return status;
+        config = &read;
+    }
+    status = session_use(handle_decode(kernel), HANDLE_KERNEL, &session);
+    if (status != GS_OK)
+        return status;
+    status = stream_lock(session, stream_handle, &stream);
+    if (status == GS_OK)
+        status = stream_unlock(stream, launch_on(session, stream, kernel, config, args));
+    session_leave(session);
+    return status;
+}

@@ -1,0 +1,193 @@
+/* api_session.c - attaching, detaching, and what a session can say about itself. */
+#include <stdio.h>
+#include <string.h>
+
+#include "client/base/error.h"
+#include "client/base/params.h"
+#include "client/control/attach.h"
+#include "client/control/qos.h"
+#include "client/control/session_make.h"
+#include "client/submit/wait.h"
+#include "common/log.h"
+
+static pthread_once_t log_once = PTHREAD_ONCE_INIT;
+
+static void log_start(void)
+{
+    log_init("libgshare", NULL);
+}
+
+gs_status gs_attach(const gs_attach_params *params, gs_session *handle)
+{
+    struct attach_request request;
+    struct session *session;
+    gs_status status;
+
+    if (!handle)
+        return error_set(GS_ERR_INVALID_VALUE, "the gs_session pointer is NULL");
+    pthread_once(&log_once, log_start);
+    status = attach_request_read(params, &request);
+    if (status == GS_OK)
+        status = attach_session(&request, &session);
+    if (status != GS_OK)
+        return status;
+    /* Not after publishing: from then on another thread can detach it. */
+    *handle = (gs_session)(uintptr_t)handle_encode(HANDLE_SESSION, session->index, 0,
+                                                   session->generation);
+    session_publish(session);
+    return GS_OK;
+}
+
+/* The session ends whatever happens, for its handle is gone: a status other than GS_OK says that
+ * its work may not have been completed. */
+gs_status gs_detach(gs_session handle)
+{
+    struct session *session;
+    gs_status closed, status = session_withdraw(handle_decode(handle), &session);
+
+    if (status != GS_OK)
+        return status;
+    status = session_alive(session) ? wait_all(session) : session_trouble(session);
+    print_farewell(&session->printing);
+    if (status != GS_ERR_SERVER_LOST) {
+        char message[ERROR_MESSAGE_MAX];
+        error_keep(message);
+        closed = detach_session(session);
+        if (status == GS_OK)
+            status = closed;
+        else
+            error_server(status, message);
+    }
+    session_free(session);
+    return status;
+}
+
+static void session_describe(const struct session *session, gs_session_desc *desc)
+{
+    const struct seg_info *info = &session->info;
+
+    desc->session_id = info->session_id;
+    desc->device = info->device;
+    desc->server_pid = info->server_pid;
+    snprintf(desc->instance, sizeof(desc->instance), "%s", session->control.instance);
+    snprintf(desc->device_name, sizeof(desc->device_name), "%s", info->device_name);
+    desc->compute_major = info->compute_major;
+    desc->compute_minor = info->compute_minor;
+    desc->sm_count = info->sm_count;
+    desc->max_threads_per_block = info->max_threads_per_block;
+    memcpy(desc->max_block_dim, info->max_block_dim, sizeof(desc->max_block_dim));
+    memcpy(desc->max_grid_dim, info->max_grid_dim, sizeof(desc->max_grid_dim));
+    desc->max_dynamic_smem = info->max_dynamic_smem;
+    desc->max_streams = SEG_STREAMS;
+    desc->device_memory = info->device_memory;
+    desc->mem_limit = info->mem_limit;
+    desc->window_base = info->window_base;
+    desc->window_size = info->window_size;
+    desc->sm_granularity = info->sm_granularity;
+}
+
+gs_status gs_session_info(gs_session handle, gs_session_desc *desc)
+{
+    gs_session_desc read = GS_SESSION_DESC_INIT;
+    struct session *session;
+    gs_status status = session_use(handle_decode(handle), HANDLE_SESSION, &session);
+
+    if (status != GS_OK)
+        return status;
+    session_describe(session, &read);
+    status = params_write(desc, PARAMS_UP_TO(gs_session_desc, session_id), &read, sizeof(read),
+                          "gs_session_desc");
+    session_leave(session);
+    return status;
+}
+
+gs_status gs_set_qos(gs_session handle, const gs_qos *given)
+{
+    gs_qos qos = GS_QOS_INIT;
+    struct session *session;
+    gs_status status;
+
+    if (!given)
+        return error_set(GS_ERR_INVALID_VALUE, "the gs_qos pointer is NULL");
+    status = session_use(handle_decode(handle), HANDLE_SESSION, &session);
+    if (status != GS_OK)
+        return status;
+    status = qos_read(&qos, given);
+    if (status == GS_OK) {
+        qos_hold(session, &qos);
+        status = qos_ask(session, &qos);
+    }
+    session_leave(session);
+    return status;
+}
+
+gs_status gs_get_qos(gs_session handle, gs_qos *qos)
+{
+    struct session *session;
+    struct seg_grant grant;
+    gs_qos read;
+    gs_status status = session_use(handle_decode(handle), HANDLE_SESSION, &session);
+
+    if (status != GS_OK)
+        return status;
+    status = qos_granted(session, &grant);
+    if (status == GS_OK) {
+        qos_describe(session, &grant, &read);
+        status = params_write(qos, PARAMS_UP_TO(gs_qos, priority), &read, sizeof(read), "gs_qos");
+    }
+    session_leave(session);
+    return status;
+}
+
+gs_status gs_get_exec_affinity(gs_session handle, gs_exec_affinity *affinity)
+{
+    struct session *session;
+    struct seg_grant grant;
+    gs_qos read;
+    gs_status status;
+
+    if (!affinity)
+        return error_set(GS_ERR_INVALID_VALUE, "the gs_exec_affinity pointer is NULL");
+    status = session_use(handle_decode(handle), HANDLE_SESSION, &session);
+    if (status != GS_OK)
+        return status;
+    status = qos_granted(session, &grant);
+    if (status == GS_OK) {
+        qos_describe(session, &grant, &read);
+        *affinity = read.affinity;
+        affinity->type = GS_EXEC_AFFINITY_SM_COUNT; /* as cuCtxGetExecAffinity */
+    }
+    session_leave(session);
+    return status;
+}
+
+static void fault_read(const struct session *session, gs_fault *fault)
+{
+    const struct seg_fault *from = &session->server->fault;
+    /* acquire: pairs with the server's release of the state; the fault is complete before it. */
+    uint32_t state = atomic_load_explicit(&session->server->state, memory_order_acquire);
+
+    if (state != SEG_FAULTED && state != SEG_LOST)
+        return;
+    fault->kind = (gs_fault_kind)from->kind;
+    fault->status = (gs_status)from->status;
+    fault->stream = from->stream;
+    fault->position = from->position;
+    snprintf(fault->kernel, sizeof(fault->kernel), "%.*s", (int)sizeof(from->kernel), from->kernel);
+    snprintf(fault->message, sizeof(fault->message), "%.*s", (int)sizeof(from->message),
+             from->message);
+}
+
+gs_status gs_last_fault(gs_session handle, gs_fault *out)
+{
+    gs_fault fault = GS_FAULT_INIT;
+    struct session *session;
+    gs_status status = session_enter(handle_decode(handle), HANDLE_SESSION, &session);
+
+    if (status != GS_OK)
+        return status;
+    fault_read(session, &fault);
+    status = params_write(out, PARAMS_UP_TO(gs_fault, status), &fault, sizeof(fault), "gs_fault");
+    session_leave(session);
+    return status;
+}

@@ -1,0 +1,31 @@
+/* attach.h - opening a session with the server, and closing it. Any thread. */
+#ifndef GS_CLIENT_ATTACH_H
+#define GS_CLIENT_ATTACH_H
+
+#include "client/session/session.h"
+
+/* What gs_attach was asked for, with the environment and the defaults applied. */
+struct attach_request {
+    const char *instance;
+    const char *name;
+    int device;
+    uint32_t local_rank; /* with GS_DEVICE_AUTO: see env_local_rank */
+    gs_on_fault on_fault;
+    uint64_t mem_limit;
+    uint64_t timeout_ns;
+    gs_qos qos;
+    struct env_limits env;   /* qos and mem_limit are lowered to it already */
+    const char *reservation; /* "": none */
+};
+
+gs_status attach_request_read(const gs_attach_params *params, struct attach_request *request);
+
+/* A session that is open and mapped, but not published yet. Statuses as gs_attach. */
+gs_status attach_session(const struct attach_request *request, struct session **session);
+
+/* Tells the server that the session's work is done, and waits until it has freed everything. The
+ * session is in no slot any more, and session_free is still due.
+ * GS_ERR_SERVER_LOST, GS_ERR_TIMEOUT, GS_ERR_SYSTEM. */
+gs_status detach_session(struct session *session);
+
+#endif

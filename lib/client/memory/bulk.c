@@ -1,0 +1,202 @@
+/* bulk.c - see bulk.h. */
+#include "client/memory/bulk.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/util.h"
+
+#if defined(__SSE2__)
+#include <emmintrin.h>
+
+static void stream_copy(unsigned char *dst, const unsigned char *src, size_t size)
+{
+    size_t head = (16 - (uintptr_t)dst % 16) % 16;
+
+    if (head > size) /* the last piece of a copy can be as short as a byte */
+        head = size;
+    memcpy(dst, src, head);
+    for (dst += head, src += head, size -= head; size >= 64; dst += 64, src += 64, size -= 64) {
+        __m128i a = _mm_loadu_si128((const __m128i *)(const void *)src);
+        __m128i b = _mm_loadu_si128((const __m128i *)(const void *)(src + 16));
+        __m128i c = _mm_loadu_si128((const __m128i *)(const void *)(src + 32));
+        __m128i d = _mm_loadu_si128((const __m128i *)(const void *)(src + 48));
+        _mm_stream_si128((__m128i *)(void *)dst, a);
+        _mm_stream_si128((__m128i *)(void *)(dst + 16), b);
+        _mm_stream_si128((__m128i *)(void *)(dst + 32), c);
+        _mm_stream_si128((__m128i *)(void *)(dst + 48), d);
+    }
+    memcpy(dst, src, size);
+    /* Streaming stores are weakly ordered: they must be out before the record that names them. */
+    _mm_sfence();
+}
+#else
+static void stream_copy(unsigned char *dst, const unsigned char *src, size_t size)
+{
+    memcpy(dst, src, size);
+}
+#endif
+
+#define AWAKE_NS 50000u /* the helper waits so long for the next piece before it sleeps */
+
+enum { HELPER_NONE, HELPER_RUNS, HELPER_REFUSED };
+enum work { WORK_NONE, WORK_OFFERED /* dst, src and size are for the helper */, WORK_TAKEN };
+
+struct piece {
+    void (*copy)(unsigned char *dst, const unsigned char *src, size_t size);
+    unsigned char *dst;
+    const unsigned char *src;
+    size_t size;
+};
+
+static struct {
+    pthread_mutex_t owner; /* the copy that has the helper; also guards state */
+    int state;
+    _Atomic uint32_t work; /* enum work; a futex */
+    _Atomic bool asleep;
+    struct piece piece;
+} helper = {.owner = PTHREAD_MUTEX_INITIALIZER};
+
+/* Waits for a piece. The next one of a copy follows in some 20 us, sooner than a sleeping thread
+ * wakes up. */
+static void helper_wait(void)
+{
+    uint64_t until = clock_ns() + AWAKE_NS;
+    uint32_t offered = WORK_OFFERED;
+
+    /* acquire: the piece; pairs with helper_give */
+    while (!atomic_compare_exchange_weak_explicit(&helper.work, &offered, WORK_TAKEN,
+                                                  memory_order_acquire, memory_order_relaxed)) {
+        offered = WORK_OFFERED;
+        if (clock_ns() < until) {
+            cpu_relax();
+        } else {
+            /* seq_cst: before the kernel looks at `work`; pairs with helper_give */
+            atomic_store(&helper.asleep, true);
+            futex_wait(&helper.work, WORK_NONE, UINT64_C(1000000000));
+            atomic_store_explicit(&helper.asleep, false, memory_order_relaxed);
+            until = clock_ns() + AWAKE_NS;
+        }
+    }
+}
+
+static void *helper_main(void *unused)
+{
+    (void)unused;
+    for (;;) {
+        helper_wait();
+        helper.piece.copy(helper.piece.dst, helper.piece.src, helper.piece.size);
+        /* release: the copied bytes; pairs with helper_await */
+        atomic_store_explicit(&helper.work, WORK_NONE, memory_order_release);
+    }
+    return NULL;
+}
+
+static void helper_give(const struct piece *piece)
+{
+    helper.piece = *piece;
+    /* seq_cst: the piece for helper_wait; and before the look at `asleep` */
+    atomic_store(&helper.work, WORK_OFFERED);
+    if (atomic_load(&helper.asleep))
+        futex_wake(&helper.work);
+}
+
+/* Is it awake? If not it will be for the next copy, should that follow at once. Of copies that take
+ * less time than a wake-up. */
+static bool helper_awake(void)
+{
+    /* relaxed: a wrong answer costs time only */
+    if (!atomic_load_explicit(&helper.asleep, memory_order_relaxed))
+        return true;
+    futex_wake(&helper.work);
+    return false;
+}
+
+/* Waits until it has done its piece. false: it has not woken up yet, which can take longer than the
+ * piece; the piece is the caller's again. */
+static bool helper_await(void)
+{
+    uint32_t offered = WORK_OFFERED;
+
+    if (atomic_compare_exchange_strong_explicit(&helper.work, &offered, WORK_NONE,
+                                                memory_order_relaxed, memory_order_relaxed))
+        return false;
+    while (atomic_load_explicit(&helper.work, memory_order_acquire) != WORK_NONE)
+        cpu_relax();
+    return true;
+}
+
+/* A child of fork has no helper, and whoever held it is not there. */
+static void helper_forget(void)
+{
+    static const pthread_mutex_t fresh = PTHREAD_MUTEX_INITIALIZER;
+
+    memcpy(&helper.owner, &fresh, sizeof(fresh));
+    atomic_store_explicit(&helper.work, WORK_NONE, memory_order_relaxed);
+    atomic_store_explicit(&helper.asleep, false, memory_order_relaxed);
+    helper.state = helper.state == HELPER_RUNS ? HELPER_NONE : helper.state;
+}
+
+/* Called with `owner` held. */
+static int helper_start(void)
+{
+    static int registered;
+    sigset_t all, before;
+    pthread_t thread;
+
+    if (sysconf(_SC_NPROCESSORS_ONLN) < 4) /* the dispatcher and the caller need theirs */
+        return HELPER_REFUSED;
+    if (!registered && pthread_atfork(NULL, NULL, helper_forget))
+        return HELPER_REFUSED;
+    registered = 1;
+    /* The application's signals are for its own threads. */
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int failed = pthread_create(&thread, NULL, helper_main, NULL);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (failed)
+        return HELPER_REFUSED;
+    pthread_detach(thread);
+    return HELPER_RUNS;
+}
+
+static bool helper_take(size_t total)
+{
+    if (total < BULK_HELP_AWAKE || pthread_mutex_trylock(&helper.owner))
+        return false;
+    if (helper.state == HELPER_NONE)
+        helper.state = helper_start();
+    if (helper.state == HELPER_RUNS && (total >= BULK_HELP || helper_awake()))
+        return true;
+    pthread_mutex_unlock(&helper.owner);
+    return false;
+}
+
+static void plain_copy(unsigned char *dst, const unsigned char *src, size_t size)
+{
+    memcpy(dst, src, size);
+}
+
+void bulk_copy(enum bulk_way way, void *dst, const void *src, size_t size, size_t total)
+{
+    const bool streams = total >= (way == BULK_IN ? BULK_STREAM_IN : BULK_STREAM_OUT);
+    struct piece piece = {streams ? stream_copy : plain_copy, dst, src, size};
+
+    if (!helper_take(total)) {
+        piece.copy(piece.dst, piece.src, piece.size);
+        return;
+    }
+    const size_t half = size / 2 / 64 * 64;
+    piece.dst += half;
+    piece.src += half;
+    piece.size -= half;
+    helper_give(&piece);
+    piece.copy(dst, src, half);
+    if (!helper_await())
+        piece.copy(piece.dst, piece.src, piece.size);
+    pthread_mutex_unlock(&helper.owner);
+}

@@ -1,0 +1,26 @@
+/*
+ * copy.h - copies between host and device, and within the device: one record each where the device
+ * can reach the memory, else piece by piece through the staging chunks. Any thread.
+ */
+#ifndef GS_CLIENT_COPY_H
+#define GS_CLIENT_COPY_H
+
+#include <stdbool.h>
+
+#include "client/session/session.h"
+
+struct copy {
+    enum rec_copy_kind kind;
+    uint64_t device;    /* address: destination, or source of DTOH */
+    uint64_t device_to; /* DTOD: destination, `device` being the source */
+    void *host;         /* HTOD: only read */
+    uint64_t size;      /* not 0 */
+};
+
+/* Queues the copy on the stream; wait: and waits for it. Copies to ordinary memory always wait. */
+gs_status copy_run(struct session *session, gs_stream stream, const struct copy *copy, bool wait);
+
+/* Bytes of each piece of a large copy of size bytes. */
+uint64_t copy_piece(uint64_t size);
+
+#endif

@@ -1,0 +1,96 @@
+/* print.c - see print.h. */
+#include "client/print/print.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "common/log.h"
+#include "common/print_ring.h"
+
+void printing_init(struct printing *printing)
+{
+    pthread_mutex_init(&printing->lock, NULL);
+}
+
+void printing_deinit(struct printing *printing)
+{
+    free(printing->reader.record);
+    free(printing->text.bytes);
+    pthread_mutex_destroy(&printing->lock);
+}
+
+/* Past stdio, so that no thread that holds stderr is waited for under the lock. */
+static void error_write(const char *bytes, size_t size)
+{
+    while (size) {
+        ssize_t written = write(STDERR_FILENO, bytes, size);
+
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written <= 0)
+            return; /* nobody to tell it to */
+        bytes += written;
+        size -= (size_t)written;
+    }
+}
+
+/* Under stdout's lock and the printing's. A write that fails shows in ferror(stdout), as the
+ * program's own do. */
+static void record_print(void *context, const unsigned char *record, size_t bytes)
+{
+    struct printing *printing = context;
+
+    switch (print_format(record, bytes, &printing->text)) {
+    case PRINT_TO_OUTPUT:
+        fwrite_unlocked(printing->text.bytes, 1, printing->text.size, stdout);
+        break;
+    case PRINT_TO_ERROR:
+        error_write(printing->text.bytes, printing->text.size);
+        break;
+    case PRINT_NOTHING:
+        log_warning("a message of a kernel, %zu bytes, is damaged or has no memory", bytes);
+        break;
+    }
+}
+
+/* Under the lock. */
+static void lost_tell(struct printing *printing)
+{
+    unsigned long long lost = print_ring_lost(printing->reader.block);
+
+    if (lost == printing->lost_told)
+        return;
+    log_warning("%llu messages of kernels were lost: more than %u KiB of them came between two "
+                "calls that wait for the device",
+                lost - printing->lost_told, PRINT_RING_BYTES >> 10);
+    printing->lost_told = lost;
+}
+
+void print_drain(struct printing *printing)
+{
+    const unsigned char *block = atomic_load_explicit(&printing->block, memory_order_acquire);
+
+    /* Empty also means that whoever took the last has written it. */
+    if (print_ring_empty(block))
+        return;
+    /* stdout's lock first: a thread that holds it, and comes here, must not wait for one that has
+     * the other. Held over all, so that nothing comes between the lines of one message. */
+    flockfile(stdout);
+    pthread_mutex_lock(&printing->lock);
+    print_read(&printing->reader, record_print, printing);
+    if (!printing->lost_told)
+        lost_tell(printing); /* once; the rest at the end */
+    pthread_mutex_unlock(&printing->lock);
+    funlockfile(stdout);
+}
+
+void print_farewell(struct printing *printing)
+{
+    print_deliver(printing);
+    pthread_mutex_lock(&printing->lock);
+    if (printing->reader.block)
+        lost_tell(printing);
+    pthread_mutex_unlock(&printing->lock);
+}

@@ -1,0 +1,268 @@
+/*
+ * session.c - see session.h.
+ *
+ * After fork() the child has its own copy of the table, and mappings of the parent's segments. The
+ * child's fork handler empties the table and unmaps them, so that the child neither disturbs the
+ * parent's sessions nor keeps their memory alive; handles up to the generation of the fork are the
+ * parent's from then on. What the parent had on the heap is left as it was at the fork, for a
+ * thread that is not there in the child may have been changing it.
+ */
+#include "client/session/session.h"
+
+#include <string.h>
+#include <sys/shm.h>
+#include <unistd.h>
+
+#include "client/base/backoff.h"
+#include "client/base/error.h"
+
+#define SHARDS 16u
+
+struct slot {
+    struct session *_Atomic session; /* the one that handles find; NULL: none */
+    struct session *owner;           /* also one that is being made or freed; under table_lock */
+    struct {
+        alignas(64) _Atomic uint32_t inside;
+    } shard[SHARDS];
+};
+
+static struct slot slots[HANDLE_SESSIONS];
+/* Owners and mappings: fork() waits for it, so that the child knows of every mapping. */
+static pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_once_t fork_once = PTHREAD_ONCE_INIT;
+static int fork_error;             /* why the handlers could not be registered; 0: they are */
+static uint32_t parent_generation; /* handles up to it are a parent process's; 0: not forked */
+/* Sessions that a fork left behind, so that their memory stays reachable. */
+static struct session *parent_sessions[HANDLE_SESSIONS];
+
+/* initial-exec: 4 bytes fit the loader's reserve, and a public call must not pay for a call. */
+static _Thread_local uint32_t thread_shard __attribute__((tls_model("initial-exec")));
+
+static uint32_t shard_of_thread(void)
+{
+    static _Atomic uint32_t threads;
+
+    if (!thread_shard)
+        thread_shard = 1 + atomic_fetch_add_explicit(&threads, 1, memory_order_relaxed) % SHARDS;
+    return thread_shard - 1;
+}
+
+/* ---- fork ---- */
+
+static void fork_prepare(void)
+{
+    pthread_mutex_lock(&table_lock);
+}
+
+static void fork_parent(void)
+{
+    pthread_mutex_unlock(&table_lock);
+}
+
+/* Async-signal-safe: nothing but system calls and stores. */
+static void session_abandon(struct session *session)
+{
+    for (unsigned i = 0; i < MAPPED_PLACES; i++) {
+        if (session->mapped[i])
+            shmdt(session->mapped[i]);
+    }
+    if (session->bell >= 0)
+        mq_close(session->bell);
+    control_close(&session->control);
+}
+
+static void fork_child(void)
+{
+    for (unsigned i = 0; i < HANDLE_SESSIONS; i++) {
+        struct slot *slot = &slots[i];
+        if (!slot->owner)
+            continue;
+        session_abandon(slot->owner);
+        parent_sessions[i] = slot->owner;
+        slot->owner = NULL;
+        atomic_store_explicit(&slot->session, NULL, memory_order_relaxed);
+        for (unsigned n = 0; n < SHARDS; n++)
+            atomic_store_explicit(&slot->shard[n].inside, 0, memory_order_relaxed);
+    }
+    parent_generation = handle_generation_last();
+    pthread_mutex_unlock(&table_lock);
+}
+
+static void fork_register(void)
+{
+    fork_error = pthread_atfork(fork_prepare, fork_parent, fork_child);
+}
+
+/* ---- The table ---- */
+
+gs_status session_slot_take(struct session *session)
+{
+    uint32_t i = 0;
+
+    pthread_once(&fork_once, fork_register);
+    if (fork_error)
+        return error_set(GS_ERR_NO_MEMORY, "pthread_atfork: %s", strerror(fork_error));
+    pthread_mutex_lock(&table_lock);
+    while (i < HANDLE_SESSIONS && slots[i].owner)
+        i++;
+    if (i < HANDLE_SESSIONS) {
+        slots[i].owner = session;
+        session->index = i;
+    }
+    pthread_mutex_unlock(&table_lock);
+    if (i == HANDLE_SESSIONS)
+        return error_set(GS_ERR_LIMIT, "this process has %u sessions, the limit", HANDLE_SESSIONS);
+    return GS_OK;
+}
+
+void session_slot_give(const struct session *session)
+{
+    pthread_mutex_lock(&table_lock);
+    slots[session->index].owner = NULL;
+    pthread_mutex_unlock(&table_lock);
+}
+
+void session_publish(struct session *session)
+{
+    /* release: pairs with the load in session_enter; the session is complete before it. */
+    atomic_store_explicit(&slots[session->index].session, session, memory_order_release);
+}
+
+static const char *kind_text(enum handle_kind kind)
+{
+    static const char *const text[] = {
+        [HANDLE_SESSION] = "session", [HANDLE_STREAM] = "stream", [HANDLE_EVENT] = "event",
+        [HANDLE_MODULE] = "module",   [HANDLE_KERNEL] = "kernel", [HANDLE_GRAPH] = "graph",
+    };
+
+    return text[kind];
+}
+
+gs_status handle_unknown(struct handle handle, const char *what)
+{
+    uint64_t value = handle_encode(handle.kind, handle.session, handle.slot, handle.generation);
+
+    if (parent_generation && handle.generation &&
+        (int32_t)(handle.generation - parent_generation) <= 0)
+        return error_set(GS_ERR_FORKED,
+                         "%s handle 0x%llx belongs to the parent process; attach anew after fork",
+                         what, (unsigned long long)value);
+    if (!value)
+        return error_set(GS_ERR_INVALID_HANDLE, "the %s handle is NULL", what);
+    return error_set(GS_ERR_INVALID_HANDLE, "%s handle 0x%llx names nothing, or nothing any more",
+                     what, (unsigned long long)value);
+}
+
+gs_status session_enter(struct handle handle, enum handle_kind kind, struct session **session)
+{
+    struct slot *slot = &slots[handle.session];
+    uint32_t shard = shard_of_thread();
+    struct session *found;
+
+    if (handle.kind != kind)
+        return handle_unknown(handle, kind_text(kind));
+    /* seq_cst, count then look; pairs with session_withdraw, which empties the slot and then looks
+     * at the counts: one of the two sees the other. */
+    atomic_fetch_add_explicit(&slot->shard[shard].inside, 1, memory_order_seq_cst);
+    found = atomic_load_explicit(&slot->session, memory_order_seq_cst);
+    if (found &&
+        (kind != HANDLE_SESSION || (found->generation == handle.generation && handle.slot == 0))) {
+        *session = found;
+        return GS_OK;
+    }
+    atomic_fetch_sub_explicit(&slot->shard[shard].inside, 1, memory_order_release);
+    return handle_unknown(handle, kind_text(kind));
+}
+
+void session_leave(const struct session *session)
+{
+    /* release: pairs with the acquire in session_withdraw; what this call did is before it. A call
+     * begins and ends in one thread, so the shard is the one that was entered. */
+    atomic_fetch_sub_explicit(&slots[session->index].shard[thread_shard - 1].inside, 1,
+                              memory_order_release);
+}
+
+gs_status session_withdraw(struct handle handle, struct session **session)
+{
+    struct slot *slot = &slots[handle.session];
+    struct session *expected;
+    struct backoff backoff = BACKOFF_INIT;
+    gs_status status = session_enter(handle, HANDLE_SESSION, session);
+
+    if (status != GS_OK)
+        return status;
+    expected = *session;
+    bool mine = atomic_compare_exchange_strong_explicit(&slot->session, &expected, NULL,
+                                                        memory_order_seq_cst, memory_order_relaxed);
+    session_leave(*session);
+    if (!mine)
+        return handle_unknown(handle, kind_text(HANDLE_SESSION));
+    for (unsigned n = 0; n < SHARDS; n++) {
+        /* seq_cst: see session_enter; it acquires what the last leaver released. */
+        while (atomic_load_explicit(&slot->shard[n].inside, memory_order_seq_cst))
+            backoff_pause(&backoff);
+    }
+    return GS_OK;
+}
+
+/* ---- One session ---- */
+
+gs_status session_map(struct session *session, unsigned place, int id, int flags, const char *what,
+                      void **address)
+{
+    void *mapped;
+
+    pthread_mutex_lock(&table_lock);
+    mapped = shmat(id, NULL, flags);
+    if (mapped != (void *)-1)
+        session->mapped[place] = mapped;
+    pthread_mutex_unlock(&table_lock);
+    if (mapped == (void *)-1)
+        return error_system(what);
+    *address = mapped;
+    return GS_OK;
+}
+
+void session_unmap(struct session *session, unsigned place)
+{
+    pthread_mutex_lock(&table_lock);
+    if (session->mapped[place])
+        shmdt(session->mapped[place]);
+    session->mapped[place] = NULL;
+    pthread_mutex_unlock(&table_lock);
+}
+
+gs_status session_trouble(const struct session *session)
+{
+    uint32_t owner = atomic_load_explicit(&session->page->owner, memory_order_relaxed);
+    uint32_t state = atomic_load_explicit(&session->server->state, memory_order_acquire);
+    const struct seg_fault *fault = &session->server->fault;
+    gs_status status = (gs_status)fault->status;
+
+    if (!owner || owner & STATUS_OWNER_DIED)
+        return error_set(GS_ERR_SERVER_LOST, "the gshare server '%s' (pid %d) has ended",
+                         session->control.instance, session->info.server_pid);
+    if (state == SEG_CLOSED)
+        return error_set(GS_ERR_INVALID_HANDLE, "the server has closed session %llu",
+                         (unsigned long long)session->info.session_id);
+    if (state != SEG_FAULTED && state != SEG_LOST)
+        return error_set(GS_ERR_PROTOCOL, "session %llu is in state %u, which means nothing",
+                         (unsigned long long)session->info.session_id, state);
+    if (status == GS_OK)
+        status = state == SEG_FAULTED ? GS_ERR_FAULT : GS_ERR_INTERRUPTED;
+    if (fault->message[0])
+        return error_set(status, "%.*s", (int)sizeof(fault->message), fault->message);
+    return error_server(status, "");
+}
+
+gs_status session_use(struct handle handle, enum handle_kind kind, struct session **session)
+{
+    gs_status status = session_enter(handle, kind, session);
+
+    if (status == GS_OK && !session_alive(*session)) {
+        status = session_trouble(*session);
+        print_deliver(&(*session)->printing); /* an assertion's line says why it ended */
+        session_leave(*session);
+    }
+    return status;
+}

@@ -1,0 +1,171 @@
+/*
+ * session.h - a session as the client sees it, and the process's table of sessions.
+ *
+ * Life. gs_attach publishes a session in a slot of the table. Every public call enters the session
+ * by its handle (session_enter) and leaves it. The table counts the callers inside, with several
+ * counters a slot on cache lines of their own, so that threads do not contend for one line.
+ * gs_detach takes the session out of its slot and waits until the counts are zero. So nothing of a
+ * session is unmapped or freed between enter and leave. The table itself is static.
+ *
+ * What keeps an object alive while a thread uses it:
+ *   stream         its lock, after stream_lock() has found the stream live
+ *   kernel, graph  any stream's lock: the remover takes and drops the lock of each stream
+ *                  (session_quiesce) between handle_retire and handle_release
+ *   event, module  object_lock
+ *   device ranges, host blocks   the memory's lock for the lookup; the stream's lock from the check
+ *                  to the record that uses them (their removal quiesces as well)
+ * Order of locks: a stream's first, then any one of the others; the memory's also under
+ * object_lock. A thread that asks the server holds no lock but request_lock; a copy that makes its
+ * staging area holds its stream's lock too.
+ *
+ * Trust: only the server and this process write the segment. The client believes what the server
+ * wrote, but bounds texts and checks numbers that it uses as an index.
+ */
+#ifndef GS_CLIENT_SESSION_H
+#define GS_CLIENT_SESSION_H
+
+#include <mqueue.h>
+#include <pthread.h>
+#include <stdalign.h>
+#include <stdatomic.h>
+
+#include "client/base/env.h"
+#include "client/base/handle.h"
+#include "client/print/print.h"
+#include "common/request.h"
+#include "common/sm_mask.h"
+#include "common/wire.h"
+#include "gshare.h"
+
+struct memory;    /* memory/memory.h */
+struct recording; /* submit/recording.h */
+
+struct stream {
+    alignas(64) pthread_mutex_t lock;
+    _Atomic uint32_t generation; /* 0: no stream; changed under lock */
+    uint32_t number;
+    uint64_t tail;     /* under lock: where the next record goes; published in seg_client */
+    uint64_t complete; /* under lock: the completion read last; spares a read of the GPU's word */
+    unsigned char *ring;
+    struct recording *_Atomic recording; /* changed under lock; not NULL: a graph is recorded */
+    struct sm_mask whole_mask;           /* under lock: a mask known to consist of whole groups */
+};
+
+/* A module's handle and the handles of its kernels end together. Under object_lock. */
+struct module {
+    uint32_t id; /* the server's */
+    struct kernel *kernels;
+};
+
+struct kernel {
+    uint32_t id; /* the server's */
+    uint32_t slot, generation;
+    struct kernel *next; /* of the same module; under object_lock */
+    char *name;
+    struct req_kernel info;
+};
+
+/* Under object_lock. position 0: never recorded; the end of a record is beyond 0. */
+struct event {
+    uint32_t stream;
+    uint64_t position;
+};
+
+struct graph {
+    uint32_t id; /* the server's */
+    bool empty;  /* nothing was recorded: a launch does nothing, and the server has no graph */
+};
+
+struct report {
+    uint64_t id; /* 0: none, or fetched */
+    uint64_t asked;
+};
+
+/* Places in session->mapped beside the host blocks. */
+#define MAPPED_SEGMENT SEG_HOSTS
+#define MAPPED_PAGE    (SEG_HOSTS + 1)
+#define MAPPED_PRINT   (SEG_HOSTS + 2)
+#define MAPPED_PLACES  (SEG_HOSTS + 3)
+
+struct session {
+    uint32_t index, generation;
+
+    /* Every System V segment mapped for this session: host blocks by the server's number, the
+     * session segment, the status page, the print block. NULL: none. Under the table's lock, which
+     * fork takes. */
+    void *mapped[MAPPED_PLACES];
+
+    unsigned char *segment;
+    const struct status_page *page;
+    struct seg_client *client;
+    struct seg_complete *complete;
+    struct seg_server *server;
+    struct seg_request *request;
+    struct seg_info info; /* a copy: the original never changes */
+    mqd_t bell;
+    struct control control;
+    uint64_t cookie;
+    uint64_t timeout_ns;   /* of attaching; of detaching too */
+    struct env_limits env; /* the upper limits that gs_attach found in the environment */
+
+    struct stream stream[SEG_STREAMS];
+
+    pthread_mutex_t request_lock; /* held while seg_request is not idle */
+
+    struct memory *memory; /* owned by control/session_make.c */
+
+    pthread_mutex_t object_lock;
+    struct handle_table events, modules, kernels, graphs;
+
+    struct printing printing;
+
+    pthread_mutex_t report_lock;
+    uint64_t report_last; /* id of the newest */
+    struct report report[SEG_REPORTS];
+};
+
+/* ---- The table ---- */
+
+/* Takes a slot for a session, which no handle finds until session_publish. From now on fork()
+ * knows the session's mappings. GS_ERR_LIMIT, GS_ERR_NO_MEMORY. */
+gs_status session_slot_take(struct session *session);
+/* Gives the slot back. The session is not published, or has been withdrawn. */
+void session_slot_give(const struct session *session);
+/* From now on handles of the session find it. */
+void session_publish(struct session *session);
+/* Finds the session of a handle of this kind and counts the caller in; session_leave counts the
+ * caller out. For HANDLE_SESSION the generation is checked as well; for other kinds the caller
+ * looks slot and generation up. GS_ERR_INVALID_HANDLE, GS_ERR_FORKED. */
+gs_status session_enter(struct handle handle, enum handle_kind kind, struct session **session);
+void session_leave(const struct session *session);
+/* Takes the session of this handle out of the table and waits until no other thread is inside; the
+ * session then belongs to the caller. */
+gs_status session_withdraw(struct handle handle, struct session **session);
+/* Status and message for a handle that names nothing: GS_ERR_FORKED or GS_ERR_INVALID_HANDLE. */
+gs_status handle_unknown(struct handle handle, const char *what) __attribute__((cold));
+
+/* ---- One session ---- */
+
+/* Maps a System V segment in a free place. On failure: a message that begins with what. */
+gs_status session_map(struct session *session, unsigned place, int id, int flags, const char *what,
+                      void **address);
+/* Does nothing where nothing is mapped. */
+void session_unmap(struct session *session, unsigned place);
+
+/* The status and message that tell why the session has ended. Only for a session that
+ * session_alive() refuses. */
+gs_status session_trouble(const struct session *session) __attribute__((cold));
+
+static inline bool session_alive(const struct session *session)
+{
+    uint32_t owner = atomic_load_explicit(&session->page->owner, memory_order_relaxed);
+    /* acquire: pairs with the server's release of the state after the fault's text. */
+    uint32_t state = atomic_load_explicit(&session->server->state, memory_order_acquire);
+
+    return owner && !(owner & STATUS_OWNER_DIED) && state == SEG_OPEN;
+}
+
+/* session_enter for a call that works in the session: the session must be alive. */
+gs_status session_use(struct handle handle, enum handle_kind kind, struct session **session);
+
+#endif

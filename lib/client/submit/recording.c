@@ -1,0 +1,45 @@
+/* recording.c - see recording.h. */
+#include "client/submit/recording.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "client/base/error.h"
+
+struct recording *recording_new(void)
+{
+    return calloc(1, sizeof(struct recording));
+}
+
+void recording_free(struct recording *recording)
+{
+    if (!recording)
+        return;
+    free(recording->bytes);
+    free(recording);
+}
+
+gs_status recording_reserve(struct recording *recording, uint32_t size, void **record)
+{
+    if (recording->size + size > RECORDING_BYTES_MAX)
+        return error_set(GS_ERR_LIMIT, "the graph's records reach %u bytes, the limit",
+                         RECORDING_BYTES_MAX);
+    if (recording->size + size > recording->room) {
+        size_t room = recording->room ? recording->room * 2 : 16384;
+        unsigned char *bytes = realloc(recording->bytes, room);
+        if (!bytes)
+            return error_set(GS_ERR_NO_MEMORY, "no memory for %zu bytes of graph records", room);
+        recording->bytes = bytes;
+        recording->room = room;
+    }
+    *record = recording->bytes + recording->size;
+    return GS_OK;
+}
+
+void recording_fail(struct recording *recording, gs_status status, const char *message)
+{
+    if (recording->failed != GS_OK)
+        return;
+    recording->failed = status;
+    snprintf(recording->message, sizeof(recording->message), "%s", message);
+}

@@ -1,0 +1,90 @@
+/* sync_request.c - see sync_request.h. */
+#include "client/submit/sync_request.h"
+
+#include <string.h>
+
+#include "client/base/error.h"
+#include "client/submit/submit.h"
+#include "common/util.h"
+
+#define SPINS       256u      /* a reply that takes microseconds is not worth a sleep */
+#define LIVENESS_NS 20000000u /* the longest sleep without a look at the server's life */
+
+static void request_post(struct session *session, const struct sync_request *request)
+{
+    struct seg_request *slot = session->request;
+
+    slot->op = request->op;
+    memcpy(slot->arg, request->arg, sizeof(slot->arg));
+    memset(slot->name, 0, sizeof(slot->name));
+    if (request->name)
+        memcpy(slot->name, request->name, strnlen(request->name, sizeof(slot->name) - 1));
+    /* Pairs with the server's acquire of POSTED: the request is complete before it. seq_cst for
+     * activity_signal. */
+    atomic_store_explicit(&slot->state, REQ_POSTED, memory_order_seq_cst);
+    activity_signal(session, SEG_REQUEST_BIT);
+}
+
+static gs_status request_await(struct session *session)
+{
+    _Atomic uint32_t *state = &session->request->state;
+
+    /* acquire, in each look: pairs with the server's release of DONE; the reply is complete. */
+    for (unsigned i = 0; i < SPINS; i++) {
+        if (atomic_load_explicit(state, memory_order_acquire) == REQ_DONE)
+            return GS_OK;
+        cpu_relax();
+    }
+    for (;;) {
+        uint32_t seen = atomic_load_explicit(state, memory_order_acquire);
+        if (seen == REQ_DONE)
+            return GS_OK;
+        if (!session_alive(session)) {
+            if (atomic_load_explicit(state, memory_order_acquire) == REQ_DONE)
+                return GS_OK;
+            return session_trouble(session);
+        }
+        futex_wait(state, seen, LIVENESS_NS);
+    }
+}
+
+static gs_status request_finish(struct session *session, struct sync_request *request)
+{
+    struct seg_request *slot = session->request;
+    gs_status status = (gs_status)slot->status;
+    char message[sizeof(slot->message)];
+
+    if (status == GS_OK) {
+        memcpy(request->ret, slot->ret, sizeof(request->ret));
+        if (request->kernel)
+            memcpy(request->kernel, &slot->payload.kernel, sizeof(*request->kernel));
+    } else {
+        memcpy(message, slot->message, sizeof(message));
+        message[sizeof(message) - 1] = '\0';
+        if ((unsigned)status > GS_ERR_PROTOCOL)
+            status = error_set(GS_ERR_PROTOCOL, "the server answered with status %d, no status",
+                               (int)status);
+        else
+            error_server(status, message);
+    }
+    /* release: the next request of this process comes after this reply was read. */
+    atomic_store_explicit(&slot->state, REQ_IDLE, memory_order_release);
+    return status;
+}
+
+gs_status sync_request(struct session *session, struct sync_request *request)
+{
+    gs_status status;
+
+    pthread_mutex_lock(&session->request_lock);
+    if (session_alive(session)) {
+        request_post(session, request);
+        status = request_await(session);
+        if (status == GS_OK)
+            status = request_finish(session, request);
+    } else {
+        status = session_trouble(session);
+    }
+    pthread_mutex_unlock(&session->request_lock);
+    return status;
+}

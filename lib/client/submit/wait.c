@@ -1,0 +1,41 @@
+/* wait.c - see wait.h. */
+#include "client/submit/wait.h"
+
+#include "client/base/backoff.h"
+
+gs_status wait_position(const struct session *session, uint32_t stream, uint64_t position)
+{
+    struct backoff backoff = BACKOFF_INIT;
+
+    while (!position_passed(position_complete(session, stream), position)) {
+        if (!session_alive(session)) {
+            /* The completion may have arrived after the first read and before the session ended. */
+            if (position_passed(position_complete(session, stream), position))
+                break;
+            return session_trouble(session);
+        }
+        backoff_pause(&backoff);
+    }
+    return GS_OK;
+}
+
+gs_status wait_all(const struct session *session)
+{
+    uint64_t target[SEG_STREAMS];
+    gs_status status = GS_OK;
+
+    for (uint32_t i = 0; i < SEG_STREAMS; i++)
+        target[i] = position_tail(session, i);
+    for (uint32_t i = 0; i < SEG_STREAMS && status == GS_OK; i++)
+        status = wait_position(session, i, target[i]);
+    return status;
+}
+
+gs_status session_quiesce(struct session *session)
+{
+    for (uint32_t i = 0; i < SEG_STREAMS; i++) {
+        pthread_mutex_lock(&session->stream[i].lock);
+        pthread_mutex_unlock(&session->stream[i].lock);
+    }
+    return wait_all(session);
+}

@@ -1,0 +1,41 @@
+/*
+ * wait.h - waiting for streams: the client polls the completion words that the GPU writes. Any
+ * thread.
+ */
+#ifndef GS_CLIENT_WAIT_H
+#define GS_CLIENT_WAIT_H
+
+#include "client/session/session.h"
+
+/* Byte position up to which a stream is complete. */
+static inline uint64_t position_complete(const struct session *session, uint32_t stream)
+{
+    /* acquire: pairs with the device's write after its work; results are visible after it. */
+    return atomic_load_explicit(&session->complete->position[stream], memory_order_acquire);
+}
+
+/* Byte position up to which records were given to a stream. */
+static inline uint64_t position_tail(const struct session *session, uint32_t stream)
+{
+    /* acquire: pairs with the store in stream_commit by whichever thread gave the record. */
+    return atomic_load_explicit(&session->client->tail[stream], memory_order_acquire);
+}
+
+static inline bool position_passed(uint64_t complete, uint64_t position)
+{
+    return (int64_t)(complete - position) >= 0;
+}
+
+/* Blocks until the stream is complete up to position. A completed position gives GS_OK even if the
+ * session has ended meanwhile; otherwise the end of the session gives session_trouble's status. */
+gs_status wait_position(const struct session *session, uint32_t stream, uint64_t position);
+
+/* Blocks until every stream is complete up to what the stream was given before the call. */
+gs_status wait_all(const struct session *session);
+
+/* Called between handle_retire and handle_release. Takes and drops every stream's lock once, so
+ * that no thread is between looking the object up and queueing a record that uses it, and then
+ * waits for all streams. */
+gs_status session_quiesce(struct session *session);
+
+#endif
