@@ -8,7 +8,7 @@
 
 #include "gsctl/gsctl.h"
 
-/* Three digits that mean something, then the unit. */
+/* Three significant digits, then the unit. */
 static void format_scaled(char out[FORMAT_MAX], uint64_t value, unsigned step,
                           const char *const units[], unsigned unit_count)
 {
@@ -96,7 +96,7 @@ static bool column_dull(const struct table *table, unsigned column)
     return dull != NULL;
 }
 
-/* The first column and the last are never dull. */
+/* The caller never declares the first or the last column dull. */
 static void print_row(const struct table *table, const unsigned *width, unsigned row)
 {
     for (unsigned c = 0; c < table->columns; c++) {

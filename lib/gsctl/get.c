@@ -1,4 +1,4 @@
-/* get.c - `gsctl get`: what is set, and what sessions have of it. */
+/* get.c - `gsctl get`: the settings, and what each session was granted under them. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,7 +36,7 @@ static gs_status page_ask(struct control *control, uint64_t *cursor, struct ctl_
     return GS_OK;
 }
 
-/* A user of whom nothing is set has no row at the server. */
+/* The server has no row for a user without settings. */
 static void row_of_user_add(struct rows *rows, uint64_t key, uint64_t uid)
 {
     rows->row = memory_more(rows->row, 1, sizeof(*rows->row));
@@ -181,7 +181,7 @@ static void set_json(const struct ctl_settings *set)
     json_close('}');
 }
 
-/* Only where there is such a thing. */
+/* Prints nothing for a row whose settings all fit. */
 static void unfit_json(const struct ctl_row *row)
 {
     if (!row->unfit)

@@ -1,4 +1,7 @@
-/* gsctl.h - what the commands of gsctl share. One thread, one run. */
+/*
+ * gsctl.h - what the commands of gsctl share. The program has one thread and runs one command.
+ * Calls go down: main -> options, commands -> ask, format, json -> memory.
+ */
 #ifndef GS_GSCTL_GSCTL_H
 #define GS_GSCTL_GSCTL_H
 
@@ -14,8 +17,8 @@ struct command_options {
     const char *instance;
     bool json;
     uint32_t timeout_s;  /* of quit */
-    const char *operand; /* what stands after the command; NULL: nothing */
-    /* Of set and get: whom it is about. */
+    const char *operand; /* the word after the command; NULL: none */
+    /* Of set and get: whose settings. */
     bool target_given;
     enum ctl_target target;
     uint64_t id;
@@ -35,47 +38,50 @@ int command_reserve(struct control *control, const struct command_options *optio
 int command_release(struct control *control, const struct command_options *options);
 int command_provision(struct control *control, const struct command_options *options);
 
-/* ---- options.c -------------------------------------------------------------------------------
- */
+/* ---- options.c ------------------------------------------------------------------------------- */
 
 struct command {
     const char *name;
     int (*run)(struct control *control, const struct command_options *options);
     const char *help;     /* one line */
-    const char *synopsis; /* what stands after the name */
-    const char *details;  /* of `gsctl NAME --help` */
-    unsigned takes;       /* options: bits of enum command_takes */
+    const char *synopsis; /* the operands and options after the name */
+    const char *details;  /* further text of `gsctl NAME --help` */
+    unsigned takes;       /* options that the command accepts: bits of enum command_takes */
     bool operand_needed;
 };
 enum command_takes {
     TAKES_JSON = 1,
     TAKES_TIMEOUT = 2,
     TAKES_TARGET = 4,   /* --user, --default, --device, or a session's id as the operand */
-    TAKES_SETTINGS = 8, /* and --unset */
+    TAKES_SETTINGS = 8, /* every setting, and --unset */
     TAKES_SMS = 16,     /* --sms, --mask and --device */
     TAKES_OPERAND = 32
 };
-/* Reads the command line; helps, or ends the program where it is wrong. The first command is the
- * one that is meant where none is named. */
+/* Reads the command line and returns the command that it names; the first of `commands` if it names
+ * none. Prints help and ends the program if the line asks for help; ends the program with
+ * EXIT_USAGE if the line is wrong. */
 const struct command *options_parse(int argc, char **argv, const struct command *commands,
                                     size_t count, struct command_options *options);
-/* Ends the program with EXIT_USAGE. */
+/* Prints the message and ends the program with EXIT_USAGE. */
 void usage(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));
 
-/* clock_ns() until which a server must have answered. */
+/* ---- ask.c ----------------------------------------------------------------------------------- */
+
+/* The clock_ns() by which a server must have answered a request that is sent now. */
 uint64_t ask_deadline(void);
-/* Does a page of an answer make sense: at most so many rows, the next one later than this one?
- * GS_ERR_PROTOCOL, with a message. */
+/* Checks the head of a page of an answer: the page has at most `most` rows, and the next page, if
+ * there is one, begins after this page's cursor. GS_ERR_PROTOCOL, with a message. */
 gs_status page_check(uint32_t count, uint32_t most, uint64_t next, uint64_t cursor,
                      char message[REQUEST_MESSAGE_MAX]);
-/* Prints the message of a failed request; returns the exit status for it. */
+/* Prints the message of a failed request and returns the exit status for it. */
 int ask_failed(gs_status status, const char *message);
 
-/* realloc for count elements; ends the program when there is no memory. */
+/* ---- memory.c -------------------------------------------------------------------------------- */
+
+/* realloc for count elements; ends the program if there is no memory. */
 void *memory_more(void *memory, size_t count, size_t size);
 
-/* ---- format.c: figures for people; each returns out -------------------------------------------
- */
+/* ---- format.c: figures for people; each function returns out --------------------------------- */
 
 #define FORMAT_MAX 32
 /* "512 B", "1.5 MiB" */
@@ -84,32 +90,32 @@ const char *format_bytes(char out[FORMAT_MAX], uint64_t bytes);
 const char *format_count(char out[FORMAT_MAX], uint64_t count);
 /* "12 s", "2 h 3 min" */
 const char *format_duration(char out[FORMAT_MAX], uint64_t ns);
-/* The user's name, or the number. */
+/* The user's name; the number if the user has no name. */
 const char *format_user(char out[FORMAT_MAX], uint32_t uid);
-/* Of a session (enum ctl_tenant_state): "attached", "ending" ...; "?" beyond. */
+/* Name of a session's state (enum ctl_tenant_state), such as "attached" or "ending"; "?" for an
+ * unknown state. */
 const char *state_name(uint32_t state);
 
-/* A table: every column as wide as its widest cell; the header is bold on a terminal. A column that
- * says the same dull thing of all rows is left out. */
+/* A table. Each column is as wide as its widest cell; the header is bold on a terminal. A column
+ * whose every cell equals its `dull` text is left out. */
 #define TABLE_COLUMNS_MAX 17
 #define TABLE_CELL_MAX    64
 struct table {
     const char *const *header;
     const bool *right;       /* aligned to the right */
-    const char *const *dull; /* NULL, or for each column NULL or that text */
+    const char *const *dull; /* for each column its dull text or NULL; NULL: no column has one */
     unsigned columns;
     unsigned cells, room;
     char (*cell)[TABLE_CELL_MAX];
 };
-/* The next cell, row by row. */
+/* Adds the next cell; cells come row by row. */
 void table_add(struct table *table, const char *text);
 void table_print(const struct table *table);
 void table_deinit(struct table *table);
 
-/* ---- json.c: prints JSON to stdout; commas and escapes are dealt with -------------------------
- */
+/* ---- json.c: prints JSON to stdout, with commas and escapes ---------------------------------- */
 
-/* name: NULL inside an array. */
+/* name: the member's name inside an object; NULL inside an array. */
 void json_open(const char *name, char bracket); /* '{' or '[' */
 void json_close(char bracket);                  /* '}' or ']' */
 void json_text(const char *name, const char *text);

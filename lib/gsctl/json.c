@@ -1,13 +1,13 @@
 /*
- * json.c - see gsctl.h. Text is printed as UTF-8 where it is well-formed; any other byte becomes
- * U+FFFD, so that the output always parses.
+ * json.c - see gsctl.h. Well-formed UTF-8 is printed as it is; any other byte becomes U+FFFD, so
+ * that the output always parses.
  */
 #include <inttypes.h>
 #include <stdio.h>
 
 #include "gsctl/gsctl.h"
 
-/* Nothing has been printed yet at this level: no comma before the next item. */
+/* The next item is the first of its level: no comma stands before it. */
 static bool first = true;
 
 /* Length of the well-formed UTF-8 sequence at s, 0 if there is none (RFC 3629, section 4). */

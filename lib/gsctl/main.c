@@ -7,8 +7,6 @@
 #include "common/util.h"
 #include "gsctl/gsctl.h"
 
-#define ASK_NS 5000000000u
-
 static const struct command commands[] = {
     {"status", command_status, "the server and its devices; what is done without a command", "", "",
      TAKES_JSON, false},
@@ -42,26 +40,6 @@ static const struct command commands[] = {
      "to whole groups of SMs; reserved ones are not counted.\n\n",
      TAKES_OPERAND, true},
 };
-
-gs_status page_check(uint32_t count, uint32_t most, uint64_t next, uint64_t cursor,
-                     char message[REQUEST_MESSAGE_MAX])
-{
-    if (count <= most && (next == 0 || next > cursor))
-        return GS_OK;
-    snprintf(message, REQUEST_MESSAGE_MAX, "the server's answer has a page of %u rows", count);
-    return GS_ERR_PROTOCOL;
-}
-
-uint64_t ask_deadline(void)
-{
-    return clock_ns() + ASK_NS;
-}
-
-int ask_failed(gs_status status, const char *message)
-{
-    fprintf(stderr, "gsctl: %s\n", message);
-    return status == GS_ERR_NO_SERVER ? EXIT_NO_SERVER : EXIT_ERROR;
-}
 
 int main(int argc, char **argv)
 {

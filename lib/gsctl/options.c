@@ -1,4 +1,4 @@
-/* options.c - gsctl's command line: one set of options, of which each command takes some. */
+/* options.c - gsctl's command line: one set of options, of which each command accepts some. */
 #include <ctype.h>
 #include <errno.h>
 #include <getopt.h>
@@ -126,7 +126,7 @@ static void setting_set(struct command_options *options, const struct setting_fi
                         const char *value)
 {
     if (!value)
-        value = "yes"; /* --exclusive */
+        value = "yes"; /* --exclusive without a value */
     if (options->set.fields & field->bit)
         usage("--%s is given twice", field->name);
     if (!setting_parse(&options->set, field, value))
@@ -151,7 +151,7 @@ enum {
     OPTION_DEFAULT,
     OPTION_DEVICE,
     OPTION_UNSET,
-    OPTION_SETTING = 512 /* and up: setting_fields */
+    OPTION_SETTING = 512 /* plus the index in setting_fields */
 };
 #define OPTIONS_MAX 32
 
@@ -218,7 +218,7 @@ static void option_apply(struct command_options *options, struct given *given, i
         puts("gsctl " GS_VERSION_STRING);
         exit(EXIT_SUCCESS);
     default:
-        if (code < OPTION_SETTING) /* getopt has said what is wrong */
+        if (code < OPTION_SETTING) /* getopt has printed the error */
             usage_hint();
         setting_set(options, &setting_fields[code - OPTION_SETTING], optarg);
         given->settings = true;
@@ -236,7 +236,7 @@ static const struct command *command_find(const struct command *commands, size_t
     usage("there is no command '%s'", name);
 }
 
-/* What the command does not take is not ignored. */
+/* An option that the command does not accept is an error. */
 static void given_check(const struct command *command, const struct command_options *options,
                         const struct given *given)
 {
@@ -271,7 +271,7 @@ const struct command *options_parse(int argc, char **argv, const struct command 
     *options = (struct command_options){.instance = instance && *instance ? instance : "default",
                                         .device = -1};
     options_make(long_options);
-    /* The name of a command is looked for where it stands as a rule, for the hints alone. */
+    /* Hints name the command if it is the first argument, where it usually stands. */
     for (size_t i = 0; argc > 1 && i < count; i++) {
         if (!strcmp(commands[i].name, argv[1]))
             command_name = commands[i].name;

@@ -1,4 +1,4 @@
-/* ps.c - `gsctl ps`: the tenants, in the order in which they came. */
+/* ps.c - `gsctl ps`: the tenants, in the order in which they attached. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@ static const char *const header[] = {"SESSION", "PID",    "USER",   "DEV",   "SM
                                      "LATE",    "COPIED", "UP",     "STATE", "NAME"};
 static const bool right[] = {true, true, false, true, true, false, true,  true, true,
                              true, true, true,  true, true, true,  false, false};
-/* What most sessions have is not worth a column; --json has it all the same. */
+/* The texts that most sessions have: a column of nothing else is left out. --json prints all. */
 static const char *const dull[] = {NULL, NULL, NULL, "0", NULL, "normal", "0",        "1", NULL,
                                    NULL, NULL, NULL, "0", NULL, NULL,     "attached", NULL};
 #define COLUMNS (sizeof(header) / sizeof(header[0]))
@@ -79,7 +79,7 @@ static void print_json(const struct ctl_tenant *t)
     json_close('}');
 }
 
-/* One page. *cursor: where the next begins, 0 for none. */
+/* Asks for the page at *cursor and sets *cursor to the next page; 0: there is none. */
 static gs_status page_ask(struct control *control, uint64_t *cursor, struct ctl_ps_reply *reply,
                           char message[REQUEST_MESSAGE_MAX])
 {
@@ -105,7 +105,7 @@ int command_ps(struct control *control, const struct command_options *options)
     uint64_t cursor = 0;
     gs_status status;
 
-    /* Printed only when it is whole: a failing command prints no half of a document. */
+    /* The answer is printed when it is complete: a failing command prints no part of a document. */
     struct ctl_tenant *all = NULL;
     size_t count = 0;
     do {

@@ -1,11 +1,11 @@
-/* quit.c - `gsctl quit`: has the server end, and waits until it has. */
+/* quit.c - `gsctl quit`: ends the server, and waits for its end. */
 #include <stdio.h>
 #include <time.h>
 
 #include "common/util.h"
 #include "gsctl/gsctl.h"
 
-/* Beyond the tenants' time: for the worker to let go of its device. */
+/* Time for the worker to release its device, after the tenants' time is over. */
 #define END_NS 15000000000u
 
 int command_quit(struct control *control, const struct command_options *options)
@@ -19,7 +19,7 @@ int command_quit(struct control *control, const struct command_options *options)
 
     if (status != GS_OK)
         return ask_failed(status, message);
-    /* Its lock on the queue goes with its process: there is nothing else to be told by. */
+    /* The kernel drops the server's lock on the queue when the process ends; no message tells. */
     while (control_served(control)) {
         if (clock_ns() > deadline) {
             snprintf(message, sizeof(message), "the server (pid %d) has not ended",

@@ -1,10 +1,10 @@
-/* set.c - what changes a server: set, reserve, release, provision. */
+/* set.c - the commands that change a server: set, reserve, release, provision. */
 #include <stdio.h>
 #include <string.h>
 
 #include "gsctl/gsctl.h"
 
-/* Asks for a change; what is left to say about one that was made goes to the standard error. */
+/* Asks for a change. A remark of the server on a change that it made goes to standard error. */
 static int change_ask(struct control *control, struct ctl_header *request, uint16_t op, size_t size)
 {
     char message[REQUEST_MESSAGE_MAX];
