@@ -1,16 +1,18 @@
 /*
- * cpus.h - may a thread wait awake?
+ * cpus.h - tells whether a thread may wait awake instead of sleeping.
  *
- * Waking a thread that slept for longer than a moment takes 100 to 300 us on a virtual machine with
- * an H200, for its processor sleeps too. Where there are many processors, a thread that knows that
- * it will be wanted waits awake for a millisecond or two. With few, whom it waits for needs them.
+ * Waking a sleeping thread takes 100 to 300 us on a virtual machine with an H200, because the
+ * thread's CPU sleeps too. A thread that expects work soon therefore waits awake for a millisecond
+ * or two where there are many CPUs. Where there are few, the threads that prepare that work need
+ * them.
  */
 #ifndef GS_COMMON_CPUS_H
 #define GS_COMMON_CPUS_H
 
 #include <stdbool.h>
 
-/* Has this process processors to spare? One system call; any thread. */
+/* True if this process may run on so many CPUs that threads may wait awake. One system call; any
+ * thread. */
 bool cpus_to_spare(void);
 
 #endif

@@ -15,7 +15,7 @@ static struct {
     const char *who;
     enum log_level level;
     bool journal;
-    _Atomic int also; /* of warnings; -1: none */
+    _Atomic int also; /* descriptor that gets warnings as well; -1: none */
 } logger = {"gshare", LOG_LEVEL_INFO, false, -1};
 
 static bool level_parse(const char *name, enum log_level *level)
@@ -54,7 +54,7 @@ void log_warnings_also(int fd)
 void log_line(enum log_level level, const char *format, ...)
 {
     char line[1024];
-    int saved = errno; /* callers log first and then look at errno */
+    int saved = errno; /* callers may log first and read errno afterwards */
     struct timespec now;
     struct tm tm;
     int also = atomic_load_explicit(&logger.also, memory_order_relaxed);
@@ -79,7 +79,7 @@ void log_line(enum log_level level, const char *format, ...)
     if (body > 0)
         n = n + (size_t)body < sizeof(line) - 1 ? n + (size_t)body : sizeof(line) - 2;
     line[n++] = '\n';
-    /* Nothing can be done for a log line that cannot be written. */
+    /* A log line that cannot be written is dropped: there is nowhere to report it. */
     written = write(STDERR_FILENO, line, n);
     if (also >= 0 && level == LOG_LEVEL_WARNING)
         written = write(also, line + start, n - start);

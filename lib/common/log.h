@@ -1,6 +1,6 @@
 /*
- * log.h - one line to stderr per event, for an operator. Any thread; a line is one write().
- * Levels as syslog's; with JOURNAL_STREAM set each line begins with "<N>", as systemd expects.
+ * log.h - one line to stderr per event, for an operator. Any thread; a line is one write(). The
+ * levels are syslog's. If JOURNAL_STREAM is set, each line begins with "<N>", as systemd expects.
  */
 #ifndef GS_COMMON_LOG_H
 #define GS_COMMON_LOG_H
@@ -12,11 +12,12 @@ enum log_level {
     LOG_LEVEL_DEBUG = 7
 };
 
-/* who: prefix of each line, kept by pointer. level_name: "error", "warning", "info", "debug"; NULL
- * or anything else: $GSHARE_LOG, and "info" without it. Call before threads start. */
+/* who: prefix of each line; the log keeps the pointer. level_name: "error", "warning", "info" or
+ * "debug"; otherwise $GSHARE_LOG names the level, and "info" is the default. Call it before threads
+ * start. */
 void log_init(const char *who, const char *level_name);
-/* Warnings, without what stands before them, go there too: for who starts the program and waits.
- * -1: no more. */
+/* Writes warnings, without their prefix, to fd as well, for the process that starts this
+ * program and waits until it runs. -1: stops that. */
 void log_warnings_also(int fd);
 void log_line(enum log_level level, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

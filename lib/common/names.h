@@ -1,4 +1,4 @@
-/* names.h - the names of an instance's queues, as wire_base.h lists them. Pure; any thread. */
+/* names.h - makes the names of an instance's queues, which wire_base.h lists. Pure; any thread. */
 #ifndef GS_COMMON_NAMES_H
 #define GS_COMMON_NAMES_H
 
@@ -7,13 +7,13 @@
 
 #include "common/wire.h"
 
-/* 1 to WIRE_INSTANCE_MAX characters of [A-Za-z0-9_-]: it becomes part of queue names. */
+/* True for 1 to WIRE_INSTANCE_MAX characters of [A-Za-z0-9_-]. Queue names contain the name. */
 bool instance_valid(const char *instance);
 
 void name_control(char out[WIRE_NAME_MAX], const char *instance);
 void name_bell(char out[WIRE_NAME_MAX], const char *instance, int device);
-/* Made of the token in a way that does not lead back: the name is for all to see, and who knows the
- * token speaks for the queue's owner. */
+/* The name is a one-way hash of the token: every user can list the name, but whoever knows the
+ * token can ask in the queue owner's name. */
 void name_reply(char out[WIRE_NAME_MAX], const char *instance, uint64_t token);
 
 #endif

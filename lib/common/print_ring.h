@@ -1,16 +1,17 @@
 /*
- * print_ring.h - what a kernel's printf and assert leave for the tenant: a block of host memory
- * with a ring of records, and the grammar of a format.
+ * print_ring.h - the print block, through which a kernel's printf and assert reach the tenant: host
+ * memory with a ring of records; and the grammar of a format.
  *
- * Read by both sides, so that they never disagree: by the functions that run on the device
- * (ptx/print_device.cu, CUDA C++) and by the client that prints (client/print/). So it includes
- * nothing and uses plain types. doc/protocol.md draws it.
+ * Both sides compile this file, so that they never disagree: the functions that run on the device
+ * (ptx/print_device.cu, CUDA C++) and the client that prints (client/print/). The file therefore
+ * includes nothing and uses plain types. doc/protocol.md draws the layout.
  *
  *   device threads   reserve room with one atomic addition, write a record, then its stamp
- *   client           prints the records whose stamp is there, clears them, moves `taken` on
+ *   client           prints the records whose stamp is written, clears them, advances `taken`
  *
- * Trust: the worker never reads the block. The device masks every place it writes to, so whatever
- * the tenant does to its block, only the block is written. The client takes the records for bytes.
+ * Trust: the worker never reads the block. The device masks every offset that it writes to, so the
+ * device writes inside the block whatever the tenant stores there. The client checks every length
+ * in a record.
  */
 #ifndef GS_COMMON_PRINT_RING_H
 #define GS_COMMON_PRINT_RING_H
@@ -23,31 +24,32 @@
 
 /* ---- The block ------------------------------------------------------------------------------- */
 
-/* Byte offsets of its 64-bit words. The device's and the client's are in lines of their own. */
-#define PRINT_AT_RESERVED 0u    /* device: bytes ever reserved */
-#define PRINT_AT_DROPPED  8u    /* device: of those, bytes that no record is written to */
+/* Byte offsets of the 64-bit words. The device's and the client's words are on different cache
+ * lines. */
+#define PRINT_AT_RESERVED 0u    /* device: all bytes reserved so far */
+#define PRINT_AT_DROPPED  8u    /* device: reserved bytes that no record will be written to */
 #define PRINT_AT_LOST     16u   /* device: messages that found no room */
-#define PRINT_AT_TAKEN    1024u /* client: the ring is free for bytes up to it + PRINT_RING_BYTES */
+#define PRINT_AT_TAKEN    1024u /* client: bytes up to this + PRINT_RING_BYTES may be reserved */
 #define PRINT_AT_RING     4096u
 
-#define PRINT_RING_BYTES  (1u << 20) /* a power of two; where nothing is, zeros are */
+#define PRINT_RING_BYTES  (1u << 20) /* a power of two; unused bytes are zero */
 #define PRINT_BLOCK_BYTES (PRINT_AT_RING + PRINT_RING_BYTES)
 
-/* ---- A record: 64-bit words, wherever it was reserved, modulo PRINT_RING_BYTES ------------------
- *   0  stamp: its position ^ PRINT_STAMP, written last; ^ PRINT_STAMP_TAKEN: printed already
+/* ---- A record: 64-bit words at its reserved position, modulo PRINT_RING_BYTES -------------------
+ *   0  stamp: position ^ PRINT_STAMP, written last; position ^ PRINT_STAMP_TAKEN once printed
  *   1  bytes of the whole record | kind << 32 | arguments << 48
- *   2  bytes of the format; PRINT_ASSERT: the line
- * PRINT_FORMAT: the format's text, then an argument after the other. A number is one word, with its
- * high bits 0 where it has 4 bytes. A string is a word with its length, or PRINT_NULL, and its
- * text. PRINT_ASSERT: block x | y << 32, block z | thread x << 32, thread y | z << 32; then the
- * strings assertion, file, function. Text is padded with zeros to whole words. */
+ *   2  bytes of the format; PRINT_ASSERT: the line number
+ * PRINT_FORMAT: the format's text, then the arguments. A number is one word; a number of 4 bytes
+ * leaves the high bits 0. A string is a word with its length, or PRINT_NULL, and its text.
+ * PRINT_ASSERT: block x | y << 32, block z | thread x << 32, thread y | z << 32; then the strings
+ * assertion, file, function. Text is padded with zeros to whole words. */
 #define PRINT_STAMP       0x9e3779b97f4a7c15ull
 #define PRINT_STAMP_TAKEN 0xc2b2ae3d27d4eb4full
 #define PRINT_HEAD_BYTES  24u
 #define PRINT_FORMAT      1u
 #define PRINT_ASSERT      2u
 #define PRINT_NULL        0xffffffffffffffffull
-#define PRINT_ARGS_MAX    32u    /* CUDA's limit; a conversion beyond it is printed as written */
+#define PRINT_ARGS_MAX    32u    /* CUDA's limit; a further conversion is printed as written */
 #define PRINT_TEXT_MAX    16384u /* a longer format or string is cut */
 #define PRINT_RECORD_MAX                                                                           \
     (PRINT_HEAD_BYTES + PRINT_TEXT_MAX + PRINT_ARGS_MAX * (8u + PRINT_TEXT_MAX))
@@ -64,8 +66,7 @@ _Static_assert((PRINT_RING_BYTES & (PRINT_RING_BYTES - 1)) == 0 && PRINT_RECORD_
 
 #define PRINT_PADDED(bytes) (((bytes) + 7u) / 8u * 8u)
 
-/* ---- A format's conversions: CUDA's, and the other lengths that C knows -------------------------
- */
+/* ---- A format's conversions: CUDA's, and C's other length modifiers ------------------------- */
 
 #define PRINT_FLAG_LEFT  1u
 #define PRINT_FLAG_PLUS  2u
@@ -74,16 +75,16 @@ _Static_assert((PRINT_RING_BYTES & (PRINT_RING_BYTES - 1)) == 0 && PRINT_RECORD_
 #define PRINT_FLAG_ZERO  16u
 
 #define PRINT_NOT_GIVEN (-1) /* width, precision */
-#define PRINT_GIVEN_BY  (-2) /* '*': an argument of 4 bytes says it */
-#define PRINT_WIDTH_MAX 4096 /* larger ones count as this */
+#define PRINT_GIVEN_BY  (-2) /* '*': an argument of 4 bytes gives it */
+#define PRINT_WIDTH_MAX 4096 /* larger values count as this */
 
 struct print_conversion {
     unsigned flags;
     int width, precision;
-    char letter;          /* '%' takes no argument; 0: not a conversion, it stands for itself */
-    unsigned char bytes;  /* of its value: 4 or 8 */
+    char letter;         /* '%' takes no argument; 0: no conversion, its text is printed as it is */
+    unsigned char bytes; /* of the value: 4 or 8 */
     unsigned char halves; /* h: 1, hh: 2 */
-    unsigned char args;   /* how many arguments it takes, with those for '*' */
+    unsigned char args;   /* the number of arguments, with those for '*' */
 };
 
 PRINT_BOTH unsigned print_flag(char letter)
@@ -104,7 +105,7 @@ PRINT_BOTH unsigned print_flag(char letter)
     }
 }
 
-/* A width or precision at AT: digits or '*'. */
+/* Reads a width or precision at AT: digits or '*'. Returns the end of it. */
 PRINT_BOTH const char *print_scan_number(const char *at, const char *end, int *number)
 {
     if (at < end && *at == '*') {
@@ -118,7 +119,8 @@ PRINT_BOTH const char *print_scan_number(const char *at, const char *end, int *n
     return at;
 }
 
-/* How many bytes the value of a conversion has that says LONGER or not; 0: no such conversion. */
+/* Bytes of a conversion's value, with a length modifier (LONGER) or without; 0: no such
+ * conversion. */
 PRINT_BOTH unsigned char print_value_bytes(char letter, int longer)
 {
     switch (letter) {
@@ -147,7 +149,7 @@ PRINT_BOTH unsigned char print_value_bytes(char letter, int longer)
     }
 }
 
-/* Reads the conversion whose '%' stands before AT. Returns where the text goes on. */
+/* Reads the conversion whose '%' stands before AT. Returns the end of the conversion. */
 PRINT_BOTH const char *print_scan(const char *at, const char *end, struct print_conversion *c)
 {
     int longer = 0;

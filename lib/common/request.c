@@ -1,9 +1,9 @@
 /*
  * request.c - see request.h.
  *
- * A reply queue is announced before it is made, and its maker holds a record lock on it: by that
- * the kernel tells the server which process asks, and whether the maker of an announced queue still
- * lives. A record lock is the process's own: no child inherits it.
+ * The client announces a reply queue before it makes the queue, and holds a record lock on it. By
+ * that lock the kernel tells the server which process asks, and whether the maker of an announced
+ * queue still lives. A child process does not inherit a record lock.
  */
 #include "common/request.h"
 
@@ -23,12 +23,12 @@
 #include "common/names.h"
 #include "common/util.h"
 
-/* How long to wait before looking whether the server still lives. */
+/* The longest wait without a check that the server still lives. */
 #define PROBE_NS          100000000u
-/* So long an answer is looked for without sleeping, where there are processors to spare: a program
- * waits for it, which then goes on at once. */
+/* The time for which a thread polls for an answer before it sleeps, where there are CPUs to spare:
+ * a program waits for the answer and goes on at once. */
 #define AWAKE_NS          2000000u
-/* The server forgets an announcement after a second. */
+/* The server forgets an announcement after a second, so it is repeated before that. */
 #define ANNOUNCE_AGAIN_NS 500000000u
 
 __attribute__((format(printf, 3, 4))) static gs_status fail(char message[REQUEST_MESSAGE_MAX],
@@ -60,7 +60,8 @@ static gs_status fail_lost(const struct control *control, char message[REQUEST_M
 
 /* ---- The control queue ----------------------------------------------------------------------- */
 
-/* A server holds LOCK_EX on its queue while it lives; the kernel lets go of it with the process. */
+/* A server holds LOCK_EX on its queue while it lives; the kernel drops the lock with the process.
+ */
 bool control_served(const struct control *control)
 {
     if (flock(control->queue, LOCK_SH | LOCK_NB) < 0)
@@ -113,8 +114,8 @@ void control_close(struct control *control)
 
 /* ---- Waiting --------------------------------------------------------------------------------- */
 
-/* The moment, on the clock that the mq_timed calls use, at which to probe the server, or the
- * deadline if that is nearer. */
+/* The time of the next check on the server, or the deadline if that is nearer, on the clock that
+ * the mq_timed calls use. */
 static struct timespec wait_until(uint64_t deadline_ns)
 {
     uint64_t now = clock_ns();
@@ -130,7 +131,7 @@ static struct timespec wait_until(uint64_t deadline_ns)
     return t;
 }
 
-/* After a wait that ended without success: go on (GS_OK), or why not. */
+/* Judges a wait that ended without success. GS_OK: the caller waits on; else why it must not. */
 static gs_status wait_verdict(const struct control *control, uint64_t deadline_ns, const char *what,
                               char message[REQUEST_MESSAGE_MAX])
 {
@@ -178,7 +179,7 @@ static void reply_queue_deinit(struct reply_queue *reply)
 {
     if (reply->queue < 0)
         return;
-    mq_unlink(reply->name); /* the server mostly did it before us */
+    mq_unlink(reply->name); /* usually the server has done that before */
     mq_close(reply->queue);
     reply->queue = -1;
 }
@@ -194,8 +195,8 @@ static gs_status announce(const struct control *control, struct reply_queue *rep
     return control_send(control, &h, CTL_ANNOUNCE, sizeof(h), reply->token, deadline_ns, message);
 }
 
-/* Is it the system's (or the user's) count of queues that is used up for the moment, and not this
- * process's own table of descriptors? */
+/* True if the error means that the system's (or the user's) number of queues is used up for now,
+ * and not this process's own table of descriptors. */
 static bool queues_exhausted(const struct control *control, int error)
 {
     int probe;
@@ -211,14 +212,14 @@ static bool queues_exhausted(const struct control *control, int error)
     return true;
 }
 
-/* Queues are few (256 a system by default) and each is held for a fraction of a millisecond: with
- * a thousand processes attaching at once, one waits for its turn. */
+/* A system has few queues (256 by default), and a client holds one for a fraction of a millisecond.
+ * When a thousand processes attach at once, each waits here until a queue is free. */
 static gs_status reply_queue_init(const struct control *control, struct reply_queue *reply,
                                   size_t message_size, uint64_t deadline_ns,
                                   char message[REQUEST_MESSAGE_MAX])
 {
     struct mq_attr attr = {.mq_maxmsg = 1, .mq_msgsize = (long)message_size};
-    struct flock lock = {.l_type = F_RDLCK, .l_whence = SEEK_SET}; /* all of it */
+    struct flock lock = {.l_type = F_RDLCK, .l_whence = SEEK_SET}; /* the whole queue */
     struct timespec pause = {0, 500000};
     uint64_t announced = 0;
 
@@ -239,7 +240,7 @@ static gs_status reply_queue_init(const struct control *control, struct reply_qu
         if (!control_served(control))
             return fail_lost(control, message);
     }
-    /* Root in a user's server acts as that user, who could not open root's queue. */
+    /* A user's server could not open a queue of root, so root gives the queue to that user. */
     if (fcntl(reply->queue, F_SETLK, &lock) < 0 ||
         (geteuid() == 0 && control->owner != 0 && fchown(reply->queue, control->owner, -1) < 0)) {
         gs_status status = fail_errno(message, "preparing the reply queue");
@@ -251,7 +252,7 @@ static gs_status reply_queue_init(const struct control *control, struct reply_qu
 
 /* ---- The answer ------------------------------------------------------------------------------ */
 
-/* Every answer begins so. */
+/* The beginning of every answer. */
 struct answer_head {
     struct ctl_header h;
     int32_t status;
@@ -265,7 +266,7 @@ static_assert(offsetof(struct ctl_attach_reply, status) == offsetof(struct answe
                   offsetof(struct ctl_quit_reply, status) == offsetof(struct answer_head, status),
               "the status of an answer");
 
-/* Where an answer has its text for people. */
+/* The offset of the message in an answer to `op`. */
 static size_t answer_text_offset(uint16_t op)
 {
     switch (op) {
@@ -309,7 +310,7 @@ static gs_status answer_check(const unsigned char *bytes, size_t size, size_t wa
     return fail(message, head.status, "%.*s", (int)ANSWER_TEXT_MAX, (const char *)bytes + text);
 }
 
-/* Until when to look for the answer without sleeping. Operators have time. */
+/* The time until which to poll for the answer; 0: sleep at once, as an operator's request may. */
 static uint64_t awake_until(uint16_t op, uint64_t deadline_ns)
 {
     uint64_t until = clock_ns() + AWAKE_NS;
@@ -335,7 +336,7 @@ gs_status control_ask(const struct control *control, struct ctl_header *request,
     awake_ns = awake_until(op, deadline_ns);
     while (status == GS_OK) {
         bool awake = clock_ns() < awake_ns;
-        /* A moment in the past: an answer that is there, or ETIMEDOUT. */
+        /* A time in the past makes the call return at once, with an answer or ETIMEDOUT. */
         struct timespec until = awake ? (struct timespec){0, 0} : wait_until(deadline_ns);
         ssize_t n = mq_timedreceive(queue.queue, (char *)bytes, queue_size, NULL, &until);
 

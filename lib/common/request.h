@@ -1,13 +1,14 @@
 /*
- * request.h - asking a server something over its control queue: find the queue, see that a server
- * serves it, send, await the answer in a reply queue of one's own. For libgshare and gsctl.
+ * request.h - requests to a server over its control queue: these functions open the queue, check
+ * that a server serves it, send, and receive the answer in a reply queue of their own. libgshare
+ * and gsctl use them.
  *
- * Any thread; a struct control may be used by several threads at once between open and close.
- * Blocks no longer than the caller's deadline, and no longer than the server lives. Answers come
- * from the server, but their sizes and fields are checked all the same.
+ * Any thread; several threads may use a struct control at once between open and close. A call
+ * blocks no longer than the caller's deadline and no longer than the server lives. The sizes and
+ * fields of answers are checked, although they come from the server.
  *
- * Deadlines are clock_ns() values. `message` receives one line that says what went wrong; it is
- * written on every status but GS_OK.
+ * Deadlines are clock_ns() values. `message` receives one line with the reason; it is written on
+ * every status but GS_OK.
  */
 #ifndef GS_COMMON_REQUEST_H
 #define GS_COMMON_REQUEST_H
@@ -24,32 +25,32 @@
 
 struct control {
     mqd_t queue; /* -1: closed */
-    uid_t owner; /* of the queue, so of the server */
+    uid_t owner; /* of the queue, who is the server's user */
     char instance[WIRE_INSTANCE_MAX + 1];
 };
 
-/* Opens the control queue of an instance that a server serves.
- * GS_ERR_INVALID_VALUE: no instance name. GS_ERR_NO_SERVER. GS_ERR_REFUSED: the queue is not open
- * to this user. GS_ERR_NO_MEMORY, GS_ERR_SYSTEM. */
+/* Opens the control queue of an instance. GS_ERR_INVALID_VALUE: not an instance name.
+ * GS_ERR_NO_SERVER: no server serves the queue. GS_ERR_REFUSED: the queue is not open to this user.
+ * GS_ERR_NO_MEMORY, GS_ERR_SYSTEM. */
 gs_status control_open(struct control *control, const char *instance,
                        char message[REQUEST_MESSAGE_MAX]);
-/* Harmless on a closed one. */
+/* Does nothing on a closed control. */
 void control_close(struct control *control);
-/* Does a server still serve the queue? One or two system calls. */
+/* True while a server serves the queue. One or two system calls. */
 bool control_served(const struct control *control);
 
-/* Sends a request that has no answer: CTL_CONFIRM, CTL_DETACH (token: the session's cookie). size
- * is the whole message's; the header is filled in here. GS_ERR_SERVER_LOST, GS_ERR_TIMEOUT,
- * GS_ERR_SYSTEM. */
+/* Sends a request that has no answer: CTL_CONFIRM, CTL_DETACH (token: the session's cookie). The
+ * message has `size` bytes, and this function fills its header in. GS_ERR_SERVER_LOST,
+ * GS_ERR_TIMEOUT, GS_ERR_SYSTEM. */
 gs_status control_send(const struct control *control, struct ctl_header *request, uint16_t op,
                        size_t size, uint64_t token, uint64_t deadline_ns,
                        char message[REQUEST_MESSAGE_MAX]);
 
-/* Sends a request and awaits its answer of exactly reply_size bytes; both headers are dealt with
- * here. Returns the answer's own status, or GS_ERR_VERSION, GS_ERR_SERVER_LOST, GS_ERR_TIMEOUT,
- * GS_ERR_PROTOCOL, GS_ERR_NO_MEMORY (no reply queue could be had by the deadline: the system
- * allows few, and they are awaited), GS_ERR_SYSTEM. *reply is written on GS_OK only. The reply
- * queue is gone on return. */
+/* Sends a request and receives its answer of exactly reply_size bytes. This function fills in the
+ * request's header and checks the answer's. Returns the answer's own status, or GS_ERR_VERSION,
+ * GS_ERR_SERVER_LOST, GS_ERR_TIMEOUT, GS_ERR_PROTOCOL, GS_ERR_NO_MEMORY, GS_ERR_SYSTEM. Waits for a
+ * reply queue if the system's few are all in use; GS_ERR_NO_MEMORY: none was free by the deadline.
+ * *reply is written on GS_OK only. The reply queue is removed on return. */
 gs_status control_ask(const struct control *control, struct ctl_header *request, uint16_t op,
                       size_t size, void *reply, size_t reply_size, uint64_t deadline_ns,
                       char message[REQUEST_MESSAGE_MAX]);

@@ -1,11 +1,13 @@
 /*
  * ring.h - arithmetic of a submission ring: one producer (the client), one consumer (the
- * dispatcher), free-running 64-bit byte positions, records of REC_ALIGN multiples that never wrap.
+ * dispatcher), free-running 64-bit byte positions, records that are multiples of REC_ALIGN and
+ * never wrap.
  *
  *   complete <= head <= tail <= complete + SEG_RING_BYTES
  *
- * tail: written by the client. head: private to the dispatcher. complete: written by the GPU; bytes
- * before it may be overwritten. Inline functions on plain numbers: no memory access here.
+ * The client writes tail, the dispatcher keeps head to itself, and the GPU writes complete; bytes
+ * before complete may be overwritten. The functions are inline and work on plain numbers: they
+ * access no memory.
  */
 #ifndef GS_COMMON_RING_H
 #define GS_COMMON_RING_H
@@ -39,22 +41,21 @@ static inline uint32_t ring_pad(uint64_t tail, uint32_t size)
     return left < size ? left : 0;
 }
 
-/* Does a record of `size`, with its padding, fit? */
+/* True if a record of `size` bytes fits, with its padding. */
 static inline bool ring_fits(uint64_t tail, uint64_t complete, uint32_t size)
 {
     return tail - complete + ring_pad(tail, size) + size <= SEG_RING_BYTES;
 }
 
-/* Is a tail read from a tenant's segment possible, given what was consumed up to head? */
+/* True if a tail read from a tenant's segment is possible when head is consumed. */
 static inline bool ring_tail_valid(uint64_t tail, uint64_t head)
 {
     return tail - head <= SEG_RING_BYTES && tail % REC_ALIGN == 0;
 }
 
-/* ---- What a launch record has after its parameters --------------------------------------------
- */
+/* ---- The parts of a launch record after its parameters -------------------------------------- */
 
-/* Offset of its own struct wire_qos. */
+/* Offset of the launch's own struct wire_qos. */
 static inline uint32_t launch_record_qos(uint32_t param_bytes)
 {
     return ((uint32_t)sizeof(struct rec_launch) + param_bytes + 7) / 8 * 8;

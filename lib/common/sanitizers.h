@@ -1,6 +1,7 @@
 /*
- * sanitizers.h - ADDRESS_SANITIZER and THREAD_SANITIZER: 1 where this is built with one, which has
- * an allocator and a use of addresses of its own; else 0. Compilers tell it in two ways.
+ * sanitizers.h - ADDRESS_SANITIZER and THREAD_SANITIZER: 1 in a build with that sanitizer, which
+ * brings its own allocator and layout of addresses; else 0. gcc defines a macro, clang has a
+ * feature test.
  */
 #ifndef GS_COMMON_SANITIZERS_H
 #define GS_COMMON_SANITIZERS_H

@@ -1,8 +1,9 @@
 /*
- * seg_grant.h - writing and reading a session's grant, which changes while it is read.
+ * seg_grant.h - writing and reading a session's grant, which may change during a read.
  *
- * One writer, the worker's dispatcher; readers in the tenant. The sequence is odd while the rest is
- * being written. Word by word, for a race of plain accesses would be undefined.
+ * The worker's dispatcher is the only writer; the tenant's threads read. The sequence is odd while
+ * the writer changes the other words. All accesses are atomic words, because a race of plain
+ * accesses would be undefined.
  */
 #ifndef GS_COMMON_SEG_GRANT_H
 #define GS_COMMON_SEG_GRANT_H
@@ -13,7 +14,8 @@
 
 #define SEG_GRANT_WORDS (sizeof(struct seg_grant) / sizeof(uint32_t))
 
-/* sequence: even, the writer's own count; the tenant could change the one in shared memory. */
+/* sequence: even, and counted by the writer itself, because the tenant could change the sequence in
+ * shared memory. */
 static inline void seg_grant_write(struct seg_grant *shared, const struct seg_grant *grant,
                                    uint32_t sequence)
 {
@@ -21,14 +23,14 @@ static inline void seg_grant_write(struct seg_grant *shared, const struct seg_gr
     const uint32_t *from = (const uint32_t *)(const void *)grant;
 
     atomic_store_explicit(&to[0], sequence - 1, memory_order_relaxed);
-    /* release, each: who sees one of these words sees an odd or a later sequence after it */
+    /* release, each: a reader that sees one of these words also sees the odd or a later sequence */
     for (uint32_t i = 1; i < SEG_GRANT_WORDS; i++)
         atomic_store_explicit(&to[i], from[i], memory_order_release);
     /* release: pairs with the reader's first load */
     atomic_store_explicit(&to[0], sequence, memory_order_release);
 }
 
-/* false: it was being written. *grant is complete on true only. */
+/* False if the writer was at work. *grant is complete only on true. */
 static inline bool seg_grant_read(const struct seg_grant *shared, struct seg_grant *grant)
 {
     const _Atomic uint32_t *from = (const _Atomic uint32_t *)(const void *)shared;

@@ -1,6 +1,6 @@
 /*
- * segment.c - see segment.h. Between being made and being marked for removal a segment has a key of
- * ours, by which the next server knows what a killed one left.
+ * segment.c - see segment.h. Until a segment is marked for removal it has a key with KEY_MARK, by
+ * which the next server finds the segments that a killed server left.
  */
 #include "common/segment.h"
 
@@ -25,7 +25,7 @@ int segment_key_ours(key_t key)
     return (key & ~0xffff) == KEY_MARK;
 }
 
-/* The kernel does not refuse its maker either of these. */
+/* The kernel refuses neither call to the segment's maker. */
 static int segment_give(int id, uid_t uid)
 {
     struct shmid_ds ds;

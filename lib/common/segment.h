@@ -1,6 +1,7 @@
 /*
- * segment.h - System V segments that are the server's: made, given to a user and marked for removal
- * in one go, so that they live exactly as long as somebody has them attached. Any thread.
+ * segment.h - System V segments of the server: one call makes a segment, gives it to a user and
+ * marks it for removal, so that the segment lives exactly as long as a process has it attached. Any
+ * thread.
  */
 #ifndef GS_COMMON_SEGMENT_H
 #define GS_COMMON_SEGMENT_H
@@ -9,12 +10,13 @@
 #include <sys/ipc.h>
 #include <sys/types.h>
 
-/* Makes a zeroed segment of `size` bytes that `uid` owns, and attaches it. Others can attach it by
- * its id, as far as `mode` lets them, until nobody has it attached. 0 or -errno; on success the
- * caller detaches *memory by shmdt. */
+/* Makes a zeroed segment of `size` bytes that `uid` owns, and attaches it. Other processes can
+ * attach it by its id, as `mode` allows, until no process has it attached. Returns 0 or -errno; on
+ * success the caller detaches *memory by shmdt. */
 int segment_make(size_t size, mode_t mode, uid_t uid, int *id, void **memory);
 
-/* Is this the key of a segment that a process was killed over before it was marked for removal? */
+/* True for the key of a segment whose maker was killed before the segment was marked for removal.
+ */
 int segment_key_ours(key_t key);
 
 #endif

@@ -55,7 +55,7 @@ const struct setting_field *setting_find(const char *name)
     return NULL;
 }
 
-/* The index of a name, or count. */
+/* The index of a name; count if there is none. */
 static uint32_t name_find(const char *const names[], uint32_t count, const char *name)
 {
     uint32_t i = 0;
@@ -170,7 +170,7 @@ bool setting_possible(const struct ctl_settings *settings, const struct setting_
     return number >= field->min && number <= field->max;
 }
 
-/* With the largest unit that loses nothing. */
+/* Uses the largest unit that divides the number. */
 static void bytes_print(char *out, size_t size, uint64_t bytes)
 {
     static const char *const units[] = {"", "K", "M", "G", "T"};

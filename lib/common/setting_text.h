@@ -1,6 +1,6 @@
 /*
- * setting_text.h - what operators set, as text: one table of names and kinds, for gsctl's options
- * and for the server's state file. Pure; any thread.
+ * setting_text.h - an operator's settings as text: one table of names and kinds, which gsctl's
+ * options and the server's state file share. Pure; any thread.
  */
 #ifndef GS_COMMON_SETTING_TEXT_H
 #define GS_COMMON_SETTING_TEXT_H
@@ -14,14 +14,15 @@
 
 #define SETTING_TEXT_MAX SM_MASK_TEXT_MAX
 
-/* Of memory limits: the piece in which devices give memory, so less holds nothing. */
+/* The least memory limit: devices give memory in pieces of this size, so a lower limit would hold
+ * nothing. */
 #define SETTING_MEM_LEAST    UINT64_C(0x200000)
 #define SETTING_INFLIGHT_MAX 4096u
 
 struct setting_field {
     uint32_t bit; /* enum ctl_field */
     const char *name;
-    const char *values; /* for people */
+    const char *values; /* the range, for people */
     enum setting_kind {
         SETTING_NUMBER,
         SETTING_BYTES,
@@ -30,31 +31,31 @@ struct setting_field {
         SETTING_CLASS
     } kind;
     size_t offset;     /* in ctl_settings */
-    uint64_t min, max; /* on any device; of numbers and bytes */
+    uint64_t min, max; /* on any device; for numbers and bytes */
 };
-/* All of them, in the order of their bits. */
+/* All fields, in the order of their bits. */
 extern const struct setting_field setting_fields[];
 extern const size_t setting_field_count;
 
-/* NULL: there is no such field. */
+/* The field of that name; NULL if there is none. */
 const struct setting_field *setting_find(const char *name);
-/* Reads a field's value and marks it as set. false: it is none; nothing has changed. Whether it is
- * in its range, the server knows. */
+/* Reads a field's value and marks the field as set. False: `value` is not of the field's kind, and
+ * nothing has changed. The server checks the range. */
 bool setting_parse(struct ctl_settings *settings, const struct setting_field *field,
                    const char *value);
-/* Could any device honour it? */
+/* True if the field's value is in the range of any device. */
 bool setting_possible(const struct ctl_settings *settings, const struct setting_field *field);
-/* Writes the value as setting_parse reads it. Returns out. */
+/* Writes the value in the form that setting_parse reads. Returns out. */
 const char *setting_print(char out[SETTING_TEXT_MAX], const struct ctl_settings *settings,
                           const struct setting_field *field);
 
-/* "exact", "uniform", "half", "weighted"; NULL beyond. */
+/* "exact", "uniform", "half" or "weighted"; NULL for an unknown mode. */
 const char *provision_name(uint32_t mode);
-/* CTL_PROVISION_MODES: it is none. */
+/* The mode of that name; CTL_PROVISION_MODES if there is none. */
 uint32_t provision_find(const char *name);
-/* "default", "user", "device", "reservation", "session"; "?" beyond. */
+/* "default", "user", "device", "reservation" or "session"; "?" for an unknown target. */
 const char *target_name(uint32_t target);
-/* "normal", "latency", "best-effort"; "?" beyond. */
+/* "normal", "latency" or "best-effort"; "?" for an unknown class. */
 const char *class_name(uint32_t cls);
 
 #endif

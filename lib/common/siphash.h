@@ -1,5 +1,5 @@
-/* siphash.h - SipHash-2-4 (Aumasson and Bernstein, "SipHash: a fast short-input PRF", 2012): who
- * does not know the key learns nothing about it from what it makes. Pure; any thread. */
+/* siphash.h - SipHash-2-4 (Aumasson and Bernstein, "SipHash: a fast short-input PRF", 2012), a
+ * keyed hash whose results reveal nothing about the key. Pure; any thread. */
 #ifndef GS_COMMON_SIPHASH_H
 #define GS_COMMON_SIPHASH_H
 

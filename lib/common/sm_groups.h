@@ -1,17 +1,17 @@
 /*
- * sm_groups.h - how SMs are granted: in groups, whole ones only.
+ * sm_groups.h - groups of SMs, which are granted whole.
  *
- * `group` names the group of each SM below `sms`, as the worker found them (link_device). Inline
- * functions on plain memory; any thread.
+ * `group` has the number of the group of each SM below `sms`, as the worker found it
+ * (link_device). The functions are inline and work on plain memory; any thread.
  */
 #ifndef GS_COMMON_SM_GROUPS_H
 #define GS_COMMON_SM_GROUPS_H
 
 #include "common/sm_mask.h"
 
-#define SM_GROUPS_MAX 256u /* their numbers fit a byte */
+#define SM_GROUPS_MAX 256u /* a group's number fits a byte */
 
-/* Has the mask of each group all SMs or none? SMs beyond the device are of no group. */
+/* True if the mask has all SMs or none of each group, and none beyond the device. */
 static inline bool sm_groups_whole(const struct sm_mask *mask, const uint8_t *group, uint32_t sms)
 {
     bool in[SM_GROUPS_MAX] = {false}, out[SM_GROUPS_MAX] = {false};
@@ -29,7 +29,7 @@ static inline bool sm_groups_whole(const struct sm_mask *mask, const uint8_t *gr
     return true;
 }
 
-/* For people: the first group that the mask has a part of; none where it is made of whole ones. */
+/* For messages: the first group of which the mask has only a part; empty if there is none. */
 static inline struct sm_mask sm_groups_torn(const struct sm_mask *mask, const uint8_t *group,
                                             uint32_t sms)
 {
@@ -48,8 +48,8 @@ static inline struct sm_mask sm_groups_torn(const struct sm_mask *mask, const ui
     return torn;
 }
 
-/* The first groups of `of` (whole groups), in the order of their lowest SMs, that hold at least
- * `wanted` SMs; all of it where it has fewer. */
+/* The first groups of `of`, in the order of their lowest SMs, that together have at least `wanted`
+ * SMs; all of `of` if it has fewer. `of` consists of whole groups. */
 static inline struct sm_mask sm_groups_first(const struct sm_mask *of, uint32_t wanted,
                                              const uint8_t *group, uint32_t sms)
 {
@@ -72,17 +72,18 @@ static inline struct sm_mask sm_groups_first(const struct sm_mask *of, uint32_t 
     return first;
 }
 
-/* A percentage of the device means at least so many SMs. */
+/* The number of SMs that a percentage of the device means, before it is rounded up to whole groups.
+ */
 static inline uint32_t sm_count_of_percentage(uint32_t sms, uint32_t percentage)
 {
     return (uint32_t)(((uint64_t)sms * percentage + 99) / 100);
 }
 
-/* The other way round, for people: the least percentage that means so many, where SMs come in
- * groups of `group` (0: singly). All of them are 100. */
+/* The reverse, for gs_get_exec_affinity: the lowest percentage that means `count` SMs where SMs
+ * come in groups of `group` (0: singly). All SMs are 100 percent. */
 static inline uint32_t sm_percentage_of_count(uint32_t sms, uint32_t count, uint32_t group)
 {
-    uint32_t below = count > group ? count - (group ? group : 1) : 0; /* means one group less */
+    uint32_t below = count > group ? count - (group ? group : 1) : 0; /* SMs of one group fewer */
 
     if (count >= sms)
         return sms ? 100 : 0;

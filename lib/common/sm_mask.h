@@ -1,4 +1,4 @@
-/* sm_mask.h - sets of SMs, as gs_exec_affinity's sm_mask has them. Pure; any thread. */
+/* sm_mask.h - sets of SMs, with the layout of gs_exec_affinity.sm_mask. Pure; any thread. */
 #ifndef GS_COMMON_SM_MASK_H
 #define GS_COMMON_SM_MASK_H
 
@@ -57,7 +57,7 @@ static inline struct sm_mask sm_mask_or(struct sm_mask a, struct sm_mask b)
     return a;
 }
 
-/* What is in a and not in b. */
+/* The SMs of a that are not in b. */
 static inline struct sm_mask sm_mask_minus(struct sm_mask a, struct sm_mask b)
 {
     for (unsigned i = 0; i < GS_SM_MASK_WORDS; i++)
@@ -83,7 +83,7 @@ static inline bool sm_mask_meets(const struct sm_mask *a, const struct sm_mask *
     return any != 0;
 }
 
-/* Is all of a in b? */
+/* True if b contains all of a. */
 static inline bool sm_mask_within(const struct sm_mask *a, const struct sm_mask *b)
 {
     uint64_t outside = 0;
@@ -107,11 +107,12 @@ static inline uint32_t sm_mask_count(const struct sm_mask *mask)
     return count;
 }
 
-/* As a list, "0-7,16"; "" for none. Cut with "..." where it does not fit. Returns out. */
+/* Writes the set as a list such as "0-7,16"; "" for the empty set. A list that does not fit ends in
+ * "...". Returns out. */
 const char *sm_mask_print(char *out, size_t size, const struct sm_mask *mask);
-/* Any text that sm_mask_print makes fits so many bytes. */
+/* Bytes that hold any text of sm_mask_print. */
 #define SM_MASK_TEXT_MAX 1280u
-/* Reads such a list. false: it is none, or names an SM beyond SM_MASK_SMS. */
+/* Reads such a list. False: the text is no list, or names an SM from SM_MASK_SMS on. */
 bool sm_mask_parse(struct sm_mask *mask, const char *text);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include "gshare.h"
 
-const char *status_name(gs_status status); /* "GS_STATUS_?" for none */
-const char *status_text(gs_status status); /* "unknown status" for none */
+const char *status_name(gs_status status); /* "GS_STATUS_?" for an unknown status */
+const char *status_text(gs_status status); /* "unknown status" for an unknown one */
 
 #endif

@@ -1,4 +1,4 @@
-/* util.h - small things that every room needs: time, futex, cleanup attributes. */
+/* util.h - small helpers that every room needs: time, futex, cleanup attributes. */
 #ifndef GS_COMMON_UTIL_H
 #define GS_COMMON_UTIL_H
 
@@ -30,8 +30,8 @@ static inline void cpu_relax(void)
 #endif
 }
 
-/* Sleeps while *word == expected, at most timeout_ns. Spurious returns happen; the caller looks
- * again. Shared between processes. */
+/* Sleeps while *word == expected, at most timeout_ns. May return early, so the caller reads the
+ * word again. The word may be shared between processes. */
 static inline void futex_wait(_Atomic uint32_t *word, uint32_t expected, uint64_t timeout_ns)
 {
     struct timespec t = {(time_t)(timeout_ns / 1000000000u), (long)(timeout_ns % 1000000000u)};

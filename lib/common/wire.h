@@ -6,8 +6,8 @@
  *   wire_segment.h   the session segment (System V shared memory), synchronous requests
  *   wire_record.h    records in the segment's rings
  *
- * doc/protocol.md draws them; static_asserts at the end of each hold them still. A change of any of
- * them changes WIRE_VERSION.
+ * doc/protocol.md draws the layouts, and static_asserts at the end of each file fix their sizes.
+ * Any change of a layout changes WIRE_VERSION.
  *
  * Trust: a tenant can write anything anywhere in its segment at any time. The server copies a field
  * once, checks the copy, and uses only the copy. What the client reads back from its own segment

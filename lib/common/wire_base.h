@@ -1,6 +1,6 @@
 /*
- * wire_base.h - what all parts of the wire have: its version, the names of queues, quality of
- * service as it travels, and the doorbell.
+ * wire_base.h - what all parts of the wire use: the version, the names of queues, the wire form of
+ * quality of service, and the doorbell.
  */
 #ifndef GS_COMMON_WIRE_BASE_H
 #define GS_COMMON_WIRE_BASE_H
@@ -19,15 +19,14 @@
 /* ---- Names ------------------------------------------------------------------------------------
  * /gshare.INSTANCE            control queue; the supervisor holds flock(LOCK_EX) on it while alive
  * /gshare.INSTANCE.bell.N     doorbell of device N's dispatcher
- * /gshare.INSTANCE.r.NAME     a client's reply queue, NAME = 16 hex digits made of its token
+ * /gshare.INSTANCE.r.NAME     a client's reply queue, NAME = 16 hex digits, a hash of its token
  */
 #define WIRE_INSTANCE_MAX 31u
-#define WIRE_NAME_MAX     64u /* any of the queue names above, with its NUL */
+#define WIRE_NAME_MAX     64u /* bytes for any of the queue names above, with its NUL */
 
-/* ---- Quality of service -----------------------------------------------------------------------
- */
+/* ---- Quality of service --------------------------------------------------------------------- */
 
-/* The part of gs_qos that travels. */
+/* The wire form of gs_qos. */
 struct wire_qos {
     uint32_t cls;
     int32_t priority;
@@ -41,15 +40,15 @@ struct wire_qos {
     uint64_t sm_mask[GS_SM_MASK_WORDS];
 };
 
-#define QOS_PATIENCE_NS     15000000000u /* CTL_SET_QOS has been answered by then */
+#define QOS_PATIENCE_NS     15000000000u /* the server answers CTL_SET_QOS within this time */
 #define QOS_WEIGHT_MAX      1000u
-/* An hour: what is beyond it is a mistake in the units. */
+/* An hour: a longer deadline is a mistake in the units. */
 #define QOS_DEADLINE_MAX_NS 3600000000000u
 
 static_assert(sizeof(struct wire_qos) == 104, "wire_qos");
 
 /* ---- Doorbell -----------------------------------------------------------------------------------
- * A message of 4 bytes: the session's slot, a hint that is not believed. */
+ * A message of 4 bytes: the session's slot, a hint that the dispatcher does not rely on. */
 #define BELL_MESSAGE_SIZE 4u
 #define BELL_QUEUE_DEPTH  10u
 

@@ -1,6 +1,6 @@
 /*
- * wire_control.h - messages on the control queue and their answers on reply queues; and the
- * status page, by which a client knows that the server lives.
+ * wire_control.h - messages on the control queue and their answers on reply queues; and the status
+ * page, by which a client learns that the server has ended.
  */
 #ifndef GS_COMMON_WIRE_CONTROL_H
 #define GS_COMMON_WIRE_CONTROL_H
@@ -10,25 +10,26 @@
 /* ---- Control queue ----------------------------------------------------------------------------
  * Each request is one message of at most CTL_MESSAGE_MAX bytes that begins with a ctl_header. */
 #define CTL_MESSAGE_MAX 256u
-/* What an admin's reply queue must take; attach replies fit CTL_MESSAGE_MAX. */
+/* Message size of an administrator's reply queue. Answers to attach fit CTL_MESSAGE_MAX. */
 #define CTL_REPLY_MAX   4096u
 #define CTL_QUEUE_DEPTH 10u /* the kernel's default limit, fs.mqueue.msg_max */
 
 enum ctl_op {
-    CTL_ANNOUNCE = 1, /* "I am about to make the reply queue of this token": lets the server remove
-                         an orphan */
+    CTL_ANNOUNCE = 1, /* the client is about to make the reply queue of this token; lets the server
+                         remove the queue if the client dies */
     CTL_ATTACH = 2,   /* -> ctl_attach_reply */
-    CTL_CONFIRM = 3,  /* "my segment is mapped": the server now asks the kernel for my pid */
-    CTL_DETACH = 4,   /* the session's work is done, close it */
-    CTL_STATUS = 5,   /* -> ctl_status_reply */
-    CTL_PS = 6,       /* -> ctl_ps_reply, page by page */
-    CTL_QUIT = 7,     /* -> ctl_quit_reply when accepted; the status page shows the end itself */
-    CTL_SET_QOS = 8,  /* a tenant's wish -> ctl_done_reply, when the device's worker has it */
-    CTL_SET = 9,      /* ctl_set -> ctl_done_reply, when all workers have it. This and the next ones
-                         are for the server's owner and root */
-    CTL_GET = 10,     /* ctl_admin -> ctl_get_reply, page by page; for everybody */
-    CTL_RESERVE = 11, /* ctl_reserve -> ctl_done_reply */
-    CTL_RELEASE = 12, /* ctl_reserve, of which only the name counts -> ctl_done_reply */
+    CTL_CONFIRM = 3, /* the client has mapped its segment; the server asks the kernel for its pid */
+    CTL_DETACH = 4,  /* the session's work is complete; the server closes the session */
+    CTL_STATUS = 5,  /* -> ctl_status_reply */
+    CTL_PS = 6,      /* -> ctl_ps_reply, page by page */
+    CTL_QUIT = 7,    /* -> ctl_quit_reply when accepted; the status page shows the end */
+    CTL_SET_QOS = 8, /* a tenant's QoS request -> ctl_done_reply, once the device's worker applies
+                        it */
+    CTL_SET = 9,  /* ctl_set -> ctl_done_reply, once all workers apply it. Only the server's owner
+                     and root may send this and the requests below, except CTL_GET */
+    CTL_GET = 10, /* ctl_admin -> ctl_get_reply, page by page; any user may send it */
+    CTL_RESERVE = 11,  /* ctl_reserve -> ctl_done_reply */
+    CTL_RELEASE = 12,  /* ctl_reserve, only the name counts -> ctl_done_reply */
     CTL_PROVISION = 13 /* ctl_provision -> ctl_done_reply */
 };
 
@@ -46,12 +47,12 @@ struct ctl_attach {
     uint32_t client_version; /* GS_VERSION of the library */
     int32_t device;
     uint32_t on_fault;
-    uint32_t local_rank; /* of its MPI job on this machine, counted from 1; 0: it is in none */
+    uint32_t local_rank; /* rank on this machine in an MPI job, counted from 1; 0: in no job */
     uint64_t mem_limit;
     struct wire_qos qos;
     char name[32];
-    char reservation[32]; /* the named partition to attach to; "": none */
-    uint32_t patience_ms; /* that the asker has with the answer; 0: any amount */
+    char reservation[32]; /* the reservation whose SMs the session wants; "": none */
+    uint32_t patience_ms; /* how long the client waits for the answer; 0: without limit */
     uint32_t reserved;
 };
 
@@ -61,7 +62,7 @@ struct ctl_set_qos {
     struct wire_qos qos;
 };
 
-/* The answer where there is nothing to tell but how it went. */
+/* The answer to a request that returns only a status. */
 struct ctl_done_reply {
     struct ctl_header h;
     int32_t status;
@@ -78,14 +79,14 @@ struct ctl_attach_reply {
     uint64_t session_id;
     uint64_t cookie; /* for CONFIRM and DETACH */
     uint64_t segment_size;
-    char message[128]; /* why it was refused */
+    char message[128]; /* why the attach was refused */
 };
 
 /* CTL_DETACH and CTL_CONFIRM are a bare ctl_header. */
 
 struct ctl_admin { /* CTL_STATUS, CTL_PS, CTL_QUIT */
     struct ctl_header h;
-    uint64_t cursor;    /* PS: first session id wanted */
+    uint64_t cursor;    /* PS: the first session id wanted; GET: the first key */
     uint32_t timeout_s; /* QUIT: tenants have this long to detach */
     uint32_t reserved;
 };
@@ -101,7 +102,7 @@ struct ctl_device {
     int32_t worker_pid;
     uint32_t state;  /* enum ctl_device_state */
     uint32_t faults; /* workers lost so far */
-    uint32_t ending; /* of the tenants: those in CTL_TENANT_ENDING */
+    uint32_t ending; /* tenants in CTL_TENANT_ENDING, part of `tenants` */
 };
 enum ctl_device_state { CTL_DEVICE_STARTING = 0, CTL_DEVICE_READY = 1, CTL_DEVICE_FAILED = 2 };
 
@@ -112,7 +113,7 @@ struct ctl_status_reply {
     uint32_t server_version; /* GS_VERSION */
     uint32_t device_count;
     uint64_t uptime_ns;
-    uint64_t sessions_total; /* ever attached */
+    uint64_t sessions_total; /* attached since the start */
     uint32_t tenants;
     uint32_t tenants_max;
     char message[128];
@@ -130,7 +131,7 @@ struct ctl_tenant {
     uint64_t launches;
     uint64_t copies;
     uint64_t copied_bytes;
-    uint64_t attached_ns; /* ago */
+    uint64_t attached_ns; /* time since attaching */
     uint64_t gpu_ns;      /* time on the device */
     uint64_t deadlines_missed;
     uint32_t sm_count; /* granted; 0: not yet */
@@ -146,15 +147,15 @@ struct ctl_tenant {
 enum ctl_tenant_state {
     CTL_TENANT_ATTACHED = 0,
     CTL_TENANT_ATTACHING = 1, /* its gs_attach has no answer yet */
-    CTL_TENANT_ENDING = 2,    /* it has detached or died: the device finishes what it has of it */
-    CTL_TENANT_LOST = 3       /* its device's worker was lost; its process is still there */
+    CTL_TENANT_ENDING = 2,    /* it has detached or died, and the device finishes its work */
+    CTL_TENANT_LOST = 3       /* its device's worker was lost; its process still lives */
 };
 
 struct ctl_ps_reply {
     struct ctl_header h;
     int32_t status;
     uint32_t count;
-    uint64_t next_cursor; /* 0: that was the last page */
+    uint64_t next_cursor; /* 0: this is the last page */
     char message[128];
     struct ctl_tenant tenant[CTL_PS_ROWS];
 };
@@ -166,25 +167,25 @@ struct ctl_quit_reply {
     char message[128];
 };
 
-/* What the operator sets. Limits: what holds for a session is the tightest of the default's, its
- * user's and its own, and of its own wish. */
+/* The operator's settings. They limit a session: it gets the tightest of the default's, its user's
+ * and its own settings and of its own request. */
 enum ctl_field {
     CTL_PERCENTAGE = 1u << 0,   /* of the device's SMs: 1 to 100 */
-    CTL_SMS = 1u << 1,          /* so many SMs, rounded up to whole groups */
-    CTL_MASK = 1u << 2,         /* these SMs, whole groups */
-    CTL_EXCLUSIVE = 1u << 3,    /* 1: they are a session's alone; 0: it may not ask for that */
-    CTL_PRIORITY = 1u << 4,     /* at most */
-    CTL_CLASS = 1u << 5,        /* enum gs_class; at best */
+    CTL_SMS = 1u << 1,          /* number of SMs, rounded up to whole groups */
+    CTL_MASK = 1u << 2,         /* the SMs themselves, whole groups */
+    CTL_EXCLUSIVE = 1u << 3,    /* 1: a session has its SMs alone; 0: it may not ask for that */
+    CTL_PRIORITY = 1u << 4,     /* the highest allowed */
+    CTL_CLASS = 1u << 5,        /* enum gs_class; the highest allowed */
     CTL_WEIGHT = 1u << 6,       /* 1 to QOS_WEIGHT_MAX */
     CTL_MEM = 1u << 7,          /* bytes that a session may hold */
     CTL_USER_MEM = 1u << 8,     /* bytes that all sessions of a user may hold */
     CTL_INFLIGHT = 1u << 9,     /* kernels issued and not finished */
-    CTL_LATENCY_SMS = 1u << 10, /* of a device: best-effort work leaves so many to latency work */
+    CTL_LATENCY_SMS = 1u << 10, /* of a device: SMs that best-effort work leaves to latency work */
     CTL_FIELDS = (1u << 11) - 1
 };
 
 struct ctl_settings {
-    uint32_t fields; /* which of the others count: bits of enum ctl_field */
+    uint32_t fields; /* the members that count: bits of enum ctl_field */
     uint32_t percentage;
     uint32_t sms;
     uint32_t exclusive;
@@ -210,7 +211,7 @@ enum ctl_target {
 struct ctl_set {
     struct ctl_header h;
     uint32_t target; /* enum ctl_target */
-    uint32_t unset;  /* fields that are no longer set; the settings' are set then */
+    uint32_t unset;  /* fields to clear, before the fields of `settings` are set */
     uint64_t id;
     struct ctl_settings settings;
 };
@@ -219,15 +220,15 @@ struct ctl_reserve {
     struct ctl_header h;
     char name[32];
     int32_t device;
-    uint32_t sms; /* 0: those of the mask */
+    uint32_t sms; /* 0: the mask counts */
     uint64_t sm_mask[GS_SM_MASK_WORDS];
 };
 
 enum ctl_provision_mode {
-    CTL_PROVISION_EXACT = 0,    /* nobody's share follows from how many there are */
-    CTL_PROVISION_UNIFORM = 1,  /* of n tenants each has 1/n of the SMs */
-    CTL_PROVISION_HALF = 2,     /* 2/n */
-    CTL_PROVISION_WEIGHTED = 3, /* as its weight is to the sum */
+    CTL_PROVISION_EXACT = 0,    /* the number of tenants limits no tenant's SMs */
+    CTL_PROVISION_UNIFORM = 1,  /* each of n tenants has at most 1/n of the SMs */
+    CTL_PROVISION_HALF = 2,     /* each of n tenants has at most 2/n of the SMs */
+    CTL_PROVISION_WEIGHTED = 3, /* each has at most its weight's part of the sum of weights */
     CTL_PROVISION_MODES = 4
 };
 
@@ -237,7 +238,8 @@ struct ctl_provision {
     uint32_t reserved;
 };
 
-/* A row of CTL_GET: the default's, then users', devices', reservations' and sessions'. */
+/* A row of CTL_GET. The first row is the default's; users, devices, reservations and sessions
+ * follow. */
 struct ctl_row {
     uint64_t key; /* ctl_row_key() */
     uint32_t uid; /* of a session */
@@ -251,17 +253,17 @@ struct ctl_row {
     uint64_t mem_limit;
     uint64_t user_mem_limit;
     uint64_t sm_mask[GS_SM_MASK_WORDS];
-    struct ctl_settings set; /* by the operator, for just this */
-    uint32_t unfit;       /* fields of `set` that do not fit the server's devices, or one of them */
-    uint32_t state;       /* of a session: enum ctl_tenant_state; of a reservation: below */
+    struct ctl_settings set; /* the operator's settings for this row alone */
+    uint32_t unfit;          /* fields of `set` that do not fit one of the server's devices */
+    uint32_t state;       /* session: enum ctl_tenant_state; reservation: ctl_reservation_state */
     char name[32];        /* of a session or a reservation */
-    char reservation[32]; /* that a session lives in */
+    char reservation[32]; /* whose SMs the session runs on */
 };
 #define CTL_GET_ROWS 12u
 
 enum ctl_reservation_state {
     CTL_RESERVED = 0,
-    CTL_NOT_RESERVED = 1, /* there were not such SMs on the device when it was placed */
+    CTL_NOT_RESERVED = 1, /* the device did not have the SMs when the reservation was placed */
     CTL_NO_SUCH_DEVICE = 2
 };
 
@@ -274,7 +276,7 @@ struct ctl_get_reply {
     struct ctl_header h;
     int32_t status;
     uint32_t count;
-    uint64_t next_cursor; /* 0: that was the last page */
+    uint64_t next_cursor; /* 0: this is the last page */
     uint32_t provision;   /* enum ctl_provision_mode */
     uint32_t reserved;
     char message[128];
@@ -306,9 +308,9 @@ static_assert(sizeof(struct ctl_ps_reply) <= CTL_REPLY_MAX &&
               "answers fit");
 
 /* ---- Status page -------------------------------------------------------------------------------
- * One System V page per server, mapped read-only by every client. `owner` is a robust futex of the
- * supervisor's main thread: it holds that thread's id while it lives, and the kernel itself sets
- * FUTEX_OWNER_DIED in it at the supervisor's death, however it died. So a client learns of the
+ * One System V page per server, which every client maps read-only. `owner` is a robust futex of the
+ * supervisor's main thread: it holds the thread's id while the thread lives, and the kernel sets
+ * FUTEX_OWNER_DIED in it when the supervisor dies for any reason. So a client learns of the
  * server's end by one load, without a system call. */
 #define STATUS_OWNER_DIED 0x40000000u /* FUTEX_OWNER_DIED */
 

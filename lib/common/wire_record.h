@@ -1,5 +1,5 @@
 /*
- * wire_record.h - the records in the rings of a session's segment: the work itself.
+ * wire_record.h - the records in the rings of a session's segment: launches, copies, events.
  */
 #ifndef GS_COMMON_WIRE_RECORD_H
 #define GS_COMMON_WIRE_RECORD_H
@@ -7,8 +7,8 @@
 #include "common/wire_segment.h"
 
 /* ---- Ring records -------------------------------------------------------------------------------
- * Each begins at a multiple of REC_ALIGN with a rec_header and has a size that is a multiple of
- * REC_ALIGN. A record never wraps: where it would, a REC_PAD fills the ring to its end. */
+ * A record begins at a multiple of REC_ALIGN with a rec_header, and its size is a multiple of
+ * REC_ALIGN. A record never wraps: a REC_PAD fills the end of the ring if it is too short. */
 #define REC_ALIGN 64u
 
 enum rec_op {
@@ -30,17 +30,19 @@ struct rec_header {
 struct rec_launch {
     struct rec_header h;
     uint32_t kernel;
-    uint32_t param_bytes; /* parameter buffer, right after this struct, laid out as the kernel wants
-                             it */
+    uint32_t param_bytes; /* of the parameter buffer, which follows this struct in the kernel's own
+                             layout */
     uint32_t grid[3];
     uint32_t block[3];
     uint32_t dynamic_smem;
-    uint32_t report; /* 0: none; else low 32 bits of the report's id, slot = report % SEG_REPORTS */
+    uint32_t report; /* 0: none; else the low 32 bits of the report's id, which is in slot
+                        report % SEG_REPORTS */
     /* unsigned char params[param_bytes] */
 };
-/* Flags of a launch: what follows the parameters, at the next multiple of 8, in this order. */
-#define REC_LAUNCH_QOS  1u /* a struct wire_qos: this launch's own */
-#define REC_LAUNCH_TIME 2u /* 8 bytes: CLOCK_MONOTONIC when submitted; for a report or deadline */
+/* Flags of a launch: the parts that follow the parameters, in this order, from the next multiple of
+ * 8 on. */
+#define REC_LAUNCH_QOS  1u /* a struct wire_qos of this launch alone */
+#define REC_LAUNCH_TIME 2u /* 8 bytes: CLOCK_MONOTONIC of its submission */
 
 enum rec_copy_kind { REC_HTOD = 1, REC_DTOH = 2, REC_DTOD = 3 };
 
@@ -72,8 +74,8 @@ struct rec_event {
 struct rec_wait {
     struct rec_header h;
     uint32_t event;
-    uint32_t stream;   /* where the event was recorded */
-    uint64_t position; /* of the record after the REC_EVENT there */
+    uint32_t stream;   /* in which the event was recorded */
+    uint64_t position; /* in that stream, of the end of the REC_EVENT */
     uint64_t reserved[5];
 };
 

@@ -1,6 +1,6 @@
 /*
- * wire_segment.h - a session's segment: what client, server and device write and read in it,
- * but for the records in its rings.
+ * wire_segment.h - the layout of a session's segment, through which client, server and device
+ * communicate. wire_record.h has the records in its rings.
  */
 #ifndef GS_COMMON_WIRE_SEGMENT_H
 #define GS_COMMON_WIRE_SEGMENT_H
@@ -10,7 +10,7 @@
 /* ---- Session segment ---------------------------------------------------------------------------
  *   0x00000  seg_info     written by the server before the client knows the segment
  *   0x01000  seg_client   written by the client: activity, ring tails
- *   0x02000  seg_complete written by the GPU: completion words (the only page the driver registers)
+ *   0x02000  seg_complete written by the GPU: completion words (the driver's only registered page)
  *   0x03000  seg_server   written by the server: state, doorbell flag, fault, reports
  *   0x05000  seg_request  the slot for synchronous requests
  *   0x10000  ring 0 .. ring 62, SEG_RING_BYTES each
@@ -50,31 +50,31 @@ struct seg_info {
     uint32_t max_block_dim[3];
     uint32_t max_grid_dim[3];
     uint32_t max_dynamic_smem;
-    uint32_t sm_granularity; /* a partition has a multiple of so many SMs; 0: no partitions */
-    uint32_t slot;           /* the session's slot in the server: what a doorbell message holds */
+    uint32_t sm_granularity; /* SMs of the smallest group; 0: no partitions */
+    uint32_t slot;           /* the session's slot in the server, which a doorbell message names */
     char device_name[64];
     char bell[WIRE_NAME_MAX];
-    uint8_t sm_group[GS_SM_MASK_WORDS * 64]; /* of each SM, where there are partitions */
+    uint8_t sm_group[GS_SM_MASK_WORDS * 64]; /* the group of each SM, if there are partitions */
 };
 
 struct seg_client {
-    /* Bit s: stream s may have new records. Bit 63: a request is posted. Set by the client after
-     * the tail store; taken by the dispatcher with an exchange. */
+    /* Bit s: stream s may have new records. SEG_REQUEST_BIT: a request is posted. The client sets a
+     * bit after it has stored the tail; the dispatcher takes all bits with an exchange. */
     alignas(64) _Atomic uint64_t activity;
     /* Free-running byte position up to which stream s's records are written. */
     alignas(64) _Atomic uint64_t tail[SEG_STREAMS];
 };
 
 struct seg_complete {
-    /* Byte position up to which stream s's records are complete. A record may be overwritten once
-     * this has passed it. The GPU writes it; a take-over starts from it. */
+    /* Byte position up to which stream s's records are complete. The client may overwrite a record
+     * before it. The GPU writes it; a take-over starts from it. */
     _Atomic uint64_t position[SEG_STREAMS];
 };
 
 enum seg_state {
     SEG_OPEN = 1,
     SEG_CLOSED = 2, /* detached */
-    SEG_LOST = 3,   /* the worker is gone and nothing took its place */
+    SEG_LOST = 3,   /* the worker was lost and not replaced */
     SEG_FAULTED = 4 /* see seg_fault */
 };
 
@@ -98,9 +98,9 @@ struct seg_report {
     uint32_t late;      /* 1: it ended after its deadline */
 };
 
-/* What the session has been granted, as the worker applies it. Written by the worker under an odd
- * `sequence`, which is even when the rest is whole; the client copies it out between two equal even
- * ones. */
+/* The session's grant, as the worker applies it. The worker makes `sequence` odd before it changes
+ * the other members, and even afterwards; a copy is valid if it was made between two equal even
+ * values (seg_grant.h). */
 struct seg_grant {
     _Atomic uint32_t sequence;
     uint32_t cls;
@@ -112,29 +112,29 @@ struct seg_grant {
     uint32_t partition;    /* 0: the whole device */
     uint64_t deadline_ns;
     uint64_t mem_limit;
-    uint64_t sm_mask[GS_SM_MASK_WORDS]; /* also of the whole device */
-    int32_t priority_max;               /* what streams and launches may ask for */
+    uint64_t sm_mask[GS_SM_MASK_WORDS]; /* set for the whole device as well */
+    int32_t priority_max;               /* the highest that streams and launches may have */
     uint32_t reserved;
 };
 
 struct seg_server {
-    /* Non-zero: the dispatcher does not poll this session; a client that has set activity must take
-     * this to 0 and send a doorbell message. */
+    /* Non-zero: the dispatcher does not poll this session. A client that has set activity then sets
+     * this to 0 and sends a doorbell message. */
     alignas(64) _Atomic uint32_t need_bell;
-    alignas(
-        64) _Atomic uint32_t state; /* enum seg_state; the rest of the fault is written before it */
+    alignas(64) _Atomic uint32_t state; /* enum seg_state; written after `fault` */
     uint32_t reserved;
     struct seg_fault fault;
     alignas(64) struct seg_grant grant;
     alignas(64) struct seg_report report[SEG_REPORTS];
-    /* Bit n: import n was taken back by its owner. */
+    /* Bit n: the owner of import n has revoked it. */
     alignas(64) _Atomic uint64_t revoked[SEG_IMPORTS / 64];
 };
 
 /* ---- Synchronous requests ----------------------------------------------------------------------
- * The client owns the slot while state is IDLE; it fills the request and stores POSTED (release),
- * sets SEG_REQUEST_BIT and rings if needed. The server copies the request out, works, writes the
- * reply, stores DONE (release) and wakes the futex. The client reads the reply and stores IDLE. */
+ * The client owns the slot while state is IDLE. It fills the request in, stores POSTED (release),
+ * sets SEG_REQUEST_BIT and rings the doorbell if needed. The server copies the request out,
+ * executes it, writes the reply, stores DONE (release) and wakes the futex. The client reads the
+ * reply and stores IDLE. */
 enum req_state { REQ_IDLE = 0, REQ_POSTED = 1, REQ_DONE = 2 };
 
 /* arguments -> results */
@@ -142,24 +142,24 @@ enum req_op {
     REQ_MALLOC = 1,        /* size -> address */
     REQ_FREE = 2,          /* address */
     REQ_MEM_INFO = 3,      /* -> free, total */
-    REQ_HOST_ALLOC = 4,    /* size, 1: the device copies -> host block, System V id */
+    REQ_HOST_ALLOC = 4,    /* size, 1: pinned for the device's copies -> host block, System V id */
     REQ_HOST_FREE = 5,     /* host block */
     REQ_MODULE_LOAD = 6,   /* host block, size -> module, print_ring.h block's System V id, its size
                               (0: its kernels do not print); message: the log */
     REQ_MODULE_UNLOAD = 7, /* module */
     REQ_KERNEL_GET = 8,    /* module; name -> kernel; struct req_kernel in payload */
     REQ_GLOBAL_GET = 9,    /* module; name -> address, size */
-    REQ_STREAM_CREATE = 10,  /* priority, class, 1: of its own (0: the session's) -> stream */
+    REQ_STREAM_CREATE = 10,  /* priority, class, 1: these count (0: the session's do) -> stream */
     REQ_STREAM_DESTROY = 11, /* stream */
     REQ_EVENT_ELAPSED = 12,  /* start event, end event -> nanoseconds */
     REQ_GRAPH_CREATE = 13,   /* host block of ring records, bytes -> graph */
     REQ_GRAPH_DESTROY = 14,  /* graph */
-    REQ_MEM_EXPORT = 15,     /* address, session it is for or 0 -> the handle's 4 words */
+    REQ_MEM_EXPORT = 15,     /* address, receiving session or 0 -> the handle's 4 words */
     REQ_MEM_IMPORT = 16,     /* the handle's 4 words -> address, size, import */
     REQ_MEM_REVOKE = 17      /* address */
 };
 
-#define REQ_PARAMS_MAX      1024u /* kernel parameters that a kernel may have */
+#define REQ_PARAMS_MAX      1024u /* parameters of a kernel */
 #define REQ_PARAM_BYTES_MAX 4096u
 
 struct req_kernel {
@@ -180,7 +180,7 @@ struct seg_request {
     _Atomic uint32_t state; /* enum req_state; a futex */
     uint32_t op;            /* enum req_op */
     uint64_t arg[4];
-    char name[2048]; /* NUL-terminated; a mangled kernel name can be long */
+    char name[2048]; /* NUL-terminated; mangled kernel names can be long */
     /* reply */
     int32_t status; /* gs_status */
     uint32_t reserved;
