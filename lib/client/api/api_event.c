@@ -1,7 +1,7 @@
 /*
- * api_event.c - events. For this process an event is a stream and a position in it: it is complete
- * when the stream is complete up to there. The server keeps an event of the driver beside it, by
- * the same number, for waits on the device and for times.
+ * api_event.c - events. For this process an event is a position in a stream: the event is complete
+ * when the stream is complete up to that position. The server keeps a driver's event with the same
+ * number, for waits on the device and for elapsed times.
  */
 #include <stdlib.h>
 
@@ -67,7 +67,7 @@ gs_status gs_event_destroy(gs_event handle)
     return status;
 }
 
-/* What the event captured last. */
+/* Copies the position that the event captured last. */
 static gs_status event_read(struct session *session, gs_event handle, struct event *captured)
 {
     struct handle h = handle_decode(handle);
@@ -83,7 +83,7 @@ static gs_status event_read(struct session *session, gs_event handle, struct eve
     return event ? GS_OK : handle_unknown(h, "event");
 }
 
-/* Under the stream's lock, after the record: its place becomes what the event captured. */
+/* Makes the end of the record the captured position. Under the stream's lock, after the commit. */
 static gs_status event_capture(struct session *session, struct handle h,
                                const struct stream *stream)
 {
@@ -138,7 +138,7 @@ static gs_status wait_record(struct session *session, struct stream *stream, gs_
     struct rec_wait *record;
     gs_status status;
 
-    /* Nothing to wait for: never recorded, in order anyway, or complete already. */
+    /* No record is needed if the event was never recorded, is of this stream, or is complete. */
     if (!captured->position || captured->stream == stream->number ||
         position_passed(position_complete(session, captured->stream), captured->position))
         return GS_OK;
@@ -216,7 +216,7 @@ gs_status gs_event_query(gs_event handle)
     return status;
 }
 
-/* Mistakes first: whether they are found must not hang on how far the device is. */
+/* Checks for the caller's mistakes first, so that the device's progress does not hide them. */
 static gs_status elapsed_check(struct session *session, gs_event start, gs_event end)
 {
     struct event from, to;

@@ -33,7 +33,7 @@ gs_status gs_graph_begin(gs_session session_handle, gs_stream handle)
     return status;
 }
 
-/* Takes what was recorded off the stream, which then works as before. */
+/* Takes the recording off the stream; the stream then works as before. */
 static gs_status recording_take(struct session *session, gs_stream handle,
                                 struct recording **recording)
 {
@@ -57,7 +57,7 @@ static gs_status graph_destroy_request(struct session *session, const struct gra
     return graph->empty ? GS_OK : sync_request(session, &request);
 }
 
-/* The server's side: the records travel in a host block of their own. */
+/* Makes the server's graph. A host block of its own carries the records. */
 static gs_status graph_create_request(struct session *session, const struct recording *recording,
                                       struct graph *graph)
 {
@@ -142,7 +142,7 @@ gs_status gs_graph_end(gs_session session_handle, gs_stream stream, gs_graph *ha
     return status;
 }
 
-/* Under the stream's lock: a graph that is found stays until it is unlocked. */
+/* Under the stream's lock, which keeps a graph that is found alive. */
 static gs_status graph_record(struct session *session, struct stream *stream, struct handle h)
 {
     const struct graph *graph = handle_lookup(&session->graphs, h.slot, h.generation);

@@ -1,8 +1,8 @@
 /*
  * api_launch.c - launching kernels, and the reports of launches.
  *
- * gs_launch is the hot path: no system call, no allocation, one lock (the stream's). A kernel that
- * was found under that lock stays until it is unlocked (session.h).
+ * gs_launch is the hot path: it makes no system call and no allocation, and takes one lock, the
+ * stream's, which keeps the kernel alive (session.h).
  */
 #include <string.h>
 
@@ -40,7 +40,7 @@ static gs_status config_check(const struct session *session, const struct kernel
         return status;
     if (threads_max > session->info.max_threads_per_block)
         threads_max = session->info.max_threads_per_block;
-    /* Each factor is within the device's limits now: no overflow. */
+    /* The product cannot overflow, because each factor is within the device's limits. */
     threads = (uint64_t)config->block.x * config->block.y * config->block.z;
     if (threads > threads_max)
         return error_set(GS_ERR_LAUNCH_CONFIG,
@@ -90,7 +90,7 @@ static gs_status report_open(struct session *session, uint64_t *id)
 
     pthread_mutex_lock(&session->report_lock);
     next = session->report_last + 1;
-    if ((uint32_t)next == 0) /* the wire carries the low 32 bits, and 0 means none */
+    if ((uint32_t)next == 0) /* the wire carries the low 32 bits, of which 0 means no report */
         next++;
     report = &session->report[next % SEG_REPORTS];
     if (report->asked && atomic_load_explicit(&session->server->report[next % SEG_REPORTS].id,
@@ -126,11 +126,11 @@ gs_status gs_launch_report(gs_session handle, gs_report_id id, gs_report *out)
                            "for one of %u newer ones",
                            (unsigned long long)id, SEG_REPORTS);
     } else if (atomic_load_explicit(&slot->id, memory_order_acquire) != (uint32_t)id) {
-        /* acquire: pairs with the server's release of the id; the rest is complete before it. */
+        /* acquire: pairs with the server's release of the id, which it stores last. */
         status = GS_NOT_READY;
     } else {
-        /* Nothing else is written here until the slot is given to a newer launch, under the lock.
-         */
+        /* The server writes the slot again only after report_open has given it to a newer launch,
+         * which needs the lock. */
         read.sm_count = slot->sm_count;
         read.priority = slot->priority;
         read.queued_ns = slot->queued_ns;
@@ -157,7 +157,7 @@ static gs_status args_copy(const struct kernel *kernel, void *const *args, unsig
 
         if (!args[i])
             return error_set(GS_ERR_PARAMS, "argument %u of kernel %.64s is NULL", i, kernel->name);
-        /* Pointers and numbers: sizes that the compiler copies in one move. */
+        /* Pointers and numbers have constant sizes here, which the compiler copies in one move. */
         if (size == 8)
             memcpy(to, args[i], 8);
         else if (size == 4)
@@ -168,12 +168,12 @@ static gs_status args_copy(const struct kernel *kernel, void *const *args, unsig
     return GS_OK;
 }
 
-/* What follows the parameters. */
+/* Determines the parts that follow the parameters. */
 static gs_status extras_read(const struct session *session, struct stream *stream,
                              const gs_launch_config *config, uint16_t *flags, struct wire_qos *qos)
 {
-    /* The session's own: the time of submission decides when it has passed. relaxed: a grant that
-     * comes just now may be late for this launch. */
+    /* A launch of a session with a deadline carries its time of submission. relaxed: a grant that
+     * arrives now need not count for this launch. */
     bool deadline = __atomic_load_n(&session->server->grant.deadline_ns, __ATOMIC_RELAXED) != 0;
     gs_status status = GS_OK;
 

@@ -1,4 +1,4 @@
-/* api_memory.c - device memory, host memory, copies and memsets: arguments checked, then done. */
+/* api_memory.c - device memory, host memory, copies and memsets. */
 #include <string.h>
 
 #include "client/base/error.h"
@@ -120,7 +120,7 @@ gs_status gs_mem_import(gs_session handle, const gs_mem_handle *exported, gs_dev
         return status;
     status = sync_request(session, &request);
     if (status == GS_OK) {
-        /* A number out of range, from a server that makes no sense, would name another kind. */
+        /* The remainder keeps the value that of an import, whatever number the server sends. */
         status = memory_add(session, request.ret[0], request.ret[1],
                             MEMORY_IMPORT + request.ret[2] % SEG_IMPORTS);
         if (status == GS_ERR_NO_MEMORY)
@@ -216,7 +216,7 @@ static gs_status copy_checked(gs_session handle, gs_stream stream, const struct 
 static gs_status copy_htod(gs_session session, gs_devptr dst, const void *src, size_t size,
                            gs_stream stream, bool wait)
 {
-    /* A copy of this kind only reads the host memory. */
+    /* REC_HTOD only reads the host memory, so the cast is safe. */
     struct copy copy = {
         .kind = REC_HTOD, .device = dst, .host = (void *)(uintptr_t)src, .size = size};
 

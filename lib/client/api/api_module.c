@@ -1,7 +1,7 @@
 /*
  * api_module.c - modules, their kernels and their global variables.
  *
- * A kernel is asked for once: the second gs_kernel_get of a name gives the same handle.
+ * The server is asked once for a kernel: a second gs_kernel_get of a name gives the same handle.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,7 +29,7 @@ static gs_status module_unload_request(struct session *session, uint32_t id)
     return sync_request(session, &request);
 }
 
-/* Maps what a module's kernels print to; without that it cannot be used. */
+/* Maps the block that the module's kernels print to; unloads the module if that fails. */
 static gs_status module_adopt_print(struct session *session, const struct sync_request *loaded)
 {
     char message[ERROR_MESSAGE_MAX];
@@ -42,7 +42,7 @@ static gs_status module_adopt_print(struct session *session, const struct sync_r
     return error_server(status, message);
 }
 
-/* The server's side of a load: the image travels in a host block of its own. */
+/* Has the server load the image. A host block of its own carries the image. */
 static gs_status image_send(struct session *session, const void *image, size_t size, uint32_t *id)
 {
     struct sync_request request = {.op = REQ_MODULE_LOAD};
@@ -128,8 +128,8 @@ gs_status gs_module_load_file(gs_session session, const char *path, gs_module *h
     return status;
 }
 
-/* Takes the module out of the table, and its kernels; they can still be in use until the session
- * was quiesced. NULL: no such module. */
+/* Retires the handles of the module and its kernels; other threads may use the objects until
+ * session_quiesce. NULL: no such module. */
 static struct module *module_retire(struct session *session, struct handle h)
 {
     struct module *module;
@@ -210,7 +210,7 @@ static struct kernel *kernel_of_name(const struct module *module, const char *na
     return NULL;
 }
 
-/* *kernel: NULL if the name was not asked for before. */
+/* Sets *kernel to the handle of a kernel that was looked up before; NULL if it was not. */
 static gs_status kernel_known(struct session *session, struct handle h, const char *name,
                               uint32_t *module_id, gs_kernel *kernel)
 {
@@ -270,7 +270,7 @@ static void kernel_free(struct kernel *kernel)
     free(kernel);
 }
 
-/* Hangs the kernel on its module, unless the module is gone by now. */
+/* Adds the kernel to its module's list, unless the module was unloaded meanwhile. */
 static gs_status kernel_publish(struct session *session, struct handle h, struct kernel *kernel,
                                 gs_kernel *handle)
 {
@@ -365,7 +365,7 @@ gs_status gs_kernel_info(gs_kernel handle, gs_kernel_desc *desc)
 
     if (status != GS_OK)
         return status;
-    /* Kernels are freed under object_lock: under it, what is found stays. */
+    /* object_lock keeps a kernel that is found alive, because kernels are freed under it. */
     pthread_mutex_lock(&session->object_lock);
     kernel = handle_lookup(&session->kernels, h.slot, h.generation);
     if (kernel)
@@ -419,8 +419,8 @@ static gs_status module_id_of(struct session *session, struct handle h, uint32_t
     return module ? GS_OK : handle_unknown(h, "module");
 }
 
-/* Notes the variable as memory of the session, unless its module is gone by now: what unloading
- * forgets must not come back. */
+/* Adds the variable to the session's memory, unless the module was unloaded meanwhile: nothing
+ * would remove the variable any more. */
 static gs_status global_note(struct session *session, struct handle h, uint64_t module,
                              uint64_t base, uint64_t size)
 {

@@ -1,4 +1,4 @@
-/* api_session.c - attaching, detaching, and what a session can say about itself. */
+/* api_session.c - attaching, detaching, and queries about a session. */
 #include <stdio.h>
 #include <string.h>
 
@@ -31,15 +31,15 @@ gs_status gs_attach(const gs_attach_params *params, gs_session *handle)
         status = attach_session(&request, &session);
     if (status != GS_OK)
         return status;
-    /* Not after publishing: from then on another thread can detach it. */
+    /* The handle is stored before publishing, since then another thread can detach the session. */
     *handle = (gs_session)(uintptr_t)handle_encode(HANDLE_SESSION, session->index, 0,
                                                    session->generation);
     session_publish(session);
     return GS_OK;
 }
 
-/* The session ends whatever happens, for its handle is gone: a status other than GS_OK says that
- * its work may not have been completed. */
+/* The session ends in any case, because its handle is void. A status other than GS_OK says that
+ * some of its work may be incomplete. */
 gs_status gs_detach(gs_session handle)
 {
     struct session *session;
@@ -155,7 +155,7 @@ gs_status gs_get_exec_affinity(gs_session handle, gs_exec_affinity *affinity)
     if (status == GS_OK) {
         qos_describe(session, &grant, &read);
         *affinity = read.affinity;
-        affinity->type = GS_EXEC_AFFINITY_SM_COUNT; /* as cuCtxGetExecAffinity */
+        affinity->type = GS_EXEC_AFFINITY_SM_COUNT; /* as cuCtxGetExecAffinity does */
     }
     session_leave(session);
     return status;
@@ -164,7 +164,7 @@ gs_status gs_get_exec_affinity(gs_session handle, gs_exec_affinity *affinity)
 static void fault_read(const struct session *session, gs_fault *fault)
 {
     const struct seg_fault *from = &session->server->fault;
-    /* acquire: pairs with the server's release of the state; the fault is complete before it. */
+    /* acquire: pairs with the server's release of the state, which it stores after the fault. */
     uint32_t state = atomic_load_explicit(&session->server->state, memory_order_acquire);
 
     if (state != SEG_FAULTED && state != SEG_LOST)

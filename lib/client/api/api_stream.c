@@ -16,7 +16,7 @@ static gs_status stream_adopt(struct session *session, uint64_t number, gs_strea
                          (unsigned long long)number, SEG_STREAMS - 1);
     stream = &session->stream[number];
     pthread_mutex_lock(&stream->lock);
-    /* A number that was used before goes on at the position where it stopped. */
+    /* A stream number that is used again goes on at the position where it stopped. */
     stream->tail = position_tail(session, stream->number);
     stream->complete = position_complete(session, stream->number);
     stream->ring = session->segment + SEG_OFF_RINGS + number * SEG_RING_BYTES;
@@ -52,7 +52,7 @@ gs_status gs_stream_create(gs_session session_handle, const gs_qos *given, gs_st
     return status;
 }
 
-/* Makes the handle name nothing; who waits for the lock finds that out when it has it. */
+/* Ends the stream's handle. Threads that wait for the lock find the handle ended. */
 static gs_status stream_retire(struct session *session, gs_stream handle, uint32_t *number)
 {
     struct stream *stream;

@@ -27,15 +27,15 @@ static unsigned suffix_shift(char c)
     }
 }
 
-/* A size at the text's beginning, such as 512, 512M or, as MPS's manual writes it, 512MB; *end is
- * what follows it. */
+/* Reads a size at the beginning of the text, such as 512, 512M or 512MB (the form of MPS's manual);
+ * sets *end to the text behind it. */
 static bool size_prefix(const char *text, uint64_t *bytes, const char **end)
 {
     char *after;
     unsigned long long number;
     unsigned shift;
 
-    if (!isdigit((unsigned char)*text)) /* strtoull takes signs and blanks */
+    if (!isdigit((unsigned char)*text)) /* strtoull would accept signs and blanks */
         return false;
     errno = 0;
     number = strtoull(text, &after, 10);
@@ -62,7 +62,7 @@ bool env_parse_size(const char *text, uint64_t *bytes)
     return true;
 }
 
-/* "N=SIZE" at the text's beginning. */
+/* Reads "N=SIZE" at the beginning of the text. */
 static bool device_size_prefix(const char *text, int *device, uint64_t *bytes, const char **end)
 {
     char *after;
@@ -130,7 +130,7 @@ bool env_parse_priority(const char *text, int *priority)
 
 /* ---- The variables ---- */
 
-/* The value of gshare's variable, else of MPS's; *name says which. NULL: neither is set. */
+/* The value of gshare's variable, else of MPS's; sets *name to the one. NULL: neither is set. */
 static const char *either(const char *own, const char *mps, const char **name)
 {
     const char *value = getenv(own);
@@ -180,7 +180,7 @@ static gs_status priority_apply(struct env_limits *limits)
         return GS_OK;
     if (strcmp(value, "0") && strcmp(value, "1"))
         return not_understood("CUDA_MPS_CLIENT_PRIORITY", value, "0 or 1");
-    if (*value == '1') { /* below normal; 0, normal, lowers nothing */
+    if (*value == '1') { /* below normal; 0 is normal and lowers nothing */
         limits->priority = 0;
         limits->cls = GS_CLASS_BEST_EFFORT;
     }
@@ -197,7 +197,7 @@ static gs_status percentage_apply(unsigned *percentage)
         return GS_OK;
     if (!env_parse_percentage(value, &limit))
         return not_understood(name, value, "a percentage over 0 and up to 100");
-    if (limit < *percentage) /* whole ones travel; 0 is none */
+    if (limit < *percentage) /* the wire carries whole percents, and 0 is invalid */
         *percentage = limit < 1 ? 1 : (unsigned)limit;
     return GS_OK;
 }
@@ -218,7 +218,7 @@ gs_status env_apply(int device, struct env_limits *limits)
 
 gs_status env_local_rank(uint32_t *rank)
 {
-    /* A launcher's own before Slurm's, under which it may run. */
+    /* A launcher may run under Slurm, so the launcher's own variables come first. */
     static const char *const names[] = {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID",
                                         "PMI_LOCAL_RANK", "MV2_COMM_WORLD_LOCAL_RANK",
                                         "SLURM_LOCALID"};
@@ -232,7 +232,7 @@ gs_status env_local_rank(uint32_t *rank)
         *rank = 0;
         return GS_OK;
     }
-    if (!env_parse_priority(value, &parsed)) /* the same form: a whole number from 0 */
+    if (!env_parse_priority(value, &parsed)) /* a rank has the same form: a whole number from 0 */
         return not_understood(names[i], value, "a rank, a whole number from 0");
     *rank = (uint32_t)parsed + 1;
     return GS_OK;
@@ -243,5 +243,6 @@ const char *env_instance(const char *instance)
     if (instance)
         return instance;
     instance = getenv("GSHARE_INSTANCE");
-    return instance && *instance ? instance : "default"; /* empty is unset, as for gshared */
+    return instance && *instance ? instance
+                                 : "default"; /* an empty value counts as unset, as in gshared */
 }

@@ -41,7 +41,7 @@ static struct handle_entry *entry_at(struct handle_table *table, uint32_t slot)
 
     if (slot >= table->capacity)
         return NULL;
-    /* acquire: pairs with the release in entry_new, the chunk's zeroes are visible. */
+    /* acquire: pairs with the release in entry_new, before which the chunk was zeroed. */
     chunk = atomic_load_explicit(&table->chunk[slot / HANDLE_CHUNK], memory_order_acquire);
     return chunk ? &chunk[slot % HANDLE_CHUNK] : NULL;
 }
@@ -91,8 +91,8 @@ void *handle_lookup(struct handle_table *table, uint32_t slot, uint32_t generati
     if (!entry || !generation ||
         atomic_load_explicit(&entry->generation, memory_order_acquire) != generation)
         return NULL;
-    /* The slot is not used again while this thread may be here (handle_release), so this is the
-     * object of that generation. */
+    /* The slot is not used again while a thread may be here (handle_release), so the slot still has
+     * the object of that generation. */
     return atomic_load_explicit(&entry->object, memory_order_relaxed);
 }
 

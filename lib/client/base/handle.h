@@ -1,14 +1,14 @@
 /*
- * handle.h - handles are values: what they name is looked up, never followed.
+ * handle.h - handles are values: a table lookup finds the object, no pointer is followed.
  *
  *   63..60 kind   59..50 session index   49..48 zero   47..32 slot   31..0 generation
  *
- * A generation is drawn from one counter of the process for every object of every kind, so a value
- * is not given twice (within 2^32 objects), whichever session or slot is used again.
+ * Objects of every kind take their generation from one counter of the process, so no value is given
+ * twice within 2^32 objects, even if a session's or an object's slot is used again.
  *
- * A table's lookup takes no lock. Who removes an object does it in two steps: handle_retire makes
- * every later lookup fail; then, when no thread can still be using what it looked up before,
- * handle_release lets the slot be used again. session.h says how long that is for each kind.
+ * A table's lookup takes no lock. An object is removed in two steps: handle_retire makes every
+ * later lookup fail; handle_release gives the slot free when no thread can still use an object that
+ * it looked up before. session.h tells for each kind when that is.
  */
 #ifndef GS_CLIENT_HANDLE_H
 #define GS_CLIENT_HANDLE_H
@@ -26,7 +26,7 @@ enum handle_kind {
     HANDLE_GRAPH = 6
 };
 
-#define HANDLE_SESSIONS 1024u /* sessions a process */
+#define HANDLE_SESSIONS 1024u /* sessions of a process */
 
 struct handle {
     enum handle_kind kind;
@@ -41,7 +41,7 @@ static inline uint64_t handle_encode(enum handle_kind kind, uint32_t session, ui
     return (uint64_t)kind << 60 | (uint64_t)session << 50 | (uint64_t)slot << 32 | generation;
 }
 
-/* Any value decodes to something; a wrong one finds nothing later. */
+/* Decodes any value; the lookup of an invalid one fails later. */
 static inline struct handle handle_decode(const void *value)
 {
     uint64_t v = (uint64_t)(uintptr_t)value;
@@ -67,7 +67,7 @@ struct handle_entry {
     void *_Atomic object;
 };
 
-/* Slots are handed out by the owner under its lock; lookups run beside that. */
+/* The owner inserts and releases under its lock; lookups run concurrently. */
 struct handle_table {
     uint32_t capacity; /* at most 65536 */
     uint32_t made;     /* slots ever used */
@@ -82,12 +82,12 @@ void handle_table_deinit(struct handle_table *table);
 enum handle_insert_result { HANDLE_INSERTED, HANDLE_FULL, HANDLE_NO_MEMORY };
 enum handle_insert_result handle_insert(struct handle_table *table, void *object, uint32_t *slot,
                                         uint32_t *generation);
-/* NULL when slot and generation name no live object. */
+/* NULL if slot and generation name no live object. */
 void *handle_lookup(struct handle_table *table, uint32_t slot, uint32_t generation);
-/* False when it was not live: somebody else retired it. */
+/* False if the object is not live, because another thread has retired it. */
 bool handle_retire(struct handle_table *table, uint32_t slot, uint32_t generation);
 void handle_release(struct handle_table *table, uint32_t slot);
-/* The object in a slot, whatever its generation; NULL: none, or slot >= made. For the owner. */
+/* The object in a slot, of any generation; NULL if there is none. Under the owner's lock. */
 void *handle_at(struct handle_table *table, uint32_t slot);
 
 #endif

@@ -20,7 +20,7 @@ gs_status image_size(const void *image, size_t size, size_t *bytes)
         *bytes = size;
         return GS_OK;
     }
-    /* A cubin begins as ELF does, a fatbin with 0xBA55ED50: neither ends at its first NUL. */
+    /* A cubin begins like ELF, a fatbin with 0xBA55ED50; neither ends at its first NUL. */
     if (start[0] == 0x7F || start[0] == 0x50)
         return error_set(GS_ERR_INVALID_VALUE,
                          "size is 0, which is for PTX text; a cubin or a fatbin needs its size");

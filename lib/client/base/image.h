@@ -1,4 +1,4 @@
-/* image.h - the bytes of a module before they go to the server. Any thread. */
+/* image.h - reading the image of a module before it is sent to the server. Any thread. */
 #ifndef GS_CLIENT_IMAGE_H
 #define GS_CLIENT_IMAGE_H
 
@@ -6,10 +6,10 @@
 
 #include "gshare.h"
 
-/* Bytes of an image of which the caller gave `size`: 0 means PTX text, whose NUL is counted.
- * GS_ERR_INVALID_VALUE, GS_ERR_BAD_IMAGE (it is empty, or no text). */
+/* Sets *bytes to the size of an image whose caller gave `size`; 0 means PTX text, whose NUL counts.
+ * GS_ERR_INVALID_VALUE: not PTX text, and without a size. GS_ERR_BAD_IMAGE: empty. */
 gs_status image_size(const void *image, size_t size, size_t *bytes);
-/* The whole of a file, to be freed by the caller. GS_ERR_NOT_FOUND, GS_ERR_BAD_IMAGE (empty),
+/* Reads a whole file into memory that the caller frees. GS_ERR_NOT_FOUND, GS_ERR_BAD_IMAGE (empty),
  * GS_ERR_NO_MEMORY, GS_ERR_SYSTEM. */
 gs_status image_read(const char *path, void **image, size_t *size);
 

@@ -1,6 +1,6 @@
 /*
- * range_map.h - disjoint ranges of addresses, sorted, each with a value: live device allocations,
- * module globals, host blocks. No lock of its own: the owner has one.
+ * range_map.h - a sorted map of disjoint ranges of addresses, each with a value: live device
+ * allocations, module globals, host blocks. The owner locks the map.
  */
 #ifndef GS_CLIENT_RANGE_MAP_H
 #define GS_CLIENT_RANGE_MAP_H
@@ -21,22 +21,22 @@ struct range_map {
 };
 
 void range_map_deinit(struct range_map *map);
-/* Makes room for one more range, so that the next insert cannot fail. False: no memory. */
+/* Makes room for one more range, which range_map_insert needs. False: no memory. */
 bool range_map_reserve(struct range_map *map);
-/* False: it overlaps one that is there (nothing changed), or is empty, or wraps. Needs
- * range_map_reserve before it. */
+/* Adds a range, after range_map_reserve. False, and nothing changed: the range overlaps another, is
+ * empty, or wraps around. */
 bool range_map_insert(struct range_map *map, struct range range);
-/* The range that begins at base, or NULL. The pointer holds until the next change. */
+/* The range that begins at base, or NULL. The pointer is valid until the next change. */
 const struct range *range_map_at(const struct range_map *map, uint64_t base);
-/* The first range that holds an address >= the given one, or NULL: the only one that can hold it.
- */
+/* The first range with an address >= the given one, or NULL. No other range can contain the
+ * address. */
 const struct range *range_map_near(const struct range_map *map, uint64_t address);
-/* Removes the range that begins at base; false: there is none. */
+/* Removes the range that begins at base. False: there is none. */
 bool range_map_remove(struct range_map *map, uint64_t base);
 /* Removes all ranges of this value. */
 void range_map_remove_value(struct range_map *map, uint64_t value);
 
-/* Does [address, address + size) lie in range? Right for sizes that would wrap. */
+/* True if range contains [address, address + size), also if address + size would wrap around. */
 static inline bool range_holds(const struct range *range, uint64_t address, uint64_t size)
 {
     return address >= range->base && address - range->base <= range->size &&

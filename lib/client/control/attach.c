@@ -15,7 +15,7 @@
 #include "common/util.h"
 
 #define TIMEOUT_DEFAULT_MS 10000u
-#define DETACH_LOOK_NS     20000000u /* the longest sleep without a look at the server's life */
+#define DETACH_LOOK_NS     20000000u /* the longest sleep without a check that the server lives */
 
 /* ---- What is asked for ---- */
 
@@ -93,7 +93,7 @@ static void message_fill(struct ctl_attach *message, const struct attach_request
     snprintf(message->reservation, sizeof(message->reservation), "%s", request->reservation);
 }
 
-/* A segment smaller than its layout would end this process at a touch beyond its end. */
+/* An access beyond the end of a segment would kill this process, so its size is checked. */
 static gs_status segment_check(int id, size_t least, const char *what)
 {
     struct shmid_ds about;
@@ -134,7 +134,7 @@ static gs_status segments_read(struct session *session, const struct ctl_attach_
 {
     const struct seg_info *info = (const struct seg_info *)(session->segment + SEG_OFF_INFO);
 
-    /* The look at the state comes first: the server wrote the info before it. */
+    /* The state is read first, because the server wrote the info before the state. */
     if (!session_alive(session))
         return session_trouble(session);
     if (info->magic != WIRE_MAGIC || info->version != WIRE_VERSION ||
@@ -161,7 +161,8 @@ static gs_status bell_open(struct session *session)
     return error_system(text);
 }
 
-/* Maps what the server granted and confirms it: then the kernel knows whose session it is. */
+/* Maps the granted segments and confirms that, whereupon the kernel can tell the server this
+ * process's pid. */
 static gs_status grant_take(struct session *session, const struct ctl_attach_reply *reply,
                             uint64_t deadline)
 {
@@ -180,8 +181,8 @@ static gs_status grant_take(struct session *session, const struct ctl_attach_rep
     return status == GS_OK ? GS_OK : error_server(status, message);
 }
 
-/* Gives a granted session back at once that cannot be used. The server would find out by itself,
- * some time later, so a failure here does not matter. */
+/* Gives back at once a granted session that cannot be used. A failure does not matter, because the
+ * server notices the loss by itself, only later. */
 static void grant_return(const struct session *session, uint64_t deadline)
 {
     char message[REQUEST_MESSAGE_MAX];
@@ -202,7 +203,7 @@ static gs_status grant_ask(struct session *session, const struct attach_request 
     if (status == GS_OK)
         status = control_ask(&session->control, &attach.h, CTL_ATTACH, sizeof(attach), reply,
                              sizeof(*reply), deadline, message);
-    /* A refusal of the server's own came before. */
+    /* A timeout before the deadline is the server's own refusal, with its message. */
     if (status == GS_ERR_TIMEOUT && clock_ns() >= deadline)
         return error_set(GS_ERR_TIMEOUT,
                          "the gshare server '%s' did not answer within %llu ms: it is stopped, or "
@@ -211,8 +212,7 @@ static gs_status grant_ask(struct session *session, const struct attach_request 
     return status == GS_OK ? GS_OK : error_server(status, message);
 }
 
-/* A count or a mask of SMs is held to the environment's percentage as soon as the device is known.
- */
+/* Lowers a count or mask of SMs to the environment's percentage, now that the device is known. */
 static gs_status percentage_hold(struct session *session, const gs_qos *asked)
 {
     gs_qos qos = *asked;
@@ -237,8 +237,8 @@ gs_status attach_session(const struct attach_request *request, struct session **
         status = grant_take(made, &reply, deadline);
         if (status == GS_OK)
             status = percentage_hold(made, &request->qos);
-        /* A server that has ended takes what it granted along: to say so is more use than what
-         * could not be mapped. */
+        /* If the server has ended, its segments are gone with it: that is the cause to report, not
+         * the failed call. */
         if (status != GS_OK && !control_served(&made->control))
             status = error_set(GS_ERR_SERVER_LOST, "the gshare server '%s' has ended",
                                made->control.instance);
@@ -267,7 +267,7 @@ gs_status detach_session(struct session *session)
 
     if (status != GS_OK)
         return error_server(status, message);
-    /* acquire: pairs with the server's release of SEG_CLOSED, after which all is freed. */
+    /* acquire: pairs with the server's release of SEG_CLOSED, before which it has freed all. */
     while ((seen = atomic_load_explicit(state, memory_order_acquire)) != SEG_CLOSED) {
         uint32_t owner = atomic_load_explicit(&session->page->owner, memory_order_relaxed);
         if (!owner || owner & STATUS_OWNER_DIED)

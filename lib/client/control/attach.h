@@ -1,10 +1,10 @@
-/* attach.h - opening a session with the server, and closing it. Any thread. */
+/* attach.h - opening a session with the server and closing it. Any thread. */
 #ifndef GS_CLIENT_ATTACH_H
 #define GS_CLIENT_ATTACH_H
 
 #include "client/session/session.h"
 
-/* What gs_attach was asked for, with the environment and the defaults applied. */
+/* The arguments of gs_attach, with the environment and the defaults applied. */
 struct attach_request {
     const char *instance;
     const char *name;
@@ -14,17 +14,17 @@ struct attach_request {
     uint64_t mem_limit;
     uint64_t timeout_ns;
     gs_qos qos;
-    struct env_limits env;   /* qos and mem_limit are lowered to it already */
+    struct env_limits env;   /* qos and mem_limit are lowered to it */
     const char *reservation; /* "": none */
 };
 
 gs_status attach_request_read(const gs_attach_params *params, struct attach_request *request);
 
-/* A session that is open and mapped, but not published yet. Statuses as gs_attach. */
+/* Opens and maps a session, which is not published yet. Statuses as gs_attach. */
 gs_status attach_session(const struct attach_request *request, struct session **session);
 
-/* Tells the server that the session's work is done, and waits until it has freed everything. The
- * session is in no slot any more, and session_free is still due.
+/* Tells the server that the session's work is complete, and waits until the server has freed
+ * everything. The session has been withdrawn; the caller frees it with session_free.
  * GS_ERR_SERVER_LOST, GS_ERR_TIMEOUT, GS_ERR_SYSTEM. */
 gs_status detach_session(struct session *session);
 

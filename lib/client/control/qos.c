@@ -11,8 +11,9 @@
 #include "common/sm_groups.h"
 #include "common/util.h"
 
-#define GRANT_TRIES 100000u /* a grant is written in some nanoseconds */
-/* An answer that came later than this side waits for it would hold, and nobody know. */
+#define GRANT_TRIES 100000u /* the worker writes a grant in some nanoseconds */
+/* The client waits longer than the server tries: a grant after the client has given up would be in
+ * force without the caller's knowledge. */
 #define ANSWER_NS   (QOS_PATIENCE_NS + 5000000000u)
 
 /* ---- What needs no server -------------------------------------------------------------------- */
@@ -25,7 +26,7 @@ static gs_status affinity_check(const gs_exec_affinity *affinity)
     case GS_EXEC_AFFINITY_NONE:
         return GS_OK;
     case GS_EXEC_AFFINITY_SM_COUNT:
-        /* How many there are is for the server to say. */
+        /* The server checks the count against the device. */
         if (affinity->sm_count == 0)
             return error_set(GS_ERR_INVALID_VALUE,
                              "gs_qos.affinity.sm_count is 0; it needs an SM at least");
@@ -87,7 +88,7 @@ struct wire_qos qos_wire(const gs_qos *qos)
                             .exclusive = affinity->exclusive != 0,
                             .deadline_ns = qos->deadline_ns};
 
-    /* What does not belong to the type is left out: equal wishes look equal. */
+    /* Only the field of the type is copied, so that equal requests have equal bytes. */
     if (affinity->type == GS_EXEC_AFFINITY_SM_COUNT)
         wire.sm_count = affinity->sm_count;
     if (affinity->type == GS_EXEC_AFFINITY_ACTIVE_THREAD_PERCENTAGE)
@@ -118,7 +119,7 @@ void qos_lower(gs_qos *qos, const struct env_limits *env)
         affinity->percentage = env->percentage;
 }
 
-/* What the device does not have is left for the server to refuse. */
+/* The server refuses SMs that the device does not have. */
 bool qos_hold(const struct session *session, gs_qos *qos)
 {
     const struct seg_info *info = &session->info;
@@ -178,7 +179,7 @@ gs_status qos_ask(struct session *session, const gs_qos *qos)
     uint64_t patience = session->timeout_ns > ANSWER_NS ? session->timeout_ns : ANSWER_NS;
     gs_status status;
 
-    /* The worker's threads, through which the grant passes, wake up while the server decides. */
+    /* Pre-wakes the worker's threads, which apply the grant, while the server decides. */
     if (cpus_to_spare())
         activity_signal(session, SEG_REQUEST_BIT);
     status = control_ask(&session->control, &request.h, CTL_SET_QOS, sizeof(request), &reply,
@@ -188,7 +189,7 @@ gs_status qos_ask(struct session *session, const gs_qos *qos)
 
 /* ---- Within the grant ------------------------------------------------------------------------ */
 
-/* The default class, normal, in a best-effort session counts as the session's. */
+/* GS_CLASS_NORMAL, the default, counts as the session's class if that is lower. */
 static gs_status rank_check(const struct session *session, const struct seg_grant *grant,
                             const gs_qos *qos, const char *what)
 {
@@ -209,7 +210,7 @@ static gs_status rank_check(const struct session *session, const struct seg_gran
     return GS_OK;
 }
 
-/* What gs_get_qos told may be said again. */
+/* A weight as gs_get_qos returned it is accepted, since callers start from that. */
 static bool weight_foreign(const struct seg_grant *grant, const gs_qos *qos)
 {
     return qos->weight && qos->weight != grant->weight;
@@ -248,7 +249,7 @@ static gs_status count_check(const struct seg_grant *grant, uint32_t wanted)
                      grant->sm_count);
 }
 
-/* Whether a mask is made of whole groups does not change, and is asked again and again. */
+/* The stream keeps the last mask that consists of whole groups, since launches repeat masks. */
 static gs_status mask_check(const struct session *session, struct stream *stream,
                             const struct seg_grant *grant, const gs_exec_affinity *affinity)
 {

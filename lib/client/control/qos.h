@@ -1,32 +1,34 @@
 /*
- * qos.h - quality of service as callers ask for it: checked here for what needs no server, so that
- * the message can name the field and its limit. Server and worker check again.
+ * qos.h - quality of service as callers request it. The client checks what needs no server, so that
+ * the message can name the field and its limit; server and worker check again.
  */
 #ifndef GS_CLIENT_QOS_H
 #define GS_CLIENT_QOS_H
 
 #include "client/session/session.h"
 
-/* Reads and checks a caller's gs_qos; NULL leaves *qos as it is. GS_ERR_INVALID_VALUE. */
+/* Reads and checks a caller's gs_qos; `given` NULL leaves *qos unchanged. GS_ERR_INVALID_VALUE. */
 gs_status qos_read(gs_qos *qos, const gs_qos *given);
-/* Lowers a wish to what the environment allows, as far as that can be said of any device. */
+/* Lowers a request to the environment's limits, except limits that depend on the device. */
 void qos_lower(gs_qos *qos, const struct env_limits *env);
-/* Lowers it to what the session's environment allows on its device. true: it was more. */
+/* Lowers a request to the environment's limits on the session's device. True: it was beyond them.
+ */
 bool qos_hold(const struct session *session, gs_qos *qos);
-/* As it travels. */
+/* The wire form of a gs_qos. */
 struct wire_qos qos_wire(const gs_qos *qos);
 
-/* What the session has been granted, as the worker applies it. GS_ERR_PROTOCOL. */
+/* Copies the session's grant, as the worker applies it. GS_ERR_PROTOCOL. */
 gs_status qos_granted(const struct session *session, struct seg_grant *grant);
-/* A grant as a caller's gs_qos, and its SMs. */
+/* Describes a grant as a gs_qos, with all fields of the affinity. */
 void qos_describe(const struct session *session, const struct seg_grant *grant, gs_qos *qos);
 
-/* Asks the server for it, and waits until it holds. The server gives up before this does. */
+/* Asks the server for a quality of service and waits until it is in force or refused. */
 gs_status qos_ask(struct session *session, const gs_qos *qos);
 
-/* Reads a stream's own: a class and a priority within the grant, nothing else. */
+/* Reads the quality of service of a stream: a class and a priority within the grant. */
 gs_status qos_for_stream(const struct session *session, const gs_qos *given, gs_qos *qos);
-/* The same for one launch, whose affinity may be any within the grant. Under the stream's lock. */
+/* Reads the quality of service of a launch, which may have any affinity within the grant. Under the
+ * stream's lock. */
 gs_status qos_for_launch(const struct session *session, struct stream *stream, const gs_qos *given,
                          struct wire_qos *wire);
 

@@ -17,7 +17,7 @@ static void stream_copy(unsigned char *dst, const unsigned char *src, size_t siz
 {
     size_t head = (16 - (uintptr_t)dst % 16) % 16;
 
-    if (head > size) /* the last piece of a copy can be as short as a byte */
+    if (head > size) /* the last piece of a copy may have a single byte */
         head = size;
     memcpy(dst, src, head);
     for (dst += head, src += head, size -= head; size >= 64; dst += 64, src += 64, size -= 64) {
@@ -31,7 +31,8 @@ static void stream_copy(unsigned char *dst, const unsigned char *src, size_t siz
         _mm_stream_si128((__m128i *)(void *)(dst + 48), d);
     }
     memcpy(dst, src, size);
-    /* Streaming stores are weakly ordered: they must be out before the record that names them. */
+    /* Streaming stores are weakly ordered: they must be visible before the record that names them.
+     */
     _mm_sfence();
 }
 #else
@@ -41,7 +42,7 @@ static void stream_copy(unsigned char *dst, const unsigned char *src, size_t siz
 }
 #endif
 
-#define AWAKE_NS 50000u /* the helper waits so long for the next piece before it sleeps */
+#define AWAKE_NS 50000u /* the helper polls for the next piece this long before it sleeps */
 
 enum { HELPER_NONE, HELPER_RUNS, HELPER_REFUSED };
 enum work { WORK_NONE, WORK_OFFERED /* dst, src and size are for the helper */, WORK_TAKEN };
@@ -54,28 +55,28 @@ struct piece {
 };
 
 static struct {
-    pthread_mutex_t owner; /* the copy that has the helper; also guards state */
+    pthread_mutex_t owner; /* held by the copy that uses the helper; also guards state */
     int state;
     _Atomic uint32_t work; /* enum work; a futex */
     _Atomic bool asleep;
     struct piece piece;
 } helper = {.owner = PTHREAD_MUTEX_INITIALIZER};
 
-/* Waits for a piece. The next one of a copy follows in some 20 us, sooner than a sleeping thread
- * wakes up. */
+/* Waits for a piece. The next piece of a copy follows within some 20 us, which is less than a
+ * sleeping thread needs to wake up. */
 static void helper_wait(void)
 {
     uint64_t until = clock_ns() + AWAKE_NS;
     uint32_t offered = WORK_OFFERED;
 
-    /* acquire: the piece; pairs with helper_give */
+    /* acquire: pairs with helper_give, which stores the piece before */
     while (!atomic_compare_exchange_weak_explicit(&helper.work, &offered, WORK_TAKEN,
                                                   memory_order_acquire, memory_order_relaxed)) {
         offered = WORK_OFFERED;
         if (clock_ns() < until) {
             cpu_relax();
         } else {
-            /* seq_cst: before the kernel looks at `work`; pairs with helper_give */
+            /* seq_cst: before the kernel reads `work`; pairs with helper_give */
             atomic_store(&helper.asleep, true);
             futex_wait(&helper.work, WORK_NONE, UINT64_C(1000000000));
             atomic_store_explicit(&helper.asleep, false, memory_order_relaxed);
@@ -90,7 +91,7 @@ static void *helper_main(void *unused)
     for (;;) {
         helper_wait();
         helper.piece.copy(helper.piece.dst, helper.piece.src, helper.piece.size);
-        /* release: the copied bytes; pairs with helper_await */
+        /* release: pairs with helper_await; the bytes are copied before */
         atomic_store_explicit(&helper.work, WORK_NONE, memory_order_release);
     }
     return NULL;
@@ -99,25 +100,25 @@ static void *helper_main(void *unused)
 static void helper_give(const struct piece *piece)
 {
     helper.piece = *piece;
-    /* seq_cst: the piece for helper_wait; and before the look at `asleep` */
+    /* seq_cst: after the piece, for helper_wait; and before `asleep` is read */
     atomic_store(&helper.work, WORK_OFFERED);
     if (atomic_load(&helper.asleep))
         futex_wake(&helper.work);
 }
 
-/* Is it awake? If not it will be for the next copy, should that follow at once. Of copies that take
- * less time than a wake-up. */
+/* True if the helper is awake. Wakes a sleeping helper for the next copy, because this one takes
+ * less time than the wake-up. */
 static bool helper_awake(void)
 {
-    /* relaxed: a wrong answer costs time only */
+    /* relaxed: a stale value costs only time */
     if (!atomic_load_explicit(&helper.asleep, memory_order_relaxed))
         return true;
     futex_wake(&helper.work);
     return false;
 }
 
-/* Waits until it has done its piece. false: it has not woken up yet, which can take longer than the
- * piece; the piece is the caller's again. */
+/* Waits until the helper has copied its piece. False: the helper is not awake yet, which may take
+ * longer than the piece, and the caller copies the piece itself. */
 static bool helper_await(void)
 {
     uint32_t offered = WORK_OFFERED;
@@ -130,7 +131,7 @@ static bool helper_await(void)
     return true;
 }
 
-/* A child of fork has no helper, and whoever held it is not there. */
+/* In a child of fork neither the helper nor a thread that used it exists. */
 static void helper_forget(void)
 {
     static const pthread_mutex_t fresh = PTHREAD_MUTEX_INITIALIZER;
@@ -141,19 +142,19 @@ static void helper_forget(void)
     helper.state = helper.state == HELPER_RUNS ? HELPER_NONE : helper.state;
 }
 
-/* Called with `owner` held. */
+/* Under `owner`. */
 static int helper_start(void)
 {
     static int registered;
     sigset_t all, before;
     pthread_t thread;
 
-    if (sysconf(_SC_NPROCESSORS_ONLN) < 4) /* the dispatcher and the caller need theirs */
+    if (sysconf(_SC_NPROCESSORS_ONLN) < 4) /* the dispatcher and the caller need a CPU each */
         return HELPER_REFUSED;
     if (!registered && pthread_atfork(NULL, NULL, helper_forget))
         return HELPER_REFUSED;
     registered = 1;
-    /* The application's signals are for its own threads. */
+    /* The helper blocks all signals, which are for the application's own threads. */
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     int failed = pthread_create(&thread, NULL, helper_main, NULL);

@@ -1,9 +1,9 @@
 /*
  * copy.c - see copy.h.
  *
- * The stream is locked for the whole of a copy, so that another thread's work on it comes before or
- * after, never in between. Addresses are checked under that lock and stay valid until the records
- * are committed (session.h).
+ * A copy holds the stream's lock from its beginning to its end, so that another thread's work on
+ * the stream comes before or after it. Addresses are checked under that lock and stay valid until
+ * the records are committed (session.h).
  */
 #include "client/memory/copy.h"
 
@@ -70,7 +70,7 @@ static gs_status staged_to_device(struct session *session, struct stream *stream
     return GS_OK;
 }
 
-/* The device fills chunks ahead while the oldest is copied out. */
+/* Chunks that the device fills ahead while the oldest chunk is copied out. */
 struct readahead {
     struct {
         uint32_t chunk;

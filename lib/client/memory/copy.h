@@ -1,6 +1,6 @@
 /*
- * copy.h - copies between host and device, and within the device: one record each where the device
- * can reach the memory, else piece by piece through the staging chunks. Any thread.
+ * copy.h - copies between host and device, and within the device. A copy is one record if the
+ * device can access the memory; else it goes piece by piece through the staging chunks. Any thread.
  */
 #ifndef GS_CLIENT_COPY_H
 #define GS_CLIENT_COPY_H
@@ -12,12 +12,13 @@
 struct copy {
     enum rec_copy_kind kind;
     uint64_t device;    /* address: destination, or source of DTOH */
-    uint64_t device_to; /* DTOD: destination, `device` being the source */
+    uint64_t device_to; /* DTOD: destination; `device` is the source */
     void *host;         /* HTOD: only read */
     uint64_t size;      /* not 0 */
 };
 
-/* Queues the copy on the stream; wait: and waits for it. Copies to ordinary memory always wait. */
+/* Queues the copy on the stream, and waits for it if `wait` is true. A copy to ordinary memory
+ * always waits. */
 gs_status copy_run(struct session *session, gs_stream stream, const struct copy *copy, bool wait);
 
 /* Bytes of each piece of a large copy of size bytes. */

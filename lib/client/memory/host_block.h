@@ -1,6 +1,6 @@
 /*
- * host_block.h - host memory shared with the server: System V segments that the worker makes and
- * that are mapped here by id. Any thread.
+ * host_block.h - host memory shared with the server: the worker makes System V segments, and the
+ * client maps them by id. Any thread.
  */
 #ifndef GS_CLIENT_HOST_BLOCK_H
 #define GS_CLIENT_HOST_BLOCK_H
@@ -8,8 +8,8 @@
 #include "client/session/session.h"
 
 enum host_block_use {
-    HOST_BLOCK_PLAIN = 0, /* read by the server's processor: images, graph records */
-    HOST_BLOCK_PINNED = 1 /* the device copies from and to it */
+    HOST_BLOCK_PLAIN = 0, /* only the worker's CPU reads it: images, graph records */
+    HOST_BLOCK_PINNED = 1 /* pinned: the device copies from and to it */
 };
 
 struct host_block {
@@ -18,10 +18,10 @@ struct host_block {
     uint64_t size;
 };
 
-/* Zeroed. GS_ERR_LIMIT, GS_ERR_NO_MEMORY, GS_ERR_SYSTEM. */
+/* Makes and maps a zeroed block. GS_ERR_LIMIT, GS_ERR_NO_MEMORY, GS_ERR_SYSTEM. */
 gs_status host_block_new(struct session *session, uint64_t size, enum host_block_use use,
                          struct host_block *block);
-/* Unmaps it here, and has the server free it. No work may use it any more. */
+/* Unmaps the block and has the server free it. No unfinished work may use the block. */
 gs_status host_block_free(struct session *session, const struct host_block *block);
 
 #endif

@@ -49,14 +49,14 @@ static gs_status range_bad(const struct session *session, uint64_t address, uint
                      (ull)session->info.window_size);
 }
 
-/* Has the import in this range been taken back? */
+/* True if the range is an import that its owner has revoked. */
 static bool import_revoked(const struct session *session, const struct range *range)
 {
     uint64_t number = range->value - MEMORY_IMPORT;
 
     if (range->value < MEMORY_IMPORT || range->value >= MEMORY_MODULES)
         return false;
-    /* relaxed: a word by itself; who comes too early finds what it had */
+    /* relaxed: nothing depends on the order; a copy that comes too early still finds its memory */
     return atomic_load_explicit(&session->server->revoked[number / 64], memory_order_relaxed) >>
                number % 64 &
            1;

@@ -1,10 +1,11 @@
 /*
- * staging.h - where copies of ordinary host memory pass through: a pinned host block, cut into
- * chunks of one size. Two per session, made at their first use: small copies must not wait behind
- * the chunks of large ones. Any thread; copies of several threads share the chunks.
+ * staging.h - a staging area, through which copies of ordinary host memory pass: a pinned host
+ * block in chunks of one size. A session has two areas, made at their first use, so that small
+ * copies do not wait behind the chunks of large ones. Any thread; copies of several threads share
+ * the chunks.
  *
- * A chunk is held by one thread while it fills or empties it. Given back, it carries the position
- * at which its copy is complete; who takes it next waits for that.
+ * One thread holds a chunk while it fills or empties the chunk. A chunk that is given back has the
+ * position at which its copy is complete; the next holder waits for that position.
  */
 #ifndef GS_CLIENT_STAGING_H
 #define GS_CLIENT_STAGING_H
@@ -15,9 +16,9 @@
 
 #include "gshare.h"
 
-/* The one place to tune copies. A small copy is one record. A large one is cut so that the device
- * moves one piece while the processor copies the next: into STAGING_PIECES pieces if they are not
- * too small to be worth a record, nor larger than a chunk. */
+/* These figures tune copies. A small copy is one record. A large copy is cut into pieces, so that
+ * the device moves one piece while the CPU copies the next: into STAGING_PIECES pieces, unless they
+ * would be smaller than STAGING_PIECE_MIN, which is not worth a record, or larger than a chunk. */
 #define STAGING_SMALL_CHUNK (64u << 10)
 #define STAGING_SMALL_COUNT 8u
 #define STAGING_LARGE_CHUNK (1u << 20)
@@ -30,11 +31,11 @@ struct session;
 
 struct staging {
     pthread_mutex_t lock;
-    pthread_cond_t given; /* a chunk was given back */
+    pthread_cond_t given; /* signalled when a chunk is given back */
     uint32_t chunk_bytes, count;
-    uint32_t next;       /* chunks are taken in turn: the next was given back the longest ago */
+    uint32_t next;       /* the chunk to try first: chunks are taken in turn, the oldest first */
     uint32_t block;      /* the server's host block */
-    unsigned char *base; /* NULL: not made yet */
+    unsigned char *base; /* NULL: the block is not made yet */
     struct {
         bool held;
         uint32_t stream;
@@ -45,14 +46,14 @@ struct staging {
 void staging_init(struct staging *staging, uint32_t chunk_bytes, uint32_t count);
 void staging_deinit(struct staging *staging);
 
-/* Makes the host block if that has not been done. What gs_host_alloc returns. */
+/* Makes the host block unless it exists. Statuses as gs_host_alloc. */
 gs_status staging_prepare(struct session *session, struct staging *staging);
-/* Takes a chunk that no copy uses any more. While others hold all of them: waits, or with `wait`
- * false sets *chunk to staging->count. Only who holds none may wait, else two could wait for each
- * other. The session's trouble. */
+/* Takes a chunk and waits until its last copy is complete. If other threads hold all chunks: waits
+ * for one, or with `wait` false sets *chunk to staging->count. A thread that holds a chunk must not
+ * wait, since two such threads could wait for each other. Statuses as session_trouble. */
 gs_status staging_take(struct session *session, struct staging *staging, bool wait,
                        uint32_t *chunk);
-/* Gives it back; its copy is complete at this position of the stream. */
+/* Gives a chunk back, whose copy is complete at this position of the stream. */
 void staging_give(struct staging *staging, uint32_t chunk, uint32_t stream, uint64_t position);
 
 #endif

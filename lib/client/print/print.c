@@ -21,7 +21,7 @@ void printing_deinit(struct printing *printing)
     pthread_mutex_destroy(&printing->lock);
 }
 
-/* Past stdio, so that no thread that holds stderr is waited for under the lock. */
+/* Bypasses stdio, so that no thread waits under the lock for another that holds stderr. */
 static void error_write(const char *bytes, size_t size)
 {
     while (size) {
@@ -30,14 +30,14 @@ static void error_write(const char *bytes, size_t size)
         if (written < 0 && errno == EINTR)
             continue;
         if (written <= 0)
-            return; /* nobody to tell it to */
+            return; /* there is nowhere to report it */
         bytes += written;
         size -= (size_t)written;
     }
 }
 
-/* Under stdout's lock and the printing's. A write that fails shows in ferror(stdout), as the
- * program's own do. */
+/* Under stdout's lock and the printing's. ferror(stdout) shows a failed write, as it does for the
+ * program's own writes. */
 static void record_print(void *context, const unsigned char *record, size_t bytes)
 {
     struct printing *printing = context;
@@ -72,16 +72,16 @@ void print_drain(struct printing *printing)
 {
     const unsigned char *block = atomic_load_explicit(&printing->block, memory_order_acquire);
 
-    /* Empty also means that whoever took the last has written it. */
+    /* An empty ring also means that the last record's reader has written it out. */
     if (print_ring_empty(block))
         return;
-    /* stdout's lock first: a thread that holds it, and comes here, must not wait for one that has
-     * the other. Held over all, so that nothing comes between the lines of one message. */
+    /* stdout's lock comes first, because a caller may hold it already. It is held to the end, so
+     * that nothing comes between the lines of one message. */
     flockfile(stdout);
     pthread_mutex_lock(&printing->lock);
     print_read(&printing->reader, record_print, printing);
     if (!printing->lost_told)
-        lost_tell(printing); /* once; the rest at the end */
+        lost_tell(printing); /* only once; print_farewell reports the rest */
     pthread_mutex_unlock(&printing->lock);
     funlockfile(stdout);
 }

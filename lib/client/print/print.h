@@ -1,8 +1,8 @@
 /*
- * print.h - what a session's kernels print comes out here: at the calls that wait for the device,
- * on the process's stdout, or on stderr for assertions. Any thread inside the session.
+ * print.h - output of a session's kernels: the calls that wait for the device write it to this
+ * process's stdout, and assertions to stderr. Any thread inside the session.
  *
- * A session whose kernels do not print has no block, and a call that waits pays one load for that.
+ * A session whose kernels do not print has no block; then a call that waits spends one load here.
  */
 #ifndef GS_CLIENT_PRINT_H
 #define GS_CLIENT_PRINT_H
@@ -16,7 +16,7 @@
 
 struct printing {
     unsigned char *_Atomic block; /* NULL: no kernel prints; set once */
-    pthread_mutex_t lock;         /* of the rest; taken behind stdout's */
+    pthread_mutex_t lock;         /* of the members below; taken after stdout's lock */
     struct print_reader reader;
     struct text text;
     unsigned long long lost_told;
@@ -30,10 +30,11 @@ void print_farewell(struct printing *printing);
 
 void print_drain(struct printing *printing);
 
-/* Writes what kernels have printed by now. What had ended before the call is printed after it. */
+/* Writes what kernels have printed so far, at least everything of kernels that ended before the
+ * call. */
 static inline void print_deliver(struct printing *printing)
 {
-    /* acquire: pairs with print_adopt; the block is mapped */
+    /* acquire: pairs with print_adopt, which has mapped the block before */
     if (__builtin_expect(atomic_load_explicit(&printing->block, memory_order_acquire) != NULL, 0))
         print_drain(printing);
 }

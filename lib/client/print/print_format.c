@@ -11,7 +11,7 @@
 
 /* ---- Text ---- */
 
-/* Room for more bytes and a NUL. */
+/* Makes room for `more` bytes and a NUL. */
 static bool text_reserve(struct text *text, size_t more)
 {
     size_t needed = text->size + more + 1, room = text->room ? text->room : 256;
@@ -63,7 +63,7 @@ static bool record_text(struct record *record, uint64_t bytes, const char **text
     return true;
 }
 
-/* A string with the word that tells its length. */
+/* Reads a string after the word with its length. */
 static bool record_string(struct record *record, const char **text, int *bytes)
 {
     uint64_t length;
@@ -81,8 +81,8 @@ static bool record_string(struct record *record, const char **text, int *bytes)
 
 /* ---- printf ---- */
 
-/* A conversion as it is given to the C library: its own flags and letter, with width and precision
- * as arguments. */
+/* A conversion in the form for the C library: flags and letter as in the format, width and
+ * precision as arguments. */
 struct specification {
     char text[24];
     int width, precision; /* precision: negative means none */
@@ -116,7 +116,7 @@ static void specification_make(struct specification *spec, const struct print_co
     *at = '\0';
 }
 
-/* A width or precision, whose argument comes next if the format says '*'. */
+/* Determines a width or precision; the record has it as the next argument if the format has '*'. */
 static bool number_take(struct record *record, int given, int *number)
 {
     uint64_t word;
@@ -145,13 +145,13 @@ static int integer_halved(const struct print_conversion *c, uint64_t word)
     return (int)(uint32_t)word;
 }
 
-/* The conversion's text into `size` bytes at `to`; returns how long it is, as snprintf. */
+/* Writes the conversion's text into `size` bytes at `to`; returns its length, as snprintf does. */
 static int value_print(char *to, size_t size, const struct specification *spec,
                        const struct print_conversion *c, uint64_t word, const char *string)
 {
     double real;
 
-    /* The specification was made here: specification_make. */
+    /* specification_make has made the format, so it is safe. */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
     switch (c->letter) {
@@ -196,7 +196,7 @@ static void value_add(struct text *text, const struct specification *spec,
     }
 }
 
-/* One conversion with its arguments. False: the record ends before them. */
+/* Adds one conversion with its arguments. False: the record ends before them. */
 static bool conversion_add(struct text *text, struct record *record,
                            const struct print_conversion *c)
 {
@@ -217,7 +217,7 @@ static bool conversion_add(struct text *text, struct record *record,
     } else {
         if (!record_string(record, &string, &length))
             return false;
-        /* It has no NUL at its end: the precision keeps the reader inside. */
+        /* The string has no NUL at its end; the precision bounds the read. */
         if (spec.precision < 0 || spec.precision > length)
             spec.precision = length;
     }
@@ -248,7 +248,7 @@ static enum print_kind format_add(struct text *text, struct record *record, unsi
         if (c.letter == '%') {
             text_add(text, "%", 1);
         } else if (!c.letter || used + c.args > args) {
-            text_add(text, literal, (size_t)(at - literal)); /* as the device left it */
+            text_add(text, literal, (size_t)(at - literal)); /* as it stands in the format */
         } else {
             used += c.args;
             if (!conversion_add(text, record, &c))

@@ -1,7 +1,7 @@
 /*
- * print_format.h - from the record of a kernel's printf or assert to text. Pure functions of their
- * arguments; any thread. A record is bytes that anyone may have written: every length in it is
- * checked, and its format never reaches the C library's printf.
+ * print_format.h - turns the record of a kernel's printf or assert into text. Pure functions of
+ * their arguments; any thread. A record has bytes that anyone may have written: every length in it
+ * is checked, and its format never reaches the C library's printf.
  */
 #ifndef GS_CLIENT_PRINT_FORMAT_H
 #define GS_CLIENT_PRINT_FORMAT_H
@@ -9,20 +9,20 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Text that grows. Zeros are an empty one; its owner frees bytes. */
+/* Text that grows. All zeros are an empty text; the owner frees bytes. */
 struct text {
     char *bytes;
     size_t size, room;
-    bool failed; /* no memory: what came after is missing */
+    bool failed; /* no memory: the text is incomplete */
 };
 
 enum print_kind {
-    PRINT_NOTHING, /* the record makes no sense, or there is no memory for its text */
+    PRINT_NOTHING, /* the record is invalid, or there is no memory for its text */
     PRINT_TO_OUTPUT,
     PRINT_TO_ERROR /* an assertion's line */
 };
 
-/* Makes text of a record of print_ring.h; what it held before goes. */
+/* Replaces the text by that of a record of print_ring.h. */
 enum print_kind print_format(const unsigned char *record, size_t bytes, struct text *text);
 
 #endif

@@ -1,10 +1,11 @@
 /* print_read.c - see print_read.h.
  *
- * A position is reserved, then its record written, or it turns out that there is no room and the
- * reservation is dropped. So up to the reserved end there are records, and gaps: of records that
- * are still being written, and of dropped ones. Which are they? The device adds up what it dropped;
- * when that is what all gaps come to, nothing more will come into them, and they are passed over.
- * Until then the records behind the first gap are printed, but marked instead of freed. */
+ * A device thread reserves bytes, then writes its record there, or drops the reservation if there
+ * is no room. So up to the reserved end there are records and gaps. A gap is either a record that
+ * is still being written or a dropped reservation. The device counts the bytes that it dropped:
+ * when the count equals the size of all gaps, no record will be written to them, and the reader
+ * skips them. Until then the reader prints the records behind the first gap, but marks them instead
+ * of freeing them. */
 #include "client/print/print_read.h"
 
 #include <stdatomic.h>
@@ -24,7 +25,7 @@ static _Atomic uint64_t *ring_word(const unsigned char *block, uint64_t position
 
 bool print_ring_empty(const unsigned char *block)
 {
-    /* acquire: pairs with the release in print_read, after the records up to it were handed on */
+    /* acquire: pairs with the release in print_read, which has passed the records on before */
     uint64_t taken = atomic_load_explicit(block_word(block, PRINT_AT_TAKEN), memory_order_acquire);
 
     return atomic_load_explicit(block_word(block, PRINT_AT_RESERVED), memory_order_relaxed) ==
@@ -36,7 +37,7 @@ uint64_t print_ring_lost(const unsigned char *block)
     return atomic_load_explicit(block_word(block, PRINT_AT_LOST), memory_order_relaxed);
 }
 
-/* A part of the ring, which may go over its end. */
+/* Copies a part of the ring, which may wrap around its end. */
 static void ring_copy(const unsigned char *block, uint64_t position, unsigned char *to, size_t size)
 {
     size_t at = position % PRINT_RING_BYTES,
@@ -55,10 +56,10 @@ static void ring_clear(unsigned char *block, uint64_t position, size_t size)
     memset(block + PRINT_AT_RING, 0, size - first);
 }
 
-/* Bytes of the record at the position, 0 where there is none yet. */
+/* Bytes of the record at the position; 0 if there is none yet. */
 static size_t record_at(const unsigned char *block, uint64_t position, uint64_t end, bool *fresh)
 {
-    /* acquire: pairs with the fence before the device's stamp; the record is there */
+    /* acquire: pairs with the fence before the device's stamp; the record is complete */
     uint64_t stamp = atomic_load_explicit(ring_word(block, position), memory_order_acquire);
     uint64_t size;
 
@@ -83,7 +84,7 @@ static void record_take(struct print_reader *reader, uint64_t position, size_t s
 void print_read(struct print_reader *reader, print_take *take, void *context)
 {
     unsigned char *block = reader->block;
-    /* acquire, in this order: the reservations of what is counted as dropped are seen then */
+    /* acquire, in this order: every dropped reservation is then among the reserved bytes */
     uint64_t dropped =
         atomic_load_explicit(block_word(block, PRINT_AT_DROPPED), memory_order_acquire);
     uint64_t reserved =
@@ -93,7 +94,7 @@ void print_read(struct print_reader *reader, print_take *take, void *context)
     uint64_t gaps = reserved - end, freed;
     bool behind_gap = false;
 
-    /* Multiples of 8, unless the tenant itself wrote there. */
+    /* The positions are multiples of 8, unless the tenant's own code changed them. */
     taken &= ~UINT64_C(7);
     end &= ~UINT64_C(7);
     freed = taken;
@@ -120,6 +121,7 @@ void print_read(struct print_reader *reader, print_take *take, void *context)
     if (freed == taken)
         return;
     ring_clear(block, taken, (size_t)((freed - taken < end - taken ? freed : end) - taken));
-    /* release: the zeros are there before the device writes over them; and print_ring_empty */
+    /* release: the device may overwrite the ring only after it is zeroed; also for print_ring_empty
+     */
     atomic_store_explicit(block_word(block, PRINT_AT_TAKEN), freed, memory_order_release);
 }

@@ -1,9 +1,9 @@
 /*
  * print_read.h - taking records out of the ring that a session's kernels print to. One thread at a
- * time per reader. What the device has not finished writing stays for the next time.
+ * time uses a reader. A record that the device has not finished stays for the next call.
  *
- * Trust: the block is the tenant's own memory, written by its kernels. Positions and sizes are
- * checked; a record is copied before anyone looks into it.
+ * Trust: the tenant's kernels write the block. The reader checks positions and sizes, and copies a
+ * record before its contents are read.
  */
 #ifndef GS_CLIENT_PRINT_READ_H
 #define GS_CLIENT_PRINT_READ_H
@@ -12,21 +12,21 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Of one block, from its first record on. */
+/* The reader of one block, from its first record on. */
 struct print_reader {
     unsigned char *block;
     unsigned char *record; /* PRINT_RECORD_MAX bytes */
-    uint64_t dropped;      /* of the device's PRINT_AT_DROPPED, what was passed over */
+    uint64_t dropped;      /* the part of PRINT_AT_DROPPED that the reader has skipped */
 };
 
-/* Gets each record once, in the order in which room was reserved for them. */
+/* Receives each record once, in the order of the reservations; a late record comes out of order. */
 typedef void print_take(void *context, const unsigned char *record, size_t bytes);
 
-/* Is there nothing reserved that was not taken? Any thread. */
+/* True if every reserved byte has been taken. Any thread. */
 bool print_ring_empty(const unsigned char *block);
-/* Messages that found no room so far. Any thread. */
+/* The number of messages that have found no room so far. Any thread. */
 uint64_t print_ring_lost(const unsigned char *block);
-/* Hands every finished record to take, and frees the room up to the first unfinished one. */
+/* Passes every finished record to `take`, and frees the ring up to the first unfinished one. */
 void print_read(struct print_reader *reader, print_take *take, void *context);
 
 #endif

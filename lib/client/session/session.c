@@ -2,10 +2,10 @@
  * session.c - see session.h.
  *
  * After fork() the child has its own copy of the table, and mappings of the parent's segments. The
- * child's fork handler empties the table and unmaps them, so that the child neither disturbs the
- * parent's sessions nor keeps their memory alive; handles up to the generation of the fork are the
- * parent's from then on. What the parent had on the heap is left as it was at the fork, for a
- * thread that is not there in the child may have been changing it.
+ * child's fork handler empties the table and unmaps the segments, so that the child neither
+ * disturbs the parent's sessions nor keeps their memory alive. Handles up to the generation of the
+ * fork count as the parent's from then on. The child leaves the sessions' heap memory alone,
+ * because a thread that does not exist in the child may have been changing it.
  */
 #include "client/session/session.h"
 
@@ -19,23 +19,24 @@
 #define SHARDS 16u
 
 struct slot {
-    struct session *_Atomic session; /* the one that handles find; NULL: none */
-    struct session *owner;           /* also one that is being made or freed; under table_lock */
+    struct session *_Atomic session; /* the session that handles find; NULL: none */
+    struct session *owner;           /* also while it is made or freed; under table_lock */
     struct {
         alignas(64) _Atomic uint32_t inside;
     } shard[SHARDS];
 };
 
 static struct slot slots[HANDLE_SESSIONS];
-/* Owners and mappings: fork() waits for it, so that the child knows of every mapping. */
+/* Guards owners and mappings. fork() takes it, so that the child knows every mapping. */
 static pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_once_t fork_once = PTHREAD_ONCE_INIT;
-static int fork_error;             /* why the handlers could not be registered; 0: they are */
-static uint32_t parent_generation; /* handles up to it are a parent process's; 0: not forked */
-/* Sessions that a fork left behind, so that their memory stays reachable. */
+static int fork_error;             /* of pthread_atfork; 0: the handlers are registered */
+static uint32_t parent_generation; /* the parent process's last generation; 0: not forked */
+/* Sessions of the parent, kept reachable so that leak checkers do not report them. */
 static struct session *parent_sessions[HANDLE_SESSIONS];
 
-/* initial-exec: 4 bytes fit the loader's reserve, and a public call must not pay for a call. */
+/* initial-exec, so that a public call reads it without a function call; 4 bytes fit the loader's
+ * reserve. */
 static _Thread_local uint32_t thread_shard __attribute__((tls_model("initial-exec")));
 
 static uint32_t shard_of_thread(void)
@@ -59,7 +60,7 @@ static void fork_parent(void)
     pthread_mutex_unlock(&table_lock);
 }
 
-/* Async-signal-safe: nothing but system calls and stores. */
+/* Async-signal-safe: only system calls and stores. */
 static void session_abandon(struct session *session)
 {
     for (unsigned i = 0; i < MAPPED_PLACES; i++) {
@@ -124,7 +125,7 @@ void session_slot_give(const struct session *session)
 
 void session_publish(struct session *session)
 {
-    /* release: pairs with the load in session_enter; the session is complete before it. */
+    /* release: pairs with the load in session_enter; the session is complete before. */
     atomic_store_explicit(&slots[session->index].session, session, memory_order_release);
 }
 
@@ -161,8 +162,8 @@ gs_status session_enter(struct handle handle, enum handle_kind kind, struct sess
 
     if (handle.kind != kind)
         return handle_unknown(handle, kind_text(kind));
-    /* seq_cst, count then look; pairs with session_withdraw, which empties the slot and then looks
-     * at the counts: one of the two sees the other. */
+    /* seq_cst: the count is raised, then the slot read. session_withdraw empties the slot, then
+     * reads the counts. So one of the two sees the other. */
     atomic_fetch_add_explicit(&slot->shard[shard].inside, 1, memory_order_seq_cst);
     found = atomic_load_explicit(&slot->session, memory_order_seq_cst);
     if (found &&
@@ -176,8 +177,8 @@ gs_status session_enter(struct handle handle, enum handle_kind kind, struct sess
 
 void session_leave(const struct session *session)
 {
-    /* release: pairs with the acquire in session_withdraw; what this call did is before it. A call
-     * begins and ends in one thread, so the shard is the one that was entered. */
+    /* release: pairs with session_withdraw; the call's accesses to the session are before. A call
+     * begins and ends in one thread, so the shard is the one that the thread entered by. */
     atomic_fetch_sub_explicit(&slots[session->index].shard[thread_shard - 1].inside, 1,
                               memory_order_release);
 }
@@ -198,7 +199,7 @@ gs_status session_withdraw(struct handle handle, struct session **session)
     if (!mine)
         return handle_unknown(handle, kind_text(HANDLE_SESSION));
     for (unsigned n = 0; n < SHARDS; n++) {
-        /* seq_cst: see session_enter; it acquires what the last leaver released. */
+        /* seq_cst: see session_enter. It also acquires the last leaver's release. */
         while (atomic_load_explicit(&slot->shard[n].inside, memory_order_seq_cst))
             backoff_pause(&backoff);
     }
@@ -261,7 +262,8 @@ gs_status session_use(struct handle handle, enum handle_kind kind, struct sessio
 
     if (status == GS_OK && !session_alive(*session)) {
         status = session_trouble(*session);
-        print_deliver(&(*session)->printing); /* an assertion's line says why it ended */
+        print_deliver(
+            &(*session)->printing); /* an assertion's message tells why the session ended */
         session_leave(*session);
     }
     return status;

@@ -1,5 +1,5 @@
 /*
- * recording.h - a graph in the making: the records that a stream was given since gs_graph_begin.
+ * recording.h - the recording of a graph: the records that a stream was given since gs_graph_begin.
  * Under the stream's lock.
  */
 #ifndef GS_CLIENT_RECORDING_H
@@ -15,15 +15,16 @@
 struct recording {
     unsigned char *bytes;
     size_t size, room;
-    gs_status failed; /* of the first call that failed; GS_OK: none */
+    gs_status failed; /* status of the first failed call; GS_OK: none failed */
     char message[512];
 };
 
 struct recording *recording_new(void); /* NULL: no memory */
 void recording_free(struct recording *recording);
-/* Room for one more record. The caller adds its size to recording->size when it is filled in. */
+/* Makes room for one more record. The caller fills the record in, then adds its size to
+ * recording->size. GS_ERR_LIMIT, GS_ERR_NO_MEMORY. */
 gs_status recording_reserve(struct recording *recording, uint32_t size, void **record);
-/* Keeps the first failure: a graph must not lack what its maker believes is in it. */
+/* Keeps the first failure, which gs_graph_end returns: a graph must not lack a call silently. */
 void recording_fail(struct recording *recording, gs_status status, const char *message);
 
 #endif

@@ -37,7 +37,7 @@ gs_status stream_lock(struct session *session, gs_stream handle, struct stream *
     if (status != GS_OK)
         return status;
     pthread_mutex_lock(&found->lock);
-    /* Destroying changes the generation under the lock: looked at again, it stays. */
+    /* gs_stream_destroy changes the generation under the lock, so this second check is final. */
     if (handle && atomic_load_explicit(&found->generation, memory_order_relaxed) !=
                       handle_decode(handle).generation) {
         pthread_mutex_unlock(&found->lock);
@@ -65,10 +65,10 @@ gs_status stream_not_recording(const struct stream *stream, const char *what)
                      stream->number, what);
 }
 
-/* Waits until a quarter of the ring is free. Only as much as the record needs would do, but then
- * each completion would let one record in, which the dispatcher would issue alone: measured on an
- * H200, 350,000 launches a second so, over a million in longer runs. The device has the other three
- * quarters to work on meanwhile. */
+/* Waits until a quarter of the ring is free; the device works on the other three quarters
+ * meanwhile. If a caller waited only for the room of its record, each completion would let one
+ * record in, and the dispatcher would issue each alone: an H200 does 350,000 launches a second that
+ * way, and over a million in longer runs. */
 static gs_status ring_await(struct session *session, struct stream *stream)
 {
     uint64_t needed = stream->tail - SEG_RING_BYTES / 4 * 3;
@@ -96,7 +96,7 @@ gs_status stream_reserve(struct session *session, struct stream *stream, uint32_
     if (pad) {
         struct rec_header header = {.op = REC_PAD, .size = pad};
         memcpy(stream->ring + ring_offset(stream->tail), &header, sizeof(header));
-        /* The padding is published with the record after it, or with a later one. */
+        /* The padding is published with this record or a later one. */
         stream->tail += pad;
     }
     *record = stream->ring + ring_offset(stream->tail);
@@ -106,7 +106,7 @@ gs_status stream_reserve(struct session *session, struct stream *stream, uint32_
 #define BELL_TRIES    200u
 #define BELL_PAUSE_NS 1000000
 
-/* One message says "look at the activity words"; the slot in it is a hint. */
+/* Sends the message that makes the dispatcher read the activity words; its slot is a hint. */
 static void bell_ring(struct session *session)
 {
     char message[BELL_MESSAGE_SIZE];
@@ -114,17 +114,17 @@ static void bell_ring(struct session *session)
     int result;
 
     memcpy(message, &session->info.slot, sizeof(message));
-    /* The kernel may have no memory for the message just now. Unrung, the dispatcher might sleep
-     * on, and the caller wait for it without end. */
+    /* The kernel may lack memory for the message for a moment. Without the message the dispatcher
+     * might sleep on, and the caller wait without end, so the call is repeated. */
     while ((result = mq_send(session->bell, message, sizeof(message), 0)) < 0 && errno != EAGAIN &&
            ++tries < BELL_TRIES) {
         if (errno != EINTR)
             nanosleep(&(struct timespec){.tv_nsec = BELL_PAUSE_NS}, NULL);
     }
-    /* EAGAIN: the queue is full of other wake-ups, one of which will do. */
+    /* EAGAIN: the queue is full of other wake-ups, any of which suffices. */
     if (result < 0 && errno != EAGAIN) {
         log_error("doorbell %s: %s", session->info.bell, strerror(errno));
-        /* So that the next call tries again. */
+        /* The next call rings again. */
         atomic_store_explicit(&session->server->need_bell, 1, memory_order_relaxed);
     }
 }
@@ -134,14 +134,14 @@ void activity_signal(struct session *session, unsigned bit)
     _Atomic uint64_t *activity = &session->client->activity;
     uint64_t mask = UINT64_C(1) << bit;
 
-    /* The announced store and this load are both seq_cst, as are the dispatcher's exchange of
-     * activity and its loads of tails and request state after it: if the bit is found set, the
-     * exchange is still to come, and the dispatcher's loads after it see the store. (Not a fence,
-     * which ThreadSanitizer does not know.) */
+    /* The caller's store and this load are seq_cst, and so are the dispatcher's exchange of
+     * activity and its later loads of tails and request state. So if the bit is set here, the
+     * exchange is still to come, and the loads after it see the store. (ThreadSanitizer does not
+     * know fences.) */
     if (!(atomic_load_explicit(activity, memory_order_seq_cst) & mask))
         atomic_fetch_or_explicit(activity, mask, memory_order_seq_cst);
-    /* Pairs with the dispatcher, which sets need_bell and then looks at activity once more, both
-     * seq_cst, before it stops polling: either it sees the bit or this sees need_bell. The exchange
+    /* Before the dispatcher stops polling it sets need_bell and then reads activity once more, both
+     * seq_cst. So either the dispatcher sees the bit or this thread sees need_bell. The exchange
      * lets one of several threads ring. */
     if (atomic_load_explicit(&session->server->need_bell, memory_order_seq_cst) &&
         atomic_exchange_explicit(&session->server->need_bell, 0, memory_order_seq_cst))
@@ -157,8 +157,8 @@ void stream_commit(struct session *session, struct stream *stream, uint32_t size
         return;
     }
     stream->tail += size;
-    /* seq_cst: before activity_signal's load of the activity word. As a release store it could pass
-     * that load, and the dispatcher take the bit without seeing the record. */
+    /* seq_cst: before activity_signal's load of the activity word. A release store could pass that
+     * load, and the dispatcher could take the bit without seeing the record. */
     atomic_store(&session->client->tail[stream->number], stream->tail);
     activity_signal(session, stream->number);
 }

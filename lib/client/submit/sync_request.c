@@ -7,8 +7,8 @@
 #include "client/submit/submit.h"
 #include "common/util.h"
 
-#define SPINS       256u      /* a reply that takes microseconds is not worth a sleep */
-#define LIVENESS_NS 20000000u /* the longest sleep without a look at the server's life */
+#define SPINS       256u /* polls before the first sleep: many replies take only microseconds */
+#define LIVENESS_NS 20000000u /* the longest sleep without a check that the server lives */
 
 static void request_post(struct session *session, const struct sync_request *request)
 {
@@ -19,7 +19,7 @@ static void request_post(struct session *session, const struct sync_request *req
     memset(slot->name, 0, sizeof(slot->name));
     if (request->name)
         memcpy(slot->name, request->name, strnlen(request->name, sizeof(slot->name) - 1));
-    /* Pairs with the server's acquire of POSTED: the request is complete before it. seq_cst for
+    /* Pairs with the server's acquire of POSTED; the request is complete before. seq_cst for
      * activity_signal. */
     atomic_store_explicit(&slot->state, REQ_POSTED, memory_order_seq_cst);
     activity_signal(session, SEG_REQUEST_BIT);
@@ -29,7 +29,8 @@ static gs_status request_await(struct session *session)
 {
     _Atomic uint32_t *state = &session->request->state;
 
-    /* acquire, in each look: pairs with the server's release of DONE; the reply is complete. */
+    /* acquire, in each load: pairs with the server's release of DONE; the reply is complete before.
+     */
     for (unsigned i = 0; i < SPINS; i++) {
         if (atomic_load_explicit(state, memory_order_acquire) == REQ_DONE)
             return GS_OK;
@@ -67,7 +68,7 @@ static gs_status request_finish(struct session *session, struct sync_request *re
         else
             error_server(status, message);
     }
-    /* release: the next request of this process comes after this reply was read. */
+    /* release: the reply is read before the slot takes the next request. */
     atomic_store_explicit(&slot->state, REQ_IDLE, memory_order_release);
     return status;
 }

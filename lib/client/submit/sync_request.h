@@ -1,6 +1,6 @@
 /*
- * sync_request.h - asking the session's worker something and waiting for the answer, through the
- * segment's one request slot. Any thread: one request at a time per session, others wait.
+ * sync_request.h - synchronous requests to the session's worker, through the segment's one request
+ * slot. Any thread; a session has one request at a time, and further ones wait for their turn.
  */
 #ifndef GS_CLIENT_SYNC_REQUEST_H
 #define GS_CLIENT_SYNC_REQUEST_H
@@ -13,11 +13,12 @@ struct sync_request {
     const char *name; /* NULL: none; shorter than seg_request.name */
     /* reply */
     uint64_t ret[4];
-    struct req_kernel *kernel; /* where REQ_KERNEL_GET's payload goes */
+    struct req_kernel *kernel; /* receives the payload of REQ_KERNEL_GET */
 };
 
-/* The server's status with its message, or the session's trouble if it ends meanwhile. There is no
- * time limit: a module's compilation may take its time, and the server's death is noticed. */
+/* Returns the server's status and sets its message; statuses as session_trouble if the session ends
+ * meanwhile. There is no time limit, because a compilation may take long and the server's death is
+ * noticed. */
 gs_status sync_request(struct session *session, struct sync_request *request);
 
 #endif
