@@ -236,7 +236,8 @@ typedef struct gs_attach_params {
     const char *name;     /* shown by `gsctl ps`, cut if long; NULL: the program's name */
     int device;           /* the server's device, or GS_DEVICE_AUTO */
     gs_on_fault on_fault;
-    uint64_t mem_limit;  /* device memory that the session may hold; 0: the server's limit */
+    uint64_t mem_limit;  /* device memory that the session may hold, at least one piece (see
+                            gs_malloc); 0: the server's limit */
     unsigned timeout_ms; /* how long gs_attach waits for the server's answer; 0: a default. The
                             server gives up a little earlier, so that its answer tells why */
     const gs_qos *qos;   /* NULL: the server's default */
@@ -281,7 +282,7 @@ typedef struct gs_session_desc {
     unsigned max_dynamic_smem; /* bytes a block; a kernel's static memory is part of them */
     unsigned max_streams;      /* of a session, with the default stream */
     uint64_t device_memory;    /* bytes of the whole device */
-    uint64_t mem_limit;        /* bytes it might hold when it attached; gs_mem_info: at present */
+    uint64_t mem_limit;        /* bytes, as granted by gs_attach; gs_mem_info: at present */
     gs_devptr window_base;     /* the session's range of device addresses */
     uint64_t window_size;
     unsigned sm_granularity; /* SMs of a group, in which SMs are granted; 0: no partitions here */
@@ -296,8 +297,8 @@ typedef struct gs_session_desc {
 GS_API gs_status gs_session_info(gs_session session, gs_session_desc *desc);
 
 /* Asks the server for another quality of service. All fields count; *qos is not kept. Blocks until
- * the change is in force, which the next launch finds, or until the server refuses it or gives up:
- * then everything is as before. Calls of several threads take effect one after the other. A
+ * the change is in force for the next launch, or until the server refuses it or gives up; then
+ * everything is as before. Calls of several threads take effect one after the other. A
  * priority, class, weight or share of SMs above the operator's limit is granted as that limit:
  * gs_get_qos tells. GS_ERR_INVALID_VALUE, GS_ERR_NO_DEVICE_MEMORY, GS_ERR_NO_MEMORY.
  * GS_ERR_LIMIT: exclusive SMs, or those of a mask, are not free (the message says which), or too
@@ -367,8 +368,8 @@ GS_API gs_status gs_sync(gs_session session);
 GS_API gs_status gs_event_create(gs_session session, gs_event *event);
 /* Destroys an event at once, also while work waits for it. Does not block. */
 GS_API gs_status gs_event_destroy(gs_event event);
-/* Captures the work that the stream was given so far. Blocks as gs_launch does. GS_ERR_RECORDING.
- */
+/* Captures the work that the stream was given so far, in place of what the event captured before.
+ * Blocks as gs_launch does. GS_ERR_RECORDING. */
 GS_API gs_status gs_event_record(gs_event event, gs_stream stream);
 /* Blocks until the work that the event captured is complete; returns at once if the event was never
  * recorded. */
@@ -481,8 +482,8 @@ GS_API gs_status gs_memset_async(gs_session session, gs_devptr dst, int value, s
  * from that PTX; a cubin alone prints to the server's output. */
 GS_API gs_status gs_module_load(gs_session session, const void *image, size_t size,
                                 gs_module *module);
-/* gs_module_load of a whole file. GS_ERR_NOT_FOUND: no such file. GS_ERR_NO_MEMORY, GS_ERR_SYSTEM.
- */
+/* gs_module_load of a whole file. GS_ERR_NOT_FOUND: no such file. GS_ERR_NO_MEMORY,
+ * GS_ERR_SYSTEM. */
 GS_API gs_status gs_module_load_file(gs_session session, const char *path, gs_module *module);
 /* Waits for the session's work, then unloads the module. The handles of its kernels end with it.
  * Blocks for the device. */

@@ -60,8 +60,7 @@ static gs_status fail_lost(const struct control *control, char message[REQUEST_M
 
 /* ---- The control queue ----------------------------------------------------------------------- */
 
-/* A server holds LOCK_EX on its queue while it lives; the kernel drops the lock with the process.
- */
+/* A server holds LOCK_EX on its queue; the kernel drops the lock at the end of the process. */
 bool control_served(const struct control *control)
 {
     if (flock(control->queue, LOCK_SH | LOCK_NB) < 0)

@@ -15,8 +15,7 @@
  * success the caller detaches *memory by shmdt. */
 int segment_make(size_t size, mode_t mode, uid_t uid, int *id, void **memory);
 
-/* True for the key of a segment whose maker was killed before the segment was marked for removal.
- */
+/* True for the key of a segment whose maker was killed before it marked the segment for removal. */
 int segment_key_ours(key_t key);
 
 #endif

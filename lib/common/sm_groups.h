@@ -72,8 +72,7 @@ static inline struct sm_mask sm_groups_first(const struct sm_mask *of, uint32_t 
     return first;
 }
 
-/* The number of SMs that a percentage of the device means, before it is rounded up to whole groups.
- */
+/* The number of SMs that a percentage of the device means, not yet rounded up to whole groups. */
 static inline uint32_t sm_count_of_percentage(uint32_t sms, uint32_t percentage)
 {
     return (uint32_t)(((uint64_t)sms * percentage + 99) / 100);

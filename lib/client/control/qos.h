@@ -11,8 +11,7 @@
 gs_status qos_read(gs_qos *qos, const gs_qos *given);
 /* Lowers a request to the environment's limits, except limits that depend on the device. */
 void qos_lower(gs_qos *qos, const struct env_limits *env);
-/* Lowers a request to the environment's limits on the session's device. True: it was beyond them.
- */
+/* Lowers a request to the environment's limits on the session's device. True: it exceeded them. */
 bool qos_hold(const struct session *session, gs_qos *qos);
 /* The wire form of a gs_qos. */
 struct wire_qos qos_wire(const gs_qos *qos);

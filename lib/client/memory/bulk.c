@@ -31,8 +31,7 @@ static void stream_copy(unsigned char *dst, const unsigned char *src, size_t siz
         _mm_stream_si128((__m128i *)(void *)(dst + 48), d);
     }
     memcpy(dst, src, size);
-    /* Streaming stores are weakly ordered: they must be visible before the record that names them.
-     */
+    /* Streaming stores are weakly ordered: they must come before the record that names them. */
     _mm_sfence();
 }
 #else

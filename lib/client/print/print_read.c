@@ -121,7 +121,6 @@ void print_read(struct print_reader *reader, print_take *take, void *context)
     if (freed == taken)
         return;
     ring_clear(block, taken, (size_t)((freed - taken < end - taken ? freed : end) - taken));
-    /* release: the device may overwrite the ring only after it is zeroed; also for print_ring_empty
-     */
+    /* release: the ring is zeroed before the device may reuse it; also for print_ring_empty */
     atomic_store_explicit(block_word(block, PRINT_AT_TAKEN), freed, memory_order_release);
 }

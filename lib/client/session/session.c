@@ -262,8 +262,7 @@ gs_status session_use(struct handle handle, enum handle_kind kind, struct sessio
 
     if (status == GS_OK && !session_alive(*session)) {
         status = session_trouble(*session);
-        print_deliver(
-            &(*session)->printing); /* an assertion's message tells why the session ended */
+        print_deliver(&(*session)->printing); /* an assertion's message tells the cause */
         session_leave(*session);
     }
     return status;

@@ -18,8 +18,7 @@
 gs_status stream_find(struct session *session, gs_stream handle, struct stream **stream);
 /* Finds the stream of a handle and locks it. Statuses as stream_find. */
 gs_status stream_lock(struct session *session, gs_stream handle, struct stream **stream);
-/* Unlocks the stream and returns status; a status that is a failure fails the stream's recording.
- */
+/* Unlocks the stream and returns status. A failure also fails the stream's recording, if any. */
 gs_status stream_unlock(struct stream *stream, gs_status status);
 /* GS_ERR_RECORDING if the stream records a graph; what: the call that is not recorded. */
 gs_status stream_not_recording(const struct stream *stream, const char *what);

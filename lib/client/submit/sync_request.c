@@ -29,8 +29,7 @@ static gs_status request_await(struct session *session)
 {
     _Atomic uint32_t *state = &session->request->state;
 
-    /* acquire, in each load: pairs with the server's release of DONE; the reply is complete before.
-     */
+    /* acquire, in each load: pairs with the server's release of DONE, after the reply. */
     for (unsigned i = 0; i < SPINS; i++) {
         if (atomic_load_explicit(state, memory_order_acquire) == REQ_DONE)
             return GS_OK;
