@@ -5,9 +5,6 @@
 #include "softcuda/interp.h"
 #include "softcuda/interp_num.h"
 
-// CLOCK_MONOTONIC in ns.
-uint64_t clock_ns(void);
-
 // Makes the current path the one at INDEX; saves the current one's place.
 void warp_load_path(struct warp *w, uint32_t index);
 void warp_save_path(struct warp *w);
@@ -28,6 +25,7 @@ void warp_deinit(struct warp *w);
 // BYTES of the host for the state of B, given back when it is freed. False: it, or all blocks
 // together, have enough.
 bool block_charge(struct exec_block *b, size_t bytes);
+void block_discharge(struct exec_block *b); // all of it
 
 // ---- Frames (interp_call.c)
 

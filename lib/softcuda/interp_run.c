@@ -2,7 +2,6 @@
 // holds the block is the only one to touch it.
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "softcuda/interp_path.h"
 
@@ -12,49 +11,7 @@ enum {
     STACK_SCALE = 4, // parameters lie in memory here that the hardware keeps in registers
 };
 
-// Registers and local memory on the host: of one block, of all. A kernel with tens of thousands of
-// registers is charged here for what it would take.
-#define BLOCK_MEMORY ((uint64_t)1 << 30)
-#define ALL_MEMORY   ((uint64_t)4 << 30)
-static _Atomic uint64_t all_memory; // a bound, so relaxed
-
-uint64_t clock_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
-int warp_fault(struct warp *w, const struct insn *in, uint32_t mask, enum exec_fault_kind kind,
-               uint64_t address)
-{
-    struct exec_block *b = w->block;
-    unsigned lane = mask ? (unsigned)__builtin_ctz(mask) : 0;
-    const struct code *code = w->frame->code;
-    size_t at = (size_t)(in - code->insns);
-    b->fault = (struct exec_fault){.kind = kind,
-                                   .address = address,
-                                   .line = at < code->count ? code->lines[at] : 0,
-                                   .function = code->func->name};
-    for (unsigned i = 0; i < 3; i++) {
-        b->fault.block[i] = b->index[i];
-        b->fault.thread[i] = w->tid[i][lane];
-    }
-    return STEP_FAULT;
-}
-
 // ---- The holder
-
-bool block_charge(struct exec_block *b, size_t bytes)
-{
-    uint64_t before = atomic_fetch_add_explicit(&all_memory, bytes, memory_order_relaxed);
-    if (before + bytes > ALL_MEMORY || b->memory_bytes + bytes > BLOCK_MEMORY) {
-        atomic_fetch_sub_explicit(&all_memory, bytes, memory_order_relaxed);
-        return false;
-    }
-    b->memory_bytes += bytes;
-    return true;
-}
 
 static uint32_t product(const uint32_t d[3])
 {
@@ -140,7 +97,7 @@ void exec_block_free(struct exec_block *b)
         warp_deinit(&b->warps[i]);
         free(b->warps[i].tid[0]);
     }
-    atomic_fetch_sub_explicit(&all_memory, b->memory_bytes, memory_order_relaxed);
+    block_discharge(b);
     free(b->warps);
     free(b->shared);
     free(b->local);

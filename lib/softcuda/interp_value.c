@@ -1,5 +1,6 @@
 // Values that come from the machine rather than from registers: special registers, addresses in the
 // frame, the carry; and the choice of handlers for this host.
+#include "common/util.h"
 #include "softcuda/interp_path.h"
 
 static void put32(struct warp *w, const struct insn *in, uint32_t mask, uint64_t value)

@@ -4,36 +4,11 @@
 #include "softcuda/lower.h"
 
 #include <errno.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "softcuda/lower_layout.h"
-
-void *lower_fail(struct lower *L, int error, const char *format, ...)
-{
-    if (L->error)
-        return NULL;
-    L->error = error;
-    if (!L->log_size)
-        return NULL;
-    char text[96] = "";
-    if (L->inst)
-        ptx_inst_format(L->func, L->inst, text, sizeof text);
-    int n = snprintf(L->log, L->log_size, "%s, line %u: ", L->func->name,
-                     L->inst ? L->inst->line : L->func->line);
-    if (n > 0 && (size_t)n < L->log_size) {
-        va_list args;
-        va_start(args, format);
-        int m = vsnprintf(L->log + n, L->log_size - (size_t)n, format, args);
-        va_end(args);
-        n = m < 0 ? n : n + m;
-    }
-    if (text[0] && n > 0 && (size_t)n < L->log_size)
-        snprintf(L->log + n, L->log_size - (size_t)n, ": %s", text);
-    return NULL;
-}
+#include "softcuda/lower_program.h"
 
 static void code_free(struct code *c)
 {
@@ -342,27 +317,4 @@ size_t exec_program_kernel_count(const struct exec_program *program)
 const struct exec_kernel *exec_program_kernel(const struct exec_program *program, size_t index)
 {
     return &program->kernels[index];
-}
-
-void exec_program_bind(struct exec_program *program, const uint64_t *addresses)
-{
-    for (size_t i = 0; i < program->nrelocs; i++) {
-        const struct pool_reloc *r = &program->relocs[i];
-        uint64_t value = addresses[r->var] + (uint64_t)r->addend;
-        u64_splat(r->code->pool + r->slot, value);
-    }
-    const struct ptx_module *m = program->module;
-    program->nconsts = 0;
-    for (uint32_t i = 0; i < m->nvars; i++)
-        if (m->vars[i]->space == PTX_SPACE_CONST)
-            program->consts[program->nconsts++] =
-                (struct const_range){addresses[i], m->vars[i]->size};
-}
-
-uint64_t exec_program_function(const struct exec_program *program, const struct ptx_func *func)
-{
-    (void)program;
-    while (func->alias)
-        func = func->alias;
-    return MEM_FUNCTION_WINDOW + FUNCTION_STRIDE * ((uint64_t)func->id + 1);
 }

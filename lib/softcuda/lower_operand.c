@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include "softcuda/lower.h"
+#include "softcuda/lower_program.h"
 
 // ---- Registers
 

@@ -7,7 +7,7 @@
 
 #include "cuda/abi.h"
 #include "softcuda/context.h"
-#include "softcuda/exec.h"
+#include "softcuda/lower_program.h"
 
 struct CUfunc_st {
     uint32_t magic;

@@ -10,6 +10,7 @@
 
 #include "ptx/ptx.h"
 #include "softcuda/exec.h"
+#include "softcuda/lower_program.h"
 #include "softcuda/texel.h"
 
 enum {

@@ -5,6 +5,7 @@
 
 #include "ptx/ptx.h"
 #include "softcuda/exec.h"
+#include "softcuda/lower_program.h"
 
 struct rig {
     struct ptx_module *module;

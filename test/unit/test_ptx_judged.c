@@ -13,6 +13,7 @@
 #include "ptx/ptx.h"
 #include "ptx_files.h"
 #include "softcuda/exec.h"
+#include "softcuda/lower_program.h"
 
 static void append(char *to, const char *text, size_t n)
 {
