@@ -2,7 +2,7 @@
 #include "softcuda/api.h"
 #include "softcuda/api_more.h"
 #include "softcuda/context.h"
-#include "softcuda/engine.h"
+#include "softcuda/engine/engine.h"
 #include "softcuda/green.h"
 
 enum { CONTEXT_API_VERSION = 3020 };

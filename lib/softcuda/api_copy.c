@@ -8,8 +8,9 @@
 #include "softcuda/array.h"
 #include "softcuda/context.h"
 #include "softcuda/copy.h"
-#include "softcuda/engine.h"
+#include "softcuda/engine/engine.h"
 #include "softcuda/memory.h"
+#include "softcuda/stream/order.h"
 
 // Up to here the driver takes a copy of pageable memory before it returns.
 enum { STAGING_BYTES = 64 << 10 };
@@ -153,7 +154,7 @@ static CUresult op_run_now(CUcontext context, struct op *op)
 
     if (engine_move_now(context, op, &result))
         return result;
-    result = engine_submit(stream, op, &position);
+    result = stream_submit(stream, op, &position);
     return result ? result : engine_wait(stream, position);
 }
 
@@ -226,7 +227,7 @@ static CUresult copy_async(const struct copy *copy, CUstream handle)
     }
     if (op->kind == OP_COPY)
         op->copy = c;
-    result = engine_submit(stream, op, &position);
+    result = stream_submit(stream, op, &position);
     return result || !wait ? result : engine_wait(stream, position);
 }
 
@@ -246,7 +247,7 @@ static CUresult fill_async(const struct fill *fill, CUstream handle)
         return CUDA_ERROR_OUT_OF_MEMORY;
     if (op->kind == OP_FILL)
         op->fill = *fill;
-    return engine_submit(stream, op, NULL);
+    return stream_submit(stream, op, NULL);
 }
 
 // ---- Copies

@@ -2,10 +2,10 @@
 #include "softcuda/api.h"
 #include "softcuda/context.h"
 #include "softcuda/copy.h"
-#include "softcuda/graph.h"
+#include "softcuda/launch/graph.h"
 #include "softcuda/mem_op.h"
 #include "softcuda/module.h"
-#include "softcuda/stream.h"
+#include "softcuda/stream/stream.h"
 
 CUresult cuGraphCreate(CUgraph *graph, unsigned int flags)
 {

@@ -3,9 +3,9 @@
 
 #include "softcuda/api.h"
 #include "softcuda/context.h"
-#include "softcuda/engine.h"
-#include "softcuda/launch.h"
-#include "softcuda/stream.h"
+#include "softcuda/launch/launch.h"
+#include "softcuda/stream/order.h"
+#include "softcuda/stream/stream.h"
 
 static CUresult launch_submit(struct launch *launch, CUstream handle, void **params, void **extra)
 {
@@ -24,7 +24,7 @@ static CUresult launch_submit(struct launch *launch, CUstream handle, void **par
         return result;
     result = launch_op(stream->context, launch, stream->priority, &op);
     free(launch->params);
-    return result ? result : engine_submit(stream, op, NULL);
+    return result ? result : stream_submit(stream, op, NULL);
 }
 
 CUresult cuLaunchKernel(CUfunction function, unsigned int grid_x, unsigned int grid_y,

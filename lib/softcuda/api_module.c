@@ -8,7 +8,7 @@
 #include "softcuda/api.h"
 #include "softcuda/api_more.h"
 #include "softcuda/context.h"
-#include "softcuda/launch.h"
+#include "softcuda/launch/launch.h"
 #include "softcuda/module.h"
 
 enum { LOG_BYTES = 4096, IMAGE_FILE_MAX = 256 << 20 };

@@ -5,10 +5,11 @@
 #include "softcuda/api.h"
 #include "softcuda/api_more.h"
 #include "softcuda/context.h"
-#include "softcuda/engine.h"
+#include "softcuda/engine/engine.h"
 #include "softcuda/mem_op.h"
 #include "softcuda/memory.h"
-#include "softcuda/stream.h"
+#include "softcuda/stream/order.h"
+#include "softcuda/stream/stream.h"
 
 // The calling thread's context and the stream that HANDLE names in it.
 static CUresult stream_find(CUstream handle, CUstream *stream)
@@ -207,7 +208,7 @@ static CUresult mem_ops_submit(CUstream handle, const CUstreamBatchMemOpParams *
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
     op->mem = mem;
-    return engine_submit(stream, op, NULL);
+    return stream_submit(stream, op, NULL);
 }
 
 CUresult cuStreamBatchMemOp_v2(CUstream stream, unsigned int count,
@@ -278,7 +279,7 @@ CUresult cuLaunchHostFunc(CUstream handle, CUhostFn function, void *data)
         return CUDA_ERROR_OUT_OF_MEMORY;
     op->host.function = function;
     op->host.data = data;
-    return engine_submit(stream, op, NULL);
+    return stream_submit(stream, op, NULL);
 }
 
 // ---- Events
@@ -330,7 +331,7 @@ CUresult cuEventSynchronize(CUevent event)
 {
     CUresult result = event_find(event);
 
-    return result ? result : event_wait(event);
+    return result ? result : engine_wait_event(event);
 }
 
 CUresult cuEventQuery(CUevent event)

@@ -6,12 +6,14 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-#include "softcuda/engine.h"
+#include "softcuda/engine/engine.h"
 #include "softcuda/heap.h"
 #include "softcuda/memory.h"
 #include "softcuda/module.h"
 #include "softcuda/object.h"
-#include "softcuda/stream.h"
+#include "softcuda/sched/sched.h"
+#include "softcuda/stream/order.h"
+#include "softcuda/stream/stream.h"
 #include "softcuda/texture.h"
 
 enum {
@@ -77,7 +79,7 @@ CUresult context_current(CUcontext *context)
     CUresult result = context_current_any(&found);
 
     if (!result)
-        // Acquire: pairs with engine_fail.
+        // Acquire: pairs with order_fail.
         result = atomic_load_explicit(&found->root->error, memory_order_acquire);
     if (!result)
         *context = found;
@@ -225,10 +227,10 @@ static void region_free(CUcontext c)
 static void root_close(CUcontext c)
 {
     __atomic_store_n(&c->magic, MAGIC_DEAD, __ATOMIC_RELEASE);
-    engine_lock();
-    engine_fail(c, CUDA_ERROR_CONTEXT_IS_DESTROYED);
-    engine_pump();
-    engine_unlock();
+    sched_lock();
+    order_fail(c, CUDA_ERROR_CONTEXT_IS_DESTROYED);
+    order_pump();
+    sched_unlock();
     engine_wait_context(c, false);
     module_unload_all(c);
     stream_destroy(c->legacy);

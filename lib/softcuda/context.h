@@ -38,7 +38,7 @@ struct CUctx_st {
     uint32_t sm_count;
     uint32_t flags;
 
-    // A sticky error: set once, by engine_fail; every later call of the context returns it. Of
+    // A sticky error: set once, by order_fail; every later call of the context returns it. Of
     // roots.
     _Atomic int error;
 
@@ -52,7 +52,7 @@ struct CUctx_st {
     struct CUctx_st
         *next; // all contexts ever made: none is freed, so that a stale handle is recognised
 
-    // Under the engine's lock.
+    // Under the scheduling lock.
     CUstream legacy, per_thread;
     uint64_t blocking_ops; // incomplete operations in streams that the default stream waits for
 };

@@ -4,7 +4,7 @@
 #define GS_SOFTCUDA_COPY_H
 
 #include "cuda/abi.h"
-#include "softcuda/op.h"
+#include "softcuda/stream/op.h"
 
 CUresult copy_from_3d(struct copy *c, const CUDA_MEMCPY3D *box);
 CUresult fill_from(struct fill *f, uint64_t address, uint64_t pitch, uint32_t value,

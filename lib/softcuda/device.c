@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "common/util.h"
-#include "softcuda/engine.h"
+#include "softcuda/engine/engine.h"
 #include "softcuda/memory.h"
 
 const char device_name[] = "gshare software device";

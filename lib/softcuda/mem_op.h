@@ -4,7 +4,7 @@
 #define GS_SOFTCUDA_MEM_OP_H
 
 #include "cuda/abi.h"
-#include "softcuda/op.h"
+#include "softcuda/stream/op.h"
 
 enum { MEM_OPS_MAX = 256 }; // in one batch, as the driver documents
 

@@ -2,7 +2,7 @@
 //
 // memory.c owns all state under one lock; vmm.c (cuMemCreate and mapping), alloc.c (cuMemAlloc) and
 // host.c (registered host memory) work on it with that lock held. The lock is a leaf, except that
-// removing a range waits for engine threads to end their turns: nobody may hold the engine's lock
+// removing a range waits for engine threads to end their turns: nobody may hold the scheduling lock
 // then, and no engine thread may take this lock inside a turn.
 #ifndef GS_SOFTCUDA_MEMORY_H
 #define GS_SOFTCUDA_MEMORY_H

@@ -1,14 +1,14 @@
-// Graphs: nodes and edges, their executable form, and one launch of it. graph.c; any thread.
-#ifndef GS_SOFTCUDA_GRAPH_H
-#define GS_SOFTCUDA_GRAPH_H
+// Graphs: nodes and edges, their executable form, and its launches. graph.c; any thread.
+#ifndef GS_SOFTCUDA_LAUNCH_GRAPH_H
+#define GS_SOFTCUDA_LAUNCH_GRAPH_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "cuda/abi.h"
-#include "softcuda/launch.h"
-#include "softcuda/op.h"
+#include "softcuda/launch/launch.h"
+#include "softcuda/stream/op.h"
 
 // What a node does. Parameters are the node's own copies.
 struct node_work {
@@ -40,12 +40,5 @@ CUresult graph_exec_set(CUgraphExec exec, CUgraphNode node, const struct node_wo
 CUresult graph_exec_launch(CUgraphExec exec, CUstream stream);
 
 void node_work_free(struct node_work *work);
-
-// For the engine, with its lock.
-void graph_run_start(struct op *op);
-// Returns the graph's own operation when its last node is done, else NULL.
-struct op *graph_run_node_done(struct graph_run *run, uint32_t node);
-// Without the lock: one that was never started. NULL is fine.
-void graph_run_free(struct graph_run *run);
 
 #endif

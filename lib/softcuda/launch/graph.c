@@ -1,7 +1,6 @@
-// Graphs. A graph and its executable belong to whoever calls, as in CUDA: not safe for use by two
-// threads at once. What a launch needs is copied into a run, which the engine owns; so parameters
-// may be set anew and handles destroyed while earlier launches are under way.
-#include "softcuda/graph.h"
+// Graphs. As in CUDA, one thread at a time may use a graph or its executable. A launch copies what
+// it needs into a run (stream/run.h).
+#include "softcuda/launch/graph.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -9,8 +8,10 @@
 
 #include "common/util.h"
 #include "softcuda/device.h"
-#include "softcuda/engine.h"
 #include "softcuda/module.h"
+#include "softcuda/sched/sched.h"
+#include "softcuda/stream/order.h"
+#include "softcuda/stream/run.h"
 
 struct CUgraphNode_st {
     uint32_t magic;
@@ -27,15 +28,6 @@ struct CUgraph_st {
     size_t count, capacity;
 };
 
-// Who waits for whom: fixed when a graph is instantiated, shared by the executable and its runs.
-struct topology {
-    _Atomic uint32_t references;
-    uint32_t count;
-    uint32_t *indegree;        // of each node
-    uint32_t *first_successor; // of each node, and one past the last
-    uint32_t *successors;
-};
-
 struct exec_node {
     CUgraphNode origin; // compared only: it may be gone
     struct node_work work;
@@ -49,18 +41,6 @@ struct CUgraphExec_st {
     CUstream last_stream; // launches of one executable follow one another
     uint64_t last_position;
     struct exec_node nodes[];
-};
-
-struct run_node {
-    struct op *op;
-    uint32_t pending; // nodes it still waits for
-};
-
-struct graph_run {
-    struct topology *topology;
-    struct op *whole;
-    uint32_t remaining;
-    struct run_node nodes[];
 };
 
 // ---- Work
@@ -261,89 +241,27 @@ CUresult graph_node_kernel(CUgraphNode node, struct launch **kernel)
     return CUDA_SUCCESS;
 }
 
-// ---- Topology
-
-static void topology_release(struct topology *t)
-{
-    if (!t || atomic_fetch_sub_explicit(&t->references, 1, memory_order_acq_rel) != 1)
-        return;
-    free(t->indegree);
-    free(t->first_successor);
-    free(t->successors);
-    free(t);
-}
-
-// Does everything come to its turn? Not where nodes wait for one another in a circle.
-static CUresult topology_check(const struct topology *t)
-{
-    CLEANUP_FREE uint32_t *pending = copy_bytes(t->indegree, t->count * sizeof(*pending));
-    CLEANUP_FREE uint32_t *order = malloc((t->count + 1) * sizeof(*order));
-    uint32_t known = 0;
-
-    if (!pending || !order)
-        return CUDA_ERROR_OUT_OF_MEMORY;
-    for (uint32_t i = 0; i < t->count; i++) {
-        if (!pending[i])
-            order[known++] = i;
-    }
-    for (uint32_t done = 0; done < known; done++) {
-        for (uint32_t j = t->first_successor[order[done]]; j < t->first_successor[order[done] + 1];
-             j++) {
-            if (--pending[t->successors[j]] == 0)
-                order[known++] = t->successors[j];
-        }
-    }
-    return known == t->count ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
-}
-
-static CUresult topology_new(CUgraph graph, struct topology **out)
-{
-    struct topology *t = calloc(1, sizeof(*t));
-    CLEANUP_FREE uint32_t *filled = calloc(graph->count + 1, sizeof(*filled));
-    size_t edges = 0;
-    CUresult result = CUDA_ERROR_OUT_OF_MEMORY;
-
-    for (size_t i = 0; i < graph->count; i++)
-        edges += graph->nodes[i]->dependency_count;
-    if (!t || !filled)
-        goto fail;
-    t->references = 1;
-    t->count = graph->count;
-    t->indegree = calloc(graph->count + 1, sizeof(*t->indegree));
-    t->first_successor = calloc(graph->count + 2, sizeof(*t->first_successor));
-    t->successors = calloc(edges + 1, sizeof(*t->successors));
-    if (!t->indegree || !t->first_successor || !t->successors)
-        goto fail;
-    for (size_t i = 0; i < graph->count; i++) {
-        CUgraphNode node = graph->nodes[i];
-
-        t->indegree[i] = node->dependency_count;
-        for (size_t j = 0; j < node->dependency_count; j++)
-            t->first_successor[node->dependencies[j]->index + 1]++;
-    }
-    for (size_t i = 0; i < graph->count; i++)
-        t->first_successor[i + 1] += t->first_successor[i];
-    for (size_t i = 0; i < graph->count; i++) {
-        for (size_t j = 0; j < graph->nodes[i]->dependency_count; j++) {
-            uint32_t on = graph->nodes[i]->dependencies[j]->index;
-
-            t->successors[t->first_successor[on] + filled[on]++] = i;
-        }
-    }
-    result = topology_check(t);
-    if (!result) {
-        *out = t;
-        return CUDA_SUCCESS;
-    }
-fail:
-    topology_release(t);
-    return result;
-}
-
 // ---- Executable graphs
 
 // A graph takes device memory, which the software device has without end unless told otherwise.
 static _Atomic uint32_t execs;
+
+static CUresult graph_topology(CUgraph graph, struct topology **out)
+{
+    CLEANUP_FREE struct edge *edges = NULL;
+    size_t count = 0, at = 0;
+
+    for (size_t i = 0; i < graph->count; i++)
+        count += graph->nodes[i]->dependency_count;
+    edges = malloc((count + 1) * sizeof(*edges));
+    if (!edges)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    for (uint32_t i = 0; i < graph->count; i++) {
+        for (size_t j = 0; j < graph->nodes[i]->dependency_count; j++)
+            edges[at++] = (struct edge){graph->nodes[i]->dependencies[j]->index, i};
+    }
+    return topology_new(graph->count, edges, count, out);
+}
 
 static void exec_free(CUgraphExec exec)
 {
@@ -367,7 +285,7 @@ CUresult graph_instantiate(CUgraph graph, bool node_priorities, CUgraphExec *out
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
     exec = calloc(1, sizeof(*exec) + graph->count * sizeof(exec->nodes[0]));
-    result = exec ? topology_new(graph, &exec->topology) : CUDA_ERROR_OUT_OF_MEMORY;
+    result = exec ? graph_topology(graph, &exec->topology) : CUDA_ERROR_OUT_OF_MEMORY;
     if (result) {
         free(exec);
         atomic_fetch_sub_explicit(&execs, 1, memory_order_relaxed);
@@ -399,9 +317,9 @@ CUresult graph_exec_destroy(CUgraphExec exec)
     if (result)
         return result;
     if (exec->last_stream) {
-        engine_lock();
+        sched_lock();
         stream_release(exec->last_stream);
-        engine_unlock();
+        sched_unlock();
     }
     exec_free(exec);
     return CUDA_SUCCESS;
@@ -449,31 +367,17 @@ CUresult graph_exec_set(CUgraphExec exec, CUgraphNode node, const struct node_wo
 
 // ---- Runs
 
-void graph_run_free(struct graph_run *run)
-{
-    if (!run)
-        return;
-    for (uint32_t i = 0; i < run->topology->count; i++)
-        op_free(run->nodes[i].op);
-    topology_release(run->topology);
-    free(run);
-}
-
 static CUresult run_new(CUgraphExec exec, int priority, struct graph_run **out)
 {
-    struct topology *t = exec->topology;
-    struct graph_run *run = calloc(1, sizeof(*run) + t->count * sizeof(run->nodes[0]));
-    CUresult result = CUDA_SUCCESS;
+    struct graph_run *run = graph_run_new(exec->topology);
+    CUresult result = run ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 
-    if (!run)
-        return CUDA_ERROR_OUT_OF_MEMORY;
-    atomic_fetch_add_explicit(&t->references, 1, memory_order_relaxed);
-    run->topology = t;
-    run->remaining = t->count;
-    for (uint32_t i = 0; i < t->count && !result; i++) {
-        run->nodes[i].pending = t->indegree[i];
-        result =
-            node_work_op(&exec->nodes[i].work, priority, exec->node_priorities, &run->nodes[i].op);
+    for (uint32_t i = 0; i < exec->topology->count && !result; i++) {
+        struct op *op;
+
+        result = node_work_op(&exec->nodes[i].work, priority, exec->node_priorities, &op);
+        if (!result)
+            graph_run_set(run, i, op);
     }
     if (result)
         graph_run_free(run);
@@ -488,17 +392,17 @@ static CUresult launch_wait_for_last(CUgraphExec exec, CUstream stream)
     struct op *op;
 
     if (!exec->last_stream || exec->last_stream == stream ||
-        engine_reached(exec->last_stream, exec->last_position))
+        stream_reached(exec->last_stream, exec->last_position))
         return CUDA_SUCCESS;
     op = op_new(OP_WAIT);
     if (!op)
         return CUDA_ERROR_OUT_OF_MEMORY;
     op->wait.stream = exec->last_stream;
     op->wait.position = exec->last_position;
-    engine_lock();
+    sched_lock();
     stream_reference(exec->last_stream);
-    engine_unlock();
-    return engine_submit(stream, op, NULL);
+    sched_unlock();
+    return stream_submit(stream, op, NULL);
 }
 
 CUresult graph_exec_launch(CUgraphExec exec, CUstream stream)
@@ -516,47 +420,13 @@ CUresult graph_exec_launch(CUgraphExec exec, CUstream stream)
         free(whole);
         return result;
     }
-    whole->graph->whole = whole;
-    engine_lock();
+    sched_lock();
     if (exec->last_stream != stream) {
         if (exec->last_stream)
             stream_release(exec->last_stream);
         stream_reference(stream);
         exec->last_stream = stream;
     }
-    engine_unlock();
-    return engine_submit(stream, whole, &exec->last_position);
-}
-
-void graph_run_start(struct op *op)
-{
-    struct graph_run *run = op->graph;
-    uint32_t count = run->topology->count;
-
-    if (!count)
-        engine_op_finish(op);
-    for (uint32_t i = 0; i < count; i++) {
-        struct op *node = run->nodes[i].op;
-
-        node->stream = op->stream;
-        node->run = run;
-        node->node = i;
-        // Nothing starts before engine_pump: the run is whole when its first node does.
-        if (!run->nodes[i].pending)
-            engine_op_ready(node);
-    }
-}
-
-struct op *graph_run_node_done(struct graph_run *run, uint32_t node)
-{
-    const struct topology *t = run->topology;
-
-    run->nodes[node].op = NULL;
-    for (uint32_t i = t->first_successor[node]; i < t->first_successor[node + 1]; i++) {
-        struct run_node *next = &run->nodes[t->successors[i]];
-
-        if (--next->pending == 0)
-            engine_op_ready(next->op);
-    }
-    return --run->remaining == 0 ? run->whole : NULL;
+    sched_unlock();
+    return stream_submit(stream, whole, &exec->last_position);
 }

@@ -1,43 +1,28 @@
 // Threads of the application that wait for the device, or do its work where they stand.
 //
 // A waiting thread spins for a while, takes a turn at the engine's work where there is some, and
-// then sleeps until an operation completes. State: the futex it sleeps on, lock-free.
+// then sleeps until an operation completes. No state of its own.
 #include <stdatomic.h>
 
 #include "common/util.h"
-#include "softcuda/engine.h"
-#include "softcuda/engine_parts.h"
+#include "softcuda/engine/engine.h"
+#include "softcuda/engine/turn.h"
 #include "softcuda/memory.h"
+#include "softcuda/sched/idle.h"
+#include "softcuda/sched/queue.h"
+#include "softcuda/sched/sched.h"
 
 enum { SPIN_HOST_NS = 50000 };
-
-// Callers asleep in engine_wait, and the word that they sleep on.
-static _Atomic uint32_t waiters, done_generation;
-
-void callers_wake(void)
-{
-    // A read-modify-write, against that of engine_wait: one of the two comes second, and sees
-    // either the waiter or the completion before it.
-    if (atomic_fetch_add(&waiters, 0)) {
-        atomic_fetch_add(&done_generation, 1);
-        wake_on(&done_generation, INT32_MAX);
-    }
-}
-
-bool engine_reached(CUstream stream, uint64_t position)
-{
-    return atomic_load_explicit(&stream->completed, memory_order_acquire) >= position;
-}
 
 CUresult engine_wait(CUstream stream, uint64_t position)
 {
     CUcontext root = stream->context->root;
     uint64_t deadline = 0;
 
-    for (uint32_t i = 0; !engine_reached(stream, position); i++) {
+    for (uint32_t i = 0; !stream_reached(stream, position); i++) {
         if (atomic_load_explicit(&root->error, memory_order_relaxed))
             break;
-        if (engine_has_tasks())
+        if (tasks_queued())
             engine_lend_hand();
         cpu_relax();
         if (i % 64)
@@ -46,45 +31,58 @@ CUresult engine_wait(CUstream stream, uint64_t position)
             deadline = clock_ns() + SPIN_HOST_NS;
         if (clock_ns() < deadline)
             continue;
-        atomic_fetch_add(&waiters, 1); // seq_cst, against callers_wake
+        caller_sleep_begin();
         for (;;) {
-            uint32_t generation = atomic_load(&done_generation);
+            uint32_t generation = caller_generation();
 
-            if (engine_reached(stream, position) || atomic_load(&root->error))
+            if (stream_reached(stream, position) || atomic_load(&root->error))
                 break;
-            sleep_on(&done_generation, generation, 0);
+            caller_sleep(generation);
         }
-        atomic_fetch_sub(&waiters, 1);
+        caller_sleep_end();
     }
     return atomic_load_explicit(&root->error, memory_order_acquire);
+}
+
+CUresult engine_wait_event(CUevent event)
+{
+    uint64_t position;
+    CUstream stream;
+    CUresult result;
+
+    if (!event_point(event, &stream, &position))
+        return CUDA_SUCCESS;
+    result = engine_wait(stream, position);
+    event_point_release(stream);
+    return result;
 }
 
 CUresult engine_wait_stream(CUstream stream)
 {
     CUresult result;
 
-    engine_lock();
+    sched_lock();
     stream_reference(stream);
-    engine_unlock();
+    sched_unlock();
     result = engine_wait(stream, atomic_load_explicit(&stream->submitted, memory_order_relaxed));
-    engine_lock();
+    sched_lock();
     stream_release(stream);
-    engine_unlock();
+    sched_unlock();
     return result;
 }
 
 // Waits for POSITION although the context may have failed: its streams drain then.
 static void stream_drain(CUstream stream, uint64_t position)
 {
-    atomic_fetch_add(&waiters, 1);
+    caller_sleep_begin();
     for (;;) {
-        uint32_t generation = atomic_load(&done_generation);
+        uint32_t generation = caller_generation();
 
-        if (engine_reached(stream, position))
+        if (stream_reached(stream, position))
             break;
-        sleep_on(&done_generation, generation, 0);
+        caller_sleep(generation);
     }
-    atomic_fetch_sub(&waiters, 1);
+    caller_sleep_end();
 }
 
 CUresult engine_wait_context(CUcontext context, bool sticky)
@@ -96,8 +94,8 @@ CUresult engine_wait_context(CUcontext context, bool sticky)
         uint64_t position;
         CUresult result;
 
-        engine_lock();
-        for (CUstream s = order_streams(); s && !busy; s = s->next) {
+        sched_lock();
+        for (CUstream s = stream_first(); s && !busy; s = s->next) {
             bool mine = context == root ? s->context->root == root : s->context == context;
 
             if (mine && !stream_is_idle(s))
@@ -105,7 +103,7 @@ CUresult engine_wait_context(CUcontext context, bool sticky)
         }
         if (busy)
             stream_reference(busy);
-        engine_unlock();
+        sched_unlock();
         if (!busy)
             return atomic_load_explicit(&root->error, memory_order_acquire);
         position = atomic_load_explicit(&busy->submitted, memory_order_relaxed);
@@ -114,9 +112,9 @@ CUresult engine_wait_context(CUcontext context, bool sticky)
             result = engine_wait(busy, position);
         else
             stream_drain(busy, position);
-        engine_lock();
+        sched_lock();
         stream_release(busy);
-        engine_unlock();
+        sched_unlock();
         if (result)
             return result;
     }
@@ -128,9 +126,9 @@ bool engine_move_now(CUcontext context, struct op *op, CUresult *result)
     struct view_slot *slot = NULL;
     bool busy = false, fault = false;
 
-    engine_lock();
+    sched_lock();
     busy = context->blocking_ops != 0;
-    engine_unlock();
+    sched_unlock();
     if (!busy)
         slot = view_slot_new();
     if (!slot)

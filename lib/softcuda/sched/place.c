@@ -1,17 +1,14 @@
 // The virtual SMs: which grids are admitted, and which SM a block goes to.
 //
-// State under the engine's lock. A block is placed where its context's partition and an SM's
+// State under the scheduling lock. A block is placed where its context's partition and an SM's
 // threads, registers, shared memory and block slots allow, as on the hardware; when a block leaves,
-// its SM is offered to the grids in order of priority and arrival. Turns are then the engine's
-// matter: being resident only means to take part.
+// its SM is offered to the grids in order of priority and arrival. A resident block only takes part
+// in the turns: threads of the engine run those.
 #include <stdlib.h>
 
 #include "common/util.h"
-#include "softcuda/engine.h"
-#include "softcuda/grid.h"
 #include "softcuda/module.h"
-
-enum { LEVELS = DEVICE_LEAST_PRIORITY - DEVICE_GREATEST_PRIORITY + 1 };
+#include "softcuda/sched/grid.h"
 
 struct sm {
     uint32_t threads, blocks, registers, shared; // left
@@ -25,8 +22,8 @@ static struct sm sms[DEVICE_MAX_SMS];
 static uint32_t sm_count;
 static uint32_t sm_cursor; // where the search for the next block's SM begins
 
-static struct grid_list pending[LEVELS]; // not admitted, each in order of arrival
-static struct grid *admitted;            // highest level first, then in order of arrival
+static struct grid_list pending[TASK_LEVELS]; // not admitted, each in order of arrival
+static struct grid *admitted;                 // highest level first, then in order of arrival
 static uint32_t admitted_count;
 static uint64_t slots_used[DEVICE_MAX_GRIDS / 64];
 static uint64_t unplaced_grids; // admitted ones with blocks still to place
@@ -130,7 +127,7 @@ static bool grid_place(struct grid *g, uint32_t sm, struct resident *spare)
     sm_take(&sms[sm], &g->cost);
     sm_cursor = (sm + 1) % sm_count;
     grid_block_taken(g);
-    engine_task_push(&r->task);
+    task_push(&r->task);
     return true;
 }
 
@@ -185,7 +182,7 @@ static void grid_admit(struct grid *g)
 
 static void admit_pending(void)
 {
-    for (int level = LEVELS - 1; level >= 0; level--) {
+    for (int level = TASK_LEVELS - 1; level >= 0; level--) {
         struct grid_list *list = &pending[level];
 
         while (list->head && admitted_count < DEVICE_MAX_GRIDS) {
@@ -210,7 +207,7 @@ void place_submit(struct grid *g)
     admit_pending();
 }
 
-static void grid_done(struct grid *g)
+static void grid_done(struct grid *g, struct placed *placed)
 {
     struct grid **at = &admitted;
 
@@ -219,7 +216,12 @@ static void grid_done(struct grid *g)
     *at = g->next;
     admitted_count--;
     slots_used[g->slot / 64] &= ~((uint64_t)1 << (g->slot % 64));
-    engine_op_finish(g->op);
+    g->next = NULL;
+    if (placed->done)
+        placed->last->next = g;
+    else
+        placed->done = g;
+    placed->last = g;
     admit_pending();
 }
 
@@ -232,7 +234,7 @@ static void grid_forget_unplaced(struct grid *g)
     }
 }
 
-void place_all(void)
+void place_all(struct placed *placed)
 {
     struct grid *next;
 
@@ -243,7 +245,7 @@ void place_all(void)
         if (atomic_load_explicit(&g->exec.stop, memory_order_relaxed)) {
             grid_forget_unplaced(g);
             if (!g->resident) {
-                grid_done(g);
+                grid_done(g, placed);
                 next = admitted; // finishing one may have admitted others anywhere in the list
             }
             continue;
@@ -256,7 +258,7 @@ void place_all(void)
             if (sm == UINT32_MAX)
                 break;
             if (!grid_place(g, sm, NULL)) {
-                engine_fail(g->context->root, CUDA_ERROR_OUT_OF_MEMORY);
+                placed->starved = g->context->root;
                 return;
             }
         }
@@ -269,7 +271,7 @@ static void resident_free(struct resident *r)
     free(r);
 }
 
-void place_block_done(struct resident *r)
+void place_block_done(struct resident *r, struct placed *placed)
 {
     struct grid *g = r->grid;
     uint32_t sm = r->sm;
@@ -284,7 +286,8 @@ void place_block_done(struct resident *r)
             continue;
         while (grid_has_unplaced(other) && sm_fits(&sms[sm], &other->cost)) {
             if (!grid_place(other, sm, other == g ? r : NULL)) {
-                engine_fail(other->context->root, CUDA_ERROR_OUT_OF_MEMORY);
+                // The caller learns of one root; place_all finds the grid of any other again.
+                placed->starved = other->context->root;
                 break;
             }
             if (other == g)
@@ -294,7 +297,7 @@ void place_block_done(struct resident *r)
     if (r)
         resident_free(r);
     if (!g->resident && !grid_has_unplaced(g))
-        grid_done(g);
+        grid_done(g, placed);
 }
 
 void place_stop(CUcontext root)
@@ -303,7 +306,7 @@ void place_stop(CUcontext root)
         if (g->context->root == root)
             atomic_store_explicit(&g->exec.stop, true, memory_order_relaxed);
     }
-    for (int level = 0; level < LEVELS; level++) {
+    for (int level = 0; level < TASK_LEVELS; level++) {
         for (struct grid *g = pending[level].head; g; g = g->next) {
             if (g->context->root == root)
                 atomic_store_explicit(&g->exec.stop, true, memory_order_relaxed);

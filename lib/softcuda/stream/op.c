@@ -1,16 +1,16 @@
-// Operations that move memory, and the life of all of them. Runs on engine threads, with a view
-// open; the addresses were checked when the operation was made and are checked again, since they
-// may be gone.
-#include "softcuda/op.h"
+// Operations that move memory, and how operations of any kind are made and freed. What moves memory
+// runs on engine threads with a view open: the addresses were checked when the operation was made,
+// and are checked again, since memory may have been unmapped meanwhile.
+#include "softcuda/stream/op.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "softcuda/graph.h"
-#include "softcuda/grid.h"
+#include "softcuda/sched/grid.h"
+#include "softcuda/stream/run.h"
 
-// What one turn moves: small enough that others get their turn, large enough not to matter.
+// What one turn moves: a millisecond at most, so that other tasks have their turn soon.
 enum { TURN_BYTES = 4 << 20 };
 
 struct op *op_new(enum op_kind kind)

@@ -1,33 +1,21 @@
 // The order of operations: what each stream holds, when an operation may start, and what its
-// completion sets off.
-//
-// All under the engine's lock. Nothing here runs a kernel or moves more than a word: an operation
-// that has to is handed to the engine's threads.
+// completion sets off. All state is under the scheduling lock.
+#include "softcuda/stream/order.h"
+
 #include <stdlib.h>
 
 #include "common/util.h"
-#include "softcuda/engine.h"
-#include "softcuda/engine_parts.h"
-#include "softcuda/graph.h"
-#include "softcuda/grid.h"
 #include "softcuda/memory.h"
+#include "softcuda/sched/idle.h"
+#include "softcuda/sched/queue.h"
+#include "softcuda/sched/sched.h"
+#include "softcuda/stream/run.h"
 
-static struct op *ready_head, *ready_tail; // to be started by engine_pump
-static struct op *polled;                  // OP_MEM with a wait that did not hold yet
+static struct op_list ready; // to be started by order_pump
+static struct op *polled;    // OP_MEM with a wait that did not hold yet
 static uint64_t polled_changed;
-static CUstream all_streams;
-static struct mem_view pump_view;
+static struct mem_view pump_view; // for value writes and waits
 static struct view_slot *pump_slot;
-
-void engine_op_ready(struct op *op)
-{
-    op->link = NULL;
-    if (ready_head)
-        ready_tail->link = op;
-    else
-        ready_head = op;
-    ready_tail = op;
-}
 
 // Starts what waited for STREAM to come as far as it now is.
 static void stream_release_waiters(CUstream stream)
@@ -43,7 +31,7 @@ static void stream_release_waiters(CUstream stream)
             continue;
         }
         *at = op->link;
-        engine_op_ready(op);
+        op_list_push(&ready, op);
     }
 }
 
@@ -59,8 +47,8 @@ static void stream_op_done(CUstream stream, struct op *op)
     if (!stream->head)
         stream->tail = NULL;
     else
-        engine_op_ready(stream->head);
-    // Release: everything the operation did; pairs with the acquire in engine_reached.
+        op_list_push(&ready, stream->head);
+    // Release: everything the operation did; pairs with the acquire in stream_reached.
     atomic_store_explicit(&stream->completed,
                           atomic_load_explicit(&stream->completed, memory_order_relaxed) + 1,
                           memory_order_release);
@@ -68,7 +56,7 @@ static void stream_op_done(CUstream stream, struct op *op)
     callers_wake();
 }
 
-void engine_op_finish(struct op *op)
+void order_finish(struct op *op)
 {
     CUstream stream = op->stream;
     struct op *whole;
@@ -82,7 +70,7 @@ void engine_op_finish(struct op *op)
         stream_release(op->wait.stream);
     }
     if (op->run) {
-        whole = graph_run_node_done(op->run, op->node);
+        whole = graph_run_node_done(op->run, op->node, &ready);
         op_free(op);
         if (!whole)
             return;
@@ -93,7 +81,7 @@ void engine_op_finish(struct op *op)
     stream_release(stream);
 }
 
-CUcontext op_root(const struct op *op)
+CUcontext order_root(const struct op *op)
 {
     return op->kind == OP_KERNEL ? op->grid->context->root : op->stream->context->root;
 }
@@ -107,7 +95,7 @@ static bool op_mem_try(struct op *op)
     done = op_mem_advance(op, &pump_view, &fault);
     mem_view_end(pump_slot);
     if (fault)
-        engine_fail(op_root(op), CUDA_ERROR_ILLEGAL_ADDRESS);
+        order_fail(order_root(op), CUDA_ERROR_ILLEGAL_ADDRESS);
     return done;
 }
 
@@ -117,8 +105,9 @@ static void op_start(struct op *op)
 
     // After a sticky error nothing starts: streams drain, so that waiters and destructors get
     // through.
-    if (atomic_load_explicit(&op_root(op)->error, memory_order_relaxed) && op->kind != OP_GRAPH) {
-        engine_op_finish(op);
+    if (atomic_load_explicit(&order_root(op)->error, memory_order_relaxed) &&
+        op->kind != OP_GRAPH) {
+        order_finish(op);
         return;
     }
     switch (op->kind) {
@@ -129,11 +118,11 @@ static void op_start(struct op *op)
     case OP_FILL:
         op->task.is_block = false;
         op->task.level = priority_level(op->stream->priority);
-        engine_task_push(&op->task);
+        task_push(&op->task);
         break;
     case OP_MEM:
         if (op_mem_try(op)) {
-            engine_op_finish(op);
+            order_finish(op);
         } else {
             op->link = polled;
             polled = op;
@@ -141,28 +130,29 @@ static void op_start(struct op *op)
         }
         break;
     case OP_HOST:
-        callback_push(op);
+        callback_push(&op->task);
         break;
     case OP_WAIT:
         target = op->wait.stream;
-        if (engine_reached(target, op->wait.position)) {
-            engine_op_finish(op);
+        if (stream_reached(target, op->wait.position)) {
+            order_finish(op);
         } else {
             op->link = target->waiters;
             target->waiters = op;
         }
         break;
     case OP_GRAPH:
-        graph_run_start(op);
+        if (!graph_run_start(op, &ready))
+            order_finish(op);
         break;
     case OP_EMPTY:
     case OP_EVENT:
-        engine_op_finish(op);
+        order_finish(op);
         break;
     }
 }
 
-bool polled_present(uint64_t *changed)
+bool order_polls(uint64_t *changed)
 {
     *changed = polled_changed;
     return polled != NULL;
@@ -170,7 +160,7 @@ bool polled_present(uint64_t *changed)
 
 // Looks at the words that streams wait for. Finished ones leave the list first, as finishing may
 // start others that join it.
-void polled_look(void)
+void order_poll(void)
 {
     struct op *list = polled;
 
@@ -179,8 +169,8 @@ void polled_look(void)
         struct op *op = list;
 
         list = op->link;
-        if (atomic_load_explicit(&op_root(op)->error, memory_order_relaxed) || op_mem_try(op)) {
-            engine_op_finish(op);
+        if (atomic_load_explicit(&order_root(op)->error, memory_order_relaxed) || op_mem_try(op)) {
+            order_finish(op);
             polled_changed++;
         } else {
             op->link = polled;
@@ -189,21 +179,40 @@ void polled_look(void)
     }
 }
 
-void engine_pump(void)
+// Completes and fails what placing blocks led to.
+static void settle(const struct placed *placed)
 {
-    do {
-        while (ready_head) {
-            struct op *op = ready_head;
-
-            ready_head = op->link;
-            op_start(op);
-        }
-        place_all();
-    } while (ready_head);
-    engine_threads_wake();
+    if (placed->starved)
+        order_fail(placed->starved, CUDA_ERROR_OUT_OF_MEMORY);
+    for (struct grid *g = placed->done, *next; g; g = next) {
+        next = g->next;
+        order_finish(g->op);
+    }
 }
 
-void engine_fail(CUcontext root, CUresult error)
+void order_block_done(struct resident *resident)
+{
+    struct placed placed = {0};
+
+    place_block_done(resident, &placed);
+    settle(&placed);
+}
+
+void order_pump(void)
+{
+    do {
+        struct placed placed = {0};
+        struct op *op;
+
+        while ((op = op_list_pop(&ready)))
+            op_start(op);
+        place_all(&placed);
+        settle(&placed);
+    } while (ready.head);
+    workers_wake(polled != NULL);
+}
+
+void order_fail(CUcontext root, CUresult error)
 {
     int none = CUDA_SUCCESS;
 
@@ -216,26 +225,6 @@ void engine_fail(CUcontext root, CUresult error)
 }
 
 // ---- Submitting
-
-CUstream order_streams(void)
-{
-    return all_streams;
-}
-
-void engine_stream_link(CUstream stream)
-{
-    stream->next = all_streams;
-    all_streams = stream;
-}
-
-void engine_stream_unlink(CUstream stream)
-{
-    CUstream *at = &all_streams;
-
-    while (*at != stream)
-        at = &(*at)->next;
-    *at = stream->next;
-}
 
 static uint64_t stream_append(CUstream stream, struct op *op)
 {
@@ -250,7 +239,7 @@ static uint64_t stream_append(CUstream stream, struct op *op)
         stream->tail->next = op;
     } else {
         stream->head = op;
-        engine_op_ready(op);
+        op_list_push(&ready, op);
     }
     stream->tail = op;
     stream->context->blocking_ops += is_blocking(stream);
@@ -277,7 +266,7 @@ static bool append_default_waits(CUstream stream)
     CUstream legacy = stream->context->legacy;
 
     if (stream == legacy) {
-        for (CUstream s = all_streams; s && stream->context->blocking_ops; s = s->next) {
+        for (CUstream s = stream_first(); s && stream->context->blocking_ops; s = s->next) {
             if (s != stream && s->context == stream->context && is_blocking(s) &&
                 !stream_is_idle(s) && !append_wait(stream, s))
                 return false;
@@ -295,12 +284,12 @@ static bool append_default_waits(CUstream stream)
     return true;
 }
 
-CUresult engine_submit(CUstream stream, struct op *op, uint64_t *position)
+CUresult stream_submit(CUstream stream, struct op *op, uint64_t *position)
 {
     CUresult result = CUDA_SUCCESS;
     uint64_t at;
 
-    engine_lock();
+    sched_lock();
     if (append_default_waits(stream)) {
         at = stream_append(stream, op);
         if (position)
@@ -309,8 +298,8 @@ CUresult engine_submit(CUstream stream, struct op *op, uint64_t *position)
         op_free(op);
         result = CUDA_ERROR_OUT_OF_MEMORY;
     }
-    engine_pump();
-    engine_unlock();
+    order_pump();
+    sched_unlock();
     return result;
 }
 

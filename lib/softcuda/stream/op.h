@@ -1,16 +1,17 @@
-// What a stream or a graph does one after the other: an operation, from its submission to its
-// completion.
+// An operation: what a stream or a graph does as one step, from its submission to its completion.
 //
-// Made by any thread with op_new, handed to the engine by engine_submit, which owns it from then on
-// and frees it when it is complete.
-#ifndef GS_SOFTCUDA_OP_H
-#define GS_SOFTCUDA_OP_H
+// Any thread makes one with op_new and hands it over with stream_submit, which owns it from then
+// on; order.c frees it when it is complete.
+#ifndef GS_SOFTCUDA_STREAM_OP_H
+#define GS_SOFTCUDA_STREAM_OP_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "cuda/abi.h"
 #include "softcuda/mem.h"
+#include "softcuda/sched/queue.h"
 
 struct grid;
 struct graph_run;
@@ -23,7 +24,7 @@ enum op_kind {
     OP_MEM,   // value writes and waits
     OP_HOST,  // a function of the host, on the callback thread
     OP_EVENT, // an event's recording
-    OP_WAIT,  // until another stream has come so far
+    OP_WAIT,  // until another stream has reached a position
     OP_GRAPH, // a whole graph launch
 };
 
@@ -38,7 +39,7 @@ struct copy_side {
 struct copy {
     struct copy_side dst, src;
     uint64_t width, height, depth;
-    uint64_t x, y, z; // how far it is
+    uint64_t x, y, z; // of the next byte to move
     void *staging;    // freed with the operation: the source of a copy from pageable memory
 };
 
@@ -54,17 +55,10 @@ struct op_mem {
     CUstreamBatchMemOpParams *params; // freed with the operation
 };
 
-// A unit of work in the engine's run queue: a resident block, or an operation that moves memory.
-struct task {
-    struct task *next;
-    bool is_block;
-    uint8_t level;
-};
-
 struct op {
-    struct op *next; // in the stream
-    struct op *link; // in the one list that it waits in
-    struct task task;
+    struct op *next;  // in the stream
+    struct op *link;  // in the one list that it waits in
+    struct task task; // while it is in the run queue or among the callbacks
     enum op_kind kind;
     CUstream stream; // that it runs in, or that its graph was launched in
     struct graph_run *run;
@@ -90,6 +84,35 @@ struct op {
     };
 };
 
+// Operations in a row, by `link`.
+struct op_list {
+    struct op *head, *tail;
+};
+
+static inline void op_list_push(struct op_list *list, struct op *op)
+{
+    op->link = NULL;
+    if (list->head)
+        list->tail->link = op;
+    else
+        list->head = op;
+    list->tail = op;
+}
+
+static inline struct op *op_list_pop(struct op_list *list)
+{
+    struct op *op = list->head;
+
+    if (op)
+        list->head = op->link;
+    return op;
+}
+
+static inline struct op *op_of_task(struct task *task)
+{
+    return (struct op *)((char *)task - offsetof(struct op, task));
+}
+
 struct op *op_new(enum op_kind kind); // NULL: no memory
 // Frees one that was never submitted, with what it holds but references (wait, event).
 void op_free(struct op *op);
@@ -98,7 +121,7 @@ void op_free(struct op *op);
 // mapped.
 bool op_move(struct op *op, struct mem_view *view, bool *fault);
 
-// Runs value writes and waits from where they are. False when a wait is not satisfied yet.
+// Runs value writes and waits from the first that is not done. False when a wait does not hold yet.
 bool op_mem_advance(struct op *op, struct mem_view *view, bool *fault);
 
 #endif

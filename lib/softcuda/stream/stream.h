@@ -1,7 +1,14 @@
-// Streams, events and the operations that go through them. State under the engine's lock (engine.h)
-// but for what is atomic; any thread.
-#ifndef GS_SOFTCUDA_STREAM_H
-#define GS_SOFTCUDA_STREAM_H
+// Streams: what they hold, when an operation of theirs may start, and what its completion sets off;
+// events, which are places in streams.
+//
+// Owns streams, events, operations (op.h), runs of graphs (run.h) and the order among them
+// (order.h). Any thread runs it. State is under the scheduling lock, except what is atomic. Nothing
+// here runs a kernel or moves more than a word: it hands grids and tasks to sched, and the engine
+// above runs those and reports back through order.h.
+//
+// May include: sched, module, context, interp, memory, device.
+#ifndef GS_SOFTCUDA_STREAM_STREAM_H
+#define GS_SOFTCUDA_STREAM_STREAM_H
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -22,10 +29,10 @@ struct CUstream_st {
     struct op *head, *tail;
     struct op *waiters; // operations elsewhere that wait for a number of this stream
     _Atomic uint64_t submitted;
-    _Atomic uint64_t completed; // release by the engine, acquire by whoever waits
+    _Atomic uint64_t completed; // release by order.c, acquire in stream_reached
     uint64_t legacy_seen;       // number in the legacy stream that this one waits for already
     uint32_t references;        // the handle, and each op, event and graph launch that names it
-    CUstream next;              // in its context
+    CUstream next;              // in the list of all streams
 };
 
 struct CUevent_st {
@@ -44,7 +51,14 @@ void stream_destroy(CUstream stream);
 // CONTEXT.
 CUresult stream_of(CUcontext context, CUstream handle, CUstream *stream);
 
-// With the engine's lock.
+// Whether all operations up to POSITION are complete; without the lock.
+static inline bool stream_reached(CUstream stream, uint64_t position)
+{
+    return atomic_load_explicit(&stream->completed, memory_order_acquire) >= position;
+}
+
+// With the scheduling lock.
+CUstream stream_first(void); // of all streams, by `next`
 void stream_reference(CUstream stream);
 void stream_release(CUstream stream);
 bool stream_is_idle(CUstream stream);
@@ -52,14 +66,18 @@ bool stream_is_idle(CUstream stream);
 CUresult event_new(uint32_t flags, CUevent *out);
 void event_destroy(CUevent event);
 CUresult event_check(CUevent event);
-CUresult event_record(CUevent event, CUstream stream);
-CUresult event_query(CUevent event);
-CUresult event_wait(CUevent event);                         // the calling thread
-CUresult event_wait_stream(CUevent event, CUstream stream); // later work of STREAM
-CUresult event_elapsed(float *ms, CUevent start, CUevent end);
-// With the engine's lock.
+// Where the event was last recorded, with a reference to its stream; false: it never was.
+bool event_point(CUevent event, CUstream *stream, uint64_t *position);
+// Gives back such a reference.
+void event_point_release(CUstream stream);
+// With the scheduling lock.
 void event_release(CUevent event);
 
+// ---- event.c
+CUresult event_record(CUevent event, CUstream stream);
+CUresult event_query(CUevent event);
+CUresult event_wait_stream(CUevent event, CUstream stream); // later work of STREAM waits
+CUresult event_elapsed(float *ms, CUevent start, CUevent end);
 static inline uint32_t priority_level(int priority)
 {
     return (uint32_t)(DEVICE_LEAST_PRIORITY - priority);

@@ -1,12 +1,18 @@
-// Launches: from what a caller passes to a grid. launch.c; any thread.
-#ifndef GS_SOFTCUDA_LAUNCH_H
-#define GS_SOFTCUDA_LAUNCH_H
+// What is launched: kernels, from what a caller passes to a grid, and graphs (graph.h).
+//
+// Owns graphs and executable graphs; a launch itself becomes an operation, which its stream owns.
+// Any thread runs it.
+//
+// May include: stream, sched, module, context, interp, memory, device.
+#ifndef GS_SOFTCUDA_LAUNCH_LAUNCH_H
+#define GS_SOFTCUDA_LAUNCH_LAUNCH_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "cuda/abi.h"
-#include "softcuda/grid.h"
+#include "softcuda/sched/grid.h"
+#include "softcuda/stream/op.h"
 
 struct launch {
     CUfunction function;

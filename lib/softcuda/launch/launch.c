@@ -1,12 +1,12 @@
 // What a launch must fulfil, as the driver checks it, and the grid made of it.
-#include "softcuda/launch.h"
+#include "softcuda/launch/launch.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/util.h"
-#include "softcuda/engine.h"
 #include "softcuda/module.h"
+#include "softcuda/stream/stream.h"
 
 enum { REGISTER_GRAIN = 256 }; // registers are given to warps in steps of 256
 

@@ -1,0 +1,71 @@
+// Launched grids and where their blocks run. place.c owns the virtual SMs. All of it runs under the
+// scheduling lock, except grid_free.
+#ifndef GS_SOFTCUDA_SCHED_GRID_H
+#define GS_SOFTCUDA_SCHED_GRID_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "softcuda/context.h"
+#include "softcuda/exec.h"
+#include "softcuda/sched/queue.h"
+
+struct op;
+
+// What a block takes of an SM while it is resident.
+struct block_cost {
+    uint32_t threads; // whole warps
+    uint32_t registers;
+    uint32_t shared;
+};
+
+struct grid {
+    struct exec_grid exec;
+    struct op *op;     // what the grid completes; scheduling only hands it back
+    CUcontext context; // the grid runs on its SMs, and a fault is its root's
+    CUmodule module;   // referenced
+    struct block_cost cost;
+    uint8_t level; // of its tasks
+    bool cooperative;
+    uint32_t slot; // among the admitted, for the workspace
+    uint64_t started_ns;
+    uint64_t total, next_block;
+    uint32_t resident; // blocks on SMs
+    struct grid *next; // in the one list that it is in
+    _Alignas(16) uint8_t params[];
+};
+
+// A block on an SM, in the run queue or in a turn.
+struct resident {
+    struct task task; // first
+    struct grid *grid;
+    struct exec_block *block; // NULL before the first turn
+    uint64_t index;
+    uint32_t sm;
+    bool started;
+};
+
+// What placing blocks led to, for the caller to settle: complete the operations of the grids, which
+// are linked by `next`, and fail the context.
+struct placed {
+    struct grid *done, *last; // in the order in which they ended
+    CUcontext starved; // the root of a grid for whose block there was no host memory, or NULL
+};
+
+void grid_free(struct grid *grid); // of a grid in no list; NULL is fine
+
+// The number of blocks of this cost that fit on an empty SM.
+uint32_t place_occupancy(const struct block_cost *cost);
+
+void place_init(void);
+// Queues a grid; it is admitted when fewer than DEVICE_MAX_GRIDS are.
+void place_submit(struct grid *grid);
+// Puts blocks on SMs as far as they fit, each as a task in the run queue. Adds to *PLACED.
+void place_all(struct placed *placed);
+// A resident's turn found it done, or its grid stopped: frees it and offers its SM to others. Adds
+// to *PLACED.
+void place_block_done(struct resident *resident, struct placed *placed);
+// Every grid of ROOT ends as soon as its blocks notice.
+void place_stop(CUcontext root);
+
+#endif

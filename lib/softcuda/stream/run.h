@@ -1,0 +1,46 @@
+// Runs: one launch of an executable graph, as its nodes' operations and what each still waits for.
+// The order among the nodes, the topology, is fixed when a graph is instantiated; the executable
+// and all its runs share it.
+#ifndef GS_SOFTCUDA_STREAM_RUN_H
+#define GS_SOFTCUDA_STREAM_RUN_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "cuda/abi.h"
+#include "softcuda/stream/op.h"
+
+struct topology {
+    _Atomic uint32_t references;
+    uint32_t count;
+    uint32_t *indegree;        // of each node
+    uint32_t *first_successor; // of each node, and one past the last
+    uint32_t *successors;
+};
+
+struct edge {
+    uint32_t from, to; // TO waits for FROM
+};
+
+// Of COUNT nodes. CUDA_ERROR_INVALID_VALUE where nodes wait for one another in a circle.
+CUresult topology_new(uint32_t count, const struct edge *edges, size_t edge_count,
+                      struct topology **out);
+void topology_release(struct topology *t); // NULL is fine
+
+// A run without operations; NULL: no memory. graph_run_set gives node NODE its operation.
+struct graph_run *graph_run_new(struct topology *t);
+void graph_run_set(struct graph_run *run, uint32_t node, struct op *op);
+// A run that was never started, or whose nodes are all done. NULL is fine.
+void graph_run_free(struct graph_run *run);
+
+// With the scheduling lock. Both add the operations that may start now to READY.
+
+// Starts the run of WHOLE, the operation of a graph launch. False: it has no nodes, so it is
+// complete.
+bool graph_run_start(struct op *whole, struct op_list *ready);
+// Returns the operation of the graph launch when its last node is done, else NULL.
+struct op *graph_run_node_done(struct graph_run *run, uint32_t node, struct op_list *ready);
+
+#endif
