@@ -1,9 +1,10 @@
 // Driver calls about contexts, green contexts included.
 #include "softcuda/api.h"
 #include "softcuda/api_more.h"
-#include "softcuda/context.h"
+#include "softcuda/context/context.h"
 #include "softcuda/engine/engine.h"
-#include "softcuda/green.h"
+#include "softcuda/lifecycle/green.h"
+#include "softcuda/lifecycle/lifecycle.h"
 
 enum { CONTEXT_API_VERSION = 3020 };
 

@@ -6,7 +6,7 @@
 #include "softcuda/api.h"
 #include "softcuda/api_more.h"
 #include "softcuda/array.h"
-#include "softcuda/context.h"
+#include "softcuda/context/context.h"
 #include "softcuda/copy.h"
 #include "softcuda/engine/engine.h"
 #include "softcuda/memory.h"

@@ -5,15 +5,16 @@
 #include "common/util.h"
 #include "softcuda/api.h"
 #include "softcuda/api_more.h"
-#include "softcuda/context.h"
+#include "softcuda/context/context.h"
 #include "softcuda/device.h"
-#include "softcuda/green.h"
+#include "softcuda/lifecycle/green.h"
+#include "softcuda/lifecycle/lifecycle.h"
 
 enum { DRIVER_VERSION = 13000 };
 
 CUresult cuInit(unsigned int flags)
 {
-    return flags ? CUDA_ERROR_INVALID_VALUE : device_init();
+    return flags ? CUDA_ERROR_INVALID_VALUE : driver_init();
 }
 
 CUresult cuDriverGetVersion(int *version)

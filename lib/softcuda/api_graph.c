@@ -1,6 +1,6 @@
 // Driver calls about graphs.
 #include "softcuda/api.h"
-#include "softcuda/context.h"
+#include "softcuda/context/context.h"
 #include "softcuda/copy.h"
 #include "softcuda/launch/graph.h"
 #include "softcuda/mem_op.h"

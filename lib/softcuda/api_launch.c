@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "softcuda/api.h"
-#include "softcuda/context.h"
+#include "softcuda/context/context.h"
 #include "softcuda/launch/launch.h"
 #include "softcuda/stream/order.h"
 #include "softcuda/stream/stream.h"

@@ -3,7 +3,7 @@
 
 #include "softcuda/api.h"
 #include "softcuda/api_more.h"
-#include "softcuda/context.h"
+#include "softcuda/context/context.h"
 #include "softcuda/host.h"
 #include "softcuda/memory.h"
 #include "softcuda/vmm.h"

@@ -7,7 +7,7 @@
 #include "common/util.h"
 #include "softcuda/api.h"
 #include "softcuda/api_more.h"
-#include "softcuda/context.h"
+#include "softcuda/context/context.h"
 #include "softcuda/launch/launch.h"
 #include "softcuda/module.h"
 

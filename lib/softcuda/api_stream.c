@@ -4,7 +4,7 @@
 
 #include "softcuda/api.h"
 #include "softcuda/api_more.h"
-#include "softcuda/context.h"
+#include "softcuda/context/context.h"
 #include "softcuda/engine/engine.h"
 #include "softcuda/mem_op.h"
 #include "softcuda/memory.h"

@@ -1,7 +1,7 @@
 // Driver calls about arrays, textures and surfaces.
 #include "softcuda/api.h"
 #include "softcuda/array.h"
-#include "softcuda/context.h"
+#include "softcuda/context/context.h"
 #include "softcuda/texture.h"
 
 // ---- Arrays

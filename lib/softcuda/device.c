@@ -1,9 +1,8 @@
-// The device's settings and what it reports about itself. State: the settings, written once under
-// pthread_once; trusts the environment only as far as the ranges below.
+// The device's settings and what it reports about itself. Trusts the environment only as far as the
+// ranges below.
 #include "softcuda/device.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,16 +10,12 @@
 #include <unistd.h>
 
 #include "common/util.h"
-#include "softcuda/engine/engine.h"
-#include "softcuda/memory.h"
 
 const char device_name[] = "gshare software device";
 _Atomic uint64_t device_thread_instructions;
 
 static struct device_config config;
-static CUresult init_result = CUDA_ERROR_NOT_INITIALIZED;
-static pthread_once_t init_once = PTHREAD_ONCE_INIT;
-// Release when everything is set up, acquire in device_ready; cleared in a forked child.
+// Set when everything is there, cleared in a forked child: see device_set_ready.
 static atomic_bool initialized;
 static atomic_int used = -1; // the device that contexts are on; -1: none yet
 
@@ -91,34 +86,14 @@ static bool config_read(void)
     return true;
 }
 
-// The engine's threads do not exist in a child: as with the real driver, it has no CUDA.
-static void child_after_fork(void)
+CUresult device_configure(void)
 {
-    atomic_store_explicit(&initialized, false, memory_order_relaxed);
-    init_result = CUDA_ERROR_NOT_INITIALIZED;
+    return config_read() ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
-static void init_run(void)
+void device_set_ready(bool ready)
 {
-    if (!config_read()) {
-        init_result = CUDA_ERROR_INVALID_VALUE;
-        return;
-    }
-    if (pthread_atfork(NULL, NULL, child_after_fork)) {
-        init_result = CUDA_ERROR_OUT_OF_MEMORY;
-        return;
-    }
-    init_result = memory_init(config.memory_bytes);
-    if (!init_result)
-        init_result = engine_init();
-    if (!init_result)
-        atomic_store_explicit(&initialized, true, memory_order_release);
-}
-
-CUresult device_init(void)
-{
-    pthread_once(&init_once, init_run);
-    return init_result;
+    atomic_store_explicit(&initialized, ready, memory_order_release);
 }
 
 CUresult device_ready(void)

@@ -1,13 +1,15 @@
-// The virtual device of the process: its size, fixed when cuInit runs.
+// The virtual device of the process: its size, fixed when cuInit runs, and what it reports about
+// itself.
 //
 // There may be several numbers for it, all alike, so that programs of which each process uses one
 // device have what to choose from. A process can use one of them: the first it makes a context on.
 //
-// Written once, by device_init; read by all threads afterwards.
+// Written once, by device_configure; read by all threads afterwards.
 #ifndef GS_SOFTCUDA_DEVICE_H
 #define GS_SOFTCUDA_DEVICE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "cuda/abi.h"
@@ -31,6 +33,9 @@ enum {
     DEVICE_GREATEST_PRIORITY = -5,
 };
 
+// Of device memory: cuMemCreate and cuMemMap work in steps of it.
+#define MEMORY_GRANULARITY ((size_t)2 << 20)
+
 struct device_config {
     uint32_t count;        // GSHARE_SOFT_DEVICES
     uint32_t sm_count;     // GSHARE_SOFT_SMS
@@ -43,11 +48,14 @@ struct device_config {
     bool counting;         // GSHARE_SOFT_COUNT: thread instructions
 };
 
-// Reads the settings and makes the device. Idempotent, any thread. A setting that makes no sense is
-// reported on stderr and CUDA_ERROR_INVALID_VALUE.
-CUresult device_init(void);
+// Reads the settings, once, before any other thread may ask for them. A setting that makes no sense
+// is reported on stderr and CUDA_ERROR_INVALID_VALUE.
+CUresult device_configure(void);
+// Whether calls find the device from now on. A release, which pairs with the acquire in
+// device_ready: what was set up before is there for whoever finds it.
+void device_set_ready(bool ready);
 
-// CUDA_SUCCESS, or CUDA_ERROR_NOT_INITIALIZED before device_init and in a child after fork.
+// CUDA_SUCCESS, or CUDA_ERROR_NOT_INITIALIZED before cuInit and in a child after fork.
 CUresult device_ready(void);
 // The same, and CUDA_ERROR_INVALID_DEVICE where there is none of that number.
 CUresult device_check(CUdevice device);

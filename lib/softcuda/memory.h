@@ -11,9 +11,8 @@
 #include <stdint.h>
 
 #include "cuda/abi.h"
+#include "softcuda/device.h"
 #include "softcuda/mem.h"
-
-#define MEMORY_GRANULARITY ((size_t)2 << 20)
 
 CUresult memory_init(uint64_t quota);
 

@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "cuda/abi.h"
-#include "softcuda/context.h"
+#include "softcuda/context/context.h"
 #include "softcuda/lower_program.h"
 
 struct CUfunc_st {

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "softcuda/context.h"
+#include "softcuda/context/context.h"
 #include "softcuda/exec.h"
 #include "softcuda/sched/queue.h"
 

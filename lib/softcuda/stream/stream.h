@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 #include "cuda/abi.h"
-#include "softcuda/context.h"
+#include "softcuda/context/context.h"
 
 struct op;
 

@@ -1,14 +1,14 @@
 // SM partitions. A resource carries its set of SMs and the split it came from in the bytes that the
 // ABI leaves to the driver; as those pass through the caller's hands they are checked on the way
 // back.
-#include "softcuda/green.h"
+#include "softcuda/lifecycle/green.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/util.h"
-#include "softcuda/context.h"
+#include "softcuda/lifecycle/lifecycle.h"
 
 // As Hopper: SMs are handed out in groups of 8, or in pairs when the caller forgoes co-scheduling.
 enum { GROUP_SMS = 8, PAIR_SMS = 2 };

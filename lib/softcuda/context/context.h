@@ -1,5 +1,12 @@
 // Contexts: the device's primary one, green contexts that share its memory, errors and modules, and
-// contexts of their own. Any thread; what lock guards what is said at each field.
+// contexts of their own. The root of a green context is the primary one, and every other context is
+// its own root.
+//
+// Owns the list of contexts, each thread's stack of them, their limits and the driver's own device
+// memory (region.c). Opening and closing a context is lifecycle's. Any thread runs it; each field
+// says which lock guards it.
+//
+// May include: interp, memory, device.
 #ifndef GS_SOFTCUDA_CONTEXT_H
 #define GS_SOFTCUDA_CONTEXT_H
 
@@ -61,25 +68,16 @@ struct CUctx_st {
 CUresult context_current(CUcontext *context);
 // The same without the sticky error: for the calls that tidy up.
 CUresult context_current_any(CUcontext *context);
-// Is it a live context? CUDA_ERROR_INVALID_CONTEXT or _CONTEXT_IS_DESTROYED.
+// Whether it is a live context. CUDA_ERROR_INVALID_CONTEXT or _CONTEXT_IS_DESTROYED.
 CUresult context_check(CUcontext context);
 
 CUresult context_set(CUcontext context); // NULL: none
 CUresult context_push(CUcontext context);
 CUresult context_pop(CUcontext *context);
-
-CUresult context_primary_retain(CUcontext *context);
-CUresult context_primary_release(void);
-CUresult context_primary_reset(void);
-CUresult context_primary_set_flags(uint32_t flags);
-void context_primary_state(uint32_t *flags, bool *active);
-
-CUresult context_new(CUcontext *context, uint32_t flags);
-CUresult context_destroy(CUcontext context);
-
-// For green.c: a context over SMS that shares the primary one's everything.
-CUresult context_new_green(CUcontext *context, CUgreenCtx green, const struct sm_set *sms);
-void context_retire_green(CUcontext context);
+// Takes CONTEXT off the calling thread's stack where it is the current one.
+void context_forget(CUcontext context);
+// Makes a context known, for good: context_check finds it from now on.
+void context_add(CUcontext context);
 
 CUresult context_set_limit(CUcontext root, CUlimit limit, uint64_t value);
 CUresult context_get_limit(CUcontext root, CUlimit limit, uint64_t *value);
@@ -88,6 +86,8 @@ CUresult context_get_limit(CUcontext root, CUlimit limit, uint64_t *value);
 CUresult context_prepare(CUcontext root);
 // Device memory for the grid barrier of the cooperative grid that is resident in place SLOT.
 uint64_t context_workspace(CUcontext root, uint32_t slot);
+// Gives the region and the heap back; nothing of the context runs any more.
+void context_region_free(CUcontext root);
 
 void context_lock(void);
 void context_unlock(void);
