@@ -78,7 +78,7 @@ room_objs = $(patsubst %.c,$(BUILD)/obj/%.o,$(sort $(shell find lib/$(1) -name '
 $(BUILD)/obj/lib/softcuda/%.o: ROOM_CFLAGS := -O3 -fno-math-errno -ffp-contract=off -Wno-pass-failed
 # What the threads of a guest's kernels race over is the guest's: the interpreter's own state is its turn's alone.
 ifneq ($(findstring thread,$(SANITIZE)),)
-$(BUILD)/obj/lib/softcuda/interp_%.o: ROOM_CFLAGS := -O3 -fno-math-errno -ffp-contract=off -Wno-pass-failed -fno-sanitize=thread
+$(BUILD)/obj/lib/softcuda/interp/%.o: ROOM_CFLAGS := -O3 -fno-math-errno -ffp-contract=off -Wno-pass-failed -fno-sanitize=thread
 endif
 
 BINS := $(BUILD)/bin/gshared $(BUILD)/bin/gsctl

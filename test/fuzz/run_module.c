@@ -9,9 +9,9 @@
 #include <string.h>
 
 #include "ptx/ptx.h"
-#include "softcuda/exec.h"
-#include "softcuda/lower_program.h"
-#include "softcuda/texel.h"
+#include "softcuda/interp/exec.h"
+#include "softcuda/lower/program.h"
+#include "softcuda/texture/texel.h"
 
 enum {
     MEMORY_BYTES = 4096, /* each range */

@@ -4,8 +4,8 @@
 #define GS_TEST_UNIT_INTERP_RIG_H
 
 #include "ptx/ptx.h"
-#include "softcuda/exec.h"
-#include "softcuda/lower_program.h"
+#include "softcuda/interp/exec.h"
+#include "softcuda/lower/program.h"
 
 struct rig {
     struct ptx_module *module;

@@ -12,8 +12,8 @@
 
 #include "ptx/ptx.h"
 #include "ptx_files.h"
-#include "softcuda/exec.h"
-#include "softcuda/lower_program.h"
+#include "softcuda/interp/exec.h"
+#include "softcuda/lower/program.h"
 
 static void append(char *to, const char *text, size_t n)
 {

@@ -11,8 +11,8 @@
 
 #include "failing_alloc.h"
 #include "ptx/ptx.h"
-#include "softcuda/exec.h"
-#include "softcuda/lower_program.h"
+#include "softcuda/interp/exec.h"
+#include "softcuda/lower/program.h"
 
 #if OWN_ALLOCATOR
 /* Calls, lanes that part, tables, constants, shared and local memory, and a trap in between. */

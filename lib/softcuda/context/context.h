@@ -7,16 +7,16 @@
 // says which lock guards it.
 //
 // May include: interp, memory, device.
-#ifndef GS_SOFTCUDA_CONTEXT_H
-#define GS_SOFTCUDA_CONTEXT_H
+#ifndef GS_SOFTCUDA_CONTEXT_CONTEXT_H
+#define GS_SOFTCUDA_CONTEXT_CONTEXT_H
 
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "cuda/abi.h"
-#include "softcuda/device.h"
-#include "softcuda/exec.h"
+#include "softcuda/device/device.h"
+#include "softcuda/interp/exec.h"
 
 // The first word of everything a handle points to, so that a wrong one is a status and not a crash.
 enum handle_magic {

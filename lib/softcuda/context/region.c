@@ -4,8 +4,8 @@
 #include <sys/mman.h>
 
 #include "softcuda/context/context.h"
-#include "softcuda/heap.h"
-#include "softcuda/memory.h"
+#include "softcuda/memory/heap.h"
+#include "softcuda/memory/memory.h"
 
 enum {
     WORKSPACE_BYTES = 256, // of one cooperative grid

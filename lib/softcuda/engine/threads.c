@@ -8,7 +8,7 @@
 
 #include "common/util.h"
 #include "softcuda/engine/turn.h"
-#include "softcuda/memory.h"
+#include "softcuda/memory/memory.h"
 #include "softcuda/sched/grid.h"
 #include "softcuda/sched/idle.h"
 #include "softcuda/sched/sched.h"

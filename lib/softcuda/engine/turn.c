@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 #include "common/util.h"
-#include "softcuda/memory.h"
+#include "softcuda/memory/memory.h"
 #include "softcuda/sched/grid.h"
 #include "softcuda/sched/sched.h"
 #include "softcuda/stream/order.h"

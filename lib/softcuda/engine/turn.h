@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "softcuda/memory.h"
+#include "softcuda/memory/memory.h"
 #include "softcuda/sched/queue.h"
 
 // Runs one turn of TASK with BUDGET warp instructions at most. Called with the scheduling lock

@@ -7,7 +7,7 @@
 #include "common/util.h"
 #include "softcuda/engine/engine.h"
 #include "softcuda/engine/turn.h"
-#include "softcuda/memory.h"
+#include "softcuda/memory/memory.h"
 #include "softcuda/sched/idle.h"
 #include "softcuda/sched/queue.h"
 #include "softcuda/sched/sched.h"

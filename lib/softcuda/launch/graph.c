@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "common/util.h"
-#include "softcuda/device.h"
-#include "softcuda/module.h"
+#include "softcuda/device/device.h"
+#include "softcuda/module/module.h"
 #include "softcuda/sched/sched.h"
 #include "softcuda/stream/order.h"
 #include "softcuda/stream/run.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "common/util.h"
-#include "softcuda/module.h"
+#include "softcuda/module/module.h"
 #include "softcuda/stream/stream.h"
 
 enum { REGISTER_GRAIN = 256 }; // registers are given to warps in steps of 256

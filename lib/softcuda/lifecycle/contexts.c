@@ -5,15 +5,15 @@
 #include <stdlib.h>
 
 #include "softcuda/engine/engine.h"
-#include "softcuda/heap.h"
 #include "softcuda/lifecycle/lifecycle.h"
-#include "softcuda/memory.h"
-#include "softcuda/module.h"
-#include "softcuda/object.h"
+#include "softcuda/memory/heap.h"
+#include "softcuda/memory/memory.h"
+#include "softcuda/module/module.h"
 #include "softcuda/sched/sched.h"
 #include "softcuda/stream/order.h"
 #include "softcuda/stream/stream.h"
-#include "softcuda/texture.h"
+#include "softcuda/texture/object.h"
+#include "softcuda/texture/texture.h"
 
 // The primary context, under a lock of its own, since opening and closing take the others.
 static pthread_mutex_t primary_lock = PTHREAD_MUTEX_INITIALIZER;

@@ -1,9 +1,9 @@
 // SM partitions: device resources, their split, and green contexts over them. green.c; any thread.
-#ifndef GS_SOFTCUDA_GREEN_H
-#define GS_SOFTCUDA_GREEN_H
+#ifndef GS_SOFTCUDA_LIFECYCLE_GREEN_H
+#define GS_SOFTCUDA_LIFECYCLE_GREEN_H
 
 #include "cuda/abi.h"
-#include "softcuda/device.h"
+#include "softcuda/device/device.h"
 
 void resource_of(CUdevResource *resource, const struct sm_set *sms);
 CUresult resource_split(CUdevResource *groups, unsigned int *group_count,

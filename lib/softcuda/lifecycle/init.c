@@ -3,7 +3,7 @@
 
 #include "softcuda/engine/engine.h"
 #include "softcuda/lifecycle/lifecycle.h"
-#include "softcuda/memory.h"
+#include "softcuda/memory/memory.h"
 
 static CUresult init_result = CUDA_ERROR_NOT_INITIALIZED;
 static pthread_once_t init_once = PTHREAD_ONCE_INIT;

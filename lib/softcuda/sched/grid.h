@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "softcuda/context/context.h"
-#include "softcuda/exec.h"
+#include "softcuda/interp/exec.h"
 #include "softcuda/sched/queue.h"
 
 struct op;

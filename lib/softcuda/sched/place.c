@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "common/util.h"
-#include "softcuda/module.h"
+#include "softcuda/module/module.h"
 #include "softcuda/sched/grid.h"
 
 struct sm {

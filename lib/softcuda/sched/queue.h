@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "softcuda/device.h"
+#include "softcuda/device/device.h"
 
 enum { TASK_LEVELS = DEVICE_LEAST_PRIORITY - DEVICE_GREATEST_PRIORITY + 1 };
 

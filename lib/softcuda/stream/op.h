@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "cuda/abi.h"
-#include "softcuda/mem.h"
+#include "softcuda/memory/view.h"
 #include "softcuda/sched/queue.h"
 
 struct grid;

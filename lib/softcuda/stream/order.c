@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "common/util.h"
-#include "softcuda/memory.h"
+#include "softcuda/memory/memory.h"
 #include "softcuda/sched/idle.h"
 #include "softcuda/sched/queue.h"
 #include "softcuda/sched/sched.h"

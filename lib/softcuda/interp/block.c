@@ -1,0 +1,44 @@
+// What every part of the interpreter asks of the block that it runs: to note a fault, and to charge
+// host memory. It calls no other part.
+#include "softcuda/interp/path.h"
+
+// Registers and local memory on the host: of one block, of all. A kernel with tens of thousands of
+// registers is charged here for what it would take.
+#define BLOCK_MEMORY ((uint64_t)1 << 30)
+#define ALL_MEMORY   ((uint64_t)4 << 30)
+static _Atomic uint64_t all_memory; // a bound, so relaxed
+
+int warp_fault(struct warp *w, const struct insn *in, uint32_t mask, enum exec_fault_kind kind,
+               uint64_t address)
+{
+    struct exec_block *b = w->block;
+    unsigned lane = mask ? (unsigned)__builtin_ctz(mask) : 0;
+    const struct code *code = w->frame->code;
+    size_t at = (size_t)(in - code->insns);
+    b->fault = (struct exec_fault){.kind = kind,
+                                   .address = address,
+                                   .line = at < code->count ? code->lines[at] : 0,
+                                   .function = code->func->name};
+    for (unsigned i = 0; i < 3; i++) {
+        b->fault.block[i] = b->index[i];
+        b->fault.thread[i] = w->tid[i][lane];
+    }
+    return STEP_FAULT;
+}
+
+bool block_charge(struct exec_block *b, size_t bytes)
+{
+    uint64_t before = atomic_fetch_add_explicit(&all_memory, bytes, memory_order_relaxed);
+    if (before + bytes > ALL_MEMORY || b->memory_bytes + bytes > BLOCK_MEMORY) {
+        atomic_fetch_sub_explicit(&all_memory, bytes, memory_order_relaxed);
+        return false;
+    }
+    b->memory_bytes += bytes;
+    return true;
+}
+
+void block_discharge(struct exec_block *b)
+{
+    atomic_fetch_sub_explicit(&all_memory, b->memory_bytes, memory_order_relaxed);
+    b->memory_bytes = 0;
+}

@@ -1,0 +1,203 @@
+// Calls: frames, arguments and results, the stack of a thread. An activation has a register window
+// of its own; arguments and results are bytes in the lanes' local memory, where callers and callees
+// address them. The stack is bounded by what the block gave each thread.
+#include <stdlib.h>
+#include <string.h>
+
+#include "softcuda/interp/path.h"
+
+// ---- Frames
+
+struct frame *frame_new(struct warp *w, const struct code *code)
+{
+    struct exec_block *b = w->block;
+    for (struct frame **at = &w->free_frames; *at; at = &(*at)->up) {
+        struct frame *f = *at;
+        if (f->code == code) {
+            *at = f->up;
+            return f;
+        }
+    }
+    size_t bytes = ((size_t)code->frame_bytes + SLOT_ALIGN - 1) / SLOT_ALIGN * SLOT_ALIGN;
+    if (!block_charge(b, bytes))
+        return NULL;
+    struct frame *f = malloc(sizeof *f);
+    uint8_t *regs = aligned_alloc(SLOT_ALIGN, bytes);
+    if (!f || !regs) {
+        free(f);
+        free(regs);
+        return NULL;
+    }
+    memset(regs, 0, bytes); // what was there may be another tenant's
+    *f = (struct frame){.code = code, .regs = regs, .bytes = bytes};
+    return f;
+}
+
+void frame_free(struct warp *w, struct frame *f)
+{
+    f->up = w->free_frames;
+    w->free_frames = f;
+}
+
+void frames_deinit(struct warp *w)
+{
+    while (w->free_frames) {
+        struct frame *f = w->free_frames;
+        w->free_frames = f->up;
+        free(f->regs);
+        free(f);
+    }
+    if (w->entry) {
+        free(w->entry->regs);
+        free(w->entry);
+        w->entry = NULL;
+    }
+}
+
+// ---- Arguments and results
+
+static uint8_t *lane_local(const struct warp *w, unsigned lane)
+{
+    return w->block->local + ((uint64_t)w->index * LANES + lane) * w->block->local_bytes;
+}
+
+static void copy_local(const struct warp *w, uint32_t mask, uint64_t to, uint64_t from,
+                       uint32_t bytes)
+{
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        uint8_t *local = lane_local(w, (unsigned)__builtin_ctz(rest));
+        memcpy(local + to, local + from, bytes);
+    }
+}
+
+static uint32_t least(uint32_t a, uint64_t b)
+{
+    return a < b ? a : (uint32_t)b;
+}
+
+// aux: nrets, nargs, at and bytes of each result, of each argument
+static void copy_arguments(struct warp *w, const struct frame *f, const uint32_t *aux,
+                           uint32_t mask)
+{
+    const struct ptx_func *func = f->code->func;
+    const uint32_t *args = aux + 2 + 2 * aux[0];
+    for (uint32_t i = 0; i < aux[1] && i < func->nparams; i++)
+        copy_local(w, mask, (uint64_t)f->local_base + f->code->param_at[i],
+                   (uint64_t)f->up->local_base + args[2 * i],
+                   least(args[2 * i + 1], func->params[i]->size));
+}
+
+void frame_copy_results(struct warp *w, const struct frame *f, uint32_t mask)
+{
+    const struct ptx_func *func = f->code->func;
+    const uint32_t *aux = f->ret_to;
+    for (uint32_t i = 0; i < aux[0] && i < func->nrets; i++)
+        copy_local(w, mask, (uint64_t)f->up->local_base + aux[2 + 2 * i],
+                   (uint64_t)f->local_base + f->code->ret_at[i],
+                   least(aux[2 + 2 * i + 1], func->rets[i]->size));
+}
+
+// ---- Calls
+
+static int call(struct warp *w, const struct insn *in, const struct code *code)
+{
+    struct path *p = &w->paths[w->current];
+    const uint32_t *aux = w->frame->code->aux + in->aux;
+    uint64_t base = (uint64_t)w->frame->local_top + CALL_STACK_BYTES;
+    if (base + code->local_bytes > w->block->local_bytes)
+        return warp_fault(w, in, w->mask, EXEC_FAULT_STACK, 0);
+    struct frame *f = frame_new(w, code);
+    if (!f)
+        return warp_fault(w, in, w->mask, EXEC_FAULT_NO_MEMORY, 0);
+    f->up = w->frame;
+    f->local_base = (uint32_t)base;
+    f->local_top = (uint32_t)(base + code->local_bytes);
+    f->return_pc = w->pc;
+    f->ret_to = aux;
+    f->done = (struct join){.up = p->join, .frame = f, .pc = NO_TARGET, .want = w->mask};
+    copy_arguments(w, f, aux, w->mask);
+    p->frame = f;
+    p->join = &f->done;
+    p->pc = 0;
+    p->mask = w->mask;
+    warp_load_path(w, w->current);
+    return STEP_NEXT;
+}
+
+int op_call(struct warp *w, const struct insn *in, uint32_t mask)
+{
+    (void)mask;
+    return call(w, in, w->block->program->codes[in->target]);
+}
+
+int op_call_indirect(struct warp *w, const struct insn *in, uint32_t mask)
+{
+    const struct exec_program *program = w->block->program;
+    const u64 *pa = SLOT(u64, w, in->a);
+    unsigned first = (unsigned)__builtin_ctz(mask);
+    uint64_t target = pa[first], id = (target - MEM_FUNCTION_WINDOW) / FUNCTION_STRIDE - 1;
+    if (target < MEM_FUNCTION_WINDOW + FUNCTION_STRIDE || target % FUNCTION_STRIDE ||
+        id >= program->module->nfuncs || !program->codes[id] || program->module->funcs[id]->entry)
+        return warp_fault(w, in, 1u << first, EXEC_FAULT_INVALID_PC, target);
+    uint32_t same = 0;
+    for (unsigned l = 0; l < LANES; l++)
+        same |= (uint32_t)(pa[l] == target) << l;
+    if (mask & ~same) { // the others come back here for theirs
+        int step = warp_split(w, in, mask & ~same, w->pc - 1, in->d);
+        if (step)
+            return step;
+    }
+    return call(w, in, program->codes[id]);
+}
+
+// ---- The stack
+
+int op_alloca(struct warp *w, const struct insn *in, uint32_t mask)
+{
+    const u64 *pa = SLOT(u64, w, in->a);
+    uint64_t most = 0;
+    for (unsigned l = 0; l < LANES; l++)
+        if (mask >> l & 1 && pa[l] > most)
+            most = pa[l];
+    uint64_t align = in->imm < 16 ? 16 : in->imm;
+    uint64_t at = ((uint64_t)w->frame->local_top + align - 1) / align * align;
+    if (most > w->block->local_bytes || at + most > w->block->local_bytes)
+        return warp_fault(w, in, mask, EXEC_FAULT_STACK, 0);
+    w->frame->local_top = (uint32_t)((at + most + 15) / 16 * 16);
+    for (unsigned l = 0; l < LANES; l++)
+        if (mask >> l & 1) {
+            if (in->type == PTX_T_U64)
+                SLOT(u64, w, in->d)[l] = at;
+            else
+                SLOT(u32, w, in->d)[l] = (uint32_t)at;
+        }
+    return STEP_NEXT;
+}
+
+int op_stacksave(struct warp *w, const struct insn *in, uint32_t mask)
+{
+    for (unsigned l = 0; l < LANES; l++)
+        if (mask >> l & 1) {
+            if (in->type == PTX_T_U64)
+                SLOT(u64, w, in->d)[l] = w->frame->local_top;
+            else
+                SLOT(u32, w, in->d)[l] = w->frame->local_top;
+        }
+    return STEP_NEXT;
+}
+
+// Only where all lanes of the activation are here: another path may still use what lies above.
+int op_stackrestore(struct warp *w, const struct insn *in, uint32_t mask)
+{
+    const u64 *pa = SLOT(u64, w, in->a);
+    uint64_t most = 0;
+    for (unsigned l = 0; l < LANES; l++)
+        if (mask >> l & 1 && pa[l] > most)
+            most = pa[l];
+    if (mask != w->frame->done.want)
+        return STEP_NEXT;
+    uint32_t floor = w->frame->local_base + w->frame->code->local_bytes;
+    if (most >= floor && most <= w->frame->local_top)
+        w->frame->local_top = (uint32_t)most;
+    return STEP_NEXT;
+}

@@ -1,0 +1,130 @@
+// Between the device and the interpreter: how a module becomes a program, and how a block of
+// threads runs.
+//
+// The device (engine.c, module.c) calls these; interp*.c and lower*.c implement them. The device
+// decides which block runs, when, for how long and on which virtual SM; the interpreter decides
+// what its instructions mean. A program is immutable once bound, so any number of threads may run
+// its blocks; one block is run by one thread at a time.
+//
+// Trusts nothing of a guest: whatever a kernel does ends as an exec_status, within the budget it
+// was given.
+#ifndef GS_SOFTCUDA_INTERP_EXEC_H
+#define GS_SOFTCUDA_INTERP_EXEC_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "ptx/ptx.h"
+#include "softcuda/memory/view.h"
+
+// ---- Programs
+
+struct exec_program;
+
+// What one kernel (.entry) needs and promises. `func` gives the parameters (offset and size of
+// each), and maxntid, reqntid, minnctapersm as written.
+struct exec_kernel {
+    const struct ptx_func *func;
+    const struct exec_program *program;
+    uint32_t
+        registers; // 32-bit registers of a thread, as ptxas would count them: an estimate, 16..255
+    uint32_t shared_bytes;   // static shared memory of a block, of everything it may call as well
+    uint32_t local_bytes;    // local memory of a thread, without the call stack
+    bool uses_dynamic_stack; // recursion, alloca or indirect calls: the stack limit decides
+};
+
+// ---- Grids
+
+struct image; // texel.h
+struct texture;
+
+// What a kernel asks of its device outside memory. Called by engine threads, several at once.
+struct exec_device {
+    // Device printf: LENGTH bytes, formatted.
+    void (*print)(void *context, const char *text, size_t length);
+    // Device malloc and free. allocate returns 0 when the heap is full. release returns false for
+    // an address that allocate did not give: the kernel then faults (EXEC_FAULT_ILLEGAL_ADDRESS).
+    uint64_t (*allocate)(void *context, uint64_t size);
+    bool (*release)(void *context, uint64_t address);
+    // The texture or surface of a handle: NULL where there is none, else good until the turn ends.
+    // A device without any has NULL here.
+    const struct texture *(*texture)(void *context, uint64_t handle);
+    const struct image *(*surface)(void *context, uint64_t handle);
+    void *context;
+
+    // Where it counts what its kernels run, PTX instructions times active threads; NULL: it does
+    // not. A thread that takes a brx.idx or an indirect call later than others of its warp counts
+    // it for each turn that it waits.
+    _Atomic uint64_t *thread_instructions;
+
+    uint32_t sm_count;    // %nsmid
+    uint32_t stack_bytes; // CU_LIMIT_STACK_SIZE: local memory for the call stack of a thread
+    uint32_t clock_khz;   // %clock runs at this rate against CLOCK_MONOTONIC
+};
+
+struct exec_grid {
+    const struct exec_kernel *kernel;
+    const struct exec_device *device;
+    uint64_t id;             // %gridid
+    uint32_t grid_dim[3];    // 1 .. 2^31-1, 65535, 65535
+    uint32_t block_dim[3];   // product 1 .. 1024
+    uint32_t dynamic_shared; // bytes, at most 227 KiB together with the static
+    uint64_t workspace; // cooperative launches: address for grid.sync(), high half in %envreg1 and
+                        // low half in %envreg2; else 0
+    const uint8_t *params; // kernel->func->param_bytes bytes, aligned to 16
+    _Atomic bool stop; // the grid is being abandoned: exec_block_run should return soon (relaxed)
+};
+
+// ---- Blocks
+
+enum exec_status {
+    EXEC_DONE,    // every thread exited
+    EXEC_YIELD,   // the budget is used up
+    EXEC_WAITING, // nothing can be done before some time passes (nanosleep): others first
+    EXEC_FAULT,
+};
+
+enum exec_fault_kind {
+    EXEC_FAULT_NONE,
+    EXEC_FAULT_ILLEGAL_ADDRESS,     // not mapped, or not writable; shared or local out of bounds
+    EXEC_FAULT_MISALIGNED,          // address not a multiple of the access size
+    EXEC_FAULT_ILLEGAL_INSTRUCTION, // an operand no hardware accepts, e.g. a bad barrier number
+    EXEC_FAULT_ADDRESS_SPACE,       // atomics or cp.async on a space that has none
+    EXEC_FAULT_INVALID_PC,          // indirect call or branch to something else than a function
+    EXEC_FAULT_TRAP,
+    EXEC_FAULT_ASSERT,
+    EXEC_FAULT_STACK,     // call stack exhausted
+    EXEC_FAULT_DEADLOCK,  // no thread of the block can ever continue
+    EXEC_FAULT_NO_MEMORY, // of the host, for the block's state
+};
+
+struct exec_fault {
+    enum exec_fault_kind kind;
+    uint64_t address;     // of the access, where there is one
+    uint32_t line;        // of the PTX text
+    const char *function; // in which it happened; lives as long as the program
+    uint32_t block[3];
+    uint32_t thread[3];
+};
+
+struct exec_block;
+
+// A holder for one block of GRID after another. 0, or -ENOMEM.
+int exec_block_new(const struct exec_grid *grid, struct exec_block **out);
+void exec_block_free(struct exec_block *block); // NULL is fine; unfinished is fine
+
+// Puts the holder at the start of the block with linear index INDEX (x fastest), on SMID. Shared
+// memory is not cleared beyond what hardware promises: nothing; but no other grid's data may show
+// in it.
+void exec_block_start(struct exec_block *block, uint64_t index, uint32_t smid);
+
+// Runs up to BUDGET warp instructions, looking at memory through VIEW, which holds for this call
+// only. FAULT is set when EXEC_FAULT is returned. After EXEC_DONE or EXEC_FAULT the holder may be
+// started again or freed. A block that waits at a barrier which its own threads will reach is no
+// reason to return.
+enum exec_status exec_block_run(struct exec_block *block, struct mem_view *view, uint64_t budget,
+                                struct exec_fault *fault);
+
+#endif

@@ -1,0 +1,350 @@
+// The inside of the interpreter: decoded instructions, warps, the paths into which a warp's lanes
+// split, and frames of calls. Shared by interp*.c and lower*.c only.
+//
+// A block is run by one thread at a time, so nothing here is atomic except the guest's own atomics
+// on global memory. Everything a guest can choose (addresses, lane numbers, call targets, depths)
+// is checked where it is used; what lowering wrote into an instruction is trusted.
+#ifndef GS_SOFTCUDA_INTERP_INTERP_H
+#define GS_SOFTCUDA_INTERP_INTERP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "ptx/ptx.h"
+#include "softcuda/interp/exec.h"
+#include "softcuda/memory/view.h"
+
+enum {
+    LANES = 32,
+    BLOCK_WARPS = 32,
+    BLOCK_BARRIERS = 16,
+    SLOT_ALIGN = 64, // of register windows and constant pools: whole vectors of the host
+};
+#define ALL_LANES  0xffffffffu
+#define NO_GUARD   0xffffffffu
+#define NO_TARGET  0xffffffffu
+#define NO_OPERAND 0xfffffffeu
+
+// Generic addresses of a kernel's parameters, and what the address of a function looks like.
+#define MEM_PARAM_WINDOW    ((uint64_t)0x10002 << 32)
+#define MEM_FUNCTION_WINDOW ((uint64_t)0x10003 << 32)
+#define FUNCTION_STRIDE     16
+
+// A call takes this much of a thread's stack besides its variables and parameters.
+#define CALL_STACK_BYTES 16
+
+struct warp;
+struct insn;
+
+// What a handler tells the loop.
+enum step {
+    STEP_NEXT,   // go on
+    STEP_SWITCH, // the current path ended, blocked or gave way: choose one
+    STEP_FAULT,  // block->fault is filled
+};
+
+typedef int insn_fn(struct warp *w, const struct insn *in, uint32_t mask);
+
+// insn.flags
+enum {
+    INSN_FTZ = 1,
+    INSN_SAT = 2,
+    INSN_RELU = 4,
+    INSN_SATFINITE = 8,
+    INSN_SIGNED = 16,
+    INSN_STRONG =
+        32, // an access that other threads are meant to see: volatile, relaxed, acquire ...
+    INSN_PARITY = 64,
+    INSN_NOINC = 128,
+    INSN_EXPECT_TX = 256,
+    INSN_COUNTS = 1 << 15, // the last of what one PTX instruction became
+};
+
+// Which addresses an access means: insn.mode of loads, stores and atomics. The _32 ones have their
+// address in a 32-bit slot.
+enum insn_space {
+    SPACE_GLOBAL,
+    SPACE_SHARED,
+    SPACE_SHARED_32,
+    SPACE_LOCAL,
+    SPACE_LOCAL_32,
+    SPACE_GENERIC,
+    SPACE_GENERIC_32,
+    SPACE_PARAM, // of the kernel, at an address computed at run time
+    SPACE_PARAM_32,
+    SPACE_FRAME, // local memory at imm from the base of the current frame
+};
+
+// One decoded instruction. Operands are byte offsets of slots in the register window; an odd one is
+// a constant's slot in the function's pool. A slot of a register of up to 32 bits is 32 lanes x 4
+// bytes, of a 64-bit one 32 x 8, of a predicate one word with a bit per lane.
+struct insn {
+    insn_fn *run;
+    uint32_t d, a, b, c;
+    uint32_t guard;  // slot of a predicate, odd where negated; NO_GUARD
+    uint32_t target; // of a branch: instruction index; elsewhere what the handler says
+    uint64_t imm;    // displacement of an address, or what the handler says
+    uint16_t flags;
+    uint8_t mode;  // what the handler says, for arithmetic enum ptx_rnd
+    uint8_t type;  // enum ptx_type
+    uint32_t aux;  // index of further operands in code.aux
+    uint64_t imm2; // a second displacement
+};
+
+#define SLOT(T, w, operand) ((T *)(void *)((w)->base[(operand)&1] + ((operand) & ~1u)))
+
+// A lowered function.
+struct code {
+    const struct ptx_func *func;
+    const struct exec_program *program;
+    struct insn *insns;
+    uint32_t count;
+    uint32_t *lines; // of the PTX text, per instruction
+    uint32_t *aux;
+    uint8_t *pool; // constants, splat over the lanes
+    uint32_t pool_bytes;
+    uint32_t frame_bytes; // registers of one activation
+    uint32_t local_bytes; // .local variables and .param space of one activation, per lane
+    uint32_t *param_at;   // place of each parameter within local_bytes, for a non-entry function
+    uint32_t *ret_at;
+};
+
+// What exec_program_bind still has to write into constant pools.
+struct pool_reloc {
+    struct code *code;
+    uint32_t slot; // without the low bit
+    uint32_t var;  // index in module->vars
+    int64_t addend;
+};
+
+struct kernel_layout {
+    uint32_t static_shared;  // end of the static variables
+    uint32_t dynamic_shared; // where the unsized ones begin
+    uint32_t stack_static;   // bytes of call stack where the call graph bounds it, else 0
+};
+
+// Constant memory lies among global memory: this tells the two apart.
+struct const_range {
+    uint64_t address, size;
+};
+
+struct exec_program {
+    const struct ptx_module *module;
+    struct code **codes; // by ptx_func.id; NULL without a body
+    uint64_t *shared_at; // by module->vars index: offset of .shared variables
+    struct pool_reloc *relocs;
+    size_t nrelocs, relocs_room;
+    struct exec_kernel *kernels;
+    struct kernel_layout *layouts; // beside kernels
+    size_t nkernels;
+    size_t ninsns, pool_bytes;  // of all functions, for their bounds
+    struct const_range *consts; // of its .const variables, when bound
+    size_t nconsts;
+};
+
+// Where lanes that diverged meet again: when each lane in `want` has arrived at `pc` in `frame`, or
+// left, they go on as one path. Nested by `up`, the innermost first; each is strictly smaller than
+// the one around it, so a frame has fewer than 32.
+struct join {
+    struct join *up;
+    struct frame *frame;
+    uint32_t pc;
+    uint32_t want, got;
+};
+
+// One activation of a function by a group of lanes. Lanes that returned wait in done.got.
+struct frame {
+    struct frame *up; // the caller's; or next in the warp's list of free ones
+    const struct code *code;
+    uint8_t *regs;
+    struct join done;       // done.up: the join around the call
+    uint32_t return_pc;     // in the caller
+    uint32_t local_base;    // of this activation, per lane
+    uint32_t local_top;     // end of it, alloca included
+    const uint32_t *ret_to; // where in the caller's locals the results go: code.aux
+    size_t bytes;
+};
+
+enum path_state {
+    PATH_READY,
+    PATH_BARRIER,  // at block barrier `barrier`
+    PATH_MEMBERS,  // at a warp instruction, until the lanes in `members` are there
+    PATH_SLEEPING, // until `wake`
+};
+
+// Lanes that execute together.
+struct path {
+    uint32_t mask;
+    uint32_t pc;
+    struct frame *frame;
+    struct join *join; // innermost; &frame->done where no divergence is open in the frame
+    uint8_t state;
+    uint8_t barrier;
+    uint32_t members;
+    const struct insn *at; // what it waits in
+    uint64_t wake;         // CLOCK_MONOTONIC ns
+};
+
+struct warp {
+    // of the current path
+    uint8_t *base[2]; // register window, constant pool
+    const struct insn *insns;
+    uint32_t pc;
+    uint32_t mask;
+    uint32_t dead; // lanes that exited or never were
+    uint64_t left; // instructions of this turn
+    struct frame *frame;
+    uint32_t current;   // in paths
+    uint64_t back_left; // `left` when a loop last went round
+    uint32_t slice;     // instructions of loops since one gave way
+    uint32_t patience;  // slices that loops used while others waited in joins
+    uint32_t strong;    // accesses meant for other threads since joins were opened last
+
+    bool faulted; // outside a handler
+    struct exec_block *block;
+    struct mem_view *view;
+    uint32_t index;
+    uint32_t npaths;
+    uint32_t joined; // lanes that wait in joins
+    struct path paths[LANES];
+    struct frame *entry;
+    struct frame *free_frames;
+    struct join *free_joins;
+    uint32_t *tid[3]; // LANES each
+};
+
+struct barrier {
+    uint32_t arrived[BLOCK_WARPS]; // lanes
+    uint32_t threads;              // named by the arrivals, 0 for all of the block
+    bool used;
+    uint32_t popc;
+    bool all, any;
+};
+
+struct exec_block {
+    const struct exec_grid *grid;
+    const struct exec_program *program;
+    const struct code *code;
+    const struct kernel_layout *layout;
+    uint32_t index[3];
+    uint32_t smid;
+    uint32_t nwarps, nthreads;
+    uint8_t *shared;
+    uint32_t shared_bytes;
+    uint8_t *local; // lane after lane, local_bytes each
+    uint32_t local_bytes;
+    uint64_t memory_bytes; // of the host: see block_charge
+    uint32_t next_warp;
+    uint32_t running; // warps with live lanes
+    uint32_t barriers_used;
+    struct barrier barriers[BLOCK_BARRIERS];
+    struct warp *warps;
+    struct exec_fault fault;
+    uint64_t counted; // PTX instructions times lanes, where the device wants to know
+};
+
+// Each lane of a 64-bit slot.
+static inline void u64_splat(void *slot, uint64_t value)
+{
+    for (unsigned l = 0; l < LANES; l++)
+        memcpy((uint8_t *)slot + 8 * l, &value, sizeof value);
+}
+
+// ---- Faults
+
+// Fills block->fault for the lowest lane of MASK. Returns STEP_FAULT.
+int warp_fault(struct warp *w, const struct insn *in, uint32_t mask, enum exec_fault_kind kind,
+               uint64_t address);
+
+// ---- Paths (interp/path.c)
+
+int op_bra(struct warp *w, const struct insn *in, uint32_t mask);
+int op_brx(struct warp *w, const struct insn *in, uint32_t mask);
+int op_join(struct warp *w, const struct insn *in, uint32_t mask);
+int op_exit(struct warp *w, const struct insn *in, uint32_t mask);
+int op_ret(struct warp *w, const struct insn *in, uint32_t mask);
+int op_trap(struct warp *w, const struct insn *in, uint32_t mask);
+int op_nanosleep(struct warp *w, const struct insn *in, uint32_t mask);
+int op_call(struct warp *w, const struct insn *in, uint32_t mask);
+int op_call_indirect(struct warp *w, const struct insn *in, uint32_t mask);
+int op_alloca(struct warp *w, const struct insn *in, uint32_t mask);
+int op_stacksave(struct warp *w, const struct insn *in, uint32_t mask);
+int op_stackrestore(struct warp *w, const struct insn *in, uint32_t mask);
+
+// ---- Barriers (interp/barrier.c)
+
+int op_bar_sync(struct warp *w, const struct insn *in, uint32_t mask);
+int op_bar_arrive(struct warp *w, const struct insn *in, uint32_t mask);
+int op_bar_red(struct warp *w, const struct insn *in, uint32_t mask);
+// Lanes of the block exited: whoever waited only for them goes on.
+void block_recheck_barriers(struct exec_block *block);
+
+// ---- Instructions among the lanes of a warp (interp/warp.c)
+
+int op_bar_warp(struct warp *w, const struct insn *in, uint32_t mask);
+int op_shfl(struct warp *w, const struct insn *in, uint32_t mask);
+int op_vote(struct warp *w, const struct insn *in, uint32_t mask);
+int op_match(struct warp *w, const struct insn *in, uint32_t mask);
+int op_redux(struct warp *w, const struct insn *in, uint32_t mask);
+int op_elect(struct warp *w, const struct insn *in, uint32_t mask);
+int op_activemask(struct warp *w, const struct insn *in, uint32_t mask);
+int op_movmatrix(struct warp *w, const struct insn *in, uint32_t mask);
+int op_mma(struct warp *w, const struct insn *in, uint32_t mask);
+int op_wmma(struct warp *w, const struct insn *in, uint32_t mask);
+int op_wmma_load(struct warp *w, const struct insn *in, uint32_t mask);
+int op_wmma_store(struct warp *w, const struct insn *in, uint32_t mask);
+int op_ldmatrix(struct warp *w, const struct insn *in, uint32_t mask);
+int op_stmatrix(struct warp *w, const struct insn *in, uint32_t mask);
+// Lanes exited or arrived: groups that are complete now run.
+void warp_recheck_members(struct warp *w);
+
+// ---- Memory (interp/mem.c, interp_lanes.h)
+
+// The same for one lane and any generic address; NULL where it is not allowed.
+void *warp_generic_pointer(struct warp *w, unsigned lane, uint64_t address, uint64_t bytes,
+                           uint32_t access);
+
+int op_ld_param(struct warp *w, const struct insn *in, uint32_t mask);
+int op_atom(struct warp *w, const struct insn *in, uint32_t mask);
+int op_fence(struct warp *w, const struct insn *in, uint32_t mask);
+int op_isspacep(struct warp *w, const struct insn *in, uint32_t mask);
+int op_cp_async(struct warp *w, const struct insn *in, uint32_t mask);
+int op_mbarrier(struct warp *w, const struct insn *in, uint32_t mask);
+int op_mbarrier_wait(struct warp *w, const struct insn *in, uint32_t mask);
+
+// ---- Values of the machine (interp/value.c)
+
+int op_sreg(struct warp *w, const struct insn *in, uint32_t mask);
+int op_local_address(struct warp *w, const struct insn *in, uint32_t mask);
+int op_dynamic_shared(struct warp *w, const struct insn *in, uint32_t mask);
+int op_carry(struct warp *w, const struct insn *in, uint32_t mask);
+int op_video(struct warp *w, const struct insn *in, uint32_t mask);
+int op_bfi_b32(struct warp *w, const struct insn *in, uint32_t mask);
+int op_bfi_b64(struct warp *w, const struct insn *in, uint32_t mask);
+
+// ---- Functions that the device provides (interp/builtin.c)
+
+struct builtin {
+    const char *name;
+    insn_fn *run;
+    uint32_t nparams;
+    uint32_t param_bytes[5];
+    uint32_t ret_bytes;
+};
+const struct builtin *builtin_find(const char *name);
+
+// ---- Handlers that compute lane by lane (interp/alu.def)
+
+enum alu {
+#define ALU_NAME(name) ALU_##name,
+#include "softcuda/interp/alu_names.h"
+    ALU_COUNT
+};
+// The table for this host, chosen once.
+insn_fn *const *alu_table(void);
+extern insn_fn *const alu_table_base[ALU_COUNT];
+extern insn_fn *const alu_table_avx2[ALU_COUNT];
+extern insn_fn *const alu_table_avx512[ALU_COUNT];
+
+#endif

@@ -1,0 +1,37 @@
+// What paths, calls and the block's loop share about warps.
+#ifndef GS_SOFTCUDA_INTERP_PATH_H
+#define GS_SOFTCUDA_INTERP_PATH_H
+
+#include "softcuda/device/num.h"
+#include "softcuda/interp/interp.h"
+
+// Makes the current path the one at INDEX; saves the current one's place.
+void warp_load_path(struct warp *w, uint32_t index);
+void warp_save_path(struct warp *w);
+// Chooses a path that can run. False: none can, they all wait or are gone.
+bool warp_choose(struct warp *w);
+// The current path waits from now on, in STATE, at IN.
+void warp_block_path(struct warp *w, const struct insn *in, enum path_state state);
+// Splits off the lanes in MASK, not all of the current path, which go on at PC; both parts meet
+// again at JOIN_PC unless that is NO_TARGET.
+int warp_split(struct warp *w, const struct insn *in, uint32_t mask, uint32_t pc, uint32_t join_pc);
+// Lets go on whoever waits in J and the joins around it.
+void warp_open_joins(struct warp *w, struct join *j);
+int warp_start(struct warp *w);
+// Gives back what unfinished paths hold.
+void warp_abandon(struct warp *w);
+void warp_deinit(struct warp *w);
+
+// BYTES of the host for the state of B, given back when it is freed. False: it, or all blocks
+// together, have enough.
+bool block_charge(struct exec_block *b, size_t bytes);
+void block_discharge(struct exec_block *b); // all of it
+
+// ---- Frames (interp/call.c)
+
+struct frame *frame_new(struct warp *w, const struct code *code);
+void frame_free(struct warp *w, struct frame *f);
+void frame_copy_results(struct warp *w, const struct frame *f, uint32_t mask);
+void frames_deinit(struct warp *w);
+
+#endif

@@ -1,0 +1,239 @@
+// A block from start to end: its state, its warps in turns, its faults. The engine thread that
+// holds the block is the only one to touch it.
+#include <stdlib.h>
+#include <string.h>
+
+#include "softcuda/interp/path.h"
+
+enum {
+    QUANTUM = 4096, // instructions before the next warp has its turn
+    LOCAL_LIMIT = 512 << 10,
+    STACK_SCALE = 4, // parameters lie in memory here that the hardware keeps in registers
+};
+
+// ---- The holder
+
+static uint32_t product(const uint32_t d[3])
+{
+    return d[0] * d[1] * d[2];
+}
+
+// Bytes of local memory that one thread needs at most.
+static uint64_t thread_local_bytes(const struct exec_grid *grid, const struct code *code,
+                                   const struct kernel_layout *layout)
+{
+    uint64_t bytes = code->local_bytes;
+    if (grid->kernel->uses_dynamic_stack)
+        bytes += (uint64_t)grid->device->stack_bytes * STACK_SCALE;
+    else
+        bytes += layout->stack_static;
+    bytes = (bytes + 15) / 16 * 16;
+    return bytes > LOCAL_LIMIT ? LOCAL_LIMIT : bytes;
+}
+
+static int warp_init(struct warp *w, struct exec_block *b, uint32_t index)
+{
+    w->block = b;
+    w->index = index;
+    w->entry = frame_new(w, b->code);
+    uint32_t *tid = aligned_alloc(SLOT_ALIGN, 3 * LANES * sizeof *tid);
+    w->tid[0] = tid;
+    if (!w->entry || !tid)
+        return -1;
+    w->entry->up = NULL;
+    const uint32_t *dim = b->grid->block_dim;
+    for (uint32_t l = 0; l < LANES; l++) {
+        uint32_t t = index * LANES + l;
+        tid[l] = t % dim[0];
+        tid[LANES + l] = t / dim[0] % dim[1];
+        tid[2 * LANES + l] = t / dim[0] / dim[1];
+    }
+    w->tid[1] = tid + LANES;
+    w->tid[2] = tid + 2 * LANES;
+    return 0;
+}
+
+int exec_block_new(const struct exec_grid *grid, struct exec_block **out)
+{
+    const struct exec_program *p = grid->kernel->program;
+    struct exec_block *b = calloc(1, sizeof *b);
+    if (!b)
+        return -1;
+    b->grid = grid;
+    b->program = p;
+    b->code = p->codes[grid->kernel->func->id];
+    b->layout = &p->layouts[grid->kernel - p->kernels];
+    b->nthreads = product(grid->block_dim);
+    b->nwarps = (b->nthreads + LANES - 1) / LANES;
+    b->shared_bytes = b->layout->dynamic_shared + grid->dynamic_shared;
+    b->local_bytes = (uint32_t)thread_local_bytes(grid, b->code, b->layout);
+    if (!block_charge(b, b->shared_bytes + (size_t)b->nwarps * LANES * b->local_bytes)) {
+        exec_block_free(b);
+        return -1;
+    }
+    // cleared: what was there may be another tenant's
+    b->shared = aligned_alloc(1024, (b->shared_bytes + 1024) / 1024 * 1024);
+    b->local = calloc((size_t)b->nwarps * LANES + 1, b->local_bytes + 1u);
+    b->warps = calloc(b->nwarps, sizeof *b->warps);
+    if (!b->shared || !b->local || !b->warps || b->nwarps > BLOCK_WARPS) {
+        exec_block_free(b);
+        return -1;
+    }
+    memset(b->shared, 0, b->shared_bytes);
+    for (uint32_t i = 0; i < b->nwarps; i++)
+        if (warp_init(&b->warps[i], b, i)) {
+            exec_block_free(b);
+            return -1;
+        }
+    *out = b;
+    return 0;
+}
+
+void exec_block_free(struct exec_block *b)
+{
+    if (!b)
+        return;
+    for (uint32_t i = 0; b->warps && i < b->nwarps; i++) {
+        warp_deinit(&b->warps[i]);
+        free(b->warps[i].tid[0]);
+    }
+    block_discharge(b);
+    free(b->warps);
+    free(b->shared);
+    free(b->local);
+    free(b);
+}
+
+void exec_block_start(struct exec_block *b, uint64_t index, uint32_t smid)
+{
+    const uint32_t *dim = b->grid->grid_dim;
+    b->index[0] = (uint32_t)(index % dim[0]);
+    b->index[1] = (uint32_t)(index / dim[0] % dim[1]);
+    b->index[2] = (uint32_t)(index / dim[0] / dim[1]);
+    b->smid = smid;
+    b->next_warp = 0;
+    b->barriers_used = 0;
+    memset(b->barriers, 0, sizeof b->barriers);
+    for (uint32_t i = 0; i < b->nwarps; i++) {
+        struct warp *w = &b->warps[i];
+        uint32_t lanes = b->nthreads - i * LANES;
+        warp_abandon(w);
+        w->faulted = false;
+        w->dead = lanes >= LANES ? 0 : ALL_LANES << lanes;
+        w->entry->local_base = 0;
+        w->entry->local_top = b->code->local_bytes;
+        warp_start(w);
+    }
+}
+
+// ---- Running
+
+// Instructions of the current path until something else has to happen.
+static inline __attribute__((always_inline)) int steps(struct warp *w, bool counting)
+{
+    uint64_t lanes = 0;
+    int step = STEP_NEXT;
+    while (w->left) {
+        const struct insn *in = &w->insns[w->pc++];
+        uint32_t mask = w->mask;
+        w->left--;
+        if (in->guard != NO_GUARD) {
+            uint32_t p = *(const u32 *)(const void *)(w->base[0] + (in->guard & ~1u));
+            mask &= in->guard & 1 ? ~p : p;
+            if (!mask)
+                continue;
+        }
+        if (counting && in->flags & INSN_COUNTS)
+            lanes += (uint64_t)__builtin_popcount(mask);
+        step = in->run(w, in, mask);
+        if (step)
+            break;
+    }
+    if (counting)
+        w->block->counted += lanes;
+    return step;
+}
+
+static int warp_steps(struct warp *w)
+{
+    return steps(w, false);
+}
+
+static int warp_steps_counted(struct warp *w)
+{
+    return steps(w, true);
+}
+
+enum turn { TURN_OVER, TURN_IDLE, TURN_FAULT };
+
+// Up to *LEFT instructions of one warp. TURN_IDLE: none could run.
+static enum turn warp_turn(struct warp *w, struct mem_view *view, uint64_t *left)
+{
+    uint64_t granted = *left < QUANTUM ? *left : QUANTUM;
+    bool ran = false, counting = w->block->grid->device->thread_instructions;
+    w->view = view;
+    w->left = w->back_left = granted;
+    while (w->left && warp_choose(w)) {
+        ran = true;
+        int step = counting ? warp_steps_counted(w) : warp_steps(w);
+        if (step == STEP_FAULT || w->faulted)
+            return TURN_FAULT;
+        if (step == STEP_NEXT)
+            warp_save_path(w); // the turn is over; the path stays the one to go on with
+    }
+    *left -= granted - w->left;
+    return ran ? TURN_OVER : TURN_IDLE;
+}
+
+static bool any_sleeping(const struct exec_block *b)
+{
+    for (uint32_t i = 0; i < b->nwarps; i++)
+        for (uint32_t k = 0; k < b->warps[i].npaths; k++)
+            if (b->warps[i].paths[k].state == PATH_SLEEPING)
+                return true;
+    return false;
+}
+
+static enum exec_status stuck(struct exec_block *b)
+{
+    for (uint32_t i = 0; i < b->nwarps; i++) {
+        struct warp *w = &b->warps[i];
+        if (!w->npaths)
+            continue;
+        w->frame = w->paths[0].frame;
+        warp_fault(w, w->paths[0].at ? w->paths[0].at : w->frame->code->insns, w->paths[0].mask,
+                   EXEC_FAULT_DEADLOCK, 0);
+        return EXEC_FAULT;
+    }
+    return EXEC_DONE;
+}
+
+enum exec_status exec_block_run(struct exec_block *b, struct mem_view *view, uint64_t budget,
+                                struct exec_fault *fault)
+{
+    uint64_t left = budget;
+    uint32_t idle = 0; // warps in a row that could not run
+    enum exec_status status = EXEC_YIELD;
+    while (left && !atomic_load_explicit(&b->grid->stop, memory_order_relaxed)) {
+        struct warp *w = &b->warps[b->next_warp];
+        b->next_warp = (b->next_warp + 1) % b->nwarps;
+        enum turn turn = w->npaths ? warp_turn(w, view, &left) : TURN_IDLE;
+        if (turn == TURN_FAULT) {
+            status = EXEC_FAULT;
+            break;
+        }
+        idle = turn == TURN_IDLE ? idle + 1 : 0;
+        if (idle < b->nwarps)
+            continue;
+        status = any_sleeping(b) ? EXEC_WAITING : stuck(b);
+        break;
+    }
+    if (status == EXEC_FAULT)
+        *fault = b->fault;
+    if (b->counted) {
+        atomic_fetch_add_explicit(b->grid->device->thread_instructions, b->counted,
+                                  memory_order_relaxed);
+        b->counted = 0;
+    }
+    return status;
+}

@@ -1,0 +1,29 @@
+// What a texture gives at a place: interp/sample.c. Pure functions of the texture and its memory,
+// which the caller has checked.
+#ifndef GS_SOFTCUDA_INTERP_SAMPLE_H
+#define GS_SOFTCUDA_INTERP_SAMPLE_H
+
+#include "softcuda/texture/texel.h"
+
+// Where in a texture: as many coordinates as it has dimensions, and a layer or face.
+struct place {
+    unsigned dims;
+    uint32_t layer;
+    float at[3];   // of samples
+    int32_t to[3]; // of fetches by index
+};
+
+// Four channels as registers hold them: floats, or integers where the texture reads as such.
+// Channels that a texel lacks are 0.
+void sample_nearest_or_linear(const struct texture *t, const struct place *p, uint32_t out[4]);
+// By index: 0 in all channels outside.
+void sample_fetch(const struct texture *t, const struct place *p, uint32_t out[4]);
+// CHANNEL of the four texels that a linear sample would mix: lower left, lower right, upper right,
+// upper left.
+void sample_gather(const struct texture *t, const struct place *p, unsigned channel,
+                   uint32_t out[4]);
+
+// The face of a cube in the direction AT, and the place in it. Its coordinates are normalized.
+struct place sample_cube_place(const float at[3]);
+
+#endif

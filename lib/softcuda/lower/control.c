@@ -1,0 +1,447 @@
+// Branches, calls, barriers and instructions among the lanes of a warp.
+#include <errno.h>
+#include <string.h>
+
+#include "softcuda/lower/lower.h"
+
+static const struct ptx_operand *op(const struct lower *L, unsigned i)
+{
+    return &L->inst->ops[i];
+}
+
+static uint32_t inst_index(const struct lower *L)
+{
+    return (uint32_t)(L->inst - L->func->insts);
+}
+
+uint32_t lower_go_around(struct lower *L)
+{
+    if (L->guard == NO_GUARD)
+        return NO_TARGET;
+    uint32_t at = L->code->count;
+    L->guard ^= 1;
+    struct insn *in = lower_emit(L, op_bra);
+    in->mode = 1; // target and d are places of this code already
+    L->guard = NO_GUARD;
+    return at;
+}
+
+void lower_come_back(struct lower *L, uint32_t at)
+{
+    if (at == NO_TARGET || L->error)
+        return;
+    uint32_t here = L->code->count;
+    lower_emit(L, op_join);
+    L->code->insns[at].target = here;
+    L->code->insns[at].d = here;
+}
+
+// ---- Branches
+
+static void lower_bra(struct lower *L)
+{
+    struct insn *in = lower_emit(L, op_bra);
+    in->target = L->func->labels[op(L, 0)->label].inst;
+    in->d = L->join_of[inst_index(L)];
+}
+
+static void lower_brx(struct lower *L)
+{
+    const struct ptx_table *t = &L->func->tables[op(L, 1)->table];
+    uint32_t a = lower_src(L, op(L, 0), 32), first = 0;
+    if (t->calls || !t->count) {
+        lower_fail(L, -EINVAL, "a list of branch targets was expected");
+        return;
+    }
+    for (uint32_t i = 0; i < t->count; i++) {
+        uint32_t inst = L->func->labels[t->labels[i]].inst;
+        uint32_t at = lower_aux(L, &inst, 1);
+        first = i ? first : at;
+    }
+    struct insn *in = lower_emit(L, op_brx);
+    in->a = a;
+    in->aux = first;
+    in->imm = t->count;
+    in->d = L->join_of[inst_index(L)];
+}
+
+// ---- Calls
+
+// One argument or result: where it lies in the caller's frame and how long it is.
+struct passed {
+    uint32_t at, bytes;
+};
+
+// A .param variable of the caller, or a register or constant that is put into a hidden one.
+static struct passed pass(struct lower *L, const struct ptx_operand *o, bool result)
+{
+    struct passed p = {0};
+    if (o->kind == PTX_OPND_MEM && o->mem.base == PTX_BASE_VAR) {
+        uint64_t at = 0;
+        if (lower_frame_at(L, o->mem.var, &at)) {
+            p.at = (uint32_t)at;
+            p.bytes = (uint32_t)o->mem.var->size;
+        }
+        return p;
+    }
+    unsigned bits = lower_opnd_bits(L, o) == 64 || (o->kind == PTX_OPND_IMM) ? 64 : 32;
+    if (o->kind == PTX_OPND_SINK)
+        return p;
+    if (o->kind != PTX_OPND_REG && o->kind != PTX_OPND_IMM) {
+        lower_fail(L, -ENOTSUP, "an argument of this kind");
+        return p;
+    }
+    L->local_bytes = (L->local_bytes + 7) / 8 * 8;
+    p.at = L->local_bytes;
+    p.bytes = bits / 8;
+    L->local_bytes += 8;
+    if (result)
+        return p;
+    uint32_t from = lower_src(L, o, bits);
+    struct insn *in = lower_emit(L, L->alu[bits == 64 ? ALU_st_b64 : ALU_st_b32]);
+    in->mode = SPACE_FRAME;
+    in->imm = p.at;
+    in->b = from;
+    return p;
+}
+
+static void fetch_result(struct lower *L, const struct ptx_operand *o, struct passed p)
+{
+    if (o->kind != PTX_OPND_REG)
+        return;
+    unsigned bits = lower_opnd_bits(L, o) == 64 ? 64 : 32;
+    uint32_t d = lower_dst(L, o, bits);
+    struct insn *in = lower_emit(L, L->alu[bits == 64 ? ALU_ld_b64 : ALU_ld_b32]);
+    in->mode = SPACE_FRAME;
+    in->imm = p.at;
+    in->d = d;
+}
+
+// A register that is a parameter or result of this function, from or to its place in the frame.
+static void move_register(struct lower *L, const struct ptx_var *v, uint32_t at, bool take)
+{
+    if (v->space != PTX_SPACE_REG || !strcmp(v->name, "_"))
+        return;
+    uint32_t slot = L->slot[v->offset];
+    bool wide = v->size == 8;
+    struct insn *in = lower_emit(
+        L, L->alu[take ? (wide ? ALU_ld_b64 : ALU_ld_b32) : (wide ? ALU_st_b64 : ALU_st_b32)]);
+    in->mode = SPACE_FRAME;
+    in->imm = at;
+    if (take)
+        in->d = slot;
+    else
+        in->b = slot;
+}
+
+void lower_take_params(struct lower *L)
+{
+    const struct ptx_func *f = L->func;
+    for (uint32_t i = 0; !f->entry && i < f->nparams; i++)
+        move_register(L, f->params[i], L->code->param_at[i], true);
+}
+
+void lower_return(struct lower *L)
+{
+    const struct ptx_func *f = L->func;
+    for (uint32_t i = 0; !f->entry && i < f->nrets; i++)
+        move_register(L, f->rets[i], L->code->ret_at[i], false);
+    lower_emit(L, f->entry ? op_exit : op_ret);
+}
+
+static uint32_t list_count(const struct ptx_operand *o)
+{
+    return o->kind == PTX_OPND_LIST ? o->count : 0;
+}
+
+// aux: nrets, nargs, then at and bytes of each result, then of each argument
+static void lower_call(struct lower *L)
+{
+    const struct ptx_operand *rets = op(L, 0), *callee = op(L, 1), *args = op(L, 2);
+    uint32_t around = lower_go_around(L);
+    uint32_t nrets = list_count(rets), nargs = list_count(args);
+    struct passed results[16], p;
+    if (nrets > 16) {
+        lower_fail(L, -E2BIG, "more than 16 results");
+        return;
+    }
+    uint32_t words[2] = {nrets, nargs};
+    uint32_t aux_args[2 * 64];
+    if (nargs > 64) {
+        lower_fail(L, -E2BIG, "more than 64 arguments");
+        return;
+    }
+    for (uint32_t i = 0; i < nargs; i++) {
+        p = pass(L, &args->list[i], false);
+        aux_args[2 * i] = p.at;
+        aux_args[2 * i + 1] = p.bytes;
+    }
+    for (uint32_t i = 0; i < nrets; i++)
+        results[i] = pass(L, &rets->list[i], true);
+    uint32_t aux = lower_aux(L, words, 2);
+    for (uint32_t i = 0; i < nrets; i++)
+        lower_aux(L, (uint32_t[]){results[i].at, results[i].bytes}, 2);
+    lower_aux(L, aux_args, 2 * nargs);
+    struct insn *in;
+    if (callee->kind == PTX_OPND_FUNC) {
+        const struct ptx_func *f = callee->func;
+        while (f->alias)
+            f = f->alias;
+        const struct builtin *b = f->has_body ? NULL : builtin_find(f->name);
+        if (!b && !f->has_body) {
+            lower_fail(L, -ENOTSUP, "%s is declared but nothing defines it", f->name);
+            return;
+        }
+        in = lower_emit(L, b ? b->run : op_call);
+        in->target = f->id;
+        in->aux = aux;
+        if (b && (nargs < b->nparams || (b->ret_bytes && !nrets)))
+            lower_fail(L, -EINVAL, "%s takes %u arguments", b->name, b->nparams);
+        for (uint32_t i = 0; b && i < b->nparams && i < nargs; i++)
+            if (aux_args[2 * i + 1] < b->param_bytes[i])
+                lower_fail(L, -EINVAL, "argument %u of %s is too short", i + 1, b->name);
+        if (b && b->ret_bytes && nrets && results[0].bytes < b->ret_bytes)
+            lower_fail(L, -EINVAL, "the result of %s is longer", b->name);
+    } else if (callee->kind == PTX_OPND_REG) {
+        uint32_t a = lower_src(L, callee, 64);
+        in = lower_emit(L, op_call_indirect);
+        in->a = a;
+        in->aux = aux;
+        in->d = L->code->count;
+        lower_emit(L, op_join);
+    } else {
+        lower_fail(L, -EINVAL, "a function was expected");
+    }
+    for (uint32_t i = 0; i < nrets && !L->error; i++)
+        fetch_result(L, &rets->list[i], results[i]);
+    lower_come_back(L, around);
+}
+
+// ---- Barriers
+
+static void lower_bar(struct lower *L)
+{
+    const struct ptx_inst *i = L->inst;
+    bool reduces = i->op == PTX_OP_BAR_RED || i->op == PTX_OP_BARRIER_RED;
+    bool arrives = i->op == PTX_OP_BAR_ARRIVE || i->op == PTX_OP_BARRIER_ARRIVE;
+    uint32_t around = lower_go_around(L);
+    unsigned first = reduces ? 1 : 0;
+    uint32_t a = lower_src(L, op(L, first), 32), b = NO_OPERAND, c = NO_OPERAND, d = NO_OPERAND;
+    if (i->nops > first + 1 && op(L, first + 1)->kind != PTX_OPND_NONE)
+        b = lower_src(L, op(L, first + 1), 32);
+    if (reduces) {
+        c = lower_pred(L, op(L, 3));
+        d = i->bop == PTX_BOP_POPC ? lower_dst(L, op(L, 0), 32) : lower_dst_pred(L, op(L, 0));
+    }
+    struct insn *in = lower_emit(L, reduces ? op_bar_red : arrives ? op_bar_arrive : op_bar_sync);
+    in->a = a;
+    in->b = b;
+    in->c = c;
+    in->d = d;
+    in->mode = i->bop;
+    lower_come_back(L, around);
+}
+
+// ---- Among lanes. a: value, b, c: further operands, target: second result, imm: slot of the
+// member mask
+
+static uint32_t members(struct lower *L, unsigned i)
+{
+    return L->inst->flags & PTX_F_SYNC || L->inst->op == PTX_OP_BAR_WARP_SYNC
+               ? lower_src(L, op(L, i), 32)
+               : lower_const32(L, ALL_LANES);
+}
+
+static void lower_shfl(struct lower *L)
+{
+    uint32_t around = lower_go_around(L);
+    uint32_t a = lower_src(L, op(L, 2), 32), b = lower_src(L, op(L, 3), 32);
+    uint32_t c = lower_src(L, op(L, 4), 32), m = members(L, 5);
+    uint32_t d = lower_dst(L, op(L, 0), 32);
+    uint32_t p = op(L, 1)->kind == PTX_OPND_REG ? lower_dst_pred(L, op(L, 1)) : NO_OPERAND;
+    struct insn *in = lower_emit(L, op_shfl);
+    in->a = a;
+    in->b = b;
+    in->c = c;
+    in->d = d;
+    in->target = p;
+    in->imm = m;
+    in->mode = L->inst->mode;
+    in->flags = L->inst->flags & PTX_F_SYNC ? 0 : INSN_NOINC;
+    lower_come_back(L, around);
+}
+
+static void lower_vote(struct lower *L)
+{
+    uint32_t around = lower_go_around(L);
+    bool ballot = L->inst->mode2 == PTX_MODE_BALLOT || L->inst->mode == PTX_MODE_BALLOT;
+    uint32_t a = lower_pred(L, op(L, 1)), m = members(L, 2);
+    uint32_t d = ballot ? lower_dst(L, op(L, 0), 32) : lower_dst_pred(L, op(L, 0));
+    struct insn *in = lower_emit(L, op_vote);
+    in->a = a;
+    in->d = d;
+    in->imm = m;
+    in->mode = ballot ? PTX_MODE_BALLOT : L->inst->mode;
+    in->flags = L->inst->flags & PTX_F_SYNC ? 0 : INSN_NOINC;
+    lower_come_back(L, around);
+}
+
+static void lower_match(struct lower *L)
+{
+    enum ptx_type t = (enum ptx_type)L->inst->type[0];
+    uint32_t around = lower_go_around(L);
+    uint32_t a = lower_src(L, op(L, 2), lower_type_bits(t)), m = members(L, 3);
+    uint32_t d = lower_dst(L, op(L, 0), 32);
+    uint32_t p = op(L, 1)->kind == PTX_OPND_REG ? lower_dst_pred(L, op(L, 1)) : NO_OPERAND;
+    struct insn *in = lower_emit(L, op_match);
+    in->a = a;
+    in->d = d;
+    in->target = p;
+    in->imm = m;
+    in->mode = L->inst->mode;
+    in->type = (uint8_t)t;
+    lower_come_back(L, around);
+}
+
+static void lower_redux(struct lower *L)
+{
+    enum ptx_type t = (enum ptx_type)L->inst->type[0];
+    uint32_t around = lower_go_around(L);
+    uint32_t a = lower_src(L, op(L, 1), 32), m = members(L, 2), d = lower_dst(L, op(L, 0), 32);
+    struct insn *in = lower_emit(L, op_redux);
+    in->a = a;
+    in->d = d;
+    in->imm = m;
+    in->mode = L->inst->aop;
+    in->type = (uint8_t)t;
+    in->flags = (uint16_t)((L->inst->flags & PTX_F_ABS ? INSN_SAT : 0) |
+                           (L->inst->flags & PTX_F_NAN ? INSN_RELU : 0));
+    lower_come_back(L, around);
+}
+
+static void lower_elect(struct lower *L)
+{
+    uint32_t around = lower_go_around(L);
+    uint32_t m = members(L, 2), d = lower_dst(L, op(L, 0), 32);
+    uint32_t p = op(L, 1)->kind == PTX_OPND_REG ? lower_dst_pred(L, op(L, 1)) : NO_OPERAND;
+    struct insn *in = lower_emit(L, op_elect);
+    in->d = d;
+    in->target = p;
+    in->imm = m;
+    lower_come_back(L, around);
+}
+
+static void lower_bar_warp(struct lower *L)
+{
+    uint32_t around = lower_go_around(L);
+    uint32_t m = members(L, 0);
+    lower_emit(L, op_bar_warp)->imm = m;
+    lower_come_back(L, around);
+}
+
+// ---- The stack
+
+static void lower_stack(struct lower *L)
+{
+    unsigned bits = lower_type_bits((enum ptx_type)L->inst->type[0]);
+    struct insn *in;
+    if (L->inst->op == PTX_OP_STACKRESTORE) {
+        uint32_t a = lower_src(L, op(L, 0), 64);
+        lower_emit(L, op_stackrestore)->a = a;
+        return;
+    }
+    uint32_t d = lower_dst(L, op(L, 0), bits), a = 0;
+    uint64_t align = 16;
+    if (L->inst->op == PTX_OP_ALLOCA) {
+        a = lower_src(L, op(L, 1), 64);
+        if (op(L, 2)->kind == PTX_OPND_IMM && op(L, 2)->imm && op(L, 2)->imm <= 4096)
+            align = op(L, 2)->imm;
+    }
+    in = lower_emit(L, L->inst->op == PTX_OP_ALLOCA ? op_alloca : op_stacksave);
+    in->d = d;
+    in->a = a;
+    in->imm = align;
+    in->type = bits == 64 ? PTX_T_U64 : PTX_T_U32;
+}
+
+bool lower_control(struct lower *L)
+{
+    const struct ptx_inst *i = L->inst;
+    uint32_t around, a;
+    switch (i->op) {
+    case PTX_OP_BRA:
+        lower_bra(L);
+        return true;
+    case PTX_OP_BRX_IDX:
+        around = lower_go_around(L);
+        lower_brx(L);
+        lower_come_back(L, around);
+        return true;
+    case PTX_OP_CALL:
+        lower_call(L);
+        return true;
+    case PTX_OP_RET:
+        lower_return(L);
+        return true;
+    case PTX_OP_EXIT:
+        lower_emit(L, op_exit);
+        return true;
+    case PTX_OP_TRAP:
+    case PTX_OP_BRKPT:
+        lower_emit(L, op_trap);
+        return true;
+    case PTX_OP_BAR_SYNC:
+    case PTX_OP_BAR_ARRIVE:
+    case PTX_OP_BAR_RED:
+    case PTX_OP_BARRIER_SYNC:
+    case PTX_OP_BARRIER_ARRIVE:
+    case PTX_OP_BARRIER_RED:
+        lower_bar(L);
+        return true;
+    case PTX_OP_BAR_WARP_SYNC:
+        lower_bar_warp(L);
+        return true;
+    case PTX_OP_SHFL:
+        lower_shfl(L);
+        return true;
+    case PTX_OP_VOTE:
+        lower_vote(L);
+        return true;
+    case PTX_OP_MATCH:
+        lower_match(L);
+        return true;
+    case PTX_OP_REDUX:
+        lower_redux(L);
+        return true;
+    case PTX_OP_ELECT:
+        lower_elect(L);
+        return true;
+    case PTX_OP_ACTIVEMASK:
+        lower_emit(L, op_activemask)->d = lower_dst(L, op(L, 0), 32);
+        return true;
+    case PTX_OP_MEMBAR:
+    case PTX_OP_FENCE:
+    case PTX_OP_FENCE_PROXY:
+    case PTX_OP_MEMBAR_PROXY:
+        lower_emit(L, op_fence);
+        return true;
+    case PTX_OP_ALLOCA:
+    case PTX_OP_STACKSAVE:
+    case PTX_OP_STACKRESTORE:
+        lower_stack(L);
+        return true;
+    case PTX_OP_NANOSLEEP:
+        around = lower_go_around(L);
+        a = lower_src(L, op(L, 0), 32);
+        lower_emit(L, op_nanosleep)->a = a;
+        lower_come_back(L, around);
+        return true;
+    case PTX_OP_PMEVENT:
+    case PTX_OP_SETMAXNREG:
+    case PTX_OP_GRIDDEPCONTROL:
+    case PTX_OP_PRAGMA:
+        return true;
+    default:
+        return false;
+    }
+}

@@ -1,0 +1,25 @@
+// Where .shared variables lie, and how much of them and of call stack a kernel can reach.
+#ifndef GS_SOFTCUDA_LOWER_LAYOUT_H
+#define GS_SOFTCUDA_LOWER_LAYOUT_H
+
+#include "softcuda/interp/interp.h"
+
+struct shared_layout;
+
+// 0; -E2BIG with LOG filled where static shared memory exceeds a block's; -ENOMEM.
+int shared_layout_new(const struct ptx_module *m, struct shared_layout **out, char *log,
+                      size_t log_size);
+void shared_layout_free(struct shared_layout *s);
+// The places of the module's .shared variables, by index; the caller owns them then.
+uint64_t *shared_layout_take(struct shared_layout *s);
+// Places of F's own .shared variables into AT, by index in f->vars.
+void shared_layout_func(const struct shared_layout *s, const struct ptx_func *f, uint64_t *at);
+void shared_layout_kernel(const struct shared_layout *s, const struct ptx_func *f,
+                          struct kernel_layout *out);
+// When all functions of P are lowered: what their calls take of the stack.
+void shared_layout_close_stacks(struct shared_layout *s, const struct exec_program *p);
+// The call stack F needs at most, where recursion, alloca and indirect calls leave a bound: else
+// false.
+bool shared_layout_stack(const struct shared_layout *s, const struct ptx_func *f, uint32_t *bytes);
+
+#endif

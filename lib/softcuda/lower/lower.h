@@ -1,0 +1,121 @@
+// From a PTX function to decoded instructions: the state of one lowering, and the parts that
+// lower*.c share. One thread lowers one module at a time. The module was checked by its reader, but
+// types of operands against the registers that stand there were not: every slot is asked for with
+// the width that the handler will use, and a register of another width is refused here.
+#ifndef GS_SOFTCUDA_LOWER_LOWER_H
+#define GS_SOFTCUDA_LOWER_LOWER_H
+
+#include "softcuda/interp/interp.h"
+
+enum {
+    LOWER_MAX_FRAME = 8 << 20, // bytes of registers of one warp in one function
+    LOWER_MAX_LOCAL = 512 << 10,
+    LOWER_TEMPS = 24, // of one instruction
+};
+
+struct lower {
+    struct exec_program *program;
+    const struct ptx_func *func;
+    struct code *code;
+    const struct ptx_inst *inst; // being lowered
+    insn_fn *const *alu;
+
+    uint32_t *slot;   // by register
+    uint64_t *var_at; // by func->vars: place in the local bytes or in shared memory
+    uint32_t *label_pc;
+    uint32_t *join_of; // per instruction that branches: the label-less join point, an instruction
+                       // index of the PTX function; NO_TARGET where none
+    bool *is_join;     // by PTX instruction
+    uint32_t *pc_of;   // by PTX instruction, count ninsts + 1
+    uint32_t frame_bytes, local_bytes;
+    uint32_t temps[LOWER_TEMPS], ntemps, temps_made;
+    uint32_t wide_sink; // 0: not needed yet
+    uint32_t carry;     // slot of the condition code register
+    uint32_t guard;     // of the instructions emitted now
+    size_t insns_room, aux_room, pool_room;
+    uint32_t naux;
+    uint32_t *pool_index; // open hash of pool slots
+    uint32_t pool_index_room, pool_entries;
+    const struct kernel_layout *layout; // of an entry
+    char *log;
+    size_t log_size;
+    int error; // the first one; after it nothing is emitted
+};
+
+// ---- Errors: the first one stays, with function, line and instruction. Returns NULL.
+void *lower_fail(struct lower *L, int error, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+// ---- Emitting
+
+// Appends an instruction with the current guard. Never NULL: after an error it is a scratch one.
+struct insn *lower_emit(struct lower *L, insn_fn *run);
+struct insn *lower_alu1(struct lower *L, enum alu op, uint32_t d, uint32_t a);
+struct insn *lower_alu2(struct lower *L, enum alu op, uint32_t d, uint32_t a, uint32_t b);
+struct insn *lower_alu3(struct lower *L, enum alu op, uint32_t d, uint32_t a, uint32_t b,
+                        uint32_t c);
+// Adds COUNT words to code.aux and returns the index of the first.
+uint32_t lower_aux(struct lower *L, const uint32_t *words, uint32_t count);
+
+// ---- Operands
+
+unsigned lower_reg_bits(struct lower *L, uint32_t reg); // of its slot: 1, 32, 64 or 128
+uint32_t lower_temp(struct lower *L); // a slot of 64 bits a lane, for one instruction
+uint32_t lower_const32(struct lower *L, uint32_t value);
+uint32_t lower_const64(struct lower *L, uint64_t value);
+uint32_t lower_const_pred(struct lower *L, bool value);
+// The address of a .global or .const variable, known when the program is bound.
+uint32_t lower_const_address(struct lower *L, const struct ptx_var *var, int64_t addend);
+// The slot with the value of O, BITS (32 or 64) wide. Registers of the other width are converted,
+// zero-extended or cut.
+uint32_t lower_src(struct lower *L, const struct ptx_operand *o, unsigned bits);
+uint32_t lower_src_type(struct lower *L, const struct ptx_operand *o, enum ptx_type type);
+uint32_t lower_pred(struct lower *L, const struct ptx_operand *o);
+// The slot to write; a sink gets a temporary.
+uint32_t lower_dst(struct lower *L, const struct ptx_operand *o, unsigned bits);
+uint32_t lower_dst_pred(struct lower *L, const struct ptx_operand *o);
+unsigned lower_opnd_bits(struct lower *L,
+                         const struct ptx_operand *o); // of a register operand's slot
+unsigned lower_type_bits(enum ptx_type type);          // of its slot
+
+// An address: slot, how to read it, displacement.
+struct lower_mem {
+    uint32_t slot;
+    uint8_t space; // enum insn_space
+    uint64_t imm;
+    bool param; // SPACE_PARAM at the constant place imm
+};
+struct lower_mem lower_mem(struct lower *L, const struct ptx_operand *o, enum ptx_space space);
+void lower_set_mem(struct insn *in, const struct lower_mem *m);
+// Where a .local or .param variable lies in the frame; false with an error where it has no place.
+bool lower_frame_at(struct lower *L, const struct ptx_var *var, uint64_t *at);
+
+// Guarded instructions that block or call: the lanes without the guard go around them, so that the
+// handler always has the whole path. Before and behind what is emitted for them.
+uint32_t lower_go_around(struct lower *L);
+void lower_come_back(struct lower *L, uint32_t at);
+
+// Parameters in registers come and results in registers go through the frame, as others do.
+void lower_take_params(struct lower *L);
+void lower_return(struct lower *L);
+
+// ---- Instructions by family; false: not one of theirs
+
+bool lower_integer(struct lower *L); // lower/integer.c
+bool lower_compare(struct lower *L); // lower/compare.c: setp, set, selp, slct
+bool lower_bits(struct lower *L);    // lower/bits.c: logic, shifts, fields
+bool lower_float(struct lower *L);   // lower/float.c
+bool lower_move(struct lower *L);    // lower/move.c: mov, cvta
+bool lower_convert(struct lower *L); // lower/convert.c: cvt
+bool lower_memory(struct lower *L);  // lower/memory.c
+bool lower_control(struct lower *L); // lower/control.c: branches, calls, barriers, warp
+bool lower_matrix(struct lower *L);  // lower/matrix.c
+bool lower_video(struct lower *L);   // lower/video.c
+bool lower_texture(struct lower *L); // lower/texture.c
+
+// Finds for every branch of L->func where its lanes meet again. 0 or -ENOMEM.
+int lower_find_joins(struct lower *L);
+// Gives each register its slot. 0 or an error.
+int lower_assign_slots(struct lower *L);
+
+#endif

@@ -1,0 +1,31 @@
+// Programs: how a module becomes one. lower.c and lower/bind.c; any thread, one at a time for each
+// program.
+#ifndef GS_SOFTCUDA_LOWER_PROGRAM_H
+#define GS_SOFTCUDA_LOWER_PROGRAM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "softcuda/interp/exec.h"
+
+// Lowers all functions of MODULE, which must live as long as the program. Returns 0 and sets *OUT;
+// or -ENOTSUP with a text in LOG naming the function, line and instruction that is left out, or the
+// extern symbol that nothing defines; or -E2BIG over a bound; or -ENOMEM. LOG always ends with NUL.
+int exec_program_new(const struct ptx_module *module, struct exec_program **out, char *log,
+                     size_t log_size);
+void exec_program_free(struct exec_program *program); // NULL is fine; no block of it may exist
+
+// Kernels in the order of their appearance.
+size_t exec_program_kernel_count(const struct exec_program *program);
+const struct exec_kernel *exec_program_kernel(const struct exec_program *program, size_t index);
+
+// The device gives each .global and .const variable of the module a place in device memory, and
+// tells all places here before anything runs: ADDRESSES by index in module->vars, 0 for variables
+// of other spaces. Then it writes the initial images; for those with addresses in them it resolves
+// struct ptx_reloc itself, with the places it gave and, for functions, exec_program_function.
+void exec_program_bind(struct exec_program *program, const uint64_t *addresses);
+
+// The value that the address of FUNC has in a register or in memory. Never 0.
+uint64_t exec_program_function(const struct exec_program *program, const struct ptx_func *func);
+
+#endif

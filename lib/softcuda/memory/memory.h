@@ -1,0 +1,101 @@
+// Device memory inside the library: address space, ranges, quota, views.
+//
+// memory.c owns all state under one lock; vmm.c (cuMemCreate and mapping), alloc.c (cuMemAlloc) and
+// host.c (registered host memory) work on it with that lock held. The lock is a leaf, except that
+// removing a range waits for engine threads to end their turns: nobody may hold the scheduling lock
+// then, and no engine thread may take this lock inside a turn.
+#ifndef GS_SOFTCUDA_MEMORY_MEMORY_H
+#define GS_SOFTCUDA_MEMORY_MEMORY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "cuda/abi.h"
+#include "softcuda/device/device.h"
+#include "softcuda/memory/view.h"
+
+CUresult memory_init(uint64_t quota);
+
+// ---- Ranges: memory that is there, whoever made it
+
+enum range_kind {
+    RANGE_CHUNK, // of cuMemAlloc: many small allocations, or one large
+    RANGE_VMM,   // a mapping of a cuMemCreate allocation
+    RANGE_HOST,  // registered or allocated host memory
+};
+
+struct vmm_allocation;
+
+struct range {
+    uint64_t base, size;
+    enum range_kind kind;
+    uint32_t access;                   // enum mem_access; 0: kernels may not touch it (yet)
+    bool host_owned;                   // RANGE_HOST: from cuMemHostAlloc
+    struct vmm_allocation *allocation; // RANGE_VMM
+    CUcontext owner;                   // the root context that made it
+};
+
+void memory_lock(void);
+void memory_unlock(void);
+
+// All below: with the lock held. Pointers into the table are good until the next insert or remove.
+struct range *range_find(uint64_t address);
+bool range_is_free(uint64_t base, uint64_t size);
+// The first range at or above ADDRESS, or NULL; for walking.
+struct range *range_at_or_above(uint64_t address);
+CUresult range_insert(const struct range *range);
+// Takes it out and waits until no engine thread can still see it; then the caller may unmap.
+void range_remove(uint64_t base);
+CUresult range_set_access(uint64_t base, uint32_t access);
+// Waits until every turn of an engine thread that is open now has ended.
+void memory_wait_turns(void);
+
+CUresult memory_charge(uint64_t bytes);
+void memory_discharge(uint64_t bytes);
+
+// Address space: reserved, with nothing behind it. HINT 0: anywhere; else there if free. 0: none
+// left.
+uint64_t address_reserve(uint64_t size, uint64_t alignment, uint64_t hint);
+// Both as reserved; CUDA_ERROR_INVALID_VALUE for anything else.
+CUresult address_release(uint64_t base, uint64_t size);
+bool address_is_reserved(uint64_t base, uint64_t size);
+// Makes part of a reservation unreachable again.
+void address_clear(uint64_t base, uint64_t size);
+
+// ---- Without the lock
+
+void memory_info(uint64_t *free_bytes, uint64_t *total_bytes);
+
+enum memory_place {
+    MEMORY_UNKNOWN, // ordinary host memory, or nothing at all
+    MEMORY_DEVICE,
+    MEMORY_HOST,   // registered
+    MEMORY_BROKEN, // begins in a range but reaches past it into something else
+};
+
+// Where do SIZE bytes at ADDRESS lie, and may they be accessed so?
+enum memory_place memory_locate(uint64_t address, uint64_t size);
+
+// May kernels access SIZE bytes at ADDRESS? Never waits, not even for a range that is being
+// removed: for the calls that go with every launch.
+bool memory_is_mapped(uint64_t address, uint64_t size);
+
+CUresult alloc_new(CUcontext owner, uint64_t size, uint64_t *address);
+CUresult alloc_free(uint64_t address);
+CUresult alloc_range(uint64_t address, uint64_t *base, uint64_t *size);
+// Gives everything back that OWNER allocated and never freed.
+void alloc_release_owner(CUcontext owner);
+void host_release_owner(CUcontext owner);
+
+// ---- Views: see mem.h
+
+struct view_slot;
+
+// An engine thread's own slot, for its life; NULL when all are taken.
+struct view_slot *view_slot_new(void);
+void view_slot_free(struct view_slot *slot);
+
+void mem_view_begin(struct mem_view *view, struct view_slot *slot);
+void mem_view_end(struct view_slot *slot);
+
+#endif

@@ -1,0 +1,27 @@
+// Hands out runs of equal units, and knows of each run how long it is: below cuMemAlloc's small
+// allocations and the device heap. The books are kept apart from the memory, where no kernel
+// reaches them.
+//
+// No lock of its own.
+#ifndef GS_SOFTCUDA_MEMORY_UNITS_H
+#define GS_SOFTCUDA_MEMORY_UNITS_H
+
+#include <stdint.h>
+
+#define UNITS_NONE UINT32_MAX
+
+struct units {
+    uint32_t count, free_count;
+    uint32_t search_from;
+    uint32_t length[]; // of a run, at its first unit; inside a run all ones; 0: free
+};
+
+struct units *units_new(uint32_t count); // NULL: no memory
+// First unit of a run of WANTED, or UNITS_NONE.
+uint32_t units_take(struct units *u, uint32_t wanted);
+// The run that begins at FIRST; its length, or 0 where none begins.
+uint32_t units_give(struct units *u, uint32_t first);
+// First unit of the run that UNIT belongs to, or UNITS_NONE.
+uint32_t units_run_of(const struct units *u, uint32_t unit);
+
+#endif

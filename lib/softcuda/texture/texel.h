@@ -1,0 +1,65 @@
+// Texels in device memory, as textures and surfaces see them: what the device tells the
+// interpreter about an object that a kernel names by a handle.
+//
+// The device (array.c, texture.c) makes these and never changes one; the interpreter
+// (interp/sample.c, interp/texture.c) reads them inside a turn. They say where texels should be,
+// not that memory is still there: the interpreter checks that against its view.
+//
+// What a texel's bytes mean is the same for both: texel.c, pure functions.
+#ifndef GS_SOFTCUDA_TEXTURE_TEXEL_H
+#define GS_SOFTCUDA_TEXTURE_TEXEL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "cuda/abi.h"
+
+struct image {
+    uint64_t address, bytes;       // of the first texel; up to the end of the last
+    uint64_t pitch, slice;         // bytes from row to row, from slice to slice
+    uint32_t width, height, depth; // texels; depth also counts layers and faces; all at least 1
+    CUarray_format format;
+    uint8_t channels, channel_bytes, texel_bytes;
+    uint8_t dims; // coordinates in a layer: of lines 1, of volumes 3
+    bool layered; // depth is an index, not a coordinate
+    bool cube;    // six faces one behind the other
+};
+
+// What a texture makes of a channel. Integers of 8 and 16 bits may be read as fractions of their
+// largest value.
+enum texel_reading { READ_BITS, READ_UNSIGNED, READ_SIGNED, READ_FLOAT };
+
+struct texture {
+    struct image image;
+    enum texel_reading reading;
+    CUaddress_mode address[3];
+    bool linear;        // filter; else the nearest texel
+    bool normalized;    // coordinates: 1 is the whole extent
+    bool srgb;          // red, green and blue are decoded as they are read
+    uint32_t border[4]; // as texel_bits would give it
+};
+
+// The channels at AT: integers extended to 32 bits, floats and halves as a float's bits; 0 where a
+// texel has none.
+void texel_bits(const struct image *m, const uint8_t *at, uint32_t bits[4]);
+
+// What texture T gives for channel C of a texel that holds BITS.
+uint32_t texel_value(const struct texture *t, unsigned c, uint32_t bits);
+
+// Up to eight texels, whose weights are 256ths and 256 together. Of those in the set `used`, a bit
+// each, one that is no number makes the mean none even where its weight is 0.
+enum { MOST_TEXELS = 8 };
+
+struct footprint {
+    uint32_t bits[MOST_TEXELS][4];
+    unsigned weights[MOST_TEXELS];
+    unsigned used;
+};
+
+// The mean of channel C. Each four texels are a slice.
+uint32_t texel_mean(const struct texture *t, unsigned c, const struct footprint *f);
+
+// A border's COLOUR in channel C as a texel of the texture holds it: what texel_bits would give.
+uint32_t texel_border(const struct texture *t, unsigned c, float colour);
+
+#endif

@@ -1,0 +1,23 @@
+// Texture and surface objects. texture.c; any thread.
+#ifndef GS_SOFTCUDA_TEXTURE_TEXTURE_H
+#define GS_SOFTCUDA_TEXTURE_TEXTURE_H
+
+#include "cuda/abi.h"
+#include "softcuda/texture/texel.h"
+
+CUresult texture_new(CUcontext owner, const CUDA_RESOURCE_DESC *resource,
+                     const CUDA_TEXTURE_DESC *desc, CUtexObject *out);
+CUresult texture_destroy(CUtexObject texture);
+CUresult texture_describe(CUtexObject texture, CUDA_RESOURCE_DESC *resource,
+                          CUDA_TEXTURE_DESC *desc);
+
+CUresult surface_new(CUcontext owner, const CUDA_RESOURCE_DESC *resource, CUsurfObject *out);
+CUresult surface_destroy(CUsurfObject surface);
+CUresult surface_describe(CUsurfObject surface, CUDA_RESOURCE_DESC *resource);
+
+// For the interpreter, inside a turn: what OWNER's object of that handle is; NULL where there is
+// none. OWNER is a CUcontext.
+const struct texture *texture_look_up(void *owner, uint64_t handle);
+const struct image *surface_look_up(void *owner, uint64_t handle);
+
+#endif
