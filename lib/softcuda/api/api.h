@@ -1,7 +1,9 @@
-// The exported face of the library: declares every driver function of cuda/abi.h, visible.
+// The exported calls of the library: every driver function of cuda/abi.h, declared visible.
 //
-// The api_*.c files define them: they check arguments and the calling thread's context, and hand
-// on. Any thread may call any of them.
+// Owns no state. Any thread may make any call: a call checks its arguments and the calling thread's
+// context, and hands on to the folders below.
+//
+// May include: everything of softcuda.
 #ifndef GS_SOFTCUDA_API_API_H
 #define GS_SOFTCUDA_API_API_H
 

@@ -1,10 +1,12 @@
-// The virtual device of the process: its size, fixed when cuInit runs, and what it reports about
-// itself.
+// The virtual device of the process: its size, fixed when cuInit runs, what it reports about
+// itself, sets of its SMs, and how it computes numbers (num.h).
 //
-// There may be several numbers for it, all alike, so that programs of which each process uses one
-// device have what to choose from. A process can use one of them: the first it makes a context on.
+// The process may see several devices, all alike, so that programs of which each process uses one
+// device can choose. A process uses one of them: the first on which it makes a context.
 //
-// Written once, by device_configure; read by all threads afterwards.
+// Owns the settings: device_configure writes them once, all threads read them afterwards.
+//
+// May include nothing of softcuda.
 #ifndef GS_SOFTCUDA_DEVICE_DEVICE_H
 #define GS_SOFTCUDA_DEVICE_DEVICE_H
 

@@ -1,13 +1,15 @@
-// Between the device and the interpreter: how a module becomes a program, and how a block of
-// threads runs.
+// The interpreter: runs blocks of threads, warp by warp. This header is all that the device needs
+// of it; interp.h is its inside.
 //
-// The device (engine.c, module.c) calls these; interp*.c and lower*.c implement them. The device
+// Owns the state of blocks. The engine's threads run it in turns, without any lock. The device
 // decides which block runs, when, for how long and on which virtual SM; the interpreter decides
-// what its instructions mean. A program is immutable once bound, so any number of threads may run
-// its blocks; one block is run by one thread at a time.
+// what its instructions mean. A program (lower/program.h) is immutable once bound, so any number of
+// threads may run its blocks; one thread at a time runs one block.
 //
-// Trusts nothing of a guest: whatever a kernel does ends as an exec_status, within the budget it
-// was given.
+// Trusts nothing of a guest: whatever a kernel does ends as an exec_status, within the budget that
+// the caller gives.
+//
+// May include: texture/texel.h, memory/view.h, device/num.h.
 #ifndef GS_SOFTCUDA_INTERP_EXEC_H
 #define GS_SOFTCUDA_INTERP_EXEC_H
 
@@ -37,7 +39,7 @@ struct exec_kernel {
 
 // ---- Grids
 
-struct image; // texel.h
+struct image; // texture/texel.h
 struct texture;
 
 // What a kernel asks of its device outside memory. Called by engine threads, several at once.

@@ -1,5 +1,5 @@
 // The inside of the interpreter: decoded instructions, warps, the paths into which a warp's lanes
-// split, and frames of calls. Shared by interp*.c and lower*.c only.
+// split, and frames of calls. For this folder and lower only.
 //
 // A block is run by one thread at a time, so nothing here is atomic except the guest's own atomics
 // on global memory. Everything a guest can choose (addresses, lane numbers, call targets, depths)
@@ -299,7 +299,7 @@ int op_stmatrix(struct warp *w, const struct insn *in, uint32_t mask);
 // Lanes exited or arrived: groups that are complete now run.
 void warp_recheck_members(struct warp *w);
 
-// ---- Memory (interp/mem.c, interp_lanes.h)
+// ---- Memory (mem.c, atom.c, mbarrier.c)
 
 // The same for one lane and any generic address; NULL where it is not allowed.
 void *warp_generic_pointer(struct warp *w, unsigned lane, uint64_t address, uint64_t bytes,

@@ -1,4 +1,4 @@
-// SM partitions: device resources, their split, and green contexts over them. green.c; any thread.
+// SM partitions: device resources, their splits, and green contexts over them. Any thread.
 #ifndef GS_SOFTCUDA_LIFECYCLE_GREEN_H
 #define GS_SOFTCUDA_LIFECYCLE_GREEN_H
 

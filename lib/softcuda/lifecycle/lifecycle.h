@@ -25,7 +25,7 @@ void context_primary_state(uint32_t *flags, bool *active);
 CUresult context_new(CUcontext *context, uint32_t flags);
 CUresult context_destroy(CUcontext context);
 
-// For green.c: a context over SMS that shares the primary one's everything.
+// For green.c: a context over SMS that shares memory, modules and errors with the primary one.
 CUresult context_new_green(CUcontext *context, CUgreenCtx green, const struct sm_set *sms);
 void context_retire_green(CUcontext context);
 

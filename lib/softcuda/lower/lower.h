@@ -1,7 +1,7 @@
-// From a PTX function to decoded instructions: the state of one lowering, and the parts that
-// lower*.c share. One thread lowers one module at a time. The module was checked by its reader, but
-// types of operands against the registers that stand there were not: every slot is asked for with
-// the width that the handler will use, and a register of another width is refused here.
+// From a PTX function to decoded instructions: the state of one lowering, and what the files of
+// this folder share. One thread lowers one module at a time. The module's reader does not check
+// operands against the types of the registers that stand there: lowering asks for every slot with
+// the width that the handler uses, and refuses a register of another width.
 #ifndef GS_SOFTCUDA_LOWER_LOWER_H
 #define GS_SOFTCUDA_LOWER_LOWER_H
 

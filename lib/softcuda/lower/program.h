@@ -1,5 +1,11 @@
-// Programs: how a module becomes one. lower.c and lower/bind.c; any thread, one at a time for each
-// program.
+// Lowering: the functions of a PTX module become a program, decoded instructions for the
+// interpreter.
+//
+// Owns a program until it is bound; then nothing changes it any more. Any thread runs it, one at a
+// time for each program. The PTX was checked by its reader; what only lowering can see is refused
+// with function and line.
+//
+// May include: interp.
 #ifndef GS_SOFTCUDA_LOWER_PROGRAM_H
 #define GS_SOFTCUDA_LOWER_PROGRAM_H
 

@@ -1,9 +1,12 @@
-// Device memory inside the library: address space, ranges, quota, views.
+// Device memory: address space, ranges, quota, and the views through which kernels see it.
 //
-// memory.c owns all state under one lock; vmm.c (cuMemCreate and mapping), alloc.c (cuMemAlloc) and
-// host.c (registered host memory) work on it with that lock held. The lock is a leaf, except that
-// removing a range waits for engine threads to end their turns: nobody may hold the scheduling lock
-// then, and no engine thread may take this lock inside a turn.
+// memory.c owns all state under one lock. vmm.c (cuMemCreate and mapping), alloc.c (cuMemAlloc) and
+// host.c (registered host memory) work on it with that lock held; heap.c (malloc in kernels) has
+// locks of its own. Any thread runs it. The lock is a leaf, except that removing a range waits for
+// engine threads to end their turns: nobody may hold the scheduling lock then, and no engine thread
+// may take this lock inside a turn.
+//
+// May include: device.
 #ifndef GS_SOFTCUDA_MEMORY_MEMORY_H
 #define GS_SOFTCUDA_MEMORY_MEMORY_H
 
@@ -73,21 +76,21 @@ enum memory_place {
     MEMORY_BROKEN, // begins in a range but reaches past it into something else
 };
 
-// Where do SIZE bytes at ADDRESS lie, and may they be accessed so?
+// Where SIZE bytes at ADDRESS lie. MEMORY_DEVICE and _HOST: kernels may access them all.
 enum memory_place memory_locate(uint64_t address, uint64_t size);
 
-// May kernels access SIZE bytes at ADDRESS? Never waits, not even for a range that is being
+// Whether kernels may read SIZE bytes at ADDRESS. Never waits, not even for a range that is being
 // removed: for the calls that go with every launch.
 bool memory_is_mapped(uint64_t address, uint64_t size);
 
 CUresult alloc_new(CUcontext owner, uint64_t size, uint64_t *address);
 CUresult alloc_free(uint64_t address);
 CUresult alloc_range(uint64_t address, uint64_t *base, uint64_t *size);
-// Gives everything back that OWNER allocated and never freed.
+// Both give back what OWNER allocated or registered and never freed.
 void alloc_release_owner(CUcontext owner);
 void host_release_owner(CUcontext owner);
 
-// ---- Views: see mem.h
+// ---- Views: see view.h
 
 struct view_slot;
 

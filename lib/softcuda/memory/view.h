@@ -6,8 +6,8 @@
 // the guest's fault.
 //
 // The device (memory.c, under its own lock) replaces the whole table at each change. An engine
-// thread takes a view at the start of a turn and drops it at the end (mem_view_begin, mem_view_end
-// in memory.c); a range is only unmapped once every view that could still show it is gone, so an
+// thread takes a view at the start of a turn and drops it at the end (mem_view_begin,
+// mem_view_end); a range is only unmapped once every view that could still show it is gone, so an
 // access that was checked against a view cannot fault the host until the view ends. Nothing else
 // needs a lock.
 #ifndef GS_SOFTCUDA_MEMORY_VIEW_H
@@ -39,7 +39,7 @@ struct mem_map {
     struct mem_extent extents[];
 };
 
-// One engine thread's eyes on the table for one turn, with the extents it saw last.
+// What one engine thread sees of the table in one turn, with the extents that it found last.
 struct mem_view {
     const struct mem_map *map;
     struct mem_extent last[2];
@@ -71,7 +71,7 @@ static inline bool mem_extent_allows(const struct mem_extent *e, uint64_t addres
 // The slow half of mem_allows; remembers what it finds.
 bool mem_view_search(struct mem_view *view, uint64_t address, uint64_t size, uint32_t access);
 
-// May SIZE bytes at ADDRESS (a global or const address) be accessed so? SIZE is not 0.
+// Whether SIZE bytes at ADDRESS, a global or const address, may be accessed so. SIZE is not 0.
 static inline bool mem_allows(struct mem_view *view, uint64_t address, uint64_t size,
                               uint32_t access)
 {

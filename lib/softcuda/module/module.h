@@ -1,4 +1,9 @@
-// Modules and functions. module.c; any thread.
+// Modules: an image becomes a program whose variables lie in device memory. Functions are a
+// module's kernels.
+//
+// Owns modules, which live as long as their handle and each grid of theirs. Any thread runs it.
+//
+// May include: context, lower, interp, memory, device.
 #ifndef GS_SOFTCUDA_MODULE_MODULE_H
 #define GS_SOFTCUDA_MODULE_MODULE_H
 

@@ -1,4 +1,10 @@
-// Texture and surface objects. texture.c; any thread.
+// Textures and surfaces, the arrays that they show, and what their texels mean.
+//
+// Owns arrays (array.h), texture and surface objects, and the table of them all by number
+// (object.h); texel.h is pure functions. Any thread runs it; engine threads look objects up inside
+// a turn, without a lock.
+//
+// May include: memory, device.
 #ifndef GS_SOFTCUDA_TEXTURE_TEXTURE_H
 #define GS_SOFTCUDA_TEXTURE_TEXTURE_H
 
