@@ -69,7 +69,7 @@ CUresult cuCtxCreate_v2(CUcontext *context, unsigned int flags, CUdevice device)
     return context_new(context, flags);
 }
 
-// Execution affinity belongs to MPS, which this device has not.
+// Execution affinity belongs to MPS, which this device does not have.
 CUresult cuCtxCreate_v3(CUcontext *context, void *affinities, int count, unsigned int flags,
                         CUdevice device)
 {
@@ -92,7 +92,7 @@ CUresult cuCtxDestroy_v2(CUcontext context)
     return result ? result : context_destroy(context);
 }
 
-// ---- The calling thread's
+// ---- The calling thread's current context
 
 CUresult cuCtxSetCurrent(CUcontext context)
 {

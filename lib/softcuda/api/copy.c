@@ -12,12 +12,12 @@
 #include "softcuda/stream/order.h"
 #include "softcuda/texture/array.h"
 
-// Up to here the driver takes a copy of pageable memory before it returns.
+// Up to this size the driver takes a copy of pageable memory before it returns.
 enum { STAGING_BYTES = 64 << 10 };
 
 // ---- From arguments to a copy
 
-// What side of a copy ADDRESS may be: DEVICE when it must be device or registered memory.
+// Fills in one side of a copy. DEVICE: the address must be device or registered memory.
 static CUresult side_of(struct copy_side *side, uint64_t address, uint64_t bytes, bool device)
 {
     enum memory_place place = memory_locate(address, bytes);
@@ -188,7 +188,7 @@ static CUresult fill_now(const struct fill *fill)
     return op_run_now(context, op);
 }
 
-// Small pageable sources are taken over, so that the caller may write to them at once.
+// Small pageable sources are copied, so that the caller may write to them at once.
 static CUresult copy_stage(struct copy *c)
 {
     if (c->src.checked || c->height != 1 || c->depth != 1 || c->width > STAGING_BYTES)
@@ -252,7 +252,7 @@ static CUresult fill_async(const struct fill *fill, CUstream handle)
 
 // ---- Copies
 
-// The context's word comes first: after a sticky error addresses do not matter.
+// The context is checked first: a sticky error is reported whatever the addresses are.
 static CUresult linear_checked(struct copy *c, uint64_t dst, bool dst_device, uint64_t src,
                                bool src_device, size_t size)
 {

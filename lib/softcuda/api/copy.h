@@ -1,5 +1,5 @@
-// From the driver's descriptions of copies and fills to ours; checks addresses. api/copy.c; any
-// thread.
+// Turns the driver's descriptions of copies and fills into operations' own, with their addresses
+// checked. Any thread.
 #ifndef GS_SOFTCUDA_API_COPY_H
 #define GS_SOFTCUDA_API_COPY_H
 

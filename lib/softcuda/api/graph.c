@@ -55,7 +55,8 @@ static CUresult kernel_work(struct node_work *work, const CUDA_KERNEL_NODE_PARAM
                    .block = {p->blockDimX, p->blockDimY, p->blockDimZ},
                    .dynamic_shared = p->sharedMemBytes},
     };
-    // The current context is what counts, whatever the parameters name: so an H200 places it.
+    // As on an H200, the kernel runs in the current context, not in the one that the parameters
+    // name.
     result = context_current(&work->context);
     if (!result)
         result = launch_check(work->context, &work->kernel);
@@ -225,7 +226,7 @@ CUresult cuGraphLaunch(CUgraphExec exec, CUstream handle)
     return result ? result : graph_exec_launch(exec, stream);
 }
 
-// There is nothing to bring to the device beforehand.
+// Nothing has to be uploaded: the call only checks its arguments.
 CUresult cuGraphUpload(CUgraphExec exec, CUstream handle)
 {
     CUstream stream;

@@ -1,7 +1,7 @@
 // Driver calls about linking: PTX in, an image for cuModuleLoadData out.
 //
 // The software device's machine code is PTX, so linking one text is checking it. Several texts
-// would need their symbols joined: refused.
+// are refused, since their symbols would have to be joined.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -42,7 +42,7 @@ static int entry_since(const char *name)
     return 0;
 }
 
-// Is NAME the symbol, or the symbol with a version behind it?
+// Whether NAME is the symbol, or the symbol with a version behind it.
 static bool entry_matches(const char *name, const char *symbol)
 {
     size_t length = strlen(symbol);

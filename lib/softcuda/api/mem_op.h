@@ -1,5 +1,5 @@
-// From the driver's list of value writes and waits to an operation's own, checked copy.
-// api/stream.c.
+// Turns the driver's list of value writes and waits into an operation's own, checked copy. Defined
+// in stream.c.
 #ifndef GS_SOFTCUDA_API_MEM_OP_H
 #define GS_SOFTCUDA_API_MEM_OP_H
 

@@ -386,7 +386,7 @@ CUresult cuPointerGetAttribute(void *value, CUpointer_attribute attribute, CUdev
     return value ? pointer_attribute(context, value, attribute, address) : CUDA_ERROR_INVALID_VALUE;
 }
 
-// What does not apply to an address is left zero, unlike in the singular.
+// Attributes that do not apply to an address are zero, where cuPointerGetAttribute fails.
 CUresult cuPointerGetAttributes(unsigned int count, CUpointer_attribute *attributes, void **values,
                                 CUdeviceptr address)
 {

@@ -102,7 +102,7 @@ CUresult cuModuleLoad(CUmodule *module, const char *path)
     if (fseek(file, 0, SEEK_END) == 0)
         size = ftell(file);
     if (size > 0 && size <= IMAGE_FILE_MAX && fseek(file, 0, SEEK_SET) == 0) {
-        // Zeros behind it: text ends, and a header may be looked at whole.
+        // Zeros follow the file, so that a text ends and a header can be read whole.
         image = calloc(1, (size_t)size + 64);
         if (!image)
             result = CUDA_ERROR_OUT_OF_MEMORY;
@@ -380,7 +380,7 @@ CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction fun
                                                                 dynamic_shared, 0);
 }
 
-// The largest block size among those that keep most threads on an SM.
+// The largest of the block sizes with which the most threads fit on an SM.
 CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int *min_grid_size, int *block_size,
                                                    CUfunction function,
                                                    CUoccupancyB2DSize shared_of,

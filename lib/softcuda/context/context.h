@@ -18,7 +18,8 @@
 #include "softcuda/device/device.h"
 #include "softcuda/interp/exec.h"
 
-// The first word of everything a handle points to, so that a wrong one is a status and not a crash.
+// The first word of everything that a handle points to, so that a wrong handle is a status and not
+// a crash.
 enum handle_magic {
     MAGIC_DEAD = 0,
     MAGIC_CONTEXT = 0x63747831,
@@ -45,11 +46,11 @@ struct CUctx_st {
     uint32_t sm_count;
     uint32_t flags;
 
-    // A sticky error: set once, by order_fail; every later call of the context returns it. Of
-    // roots.
+    // The sticky error of a root: order_fail sets it once, and every later call of the context
+    // returns it.
     _Atomic int error;
 
-    // Under context.c's lock; of roots.
+    // Of roots; under context.c's lock.
     uint64_t limits[CONTEXT_LIMITS];
     uint64_t region; // device memory of the context: workspaces, then the heap; 0 before the first
                      // launch
@@ -66,7 +67,7 @@ struct CUctx_st {
 
 // The calling thread's context. CUDA_ERROR_NOT_INITIALIZED, _INVALID_CONTEXT, or its sticky error.
 CUresult context_current(CUcontext *context);
-// The same without the sticky error: for the calls that tidy up.
+// The same without the sticky error, for the calls that destroy and free.
 CUresult context_current_any(CUcontext *context);
 // Whether it is a live context. CUDA_ERROR_INVALID_CONTEXT or _CONTEXT_IS_DESTROYED.
 CUresult context_check(CUcontext context);

@@ -39,7 +39,7 @@ CUresult context_get_limit(CUcontext root, CUlimit limit, uint64_t *value)
     return CUDA_SUCCESS;
 }
 
-// The driver's own memory, not the application's: no quota.
+// The region is the driver's own memory, not the application's, so no quota is charged.
 static CUresult region_make(CUcontext root)
 {
     uint64_t heap_bytes = root->limits[CU_LIMIT_MALLOC_HEAP_SIZE];

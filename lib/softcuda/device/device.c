@@ -119,7 +119,7 @@ CUresult device_use(CUdevice device)
 
     if (result)
         return result;
-    // Relaxed: a number by itself.
+    // Relaxed: nothing else depends on the number.
     if (atomic_compare_exchange_strong_explicit(&used, &none, device, memory_order_relaxed,
                                                 memory_order_relaxed))
         return CUDA_SUCCESS;

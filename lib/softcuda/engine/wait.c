@@ -1,4 +1,4 @@
-// Threads of the application that wait for the device, or do its work where they stand.
+// Threads of the application that wait for the device, or do its work meanwhile.
 //
 // A waiting thread spins for a while, takes a turn at the engine's work where there is some, and
 // then sleeps until an operation completes. No state of its own.

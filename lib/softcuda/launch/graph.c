@@ -83,7 +83,8 @@ static CUresult node_work_copy(struct node_work *to, const struct node_work *fro
     return CUDA_SUCCESS;
 }
 
-// PRIORITY: of the stream, for kernels that have none of their own or whose own does not count.
+// The operation for WORK. Kernels get PRIORITY, the stream's, unless they have one of their own and
+// OWN_PRIORITY says that it counts.
 static CUresult node_work_op(const struct node_work *work, int priority, bool own_priority,
                              struct op **out)
 {
@@ -243,7 +244,8 @@ CUresult graph_node_kernel(CUgraphNode node, struct launch **kernel)
 
 // ---- Executable graphs
 
-// A graph takes device memory, which the software device has without end unless told otherwise.
+// How many executable graphs exist. They take device memory on a GPU; here GSHARE_SOFT_GRAPHS
+// stands for that.
 static _Atomic uint32_t execs;
 
 static CUresult graph_topology(CUgraph graph, struct topology **out)
@@ -353,7 +355,7 @@ CUresult graph_exec_set(CUgraphExec exec, CUgraphNode node, const struct node_wo
         return CUDA_ERROR_INVALID_VALUE;
     new = *work;
     if (work->kind == OP_KERNEL) {
-        // Where it runs and how it was marked stay as they were when the graph was made.
+        // The context and the launch attributes stay as they were when the graph was made.
         if (new.context != n->work.context)
             return CUDA_ERROR_INVALID_VALUE;
         new.kernel.cooperative = n->work.kernel.cooperative;
@@ -386,7 +388,7 @@ static CUresult run_new(CUgraphExec exec, int priority, struct graph_run **out)
     return result;
 }
 
-// Behind this executable's last launch, wherever that was.
+// Puts a wait for this executable's last launch, if that went to another stream, into STREAM.
 static CUresult launch_wait_for_last(CUgraphExec exec, CUstream stream)
 {
     struct op *op;

@@ -1,4 +1,4 @@
-// Graphs: nodes and edges, their executable form, and its launches. graph.c; any thread.
+// Graphs: nodes and edges, their executable form, and its launches. Any thread.
 #ifndef GS_SOFTCUDA_LAUNCH_GRAPH_H
 #define GS_SOFTCUDA_LAUNCH_GRAPH_H
 
@@ -10,7 +10,7 @@
 #include "softcuda/launch/launch.h"
 #include "softcuda/stream/op.h"
 
-// What a node does. Parameters are the node's own copies.
+// What a node does. It owns the parameters.
 struct node_work {
     enum op_kind kind; // OP_EMPTY, OP_KERNEL, OP_COPY, OP_FILL, OP_MEM
     CUcontext context;
@@ -24,7 +24,7 @@ struct node_work {
 
 CUresult graph_new(CUgraph *out);
 CUresult graph_destroy(CUgraph graph);
-// Takes WORK's copies when it succeeds.
+// Takes over what WORK owns when it succeeds.
 CUresult graph_add(CUgraph graph, const CUgraphNode *dependencies, size_t count,
                    const struct node_work *work, CUgraphNode *out);
 CUresult graph_add_edges(CUgraph graph, const CUgraphNode *from, const CUgraphNode *to,
@@ -34,8 +34,8 @@ CUresult graph_node_kernel(CUgraphNode node, struct launch **kernel);
 CUresult graph_instantiate(CUgraph graph, bool node_priorities, CUgraphExec *out);
 CUresult graph_exec_check(CUgraphExec exec);
 CUresult graph_exec_destroy(CUgraphExec exec);
-// Replaces what NODE does in EXEC from the next launch on; the kind must stay. Takes WORK's copies
-// when it succeeds.
+// Replaces what NODE does in EXEC from the next launch on; the kind must stay. Takes over
+// what WORK owns when it succeeds.
 CUresult graph_exec_set(CUgraphExec exec, CUgraphNode node, const struct node_work *work);
 CUresult graph_exec_launch(CUgraphExec exec, CUstream stream);
 

@@ -1,4 +1,4 @@
-// What a launch must fulfil, as the driver checks it, and the grid made of it.
+// Launches of kernels: the checks that the driver makes, and the grid that a launch becomes.
 #include "softcuda/launch/launch.h"
 
 #include <stdlib.h>
@@ -45,7 +45,7 @@ static CUresult check_block_directives(const struct launch *l, uint64_t threads)
 {
     const uint32_t *required = l->function->kernel->func->reqntid;
 
-    // A block that the kernel was not compiled for, as the driver answers.
+    // The kernel was not compiled for such a block; the driver answers the same.
     if (threads > l->function->max_threads)
         return CUDA_ERROR_INVALID_VALUE;
     for (int i = 0; required[0] && i < 3; i++) {

@@ -29,10 +29,11 @@ struct launch {
 CUresult launch_check(CUcontext context, const struct launch *launch);
 // Copies the parameters out of PARAMS or EXTRA into launch->params; the caller frees it.
 CUresult launch_params(struct launch *launch, void **params, void **extra);
-// CUDA_ERROR_NOT_SUPPORTED for what the device does not have; unknown ones as well.
+// CUDA_ERROR_NOT_SUPPORTED for attributes that the device does not have, or does not know.
 CUresult launch_attribute(struct launch *launch, CUlaunchAttributeID id,
                           const CUlaunchAttributeValue *value);
-// The operation that runs it in CONTEXT with PRIORITY, unless the launch has its own.
+// The operation that runs the launch in CONTEXT, with PRIORITY unless the launch has one of its
+// own.
 CUresult launch_op(CUcontext context, const struct launch *launch, int priority, struct op **out);
 
 void launch_cost(CUfunction function, uint32_t threads, uint32_t dynamic_shared,

@@ -1,5 +1,5 @@
-// Contexts are opened and closed here: roots, of which the primary one is kept for good, and green
-// contexts, which share the primary one's memory, errors and modules. Any thread.
+// Opens and closes contexts: roots, of which the primary one is kept for good, and green contexts,
+// which share the primary one's memory, errors and modules. Any thread.
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,7 +54,7 @@ static CUresult streams_make(CUcontext c)
     return result;
 }
 
-// Makes C, whose memory is there, a fresh live root.
+// Makes C, which is allocated, a new live root.
 static CUresult root_open(CUcontext c, uint32_t flags)
 {
     static const uint64_t limits[CONTEXT_LIMITS] = {
@@ -94,7 +94,7 @@ static CUresult root_open(CUcontext c, uint32_t flags)
     return result;
 }
 
-// Ends a root: what runs is stopped, everything it made is given back. The handle stays
+// Ends a root: its grids are stopped and everything that it owns is given back. The handle stays
 // recognisable.
 static void root_close(CUcontext c)
 {

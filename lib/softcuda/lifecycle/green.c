@@ -10,7 +10,8 @@
 #include "common/util.h"
 #include "softcuda/lifecycle/lifecycle.h"
 
-// As Hopper: SMs are handed out in groups of 8, or in pairs when the caller forgoes co-scheduling.
+// As on Hopper, SMs are handed out in groups of 8, or in pairs when the caller forgoes
+// co-scheduling.
 enum { GROUP_SMS = 8, PAIR_SMS = 2 };
 
 #define HIDDEN_MAGIC UINT64_C(0x736d2d7365742d31)
@@ -22,7 +23,7 @@ struct hidden {
 _Static_assert(sizeof(struct hidden) <= sizeof(((CUdevResource *)0)->_internal_padding),
                "a resource has room for what the device keeps in it");
 
-// The API has no call that frees one: equal ones are the same, and all are kept.
+// The API has no call that frees a description, so all are kept, and equal ones share one.
 struct CUdevResourceDesc_st {
     struct sm_set sms;
     CUdevResourceDesc next;
@@ -33,8 +34,8 @@ struct CUgreenCtx_st {
     CUcontext context;
 };
 
-// Green contexts take device memory, which the software device has without end unless told
-// otherwise.
+// How many green contexts exist. They take device memory on a GPU; here GSHARE_SOFT_GREENS stands
+// for that.
 static _Atomic uint32_t greens;
 
 static pthread_mutex_t descs_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -164,7 +165,7 @@ CUresult resource_describe(CUdevResourceDesc *desc, const CUdevResource *resourc
 
         if (result)
             return result;
-        // Of any split, overlapping or not, as on an H200.
+        // Groups may come from any split and may overlap, as on an H200.
         for (size_t j = 0; j < ARRAY_SIZE(h.sms.bits); j++)
             joined.bits[j] |= h.sms.bits[j];
     }

@@ -1,5 +1,5 @@
-// Device malloc. Engine threads call it in the middle of a turn, so it has a lock of its own that
-// is held for a few instructions and under which nothing else is taken.
+// malloc and free of kernels. Engine threads call them in the middle of a turn, so each heap has a
+// lock of its own, a leaf that is held for a few instructions.
 #include "softcuda/memory/heap.h"
 
 #include <pthread.h>

@@ -1,4 +1,5 @@
-// Host memory that kernels may touch: registered ranges and cuMemHostAlloc. Any thread.
+// Host memory that kernels may touch: registered ranges and cuMemHostAlloc. Any thread; the
+// functions take the memory lock.
 #ifndef GS_SOFTCUDA_MEMORY_HOST_H
 #define GS_SOFTCUDA_MEMORY_HOST_H
 

@@ -43,7 +43,7 @@ static uint64_t quota_total, quota_used;
 
 // ---- Views and the published map
 
-// One cache line each: engine threads write them twice a turn.
+// Each slot has a cache line of its own, since engine threads write theirs twice a turn.
 struct view_slot {
     _Alignas(64) _Atomic uint64_t epoch; // 0: no view open
     atomic_bool taken;
@@ -132,7 +132,7 @@ static void views_wait(void)
     retired_count = 0;
 }
 
-// Publishes what the ranges say now. Engine threads see it from their next turn on.
+// Publishes a map of the ranges as they are now. Engine threads see it from their next turn on.
 static CUresult map_publish(void)
 {
     struct mem_map *map = malloc(sizeof(*map) + range_count * sizeof(map->extents[0]));
@@ -246,9 +246,9 @@ CUresult range_insert(const struct range *range)
     return CUDA_SUCCESS;
 }
 
-// Publishing a smaller map may not fail: what is removed must not stay reachable. Without memory
-// for a new one, nothing is reachable: kernels then fault, which is what a device out of memory may
-// do.
+// Publishing a smaller map may not fail, since a removed range must not stay reachable. Where there
+// is no memory for a new map, an empty one takes its place: kernels then fault, as they may on a
+// device out of memory.
 static void map_publish_or_close(void)
 {
     if (map_publish()) {
@@ -399,7 +399,7 @@ static bool area_is_free(uint64_t base, uint64_t size)
     return i == area_count || areas[i].base >= base + size;
 }
 
-// First gap in the area; the host may have something of its own there, then the next.
+// The first gap in the area, or the next one where the host has a mapping of its own.
 static uint64_t area_find(uint64_t size, uint64_t alignment)
 {
     uint64_t base = AREA_BASE;
@@ -416,7 +416,7 @@ static uint64_t area_find(uint64_t size, uint64_t alignment)
     }
 }
 
-// Wherever the kernel has room.
+// A reservation at an address that the kernel chooses.
 static uint64_t area_anywhere(uint64_t size, uint64_t alignment)
 {
     uint64_t padded, base;

@@ -19,7 +19,7 @@
 
 CUresult memory_init(uint64_t quota);
 
-// ---- Ranges: memory that is there, whoever made it
+// ---- Ranges: memory that exists, of any origin
 
 enum range_kind {
     RANGE_CHUNK, // of cuMemAlloc: many small allocations, or one large
@@ -44,7 +44,7 @@ void memory_unlock(void);
 // All below: with the lock held. Pointers into the table are good until the next insert or remove.
 struct range *range_find(uint64_t address);
 bool range_is_free(uint64_t base, uint64_t size);
-// The first range at or above ADDRESS, or NULL; for walking.
+// The first range at or above ADDRESS, or NULL; for a walk over all ranges.
 struct range *range_at_or_above(uint64_t address);
 CUresult range_insert(const struct range *range);
 // Takes it out and waits until no engine thread can still see it; then the caller may unmap.

@@ -1,5 +1,5 @@
-// Next-fit over a table of units. State in struct units, locked by its owner; trusts nobody's
-// numbers.
+// Next-fit over a table of units. State is in struct units, which its owner locks. Every number
+// that a caller passes is checked.
 #include "softcuda/memory/units.h"
 
 #include <stdlib.h>

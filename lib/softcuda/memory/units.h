@@ -1,6 +1,6 @@
-// Hands out runs of equal units, and knows of each run how long it is: below cuMemAlloc's small
-// allocations and the device heap. The books are kept apart from the memory, where no kernel
-// reaches them.
+// An allocator of runs of equal units, which remembers the length of each run. cuMemAlloc's small
+// allocations and the device heap are made of it. Its table is apart from the memory, so that no
+// kernel reaches it.
 //
 // No lock of its own.
 #ifndef GS_SOFTCUDA_MEMORY_UNITS_H

@@ -90,7 +90,7 @@ static void allocation_put(struct vmm_allocation *a)
     free(a);
 }
 
-// Takes FD in either case.
+// Takes FD, also when it fails.
 static CUresult allocation_new(int fd, uint64_t size, bool exportable, vmm_handle *handle)
 {
     struct vmm_allocation *a = calloc(1, sizeof(*a));
@@ -255,7 +255,7 @@ out:
     return result;
 }
 
-// Are [address, address + size) whole mappings, one after the other without a gap?
+// Whether [address, address + size) is whole mappings, one after the other without a gap.
 static bool mappings_cover(uint64_t address, uint64_t size)
 {
     uint64_t at = address, end;
@@ -272,7 +272,7 @@ static bool mappings_cover(uint64_t address, uint64_t size)
     return true;
 }
 
-// Does each mapping in [address, end) lie whole in it? There may be none, as on the hardware.
+// Whether each mapping in [address, end) lies whole in it. There may be none, as on the hardware.
 static bool mappings_are_whole(uint64_t address, uint64_t end)
 {
     for (const struct range *r = range_at_or_above(address); r && r->base < end;

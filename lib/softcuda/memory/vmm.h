@@ -1,5 +1,5 @@
-// Allocations apart from addresses: cuMemCreate and its mappings. Any thread; the memory lock
-// inside.
+// cuMemCreate and its mappings: memory is allocated apart from the addresses at which it appears.
+// Any thread; the functions take the memory lock.
 #ifndef GS_SOFTCUDA_MEMORY_VMM_H
 #define GS_SOFTCUDA_MEMORY_VMM_H
 

@@ -1,7 +1,7 @@
 // Modules: from an image to a program with its variables in device memory.
 //
 // Any thread. The image comes from a user: the PTX reader and the interpreter's lowering refuse
-// what is wrong and say where; nothing here looks into it but to tell text from machine code.
+// what is wrong and say where; this file only tells text from machine code.
 #include "softcuda/module/module.h"
 
 #include <errno.h>
@@ -88,7 +88,7 @@ static bool var_in_memory(const struct ptx_var *v)
     return (v->space == PTX_SPACE_GLOBAL || v->space == PTX_SPACE_CONST) && v->size;
 }
 
-// Gives each variable a place behind the one before; returns the bytes that all need.
+// Gives each variable a place behind the one before; *TOTAL is the bytes that all need.
 static CUresult vars_lay_out(const struct ptx_module *ptx, uint64_t *places, uint64_t *total,
                              char *log, size_t log_size)
 {
@@ -167,7 +167,7 @@ static CUresult vars_make(struct CUmod_st *m, char *log, size_t log_size)
         result = alloc_new(m->root, total, &m->storage);
     if (result)
         return result;
-    // Recycled memory: nothing of its last user may show.
+    // The memory may be recycled: none of its last user's data may show.
     if (total)
         memset(mem_pointer(m->storage), 0, total);
     for (uint32_t i = 0; i < count; i++) {
@@ -237,7 +237,7 @@ void module_reference(CUmodule module)
 
 void module_release(CUmodule module)
 {
-    // Acquire and release: the last one out sees what the others did.
+    // Acquire and release: who drops the last reference sees what the others did.
     if (module && atomic_fetch_sub_explicit(&module->references, 1, memory_order_acq_rel) == 1)
         module_free(module);
 }

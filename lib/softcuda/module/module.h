@@ -37,7 +37,7 @@ struct CUmod_st {
     struct CUfunc_st functions[];
 };
 
-// LOG takes the reader's words about a bad image; always ended with NUL.
+// LOG takes the reader's message about a bad image and always ends with NUL.
 CUresult module_load(CUcontext root, const void *image, char *log, size_t log_size, CUmodule *out);
 CUresult module_unload(CUmodule module);
 CUresult module_check(CUcontext root, CUmodule module);
@@ -48,7 +48,7 @@ CUresult module_global(CUmodule module, const char *name, uint64_t *address, siz
 void module_reference(CUmodule module);
 void module_release(CUmodule module); // NULL is fine
 
-// All of ROOT's, when it ends.
+// Unloads all modules of ROOT, which is closing.
 void module_unload_all(CUcontext root);
 
 #endif

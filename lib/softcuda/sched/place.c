@@ -11,7 +11,7 @@
 #include "softcuda/sched/grid.h"
 
 struct sm {
-    uint32_t threads, blocks, registers, shared; // left
+    uint32_t threads, blocks, registers, shared; // that are free
 };
 
 struct grid_list {

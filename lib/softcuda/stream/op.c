@@ -140,8 +140,8 @@ static bool wait_holds(uint64_t now, uint64_t value, uint32_t flags, bool wide)
     }
 }
 
-// Everything that earlier work wrote is visible to whoever sees the value: release, pairs with the
-// acquire of a host or a kernel that polls the word.
+// Release: whoever sees the value sees what earlier work wrote. Pairs with the acquire of a host or
+// a kernel that polls the word.
 static bool mem_op_run(const CUstreamBatchMemOpParams *p, struct mem_view *view, bool *fault)
 {
     bool wide = p->operation == CU_STREAM_MEM_OP_WRITE_VALUE_64 ||

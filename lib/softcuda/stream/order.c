@@ -17,7 +17,7 @@ static uint64_t polled_changed;
 static struct mem_view pump_view; // for value writes and waits
 static struct view_slot *pump_slot;
 
-// Starts what waited for STREAM to come as far as it now is.
+// Makes ready what waited for a position that STREAM has reached.
 static void stream_release_waiters(CUstream stream)
 {
     struct op **at = &stream->waiters;
@@ -48,7 +48,8 @@ static void stream_op_done(CUstream stream, struct op *op)
         stream->tail = NULL;
     else
         op_list_push(&ready, stream->head);
-    // Release: everything the operation did; pairs with the acquire in stream_reached.
+    // Release: whoever sees the number sees what the operation did. Pairs with the acquire in
+    // stream_reached.
     atomic_store_explicit(&stream->completed,
                           atomic_load_explicit(&stream->completed, memory_order_relaxed) + 1,
                           memory_order_release);
@@ -86,7 +87,7 @@ CUcontext order_root(const struct op *op)
     return op->kind == OP_KERNEL ? op->grid->context->root : op->stream->context->root;
 }
 
-// Runs value writes and waits as far as they go. True: finished, one way or the other.
+// Runs value writes and waits as far as they go. True: all are done, or one faulted.
 static bool op_mem_try(struct op *op)
 {
     bool fault = false, done;

@@ -41,7 +41,7 @@ CUresult stream_new(CUcontext context, uint32_t flags, int priority, CUstream *o
     return CUDA_SUCCESS;
 }
 
-// What was submitted still runs; the stream goes with the last of it.
+// Operations that were submitted still run; the last one frees the stream.
 void stream_destroy(CUstream stream)
 {
     sched_lock();

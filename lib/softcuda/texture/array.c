@@ -1,7 +1,7 @@
-// CUDA arrays. One is an ordinary allocation of its context, laid out row by row: what a GPU does
-// to place neighbours in two dimensions close together would gain nothing here.
+// CUDA arrays. An array is an ordinary allocation of its context, laid out row by row. A GPU
+// places neighbours in two dimensions close together, which would gain nothing here.
 //
-// Trusts nothing of a descriptor. No state but the objects.
+// Checks every field of a descriptor. No state but the objects.
 #include "softcuda/texture/array.h"
 
 #include <stdlib.h>
@@ -178,7 +178,7 @@ CUresult array_new(CUcontext owner, const CUDA_ARRAY3D_DESCRIPTOR *desc, CUarray
     return CUDA_SUCCESS;
 }
 
-// What still reads it meets memory that is gone, as after cuMemFree.
+// Work that still reads the array faults on unmapped memory, as after cuMemFree.
 CUresult array_destroy(CUarray array)
 {
     struct array *a = (struct array *)object_take((uintptr_t)array, OBJECT_ARRAY);

@@ -1,11 +1,11 @@
-// CUDA arrays: texels in rows of device memory. array.c; any thread.
+// CUDA arrays: texels in rows of device memory. Any thread.
 #ifndef GS_SOFTCUDA_TEXTURE_ARRAY_H
 #define GS_SOFTCUDA_TEXTURE_ARRAY_H
 
 #include "cuda/abi.h"
 #include "softcuda/texture/texel.h"
 
-// Bytes of one channel; 0 for a format that there is not.
+// Bytes of one channel; 0 for an unknown format.
 uint32_t format_bytes(CUarray_format format);
 
 CUresult array_new(CUcontext owner, const CUDA_ARRAY3D_DESCRIPTOR *desc, CUarray *out);

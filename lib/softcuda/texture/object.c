@@ -1,5 +1,5 @@
-// The table of arrays, textures and surfaces: see object.h. State under `lock`, but that engine
-// threads read the slots themselves.
+// The table of arrays, textures and surfaces: see object.h. State is under `lock`, except that
+// engine threads read slots without it.
 #include "softcuda/texture/object.h"
 
 #include <pthread.h>
@@ -8,7 +8,7 @@
 
 #include "softcuda/memory/memory.h"
 
-// A handle is the slot's number, from 1, and above it how often the slot was used.
+// A handle is the slot's number, from 1, and in the bits above it a count of the slot's uses.
 enum { SLOTS = 1 << 16, SLOT_BITS = 20 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;

@@ -17,7 +17,7 @@ struct object {
     uint64_t handle; // never 0
     CUcontext owner; // a root
     enum object_kind kind;
-    struct object *next; // while many are taken out together
+    struct object *next; // while object_release_owner takes several out
 };
 
 // Gives OBJECT, whose kind and owner are set, its handle. False: the table is full.

@@ -38,7 +38,7 @@ void texel_bits(const struct image *m, const uint8_t *at, uint32_t bits[4])
 
 // ---- sRGB
 
-// What an H200 decodes the numbers to, as halves.
+// The values to which an H200 decodes the 256 codes, as halves.
 static const uint16_t srgb_halves[256] = {
     0x0000, 0x0d00, 0x1100, 0x1380, 0x1500, 0x1640, 0x1780, 0x1860, 0x1900, 0x19a0, 0x1a40, 0x1ae0,
     0x1b80, 0x1c20, 0x1c80, 0x1ce0, 0x1d50, 0x1dc0, 0x1e30, 0x1eb0, 0x1f30, 0x1fb0, 0x2018, 0x2060,
@@ -89,7 +89,7 @@ static float fraction(int32_t v, int32_t largest)
     return v < -largest ? -1 : (float)v / (float)largest;
 }
 
-// Of an integer that is read as a fraction of it.
+// The largest value of an integer that is read as a fraction of that value.
 static int32_t largest(const struct texture *t)
 {
     bool wide = t->image.channel_bytes == 2;
@@ -157,7 +157,7 @@ static uint32_t float_mean(double x)
     return f32_bits(rounded(x, 24));
 }
 
-// Numbers on their way to a sum of four, each with the exponent that it counts with.
+// Numbers to be summed, each with the exponent that it counts with.
 struct addends {
     uint32_t bits[MOST_TEXELS];
     int exponents[MOST_TEXELS];

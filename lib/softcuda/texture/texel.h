@@ -2,10 +2,10 @@
 // interpreter about an object that a kernel names by a handle.
 //
 // The device (array.c, texture.c) makes these and never changes one; the interpreter
-// (interp/sample.c, interp/texture.c) reads them inside a turn. They say where texels should be,
-// not that memory is still there: the interpreter checks that against its view.
+// (interp/sample.c, interp/texture.c) reads them inside a turn. They say where texels
+// should be, not that memory is still mapped there: the interpreter checks that against its view.
 //
-// What a texel's bytes mean is the same for both: texel.c, pure functions.
+// texel.c says what a texel's bytes mean, for both, in pure functions.
 #ifndef GS_SOFTCUDA_TEXTURE_TEXEL_H
 #define GS_SOFTCUDA_TEXTURE_TEXEL_H
 
@@ -46,8 +46,8 @@ void texel_bits(const struct image *m, const uint8_t *at, uint32_t bits[4]);
 // What texture T gives for channel C of a texel that holds BITS.
 uint32_t texel_value(const struct texture *t, unsigned c, uint32_t bits);
 
-// Up to eight texels, whose weights are 256ths and 256 together. Of those in the set `used`, a bit
-// each, one that is no number makes the mean none even where its weight is 0.
+// Up to eight texels, whose weights are 256ths and 256 together. `used` is a set of them,
+// one bit each: a NaN in it makes the mean a NaN, even where its weight is 0.
 enum { MOST_TEXELS = 8 };
 
 struct footprint {
