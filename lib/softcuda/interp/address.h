@@ -31,7 +31,7 @@ static inline uint64_t lane_generic(struct warp *w, unsigned lane, uint64_t addr
     return mem_allows(w->view, address, bytes, access) ? address : 0;
 }
 
-// The slow way: lane by lane, for mixed spaces and for finding who faulted.
+// The slow way, lane by lane: for mixed spaces, and to find the lane that faulted.
 static int lanes_one_by_one(struct warp *w, const struct insn *in, uint32_t mask, uint64_t window,
                             uint32_t bytes, uint32_t access, uint64_t *at)
 {

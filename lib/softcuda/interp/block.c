@@ -1,9 +1,9 @@
-// What every part of the interpreter asks of the block that it runs: to note a fault, and to charge
-// host memory. It calls no other part.
+// What every file of the interpreter asks of the block that it runs: to note a fault, and to charge
+// host memory. Calls none of them.
 #include "softcuda/interp/path.h"
 
-// Registers and local memory on the host: of one block, of all. A kernel with tens of thousands of
-// registers is charged here for what it would take.
+// Limits of the host memory for registers and local memory, of one block and of all together. They
+// bound what a kernel with tens of thousands of registers takes.
 #define BLOCK_MEMORY ((uint64_t)1 << 30)
 #define ALL_MEMORY   ((uint64_t)4 << 30)
 static _Atomic uint64_t all_memory; // a bound, so relaxed

@@ -56,9 +56,9 @@ struct exec_device {
     const struct image *(*surface)(void *context, uint64_t handle);
     void *context;
 
-    // Where it counts what its kernels run, PTX instructions times active threads; NULL: it does
-    // not. A thread that takes a brx.idx or an indirect call later than others of its warp counts
-    // it for each turn that it waits.
+    // The count of PTX instructions times the active threads that run them; NULL: the device does
+    // not count. A thread that takes a brx.idx or an indirect call later than others of its warp
+    // counts it for each turn that it waits.
     _Atomic uint64_t *thread_instructions;
 
     uint32_t sm_count;    // %nsmid
@@ -117,9 +117,8 @@ struct exec_block;
 int exec_block_new(const struct exec_grid *grid, struct exec_block **out);
 void exec_block_free(struct exec_block *block); // NULL is fine; unfinished is fine
 
-// Puts the holder at the start of the block with linear index INDEX (x fastest), on SMID. Shared
-// memory is not cleared beyond what hardware promises: nothing; but no other grid's data may show
-// in it.
+// Puts the holder at the start of the block with linear index INDEX (x fastest), on SMID. As on
+// hardware, shared memory is not cleared, except that no other grid's data may show in it.
 void exec_block_start(struct exec_block *block, uint64_t index, uint32_t smid);
 
 // Runs up to BUDGET warp instructions, looking at memory through VIEW, which holds for this call

@@ -26,7 +26,7 @@ typedef int group_fn(const struct group *g);
 // are in the current path, else waits for them.
 int group_take_part(struct warp *w, const struct insn *in, uint32_t mask);
 
-// Which work the instruction IN is.
+// The work of the instruction IN.
 group_fn *group_function(const struct insn *in);
 group_fn *matrix_function(const struct insn *in); // NULL: none of interp/matrix.c's
 

@@ -277,7 +277,7 @@ int op_stackrestore(struct warp *w, const struct insn *in, uint32_t mask);
 int op_bar_sync(struct warp *w, const struct insn *in, uint32_t mask);
 int op_bar_arrive(struct warp *w, const struct insn *in, uint32_t mask);
 int op_bar_red(struct warp *w, const struct insn *in, uint32_t mask);
-// Lanes of the block exited: whoever waited only for them goes on.
+// Lanes of the block exited: barriers that waited only for them open.
 void block_recheck_barriers(struct exec_block *block);
 
 // ---- Instructions among the lanes of a warp (interp/warp.c)
@@ -341,7 +341,7 @@ enum alu {
 #include "softcuda/interp/alu_names.h"
     ALU_COUNT
 };
-// The table for this host, chosen once.
+// The table of handlers for this host, chosen once.
 insn_fn *const *alu_table(void);
 extern insn_fn *const alu_table_base[ALU_COUNT];
 extern insn_fn *const alu_table_avx2[ALU_COUNT];

@@ -224,7 +224,7 @@ static void multiply(const double *a, const double *b, double *acc, unsigned m, 
         }
 }
 
-// Bits: how many of a^b or a&b are set.
+// Of bits: the count of those set in a^b or a&b.
 static void multiply_bits(const double *a, const double *b, double *acc, unsigned m, unsigned n,
                           unsigned k, bool is_and)
 {

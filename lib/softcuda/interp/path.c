@@ -71,7 +71,7 @@ bool warp_choose(struct warp *w)
     if (!w->npaths)
         return false;
     if (!find_ready(w, &index)) {
-        // whoever waits in a join for lanes that are blocked goes on alone
+        // lanes that wait in a join for lanes that are blocked go on without them
         if (!w->joined)
             return false;
         for (uint32_t i = 0, n = w->npaths; i < n; i++)
@@ -179,7 +179,7 @@ int op_join(struct warp *w, const struct insn *in, uint32_t mask)
 
 // ---- Branches
 
-// A join that only this path could still reach is none.
+// A join that only this path can still reach joins nothing.
 static void drop_lone_joins(struct warp *w, struct path *p)
 {
     while (!is_return(p->join) && p->join->want == w->mask) {

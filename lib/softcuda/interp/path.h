@@ -1,4 +1,4 @@
-// What paths, calls and the block's loop share about warps.
+// Warps, as paths, calls and the block's loop share them.
 #ifndef GS_SOFTCUDA_INTERP_PATH_H
 #define GS_SOFTCUDA_INTERP_PATH_H
 
@@ -15,17 +15,17 @@ void warp_block_path(struct warp *w, const struct insn *in, enum path_state stat
 // Splits off the lanes in MASK, not all of the current path, which go on at PC; both parts meet
 // again at JOIN_PC unless that is NO_TARGET.
 int warp_split(struct warp *w, const struct insn *in, uint32_t mask, uint32_t pc, uint32_t join_pc);
-// Lets go on whoever waits in J and the joins around it.
+// Lets the lanes go on that wait in J and the joins around it.
 void warp_open_joins(struct warp *w, struct join *j);
 int warp_start(struct warp *w);
-// Gives back what unfinished paths hold.
+// Frees the frames and joins of unfinished paths.
 void warp_abandon(struct warp *w);
 void warp_deinit(struct warp *w);
 
-// BYTES of the host for the state of B, given back when it is freed. False: it, or all blocks
-// together, have enough.
+// Charges BYTES of host memory for the state of B. False: B, or all blocks together, would exceed
+// the limit.
 bool block_charge(struct exec_block *b, size_t bytes);
-void block_discharge(struct exec_block *b); // all of it
+void block_discharge(struct exec_block *b); // gives all of it back
 
 // ---- Frames (interp/call.c)
 

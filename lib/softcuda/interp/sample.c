@@ -1,6 +1,6 @@
 // Sampling textures: from coordinates to texels and their weights, as an H200 does it bit for bit:
 // see "Textures" in doc/softcuda.md. Coordinates become texel indices in double precision, which
-// holds them exactly. What a texel says is texel.c's.
+// holds them exactly. What a texel's bytes mean is in texture/texel.c.
 #include "softcuda/interp/sample.h"
 
 #include <math.h>
@@ -42,7 +42,7 @@ static int64_t index_in(CUaddress_mode mode, int64_t i, uint32_t n)
     }
 }
 
-// Texels come again beyond the edge. One that is met on both sides of a place keeps both weights.
+// Texels repeat beyond the edge. One that is met on both sides of a place keeps both weights.
 static bool repeats(CUaddress_mode mode)
 {
     return mode == CU_TR_ADDRESS_MODE_WRAP || mode == CU_TR_ADDRESS_MODE_MIRROR;

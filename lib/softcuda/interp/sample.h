@@ -1,5 +1,5 @@
-// What a texture gives at a place: interp/sample.c. Pure functions of the texture and its memory,
-// which the caller has checked.
+// The value of a texture at a place. Pure functions of the texture and its memory, which the caller
+// has checked.
 #ifndef GS_SOFTCUDA_INTERP_SAMPLE_H
 #define GS_SOFTCUDA_INTERP_SAMPLE_H
 

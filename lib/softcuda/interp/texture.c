@@ -1,6 +1,6 @@
 // Texture and surface instructions, lane by lane: each may name another object. A handle that names
 // none of this context's, and a texel whose memory is gone, are faults; an object's own geometry
-// always bounds what is accessed, whatever geometry the instruction names.
+// always bounds what is accessed, not the geometry that the instruction names.
 #include "softcuda/interp/texture.h"
 
 #include "softcuda/device/num.h"
@@ -22,7 +22,7 @@ static struct operands operands_of(const struct warp *w, const struct insn *in)
     return o;
 }
 
-// Whether memory is still where the image says. Told once per object and instruction.
+// Whether memory is still mapped where the image says. Asked once per object and instruction.
 static bool image_is_there(struct warp *w, const struct image *m, uint32_t access)
 {
     return mem_allows(w->view, m->address, m->bytes, access);

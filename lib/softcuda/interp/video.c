@@ -3,7 +3,7 @@
 #include "softcuda/device/num.h"
 #include "softcuda/interp/interp.h"
 
-// What one of them does, whatever its width.
+// What one of them does, at any width.
 enum kind { ADD, SUB, ABSDIFF, MIN, MAX, AVRG, SHL, SHR, MAD, SET };
 
 static enum kind kind_of(uint16_t op)
@@ -157,7 +157,7 @@ static uint32_t scalar(const struct ptx_inst *i, uint32_t a, uint32_t b, uint32_
     int64_t y = extract(b, shift, bits, sb);
     selected(i->sel[0], &to, &width);
     int64_t z = extract(c, 0, 32, sd), r = combine(i, kind, x, y, z);
-    // a sum past the top of u32 wraps on the device, whatever .sat says
+    // a sum past the top of u32 wraps on the device, also with .sat
     bool wraps = kind == ADD && width == 32 && !sd && r > (int64_t)UINT32_MAX;
     bool sat = i->flags & PTX_F_SAT;
     if (width < 32) { // Into c: a saturated result is moved to its place, of others the part that
@@ -191,7 +191,7 @@ static int64_t part_of(uint32_t a, uint32_t b, uint16_t sel, unsigned p, unsigne
     return extract((uint32_t)(((uint64_t)b << 32 | a) >> (which * bits & 63)), 0, bits, is_signed);
 }
 
-// Which parts of the destination are written: the others are c's.
+// The parts of the destination that are written; the others are c's.
 static unsigned written_parts(uint16_t sel, unsigned parts)
 {
     if (sel & PTX_SEL_MASK)

@@ -1,7 +1,7 @@
 // Instructions in which the lanes of a warp exchange values: shfl, vote, match, redux, elect,
 // bar.warp.sync, movmatrix. Each names its members. Where all of them are in one path it runs at
 // once; else the path waits until the others have come to an instruction of the same kind with the
-// same members, in whatever place of the program, and then all of them take part.
+// same members, at any place in the program, and then all of them take part.
 #include "softcuda/interp/group.h"
 
 static uint32_t operand(const struct part *p, size_t field)
@@ -107,7 +107,8 @@ void warp_recheck_members(struct warp *w)
         if (!are_all(w, p->members, g.lanes))
             continue;
         if (group_function(p->at)(&g))
-            w->faulted = true; // found by the loop: whoever completed the group may have exited
+            w->faulted =
+                true; // the loop finds it: the path that completed the group may have exited
         uint32_t members = p->members;
         const struct insn *at = p->at;
         for (uint32_t k = i; k < w->npaths; k++) {
@@ -120,7 +121,7 @@ void warp_recheck_members(struct warp *w)
 
 int group_take_part(struct warp *w, const struct insn *in, uint32_t mask)
 {
-    if (in->flags & INSN_NOINC) { // without .sync: whoever is here
+    if (in->flags & INSN_NOINC) { // without .sync: the lanes that are here
         struct group g = {.w = w};
         add_part(&g, in, w->frame, mask);
         return group_function(in)(&g);
@@ -155,7 +156,7 @@ int group_take_part(struct warp *w, const struct insn *in, uint32_t mask)
     return STEP_SWITCH;
 }
 
-// ---- What they compute
+// ---- What the instructions compute
 
 static int do_nothing(const struct group *g)
 {

@@ -1,5 +1,6 @@
-// What a program takes over from the device when its variables have places: their addresses, in the
-// constant pools, and which of them lie in constant memory. Functions have addresses without that.
+// Binding: when the device has given the variables of a program their places, their addresses are
+// written into the constant pools, and those in constant memory are noted. Functions have addresses
+// before that.
 #include "softcuda/lower/lower.h"
 #include "softcuda/lower/program.h"
 

@@ -1,7 +1,7 @@
 // Where the lanes of a divergent branch meet again: at the branch's immediate post-dominator in the
-// graph of basic blocks. Found with the iterative algorithm of Cooper, Harvey and Kennedy on the
-// reversed graph. A bound on its work keeps hostile graphs from taking long; past it branches
-// simply have no meeting point before the function's end, which is slower but right.
+// graph of basic blocks. The iterative algorithm of Cooper, Harvey and Kennedy finds it on the
+// reversed graph. A bound on its work keeps hostile graphs from taking long; past the bound,
+// branches have no meeting point before the function's end, which is slower but right.
 #include <errno.h>
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
-// Integer arithmetic: from opcode, type and mode to a handler; and what its neighbours share of
-// that.
+// Integer arithmetic: from opcode, type and mode to a handler. typed.h says what bits.c and
+// compare.c share of it.
 #include <errno.h>
 
 #include "softcuda/lower/typed.h"

@@ -1,6 +1,5 @@
-// A module becomes a program: every function lowered, shared memory laid out, kernels described,
-// addresses of variables written into constant pools when the device has given them. Owns struct
-// exec_program until it is bound; after that nothing changes it.
+// A module becomes a program: its functions are lowered, its shared memory is laid out, its kernels
+// are described. Owns struct exec_program until bind.c binds it; after that nothing changes it.
 #include "softcuda/lower/lower.h"
 
 #include <errno.h>

@@ -195,7 +195,7 @@ uint32_t lower_pred(struct lower *L, const struct ptx_operand *o)
     return t;
 }
 
-// Where results of 128 bits go that nobody wants: twice as wide as a temporary.
+// The slot for results of 128 bits that no operand takes: twice as wide as a temporary.
 static uint32_t wide_sink(struct lower *L)
 {
     if (!L->wide_sink) {
