@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "server/main.h"
-#include "worker/main.h"
+#include "worker/loop/main.h"
 
 /* Opens /dev/null wherever 0, 1 or 2 is closed: the next descriptors opened would take their
  * places. */

@@ -6,7 +6,7 @@
  * is offered to the device, which fills free places with units of what came first, by priority and
  * then in the order of arrival; only when all of a kernel's units have been placed does the next
  * kernel get any. So a kernel's last units run beside the next one's first, a stream's next kernel
- * goes behind what other streams have offered meanwhile, and a mark finds no place as long as
+ * goes behind what other streams have offered meanwhile, and a fence finds no place as long as
  * another kernel has units to place, unless its priority is higher. Units share the device: they
  * run faster where few are resident, up to four times, unless a test says otherwise. Kernels are of
  * many short units, or of one long one for each of the places that they take.
@@ -20,10 +20,10 @@
 #define UNIT_NS   15000.0 /* of a unit while the device is full */
 #define SPEED_MAX 4.0
 #define GAP_NS    1000u
-#define MARK_NS   1000u
+#define FENCE_NS  1000u
 
 struct kernel {
-    _Atomic uint64_t *mark; /* NULL: not a mark */
+    _Atomic uint64_t *fence; /* NULL: not a fence */
     uint64_t low;
     uint64_t when; /* known to the device; then: offered */
     double ns;
@@ -44,7 +44,7 @@ struct gpu {
     struct kernel queue[GPU_STREAMS][QUEUE];
     uint32_t first[GPU_STREAMS], last[GPU_STREAMS];
     uint64_t ready[GPU_STREAMS];   /* when the stream's first may be offered */
-    uint64_t marking[GPU_STREAMS]; /* its first is a mark that ends then; 0: none */
+    uint64_t fencing[GPU_STREAMS]; /* its first is a fence that ends then; 0: none */
     double done[GPU_STREAMS];
     struct unit unit[GPU_SLOTS]; /* resident, the one that ends first last */
     uint32_t resident;
@@ -130,11 +130,11 @@ static uint64_t clock_at(uint64_t now)
     return now + (uint64_t)(int64_t)((double)now * drift);
 }
 
-void gpu_mark(unsigned stream, uint64_t when, _Atomic uint64_t *mark, uint64_t low, int priority)
+void gpu_fence(unsigned stream, uint64_t when, _Atomic uint64_t *fence, uint64_t low, int priority)
 {
     struct kernel *kernel = queue_add(stream, when, priority);
 
-    kernel->mark = mark;
+    kernel->fence = fence;
     kernel->low = low;
 }
 
@@ -158,15 +158,15 @@ static void first_ends(unsigned stream)
     gpu->ready[stream] = gpu->now + GAP_NS;
 }
 
-/* The offered kernel that goes first: it has units to place, or is a mark. */
+/* The offered kernel that goes first: it has units to place, or is a fence. */
 static struct kernel *next_to_place(unsigned *stream)
 {
     struct kernel *best = NULL;
 
     for (unsigned i = 0; i < gpu->streams; i++) {
         struct kernel *kernel = first_of(i);
-        if (!kernel || !kernel->offered || gpu->marking[i] ||
-            (!kernel->mark && kernel->placed == kernel->units))
+        if (!kernel || !kernel->offered || gpu->fencing[i] ||
+            (!kernel->fence && kernel->placed == kernel->units))
             continue;
         if (!best || kernel->priority < best->priority ||
             (kernel->priority == best->priority && kernel->when < best->when)) {
@@ -197,9 +197,9 @@ static void places_fill(void)
     unsigned stream = 0;
 
     while (gpu->resident < GPU_SLOTS && (kernel = next_to_place(&stream))) {
-        if (kernel->mark)
-            gpu->marking[stream] = gpu->now + MARK_NS;
-        while (!kernel->mark && gpu->resident < GPU_SLOTS && kernel->placed < kernel->units)
+        if (kernel->fence)
+            gpu->fencing[stream] = gpu->now + FENCE_NS;
+        while (!kernel->fence && gpu->resident < GPU_SLOTS && kernel->placed < kernel->units)
             unit_place(kernel, stream);
     }
 }
@@ -215,22 +215,22 @@ static void unit_ends(void)
     first_ends(stream);
 }
 
-/* Streams' firsts are offered, marks are written. Returns when something of that happens next. */
+/* Streams' firsts are offered, fences are written. Returns when something of that happens next. */
 static uint64_t streams_step(void)
 {
     uint64_t next = UINT64_MAX;
 
     for (unsigned i = 0; i < gpu->streams; i++) {
-        if (gpu->marking[i] && gpu->marking[i] <= gpu->now) {
+        if (gpu->fencing[i] && gpu->fencing[i] <= gpu->now) {
             struct kernel *kernel = first_of(i);
-            atomic_store_explicit(kernel->mark, clock_at(gpu->now) << 24 | kernel->low,
+            atomic_store_explicit(kernel->fence, clock_at(gpu->now) << 24 | kernel->low,
                                   memory_order_release);
-            gpu->marking[i] = 0;
+            gpu->fencing[i] = 0;
             first_ends(i);
         }
         struct kernel *kernel = first_of(i);
-        if (gpu->marking[i]) {
-            next = gpu->marking[i] < next ? gpu->marking[i] : next;
+        if (gpu->fencing[i]) {
+            next = gpu->fencing[i] < next ? gpu->fencing[i] : next;
         } else if (kernel && !kernel->offered) {
             uint64_t at = kernel->when > gpu->ready[i] ? kernel->when : gpu->ready[i];
             if (at <= gpu->now) {
@@ -250,8 +250,8 @@ static void part_run(uint64_t until)
         uint64_t next = streams_step();
         places_fill();
         for (unsigned i = 0; i < gpu->streams; i++) {
-            if (gpu->marking[i] && gpu->marking[i] < next)
-                next = gpu->marking[i];
+            if (gpu->fencing[i] && gpu->fencing[i] < next)
+                next = gpu->fencing[i];
         }
         double end = gpu->resident > 0
                          ? gpu->exact + (gpu->unit[gpu->resident - 1].end - gpu->own) /

@@ -30,11 +30,11 @@ void gpu_grid(unsigned stream, uint64_t when, uint64_t ns, uint32_t units, int p
  * units that wait for arithmetic; 1: as units that wait for memory, which do not slow each other
  * down. */
 void gpu_speed(double most);
-/* The device's clock, by which marks are written, runs so much faster than time: 1e-4 as bad ones.
+/* The device's clock, by which fences are written, runs so much faster than time: 1e-4 as bad ones.
  * Not changed by gpu_reset. */
 void gpu_drift(double part);
 /* A kernel of one thread that writes where and when it ran: `low` and above it 40 bits of time. */
-void gpu_mark(unsigned stream, uint64_t when, _Atomic uint64_t *mark, uint64_t low, int priority);
+void gpu_fence(unsigned stream, uint64_t when, _Atomic uint64_t *fence, uint64_t low, int priority);
 /* All until then happens. */
 void gpu_run(uint64_t until);
 /* Work of the stream that is done: what its kernels take alone. */

@@ -8,8 +8,8 @@
 
 #include <string.h>
 
-#include "worker/driver.h"
-#include "worker/schedule.h" /* before `ran` is a name of this */
+#include "worker/driver/driver.h"
+#include "worker/sched/schedule.h" /* before `ran` is a name of this */
 
 #define GRAPHS   4096u
 #define NODES    66u

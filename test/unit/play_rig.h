@@ -1,5 +1,5 @@
 /*
- * play_rig.h - the dispatcher's turns, what it notes of the device and its schedule, against a
+ * play_rig.h - the dispatcher's rounds, what it notes of the device and its schedule, against a
  * device and a clock that are numbers: tenants whose launches cost the dispatcher's time as they do
  * on an H200. The device is fake_gpu.c's. Each test program includes this once, after cmocka.h.
  */
@@ -10,39 +10,39 @@
 #include <string.h>
 
 #include "common/util.h"
+#include "fake_fences.h"
 #include "fake_gpu.h"
-#include "fake_marks.h"
-#include "fake_turn.h"
-#include "worker/flight.h"
-#include "worker/lines.h"
-#include "worker/partition.h"
-#include "worker/turn.h"
+#include "fake_round.h"
+#include "worker/loop/round.h"
+#include "worker/partition/partition.h"
+#include "worker/sched/domain.h"
+#include "worker/sched/inflight.h"
 
-#define TENANTS_MAX   16u
-#define SM_COUNT      132u
-#define CHAIN         8u
-#define UNIT_THREADS  (2048u / GPU_SLOTS) /* of an SM */
-#define START         UINT64_C(1000000000)
-#define SETTLE_NS     UINT64_C(200000000)
-#define WINDOW_NS     UINT64_C(2000000000)
-#define RUN_NS        1000000u
-#define DONE_MOST     8192u
-#define WAVE_NS       7500.0 /* of any kernel, before it has been measured with its grid */
+#define TENANTS_MAX    16u
+#define SM_COUNT       132u
+#define GRAPH_LENGTH   8u
+#define UNIT_THREADS   (2048u / GPU_SLOTS) /* of an SM */
+#define START          UINT64_C(1000000000)
+#define SETTLE_NS      UINT64_C(200000000)
+#define INTERVAL_NS    UINT64_C(2000000000)
+#define RUN_NS         1000000u
+#define DONE_MOST      8192u
+#define WAVE_NS        7500.0 /* of any kernel, before it has been measured with its grid */
 /* The dispatcher's own time. */
-#define CHAIN_NS      8000u
-#define SINGLE_NS     1500u
-#define TURN_NS       700u
-#define SESSION_NS    150u
-#define LATENCY_NS    4000u  /* from the end of a launch's call to the device */
-#define SLACK_NS      60000u /* that a sleep takes longer */
-#define STALL_NS      150000u
-#define STALL_TURNS   8192u /* between two of them */
-/* Priorities of the device: of normal work, and of the kernel that marks its end. */
-#define WORK_PRIORITY (-2)
-#define MARK_PRIORITY (-5)
+#define GRAPH_NS       8000u
+#define SINGLE_NS      1500u
+#define TURN_NS        700u
+#define SESSION_NS     150u
+#define LATENCY_NS     4000u  /* from the end of a launch's call to the device */
+#define SLACK_NS       60000u /* that a sleep takes longer */
+#define STALL_NS       150000u
+#define STALL_TURNS    8192u /* between two of them */
+/* Priorities of the device: of normal work, and of the kernel that fences its end. */
+#define WORK_PRIORITY  (-2)
+#define FENCE_PRIORITY (-5)
 
 struct tenant {
-    struct session session; /* first: what the turns know of it */
+    struct session session; /* first: what the rounds know of it */
     struct kernel kernel, *kernels[1];
     uint64_t ns;    /* each of its kernels, alone */
     uint32_t units; /* of the device's, that each of them has; 0: waves of all */
@@ -80,79 +80,79 @@ static inline uint64_t kernel_time(struct tenant *tenant)
 
 static inline void mark_issue(struct tenant *tenant)
 {
-    struct stream *stream = &tenant->session.streams[0];
+    struct stream *stream = &tenant->session.submit.streams[0];
 
-    gpu_mark((unsigned)(tenant - tenants), now + LATENCY_NS,
-             &marks[flight_address(&tenant->session, stream) / sizeof(uint64_t)],
-             flight_next(stream), MARK_PRIORITY);
-    flight_close(&tenant->session, stream);
+    gpu_fence((unsigned)(tenant - tenants), now + LATENCY_NS,
+              &fences[inflight_fence_address(&tenant->session, stream) / sizeof(uint64_t)],
+              inflight_fence_next(stream), FENCE_PRIORITY);
+    inflight_fenced(&tenant->session, stream);
 }
 
 /* Copies, which the SMs have no part in: the last tells its end. */
-static inline uint32_t copies_drain(struct tenant *tenant, struct sched_room room)
+static inline uint32_t copies_drain(struct tenant *tenant, struct sched_allowance allowance)
 {
-    struct stream *stream = &tenant->session.streams[0];
+    struct stream *stream = &tenant->session.submit.streams[0];
 
-    for (uint32_t i = 0; i < room.launches; i++) {
-        flight_issue(stream);
-        flight_add_other(stream);
+    for (uint32_t i = 0; i < allowance.launches; i++) {
+        inflight_issue(stream);
+        inflight_add_other(stream);
         tenant->copied_ns = (tenant->copied_ns > now ? tenant->copied_ns : now) + tenant->ns;
     }
-    gpu_mark((unsigned)(tenant - tenants), tenant->copied_ns,
-             &marks[flight_address(&tenant->session, stream) / sizeof(uint64_t)],
-             flight_next(stream), MARK_PRIORITY);
-    flight_close(&tenant->session, stream);
-    return room.launches;
+    gpu_fence((unsigned)(tenant - tenants), tenant->copied_ns,
+              &fences[inflight_fence_address(&tenant->session, stream) / sizeof(uint64_t)],
+              inflight_fence_next(stream), FENCE_PRIORITY);
+    inflight_fenced(&tenant->session, stream);
+    return allowance.launches;
 }
 
 static inline void issue_some(struct tenant *tenant, const struct launch *launch, uint32_t count,
-                              bool marked)
+                              bool fenced)
 {
     struct session *session = &tenant->session;
-    struct stream *stream = &session->streams[0];
+    struct stream *stream = &session->submit.streams[0];
     unsigned index = (unsigned)(tenant - tenants);
 
-    flight_issue(stream);
-    now += count == CHAIN ? CHAIN_NS : SINGLE_NS;
+    inflight_issue(stream);
+    now += count == GRAPH_LENGTH ? GRAPH_NS : SINGLE_NS;
     for (uint32_t i = 0; i < count; i++) {
         if (tenant->units > 0)
             gpu_grid(index, now + LATENCY_NS, kernel_time(tenant), tenant->units, WORK_PRIORITY);
         else
             gpu_kernel(index, now + LATENCY_NS, kernel_time(tenant), WORK_PRIORITY);
     }
-    flight_add(stream, launch, count);
-    if (marked)
+    inflight_add(stream, launch, count);
+    if (fenced)
         mark_issue(tenant);
 }
 
 /* Launches and events by turns; what is thought to take RUN_NS / 2 tells its end. */
 static inline uint32_t events_drain(struct tenant *tenant, const struct launch *launch,
-                                    struct sched_room room)
+                                    struct sched_allowance allowance)
 {
-    struct stream *stream = &tenant->session.streams[0];
-    uint64_t each = flight_guess(&tenant->kernel, launch->grid, launch->block);
-    uint64_t guessed = 0, unmarked = 0;
+    struct stream *stream = &tenant->session.submit.streams[0];
+    uint64_t each = inflight_guess(&tenant->kernel, launch->grid, launch->block);
+    uint64_t guessed = 0, unfenced = 0;
     uint32_t taken = 0;
 
-    for (; taken < room.launches && guessed < room.ns; taken++) {
+    for (; taken < allowance.launches && guessed < allowance.ns; taken++) {
         if (tenant->event_next) {
-            flight_issue(stream);
-            flight_add_event(stream);
+            inflight_issue(stream);
+            inflight_add_event(stream);
         } else {
-            issue_some(tenant, launch, 1, unmarked + each >= RUN_NS / 2);
-            unmarked = unmarked + each >= RUN_NS / 2 ? 0 : unmarked + each;
+            issue_some(tenant, launch, 1, unfenced + each >= RUN_NS / 2);
+            unfenced = unfenced + each >= RUN_NS / 2 ? 0 : unfenced + each;
             guessed += each;
         }
         tenant->event_next = !tenant->event_next;
     }
-    if (flight_open_count(stream) > 0)
+    if (inflight_open_count(stream) > 0)
         mark_issue(tenant);
     return taken;
 }
 
-/* A tenant has launches of one kernel, and a session one stream. They go as chains and singles, of
- * which some and the last tell their end. */
-uint32_t stream_drain(struct session *session, uint32_t index, struct sched_room room,
+/* A tenant has launches of one kernel, and a session one stream. They go as exec graphs and
+ * singles, of which some and the last tell their end. */
+uint32_t stream_drain(struct session *session, uint32_t index, struct sched_allowance allowance,
                       enum drained *drained)
 {
     struct tenant *tenant = (struct tenant *)(void *)session;
@@ -163,26 +163,27 @@ uint32_t stream_drain(struct session *session, uint32_t index, struct sched_room
                                   .partition = session->grant.partition,
                                   .grid = {blocks, 1, 1},
                                   .block = {tenant->units > 0 ? UNIT_THREADS : 256, 1, 1}};
-    uint64_t each = flight_guess(&tenant->kernel, launch.grid, launch.block);
+    uint64_t each = inflight_guess(&tenant->kernel, launch.grid, launch.block);
     uint32_t count = 0;
 
     assert_int_equal(index, 0);
     if (tenant->copies) {
         *drained = DRAINED_SOME;
-        return copies_drain(tenant, room);
+        return copies_drain(tenant, allowance);
     }
     if (tenant->events) {
         *drained = DRAINED_SOME;
-        return events_drain(tenant, &launch, room);
+        return events_drain(tenant, &launch, allowance);
     }
-    while (count < tenant->left && count < room.launches && count * each < room.ns)
+    while (count < tenant->left && count < allowance.launches && count * each < allowance.ns)
         count++;
     tenant->left -= count;
     for (uint32_t left = count, silent = 0; left > 0;) {
-        uint32_t some = left >= CHAIN ? CHAIN : 1;
-        bool marked = left == some || (some == CHAIN && (silent > 0 || CHAIN * each > RUN_NS / 2));
-        issue_some(tenant, &launch, some, marked);
-        silent = marked ? 0 : silent + some;
+        uint32_t some = left >= GRAPH_LENGTH ? GRAPH_LENGTH : 1;
+        bool fenced = left == some ||
+                      (some == GRAPH_LENGTH && (silent > 0 || GRAPH_LENGTH * each > RUN_NS / 2));
+        issue_some(tenant, &launch, some, fenced);
+        silent = fenced ? 0 : silent + some;
         left -= some;
     }
     *drained = tenant->left > 0 ? DRAINED_SOME : DRAINED_ALL;
@@ -193,10 +194,10 @@ uint32_t stream_drain(struct session *session, uint32_t index, struct sched_room
 
 static inline void play_begin(unsigned count)
 {
-    assert_int_equal(marks_open(), CUDA_SUCCESS);
+    assert_int_equal(fences_open(), CUDA_SUCCESS);
     now += START;
     gpu_reset(now);
-    lines = (struct lines){.used = 1};
+    domains = (struct domains){.used = 1};
     part_count = 1;
     stalls = 0;
     side_by_side = false;
@@ -204,7 +205,7 @@ static inline void play_begin(unsigned count)
     worker.policy.accounting = 1;
     tenants = calloc(count, sizeof(*tenants));
     assert_non_null(tenants);
-    tenant_count = lane.hot_count = count;
+    tenant_count = lane.polled_count = count;
     for (unsigned i = 0; i < count; i++) {
         struct tenant *tenant = &tenants[i];
         struct session *session = &tenant->session;
@@ -213,29 +214,29 @@ static inline void play_begin(unsigned count)
         tenant->left = UINT64_MAX;
         session->slot = i;
         session->lane = &lane;
-        session->kernels = tenant->kernels;
-        session->kernel_room = 1;
+        session->module.kernels = tenant->kernels;
+        session->module.kernel_capacity = 1;
         session->client = calloc(1, sizeof(*session->client));
         session->stats = calloc(1, sizeof(*session->stats));
-        session->pending = 1;
-        session->streams[0].flight = flight_new(session, &session->streams[0]);
-        assert_true(session->client && session->stats && session->streams[0].flight);
-        lane.hot[i] = session;
-        session->hot = true;
-        lines_enter(session);
+        session->round.pending = 1;
+        session->submit.streams[0].inflight = inflight_new(session, &session->submit.streams[0]);
+        assert_true(session->client && session->stats && session->submit.streams[0].inflight);
+        lane.polled[i] = session;
+        session->poll.on = true;
+        domains_add(session);
     }
 }
 
 static inline void play_end(void)
 {
     for (unsigned i = 0; i < tenant_count; i++) {
-        flights_leave(&tenants[i].session);
-        free(tenants[i].session.streams[0].flight);
+        inflight_remove(&tenants[i].session);
+        free(tenants[i].session.submit.streams[0].inflight);
         free(tenants[i].session.client);
         free(tenants[i].session.stats);
     }
     free(tenants);
-    lane.hot_count = 0;
+    lane.polled_count = 0;
 }
 
 static inline void done_note(struct tenant *tenant)
@@ -252,7 +253,7 @@ static inline void done_note(struct tenant *tenant)
     tenant->done_count++;
 }
 
-/* Between the reading of the clock and the look at the marks. */
+/* Between the reading of the clock and the look at the fences. */
 static inline void stall(void)
 {
     if (stalls == 0 || ++stalls % STALL_TURNS)
@@ -269,8 +270,8 @@ static inline void play_until(uint64_t end)
             done_note(&tenants[i]);
         lane.now = now;
         stall();
-        turn_take(&lane);
-        now += lane.live ? TURN_NS + SESSION_NS * tenant_count : turn_nap(&lane) + SLACK_NS;
+        round_run(&lane);
+        now += lane.live ? TURN_NS + SESSION_NS * tenant_count : round_nap(&lane) + SLACK_NS;
     }
 }
 
@@ -288,7 +289,7 @@ static inline double work_at(const struct tenant *tenant, uint64_t when)
 
 static inline double work_in_window(const struct tenant *tenant, uint64_t from)
 {
-    return work_at(tenant, from + WINDOW_NS) - work_at(tenant, from);
+    return work_at(tenant, from + INTERVAL_NS) - work_at(tenant, from);
 }
 
 /* A window in which all have work. Returns when it began. */
@@ -299,17 +300,17 @@ static inline uint64_t window_play(void)
     play_until(from);
     for (unsigned i = 0; i < tenant_count; i++)
         charged -= tenants[i].session.stats->gpu_ns;
-    play_until(from + WINDOW_NS);
+    play_until(from + INTERVAL_NS);
     for (unsigned i = 0; i < tenant_count; i++)
         charged += tenants[i].session.stats->gpu_ns;
     /* All that is charged to somebody is the time that passed, to a long kernel at either end. */
-    assert_true(charged >= part_count * WINDOW_NS * 96 / 100);
-    assert_true(side_by_side || charged <= part_count * WINDOW_NS * 102 / 100);
+    assert_true(charged >= part_count * INTERVAL_NS * 96 / 100);
+    assert_true(side_by_side || charged <= part_count * INTERVAL_NS * 102 / 100);
     for (unsigned seen = 0; seen < tenant_count;) {
         play_until(now + SETTLE_NS);
-        while (seen < tenant_count && work_at(&tenants[seen], from + WINDOW_NS) >= 0)
+        while (seen < tenant_count && work_at(&tenants[seen], from + INTERVAL_NS) >= 0)
             seen++;
-        assert_true(now < from + 2 * WINDOW_NS); /* nobody starves */
+        assert_true(now < from + 2 * INTERVAL_NS); /* nobody starves */
     }
     return from;
 }

@@ -1,7 +1,7 @@
 /*
- * requests_rig.h - a session whose tenant sends requests of several kernels, as one burst each, and
- * what must hold of every one: all of it ran, in order, with the parameters of this time. Each test
- * program includes this once, after cmocka.h.
+ * requests_rig.h - a session whose tenant sends requests of several kernels, as one arrival each,
+ * and what must hold of every one: all of it ran, in order, with the parameters of this time. Each
+ * test program includes this once, after cmocka.h.
  */
 #ifndef GS_TEST_REQUESTS_RIG_H
 #define GS_TEST_REQUESTS_RIG_H
@@ -12,12 +12,13 @@
 
 #include "common/ring.h"
 #include "common/util.h"
+#include "fake_fences.h"
 #include "fake_graphs.h"
-#include "fake_marks.h"
-#include "worker/drain.h"
-#include "worker/lane.h"
-#include "worker/lines.h"
-#include "worker/partition.h"
+#include "worker/partition/partition.h"
+#include "worker/sched/domain.h"
+#include "worker/sched/lane.h"
+#include "worker/submit/drain.h"
+#include "worker/submit/launch.h"
 
 #define KERNELS  3u
 #define REQUEST  20u
@@ -32,7 +33,7 @@ static struct kernel kernel[KERNELS], *kernels[KERNELS];
 static uint16_t no_offset;
 static struct lane lane;
 static struct session session;
-static struct stream *stream = &session.streams[0];
+static struct stream *stream = &session.submit.streams[0];
 static struct partition partition;
 static uint64_t now, tail, serial;
 static struct run wanted[RAN_MOST]; /* in this order */
@@ -65,10 +66,10 @@ static inline int set(void **state)
 {
     (void)state;
     graphs_open();
-    if (marks_open())
+    if (fences_open())
         return -1;
     now = UINT64_C(1000000000);
-    lines = (struct lines){.used = 1};
+    domains = (struct domains){.used = 1};
     memset(segment, 0, sizeof(segment));
     memset(&client, 0, sizeof(client));
     memset(&server, 0, sizeof(server));
@@ -85,28 +86,28 @@ static inline int set(void **state)
                                .client = &client,
                                .server = &server,
                                .stats = &stats,
-                               .kernels = kernels,
-                               .kernel_room = KERNELS,
-                               .sched = {.cls = GS_CLASS_LATENCY},
-                               .streams[0] = {.open = true,
-                                              .cu = (CUstream)&session,
-                                              .cls = GS_CLASS_LATENCY,
-                                              .priority = PRIORITY,
-                                              .cu_priority = PRIORITY}};
-    stream->flight = flight_new(&session, stream);
+                               .module.kernels = kernels,
+                               .module.kernel_capacity = KERNELS,
+                               .sched.entity = {.cls = GS_CLASS_LATENCY},
+                               .submit.streams[0] = {.open = true,
+                                                     .cu = (CUstream)&session,
+                                                     .cls = GS_CLASS_LATENCY,
+                                                     .priority = PRIORITY,
+                                                     .cu_priority = PRIORITY}};
+    stream->inflight = inflight_new(&session, stream);
     tail = 0;
     wanted_count = 0;
-    return stream->flight ? 0 : -1;
+    return stream->inflight ? 0 : -1;
 }
 
 /* Nothing made is left. */
 static inline int unset(void **state)
 {
     (void)state;
-    flights_leave(&session);
+    inflight_remove(&session);
     launcher_free(stream->launcher);
-    free(stream->flight);
-    free(session.events);
+    free(stream->inflight);
+    free(session.submit.events);
     for (uint32_t i = 0; i < graph_count; i++) {
         if (graphs[i].alive)
             return -1;
@@ -164,18 +165,18 @@ static inline void wait_for_nothing(void)
     memcpy(record_begin(sizeof(r)), &r, sizeof(r));
 }
 
-/* What was written, as one burst; all of it ran, in order, and its end was told. */
-static inline void drain(bool whole)
+/* What was written, as one arrival; all of it ran, in order, and its end was told. */
+static inline void drain(bool entire)
 {
-    const struct sched_room room = {1000, UINT64_MAX};
+    const struct sched_allowance allowance = {1000, UINT64_MAX};
     enum drained drained;
 
     told = graph_launches = nodes_set = 0;
     atomic_store(&client.tail[0], tail);
-    stream->burst.whole = whole;
-    stream_drain(&session, 0, room, &drained);
+    stream->arrival.entire = entire;
+    stream_drain(&session, 0, allowance, &drained);
     assert_int_equal(drained, DRAINED_ALL);
-    assert_false(session.faulted);
+    assert_false(session.submit.faulted);
     assert_int_equal(last_told, tail);
     assert_int_equal(stream->signalled, tail);
     assert_int_equal(ran_count, wanted_count);
@@ -184,8 +185,8 @@ static inline void drain(bool whole)
         assert_int_equal(ran[i].parameter, wanted[i].parameter);
         assert_int_equal(ran[i].blocks, wanted[i].blocks);
     }
-    flight_settle(&session, stream);
-    assert_int_equal(session.sched.inflight, 0);
+    inflight_settle(&session, stream);
+    assert_int_equal(session.sched.entity.inflight, 0);
 }
 
 static inline void forget(void)

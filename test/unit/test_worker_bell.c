@@ -14,9 +14,9 @@
 
 #include <cmocka.h>
 
-#include "worker/lane.h"
-#include "worker/polling.h"
-#include "worker/session_table.h"
+#include "worker/sched/lane.h"
+#include "worker/sched/session_table.h"
+#include "worker/session/polling.h"
 
 static struct seg_client client;
 static struct seg_server server;
@@ -56,10 +56,10 @@ static void session_begin(void)
     memset(&server, 0, sizeof(server));
     memset(&lane, 0, sizeof(lane));
     session = (struct session){.slot = 3, .lane = &lane, .client = &client, .server = &server};
-    session_enter(&session);
-    session_heat(&session);
-    session_cool(&session);
-    assert_false(session.hot);
+    session_table_add(&session);
+    session_poll_begin(&session);
+    session_poll_end(&session);
+    assert_false(session.poll.on);
     assert_int_equal(atomic_load(&server.need_bell), 1);
 }
 
@@ -71,7 +71,7 @@ static void who_rings_for_a_record_is_polled(void **state)
     assert_int_equal(atomic_exchange(&server.need_bell, 0), 1);
     ring();
     bell_take();
-    assert_true(session.hot);
+    assert_true(session.poll.on);
 }
 
 /* The dispatcher saw the record by itself, and the session has fallen silent since. */
@@ -82,8 +82,8 @@ static void who_rings_late_can_ring_again(void **state)
     assert_int_equal(atomic_exchange(&server.need_bell, 0), 1);
     ring();
     bell_take();
-    assert_true(session.hot);
-    session_cool(&session);
+    assert_true(session.poll.on);
+    session_poll_end(&session);
     assert_int_equal(atomic_load(&server.need_bell), 1);
 }
 
@@ -93,8 +93,8 @@ static void so_can_who_is_only_looked_at(void **state)
     (void)state;
     session_begin();
     assert_int_equal(atomic_exchange(&server.need_bell, 0), 1);
-    cold_look();
-    assert_true(session.hot);
+    asleep_look();
+    assert_true(session.poll.on);
 }
 
 static void who_has_not_rung_is_left_alone(void **state)
@@ -103,8 +103,8 @@ static void who_has_not_rung_is_left_alone(void **state)
     session_begin();
     ring(); /* another's mistake */
     bell_take();
-    cold_look();
-    assert_false(session.hot);
+    asleep_look();
+    assert_false(session.poll.on);
 }
 
 int main(void)

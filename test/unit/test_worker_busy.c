@@ -10,9 +10,9 @@
 #include <cmocka.h>
 
 #include "common/util.h"
-#include "worker/busy.h"
-#include "worker/lane.h"
-#include "worker/session_table.h"
+#include "worker/sched/lane.h"
+#include "worker/sched/session_table.h"
+#include "worker/session/busy.h"
 
 #define SESSIONS 4u
 #define SECOND   UINT64_C(1000000000)
@@ -32,7 +32,7 @@ static int set(void **state)
         session[i] = (struct session){
             .slot = i, .lane = &lane, .id = 10 + i, .client = &clients[i], .server = &servers[i]};
         snprintf(session[i].name, sizeof(session[i].name), "tenant-%u", i);
-        session_enter(&session[i]);
+        session_table_add(&session[i]);
     }
     return 0;
 }
@@ -42,16 +42,16 @@ static int unset(void **state)
     (void)state;
     for (uint32_t i = 0; i < SESSIONS; i++) {
         if (session[i].phase == SESSION_LIVE)
-            session_leave(&session[i]);
-        session_forget(&session[i]);
+            session_table_closing(&session[i]);
+        session_table_remove(&session[i]);
     }
     return 0;
 }
 
 static void has_work(uint32_t i, uint64_t since_ns)
 {
-    session[i].flying = 1;
-    session[i].given_ns = begun - since_ns;
+    session[i].inflight.streams = 1;
+    session[i].poll.given_ns = begun - since_ns;
 }
 
 static void nobody_is_named_who_has_nothing_there(void **state)
@@ -76,7 +76,7 @@ static void many_short_kernels_are_no_long_one(void **state)
 {
     (void)state;
     has_work(0, 0);
-    session[0].given_ns = clock_ns() + SECOND; /* however slow this machine is */
+    session[0].poll.given_ns = clock_ns() + SECOND; /* however slow this machine is */
     assert_string_equal(busy_describe(text), "session 10 (tenant-0) has some all the time");
 }
 
@@ -84,7 +84,7 @@ static void who_is_being_closed_is_named_too(void **state)
 {
     (void)state;
     has_work(1, 2 * SECOND);
-    session_leave(&session[1]);
+    session_table_closing(&session[1]);
     assert_non_null(strstr(busy_describe(text), "session 11 (tenant-1)"));
 }
 
@@ -94,7 +94,7 @@ static void the_longest_words_are_cut(void **state)
     has_work(1, 2 * SECOND);
     has_work(2, 2 * SECOND);
     session[1].id = UINT64_MAX;
-    session[1].given_ns = 0;
+    session[1].poll.given_ns = 0;
     memset(session[1].name, 'x', sizeof(session[1].name) - 1);
     assert_true(strlen(busy_describe(text)) < BUSY_TEXT_MAX);
 }

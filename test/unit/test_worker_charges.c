@@ -21,8 +21,8 @@ static void an_event_is_no_kernel_in_flight(void **state)
     tenants[0].ns = 600000;
     tenants[0].part = 1;
     tenants[0].events = true;
-    tenants[0].session.sched.cls = GS_CLASS_BEST_EFFORT;
-    double work = work_in_window(&tenants[0], window_play()) / (double)WINDOW_NS;
+    tenants[0].session.sched.entity.cls = GS_CLASS_BEST_EFFORT;
+    double work = work_in_window(&tenants[0], window_play()) / (double)INTERVAL_NS;
     play_end();
     assert_true(work > 0.97);
 }
@@ -38,20 +38,20 @@ static void copies_keep_nobody_off(void **state)
     tenants[1].part = 1;
     play_until(now + SETTLE_NS);
     double before = gpu_done(1);
-    play_until(now + WINDOW_NS);
-    double work = (gpu_done(1) - before) / (double)WINDOW_NS;
+    play_until(now + INTERVAL_NS);
+    double work = (gpu_done(1) - before) / (double)INTERVAL_NS;
     play_end();
     assert_true(work > 0.95);
 }
 
-/* The mark of what the tenant issued last is written at a time. */
+/* The fence of what the tenant issued last is written at a time. */
 static void mark_last(struct tenant *tenant, uint64_t when)
 {
     struct session *session = &tenant->session;
-    struct stream *stream = &session->streams[0];
+    struct stream *stream = &session->submit.streams[0];
 
-    atomic_store_explicit(&marks[flight_address(session, stream) / sizeof(uint64_t)],
-                          when << 24 | (flight_next(stream) - 1), memory_order_release);
+    atomic_store_explicit(&fences[inflight_fence_address(session, stream) / sizeof(uint64_t)],
+                          when << 24 | (inflight_fence_next(stream) - 1), memory_order_release);
 }
 
 static void issue_blocks(struct tenant *tenant, uint32_t count, uint32_t blocks)
@@ -60,9 +60,9 @@ static void issue_blocks(struct tenant *tenant, uint32_t count, uint32_t blocks)
     const struct launch launch = {
         .kernel = &tenant->kernel, .grid = {SM_COUNT * blocks, 1, 1}, .block = {256, 1, 1}};
 
-    flight_issue(&session->streams[0]);
-    flight_add(&session->streams[0], &launch, count);
-    flight_close(session, &session->streams[0]);
+    inflight_issue(&session->submit.streams[0]);
+    inflight_add(&session->submit.streams[0], &launch, count);
+    inflight_fenced(session, &session->submit.streams[0]);
 }
 
 static void issue_scripted(struct tenant *tenant, uint32_t count)
@@ -84,7 +84,7 @@ static void kernels_side_by_side_are_not_thought_short(void **state)
             issue_blocks(&tenants[i], 1, 2);
             mark_last(&tenants[i], now + alone_ns);
             now += alone_ns + 10000;
-            flights_poll(&lane.flights, now);
+            inflight_poll_all(&lane.inflight_lane, now);
         }
     }
     double before = tenants[1].kernel.wave_ns;
@@ -94,7 +94,7 @@ static void kernels_side_by_side_are_not_thought_short(void **state)
         for (unsigned i = 0; i < 2; i++)
             mark_last(&tenants[i], now + alone_ns + 1000 * i);
         now += alone_ns + 10000;
-        flights_poll(&lane.flights, now);
+        inflight_poll_all(&lane.inflight_lane, now);
     }
     assert_true(tenants[1].kernel.wave_ns > 0.9 * before);
     assert_true(tenants[1].kernel.wave_ns < 1.1 * before);
@@ -103,7 +103,7 @@ static void kernels_side_by_side_are_not_thought_short(void **state)
         issue_blocks(&tenants[1], 1, 2);
         mark_last(&tenants[1], now + alone_ns / 10);
         now += alone_ns;
-        flights_poll(&lane.flights, now);
+        inflight_poll_all(&lane.inflight_lane, now);
     }
     assert_true(tenants[1].kernel.wave_ns < 0.2 * before);
     play_end();
@@ -115,7 +115,7 @@ static uint64_t clocks_meet(void)
     issue_scripted(&tenants[0], 1);
     now += 10000;
     mark_last(&tenants[0], now);
-    flights_poll(&lane.flights, now);
+    inflight_poll_all(&lane.inflight_lane, now);
     return tenants[0].session.stats->gpu_ns;
 }
 
@@ -133,10 +133,10 @@ static void who_comes_between_has_the_time_since_it_came(void **state)
     now += 300000;
     mark_last(&tenants[0], begun + 250000);
     mark_last(&tenants[1], begun + 200000);
-    flights_poll(&lane.flights, now);
+    inflight_poll_all(&lane.inflight_lane, now);
     assert_in_range(tenants[0].session.stats->gpu_ns - had, 145000, 155000);
     assert_in_range(tenants[1].session.stats->gpu_ns, 195000, 205000);
-    assert_int_equal(lines.line[0].wide, 0);
+    assert_int_equal(domains.domain[0].wide, 0);
     play_end();
 }
 
@@ -150,30 +150,30 @@ static void who_is_not_polled_has_its_time_too(void **state)
     (void)state;
     play_begin(2);
     for (unsigned i = 0; i < 2; i++)
-        tenants[i].session.pending = 0;
+        tenants[i].session.round.pending = 0;
     issue_scripted(&tenants[0], 1); /* so that the clocks are known to each other */
     now += 10000;
     mark_last(&tenants[0], now);
     lane.now = now;
-    turn_take(&lane);
+    round_run(&lane);
     had = tenants[0].session.stats->gpu_ns;
     begun = now += 100000;
     issue_scripted(&tenants[0], 1);
     now += 10000;
     issue_scripted(&tenants[1], 1);
-    lane.hot_count = 1;
-    lane.hot[0] = &tenants[1].session;
+    lane.polled_count = 1;
+    lane.polled[0] = &tenants[1].session;
     mark_last(&tenants[0], begun + long_ns);
     mark_last(&tenants[1], begun + long_ns + short_ns);
     lane.now = now = begun + long_ns + short_ns + 50000;
-    turn_take(&lane);
-    lane.hot_count = 2;
-    lane.hot[1] = &tenants[0].session;
+    round_run(&lane);
+    lane.polled_count = 2;
+    lane.polled[1] = &tenants[0].session;
     lane.now = now += 4000000;
-    turn_take(&lane);
+    round_run(&lane);
     assert_in_range(tenants[0].session.stats->gpu_ns - had, long_ns - 100000, long_ns + 100000);
     assert_in_range(tenants[1].session.stats->gpu_ns, short_ns - 100000, short_ns + 100000);
-    assert_int_equal(lines.line[0].wide, 0);
+    assert_int_equal(domains.domain[0].wide, 0);
     play_end();
 }
 
@@ -191,13 +191,13 @@ static void an_event_behind_a_kernel_takes_no_time_from_others(void **state)
     issue_scripted(&tenants[1], 1); /* looked at after who came later */
     now += 10000;
     issue_scripted(&tenants[0], 1);
-    flight_issue(&tenants[0].session.streams[0]);
-    flight_add_event(&tenants[0].session.streams[0]);
-    flight_close(&tenants[0].session, &tenants[0].session.streams[0]);
+    inflight_issue(&tenants[0].session.submit.streams[0]);
+    inflight_add_event(&tenants[0].session.submit.streams[0]);
+    inflight_fenced(&tenants[0].session, &tenants[0].session.submit.streams[0]);
     mark_last(&tenants[1], begun + short_ns);
     mark_last(&tenants[0], begun + short_ns + long_ns);
     now = begun + short_ns + long_ns + 50000;
-    flights_poll(&lane.flights, now);
+    inflight_poll_all(&lane.inflight_lane, now);
     assert_in_range(tenants[0].session.stats->gpu_ns - had, long_ns - 100000, long_ns + 100000);
     assert_in_range(tenants[1].session.stats->gpu_ns, short_ns - 100000, short_ns + 100000);
     play_end();

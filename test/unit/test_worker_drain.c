@@ -16,10 +16,11 @@
 
 #include "common/ring.h"
 #include "common/util.h"
-#include "fake_marks.h"
-#include "worker/drain.h"
-#include "worker/lane.h"
-#include "worker/lines.h"
+#include "fake_fences.h"
+#include "worker/sched/domain.h"
+#include "worker/sched/lane.h"
+#include "worker/submit/drain.h"
+#include "worker/submit/launch.h"
 
 #define PRIORITY (-2)
 #define GRAPHS   64u
@@ -31,7 +32,7 @@ static struct link_stats stats;
 static struct kernel kernel, *kernels[1] = {&kernel};
 static struct lane lane;
 static struct session session;
-static struct stream *stream = &session.streams[0];
+static struct stream *stream = &session.submit.streams[0];
 static uint64_t tail;
 
 static unsigned launched, told;
@@ -182,7 +183,7 @@ static CUresult graph_launch_noted(CUgraphExec exec, CUstream on)
 static CUresult function_set(CUfunction function, CUfunction_attribute attribute, int value)
 {
     (void)function, (void)attribute, (void)value;
-    atomic_store(&kernel.division, 0);
+    atomic_store(&kernel.carveout, 0);
     if (tenant_writes)
         tenant_writes();
     return CUDA_SUCCESS;
@@ -222,9 +223,9 @@ static int set(void **state)
     cu.cuFuncSetAttribute = function_set;
     cu.cuEventCreate = event_create;
     cu.cuEventRecord = event_record;
-    if (marks_open())
+    if (fences_open())
         return -1;
-    lines = (struct lines){.used = 1};
+    domains = (struct domains){.used = 1};
     memset(segment, 0, sizeof(segment));
     memset(&client, 0, sizeof(client));
     memset(&server, 0, sizeof(server));
@@ -239,27 +240,27 @@ static int set(void **state)
         .client = &client,
         .server = &server,
         .stats = &stats,
-        .kernels = kernels,
-        .kernel_room = 1,
-        .streams[0] = {
+        .module.kernels = kernels,
+        .module.kernel_capacity = 1,
+        .submit.streams[0] = {
             .open = true, .cu = (CUstream)&session, .priority = PRIORITY, .cu_priority = PRIORITY}};
-    stream->flight = flight_new(&session, stream);
+    stream->inflight = inflight_new(&session, stream);
     tail = 0;
     launched = told = 0;
     graph_room = false;
     graph_count = went_count = 0;
     launches_left = UINT32_MAX;
     tenant_writes = NULL;
-    return stream->flight ? 0 : -1;
+    return stream->inflight ? 0 : -1;
 }
 
 static int unset(void **state)
 {
     (void)state;
-    flights_leave(&session);
+    inflight_remove(&session);
     launcher_free(stream->launcher);
-    free(stream->flight);
-    free(session.reports);
+    free(stream->inflight);
+    free(session.submit.reports);
     return 0;
 }
 
@@ -297,13 +298,13 @@ static void pad(void)
 
 static void drain(void)
 {
-    const struct sched_room room = {1000, UINT64_MAX};
+    const struct sched_allowance room = {1000, UINT64_MAX};
     enum drained drained;
 
     atomic_store(&client.tail[0], tail);
     stream_drain(&session, 0, room, &drained);
     assert_int_equal(drained, DRAINED_ALL);
-    assert_false(session.faulted);
+    assert_false(session.submit.faulted);
     assert_int_equal(last_told, tail);
     assert_int_equal(stream->signalled, tail);
 }
@@ -357,7 +358,7 @@ static void what_follows_is_told_of_too(void **state)
 /* Not with the next kernel, which may have to wait for other tenants'. */
 static void an_event_is_told_with_the_kernel_before_it(void **state)
 {
-    const struct sched_room one_kernel = {64, 1};
+    const struct sched_allowance one_kernel = {64, 1};
     enum drained drained;
 
     (void)state;
@@ -374,7 +375,7 @@ static void an_event_is_told_with_the_kernel_before_it(void **state)
     stream_drain(&session, 0, one_kernel, &drained);
     assert_int_equal(launched, 2);
     assert_int_equal(last_told, tail);
-    free(session.events);
+    free(session.submit.events);
 }
 
 static void a_known_kernel_is_told_of(void **state)
@@ -403,7 +404,7 @@ static void graphs_earn(uint32_t cls)
         launch(0);
         drain();
     }
-    flight_settle(&session, stream);
+    inflight_settle(&session, stream);
     assert_int_equal(went_count, 0);
     launched = told = 0;
 }
@@ -421,7 +422,7 @@ static void launches(uint32_t count)
         launch(0);
 }
 
-static void a_latency_burst_goes_in_two_graphs_and_the_last_tells_the_end(void **state)
+static void a_latency_arrival_goes_in_two_graphs_and_the_last_tells_the_end(void **state)
 {
     (void)state;
     graphs_earn(GS_CLASS_LATENCY);
@@ -431,7 +432,7 @@ static void a_latency_burst_goes_in_two_graphs_and_the_last_tells_the_end(void *
     assert_int_equal(told, 1);
 }
 
-static void every_length_of_a_latency_burst_is_told_of_once(void **state)
+static void every_length_of_a_latency_arrival_is_told_of_once(void **state)
 {
     (void)state;
     graphs_earn(GS_CLASS_LATENCY);
@@ -439,14 +440,14 @@ static void every_length_of_a_latency_burst_is_told_of_once(void **state)
         launched = told = went_count = 0;
         launches(count);
         drain();
-        flight_settle(&session, stream);
+        inflight_settle(&session, stream);
         assert_int_equal(launched, count);
         assert_int_equal(told, 1);
         assert_true(went[went_count - 1] > 100);
     }
 }
 
-static void other_bursts_go_in_chains_of_eight_and_singles(void **state)
+static void other_arrivals_go_in_graphs_of_eight_and_singles(void **state)
 {
     (void)state;
     graphs_earn(GS_CLASS_NORMAL);
@@ -473,7 +474,7 @@ static void one_more(void)
     atomic_store(&client.tail[0], tail);
 }
 
-static void a_burst_that_is_being_written_is_taken_whole_and_told_of_once(void **state)
+static void an_arrival_that_is_being_written_is_taken_whole_and_told_of_once(void **state)
 {
     (void)state;
     graphs_earn(GS_CLASS_LATENCY);
@@ -507,7 +508,7 @@ static void what_comes_behind_others_is_gathered(void **state)
 /* The last that there is room for tells the end, however much has come behind it. */
 static void who_goes_on_writing_has_no_more_than_there_is_room_for(void **state)
 {
-    const struct sched_room some = {16, UINT64_MAX}, one = {1, 1};
+    const struct sched_allowance some = {16, UINT64_MAX}, one = {1, 1};
     enum drained drained;
 
     (void)state;
@@ -522,7 +523,7 @@ static void who_goes_on_writing_has_no_more_than_there_is_room_for(void **state)
     assert_int_equal(told, 1);
     assert_true(went[went_count - 1] > 100);
     assert_int_equal(last_told, stream->head);
-    flight_settle(&session, stream);
+    inflight_settle(&session, stream);
     went_count = 0;
     assert_int_equal(stream_drain(&session, 0, one, &drained), 1);
     assert_int_equal(drained, DRAINED_SOME);
@@ -533,7 +534,7 @@ static void who_goes_on_writing_has_no_more_than_there_is_room_for(void **state)
 /* What has been gathered by then is not issued by who comes next. */
 static void a_launch_that_is_refused_in_the_middle_is_the_last(void **state)
 {
-    const struct sched_room room = {1000, UINT64_MAX};
+    const struct sched_allowance room = {1000, UINT64_MAX};
     enum drained drained;
 
     (void)state;
@@ -544,11 +545,11 @@ static void a_launch_that_is_refused_in_the_middle_is_the_last(void **state)
     launch(0);
     atomic_store(&client.tail[0], tail);
     stream_drain(&session, 0, room, &drained);
-    assert_true(session.faulted);
+    assert_true(session.submit.faulted);
     assert_int_equal(server.fault.kind, GS_FAULT_LAUNCH);
     assert_int_equal(launched, 1);
     assert_int_equal(told, 0);
-    session.faulted = false;
+    session.submit.faulted = false;
     stream->head = tail;
     launches_left = UINT32_MAX;
     to_come = 0;
@@ -564,7 +565,7 @@ static void a_tail_beyond_the_ring(void)
 
 static void a_tail_that_becomes_impossible_ends_the_session_only(void **state)
 {
-    const struct sched_room room = {1000, UINT64_MAX};
+    const struct sched_allowance room = {1000, UINT64_MAX};
     enum drained drained;
 
     (void)state;
@@ -573,7 +574,7 @@ static void a_tail_that_becomes_impossible_ends_the_session_only(void **state)
     launches(3);
     atomic_store(&client.tail[0], tail);
     assert_int_equal(stream_drain(&session, 0, room, &drained), 3);
-    assert_true(session.faulted);
+    assert_true(session.submit.faulted);
     assert_int_equal(server.fault.kind, GS_FAULT_REJECTED);
     assert_int_equal(server.fault.position, tail);
     assert_int_equal(stream_drain(&session, 0, room, &drained), 0);
@@ -588,12 +589,13 @@ int main(void)
         cmocka_unit_test_setup_teardown(an_event_is_told_with_the_kernel_before_it, set, unset),
         cmocka_unit_test_setup_teardown(a_known_kernel_is_told_of, set, unset),
         cmocka_unit_test_setup_teardown(
-            a_latency_burst_goes_in_two_graphs_and_the_last_tells_the_end, set, unset),
-        cmocka_unit_test_setup_teardown(every_length_of_a_latency_burst_is_told_of_once, set,
+            a_latency_arrival_goes_in_two_graphs_and_the_last_tells_the_end, set, unset),
+        cmocka_unit_test_setup_teardown(every_length_of_a_latency_arrival_is_told_of_once, set,
                                         unset),
-        cmocka_unit_test_setup_teardown(other_bursts_go_in_chains_of_eight_and_singles, set, unset),
+        cmocka_unit_test_setup_teardown(other_arrivals_go_in_graphs_of_eight_and_singles, set,
+                                        unset),
         cmocka_unit_test_setup_teardown(
-            a_burst_that_is_being_written_is_taken_whole_and_told_of_once, set, unset),
+            an_arrival_that_is_being_written_is_taken_whole_and_told_of_once, set, unset),
         cmocka_unit_test_setup_teardown(what_comes_behind_others_is_gathered, set, unset),
         cmocka_unit_test_setup_teardown(who_goes_on_writing_has_no_more_than_there_is_room_for, set,
                                         unset),

@@ -14,12 +14,12 @@
 
 #include <cmocka.h>
 
-#include "worker/grant.h"
-#include "worker/graph.h"
-#include "worker/host.h"
-#include "worker/job.h"
-#include "worker/placement.h"
-#include "worker/stock.h"
+#include "worker/jobs/job.h"
+#include "worker/memory/host_block.h"
+#include "worker/session/grant.h"
+#include "worker/submit/graph.h"
+#include "worker/submit/placement.h"
+#include "worker/submit/pool.h"
 
 #define VARIANTS 4u /* as many as are kept */
 
@@ -48,13 +48,13 @@ void job_return(struct job *job)
     pushed = job;
 }
 
-struct host_block *host_find(const struct session *unused, uint64_t number)
+struct host_block *host_block_find(const struct session *unused, uint64_t number)
 {
     (void)unused;
     return number == 0 ? &block : NULL;
 }
 
-void stock_graph_room(void) {}
+void pool_give_graph(void) {}
 
 /* The graph is empty, and no call of the driver fails: nothing asks for these. */
 
@@ -183,7 +183,7 @@ static int set(void **state)
 static int unset(void **state)
 {
     (void)state;
-    graphs_close(&session);
+    graphs_deinit(&session);
     return live;
 }
 

@@ -18,7 +18,7 @@
 #include <sys/socket.h>
 
 #include "common/util.h"
-#include "worker/placement.h"
+#include "worker/submit/placement.h"
 
 #define EACH     (UINT64_C(4) << 20) /* that the driver keeps */
 #define FOR_GOOD 400u                /* sets, then */

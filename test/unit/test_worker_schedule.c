@@ -14,7 +14,7 @@
 #include <cmocka.h>
 
 #include "common/util.h"
-#include "worker/schedule.h"
+#include "worker/sched/schedule.h"
 
 #define TENANTS_MAX 16
 #define QUEUE       4096
@@ -75,12 +75,13 @@ static void play_reset(unsigned count)
 /* What the dispatcher does with a session that has endless work. */
 static bool tenant_serve(struct tenant *tenant)
 {
-    struct sched_room room = sched_room(&play.sched, &tenant->entity);
+    struct sched_allowance allowance = sched_allowance(&play.sched, &tenant->entity);
     uint32_t launches = 0;
 
-    if (room.launches > SCHED_STREAM_MAX)
-        room.launches = SCHED_STREAM_MAX;
-    for (uint64_t ns = 0; launches < room.launches && ns < room.ns; ns += tenant->kernel_ns) {
+    if (allowance.launches > SCHED_STREAM_MAX)
+        allowance.launches = SCHED_STREAM_MAX;
+    for (uint64_t ns = 0; launches < allowance.launches && ns < allowance.ns;
+         ns += tenant->kernel_ns) {
         play.queue[play.last++ % QUEUE] = (unsigned)(tenant - play.tenant);
         assert_true(play.last - play.first <= QUEUE);
         launches++;
@@ -88,7 +89,7 @@ static bool tenant_serve(struct tenant *tenant)
     if (launches)
         issued(&play.sched, &tenant->entity, launches, launches * tenant->kernel_ns,
                launches * tenant->kernel_ns,
-               play.now + 7); /* a turn has one time, its launches are later */
+               play.now + 7); /* a round has one time, its launches are later */
     sched_wait(&play.sched, &tenant->entity, play.now);
     return launches > 0;
 }
@@ -100,7 +101,7 @@ static struct tenant *waiting_first(void)
     for (unsigned i = 0; i < play.count; i++) {
         struct tenant *tenant = &play.tenant[i];
         if (!tenant->wants || !tenant->entity.waiting ||
-            !sched_room(&play.sched, &tenant->entity).launches)
+            !sched_allowance(&play.sched, &tenant->entity).launches)
             continue;
         if (!first || sched_before(&play.sched, &tenant->entity, &first->entity, play.now))
             first = tenant;
@@ -233,10 +234,10 @@ static void short_kernels_leave_no_gap_between_them(void **state)
         entity = &play.tenant[play.queue[play.first % QUEUE]].entity;
         dispatch_turn();
         assert_true(entity->inflight > 0);
-        play.now += 1000000 - SCHED_WINDOW_NS / 2;
+        play.now += 1000000 - SCHED_REFILL_NS / 2;
         dispatch_turn();
         assert_true(play.last - play.first >= 2);
-        play.now -= 1000000 - SCHED_WINDOW_NS / 2;
+        play.now -= 1000000 - SCHED_REFILL_NS / 2;
         device_step();
     }
 }
@@ -374,8 +375,8 @@ static void small_kernels_are_not_held_back_beside_others(void **state)
     done(&sched, &small, 1, 10000, 10, 10, 0);
     issued(&sched, &large, 1, 10000, 10000, 0);
     done(&sched, &large, 1, 10000, 10000, 10000, 0);
-    assert_int_equal(sched_room(&sched, &small).ns, SCHED_AHEAD_NS);
-    assert_int_equal(sched_room(&sched, &large).ns, SCHED_QUANTUM_NS);
+    assert_int_equal(sched_allowance(&sched, &small).ns, SCHED_AHEAD_NS);
+    assert_int_equal(sched_allowance(&sched, &large).ns, SCHED_QUANTUM_NS);
     issued(&sched, &large, 1, SECOND, SECOND, 0);
     assert_true(sched_open(&sched, &small, 0));
 }
@@ -386,23 +387,23 @@ static void the_first_waits_for_the_device(void **state)
 {
     struct sched sched = {.waiting = 2};
     struct sched_entity running = {.waiting = true}, first = {.waiting = true};
-    uint64_t turn = SECOND, began = turn + 7; /* within the turn */
+    uint64_t round_ns = SECOND, began = round_ns + 7; /* within the round */
 
     (void)state;
-    sched_wait(&sched, &first, turn);
-    assert_true(sched_open(&sched, &first, turn));
+    sched_wait(&sched, &first, round_ns);
+    assert_true(sched_open(&sched, &first, round_ns));
     issued(&sched, &running, 1, SECOND, SECOND, began);
-    assert_false(sched_open(&sched, &first, turn));
+    assert_false(sched_open(&sched, &first, round_ns));
     /* Unless nothing has ended for long: what is there may wait for this one. */
     assert_false(sched_open(&sched, &first, began + SCHED_STARVED_NS));
     assert_true(sched_open(&sched, &first, began + SCHED_STARVED_NS + 1));
     first.inflight = 1;
     assert_false(sched_open(&sched, &first, began + SCHED_STARVED_NS + 1));
     /* A short one's end is foreseen. */
-    done(&sched, &running, 1, SECOND, SECOND, SECOND, turn);
-    issued(&sched, &running, 1, 1000000, 1000000, turn);
-    assert_false(sched_open(&sched, &first, turn + 1000000 - SCHED_WINDOW_NS));
-    assert_true(sched_open(&sched, &first, turn + 1000000 - SCHED_WINDOW_NS + 1));
+    done(&sched, &running, 1, SECOND, SECOND, SECOND, round_ns);
+    issued(&sched, &running, 1, 1000000, 1000000, round_ns);
+    assert_false(sched_open(&sched, &first, round_ns + 1000000 - SCHED_REFILL_NS));
+    assert_true(sched_open(&sched, &first, round_ns + 1000000 - SCHED_REFILL_NS + 1));
 }
 
 /* Kernels of two streams take turns: a long one would run between two short ones. */
@@ -425,7 +426,7 @@ static void the_next_goes_behind_the_last_kernel_only(void **state)
     assert_false(sched_open(&sched, &first, SECOND));
     sched_done(&sched, &running, &some, 800, SECOND);
     assert_true(sched_open(&sched, &first, SECOND));
-    sched_leave(&sched, &running);
+    sched_remove(&sched, &running);
     assert_int_equal(sched.wide, 0);
 }
 
@@ -459,8 +460,8 @@ static void kernels_of_a_quarter_of_the_device_run_beside_each_other(void **stat
     /* Who cannot have more is passed by those that find room beside it, and by nobody else. */
     assert_true(sched_may_pass(&sched, &entity[2], now));
     assert_false(sched_may_pass(&sched, &entity[3], now));
-    sched_leave(&sched, &entity[0]);
-    sched_leave(&sched, &entity[1]);
+    sched_remove(&sched, &entity[0]);
+    sched_remove(&sched, &entity[1]);
     assert_int_equal(sched.width, 0);
 }
 
@@ -535,9 +536,9 @@ static void what_leaves_takes_all_that_it_had(void **state)
     dispatch_turn();
     assert_int_equal(play.sched.waiting, 2);
     assert_true(play.sched.device_ns > 0);
-    sched_leave(&play.sched, &play.tenant[0].entity);
-    sched_leave(&play.sched, &play.tenant[1].entity);
-    sched_leave(&play.sched, &play.tenant[1].entity);
+    sched_remove(&play.sched, &play.tenant[0].entity);
+    sched_remove(&play.sched, &play.tenant[1].entity);
+    sched_remove(&play.sched, &play.tenant[1].entity);
     assert_int_equal(play.sched.waiting, 0);
     assert_int_equal(play.sched.device_ns, 0);
 }

@@ -23,10 +23,10 @@ static void a_lone_tenant_has_the_device(void **state)
         play_begin(1);
         tenants[0].ns = lengths[i];
         tenants[0].part = 1;
-        double work = work_in_window(&tenants[0], window_play()) / (double)WINDOW_NS;
+        double work = work_in_window(&tenants[0], window_play()) / (double)INTERVAL_NS;
         alone_wave_ns[i] = tenants[0].kernel.wave_ns;
         play_end();
-        /* Less the microsecond between two of its kernels, and what marks take. */
+        /* Less the microsecond between two of its kernels, and what fences take. */
         double most = (double)lengths[i] / ((double)lengths[i] + 1000);
         assert_true(work > 0.97 * most);
         alone[i] = 1 / work;
@@ -41,21 +41,21 @@ static void shares_among(uint64_t from, unsigned first, unsigned count, double b
     double all = 0;
 
     for (unsigned i = first; i < first + count; i++) {
-        weights += tenants[i].session.sched.weight;
+        weights += tenants[i].session.sched.entity.weight;
         all += work_in_window(&tenants[i], from);
     }
-    if (all < busy * (double)WINDOW_NS)
+    if (all < busy * (double)INTERVAL_NS)
         fail_msg("%u tenants did %.1f ms of work", count, all / 1e6);
     for (unsigned i = first; i < first + count; i++) {
         const struct tenant *tenant = &tenants[i];
-        double wanted = all * tenant->session.sched.weight / weights;
+        double wanted = all * tenant->session.sched.entity.weight / weights;
         double had = work_in_window(tenant, from);
         /* What a kernel more or less in the window is, where they differ. */
         double most = 0.05 * wanted + (double)tenant->ns * (tenant->dice ? 1 : 0.25);
         if (had < wanted - most || had > wanted + most)
             fail_msg("tenant %u of %u, kernels of %llu us, weight %u: %.1f ms, not %.1f", i,
                      tenant_count, (unsigned long long)tenant->ns / 1000,
-                     tenant->session.sched.weight, had / 1e6, wanted / 1e6);
+                     tenant->session.sched.entity.weight, had / 1e6, wanted / 1e6);
     }
 }
 
@@ -68,7 +68,7 @@ static void tenant_set(unsigned index, size_t length, uint32_t weight)
 {
     tenants[index].ns = lengths[length];
     tenants[index].part = alone[length];
-    tenants[index].session.sched.weight = weight;
+    tenants[index].session.sched.entity.weight = weight;
 }
 
 /* Kernels of a block for each place that they take, whose time their grid does not tell. */
@@ -122,7 +122,7 @@ static void shares_follow_the_weights_though_kernels_take_other_times_than_thoug
     }
 }
 
-/* The device's clock is laid against the host's by what both say of a mark. */
+/* The device's clock is laid against the host's by what both say of a fence. */
 static void shares_follow_the_weights_though_the_dispatcher_loses_its_processor(void **state)
 {
     (void)state;
@@ -150,7 +150,7 @@ static void a_lone_tenant_of_any_width_has_the_device(void **state)
         play_begin(1);
         gpu_speed(speeds[0]);
         tenant_grid(0, length, widths[width], 1);
-        double work = work_in_window(&tenants[0], window_play()) / (double)WINDOW_NS;
+        double work = work_in_window(&tenants[0], window_play()) / (double)INTERVAL_NS;
         play_end();
         assert_true(work > 0.9);
         grid_part[width][length] = 1 / work;
@@ -166,7 +166,7 @@ static void grids_play(unsigned count, unsigned speed, unsigned first, unsigned 
     for (unsigned i = 0; i < count; i++) {
         unsigned length = i % 4, width = first + i * 3 % many;
         tenant_grid(i, length, widths[width], grid_part[width][length]);
-        tenants[i].session.sched.weight = 1 + (i / 4 + i) % 4;
+        tenants[i].session.sched.entity.weight = 1 + (i / 4 + i) % 4;
     }
     shares_check(busy);
     play_end();
@@ -212,20 +212,20 @@ static void who_once_had_a_wide_kernel_is_in_nobodys_way_any_more(void **state)
     tenant_grid(0, 2, GPU_SLOTS / 2, 1);
     for (unsigned i = 1; i < tenant_count; i++) {
         tenant_grid(i, 0, widths[0], 1);
-        tenants[i].session.pending = 0;
+        tenants[i].session.round.pending = 0;
     }
     tenants[0].left = 1;
     play_until(now + 1);
     tenant_grid(0, 0, 1, 1);
     tenants[0].sms = SM_COUNT * 3 / 4;
     tenants[0].left = UINT64_MAX;
-    tenants[0].session.pending = 1;
+    tenants[0].session.round.pending = 1;
     play_until(now + RUN_NS);
     for (unsigned i = 1; i < tenant_count; i++)
-        tenants[i].session.pending = 1;
+        tenants[i].session.round.pending = 1;
     uint64_t from = window_play();
     for (unsigned i = 0; i < tenant_count; i++) {
-        double had = work_in_window(&tenants[i], from) / (double)WINDOW_NS;
+        double had = work_in_window(&tenants[i], from) / (double)INTERVAL_NS;
         if (had < 0.9)
             fail_msg("tenant %u ran %.3f of the time", i, had);
     }
@@ -244,13 +244,13 @@ static void who_fills_little_keeps_nobody_off_and_is_owed_nothing(void **state)
         side_by_side = true;
         for (unsigned i = 0; i < 3; i++) {
             tenant_grid(i, 2 * i, widths[4], 1);
-            tenants[i].session.sched.weight = 1 + i;
+            tenants[i].session.sched.entity.weight = 1 + i;
         }
         tenant_grid(0, 0, 1, 1);
         tenants[0].sms = sms;
         uint64_t from = window_play();
         shares_among(from, 1, 2, 0.9);
-        assert_true(work_in_window(&tenants[0], from) > 0.9 * (double)WINDOW_NS);
+        assert_true(work_in_window(&tenants[0], from) > 0.9 * (double)INTERVAL_NS);
         tenant_grid(0, 0, widths[4], 1);
         tenants[0].sms = 0;
         shares_among(window_play(), 0, 3, 0.75);
@@ -286,7 +286,7 @@ static void tenant_place(unsigned index, unsigned which)
     grant->mask = half[which].mask;
     gpu_part(index, which);
     part_count = 2;
-    lines_moved();
+    domains_moved();
 }
 
 /* Each has its half as it would have it alone, and what is known of its kernels is the same. */
@@ -302,7 +302,7 @@ static void who_shares_no_sms_waits_for_nobody(void **state)
         }
         uint64_t from = window_play();
         for (unsigned i = 0; i < 2; i++) {
-            double had = work_in_window(&tenants[i], from) / (double)WINDOW_NS;
+            double had = work_in_window(&tenants[i], from) / (double)INTERVAL_NS;
             double off = tenants[i].kernel.wave_ns / alone_wave_ns[length[i]];
             if (had < 0.97 || off < 0.9 || off > 1.1)
                 fail_msg(
@@ -342,7 +342,7 @@ static void shares_follow_the_weights_in_a_small_part(void **state)
             tenant_set(i, i % 4, 1 + (i / 4 + i) % 4);
             tenants[i].session.grant.partition = &quarter;
             tenants[i].session.grant.mask = quarter.mask;
-            lines_moved();
+            domains_moved();
         }
         shares_check(0.95);
         play_end();

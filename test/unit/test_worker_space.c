@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "common/util.h"
-#include "worker/space.h"
+#include "worker/memory/space.h"
 
 static void the_lowest_gap_that_fits_is_taken(void **state)
 {

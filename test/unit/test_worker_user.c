@@ -9,35 +9,35 @@
 #include <pthread.h>
 
 #include "common/util.h"
-#include "worker/user.h"
+#include "worker/memory/user.h"
 
 static void sessions_of_one_user_share_a_sum_and_others_do_not(void **state)
 {
     struct user *a, *b, *c;
 
     (void)state;
-    a = user_enter(1000);
-    b = user_enter(1000);
-    c = user_enter(1001);
+    a = user_hold(1000);
+    b = user_hold(1000);
+    c = user_hold(1001);
     assert_ptr_equal(a, b);
     assert_ptr_not_equal(a, c);
     assert_true(user_charge(a, 100, 0));
     assert_int_equal(user_used(b), 100);
     assert_int_equal(user_used(c), 0);
-    user_leave(a);
+    user_release(a);
     assert_int_equal(user_used(b), 100);
     user_discharge(b, 100);
-    user_leave(b);
-    user_leave(c);
-    user_leave(NULL);
-    a = user_enter(1000);
+    user_release(b);
+    user_release(c);
+    user_release(NULL);
+    a = user_hold(1000);
     assert_int_equal(user_used(a), 0);
-    user_leave(a);
+    user_release(a);
 }
 
 static void nothing_goes_over_the_limit(void **state)
 {
-    struct user *user = user_enter(7);
+    struct user *user = user_hold(7);
 
     (void)state;
     assert_true(user_charge(user, 60, 100));
@@ -51,7 +51,7 @@ static void nothing_goes_over_the_limit(void **state)
     assert_false(user_charge(user, UINT64_MAX, 100));
     assert_true(user_charge(user, 1000, 0));
     user_discharge(user, 1100);
-    user_leave(user);
+    user_release(user);
 }
 
 #define THREADS 4u
@@ -65,14 +65,14 @@ static void *worker_run(void *argument)
     struct user *user;
 
     for (uint32_t i = 0; i < ROUNDS; i++) {
-        user = user_enter(3);
+        user = user_hold(3);
         if (user_charge(user, 1, LIMIT)) {
             if (atomic_fetch_add(inside, 1) >= LIMIT)
                 return argument;
             atomic_fetch_sub(inside, 1);
             user_discharge(user, 1);
         }
-        user_leave(user);
+        user_release(user);
     }
     return NULL;
 }
@@ -91,10 +91,10 @@ static void threads_charge_and_come_and_go_at_the_same_time(void **state)
         pthread_join(thread[i], &failed);
         assert_null(failed);
     }
-    user = user_enter(3);
+    user = user_hold(3);
     assert_int_equal(user_used(user), 0);
     assert_int_equal(user->sessions, 1);
-    user_leave(user);
+    user_release(user);
 }
 
 int main(void)

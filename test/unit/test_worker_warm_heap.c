@@ -17,7 +17,7 @@
 
 #include "common/sanitizers.h"
 #include "common/util.h"
-#include "worker/warm_heap.h"
+#include "worker/driver/warm_heap.h"
 
 #if ADDRESS_SANITIZER || THREAD_SANITIZER || !defined(__GLIBC__)
 #define OWN_MALLOC 1

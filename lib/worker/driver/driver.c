@@ -1,0 +1,163 @@
+/* driver.c - see driver.h. Loading happens once, before threads. */
+#include "worker/driver/driver.h"
+
+#include <dlfcn.h>
+#include <libgen.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct driver cu;
+
+static _Thread_local struct {
+    const char *function;
+    CUresult result;
+} last_failure;
+
+static bool table_fill(void *library, char *text, size_t text_size)
+{
+    static const struct {
+        const char *name;
+        size_t offset;
+    } entries[] = {
+#define DRIVER_ENTRY(name, args) {#name, offsetof(struct driver, name)},
+        CUDA_ABI_FUNCTIONS(DRIVER_ENTRY)
+#undef DRIVER_ENTRY
+    };
+
+    for (size_t i = 0; i < sizeof(entries) / sizeof(entries[0]); i++) {
+        void *function = dlsym(library, entries[i].name);
+        if (!function) {
+            snprintf(text, text_size, "the driver lacks %s: it is too old (12.4 is needed)",
+                     entries[i].name);
+            return false;
+        }
+        memcpy((char *)&cu + entries[i].offset, &function, sizeof(function));
+    }
+    return true;
+}
+
+/* Loads one library and makes sure that it has a device. The handle is kept for good. */
+static bool library_open(const char *path, char name[32], char *text, size_t text_size)
+{
+    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    int count = 0, version = 0;
+
+    if (!library) {
+        snprintf(text, text_size, "%s", dlerror());
+        return false;
+    }
+    if (!table_fill(library, text, text_size))
+        return false;
+    if (DRV(cuInit, 0) || DRV(cuDriverGetVersion, &version) || DRV(cuDeviceGetCount, &count)) {
+        driver_describe(text, text_size);
+        return false;
+    }
+    if (count == 0) {
+        snprintf(text, text_size, "%s finds no device", path);
+        return false;
+    }
+    const char *slash = strrchr(path, '/');
+    snprintf(name, 32, "%.22s %u.%u", slash ? slash + 1 : path, (unsigned)version / 1000 % 100,
+             (unsigned)version % 1000 / 10);
+    return true;
+}
+
+/* The software device lies beside the installed or built server: BIN/../lib. */
+static void soft_path(char *path, size_t size)
+{
+    char self[PATH_MAX];
+    ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+    const char *given = getenv("GSHARE_SOFTCUDA");
+
+    if (given) {
+        snprintf(path, size, "%s", given);
+        return;
+    }
+    self[n > 0 ? n : 0] = '\0';
+    snprintf(path, size, "%s/../lib/libgshare-softcuda.so", dirname(self));
+}
+
+bool driver_open(const char *kind, char name[32], char *text, size_t text_size)
+{
+    char path[PATH_MAX + 64];
+
+    if (strcmp(kind, "soft") && library_open("libcuda.so.1", name, text, text_size))
+        return true;
+    if (!strcmp(kind, "cuda"))
+        return false;
+    soft_path(path, sizeof(path));
+    return library_open(path, name, text, text_size);
+}
+
+void driver_failed(const char *function, CUresult result)
+{
+    last_failure.function = function;
+    last_failure.result = result;
+}
+
+void driver_describe(char *text, size_t size)
+{
+    const char *name = NULL;
+
+    if (!last_failure.function) {
+        snprintf(text, size, "no driver call failed");
+        return;
+    }
+    if (!cu.cuGetErrorName || cu.cuGetErrorName(last_failure.result, &name) || !name)
+        snprintf(text, size, "%s: error %d", last_failure.function, (int)last_failure.result);
+    else
+        snprintf(text, size, "%s: %s", last_failure.function, name);
+}
+
+gs_status driver_status(CUresult result)
+{
+    switch (result) {
+    case CUDA_SUCCESS:
+        return GS_OK;
+    case CUDA_ERROR_OUT_OF_MEMORY:
+        return GS_ERR_NO_DEVICE_MEMORY;
+    case CUDA_ERROR_NOT_FOUND:
+        return GS_ERR_NOT_FOUND;
+    case CUDA_ERROR_NOT_SUPPORTED:
+        return GS_ERR_NOT_SUPPORTED;
+    case CUDA_ERROR_INVALID_IMAGE:
+    case CUDA_ERROR_INVALID_PTX:
+    case CUDA_ERROR_INVALID_SOURCE:
+    case CUDA_ERROR_NO_BINARY_FOR_GPU:
+    case CUDA_ERROR_UNSUPPORTED_PTX_VERSION:
+    case CUDA_ERROR_JIT_COMPILER_NOT_FOUND:
+    case CUDA_ERROR_SHARED_OBJECT_SYMBOL_NOT_FOUND:
+        return GS_ERR_BAD_IMAGE;
+    case CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES:
+        return GS_ERR_LAUNCH_CONFIG;
+    default:
+        return GS_ERR_DRIVER;
+    }
+}
+
+bool driver_fatal(CUresult result)
+{
+    switch (result) {
+    case CUDA_ERROR_ECC_UNCORRECTABLE:
+    case CUDA_ERROR_NVLINK_UNCORRECTABLE:
+    case CUDA_ERROR_CONTAINED:
+    case CUDA_ERROR_ILLEGAL_ADDRESS:
+    case CUDA_ERROR_LAUNCH_TIMEOUT:
+    case CUDA_ERROR_CONTEXT_IS_DESTROYED:
+    case CUDA_ERROR_ASSERT:
+    case CUDA_ERROR_HARDWARE_STACK_ERROR:
+    case CUDA_ERROR_ILLEGAL_INSTRUCTION:
+    case CUDA_ERROR_MISALIGNED_ADDRESS:
+    case CUDA_ERROR_INVALID_ADDRESS_SPACE:
+    case CUDA_ERROR_INVALID_PC:
+    case CUDA_ERROR_LAUNCH_FAILED:
+    case CUDA_ERROR_DEINITIALIZED:
+    case CUDA_ERROR_UNKNOWN:
+        return true;
+    default:
+        return false;
+    }
+}

@@ -1,0 +1,125 @@
+/* lost.c - see lost.h. */
+#include "worker/driver/lost.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "common/util.h"
+#include "worker/driver/supervisor_link.h"
+#include "worker/driver/wake.h"
+
+#define STOP_NS 1000000000u
+
+static struct {
+    pthread_mutex_t lock; /* of result and text: the first thread's stand */
+    int fd;
+    _Atomic bool pending;
+    _Atomic uint32_t lanes, stopped;
+    CUresult result;
+    char text[192];
+} lost = {.lock = PTHREAD_MUTEX_INITIALIZER, .fd = -1};
+
+static _Thread_local bool is_lane;
+
+bool lost_init(void)
+{
+    lost.fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    return lost.fd >= 0;
+}
+
+void lost_join(void)
+{
+    atomic_fetch_add(&lost.lanes, 1);
+}
+
+void lost_lane(void)
+{
+    is_lane = true;
+}
+
+bool lost_pending(void)
+{
+    return atomic_load_explicit(&lost.pending, memory_order_relaxed);
+}
+
+void lost_stop(void)
+{
+    /* release: all that the lane has written; pairs with lost_wait */
+    atomic_fetch_add_explicit(&lost.stopped, 1, memory_order_release);
+    for (;;)
+        pause();
+}
+
+int lost_descriptor(void)
+{
+    return lost.fd;
+}
+
+void lost_wait(void)
+{
+    const uint64_t until = clock_ns() + STOP_NS;
+
+    /* acquire: the lanes' tables; pairs with lost_stop */
+    while (atomic_load_explicit(&lost.stopped, memory_order_acquire) < atomic_load(&lost.lanes) &&
+           clock_ns() < until)
+        cpu_relax();
+}
+
+CUresult lost_result(void)
+{
+    return lost.result;
+}
+
+const char *lost_text(void)
+{
+    return lost.text;
+}
+
+/* What ended the context, and by which call it was seen. */
+static void describe(char *text, size_t size, CUresult result)
+{
+    const char *why = NULL;
+    char seen[96];
+
+    driver_describe(seen, sizeof(seen));
+    if (!driver_fatal(result) || !cu.cuGetErrorString || cu.cuGetErrorString(result, &why) || !why)
+        snprintf(text, size, "%s", seen);
+    else
+        snprintf(text, size, "%s (%s)", why, seen);
+}
+
+void device_lost(CUresult result)
+{
+    static const uint64_t one = 1;
+
+    pthread_mutex_lock(&lost.lock);
+    if (!atomic_load(&lost.pending)) {
+        lost.result = result;
+        describe(lost.text, sizeof(lost.text), result);
+        if (atomic_load(&lost.lanes) == 0) /* at the start: nobody is there to be blamed */
+            worker_end(result, lost.text, NULL);
+        atomic_store(&lost.pending, true);
+        if (write(lost.fd, &one, sizeof(one)) < 0)
+            worker_end(result, lost.text, NULL);
+    }
+    pthread_mutex_unlock(&lost.lock);
+    dispatch_wake();
+    if (is_lane)
+        lost_stop();
+    for (;;)
+        pause();
+}
+
+void worker_broken(CUresult result)
+{
+    char text[192];
+
+    if (driver_fatal(result))
+        device_lost(result);
+    describe(text, sizeof(text), result);
+    worker_end(result, text, NULL);
+}

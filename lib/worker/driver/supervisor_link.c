@@ -1,0 +1,58 @@
+/*
+ * supervisor_link.c - messages from the worker to the supervisor, and the worker's end.
+ *
+ * Any thread may send: a SOCK_SEQPACKET message is whole or not sent. The worker's end of the
+ * socket blocks; the supervisor always reads.
+ */
+#include "worker/driver/supervisor_link.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "common/log.h"
+
+void link_send(const struct link_message *message, int descriptor)
+{
+    struct iovec part = {(void *)message, sizeof(*message)};
+    union {
+        char bytes[CMSG_SPACE(sizeof(int))];
+        struct cmsghdr align;
+    } control = {{0}};
+    struct msghdr header = {.msg_iov = &part, .msg_iovlen = 1};
+
+    if (descriptor >= 0) {
+        header.msg_control = control.bytes;
+        header.msg_controllen = sizeof(control.bytes);
+        struct cmsghdr *c = CMSG_FIRSTHDR(&header);
+        c->cmsg_level = SOL_SOCKET;
+        c->cmsg_type = SCM_RIGHTS;
+        c->cmsg_len = CMSG_LEN(sizeof(int));
+        memcpy(CMSG_DATA(c), &descriptor, sizeof(int));
+    }
+    while (sendmsg(LINK_FD, &header, MSG_NOSIGNAL) < 0) {
+        if (errno == EINTR)
+            continue;
+        /* Without its supervisor a worker has no reason to live. */
+        log_error("the supervisor does not answer: %s", strerror(errno));
+        _exit(1);
+    }
+}
+
+void worker_end(CUresult result, const char *text, const struct link_blame *blame)
+{
+    struct link_message message = {.op = LINK_FATAL, .slot = LINK_SLOT_NONE};
+
+    if (blame) {
+        message.slot = blame->slot;
+        message.u.fatal = blame->fatal;
+    }
+    message.u.fatal.status = driver_fatal(result) ? GS_ERR_FAULT : GS_ERR_DRIVER;
+    message.u.fatal.kind = driver_fatal(result) ? GS_FAULT_KERNEL : GS_FAULT_DEVICE;
+    snprintf(message.text, sizeof(message.text), "%s", text);
+    log_error("device lost: %s", message.text);
+    link_send(&message, -1);
+    _exit(2);
+}

@@ -1,0 +1,42 @@
+/* job.c - see job.h. */
+#include "worker/jobs/job.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+struct job *job_new(struct session *session, const struct job_kind *kind)
+{
+    struct job *job = calloc(1, sizeof(*job));
+
+    if (job) {
+        job->session = session;
+        job->kind = kind;
+    }
+    return job;
+}
+
+void job_free(struct job *job)
+{
+    if (job)
+        free(job->kernel);
+    free(job);
+}
+
+gs_status job_fail(struct job *job, gs_status status, const char *format, ...)
+{
+    va_list ap;
+
+    va_start(ap, format);
+    vsnprintf(job->message, sizeof(job->message), format, ap);
+    va_end(ap);
+    return job->status = status;
+}
+
+gs_status job_fail_driver(struct job *job, CUresult result)
+{
+    if (driver_fatal(result))
+        device_lost(result);
+    driver_describe(job->message, sizeof(job->message));
+    return job->status = driver_status(result);
+}

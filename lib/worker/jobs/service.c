@@ -1,0 +1,147 @@
+/*
+ * service.c - threads for slow driver calls, so that one tenant's compilation holds up neither
+ * another's allocation nor any launch.
+ *
+ * Jobs come in through a lock-free stack (the dispatcher never waits for a service thread) and are
+ * put in order by whichever service thread wakes first, under a lock that only service threads
+ * take.
+ */
+#include <pthread.h>
+#include <sched.h>
+#include <semaphore.h>
+
+#include "common/util.h"
+#include "worker/driver/prewake.h"
+#include "worker/driver/wake.h"
+#include "worker/driver/warm_heap.h"
+#include "worker/jobs/job.h"
+
+/* What may wait for the device must not hold up what does not (attaching, allocating); and while a
+ * quiet job is on its way nobody's work is taken, so it must not wait behind compilations. */
+struct thread_group {
+    const char *name; /* of its threads, as ps -L and gdb tell it */
+    int threads;
+    _Atomic(struct job *) inbox; /* newest first */
+    sem_t *ready;                /* counts jobs, and mere calls to wake up */
+    sem_t own;
+    pthread_mutex_t lock; /* of first */
+    struct job *first;    /* oldest first */
+};
+static struct thread_group quick = {
+    .name = "gs-quick", .threads = 3, .lock = PTHREAD_MUTEX_INITIALIZER};
+static struct thread_group patient = {
+    .name = "gs-patient", .threads = 3, .lock = PTHREAD_MUTEX_INITIALIZER};
+static struct thread_group quiet = {
+    .name = "gs-quiet", .threads = 1, .lock = PTHREAD_MUTEX_INITIALIZER};
+
+static _Thread_local CUstream own_stream;
+
+CUstream service_stream(void)
+{
+    return own_stream;
+}
+
+static struct thread_group *thread_group_of(const struct job *job)
+{
+    if (job->kind->flags & JOB_QUIET)
+        return &quiet;
+    return job->kind->flags & JOB_PATIENT ? &patient : &quick;
+}
+
+void service_push(struct job *job)
+{
+    struct thread_group *thread_group = thread_group_of(job);
+    struct job *head = atomic_load_explicit(&thread_group->inbox, memory_order_relaxed);
+
+    do {
+        job->next = head;
+        /* release: the job's contents, for the exchange in pop() */
+    } while (!atomic_compare_exchange_weak_explicit(&thread_group->inbox, &head, job,
+                                                    memory_order_release, memory_order_relaxed));
+    sem_post(thread_group->ready);
+}
+
+/* The oldest job. NULL: the thread was only to wake up. */
+static struct job *pop(struct thread_group *thread_group)
+{
+    pthread_mutex_lock(&thread_group->lock);
+    if (!thread_group->first) {
+        /* acquire: pairs with service_push */
+        struct job *job =
+            atomic_exchange_explicit(&thread_group->inbox, NULL, memory_order_acquire);
+        while (job) {
+            struct job *older = job->next;
+            job->next = thread_group->first;
+            thread_group->first = job;
+            job = older;
+        }
+    }
+    struct job *job = thread_group->first;
+    if (job)
+        thread_group->first = job->next;
+    pthread_mutex_unlock(&thread_group->lock);
+    return job;
+}
+
+/* Is there a job for the quiet thread, or the announcement of one? */
+static bool quiet_wanted(void)
+{
+    int posts;
+
+    return sem_getvalue(quiet.ready, &posts) == 0 && posts > 0;
+}
+
+/* Until the semaphore is posted. */
+static void thread_group_wait(struct thread_group *thread_group)
+{
+    while (thread_group == &quiet && prewake_pending(PREWAKE_QUIET, clock_ns())) {
+        if (sem_trywait(thread_group->ready) == 0)
+            return;
+        sched_yield();
+    }
+    if (thread_group == &quiet) /* it makes the partitions */
+        warm_heap_fill(quiet_wanted);
+    while (sem_wait(thread_group->ready))
+        ;
+}
+
+static void *service_main(void *argument)
+{
+    struct thread_group *thread_group = argument;
+
+    DRV_MUST(cuCtxSetCurrent, worker.context);
+    DRV_MUST(cuStreamCreate, &own_stream, CU_STREAM_NON_BLOCKING);
+    for (;;) {
+        thread_group_wait(thread_group);
+        struct job *job = pop(thread_group);
+        if (!job)
+            continue;
+        if (thread_group == &quiet)
+            prewake_met(PREWAKE_QUIET);
+        job->kind->work(job);
+        void (*const after)(void) = job->after;
+        job_return(job);
+        if (after)
+            after();
+    }
+    return NULL;
+}
+
+static bool thread_group_start(struct thread_group *thread_group)
+{
+    thread_group->ready = thread_group == &quiet ? quiet_semaphore() : &thread_group->own;
+    sem_init(thread_group->ready, 0, 0);
+    for (int i = 0; i < thread_group->threads; i++) {
+        pthread_t thread;
+        if (pthread_create(&thread, NULL, service_main, thread_group))
+            return false;
+        pthread_setname_np(thread, thread_group->name);
+        pthread_detach(thread);
+    }
+    return true;
+}
+
+bool service_start(void)
+{
+    return thread_group_start(&quick) && thread_group_start(&patient) && thread_group_start(&quiet);
+}

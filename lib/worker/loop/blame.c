@@ -1,0 +1,72 @@
+/*
+ * blame.c - the context is lost: whose work it was, and the worker's end.
+ *
+ * The control thread finds out, once every lane has stopped: the tables are its own then.
+ */
+#include "worker/loop/blame.h"
+
+#include <string.h>
+
+#include "common/util.h"
+#include "worker/driver/wake.h"
+#include "worker/loop/lanes.h"
+#include "worker/loop/loop.h"
+#include "worker/sched/session_table.h"
+#include "worker/submit/stream.h"
+
+/* By the fences, which only the device writes, or by its completion words, for what has no fence.
+ */
+static bool suspect(const struct session *session)
+{
+    return session->inflight.streams || !session_seems_idle(session);
+}
+
+/* The only session with unfinished work is the one to blame for a lost context: the device writes
+ * no completion after a fault, and what had ended before is not suspect. */
+static const struct session *only_busy(void)
+{
+    const struct session *found = NULL;
+
+    lanes_poll(clock_ns());
+    for (struct session *s = session_table_next(NULL); s; s = session_table_next(s)) {
+        if (!suspect(s))
+            continue;
+        if (found)
+            return NULL;
+        found = s;
+    }
+    /* Nobody is suspect: it was the call that was being made. */
+    return found ? found : lanes_draining();
+}
+
+/* The kernel of the first unfinished record. The segment is the tenant's: a copy, then checks. */
+static void blamed_kernel(const struct session *session, uint32_t stream, struct link_fatal *fatal)
+{
+    const struct seg_complete *complete = (const void *)(session->segment + SEG_OFF_COMPLETE);
+    struct rec_launch record;
+
+    fatal->stream = stream;
+    fatal->position = atomic_load_explicit(&complete->position[stream], memory_order_relaxed);
+    memcpy(&record,
+           session->segment + SEG_OFF_RINGS + (size_t)stream * SEG_RING_BYTES +
+               fatal->position % SEG_RING_BYTES / REC_ALIGN * REC_ALIGN,
+           sizeof(record));
+    if (record.h.op == REC_LAUNCH && record.kernel < session->module.kernel_capacity &&
+        session->module.kernels[record.kernel])
+        memcpy(fatal->kernel, session->module.kernels[record.kernel]->name, sizeof(fatal->kernel));
+}
+
+void blame(void)
+{
+    struct link_blame blame = {0};
+
+    dispatch_wake();
+    lanes_wake();
+    lost_wait();
+    const struct session *session = only_busy();
+    if (!session)
+        worker_end(lost_result(), lost_text(), NULL);
+    blame.slot = session->slot;
+    blamed_kernel(session, stream_unfinished(session), &blame.fatal);
+    worker_end(lost_result(), lost_text(), &blame);
+}

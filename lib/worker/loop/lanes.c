@@ -1,0 +1,435 @@
+/*
+ * lanes.c - the dispatch lanes beside the main one: threads that give light work to the device.
+ *
+ * The driver's launch lock belongs to the context, and every green context has its own, also one of
+ * all SMs (measured: eight threads launch 1.1 M graphs a second in green contexts of their own, and
+ * 0.43 M in one context). So each lane launches in a green context of all SMs.
+ *
+ * A session belongs to one lane at a time: that lane alone writes what is a lane's of it. All begin
+ * and end with the main lane, which alone decides who waits for whom, keeps SMs free for latency
+ * work, makes quiet moments and takes requests. Where several tenants keep the main lane busy, it
+ * gives away sessions whose launches are in nobody's way: known to be short, and so small that no
+ * other waits for them. A lane returns a session with everything else that comes: a request, an
+ * event, a captured graph, a kernel that is wide or not known, silence, a recall. So what lanes
+ * have is never contended, and they look at nothing that others write.
+ *
+ * A session is given away when the device has nothing of it: its streams go on in CUDA streams of
+ * the lane's context. It may come back with work in flight; its streams stay in that context until
+ * they are idle (stream_move).
+ */
+#include "worker/loop/lanes.h"
+
+#include <poll.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "common/log.h"
+#include "common/util.h"
+#include "worker/driver/wake.h"
+#include "worker/loop/round.h"
+#include "worker/partition/partition.h"
+#include "worker/sched/domain.h"
+#include "worker/sched/inflight.h"
+#include "worker/sched/priority.h"
+#include "worker/session/chore.h"
+#include "worker/session/grant.h"
+#include "worker/session/polling.h"
+#include "worker/submit/arrival.h"
+#include "worker/submit/drain.h"
+#include "worker/submit/pool.h"
+#include "worker/submit/stream.h"
+
+#define REQUEST_BIT (UINT64_C(1) << SEG_REQUEST_BIT)
+
+#define CPUS_EACH    2u      /* a lane pays where there are so many processors for each */
+#define LANES_PAY    8u      /* and no more than these */
+#define TENANTS_EACH 2u      /* active tenants that one lane serves best */
+#define STREAMS_EACH 32u     /* CUDA streams of a lane, of half a MiB on an H200 */
+#define LIGHT_LEAST  32u     /* records that any lane could have taken, before a session is given */
+#define IDLE_NS      200000u /* a session that is silent for so long is returned */
+#define WATCH_NS     5000000u
+
+/* A lane beside the main one. */
+struct side {
+    struct lane lane;
+    struct waker waker;
+    struct partition home;
+    _Atomic(struct session *) given; /* for the lane, newest first, by ->lane_next */
+    uint32_t members;                /* sessions that have it; the main lane's count */
+    uint64_t next_watch;
+};
+
+static struct {
+    uint32_t count; /* of sides */
+    struct side *side[LANES_MAX];
+    struct lane *main;
+    _Atomic(struct session *) returned; /* for the main lane, newest first, by ->lane_next */
+    _Atomic bool recall;
+} lanes;
+
+/* ---- Handing over ---------------------------------------------------------------------------- */
+
+static void stack_push(_Atomic(struct session *) *stack, struct session *session)
+{
+    struct session *head = atomic_load_explicit(stack, memory_order_relaxed);
+
+    do {
+        session->lane_next = head;
+        /* seq_cst: all of the session, for stack_take; and before the look at a sleeper */
+    } while (!atomic_compare_exchange_weak(stack, &head, session));
+}
+
+static struct session *stack_take(_Atomic(struct session *) *stack)
+{
+    if (!atomic_load_explicit(stack, memory_order_relaxed))
+        return NULL;
+    /* acquire: pairs with stack_push */
+    return atomic_exchange_explicit(stack, NULL, memory_order_acquire);
+}
+
+/* ---- A lane's thread ------------------------------------------------------------------------- */
+
+static void session_return(struct lane *lane, struct session *session)
+{
+    struct session *last = lane->polled[--lane->polled_count];
+
+    lane->polled[session->poll.index] = last;
+    last->poll.index = session->poll.index;
+    inflight_lane_leave(session);
+    domain_leave(session);
+    session->light = 0;
+    stack_push(&lanes.returned, session);
+    dispatch_wake();
+}
+
+static void sessions_accept(struct side *side)
+{
+    struct lane *lane = &side->lane;
+
+    for (struct session *session = stack_take(&side->given); session;) {
+        struct session *next = session->lane_next;
+        session->poll.active_ns = lane->now;
+        session->poll.index = lane->polled_count;
+        lane->polled[lane->polled_count++] = session;
+        domain_enter(session, lane->index);
+        inflight_lane_enter(session);
+        session = next;
+    }
+}
+
+/* Issues what the session has. false: the next record is for the main lane. */
+static bool session_serve(struct lane *lane, struct session *session)
+{
+    bool mine = true, progress = false;
+
+    lane->draining = session;
+    for (uint64_t left = session->round.pending & ~REQUEST_BIT; left && mine; left &= left - 1) {
+        const uint32_t index = (uint32_t)__builtin_ctzll(left);
+        const struct sched_allowance room = round_allowance(session, index);
+        enum drained drained = DRAINED_SOME;
+        uint32_t taken = room.launches ? stream_drain(session, index, room, &drained) : 0;
+
+        arrival_took(&session->submit.streams[index], taken);
+        progress = progress || taken > 0;
+        mine = drained != DRAINED_ELSEWHERE && drained != DRAINED_STALLED;
+        if (drained == DRAINED_ALL)
+            session->round.pending &= ~(UINT64_C(1) << index);
+    }
+    lane->draining = NULL;
+    if (progress) {
+        session->poll.active_ns = lane->now;
+        session->poll.given_ns = lane->now;
+    }
+    return mine;
+}
+
+/* Does the session stay with the lane? */
+static bool session_stays(const struct lane *lane, struct session *session)
+{
+    return !(session->round.pending & REQUEST_BIT) && !session->submit.faulted &&
+           (session->round.pending || lane->now - session->poll.active_ns < IDLE_NS) &&
+           !atomic_load_explicit(&session->recalled, memory_order_relaxed) &&
+           !atomic_load_explicit(&lanes.recall, memory_order_relaxed);
+}
+
+static void side_round(struct side *side)
+{
+    struct lane *lane = &side->lane;
+
+    inflight_poll_all(&lane->inflight_lane, lane->now);
+    lane->active = lane->lately = 0;
+    for (uint32_t i = 0; i < lane->polled_count; i++)
+        round_look(lane->polled[i]);
+    lane->crowded = lane->active > 2;
+    for (uint32_t i = lane->polled_count; i > 0; i--) {
+        struct session *session = lane->polled[i - 1];
+        if (!session_stays(lane, session) || !session_serve(lane, session))
+            session_return(lane, session);
+    }
+}
+
+/* Asks for the streams of busy sessions: finds a lost context also when no call is made. */
+static void side_watch(struct side *side)
+{
+    struct lane *lane = &side->lane;
+
+    for (uint32_t i = 0; i < lane->polled_count; i++) {
+        if (lane->polled[i]->inflight.busy)
+            streams_idle(lane->polled[i]);
+    }
+    side->next_watch = lane->now + WATCH_NS;
+}
+
+static void side_sleep(struct side *side)
+{
+    struct pollfd event = {side->waker.fd, POLLIN, 0};
+
+    waker_doze(&side->waker);
+    if (!atomic_load(&side->given) && !lost_pending())
+        poll(&event, 1, -1);
+    waker_up(&side->waker);
+}
+
+static void *side_main(void *argument)
+{
+    struct side *side = argument;
+
+    if (setpriority(PRIO_PROCESS, (id_t)gettid(), -10))
+        log_debug("lane %u runs at normal priority", side->lane.index);
+    lost_lane();
+    DRV_MUST(cuCtxSetCurrent, worker.context);
+    partition_home(&side->home);
+    for (;;) {
+        side->lane.now = clock_ns();
+        if (lost_pending())
+            lost_stop();
+        sessions_accept(side);
+        side_round(side);
+        if (side->lane.now >= side->next_watch)
+            side_watch(side);
+        if (side->lane.polled_count == 0)
+            side_sleep(side);
+        else
+            cpu_relax();
+    }
+    return NULL;
+}
+
+/* ---- The main lane --------------------------------------------------------------------------- */
+
+/* The session is the main lane's again. */
+static void session_adopt(struct lane *main, struct session *session)
+{
+    for (uint32_t i = 0; i < lanes.count; i++)
+        lanes.side[i]->members -= session->lane == &lanes.side[i]->lane;
+    atomic_store_explicit(&session->recalled, false, memory_order_relaxed);
+    session->lane = main;
+    domain_enter(session, 0);
+    inflight_lane_enter(session);
+    session->poll.on = false;
+    session_poll_begin(session);
+}
+
+/* Could another lane have the session, by what it is and by what it did lately? */
+static bool session_light(const struct session *session)
+{
+    return session->light >= LIGHT_LEAST && session->phase == SESSION_LIVE &&
+           session->sched.entity.cls == GS_CLASS_NORMAL && !session->grant.partition &&
+           !session->grant.link.deadline_ns && !session->jobs.current && !session->jobs.close &&
+           !session->jobs.paused && !session->submit.faulted && !session->inflight.streams &&
+           !session->submit.reports_open && !session->sched.entity.waiting &&
+           !(session->round.pending & REQUEST_BIT) && session_seems_idle(session);
+}
+
+/* Brings all streams of the session to a lane. false: the device has work of it, or the lane has no
+ * streams at hand; some may be there already, which does not matter. */
+static bool streams_move(struct session *session, struct partition *home)
+{
+    if (!streams_idle(session))
+        return false;
+    for (uint32_t i = 0; i < SEG_STREAMS; i++) {
+        if (!stream_move(session, &session->submit.streams[i], home))
+            return false;
+    }
+    return true;
+}
+
+static void session_give(struct session *session, struct side *side)
+{
+    session_poll_stop(session);
+    session->poll.on = true; /* its client need not ring */
+    inflight_lane_leave(session);
+    domains_remove(session);
+    domain_leave(session);
+    session->lane = &side->lane;
+    side->members++;
+    log_debug("session %llu goes to lane %u", (unsigned long long)session->id, side->lane.index);
+    stack_push(&side->given, session);
+    waker_wake(&side->waker);
+}
+
+/* The lane that has most of those that are not full; of full ones the one that has least. */
+static struct side *side_for_more(void)
+{
+    struct side *best = NULL;
+
+    for (uint32_t i = 0; i < lanes.count; i++) {
+        struct side *side = lanes.side[i];
+        const bool full = side->members >= TENANTS_EACH;
+        const bool best_full = best && best->members >= TENANTS_EACH;
+        if (!best || full < best_full ||
+            (full == best_full &&
+             (full ? side->members < best->members : side->members > best->members)))
+            best = side;
+    }
+    return best;
+}
+
+/* Gives one of the main lane's sessions away, where it has more active ones than it serves best. */
+static void one_give(struct lane *main)
+{
+    struct side *side = side_for_more();
+
+    if (side->members + 1 >= main->lately && side->members >= TENANTS_EACH)
+        return;
+    for (uint32_t i = 0; i < main->polled_count; i++) {
+        struct session *session = main->polled[i];
+        if (!session_light(session) || !streams_move(session, &side->home))
+            continue;
+        session_give(session, side);
+        return;
+    }
+}
+
+void lanes_share(struct lane *main)
+{
+    for (struct session *session = stack_take(&lanes.returned); session;) {
+        struct session *next = session->lane_next;
+        session_adopt(main, session);
+        session = next;
+    }
+    if (lanes.count > 0 && main->lately > TENANTS_EACH &&
+        !atomic_load_explicit(&lanes.recall, memory_order_relaxed) && !chores_any() &&
+        !grants_any())
+        one_give(main);
+    main->alone = main->lately <= 1 && !lanes_any();
+}
+
+void lanes_recall(bool on)
+{
+    if (atomic_load_explicit(&lanes.recall, memory_order_relaxed) != on)
+        atomic_store_explicit(&lanes.recall, on, memory_order_relaxed);
+}
+
+void lanes_recall_session(struct session *session)
+{
+    if (lanes_has(session))
+        atomic_store_explicit(&session->recalled, true, memory_order_relaxed);
+}
+
+bool lanes_any(void)
+{
+    for (uint32_t i = 0; i < lanes.count; i++) {
+        if (lanes.side[i]->members)
+            return true;
+    }
+    return false;
+}
+
+/* ---- All of them ----------------------------------------------------------------------------- */
+
+void lanes_wake(void)
+{
+    for (uint32_t i = 0; i < lanes.count; i++)
+        waker_wake(&lanes.side[i]->waker);
+}
+
+void lanes_poll(uint64_t now)
+{
+    inflight_poll_all(&lanes.main->inflight_lane, now);
+    for (uint32_t i = 0; i < lanes.count; i++) {
+        sessions_accept(lanes.side[i]);
+        inflight_poll_all(&lanes.side[i]->lane.inflight_lane, now);
+    }
+}
+
+const struct session *lanes_draining(void)
+{
+    const struct session *draining = lanes.main->draining;
+
+    for (uint32_t i = 0; i < lanes.count && !draining; i++)
+        draining = lanes.side[i]->lane.draining;
+    return draining;
+}
+
+void lanes_main(struct lane *main)
+{
+    lanes.main = main;
+}
+
+/* How many lanes there are to be, the main one included. */
+static uint32_t lanes_wanted(void)
+{
+    const char *text = getenv("GSHARE_LANES");
+    const long asked = text ? strtol(text, NULL, 10) : 0;
+    cpu_set_t cpus;
+
+    if (asked > 0)
+        return asked < (long)LANES_MAX ? (uint32_t)asked : LANES_MAX;
+    if (sched_getaffinity(0, sizeof(cpus), &cpus))
+        return 1;
+    const uint32_t pay = (uint32_t)CPU_COUNT(&cpus) / CPUS_EACH;
+    return pay < 4 ? 1 : pay < LANES_PAY ? pay : LANES_PAY;
+}
+
+static CUresult side_make(struct side *side)
+{
+    CUresult result = partition_whole(&side->home);
+
+    if (!result)
+        result = pool_fill_lane(&side->home, STREAMS_EACH);
+    return result ? result
+                  : (waker_init(&side->waker) ? CUDA_SUCCESS : CUDA_ERROR_OPERATING_SYSTEM);
+}
+
+void lanes_init(void)
+{
+    const uint32_t wanted = lanes_wanted();
+
+    for (uint32_t i = 1; i < wanted; i++) {
+        struct side *side = calloc(1, sizeof(*side));
+        CUresult result = side ? side_make(side) : CUDA_ERROR_OUT_OF_MEMORY;
+        if (result) {
+            char text[128];
+            driver_describe(text, sizeof(text));
+            log_info("%u of %u dispatch lanes: %s", i, wanted, text);
+            free(side);
+            break;
+        }
+        side->lane.index = i;
+        side->lane.home = &side->home;
+        lanes.side[lanes.count++] = side;
+    }
+    log_debug("%u dispatch lanes", lanes.count + 1);
+}
+
+bool lanes_start(void)
+{
+    for (uint32_t i = 0; i < lanes.count; i++) {
+        pthread_t thread;
+        char name[16];
+
+        lost_join();
+        if (pthread_create(&thread, NULL, side_main, lanes.side[i]))
+            return false;
+        snprintf(name, sizeof(name), "gs-lane-%u", i + 1);
+        pthread_setname_np(thread, name);
+        pthread_detach(thread);
+    }
+    return true;
+}

@@ -1,0 +1,239 @@
+/*
+ * loop.c - the dispatcher: one thread that polls sessions, drains their rings and hands the
+ * work to the device. One does this best: several contend for the driver's lock.
+ *
+ * Without sessions to poll and without anything to watch, the thread sleeps in poll(). Nothing a
+ * tenant does makes it wait: jobs go to and come from other threads through lock-free stacks.
+ */
+#include "worker/loop/loop.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "common/log.h"
+#include "common/util.h"
+#include "worker/driver/prewake.h"
+#include "worker/driver/wake.h"
+#include "worker/jobs/job.h"
+#include "worker/loop/lanes.h"
+#include "worker/loop/round.h"
+#include "worker/loop/route.h"
+#include "worker/memory/deferred_release.h"
+#include "worker/sched/domain.h"
+#include "worker/sched/inflight.h"
+#include "worker/sched/lane.h"
+#include "worker/sched/session_table.h"
+#include "worker/session/chore.h"
+#include "worker/session/grant.h"
+#include "worker/session/polling.h"
+#include "worker/session/quiet.h"
+#include "worker/submit/placement.h"
+#include "worker/submit/pool.h"
+#include "worker/submit/stream.h"
+
+#define BELL_NS        100000000u /* how often the doorbell is emptied while awake */
+#define WATCH_NS       5000000u   /* how often a busy device is asked whether it still lives */
+#define WATCH_SESSIONS 16u        /* sessions asked each time */
+
+static struct lane lane;
+
+static struct {
+    _Atomic(struct link_policy *) policy; /* a new one */
+    uint64_t next_bell, next_watch;
+    uint32_t watch_cursor;
+} d;
+
+/* ---- What comes from other threads ----------------------------------------------------------- */
+
+void loop_policy(const struct link_policy *policy)
+{
+    struct link_policy *copy = malloc(sizeof(*copy));
+
+    if (!copy) {
+        log_error("no memory for a policy");
+        return;
+    }
+    *copy = *policy;
+    /* acq_rel: its contents, for policy_take; and one that was never taken is freed here */
+    free(atomic_exchange_explicit(&d.policy, copy, memory_order_acq_rel));
+}
+
+static bool policy_waits(void)
+{
+    return atomic_load_explicit(&d.policy, memory_order_relaxed);
+}
+
+/* Every lane reads the policy: it changes while no session is with another one. */
+static void policy_take(void)
+{
+    if (!policy_waits() || lanes_any())
+        return;
+    struct link_policy *policy = atomic_exchange_explicit(&d.policy, NULL, memory_order_acquire);
+    worker.policy = *policy;
+    worker.policy_count++;
+    domains_set_weights(policy->weights);
+    round_policy(&lane);
+    placements_prepare();
+    free(policy);
+}
+
+/* ---- The device -------------------------------------------------------------------------------
+ */
+
+static void session_watch(struct session *session)
+{
+    if (!streams_idle(session))
+        lane.busy = true;
+}
+
+/* Asks some busy streams: finds a lost context even when no call is made, and forgets finished
+ * work. */
+static void device_watch(void)
+{
+    uint32_t asked = 0;
+
+    lane.busy = false;
+    /* Not the time of the round: work may have been issued and have ended since. */
+    inflight_poll_all(&lane.inflight_lane, clock_ns());
+    for (uint32_t n = 0; n < session_table_slots() && asked < WATCH_SESSIONS; n++) {
+        uint32_t i = (d.watch_cursor + n) % session_table_slots();
+        struct session *session = session_table_at(i);
+        if (!session || lanes_has(session) || !session->inflight.busy)
+            continue;
+        asked++;
+        session_watch(session);
+        if (asked == WATCH_SESSIONS) {
+            d.watch_cursor = i + 1;
+            lane.busy = true; /* the others are still to be asked */
+        }
+    }
+    for (struct session *session = session_table_next(NULL); session;
+         session = session_table_next(session)) {
+        if (session->phase == SESSION_CLOSING)
+            session_watch(session);
+    }
+    if (!lane.busy)
+        pool_refill();
+}
+
+/* ---- Jobs ------------------------------------------------------------------------------------ */
+
+static void jobs_route(struct job *job)
+{
+    while (job) {
+        struct job *next = job->next;
+        job_returned(&lane, job);
+        job = next;
+    }
+}
+
+static void chores_begin(uint64_t now)
+{
+    struct job *job;
+
+    while ((job = chore_due(now)))
+        job_begin(job);
+}
+
+/* Whoever asked for partitions has left jobs. */
+static void partitions_begin(void)
+{
+    struct job *job;
+
+    while ((job = partition_job()))
+        job_route(job);
+}
+
+/* ---- The loop -------------------------------------------------------------------------------- */
+
+/* How long the thread may sleep when no session is polled; 0: until woken. */
+static uint64_t sleep_time(void)
+{
+    if (quiet_first() || chores_any())
+        return 1000000u;
+    return lane.busy || deferred_release_any() ? WATCH_NS : 0;
+}
+
+static void sleep_until_woken(uint64_t most)
+{
+    struct waker *waker = dispatch_waker();
+    const struct timespec time = {.tv_sec = 0, .tv_nsec = (long)most};
+    struct pollfd events[] = {{bell_descriptor(), POLLIN, 0}, {waker->fd, POLLIN, 0}};
+
+    waker_doze(waker);
+    if (!jobs_returned() && !lost_pending())
+        ppoll(events, 2, most ? &time : NULL, NULL);
+    waker_up(waker);
+    lane.now = clock_ns();
+    d.next_bell = 0;
+}
+
+/* Every tenant waits for this thread, so it goes before them where that is permitted (for root). */
+static void priority_raise(void)
+{
+    if (setpriority(PRIO_PROCESS, (id_t)gettid(), -10))
+        log_debug("the dispatcher runs at normal priority: %s", strerror(errno));
+}
+
+static void *loop_main(void *unused)
+{
+    (void)unused;
+    lost_lane();
+    priority_raise();
+    DRV_MUST(cuCtxSetCurrent, worker.context);
+    for (;;) {
+        lane.now = clock_ns();
+        if (lost_pending())
+            lost_stop();
+        jobs_route(jobs_take());
+        jobs_route(jobs_for_returned());
+        policy_take();
+        round_run(&lane);
+        lanes_recall(quiet_any() || policy_waits());
+        lanes_share(&lane);
+        asleep_look();
+        if (lane.now >= d.next_bell) {
+            bell_take();
+            d.next_bell = lane.now + BELL_NS;
+        }
+        quiet_poll(lane.now);
+        grants_poll(lane.now);
+        chores_begin(lane.now);
+        partitions_begin();
+        if ((lane.busy || deferred_release_any()) && lane.now >= d.next_watch) {
+            device_watch();
+            deferred_release_poll(lane.now);
+            d.next_watch = lane.now + WATCH_NS;
+        }
+        /* A quiet job's tenant waits, and nobody else's work goes out meanwhile. */
+        if (quiet_under_way() || prewake_pending(PREWAKE_JOBS, lane.now))
+            cpu_relax();
+        else if (lane.polled_count == 0)
+            sleep_until_woken(sleep_time());
+        else if (!lane.live)
+            sleep_until_woken(round_nap(&lane));
+        else
+            cpu_relax();
+    }
+    return NULL;
+}
+
+bool loop_start(void)
+{
+    pthread_t thread;
+
+    round_init();
+    lanes_main(&lane);
+    lost_join();
+    if (!bell_open() || !waker_init(dispatch_waker()) ||
+        pthread_create(&thread, NULL, loop_main, NULL))
+        return false;
+    pthread_setname_np(thread, "gs-dispatch");
+    pthread_detach(thread);
+    return lanes_start();
+}

@@ -1,0 +1,283 @@
+/*
+ * main.c - the worker's start, and its control thread: reads the link to the supervisor.
+ *
+ * The process ends when the link does, when the supervisor says so, or when the context is lost.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "common/log.h"
+#include "common/util.h"
+#include "worker/driver/prewake.h"
+#include "worker/driver/warm_heap.h"
+#include "worker/loop/blame.h"
+#include "worker/loop/lanes.h"
+#include "worker/loop/loop.h"
+#include "worker/loop/main.h"
+#include "worker/loop/route.h"
+#include "worker/partition/carveout.h"
+#include "worker/partition/partition.h"
+#include "worker/partition/sm_topology.h"
+#include "worker/sched/inflight.h"
+#include "worker/session/grant.h"
+#include "worker/session/session.h"
+#include "worker/submit/completion.h"
+#include "worker/submit/pool.h"
+
+/* ---- The device ------------------------------------------------------------------------------ */
+
+static CUresult limits_read(void)
+{
+    static const struct {
+        CUdevice_attribute attribute;
+        uint32_t *value;
+    } wanted[] = {
+        {CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, &worker.info.compute_major},
+        {CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, &worker.info.compute_minor},
+        {CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, &worker.info.sm_count},
+        {CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK, &worker.info.max_threads_per_block},
+        {CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X, &worker.info.max_block_dim[0]},
+        {CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y, &worker.info.max_block_dim[1]},
+        {CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z, &worker.info.max_block_dim[2]},
+        {CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X, &worker.info.max_grid_dim[0]},
+        {CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y, &worker.info.max_grid_dim[1]},
+        {CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z, &worker.info.max_grid_dim[2]},
+        {CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, &worker.info.max_dynamic_smem},
+    };
+    CUresult result;
+
+    for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
+        int value = 0;
+        if ((result = DRV(cuDeviceGetAttribute, &value, wanted[i].attribute, worker.device)))
+            return result;
+        *wanted[i].value = (uint32_t)value;
+    }
+    size_t total = 0;
+    if ((result = DRV(cuDeviceTotalMem_v2, &total, worker.device)))
+        return result;
+    worker.info.memory_total = total;
+    return DRV(cuDeviceGetName, worker.info.name, sizeof(worker.info.name), worker.device);
+}
+
+static CUresult context_open(int ordinal)
+{
+    CUmemAllocationProp prop = {.type = CU_MEM_ALLOCATION_TYPE_PINNED,
+                                .requestedHandleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR};
+    int lowest = 0, highest = 0, count = 0;
+    size_t granularity = 0;
+    CUresult result;
+
+    if ((result = DRV(cuDeviceGetCount, &count)))
+        return result;
+    worker.info.device_count = (uint32_t)count;
+    if ((result = DRV(cuDeviceGet, &worker.device, ordinal)) || (result = limits_read()))
+        return result;
+    prop.location = (CUmemLocation){CU_MEM_LOCATION_TYPE_DEVICE, worker.device};
+    if ((result = DRV(cuDevicePrimaryCtxRetain, &worker.context, worker.device)) ||
+        (result = DRV(cuCtxSetCurrent, worker.context)) ||
+        (result = DRV(cuCtxGetStreamPriorityRange, &lowest, &highest)) ||
+        (result = DRV(cuMemGetAllocationGranularity, &granularity, &prop,
+                      CU_MEM_ALLOC_GRANULARITY_MINIMUM)))
+        return result;
+    if ((result = carveout_init()) || (result = completion_init()) || (result = inflight_init()))
+        return result;
+    sm_topology_find();
+    if (partitions_init() != GS_OK)
+        return CUDA_ERROR_OPERATING_SYSTEM;
+    worker.info.priority_lowest = lowest;
+    worker.info.priority_highest = highest;
+    worker.granularity = granularity;
+    pool_init();
+    lanes_init();
+    return CUDA_SUCCESS;
+}
+
+/* ---- The link -------------------------------------------------------------------------------- */
+
+/* A slot's close job is made before its session is opened: closing must not want for memory. */
+static struct job *closing[LINK_SLOTS_MAX];
+
+static void open_session(const struct link_message *message)
+{
+    struct session *session = session_new(message->slot, &message->u.open);
+    struct job *job = session ? job_new(session, &job_open_partition) : NULL;
+
+    if (!closing[message->slot])
+        closing[message->slot] = job_new(NULL, &job_close);
+    if (!job || !closing[message->slot]) {
+        struct link_message refusal = {.op = LINK_OPENED, .slot = message->slot};
+        job_free(job);
+        free(session);
+        refusal.u.opened.status = GS_ERR_NO_MEMORY;
+        snprintf(refusal.text, sizeof(refusal.text), "the worker has no memory for a session");
+        link_send(&refusal, -1);
+        return;
+    }
+    job->index = message->slot;
+    job->open = message->u.open;
+    job->grant = message->u.open.grant;
+    if (grant_has_mask(&job->grant)) {
+        job_return(job);
+    } else { /* nothing to wait for */
+        job->kind = &job_open;
+        service_push(job);
+    }
+}
+
+static void grant_session(const struct link_message *message)
+{
+    struct job *job = job_new(NULL, &job_grant);
+
+    if (!job) {
+        struct link_message refusal = {.op = LINK_GRANTED, .slot = message->slot};
+        refusal.u.granted.sequence = message->u.grant.sequence;
+        refusal.u.granted.status = GS_ERR_NO_MEMORY;
+        snprintf(refusal.text, sizeof(refusal.text), "the worker has no memory for a grant");
+        link_send(&refusal, -1);
+        return;
+    }
+    job->index = message->slot;
+    job->grant = message->u.grant;
+    job_return(job);
+}
+
+static void close_session(const struct link_message *message)
+{
+    struct job *job = closing[message->slot];
+
+    if (!job) {
+        log_error("slot %u, which was never open, is to be closed", message->slot);
+        return;
+    }
+    closing[message->slot] = NULL;
+    job->index = message->slot;
+    job_return(job);
+}
+
+/* Sleeps until there is a message, or one has been announced, or the device is lost. */
+static void link_sleep(void)
+{
+    struct pollfd events[] = {
+        {LINK_FD, POLLIN, 0}, {prewake_descriptor(), POLLIN, 0}, {lost_descriptor(), POLLIN, 0}};
+    uint64_t count;
+
+    if (poll(events, 3, -1) > 0 && events[1].revents &&
+        read(events[1].fd, &count, sizeof(count)) < 0)
+        log_error("eventfd: %s", strerror(errno));
+}
+
+static ssize_t link_receive(struct link_message *message)
+{
+    for (;;) {
+        if (lost_pending())
+            blame();
+        ssize_t n = recv(LINK_FD, message, sizeof(*message), MSG_DONTWAIT);
+
+        if (n >= 0 || (errno != EAGAIN && errno != EINTR))
+            return n;
+        if (prewake_pending(PREWAKE_LINK, clock_ns()))
+            sched_yield();
+        else
+            link_sleep();
+    }
+}
+
+/* Those who will have the grant next wake up meanwhile. */
+static void grant_announce(const struct link_grant *grant)
+{
+    prewake(PREWAKE_JOBS);
+    if (grant_has_mask(grant))
+        prewake(PREWAKE_QUIET);
+}
+
+static int link_loop(void)
+{
+    struct link_message message;
+
+    for (;;) {
+        ssize_t n = link_receive(&message);
+        if (n <= 0)
+            return 0; /* the supervisor is gone */
+        if (n != sizeof(message) || (message.op != LINK_QUIT && message.slot >= LINK_SLOTS_MAX)) {
+            log_error("a message of %zd bytes from the supervisor", n);
+            return 1;
+        }
+        switch (message.op) {
+        case LINK_OPEN:
+            grant_announce(&message.u.open.grant);
+            open_session(&message);
+            break;
+        case LINK_CLOSE:
+            close_session(&message);
+            break;
+        case LINK_GRANT:
+            prewake_grant_met();
+            grant_announce(&message.u.grant);
+            grant_session(&message);
+            break;
+        case LINK_POLICY:
+            loop_policy(&message.u.policy);
+            break;
+        case LINK_QUIT:
+            return 0;
+        default:
+            log_error("message %u from the supervisor is unknown", message.op);
+            return 1;
+        }
+    }
+}
+
+static int give_up(const char *text)
+{
+    struct link_message message = {.op = LINK_FATAL, .slot = LINK_SLOT_NONE};
+
+    message.u.fatal.status = GS_ERR_NO_DEVICE;
+    message.u.fatal.kind = GS_FAULT_DEVICE;
+    snprintf(message.text, sizeof(message.text), "%s", text);
+    link_send(&message, -1);
+    return 1;
+}
+
+int worker_main(int device, const char *kind, const char *bell_name)
+{
+    struct link_message ready = {.op = LINK_READY};
+    char text[192];
+
+    log_init("gshared", NULL);
+    worker.bell_name = bell_name;
+    worker.stats = mmap(NULL, LINK_SLOTS_MAX * sizeof(*worker.stats), PROT_READ | PROT_WRITE,
+                        MAP_SHARED, LINK_STATS_FD, 0);
+    if (worker.stats == MAP_FAILED)
+        return give_up("the statistics cannot be mapped");
+    warm_heap_init();
+    /* A kernel that is loaded at its first launch makes every later launch wait for the device. */
+    setenv("CUDA_MODULE_LOADING", "EAGER", 1);
+    /* A completion write makes its hardware queue wait for the kernel before it, and whoever shares
+     * the queue: with the default of 8 queues, 16 tenants' kernels took twice one's time. */
+    setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 1);
+    if (!driver_open(kind, worker.info.driver, text, sizeof(text)))
+        return give_up(text);
+    if (context_open(device)) {
+        if (worker.info.device_count && (uint32_t)device >= worker.info.device_count)
+            snprintf(text, sizeof(text), "the driver has %u, counted from 0",
+                     worker.info.device_count);
+        else
+            driver_describe(text, sizeof(text));
+        return give_up(text);
+    }
+    worker.policy = (struct link_policy){.accounting = 1, .weights = 1};
+    worker.policy_count = 1;
+    if (!lost_init() || !prewake_init() || !service_start() || !loop_start())
+        return give_up("the worker's threads cannot be started");
+    ready.u.device = worker.info;
+    link_send(&ready, -1);
+    /* _exit: the driver's own exit handlers would wait for tenants' kernels. */
+    _exit(link_loop());
+}

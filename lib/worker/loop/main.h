@@ -1,0 +1,9 @@
+/* main.h - the worker's entry. */
+#ifndef GS_WORKER_LOOP_MAIN_H
+#define GS_WORKER_LOOP_MAIN_H
+
+/* Serves device number `device` of the driver `kind` (cuda, soft or auto), with the doorbell queue
+ * bell_name, until the supervisor's socket ends. Returns the exit status. */
+int worker_main(int device, const char *kind, const char *bell_name);
+
+#endif

@@ -1,0 +1,87 @@
+/*
+ * request.c - a tenant's synchronous requests: out of the slot in its segment, and the answer back.
+ *
+ * The slot is the tenant's memory: everything is copied once and checked by the job's steps.
+ */
+#include "worker/loop/request.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "common/util.h"
+#include "worker/driver/prewake.h"
+#include "worker/sched/lane.h"
+
+/* The one list of what a tenant can ask for. */
+static const struct job_kind *const kinds[] = {
+    [REQ_MALLOC] = &job_malloc,
+    [REQ_FREE] = &job_mem_free,
+    [REQ_MEM_INFO] = &job_mem_info,
+    [REQ_HOST_ALLOC] = &job_host_alloc,
+    [REQ_HOST_FREE] = &job_host_free,
+    [REQ_MODULE_LOAD] = &job_module_load,
+    [REQ_MODULE_UNLOAD] = &job_module_unload,
+    [REQ_KERNEL_GET] = &job_kernel_get,
+    [REQ_GLOBAL_GET] = &job_global_get,
+    [REQ_STREAM_CREATE] = &job_stream_create,
+    [REQ_STREAM_DESTROY] = &job_stream_destroy,
+    [REQ_EVENT_ELAPSED] = &job_event_elapsed,
+    [REQ_GRAPH_CREATE] = &job_graph_create,
+    [REQ_GRAPH_DESTROY] = &job_graph_destroy,
+    [REQ_MEM_EXPORT] = &job_mem_export,
+    [REQ_MEM_IMPORT] = &job_mem_import,
+    [REQ_MEM_REVOKE] = &job_mem_revoke,
+};
+
+static void done(struct seg_request *slot)
+{
+    /* release: the answer; pairs with the client's acquire of state */
+    atomic_store_explicit(&slot->state, REQ_DONE, memory_order_release);
+    futex_wake(&slot->state);
+}
+
+static void refuse(struct seg_request *slot, gs_status status, const char *message)
+{
+    slot->status = status;
+    snprintf(slot->message, sizeof(slot->message), "%s", message);
+    done(slot);
+}
+
+struct job *request_take(struct session *session)
+{
+    struct seg_request *slot = session->request;
+
+    /* seq_cst: after the exchange of activity; and the request, with the client's store of POSTED
+     */
+    if (atomic_load(&slot->state) != REQ_POSTED) {
+        prewake_grant(
+            session->lane->now); /* without a request the bit announces one to the supervisor */
+        return NULL;
+    }
+    uint32_t op = *(volatile uint32_t *)&slot->op; /* read once: checked, then used */
+    if (op >= ARRAY_SIZE(kinds) || !kinds[op]) {
+        refuse(slot, GS_ERR_INVALID_VALUE, "a request of no known kind");
+        return NULL;
+    }
+    struct job *job = job_new(session, kinds[op]);
+    if (!job) {
+        refuse(slot, GS_ERR_NO_MEMORY, "the server has no memory for a request");
+        return NULL;
+    }
+    memcpy(job->arg, slot->arg, sizeof(job->arg));
+    memcpy(job->name, slot->name, sizeof(job->name));
+    job->name[sizeof(job->name) - 1] = '\0';
+    return job;
+}
+
+void request_answer(const struct job *job)
+{
+    struct seg_request *slot = job->session->request;
+
+    slot->status = job->status;
+    memcpy(slot->ret, job->ret, sizeof(slot->ret));
+    memcpy(slot->message, job->message, strlen(job->message) + 1);
+    if (job->kernel && job->status == GS_OK)
+        memcpy(&slot->payload.kernel, job->kernel, sizeof(*job->kernel));
+    done(slot);
+}

@@ -1,0 +1,440 @@
+/*
+ * round.c - a round: what each session that is polled asks for and has for the device.
+ *
+ * Runs on the dispatcher. Requests become jobs, records go to the device as far as the scheduler
+ * lets them: who has an allowance goes at once, those of a higher class first; where several wait,
+ * one after the other.
+ */
+#include "worker/loop/round.h"
+
+#include <string.h>
+
+#include "common/cpus.h"
+#include "common/ring.h"
+#include "common/util.h"
+#include "worker/jobs/job.h"
+#include "worker/loop/request.h"
+#include "worker/loop/route.h"
+#include "worker/sched/domain.h"
+#include "worker/sched/inflight.h"
+#include "worker/sched/lane.h"
+#include "worker/session/polling.h"
+#include "worker/session/quiet.h"
+#include "worker/submit/drain.h"
+#include "worker/submit/report.h"
+#include "worker/submit/stream.h"
+
+#define REQUEST_BIT (UINT64_C(1) << SEG_REQUEST_BIT)
+
+#define DRAIN_BUDGET      64u     /* records of a stream a round */
+#define SESSION_BUDGET    128u    /* of all streams of a session: others wait meanwhile */
+#define CROWDED_BUDGET    16u     /* of a latency stream, in a crowd: what one graph takes */
+#define CROWD_NS          30000u  /* what "shortly before" means for a crowd: a few round trips */
+#define POLLED_NS         200000u /* a session stays polled so long after its last activity */
+/* With many CPUs longer, for waking the thread costs the next record 100 to 300 us: so long after
+ * the last work of a latency session, and of the others so long after work was given to the device
+ * that it has not ended yet. With few, tenants have better use for them. */
+#define POLLED_LATENCY_NS 20000000u
+#define POLLED_WORK_NS    10000000u
+#define NAP_SHORTEST_NS   50000u
+#define NAP_LONGEST_NS    1000000u
+#define NAP_NEVER_NS      200000u /* so long before the device is thought to be free, no nap */
+
+/* As above, by the CPUs that there are. */
+static struct {
+    uint64_t polled_latency_ns, polled_work_ns;
+} rounds;
+
+/* ---- Draining -------------------------------------------------------------------------------- */
+
+/* What may go to the device of one of the session's streams now. */
+struct sched_allowance round_allowance(const struct session *session, uint32_t index)
+{
+    struct sched_allowance allowance = sched_allowance(domain_of(session), &session->sched.entity);
+    uint32_t count = inflight_count(&session->submit.streams[index]);
+    uint32_t most = session->lane->quiet_wanted ? 2 : SCHED_STREAM_MAX;
+
+    /* A stream with nothing on the device can have one launch there: what another stream of the
+     * session has there may wait for it. */
+    if (count == 0 && allowance.launches == 0 && sched_allowed(&session->sched.entity))
+        allowance = (struct sched_allowance){1, 1};
+    /* Refilled at half, so that what goes out goes in exec graphs. */
+    if (count > most / 2)
+        allowance.launches = 0;
+    else if (allowance.launches > most - count)
+        allowance.launches = most - count;
+    if (allowance.launches > DRAIN_BUDGET)
+        allowance.launches = DRAIN_BUDGET;
+    return allowance;
+}
+
+/* The first of these streams from `first` on, and around. */
+static uint32_t stream_from(uint64_t streams, uint32_t first)
+{
+    uint64_t behind = streams >> first << first;
+
+    return (uint32_t)__builtin_ctzll(behind ? behind : streams);
+}
+
+/* Records of one of its streams in this round. Where several send requests at a time, each has the
+ * begin of its own on the device before any has the rest, unless it is all one graph. */
+static uint32_t stream_budget(const struct session *session, const struct stream *stream)
+{
+    bool crowded = session->sched.entity.cls == GS_CLASS_LATENCY && session->lane->crowded &&
+                   !stream->arrival.entire;
+
+    return crowded && session->round.budget > CROWDED_BUDGET ? CROWDED_BUDGET
+                                                             : session->round.budget;
+}
+
+static bool session_drain(struct session *session)
+{
+    const uint32_t first = session->round.stream_first;
+    uint64_t streams = session->round.pending & ~REQUEST_BIT;
+    bool progress = false, held = false;
+
+    if (session->round.budget_round != session->lane->round) {
+        session->round.budget_round = session->lane->round;
+        session->round.budget = SESSION_BUDGET;
+    }
+    session->round.awaits = false;
+    session->lane->draining = session;
+    while (streams && session->round.budget > 0) {
+        uint32_t index = stream_from(streams, first);
+        struct stream *stream = &session->submit.streams[index];
+        struct sched_allowance allowance = round_allowance(session, index);
+        enum drained drained = DRAINED_SOME;
+
+        streams &= ~(UINT64_C(1) << index);
+        if (allowance.launches && arrival_awaited(session, index, allowance.launches)) {
+            session->round.awaits = true;
+            continue;
+        }
+        uint32_t most = stream_budget(session, stream);
+        bool cut = allowance.launches > most;
+        if (cut)
+            allowance.launches = most;
+        uint32_t taken = allowance.launches ? stream_drain(session, index, allowance, &drained) : 0;
+
+        arrival_took(stream, taken);
+        session->round.budget -= taken;
+        session->round.stream_first = index + 1;
+        progress = progress || taken > 0;
+        held = held || (drained == DRAINED_SOME && !(cut && taken == most));
+        if (drained == DRAINED_ALL)
+            session->round.pending &= ~(UINT64_C(1) << index);
+    }
+    session->lane->draining = NULL;
+    bool spent = session->round.budget == 0 && session->round.pending & ~REQUEST_BIT;
+    if (spent) {
+        session->round.tried = session->lane->round;
+        session->lane->live = true;
+    } else {
+        session->round.stream_first = 0;
+    }
+    if (held)
+        sched_wait(domain_of(session), &session->sched.entity, session->lane->now);
+    else if (!spent) /* else nobody knows yet */
+        sched_satisfied(domain_of(session), &session->sched.entity);
+    return progress;
+}
+
+/* Its launches wait for their own kind, which end one after the other, and for normal ones. */
+static uint64_t best_effort_ahead(const struct session *session)
+{
+    uint64_t all = sched_busy_ns(domain_of(session));
+
+    return session->sched.entity.inflight_ns > all ? session->sched.entity.inflight_ns : all;
+}
+
+/* The session drains, and notes whether it did. */
+static bool session_serve(struct session *session)
+{
+    const bool drained = session_drain(session);
+
+    /* What is awaited is as good as there: those who come next in this round keep off. */
+    if (session->sched.entity.cls == GS_CLASS_LATENCY && (drained || session->round.awaits))
+        headroom_note(&session->lane->headroom, &session->sched.headroom, true, session->lane->now);
+    session->lane->live = session->lane->live || session->round.awaits;
+    if (!drained) {
+        session->round.tried = session->lane->round;
+        return false;
+    }
+    if (session->sched.entity.cls == GS_CLASS_BEST_EFFORT)
+        headroom_ahead(&session->lane->headroom, best_effort_ahead(session), session->lane->now);
+    session->poll.active_ns = session->lane->now;
+    session->poll.given_ns = session->lane->now;
+    session->lane->busy = true;
+    return true;
+}
+
+/* May any of its streams have something? */
+static bool session_has_allowance(const struct session *session)
+{
+    for (uint64_t left = session->round.pending & ~REQUEST_BIT; left; left &= left - 1) {
+        if (round_allowance(session, (uint32_t)__builtin_ctzll(left)).launches)
+            return true;
+    }
+    return false;
+}
+
+/* Those that wait in a domain. */
+struct waiting {
+    struct session *first; /* of those that have an allowance */
+    struct session *full;  /* of those that have work in flight and can have no more; NULL: none */
+};
+
+static void first_of(const struct sched *domain, struct session **best, struct session *session)
+{
+    if (!*best ||
+        sched_before(domain, &session->sched.entity, &(*best)->sched.entity, session->lane->now))
+        *best = session;
+}
+
+/* Has it as many kernels on the device as it may, which are thought to end? Copies, of which nobody
+ * knows how long they take, and kernels that fill little keep nobody off. */
+static bool session_full(const struct session *session)
+{
+    const struct sched_entity *entity = &session->sched.entity;
+
+    return entity->device_ns > 0 && entity->overdue_ns == 0 && sched_allowed(entity) &&
+           entity->cls == GS_CLASS_NORMAL;
+}
+
+static void waiting_find(const struct lane *lane, struct waiting waiting[DOMAINS_MAX])
+{
+    memset(waiting, 0, domains.used * sizeof(waiting[0]));
+    for (uint32_t i = 0; i < lane->polled_count; i++) {
+        struct session *session = lane->polled[i];
+        const struct sched *domain = domain_of(session);
+        uint64_t streams = session->round.pending & ~REQUEST_BIT;
+        if (!session->sched.entity.waiting || session->round.tried == session->lane->round ||
+            session->jobs.paused || !streams || !sched_contended(domain))
+            continue;
+        const bool allowance = session_has_allowance(session);
+        if (!allowance && !session_full(session))
+            continue;
+        session->sched.entity.deadline_ns =
+            stream_deadline(session, (uint32_t)__builtin_ctzll(streams));
+        struct waiting *in_domain = &waiting[session->sched.domain.index];
+        first_of(domain, allowance ? &in_domain->first : &in_domain->full, session);
+    }
+}
+
+/* May the first that has an allowance be given something? One that is due before it and can have no
+ * more in flight is to have it soon: it would wait for a long kernel of this one. */
+static bool waiting_open(const struct sched *domain, const struct waiting *waiting, uint64_t now)
+{
+    const struct sched_entity *first = &waiting->first->sched.entity;
+    struct sched_entity *full = waiting->full ? &waiting->full->sched.entity : NULL;
+
+    if (!full || first->cls != full->cls || !sched_before(domain, full, first, now))
+        return sched_open(domain, first, now);
+    if (!sched_may_pass(domain, first, now))
+        return false;
+    sched_passed(full, first);
+    return true;
+}
+
+/* Where several sessions wait in a domain: one after the other, as long as the device is not full.
+ */
+static void waiting_serve(struct lane *lane)
+{
+    struct waiting waiting[DOMAINS_MAX];
+    bool served = true;
+
+    while (served) {
+        served = false;
+        waiting_find(lane, waiting);
+        for (uint32_t i = 0; i < domains.used; i++) {
+            struct session *first = waiting[i].first;
+            if (!first || !waiting_open(&domains.domain[i], &waiting[i], lane->now))
+                continue;
+            uint32_t inflight = first->sched.entity.inflight;
+            session_serve(first);
+            /* What is not in flight afterwards costs it nothing, so it would always be the first,
+             * and this round would not end before its tenant lets it. */
+            if (first->sched.entity.inflight <= inflight)
+                first->round.tried = lane->round;
+            served = true;
+        }
+    }
+}
+
+/* First pass of a round: takes the activity word and fetches ahead what the second pass reads, so
+ * that the other processor's cache lines of many sessions come at the same time. */
+void round_look(struct session *session)
+{
+    session->lane->polled_of[sched_rank(session->sched.entity.cls)]++;
+    /* In step, tenants come one a round: what counts is who came lately. */
+    if (session->lane->now - session->poll.active_ns < CROWD_NS)
+        session->lane->active++;
+    session->lane->lately += session->lane->now - session->poll.active_ns < LANE_LATELY_NS;
+    const uint64_t activity =
+        atomic_load_explicit(&session->client->activity, memory_order_relaxed);
+    /* A client in the middle of an arrival has the word's line for itself, until that is taken. */
+    if (!activity || (session->round.awaits && !(activity & ~session->round.pending)))
+        return;
+    /* seq_cst: taken before the tails are read; pairs with the client's store of its tail */
+    session->round.pending |= atomic_exchange(&session->client->activity, 0);
+    session->poll.active_ns = session->lane->now;
+    for (uint64_t left = session->round.pending & ~REQUEST_BIT; left; left &= left - 1) {
+        uint32_t index = (uint32_t)__builtin_ctzll(left);
+        uint64_t head = session->submit.streams[index].head;
+        __builtin_prefetch(&session->client->tail[index]);
+        __builtin_prefetch(ring_at(session, index, head));
+        __builtin_prefetch(ring_at(session, index, head + REC_ALIGN));
+    }
+}
+
+/* Is it about to have something, as its tenant waits for what the device has of it? Copies have no
+ * fence and some launches none, so the tenant's own words are asked too: falsified, they keep it
+ * polled until the driver says better (device_watch), and not beyond POLLED_WORK_NS from its last
+ * record. While latency work is on the device its session is always polled, so that best effort
+ * keeps off. */
+static bool session_at_work(const struct session *session)
+{
+    const bool latency = session->sched.entity.cls == GS_CLASS_LATENCY;
+
+    if (session->round.awaits && !session->jobs.paused)
+        return true;
+    if (!latency && (session->round.pending & ~REQUEST_BIT ||
+                     session->lane->now - session->poll.given_ns >= rounds.polled_work_ns))
+        return false;
+    return session->inflight.streams || !session_seems_idle(session);
+}
+
+static uint64_t polled_time(const struct session *session)
+{
+    return session->sched.entity.cls == GS_CLASS_LATENCY ? rounds.polled_latency_ns : POLLED_NS;
+}
+
+/* Second pass. */
+static void session_round(struct session *session)
+{
+    bool at_work = session_at_work(session),
+         latency = session->sched.entity.cls == GS_CLASS_LATENCY;
+    bool active = session->submit.reports_open > 0 || at_work;
+
+    if (latency || session->sched.headroom.listed)
+        headroom_note(&session->lane->headroom, &session->sched.headroom, latency && at_work,
+                      session->lane->now);
+    if (session->round.pending && !session->jobs.paused) {
+        if (session->round.pending & REQUEST_BIT && !session->jobs.current &&
+            session->lane->now >= session->submit.requests_from_ns) {
+            session->round.pending &= ~REQUEST_BIT;
+            session->jobs.current = request_take(session);
+            if (session->jobs.current)
+                job_begin(session->jobs.current);
+            active = true;
+        }
+        if (session->jobs.paused || quiet_hold(session->lane->now))
+            active = true;
+        else if (sched_contended(domain_of(session)) &&
+                 session->sched.entity.cls != GS_CLASS_LATENCY &&
+                 session->round.pending & ~REQUEST_BIT)
+            sched_wait(domain_of(session), &session->sched.entity,
+                       session->lane->now); /* it has its turn with those that wait */
+        else
+            active = session_serve(session) || active || !session->sched.entity.waiting;
+    }
+    if (session->submit.reports_open)
+        reports_poll(session);
+    if (active)
+        session->poll.active_ns = session->lane->now;
+    else if (session->lane->now - session->poll.active_ns > polled_time(session)) {
+        if (session->round.pending & ~REQUEST_BIT)
+            return; /* it waits for the device, which is looked at */
+        session_poll_end(session);
+        return;
+    }
+    session->lane->live = true;
+}
+
+void round_init(void)
+{
+    bool many = cpus_to_spare();
+
+    rounds.polled_latency_ns = many ? POLLED_LATENCY_NS : POLLED_NS;
+    rounds.polled_work_ns = many ? POLLED_WORK_NS : 0;
+}
+
+/* How long what is in flight is thought to keep the domain's part of the device. */
+static uint64_t domain_left(const struct sched *domain, uint64_t now)
+{
+    return sched_left(sched_busy_ns(domain), domain->done_ns, now);
+}
+
+/* Is one of them thought to be free for the next soon? Not when that should have been long ago. */
+static bool any_free_soon(uint64_t now)
+{
+    for (uint32_t i = 0; i < domains.used; i++) {
+        const struct sched *domain = &domains.domain[i];
+        if (domain->device_ns > 0 && domain_left(domain, now) < NAP_NEVER_NS &&
+            now < domain->done_ns + sched_busy_ns(domain) + NAP_NEVER_NS)
+            return true;
+    }
+    return false;
+}
+
+/* Does any session wait for another? */
+static bool any_contended(void)
+{
+    for (uint32_t i = 0; i < domains.used; i++) {
+        if (sched_contended(&domains.domain[i]))
+            return true;
+    }
+    return false;
+}
+
+void round_policy(struct lane *lane)
+{
+    const struct sm_mask share = sm_mask_of(worker.policy.reserve_mask[0]);
+
+    lane->headroom.share_sms = sm_mask_count(&share);
+}
+
+/* One round of all that are polled, those of a higher class first. */
+void round_run(struct lane *lane)
+{
+    lane->round++;
+    lane->live = false;
+    lane->quiet_wanted = quiet_pressing();
+    lane->active = lane->lately = 0;
+    memset(lane->polled_of, 0, sizeof(lane->polled_of));
+    inflight_poll_all(&lane->inflight_lane, lane->now);
+    domains_update();
+    for (uint32_t i = 0; i < lane->polled_count; i++)
+        round_look(lane->polled[i]);
+    lane->crowded = lane->active > 2;
+    headroom_update(&lane->headroom, lane->now);
+    for (uint32_t rank = 0; rank < ARRAY_SIZE(lane->polled_of); rank++) {
+        for (uint32_t i = lane->polled_of[rank] ? lane->polled_count : 0; i > 0; i--) {
+            if (sched_rank(lane->polled[i - 1]->sched.entity.cls) == rank)
+                session_round(lane->polled[i - 1]);
+        }
+    }
+    if (any_contended() && !quiet_hold(lane->now)) {
+        waiting_serve(lane);
+        lane->live = lane->live || any_free_soon(lane->now);
+    }
+}
+
+/* A quarter of what the one that needs it first still has on the device. */
+uint64_t round_nap(const struct lane *lane)
+{
+    uint64_t least = 4 * NAP_LONGEST_NS;
+
+    for (uint32_t i = 0; i < domains.used; i++) {
+        uint64_t left = domain_left(&domains.domain[i], lane->now);
+        if (sched_contended(&domains.domain[i]) && left < least)
+            least = left;
+    }
+    for (uint32_t i = 0; i < lane->polled_count; i++) {
+        const struct sched_entity *entity = &lane->polled[i]->sched.entity;
+        uint64_t left = sched_left(entity->inflight_ns, entity->done_ns, lane->now);
+        if (left < least && (entity->inflight > 0 || !sched_contended(domain_of(lane->polled[i]))))
+            least = left;
+    }
+    return least / 4 < NAP_SHORTEST_NS ? NAP_SHORTEST_NS : least / 4;
+}

@@ -1,0 +1,213 @@
+/*
+ * route.c - where jobs go: from the dispatcher to the service threads, perhaps after waiting for
+ * the device, and what becomes of them when they are back.
+ *
+ * Runs on the dispatcher.
+ */
+#include "worker/loop/route.h"
+
+#include <stdlib.h>
+
+#include "common/util.h"
+#include "worker/loop/lanes.h"
+#include "worker/loop/request.h"
+#include "worker/sched/domain.h"
+#include "worker/sched/inflight.h"
+#include "worker/sched/lane.h"
+#include "worker/sched/session_table.h"
+#include "worker/session/chore.h"
+#include "worker/session/grant.h"
+#include "worker/session/polling.h"
+#include "worker/session/quiet.h"
+#include "worker/session/session.h"
+#include "worker/submit/placement.h"
+
+void job_route(struct job *job)
+{
+    if (!(job->kind->flags & (JOB_QUIESCE | JOB_QUIET))) {
+        service_push(job);
+        return;
+    }
+    quiet_add(job, clock_ns());
+    if (job->session)
+        job->session->lane->quiet_wanted = quiet_pressing();
+}
+
+/* Jobs for sessions that another lane has: they begin when the session is back. */
+static struct job *for_returned;
+
+/* true: the session is asked for, and the job waits for it. */
+static bool session_awaited(struct session *session, struct job *job)
+{
+    if (!session || !lanes_has(session))
+        return false;
+    lanes_recall_session(session);
+    job->next = for_returned;
+    for_returned = job;
+    return true;
+}
+
+struct job *jobs_for_returned(void)
+{
+    struct job *first = NULL;
+
+    /* Oldest first, as they came. */
+    while (for_returned) {
+        struct job *job = for_returned;
+        for_returned = job->next;
+        job->next = first;
+        first = job;
+    }
+    return first;
+}
+
+static void chore_take(struct job *job)
+{
+    struct session *session = session_table_at(job->index);
+
+    if (!session || session->id != job->arg[0]) {
+        job_free(job);
+        return;
+    }
+    if (session_awaited(session, job))
+        return;
+    job->session = session;
+    chore_add(job);
+}
+
+static void close_begin(struct session *session, struct job *job)
+{
+    chores_cancel(session);
+    session->jobs.current = job;
+    job_begin(job);
+}
+
+/* A tenant's request has its answer, or a chore is done. */
+static void request_end(struct job *job)
+{
+    struct session *session = job->session;
+
+    if (!(job->kind->flags & JOB_CHORE))
+        request_answer(job);
+    session->jobs.current = NULL;
+    session->jobs.paused =
+        false; /* set by whoever sent it on its way, also where it could not go */
+    partition_release(job->partition);
+    job_free(job);
+    if (session->jobs.close)
+        close_begin(session, session->jobs.close);
+    else if (session->phase == SESSION_LIVE)
+        session_poll_begin(session); /* records may have had to wait for the job */
+}
+
+void job_begin(struct job *job)
+{
+    if (job->kind->prepare)
+        job->kind->prepare(job);
+    if (job->status != GS_OK || !job->kind->work)
+        request_end(job);
+    else
+        job_route(job);
+}
+
+static void open_end(struct lane *lane, struct job *job)
+{
+    struct session *session = job->session;
+
+    if (job->status == GS_OK) {
+        session->lane = lane;
+        session_table_add(session);
+        session_poll_begin(session);
+        grant_apply(session, &job->grant, job->partition);
+    }
+    session_opened(job);
+    if (job->status != GS_OK) {
+        partition_release(job->partition);
+        free(session);
+    }
+    job_free(job);
+}
+
+/* The control thread wants a session closed. */
+static void close_request(struct job *job)
+{
+    struct session *session = session_table_at(job->index);
+
+    if (!session) {
+        job_free(job);
+        return;
+    }
+    if (session_awaited(session, job))
+        return;
+    job->session = session;
+    session_poll_stop(session);
+    session_table_closing(session);
+    headroom_remove(&session->lane->headroom, &session->sched.headroom);
+    grant_cancel(session);
+    sched_satisfied(domain_of(session), &session->sched.entity);
+    if (session->jobs.current)
+        session->jobs.close = job;
+    else
+        close_begin(session, job);
+}
+
+/* A grant for a session that is being closed is answered by nobody, for nobody waits. */
+static void grant_request(struct job *job)
+{
+    struct session *session = session_table_at(job->index);
+
+    if (session_awaited(session, job))
+        return;
+    job->session = session;
+    if (session)
+        grant_take(job);
+    else
+        job_free(job);
+}
+
+/* The job of a partition is back. Without device memory for it, it is tried once more without those
+ * that nobody holds. */
+static void partition_end(struct lane *lane, struct job *job)
+{
+    if (job->status == GS_ERR_NO_DEVICE_MEMORY && placement_free_idle()) {
+        partition_retry(job);
+        return;
+    }
+    partition_settle(job);
+    grants_poll(lane->now);
+}
+
+void job_returned(struct lane *lane, struct job *job)
+{
+    struct session *session = job->session;
+
+    if (quiet_returned(job))
+        return;
+    if (partition_is_job(job)) {
+        partition_end(lane, job);
+    } else if (job->kind == &job_open_partition) {
+        grant_take(job);
+    } else if (job->kind == &job_grant) {
+        grant_request(job);
+    } else if (job->kind == &job_open) {
+        open_end(lane, job);
+    } else if (job->kind == &job_close && !session) {
+        close_request(job);
+    } else if (job->kind->flags & JOB_CHORE && !session) {
+        chore_take(job);
+    } else if (job->kind == &job_unload_all) {
+        grant_deinit(session);
+        inflight_remove(session);
+        free(session);
+        job_free(job);
+    } else {
+        if (job->status == GS_OK && job->kind->install)
+            job->kind->install(job);
+        if (job->status == GS_OK && job->kind->then) {
+            job->kind = job->kind->then;
+            job_route(job);
+            return;
+        }
+        request_end(job);
+    }
+}

@@ -1,0 +1,18 @@
+/* route.h - where jobs go; see route.c. Main lane. */
+#ifndef GS_WORKER_LOOP_ROUTE_H
+#define GS_WORKER_LOOP_ROUTE_H
+
+#include "worker/jobs/job.h"
+
+struct lane;
+
+/* Prepares a job that its session is to do now, and sends it on its way. */
+void job_begin(struct job *job);
+/* Sends a job to the service threads, or lets it wait for the device first. */
+void job_route(struct job *job);
+/* Those that waited for sessions of other lanes, to be tried again, by ->next. */
+struct job *jobs_for_returned(void);
+/* One that has come by job_return. */
+void job_returned(struct lane *lane, struct job *job);
+
+#endif

@@ -1,0 +1,199 @@
+/* chunk.c - see chunk.h. */
+#include "worker/memory/chunk.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "worker/memory/memory_share.h"
+#include "worker/memory/vault_export.h"
+
+/* ---- Steps ----------------------------------------------------------------------------------- */
+
+gs_status chunk_address_take(struct job *job, struct chunk *chunk)
+{
+    uint64_t size = physical_size(chunk->holder.memory);
+    struct span *span = space_take(&job->session->memory.window, size, worker.granularity);
+
+    if (!span)
+        return job_fail(job, GS_ERR_NO_MEMORY,
+                        "no %" PRIu64 " consecutive bytes are free in the session's window", size);
+    span->tag = chunk;
+    chunk->address = span->address;
+    chunk->size = size;
+    return GS_OK;
+}
+
+void chunk_address_free(struct session *session, const struct chunk *chunk)
+{
+    space_remove(&session->memory.window, space_at(&session->memory.window, chunk->address));
+}
+
+CUresult chunk_map(const struct chunk *chunk)
+{
+    const CUmemAccessDesc access = {{CU_MEM_LOCATION_TYPE_DEVICE, worker.device},
+                                    CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+    CUresult result =
+        DRV(cuMemMap, chunk->address, chunk->size, 0, physical_handle(chunk->holder.memory), 0);
+
+    if (result)
+        return result;
+    result = DRV(cuMemSetAccess, chunk->address, chunk->size, &access, 1);
+    if (result)
+        chunk_unmap(chunk);
+    return result;
+}
+
+void chunk_unmap(const struct chunk *chunk)
+{
+    DRV_MUST(cuMemUnmap, chunk->address, chunk->size);
+}
+
+/* ---- Chunks ---------------------------------------------------------------------------------- */
+
+CUresult device_zero(uint64_t address, uint64_t size)
+{
+    CUresult result = DRV(cuMemsetD8Async, address, 0, size, service_stream());
+
+    return result ? result : DRV(cuStreamSynchronize, service_stream());
+}
+
+/* Maps and clears a chunk that has its memory and place. */
+static CUresult chunk_back(const struct chunk *chunk)
+{
+    CUresult result = chunk_map(chunk);
+
+    if (result)
+        return result;
+    result = device_zero(chunk->address, chunk->size);
+    if (result)
+        chunk_unmap(chunk);
+    return result;
+}
+
+static struct chunk *chunk_make(struct job *job, uint64_t asked)
+{
+    struct session *session = job->session;
+    struct chunk *chunk = calloc(1, sizeof(*chunk));
+    CUresult result;
+
+    if (!chunk) {
+        job_fail(job, GS_ERR_NO_MEMORY, "no host memory for an allocation's record");
+        return NULL;
+    }
+    chunk->import = CHUNK_OWN;
+    if (physical_new(job, asked, &chunk->holder) != GS_OK)
+        goto free_chunk;
+    if (chunk_address_take(job, chunk) != GS_OK)
+        goto leave_memory;
+    result = chunk_back(chunk);
+    if (result) {
+        job_fail_driver(job, result);
+        goto displace;
+    }
+    space_init(&chunk->blocks, chunk->address, chunk->size);
+    vault_export_add(job, chunk);
+    return chunk;
+
+displace:
+    chunk_address_free(session, chunk);
+leave_memory:
+    physical_release(&chunk->holder);
+free_chunk:
+    free(chunk);
+    return NULL;
+}
+
+struct chunk *chunk_at(struct session *session, uint64_t address)
+{
+    const struct span *span = space_at(&session->memory.window, address);
+
+    return span ? span->tag : NULL;
+}
+
+static void chunk_destroy(struct session *session, struct chunk *chunk)
+{
+    memory_share_void(chunk);
+    if (!chunk->sunk)
+        vault_export_remove(chunk);
+    chunk_unmap(chunk);
+    if (!chunk->sunk)
+        physical_release(&chunk->holder);
+    if (chunk->import != CHUNK_OWN)
+        import_free(session, chunk->import);
+    chunk_address_free(session, chunk);
+    space_deinit(&chunk->blocks);
+    free(chunk);
+}
+
+void chunks_deinit(struct session *session)
+{
+    session->memory.spare = NULL;
+    while (session->memory.window.count)
+        chunk_destroy(session, session->memory.window.spans[session->memory.window.count - 1].tag);
+}
+
+/* ---- The spare one ---------------------------------------------------------------------------
+ * Of chunks of the smallest size a session keeps one that it has given back, mapped, with what was
+ * in it: who allocates and frees small things all the time does not make one each time. */
+
+static bool spare_keep(struct session *session, struct chunk *chunk)
+{
+    if (session->memory.spare || chunk->size != worker.granularity || chunk->import != CHUNK_OWN)
+        return false;
+    memory_share_void(chunk);
+    if (!physical_rest(&chunk->holder))
+        return false;
+    space_deinit(&chunk->blocks);
+    chunk->shared = chunk->dirty = false;
+    session->memory.spare = chunk;
+    return true;
+}
+
+static void spare_free(struct session *session)
+{
+    struct chunk *chunk = session->memory.spare;
+
+    session->memory.spare = NULL;
+    chunk_destroy(session, chunk);
+}
+
+static struct chunk *spare_take(struct job *job, uint64_t asked)
+{
+    struct chunk *chunk = job->session->memory.spare;
+    CUresult result;
+
+    if (physical_wake(job, asked, &chunk->holder) != GS_OK)
+        return NULL;
+    result = device_zero(chunk->address, chunk->size);
+    if (result) {
+        spare_free(job->session);
+        job_fail_driver(job, result);
+        return NULL;
+    }
+    job->session->memory.spare = NULL;
+    space_init(&chunk->blocks, chunk->address, chunk->size);
+    return chunk;
+}
+
+void chunk_free(struct session *session, struct chunk *chunk)
+{
+    if (!spare_keep(session, chunk))
+        chunk_destroy(session, chunk);
+}
+
+struct chunk *chunk_new(struct job *job, uint64_t asked)
+{
+    struct session *session = job->session;
+    struct chunk *chunk;
+
+    if (session->memory.spare && asked <= session->memory.spare->size)
+        return spare_take(job, asked);
+    chunk = chunk_make(job, asked);
+    /* The device or the window is full: the spare one may be what is missing. */
+    if (!chunk && session->memory.spare && job->status != GS_ERR_QUOTA) {
+        spare_free(session);
+        job->status = GS_OK;
+        chunk = chunk_make(job, asked);
+    }
+    return chunk;
+}

@@ -1,0 +1,22 @@
+/* host_block.h - host memory shared with a tenant; see host_block.c. */
+#ifndef GS_WORKER_MEMORY_HOST_BLOCK_H
+#define GS_WORKER_MEMORY_HOST_BLOCK_H
+
+#include "worker/session_parts.h"
+
+/* The block with that number, or NULL. Dispatcher; or a job, as worker.h says. */
+struct host_block *host_block_find(const struct session *session, uint64_t number);
+/* What the device does with a block: nothing, copies, or its kernels use it. */
+enum host_use { HOST_PLAIN, HOST_COPIED, HOST_MAPPED };
+
+/* May the session have so much more? Else the job has failed. */
+gs_status host_block_admit(struct job *job, uint64_t size);
+/* A block of whole pages, zeros, given to the session's user. NULL: the job has failed. *id: System
+ * V's. Service thread. */
+struct host_block *host_block_new(struct job *job, uint64_t size, enum host_use use, int *id);
+/* After the device has finished with it. NULL is fine. Service thread. */
+void host_block_free(struct session *session, struct host_block *block);
+/* Frees all blocks of a session. Service thread, after the device has finished with them. */
+void host_blocks_deinit(struct session *session);
+
+#endif

@@ -1,0 +1,243 @@
+/*
+ * memory.c - a session's device memory: its window, and the allocations in the chunks that back it.
+ *
+ * Runs in jobs (service threads); window and chunks belong to the session's job in progress, the
+ * table of live allocations to the dispatcher, which alone changes it, in install and prepare.
+ *
+ * Requests of half the driver's granularity (2 MiB on NVIDIA's) and more get a chunk of their own;
+ * smaller ones share chunks.
+ */
+#include "worker/memory/memory.h"
+
+#include <inttypes.h>
+
+#include "worker/memory/chunk.h"
+#include "worker/memory/user.h"
+
+#define ALIGNMENT 256u /* what cuMemAlloc promises */
+
+static uint64_t round_up(uint64_t value, uint64_t to)
+{
+    return (value + to - 1) / to * to;
+}
+
+/* ---- Allocations ----------------------------------------------------------------------------- */
+
+/* A place for a small allocation in one of the shared chunks. */
+static struct span *block_take(struct session *session, uint64_t size, struct chunk **in)
+{
+    for (size_t i = 0; i < session->memory.window.count; i++) {
+        struct chunk *chunk = session->memory.window.spans[i].tag;
+        struct span *block = chunk->shared ? space_take(&chunk->blocks, size, ALIGNMENT) : NULL;
+        if (block) {
+            *in = chunk;
+            return block;
+        }
+    }
+    return NULL;
+}
+
+/* asked: the bytes that the tenant named, size: rounded up. */
+static void small_alloc(struct job *job, uint64_t asked, uint64_t size)
+{
+    struct chunk *chunk = NULL;
+    struct span *block = block_take(job->session, size, &chunk);
+
+    if (!block) {
+        chunk = chunk_new(job, asked);
+        if (!chunk)
+            return;
+        chunk->shared = true;
+        block = space_take(&chunk->blocks, size, ALIGNMENT);
+        if (!block) {
+            chunk_free(job->session, chunk);
+            job_fail(job, GS_ERR_NO_MEMORY, "no host memory for an allocation's record");
+            return;
+        }
+    }
+    CUresult result = chunk->dirty ? device_zero(block->address, size) : CUDA_SUCCESS;
+    if (result) {
+        space_remove(&chunk->blocks, block);
+        job_fail_driver(job, result);
+        return;
+    }
+    job->ret[0] = block->address;
+}
+
+static void malloc_prepare(struct job *job)
+{
+    if (job->arg[0] == 0)
+        job_fail(job, GS_ERR_INVALID_VALUE, "an allocation of 0 bytes");
+    else if (job->arg[0] > worker.info.memory_total) /* and rounding up does not wrap */
+        job_fail(job, GS_ERR_QUOTA, "%" PRIu64 " bytes wanted, the session's limit is %" PRIu64,
+                 job->arg[0], memory_limits(job->session).session);
+}
+
+static void malloc_work(struct job *job)
+{
+    uint64_t asked = job->arg[0], size = round_up(asked, ALIGNMENT);
+
+    if (size < worker.granularity / 2) {
+        small_alloc(job, asked, size);
+    } else {
+        struct chunk *chunk = chunk_new(job, asked);
+        if (chunk)
+            job->ret[0] = chunk->address;
+    }
+}
+
+static void block_free(struct session *session, uint64_t address)
+{
+    struct chunk *chunk = space_containing(&session->memory.window, address, 1)->tag;
+
+    if (chunk->shared) {
+        space_remove(&chunk->blocks, space_at(&chunk->blocks, address));
+        chunk->dirty = true;
+        if (chunk->blocks.count > 0)
+            return;
+    }
+    chunk_free(session, chunk);
+}
+
+static void malloc_install(struct job *job)
+{
+    if (!space_put(&job->session->memory.allocations, job->ret[0], job->arg[0], NULL)) {
+        /* Only for want of host memory; the block stays taken until the session ends. */
+        job_fail(job, GS_ERR_NO_MEMORY, "no host memory for an allocation's record");
+    }
+}
+
+static void free_prepare(struct job *job)
+{
+    struct span *span = space_at(&job->session->memory.allocations, job->arg[0]);
+
+    if (!span || span->tag) {
+        job_fail(job, GS_ERR_INVALID_POINTER, "0x%" PRIx64 " is not the start of an allocation",
+                 job->arg[0]);
+        return;
+    }
+    space_remove(&job->session->memory.allocations, span);
+    job->session->submit.table_generation++;
+}
+
+static void free_work(struct job *job)
+{
+    block_free(job->session, job->arg[0]);
+}
+
+static uint64_t left(uint64_t limit, uint64_t used)
+{
+    return used < limit ? limit - used : 0;
+}
+
+static void mem_info_work(struct job *job)
+{
+    const struct session *session = job->session;
+    const struct limits limits = memory_limits(session);
+    uint64_t total = limits.session, own = left(total, session->memory.used);
+    size_t device_free = 0, device_total = 0;
+    CUresult result = DRV(cuMemGetInfo_v2, &device_free, &device_total);
+
+    if (result) {
+        job_fail_driver(job, result);
+        return;
+    }
+    if (limits.user) {
+        uint64_t user = left(limits.user, user_used(session->memory.user));
+        total = limits.user < total ? limits.user : total;
+        own = user < own ? user : own;
+    }
+    job->ret[0] = own < device_free ? own : device_free;
+    job->ret[1] = total;
+}
+
+const struct job_kind job_malloc = {"malloc",    JOB_QUICK,      malloc_prepare,
+                                    malloc_work, malloc_install, NULL};
+const struct job_kind job_mem_free = {"free", JOB_QUIESCE, free_prepare, free_work, NULL, NULL};
+const struct job_kind job_mem_info = {"mem_info", JOB_QUICK, NULL, mem_info_work, NULL, NULL};
+
+/* ---- Limits ---------------------------------------------------------------------------------- */
+
+/* Relaxed: each is a number by itself, and what was allocated before a change stays. */
+uint64_t memory_limit_set(struct session *session, uint64_t mem_limit, uint64_t user_mem_limit)
+{
+    uint64_t most = session->memory.window_reserved ? session->memory.window_reserved
+                                                    : worker.info.memory_total;
+
+    if (most > worker.info.memory_total)
+        most = worker.info.memory_total;
+    if (!mem_limit || mem_limit > most)
+        mem_limit = most;
+    atomic_store_explicit(&session->memory.limit, mem_limit, memory_order_relaxed);
+    atomic_store_explicit(&session->memory.user_limit, user_mem_limit, memory_order_relaxed);
+    return mem_limit;
+}
+
+struct limits memory_limits(const struct session *session)
+{
+    return (struct limits){
+        atomic_load_explicit(&session->memory.limit, memory_order_relaxed),
+        atomic_load_explicit(&session->memory.user_limit, memory_order_relaxed),
+    };
+}
+
+/* ---- The window ------------------------------------------------------------------------------ */
+
+#define WINDOW_MIN    (UINT64_C(4) << 30)
+#define WINDOW_BUDGET (UINT64_C(96) << 40) /* of the 128 TiB that a process has */
+
+static _Atomic uint64_t windows_reserved;
+
+/* A window may take a 256th of the addresses that are still free: the first few hundred sessions of
+ * a 139 GiB device get room for all of it, thousands still get 4 GiB. */
+static uint64_t window_share(void)
+{
+    uint64_t reserved = atomic_load_explicit(&windows_reserved, memory_order_relaxed);
+    uint64_t share = (WINDOW_BUDGET - (reserved < WINDOW_BUDGET ? reserved : WINDOW_BUDGET)) / 256;
+
+    return share > WINDOW_MIN ? share : WINDOW_MIN;
+}
+
+gs_status window_init(struct job *job)
+{
+    struct session *session = job->session;
+    const struct limits limits = memory_limits(session);
+    uint64_t wanted = WINDOW_MIN, share = window_share();
+    CUdeviceptr base = 0;
+    CUresult result;
+
+    if (limits.session < worker.granularity)
+        return job_fail(job, GS_ERR_INVALID_VALUE,
+                        "a memory limit of %" PRIu64 " bytes holds nothing: the device gives "
+                        "memory in pieces of %" PRIu64,
+                        limits.session, worker.granularity);
+    session->memory.user = user_hold(session->uid);
+    if (!session->memory.user)
+        return job_fail(job, GS_ERR_NO_MEMORY, "no memory for a user's record");
+    while (wanted < 2 * limits.session && wanted * 2 <= share)
+        wanted *= 2;
+    while ((result = DRV(cuMemAddressReserve, &base, wanted, wanted, 0, 0)) &&
+           !driver_fatal(result) && wanted > WINDOW_MIN)
+        wanted /= 2;
+    if (result)
+        return job_fail_driver(job, result);
+    atomic_fetch_add_explicit(&windows_reserved, wanted, memory_order_relaxed);
+    session->memory.window_reserved = wanted;
+    space_init(&session->memory.window, base, wanted);
+    memory_limit_set(session, limits.session, limits.user);
+    return GS_OK;
+}
+
+void window_deinit(struct session *session)
+{
+    chunks_deinit(session);
+    user_release(session->memory.user);
+    session->memory.user = NULL;
+    if (!session->memory.window_reserved)
+        return;
+    DRV_MUST(cuMemAddressFree, session->memory.window.base, session->memory.window_reserved);
+    atomic_fetch_sub_explicit(&windows_reserved, session->memory.window_reserved,
+                              memory_order_relaxed);
+    session->memory.window_reserved = 0;
+    space_deinit(&session->memory.window);
+}

@@ -1,0 +1,242 @@
+/*
+ * physical.c - see physical.h.
+ */
+#include "worker/memory/physical.h"
+
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "worker/memory/memory.h"
+#include "worker/memory/user.h"
+
+struct physical {
+    CUmemGenericAllocationHandle handle;
+    uint64_t size;
+    struct holder *first; /* oldest first */
+};
+
+/* Of every piece's holders. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+CUmemGenericAllocationHandle physical_handle(const struct physical *memory)
+{
+    return memory->handle;
+}
+
+uint64_t physical_size(const struct physical *memory)
+{
+    return memory->size;
+}
+
+/* ---- Counting -------------------------------------------------------------------------------- */
+
+/* `whose` has `used` of `limit` bytes, and what is wanted does not fit. */
+static gs_status refuse(struct job *job, uint64_t asked, uint64_t size, const char *whose,
+                        uint64_t used, uint64_t limit)
+{
+    return job_fail(job, GS_ERR_QUOTA,
+                    "%" PRIu64 " bytes wanted, counted in pieces of %" PRIu64 " as %" PRIu64
+                    "; %" PRIu64 " of %s limit of %" PRIu64 " bytes are in use",
+                    asked, worker.granularity, size, used, whose, limit);
+}
+
+/* Counts `size` bytes, in which the `asked` ones go, against the session, and against its user
+ * unless that is done already. */
+static gs_status charge(struct job *job, uint64_t asked, uint64_t size, bool user_too)
+{
+    struct session *session = job->session;
+    const struct limits limits = memory_limits(session);
+
+    if (session->memory.used > limits.session || size > limits.session - session->memory.used)
+        return refuse(job, asked, size, "the session's", session->memory.used, limits.session);
+    if (user_too && !user_charge(session->memory.user, size, limits.user)) {
+        char whose[40];
+        snprintf(whose, sizeof(whose), "user %" PRIu32 "'s", session->uid);
+        return refuse(job, asked, size, whose, user_used(session->memory.user), limits.user);
+    }
+    session->memory.used += size;
+    return GS_OK;
+}
+
+static void discharge(struct session *session, uint64_t size, bool user_too)
+{
+    session->memory.used -= size;
+    if (user_too)
+        user_discharge(session->memory.user, size);
+}
+
+/* What the device has in use shows under the oldest holder. Under the lock. */
+static void shown_add(const struct holder *holder, uint64_t size)
+{
+    atomic_fetch_add_explicit(&holder->session->stats->memory_used, size, memory_order_relaxed);
+}
+
+static void shown_take(const struct holder *holder, uint64_t size)
+{
+    atomic_fetch_sub_explicit(&holder->session->stats->memory_used, size, memory_order_relaxed);
+}
+
+/* ---- Holding --------------------------------------------------------------------------------- */
+
+gs_status physical_new(struct job *job, uint64_t asked, struct holder *holder)
+{
+    const CUmemAllocationProp prop = {.type = CU_MEM_ALLOCATION_TYPE_PINNED,
+                                      .requestedHandleTypes =
+                                          CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,
+                                      .location = {CU_MEM_LOCATION_TYPE_DEVICE, worker.device}};
+    uint64_t size = (asked + worker.granularity - 1) / worker.granularity * worker.granularity;
+    struct physical *memory;
+    CUresult result;
+
+    if (charge(job, asked, size, true) != GS_OK)
+        return job->status;
+    memory = calloc(1, sizeof(*memory));
+    if (!memory) {
+        discharge(job->session, size, true);
+        return job_fail(job, GS_ERR_NO_MEMORY, "no host memory for an allocation's record");
+    }
+    result = DRV(cuMemCreate, &memory->handle, size, &prop, 0);
+    if (result) {
+        free(memory);
+        discharge(job->session, size, true);
+        return job_fail_driver(job, result);
+    }
+    memory->size = size;
+    memory->first = holder;
+    *holder = (struct holder){.memory = memory, .session = job->session};
+    shown_add(holder, size);
+    return GS_OK;
+}
+
+/* Does another session of the user hold it? Under the lock. */
+static bool user_holds(const struct physical *memory, const struct user *user)
+{
+    const struct holder *h = memory->first;
+
+    while (h && h->session->memory.user != user)
+        h = h->next;
+    return h;
+}
+
+gs_status physical_hold(struct job *job, struct physical *memory, struct holder *holder)
+{
+    struct holder **end = &memory->first;
+
+    pthread_mutex_lock(&lock);
+    if (charge(job, memory->size, memory->size, !user_holds(memory, job->session->memory.user)) ==
+        GS_OK) {
+        *holder = (struct holder){.memory = memory, .session = job->session};
+        while (*end)
+            end = &(*end)->next;
+        *end = holder;
+    }
+    pthread_mutex_unlock(&lock);
+    return job->status;
+}
+
+void physical_release(struct holder *holder)
+{
+    struct physical *memory = holder->memory;
+    struct holder **at = &memory->first;
+    bool last;
+
+    pthread_mutex_lock(&lock);
+    while (*at != holder)
+        at = &(*at)->next;
+    *at = holder->next;
+    last = !memory->first;
+    if (at == &memory->first && !holder->resting) {
+        shown_take(holder, memory->size);
+        if (!last)
+            shown_add(memory->first, memory->size);
+    }
+    if (!holder->resting)
+        discharge(holder->session, memory->size, !user_holds(memory, holder->session->memory.user));
+    pthread_mutex_unlock(&lock);
+    *holder = (struct holder){0};
+    if (last) {
+        DRV_MUST(cuMemRelease, memory->handle);
+        free(memory);
+    }
+}
+
+/* It has no export, so nobody joins while it rests. */
+bool physical_rest(struct holder *holder)
+{
+    struct physical *memory = holder->memory;
+
+    pthread_mutex_lock(&lock);
+    holder->resting = memory->first == holder && !holder->next;
+    pthread_mutex_unlock(&lock);
+    if (!holder->resting)
+        return false;
+    shown_take(holder, memory->size);
+    discharge(holder->session, memory->size, true);
+    return true;
+}
+
+gs_status physical_wake(struct job *job, uint64_t asked, struct holder *holder)
+{
+    uint64_t size = holder->memory->size;
+
+    if (charge(job, asked, size, true) != GS_OK)
+        return job->status;
+    shown_add(holder, size);
+    holder->resting = false;
+    return GS_OK;
+}
+
+/* ---- Revoking -------------------------------------------------------------------------------- */
+
+static void jobs_free(struct job *first)
+{
+    while (first) {
+        struct job *job = first;
+        first = job->next;
+        job_free(job);
+    }
+}
+
+gs_status physical_revoke(struct job *job, const struct holder *owner)
+{
+    struct job *first = NULL;
+    bool enough = true;
+
+    /* All jobs are made before anybody is told: it must not fail half way. */
+    pthread_mutex_lock(&lock);
+    for (const struct holder *h = owner->memory->first; h && enough; h = h->next) {
+        struct job *unshare = h != owner && !h->revoked ? job_new(NULL, &job_unshare) : NULL;
+        enough = unshare || h == owner || h->revoked;
+        if (!unshare)
+            continue;
+        unshare->index = h->session->slot;
+        unshare->arg[0] = h->session->id;
+        unshare->next = first;
+        first = unshare;
+    }
+    for (struct holder *h = owner->memory->first; h && enough; h = h->next)
+        h->revoked = h != owner;
+    pthread_mutex_unlock(&lock);
+    if (!enough) {
+        jobs_free(first);
+        return job_fail(job, GS_ERR_NO_MEMORY, "no host memory to tell those who hold it");
+    }
+    while (first) {
+        struct job *unshare = first;
+        first = unshare->next;
+        job_return(unshare);
+    }
+    return GS_OK;
+}
+
+bool physical_revoked(const struct holder *holder)
+{
+    bool revoked;
+
+    pthread_mutex_lock(&lock);
+    revoked = holder->revoked;
+    pthread_mutex_unlock(&lock);
+    return revoked;
+}

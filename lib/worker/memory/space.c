@@ -1,0 +1,105 @@
+/* space.c - see space.h. */
+#include "worker/memory/space.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void space_init(struct space *space, uint64_t base, uint64_t size)
+{
+    *space = (struct space){.base = base, .size = size};
+}
+
+void space_deinit(struct space *space)
+{
+    free(space->spans);
+    *space = (struct space){0};
+}
+
+/* Index of the first span that begins after `address`. */
+static size_t upper_bound(const struct space *space, uint64_t address)
+{
+    size_t low = 0, high = space->count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (space->spans[middle].address <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static struct span *insert(struct space *space, size_t index, uint64_t address, uint64_t size,
+                           void *tag)
+{
+    if (space->count == space->capacity) {
+        size_t capacity = space->capacity ? space->capacity * 2 : 8;
+        struct span *spans = realloc(space->spans, capacity * sizeof(*spans));
+        if (!spans)
+            return NULL;
+        space->spans = spans;
+        space->capacity = capacity;
+    }
+    memmove(&space->spans[index + 1], &space->spans[index],
+            (space->count - index) * sizeof(*space->spans));
+    space->spans[index] = (struct span){address, size, tag};
+    space->count++;
+    return &space->spans[index];
+}
+
+struct span *space_take(struct space *space, uint64_t size, uint64_t align)
+{
+    uint64_t end = space->base + space->size;
+    uint64_t start = space->base;
+
+    for (size_t i = 0; i <= space->count; i++) {
+        uint64_t at = (start + align - 1) & ~(align - 1);
+        uint64_t limit = i < space->count ? space->spans[i].address : end;
+        if (at >= start && at <= limit && limit - at >= size)
+            return insert(space, i, at, size, NULL);
+        if (i < space->count)
+            start = space->spans[i].address + space->spans[i].size;
+    }
+    return NULL;
+}
+
+bool space_put(struct space *space, uint64_t address, uint64_t size, void *tag)
+{
+    size_t next = upper_bound(space, address);
+
+    if (size == 0 || address < space->base || address - space->base > space->size ||
+        size > space->size - (address - space->base))
+        return false;
+    if (next < space->count && space->spans[next].address - address < size)
+        return false;
+    if (next > 0 && address - space->spans[next - 1].address < space->spans[next - 1].size)
+        return false;
+    return insert(space, next, address, size, tag) != NULL;
+}
+
+struct span *space_at(struct space *space, uint64_t address)
+{
+    size_t next = upper_bound(space, address);
+
+    return next > 0 && space->spans[next - 1].address == address ? &space->spans[next - 1] : NULL;
+}
+
+struct span *space_containing(struct space *space, uint64_t address, uint64_t size)
+{
+    size_t next = upper_bound(space, address);
+    struct span *span = next > 0 ? &space->spans[next - 1] : NULL;
+
+    if (!span || address - span->address >= span->size ||
+        size > span->size - (address - span->address))
+        return NULL;
+    return span;
+}
+
+void space_remove(struct space *space, struct span *span)
+{
+    size_t index = (size_t)(span - space->spans);
+
+    memmove(span, span + 1, (space->count - index - 1) * sizeof(*span));
+    space->count--;
+}

@@ -1,0 +1,70 @@
+/* user.c - see user.h. */
+#include "worker/memory/user.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+static struct {
+    pthread_mutex_t lock;
+    struct user *first;
+} users = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+struct user *user_hold(uint32_t uid)
+{
+    struct user *user;
+
+    pthread_mutex_lock(&users.lock);
+    for (user = users.first; user && user->uid != uid;)
+        user = user->next;
+    if (!user) {
+        user = calloc(1, sizeof(*user));
+        if (user) {
+            user->uid = uid;
+            user->next = users.first;
+            users.first = user;
+        }
+    }
+    if (user)
+        user->sessions++;
+    pthread_mutex_unlock(&users.lock);
+    return user;
+}
+
+void user_release(struct user *user)
+{
+    struct user **at = &users.first;
+
+    if (!user)
+        return;
+    pthread_mutex_lock(&users.lock);
+    if (--user->sessions == 0) {
+        while (*at != user)
+            at = &(*at)->next;
+        *at = user->next;
+        free(user);
+    }
+    pthread_mutex_unlock(&users.lock);
+}
+
+/* Relaxed throughout: a sum, on which no other memory hangs. */
+bool user_charge(struct user *user, uint64_t bytes, uint64_t limit)
+{
+    uint64_t used = atomic_load_explicit(&user->used, memory_order_relaxed);
+
+    do {
+        if (limit && (used > limit || bytes > limit - used))
+            return false;
+    } while (!atomic_compare_exchange_weak_explicit(&user->used, &used, used + bytes,
+                                                    memory_order_relaxed, memory_order_relaxed));
+    return true;
+}
+
+void user_discharge(struct user *user, uint64_t bytes)
+{
+    atomic_fetch_sub_explicit(&user->used, bytes, memory_order_relaxed);
+}
+
+uint64_t user_used(const struct user *user)
+{
+    return atomic_load_explicit(&user->used, memory_order_relaxed);
+}

@@ -1,0 +1,29 @@
+/*
+ * user.h - how much physical memory each user's sessions hold together. Any thread: the table has a
+ * lock of its own, the sums are atomic.
+ */
+#ifndef GS_WORKER_MEMORY_USER_H
+#define GS_WORKER_MEMORY_USER_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct user {
+    struct user *next;
+    uint32_t uid;
+    uint32_t sessions;
+    _Atomic uint64_t used;
+};
+
+/* One more session of this user. NULL: no memory. */
+struct user *user_hold(uint32_t uid);
+/* One fewer; with the last one the user is forgotten. NULL is fine. */
+void user_release(struct user *user);
+
+/* Counts so much more, unless that would be over the limit (0: none). */
+bool user_charge(struct user *user, uint64_t bytes, uint64_t limit);
+void user_discharge(struct user *user, uint64_t bytes);
+uint64_t user_used(const struct user *user);
+
+#endif

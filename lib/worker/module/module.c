@@ -1,0 +1,507 @@
+/*
+ * module.c - modules, their kernels and global variables.
+ *
+ * An image is copied out of the tenant's memory before anything looks at it, and its outer sizes
+ * are checked, since the driver's loader takes no length and believes the image's own.
+ */
+#include "worker/module/module.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/log.h"
+#include "worker/jobs/job.h"
+#include "worker/memory/host_block.h"
+#include "worker/module/print.h"
+#include "worker/partition/carveout.h"
+#include "worker/submit/launch.h"
+
+#define IMAGE_MAX (UINT64_C(512) << 20)
+
+/* ---- Images ---------------------------------------------------------------------------------- */
+
+#define FATBIN_MAGIC   0xba55ed50u
+#define FATBIN_WRAPPER 0x466243b1u
+#define ELF_MAGIC      0x464c457fu
+#define ELF_EM_CUDA    190u
+
+static uint64_t read_number(const unsigned char *at, size_t bytes)
+{
+    uint64_t value = 0;
+
+    memcpy(&value, at, bytes);
+    return value;
+}
+
+/* A table of `count` entries of `entry` bytes at `offset`: does it end inside the image? */
+static bool table_inside(uint64_t offset, uint64_t entry, uint64_t count, uint64_t size)
+{
+    return offset <= size && entry * count <= size - offset;
+}
+
+static const char *elf_fault(const unsigned char *image, uint64_t size)
+{
+    if (size < 64)
+        return "the ELF header is cut off";
+    if (image[4] != 2 || image[5] != 1 || read_number(image + 18, 2) != ELF_EM_CUDA)
+        return "an ELF file, but no 64-bit CUDA one";
+    if (!table_inside(read_number(image + 32, 8), read_number(image + 54, 2),
+                      read_number(image + 56, 2), size))
+        return "the ELF program headers end outside the image";
+    uint64_t sections = read_number(image + 40, 8), entry = read_number(image + 58, 2),
+             count = read_number(image + 60, 2);
+    if (!table_inside(sections, entry, count, size) || (count && entry < 64))
+        return "the ELF section headers end outside the image";
+    for (uint64_t i = 0; i < count; i++) {
+        const unsigned char *section = image + sections + i * entry;
+        uint64_t offset = read_number(section + 24, 8), bytes = read_number(section + 32, 8);
+        bool in_file = read_number(section + 4, 4) != 8; /* SHT_NOBITS has no bytes in the file */
+        if (in_file && (offset > size || bytes > size - offset))
+            return "an ELF section ends outside the image";
+    }
+    return NULL;
+}
+
+static const char *fatbin_fault(const unsigned char *image, uint64_t size)
+{
+    if (size < 16)
+        return "the fatbin header is cut off";
+    uint64_t header = read_number(image + 6, 2), body = read_number(image + 8, 8);
+    if (header < 16 || header > size || body > size - header)
+        return "the fatbin's sizes go beyond the image";
+    /* Entries: a header that tells its size at 4 and its payload's at 8, then the payload. */
+    for (uint64_t at = header, end = header + body; end - at >= 16;) {
+        uint64_t entry = read_number(image + at + 4, 4), payload = read_number(image + at + 8, 8);
+        if (entry < 16 || entry > end - at || payload > end - at - entry)
+            return "a fatbin's entry ends outside it";
+        at += entry + payload;
+    }
+    return NULL;
+}
+
+static bool image_binary(const unsigned char *image, uint64_t size)
+{
+    uint32_t magic = size >= 4 ? (uint32_t)read_number(image, 4) : 0;
+
+    return magic == ELF_MAGIC || magic == FATBIN_MAGIC || magic == FATBIN_WRAPPER;
+}
+
+/* Why the image cannot be given to the driver; NULL when it can. */
+static const char *image_fault(const unsigned char *image, uint64_t size)
+{
+    uint32_t magic = size >= 4 ? (uint32_t)read_number(image, 4) : 0;
+
+    if (magic == ELF_MAGIC)
+        return elf_fault(image, size);
+    if (magic == FATBIN_MAGIC)
+        return fatbin_fault(image, size);
+    if (magic == FATBIN_WRAPPER)
+        return "a fatbin wrapper, which holds a pointer: pass the image that it points to";
+    if (memchr(image, '\0', size))
+        return "neither a cubin nor a fatbin, and PTX text has no NUL inside";
+    return NULL;
+}
+
+/* ---- Loading --------------------------------------------------------------------------------- */
+
+static struct module *module_find(const struct session *session, uint64_t number)
+{
+    return number < session->module.module_capacity ? session->module.modules[number] : NULL;
+}
+
+/* Index of a free entry in a table of pointers, growing it up to max. UINT32_MAX: full or no
+ * memory. */
+static uint32_t table_slot(void ***table, uint32_t *capacity, uint32_t max)
+{
+    uint32_t i = 0;
+
+    while (i < *capacity && (*table)[i])
+        i++;
+    if (i < *capacity)
+        return i;
+    uint32_t bigger = *capacity ? *capacity * 2 : 16;
+    if (bigger > max)
+        bigger = max;
+    void **grown = bigger > *capacity ? realloc(*table, bigger * sizeof(void *)) : NULL;
+    if (!grown)
+        return UINT32_MAX;
+    memset(grown + *capacity, 0, (bigger - *capacity) * sizeof(void *));
+    *table = grown;
+    *capacity = bigger;
+    return i;
+}
+
+static void load_prepare(struct job *job)
+{
+    const struct host_block *block = host_block_find(job->session, job->arg[0]);
+
+    if (!block || job->arg[1] == 0 || job->arg[1] > block->size || job->arg[1] > IMAGE_MAX) {
+        job_fail(job, GS_ERR_INVALID_VALUE,
+                 "an image of %" PRIu64 " bytes is not in the host block given", job->arg[1]);
+        return;
+    }
+    job->index = table_slot((void ***)&job->session->module.modules,
+                            &job->session->module.module_capacity, SEG_MODULES);
+    if (job->index == UINT32_MAX)
+        job_fail(job, GS_ERR_LIMIT, "the session has %u modules, the limit", SEG_MODULES);
+}
+
+/* The driver's own words about an image. */
+struct image_log {
+    char text[3072];
+};
+
+static gs_status image_refused(struct job *job, CUresult result, struct image_log *log)
+{
+    gs_status status = job_fail_driver(job, result);
+
+    log->text[sizeof(log->text) - 1] = '\0';
+    if (log->text[0]) {
+        size_t n = strlen(job->message);
+        snprintf(job->message + n, sizeof(job->message) - n, "\n%s", log->text);
+    }
+    /* An image that the driver will not take is a bad image, whatever it calls that. */
+    if (status == GS_ERR_DRIVER || status == GS_ERR_NOT_FOUND)
+        job->status = GS_ERR_BAD_IMAGE;
+    return job->status;
+}
+
+/* Compiles PTX to machine code, which replaces *image. cuModuleLoadData would compile too, but with
+ * the lock that every launch needs: 145 ms for 3,000 lines, against some 0.1 ms of stalls this way.
+ */
+static gs_status image_compile(struct job *job, unsigned char **image, uint64_t size)
+{
+    struct image_log log = {{0}};
+    CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
+    void *values[] = {log.text, (void *)(uintptr_t)sizeof(log.text)};
+    CUlinkState link;
+    void *code = NULL;
+    size_t code_size = 0;
+    CUresult result = DRV(cuLinkCreate_v2, 2, options, values, &link);
+
+    if (result)
+        return image_refused(job, result, &log);
+    result =
+        DRV(cuLinkAddData_v2, link, CU_JIT_INPUT_PTX, *image, size + 1, "tenant", 0, NULL, NULL);
+    if (!result)
+        result = DRV(cuLinkComplete, link, &code, &code_size);
+    if (result) {
+        image_refused(job, result, &log);
+    } else {
+        unsigned char *copy = malloc(code_size);
+        if (copy) {
+            memcpy(copy, code, code_size);
+            free(*image);
+            *image = copy;
+        } else {
+            job_fail(job, GS_ERR_NO_MEMORY, "no memory for %zu bytes of machine code", code_size);
+        }
+    }
+    DRV_MUST(cuLinkDestroy, link);
+    return job->status;
+}
+
+/* First stage: the tenant's bytes become an image that the driver can load without compiling. */
+static void compile_work(struct job *job)
+{
+    const struct host_block *block = host_block_find(job->session, job->arg[0]);
+    uint64_t size = job->arg[1];
+    unsigned char *image = malloc(size + 1);
+
+    if (!image) {
+        job_fail(job, GS_ERR_NO_MEMORY, "no memory for an image of %" PRIu64 " bytes", size);
+        return;
+    }
+    memcpy(image, block->memory, size);
+    image[size] = '\0';
+    while (!image_binary(image, size) && size > 0 && image[size - 1] == '\0')
+        size--; /* text may come with its NUL */
+    const char *fault = size ? image_fault(image, size) : "the image is empty";
+    if (fault)
+        job_fail(job, GS_ERR_BAD_IMAGE, "%s", fault);
+    else if (print_redirect(job, &image, &size) == GS_OK && !image_binary(image, size))
+        image_compile(job, &image, size);
+    if (job->status == GS_OK)
+        job->object = image;
+    else
+        free(image);
+}
+
+/* Second stage, at a quiet moment. */
+static void load_work(struct job *job)
+{
+    struct image_log log = {{0}};
+    CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
+    void *values[] = {log.text, (void *)(uintptr_t)sizeof(log.text)};
+    unsigned char *image = job->object;
+    struct module *module = calloc(1, sizeof(*module));
+
+    if (!module && job->status == GS_OK)
+        job_fail(job, GS_ERR_NO_MEMORY, "no memory for a module's record");
+    if (job->status != GS_OK) { /* for want of memory, or of a quiet moment */
+        free(module);
+        free(image);
+        return;
+    }
+    CUresult result = DRV(cuModuleLoadDataEx, &module->cu, image, 2, options, values);
+    free(image);
+    if (result) {
+        image_refused(job, result, &log);
+        free(module);
+        return;
+    }
+    result = print_bind(job, module->cu);
+    if (result) {
+        job_fail_driver(job, result);
+        DRV_MUST(cuModuleUnload, module->cu);
+        free(module);
+        return;
+    }
+    module->id = job->index;
+    job->object = module;
+    job->ret[0] = job->index;
+}
+
+static void load_install(struct job *job)
+{
+    job->session->module.modules[job->index] = job->object;
+}
+
+/* ---- Unloading ------------------------------------------------------------------------------- */
+
+static void kernel_free(struct kernel *kernel)
+{
+    free(kernel->param_offset);
+    free(kernel);
+}
+
+static void module_free(struct module *module)
+{
+    while (module->kernels) {
+        struct kernel *next = module->kernels->next;
+        kernel_free(module->kernels);
+        module->kernels = next;
+    }
+    DRV_MUST(cuModuleUnload, module->cu);
+    free(module);
+}
+
+static void unload_prepare(struct job *job)
+{
+    struct session *session = job->session;
+    struct module *module = module_find(session, job->arg[0]);
+
+    if (!module) {
+        job_fail(job, GS_ERR_INVALID_HANDLE, "module %" PRIu64 " does not exist", job->arg[0]);
+        return;
+    }
+    for (struct kernel *kernel = module->kernels; kernel; kernel = kernel->next)
+        session->module.kernels[kernel->id] = NULL;
+    for (size_t i = session->memory.allocations.count; i > 0; i--) {
+        if (session->memory.allocations.spans[i - 1].tag == module)
+            space_remove(&session->memory.allocations, &session->memory.allocations.spans[i - 1]);
+    }
+    session->module.modules[module->id] = NULL;
+    session->submit.table_generation++;
+    job->object = module;
+}
+
+static void unload_work(struct job *job)
+{
+    /* Their nodes hold functions of this module. The session is quiet: nobody uses them now. */
+    for (uint32_t i = 0; i < SEG_STREAMS; i++)
+        launcher_deinit(job->session->submit.streams[i].launcher);
+    module_free(job->object);
+}
+
+void modules_deinit(struct session *session)
+{
+    for (uint32_t i = 0; i < session->module.module_capacity; i++) {
+        if (session->module.modules[i])
+            module_free(session->module.modules[i]);
+    }
+    free(session->module.modules);
+    free(session->module.kernels);
+    session->module.modules = NULL;
+    session->module.kernels = NULL;
+    session->module.module_capacity = session->module.kernel_capacity = 0;
+}
+
+/* ---- Kernels --------------------------------------------------------------------------------- */
+
+static void kernel_prepare(struct job *job)
+{
+    struct session *session = job->session;
+
+    job->object = module_find(session, job->arg[0]);
+    if (!job->object) {
+        job_fail(job, GS_ERR_INVALID_HANDLE, "module %" PRIu64 " does not exist", job->arg[0]);
+        return;
+    }
+    job->index = table_slot((void ***)&session->module.kernels, &session->module.kernel_capacity,
+                            SEG_KERNELS);
+    if (job->index == UINT32_MAX)
+        job_fail(job, GS_ERR_LIMIT, "the session has %u kernel handles, the limit", SEG_KERNELS);
+}
+
+/* Reads the parameters' layout into the reply. */
+static gs_status params_read(struct job *job, CUfunction function)
+{
+    struct req_kernel *info = job->kernel;
+    size_t offset, size;
+
+    while (!cu.cuFuncGetParamInfo(function, info->param_count, &offset, &size)) {
+        if (info->param_count == REQ_PARAMS_MAX || offset + size > REQ_PARAM_BYTES_MAX)
+            return job_fail(job, GS_ERR_PARAMS,
+                            "the kernel takes more than %u parameters or %u bytes of them",
+                            REQ_PARAMS_MAX, REQ_PARAM_BYTES_MAX);
+        info->param[info->param_count].offset = (uint16_t)offset;
+        info->param[info->param_count].size = (uint16_t)size;
+        info->param_count++;
+        if (offset + size > info->param_bytes)
+            info->param_bytes = (uint32_t)(offset + size);
+    }
+    return GS_OK;
+}
+
+static CUresult attributes_read(CUfunction function, struct req_kernel *info)
+{
+    int threads = 0, registers = 0, shared = 0, local = 0;
+    CUresult result;
+
+    if ((result = DRV(cuFuncGetAttribute, &threads, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK,
+                      function)) ||
+        (result = DRV(cuFuncGetAttribute, &registers, CU_FUNC_ATTRIBUTE_NUM_REGS, function)) ||
+        (result =
+             DRV(cuFuncGetAttribute, &shared, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, function)) ||
+        (result = DRV(cuFuncGetAttribute, &local, CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, function)))
+        return result;
+    info->max_threads_per_block = (uint32_t)threads;
+    info->registers = (uint32_t)registers;
+    info->static_smem = (uint32_t)shared;
+    info->local_bytes = (uint32_t)local;
+    info->max_dynamic_smem = worker.info.max_dynamic_smem > (uint32_t)shared
+                                 ? worker.info.max_dynamic_smem - (uint32_t)shared
+                                 : 0;
+    /* Beyond 48 KiB a kernel must be told once how much a launch may ask for. */
+    if (info->max_dynamic_smem > 48u << 10 || (uint32_t)shared + info->max_dynamic_smem > 48u << 10)
+        return DRV(cuFuncSetAttribute, function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                   (int)info->max_dynamic_smem);
+    return CUDA_SUCCESS;
+}
+
+static struct kernel *kernel_new(struct job *job, CUfunction function)
+{
+    const struct req_kernel *info = job->kernel;
+    struct kernel *kernel = calloc(1, sizeof(*kernel));
+
+    if (kernel)
+        kernel->param_offset = calloc(info->param_count + 1, sizeof(*kernel->param_offset));
+    if (!kernel || !kernel->param_offset) {
+        free(kernel);
+        return NULL;
+    }
+    kernel->function = function;
+    kernel->module = job->object;
+    kernel->id = job->index;
+    kernel->param_count = info->param_count;
+    kernel->param_bytes = info->param_bytes;
+    kernel->max_threads = info->max_threads_per_block;
+    kernel->max_dynamic_smem = info->max_dynamic_smem;
+    kernel->sm_threads = carveout_threads(info->registers);
+    kernel->static_smem = info->static_smem;
+    for (uint32_t i = 0; i < info->param_count; i++)
+        kernel->param_offset[i] = info->param[i].offset;
+    snprintf(kernel->name, sizeof(kernel->name), "%.63s", job->name);
+    return kernel;
+}
+
+static void kernel_work(struct job *job)
+{
+    struct module *module = job->object;
+    CUfunction function;
+    CUresult result = DRV(cuModuleGetFunction, &function, module->cu, job->name);
+
+    if (result == CUDA_ERROR_NOT_FOUND) {
+        job_fail(job, GS_ERR_NOT_FOUND, "the module has no kernel \"%s\"", job->name);
+        return;
+    }
+    job->kernel = calloc(1, sizeof(*job->kernel));
+    if (!job->kernel) {
+        job_fail(job, GS_ERR_NO_MEMORY, "no memory for a kernel's record");
+        return;
+    }
+    /* Loaded now, so that the first launch does not stop the dispatcher for it. */
+    if (result || (result = DRV(cuFuncLoad, function)) ||
+        (result = attributes_read(function, job->kernel))) {
+        job_fail_driver(job, result);
+        return;
+    }
+    if (params_read(job, function) != GS_OK)
+        return;
+    struct kernel *kernel = kernel_new(job, function);
+    if (!kernel) {
+        job_fail(job, GS_ERR_NO_MEMORY, "no memory for a kernel's record");
+        return;
+    }
+    /* The module is not unloaded meanwhile: that would be another job of this session. */
+    kernel->next = module->kernels;
+    module->kernels = kernel;
+    job->ret[0] = job->index;
+}
+
+static void kernel_install(struct job *job)
+{
+    struct module *module = job->object;
+
+    module->kernels->serial = ++job->session->serial;
+    job->session->module.kernels[job->index] = module->kernels;
+}
+
+/* ---- Globals --------------------------------------------------------------------------------- */
+
+static void global_prepare(struct job *job)
+{
+    job->object = module_find(job->session, job->arg[0]);
+    if (!job->object)
+        job_fail(job, GS_ERR_INVALID_HANDLE, "module %" PRIu64 " does not exist", job->arg[0]);
+}
+
+static void global_work(struct job *job)
+{
+    const struct module *module = job->object;
+    CUdeviceptr address = 0;
+    size_t size = 0;
+    CUresult result = DRV(cuModuleGetGlobal_v2, &address, &size, module->cu, job->name);
+
+    /* The name of a kernel is an invalid value to it. */
+    if (result == CUDA_ERROR_NOT_FOUND || result == CUDA_ERROR_INVALID_VALUE)
+        job_fail(job, GS_ERR_NOT_FOUND, "the module has no global variable \"%s\"", job->name);
+    else if (result)
+        job_fail_driver(job, result);
+    job->ret[0] = address;
+    job->ret[1] = size;
+}
+
+static void global_install(struct job *job)
+{
+    struct space *allocations = &job->session->memory.allocations;
+
+    /* Asked for before, it is there already. */
+    if (!space_at(allocations, job->ret[0]) &&
+        !space_put(allocations, job->ret[0], job->ret[1], job->object))
+        job_fail(job, GS_ERR_NO_MEMORY, "no host memory for a global variable's record");
+}
+
+static const struct job_kind job_module_place = {
+    "module_place", JOB_PATIENT | JOB_QUIET, NULL, load_work, load_install, NULL};
+const struct job_kind job_module_load = {"module_load", JOB_PATIENT, load_prepare,
+                                         compile_work,  NULL,        &job_module_place};
+const struct job_kind job_module_unload = {
+    "module_unload", JOB_QUIESCE | JOB_PATIENT, unload_prepare, unload_work, NULL, NULL};
+const struct job_kind job_kernel_get = {"kernel_get", JOB_QUICK,      kernel_prepare,
+                                        kernel_work,  kernel_install, NULL};
+const struct job_kind job_global_get = {"global_get", JOB_QUICK,      global_prepare,
+                                        global_work,  global_install, NULL};

@@ -1,0 +1,68 @@
+/* kernel_launch.c - see kernel_launch.h. */
+#include "worker/partition/kernel_launch.h"
+
+#include "worker/partition/partition.h"
+
+void launch_params(const struct launch *launch, void **pointers, CUDA_KERNEL_NODE_PARAMS *params)
+{
+    const struct kernel *kernel = launch->kernel;
+
+    for (uint32_t i = 0; i < kernel->param_count; i++)
+        pointers[i] = launch->params + kernel->param_offset[i];
+    *params = (CUDA_KERNEL_NODE_PARAMS){
+        .func = kernel->function,
+        .gridDimX = launch->grid[0],
+        .gridDimY = launch->grid[1],
+        .gridDimZ = launch->grid[2],
+        .blockDimX = launch->block[0],
+        .blockDimY = launch->block[1],
+        .blockDimZ = launch->block[2],
+        .sharedMemBytes = launch->dynamic_smem,
+        .kernelParams = pointers,
+    };
+}
+
+CUresult launch_kernel(const CUDA_KERNEL_NODE_PARAMS *p, CUstream stream, int priority)
+{
+    CUlaunchAttribute own = {.id = CU_LAUNCH_ATTRIBUTE_PRIORITY, .value = {.priority = priority}};
+    const CUlaunchConfig config = {.gridDimX = p->gridDimX,
+                                   .gridDimY = p->gridDimY,
+                                   .gridDimZ = p->gridDimZ,
+                                   .blockDimX = p->blockDimX,
+                                   .blockDimY = p->blockDimY,
+                                   .blockDimZ = p->blockDimZ,
+                                   .sharedMemBytes = p->sharedMemBytes,
+                                   .hStream = stream,
+                                   .attrs = &own,
+                                   .numAttrs = 1};
+
+    return DRV(cuLaunchKernelEx, &config, p->func, p->kernelParams, NULL);
+}
+
+static _Thread_local const struct partition *home; /* NULL: the primary context */
+
+/* Where the kernels of a graph run is decided by the context that is current while they are added.
+ */
+void partition_enter(const struct partition *partition)
+{
+    static _Thread_local CUcontext current; /* NULL: the primary one */
+    CUcontext wanted = partition ? partition->context : home ? home->context : NULL;
+
+    if (current == wanted)
+        return;
+    DRV_MUST(cuCtxSetCurrent, wanted ? wanted : worker.context);
+    current = wanted;
+}
+
+void partition_home(const struct partition *partition)
+{
+    home = partition;
+    partition_enter(NULL);
+}
+
+CUresult node_prioritize(CUgraphNode node, int priority)
+{
+    const CUlaunchAttributeValue value = {.priority = priority};
+
+    return DRV(cuGraphKernelNodeSetAttribute, node, CU_LAUNCH_ATTRIBUTE_PRIORITY, &value);
+}

@@ -1,0 +1,477 @@
+/*
+ * partition.c - the cache of green contexts, one for each set of SMs in use.
+ *
+ * Measured on an H200: a green context takes 5.2 MB of device memory and 1.1 to 1.4 ms to make, and
+ * making one waits for all running kernels while nobody's launches go through. So they are made and
+ * destroyed at quiet moments (quiet.c), shared by all that want the same SMs, and kept when nobody
+ * does, up to PARTITIONS_MAX: 1 GB at most with their streams. Then the one that was asked for
+ * least lately goes, of those that nobody holds; all of those go when the device has no memory for
+ * another.
+ *
+ * But measured too, with driver 580: of a green context that is destroyed the process has nothing
+ * back, neither 4 MiB of device memory nor 1.6 of its own. A server that went on making and
+ * destroying them would take the whole device. With such a driver (sm_topology.c finds out) none is
+ * ever destroyed: all sets that there ever were stay at hand, as many as a sixteenth of the
+ * device's memory is enough for, and further ones are refused. Launches with a set of their own may
+ * have three quarters of that, so that those who are granted one find room. When half are made, the
+ * supervisor is asked for another worker at the next moment without sessions.
+ *
+ * The table is the dispatcher's. The job of a partition has it to itself while its state is MAKING.
+ */
+#include "worker/partition/partition.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "common/log.h"
+#include "common/siphash.h"
+#include "common/util.h"
+#include "worker/partition/sm_topology.h"
+
+#define FAILURE_KEPT_NS 20000000u
+#define MAKING_UNHELD   4u /* being made at a time for launches that wait */
+#define KEPT_MOST       2048u
+#define KEPT_SHARE      16u /* of the device's memory, at most, where none is given back */
+#define BUCKETS         1024u
+
+static struct {
+    struct partition *table[KEPT_MOST];
+    struct partition *bucket[BUCKETS]; /* by mask */
+    uint64_t key[2];                   /* so that tenants cannot choose masks of one bucket */
+    uint32_t capacity, count;          /* of the table */
+    bool for_good;                     /* none is destroyed */
+    uint32_t last_id;
+    uint64_t clock;
+    uint64_t kept; /* of cache.clock: who was asked for later does not go */
+    uint64_t losses;
+    struct partition *doomed; /* out of the table, for the next job to destroy */
+    struct job *ready;        /* jobs to be sent on their way, newest first */
+} cache = {.capacity = PARTITIONS_MAX};
+
+gs_status partitions_init(void)
+{
+    const uint64_t lost = worker.partition_lost;
+    uint64_t most = lost ? worker.info.memory_total / KEPT_SHARE / lost : PARTITIONS_MAX;
+
+    if (cache.count == 0 && /* else it is in use */
+        getrandom(cache.key, sizeof(cache.key), 0) != (ssize_t)sizeof(cache.key))
+        return GS_ERR_SYSTEM;
+    cache.for_good = lost > 0;
+    if (most > KEPT_MOST)
+        most = KEPT_MOST;
+    cache.capacity = most < PARTITIONS_MAX ? PARTITIONS_MAX : (uint32_t)most;
+    return GS_OK;
+}
+
+/* ---- Making and destroying: a service thread at a quiet moment ---------------------------------
+ */
+
+static void partition_destroy(struct partition *partition)
+{
+    if (partition->after)
+        DRV_MUST(cuEventDestroy_v2, partition->after);
+    if (partition->before)
+        DRV_MUST(cuEventDestroy_v2, partition->before);
+    if (partition->aside)
+        DRV_MUST(cuStreamDestroy_v2, partition->aside);
+    if (partition->green)
+        DRV_MUST(cuGreenCtxDestroy, partition->green);
+    partition->after = partition->before = NULL;
+    partition->aside = NULL;
+    partition->green = NULL;
+}
+
+/* An event belongs to the context that is current when it is made, and is recorded in a stream of
+ * the same. */
+static CUresult events_make(struct partition *partition)
+{
+    CUresult result = DRV(cuEventCreate, &partition->before, CU_EVENT_DISABLE_TIMING);
+
+    if (result)
+        return result;
+    DRV_MUST(cuCtxSetCurrent, partition->context);
+    result = DRV(cuEventCreate, &partition->after, CU_EVENT_DISABLE_TIMING);
+    DRV_MUST(cuCtxSetCurrent, worker.context);
+    return result;
+}
+
+static CUresult partition_make(struct partition *partition)
+{
+    CUdevResourceDesc desc;
+    CUresult result;
+
+    if ((result = sm_topology_describe(&partition->mask, &desc)) ||
+        (result = DRV(cuGreenCtxCreate, &partition->green, desc, worker.device,
+                      CU_GREEN_CTX_DEFAULT_STREAM)) ||
+        (result = DRV(cuCtxFromGreenCtx, &partition->context, partition->green)) ||
+        (result = DRV(cuGreenCtxStreamCreate, &partition->aside, partition->green,
+                      CU_STREAM_NON_BLOCKING, 0)))
+        return result;
+    return events_make(partition);
+}
+
+CUresult partition_whole(struct partition *partition)
+{
+    CUdevResource resource;
+    CUdevResourceDesc desc;
+    CUresult result;
+
+    if ((result = DRV(cuDeviceGetDevResource, worker.device, &resource, CU_DEV_RESOURCE_TYPE_SM)) ||
+        (result = DRV(cuDevResourceGenerateDesc, &desc, &resource, 1)) ||
+        (result = DRV(cuGreenCtxCreate, &partition->green, desc, worker.device,
+                      CU_GREEN_CTX_DEFAULT_STREAM)) ||
+        (result = DRV(cuCtxFromGreenCtx, &partition->context, partition->green)))
+        return result;
+    partition->mask = sm_mask_first(worker.info.sm_count);
+    partition->sm_count = worker.info.sm_count;
+    partition->state = PARTITION_READY;
+    return CUDA_SUCCESS;
+}
+
+/* job->object: the partition to make; job->doomed: those to destroy, once it could run. */
+static void make_work(struct job *job)
+{
+    struct partition *partition = job->object;
+    CUresult result;
+
+    if (job->status != GS_OK) /* no quiet moment came */
+        return;
+    while (job->doomed) {
+        struct partition *gone = job->doomed;
+        job->doomed = gone->next;
+        partition_destroy(gone);
+        free(gone);
+    }
+    result = partition_make(partition);
+    if (result) {
+        job_fail_driver(job, result);
+        partition_destroy(partition);
+    }
+}
+
+static const struct job_kind job_partition = {
+    "partition", JOB_PATIENT | JOB_QUIET | JOB_PROMPT, NULL, make_work, NULL, NULL};
+
+/* ---- The table: the dispatcher -----------------------------------------------------------------
+ */
+
+/* Where none is destroyed: so many, and no more by launches' own choice. */
+static uint32_t launches_most(void)
+{
+    return cache.capacity / 4 * 3;
+}
+
+static struct partition **bucket_of(const struct sm_mask *mask)
+{
+    return &cache.bucket[siphash(cache.key, mask, sizeof(*mask)) % BUCKETS];
+}
+
+static void table_enter(struct partition **entry, struct partition *partition)
+{
+    struct partition **bucket = bucket_of(&partition->mask);
+
+    partition->next = *bucket;
+    *bucket = partition;
+    *entry = partition;
+    cache.count++;
+}
+
+static void table_remove(struct partition *partition)
+{
+    struct partition **link = bucket_of(&partition->mask);
+
+    while (*link != partition)
+        link = &(*link)->next;
+    *link = partition->next;
+    for (uint32_t i = 0; i < cache.capacity; i++) {
+        if (cache.table[i] == partition)
+            cache.table[i] = NULL;
+    }
+    cache.count--;
+    cache.losses++;
+}
+
+/* Out of the table: one that the device has is destroyed by the next job. */
+static void partition_remove(struct partition *partition)
+{
+    table_remove(partition);
+    if (partition->state == PARTITION_FAILED) {
+        free(partition);
+        return;
+    }
+    partition->next = cache.doomed;
+    cache.doomed = partition;
+}
+
+static bool failure_is_old(const struct partition *partition)
+{
+    return partition->state == PARTITION_FAILED &&
+           clock_ns() - partition->failed_ns > FAILURE_KEPT_NS;
+}
+
+/* Are so many being made, for launches that wait, that others would find no room? */
+static bool making_enough(void)
+{
+    uint32_t making = 0;
+
+    for (uint32_t i = 0; i < cache.capacity; i++) {
+        const struct partition *p = cache.table[i];
+        making += p && p->state == PARTITION_MAKING && p->holders == 0;
+    }
+    return making >= MAKING_UNHELD;
+}
+
+static struct partition *table_find(const struct sm_mask *mask)
+{
+    struct partition *partition = *bucket_of(mask);
+
+    while (partition && !sm_mask_equal(&partition->mask, mask))
+        partition = partition->next;
+    return partition;
+}
+
+struct partition *partition_idle(const struct partition *before)
+{
+    const uint64_t used = before ? before->used : 0;
+    struct partition *oldest = NULL;
+
+    for (uint32_t i = 0; i < cache.capacity; i++) {
+        struct partition *p = cache.table[i];
+        if (p && p->holders == 0 && p->state != PARTITION_MAKING &&
+            (!cache.for_good || p->state == PARTITION_FAILED) && p->used > used &&
+            p->used <= cache.kept && (!oldest || p->used < oldest->used))
+            oldest = p;
+    }
+    return oldest;
+}
+
+bool partition_dismiss(struct partition *partition)
+{
+    /* acquire: pairs with the release of who destroyed the last graph */
+    if (atomic_load_explicit(&partition->graphs, memory_order_acquire))
+        return false;
+    partition_remove(partition);
+    return true;
+}
+
+/* A free entry of the table; NULL: there is none. */
+static struct partition **table_room(void)
+{
+    for (uint32_t i = 0; i < cache.capacity; i++) {
+        if (!cache.table[i])
+            return &cache.table[i];
+    }
+    return NULL;
+}
+
+bool partition_table_full(const struct sm_mask *mask)
+{
+    return !table_find(mask) && !table_room();
+}
+
+static void ready_add(struct job *job)
+{
+    job->next = cache.ready;
+    cache.ready = job;
+}
+
+struct job *partition_job(void)
+{
+    struct job *job = cache.ready;
+
+    if (job)
+        cache.ready = job->next;
+    return job;
+}
+
+/* false: no host memory. */
+static bool making_begin(struct partition *partition)
+{
+    struct job *job = job_new(NULL, &job_partition);
+
+    if (!job)
+        return false;
+    partition->state = PARTITION_MAKING;
+    job->object = partition;
+    job->doomed = cache.doomed;
+    cache.doomed = NULL;
+    ready_add(job);
+    return true;
+}
+
+/* A worker that begins anew has all of them before it. And an operator is not to learn from
+ * refusals that there was no moment for that. */
+static void fullness_tell(void)
+{
+    const struct link_message worn = {.op = LINK_WORN, .slot = LINK_SLOT_NONE};
+
+    if (cache.for_good && cache.count == cache.capacity / 2)
+        link_send(&worn, -1);
+    if (cache.for_good && cache.count == launches_most())
+        log_warning("%u sets of SMs have been in use, %u is the limit: the driver keeps the memory "
+                    "of each until the server ends",
+                    cache.count, cache.capacity);
+}
+
+static struct partition *partition_begin(const struct sm_mask *mask, gs_status *status)
+{
+    struct partition **entry = table_room();
+    struct partition *partition = entry ? calloc(1, sizeof(*partition)) : NULL;
+
+    *status = entry ? GS_ERR_NO_MEMORY : GS_ERR_LIMIT;
+    if (!partition)
+        return NULL;
+    partition->mask = *mask;
+    partition->sm_count = sm_mask_count(mask);
+    if (!making_begin(partition)) {
+        free(partition);
+        return NULL;
+    }
+    partition->id = ++cache.last_id;
+    table_enter(entry, partition);
+    fullness_tell();
+    return partition;
+}
+
+/* Whoever holds one that failed has been told so, and asks for it again like any other. */
+static struct partition *partition_again(struct partition *partition, gs_status *status)
+{
+    if (making_begin(partition))
+        return partition;
+    *status = GS_ERR_NO_MEMORY;
+    return NULL;
+}
+
+struct partition *partition_get(const struct sm_mask *mask, gs_status *status)
+{
+    struct partition *partition = table_find(mask);
+
+    if (!partition)
+        partition = partition_begin(mask, status);
+    else if (failure_is_old(partition))
+        partition = partition_again(partition, status);
+    if (partition)
+        partition->used = ++cache.clock;
+    return partition;
+}
+
+struct partition *partition_get_in_turn(const struct sm_mask *mask, gs_status *status)
+{
+    const struct partition *partition = table_find(mask);
+
+    if (!partition && cache.for_good && cache.count >= launches_most()) {
+        *status = GS_ERR_LIMIT;
+        return NULL;
+    }
+    if ((!partition || failure_is_old(partition)) && making_enough()) {
+        *status = GS_NOT_READY;
+        return NULL;
+    }
+    return partition_get(mask, status);
+}
+
+static uint32_t trimmed_count(void)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < cache.capacity; i++)
+        count += cache.table[i] && cache.table[i]->trimmed > 0;
+    return count;
+}
+
+struct partition *partition_get_trimmed(const struct sm_mask *mask)
+{
+    struct partition *partition = table_find(mask);
+    gs_status status;
+
+    if ((!partition || !partition->trimmed) && trimmed_count() >= PARTITIONS_TRIMMED)
+        return NULL;
+    partition = partition_get(mask, &status);
+    if (partition) {
+        partition->trimmed++;
+        partition_hold(partition);
+    }
+    return partition;
+}
+
+void partition_release_trimmed(struct partition *partition)
+{
+    if (!partition)
+        return;
+    partition->trimmed--;
+    partition_release(partition);
+}
+
+const char *partition_trouble(gs_status status)
+{
+    static char text[160];
+
+    if (status != GS_ERR_LIMIT)
+        return "the server has no memory for a partition";
+    if (cache.for_good)
+        snprintf(text, sizeof(text),
+                 "%u sets of SMs have been in use, %u is the limit (%u for launches): the driver "
+                 "keeps the memory of each until the server ends",
+                 cache.count, cache.capacity, launches_most());
+    else
+        snprintf(text, sizeof(text), "%u partitions are in use, the limit", cache.capacity);
+    return text;
+}
+
+void partition_use(struct partition *partition)
+{
+    partition->used = ++cache.clock;
+}
+
+void partitions_keep(void)
+{
+    cache.kept = cache.clock;
+}
+
+uint64_t partition_losses(void)
+{
+    return cache.losses;
+}
+
+void partition_release(struct partition *partition)
+{
+    if (partition)
+        partition->holders--;
+}
+
+bool partition_is_job(const struct job *job)
+{
+    return job->kind == &job_partition;
+}
+
+void partition_retry(struct job *job)
+{
+    job->status = GS_OK;
+    job->message[0] = '\0';
+    job->doomed = cache.doomed;
+    cache.doomed = NULL;
+    ready_add(job);
+}
+
+void partition_settle(struct job *job)
+{
+    struct partition *partition = job->object;
+
+    while (job->doomed) { /* it found no quiet moment */
+        struct partition *left = job->doomed;
+        job->doomed = left->next;
+        left->next = cache.doomed;
+        cache.doomed = left;
+    }
+    partition->state = job->status == GS_OK ? PARTITION_READY : PARTITION_FAILED;
+    partition->status = job->status;
+    if (job->status != GS_OK) {
+        partition->failed_ns = clock_ns();
+        snprintf(partition->text, sizeof(partition->text), "%.190s", job->message);
+        log_warning("a partition of %u SMs could not be made: %s", partition->sm_count,
+                    partition->text);
+    }
+    job_free(job);
+}

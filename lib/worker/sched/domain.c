@@ -1,0 +1,225 @@
+/*
+ * domain.c - sessions whose SMs overlap wait for the device in one domain, directly or because
+ * others overlap with both; those that share none have nothing to wait for, and are in domains of
+ * their own.
+ *
+ * What counts are the SMs granted, whatever part of them a launch uses, of sessions that have work:
+ * that are polled, or have something in flight or held back. An idle one is in nobody's way.
+ *
+ * As long as nobody has less than the whole device there is one domain, and nothing to be found.
+ * Else the domains are found anew when a session begins or stops to have work or gets other SMs,
+ * once before the next round. A domain's virtual time never goes back, also when it is used again,
+ * so that what an idle session owes (sched_entity.vtime) fades meanwhile. Who comes from another
+ * domain is ahead of the new one or behind it by as much as it was there.
+ */
+#include "worker/sched/domain.h"
+
+#define NONE UINT32_MAX
+
+/* Sessions that share SMs. */
+struct component {
+    struct sm_mask mask; /* of all of them; empty: they are part of another component */
+    uint32_t into;       /* that one; itself */
+    uint32_t domain;
+    struct sched sched; /* what the domain is to be */
+};
+
+struct domains domains = {.used = 1};
+
+static struct {
+    struct session *first; /* of those that may have work, by domain.next */
+    bool changed;
+    bool apart;        /* somebody had less than the whole device when domains were found last */
+    uint32_t together; /* else: the domain that all are in */
+    bool weights_off;
+} finder;
+
+void domains_add(struct session *session)
+{
+    if (session->sched.domain.entered)
+        return;
+    session->sched.domain.entered = true;
+    session->sched.domain.next = finder.first;
+    finder.first = session;
+    if (finder.apart || session->grant.partition || session->sched.domain.index != finder.together)
+        finder.changed = true;
+}
+
+void domains_idle(void)
+{
+    if (finder.apart)
+        finder.changed = true;
+}
+
+void domains_moved(void)
+{
+    finder.changed = true;
+}
+
+void domains_remove(struct session *session)
+{
+    for (struct session **at = &finder.first; *at; at = &(*at)->sched.domain.next) {
+        if (*at == session) {
+            *at = session->sched.domain.next;
+            session->sched.domain.entered = false;
+            domains_idle();
+            return;
+        }
+    }
+}
+
+/* On the way its virtual time is how far it is ahead. */
+void domain_leave(struct session *session)
+{
+    sched_part(domain_of(session), &session->sched.entity);
+    session->sched.entity.vtime -= domain_of(session)->vnow;
+}
+
+void domain_enter(struct session *session, uint32_t lane)
+{
+    session->sched.domain.index = lane ? DOMAINS_MAX + lane : finder.together;
+    session->sched.entity.vtime += domain_of(session)->vnow;
+    sched_add(domain_of(session), &session->sched.entity);
+}
+
+void domains_set_weights(bool on)
+{
+    finder.weights_off = !on;
+    for (uint32_t i = 0; i < DOMAINS_MAX; i++)
+        domains.domain[i].weights_off = !on;
+}
+
+/* ---- Finding them ---------------------------------------------------------------------------- */
+
+static struct component components[DOMAINS_MAX];
+static uint32_t component_count;
+static uint32_t component_of_domain[DOMAINS_MAX]; /* which its first session has come to */
+
+static uint32_t component_root(uint32_t component)
+{
+    while (components[component].into != component)
+        component = components[component].into;
+    return component;
+}
+
+static uint32_t component_new(void)
+{
+    if (component_count == DOMAINS_MAX)
+        return component_root(0);
+    components[component_count] = (struct component){.into = component_count, .domain = NONE};
+    components[component_count].sched.weights_off = finder.weights_off;
+    return component_count++;
+}
+
+/* The component of those that have some of these SMs, which are its own from now on; several become
+ * one. likely: where to look first. */
+static uint32_t component_find(const struct sm_mask *mask, uint32_t likely)
+{
+    uint32_t found = NONE;
+
+    if (likely != NONE && sm_mask_within(mask, &components[likely].mask))
+        return likely;
+    for (uint32_t i = 0; i < component_count; i++) {
+        if (!sm_mask_meets(mask, &components[i].mask))
+            continue;
+        if (found == NONE) {
+            found = i;
+            continue;
+        }
+        components[found].mask = sm_mask_or(components[found].mask, components[i].mask);
+        components[i].mask = (struct sm_mask){{0}};
+        components[i].into = found;
+    }
+    if (found == NONE)
+        found = component_new();
+    components[found].mask = sm_mask_or(components[found].mask, *mask);
+    return found;
+}
+
+/* Those that have no work any more leave the list; the others come to components. */
+static void components_find(void)
+{
+    const struct sm_mask all = sm_mask_first(worker.info.sm_count);
+    struct session **at = &finder.first, *session;
+
+    finder.apart = false;
+    component_count = 0;
+    for (uint32_t i = 0; i < DOMAINS_MAX; i++)
+        component_of_domain[i] = NONE;
+    while ((session = *at)) {
+        if (!session->poll.on && !session->sched.entity.inflight &&
+            !session->sched.entity.waiting) {
+            *at = session->sched.domain.next;
+            session->sched.domain.entered = false;
+            continue;
+        }
+        const struct sm_mask mask = session->grant.partition ? session->grant.mask : all;
+        uint32_t *likely = &component_of_domain[session->sched.domain.index];
+        session->sched.domain.component = component_find(&mask, *likely);
+        if (*likely == NONE)
+            *likely = session->sched.domain.component;
+        finder.apart = finder.apart || session->grant.partition;
+        at = &session->sched.domain.next;
+    }
+}
+
+static uint64_t later(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* Each component stays in a domain that one of its sessions was in, if that is not another's. */
+static void components_assign(void)
+{
+    bool taken[DOMAINS_MAX] = {false};
+
+    for (struct session *session = finder.first; session; session = session->sched.domain.next) {
+        uint32_t domain = session->sched.domain.index;
+        struct component *component = &components[component_root(session->sched.domain.component)];
+        component->sched.vnow = later(component->sched.vnow, domains.domain[domain].vnow);
+        component->sched.done_ns = later(component->sched.done_ns, domains.domain[domain].done_ns);
+        if (component->domain == NONE && !taken[domain]) {
+            component->domain = domain;
+            taken[domain] = true;
+        }
+    }
+    for (uint32_t i = 0, domain = 0; i < component_count; i++) {
+        if (components[i].into != i || components[i].domain != NONE)
+            continue;
+        while (taken[domain])
+            domain++;
+        components[i].domain = domain;
+        taken[domain] = true;
+        components[i].sched.vnow = later(components[i].sched.vnow, domains.domain[domain].vnow);
+    }
+}
+
+void domains_update(void)
+{
+    if (!finder.changed)
+        return;
+    finder.changed = false;
+    components_find();
+    components_assign();
+    for (struct session *session = finder.first; session; session = session->sched.domain.next) {
+        struct component *component = &components[component_root(session->sched.domain.component)];
+        session->sched.entity.vtime += component->sched.vnow - domain_of(session)->vnow;
+        session->sched.domain.index = component->domain;
+        sched_add(&component->sched, &session->sched.entity);
+    }
+    /* Nobody who is in no component has anything in flight. */
+    for (uint32_t i = 0; i < DOMAINS_MAX; i++)
+        domains.domain[i] =
+            (struct sched){.vnow = domains.domain[i].vnow, .weights_off = finder.weights_off};
+    domains.used = 1;
+    for (uint32_t i = 0; i < component_count; i++) {
+        if (components[i].into != i)
+            continue;
+        components[i].sched.sms = sm_mask_count(&components[i].mask);
+        components[i].sched.sms_all = worker.info.sm_count;
+        domains.domain[components[i].domain] = components[i].sched;
+        if (components[i].domain >= domains.used)
+            domains.used = components[i].domain + 1;
+    }
+    finder.together = !finder.apart && component_count > 0 ? components[0].domain : 0;
+}

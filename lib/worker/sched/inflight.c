@@ -1,0 +1,742 @@
+/*
+ * inflight.c - what is on the device, how long it takes, and when it ended.
+ *
+ * How far ahead of the device a tenant may be, and how much of the device it has had, must not hang
+ * on words that a tenant can write. So the kernel that writes a completion word at the end of a
+ * batch also writes a fence into memory of the worker's own: 24 bits that count the stream's fences
+ * and 40 bits of the device's clock, one store of 8 bytes. The completion write of the device's
+ * front end (the shortest round trip, for a tenant that launches and waits) cannot tell the time
+ * and would cost 0.2 us more with a second word: it goes without, where the session has nothing
+ * else in flight, the kernel is known to be short, and the tenant's own word says that the one
+ * before has ended. Every 128th is fenced. So a tenant that falsifies its words gets 128 short
+ * kernels ahead, once.
+ *
+ * The device's clock against the host's: a fence's time lies between the work's dispatch and a
+ * reading of the clock after the fence was found, and the least delay between the two, over 20 ms,
+ * is taken to be none.
+ */
+#include "worker/sched/inflight.h"
+
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#include "common/util.h"
+#include "worker/partition/partition.h"
+#include "worker/sched/domain.h"
+#include "worker/sched/lane.h"
+#include "worker/sched/schedule.h"
+#include "worker/sched/sm_time.h"
+
+#define FENCE_SEQUENCE_BITS 24u
+#define SEQUENCE_MASK       ((UINT64_C(1) << FENCE_SEQUENCE_BITS) - 1)
+#define TIME_MASK           ((UINT64_C(1) << (64 - FENCE_SEQUENCE_BITS)) - 1)
+
+#define SPANS_MAX    (2 * SCHED_STREAM_MAX) /* in flight: each has at least one launch */
+#define UNFENCED_MAX 128u
+#define UNFENCED_NS  50000u           /* kernels longer than this are always fenced */
+#define SM_THREADS   1024u            /* threads that fill an SM */
+#define MIXED        UINT32_MAX       /* of a span: several kernels, or what is unknown */
+#define GRAPHS       (UINT32_MAX - 1) /* graphs and nothing else */
+#define NOTHING      (UINT32_MAX - 2) /* events: the device spends no time on them */
+#define GUESS_MOST   60000000000u     /* so that sums do not overflow */
+#define OVERDUE_NS   50000000u /* what has run for so long, and four times as long as was thought */
+#define CLOCK_EVERY  20000000u /* clocks that drift apart do so by 2 us at most in that time */
+
+/* Launches of one kernel, and what was known of it when they were issued. */
+struct kernel_run {
+    uint32_t kernel;
+    uint64_t serial; /* of the kernel */
+    double wave_ns;
+    uint64_t ns;
+};
+
+/* Work that ends with one fence. */
+struct inflight_span {
+    uint64_t dispatch_ns, deadline_ns;
+    struct sched_work work;    /* without events, on which the device spends no time */
+    uint32_t records;          /* launches, copies, events */
+    uint64_t serial;           /* of the kernel */
+    uint32_t kernel;           /* of all its launches; or MIXED, GRAPHS, NOTHING */
+    double waves;              /* of all its launches; graphs count 1 */
+    struct kernel_run longest; /* of its kernels' */
+    uint32_t timeline;     /* sm_time_timeline of its wide kernels; of several: the whole device */
+    uint32_t timeline_sms; /* of that */
+    uint32_t filling; /* its kernels that fill their SMs, though these are a part of the device */
+    uint32_t sequence;
+    bool overdue; /* or behind one that is */
+    bool beside;  /* kernels may have run beside others' */
+    bool others;  /* there is what the SMs have no part in */
+    bool graphs;  /* there are graphs */
+};
+
+/* A span that is wider than all behind it. */
+struct peak {
+    uint32_t index, width;
+};
+
+struct inflight {
+    const _Atomic uint64_t *fence;
+    uint32_t next;             /* fence */
+    uint32_t first, last;      /* free-running indices of `ring` */
+    uint32_t count;            /* records in the ring */
+    uint32_t seen;             /* spans whose end has been seen, and is to be taken note of */
+    uint64_t seen_ns;          /* when the last of them ended */
+    uint32_t width;            /* of the widest that is in flight, and not overdue */
+    uint32_t unfenced;         /* records without a fence since the last one */
+    uint64_t end_ns;           /* when the last one ended */
+    uint64_t graph_ns;         /* how long its graphs ran lately; 0: never measured */
+    struct inflight_span open; /* what has been issued since the last fence */
+    struct inflight_span ring[SPANS_MAX];
+    uint32_t peak_first, peak_last; /* free-running indices of `peak` */
+    struct peak peak[SPANS_MAX];    /* the first is the widest; overdue ones are none */
+};
+
+/* Set once at the start. */
+static struct {
+    _Atomic uint64_t *fences; /* 64 for each slot */
+    CUdeviceptr address;
+} memory;
+
+CUresult inflight_init(void)
+{
+    size_t size = (size_t)LINK_SLOTS_MAX * 64 * sizeof(uint64_t);
+    void *fences = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    if (fences == MAP_FAILED) {
+        driver_failed("mmap of the fences", CUDA_ERROR_OUT_OF_MEMORY);
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    memory.fences = fences;
+    CUresult result = DRV(cuMemHostRegister_v2, fences, size, CU_MEMHOSTREGISTER_DEVICEMAP);
+    return result ? result : DRV(cuMemHostGetDevicePointer_v2, &memory.address, fences, 0);
+}
+
+static size_t fence_index(const struct session *session, const struct stream *stream)
+{
+    return (size_t)session->slot * 64 + (size_t)(stream - session->submit.streams);
+}
+
+struct inflight *inflight_new(const struct session *session, const struct stream *stream)
+{
+    struct inflight *inflight = calloc(1, sizeof(*inflight));
+
+    if (!inflight)
+        return NULL;
+    inflight->fence = &memory.fences[fence_index(session, stream)];
+    /* It goes on from where a predecessor of this number ended. */
+    inflight->next = (uint32_t)((atomic_load_explicit(inflight->fence, memory_order_relaxed) + 1) &
+                                SEQUENCE_MASK);
+    return inflight;
+}
+
+CUdeviceptr inflight_fence_address(const struct session *session, const struct stream *stream)
+{
+    return memory.address + fence_index(session, stream) * sizeof(uint64_t);
+}
+
+uint64_t inflight_fence_next(const struct stream *stream)
+{
+    return stream->inflight->next;
+}
+
+uint32_t inflight_count(const struct stream *stream)
+{
+    return stream->inflight ? stream->inflight->count : 0;
+}
+
+uint32_t inflight_open_count(const struct stream *stream)
+{
+    return stream->inflight->open.records;
+}
+
+bool inflight_open_others(const struct stream *stream)
+{
+    return stream->inflight->open.others;
+}
+
+bool inflight_open_kernels(const struct stream *stream)
+{
+    return stream->inflight->open.work.ns > 0;
+}
+
+/* ---- What goes out --------------------------------------------------------------------------- */
+
+/* How often the device is filled by a grid, and at least once: a kernel's time grows with it. */
+static double waves_of(const uint32_t grid[3], const uint32_t block[3])
+{
+    double threads = (double)grid[0] * grid[1] * grid[2] * block[0] * block[1] * block[2];
+    double waves = threads / ((double)worker.info.sm_count * SM_THREADS);
+
+    return waves > 1 ? waves : 1;
+}
+
+uint64_t inflight_guess(const struct kernel *kernel, const uint32_t grid[3],
+                        const uint32_t block[3])
+{
+    double guess = kernel->wave_ns * waves_of(grid, block);
+
+    if (kernel->wave_ns == 0)
+        return SCHED_UNKNOWN_NS;
+    return guess < 1 ? 1 : guess < GUESS_MOST ? (uint64_t)guess : GUESS_MOST;
+}
+
+uint64_t inflight_guess_graph(const struct stream *stream)
+{
+    return stream->inflight->graph_ns ? stream->inflight->graph_ns : SCHED_UNKNOWN_NS;
+}
+
+/* The part of the device that a partition is. */
+static uint64_t partition_width(const struct partition *partition)
+{
+    return partition ? (uint64_t)partition->sm_count * SCHED_WIDTH / worker.info.sm_count
+                     : SCHED_WIDTH;
+}
+
+/* The part of the device that a launch's blocks fill. */
+static uint64_t launch_width(const struct launch *launch)
+{
+    uint64_t blocks = (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2];
+    uint64_t threads = (uint64_t)launch->block[0] * launch->block[1] * launch->block[2];
+    uint64_t capacity = (uint64_t)worker.info.sm_count * SM_THREADS;
+    uint64_t most = partition_width(launch->partition);
+
+    if (blocks >= capacity || blocks * threads >= capacity)
+        return most;
+    uint64_t width = blocks * threads * SCHED_WIDTH / capacity;
+    return width < most ? width : most;
+}
+
+bool inflight_light(const struct launch *launch)
+{
+    return launch->kernel->wave_ns > 0 && launch_width(launch) * SCHED_NARROW <= SCHED_WIDTH &&
+           inflight_guess(launch->kernel, launch->grid, launch->block) <= UNFENCED_NS;
+}
+
+void inflight_issue(struct stream *stream)
+{
+    if (stream->inflight->open.records == 0)
+        stream->inflight->open.dispatch_ns = clock_ns();
+}
+
+/* Something of this kind is part of the open span. */
+static void open_note(struct inflight_span *open, uint32_t kernel, uint64_t serial)
+{
+    if (open->records == 0 || open->kernel == NOTHING) {
+        open->kernel = kernel;
+        open->serial = serial;
+    } else if (kernel != NOTHING && (open->kernel != kernel || open->serial != serial)) {
+        open->kernel = MIXED;
+    }
+}
+
+/* Does such a launch count as filling its SMs? More than a quarter of them does. How many of that
+ * size fit beside each other, and whether they slow each other down, is not known, and of those
+ * that do run side by side nobody could tell whose the time was: so they take turns. */
+static bool fills(const struct launch *launch, uint64_t width)
+{
+    return 4 * width > partition_width(launch->partition);
+}
+
+/* Also where its domain has other SMs? Partitions of less than half of the device may share none
+ * with each other: kernels there are not to wait for each other. */
+static bool fills_any(const struct launch *launch, uint64_t width)
+{
+    return fills(launch, width) && (!launch->partition || 2 * width >= SCHED_WIDTH);
+}
+
+static void open_width(struct inflight_span *open, uint64_t width)
+{
+    if (open->work.width < width)
+        open->work.width = (uint32_t)width;
+}
+
+/* Kernels that fill their SMs, or several of them, one after the other, are part of the open
+ * span. */
+static void open_wide(struct inflight_span *open, const struct partition *partition,
+                      uint32_t kernels)
+{
+    uint32_t timeline = sm_time_timeline(partition);
+
+    if (open->filling == 0) {
+        open->timeline = timeline;
+        open->timeline_sms = partition ? partition->sm_count : worker.info.sm_count;
+    } else if (open->timeline != timeline) {
+        open->timeline = sm_time_timeline(NULL);
+        open->timeline_sms = worker.info.sm_count;
+    }
+    open->filling += kernels;
+}
+
+void inflight_add(struct stream *stream, const struct launch *launches, uint32_t count)
+{
+    struct inflight_span *open = &stream->inflight->open;
+    const struct kernel *kernel = launches->kernel;
+    uint64_t ns = inflight_guess(kernel, launches->grid, launches->block) * count;
+    const uint64_t width = launch_width(launches), most = partition_width(launches->partition);
+
+    open_note(open, kernel->id, kernel->serial);
+    open->records += count;
+    open->work.launches += count;
+    open->waves += waves_of(launches->grid, launches->block) * count;
+    open->work.ns += ns;
+    if (ns > open->longest.ns)
+        open->longest = (struct kernel_run){kernel->id, kernel->serial, kernel->wave_ns, ns};
+    if (fills(launches, width)) {
+        open_wide(open, launches->partition, count);
+        open->work.wide += fills_any(launches, width) ? count : 0;
+        open->work.device_ns += ns * most / SCHED_WIDTH;
+    } else {
+        open->work.device_ns += ns * width / SCHED_WIDTH;
+    }
+    open_width(open, most > 0 ? width * SCHED_WIDTH / most : SCHED_WIDTH);
+    open->beside = open->beside || width < SCHED_WIDTH;
+    if (launches->deadline_ns)
+        open->deadline_ns = launches->deadline_ns;
+}
+
+void inflight_add_graph(const struct session *session, struct stream *stream)
+{
+    struct inflight_span *open = &stream->inflight->open;
+    uint64_t ns = inflight_guess_graph(stream);
+
+    open_note(open, GRAPHS, 0);
+    open->graphs = true;
+    open->records++;
+    open->work.launches++;
+    open->waves++;
+    open->work.ns += ns;
+    open->work.device_ns += ns;
+    open_wide(open, session->grant.partition, 2); /* several kernels, one after the other */
+    open->work.wide += 2;
+    open_width(open, SCHED_WIDTH);
+}
+
+void inflight_add_event(struct stream *stream)
+{
+    open_note(&stream->inflight->open, NOTHING, 0);
+    stream->inflight->open.records++;
+}
+
+void inflight_add_other(struct stream *stream)
+{
+    open_note(&stream->inflight->open, MIXED, 0);
+    stream->inflight->open.records++;
+    stream->inflight->open.work.launches++;
+    stream->inflight->open.others = true;
+}
+
+static void width_update(struct session *session, struct inflight *inflight)
+{
+    const bool any = inflight->peak_first != inflight->peak_last;
+    uint32_t width = any ? inflight->peak[inflight->peak_first % SPANS_MAX].width : 0;
+
+    if (width == inflight->width)
+        return;
+    sched_width(domain_of(session), &session->sched.entity, inflight->width, width);
+    inflight->width = width;
+}
+
+/* The last span is behind all others: those that are no wider will never be the widest. */
+static void width_add(struct session *session, struct inflight *inflight)
+{
+    const uint32_t index = inflight->last - 1, width = inflight->ring[index % SPANS_MAX].work.width;
+
+    while (inflight->peak_first != inflight->peak_last &&
+           inflight->peak[(inflight->peak_last - 1) % SPANS_MAX].width <= width)
+        inflight->peak_last--;
+    inflight->peak[inflight->peak_last++ % SPANS_MAX] = (struct peak){index, width};
+    width_update(session, inflight);
+}
+
+/* The first span has ended. */
+static void width_end(struct session *session, struct inflight *inflight)
+{
+    if (inflight->peak_first == inflight->peak_last ||
+        inflight->peak[inflight->peak_first % SPANS_MAX].index != inflight->first)
+        return;
+    inflight->peak_first++;
+    width_update(session, inflight);
+}
+
+/* All that is in flight is overdue. */
+static void width_clear(struct session *session, struct inflight *inflight)
+{
+    inflight->peak_first = inflight->peak_last;
+    width_update(session, inflight);
+}
+
+/* Do all of its sessions run on these SMs, which are a part of the device? */
+static bool domain_within(const struct sched *domain, uint32_t sms)
+{
+    return domain->sms > 0 && domain->sms <= sms;
+}
+
+void inflight_fenced(struct session *session, struct stream *stream)
+{
+    struct inflight *inflight = stream->inflight;
+    uint32_t sequence = inflight->next;
+
+    inflight->next = (uint32_t)((sequence + 1) & SEQUENCE_MASK);
+    if (inflight->open.records == 0)
+        return; /* what came before has its fence already */
+    struct inflight_span *span = &inflight->ring[inflight->last++ % SPANS_MAX];
+    *span = inflight->open;
+    if (span->filling > 0 && domain_within(domain_of(session), span->timeline_sms))
+        span->work.wide = span->filling;
+    span->sequence = sequence;
+    inflight->open = (struct inflight_span){0};
+    inflight->count += span->records;
+    inflight->unfenced = 0;
+    session->inflight.streams |= UINT64_C(1) << (stream - session->submit.streams);
+    if (!session->inflight.listed) {
+        session->inflight.listed = true;
+        session->inflight.next = session->lane->inflight_lane.first;
+        session->lane->inflight_lane.first = session;
+    }
+    sched_issued(domain_of(session), &session->sched.entity, &span->work, span->dispatch_ns);
+    width_add(session, inflight);
+}
+
+static void charge(struct session *session, uint64_t ns)
+{
+    _Atomic uint64_t *counter = &session->stats->gpu_ns;
+
+    if (!worker.policy.accounting)
+        return;
+    atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + ns,
+                          memory_order_relaxed);
+}
+
+/* What counts for its session's share of a span that ran so long: all of it, however little of
+ * the device it filled, for whoever found no room beside it had to wait. What is in nobody's way
+ * counts by what it fills. */
+static uint64_t span_vtime_ns(const struct inflight_span *span, uint64_t ran)
+{
+    if (span->work.ns == 0)
+        return 0;
+    if (span->work.device_ns > span->work.ns / SCHED_NARROW)
+        return ran;
+    return (uint64_t)((double)ran * (double)span->work.device_ns / (double)span->work.ns);
+}
+
+void inflight_unfenced(struct session *session, struct stream *stream)
+{
+    struct inflight *inflight = stream->inflight;
+    const struct inflight_span open = inflight->open;
+
+    inflight->open = (struct inflight_span){0};
+    inflight->unfenced += open.records;
+    if (open.records == 0 || open.kernel == MIXED || open.kernel == NOTHING)
+        return; /* copies: the SMs have no part in them */
+    charge(session, open.work.ns);
+    sched_issued(domain_of(session), &session->sched.entity, &open.work, open.dispatch_ns);
+    sched_done(domain_of(session), &session->sched.entity, &open.work,
+               span_vtime_ns(&open, open.work.ns), open.dispatch_ns);
+}
+
+bool inflight_may_go_unfenced(const struct session *session, const struct stream *stream,
+                              const struct launch *launch)
+{
+    const struct seg_complete *complete = (const void *)(session->segment + SEG_OFF_COMPLETE);
+    const struct inflight *inflight = stream->inflight;
+
+    if (launch ? inflight->open.records > 0 : inflight->open.work.ns > 0)
+        return false;
+    if (inflight->unfenced >= UNFENCED_MAX || session->lane->quiet_wanted)
+        return false;
+    /* Copies behind one another: a kernel between two of them would cost the device more than the
+     * way from one engine to another and back. With no fence on its way there are at most
+     * UNFENCED_MAX of them. */
+    if (!launch && inflight->first == inflight->last)
+        return true;
+    if (inflight->count > 0 || session->sched.entity.inflight > 0)
+        return false;
+    if (atomic_load_explicit(&complete->position[stream - session->submit.streams],
+                             memory_order_relaxed) < stream->signalled)
+        return false;
+    return !launch || (launch->kernel->wave_ns > 0 && !launch->deadline_ns &&
+                       inflight_guess(launch->kernel, launch->grid, launch->block) <= UNFENCED_NS);
+}
+
+/* ---- What has ended -------------------------------------------------------------------------- */
+
+/* The host's time of a fence that has been seen: not before the dispatch, and not after now. By the
+ * clock as it is now: where this thread had lost its processor before it saw the fence, an earlier
+ * reading would have the device's clock ahead by as much, for seconds, and of each work that is
+ * issued before the one before has ended so much would be charged to nobody. */
+static uint64_t host_time(struct inflight_lane *tracker, uint64_t device, uint64_t dispatch)
+{
+    const uint64_t now = clock_ns();
+
+    if (!tracker->clock_known) {
+        tracker->clock_known = true;
+        tracker->offset = device - now;
+        tracker->least_delay = 0;
+        tracker->next_correct = now + CLOCK_EVERY;
+    }
+    uint64_t delay = (now + tracker->offset - device) & TIME_MASK;
+    if (delay > TIME_MASK / 2) { /* after now: this one was seen sooner than any before */
+        tracker->offset = device - now;
+        delay = 0;
+    } else if (delay > now - dispatch) {
+        tracker->offset = device - dispatch;
+        delay = now - dispatch;
+    }
+    if (delay < tracker->least_delay)
+        tracker->least_delay = delay;
+    if (now >= tracker->next_correct) {
+        tracker->offset -= tracker->least_delay;
+        tracker->least_delay = UINT64_MAX >> 1;
+        tracker->next_correct = now + CLOCK_EVERY;
+    }
+    return now - delay;
+}
+
+static bool span_wide(const struct inflight_span *span)
+{
+    return span->work.wide > 0;
+}
+
+/* The mean of the last few. */
+static double mean_of(double mean, double last)
+{
+    return mean > 0 ? (mean * 3 + last) / 4 : last;
+}
+
+/* It ran for `from` at least, and no longer than `to`. What it was thought to take stands as long
+ * as it may be so. */
+static void kernel_learn(const struct session *session, uint32_t id, uint64_t serial, double from,
+                         double to)
+{
+    struct kernel *kernel =
+        id < session->module.kernel_capacity ? session->module.kernels[id] : NULL;
+
+    if (!kernel || kernel->serial != serial)
+        return; /* unloaded since */
+    if (kernel->wave_ns < from)
+        kernel->wave_ns = mean_of(kernel->wave_ns, kernel->wave_ns > 0 ? from : to);
+    else if (kernel->wave_ns > to)
+        kernel->wave_ns = mean_of(kernel->wave_ns, to);
+}
+
+/* How long it took is what the next of its kind is thought to take. It had `ran` of the time since
+ * it was there: of kernels that fill the device this is what they ran, but narrower ones may have
+ * run beside those that had the rest. What several kernels took together is by how much they were
+ * taken wrong; the one that makes up most of it is corrected, until another does. */
+static void span_learn(const struct session *session, struct inflight *inflight,
+                       const struct inflight_span *span, uint64_t ran, uint64_t there)
+{
+    const struct kernel_run *longest = &span->longest;
+    const double least = (double)(ran ? ran : 1);
+    const double most = span->beside && there ? (double)there : least;
+
+    if (span->kernel == GRAPHS) {
+        inflight->graph_ns = (uint64_t)mean_of((double)inflight->graph_ns, least / span->waves) + 1;
+    } else if (span->kernel == MIXED) {
+        const double scale = longest->wave_ns / (double)span->work.ns;
+        if (longest->wave_ns > 0 && !span->others && !span->graphs)
+            kernel_learn(session, longest->kernel, longest->serial, least * scale, most * scale);
+    } else if (span->kernel != NOTHING) {
+        kernel_learn(session, span->kernel, span->serial, least / span->waves, most / span->waves);
+    }
+}
+
+static void span_end(struct session *session, struct stream *stream, struct inflight_span *span,
+                     uint64_t end)
+{
+    struct inflight *inflight = stream->inflight;
+    uint64_t begin = span->dispatch_ns > inflight->end_ns ? span->dispatch_ns : inflight->end_ns;
+    uint64_t there = end > begin ? end - begin : 0, ran = there;
+
+    if (span_wide(span) && ran > 0)
+        ran = sm_time_take(span->timeline, begin, end);
+    if (span->overdue)
+        sched_overdue_end(domain_of(session), &session->sched.entity, &span->work);
+    inflight->end_ns = end;
+    inflight->count -= span->records;
+    width_end(session, inflight);
+    inflight->first++;
+    span_learn(session, inflight, span, ran, there);
+    if (span->deadline_ns && end > span->deadline_ns) {
+        _Atomic uint64_t *missed = &session->stats->deadlines_missed;
+        atomic_store_explicit(missed, atomic_load_explicit(missed, memory_order_relaxed) + 1,
+                              memory_order_relaxed);
+    }
+    if (span->work.ns > 0)
+        charge(session, ran);
+    sched_done(domain_of(session), &session->sched.entity, &span->work, span_vtime_ns(span, ran),
+               end);
+    if (!session->poll.on && session->sched.entity.inflight == 0)
+        domains_idle();
+}
+
+/* What runs on and on may be waiting for others to bring something: neither its end nor that of
+ * what is behind it is waited for. */
+static void overdue_note(struct session *session, struct inflight *inflight, uint64_t now)
+{
+    const uint32_t first = inflight->first + inflight->seen;
+    const struct inflight_span *running = &inflight->ring[first % SPANS_MAX];
+    const uint64_t before = inflight->seen ? inflight->seen_ns : inflight->end_ns;
+
+    if (first == inflight->last || inflight->ring[(inflight->last - 1) % SPANS_MAX].overdue)
+        return;
+    uint64_t since = running->dispatch_ns > before ? running->dispatch_ns : before;
+    if (now < since + OVERDUE_NS || now - since < 4 * running->work.ns)
+        return;
+    for (uint32_t i = first; i != inflight->last; i++) {
+        struct inflight_span *span = &inflight->ring[i % SPANS_MAX];
+        if (!span->overdue)
+            sched_overdue(domain_of(session), &session->sched.entity, &span->work);
+        span->overdue = true;
+    }
+    width_clear(session, inflight);
+}
+
+/* Only the last fence is still there: the spans before it ended in between, as was guessed. */
+static void inflight_end(struct session *session, struct stream *stream)
+{
+    struct inflight *inflight = stream->inflight;
+    uint64_t end = inflight->seen_ns, guessed = 0, before = 0;
+
+    const struct inflight_span *oldest = &inflight->ring[inflight->first % SPANS_MAX];
+    uint64_t begin =
+        oldest->dispatch_ns > inflight->end_ns ? oldest->dispatch_ns : inflight->end_ns;
+    uint64_t all = end > begin ? end - begin : 0;
+    for (uint32_t i = 0; i < inflight->seen; i++)
+        guessed += inflight->ring[(inflight->first + i) % SPANS_MAX].work.ns;
+    while (inflight->seen > 0) {
+        struct inflight_span *span = &inflight->ring[inflight->first % SPANS_MAX];
+        inflight->seen--;
+        before += span->work.ns;
+        span_end(session, stream, span,
+                 inflight->seen == 0 || guessed == 0
+                     ? end
+                     : begin + (uint64_t)((double)all * (double)before / (double)guessed));
+    }
+    if (inflight->first == inflight->last)
+        session->inflight.streams &= ~(UINT64_C(1) << (stream - session->submit.streams));
+}
+
+/* Takes note of what has been seen to end, the earliest first: who ended before another had the
+ * device before it. */
+static void inflight_end_all(struct inflight_lane *tracker)
+{
+    while (tracker->ended_count > 0) {
+        uint32_t first = 0;
+        for (uint32_t i = 1; i < tracker->ended_count; i++) {
+            if (tracker->ended[i].when < tracker->ended[first].when)
+                first = i;
+        }
+        const struct inflight_ended ended = tracker->ended[first];
+        tracker->ended[first] = tracker->ended[--tracker->ended_count];
+        inflight_end(ended.session, ended.stream);
+    }
+}
+
+/* What the stream's fence says has ended. Whose time depends on others' ends is taken note of by
+ * inflight_end_all. */
+static void inflight_look(struct session *session, struct stream *stream)
+{
+    struct inflight_lane *tracker = &session->lane->inflight_lane;
+    struct inflight *inflight = stream->inflight;
+    /* acquire: not before what the device wrote ahead of it */
+    uint64_t fence = atomic_load_explicit(inflight->fence, memory_order_acquire);
+    const struct inflight_span *last = NULL;
+    bool wide = false;
+
+    while (inflight->first + inflight->seen != inflight->last) {
+        const struct inflight_span *span =
+            &inflight->ring[(inflight->first + inflight->seen) % SPANS_MAX];
+        if (((fence - span->sequence) & SEQUENCE_MASK) > SEQUENCE_MASK / 2)
+            break;
+        last = span;
+        wide = wide || span_wide(span);
+        inflight->seen++;
+    }
+    if (!last)
+        return;
+    inflight->seen_ns = host_time(tracker, fence >> FENCE_SEQUENCE_BITS, last->dispatch_ns);
+    if (!wide) {
+        inflight_end(session, stream);
+        return;
+    }
+    if (tracker->ended_count == INFLIGHT_ENDED_MAX)
+        inflight_end_all(tracker);
+    tracker->ended[tracker->ended_count++] =
+        (struct inflight_ended){inflight->seen_ns, session, stream};
+}
+
+static void session_look(struct session *session, uint64_t now)
+{
+    for (uint64_t left = session->inflight.streams; left; left &= left - 1) {
+        struct stream *stream = &session->submit.streams[__builtin_ctzll(left)];
+        inflight_look(session, stream);
+        overdue_note(session, stream->inflight, now);
+    }
+}
+
+/* Who had the device is told by the ends of all, so all are looked at first. */
+void inflight_poll_all(struct inflight_lane *inflight_lane, uint64_t now)
+{
+    struct session **link = &inflight_lane->first;
+
+    while (*link) {
+        struct session *session = *link;
+        session_look(session, now);
+        if (session->inflight.streams) {
+            link = &session->inflight.next;
+        } else {
+            *link = session->inflight.next;
+            session->inflight.listed = false;
+        }
+    }
+    inflight_end_all(inflight_lane);
+}
+
+void inflight_settle(struct session *session, struct stream *stream)
+{
+    struct inflight *inflight = stream->inflight;
+    uint64_t now = clock_ns();
+
+    if (!inflight || inflight->first == inflight->last)
+        return;
+    inflight_poll_all(&session->lane->inflight_lane, now);
+    while (inflight->first != inflight->last)
+        span_end(session, stream, &inflight->ring[inflight->first % SPANS_MAX], now);
+    session->inflight.streams &= ~(UINT64_C(1) << (stream - session->submit.streams));
+}
+
+/* The session is no more in its lane's list. */
+static void unlist(struct session *session)
+{
+    struct session **link = &session->lane->inflight_lane.first;
+
+    while (session->inflight.listed && *link != session)
+        link = &(*link)->inflight.next;
+    if (session->inflight.listed)
+        *link = session->inflight.next;
+    session->inflight.listed = false;
+}
+
+void inflight_remove(struct session *session)
+{
+    unlist(session);
+    session->inflight.streams = 0;
+    sched_remove(domain_of(session), &session->sched.entity);
+    domains_remove(session);
+}
+
+void inflight_lane_leave(struct session *session)
+{
+    inflight_poll_all(&session->lane->inflight_lane, clock_ns());
+    unlist(session);
+}
+
+void inflight_lane_enter(struct session *session)
+{
+    if (!session->inflight.streams)
+        return;
+    session->inflight.listed = true;
+    session->inflight.next = session->lane->inflight_lane.first;
+    session->lane->inflight_lane.first = session;
+}

@@ -1,0 +1,25 @@
+/* session_sched.h - what the schedule knows of a session; see schedule.h, domain.c, headroom.h. The
+ * session's lane. */
+#ifndef GS_WORKER_SCHED_SESSION_SCHED_H
+#define GS_WORKER_SCHED_SESSION_SCHED_H
+
+#include "worker/sched/headroom.h"
+#include "worker/sched/schedule.h"
+
+struct session;
+
+/* Whom it may have to wait for, see domain.c. */
+struct domain_member {
+    struct session *next;
+    uint32_t index;     /* of domains.domain; also while it has no work */
+    uint32_t component; /* while domains are found */
+    bool entered;
+};
+
+struct session_sched {
+    struct sched_entity entity;
+    struct domain_member domain;
+    struct headroom_entity headroom; /* its latency work */
+};
+
+#endif

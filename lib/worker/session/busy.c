@@ -1,0 +1,48 @@
+/*
+ * busy.c - who keeps the device busy: for the tenant whose request waits in vain for a moment
+ * without kernels, so that it, or the operator, knows whom to ask.
+ *
+ * Runs on the dispatcher. By the fences, which only the device writes, and by the tenants' own
+ * completion words for what has none: who falsified those is not named.
+ */
+#include "worker/session/busy.h"
+
+#include <stdio.h>
+
+#include "common/util.h"
+#include "worker/sched/lane.h"
+#include "worker/sched/session_table.h"
+#include "worker/submit/stream.h"
+
+#define LONG_NS 1000000000u /* what is younger may be one of many short kernels */
+
+const char *busy_describe(char text[BUSY_TEXT_MAX])
+{
+    const struct session *oldest = NULL;
+    const uint64_t now = clock_ns();
+    uint32_t others = 0;
+    int n;
+
+    for (const struct session *s = session_table_next(NULL); s; s = session_table_next(s)) {
+        if (s->lane->index || (!s->inflight.streams && session_seems_idle(s)))
+            continue;
+        others += oldest != NULL;
+        if (!oldest || s->poll.given_ns < oldest->poll.given_ns)
+            oldest = s;
+    }
+    if (!oldest) {
+        snprintf(text, BUSY_TEXT_MAX, "some ran on and on");
+        return text;
+    }
+    if (now > oldest->poll.given_ns + LONG_NS)
+        n = snprintf(text, BUSY_TEXT_MAX, "session %llu (%s) has had some for %llu s",
+                     (unsigned long long)oldest->id, oldest->name,
+                     (unsigned long long)(now - oldest->poll.given_ns) / 1000000000u);
+    else
+        n = snprintf(text, BUSY_TEXT_MAX, "session %llu (%s) has some all the time",
+                     (unsigned long long)oldest->id, oldest->name);
+    if (others && n < (int)BUSY_TEXT_MAX)
+        snprintf(text + n, BUSY_TEXT_MAX - (size_t)n, ", as have %u other%s", others,
+                 others == 1 ? "" : "s");
+    return text;
+}

@@ -1,0 +1,108 @@
+/*
+ * chore.c - jobs that a session's tenant did not ask for: they wait until none of its requests is
+ * in progress and, with JOB_IDLE, until the device has finished what the session has issued.
+ *
+ * Runs on the dispatcher. A kernel may be waiting for what another stream of its session is to
+ * bring, or its program for an answer, so a chore must not stop the session until it is idle: the
+ * tenant's own requests go first, and new work is held back only for 3 ms, then 6, 12 ... up to a
+ * second, so that a busy session falls idle, with four times as long in between.
+ */
+#include "worker/session/chore.h"
+
+#include "worker/session/polling.h"
+#include "worker/submit/stream.h"
+
+#define POLL_NS         20000u   /* how often they are looked at */
+#define CONFIRM_NS      1000000u /* how often the driver is asked though the words say no */
+#define HOLD_FIRST_NS   3000000u
+#define HOLD_LONGEST_NS 1000000000u
+#define HOLD_SHARE      4u
+
+static struct {
+    struct job *first;
+    uint64_t next_poll, next_confirm;
+} chores;
+
+void chore_add(struct job *job)
+{
+    bool one_does = job->kind->flags & JOB_IDLE;
+
+    for (const struct job *other = chores.first; one_does && other; other = other->next) {
+        if (other->session == job->session && other->kind == job->kind) {
+            job_free(job);
+            return;
+        }
+    }
+    job->next = chores.first;
+    chores.first = job;
+    chores.next_poll = 0;
+}
+
+bool chores_any(void)
+{
+    return chores.first;
+}
+
+void chores_cancel(const struct session *session)
+{
+    for (struct job **link = &chores.first; *link;) {
+        struct job *job = *link;
+        if (job->session == session) {
+            *link = job->next;
+            job_free(job);
+        } else {
+            link = &job->next;
+        }
+    }
+}
+
+/* A tenant can falsify its completion words: the driver has the last word. */
+static bool session_idle(struct session *session, uint64_t now)
+{
+    return (session_seems_idle(session) || now >= chores.next_confirm) && streams_idle(session);
+}
+
+/* Begins or ends holding the session's work back, when it is time. */
+static void hold_turn(struct job *job, uint64_t now)
+{
+    struct session *session = job->session;
+
+    if (now < job->hold.change_ns)
+        return;
+    job->hold.on = !job->hold.on;
+    session->jobs.paused = job->hold.on;
+    if (job->hold.on) {
+        job->hold.ns = job->hold.ns ? 2 * job->hold.ns : HOLD_FIRST_NS;
+        if (job->hold.ns > HOLD_LONGEST_NS)
+            job->hold.ns = HOLD_LONGEST_NS;
+        job->hold.change_ns = now + job->hold.ns;
+    } else {
+        job->hold.change_ns = now + HOLD_SHARE * job->hold.ns;
+        session_poll_begin(session);
+    }
+}
+
+struct job *chore_due(uint64_t now)
+{
+    if (!chores.first || now < chores.next_poll)
+        return NULL;
+    for (struct job **link = &chores.first; *link;) {
+        struct job *job = *link;
+        struct session *session = job->session;
+        bool idle = job->kind->flags & JOB_IDLE;
+
+        if (!session->jobs.current && (!idle || session_idle(session, now))) {
+            *link = job->next;
+            session->jobs.current = job;
+            session->jobs.paused = idle; /* until the job returns */
+            return job;
+        }
+        if (!session->jobs.current)
+            hold_turn(job, now);
+        link = &job->next;
+    }
+    if (now >= chores.next_confirm)
+        chores.next_confirm = now + CONFIRM_NS;
+    chores.next_poll = now + POLL_NS;
+    return NULL;
+}

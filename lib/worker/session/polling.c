@@ -1,0 +1,119 @@
+/*
+ * polling.c - which sessions a lane polls.
+ *
+ * A session is polled (its activity word is read in every round) or asleep (its client rings the
+ * doorbell after setting the word).
+ */
+#include "worker/session/polling.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <mqueue.h>
+#include <string.h>
+
+#include "common/log.h"
+#include "worker/sched/domain.h"
+#include "worker/sched/lane.h"
+#include "worker/sched/session_table.h"
+
+#define ASLEEP_A_ROUND 4u /* sleeping sessions looked at in each round while awake */
+
+static uint32_t asleep_cursor;
+static mqd_t bell;
+
+/* ---- Polled and asleep ----------------------------------------------------------------------- */
+
+void session_poll_stop(struct session *session)
+{
+    struct lane *lane = session->lane;
+
+    if (!session->poll.on)
+        return;
+    session->poll.on = false;
+    struct session *last = lane->polled[--lane->polled_count];
+    lane->polled[session->poll.index] = last;
+    last->poll.index = session->poll.index;
+    domains_idle();
+}
+
+void session_poll_begin(struct session *session)
+{
+    struct lane *lane = session->lane;
+
+    session->poll.active_ns = lane->now;
+    if (session->poll.on)
+        return;
+    session->poll.on = true;
+    session->poll.index = lane->polled_count;
+    lane->polled[lane->polled_count++] = session;
+    domains_add(session);
+    /* Its client need not ring now. A ring that is under way is read and ignored. */
+    atomic_store_explicit(&session->server->need_bell, 0, memory_order_relaxed);
+}
+
+void session_poll_end(struct session *session)
+{
+    /* seq_cst on both: the client sets activity, then reads need_bell; here the other way round, so
+     * one of the two sees the other. */
+    atomic_store(&session->server->need_bell, 1);
+    if (atomic_load(&session->client->activity) != 0) {
+        atomic_store_explicit(&session->server->need_bell, 0, memory_order_relaxed);
+        session->poll.active_ns = session->lane->now;
+        return;
+    }
+    session_poll_stop(session);
+}
+
+/* A client that was interrupted before it looked at need_bell rings late, when what it rings for
+ * has long been taken and its session is asleep again. It has exchanged the word then and would not
+ * ring for its next record: that one sees to it, too. */
+static void session_look(struct session *session)
+{
+    if (session && !session->poll.on &&
+        (atomic_load_explicit(&session->client->activity, memory_order_relaxed) ||
+         !atomic_load_explicit(&session->server->need_bell, memory_order_relaxed)))
+        session_poll_begin(session);
+}
+
+void asleep_look(void)
+{
+    for (uint32_t n = 0; n < ASLEEP_A_ROUND && n < session_table_slots(); n++) {
+        if (asleep_cursor >= session_table_slots())
+            asleep_cursor = 0;
+        session_look(session_table_at(asleep_cursor++));
+    }
+}
+
+/* ---- The doorbell ---------------------------------------------------------------------------- */
+
+bool bell_open(void)
+{
+    bell = mq_open(worker.bell_name, O_RDONLY | O_NONBLOCK);
+    if (bell == (mqd_t)-1)
+        log_error("doorbell %s: %s", worker.bell_name, strerror(errno));
+    return bell != (mqd_t)-1;
+}
+
+int bell_descriptor(void)
+{
+    return (int)bell;
+}
+
+void bell_take(void)
+{
+    uint32_t slot, messages = 0;
+    ssize_t size;
+
+    while ((size = mq_receive(bell, (char *)&slot, sizeof(slot), NULL)) >= 0) {
+        messages++; /* a short one too: it took a place that another ring wanted */
+        if (size == sizeof(slot) && slot < LINK_SLOTS_MAX)
+            session_look(session_table_at(slot));
+        if (messages == BELL_QUEUE_DEPTH)
+            break;
+    }
+    /* A full queue has turned rings away: look everywhere. */
+    if (messages == BELL_QUEUE_DEPTH) {
+        for (uint32_t i = 0; i < session_table_slots(); i++)
+            session_look(session_table_at(i));
+    }
+}

@@ -1,0 +1,199 @@
+/*
+ * quiet.c - jobs that must wait for the device: until their session's work is finished
+ * (JOB_QUIESCE), or until the device has nothing to do at all (JOB_QUIET).
+ *
+ * Runs on the dispatcher, which never waits itself: it looks at these jobs now and then. Completion
+ * words are asked first, since asking the driver takes its lock from launches; a tenant can falsify
+ * its own, so the driver has the last word.
+ */
+#include "worker/session/quiet.h"
+
+#include "worker/memory/deferred_release.h"
+#include "worker/sched/lane.h"
+#include "worker/sched/session_table.h"
+#include "worker/session/busy.h"
+#include "worker/submit/stream.h"
+
+#define POLL_NS     20000u    /* how often they are looked at */
+#define CONFIRM_NS  1000000u  /* how often the driver is asked though the words say no */
+#define PATIENCE_NS 10000000u /* a job waits so long for a quiet moment by chance */
+#define HOLD_FIRST_NS                                                                              \
+    3000000u /* new work is held back so long to make one; each further time twice */
+#define HOLD_LONGEST_NS 1000000000u
+#define HOLD_SHARE      4u /* between two holds the others have this many times the last one */
+#define QUIET_LIMIT_NS  10000000000u /* a job that somebody waits for gives up */
+
+static struct {
+    struct job *first;
+    uint64_t next_poll, next_confirm;
+    struct job *quiet_job;        /* has the device to itself */
+    uint64_t hold_end, next_hold; /* no new work until then; no new hold until then */
+    uint64_t hold_ns;             /* length of the last hold; 0: the last one made a quiet moment */
+    bool releasing;               /* a job runs the deferred release */
+} quiet;
+
+/* Has the device finished all that the sessions have issued? The words are asked first, which cost
+ * nothing, then the driver: a tenant could have falsified its words. */
+static bool sessions_idle(void)
+{
+    struct session *session;
+
+    for (session = session_table_next(NULL); session; session = session_table_next(session)) {
+        if (session->lane->index || !session_seems_idle(session))
+            return false;
+    }
+    for (session = session_table_next(NULL); session; session = session_table_next(session)) {
+        if (!streams_idle(session))
+            return false;
+    }
+    return true;
+}
+
+/* A job that must have the device to itself waits for a quiet moment. When none has come for a
+ * while, new work is held back so that one can come: for 3 ms, then 6, 12 ... up to a second, so
+ * that it comes beside a tenant with any amount of finite work queued; in between the others have
+ * four fifths of the time. Beside an endless kernel it does not come: the job gives up. The job of
+ * deferred release, which nobody waits for, never holds for more than the first time. */
+static bool quiet_for(const struct job *job, uint64_t now)
+{
+    if (sessions_idle()) {
+        quiet.hold_ns = 0;
+        quiet.hold_end = now + HOLD_FIRST_NS; /* nothing new until the job is under way */
+        return true;
+    }
+    if (now < quiet.next_hold ||
+        (!(job->kind->flags & JOB_PROMPT) && now < job->waiting_ns + PATIENCE_NS))
+        return false;
+    if (job->kind->flags & JOB_UNHURRIED || !quiet.hold_ns)
+        quiet.hold_ns = HOLD_FIRST_NS;
+    else if (quiet.hold_ns < HOLD_LONGEST_NS)
+        quiet.hold_ns *= 2;
+    quiet.hold_end = now + quiet.hold_ns;
+    quiet.next_hold = quiet.hold_end + HOLD_SHARE * quiet.hold_ns;
+    return false;
+}
+
+static bool may_start(struct job *job, uint64_t now)
+{
+    char who[BUSY_TEXT_MAX];
+
+    if (job->kind->flags & JOB_QUIET) {
+        if (job->session && job->session->jobs.close) {
+            job_fail(job, GS_ERR_INTERRUPTED, "the session is being closed");
+            return true;
+        }
+        if (!(job->kind->flags & JOB_UNHURRIED) && now > job->waiting_ns + QUIET_LIMIT_NS) {
+            job_fail(job, GS_ERR_TIMEOUT, "in %llu s no moment came without running kernels: %s",
+                     (unsigned long long)QUIET_LIMIT_NS / 1000000000u, busy_describe(who));
+            return true;
+        }
+        return !quiet.quiet_job && quiet_for(job, now);
+    }
+    /* Asking the driver takes its lock from launches, so the words are asked first. */
+    if (!session_seems_idle(job->session) && now < quiet.next_confirm)
+        return false;
+    return streams_idle(job->session);
+}
+
+void quiet_poll(uint64_t now)
+{
+    struct job **link = &quiet.first;
+
+    if (!quiet.first || now < quiet.next_poll)
+        return;
+    quiet.next_poll = now + POLL_NS;
+    while (*link) {
+        struct job *job = *link;
+        if (may_start(job, now)) {
+            *link = job->next;
+            if (job->kind->flags & JOB_QUIET && job->status == GS_OK)
+                quiet.quiet_job = job;
+            service_push(job);
+        } else {
+            link = &job->next;
+        }
+    }
+    if (now >= quiet.next_confirm)
+        quiet.next_confirm = now + CONFIRM_NS;
+}
+
+void quiet_add(struct job *job, uint64_t now)
+{
+    if (job->kind->flags & JOB_QUIESCE)
+        job->session->jobs.paused = true;
+    job->waiting_ns = now;
+    job->next = quiet.first;
+    quiet.first = job;
+    quiet.next_poll = 0; /* look at once: mostly the work is done already */
+}
+
+const struct job *quiet_first(void)
+{
+    return quiet.first;
+}
+
+bool quiet_hold(uint64_t now)
+{
+    return now < quiet.hold_end || quiet.quiet_job;
+}
+
+bool quiet_under_way(void)
+{
+    return quiet.quiet_job;
+}
+
+bool quiet_any(void)
+{
+    for (const struct job *job = quiet.first; job; job = job->next) {
+        if (job->kind->flags & JOB_QUIET)
+            return true;
+    }
+    return quiet.quiet_job;
+}
+
+bool quiet_pressing(void)
+{
+    for (const struct job *job = quiet.first; job; job = job->next) {
+        if (job->kind->flags & JOB_QUIET && !(job->kind->flags & JOB_UNHURRIED))
+            return true;
+    }
+    return false;
+}
+
+/* ---- Deferred release ------------------------------------------------------------------------ */
+
+static void deferred_release_work(struct job *job)
+{
+    (void)job;
+    deferred_release_run();
+}
+
+static const struct job_kind job_deferred_release = {
+    "bury", JOB_PATIENT | JOB_QUIET | JOB_UNHURRIED, NULL, deferred_release_work, NULL, NULL};
+
+void deferred_release_poll(uint64_t now)
+{
+    struct job *job;
+
+    /* It need not press for a quiet moment until there is much. */
+    if (quiet.releasing || !deferred_release_any() || !(deferred_release_full() || sessions_idle()))
+        return;
+    job = job_new(NULL, &job_deferred_release);
+    if (job) {
+        quiet.releasing = true;
+        quiet_add(job, now);
+    }
+}
+
+bool quiet_returned(struct job *job)
+{
+    if (job == quiet.quiet_job) {
+        quiet.quiet_job = NULL;
+        quiet.hold_end = 0;
+    }
+    if (job->kind != &job_deferred_release)
+        return false;
+    quiet.releasing = false;
+    job_free(job);
+    return true;
+}

@@ -1,0 +1,166 @@
+/*
+ * session.c - opening and closing a session.
+ *
+ * Both run as jobs: the segment is mapped and its completion page registered, the window reserved
+ * and the default stream made by a service thread; the dispatcher takes the session up or lets it
+ * go.
+ */
+#include "worker/session/session.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/shm.h>
+
+#include "worker/memory/deferred_release.h"
+#include "worker/memory/host_block.h"
+#include "worker/memory/memory.h"
+#include "worker/module/module.h"
+#include "worker/module/print.h"
+#include "worker/sched/session_table.h"
+#include "worker/session/grant.h"
+#include "worker/submit/graph.h"
+#include "worker/submit/report.h"
+#include "worker/submit/stream.h"
+
+struct session *session_new(uint32_t slot, const struct link_open *open)
+{
+    struct session *session = calloc(1, sizeof(*session));
+
+    if (!session)
+        return NULL;
+    session->slot = slot;
+    session->id = open->session_id;
+    session->uid = open->uid;
+    memcpy(session->name, open->name, sizeof(session->name));
+    session->name[sizeof(session->name) - 1] = '\0';
+    session->stats = &worker.stats[slot];
+    memory_limit_set(session, open->grant.mem_limit, open->grant.user_mem_limit);
+    session->grant.link = open->grant;
+    space_init(&session->memory.allocations, 0, UINT64_MAX);
+    return session;
+}
+
+/* What a session has on the device. Safe on one half opened. */
+static void release_device(struct session *session)
+{
+    reports_deinit(session);
+    graphs_deinit(session);
+    streams_deinit(session);
+    window_deinit(session);
+}
+
+/* For the slot's next session; the supervisor may be reading. */
+static void stats_clear(struct link_stats *stats)
+{
+    atomic_store_explicit(&stats->memory_used, 0, memory_order_relaxed);
+    atomic_store_explicit(&stats->launches, 0, memory_order_relaxed);
+    atomic_store_explicit(&stats->copies, 0, memory_order_relaxed);
+    atomic_store_explicit(&stats->copied_bytes, 0, memory_order_relaxed);
+    atomic_store_explicit(&stats->gpu_ns, 0, memory_order_relaxed);
+    atomic_store_explicit(&stats->deadlines_missed, 0, memory_order_relaxed);
+}
+
+/* What it shares with its tenant. */
+static void release_host(struct session *session)
+{
+    host_blocks_deinit(session);
+    print_deinit(session);
+    if (session->segment)
+        deferred_release_add(
+            session->segment,
+            session->submit.complete_registered ? session->segment + SEG_OFF_COMPLETE : NULL,
+            SEG_SIZE);
+    space_deinit(&session->memory.allocations);
+    stats_clear(session->stats);
+}
+
+/* ---- Open ------------------------------------------------------------------------------------ */
+
+static gs_status segment_map(struct job *job)
+{
+    struct session *session = job->session;
+    void *memory = shmat(job->open.segment_id, NULL, 0);
+
+    if (memory == (void *)-1)
+        return job_fail(job, GS_ERR_SYSTEM, "shmat of a session's segment: %s", strerror(errno));
+    session->segment = memory;
+    session->client = (void *)(session->segment + SEG_OFF_CLIENT);
+    session->server = (void *)(session->segment + SEG_OFF_SERVER);
+    session->request = (void *)(session->segment + SEG_OFF_REQUEST);
+    return GS_OK;
+}
+
+static gs_status completion_register(struct job *job)
+{
+    struct session *session = job->session;
+    unsigned char *page = session->segment + SEG_OFF_COMPLETE;
+    CUresult result = DRV(cuMemHostRegister_v2, page, SEG_OFF_SERVER - SEG_OFF_COMPLETE,
+                          CU_MEMHOSTREGISTER_DEVICEMAP);
+
+    if (result)
+        return job_fail_driver(job, result);
+    session->submit.complete_registered = true;
+    result = DRV(cuMemHostGetDevicePointer_v2, &session->submit.complete, page, 0);
+    return result ? job_fail_driver(job, result) : GS_OK;
+}
+
+static void open_work(struct job *job)
+{
+    struct session *session = job->session;
+
+    if (segment_map(job) == GS_OK && completion_register(job) == GS_OK &&
+        window_init(job) == GS_OK) {
+        session->submit.streams[0].open = true;
+        return;
+    }
+    release_device(session);
+    release_host(session);
+}
+
+void session_opened(const struct job *job)
+{
+    const struct session *session = job->session;
+    struct link_message message = {.op = LINK_OPENED, .slot = session->slot};
+
+    if (job->status == GS_OK) {
+        message.u.opened.window_base = session->memory.window.base;
+        message.u.opened.window_size = session->memory.window.size;
+        message.u.opened.mem_limit = memory_limits(session).session;
+    } else {
+        message.u.opened.status = job->status;
+        snprintf(message.text, sizeof(message.text), "%.190s", job->message);
+    }
+    link_send(&message, -1);
+}
+
+/* ---- Close ----------------------------------------------------------------------------------- */
+
+static void close_work(struct job *job)
+{
+    release_device(job->session);
+    release_host(job->session);
+}
+
+/* Who comes into the freed slot finds the session's SMs free too. */
+static void close_install(struct job *job)
+{
+    struct link_message message = {.op = LINK_CLOSED, .slot = job->session->slot};
+
+    session_table_remove(job->session);
+    grant_deinit(job->session);
+    link_send(&message, -1);
+}
+
+/* Last, for the driver lets it wait for every kernel on the device. */
+static void unload_work(struct job *job)
+{
+    modules_deinit(job->session);
+}
+
+/* Their other steps are the dispatcher's own (loop.c): it takes a session up, or lets it go. */
+const struct job_kind job_unload_all = {"unload_all", JOB_PATIENT, NULL, unload_work, NULL, NULL};
+const struct job_kind job_open = {"open", JOB_QUICK, NULL, open_work, NULL, NULL};
+const struct job_kind job_close = {"close",    JOB_QUIESCE,   NULL,
+                                   close_work, close_install, &job_unload_all};

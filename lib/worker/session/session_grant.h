@@ -1,0 +1,19 @@
+/* session_grant.h - what a session may use; see grant.c. Main lane. */
+#ifndef GS_WORKER_SESSION_SESSION_GRANT_H
+#define GS_WORKER_SESSION_SESSION_GRANT_H
+
+#include "common/link.h"
+#include "common/sm_mask.h"
+
+struct partition;
+
+/* What a session may use, see grant.c. */
+struct grant {
+    struct link_grant link;
+    struct partition *partition; /* held; NULL: the whole device */
+    struct sm_mask mask;         /* also of the whole device */
+    uint32_t sm_count;
+    uint32_t sequence;
+};
+
+#endif

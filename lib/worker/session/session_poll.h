@@ -1,0 +1,15 @@
+/* session_poll.h - whether a session is polled; see polling.c. The session's lane. */
+#ifndef GS_WORKER_SESSION_SESSION_POLL_H
+#define GS_WORKER_SESSION_SESSION_POLL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct session_poll {
+    bool on; /* polled; else its client must ring */
+    uint32_t index;
+    uint64_t active_ns; /* when it last had something to do */
+    uint64_t given_ns;  /* when the device was last given something of it */
+};
+
+#endif

@@ -1,0 +1,61 @@
+/*
+ * session_parts.h - struct session, put together of the parts of the rooms, each of which is its
+ * room's own: others call the room. It stands above the rooms, so that none includes another for
+ * it.
+ */
+#ifndef GS_WORKER_SESSION_PARTS_H
+#define GS_WORKER_SESSION_PARTS_H
+
+#include "worker/driver/worker.h"
+#include "worker/jobs/session_jobs.h"
+#include "worker/loop/session_round.h"
+#include "worker/memory/session_memory.h"
+#include "worker/module/session_module.h"
+#include "worker/sched/session_inflight.h"
+#include "worker/sched/session_sched.h"
+#include "worker/session/session_grant.h"
+#include "worker/session/session_poll.h"
+#include "worker/submit/session_placement.h"
+#include "worker/submit/session_submit.h"
+
+struct lane;
+struct link_stats;
+struct seg_client;
+struct seg_request;
+struct seg_server;
+
+enum session_phase { SESSION_LIVE, SESSION_CLOSING };
+
+struct session {
+    /* Set by the open job, constant then. */
+    uint32_t slot;
+    uint32_t uid;
+    uint64_t id;
+    char name[32]; /* its tenant's, for people */
+    unsigned char *segment;
+    struct seg_client *client;
+    struct seg_server *server;
+    struct seg_request *request;
+    struct link_stats *stats;
+    /* The lane's that the session belongs to. */
+    struct lane *lane;
+    enum session_phase phase;
+    struct grant grant;
+    uint32_t light;               /* records one after the other that any lane could have taken */
+    _Atomic bool recalled;        /* the main lane wants the session back */
+    struct session *lane_next;    /* of those on the way to a lane, or back */
+    struct session *next_closing; /* of the session table */
+    uint64_t serial;              /* counts kernels and host blocks ever made */
+
+    struct session_placement placement;
+    struct session_poll poll;
+    struct session_round round;
+    struct session_jobs jobs;
+    struct session_inflight inflight;
+    struct session_sched sched;
+    struct session_submit submit;
+    struct session_module module;
+    struct session_memory memory;
+};
+
+#endif

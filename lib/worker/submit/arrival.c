@@ -1,0 +1,150 @@
+/*
+ * arrival.c - what a tenant of the latency class writes into a stream at a time, and whether it is
+ * all there. Runs on the dispatcher.
+ *
+ * A request of 20 kernels is best given to the device as one graph (request_graph.c), but the
+ * dispatcher mostly sees it when its first records are written: a client writes one in 0.13 us. So
+ * where the last few arrivals had the same length, a new one is taken when that much is there. The
+ * dispatcher goes on with its rounds meanwhile, and for a few microseconds only.
+ *
+ * An arrival begins with what comes when all before it is complete. That and the length are what
+ * the tenant's own words say, and are hints: who writes others has its launches wait for some
+ * microseconds, or go in more graphs than they could. An arrival of one record is never waited for.
+ */
+#include "worker/submit/arrival.h"
+
+#include "common/ring.h"
+#include "common/util.h"
+#include "worker/sched/lane.h"
+#include "worker/submit/launch.h"
+#include "worker/submit/stream.h"
+
+#define ARRIVAL_KNOWN      3u    /* of one length, at first */
+#define ARRIVAL_KNOWN_MOST 4096u /* after many that were waited for in vain */
+#define WRITE_NS           130u  /* a record */
+#define AWAIT_BASE_NS      2000u
+#define AWAIT_MOST_NS      10000u
+
+static uint32_t needed(const struct arrival *arrival)
+{
+    return arrival->needed > ARRIVAL_KNOWN ? arrival->needed : ARRIVAL_KNOWN;
+}
+
+/* The wait was worth it, or in vain: then it takes the more arrivals of one length to wait again.
+ */
+static void await_end(struct arrival *arrival, bool came)
+{
+    arrival->seen_ns = 0;
+    arrival->entire = came;
+    if (came) {
+        arrival->needed = needed(arrival) / 2;
+        return;
+    }
+    arrival->same = 0;
+    arrival->needed = needed(arrival) * 2;
+    if (arrival->needed > ARRIVAL_KNOWN_MOST)
+        arrival->needed = ARRIVAL_KNOWN_MOST;
+}
+
+/* How far the tenant has written; the stream's head where it has not, or says what cannot be. */
+static uint64_t written(const struct session *session, uint32_t index)
+{
+    const uint64_t head = session->submit.streams[index].head;
+    /* acquire: the records before it */
+    const uint64_t tail = atomic_load_explicit(&session->client->tail[index], memory_order_acquire);
+
+    return ring_tail_valid(tail, head) ? tail : head;
+}
+
+/* Notes the end of the arrival before, if this is the begin of one. */
+static bool arrival_begins(struct session *session, uint32_t index)
+{
+    const struct seg_complete *complete = (const void *)(session->segment + SEG_OFF_COMPLETE);
+    const uint64_t head = session->submit.streams[index].head;
+    struct arrival *arrival = &session->submit.streams[index].arrival;
+
+    if (atomic_load_explicit(&complete->position[index], memory_order_relaxed) < head ||
+        written(session, index) == head)
+        return false;
+    if (head != arrival->from) {
+        const uint64_t bytes = head - arrival->from;
+        arrival->same = bytes == arrival->bytes ? arrival->same + 1 : 1;
+        arrival->bytes = bytes;
+        arrival->records = arrival->taken;
+        arrival->from = head;
+        arrival->taken = 0;
+    }
+    return true;
+}
+
+/* The padding that lies in the arrival that begins at the head: 0 while none has been written. */
+static uint32_t padding(const struct session *session, uint32_t index, uint64_t tail)
+{
+    const struct stream *stream = &session->submit.streams[index];
+    const uint64_t end = stream->head + ring_to_end(stream->head);
+    uint64_t at = stream->head;
+
+    if (stream->arrival.bytes <= ring_to_end(stream->head))
+        return 0;
+    for (uint32_t i = 0; i <= LAUNCHES_MAX && at < tail && at < end; i++) {
+        const struct rec_header header = ring_header(session, index, at);
+        if (header.op == REC_PAD)
+            return header.size;
+        at += header.size;
+        if (header.size < REC_ALIGN || header.size % REC_ALIGN)
+            break;
+    }
+    return 0;
+}
+
+/* Not looked at before half of what is missing can be there: each look takes the line of the tail
+ * from who writes it. Meanwhile what is there is fetched. */
+static void look_later(struct session *session, uint32_t index, uint64_t missing, uint64_t tail,
+                       uint64_t now, uint64_t until)
+{
+    struct arrival *arrival = &session->submit.streams[index].arrival;
+
+    arrival->look_ns = now + missing * arrival->records * WRITE_NS / arrival->bytes / 2;
+    if (arrival->look_ns > until)
+        arrival->look_ns = until;
+    for (; arrival->prefetched < tail; arrival->prefetched += REC_ALIGN)
+        __builtin_prefetch(ring_at(session, index, arrival->prefetched));
+}
+
+bool arrival_awaited(struct session *session, uint32_t index, uint32_t allowance)
+{
+    struct stream *stream = &session->submit.streams[index];
+    struct arrival *arrival = &stream->arrival;
+
+    if (stream->cls != GS_CLASS_LATENCY || !stream->open || session->submit.faulted) {
+        arrival->seen_ns = 0;
+        return false;
+    }
+    if (!arrival->seen_ns) {
+        if (!arrival_begins(session, index) || arrival->same < needed(arrival) ||
+            arrival->records < 2 || arrival->records > LAUNCHES_MAX || arrival->records > allowance)
+            return false;
+        arrival->seen_ns = clock_ns();
+        arrival->look_ns = 0;
+        arrival->prefetched = stream->head;
+    }
+    if (session->lane->now < arrival->look_ns)
+        return true;
+    const uint64_t most = AWAIT_BASE_NS + 3u * WRITE_NS * arrival->records;
+    const uint64_t until = arrival->seen_ns + (most < AWAIT_MOST_NS ? most : AWAIT_MOST_NS);
+    const uint64_t now = clock_ns(), tail = written(session, index);
+    const uint64_t wanted = arrival->bytes + padding(session, index, tail);
+    const uint64_t there = tail - stream->head;
+    if (there >= wanted || now >= until) {
+        await_end(arrival, there >= wanted);
+        return false;
+    }
+    look_later(session, index, wanted - there, tail, now, until);
+    return true;
+}
+
+void arrival_took(struct stream *stream, uint32_t records)
+{
+    stream->arrival.taken += records;
+    stream->arrival.entire = false;
+}

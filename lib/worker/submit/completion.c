@@ -1,0 +1,115 @@
+/*
+ * completion.c - how the device says that a stream's work is complete: to the tenant, by the
+ * stream's completion word; and to the worker, by the stream's fence (inflight.c).
+ *
+ * By its front end, which writes the word only, or by a kernel, which writes both. That kernel has
+ * the highest priority: else it would find no place beside a kernel of another stream that fills
+ * the device, and tell the end of a short kernel when the other's long one ends. Not where
+ * the latency class is, which goes before those anyway: a graph of one priority is the shorter way.
+ * Runs on the dispatcher.
+ */
+#include "worker/submit/completion.h"
+
+#include "worker/partition/kernel_launch.h"
+#include "worker/sched/inflight.h"
+#include "worker/sched/priority.h"
+
+/* Address of the stream's completion word, as the device sees it. */
+static CUdeviceptr completion_address(const struct session *session, const struct stream *stream)
+{
+    return session->submit.complete +
+           (CUdeviceptr)(stream - session->submit.streams) * sizeof(uint64_t);
+}
+
+CUresult completion_write(struct session *session, struct stream *stream, uint64_t position)
+{
+    CUresult result = DRV(cuStreamWriteValue64_v2, stream->cu, completion_address(session, stream),
+                          position, CU_STREAM_WRITE_VALUE_DEFAULT);
+
+    if (!result)
+        stream->signalled = position;
+    return result;
+}
+
+CUDA_BATCH_MEM_OP_NODE_PARAMS completion_node(CUdeviceptr address, uint64_t position,
+                                              CUstreamBatchMemOpParams *operation)
+{
+    *operation =
+        (CUstreamBatchMemOpParams){.writeValue = {.operation = CU_STREAM_MEM_OP_WRITE_VALUE_64,
+                                                  .address = address,
+                                                  .value64 = position,
+                                                  .flags = CU_STREAM_WRITE_VALUE_DEFAULT}};
+    return (CUDA_BATCH_MEM_OP_NODE_PARAMS){
+        .ctx = worker.context, .count = 1, .paramArray = operation};
+}
+
+/* A kernel that stores its second argument at its first, and a fence at its third: the low 24 bits
+ * are its fourth, above them the device's clock. release.sys: after all that earlier kernels of the
+ * stream wrote, as the host sees it. */
+static const char done_ptx[] = ".version 6.4\n.target sm_70\n.address_size 64\n"
+                               ".visible .entry done(.param .u64 word, .param .u64 position,\n"
+                               "                     .param .u64 mark, .param .u64 sequence)\n"
+                               "{\n"
+                               "    .reg .b64 %rd<7>;\n"
+                               "    ld.param.u64 %rd1, [word];\n"
+                               "    ld.param.u64 %rd2, [position];\n"
+                               "    ld.param.u64 %rd3, [mark];\n"
+                               "    ld.param.u64 %rd4, [sequence];\n"
+                               "    mov.u64 %rd5, %globaltimer;\n"
+                               "    st.release.sys.u64 [%rd1], %rd2;\n"
+                               "    shl.b64 %rd5, %rd5, 24;\n"
+                               "    or.b64 %rd6, %rd5, %rd4;\n"
+                               "    st.relaxed.sys.u64 [%rd3], %rd6;\n"
+                               "    ret;\n"
+                               "}\n";
+static CUfunction done_function;
+
+CUresult completion_init(void)
+{
+    CUmodule module;
+    CUresult result = DRV(cuModuleLoadData, &module, done_ptx);
+
+    return result ? result : DRV(cuModuleGetFunction, &done_function, module, "done");
+}
+
+struct done done_at(const struct session *session, const struct stream *stream, uint64_t position)
+{
+    return (struct done){completion_address(session, stream), position,
+                         inflight_fence_address(session, stream), inflight_fence_next(stream)};
+}
+
+CUDA_KERNEL_NODE_PARAMS done_params(struct done *done, void *pointers[DONE_PARAMS])
+{
+    pointers[0] = &done->word;
+    pointers[1] = &done->position;
+    pointers[2] = &done->fence;
+    pointers[3] = &done->sequence;
+    return (CUDA_KERNEL_NODE_PARAMS){.func = done_function,
+                                     .gridDimX = 1,
+                                     .gridDimY = 1,
+                                     .gridDimZ = 1,
+                                     .blockDimX = 1,
+                                     .blockDimY = 1,
+                                     .blockDimZ = 1,
+                                     .kernelParams = pointers};
+}
+
+int done_priority(int priority)
+{
+    return priority <= stream_priority(GS_CLASS_LATENCY, 0) ? priority
+                                                            : worker.info.priority_highest;
+}
+
+CUresult completion_fence(struct session *session, struct stream *stream, uint64_t position)
+{
+    struct done done = done_at(session, stream, position);
+    void *pointers[DONE_PARAMS];
+    const CUDA_KERNEL_NODE_PARAMS params = done_params(&done, pointers);
+    CUresult result = launch_kernel(&params, stream->cu, done_priority(stream->priority));
+
+    if (!result) {
+        stream->signalled = position;
+        inflight_fenced(session, stream);
+    }
+    return result;
+}

@@ -1,0 +1,540 @@
+/*
+ * drain.c - ring records, from a tenant's memory to the device: copied, checked (record.c),
+ * gathered, and issued. Runs on the dispatcher.
+ */
+#include "worker/submit/drain.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "common/ring.h"
+#include "common/util.h"
+#include "worker/jobs/session_fault.h"
+#include "worker/partition/partition.h"
+#include "worker/sched/inflight.h"
+#include "worker/sched/lane.h"
+#include "worker/submit/completion.h"
+#include "worker/submit/graph.h"
+#include "worker/submit/override.h"
+#include "worker/submit/placement.h"
+#include "worker/submit/report.h"
+#include "worker/submit/stream.h"
+
+#define FENCE_NS 500000u /* work that is thought to take so long tells its end */
+
+/* Launches gathered from one stream: the lane's, which is a thread, and empty between streams. */
+static _Thread_local struct {
+    uint32_t count;
+    struct launch launch[LAUNCHES_MAX];
+    _Alignas(16) unsigned char record[LAUNCHES_MAX][REC_SIZE_MAX];
+} batch;
+
+static void driver_refused(struct session *session, uint32_t stream, CUresult result,
+                           const char *kernel)
+{
+    char text[192];
+
+    if (driver_fatal(result))
+        device_lost(result);
+    driver_describe(text, sizeof(text));
+    session_fault(session, stream, GS_FAULT_LAUNCH, driver_status(result), kernel, text);
+}
+
+/* ---- Issuing --------------------------------------------------------------------------------- */
+
+/* How a record left the stream. */
+enum outcome { TAKEN, STALLED, ELSEWHERE, ENDED };
+
+static void count(_Atomic uint64_t *counter, uint64_t by)
+{
+    atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + by,
+                          memory_order_relaxed);
+}
+
+/* Gives the device what has been gathered. */
+static bool batch_issue(struct session *session, uint32_t index, enum completion completion)
+{
+    uint32_t launches = batch.count;
+
+    if (launches == 0)
+        return true;
+    batch.count = 0;
+    CUresult result =
+        launch_issue(session, &session->submit.streams[index], batch.launch, launches, completion);
+    if (result) {
+        driver_refused(session, index, result, batch.launch[0].kernel->name);
+        return false;
+    }
+    count(&session->stats->launches, launches);
+    return true;
+}
+
+static enum outcome rejected(struct session *session, uint32_t index, record_fault fault)
+{
+    session_fault(session, index, GS_FAULT_REJECTED, GS_ERR_INVALID_VALUE, "", fault);
+    return ENDED;
+}
+
+/* The call for the record at the stream's head has returned. */
+static enum outcome after(struct session *session, uint32_t index, CUresult result)
+{
+    struct stream *stream = &session->submit.streams[index];
+
+    if (!result) {
+        stream_issued(session, stream, stream->head + REC_ALIGN);
+        return TAKEN;
+    }
+    driver_refused(session, index, result, "");
+    return ENDED;
+}
+
+/* What the launch says about itself. */
+static enum outcome launch_override(struct session *session, uint32_t index,
+                                    const unsigned char *record, const struct rec_launch *r,
+                                    struct launch *launch, uint64_t *deadline)
+{
+    struct wire_qos qos;
+    gs_status status;
+    const char *text;
+
+    memcpy(&qos, record + launch_record_qos(r->param_bytes), sizeof(qos));
+    record_fault fault = override_check(&qos);
+    if (!fault && qos.deadline_ns && !(r->h.flags & REC_LAUNCH_TIME))
+        fault = "a launch with a deadline and without the time of its submission";
+    if (fault)
+        return rejected(session, index, fault);
+    *deadline = qos.deadline_ns ? qos.deadline_ns : *deadline;
+    if (batch.count == 0) /* the partitions of launches that are gathered must stay */
+        partitions_keep();
+    switch (override_apply(session, &qos, launch, &status, &text)) {
+    case OVERRIDE_PLACED:
+        return TAKEN;
+    case OVERRIDE_WAITS:
+        return STALLED;
+    default:
+        session_fault(session, index, GS_FAULT_LAUNCH, status, launch->kernel->name, text);
+        return ENDED;
+    }
+}
+
+/* Where a session's launches of a stream run, unless they say otherwise. */
+static void launch_place(const struct session *session, const struct stream *stream,
+                         struct launch *launch)
+{
+    launch->cls = stream->cls;
+    launch->priority = stream->priority;
+    launch->partition = session->grant.partition;
+    launch->deadline_ns = 0;
+}
+
+/* When the launch was submitted, as its tenant says: now where it does not, or says later. */
+static uint64_t launch_submitted(const unsigned char *record, const struct rec_launch *r)
+{
+    uint64_t now = clock_ns(), submitted = now;
+
+    if (r->h.flags & REC_LAUNCH_TIME)
+        memcpy(&submitted, record + launch_record_time(r->h.flags, r->param_bytes),
+               sizeof(submitted));
+    return submitted < now ? submitted : now;
+}
+
+/* Is it a launch that any lane may take? One that is known to be short, that fills so little of the
+ * device that nobody waits for it, and that wants nothing of its own. */
+static bool launch_light(const struct rec_launch *r, const struct launch *launch)
+{
+    return !(r->h.flags & REC_LAUNCH_QOS) && !r->report && !launch->deadline_ns &&
+           launch->cls == GS_CLASS_NORMAL && inflight_light(launch);
+}
+
+/* The stream goes on in the primary context, where CUDA's events and captured graphs are. false:
+ * not yet. */
+static bool stream_primary(struct session *session, struct stream *stream)
+{
+    if (!stream->home)
+        return true;
+    streams_idle(session);
+    const bool moved = stream_move(session, stream, NULL);
+    partition_home(stream->home);
+    return moved;
+}
+
+static enum outcome take_launch(struct session *session, uint32_t index, unsigned char *record,
+                                uint32_t size)
+{
+    struct stream *stream = &session->submit.streams[index];
+    struct launch *launch = &batch.launch[batch.count];
+    record_fault fault = record_check_launch(session, record, size, launch);
+    struct rec_launch r;
+
+    if (fault)
+        return rejected(session, index, fault);
+    memcpy(&r, record, sizeof(r));
+    launch->end = stream->head + size;
+    headroom_blocks(&session->sched.headroom, launch->grid);
+    launch_place(session, stream, launch);
+    session->light = launch_light(&r, launch) ? session->light + 1 : 0;
+    if (session->light == 0 && session->lane->index)
+        return ELSEWHERE;
+    uint64_t deadline = session->grant.link.deadline_ns;
+    if (r.h.flags & REC_LAUNCH_QOS) {
+        enum outcome outcome = launch_override(session, index, record, &r, launch, &deadline);
+        if (outcome != TAKEN)
+            return outcome;
+    }
+    if (launch->partition == session->grant.partition)
+        launch->partition = placement_of(session, launch->cls);
+    if (!launch->partition)
+        launch->partition = stream->home;
+    if (deadline)
+        launch->deadline_ns = launch_submitted(record, &r) + deadline;
+    if (!r.report) {
+        batch.count++;
+        return TAKEN;
+    }
+    struct launch alone = *launch;
+    uint64_t submitted = launch_submitted(record, &r);
+    if (!batch_issue(session, index, COMPLETION_NONE))
+        return ENDED;
+    const struct partition *home = stream->home;
+    if (!stream_primary(session, stream))
+        return STALLED;
+    if (alone.partition == home)
+        alone.partition = NULL;
+    count(&session->stats->launches, 1);
+    return after(session, index, report_launch(session, index, &alone, r.report, submitted));
+}
+
+static enum outcome take_transfer(struct session *session, uint32_t index,
+                                  const unsigned char *record, bool set)
+{
+    struct transfer transfer;
+    record_fault fault = set ? record_check_memset(session, (const void *)record, &transfer)
+                             : record_check_copy(session, (const void *)record, &transfer);
+
+    if (fault)
+        return rejected(session, index, fault);
+    count(&session->stats->copies, 1);
+    count(&session->stats->copied_bytes, transfer.bytes);
+    return after(session, index, transfer_issue(&transfer, session->submit.streams[index].cu));
+}
+
+static enum outcome take_event(struct session *session, uint32_t index,
+                               const struct rec_event *record)
+{
+    if (record->event >= SEG_EVENTS)
+        return rejected(session, index, "an event that does not exist");
+    struct event *event;
+    CUresult result = event_slot(session, record->event, &event);
+    if (!result)
+        result = DRV(cuEventRecord, event->cu, session->submit.streams[index].cu);
+    if (!result) {
+        event->stream = index;
+        event->position = session->submit.streams[index].head + sizeof(*record);
+    }
+    return after(session, index, result);
+}
+
+/* Waits for all that the other stream has been given: later than asked where the event has been
+ * recorded anew elsewhere since, never earlier. */
+static CUresult wait_for_stream(struct session *session, uint32_t index, uint32_t other)
+{
+    CUevent now = NULL;
+
+    partition_home(
+        session->submit.streams[other].home); /* an event is recorded in its own context */
+    CUresult result = DRV(cuEventCreate, &now, CU_EVENT_DISABLE_TIMING);
+    if (!result)
+        result = DRV(cuEventRecord, now, session->submit.streams[other].cu);
+    partition_home(session->submit.streams[index].home);
+    if (!result)
+        result = DRV(cuStreamWaitEvent, session->submit.streams[index].cu, now, 0);
+    CUresult destroyed = now ? DRV(cuEventDestroy_v2, now) : CUDA_SUCCESS;
+    return result ? result : destroyed;
+}
+
+static enum outcome take_wait(struct session *session, uint32_t index,
+                              const struct rec_wait *record)
+{
+    if (record->event >= SEG_EVENTS || record->stream >= SEG_STREAMS)
+        return rejected(session, index, "a wait for an event that does not exist");
+    const struct stream *other = &session->submit.streams[record->stream];
+    if (other->head < record->position)
+        return other->open ? STALLED
+                           : rejected(session, index, "a wait for a stream that does not exist");
+    if (!other->cu)
+        return TAKEN; /* nothing of it can be unfinished */
+    const struct event *event =
+        session->submit.events ? &session->submit.events[record->event] : NULL;
+    if (event && event->cu && event->stream == record->stream &&
+        event->position >= record->position)
+        return after(session, index,
+                     DRV(cuStreamWaitEvent, session->submit.streams[index].cu, event->cu, 0));
+    return after(session, index, wait_for_stream(session, index, record->stream));
+}
+
+static enum outcome take_graph(struct session *session, uint32_t index,
+                               const struct rec_graph *record)
+{
+    CUresult result = CUDA_SUCCESS;
+    gs_status status;
+    const char *text;
+
+    switch (graph_launch(session, index, record->graph, &result, &status, &text)) {
+    case GRAPH_LAUNCHED:
+        return after(session, index, result);
+    case GRAPH_WAITS:
+        return STALLED;
+    case GRAPH_INVALID:
+        return rejected(session, index, text);
+    default:
+        session_fault(session, index, GS_FAULT_LAUNCH, status, "", text);
+        return ENDED;
+    }
+}
+
+/* What is gathered goes out before a record that is no launch, and tells its end where that is to
+ * be known apart (launch_apart). false: the driver refused. */
+static bool kernels_issue(struct session *session, uint32_t index, uint32_t next)
+{
+    struct stream *stream = &session->submit.streams[index];
+    const bool other = next == REC_COPY || next == REC_MEMSET || next == REC_WAIT;
+    const bool apart = (other || next == REC_GRAPH) && launch_apart(session, stream);
+    CUresult result = CUDA_SUCCESS;
+
+    if (!batch_issue(session, index, apart && other ? COMPLETION_FENCED : COMPLETION_NONE))
+        return false;
+    if (apart && (other ? inflight_open_kernels(stream) : inflight_open_others(stream)))
+        result = completion_fence(session, stream, stream->issued);
+    if (result)
+        driver_refused(session, index, result, "");
+    return !result;
+}
+
+/* One record that is the worker's own copy. Anything but a launch first issues what is gathered. */
+static enum outcome take(struct session *session, uint32_t index, unsigned char *record,
+                         uint32_t size)
+{
+    const struct rec_header *header = (const void *)record;
+
+    if (header->op == REC_LAUNCH && size >= sizeof(struct rec_launch))
+        return take_launch(session, index, record, size);
+    const bool transfer = header->op == REC_COPY || header->op == REC_MEMSET;
+    if (session->lane->index && !transfer)
+        return ELSEWHERE;
+    if (!kernels_issue(session, index, header->op))
+        return ENDED;
+    if (size != REC_ALIGN)
+        return rejected(session, index, "a record of a wrong size");
+    if (!transfer && header->op != REC_WAIT &&
+        !stream_primary(session, &session->submit.streams[index]))
+        return STALLED;
+    enum outcome outcome;
+    inflight_issue(&session->submit.streams[index]);
+    switch (header->op) {
+    case REC_COPY:
+        outcome = take_transfer(session, index, record, false);
+        break;
+    case REC_MEMSET:
+        outcome = take_transfer(session, index, record, true);
+        break;
+    case REC_EVENT:
+        outcome = take_event(session, index, (const void *)record);
+        break;
+    case REC_WAIT:
+        outcome = take_wait(session, index, (const void *)record);
+        break;
+    case REC_GRAPH:
+        outcome = take_graph(session, index, (const void *)record);
+        break;
+    default:
+        return rejected(session, index, "a record of no known kind");
+    }
+    if (outcome != TAKEN)
+        return outcome;
+    if (header->op == REC_GRAPH)
+        inflight_add_graph(session, &session->submit.streams[index]);
+    else if (header->op == REC_EVENT)
+        inflight_add_event(&session->submit.streams[index]);
+    else
+        inflight_add_other(&session->submit.streams[index]);
+    return TAKEN;
+}
+
+/* ---- Draining -------------------------------------------------------------------------------- */
+
+/* Copies the record at the stream's head out of the ring. Its size is what the copy says; 0:
+ * impossible. */
+static uint32_t record_copy(const struct session *session, uint32_t index, uint64_t tail,
+                            unsigned char *copy)
+{
+    const struct stream *stream = &session->submit.streams[index];
+    const struct rec_header header = ring_header(session, index, stream->head);
+
+    if (header.size < REC_ALIGN || header.size % REC_ALIGN ||
+        header.size > ring_to_end(stream->head) || header.size > tail - stream->head)
+        return 0;
+    if (header.op == REC_PAD) {
+        memcpy(copy, &header, sizeof(header));
+        return header.size;
+    }
+    if (header.size > REC_SIZE_MAX)
+        return 0;
+    memcpy(copy, ring_at(session, index, stream->head), header.size);
+    /* The tenant may have changed the header between the two reads: the first one counts. */
+    memcpy(copy, &header, sizeof(header));
+    return header.size;
+}
+
+/* Has the device write the completion word, unless the word already covers all. */
+static void signal_completion(struct session *session, uint32_t index)
+{
+    struct stream *stream = &session->submit.streams[index];
+    uint64_t position = stream->head;
+
+    if (session->submit.faulted || position == stream->signalled)
+        return;
+    if (batch.count > 0) {
+        bool lone = batch.count == 1 && session->lane->alone &&
+                    inflight_may_go_unfenced(session, stream, &batch.launch[0]);
+        batch.launch[batch.count - 1].end = position; /* a pad may have followed the last launch */
+        if (!batch_issue(session, index, lone ? COMPLETION_WRITTEN : COMPLETION_FENCED))
+            return;
+    } else {
+        bool unfenced = inflight_may_go_unfenced(session, stream, NULL);
+        CUresult result = unfenced ? completion_write(session, stream, position)
+                                   : completion_fence(session, stream, position);
+        if (result) {
+            driver_refused(session, index, result, "");
+            return;
+        }
+        stream_issued(session, stream, position);
+        if (unfenced)
+            inflight_unfenced(session, stream);
+    }
+}
+
+/* How long the record that was just taken is thought to keep the device. */
+static uint64_t record_guess(const struct session *session, const struct stream *stream,
+                             const unsigned char *record)
+{
+    const struct rec_launch *launch = (const void *)record;
+
+    if (launch->h.op == REC_LAUNCH)
+        return inflight_guess(session->module.kernels[launch->kernel], launch->grid, launch->block);
+    return launch->h.op == REC_GRAPH ? inflight_guess_graph(stream) : 0;
+}
+
+/* Has the tenant written more than the stream has taken? */
+static bool tail_read(struct session *session, uint32_t index, uint64_t *tail)
+{
+    const uint64_t head = session->submit.streams[index].head;
+    /* seq_cst: after the exchange of activity; and the records before the tail, with the client's
+     * store */
+    const uint64_t now = atomic_load(&session->client->tail[index]);
+
+    if (now == head)
+        return false;
+    if (!ring_tail_valid(now, head)) {
+        rejected(session, index, "a ring tail beyond the ring");
+        return false;
+    }
+    *tail = now;
+    return true;
+}
+
+/* All that was seen is taken, and more has come since: the tenant is in the middle of an arrival,
+ * whose end is told once. Where the device has nothing to do for the stream and nobody else waits
+ * for the dispatcher, the device goes on with what there is. */
+static bool arrival_middle(struct session *session, uint32_t index)
+{
+    return inflight_count(&session->submit.streams[index]) > 0 || session->lane->crowded ||
+           batch_issue(session, index, COMPLETION_NONE);
+}
+
+/* An event goes with what is before it: else it would be told when the stream's next work ends, a
+ * whole round of all that wait later. What the tenant writes there meanwhile changes only that. */
+static bool event_next(const struct session *session, uint32_t index)
+{
+    return ring_header(session, index, session->submit.streams[index].head).op == REC_EVENT;
+}
+
+uint32_t stream_drain(struct session *session, uint32_t index, struct sched_allowance allowance,
+                      enum drained *drained)
+{
+    uint64_t guessed = 0, unfenced = 0;
+    struct stream *stream = &session->submit.streams[index];
+    uint32_t taken = 0;
+    enum outcome outcome = TAKEN;
+
+    *drained = DRAINED_ALL;
+    if (!stream->open || session->submit.faulted)
+        return 0;
+    CUresult result = stream->cu ? CUDA_SUCCESS : stream_make(session, stream);
+    if (result) {
+        driver_refused(session, index, result, "");
+        return 0;
+    }
+    partition_home(stream->home);
+    uint64_t tail = stream->head;
+    while (!session->submit.faulted) {
+        bool more = stream->head == tail; /* than was seen? */
+        if (more && !tail_read(session, index, &tail))
+            break;
+        if (taken >= allowance.launches ||
+            (guessed >= allowance.ns && !event_next(session, index))) {
+            *drained = DRAINED_SOME;
+            break;
+        }
+        if (more && !arrival_middle(session, index))
+            break;
+        if (batch.count == LAUNCHES_MAX && !batch_issue(session, index, COMPLETION_NONE))
+            break;
+        unsigned char *record = batch.record[batch.count];
+        uint32_t size = record_copy(session, index, tail, record);
+        if (size == 0) {
+            rejected(session, index, "a record of a wrong size");
+            break;
+        }
+        if (((const struct rec_header *)record)->op == REC_PAD)
+            arrival_pad(&stream->arrival, size);
+        else if ((outcome = take(session, index, record, size)) != TAKEN)
+            break;
+        uint64_t ns = record_guess(session, stream, record);
+        stream->head += size;
+        guessed += ns;
+        unfenced += ns;
+        taken++;
+        /* What follows a long kernel, if anything does, is refilled when that has ended. */
+        if (unfenced >= FENCE_NS && !stream->arrival.entire) {
+            signal_completion(session, index);
+            unfenced = 0;
+        }
+    }
+    signal_completion(session, index);
+    batch.count = 0;
+    partition_home(session->lane->home);
+    if (outcome == STALLED || outcome == ELSEWHERE)
+        *drained = outcome == STALLED ? DRAINED_STALLED : DRAINED_ELSEWHERE;
+    return taken;
+}
+
+uint64_t stream_deadline(const struct session *session, uint32_t index)
+{
+    const struct stream *stream = &session->submit.streams[index];
+    const unsigned char *at = ring_at(session, index, stream->head);
+    struct rec_launch r;
+    struct wire_qos qos;
+    uint64_t submitted, deadline = session->grant.link.deadline_ns;
+
+    memcpy(&r, at, sizeof(r));
+    if (r.h.op != REC_LAUNCH || !(r.h.flags & REC_LAUNCH_TIME) ||
+        r.param_bytes > REQ_PARAM_BYTES_MAX ||
+        launch_record_size(r.h.flags, r.param_bytes) > ring_to_end(stream->head))
+        return deadline ? session->sched.entity.served_ns + deadline : 0;
+    if (r.h.flags & REC_LAUNCH_QOS) {
+        memcpy(&qos, at + launch_record_qos(r.param_bytes), sizeof(qos));
+        deadline = qos.deadline_ns ? qos.deadline_ns : deadline;
+    }
+    memcpy(&submitted, at + launch_record_time(r.h.flags, r.param_bytes), sizeof(submitted));
+    return deadline && deadline <= QOS_DEADLINE_MAX_NS ? submitted + deadline : 0;
+}

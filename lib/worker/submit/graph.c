@@ -1,0 +1,482 @@
+/*
+ * graph.c - graphs that a tenant has recorded (gs_graph_begin ... gs_graph_end).
+ *
+ * The client sends the records that it would have put into a ring; they become a chain of nodes of
+ * one executable graph. Made by a service thread (which may read the session's tables while its job
+ * runs), launched by the dispatcher.
+ *
+ * A graph keeps device addresses, host blocks and kernels. Something of that may be freed later, so
+ * the worker keeps the records too, and checks them again before a launch if anything was freed
+ * since.
+ *
+ * A kernel's node runs in the partition that was current when it was added, so there is a variant
+ * for each of the last few partitions (and priorities) that the session's launches had. A new one
+ * is made by a chore; the stream waits for it, no other does.
+ */
+#include "worker/submit/graph.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/ring.h"
+#include "worker/jobs/job.h"
+#include "worker/memory/host_block.h"
+#include "worker/partition/kernel_launch.h"
+#include "worker/sched/lane.h"
+#include "worker/submit/placement.h"
+#include "worker/submit/pool.h"
+
+#define GRAPH_BYTES_MAX (UINT64_C(64) << 20)
+
+#define CHECK_STEP    128u       /* records, before others have their turn */
+#define CHECK_HOLD_NS 100000000u /* the longest that a session's requests wait for it */
+
+#define VARIANTS        4u
+#define STREAM_PRIORITY INT_MAX /* that of the stream it is launched in */
+
+/* The graph for one place. */
+struct variant {
+    CUgraphExec exec; /* NULL: none */
+    CUgraph graph;
+    struct partition *partition; /* NULL: the whole device */
+    int priority;
+    uint64_t used; /* graph->clock at its last launch, or when it came */
+};
+
+struct session_graph {
+    struct variant variants[VARIANTS];
+    uint64_t clock;
+    bool making;       /* a chore makes a variant */
+    gs_status trouble; /* why the last one could not be made */
+    char text[192];
+    unsigned char *records;
+    uint64_t bytes;
+    uint64_t checked_generation; /* session->table_generation when the records were last checked */
+    struct {
+        uint64_t generation, offset;
+    } check;              /* one that is under way, and how far it is */
+    uint64_t made_serial; /* session->serial when it was made: what is newer is not what it holds */
+};
+
+/* ---- Checking -------------------------------------------------------------------------------- */
+
+/* One record of a graph, checked. */
+struct step {
+    bool is_launch;
+    struct launch launch;
+    struct transfer transfer;
+};
+
+static record_fault step_check(const struct session *session, unsigned char *record, uint32_t size,
+                               struct step *step)
+{
+    const struct rec_header *header = (const void *)record;
+
+    step->is_launch = header->op == REC_LAUNCH;
+    if (step->is_launch && size >= sizeof(struct rec_launch)) {
+        if (((const struct rec_launch *)(const void *)record)->report || header->flags)
+            return "a launch with a report or a quality of service of its own in a graph";
+        return record_check_launch(session, record, size, &step->launch);
+    }
+    if (header->op == REC_COPY && size == sizeof(struct rec_copy))
+        return record_check_copy(session, (const void *)record, &step->transfer);
+    if (header->op == REC_MEMSET && size == sizeof(struct rec_memset))
+        return record_check_memset(session, (const void *)record, &step->transfer);
+    return "a record that a graph cannot hold";
+}
+
+/* The record at `offset`; 0 when its size is impossible. */
+static uint32_t step_size(const struct session_graph *graph, uint64_t offset)
+{
+    const struct rec_header *header = (const void *)(graph->records + offset);
+
+    if (graph->bytes - offset < REC_ALIGN || header->size < REC_ALIGN || header->size % REC_ALIGN ||
+        header->size > graph->bytes - offset || header->size > REC_SIZE_MAX)
+        return 0;
+    return header->size;
+}
+
+/* ---- Making ---------------------------------------------------------------------------------- */
+
+static CUDA_MEMCPY3D memcpy_params(const struct transfer *t)
+{
+    return (CUDA_MEMCPY3D){
+        .srcMemoryType = t->kind == TRANSFER_HTOD ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE,
+        .srcHost = t->kind == TRANSFER_HTOD ? t->host : NULL,
+        .srcDevice = t->kind == TRANSFER_HTOD ? 0 : t->src,
+        .dstMemoryType = t->kind == TRANSFER_DTOH ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE,
+        .dstHost = t->kind == TRANSFER_DTOH ? t->host : NULL,
+        .dstDevice = t->kind == TRANSFER_DTOH ? 0 : t->dst,
+        .WidthInBytes = t->bytes,
+        .Height = 1,
+        .Depth = 1,
+    };
+}
+
+static CUresult kernel_add(const struct variant *variant, const struct step *step,
+                           const CUgraphNode *last, CUgraphNode *node)
+{
+    void *pointers[REQ_PARAMS_MAX];
+    CUDA_KERNEL_NODE_PARAMS params;
+
+    launch_params(&step->launch, pointers, &params);
+    partition_enter(variant->partition);
+    CUresult result =
+        DRV(cuGraphAddKernelNode_v2, node, variant->graph, last, last ? 1 : 0, &params);
+    if (!result && variant->priority != STREAM_PRIORITY)
+        result = node_prioritize(*node, variant->priority);
+    partition_enter(NULL);
+    return result;
+}
+
+static CUresult node_add(const struct variant *variant, const struct step *step,
+                         const CUgraphNode *last, CUgraphNode *node)
+{
+    CUgraph graph = variant->graph;
+    size_t dependencies = last ? 1 : 0;
+
+    if (step->is_launch)
+        return kernel_add(variant, step, last, node);
+    if (step->transfer.kind == TRANSFER_SET) {
+        const CUDA_MEMSET_NODE_PARAMS params = {.dst = step->transfer.dst,
+                                                .value = step->transfer.value,
+                                                .elementSize = 1,
+                                                .width = step->transfer.bytes,
+                                                .height = 1};
+        return DRV(cuGraphAddMemsetNode, node, graph, last, dependencies, &params, worker.context);
+    }
+    const CUDA_MEMCPY3D params = memcpy_params(&step->transfer);
+    return DRV(cuGraphAddMemcpyNode, node, graph, last, dependencies, &params, worker.context);
+}
+
+static gs_status nodes_add(struct job *job, const struct session_graph *graph,
+                           const struct variant *variant)
+{
+    CUgraphNode last = NULL, node;
+    CUresult result;
+
+    for (uint64_t offset = 0; offset < graph->bytes;) {
+        uint32_t size = step_size(graph, offset);
+        struct step step;
+        record_fault fault = size ? step_check(job->session, graph->records + offset, size, &step)
+                                  : "a record of a wrong size";
+        if (fault)
+            return job_fail(job, GS_ERR_INVALID_VALUE, "%s at byte %" PRIu64 " of a graph", fault,
+                            offset);
+        if ((result = node_add(variant, &step, last ? &last : NULL, &node)))
+            return job_fail_driver(job, result);
+        last = node;
+        offset += size;
+    }
+    return GS_OK;
+}
+
+static void variant_deinit(struct variant *variant)
+{
+    if (variant->exec)
+        DRV_MUST(cuGraphExecDestroy, variant->exec);
+    if (variant->graph)
+        DRV_MUST(cuGraphDestroy, variant->graph);
+    if (variant->graph && variant->partition)
+        /* release: the graph is gone; pairs with the look before the partition is destroyed */
+        atomic_fetch_sub_explicit(&variant->partition->graphs, 1, memory_order_release);
+    *variant = (struct variant){0};
+}
+
+/* partition: held by the job. Service thread. */
+static gs_status variant_make(struct job *job, const struct session_graph *graph,
+                              struct partition *partition, int priority, struct variant *variant)
+{
+    CUresult result = DRV(cuGraphCreate, &variant->graph, 0);
+
+    if (result)
+        return job_fail_driver(job, result);
+    variant->partition = partition;
+    variant->priority = priority;
+    if (partition)
+        atomic_fetch_add_explicit(&partition->graphs, 1, memory_order_relaxed);
+    if (nodes_add(job, graph, variant) == GS_OK) {
+        pool_give_graph();
+        result =
+            DRV(cuGraphInstantiateWithFlags, &variant->exec, variant->graph,
+                priority == STREAM_PRIORITY ? 0 : CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY);
+        if (result)
+            job_fail_driver(job, result);
+    }
+    if (job->status != GS_OK)
+        variant_deinit(variant);
+    return job->status;
+}
+
+static void graph_free(struct session_graph *graph)
+{
+    if (!graph)
+        return;
+    for (uint32_t i = 0; i < VARIANTS; i++)
+        variant_deinit(&graph->variants[i]);
+    free(graph->records);
+    free(graph);
+}
+
+/* ---- Jobs ------------------------------------------------------------------------------------ */
+
+static void create_prepare(struct job *job)
+{
+    struct session *session = job->session;
+    const struct host_block *block = host_block_find(session, job->arg[0]);
+
+    if (!block || job->arg[1] > block->size || job->arg[1] > GRAPH_BYTES_MAX ||
+        job->arg[1] % REC_ALIGN) {
+        job_fail(job, GS_ERR_INVALID_VALUE,
+                 "%" PRIu64 " bytes of records are not in the host block given", job->arg[1]);
+        return;
+    }
+    if (!session->submit.graphs)
+        session->submit.graphs = calloc(SEG_GRAPHS, sizeof(*session->submit.graphs));
+    if (!session->submit.graphs) {
+        job_fail(job, GS_ERR_NO_MEMORY, "no memory for the table of graphs");
+        return;
+    }
+    for (job->index = 0; job->index < SEG_GRAPHS && session->submit.graphs[job->index];)
+        job->index++;
+    if (job->index == SEG_GRAPHS) {
+        job_fail(job, GS_ERR_LIMIT, "the session has %u graphs, the limit", SEG_GRAPHS);
+        return;
+    }
+    job->partition = session->grant.partition;
+    partition_hold(job->partition);
+}
+
+static void create_work(struct job *job)
+{
+    const struct host_block *block = host_block_find(job->session, job->arg[0]);
+    struct session_graph *graph = calloc(1, sizeof(*graph));
+
+    if (graph)
+        graph->records = malloc(job->arg[1] ? job->arg[1] : 1);
+    if (!graph || !graph->records) {
+        free(graph);
+        job_fail(job, GS_ERR_NO_MEMORY, "no memory for a graph of %" PRIu64 " bytes", job->arg[1]);
+        return;
+    }
+    memcpy(graph->records, block->memory, job->arg[1]);
+    graph->bytes = job->arg[1];
+    graph->checked_generation = job->session->submit.table_generation;
+    graph->made_serial = job->session->serial;
+    if (variant_make(job, graph, job->partition, STREAM_PRIORITY, &graph->variants[0]) != GS_OK) {
+        graph_free(graph);
+        return;
+    }
+    job->object = graph;
+    job->ret[0] = job->index;
+}
+
+static void create_install(struct job *job)
+{
+    struct session_graph *graph = job->object;
+
+    graph->variants[0].used = ++graph->clock;
+    job->session->submit.graphs[job->index] = graph;
+}
+
+static void destroy_prepare(struct job *job)
+{
+    struct session *session = job->session;
+
+    job->object = session->submit.graphs && job->arg[0] < SEG_GRAPHS
+                      ? session->submit.graphs[job->arg[0]]
+                      : NULL;
+    if (!job->object)
+        job_fail(job, GS_ERR_INVALID_HANDLE, "graph %" PRIu64 " does not exist", job->arg[0]);
+    else
+        session->submit.graphs[job->arg[0]] = NULL;
+}
+
+static void destroy_work(struct job *job)
+{
+    graph_free(job->object);
+}
+
+const struct job_kind job_graph_create = {"graph_create", JOB_PATIENT,    create_prepare,
+                                          create_work,    create_install, NULL};
+const struct job_kind job_graph_destroy = {"graph_destroy", JOB_QUIESCE, destroy_prepare,
+                                           destroy_work,    NULL,        NULL};
+
+/* ---- Variants -------------------------------------------------------------------------------- */
+
+static struct session_graph *graph_find(const struct session *session, uint64_t number)
+{
+    return session->submit.graphs && number < SEG_GRAPHS ? session->submit.graphs[number] : NULL;
+}
+
+/* arg[1]: the graph's number; arg[2]: the priority of its kernels; arg[3]: their class. */
+static void variant_prepare(struct job *job)
+{
+    job->object = graph_find(job->session, job->arg[1]);
+    if (!job->object) {
+        job_fail(job, GS_ERR_INVALID_HANDLE, "graph %" PRIu64 " is gone", job->arg[1]);
+        return;
+    }
+    job->partition = placement_of(job->session, (uint32_t)job->arg[3]);
+    partition_hold(job->partition);
+}
+
+/* What goes wrong is for the stream that waits: the job itself succeeds. */
+static void variant_work(struct job *job)
+{
+    struct session_graph *graph = job->object;
+    struct variant *made = calloc(1, sizeof(*made));
+
+    if (!made)
+        job_fail(job, GS_ERR_NO_MEMORY, "no memory for a graph");
+    else
+        variant_make(job, graph, job->partition, (int)job->arg[2], made);
+    job->made = made;
+    job->ret[0] = (uint64_t)job->status;
+    job->status = GS_OK;
+}
+
+static void variant_install(struct job *job)
+{
+    struct session_graph *graph = job->object;
+    struct variant *oldest = &graph->variants[0], *made = job->made;
+
+    graph->making = false;
+    graph->trouble = (gs_status)job->ret[0];
+    snprintf(graph->text, sizeof(graph->text), "%.190s", job->message);
+    if (graph->trouble != GS_OK) {
+        free(made);
+        return;
+    }
+    for (uint32_t i = 1; i < VARIANTS; i++) {
+        if (graph->variants[i].used < oldest->used)
+            oldest = &graph->variants[i];
+    }
+    variant_deinit(oldest);
+    *oldest = *made;
+    oldest->used = ++graph->clock;
+    free(made);
+}
+
+static const struct job_kind job_variant = {
+    "graph_variant", JOB_PATIENT | JOB_CHORE, variant_prepare, variant_work, variant_install, NULL};
+
+/* Without memory for the chore it is tried again at the next round. */
+static void variant_begin(const struct session *session, struct session_graph *graph,
+                          uint32_t number, int priority, uint32_t cls)
+{
+    struct job *job = job_new(NULL, &job_variant);
+
+    if (!job)
+        return;
+    job->index = session->slot;
+    job->arg[0] = session->id;
+    job->arg[1] = number;
+    job->arg[2] = (uint64_t)(int64_t)priority;
+    job->arg[3] = cls;
+    graph->making = true;
+    job_return(job);
+}
+
+void graphs_evict(struct session *session, const struct partition *partition)
+{
+    for (uint32_t i = 0; session->submit.graphs && i < SEG_GRAPHS; i++) {
+        struct session_graph *graph = session->submit.graphs[i];
+        for (uint32_t n = 0; graph && n < VARIANTS; n++) {
+            if (graph->variants[n].partition == partition)
+                variant_deinit(&graph->variants[n]);
+        }
+    }
+}
+
+void graphs_deinit(struct session *session)
+{
+    for (uint32_t i = 0; session->submit.graphs && i < SEG_GRAPHS; i++)
+        graph_free(session->submit.graphs[i]);
+    free(session->submit.graphs);
+    session->submit.graphs = NULL;
+}
+
+/* ---- Launching ------------------------------------------------------------------------------- */
+
+/* Is what a step uses still what it was when the graph was made? Numbers are used again. */
+static bool step_same(const struct session *session, const struct session_graph *graph,
+                      const struct step *step)
+{
+    if (step->is_launch)
+        return step->launch.kernel->serial <= graph->made_serial;
+    return step->transfer.block == SEG_HOSTS ||
+           session->memory.hosts[step->transfer.block]->serial <= graph->made_serial;
+}
+
+/* Checks some of the records: a graph may have a million, and everybody waits meanwhile. What is
+ * freed before it is through makes it begin anew, so the session's requests are held back for a
+ * while. *fault: NULL, or what is wrong. true: through, all is as it was. */
+static bool check_go_on(struct session *session, struct session_graph *graph, record_fault *fault)
+{
+    *fault = NULL;
+    if (graph->check.generation != session->submit.table_generation) {
+        graph->check.generation = session->submit.table_generation;
+        graph->check.offset = 0;
+        session->submit.requests_from_ns = session->lane->now + CHECK_HOLD_NS;
+    }
+    for (uint32_t n = 0; n < CHECK_STEP && graph->check.offset < graph->bytes; n++) {
+        uint32_t size = step_size(graph, graph->check.offset);
+        struct step step;
+        *fault = step_check(session, graph->records + graph->check.offset, size, &step);
+        if (!*fault && !step_same(session, graph, &step))
+            *fault = "a graph of a kernel or host memory that is gone";
+        if (*fault)
+            break;
+        graph->check.offset += size;
+    }
+    if (!*fault && graph->check.offset < graph->bytes)
+        return false;
+    session->submit.requests_from_ns = 0;
+    if (!*fault)
+        graph->checked_generation = session->submit.table_generation;
+    return !*fault;
+}
+
+static struct variant *variant_find(struct session_graph *graph, const struct partition *partition,
+                                    int priority)
+{
+    for (uint32_t i = 0; i < VARIANTS; i++) {
+        struct variant *variant = &graph->variants[i];
+        if (variant->exec && variant->partition == partition && variant->priority == priority)
+            return variant;
+    }
+    return NULL;
+}
+
+enum graph_outcome graph_launch(struct session *session, uint32_t index, uint32_t number,
+                                CUresult *result, gs_status *status, const char **text)
+{
+    const struct stream *stream = &session->submit.streams[index];
+    int priority = stream->priority == stream->cu_priority ? STREAM_PRIORITY : stream->priority;
+    struct session_graph *graph = graph_find(session, number);
+
+    *text = graph ? NULL : "a graph that does not exist";
+    if (graph && graph->checked_generation != session->submit.table_generation &&
+        !check_go_on(session, graph, text) && !*text)
+        return GRAPH_WAITS;
+    if (*text)
+        return GRAPH_INVALID;
+    struct variant *variant = variant_find(graph, placement_of(session, stream->cls), priority);
+    if (variant) {
+        variant->used = ++graph->clock;
+        *result = DRV(cuGraphLaunch, variant->exec, stream->cu);
+        return GRAPH_LAUNCHED;
+    }
+    if (graph->trouble != GS_OK) {
+        *status = graph->trouble;
+        *text = graph->text;
+        return GRAPH_FAILED;
+    }
+    if (!graph->making)
+        variant_begin(session, graph, number, priority, stream->cls);
+    return GRAPH_WAITS;
+}

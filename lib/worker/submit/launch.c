@@ -1,0 +1,411 @@
+/*
+ * launch.c - kernels by executable graphs whose parameters are set anew each time (exec_graph.c):
+ * which graphs, and when they are made.
+ *
+ * Measured on an H200 (bench/results/h200-driver-facts.txt): cuLaunchKernel 2.7 us; a graph of
+ * one kernel, set and launched, 1.5 us; an exec graph of 8, 1.0 us a kernel; kernel and completion
+ * write as one graph make a round trip shorter than native CUDA's, but cost 2.3 us to launch. A
+ * second kernel that writes the word costs 1.6 us and makes the round trip half a microsecond
+ * longer: better where the dispatcher is what tenants wait for. More facts that shape the cache:
+ *   - a node whose function or grid changes costs as much as cuLaunchKernel: graphs are kept
+ *     per kernel and shape;
+ *   - one graph launched into two streams serialises them: they are kept per stream;
+ *   - making a graph costs some 25 us: a kernel earns its graphs by its third launch;
+ *   - a graph takes up to 110 KiB of GPU memory: few kinds, and the least recently used go;
+ *   - a node's SMs are chosen when it is added: graphs are kept per partition;
+ *   - in a request of 20 small kernels, each boundary between graphs costs the device 1 us, and so
+ *     does each kernel that writes a completion.
+ * So a run of launches of one kernel is cut into few graphs, of which the last one alone tells the
+ * completion: exec graphs of 8 and singles, and for the latency class also exec graphs of 16, 4 and
+ * 2; and what is known to be a whole request that has come before, as one graph (request_graph.c).
+ * A launch in a partition goes by a graph from the first one on, one with a priority of its own too
+ * once there is a graph.
+ */
+#include "worker/submit/launch.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/util.h"
+#include "worker/partition/kernel_launch.h"
+#include "worker/partition/partition.h"
+#include "worker/sched/domain.h"
+#include "worker/sched/inflight.h"
+#include "worker/submit/exec_graph.h"
+#include "worker/submit/request_graph.h"
+#include "worker/submit/stream.h"
+
+#define EXEC_GRAPH_LONGEST  16u
+#define FENCE_EVERY         16u
+#define FENCE_EVERY_LATENCY 32u
+#define SHAPES              64u /* kernel shapes that a stream remembers */
+#define GRAPH_AFTER         2u  /* launches of a shape before graphs are made for it */
+
+/* The kinds of graph of one shape, each made when it is first wanted. */
+enum {
+    KIND_ONE,
+    KIND_ONE_WRITTEN,
+    KIND_ONE_FENCED,
+    KIND_TWO,
+    KIND_TWO_FENCED,
+    KIND_FOUR,
+    KIND_FOUR_FENCED,
+    KIND_EIGHT,
+    KIND_EIGHT_FENCED,
+    KIND_SIXTEEN,
+    KIND_SIXTEEN_FENCED,
+    KINDS
+};
+static const struct {
+    uint32_t length;
+    enum ending ending;
+} kinds[KINDS] = {
+    [KIND_ONE] = {1, ENDS_SILENT},
+    [KIND_ONE_WRITTEN] = {1, ENDS_BY_WRITE},
+    [KIND_ONE_FENCED] = {1, ENDS_BY_KERNEL},
+    [KIND_TWO] = {2, ENDS_SILENT},
+    [KIND_TWO_FENCED] = {2, ENDS_BY_KERNEL},
+    [KIND_FOUR] = {4, ENDS_SILENT},
+    [KIND_FOUR_FENCED] = {4, ENDS_BY_KERNEL},
+    [KIND_EIGHT] = {8, ENDS_SILENT},
+    [KIND_EIGHT_FENCED] = {8, ENDS_BY_KERNEL},
+    [KIND_SIXTEEN] = {EXEC_GRAPH_LONGEST, ENDS_SILENT},
+    [KIND_SIXTEEN_FENCED] = {EXEC_GRAPH_LONGEST, ENDS_BY_KERNEL},
+};
+
+/* One kernel with one grid, block and shared memory, in one stream. */
+struct shape {
+    struct launch_key key;          /* of no kernel: unused */
+    uint32_t launches;              /* up to GRAPH_AFTER */
+    uint64_t used;                  /* launcher->clock at its last use */
+    struct exec_graph *exec_graphs; /* KINDS of them, or NULL */
+};
+
+struct launcher {
+    struct shape shapes[SHAPES];
+    uint32_t last; /* index of the shape used last, likely the next too */
+    uint64_t clock;
+    struct request_graphs *request_graphs; /* NULL: none yet */
+};
+
+/* ---- The cache ------------------------------------------------------------------------------- */
+
+static void shape_deinit(struct shape *shape)
+{
+    for (int kind = 0; shape->exec_graphs && kind < KINDS; kind++)
+        exec_graph_deinit(&shape->exec_graphs[kind]);
+    free(shape->exec_graphs);
+    launch_key_release(&shape->key);
+    *shape = (struct shape){0};
+}
+
+/* The entry of a launch's shape, which may be new and take the place of the least recently used
+ * one. */
+static struct shape *shape_of(struct launcher *launcher, const struct launch *launch)
+{
+    uint32_t oldest = 0;
+
+    for (uint32_t n = 0; n < SHAPES; n++) {
+        uint32_t i = (launcher->last + n) % SHAPES;
+        if (launch_key_is(&launcher->shapes[i].key, launch)) {
+            launcher->last = i;
+            return &launcher->shapes[i];
+        }
+        if (launcher->shapes[i].used < launcher->shapes[oldest].used)
+            oldest = i;
+    }
+    struct shape *shape = &launcher->shapes[oldest];
+    shape_deinit(shape);
+    shape->key = launch_key(launch);
+    launch_key_hold(&shape->key);
+    launcher->last = oldest;
+    return shape;
+}
+
+/* NULL: no memory. */
+static struct launcher *launcher_of(struct stream *stream)
+{
+    if (!stream->launcher)
+        stream->launcher = calloc(1, sizeof(*stream->launcher));
+    return stream->launcher;
+}
+
+/* The graphs of a launch's shape; NULL while it has not earned any. */
+static struct exec_graph *exec_graphs_of(struct stream *stream, const struct launch *launch)
+{
+    if (!launcher_of(stream))
+        return NULL;
+    struct shape *shape = shape_of(stream->launcher, launch);
+    shape->used = ++stream->launcher->clock;
+    if (!shape->key.partition && shape->launches < GRAPH_AFTER) {
+        shape->launches++;
+        return NULL;
+    }
+    if (!shape->exec_graphs)
+        shape->exec_graphs = calloc(KINDS, sizeof(*shape->exec_graphs));
+    return shape->exec_graphs;
+}
+
+/* ---- Issuing --------------------------------------------------------------------------------- */
+
+static CUresult launch_into(const struct launch *launch, CUstream stream, int stream_priority)
+{
+    void *pointers[REQ_PARAMS_MAX];
+    CUDA_KERNEL_NODE_PARAMS p;
+
+    launch_params(launch, pointers, &p);
+    if (launch->priority != stream_priority)
+        return launch_kernel(&p, stream, launch->priority);
+    return DRV(cuLaunchKernel, p.func, p.gridDimX, p.gridDimY, p.gridDimZ, p.blockDimX, p.blockDimY,
+               p.blockDimZ, p.sharedMemBytes, stream, p.kernelParams, NULL);
+}
+
+/* In the partition's own stream, which waits for the tenant's and lets it wait. Tenants in the same
+ * partition wait for one another there; it is for want of device memory only. */
+static CUresult launch_aside(const struct launch *launch, CUstream stream)
+{
+    const struct partition *partition = launch->partition;
+    CUresult result;
+
+    if ((result = DRV(cuEventRecord, partition->before, stream)) ||
+        (result = DRV(cuStreamWaitEvent, partition->aside, partition->before, 0)) ||
+        (result = launch_into(launch, partition->aside, 0)) ||
+        (result = DRV(cuEventRecord, partition->after, partition->aside)))
+        return result;
+    return DRV(cuStreamWaitEvent, stream, partition->after, 0);
+}
+
+static CUresult launch_alone(const struct launch *launch, const struct stream *stream)
+{
+    return launch->partition ? launch_aside(launch, stream->cu)
+                             : launch_into(launch, stream->cu, stream->cu_priority);
+}
+
+/* So many launches of an arrival may go before one tells its end: what the device has of a stream
+ * is refilled when half of it is known to have ended. */
+static uint32_t fence_every(uint32_t cls)
+{
+    return cls == GS_CLASS_LATENCY ? FENCE_EVERY_LATENCY : FENCE_EVERY;
+}
+
+/* The first of `run` launches of one shape go as one graph of this kind. With a completion, the
+ * last of them tells it. Few kinds, but for the latency class: a graph takes device memory. */
+static int kind_for(const struct stream *stream, const struct launch *launch, uint32_t run,
+                    enum completion completion)
+{
+    static const struct {
+        uint32_t length;
+        int silent, fenced;
+        bool latency; /* for that class only */
+    } exec_graphs[] = {{16, KIND_SIXTEEN, KIND_SIXTEEN_FENCED, true},
+                       {8, KIND_EIGHT, KIND_EIGHT_FENCED, false},
+                       {4, KIND_FOUR, KIND_FOUR_FENCED, true},
+                       {2, KIND_TWO, KIND_TWO_FENCED, true}};
+
+    for (uint32_t i = 0; i < ARRAY_SIZE(exec_graphs); i++) {
+        const uint32_t length = exec_graphs[i].length;
+        if (run < length || (exec_graphs[i].latency && launch->cls != GS_CLASS_LATENCY))
+            continue;
+        bool last = run == length && completion != COMPLETION_NONE;
+        bool due = length >= 8 && inflight_open_count(stream) + length >= fence_every(launch->cls);
+        return last || due ? exec_graphs[i].fenced : exec_graphs[i].silent;
+    }
+    if (run > 1 || completion == COMPLETION_NONE)
+        return KIND_ONE;
+    return completion == COMPLETION_FENCED ? KIND_ONE_FENCED : KIND_ONE_WRITTEN;
+}
+
+/* Issues some of `run` launches of one shape. Tells how many, and how their completion is written.
+ */
+static CUresult issue_some(struct session *session, struct stream *stream,
+                           const struct launch *launches, uint32_t run, enum completion wanted,
+                           uint32_t *issued, enum completion *written)
+{
+    struct exec_graph *exec_graphs = exec_graphs_of(stream, launches);
+
+    *issued = 1;
+    *written = COMPLETION_NONE;
+    if (!exec_graphs)
+        return launch_alone(launches, stream);
+    int kind = kind_for(stream, launches, run, wanted);
+    const uint32_t length = kinds[kind].length;
+    const enum ending ending = kinds[kind].ending;
+    struct done done = done_at(session, stream, launches[length - 1].end);
+    if (!exec_graphs[kind].exec) {
+        CUresult result = exec_graph_init(&exec_graphs[kind], launches, length, ending, &done,
+                                          stream->cu_priority);
+        if (driver_fatal(result))
+            return result;
+        if (result) /* tenants have filled the device's memory: a graph is only a faster way */
+            return launch_alone(launches, stream);
+    }
+    CUresult result = exec_graph_launch(&exec_graphs[kind], launches, &done, stream->cu);
+    if (result == CUDA_ERROR_OUT_OF_MEMORY) { /* the same: it takes some when it is launched */
+        exec_graph_deinit(&exec_graphs[kind]);
+        return launch_alone(launches, stream);
+    }
+    *issued = length;
+    *written = ending == ENDS_BY_KERNEL  ? COMPLETION_FENCED
+               : ending == ENDS_BY_WRITE ? COMPLETION_WRITTEN
+                                         : COMPLETION_NONE;
+    return result;
+}
+
+/* Is this launch's own end wanted: to learn how long its kernel runs, or for its deadline? */
+static bool fenced_alone(const struct launch *launch)
+{
+    return launch->kernel->wave_ns == 0 || launch->deadline_ns;
+}
+
+/* So many of them, from the first on, are of one shape, and none but the first has a deadline. */
+static uint32_t run_length(const struct launch *launches, uint32_t count)
+{
+    const struct launch_key key = launch_key(launches);
+    uint32_t run = 1;
+
+    while (run < count && launch_key_is(&key, &launches[run]) && !launches[run].deadline_ns)
+        run++;
+    return run;
+}
+
+/* May they go as one graph that is made for them? Not where an exec graph of one shape is as good,
+ * nor where too much would go without a fence. */
+static bool may_go_as_request(const struct stream *stream, const struct launch *launches,
+                              uint32_t count, enum completion completion)
+{
+    const bool power = (count & (count - 1)) == 0;
+
+    if (!stream->arrival.entire || count < 2 || completion == COMPLETION_WRITTEN)
+        return false;
+    if (completion == COMPLETION_NONE && inflight_open_count(stream) + count > FENCE_EVERY_LATENCY)
+        return false;
+    for (uint32_t i = 0; i < count; i++) {
+        if (fenced_alone(&launches[i]))
+            return false;
+    }
+    return !(power && count <= EXEC_GRAPH_LONGEST && run_length(launches, count) == count);
+}
+
+/* All of them as one graph. *issued: false: there is none, and the device has been given nothing.
+ */
+static CUresult issue_request(struct session *session, struct stream *stream,
+                              const struct launch *launches, uint32_t count,
+                              enum completion completion, bool *issued)
+{
+    const enum ending ending = completion == COMPLETION_NONE ? ENDS_SILENT : ENDS_BY_KERNEL;
+    const uint64_t end = launches[count - 1].end;
+    struct done done = done_at(session, stream, end);
+
+    *issued = false;
+    if (!may_go_as_request(stream, launches, count, completion) || !launcher_of(stream))
+        return CUDA_SUCCESS;
+    inflight_issue(stream);
+    CUresult result = request_graph_launch(&stream->launcher->request_graphs, stream, launches,
+                                           count, ending, &done, issued);
+    if (result || !*issued)
+        return result;
+    stream_issued(session, stream, end);
+    for (uint32_t i = 0, run; i < count; i += run) {
+        run = run_length(launches + i, count - i);
+        inflight_add(stream, launches + i, run);
+    }
+    if (ending == ENDS_BY_KERNEL) {
+        stream->signalled = end;
+        inflight_fenced(session, stream);
+    }
+    return CUDA_SUCCESS;
+}
+
+bool launch_apart(const struct session *session, const struct stream *stream)
+{
+    return stream->cls != GS_CLASS_LATENCY && sched_contended(domain_of(session));
+}
+
+/* How long a kernel runs is learnt where it is alone between two fences: what went before, such as
+ * a copy, gets one of its own. */
+static CUresult measured_apart(struct session *session, struct stream *stream,
+                               const struct launch *launch)
+{
+    const bool unknown = launch->kernel->wave_ns == 0;
+
+    if (inflight_open_count(stream) == 0 ||
+        !(unknown || (inflight_open_others(stream) && launch_apart(session, stream))))
+        return CUDA_SUCCESS;
+    return completion_fence(session, stream, stream->issued);
+}
+
+CUresult launch_issue(struct session *session, struct stream *stream, const struct launch *launches,
+                      uint32_t count, enum completion completion)
+{
+    enum completion written = COMPLETION_NONE;
+    bool as_request;
+
+    CUresult result = issue_request(session, stream, launches, count, completion, &as_request);
+    if (result || as_request)
+        return result;
+    while (count > 0) {
+        bool alone = fenced_alone(launches);
+        const uint32_t most = alone                         ? 1
+                              : count <= EXEC_GRAPH_LONGEST ? count
+                                                            : EXEC_GRAPH_LONGEST + 1;
+        uint32_t run = run_length(launches, most), issued = 0;
+        enum completion wanted = alone          ? COMPLETION_FENCED
+                                 : run == count ? completion
+                                                : COMPLETION_NONE;
+        if ((result = measured_apart(session, stream, launches)))
+            return result;
+        inflight_issue(stream);
+        result = issue_some(session, stream, launches, run, wanted, &issued, &written);
+        if (result)
+            return result;
+        stream_issued(session, stream, launches[issued - 1].end);
+        inflight_add(stream, launches, issued);
+        if (written != COMPLETION_NONE)
+            stream->signalled = launches[issued - 1].end;
+        if (written == COMPLETION_FENCED)
+            inflight_fenced(session, stream);
+        else if (alone || (completion == COMPLETION_FENCED && issued == count)) {
+            if ((result = completion_fence(session, stream, launches[issued - 1].end)))
+                return result;
+            written = COMPLETION_FENCED;
+        } else if (written == COMPLETION_WRITTEN) {
+            inflight_unfenced(session, stream);
+        } else if (completion == COMPLETION_WRITTEN && issued == count) {
+            if ((result = completion_write(session, stream, launches[issued - 1].end)))
+                return result;
+            inflight_unfenced(session, stream);
+        }
+        launches += issued;
+        count -= issued;
+    }
+    return CUDA_SUCCESS;
+}
+
+/* ---- The end --------------------------------------------------------------------------------- */
+
+void launcher_evict(struct launcher *launcher, const struct partition *partition)
+{
+    if (!launcher)
+        return;
+    for (uint32_t i = 0; i < SHAPES; i++) {
+        if (launcher->shapes[i].key.partition == partition)
+            shape_deinit(&launcher->shapes[i]);
+    }
+    request_graphs_evict(launcher->request_graphs, partition);
+}
+
+void launcher_deinit(struct launcher *launcher)
+{
+    if (!launcher)
+        return;
+    for (uint32_t i = 0; i < SHAPES; i++)
+        shape_deinit(&launcher->shapes[i]);
+    request_graphs_free(launcher->request_graphs);
+    launcher->request_graphs = NULL;
+}
+
+void launcher_free(struct launcher *launcher)
+{
+    launcher_deinit(launcher);
+    free(launcher);
+}

@@ -1,0 +1,158 @@
+/*
+ * override.c - a launch's own quality of service: always within its session's grant.
+ *
+ * The client library refuses what goes beyond the grant it reads. The grant may have changed by the
+ * time the dispatcher takes the launch, so here nothing is refused for that: a class or priority
+ * above the grant becomes the grant's, an affinity is cut to the granted SMs, and where nothing is
+ * left of it the launch runs on the session's SMs. What no grant can make right was not sent by the
+ * library.
+ */
+#include "worker/submit/override.h"
+
+#include <string.h>
+
+#include "common/sm_groups.h"
+#include "worker/partition/partition.h"
+#include "worker/sched/priority.h"
+#include "worker/submit/placement.h"
+#include "worker/submit/stream.h"
+
+record_fault override_check(const struct wire_qos *qos)
+{
+    struct sm_mask mask;
+
+    memcpy(mask.word, qos->sm_mask, sizeof(mask.word));
+    if (qos->cls > GS_CLASS_BEST_EFFORT || qos->priority < 0 || qos->reserved)
+        return "a launch of no known class or priority";
+    if (qos->weight || qos->exclusive)
+        return "a launch with a weight or SMs of its own";
+    if (qos->deadline_ns > QOS_DEADLINE_MAX_NS)
+        return "a launch with a deadline that is too far";
+    if (qos->affinity_type != GS_EXEC_AFFINITY_NONE && !worker.info.sm_groups)
+        return "a launch with an affinity on a device without partitions";
+    switch (qos->affinity_type) {
+    case GS_EXEC_AFFINITY_NONE:
+        return NULL;
+    case GS_EXEC_AFFINITY_SM_COUNT:
+        return qos->sm_count > 0 ? NULL : "a launch on no SM";
+    case GS_EXEC_AFFINITY_ACTIVE_THREAD_PERCENTAGE:
+        return qos->percentage > 0 && qos->percentage <= 100
+                   ? NULL
+                   : "a launch on a percentage that is not 1 to 100";
+    case GS_EXEC_AFFINITY_SM_MASK:
+        return !sm_mask_empty(&mask) &&
+                       sm_groups_whole(&mask, worker.info.sm_group, worker.info.sm_count)
+                   ? NULL
+                   : "a launch on a mask that is not of whole groups of SMs";
+    default:
+        return "a launch with an affinity of no known kind";
+    }
+}
+
+/* The granted SMs that a checked affinity means. */
+static struct sm_mask affinity_mask(const struct grant *grant, const struct wire_qos *qos)
+{
+    struct sm_mask mask;
+
+    if (qos->affinity_type == GS_EXEC_AFFINITY_SM_MASK) {
+        memcpy(mask.word, qos->sm_mask, sizeof(mask.word));
+        mask = sm_mask_and(mask, grant->mask);
+        return sm_mask_empty(&mask) ? grant->mask : mask;
+    }
+    return sm_groups_first(&grant->mask,
+                           qos->affinity_type == GS_EXEC_AFFINITY_SM_COUNT
+                               ? qos->sm_count
+                               : sm_count_of_percentage(worker.info.sm_count, qos->percentage),
+                           worker.info.sm_group, worker.info.sm_count);
+}
+
+/* What is left of them where the launch must keep off the reserved SMs; all where nothing is. */
+static struct sm_mask launch_mask(const struct grant *grant, const struct wire_qos *qos,
+                                  uint32_t level)
+{
+    const struct sm_mask mask = affinity_mask(grant, qos);
+    const struct sm_mask rest = sm_mask_minus(mask, placement_headroom_mask(level));
+
+    return !sm_mask_empty(&rest) ? rest : mask;
+}
+
+static bool same_affinity(const struct wire_qos *a, const struct wire_qos *b)
+{
+    return a->affinity_type == b->affinity_type && a->sm_count == b->sm_count &&
+           a->percentage == b->percentage && !memcmp(a->sm_mask, b->sm_mask, sizeof(a->sm_mask));
+}
+
+/* Where the same affinity went lately, cut by the same; searching for it costs a microsecond. */
+static const struct affinity_entry *affinity_find(const struct session *session,
+                                                  const struct wire_qos *qos, uint32_t level)
+{
+    for (uint32_t i = 0; i < AFFINITY_ENTRIES; i++) {
+        const struct affinity_entry *entry = &session->placement.affinity[i];
+        if (entry->losses == partition_losses() && entry->level == level &&
+            (level == HEADROOM_NONE || entry->policy == worker.policy_count) &&
+            same_affinity(&entry->qos, qos))
+            return entry;
+    }
+    return NULL;
+}
+
+static void affinity_store(struct session *session, const struct wire_qos *qos, uint32_t level,
+                           struct partition *partition)
+{
+    struct affinity_entry *entry =
+        &session->placement.affinity[session->placement.affinity_next++ % AFFINITY_ENTRIES];
+
+    *entry =
+        (struct affinity_entry){*qos, partition, partition_losses(), worker.policy_count, level};
+}
+
+static enum override_outcome launch_partition(struct session *session, const struct wire_qos *qos,
+                                              uint32_t cls, struct partition **partition,
+                                              gs_status *status, const char **text)
+{
+    const uint32_t level = placement_headroom_level(session, cls);
+    const struct affinity_entry *entry = affinity_find(session, qos, level);
+
+    if (entry) {
+        *partition = entry->partition;
+        if (*partition)
+            partition_use(*partition);
+        return OVERRIDE_PLACED;
+    }
+    const struct sm_mask mask = launch_mask(&session->grant, qos, level);
+    if (sm_mask_equal(&mask, &session->grant.mask)) {
+        *partition = session->grant.partition;
+        affinity_store(session, qos, level, *partition);
+        return OVERRIDE_PLACED;
+    }
+    *partition = placement_get_in_turn(&mask, status);
+    if (!*partition && *status == GS_NOT_READY)
+        return OVERRIDE_WAITS;
+    if (!*partition) {
+        *text = partition_trouble(*status);
+        return OVERRIDE_FAILED;
+    }
+    if ((*partition)->state == PARTITION_READY) {
+        affinity_store(session, qos, level, *partition);
+        return OVERRIDE_PLACED;
+    }
+    /* No quiet moment came: the launch waits on, as it would for the driver itself. */
+    if ((*partition)->state == PARTITION_MAKING || (*partition)->status == GS_ERR_TIMEOUT)
+        return OVERRIDE_WAITS;
+    *status = (*partition)->status;
+    *text = (*partition)->text;
+    return OVERRIDE_FAILED;
+}
+
+enum override_outcome override_apply(struct session *session, const struct wire_qos *qos,
+                                     struct launch *launch, gs_status *status, const char **text)
+{
+    const struct link_grant *grant = &session->grant.link;
+    int32_t priority = qos->priority < grant->priority_max ? qos->priority : grant->priority_max;
+
+    launch->cls = class_lower(qos->cls, grant->cls);
+    launch->priority = stream_priority(launch->cls, priority);
+    if (qos->affinity_type == GS_EXEC_AFFINITY_NONE)
+        return OVERRIDE_PLACED;
+    return launch_partition(session, qos, launch->cls, &launch->partition, status, text);
+}

@@ -1,0 +1,192 @@
+/*
+ * placement.c - on which SMs a session's launches run: in its grant, or, while best-effort work
+ * keeps off the SMs for latency work, in the grant less those; and room in the partitions' table
+ * for another one.
+ */
+#include "worker/submit/placement.h"
+
+#include "common/util.h"
+#include "worker/sched/lane.h"
+#include "worker/sched/session_table.h"
+#include "worker/submit/graph.h"
+#include "worker/submit/launch.h"
+
+#define TRIMMED_AGAIN_NS 1000000000u /* a partition for best effort that there is none of yet */
+
+/* ---- Room for another partition --------------------------------------------------------------
+ */
+
+/* Destroys all graphs with nodes in it that belong to the main lane now: a session's are a service
+ * thread's while the session is paused. */
+static void graphs_evict_all(struct partition *partition)
+{
+    for (uint32_t i = 0; i < session_table_slots(); i++) {
+        struct session *session = session_table_at(i);
+        if (!session || session->jobs.paused || session->lane->index)
+            continue;
+        for (uint32_t n = 0; n < SEG_STREAMS; n++)
+            launcher_evict(session->submit.streams[n].launcher, partition);
+        graphs_evict(session, partition);
+    }
+}
+
+/* Dismisses the one that was asked for least lately of those that nobody holds; where a service
+ * thread has graphs of it, the next one. false: none can go. */
+static bool idle_dismiss(void)
+{
+    struct partition *idle = NULL;
+
+    while ((idle = partition_idle(idle))) {
+        graphs_evict_all(idle);
+        if (partition_dismiss(idle))
+            return true;
+    }
+    return false;
+}
+
+static void room_make(const struct sm_mask *mask)
+{
+    if (partition_table_full(mask))
+        idle_dismiss();
+}
+
+struct partition *placement_get(const struct sm_mask *mask, gs_status *status)
+{
+    room_make(mask);
+    return partition_get(mask, status);
+}
+
+struct partition *placement_get_in_turn(const struct sm_mask *mask, gs_status *status)
+{
+    struct partition *partition = partition_get_in_turn(mask, status);
+
+    if (partition || *status != GS_ERR_LIMIT || !partition_table_full(mask) || !idle_dismiss())
+        return partition;
+    return partition_get_in_turn(mask, status);
+}
+
+bool placement_free_idle(void)
+{
+    bool freed = false;
+
+    partitions_keep(); /* no launch is between its record and its issue now */
+    while (idle_dismiss())
+        freed = true;
+    return freed;
+}
+
+/* ---- Best effort beside latency work ---------------------------------------------------------
+ */
+
+static void trimmed_release(struct trimmed *trimmed)
+{
+    partition_release_trimmed(trimmed->partition);
+    *trimmed = (struct trimmed){0};
+}
+
+void placement_deinit(struct session *session)
+{
+    for (uint32_t i = 0; i < ARRAY_SIZE(session->placement.trimmed); i++)
+        trimmed_release(&session->placement.trimmed[i]);
+}
+
+uint32_t placement_headroom_level(const struct session *session, uint32_t cls)
+{
+    return cls == GS_CLASS_BEST_EFFORT ? headroom_now(&session->lane->headroom) : HEADROOM_NONE;
+}
+
+struct sm_mask placement_headroom_mask(uint32_t level)
+{
+    if (level == HEADROOM_NONE)
+        return (struct sm_mask){{0}};
+    return sm_mask_of(level == HEADROOM_PARTIAL
+                          ? worker.policy.few_mask
+                          : worker.policy.reserve_mask[level - HEADROOM_FULL]);
+}
+
+/* Those that are not polled give theirs up, and find them again, mostly in the cache, with their
+ * next launch. */
+static void trimmed_release_asleep(const struct session *asker)
+{
+    for (struct session *other = session_table_next(NULL); other;
+         other = session_table_next(other)) {
+        if (other->poll.on || other == asker)
+            continue;
+        placement_deinit(other);
+    }
+}
+
+/* What was granted less what is kept; where it could not be made, once more later. false: there is
+ * no room for another one. */
+static bool trimmed_get(const struct session *session, struct trimmed *trimmed, uint32_t level)
+{
+    const struct sm_mask mask = sm_mask_minus(session->grant.mask, placement_headroom_mask(level));
+
+    trimmed_release(trimmed);
+    trimmed->policy = worker.policy_count;
+    if (sm_mask_empty(&mask) || sm_mask_equal(&mask, &session->grant.mask))
+        return true;
+    trimmed->again_ns = session->lane->now + TRIMMED_AGAIN_NS;
+    room_make(&mask);
+    trimmed->partition = partition_get_trimmed(&mask);
+    return trimmed->partition;
+}
+
+static void trimmed_find(const struct session *session, struct trimmed *trimmed, uint32_t level)
+{
+    if (trimmed_get(session, trimmed, level))
+        return;
+    trimmed_release_asleep(session);
+    trimmed_get(session, trimmed, level);
+}
+
+static bool trimmed_ready(const struct trimmed *trimmed)
+{
+    return trimmed->partition && trimmed->partition->state == PARTITION_READY;
+}
+
+/* NULL: there is none, or not yet. */
+static struct partition *trimmed_partition(struct session *session, uint32_t level)
+{
+    struct trimmed *trimmed = &session->placement.trimmed[level - HEADROOM_PARTIAL];
+    const bool late = trimmed->again_ns && session->lane->now > trimmed->again_ns;
+
+    if (trimmed->policy != worker.policy_count || (late && !trimmed_ready(trimmed)))
+        trimmed_find(session, trimmed, level);
+    return trimmed_ready(trimmed) ? trimmed->partition : NULL;
+}
+
+/* Where they are not known for this policy. Nobody gives way: for want of room they are found when
+ * they are wanted. */
+static void trimmed_prepare(struct session *session)
+{
+    for (uint32_t level = HEADROOM_PARTIAL; level <= HEADROOM_FULL; level++) {
+        struct trimmed *trimmed = &session->placement.trimmed[level - HEADROOM_PARTIAL];
+
+        if (trimmed->policy != worker.policy_count && !trimmed_get(session, trimmed, level))
+            trimmed_release(trimmed);
+    }
+}
+
+void placements_prepare(void)
+{
+    bool latency = false;
+
+    for (struct session *s = session_table_next(NULL); s && !latency; s = session_table_next(s))
+        latency = s->grant.link.cls == GS_CLASS_LATENCY;
+    for (struct session *s = latency ? session_table_next(NULL) : NULL; s;
+         s = session_table_next(s)) {
+        if (s->grant.link.cls == GS_CLASS_BEST_EFFORT)
+            trimmed_prepare(s);
+    }
+}
+
+struct partition *placement_of(struct session *session, uint32_t cls)
+{
+    struct partition *partition = NULL;
+
+    for (uint32_t level = placement_headroom_level(session, cls);
+         level > HEADROOM_NONE && !partition; level--)
+        partition = trimmed_partition(session, level);
+    return partition ? partition : session->grant.partition;
+}

@@ -1,0 +1,231 @@
+/*
+ * pool.c - streams and room for graphs, made before there are tenants and while the device has
+ * nothing to do.
+ *
+ * Now and then the driver makes a stream or an executable graph by making room for some forty of
+ * them. That waits for every kernel on the device, and nobody's launches go through meanwhile
+ * (measured beside a 30 ms kernel: the 35th, 78th, 121st ... stream; one graph in 43). So streams
+ * are kept at hand, and those of tenants that go are kept too. A launch has a priority of its own,
+ * so any will do; but what a copy or a memset asks of the SMs goes at its stream's, and a graph of
+ * one priority is the shorter way, so there are some for each class. Graphs are each tenant's own:
+ * for these some empty ones hold the place, of which one goes before another is made.
+ *
+ * The lock is held for some stores only, by the dispatcher and by service threads.
+ */
+#include "worker/submit/pool.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "common/log.h"
+#include "common/util.h"
+#include "gshare.h"
+#include "worker/partition/partition.h"
+#include "worker/sched/priority.h"
+#include "worker/submit/completion.h"
+
+#define STREAMS_MOST 1024u /* of half a MiB on an H200 */
+#define GRAPHS_MOST  256u  /* of 110 KiB each on an H200 */
+#define REFILL       8u    /* at a time */
+
+/* Of the priority that a class has by itself: so many at the start; more are made when there are
+ * fewer than `least`. */
+static const struct {
+    uint32_t cls, at_start, least;
+} streams_for[] = {
+    {GS_CLASS_BEST_EFFORT, 32, 8}, {GS_CLASS_LATENCY, 32, 8}, {GS_CLASS_NORMAL, 192, 48}};
+
+static struct {
+    pthread_mutex_t lock;
+    uint32_t stream_count, graph_count;
+    struct {
+        CUstream cu;
+        struct partition *home;
+        int priority;
+    } stream[STREAMS_MOST];
+    CUgraphExec graph[GRAPHS_MOST];
+} pool = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* ---- Streams --------------------------------------------------------------------------------- */
+
+#define NONE UINT32_MAX
+
+/* The latest of the nearest priority in a context; NONE: there is none there. With the lock held.
+ */
+static uint32_t stream_index(int priority, const struct partition *home)
+{
+    uint32_t best = NONE;
+
+    for (uint32_t i = pool.stream_count; i > 0; i--) {
+        if (pool.stream[i - 1].home == home &&
+            (best == NONE || abs(pool.stream[i - 1].priority - priority) <
+                                 abs(pool.stream[best].priority - priority)))
+            best = i - 1;
+    }
+    return best;
+}
+
+static uint32_t streams_at_hand(int priority)
+{
+    uint32_t count = 0;
+
+    pthread_mutex_lock(&pool.lock);
+    for (uint32_t i = 0; i < pool.stream_count; i++)
+        count += !pool.stream[i].home && pool.stream[i].priority == priority;
+    pthread_mutex_unlock(&pool.lock);
+    return count;
+}
+
+CUresult pool_get_stream(CUstream *stream, int *priority, struct partition **home)
+{
+    pthread_mutex_lock(&pool.lock);
+    uint32_t i = stream_index(*priority, *home);
+    if (i == NONE && *home) {
+        *home = NULL;
+        i = stream_index(*priority, NULL);
+    }
+    if (i != NONE) {
+        *stream = pool.stream[i].cu;
+        *priority = pool.stream[i].priority;
+        pool.stream[i] = pool.stream[--pool.stream_count];
+    }
+    pthread_mutex_unlock(&pool.lock);
+    return i != NONE ? CUDA_SUCCESS
+                     : DRV(cuStreamCreateWithPriority, stream, CU_STREAM_NON_BLOCKING, *priority);
+}
+
+bool pool_put_stream(CUstream stream, int priority, struct partition *home)
+{
+    pthread_mutex_lock(&pool.lock);
+    bool fits = pool.stream_count < STREAMS_MOST;
+    if (fits) {
+        pool.stream[pool.stream_count].cu = stream;
+        pool.stream[pool.stream_count].home = home;
+        pool.stream[pool.stream_count++].priority = priority;
+    }
+    pthread_mutex_unlock(&pool.lock);
+    return fits;
+}
+
+static bool stream_fits(void)
+{
+    pthread_mutex_lock(&pool.lock);
+    bool fits = pool.stream_count < STREAMS_MOST;
+    pthread_mutex_unlock(&pool.lock);
+    return fits;
+}
+
+/* As far as there is room for them. */
+static CUresult streams_make(uint32_t count, int priority)
+{
+    CUresult result = CUDA_SUCCESS;
+    CUstream stream;
+
+    for (uint32_t i = 0; i < count && stream_fits() && !result; i++) {
+        result = DRV(cuStreamCreateWithPriority, &stream, CU_STREAM_NON_BLOCKING, priority);
+        if (!result &&
+            !pool_put_stream(stream, priority, NULL)) /* a tenant's took the last place */
+            DRV_MUST(cuStreamDestroy_v2, stream);
+    }
+    return result;
+}
+
+CUresult pool_fill_lane(struct partition *home, uint32_t count)
+{
+    const int priority = stream_priority(GS_CLASS_NORMAL, 0);
+    CUresult result = CUDA_SUCCESS;
+    CUstream stream;
+
+    for (uint32_t i = 0; i < count && stream_fits() && !result; i++) {
+        result =
+            DRV(cuGreenCtxStreamCreate, &stream, home->green, CU_STREAM_NON_BLOCKING, priority);
+        if (!result)
+            pool_put_stream(stream, priority, home);
+    }
+    return result;
+}
+
+/* ---- Room for graphs ------------------------------------------------------------------------- */
+
+static CUresult graph_make(CUgraphExec *exec)
+{
+    struct done done = {0};
+    void *pointers[DONE_PARAMS];
+    const CUDA_KERNEL_NODE_PARAMS params = done_params(&done, pointers);
+    CUgraph graph;
+    CUgraphNode node;
+    CUresult result = DRV(cuGraphCreate, &graph, 0);
+
+    if (result)
+        return result;
+    result = DRV(cuGraphAddKernelNode_v2, &node, graph, NULL, 0, &params);
+    if (!result)
+        result = DRV(cuGraphInstantiateWithFlags, exec, graph, 0);
+    DRV_MUST(cuGraphDestroy, graph);
+    return result;
+}
+
+/* Up to so many in all. */
+static CUresult graphs_make(uint32_t count)
+{
+    CUresult result = CUDA_SUCCESS;
+
+    for (uint32_t i = 0; i < count && !result; i++) {
+        CUgraphExec exec;
+        pthread_mutex_lock(&pool.lock);
+        bool fits = pool.graph_count < GRAPHS_MOST;
+        pthread_mutex_unlock(&pool.lock);
+        if (!fits)
+            break;
+        result = graph_make(&exec);
+        if (result)
+            break;
+        pthread_mutex_lock(&pool.lock);
+        pool.graph[pool.graph_count++] = exec; /* nobody else adds any */
+        pthread_mutex_unlock(&pool.lock);
+    }
+    return result;
+}
+
+void pool_give_graph(void)
+{
+    CUgraphExec exec = NULL;
+
+    pthread_mutex_lock(&pool.lock);
+    if (pool.graph_count > 0)
+        exec = pool.graph[--pool.graph_count];
+    pthread_mutex_unlock(&pool.lock);
+    if (exec)
+        DRV_MUST(cuGraphExecDestroy, exec);
+}
+
+/* ---- Both ------------------------------------------------------------------------------------ */
+
+/* For each class, where there are fewer than `least`. */
+static CUresult streams_refill(void)
+{
+    CUresult result = CUDA_SUCCESS;
+
+    for (uint32_t i = 0; i < ARRAY_SIZE(streams_for) && !result; i++) {
+        int priority = stream_priority(streams_for[i].cls, 0);
+        if (streams_at_hand(priority) < streams_for[i].least)
+            result = streams_make(REFILL, priority);
+    }
+    return result;
+}
+
+void pool_init(void)
+{
+    CUresult result = CUDA_SUCCESS;
+
+    for (uint32_t i = 0; i < ARRAY_SIZE(streams_for) && !result; i++)
+        result = streams_make(streams_for[i].at_start, stream_priority(streams_for[i].cls, 0));
+    if (result || graphs_make(GRAPHS_MOST))
+        log_warning("no device memory for a pool of streams and graphs");
+}
+
+void pool_refill(void)
+{
+    if (streams_refill() || graphs_make(REFILL))
+        log_debug("no device memory for more streams and graphs at hand");
+}

@@ -1,0 +1,105 @@
+/*
+ * report.c - launches that are measured for their tenant (gs_launch_report).
+ *
+ * Such a launch goes between two CUDA events; the dispatcher looks at them now and then and writes
+ * the result into the session's segment. A launch without a report costs nothing of this.
+ */
+#include "worker/submit/report.h"
+
+#include <stdlib.h>
+
+#include "common/util.h"
+#include "worker/partition/partition.h"
+
+static struct report *report_slot(struct session *session, uint32_t id)
+{
+    if (!session->submit.reports)
+        session->submit.reports = calloc(SEG_REPORTS, sizeof(*session->submit.reports));
+    return session->submit.reports ? &session->submit.reports[id % SEG_REPORTS] : NULL;
+}
+
+CUresult report_launch(struct session *session, uint32_t index, const struct launch *launch,
+                       uint32_t id, uint64_t submitted)
+{
+    struct stream *stream = &session->submit.streams[index];
+    struct report *report = report_slot(session, id);
+    uint64_t now = clock_ns();
+    CUresult result = CUDA_SUCCESS;
+
+    if (!report) {
+        driver_failed("report_launch", CUDA_ERROR_OUT_OF_MEMORY);
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    if (!report->start)
+        result = DRV(cuEventCreate, &report->start, CU_EVENT_DEFAULT);
+    if (!result && !report->end)
+        result = DRV(cuEventCreate, &report->end, CU_EVENT_DEFAULT);
+    /* One still running in this slot is dropped, as gs_launch_report promises. */
+    if (report->id)
+        session->submit.reports_open--;
+    report->id = 0;
+    if (!result)
+        result = DRV(cuEventRecord, report->start, stream->cu);
+    if (!result)
+        result = launch_issue(session, stream, launch, 1, COMPLETION_NONE);
+    if (!result)
+        result = DRV(cuEventRecord, report->end, stream->cu);
+    if (result)
+        return result;
+    report->id = id;
+    report->queued_ns = now > submitted ? now - submitted : 0;
+    report->priority = launch->priority;
+    report->partition = launch->partition ? launch->partition->id : 0;
+    report->sm_count = launch->partition ? launch->partition->sm_count : worker.info.sm_count;
+    report->deadline_ns = launch->deadline_ns;
+    session->submit.reports_open++;
+    return CUDA_SUCCESS;
+}
+
+static void publish(struct session *session, struct report *report)
+{
+    struct seg_report *out = &session->server->report[report->id % SEG_REPORTS];
+    float milliseconds = 0;
+
+    DRV_MUST(cuEventElapsedTime, &milliseconds, report->start, report->end);
+    atomic_store_explicit(&out->id, 0, memory_order_relaxed);
+    out->queued_ns = report->queued_ns;
+    out->run_ns = (uint64_t)((double)milliseconds * 1e6);
+    out->sm_count = report->sm_count;
+    out->priority = report->priority;
+    out->partition = report->partition;
+    out->late = report->deadline_ns && clock_ns() > report->deadline_ns;
+    /* release: the figures, for the client that reads the id */
+    atomic_store_explicit(&out->id, report->id, memory_order_release);
+    report->id = 0;
+    session->submit.reports_open--;
+}
+
+void reports_poll(struct session *session)
+{
+    for (uint32_t i = 0; session->submit.reports && session->submit.reports_open && i < SEG_REPORTS;
+         i++) {
+        struct report *report = &session->submit.reports[i];
+        if (!report->id)
+            continue;
+        CUresult result = cu.cuEventQuery(report->end);
+        if (driver_fatal(result)) {
+            driver_failed("cuEventQuery", result);
+            device_lost(result);
+        }
+        if (result == CUDA_SUCCESS)
+            publish(session, report);
+    }
+}
+
+void reports_deinit(struct session *session)
+{
+    for (uint32_t i = 0; session->submit.reports && i < SEG_REPORTS; i++) {
+        if (session->submit.reports[i].start)
+            DRV_MUST(cuEventDestroy_v2, session->submit.reports[i].start);
+        if (session->submit.reports[i].end)
+            DRV_MUST(cuEventDestroy_v2, session->submit.reports[i].end);
+    }
+    free(session->submit.reports);
+    session->submit.reports = NULL;
+}

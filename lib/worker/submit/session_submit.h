@@ -1,0 +1,66 @@
+/* session_submit.h - a session's streams, and what else its records name. The session's lane; what
+ * a job of the session changes, while it is under way. */
+#ifndef GS_WORKER_SUBMIT_SESSION_SUBMIT_H
+#define GS_WORKER_SUBMIT_SESSION_SUBMIT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "common/wire.h"
+#include "worker/driver/driver.h"
+#include "worker/submit/arrival.h"
+
+struct inflight;
+struct launcher;
+struct partition;
+struct session_graph;
+
+struct stream {
+    bool open;
+    CUstream cu;            /* NULL: not used yet; it costs half a MiB of GPU memory */
+    struct partition *home; /* the lane's whose context the CUDA stream is of; NULL: the primary */
+    uint64_t head;          /* records before it are consumed */
+    uint64_t issued;    /* the device has been given work up to here: what it may be busy with */
+    uint64_t signalled; /* a completion write of this position has been issued */
+    int cu_priority;    /* of the CUDA stream, since it was made */
+    bool own_qos;       /* its tenant gave it a class and a priority: */
+    uint32_t own_cls;
+    int32_t own_priority; /* gs_qos's scale */
+    uint32_t cls;         /* what its launches have: its own or the session's, within the grant */
+    int priority;         /* CUDA's: lower runs earlier */
+    struct launcher *launcher; /* executable graphs; NULL until the first launch */
+    struct inflight *inflight; /* what is on the device; there when cu is */
+    struct arrival arrival;    /* what its tenant writes at a time */
+};
+
+struct event {
+    CUevent cu; /* NULL: never recorded */
+    uint32_t stream;
+    uint64_t position; /* after its last REC_EVENT */
+};
+
+/* A launch that wants a report, between its issue and its end. */
+struct report {
+    CUevent start, end;
+    uint32_t id;
+    uint64_t queued_ns;
+    uint64_t deadline_ns; /* of clock_ns(); 0: none */
+    int priority;
+    uint32_t partition, sm_count;
+};
+
+struct session_submit {
+    bool faulted;         /* takes no more records */
+    CUdeviceptr complete; /* seg_complete.position[0], as the device sees it */
+    bool complete_registered;
+    uint32_t reports_open;
+    struct stream streams[SEG_STREAMS];
+    struct event *events;          /* SEG_EVENTS, or NULL */
+    struct session_graph **graphs; /* SEG_GRAPHS, or NULL */
+    uint64_t table_generation; /* grows when something is freed or unloaded: graphs check themselves
+                                  again */
+    uint64_t requests_from_ns; /* a graph checks itself: requests wait until then; 0: they do not */
+    struct report *reports;    /* SEG_REPORTS, or NULL */
+};
+
+#endif

@@ -1,0 +1,235 @@
+/*
+ * stream.c - a session's streams and events.
+ *
+ * A stream number that is used again goes on from the ring positions where its predecessor ended,
+ * so that a completion word never goes backwards. Its CUDA stream is one of those at hand, and is
+ * made, or taken, at its first use.
+ */
+#include "worker/submit/stream.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "worker/jobs/job.h"
+#include "worker/sched/inflight.h"
+#include "worker/sched/lane.h"
+#include "worker/sched/priority.h"
+#include "worker/submit/launch.h"
+#include "worker/submit/pool.h"
+
+void stream_grant(const struct session *session, struct stream *stream)
+{
+    const struct link_grant *grant = &session->grant.link;
+    int32_t priority = grant->priority;
+
+    stream->cls = grant->cls;
+    if (stream->own_qos) {
+        stream->cls = class_lower(stream->own_cls, grant->cls);
+        priority =
+            stream->own_priority < grant->priority_max ? stream->own_priority : grant->priority_max;
+    }
+    stream->priority = stream_priority(stream->cls, priority);
+}
+
+CUresult stream_make(const struct session *session, struct stream *stream)
+{
+    if (!stream->inflight)
+        stream->inflight = inflight_new(session, stream);
+    if (!stream->inflight) {
+        driver_failed("stream_make", CUDA_ERROR_OUT_OF_MEMORY);
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    stream->cu_priority = stream->priority;
+    stream->home = session->lane->home;
+    return pool_get_stream(&stream->cu, &stream->cu_priority, &stream->home);
+}
+
+bool session_seems_idle(const struct session *session)
+{
+    const struct seg_complete *complete = (const void *)(session->segment + SEG_OFF_COMPLETE);
+
+    for (uint64_t left = session->inflight.busy; left; left &= left - 1) {
+        uint32_t i = (uint32_t)__builtin_ctzll(left);
+        if (atomic_load_explicit(&complete->position[i], memory_order_relaxed) <
+            session->submit.streams[i].issued)
+            return false;
+    }
+    return true;
+}
+
+uint32_t stream_unfinished(const struct session *session)
+{
+    const struct seg_complete *complete = (const void *)(session->segment + SEG_OFF_COMPLETE);
+    uint32_t i = 0;
+
+    for (uint64_t left = session->inflight.busy; left; left &= left - 1) {
+        i = (uint32_t)__builtin_ctzll(left);
+        if (atomic_load_explicit(&complete->position[i], memory_order_relaxed) <
+            session->submit.streams[i].issued)
+            break;
+    }
+    return i;
+}
+
+bool streams_idle(struct session *session)
+{
+    for (uint64_t left = session->inflight.busy; left; left &= left - 1) {
+        uint32_t i = (uint32_t)__builtin_ctzll(left);
+        partition_home(session->submit.streams[i].home);
+        CUresult result = cu.cuStreamQuery(session->submit.streams[i].cu);
+        partition_home(session->lane->home);
+        if (driver_fatal(result)) {
+            driver_failed("cuStreamQuery", result);
+            device_lost(result);
+        }
+        if (result == CUDA_ERROR_NOT_READY)
+            return false;
+        inflight_settle(session, &session->submit.streams[i]);
+        session->inflight.busy &= ~(UINT64_C(1) << i);
+    }
+    return true;
+}
+
+CUresult event_slot(struct session *session, uint32_t slot, struct event **event)
+{
+    if (!session->submit.events)
+        session->submit.events = calloc(SEG_EVENTS, sizeof(*session->submit.events));
+    if (!session->submit.events) {
+        driver_failed("event_slot", CUDA_ERROR_OUT_OF_MEMORY);
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    *event = &session->submit.events[slot];
+    return (*event)->cu ? CUDA_SUCCESS : DRV(cuEventCreate, &(*event)->cu, CU_EVENT_DEFAULT);
+}
+
+bool stream_move(struct session *session, struct stream *stream, struct partition *home)
+{
+    struct partition *found = home;
+    int priority = stream->priority;
+    CUstream other;
+
+    if (!stream->cu || stream->home == home)
+        return true;
+    if (session->inflight.busy & UINT64_C(1) << (stream - session->submit.streams))
+        return false;
+    CUresult result = pool_get_stream(&other, &priority, &found);
+    if (driver_fatal(result))
+        device_lost(result);
+    if (result)
+        return false;
+    const bool moved = found == home;
+    if (!pool_put_stream(moved ? stream->cu : other, moved ? stream->cu_priority : priority,
+                         moved ? stream->home : found))
+        DRV_MUST(cuStreamDestroy_v2, moved ? stream->cu : other);
+    if (moved) {
+        stream->cu = other;
+        stream->cu_priority = priority;
+        stream->home = home;
+    }
+    return moved;
+}
+
+/* ---- Jobs ------------------------------------------------------------------------------------ */
+
+static void create_prepare(struct job *job)
+{
+    struct session *session = job->session;
+
+    if (job->arg[1] > GS_CLASS_BEST_EFFORT || (int64_t)job->arg[0] != (int32_t)job->arg[0]) {
+        job_fail(job, GS_ERR_INVALID_VALUE, "class %" PRIu64 " or priority %" PRId64 " is none",
+                 job->arg[1], (int64_t)job->arg[0]);
+        return;
+    }
+    for (job->index = 1; job->index < SEG_STREAMS && session->submit.streams[job->index].open;)
+        job->index++;
+    if (job->index == SEG_STREAMS)
+        job_fail(job, GS_ERR_LIMIT, "the session has %u streams, the limit", SEG_STREAMS);
+}
+
+static void create_install(struct job *job)
+{
+    struct stream *stream = &job->session->submit.streams[job->index];
+
+    stream->own_qos = job->arg[2] != 0;
+    stream->own_priority = (int32_t)job->arg[0];
+    stream->own_cls = (uint32_t)job->arg[1];
+    stream_grant(job->session, stream);
+    stream->arrival = (struct arrival){.from = stream->head};
+    stream->open = true;
+}
+
+static void create_work(struct job *job)
+{
+    job->ret[0] = job->index; /* the rest is made at its first use */
+}
+
+static void destroy_prepare(struct job *job)
+{
+    if (job->arg[0] == 0 || job->arg[0] >= SEG_STREAMS ||
+        !job->session->submit.streams[job->arg[0]].open)
+        job_fail(job, GS_ERR_INVALID_HANDLE,
+                 "stream %" PRIu64 " does not exist or cannot be destroyed", job->arg[0]);
+}
+
+static void stream_deinit(struct stream *stream)
+{
+    launcher_free(stream->launcher);
+    stream->launcher = NULL;
+    free(stream->inflight);
+    stream->inflight = NULL;
+    if (stream->cu && !pool_put_stream(stream->cu, stream->cu_priority, stream->home))
+        DRV_MUST(cuStreamDestroy_v2, stream->cu);
+}
+
+static void destroy_work(struct job *job)
+{
+    stream_deinit(&job->session->submit.streams[job->arg[0]]);
+}
+
+static void destroy_install(struct job *job)
+{
+    job->session->submit.streams[job->arg[0]].cu = NULL;
+    job->session->submit.streams[job->arg[0]].open = false;
+}
+
+static void elapsed_prepare(struct job *job)
+{
+    const struct event *events = job->session->submit.events;
+    float milliseconds = 0;
+
+    if (job->arg[0] >= SEG_EVENTS || job->arg[1] >= SEG_EVENTS || !events ||
+        !events[job->arg[0]].cu || !events[job->arg[1]].cu) {
+        job_fail(job, GS_ERR_INVALID_VALUE, "an event that was never recorded has no time");
+        return;
+    }
+    CUresult result =
+        cu.cuEventElapsedTime(&milliseconds, events[job->arg[0]].cu, events[job->arg[1]].cu);
+    if (result == CUDA_ERROR_NOT_READY) {
+        job_fail(job, GS_NOT_READY, "an event is not complete yet");
+    } else if (result) {
+        driver_failed("cuEventElapsedTime", result);
+        job_fail_driver(job, result);
+    }
+    job->ret[0] = (uint64_t)(int64_t)((double)milliseconds * 1e6);
+}
+
+const struct job_kind job_stream_create = {"stream_create", JOB_QUICK,      create_prepare,
+                                           create_work,     create_install, NULL};
+const struct job_kind job_stream_destroy = {"stream_destroy", JOB_QUIESCE,     destroy_prepare,
+                                            destroy_work,     destroy_install, NULL};
+const struct job_kind job_event_elapsed = {
+    "event_elapsed", JOB_QUICK, elapsed_prepare, NULL, NULL, NULL};
+
+void streams_deinit(struct session *session)
+{
+    for (uint32_t i = 0; i < SEG_STREAMS; i++) {
+        if (session->submit.streams[i].open)
+            stream_deinit(&session->submit.streams[i]);
+    }
+    for (uint32_t i = 0; session->submit.events && i < SEG_EVENTS; i++) {
+        if (session->submit.events[i].cu)
+            DRV_MUST(cuEventDestroy_v2, session->submit.events[i].cu);
+    }
+    free(session->submit.events);
+    session->submit.events = NULL;
+}

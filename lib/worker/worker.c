@@ -1,4 +1,0 @@
-/* worker.c - see worker.h. */
-#include "worker/worker.h"
-
-struct worker worker;

@@ -1,0 +1,36 @@
+/*
+ * fake_fences.h - the page of fences of worker/sched/inflight.c, for tests that write them as a
+ * kernel would. Its address on the device is 0: a fence's is its offset.
+ */
+#ifndef GS_TEST_FAKE_FENCES_H
+#define GS_TEST_FAKE_FENCES_H
+
+#include "worker/sched/inflight.h"
+
+static _Atomic uint64_t *fences;
+
+static CUresult host_register(void *memory, size_t size, unsigned int flags)
+{
+    (void)size;
+    (void)flags;
+    fences = memory;
+    return CUDA_SUCCESS;
+}
+
+static CUresult device_pointer(CUdeviceptr *address, void *memory, unsigned int flags)
+{
+    (void)memory;
+    (void)flags;
+    *address = 0;
+    return CUDA_SUCCESS;
+}
+
+/* Once for the process, however often it is called. */
+static CUresult fences_open(void)
+{
+    cu.cuMemHostRegister_v2 = host_register;
+    cu.cuMemHostGetDevicePointer_v2 = device_pointer;
+    return fences ? CUDA_SUCCESS : inflight_init();
+}
+
+#endif

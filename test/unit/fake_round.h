@@ -1,0 +1,78 @@
+/*
+ * fake_round.h - what worker/loop/round.c asks of files other than those that note what is on the
+ * device, for tests that play rounds: a clock that is a number, and no jobs, reports or quiet
+ * moments.
+ */
+#ifndef GS_TEST_FAKE_ROUND_H
+#define GS_TEST_FAKE_ROUND_H
+
+#include <time.h>
+
+#include "worker/jobs/job.h"
+#include "worker/loop/request.h"
+#include "worker/loop/route.h"
+#include "worker/sched/lane.h"
+#include "worker/session/polling.h"
+#include "worker/session/quiet.h"
+#include "worker/submit/drain.h"
+#include "worker/submit/report.h"
+#include "worker/submit/stream.h"
+
+static uint64_t now;
+
+struct worker worker;
+static struct lane lane;
+
+int clock_gettime(clockid_t which, struct timespec *time)
+{
+    (void)which;
+    *time = (struct timespec){.tv_sec = (time_t)(now / 1000000000u),
+                              .tv_nsec = (long)(now % 1000000000u)};
+    return 0;
+}
+
+void job_begin(struct job *job)
+{
+    (void)job;
+}
+
+bool quiet_hold(uint64_t time)
+{
+    (void)time;
+    return false;
+}
+
+bool quiet_pressing(void)
+{
+    return false;
+}
+
+void reports_poll(struct session *session)
+{
+    (void)session;
+}
+
+struct job *request_take(struct session *session)
+{
+    (void)session;
+    return NULL;
+}
+
+void session_poll_end(struct session *session)
+{
+    (void)session;
+}
+
+bool session_seems_idle(const struct session *session)
+{
+    return session->inflight.streams == 0;
+}
+
+uint64_t stream_deadline(const struct session *session, uint32_t index)
+{
+    (void)session;
+    (void)index;
+    return 0;
+}
+
+#endif

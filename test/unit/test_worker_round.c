@@ -1,0 +1,193 @@
+/*
+ * test_worker_round.c - how much of a session is served in a round, whatever it sends.
+ *
+ * Sessions send records of which the device takes any number: events, say.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "common/util.h"
+#include "fake_round.h"
+#include "worker/loop/round.h"
+#include "worker/sched/domain.h"
+
+#define SESSIONS  3u
+/* Two streams' worth: 64 records each are what one may have on the device. */
+#define TURN_MOST 128u
+
+static struct sender {
+    struct session session; /* first: what the rounds know of it */
+    struct seg_client client;
+    uint32_t left[SEG_STREAMS];
+    uint32_t taken[SEG_STREAMS];
+    uint32_t in_turn; /* taken */
+} senders[SESSIONS];
+
+uint32_t stream_drain(struct session *session, uint32_t index, struct sched_allowance allowance,
+                      enum drained *drained)
+{
+    struct sender *sender = (struct sender *)(void *)session;
+    uint32_t taken = sender->left[index] < allowance.launches ? sender->left[index]
+                                                              : (uint32_t)allowance.launches;
+
+    sender->left[index] -= taken;
+    sender->taken[index] += taken;
+    sender->in_turn += taken;
+    *drained = sender->left[index] ? DRAINED_SOME : DRAINED_ALL;
+    return taken;
+}
+
+static int set(void **state)
+{
+    (void)state;
+    now = UINT64_C(1000000000);
+    worker.info.sm_count = 16;
+    domains = (struct domains){.used = 1};
+    memset(senders, 0, sizeof(senders));
+    lane.polled_count = SESSIONS;
+    for (uint32_t i = 0; i < SESSIONS; i++) {
+        struct session *session = &senders[i].session;
+        session->slot = i;
+        session->lane = &lane;
+        session->client = &senders[i].client;
+        session->poll.on = true;
+        lane.polled[i] = session;
+        domains_add(session);
+    }
+    return 0;
+}
+
+static int unset(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < SESSIONS; i++)
+        domains_remove(&senders[i].session);
+    return 0;
+}
+
+static void send(struct sender *sender, uint32_t stream, uint32_t records)
+{
+    sender->left[stream] += records;
+    sender->session.round.pending |= UINT64_C(1) << stream;
+}
+
+static void one_round(void)
+{
+    for (uint32_t i = 0; i < SESSIONS; i++)
+        senders[i].in_turn = 0;
+    lane.now = now += 1000;
+    round_run(&lane);
+}
+
+static void a_session_has_so_many_records_a_round_over_all_its_streams(void **state)
+{
+    (void)state;
+    for (uint32_t stream = 0; stream < SEG_STREAMS; stream++)
+        send(&senders[0], stream, 1000000);
+    for (uint32_t n = 0; n < 10; n++) {
+        send(&senders[1], 0, 1);
+        one_round();
+        assert_in_range(senders[0].in_turn, 1, TURN_MOST);
+        assert_true(lane.live); /* it has more, and nothing to wait for */
+        assert_int_equal(senders[1].in_turn, 1);
+    }
+}
+
+/* The same where others wait for the device too, and one session after the other is served. */
+static void so_it_has_where_several_wait(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < 2; i++) {
+        for (uint32_t stream = 0; stream < SEG_STREAMS; stream++)
+            send(&senders[i], stream, 1000000);
+        sched_wait(domain_of(&senders[i].session), &senders[i].session.sched.entity, now);
+    }
+    assert_true(sched_contended(&domains.domain[0]));
+    for (uint32_t n = 0; n < 10; n++) {
+        one_round();
+        for (uint32_t i = 0; i < 2; i++)
+            assert_in_range(senders[i].in_turn, 1, TURN_MOST);
+        assert_true(lane.live);
+    }
+}
+
+static void no_stream_starves_behind_others_of_its_session(void **state)
+{
+    uint32_t least = UINT32_MAX, most = 0;
+
+    (void)state;
+    for (uint32_t stream = 0; stream < SEG_STREAMS; stream++)
+        send(&senders[0], stream, 1000000);
+    for (uint32_t n = 0; n < 2 * SEG_STREAMS; n++)
+        one_round();
+    for (uint32_t stream = 0; stream < SEG_STREAMS; stream++) {
+        uint32_t taken = senders[0].taken[stream];
+        least = taken < least ? taken : least;
+        most = taken > most ? taken : most;
+    }
+    assert_true(least > 0);
+    assert_true(most - least <= TURN_MOST);
+}
+
+/* Records that had to wait for the next round for their number only wait for nobody. */
+static void what_is_left_of_a_round_is_not_held_back(void **state)
+{
+    (void)state;
+    for (uint32_t stream = 0; stream < 10; stream++)
+        send(&senders[0], stream, 20);
+    one_round();
+    assert_int_equal(senders[0].in_turn, TURN_MOST);
+    assert_false(senders[0].session.sched.entity.waiting);
+    one_round();
+    assert_int_equal(senders[0].in_turn, 10 * 20 - TURN_MOST);
+    assert_false(senders[0].session.sched.entity.waiting);
+    assert_true(senders[0].session.round.pending == 0);
+    /* And so when there is no more than what a round has. */
+    for (uint32_t stream = 0; stream < 4; stream++)
+        send(&senders[0], stream, TURN_MOST / 4);
+    sched_wait(&domains.domain[0], &senders[0].session.sched.entity, now);
+    one_round();
+    assert_int_equal(senders[0].in_turn, TURN_MOST);
+    assert_false(senders[0].session.sched.entity.waiting);
+}
+
+/* Requests of several tenants at a time: all begin before any goes on. */
+static void in_a_crowd_requests_begin_side_by_side(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < SESSIONS; i++) {
+        senders[i].session.sched.entity.cls = GS_CLASS_LATENCY;
+        send(&senders[i], 0, 1);
+    }
+    one_round(); /* they have come lately */
+    for (uint32_t i = 0; i < SESSIONS; i++)
+        send(&senders[i], 0, 20);
+    one_round();
+    for (uint32_t i = 0; i < SESSIONS; i++) {
+        assert_int_equal(senders[i].in_turn, 16);
+        assert_false(senders[i].session.sched.entity.waiting);
+    }
+    assert_true(lane.live);
+    one_round();
+    for (uint32_t i = 0; i < SESSIONS; i++)
+        assert_int_equal(senders[i].in_turn, 4);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_session_has_so_many_records_a_round_over_all_its_streams,
+                                        set, unset),
+        cmocka_unit_test_setup_teardown(so_it_has_where_several_wait, set, unset),
+        cmocka_unit_test_setup_teardown(no_stream_starves_behind_others_of_its_session, set, unset),
+        cmocka_unit_test_setup_teardown(what_is_left_of_a_round_is_not_held_back, set, unset),
+        cmocka_unit_test_setup_teardown(in_a_crowd_requests_begin_side_by_side, set, unset),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,215 @@
+/*
+ * test_worker_trimmed.c - where best-effort work runs beside latency work, when there are more such
+ * places wanted than there can be: a session that is not polled gives its own up for who is, and
+ * finds it again.
+ *
+ * A latency session always has work. The device makes a partition when the test says so.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "common/util.h"
+#include "worker/loop/round.h"
+#include "worker/sched/lane.h"
+#include "worker/sched/session_table.h"
+#include "worker/session/grant.h"
+#include "worker/session/polling.h"
+#include "worker/submit/placement.h"
+
+#define SM_COUNT 132u
+#define RESERVED 4u /* the last ones */
+#define SESSIONS (PARTITIONS_TRIMMED + 2u)
+
+static struct lane lane;
+static struct session latency, session[SESSIONS];
+static unsigned char latency_segment[SEG_OFF_SERVER];
+static struct seg_client clients[SESSIONS + 1];
+static struct seg_server servers[SESSIONS + 1];
+
+/* Each of its own two SMs, and the reserved ones. */
+static void session_make(uint32_t i)
+{
+    session[i] =
+        (struct session){.slot = i, .lane = &lane, .client = &clients[i], .server = &servers[i]};
+    sm_mask_set(&session[i].grant.mask, 2 * i);
+    sm_mask_set(&session[i].grant.mask, 2 * i + 1);
+    for (uint32_t sm = SM_COUNT - RESERVED; sm < SM_COUNT; sm++)
+        sm_mask_set(&session[i].grant.mask, sm);
+    session_table_add(&session[i]);
+    session_poll_begin(&session[i]);
+}
+
+static int set(void **state)
+{
+    struct sm_mask reserved = {{0}};
+
+    (void)state;
+    for (uint32_t sm = SM_COUNT - RESERVED; sm < SM_COUNT; sm++)
+        sm_mask_set(&reserved, sm);
+    worker.info.sm_count = SM_COUNT;
+    memcpy(worker.policy.reserve_mask[0], reserved.word, sizeof(reserved.word));
+    worker.policy_count = 1;
+    lane.now = UINT64_C(1000000000);
+    for (uint32_t i = 0; i < SESSIONS; i++)
+        session_make(i);
+    latency = (struct session){.slot = SESSIONS,
+                               .lane = &lane,
+                               .segment = latency_segment,
+                               .client = &clients[SESSIONS],
+                               .server = &servers[SESSIONS],
+                               .sched.entity.cls = GS_CLASS_LATENCY,
+                               .inflight.busy = 1,
+                               .submit.streams[0].issued = 1};
+    session_table_add(&latency);
+    session_poll_begin(&latency);
+    round_run(&lane);
+    round_run(&lane);
+    return headroom_now(&lane.headroom) == HEADROOM_FULL ? 0 : -1;
+}
+
+static int unset(void **state)
+{
+    (void)state;
+    headroom_remove(&lane.headroom, &latency.sched.headroom);
+    session_poll_stop(&latency);
+    session_table_closing(&latency);
+    session_table_remove(&latency);
+    for (uint32_t i = 0; i < SESSIONS; i++) {
+        grant_deinit(&session[i]);
+        session_poll_stop(&session[i]);
+        session_table_closing(&session[i]);
+        session_table_remove(&session[i]);
+    }
+    return 0;
+}
+
+/* Where a launch of it runs; what must be made for it first is made at once. NULL: anywhere in its
+ * grant. */
+static struct partition *place(uint32_t i)
+{
+    struct partition *now = placement_of(&session[i], GS_CLASS_BEST_EFFORT);
+
+    if (!now && session[i].placement.trimmed[HEADROOM_FULL - HEADROOM_PARTIAL].partition)
+        session[i].placement.trimmed[HEADROOM_FULL - HEADROOM_PARTIAL].partition->state =
+            PARTITION_READY;
+    return now ? now : placement_of(&session[i], GS_CLASS_BEST_EFFORT);
+}
+
+/* All places that there are. */
+static void places_take(void)
+{
+    for (uint32_t i = 0; i < PARTITIONS_TRIMMED; i++)
+        assert_non_null(place(i));
+}
+
+static void who_is_polled_keeps_its_place(void **state)
+{
+    (void)state;
+    places_take();
+    assert_null(place(PARTITIONS_TRIMMED));
+    for (uint32_t i = 0; i < PARTITIONS_TRIMMED; i++)
+        assert_non_null(session[i].placement.trimmed[HEADROOM_FULL - HEADROOM_PARTIAL].partition);
+}
+
+static void who_is_not_polled_gives_way(void **state)
+{
+    (void)state;
+    places_take();
+    session_poll_end(&session[3]);
+    const struct partition *others =
+        session[4].placement.trimmed[HEADROOM_FULL - HEADROOM_PARTIAL].partition;
+    struct partition *found = place(PARTITIONS_TRIMMED);
+    assert_non_null(found);
+    assert_int_equal(found->sm_count, 2);
+    assert_true(sm_mask_has(&found->mask, 2 * PARTITIONS_TRIMMED));
+    assert_ptr_equal(place(4), others);
+    /* There is none more, and who was asked for its own has none. */
+    session_poll_begin(&session[3]);
+    assert_null(place(3));
+    assert_null(place(PARTITIONS_TRIMMED + 1));
+}
+
+/* Nothing is made anew, however often two take one place in turns. */
+static void who_gave_way_finds_its_place_again(void **state)
+{
+    (void)state;
+    places_take();
+    struct partition *one = place(0), *other;
+    session_poll_end(&session[0]);
+    other = place(PARTITIONS_TRIMMED);
+    assert_non_null(other);
+    for (uint32_t n = 0; n < 100; n++) {
+        session_poll_end(&session[PARTITIONS_TRIMMED]);
+        session_poll_begin(&session[0]);
+        assert_ptr_equal(placement_of(&session[0], GS_CLASS_BEST_EFFORT), one);
+        session_poll_end(&session[0]);
+        session_poll_begin(&session[PARTITIONS_TRIMMED]);
+        assert_ptr_equal(placement_of(&session[PARTITIONS_TRIMMED], GS_CLASS_BEST_EFFORT), other);
+    }
+}
+
+/* Cooling alone costs nothing. */
+static void nobody_gives_way_while_there_is_room(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < PARTITIONS_TRIMMED; i++) {
+        struct partition *own = place(i);
+        assert_non_null(own);
+        session_poll_end(&session[i]);
+        assert_ptr_equal(session[i].placement.trimmed[HEADROOM_FULL - HEADROOM_PARTIAL].partition,
+                         own);
+    }
+}
+
+/* All are idle, and more than there can be places. */
+static void places_are_made_ahead_as_long_as_there_is_room(void **state)
+{
+    uint32_t made = 0;
+
+    (void)state;
+    latency.grant.link.cls = GS_CLASS_LATENCY;
+    for (uint32_t i = 0; i < SESSIONS; i++) {
+        session[i].grant.link.cls = GS_CLASS_BEST_EFFORT;
+        session_poll_end(&session[i]);
+    }
+    for (uint32_t round = 0; round < 2; round++) { /* and nobody gives way */
+        placements_prepare();
+        made = 0;
+        for (uint32_t i = 0; i < SESSIONS; i++)
+            made +=
+                session[i].placement.trimmed[HEADROOM_FULL - HEADROOM_PARTIAL].partition != NULL;
+        assert_int_equal(made, PARTITIONS_TRIMMED);
+    }
+    session_poll_begin(&session[SESSIONS - 1]); /* who launches finds a place all the same */
+    assert_non_null(place(SESSIONS - 1));
+}
+
+static void without_latency_sessions_no_place_is_made(void **state)
+{
+    (void)state;
+    latency.grant.link.cls = GS_CLASS_NORMAL;
+    for (uint32_t i = 0; i < SESSIONS; i++)
+        session[i].grant.link.cls = GS_CLASS_BEST_EFFORT;
+    placements_prepare();
+    for (uint32_t i = 0; i < SESSIONS; i++)
+        assert_null(session[i].placement.trimmed[HEADROOM_FULL - HEADROOM_PARTIAL].partition);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(who_is_polled_keeps_its_place, set, unset),
+        cmocka_unit_test_setup_teardown(who_is_not_polled_gives_way, set, unset),
+        cmocka_unit_test_setup_teardown(who_gave_way_finds_its_place_again, set, unset),
+        cmocka_unit_test_setup_teardown(nobody_gives_way_while_there_is_room, set, unset),
+        cmocka_unit_test_setup_teardown(places_are_made_ahead_as_long_as_there_is_room, set, unset),
+        cmocka_unit_test_setup_teardown(without_latency_sessions_no_place_is_made, set, unset),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
