@@ -329,7 +329,7 @@ enum ptx_sel {
 enum ptx_sreg {
     PTX_SREG_NONE,
 #define PTX_SREG(id, name, type) PTX_SREG_##id,
-#include "ptx/ptx_sregs.def"
+#include "ptx/ir/ptx_sregs.def"
 #undef PTX_SREG
     PTX_SREG_COUNT
 };
@@ -364,7 +364,7 @@ enum ptx_op {
     PTX_OP_NONE,
 #define PTX_OP(id, name, class) PTX_OP_##id,
 #define PTX_FORM(id, ...)
-#include "ptx/ptx_ops.def"
+#include "ptx/ir/ptx_ops.def"
 #undef PTX_OP
 #undef PTX_FORM
     PTX_OP_COUNT

@@ -12,14 +12,14 @@ enum ptx_slot_kind {
     PTX_SLOT_END,
     PTX_SLOT_TYPE,
 #define SLOT(id, field, what, ...) PTX_SLOT_##id,
-#include "ptx/ptx_slots.def"
+#include "ptx/ir/ptx_slots.def"
 #undef SLOT
     PTX_SLOT_COUNT
 };
 
 enum ptx_set {
 #define TYPESET(id, ...) PTX_SET_##id,
-#include "ptx/ptx_typesets.def"
+#include "ptx/ir/ptx_typesets.def"
 #undef TYPESET
     PTX_SET_COUNT
 };

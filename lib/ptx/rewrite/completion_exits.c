@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ptx/lex.h"
+#include "ptx/read/lex.h"
 #include "ptx/rewrite/completion.h"
 #include "ptx/rewrite/flow.h"
 

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "ptx/arena.h"
+#include "ptx/ir/arena.h"
 
 struct edit {
     size_t begin, end; /* bytes of the text; equal: an insertion */

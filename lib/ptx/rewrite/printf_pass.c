@@ -15,7 +15,7 @@
 
 #include <string.h>
 
-#include "ptx/lex.h"
+#include "ptx/read/lex.h"
 #include "ptx/rewrite/pass.h"
 
 extern const char print_device_ptx[];

@@ -1,6 +1,6 @@
 /* Cuts PTX text into tokens. One thread per lexer; nothing in the text is trusted, and no byte
  * behind its end is read. */
-#include "ptx/lex.h"
+#include "ptx/read/lex.h"
 
 #include <errno.h>
 #include <stdlib.h>

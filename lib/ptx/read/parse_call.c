@@ -2,7 +2,7 @@
  * parameters are held against the callee's signature here; whoever runs the call need not. */
 #include <stdlib.h>
 
-#include "ptx/parse.h"
+#include "ptx/read/parse.h"
 
 struct signature {
     uint32_t nrets, nparams;

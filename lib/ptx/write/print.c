@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ptx/print.h"
 #include "ptx/ptx_table.h"
+#include "ptx/write/print.h"
 
 /* ---- variables ---- */
 

@@ -1,7 +1,7 @@
 /* Names of opcodes: a hash of them, made once for each text. */
 #include <stdlib.h>
 
-#include "ptx/parse.h"
+#include "ptx/read/parse.h"
 
 enum { NAME_SLOTS = 1024 };
 

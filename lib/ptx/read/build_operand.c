@@ -1,6 +1,6 @@
 /* From operands as written to struct ptx_operand: does one fit the place that a form has for it,
  * and what is it there? */
-#include "ptx/parse.h"
+#include "ptx/read/parse.h"
 
 /* ---- does an operand fit a place? ---- */
 

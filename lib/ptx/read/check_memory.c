@@ -1,6 +1,6 @@
 /* Loads, stores, atomics and what else names an address: do the state space, the variable, the
  * order and the cache words go together? */
-#include "ptx/parse.h"
+#include "ptx/read/parse.h"
 
 #define SPACE(s) (1u << PTX_SPACE_##s)
 

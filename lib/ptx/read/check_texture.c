@@ -1,5 +1,5 @@
 /* Textures and surfaces: which geometries, vectors and types go together, as ptxas has it. */
-#include "ptx/parse.h"
+#include "ptx/read/parse.h"
 
 #define GEOM(name) (1u << PTX_GEOM_##name)
 

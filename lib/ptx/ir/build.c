@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "ptx/arena.h"
+#include "ptx/ir/arena.h"
 #include "ptx/ptx_table.h"
 
 struct ptx_func *ptx_module_func(const struct ptx_module *m, const char *name)

@@ -108,7 +108,7 @@ static const struct {
 } sregs[PTX_SREG_COUNT] = {
     [PTX_SREG_NONE] = {"?", PTX_T_NONE},
 #define PTX_SREG(id, name, type) [PTX_SREG_##id] = {name, PTX_T_##type},
-#include "ptx/ptx_sregs.def"
+#include "ptx/ir/ptx_sregs.def"
 #undef PTX_SREG
 };
 

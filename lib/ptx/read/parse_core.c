@@ -4,7 +4,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 
-#include "ptx/parse.h"
+#include "ptx/read/parse.h"
 
 /* ---- errors ---- */
 

@@ -2,7 +2,7 @@
  * that stand in them. */
 #include <stdlib.h>
 
-#include "ptx/parse.h"
+#include "ptx/read/parse.h"
 
 bool space_from_word(const struct token *tok, uint8_t *space)
 {

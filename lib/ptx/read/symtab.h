@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "ptx/arena.h"
+#include "ptx/ir/arena.h"
 
 enum sym_kind {
     SYM_VAR,   /* .ptr: struct ptx_var */

@@ -1,5 +1,5 @@
 /* What the form of an instruction does not say by itself, but whoever lowers it relies on. */
-#include "ptx/parse.h"
+#include "ptx/read/parse.h"
 
 static bool check_vector(struct parser *p, const struct ptx_inst *inst, const struct token *at)
 {

@@ -1,5 +1,5 @@
 /* The body of a function: registers, statements, and nested scopes, which are flattened. */
-#include "ptx/parse.h"
+#include "ptx/read/parse.h"
 
 /* ---- registers ---- */
 

@@ -1,5 +1,5 @@
 /* Names in nested scopes. One parse, one thread. */
-#include "ptx/symtab.h"
+#include "ptx/read/symtab.h"
 
 #include <stdlib.h>
 #include <string.h>

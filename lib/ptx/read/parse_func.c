@@ -1,7 +1,7 @@
 /* Functions: signature, parameters and the directives before the body. */
 #include <stdlib.h>
 
-#include "ptx/parse.h"
+#include "ptx/read/parse.h"
 
 enum { MAX_ENTRY_PARAMS = 0x7ffc };
 

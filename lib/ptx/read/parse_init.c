@@ -1,5 +1,5 @@
 /* Initialisers of variables: bytes, and the addresses that stand in them. */
-#include "ptx/parse.h"
+#include "ptx/read/parse.h"
 
 static bool put_bytes(struct parser *p, uint64_t offset, uint64_t value, unsigned bytes)
 {

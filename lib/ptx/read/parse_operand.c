@@ -1,6 +1,6 @@
 /* Operands as written, before it is known what the instruction makes of them: names resolved,
  * constants computed. */
-#include "ptx/parse.h"
+#include "ptx/read/parse.h"
 
 /* ---- names ---- */
 

@@ -1,5 +1,5 @@
 /* mma, wmma, ldmatrix, stmatrix: do types, shape, layouts and lengths of operands agree? */
-#include "ptx/parse.h"
+#include "ptx/read/parse.h"
 
 #define SHAPE(s) (1u << PTX_SHAPE_##s)
 

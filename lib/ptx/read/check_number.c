@@ -1,6 +1,6 @@
 /* Arithmetic, comparisons and conversions: do rounding, saturation, flushing and the like come with
  * these types? The forms of ptx_ops.def say which words there are, this which go together. */
-#include "ptx/parse.h"
+#include "ptx/read/parse.h"
 
 static bool refuse(struct parser *p, const struct ptx_inst *inst, const struct token *at,
                    const char *what)

@@ -1,5 +1,5 @@
 /* A growing heap that is freed as a whole. Owned by one module; one thread at a time. */
-#include "ptx/arena.h"
+#include "ptx/ir/arena.h"
 
 #include <stdlib.h>
 #include <string.h>

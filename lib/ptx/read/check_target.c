@@ -1,6 +1,6 @@
 /* Since when there is an instruction: the least .target and .version that may use it. Constants;
  * what is not listed is as old as the targets that are read. */
-#include "ptx/parse.h"
+#include "ptx/read/parse.h"
 
 struct since {
     uint16_t op;

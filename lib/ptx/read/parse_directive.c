@@ -1,6 +1,6 @@
 /* Small directives that stand at module level and inside functions alike: .pragma, .loc, .file,
  * .section. */
-#include "ptx/parse.h"
+#include "ptx/read/parse.h"
 
 bool parse_pragma(struct parser *p, const char **text)
 {

@@ -2,7 +2,7 @@
  * for that, as PTX defines it. */
 #include <string.h>
 
-#include "ptx/parse.h"
+#include "ptx/read/parse.h"
 
 struct value {
     uint64_t v;

@@ -2,8 +2,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "ptx/print.h"
 #include "ptx/ptx_table.h"
+#include "ptx/write/print.h"
 
 const char *ptx_reg_name(const struct ptx_func *f, uint32_t reg, char *buf, size_t size)
 {

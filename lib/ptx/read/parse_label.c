@@ -3,7 +3,7 @@
  * ptx_func.labels. */
 #include <stdlib.h>
 
-#include "ptx/parse.h"
+#include "ptx/read/parse.h"
 
 /* ---- labels ---- */
 

@@ -1,7 +1,7 @@
 /* ptx_parse: the module level of the reader, and the life of a module. */
 #include <stdlib.h>
 
-#include "ptx/parse.h"
+#include "ptx/read/parse.h"
 
 static const size_t ARENA_BASE = 64u << 20;
 static const size_t ARENA_PER_BYTE = 16;

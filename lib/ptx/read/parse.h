@@ -8,10 +8,10 @@
 #include <errno.h>
 #include <string.h>
 
-#include "ptx/arena.h"
-#include "ptx/lex.h"
+#include "ptx/ir/arena.h"
 #include "ptx/ptx_table.h"
-#include "ptx/symtab.h"
+#include "ptx/read/lex.h"
+#include "ptx/read/symtab.h"
 
 /* A growing array of scratch. */
 struct list {

@@ -14,7 +14,7 @@
     }
 #define SLOT(id, field, what, ...)                                                                 \
     static const struct ptx_word words_##id[] = {__VA_ARGS__, {NULL, 0}};
-#include "ptx/ptx_slots.def"
+#include "ptx/ir/ptx_slots.def"
 #undef SLOT
 #undef W
 #undef F
@@ -24,7 +24,7 @@ const struct ptx_slot_info ptx_slots[PTX_SLOT_COUNT] = {
 #define SLOT(id, field, what, ...)                                                                 \
     [PTX_SLOT_##id] = {what, words_##id, offsetof(struct ptx_inst, field),                         \
                        offsetof(struct ptx_inst, field) == offsetof(struct ptx_inst, flags)},
-#include "ptx/ptx_slots.def"
+#include "ptx/ir/ptx_slots.def"
 #undef SLOT
 };
 
@@ -56,7 +56,7 @@ _Static_assert(PTX_T_COUNT <= 64, "a type set is 64 bits");
 
 const uint64_t ptx_sets[PTX_SET_COUNT] = {
 #define TYPESET(id, ...) [PTX_SET_##id] = 0 EACH(__VA_ARGS__),
-#include "ptx/ptx_typesets.def"
+#include "ptx/ir/ptx_typesets.def"
 #undef TYPESET
 };
 
@@ -108,7 +108,7 @@ enum {
 const struct ptx_form ptx_forms[] = {
 #define PTX_OP(id, name, class)
 #define PTX_FORM(id, slots, opnds) {PTX_OP_##id, slots, opnds},
-#include "ptx/ptx_ops.def"
+#include "ptx/ir/ptx_ops.def"
 #undef PTX_OP
 #undef PTX_FORM
 };
@@ -119,7 +119,7 @@ const struct ptx_form ptx_forms[] = {
 enum {
 #define PTX_OP(id, name, class)    FIRST_##id, AFTER_##id = FIRST_##id - 1,
 #define PTX_FORM(id, slots, opnds) PASTE2(FORM_AT_, __LINE__),
-#include "ptx/ptx_ops.def"
+#include "ptx/ir/ptx_ops.def"
 #undef PTX_OP
 #undef PTX_FORM
     FORM_COUNT
@@ -129,7 +129,7 @@ _Static_assert(FORM_COUNT == sizeof(ptx_forms) / sizeof(ptx_forms[0]), "forms co
 const struct ptx_op_info ptx_ops[PTX_OP_COUNT] = {
 #define PTX_OP(id, name, class) [PTX_OP_##id] = {name, PTX_CLASS_##class, FIRST_##id},
 #define PTX_FORM(id, slots, opnds)
-#include "ptx/ptx_ops.def"
+#include "ptx/ir/ptx_ops.def"
 #undef PTX_OP
 #undef PTX_FORM
 };

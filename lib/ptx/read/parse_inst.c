@@ -1,6 +1,6 @@
 /* One instruction: the guard, the opcode, the form of ptx_ops.def that its modifiers and operands
  * fit. */
-#include "ptx/parse.h"
+#include "ptx/read/parse.h"
 
 /* ---- modifiers ---- */
 
