@@ -4,6 +4,11 @@
 
 #include "ptx/rewrite/pass.h"
 
+enum {
+    COMPLETION_MAX_EPILOGUES = 16, /* of a kernel; about 40 machine instructions each */
+    COMPLETION_EPILOGUE_REGS = 7   /* that one declares */
+};
+
 /* ---- completion_check.c ---- */
 
 /* What in a function itself forbids that a kernel that reaches it tells its own end. */

@@ -16,6 +16,17 @@ static bool is_drivers(const char *name)
     return false;
 }
 
+/* Registers of the module once each kernel has all the epilogues it may have. */
+static uint64_t registers_after(const struct ptx_module *m)
+{
+    uint64_t n = 0;
+
+    for (uint32_t i = 0; i < m->nfuncs; i++)
+        n += m->funcs[i]->nregs +
+             (m->funcs[i]->entry ? COMPLETION_MAX_EPILOGUES * COMPLETION_EPILOGUE_REGS : 0);
+    return n;
+}
+
 const char *completion_module_obstacle(const struct ptx_module *m)
 {
     if (m->address_size != 64)
@@ -24,6 +35,8 @@ const char *completion_module_obstacle(const struct ptx_module *m)
         return "the module's PTX version is below 6.2, the first with activemask";
     if (m->sm < 70)
         return "the module's target is below sm_70, the first with a release at system scope";
+    if (registers_after(m) > PTX_MAX_MODULE_REGS)
+        return "the module has too many registers";
     return NULL;
 }
 

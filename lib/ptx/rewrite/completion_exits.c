@@ -12,8 +12,6 @@
 #include "ptx/rewrite/completion.h"
 #include "ptx/rewrite/flow.h"
 
-enum { MAX_EPILOGUES = 16 }; /* about 40 machine instructions each */
-
 /* Threads of a warp that arrive together are ordered by a barrier among them, and one goes on for
  * all: an addition for each thread takes 0.7 ns of the device on an H200. Where they are all of the
  * grid, it is the last. Else it adds their number to the counter, by an acquire and release, and
@@ -40,7 +38,6 @@ static const char epilogue[] =
     "ld.param.u64 gshare$a, [gshare$done+24]; or.b64 gshare$v, gshare$v, gshare$a; "
     "ld.param.u64 gshare$a, [gshare$done+16]; st.relaxed.sys.global.u64 [gshare$a], gshare$v; "
     "exit; }";
-enum { EPILOGUE_REGS = 7 };
 
 /* Where the opcode begins in the text: behind the guard, if there is one. */
 static size_t opcode_at(const struct rewrite *rw, const struct ptx_inst *inst)
@@ -106,13 +103,13 @@ static uint32_t part_until_free(struct rewrite *rw, const struct ptx_func *f, co
 
     for (unsigned all = 0; all < 2 && verdict == FLOW_HELD; all++) {
         ends = part_ways(ways, count, all);
-        if (ends > MAX_EPILOGUES)
+        if (ends > COMPLETION_MAX_EPILOGUES)
             break;
         verdict = flow_check(flow, ways, count, ends);
     }
     flow_free(flow);
     rw->edits.failed |= verdict == FLOW_NO_MEMORY;
-    if (ends > MAX_EPILOGUES)
+    if (ends > COMPLETION_MAX_EPILOGUES)
         obstacle->what = "threads return at more than 16 places while others wait";
     else if (verdict == FLOW_HELD)
         obstacle->what = "threads at its end may be waited for, as in the last loop";
@@ -151,7 +148,7 @@ bool completion_exits(struct rewrite *rw, const struct ptx_func *f, const bool *
         obstacle->what = "the kernel has no end";
     else if (waits)
         ends = part_until_free(rw, f, waits, ways, count, obstacle);
-    if (f->nregs + ends * EPILOGUE_REGS > PTX_MAX_REGS)
+    if (f->nregs + ends * COMPLETION_EPILOGUE_REGS > PTX_MAX_REGS)
         obstacle->what = "the kernel has too many registers";
     if (ways && !obstacle->what)
         edit_ways(rw, f, ways, count, ends);

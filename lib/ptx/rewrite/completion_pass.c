@@ -187,8 +187,6 @@ static bool run(struct rewrite *rw)
         snprintf(reason, size, "line %u: %s", rw->unread.line, rw->unread.text);
     else if (obstacle)
         snprintf(reason, size, "%s", obstacle);
-    else if (memmem(rw->text, rw->len, REWRITE_PREFIX, strlen(REWRITE_PREFIX)))
-        snprintf(reason, size, "the module has names that begin with " REWRITE_PREFIX);
     else
         return take_kernels(rw, m);
     return false;

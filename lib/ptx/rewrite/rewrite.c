@@ -2,6 +2,7 @@
 #include "ptx/rewrite/rewrite.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,6 +18,16 @@ const struct ptx_module *rewrite_module(struct rewrite *rw)
         rw->edits.failed = true;
     rw->read = true;
     return rw->module;
+}
+
+/* Names that passes add are not the tenant's. */
+static bool is_free_of_prefix(struct rewrite *rw)
+{
+    if (!memmem(rw->text, rw->len, REWRITE_PREFIX, strlen(REWRITE_PREFIX)))
+        return true;
+    snprintf(rw->report->reason, sizeof(rw->report->reason),
+             "the module has names that begin with " REWRITE_PREFIX);
+    return false;
 }
 
 static void pass_run(struct rewrite *rw, const struct pass *pass)
@@ -42,9 +53,10 @@ int ptx_rewrite(const char *ptx, size_t len, unsigned passes, char **out, size_t
     size_t new_len = 0;
     char *text = NULL;
 
-    for (size_t i = 0; i < PASSES && !rw.edits.failed; i++)
-        if (passes & passes_in_order[i]->bit)
-            pass_run(&rw, passes_in_order[i]);
+    if (is_free_of_prefix(&rw))
+        for (size_t i = 0; i < PASSES && !rw.edits.failed; i++)
+            if (passes & passes_in_order[i]->bit)
+                pass_run(&rw, passes_in_order[i]);
     if (rw.edits.count && !rw.edits.failed) {
         text = edits_apply(&rw.edits, ptx, rw.len, &new_len);
         result = text ? 0 : -ENOMEM;

@@ -38,8 +38,9 @@ struct ptx_rewrite_kernel {
 /* What the passes did. Zeroed before the call; ptx_rewrite_report_deinit afterwards. */
 struct ptx_rewrite_report {
     bool prints; /* the module has PTX_PRINT_VARIABLE */
-    /* Of PTX_PASS_COMPLETION: the kernels in the text's order, or none and why the pass does not
-     * apply to the module. */
+    /* Of PTX_PASS_COMPLETION: the kernels in the order of their first mention, or none and why the
+     * pass does not apply to the module. A module with names that begin with gshare$ is left alone
+     * by all passes. */
     uint32_t count;
     struct ptx_rewrite_kernel *kernels;
     char reason[320];
