@@ -41,9 +41,9 @@ enum link_op {
     LINK_GRANTED = 11,   /* worker: the grant of {slot, sequence} is in force; with {status, text}:
                             it failed, and the grant before it is still in force */
     LINK_POLICY = 12,    /* supervisor: how the device is scheduled from now on */
-    LINK_WORN = 13       /* worker: it needs recycling. It has made half of the sets of SMs that the
-                            driver allows one process; a new worker is to replace it when it has no
-                            sessions */
+    LINK_NEEDS_RECYCLING = 13 /* worker: it has made half of the sets of SMs that the driver allows
+                                 one process; a new worker is to replace it when it has no sessions
+                               */
 };
 #define LINK_SLOT_NONE UINT32_MAX
 

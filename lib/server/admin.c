@@ -6,34 +6,34 @@
 #include "common/log.h"
 #include "common/util.h"
 #include "server/control.h"
-#include "server/tenant.h"
+#include "server/session.h"
 
 static_assert(DEVICES_MAX == sizeof(((struct ctl_status_reply *)0)->device) /
                                  sizeof(((struct ctl_status_reply *)0)->device[0]),
               "devices in a status");
 
-enum ctl_tenant_state tenant_state_told(const struct tenant *tenant)
+enum ctl_tenant_state server_session_state_told(const struct session *session)
 {
-    switch (tenant->state) {
-    case TENANT_OPEN:
+    switch (session->state) {
+    case SESSION_OPEN:
         return CTL_TENANT_ATTACHED;
-    case TENANT_CLOSING:
+    case SESSION_CLOSING:
         return CTL_TENANT_ENDING;
-    case TENANT_LOST:
+    case SESSION_LOST:
         return CTL_TENANT_LOST;
-    case TENANT_OPENING:
-        return tenant->close_wanted ? CTL_TENANT_ENDING : CTL_TENANT_ATTACHING;
+    case SESSION_OPENING:
+        return session->close_wanted ? CTL_TENANT_ENDING : CTL_TENANT_ATTACHING;
     default:
         return CTL_TENANT_ATTACHING;
     }
 }
 
-static uint32_t tenants_ending(const struct device *device)
+static uint32_t sessions_ending(const struct device *device)
 {
     uint32_t count = 0;
 
-    for (const struct tenant *t = NULL; (t = registry_next(&device->server->registry, t));)
-        count += t->device == device && tenant_state_told(t) == CTL_TENANT_ENDING;
+    for (const struct session *t = NULL; (t = registry_next(&device->server->registry, t));)
+        count += t->device == device && server_session_state_told(t) == CTL_TENANT_ENDING;
     return count;
 }
 
@@ -46,10 +46,10 @@ static void device_describe(const struct device *device, struct ctl_device *row)
     row->sm_count = device->info.sm_count;
     row->compute_major = device->info.compute_major;
     row->compute_minor = device->info.compute_minor;
-    row->tenants = device->tenants;
+    row->tenants = device->sessions;
     row->worker_pid = device->worker.pid;
     row->faults = device->faults;
-    row->ending = tenants_ending(device);
+    row->ending = sessions_ending(device);
     row->state = CTL_DEVICE_STARTING;
     if (device->worker.state == WORKER_READY)
         row->state = CTL_DEVICE_READY;
@@ -73,27 +73,27 @@ void admin_status(struct server *server, const struct reply *reply)
     reply_send(reply, &answer.h, sizeof(answer));
 }
 
-static void tenant_describe(const struct tenant *tenant, struct ctl_tenant *row)
+static void session_describe(const struct session *session, struct ctl_tenant *row)
 {
-    const struct link_stats *stats = tenant->device->worker.stats;
-    struct sm_mask sms = grants_sms(tenant);
+    const struct link_stats *stats = session->device->worker.stats;
+    struct sm_mask sms = grants_sms(session);
 
-    row->session_id = tenant->id;
-    row->pid = tenant->pid;
-    row->uid = tenant->uid;
-    row->device = tenant->device->index;
-    row->priority = tenant->grant.target.priority;
-    row->cls = tenant->grant.target.cls;
-    row->weight = tenant->grant.target.weight;
-    row->exclusive = tenant->grant.applied.exclusive;
+    row->session_id = session->id;
+    row->pid = session->pid;
+    row->uid = session->uid;
+    row->device = session->device->index;
+    row->priority = session->grant.target.priority;
+    row->cls = session->grant.target.cls;
+    row->weight = session->grant.target.weight;
+    row->exclusive = session->grant.applied.exclusive;
     row->sm_count = sm_mask_count(&sms);
-    row->state = tenant_state_told(tenant);
-    row->memory_limit = tenant->mem_limit;
-    row->attached_ns = clock_ns() - tenant->attached_ns;
-    memcpy(row->name, tenant->name, sizeof(row->name));
-    if (!stats || tenant->state == TENANT_LOST)
+    row->state = server_session_state_told(session);
+    row->memory_limit = session->mem_limit;
+    row->attached_ns = clock_ns() - session->attached_ns;
+    memcpy(row->name, session->name, sizeof(row->name));
+    if (!stats || session->state == SESSION_LOST)
         return;
-    stats += tenant->slot;
+    stats += session->slot;
     row->memory_used = atomic_load_explicit(&stats->memory_used, memory_order_relaxed);
     row->launches = atomic_load_explicit(&stats->launches, memory_order_relaxed);
     row->copies = atomic_load_explicit(&stats->copies, memory_order_relaxed);
@@ -105,7 +105,7 @@ static void tenant_describe(const struct tenant *tenant, struct ctl_tenant *row)
 void admin_ps(struct server *server, const struct ctl_admin *request, const struct reply *reply)
 {
     struct ctl_ps_reply answer = {.status = GS_OK};
-    struct tenant *page[CTL_PS_ROWS + 1];
+    struct session *page[CTL_PS_ROWS + 1];
     uint32_t count = registry_page(&server->registry, request->cursor, page, CTL_PS_ROWS + 1);
 
     if (count > CTL_PS_ROWS) {
@@ -114,7 +114,7 @@ void admin_ps(struct server *server, const struct ctl_admin *request, const stru
     }
     answer.count = count;
     for (uint32_t i = 0; i < count; i++)
-        tenant_describe(page[i], &answer.tenant[i]);
+        session_describe(page[i], &answer.tenant[i]);
     reply_send(reply, &answer.h, sizeof(answer));
 }
 

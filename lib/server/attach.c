@@ -16,7 +16,7 @@
 #include "common/util.h"
 #include "server/control.h"
 #include "server/qos.h"
-#include "server/tenant.h"
+#include "server/session.h"
 
 /* ---- Admission ------------------------------------------------------------------------------- */
 
@@ -32,7 +32,7 @@ bool user_admitted(const struct server_options *options, uid_t uid)
 }
 
 /* The one asked for; else that of the rank, so that the ranks of a job are spread evenly whatever
- * order they come in; else the usable one with the fewest tenants. NULL: none. */
+ * order they come in; else the usable one with the fewest sessions. NULL: none. */
 static struct device *device_choose(struct server *server, int32_t wanted, uint32_t local_rank)
 {
     struct device *best = NULL;
@@ -47,7 +47,7 @@ static struct device *device_choose(struct server *server, int32_t wanted, uint3
         struct device *device = &server->device[i];
 
         if (!best || (device_usable(device) && !device_usable(best)) ||
-            (device_usable(device) == device_usable(best) && device->tenants < best->tenants))
+            (device_usable(device) == device_usable(best) && device->sessions < best->sessions))
             best = device;
     }
     return best;
@@ -137,7 +137,7 @@ gs_status attach_admit(struct server *server, const struct ctl_attach *request,
 
 /* ---- The segment ----------------------------------------------------------------------------- */
 
-static int tenant_segment_make(uid_t uid, int *id, unsigned char **segment)
+static int session_segment_make(uid_t uid, int *id, unsigned char **segment)
 {
     void *memory;
     int r = segment_make(SEG_SIZE, S_IRUSR | S_IWUSR, uid, id, &memory);
@@ -167,62 +167,62 @@ static void refuse_segment(const struct reply *reply, int error)
         reply_refuse(reply, GS_ERR_SYSTEM, "making the session segment: %s", strerror(-error));
 }
 
-static struct tenant *tenant_make(struct server *server, const struct admission *admission,
-                                  const struct ctl_attach *request, struct reply *reply)
+static struct session *session_make(struct server *server, const struct admission *admission,
+                                    const struct ctl_attach *request, struct reply *reply)
 {
-    struct tenant *tenant = registry_take(&server->registry);
+    struct session *session = registry_take(&server->registry);
     int r;
 
-    if (!tenant) {
+    if (!session) {
         reply_refuse(reply, GS_ERR_SYSTEM, "getrandom: %s", strerror(errno));
         return NULL;
     }
-    r = tenant_segment_make(reply->uid, &tenant->segment_id, &tenant->segment);
+    r = session_segment_make(reply->uid, &session->segment_id, &session->segment);
     if (r < 0) {
         refuse_segment(reply, r);
-        registry_give(&server->registry, tenant);
+        registry_give(&server->registry, session);
         return NULL;
     }
-    tenant->server = server;
-    tenant->device = admission->device;
-    tenant->device->tenants++;
-    tenant->id = ++server->sessions_total;
-    tenant->mem_wish = request->mem_limit;
-    tenant->attached_ns = clock_ns();
-    tenant->uid = reply->uid;
-    tenant->qos = request->qos;
-    tenant->space = admission->space;
-    memcpy(tenant->name, admission->name, sizeof(tenant->name));
-    tenant->reply = *reply;
+    session->server = server;
+    session->device = admission->device;
+    session->device->sessions++;
+    session->id = ++server->sessions_total;
+    session->mem_asked = request->mem_limit;
+    session->attached_ns = clock_ns();
+    session->uid = reply->uid;
+    session->qos = request->qos;
+    session->space = admission->space;
+    memcpy(session->name, admission->name, sizeof(session->name));
+    session->reply = *reply;
     reply->queue = -1;
-    tenant_expect(tenant, request->patience_ms * UINT64_C(1000000));
-    if (!liveness_begin(tenant)) {
-        log_debug("session %llu: its client has ended", (unsigned long long)tenant->id);
-        tenant_end(tenant);
+    server_session_expect(session, request->patience_ms * UINT64_C(1000000));
+    if (!liveness_begin(session)) {
+        log_debug("session %llu: its client has ended", (unsigned long long)session->id);
+        server_session_end(session);
         return NULL;
     }
-    return tenant;
+    return session;
 }
 
 void attach_handle(struct server *server, const struct ctl_attach *request, struct reply *reply)
 {
     char text[REFUSAL_TEXT_MAX];
     struct admission admission;
-    struct tenant *tenant;
+    struct session *session;
     gs_status status = attach_admit(server, request, &admission, text);
 
     if (status != GS_OK) {
         reply_refuse(reply, status, "%s", text);
         return;
     }
-    tenant = tenant_make(server, &admission, request, reply);
-    if (!tenant || admission.device->worker.state != WORKER_READY || admission.device->early)
+    session = session_make(server, &admission, request, reply);
+    if (!session || admission.device->worker.state != WORKER_READY || admission.device->early)
         return; /* its turn comes when the worker is ready, after those who came before it */
-    status = grants_place(tenant->device, tenant, text);
+    status = grants_place(session->device, session, text);
     if (status != GS_OK) {
-        tenant_refuse(tenant, status, text);
+        server_session_refuse(session, status, text);
         return;
     }
-    grants_pump(tenant->device);
-    wishes_settle(tenant->device);
+    grants_pump(session->device);
+    qos_requests_settle(session->device);
 }

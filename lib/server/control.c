@@ -9,7 +9,7 @@
 
 #include "common/log.h"
 #include "server/operator.h"
-#include "server/tenant.h"
+#include "server/session.h"
 
 /* Requests taken before other events get their turn. */
 #define CONTROL_BATCH 16
@@ -71,19 +71,19 @@ static void refuse(struct server *server, const union control_request *request, 
  * ended, or a guess. */
 static void handle_silent(struct server *server, const struct ctl_header *h)
 {
-    struct tenant *tenant;
+    struct session *session;
 
     if (h->op == CTL_ANNOUNCE) {
         announcement_add(server, h->token);
         return;
     }
-    tenant = registry_by_cookie(&server->registry, h->token);
-    if (!tenant)
+    session = registry_by_cookie(&server->registry, h->token);
+    if (!session)
         log_debug("request %u for a session that there is not", h->op);
     else if (h->op == CTL_CONFIRM)
-        liveness_confirm(tenant);
+        liveness_confirm(session);
     else
-        tenant_close(tenant);
+        server_session_close(session);
 }
 
 static void handle_asking(struct server *server, const union control_request *request)
@@ -104,7 +104,7 @@ static void handle_asking(struct server *server, const union control_request *re
         attach_handle(server, &request->attach, &reply);
         break;
     case CTL_SET_QOS:
-        wish_handle(server, &request->set_qos, &reply);
+        qos_request_handle(server, &request->set_qos, &reply);
         break;
     case CTL_SET:
         operator_set(server, &request->set, &reply);

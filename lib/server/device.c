@@ -3,9 +3,10 @@
  *
  *   NONE --> STARTING --> READY --> ENDING --> NONE, then after a pause STARTING again
  *
- * A worker that says that it is worn is told to quit when it has no sessions, and its end is like
- * any other, but nobody's fault. While the server starts, a worker's failure is the server's. Later
- * a device whose worker fails over and over counts as failed, and is tried again every ten seconds.
+ * A worker that says that it needs recycling is told to quit when it has no sessions, and its end
+ * is like any other, but nobody's fault. While the server starts, a worker's failure is the
+ * server's. Later a device whose worker fails over and over counts as failed, and is tried again
+ * every ten seconds.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -26,8 +27,8 @@
 #include "common/names.h"
 #include "common/util.h"
 #include "server/server.h"
+#include "server/session.h"
 #include "server/settings_fit.h"
-#include "server/tenant.h"
 
 #define START_NS       60000000000u /* a driver's first initialisation can take long */
 #define QUIT_NS        2000000000u
@@ -244,9 +245,9 @@ static void device_next(struct device *device)
         break;
     }
     if (device->failures >= FAILURES_MAX) {
-        for (struct tenant *t = NULL; (t = registry_next(&server->registry, t));) {
-            if (t->device == device && t->state == TENANT_WAITING)
-                tenant_refuse(t, GS_ERR_NO_DEVICE, device->failure);
+        for (struct session *t = NULL; (t = registry_next(&server->registry, t));) {
+            if (t->device == device && t->state == SESSION_WAITING)
+                server_session_refuse(t, GS_ERR_NO_DEVICE, device->failure);
         }
     }
     for (uint32_t i = 1; i < device->failures && pause < RESTART_MAX_NS; i++)
@@ -290,9 +291,9 @@ void device_fail(struct device *device, const struct link_fatal *fatal, uint32_t
         device->failures++;
     else
         device->failures = 0;
-    for (struct tenant *t = NULL; (t = registry_next(&server->registry, t));) {
+    for (struct session *t = NULL; (t = registry_next(&server->registry, t));) {
         if (t->device == device)
-            tenant_worker_lost(t, fatal, fatal && t->slot == slot, device->failure);
+            server_session_worker_lost(t, fatal, fatal && t->slot == slot, device->failure);
     }
 }
 
@@ -381,8 +382,8 @@ void device_quit(struct device *device)
 
 void device_renew(struct device *device)
 {
-    if (!device->worker.worn || device->worker.state != WORKER_READY || device->tenants ||
-        device->server->phase != PHASE_SERVING)
+    if (!device->worker.needs_recycling || device->worker.state != WORKER_READY ||
+        device->sessions || device->server->phase != PHASE_SERVING)
         return;
     log_info("device %d: worker %d has no sessions and is replaced: its driver keeps the memory of "
              "each set of SMs that it has made",
@@ -400,7 +401,7 @@ uint64_t device_memory_used(const struct device *device)
     const struct registry *registry = &device->server->registry;
     uint64_t used = 0;
 
-    for (struct tenant *t = NULL; device->worker.stats && (t = registry_next(registry, t));) {
+    for (struct session *t = NULL; device->worker.stats && (t = registry_next(registry, t));) {
         if (t->device == device)
             used += atomic_load_explicit(&device->worker.stats[t->slot].memory_used,
                                          memory_order_relaxed);

@@ -7,7 +7,7 @@
 #include "common/log.h"
 #include "common/util.h"
 #include "server/qos.h"
-#include "server/wish.h"
+#include "server/qos_request.h"
 
 #define RETRY_NS 1000000000u
 
@@ -20,42 +20,42 @@ static struct sm_mask mask_spelled(const struct device *device, const uint64_t w
     return sm_mask_empty(&mask) ? device->sms.all : mask;
 }
 
-struct sm_mask grants_sms(const struct tenant *t)
+struct sm_mask grants_sms(const struct session *t)
 {
-    if (t->state != TENANT_OPEN && t->state != TENANT_CLOSING)
+    if (t->state != SESSION_OPEN && t->state != SESSION_CLOSING)
         return (struct sm_mask){{0}};
     return mask_spelled(t->device, t->grant.applied.sm_mask);
 }
 
-static bool grants_any(const struct tenant *t)
+static bool grants_any(const struct session *t)
 {
-    return t->state == TENANT_OPENING || t->state == TENANT_OPEN || t->state == TENANT_CLOSING;
+    return t->state == SESSION_OPENING || t->state == SESSION_OPEN || t->state == SESSION_CLOSING;
 }
 
-struct sm_mask grants_held(const struct tenant *t, bool exclusive)
+struct sm_mask grants_held(const struct session *t, bool exclusive)
 {
-    const struct tenant_grant *g = &t->grant;
+    const struct session_grant *g = &t->grant;
     struct sm_mask held = {{0}};
-    bool on_its_way = g->awaited || t->state == TENANT_OPENING;
+    bool on_its_way = g->awaited || t->state == SESSION_OPENING;
 
     if (!grants_any(t))
         return held;
-    if (t->state != TENANT_OPENING && (!exclusive || g->applied.exclusive))
+    if (t->state != SESSION_OPENING && (!exclusive || g->applied.exclusive))
         held = mask_spelled(t->device, g->applied.sm_mask);
     if (on_its_way && (!exclusive || g->sent.exclusive))
         held = sm_mask_or(held, mask_spelled(t->device, g->sent.sm_mask));
     return held;
 }
 
-struct sm_mask grants_sure(const struct tenant *t)
+struct sm_mask grants_sure(const struct session *t)
 {
-    const struct tenant_grant *g = &t->grant;
+    const struct session_grant *g = &t->grant;
     struct sm_mask sent = mask_spelled(t->device, g->sent.sm_mask),
                    applied = mask_spelled(t->device, g->applied.sm_mask);
 
     if (!grants_any(t))
         return (struct sm_mask){{0}};
-    if (t->state == TENANT_OPENING)
+    if (t->state == SESSION_OPENING)
         return sent;
     return g->awaited ? sm_mask_and(applied, sent) : applied;
 }
@@ -68,9 +68,9 @@ bool grant_same(const struct link_grant *a, const struct link_grant *b)
     return memcmp(a, &c, sizeof(c)) == 0;
 }
 
-bool grants_hold(const struct tenant *t)
+bool grants_hold(const struct session *t)
 {
-    return t->state == TENANT_OPEN && !t->grant.awaited &&
+    return t->state == SESSION_OPEN && !t->grant.awaited &&
            grant_same(&t->grant.target, &t->grant.applied);
 }
 
@@ -78,12 +78,12 @@ uint32_t grants_open_count(const struct device *device)
 {
     uint32_t count = 0;
 
-    for (struct tenant *t = NULL; (t = registry_next(&device->server->registry, t));) {
+    for (struct session *t = NULL; (t = registry_next(&device->server->registry, t));) {
         if (t->device != device)
             continue;
-        if (t->state == TENANT_OPENING) /* it will hold from its first launch on */
+        if (t->state == SESSION_OPENING) /* it will hold from its first launch on */
             count += !grant_same(&t->grant.target, &t->grant.sent);
-        else if (t->state == TENANT_OPEN)
+        else if (t->state == SESSION_OPEN)
             count += !grants_hold(t);
     }
     return count;
@@ -92,13 +92,13 @@ uint32_t grants_open_count(const struct device *device)
 /* ---- Sending --------------------------------------------------------------------------------- */
 
 /* Whose SMs it waits for, or NULL. alone: all SMs that are anybody's alone, as a first look. */
-static const struct tenant *grant_blocker(const struct tenant *t, const struct sm_mask *alone)
+static const struct session *grant_blocker(const struct session *t, const struct sm_mask *alone)
 {
     const struct sm_mask *place = &t->grant.place;
 
     if (!t->grant.target.exclusive && t->space == 0 && !sm_mask_meets(place, alone))
         return NULL;
-    for (const struct tenant *o = NULL; (o = registry_next(&t->server->registry, o));) {
+    for (const struct session *o = NULL; (o = registry_next(&t->server->registry, o));) {
         bool all = t->grant.target.exclusive || t->space != o->space;
         struct sm_mask held;
 
@@ -117,7 +117,7 @@ static struct sm_mask device_alone(const struct device *device)
 
     if (device->constrained == 0)
         return alone;
-    for (const struct tenant *t = NULL; (t = registry_next(&device->server->registry, t));) {
+    for (const struct session *t = NULL; (t = registry_next(&device->server->registry, t));) {
         if (t->device == device)
             alone = sm_mask_or(alone, grants_held(t, true));
     }
@@ -125,24 +125,24 @@ static struct sm_mask device_alone(const struct device *device)
 }
 
 /* Does it have something to be sent? */
-static bool grant_due(const struct tenant *t)
+static bool grant_due(const struct session *t)
 {
-    if (t->state == TENANT_WAITING)
+    if (t->state == SESSION_WAITING)
         return !sm_mask_empty(&t->grant.place) && t->device->worker.state == WORKER_READY;
-    return t->state == TENANT_OPEN && !t->grant.awaited && !t->grant.refused &&
+    return t->state == SESSION_OPEN && !t->grant.awaited && !t->grant.refused &&
            !grant_same(&t->grant.target, &t->grant.applied);
 }
 
-static void grant_send(struct tenant *t, const struct link_grant *grant)
+static void grant_send(struct session *t, const struct link_grant *grant)
 {
-    struct tenant_grant *g = &t->grant;
+    struct session_grant *g = &t->grant;
     struct link_message message = {.op = LINK_GRANT, .slot = t->slot};
 
     g->sent = *grant;
     g->sent.sequence = ++g->sequence;
     g->outdated = false;
-    if (t->state == TENANT_WAITING) {
-        tenant_open(t);
+    if (t->state == SESSION_WAITING) {
+        server_session_open(t);
         return;
     }
     g->awaited = true;
@@ -152,14 +152,14 @@ static void grant_send(struct tenant *t, const struct link_grant *grant)
 
 /* It waits for SMs that are to be its alone. Of those that it shares until then, `wanted` are
  * waited for by others: it leaves them. */
-static void grant_send_part(struct tenant *t, const struct sm_mask *wanted)
+static void grant_send_part(struct session *t, const struct sm_mask *wanted)
 {
     struct sm_mask alone = grants_held(t, true), held = grants_held(t, false);
     struct sm_mask part = sm_mask_and(held, t->grant.place);
     struct sm_mask rest = sm_mask_minus(held, t->grant.place);
     struct link_grant grant = t->grant.target;
 
-    if (t->state != TENANT_OPEN || !grant.exclusive || !sm_mask_empty(&alone) ||
+    if (t->state != SESSION_OPEN || !grant.exclusive || !sm_mask_empty(&alone) ||
         sm_mask_empty(&part) || !sm_mask_meets(&rest, wanted))
         return;
     grant.exclusive = 0;
@@ -168,12 +168,12 @@ static void grant_send_part(struct tenant *t, const struct sm_mask *wanted)
 }
 
 /* An attach need not wait for SMs that another is giving up: it begins with the others. */
-static void grant_open_part(struct tenant *t, const struct sm_mask *alone)
+static void grant_open_part(struct session *t, const struct sm_mask *alone)
 {
     struct sm_mask part = sm_mask_minus(t->grant.place, *alone);
     struct link_grant grant = t->grant.target;
 
-    if (t->state != TENANT_WAITING || grant.exclusive || t->space || sm_mask_empty(&part))
+    if (t->state != SESSION_WAITING || grant.exclusive || t->space || sm_mask_empty(&part))
         return;
     memcpy(grant.sm_mask, part.word, sizeof(grant.sm_mask));
     grant_send(t, &grant);
@@ -184,28 +184,28 @@ void grants_pump(struct device *device)
     struct sm_mask alone = device_alone(device), wanted = {{0}};
 
     device->blocked = 0;
-    for (struct tenant *t = NULL; (t = registry_next(&device->server->registry, t));) {
+    for (struct session *t = NULL; (t = registry_next(&device->server->registry, t));) {
         if (t->device != device || !grant_due(t))
             continue;
         if (device->constrained && grant_blocker(t, &alone)) {
             device->blocked++;
             wanted = sm_mask_or(wanted, t->grant.place);
             grant_open_part(t, &alone);
-            wish_wait(t);
+            qos_request_wait(t);
             continue;
         }
         grant_send(t, &t->grant.target);
     }
-    for (struct tenant *t = NULL;
+    for (struct session *t = NULL;
          device->blocked > 1 && (t = registry_next(&device->server->registry, t));) {
         if (t->device == device && grant_due(t))
             grant_send_part(t, &wanted);
     }
 }
 
-void grants_describe_wait(const struct tenant *t, char text[REFUSAL_TEXT_MAX])
+void grants_describe_wait(const struct session *t, char text[REFUSAL_TEXT_MAX])
 {
-    const struct tenant *blocker = NULL;
+    const struct session *blocker = NULL;
 
     if (t->device->worker.state != WORKER_READY) {
         refusal(text, GS_ERR_TIMEOUT, "device %d is not ready in time: %.80s", t->device->index,
@@ -216,7 +216,7 @@ void grants_describe_wait(const struct tenant *t, char text[REFUSAL_TEXT_MAX])
         struct sm_mask alone = device_alone(t->device);
         blocker = grant_blocker(t, &alone);
     }
-    if (blocker && blocker->state == TENANT_CLOSING)
+    if (blocker && blocker->state == SESSION_CLOSING)
         refusal(text, GS_ERR_TIMEOUT,
                 "session %llu (%s) is ending, but its kernels still run on these SMs",
                 (unsigned long long)blocker->id, blocker->name);
@@ -229,9 +229,9 @@ void grants_describe_wait(const struct tenant *t, char text[REFUSAL_TEXT_MAX])
         refusal(text, GS_ERR_TIMEOUT, "the SMs could not be given in time: kernels run on");
 }
 
-const struct tenant *grants_blamed(const struct tenant *t)
+const struct session *grants_blamed(const struct session *t)
 {
-    const struct tenant *blocker;
+    const struct session *blocker;
     struct sm_mask alone;
 
     if (t->grant.refused)
@@ -246,8 +246,8 @@ const struct tenant *grants_blamed(const struct tenant *t)
 
 void grants_load(const struct device *device, uint32_t *load, struct sm_mask *room)
 {
-    for (const struct tenant *t = NULL; (t = registry_next(&device->server->registry, t));) {
-        const struct tenant_grant *g = &t->grant;
+    for (const struct session *t = NULL; (t = registry_next(&device->server->registry, t));) {
+        const struct session_grant *g = &t->grant;
         struct sm_mask alone;
 
         if (t->device != device || sm_mask_empty(&g->place))
@@ -264,12 +264,12 @@ void grants_load(const struct device *device, uint32_t *load, struct sm_mask *ro
 /* ---- From the loop --------------------------------------------------------------------------- */
 
 /* The oldest session that came when there was no worker and is to be placed yet, or NULL. */
-static struct tenant *early_first(const struct device *device)
+static struct session *early_first(const struct device *device)
 {
-    struct tenant *first = NULL;
+    struct session *first = NULL;
 
-    for (struct tenant *t = NULL; (t = registry_next(&device->server->registry, t));) {
-        if (t->device == device && t->state == TENANT_WAITING && sm_mask_empty(&t->grant.place) &&
+    for (struct session *t = NULL; (t = registry_next(&device->server->registry, t));) {
+        if (t->device == device && t->state == SESSION_WAITING && sm_mask_empty(&t->grant.place) &&
             (!first || t->id < first->id))
             first = t;
     }
@@ -279,7 +279,7 @@ static struct tenant *early_first(const struct device *device)
 /* Places one of them. false: there are none left. */
 static bool early_place(struct device *device)
 {
-    struct tenant *t = early_first(device);
+    struct session *t = early_first(device);
     char text[REFUSAL_TEXT_MAX];
     gs_status status;
 
@@ -289,7 +289,7 @@ static bool early_place(struct device *device)
     if (status == GS_OK)
         status = grants_place(device, t, text);
     if (status != GS_OK)
-        tenant_refuse(t, status, text);
+        server_session_refuse(t, status, text);
     return true;
 }
 
@@ -305,7 +305,7 @@ static void device_place(struct device *device)
     else if (grants_place(device, NULL, text) != GS_OK)
         log_warning("device %d: SMs stay as they are: %s", device->index, text);
     grants_pump(device);
-    wishes_settle(device);
+    qos_requests_settle(device);
 }
 
 static void soon_fire(struct timer *timer)
@@ -323,7 +323,7 @@ static void retry_fire(struct timer *timer)
 {
     struct device *device = container_of(timer, struct device, grant_retry);
 
-    for (struct tenant *t = NULL; (t = registry_next(&device->server->registry, t));) {
+    for (struct session *t = NULL; (t = registry_next(&device->server->registry, t));) {
         if (t->device == device)
             t->grant.refused = false;
     }
@@ -332,8 +332,8 @@ static void retry_fire(struct timer *timer)
 
 void grants_ready(struct device *device)
 {
-    for (struct tenant *t = NULL; (t = registry_next(&device->server->registry, t));) {
-        if (t->device == device && t->state == TENANT_WAITING)
+    for (struct session *t = NULL; (t = registry_next(&device->server->registry, t));) {
+        if (t->device == device && t->state == SESSION_WAITING)
             grants_forget(t);
     }
     device->early = true;
@@ -342,7 +342,7 @@ void grants_ready(struct device *device)
 
 /* ---- The worker's answers -------------------------------------------------------------------- */
 
-static void granted_refused(struct tenant *t, int32_t status, const char *text)
+static void granted_refused(struct session *t, int32_t status, const char *text)
 {
     struct device *device = t->device;
     bool known = status > GS_NOT_READY && status <= GS_ERR_PROTOCOL;
@@ -359,13 +359,13 @@ static void granted_refused(struct tenant *t, int32_t status, const char *text)
         timer_set(&device->server->loop, &device->grant_retry, clock_ns() + RETRY_NS, retry_fire);
 }
 
-bool grants_granted(struct tenant *t, const struct link_granted *granted, const char *text)
+bool grants_granted(struct session *t, const struct link_granted *granted, const char *text)
 {
-    struct tenant_grant *g = &t->grant;
+    struct session_grant *g = &t->grant;
     struct device *device = t->device;
     bool freed;
 
-    if ((t->state != TENANT_OPEN && t->state != TENANT_CLOSING) || !g->awaited ||
+    if ((t->state != SESSION_OPEN && t->state != SESSION_CLOSING) || !g->awaited ||
         granted->sequence != g->sent.sequence)
         return false;
     g->awaited = false;
@@ -374,35 +374,35 @@ bool grants_granted(struct tenant *t, const struct link_granted *granted, const 
     freed |= g->applied.exclusive && !g->sent.exclusive;
     if (granted->status == GS_OK) {
         g->applied = g->sent;
-        tenant_limited(t);
-    } else if (t->state == TENANT_OPEN && !g->outdated) {
+        server_session_limited(t);
+    } else if (t->state == SESSION_OPEN && !g->outdated) {
         granted_refused(t, granted->status, text);
     }
     /* What others wait for, they get from the loop: many such messages come at once. */
     if (freed || device->blocked)
         grants_soon(device);
-    if (t->state == TENANT_OPEN && grant_due(t))
+    if (t->state == SESSION_OPEN && grant_due(t))
         grants_pump(device);
-    wishes_settle(device);
+    qos_requests_settle(device);
     return true;
 }
 
-void grants_opened(struct tenant *t)
+void grants_opened(struct session *t)
 {
     t->grant.applied = t->grant.sent;
     if (t->device->blocked)
         grants_soon(t->device);
     if (!grants_hold(t))
         grants_pump(t->device);
-    wishes_settle(t->device);
+    qos_requests_settle(t->device);
 }
 
-void grants_forget(struct tenant *t)
+void grants_forget(struct session *t)
 {
     t->device->constrained -= t->grant.constrained;
     if (t->grant.constrained || t->device->blocked ||
         t->server->operator.count || t->server->settings.provision != CTL_PROVISION_EXACT)
         grants_soon(t->device);
-    t->grant = (struct tenant_grant){.sequence = t->grant.sequence};
+    t->grant = (struct session_grant){.sequence = t->grant.sequence};
     t->share = 0;
 }

@@ -1,11 +1,11 @@
 /*
  * grants.h - brings what the placer decides to the worker, and keeps account of what holds.
  *
- * A tenant's `target` is decided, `sent` is on its way, `applied` is what the worker has confirmed.
- * Until a grant is confirmed the tenant may run on what either allows. A grant waits while another
- * tenant may still run on SMs that are to be one's alone: so others let go first, then the owner is
- * given them. One that is to be alone and has to wait leaves at once what it will not have. With
- * that, the placer's rules keep waits from forming a circle.
+ * A session's `target` is decided, `sent` is on its way, `applied` is what the worker has
+ * confirmed. Until a grant is confirmed the session may run on what either allows. A grant waits
+ * while another session may still run on SMs that are to be one's alone: so others let go first,
+ * then the owner is given them. One that is to be alone and has to wait leaves at once what it will
+ * not have. With that, the placer's rules keep waits from forming a circle.
  */
 #ifndef GS_SERVER_GRANTS_H
 #define GS_SERVER_GRANTS_H
@@ -18,12 +18,12 @@
 #include "server/refusal.h"
 
 struct device;
-struct tenant;
+struct session;
 
 /* A worker that waits for a moment without kernels gives up after ten seconds by itself. */
 #define GRANT_PATIENCE_NS QOS_PATIENCE_NS
 
-struct tenant_grant {
+struct session_grant {
     struct link_grant target, sent, applied;
     struct sm_mask place; /* target's SMs, spelled out; empty: not placed */
     uint64_t sequence;    /* of the last one sent */
@@ -35,11 +35,11 @@ struct tenant_grant {
     char refusal[REFUSAL_TEXT_MAX];
 };
 
-/* placement.c. Decides anew where all tenants of the device are to be; asker: whose wish is new (it
- * may be one that has no place yet), or NULL. Sends nothing. On any status but GS_OK nothing has
- * changed. */
-gs_status grants_place(struct device *device, struct tenant *asker, char text[REFUSAL_TEXT_MAX]);
-/* Sends what can be sent: grants, and LINK_OPEN of tenants that have a place. */
+/* placement.c. Decides anew where all sessions of the device are to be; asker: whose request is new
+ * (it may be one that has no place yet), or NULL. Sends nothing. On any status but GS_OK nothing
+ * has changed. */
+gs_status grants_place(struct device *device, struct session *asker, char text[REFUSAL_TEXT_MAX]);
+/* Sends what can be sent: grants, and LINK_OPEN of sessions that have a place. */
 void grants_pump(struct device *device);
 /* Has all this soon, from the loop: for callers in the middle of something. */
 void grants_soon(struct device *device);
@@ -48,31 +48,31 @@ void grants_soon(struct device *device);
 void grants_ready(struct device *device);
 
 /* The worker's answer. false: it makes no sense. */
-bool grants_granted(struct tenant *tenant, const struct link_granted *granted, const char *text);
+bool grants_granted(struct session *session, const struct link_granted *granted, const char *text);
 /* LINK_OPENED has confirmed the first grant. */
-void grants_opened(struct tenant *tenant);
-/* The tenant has no SMs any more. */
-void grants_forget(struct tenant *tenant);
+void grants_opened(struct session *session);
+/* The session has no SMs any more. */
+void grants_forget(struct session *session);
 
-/* Adds the capped tenants of each group to load, and takes what is a session's alone out of room.
+/* Adds the capped sessions of each group to load, and takes what is a session's alone out of room.
  */
 void grants_load(const struct device *device, uint32_t *load, struct sm_mask *room);
 
 /* All that was decided for it holds. */
-bool grants_hold(const struct tenant *tenant);
-/* Of all tenants of the device; counts those for whom it does not. */
+bool grants_hold(const struct session *session);
+/* Of all sessions of the device; counts those for whom it does not. */
 uint32_t grants_open_count(const struct device *device);
-/* What the tenant waits for, that has asked for SMs and has no answer in time. */
-void grants_describe_wait(const struct tenant *tenant, char text[REFUSAL_TEXT_MAX]);
-/* Whose refusal keeps this tenant's grant from being sent, or NULL. */
-const struct tenant *grants_blamed(const struct tenant *tenant);
-/* The SMs that the tenant has been given, spelled out; empty: none yet. */
-struct sm_mask grants_sms(const struct tenant *tenant);
+/* What the session waits for, that has asked for SMs and has no answer in time. */
+void grants_describe_wait(const struct session *session, char text[REFUSAL_TEXT_MAX]);
+/* Whose refusal keeps this session's grant from being sent, or NULL. */
+const struct session *grants_blamed(const struct session *session);
+/* The SMs that the session has been given, spelled out; empty: none yet. */
+struct sm_mask grants_sms(const struct session *session);
 /* Those that its kernels keep until they are given others, whatever becomes of a grant that is on
  * its way. */
-struct sm_mask grants_sure(const struct tenant *tenant);
+struct sm_mask grants_sure(const struct session *session);
 /* Those that its kernels may still be given, too. exclusive: of these, those that are its alone. */
-struct sm_mask grants_held(const struct tenant *tenant, bool exclusive);
+struct sm_mask grants_held(const struct session *session, bool exclusive);
 /* Apart from their sequence. */
 bool grant_same(const struct link_grant *a, const struct link_grant *b);
 

@@ -26,10 +26,10 @@ static bool operator_allowed(const struct reply *reply)
 /* ---- Answers --------------------------------------------------------------------------------- */
 
 /* A session that keeps its former grant for now, or NULL. */
-static const struct tenant *device_refused(const struct device *device)
+static const struct session *device_refused(const struct device *device)
 {
-    for (const struct tenant *t = NULL; (t = registry_next(&device->server->registry, t));) {
-        if (t->device == device && t->state == TENANT_OPEN && t->grant.refused)
+    for (const struct session *t = NULL; (t = registry_next(&device->server->registry, t));) {
+        if (t->device == device && t->state == SESSION_OPEN && t->grant.refused)
             return t;
     }
     return NULL;
@@ -73,7 +73,7 @@ void operator_settle(struct server *server)
         return;
     for (int i = 0; i < server->device_count; i++) {
         const struct device *device = &server->device[i];
-        const struct tenant *refused = device_refused(device);
+        const struct session *refused = device_refused(device);
 
         if (refused)
             snprintf(text, sizeof(text), "done, but session %llu keeps its former grant: %.60s",
@@ -101,7 +101,7 @@ void operator_deinit(struct server *server)
 
 /* Places all anew. On failure those that were placed are as they will be when what was changed has
  * been changed back and this is called again. */
-static gs_status devices_place(struct server *server, struct tenant *asker,
+static gs_status devices_place(struct server *server, struct session *asker,
                                char text[REFUSAL_TEXT_MAX])
 {
     gs_status status = GS_OK;
@@ -136,7 +136,7 @@ static void change_send(struct server *server, struct reply *reply)
                       patience_fire);
     }
     for (int i = 0; i < server->device_count; i++)
-        wishes_settle(&server->device[i]);
+        qos_requests_settle(&server->device[i]);
 }
 
 /* ---- Set ------------------------------------------------------------------------------------- */
@@ -145,7 +145,7 @@ static void change_send(struct server *server, struct reply *reply)
 static struct ctl_settings settings_get(const struct server *server, uint32_t target, uint64_t id)
 {
     const struct ctl_settings *user;
-    struct tenant *tenant;
+    struct session *session;
 
     switch (target) {
     case CTL_USER:
@@ -154,8 +154,8 @@ static struct ctl_settings settings_get(const struct server *server, uint32_t ta
     case CTL_DEVICE:
         return id < SETTINGS_DEVICES_MAX ? server->settings.device[id] : (struct ctl_settings){0};
     case CTL_TENANT:
-        tenant = registry_by_id(&server->registry, id);
-        return tenant ? tenant->set : (struct ctl_settings){0};
+        session = registry_by_id(&server->registry, id);
+        return session ? session->set : (struct ctl_settings){0};
     default:
         return server->settings.everybody;
     }
@@ -182,7 +182,7 @@ static bool settings_put(struct server *server, uint32_t target, uint64_t id,
 void operator_set(struct server *server, const struct ctl_set *request, struct reply *reply)
 {
     struct ctl_settings old = settings_get(server, request->target, request->id), merged;
-    struct tenant *tenant =
+    struct session *session =
         request->target == CTL_TENANT ? registry_by_id(&server->registry, request->id) : NULL;
     bool asks = (request->unset | request->settings.fields) & OPERATOR_SM_FIELDS; /* for SMs */
     char text[REFUSAL_TEXT_MAX];
@@ -192,11 +192,11 @@ void operator_set(struct server *server, const struct ctl_set *request, struct r
         return;
     merged = settings_merge(&old, request->unset, &request->settings);
     status = settings_check(server, request, &merged, text);
-    if (status == GS_OK && tenant && tenant->state != TENANT_OPEN) {
+    if (status == GS_OK && session && session->state != SESSION_OPEN) {
         snprintf(text, sizeof(text), "session %llu %s", (unsigned long long)request->id,
-                 tenant_state_told(tenant) == CTL_TENANT_ATTACHING ? "is still attaching"
-                 : tenant_state_told(tenant) == CTL_TENANT_ENDING  ? "is ending"
-                                                                   : "has lost its device");
+                 server_session_state_told(session) == CTL_TENANT_ATTACHING ? "is still attaching"
+                 : server_session_state_told(session) == CTL_TENANT_ENDING  ? "is ending"
+                                                                           : "has lost its device");
         status = GS_ERR_NOT_FOUND;
     }
     if (status == GS_OK && !settings_put(server, request->target, request->id, &merged)) {
@@ -206,7 +206,7 @@ void operator_set(struct server *server, const struct ctl_set *request, struct r
     } else if (status == GS_OK) {
         status = quotas_check(server, text);
         if (status == GS_OK)
-            status = devices_place(server, asks ? tenant : NULL, text);
+            status = devices_place(server, asks ? session : NULL, text);
         if (status != GS_OK) {
             char ignored[REFUSAL_TEXT_MAX];
             settings_put(server, request->target, request->id, &old);
@@ -310,8 +310,8 @@ void operator_release(struct server *server, const struct ctl_reserve *request, 
                      reservation_name_valid(request->name) ? name : "?");
         return;
     }
-    for (const struct tenant *t = NULL; (t = registry_next(&server->registry, t));)
-        inside += t->space == at + 1 && t->state != TENANT_LOST;
+    for (const struct session *t = NULL; (t = registry_next(&server->registry, t));)
+        inside += t->space == at + 1 && t->state != SESSION_LOST;
     if (inside) {
         reply_refuse(reply, GS_ERR_LIMIT, "%u session%s attached to '%s'", inside,
                      inside == 1 ? " is" : "s are", name);

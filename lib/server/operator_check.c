@@ -36,7 +36,7 @@ static gs_status device_check(const struct device *device, const struct ctl_sett
 static gs_status devices_check(const struct server *server, uint32_t target, uint64_t id,
                                const struct ctl_settings *s, char text[REFUSAL_TEXT_MAX])
 {
-    const struct tenant *tenant =
+    const struct session *session =
         target == CTL_TENANT ? registry_by_id(&server->registry, id) : NULL;
     gs_status status = GS_OK;
 
@@ -49,7 +49,7 @@ static gs_status devices_check(const struct server *server, uint32_t target, uin
     for (int i = 0; status == GS_OK && i < server->device_count; i++) {
         const struct device *device = &server->device[i];
 
-        if (device->sms.sm_count && (!tenant || tenant->device == device))
+        if (device->sms.sm_count && (!session || session->device == device))
             status = device_check(device, s, text);
     }
     return status;
@@ -191,22 +191,22 @@ struct ctl_settings settings_merge(const struct ctl_settings *old, uint32_t unse
 
 /* ---- Quotas ---------------------------------------------------------------------------------- */
 
-static uint64_t tenant_used(const struct tenant *t)
+static uint64_t session_used(const struct session *t)
 {
     const struct link_stats *stats = t->device->worker.stats;
 
-    if (!stats || !tenant_has_memory(t))
+    if (!stats || !server_session_has_memory(t))
         return 0;
     return atomic_load_explicit(&stats[t->slot].memory_used, memory_order_relaxed);
 }
 
-static uint64_t user_used(const struct server *server, const struct tenant *of)
+static uint64_t user_used(const struct server *server, const struct session *of)
 {
     uint64_t used = 0;
 
-    for (const struct tenant *t = NULL; (t = registry_next(&server->registry, t));) {
+    for (const struct session *t = NULL; (t = registry_next(&server->registry, t));) {
         if (t->uid == of->uid && t->device == of->device)
-            used += tenant_used(t);
+            used += session_used(t);
     }
     return used;
 }
@@ -216,13 +216,13 @@ gs_status quotas_check(struct server *server, char text[REFUSAL_TEXT_MAX])
     uid_t summed = (uid_t)-1; /* one user's sessions mostly come together */
     uint64_t sum = 0;
 
-    for (const struct tenant *t = NULL; (t = registry_next(&server->registry, t));) {
+    for (const struct session *t = NULL; (t = registry_next(&server->registry, t));) {
         struct qos_effect effect;
         char ignored[REFUSAL_TEXT_MAX];
-        uint64_t used = tenant_used(t);
+        uint64_t used = session_used(t);
 
         /* What else is wrong with it is told by the placing. */
-        if (t->state != TENANT_OPEN || (qos_effect(t, &effect, ignored), used == 0))
+        if (t->state != SESSION_OPEN || (qos_effect(t, &effect, ignored), used == 0))
             continue;
         if (effect.grant.mem_limit && effect.grant.mem_limit != t->grant.target.mem_limit &&
             used > effect.grant.mem_limit)

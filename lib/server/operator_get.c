@@ -87,10 +87,10 @@ static bool row_reservation(const struct server *server, uint64_t from, struct c
     return false;
 }
 
-static bool row_tenant(const struct server *server, uint64_t from, struct ctl_row *row)
+static bool row_session(const struct server *server, uint64_t from, struct ctl_row *row)
 {
     const struct link_grant *grant;
-    struct tenant *t;
+    struct session *t;
     struct sm_mask sms;
 
     if (!registry_page(&server->registry, from, &t, 1))
@@ -110,7 +110,7 @@ static bool row_tenant(const struct server *server, uint64_t from, struct ctl_ro
     row->mem_limit = t->mem_limit;
     row->user_mem_limit = grant->user_mem_limit;
     row->set = t->set;
-    row->state = tenant_state_told(t);
+    row->state = server_session_state_told(t);
     memcpy(row->name, t->name, sizeof(row->name));
     if (t->space)
         memcpy(row->reservation, server->settings.reservation[t->space - 1].name,
@@ -123,8 +123,8 @@ static bool row_next(const struct server *server, uint64_t key, struct ctl_row *
 {
     static bool (*const kinds[])(const struct server *server, uint64_t from,
                                  struct ctl_row *row) = {
-        [CTL_DEFAULT] = row_default,         [CTL_USER] = row_user,     [CTL_DEVICE] = row_device,
-        [CTL_RESERVATION] = row_reservation, [CTL_TENANT] = row_tenant,
+        [CTL_DEFAULT] = row_default,         [CTL_USER] = row_user,      [CTL_DEVICE] = row_device,
+        [CTL_RESERVATION] = row_reservation, [CTL_TENANT] = row_session,
     };
 
     for (uint64_t kind = key >> 56; kind < sizeof(kinds) / sizeof(kinds[0]); kind++) {

@@ -1,5 +1,5 @@
 /*
- * placement.c - the placer asked about a device's tenants: what they may have is gathered, and the
+ * placement.c - the placer asked about a device's sessions: what they may have is gathered, and the
  * answer becomes their targets. Sends nothing; see grants.c.
  */
 #include <stdio.h>
@@ -8,19 +8,19 @@
 
 #include "common/util.h"
 #include "server/qos.h"
-#include "server/wish.h"
+#include "server/qos_request.h"
 
 /* Takes part in the placing of the others. One that is closing keeps what is its alone until its
  * last kernel is done; what it shared is of no matter any more. */
-static bool tenant_placed(const struct tenant *t, const struct tenant *asker)
+static bool session_placed(const struct session *t, const struct session *asker)
 {
     switch (t->state) {
-    case TENANT_WAITING:
+    case SESSION_WAITING:
         return t == asker || !sm_mask_empty(&t->grant.place);
-    case TENANT_OPENING:
-    case TENANT_OPEN:
+    case SESSION_OPENING:
+    case SESSION_OPEN:
         return true;
-    case TENANT_CLOSING: {
+    case SESSION_CLOSING: {
         struct sm_mask alone = grants_held(t, true);
         return !sm_mask_empty(&alone);
     }
@@ -29,35 +29,35 @@ static bool tenant_placed(const struct tenant *t, const struct tenant *asker)
     }
 }
 
-/* Tenants share the SMs out by the operator's policy; those of a reservation by themselves. */
-static void shares_set(struct device *device, const struct tenant *asker)
+/* Sessions share the SMs out by the operator's policy; those of a reservation by themselves. */
+static void shares_set(struct device *device, const struct session *asker)
 {
     const struct registry *registry = &device->server->registry;
     uint32_t mode = device->server->settings.provision, sms = sm_mask_count(&device->space[0]);
-    uint64_t tenants = 0, weights = 0;
+    uint64_t sessions = 0, weights = 0;
     struct qos_effect effect;
     char text[REFUSAL_TEXT_MAX];
 
-    for (struct tenant *t = NULL; (t = registry_next(registry, t));) {
-        if (t->device != device || !tenant_placed(t, asker))
+    for (struct session *t = NULL; (t = registry_next(registry, t));) {
+        if (t->device != device || !session_placed(t, asker))
             continue;
         t->share = 0;
         if (t->space != 0)
             continue;
-        tenants++;
+        sessions++;
         if (mode == CTL_PROVISION_WEIGHTED && qos_effect(t, &effect, text) == GS_OK)
             weights += effect.grant.weight;
         else
             weights++;
     }
-    for (struct tenant *t = NULL; (t = registry_next(registry, t));) {
+    for (struct session *t = NULL; (t = registry_next(registry, t));) {
         uint64_t share = sms;
 
         if (mode == CTL_PROVISION_EXACT || t->device != device || t->space != 0 ||
-            !tenant_placed(t, asker))
+            !session_placed(t, asker))
             continue;
         if (mode == CTL_PROVISION_HALF)
-            share = (2 * (uint64_t)sms + tenants - 1) / tenants;
+            share = (2 * (uint64_t)sms + sessions - 1) / sessions;
         else if (mode == CTL_PROVISION_WEIGHTED && qos_effect(t, &effect, text) == GS_OK)
             share = (sms * (uint64_t)effect.grant.weight + weights - 1) / weights;
         else
@@ -68,13 +68,13 @@ static void shares_set(struct device *device, const struct tenant *asker)
 
 /* What it may have, and whether that is what it asks for just now. Who else is in the way is named:
  * the answer goes to the asker. */
-static gs_status effect_make(const struct tenant *t, const struct tenant *asker,
+static gs_status effect_make(const struct session *t, const struct session *asker,
                              struct qos_effect *effect, char text[REFUSAL_TEXT_MAX])
 {
     char why[REFUSAL_TEXT_MAX];
     gs_status status = qos_effect(t, effect, why);
 
-    if (status == GS_OK && t == asker && wish_new(t) && t->qos.exclusive &&
+    if (status == GS_OK && t == asker && qos_request_new(t) && t->qos.exclusive &&
         !effect->grant.exclusive)
         return refusal(text, GS_ERR_PERMISSION, "the operator allows no exclusive SMs here");
     if (status == GS_OK)
@@ -84,21 +84,21 @@ static gs_status effect_make(const struct tenant *t, const struct tenant *asker,
     return refusal(text, status, "session %llu: %.95s", (unsigned long long)t->id, why);
 }
 
-static gs_status item_make(const struct tenant *t, const struct tenant *asker,
-                           struct placer_tenant *item, struct link_grant *target, char *text)
+static gs_status item_make(const struct session *t, const struct session *asker,
+                           struct placer_session *item, struct link_grant *target, char *text)
 {
     struct qos_effect effect;
     gs_status status = effect_make(t, asker, &effect, text);
 
-    *item = (struct placer_tenant){.id = t->id,
-                                   .space = t->space,
-                                   .mask = t->grant.place,
-                                   .was_exclusive =
-                                       t->grant.target.exclusive && !sm_mask_empty(&t->grant.place),
-                                   .held = grants_held(t, false),
-                                   .sure = grants_sure(t),
-                                   .held_exclusive = grants_held(t, true)};
-    if (t->state == TENANT_CLOSING) { /* no wish any more but to be left alone until its end */
+    *item = (struct placer_session){.id = t->id,
+                                    .space = t->space,
+                                    .mask = t->grant.place,
+                                    .was_exclusive = t->grant.target.exclusive &&
+                                                     !sm_mask_empty(&t->grant.place),
+                                    .held = grants_held(t, false),
+                                    .sure = grants_sure(t),
+                                    .held_exclusive = grants_held(t, true)};
+    if (t->state == SESSION_CLOSING) { /* no request any more but to be left alone until its end */
         item->exclusive = item->was_exclusive = item->bounded = item->leaving = true;
         item->mask = item->within = item->held_exclusive;
         return GS_OK;
@@ -110,12 +110,13 @@ static gs_status item_make(const struct tenant *t, const struct tenant *asker,
     item->within = effect.within;
     item->bounded = effect.bounded;
     item->exclusive = effect.grant.exclusive;
-    item->whole = t == asker && wish_new(t) && t->qos.affinity_type == GS_EXEC_AFFINITY_SM_MASK;
+    item->whole =
+        t == asker && qos_request_new(t) && t->qos.affinity_type == GS_EXEC_AFFINITY_SM_MASK;
     return GS_OK;
 }
 
 struct placement {
-    struct tenant *tenant;
+    struct session *session;
     struct link_grant target;
 };
 
@@ -123,19 +124,19 @@ static int placement_order(const void *a, const void *b)
 {
     const struct placement *x = a, *y = b;
 
-    return (x->tenant->id > y->tenant->id) - (x->tenant->id < y->tenant->id);
+    return (x->session->id > y->session->id) - (x->session->id < y->session->id);
 }
 
 static void placement_commit(struct device *device, const struct placement *p,
-                             const struct placer_tenant *item)
+                             const struct placer_session *item)
 {
-    struct tenant_grant *g = &p->tenant->grant;
+    struct session_grant *g = &p->session->grant;
     struct link_grant former = g->target;
     bool constrained = item->sms || item->bounded || item->exclusive || item->space ||
                        !sm_mask_empty(&item->held_exclusive) ||
                        !sm_mask_equal(&item->next, &device->sms.all);
 
-    if (p->tenant->state == TENANT_CLOSING)
+    if (p->session->state == SESSION_CLOSING)
         return;
     device->constrained += constrained;
     device->constrained -= g->constrained;
@@ -150,8 +151,8 @@ static void placement_commit(struct device *device, const struct placement *p,
     }
 }
 
-/* A tenant like most: the whole device for it, as for all others. */
-static bool placed_simply(struct device *device, struct tenant *t)
+/* A session like most: the whole device for it, as for all others. */
+static bool placed_simply(struct device *device, struct session *t)
 {
     struct qos_effect effect;
     char text[REFUSAL_TEXT_MAX];
@@ -168,31 +169,31 @@ static bool placed_simply(struct device *device, struct tenant *t)
     return true;
 }
 
-gs_status grants_place(struct device *device, struct tenant *asker, char text[REFUSAL_TEXT_MAX])
+gs_status grants_place(struct device *device, struct session *asker, char text[REFUSAL_TEXT_MAX])
 {
     const struct registry *registry = &device->server->registry;
-    uint32_t count = 0, asked, room = device->tenants;
+    uint32_t count = 0, asked, room = device->sessions;
     gs_status status = GS_OK;
 
     if (asker && placed_simply(device, asker))
         return GS_OK; /* and the policy is what it was */
     CLEANUP_FREE struct placement *p = calloc(room ? room : 1, sizeof(*p));
-    CLEANUP_FREE struct placer_tenant *item = calloc(room ? room : 1, sizeof(*item));
+    CLEANUP_FREE struct placer_session *item = calloc(room ? room : 1, sizeof(*item));
     if (!p || !item) {
         snprintf(text, REFUSAL_TEXT_MAX, "no memory to place %u tenants", room);
         return GS_ERR_NO_MEMORY;
     }
     shares_set(device, asker);
-    for (struct tenant *t = NULL; (t = registry_next(registry, t));) {
-        if (t->device == device && tenant_placed(t, asker))
-            p[count++].tenant = t;
+    for (struct session *t = NULL; (t = registry_next(registry, t));) {
+        if (t->device == device && session_placed(t, asker))
+            p[count++].session = t;
     }
     qsort(p, count, sizeof(*p), placement_order);
     asked = count;
     for (uint32_t i = 0; status == GS_OK && i < count; i++) {
-        if (p[i].tenant == asker)
+        if (p[i].session == asker)
             asked = i;
-        status = item_make(p[i].tenant, asker, &item[i], &p[i].target, text);
+        status = item_make(p[i].session, asker, &item[i], &p[i].target, text);
     }
     if (status == GS_OK)
         status = placer_place(&device->sms, device->space, item, count, asked, text);

@@ -1,22 +1,22 @@
 /*
  * placer.c - see placer.h.
  *
- * In this order: exclusive tenants keep, and give up, what they have; exclusive tenants that need
+ * In this order: exclusive sessions keep, and give up, what they have; exclusive sessions that need
  * more get it; shared ones that can stay where they are; the other shared ones. Each choice looks
- * at groups only by how many capped tenants they have already, and at sets by who has them, so that
- * the outcome depends on nothing but the arguments.
+ * at groups only by how many capped sessions they have already, and at sets by who has them, so
+ * that the outcome depends on nothing but the arguments.
  */
 #include "server/placer.h"
 #include "server/placer_sets.h"
 
-/* Beside a group's capped tenants, those who may be nowhere else weigh so much: taking their last
+/* Beside a group's capped sessions, those who may be nowhere else weigh so much: taking their last
  * SMs would be refused. */
 #define LOAD_BOUNDED 4096u
 
 struct placing {
     const struct placer_device *device;
     const struct sm_mask *space;
-    struct placer_tenant *tenant;
+    struct placer_session *session;
     uint32_t count, asker;
     uint32_t load[PLACER_GROUPS_MAX];
     struct sm_mask taken; /* exclusively, by anybody; once the exclusive ones are placed */
@@ -152,59 +152,60 @@ struct sm_mask placer_mask_choose(const struct placer_device *device, const stru
 
 /* ---- Who has what ---------------------------------------------------------------------------- */
 
-/* An exclusive tenant leaves what it shares so far at once, but for the part that is in its new
+/* An exclusive session leaves what it shares so far at once, but for the part that is in its new
  * place. Without such a part it leaves nothing before it has got its new place. */
-static bool tenant_stuck(const struct placer_tenant *t)
+static bool session_stuck(const struct placer_session *t)
 {
     return t->exclusive && !sm_mask_meets(&t->next, &t->sure);
 }
 
-/* What others must keep off because of this tenant, once it is placed. A tenant that only gives up
- * does so at once, so what it gives up is free; one that moves may have to wait for its new place.
- * to_exclusive: those others want SMs for themselves alone, and would have to wait until a tenant
- * that is stuck has left them. */
-static struct sm_mask tenant_takes(const struct placer_tenant *t, bool to_exclusive)
+/* What others must keep off because of this session, once it is placed. A session that only gives
+ * up does so at once, so what it gives up is free; one that moves may have to wait for its new
+ * place. to_exclusive: those others want SMs for themselves alone, and would have to wait until a
+ * session that is stuck has left them. */
+static struct sm_mask session_takes(const struct placer_session *t, bool to_exclusive)
 {
     struct sm_mask takes = t->exclusive ? t->next : (struct sm_mask){{0}};
 
     if (!sm_mask_within(&t->next, &t->sure))
         takes = sm_mask_or(takes, t->held_exclusive);
-    if (to_exclusive && tenant_stuck(t))
+    if (to_exclusive && session_stuck(t))
         takes = sm_mask_or(takes, t->held);
     return takes;
 }
 
 /* The same before it is placed: nothing of it is free yet. */
-static struct sm_mask tenant_keeps(const struct placer_tenant *t)
+static struct sm_mask session_keeps(const struct placer_session *t)
 {
     return t->exclusive && t->was_exclusive ? sm_mask_or(t->mask, t->held_exclusive)
                                             : t->held_exclusive;
 }
 
-/* Taken by all but one tenant. placed: exclusive tenants before that index are placed. */
+/* Taken by all but one session. placed: exclusive sessions before that index are placed. */
 static struct sm_mask others_take(const struct placing *p, uint32_t self, uint32_t placed)
 {
-    bool to_exclusive = self < p->count && p->tenant[self].exclusive;
+    bool to_exclusive = self < p->count && p->session[self].exclusive;
     struct sm_mask taken = {{0}};
 
     for (uint32_t i = 0; i < p->count; i++) {
-        const struct placer_tenant *t = &p->tenant[i];
+        const struct placer_session *t = &p->session[i];
 
         if (i != self && (t->exclusive || t->was_exclusive || !sm_mask_empty(&t->held_exclusive)))
-            taken = sm_mask_or(taken, i < placed && t->exclusive ? tenant_takes(t, to_exclusive)
-                                                                 : tenant_keeps(t));
+            taken = sm_mask_or(taken, i < placed && t->exclusive ? session_takes(t, to_exclusive)
+                                                                 : session_keeps(t));
     }
     return taken;
 }
 
-static struct sm_mask tenant_room(const struct placing *p, const struct placer_tenant *t)
+static struct sm_mask session_room(const struct placing *p, const struct placer_session *t)
 {
     return sm_mask_and(p->space[t->space], t->within);
 }
 
-/* ---- Exclusive tenants ----------------------------------------------------------------------- */
+/* ---- Exclusive sessions -----------------------------------------------------------------------
+ */
 
-static uint32_t exclusive_wants(const struct placer_tenant *t)
+static uint32_t exclusive_wants(const struct placer_session *t)
 {
     uint32_t bound = sm_mask_count(&t->within);
 
@@ -213,8 +214,8 @@ static uint32_t exclusive_wants(const struct placer_tenant *t)
 
 static void exclusive_keep(struct placing *p, uint32_t i)
 {
-    struct placer_tenant *t = &p->tenant[i];
-    struct sm_mask room = sm_mask_minus(tenant_room(p, t), others_take(p, i, i));
+    struct placer_session *t = &p->session[i];
+    struct sm_mask room = sm_mask_minus(session_room(p, t), others_take(p, i, i));
     struct sm_mask kept = sm_mask_and(t->mask, room), surely = sm_mask_and(kept, t->sure);
     uint32_t wants = exclusive_wants(t);
 
@@ -228,16 +229,16 @@ static void exclusive_keep(struct placing *p, uint32_t i)
 
 static gs_status exclusive_place(struct placing *p, uint32_t i)
 {
-    struct placer_tenant *t = &p->tenant[i];
-    struct sm_mask room = sm_mask_minus(tenant_room(p, t), others_take(p, i, p->count));
+    struct placer_session *t = &p->session[i];
+    struct sm_mask room = sm_mask_minus(session_room(p, t), others_take(p, i, p->count));
     uint32_t wants = exclusive_wants(t), had;
 
     /* Two that are stuck are not to wait for each other. */
-    if (tenant_stuck(t))
+    if (session_stuck(t))
         t->next = sm_mask_and(t->next, room);
     t->next = mask_grow(p->device, t->next, room, wants, p->load, false);
     had = sm_mask_count(&t->mask);
-    /* One that has no new wish, only room to grow that there is not, keeps what it has. */
+    /* One that has no new request, only room to grow that there is not, keeps what it has. */
     if (sm_mask_count(&t->next) >= (i != p->asker && had && had < wants ? had : wants))
         return GS_OK;
     if (i == p->asker || had == 0)
@@ -249,18 +250,19 @@ static gs_status exclusive_place(struct placing *p, uint32_t i)
                    (unsigned long long)t->id, wants, sm_mask_count(&t->next));
 }
 
-/* ---- Shared tenants -------------------------------------------------------------------------- */
+/* ---- Shared sessions --------------------------------------------------------------------------
+ */
 
 /* One that has SMs would lose the last of them. */
 static gs_status shared_bereft(const struct placing *p, uint32_t i)
 {
-    const struct placer_tenant *asker = p->asker < p->count ? &p->tenant[p->asker] : NULL;
-    unsigned long long id = p->tenant[i].id;
+    const struct placer_session *asker = p->asker < p->count ? &p->session[p->asker] : NULL;
+    unsigned long long id = p->session[i].id;
     struct sm_mask room;
 
     if (!asker || !asker->exclusive)
         return refusal(p->text, GS_ERR_LIMIT, "session %llu would be left without SMs", id);
-    room = sm_mask_minus(tenant_room(p, asker), others_take(p, p->asker, p->count));
+    room = sm_mask_minus(session_room(p, asker), others_take(p, p->asker, p->count));
     return refusal(
         p->text, GS_ERR_LIMIT,
         "%u SMs for itself alone: %u of the device's %u are free, but session %llu would "
@@ -270,7 +272,7 @@ static gs_status shared_bereft(const struct placing *p, uint32_t i)
 
 static gs_status shared_refuse(const struct placing *p, uint32_t i, const struct sm_mask *room)
 {
-    const struct placer_tenant *t = &p->tenant[i];
+    const struct placer_session *t = &p->session[i];
     struct sm_mask lost = sm_mask_minus(t->within, *room);
     char list[48];
 
@@ -292,39 +294,39 @@ static gs_status shared_refuse(const struct placing *p, uint32_t i, const struct
                    p->device->sm_count);
 }
 
-static bool tenant_alone(const struct placer_tenant *t) /* still */
+static bool session_alone(const struct placer_session *t) /* still */
 {
     return !sm_mask_empty(&t->held_exclusive);
 }
 
 static struct sm_mask shared_room(const struct placing *p, uint32_t i)
 {
-    const struct placer_tenant *t = &p->tenant[i];
-    struct sm_mask taken = tenant_alone(t) ? others_take(p, i, p->count) : p->taken;
+    const struct placer_session *t = &p->session[i];
+    struct sm_mask taken = session_alone(t) ? others_take(p, i, p->count) : p->taken;
 
-    return sm_mask_minus(tenant_room(p, t), taken);
+    return sm_mask_minus(session_room(p, t), taken);
 }
 
 /* Has it a choice among sets? */
-static bool shared_chooses(const struct placer_tenant *t, const struct sm_mask *room)
+static bool shared_chooses(const struct placer_session *t, const struct sm_mask *room)
 {
     return t->sms && t->sms < sm_mask_count(room);
 }
 
 static void shared_take(struct placing *p, uint32_t i, struct sm_mask mask)
 {
-    struct placer_tenant *t = &p->tenant[i];
+    struct placer_session *t = &p->session[i];
 
     t->next = mask;
     placer_sets_join(&p->sets, &mask, t->space, t->sms != 0,
-                     t->bounded || t->sms == 0 || tenant_alone(t));
+                     t->bounded || t->sms == 0 || session_alone(t));
 }
 
 static struct sm_mask shared_elsewhere(struct placing *p, uint32_t i)
 {
     struct sm_mask room = shared_room(p, i);
 
-    return placer_sets_choose(&p->sets, &room, p->tenant[i].sms, false);
+    return placer_sets_choose(&p->sets, &room, p->session[i].sms, false);
 }
 
 /* The users of a set that was taken away go to others. false: one can go nowhere, so all are back
@@ -336,13 +338,13 @@ static bool set_leave(struct placing *p, const struct sm_mask *former)
     for (uint32_t i = 0; i < p->count && !stays; i++) {
         struct sm_mask mask;
 
-        if (p->tenant[i].exclusive || !sm_mask_equal(&p->tenant[i].next, former))
+        if (p->session[i].exclusive || !sm_mask_equal(&p->session[i].next, former))
             continue;
         mask = shared_elsewhere(p, i);
         stays = sm_mask_empty(&mask);
     }
     for (uint32_t i = 0; i < p->count; i++) {
-        struct placer_tenant *t = &p->tenant[i];
+        struct placer_session *t = &p->session[i];
 
         if (t->exclusive || !sm_mask_equal(&t->next, former))
             continue;
@@ -380,11 +382,11 @@ static gs_status sets_refuse(const struct placing *p)
 /* Most keep what they have: they come first. What others leave is no reason to keep off. */
 static void shared_keep(struct placing *p, uint32_t i)
 {
-    struct placer_tenant *t = &p->tenant[i];
+    struct placer_session *t = &p->session[i];
     struct sm_mask room = shared_room(p, i), kept = sm_mask_and(t->mask, room);
     uint32_t has = sm_mask_count(&kept);
     bool stays = shared_chooses(t, &room)
-                     ? !tenant_alone(t) && has >= t->sms && has < t->sms + p->device->granularity
+                     ? !session_alone(t) && has >= t->sms && has < t->sms + p->device->granularity
                      : has && sm_mask_equal(&room, &t->mask);
 
     t->next = (struct sm_mask){{0}};
@@ -395,7 +397,7 @@ static void shared_keep(struct placing *p, uint32_t i)
 static gs_status shared_choose(struct placing *p, uint32_t i, const struct sm_mask *room,
                                const struct sm_mask *kept)
 {
-    struct placer_tenant *t = &p->tenant[i];
+    struct placer_session *t = &p->session[i];
     struct sm_mask mask = placer_sets_choose(&p->sets, room, t->sms, p->sets.used < LINK_SETS_MAX);
 
     if (sm_mask_empty(&mask) && sets_room(p))
@@ -410,7 +412,7 @@ static gs_status shared_choose(struct placing *p, uint32_t i, const struct sm_ma
 
 static gs_status shared_place(struct placing *p, uint32_t i)
 {
-    struct placer_tenant *t = &p->tenant[i];
+    struct placer_session *t = &p->session[i];
     struct sm_mask room = shared_room(p, i), kept = sm_mask_and(t->mask, room);
 
     if (sm_mask_empty(&room) || (t->whole && !sm_mask_within(&t->within, &room)))
@@ -425,16 +427,16 @@ static gs_status shared_place(struct placing *p, uint32_t i)
 
 /* ---- All ------------------------------------------------------------------------------------- */
 
-/* For exclusive tenants, whom shared ones have to give way. */
+/* For exclusive sessions, whom shared ones have to give way. */
 static void load_count(struct placing *p)
 {
     for (uint32_t i = 0; i < p->count; i++) {
-        const struct placer_tenant *t = &p->tenant[i];
+        const struct placer_session *t = &p->session[i];
 
         if (t->exclusive)
             continue;
         if (t->bounded) {
-            struct sm_mask room = tenant_room(p, t);
+            struct sm_mask room = session_room(p, t);
             load_add(p->device, p->load, &room, LOAD_BOUNDED);
         }
         if (t->sms)
@@ -448,16 +450,16 @@ static gs_status exclusives_place(struct placing *p)
     uint32_t exclusive = 0;
 
     for (uint32_t i = 0; i < p->count; i++)
-        exclusive += p->tenant[i].exclusive;
+        exclusive += p->session[i].exclusive;
     if (exclusive == 0)
         return GS_OK;
     load_count(p);
     for (uint32_t i = 0; i < p->count; i++) {
-        if (p->tenant[i].exclusive)
+        if (p->session[i].exclusive)
             exclusive_keep(p, i);
     }
     for (uint32_t i = 0; status == GS_OK && i < p->count; i++) {
-        if (p->tenant[i].exclusive && !p->tenant[i].leaving)
+        if (p->session[i].exclusive && !p->session[i].leaving)
             status = exclusive_place(p, i);
     }
     return status;
@@ -466,7 +468,7 @@ static gs_status exclusives_place(struct placing *p)
 /* Who asks for SMs for itself alone is refused what would make more sets than there can be. */
 static gs_status sets_fit(struct placing *p)
 {
-    const struct placer_tenant *asker = p->asker < p->count ? &p->tenant[p->asker] : NULL;
+    const struct placer_session *asker = p->asker < p->count ? &p->session[p->asker] : NULL;
 
     while (p->sets.used > LINK_SETS_MAX && sets_merge(p))
         ;
@@ -476,12 +478,12 @@ static gs_status sets_fit(struct placing *p)
     return GS_OK;
 }
 
-/* A set that an exclusive tenant asks for is in use already here. */
+/* A set that an exclusive session asks for is in use already here. */
 static gs_status sets_begin(struct placing *p)
 {
     placer_sets_init(&p->sets, p->device);
     for (uint32_t i = 0; i < p->count; i++) {
-        const struct placer_tenant *t = &p->tenant[i];
+        const struct placer_session *t = &p->session[i];
 
         if (t->exclusive)
             placer_sets_join(&p->sets, &t->next, t->space, false, true);
@@ -492,12 +494,12 @@ static gs_status sets_begin(struct placing *p)
 }
 
 gs_status placer_place(const struct placer_device *device, const struct sm_mask *space,
-                       struct placer_tenant *tenant, uint32_t count, uint32_t asker,
+                       struct placer_session *session, uint32_t count, uint32_t asker,
                        char text[REFUSAL_TEXT_MAX])
 {
     struct placing p = {.device = device,
                         .space = space,
-                        .tenant = tenant,
+                        .session = session,
                         .count = count,
                         .asker = asker,
                         .text = text};
@@ -509,7 +511,7 @@ gs_status placer_place(const struct placer_device *device, const struct sm_mask 
     p.taken = others_take(&p, count, count);
     status = sets_begin(&p);
     for (uint32_t i = 0; status == GS_OK && i < count; i++) {
-        if (!tenant[i].exclusive && sm_mask_empty(&tenant[i].next))
+        if (!session[i].exclusive && sm_mask_empty(&session[i].next))
             status = shared_place(&p, i);
     }
     /* Who had the whole device, which is no set, may have come to have all of it but some SMs. */

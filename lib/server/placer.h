@@ -1,17 +1,17 @@
 /*
- * placer.h - which SMs each tenant of a device gets. Pure: no clock, no allocation, no I/O.
+ * placer.h - which SMs each session of a device gets. Pure: no clock, no allocation, no I/O.
  *
  * A device's SMs come in groups that can only be granted together. Some are set apart as
- * reservations; the rest and each reservation are the *spaces* in which tenants are placed. Within
- * a space an exclusive tenant has SMs that no other has; a tenant with a cap has so many of those
- * that the fewest other capped ones have; one without a wish has all that is left. Nobody moves
- * without need, and nobody is left without SMs: what would do so is refused. Tenants with caps
- * share sets of SMs, so that all of a device's tenants have LINK_SETS_MAX different ones at most.
+ * reservations; the rest and each reservation are the *spaces* in which sessions are placed. Within
+ * a space an exclusive session has SMs that no other has; a session with a cap has so many of those
+ * that the fewest other capped ones have; one without a request has all that is left. Nobody moves
+ * without need, and nobody is left without SMs: what would do so is refused. Sessions with caps
+ * share sets of SMs, so that all of a device's sessions have LINK_SETS_MAX different ones at most.
  *
- * Grants travel to a worker and take time: `held` is what a tenant's kernels may still be given, by
- * a grant that is on its way out. A tenant may be placed on SMs that another is giving up (the
+ * Grants travel to a worker and take time: `held` is what a session's kernels may still be given,
+ * by a grant that is on its way out. A session may be placed on SMs that another is giving up (the
  * caller waits with its grant), but never so that two could wait for each other: SMs that an
- * exclusive tenant gives up only once it has got others count as taken.
+ * exclusive session gives up only once it has got others count as taken.
  */
 #ifndef GS_SERVER_PLACER_H
 #define GS_SERVER_PLACER_H
@@ -34,7 +34,7 @@ struct placer_device {
     uint16_t group_sms[PLACER_GROUPS_MAX];
 };
 
-struct placer_tenant {
+struct placer_session {
     uint64_t id;           /* for refusals */
     uint32_t space;        /* index of the space that it lives in */
     uint32_t sms;          /* at most so many, rounded up to whole groups; 0: no cap */
@@ -63,11 +63,11 @@ struct sm_mask placer_mask_inner(const struct placer_device *device, const struc
 struct sm_mask placer_mask_choose(const struct placer_device *device, const struct sm_mask *from,
                                   uint32_t count, const uint32_t *load);
 
-/* Fills in every tenant's `next`. The tenants are to be in the order in which they came; `asker` is
- * the index of the one whose wish is new, or `count` for none: it is spoken of in the refusal.
- * GS_OK, or GS_ERR_LIMIT and why; then `next` means nothing. */
+/* Fills in every session's `next`. The sessions are to be in the order in which they came; `asker`
+ * is the index of the one whose request is new, or `count` for none: it is spoken of in the
+ * refusal. GS_OK, or GS_ERR_LIMIT and why; then `next` means nothing. */
 gs_status placer_place(const struct placer_device *device, const struct sm_mask *space,
-                       struct placer_tenant *tenant, uint32_t count, uint32_t asker,
+                       struct placer_session *session, uint32_t count, uint32_t asker,
                        char text[REFUSAL_TEXT_MAX]);
 
 #endif

@@ -4,8 +4,8 @@
  * A new set is a *window*: neighbours in the circle of the groups that there is room on. Windows
  * begin at multiples of the greatest common divisor of their own length and the circle's (anywhere
  * where groups differ in size). So those of one length tile the device where that can be, and
- * overlap evenly where it cannot; and tenants with equal wishes meet in the same windows, whatever
- * came before.
+ * overlap evenly where it cannot; and sessions with equal requests meet in the same windows,
+ * whatever came before.
  */
 #include "server/placer_sets.h"
 

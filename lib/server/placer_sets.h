@@ -1,6 +1,6 @@
 /*
- * placer_sets.h - the different sets of SMs that a device's tenants have, of which a worker can
- * hold LINK_SETS_MAX; and which set a tenant with a cap gets. Pure, as placer.h.
+ * placer_sets.h - the different sets of SMs that a device's sessions have, of which a worker can
+ * hold LINK_SETS_MAX; and which set a session with a cap gets. Pure, as placer.h.
  */
 #ifndef GS_SERVER_PLACER_SETS_H
 #define GS_SERVER_PLACER_SETS_H
@@ -22,7 +22,7 @@ struct placer_set {
     uint8_t group[PLACER_GROUPS_MAX];
 };
 
-/* The groups of a tenant's room, as a circle: those of the sizes that its sets are made of. */
+/* The groups of a session's room, as a circle: those of the sizes that its sets are made of. */
 struct placer_circle {
     struct sm_mask room;
     uint32_t wanted; /* SMs; 0: not made yet */
@@ -38,27 +38,27 @@ struct placer_sets {
     const struct placer_device *device;
     uint32_t count;
     uint32_t used;                    /* those that have users */
-    uint32_t load[PLACER_GROUPS_MAX]; /* capped tenants on each group */
+    uint32_t load[PLACER_GROUPS_MAX]; /* capped sessions on each group */
     struct placer_set set[PLACER_SETS_KNOWN];
     uint16_t index[PLACER_SETS_INDEX]; /* from masks to numbers of sets, from 1 on */
     struct placer_circle circle;       /* the last one */
 };
 
 void placer_sets_init(struct placer_sets *sets, const struct placer_device *device);
-/* One more tenant has this set. All of the device is none: it needs no partition.
+/* One more session has this set. All of the device is none: it needs no partition.
  * capped: it counts as load. pinned: it can have no other set. */
 void placer_sets_join(struct placer_sets *sets, const struct sm_mask *mask, uint32_t space,
                       bool capped, bool pinned);
-/* Would a tenant with this set be one more user of what there is? */
+/* Would a session with this set be one more user of what there is? */
 bool placer_sets_has(const struct placer_sets *sets, const struct sm_mask *mask);
 /* Takes away a set whose users can go to others of the same size: of the size that has the most,
  * the one with the fewest users. They have none now. false: there is no such set. */
 bool placer_sets_retire(struct placer_sets *sets, struct sm_mask *mask);
 
-/* The set with the least load for a tenant that is to have so many SMs (rounded up to whole groups)
- * of `room`, which has more. One that somebody has is as good as a new one with less load: the more
- * sets are in use the more, up to half a tenant in each group. may_add: no new one otherwise.
- * Empty: there is none. */
+/* The set with the least load for a session that is to have so many SMs (rounded up to whole
+ * groups) of `room`, which has more. One that somebody has is as good as a new one with less load:
+ * the more sets are in use the more, up to half a session in each group. may_add: no new one
+ * otherwise. Empty: there is none. */
 struct sm_mask placer_sets_choose(struct placer_sets *sets, const struct sm_mask *room,
                                   uint32_t sms, bool may_add);
 

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "server/grants.h"
-#include "server/tenant.h"
+#include "server/session.h"
 
 /* Of the device, where the operator has said nothing, for each latency session at work: 16 SMs of
  * 132, with which a request's tail stays within a tenth of what it is alone. Not more than half of

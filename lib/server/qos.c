@@ -4,7 +4,8 @@
 #include "common/sm_groups.h"
 #include "server/sm_check.h"
 
-/* ---- Wishes ---------------------------------------------------------------------------------- */
+/* ---- QoS requests
+ * ---------------------------------------------------------------------------------- */
 
 static gs_status affinity_check(const struct wire_qos *qos, const struct placer_device *sms,
                                 char text[REFUSAL_TEXT_MAX])
@@ -132,38 +133,38 @@ static struct ctl_settings settings_of_user(const struct server *server, uid_t u
 
 /* ---- Both ------------------------------------------------------------------------------------ */
 
-/* The cap that the tenant's wish and the limits make, in SMs; 0: none. */
-static uint32_t effect_cap(const struct tenant *tenant, const struct ctl_settings *limit)
+/* The cap that the session's request and the limits make, in SMs; 0: none. */
+static uint32_t effect_cap(const struct session *session, const struct ctl_settings *limit)
 {
-    const struct placer_device *sms = &tenant->device->sms;
-    const struct wire_qos *wish = &tenant->qos;
-    uint32_t cap = tenant->share;
+    const struct placer_device *sms = &session->device->sms;
+    const struct wire_qos *asked = &session->qos;
+    uint32_t cap = session->share;
 
     if (limit->fields & CTL_PERCENTAGE)
         cap = cap_lower(sm_count_of_percentage(sms->sm_count, limit->percentage), cap);
     if (limit->fields & CTL_SMS)
         cap = cap_lower(limit->sms, cap);
-    if (wish->affinity_type == GS_EXEC_AFFINITY_SM_COUNT)
-        cap = cap_lower(wish->sm_count, cap);
-    if (wish->affinity_type == GS_EXEC_AFFINITY_ACTIVE_THREAD_PERCENTAGE)
-        cap = cap_lower(sm_count_of_percentage(sms->sm_count, wish->percentage), cap);
+    if (asked->affinity_type == GS_EXEC_AFFINITY_SM_COUNT)
+        cap = cap_lower(asked->sm_count, cap);
+    if (asked->affinity_type == GS_EXEC_AFFINITY_ACTIVE_THREAD_PERCENTAGE)
+        cap = cap_lower(sm_count_of_percentage(sms->sm_count, asked->percentage), cap);
     return cap;
 }
 
-static gs_status effect_sms(const struct tenant *tenant, const struct ctl_settings *limit,
+static gs_status effect_sms(const struct session *session, const struct ctl_settings *limit,
                             struct qos_effect *effect, char text[REFUSAL_TEXT_MAX])
 {
-    const struct placer_device *sms = &tenant->device->sms;
-    const struct wire_qos *wish = &tenant->qos;
+    const struct placer_device *sms = &session->device->sms;
+    const struct wire_qos *asked = &session->qos;
     char list[48];
 
-    effect->sms = effect_cap(tenant, limit);
+    effect->sms = effect_cap(session, limit);
     effect->within = sms->all;
-    effect->bounded = limit->fields & CTL_MASK || wish->affinity_type == GS_EXEC_AFFINITY_SM_MASK;
-    /* A ban takes them also from who has them by its own wish: only asking anew is refused. */
-    effect->grant.exclusive = limit->fields & CTL_EXCLUSIVE ? limit->exclusive : wish->exclusive;
+    effect->bounded = limit->fields & CTL_MASK || asked->affinity_type == GS_EXEC_AFFINITY_SM_MASK;
+    /* A ban takes them also from who has them by its own request: only asking anew is refused. */
+    effect->grant.exclusive = limit->fields & CTL_EXCLUSIVE ? limit->exclusive : asked->exclusive;
     if (sms->group_count == 0) {
-        /* A cap that cannot be kept is not kept silently. Wishes were refused before. */
+        /* A cap that cannot be kept is not kept silently. QoS requests were refused before. */
         if (effect->sms >= sms->sm_count)
             effect->sms = 0;
         if (effect->sms || effect->bounded || effect->grant.exclusive)
@@ -178,8 +179,8 @@ static gs_status effect_sms(const struct tenant *tenant, const struct ctl_settin
     }
     if (sm_mask_empty(&effect->within))
         return refusal(text, GS_ERR_LIMIT, "the masks that the operator set have no SM in common");
-    if (wish->affinity_type == GS_EXEC_AFFINITY_SM_MASK) {
-        struct sm_mask both = sm_mask_and(effect->within, sm_mask_of(wish->sm_mask));
+    if (asked->affinity_type == GS_EXEC_AFFINITY_SM_MASK) {
+        struct sm_mask both = sm_mask_and(effect->within, sm_mask_of(asked->sm_mask));
 
         if (sm_mask_empty(&both))
             return refusal(text, GS_ERR_LIMIT, "no SM of the mask is among those allowed: %s",
@@ -192,27 +193,27 @@ static gs_status effect_sms(const struct tenant *tenant, const struct ctl_settin
     return GS_OK;
 }
 
-gs_status qos_effect(const struct tenant *tenant, struct qos_effect *effect,
+gs_status qos_effect(const struct session *session, struct qos_effect *effect,
                      char text[REFUSAL_TEXT_MAX])
 {
-    const struct server *server = tenant->server;
-    struct ctl_settings user = settings_of_user(server, tenant->uid, &tenant->device->sms);
-    struct ctl_settings limit = settings_tightest(&user, &tenant->set, &tenant->device->sms);
-    const struct wire_qos *wish = &tenant->qos;
+    const struct server *server = session->server;
+    struct ctl_settings user = settings_of_user(server, session->uid, &session->device->sms);
+    struct ctl_settings limit = settings_tightest(&user, &session->set, &session->device->sms);
+    const struct wire_qos *asked = &session->qos;
     struct link_grant *grant = &effect->grant;
 
     *effect = (struct qos_effect){0};
-    grant->cls = limit.fields & CTL_CLASS ? class_lower(limit.cls, wish->cls) : wish->cls;
+    grant->cls = limit.fields & CTL_CLASS ? class_lower(limit.cls, asked->cls) : asked->cls;
     grant->priority_max = limit.fields & CTL_PRIORITY ? limit.priority : INT32_MAX;
-    grant->priority = wish->priority < grant->priority_max ? wish->priority : grant->priority_max;
-    grant->weight = wish->weight ? wish->weight : 1;
+    grant->priority = asked->priority < grant->priority_max ? asked->priority : grant->priority_max;
+    grant->weight = asked->weight ? asked->weight : 1;
     if (limit.fields & CTL_WEIGHT)
-        grant->weight = cap_lower(wish->weight, limit.weight);
+        grant->weight = cap_lower(asked->weight, limit.weight);
     grant->inflight_max = limit.fields & CTL_INFLIGHT ? limit.inflight : 0;
-    grant->deadline_ns = wish->deadline_ns;
-    grant->mem_limit = bytes_lower(tenant->mem_wish, server->options.mem_limit);
+    grant->deadline_ns = asked->deadline_ns;
+    grant->mem_limit = bytes_lower(session->mem_asked, server->options.mem_limit);
     if (limit.fields & CTL_MEM)
         grant->mem_limit = bytes_lower(limit.mem, grant->mem_limit);
     grant->user_mem_limit = user.fields & CTL_USER_MEM ? user.user_mem : 0;
-    return effect_sms(tenant, &limit, effect, text);
+    return effect_sms(session, &limit, effect, text);
 }

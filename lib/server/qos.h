@@ -1,14 +1,14 @@
 /*
- * qos.h - what a session may use: its own wish, cut to what the operator set. Pure but for the
- * tenant and the server that are looked at; the supervisor's thread.
+ * qos.h - what a session may use: its own request, cut to what the operator set. Pure but for the
+ * session and the server that are looked at; the supervisor's thread.
  */
 #ifndef GS_SERVER_QOS_H
 #define GS_SERVER_QOS_H
 
 #include "server/placer.h"
-#include "server/tenant.h"
+#include "server/session.h"
 
-/* Is the wish one that can be had on this device, apart from who else is there? GS_OK, or the
+/* Is the request one that can be had on this device, apart from who else is there? GS_OK, or the
  * status and a text that names the limit. A device that has never been ready admits all: it is
  * checked again when it is. */
 gs_status qos_check(const struct wire_qos *qos, const struct device *device,
@@ -18,7 +18,7 @@ gs_status qos_check(const struct wire_qos *qos, const struct device *device,
 int qos_priority_most(const struct device *device);
 gs_status qos_check_priority(int32_t priority, int most, char text[REFUSAL_TEXT_MAX]);
 
-/* What the tenant may have: all of a grant but the SMs themselves, and what the placer wants to
+/* What the session may have: all of a grant but the SMs themselves, and what the placer wants to
  * know. */
 struct qos_effect {
     struct link_grant grant;
@@ -26,8 +26,8 @@ struct qos_effect {
     struct sm_mask within;
     bool bounded;
 };
-/* GS_OK, or why its wish and the operator's limits leave nothing. */
-gs_status qos_effect(const struct tenant *tenant, struct qos_effect *effect,
+/* GS_OK, or why its request and the operator's limits leave nothing. */
+gs_status qos_effect(const struct session *session, struct qos_effect *effect,
                      char text[REFUSAL_TEXT_MAX]);
 
 #endif

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/random.h>
 
-#include "server/tenant.h"
+#include "server/session.h"
 
 #define SLOT_BITS 12u
 static_assert(LINK_SLOTS_MAX <= 1u << SLOT_BITS, "a slot fits into a cookie");
@@ -13,9 +13,9 @@ static_assert(LINK_SLOTS_MAX <= 1u << SLOT_BITS, "a slot fits into a cookie");
 bool registry_init(struct registry *registry, uint32_t capacity)
 {
     *registry = (struct registry){0};
-    registry->tenant = calloc(capacity, sizeof(*registry->tenant));
+    registry->session = calloc(capacity, sizeof(*registry->session));
     registry->free = calloc(capacity, sizeof(*registry->free));
-    if (!registry->tenant || !registry->free) {
+    if (!registry->session || !registry->free) {
         registry_deinit(registry);
         return false;
     }
@@ -27,14 +27,14 @@ bool registry_init(struct registry *registry, uint32_t capacity)
 
 void registry_deinit(struct registry *registry)
 {
-    free(registry->tenant);
+    free(registry->session);
     free(registry->free);
     *registry = (struct registry){0};
 }
 
-struct tenant *registry_take(struct registry *registry)
+struct session *registry_take(struct registry *registry)
 {
-    struct tenant *tenant;
+    struct session *session;
     uint64_t random;
 
     if (registry->count == registry->capacity ||
@@ -42,62 +42,62 @@ struct tenant *registry_take(struct registry *registry)
         return NULL;
     uint32_t slot = registry->free[registry->capacity - registry->count - 1];
     registry->count++;
-    tenant = &registry->tenant[slot];
-    memset(tenant, 0, sizeof(*tenant));
-    tenant->slot = slot;
-    tenant->cookie = random << SLOT_BITS | slot;
-    tenant->state = TENANT_WAITING;
-    tenant->process.fd = -1;
-    tenant->reply.queue = -1;
-    return tenant;
+    session = &registry->session[slot];
+    memset(session, 0, sizeof(*session));
+    session->slot = slot;
+    session->cookie = random << SLOT_BITS | slot;
+    session->state = SESSION_WAITING;
+    session->process.fd = -1;
+    session->reply.queue = -1;
+    return session;
 }
 
-void registry_give(struct registry *registry, struct tenant *tenant)
+void registry_give(struct registry *registry, struct session *session)
 {
-    tenant->state = TENANT_FREE;
+    session->state = SESSION_FREE;
     registry->count--;
-    registry->free[registry->capacity - registry->count - 1] = tenant->slot;
+    registry->free[registry->capacity - registry->count - 1] = session->slot;
 }
 
-struct tenant *registry_by_slot(const struct registry *registry, uint32_t slot)
+struct session *registry_by_slot(const struct registry *registry, uint32_t slot)
 {
-    if (slot >= registry->capacity || registry->tenant[slot].state == TENANT_FREE)
+    if (slot >= registry->capacity || registry->session[slot].state == SESSION_FREE)
         return NULL;
-    return &registry->tenant[slot];
+    return &registry->session[slot];
 }
 
-struct tenant *registry_by_cookie(const struct registry *registry, uint64_t cookie)
+struct session *registry_by_cookie(const struct registry *registry, uint64_t cookie)
 {
     uint32_t slot = (uint32_t)(cookie & ((1u << SLOT_BITS) - 1));
-    struct tenant *tenant = registry_by_slot(registry, slot);
+    struct session *session = registry_by_slot(registry, slot);
 
-    return tenant && tenant->cookie == cookie ? tenant : NULL;
+    return session && session->cookie == cookie ? session : NULL;
 }
 
-struct tenant *registry_by_id(const struct registry *registry, uint64_t session_id)
+struct session *registry_by_id(const struct registry *registry, uint64_t session_id)
 {
-    for (struct tenant *t = NULL; (t = registry_next(registry, t));) {
+    for (struct session *t = NULL; (t = registry_next(registry, t));) {
         if (t->id == session_id)
             return t;
     }
     return NULL;
 }
 
-struct tenant *registry_next(const struct registry *registry, const struct tenant *tenant)
+struct session *registry_next(const struct registry *registry, const struct session *session)
 {
-    for (uint32_t i = tenant ? tenant->slot + 1 : 0; i < registry->capacity; i++) {
-        if (registry->tenant[i].state != TENANT_FREE)
-            return &registry->tenant[i];
+    for (uint32_t i = session ? session->slot + 1 : 0; i < registry->capacity; i++) {
+        if (registry->session[i].state != SESSION_FREE)
+            return &registry->session[i];
     }
     return NULL;
 }
 
-uint32_t registry_page(const struct registry *registry, uint64_t first_id, struct tenant **page,
+uint32_t registry_page(const struct registry *registry, uint64_t first_id, struct session **page,
                        uint32_t room)
 {
     uint32_t count = 0;
 
-    for (struct tenant *t = NULL; (t = registry_next(registry, t));) {
+    for (struct session *t = NULL; (t = registry_next(registry, t));) {
         uint32_t at = count;
 
         if (t->id < first_id)

@@ -1,4 +1,4 @@
-/* reservations.c - SMs set apart under a name, for the tenants that attach to it. */
+/* reservations.c - SMs set apart under a name, for the sessions that attach to it. */
 #include <stdio.h>
 #include <string.h>
 

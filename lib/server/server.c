@@ -18,12 +18,13 @@
 #include "common/util.h"
 #include "server/notify.h"
 #include "server/operator.h"
+#include "server/session.h"
 #include "server/settings_fit.h"
-#include "server/tenant.h"
 
 /* ---- Ending ---------------------------------------------------------------------------------- */
 
-/* The tenants' time is over: their clients learn it from the status page, workers are told to quit.
+/* The sessions' time is over: their clients learn it from the status page, workers are told to
+ * quit.
  */
 static void server_stop(struct server *server)
 {
@@ -189,7 +190,7 @@ static bool state_init(struct server *server)
 
 /* ---- Start ----------------------------------------------------------------------------------- */
 
-/* The vault holds a descriptor for each piece of tenants' memory. */
+/* The vault holds a descriptor for each piece of sessions' memory. */
 static void descriptors_raise(struct server *server)
 {
     struct rlimit limit = {1024, 1024}, more;
@@ -331,8 +332,8 @@ void server_deinit(struct server *server)
     status_page_end(&server->status);
     for (int i = 0; i < server->device_count; i++)
         device_deinit(&server->device[i]);
-    for (struct tenant *t = NULL; (t = registry_next(&server->registry, t));)
-        tenant_end(t);
+    for (struct session *t = NULL; (t = registry_next(&server->registry, t));)
+        server_session_end(t);
     registry_deinit(&server->registry);
     operator_deinit(server);
     state_writer_deinit(&server->state, &server->loop);

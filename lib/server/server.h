@@ -5,20 +5,20 @@
  *   leftovers.c     the control queue as the lock;   control.c       requests: parsed, checked,
  *                   what a killed server left                        handed on
  *   reply.c         reply queues, and who is asking  attach.c        admission, the segment
- *   registry.c      slots and cookies                tenant.c        a tenant's life
+ *   registry.c      slots and cookies                session.c        a session's life
  *   liveness.c      is its client still there?       vault.c         descriptors of its memory
  *   device.c        worker processes: start, loss    worker_link.c   messages to and from them
  *   admin.c         status, ps, quit                 operator*.c     set, get, reserve, provision
  *   settings*.c     what operators have set          state_*.c       kept in a file
- *   qos.c           what a session may have of it    wish.c          sessions' own requests for it
- *   placer.c        which SMs each session gets      placement.c     asking it about a device
+ *   qos.c           what a session may have of it    qos_request.c          sessions' own requests
+ * for it placer.c        which SMs each session gets      placement.c     asking it about a device
  *   reservations.c  SMs set apart under a name       grants.c        bringing all that to workers
  *   policy.c        what best-effort work leaves     sm_check.c      can these SMs be had?
  *   refusal.c       a status and why
  *
  * One thread runs all of it, from callbacks of the loop, and never blocks once the server is ready.
  * Nothing here knows CUDA. Messages from queues and from workers are checked field by field before
- * they are used; what tenants write into their segments is not read at all.
+ * they are used; what sessions write into their segments is not read at all.
  */
 #ifndef GS_SERVER_SERVER_H
 #define GS_SERVER_SERVER_H
@@ -79,8 +79,8 @@ struct worker_process {
     struct watch link;    /* our end of the socketpair */
     struct outbox outbox; /* what the socket has not taken yet */
     struct link_stats *stats;
-    uint64_t ready_ns; /* when it became ready */
-    bool worn;         /* another one is to take its place; see device_renew */
+    uint64_t ready_ns;    /* when it became ready */
+    bool needs_recycling; /* another one is to take its place; see device_renew */
 };
 
 struct device {
@@ -90,7 +90,7 @@ struct device {
     struct link_device info;      /* of the last worker that was ready */
     char bell[WIRE_NAME_MAX];
     mqd_t bell_queue;
-    uint32_t tenants;
+    uint32_t sessions;
     uint32_t faults;              /* workers lost after they were ready */
     uint32_t failures;            /* starts that failed in a row */
     struct timer timer;           /* start deadline, next start, or patience with one that ends */
@@ -98,11 +98,11 @@ struct device {
 
     /* Quality of service; see grants.h. */
     struct placer_device sms; /* sm_count 0: no worker has been ready yet */
-    /* Where tenants may be placed: outside all reservations, and in each. */
+    /* Where sessions may be placed: outside all reservations, and in each. */
     struct sm_mask space[1 + SETTINGS_RESERVATIONS_MAX];
-    uint32_t constrained;    /* tenants that are not simply on the whole device */
-    uint32_t blocked;        /* grants that wait for another tenant's */
-    struct tenant *awaited;  /* tenants whose grant somebody waits for; see wish.h */
+    uint32_t constrained;    /* sessions that are not simply on the whole device */
+    uint32_t blocked;        /* grants that wait for another session's */
+    struct session *awaited; /* sessions whose grant somebody waits for; see qos_request.h */
     struct timer place_soon; /* due at once: placing is to be done anew */
     bool early;              /* sessions that came before the worker may have to be placed yet */
     struct timer grant_retry;
@@ -111,15 +111,16 @@ struct device {
     uint32_t policy_sms; /* in its reserve_mask */
 };
 
-/* ---- Tenants --------------------------------------------------------------------------------- */
+/* ---- Sessions ---------------------------------------------------------------------------------
+ */
 
-enum tenant_state {
-    TENANT_FREE = 0,
-    TENANT_WAITING = 1, /* for a worker to be ready */
-    TENANT_OPENING = 2, /* LINK_OPEN sent */
-    TENANT_OPEN = 3,
-    TENANT_CLOSING = 4, /* LINK_CLOSE sent */
-    TENANT_LOST = 5     /* its worker is gone; kept until its client goes */
+enum session_state {
+    SESSION_FREE = 0,
+    SESSION_WAITING = 1, /* for a worker to be ready */
+    SESSION_OPENING = 2, /* LINK_OPEN sent */
+    SESSION_OPEN = 3,
+    SESSION_CLOSING = 4, /* LINK_CLOSE sent */
+    SESSION_LOST = 5     /* its worker is gone; kept until its client goes */
 };
 
 /* ---- The server ------------------------------------------------------------------------------ */
@@ -127,7 +128,7 @@ enum tenant_state {
 enum server_phase {
     PHASE_STARTING = 0, /* a failure now ends the server with an error */
     PHASE_SERVING = 1,
-    PHASE_DRAINING = 2, /* no new tenants; ends when the last is gone or the time is over */
+    PHASE_DRAINING = 2, /* no new sessions; ends when the last is gone or the time is over */
     PHASE_STOPPING = 3  /* workers are told to quit */
 };
 
@@ -165,9 +166,9 @@ struct server {
     struct state_writer state;
     struct operators operator;
     struct timer sweep;       /* liveness.c */
-    struct timer drain;       /* the end of tenants' time */
-    uint64_t swept_all_ns;    /* when all tenants were last looked at */
-    uint32_t tenants_polled;  /* whose client's pid is not known */
+    struct timer drain;       /* the end of sessions' time */
+    uint64_t swept_all_ns;    /* when all sessions were last looked at */
+    uint32_t sessions_polled; /* whose client's pid is not known */
     uint32_t descriptors_max; /* RLIMIT_NOFILE */
     int device_count;
     struct device device[DEVICES_MAX];
@@ -182,11 +183,11 @@ void server_deinit(struct server *server);
 /* Notes the first failure and ends the server. */
 void server_fail(struct server *server, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* Tenants have so long to detach; 0: none. A second call makes it shorter, never longer. */
+/* Sessions have so long to detach; 0: none. A second call makes it shorter, never longer. */
 void server_drain(struct server *server, uint64_t timeout_ns);
 /* The first device is ready, and its driver has so many: serves them all if that is wanted. */
 void server_devices_found(struct server *server, uint32_t count);
-/* To be called when a tenant or a worker has gone, or a device has become ready. */
+/* To be called when a session or a worker has gone, or a device has become ready. */
 void server_progress(struct server *server);
 
 /* leftovers.c. Each returns 0 or -errno; control_queue_take: -EBUSY when another server lives. */
@@ -203,17 +204,17 @@ void device_deinit(struct device *device);
 int device_bell_open(struct device *device, mode_t mode);
 /* Starts a worker; a failure is dealt with as a worker's loss. */
 void device_start(struct device *device);
-/* Ends the worker, which is no longer to be trusted, and tells its tenants. fatal: its own last
- * words about it, or NULL; slot: of the tenant to blame, or LINK_SLOT_NONE. */
+/* Ends the worker, which is no longer to be trusted, and tells its sessions. fatal: its own last
+ * words about it, or NULL; slot: of the session to blame, or LINK_SLOT_NONE. */
 void device_fail(struct device *device, const struct link_fatal *fatal, uint32_t slot,
                  const char *format, ...) __attribute__((format(printf, 4, 5)));
 /* false: the worker's description of it makes no sense. */
 bool device_ready(struct device *device, const struct link_device *info);
 /* Tells the worker to quit, and kills it if it does not. */
 void device_quit(struct device *device);
-/* Has another worker started in the place of one that is worn, if nobody uses it. */
+/* Has another worker started in the place of one that needs recycling, if nobody uses it. */
 void device_renew(struct device *device);
-/* Will tenants be served, now or in a moment? */
+/* Will sessions be served, now or in a moment? */
 bool device_usable(const struct device *device);
 uint64_t device_memory_used(const struct device *device);
 
@@ -227,7 +228,7 @@ void outbox_deinit(struct outbox *outbox);
 
 /* reservations.c: finds the SMs of each reservation of the device; nobody is placed yet. */
 void reservations_place(struct device *device);
-/* The same of one, beside the tenants that are there. GS_OK, or why it does not fit. */
+/* The same of one, beside the sessions that are there. GS_OK, or why it does not fit. */
 gs_status reservation_place(struct device *device, uint32_t index, char text[REFUSAL_TEXT_MAX]);
 /* Gives its SMs back. */
 void reservation_drop(struct device *device, uint32_t index);

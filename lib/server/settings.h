@@ -1,6 +1,6 @@
 /*
  * settings.h - what the operator has set: for everybody, for users, for how the device is shared
- * out. (What is set for one session lives and dies with its tenant.)
+ * out. (What is set for one session lives and dies with its session.)
  */
 #ifndef GS_SERVER_SETTINGS_H
 #define GS_SERVER_SETTINGS_H

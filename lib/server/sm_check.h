@@ -1,4 +1,4 @@
-/* sm_check.h - can these SMs be had on this device at all? Asked of sessions' wishes and of what
+/* sm_check.h - can these SMs be had on this device at all? Asked of sessions' requests and of what
  * operators set. GS_OK, or a status and a text that names the limit. Pure. */
 #ifndef GS_SERVER_SM_CHECK_H
 #define GS_SERVER_SM_CHECK_H

@@ -1,5 +1,5 @@
 /*
- * vault.h - the descriptors of one tenant's device memory, by address: what outlives a worker.
+ * vault.h - the descriptors of one session's device memory, by address: what outlives a worker.
  * Pure table; the supervisor's thread.
  */
 #ifndef GS_SERVER_VAULT_H

@@ -1,6 +1,6 @@
 /*
- * worker_link.c - messages between the supervisor and a worker. A worker runs tenants' code under a
- * driver: what it sends is checked as a stranger's would be, and nonsense ends the worker.
+ * worker_link.c - messages between the supervisor and a worker. A worker runs sessions' code under
+ * a driver: what it sends is checked as a stranger's would be, and nonsense ends the worker.
  */
 #include <errno.h>
 #include <signal.h>
@@ -12,7 +12,7 @@
 
 #include "common/log.h"
 #include "common/util.h"
-#include "server/tenant.h"
+#include "server/session.h"
 
 /* Three messages a slot can be under way (open or grant, grant, close), policies and a LINK_QUIT; a
  * worker that lets more pile up is stuck. */
@@ -114,14 +114,14 @@ static void outbox_flush(struct device *device)
  */
 
 /* fd: the descriptor that came along, or -1. */
-static bool on_vault_put(struct device *device, struct tenant *tenant,
+static bool on_vault_put(struct device *device, struct session *session,
                          const struct link_vault *vault, int *fd)
 {
     enum vault_result result;
 
     if (*fd < 0) { /* the kernel could not give it to us; the memory itself is good */
         log_warning("device %d: no descriptor left for the memory of session %llu", device->index,
-                    (unsigned long long)tenant->id);
+                    (unsigned long long)session->id);
         return true;
     }
     /* Clients and workers must still be served. */
@@ -130,7 +130,7 @@ static bool on_vault_put(struct device *device, struct tenant *tenant,
                     device->server->descriptors_max);
         return true;
     }
-    result = vault_put(&tenant->vault, vault->address, vault->size, *fd);
+    result = vault_put(&session->vault, vault->address, vault->size, *fd);
     if (result == VAULT_OK)
         *fd = -1;
     if (result == VAULT_NO_MEMORY)
@@ -138,27 +138,28 @@ static bool on_vault_put(struct device *device, struct tenant *tenant,
     return result != VAULT_OVERLAP;
 }
 
-static bool on_tenant_message(struct device *device, const struct link_message *message, int *fd)
+static bool on_session_message(struct device *device, const struct link_message *message, int *fd)
 {
-    struct tenant *tenant = registry_by_slot(&device->server->registry, message->slot);
+    struct session *session = registry_by_slot(&device->server->registry, message->slot);
 
-    if (!tenant || tenant->device != device)
+    if (!session || session->device != device)
         return false;
     switch (message->op) {
     case LINK_OPENED:
         loop_expected(&device->server->loop);
-        return tenant_opened(tenant, &message->u.opened, message->text);
+        return server_session_opened(session, &message->u.opened, message->text);
     case LINK_CLOSED:
-        return tenant_closed(tenant);
+        return server_session_closed(session);
     case LINK_GRANTED:
         loop_expected(&device->server->loop);
-        return grants_granted(tenant, &message->u.granted, message->text);
+        return grants_granted(session, &message->u.granted, message->text);
     case LINK_VAULT_PUT:
-        return tenant_has_memory(tenant) && on_vault_put(device, tenant, &message->u.vault, fd);
+        return server_session_has_memory(session) &&
+               on_vault_put(device, session, &message->u.vault, fd);
     case LINK_VAULT_DROP:
         /* Of memory whose descriptor did not fit, there is none. */
-        vault_drop(&tenant->vault, message->u.vault.address);
-        return tenant_has_memory(tenant);
+        vault_drop(&session->vault, message->u.vault.address);
+        return server_session_has_memory(session);
     default:
         return false;
     }
@@ -183,12 +184,12 @@ static bool on_message(struct device *device, struct link_message *message, int 
         return device_ready(device, &message->u.device);
     case LINK_FATAL:
         return on_fatal(device, message);
-    case LINK_WORN:
-        device->worker.worn = true;
+    case LINK_NEEDS_RECYCLING:
+        device->worker.needs_recycling = true;
         device_renew(device);
         return device->worker.state != WORKER_STARTING;
     default:
-        return device->worker.state == WORKER_READY && on_tenant_message(device, message, fd);
+        return device->worker.state == WORKER_READY && on_session_message(device, message, fd);
     }
 }
 

@@ -20,7 +20,7 @@
 #include "common/util.h"
 #include "server/operator.h"
 #include "server/qos.h"
-#include "server/tenant.h"
+#include "server/session.h"
 
 #define SLOTS 8u
 #define SMS   16u
@@ -171,7 +171,7 @@ static inline void settle(void)
 
 /* ---- The clients ----------------------------------------------------------------------------- */
 
-static mqd_t answers; // of all wishes; the token tells them apart
+static mqd_t answers; // of all requests; the token tells them apart
 
 static inline int grants_setup(void **state)
 {
@@ -219,8 +219,8 @@ static inline int grants_setup(void **state)
 static inline int grants_teardown(void **state)
 {
     (void)state;
-    for (struct tenant *t = NULL; (t = registry_next(&server.registry, t));)
-        tenant_end(t);
+    for (struct session *t = NULL; (t = registry_next(&server.registry, t));)
+        server_session_end(t);
     assert_int_equal(device->constrained, 0);
     operator_deinit(&server);
     settings_deinit(&server.settings);
@@ -286,14 +286,14 @@ static inline struct wire_qos mask_of(uint64_t sms, bool exclusive)
 }
 
 // A session that is to be placed.
-static inline struct tenant *arrive(const struct wire_qos *qos)
+static inline struct session *arrive(const struct wire_qos *qos)
 {
-    struct tenant *t = registry_take(&server.registry);
+    struct session *t = registry_take(&server.registry);
 
     assert_non_null(t);
     t->server = &server;
     t->device = device;
-    device->tenants++;
+    device->sessions++;
     t->id = ++server.sessions_total;
     t->uid = 1000;
     t->segment = segment[t->slot];
@@ -305,41 +305,41 @@ static inline struct tenant *arrive(const struct wire_qos *qos)
 }
 
 // As attach.c does it, less the segment. NULL: it was refused.
-static inline struct tenant *attach(const struct wire_qos *qos, char text[REFUSAL_TEXT_MAX])
+static inline struct session *attach(const struct wire_qos *qos, char text[REFUSAL_TEXT_MAX])
 {
-    struct tenant *t = arrive(qos);
+    struct session *t = arrive(qos);
 
     if (grants_place(device, t, text) != GS_OK) {
-        tenant_end(t);
+        server_session_end(t);
         return NULL;
     }
     grants_pump(device);
-    wishes_settle(device);
+    qos_requests_settle(device);
     return t;
 }
 
 // The worker opens it. LINK_OPENED finds no segment of ours, so the attach would be taken back:
 // skip that part.
-static inline void seat_open(struct tenant *t)
+static inline void seat_open(struct session *t)
 {
     struct seat *s = &seat[t->slot];
 
     s->opening = false;
     s->open = true;
     s->applied = s->heard;
-    t->state = TENANT_OPEN;
+    t->state = SESSION_OPEN;
     grants_opened(t);
     seats_check();
 }
 
-static inline struct tenant *attach_open(const struct wire_qos *qos)
+static inline struct session *attach_open(const struct wire_qos *qos)
 {
     char text[REFUSAL_TEXT_MAX] = "";
-    struct tenant *t = attach(qos, text);
+    struct session *t = attach(qos, text);
 
     if (!t)
         fail_msg("refused: %s", text);
-    if (t->state == TENANT_OPENING) {
+    if (t->state == SESSION_OPENING) {
         assert_int_equal(worker_hears(), LINK_OPEN);
         t->window_size = 1 << 30;
         seat_open(t);
@@ -347,23 +347,23 @@ static inline struct tenant *attach_open(const struct wire_qos *qos)
     return t;
 }
 
-static inline void wish(struct tenant *t, struct wire_qos qos, uint64_t token)
+static inline void ask(struct session *t, struct wire_qos qos, uint64_t token)
 {
     struct ctl_set_qos request = {.cookie = t->cookie, .qos = qos};
     struct reply reply = reply_make(token);
 
-    wish_handle(&server, &request, &reply);
+    qos_request_handle(&server, &request, &reply);
     reply_close(&reply);
 }
 
-static inline uint32_t sms_now(const struct tenant *t)
+static inline uint32_t sms_now(const struct session *t)
 {
     struct sm_mask mask = spelled(&seat[t->slot].applied);
 
     return sm_mask_count(&mask);
 }
 
-static inline void operator_sets(struct tenant *t, uint32_t unset, struct ctl_settings settings,
+static inline void operator_sets(struct session *t, uint32_t unset, struct ctl_settings settings,
                                  uint64_t token)
 {
     struct ctl_set set = {.target = CTL_TENANT, .id = t->id, .unset = unset, .settings = settings};

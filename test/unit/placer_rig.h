@@ -1,5 +1,5 @@
 /*
- * placer_rig.h - a device of groups of SMs and the tenants that are placed on it, for tests of
+ * placer_rig.h - a device of groups of SMs and the sessions that are placed on it, for tests of
  * server/placer.c, each of which includes this once. After cmocka.h.
  */
 #ifndef GS_TEST_PLACER_RIG_H
@@ -14,7 +14,7 @@
 
 static struct placer_device device;
 static struct sm_mask space[3];
-static struct placer_tenant tenant[MANY];
+static struct placer_session session[MANY];
 static uint32_t count;
 static char text[REFUSAL_TEXT_MAX];
 
@@ -33,7 +33,7 @@ static inline void device_make(uint32_t sm_count, uint32_t size)
     assert_true(placer_device_init(&device, &info));
     space[0] = device.all;
     space[1] = space[2] = (struct sm_mask){{0}};
-    memset(tenant, 0, sizeof(tenant));
+    memset(session, 0, sizeof(session));
     count = 0;
 }
 
@@ -46,28 +46,28 @@ static inline struct sm_mask groups(uint32_t first, uint32_t number)
     return mask;
 }
 
-static inline struct placer_tenant *add(uint32_t sms, bool exclusive)
+static inline struct placer_session *add(uint32_t sms, bool exclusive)
 {
-    struct placer_tenant *t = &tenant[count];
+    struct placer_session *t = &session[count];
 
-    *t = (struct placer_tenant){
+    *t = (struct placer_session){
         .id = 100 + count, .sms = sms, .within = device.all, .exclusive = exclusive};
     count++;
     return t;
 }
 
-static inline struct placer_tenant *add_masked(struct sm_mask mask, bool exclusive)
+static inline struct placer_session *add_masked(struct sm_mask mask, bool exclusive)
 {
-    struct placer_tenant *t = add(0, exclusive);
+    struct placer_session *t = add(0, exclusive);
 
     t->within = mask;
     t->bounded = t->whole = true;
     return t;
 }
 
-static inline gs_status place(const struct placer_tenant *asker)
+static inline gs_status place(const struct placer_session *asker)
 {
-    return placer_place(&device, space, tenant, count, asker ? (uint32_t)(asker - tenant) : count,
+    return placer_place(&device, space, session, count, asker ? (uint32_t)(asker - session) : count,
                         text);
 }
 
@@ -75,7 +75,7 @@ static inline gs_status place(const struct placer_tenant *asker)
 static inline void settle(void)
 {
     for (uint32_t i = 0; i < count; i++) {
-        struct placer_tenant *t = &tenant[i];
+        struct placer_session *t = &session[i];
 
         t->mask = t->held = t->sure = t->next;
         t->was_exclusive = t->exclusive;
@@ -84,21 +84,21 @@ static inline void settle(void)
     }
 }
 
-static inline void expect_placed(const struct placer_tenant *asker)
+static inline void expect_placed(const struct placer_session *asker)
 {
     if (place(asker) != GS_OK)
         fail_msg("refused: %s", text);
     settle();
 }
 
-static inline void expect_refused(const struct placer_tenant *asker, const char *part)
+static inline void expect_refused(const struct placer_session *asker, const char *part)
 {
     assert_int_equal(place(asker), GS_ERR_LIMIT);
     if (!strstr(text, part) || strchr(text, '\n'))
         fail_msg("the text is '%s', without '%s'", text, part);
 }
 
-static inline uint32_t sms_of(const struct placer_tenant *t)
+static inline uint32_t sms_of(const struct placer_session *t)
 {
     return sm_mask_count(&t->mask);
 }

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "server/control.h"
-#include "server/tenant.h"
+#include "server/session.h"
 
 #define CTL_LAST CTL_PROVISION
 
@@ -201,7 +201,7 @@ static void an_ending_server_admits_nobody(void **state)
     expect_refusal(&request, GS_ERR_REFUSED, "ending");
 }
 
-static void there_are_no_more_tenants_than_slots(void **state)
+static void there_are_no_more_sessions_than_slots(void **state)
 {
     struct ctl_attach request = attach_plain();
 
@@ -227,9 +227,9 @@ static void devices_are_checked_and_chosen(void **state)
     expect_refusal(&request, GS_ERR_INVALID_VALUE, "-2147483648");
     request.device = 1;
     assert_ptr_equal(expect_admission(&request).device, &server.device[1]);
-    // Any: the one with fewer tenants, of those that work.
+    // Any: the one with fewer sessions, of those that work.
     request.device = GS_DEVICE_AUTO;
-    server.device[0].tenants = 1;
+    server.device[0].sessions = 1;
     assert_ptr_equal(expect_admission(&request).device, &server.device[1]);
     server.device[1].worker.state = WORKER_NONE;
     server.device[1].failures = 1000;
@@ -245,7 +245,7 @@ static void a_rank_of_a_job_decides_the_device(void **state)
     struct ctl_attach request = attach_plain();
 
     (void)state;
-    server.device[0].tenants = 5;
+    server.device[0].sessions = 5;
     request.device = GS_DEVICE_AUTO;
     for (uint32_t rank = 0; rank < 7; rank++) {
         request.local_rank = rank + 1;
@@ -387,7 +387,7 @@ int main(void)
         cmocka_unit_test(random_bytes_pass_only_as_requests),
         ADMISSION_TEST(only_the_users_of_the_policy_are_admitted),
         ADMISSION_TEST(an_ending_server_admits_nobody),
-        ADMISSION_TEST(there_are_no_more_tenants_than_slots),
+        ADMISSION_TEST(there_are_no_more_sessions_than_slots),
         ADMISSION_TEST(devices_are_checked_and_chosen),
         ADMISSION_TEST(a_rank_of_a_job_decides_the_device),
         ADMISSION_TEST(what_this_version_cannot_honour_is_refused),

@@ -18,7 +18,7 @@ static void an_attach_is_opened_with_what_it_asked_for(void **state)
     qos.priority = 3;
     qos.cls = GS_CLASS_LATENCY;
     qos.deadline_ns = 123456;
-    struct tenant *plain = attach_open(NULL), *t = attach_open(&qos);
+    struct session *plain = attach_open(NULL), *t = attach_open(&qos);
     struct sm_mask mask = sm_mask_of(seat[plain->slot].applied.sm_mask);
     assert_true(sm_mask_empty(&mask)); // the whole device
     assert_int_equal(seat[plain->slot].applied.weight, 1);
@@ -32,8 +32,8 @@ static void an_attach_is_opened_with_what_it_asked_for(void **state)
 static void others_let_go_before_the_owner_is_given(void **state)
 {
     (void)state;
-    struct tenant *a = attach_open(NULL), *b = attach_open(NULL), *own = attach_open(NULL);
-    wish(own, count_of(4, true), 21);
+    struct session *a = attach_open(NULL), *b = attach_open(NULL), *own = attach_open(NULL);
+    ask(own, count_of(4, true), 21);
     // a and b are told; the owner not.
     assert_int_equal(worker_hears(), LINK_GRANT);
     assert_int_equal(worker_hears(), LINK_GRANT);
@@ -51,7 +51,7 @@ static void others_let_go_before_the_owner_is_given(void **state)
     assert_int_equal(sms_now(own), 4);
     assert_int_equal(sms_now(a), 12);
     // And back: the owner first.
-    wish(own, count_of(4, false), 22);
+    ask(own, count_of(4, false), 22);
     assert_int_equal(worker_hears(), LINK_GRANT);
     assert_int_equal(worker_hears(), 0);
     worker_answers(own->slot, GS_OK);
@@ -67,13 +67,13 @@ static void an_exclusive_attach_waits_for_its_sms(void **state)
     struct wire_qos qos = count_of(4, true);
 
     (void)state;
-    struct tenant *a = attach_open(NULL);
-    struct tenant *own = attach(&qos, text);
-    assert_int_equal(own->state, TENANT_WAITING);
+    struct session *a = attach_open(NULL);
+    struct session *own = attach(&qos, text);
+    assert_int_equal(own->state, SESSION_WAITING);
     assert_int_equal(worker_hears(), LINK_GRANT);
     worker_answers(a->slot, GS_OK);
     loop_turn();
-    assert_int_equal(own->state, TENANT_OPENING);
+    assert_int_equal(own->state, SESSION_OPENING);
     assert_int_equal(worker_hears(), LINK_OPEN);
     assert_int_equal(
         spelled(&seat[own->slot].heard).word[0] & spelled(&seat[a->slot].applied).word[0], 0);
@@ -85,19 +85,19 @@ static void an_attach_does_not_wait_for_what_is_being_given_up(void **state)
     struct wire_qos alone = count_of(8, true);
 
     (void)state;
-    struct tenant *own = attach_open(&alone), *first = attach_open(NULL);
+    struct session *own = attach_open(&alone), *first = attach_open(NULL);
     assert_int_equal(sms_now(first), 8);
-    wish(own, count_of(4, true), 91);
+    ask(own, count_of(4, true), 91);
     assert_int_equal(worker_hears(), LINK_GRANT);
-    struct tenant *second = attach_open(NULL); // fails if it is not opened
+    struct session *second = attach_open(NULL); // fails if it is not opened
     assert_int_equal(sms_now(second), 8);
     worker_answers(own->slot, GS_OK);
     expect_answer(91, GS_OK, "");
     settle();
     assert_int_equal(sms_now(second), 12);
-    tenant_close(own);
+    server_session_close(own);
     assert_int_equal(worker_hears(), LINK_CLOSE);
-    struct tenant *third = attach_open(NULL);
+    struct session *third = attach_open(NULL);
     assert_int_equal(sms_now(third), 12);
     settle();
     assert_int_equal(sms_now(third), 16);
@@ -120,7 +120,7 @@ static void best_effort_work_leaves_the_same_sms_as_long_as_it_can(void **state)
     assert_true(sm_mask_equal(&former, &now));
     // SMs that are a session's alone are nothing to leave.
     memcpy(alone.sm_mask, former.word, sizeof(alone.sm_mask));
-    wish(registry_by_slot(&server.registry, 0), alone, 95);
+    ask(registry_by_slot(&server.registry, 0), alone, 95);
     settle();
     now = sm_mask_of(policy.reserve_mask[0]);
     assert_int_equal(sm_mask_count(&now), 2);
@@ -152,16 +152,16 @@ static void best_effort_work_leaves_the_same_sms_as_long_as_it_can(void **state)
 static void what_the_worker_cannot_do_is_taken_back(void **state)
 {
     (void)state;
-    struct tenant *t = attach_open(NULL), *other = attach_open(NULL);
-    wish(t, count_of(4, false), 31);
+    struct session *t = attach_open(NULL), *other = attach_open(NULL);
+    ask(t, count_of(4, false), 31);
     worker_hears();
     worker_answers(t->slot, GS_ERR_NO_DEVICE_MEMORY);
     expect_answer(31, GS_ERR_NO_DEVICE_MEMORY, "no memory for a green context");
     assert_int_equal(t->qos.affinity_type, GS_EXEC_AFFINITY_NONE);
     settle();
     assert_int_equal(sms_now(t), 16);
-    // One that cannot be moved fails the wish that needs its SMs.
-    wish(t, count_of(4, true), 32);
+    // One that cannot be moved fails the request that needs its SMs.
+    ask(t, count_of(4, true), 32);
     assert_int_equal(worker_hears(), LINK_GRANT);
     worker_answers(other->slot, GS_ERR_NO_DEVICE_MEMORY);
     loop_turn();
@@ -172,7 +172,7 @@ static void what_the_worker_cannot_do_is_taken_back(void **state)
     assert_int_equal(device->constrained, 0);
 }
 
-static void answer_due(struct tenant *t)
+static void answer_due(struct session *t)
 {
     timer_cancel(&server.loop, &t->answer_by);
     t->answer_by.fire(&t->answer_by);
@@ -186,20 +186,20 @@ static void an_attach_is_answered_while_its_client_waits(void **state)
     char text[REFUSAL_TEXT_MAX], who[64];
 
     (void)state;
-    struct tenant *a = attach_open(NULL), *own = arrive(&qos);
+    struct session *a = attach_open(NULL), *own = arrive(&qos);
     snprintf(a->name, sizeof(a->name), "trainer");
     own->reply = reply_make(141);
-    tenant_expect(own, patience);
+    server_session_expect(own, patience);
     assert_true(own->give_up_ns > before);
     assert_true(own->give_up_ns < own->answer_by.due_ns);
     assert_true(own->answer_by.due_ns < before + patience);
     assert_int_equal(grants_place(device, own, text), GS_OK);
     grants_pump(device);
-    assert_int_equal(own->state, TENANT_WAITING);
+    assert_int_equal(own->state, SESSION_WAITING);
     snprintf(who, sizeof(who), "session %llu (trainer)", (unsigned long long)a->id);
     answer_due(own);
     expect_answer(141, GS_ERR_TIMEOUT, who);
-    assert_int_equal(own->state, TENANT_FREE);
+    assert_int_equal(own->state, SESSION_FREE);
     settle();
     assert_int_equal(sms_now(a), 16);
 }
@@ -210,18 +210,18 @@ static void an_attach_that_a_worker_is_slow_with_is_answered_too(void **state)
     char text[REFUSAL_TEXT_MAX];
 
     (void)state;
-    struct tenant *t = attach(NULL, text);
+    struct session *t = attach(NULL, text);
     t->reply = reply_make(142);
-    tenant_expect(t, 8000000000u);
+    server_session_expect(t, 8000000000u);
     assert_int_equal(worker_hears(), LINK_OPEN);
     answer_due(t);
     expect_answer(142, GS_ERR_TIMEOUT, "kernels run on");
-    assert_int_equal(t->state, TENANT_OPENING);
-    assert_int_equal(tenant_state_told(t), CTL_TENANT_ENDING);
+    assert_int_equal(t->state, SESSION_OPENING);
+    assert_int_equal(server_session_state_told(t), CTL_TENANT_ENDING);
     worker_answers(t->slot, GS_OK);
     assert_int_equal(worker_hears(), LINK_CLOSE);
     worker_answers(t->slot, GS_OK);
-    assert_int_equal(t->state, TENANT_FREE);
+    assert_int_equal(t->state, SESSION_FREE);
     expect_no_answer();
 }
 
@@ -231,15 +231,15 @@ static void a_client_need_not_say_how_long_it_waits(void **state)
     const uint64_t most = UINT32_MAX * UINT64_C(1000000);
 
     (void)state;
-    struct tenant *t = arrive(NULL);
-    tenant_expect(t, 0);
+    struct session *t = arrive(NULL);
+    server_session_expect(t, 0);
     assert_int_equal(t->answer_by.due_ns, 0);
     assert_int_equal(t->give_up_ns, 0);
-    tenant_expect(t, most);
+    server_session_expect(t, most);
     assert_true(t->give_up_ns < t->answer_by.due_ns && t->answer_by.due_ns < clock_ns() + most);
-    tenant_expect(t, 1);
+    server_session_expect(t, 1);
     assert_true(t->give_up_ns <= t->answer_by.due_ns);
-    tenant_end(t);
+    server_session_end(t);
 }
 
 static void with_the_worker_all_grants_are_gone(void **state)
@@ -248,15 +248,15 @@ static void with_the_worker_all_grants_are_gone(void **state)
     struct wire_qos alone = count_of(4, true), most = count_of(14, true);
 
     (void)state;
-    struct tenant *own = attach_open(&alone);
-    wish(own, count_of(6, true), 71);
+    struct session *own = attach_open(&alone);
+    ask(own, count_of(6, true), 71);
     device_fail(device, NULL, LINK_SLOT_NONE, "for a test");
     expect_answer(71, GS_ERR_INTERRUPTED, "lost");
-    assert_int_equal(own->state, TENANT_LOST);
+    assert_int_equal(own->state, SESSION_LOST);
     assert_int_equal(device->constrained, 0);
-    wish(own, alone, 72);
+    ask(own, alone, 72);
     expect_answer(72, GS_ERR_INTERRUPTED, "lost");
-    // The next worker's tenants do not find its SMs taken.
+    // The next worker's sessions do not find its SMs taken.
     device->worker.state = WORKER_READY;
     memset(seat, 0, sizeof(seat));
     grants_ready(device);
@@ -271,9 +271,9 @@ static void who_came_before_the_worker_is_placed_by_and_by_and_in_order(void **s
 
     (void)state;
     device->worker.state = WORKER_STARTING;
-    struct tenant *gone = arrive(NULL), *first = arrive(&most), *second = arrive(NULL);
-    tenant_end(gone);
-    struct tenant *late = arrive(&most), *last = arrive(NULL); // the first slot, but not the first
+    struct session *gone = arrive(NULL), *first = arrive(&most), *second = arrive(NULL);
+    server_session_end(gone);
+    struct session *late = arrive(&most), *last = arrive(NULL); // the first slot, but not the first
     assert_true(late->slot < first->slot);
     device->worker.state = WORKER_READY;
     grants_ready(device);
@@ -281,16 +281,16 @@ static void who_came_before_the_worker_is_placed_by_and_by_and_in_order(void **s
         uint32_t placed = 0;
         struct epoll_event event;
 
-        for (struct tenant *t = NULL; (t = registry_next(&server.registry, t));)
-            placed += t->state != TENANT_WAITING;
+        for (struct session *t = NULL; (t = registry_next(&server.registry, t));)
+            placed += t->state != SESSION_WAITING;
         assert_int_equal(placed, turn < 3 ? turn : turn - 1); // one is refused
         assert_int_equal(epoll_wait(server.loop.epoll_fd, &event, 1, 60000), 1);
         struct watch *watch = event.data.ptr;
         watch->ready(watch, event.events);
     }
-    assert_int_equal(late->state, TENANT_FREE);
-    assert_true(first->state == TENANT_OPENING && second->state == TENANT_OPENING &&
-                last->state == TENANT_OPENING);
+    assert_int_equal(late->state, SESSION_FREE);
+    assert_true(first->state == SESSION_OPENING && second->state == SESSION_OPENING &&
+                last->state == SESSION_OPENING);
     assert_false(device->early);
 }
 
@@ -299,8 +299,8 @@ static void an_answer_to_no_question_ends_the_worker(void **state)
     struct link_message message = {.op = LINK_GRANTED};
 
     (void)state;
-    struct tenant *t = attach_open(NULL);
-    wish(t, count_of(4, false), 81);
+    struct session *t = attach_open(NULL);
+    ask(t, count_of(4, false), 81);
     assert_int_equal(worker_hears(), LINK_GRANT);
     message.slot = t->slot;
     message.u.granted.sequence = seat[t->slot].heard.sequence + 1;

@@ -1,5 +1,5 @@
-// Sessions come, go and change their wishes and operators theirs, in random order: SMs that are
-// one's alone are never another's, all holds in the end, and every wish has had one answer.
+// Sessions come, go and change their requests and operators theirs, in random order: SMs that are
+// one's alone are never another's, all holds in the end, and every request has had one answer.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +14,7 @@ static uint32_t dice(uint32_t sides)
     return (uint32_t)rand() % sides;
 }
 
-static struct wire_qos wish_random(void)
+static struct wire_qos request_random(void)
 {
     struct wire_qos qos = {.affinity_type = dice(4), .exclusive = dice(3) == 0};
 
@@ -29,16 +29,16 @@ static struct wire_qos wish_random(void)
     return qos;
 }
 
-static struct tenant *tenant_random(void)
+static struct session *session_random(void)
 {
-    struct tenant *t = registry_by_slot(&server.registry, dice(SLOTS));
+    struct session *t = registry_by_slot(&server.registry, dice(SLOTS));
 
-    return t && t->state == TENANT_OPEN ? t : NULL;
+    return t && t->state == SESSION_OPEN ? t : NULL;
 }
 
 static struct ctl_settings settings_random(void)
 {
-    struct wire_qos qos = wish_random();
+    struct wire_qos qos = request_random();
     struct ctl_settings set = {.fields = (uint32_t)rand() & (uint32_t)rand() & CTL_FIELDS,
                                .percentage = dice(110),
                                .sms = dice(SMS + 3),
@@ -59,7 +59,7 @@ static struct ctl_settings settings_random(void)
 static void operator_random(uint64_t token)
 {
     struct reply reply = {dup(answers), geteuid(), CTL_SET, token};
-    const struct tenant *t = tenant_random();
+    const struct session *t = session_random();
     struct ctl_set set = {.target = dice(6), .settings = settings_random()};
     struct ctl_reserve reserve = {.sms = dice(5)};
     struct ctl_provision provision = {.mode = dice(5)};
@@ -87,8 +87,8 @@ static void operator_random(uint64_t token)
 }
 
 static struct {
-    uint64_t asked, answered, good; // wishes; answers, and those with GS_OK
-    uint64_t token;                 // of the next wish
+    uint64_t asked, answered, good; // requests; answers, and those with GS_OK
+    uint64_t token;                 // of the next request
 } sum;
 
 // The queue of answers holds ten.
@@ -120,8 +120,8 @@ static void worker_random(uint32_t slot)
 
 static void step_random(bool operators)
 {
-    struct wire_qos qos = wish_random();
-    struct tenant *t = tenant_random();
+    struct wire_qos qos = request_random();
+    struct session *t = session_random();
     char text[REFUSAL_TEXT_MAX];
     uint32_t slot = dice(SLOTS), operators_wait = server.operator.count;
 
@@ -140,12 +140,12 @@ static void step_random(bool operators)
         break;
     case 1:
         if (t && dice(2))
-            tenant_close(t);
+            server_session_close(t);
         break;
     case 2:
     case 3:
         if (t && may_ask()) {
-            wish(t, dice(5) ? qos : (struct wire_qos){0}, sum.token++);
+            ask(t, dice(5) ? qos : (struct wire_qos){0}, sum.token++);
             sum.asked++;
         }
         break;
@@ -159,7 +159,7 @@ static void step_random(bool operators)
 // What the slot waits for happens. false: nothing.
 static bool slot_goes_on(uint32_t slot)
 {
-    struct tenant *t = registry_by_slot(&server.registry, slot);
+    struct session *t = registry_by_slot(&server.registry, slot);
 
     if (seat[slot].opening) {
         seat_open(t);
@@ -188,9 +188,9 @@ static void all_ends(void)
     }
 }
 
-// Sessions come, go and change their wishes, operators set, reserve and provision, while the worker
-// answers late, in any order, and now and then with a refusal. seats_check looks after each of its
-// answers; in the end all holds, and every wish has had one answer.
+// Sessions come, go and change their requests, operators set, reserve and provision, while the
+// worker answers late, in any order, and now and then with a refusal. seats_check looks after each
+// of its answers; in the end all holds, and every request has had one answer.
 static void random_sequences_never_share_exclusive_sms(void **state)
 {
     static const uint32_t modes[] = {CTL_PROVISION_EXACT, CTL_PROVISION_EXACT,
@@ -204,7 +204,7 @@ static void random_sequences_never_share_exclusive_sms(void **state)
         for (uint32_t step = 0; step < 100; step++)
             step_random(round % 2);
         all_ends();
-        for (struct tenant *t = NULL; (t = registry_next(&server.registry, t));) {
+        for (struct session *t = NULL; (t = registry_next(&server.registry, t));) {
             if (!grants_hold(t))
                 fail_msg("round %u: session %llu in state %d never got its grant", round,
                          (unsigned long long)t->id, (int)t->state);

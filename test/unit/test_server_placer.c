@@ -1,4 +1,4 @@
-// Where tenants are placed: whole groups, caps kept, exclusive SMs shared by nobody, nobody left
+// Where sessions are placed: whole groups, caps kept, exclusive SMs shared by nobody, nobody left
 // without, nobody moved without need; by cases and by random sequences against these rules.
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,13 +11,13 @@
 
 #include "placer_rig.h"
 
-#define TENANTS 12u
+#define SESSIONS 12u
 
 static void who_wants_nothing_has_the_whole_device(void **state)
 {
     (void)state;
     device_make(132, 2);
-    struct placer_tenant *a = add(0, false), *b = add(0, false);
+    struct placer_session *a = add(0, false), *b = add(0, false);
     expect_placed(a);
     assert_true(sm_mask_equal(&a->mask, &device.all));
     assert_true(sm_mask_equal(&b->mask, &device.all));
@@ -35,7 +35,7 @@ static void counts_are_rounded_up_to_whole_groups(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         device_make(132 / cases[i].size * cases[i].size, cases[i].size);
-        struct placer_tenant *t = add(cases[i].sms, false);
+        struct placer_session *t = add(cases[i].sms, false);
         uint32_t all = device.sm_count;
         expect_placed(t);
         assert_int_equal(sms_of(t), cases[i].granted < all ? cases[i].granted : all);
@@ -55,14 +55,14 @@ static void groups_of_unequal_size_do_not_overshoot(void **state)
     assert_true(placer_device_init(&device, &info));
     assert_int_equal(device.granularity, 4);
     space[0] = device.all;
-    struct placer_tenant *small = add(4, false), *odd = add(12, false), *one = add(7, false);
+    struct placer_session *small = add(4, false), *odd = add(12, false), *one = add(7, false);
     expect_placed(NULL);
     assert_int_equal(sms_of(small), 4);
     assert_int_equal(sms_of(odd), 12);
     assert_int_equal(sms_of(one), 8);
 }
 
-static void capped_tenants_spread_and_stay(void **state)
+static void capped_sessions_spread_and_stay(void **state)
 {
     struct sm_mask before[4];
 
@@ -71,32 +71,32 @@ static void capped_tenants_spread_and_stay(void **state)
     for (uint32_t i = 0; i < 4; i++)
         expect_placed(add(4, false));
     for (uint32_t i = 0; i < 4; i++) {
-        before[i] = tenant[i].mask;
+        before[i] = session[i].mask;
         for (uint32_t j = 0; j < i; j++)
-            assert_false(sm_mask_meets(&tenant[i].mask, &tenant[j].mask));
+            assert_false(sm_mask_meets(&session[i].mask, &session[j].mask));
     }
     // A fifth shares with whom it must; the others stay.
     expect_placed(add(4, false));
     for (uint32_t i = 0; i < 4; i++)
-        assert_true(sm_mask_equal(&before[i], &tenant[i].mask));
+        assert_true(sm_mask_equal(&before[i], &session[i].mask));
     // One gives up half, one wants more, and the others still stay.
-    tenant[0].sms = 2;
-    tenant[1].sms = 8;
-    expect_placed(&tenant[1]);
-    assert_int_equal(sms_of(&tenant[0]), 2);
-    assert_int_equal(sms_of(&tenant[1]), 8);
-    assert_true(sm_mask_equal(&before[2], &tenant[2].mask));
-    assert_true(sm_mask_equal(&before[3], &tenant[3].mask));
+    session[0].sms = 2;
+    session[1].sms = 8;
+    expect_placed(&session[1]);
+    assert_int_equal(sms_of(&session[0]), 2);
+    assert_int_equal(sms_of(&session[1]), 8);
+    assert_true(sm_mask_equal(&before[2], &session[2].mask));
+    assert_true(sm_mask_equal(&before[3], &session[3].mask));
 }
 
 static void exclusive_sms_are_taken_out_of_everybody_elses(void **state)
 {
     (void)state;
     device_make(132, 2);
-    struct placer_tenant *free = add(0, false), *capped = add(20, false);
+    struct placer_session *free = add(0, false), *capped = add(20, false);
     expect_placed(free);
     struct sm_mask before = capped->mask;
-    struct placer_tenant *own = add(16, true);
+    struct placer_session *own = add(16, true);
     expect_placed(own);
     assert_int_equal(sms_of(own), 16);
     assert_int_equal(sms_of(free), 116);
@@ -111,13 +111,13 @@ static void exclusive_sms_are_taken_out_of_everybody_elses(void **state)
     assert_int_equal(sms_of(free), 132);
 }
 
-static void a_capped_tenant_moves_out_of_an_exclusive_mask(void **state)
+static void a_capped_session_moves_out_of_an_exclusive_mask(void **state)
 {
     (void)state;
     device_make(16, 2);
-    struct placer_tenant *capped = add(4, false);
+    struct placer_session *capped = add(4, false);
     expect_placed(capped);
-    struct placer_tenant *own = add_masked(capped->mask, true);
+    struct placer_session *own = add_masked(capped->mask, true);
     expect_placed(own);
     assert_int_equal(sms_of(capped), 4);
     assert_false(sm_mask_meets(&own->mask, &capped->mask));
@@ -129,8 +129,8 @@ static void what_does_not_fit_is_refused_with_what_is_free(void **state)
     device_make(132, 2);
     expect_placed(add(100, true));
     expect_refused(add(33, true), "33 SMs for itself alone: 32 of the device's 132 are free");
-    tenant[1].sms = 32;
-    expect_placed(&tenant[1]);
+    session[1].sms = 32;
+    expect_placed(&session[1]);
     expect_refused(add(0, false), "none of the device's 132 SMs is free");
     count--;
     expect_refused(add(2, true), "0 of the device's 132 are free");
@@ -138,13 +138,13 @@ static void what_does_not_fit_is_refused_with_what_is_free(void **state)
     expect_refused(add_masked(groups(0, 1), false), "another session's alone");
 }
 
-static void an_exclusive_wish_that_leaves_another_nothing_is_refused(void **state)
+static void an_exclusive_request_that_leaves_another_nothing_is_refused(void **state)
 {
     (void)state;
     device_make(16, 2);
-    struct placer_tenant *free = add(0, false);
+    struct placer_session *free = add(0, false);
     expect_placed(free);
-    struct placer_tenant *own = add(16, true);
+    struct placer_session *own = add(16, true);
     expect_refused(own, "16 SMs for itself alone: 16 of the device's 16 are free, but session 100 "
                         "would be left without SMs");
     own->sms = 14;
@@ -152,7 +152,7 @@ static void an_exclusive_wish_that_leaves_another_nothing_is_refused(void **stat
     assert_int_equal(sms_of(free), 2);
     // The last SMs of one that is bound to a mask are spared where there are others.
     device_make(16, 2);
-    struct placer_tenant *bound = add_masked(groups(0, 1), false);
+    struct placer_session *bound = add_masked(groups(0, 1), false);
     expect_placed(bound);
     own = add(14, true);
     expect_placed(own);
@@ -167,9 +167,9 @@ static void a_mask_is_given_whole_or_not_and_may_shrink_later(void **state)
 {
     (void)state;
     device_make(16, 2);
-    struct placer_tenant *own = add_masked(groups(0, 2), true);
+    struct placer_session *own = add_masked(groups(0, 2), true);
     expect_placed(own);
-    struct placer_tenant *masked = add_masked(groups(1, 3), false);
+    struct placer_session *masked = add_masked(groups(1, 3), false);
     expect_refused(masked, "SMs 1,9 are reserved, or another session's alone");
     masked->within = groups(2, 3);
     expect_placed(masked);
@@ -189,18 +189,19 @@ static void reservations_are_for_those_attached_to_them(void **state)
     device_make(16, 2);
     space[1] = groups(6, 2);
     space[0] = sm_mask_minus(device.all, space[1]);
-    struct placer_tenant *outside = add(0, false), *inside = add(0, false), *capped = add(2, false);
+    struct placer_session *outside = add(0, false), *inside = add(0, false),
+                          *capped = add(2, false);
     inside->space = capped->space = 1;
     expect_placed(outside);
     assert_true(sm_mask_equal(&outside->mask, &space[0]));
     assert_true(sm_mask_equal(&inside->mask, &space[1]));
     assert_int_equal(sms_of(capped), 2);
     assert_true(sm_mask_within(&capped->mask, &space[1]));
-    struct placer_tenant *astray = add_masked(groups(0, 2), false);
+    struct placer_session *astray = add_masked(groups(0, 2), false);
     astray->space = 1;
     expect_refused(astray, "SMs 0-1,8-9 are outside of the reservation");
     count--;
-    struct placer_tenant *own = add(2, true);
+    struct placer_session *own = add(2, true);
     own->space = 1;
     expect_placed(own);
     assert_int_equal(sms_of(inside), 2);
@@ -212,18 +213,18 @@ static void reservations_are_for_those_attached_to_them(void **state)
     count = 1;
     expect_refused(add_masked(groups(5, 2), false), "are reserved");
     count = 1;
-    struct placer_tenant *late = add(0, false);
+    struct placer_session *late = add(0, false);
     late->space = 2; // of which nothing is there
     expect_refused(late, "the reservation has no SMs");
 }
 
-// What an exclusive tenant is still moving from is not given to anybody yet; what it only gives up
+// What an exclusive session is still moving from is not given to anybody yet; what it only gives up
 // is, for it waits for nobody.
 static void sms_on_their_way_are_not_promised_twice(void **state)
 {
     (void)state;
     device_make(16, 2);
-    struct placer_tenant *own = add_masked(groups(0, 2), true), *free = add(0, false);
+    struct placer_session *own = add_masked(groups(0, 2), true), *free = add(0, false);
     expect_placed(own);
     own->within = groups(4, 2);
     assert_int_equal(place(own), GS_OK); // and not settled
@@ -231,7 +232,7 @@ static void sms_on_their_way_are_not_promised_twice(void **state)
     assert_false(sm_mask_meets(&free->next, &own->next));
     own->mask = own->next;
     free->mask = free->next;
-    struct placer_tenant *other = add_masked(groups(0, 1), true);
+    struct placer_session *other = add_masked(groups(0, 1), true);
     expect_refused(other, "0 of the device's 16");
     count--;
     settle();
@@ -247,7 +248,7 @@ static void two_that_are_to_be_alone_do_not_wait_for_each_other(void **state)
 {
     (void)state;
     device_make(16, 2);
-    struct placer_tenant *a = add(1, true), *b = add_masked(groups(0, 1), true);
+    struct placer_session *a = add(1, true), *b = add_masked(groups(0, 1), true);
     a->mask =
         sm_mask_or(groups(1, 1), groups(3, 1)); // shared so far, and on its way out of 2 and 4
     a->held = groups(0, 5);
@@ -270,7 +271,7 @@ static void what_may_have_to_be_waited_for_is_not_free(void **state)
 {
     (void)state;
     device_make(8, 2);
-    struct placer_tenant *own = add_masked(groups(0, 1), true), *other = add(0, false);
+    struct placer_session *own = add_masked(groups(0, 1), true), *other = add(0, false);
     own->mask = own->held_exclusive = groups(2, 1);
     own->was_exclusive = true;
     own->held = groups(0, 3); // shared 0 and 1, and 2 on its way
@@ -320,7 +321,7 @@ static struct sm_mask mask_random(void)
     return mask;
 }
 
-static void wish_random(struct placer_tenant *t)
+static void request_random(struct placer_session *t)
 {
     t->sms = dice(2) ? 1 + dice(device.sm_count) : 0;
     t->bounded = t->whole = dice(3) == 0;
@@ -334,13 +335,13 @@ static void wish_random(struct placer_tenant *t)
 static void answer_check(void)
 {
     for (uint32_t i = 0; i < count; i++) {
-        const struct placer_tenant *t = &tenant[i];
+        const struct placer_session *t = &session[i];
         struct sm_mask room = sm_mask_and(space[t->space], t->within), taken = {{0}};
 
         assert_true(placer_mask_whole(&device, &t->next));
         assert_true(sm_mask_within(&t->next, &room));
         for (uint32_t j = 0; j < count; j++) {
-            const struct placer_tenant *o = &tenant[j];
+            const struct placer_session *o = &session[j];
 
             if (j != i && (t->exclusive || o->exclusive))
                 assert_false(sm_mask_meets(&t->next, &o->next));
@@ -365,7 +366,7 @@ static void answer_check(void)
     }
 }
 
-// Random tenants come, go and change their minds on devices of many shapes; sometimes the worker
+// Random sessions come, go and change their minds on devices of many shapes; sometimes the worker
 // lags behind. After each step the rules hold, a refusal changes nothing, and asking again moves
 // nobody.
 static void random_sequences_keep_the_rules(void **state)
@@ -384,17 +385,17 @@ static void random_sequences_keep_the_rules(void **state)
             space[0] = sm_mask_minus(device.all, sm_mask_or(space[1], space[2]));
         }
         for (uint32_t step = 0; step < 40; step++) {
-            uint32_t i = dice(TENANTS);
-            struct placer_tenant former;
+            uint32_t i = dice(SESSIONS);
+            struct placer_session former;
 
-            if (i >= count && count < TENANTS) {
+            if (i >= count && count < SESSIONS) {
                 i = count;
-                memset(&tenant[i], 0, sizeof(tenant[i]));
-                tenant[i].id = 100 + i;
-                tenant[i].space = dice(4) == 0 && !sm_mask_empty(&space[1]);
+                memset(&session[i], 0, sizeof(session[i]));
+                session[i].id = 100 + i;
+                session[i].space = dice(4) == 0 && !sm_mask_empty(&space[1]);
                 count++;
             } else if (dice(4) == 0) {
-                memmove(&tenant[i], &tenant[i + 1], (count - i - 1) * sizeof(tenant[0]));
+                memmove(&session[i], &session[i + 1], (count - i - 1) * sizeof(session[0]));
                 count--;
                 if (place(NULL) != GS_OK)
                     fail_msg("after one has gone: %s", text);
@@ -402,37 +403,37 @@ static void random_sequences_keep_the_rules(void **state)
                 settle();
                 continue;
             }
-            former = tenant[i];
-            wish_random(&tenant[i]);
-            if (place(&tenant[i]) == GS_OK) {
-                struct sm_mask next[TENANTS];
+            former = session[i];
+            request_random(&session[i]);
+            if (place(&session[i]) == GS_OK) {
+                struct sm_mask next[SESSIONS];
 
                 placed++;
                 answer_check();
                 for (uint32_t j = 0; j < count; j++)
-                    next[j] = tenant[j].next;
+                    next[j] = session[j].next;
                 if (dice(4)) {
                     settle();
                     // What was held exclusively is free now.
                     assert_int_equal(place(NULL), GS_OK);
                     settle();
                     for (uint32_t j = 0; j < count; j++)
-                        next[j] = tenant[j].next;
+                        next[j] = session[j].next;
                 } else { // decided, and still on its way
                     for (uint32_t j = 0; j < count; j++) {
-                        tenant[j].mask = next[j];
-                        tenant[j].was_exclusive = tenant[j].exclusive;
-                        tenant[j].whole = false;
+                        session[j].mask = next[j];
+                        session[j].was_exclusive = session[j].exclusive;
+                        session[j].whole = false;
                     }
                 }
                 assert_int_equal(place(NULL), GS_OK);
                 for (uint32_t j = 0; j < count; j++)
-                    assert_true(sm_mask_equal(&next[j], &tenant[j].next));
+                    assert_true(sm_mask_equal(&next[j], &session[j].next));
                 answer_check();
             } else {
                 refused++;
                 assert_true(text[0] != 0);
-                tenant[i] = former;
+                session[i] = former;
                 if (sm_mask_empty(&former.mask))
                     count--;
                 assert_int_equal(place(NULL), GS_OK);
@@ -452,11 +453,11 @@ int main(void)
         cmocka_unit_test(who_wants_nothing_has_the_whole_device),
         cmocka_unit_test(counts_are_rounded_up_to_whole_groups),
         cmocka_unit_test(groups_of_unequal_size_do_not_overshoot),
-        cmocka_unit_test(capped_tenants_spread_and_stay),
+        cmocka_unit_test(capped_sessions_spread_and_stay),
         cmocka_unit_test(exclusive_sms_are_taken_out_of_everybody_elses),
-        cmocka_unit_test(a_capped_tenant_moves_out_of_an_exclusive_mask),
+        cmocka_unit_test(a_capped_session_moves_out_of_an_exclusive_mask),
         cmocka_unit_test(what_does_not_fit_is_refused_with_what_is_free),
-        cmocka_unit_test(an_exclusive_wish_that_leaves_another_nothing_is_refused),
+        cmocka_unit_test(an_exclusive_request_that_leaves_another_nothing_is_refused),
         cmocka_unit_test(a_mask_is_given_whole_or_not_and_may_shrink_later),
         cmocka_unit_test(reservations_are_for_those_attached_to_them),
         cmocka_unit_test(sms_on_their_way_are_not_promised_twice),

@@ -1,4 +1,4 @@
-// The vault of a tenant's descriptors: every descriptor that it took is closed exactly once, and
+// The vault of a session's descriptors: every descriptor that it took is closed exactly once, and
 // two entries never overlap.
 #include <errno.h>
 #include <fcntl.h>

@@ -16,7 +16,7 @@
 #include <cmocka.h>
 
 #include "common/log.h"
-#include "server/tenant.h"
+#include "server/session.h"
 
 #define SLOTS 4u
 
@@ -57,8 +57,8 @@ static int link_setup(void **state)
 static int link_teardown(void **state)
 {
     (void)state;
-    for (struct tenant *t = NULL; (t = registry_next(&server.registry, t));)
-        tenant_end(t);
+    for (struct session *t = NULL; (t = registry_next(&server.registry, t));)
+        server_session_end(t);
     device_deinit(device);
     close(worker_end);
     registry_deinit(&server.registry);
@@ -66,21 +66,21 @@ static int link_teardown(void **state)
     return 0;
 }
 
-static struct tenant *tenant_in(enum tenant_state state)
+static struct session *session_in(enum session_state state)
 {
-    struct tenant *tenant = registry_take(&server.registry);
+    struct session *session = registry_take(&server.registry);
 
-    assert_non_null(tenant);
-    tenant->server = &server;
-    tenant->device = device;
-    device->tenants++;
-    tenant->id = ++server.sessions_total;
-    tenant->state = state;
-    tenant->segment = segment[tenant->slot]; // not System V's, so that ending it leaves it mapped
-    memset(tenant->segment, 0, SEG_SIZE);
-    struct seg_server *shared = (void *)(tenant->segment + SEG_OFF_SERVER);
+    assert_non_null(session);
+    session->server = &server;
+    session->device = device;
+    device->sessions++;
+    session->id = ++server.sessions_total;
+    session->state = state;
+    session->segment = segment[session->slot]; // not System V's, so that ending it leaves it mapped
+    memset(session->segment, 0, SEG_SIZE);
+    struct seg_server *shared = (void *)(session->segment + SEG_OFF_SERVER);
     atomic_store(&shared->state, SEG_OPEN);
-    return tenant;
+    return session;
 }
 
 static void worker_says(const void *bytes, size_t size, int descriptor)
@@ -121,16 +121,16 @@ static uint32_t worker_hears(void)
 
 static void an_opened_session_closes_when_its_client_goes(void **state)
 {
-    struct tenant *tenant = tenant_in(TENANT_OPEN);
-    struct seg_server *shared = (void *)(tenant->segment + SEG_OFF_SERVER);
+    struct session *session = session_in(SESSION_OPEN);
+    struct seg_server *shared = (void *)(session->segment + SEG_OFF_SERVER);
 
     (void)state;
-    tenant_close(tenant);
-    assert_int_equal(tenant->state, TENANT_CLOSING);
+    server_session_close(session);
+    assert_int_equal(session->state, SESSION_CLOSING);
     assert_int_equal(worker_hears(), LINK_CLOSE);
     assert_int_equal(atomic_load(&shared->state), SEG_OPEN);
-    worker_says_message(LINK_CLOSED, tenant->slot);
-    assert_int_equal(tenant->state, TENANT_FREE);
+    worker_says_message(LINK_CLOSED, session->slot);
+    assert_int_equal(session->state, SESSION_FREE);
     assert_int_equal(atomic_load(&shared->state), SEG_CLOSED);
     assert_int_equal(server.registry.count, 0);
     assert_int_equal(device->worker.state, WORKER_READY);
@@ -138,18 +138,18 @@ static void an_opened_session_closes_when_its_client_goes(void **state)
 
 static void the_vault_takes_descriptors_for_sessions_that_have_memory(void **state)
 {
-    struct tenant *tenant = tenant_in(TENANT_OPEN);
-    struct link_message message = {.op = LINK_VAULT_PUT, .slot = tenant->slot};
+    struct session *session = session_in(SESSION_OPEN);
+    struct link_message message = {.op = LINK_VAULT_PUT, .slot = session->slot};
     int fd = memfd_create("memory", MFD_CLOEXEC);
 
     (void)state;
     message.u.vault = (struct link_vault){0x10000, 0x1000};
     worker_says(&message, sizeof(message), fd);
-    assert_int_equal(tenant->vault.count, 1);
-    assert_int_equal(tenant->vault.entry[0].address, 0x10000);
+    assert_int_equal(session->vault.count, 1);
+    assert_int_equal(session->vault.entry[0].address, 0x10000);
     message.op = LINK_VAULT_DROP;
     worker_says(&message, sizeof(message), -1);
-    assert_int_equal(tenant->vault.count, 0);
+    assert_int_equal(session->vault.count, 0);
     assert_int_equal(device->worker.state, WORKER_READY);
     close(fd);
 }
@@ -158,39 +158,39 @@ static void nonsense_ends_the_worker(void **state)
 {
     static const struct {
         uint32_t op;
-        enum tenant_state state;
+        enum session_state state;
         bool other_slot;
     } cases[] = {
-        {0, TENANT_OPEN, false},
-        {LINK_READY, TENANT_OPEN, false},  // a second time
-        {LINK_OPEN, TENANT_OPEN, false},   // ours to say
-        {LINK_OPENED, TENANT_OPEN, false}, // a second time
-        {LINK_OPENED, TENANT_WAITING, false},
-        {LINK_CLOSED, TENANT_OPEN, false}, // not asked for
-        {LINK_CLOSED, TENANT_OPENING, false},
-        {LINK_CLOSED, TENANT_OPEN, true},
-        {LINK_OPENED, TENANT_OPEN, true},
-        {LINK_GRANTED, TENANT_OPEN, false}, // no grant is awaited
-        {LINK_GRANTED, TENANT_OPENING, false},
-        {LINK_GRANTED, TENANT_OPEN, true},
-        {LINK_GRANT, TENANT_OPEN, false}, // ours to say
-        {LINK_POLICY, TENANT_OPEN, false},
-        {LINK_VAULT_PUT, TENANT_OPEN, true},
-        {LINK_VAULT_DROP, TENANT_LOST, false},
-        {LINK_QUIT, TENANT_OPEN, false},
-        {UINT32_MAX, TENANT_OPEN, false},
+        {0, SESSION_OPEN, false},
+        {LINK_READY, SESSION_OPEN, false},  // a second time
+        {LINK_OPEN, SESSION_OPEN, false},   // ours to say
+        {LINK_OPENED, SESSION_OPEN, false}, // a second time
+        {LINK_OPENED, SESSION_WAITING, false},
+        {LINK_CLOSED, SESSION_OPEN, false}, // not asked for
+        {LINK_CLOSED, SESSION_OPENING, false},
+        {LINK_CLOSED, SESSION_OPEN, true},
+        {LINK_OPENED, SESSION_OPEN, true},
+        {LINK_GRANTED, SESSION_OPEN, false}, // no grant is awaited
+        {LINK_GRANTED, SESSION_OPENING, false},
+        {LINK_GRANTED, SESSION_OPEN, true},
+        {LINK_GRANT, SESSION_OPEN, false}, // ours to say
+        {LINK_POLICY, SESSION_OPEN, false},
+        {LINK_VAULT_PUT, SESSION_OPEN, true},
+        {LINK_VAULT_DROP, SESSION_LOST, false},
+        {LINK_QUIT, SESSION_OPEN, false},
+        {UINT32_MAX, SESSION_OPEN, false},
     };
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        struct tenant *tenant = tenant_in(cases[i].state);
-        struct seg_server *shared = (void *)(tenant->segment + SEG_OFF_SERVER);
+        struct session *session = session_in(cases[i].state);
+        struct seg_server *shared = (void *)(session->segment + SEG_OFF_SERVER);
         static const uint32_t no_slots[] = {SLOTS - 1, SLOTS, LINK_SLOTS_MAX, UINT32_MAX};
 
-        worker_says_message(cases[i].op, cases[i].other_slot ? no_slots[i % 4] : tenant->slot);
+        worker_says_message(cases[i].op, cases[i].other_slot ? no_slots[i % 4] : session->slot);
         if (device->worker.state != WORKER_ENDING)
             fail_msg("case %zu: the worker goes on", i);
-        if (cases[i].state == TENANT_OPEN) {
-            assert_int_equal(tenant->state, TENANT_LOST);
+        if (cases[i].state == SESSION_OPEN) {
+            assert_int_equal(session->state, SESSION_LOST);
             assert_int_equal(atomic_load(&shared->state), SEG_LOST);
             assert_int_equal(shared->fault.status, GS_ERR_INTERRUPTED);
         }
@@ -240,8 +240,8 @@ static void messages_of_a_wrong_size_end_the_worker(void **state)
 
 static void only_the_culprit_of_a_fatal_fault_is_blamed(void **state)
 {
-    struct tenant *culprit = tenant_in(TENANT_OPEN), *other = tenant_in(TENANT_OPEN);
-    struct tenant *closing = tenant_in(TENANT_CLOSING), *waiting = tenant_in(TENANT_WAITING);
+    struct session *culprit = session_in(SESSION_OPEN), *other = session_in(SESSION_OPEN);
+    struct session *closing = session_in(SESSION_CLOSING), *waiting = session_in(SESSION_WAITING);
     struct seg_server *blamed = (void *)(culprit->segment + SEG_OFF_SERVER);
     struct seg_server *spared = (void *)(other->segment + SEG_OFF_SERVER);
     struct link_message message = {.op = LINK_FATAL, .slot = culprit->slot};
@@ -265,13 +265,13 @@ static void only_the_culprit_of_a_fatal_fault_is_blamed(void **state)
     assert_int_equal(spared->fault.status, GS_ERR_INTERRUPTED);
     assert_non_null(strstr(spared->fault.message, "an illegal address"));
     assert_null(strstr(spared->fault.message, "kkkk")); // nobody else's business
-    assert_int_equal(closing->state, TENANT_FREE);
-    assert_int_equal(waiting->state, TENANT_WAITING); // for the next worker
+    assert_int_equal(closing->state, SESSION_FREE);
+    assert_int_equal(waiting->state, SESSION_WAITING); // for the next worker
     assert_int_equal(device->faults, 1);
 
     // A lost session is freed when its client goes, with no word to a worker.
-    tenant_close(culprit);
-    assert_int_equal(culprit->state, TENANT_FREE);
+    server_session_close(culprit);
+    assert_int_equal(culprit->state, SESSION_FREE);
     assert_int_equal(worker_hears(), 0);
 }
 
@@ -281,7 +281,7 @@ static void random_messages_never_harm_the_supervisor(void **state)
     srand(11);
     for (int round = 0; round < 300; round++) {
         for (int i = 0; i < 3; i++)
-            tenant_in((enum tenant_state)(1 + rand() % 4));
+            session_in((enum session_state)(1 + rand() % 4));
         for (int i = 0; i < 50 && device->worker.state == WORKER_READY; i++) {
             struct link_message message;
             unsigned char *bytes = (unsigned char *)&message;
@@ -297,13 +297,13 @@ static void random_messages_never_harm_the_supervisor(void **state)
                         rand() % 4 ? -1 : STDERR_FILENO);
         }
         uint32_t alive = 0;
-        for (struct tenant *t = NULL; (t = registry_next(&server.registry, t));)
+        for (struct session *t = NULL; (t = registry_next(&server.registry, t));)
             alive++;
         assert_int_equal(alive, server.registry.count);
-        assert_int_equal(alive, device->tenants);
-        for (struct tenant *t = NULL; (t = registry_next(&server.registry, t));)
-            tenant_end(t);
-        assert_int_equal(device->tenants, 0);
+        assert_int_equal(alive, device->sessions);
+        for (struct session *t = NULL; (t = registry_next(&server.registry, t));)
+            server_session_end(t);
+        assert_int_equal(device->sessions, 0);
         assert_int_equal(link_teardown(state), 0);
         assert_int_equal(link_setup(state), 0);
     }

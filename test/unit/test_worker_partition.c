@@ -115,7 +115,7 @@ static void none_goes_where_nothing_is_given_back(void **state)
         worn += told(&message);
         assert_int_equal(worn, i >= FOR_GOOD / 2 - 1);
     }
-    assert_int_equal(message.op, LINK_WORN);
+    assert_int_equal(message.op, LINK_NEEDS_RECYCLING);
     assert_null(made(FOR_GOOD, &status));
     assert_int_equal(status, GS_ERR_LIMIT);
     assert_non_null(strstr(partition_trouble(status), "400 is the limit (300 for launches)"));

@@ -305,7 +305,7 @@ static bool making_begin(struct partition *partition)
  * refusals that there was no moment for that. */
 static void fullness_tell(void)
 {
-    const struct link_message worn = {.op = LINK_WORN, .slot = LINK_SLOT_NONE};
+    const struct link_message worn = {.op = LINK_NEEDS_RECYCLING, .slot = LINK_SLOT_NONE};
 
     if (cache.for_good && cache.count == cache.capacity / 2)
         link_send(&worn, -1);

@@ -1,5 +1,5 @@
-// Wishes of sessions and of operators: whose they may be, which of them hold, in which order they
-// are served, and that each is answered in time.
+// QoS requests of sessions and of operators: whose they may be, which of them hold, in which order
+// they are served, and that each is answered in time.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,11 +9,11 @@
 
 #include "grants_rig.h"
 
-static void a_wish_is_answered_when_the_worker_has_it(void **state)
+static void a_qos_request_is_answered_when_the_worker_has_it(void **state)
 {
     (void)state;
-    struct tenant *t = attach_open(NULL);
-    wish(t, count_of(4, false), 11);
+    struct session *t = attach_open(NULL);
+    ask(t, count_of(4, false), 11);
     expect_no_answer();
     assert_int_equal(worker_hears(), LINK_GRANT);
     expect_no_answer();
@@ -21,27 +21,27 @@ static void a_wish_is_answered_when_the_worker_has_it(void **state)
     expect_answer(11, GS_OK, "");
     assert_int_equal(sms_now(t), 4);
     // The same again is had at once.
-    wish(t, count_of(4, false), 12);
+    ask(t, count_of(4, false), 12);
     expect_answer(12, GS_OK, "");
     assert_int_equal(worker_hears(), 0);
 }
 
-static void only_the_sessions_own_user_may_wish(void **state)
+static void only_the_sessions_own_user_may_ask(void **state)
 {
     (void)state;
-    struct tenant *t = attach_open(NULL);
+    struct session *t = attach_open(NULL);
     struct ctl_set_qos request = {.cookie = t->cookie, .qos = count_of(4, false)};
     struct reply reply = reply_make(5);
     reply.uid = 1001;
-    wish_handle(&server, &request, &reply);
+    qos_request_handle(&server, &request, &reply);
     expect_answer(5, GS_ERR_PERMISSION, "uid 1001");
     reply.uid = 1000;
     request.cookie ^= 1u << 20;
-    wish_handle(&server, &request, &reply);
+    qos_request_handle(&server, &request, &reply);
     expect_answer(5, GS_ERR_PERMISSION, "no such session");
     request.cookie = t->cookie;
     request.qos.sm_count = 17;
-    wish_handle(&server, &request, &reply);
+    qos_request_handle(&server, &request, &reply);
     expect_answer(5, GS_ERR_INVALID_VALUE, "17 SMs: 1 to 16");
     reply_close(&reply);
     assert_int_equal(worker_hears(), 0);
@@ -50,12 +50,12 @@ static void only_the_sessions_own_user_may_wish(void **state)
 static void patience_with_a_silent_worker_ends(void **state)
 {
     (void)state;
-    struct tenant *t = attach_open(NULL);
-    wish(t, count_of(4, false), 41);
+    struct session *t = attach_open(NULL);
+    ask(t, count_of(4, false), 41);
     assert_int_equal(worker_hears(), LINK_GRANT);
-    assert_true(t->wish.patience.due_ns != 0);
-    timer_cancel(&server.loop, &t->wish.patience);
-    t->wish.patience.fire(&t->wish.patience);
+    assert_true(t->requests.patience.due_ns != 0);
+    timer_cancel(&server.loop, &t->requests.patience);
+    t->requests.patience.fire(&t->requests.patience);
     expect_answer(41, GS_ERR_TIMEOUT, "kernels run on");
     // When it does answer at last, it is told that this is no longer wanted.
     worker_answers(t->slot, GS_OK);
@@ -65,12 +65,12 @@ static void patience_with_a_silent_worker_ends(void **state)
     assert_true(grants_hold(t));
 }
 
-static void wishes_of_one_session_wait_in_line(void **state)
+static void qos_requests_of_one_session_wait_in_line(void **state)
 {
     (void)state;
-    struct tenant *t = attach_open(NULL);
+    struct session *t = attach_open(NULL);
     for (uint64_t i = 0; i < 17; i++)
-        wish(t, count_of(2 + 2 * (uint32_t)(i % 2), false), 51 + i);
+        ask(t, count_of(2 + 2 * (uint32_t)(i % 2), false), 51 + i);
     expect_answer(51 + 16, GS_ERR_LIMIT, "under way");
     for (uint64_t i = 0; i < 16; i++) {
         assert_int_equal(worker_hears(), LINK_GRANT);
@@ -82,37 +82,37 @@ static void wishes_of_one_session_wait_in_line(void **state)
 }
 
 // Who asks waits a little longer than the server takes, whoever was before it in line.
-static void a_wish_that_has_waited_too_long_in_line_is_not_begun(void **state)
+static void a_qos_request_that_has_waited_too_long_in_line_is_not_begun(void **state)
 {
     (void)state;
-    struct tenant *t = attach_open(NULL);
-    wish(t, count_of(4, false), 71);
-    wish(t, count_of(6, false), 72);
-    wish(t, count_of(8, false), 73);
+    struct session *t = attach_open(NULL);
+    ask(t, count_of(4, false), 71);
+    ask(t, count_of(6, false), 72);
+    ask(t, count_of(8, false), 73);
     assert_int_equal(worker_hears(), LINK_GRANT);
-    assert_true(t->wish.patience.due_ns == t->wish.first->due_ns);
-    t->wish.first->next->due_ns = 1;
+    assert_true(t->requests.patience.due_ns == t->requests.first->due_ns);
+    t->requests.first->next->due_ns = 1;
     worker_answers(t->slot, GS_OK);
     expect_answer(71, GS_OK, "");
     expect_answer(72, GS_ERR_TIMEOUT, "15 s");
     assert_int_equal(worker_hears(), LINK_GRANT);
-    assert_true(t->wish.patience.due_ns == t->wish.first->due_ns);
+    assert_true(t->requests.patience.due_ns == t->requests.first->due_ns);
     worker_answers(t->slot, GS_OK);
     expect_answer(73, GS_OK, "");
     assert_int_equal(sms_now(t), 8);
 }
 
-static void a_session_that_ends_leaves_no_wish_behind(void **state)
+static void a_session_that_ends_leaves_no_qos_request_behind(void **state)
 {
     (void)state;
-    struct tenant *a = attach_open(NULL), *own = attach_open(NULL);
-    wish(own, count_of(4, true), 61);
-    wish(own, count_of(6, true), 62);
-    tenant_close(own);
+    struct session *a = attach_open(NULL), *own = attach_open(NULL);
+    ask(own, count_of(4, true), 61);
+    ask(own, count_of(6, true), 62);
+    server_session_close(own);
     expect_answer(61, GS_ERR_INVALID_HANDLE, "ending");
     expect_answer(62, GS_ERR_INVALID_HANDLE, "ending");
     settle();
-    assert_int_equal(own->state, TENANT_FREE);
+    assert_int_equal(own->state, SESSION_FREE);
     assert_int_equal(sms_now(a), 16);
     assert_null(device->awaited);
 }
@@ -124,8 +124,8 @@ static void an_operator_can_set_a_session_whose_mask_has_shrunk(void **state)
     struct wire_qos low = mask_of(0x00ff, false), alone = mask_of(0x000f, true);
 
     (void)state;
-    struct tenant *t = attach_open(&low);
-    struct tenant *own = attach(&alone, (char[REFUSAL_TEXT_MAX]){0});
+    struct session *t = attach_open(&low);
+    struct session *own = attach(&alone, (char[REFUSAL_TEXT_MAX]){0});
     assert_non_null(own);
     assert_int_equal(worker_hears(), LINK_GRANT);
     worker_answers(t->slot, GS_OK);
@@ -134,8 +134,8 @@ static void an_operator_can_set_a_session_whose_mask_has_shrunk(void **state)
     assert_int_equal(t->grant.target.weight, 3);
     operator_sets(t, 0, (struct ctl_settings){.fields = CTL_SMS, .sms = 2}, 92);
     assert_int_equal(t->set.sms, 2);
-    // A wish for what is not there any more is still refused.
-    wish(t, low, 93);
+    // A request for what is not there any more is still refused.
+    ask(t, low, 93);
     expect_answer(93, GS_ERR_LIMIT, "0-3");
     // So is an operator's for more exclusive SMs than there are.
     operator_sets(t, CTL_SMS,
@@ -151,7 +151,7 @@ static void a_second_operator_does_not_use_up_the_firsts_time(void **state)
     uint64_t due;
 
     (void)state;
-    struct tenant *t = attach_open(NULL);
+    struct session *t = attach_open(NULL);
     operator_sets(t, 0, (struct ctl_settings){.fields = CTL_SMS, .sms = 4}, 95);
     due = patience->due_ns;
     assert_true(due != 0);
@@ -170,8 +170,8 @@ static void an_operator_does_not_wait_for_sessions_that_are_being_opened(void **
     char text[REFUSAL_TEXT_MAX];
 
     (void)state;
-    struct tenant *t = attach_open(NULL), *opening = attach(NULL, text);
-    assert_int_equal(opening->state, TENANT_OPENING);
+    struct session *t = attach_open(NULL), *opening = attach(NULL, text);
+    assert_int_equal(opening->state, SESSION_OPENING);
     operator_sets(t, 0, (struct ctl_settings){.fields = CTL_WEIGHT, .weight = 4}, 97);
     assert_int_equal(worker_hears(), LINK_OPEN);
     assert_int_equal(worker_hears(), LINK_GRANT);
@@ -201,8 +201,8 @@ static void limits_are_the_tightest_of_all_that_are_set(void **state)
     qos.priority = 4;
     qos.cls = GS_CLASS_LATENCY;
     qos.weight = 9;
-    struct tenant *t = attach_open(&qos);
-    t->mem_wish = 500;
+    struct session *t = attach_open(&qos);
+    t->mem_asked = 500;
     assert_true(settings_put_user(&server.settings, 1000, &user));
     server.settings.everybody = (struct ctl_settings){.fields = CTL_CLASS | CTL_WEIGHT | CTL_MEM,
                                                       .cls = GS_CLASS_NORMAL,
@@ -223,12 +223,12 @@ static void limits_are_the_tightest_of_all_that_are_set(void **state)
     assert_int_equal(effect.grant.mem_limit, 400);
     assert_int_equal(effect.grant.user_mem_limit, 4096);
     assert_int_equal(effect.grant.inflight_max, 3);
-    // A tenant lowers what it likes.
+    // A session lowers what it likes.
     t->qos = (struct wire_qos){.affinity_type = GS_EXEC_AFFINITY_ACTIVE_THREAD_PERCENTAGE,
                                .percentage = 10,
                                .cls = GS_CLASS_BEST_EFFORT,
                                .weight = 2};
-    t->mem_wish = 300;
+    t->mem_asked = 300;
     assert_int_equal(qos_effect(t, &effect, text), GS_OK);
     assert_int_equal(effect.sms, 2); // 1.6, rounded up
     assert_int_equal(effect.grant.cls, GS_CLASS_BEST_EFFORT);
@@ -253,12 +253,12 @@ static void limits_are_the_tightest_of_all_that_are_set(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        GRANTS_TEST(a_wish_is_answered_when_the_worker_has_it),
-        GRANTS_TEST(only_the_sessions_own_user_may_wish),
+        GRANTS_TEST(a_qos_request_is_answered_when_the_worker_has_it),
+        GRANTS_TEST(only_the_sessions_own_user_may_ask),
         GRANTS_TEST(patience_with_a_silent_worker_ends),
-        GRANTS_TEST(wishes_of_one_session_wait_in_line),
-        GRANTS_TEST(a_wish_that_has_waited_too_long_in_line_is_not_begun),
-        GRANTS_TEST(a_session_that_ends_leaves_no_wish_behind),
+        GRANTS_TEST(qos_requests_of_one_session_wait_in_line),
+        GRANTS_TEST(a_qos_request_that_has_waited_too_long_in_line_is_not_begun),
+        GRANTS_TEST(a_session_that_ends_leaves_no_qos_request_behind),
         GRANTS_TEST(an_operator_can_set_a_session_whose_mask_has_shrunk),
         GRANTS_TEST(a_second_operator_does_not_use_up_the_firsts_time),
         GRANTS_TEST(an_operator_does_not_wait_for_sessions_that_are_being_opened),
