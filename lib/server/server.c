@@ -1,5 +1,5 @@
 /* server.c - the supervisor as a whole: start, phases, signals, end. */
-#include "server/server.h"
+#include "server/state/server.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,10 +16,10 @@
 #include "common/log.h"
 #include "common/names.h"
 #include "common/util.h"
-#include "server/notify.h"
-#include "server/operator.h"
-#include "server/session.h"
-#include "server/settings_fit.h"
+#include "server/base/notify.h"
+#include "server/control/operator.h"
+#include "server/state/session.h"
+#include "server/state/settings_fit.h"
 
 /* ---- Ending ---------------------------------------------------------------------------------- */
 

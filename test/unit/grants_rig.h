@@ -18,9 +18,9 @@
 
 #include "common/log.h"
 #include "common/util.h"
-#include "server/operator.h"
-#include "server/qos.h"
-#include "server/session.h"
+#include "server/control/operator.h"
+#include "server/state/qos.h"
+#include "server/state/session.h"
 
 #define SLOTS 8u
 #define SMS   16u

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "server/placer.h"
+#include "server/placer/placer.h"
 
 #define MANY 1000u
 

@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
-#include "server/control.h"
-#include "server/session.h"
+#include "server/control/control.h"
+#include "server/state/session.h"
 
 #define CTL_LAST CTL_PROVISION
 

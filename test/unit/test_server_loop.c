@@ -15,7 +15,7 @@
 
 #include "common/cpus.h"
 #include "common/util.h"
-#include "server/loop.h"
+#include "server/base/loop.h"
 
 #define RUN_NS 200000000u /* a run of the loop */
 

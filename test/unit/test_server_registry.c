@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "server/session.h"
+#include "server/state/session.h"
 
 static void slots_are_unique_and_bounded(void **state)
 {

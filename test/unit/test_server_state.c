@@ -17,7 +17,7 @@
 #include <cmocka.h>
 
 #include "common/log.h"
-#include "server/state_writer.h"
+#include "server/state/state_writer.h"
 
 static const char full[] = "# a comment\n"
                            "; another\n"

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "server/vault.h"
+#include "server/base/vault.h"
 
 static int descriptor_new(void)
 {

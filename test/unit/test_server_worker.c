@@ -16,7 +16,7 @@
 #include <cmocka.h>
 
 #include "common/log.h"
-#include "server/session.h"
+#include "server/state/session.h"
 
 #define SLOTS 4u
 

@@ -1,0 +1,222 @@
+/* reply.c - see reply.h. */
+#include "server/base/reply.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "common/log.h"
+#include "common/names.h"
+#include "common/util.h"
+#include "server/base/refusal.h"
+#include "server/state/server.h"
+
+#define ANNOUNCEMENTS_MAX 1024u
+#define ANNOUNCEMENT_NS   1000000000u
+
+/* ---- Announcements --------------------------------------------------------------------------- */
+
+static void announcement_check(struct server *server, uint64_t token)
+{
+    char name[WIRE_NAME_MAX];
+
+    if (token == 0)
+        return;
+    name_reply(name, server->options.instance, token);
+    switch (reply_queue_remove_orphan(name)) {
+    case ORPHAN_REMOVED:
+        log_debug("removed %s, left by a client that was killed", name);
+        break;
+    case ORPHAN_HELD: /* its client lives: look again */
+        announcement_add(server, token);
+        break;
+    case ORPHAN_NONE:
+        break;
+    }
+}
+
+static uint64_t announcement_pop(struct announcements *a)
+{
+    uint64_t token = a->entry[a->first].token;
+
+    a->first = (a->first + 1) % ANNOUNCEMENTS_MAX;
+    a->count--;
+    return token;
+}
+
+static void announcements_fire(struct timer *timer)
+{
+    struct server *server = container_of(timer, struct server, announcements.timer);
+    struct announcements *a = &server->announcements;
+    uint64_t now = clock_ns();
+
+    while (a->count && now - a->entry[a->first].seen_ns >= ANNOUNCEMENT_NS)
+        announcement_check(server, announcement_pop(a));
+    if (a->count)
+        timer_set(&server->loop, timer, a->entry[a->first].seen_ns + ANNOUNCEMENT_NS,
+                  announcements_fire);
+}
+
+void announcement_add(struct server *server, uint64_t token)
+{
+    struct announcements *a = &server->announcements;
+    uint64_t now = clock_ns();
+
+    if (a->count == ANNOUNCEMENTS_MAX) {
+        /* Too many at once to wait for each: the oldest has had its time, more or less. */
+        char name[WIRE_NAME_MAX];
+        name_reply(name, server->options.instance, announcement_pop(a));
+        reply_queue_remove_orphan(name);
+    }
+    uint32_t at = (a->first + a->count++) % ANNOUNCEMENTS_MAX;
+    a->entry[at].token = token;
+    a->entry[at].seen_ns = now;
+    if (a->timer.due_ns == 0)
+        timer_set(&server->loop, &a->timer, now + ANNOUNCEMENT_NS, announcements_fire);
+}
+
+/* Its queue has been opened and its name removed. It is mostly among the last. */
+static void announcement_done(struct announcements *a, uint64_t token)
+{
+    for (uint32_t i = a->count; i-- > 0;) {
+        uint32_t at = (a->first + i) % ANNOUNCEMENTS_MAX;
+
+        if (a->entry[at].token == token) {
+            a->entry[at].token = 0;
+            return;
+        }
+    }
+}
+
+bool announcements_init(struct server *server)
+{
+    server->announcements.entry = calloc(ANNOUNCEMENTS_MAX, sizeof(server->announcements.entry[0]));
+    return server->announcements.entry != NULL;
+}
+
+void announcements_deinit(struct server *server)
+{
+    struct announcements *a = &server->announcements;
+    char name[WIRE_NAME_MAX];
+
+    timer_cancel(&server->loop, &a->timer);
+    while (a->count) {
+        name_reply(name, server->options.instance, announcement_pop(a));
+        reply_queue_remove_orphan(name);
+    }
+    free(a->entry);
+    *a = (struct announcements){0};
+}
+
+pid_t reply_queue_holder(mqd_t queue)
+{
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+
+    if (fcntl(queue, F_GETLK, &lock) < 0)
+        return 0;
+    if (lock.l_type == F_UNLCK)
+        return -1;
+    return lock.l_pid > 0 ? lock.l_pid : 0;
+}
+
+/* ---- Replies --------------------------------------------------------------------------------- */
+
+bool reply_open(struct server *server, const struct ctl_header *request, struct reply *reply)
+{
+    char name[WIRE_NAME_MAX];
+    struct stat st;
+    mqd_t queue;
+
+    name_reply(name, server->options.instance, request->token);
+    queue = mq_open(name, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+    if (queue < 0) {
+        log_debug("request %u: reply queue %s: %s", request->op, name, strerror(errno));
+        return false;
+    }
+    if (fstat(queue, &st) < 0) {
+        log_warning("fstat of reply queue %s: %s", name, strerror(errno));
+        mq_close(queue);
+        return false;
+    }
+    mq_unlink(name); /* its client may have done so before us */
+    announcement_done(&server->announcements, request->token);
+    if (reply_queue_holder(queue) < 0) {
+        log_debug("request %u: its client has ended", request->op);
+        mq_close(queue);
+        return false;
+    }
+    *reply = (struct reply){queue, st.st_uid, request->op, request->token};
+    return true;
+}
+
+void reply_close(struct reply *reply)
+{
+    if (reply->queue >= 0)
+        mq_close(reply->queue);
+    reply->queue = -1;
+}
+
+bool reply_send(const struct reply *reply, struct ctl_header *answer, size_t size)
+{
+    *answer = (struct ctl_header){.magic = WIRE_MAGIC,
+                                  .version = WIRE_VERSION,
+                                  .op = reply->op,
+                                  .size = (uint32_t)size,
+                                  .token = reply->token};
+    if (mq_send(reply->queue, (const char *)answer, size, 0) == 0)
+        return true;
+    log_debug("answer to request %u of uid %u: %s", reply->op, (unsigned)reply->uid,
+              strerror(errno));
+    return false;
+}
+
+void reply_refuse(const struct reply *reply, gs_status status, const char *format, ...)
+{
+    static_assert(sizeof(struct ctl_done_reply) == sizeof(struct ctl_quit_reply) &&
+                      offsetof(struct ctl_done_reply, message) ==
+                          offsetof(struct ctl_quit_reply, message),
+                  "refusals of one shape");
+    static_assert(sizeof(((struct ctl_done_reply *)0)->message) == REFUSAL_TEXT_MAX,
+                  "a refusal fits");
+    union {
+        struct ctl_header h;
+        struct ctl_attach_reply attach;
+        struct ctl_status_reply status;
+        struct ctl_ps_reply ps;
+        struct ctl_get_reply get;
+        struct ctl_quit_reply other;
+    } answer;
+    int32_t *answer_status = &answer.other.status;
+    char *text = answer.other.message;
+    size_t size = sizeof(answer.other);
+    va_list ap;
+
+    memset(&answer, 0, sizeof(answer));
+    if (reply->op == CTL_ATTACH) {
+        answer_status = &answer.attach.status;
+        text = answer.attach.message;
+        size = sizeof(answer.attach);
+    } else if (reply->op == CTL_STATUS) {
+        answer_status = &answer.status.status;
+        text = answer.status.message;
+        size = sizeof(answer.status);
+    } else if (reply->op == CTL_PS) {
+        answer_status = &answer.ps.status;
+        text = answer.ps.message;
+        size = sizeof(answer.ps);
+    } else if (reply->op == CTL_GET) {
+        answer_status = &answer.get.status;
+        text = answer.get.message;
+        size = sizeof(answer.get);
+    }
+    *answer_status = status;
+    va_start(ap, format);
+    vsnprintf(text, sizeof(answer.other.message), format, ap);
+    va_end(ap);
+    log_debug("refused request %u of uid %u: %s", reply->op, (unsigned)reply->uid, text);
+    reply_send(reply, &answer.h, size);
+}

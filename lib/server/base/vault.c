@@ -1,0 +1,77 @@
+/* vault.c - see vault.h. */
+#include "server/base/vault.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Index of the first entry that begins at address or after it. */
+static uint32_t vault_search(const struct vault *vault, uint64_t address)
+{
+    uint32_t low = 0, high = vault->count;
+
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+
+        if (vault->entry[middle].address < address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static bool vault_grow(struct vault *vault)
+{
+    uint32_t room = vault->room ? vault->room * 2 : 8;
+    struct vault_entry *entry;
+
+    if (vault->count < vault->room)
+        return true;
+    entry = reallocarray(vault->entry, room, sizeof(*entry));
+    if (!entry)
+        return false;
+    vault->entry = entry;
+    vault->room = room;
+    return true;
+}
+
+enum vault_result vault_put(struct vault *vault, uint64_t address, uint64_t size, int fd)
+{
+    uint32_t at = vault_search(vault, address);
+
+    if (size == 0 || address + size < address)
+        return VAULT_OVERLAP;
+    if (at < vault->count && vault->entry[at].address - address < size)
+        return VAULT_OVERLAP;
+    if (at > 0 && address - vault->entry[at - 1].address < vault->entry[at - 1].size)
+        return VAULT_OVERLAP;
+    if (!vault_grow(vault))
+        return VAULT_NO_MEMORY;
+    memmove(vault->entry + at + 1, vault->entry + at,
+            (vault->count - at) * sizeof(vault->entry[0]));
+    vault->entry[at] = (struct vault_entry){address, size, fd};
+    vault->count++;
+    return VAULT_OK;
+}
+
+bool vault_drop(struct vault *vault, uint64_t address)
+{
+    uint32_t at = vault_search(vault, address);
+
+    if (at == vault->count || vault->entry[at].address != address)
+        return false;
+    close(vault->entry[at].fd);
+    vault->count--;
+    memmove(vault->entry + at, vault->entry + at + 1,
+            (vault->count - at) * sizeof(vault->entry[0]));
+    return true;
+}
+
+void vault_deinit(struct vault *vault)
+{
+    for (uint32_t i = 0; i < vault->count; i++)
+        close(vault->entry[i].fd);
+    free(vault->entry);
+    *vault = (struct vault){0};
+}

@@ -1,0 +1,134 @@
+/* admin.c - what operators ask: status, ps, quit. Everybody whom the server serves may look. */
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/log.h"
+#include "common/util.h"
+#include "server/control/control.h"
+#include "server/state/session.h"
+
+static_assert(DEVICES_MAX == sizeof(((struct ctl_status_reply *)0)->device) /
+                                 sizeof(((struct ctl_status_reply *)0)->device[0]),
+              "devices in a status");
+
+enum ctl_tenant_state server_session_state_told(const struct session *session)
+{
+    switch (session->state) {
+    case SESSION_OPEN:
+        return CTL_TENANT_ATTACHED;
+    case SESSION_CLOSING:
+        return CTL_TENANT_ENDING;
+    case SESSION_LOST:
+        return CTL_TENANT_LOST;
+    case SESSION_OPENING:
+        return session->close_wanted ? CTL_TENANT_ENDING : CTL_TENANT_ATTACHING;
+    default:
+        return CTL_TENANT_ATTACHING;
+    }
+}
+
+static uint32_t sessions_ending(const struct device *device)
+{
+    uint32_t count = 0;
+
+    for (const struct session *t = NULL; (t = registry_next(&device->server->registry, t));)
+        count += t->device == device && server_session_state_told(t) == CTL_TENANT_ENDING;
+    return count;
+}
+
+static void device_describe(const struct device *device, struct ctl_device *row)
+{
+    memcpy(row->name, device->info.name, sizeof(row->name));
+    memcpy(row->driver, device->info.driver, sizeof(row->driver));
+    row->memory_total = device->info.memory_total;
+    row->memory_used = device_memory_used(device);
+    row->sm_count = device->info.sm_count;
+    row->compute_major = device->info.compute_major;
+    row->compute_minor = device->info.compute_minor;
+    row->tenants = device->sessions;
+    row->worker_pid = device->worker.pid;
+    row->faults = device->faults;
+    row->ending = sessions_ending(device);
+    row->state = CTL_DEVICE_STARTING;
+    if (device->worker.state == WORKER_READY)
+        row->state = CTL_DEVICE_READY;
+    else if (!device_usable(device))
+        row->state = CTL_DEVICE_FAILED;
+}
+
+void admin_status(struct server *server, const struct reply *reply)
+{
+    struct ctl_status_reply answer = {.status = GS_OK,
+                                      .server_pid = getpid(),
+                                      .server_version = GS_VERSION,
+                                      .device_count = (uint32_t)server->device_count,
+                                      .uptime_ns = clock_ns() - server->started_ns,
+                                      .sessions_total = server->sessions_total,
+                                      .tenants = server->registry.count,
+                                      .tenants_max = server->registry.capacity};
+
+    for (int i = 0; i < server->device_count; i++)
+        device_describe(&server->device[i], &answer.device[i]);
+    reply_send(reply, &answer.h, sizeof(answer));
+}
+
+static void session_describe(const struct session *session, struct ctl_tenant *row)
+{
+    const struct link_stats *stats = session->device->worker.stats;
+    struct sm_mask sms = grants_sms(session);
+
+    row->session_id = session->id;
+    row->pid = session->pid;
+    row->uid = session->uid;
+    row->device = session->device->index;
+    row->priority = session->grant.target.priority;
+    row->cls = session->grant.target.cls;
+    row->weight = session->grant.target.weight;
+    row->exclusive = session->grant.applied.exclusive;
+    row->sm_count = sm_mask_count(&sms);
+    row->state = server_session_state_told(session);
+    row->memory_limit = session->mem_limit;
+    row->attached_ns = clock_ns() - session->attached_ns;
+    memcpy(row->name, session->name, sizeof(row->name));
+    if (!stats || session->state == SESSION_LOST)
+        return;
+    stats += session->slot;
+    row->memory_used = atomic_load_explicit(&stats->memory_used, memory_order_relaxed);
+    row->launches = atomic_load_explicit(&stats->launches, memory_order_relaxed);
+    row->copies = atomic_load_explicit(&stats->copies, memory_order_relaxed);
+    row->copied_bytes = atomic_load_explicit(&stats->copied_bytes, memory_order_relaxed);
+    row->gpu_ns = atomic_load_explicit(&stats->gpu_ns, memory_order_relaxed);
+    row->deadlines_missed = atomic_load_explicit(&stats->deadlines_missed, memory_order_relaxed);
+}
+
+void admin_ps(struct server *server, const struct ctl_admin *request, const struct reply *reply)
+{
+    struct ctl_ps_reply answer = {.status = GS_OK};
+    struct session *page[CTL_PS_ROWS + 1];
+    uint32_t count = registry_page(&server->registry, request->cursor, page, CTL_PS_ROWS + 1);
+
+    if (count > CTL_PS_ROWS) {
+        answer.next_cursor = page[CTL_PS_ROWS]->id;
+        count = CTL_PS_ROWS;
+    }
+    answer.count = count;
+    for (uint32_t i = 0; i < count; i++)
+        session_describe(page[i], &answer.tenant[i]);
+    reply_send(reply, &answer.h, sizeof(answer));
+}
+
+void admin_quit(struct server *server, const struct ctl_admin *request, const struct reply *reply)
+{
+    struct ctl_quit_reply answer = {.status = GS_OK, .server_pid = getpid()};
+
+    if (reply->uid != 0 && reply->uid != geteuid()) {
+        reply_refuse(reply, GS_ERR_PERMISSION, "uid %u may not end the server of uid %u",
+                     (unsigned)reply->uid, (unsigned)geteuid());
+        return;
+    }
+    log_info("uid %u ends the server; tenants attached: %u, their time: %u s", (unsigned)reply->uid,
+             server->registry.count, request->timeout_s);
+    reply_send(reply, &answer.h, sizeof(answer));
+    server_drain(server, (uint64_t)request->timeout_s * 1000000000u);
+}

@@ -1,0 +1,228 @@
+/*
+ * attach.c - who is admitted, to what; and the session segment. Everything in the request was
+ * written by the asker; who that is, the kernel said.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ipc.h>
+#include <sys/mman.h>
+#include <sys/shm.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/log.h"
+#include "common/segment.h"
+#include "common/util.h"
+#include "server/control/control.h"
+#include "server/state/qos.h"
+#include "server/state/session.h"
+
+/* ---- Admission ------------------------------------------------------------------------------- */
+
+bool user_admitted(const struct server_options *options, uid_t uid)
+{
+    if (options->all_users || uid == 0 || uid == geteuid())
+        return true;
+    for (unsigned i = 0; i < options->user_count; i++) {
+        if (options->user[i] == uid)
+            return true;
+    }
+    return false;
+}
+
+/* The one asked for; else that of the rank, so that the ranks of a job are spread evenly whatever
+ * order they come in; else the usable one with the fewest sessions. NULL: none. */
+static struct device *device_choose(struct server *server, int32_t wanted, uint32_t local_rank)
+{
+    struct device *best = NULL;
+
+    if (wanted >= 0)
+        return wanted < server->device_count ? &server->device[wanted] : NULL;
+    if (local_rank > 0)
+        best = &server->device[(local_rank - 1) % (uint32_t)server->device_count];
+    if (best && device_usable(best))
+        return best;
+    for (int i = 0; i < server->device_count; i++) {
+        struct device *device = &server->device[i];
+
+        if (!best || (device_usable(device) && !device_usable(best)) ||
+            (device_usable(device) == device_usable(best) && device->sessions < best->sessions))
+            best = device;
+    }
+    return best;
+}
+
+/* A reservation decides the device; one asked for besides must be that. */
+static gs_status reservation_admit(struct server *server, const struct ctl_attach *request,
+                                   struct admission *admission, int32_t *device,
+                                   char text[REFUSAL_TEXT_MAX])
+{
+    const struct reservation *reservation;
+    char name[sizeof(request->reservation) + 1] = "";
+    uint32_t at;
+
+    admission->space = 0;
+    *device = request->device;
+    if (request->reservation[0] == 0)
+        return GS_OK;
+    memcpy(name, request->reservation, sizeof(request->reservation));
+    at = settings_find_reservation(&server->settings, name);
+    if (at == SETTINGS_RESERVATIONS_MAX || !reservation_name_valid(request->reservation))
+        return refusal(text, GS_ERR_NOT_FOUND, "the operator has reserved no SMs as '%s'",
+                       reservation_name_valid(request->reservation) ? name : "?");
+    reservation = &server->settings.reservation[at];
+    if (request->device != GS_DEVICE_AUTO && request->device != reservation->device)
+        return refusal(text, GS_ERR_INVALID_VALUE, "device %d: reservation '%s' is on device %d",
+                       request->device, name, reservation->device);
+    if (reservation->device >= server->device_count)
+        return refusal(text, GS_ERR_NO_DEVICE,
+                       "reservation '%s' is on device %d: the server has %d, counted from 0", name,
+                       reservation->device, server->device_count);
+    admission->space = at + 1;
+    *device = reservation->device;
+    return GS_OK;
+}
+
+/* What `gsctl ps` prints: nothing that a terminal would obey. */
+static void name_clean(char out[32], const char name[32])
+{
+    size_t n = strnlen(name, 31);
+
+    memset(out, 0, 32);
+    for (size_t i = 0; i < n; i++)
+        out[i] = name[i] >= 0x20 && name[i] < 0x7f ? name[i] : '?';
+}
+
+gs_status attach_admit(struct server *server, const struct ctl_attach *request,
+                       struct admission *admission, char text[REFUSAL_TEXT_MAX])
+{
+    struct device *device;
+    gs_status status;
+    int32_t wanted;
+
+    if (server->phase >= PHASE_DRAINING)
+        return refusal(text, GS_ERR_REFUSED, "the server is ending");
+    if (server->registry.count >= server->registry.capacity)
+        return refusal(text, GS_ERR_LIMIT, "the server has its maximum of %u tenants",
+                       server->registry.capacity);
+    if (request->device < GS_DEVICE_AUTO)
+        return refusal(text, GS_ERR_INVALID_VALUE, "device %d: 0 and up, or %d for any",
+                       request->device, GS_DEVICE_AUTO);
+    status = reservation_admit(server, request, admission, &wanted, text);
+    if (status != GS_OK)
+        return status;
+    device = device_choose(server, wanted, request->local_rank);
+    if (!device)
+        return refusal(text, GS_ERR_NO_DEVICE, "device %d: the server has %d, counted from 0",
+                       wanted, server->device_count);
+    if (!device_usable(device))
+        return refusal(text, GS_ERR_NO_DEVICE, "device %d: %.90s", device->index, device->failure);
+    if (request->on_fault == GS_ON_FAULT_REPLAY)
+        return refusal(text, GS_ERR_NOT_SUPPORTED, "replay after a fault: this version has none");
+    if (request->on_fault != GS_ON_FAULT_INTERRUPT)
+        return refusal(text, GS_ERR_INVALID_VALUE, "on_fault %u: there are 0 and 1",
+                       request->on_fault);
+    status = qos_check(&request->qos, device, text);
+    if (status != GS_OK)
+        return status;
+    if (admission->space && device->sms.sm_count && sm_mask_empty(&device->space[admission->space]))
+        return refusal(text, GS_ERR_NO_DEVICE, "reservation '%.31s' did not fit on device %d",
+                       request->reservation, device->index);
+
+    admission->device = device;
+    name_clean(admission->name, request->name);
+    return GS_OK;
+}
+
+/* ---- The segment ----------------------------------------------------------------------------- */
+
+static int session_segment_make(uid_t uid, int *id, unsigned char **segment)
+{
+    void *memory;
+    int r = segment_make(SEG_SIZE, S_IRUSR | S_IWUSR, uid, id, &memory);
+
+    if (r < 0)
+        return r;
+    /* A fork, for a worker, would count as an attachment and leave its pid as the last one's. */
+    if (madvise(memory, SEG_SIZE, MADV_DONTFORK) < 0) {
+        r = -errno;
+        shmdt(memory);
+        return r;
+    }
+    *segment = memory;
+    return 0;
+}
+
+static void refuse_segment(const struct reply *reply, int error)
+{
+    if (error == -ENOSPC)
+        reply_refuse(reply, GS_ERR_LIMIT,
+                     "no System V segment of %u bytes left (kernel.shmmni, kernel.shmall)",
+                     SEG_SIZE);
+    else if (error == -ENOMEM)
+        reply_refuse(reply, GS_ERR_NO_MEMORY, "no memory for a session segment of %u bytes",
+                     SEG_SIZE);
+    else
+        reply_refuse(reply, GS_ERR_SYSTEM, "making the session segment: %s", strerror(-error));
+}
+
+static struct session *session_make(struct server *server, const struct admission *admission,
+                                    const struct ctl_attach *request, struct reply *reply)
+{
+    struct session *session = registry_take(&server->registry);
+    int r;
+
+    if (!session) {
+        reply_refuse(reply, GS_ERR_SYSTEM, "getrandom: %s", strerror(errno));
+        return NULL;
+    }
+    r = session_segment_make(reply->uid, &session->segment_id, &session->segment);
+    if (r < 0) {
+        refuse_segment(reply, r);
+        registry_give(&server->registry, session);
+        return NULL;
+    }
+    session->server = server;
+    session->device = admission->device;
+    session->device->sessions++;
+    session->id = ++server->sessions_total;
+    session->mem_asked = request->mem_limit;
+    session->attached_ns = clock_ns();
+    session->uid = reply->uid;
+    session->qos = request->qos;
+    session->space = admission->space;
+    memcpy(session->name, admission->name, sizeof(session->name));
+    session->reply = *reply;
+    reply->queue = -1;
+    server_session_expect(session, request->patience_ms * UINT64_C(1000000));
+    if (!liveness_begin(session)) {
+        log_debug("session %llu: its client has ended", (unsigned long long)session->id);
+        server_session_end(session);
+        return NULL;
+    }
+    return session;
+}
+
+void attach_handle(struct server *server, const struct ctl_attach *request, struct reply *reply)
+{
+    char text[REFUSAL_TEXT_MAX];
+    struct admission admission;
+    struct session *session;
+    gs_status status = attach_admit(server, request, &admission, text);
+
+    if (status != GS_OK) {
+        reply_refuse(reply, status, "%s", text);
+        return;
+    }
+    session = session_make(server, &admission, request, reply);
+    if (!session || admission.device->worker.state != WORKER_READY || admission.device->early)
+        return; /* its turn comes when the worker is ready, after those who came before it */
+    status = grants_place(session->device, session, text);
+    if (status != GS_OK) {
+        server_session_refuse(session, status, text);
+        return;
+    }
+    grants_pump(session->device);
+    qos_requests_settle(session->device);
+}

@@ -1,0 +1,173 @@
+/*
+ * control.c - the control queue: takes requests, checks them, hands them on. Its bytes come from
+ * any process that may write to the queue.
+ */
+#include "server/control/control.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "common/log.h"
+#include "server/control/operator.h"
+#include "server/state/session.h"
+
+/* Requests taken before other events get their turn. */
+#define CONTROL_BATCH 16
+
+enum control_verdict control_check(const union control_request *request, size_t size)
+{
+    static const uint32_t sizes[] = {[CTL_ANNOUNCE] = sizeof(struct ctl_header),
+                                     [CTL_ATTACH] = sizeof(struct ctl_attach),
+                                     [CTL_CONFIRM] = sizeof(struct ctl_header),
+                                     [CTL_DETACH] = sizeof(struct ctl_header),
+                                     [CTL_STATUS] = sizeof(struct ctl_admin),
+                                     [CTL_PS] = sizeof(struct ctl_admin),
+                                     [CTL_QUIT] = sizeof(struct ctl_admin),
+                                     [CTL_SET_QOS] = sizeof(struct ctl_set_qos),
+                                     [CTL_SET] = sizeof(struct ctl_set),
+                                     [CTL_GET] = sizeof(struct ctl_admin),
+                                     [CTL_RESERVE] = sizeof(struct ctl_reserve),
+                                     [CTL_RELEASE] = sizeof(struct ctl_reserve),
+                                     [CTL_PROVISION] = sizeof(struct ctl_provision)};
+    const struct ctl_header *h = &request->h;
+
+    if (size < sizeof(*h) || size > CTL_MESSAGE_MAX || h->magic != WIRE_MAGIC)
+        return CONTROL_JUNK;
+    if (h->version != WIRE_VERSION)
+        return CONTROL_VERSION;
+    if (h->op >= sizeof(sizes) / sizeof(sizes[0]) || sizes[h->op] == 0)
+        return CONTROL_OP;
+    if (h->size != size || sizes[h->op] != size)
+        return CONTROL_SIZE;
+    return CONTROL_GOOD;
+}
+
+static void refuse(struct server *server, const union control_request *request, size_t size,
+                   enum control_verdict verdict)
+{
+    const struct ctl_header *h = &request->h;
+    struct reply reply;
+
+    log_debug("a bad request: %zu bytes, operation %u, verdict %d", size,
+              size >= sizeof(*h) ? h->op : 0, (int)verdict);
+    if (verdict == CONTROL_JUNK || !reply_open(server, h, &reply))
+        return;
+    switch (verdict) {
+    case CONTROL_VERSION:
+        reply_refuse(&reply, GS_ERR_VERSION, "the server speaks protocol version %u, you %u",
+                     WIRE_VERSION, h->version);
+        break;
+    case CONTROL_OP:
+        reply_refuse(&reply, GS_ERR_NOT_SUPPORTED, "the server has no operation %u", h->op);
+        break;
+    default:
+        reply_refuse(&reply, GS_ERR_INVALID_VALUE, "%zu bytes are no request %u", size, h->op);
+        break;
+    }
+    reply_close(&reply);
+}
+
+/* Requests that nobody awaits an answer to. A cookie that is none is one of a session that has
+ * ended, or a guess. */
+static void handle_silent(struct server *server, const struct ctl_header *h)
+{
+    struct session *session;
+
+    if (h->op == CTL_ANNOUNCE) {
+        announcement_add(server, h->token);
+        return;
+    }
+    session = registry_by_cookie(&server->registry, h->token);
+    if (!session)
+        log_debug("request %u for a session that there is not", h->op);
+    else if (h->op == CTL_CONFIRM)
+        liveness_confirm(session);
+    else
+        server_session_close(session);
+}
+
+static void handle_asking(struct server *server, const union control_request *request)
+{
+    struct reply reply;
+
+    if (!reply_open(server, &request->h, &reply))
+        return;
+    if (!user_admitted(&server->options, reply.uid)) {
+        reply_refuse(&reply, GS_ERR_REFUSED,
+                     "the server does not serve uid %u (see gshared --allow-users)",
+                     (unsigned)reply.uid);
+        reply_close(&reply);
+        return;
+    }
+    switch (request->h.op) {
+    case CTL_ATTACH:
+        attach_handle(server, &request->attach, &reply);
+        break;
+    case CTL_SET_QOS:
+        qos_request_handle(server, &request->set_qos, &reply);
+        break;
+    case CTL_SET:
+        operator_set(server, &request->set, &reply);
+        break;
+    case CTL_GET:
+        operator_get(server, &request->admin, &reply);
+        break;
+    case CTL_RESERVE:
+        operator_reserve(server, &request->reserve, &reply);
+        break;
+    case CTL_RELEASE:
+        operator_release(server, &request->reserve, &reply);
+        break;
+    case CTL_PROVISION:
+        operator_provision(server, &request->provision, &reply);
+        break;
+    case CTL_STATUS:
+        admin_status(server, &reply);
+        break;
+    case CTL_PS:
+        admin_ps(server, &request->admin, &reply);
+        break;
+    default:
+        admin_quit(server, &request->admin, &reply);
+        break;
+    }
+    reply_close(&reply);
+}
+
+static void handle(struct server *server, const union control_request *request, size_t size)
+{
+    enum control_verdict verdict = control_check(request, size);
+
+    if (verdict != CONTROL_GOOD) {
+        refuse(server, request, size, verdict);
+        return;
+    }
+    switch (request->h.op) {
+    case CTL_ANNOUNCE:
+    case CTL_CONFIRM:
+    case CTL_DETACH:
+        handle_silent(server, &request->h);
+        break;
+    default:
+        handle_asking(server, request);
+        break;
+    }
+}
+
+void control_ready(struct watch *watch, uint32_t events)
+{
+    struct server *server = container_of(watch, struct server, control);
+    union control_request request;
+
+    (void)events;
+    for (int i = 0; i < CONTROL_BATCH; i++) {
+        ssize_t n = mq_receive(watch->fd, (char *)request.bytes, sizeof(request.bytes), NULL);
+
+        if (n < 0) {
+            if (errno != EAGAIN && errno != EINTR)
+                server_fail(server, "mq_receive of the control queue: %s", strerror(errno));
+            return;
+        }
+        handle(server, &request, (size_t)n);
+    }
+}

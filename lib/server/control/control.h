@@ -1,0 +1,50 @@
+/* control.h - requests as they come from the control queue, and the handlers of each. */
+#ifndef GS_SERVER_CONTROL_H
+#define GS_SERVER_CONTROL_H
+
+#include "server/base/reply.h"
+#include "server/state/server.h"
+
+union control_request {
+    struct ctl_header h;
+    struct ctl_attach attach;
+    struct ctl_set_qos set_qos;
+    struct ctl_set set;
+    struct ctl_reserve reserve;
+    struct ctl_provision provision;
+    struct ctl_admin admin;
+    unsigned char bytes[CTL_MESSAGE_MAX];
+};
+
+enum control_verdict {
+    CONTROL_GOOD = 0,
+    CONTROL_JUNK = 1,    /* not a request: nobody to tell */
+    CONTROL_VERSION = 2, /* a request of another version */
+    CONTROL_OP = 3,      /* an operation that this version does not have */
+    CONTROL_SIZE = 4     /* not the size that the operation has */
+};
+
+/* Checks the header of a message of `size` bytes. Pure. */
+enum control_verdict control_check(const union control_request *request, size_t size);
+
+/* attach.c */
+/* Does the server serve this user? Nobody else is answered but by a refusal. */
+bool user_admitted(const struct server_options *options, uid_t uid);
+/* Takes the reply over. */
+void attach_handle(struct server *server, const struct ctl_attach *request, struct reply *reply);
+
+struct admission {
+    struct device *device;
+    uint32_t space; /* 0, or 1 + the index of the reservation */
+    char name[32];  /* printable ASCII */
+};
+/* Does the policy admit this request, and to what? Pure but for the clock. */
+gs_status attach_admit(struct server *server, const struct ctl_attach *request,
+                       struct admission *admission, char text[REFUSAL_TEXT_MAX]);
+
+/* admin.c */
+void admin_status(struct server *server, const struct reply *reply);
+void admin_ps(struct server *server, const struct ctl_admin *request, const struct reply *reply);
+void admin_quit(struct server *server, const struct ctl_admin *request, const struct reply *reply);
+
+#endif

@@ -1,0 +1,48 @@
+/*
+ * operator.h - what operators ask with gsctl: set, get, reserve, release, provision. Everybody may
+ * look; only the server's owner and root, by the reply queue's owner, may change anything.
+ *
+ * A change is checked whole, applied to those who are there, saved, and answered when the workers
+ * have it, or after some seconds where one waits for running kernels to end.
+ */
+#ifndef GS_SERVER_OPERATOR_H
+#define GS_SERVER_OPERATOR_H
+
+#include "server/control/control.h"
+
+/* The fields of enum ctl_field by which SMs are chosen. */
+#define OPERATOR_SM_FIELDS (CTL_PERCENTAGE | CTL_SMS | CTL_MASK | CTL_EXCLUSIVE)
+
+/* Each takes the reply over, unless it has answered. */
+void operator_set(struct server *server, const struct ctl_set *request, struct reply *reply);
+void operator_reserve(struct server *server, const struct ctl_reserve *request,
+                      struct reply *reply);
+void operator_release(struct server *server, const struct ctl_reserve *request,
+                      struct reply *reply);
+void operator_provision(struct server *server, const struct ctl_provision *request,
+                        struct reply *reply);
+/* operator_get.c */
+void operator_get(struct server *server, const struct ctl_admin *request,
+                  const struct reply *reply);
+
+/* Answers operators' requests that wait for the workers, or for the state file, where these have
+ * answered. */
+void operator_settle(struct server *server);
+void operator_deinit(struct server *server);
+
+/* operator_check.c: is what is asked for in its ranges, on these devices? merged: with what is set
+ * already, which came from a state file, perhaps, and does not fit: that is no reason to refuse.
+ * GS_OK, or the status and a text that names the limit. Pure. */
+gs_status settings_check(const struct server *server, const struct ctl_set *request,
+                         const struct ctl_settings *merged, char text[REFUSAL_TEXT_MAX]);
+/* Of their SMs alone: number and mask, on one device. */
+gs_status settings_check_sms(const struct placer_device *sms, const struct ctl_settings *settings,
+                             char text[REFUSAL_TEXT_MAX]);
+/* `old`, less the fields of unset, with those of `set`. */
+struct ctl_settings settings_merge(const struct ctl_settings *old, uint32_t unset,
+                                   const struct ctl_settings *set);
+/* Who of the sessions that these settings concern holds more memory than they now may? GS_OK, or
+ * GS_ERR_QUOTA and both figures. */
+gs_status quotas_check(struct server *server, char text[REFUSAL_TEXT_MAX]);
+
+#endif

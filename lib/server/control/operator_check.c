@@ -1,0 +1,245 @@
+/* operator_check.c - the ranges of what an operator sets, and quotas that are exceeded already. */
+#include <string.h>
+
+#include "common/setting_text.h"
+#include "server/control/operator.h"
+#include "server/placer/sm_check.h"
+#include "server/state/qos.h"
+#include "server/state/settings_fit.h"
+
+/* ---- SMs ------------------------------------------------------------------------------------- */
+
+gs_status settings_check_sms(const struct placer_device *sms, const struct ctl_settings *s,
+                             char text[REFUSAL_TEXT_MAX])
+{
+    gs_status status = sm_check_partitions(sms, text);
+
+    if (status == GS_OK && s->fields & CTL_SMS)
+        status = sm_check_count(sms, s->sms, text);
+    if (status == GS_OK && s->fields & CTL_MASK)
+        status = sm_check_mask(sms, s->sm_mask, text);
+    return status;
+}
+
+static gs_status device_check(const struct device *device, const struct ctl_settings *s,
+                              char text[REFUSAL_TEXT_MAX])
+{
+    gs_status status = GS_OK;
+
+    for (size_t i = 0; status == GS_OK && i < setting_field_count; i++) {
+        if (s->fields & OPERATOR_SM_FIELDS & setting_fields[i].bit)
+            status = settings_field_fits(device, s, setting_fields[i].bit, text);
+    }
+    return status;
+}
+
+static gs_status devices_check(const struct server *server, uint32_t target, uint64_t id,
+                               const struct ctl_settings *s, char text[REFUSAL_TEXT_MAX])
+{
+    const struct session *session =
+        target == CTL_TENANT ? registry_by_id(&server->registry, id) : NULL;
+    gs_status status = GS_OK;
+
+    if (s->fields & CTL_PERCENTAGE)
+        status = sm_check_percentage(s->percentage, text);
+    if (status != GS_OK)
+        return status;
+    if (s->fields & CTL_EXCLUSIVE && s->exclusive > 1)
+        return refusal(text, GS_ERR_INVALID_VALUE, "exclusive %u: 0 or 1", s->exclusive);
+    for (int i = 0; status == GS_OK && i < server->device_count; i++) {
+        const struct device *device = &server->device[i];
+
+        if (device->sms.sm_count && (!session || session->device == device))
+            status = device_check(device, s, text);
+    }
+    return status;
+}
+
+static gs_status latency_check(const struct server *server, uint64_t id,
+                               const struct ctl_settings *s, char text[REFUSAL_TEXT_MAX])
+{
+    const struct placer_device *sms;
+
+    if (id >= (uint64_t)server->device_count)
+        return refusal(text, GS_ERR_NO_DEVICE, "device %llu: the server has %d, counted from 0",
+                       (unsigned long long)id, server->device_count);
+    sms = &server->device[id].sms;
+    if (s->fields & ~(uint32_t)CTL_LATENCY_SMS)
+        return refusal(text, GS_ERR_INVALID_VALUE,
+                       "of a device, only the latency SMs can be set: --latency-sms N");
+    return sms->sm_count ? sm_check_latency(sms, s->latency_sms, text) : GS_OK;
+}
+
+/* ---- All fields ------------------------------------------------------------------------------ */
+
+/* Of any device. */
+static int priority_most(const struct server *server)
+{
+    int most = 0;
+
+    for (int i = 0; i < server->device_count; i++) {
+        int here = qos_priority_most(&server->device[i]);
+
+        most = here > most ? here : most;
+    }
+    return most;
+}
+
+static gs_status mem_refuse(uint64_t bytes, char text[REFUSAL_TEXT_MAX])
+{
+    return refusal(text, GS_ERR_INVALID_VALUE,
+                   "a memory limit of %llu bytes: %llu at least; unset it for none",
+                   (unsigned long long)bytes, (unsigned long long)SETTING_MEM_LEAST);
+}
+
+static gs_status fields_check(const struct server *server, uint32_t target,
+                              const struct ctl_settings *s, char text[REFUSAL_TEXT_MAX])
+{
+    if (s->fields & ~(uint32_t)CTL_FIELDS)
+        return refusal(text, GS_ERR_INVALID_VALUE, "fields %#x: there are %#x", s->fields,
+                       CTL_FIELDS);
+    if (s->fields & CTL_LATENCY_SMS)
+        return refusal(text, GS_ERR_INVALID_VALUE,
+                       "latency SMs are set for a device: --device D --latency-sms N");
+    if (s->fields & CTL_USER_MEM && target == CTL_TENANT)
+        return refusal(text, GS_ERR_INVALID_VALUE,
+                       "a user's memory is set for a user or the default, not for a session");
+    if (s->fields & CTL_PRIORITY) {
+        gs_status status = qos_check_priority(s->priority, priority_most(server), text);
+
+        if (status != GS_OK)
+            return status;
+    }
+    if (s->fields & CTL_CLASS && s->cls > GS_CLASS_BEST_EFFORT)
+        return refusal(text, GS_ERR_INVALID_VALUE, "class %u: there are 0 to %d", s->cls,
+                       GS_CLASS_BEST_EFFORT);
+    if (s->fields & CTL_WEIGHT && (s->weight == 0 || s->weight > QOS_WEIGHT_MAX))
+        return refusal(text, GS_ERR_INVALID_VALUE, "weight %u: 1 to %u", s->weight, QOS_WEIGHT_MAX);
+    if (s->fields & CTL_INFLIGHT && (s->inflight == 0 || s->inflight > SETTING_INFLIGHT_MAX))
+        return refusal(text, GS_ERR_INVALID_VALUE, "%u kernels in flight: 1 to %u", s->inflight,
+                       SETTING_INFLIGHT_MAX);
+    if (s->fields & CTL_MEM && s->mem < SETTING_MEM_LEAST)
+        return mem_refuse(s->mem, text);
+    if (s->fields & CTL_USER_MEM && s->user_mem < SETTING_MEM_LEAST)
+        return mem_refuse(s->user_mem, text);
+    return GS_OK;
+}
+
+static gs_status merged_check(const struct ctl_settings *merged, char text[REFUSAL_TEXT_MAX])
+{
+    if (merged->fields & CTL_EXCLUSIVE && merged->exclusive == 1 &&
+        !(merged->fields & (CTL_PERCENTAGE | CTL_SMS | CTL_MASK)))
+        return refusal(text, GS_ERR_INVALID_VALUE,
+                       "exclusive goes with a percentage, a number or a mask of SMs");
+    return GS_OK;
+}
+
+gs_status settings_check(const struct server *server, const struct ctl_set *request,
+                         const struct ctl_settings *merged, char text[REFUSAL_TEXT_MAX])
+{
+    const struct ctl_settings *asked = &request->settings;
+    const uint32_t target = request->target;
+    const uint64_t id = request->id;
+    gs_status status;
+
+    if (target == CTL_DEVICE)
+        return latency_check(server, id, asked, text);
+    if (target == CTL_USER && id > UINT32_MAX - 1)
+        return refusal(text, GS_ERR_INVALID_VALUE, "uid %llu: 0 to %u", (unsigned long long)id,
+                       UINT32_MAX - 1);
+    if (target == CTL_TENANT && !registry_by_id(&server->registry, id))
+        return refusal(text, GS_ERR_NOT_FOUND, "there is no session %llu: see gsctl ps",
+                       (unsigned long long)id);
+    if (target != CTL_DEFAULT && target != CTL_USER && target != CTL_TENANT)
+        return refusal(text, GS_ERR_INVALID_VALUE, "target %u cannot be set", target);
+    status = fields_check(server, target, asked, text);
+    if (status == GS_OK)
+        status = merged_check(merged, text);
+    return status == GS_OK ? devices_check(server, target, id, asked, text) : status;
+}
+
+#define MERGE(field, bit)                                                                          \
+    do {                                                                                           \
+        if (set->fields & (bit))                                                                   \
+            merged.field = set->field;                                                             \
+        else if (!(merged.fields & (bit)))                                                         \
+            merged.field = 0;                                                                      \
+    } while (0)
+
+struct ctl_settings settings_merge(const struct ctl_settings *old, uint32_t unset,
+                                   const struct ctl_settings *set)
+{
+    struct ctl_settings merged = *old;
+
+    merged.fields = (old->fields & ~unset) | set->fields;
+    MERGE(percentage, CTL_PERCENTAGE);
+    MERGE(sms, CTL_SMS);
+    MERGE(exclusive, CTL_EXCLUSIVE);
+    MERGE(priority, CTL_PRIORITY);
+    MERGE(cls, CTL_CLASS);
+    MERGE(weight, CTL_WEIGHT);
+    MERGE(inflight, CTL_INFLIGHT);
+    MERGE(latency_sms, CTL_LATENCY_SMS);
+    MERGE(mem, CTL_MEM);
+    MERGE(user_mem, CTL_USER_MEM);
+    if (set->fields & CTL_MASK)
+        memcpy(merged.sm_mask, set->sm_mask, sizeof(merged.sm_mask));
+    else if (!(merged.fields & CTL_MASK))
+        memset(merged.sm_mask, 0, sizeof(merged.sm_mask));
+    return merged;
+}
+
+/* ---- Quotas ---------------------------------------------------------------------------------- */
+
+static uint64_t session_used(const struct session *t)
+{
+    const struct link_stats *stats = t->device->worker.stats;
+
+    if (!stats || !server_session_has_memory(t))
+        return 0;
+    return atomic_load_explicit(&stats[t->slot].memory_used, memory_order_relaxed);
+}
+
+static uint64_t user_used(const struct server *server, const struct session *of)
+{
+    uint64_t used = 0;
+
+    for (const struct session *t = NULL; (t = registry_next(&server->registry, t));) {
+        if (t->uid == of->uid && t->device == of->device)
+            used += session_used(t);
+    }
+    return used;
+}
+
+gs_status quotas_check(struct server *server, char text[REFUSAL_TEXT_MAX])
+{
+    uid_t summed = (uid_t)-1; /* one user's sessions mostly come together */
+    uint64_t sum = 0;
+
+    for (const struct session *t = NULL; (t = registry_next(&server->registry, t));) {
+        struct qos_effect effect;
+        char ignored[REFUSAL_TEXT_MAX];
+        uint64_t used = session_used(t);
+
+        /* What else is wrong with it is told by the placing. */
+        if (t->state != SESSION_OPEN || (qos_effect(t, &effect, ignored), used == 0))
+            continue;
+        if (effect.grant.mem_limit && effect.grant.mem_limit != t->grant.target.mem_limit &&
+            used > effect.grant.mem_limit)
+            return refusal(text, GS_ERR_QUOTA, "%llu bytes: session %llu holds %llu",
+                           (unsigned long long)effect.grant.mem_limit, (unsigned long long)t->id,
+                           (unsigned long long)used);
+        if (effect.grant.user_mem_limit == 0 ||
+            effect.grant.user_mem_limit == t->grant.target.user_mem_limit)
+            continue;
+        if (t->uid != summed) {
+            summed = t->uid;
+            sum = user_used(server, t);
+        }
+        if (sum > effect.grant.user_mem_limit)
+            return refusal(text, GS_ERR_QUOTA, "%llu bytes: the sessions of uid %u hold %llu",
+                           (unsigned long long)effect.grant.user_mem_limit, (unsigned)t->uid,
+                           (unsigned long long)sum);
+    }
+    return GS_OK;
+}

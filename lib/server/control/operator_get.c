@@ -1,0 +1,152 @@
+/* operator_get.c - CTL_GET: what is set, and what sessions have of it, in rows by key. */
+#include <string.h>
+
+#include "server/control/operator.h"
+#include "server/state/qos.h"
+#include "server/state/settings_fit.h"
+
+#define KEY_ID(key) ((key) & ((UINT64_C(1) << 56) - 1))
+
+static struct ctl_row row_new(enum ctl_target target, uint64_t id)
+{
+    return (struct ctl_row){.key = ctl_row_key(target, id), .device = -1};
+}
+
+/* What is set for sessions is for those of all devices. */
+static uint32_t unfit_anywhere(const struct server *server, const struct ctl_settings *set)
+{
+    uint32_t unfit = 0;
+
+    for (int i = 0; i < server->device_count; i++)
+        unfit |= settings_unfit(&server->device[i], set);
+    return unfit;
+}
+
+/* Each gives the first row of its kind whose id is at least `from`. false: there is none. */
+static bool row_default(const struct server *server, uint64_t from, struct ctl_row *row)
+{
+    if (from > 0)
+        return false;
+    *row = row_new(CTL_DEFAULT, 0);
+    row->set = server->settings.everybody;
+    row->unfit = unfit_anywhere(server, &row->set);
+    return true;
+}
+
+static bool row_user(const struct server *server, uint64_t from, struct ctl_row *row)
+{
+    for (uint32_t i = 0; i < server->settings.user_count; i++) {
+        const struct user_settings *user = &server->settings.user[i];
+
+        if (user->uid < from)
+            continue;
+        *row = row_new(CTL_USER, user->uid);
+        row->uid = user->uid;
+        row->set = user->set;
+        row->unfit = unfit_anywhere(server, &row->set);
+        return true;
+    }
+    return false;
+}
+
+static bool row_device(const struct server *server, uint64_t from, struct ctl_row *row)
+{
+    const struct device *device;
+
+    if (from >= (uint64_t)server->device_count)
+        return false;
+    device = &server->device[from];
+    *row = row_new(CTL_DEVICE, from);
+    row->device = device->index;
+    row->set = server->settings.device[from];
+    row->unfit = settings_unfit(device, &row->set);
+    row->sm_count = device->policy_sms;
+    memcpy(row->sm_mask, device->policy.reserve_mask[0], sizeof(row->sm_mask));
+    return true;
+}
+
+static bool row_reservation(const struct server *server, uint64_t from, struct ctl_row *row)
+{
+    for (uint64_t i = from; i < SETTINGS_RESERVATIONS_MAX; i++) {
+        const struct reservation *r = &server->settings.reservation[i];
+
+        if (r->name[0] == 0)
+            continue;
+        *row = row_new(CTL_RESERVATION, i);
+        row->device = r->device;
+        row->state = CTL_NO_SUCH_DEVICE;
+        if (r->device < server->device_count) {
+            const struct sm_mask *space = &server->device[r->device].space[i + 1];
+            row->sm_count = sm_mask_count(space);
+            row->state = row->sm_count ? CTL_RESERVED : CTL_NOT_RESERVED;
+            memcpy(row->sm_mask, space->word, sizeof(row->sm_mask));
+        }
+        memcpy(row->name, r->name, sizeof(row->name));
+        return true;
+    }
+    return false;
+}
+
+static bool row_session(const struct server *server, uint64_t from, struct ctl_row *row)
+{
+    const struct link_grant *grant;
+    struct session *t;
+    struct sm_mask sms;
+
+    if (!registry_page(&server->registry, from, &t, 1))
+        return false;
+    grant = &t->grant.target;
+    sms = grants_sms(t);
+    *row = row_new(CTL_TENANT, t->id);
+    row->uid = t->uid;
+    row->device = t->device->index;
+    row->sm_count = sm_mask_count(&sms);
+    memcpy(row->sm_mask, sms.word, sizeof(row->sm_mask));
+    row->exclusive = t->grant.applied.exclusive;
+    row->priority = grant->priority;
+    row->cls = grant->cls;
+    row->weight = grant->weight;
+    row->inflight = grant->inflight_max;
+    row->mem_limit = t->mem_limit;
+    row->user_mem_limit = grant->user_mem_limit;
+    row->set = t->set;
+    row->state = server_session_state_told(t);
+    memcpy(row->name, t->name, sizeof(row->name));
+    if (t->space)
+        memcpy(row->reservation, server->settings.reservation[t->space - 1].name,
+               sizeof(row->reservation));
+    return true;
+}
+
+/* The first row from a key on. false: there is none. */
+static bool row_next(const struct server *server, uint64_t key, struct ctl_row *row)
+{
+    static bool (*const kinds[])(const struct server *server, uint64_t from,
+                                 struct ctl_row *row) = {
+        [CTL_DEFAULT] = row_default,         [CTL_USER] = row_user,      [CTL_DEVICE] = row_device,
+        [CTL_RESERVATION] = row_reservation, [CTL_TENANT] = row_session,
+    };
+
+    for (uint64_t kind = key >> 56; kind < sizeof(kinds) / sizeof(kinds[0]); kind++) {
+        if (kinds[kind](server, kind == key >> 56 ? KEY_ID(key) : 0, row))
+            return true;
+    }
+    return false;
+}
+
+void operator_get(struct server *server, const struct ctl_admin *request, const struct reply *reply)
+{
+    struct ctl_get_reply answer = {.status = GS_OK, .provision = server->settings.provision};
+    uint64_t key = request->cursor;
+    struct ctl_row row;
+
+    while (row_next(server, key, &row)) {
+        if (answer.count == CTL_GET_ROWS) {
+            answer.next_cursor = row.key;
+            break;
+        }
+        answer.row[answer.count++] = row;
+        key = row.key + 1;
+    }
+    reply_send(reply, &answer.h, sizeof(answer));
+}

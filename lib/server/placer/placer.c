@@ -1,0 +1,519 @@
+/*
+ * placer.c - see placer.h.
+ *
+ * In this order: exclusive sessions keep, and give up, what they have; exclusive sessions that need
+ * more get it; shared ones that can stay where they are; the other shared ones. Each choice looks
+ * at groups only by how many capped sessions they have already, and at sets by who has them, so
+ * that the outcome depends on nothing but the arguments.
+ */
+#include "server/placer/placer.h"
+#include "server/placer/placer_sets.h"
+
+/* Beside a group's capped sessions, those who may be nowhere else weigh so much: taking their last
+ * SMs would be refused. */
+#define LOAD_BOUNDED 4096u
+
+struct placing {
+    const struct placer_device *device;
+    const struct sm_mask *space;
+    struct placer_session *session;
+    uint32_t count, asker;
+    uint32_t load[PLACER_GROUPS_MAX];
+    struct sm_mask taken; /* exclusively, by anybody; once the exclusive ones are placed */
+    struct placer_sets sets;
+    char *text;
+};
+
+/* ---- Devices and masks ----------------------------------------------------------------------- */
+
+bool placer_device_init(struct placer_device *device, const struct link_device *info)
+{
+    struct placer_device made = {.sm_count = info->sm_count, .group_count = info->sm_groups};
+
+    if (info->sm_count == 0 || (info->sm_groups && info->sm_count > LINK_SMS_MAX) ||
+        info->sm_groups > PLACER_GROUPS_MAX || info->sm_groups > info->sm_count)
+        return false;
+    made.all = sm_mask_first(info->sm_count);
+    for (uint32_t sm = 0; info->sm_groups && sm < info->sm_count; sm++) {
+        if (info->sm_group[sm] >= info->sm_groups)
+            return false;
+        sm_mask_set(&made.group[info->sm_group[sm]], sm);
+    }
+    for (uint32_t g = 0; g < info->sm_groups; g++) {
+        uint32_t size = sm_mask_count(&made.group[g]);
+
+        if (size == 0)
+            return false;
+        made.group_sms[g] = (uint16_t)size;
+        if (made.granularity == 0 || size < made.granularity)
+            made.granularity = size;
+    }
+    *device = made;
+    return true;
+}
+
+struct sm_mask placer_mask_inner(const struct placer_device *device, const struct sm_mask *mask)
+{
+    struct sm_mask inner = {{0}};
+
+    for (uint32_t g = 0; g < device->group_count; g++) {
+        if (sm_mask_within(&device->group[g], mask))
+            inner = sm_mask_or(inner, device->group[g]);
+    }
+    return inner;
+}
+
+bool placer_mask_whole(const struct placer_device *device, const struct sm_mask *mask)
+{
+    struct sm_mask inner = placer_mask_inner(device, mask);
+
+    return !sm_mask_empty(mask) && sm_mask_equal(&inner, mask);
+}
+
+static void load_add(const struct placer_device *device, uint32_t *load, const struct sm_mask *mask,
+                     uint32_t amount)
+{
+    for (uint32_t g = 0; g < device->group_count; g++) {
+        if (sm_mask_meets(&device->group[g], mask))
+            load[g] += amount;
+    }
+}
+
+/* The group of `from` to take next when `missing` SMs are missing, or group_count. One that does
+ * not overshoot is better than one that does, then a smaller overshoot, then a smaller load. */
+static uint32_t group_next(const struct placer_device *device, const struct sm_mask *from,
+                           uint32_t missing, const uint32_t *load, bool last)
+{
+    uint32_t best = device->group_count, best_over = 0;
+
+    for (uint32_t g = 0; g < device->group_count; g++) {
+        uint32_t size = device->group_sms[g];
+        uint32_t over = size > missing ? size - missing : 0;
+
+        if (!sm_mask_within(&device->group[g], from))
+            continue;
+        if (best == device->group_count || over < best_over ||
+            (over == best_over && (load[g] < load[best] || (last && load[g] == load[best])))) {
+            best = g;
+            best_over = over;
+        }
+    }
+    return best;
+}
+
+/* `has`, less the most loaded groups that are not needed for so many SMs. */
+static struct sm_mask mask_trim(const struct placer_device *device, struct sm_mask has,
+                                uint32_t sms, const uint32_t *load)
+{
+    uint32_t count = sm_mask_count(&has);
+
+    for (;;) {
+        uint32_t worst = device->group_count;
+
+        for (uint32_t g = 0; g < device->group_count; g++) {
+            if (sm_mask_within(&device->group[g], &has) && count - device->group_sms[g] >= sms &&
+                (worst == device->group_count || load[g] >= load[worst]))
+                worst = g;
+        }
+        if (worst == device->group_count)
+            return has;
+        has = sm_mask_minus(has, device->group[worst]);
+        count -= device->group_sms[worst];
+    }
+}
+
+/* `has`, and groups of `from` until there are so many SMs. */
+static struct sm_mask mask_grow(const struct placer_device *device, struct sm_mask has,
+                                struct sm_mask from, uint32_t sms, const uint32_t *load, bool last)
+{
+    uint32_t count = sm_mask_count(&has);
+
+    from = sm_mask_minus(from, has);
+    while (count < sms) {
+        uint32_t g = group_next(device, &from, sms - count, load, last);
+
+        if (g == device->group_count)
+            break;
+        has = sm_mask_or(has, device->group[g]);
+        from = sm_mask_minus(from, device->group[g]);
+        count += device->group_sms[g];
+    }
+    /* Groups differ in size: the last may have made an earlier one needless. */
+    return mask_trim(device, has, sms, load);
+}
+
+struct sm_mask placer_mask_choose(const struct placer_device *device, const struct sm_mask *from,
+                                  uint32_t count, const uint32_t *load)
+{
+    static const uint32_t none[PLACER_GROUPS_MAX];
+
+    return mask_grow(device, (struct sm_mask){{0}}, *from, count, load ? load : none, true);
+}
+
+/* ---- Who has what ---------------------------------------------------------------------------- */
+
+/* An exclusive session leaves what it shares so far at once, but for the part that is in its new
+ * place. Without such a part it leaves nothing before it has got its new place. */
+static bool session_stuck(const struct placer_session *t)
+{
+    return t->exclusive && !sm_mask_meets(&t->next, &t->sure);
+}
+
+/* What others must keep off because of this session, once it is placed. A session that only gives
+ * up does so at once, so what it gives up is free; one that moves may have to wait for its new
+ * place. to_exclusive: those others want SMs for themselves alone, and would have to wait until a
+ * session that is stuck has left them. */
+static struct sm_mask session_takes(const struct placer_session *t, bool to_exclusive)
+{
+    struct sm_mask takes = t->exclusive ? t->next : (struct sm_mask){{0}};
+
+    if (!sm_mask_within(&t->next, &t->sure))
+        takes = sm_mask_or(takes, t->held_exclusive);
+    if (to_exclusive && session_stuck(t))
+        takes = sm_mask_or(takes, t->held);
+    return takes;
+}
+
+/* The same before it is placed: nothing of it is free yet. */
+static struct sm_mask session_keeps(const struct placer_session *t)
+{
+    return t->exclusive && t->was_exclusive ? sm_mask_or(t->mask, t->held_exclusive)
+                                            : t->held_exclusive;
+}
+
+/* Taken by all but one session. placed: exclusive sessions before that index are placed. */
+static struct sm_mask others_take(const struct placing *p, uint32_t self, uint32_t placed)
+{
+    bool to_exclusive = self < p->count && p->session[self].exclusive;
+    struct sm_mask taken = {{0}};
+
+    for (uint32_t i = 0; i < p->count; i++) {
+        const struct placer_session *t = &p->session[i];
+
+        if (i != self && (t->exclusive || t->was_exclusive || !sm_mask_empty(&t->held_exclusive)))
+            taken = sm_mask_or(taken, i < placed && t->exclusive ? session_takes(t, to_exclusive)
+                                                                 : session_keeps(t));
+    }
+    return taken;
+}
+
+static struct sm_mask session_room(const struct placing *p, const struct placer_session *t)
+{
+    return sm_mask_and(p->space[t->space], t->within);
+}
+
+/* ---- Exclusive sessions -----------------------------------------------------------------------
+ */
+
+static uint32_t exclusive_wants(const struct placer_session *t)
+{
+    uint32_t bound = sm_mask_count(&t->within);
+
+    return t->sms && t->sms < bound ? t->sms : bound;
+}
+
+static void exclusive_keep(struct placing *p, uint32_t i)
+{
+    struct placer_session *t = &p->session[i];
+    struct sm_mask room = sm_mask_minus(session_room(p, t), others_take(p, i, i));
+    struct sm_mask kept = sm_mask_and(t->mask, room), surely = sm_mask_and(kept, t->sure);
+    uint32_t wants = exclusive_wants(t);
+
+    t->next = kept;
+    if (t->leaving)
+        return;
+    /* What it has for sure comes first: without any of that it would be stuck. */
+    t->next = mask_trim(p->device, surely, wants, p->load);
+    t->next = mask_grow(p->device, t->next, kept, wants, p->load, false);
+}
+
+static gs_status exclusive_place(struct placing *p, uint32_t i)
+{
+    struct placer_session *t = &p->session[i];
+    struct sm_mask room = sm_mask_minus(session_room(p, t), others_take(p, i, p->count));
+    uint32_t wants = exclusive_wants(t), had;
+
+    /* Two that are stuck are not to wait for each other. */
+    if (session_stuck(t))
+        t->next = sm_mask_and(t->next, room);
+    t->next = mask_grow(p->device, t->next, room, wants, p->load, false);
+    had = sm_mask_count(&t->mask);
+    /* One that has no new request, only room to grow that there is not, keeps what it has. */
+    if (sm_mask_count(&t->next) >= (i != p->asker && had && had < wants ? had : wants))
+        return GS_OK;
+    if (i == p->asker || had == 0)
+        return refusal(p->text, GS_ERR_LIMIT,
+                       "%u SMs for itself alone: %u of the device's %u are free", wants,
+                       sm_mask_count(&room), p->device->sm_count);
+    return refusal(p->text, GS_ERR_LIMIT,
+                   "session %llu, which is to have %u SMs for itself alone, would be left with %u",
+                   (unsigned long long)t->id, wants, sm_mask_count(&t->next));
+}
+
+/* ---- Shared sessions --------------------------------------------------------------------------
+ */
+
+/* One that has SMs would lose the last of them. */
+static gs_status shared_bereft(const struct placing *p, uint32_t i)
+{
+    const struct placer_session *asker = p->asker < p->count ? &p->session[p->asker] : NULL;
+    unsigned long long id = p->session[i].id;
+    struct sm_mask room;
+
+    if (!asker || !asker->exclusive)
+        return refusal(p->text, GS_ERR_LIMIT, "session %llu would be left without SMs", id);
+    room = sm_mask_minus(session_room(p, asker), others_take(p, p->asker, p->count));
+    return refusal(
+        p->text, GS_ERR_LIMIT,
+        "%u SMs for itself alone: %u of the device's %u are free, but session %llu would "
+        "be left without SMs",
+        exclusive_wants(asker), sm_mask_count(&room), p->device->sm_count, id);
+}
+
+static gs_status shared_refuse(const struct placing *p, uint32_t i, const struct sm_mask *room)
+{
+    const struct placer_session *t = &p->session[i];
+    struct sm_mask lost = sm_mask_minus(t->within, *room);
+    char list[48];
+
+    if (i != p->asker && !sm_mask_empty(&t->mask))
+        return shared_bereft(p, i);
+    if (t->space && sm_mask_empty(&p->space[t->space]))
+        return refusal(p->text, GS_ERR_LIMIT, "the reservation has no SMs: it did not fit");
+    if (sm_mask_empty(&p->space[t->space]))
+        return refusal(p->text, GS_ERR_LIMIT, "all %u SMs of the device are reserved",
+                       p->device->sm_count);
+    if (t->bounded)
+        return refusal(p->text, GS_ERR_LIMIT,
+                       t->space
+                           ? "SMs %s are outside of the reservation, or another session's alone"
+                           : "SMs %s are reserved, or another session's alone",
+                       sm_mask_print(list, sizeof(list), &lost));
+    return refusal(p->text, GS_ERR_LIMIT,
+                   "none of the device's %u SMs is free: all are reserved, or a session's alone",
+                   p->device->sm_count);
+}
+
+static bool session_alone(const struct placer_session *t) /* still */
+{
+    return !sm_mask_empty(&t->held_exclusive);
+}
+
+static struct sm_mask shared_room(const struct placing *p, uint32_t i)
+{
+    const struct placer_session *t = &p->session[i];
+    struct sm_mask taken = session_alone(t) ? others_take(p, i, p->count) : p->taken;
+
+    return sm_mask_minus(session_room(p, t), taken);
+}
+
+/* Has it a choice among sets? */
+static bool shared_chooses(const struct placer_session *t, const struct sm_mask *room)
+{
+    return t->sms && t->sms < sm_mask_count(room);
+}
+
+static void shared_take(struct placing *p, uint32_t i, struct sm_mask mask)
+{
+    struct placer_session *t = &p->session[i];
+
+    t->next = mask;
+    placer_sets_join(&p->sets, &mask, t->space, t->sms != 0,
+                     t->bounded || t->sms == 0 || session_alone(t));
+}
+
+static struct sm_mask shared_elsewhere(struct placing *p, uint32_t i)
+{
+    struct sm_mask room = shared_room(p, i);
+
+    return placer_sets_choose(&p->sets, &room, p->session[i].sms, false);
+}
+
+/* The users of a set that was taken away go to others. false: one can go nowhere, so all are back
+ * where they were, and the set is not taken away again. */
+static bool set_leave(struct placing *p, const struct sm_mask *former)
+{
+    bool stays = false;
+
+    for (uint32_t i = 0; i < p->count && !stays; i++) {
+        struct sm_mask mask;
+
+        if (p->session[i].exclusive || !sm_mask_equal(&p->session[i].next, former))
+            continue;
+        mask = shared_elsewhere(p, i);
+        stays = sm_mask_empty(&mask);
+    }
+    for (uint32_t i = 0; i < p->count; i++) {
+        struct placer_session *t = &p->session[i];
+
+        if (t->exclusive || !sm_mask_equal(&t->next, former))
+            continue;
+        if (stays)
+            placer_sets_join(&p->sets, former, t->space, t->sms != 0, true);
+        else
+            shared_take(p, i, shared_elsewhere(p, i));
+    }
+    return !stays;
+}
+
+/* One set fewer: its users move to others of the same size. false: there is none to spare. */
+static bool sets_merge(struct placing *p)
+{
+    struct sm_mask former;
+
+    while (placer_sets_retire(&p->sets, &former)) {
+        if (set_leave(p, &former))
+            return true;
+    }
+    return false;
+}
+
+static bool sets_room(struct placing *p)
+{
+    return p->sets.used < LINK_SETS_MAX || sets_merge(p);
+}
+
+static gs_status sets_refuse(const struct placing *p)
+{
+    return refusal(p->text, GS_ERR_LIMIT,
+                   "%u different sets of SMs are in use, as many as there can be", LINK_SETS_MAX);
+}
+
+/* Most keep what they have: they come first. What others leave is no reason to keep off. */
+static void shared_keep(struct placing *p, uint32_t i)
+{
+    struct placer_session *t = &p->session[i];
+    struct sm_mask room = shared_room(p, i), kept = sm_mask_and(t->mask, room);
+    uint32_t has = sm_mask_count(&kept);
+    bool stays = shared_chooses(t, &room)
+                     ? !session_alone(t) && has >= t->sms && has < t->sms + p->device->granularity
+                     : has && sm_mask_equal(&room, &t->mask);
+
+    t->next = (struct sm_mask){{0}};
+    if (stays && !(t->whole && !sm_mask_within(&t->within, &room)))
+        shared_take(p, i, kept);
+}
+
+static gs_status shared_choose(struct placing *p, uint32_t i, const struct sm_mask *room,
+                               const struct sm_mask *kept)
+{
+    struct placer_session *t = &p->session[i];
+    struct sm_mask mask = placer_sets_choose(&p->sets, room, t->sms, p->sets.used < LINK_SETS_MAX);
+
+    if (sm_mask_empty(&mask) && sets_room(p))
+        mask = placer_sets_choose(&p->sets, room, t->sms, true);
+    if (sm_mask_empty(&mask) && i != p->asker)
+        mask = *kept;
+    if (sm_mask_empty(&mask))
+        return sets_refuse(p);
+    shared_take(p, i, mask);
+    return GS_OK;
+}
+
+static gs_status shared_place(struct placing *p, uint32_t i)
+{
+    struct placer_session *t = &p->session[i];
+    struct sm_mask room = shared_room(p, i), kept = sm_mask_and(t->mask, room);
+
+    if (sm_mask_empty(&room) || (t->whole && !sm_mask_within(&t->within, &room)))
+        return shared_refuse(p, i, &room);
+    if (shared_chooses(t, &room))
+        return shared_choose(p, i, &room, &kept);
+    if (i == p->asker && !placer_sets_has(&p->sets, &room) && !sets_room(p))
+        return sets_refuse(p);
+    shared_take(p, i, room);
+    return GS_OK;
+}
+
+/* ---- All ------------------------------------------------------------------------------------- */
+
+/* For exclusive sessions, whom shared ones have to give way. */
+static void load_count(struct placing *p)
+{
+    for (uint32_t i = 0; i < p->count; i++) {
+        const struct placer_session *t = &p->session[i];
+
+        if (t->exclusive)
+            continue;
+        if (t->bounded) {
+            struct sm_mask room = session_room(p, t);
+            load_add(p->device, p->load, &room, LOAD_BOUNDED);
+        }
+        if (t->sms)
+            load_add(p->device, p->load, &t->mask, 1);
+    }
+}
+
+static gs_status exclusives_place(struct placing *p)
+{
+    gs_status status = GS_OK;
+    uint32_t exclusive = 0;
+
+    for (uint32_t i = 0; i < p->count; i++)
+        exclusive += p->session[i].exclusive;
+    if (exclusive == 0)
+        return GS_OK;
+    load_count(p);
+    for (uint32_t i = 0; i < p->count; i++) {
+        if (p->session[i].exclusive)
+            exclusive_keep(p, i);
+    }
+    for (uint32_t i = 0; status == GS_OK && i < p->count; i++) {
+        if (p->session[i].exclusive && !p->session[i].leaving)
+            status = exclusive_place(p, i);
+    }
+    return status;
+}
+
+/* Who asks for SMs for itself alone is refused what would make more sets than there can be. */
+static gs_status sets_fit(struct placing *p)
+{
+    const struct placer_session *asker = p->asker < p->count ? &p->session[p->asker] : NULL;
+
+    while (p->sets.used > LINK_SETS_MAX && sets_merge(p))
+        ;
+    if (p->sets.used > LINK_SETS_MAX && asker && asker->exclusive &&
+        !sm_mask_equal(&asker->next, &asker->mask))
+        return sets_refuse(p);
+    return GS_OK;
+}
+
+/* A set that an exclusive session asks for is in use already here. */
+static gs_status sets_begin(struct placing *p)
+{
+    placer_sets_init(&p->sets, p->device);
+    for (uint32_t i = 0; i < p->count; i++) {
+        const struct placer_session *t = &p->session[i];
+
+        if (t->exclusive)
+            placer_sets_join(&p->sets, &t->next, t->space, false, true);
+        else
+            shared_keep(p, i);
+    }
+    return sets_fit(p);
+}
+
+gs_status placer_place(const struct placer_device *device, const struct sm_mask *space,
+                       struct placer_session *session, uint32_t count, uint32_t asker,
+                       char text[REFUSAL_TEXT_MAX])
+{
+    struct placing p = {.device = device,
+                        .space = space,
+                        .session = session,
+                        .count = count,
+                        .asker = asker,
+                        .text = text};
+    gs_status status;
+
+    status = exclusives_place(&p);
+    if (status != GS_OK)
+        return status;
+    p.taken = others_take(&p, count, count);
+    status = sets_begin(&p);
+    for (uint32_t i = 0; status == GS_OK && i < count; i++) {
+        if (!session[i].exclusive && sm_mask_empty(&session[i].next))
+            status = shared_place(&p, i);
+    }
+    /* Who had the whole device, which is no set, may have come to have all of it but some SMs. */
+    return status == GS_OK ? sets_fit(&p) : status;
+}

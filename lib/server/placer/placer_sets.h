@@ -1,0 +1,65 @@
+/*
+ * placer_sets.h - the different sets of SMs that a device's sessions have, of which a worker can
+ * hold LINK_SETS_MAX; and which set a session with a cap gets. Pure, as placer.h.
+ */
+#ifndef GS_SERVER_PLACER_SETS_H
+#define GS_SERVER_PLACER_SETS_H
+
+#include "server/placer/placer.h"
+
+/* In the table also those that nobody has any more since the placing began. */
+#define PLACER_SETS_KNOWN (2u * LINK_SETS_MAX)
+#define PLACER_SETS_INDEX (2u * PLACER_SETS_KNOWN)
+
+struct placer_set {
+    struct sm_mask mask;
+    uint32_t sms;
+    uint32_t space; /* of its users */
+    uint32_t users;
+    uint32_t capped; /* users that count as load */
+    bool pinned;     /* one of them can have no other */
+    uint32_t groups;
+    uint8_t group[PLACER_GROUPS_MAX];
+};
+
+/* The groups of a session's room, as a circle: those of the sizes that its sets are made of. */
+struct placer_circle {
+    struct sm_mask room;
+    uint32_t wanted; /* SMs; 0: not made yet */
+    uint32_t sms;    /* of a window, rounded up */
+    uint32_t groups; /* in the circle; `window` of them in a window */
+    uint32_t window;
+    uint32_t kinds; /* the groups' sizes, and of each how many a window has */
+    uint16_t size[PLACER_GROUPS_MAX], quota[PLACER_GROUPS_MAX];
+    uint8_t group[PLACER_GROUPS_MAX], kind[PLACER_GROUPS_MAX]; /* at each place: which, of which */
+};
+
+struct placer_sets {
+    const struct placer_device *device;
+    uint32_t count;
+    uint32_t used;                    /* those that have users */
+    uint32_t load[PLACER_GROUPS_MAX]; /* capped sessions on each group */
+    struct placer_set set[PLACER_SETS_KNOWN];
+    uint16_t index[PLACER_SETS_INDEX]; /* from masks to numbers of sets, from 1 on */
+    struct placer_circle circle;       /* the last one */
+};
+
+void placer_sets_init(struct placer_sets *sets, const struct placer_device *device);
+/* One more session has this set. All of the device is none: it needs no partition.
+ * capped: it counts as load. pinned: it can have no other set. */
+void placer_sets_join(struct placer_sets *sets, const struct sm_mask *mask, uint32_t space,
+                      bool capped, bool pinned);
+/* Would a session with this set be one more user of what there is? */
+bool placer_sets_has(const struct placer_sets *sets, const struct sm_mask *mask);
+/* Takes away a set whose users can go to others of the same size: of the size that has the most,
+ * the one with the fewest users. They have none now. false: there is no such set. */
+bool placer_sets_retire(struct placer_sets *sets, struct sm_mask *mask);
+
+/* The set with the least load for a session that is to have so many SMs (rounded up to whole
+ * groups) of `room`, which has more. One that somebody has is as good as a new one with less load:
+ * the more sets are in use the more, up to half a session in each group. may_add: no new one
+ * otherwise. Empty: there is none. */
+struct sm_mask placer_sets_choose(struct placer_sets *sets, const struct sm_mask *room,
+                                  uint32_t sms, bool may_add);
+
+#endif

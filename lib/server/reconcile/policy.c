@@ -1,0 +1,80 @@
+/* policy.c - how a device is scheduled (LINK_POLICY): what best-effort work leaves to latency work.
+ * The worker applies it, and finds when. */
+#include <string.h>
+
+#include "server/state/grants.h"
+#include "server/state/session.h"
+
+/* Of the device, where the operator has said nothing, for each latency session at work: 16 SMs of
+ * 132, with which a request's tail stays within a tenth of what it is alone. Not more than half of
+ * the device in all. */
+#define LATENCY_PERCENT 12u
+/* Where it is not known when latency work comes, one SM in so many of these is left all the time.
+ */
+#define FEW_OF          4u
+
+/* For so many sessions at work. What the operator has said holds for any number. */
+static uint32_t latency_sms(const struct device *device, uint32_t sessions)
+{
+    const struct ctl_settings *set = &device->server->settings.device[device->index];
+    const uint32_t share = (device->sms.sm_count * LATENCY_PERCENT + 99) / 100;
+
+    if (set->fields & CTL_LATENCY_SMS)
+        return set->latency_sms;
+    return sessions * share <= device->sms.sm_count / 2 ? sessions * share
+                                                        : device->sms.sm_count / 2;
+}
+
+/* Out of the SMs that best-effort sessions may be on, those with the fewest capped sessions, and
+ * never all; `chosen` are among them. Those that were chosen before stay, where they can. */
+static struct sm_mask reserve_choose(const struct device *device, uint32_t sms,
+                                     struct sm_mask chosen, struct sm_mask former,
+                                     struct sm_mask room, const uint32_t *load)
+{
+    uint32_t most = sm_mask_count(&room);
+
+    most = most > device->sms.granularity ? most - device->sms.granularity : 0;
+    if (device->sms.group_count == 0 || sms == 0 || most == 0)
+        return (struct sm_mask){{0}};
+    if (sms > most)
+        sms = most;
+    if (sm_mask_count(&chosen) >= sms)
+        return chosen;
+    if (sm_mask_within(&chosen, &former) && sm_mask_within(&former, &room) &&
+        sm_mask_count(&former) >= sms && sm_mask_count(&former) < sms + device->sms.granularity)
+        return former;
+    room = sm_mask_minus(room, chosen);
+    room = placer_mask_choose(&device->sms, &room, sms - sm_mask_count(&chosen), load);
+    return sm_mask_or(chosen, room);
+}
+
+void policy_update(struct device *device)
+{
+    struct link_message message = {.op = LINK_POLICY};
+    const struct server_options *options = &device->server->options;
+    struct link_policy policy = {.accounting = !options->no_accounting,
+                                 .weights = !options->no_weights};
+    struct sm_mask reserve = {{0}}, room = device->space[0], share, few;
+    uint32_t load[PLACER_GROUPS_MAX] = {0};
+
+    if (device->worker.state != WORKER_READY)
+        return;
+    grants_load(device, load, &room);
+    for (uint32_t i = 0; i < LINK_SHARES; i++) {
+        reserve = reserve_choose(device, latency_sms(device, i + 1), reserve,
+                                 sm_mask_of(device->policy.reserve_mask[i]), room, load);
+        memcpy(policy.reserve_mask[i], reserve.word, sizeof(policy.reserve_mask[i]));
+    }
+    share = sm_mask_of(policy.reserve_mask[0]);
+    few = placer_mask_choose(&device->sms, &share, (sm_mask_count(&share) + FEW_OF - 1) / FEW_OF,
+                             NULL);
+    memcpy(policy.few_mask, few.word, sizeof(policy.few_mask));
+    if (device->policy_sent && memcmp(&policy, &device->policy, sizeof(policy)) == 0)
+        return;
+    device->policy = policy;
+    device->policy_sms = sm_mask_count(&share);
+    device->policy_sent = true;
+    message.u.policy = policy;
+    message.slot = 0;
+    worker_send(device, &message);
+}

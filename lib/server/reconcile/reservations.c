@@ -1,0 +1,88 @@
+/* reservations.c - SMs set apart under a name, for the sessions that attach to it. */
+#include <stdio.h>
+#include <string.h>
+
+#include "common/log.h"
+#include "server/control/operator.h"
+#include "server/state/grants.h"
+#include "server/state/server.h"
+
+/* The SMs of a reservation out of those that are free, or none when there are not enough. */
+static struct sm_mask reservation_choose(const struct device *device,
+                                         const struct reservation *reservation,
+                                         const struct sm_mask *unreserved, const uint32_t *load)
+{
+    struct sm_mask none = {{0}}, mask;
+
+    if (reservation->sms == 0)
+        return placer_mask_whole(&device->sms, &reservation->wanted) &&
+                       sm_mask_within(&reservation->wanted, unreserved)
+                   ? reservation->wanted
+                   : none;
+    mask = placer_mask_choose(&device->sms, unreserved, reservation->sms, load);
+    return sm_mask_count(&mask) >= reservation->sms ? mask : none;
+}
+
+static void misfit_log(const struct device *device, const struct reservation *reservation)
+{
+    const struct placer_device *sms = &device->sms;
+    struct ctl_settings wanted = {.fields = reservation->sms ? CTL_SMS : CTL_MASK,
+                                  .sms = reservation->sms};
+    char text[REFUSAL_TEXT_MAX];
+
+    memcpy(wanted.sm_mask, reservation->wanted.word, sizeof(wanted.sm_mask));
+    if (settings_check_sms(sms, &wanted, text) == GS_OK)
+        refusal(text, GS_ERR_LIMIT, "other reservations leave %u SMs",
+                sm_mask_count(&device->space[0]));
+    log_warning("device %d: [reservation %s] is not applied: %s", device->index, reservation->name,
+                text);
+}
+
+void reservations_place(struct device *device)
+{
+    const struct settings *settings = &device->server->settings;
+
+    device->space[0] = device->sms.all;
+    for (uint32_t i = 0; i < SETTINGS_RESERVATIONS_MAX; i++) {
+        const struct reservation *r = &settings->reservation[i];
+        struct sm_mask *space = &device->space[i + 1];
+
+        *space = (struct sm_mask){{0}};
+        if (r->name[0] == 0 || r->device != device->index)
+            continue;
+        *space = reservation_choose(device, r, &device->space[0], NULL);
+        if (sm_mask_empty(space))
+            misfit_log(device, r);
+        device->space[0] = sm_mask_minus(device->space[0], *space);
+    }
+}
+
+gs_status reservation_place(struct device *device, uint32_t index, char text[REFUSAL_TEXT_MAX])
+{
+    const struct reservation *reservation = &device->server->settings.reservation[index];
+    struct sm_mask room = device->space[0], mask;
+    uint32_t load[PLACER_GROUPS_MAX] = {0};
+
+    grants_load(device, load, &room);
+    mask = reservation_choose(device, reservation, &room, load);
+    if (sm_mask_empty(&mask)) {
+        uint32_t wanted = reservation->sms ? reservation->sms : sm_mask_count(&reservation->wanted);
+
+        if (reservation->sms)
+            mask = room;
+        else
+            mask = sm_mask_and(room, reservation->wanted);
+        snprintf(text, REFUSAL_TEXT_MAX, "%u SMs are wanted, and %u of %s are free", wanted,
+                 sm_mask_count(&mask), reservation->sms ? "the device's" : "these");
+        return GS_ERR_LIMIT;
+    }
+    device->space[index + 1] = mask;
+    device->space[0] = sm_mask_minus(device->space[0], mask);
+    return GS_OK;
+}
+
+void reservation_drop(struct device *device, uint32_t index)
+{
+    device->space[0] = sm_mask_or(device->space[0], device->space[index + 1]);
+    device->space[index + 1] = (struct sm_mask){{0}};
+}

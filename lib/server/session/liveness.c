@@ -1,0 +1,191 @@
+/*
+ * liveness.c - is a session's client still there?
+ *
+ * The kernel knows who asks: the holder of the record lock on the reply queue, which only the
+ * queue's owner can open. A pidfd of that process tells its end at once, from the first moment on.
+ * Where it cannot be seen (another PID namespace), the last process that attached the segment may
+ * be; else the count of attachments is looked at every 50 ms. Once a second all are looked at so,
+ * for a client that has lost its segment by execve.
+ */
+#include <errno.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/shm.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "common/log.h"
+#include "common/util.h"
+#include "server/state/session.h"
+
+/* To map the segment. A watched client may be slow, or stopped; of one that is not, nothing is
+ * known. */
+#define CONFIRM_WATCHED_NS 10000000000u
+#define CONFIRM_NS         2000000000u
+#define POLL_NS            50000000u
+#define SWEEP_ALL_NS       1000000000u
+
+static void liveness_gone(struct session *session, const char *how)
+{
+    log_debug("session %llu: its client (pid %d) %s", (unsigned long long)session->id,
+              (int)session->pid, how);
+    liveness_end(session);
+    session->client = CLIENT_GONE;
+    server_session_close(session);
+}
+
+/* ---- Attachments ----------------------------------------------------------------------------- */
+
+/* true: the client has the segment attached; *last is the last attacher's pid, 0 for one that we
+ * cannot see. */
+static bool client_attached(const struct session *session, pid_t *last)
+{
+    struct shmid_ds ds;
+
+    if (shmctl(session->segment_id, IPC_STAT, &ds) < 0)
+        return false;
+    *last = ds.shm_lpid;
+    return ds.shm_nattch > session->attached_base;
+}
+
+static void sweep_fire(struct timer *timer)
+{
+    struct server *server = container_of(timer, struct server, sweep);
+    uint64_t now = clock_ns();
+    bool all = now - server->swept_all_ns >= SWEEP_ALL_NS;
+    pid_t last;
+
+    if (all)
+        server->swept_all_ns = now;
+    for (struct session *t = NULL; (t = registry_next(&server->registry, t));) {
+        if ((t->client == CLIENT_POLLED || (all && t->client == CLIENT_WATCHED)) &&
+            (t->state == SESSION_OPEN || t->state == SESSION_LOST) && !client_attached(t, &last))
+            liveness_gone(t, "has detached its segment");
+    }
+    if (server->registry.count)
+        timer_set(&server->loop, timer, now + (server->sessions_polled ? POLL_NS : SWEEP_ALL_NS),
+                  sweep_fire);
+}
+
+static void sweep_start(struct server *server, uint64_t after_ns)
+{
+    uint64_t due = clock_ns() + after_ns;
+
+    if (server->sweep.due_ns == 0 || server->sweep.due_ns > due)
+        timer_set(&server->loop, &server->sweep, due, sweep_fire);
+}
+
+/* ---- The client's process -------------------------------------------------------------------- */
+
+static void process_ready(struct watch *watch, uint32_t events)
+{
+    (void)events;
+    liveness_gone(container_of(watch, struct session, process), "has ended");
+}
+
+static bool holds_reply(const struct session *session, pid_t pid)
+{
+    return reply_queue_holder(session->reply.queue) == pid;
+}
+
+static bool attached_last(const struct session *session, pid_t pid)
+{
+    pid_t last;
+
+    return client_attached(session, &last) && last == pid;
+}
+
+/* Watches a process of which `same` is true. Asked once more when the pidfd is open: so the pid had
+ * not been given to another meanwhile. 0; -ESRCH: it has ended; other -errno: it cannot be watched.
+ */
+static int process_watch(struct session *session, pid_t pid,
+                         bool (*same)(const struct session *session, pid_t pid))
+{
+    int r, fd = (int)syscall(SYS_pidfd_open, pid, 0);
+
+    if (fd < 0)
+        r = -errno;
+    else if (!same(session, pid))
+        r = -ESRCH;
+    else
+        r = watch_add(&session->server->loop, &session->process, fd, EPOLLIN, process_ready);
+    if (r < 0 && fd >= 0)
+        close(fd);
+    if (r < 0 && r != -ESRCH)
+        log_warning("watching client %d: %s", (int)pid, strerror(-r));
+    if (r == 0)
+        session->pid = pid;
+    return r;
+}
+
+bool liveness_begin(struct session *session)
+{
+    pid_t pid = reply_queue_holder(session->reply.queue);
+
+    return pid == 0 || (pid > 0 && process_watch(session, pid, holds_reply) != -ESRCH);
+}
+
+/* The last process that attached the segment, if it is not one of ours and can be watched. */
+static bool attacher_watch(struct session *session, pid_t pid)
+{
+    return pid > 0 && pid != getpid() && pid != session->device->worker.pid &&
+           process_watch(session, pid, attached_last) == 0;
+}
+
+void liveness_confirm(struct session *session)
+{
+    struct server *server = session->server;
+    pid_t pid;
+
+    if (session->client != CLIENT_UNCONFIRMED ||
+        (session->state != SESSION_OPEN && session->state != SESSION_LOST))
+        return;
+    if (!client_attached(session, &pid)) {
+        log_debug("session %llu: confirmed, but its segment is not mapped",
+                  (unsigned long long)session->id);
+        return;
+    }
+    timer_cancel(&server->loop, &session->confirm_by);
+    if (session->process.fd >= 0 || attacher_watch(session, pid)) {
+        session->client = CLIENT_WATCHED;
+        sweep_start(server, SWEEP_ALL_NS);
+    } else {
+        session->client = CLIENT_POLLED;
+        server->sessions_polled++;
+        sweep_start(server, POLL_NS);
+    }
+}
+
+static void confirm_fire(struct timer *timer)
+{
+    struct session *session = container_of(timer, struct session, confirm_by);
+    pid_t last;
+
+    /* On a busy machine a client may be slow to say so. */
+    if (client_attached(session, &last))
+        liveness_confirm(session);
+    else
+        liveness_gone(session, "never mapped its segment");
+}
+
+void liveness_expect(struct session *session)
+{
+    uint64_t time = session->process.fd >= 0 ? CONFIRM_WATCHED_NS : CONFIRM_NS;
+
+    timer_set(&session->server->loop, &session->confirm_by, clock_ns() + time, confirm_fire);
+}
+
+void liveness_end(struct session *session)
+{
+    struct server *server = session->server;
+    int fd = session->process.fd;
+
+    timer_cancel(&server->loop, &session->confirm_by);
+    watch_remove(&server->loop, &session->process);
+    if (fd >= 0)
+        close(fd);
+    if (session->client == CLIENT_POLLED)
+        server->sessions_polled--;
+    if (session->client != CLIENT_UNCONFIRMED)
+        session->client = CLIENT_GONE;
+}

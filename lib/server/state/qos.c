@@ -1,0 +1,219 @@
+/* qos.c - see qos.h. */
+#include "server/state/qos.h"
+
+#include "common/sm_groups.h"
+#include "server/placer/sm_check.h"
+
+/* ---- QoS requests
+ * ---------------------------------------------------------------------------------- */
+
+static gs_status affinity_check(const struct wire_qos *qos, const struct placer_device *sms,
+                                char text[REFUSAL_TEXT_MAX])
+{
+    gs_status status = sm_check_partitions(sms, text);
+
+    if (status != GS_OK)
+        return status;
+    switch (qos->affinity_type) {
+    case GS_EXEC_AFFINITY_SM_COUNT:
+        return sm_check_count(sms, qos->sm_count, text);
+    case GS_EXEC_AFFINITY_ACTIVE_THREAD_PERCENTAGE:
+        return sm_check_percentage(qos->percentage, text);
+    default:
+        return sm_check_mask(sms, qos->sm_mask, text);
+    }
+}
+
+int qos_priority_most(const struct device *device)
+{
+    return device->info.priority_lowest - device->info.priority_highest;
+}
+
+gs_status qos_check_priority(int32_t priority, int most, char text[REFUSAL_TEXT_MAX])
+{
+    if (priority >= 0 && priority <= most)
+        return GS_OK;
+    return refusal(text, GS_ERR_INVALID_VALUE, "priority %d: 0 to %d, higher is earlier", priority,
+                   most);
+}
+
+gs_status qos_check(const struct wire_qos *qos, const struct device *device,
+                    char text[REFUSAL_TEXT_MAX])
+{
+    if (qos->cls > GS_CLASS_BEST_EFFORT)
+        return refusal(text, GS_ERR_INVALID_VALUE, "class %u: there are 0 to %d", qos->cls,
+                       GS_CLASS_BEST_EFFORT);
+    if (qos->priority < 0) /* one that is too high is cut */
+        return qos_check_priority(qos->priority, qos_priority_most(device), text);
+    if (qos->weight > QOS_WEIGHT_MAX)
+        return refusal(text, GS_ERR_INVALID_VALUE, "weight %u: 1 to %u, or 0 for the default",
+                       qos->weight, QOS_WEIGHT_MAX);
+    if (qos->deadline_ns > QOS_DEADLINE_MAX_NS)
+        return refusal(
+            text, GS_ERR_INVALID_VALUE, "a deadline of %llu ns from submission: at most %llu",
+            (unsigned long long)qos->deadline_ns, (unsigned long long)QOS_DEADLINE_MAX_NS);
+    if (qos->affinity_type > GS_EXEC_AFFINITY_ACTIVE_THREAD_PERCENTAGE)
+        return refusal(text, GS_ERR_INVALID_VALUE, "affinity type %u: there are 0 to %d",
+                       qos->affinity_type, GS_EXEC_AFFINITY_ACTIVE_THREAD_PERCENTAGE);
+    if (device->sms.sm_count == 0)
+        return GS_OK;
+    if (qos->affinity_type != GS_EXEC_AFFINITY_NONE)
+        return affinity_check(qos, &device->sms, text);
+    return qos->exclusive ? sm_check_partitions(&device->sms, text) : GS_OK;
+}
+
+/* ---- Limits ---------------------------------------------------------------------------------- */
+
+/* How good a class is. */
+static unsigned class_rank(uint32_t cls)
+{
+    return cls == GS_CLASS_LATENCY ? 2 : cls == GS_CLASS_NORMAL ? 1 : 0;
+}
+
+static uint32_t class_lower(uint32_t a, uint32_t b)
+{
+    return class_rank(a) < class_rank(b) ? a : b;
+}
+
+/* 0 stands for none. */
+static uint32_t cap_lower(uint32_t a, uint32_t b)
+{
+    return a && (b == 0 || a < b) ? a : b;
+}
+
+static uint64_t bytes_lower(uint64_t a, uint64_t b)
+{
+    return a && (b == 0 || a < b) ? a : b;
+}
+
+#define LOWER(field, bit)                                                                          \
+    do {                                                                                           \
+        if ((b->fields & (bit)) && (!(t.fields & (bit)) || b->field < t.field))                    \
+            t.field = b->field;                                                                    \
+    } while (0)
+
+/* The tightest of two sets of limits, field by field. */
+static struct ctl_settings settings_tightest(const struct ctl_settings *a,
+                                             const struct ctl_settings *b,
+                                             const struct placer_device *device)
+{
+    struct ctl_settings t = *a;
+
+    LOWER(percentage, CTL_PERCENTAGE);
+    LOWER(sms, CTL_SMS);
+    LOWER(priority, CTL_PRIORITY);
+    LOWER(weight, CTL_WEIGHT);
+    LOWER(inflight, CTL_INFLIGHT);
+    LOWER(mem, CTL_MEM);
+    LOWER(user_mem, CTL_USER_MEM);
+    if (b->fields & CTL_CLASS)
+        t.cls = t.fields & CTL_CLASS ? class_lower(t.cls, b->cls) : b->cls;
+    if (b->fields & CTL_MASK) {
+        struct sm_mask more = sm_mask_of(b->sm_mask),
+                       all = t.fields & CTL_MASK ? sm_mask_of(t.sm_mask) : device->all;
+        all = sm_mask_and(all, more);
+        memcpy(t.sm_mask, all.word, sizeof(t.sm_mask));
+    }
+    /* A ban anywhere is a ban. */
+    if (b->fields & CTL_EXCLUSIVE)
+        t.exclusive = t.fields & CTL_EXCLUSIVE ? t.exclusive && b->exclusive : b->exclusive;
+    t.fields |= b->fields;
+    return t;
+}
+
+/* What holds for all sessions of a user, on a device. */
+static struct ctl_settings settings_of_user(const struct server *server, uid_t uid,
+                                            const struct placer_device *device)
+{
+    const struct ctl_settings *own = settings_find_user(&server->settings, uid);
+
+    return own ? settings_tightest(&server->settings.everybody, own, device)
+               : server->settings.everybody;
+}
+
+/* ---- Both ------------------------------------------------------------------------------------ */
+
+/* The cap that the session's request and the limits make, in SMs; 0: none. */
+static uint32_t effect_cap(const struct session *session, const struct ctl_settings *limit)
+{
+    const struct placer_device *sms = &session->device->sms;
+    const struct wire_qos *asked = &session->qos;
+    uint32_t cap = session->share;
+
+    if (limit->fields & CTL_PERCENTAGE)
+        cap = cap_lower(sm_count_of_percentage(sms->sm_count, limit->percentage), cap);
+    if (limit->fields & CTL_SMS)
+        cap = cap_lower(limit->sms, cap);
+    if (asked->affinity_type == GS_EXEC_AFFINITY_SM_COUNT)
+        cap = cap_lower(asked->sm_count, cap);
+    if (asked->affinity_type == GS_EXEC_AFFINITY_ACTIVE_THREAD_PERCENTAGE)
+        cap = cap_lower(sm_count_of_percentage(sms->sm_count, asked->percentage), cap);
+    return cap;
+}
+
+static gs_status effect_sms(const struct session *session, const struct ctl_settings *limit,
+                            struct qos_effect *effect, char text[REFUSAL_TEXT_MAX])
+{
+    const struct placer_device *sms = &session->device->sms;
+    const struct wire_qos *asked = &session->qos;
+    char list[48];
+
+    effect->sms = effect_cap(session, limit);
+    effect->within = sms->all;
+    effect->bounded = limit->fields & CTL_MASK || asked->affinity_type == GS_EXEC_AFFINITY_SM_MASK;
+    /* A ban takes them also from who has them by its own request: only asking anew is refused. */
+    effect->grant.exclusive = limit->fields & CTL_EXCLUSIVE ? limit->exclusive : asked->exclusive;
+    if (sms->group_count == 0) {
+        /* A cap that cannot be kept is not kept silently. QoS requests were refused before. */
+        if (effect->sms >= sms->sm_count)
+            effect->sms = 0;
+        if (effect->sms || effect->bounded || effect->grant.exclusive)
+            return refusal(
+                text, GS_ERR_NOT_SUPPORTED,
+                "the operator limits this session's SMs, and the device has no partitions");
+        return GS_OK;
+    }
+    if (limit->fields & CTL_MASK) {
+        struct sm_mask allowed = sm_mask_of(limit->sm_mask);
+        effect->within = placer_mask_inner(sms, &allowed);
+    }
+    if (sm_mask_empty(&effect->within))
+        return refusal(text, GS_ERR_LIMIT, "the masks that the operator set have no SM in common");
+    if (asked->affinity_type == GS_EXEC_AFFINITY_SM_MASK) {
+        struct sm_mask both = sm_mask_and(effect->within, sm_mask_of(asked->sm_mask));
+
+        if (sm_mask_empty(&both))
+            return refusal(text, GS_ERR_LIMIT, "no SM of the mask is among those allowed: %s",
+                           sm_mask_print(list, sizeof(list), &effect->within));
+        effect->within = both;
+    }
+    if (effect->grant.exclusive && effect->sms == 0 && !effect->bounded)
+        return refusal(text, GS_ERR_INVALID_VALUE,
+                       "exclusive goes with a count, a percentage or a mask of SMs");
+    return GS_OK;
+}
+
+gs_status qos_effect(const struct session *session, struct qos_effect *effect,
+                     char text[REFUSAL_TEXT_MAX])
+{
+    const struct server *server = session->server;
+    struct ctl_settings user = settings_of_user(server, session->uid, &session->device->sms);
+    struct ctl_settings limit = settings_tightest(&user, &session->set, &session->device->sms);
+    const struct wire_qos *asked = &session->qos;
+    struct link_grant *grant = &effect->grant;
+
+    *effect = (struct qos_effect){0};
+    grant->cls = limit.fields & CTL_CLASS ? class_lower(limit.cls, asked->cls) : asked->cls;
+    grant->priority_max = limit.fields & CTL_PRIORITY ? limit.priority : INT32_MAX;
+    grant->priority = asked->priority < grant->priority_max ? asked->priority : grant->priority_max;
+    grant->weight = asked->weight ? asked->weight : 1;
+    if (limit.fields & CTL_WEIGHT)
+        grant->weight = cap_lower(asked->weight, limit.weight);
+    grant->inflight_max = limit.fields & CTL_INFLIGHT ? limit.inflight : 0;
+    grant->deadline_ns = asked->deadline_ns;
+    grant->mem_limit = bytes_lower(session->mem_asked, server->options.mem_limit);
+    if (limit.fields & CTL_MEM)
+        grant->mem_limit = bytes_lower(limit.mem, grant->mem_limit);
+    grant->user_mem_limit = user.fields & CTL_USER_MEM ? user.user_mem : 0;
+    return effect_sms(session, &limit, effect, text);
+}

@@ -1,0 +1,115 @@
+/* registry.c - see registry.h. A cookie is 52 random bits and the slot in the low 12. */
+#include "server/state/registry.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "server/state/session.h"
+
+#define SLOT_BITS 12u
+static_assert(LINK_SLOTS_MAX <= 1u << SLOT_BITS, "a slot fits into a cookie");
+
+bool registry_init(struct registry *registry, uint32_t capacity)
+{
+    *registry = (struct registry){0};
+    registry->session = calloc(capacity, sizeof(*registry->session));
+    registry->free = calloc(capacity, sizeof(*registry->free));
+    if (!registry->session || !registry->free) {
+        registry_deinit(registry);
+        return false;
+    }
+    registry->capacity = capacity;
+    for (uint32_t i = 0; i < capacity; i++)
+        registry->free[i] = capacity - 1 - i;
+    return true;
+}
+
+void registry_deinit(struct registry *registry)
+{
+    free(registry->session);
+    free(registry->free);
+    *registry = (struct registry){0};
+}
+
+struct session *registry_take(struct registry *registry)
+{
+    struct session *session;
+    uint64_t random;
+
+    if (registry->count == registry->capacity ||
+        getrandom(&random, sizeof(random), 0) != sizeof(random))
+        return NULL;
+    uint32_t slot = registry->free[registry->capacity - registry->count - 1];
+    registry->count++;
+    session = &registry->session[slot];
+    memset(session, 0, sizeof(*session));
+    session->slot = slot;
+    session->cookie = random << SLOT_BITS | slot;
+    session->state = SESSION_WAITING;
+    session->process.fd = -1;
+    session->reply.queue = -1;
+    return session;
+}
+
+void registry_give(struct registry *registry, struct session *session)
+{
+    session->state = SESSION_FREE;
+    registry->count--;
+    registry->free[registry->capacity - registry->count - 1] = session->slot;
+}
+
+struct session *registry_by_slot(const struct registry *registry, uint32_t slot)
+{
+    if (slot >= registry->capacity || registry->session[slot].state == SESSION_FREE)
+        return NULL;
+    return &registry->session[slot];
+}
+
+struct session *registry_by_cookie(const struct registry *registry, uint64_t cookie)
+{
+    uint32_t slot = (uint32_t)(cookie & ((1u << SLOT_BITS) - 1));
+    struct session *session = registry_by_slot(registry, slot);
+
+    return session && session->cookie == cookie ? session : NULL;
+}
+
+struct session *registry_by_id(const struct registry *registry, uint64_t session_id)
+{
+    for (struct session *t = NULL; (t = registry_next(registry, t));) {
+        if (t->id == session_id)
+            return t;
+    }
+    return NULL;
+}
+
+struct session *registry_next(const struct registry *registry, const struct session *session)
+{
+    for (uint32_t i = session ? session->slot + 1 : 0; i < registry->capacity; i++) {
+        if (registry->session[i].state != SESSION_FREE)
+            return &registry->session[i];
+    }
+    return NULL;
+}
+
+uint32_t registry_page(const struct registry *registry, uint64_t first_id, struct session **page,
+                       uint32_t room)
+{
+    uint32_t count = 0;
+
+    for (struct session *t = NULL; (t = registry_next(registry, t));) {
+        uint32_t at = count;
+
+        if (t->id < first_id)
+            continue;
+        while (at > 0 && page[at - 1]->id > t->id)
+            at--;
+        if (at == room)
+            continue;
+        if (count < room)
+            count++;
+        memmove(page + at + 1, page + at, (count - 1 - at) * sizeof(*page));
+        page[at] = t;
+    }
+    return count;
+}

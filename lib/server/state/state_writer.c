@@ -1,0 +1,155 @@
+/* state_writer.c - see state_writer.h. */
+#include "server/state/state_writer.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "common/log.h"
+
+static void *writer_run(void *argument)
+{
+    struct state_writer *writer = argument;
+    uint64_t one = 1;
+
+    pthread_mutex_lock(&writer->lock);
+    for (;;) {
+        char result[STATE_ERROR_MAX] = "", *text;
+        size_t length;
+
+        while (!writer->text && !writer->stop)
+            pthread_cond_wait(&writer->more, &writer->lock);
+        if (!writer->text)
+            break;
+        text = writer->text;
+        length = writer->length;
+        writer->text = NULL;
+        writer->busy = true;
+        pthread_mutex_unlock(&writer->lock);
+        state_save(writer->path, &writer->held, text, length, result);
+        free(text);
+        pthread_mutex_lock(&writer->lock);
+        writer->busy = false;
+        memcpy(writer->result, result, sizeof(result));
+        /* Cannot fail but where it says already that there is something. */
+        ssize_t n = write(writer->done.fd, &one, sizeof(one));
+        (void)n;
+    }
+    pthread_mutex_unlock(&writer->lock);
+    return NULL;
+}
+
+static void done_ready(struct watch *watch, uint32_t events)
+{
+    struct state_writer *writer = container_of(watch, struct state_writer, done);
+    char before[STATE_ERROR_MAX];
+    uint64_t count;
+
+    (void)events;
+    if (read(watch->fd, &count, sizeof(count)) != sizeof(count))
+        return;
+    memcpy(before, writer->failure, sizeof(before));
+    pthread_mutex_lock(&writer->lock);
+    memcpy(writer->failure, writer->result, sizeof(writer->failure));
+    writer->unheard = writer->text || writer->busy;
+    pthread_mutex_unlock(&writer->lock);
+    if (writer->failure[0])
+        log_error("state file %s: %s", writer->path, writer->failure);
+    else if (before[0])
+        log_info("state file %s: written again", writer->path);
+    writer->on_done(writer);
+}
+
+int state_writer_init(struct state_writer *writer, struct loop *loop, const char *path, int held,
+                      void (*on_done)(struct state_writer *writer))
+{
+    sigset_t all, former;
+    int fd, r;
+
+    *writer = (struct state_writer){.path = path, .held = held, .done.fd = -1, .on_done = on_done};
+    if (!path)
+        return 0;
+    fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    r = fd < 0 ? -errno : watch_add(loop, &writer->done, fd, EPOLLIN, done_ready);
+    if (r < 0) {
+        if (fd >= 0)
+            close(fd);
+        close(held);
+        writer->path = NULL;
+        return r;
+    }
+    pthread_mutex_init(&writer->lock, NULL);
+    pthread_cond_init(&writer->more, NULL);
+    /* Signals are the loop's. */
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &former);
+    r = -pthread_create(&writer->thread, NULL, writer_run, writer);
+    pthread_sigmask(SIG_SETMASK, &former, NULL);
+    writer->running = r == 0;
+    if (r < 0)
+        state_writer_deinit(writer, loop);
+    return r;
+}
+
+void state_writer_deinit(struct state_writer *writer, struct loop *loop)
+{
+    int fd = writer->done.fd;
+
+    if (writer->running) {
+        pthread_mutex_lock(&writer->lock);
+        writer->stop = true;
+        pthread_cond_signal(&writer->more);
+        pthread_mutex_unlock(&writer->lock);
+        pthread_join(writer->thread, NULL);
+        if (writer->result[0])
+            log_error("state file %s: %s", writer->path, writer->result);
+    }
+    writer->running = false;
+    if (writer->path && fd >= 0) {
+        watch_remove(loop, &writer->done);
+        close(fd);
+        close(writer->held);
+        pthread_mutex_destroy(&writer->lock);
+        pthread_cond_destroy(&writer->more);
+    }
+    writer->path = NULL;
+}
+
+void state_writer_write(struct state_writer *writer, const struct settings *settings)
+{
+    size_t length;
+    char *text;
+
+    if (!writer->running)
+        return;
+    text = state_print(settings, &length);
+    if (!text) {
+        snprintf(writer->failure, sizeof(writer->failure), "no memory");
+        log_error("state file %s: no memory to write it", writer->path);
+        return;
+    }
+    pthread_mutex_lock(&writer->lock);
+    free(writer->text);
+    writer->text = text;
+    writer->length = length;
+    writer->unheard = true;
+    pthread_cond_signal(&writer->more);
+    pthread_mutex_unlock(&writer->lock);
+}
+
+/* Not by what the thread has done: it may have failed, and its word be on the way. */
+bool state_writer_idle(const struct state_writer *writer)
+{
+    return !writer->running || !writer->unheard;
+}
+
+const char *state_writer_failure(const struct state_writer *writer)
+{
+    return writer->running && writer->failure[0] ? writer->failure : NULL;
+}
