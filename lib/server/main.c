@@ -18,7 +18,7 @@
 #include "common/setting_text.h"
 #include "common/util.h"
 #include "server/main.h"
-#include "server/state/server.h"
+#include "server/supervisor.h"
 
 enum { EXIT_USAGE = 2 };
 

@@ -1,10 +1,9 @@
-/* server.c - the supervisor as a whole: start, phases, signals, end. */
-#include "server/state/server.h"
+/* server.c - see supervisor.h. */
+#include "server/supervisor.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -16,95 +15,15 @@
 #include "common/log.h"
 #include "common/names.h"
 #include "common/util.h"
+#include "server/base/leftovers.h"
 #include "server/base/notify.h"
-#include "server/control/operator.h"
-#include "server/state/session.h"
+#include "server/control/control.h"
+#include "server/reconcile/operators.h"
+#include "server/reconcile/reconcile.h"
+#include "server/session/close.h"
 #include "server/state/settings_fit.h"
-
-/* ---- Ending ---------------------------------------------------------------------------------- */
-
-/* The sessions' time is over: their clients learn it from the status page, workers are told to
- * quit.
- */
-static void server_stop(struct server *server)
-{
-    if (server->phase == PHASE_STOPPING)
-        return;
-    server->phase = PHASE_STOPPING;
-    timer_cancel(&server->loop, &server->drain);
-    notify_send("STOPPING=1");
-    if (server->registry.count)
-        log_info("ending; tenants still attached: %u", server->registry.count);
-    status_page_end(&server->status);
-    for (int i = 0; i < server->device_count; i++)
-        device_quit(&server->device[i]);
-    server_progress(server);
-}
-
-static void drain_fire(struct timer *timer)
-{
-    server_stop(container_of(timer, struct server, drain));
-}
-
-void server_drain(struct server *server, uint64_t timeout_ns)
-{
-    uint64_t due = clock_ns() + timeout_ns;
-
-    if (server->phase == PHASE_STOPPING)
-        return;
-    if (timeout_ns == 0 || server->registry.count == 0 || server->phase == PHASE_STARTING) {
-        server_stop(server);
-        return;
-    }
-    if (server->phase == PHASE_DRAINING && server->drain.due_ns <= due)
-        return;
-    server->phase = PHASE_DRAINING;
-    timer_set(&server->loop, &server->drain, due, drain_fire);
-}
-
-void server_fail(struct server *server, const char *format, ...)
-{
-    va_list ap;
-
-    if (server->failure[0] == 0) {
-        va_start(ap, format);
-        vsnprintf(server->failure, sizeof(server->failure), format, ap);
-        va_end(ap);
-    }
-    server_stop(server);
-}
-
-static bool devices_all(const struct server *server, enum worker_state state)
-{
-    for (int i = 0; i < server->device_count; i++) {
-        if (server->device[i].worker.state != state)
-            return false;
-    }
-    return true;
-}
-
-void server_progress(struct server *server)
-{
-    switch (server->phase) {
-    case PHASE_STARTING:
-        if (!devices_all(server, WORKER_READY))
-            return;
-        server->phase = PHASE_SERVING;
-        settings_fit_log_absent(server);
-        server->on_ready(server);
-        notify_send("READY=1");
-        return;
-    case PHASE_DRAINING:
-        if (server->registry.count == 0)
-            server_stop(server);
-        return;
-    case PHASE_STOPPING:
-        server->loop.stop = devices_all(server, WORKER_NONE);
-        return;
-    case PHASE_SERVING:
-        return;
-    }
-}
+#include "server/workers/ending.h"
+#include "server/workers/process.h"
 
 /* ---- Signals --------------------------------------------------------------------------------- */
 
@@ -164,11 +83,6 @@ static int signals_init(struct server *server)
 
 /* ---- Settings -------------------------------------------------------------------------------- */
 
-static void state_done(struct state_writer *writer)
-{
-    operator_settle(container_of(writer, struct server, state));
-}
-
 /* What a former server kept. A broken file is not overwritten, nor another server's. */
 static bool state_init(struct server *server)
 {
@@ -182,7 +96,7 @@ static bool state_init(struct server *server)
         server_fail(server, "state file %.80s: %.150s", path, error);
         return false;
     }
-    r = state_writer_init(&server->state, &server->loop, path, held, state_done);
+    r = state_writer_init(&server->state, &server->loop, path, held);
     if (r < 0)
         server_fail(server, "writing the state file: %s", strerror(-r));
     return r == 0;
@@ -224,7 +138,7 @@ static bool control_init(struct server *server, mode_t mode)
         server_fail(server, "control queue %s: %s", server->control_name, strerror(-r));
     if (r < 0)
         return false;
-    leftovers_remove(instance);
+    leftovers_remove(instance, DEVICES_MAX);
     r = watch_add(&server->loop, &server->control, queue, EPOLLIN, control_ready);
     if (r < 0) {
         server_fail(server, "watching the control queue: %s", strerror(-r));
@@ -258,18 +172,98 @@ static bool device_add(struct server *server)
     return r == 0;
 }
 
-void server_devices_found(struct server *server, uint32_t count)
+/* ---- Phases ---------------------------------------------------------------------------------- */
+
+/* The sessions' time is over: their clients learn it from the status page, workers are told to
+ * quit. */
+static void server_stop(struct server *server)
 {
-    if (server->options.devices != DEVICES_ALL || server->phase != PHASE_STARTING ||
-        server->device_count != 1)
+    if (server->phase >= PHASE_STOPPING)
+        return;
+    server->phase = PHASE_STOPPING;
+    timer_cancel(&server->loop, &server->drain);
+    notify_send("STOPPING=1");
+    if (server->registry.count)
+        log_info("ending; tenants still attached: %u", server->registry.count);
+    status_page_end(&server->status);
+    for (int i = 0; i < server->device_count; i++)
+        worker_quit(&server->device[i]);
+}
+
+static bool workers_all(const struct server *server, enum worker_state state)
+{
+    for (int i = 0; i < server->device_count; i++) {
+        if (server->device[i].worker.state != state)
+            return false;
+    }
+    return true;
+}
+
+/* The first device is ready, and its driver has so many: all are served if that is wanted. */
+static void devices_find(struct server *server)
+{
+    const uint32_t count = server->device[0].info.device_count;
+
+    if (server->options.devices != DEVICES_ALL || server->device_count != 1 ||
+        server->device[0].worker.state != WORKER_READY)
         return;
     if (count > DEVICES_MAX)
         log_warning("of %u devices the first %d are served", count, DEVICES_MAX);
     for (uint32_t i = 1; i < count && i < DEVICES_MAX && device_add(server);)
         i++;
-    for (int i = 1; i < server->device_count && server->phase == PHASE_STARTING; i++)
-        device_start(&server->device[i]);
+    for (int i = 1; i < server->device_count && server->failure[0] == 0; i++)
+        worker_start(&server->device[i]);
 }
+
+static void starting(struct server *server)
+{
+    devices_find(server);
+    if (server->failure[0] || !workers_all(server, WORKER_READY))
+        return;
+    server->phase = PHASE_SERVING;
+    settings_fit_log_absent(server);
+    server->on_ready(server);
+    notify_send("READY=1");
+}
+
+static void serving(struct server *server)
+{
+    for (int i = 0; i < server->device_count; i++)
+        worker_recycle(&server->device[i]);
+}
+
+/* Only wakes the loop: the time is looked at in each round. */
+static void drain_fire(struct timer *timer)
+{
+    (void)timer;
+}
+
+/* The server is to end: now, or when the sessions have gone or used up their time. */
+static void ending(struct server *server)
+{
+    if (server->failure[0] || server->phase == PHASE_STARTING || server->registry.count == 0 ||
+        clock_ns() >= server->end_by_ns) {
+        server_stop(server);
+        return;
+    }
+    server->phase = PHASE_DRAINING;
+    if (server->drain.due_ns != server->end_by_ns)
+        timer_set(&server->loop, &server->drain, server->end_by_ns, drain_fire);
+}
+
+static void phase_advance(struct server *server)
+{
+    if (server->phase == PHASE_STARTING)
+        starting(server);
+    if (server->phase == PHASE_SERVING)
+        serving(server);
+    if (server->phase < PHASE_STOPPING && (server->failure[0] || server->end_wanted))
+        ending(server);
+    if (server->phase == PHASE_STOPPING && workers_all(server, WORKER_NONE))
+        server->phase = PHASE_ENDED;
+}
+
+/* ---- The whole ------------------------------------------------------------------------------- */
 
 static bool parts_init(struct server *server)
 {
@@ -284,7 +278,7 @@ static bool parts_init(struct server *server)
         return false;
     }
     if (!registry_init(&server->registry, server->options.max_tenants) ||
-        !announcements_init(server)) {
+        !announcements_init(&server->announcements, &server->loop, server->options.instance)) {
         server_fail(server, "no memory for %u tenants", server->options.max_tenants);
         return false;
     }
@@ -308,21 +302,29 @@ bool server_init(struct server *server, const struct server_options *options,
                               .started_ns = clock_ns()};
     descriptors_raise(server);
     if (parts_init(server)) {
-        for (int i = 0; i < server->device_count && server->phase == PHASE_STARTING; i++)
-            device_start(&server->device[i]);
+        for (int i = 0; i < server->device_count && server->failure[0] == 0; i++)
+            worker_start(&server->device[i]);
     }
     if (server->failure[0] == 0)
         return true;
+    server_stop(server);
     server_deinit(server);
     return false;
 }
 
 bool server_run(struct server *server)
 {
-    int r = loop_run(&server->loop);
+    while (server->phase != PHASE_ENDED) {
+        int r = loop_round(&server->loop);
 
-    if (r < 0)
-        server_fail(server, "epoll_wait: %s", strerror(-r));
+        if (r < 0) {
+            server_fail(server, "epoll_wait: %s", strerror(-r));
+            server_stop(server);
+            break;
+        }
+        reconcile(server);
+        phase_advance(server);
+    }
     return server->failure[0] == 0;
 }
 
@@ -330,15 +332,17 @@ bool server_run(struct server *server)
 void server_deinit(struct server *server)
 {
     status_page_end(&server->status);
-    for (int i = 0; i < server->device_count; i++)
+    for (int i = 0; i < server->device_count; i++) {
+        worker_kill(&server->device[i]);
         device_deinit(&server->device[i]);
-    for (struct session *t = NULL; (t = registry_next(&server->registry, t));)
-        server_session_end(t);
+    }
+    for (struct session *s = NULL; (s = registry_next(&server->registry, s));)
+        server_session_end(s);
     registry_deinit(&server->registry);
-    operator_deinit(server);
+    operators_deinit(server);
     state_writer_deinit(&server->state, &server->loop);
     settings_deinit(&server->settings);
-    announcements_deinit(server);
+    announcements_deinit(&server->announcements);
     if (server->control.fd >= 0) {
         mq_unlink(server->control_name);
         mq_close(server->control.fd);

@@ -19,8 +19,18 @@
 #include "common/log.h"
 #include "common/util.h"
 #include "server/control/operator.h"
+#include "server/reconcile/operators.h"
+#include "server/reconcile/plan.h"
+#include "server/reconcile/policy.h"
+#include "server/reconcile/reconcile.h"
+#include "server/reconcile/reservations.h"
+#include "server/reconcile/settle.h"
+#include "server/session/close.h"
+#include "server/session/qos_requests.h"
 #include "server/state/qos.h"
-#include "server/state/session.h"
+#include "server/workers/ending.h"
+#include "server/workers/messages.h"
+#include "server/workers/process.h"
 
 #define SLOTS 8u
 #define SMS   16u
@@ -106,6 +116,7 @@ static inline void worker_says(const struct link_message *message)
 {
     assert_int_equal(send(worker_end, message, sizeof(*message), 0), sizeof(*message));
     worker_receive(device);
+    reconcile(&server);
     assert_int_equal(device->worker.state, WORKER_READY);
 }
 
@@ -144,10 +155,19 @@ static inline void loop_turn(void)
     struct epoll_event event;
 
     // A timer that is due comes when the kernel gets to it.
-    while (epoll_wait(server.loop.epoll_fd, &event, 1, device->place_soon.due_ns ? 60000 : 0) > 0) {
+    while (epoll_wait(server.loop.epoll_fd, &event, 1, device->plan_soon.due_ns ? 60000 : 0) > 0) {
         struct watch *watch = event.data.ptr;
         watch->ready(watch, event.events);
+        reconcile(&server);
     }
+}
+
+// The timer's time has come.
+static inline void timer_fires(struct timer *timer)
+{
+    timer_cancel(&server.loop, timer);
+    timer->fire(timer);
+    reconcile(&server);
 }
 
 // Everything that can happen without the test's doing happens.
@@ -222,8 +242,9 @@ static inline int grants_teardown(void **state)
     for (struct session *t = NULL; (t = registry_next(&server.registry, t));)
         server_session_end(t);
     assert_int_equal(device->constrained, 0);
-    operator_deinit(&server);
+    operators_deinit(&server);
     settings_deinit(&server.settings);
+    worker_kill(device);
     device_deinit(device);
     close(worker_end);
     mq_close(answers);
@@ -304,17 +325,23 @@ static inline struct session *arrive(const struct wire_qos *qos)
     return t;
 }
 
+// The session's client has gone.
+static inline void leave(struct session *t)
+{
+    server_session_close(t);
+    reconcile(&server);
+}
+
 // As attach.c does it, less the segment. NULL: it was refused.
 static inline struct session *attach(const struct wire_qos *qos, char text[REFUSAL_TEXT_MAX])
 {
     struct session *t = arrive(qos);
 
-    if (grants_place(device, t, text) != GS_OK) {
+    if (plan_request(device, t, text) != GS_OK) {
         server_session_end(t);
         return NULL;
     }
-    grants_pump(device);
-    qos_requests_settle(device);
+    reconcile(&server);
     return t;
 }
 
@@ -329,6 +356,7 @@ static inline void seat_open(struct session *t)
     s->applied = s->heard;
     t->state = SESSION_OPEN;
     grants_opened(t);
+    reconcile(&server);
     seats_check();
 }
 
@@ -354,6 +382,7 @@ static inline void ask(struct session *t, struct wire_qos qos, uint64_t token)
 
     qos_request_handle(&server, &request, &reply);
     reply_close(&reply);
+    reconcile(&server);
 }
 
 static inline uint32_t sms_now(const struct session *t)
@@ -371,6 +400,7 @@ static inline void operator_sets(struct session *t, uint32_t unset, struct ctl_s
 
     operator_set(&server, &set, &reply);
     reply_close(&reply);
+    reconcile(&server);
 }
 
 #define GRANTS_TEST(test) cmocka_unit_test_setup_teardown(test, grants_setup, grants_teardown)

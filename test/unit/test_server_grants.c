@@ -95,7 +95,7 @@ static void an_attach_does_not_wait_for_what_is_being_given_up(void **state)
     expect_answer(91, GS_OK, "");
     settle();
     assert_int_equal(sms_now(second), 12);
-    server_session_close(own);
+    leave(own);
     assert_int_equal(worker_hears(), LINK_CLOSE);
     struct session *third = attach_open(NULL);
     assert_int_equal(sms_now(third), 12);
@@ -174,8 +174,7 @@ static void what_the_worker_cannot_do_is_taken_back(void **state)
 
 static void answer_due(struct session *t)
 {
-    timer_cancel(&server.loop, &t->answer_by);
-    t->answer_by.fire(&t->answer_by);
+    timer_fires(&t->answer_by);
 }
 
 // The worker is to give up first, then the supervisor, then the client.
@@ -189,12 +188,12 @@ static void an_attach_is_answered_while_its_client_waits(void **state)
     struct session *a = attach_open(NULL), *own = arrive(&qos);
     snprintf(a->name, sizeof(a->name), "trainer");
     own->reply = reply_make(141);
-    server_session_expect(own, patience);
+    settle_attach_by(own, patience);
     assert_true(own->give_up_ns > before);
     assert_true(own->give_up_ns < own->answer_by.due_ns);
     assert_true(own->answer_by.due_ns < before + patience);
-    assert_int_equal(grants_place(device, own, text), GS_OK);
-    grants_pump(device);
+    assert_int_equal(plan_request(device, own, text), GS_OK);
+    reconcile(&server);
     assert_int_equal(own->state, SESSION_WAITING);
     snprintf(who, sizeof(who), "session %llu (trainer)", (unsigned long long)a->id);
     answer_due(own);
@@ -212,12 +211,12 @@ static void an_attach_that_a_worker_is_slow_with_is_answered_too(void **state)
     (void)state;
     struct session *t = attach(NULL, text);
     t->reply = reply_make(142);
-    server_session_expect(t, 8000000000u);
+    settle_attach_by(t, 8000000000u);
     assert_int_equal(worker_hears(), LINK_OPEN);
     answer_due(t);
     expect_answer(142, GS_ERR_TIMEOUT, "kernels run on");
     assert_int_equal(t->state, SESSION_OPENING);
-    assert_int_equal(server_session_state_told(t), CTL_TENANT_ENDING);
+    assert_int_equal(session_state_told(t), CTL_TENANT_ENDING);
     worker_answers(t->slot, GS_OK);
     assert_int_equal(worker_hears(), LINK_CLOSE);
     worker_answers(t->slot, GS_OK);
@@ -232,12 +231,12 @@ static void a_client_need_not_say_how_long_it_waits(void **state)
 
     (void)state;
     struct session *t = arrive(NULL);
-    server_session_expect(t, 0);
+    settle_attach_by(t, 0);
     assert_int_equal(t->answer_by.due_ns, 0);
     assert_int_equal(t->give_up_ns, 0);
-    server_session_expect(t, most);
+    settle_attach_by(t, most);
     assert_true(t->give_up_ns < t->answer_by.due_ns && t->answer_by.due_ns < clock_ns() + most);
-    server_session_expect(t, 1);
+    settle_attach_by(t, 1);
     assert_true(t->give_up_ns <= t->answer_by.due_ns);
     server_session_end(t);
 }
@@ -250,7 +249,7 @@ static void with_the_worker_all_grants_are_gone(void **state)
     (void)state;
     struct session *own = attach_open(&alone);
     ask(own, count_of(6, true), 71);
-    device_fail(device, NULL, LINK_SLOT_NONE, "for a test");
+    worker_fail(device, NULL, LINK_SLOT_NONE, "for a test");
     expect_answer(71, GS_ERR_INTERRUPTED, "lost");
     assert_int_equal(own->state, SESSION_LOST);
     assert_int_equal(device->constrained, 0);
@@ -287,6 +286,7 @@ static void who_came_before_the_worker_is_placed_by_and_by_and_in_order(void **s
         assert_int_equal(epoll_wait(server.loop.epoll_fd, &event, 1, 60000), 1);
         struct watch *watch = event.data.ptr;
         watch->ready(watch, event.events);
+        reconcile(&server);
     }
     assert_int_equal(late->state, SESSION_FREE);
     assert_true(first->state == SESSION_OPENING && second->state == SESSION_OPENING &&

@@ -84,6 +84,7 @@ static void operator_random(uint64_t token)
         break;
     }
     reply_close(&reply);
+    reconcile(&server);
 }
 
 static struct {
@@ -140,7 +141,7 @@ static void step_random(bool operators)
         break;
     case 1:
         if (t && dice(2))
-            server_session_close(t);
+            leave(t);
         break;
     case 2:
     case 3:
@@ -166,8 +167,7 @@ static bool slot_goes_on(uint32_t slot)
     } else if (seat[slot].pending || seat[slot].closing) {
         worker_answers(slot, GS_OK);
     } else if (t && t->grant.refused && device->grant_retry.due_ns) {
-        timer_cancel(&server.loop, &device->grant_retry);
-        device->grant_retry.fire(&device->grant_retry);
+        timer_fires(&device->grant_retry);
     } else {
         return false;
     }

@@ -54,8 +54,7 @@ static void patience_with_a_silent_worker_ends(void **state)
     ask(t, count_of(4, false), 41);
     assert_int_equal(worker_hears(), LINK_GRANT);
     assert_true(t->requests.patience.due_ns != 0);
-    timer_cancel(&server.loop, &t->requests.patience);
-    t->requests.patience.fire(&t->requests.patience);
+    timer_fires(&t->requests.patience);
     expect_answer(41, GS_ERR_TIMEOUT, "kernels run on");
     // When it does answer at last, it is told that this is no longer wanted.
     worker_answers(t->slot, GS_OK);
@@ -108,7 +107,7 @@ static void a_session_that_ends_leaves_no_qos_request_behind(void **state)
     struct session *a = attach_open(NULL), *own = attach_open(NULL);
     ask(own, count_of(4, true), 61);
     ask(own, count_of(6, true), 62);
-    server_session_close(own);
+    leave(own);
     expect_answer(61, GS_ERR_INVALID_HANDLE, "ending");
     expect_answer(62, GS_ERR_INVALID_HANDLE, "ending");
     settle();
@@ -213,7 +212,7 @@ static void limits_are_the_tightest_of_all_that_are_set(void **state)
                                    .inflight = 3,
                                    .weight = 5,
                                    .sm_mask = {0xfff0}};
-    assert_int_equal(qos_effect(t, &effect, text), GS_OK);
+    assert_int_equal(qos_effect(t, 0, &effect, text), GS_OK);
     assert_int_equal(effect.sms, 6);
     assert_int_equal(effect.within.word[0], 0x0ff0);
     assert_int_equal(effect.grant.priority, 2);
@@ -229,24 +228,24 @@ static void limits_are_the_tightest_of_all_that_are_set(void **state)
                                .cls = GS_CLASS_BEST_EFFORT,
                                .weight = 2};
     t->mem_asked = 300;
-    assert_int_equal(qos_effect(t, &effect, text), GS_OK);
+    assert_int_equal(qos_effect(t, 0, &effect, text), GS_OK);
     assert_int_equal(effect.sms, 2); // 1.6, rounded up
     assert_int_equal(effect.grant.cls, GS_CLASS_BEST_EFFORT);
     assert_int_equal(effect.grant.weight, 2);
     assert_int_equal(effect.grant.mem_limit, 300);
     // A mask outside of what is allowed, and a ban.
     t->qos = mask_of(0x000f, false);
-    assert_int_equal(qos_effect(t, &effect, text), GS_ERR_LIMIT);
+    assert_int_equal(qos_effect(t, 0, &effect, text), GS_ERR_LIMIT);
     assert_non_null(strstr(text, "4-11"));
     t->qos = count_of(2, true);
     server.settings.everybody.fields |= CTL_EXCLUSIVE;
-    assert_int_equal(qos_effect(t, &effect, text), GS_OK);
+    assert_int_equal(qos_effect(t, 0, &effect, text), GS_OK);
     assert_int_equal(effect.grant.exclusive, 0);
     assert_int_equal(effect.sms, 2);
     t->qos = (struct wire_qos){.exclusive = 1};
     t->set.fields = user.fields = server.settings.everybody.fields = 0;
     assert_true(settings_put_user(&server.settings, 1000, &user));
-    assert_int_equal(qos_effect(t, &effect, text), GS_ERR_INVALID_VALUE);
+    assert_int_equal(qos_effect(t, 0, &effect, text), GS_ERR_INVALID_VALUE);
     settings_deinit(&server.settings);
 }
 

@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "server/state/registry.h"
 #include "server/state/session.h"
 
 static void slots_are_unique_and_bounded(void **state)

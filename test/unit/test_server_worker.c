@@ -16,7 +16,11 @@
 #include <cmocka.h>
 
 #include "common/log.h"
-#include "server/state/session.h"
+#include "server/link/worker_link.h"
+#include "server/session/close.h"
+#include "server/state/server.h"
+#include "server/workers/messages.h"
+#include "server/workers/process.h"
 
 #define SLOTS 4u
 
@@ -59,6 +63,7 @@ static int link_teardown(void **state)
     (void)state;
     for (struct session *t = NULL; (t = registry_next(&server.registry, t));)
         server_session_end(t);
+    worker_kill(device);
     device_deinit(device);
     close(worker_end);
     registry_deinit(&server.registry);

@@ -1,11 +1,6 @@
-/*
- * leftovers.c - the control queue as the instance's lock, and what a killed server left.
- *
- * Who holds LOCK_EX on the queue serves the instance; the kernel lets go of it with the process. A
- * queue that nobody holds was left by a killed server, and is made anew: its size and mode may be
- * anything. Runs before the server is ready (control_queue_take may wait some milliseconds), but
- * for reply_queue_remove_orphan, which never waits.
- */
+/* leftovers.c - see leftovers.h. */
+#include "server/base/leftovers.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -23,7 +18,6 @@
 #include "common/names.h"
 #include "common/segment.h"
 #include "server/base/reply.h"
-#include "server/state/server.h"
 
 /* Of the file system of queues; no installed header has it. */
 #define MQUEUE_MAGIC 0x19800202
@@ -109,21 +103,6 @@ int control_queue_take(const char *name, mode_t mode, mqd_t *queue)
     return r == -EAGAIN ? -EBUSY : r;
 }
 
-enum orphan reply_queue_remove_orphan(const char *name)
-{
-    mqd_t queue = mq_open(name, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
-    enum orphan result = ORPHAN_HELD;
-
-    if (queue < 0)
-        return ORPHAN_NONE;
-    if (reply_queue_holder(queue) < 0) {
-        mq_unlink(name);
-        result = ORPHAN_REMOVED;
-    }
-    mq_close(queue);
-    return result;
-}
-
 /* Only where the file system of queues is mounted can they be listed. */
 static void reply_queues_remove(const char *instance)
 {
@@ -166,11 +145,11 @@ static void segments_remove(void)
     }
 }
 
-void leftovers_remove(const char *instance)
+void leftovers_remove(const char *instance, int devices)
 {
     char name[WIRE_NAME_MAX];
 
-    for (int i = 0; i < DEVICES_MAX; i++) {
+    for (int i = 0; i < devices; i++) {
         name_bell(name, instance, i);
         mq_unlink(name);
     }

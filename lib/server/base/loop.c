@@ -157,9 +157,9 @@ static int loop_patience(struct loop *loop)
 }
 
 /* One event a round: a callback may end an object whose own event would be next in a batch. */
-int loop_run(struct loop *loop)
+int loop_round(struct loop *loop)
 {
-    while (!loop->stop) {
+    for (;;) {
         struct epoll_event event;
         int n = epoll_wait(loop->epoll_fd, &event, 1, loop_patience(loop));
 
@@ -168,9 +168,9 @@ int loop_run(struct loop *loop)
         if (n > 0) {
             struct watch *watch = event.data.ptr;
             watch->ready(watch, event.events);
-        } else if (n == 0) {
-            sched_yield(); /* awake for what is expected */
+            return 0;
         }
+        if (n == 0)
+            sched_yield(); /* awake for what is expected */
     }
-    return 0;
 }

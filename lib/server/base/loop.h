@@ -32,7 +32,6 @@ struct loop {
     struct timer *timers; /* unsorted: there are few */
     uint32_t expected;    /* events for which the loop stays awake, ... */
     uint64_t awake_ns;    /* ... until then */
-    bool stop;
 };
 #define LOOP_INIT                                                                                  \
     {                                                                                              \
@@ -42,8 +41,8 @@ struct loop {
 /* 0 or -errno. */
 int loop_init(struct loop *loop);
 void loop_deinit(struct loop *loop);
-/* Runs until loop->stop. 0 or -errno. */
-int loop_run(struct loop *loop);
+/* Waits for one event and hands it to its watch. 0 or -errno. */
+int loop_round(struct loop *loop);
 
 /* Somebody waits for an event that comes soon: the loop stays awake for it, for 2 ms at most from
  * the last call on, and where there are processors to spare (cpus.h). */

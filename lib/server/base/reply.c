@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -13,104 +12,8 @@
 #include "common/names.h"
 #include "common/util.h"
 #include "server/base/refusal.h"
-#include "server/state/server.h"
 
-#define ANNOUNCEMENTS_MAX 1024u
-#define ANNOUNCEMENT_NS   1000000000u
-
-/* ---- Announcements --------------------------------------------------------------------------- */
-
-static void announcement_check(struct server *server, uint64_t token)
-{
-    char name[WIRE_NAME_MAX];
-
-    if (token == 0)
-        return;
-    name_reply(name, server->options.instance, token);
-    switch (reply_queue_remove_orphan(name)) {
-    case ORPHAN_REMOVED:
-        log_debug("removed %s, left by a client that was killed", name);
-        break;
-    case ORPHAN_HELD: /* its client lives: look again */
-        announcement_add(server, token);
-        break;
-    case ORPHAN_NONE:
-        break;
-    }
-}
-
-static uint64_t announcement_pop(struct announcements *a)
-{
-    uint64_t token = a->entry[a->first].token;
-
-    a->first = (a->first + 1) % ANNOUNCEMENTS_MAX;
-    a->count--;
-    return token;
-}
-
-static void announcements_fire(struct timer *timer)
-{
-    struct server *server = container_of(timer, struct server, announcements.timer);
-    struct announcements *a = &server->announcements;
-    uint64_t now = clock_ns();
-
-    while (a->count && now - a->entry[a->first].seen_ns >= ANNOUNCEMENT_NS)
-        announcement_check(server, announcement_pop(a));
-    if (a->count)
-        timer_set(&server->loop, timer, a->entry[a->first].seen_ns + ANNOUNCEMENT_NS,
-                  announcements_fire);
-}
-
-void announcement_add(struct server *server, uint64_t token)
-{
-    struct announcements *a = &server->announcements;
-    uint64_t now = clock_ns();
-
-    if (a->count == ANNOUNCEMENTS_MAX) {
-        /* Too many at once to wait for each: the oldest has had its time, more or less. */
-        char name[WIRE_NAME_MAX];
-        name_reply(name, server->options.instance, announcement_pop(a));
-        reply_queue_remove_orphan(name);
-    }
-    uint32_t at = (a->first + a->count++) % ANNOUNCEMENTS_MAX;
-    a->entry[at].token = token;
-    a->entry[at].seen_ns = now;
-    if (a->timer.due_ns == 0)
-        timer_set(&server->loop, &a->timer, now + ANNOUNCEMENT_NS, announcements_fire);
-}
-
-/* Its queue has been opened and its name removed. It is mostly among the last. */
-static void announcement_done(struct announcements *a, uint64_t token)
-{
-    for (uint32_t i = a->count; i-- > 0;) {
-        uint32_t at = (a->first + i) % ANNOUNCEMENTS_MAX;
-
-        if (a->entry[at].token == token) {
-            a->entry[at].token = 0;
-            return;
-        }
-    }
-}
-
-bool announcements_init(struct server *server)
-{
-    server->announcements.entry = calloc(ANNOUNCEMENTS_MAX, sizeof(server->announcements.entry[0]));
-    return server->announcements.entry != NULL;
-}
-
-void announcements_deinit(struct server *server)
-{
-    struct announcements *a = &server->announcements;
-    char name[WIRE_NAME_MAX];
-
-    timer_cancel(&server->loop, &a->timer);
-    while (a->count) {
-        name_reply(name, server->options.instance, announcement_pop(a));
-        reply_queue_remove_orphan(name);
-    }
-    free(a->entry);
-    *a = (struct announcements){0};
-}
+/* ---- Queues ---------------------------------------------------------------------------------- */
 
 pid_t reply_queue_holder(mqd_t queue)
 {
@@ -123,15 +26,30 @@ pid_t reply_queue_holder(mqd_t queue)
     return lock.l_pid > 0 ? lock.l_pid : 0;
 }
 
+enum orphan reply_queue_remove_orphan(const char *name)
+{
+    mqd_t queue = mq_open(name, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+    enum orphan result = ORPHAN_HELD;
+
+    if (queue < 0)
+        return ORPHAN_NONE;
+    if (reply_queue_holder(queue) < 0) {
+        mq_unlink(name);
+        result = ORPHAN_REMOVED;
+    }
+    mq_close(queue);
+    return result;
+}
+
 /* ---- Replies --------------------------------------------------------------------------------- */
 
-bool reply_open(struct server *server, const struct ctl_header *request, struct reply *reply)
+bool reply_open(const char *instance, const struct ctl_header *request, struct reply *reply)
 {
     char name[WIRE_NAME_MAX];
     struct stat st;
     mqd_t queue;
 
-    name_reply(name, server->options.instance, request->token);
+    name_reply(name, instance, request->token);
     queue = mq_open(name, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
     if (queue < 0) {
         log_debug("request %u: reply queue %s: %s", request->op, name, strerror(errno));
@@ -143,7 +61,6 @@ bool reply_open(struct server *server, const struct ctl_header *request, struct 
         return false;
     }
     mq_unlink(name); /* its client may have done so before us */
-    announcement_done(&server->announcements, request->token);
     if (reply_queue_holder(queue) < 0) {
         log_debug("request %u: its client has ended", request->op);
         mq_close(queue);

@@ -12,8 +12,6 @@
 
 #include "common/wire.h"
 
-struct server;
-
 struct reply {
     mqd_t queue; /* -1: closed */
     uid_t uid;   /* of the asker */
@@ -23,10 +21,13 @@ struct reply {
 
 /* Opens the reply queue that the request names and removes its name. false: there is no such queue,
  * or its client is gone: then nobody can be told. */
-bool reply_open(struct server *server, const struct ctl_header *request, struct reply *reply);
+bool reply_open(const char *instance, const struct ctl_header *request, struct reply *reply);
 /* The process that holds the record lock which the maker of a reply queue takes on it: 0 for one in
  * a PID namespace that we cannot see, -1 for none. */
 pid_t reply_queue_holder(mqd_t queue);
+/* Removes a reply queue unless a living client holds it. Never waits. */
+enum orphan { ORPHAN_REMOVED, ORPHAN_NONE, ORPHAN_HELD };
+enum orphan reply_queue_remove_orphan(const char *name);
 /* Harmless on a closed one. */
 void reply_close(struct reply *reply);
 /* Fills in the header and sends, without blocking. false: nobody will read it. */
@@ -34,11 +35,5 @@ bool reply_send(const struct reply *reply, struct ctl_header *answer, size_t siz
 /* Answers with a status and a text only. */
 void reply_refuse(const struct reply *reply, gs_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-
-/* A client says that it is about to make a reply queue: if it dies before it asks, the queue is
- * removed a second later. */
-void announcement_add(struct server *server, uint64_t token);
-bool announcements_init(struct server *server);
-void announcements_deinit(struct server *server);
 
 #endif

@@ -6,13 +6,12 @@
 #include "common/log.h"
 #include "common/util.h"
 #include "server/control/control.h"
-#include "server/state/session.h"
 
 static_assert(DEVICES_MAX == sizeof(((struct ctl_status_reply *)0)->device) /
                                  sizeof(((struct ctl_status_reply *)0)->device[0]),
               "devices in a status");
 
-enum ctl_tenant_state server_session_state_told(const struct session *session)
+enum ctl_tenant_state session_state_told(const struct session *session)
 {
     switch (session->state) {
     case SESSION_OPEN:
@@ -33,7 +32,7 @@ static uint32_t sessions_ending(const struct device *device)
     uint32_t count = 0;
 
     for (const struct session *t = NULL; (t = registry_next(&device->server->registry, t));)
-        count += t->device == device && server_session_state_told(t) == CTL_TENANT_ENDING;
+        count += t->device == device && session_state_told(t) == CTL_TENANT_ENDING;
     return count;
 }
 
@@ -87,7 +86,7 @@ static void session_describe(const struct session *session, struct ctl_tenant *r
     row->weight = session->grant.target.weight;
     row->exclusive = session->grant.applied.exclusive;
     row->sm_count = sm_mask_count(&sms);
-    row->state = server_session_state_told(session);
+    row->state = session_state_told(session);
     row->memory_limit = session->mem_limit;
     row->attached_ns = clock_ns() - session->attached_ns;
     memcpy(row->name, session->name, sizeof(row->name));

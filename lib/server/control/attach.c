@@ -5,18 +5,17 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/ipc.h>
-#include <sys/mman.h>
-#include <sys/shm.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "common/log.h"
-#include "common/segment.h"
 #include "common/util.h"
 #include "server/control/control.h"
+#include "server/reconcile/plan.h"
+#include "server/reconcile/settle.h"
+#include "server/session/close.h"
+#include "server/session/liveness.h"
+#include "server/session/segment.h"
 #include "server/state/qos.h"
-#include "server/state/session.h"
 
 /* ---- Admission ------------------------------------------------------------------------------- */
 
@@ -101,7 +100,7 @@ gs_status attach_admit(struct server *server, const struct ctl_attach *request,
     gs_status status;
     int32_t wanted;
 
-    if (server->phase >= PHASE_DRAINING)
+    if (server->phase >= PHASE_DRAINING || server->end_wanted)
         return refusal(text, GS_ERR_REFUSED, "the server is ending");
     if (server->registry.count >= server->registry.capacity)
         return refusal(text, GS_ERR_LIMIT, "the server has its maximum of %u tenants",
@@ -137,23 +136,6 @@ gs_status attach_admit(struct server *server, const struct ctl_attach *request,
 
 /* ---- The segment ----------------------------------------------------------------------------- */
 
-static int session_segment_make(uid_t uid, int *id, unsigned char **segment)
-{
-    void *memory;
-    int r = segment_make(SEG_SIZE, S_IRUSR | S_IWUSR, uid, id, &memory);
-
-    if (r < 0)
-        return r;
-    /* A fork, for a worker, would count as an attachment and leave its pid as the last one's. */
-    if (madvise(memory, SEG_SIZE, MADV_DONTFORK) < 0) {
-        r = -errno;
-        shmdt(memory);
-        return r;
-    }
-    *segment = memory;
-    return 0;
-}
-
 static void refuse_segment(const struct reply *reply, int error)
 {
     if (error == -ENOSPC)
@@ -177,7 +159,7 @@ static struct session *session_make(struct server *server, const struct admissio
         reply_refuse(reply, GS_ERR_SYSTEM, "getrandom: %s", strerror(errno));
         return NULL;
     }
-    r = session_segment_make(reply->uid, &session->segment_id, &session->segment);
+    r = session_segment_make(session, reply->uid);
     if (r < 0) {
         refuse_segment(reply, r);
         registry_give(&server->registry, session);
@@ -195,7 +177,7 @@ static struct session *session_make(struct server *server, const struct admissio
     memcpy(session->name, admission->name, sizeof(session->name));
     session->reply = *reply;
     reply->queue = -1;
-    server_session_expect(session, request->patience_ms * UINT64_C(1000000));
+    settle_attach_by(session, request->patience_ms * UINT64_C(1000000));
     if (!liveness_begin(session)) {
         log_debug("session %llu: its client has ended", (unsigned long long)session->id);
         server_session_end(session);
@@ -218,11 +200,7 @@ void attach_handle(struct server *server, const struct ctl_attach *request, stru
     session = session_make(server, &admission, request, reply);
     if (!session || admission.device->worker.state != WORKER_READY || admission.device->early)
         return; /* its turn comes when the worker is ready, after those who came before it */
-    status = grants_place(session->device, session, text);
-    if (status != GS_OK) {
+    status = plan_request(session->device, session, text);
+    if (status != GS_OK)
         server_session_refuse(session, status, text);
-        return;
-    }
-    grants_pump(session->device);
-    qos_requests_settle(session->device);
 }

@@ -9,7 +9,8 @@
 
 #include "common/log.h"
 #include "server/control/operator.h"
-#include "server/state/session.h"
+#include "server/session/close.h"
+#include "server/session/liveness.h"
 
 /* Requests taken before other events get their turn. */
 #define CONTROL_BATCH 16
@@ -42,6 +43,15 @@ enum control_verdict control_check(const union control_request *request, size_t 
     return CONTROL_GOOD;
 }
 
+/* Opens the way back to the asker; from then on its queue needs no looking after. */
+static bool request_open(struct server *server, const struct ctl_header *h, struct reply *reply)
+{
+    if (!reply_open(server->options.instance, h, reply))
+        return false;
+    announcement_done(&server->announcements, h->token);
+    return true;
+}
+
 static void refuse(struct server *server, const union control_request *request, size_t size,
                    enum control_verdict verdict)
 {
@@ -50,7 +60,7 @@ static void refuse(struct server *server, const union control_request *request, 
 
     log_debug("a bad request: %zu bytes, operation %u, verdict %d", size,
               size >= sizeof(*h) ? h->op : 0, (int)verdict);
-    if (verdict == CONTROL_JUNK || !reply_open(server, h, &reply))
+    if (verdict == CONTROL_JUNK || !request_open(server, h, &reply))
         return;
     switch (verdict) {
     case CONTROL_VERSION:
@@ -74,7 +84,7 @@ static void handle_silent(struct server *server, const struct ctl_header *h)
     struct session *session;
 
     if (h->op == CTL_ANNOUNCE) {
-        announcement_add(server, h->token);
+        announcement_add(&server->announcements, h->token);
         return;
     }
     session = registry_by_cookie(&server->registry, h->token);
@@ -90,7 +100,7 @@ static void handle_asking(struct server *server, const union control_request *re
 {
     struct reply reply;
 
-    if (!reply_open(server, &request->h, &reply))
+    if (!request_open(server, &request->h, &reply))
         return;
     if (!user_admitted(&server->options, reply.uid)) {
         reply_refuse(&reply, GS_ERR_REFUSED,

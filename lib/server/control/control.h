@@ -1,9 +1,15 @@
-/* control.h - requests as they come from the control queue, and the handlers of each. */
+/*
+ * control.h - requests as they come from the control queue, and the handlers of each.
+ *
+ * A handler checks the request, changes what is wanted, and has it planned where the asker waits
+ * for a verdict. What follows from the change is reconciled at the end of the round.
+ */
 #ifndef GS_SERVER_CONTROL_H
 #define GS_SERVER_CONTROL_H
 
 #include "server/base/reply.h"
 #include "server/state/server.h"
+#include "server/state/session.h"
 
 union control_request {
     struct ctl_header h;
@@ -26,9 +32,11 @@ enum control_verdict {
 
 /* Checks the header of a message of `size` bytes. Pure. */
 enum control_verdict control_check(const union control_request *request, size_t size);
+/* The callback of the control queue's watch. */
+void control_ready(struct watch *watch, uint32_t events);
 
 /* attach.c */
-/* Does the server serve this user? Nobody else is answered but by a refusal. */
+/* The server serves this user. Nobody else is answered but by a refusal. */
 bool user_admitted(const struct server_options *options, uid_t uid);
 /* Takes the reply over. */
 void attach_handle(struct server *server, const struct ctl_attach *request, struct reply *reply);
@@ -38,11 +46,18 @@ struct admission {
     uint32_t space; /* 0, or 1 + the index of the reservation */
     char name[32];  /* printable ASCII */
 };
-/* Does the policy admit this request, and to what? Pure but for the clock. */
+/* GS_OK where the policy admits this request, and to what; else a status and why not. Pure. */
 gs_status attach_admit(struct server *server, const struct ctl_attach *request,
                        struct admission *admission, char text[REFUSAL_TEXT_MAX]);
 
+/* qos_request.c */
+/* CTL_SET_QOS. Takes the reply over, unless it has answered. */
+void qos_request_handle(struct server *server, const struct ctl_set_qos *request,
+                        struct reply *reply);
+
 /* admin.c */
+/* What operators are told of the session's state. */
+enum ctl_tenant_state session_state_told(const struct session *session);
 void admin_status(struct server *server, const struct reply *reply);
 void admin_ps(struct server *server, const struct ctl_admin *request, const struct reply *reply);
 void admin_quit(struct server *server, const struct ctl_admin *request, const struct reply *reply);

@@ -7,12 +7,11 @@
 
 #include "common/log.h"
 #include "common/setting_text.h"
-#include "common/util.h"
 #include "server/placer/sm_check.h"
-#include "server/state/qos.h"
-
-/* gsctl waits five seconds for an answer. */
-#define OPERATOR_PATIENCE_NS 3000000000u
+#include "server/reconcile/operators.h"
+#include "server/reconcile/plan.h"
+#include "server/reconcile/reservations.h"
+#include "server/state/settings_fit.h"
 
 static bool operator_allowed(const struct reply *reply)
 {
@@ -23,120 +22,13 @@ static bool operator_allowed(const struct reply *reply)
     return false;
 }
 
-/* ---- Answers --------------------------------------------------------------------------------- */
-
-/* A session that keeps its former grant for now, or NULL. */
-static const struct session *device_refused(const struct device *device)
-{
-    for (const struct session *t = NULL; (t = registry_next(&device->server->registry, t));) {
-        if (t->device == device && t->state == SESSION_OPEN && t->grant.refused)
-            return t;
-    }
-    return NULL;
-}
-
-/* Answers all: they wait for the same. */
-static void operators_answer(struct server *server, const char *text)
-{
-    struct ctl_done_reply answer = {.status = GS_OK};
-
-    snprintf(answer.message, sizeof(answer.message), "%s", text);
-    for (uint32_t i = 0; i < server->operator.count; i++) {
-        reply_send(&server->operator.reply[i], &answer.h, sizeof(answer));
-        reply_close(&server->operator.reply[i]);
-    }
-    server->operator.count = 0;
-    timer_cancel(&server->loop, &server->operator.patience);
-}
-
-static void patience_fire(struct timer *timer)
-{
-    struct server *server = container_of(timer, struct server, operator.patience);
-    char text[REFUSAL_TEXT_MAX];
-    uint32_t waiting = 0;
-
-    for (int i = 0; i < server->device_count; i++)
-        waiting += grants_open_count(&server->device[i]);
-    if (waiting)
-        snprintf(text, sizeof(text), "done, but for %u session%s for running kernels to end",
-                 waiting, waiting == 1 ? " that waits" : "s that wait");
-    else
-        snprintf(text, sizeof(text), "done, but not saved yet");
-    operators_answer(server, text);
-}
-
-void operator_settle(struct server *server)
-{
-    char text[REFUSAL_TEXT_MAX] = "";
-
-    if (server->operator.count == 0)
-        return;
-    for (int i = 0; i < server->device_count; i++) {
-        const struct device *device = &server->device[i];
-        const struct session *refused = device_refused(device);
-
-        if (refused)
-            snprintf(text, sizeof(text), "done, but session %llu keeps its former grant: %.60s",
-                     (unsigned long long)refused->id, refused->grant.refusal);
-        else if (grants_open_count(device) || device->place_soon.due_ns)
-            return; /* what has just been given up goes to others yet */
-    }
-    if (!state_writer_idle(&server->state))
-        return;
-    if (state_writer_failure(&server->state))
-        snprintf(text, sizeof(text), "done, but not saved: %.90s",
-                 state_writer_failure(&server->state));
-    operators_answer(server, text);
-}
-
-void operator_deinit(struct server *server)
-{
-    for (uint32_t i = 0; i < server->operator.count; i++)
-        reply_close(&server->operator.reply[i]);
-    server->operator.count = 0;
-    timer_cancel(&server->loop, &server->operator.patience);
-}
-
-/* ---- Applying -------------------------------------------------------------------------------- */
-
-/* Places all anew. On failure those that were placed are as they will be when what was changed has
- * been changed back and this is called again. */
-static gs_status devices_place(struct server *server, struct session *asker,
-                               char text[REFUSAL_TEXT_MAX])
-{
-    gs_status status = GS_OK;
-
-    for (int i = 0; status == GS_OK && i < server->device_count; i++) {
-        struct device *device = &server->device[i];
-
-        if (device->worker.state == WORKER_READY)
-            status = grants_place(device, asker && asker->device == device ? asker : NULL, text);
-    }
-    return status;
-}
-
-/* The change holds: it is sent and saved, and the operator answered when that is done. */
-static void change_send(struct server *server, struct reply *reply)
+/* The change holds: it is saved, and the operator answered when the workers have it too. */
+static void change_keep(struct server *server, struct reply *reply)
 {
     state_writer_write(&server->state, &server->settings);
-    for (int i = 0; i < server->device_count; i++) {
-        policy_update(&server->device[i]);
-        if (server->device[i].worker.state == WORKER_READY)
-            grants_pump(&server->device[i]);
-    }
-    if (server->operator.count == OPERATORS_MAX) {
-        struct ctl_done_reply answer = {.status = GS_OK, .message = "done; not waited for"};
-        reply_send(reply, &answer.h, sizeof(answer));
-    } else {
-        server->operator.reply[server->operator.count++] = * reply;
-        reply->queue = -1;
-        /* From the first one's request on: a second must not use up the first one's time. */
-        if (server->operator.patience.due_ns == 0)
-            timer_set(&server->loop, &server->operator.patience, clock_ns() + OPERATOR_PATIENCE_NS,
-                      patience_fire);
-    }
     for (int i = 0; i < server->device_count; i++)
-        qos_requests_settle(&server->device[i]);
+        device_due(&server->device[i], DUE_POLICY | DUE_SEND | DUE_SETTLE);
+    operators_await(server, reply);
 }
 
 /* ---- Set ------------------------------------------------------------------------------------- */
@@ -194,9 +86,9 @@ void operator_set(struct server *server, const struct ctl_set *request, struct r
     status = settings_check(server, request, &merged, text);
     if (status == GS_OK && session && session->state != SESSION_OPEN) {
         snprintf(text, sizeof(text), "session %llu %s", (unsigned long long)request->id,
-                 server_session_state_told(session) == CTL_TENANT_ATTACHING ? "is still attaching"
-                 : server_session_state_told(session) == CTL_TENANT_ENDING  ? "is ending"
-                                                                           : "has lost its device");
+                 session_state_told(session) == CTL_TENANT_ATTACHING ? "is still attaching"
+                 : session_state_told(session) == CTL_TENANT_ENDING  ? "is ending"
+                                                                     : "has lost its device");
         status = GS_ERR_NOT_FOUND;
     }
     if (status == GS_OK && !settings_put(server, request->target, request->id, &merged)) {
@@ -206,12 +98,9 @@ void operator_set(struct server *server, const struct ctl_set *request, struct r
     } else if (status == GS_OK) {
         status = quotas_check(server, text);
         if (status == GS_OK)
-            status = devices_place(server, asks ? session : NULL, text);
-        if (status != GS_OK) {
-            char ignored[REFUSAL_TEXT_MAX];
+            status = plan_change(server, asks ? session : NULL, text);
+        if (status != GS_OK)
             settings_put(server, request->target, request->id, &old);
-            devices_place(server, NULL, ignored);
-        }
     }
     if (status != GS_OK) {
         reply_refuse(reply, status, "%s", text);
@@ -222,7 +111,7 @@ void operator_set(struct server *server, const struct ctl_set *request, struct r
     else
         log_info("uid %u has changed the settings of %s %llu", (unsigned)reply->uid,
                  target_name(request->target), (unsigned long long)request->id);
-    change_send(server, reply);
+    change_keep(server, reply);
 }
 
 /* ---- Reservations ---------------------------------------------------------------------------- */
@@ -281,7 +170,7 @@ void operator_reserve(struct server *server, const struct ctl_reserve *request, 
     memcpy(reservation->name, request->name, sizeof(reservation->name));
     status = reservation_place(device, at, text);
     if (status == GS_OK) {
-        status = devices_place(server, NULL, text);
+        status = plan_change(server, NULL, text);
         if (status != GS_OK)
             reservation_drop(device, at);
     }
@@ -292,7 +181,7 @@ void operator_reserve(struct server *server, const struct ctl_reserve *request, 
     }
     log_info("uid %u has reserved %u SMs of device %d as '%s'", (unsigned)reply->uid,
              sm_mask_count(&device->space[at + 1]), device->index, reservation->name);
-    change_send(server, reply);
+    change_keep(server, reply);
 }
 
 void operator_release(struct server *server, const struct ctl_reserve *request, struct reply *reply)
@@ -321,10 +210,10 @@ void operator_release(struct server *server, const struct ctl_reserve *request, 
     if (reservation->device < server->device_count)
         reservation_drop(&server->device[reservation->device], at);
     *reservation = (struct reservation){0};
-    if (devices_place(server, NULL, text) != GS_OK)
+    if (plan_change(server, NULL, text) != GS_OK)
         log_warning("after the release of '%s': %s", name, text);
     log_info("uid %u has released '%s'", (unsigned)reply->uid, name);
-    change_send(server, reply);
+    change_keep(server, reply);
 }
 
 /* ---- Provisioning ---------------------------------------------------------------------------- */
@@ -346,7 +235,7 @@ void operator_provision(struct server *server, const struct ctl_provision *reque
                         struct reply *reply)
 {
     uint32_t old = server->settings.provision;
-    char text[REFUSAL_TEXT_MAX], ignored[REFUSAL_TEXT_MAX];
+    char text[REFUSAL_TEXT_MAX];
     gs_status status;
 
     if (!operator_allowed(reply))
@@ -362,13 +251,12 @@ void operator_provision(struct server *server, const struct ctl_provision *reque
         return;
     }
     server->settings.provision = request->mode;
-    status = devices_place(server, NULL, text);
+    status = plan_change(server, NULL, text);
     if (status != GS_OK) {
         server->settings.provision = old;
-        devices_place(server, NULL, ignored);
         reply_refuse(reply, status, "%s", text);
         return;
     }
     log_info("uid %u has set provisioning policy %u", (unsigned)reply->uid, request->mode);
-    change_send(server, reply);
+    change_keep(server, reply);
 }

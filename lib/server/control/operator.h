@@ -25,23 +25,15 @@ void operator_provision(struct server *server, const struct ctl_provision *reque
 void operator_get(struct server *server, const struct ctl_admin *request,
                   const struct reply *reply);
 
-/* Answers operators' requests that wait for the workers, or for the state file, where these have
- * answered. */
-void operator_settle(struct server *server);
-void operator_deinit(struct server *server);
-
-/* operator_check.c: is what is asked for in its ranges, on these devices? merged: with what is set
- * already, which came from a state file, perhaps, and does not fit: that is no reason to refuse.
- * GS_OK, or the status and a text that names the limit. Pure. */
+/* operator_check.c: checks that what is asked for is in its ranges, on these devices. merged: with
+ * what is set already, which came from a state file, perhaps, and does not fit: that is no reason
+ * to refuse. GS_OK, or the status and a text that names the limit. Pure. */
 gs_status settings_check(const struct server *server, const struct ctl_set *request,
                          const struct ctl_settings *merged, char text[REFUSAL_TEXT_MAX]);
-/* Of their SMs alone: number and mask, on one device. */
-gs_status settings_check_sms(const struct placer_device *sms, const struct ctl_settings *settings,
-                             char text[REFUSAL_TEXT_MAX]);
 /* `old`, less the fields of unset, with those of `set`. */
 struct ctl_settings settings_merge(const struct ctl_settings *old, uint32_t unset,
                                    const struct ctl_settings *set);
-/* Who of the sessions that these settings concern holds more memory than they now may? GS_OK, or
+/* GS_OK where no session, and no user, holds more memory than the settings now allow; else
  * GS_ERR_QUOTA and both figures. */
 gs_status quotas_check(struct server *server, char text[REFUSAL_TEXT_MAX]);
 

@@ -9,18 +9,6 @@
 
 /* ---- SMs ------------------------------------------------------------------------------------- */
 
-gs_status settings_check_sms(const struct placer_device *sms, const struct ctl_settings *s,
-                             char text[REFUSAL_TEXT_MAX])
-{
-    gs_status status = sm_check_partitions(sms, text);
-
-    if (status == GS_OK && s->fields & CTL_SMS)
-        status = sm_check_count(sms, s->sms, text);
-    if (status == GS_OK && s->fields & CTL_MASK)
-        status = sm_check_mask(sms, s->sm_mask, text);
-    return status;
-}
-
 static gs_status device_check(const struct device *device, const struct ctl_settings *s,
                               char text[REFUSAL_TEXT_MAX])
 {
@@ -195,7 +183,7 @@ static uint64_t session_used(const struct session *t)
 {
     const struct link_stats *stats = t->device->worker.stats;
 
-    if (!stats || !server_session_has_memory(t))
+    if (!stats || !session_has_memory(t))
         return 0;
     return atomic_load_explicit(&stats[t->slot].memory_used, memory_order_relaxed);
 }
@@ -222,7 +210,7 @@ gs_status quotas_check(struct server *server, char text[REFUSAL_TEXT_MAX])
         uint64_t used = session_used(t);
 
         /* What else is wrong with it is told by the placing. */
-        if (t->state != SESSION_OPEN || (qos_effect(t, &effect, ignored), used == 0))
+        if (t->state != SESSION_OPEN || (qos_effect(t, 0, &effect, ignored), used == 0))
             continue;
         if (effect.grant.mem_limit && effect.grant.mem_limit != t->grant.target.mem_limit &&
             used > effect.grant.mem_limit)

@@ -110,7 +110,7 @@ static bool row_session(const struct server *server, uint64_t from, struct ctl_r
     row->mem_limit = t->mem_limit;
     row->user_mem_limit = grant->user_mem_limit;
     row->set = t->set;
-    row->state = server_session_state_told(t);
+    row->state = session_state_told(t);
     memcpy(row->name, t->name, sizeof(row->name));
     if (t->space)
         memcpy(row->reservation, server->settings.reservation[t->space - 1].name,

@@ -1,27 +1,44 @@
-/*
- * placement.c - the placer asked about a device's sessions: what they may have is gathered, and the
- * answer becomes their targets. Sends nothing; see grants.c.
- */
-#include <stdio.h>
+/* plan.c - see plan.h. */
+#include "server/reconcile/plan.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/util.h"
-#include "server/session/qos_requests.h"
 #include "server/state/qos.h"
 
-/* Takes part in the placing of the others. One that is closing keeps what is its alone until its
- * last kernel is done; what it shared is of no matter any more. */
-static bool session_placed(const struct session *t, const struct session *asker)
+/* ---- What goes into a candidate -------------------------------------------------------------- */
+
+/* Who asks, and whether for something new. */
+struct ask {
+    const struct session *session; /* NULL: nobody */
+    bool anew;
+};
+
+struct placement {
+    struct session *session;
+    struct link_grant target;
+};
+
+struct candidate {
+    struct device *device; /* NULL: there is none */
+    uint32_t count;
+    struct placement *placement;
+    struct placer_session *item; /* of each placement */
+};
+
+/* Takes part in the placing of the others. A session that is closing keeps what is its alone until
+ * its last kernel is done; what it shared is of no matter any more. */
+static bool session_placed(const struct session *s, const struct ask *ask)
 {
-    switch (t->state) {
+    switch (s->state) {
     case SESSION_WAITING:
-        return t == asker || !sm_mask_empty(&t->grant.place);
+        return s == ask->session || !sm_mask_empty(&s->grant.place);
     case SESSION_OPENING:
     case SESSION_OPEN:
         return true;
     case SESSION_CLOSING: {
-        struct sm_mask alone = grants_held(t, true);
+        struct sm_mask alone = grants_held(s, true);
         return !sm_mask_empty(&alone);
     }
     default:
@@ -29,80 +46,93 @@ static bool session_placed(const struct session *t, const struct session *asker)
     }
 }
 
-/* Sessions share the SMs out by the operator's policy; those of a reservation by themselves. */
-static void shares_set(struct device *device, const struct session *asker)
+/* The SMs that sessions share out by the operator's policy; those of a reservation are shared by
+ * their sessions alone. */
+struct shares {
+    uint32_t mode;              /* enum ctl_provision_mode */
+    uint32_t sms;               /* outside all reservations */
+    uint64_t sessions, weights; /* of the sessions there */
+};
+
+static struct shares shares_sum(const struct candidate *c)
 {
-    const struct registry *registry = &device->server->registry;
-    uint32_t mode = device->server->settings.provision, sms = sm_mask_count(&device->space[0]);
-    uint64_t sessions = 0, weights = 0;
+    struct shares shares = {.mode = c->device->server->settings.provision,
+                            .sms = sm_mask_count(&c->device->space[0])};
     struct qos_effect effect;
     char text[REFUSAL_TEXT_MAX];
 
-    for (struct session *t = NULL; (t = registry_next(registry, t));) {
-        if (t->device != device || !session_placed(t, asker))
-            continue;
-        t->share = 0;
-        if (t->space != 0)
-            continue;
-        sessions++;
-        if (mode == CTL_PROVISION_WEIGHTED && qos_effect(t, &effect, text) == GS_OK)
-            weights += effect.grant.weight;
-        else
-            weights++;
-    }
-    for (struct session *t = NULL; (t = registry_next(registry, t));) {
-        uint64_t share = sms;
+    for (uint32_t i = 0; i < c->count; i++) {
+        const struct session *s = c->placement[i].session;
 
-        if (mode == CTL_PROVISION_EXACT || t->device != device || t->space != 0 ||
-            !session_placed(t, asker))
+        if (s->space != 0)
             continue;
-        if (mode == CTL_PROVISION_HALF)
-            share = (2 * (uint64_t)sms + sessions - 1) / sessions;
-        else if (mode == CTL_PROVISION_WEIGHTED && qos_effect(t, &effect, text) == GS_OK)
-            share = (sms * (uint64_t)effect.grant.weight + weights - 1) / weights;
+        shares.sessions++;
+        if (shares.mode == CTL_PROVISION_WEIGHTED && qos_effect(s, 0, &effect, text) == GS_OK)
+            shares.weights += effect.grant.weight;
         else
-            share = (sms + weights - 1) / weights;
-        t->share = share < sms ? (uint32_t)share : sms;
+            shares.weights++;
     }
+    return shares;
 }
 
-/* What it may have, and whether that is what it asks for just now. Who else is in the way is named:
- * the answer goes to the asker. */
-static gs_status effect_make(const struct session *t, const struct session *asker,
+/* The SMs that the policy leaves the session; 0: any number. */
+static uint32_t share_of(const struct shares *shares, const struct session *s)
+{
+    const uint64_t sms = shares->sms;
+    struct qos_effect effect;
+    char text[REFUSAL_TEXT_MAX];
+    uint64_t share;
+
+    if (shares->mode == CTL_PROVISION_EXACT || s->space != 0)
+        return 0;
+    if (shares->mode == CTL_PROVISION_HALF)
+        share = (2 * sms + shares->sessions - 1) / shares->sessions;
+    else if (shares->mode == CTL_PROVISION_WEIGHTED && qos_effect(s, 0, &effect, text) == GS_OK)
+        share = (sms * effect.grant.weight + shares->weights - 1) / shares->weights;
+    else
+        share = (sms + shares->weights - 1) / shares->weights;
+    return (uint32_t)(share < sms ? share : sms);
+}
+
+/* What the session may have, and whether that is what it asks for just now. Who else is in the way
+ * is named: the answer goes to the asker. */
+static gs_status effect_make(const struct session *s, uint32_t share, const struct ask *ask,
                              struct qos_effect *effect, char text[REFUSAL_TEXT_MAX])
 {
     char why[REFUSAL_TEXT_MAX];
-    gs_status status = qos_effect(t, effect, why);
+    gs_status status = qos_effect(s, share, effect, why);
 
-    if (status == GS_OK && t == asker && qos_request_new(t) && t->qos.exclusive &&
+    if (status == GS_OK && s == ask->session && ask->anew && s->qos.exclusive &&
         !effect->grant.exclusive)
         return refusal(text, GS_ERR_PERMISSION, "the operator allows no exclusive SMs here");
     if (status == GS_OK)
         return GS_OK;
-    if (t == asker)
+    if (s == ask->session)
         return refusal(text, status, "%s", why);
-    return refusal(text, status, "session %llu: %.95s", (unsigned long long)t->id, why);
+    return refusal(text, status, "session %llu: %.95s", (unsigned long long)s->id, why);
 }
 
-static gs_status item_make(const struct session *t, const struct session *asker,
-                           struct placer_session *item, struct link_grant *target, char *text)
+static gs_status item_make(const struct session *s, uint32_t share, const struct ask *ask,
+                           struct placer_session *item, struct link_grant *target,
+                           char text[REFUSAL_TEXT_MAX])
 {
     struct qos_effect effect;
-    gs_status status = effect_make(t, asker, &effect, text);
+    gs_status status;
 
-    *item = (struct placer_session){.id = t->id,
-                                    .space = t->space,
-                                    .mask = t->grant.place,
-                                    .was_exclusive = t->grant.target.exclusive &&
-                                                     !sm_mask_empty(&t->grant.place),
-                                    .held = grants_held(t, false),
-                                    .sure = grants_sure(t),
-                                    .held_exclusive = grants_held(t, true)};
-    if (t->state == SESSION_CLOSING) { /* no request any more but to be left alone until its end */
+    *item = (struct placer_session){.id = s->id,
+                                    .space = s->space,
+                                    .mask = s->grant.place,
+                                    .was_exclusive = s->grant.target.exclusive &&
+                                                     !sm_mask_empty(&s->grant.place),
+                                    .held = grants_held(s, false),
+                                    .sure = grants_sure(s),
+                                    .held_exclusive = grants_held(s, true)};
+    if (s->state == SESSION_CLOSING) { /* it only asks to be left alone until its end */
         item->exclusive = item->was_exclusive = item->bounded = item->leaving = true;
         item->mask = item->within = item->held_exclusive;
         return GS_OK;
     }
+    status = effect_make(s, share, ask, &effect, text);
     if (status != GS_OK)
         return status;
     *target = effect.grant;
@@ -111,20 +141,75 @@ static gs_status item_make(const struct session *t, const struct session *asker,
     item->bounded = effect.bounded;
     item->exclusive = effect.grant.exclusive;
     item->whole =
-        t == asker && qos_request_new(t) && t->qos.affinity_type == GS_EXEC_AFFINITY_SM_MASK;
+        s == ask->session && ask->anew && s->qos.affinity_type == GS_EXEC_AFFINITY_SM_MASK;
     return GS_OK;
 }
 
-struct placement {
-    struct session *session;
-    struct link_grant target;
-};
+/* ---- Candidates ------------------------------------------------------------------------------ */
 
 static int placement_order(const void *a, const void *b)
 {
     const struct placement *x = a, *y = b;
 
     return (x->session->id > y->session->id) - (x->session->id < y->session->id);
+}
+
+static void candidate_deinit(struct candidate *c)
+{
+    free(c->placement);
+    free(c->item);
+}
+
+static gs_status candidate_gather(struct candidate *c, const struct ask *ask, uint32_t *asked,
+                                  char text[REFUSAL_TEXT_MAX])
+{
+    const struct registry *registry = &c->device->server->registry;
+    gs_status status = GS_OK;
+    struct shares shares;
+
+    for (struct session *s = NULL; (s = registry_next(registry, s));) {
+        if (s->device == c->device && session_placed(s, ask))
+            c->placement[c->count++].session = s;
+    }
+    qsort(c->placement, c->count, sizeof(*c->placement), placement_order);
+    shares = shares_sum(c);
+    *asked = c->count;
+    for (uint32_t i = 0; status == GS_OK && i < c->count; i++) {
+        struct placement *p = &c->placement[i];
+
+        if (p->session == ask->session)
+            *asked = i;
+        status = item_make(p->session, share_of(&shares, p->session), ask, &c->item[i], &p->target,
+                           text);
+    }
+    return status;
+}
+
+/* Places all sessions of the device on the candidate alone. It is to be deinitialised in any case.
+ */
+static gs_status candidate_init(struct candidate *c, struct device *device, const struct ask *ask,
+                                char text[REFUSAL_TEXT_MAX])
+{
+    const uint32_t room = device->sessions ? device->sessions : 1;
+    gs_status status;
+    uint32_t asked;
+
+    *c = (struct candidate){.device = device,
+                            .placement = calloc(room, sizeof(*c->placement)),
+                            .item = calloc(room, sizeof(*c->item))};
+    if (!c->placement || !c->item)
+        return refusal(text, GS_ERR_NO_MEMORY, "no memory to place %u tenants", room);
+    status = candidate_gather(c, ask, &asked, text);
+    if (status == GS_OK)
+        status = placer_place(&device->sms, device->space, c->item, c->count, asked, text);
+    return status;
+}
+
+/* The target has changed: what the worker refused before may be tried. */
+static void target_changed(struct session_grant *g)
+{
+    g->refused = false;
+    g->outdated = true;
 }
 
 static void placement_commit(struct device *device, const struct placement *p,
@@ -145,61 +230,80 @@ static void placement_commit(struct device *device, const struct placement *p,
     g->place = item->next;
     if (!sm_mask_equal(&item->next, &device->sms.all))
         memcpy(g->target.sm_mask, item->next.word, sizeof(g->target.sm_mask));
-    if (!grant_same(&g->target, &former)) {
-        g->refused = false;
-        g->outdated = true;
-    }
+    if (!grant_same(&g->target, &former))
+        target_changed(g);
 }
 
-/* A session like most: the whole device for it, as for all others. */
-static bool placed_simply(struct device *device, struct session *t)
+static void candidate_commit(const struct candidate *c)
 {
+    for (uint32_t i = 0; i < c->count; i++)
+        placement_commit(c->device, &c->placement[i], &c->item[i]);
+    device_due(c->device, DUE_POLICY | DUE_SEND | DUE_SETTLE);
+}
+
+/* ---- Plans ----------------------------------------------------------------------------------- */
+
+static gs_status device_plan(struct device *device, const struct ask *ask,
+                             char text[REFUSAL_TEXT_MAX])
+{
+    struct candidate candidate;
+    gs_status status = candidate_init(&candidate, device, ask, text);
+
+    if (status == GS_OK)
+        candidate_commit(&candidate);
+    candidate_deinit(&candidate);
+    return status;
+}
+
+/* A session like most: the whole device for it, as for all others, whose places stay as they are.
+ */
+static bool planned_simply(struct session *s, const struct ask *ask)
+{
+    struct device *device = s->device;
     struct qos_effect effect;
     char text[REFUSAL_TEXT_MAX];
 
-    if (device->constrained || !sm_mask_equal(&device->space[0], &device->sms.all) || t->space ||
+    if (device->constrained || !sm_mask_equal(&device->space[0], &device->sms.all) || s->space ||
         device->server->settings.provision != CTL_PROVISION_EXACT ||
-        effect_make(t, t, &effect, text) != GS_OK || effect.sms || effect.bounded ||
+        effect_make(s, 0, ask, &effect, text) != GS_OK || effect.sms || effect.bounded ||
         effect.grant.exclusive)
         return false;
-    t->grant.outdated |= !grant_same(&t->grant.target, &effect.grant);
-    t->grant.refused &= !t->grant.outdated;
-    t->grant.target = effect.grant;
-    t->grant.place = device->sms.all;
+    if (!grant_same(&s->grant.target, &effect.grant))
+        target_changed(&s->grant);
+    s->grant.target = effect.grant;
+    s->grant.place = device->sms.all;
+    device_due(device, DUE_SEND | DUE_SETTLE); /* and the policy is what it was */
     return true;
 }
 
-gs_status grants_place(struct device *device, struct session *asker, char text[REFUSAL_TEXT_MAX])
+gs_status plan_request(struct device *device, struct session *asker, char text[REFUSAL_TEXT_MAX])
 {
-    const struct registry *registry = &device->server->registry;
-    uint32_t count = 0, asked, room = device->sessions;
-    gs_status status = GS_OK;
+    const struct ask ask = {.session = asker, .anew = true};
 
-    if (asker && placed_simply(device, asker))
-        return GS_OK; /* and the policy is what it was */
-    CLEANUP_FREE struct placement *p = calloc(room ? room : 1, sizeof(*p));
-    CLEANUP_FREE struct placer_session *item = calloc(room ? room : 1, sizeof(*item));
-    if (!p || !item) {
-        snprintf(text, REFUSAL_TEXT_MAX, "no memory to place %u tenants", room);
-        return GS_ERR_NO_MEMORY;
+    return planned_simply(asker, &ask) ? GS_OK : device_plan(device, &ask, text);
+}
+
+gs_status plan_again(struct device *device, char text[REFUSAL_TEXT_MAX])
+{
+    return device_plan(device, &(const struct ask){.session = NULL}, text);
+}
+
+gs_status plan_change(struct server *server, const struct session *about,
+                      char text[REFUSAL_TEXT_MAX])
+{
+    const struct ask ask = {.session = about};
+    struct candidate candidate[DEVICES_MAX];
+    gs_status status = GS_OK;
+    int count = 0;
+
+    for (int i = 0; status == GS_OK && i < server->device_count; i++) {
+        if (server->device[i].worker.state == WORKER_READY)
+            status = candidate_init(&candidate[count++], &server->device[i], &ask, text);
     }
-    shares_set(device, asker);
-    for (struct session *t = NULL; (t = registry_next(registry, t));) {
-        if (t->device == device && session_placed(t, asker))
-            p[count++].session = t;
+    for (int i = 0; i < count; i++) {
+        if (status == GS_OK)
+            candidate_commit(&candidate[i]);
+        candidate_deinit(&candidate[i]);
     }
-    qsort(p, count, sizeof(*p), placement_order);
-    asked = count;
-    for (uint32_t i = 0; status == GS_OK && i < count; i++) {
-        if (p[i].session == asker)
-            asked = i;
-        status = item_make(p[i].session, asker, &item[i], &p[i].target, text);
-    }
-    if (status == GS_OK)
-        status = placer_place(&device->sms, device->space, item, count, asked, text);
-    for (uint32_t i = 0; status == GS_OK && i < count; i++)
-        placement_commit(device, &p[i], &item[i]);
-    if (status == GS_OK)
-        policy_update(device);
     return status;
 }

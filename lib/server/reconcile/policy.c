@@ -1,9 +1,11 @@
-/* policy.c - how a device is scheduled (LINK_POLICY): what best-effort work leaves to latency work.
- * The worker applies it, and finds when. */
+/* policy.c - see policy.h. */
+#include "server/reconcile/policy.h"
+
 #include <string.h>
 
+#include "server/link/worker_link.h"
 #include "server/state/grants.h"
-#include "server/state/session.h"
+#include "server/state/server.h"
 
 /* Of the device, where the operator has said nothing, for each latency session at work: 16 SMs of
  * 132, with which a request's tail stays within a tenth of what it is alone. Not more than half of

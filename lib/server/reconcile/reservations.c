@@ -1,11 +1,13 @@
-/* reservations.c - SMs set apart under a name, for the sessions that attach to it. */
+/* reservations.c - see reservations.h. */
+#include "server/reconcile/reservations.h"
+
 #include <stdio.h>
 #include <string.h>
 
 #include "common/log.h"
-#include "server/control/operator.h"
 #include "server/state/grants.h"
 #include "server/state/server.h"
+#include "server/state/settings_fit.h"
 
 /* The SMs of a reservation out of those that are free, or none when there are not enough. */
 static struct sm_mask reservation_choose(const struct device *device,

@@ -1,12 +1,6 @@
-/*
- * liveness.c - is a session's client still there?
- *
- * The kernel knows who asks: the holder of the record lock on the reply queue, which only the
- * queue's owner can open. A pidfd of that process tells its end at once, from the first moment on.
- * Where it cannot be seen (another PID namespace), the last process that attached the segment may
- * be; else the count of attachments is looked at every 50 ms. Once a second all are looked at so,
- * for a client that has lost its segment by execve.
- */
+/* liveness.c - see liveness.h. */
+#include "server/session/liveness.h"
+
 #include <errno.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -16,7 +10,8 @@
 
 #include "common/log.h"
 #include "common/util.h"
-#include "server/state/session.h"
+#include "server/session/close.h"
+#include "server/state/server.h"
 
 /* To map the segment. A watched client may be slow, or stopped; of one that is not, nothing is
  * known. */
@@ -29,7 +24,7 @@ static void liveness_gone(struct session *session, const char *how)
 {
     log_debug("session %llu: its client (pid %d) %s", (unsigned long long)session->id,
               (int)session->pid, how);
-    liveness_end(session);
+    server_session_unwatch(session);
     session->client = CLIENT_GONE;
     server_session_close(session);
 }
@@ -173,19 +168,4 @@ void liveness_expect(struct session *session)
     uint64_t time = session->process.fd >= 0 ? CONFIRM_WATCHED_NS : CONFIRM_NS;
 
     timer_set(&session->server->loop, &session->confirm_by, clock_ns() + time, confirm_fire);
-}
-
-void liveness_end(struct session *session)
-{
-    struct server *server = session->server;
-    int fd = session->process.fd;
-
-    timer_cancel(&server->loop, &session->confirm_by);
-    watch_remove(&server->loop, &session->process);
-    if (fd >= 0)
-        close(fd);
-    if (session->client == CLIENT_POLLED)
-        server->sessions_polled--;
-    if (session->client != CLIENT_UNCONFIRMED)
-        session->client = CLIENT_GONE;
 }

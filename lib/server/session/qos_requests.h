@@ -1,42 +1,37 @@
 /*
- * qos_request.h - sessions' requests for another quality of service (CTL_SET_QOS), from the request
- * to the answer, which comes when the worker has it. One of a session is under way at a time; the
- * others wait in line.
+ * qos_requests.h - sessions' requests for another quality of service (CTL_SET_QOS): the queue of
+ * each session, and the list of a device's sessions whose grant somebody waits for. One request of
+ * a session is under way at a time; the others wait in the queue. What becomes of them is decided
+ * in reconcile/settle.c.
  */
-#ifndef GS_SERVER_QOS_REQUEST_H
-#define GS_SERVER_QOS_REQUEST_H
+#ifndef GS_SERVER_QOS_REQUESTS_H
+#define GS_SERVER_QOS_REQUESTS_H
 
-#include "server/base/reply.h"
-#include "server/state/server.h"
+#include "server/state/session.h"
 
-struct session;
+/* A session's threads may ask side by side; more than so many at once are no use. */
+#define QOS_REQUESTS_MAX 16u
 
 struct qos_request {
     struct reply reply;
     struct wire_qos qos;
-    uint64_t due_ns; /* it is answered by then, also when it has to wait for others in line */
+    uint64_t due_ns; /* it is answered by then, also when it has to wait for others in the queue */
     struct qos_request *next;
 };
 
-/* Of a session. */
-struct session_requests {
-    struct qos_request *first; /* the one under way, or NULL */
-    struct wire_qos former;    /* what held before it */
-    struct timer patience;     /* with the worker, or with those whose SMs it waits for */
-    struct session *next;      /* of those of the device that somebody waits for */
-    bool listed;
-};
+/* Puts a request at the end of the queue and takes the reply over. false: there is no memory. */
+bool qos_requests_push(struct session *session, const struct wire_qos *qos, struct reply *reply);
+/* As many as there may be are in the queue. */
+bool qos_requests_full(const struct session *session);
+/* Answers the request under way and takes the session out of the list. */
+void qos_requests_answer(struct session *session, gs_status status, const char *text);
+/* The session ends, or its worker is gone: all requests are refused. */
+void qos_requests_refuse_all(struct session *session, gs_status status, const char *text);
 
-/* Takes the reply over, unless it has answered. */
-void qos_request_handle(struct server *server, const struct ctl_set_qos *request,
-                        struct reply *reply);
-/* Has the session just asked for what it requests? Then it gets that or a refusal, not a part. */
-bool qos_request_new(const struct session *session);
-/* The session cannot have its SMs yet: it is given some time. */
-void qos_request_wait(struct session *session);
-/* Answers what can be answered, and goes on to the next requests. */
-void qos_requests_settle(struct device *device);
-/* The session ends, or its worker is gone: all that are in line are refused. */
-void qos_requests_end(struct session *session, gs_status status, const char *text);
+/* Somebody waits for the session's grant, until the time of its request, or for
+ * GRANT_PATIENCE_NS; then `fire` is called. Harmless on a session that is in the list. */
+void qos_requests_await(struct session *session, void (*fire)(struct timer *patience));
+/* Nobody waits any more. Harmless on a session that is not in the list. */
+void qos_requests_unlist(struct session *session);
 
 #endif

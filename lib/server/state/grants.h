@@ -1,11 +1,9 @@
 /*
- * grants.h - brings what the placer decides to the worker, and keeps account of what holds.
+ * grants.h - what a session may use, as far as the worker has it: the account that the reconciler
+ * plans by and sends by.
  *
  * A session's `target` is decided, `sent` is on its way, `applied` is what the worker has
- * confirmed. Until a grant is confirmed the session may run on what either allows. A grant waits
- * while another session may still run on SMs that are to be one's alone: so others let go first,
- * then the owner is given them. One that is to be alone and has to wait leaves at once what it will
- * not have. With that, the placer's rules keep waits from forming a circle.
+ * confirmed. Until a grant is confirmed the session's kernels may run on what either allows.
  */
 #ifndef GS_SERVER_GRANTS_H
 #define GS_SERVER_GRANTS_H
@@ -35,17 +33,7 @@ struct session_grant {
     char refusal[REFUSAL_TEXT_MAX];
 };
 
-/* placement.c. Decides anew where all sessions of the device are to be; asker: whose request is new
- * (it may be one that has no place yet), or NULL. Sends nothing. On any status but GS_OK nothing
- * has changed. */
-gs_status grants_place(struct device *device, struct session *asker, char text[REFUSAL_TEXT_MAX]);
-/* Sends what can be sent: grants, and LINK_OPEN of sessions that have a place. */
-void grants_pump(struct device *device);
-/* Has all this soon, from the loop: for callers in the middle of something. */
-void grants_soon(struct device *device);
-/* The device's worker is ready: those who wait for it are placed in the next turns of the loop, in
- * the order in which they came; who cannot be is refused. */
-void grants_ready(struct device *device);
+/* ---- Changes: each notes what is due on the device ------------------------------------------- */
 
 /* The worker's answer. false: it makes no sense. */
 bool grants_granted(struct session *session, const struct link_granted *granted, const char *text);
@@ -53,27 +41,32 @@ bool grants_granted(struct session *session, const struct link_granted *granted,
 void grants_opened(struct session *session);
 /* The session has no SMs any more. */
 void grants_forget(struct session *session);
+/* The device's worker is ready: the sessions that wait for it are placed in the next rounds, in the
+ * order in which they came. */
+void grants_ready(struct device *device);
+
+/* ---- Questions ------------------------------------------------------------------------------- */
 
 /* Adds the capped sessions of each group to load, and takes what is a session's alone out of room.
  */
 void grants_load(const struct device *device, uint32_t *load, struct sm_mask *room);
-
-/* All that was decided for it holds. */
+/* The session has something to be sent. */
+bool grants_due(const struct session *session);
+/* All that was decided for the session holds. */
 bool grants_hold(const struct session *session);
-/* Of all sessions of the device; counts those for whom it does not. */
+/* The sessions of the device for whom it does not. */
 uint32_t grants_open_count(const struct device *device);
-/* What the session waits for, that has asked for SMs and has no answer in time. */
-void grants_describe_wait(const struct session *session, char text[REFUSAL_TEXT_MAX]);
-/* Whose refusal keeps this session's grant from being sent, or NULL. */
-const struct session *grants_blamed(const struct session *session);
 /* The SMs that the session has been given, spelled out; empty: none yet. */
 struct sm_mask grants_sms(const struct session *session);
-/* Those that its kernels keep until they are given others, whatever becomes of a grant that is on
+/* The SMs that its kernels keep until they are given others, whatever becomes of a grant that is on
  * its way. */
 struct sm_mask grants_sure(const struct session *session);
-/* Those that its kernels may still be given, too. exclusive: of these, those that are its alone. */
+/* The SMs that its kernels have or may still be given. exclusive: of these, those that are the
+ * session's alone. */
 struct sm_mask grants_held(const struct session *session, bool exclusive);
-/* Apart from their sequence. */
+/* The SMs of the device that are anybody's alone. */
+struct sm_mask grants_alone(const struct device *device);
+/* Two grants are the same apart from their sequence. */
 bool grant_same(const struct link_grant *a, const struct link_grant *b);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include "common/sm_groups.h"
 #include "server/placer/sm_check.h"
+#include "server/state/server.h"
 
 /* ---- QoS requests
  * ---------------------------------------------------------------------------------- */
@@ -133,12 +134,13 @@ static struct ctl_settings settings_of_user(const struct server *server, uid_t u
 
 /* ---- Both ------------------------------------------------------------------------------------ */
 
-/* The cap that the session's request and the limits make, in SMs; 0: none. */
-static uint32_t effect_cap(const struct session *session, const struct ctl_settings *limit)
+/* The cap that the share, the session's request and the limits make, in SMs; 0: none. */
+static uint32_t effect_cap(const struct session *session, uint32_t share,
+                           const struct ctl_settings *limit)
 {
     const struct placer_device *sms = &session->device->sms;
     const struct wire_qos *asked = &session->qos;
-    uint32_t cap = session->share;
+    uint32_t cap = share;
 
     if (limit->fields & CTL_PERCENTAGE)
         cap = cap_lower(sm_count_of_percentage(sms->sm_count, limit->percentage), cap);
@@ -151,14 +153,15 @@ static uint32_t effect_cap(const struct session *session, const struct ctl_setti
     return cap;
 }
 
-static gs_status effect_sms(const struct session *session, const struct ctl_settings *limit,
-                            struct qos_effect *effect, char text[REFUSAL_TEXT_MAX])
+static gs_status effect_sms(const struct session *session, uint32_t share,
+                            const struct ctl_settings *limit, struct qos_effect *effect,
+                            char text[REFUSAL_TEXT_MAX])
 {
     const struct placer_device *sms = &session->device->sms;
     const struct wire_qos *asked = &session->qos;
     char list[48];
 
-    effect->sms = effect_cap(session, limit);
+    effect->sms = effect_cap(session, share, limit);
     effect->within = sms->all;
     effect->bounded = limit->fields & CTL_MASK || asked->affinity_type == GS_EXEC_AFFINITY_SM_MASK;
     /* A ban takes them also from who has them by its own request: only asking anew is refused. */
@@ -193,7 +196,7 @@ static gs_status effect_sms(const struct session *session, const struct ctl_sett
     return GS_OK;
 }
 
-gs_status qos_effect(const struct session *session, struct qos_effect *effect,
+gs_status qos_effect(const struct session *session, uint32_t share, struct qos_effect *effect,
                      char text[REFUSAL_TEXT_MAX])
 {
     const struct server *server = session->server;
@@ -215,5 +218,5 @@ gs_status qos_effect(const struct session *session, struct qos_effect *effect,
     if (limit.fields & CTL_MEM)
         grant->mem_limit = bytes_lower(limit.mem, grant->mem_limit);
     grant->user_mem_limit = user.fields & CTL_USER_MEM ? user.user_mem : 0;
-    return effect_sms(session, &limit, effect, text);
+    return effect_sms(session, share, &limit, effect, text);
 }

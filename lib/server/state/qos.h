@@ -8,9 +8,9 @@
 #include "server/placer/placer.h"
 #include "server/state/session.h"
 
-/* Is the request one that can be had on this device, apart from who else is there? GS_OK, or the
- * status and a text that names the limit. A device that has never been ready admits all: it is
- * checked again when it is. */
+/* Checks that the request can be had on this device, apart from who else is there. GS_OK, or the
+ * status and a text that names the limit. A device that has never been ready admits all requests:
+ * they are checked again when it is. */
 gs_status qos_check(const struct wire_qos *qos, const struct device *device,
                     char text[REFUSAL_TEXT_MAX]);
 
@@ -26,8 +26,9 @@ struct qos_effect {
     struct sm_mask within;
     bool bounded;
 };
-/* GS_OK, or why its request and the operator's limits leave nothing. */
-gs_status qos_effect(const struct session *session, struct qos_effect *effect,
+/* share: the SMs that the provisioning policy leaves the session; 0: any number. GS_OK, or why its
+ * request and the operator's limits leave nothing. */
+gs_status qos_effect(const struct session *session, uint32_t share, struct qos_effect *effect,
                      char text[REFUSAL_TEXT_MAX]);
 
 #endif

@@ -1,23 +1,52 @@
 /*
  * session.h - one session as the supervisor has it.
  *
- * Its state says how far it is with its worker; `client`, apart from that, what is known of the
- * process that asked for it.
+ *   WAITING --> OPENING --> OPEN --> CLOSING --> (free)
+ *                             \--> LOST -------> (free)      when the worker is gone
+ *
+ * The state says how far the session is with its worker; `client`, apart from that, what is known
+ * of the process that asked for it. The functions that move a session on are in server/session.
  */
 #ifndef GS_SERVER_SESSION_H
 #define GS_SERVER_SESSION_H
 
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "common/wire.h"
+#include "server/base/loop.h"
 #include "server/base/reply.h"
 #include "server/base/vault.h"
-#include "server/session/qos_requests.h"
 #include "server/state/grants.h"
-#include "server/state/server.h"
+
+struct device;
+struct server;
+struct qos_request;
+
+enum session_state {
+    SESSION_FREE = 0,
+    SESSION_WAITING = 1, /* for a worker to be ready, or for SMs */
+    SESSION_OPENING = 2, /* LINK_OPEN sent */
+    SESSION_OPEN = 3,
+    SESSION_CLOSING = 4, /* LINK_CLOSE sent */
+    SESSION_LOST = 5     /* its worker is gone; kept until its client goes */
+};
 
 enum session_client {
     CLIENT_UNCONFIRMED = 0, /* it has not said that it mapped its segment */
     CLIENT_WATCHED = 1,     /* it has; its end is known by its pidfd */
     CLIENT_POLLED = 2,      /* it has; by the segment's count of attachments */
     CLIENT_GONE = 3
+};
+
+/* Its requests for another quality of service, and its wait for SMs; see qos_requests.h. */
+struct session_requests {
+    struct qos_request *first; /* the one under way, or NULL */
+    struct wire_qos former;    /* what held before it */
+    struct timer patience;     /* with the worker, or with those whose SMs it waits for */
+    struct session *next;      /* in the device's list of those whose grant somebody waits for */
+    bool listed;
 };
 
 struct session {
@@ -35,10 +64,9 @@ struct session {
     uint64_t attached_ns;
     uid_t uid;
     pid_t pid;               /* 0: not known */
-    struct wire_qos qos;     /* its request */
+    struct wire_qos qos;     /* what it asks for */
     struct ctl_settings set; /* by the operator, for just this session */
     uint32_t space;          /* 0, or 1 + the index of the reservation that it lives in */
-    uint32_t share;          /* SMs that the provisioning policy leaves it; 0: any number */
     struct session_grant grant;
     struct session_requests requests;
     char name[32];
@@ -53,41 +81,11 @@ struct session {
     struct vault vault;
 };
 
-/* session.c */
-/* The client waits so long for the answer to its attach, from now on; 0: any time. Before that it
- * is told why there is none: by the worker, which knows best, or else by the supervisor. */
-void server_session_expect(struct session *session, uint64_t patience_ns);
-/* Sends LINK_OPEN with the grant that is to be sent. */
-void server_session_open(struct session *session);
-/* The worker's answers. false: they make no sense in this state. */
-bool server_session_opened(struct session *session, const struct link_opened *opened,
-                           const char *text);
-bool server_session_closed(struct session *session);
-/* A grant holds: notes the memory limit in it. */
-void server_session_limited(struct session *session);
-/* May the worker hold memory for it, in this state? */
-bool server_session_has_memory(const struct session *session);
-/* The client is gone, has detached, or never came: the worker frees what the session holds. */
-void server_session_close(struct session *session);
-/* The worker is gone. fatal: its last words, or NULL. */
-void server_session_worker_lost(struct session *session, const struct link_fatal *fatal,
-                                bool blamed, const char *why);
-/* Frees all, at once. */
-void server_session_end(struct session *session);
-/* Answers the attach with a refusal and ends the session. */
-void server_session_refuse(struct session *session, gs_status status, const char *text);
-
-/* admin.c: what of its state operators are told. */
-enum ctl_tenant_state server_session_state_told(const struct session *session);
-
-/* liveness.c */
-/* Watches the process that asks, if it can be seen; the reply queue must be open. false: it has
- * ended. */
-bool liveness_begin(struct session *session);
-/* The attach has been answered: starts the time in which the client must map its segment. */
-void liveness_expect(struct session *session);
-/* The client says that it has mapped its segment. */
-void liveness_confirm(struct session *session);
-void liveness_end(struct session *session);
+/* The worker may hold memory for the session, in this state. */
+static inline bool session_has_memory(const struct session *session)
+{
+    return session->state == SESSION_OPENING || session->state == SESSION_OPEN ||
+           session->state == SESSION_CLOSING;
+}
 
 #endif

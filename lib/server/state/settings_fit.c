@@ -8,6 +8,19 @@
 #include "common/setting_text.h"
 #include "server/placer/sm_check.h"
 #include "server/state/qos.h"
+#include "server/state/server.h"
+
+gs_status settings_check_sms(const struct placer_device *sms, const struct ctl_settings *s,
+                             char text[REFUSAL_TEXT_MAX])
+{
+    gs_status status = sm_check_partitions(sms, text);
+
+    if (status == GS_OK && s->fields & CTL_SMS)
+        status = sm_check_count(sms, s->sms, text);
+    if (status == GS_OK && s->fields & CTL_MASK)
+        status = sm_check_mask(sms, s->sm_mask, text);
+    return status;
+}
 
 gs_status settings_field_fits(const struct device *device, const struct ctl_settings *set,
                               uint32_t bit, char text[REFUSAL_TEXT_MAX])
@@ -52,7 +65,7 @@ uint32_t settings_unfit(const struct device *device, const struct ctl_settings *
 
 /* ---- The log --------------------------------------------------------------------------------- */
 
-/* What becomes of it on this device, as qos.c and policy.c have it. */
+/* What becomes of it on this device, as qos.c and reconcile/policy.c have it. */
 static void effect_describe(const struct device *device, const struct ctl_settings *set,
                             uint32_t bit, char text[REFUSAL_TEXT_MAX])
 {

@@ -7,7 +7,9 @@
 #ifndef GS_SERVER_SETTINGS_FIT_H
 #define GS_SERVER_SETTINGS_FIT_H
 
-#include "server/state/server.h"
+#include "server/state/device.h"
+
+struct server;
 
 /* Fields of what is set for sessions that do not fit the device; of what is set for the device
  * itself too. None of a device that has not been ready yet. */
@@ -16,6 +18,10 @@ uint32_t settings_unfit(const struct device *device, const struct ctl_settings *
 /* One field of it, of a device that is ready. GS_OK, or the status and why it does not fit. */
 gs_status settings_field_fits(const struct device *device, const struct ctl_settings *set,
                               uint32_t bit, char text[REFUSAL_TEXT_MAX]);
+
+/* Number and mask of SMs alone, which are set, on one device. */
+gs_status settings_check_sms(const struct placer_device *sms, const struct ctl_settings *settings,
+                             char text[REFUSAL_TEXT_MAX]);
 
 /* Logs what does not fit a device that is ready for the first time. */
 void settings_fit_log(const struct device *device);

@@ -63,16 +63,14 @@ static void done_ready(struct watch *watch, uint32_t events)
         log_error("state file %s: %s", writer->path, writer->failure);
     else if (before[0])
         log_info("state file %s: written again", writer->path);
-    writer->on_done(writer);
 }
 
-int state_writer_init(struct state_writer *writer, struct loop *loop, const char *path, int held,
-                      void (*on_done)(struct state_writer *writer))
+int state_writer_init(struct state_writer *writer, struct loop *loop, const char *path, int held)
 {
     sigset_t all, former;
     int fd, r;
 
-    *writer = (struct state_writer){.path = path, .held = held, .done.fd = -1, .on_done = on_done};
+    *writer = (struct state_writer){.path = path, .held = held, .done.fd = -1};
     if (!path)
         return 0;
     fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);

@@ -16,7 +16,6 @@
 struct state_writer {
     const char *path;  /* NULL: nothing is kept */
     struct watch done; /* an eventfd: the thread has written something */
-    void (*on_done)(struct state_writer *writer);
     bool running;
     bool unheard; /* text was handed over, and what became of it is not known here yet */
     char failure[STATE_ERROR_MAX]; /* of the last write; "": it was good */
@@ -31,10 +30,9 @@ struct state_writer {
     char result[STATE_ERROR_MAX];
 };
 
-/* path: NULL for none. held: of state_take, taken over in any case. on_done: called from the loop
- * after each write. 0 or -errno. */
-int state_writer_init(struct state_writer *writer, struct loop *loop, const char *path, int held,
-                      void (*on_done)(struct state_writer *writer));
+/* path: NULL for none. held: of state_take, taken over in any case. What has become of a write is
+ * known in the round after it. 0 or -errno. */
+int state_writer_init(struct state_writer *writer, struct loop *loop, const char *path, int held);
 /* Waits for what is to be written. Harmless on one that is not initialised. */
 void state_writer_deinit(struct state_writer *writer, struct loop *loop);
 /* Takes a copy. */

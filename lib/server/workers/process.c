@@ -1,42 +1,30 @@
-/*
- * device.c - a device's worker processes: start, readiness, loss, and the next start.
- *
- *   NONE --> STARTING --> READY --> ENDING --> NONE, then after a pause STARTING again
- *
- * A worker that says that it needs recycling is told to quit when it has no sessions, and its end
- * is like any other, but nobody's fault. While the server starts, a worker's failure is the
- * server's. Later a device whose worker fails over and over counts as failed, and is tried again
- * every ten seconds.
- */
+/* process.c - see process.h. */
+#include "server/workers/process.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "common/log.h"
-#include "common/names.h"
 #include "common/util.h"
+#include "server/link/worker_link.h"
+#include "server/session/close.h"
 #include "server/state/server.h"
-#include "server/state/session.h"
-#include "server/state/settings_fit.h"
+#include "server/workers/ending.h"
+#include "server/workers/messages.h"
 
 #define START_NS       60000000000u /* a driver's first initialisation can take long */
-#define QUIT_NS        2000000000u
-#define STABLE_NS      10000000000u
 #define RESTART_MIN_NS 100000000u
 #define RESTART_MAX_NS 10000000000u
-#define FAILURES_MAX   5u
-#define PRIORITY_MAX   1000
 #define STATS_BYTES    (LINK_SLOTS_MAX * sizeof(struct link_stats))
 
 /* ---- Starting -------------------------------------------------------------------------------- */
@@ -97,16 +85,12 @@ static int stats_make(struct link_stats **stats)
 static void worker_forget(struct device *device)
 {
     struct worker_process *worker = &device->worker;
-    struct loop *loop = &device->server->loop;
-    int fds[] = {worker->process.fd, worker->link.fd};
+    int process = worker->process.fd;
 
-    watch_remove(loop, &worker->process);
-    watch_remove(loop, &worker->link);
-    for (size_t i = 0; i < ARRAY_SIZE(fds); i++) {
-        if (fds[i] >= 0)
-            close(fds[i]);
-    }
-    outbox_deinit(&worker->outbox);
+    watch_remove(&device->server->loop, &worker->process);
+    if (process >= 0)
+        close(process);
+    worker_link_deinit(device);
     if (worker->stats)
         munmap(worker->stats, STATS_BYTES);
     *worker = (struct worker_process){.process.fd = -1, .link.fd = -1};
@@ -157,78 +141,15 @@ static int worker_spawn(struct device *device)
     return r;
 }
 
-static void device_next(struct device *device);
-
-static void start_deadline(struct timer *timer)
-{
-    struct device *device = container_of(timer, struct device, timer);
-
-    device_fail(device, NULL, LINK_SLOT_NONE, "the worker was not ready within %u s",
-                (unsigned)(START_NS / 1000000000u));
-}
-
-void device_start(struct device *device)
-{
-    int r;
-
-    worker_forget(device);
-    r = worker_spawn(device);
-    if (r < 0) {
-        snprintf(device->failure, sizeof(device->failure), "starting a worker: %s", strerror(-r));
-        log_error("device %d: %s", device->index, device->failure);
-        worker_forget(device);
-        device->failures++;
-        device_next(device);
-        return;
-    }
-    device->worker.state = WORKER_STARTING;
-    timer_set(&device->server->loop, &device->timer, clock_ns() + START_NS, start_deadline);
-    log_debug("device %d: worker %d started", device->index, (int)device->worker.pid);
-}
-
-/* CUDA's priorities are 0 and some below it. */
-static bool priorities_possible(const struct link_device *info)
-{
-    return info->priority_lowest <= PRIORITY_MAX && info->priority_highest >= -PRIORITY_MAX &&
-           info->priority_lowest >= info->priority_highest;
-}
-
-bool device_ready(struct device *device, const struct link_device *info)
-{
-    struct server *server = device->server;
-
-    if (!priorities_possible(info) || !placer_device_init(&device->sms, info))
-        return false;
-    timer_cancel(&server->loop, &device->timer);
-    device->info = *info;
-    device->info.name[sizeof(device->info.name) - 1] = 0;
-    device->info.driver[sizeof(device->info.driver) - 1] = 0;
-    device->worker.state = WORKER_READY;
-    device->worker.ready_ns = clock_ns();
-    log_info("device %d: %s, %llu MiB, %u SMs, %s; worker %d", device->index, device->info.name,
-             (unsigned long long)(device->info.memory_total >> 20), device->info.sm_count,
-             device->info.driver, (int)device->worker.pid);
-    server_devices_found(server, info->device_count);
-    device->info.sm_granularity = device->sms.granularity;
-    device->policy_sent = false;
-    reservations_place(device);
-    policy_update(device);
-    if (server->phase == PHASE_STARTING)
-        settings_fit_log(device);
-    grants_ready(device);
-    server_progress(server);
-    return true;
-}
-
-/* ---- Loss ------------------------------------------------------------------------------------ */
+/* ---- Restarting ------------------------------------------------------------------------------ */
 
 static void restart_fire(struct timer *timer)
 {
-    device_start(container_of(timer, struct device, timer));
+    worker_start(container_of(timer, struct device, timer));
 }
 
 /* The worker is gone, and reaped. */
-static void device_next(struct device *device)
+static void worker_next(struct device *device)
 {
     struct server *server = device->server;
     uint64_t pause = RESTART_MIN_NS;
@@ -238,13 +159,13 @@ static void device_next(struct device *device)
         server_fail(server, "device %d: %s", device->index, device->failure);
         return;
     case PHASE_STOPPING:
-        server_progress(server);
+    case PHASE_ENDED:
         return;
     case PHASE_DRAINING:
     case PHASE_SERVING:
         break;
     }
-    if (device->failures >= FAILURES_MAX) {
+    if (device->failures >= DEVICE_FAILURES_MAX) {
         for (struct session *t = NULL; (t = registry_next(&server->registry, t));) {
             if (t->device == device && t->state == SESSION_WAITING)
                 server_session_refuse(t, GS_ERR_NO_DEVICE, device->failure);
@@ -257,45 +178,34 @@ static void device_next(struct device *device)
     timer_set(&server->loop, &device->timer, clock_ns() + pause, restart_fire);
 }
 
-static void ending_fire(struct timer *timer)
+static void start_deadline(struct timer *timer)
 {
     struct device *device = container_of(timer, struct device, timer);
 
-    log_warning("device %d: worker %d does not end; killing it", device->index,
-                (int)device->worker.pid);
-    kill(device->worker.pid, SIGKILL);
+    worker_fail(device, NULL, LINK_SLOT_NONE, "the worker was not ready within %u s",
+                (unsigned)(START_NS / 1000000000u));
 }
 
-void device_fail(struct device *device, const struct link_fatal *fatal, uint32_t slot,
-                 const char *format, ...)
+void worker_start(struct device *device)
 {
-    struct server *server = device->server;
-    struct worker_process *worker = &device->worker;
-    bool was_ready = worker->state == WORKER_READY;
-    va_list ap;
+    int r;
 
-    if (worker->state != WORKER_STARTING && worker->state != WORKER_READY)
-        return;
-    va_start(ap, format);
-    vsnprintf(device->failure, sizeof(device->failure), format, ap);
-    va_end(ap);
-    if (server->phase != PHASE_STARTING) /* then it is the server's failure, and said there */
+    worker_forget(device);
+    r = worker_spawn(device);
+    if (r < 0) {
+        snprintf(device->failure, sizeof(device->failure), "starting a worker: %s", strerror(-r));
         log_error("device %d: %s", device->index, device->failure);
-
-    worker->state = WORKER_ENDING;
-    kill(worker->pid, SIGKILL); /* not reaped yet, so the pid is still its own */
-    timer_set(&server->loop, &device->timer, clock_ns() + QUIT_NS, ending_fire);
-    if (was_ready)
-        device->faults++;
-    if (!was_ready || clock_ns() - worker->ready_ns < STABLE_NS)
+        worker_forget(device);
         device->failures++;
-    else
-        device->failures = 0;
-    for (struct session *t = NULL; (t = registry_next(&server->registry, t));) {
-        if (t->device == device)
-            server_session_worker_lost(t, fatal, fatal && t->slot == slot, device->failure);
+        worker_next(device);
+        return;
     }
+    device->worker.state = WORKER_STARTING;
+    timer_set(&device->server->loop, &device->timer, clock_ns() + START_NS, start_deadline);
+    log_debug("device %d: worker %d started", device->index, (int)device->worker.pid);
 }
+
+/* ---- The end --------------------------------------------------------------------------------- */
 
 static void exit_describe(char text[ERROR_TEXT_MAX], pid_t pid, int status)
 {
@@ -320,91 +230,17 @@ static void worker_process_ready(struct watch *watch, uint32_t events)
         return;
     exit_describe(how, worker->pid, status);
     log_debug("device %d: %s", device->index, how);
-    device_fail(device, NULL, LINK_SLOT_NONE, "%s", how);
+    worker_fail(device, NULL, LINK_SLOT_NONE, "%s", how);
     timer_cancel(&device->server->loop, &device->timer);
     worker_forget(device);
-    device_next(device);
+    worker_next(device);
 }
 
-/* ---- The rest -------------------------------------------------------------------------------- */
-
-void device_init(struct device *device, struct server *server, int index)
+void worker_kill(struct device *device)
 {
-    *device = (struct device){.server = server, .index = index, .bell_queue = -1};
-    device->worker.process.fd = -1;
-    device->worker.link.fd = -1;
-    name_bell(device->bell, server->options.instance, index);
-}
-
-void device_deinit(struct device *device)
-{
-    if (!device->server)
-        return;
     if (device->worker.state != WORKER_NONE) {
         kill(device->worker.pid, SIGKILL);
         waitpid(device->worker.pid, NULL, 0);
     }
-    timer_cancel(&device->server->loop, &device->timer);
-    timer_cancel(&device->server->loop, &device->place_soon);
-    timer_cancel(&device->server->loop, &device->grant_retry);
     worker_forget(device);
-    if (device->bell_queue >= 0) {
-        mq_unlink(device->bell);
-        mq_close(device->bell_queue);
-    }
-    device->bell_queue = -1;
-}
-
-int device_bell_open(struct device *device, mode_t mode)
-{
-    struct mq_attr attr = {.mq_maxmsg = BELL_QUEUE_DEPTH, .mq_msgsize = BELL_MESSAGE_SIZE};
-
-    device->bell_queue =
-        mq_open(device->bell, O_RDONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode, &attr);
-    /* The umask does not know who is served. */
-    return device->bell_queue < 0 || fchmod(device->bell_queue, mode) < 0 ? -errno : 0;
-}
-
-void device_quit(struct device *device)
-{
-    struct link_message message = {.op = LINK_QUIT, .slot = LINK_SLOT_NONE};
-    struct server *server = device->server;
-
-    if (device->worker.state == WORKER_NONE) {
-        timer_cancel(&server->loop, &device->timer);
-        return;
-    }
-    if (device->worker.state != WORKER_ENDING)
-        worker_send(device, &message);
-    device->worker.state = WORKER_ENDING;
-    timer_set(&server->loop, &device->timer, clock_ns() + QUIT_NS, ending_fire);
-}
-
-void device_renew(struct device *device)
-{
-    if (!device->worker.needs_recycling || device->worker.state != WORKER_READY ||
-        device->sessions || device->server->phase != PHASE_SERVING)
-        return;
-    log_info("device %d: worker %d has no sessions and is replaced: its driver keeps the memory of "
-             "each set of SMs that it has made",
-             device->index, (int)device->worker.pid);
-    device_quit(device);
-}
-
-bool device_usable(const struct device *device)
-{
-    return device->worker.state == WORKER_READY || device->failures < FAILURES_MAX;
-}
-
-uint64_t device_memory_used(const struct device *device)
-{
-    const struct registry *registry = &device->server->registry;
-    uint64_t used = 0;
-
-    for (struct session *t = NULL; device->worker.stats && (t = registry_next(registry, t));) {
-        if (t->device == device)
-            used += atomic_load_explicit(&device->worker.stats[t->slot].memory_used,
-                                         memory_order_relaxed);
-    }
-    return used;
 }

@@ -1,0 +1,34 @@
+/*
+ * announcements.h - reply queues that clients are about to make: each client announces its queue
+ * first, so that the queue of one that is killed before it asks can be removed a second later.
+ *
+ * A ring of tokens, oldest first, and one timer. The supervisor's thread.
+ */
+#ifndef GS_SERVER_ANNOUNCEMENTS_H
+#define GS_SERVER_ANNOUNCEMENTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "server/base/loop.h"
+
+struct announcements {
+    struct loop *loop;
+    const char *instance;
+    struct {
+        uint64_t token, seen_ns;
+    } * entry;
+    uint32_t first, count;
+    struct timer timer;
+};
+
+/* The instance's name is the caller's to keep. false: there is no memory. */
+bool announcements_init(struct announcements *announcements, struct loop *loop,
+                        const char *instance);
+/* Removes the queues that are still announced. Harmless on zeroed announcements. */
+void announcements_deinit(struct announcements *announcements);
+void announcement_add(struct announcements *announcements, uint64_t token);
+/* The announced queue has been opened and its name removed. */
+void announcement_done(struct announcements *announcements, uint64_t token);
+
+#endif

@@ -1,0 +1,100 @@
+/* operators.c - see operators.h. */
+#include "server/reconcile/operators.h"
+
+#include <stdio.h>
+
+#include "common/util.h"
+#include "server/state/session.h"
+
+/* gsctl waits five seconds for an answer. */
+#define OPERATOR_PATIENCE_NS 3000000000u
+
+/* A session that keeps its former grant for now, or NULL. */
+static const struct session *device_refused(const struct device *device)
+{
+    for (const struct session *s = NULL; (s = registry_next(&device->server->registry, s));) {
+        if (s->device == device && s->state == SESSION_OPEN && s->grant.refused)
+            return s;
+    }
+    return NULL;
+}
+
+/* Answers all: they wait for the same. */
+static void operators_answer(struct server *server, const char *text)
+{
+    struct ctl_done_reply answer = {.status = GS_OK};
+
+    snprintf(answer.message, sizeof(answer.message), "%s", text);
+    for (uint32_t i = 0; i < server->operator.count; i++) {
+        reply_send(&server->operator.reply[i], &answer.h, sizeof(answer));
+        reply_close(&server->operator.reply[i]);
+    }
+    server->operator.count = 0;
+    timer_cancel(&server->loop, &server->operator.patience);
+}
+
+static void patience_fire(struct timer *timer)
+{
+    struct server *server = container_of(timer, struct server, operator.patience);
+    char text[REFUSAL_TEXT_MAX];
+    uint32_t waiting = 0;
+
+    for (int i = 0; i < server->device_count; i++)
+        waiting += grants_open_count(&server->device[i]);
+    if (waiting)
+        snprintf(text, sizeof(text), "done, but for %u session%s for running kernels to end",
+                 waiting, waiting == 1 ? " that waits" : "s that wait");
+    else
+        snprintf(text, sizeof(text), "done, but not saved yet");
+    operators_answer(server, text);
+}
+
+void operators_settle(struct server *server)
+{
+    char text[REFUSAL_TEXT_MAX] = "";
+
+    if (server->operator.count == 0)
+        return;
+    for (int i = 0; i < server->device_count; i++) {
+        const struct device *device = &server->device[i];
+        const struct session *refused = device_refused(device);
+
+        if (refused)
+            snprintf(text, sizeof(text), "done, but session %llu keeps its former grant: %.60s",
+                     (unsigned long long)refused->id, refused->grant.refusal);
+        else if (grants_open_count(device) || device->plan_soon.due_ns)
+            return; /* what has just been given up goes to others yet */
+    }
+    if (!state_writer_idle(&server->state))
+        return;
+    if (state_writer_failure(&server->state))
+        snprintf(text, sizeof(text), "done, but not saved: %.90s",
+                 state_writer_failure(&server->state));
+    operators_answer(server, text);
+}
+
+void operators_await(struct server *server, struct reply *reply)
+{
+    struct operators *operators = &server->operator;
+
+    if (operators->count == OPERATORS_MAX) {
+        struct ctl_done_reply answer = {.status = GS_OK, .message = "done; not waited for"};
+
+        reply_send(reply, &answer.h, sizeof(answer));
+        return;
+    }
+    operators->reply[operators->count++] = *reply;
+    reply->queue = -1;
+    /* From the first one's request on: a second must not use up the first one's time. */
+    if (operators->patience.due_ns == 0)
+        timer_set(&server->loop, &operators->patience, clock_ns() + OPERATOR_PATIENCE_NS,
+                  patience_fire);
+}
+
+void operators_deinit(struct server *server)
+{
+    for (uint32_t i = 0; i < server->operator.count; i++)
+        reply_close(&server->operator.reply[i]);
+    server->operator.count = 0;
+    timer_cancel(&server->loop, &server->operator.patience);
+}

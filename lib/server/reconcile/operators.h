@@ -1,0 +1,18 @@
+/*
+ * operators.h - operators whose change holds and who wait until the workers, and the state file,
+ * have it. All wait for the same, and are answered together: when everything holds, when a session
+ * keeps its former grant, or after three seconds where one waits for running kernels to end.
+ */
+#ifndef GS_SERVER_OPERATORS_H
+#define GS_SERVER_OPERATORS_H
+
+#include "server/state/server.h"
+
+/* Takes the reply over, unless too many wait already: then it is answered. */
+void operators_await(struct server *server, struct reply *reply);
+/* Answers the operators if what they wait for has come. */
+void operators_settle(struct server *server);
+/* Nobody is answered any more. */
+void operators_deinit(struct server *server);
+
+#endif

@@ -1,0 +1,93 @@
+/* reconcile.c - see reconcile.h. */
+#include "server/reconcile/reconcile.h"
+
+#include "common/log.h"
+#include "server/reconcile/operators.h"
+#include "server/reconcile/plan.h"
+#include "server/reconcile/policy.h"
+#include "server/reconcile/send.h"
+#include "server/reconcile/settle.h"
+#include "server/session/close.h"
+#include "server/state/qos.h"
+#include "server/state/server.h"
+#include "server/state/session.h"
+
+/* ---- Placing when nobody asks ---------------------------------------------------------------- */
+
+/* The oldest session that came when there was no worker and is to be placed yet, or NULL. */
+static struct session *early_first(const struct device *device)
+{
+    struct session *first = NULL;
+
+    for (struct session *t = NULL; (t = registry_next(&device->server->registry, t));) {
+        if (t->device == device && t->state == SESSION_WAITING && sm_mask_empty(&t->grant.place) &&
+            (!first || t->id < first->id))
+            first = t;
+    }
+    return first;
+}
+
+/* Places one of them. false: there are none left. */
+static bool early_place(struct device *device)
+{
+    struct session *t = early_first(device);
+    char text[REFUSAL_TEXT_MAX];
+    gs_status status;
+
+    if (!t)
+        return false;
+    status = qos_check(&t->qos, device, text);
+    if (status == GS_OK)
+        status = plan_request(device, t, text);
+    if (status != GS_OK)
+        server_session_refuse(t, status, text);
+    return true;
+}
+
+/* Sessions that came before the worker are placed one in a round: others are not to wait for a
+ * thousand. */
+static void device_plan(struct device *device)
+{
+    char text[REFUSAL_TEXT_MAX];
+
+    if (device->worker.state != WORKER_READY)
+        return;
+    device->early = device->early && early_place(device);
+    if (device->early)
+        device_plan_soon(device);
+    else if (plan_again(device, text) != GS_OK)
+        log_warning("device %d: SMs stay as they are: %s", device->index, text);
+    device_due(device, DUE_SEND | DUE_SETTLE);
+}
+
+/* ---- The round ------------------------------------------------------------------------------- */
+
+static bool due_take(struct device *device, enum device_due due)
+{
+    bool was = device->due & due;
+
+    device->due &= ~(uint32_t)due;
+    return was;
+}
+
+/* Each step may make others due, also those before it. */
+static void device_reconcile(struct device *device)
+{
+    while (device->due) {
+        if (due_take(device, DUE_PLAN))
+            device_plan(device);
+        if (due_take(device, DUE_POLICY))
+            policy_update(device);
+        if (due_take(device, DUE_SEND))
+            grants_send(device);
+        if (due_take(device, DUE_SETTLE))
+            settle_device(device);
+    }
+}
+
+void reconcile(struct server *server)
+{
+    for (int i = 0; i < server->device_count; i++)
+        device_reconcile(&server->device[i]);
+    operators_settle(server);
+}

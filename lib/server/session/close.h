@@ -1,0 +1,25 @@
+/*
+ * close.h - how sessions end: closed because the client is gone, refused before they were open, or
+ * lost with their worker. What was a session's is given up here; what others get of it is planned
+ * in a later round.
+ */
+#ifndef GS_SERVER_CLOSE_H
+#define GS_SERVER_CLOSE_H
+
+#include "server/state/session.h"
+
+/* The client is gone, has detached, or never came: the worker frees what the session holds. */
+void server_session_close(struct session *session);
+/* LINK_CLOSED: the worker has freed it. false: the message makes no sense in this state. */
+bool server_session_closed(struct session *session);
+/* The worker is gone. fatal: its last words, or NULL; blamed: they are about this session. */
+void server_session_worker_lost(struct session *session, const struct link_fatal *fatal,
+                                bool blamed, const char *why);
+/* Answers the attach with a refusal and ends the session. */
+void server_session_refuse(struct session *session, gs_status status, const char *text);
+/* Frees all, at once. */
+void server_session_end(struct session *session);
+/* The client's process is not watched any more. */
+void server_session_unwatch(struct session *session);
+
+#endif

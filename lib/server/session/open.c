@@ -1,0 +1,65 @@
+/* open.c - see open.h. */
+#include "server/session/open.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/shm.h>
+
+#include "common/log.h"
+#include "server/session/close.h"
+#include "server/session/liveness.h"
+#include "server/session/segment.h"
+#include "server/state/server.h"
+
+static bool session_answer(struct session *session)
+{
+    struct ctl_attach_reply answer = {.status = GS_OK,
+                                      .segment_id = session->segment_id,
+                                      .status_page_id = session->server->status.id,
+                                      .session_id = session->id,
+                                      .cookie = session->cookie,
+                                      .segment_size = SEG_SIZE};
+    bool sent = reply_send(&session->reply, &answer.h, sizeof(answer));
+
+    reply_close(&session->reply);
+    return sent;
+}
+
+bool server_session_opened(struct session *session, const struct link_opened *opened,
+                           const char *text)
+{
+    struct shmid_ds ds;
+
+    if (session->state != SESSION_OPENING)
+        return false;
+    timer_cancel(&session->server->loop, &session->answer_by);
+    if (opened->status != GS_OK) {
+        bool known = opened->status > GS_NOT_READY && opened->status <= GS_ERR_PROTOCOL;
+        server_session_refuse(session, known ? (gs_status)opened->status : GS_ERR_PROTOCOL, text);
+        return true;
+    }
+    session->state = SESSION_OPEN;
+    session->mem_limit = opened->mem_limit;
+    session->window_size = opened->window_size;
+    grants_opened(session);
+    if (session->close_wanted) { /* nobody waits for the answer */
+        server_session_close(session);
+        return true;
+    }
+    if (shmctl(session->segment_id, IPC_STAT, &ds) < 0) {
+        reply_refuse(&session->reply, GS_ERR_SYSTEM, "looking at the session segment: %s",
+                     strerror(errno));
+        server_session_close(session);
+        return true;
+    }
+    session->attached_base = ds.shm_nattch;
+    session_segment_fill(session, opened);
+    if (!session_answer(session)) {
+        server_session_close(session);
+        return true;
+    }
+    liveness_expect(session);
+    log_debug("session %llu of uid %u (%s) is open on device %d", (unsigned long long)session->id,
+              (unsigned)session->uid, session->name, session->device->index);
+    return true;
+}

@@ -1,0 +1,11 @@
+/* open.h - the worker has opened a session, or refuses to: its client is answered. */
+#ifndef GS_SERVER_OPEN_H
+#define GS_SERVER_OPEN_H
+
+#include "server/state/session.h"
+
+/* LINK_OPENED. false: the message makes no sense in this state. */
+bool server_session_opened(struct session *session, const struct link_opened *opened,
+                           const char *text);
+
+#endif

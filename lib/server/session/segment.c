@@ -1,0 +1,108 @@
+/* segment.c - see segment.h. */
+#include "server/session/segment.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/shm.h>
+#include <sys/stat.h>
+
+#include "common/segment.h"
+#include "common/util.h"
+#include "server/state/server.h"
+
+static struct seg_server *server_part(const struct session *session)
+{
+    return (struct seg_server *)(void *)(session->segment + SEG_OFF_SERVER);
+}
+
+int session_segment_make(struct session *session, uid_t uid)
+{
+    void *memory;
+    int r = segment_make(SEG_SIZE, S_IRUSR | S_IWUSR, uid, &session->segment_id, &memory);
+
+    if (r < 0)
+        return r;
+    /* A fork, for a worker, would count as an attachment and leave its pid as the last one's. */
+    if (madvise(memory, SEG_SIZE, MADV_DONTFORK) < 0) {
+        r = -errno;
+        shmdt(memory);
+        return r;
+    }
+    session->segment = memory;
+    return 0;
+}
+
+void session_segment_fill(struct session *session, const struct link_opened *opened)
+{
+    struct seg_info *info = (struct seg_info *)(void *)(session->segment + SEG_OFF_INFO);
+    const struct link_device *device = &session->device->info;
+
+    info->magic = WIRE_MAGIC;
+    info->version = WIRE_VERSION;
+    info->session_id = session->id;
+    info->server_pid = session->server->status.page->server_pid;
+    info->device = session->device->index;
+    info->device_memory = device->memory_total;
+    info->mem_limit = opened->mem_limit;
+    info->window_base = opened->window_base;
+    info->window_size = opened->window_size;
+    info->compute_major = device->compute_major;
+    info->compute_minor = device->compute_minor;
+    info->sm_count = device->sm_count;
+    info->max_threads_per_block = device->max_threads_per_block;
+    memcpy(info->max_block_dim, device->max_block_dim, sizeof(info->max_block_dim));
+    memcpy(info->max_grid_dim, device->max_grid_dim, sizeof(info->max_grid_dim));
+    info->max_dynamic_smem = device->max_dynamic_smem;
+    info->sm_granularity = device->sm_granularity;
+    info->slot = session->slot;
+    memcpy(info->device_name, device->name, sizeof(info->device_name));
+    memcpy(info->bell, session->device->bell, sizeof(info->bell));
+    memcpy(info->sm_group, device->sm_group, sizeof(info->sm_group));
+    /* Release: the info before the state; the client learns of the segment only by the reply. */
+    atomic_store_explicit(&server_part(session)->state, SEG_OPEN, memory_order_release);
+}
+
+/* The fault is written before the state that points to it; the pair is the client's acquire load. A
+ * fault that the dispatcher wrote before stays. */
+void session_segment_fault(struct session *session, const struct link_fatal *fatal, bool blamed,
+                           const char *why)
+{
+    struct seg_server *shared = server_part(session);
+    uint32_t open = SEG_OPEN;
+    struct seg_fault fault = {.kind = GS_FAULT_DEVICE, .status = GS_ERR_INTERRUPTED};
+
+    if (atomic_load_explicit(&shared->state, memory_order_relaxed) != SEG_OPEN)
+        return;
+    if (blamed) {
+        bool known = fatal->status > GS_NOT_READY && fatal->status <= GS_ERR_PROTOCOL;
+        fault.kind = fatal->kind <= GS_FAULT_LAUNCH ? fatal->kind : GS_FAULT_DEVICE;
+        fault.status = known ? fatal->status : GS_ERR_FAULT;
+        fault.stream = fatal->stream;
+        fault.position = fatal->position;
+        memcpy(fault.kernel, fatal->kernel, sizeof(fault.kernel));
+        fault.kernel[sizeof(fault.kernel) - 1] = 0;
+    }
+    /* The others are not told whose kernel it was. */
+    if (fault.kernel[0])
+        snprintf(fault.message, sizeof(fault.message), "kernel %s: %.110s", fault.kernel, why);
+    else
+        snprintf(fault.message, sizeof(fault.message), "%s%.150s",
+                 blamed ? "" : "the device was lost: ", why);
+    shared->fault = fault;
+    atomic_compare_exchange_strong_explicit(&shared->state, &open, blamed ? SEG_FAULTED : SEG_LOST,
+                                            memory_order_release, memory_order_relaxed);
+    futex_wake(&shared->state);
+}
+
+void session_segment_close(struct session *session)
+{
+    struct seg_server *shared = server_part(session);
+
+    /* gs_detach waits for this word: what the session held is free now. */
+    atomic_store_explicit(&shared->state, SEG_CLOSED, memory_order_release);
+    futex_wake(&shared->state);
+    shmdt(session->segment);
+    session->segment = NULL;
+}

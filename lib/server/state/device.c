@@ -1,0 +1,78 @@
+/* device.c - see device.h. */
+#include "server/state/device.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include "common/names.h"
+#include "common/util.h"
+#include "server/state/registry.h"
+#include "server/state/server.h"
+#include "server/state/session.h"
+
+void device_init(struct device *device, struct server *server, int index)
+{
+    *device = (struct device){.server = server, .index = index, .bell_queue = -1};
+    device->worker.process.fd = -1;
+    device->worker.link.fd = -1;
+    name_bell(device->bell, server->options.instance, index);
+}
+
+void device_deinit(struct device *device)
+{
+    struct loop *loop = &device->server->loop;
+
+    timer_cancel(loop, &device->timer);
+    timer_cancel(loop, &device->plan_soon);
+    timer_cancel(loop, &device->grant_retry);
+    if (device->bell_queue >= 0) {
+        mq_unlink(device->bell);
+        mq_close(device->bell_queue);
+    }
+    device->bell_queue = -1;
+}
+
+int device_bell_open(struct device *device, mode_t mode)
+{
+    struct mq_attr attr = {.mq_maxmsg = BELL_QUEUE_DEPTH, .mq_msgsize = BELL_MESSAGE_SIZE};
+
+    device->bell_queue =
+        mq_open(device->bell, O_RDONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode, &attr);
+    /* The umask does not know who is served. */
+    return device->bell_queue < 0 || fchmod(device->bell_queue, mode) < 0 ? -errno : 0;
+}
+
+void device_due(struct device *device, uint32_t due)
+{
+    device->due |= due;
+}
+
+static void plan_fire(struct timer *timer)
+{
+    device_due(container_of(timer, struct device, plan_soon), DUE_PLAN);
+}
+
+void device_plan_soon(struct device *device)
+{
+    if (device->plan_soon.due_ns == 0)
+        timer_set(&device->server->loop, &device->plan_soon, clock_ns(), plan_fire);
+}
+
+bool device_usable(const struct device *device)
+{
+    return device->worker.state == WORKER_READY || device->failures < DEVICE_FAILURES_MAX;
+}
+
+uint64_t device_memory_used(const struct device *device)
+{
+    const struct registry *registry = &device->server->registry;
+    uint64_t used = 0;
+
+    for (struct session *s = NULL; device->worker.stats && (s = registry_next(registry, s));) {
+        if (s->device == device)
+            used += atomic_load_explicit(&device->worker.stats[s->slot].memory_used,
+                                         memory_order_relaxed);
+    }
+    return used;
+}

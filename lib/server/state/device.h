@@ -1,0 +1,99 @@
+/*
+ * device.h - one device as the supervisor has it: its worker process, what is due on it, and which
+ * of its SMs are set apart. (The worker's end of all this is lib/worker.)
+ */
+#ifndef GS_SERVER_DEVICE_H
+#define GS_SERVER_DEVICE_H
+
+#include <mqueue.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "common/link.h"
+#include "common/wire.h"
+#include "server/base/loop.h"
+#include "server/placer/placer.h"
+#include "server/state/settings.h"
+
+#define ERROR_TEXT_MAX      256
+/* A device whose worker has failed so often in a row counts as failed. */
+#define DEVICE_FAILURES_MAX 5u
+
+struct server;
+struct session;
+
+enum worker_state {
+    WORKER_NONE = 0,
+    WORKER_STARTING = 1,
+    WORKER_READY = 2,
+    WORKER_ENDING = 3 /* killed or told to quit; waiting to be reaped */
+};
+
+struct outbox {
+    struct link_message *message;
+    uint32_t count, room;
+};
+
+struct worker_process {
+    enum worker_state state;
+    pid_t pid;
+    struct watch process; /* pidfd */
+    struct watch link;    /* our end of the socketpair */
+    struct outbox outbox; /* what the socket has not taken yet */
+    struct link_stats *stats;
+    uint64_t ready_ns;    /* when it became ready */
+    bool needs_recycling; /* another one takes its place when it has no sessions */
+};
+
+/* What reconcile() does for a device at the end of the round. */
+enum device_due {
+    DUE_PLAN = 1u << 0,   /* sessions are placed anew, though nobody asks for it */
+    DUE_POLICY = 1u << 1, /* the policy may have changed */
+    DUE_SEND = 1u << 2,   /* grants may have to be sent */
+    DUE_SETTLE = 1u << 3  /* somebody who waits may be answered */
+};
+
+struct device {
+    struct server *server;
+    int index;
+    struct worker_process worker; /* a standby, a second one, has its place here */
+    struct link_device info;      /* of the last worker that was ready */
+    char bell[WIRE_NAME_MAX];
+    mqd_t bell_queue;
+    uint32_t sessions;
+    uint32_t faults;              /* workers lost after they were ready */
+    uint32_t failures;            /* starts that failed in a row */
+    struct timer timer;           /* start deadline, next start, or patience with one that ends */
+    char failure[ERROR_TEXT_MAX]; /* of the last worker lost */
+
+    struct placer_device sms; /* sm_count 0: no worker has been ready yet */
+    /* Where sessions may be placed: outside all reservations, and in each. */
+    struct sm_mask space[1 + SETTINGS_RESERVATIONS_MAX];
+    uint32_t due;              /* enum device_due */
+    uint32_t constrained;      /* sessions that are not simply on the whole device */
+    uint32_t blocked;          /* grants that wait for another session's */
+    struct session *awaited;   /* sessions whose grant somebody waits for; see qos_requests.h */
+    struct timer plan_soon;    /* due at once: DUE_PLAN in a round of its own */
+    bool early;                /* sessions that came before the worker may have to be placed yet */
+    struct timer grant_retry;  /* then grants that the worker refused are tried again */
+    struct link_policy policy; /* that the worker has been told */
+    bool policy_sent;
+    uint32_t policy_sms; /* in its reserve_mask */
+};
+
+void device_init(struct device *device, struct server *server, int index);
+/* Cancels its timers and removes its doorbell queue. Its worker is gone. */
+void device_deinit(struct device *device);
+/* Makes the doorbell queue. 0 or -errno. */
+int device_bell_open(struct device *device, mode_t mode);
+/* due: of enum device_due. */
+void device_due(struct device *device, uint32_t due);
+/* Has sessions placed anew in a round of its own: many such calls in the meantime are one placing,
+ * and other events have their turn before it. */
+void device_plan_soon(struct device *device);
+/* Sessions are served, now or in a moment. */
+bool device_usable(const struct device *device);
+uint64_t device_memory_used(const struct device *device);
+
+#endif

@@ -1,0 +1,222 @@
+/* grants.c - see grants.h. */
+#include "server/state/grants.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "common/log.h"
+#include "common/util.h"
+#include "server/state/server.h"
+#include "server/state/session.h"
+
+#define RETRY_NS 1000000000u
+
+/* ---- Questions ------------------------------------------------------------------------------ */
+
+static struct sm_mask mask_spelled(const struct device *device, const uint64_t word[])
+{
+    struct sm_mask mask = sm_mask_of(word);
+
+    return sm_mask_empty(&mask) ? device->sms.all : mask;
+}
+
+struct sm_mask grants_sms(const struct session *t)
+{
+    if (t->state != SESSION_OPEN && t->state != SESSION_CLOSING)
+        return (struct sm_mask){{0}};
+    return mask_spelled(t->device, t->grant.applied.sm_mask);
+}
+
+static bool grants_any(const struct session *t)
+{
+    return t->state == SESSION_OPENING || t->state == SESSION_OPEN || t->state == SESSION_CLOSING;
+}
+
+struct sm_mask grants_held(const struct session *t, bool exclusive)
+{
+    const struct session_grant *g = &t->grant;
+    struct sm_mask held = {{0}};
+    bool on_its_way = g->awaited || t->state == SESSION_OPENING;
+
+    if (!grants_any(t))
+        return held;
+    if (t->state != SESSION_OPENING && (!exclusive || g->applied.exclusive))
+        held = mask_spelled(t->device, g->applied.sm_mask);
+    if (on_its_way && (!exclusive || g->sent.exclusive))
+        held = sm_mask_or(held, mask_spelled(t->device, g->sent.sm_mask));
+    return held;
+}
+
+struct sm_mask grants_sure(const struct session *t)
+{
+    const struct session_grant *g = &t->grant;
+    struct sm_mask sent = mask_spelled(t->device, g->sent.sm_mask),
+                   applied = mask_spelled(t->device, g->applied.sm_mask);
+
+    if (!grants_any(t))
+        return (struct sm_mask){{0}};
+    if (t->state == SESSION_OPENING)
+        return sent;
+    return g->awaited ? sm_mask_and(applied, sent) : applied;
+}
+
+bool grant_same(const struct link_grant *a, const struct link_grant *b)
+{
+    struct link_grant c = *b;
+
+    c.sequence = a->sequence;
+    return memcmp(a, &c, sizeof(c)) == 0;
+}
+
+bool grants_hold(const struct session *t)
+{
+    return t->state == SESSION_OPEN && !t->grant.awaited &&
+           grant_same(&t->grant.target, &t->grant.applied);
+}
+
+uint32_t grants_open_count(const struct device *device)
+{
+    uint32_t count = 0;
+
+    for (struct session *t = NULL; (t = registry_next(&device->server->registry, t));) {
+        if (t->device != device)
+            continue;
+        if (t->state == SESSION_OPENING) /* it will hold from its first launch on */
+            count += !grant_same(&t->grant.target, &t->grant.sent);
+        else if (t->state == SESSION_OPEN)
+            count += !grants_hold(t);
+    }
+    return count;
+}
+
+bool grants_due(const struct session *t)
+{
+    if (t->state == SESSION_WAITING)
+        return !sm_mask_empty(&t->grant.place) && t->device->worker.state == WORKER_READY;
+    return t->state == SESSION_OPEN && !t->grant.awaited && !t->grant.refused &&
+           !grant_same(&t->grant.target, &t->grant.applied);
+}
+
+struct sm_mask grants_alone(const struct device *device)
+{
+    struct sm_mask alone = {{0}};
+
+    if (device->constrained == 0)
+        return alone;
+    for (const struct session *t = NULL; (t = registry_next(&device->server->registry, t));) {
+        if (t->device == device)
+            alone = sm_mask_or(alone, grants_held(t, true));
+    }
+    return alone;
+}
+
+void grants_load(const struct device *device, uint32_t *load, struct sm_mask *room)
+{
+    for (const struct session *t = NULL; (t = registry_next(&device->server->registry, t));) {
+        const struct session_grant *g = &t->grant;
+        struct sm_mask alone;
+
+        if (t->device != device || sm_mask_empty(&g->place))
+            continue;
+        alone = grants_held(t, true);
+        if (g->target.exclusive)
+            alone = sm_mask_or(alone, g->place);
+        *room = sm_mask_minus(*room, alone);
+        for (uint32_t i = 0; g->constrained && i < device->sms.group_count; i++)
+            load[i] += sm_mask_meets(&device->sms.group[i], &g->place);
+    }
+}
+
+/* ---- Changes --------------------------------------------------------------------------------- */
+
+static void retry_fire(struct timer *timer)
+{
+    struct device *device = container_of(timer, struct device, grant_retry);
+
+    for (struct session *t = NULL; (t = registry_next(&device->server->registry, t));) {
+        if (t->device == device)
+            t->grant.refused = false;
+    }
+    device_due(device, DUE_PLAN);
+}
+
+/* The limit is what the worker makes of it: no more than the device has, or the session has
+ * addresses for. */
+static void limit_note(struct session *session)
+{
+    uint64_t limit = session->grant.applied.mem_limit, total = session->device->info.memory_total;
+
+    if (limit == 0 || limit > total)
+        limit = total;
+    session->mem_limit = limit < session->window_size ? limit : session->window_size;
+}
+
+static void granted_refused(struct session *t, int32_t status, const char *text)
+{
+    struct device *device = t->device;
+    bool known = status > GS_NOT_READY && status <= GS_ERR_PROTOCOL;
+
+    t->grant.refusal_status = known ? (gs_status)status : GS_ERR_PROTOCOL;
+
+    t->grant.refused = true;
+    if (strncmp(t->grant.refusal, text, sizeof(t->grant.refusal) - 1) != 0) /* said once */
+        log_warning("device %d: session %llu keeps its former grant: %s", device->index,
+                    (unsigned long long)t->id, text);
+    snprintf(t->grant.refusal, sizeof(t->grant.refusal), "%.*s", (int)REFUSAL_TEXT_MAX - 1,
+             text[0] ? text : "the worker cannot grant it");
+    if (device->grant_retry.due_ns == 0)
+        timer_set(&device->server->loop, &device->grant_retry, clock_ns() + RETRY_NS, retry_fire);
+}
+
+bool grants_granted(struct session *t, const struct link_granted *granted, const char *text)
+{
+    struct session_grant *g = &t->grant;
+    struct device *device = t->device;
+    bool freed;
+
+    if ((t->state != SESSION_OPEN && t->state != SESSION_CLOSING) || !g->awaited ||
+        granted->sequence != g->sent.sequence)
+        return false;
+    g->awaited = false;
+    freed = g->applied.exclusive &&
+            memcmp(g->applied.sm_mask, g->sent.sm_mask, sizeof(g->sent.sm_mask)) != 0;
+    freed |= g->applied.exclusive && !g->sent.exclusive;
+    if (granted->status == GS_OK) {
+        g->applied = g->sent;
+        limit_note(t);
+    } else if (t->state == SESSION_OPEN && !g->outdated) {
+        granted_refused(t, granted->status, text);
+    }
+    /* What others wait for, they get in a round of its own: many such messages come at once. */
+    if (freed || device->blocked)
+        device_plan_soon(device);
+    device_due(device, grants_due(t) ? DUE_SEND | DUE_SETTLE : DUE_SETTLE);
+    return true;
+}
+
+void grants_opened(struct session *t)
+{
+    t->grant.applied = t->grant.sent;
+    if (t->device->blocked)
+        device_plan_soon(t->device);
+    device_due(t->device, grants_hold(t) ? DUE_SETTLE : DUE_SEND | DUE_SETTLE);
+}
+
+void grants_forget(struct session *t)
+{
+    t->device->constrained -= t->grant.constrained;
+    if (t->grant.constrained || t->device->blocked ||
+        t->server->operator.count || t->server->settings.provision != CTL_PROVISION_EXACT)
+        device_plan_soon(t->device);
+    t->grant = (struct session_grant){.sequence = t->grant.sequence};
+}
+
+void grants_ready(struct device *device)
+{
+    for (struct session *t = NULL; (t = registry_next(&device->server->registry, t));) {
+        if (t->device == device && t->state == SESSION_WAITING)
+            grants_forget(t);
+    }
+    device->early = true;
+    device_plan_soon(device);
+}

@@ -1,0 +1,28 @@
+/* server.c - see server.h. */
+#include "server/state/server.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "common/util.h"
+
+void server_fail(struct server *server, const char *format, ...)
+{
+    va_list ap;
+
+    if (server->failure[0])
+        return;
+    va_start(ap, format);
+    vsnprintf(server->failure, sizeof(server->failure), format, ap);
+    va_end(ap);
+}
+
+void server_drain(struct server *server, uint64_t timeout_ns)
+{
+    uint64_t by_ns = clock_ns() + timeout_ns;
+
+    if (server->end_wanted && server->end_by_ns <= by_ns)
+        return;
+    server->end_wanted = true;
+    server->end_by_ns = by_ns;
+}

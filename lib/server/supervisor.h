@@ -1,0 +1,57 @@
+/*
+ * supervisor.h - the supervisor as a whole: one thread, one epoll loop, no CUDA; it never blocks
+ * once it is ready.
+ *
+ * Its folders, each of which calls those below it only:
+ *
+ *   main.c, server.c   options and background start; start, rounds, phases, end
+ *   control/           requests from the control queue: attach, QoS, status, operators' changes
+ *   workers/           a device's worker processes, and what they say
+ *   reconcile/         plan, policy, send, settle: brings workers to what is wanted
+ *   session/           a session's life: its segment, its client, its requests, its end
+ *   link/              messages to and from a worker
+ *   state/             what is known and wanted: sessions, grants, settings, devices, state file
+ *   placer/            which SMs each session gets: pure
+ *   base/              the loop, reply queues, the vault, the status page: nothing of sessions
+ *
+ * A round. The loop hands one event to its callback (a request, a worker's message, a client's end,
+ * a timer). The callback changes `struct server` and notes what is due on a device; where somebody
+ * waits for a verdict it plans at once, on a candidate. Then reconcile() does what is due, and the
+ * phase advances. So nothing below calls anything above.
+ *
+ * An attach. control/control.c checks the message and opens the reply queue; attach.c admits it and
+ * makes the session (WAITING), its segment and the watch on its client, and plans: a session that
+ * no place is found for is refused. At the end of the round send.c sends LINK_OPEN, or, while
+ * others still run on these SMs, lets it wait, and settle.c answers it if that takes too long.
+ * LINK_OPENED comes in workers/messages.c; session/open.c fills in the segment and answers. The
+ * client's CTL_CONFIRM goes to session/liveness.c.
+ *
+ * An operator's change. control/operator.c checks it whole (operator_check.c), changes the
+ * settings, and plans all devices; if one has no room, the settings are changed back and nothing
+ * else has happened. Else it hands the settings to the state file's thread and the reply to
+ * reconcile/operators.c, which answers when every session has its grant and the file is written.
+ *
+ * Invariants.
+ *   - Only reconcile/ sends LINK_OPEN, LINK_GRANT and LINK_POLICY; a target changes only by a
+ *     candidate into which every session of the device fits.
+ *   - Two sessions never may run on SMs that are one's alone: a grant is sent when nobody else
+ *     holds its SMs (wait.h), and what is sent counts as held until it is confirmed.
+ *   - Who waits is answered once, and in time: attaches and QoS requests by settle.c, operators by
+ *     operators.c; a session that ends answers for itself.
+ *   - Messages from queues and from workers are checked field by field before they are used; what
+ *     tenants write into their segments is not read at all.
+ */
+#ifndef GS_SERVER_SUPERVISOR_H
+#define GS_SERVER_SUPERVISOR_H
+
+#include "server/state/server.h"
+
+/* Fills server->failure when it fails; the caller reports it. on_ready: called from server_run when
+ * the server begins to serve. */
+bool server_init(struct server *server, const struct server_options *options,
+                 void (*on_ready)(struct server *server));
+/* Runs until the end. false: server->failure says why. */
+bool server_run(struct server *server);
+void server_deinit(struct server *server);
+
+#endif

@@ -1,0 +1,169 @@
+/* messages.c - see messages.h. */
+#include "server/workers/messages.h"
+
+#include <string.h>
+#include <sys/epoll.h>
+
+#include "common/log.h"
+#include "common/util.h"
+#include "server/link/worker_link.h"
+#include "server/reconcile/reservations.h"
+#include "server/session/close.h"
+#include "server/session/open.h"
+#include "server/state/server.h"
+#include "server/state/settings_fit.h"
+#include "server/workers/ending.h"
+
+/* Messages taken before other events get their turn. */
+#define LINK_BATCH    64
+/* Descriptors that the vault leaves for everything else. */
+#define VAULT_RESERVE 256u
+#define PRIORITY_MAX  1000
+
+/* Each handler returns whether the message made sense. */
+
+/* CUDA's priorities are 0 and some below it. */
+static bool priorities_possible(const struct link_device *info)
+{
+    return info->priority_lowest <= PRIORITY_MAX && info->priority_highest >= -PRIORITY_MAX &&
+           info->priority_lowest >= info->priority_highest;
+}
+
+static bool on_ready(struct device *device, const struct link_device *info)
+{
+    struct server *server = device->server;
+
+    if (!priorities_possible(info) || !placer_device_init(&device->sms, info))
+        return false;
+    timer_cancel(&server->loop, &device->timer);
+    device->info = *info;
+    device->info.name[sizeof(device->info.name) - 1] = 0;
+    device->info.driver[sizeof(device->info.driver) - 1] = 0;
+    device->worker.state = WORKER_READY;
+    device->worker.ready_ns = clock_ns();
+    log_info("device %d: %s, %llu MiB, %u SMs, %s; worker %d", device->index, device->info.name,
+             (unsigned long long)(device->info.memory_total >> 20), device->info.sm_count,
+             device->info.driver, (int)device->worker.pid);
+    device->info.sm_granularity = device->sms.granularity;
+    device->policy_sent = false;
+    reservations_place(device);
+    device_due(device, DUE_POLICY);
+    if (server->phase == PHASE_STARTING)
+        settings_fit_log(device);
+    grants_ready(device);
+    return true;
+}
+
+/* fd: the descriptor that came along, or -1. */
+static bool on_vault_put(struct device *device, struct session *session,
+                         const struct link_vault *vault, int *fd)
+{
+    enum vault_result result;
+
+    if (*fd < 0) { /* the kernel could not give it to us; the memory itself is good */
+        log_warning("device %d: no descriptor left for the memory of session %llu", device->index,
+                    (unsigned long long)session->id);
+        return true;
+    }
+    /* Clients and workers must still be served. */
+    if ((uint32_t)*fd + VAULT_RESERVE >= device->server->descriptors_max) {
+        log_warning("device %d: the vault is full (RLIMIT_NOFILE %u)", device->index,
+                    device->server->descriptors_max);
+        return true;
+    }
+    result = vault_put(&session->vault, vault->address, vault->size, *fd);
+    if (result == VAULT_OK)
+        *fd = -1;
+    if (result == VAULT_NO_MEMORY)
+        log_warning("device %d: no memory for the vault", device->index);
+    return result != VAULT_OVERLAP;
+}
+
+static bool on_session_message(struct device *device, const struct link_message *message, int *fd)
+{
+    struct session *session = registry_by_slot(&device->server->registry, message->slot);
+
+    if (!session || session->device != device)
+        return false;
+    switch (message->op) {
+    case LINK_OPENED:
+        loop_expected(&device->server->loop);
+        return server_session_opened(session, &message->u.opened, message->text);
+    case LINK_CLOSED:
+        return server_session_closed(session);
+    case LINK_GRANTED:
+        loop_expected(&device->server->loop);
+        return grants_granted(session, &message->u.granted, message->text);
+    case LINK_VAULT_PUT:
+        return session_has_memory(session) && on_vault_put(device, session, &message->u.vault, fd);
+    case LINK_VAULT_DROP:
+        /* Of memory whose descriptor did not fit, there is none. */
+        vault_drop(&session->vault, message->u.vault.address);
+        return session_has_memory(session);
+    default:
+        return false;
+    }
+}
+
+static bool on_fatal(struct device *device, struct link_message *message)
+{
+    struct link_fatal *fatal = &message->u.fatal;
+
+    fatal->kernel[sizeof(fatal->kernel) - 1] = 0;
+    worker_fail(device, fatal, message->slot, "%s",
+                message->text[0] ? message->text : "the worker gave the device up");
+    return true;
+}
+
+static bool on_message(struct device *device, struct link_message *message, int *fd)
+{
+    switch (message->op) {
+    case LINK_READY:
+        if (device->worker.state != WORKER_STARTING)
+            return false;
+        return on_ready(device, &message->u.device);
+    case LINK_FATAL:
+        return on_fatal(device, message);
+    case LINK_NEEDS_RECYCLING:
+        device->worker.needs_recycling = true;
+        return device->worker.state != WORKER_STARTING;
+    default:
+        return device->worker.state == WORKER_READY && on_session_message(device, message, fd);
+    }
+}
+
+/* Takes one message. false: there is none for now. */
+static bool message_take(struct device *device)
+{
+    struct worker_process *worker = &device->worker;
+    struct link_message message = {0};
+    CLEANUP_FD int descriptor = -1;
+    ssize_t n = worker_read(device, &message, &descriptor);
+
+    if (n == 0)
+        return false;
+    if (worker->state != WORKER_STARTING && worker->state != WORKER_READY)
+        return true; /* of one that is being ended, nothing counts any more */
+    if (n != sizeof(message) || !on_message(device, &message, &descriptor))
+        worker_fail(device, NULL, LINK_SLOT_NONE,
+                    "worker %d sent a message that makes no sense (%zd bytes, op %u, slot %u)",
+                    (int)worker->pid, n, message.op, message.slot);
+    return true;
+}
+
+void worker_receive(struct device *device)
+{
+    while (message_take(device))
+        continue;
+}
+
+void worker_link_ready(struct watch *watch, uint32_t events)
+{
+    struct worker_process *worker = container_of(watch, struct worker_process, link);
+    struct device *device = container_of(worker, struct device, worker);
+
+    if (events & EPOLLOUT)
+        worker_flush(device);
+    for (int i = 0; i < LINK_BATCH && message_take(device); i++)
+        continue;
+}

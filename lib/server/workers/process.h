@@ -1,0 +1,21 @@
+/*
+ * process.h - a device's worker processes: start, end, and the next start.
+ *
+ *   NONE --> STARTING --> READY --> ENDING --> NONE, then after a pause STARTING again
+ *
+ * A worker that says that it needs recycling is told to quit when it has no sessions, and its end
+ * is like any other, but nobody's fault. While the server starts, a worker's failure is the
+ * server's. Later a device whose worker fails over and over counts as failed, and is tried again
+ * every ten seconds.
+ */
+#ifndef GS_SERVER_PROCESS_H
+#define GS_SERVER_PROCESS_H
+
+#include "server/state/device.h"
+
+/* Starts a worker; a failure is dealt with as a worker's loss. */
+void worker_start(struct device *device);
+/* Kills the worker and reaps it, whatever its state. */
+void worker_kill(struct device *device);
+
+#endif
