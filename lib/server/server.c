@@ -68,7 +68,7 @@ static int signals_init(struct server *server)
     sigaddset(&set, SIGHUP);
     if (sigprocmask(SIG_BLOCK, &set, NULL) < 0)
         return -errno;
-    /* Inherited as ignored, it would have the kernel reap workers before we learn how they ended.
+    /* If SIGCHLD is inherited as ignored, the kernel reaps workers before we learn how they ended.
      */
     signal(SIGCHLD, SIG_DFL);
     signal(SIGPIPE, SIG_IGN);
@@ -83,7 +83,7 @@ static int signals_init(struct server *server)
 
 /* ---- Settings -------------------------------------------------------------------------------- */
 
-/* What a former server kept. A broken file is not overwritten, nor another server's. */
+/* Loads what a former server kept. A broken file is not overwritten, nor another server's. */
 static bool state_init(struct server *server)
 {
     const char *path = server->options.state_file;
@@ -159,7 +159,7 @@ static mode_t queue_mode(const struct server_options *options)
     return open_to_all(options) ? 0622 : 0600;
 }
 
-/* One more device, not started yet. */
+/* Adds a device, whose worker is not started yet. */
 static bool device_add(struct server *server)
 {
     struct device *device = &server->device[server->device_count];

@@ -1,6 +1,6 @@
 /*
  * placer_rig.h - a device of groups of SMs and the sessions that are placed on it, for tests of
- * server/placer.c, each of which includes this once. After cmocka.h.
+ * server/placer/placer.c, each of which includes this once. After cmocka.h.
  */
 #ifndef GS_TEST_PLACER_RIG_H
 #define GS_TEST_PLACER_RIG_H

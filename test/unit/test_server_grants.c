@@ -294,6 +294,49 @@ static void who_came_before_the_worker_is_placed_by_and_by_and_in_order(void **s
     assert_false(device->early);
 }
 
+// The first device has room for what the operator wants, the second one has not.
+static void a_change_that_one_device_refuses_changes_none(void **state)
+{
+    struct device *second = &server.device[1];
+    struct ctl_set set = {
+        .target = CTL_DEFAULT,
+        .settings = {.fields = CTL_EXCLUSIVE | CTL_PERCENTAGE, .exclusive = 1, .percentage = 50}};
+    struct reply reply = {dup(answers), geteuid(), CTL_SET, 151};
+    struct link_grant former;
+
+    (void)state;
+    struct session *here = attach_open(NULL);
+    server.device_count = 2;
+    device_init(second, &server, 1);
+    second->worker.state = WORKER_READY; // and its socket takes nothing
+    second->info = device->info;
+    assert_true(placer_device_init(&second->sms, &second->info));
+    reservations_place(second);
+    for (int i = 0; i < 3; i++) {
+        struct session *there = arrive(NULL);
+
+        device->sessions--;
+        there->device = second;
+        second->sessions++;
+        there->state = SESSION_OPEN;
+    }
+    former = here->grant.target;
+    operator_set(&server, &set, &reply);
+    reply_close(&reply);
+    expect_answer(151, GS_ERR_LIMIT, "");
+    assert_int_equal(server.settings.everybody.fields, 0);
+    assert_memory_equal(&here->grant.target, &former, sizeof(former));
+    assert_int_equal(device->due, 0);
+    assert_int_equal(device->constrained + second->constrained, 0);
+    reconcile(&server);
+    assert_int_equal(worker_hears(), 0);
+    for (struct session *s = NULL; (s = registry_next(&server.registry, s));)
+        server_session_end(s);
+    second->worker.state = WORKER_NONE;
+    device_deinit(second);
+    server.device_count = 1;
+}
+
 static void an_answer_to_no_question_ends_the_worker(void **state)
 {
     struct link_message message = {.op = LINK_GRANTED};
@@ -324,6 +367,7 @@ int main(void)
         GRANTS_TEST(a_client_need_not_say_how_long_it_waits),
         GRANTS_TEST(with_the_worker_all_grants_are_gone),
         GRANTS_TEST(who_came_before_the_worker_is_placed_by_and_by_and_in_order),
+        GRANTS_TEST(a_change_that_one_device_refuses_changes_none),
         GRANTS_TEST(an_answer_to_no_question_ends_the_worker),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

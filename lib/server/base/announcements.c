@@ -52,7 +52,7 @@ void announcement_add(struct announcements *a, uint64_t token)
 {
     uint64_t now = clock_ns();
 
-    /* Too many at once to wait for each: the oldest has had its time, more or less. */
+    /* So many at once cannot each be waited for: the oldest has had most of its time. */
     if (a->count == ANNOUNCEMENTS_MAX)
         orphan_remove(a, announcement_pop(a));
     uint32_t at = (a->first + a->count++) % ANNOUNCEMENTS_MAX;
@@ -62,7 +62,7 @@ void announcement_add(struct announcements *a, uint64_t token)
         timer_set(a->loop, &a->timer, now + ANNOUNCEMENT_NS, announcements_fire);
 }
 
-/* From the newest one on: the one that is asked for is mostly among the last. */
+/* The search begins with the newest: the one that is asked for is mostly among the last. */
 void announcement_done(struct announcements *a, uint64_t token)
 {
     for (uint32_t i = a->count; i-- > 0;) {

@@ -19,7 +19,7 @@
 #include "common/segment.h"
 #include "server/base/reply.h"
 
-/* Of the file system of queues; no installed header has it. */
+/* The file system of queues has this number; no installed header has it. */
 #define MQUEUE_MAGIC 0x19800202
 
 #define TAKE_TRIES   40
@@ -44,7 +44,7 @@ static int queue_lock(mqd_t queue)
     return -EBUSY;
 }
 
-/* Is the queue still the one of that name? Another server may have removed it before we locked it.
+/* The queue is still the one of that name: another server may have removed it before we locked it.
  */
 static bool queue_current(mqd_t queue, const char *name)
 {
@@ -103,7 +103,7 @@ int control_queue_take(const char *name, mode_t mode, mqd_t *queue)
     return r == -EAGAIN ? -EBUSY : r;
 }
 
-/* Only where the file system of queues is mounted can they be listed. */
+/* Queues can be listed only where their file system is mounted. */
 static void reply_queues_remove(const char *instance)
 {
     char prefix[WIRE_NAME_MAX], name[WIRE_NAME_MAX];

@@ -148,7 +148,7 @@ void loop_expected(struct loop *loop)
         loop->expected--;
 }
 
-/* How long epoll_wait may sleep, in its terms. */
+/* Returns how long epoll_wait may sleep, in its terms. */
 static int loop_patience(struct loop *loop)
 {
     if (loop->expected && clock_ns() >= loop->awake_ns)

@@ -20,10 +20,10 @@ struct reply {
 };
 
 /* Opens the reply queue that the request names and removes its name. false: there is no such queue,
- * or its client is gone: then nobody can be told. */
+ * or its client is gone; in both cases nobody can be told. */
 bool reply_open(const char *instance, const struct ctl_header *request, struct reply *reply);
-/* The process that holds the record lock which the maker of a reply queue takes on it: 0 for one in
- * a PID namespace that we cannot see, -1 for none. */
+/* Returns the process that holds the record lock which the maker of a reply queue takes on it: 0
+ * for one in a PID namespace that we cannot see, -1 for none. */
 pid_t reply_queue_holder(mqd_t queue);
 /* Removes a reply queue unless a living client holds it. Never waits. */
 enum orphan { ORPHAN_REMOVED, ORPHAN_NONE, ORPHAN_HELD };

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Index of the first entry that begins at address or after it. */
+/* Returns the index of the first entry that begins at address or after it. */
 static uint32_t vault_search(const struct vault *vault, uint64_t address)
 {
     uint32_t low = 0, high = vault->count;

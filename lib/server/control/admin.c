@@ -31,8 +31,8 @@ static uint32_t sessions_ending(const struct device *device)
 {
     uint32_t count = 0;
 
-    for (const struct session *t = NULL; (t = registry_next(&device->server->registry, t));)
-        count += t->device == device && session_state_told(t) == CTL_TENANT_ENDING;
+    for (const struct session *s = NULL; (s = registry_next(&device->server->registry, s));)
+        count += s->device == device && session_state_told(s) == CTL_TENANT_ENDING;
     return count;
 }
 

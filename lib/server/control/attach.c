@@ -1,6 +1,6 @@
 /*
- * attach.c - who is admitted, to what; and the session segment. Everything in the request was
- * written by the asker; who that is, the kernel said.
+ * attach.c - CTL_ATTACH: who is admitted, and to what. Everything in the request was written by the
+ * asker; the kernel says who the asker is.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -30,8 +30,9 @@ bool user_admitted(const struct server_options *options, uid_t uid)
     return false;
 }
 
-/* The one asked for; else that of the rank, so that the ranks of a job are spread evenly whatever
- * order they come in; else the usable one with the fewest sessions. NULL: none. */
+/* Chooses the device that is asked for; else that of the rank, so that the ranks of a job are
+ * spread evenly whatever order they come in; else the usable device with the fewest sessions. NULL:
+ * there is none. */
 static struct device *device_choose(struct server *server, int32_t wanted, uint32_t local_rank)
 {
     struct device *best = NULL;
@@ -52,7 +53,7 @@ static struct device *device_choose(struct server *server, int32_t wanted, uint3
     return best;
 }
 
-/* A reservation decides the device; one asked for besides must be that. */
+/* A reservation decides the device; a device that is asked for besides must be the same. */
 static gs_status reservation_admit(struct server *server, const struct ctl_attach *request,
                                    struct admission *admission, int32_t *device,
                                    char text[REFUSAL_TEXT_MAX])
@@ -83,7 +84,7 @@ static gs_status reservation_admit(struct server *server, const struct ctl_attac
     return GS_OK;
 }
 
-/* What `gsctl ps` prints: nothing that a terminal would obey. */
+/* `gsctl ps` prints the name: it has nothing that a terminal would obey. */
 static void name_clean(char out[32], const char name[32])
 {
     size_t n = strnlen(name, 31);
@@ -159,7 +160,7 @@ static struct session *session_make(struct server *server, const struct admissio
         reply_refuse(reply, GS_ERR_SYSTEM, "getrandom: %s", strerror(errno));
         return NULL;
     }
-    r = session_segment_make(session, reply->uid);
+    r = session_segment_init(session, reply->uid);
     if (r < 0) {
         refuse_segment(reply, r);
         registry_give(&server->registry, session);

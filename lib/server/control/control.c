@@ -77,7 +77,7 @@ static void refuse(struct server *server, const union control_request *request, 
     reply_close(&reply);
 }
 
-/* Requests that nobody awaits an answer to. A cookie that is none is one of a session that has
+/* Handles requests that have no answer. A cookie that finds no session is that of one that has
  * ended, or a guess. */
 static void handle_silent(struct server *server, const struct ctl_header *h)
 {

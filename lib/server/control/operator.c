@@ -33,7 +33,7 @@ static void change_keep(struct server *server, struct reply *reply)
 
 /* ---- Set ------------------------------------------------------------------------------------- */
 
-/* What is set for a target that has been checked. */
+/* Returns what is set for the target. */
 static struct ctl_settings settings_get(const struct server *server, uint32_t target, uint64_t id)
 {
     const struct ctl_settings *user;
@@ -199,8 +199,8 @@ void operator_release(struct server *server, const struct ctl_reserve *request, 
                      reservation_name_valid(request->name) ? name : "?");
         return;
     }
-    for (const struct session *t = NULL; (t = registry_next(&server->registry, t));)
-        inside += t->space == at + 1 && t->state != SESSION_LOST;
+    for (const struct session *s = NULL; (s = registry_next(&server->registry, s));)
+        inside += s->space == at + 1 && s->state != SESSION_LOST;
     if (inside) {
         reply_refuse(reply, GS_ERR_LIMIT, "%u session%s attached to '%s'", inside,
                      inside == 1 ? " is" : "s are", name);

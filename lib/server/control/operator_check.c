@@ -60,7 +60,7 @@ static gs_status latency_check(const struct server *server, uint64_t id,
 
 /* ---- All fields ------------------------------------------------------------------------------ */
 
-/* Of any device. */
+/* Returns the highest priority of any device. */
 static int priority_most(const struct server *server)
 {
     int most = 0;
@@ -179,22 +179,22 @@ struct ctl_settings settings_merge(const struct ctl_settings *old, uint32_t unse
 
 /* ---- Quotas ---------------------------------------------------------------------------------- */
 
-static uint64_t session_used(const struct session *t)
+static uint64_t session_used(const struct session *s)
 {
-    const struct link_stats *stats = t->device->worker.stats;
+    const struct link_stats *stats = s->device->worker.stats;
 
-    if (!stats || !session_has_memory(t))
+    if (!stats || !session_has_memory(s))
         return 0;
-    return atomic_load_explicit(&stats[t->slot].memory_used, memory_order_relaxed);
+    return atomic_load_explicit(&stats[s->slot].memory_used, memory_order_relaxed);
 }
 
 static uint64_t user_used(const struct server *server, const struct session *of)
 {
     uint64_t used = 0;
 
-    for (const struct session *t = NULL; (t = registry_next(&server->registry, t));) {
-        if (t->uid == of->uid && t->device == of->device)
-            used += session_used(t);
+    for (const struct session *s = NULL; (s = registry_next(&server->registry, s));) {
+        if (s->uid == of->uid && s->device == of->device)
+            used += session_used(s);
     }
     return used;
 }
@@ -204,29 +204,29 @@ gs_status quotas_check(struct server *server, char text[REFUSAL_TEXT_MAX])
     uid_t summed = (uid_t)-1; /* one user's sessions mostly come together */
     uint64_t sum = 0;
 
-    for (const struct session *t = NULL; (t = registry_next(&server->registry, t));) {
+    for (const struct session *s = NULL; (s = registry_next(&server->registry, s));) {
         struct qos_effect effect;
         char ignored[REFUSAL_TEXT_MAX];
-        uint64_t used = session_used(t);
+        uint64_t used = session_used(s);
 
-        /* What else is wrong with it is told by the placing. */
-        if (t->state != SESSION_OPEN || (qos_effect(t, 0, &effect, ignored), used == 0))
+        /* The plan tells what else is wrong with the session. */
+        if (s->state != SESSION_OPEN || (qos_effect(s, 0, &effect, ignored), used == 0))
             continue;
-        if (effect.grant.mem_limit && effect.grant.mem_limit != t->grant.target.mem_limit &&
+        if (effect.grant.mem_limit && effect.grant.mem_limit != s->grant.target.mem_limit &&
             used > effect.grant.mem_limit)
             return refusal(text, GS_ERR_QUOTA, "%llu bytes: session %llu holds %llu",
-                           (unsigned long long)effect.grant.mem_limit, (unsigned long long)t->id,
+                           (unsigned long long)effect.grant.mem_limit, (unsigned long long)s->id,
                            (unsigned long long)used);
         if (effect.grant.user_mem_limit == 0 ||
-            effect.grant.user_mem_limit == t->grant.target.user_mem_limit)
+            effect.grant.user_mem_limit == s->grant.target.user_mem_limit)
             continue;
-        if (t->uid != summed) {
-            summed = t->uid;
-            sum = user_used(server, t);
+        if (s->uid != summed) {
+            summed = s->uid;
+            sum = user_used(server, s);
         }
         if (sum > effect.grant.user_mem_limit)
             return refusal(text, GS_ERR_QUOTA, "%llu bytes: the sessions of uid %u hold %llu",
-                           (unsigned long long)effect.grant.user_mem_limit, (unsigned)t->uid,
+                           (unsigned long long)effect.grant.user_mem_limit, (unsigned)s->uid,
                            (unsigned long long)sum);
     }
     return GS_OK;

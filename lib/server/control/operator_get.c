@@ -12,7 +12,7 @@ static struct ctl_row row_new(enum ctl_target target, uint64_t id)
     return (struct ctl_row){.key = ctl_row_key(target, id), .device = -1};
 }
 
-/* What is set for sessions is for those of all devices. */
+/* Returns the fields that do not fit some device: what is set for sessions is for all devices. */
 static uint32_t unfit_anywhere(const struct server *server, const struct ctl_settings *set)
 {
     uint32_t unfit = 0;
@@ -90,35 +90,35 @@ static bool row_reservation(const struct server *server, uint64_t from, struct c
 static bool row_session(const struct server *server, uint64_t from, struct ctl_row *row)
 {
     const struct link_grant *grant;
-    struct session *t;
+    struct session *s;
     struct sm_mask sms;
 
-    if (!registry_page(&server->registry, from, &t, 1))
+    if (!registry_page(&server->registry, from, &s, 1))
         return false;
-    grant = &t->grant.target;
-    sms = grants_sms(t);
-    *row = row_new(CTL_TENANT, t->id);
-    row->uid = t->uid;
-    row->device = t->device->index;
+    grant = &s->grant.target;
+    sms = grants_sms(s);
+    *row = row_new(CTL_TENANT, s->id);
+    row->uid = s->uid;
+    row->device = s->device->index;
     row->sm_count = sm_mask_count(&sms);
     memcpy(row->sm_mask, sms.word, sizeof(row->sm_mask));
-    row->exclusive = t->grant.applied.exclusive;
+    row->exclusive = s->grant.applied.exclusive;
     row->priority = grant->priority;
     row->cls = grant->cls;
     row->weight = grant->weight;
     row->inflight = grant->inflight_max;
-    row->mem_limit = t->mem_limit;
+    row->mem_limit = s->mem_limit;
     row->user_mem_limit = grant->user_mem_limit;
-    row->set = t->set;
-    row->state = session_state_told(t);
-    memcpy(row->name, t->name, sizeof(row->name));
-    if (t->space)
-        memcpy(row->reservation, server->settings.reservation[t->space - 1].name,
+    row->set = s->set;
+    row->state = session_state_told(s);
+    memcpy(row->name, s->name, sizeof(row->name));
+    if (s->space)
+        memcpy(row->reservation, server->settings.reservation[s->space - 1].name,
                sizeof(row->reservation));
     return true;
 }
 
-/* The first row from a key on. false: there is none. */
+/* Finds the first row from a key on. false: there is none. */
 static bool row_next(const struct server *server, uint64_t key, struct ctl_row *row)
 {
     static bool (*const kinds[])(const struct server *server, uint64_t from,

@@ -9,8 +9,8 @@
 #include "server/placer/placer.h"
 #include "server/placer/placer_sets.h"
 
-/* Beside a group's capped sessions, those who may be nowhere else weigh so much: taking their last
- * SMs would be refused. */
+/* A session that may be nowhere else weighs as much as so many capped sessions of a group: taking
+ * its last SMs would be refused. */
 #define LOAD_BOUNDED 4096u
 
 struct placing {
@@ -19,7 +19,7 @@ struct placing {
     struct placer_session *session;
     uint32_t count, asker;
     uint32_t load[PLACER_GROUPS_MAX];
-    struct sm_mask taken; /* exclusively, by anybody; once the exclusive ones are placed */
+    struct sm_mask taken; /* by exclusive sessions; known once these are placed */
     struct placer_sets sets;
     char *text;
 };
@@ -79,8 +79,9 @@ static void load_add(const struct placer_device *device, uint32_t *load, const s
     }
 }
 
-/* The group of `from` to take next when `missing` SMs are missing, or group_count. One that does
- * not overshoot is better than one that does, then a smaller overshoot, then a smaller load. */
+/* Finds the group of `from` to take next when `missing` SMs are missing, or group_count. A group
+ * that does not overshoot is better than one that does, then a smaller overshoot, then a smaller
+ * load. */
 static uint32_t group_next(const struct placer_device *device, const struct sm_mask *from,
                            uint32_t missing, const uint32_t *load, bool last)
 {
@@ -101,7 +102,7 @@ static uint32_t group_next(const struct placer_device *device, const struct sm_m
     return best;
 }
 
-/* `has`, less the most loaded groups that are not needed for so many SMs. */
+/* Takes from `has` the most loaded groups that are not needed for so many SMs. */
 static struct sm_mask mask_trim(const struct placer_device *device, struct sm_mask has,
                                 uint32_t sms, const uint32_t *load)
 {
@@ -122,7 +123,7 @@ static struct sm_mask mask_trim(const struct placer_device *device, struct sm_ma
     }
 }
 
-/* `has`, and groups of `from` until there are so many SMs. */
+/* Adds groups of `from` to `has` until there are so many SMs. */
 static struct sm_mask mask_grow(const struct placer_device *device, struct sm_mask has,
                                 struct sm_mask from, uint32_t sms, const uint32_t *load, bool last)
 {
@@ -138,7 +139,7 @@ static struct sm_mask mask_grow(const struct placer_device *device, struct sm_ma
         from = sm_mask_minus(from, device->group[g]);
         count += device->group_sms[g];
     }
-    /* Groups differ in size: the last may have made an earlier one needless. */
+    /* Groups differ in size: the last group may have made an earlier one needless. */
     return mask_trim(device, has, sms, load);
 }
 
@@ -154,92 +155,93 @@ struct sm_mask placer_mask_choose(const struct placer_device *device, const stru
 
 /* An exclusive session leaves what it shares so far at once, but for the part that is in its new
  * place. Without such a part it leaves nothing before it has got its new place. */
-static bool session_stuck(const struct placer_session *t)
+static bool session_stuck(const struct placer_session *s)
 {
-    return t->exclusive && !sm_mask_meets(&t->next, &t->sure);
+    return s->exclusive && !sm_mask_meets(&s->next, &s->sure);
 }
 
-/* What others must keep off because of this session, once it is placed. A session that only gives
- * up does so at once, so what it gives up is free; one that moves may have to wait for its new
- * place. to_exclusive: those others want SMs for themselves alone, and would have to wait until a
- * session that is stuck has left them. */
-static struct sm_mask session_takes(const struct placer_session *t, bool to_exclusive)
+/* Returns the SMs that others must keep off because of this session, once it is placed. A session
+ * that only gives up SMs does so at once, so these are free; one that moves may have to wait for
+ * its new place. to_exclusive: the others want SMs for themselves alone, and would have to wait
+ * until a session that is stuck has left them. */
+static struct sm_mask session_takes(const struct placer_session *s, bool to_exclusive)
 {
-    struct sm_mask takes = t->exclusive ? t->next : (struct sm_mask){{0}};
+    struct sm_mask takes = s->exclusive ? s->next : (struct sm_mask){{0}};
 
-    if (!sm_mask_within(&t->next, &t->sure))
-        takes = sm_mask_or(takes, t->held_exclusive);
-    if (to_exclusive && session_stuck(t))
-        takes = sm_mask_or(takes, t->held);
+    if (!sm_mask_within(&s->next, &s->sure))
+        takes = sm_mask_or(takes, s->held_exclusive);
+    if (to_exclusive && session_stuck(s))
+        takes = sm_mask_or(takes, s->held);
     return takes;
 }
 
-/* The same before it is placed: nothing of it is free yet. */
-static struct sm_mask session_keeps(const struct placer_session *t)
+/* The same before the session is placed: none of its SMs are free yet. */
+static struct sm_mask session_keeps(const struct placer_session *s)
 {
-    return t->exclusive && t->was_exclusive ? sm_mask_or(t->mask, t->held_exclusive)
-                                            : t->held_exclusive;
+    return s->exclusive && s->was_exclusive ? sm_mask_or(s->mask, s->held_exclusive)
+                                            : s->held_exclusive;
 }
 
-/* Taken by all but one session. placed: exclusive sessions before that index are placed. */
+/* Returns the SMs that all but one session take. placed: exclusive sessions before that index are
+ * placed. */
 static struct sm_mask others_take(const struct placing *p, uint32_t self, uint32_t placed)
 {
     bool to_exclusive = self < p->count && p->session[self].exclusive;
     struct sm_mask taken = {{0}};
 
     for (uint32_t i = 0; i < p->count; i++) {
-        const struct placer_session *t = &p->session[i];
+        const struct placer_session *s = &p->session[i];
 
-        if (i != self && (t->exclusive || t->was_exclusive || !sm_mask_empty(&t->held_exclusive)))
-            taken = sm_mask_or(taken, i < placed && t->exclusive ? session_takes(t, to_exclusive)
-                                                                 : session_keeps(t));
+        if (i != self && (s->exclusive || s->was_exclusive || !sm_mask_empty(&s->held_exclusive)))
+            taken = sm_mask_or(taken, i < placed && s->exclusive ? session_takes(s, to_exclusive)
+                                                                 : session_keeps(s));
     }
     return taken;
 }
 
-static struct sm_mask session_room(const struct placing *p, const struct placer_session *t)
+static struct sm_mask session_room(const struct placing *p, const struct placer_session *s)
 {
-    return sm_mask_and(p->space[t->space], t->within);
+    return sm_mask_and(p->space[s->space], s->within);
 }
 
 /* ---- Exclusive sessions -----------------------------------------------------------------------
  */
 
-static uint32_t exclusive_wants(const struct placer_session *t)
+static uint32_t exclusive_wants(const struct placer_session *s)
 {
-    uint32_t bound = sm_mask_count(&t->within);
+    uint32_t bound = sm_mask_count(&s->within);
 
-    return t->sms && t->sms < bound ? t->sms : bound;
+    return s->sms && s->sms < bound ? s->sms : bound;
 }
 
 static void exclusive_keep(struct placing *p, uint32_t i)
 {
-    struct placer_session *t = &p->session[i];
-    struct sm_mask room = sm_mask_minus(session_room(p, t), others_take(p, i, i));
-    struct sm_mask kept = sm_mask_and(t->mask, room), surely = sm_mask_and(kept, t->sure);
-    uint32_t wants = exclusive_wants(t);
+    struct placer_session *s = &p->session[i];
+    struct sm_mask room = sm_mask_minus(session_room(p, s), others_take(p, i, i));
+    struct sm_mask kept = sm_mask_and(s->mask, room), surely = sm_mask_and(kept, s->sure);
+    uint32_t wants = exclusive_wants(s);
 
-    t->next = kept;
-    if (t->leaving)
+    s->next = kept;
+    if (s->leaving)
         return;
-    /* What it has for sure comes first: without any of that it would be stuck. */
-    t->next = mask_trim(p->device, surely, wants, p->load);
-    t->next = mask_grow(p->device, t->next, kept, wants, p->load, false);
+    /* SMs that the session has for sure come first: without any of them it would be stuck. */
+    s->next = mask_trim(p->device, surely, wants, p->load);
+    s->next = mask_grow(p->device, s->next, kept, wants, p->load, false);
 }
 
 static gs_status exclusive_place(struct placing *p, uint32_t i)
 {
-    struct placer_session *t = &p->session[i];
-    struct sm_mask room = sm_mask_minus(session_room(p, t), others_take(p, i, p->count));
-    uint32_t wants = exclusive_wants(t), had;
+    struct placer_session *s = &p->session[i];
+    struct sm_mask room = sm_mask_minus(session_room(p, s), others_take(p, i, p->count));
+    uint32_t wants = exclusive_wants(s), had;
 
-    /* Two that are stuck are not to wait for each other. */
-    if (session_stuck(t))
-        t->next = sm_mask_and(t->next, room);
-    t->next = mask_grow(p->device, t->next, room, wants, p->load, false);
-    had = sm_mask_count(&t->mask);
-    /* One that has no new request, only room to grow that there is not, keeps what it has. */
-    if (sm_mask_count(&t->next) >= (i != p->asker && had && had < wants ? had : wants))
+    /* Two sessions that are stuck must not wait for each other. */
+    if (session_stuck(s))
+        s->next = sm_mask_and(s->next, room);
+    s->next = mask_grow(p->device, s->next, room, wants, p->load, false);
+    had = sm_mask_count(&s->mask);
+    /* A session without a new request that cannot grow keeps what it has. */
+    if (sm_mask_count(&s->next) >= (i != p->asker && had && had < wants ? had : wants))
         return GS_OK;
     if (i == p->asker || had == 0)
         return refusal(p->text, GS_ERR_LIMIT,
@@ -247,13 +249,13 @@ static gs_status exclusive_place(struct placing *p, uint32_t i)
                        sm_mask_count(&room), p->device->sm_count);
     return refusal(p->text, GS_ERR_LIMIT,
                    "session %llu, which is to have %u SMs for itself alone, would be left with %u",
-                   (unsigned long long)t->id, wants, sm_mask_count(&t->next));
+                   (unsigned long long)s->id, wants, sm_mask_count(&s->next));
 }
 
 /* ---- Shared sessions --------------------------------------------------------------------------
  */
 
-/* One that has SMs would lose the last of them. */
+/* A session that has SMs would lose the last of them. */
 static gs_status shared_bereft(const struct placing *p, uint32_t i)
 {
     const struct placer_session *asker = p->asker < p->count ? &p->session[p->asker] : NULL;
@@ -272,20 +274,20 @@ static gs_status shared_bereft(const struct placing *p, uint32_t i)
 
 static gs_status shared_refuse(const struct placing *p, uint32_t i, const struct sm_mask *room)
 {
-    const struct placer_session *t = &p->session[i];
-    struct sm_mask lost = sm_mask_minus(t->within, *room);
+    const struct placer_session *s = &p->session[i];
+    struct sm_mask lost = sm_mask_minus(s->within, *room);
     char list[48];
 
-    if (i != p->asker && !sm_mask_empty(&t->mask))
+    if (i != p->asker && !sm_mask_empty(&s->mask))
         return shared_bereft(p, i);
-    if (t->space && sm_mask_empty(&p->space[t->space]))
+    if (s->space && sm_mask_empty(&p->space[s->space]))
         return refusal(p->text, GS_ERR_LIMIT, "the reservation has no SMs: it did not fit");
-    if (sm_mask_empty(&p->space[t->space]))
+    if (sm_mask_empty(&p->space[s->space]))
         return refusal(p->text, GS_ERR_LIMIT, "all %u SMs of the device are reserved",
                        p->device->sm_count);
-    if (t->bounded)
+    if (s->bounded)
         return refusal(p->text, GS_ERR_LIMIT,
-                       t->space
+                       s->space
                            ? "SMs %s are outside of the reservation, or another session's alone"
                            : "SMs %s are reserved, or another session's alone",
                        sm_mask_print(list, sizeof(list), &lost));
@@ -294,32 +296,32 @@ static gs_status shared_refuse(const struct placing *p, uint32_t i, const struct
                    p->device->sm_count);
 }
 
-static bool session_alone(const struct placer_session *t) /* still */
+static bool session_alone(const struct placer_session *s)
 {
-    return !sm_mask_empty(&t->held_exclusive);
+    return !sm_mask_empty(&s->held_exclusive);
 }
 
 static struct sm_mask shared_room(const struct placing *p, uint32_t i)
 {
-    const struct placer_session *t = &p->session[i];
-    struct sm_mask taken = session_alone(t) ? others_take(p, i, p->count) : p->taken;
+    const struct placer_session *s = &p->session[i];
+    struct sm_mask taken = session_alone(s) ? others_take(p, i, p->count) : p->taken;
 
-    return sm_mask_minus(session_room(p, t), taken);
+    return sm_mask_minus(session_room(p, s), taken);
 }
 
-/* Has it a choice among sets? */
-static bool shared_chooses(const struct placer_session *t, const struct sm_mask *room)
+/* The session has a choice among sets. */
+static bool shared_chooses(const struct placer_session *s, const struct sm_mask *room)
 {
-    return t->sms && t->sms < sm_mask_count(room);
+    return s->sms && s->sms < sm_mask_count(room);
 }
 
 static void shared_take(struct placing *p, uint32_t i, struct sm_mask mask)
 {
-    struct placer_session *t = &p->session[i];
+    struct placer_session *s = &p->session[i];
 
-    t->next = mask;
-    placer_sets_join(&p->sets, &mask, t->space, t->sms != 0,
-                     t->bounded || t->sms == 0 || session_alone(t));
+    s->next = mask;
+    placer_sets_join(&p->sets, &mask, s->space, s->sms != 0,
+                     s->bounded || s->sms == 0 || session_alone(s));
 }
 
 static struct sm_mask shared_elsewhere(struct placing *p, uint32_t i)
@@ -329,8 +331,8 @@ static struct sm_mask shared_elsewhere(struct placing *p, uint32_t i)
     return placer_sets_choose(&p->sets, &room, p->session[i].sms, false);
 }
 
-/* The users of a set that was taken away go to others. false: one can go nowhere, so all are back
- * where they were, and the set is not taken away again. */
+/* Moves the users of a set that was taken away to other sets. false: a user can go nowhere, so all
+ * are back where they were, and the set is not taken away again. */
 static bool set_leave(struct placing *p, const struct sm_mask *former)
 {
     bool stays = false;
@@ -344,19 +346,19 @@ static bool set_leave(struct placing *p, const struct sm_mask *former)
         stays = sm_mask_empty(&mask);
     }
     for (uint32_t i = 0; i < p->count; i++) {
-        struct placer_session *t = &p->session[i];
+        struct placer_session *s = &p->session[i];
 
-        if (t->exclusive || !sm_mask_equal(&t->next, former))
+        if (s->exclusive || !sm_mask_equal(&s->next, former))
             continue;
         if (stays)
-            placer_sets_join(&p->sets, former, t->space, t->sms != 0, true);
+            placer_sets_join(&p->sets, former, s->space, s->sms != 0, true);
         else
             shared_take(p, i, shared_elsewhere(p, i));
     }
     return !stays;
 }
 
-/* One set fewer: its users move to others of the same size. false: there is none to spare. */
+/* Makes one set fewer: its users move to others of the same size. false: there is none to spare. */
 static bool sets_merge(struct placing *p)
 {
     struct sm_mask former;
@@ -379,29 +381,30 @@ static gs_status sets_refuse(const struct placing *p)
                    "%u different sets of SMs are in use, as many as there can be", LINK_SETS_MAX);
 }
 
-/* Most keep what they have: they come first. What others leave is no reason to keep off. */
+/* Most sessions keep what they have: they come first. SMs that others leave are no reason to keep
+ * off. */
 static void shared_keep(struct placing *p, uint32_t i)
 {
-    struct placer_session *t = &p->session[i];
-    struct sm_mask room = shared_room(p, i), kept = sm_mask_and(t->mask, room);
+    struct placer_session *s = &p->session[i];
+    struct sm_mask room = shared_room(p, i), kept = sm_mask_and(s->mask, room);
     uint32_t has = sm_mask_count(&kept);
-    bool stays = shared_chooses(t, &room)
-                     ? !session_alone(t) && has >= t->sms && has < t->sms + p->device->granularity
-                     : has && sm_mask_equal(&room, &t->mask);
+    bool stays = shared_chooses(s, &room)
+                     ? !session_alone(s) && has >= s->sms && has < s->sms + p->device->granularity
+                     : has && sm_mask_equal(&room, &s->mask);
 
-    t->next = (struct sm_mask){{0}};
-    if (stays && !(t->whole && !sm_mask_within(&t->within, &room)))
+    s->next = (struct sm_mask){{0}};
+    if (stays && !(s->whole && !sm_mask_within(&s->within, &room)))
         shared_take(p, i, kept);
 }
 
 static gs_status shared_choose(struct placing *p, uint32_t i, const struct sm_mask *room,
                                const struct sm_mask *kept)
 {
-    struct placer_session *t = &p->session[i];
-    struct sm_mask mask = placer_sets_choose(&p->sets, room, t->sms, p->sets.used < LINK_SETS_MAX);
+    struct placer_session *s = &p->session[i];
+    struct sm_mask mask = placer_sets_choose(&p->sets, room, s->sms, p->sets.used < LINK_SETS_MAX);
 
     if (sm_mask_empty(&mask) && sets_room(p))
-        mask = placer_sets_choose(&p->sets, room, t->sms, true);
+        mask = placer_sets_choose(&p->sets, room, s->sms, true);
     if (sm_mask_empty(&mask) && i != p->asker)
         mask = *kept;
     if (sm_mask_empty(&mask))
@@ -412,12 +415,12 @@ static gs_status shared_choose(struct placing *p, uint32_t i, const struct sm_ma
 
 static gs_status shared_place(struct placing *p, uint32_t i)
 {
-    struct placer_session *t = &p->session[i];
-    struct sm_mask room = shared_room(p, i), kept = sm_mask_and(t->mask, room);
+    struct placer_session *s = &p->session[i];
+    struct sm_mask room = shared_room(p, i), kept = sm_mask_and(s->mask, room);
 
-    if (sm_mask_empty(&room) || (t->whole && !sm_mask_within(&t->within, &room)))
+    if (sm_mask_empty(&room) || (s->whole && !sm_mask_within(&s->within, &room)))
         return shared_refuse(p, i, &room);
-    if (shared_chooses(t, &room))
+    if (shared_chooses(s, &room))
         return shared_choose(p, i, &room, &kept);
     if (i == p->asker && !placer_sets_has(&p->sets, &room) && !sets_room(p))
         return sets_refuse(p);
@@ -427,20 +430,20 @@ static gs_status shared_place(struct placing *p, uint32_t i)
 
 /* ---- All ------------------------------------------------------------------------------------- */
 
-/* For exclusive sessions, whom shared ones have to give way. */
+/* Places exclusive sessions, to whom shared ones give way. */
 static void load_count(struct placing *p)
 {
     for (uint32_t i = 0; i < p->count; i++) {
-        const struct placer_session *t = &p->session[i];
+        const struct placer_session *s = &p->session[i];
 
-        if (t->exclusive)
+        if (s->exclusive)
             continue;
-        if (t->bounded) {
-            struct sm_mask room = session_room(p, t);
+        if (s->bounded) {
+            struct sm_mask room = session_room(p, s);
             load_add(p->device, p->load, &room, LOAD_BOUNDED);
         }
-        if (t->sms)
-            load_add(p->device, p->load, &t->mask, 1);
+        if (s->sms)
+            load_add(p->device, p->load, &s->mask, 1);
     }
 }
 
@@ -465,7 +468,8 @@ static gs_status exclusives_place(struct placing *p)
     return status;
 }
 
-/* Who asks for SMs for itself alone is refused what would make more sets than there can be. */
+/* A session that asks for SMs for itself alone is refused if that makes more sets than there can
+ * be. */
 static gs_status sets_fit(struct placing *p)
 {
     const struct placer_session *asker = p->asker < p->count ? &p->session[p->asker] : NULL;
@@ -478,15 +482,15 @@ static gs_status sets_fit(struct placing *p)
     return GS_OK;
 }
 
-/* A set that an exclusive session asks for is in use already here. */
+/* A set that an exclusive session asks for is in use already by now. */
 static gs_status sets_begin(struct placing *p)
 {
     placer_sets_init(&p->sets, p->device);
     for (uint32_t i = 0; i < p->count; i++) {
-        const struct placer_session *t = &p->session[i];
+        const struct placer_session *s = &p->session[i];
 
-        if (t->exclusive)
-            placer_sets_join(&p->sets, &t->next, t->space, false, true);
+        if (s->exclusive)
+            placer_sets_join(&p->sets, &s->next, s->space, false, true);
         else
             shared_keep(p, i);
     }
@@ -514,6 +518,6 @@ gs_status placer_place(const struct placer_device *device, const struct sm_mask 
         if (!session[i].exclusive && sm_mask_empty(&session[i].next))
             status = shared_place(&p, i);
     }
-    /* Who had the whole device, which is no set, may have come to have all of it but some SMs. */
+    /* A session that had the whole device, which is no set, may now have all of it but some SMs. */
     return status == GS_OK ? sets_fit(&p) : status;
 }

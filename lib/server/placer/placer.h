@@ -52,14 +52,14 @@ struct placer_session {
     struct sm_mask next;           /* the answer */
 };
 
-/* false: the worker's description makes no sense. */
+/* Takes over the worker's description. false: it makes no sense. */
 bool placer_device_init(struct placer_device *device, const struct link_device *info);
-/* Consists of whole groups of the device, and of one at least? */
+/* The mask consists of whole groups of the device, and of one at least. */
 bool placer_mask_whole(const struct placer_device *device, const struct sm_mask *mask);
-/* The groups that lie wholly in the mask. */
+/* Returns the groups that lie wholly in the mask. */
 struct sm_mask placer_mask_inner(const struct placer_device *device, const struct sm_mask *mask);
-/* count SMs of `from` (rounded up to whole groups), those with the least load first and of equal
- * ones the last; fewer where there are no more. load: of each group; NULL: none. */
+/* Chooses count SMs of `from` (rounded up to whole groups), those with the least load first and of
+ * equal ones the last; fewer where there are no more. load: of each group; NULL: none. */
 struct sm_mask placer_mask_choose(const struct placer_device *device, const struct sm_mask *from,
                                   uint32_t count, const uint32_t *load);
 

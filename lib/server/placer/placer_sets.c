@@ -11,7 +11,7 @@
 
 /* ---- The table ------------------------------------------------------------------------------- */
 
-/* Where the mask stands in the index, or is to stand: half of it is always free. */
+/* Returns where the mask stands in the index, or would: half of the index is always free. */
 static uint32_t index_place(const struct placer_sets *sets, const struct sm_mask *mask)
 {
     uint64_t hash = 0;
@@ -38,7 +38,7 @@ static struct placer_set *set_make(struct placer_sets *sets, const struct sm_mas
     return set;
 }
 
-/* Also SMs that are no set are load. */
+/* SMs that are no set are load too. */
 static void load_more(struct placer_sets *sets, const struct sm_mask *mask)
 {
     for (uint32_t g = 0; g < sets->device->group_count; g++)
@@ -66,7 +66,7 @@ void placer_sets_join(struct placer_sets *sets, const struct sm_mask *mask, uint
     uint32_t place = index_place(sets, mask);
     struct placer_set *set;
 
-    /* More than a table full is far more than a worker holds: it will say so. */
+    /* A full table is far more than a worker holds, and is refused for that. */
     if (sm_mask_empty(mask) || sm_mask_equal(mask, &sets->device->all) ||
         (sets->index[place] == 0 && sets->count == PLACER_SETS_KNOWN)) {
         if (capped)
@@ -96,7 +96,7 @@ bool placer_sets_has(const struct placer_sets *sets, const struct sm_mask *mask)
     return (number && sets->set[number - 1].users) || sm_mask_equal(mask, &sets->device->all);
 }
 
-/* How many sets are as good as this one for those of its users. */
+/* Counts the sets that are as good as this one for its users. */
 static uint32_t sets_alike(const struct placer_sets *sets, const struct placer_set *set)
 {
     uint32_t alike = 0;
@@ -164,8 +164,8 @@ static uint32_t circle_kind(const struct placer_circle *circle, uint32_t size)
     return kind;
 }
 
-/* The kind of group to take next when `missing` SMs are missing, or circle->kinds: with the
- * smallest overshoot, then the largest. */
+/* Finds the kind of group to take next when `missing` SMs are missing, or circle->kinds: the one
+ * with the smallest overshoot, then the largest. */
 static uint32_t kind_next(const struct placer_circle *circle, const uint16_t *there,
                           uint32_t missing)
 {
@@ -185,7 +185,8 @@ static uint32_t kind_next(const struct placer_circle *circle, const uint16_t *th
     return best;
 }
 
-/* How many groups of each kind a window has, when there are so many: for the fewest SMs. */
+/* Sets how many groups of each kind a window has, of so many that there are: as few SMs as can be.
+ */
 static void circle_quota(struct placer_circle *circle, const uint16_t *there)
 {
     while (circle->sms < circle->wanted) {
@@ -196,7 +197,7 @@ static void circle_quota(struct placer_circle *circle, const uint16_t *there)
         circle->quota[kind]++;
         circle->sms += circle->size[kind];
     }
-    /* The last may have made an earlier one needless. */
+    /* The last group may have made an earlier one needless. */
     for (uint32_t kind = 0; kind < circle->kinds; kind++) {
         while (circle->quota[kind] && circle->sms - circle->size[kind] >= circle->wanted) {
             circle->quota[kind]--;

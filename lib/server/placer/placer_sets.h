@@ -7,7 +7,7 @@
 
 #include "server/placer/placer.h"
 
-/* In the table also those that nobody has any more since the placing began. */
+/* The table also holds sets that nobody has any more since the placing began. */
 #define PLACER_SETS_KNOWN (2u * LINK_SETS_MAX)
 #define PLACER_SETS_INDEX (2u * PLACER_SETS_KNOWN)
 
@@ -49,10 +49,10 @@ void placer_sets_init(struct placer_sets *sets, const struct placer_device *devi
  * capped: it counts as load. pinned: it can have no other set. */
 void placer_sets_join(struct placer_sets *sets, const struct sm_mask *mask, uint32_t space,
                       bool capped, bool pinned);
-/* Would a session with this set be one more user of what there is? */
+/* A session with this set would be one more user of a set that there is. */
 bool placer_sets_has(const struct placer_sets *sets, const struct sm_mask *mask);
-/* Takes away a set whose users can go to others of the same size: of the size that has the most,
- * the one with the fewest users. They have none now. false: there is no such set. */
+/* Takes away a set whose users can go to others of the same size: of the size that has the most
+ * sets, the one with the fewest users. These have no set then. false: there is no such set. */
 bool placer_sets_retire(struct placer_sets *sets, struct sm_mask *mask);
 
 /* The set with the least load for a session that is to have so many SMs (rounded up to whole

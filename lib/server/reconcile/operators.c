@@ -9,7 +9,7 @@
 /* gsctl waits five seconds for an answer. */
 #define OPERATOR_PATIENCE_NS 3000000000u
 
-/* A session that keeps its former grant for now, or NULL. */
+/* Finds a session that keeps its former grant for now, or NULL. */
 static const struct session *device_refused(const struct device *device)
 {
     for (const struct session *s = NULL; (s = registry_next(&device->server->registry, s));) {

@@ -27,8 +27,8 @@ struct candidate {
     struct placer_session *item; /* of each placement */
 };
 
-/* Takes part in the placing of the others. A session that is closing keeps what is its alone until
- * its last kernel is done; what it shared is of no matter any more. */
+/* The session takes part in the placing of the others. One that is closing keeps the SMs that are
+ * its alone until its last kernel is done; those that it shared do not matter any more. */
 static bool session_placed(const struct session *s, const struct ask *ask)
 {
     switch (s->state) {
@@ -75,7 +75,7 @@ static struct shares shares_sum(const struct candidate *c)
     return shares;
 }
 
-/* The SMs that the policy leaves the session; 0: any number. */
+/* Returns the SMs that the policy leaves the session; 0: any number. */
 static uint32_t share_of(const struct shares *shares, const struct session *s)
 {
     const uint64_t sms = shares->sms;
@@ -94,8 +94,8 @@ static uint32_t share_of(const struct shares *shares, const struct session *s)
     return (uint32_t)(share < sms ? share : sms);
 }
 
-/* What the session may have, and whether that is what it asks for just now. Who else is in the way
- * is named: the answer goes to the asker. */
+/* Finds what the session may have, and refuses less than it asks for just now. A refusal about
+ * another session names it: the answer goes to the asker. */
 static gs_status effect_make(const struct session *s, uint32_t share, const struct ask *ask,
                              struct qos_effect *effect, char text[REFUSAL_TEXT_MAX])
 {
@@ -255,8 +255,8 @@ static gs_status device_plan(struct device *device, const struct ask *ask,
     return status;
 }
 
-/* A session like most: the whole device for it, as for all others, whose places stay as they are.
- */
+/* Most sessions have the whole device, as all others have: where this one is like that, the places
+ * of the others stay as they are. */
 static bool planned_simply(struct session *s, const struct ask *ask)
 {
     struct device *device = s->device;

@@ -7,15 +7,15 @@
 #include "server/state/grants.h"
 #include "server/state/server.h"
 
-/* Of the device, where the operator has said nothing, for each latency session at work: 16 SMs of
- * 132, with which a request's tail stays within a tenth of what it is alone. Not more than half of
- * the device in all. */
+/* The part of the device that is left to each latency session at work, where the operator has set
+ * nothing: 16 SMs of 132, with which a request's tail stays within a tenth of what it is alone. At
+ * most half of the device is left in all. */
 #define LATENCY_PERCENT 12u
-/* Where it is not known when latency work comes, one SM in so many of these is left all the time.
+/* One SM in so many of these is left all the time, while it is not known when latency work comes.
  */
 #define FEW_OF          4u
 
-/* For so many sessions at work. What the operator has said holds for any number. */
+/* Returns the SMs for so many sessions at work. The operator's number holds for any of them. */
 static uint32_t latency_sms(const struct device *device, uint32_t sessions)
 {
     const struct ctl_settings *set = &device->server->settings.device[device->index];
@@ -27,8 +27,9 @@ static uint32_t latency_sms(const struct device *device, uint32_t sessions)
                                                         : device->sms.sm_count / 2;
 }
 
-/* Out of the SMs that best-effort sessions may be on, those with the fewest capped sessions, and
- * never all; `chosen` are among them. Those that were chosen before stay, where they can. */
+/* Chooses, out of the SMs that best-effort sessions may be on, those with the fewest capped
+ * sessions, and never all; `chosen` are among them. SMs that were chosen before stay, where they
+ * can. */
 static struct sm_mask reserve_choose(const struct device *device, uint32_t sms,
                                      struct sm_mask chosen, struct sm_mask former,
                                      struct sm_mask room, const uint32_t *load)

@@ -14,33 +14,33 @@
 
 /* ---- Placing when nobody asks ---------------------------------------------------------------- */
 
-/* The oldest session that came when there was no worker and is to be placed yet, or NULL. */
+/* Finds the oldest session that came when there was no worker and has no place yet, or NULL. */
 static struct session *early_first(const struct device *device)
 {
     struct session *first = NULL;
 
-    for (struct session *t = NULL; (t = registry_next(&device->server->registry, t));) {
-        if (t->device == device && t->state == SESSION_WAITING && sm_mask_empty(&t->grant.place) &&
-            (!first || t->id < first->id))
-            first = t;
+    for (struct session *s = NULL; (s = registry_next(&device->server->registry, s));) {
+        if (s->device == device && s->state == SESSION_WAITING && sm_mask_empty(&s->grant.place) &&
+            (!first || s->id < first->id))
+            first = s;
     }
     return first;
 }
 
-/* Places one of them. false: there are none left. */
+/* Places one such session, or refuses it. false: there are none left. */
 static bool early_place(struct device *device)
 {
-    struct session *t = early_first(device);
+    struct session *s = early_first(device);
     char text[REFUSAL_TEXT_MAX];
     gs_status status;
 
-    if (!t)
+    if (!s)
         return false;
-    status = qos_check(&t->qos, device, text);
+    status = qos_check(&s->qos, device, text);
     if (status == GS_OK)
-        status = plan_request(device, t, text);
+        status = plan_request(device, s, text);
     if (status != GS_OK)
-        server_session_refuse(t, status, text);
+        server_session_refuse(s, status, text);
     return true;
 }
 

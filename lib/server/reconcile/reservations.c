@@ -9,7 +9,7 @@
 #include "server/state/server.h"
 #include "server/state/settings_fit.h"
 
-/* The SMs of a reservation out of those that are free, or none when there are not enough. */
+/* Chooses the SMs of a reservation out of those that are free; none when there are not enough. */
 static struct sm_mask reservation_choose(const struct device *device,
                                          const struct reservation *reservation,
                                          const struct sm_mask *unreserved, const uint32_t *load)

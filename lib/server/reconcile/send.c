@@ -23,50 +23,50 @@ static void session_open(struct session *session)
     worker_send(session->device, &message);
 }
 
-static void grant_send(struct session *t, const struct link_grant *grant)
+static void grant_send(struct session *s, const struct link_grant *grant)
 {
-    struct session_grant *g = &t->grant;
-    struct link_message message = {.op = LINK_GRANT, .slot = t->slot};
+    struct session_grant *g = &s->grant;
+    struct link_message message = {.op = LINK_GRANT, .slot = s->slot};
 
     g->sent = *grant;
     g->sent.sequence = ++g->sequence;
     g->outdated = false;
-    if (t->state == SESSION_WAITING) {
-        session_open(t);
+    if (s->state == SESSION_WAITING) {
+        session_open(s);
         return;
     }
     g->awaited = true;
     message.u.grant = g->sent;
-    worker_send(t->device, &message);
+    worker_send(s->device, &message);
 }
 
-/* It waits for SMs that are to be its alone. Of those that it shares until then, `wanted` are
- * waited for by others: it leaves them. */
-static void grant_send_part(struct session *t, const struct sm_mask *wanted)
+/* The session waits for SMs that are to be its alone. Until then it shares SMs; others wait for
+ * those of `wanted`, so it leaves these at once. */
+static void grant_send_part(struct session *s, const struct sm_mask *wanted)
 {
-    struct sm_mask alone = grants_held(t, true), held = grants_held(t, false);
-    struct sm_mask part = sm_mask_and(held, t->grant.place);
-    struct sm_mask rest = sm_mask_minus(held, t->grant.place);
-    struct link_grant grant = t->grant.target;
+    struct sm_mask alone = grants_held(s, true), held = grants_held(s, false);
+    struct sm_mask part = sm_mask_and(held, s->grant.place);
+    struct sm_mask rest = sm_mask_minus(held, s->grant.place);
+    struct link_grant grant = s->grant.target;
 
-    if (t->state != SESSION_OPEN || !grant.exclusive || !sm_mask_empty(&alone) ||
+    if (s->state != SESSION_OPEN || !grant.exclusive || !sm_mask_empty(&alone) ||
         sm_mask_empty(&part) || !sm_mask_meets(&rest, wanted))
         return;
     grant.exclusive = 0;
     memcpy(grant.sm_mask, part.word, sizeof(grant.sm_mask));
-    grant_send(t, &grant);
+    grant_send(s, &grant);
 }
 
 /* An attach need not wait for SMs that another is giving up: it begins with the others. */
-static void grant_open_part(struct session *t, const struct sm_mask *alone)
+static void grant_open_part(struct session *s, const struct sm_mask *alone)
 {
-    struct sm_mask part = sm_mask_minus(t->grant.place, *alone);
-    struct link_grant grant = t->grant.target;
+    struct sm_mask part = sm_mask_minus(s->grant.place, *alone);
+    struct link_grant grant = s->grant.target;
 
-    if (t->state != SESSION_WAITING || grant.exclusive || t->space || sm_mask_empty(&part))
+    if (s->state != SESSION_WAITING || grant.exclusive || s->space || sm_mask_empty(&part))
         return;
     memcpy(grant.sm_mask, part.word, sizeof(grant.sm_mask));
-    grant_send(t, &grant);
+    grant_send(s, &grant);
 }
 
 void grants_send(struct device *device)
@@ -77,21 +77,21 @@ void grants_send(struct device *device)
         return;
     alone = grants_alone(device);
     device->blocked = 0;
-    for (struct session *t = NULL; (t = registry_next(&device->server->registry, t));) {
-        if (t->device != device || !grants_due(t))
+    for (struct session *s = NULL; (s = registry_next(&device->server->registry, s));) {
+        if (s->device != device || !grants_due(s))
             continue;
-        if (device->constrained && wait_blocker(t, &alone)) {
+        if (device->constrained && wait_blocker(s, &alone)) {
             device->blocked++;
-            wanted = sm_mask_or(wanted, t->grant.place);
-            grant_open_part(t, &alone);
-            settle_await(t);
+            wanted = sm_mask_or(wanted, s->grant.place);
+            grant_open_part(s, &alone);
+            settle_await(s);
             continue;
         }
-        grant_send(t, &t->grant.target);
+        grant_send(s, &s->grant.target);
     }
-    for (struct session *t = NULL;
-         device->blocked > 1 && (t = registry_next(&device->server->registry, t));) {
-        if (t->device == device && grants_due(t))
-            grant_send_part(t, &wanted);
+    for (struct session *s = NULL;
+         device->blocked > 1 && (s = registry_next(&device->server->registry, s));) {
+        if (s->device == device && grants_due(s))
+            grant_send_part(s, &wanted);
     }
 }

@@ -3,17 +3,17 @@
 
 #include "server/state/server.h"
 
-const struct session *wait_blocker(const struct session *t, const struct sm_mask *alone)
+const struct session *wait_blocker(const struct session *s, const struct sm_mask *alone)
 {
-    const struct sm_mask *place = &t->grant.place;
+    const struct sm_mask *place = &s->grant.place;
 
-    if (!t->grant.target.exclusive && t->space == 0 && !sm_mask_meets(place, alone))
+    if (!s->grant.target.exclusive && s->space == 0 && !sm_mask_meets(place, alone))
         return NULL;
-    for (const struct session *o = NULL; (o = registry_next(&t->server->registry, o));) {
-        bool all = t->grant.target.exclusive || t->space != o->space;
+    for (const struct session *o = NULL; (o = registry_next(&s->server->registry, o));) {
+        bool all = s->grant.target.exclusive || s->space != o->space;
         struct sm_mask held;
 
-        if (o == t || o->device != t->device)
+        if (o == s || o->device != s->device)
             continue;
         held = grants_held(o, !all);
         if (sm_mask_meets(place, &held))
@@ -22,18 +22,18 @@ const struct session *wait_blocker(const struct session *t, const struct sm_mask
     return NULL;
 }
 
-void wait_describe(const struct session *t, char text[REFUSAL_TEXT_MAX])
+void wait_describe(const struct session *s, char text[REFUSAL_TEXT_MAX])
 {
     const struct session *blocker = NULL;
 
-    if (t->device->worker.state != WORKER_READY) {
-        refusal(text, GS_ERR_TIMEOUT, "device %d is not ready in time: %.80s", t->device->index,
-                t->device->failure[0] ? t->device->failure : "its worker is starting");
+    if (s->device->worker.state != WORKER_READY) {
+        refusal(text, GS_ERR_TIMEOUT, "device %d is not ready in time: %.80s", s->device->index,
+                s->device->failure[0] ? s->device->failure : "its worker is starting");
         return;
     }
-    if (grants_due(t)) {
-        struct sm_mask alone = grants_alone(t->device);
-        blocker = wait_blocker(t, &alone);
+    if (grants_due(s)) {
+        struct sm_mask alone = grants_alone(s->device);
+        blocker = wait_blocker(s, &alone);
     }
     if (blocker && blocker->state == SESSION_CLOSING)
         refusal(text, GS_ERR_TIMEOUT,
@@ -48,17 +48,17 @@ void wait_describe(const struct session *t, char text[REFUSAL_TEXT_MAX])
         refusal(text, GS_ERR_TIMEOUT, "the SMs could not be given in time: kernels run on");
 }
 
-const struct session *wait_blamed(const struct session *t)
+const struct session *wait_blamed(const struct session *s)
 {
     const struct session *blocker;
     struct sm_mask alone;
 
-    if (t->grant.refused)
-        return t;
-    /* Until all are tried again, the time for that is set: else nobody is refused. */
-    if (t->device->grant_retry.due_ns == 0 || !grants_due(t))
+    if (s->grant.refused)
+        return s;
+    /* Refused grants count while the time is set at which they are tried again. */
+    if (s->device->grant_retry.due_ns == 0 || !grants_due(s))
         return NULL;
-    alone = grants_alone(t->device);
-    blocker = wait_blocker(t, &alone);
+    alone = grants_alone(s->device);
+    blocker = wait_blocker(s, &alone);
     return blocker && blocker->grant.refused ? blocker : NULL;
 }

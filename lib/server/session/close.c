@@ -35,7 +35,7 @@ void server_session_end(struct session *session)
     grants_forget(session);
     reply_close(&session->reply);
     vault_deinit(&session->vault);
-    session_segment_close(session);
+    session_segment_deinit(session);
     session->device->sessions--;
     registry_give(&server->registry, session);
 }

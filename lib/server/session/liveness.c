@@ -13,8 +13,8 @@
 #include "server/session/close.h"
 #include "server/state/server.h"
 
-/* To map the segment. A watched client may be slow, or stopped; of one that is not, nothing is
- * known. */
+/* The times that a client has to map its segment. A watched client may be slow, or stopped; of one
+ * that is not watched, nothing is known. */
 #define CONFIRM_WATCHED_NS 10000000000u
 #define CONFIRM_NS         2000000000u
 #define POLL_NS            50000000u
@@ -31,8 +31,8 @@ static void liveness_gone(struct session *session, const char *how)
 
 /* ---- Attachments ----------------------------------------------------------------------------- */
 
-/* true: the client has the segment attached; *last is the last attacher's pid, 0 for one that we
- * cannot see. */
+/* Returns whether the client has the segment attached; *last is the last attacher's pid, 0 for one
+ * that we cannot see. */
 static bool client_attached(const struct session *session, pid_t *last)
 {
     struct shmid_ds ds;
@@ -52,10 +52,10 @@ static void sweep_fire(struct timer *timer)
 
     if (all)
         server->swept_all_ns = now;
-    for (struct session *t = NULL; (t = registry_next(&server->registry, t));) {
-        if ((t->client == CLIENT_POLLED || (all && t->client == CLIENT_WATCHED)) &&
-            (t->state == SESSION_OPEN || t->state == SESSION_LOST) && !client_attached(t, &last))
-            liveness_gone(t, "has detached its segment");
+    for (struct session *s = NULL; (s = registry_next(&server->registry, s));) {
+        if ((s->client == CLIENT_POLLED || (all && s->client == CLIENT_WATCHED)) &&
+            (s->state == SESSION_OPEN || s->state == SESSION_LOST) && !client_attached(s, &last))
+            liveness_gone(s, "has detached its segment");
     }
     if (server->registry.count)
         timer_set(&server->loop, timer, now + (server->sessions_polled ? POLL_NS : SWEEP_ALL_NS),
@@ -90,8 +90,9 @@ static bool attached_last(const struct session *session, pid_t pid)
     return client_attached(session, &last) && last == pid;
 }
 
-/* Watches a process of which `same` is true. Asked once more when the pidfd is open: so the pid had
- * not been given to another meanwhile. 0; -ESRCH: it has ended; other -errno: it cannot be watched.
+/* Watches a process of which `same` is true. That is asked once the pidfd is open: so the pid has
+ * not been given to another process meanwhile. 0; -ESRCH: it has ended; other -errno: it cannot be
+ * watched.
  */
 static int process_watch(struct session *session, pid_t pid,
                          bool (*same)(const struct session *session, pid_t pid))
@@ -120,7 +121,7 @@ bool liveness_begin(struct session *session)
     return pid == 0 || (pid > 0 && process_watch(session, pid, holds_reply) != -ESRCH);
 }
 
-/* The last process that attached the segment, if it is not one of ours and can be watched. */
+/* Watches the last process that attached the segment, if it is not one of ours. */
 static bool attacher_watch(struct session *session, pid_t pid)
 {
     return pid > 0 && pid != getpid() && pid != session->device->worker.pid &&

@@ -17,7 +17,7 @@ static struct seg_server *server_part(const struct session *session)
     return (struct seg_server *)(void *)(session->segment + SEG_OFF_SERVER);
 }
 
-int session_segment_make(struct session *session, uid_t uid)
+int session_segment_init(struct session *session, uid_t uid)
 {
     void *memory;
     int r = segment_make(SEG_SIZE, S_IRUSR | S_IWUSR, uid, &session->segment_id, &memory);
@@ -96,7 +96,7 @@ void session_segment_fault(struct session *session, const struct link_fatal *fat
     futex_wake(&shared->state);
 }
 
-void session_segment_close(struct session *session)
+void session_segment_deinit(struct session *session)
 {
     struct seg_server *shared = server_part(session);
 

@@ -20,42 +20,42 @@ static struct sm_mask mask_spelled(const struct device *device, const uint64_t w
     return sm_mask_empty(&mask) ? device->sms.all : mask;
 }
 
-struct sm_mask grants_sms(const struct session *t)
+struct sm_mask grants_sms(const struct session *s)
 {
-    if (t->state != SESSION_OPEN && t->state != SESSION_CLOSING)
+    if (s->state != SESSION_OPEN && s->state != SESSION_CLOSING)
         return (struct sm_mask){{0}};
-    return mask_spelled(t->device, t->grant.applied.sm_mask);
+    return mask_spelled(s->device, s->grant.applied.sm_mask);
 }
 
-static bool grants_any(const struct session *t)
+static bool grants_any(const struct session *s)
 {
-    return t->state == SESSION_OPENING || t->state == SESSION_OPEN || t->state == SESSION_CLOSING;
+    return s->state == SESSION_OPENING || s->state == SESSION_OPEN || s->state == SESSION_CLOSING;
 }
 
-struct sm_mask grants_held(const struct session *t, bool exclusive)
+struct sm_mask grants_held(const struct session *s, bool exclusive)
 {
-    const struct session_grant *g = &t->grant;
+    const struct session_grant *g = &s->grant;
     struct sm_mask held = {{0}};
-    bool on_its_way = g->awaited || t->state == SESSION_OPENING;
+    bool on_its_way = g->awaited || s->state == SESSION_OPENING;
 
-    if (!grants_any(t))
+    if (!grants_any(s))
         return held;
-    if (t->state != SESSION_OPENING && (!exclusive || g->applied.exclusive))
-        held = mask_spelled(t->device, g->applied.sm_mask);
+    if (s->state != SESSION_OPENING && (!exclusive || g->applied.exclusive))
+        held = mask_spelled(s->device, g->applied.sm_mask);
     if (on_its_way && (!exclusive || g->sent.exclusive))
-        held = sm_mask_or(held, mask_spelled(t->device, g->sent.sm_mask));
+        held = sm_mask_or(held, mask_spelled(s->device, g->sent.sm_mask));
     return held;
 }
 
-struct sm_mask grants_sure(const struct session *t)
+struct sm_mask grants_sure(const struct session *s)
 {
-    const struct session_grant *g = &t->grant;
-    struct sm_mask sent = mask_spelled(t->device, g->sent.sm_mask),
-                   applied = mask_spelled(t->device, g->applied.sm_mask);
+    const struct session_grant *g = &s->grant;
+    struct sm_mask sent = mask_spelled(s->device, g->sent.sm_mask),
+                   applied = mask_spelled(s->device, g->applied.sm_mask);
 
-    if (!grants_any(t))
+    if (!grants_any(s))
         return (struct sm_mask){{0}};
-    if (t->state == SESSION_OPENING)
+    if (s->state == SESSION_OPENING)
         return sent;
     return g->awaited ? sm_mask_and(applied, sent) : applied;
 }
@@ -68,33 +68,33 @@ bool grant_same(const struct link_grant *a, const struct link_grant *b)
     return memcmp(a, &c, sizeof(c)) == 0;
 }
 
-bool grants_hold(const struct session *t)
+bool grants_hold(const struct session *s)
 {
-    return t->state == SESSION_OPEN && !t->grant.awaited &&
-           grant_same(&t->grant.target, &t->grant.applied);
+    return s->state == SESSION_OPEN && !s->grant.awaited &&
+           grant_same(&s->grant.target, &s->grant.applied);
 }
 
 uint32_t grants_open_count(const struct device *device)
 {
     uint32_t count = 0;
 
-    for (struct session *t = NULL; (t = registry_next(&device->server->registry, t));) {
-        if (t->device != device)
+    for (struct session *s = NULL; (s = registry_next(&device->server->registry, s));) {
+        if (s->device != device)
             continue;
-        if (t->state == SESSION_OPENING) /* it will hold from its first launch on */
-            count += !grant_same(&t->grant.target, &t->grant.sent);
-        else if (t->state == SESSION_OPEN)
-            count += !grants_hold(t);
+        if (s->state == SESSION_OPENING) /* it will hold from its first launch on */
+            count += !grant_same(&s->grant.target, &s->grant.sent);
+        else if (s->state == SESSION_OPEN)
+            count += !grants_hold(s);
     }
     return count;
 }
 
-bool grants_due(const struct session *t)
+bool grants_due(const struct session *s)
 {
-    if (t->state == SESSION_WAITING)
-        return !sm_mask_empty(&t->grant.place) && t->device->worker.state == WORKER_READY;
-    return t->state == SESSION_OPEN && !t->grant.awaited && !t->grant.refused &&
-           !grant_same(&t->grant.target, &t->grant.applied);
+    if (s->state == SESSION_WAITING)
+        return !sm_mask_empty(&s->grant.place) && s->device->worker.state == WORKER_READY;
+    return s->state == SESSION_OPEN && !s->grant.awaited && !s->grant.refused &&
+           !grant_same(&s->grant.target, &s->grant.applied);
 }
 
 struct sm_mask grants_alone(const struct device *device)
@@ -103,22 +103,22 @@ struct sm_mask grants_alone(const struct device *device)
 
     if (device->constrained == 0)
         return alone;
-    for (const struct session *t = NULL; (t = registry_next(&device->server->registry, t));) {
-        if (t->device == device)
-            alone = sm_mask_or(alone, grants_held(t, true));
+    for (const struct session *s = NULL; (s = registry_next(&device->server->registry, s));) {
+        if (s->device == device)
+            alone = sm_mask_or(alone, grants_held(s, true));
     }
     return alone;
 }
 
 void grants_load(const struct device *device, uint32_t *load, struct sm_mask *room)
 {
-    for (const struct session *t = NULL; (t = registry_next(&device->server->registry, t));) {
-        const struct session_grant *g = &t->grant;
+    for (const struct session *s = NULL; (s = registry_next(&device->server->registry, s));) {
+        const struct session_grant *g = &s->grant;
         struct sm_mask alone;
 
-        if (t->device != device || sm_mask_empty(&g->place))
+        if (s->device != device || sm_mask_empty(&g->place))
             continue;
-        alone = grants_held(t, true);
+        alone = grants_held(s, true);
         if (g->target.exclusive)
             alone = sm_mask_or(alone, g->place);
         *room = sm_mask_minus(*room, alone);
@@ -133,9 +133,9 @@ static void retry_fire(struct timer *timer)
 {
     struct device *device = container_of(timer, struct device, grant_retry);
 
-    for (struct session *t = NULL; (t = registry_next(&device->server->registry, t));) {
-        if (t->device == device)
-            t->grant.refused = false;
+    for (struct session *s = NULL; (s = registry_next(&device->server->registry, s));) {
+        if (s->device == device)
+            s->grant.refused = false;
     }
     device_due(device, DUE_PLAN);
 }
@@ -151,30 +151,30 @@ static void limit_note(struct session *session)
     session->mem_limit = limit < session->window_size ? limit : session->window_size;
 }
 
-static void granted_refused(struct session *t, int32_t status, const char *text)
+static void granted_refused(struct session *s, int32_t status, const char *text)
 {
-    struct device *device = t->device;
+    struct device *device = s->device;
     bool known = status > GS_NOT_READY && status <= GS_ERR_PROTOCOL;
 
-    t->grant.refusal_status = known ? (gs_status)status : GS_ERR_PROTOCOL;
+    s->grant.refusal_status = known ? (gs_status)status : GS_ERR_PROTOCOL;
 
-    t->grant.refused = true;
-    if (strncmp(t->grant.refusal, text, sizeof(t->grant.refusal) - 1) != 0) /* said once */
+    s->grant.refused = true;
+    if (strncmp(s->grant.refusal, text, sizeof(s->grant.refusal) - 1) != 0) /* said once */
         log_warning("device %d: session %llu keeps its former grant: %s", device->index,
-                    (unsigned long long)t->id, text);
-    snprintf(t->grant.refusal, sizeof(t->grant.refusal), "%.*s", (int)REFUSAL_TEXT_MAX - 1,
+                    (unsigned long long)s->id, text);
+    snprintf(s->grant.refusal, sizeof(s->grant.refusal), "%.*s", (int)REFUSAL_TEXT_MAX - 1,
              text[0] ? text : "the worker cannot grant it");
     if (device->grant_retry.due_ns == 0)
         timer_set(&device->server->loop, &device->grant_retry, clock_ns() + RETRY_NS, retry_fire);
 }
 
-bool grants_granted(struct session *t, const struct link_granted *granted, const char *text)
+bool grants_granted(struct session *s, const struct link_granted *granted, const char *text)
 {
-    struct session_grant *g = &t->grant;
-    struct device *device = t->device;
+    struct session_grant *g = &s->grant;
+    struct device *device = s->device;
     bool freed;
 
-    if ((t->state != SESSION_OPEN && t->state != SESSION_CLOSING) || !g->awaited ||
+    if ((s->state != SESSION_OPEN && s->state != SESSION_CLOSING) || !g->awaited ||
         granted->sequence != g->sent.sequence)
         return false;
     g->awaited = false;
@@ -183,39 +183,39 @@ bool grants_granted(struct session *t, const struct link_granted *granted, const
     freed |= g->applied.exclusive && !g->sent.exclusive;
     if (granted->status == GS_OK) {
         g->applied = g->sent;
-        limit_note(t);
-    } else if (t->state == SESSION_OPEN && !g->outdated) {
-        granted_refused(t, granted->status, text);
+        limit_note(s);
+    } else if (s->state == SESSION_OPEN && !g->outdated) {
+        granted_refused(s, granted->status, text);
     }
     /* What others wait for, they get in a round of its own: many such messages come at once. */
     if (freed || device->blocked)
         device_plan_soon(device);
-    device_due(device, grants_due(t) ? DUE_SEND | DUE_SETTLE : DUE_SETTLE);
+    device_due(device, grants_due(s) ? DUE_SEND | DUE_SETTLE : DUE_SETTLE);
     return true;
 }
 
-void grants_opened(struct session *t)
+void grants_opened(struct session *s)
 {
-    t->grant.applied = t->grant.sent;
-    if (t->device->blocked)
-        device_plan_soon(t->device);
-    device_due(t->device, grants_hold(t) ? DUE_SETTLE : DUE_SEND | DUE_SETTLE);
+    s->grant.applied = s->grant.sent;
+    if (s->device->blocked)
+        device_plan_soon(s->device);
+    device_due(s->device, grants_hold(s) ? DUE_SETTLE : DUE_SEND | DUE_SETTLE);
 }
 
-void grants_forget(struct session *t)
+void grants_forget(struct session *s)
 {
-    t->device->constrained -= t->grant.constrained;
-    if (t->grant.constrained || t->device->blocked ||
-        t->server->operator.count || t->server->settings.provision != CTL_PROVISION_EXACT)
-        device_plan_soon(t->device);
-    t->grant = (struct session_grant){.sequence = t->grant.sequence};
+    s->device->constrained -= s->grant.constrained;
+    if (s->grant.constrained || s->device->blocked ||
+        s->server->operator.count || s->server->settings.provision != CTL_PROVISION_EXACT)
+        device_plan_soon(s->device);
+    s->grant = (struct session_grant){.sequence = s->grant.sequence};
 }
 
 void grants_ready(struct device *device)
 {
-    for (struct session *t = NULL; (t = registry_next(&device->server->registry, t));) {
-        if (t->device == device && t->state == SESSION_WAITING)
-            grants_forget(t);
+    for (struct session *s = NULL; (s = registry_next(&device->server->registry, s));) {
+        if (s->device == device && s->state == SESSION_WAITING)
+            grants_forget(s);
     }
     device->early = true;
     device_plan_soon(device);

@@ -44,7 +44,7 @@ gs_status qos_check(const struct wire_qos *qos, const struct device *device,
     if (qos->cls > GS_CLASS_BEST_EFFORT)
         return refusal(text, GS_ERR_INVALID_VALUE, "class %u: there are 0 to %d", qos->cls,
                        GS_CLASS_BEST_EFFORT);
-    if (qos->priority < 0) /* one that is too high is cut */
+    if (qos->priority < 0) /* a priority that is too high is cut */
         return qos_check_priority(qos->priority, qos_priority_most(device), text);
     if (qos->weight > QOS_WEIGHT_MAX)
         return refusal(text, GS_ERR_INVALID_VALUE, "weight %u: 1 to %u, or 0 for the default",
@@ -65,7 +65,7 @@ gs_status qos_check(const struct wire_qos *qos, const struct device *device,
 
 /* ---- Limits ---------------------------------------------------------------------------------- */
 
-/* How good a class is. */
+/* Classes in order: a higher rank is served earlier. */
 static unsigned class_rank(uint32_t cls)
 {
     return cls == GS_CLASS_LATENCY ? 2 : cls == GS_CLASS_NORMAL ? 1 : 0;
@@ -76,7 +76,7 @@ static uint32_t class_lower(uint32_t a, uint32_t b)
     return class_rank(a) < class_rank(b) ? a : b;
 }
 
-/* 0 stands for none. */
+/* Of caps and limits, 0 stands for none. */
 static uint32_t cap_lower(uint32_t a, uint32_t b)
 {
     return a && (b == 0 || a < b) ? a : b;
@@ -93,7 +93,7 @@ static uint64_t bytes_lower(uint64_t a, uint64_t b)
             t.field = b->field;                                                                    \
     } while (0)
 
-/* The tightest of two sets of limits, field by field. */
+/* Returns the tighter of two sets of limits, field by field. */
 static struct ctl_settings settings_tightest(const struct ctl_settings *a,
                                              const struct ctl_settings *b,
                                              const struct placer_device *device)
@@ -122,7 +122,7 @@ static struct ctl_settings settings_tightest(const struct ctl_settings *a,
     return t;
 }
 
-/* What holds for all sessions of a user, on a device. */
+/* Returns the limits that hold for all sessions of a user, on a device. */
 static struct ctl_settings settings_of_user(const struct server *server, uid_t uid,
                                             const struct placer_device *device)
 {
@@ -134,7 +134,7 @@ static struct ctl_settings settings_of_user(const struct server *server, uid_t u
 
 /* ---- Both ------------------------------------------------------------------------------------ */
 
-/* The cap that the share, the session's request and the limits make, in SMs; 0: none. */
+/* Returns the cap that the share, the session's request and the limits make, in SMs; 0: none. */
 static uint32_t effect_cap(const struct session *session, uint32_t share,
                            const struct ctl_settings *limit)
 {
@@ -164,10 +164,11 @@ static gs_status effect_sms(const struct session *session, uint32_t share,
     effect->sms = effect_cap(session, share, limit);
     effect->within = sms->all;
     effect->bounded = limit->fields & CTL_MASK || asked->affinity_type == GS_EXEC_AFFINITY_SM_MASK;
-    /* A ban takes them also from who has them by its own request: only asking anew is refused. */
+    /* A ban also takes exclusive SMs from a session that has them: only asking anew is refused. */
     effect->grant.exclusive = limit->fields & CTL_EXCLUSIVE ? limit->exclusive : asked->exclusive;
     if (sms->group_count == 0) {
-        /* A cap that cannot be kept is not kept silently. QoS requests were refused before. */
+        /* A cap that the device cannot keep is refused. Sessions' own requests were refused before.
+         */
         if (effect->sms >= sms->sm_count)
             effect->sms = 0;
         if (effect->sms || effect->bounded || effect->grant.exclusive)

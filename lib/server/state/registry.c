@@ -76,9 +76,9 @@ struct session *registry_by_cookie(const struct registry *registry, uint64_t coo
 
 struct session *registry_by_id(const struct registry *registry, uint64_t session_id)
 {
-    for (struct session *t = NULL; (t = registry_next(registry, t));) {
-        if (t->id == session_id)
-            return t;
+    for (struct session *s = NULL; (s = registry_next(registry, s));) {
+        if (s->id == session_id)
+            return s;
     }
     return NULL;
 }
@@ -97,19 +97,19 @@ uint32_t registry_page(const struct registry *registry, uint64_t first_id, struc
 {
     uint32_t count = 0;
 
-    for (struct session *t = NULL; (t = registry_next(registry, t));) {
+    for (struct session *s = NULL; (s = registry_next(registry, s));) {
         uint32_t at = count;
 
-        if (t->id < first_id)
+        if (s->id < first_id)
             continue;
-        while (at > 0 && page[at - 1]->id > t->id)
+        while (at > 0 && page[at - 1]->id > s->id)
             at--;
         if (at == room)
             continue;
         if (count < room)
             count++;
         memmove(page + at + 1, page + at, (count - 1 - at) * sizeof(*page));
-        page[at] = t;
+        page[at] = s;
     }
     return count;
 }

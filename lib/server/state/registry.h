@@ -19,10 +19,11 @@ struct registry {
 /* capacity: at most LINK_SLOTS_MAX. false: no memory. */
 bool registry_init(struct registry *registry, uint32_t capacity);
 void registry_deinit(struct registry *registry);
-/* A zeroed session with slot and cookie set, or NULL: none is free, or no randomness. */
+/* Returns a zeroed session with slot and cookie set, or NULL: no slot is free, or there is no
+ * randomness. */
 struct session *registry_take(struct registry *registry);
 void registry_give(struct registry *registry, struct session *session);
-/* NULL: no such session. Any number may be asked for. */
+/* Each finds a session, or returns NULL. Any number may be asked for. */
 struct session *registry_by_slot(const struct registry *registry, uint32_t slot);
 struct session *registry_by_cookie(const struct registry *registry, uint64_t cookie);
 struct session *registry_by_id(const struct registry *registry, uint64_t session_id);

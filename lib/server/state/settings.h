@@ -25,8 +25,8 @@ struct user_settings {
 struct reservation {
     char name[32]; /* "": none here */
     int device;
-    uint32_t sms;          /* so many, rounded up to whole groups; 0: */
-    struct sm_mask wanted; /* these */
+    uint32_t sms;          /* so many, rounded up to whole groups; 0: those of the mask */
+    struct sm_mask wanted; /* these, where sms is 0 */
 };
 
 struct settings {
@@ -39,14 +39,14 @@ struct settings {
 };
 
 void settings_deinit(struct settings *settings);
-/* NULL: nothing is set for the user. */
+/* Returns what is set for the user, or NULL. */
 const struct ctl_settings *settings_find_user(const struct settings *settings, uid_t uid);
 /* Replaces what is set for the user; with no field set, forgets the user. false: no memory, or too
  * many users. */
 bool settings_put_user(struct settings *settings, uid_t uid, const struct ctl_settings *set);
-/* The index of a reservation, or SETTINGS_RESERVATIONS_MAX. */
+/* Returns the index of a reservation, or SETTINGS_RESERVATIONS_MAX. */
 uint32_t settings_find_reservation(const struct settings *settings, const char *name);
-/* 1 to 31 characters of [A-Za-z0-9_.-]. */
+/* The name has 1 to 31 characters of [A-Za-z0-9_.-]. */
 bool reservation_name_valid(const char name[32]);
 
 #endif

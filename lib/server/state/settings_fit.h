@@ -1,8 +1,8 @@
 /*
- * settings_fit.h - settings that came with a state file and do not fit this machine: what is set
- * with gsctl is refused then, but a file may be from another machine, or this one have lost a
- * device. They are kept, for the file may go back; the log says of each what it comes to here, and
- * `gsctl get` marks it. The supervisor's thread.
+ * settings_fit.h - settings that came with a state file and do not fit this machine. gsctl's
+ * changes are refused if they do not fit, but a file may be from another machine, or this machine
+ * may have lost a device. Such settings are kept, for the file may go back; the log says what each
+ * comes to here, and `gsctl get` marks it. The supervisor's thread.
  */
 #ifndef GS_SERVER_SETTINGS_FIT_H
 #define GS_SERVER_SETTINGS_FIT_H
@@ -11,15 +11,15 @@
 
 struct server;
 
-/* Fields of what is set for sessions that do not fit the device; of what is set for the device
- * itself too. None of a device that has not been ready yet. */
+/* Returns the fields of `set` that do not fit the device: of what is set for sessions, or for the
+ * device itself. A device that has not been ready yet has none. */
 uint32_t settings_unfit(const struct device *device, const struct ctl_settings *set);
 
-/* One field of it, of a device that is ready. GS_OK, or the status and why it does not fit. */
+/* Checks one field, on a device that is ready. GS_OK, or the status and why it does not fit. */
 gs_status settings_field_fits(const struct device *device, const struct ctl_settings *set,
                               uint32_t bit, char text[REFUSAL_TEXT_MAX]);
 
-/* Number and mask of SMs alone, which are set, on one device. */
+/* Checks the number and the mask of SMs alone, on one device. */
 gs_status settings_check_sms(const struct placer_device *sms, const struct ctl_settings *settings,
                              char text[REFUSAL_TEXT_MAX]);
 

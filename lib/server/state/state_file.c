@@ -375,7 +375,7 @@ static int folder_open(const char *path)
     return open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 }
 
-/* Does the path still lead to the file that was opened? Its holder may have replaced it since. */
+/* The path still leads to the file that was opened: its holder may have replaced it since. */
 static bool file_current(int fd, const char *path)
 {
     struct stat ours, named;
@@ -386,7 +386,7 @@ static bool file_current(int fd, const char *path)
 
 static int file_open(const char *path, char error[STATE_ERROR_MAX])
 {
-    /* For writing too, without which NFS locks nothing for one alone. */
+    /* The file is opened for writing too, without which NFS gives no exclusive lock. */
     int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0644);
 
     if (fd < 0 && (errno == EACCES || errno == EROFS))
@@ -486,15 +486,14 @@ bool state_save(const char *path, int *held, const char *text, size_t length,
         errno = ENAMETOOLONG;
         return failed(error, "naming a new file");
     }
-    /* One that was left by a server that was killed is overwritten; a link there is not followed.
-     */
+    /* A file that a killed server left is overwritten; a link there is not followed. */
     fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0644);
     if (fd < 0)
         return failed(error, "making a new file beside it");
     good = write_all(fd, text, length) && fsync(fd) == 0;
     if (!good)
         failed(error, "writing");
-    /* Before it has the name: at no moment is there a file of that name that nobody holds. */
+    /* The lock comes before the name: at no moment nobody holds a file of that name. */
     if (good && flock(fd, LOCK_EX | LOCK_NB) < 0)
         good = failed(error, "locking the new file");
     if (good && rename(temporary, path) < 0)

@@ -26,19 +26,19 @@
 #include "server/state/settings.h"
 
 #define STATE_ERROR_MAX 160u
-/* A file beyond that is none of ours. */
+/* A larger file is none of ours. */
 #define STATE_SIZE_MAX  (4u << 20)
 
 /* Fills *settings, which must be zeroed, from a text of `size` bytes. false: error says which line
  * is wrong, and settings hold nothing that needs to be freed. */
 bool state_parse(struct settings *settings, const char *text, size_t size,
                  char error[STATE_ERROR_MAX]);
-/* The text, to be freed, and its length. NULL: no memory. */
+/* Returns the text, to be freed, and its length. NULL: there is no memory. */
 char *state_print(const struct settings *settings, size_t *length);
 
 /* Takes the file for this server alone, by a lock that the kernel lets go of with the process; an
- * empty one is made where there is none. The descriptor that holds it, to be closed at the end; -1:
- * error says why not. */
+ * empty file is made where there is none. Returns the descriptor that holds it, to be closed at the
+ * end; -1: error says why not. */
 int state_take(const char *path, char error[STATE_ERROR_MAX]);
 /* Both with a file that has been taken. */
 bool state_load(struct settings *settings, const char *path, char error[STATE_ERROR_MAX]);

@@ -37,7 +37,7 @@ static void *writer_run(void *argument)
         pthread_mutex_lock(&writer->lock);
         writer->busy = false;
         memcpy(writer->result, result, sizeof(result));
-        /* Cannot fail but where it says already that there is something. */
+        /* The write cannot fail but where the eventfd says already that there is something. */
         ssize_t n = write(writer->done.fd, &one, sizeof(one));
         (void)n;
     }
@@ -141,7 +141,7 @@ void state_writer_write(struct state_writer *writer, const struct settings *sett
     pthread_mutex_unlock(&writer->lock);
 }
 
-/* Not by what the thread has done: it may have failed, and its word be on the way. */
+/* The loop's own knowledge counts, not what the thread has done: its word may be on the way. */
 bool state_writer_idle(const struct state_writer *writer)
 {
     return !writer->running || !writer->unheard;

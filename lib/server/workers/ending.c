@@ -48,9 +48,9 @@ void worker_fail(struct device *device, const struct link_fatal *fatal, uint32_t
         device->failures++;
     else
         device->failures = 0;
-    for (struct session *t = NULL; (t = registry_next(&server->registry, t));) {
-        if (t->device == device)
-            server_session_worker_lost(t, fatal, fatal && t->slot == slot, device->failure);
+    for (struct session *s = NULL; (s = registry_next(&server->registry, s));) {
+        if (s->device == device)
+            server_session_worker_lost(s, fatal, fatal && s->slot == slot, device->failure);
     }
 }
 

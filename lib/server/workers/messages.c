@@ -54,13 +54,13 @@ static bool on_ready(struct device *device, const struct link_device *info)
     return true;
 }
 
-/* fd: the descriptor that came along, or -1. */
+/* fd: the descriptor that came along, or -1; taken over by the vault it becomes -1. */
 static bool on_vault_put(struct device *device, struct session *session,
                          const struct link_vault *vault, int *fd)
 {
     enum vault_result result;
 
-    if (*fd < 0) { /* the kernel could not give it to us; the memory itself is good */
+    if (*fd < 0) { /* the kernel had none left for us; the memory itself is good */
         log_warning("device %d: no descriptor left for the memory of session %llu", device->index,
                     (unsigned long long)session->id);
         return true;
@@ -97,7 +97,7 @@ static bool on_session_message(struct device *device, const struct link_message 
     case LINK_VAULT_PUT:
         return session_has_memory(session) && on_vault_put(device, session, &message->u.vault, fd);
     case LINK_VAULT_DROP:
-        /* Of memory whose descriptor did not fit, there is none. */
+        /* The vault may have no descriptor: it was full when the memory was made. */
         vault_drop(&session->vault, message->u.vault.address);
         return session_has_memory(session);
     default:
@@ -143,7 +143,7 @@ static bool message_take(struct device *device)
     if (n == 0)
         return false;
     if (worker->state != WORKER_STARTING && worker->state != WORKER_READY)
-        return true; /* of one that is being ended, nothing counts any more */
+        return true; /* a worker that is being ended says nothing that counts */
     if (n != sizeof(message) || !on_message(device, &message, &descriptor))
         worker_fail(device, NULL, LINK_SLOT_NONE,
                     "worker %d sent a message that makes no sense (%zd bytes, op %u, slot %u)",

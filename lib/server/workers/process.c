@@ -29,7 +29,7 @@
 
 /* ---- Starting -------------------------------------------------------------------------------- */
 
-/* In the child: descriptors to their places, then the worker's own program text. */
+/* Runs in the child: brings descriptors to their places, then executes the worker's own program. */
 static void __attribute__((noreturn))
 worker_exec(const struct device *device, int link, int stats, pid_t supervisor)
 {
@@ -52,7 +52,7 @@ worker_exec(const struct device *device, int link, int stats, pid_t supervisor)
     signal(SIGHUP, SIG_IGN);
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
-    /* Out of each other's way first. */
+    /* Neither descriptor may stand where the other one goes. */
     link = fcntl(link, F_DUPFD_CLOEXEC, LINK_STATS_FD + 1);
     stats = fcntl(stats, F_DUPFD_CLOEXEC, LINK_STATS_FD + 1);
     if (dup2(link, LINK_FD) < 0 || dup2(stats, LINK_STATS_FD) < 0)
@@ -61,8 +61,8 @@ worker_exec(const struct device *device, int link, int stats, pid_t supervisor)
     _exit(127);
 }
 
-/* The page of figures that the worker writes and we read. Sealed: it cannot be cut short under us.
- */
+/* Makes the page of figures that the worker writes and the supervisor reads. It is sealed, so that
+ * nobody can cut it short. */
 static int stats_make(struct link_stats **stats)
 {
     int fd = memfd_create("gshare-stats", MFD_CLOEXEC | MFD_ALLOW_SEALING);
@@ -148,7 +148,7 @@ static void restart_fire(struct timer *timer)
     worker_start(container_of(timer, struct device, timer));
 }
 
-/* The worker is gone, and reaped. */
+/* The worker is gone, and reaped: the next one starts after a pause. */
 static void worker_next(struct device *device)
 {
     struct server *server = device->server;
@@ -166,9 +166,9 @@ static void worker_next(struct device *device)
         break;
     }
     if (device->failures >= DEVICE_FAILURES_MAX) {
-        for (struct session *t = NULL; (t = registry_next(&server->registry, t));) {
-            if (t->device == device && t->state == SESSION_WAITING)
-                server_session_refuse(t, GS_ERR_NO_DEVICE, device->failure);
+        for (struct session *s = NULL; (s = registry_next(&server->registry, s));) {
+            if (s->device == device && s->state == SESSION_WAITING)
+                server_session_refuse(s, GS_ERR_NO_DEVICE, device->failure);
         }
     }
     for (uint32_t i = 1; i < device->failures && pause < RESTART_MAX_NS; i++)
