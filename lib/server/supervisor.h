@@ -4,20 +4,21 @@
  *
  * Its folders, each of which calls those below it only:
  *
- *   main.c, server.c   options and background start; start, rounds, phases, end
- *   control/           requests from the control queue: attach, QoS, status, operators' changes
- *   workers/           a device's worker processes, and what they say
- *   reconcile/         plan, policy, send, settle: brings workers to what is wanted
- *   session/           a session's life: its segment, its client, its requests, its end
- *   link/              messages to and from a worker
- *   state/             what is known and wanted: sessions, grants, settings, devices, state file
- *   placer/            which SMs each session gets: pure
- *   base/              the loop, reply queues, the vault, the status page: nothing of sessions
+ *   (here)       main.c: options and background start; supervisor.c: start, rounds, phases, end
+ *   control/     requests from the control queue: attach, QoS, status, operators' changes
+ *   workers/     a device's worker processes, and what they say
+ *   reconcile/   plan, policy, send, settle: brings workers to what is wanted
+ *   session/     a session's life: its segment, its client, its requests, its end
+ *   link/        messages to and from a worker
+ *   state/       what is known and wanted: sessions, grants, settings, devices, state file
+ *   placer/      which SMs each session gets: pure
+ *   base/        the loop, reply queues, the vault, the status page: nothing of sessions
  *
  * A round. The loop hands one event to its callback (a request, a worker's message, a client's end,
  * a timer). The callback changes `struct server` and notes what is due on a device; where somebody
  * waits for a verdict it plans at once, on a candidate. Then reconcile() does what is due, and the
- * phase advances. So nothing below calls anything above.
+ * phase advances. So nothing below calls anything above (control and workers call neither each
+ * other).
  *
  * An attach. control/control.c checks the message and opens the reply queue; attach.c admits it and
  * makes the session (WAITING), its segment and the watch on its client, and plans: a session that
@@ -32,8 +33,8 @@
  * reconcile/operators.c, which answers when every session has its grant and the file is written.
  *
  * Invariants.
- *   - Only reconcile/ sends LINK_OPEN, LINK_GRANT and LINK_POLICY; a target changes only by a
- *     candidate into which every session of the device fits.
+ *   - Only reconcile/ sends LINK_OPEN, LINK_GRANT and LINK_POLICY; a session's target
+ *     changes only by a plan into which every session of the device fits.
  *   - Two sessions never may run on SMs that are one's alone: a grant is sent when nobody else
  *     holds its SMs (wait.h), and what is sent counts as held until it is confirmed.
  *   - Who waits is answered once, and in time: attaches and QoS requests by settle.c, operators by

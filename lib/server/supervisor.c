@@ -1,4 +1,4 @@
-/* server.c - see supervisor.h. */
+/* supervisor.c - see supervisor.h. */
 #include "server/supervisor.h"
 
 #include <errno.h>
