@@ -79,11 +79,14 @@ record_fault record_check_memset(const struct session *unused, const struct rec_
     abort();
 }
 
-void launch_params(const struct launch *launch, void **pointers, CUDA_KERNEL_NODE_PARAMS *params)
+void launch_params(const struct launch *launch, const struct completion_params *tell,
+                   void **pointers, CUDA_KERNEL_NODE_PARAMS *params)
 {
-    (void)launch, (void)pointers, (void)params;
+    (void)launch, (void)tell, (void)pointers, (void)params;
     abort();
 }
+
+const struct completion_params completion_none;
 
 CUresult node_prioritize(CUgraphNode node, int priority)
 {

@@ -17,9 +17,8 @@
  * grid, it is the last. Else it adds their number to the counter, by an acquire and release, and
  * the last of the grid goes on. Its release at system scope then covers what all of them wrote.
  *
- * The clock is read before the word is stored and the mark stored after it, as the worker's
- * completing kernel does. Whoever sees the word may use the counter anew, so the counter is put
- * back before it. */
+ * Tenants wait for the word, so it is stored first; the clock, the mark and the counter follow. The
+ * counter is put back before the kernel ends: kernels of one stream follow one another. */
 static const char epilogue[] =
     "{ .reg .pred gshare$p; .reg .b32 gshare$m, gshare$n, gshare$t; "
     ".reg .b64 gshare$w, gshare$a, gshare$v; "
@@ -32,11 +31,12 @@ static const char epilogue[] =
     "atom.acq_rel.gpu.global.add.u32 gshare$m, [gshare$a], gshare$n; "
     "add.u32 gshare$m, gshare$m, gshare$n; "
     "setp.ne.u32 gshare$p, gshare$m, gshare$t; @gshare$p exit; "
-    "st.relaxed.gpu.global.u32 [gshare$a], 0; "
-    "gshare$last: mov.u64 gshare$v, %globaltimer; shl.b64 gshare$v, gshare$v, 24; "
-    "ld.param.u64 gshare$a, [gshare$done+8]; st.release.sys.global.u64 [gshare$w], gshare$a; "
+    "gshare$last: ld.param.u64 gshare$a, [gshare$done+8]; "
+    "st.release.sys.global.u64 [gshare$w], gshare$a; "
+    "mov.u64 gshare$v, %globaltimer; shl.b64 gshare$v, gshare$v, 24; "
     "ld.param.u64 gshare$a, [gshare$done+24]; or.b64 gshare$v, gshare$v, gshare$a; "
     "ld.param.u64 gshare$a, [gshare$done+16]; st.relaxed.sys.global.u64 [gshare$a], gshare$v; "
+    "ld.param.u64 gshare$a, [gshare$done+32]; st.relaxed.gpu.global.u32 [gshare$a], 0; "
     "exit; }";
 
 /* Where the opcode begins in the text: behind the guard, if there is one. */

@@ -12,9 +12,11 @@
 #include <string.h>
 
 #include "common/log.h"
+#include "ptx/rewrite/rewrite.h"
 #include "worker/jobs/job.h"
 #include "worker/memory/host_block.h"
 #include "worker/module/print.h"
+#include "worker/module/rewrite.h"
 #include "worker/partition/carveout.h"
 #include "worker/submit/launch.h"
 
@@ -208,6 +210,7 @@ static void compile_work(struct job *job)
 {
     const struct host_block *block = host_block_find(job->session, job->arg[0]);
     uint64_t size = job->arg[1];
+    struct ptx_rewrite_report *report = NULL;
     unsigned char *image = malloc(size + 1);
 
     if (!image) {
@@ -221,12 +224,15 @@ static void compile_work(struct job *job)
     const char *fault = size ? image_fault(image, size) : "the image is empty";
     if (fault)
         job_fail(job, GS_ERR_BAD_IMAGE, "%s", fault);
-    else if (print_redirect(job, &image, &size) == GS_OK && !image_binary(image, size))
+    else if (image_rewrite(job, &image, &size, &report) == GS_OK && !image_binary(image, size))
         image_compile(job, &image, size);
-    if (job->status == GS_OK)
-        job->object = image;
-    else
+    if (job->status != GS_OK) {
         free(image);
+        image_report_free(report);
+        return;
+    }
+    job->object = image;
+    job->made = report;
 }
 
 /* Second stage, at a quiet moment. */
@@ -243,12 +249,15 @@ static void load_work(struct job *job)
     if (job->status != GS_OK) { /* for want of memory, or of a quiet moment */
         free(module);
         free(image);
+        image_report_free(job->made);
         return;
     }
+    module->rewrite = job->made;
     CUresult result = DRV(cuModuleLoadDataEx, &module->cu, image, 2, options, values);
     free(image);
     if (result) {
         image_refused(job, result, &log);
+        image_report_free(module->rewrite);
         free(module);
         return;
     }
@@ -256,6 +265,7 @@ static void load_work(struct job *job)
     if (result) {
         job_fail_driver(job, result);
         DRV_MUST(cuModuleUnload, module->cu);
+        image_report_free(module->rewrite);
         free(module);
         return;
     }
@@ -285,6 +295,7 @@ static void module_free(struct module *module)
         module->kernels = next;
     }
     DRV_MUST(cuModuleUnload, module->cu);
+    image_report_free(module->rewrite);
     free(module);
 }
 
@@ -346,13 +357,24 @@ static void kernel_prepare(struct job *job)
         job_fail(job, GS_ERR_LIMIT, "the session has %u kernel handles, the limit", SEG_KERNELS);
 }
 
-/* Reads the parameters' layout into the reply. */
-static gs_status params_read(struct job *job, CUfunction function)
+/* How many parameters the tenant's text gives the kernel of this name; UINT32_MAX: as many as the
+ * driver says, and the kernel has no completion parameter behind them. */
+static uint32_t own_params(const struct module *module, const char *name)
+{
+    const struct ptx_rewrite_kernel *kernel =
+        module->rewrite ? ptx_rewrite_report_kernel(module->rewrite, name) : NULL;
+
+    return kernel && kernel->completes ? kernel->index : UINT32_MAX;
+}
+
+/* Reads the layout of the tenant's parameters into the reply. */
+static gs_status params_read(struct job *job, CUfunction function, uint32_t own)
 {
     struct req_kernel *info = job->kernel;
     size_t offset, size;
 
-    while (!cu.cuFuncGetParamInfo(function, info->param_count, &offset, &size)) {
+    while (info->param_count < own &&
+           !cu.cuFuncGetParamInfo(function, info->param_count, &offset, &size)) {
         if (info->param_count == REQ_PARAMS_MAX || offset + size > REQ_PARAM_BYTES_MAX)
             return job_fail(job, GS_ERR_PARAMS,
                             "the kernel takes more than %u parameters or %u bytes of them",
@@ -439,13 +461,15 @@ static void kernel_work(struct job *job)
         job_fail_driver(job, result);
         return;
     }
-    if (params_read(job, function) != GS_OK)
+    const uint32_t own = own_params(module, job->name);
+    if (params_read(job, function, own) != GS_OK)
         return;
     struct kernel *kernel = kernel_new(job, function);
     if (!kernel) {
         job_fail(job, GS_ERR_NO_MEMORY, "no memory for a kernel's record");
         return;
     }
+    kernel->tells_end = own != UINT32_MAX;
     /* The module is not unloaded meanwhile: that would be another job of this session. */
     kernel->next = module->kernels;
     module->kernels = kernel;

@@ -10,6 +10,7 @@
 #include "worker/driver/driver.h"
 
 struct host_block;
+struct ptx_rewrite_report;
 
 struct kernel {
     struct kernel *next; /* of the same module */
@@ -22,6 +23,7 @@ struct kernel {
     uint32_t max_dynamic_smem; /* a block */
     uint32_t sm_threads;       /* an SM has room for */
     uint32_t static_smem;      /* a block */
+    bool tells_end;            /* it has a completion parameter behind its own (ptx/rewrite) */
     _Atomic int carveout;      /* see carveout.c */
     uint16_t *param_offset;    /* param_count of them */
     double
@@ -33,6 +35,7 @@ struct module {
     CUmodule cu;
     uint32_t id;
     struct kernel *kernels;
+    struct ptx_rewrite_report *rewrite; /* which kernels tell their own end; NULL: none */
 };
 
 struct session_module {

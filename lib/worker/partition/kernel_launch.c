@@ -3,12 +3,17 @@
 
 #include "worker/partition/partition.h"
 
-void launch_params(const struct launch *launch, void **pointers, CUDA_KERNEL_NODE_PARAMS *params)
+const struct completion_params completion_none;
+
+void launch_params(const struct launch *launch, const struct completion_params *tell,
+                   void **pointers, CUDA_KERNEL_NODE_PARAMS *params)
 {
     const struct kernel *kernel = launch->kernel;
 
     for (uint32_t i = 0; i < kernel->param_count; i++)
         pointers[i] = launch->params + kernel->param_offset[i];
+    if (kernel->tells_end)
+        pointers[kernel->param_count] = (void *)(uintptr_t)tell;
     *params = (CUDA_KERNEL_NODE_PARAMS){
         .func = kernel->function,
         .gridDimX = launch->grid[0],
@@ -20,6 +25,18 @@ void launch_params(const struct launch *launch, void **pointers, CUDA_KERNEL_NOD
         .sharedMemBytes = launch->dynamic_smem,
         .kernelParams = pointers,
     };
+}
+
+uint64_t launch_threads(const struct launch *launch)
+{
+    const uint64_t blocks = (uint64_t)launch->grid[0] * launch->grid[1];
+    const uint64_t block = (uint64_t)launch->block[0] * launch->block[1] * launch->block[2];
+    uint64_t threads;
+
+    if (__builtin_mul_overflow(blocks, launch->grid[2], &threads) ||
+        __builtin_mul_overflow(threads, block, &threads))
+        return UINT64_MAX;
+    return threads;
 }
 
 CUresult launch_kernel(const CUDA_KERNEL_NODE_PARAMS *p, CUstream stream, int priority)

@@ -3,6 +3,7 @@
 #ifndef GS_WORKER_PARTITION_KERNEL_LAUNCH_H
 #define GS_WORKER_PARTITION_KERNEL_LAUNCH_H
 
+#include "ptx/rewrite/completion_params.h"
 #include "worker/session_parts.h"
 
 struct partition;
@@ -23,8 +24,17 @@ struct launch {
     uint32_t cls;         /* gs_class */
 };
 
-/* Fills the driver's parameters of one launch; pointers: room for kernel->param_count. */
-void launch_params(const struct launch *launch, void **pointers, CUDA_KERNEL_NODE_PARAMS *params);
+/* Pointers to a kernel's parameters, its completion parameter included. */
+#define LAUNCH_POINTERS (REQ_PARAMS_MAX + 1)
+/* All zeros: a kernel that could tell its end tells nothing. */
+extern const struct completion_params completion_none;
+
+/* Fills the driver's parameters of one launch; pointers: LAUNCH_POINTERS of them. tell: what a
+ * kernel that tells its own end is to tell, or &completion_none; it outlives the driver's call. */
+void launch_params(const struct launch *launch, const struct completion_params *tell,
+                   void **pointers, CUDA_KERNEL_NODE_PARAMS *params);
+/* Threads of the whole grid; UINT64_MAX where they are beyond counting. */
+uint64_t launch_threads(const struct launch *launch);
 /* A kernel by itself, at this priority whatever the stream's is. */
 CUresult launch_kernel(const CUDA_KERNEL_NODE_PARAMS *p, CUstream stream, int priority);
 

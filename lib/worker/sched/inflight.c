@@ -111,7 +111,7 @@ CUresult inflight_init(void)
     return result ? result : DRV(cuMemHostGetDevicePointer_v2, &memory.address, fences, 0);
 }
 
-static size_t fence_index(const struct session *session, const struct stream *stream)
+size_t inflight_index(const struct session *session, const struct stream *stream)
 {
     return (size_t)session->slot * 64 + (size_t)(stream - session->submit.streams);
 }
@@ -122,7 +122,7 @@ struct inflight *inflight_new(const struct session *session, const struct stream
 
     if (!inflight)
         return NULL;
-    inflight->fence = &memory.fences[fence_index(session, stream)];
+    inflight->fence = &memory.fences[inflight_index(session, stream)];
     /* It goes on from where a predecessor of this number ended. */
     inflight->next = (uint32_t)((atomic_load_explicit(inflight->fence, memory_order_relaxed) + 1) &
                                 SEQUENCE_MASK);
@@ -131,7 +131,7 @@ struct inflight *inflight_new(const struct session *session, const struct stream
 
 CUdeviceptr inflight_fence_address(const struct session *session, const struct stream *stream)
 {
-    return memory.address + fence_index(session, stream) * sizeof(uint64_t);
+    return memory.address + inflight_index(session, stream) * sizeof(uint64_t);
 }
 
 uint64_t inflight_fence_next(const struct stream *stream)

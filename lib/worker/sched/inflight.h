@@ -12,6 +12,8 @@ CUresult inflight_init(void);
 /* NULL: no memory. The stream is quiet. */
 struct inflight *inflight_new(const struct session *session, const struct stream *stream);
 
+/* The number of the stream among all that all slots could have: LINK_SLOTS_MAX * SEG_STREAMS. */
+size_t inflight_index(const struct session *session, const struct stream *stream);
 /* Where the device tells the worker that a stream's work has ended, and what it is to say there
  * next. */
 CUdeviceptr inflight_fence_address(const struct session *session, const struct stream *stream);

@@ -63,27 +63,40 @@ static const char done_ptx[] = ".version 6.4\n.target sm_70\n.address_size 64\n"
                                "    ret;\n"
                                "}\n";
 static CUfunction done_function;
+/* Of threads that have come to the end of a kernel that tells its own: a u32 for each stream. */
+static CUdeviceptr counters;
 
 CUresult completion_init(void)
 {
     CUmodule module;
+    const size_t size = (size_t)LINK_SLOTS_MAX * SEG_STREAMS * sizeof(uint32_t);
     CUresult result = DRV(cuModuleLoadData, &module, done_ptx);
 
+    if (!result)
+        result = DRV(cuMemAlloc_v2, &counters, size);
+    if (!result)
+        result = DRV(cuMemsetD8_v2, counters, 0, size);
     return result ? result : DRV(cuModuleGetFunction, &done_function, module, "done");
 }
 
-struct done done_at(const struct session *session, const struct stream *stream, uint64_t position)
+struct completion_params completion_at(const struct session *session, const struct stream *stream,
+                                       uint64_t position)
 {
-    return (struct done){completion_address(session, stream), position,
-                         inflight_fence_address(session, stream), inflight_fence_next(stream)};
+    return (struct completion_params){.word = completion_address(session, stream),
+                                      .position = position,
+                                      .mark = inflight_fence_address(session, stream),
+                                      .sequence = inflight_fence_next(stream),
+                                      .counter = counters + inflight_index(session, stream) *
+                                                                sizeof(uint32_t)};
 }
 
-CUDA_KERNEL_NODE_PARAMS done_params(struct done *done, void *pointers[DONE_PARAMS])
+CUDA_KERNEL_NODE_PARAMS done_params(const struct completion_params *tell,
+                                    void *pointers[DONE_PARAMS])
 {
-    pointers[0] = &done->word;
-    pointers[1] = &done->position;
-    pointers[2] = &done->fence;
-    pointers[3] = &done->sequence;
+    pointers[0] = (void *)(uintptr_t)&tell->word;
+    pointers[1] = (void *)(uintptr_t)&tell->position;
+    pointers[2] = (void *)(uintptr_t)&tell->mark;
+    pointers[3] = (void *)(uintptr_t)&tell->sequence;
     return (CUDA_KERNEL_NODE_PARAMS){.func = done_function,
                                      .gridDimX = 1,
                                      .gridDimY = 1,
@@ -102,9 +115,9 @@ int done_priority(int priority)
 
 CUresult completion_fence(struct session *session, struct stream *stream, uint64_t position)
 {
-    struct done done = done_at(session, stream, position);
+    const struct completion_params tell = completion_at(session, stream, position);
     void *pointers[DONE_PARAMS];
-    const CUDA_KERNEL_NODE_PARAMS params = done_params(&done, pointers);
+    const CUDA_KERNEL_NODE_PARAMS params = done_params(&tell, pointers);
     CUresult result = launch_kernel(&params, stream->cu, done_priority(stream->priority));
 
     if (!result) {

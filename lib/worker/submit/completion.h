@@ -3,6 +3,7 @@
 #ifndef GS_WORKER_SUBMIT_COMPLETION_H
 #define GS_WORKER_SUBMIT_COMPLETION_H
 
+#include "ptx/rewrite/completion_params.h"
 #include "worker/session_parts.h"
 
 /* Once, with the context current, before the first launch. */
@@ -18,20 +19,16 @@ CUresult completion_fence(struct session *session, struct stream *stream, uint64
 CUDA_BATCH_MEM_OP_NODE_PARAMS completion_node(CUdeviceptr address, uint64_t position,
                                               CUstreamBatchMemOpParams *operation);
 
-/* What the completing kernel is to write, and where: its parameters. */
-struct done {
-    CUdeviceptr word;
-    uint64_t position;
-    CUdeviceptr fence;
-    uint64_t sequence;
-};
-#define DONE_PARAMS 4
+#define DONE_PARAMS 4 /* of the completing kernel: the first ones of struct completion_params */
 
-/* For the end of all that the stream has been given up to this position. */
-struct done done_at(const struct session *session, const struct stream *stream, uint64_t position);
+/* What is told at the end of all that the stream has been given up to this position: by the
+ * completing kernel, or by the last kernel itself, which needs the number of its threads too. */
+struct completion_params completion_at(const struct session *session, const struct stream *stream,
+                                       uint64_t position);
 /* The completing kernel's own, behind kernels of this one. */
 int done_priority(int priority);
-/* The kernel as a graph's node; `done` and `pointers` must outlive the call that takes it. */
-CUDA_KERNEL_NODE_PARAMS done_params(struct done *done, void *pointers[DONE_PARAMS]);
+/* The kernel as a graph's node; `tell` and `pointers` must outlive the call that takes it. */
+CUDA_KERNEL_NODE_PARAMS done_params(const struct completion_params *tell,
+                                    void *pointers[DONE_PARAMS]);
 
 #endif

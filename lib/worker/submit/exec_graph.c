@@ -79,32 +79,70 @@ static bool own_priorities(const struct exec_graph *exec_graph, const struct lau
            end_priority(exec_graph, launches) != stream_priority;
 }
 
+/* What a node is set to: the launch's parameters, and what the kernel is to tell. */
+static uint32_t node_bytes(const struct launch *launch)
+{
+    return launch->kernel->param_bytes +
+           (launch->kernel->tells_end ? (uint32_t)sizeof(struct completion_params) : 0);
+}
+
+static bool node_is(const unsigned char *set, const struct launch *launch,
+                    const struct completion_params *tell)
+{
+    const uint32_t bytes = launch->kernel->param_bytes;
+
+    return !memcmp(set, launch->params, bytes) &&
+           (!launch->kernel->tells_end || !memcmp(set + bytes, tell, sizeof(*tell)));
+}
+
+static void node_note(unsigned char *set, const struct launch *launch,
+                      const struct completion_params *tell)
+{
+    memcpy(set, launch->params, launch->kernel->param_bytes);
+    if (launch->kernel->tells_end)
+        memcpy(set + launch->kernel->param_bytes, tell, sizeof(*tell));
+}
+
+/* What the graph's kernel number i tells. */
+static const struct completion_params *node_tell(const struct exec_graph *exec_graph, uint32_t i,
+                                                 const struct completion_params *tell)
+{
+    return exec_graph->ending == ENDS_BY_ITSELF && i == exec_graph->length - 1 ? tell
+                                                                               : &completion_none;
+}
+
+/* Has the graph a completion node behind its kernels? */
+static bool has_end(const struct exec_graph *exec_graph)
+{
+    return exec_graph->ending == ENDS_BY_WRITE || exec_graph->ending == ENDS_BY_KERNEL;
+}
+
 /* Memory for the nodes and for what they are set to. */
 static bool exec_graph_storage(struct exec_graph *exec_graph, const struct launch *launches)
 {
     size_t params = 0;
 
     for (uint32_t i = 0; i < exec_graph->length; i++)
-        params += launches[i].kernel->param_bytes;
+        params += node_bytes(&launches[i]);
     exec_graph->node = malloc(exec_graph->length * sizeof(*exec_graph->node) + params);
     exec_graph->params = (unsigned char *)(exec_graph->node + exec_graph->length);
     return exec_graph->node != NULL;
 }
 
 static CUresult kernels_add(struct exec_graph *exec_graph, const struct launch *launches,
-                            bool own_priority)
+                            const struct completion_params *end, bool own_priority)
 {
     unsigned char *set = exec_graph->params;
     CUresult result = CUDA_SUCCESS;
 
     for (uint32_t i = 0; i < exec_graph->length && !result; i++) {
-        const uint32_t bytes = launches[i].kernel->param_bytes;
-        void *pointers[REQ_PARAMS_MAX];
+        const struct completion_params *tell = node_tell(exec_graph, i, end);
+        void *pointers[LAUNCH_POINTERS];
         CUDA_KERNEL_NODE_PARAMS params;
 
-        launch_params(&launches[i], pointers, &params);
-        memcpy(set, launches[i].params, bytes);
-        set += bytes;
+        launch_params(&launches[i], tell, pointers, &params);
+        node_note(set, &launches[i], tell);
+        set += node_bytes(&launches[i]);
         partition_enter(launches[i].partition);
         result = DRV(cuGraphAddKernelNode_v2, &exec_graph->node[i], exec_graph->graph,
                      i ? &exec_graph->node[i - 1] : NULL, i ? 1 : 0, &params);
@@ -115,7 +153,7 @@ static CUresult kernels_add(struct exec_graph *exec_graph, const struct launch *
 }
 
 static CUresult end_add(struct exec_graph *exec_graph, const struct launch *launches,
-                        struct done *done, bool own_priority)
+                        const struct completion_params *tell, bool own_priority)
 {
     const CUgraphNode *last = &exec_graph->node[exec_graph->length - 1];
 
@@ -123,11 +161,11 @@ static CUresult end_add(struct exec_graph *exec_graph, const struct launch *laun
         CUstreamBatchMemOpParams operation;
         partition_enter(NULL);
         CUDA_BATCH_MEM_OP_NODE_PARAMS write =
-            completion_node(done->word, done->position, &operation);
+            completion_node(tell->word, tell->position, &operation);
         return DRV(cuGraphAddBatchMemOpNode, &exec_graph->end, exec_graph->graph, last, 1, &write);
     }
     void *pointers[DONE_PARAMS];
-    const CUDA_KERNEL_NODE_PARAMS end = done_params(done, pointers);
+    const CUDA_KERNEL_NODE_PARAMS end = done_params(tell, pointers);
     partition_enter(end_partition(exec_graph, launches));
     CUresult result =
         DRV(cuGraphAddKernelNode_v2, &exec_graph->end, exec_graph->graph, last, 1, &end);
@@ -137,7 +175,7 @@ static CUresult end_add(struct exec_graph *exec_graph, const struct launch *laun
 }
 
 CUresult exec_graph_init(struct exec_graph *exec_graph, const struct launch *launches,
-                         uint32_t length, enum ending ending, struct done *done,
+                         uint32_t length, enum ending ending, const struct completion_params *tell,
                          int stream_priority)
 {
     *exec_graph = (struct exec_graph){.length = length, .ending = ending};
@@ -148,9 +186,9 @@ CUresult exec_graph_init(struct exec_graph *exec_graph, const struct launch *lau
     }
     CUresult result = DRV(cuGraphCreate, &exec_graph->graph, 0);
     if (!result)
-        result = kernels_add(exec_graph, launches, own_priority);
-    if (!result && ending != ENDS_SILENT)
-        result = end_add(exec_graph, launches, done, own_priority);
+        result = kernels_add(exec_graph, launches, tell, own_priority);
+    if (!result && has_end(exec_graph))
+        result = end_add(exec_graph, launches, tell, own_priority);
     partition_enter(NULL);
     if (!result)
         pool_give_graph();
@@ -179,52 +217,53 @@ void exec_graph_deinit(struct exec_graph *exec_graph)
 /* ---- Launching ------------------------------------------------------------------------------- */
 
 /* Sets the kernels to these launches, where they are not so set already. */
-static CUresult kernels_set(struct exec_graph *exec_graph, const struct launch *launches)
+static CUresult kernels_set(struct exec_graph *exec_graph, const struct launch *launches,
+                            const struct completion_params *end)
 {
     unsigned char *set = exec_graph->params;
 
     for (uint32_t i = 0; i < exec_graph->length; i++) {
-        const uint32_t bytes = launches[i].kernel->param_bytes;
-        void *pointers[REQ_PARAMS_MAX];
+        const struct completion_params *tell = node_tell(exec_graph, i, end);
+        void *pointers[LAUNCH_POINTERS];
         CUDA_KERNEL_NODE_PARAMS params;
 
-        if (memcmp(set, launches[i].params, bytes)) {
-            launch_params(&launches[i], pointers, &params);
+        if (!node_is(set, &launches[i], tell)) {
+            launch_params(&launches[i], tell, pointers, &params);
             partition_enter(launches[i].partition);
             CUresult result = DRV(cuGraphExecKernelNodeSetParams_v2, exec_graph->exec,
                                   exec_graph->node[i], &params);
             if (result)
                 return result;
-            memcpy(set, launches[i].params, bytes);
+            node_note(set, &launches[i], tell);
         }
-        set += bytes;
+        set += node_bytes(&launches[i]);
     }
     return CUDA_SUCCESS;
 }
 
 static CUresult end_set(const struct exec_graph *exec_graph, const struct launch *launches,
-                        struct done *done)
+                        const struct completion_params *tell)
 {
     if (exec_graph->ending == ENDS_BY_WRITE) {
         CUstreamBatchMemOpParams operation;
         partition_enter(NULL);
         CUDA_BATCH_MEM_OP_NODE_PARAMS write =
-            completion_node(done->word, done->position, &operation);
+            completion_node(tell->word, tell->position, &operation);
         return DRV(cuGraphExecBatchMemOpNodeSetParams, exec_graph->exec, exec_graph->end, &write);
     }
     void *pointers[DONE_PARAMS];
-    const CUDA_KERNEL_NODE_PARAMS end = done_params(done, pointers);
+    const CUDA_KERNEL_NODE_PARAMS end = done_params(tell, pointers);
     partition_enter(end_partition(exec_graph, launches));
     return DRV(cuGraphExecKernelNodeSetParams_v2, exec_graph->exec, exec_graph->end, &end);
 }
 
 CUresult exec_graph_launch(struct exec_graph *exec_graph, const struct launch *launches,
-                           struct done *done, CUstream stream)
+                           const struct completion_params *tell, CUstream stream)
 {
-    CUresult result = kernels_set(exec_graph, launches);
+    CUresult result = kernels_set(exec_graph, launches, tell);
 
-    if (!result && exec_graph->ending != ENDS_SILENT)
-        result = end_set(exec_graph, launches, done);
+    if (!result && has_end(exec_graph))
+        result = end_set(exec_graph, launches, tell);
     partition_enter(NULL);
     return result ? result : DRV(cuGraphLaunch, exec_graph->exec, stream);
 }

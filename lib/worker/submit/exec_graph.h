@@ -23,7 +23,14 @@ void launch_key_hold(const struct launch_key *key);
 void launch_key_release(const struct launch_key *key);
 
 /* How a graph tells its completion. */
-enum ending { ENDS_SILENT, ENDS_BY_WRITE, ENDS_BY_KERNEL };
+enum ending {
+    ENDS_SILENT,
+    ENDS_BY_WRITE,  /* a memory-write node, which holds a lock of the whole device: for who is alone
+                     */
+    ENDS_BY_KERNEL, /* the completing kernel */
+    ENDS_BY_ITSELF, /* the last kernel tells it, or, with &completion_none, nothing */
+    ENDINGS
+};
 
 /* Zeroed: not made. */
 struct exec_graph {
@@ -31,7 +38,7 @@ struct exec_graph {
     CUgraph graph;    /* kept: its node handles name the executable graph's nodes */
     uint32_t length;
     enum ending ending;
-    CUgraphNode end;       /* the completion, if it tells it */
+    CUgraphNode end;       /* the completion node, of the two endings that have one */
     CUgraphNode *node;     /* `length` of them */
     unsigned char *params; /* what the nodes are set to, one after the other */
 };
@@ -39,11 +46,11 @@ struct exec_graph {
 /* For launches of these keys and parameters. stream_priority: of the CUDA stream that it is to be
  * launched in. */
 CUresult exec_graph_init(struct exec_graph *exec_graph, const struct launch *launches,
-                         uint32_t length, enum ending ending, struct done *done,
+                         uint32_t length, enum ending ending, const struct completion_params *tell,
                          int stream_priority);
 /* Launches it with the parameters of these launches, which have the keys that it was made for. */
 CUresult exec_graph_launch(struct exec_graph *exec_graph, const struct launch *launches,
-                           struct done *done, CUstream stream);
+                           const struct completion_params *tell, CUstream stream);
 /* Safe on one that is not made. */
 void exec_graph_deinit(struct exec_graph *exec_graph);
 

@@ -119,10 +119,10 @@ static CUDA_MEMCPY3D memcpy_params(const struct transfer *t)
 static CUresult kernel_add(const struct variant *variant, const struct step *step,
                            const CUgraphNode *last, CUgraphNode *node)
 {
-    void *pointers[REQ_PARAMS_MAX];
+    void *pointers[LAUNCH_POINTERS];
     CUDA_KERNEL_NODE_PARAMS params;
 
-    launch_params(&step->launch, pointers, &params);
+    launch_params(&step->launch, &completion_none, pointers, &params);
     partition_enter(variant->partition);
     CUresult result =
         DRV(cuGraphAddKernelNode_v2, node, variant->graph, last, last ? 1 : 0, &params);

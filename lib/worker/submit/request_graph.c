@@ -91,7 +91,7 @@ static struct request_graph *request_graph_of(struct request_graphs *cache,
 
 CUresult request_graph_launch(struct request_graphs **cache, const struct stream *stream,
                               const struct launch *launches, uint32_t count, enum ending ending,
-                              struct done *done, bool *issued)
+                              const struct completion_params *tell, bool *issued)
 {
     *issued = false;
     if (!*cache)
@@ -107,12 +107,12 @@ CUresult request_graph_launch(struct request_graphs **cache, const struct stream
     CUresult result = CUDA_SUCCESS;
     if (!entry->exec_graph.exec)
         result =
-            exec_graph_init(&entry->exec_graph, launches, count, ending, done, stream->cu_priority);
+            exec_graph_init(&entry->exec_graph, launches, count, ending, tell, stream->cu_priority);
     if (result) { /* tenants have filled the device's memory: asked again when it has come again */
         entry->times = 0;
         return driver_fatal(result) ? result : CUDA_SUCCESS;
     }
-    result = exec_graph_launch(&entry->exec_graph, launches, done, stream->cu);
+    result = exec_graph_launch(&entry->exec_graph, launches, tell, stream->cu);
     if (result == CUDA_ERROR_OUT_OF_MEMORY) { /* it takes some when it is launched, too */
         exec_graph_deinit(&entry->exec_graph);
         entry->times = 0;

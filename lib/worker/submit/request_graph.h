@@ -13,7 +13,7 @@ struct request_graphs;
  * are remembered. */
 CUresult request_graph_launch(struct request_graphs **cache, const struct stream *stream,
                               const struct launch *launches, uint32_t count, enum ending ending,
-                              struct done *done, bool *issued);
+                              const struct completion_params *tell, bool *issued);
 
 /* Destroys the graphs that have kernels in a partition. NULL is fine. */
 void request_graphs_evict(struct request_graphs *cache, const struct partition *partition);
