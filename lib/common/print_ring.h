@@ -3,8 +3,8 @@
  * memory with a ring of records; and the grammar of a format.
  *
  * Both sides compile this file, so that they never disagree: the functions that run on the device
- * (ptx/rewrite/print_device.cu, CUDA C++) and the client that prints (client/print/). The file therefore
- * includes nothing and uses plain types. doc/protocol.md draws the layout.
+ * (ptx/rewrite/print_device.cu, CUDA C++) and the client that prints (client/print/). The file
+ * therefore includes nothing and uses plain types. doc/protocol.md draws the layout.
  *
  *   device threads   reserve room with one atomic addition, write a record, then its stamp
  *   client           prints the records whose stamp is written, clears them, advances `taken`

@@ -122,7 +122,9 @@ struct seg_server {
      * this to 0 and sends a doorbell message. */
     alignas(64) _Atomic uint32_t need_bell;
     alignas(64) _Atomic uint32_t state; /* enum seg_state; written after `fault` */
-    uint32_t reserved;
+    /* Non-zero: more threads wait awake than there are processors, so a client that waits gives its
+     * processor away soon. A hint. */
+    _Atomic uint32_t yield_soon;
     struct seg_fault fault;
     alignas(64) struct seg_grant grant;
     alignas(64) struct seg_report report[SEG_REPORTS];

@@ -16,10 +16,11 @@ void backoff_pause(struct backoff *backoff)
         return;
     if (!backoff->started_ns) {
         backoff->started_ns = clock_ns();
-        return;
+        if (!backoff->yield_soon)
+            return;
     }
     waited = clock_ns() - backoff->started_ns;
-    if (waited < BACKOFF_SPIN_NS)
+    if (waited < BACKOFF_SPIN_NS && !backoff->yield_soon)
         return;
     if (waited < BACKOFF_YIELD_NS) {
         /* The dispatcher that this thread waits for may need the processor. */

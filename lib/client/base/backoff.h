@@ -6,16 +6,18 @@
 #ifndef GS_CLIENT_BACKOFF_H
 #define GS_CLIENT_BACKOFF_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* The state of one wait. */
 struct backoff {
     uint64_t started_ns; /* 0: the first pause is still to come */
     uint32_t spins;
+    bool yield_soon; /* processors are short: the wait yields from its first look at the clock on */
 };
 #define BACKOFF_INIT                                                                               \
     {                                                                                              \
-        0, 0                                                                                       \
+        0, 0, false                                                                                \
     }
 
 /* A pause is a short spin in the first BACKOFF_SPIN_NS of the wait, a sched_yield up to

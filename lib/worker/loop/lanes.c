@@ -70,6 +70,8 @@ static struct {
     struct lane *main;
     _Atomic(struct session *) returned; /* for the main lane, newest first, by ->lane_next */
     _Atomic bool recall;
+    uint32_t cpus;
+    _Atomic bool cpus_short; /* more threads wait awake than there are processors */
 } lanes;
 
 /* ---- Handing over ---------------------------------------------------------------------------- */
@@ -157,6 +159,20 @@ static bool session_stays(const struct lane *lane, struct session *session)
            !atomic_load_explicit(&lanes.recall, memory_order_relaxed);
 }
 
+/* Tells the clients of the lane's sessions how to wait. */
+static void clients_tell(struct lane *lane)
+{
+    const bool yield_soon = atomic_load_explicit(&lanes.cpus_short, memory_order_relaxed);
+
+    for (uint32_t i = 0; i < lane->polled_count; i++) {
+        struct session *session = lane->polled[i];
+        if (session->round.yield_soon == yield_soon)
+            continue;
+        session->round.yield_soon = yield_soon;
+        atomic_store_explicit(&session->server->yield_soon, yield_soon, memory_order_relaxed);
+    }
+}
+
 static void side_round(struct side *side)
 {
     struct lane *lane = &side->lane;
@@ -166,6 +182,7 @@ static void side_round(struct side *side)
     for (uint32_t i = 0; i < lane->polled_count; i++)
         round_look(lane->polled[i]);
     lane->crowded = lane->active > 2;
+    clients_tell(lane);
     for (uint32_t i = lane->polled_count; i > 0; i--) {
         struct session *session = lane->polled[i - 1];
         if (!session_stays(lane, session) || !session_serve(lane, session))
@@ -306,6 +323,20 @@ static void one_give(struct lane *main)
     }
 }
 
+/* Tenants that wait and lanes that work are each a thread that does not sleep. */
+static void cpus_count(const struct lane *main)
+{
+    uint32_t threads = main->lately + 1;
+
+    for (uint32_t i = 0; i < lanes.count; i++) {
+        const uint32_t members = lanes.side[i]->members;
+        threads += members ? members + 1 : 0;
+    }
+    const bool cpus_short = threads > lanes.cpus;
+    if (atomic_load_explicit(&lanes.cpus_short, memory_order_relaxed) != cpus_short)
+        atomic_store_explicit(&lanes.cpus_short, cpus_short, memory_order_relaxed);
+}
+
 void lanes_share(struct lane *main)
 {
     for (struct session *session = stack_take(&lanes.returned); session;) {
@@ -318,6 +349,8 @@ void lanes_share(struct lane *main)
         !grants_any())
         one_give(main);
     main->alone = main->lately <= 1 && !lanes_any();
+    cpus_count(main);
+    clients_tell(main);
 }
 
 void lanes_recall(bool on)
@@ -377,13 +410,10 @@ static uint32_t lanes_wanted(void)
 {
     const char *text = getenv("GSHARE_LANES");
     const long asked = text ? strtol(text, NULL, 10) : 0;
-    cpu_set_t cpus;
 
     if (asked > 0)
         return asked < (long)LANES_MAX ? (uint32_t)asked : LANES_MAX;
-    if (sched_getaffinity(0, sizeof(cpus), &cpus))
-        return 1;
-    const uint32_t pay = (uint32_t)CPU_COUNT(&cpus) / CPUS_EACH;
+    const uint32_t pay = lanes.cpus / CPUS_EACH;
     return pay < 4 ? 1 : pay < LANES_PAY ? pay : LANES_PAY;
 }
 
@@ -399,6 +429,9 @@ static CUresult side_make(struct side *side)
 
 void lanes_init(void)
 {
+    cpu_set_t cpus;
+
+    lanes.cpus = sched_getaffinity(0, sizeof(cpus), &cpus) ? 1 : (uint32_t)CPU_COUNT(&cpus);
     const uint32_t wanted = lanes_wanted();
 
     for (uint32_t i = 1; i < wanted; i++) {
