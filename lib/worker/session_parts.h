@@ -37,19 +37,22 @@ struct session {
     struct seg_server *server;
     struct seg_request *request;
     struct link_stats *stats;
-    /* The lane's that the session belongs to. */
-    struct lane *lane;
     enum session_phase phase;
     struct grant grant;
-    uint32_t light;               /* records one after the other that any lane could have taken */
-    _Atomic bool recalled;        /* the main lane wants the session back */
-    struct session *lane_next;    /* of those on the way to a lane, or back */
     struct session *next_closing; /* of the session table */
     uint64_t serial;              /* counts kernels and host blocks ever made */
 
-    struct session_placement placement;
+    /* Which lane has the session: the main lane's to say. In a cache line without anything that a
+     * lane writes while it serves the session. */
+    _Alignas(64) struct lane *lane;
+    bool elsewhere;            /* a lane beside the main one has it */
+    _Atomic bool recalled;     /* the main lane wants the session back */
+    struct session *lane_next; /* of those on the way to a lane, or back */
+
+    /* The lane's that the session belongs to, but where a part says otherwise. */
+    _Alignas(64) struct session_round round;
     struct session_poll poll;
-    struct session_round round;
+    struct session_placement placement;
     struct session_jobs jobs;
     struct session_inflight inflight;
     struct session_sched sched;

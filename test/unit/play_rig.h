@@ -203,8 +203,9 @@ static inline void play_begin(unsigned count)
     side_by_side = false;
     worker.info.sm_count = SM_COUNT;
     worker.policy.accounting = 1;
-    tenants = calloc(count, sizeof(*tenants));
+    tenants = aligned_alloc(_Alignof(struct tenant), count * sizeof(*tenants));
     assert_non_null(tenants);
+    memset(tenants, 0, count * sizeof(*tenants));
     tenant_count = lane.polled_count = count;
     for (unsigned i = 0; i < count; i++) {
         struct tenant *tenant = &tenants[i];

@@ -104,7 +104,7 @@ static void session_return(struct lane *lane, struct session *session)
     last->poll.index = session->poll.index;
     inflight_lane_leave(session);
     domain_leave(session);
-    session->light = 0;
+    session->round.light = 0;
     stack_push(&lanes.returned, session);
     dispatch_wake();
 }
@@ -246,6 +246,7 @@ static void session_adopt(struct lane *main, struct session *session)
         lanes.side[i]->members -= session->lane == &lanes.side[i]->lane;
     atomic_store_explicit(&session->recalled, false, memory_order_relaxed);
     session->lane = main;
+    session->elsewhere = false;
     domain_enter(session, 0);
     inflight_lane_enter(session);
     session->poll.on = false;
@@ -255,7 +256,7 @@ static void session_adopt(struct lane *main, struct session *session)
 /* Could another lane have the session, by what it is and by what it did lately? */
 static bool session_light(const struct session *session)
 {
-    return session->light >= LIGHT_LEAST && session->phase == SESSION_LIVE &&
+    return session->round.light >= LIGHT_LEAST && session->phase == SESSION_LIVE &&
            session->sched.entity.cls == GS_CLASS_NORMAL && !session->grant.partition &&
            !session->grant.link.deadline_ns && !session->jobs.current && !session->jobs.close &&
            !session->jobs.paused && !session->submit.faulted && !session->inflight.streams &&
@@ -284,6 +285,7 @@ static void session_give(struct session *session, struct side *side)
     domains_remove(session);
     domain_leave(session);
     session->lane = &side->lane;
+    session->elsewhere = true;
     side->members++;
     log_debug("session %llu goes to lane %u", (unsigned long long)session->id, side->lane.index);
     stack_push(&side->given, session);

@@ -26,7 +26,7 @@ bool lanes_any(void);
 /* Is the session with another lane? Then all of it that is a lane's is not to be touched. */
 static inline bool lanes_has(const struct session *session)
 {
-    return session->lane && session->lane->index;
+    return session->elsewhere;
 }
 
 /* Wakes all lanes. Any thread. */

@@ -12,6 +12,7 @@ struct session_round {
     uint64_t budget_round; /* the round that this is for: */
     uint32_t budget;       /* records that it still may hand over */
     uint32_t stream_first; /* the next round begins with it */
+    uint32_t light;        /* records one after the other that any lane could have taken */
     bool yield_soon;       /* what the session's client has been told (seg_server) */
 };
 

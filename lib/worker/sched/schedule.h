@@ -43,8 +43,8 @@ struct sched_entity {
 };
 
 struct sched {
-    /* A cache line each: some are other lanes'. */
-    _Alignas(64) uint32_t sms;
+    /* Two cache lines each, for they are fetched in pairs: some are other lanes'. */
+    _Alignas(128) uint32_t sms;
     uint32_t sms_all;   /* it is about so many of the device's; 0: all */
     uint64_t vnow;      /* the virtual time: of who was served last by its share; never goes back */
     uint64_t device_ns; /* such device time in flight, of all but the latency class */

@@ -69,7 +69,7 @@ void session_poll_end(struct session *session)
  * ring for its next record: that one sees to it, too. */
 static void session_look(struct session *session)
 {
-    if (session && !session->poll.on &&
+    if (session && !session->elsewhere && !session->poll.on &&
         (atomic_load_explicit(&session->client->activity, memory_order_relaxed) ||
          !atomic_load_explicit(&session->server->need_bell, memory_order_relaxed)))
         session_poll_begin(session);

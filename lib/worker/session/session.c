@@ -26,10 +26,11 @@
 
 struct session *session_new(uint32_t slot, const struct link_open *open)
 {
-    struct session *session = calloc(1, sizeof(*session));
+    struct session *session = aligned_alloc(_Alignof(struct session), sizeof(*session));
 
     if (!session)
         return NULL;
+    memset(session, 0, sizeof(*session));
     session->slot = slot;
     session->id = open->session_id;
     session->uid = open->uid;

@@ -172,8 +172,8 @@ static enum outcome take_launch(struct session *session, uint32_t index, unsigne
     launch->end = stream->head + size;
     headroom_blocks(&session->sched.headroom, launch->grid);
     launch_place(session, stream, launch);
-    session->light = launch_light(&r, launch) ? session->light + 1 : 0;
-    if (session->light == 0 && session->lane->index)
+    session->round.light = launch_light(&r, launch) ? session->round.light + 1 : 0;
+    if (session->round.light == 0 && session->lane->index)
         return ELSEWHERE;
     uint64_t deadline = session->grant.link.deadline_ns;
     if (r.h.flags & REC_LAUNCH_QOS) {
