@@ -1,4 +1,4 @@
-/* driver.c - see driver.h. Loading happens once, before threads. */
+/* driver.c - see driver.h. The driver is loaded once, before any thread starts. */
 #include "worker/driver/driver.h"
 
 #include <dlfcn.h>
@@ -39,7 +39,8 @@ static bool table_fill(void *library, char *text, size_t text_size)
     return true;
 }
 
-/* Loads one library and makes sure that it has a device. The handle is kept for good. */
+/* Loads one library and makes sure that it has a device. The library stays loaded until the process
+ * ends. */
 static bool library_open(const char *path, char name[32], char *text, size_t text_size)
 {
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);

@@ -1,9 +1,9 @@
 /*
  * driver.h - the CUDA driver, as one table of entry points filled by dlsym.
  *
- * Everything the worker wants from a device goes through `cu`: libcuda.so.1, or the software
- * device, which exports the same names. Filled once by driver_open before any thread starts;
- * read-only after.
+ * Everything the worker wants from a device goes through the table `cu`. Its entries are those of
+ * libcuda.so.1, or of the software device, which exports the same names. driver_open fills the
+ * table once, before any thread starts; it is read-only afterwards.
  */
 #ifndef GS_WORKER_DRIVER_DRIVER_H
 #define GS_WORKER_DRIVER_DRIVER_H
@@ -22,12 +22,13 @@ struct driver {
 
 extern struct driver cu;
 
-/* Loads the driver. kind: "cuda", "soft", or "auto": cuda where it has a device, else soft. Fills
- * name (for people: library and version). Returns false with a reason in text. */
+/* Loads the driver of this kind: "cuda", "soft", or "auto", which means CUDA where CUDA has a
+ * device, else the software device. Fills name with the library and its version, for people.
+ * Returns false with a reason in text. */
 bool driver_open(const char *kind, char name[32], char *text, size_t text_size);
 
-/* Every call is written DRV(cuName, args...): a failure is noted with the call's name, per thread.
- */
+/* Every driver call is written DRV(cuName, args...), which notes a failure and the call's name, per
+ * thread. */
 #define DRV(function, ...) driver_note(#function, cu.function(__VA_ARGS__))
 
 void driver_failed(const char *function, CUresult result);
@@ -39,13 +40,14 @@ static inline CUresult driver_note(const char *function, CUresult result)
     return result;
 }
 
-/* "cuMemCreate: CUDA_ERROR_OUT_OF_MEMORY", of this thread's last failure. */
+/* Describes the calling thread's last failed call, as in "cuMemCreate:
+ * CUDA_ERROR_OUT_OF_MEMORY". */
 void driver_describe(char *text, size_t size);
 
-/* What a tenant gets for a failed call. */
+/* The status that a tenant gets for a call with this result. */
 gs_status driver_status(CUresult result);
 
-/* Has the context been lost: will every later call fail too? */
+/* Whether the result says that the context is lost, so that every later call fails too. */
 bool driver_fatal(CUresult result);
 
 #endif

@@ -15,7 +15,7 @@
 #define STOP_NS 1000000000u
 
 static struct {
-    pthread_mutex_t lock; /* of result and text: the first thread's stand */
+    pthread_mutex_t lock; /* protects result and text, which the first thread sets */
     int fd;
     _Atomic bool pending;
     _Atomic uint32_t lanes, stopped;
@@ -48,7 +48,7 @@ bool lost_pending(void)
 
 void lost_stop(void)
 {
-    /* release: all that the lane has written; pairs with lost_wait */
+    /* release: publishes all that the lane has written; pairs with lost_wait */
     atomic_fetch_add_explicit(&lost.stopped, 1, memory_order_release);
     for (;;)
         pause();
@@ -63,7 +63,7 @@ void lost_wait(void)
 {
     const uint64_t until = clock_ns() + STOP_NS;
 
-    /* acquire: the lanes' tables; pairs with lost_stop */
+    /* acquire: makes the lanes' tables visible; pairs with lost_stop */
     while (atomic_load_explicit(&lost.stopped, memory_order_acquire) < atomic_load(&lost.lanes) &&
            clock_ns() < until)
         cpu_relax();
@@ -79,7 +79,7 @@ const char *lost_text(void)
     return lost.text;
 }
 
-/* What ended the context, and by which call it was seen. */
+/* Says what ended the context, and which driver call showed it. */
 static void describe(char *text, size_t size, CUresult result)
 {
     const char *why = NULL;
@@ -100,7 +100,8 @@ void device_lost(CUresult result)
     if (!atomic_load(&lost.pending)) {
         lost.result = result;
         describe(lost.text, sizeof(lost.text), result);
-        if (atomic_load(&lost.lanes) == 0) /* at the start: nobody is there to be blamed */
+        /* the worker is starting: no session exists that could be blamed */
+        if (atomic_load(&lost.lanes) == 0)
             worker_end(result, lost.text, NULL);
         atomic_store(&lost.pending, true);
         if (write(lost.fd, &one, sizeof(one)) < 0)

@@ -1,8 +1,9 @@
 /*
  * lost.h - the end of the CUDA context, as each thread meets it.
  *
- * Whichever thread meets the loss stops there. The lanes stop at their next round. Then the control
- * thread has all tables to itself: it finds whom to blame (blame.c) and ends the process.
+ * The thread whose driver call fails because the context is lost stops in that call (device_lost).
+ * The lanes stop at their next scheduling round. Then no thread but the control thread uses the
+ * tables: it finds the session to blame (blame.c) and ends the process.
  */
 #ifndef GS_WORKER_DRIVER_LOST_H
 #define GS_WORKER_DRIVER_LOST_H
@@ -12,29 +13,32 @@
 #include "common/link.h"
 #include "worker/driver/driver.h"
 
-/* At the start, before any lane. false: no descriptor is left. */
+/* Called at the start, before any lane runs. Returns false when no descriptor is left. */
 bool lost_init(void);
-/* There is one more lane, whose stop the control thread waits for. */
+/* Counts one more lane whose stop the control thread waits for. */
 void lost_join(void);
-/* Has any thread met the loss? Any thread. */
+/* Whether any thread has met the loss. Any thread. */
 bool lost_pending(void);
-/* The calling thread is a lane. */
+/* Marks the calling thread as a lane. */
 void lost_lane(void);
 /* Stops the calling lane. */
 _Noreturn void lost_stop(void);
-/* For poll(): readable when a thread has met the loss. Control thread. */
+/* A descriptor for poll(), readable once a thread has met the loss. Control thread. */
 int lost_descriptor(void);
-/* Waits until all lanes have stopped, for a second at most: one may be inside a driver call. */
+/* Waits until all lanes have stopped, for a second at most, because a lane may be inside a driver
+ * call. */
 void lost_wait(void);
-/* What the thread that met the loss says of it. */
+/* The driver's result that told of the loss, and a description of it, both from the thread that met
+ * it first. */
 CUresult lost_result(void);
 const char *lost_text(void);
 
-/* The calling thread has met the loss. */
+/* Reports that the calling thread has met the loss, and stops the thread. */
 _Noreturn void device_lost(CUresult result);
-/* The same after any driver call that may not fail. */
+/* Ends the worker after a failed driver call that may not fail. A lost context is reported as
+ * above. */
 _Noreturn void worker_broken(CUresult result);
-/* A driver call that cannot fail unless the context is gone or the house has a bug. */
+/* Makes a driver call that fails only when the context is lost or the worker has a bug. */
 #define DRV_MUST(...)                                                                              \
     do {                                                                                           \
         CUresult must_ = DRV(__VA_ARGS__);                                                         \

@@ -1,14 +1,16 @@
 /*
- * prewake.c - threads that wake up before there is work for them.
+ * prewake.c - pre-wake: threads are woken before there is work for them.
  *
- * A grant passes from the supervisor through the control thread, the dispatcher and, where its
- * partition is to be made, the quiet service thread. One that has slept needs 100 to 300 us to wake
- * up (cpus.h), so one after the other they take as long as making the partition. Hence whoever
- * knows first wakes those who come later, and these wait awake for PREWAKE_NS: a tenant tells the
- * dispatcher before it asks the supervisor, the control thread tells the others before it makes a
- * job of a message. Only with processors to spare; nothing depends on it but time.
+ * A grant passes from the supervisor through the control thread, the main lane and, where its
+ * partition has yet to be made, the quiet service thread. A thread that has slept needs 100 to 300
+ * us to wake up (cpus.h), so three wake-ups one after the other take as long as making the
+ * partition. Hence the first thread to know of a grant wakes the later ones, and these wait awake
+ * for PREWAKE_NS. A tenant tells the main lane before it asks the supervisor; the control thread
+ * tells the others before it makes a job of a message. Pre-wake is used only where CPUs are to
+ * spare, and only latency depends on it.
  *
- * A tenant that announces grants and asks for none has three threads awake a tenth of the time.
+ * A tenant that announces grants and asks for none keeps three threads awake for a tenth of the
+ * time.
  */
 #include "worker/driver/prewake.h"
 
@@ -24,14 +26,16 @@
 #include "worker/driver/wake.h"
 
 #define PREWAKE_NS 1000000u
-#define NEXT_NS    3000000u           /* what making a partition takes, and a little */
-#define VAIN_NS    (10u * PREWAKE_NS) /* after an announcement of a grant that has not come */
+#define NEXT_NS    3000000u /* the time to make a partition, and a little more */
+/* the least time between announcements when the announced grant has not come */
+#define VAIN_NS    (10u * PREWAKE_NS)
 
 static struct {
     bool enabled;
     int link;                                   /* eventfd */
-    _Atomic uint64_t until_ns[PREWAKE_TARGETS]; /* it is to be awake */
-    _Atomic uint64_t announced_ns;              /* a grant that has not come; 0: none */
+    _Atomic uint64_t until_ns[PREWAKE_TARGETS]; /* each target stays awake until then */
+    /* when a grant was announced that has not come yet; 0: none */
+    _Atomic uint64_t announced_ns;
 } prewake_state = {.link = -1};
 
 bool prewake_init(void)
@@ -66,7 +70,8 @@ void prewake(enum prewake_target who)
     if (!prewake_state.enabled)
         return;
     now = clock_ns();
-    /* relaxed, here and in the others: who sees it late has slept or waited in vain, no more */
+    /* relaxed, here and below: a thread that sees the value late sleeps or waits in vain, which
+     * costs only time */
     before = atomic_exchange_explicit(&prewake_state.until_ns[who], now + PREWAKE_NS,
                                       memory_order_relaxed);
     if (before <= now)
@@ -89,7 +94,8 @@ void prewake_grant(uint64_t now)
         prewake(who);
 }
 
-/* Another often follows as soon as this one holds: the control thread stays awake for it. */
+/* Another grant often follows as soon as this one holds, so the control thread stays awake for
+ * NEXT_NS. */
 void prewake_grant_met(void)
 {
     atomic_store_explicit(&prewake_state.announced_ns, 0, memory_order_relaxed);

@@ -1,8 +1,9 @@
 /*
- * supervisor_link.c - messages from the worker to the supervisor, and the worker's end.
+ * supervisor_link.c - messages from the worker to the supervisor, and the end of the worker
+ * process.
  *
- * Any thread may send: a SOCK_SEQPACKET message is whole or not sent. The worker's end of the
- * socket blocks; the supervisor always reads.
+ * Any thread may send, because a SOCK_SEQPACKET message is sent whole or not at all. The worker's
+ * side of the socket blocks; the supervisor always reads.
  */
 #include "worker/driver/supervisor_link.h"
 
@@ -35,7 +36,7 @@ void link_send(const struct link_message *message, int descriptor)
     while (sendmsg(LINK_FD, &header, MSG_NOSIGNAL) < 0) {
         if (errno == EINTR)
             continue;
-        /* Without its supervisor a worker has no reason to live. */
+        /* A worker without its supervisor serves no purpose. */
         log_error("the supervisor does not answer: %s", strerror(errno));
         _exit(1);
     }

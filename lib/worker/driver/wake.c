@@ -23,14 +23,14 @@ void waker_wake(struct waker *waker)
 {
     static const uint64_t one = 1;
 
-    /* seq_cst: after the caller's store; pairs with waker_doze */
+    /* seq_cst: orders the load after the caller's store; pairs with waker_doze */
     if (atomic_load(&waker->asleep) && write(waker->fd, &one, sizeof(one)) < 0 && errno != EAGAIN)
         log_error("eventfd: %s", strerror(errno));
 }
 
 void waker_doze(struct waker *waker)
 {
-    /* seq_cst: before the sleeper's look; pairs with waker_wake */
+    /* seq_cst: orders the store before the sleeper's look for work; pairs with waker_wake */
     atomic_store(&waker->asleep, true);
 }
 

@@ -1,6 +1,8 @@
 /*
- * wake.h - how a thread that sleeps in poll() is woken: an eventfd that is written only while the
- * thread says that it sleeps, so that waking one that is awake costs a load.
+ * wake.h - wakes a thread that sleeps in poll().
+ *
+ * The sleeper polls an eventfd, which others write only while the thread says that it sleeps; so
+ * waking a thread that is awake costs one load.
  */
 #ifndef GS_WORKER_DRIVER_WAKE_H
 #define GS_WORKER_DRIVER_WAKE_H
@@ -10,27 +12,27 @@
 #include <stdbool.h>
 
 struct waker {
-    int fd; /* for poll(): readable once somebody has woken the thread */
+    int fd; /* for poll(): readable once another thread has woken this one */
     _Atomic bool asleep;
 };
 
-/* false: no descriptor is left. */
+/* Returns false when no descriptor is left. */
 bool waker_init(struct waker *waker);
 /* Ends the thread's sleep. Any thread, after it has stored what the sleeper is to see. */
 void waker_wake(struct waker *waker);
-/* The thread itself: it is about to sleep. What it looks at next, others have stored before they
- * looked at `asleep`, or they see it asleep. */
+/* Called by the thread itself before it looks for work and sleeps. Either the look finds what
+ * another thread has stored, or the other thread sees `asleep` and wakes the sleeper. */
 void waker_doze(struct waker *waker);
-/* It is awake again. */
+/* Called by the thread itself when it is awake again. */
 void waker_up(struct waker *waker);
 
-/* The main lane's. Any thread. */
+/* The main lane's waker. Any thread. */
 struct waker *dispatch_waker(void);
 void dispatch_wake(void);
 
-/* Counts jobs for the service thread of quiet moments, and mere calls to wake up. */
+/* Counts the jobs for the service thread of quiet moments, and wake-ups without a job. */
 sem_t *quiet_semaphore(void);
-/* Wakes that thread, for which there will be a job (prewake.h). Any thread. */
+/* Wakes the service thread of quiet moments, which will have a job soon (prewake.h). Any thread. */
 void service_wake_quiet(void);
 
 #endif

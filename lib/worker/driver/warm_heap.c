@@ -1,19 +1,20 @@
 /*
- * warm_heap.c - a thread's heap is touched before the driver needs it.
+ * warm_heap.c - touches a thread's heap before the driver needs it.
  *
- * Making a green context, the driver allocates 1.6 MiB of host memory in thousands of pieces.
- * Measured beside an H200: when each of the 400 pages has to be faulted in, it takes 1.0 to 1.6 ms;
- * when they are there already, 0.5 to 0.8. So the thread that makes them keeps some ahead of it
- * while it has nothing to do: it allocates a block, touches it, and frees it; and malloc may
- * neither give it back to the kernel nor take blocks of that size from elsewhere. In huge pages,
- * where the kernel has any: one takes 0.3 ms, the same memory in small ones 0.8.
+ * To make a green context, the driver allocates 1.6 MiB of host memory in thousands of pieces.
+ * Measured beside an H200: making one takes 1.0 to 1.6 ms when each of the 400 pages has to be
+ * faulted in, and 0.5 to 0.8 ms when the pages are there. So the thread that makes green contexts
+ * keeps some of its heap faulted in while it is idle: it allocates a block, touches the block's
+ * pages, and frees it. For this, malloc may neither give the block back to the kernel nor take
+ * blocks of that size from elsewhere. Huge pages are used where the kernel has any: one takes 0.3
+ * ms, the same memory in small pages 0.8 ms.
  *
- * By hand, not by MADV_POPULATE_WRITE: that holds the lock that a launch needs when the driver maps
- * something for it, and taken again and again it let launches wait for 5 ms.
+ * The pages are touched by hand, not by MADV_POPULATE_WRITE. That call holds the lock that a launch
+ * needs when the driver maps memory for it; taken again and again, it made launches wait for 5 ms.
  *
- * Which memory malloc hands out next is its own affair, so this is help, not a promise: what comes
- * from elsewhere is faulted in as ever. With glibc that is two contexts in forty, where a heap ends
- * and another one begins.
+ * malloc alone decides which memory it hands out next, so nothing is guaranteed: pages from
+ * elsewhere are faulted in as usual. With glibc that is the case for two contexts in forty, where a
+ * heap ends and another one begins.
  */
 #include "worker/driver/warm_heap.h"
 
@@ -24,13 +25,16 @@
 #include <unistd.h>
 
 #define HUGE_PAGE  (2u << 20)
-#define LEAST      (4u << 20)   /* is to be there, of the next allocation: two green contexts */
-#define STEP       (16u << 20)  /* else so much is touched */
-#define PROBE      (256u << 10) /* a block that comes from where those of a green context will */
-#define MMAP_LEAST (32u << 20)  /* a block as large as that is not of the heap; malloc's limit */
-#define KEPT_MOST  (64u << 20)  /* free at the heap's end; the kernel has the rest back */
+#define LEAST      (4u << 20)  /* the least heap to keep touched: two green contexts */
+#define STEP       (16u << 20) /* what is touched at a time when less than that is left */
+/* the size of a block that malloc places where those of a green context will be */
+#define PROBE      (256u << 10)
+/* malloc's limit, from which on a block does not come from the heap */
+#define MMAP_LEAST (32u << 20)
+/* free memory kept at the heap's end; the kernel gets the rest back */
+#define KEPT_MOST  (64u << 20)
 
-/* What this thread touches: up to `end` it has, up to `goal` it is to. */
+/* The block that this thread touches: touched up to `end`, to be touched up to `goal`. */
 static _Thread_local struct {
     uintptr_t start, end, goal;
 } warm;
@@ -43,8 +47,9 @@ void warm_heap_init(void)
 #endif
 }
 
-/* Compilers know that what malloc returns is no other block, not that it may be a former one's
- * place: clang leaves out a block that is only asked where it is. */
+/* Allocates a block whose address the compiler must not reason about. Compilers assume that what
+ * malloc returns differs from every other block, freed ones included: clang removes an allocation
+ * of which only the address is used. */
 static void *block_new(size_t size)
 {
     void *volatile block = malloc(size);
@@ -52,9 +57,9 @@ static void *block_new(size_t size)
     return block;
 }
 
-/* Where the next block of a green context's size will be; 0: no memory. Malloc writes behind each
- * block, and a page that it has written to can be no part of a huge one any more. So this one is
- * small: mostly it ends where all is touched. */
+/* The address at which the next block of a green context's size will be; 0: no memory. malloc
+ * writes behind each block, and a page that malloc has written to can no longer become part of a
+ * huge page. So the probe is small, and mostly ends within the part that is touched already. */
 static uintptr_t next_block(void)
 {
     void *block = block_new(PROBE);
@@ -64,8 +69,8 @@ static uintptr_t next_block(void)
     return at;
 }
 
-/* A block from there on: what is left of the last one, or as large as there is room for. NULL: none
- * that would be worth it. */
+/* A block that begins at `at`: the rest of the last block, or a new one as large as there is room
+ * for. NULL: no block there is large enough to be worth it. */
 static void *block_at(uintptr_t at)
 {
     size_t left = at >= warm.start && at < warm.goal ? warm.goal - at : 0;
@@ -92,9 +97,9 @@ void warm_heap_fill(bool (*wanted)(void))
     if (!block)
         return;
     uintptr_t whole = (at + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
-    uintptr_t end = warm.goal / HUGE_PAGE * HUGE_PAGE; /* the rest can be no huge page */
+    uintptr_t end = warm.goal / HUGE_PAGE * HUGE_PAGE; /* what lies beyond cannot be a huge page */
 
-    madvise((void *)whole, end - whole, MADV_HUGEPAGE); /* a wish */
+    madvise((void *)whole, end - whole, MADV_HUGEPAGE); /* only advice: a failure does no harm */
     warm.start = at;
     for (warm.end = at; warm.end < end && !wanted(); warm.end += page)
         *(volatile char *)warm.end = 0;

@@ -1,15 +1,18 @@
-/* warm_heap.h - memory that a thread's next driver call need not fault in; see warm_heap.c. */
+/*
+ * warm_heap.h - faults in the pages of a thread's heap before its next driver call needs them; see
+ * warm_heap.c.
+ */
 #ifndef GS_WORKER_DRIVER_WARM_HEAP_H
 #define GS_WORKER_DRIVER_WARM_HEAP_H
 
 #include <stdbool.h>
 
-/* What malloc has been given back stays with the process from now on. At the worker's start, before
- * there are threads. */
+/* From now on, memory that is given back to malloc stays with the process. Called at the worker's
+ * start, before there are threads. */
 void warm_heap_init(void);
-/* Until the calling thread has allocated some megabytes more, its allocations touch no new page.
- * Takes as long as the kernel does for the pages that are missing, some 0.2 ms a MiB; ends early
- * once `wanted` says true, which is asked before each page. */
+/* Faults in pages, so that the next few megabytes that the calling thread allocates touch no new
+ * page. Takes as long as the kernel needs for the missing pages, some 0.2 ms a MiB. Calls `wanted`
+ * before each page and ends early once it returns true. */
 void warm_heap_fill(bool (*wanted)(void));
 
 #endif

@@ -1,17 +1,18 @@
 /*
  * worker.h - the worker's parts, and which thread owns which state.
  *
- *   control     (main thread) reads the link to the supervisor; turns LINK_OPEN and LINK_CLOSE
- *               into jobs
- *   dispatcher  polls sessions, drains rings, issues all work on tenants' streams; the only
- *               writer of a session's tables (streams, kernels, allocations, host blocks,
- *               events, graphs)
- *   service     a few threads for slow driver calls (allocate, load, open, close), one job per
- *               session at a time
+ *   control   (main thread) reads the link to the supervisor; turns LINK_OPEN and LINK_CLOSE into
+ *             jobs
+ *   lanes     dispatch lanes: each polls its sessions, drains their rings and issues their work;
+ *             only the lane that has a session writes the session's tables (streams, kernels,
+ *             allocations, host blocks, events, graphs). The main lane also sends jobs on their way
+ *             and decides what concerns all sessions (lanes.c)
+ *   service   a few threads for slow driver calls (allocate, load, open, close), one job per
+ *             session at a time
  *
- * A job's way: the dispatcher makes it and runs `prepare`; a service thread runs `work`; the
- * dispatcher runs `install` and answers the tenant. A session's tables change only in prepare and
- * install, so work may read them. The memory allocator (window, chunks) belongs to `work`.
+ * A job's way: the main lane makes the job and runs `prepare`; a service thread runs `work`; the
+ * main lane runs `install` and answers the tenant. Jobs change a session's tables only in prepare
+ * and install, so work may read them. The memory allocator (window, chunks) belongs to `work`.
  */
 #ifndef GS_WORKER_DRIVER_WORKER_H
 #define GS_WORKER_DRIVER_WORKER_H
@@ -27,18 +28,19 @@
 #include "worker/driver/lost.h"
 #include "worker/driver/supervisor_link.h"
 
-/* What the whole worker has one of. */
+/* What exists once for the whole worker. */
 struct worker {
     CUdevice device;
     CUcontext context;
     struct link_device info;
     uint64_t granularity; /* of cuMemCreate */
-    /* Device memory of a green context that the driver keeps when it is destroyed; 0: none. */
+    /* Device memory that the driver keeps when it destroys a green context; 0: none. */
     uint64_t partition_lost;
     const char *bell_name;
-    struct link_stats *stats;  /* LINK_SLOTS_MAX of them */
-    struct link_policy policy; /* the dispatcher's */
-    uint32_t policy_count;     /* of policies so far; at least 1 */
+    struct link_stats *stats; /* LINK_SLOTS_MAX of them */
+    /* all lanes read it; the main lane changes it while no other lane has a session */
+    struct link_policy policy;
+    uint32_t policy_count; /* counts the policies so far; at least 1 */
 };
 extern struct worker worker;
 
