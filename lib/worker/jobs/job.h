@@ -1,6 +1,6 @@
 /*
- * job.h - a piece of slow work for a session, and its way from the dispatcher to a service thread
- * and back.
+ * job.h - a job: a piece of slow work for a session, and its way from the main lane to a service
+ * thread and back.
  */
 #ifndef GS_WORKER_JOBS_JOB_H
 #define GS_WORKER_JOBS_JOB_H
@@ -14,29 +14,29 @@ enum job_flags {
     JOB_QUICK = 0,
     /* The device first finishes all that the session has issued. */
     JOB_QUIESCE = 1,
-    /* The driver may let this wait for every kernel on the device, other tenants' too, or it
-     * compiles: it goes to threads of its own. */
+    /* The driver may let this job wait for every kernel on the device, also other tenants', or the
+     * job compiles; so it goes to threads of its own. */
     JOB_PATIENT = 2,
-    /* While the driver does this, nobody's launches go through until every kernel has ended
-     * (measured: loading a module, unregistering host memory). It starts at a quiet moment, or when
-     * none came for a while, and has a thread of its own. */
+    /* While the driver does this, no launch goes through until every kernel has ended (measured:
+     * loading a module, unregistering host memory). The job starts at a quiet moment, or when none
+     * has come for a while, and has a thread of its own. */
     JOB_QUIET = 4,
-    /* The session's tenant did not ask for it and gets no answer: made without a session, for that
-     * in slot `index` with the id arg[0]. It waits as chore.c says, and is dropped if the session
-     * has gone. */
+    /* A chore: the session's tenant did not ask for the job and gets no answer. It is made without
+     * a session, for the session in slot `index` with the id arg[0]. It waits as chore.c says, and
+     * is dropped if that session has gone. */
     JOB_CHORE = 8,
-    /* With JOB_QUIET: launches wait for it, so new work is held back for it at once. */
+    /* With JOB_QUIET: launches wait for the job, so new work is held back for it at once. */
     JOB_PROMPT = 16,
-    /* With JOB_QUIET: nobody waits for it. */
+    /* With JOB_QUIET: nothing waits for the job. */
     JOB_UNHURRIED = 32,
     /* With JOB_CHORE: the device first finishes what the session has issued, and the session's new
-     * work waits until it is done. */
+     * work waits until the job is done. */
     JOB_IDLE = 64
 };
 
-/* Each step sets job->status and, on failure, job->message. prepare and install run on the
- * dispatcher, work on a service thread. Any may be NULL; without work the job never leaves the
- * dispatcher. install runs only when work left GS_OK. */
+/* The steps of a job. Each sets job->status and, on failure, job->message. prepare and install run
+ * on the main lane, work on a service thread. Any may be NULL; a job without work never leaves the
+ * main lane. install runs only when work left GS_OK. */
 struct job_kind {
     const char *name;
     unsigned flags;
@@ -44,7 +44,7 @@ struct job_kind {
     void (*work)(struct job *job);
     void (*install)(struct job *job);
     const struct job_kind
-        *then; /* the next stage of the same job, after install; NULL: that was all */
+        *then; /* the next stage of the same job, after install; NULL: there is none */
 };
 
 struct job {
@@ -67,22 +67,23 @@ struct job {
     char message[sizeof(((struct seg_request *)0)->message)];
     struct req_kernel *kernel; /* the payload; owned */
 
-    struct link_open open;       /* kind job_open */
-    struct link_grant grant;     /* kinds job_open and job_grant */
-    struct partition *partition; /* what the grant waits for; held */
-    struct partition *doomed;    /* partitions to destroy on the way (partition.c) */
-    void (*after)(void);         /* done by the service thread once the job is on its way back */
-    uint64_t waiting_ns;         /* dispatcher: since when it waits for the device */
+    struct link_open open;       /* of job_open */
+    struct link_grant grant;     /* of job_open and job_grant */
+    struct partition *partition; /* the partition that the grant waits for; held */
+    /* partitions that the job destroys before it makes its own (partition.c) */
+    struct partition *doomed;
+    void (*after)(void); /* the service thread calls it once the job is on its way back */
+    uint64_t waiting_ns; /* main lane: since when the job waits for the device */
     struct {
         bool on;
         uint64_t ns, change_ns;
-    } hold; /* of its session's new work; see chore.c */
+    } hold; /* a chore holds its session's new work back; see chore.c */
 };
 
-/* Notes a failure. Returns status, for `return job_fail(...)`. */
+/* Notes a failure. Returns the status, for `return job_fail(...)`. */
 gs_status job_fail(struct job *job, gs_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* Notes the failed driver call of this thread; ends the worker if the context is lost. */
+/* Notes the calling thread's failed driver call; ends the worker if the context is lost. */
 gs_status job_fail_driver(struct job *job, CUresult result);
 
 struct job *job_new(struct session *session, const struct job_kind *kind);
@@ -103,9 +104,9 @@ extern const struct job_kind job_graph_create, job_graph_destroy;    /* graph.c 
 
 /* ---- service.c ------------------------------------------------------------------------------- */
 
-/* Starts the service threads. false: a thread could not be made. */
+/* Starts the service threads. Returns false when a thread could not be made. */
 bool service_start(void);
-/* Hands a job to them. Lock-free; called by the dispatcher and the control thread. */
+/* Hands a job to the service threads. Lock-free; called by the main lane and the control thread. */
 void service_push(struct job *job);
 /* The calling service thread's stream. */
 CUstream service_stream(void);
@@ -116,9 +117,9 @@ CUstream service_stream(void);
 /* Hands a job to the main lane: a new one (open, close) or one whose work is done. Any thread;
  * lock-free. */
 void job_return(struct job *job);
-/* Has any come? seq_cst. */
+/* Whether any job has come. seq_cst. */
 bool jobs_returned(void);
-/* All that have come, the oldest first, by ->next. Main lane. */
+/* Takes all jobs that have come, the oldest first, linked by ->next. Main lane. */
 struct job *jobs_take(void);
 
 #endif

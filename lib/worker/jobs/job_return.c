@@ -1,4 +1,4 @@
-/* job_return.c - the way of jobs to the main lane: a lock-free stack; see job.h. */
+/* job_return.c - the way of jobs to the main lane, a lock-free stack; see job.h. */
 #include "worker/driver/wake.h"
 #include "worker/jobs/job.h"
 
@@ -10,8 +10,8 @@ void job_return(struct job *job)
 
     do {
         job->next = head;
-        /* seq_cst: the job before the look at whether the main lane sleeps; pairs with waker_doze
-         */
+        /* seq_cst: stores the job before dispatch_wake looks whether the main lane sleeps; pairs
+         * with waker_doze */
     } while (!atomic_compare_exchange_weak(&returned, &head, job));
     dispatch_wake();
 }
@@ -27,7 +27,7 @@ struct job *jobs_take(void)
 
     if (!atomic_load_explicit(&returned, memory_order_relaxed))
         return NULL;
-    /* acquire: the jobs' contents; pairs with job_return */
+    /* acquire: makes the jobs' contents visible; pairs with job_return */
     for (struct job *job = atomic_exchange_explicit(&returned, NULL, memory_order_acquire); job;) {
         struct job *older = job->next;
         job->next = first;

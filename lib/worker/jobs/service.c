@@ -1,10 +1,10 @@
 /*
- * service.c - threads for slow driver calls, so that one tenant's compilation holds up neither
- * another's allocation nor any launch.
+ * service.c - service threads, which make slow driver calls, so that one tenant's compilation holds
+ * up neither another's allocation nor any launch.
  *
- * Jobs come in through a lock-free stack (the dispatcher never waits for a service thread) and are
- * put in order by whichever service thread wakes first, under a lock that only service threads
- * take.
+ * Jobs come in through a lock-free stack, so that the main lane never waits for a service thread.
+ * The service thread that wakes first puts the jobs in order, under a lock that only service
+ * threads take.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -16,15 +16,17 @@
 #include "worker/driver/warm_heap.h"
 #include "worker/jobs/job.h"
 
-/* What may wait for the device must not hold up what does not (attaching, allocating); and while a
- * quiet job is on its way nobody's work is taken, so it must not wait behind compilations. */
+/* A group of threads that serve one kind of job. There are three groups, because a job that may
+ * wait for the device must not hold up those that do not (attaching, allocating), and because all
+ * tenants' work is held back while a quiet job is under way, so that job must not wait behind
+ * compilations. */
 struct thread_group {
-    const char *name; /* of its threads, as ps -L and gdb tell it */
+    const char *name; /* the threads' name, as ps -L and gdb show it */
     int threads;
     _Atomic(struct job *) inbox; /* newest first */
-    sem_t *ready;                /* counts jobs, and mere calls to wake up */
+    sem_t *ready;                /* counts jobs, and wake-ups without a job */
     sem_t own;
-    pthread_mutex_t lock; /* of first */
+    pthread_mutex_t lock; /* protects first */
     struct job *first;    /* oldest first */
 };
 static struct thread_group quick = {
@@ -55,13 +57,13 @@ void service_push(struct job *job)
 
     do {
         job->next = head;
-        /* release: the job's contents, for the exchange in pop() */
+        /* release: publishes the job's contents, for the exchange in pop() */
     } while (!atomic_compare_exchange_weak_explicit(&thread_group->inbox, &head, job,
                                                     memory_order_release, memory_order_relaxed));
     sem_post(thread_group->ready);
 }
 
-/* The oldest job. NULL: the thread was only to wake up. */
+/* Takes the oldest job. NULL: the thread was woken without a job. */
 static struct job *pop(struct thread_group *thread_group)
 {
     pthread_mutex_lock(&thread_group->lock);
@@ -83,7 +85,7 @@ static struct job *pop(struct thread_group *thread_group)
     return job;
 }
 
-/* Is there a job for the quiet thread, or the announcement of one? */
+/* Whether there is a job for the quiet thread, or the announcement of one. */
 static bool quiet_wanted(void)
 {
     int posts;
@@ -91,7 +93,7 @@ static bool quiet_wanted(void)
     return sem_getvalue(quiet.ready, &posts) == 0 && posts > 0;
 }
 
-/* Until the semaphore is posted. */
+/* Waits until the semaphore is posted. The quiet thread waits awake while it is pre-woken. */
 static void thread_group_wait(struct thread_group *thread_group)
 {
     while (thread_group == &quiet && prewake_pending(PREWAKE_QUIET, clock_ns())) {

@@ -19,7 +19,7 @@ void session_fault(struct session *session, uint32_t stream, uint32_t kind, gs_s
     fault->position = session->submit.streams[stream].head;
     snprintf(fault->kernel, sizeof(fault->kernel), "%.63s", kernel);
     snprintf(fault->message, sizeof(fault->message), "%.191s", message);
-    /* release: the fault, for the client that sees the state */
+    /* release: publishes the fault to the client that sees the state */
     atomic_store_explicit(&session->server->state, SEG_FAULTED, memory_order_release);
     futex_wake(&session->server->state);
 }
