@@ -57,7 +57,7 @@ CUresult device_zero(uint64_t address, uint64_t size)
     return result ? result : DRV(cuStreamSynchronize, service_stream());
 }
 
-/* Maps and clears a chunk that has its memory and place. */
+/* Maps and clears a chunk that has its memory and its place. */
 static CUresult chunk_back(const struct chunk *chunk)
 {
     CUresult result = chunk_map(chunk);
@@ -132,9 +132,10 @@ void chunks_deinit(struct session *session)
         chunk_destroy(session, session->memory.window.spans[session->memory.window.count - 1].tag);
 }
 
-/* ---- The spare one ---------------------------------------------------------------------------
- * Of chunks of the smallest size a session keeps one that it has given back, mapped, with what was
- * in it: who allocates and frees small things all the time does not make one each time. */
+/* ---- The spare chunk --------------------------------------------------------------------------
+ * A session keeps one chunk of the smallest size that it has given back. The chunk stays mapped and
+ * keeps its content, so that a tenant that allocates and frees small blocks all the time does not
+ * make a chunk each time. */
 
 static bool spare_keep(struct session *session, struct chunk *chunk)
 {
@@ -189,7 +190,7 @@ struct chunk *chunk_new(struct job *job, uint64_t asked)
     if (session->memory.spare && asked <= session->memory.spare->size)
         return spare_take(job, asked);
     chunk = chunk_make(job, asked);
-    /* The device or the window is full: the spare one may be what is missing. */
+    /* The device or the window is full: freeing the spare chunk may make enough room. */
     if (!chunk && session->memory.spare && job->status != GS_ERR_QUOTA) {
         spare_free(session);
         job->status = GS_OK;

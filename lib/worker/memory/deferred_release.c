@@ -1,10 +1,10 @@
 /*
- * deferred_release.c - host memory that nobody uses any more but that the driver still has
- * registered.
+ * deferred_release.c - deferred release of host memory that no tenant uses any more but that the
+ * driver still has registered.
  *
  * Measured: cuMemHostUnregister waits for every kernel on the device, and other threads' launches
- * wait with it. So what is to be unregistered is kept here until the dispatcher sees a quiet
- * moment, or until there is too much of it.
+ * wait with it. So such memory waits here until the main lane sees a quiet moment, or until too
+ * much of it waits.
  */
 #include "worker/memory/deferred_release.h"
 
@@ -24,7 +24,7 @@ struct deferred {
 };
 
 static struct {
-    pthread_mutex_t lock; /* of first; service threads only */
+    pthread_mutex_t lock; /* protects first; service threads only */
     struct deferred *first;
     _Atomic uint32_t count;
     _Atomic uint64_t bytes;

@@ -1,19 +1,24 @@
-/* deferred_release.h - host memory that waits for its end; see deferred_release.c. */
+/*
+ * deferred_release.h - deferred release: host memory that waits to be unregistered and unmapped;
+ * see deferred_release.c.
+ */
 #ifndef GS_WORKER_MEMORY_DEFERRED_RELEASE_H
 #define GS_WORKER_MEMORY_DEFERRED_RELEASE_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Takes over a System V mapping: `registered` (NULL: none) is the part known to the driver. Any
- * thread. Without memory for the note it is ended at once. */
+/* Takes over a System V mapping, of which the driver knows the part `registered` (NULL: none). Any
+ * thread. Without memory for the note, the mapping is released at once. */
 void deferred_release_add(void *mapping, void *registered, uint64_t size);
 
-/* Is there something, and is there so much that it cannot wait for a quiet moment? Any thread. */
+/* Whether any memory waits, and whether so much waits that it must be released without a quiet
+ * moment. Any thread. */
 bool deferred_release_any(void);
 bool deferred_release_full(void);
 
-/* Unregisters and unmaps all of it. Stalls the device if it is busy. Service thread. */
+/* Unregisters and unmaps all that waits. Stalls all launches while the device is busy. Service
+ * thread. */
 void deferred_release_run(void);
 
 #endif

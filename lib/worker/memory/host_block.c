@@ -1,10 +1,10 @@
 /*
- * host_block.c - blocks of host memory shared with a tenant: for gs_host_alloc, for staging, for
- * images.
+ * host_block.c - host blocks: host memory shared with a tenant, for gs_host_alloc, for staging, and
+ * for images.
  *
- * The worker makes each block itself, gives it to the tenant's uid and sets it for removal at
- * once, so that no id or descriptor from a tenant is ever believed and nothing is left behind
- * whoever dies. A System V segment's size cannot be changed by the tenant.
+ * The worker makes each block itself, gives it to the tenant's uid and marks it for removal at
+ * once. So the worker believes no id or descriptor from a tenant, and nothing is left behind,
+ * whichever process dies. A tenant cannot change the size of a System V segment.
  */
 #include "worker/memory/host_block.h"
 
@@ -28,12 +28,13 @@ struct host_block *host_block_find(const struct session *session, uint64_t numbe
     return session->memory.hosts && number < SEG_HOSTS ? session->memory.hosts[number] : NULL;
 }
 
-/* What a session may have: pinned memory is taken from everyone. */
+/* The most host memory that a session may have: pinned memory is taken from everyone. */
 static uint64_t host_limit(void)
 {
     uint64_t eighth = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE) / 8;
 
-    /* Whole pages, as blocks are: rounding one up must not carry the sum over the limit. */
+    /* The limit is whole pages, as blocks are: rounding a block up must not carry the sum over the
+     * limit. */
     return eighth < HOST_BYTES_MAX ? eighth / PAGE * PAGE : HOST_BYTES_MAX;
 }
 
@@ -140,7 +141,7 @@ static void free_prepare(struct job *job)
     }
     job->session->memory.hosts[job->arg[0]] = NULL;
     job->session->submit.table_generation++;
-    /* The device cannot use it: nothing to wait for. */
+    /* The device cannot use the block, so the job need not wait for the device. */
     if (!((const struct host_block *)job->object)->pinned)
         job->kind = &job_host_free_plain;
 }

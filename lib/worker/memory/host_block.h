@@ -4,17 +4,17 @@
 
 #include "worker/session_parts.h"
 
-/* The block with that number, or NULL. Dispatcher; or a job, as worker.h says. */
+/* The block with that number, or NULL. The session's lane; or a job, as worker.h says. */
 struct host_block *host_block_find(const struct session *session, uint64_t number);
-/* What the device does with a block: nothing, copies, or its kernels use it. */
+/* How the device uses a block: not at all, for copies, or from kernels. */
 enum host_use { HOST_PLAIN, HOST_COPIED, HOST_MAPPED };
 
-/* May the session have so much more? Else the job has failed. */
+/* Checks that the session may have `size` bytes more. On failure the job has failed. */
 gs_status host_block_admit(struct job *job, uint64_t size);
-/* A block of whole pages, zeros, given to the session's user. NULL: the job has failed. *id: System
- * V's. Service thread. */
+/* Makes a zeroed block of whole pages, given to the session's user. NULL: the job has failed. *id
+ * is the System V identifier. Service thread. */
 struct host_block *host_block_new(struct job *job, uint64_t size, enum host_use use, int *id);
-/* After the device has finished with it. NULL is fine. Service thread. */
+/* Frees a block that the device has finished with. NULL is fine. Service thread. */
 void host_block_free(struct session *session, struct host_block *block);
 /* Frees all blocks of a session. Service thread, after the device has finished with them. */
 void host_blocks_deinit(struct session *session);

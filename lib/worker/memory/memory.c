@@ -1,11 +1,12 @@
 /*
- * memory.c - a session's device memory: its window, and the allocations in the chunks that back it.
+ * memory.c - a session's device memory: its window (a reserved range of device addresses), and the
+ * allocations in the chunks that back the window.
  *
- * Runs in jobs (service threads); window and chunks belong to the session's job in progress, the
- * table of live allocations to the dispatcher, which alone changes it, in install and prepare.
+ * Runs in jobs, on service threads. Window and chunks belong to the session's job in progress. The
+ * table of live allocations changes only in install and prepare, which the main lane runs.
  *
- * Requests of half the driver's granularity (2 MiB on NVIDIA's) and more get a chunk of their own;
- * smaller ones share chunks.
+ * Requests of half the driver's granularity (2 MiB on NVIDIA's devices) and more get a chunk of
+ * their own; smaller ones share chunks.
  */
 #include "worker/memory/memory.h"
 
@@ -23,7 +24,7 @@ static uint64_t round_up(uint64_t value, uint64_t to)
 
 /* ---- Allocations ----------------------------------------------------------------------------- */
 
-/* A place for a small allocation in one of the shared chunks. */
+/* Takes a place for a small allocation in one of the shared chunks. */
 static struct span *block_take(struct session *session, uint64_t size, struct chunk **in)
 {
     for (size_t i = 0; i < session->memory.window.count; i++) {
@@ -37,7 +38,7 @@ static struct span *block_take(struct session *session, uint64_t size, struct ch
     return NULL;
 }
 
-/* asked: the bytes that the tenant named, size: rounded up. */
+/* asked: the bytes that the tenant named; size: the same, rounded up. */
 static void small_alloc(struct job *job, uint64_t asked, uint64_t size)
 {
     struct chunk *chunk = NULL;
@@ -68,7 +69,7 @@ static void malloc_prepare(struct job *job)
 {
     if (job->arg[0] == 0)
         job_fail(job, GS_ERR_INVALID_VALUE, "an allocation of 0 bytes");
-    else if (job->arg[0] > worker.info.memory_total) /* and rounding up does not wrap */
+    else if (job->arg[0] > worker.info.memory_total) /* up to here rounding up does not wrap */
         job_fail(job, GS_ERR_QUOTA, "%" PRIu64 " bytes wanted, the session's limit is %" PRIu64,
                  job->arg[0], memory_limits(job->session).session);
 }
@@ -102,7 +103,7 @@ static void block_free(struct session *session, uint64_t address)
 static void malloc_install(struct job *job)
 {
     if (!space_put(&job->session->memory.allocations, job->ret[0], job->arg[0], NULL)) {
-        /* Only for want of host memory; the block stays taken until the session ends. */
+        /* Happens only when host memory is short; the block stays taken until the session ends. */
         job_fail(job, GS_ERR_NO_MEMORY, "no host memory for an allocation's record");
     }
 }
@@ -158,7 +159,7 @@ const struct job_kind job_mem_info = {"mem_info", JOB_QUICK, NULL, mem_info_work
 
 /* ---- Limits ---------------------------------------------------------------------------------- */
 
-/* Relaxed: each is a number by itself, and what was allocated before a change stays. */
+/* Relaxed: each limit is a number by itself, and what was allocated before a change stays. */
 uint64_t memory_limit_set(struct session *session, uint64_t mem_limit, uint64_t user_mem_limit)
 {
     uint64_t most = session->memory.window_reserved ? session->memory.window_reserved
@@ -184,12 +185,12 @@ struct limits memory_limits(const struct session *session)
 /* ---- The window ------------------------------------------------------------------------------ */
 
 #define WINDOW_MIN    (UINT64_C(4) << 30)
-#define WINDOW_BUDGET (UINT64_C(96) << 40) /* of the 128 TiB that a process has */
+#define WINDOW_BUDGET (UINT64_C(96) << 40) /* of the 128 TiB of addresses that a process has */
 
 static _Atomic uint64_t windows_reserved;
 
 /* A window may take a 256th of the addresses that are still free: the first few hundred sessions of
- * a 139 GiB device get room for all of it, thousands still get 4 GiB. */
+ * a 139 GiB device get room for all of its memory, thousands still get 4 GiB each. */
 static uint64_t window_share(void)
 {
     uint64_t reserved = atomic_load_explicit(&windows_reserved, memory_order_relaxed);

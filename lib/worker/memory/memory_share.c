@@ -1,17 +1,16 @@
 /*
- * memory_share.c - memory that one session lets another use: exports, imports, and taking them
- * back.
+ * memory_share.c - memory that one session lets another one use: exports, imports, and revoking.
  *
- * Runs in jobs (service threads). An export is a row of one table for the whole device, named by
- * its index and a random key that only who was given the handle can know; the row says whom it is
- * for. An import is a chunk of the importer's window that maps the same physical memory, and can
- * outlive the owner's.
+ * Runs in jobs, on service threads. An export is a row of one table for the whole device, named by
+ * its index and a random key, which only a holder of the handle can know; the row names the
+ * receiver. An import is a chunk of the importer's window that maps the same physical memory; it
+ * can outlive the owner's chunk.
  *
- * Taking memory back must not leave a hole in the importer's window: a kernel that still has the
- * address would fault, and end the context for all. So each session with imports has a sink, one
- * piece of memory of its own, which is mapped over and over where an import was. That is done by a
- * job of the importer's session (job_unshare), when the device has finished what it has issued:
- * between unmapping and mapping nothing may run there.
+ * Revoking must not leave a hole in the importer's window: a kernel that still has the address
+ * would fault, and end the context for all tenants. So each session with imports has a sink, one
+ * piece of memory of its own, which is mapped over and over where a revoked import was. A job of
+ * the importer's session (job_unshare) does this once the device has finished what that session has
+ * issued, because no kernel of the session may run between unmapping and mapping.
  */
 #include "worker/memory/memory_share.h"
 
@@ -25,20 +24,21 @@
 #include "worker/jobs/session_fault.h"
 #include "worker/memory/vault_export.h"
 
-#define EXPORTS_MAX 1024u /* a session */
+#define EXPORTS_MAX 1024u /* of a session */
 #define KEY_WORDS   3u
 
 struct mem_export {
     struct mem_export *next; /* of the same chunk */
-    uint32_t index;          /* in the table */
+    uint32_t index;          /* its row in the table */
     uint64_t key[KEY_WORDS];
     const struct session *owner;
     struct physical *memory;
-    uint64_t size;     /* of the allocation */
-    uint64_t receiver; /* the session that it is for; 0: any of the owner's user */
+    uint64_t size;     /* of the exported allocation */
+    uint64_t receiver; /* the session that may import it; 0: any session of the owner's user */
 };
 
-/* Of all sessions. Whoever holds the lock and finds an export knows that its memory lives. */
+/* The exports of all sessions. A thread that holds the lock and finds an export knows that the
+ * export's memory lives. */
 static struct {
     pthread_mutex_t lock;
     struct mem_export **row;
@@ -55,7 +55,7 @@ struct imports {
 
 /* ---- The table of exports, under its lock ---------------------------------------------------- */
 
-/* A free row, from the last one taken on. UINT32_MAX: no memory. */
+/* Finds a free row, from the last one taken on. UINT32_MAX: no memory. */
 static uint32_t row_find(void)
 {
     for (uint32_t n = 0; n < table.capacity; n++) {
@@ -83,7 +83,8 @@ static bool export_add(struct mem_export *made)
     return made->index != UINT32_MAX;
 }
 
-/* Every word is compared, whichever differs: how long it takes tells nothing of the key. */
+/* Compares every word of the key, also after a difference, so that the time taken tells nothing
+ * about the key. */
 static const struct mem_export *export_find(uint64_t index, const uint64_t key[KEY_WORDS])
 {
     const struct mem_export *found = index < table.capacity ? table.row[index] : NULL;
@@ -112,8 +113,8 @@ void memory_share_void(struct chunk *chunk)
 
 /* ---- Exporting ------------------------------------------------------------------------------- */
 
-/* What the owner may do with an allocation, its tenant's own; else the job has failed. The
- * allocation's size goes to arg[2]. Dispatcher. */
+/* Checks that the owner names the start of an allocation that its tenant made; on failure the job
+ * has failed. Stores the allocation's size in arg[2]. Main lane. */
 static void own_prepare(struct job *job)
 {
     const struct span *span = space_at(&job->session->memory.allocations, job->arg[0]);
@@ -209,7 +210,8 @@ const struct job_kind job_mem_revoke = {"mem_revoke", JOB_QUICK, own_prepare,
 
 /* ---- Importing ------------------------------------------------------------------------------- */
 
-/* The session's bookkeeping of imports, with its sink. Else the job has failed. */
+/* Makes the session's table of imports, with its sink, where there is none. On failure the job has
+ * failed. */
 static gs_status imports_init(struct job *job)
 {
     struct imports *imports;
@@ -227,7 +229,7 @@ static gs_status imports_init(struct job *job)
     return GS_OK;
 }
 
-/* With the last import goes the sink. */
+/* Frees the table of imports, and the sink with it, once the last import is gone. */
 static void imports_deinit(struct session *session)
 {
     if (session->memory.imports->count > 0)
@@ -259,7 +261,8 @@ static gs_status number_take(struct job *job, uint32_t *number)
     return job_fail(job, GS_ERR_LIMIT, "the session has %u imports, the limit", SEG_IMPORTS);
 }
 
-/* Holds the memory that the handle names, if it is for this session. Else the job has failed. */
+/* Holds the memory that the handle names, if the export is for this session. On failure the job has
+ * failed. */
 static gs_status import_join(struct job *job, struct holder *holder)
 {
     const struct session *session = job->session;
@@ -281,7 +284,7 @@ static gs_status import_join(struct job *job, struct holder *holder)
     return job->status;
 }
 
-/* Maps what the chunk holds at a place in the window. */
+/* Maps the memory that the chunk holds at a place in the window. */
 static gs_status import_map(struct job *job, struct chunk *chunk)
 {
     CUresult result;
@@ -318,7 +321,7 @@ static void import_work(struct job *job)
         goto free_chunk;
     if (number_take(job, &chunk->import) != GS_OK)
         goto leave;
-    /* Relaxed: the client learns the number with the answer, which comes after. */
+    /* Relaxed: the client learns the number only with the answer, which is stored later. */
     atomic_fetch_and_explicit(revoked_word(session, chunk->import),
                               ~(UINT64_C(1) << chunk->import % 64), memory_order_relaxed);
     if (import_map(job, chunk) == GS_OK) {
@@ -342,7 +345,8 @@ close:
 static void import_install(struct job *job)
 {
     if (!space_put(&job->session->memory.allocations, job->ret[0], job->ret[1], NULL)) {
-        /* Only for want of host memory; it stays mapped until the session ends. */
+        /* Happens only when host memory is short; the import stays mapped until the session
+         * ends. */
         job_fail(job, GS_ERR_NO_MEMORY, "no host memory for an import's record");
     }
 }
@@ -350,10 +354,10 @@ static void import_install(struct job *job)
 const struct job_kind job_mem_import = {"mem_import", JOB_QUICK,      NULL,
                                         import_work,  import_install, NULL};
 
-/* ---- Taking an import back ------------------------------------------------------------------- */
+/* ---- Revoking an import ---------------------------------------------------------------------- */
 
-/* Maps the sink over and over where the import was. What was mapped before a failure stays: the
- * whole range is unmapped in one call anyway. */
+/* Maps the sink over and over where the import was. Mappings made before a failure stay:
+ * chunk_destroy unmaps the whole range in one call. */
 static CUresult sink_map(struct session *session, const struct chunk *chunk)
 {
     const CUmemAccessDesc access = {{CU_MEM_LOCATION_TYPE_DEVICE, worker.device},
@@ -384,7 +388,7 @@ static CUresult chunk_sink(struct session *session, struct chunk *chunk)
     physical_release(&chunk->holder);
     chunk->sunk = true;
     result = sink_map(session, chunk);
-    /* Relaxed: it is a word by itself. */
+    /* Relaxed: the word stands by itself. */
     atomic_fetch_or_explicit(revoked_word(session, chunk->import),
                              UINT64_C(1) << chunk->import % 64, memory_order_relaxed);
     return result;
@@ -404,10 +408,10 @@ static void unshare_work(struct job *job)
         job_fail_driver(job, result);
         job->ret[0] = 1;
     }
-    job->status = GS_OK; /* for install: the session goes on, or ends there */
+    job->status = GS_OK; /* so that install runs: it ends the session on a failure */
 }
 
-/* A hole in its window: its kernels must not run any more. */
+/* Ends a session whose window has a hole, because its kernels must not run any more. */
 static void unshare_install(struct job *job)
 {
     if (job->ret[0])

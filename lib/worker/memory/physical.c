@@ -1,6 +1,4 @@
-/*
- * physical.c - see physical.h.
- */
+/* physical.c - see physical.h. */
 #include "worker/memory/physical.h"
 
 #include <inttypes.h>
@@ -17,7 +15,7 @@ struct physical {
     struct holder *first; /* oldest first */
 };
 
-/* Of every piece's holders. */
+/* Protects the list of every piece's holders. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 CUmemGenericAllocationHandle physical_handle(const struct physical *memory)
@@ -32,7 +30,8 @@ uint64_t physical_size(const struct physical *memory)
 
 /* ---- Counting -------------------------------------------------------------------------------- */
 
-/* `whose` has `used` of `limit` bytes, and what is wanted does not fit. */
+/* Fails the job because `whose` has `used` of `limit` bytes in use, and the request does not
+ * fit. */
 static gs_status refuse(struct job *job, uint64_t asked, uint64_t size, const char *whose,
                         uint64_t used, uint64_t limit)
 {
@@ -42,8 +41,8 @@ static gs_status refuse(struct job *job, uint64_t asked, uint64_t size, const ch
                     asked, worker.granularity, size, used, whose, limit);
 }
 
-/* Counts `size` bytes, in which the `asked` ones go, against the session, and against its user
- * unless that is done already. */
+/* Counts `size` bytes, the `asked` ones rounded up, against the session, and against its user
+ * unless the user is charged for the piece already. */
 static gs_status charge(struct job *job, uint64_t asked, uint64_t size, bool user_too)
 {
     struct session *session = job->session;
@@ -67,7 +66,7 @@ static void discharge(struct session *session, uint64_t size, bool user_too)
         user_discharge(session->memory.user, size);
 }
 
-/* What the device has in use shows under the oldest holder. Under the lock. */
+/* The device's memory in use shows a piece under its oldest holder. Under the lock. */
 static void shown_add(const struct holder *holder, uint64_t size)
 {
     atomic_fetch_add_explicit(&holder->session->stats->memory_used, size, memory_order_relaxed);
@@ -110,7 +109,7 @@ gs_status physical_new(struct job *job, uint64_t asked, struct holder *holder)
     return GS_OK;
 }
 
-/* Does another session of the user hold it? Under the lock. */
+/* Whether another session of the user holds the piece. Under the lock. */
 static bool user_holds(const struct physical *memory, const struct user *user)
 {
     const struct holder *h = memory->first;
@@ -162,7 +161,7 @@ void physical_release(struct holder *holder)
     }
 }
 
-/* It has no export, so nobody joins while it rests. */
+/* The piece has no export, so no session joins while it rests. */
 bool physical_rest(struct holder *holder)
 {
     struct physical *memory = holder->memory;
@@ -204,7 +203,7 @@ gs_status physical_revoke(struct job *job, const struct holder *owner)
     struct job *first = NULL;
     bool enough = true;
 
-    /* All jobs are made before anybody is told: it must not fail half way. */
+    /* All jobs are made before any session is told, so that revoking does not fail half-way. */
     pthread_mutex_lock(&lock);
     for (const struct holder *h = owner->memory->first; h && enough; h = h->next) {
         struct job *unshare = h != owner && !h->revoked ? job_new(NULL, &job_unshare) : NULL;

@@ -46,7 +46,7 @@ void user_release(struct user *user)
     pthread_mutex_unlock(&users.lock);
 }
 
-/* Relaxed throughout: a sum, on which no other memory hangs. */
+/* Relaxed throughout: no other memory depends on the sum. */
 bool user_charge(struct user *user, uint64_t bytes, uint64_t limit)
 {
     uint64_t used = atomic_load_explicit(&user->used, memory_order_relaxed);

@@ -1,6 +1,6 @@
 /*
- * user.h - how much physical memory each user's sessions hold together. Any thread: the table has a
- * lock of its own, the sums are atomic.
+ * user.h - counts the physical memory that each user's sessions hold together. Any thread: the
+ * table has a lock of its own, the sums are atomic.
  */
 #ifndef GS_WORKER_MEMORY_USER_H
 #define GS_WORKER_MEMORY_USER_H
@@ -16,12 +16,12 @@ struct user {
     _Atomic uint64_t used;
 };
 
-/* One more session of this user. NULL: no memory. */
+/* Counts one more session of this user. NULL: no memory. */
 struct user *user_hold(uint32_t uid);
-/* One fewer; with the last one the user is forgotten. NULL is fine. */
+/* Counts one session less; the user's record goes with the last one. NULL is fine. */
 void user_release(struct user *user);
 
-/* Counts so much more, unless that would be over the limit (0: none). */
+/* Charges the user for `bytes`, unless the sum would exceed the limit (0: none). */
 bool user_charge(struct user *user, uint64_t bytes, uint64_t limit);
 void user_discharge(struct user *user, uint64_t bytes);
 uint64_t user_used(const struct user *user);

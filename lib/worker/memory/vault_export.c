@@ -9,10 +9,12 @@
 #include "worker/driver/supervisor_link.h"
 
 static struct {
-    pthread_mutex_t lock; /* of the queue; held while a descriptor is made: a drop comes after it */
+    /* Protects the queue. Held while a descriptor is made and sent, so that the message that drops
+     * a chunk comes after the one that puts it in. */
+    pthread_mutex_t lock;
     struct chunk *first;
-    _Atomic uint32_t count; /* of the queue */
-    _Atomic bool busy;      /* somebody empties it */
+    _Atomic uint32_t count; /* chunks in the queue */
+    _Atomic bool busy;      /* a thread is emptying the queue */
 } queue = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static void message_send(enum link_op op, const struct chunk *chunk, int descriptor)
@@ -30,7 +32,7 @@ void vault_export_add(struct job *job, struct chunk *chunk)
     chunk->queued = true;
     chunk->next_queued = queue.first;
     queue.first = chunk;
-    /* seq_cst: before this thread's look at `busy`, in vault_export_flush */
+    /* seq_cst: counts before this thread's look at `busy`, in vault_export_flush */
     atomic_fetch_add(&queue.count, 1);
     pthread_mutex_unlock(&queue.lock);
 }
@@ -57,7 +59,8 @@ void vault_export_remove(struct chunk *chunk)
     pthread_mutex_unlock(&queue.lock);
 }
 
-/* The memory is good without it: what is lost is its life after this process. */
+/* Sends the chunk's descriptor to the vault. On failure the memory stays usable, but cannot outlive
+ * this process. */
 static void chunk_export(const struct chunk *chunk)
 {
     int descriptor = -1;
@@ -91,8 +94,8 @@ static void first_export(void)
 
 void vault_export_flush(void)
 {
-    /* seq_cst on all: one thread adds and then finds another busy, the other is no longer busy and
-     * then looks at the count: one of the two sees the other. */
+    /* seq_cst on all: a thread that adds a chunk may find another thread busy, while that thread
+     * clears `busy` and then looks at the count. One of the two sees the other's store. */
     while (atomic_load(&queue.count) > 0) {
         if (atomic_exchange(&queue.busy, true))
             return;

@@ -1,22 +1,22 @@
 /*
- * vault_export.h - into the supervisor's vault: a copy of every chunk's descriptor, by which memory
- * can outlive this process. Service threads.
+ * vault_export.h - vault export: a copy of every chunk's file descriptor goes to the supervisor's
+ * vault, so that the memory can outlive this process. Service threads.
  *
  * The driver takes longer to make a descriptor than for all the rest of an allocation, and no
- * tenant needs it: it is made after the answer, by whichever service thread comes first. Until then
- * a take-over would not find that chunk.
+ * tenant needs the descriptor. So whichever service thread comes first makes it after the answer.
+ * Until then a take-over would not find the chunk.
  */
 #ifndef GS_WORKER_MEMORY_VAULT_EXPORT_H
 #define GS_WORKER_MEMORY_VAULT_EXPORT_H
 
 #include "worker/memory/chunk.h"
 
-/* The chunk, which is at its place, is to be put into the vault, after the job that made it has its
- * answer. */
+/* Queues a mapped chunk for the vault. It is exported after the job that made it has its answer. */
 void vault_export_add(struct job *job, struct chunk *chunk);
-/* Out of it again, or out of the queue to it. Before the chunk gives its memory up. */
+/* Takes the chunk out of the vault, or out of the queue. Called before the chunk gives its memory
+ * up. */
 void vault_export_remove(struct chunk *chunk);
-/* Puts in what waits, unless another thread is at it. */
+/* Exports all queued chunks, unless another thread is doing so. */
 void vault_export_flush(void);
 
 #endif
