@@ -1,31 +1,37 @@
 /*
- * carveout.c - that one tenant's kernel does not keep the others' off its SMs.
+ * carveout.c - the shared-memory carveout: keeps one tenant's kernel from shutting the others'
+ * kernels out of its SMs.
  *
- * An SM divides its memory between cache and shared memory anew only when it is empty, and takes
- * blocks only of kernels that can do with the carveout it has. Left to itself the driver divides
- * for as many blocks as the SM can hold, a KiB for each and their shared memory. Measured on an
- * H200 (bench/driver_facts, 17): beside blocks of 1,024 threads, of which two fit, no block of
- * fewer than 256 threads had a place, however empty the SM was: an endless kernel with such a block
- * on every SM kept everybody's small kernels off the device, and the kernels that tell completions.
- * With a KiB for each block that an SM can ever hold, everybody's have one.
+ * An SM changes the carveout, the division of its memory between cache and shared memory, only when
+ * it is empty, and takes only blocks of kernels that can run with the present carveout. By default
+ * the driver sets the carveout for as many blocks of the kernel as the SM can hold: a KiB for each,
+ * and their shared memory. Measured on an H200 (bench/driver_facts, 17): beside blocks of 1,024
+ * threads, of which an SM holds two, no block of fewer than 256 threads found a place, however
+ * empty the SM was. An endless kernel with one such block on every SM kept everybody's small
+ * kernels off the device, completing kernels included. With a KiB for each block that an SM can
+ * ever hold, all these kernels find a place.
  *
- * So kernels of few blocks an SM, and little shared memory, ask for that much; the rest has what
- * the driver gives it. (All asking for the same would be simpler, but who asks has a place beside
- * equal or narrower carveouts only: not beside kernels with shared memory.)
+ * So kernels that have few blocks on an SM and little shared memory ask for that carveout; other
+ * kernels keep the driver's choice. It would be simpler if all kernels asked for the same carveout,
+ * but a kernel that asks finds a place only beside equal or narrower carveouts: not beside kernels
+ * with shared memory.
  */
 #include "worker/partition/carveout.h"
 
 #include "common/log.h"
 
-#define FEW_BLOCKS 8u /* from so many an SM on the driver divides wide enough */
+#define FEW_BLOCKS 8u /* from so many blocks on an SM on, the driver's carveout is wide enough */
 
-enum { CARVEOUT_DRIVER, CARVEOUT_ASKED, CARVEOUT_OWN /* for shared memory, from then on */ };
+/* CARVEOUT_OWN: the driver's choice again, and for good, because a launch needs more shared
+ * memory. */
+enum { CARVEOUT_DRIVER, CARVEOUT_ASKED, CARVEOUT_OWN };
 
 static struct {
-    uint32_t threads, registers, blocks; /* an SM can hold */
-    uint32_t block_bytes;                /* of shared memory that a block takes besides its own */
-    uint32_t wanted_bytes;               /* so much for as many blocks as an SM can hold */
-    int percent;                         /* the same as a share of its shared memory */
+    uint32_t threads, registers, blocks; /* the most that an SM can hold */
+    uint32_t block_bytes;                /* shared memory that a block takes besides its own */
+    /* the carveout that leaves room for as many blocks as an SM can hold */
+    uint32_t wanted_bytes;
+    int percent; /* the same carveout in percent of an SM's shared memory */
 } sm;
 
 CUresult carveout_init(void)
@@ -49,14 +55,15 @@ CUresult carveout_init(void)
     sm.blocks = (uint32_t)blocks;
     sm.block_bytes = (uint32_t)block_bytes;
     sm.wanted_bytes = (uint32_t)(blocks * block_bytes);
-    /* Rounded down: the driver takes the next larger carveout that there is. */
+    /* Rounded down: the driver takes the next larger carveout that the device has. */
     sm.percent = bytes > 0 ? blocks * block_bytes * 100 / bytes : 0;
     return CUDA_SUCCESS;
 }
 
 static void divide(const struct kernel *kernel, int percent)
 {
-    /* A hint; a context that is lost is met again by the launch. */
+    /* The carveout is a hint, so a failure is not passed on. The launch meets a lost context
+     * again. */
     if (DRV(cuFuncSetAttribute, kernel->function,
             CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, percent))
         log_debug("no carveout of %d %% for kernel %s", percent, kernel->name);
@@ -68,7 +75,8 @@ uint32_t carveout_threads(uint32_t registers)
                                                                   : sm.threads;
 }
 
-/* How many blocks of so many of its threads an SM can hold: one, if it can be launched at all. */
+/* How many blocks of so many threads of the kernel an SM can hold: at least one, since the kernel
+ * can be launched. */
 static uint32_t blocks_of(const struct kernel *kernel, uint32_t threads)
 {
     const uint32_t blocks = kernel->sm_threads > threads ? kernel->sm_threads / threads : 1;
@@ -81,7 +89,7 @@ void carveout_fit(struct kernel *kernel, uint32_t threads, uint32_t dynamic_smem
     const uint64_t bytes = (uint64_t)sm.block_bytes + kernel->static_smem + dynamic_smem;
     const uint32_t blocks = blocks_of(kernel, threads);
 
-    /* relaxed: of two launches at a time either may be the one that asks */
+    /* relaxed: when two threads launch at a time, either of them may set the carveout */
     if (blocks * bytes > sm.wanted_bytes) {
         if (atomic_load_explicit(&kernel->carveout, memory_order_relaxed) != CARVEOUT_OWN &&
             atomic_exchange_explicit(&kernel->carveout, CARVEOUT_OWN, memory_order_relaxed) ==

@@ -1,16 +1,19 @@
-/* carveout.h - how SMs divide their memory for a kernel; see carveout.c. */
+/*
+ * carveout.h - the shared-memory carveout: how an SM divides its memory between L1 cache and shared
+ * memory for a kernel; see carveout.c.
+ */
 #ifndef GS_WORKER_PARTITION_CARVEOUT_H
 #define GS_WORKER_PARTITION_CARVEOUT_H
 
 #include "worker/session_parts.h"
 
-/* Once, before the first kernel. */
+/* Reads the device's limits. Called once, before the first kernel. */
 CUresult carveout_init(void);
 
-/* How many threads with so many registers an SM can hold. */
+/* How many threads an SM can hold when each uses so many registers. */
 uint32_t carveout_threads(uint32_t registers);
 
-/* The kernel is about to be launched with blocks like this. Any thread. */
+/* Sets the carveout of a kernel that is about to be launched with such blocks. Any thread. */
 void carveout_fit(struct kernel *kernel, uint32_t threads, uint32_t dynamic_smem);
 
 #endif

@@ -1,22 +1,22 @@
 /*
- * partition.c - the cache of green contexts, one for each set of SMs in use.
+ * partition.c - the cache of partitions: green contexts, one for each set of SMs in use.
  *
  * Measured on an H200: a green context takes 5.2 MB of device memory and 1.1 to 1.4 ms to make, and
- * making one waits for all running kernels while nobody's launches go through. So they are made and
- * destroyed at quiet moments (quiet.c), shared by all that want the same SMs, and kept when nobody
- * does, up to PARTITIONS_MAX: 1 GB at most with their streams. Then the one that was asked for
- * least lately goes, of those that nobody holds; all of those go when the device has no memory for
- * another.
+ * making one waits for all running kernels while no launch goes through. So green contexts are made
+ * and destroyed at quiet moments (quiet.c), shared by all sessions that want the same SMs, and kept
+ * without users, up to PARTITIONS_MAX: 1 GB at most with their streams. Beyond that number, the one
+ * without holders that was asked for least recently goes; all without holders go when the device
+ * has no memory for another.
  *
- * But measured too, with driver 580: of a green context that is destroyed the process has nothing
- * back, neither 4 MiB of device memory nor 1.6 of its own. A server that went on making and
- * destroying them would take the whole device. With such a driver (sm_topology.c finds out) none is
- * ever destroyed: all sets that there ever were stay at hand, as many as a sixteenth of the
- * device's memory is enough for, and further ones are refused. Launches with a set of their own may
- * have three quarters of that, so that those who are granted one find room. When half are made, the
- * supervisor is asked for another worker at the next moment without sessions.
+ * Also measured, with driver 580: a destroyed green context gives nothing back, neither its 4 MiB
+ * of device memory nor its 1.6 MiB of host memory. A server that went on making and destroying them
+ * would use up the device. With such a driver (sm_topology.c finds out) no green context is ever
+ * destroyed: all sets of SMs ever used stay at hand, as many as fit in a sixteenth of the device's
+ * memory, and further sets are refused. Launches with a set of their own may use three quarters of
+ * that number, so that grants find room. When half are made, the worker asks the supervisor for
+ * another worker at the next moment without sessions.
  *
- * The table is the dispatcher's. The job of a partition has it to itself while its state is MAKING.
+ * The table belongs to the main lane. A partition belongs to its job while its state is MAKING.
  */
 #include "worker/partition/partition.h"
 
@@ -31,22 +31,25 @@
 #include "worker/partition/sm_topology.h"
 
 #define FAILURE_KEPT_NS 20000000u
-#define MAKING_UNHELD   4u /* being made at a time for launches that wait */
+#define MAKING_UNHELD   4u /* the most being made at a time for launches that wait */
 #define KEPT_MOST       2048u
-#define KEPT_SHARE      16u /* of the device's memory, at most, where none is given back */
+/* the part of the device's memory, at most, where the driver gives none back */
+#define KEPT_SHARE      16u
 #define BUCKETS         1024u
 
 static struct {
     struct partition *table[KEPT_MOST];
     struct partition *bucket[BUCKETS]; /* by mask */
-    uint64_t key[2];                   /* so that tenants cannot choose masks of one bucket */
-    uint32_t capacity, count;          /* of the table */
-    bool for_good;                     /* none is destroyed */
+    /* random, so that tenants cannot choose masks of one bucket */
+    uint64_t key[2];
+    uint32_t capacity, count; /* of the table */
+    /* none is destroyed, because the driver gives no memory back */
+    bool for_good;
     uint32_t last_id;
     uint64_t clock;
-    uint64_t kept; /* of cache.clock: who was asked for later does not go */
+    uint64_t kept; /* of cache.clock: a partition that was asked for later does not go */
     uint64_t losses;
-    struct partition *doomed; /* out of the table, for the next job to destroy */
+    struct partition *doomed; /* out of the table; the next job destroys them */
     struct job *ready;        /* jobs to be sent on their way, newest first */
 } cache = {.capacity = PARTITIONS_MAX};
 
@@ -55,7 +58,7 @@ gs_status partitions_init(void)
     const uint64_t lost = worker.partition_lost;
     uint64_t most = lost ? worker.info.memory_total / KEPT_SHARE / lost : PARTITIONS_MAX;
 
-    if (cache.count == 0 && /* else it is in use */
+    if (cache.count == 0 && /* else the table is in use with its key */
         getrandom(cache.key, sizeof(cache.key), 0) != (ssize_t)sizeof(cache.key))
         return GS_ERR_SYSTEM;
     cache.for_good = lost > 0;
@@ -83,8 +86,8 @@ static void partition_destroy(struct partition *partition)
     partition->green = NULL;
 }
 
-/* An event belongs to the context that is current when it is made, and is recorded in a stream of
- * the same. */
+/* Makes the two events. An event belongs to the context that is current when it is made, and is
+ * recorded in a stream of the same context. */
 static CUresult events_make(struct partition *partition)
 {
     CUresult result = DRV(cuEventCreate, &partition->before, CU_EVENT_DISABLE_TIMING);
@@ -130,7 +133,7 @@ CUresult partition_whole(struct partition *partition)
     return CUDA_SUCCESS;
 }
 
-/* job->object: the partition to make; job->doomed: those to destroy, once it could run. */
+/* Makes the partition job->object, and first destroys those in job->doomed. */
 static void make_work(struct job *job)
 {
     struct partition *partition = job->object;
@@ -157,7 +160,7 @@ static const struct job_kind job_partition = {
 /* ---- The table: the dispatcher -----------------------------------------------------------------
  */
 
-/* Where none is destroyed: so many, and no more by launches' own choice. */
+/* The most partitions that launches' own choices may lead to where none is destroyed. */
 static uint32_t launches_most(void)
 {
     return cache.capacity / 4 * 3;
@@ -193,7 +196,7 @@ static void table_remove(struct partition *partition)
     cache.losses++;
 }
 
-/* Out of the table: one that the device has is destroyed by the next job. */
+/* Takes the partition out of the table. The next job destroys one that exists on the device. */
 static void partition_remove(struct partition *partition)
 {
     table_remove(partition);
@@ -211,7 +214,7 @@ static bool failure_is_old(const struct partition *partition)
            clock_ns() - partition->failed_ns > FAILURE_KEPT_NS;
 }
 
-/* Are so many being made, for launches that wait, that others would find no room? */
+/* Whether so many partitions are being made for launches that others would find no room. */
 static bool making_enough(void)
 {
     uint32_t making = 0;
@@ -249,14 +252,14 @@ struct partition *partition_idle(const struct partition *before)
 
 bool partition_dismiss(struct partition *partition)
 {
-    /* acquire: pairs with the release of who destroyed the last graph */
+    /* acquire: pairs with the release by the thread that destroyed the last graph */
     if (atomic_load_explicit(&partition->graphs, memory_order_acquire))
         return false;
     partition_remove(partition);
     return true;
 }
 
-/* A free entry of the table; NULL: there is none. */
+/* A free entry of the table; NULL: none. */
 static struct partition **table_room(void)
 {
     for (uint32_t i = 0; i < cache.capacity; i++) {
@@ -286,7 +289,7 @@ struct job *partition_job(void)
     return job;
 }
 
-/* false: no host memory. */
+/* Makes the job that makes the partition. Returns false when there is no host memory. */
 static bool making_begin(struct partition *partition)
 {
     struct job *job = job_new(NULL, &job_partition);
@@ -301,8 +304,9 @@ static bool making_begin(struct partition *partition)
     return true;
 }
 
-/* A worker that begins anew has all of them before it. And an operator is not to learn from
- * refusals that there was no moment for that. */
+/* Tells the supervisor when half of the table is used, since a new worker starts with an empty
+ * table, and warns in the log at three quarters, so that an operator does not first learn of the
+ * limit from refusals. */
 static void fullness_tell(void)
 {
     const struct link_message worn = {.op = LINK_NEEDS_RECYCLING, .slot = LINK_SLOT_NONE};
@@ -335,7 +339,8 @@ static struct partition *partition_begin(const struct sm_mask *mask, gs_status *
     return partition;
 }
 
-/* Whoever holds one that failed has been told so, and asks for it again like any other. */
+/* Makes a failed partition again. Its holders have been told of the failure, and ask again like any
+ * caller. */
 static struct partition *partition_again(struct partition *partition, gs_status *status)
 {
     if (making_begin(partition))
@@ -459,7 +464,7 @@ void partition_settle(struct job *job)
 {
     struct partition *partition = job->object;
 
-    while (job->doomed) { /* it found no quiet moment */
+    while (job->doomed) { /* left over, because no quiet moment came */
         struct partition *left = job->doomed;
         job->doomed = left->next;
         left->next = cache.doomed;

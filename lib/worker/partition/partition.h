@@ -1,6 +1,6 @@
 /*
- * partition.h - sets of SMs that kernels can be kept on: green contexts, cached; see partition.c.
- * Dispatcher, but where it says otherwise.
+ * partition.h - partitions: a partition is a cached green context over a set of SMs, on which
+ * kernels can be kept; see partition.c. Main lane, except where a comment says otherwise.
  */
 #ifndef GS_WORKER_PARTITION_PARTITION_H
 #define GS_WORKER_PARTITION_PARTITION_H
@@ -8,9 +8,10 @@
 #include "common/sm_mask.h"
 #include "worker/jobs/job.h"
 
-/* What can be granted; what best-effort work keeps to beside latency work; and 16 for what tenants
- * are just leaving and for launches that ask for a place of their own. More where the driver does
- * not give their memory back. */
+/* The most partitions: those that can be granted; PARTITIONS_TRIMMED trimmed partitions, which are
+ * a grant less the SMs that best-effort work leaves for latency work; and 16 for grants that
+ * tenants are just leaving and for launches that name SMs of their own. There can be more where the
+ * driver does not give a green context's memory back. */
 #define PARTITIONS_TRIMMED 16u
 #define PARTITIONS_MAX     (LINK_SETS_MAX + PARTITIONS_TRIMMED + 16u)
 
@@ -21,46 +22,49 @@ struct partition {
     uint32_t id; /* for reports; 0 is the whole device, no number is used twice */
     uint32_t sm_count;
     enum partition_state state;
-    gs_status status; /* FAILED: why */
+    gs_status status; /* in state FAILED: the reason */
     char text[192];
     uint64_t failed_ns;
-    uint32_t holders; /* grants, and who waits for one */
-    uint32_t trimmed; /* those of them that are only best-effort work's, beside latency work */
-    uint64_t used;    /* when it was last asked for: a counter */
+    uint32_t holders; /* counts the grants, and the jobs that wait for one */
+    uint32_t trimmed; /* counts the holders that use it only as a trimmed partition */
+    uint64_t used;    /* when it was last asked for, by cache.clock */
 
-    /* Graphs that have nodes bound to it; any thread. A partition without holders takes them down
-     * when it must go. */
+    /* Counts the graphs that have nodes bound to the partition; any thread. Before a partition
+     * without holders can go, their owners destroy these graphs. */
     _Atomic uint32_t graphs;
 
-    /* What the device has of it; set by its job. */
+    /* The driver's objects; the partition's job sets them. */
     CUgreenCtx green;
     CUcontext context;      /* must be current while a kernel's node is added or set */
-    CUstream aside;         /* for a launch that no graph could be made for, see launch.c */
-    CUevent before, after;  /* its order in the tenant's stream */
-    struct partition *next; /* of its bucket, or of those to be destroyed */
+    CUstream aside;         /* for a launch for which no graph could be made, see launch.c */
+    CUevent before, after;  /* order that launch in the tenant's stream */
+    struct partition *next; /* the next one in the bucket, or the next one to destroy */
 };
 
-/* How many there can be; once sm_topology.c has found out whether the driver gives their memory
- * back. At the worker's start. GS_ERR_SYSTEM: no random number. */
+/* Computes how many partitions there can be. Called at the worker's start, once sm_topology.c has
+ * found out whether the driver gives their memory back. GS_ERR_SYSTEM: no random number. */
 gs_status partitions_init(void);
 
-/* Makes one of all SMs, for a lane: in no table, with id 0, and for good. At the start. */
+/* Makes a green context of all SMs for a lane. It is in no table, has id 0, and is never destroyed.
+ * Called at the start. */
 CUresult partition_whole(struct partition *partition);
 
-/* The partition of these SMs: whole groups, not all of the device. If it is not there, its making
- * begins (beside the rest, at a quiet moment), and its state says MAKING until then; a failed one
- * stays for a moment, so that all who waited see it, and is tried again when asked for later. The
- * result may be gone at the next round of the dispatcher unless it is held. NULL: there are as many
- * as there can be, or no host memory; *status says which. */
+/* The partition of these SMs, which are whole groups but not all of the device. Where there is
+ * none, the making begins, in the background and at a quiet moment, and the state is MAKING
+ * until it ends. A failed partition stays for FAILURE_KEPT_NS, so that all who waited see the
+ * failure, and is tried again when it is asked for later. Unless it is held, the result may be
+ * gone at the main lane's next round. NULL: the table is full, or there is no host memory;
+ * *status says which. */
 struct partition *partition_get(const struct sm_mask *mask, gs_status *status);
-/* The same for a launch, which holds nothing and can wait: a few are being made at a time, so that
- * there is room for those that are to be held. GS_NOT_READY: ask again. */
+/* The same for a launch, which holds nothing and can wait. Only a few partitions are being made for
+ * launches at a time, so that there is room for partitions that are to be held. GS_NOT_READY: the
+ * launch has to ask again. */
 struct partition *partition_get_in_turn(const struct sm_mask *mask, gs_status *status);
-/* The same for best-effort work beside latency work, held: there are PARTITIONS_TRIMMED of these at
- * a time, so that the others are for grants. NULL also when all those are held. */
+/* Finds or makes a trimmed partition and holds it. There are at most PARTITIONS_TRIMMED at a time,
+ * so that the other partitions remain for grants. NULL also when that many are held. */
 struct partition *partition_get_trimmed(const struct sm_mask *mask);
 void partition_release_trimmed(struct partition *partition);
-/* Why there is none, for people. */
+/* Describes for people why there is no partition. */
 const char *partition_trouble(gs_status status);
 
 static inline void partition_hold(struct partition *partition)
@@ -70,36 +74,40 @@ static inline void partition_hold(struct partition *partition)
 }
 void partition_release(struct partition *partition);
 
-/* It was used without being asked for. */
+/* Notes a use of the partition without partition_get. */
 void partition_use(struct partition *partition);
-/* What has been asked for since this call stays until the next one, also without being held: for
- * launches between their record and their issue. */
+/* Keeps every partition that is asked for after this call until the next such call, also without a
+ * holder: launches need theirs between their record and their issue. */
 void partitions_keep(void);
-/* How many have gone: while this does not change, no pointer to a partition becomes stale. */
+/* Counts the partitions that have gone: while the count does not change, no pointer to a partition
+ * becomes stale. */
 uint64_t partition_losses(void);
 
 /* ---- Room in the table -----------------------------------------------------------------------
- * Whoever asks for a partition first makes room for it where there is none (placement.c): graphs
- * with nodes in the one that goes are destroyed by those who own them. */
+ * The caller that asks for a partition first makes room for it in a full table (placement.c): the
+ * owners of graphs with nodes in the partition that goes destroy these graphs. */
 
-/* Is the partition of these SMs not there, and the table full? */
+/* Whether there is no partition of these SMs and the table is full. */
 bool partition_table_full(const struct sm_mask *mask);
-/* Of those that nobody holds, the one that was asked for least lately after `before` (NULL: of
- * all). Where the driver gives nothing back, of those that could not be made. NULL: none. */
+/* The partition without holders that was asked for least recently after `before` (NULL: of all).
+ * Where the driver gives no memory back, only a partition that could not be made. NULL: none. */
 struct partition *partition_idle(const struct partition *before);
-/* Out of the table: the next job destroys it. false: there are graphs in it still. */
+/* Takes the partition out of the table; the next job destroys it. Returns false while graphs have
+ * nodes in it. */
 bool partition_dismiss(struct partition *partition);
 
-/* ---- Its jobs -------------------------------------------------------------------------------- */
+/* ---- Jobs ------------------------------------------------------------------------------------ */
 
-/* One that is to be sent on its way to a quiet moment; NULL: none. After anything that asks for
- * partitions. */
+/* A partition's job that is to be sent to a quiet moment; NULL: none. Called after anything that
+ * asks for partitions. */
 struct job *partition_job(void);
-/* Is this the job of one of them? Then it is back, and given to one of the next two. */
+/* Whether the job belongs to a partition. Such a job, once it is back, goes to one of the next two
+ * functions. */
 bool partition_is_job(const struct job *job);
-/* There was no device memory, and some may be free now: once more. */
+/* Sends the job of a partition once more, because there was no device memory and some may be free
+ * now. */
 void partition_retry(struct job *job);
-/* The partition has its new state; the job is freed. */
+/* Sets the partition's new state and frees the job. */
 void partition_settle(struct job *job);
 
 #endif

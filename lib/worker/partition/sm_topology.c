@@ -1,14 +1,15 @@
 /*
- * sm_topology.c - how finely this device can be divided, and which SMs each group has.
+ * sm_topology.c - finds how finely the device can be divided, and which SMs each group has.
  *
  * The driver splits the device into groups of SMs, but says only how many SMs each has (2 on an
- * H200). Which they are is found by running on them: with n groups, some log2(n) green contexts,
- * number k with the groups whose number, counted from 1, has bit k. A kernel with one block on each
- * SM notes %smid; so each SM collects the bits of its group's number. The answers must fit together
- * (each SM once a context, as many SMs a group as the driver said), else nothing of it is used. On
- * the way it is seen whether the driver gives a destroyed context's memory back.
+ * H200). The worker finds the SMs of a group by running on them: for n groups it makes some log2(n)
+ * green contexts, number k of the groups whose number, counted from 1, has bit k. A kernel with one
+ * block on each SM notes %smid; so each SM collects the bits of its group's number. The answers
+ * must be consistent (each SM once in a context, as many SMs in a group as the driver said), else
+ * none of them is used. The same contexts show whether the driver gives a destroyed context's
+ * memory back.
  *
- * Runs at the worker's start, before there are threads or tenants: some 10 ms on an H200.
+ * Runs at the worker's start, before there are threads or tenants; takes some 10 ms on an H200.
  */
 #include "worker/partition/sm_topology.h"
 
@@ -18,21 +19,22 @@
 
 #include "common/log.h"
 
-#define RECORDS      (SM_MASK_SMS + 1) /* how many blocks ran on each SM; the last: on one beyond */
-#define ARRIVED      RECORDS           /* blocks that have recorded */
+/* a counter of blocks for each SM, and a last one for all SMs beyond */
+#define RECORDS      (SM_MASK_SMS + 1)
+#define ARRIVED      RECORDS /* the counter of blocks that have recorded their SM */
 #define WORDS        (RECORDS + 1)
-#define PATIENCE_NS  10000000000u /* a block waits so long for the others */
-#define GROUPS_LEAST 2u           /* fewer: there is nothing to choose from */
+#define PATIENCE_NS  10000000000u /* the longest that a block waits for the others */
+#define GROUPS_LEAST 2u           /* with fewer groups there is nothing to choose from */
 #define CODE_BITS    16           /* of a group's number */
 
 static struct {
     uint32_t count;
     CUdevResource resource[SM_GROUPS_MAX];
-    char fault[160]; /* why there are none */
+    char fault[160]; /* why the device has no partitions */
 } groups;
 
-/* Each block asks for so much shared memory that no two fit on an SM, and stays until all have
- * come: so each has an SM of its own. */
+/* The kernel that records SMs. Each block asks for so much shared memory that no two fit on an SM,
+ * and stays until all blocks have come: so each has an SM of its own. */
 static const char where_ptx[] = ".version 6.4\n.target sm_70\n.address_size 64\n"
                                 ".visible .entry where(.param .u64 words, .param .u32 records,\n"
                                 "                      .param .u32 blocks, .param .u64 patience)\n"
@@ -80,7 +82,7 @@ static bool none_driver(void)
     return false;
 }
 
-/* The finest split, and what it leaves over as one more group. */
+/* Splits the device as finely as it can be; SMs left over become one more group. */
 static bool device_split(void)
 {
     CUdevResource all, rest = {.type = CU_DEV_RESOURCE_TYPE_INVALID};
@@ -104,8 +106,8 @@ static bool device_split(void)
     return true;
 }
 
-/* One block on each SM of `green`, which should have `sms`. Adds `bit` to the code of each that
- * recorded one. */
+/* Runs one block on each SM of `green`, which should have `sms` of them. Adds `bit` to the code of
+ * each SM that recorded a block. */
 static bool sms_record(CUgreenCtx green, CUfunction where, CUdeviceptr words, uint32_t sms,
                        uint32_t bit, uint16_t *code)
 {
@@ -141,7 +143,7 @@ static bool sms_record(CUgreenCtx green, CUfunction where, CUdeviceptr words, ui
     return found == sms && seen[ARRIVED] == sms ? true : none("a block found no SM of its own");
 }
 
-/* Runs on the groups whose number has this bit. */
+/* Records the SMs of the groups whose number has this bit. */
 static bool bit_find(CUfunction where, CUdeviceptr words, uint32_t bit, uint16_t *code)
 {
     static CUdevResource chosen[SM_GROUPS_MAX];
@@ -163,7 +165,7 @@ static bool bit_find(CUfunction where, CUdeviceptr words, uint32_t bit, uint16_t
     return found;
 }
 
-/* Code 0 is of no group. */
+/* Checks the codes and fills worker.info from them. Code 0 belongs to no group. */
 static bool codes_take(const uint16_t *code)
 {
     uint32_t size[SM_GROUPS_MAX] = {0}, least = UINT32_MAX;
@@ -204,8 +206,9 @@ static int by_size(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Each context is destroyed before the next is made. What has gone each time does not come back.
- * The one in the middle, for with the first there goes what the driver needs but once, and others
+/* Finds each SM's group, and what a green context leaves with the driver. Each context is destroyed
+ * before the next is made, so memory that is missing afterwards does not come back. The median
+ * counts, because the first context also takes what the driver needs only once, and other processes
  * on the device allocate and free meanwhile. */
 static bool sm_topology_locate(CUfunction where, CUdeviceptr words)
 {
