@@ -1,36 +1,36 @@
 /*
- * domain.c - sessions whose SMs overlap wait for the device in one domain, directly or because
- * others overlap with both; those that share none have nothing to wait for, and are in domains of
- * their own.
+ * domain.c - scheduling domains. Sessions whose SMs overlap, directly or because other sessions
+ * overlap with both, wait for the device in one domain; sessions that share no SMs have nothing to
+ * wait for, and are in different domains.
  *
- * What counts are the SMs granted, whatever part of them a launch uses, of sessions that have work:
- * that are polled, or have something in flight or held back. An idle one is in nobody's way.
+ * The granted SMs count, whatever part of them a launch uses. Only sessions with work count, which
+ * are polled, or have something in flight or held back. An idle session keeps no other waiting.
  *
- * As long as nobody has less than the whole device there is one domain, and nothing to be found.
- * Else the domains are found anew when a session begins or stops to have work or gets other SMs,
- * once before the next round. A domain's virtual time never goes back, also when it is used again,
- * so that what an idle session owes (sched_entity.vtime) fades meanwhile. Who comes from another
- * domain is ahead of the new one or behind it by as much as it was there.
+ * As long as every session has the whole device, there is one domain and nothing to find. Otherwise
+ * the domains are found anew, once before the next round, when a session begins or stops to have
+ * work or gets other SMs. A domain's virtual time never goes back, also when the domain is used
+ * again, so that what an idle session owes (sched_entity.vtime) fades meanwhile. A session that
+ * changes domains is as far ahead of the new one, or behind it, as it was in the old one.
  */
 #include "worker/sched/domain.h"
 
 #define NONE UINT32_MAX
 
-/* Sessions that share SMs. */
+/* A component: sessions whose SMs are connected by overlap. */
 struct component {
-    struct sm_mask mask; /* of all of them; empty: they are part of another component */
-    uint32_t into;       /* that one; itself */
+    struct sm_mask mask; /* of all its sessions; empty: it has become part of another component */
+    uint32_t into;       /* that other component; a component by itself: its own index */
     uint32_t domain;
-    struct sched sched; /* what the domain is to be */
+    struct sched sched; /* the domain's new state */
 };
 
 struct domains domains = {.used = 1};
 
 static struct {
-    struct session *first; /* of those that may have work, by domain.next */
+    struct session *first; /* list of sessions that may have work, by domain.next */
     bool changed;
-    bool apart;        /* somebody had less than the whole device when domains were found last */
-    uint32_t together; /* else: the domain that all are in */
+    bool apart;        /* at the last finding a session had less than the whole device */
+    uint32_t together; /* if not apart: the domain of all sessions */
     bool weights_off;
 } finder;
 
@@ -68,7 +68,7 @@ void domains_remove(struct session *session)
     }
 }
 
-/* On the way its virtual time is how far it is ahead. */
+/* Between two lanes, vtime holds how far the session is ahead of its domain. */
 void domain_leave(struct session *session)
 {
     sched_part(domain_of(session), &session->sched.entity);
@@ -93,7 +93,8 @@ void domains_set_weights(bool on)
 
 static struct component components[DOMAINS_MAX];
 static uint32_t component_count;
-static uint32_t component_of_domain[DOMAINS_MAX]; /* which its first session has come to */
+/* the component that the domain's first session has joined */
+static uint32_t component_of_domain[DOMAINS_MAX];
 
 static uint32_t component_root(uint32_t component)
 {
@@ -111,8 +112,8 @@ static uint32_t component_new(void)
     return component_count++;
 }
 
-/* The component of those that have some of these SMs, which are its own from now on; several become
- * one. likely: where to look first. */
+/* Finds the component of the sessions that have some of these SMs, and adds the SMs to it. Merges
+ * several such components into one. likely: the component to look at first. */
 static uint32_t component_find(const struct sm_mask *mask, uint32_t likely)
 {
     uint32_t found = NONE;
@@ -136,7 +137,7 @@ static uint32_t component_find(const struct sm_mask *mask, uint32_t likely)
     return found;
 }
 
-/* Those that have no work any more leave the list; the others come to components. */
+/* Drops sessions without work from the list and finds the others' components. */
 static void components_find(void)
 {
     const struct sm_mask all = sm_mask_first(worker.info.sm_count);
@@ -168,7 +169,8 @@ static uint64_t later(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
-/* Each component stays in a domain that one of its sessions was in, if that is not another's. */
+/* Gives each component a domain that one of its sessions was in, unless another component has taken
+ * it. */
 static void components_assign(void)
 {
     bool taken[DOMAINS_MAX] = {false};
@@ -207,7 +209,7 @@ void domains_update(void)
         session->sched.domain.index = component->domain;
         sched_add(&component->sched, &session->sched.entity);
     }
-    /* Nobody who is in no component has anything in flight. */
+    /* A session that is in no component has nothing in flight, so the sums start from zero. */
     for (uint32_t i = 0; i < DOMAINS_MAX; i++)
         domains.domain[i] =
             (struct sched){.vnow = domains.domain[i].vnow, .weights_off = finder.weights_off};

@@ -1,41 +1,48 @@
-/* domain.h - who waits for the device with whom: those that share SMs; see domain.c. Dispatcher. */
+/*
+ * domain.h - scheduling domains: the sessions of a domain share SMs and wait for each other; see
+ * domain.c. Main lane, except where a comment says otherwise.
+ */
 #ifndef GS_WORKER_SCHED_DOMAIN_H
 #define GS_WORKER_SCHED_DOMAIN_H
 
 #include "worker/sched/lane.h"
 #include "worker/session_parts.h"
 
-/* So many at a time; sessions that make up more of them wait with some of the others. */
+/* The most domains at a time. Sessions that would make up more share a domain with others. */
 #define DOMAINS_MAX 128u
 
 struct domains {
-    struct sched domain[DOMAINS_MAX + LANES_MAX]; /* the last ones: a lane's own each */
-    uint32_t used;                                /* those at and beyond this are nobody's */
+    struct sched domain[DOMAINS_MAX + LANES_MAX]; /* the last LANES_MAX: one for each lane */
+    /* the domains from this one up to DOMAINS_MAX are unused */
+    uint32_t used;
 };
 extern struct domains domains;
 
-/* The one that the session waits in. */
+/* The domain in which the session waits. */
 static inline struct sched *domain_of(const struct session *session)
 {
     return &domains.domain[session->sched.domain.index];
 }
 
-/* It is polled from now on: it may have work. */
+/* The session may have work: it is polled from now on. */
 void domains_add(struct session *session);
-/* It is polled no longer, or the last of its work has ended since. */
+/* A session is no longer polled, or the last of its work has ended since. */
 void domains_idle(void);
-/* Its SMs are others now. */
+/* A session has got other SMs. */
 void domains_moved(void);
-/* It is going. */
+/* The session is going. */
 void domains_remove(struct session *session);
-/* The session leaves its lane, and is in no line until it has come to another one: there it waits
- * with those of that lane, or, of the main lane, as above. Each on the lane that it is about. */
+/* The session leaves its lane, and is in no domain until it enters another lane. There it waits
+ * with the sessions of that lane or, on the main lane, in a domain as above. domain_leave runs on
+ * the old lane, domain_enter on the new one. */
 void domain_leave(struct session *session);
 void domain_enter(struct session *session, uint32_t lane);
-/* Brings the domains up to date. Before a round, so that they stay as they are in it. */
+/* Brings the domains up to date. Called before a round, so that they stay the same during the
+ * round. */
 void domains_update(void);
 
-/* Shares go by weight, or whoever has an allowance goes. */
+/* true: each session's share goes by its weight; false: each session with an allowance goes at
+ * once. */
 void domains_set_weights(bool on);
 
 #endif

@@ -1,30 +1,31 @@
 /*
  * headroom.c - see headroom.h.
  *
- * A kernel of best effort that fills the device and is there when a latency request comes costs
- * that request up to its own length, so it is not enough to keep off from the request's begin. Two
- * things help. Where requests come at regular times, best effort keeps off all of the headroom a
- * little ahead of each: by as much as it has on the device. Where they do not, it always keeps off
- * a few SMs, on which small kernels begin at once; that costs a quarter as much
- * (HEADROOM_PARTIAL_COST) and so is also what is done where "a little ahead" would be more than a
+ * A best-effort kernel that fills the device when a latency request comes delays that request by up
+ * to the kernel's own length, so it is not enough to keep best effort off from the request's begin
+ * on. Two things help. Where requests come at regular times, best effort keeps off all of the
+ * headroom ahead of each request, by as much time as it has on the device. Where they do not, it
+ * always keeps off a few SMs, on which small kernels begin at once. That costs a quarter as much
+ * (HEADROOM_PARTIAL_COST), so it is also done where keeping off ahead would take more than a
  * quarter of the time.
  *
- * A request is what a session does with pauses of at most `linger` in between. When the next one
- * begins is told by the mean period and a phase that follows each start half-way: who sends by the
- * clock has starts that stray around it, who sleeps between requests has a clock that strays.
+ * A request is what a session does with pauses of at most `linger` in between. The begin of the
+ * next one is forecast by the mean period, and by a phase that follows each start half-way: a
+ * sender that goes by the clock has starts that stray around it, a sender that sleeps between
+ * requests has a clock that strays.
  */
 #include "worker/sched/headroom.h"
 
 /* ---- One session ----------------------------------------------------------------------------- */
 
-/* All of the headroom is kept so long after its work. */
+/* How long all of the headroom is kept after the session's work. */
 static uint64_t linger(const struct headroom_entity *entity)
 {
     return entity->pause_ns && entity->pause_ns < HEADROOM_LINGER_MAX_NS ? HEADROOM_LINGER_MAX_NS
                                                                          : HEADROOM_LINGER_NS;
 }
 
-/* The mean of the last few; `of` says how few. */
+/* A running mean of about the last `of` values. */
 static uint64_t mean_of(uint64_t mean, uint64_t last, uint64_t of)
 {
     return mean ? (mean * (of - 1) + last) / of : last;
@@ -43,7 +44,7 @@ static void period_begin(struct headroom_entity *entity, uint64_t period)
     entity->odd = 0;
 }
 
-/* What it wants of the headroom: an SM for each block, but no more than a share. */
+/* What the session wants of the headroom: an SM for each block, up to a share. */
 static uint32_t entity_wants(const struct headroom *headroom, const struct headroom_entity *entity)
 {
     const uint32_t blocks =
@@ -54,7 +55,7 @@ static uint32_t entity_wants(const struct headroom *headroom, const struct headr
     return blocks && blocks < headroom->share_sms ? blocks : headroom->share_sms;
 }
 
-/* A request begins. Of periods that are far from the mean one alone says nothing: it was a pause,
+/* Notes that a request begins. A single period far from the mean says nothing: there was a pause,
  * or two requests met. */
 static void request_note(struct headroom_entity *entity, uint64_t now)
 {
@@ -86,21 +87,22 @@ static void request_note(struct headroom_entity *entity, uint64_t now)
     entity->next_ns = phase + entity->period_ns;
 }
 
-/* It has work again. */
+/* The session has work again. */
 static void work_begin(struct headroom_entity *entity, uint64_t now)
 {
     const uint64_t pause = now - entity->work_ns;
 
     if (!entity->start_ns || pause > linger(entity))
         request_note(entity, now);
-    /* A long pause says no more than that it was one. */
+    /* A long pause counts only as a long one, whatever its length. */
     if (pause > HEADROOM_LINGER_NS)
         entity->pause_ns =
             mean_of(entity->pause_ns,
                     pause < 2 * HEADROOM_LINGER_MAX_NS ? pause : 2 * HEADROOM_LINGER_MAX_NS, 8);
 }
 
-/* What its next request asks for, with best effort `lead` ahead; it has no work. */
+/* The headroom that the session's next request needs, while the session has no work and best effort
+ * is `lead` ahead. */
 static enum headroom_level entity_level(struct headroom_entity *entity, uint64_t lead, uint64_t now)
 {
     const uint64_t margin = 4 * entity->error_ns + HEADROOM_MARGIN_NS;
@@ -113,7 +115,7 @@ static enum headroom_level entity_level(struct headroom_entity *entity, uint64_t
         return HEADROOM_NONE;
     if (now < entity->next_ns + margin)
         return HEADROOM_FULL;
-    entity->met = 0; /* it did not come */
+    entity->met = 0; /* the request did not come when it was expected */
     return HEADROOM_PARTIAL;
 }
 

@@ -5,7 +5,7 @@
 
 int stream_priority(uint32_t cls, int64_t priority)
 {
-    /* The classes come first: each has two of the six priorities that devices have. */
+    /* The class counts first: each class has two of the six priorities that devices have. */
     int64_t wanted = cls == GS_CLASS_LATENCY ? -4 : cls == GS_CLASS_BEST_EFFORT ? 0 : -2;
 
     wanted -= priority > 0;

@@ -1,13 +1,13 @@
 /*
  * schedule.c - see schedule.h.
  *
- * A lone session is held back by nothing but how far it may be ahead of the device. Where several
- * wait, the device is given to one at a time: a quantum to the one of the highest class, among
- * these to the one with the earliest deadline, then to the one of least virtual time; the next when
- * what is in flight is nearly done. So a session's time on the device is what its weight says,
- * whatever the length of its kernels: who ran a long one waits for as long as the others need to
- * catch up. Kernels that fill little of the device go beside each other as long as they do not slow
- * each other down.
+ * A lone session is limited only by how far it may be ahead of the device. Where several wait, one
+ * at a time gets the device, for a quantum: the one of the highest class, among these the one with
+ * the earliest deadline, then the one of least virtual time. The next one follows when the work in
+ * flight is nearly done. So each session's time on the device is as its weight says, whatever the
+ * length of its kernels: after a long kernel a session waits until the others have caught up.
+ * Kernels that fill little of the device run beside each other as long as they do not slow each
+ * other down.
  */
 #include "worker/sched/schedule.h"
 
@@ -16,7 +16,8 @@ static uint64_t by_weight(const struct sched_entity *entity, uint64_t ns)
     return ns * 64 / (entity->weight ? entity->weight : 1);
 }
 
-/* A round has one time: what happened within it may be later. */
+/* Whether `then` is more than SCHED_STARVED_NS ago. A scheduling round has one time, so what
+ * happened in the round may be later than `now`. */
 static bool long_ago(uint64_t then, uint64_t now)
 {
     return now > then && now - then > SCHED_STARVED_NS;
@@ -27,32 +28,33 @@ static bool held_back(const struct sched_entity *entity)
     return entity->cls != GS_CLASS_LATENCY;
 }
 
-/* Does it fill so little of the device that it is in nobody's way? */
+/* Whether work fills so little of the device that no entity waits for it. */
 static bool fills_little(uint64_t ns, uint64_t device_ns)
 {
     return ns > 0 && device_ns <= ns / SCHED_NARROW;
 }
 
-/* Did what it gave last? */
+/* Whether the work that the entity issued last fills so little. */
 static bool narrow(const struct sched_entity *entity)
 {
     return fills_little(entity->last_ns, entity->last_device_ns);
 }
 
-/* The device time of it that others may have to wait for. */
+/* The device time of the work that other entities may have to wait for. */
 static uint64_t in_the_way_ns(const struct sched_work *work)
 {
     return fills_little(work->ns, work->device_ns) ? 0 : work->device_ns;
 }
 
-/* Its virtual time once what it has in flight has ended. */
+/* The entity's virtual time once all that it has in flight has ended. */
 static uint64_t due(const struct sched_entity *entity)
 {
     return entity->vtime +
            by_weight(entity, narrow(entity) ? entity->device_ns : entity->inflight_ns);
 }
 
-/* Time that is a quantum of device time, going by what it gave last, which was not narrow. */
+/* The time that makes a quantum of device time, judged by the work that the entity issued last,
+ * which was not narrow. */
 static uint64_t quantum(const struct sched_entity *entity)
 {
     if (entity->last_ns == 0)
@@ -69,16 +71,16 @@ struct sched_allowance sched_allowance(const struct sched *sched, const struct s
 
     if (entity->inflight >= most)
         return allowance;
-    /* One at a time: how much is in flight is sched_open's to say. Kernels that fill little of the
-     * device are in nobody's way. */
+    /* One entity issues at a time, and sched_open limits what is in flight. Kernels that fill
+     * little of the device keep no other waiting. */
     if (sched_contended(sched) && entity->cls == GS_CLASS_NORMAL && !narrow(entity)) {
         allowance.ns = quantum(entity) < ahead ? quantum(entity) : ahead;
-        /* Of all its streams together; but one launch each. */
+        /* The time is for all its streams together, but each may issue one launch. */
         allowance.ns = allowance.ns > entity->inflight_ns ? allowance.ns - entity->inflight_ns : 1;
         allowance.launches = most - entity->inflight;
         return allowance;
     }
-    /* Refilled at half, so that what goes out goes in runs. */
+    /* Refilled at half, so that launches go out in batches. */
     if (entity->inflight_ns <= ahead / 2) {
         allowance.ns = ahead - entity->inflight_ns;
         allowance.launches = most - entity->inflight;
@@ -99,7 +101,8 @@ void sched_wait(struct sched *sched, struct sched_entity *entity, uint64_t now)
     sched->waiting++;
     entity->served_ns = now;
     if (entity->inflight == 0 && entity->vtime < sched->vnow)
-        entity->vtime = sched->vnow; /* time in which it wanted nothing is not owed to it */
+        /* an idle entity is owed nothing for the time in which it wanted nothing */
+        entity->vtime = sched->vnow;
 }
 
 void sched_satisfied(struct sched *sched, struct sched_entity *entity)
@@ -115,7 +118,7 @@ uint32_t sched_rank(uint32_t cls)
     return cls == GS_CLASS_LATENCY ? 0 : cls == GS_CLASS_NORMAL ? 1 : 2;
 }
 
-/* Its deadline, unless it has used them to get far ahead of its share. */
+/* The entity's deadline, unless its deadlines have brought it far ahead of its share. */
 static uint64_t deadline(const struct sched *sched, const struct sched_entity *entity)
 {
     if (!entity->deadline_ns || due(entity) > sched->vnow + by_weight(entity, SCHED_ADVANCE_NS))
@@ -129,7 +132,7 @@ bool sched_before(const struct sched *sched, const struct sched_entity *a,
     bool a_starved = long_ago(a->served_ns, now) && a->inflight == 0;
     bool b_starved = long_ago(b->served_ns, now) && b->inflight == 0;
 
-    /* Across classes only: within one, virtual time lets nobody starve. */
+    /* Starvation counts across classes only: within a class, virtual time lets no entity starve. */
     if (sched_rank(a->cls) != sched_rank(b->cls))
         return a_starved != b_starved ? a_starved : sched_rank(a->cls) < sched_rank(b->cls);
     uint64_t a_deadline = deadline(sched, a), b_deadline = deadline(sched, b);
@@ -138,7 +141,7 @@ bool sched_before(const struct sched *sched, const struct sched_entity *a,
     return due(a) < due(b);
 }
 
-/* The part of its SMs that it fills at a time, going by what it gave last. */
+/* The part of its SMs that the entity fills at a time, judged by the work that it issued last. */
 static uint32_t width_of(const struct sched_entity *entity)
 {
     uint32_t last = entity->last_ns > 0 ? entity->last_width : SCHED_WIDTH;
@@ -146,8 +149,9 @@ static uint32_t width_of(const struct sched_entity *entity)
     return last > entity->width ? last : entity->width;
 }
 
-/* Is there room for it beside what the others have on the device? Up to half of the threads that
- * fill it: so many do not slow each other down. And is it to have more there? */
+/* Whether there is room for the entity's work beside the others' on the device, up to half of the
+ * threads that fill the device, since that many do not slow each other down; and whether the entity
+ * may have more in flight. */
 static bool beside(const struct sched *sched, const struct sched_entity *entity)
 {
     uint32_t others = sched->width - (held_back(entity) ? entity->width : 0);
@@ -156,7 +160,7 @@ static bool beside(const struct sched *sched, const struct sched_entity *entity)
            (entity->inflight < 2 || entity->inflight_ns <= quantum(entity) / 2);
 }
 
-/* What is on the device may wait for this one. */
+/* Whether running work may wait for this entity. */
 static bool stuck(const struct sched *sched, const struct sched_entity *entity, uint64_t now)
 {
     return entity->inflight == 0 && long_ago(sched->done_ns, now);
@@ -178,19 +182,20 @@ void sched_passed(struct sched_entity *entity, const struct sched_entity *by)
 
 bool sched_open(const struct sched *sched, const struct sched_entity *first, uint64_t now)
 {
-    /* What runs has run since the one before it ended. A long kernel's end is waited for: a gap
-     * behind it costs little, and how long it still runs is not known so well. */
+    /* Running work has run since the work before it ended. A long kernel's end is waited for: the
+     * gap behind it costs little, and its remaining time is known less well. */
     uint64_t ran = now > sched->done_ns ? now - sched->done_ns : 0;
     if (ran > SCHED_AHEAD_NS)
         ran = SCHED_AHEAD_NS;
 
-    /* Behind the last kernel, not between several: who had how much could not be told, and theirs
-     * would wait for the whole of this one's. */
+    /* The entity goes behind the last kernel, not between several. Between several, nobody could
+     * tell which session had how much time, and the other kernels would wait for all of this
+     * entity's. */
     return sched_may_pass(sched, first, now) ||
            (sched->wide <= 1 && sched_busy_ns(sched) < SCHED_REFILL_NS + ran);
 }
 
-/* Counts in the device's sum, or no longer. */
+/* Adds an entity's work to the domain's sums, from which the latency class is left out. */
 static void device_add(struct sched *sched, const struct sched_entity *entity, uint32_t wide,
                        uint64_t device_ns, uint32_t width)
 {
@@ -216,13 +221,16 @@ void sched_issued(struct sched *sched, struct sched_entity *entity, const struct
 {
     if (entity->inflight == 0 && !entity->waiting && entity->vtime < sched->vnow)
         entity->vtime = sched->vnow;
-    /* Who is served for its deadline is ahead of its share, and does not take the others along. */
+    /* An entity that is served for its deadline is ahead of its share, and does not take the
+     * domain's time along. */
     if (entity->waiting && entity->vtime > sched->vnow && deadline(sched, entity) == UINT64_MAX)
         sched->vnow = entity->vtime;
-    /* The device is idle, and nobody is held back: what it has had was at nobody's cost. */
+    /* The device is idle and no entity is held back, so what this entity has had cost no other
+     * anything. */
     if (sched->waiting == 0 && sched->device_ns == 0 && entity->vtime > sched->vnow)
         sched->vnow = entity->vtime;
-    /* Nothing of that kind is ever held back: that others had more is not owed to it. */
+    /* Work that fills little is never held back, so the entity is owed no more than
+     * SCHED_ADVANCE_NS of what others had. */
     const uint64_t credit = by_weight(entity, SCHED_ADVANCE_NS);
     if (fills_little(work->ns, work->device_ns) && entity->vtime + credit < sched->vnow)
         entity->vtime = sched->vnow - credit;
@@ -253,7 +261,7 @@ void sched_done(struct sched *sched, struct sched_entity *entity, const struct s
     device_take(sched, entity, work->wide, in_the_way_ns(work), 0);
     entity->vtime += by_weight(entity, took_ns);
     if (work->ns == 0)
-        return; /* a copy: it says nothing of how far the kernels are */
+        return; /* a copy, which says nothing about how far the kernels are */
     entity->done_ns = now;
     if (held_back(entity) && in_the_way_ns(work) > 0)
         sched->done_ns = now;

@@ -1,10 +1,14 @@
 /*
- * schedule.h - who may give the device how much, and who goes first: arithmetic on numbers, without
- * a device, a clock or a thread of its own, so that tests can play days of it in a moment.
+ * schedule.h - how much of its work each session may give to the device, and which session goes
+ * first: arithmetic on numbers, without a device, a clock or a thread of its own, so that tests can
+ * play days of scheduling in a moment.
  *
- * Times are nanoseconds of any one clock. The caller says what it has given to the device
- * (sched_issued), with how long it thinks that this takes, and what has ended (sched_done), with
- * how long it took. "Device time" is time multiplied by the part of the device that a kernel fills.
+ * An entity is a session as the scheduler sees it; a struct sched is one scheduling domain, whose
+ * entities wait for each other (domain.h). Times are nanoseconds of any one clock. The caller
+ * reports the work that it has given to the device (sched_issued), with the time that the work is
+ * thought to take, and the work that has ended (sched_done), with the time that it took. "Device
+ * time" is time multiplied by the part of the device that a kernel fills. An entity's virtual time
+ * is its time on the device divided by its weight.
  */
 #ifndef GS_WORKER_SCHED_SCHEDULE_H
 #define GS_WORKER_SCHED_SCHEDULE_H
@@ -14,60 +18,69 @@
 
 #include "gshare.h"
 
-/* What goes to the device and ends together. */
+/* Work that goes to the device and ends together. */
 struct sched_work {
     uint32_t launches;
     uint32_t wide;          /* kernels among them that fill the device */
-    uint64_t ns, device_ns; /* how long they are thought to take, one after the other */
-    uint32_t width;         /* by SCHED_WIDTH, the part of their SMs that the widest fills */
+    uint64_t ns, device_ns; /* how long the kernels are thought to take, one after the other */
+    uint32_t width;         /* the widest kernel's part of its SMs, in units of SCHED_WIDTH */
 };
 
-/* One per session. Zeroed: nothing in flight, normal class, weight 1. */
+/* The scheduler's view of a session. All zero: nothing in flight, normal class, weight 1. */
 struct sched_entity {
-    uint32_t cls;                     /* gs_class */
-    uint32_t weight;                  /* 0: 1 */
-    uint32_t inflight_max;            /* launches; 0: the class's own */
-    uint32_t inflight;                /* launches given to the device and not known to have ended */
-    uint32_t wide, overdue_wide;      /* of these, kernels that fill the device; as device_ns */
-    uint32_t width;                   /* of its streams' widest ones, together; overdue ones not */
-    uint64_t inflight_ns;             /* how long they are thought to take, one after the other */
-    uint64_t device_ns;               /* of that, device time that others may wait for */
-    uint64_t overdue_ns;              /* of that, what is not thought to end soon */
-    uint64_t last_ns, last_device_ns; /* the same of what it was given last */
-    uint32_t last_width;              /* of that */
-    uint64_t vtime;                   /* time on it by weight: who has least goes first */
-    uint64_t done_ns;                 /* when a kernel of it last ended, or was the first to go */
-    uint64_t served_ns;               /* when it last was given something, or began to wait */
-    uint64_t deadline_ns;             /* of its next launch; 0: none */
-    bool waiting;                     /* has work that was held back */
+    uint32_t cls;                /* gs_class */
+    uint32_t weight;             /* 0 counts as 1 */
+    uint32_t inflight_max;       /* a limit of launches; 0: the class's own */
+    uint32_t inflight;           /* launches given to the device and not known to have ended */
+    uint32_t wide, overdue_wide; /* kernels among these that fill the device; overdue ones */
+    /* the sum of its streams' widest kernels, without overdue ones */
+    uint32_t width;
+    /* how long its launches in flight are thought to take, one after the other */
+    uint64_t inflight_ns;
+    uint64_t device_ns; /* the device time in it that other entities may wait for */
+    /* the part of device_ns that is overdue: not thought to end soon */
+    uint64_t overdue_ns;
+    uint64_t last_ns, last_device_ns; /* the same two of the work issued last */
+    uint32_t last_width;              /* the width of that work */
+    uint64_t vtime;                   /* virtual time: the entity that has least goes first */
+    /* when its last kernel ended, or one was issued while none was in flight */
+    uint64_t done_ns;
+    uint64_t served_ns;   /* when it last issued something, or began to wait */
+    uint64_t deadline_ns; /* of its next launch; 0: none */
+    bool waiting;         /* it has work that was held back */
 };
 
 struct sched {
-    /* Two cache lines each, for they are fetched in pairs: some are other lanes'. */
+    /* Two cache lines each, because some domains belong to other lanes and the processor fetches
+     * lines in pairs. */
     _Alignas(128) uint32_t sms;
-    uint32_t sms_all;   /* it is about so many of the device's; 0: all */
-    uint64_t vnow;      /* the virtual time: of who was served last by its share; never goes back */
-    uint64_t device_ns; /* such device time in flight, of all but the latency class */
-    uint64_t done_ns;   /* when a kernel of that last ended, or was the first to go */
-    uint32_t wide;      /* kernels of that which fill the device */
-    uint32_t width;     /* of all but the latency class, together */
-    uint32_t waiting;   /* entities that wait */
-    bool weights_off;   /* whoever has an allowance goes, in the order of classes */
+    uint32_t sms_all; /* the domain has `sms` of the device's `sms_all` SMs; 0: all */
+    /* the virtual time of the domain: that of the entity served last by its share; never goes
+     * back */
+    uint64_t vnow;
+    /* device time in flight that entities may wait for, without the latency class */
+    uint64_t device_ns;
+    uint64_t done_ns; /* when a kernel of that work last ended, or the first was issued */
+    uint32_t wide;    /* kernels of that work that fill the device */
+    uint32_t width;   /* the sum of the widths, without the latency class */
+    uint32_t waiting; /* the number of entities that wait */
+    bool weights_off; /* entities with an allowance go at once, in the order of classes */
 };
 
-#define SCHED_WIDTH      256u       /* the width of a kernel that fills the device */
-#define SCHED_STREAM_MAX 64u        /* launches in flight of a stream */
-#define SCHED_UNKNOWN_NS 250000u    /* a kernel that was never measured is taken to run so long */
-#define SCHED_AHEAD_NS   2000000u   /* a session has so much in flight, and two launches at least */
-#define SCHED_BACK_NS    1000000u   /* the same of best effort */
-#define SCHED_REFILL_NS  50000u     /* while several wait: the next when less is in flight */
-#define SCHED_QUANTUM_NS 500000u    /* what one is given at a time then */
-#define SCHED_NARROW     20u        /* who fills a 20th of the device or less is in nobody's way */
-#define SCHED_STARVED_NS 50000000u  /* who has waited so long goes first */
-#define SCHED_ADVANCE_NS 100000000u /* a deadline lets a session run so far ahead of its share */
+#define SCHED_WIDTH      256u     /* the width of a kernel that fills the device */
+#define SCHED_STREAM_MAX 64u      /* the most launches in flight of a stream */
+#define SCHED_UNKNOWN_NS 250000u  /* how long a kernel is thought to run before it is measured */
+#define SCHED_AHEAD_NS   2000000u /* a session's most in flight, but at least two launches */
+#define SCHED_BACK_NS    1000000u /* the same for best effort */
+#define SCHED_REFILL_NS  50000u   /* while several wait, the next goes when less is in flight */
+#define SCHED_QUANTUM_NS 500000u  /* what one entity is given at a time while several wait */
+#define SCHED_NARROW     20u /* a kernel that fills a 20th of the device or less delays no other */
+#define SCHED_STARVED_NS 50000000u  /* an entity that has waited for so long goes first */
+#define SCHED_ADVANCE_NS 100000000u /* how far a deadline lets a session run ahead of its share */
 
-/* What may be given to the device now: launches, and how long they may be thought to take. At least
- * one launch may go where launches is not 0, however long it is. */
+/* What a session may give to the device now: a number of launches, and the time that these may be
+ * thought to take together. Where launches is not 0, at least one launch may go, however long it
+ * is. */
 struct sched_allowance {
     uint32_t launches;
     uint64_t ns;
@@ -75,30 +88,33 @@ struct sched_allowance {
 struct sched_allowance sched_allowance(const struct sched *sched,
                                        const struct sched_entity *entity);
 
-/* Do several wait? Then they are served one at a time, as sched_pick says. */
+/* Whether several entities wait. They are then served one at a time, in the order of sched_before
+ * and as sched_open lets them. */
 static inline bool sched_contended(const struct sched *sched)
 {
     return sched->waiting > 1 && !sched->weights_off;
 }
 
-/* It has work and was idle, or was refused an allowance. Safe to call again. */
+/* The entity waits: it has work and was idle, or was refused an allowance. May be called again. */
 void sched_wait(struct sched *sched, struct sched_entity *entity, uint64_t now);
-/* Nothing of its work is held back any more. */
+/* None of the entity's work is held back any more. */
 void sched_satisfied(struct sched *sched, struct sched_entity *entity);
 
-/* 0 for the class that goes first, up to 2. */
+/* The rank of a class: 0 for the class that goes first, up to 2. */
 uint32_t sched_rank(uint32_t cls);
-/* Does `a` go before `b`? Both wait. */
+/* Whether `a` goes before `b`, when both wait. */
 bool sched_before(const struct sched *sched, const struct sched_entity *a,
                   const struct sched_entity *b, uint64_t now);
-/* May the first of all that wait and have an allowance be given something now? */
+/* Whether the first of all entities that wait and have an allowance may issue something now. */
 bool sched_open(const struct sched *sched, const struct sched_entity *first, uint64_t now);
-/* May it be given something behind one that is due before it and can have no more in flight? Only
- * where both have an allowance, or what runs may wait for it. */
+/* Whether the entity may issue something although another one is due before it and can have no more
+ * in flight: only if it is of the latency class, fills little of the device, or has room beside the
+ * others' work, or if running work may wait for it. */
 bool sched_may_pass(const struct sched *sched, const struct sched_entity *entity, uint64_t now);
-/* It has been passed by another: what it cannot use is not owed to it for ever. */
+/* Tells an entity that another one has passed it. The scheduler owes it no more than
+ * SCHED_ADVANCE_NS of what it could not use. */
 void sched_passed(struct sched_entity *entity, const struct sched_entity *by);
-/* How long the SMs that it is about need for what is in flight. */
+/* How long the domain's SMs need for the work in flight. */
 static inline uint64_t sched_busy_ns(const struct sched *sched)
 {
     return sched->sms < sched->sms_all
@@ -106,14 +122,14 @@ static inline uint64_t sched_busy_ns(const struct sched *sched)
                : sched->device_ns;
 }
 
-/* How long it still is until what is in flight, of all or of one, is thought to have ended. */
+/* How long the work in flight, of a domain or of one entity, is still thought to run. */
 static inline uint64_t sched_left(uint64_t ns, uint64_t done_ns, uint64_t now)
 {
     uint64_t ran = now > done_ns ? now - done_ns : 0;
 
     return ns > ran ? ns - ran : 0;
 }
-/* Is it below what the operator lets it have in flight? */
+/* Whether the entity has less in flight than the operator allows. */
 static inline bool sched_allowed(const struct sched_entity *entity)
 {
     return !entity->inflight_max || entity->inflight < entity->inflight_max;
@@ -121,23 +137,24 @@ static inline bool sched_allowed(const struct sched_entity *entity)
 
 void sched_issued(struct sched *sched, struct sched_entity *entity, const struct sched_work *work,
                   uint64_t now);
-/* Of what was issued, this has ended; took_ns: what of the time counts for its share. */
+/* Of what was issued, this work has ended; took_ns is the part of its time that counts for the
+ * entity's share. */
 void sched_done(struct sched *sched, struct sched_entity *entity, const struct sched_work *work,
                 uint64_t took_ns, uint64_t now);
-/* What one of its streams has in flight fills so much at a time, no longer what it did. */
+/* The width of one stream's work in flight has changed from `before` to `after`. */
 void sched_width(struct sched *sched, struct sched_entity *entity, uint32_t before, uint32_t after);
-/* It is one of those of `sched` from now on, with all that it has in flight. The other one forgets
- * it by itself. */
+/* The entity joins the domain, with all that it has in flight. The caller takes it out of the old
+ * one (sched_part) or clears the old one's sums. */
 void sched_add(struct sched *sched, const struct sched_entity *entity);
-/* It is none of them any more, with all that it has in flight. */
+/* The entity leaves the domain, with all that it has in flight. */
 void sched_part(struct sched *sched, const struct sched_entity *entity);
 void sched_class(struct sched *sched, struct sched_entity *entity, uint32_t cls);
-/* What it has in flight is not thought to end soon: nobody waits for that. */
+/* The work in flight is overdue: it is not thought to end soon, and no entity waits for it. */
 void sched_overdue(struct sched *sched, struct sched_entity *entity, const struct sched_work *work);
-/* It has ended after all; before sched_done. */
+/* Overdue work has ended after all; called before sched_done. */
 void sched_overdue_end(struct sched *sched, struct sched_entity *entity,
                        const struct sched_work *work);
-/* It is going: all that it has in flight is forgotten. */
+/* The entity is going: all that it has in flight is forgotten. */
 void sched_remove(struct sched *sched, struct sched_entity *entity);
 
 #endif

@@ -1,5 +1,7 @@
-/* session_sched.h - what the schedule knows of a session; see schedule.h, domain.c, headroom.h. The
- * session's lane. */
+/*
+ * session_sched.h - what the scheduler knows of a session; see schedule.h, domain.c, headroom.h.
+ * The session's lane.
+ */
 #ifndef GS_WORKER_SCHED_SESSION_SCHED_H
 #define GS_WORKER_SCHED_SESSION_SCHED_H
 
@@ -8,18 +10,18 @@
 
 struct session;
 
-/* Whom it may have to wait for, see domain.c. */
+/* The session's place among the scheduling domains, see domain.c. */
 struct domain_member {
     struct session *next;
-    uint32_t index;     /* of domains.domain; also while it has no work */
-    uint32_t component; /* while domains are found */
+    uint32_t index;     /* of domains.domain; valid also while the session has no work */
+    uint32_t component; /* its component while domains are found */
     bool entered;
 };
 
 struct session_sched {
     struct sched_entity entity;
     struct domain_member domain;
-    struct headroom_entity headroom; /* its latency work */
+    struct headroom_entity headroom; /* the session's latency work */
 };
 
 #endif

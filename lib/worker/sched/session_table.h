@@ -1,6 +1,4 @@
-/*
- * session_table.h - which sessions there are; see session_table.c. Main lane.
- */
+/* session_table.h - the table of all sessions; see session_table.c. Main lane. */
 #ifndef GS_WORKER_SCHED_SESSION_TABLE_H
 #define GS_WORKER_SCHED_SESSION_TABLE_H
 
@@ -8,17 +6,17 @@
 
 /* The session is open. */
 void session_table_add(struct session *session);
-/* The session is being closed, but the device may have work of it. */
+/* The session is being closed; the device may still have work of it. */
 void session_table_closing(struct session *session);
 /* The session is closed. */
 void session_table_remove(struct session *session);
 
-/* The session in a slot; NULL: none, or one that is being closed. */
+/* The session in a slot; NULL: the slot is empty, or its session is being closed. */
 struct session *session_table_at(uint32_t slot);
-/* Slots at and beyond this are empty. */
+/* All slots from this one on are empty. */
 uint32_t session_table_slots(void);
-/* Of those in slots and those that are being closed, the one after `session` (NULL: the first);
- * NULL: that was the last. */
+/* Walks through all sessions, in slots or being closed: the session after `session` (NULL: the
+ * first); NULL: there is none. */
 struct session *session_table_next(const struct session *session);
 
 #endif

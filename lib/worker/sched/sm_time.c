@@ -1,31 +1,32 @@
 /*
- * sm_time.c - see sm_time.h. Arithmetic on what the dispatcher tells it.
+ * sm_time.c - see sm_time.h. Arithmetic on the times that the caller reports.
  *
- * Each set of SMs that work goes to has a time of its own: work that has ended accounts for all of
- * it up to `covered`, but for the gaps. Work covers the time of all sets that its own overlaps
- * with. As all that fill more than half of the device overlap, they share what would be one time.
+ * Each set of SMs that work goes to has a timeline: ended work accounts for all of its time up to
+ * `covered`, except for the gaps. Work covers time on all timelines whose SMs overlap with its own.
+ * All work that fills more than half of the device overlaps, so it shares what would be one
+ * timeline.
  */
 #include "worker/sched/sm_time.h"
 
 #include "worker/partition/partition.h"
 
 #define GAPS          16u
-#define TIMELINES_MAX 192u /* more than there are partitions at a time */
+#define TIMELINES_MAX 192u /* more than there are partitions in use at a time */
 
 struct gap {
     uint64_t from, to;
 };
 
 struct timeline {
-    uint32_t id; /* the partition's; 0: the whole device, or nobody's yet */
+    uint32_t id; /* the partition's id; 0: the whole device, or an unused timeline */
     struct sm_mask mask;
-    uint64_t used; /* a counter */
+    uint64_t used; /* when it was last used, by the counter `uses` */
     uint64_t covered;
     struct gap gap[GAPS];
     uint32_t gap_next;
 };
 
-/* The first is the whole device's: all others are part of it. */
+/* The first timeline is the whole device's: all other sets of SMs are part of it. */
 static struct timeline timelines[TIMELINES_MAX];
 static uint32_t timeline_count = 1;
 static uint64_t uses;
@@ -36,7 +37,7 @@ static struct timeline *timeline_find(uint32_t id)
         if (timelines[i].id == id)
             return &timelines[i];
     }
-    return &timelines[0]; /* one that has been forgotten since */
+    return &timelines[0]; /* the timeline has been forgotten since */
 }
 
 static struct timeline *timeline_oldest(void)
@@ -67,8 +68,9 @@ uint32_t sm_time_timeline(const struct partition *partition)
     return timeline->id;
 }
 
-/* Kernels of other streams may go between its own, and what they had when they ended is theirs;
- * what they left, because they were not there yet, is its own again. */
+/* Takes the time from `begin` to `end` that is not accounted for. Kernels of other streams may run
+ * in between, and the time that they had when they ended is theirs; the time that they left,
+ * because they had not been issued yet, stays for this work. */
 static uint64_t timeline_take(struct timeline *timeline, uint64_t begin, uint64_t end)
 {
     uint64_t took = 0;
