@@ -1,9 +1,9 @@
 /*
- * busy.c - who keeps the device busy: for the tenant whose request waits in vain for a moment
- * without kernels, so that it, or the operator, knows whom to ask.
+ * busy.c - names the session that keeps the device busy. A tenant whose request waits in vain for a
+ * moment without kernels, or the operator, so learns whom to ask.
  *
- * Runs on the dispatcher. By the fences, which only the device writes, and by the tenants' own
- * completion words for what has none: who falsified those is not named.
+ * Runs on the main lane. It goes by the fences, which only the device writes, and by the tenants'
+ * own completion words for work without a fence: a tenant that falsifies its words is not named.
  */
 #include "worker/session/busy.h"
 
@@ -14,7 +14,7 @@
 #include "worker/sched/session_table.h"
 #include "worker/submit/stream.h"
 
-#define LONG_NS 1000000000u /* what is younger may be one of many short kernels */
+#define LONG_NS 1000000000u /* work given to the device since may be one of many short kernels */
 
 const char *busy_describe(char text[BUSY_TEXT_MAX])
 {

@@ -1,11 +1,11 @@
-/* busy.h - who keeps the device busy, in words; see busy.c. Dispatcher. */
+/* busy.h - names the session that keeps the device busy, in words; see busy.c. Main lane. */
 #ifndef GS_WORKER_SESSION_BUSY_H
 #define GS_WORKER_SESSION_BUSY_H
 
 #define BUSY_TEXT_MAX 96
 
-/* "session 3 (trainer) has had some for 12 s, as have 2 others": of running kernels. Returns
- * text. */
+/* Describes whose kernels run: "session 3 (trainer) has had some for 12 s, as have 2 others".
+ * Returns text. */
 const char *busy_describe(char text[BUSY_TEXT_MAX]);
 
 #endif

@@ -1,19 +1,21 @@
 /*
- * chore.c - jobs that a session's tenant did not ask for: they wait until none of its requests is
- * in progress and, with JOB_IDLE, until the device has finished what the session has issued.
+ * chore.c - chores: jobs that a session's tenant did not ask for. A chore waits until none of the
+ * tenant's requests is in progress and, with JOB_IDLE, until the device has finished what the
+ * session has issued.
  *
- * Runs on the dispatcher. A kernel may be waiting for what another stream of its session is to
- * bring, or its program for an answer, so a chore must not stop the session until it is idle: the
- * tenant's own requests go first, and new work is held back only for 3 ms, then 6, 12 ... up to a
- * second, so that a busy session falls idle, with four times as long in between.
+ * Runs on the main lane. A kernel may be waiting for what another stream of its session is to
+ * bring, or its program for an answer, so a chore must not stop the session until the session is
+ * idle. Hence the tenant's own requests go first, and new work is held back only for 3 ms, then 6,
+ * 12 ... up to a second, so that a busy session falls idle, with four times as long in between.
  */
 #include "worker/session/chore.h"
 
 #include "worker/session/polling.h"
 #include "worker/submit/stream.h"
 
-#define POLL_NS         20000u   /* how often they are looked at */
-#define CONFIRM_NS      1000000u /* how often the driver is asked though the words say no */
+#define POLL_NS         20000u /* how often chores are looked at */
+/* how often the driver is asked though the completion words say that work runs */
+#define CONFIRM_NS      1000000u
 #define HOLD_FIRST_NS   3000000u
 #define HOLD_LONGEST_NS 1000000000u
 #define HOLD_SHARE      4u
@@ -56,13 +58,14 @@ void chores_cancel(const struct session *session)
     }
 }
 
-/* A tenant can falsify its completion words: the driver has the last word. */
+/* Whether the session is idle. A tenant can falsify its completion words, so the driver's answer
+ * decides. */
 static bool session_idle(struct session *session, uint64_t now)
 {
     return (session_seems_idle(session) || now >= chores.next_confirm) && streams_idle(session);
 }
 
-/* Begins or ends holding the session's work back, when it is time. */
+/* Begins or ends holding the session's work back, when that is due. */
 static void hold_turn(struct job *job, uint64_t now)
 {
     struct session *session = job->session;

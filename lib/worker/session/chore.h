@@ -1,18 +1,21 @@
-/* chore.h - work on a session that its tenant did not ask for (JOB_CHORE); see chore.c. Dispatcher.
+/*
+ * chore.h - chores (JOB_CHORE): jobs on a session that its tenant did not ask for; see chore.c.
+ * Main lane.
  */
 #ifndef GS_WORKER_SESSION_CHORE_H
 #define GS_WORKER_SESSION_CHORE_H
 
 #include "worker/jobs/job.h"
 
-/* The job, whose session is set, waits for its turn. With JOB_IDLE one of its kind does for all
- * that wait. */
+/* Lets a job, whose session is set, wait until it may begin. With JOB_IDLE, a job is dropped if one
+ * of its kind waits for the session already. */
 void chore_add(struct job *job);
-/* Does any wait? */
+/* Whether any chore waits. */
 bool chores_any(void);
-/* The next whose turn it is, which its session is to do now; NULL: none. Until it says none. */
+/* The next chore that its session is to do now; NULL: none. The caller repeats the call until it
+ * returns NULL. */
 struct job *chore_due(uint64_t now);
-/* The session is being closed: what waits for it is dropped. */
+/* Drops the chores of a session that is being closed. */
 void chores_cancel(const struct session *session);
 
 #endif

@@ -1,9 +1,10 @@
 /*
- * grant.c - what a session may use: decided by the supervisor, applied here, between two records.
+ * grant.c - grants: the supervisor decides what a session may use, and this file applies it,
+ * between two records.
  *
  * A grant comes with LINK_OPEN or, live, with LINK_GRANT. Its partition may have to be made first;
- * meanwhile the session goes on under the grant before. Of two that wait only the newer one counts.
- * The words in the session's segment (seg_grant) are written when it is applied: what the tenant
+ * meanwhile the session goes on under the old grant. When two grants wait, only the newer one
+ * counts. Applying a grant writes the words in the session's segment (seg_grant): what the tenant
  * reads there holds for its next launch.
  */
 #include "worker/session/grant.h"
@@ -64,7 +65,8 @@ void grant_apply(struct session *session, const struct link_grant *link,
     grant->mask = partition ? partition->mask : sm_mask_first(worker.info.sm_count);
     grant->sm_count = partition ? partition->sm_count : worker.info.sm_count;
     memset(session->placement.affinity, 0,
-           sizeof(session->placement.affinity)); /* overrides were made to fit the old one */
+           /* overrides were fitted to the old grant */
+           sizeof(session->placement.affinity));
     for (uint32_t i = 0; i < SEG_STREAMS; i++)
         stream_grant(session, &session->submit.streams[i]);
     domains_moved();
@@ -101,8 +103,8 @@ bool grant_has_mask(const struct link_grant *grant)
     return !sm_mask_empty(&mask);
 }
 
-/* Finds the partition, which may have to be made, and holds it for the job. None for the whole
- * device. */
+/* Finds the partition, which may have to be made, and holds it for the job. The whole device needs
+ * none. */
 static void partition_find(struct job *job)
 {
     const struct sm_mask mask = grant_mask(&job->grant), all = sm_mask_first(worker.info.sm_count);
@@ -128,7 +130,7 @@ static void partition_find(struct job *job)
         job_fail(job, status, "%s", partition_trouble(status));
 }
 
-/* LINK_GRANTED, with the job's status. */
+/* Sends LINK_GRANTED, with the job's status. */
 static void grant_answer(const struct job *job)
 {
     struct link_message message = {.op = LINK_GRANTED, .slot = job->index};
@@ -139,7 +141,8 @@ static void grant_answer(const struct job *job)
     link_send(&message, -1);
 }
 
-/* The job's partition is there, or there is none, or the job has failed. */
+/* Ends a grant job once its partition is ready or has failed, needs none, or the job itself has
+ * failed. */
 static void grant_end(struct job *job)
 {
     struct session *session = job->session;
@@ -153,8 +156,8 @@ static void grant_end(struct job *job)
     if (job->kind == &job_grant) {
         if (job->status == GS_OK) {
             grant_apply(session, &job->grant, job->partition);
-            /* Its tenant launches as soon as it has the answer. With few processors, polling for
-             * that would keep the answer from being carried there. */
+            /* The tenant launches as soon as it has the answer, so its session is polled. With few
+             * CPUs, polling would delay the answer itself. */
             prewake(PREWAKE_JOBS);
             if (prewake_pending(PREWAKE_JOBS, session->lane->now))
                 session_poll_begin(session);
@@ -181,7 +184,7 @@ static void waiting_add(struct job *job)
     *end = job;
 }
 
-/* The waiting job_grant of a session, which waits no more; NULL: none. */
+/* Removes the session's waiting job_grant and returns it; NULL: none. */
 static struct job *waiting_remove(const struct session *session)
 {
     for (struct job **link = &waiting; *link; link = &(*link)->next) {
@@ -212,7 +215,8 @@ void grant_take(struct job *job)
         grant_end(job);
 }
 
-/* An attach that would be given up before its answer. The partition goes on being made. */
+/* Fails an attach whose client would give up before the answer. The partition is made all the
+ * same. */
 static void patience_look(struct job *job, uint64_t now)
 {
     char who[BUSY_TEXT_MAX];
@@ -250,6 +254,6 @@ void grant_cancel(const struct session *session)
     grant_give_up(waiting_remove(session), "the session is being closed");
 }
 
-/* Both stay with the dispatcher. */
+/* The steps of these two are the main lane's own. */
 const struct job_kind job_grant = {"grant", JOB_QUICK, NULL, NULL, NULL, NULL};
 const struct job_kind job_open_partition = {"open_place", JOB_QUICK, NULL, NULL, NULL, &job_open};

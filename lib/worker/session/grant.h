@@ -1,26 +1,30 @@
-/* grant.h - what a session may use; see grant.c. Dispatcher. */
+/*
+ * grant.h - grants: what a session may use (SMs, class, priority, weight, memory); see grant.c.
+ * Main lane.
+ */
 #ifndef GS_WORKER_SESSION_GRANT_H
 #define GS_WORKER_SESSION_GRANT_H
 
 #include "worker/partition/partition.h"
 
-/* Is it of less than the whole device? Any thread. */
+/* Whether the grant names SMs, which it does when it is for less than the whole device. Any
+ * thread. */
 bool grant_has_mask(const struct link_grant *grant);
-/* The session has it from its next launch on; takes over the caller's hold on the partition, which
- * must be ready. */
+/* Applies a grant from the session's next launch on; takes over the caller's hold on the partition,
+ * which must be ready. */
 void grant_apply(struct session *session, const struct link_grant *grant,
                  struct partition *partition);
 /* The session is gone. */
 void grant_deinit(struct session *session);
 
-/* A new job_grant or job_open_partition, whose session is set. It is given away. */
+/* Takes over a new job_grant or job_open_partition, whose session is set. */
 void grant_take(struct job *job);
-/* Goes on with the jobs whose partition has been made, or not, and with those that gave up. Cheap
- * to call often. */
+/* Goes on with the jobs whose partition has been made or has failed, and with those whose client
+ * gives up. Cheap to call often. */
 void grants_poll(uint64_t now);
-/* Does any wait? */
+/* Whether any grant waits. */
 bool grants_any(void);
-/* Answers a grant that still waits: its session is being closed. */
+/* Answers the waiting grant of a session that is being closed. */
 void grant_cancel(const struct session *session);
 
 #endif

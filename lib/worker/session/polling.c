@@ -1,8 +1,8 @@
 /*
  * polling.c - which sessions a lane polls.
  *
- * A session is polled (its activity word is read in every round) or asleep (its client rings the
- * doorbell after setting the word).
+ * A session is polled (the lane reads its activity word in every round) or asleep (its client rings
+ * the doorbell after setting the word).
  */
 #include "worker/session/polling.h"
 
@@ -16,7 +16,7 @@
 #include "worker/sched/lane.h"
 #include "worker/sched/session_table.h"
 
-#define ASLEEP_A_ROUND 4u /* sleeping sessions looked at in each round while awake */
+#define ASLEEP_A_ROUND 4u /* sleeping sessions looked at in each round while the lane is awake */
 
 static uint32_t asleep_cursor;
 static mqd_t bell;
@@ -47,14 +47,14 @@ void session_poll_begin(struct session *session)
     session->poll.index = lane->polled_count;
     lane->polled[lane->polled_count++] = session;
     domains_add(session);
-    /* Its client need not ring now. A ring that is under way is read and ignored. */
+    /* The session's client need not ring now. A ring that is under way is read and ignored. */
     atomic_store_explicit(&session->server->need_bell, 0, memory_order_relaxed);
 }
 
 void session_poll_end(struct session *session)
 {
-    /* seq_cst on both: the client sets activity, then reads need_bell; here the other way round, so
-     * one of the two sees the other. */
+    /* seq_cst on both: the client sets activity, then reads need_bell; this thread does the
+     * reverse, so one of the two sees the other. */
     atomic_store(&session->server->need_bell, 1);
     if (atomic_load(&session->client->activity) != 0) {
         atomic_store_explicit(&session->server->need_bell, 0, memory_order_relaxed);
@@ -64,9 +64,10 @@ void session_poll_end(struct session *session)
     session_poll_stop(session);
 }
 
-/* A client that was interrupted before it looked at need_bell rings late, when what it rings for
- * has long been taken and its session is asleep again. It has exchanged the word then and would not
- * ring for its next record: that one sees to it, too. */
+/* Polls a session that rang or has activity. A client that was interrupted before it looked at
+ * need_bell rings late, when its record has long been taken and its session is asleep again. By
+ * then the client has cleared need_bell, and would not ring for its next record; so a cleared
+ * need_bell, too, starts polling. */
 static void session_look(struct session *session)
 {
     if (session && !session->elsewhere && !session->poll.on &&
@@ -105,13 +106,13 @@ void bell_take(void)
     ssize_t size;
 
     while ((size = mq_receive(bell, (char *)&slot, sizeof(slot), NULL)) >= 0) {
-        messages++; /* a short one too: it took a place that another ring wanted */
+        messages++; /* short messages too: each took a place that another ring wanted */
         if (size == sizeof(slot) && slot < LINK_SLOTS_MAX)
             session_look(session_table_at(slot));
         if (messages == BELL_QUEUE_DEPTH)
             break;
     }
-    /* A full queue has turned rings away: look everywhere. */
+    /* A full queue has refused rings, so every session is looked at. */
     if (messages == BELL_QUEUE_DEPTH) {
         for (uint32_t i = 0; i < session_table_slots(); i++)
             session_look(session_table_at(i));

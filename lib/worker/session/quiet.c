@@ -1,10 +1,10 @@
 /*
- * quiet.c - jobs that must wait for the device: until their session's work is finished
- * (JOB_QUIESCE), or until the device has nothing to do at all (JOB_QUIET).
+ * quiet.c - jobs that must wait for the device: until the work of their session is finished
+ * (JOB_QUIESCE), or until a quiet moment, when the device has nothing to do at all (JOB_QUIET).
  *
- * Runs on the dispatcher, which never waits itself: it looks at these jobs now and then. Completion
- * words are asked first, since asking the driver takes its lock from launches; a tenant can falsify
- * its own, so the driver has the last word.
+ * Runs on the main lane, which never waits itself but looks at these jobs now and then. Completion
+ * words are asked first, since asking the driver takes its lock from launches. A tenant can falsify
+ * its own words, so the driver's answer decides.
  */
 #include "worker/session/quiet.h"
 
@@ -14,26 +14,26 @@
 #include "worker/session/busy.h"
 #include "worker/submit/stream.h"
 
-#define POLL_NS     20000u    /* how often they are looked at */
-#define CONFIRM_NS  1000000u  /* how often the driver is asked though the words say no */
-#define PATIENCE_NS 10000000u /* a job waits so long for a quiet moment by chance */
-#define HOLD_FIRST_NS                                                                              \
-    3000000u /* new work is held back so long to make one; each further time twice */
+#define POLL_NS         20000u    /* how often waiting jobs are looked at */
+#define CONFIRM_NS      1000000u  /* how often the driver is asked though the words say no */
+#define PATIENCE_NS     10000000u /* how long a job waits for a quiet moment by chance */
+#define HOLD_FIRST_NS   3000000u  /* how long new work is held back at first; doubles each time */
 #define HOLD_LONGEST_NS 1000000000u
-#define HOLD_SHARE      4u /* between two holds the others have this many times the last one */
-#define QUIET_LIMIT_NS  10000000000u /* a job that somebody waits for gives up */
+#define HOLD_SHARE      4u           /* the time between two holds, in lengths of the last hold */
+#define QUIET_LIMIT_NS  10000000000u /* after this a job that somebody waits for gives up */
 
 static struct {
     struct job *first;
     uint64_t next_poll, next_confirm;
-    struct job *quiet_job;        /* has the device to itself */
-    uint64_t hold_end, next_hold; /* no new work until then; no new hold until then */
-    uint64_t hold_ns;             /* length of the last hold; 0: the last one made a quiet moment */
-    bool releasing;               /* a job runs the deferred release */
+    struct job *quiet_job;        /* the job that has the device to itself */
+    uint64_t hold_end, next_hold; /* no new work until hold_end; no new hold until next_hold */
+    /* length of the last hold; 0: the last one led to a quiet moment */
+    uint64_t hold_ns;
+    bool releasing; /* a job runs the deferred release */
 } quiet;
 
-/* Has the device finished all that the sessions have issued? The words are asked first, which cost
- * nothing, then the driver: a tenant could have falsified its words. */
+/* Whether the device has finished all that the sessions have issued. The completion words are asked
+ * first, which costs nothing, then the driver, because a tenant may have falsified its words. */
 static bool sessions_idle(void)
 {
     struct session *session;
@@ -49,16 +49,17 @@ static bool sessions_idle(void)
     return true;
 }
 
-/* A job that must have the device to itself waits for a quiet moment. When none has come for a
- * while, new work is held back so that one can come: for 3 ms, then 6, 12 ... up to a second, so
- * that it comes beside a tenant with any amount of finite work queued; in between the others have
- * four fifths of the time. Beside an endless kernel it does not come: the job gives up. The job of
- * deferred release, which nobody waits for, never holds for more than the first time. */
+/* Whether a job that must have the device to itself may start: it waits for a quiet moment. When
+ * none has come for a while, new work is held back so that one can come: for 3 ms, then 6, 12 ...
+ * up to a second, so that it comes beside a tenant with any amount of finite work queued; in
+ * between, the others have four fifths of the time. Beside an endless kernel no quiet moment comes,
+ * and the job gives up. The job of the deferred release, for which nobody waits, never holds work
+ * back for longer than the first time. */
 static bool quiet_for(const struct job *job, uint64_t now)
 {
     if (sessions_idle()) {
         quiet.hold_ns = 0;
-        quiet.hold_end = now + HOLD_FIRST_NS; /* nothing new until the job is under way */
+        quiet.hold_end = now + HOLD_FIRST_NS; /* nothing new goes out until the job is under way */
         return true;
     }
     if (now < quiet.next_hold ||
@@ -124,7 +125,7 @@ void quiet_add(struct job *job, uint64_t now)
     job->waiting_ns = now;
     job->next = quiet.first;
     quiet.first = job;
-    quiet.next_poll = 0; /* look at once: mostly the work is done already */
+    quiet.next_poll = 0; /* looks at once, because mostly the work is done already */
 }
 
 const struct job *quiet_first(void)
@@ -175,7 +176,7 @@ void deferred_release_poll(uint64_t now)
 {
     struct job *job;
 
-    /* It need not press for a quiet moment until there is much. */
+    /* The job need not press for a quiet moment until much memory waits. */
     if (quiet.releasing || !deferred_release_any() || !(deferred_release_full() || sessions_idle()))
         return;
     job = job_new(NULL, &job_deferred_release);

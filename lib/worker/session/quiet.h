@@ -1,4 +1,7 @@
-/* quiet.h - jobs that wait for the device, and the quiet moments; see quiet.c. Dispatcher. */
+/*
+ * quiet.h - jobs that wait for the device, and quiet moments, in which the device has no work; see
+ * quiet.c. Main lane.
+ */
 #ifndef GS_WORKER_SESSION_QUIET_H
 #define GS_WORKER_SESSION_QUIET_H
 
@@ -6,22 +9,25 @@
 
 /* Keeps a JOB_QUIESCE or JOB_QUIET job until it may start, then hands it to the service threads. */
 void quiet_add(struct job *job, uint64_t now);
-/* The first of them; NULL: none. The others by ->next. */
+/* The first waiting job, the others by ->next; NULL: none waits. */
 const struct job *quiet_first(void);
-/* Starts those that may. Cheap to call often. */
+/* Starts the jobs that may start. Cheap to call often. */
 void quiet_poll(uint64_t now);
-/* Must new work wait, so that a quiet job has its moment? */
+/* Whether new work must wait, so that a quiet job gets its moment. */
 bool quiet_hold(uint64_t now);
-/* Does a job have the device to itself at this moment? */
+/* Whether a job has the device to itself at this moment. */
 bool quiet_under_way(void);
-/* Does any job wait for a quiet moment, or have it? Then no lane but the main one may have work. */
+/* Whether any job waits for a quiet moment or has one. Then no lane except the main one may have
+ * work. */
 bool quiet_any(void);
-/* Does somebody wait for a quiet moment? Then little may be on its way to the device. */
+/* Whether a job that somebody waits for needs a quiet moment. Then little may be on its way to the
+ * device. */
 bool quiet_pressing(void);
-/* Any job is back from the service threads. true: it was one of this file's own, and is freed. */
+/* Takes note of a job that is back from the service threads. Returns true for a job of this file's
+ * own, which is freed. */
 bool quiet_returned(struct job *job);
 
-/* Has the deferred release run, at the next quiet moment or when there is much in it. */
+/* Starts the deferred release at the next quiet moment, or when much memory waits for it. */
 void deferred_release_poll(uint64_t now);
 
 #endif

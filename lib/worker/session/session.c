@@ -1,9 +1,9 @@
 /*
  * session.c - opening and closing a session.
  *
- * Both run as jobs: the segment is mapped and its completion page registered, the window reserved
- * and the default stream made by a service thread; the dispatcher takes the session up or lets it
- * go.
+ * Both run as jobs. A service thread maps the segment, registers its completion page, reserves the
+ * window and opens the default stream; the main lane adds the session to the session table and
+ * removes it.
  */
 #include "worker/session/session.h"
 
@@ -43,7 +43,7 @@ struct session *session_new(uint32_t slot, const struct link_open *open)
     return session;
 }
 
-/* What a session has on the device. Safe on one half opened. */
+/* Releases what a session has on the device. Safe on a session that is half open. */
 static void release_device(struct session *session)
 {
     reports_deinit(session);
@@ -52,7 +52,7 @@ static void release_device(struct session *session)
     window_deinit(session);
 }
 
-/* For the slot's next session; the supervisor may be reading. */
+/* Clears the counters for the slot's next session; the supervisor may be reading them. */
 static void stats_clear(struct link_stats *stats)
 {
     atomic_store_explicit(&stats->memory_used, 0, memory_order_relaxed);
@@ -63,7 +63,7 @@ static void stats_clear(struct link_stats *stats)
     atomic_store_explicit(&stats->deadlines_missed, 0, memory_order_relaxed);
 }
 
-/* What it shares with its tenant. */
+/* Releases what the session shares with its tenant. */
 static void release_host(struct session *session)
 {
     host_blocks_deinit(session);
@@ -144,7 +144,8 @@ static void close_work(struct job *job)
     release_host(job->session);
 }
 
-/* Who comes into the freed slot finds the session's SMs free too. */
+/* The grant is released before the supervisor learns of it: the slot's next session finds these SMs
+ * free. */
 static void close_install(struct job *job)
 {
     struct link_message message = {.op = LINK_CLOSED, .slot = job->session->slot};
@@ -154,13 +155,13 @@ static void close_install(struct job *job)
     link_send(&message, -1);
 }
 
-/* Last, for the driver lets it wait for every kernel on the device. */
+/* Unloading comes last, because the driver may let it wait for every kernel on the device. */
 static void unload_work(struct job *job)
 {
     modules_deinit(job->session);
 }
 
-/* Their other steps are the dispatcher's own (loop.c): it takes a session up, or lets it go. */
+/* The other steps of these jobs are in route.c. */
 const struct job_kind job_unload_all = {"unload_all", JOB_PATIENT, NULL, unload_work, NULL, NULL};
 const struct job_kind job_open = {"open", JOB_QUICK, NULL, open_work, NULL, NULL};
 const struct job_kind job_close = {"close",    JOB_QUIESCE,   NULL,

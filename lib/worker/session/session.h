@@ -1,12 +1,13 @@
-/* session.h - see session.c. */
+/* session.h - opening and closing a session; see session.c. */
 #ifndef GS_WORKER_SESSION_SESSION_H
 #define GS_WORKER_SESSION_SESSION_H
 
 #include "worker/jobs/job.h"
 
-/* A session before its open job; NULL without memory. Any thread. */
+/* Makes a session for its open job; NULL: no memory. Any thread. */
 struct session *session_new(uint32_t slot, const struct link_open *open);
-/* Tells the supervisor how an open job ended. Dispatcher, once the session is in its list. */
+/* Tells the supervisor how an open job ended. Main lane, once the session is in the session
+ * table. */
 void session_opened(const struct job *job);
 
 #endif

@@ -7,11 +7,11 @@
 
 struct partition;
 
-/* What a session may use, see grant.c. */
+/* A session's grant, see grant.c. */
 struct grant {
     struct link_grant link;
     struct partition *partition; /* held; NULL: the whole device */
-    struct sm_mask mask;         /* also of the whole device */
+    struct sm_mask mask;         /* set also for the whole device */
     uint32_t sm_count;
     uint32_t sequence;
 };
