@@ -64,9 +64,8 @@ void grant_apply(struct session *session, const struct link_grant *link,
     grant->partition = partition;
     grant->mask = partition ? partition->mask : sm_mask_first(worker.info.sm_count);
     grant->sm_count = partition ? partition->sm_count : worker.info.sm_count;
-    memset(session->placement.affinity, 0,
-           /* overrides were fitted to the old grant */
-           sizeof(session->placement.affinity));
+    /* Overrides were fitted to the old grant. */
+    memset(session->placement.affinity, 0, sizeof(session->placement.affinity));
     for (uint32_t i = 0; i < SEG_STREAMS; i++)
         stream_grant(session, &session->submit.streams[i]);
     domains_moved();
