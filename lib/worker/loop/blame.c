@@ -1,7 +1,7 @@
 /*
- * blame.c - the context is lost: whose work it was, and the worker's end.
+ * blame.c - the context is lost: finds the session at fault, and ends the worker.
  *
- * The control thread finds out, once every lane has stopped: the tables are its own then.
+ * The control thread does this once every lane has stopped, so that it has the tables to itself.
  */
 #include "worker/loop/blame.h"
 
@@ -14,15 +14,15 @@
 #include "worker/sched/session_table.h"
 #include "worker/submit/stream.h"
 
-/* By the fences, which only the device writes, or by its completion words, for what has no fence.
- */
+/* Whether the session has unfinished work, by its fences, which only the device writes, or by its
+ * completion words, for work without a fence. */
 static bool suspect(const struct session *session)
 {
     return session->inflight.streams || !session_seems_idle(session);
 }
 
-/* The only session with unfinished work is the one to blame for a lost context: the device writes
- * no completion after a fault, and what had ended before is not suspect. */
+/* The only session with unfinished work is to blame for a lost context: the device writes no
+ * completion after a fault, and a session whose work had ended before is not suspect. */
 static const struct session *only_busy(void)
 {
     const struct session *found = NULL;
@@ -35,11 +35,12 @@ static const struct session *only_busy(void)
             return NULL;
         found = s;
     }
-    /* Nobody is suspect: it was the call that was being made. */
+    /* No session is suspect, so the driver call that was being made is to blame. */
     return found ? found : lanes_draining();
 }
 
-/* The kernel of the first unfinished record. The segment is the tenant's: a copy, then checks. */
+/* Names the kernel of the first unfinished record. The segment is the tenant's, so the record is
+ * copied, then checked. */
 static void blamed_kernel(const struct session *session, uint32_t stream, struct link_fatal *fatal)
 {
     const struct seg_complete *complete = (const void *)(session->segment + SEG_OFF_COMPLETE);

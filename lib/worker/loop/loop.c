@@ -1,9 +1,9 @@
 /*
- * loop.c - the dispatcher: one thread that polls sessions, drains their rings and hands the
- * work to the device. One does this best: several contend for the driver's lock.
+ * loop.c - the main lane: the thread that polls sessions, drains their rings and hands the work to
+ * the device, gives sessions to the other lanes (lanes.c), and sends all jobs on their way.
  *
- * Without sessions to poll and without anything to watch, the thread sleeps in poll(). Nothing a
- * tenant does makes it wait: jobs go to and come from other threads through lock-free stacks.
+ * Without sessions to poll and without anything to watch, the thread sleeps in poll(). Nothing that
+ * a tenant does makes it wait: jobs go to and come from other threads through lock-free stacks.
  */
 #include "worker/loop/loop.h"
 
@@ -36,14 +36,14 @@
 #include "worker/submit/pool.h"
 #include "worker/submit/stream.h"
 
-#define BELL_NS        100000000u /* how often the doorbell is emptied while awake */
+#define BELL_NS        100000000u /* how often the doorbell is emptied while the lane is awake */
 #define WATCH_NS       5000000u   /* how often a busy device is asked whether it still lives */
-#define WATCH_SESSIONS 16u        /* sessions asked each time */
+#define WATCH_SESSIONS 16u        /* sessions asked about each time */
 
 static struct lane lane;
 
 static struct {
-    _Atomic(struct link_policy *) policy; /* a new one */
+    _Atomic(struct link_policy *) policy; /* a new policy; NULL: none */
     uint64_t next_bell, next_watch;
     uint32_t watch_cursor;
 } d;
@@ -59,7 +59,8 @@ void loop_policy(const struct link_policy *policy)
         return;
     }
     *copy = *policy;
-    /* acq_rel: its contents, for policy_take; and one that was never taken is freed here */
+    /* acq_rel: publishes the copy's contents to policy_take; a policy that was never taken is freed
+     * here */
     free(atomic_exchange_explicit(&d.policy, copy, memory_order_acq_rel));
 }
 
@@ -68,7 +69,8 @@ static bool policy_waits(void)
     return atomic_load_explicit(&d.policy, memory_order_relaxed);
 }
 
-/* Every lane reads the policy: it changes while no session is with another one. */
+/* Takes a new policy. Every lane reads worker.policy, so it changes only while no other lane has a
+ * session. */
 static void policy_take(void)
 {
     if (!policy_waits() || lanes_any())
@@ -91,14 +93,14 @@ static void session_watch(struct session *session)
         lane.busy = true;
 }
 
-/* Asks some busy streams: finds a lost context even when no call is made, and forgets finished
- * work. */
+/* Asks the driver about some busy streams. This finds a lost context even when no other call is
+ * made, and forgets finished work. */
 static void device_watch(void)
 {
     uint32_t asked = 0;
 
     lane.busy = false;
-    /* Not the time of the round: work may have been issued and have ended since. */
+    /* The round's time would be too early: work may have been issued and have ended since. */
     inflight_poll_all(&lane.inflight_lane, clock_ns());
     for (uint32_t n = 0; n < session_table_slots() && asked < WATCH_SESSIONS; n++) {
         uint32_t i = (d.watch_cursor + n) % session_table_slots();
@@ -109,7 +111,7 @@ static void device_watch(void)
         session_watch(session);
         if (asked == WATCH_SESSIONS) {
             d.watch_cursor = i + 1;
-            lane.busy = true; /* the others are still to be asked */
+            lane.busy = true; /* the other sessions are still to be asked about */
         }
     }
     for (struct session *session = session_table_next(NULL); session;
@@ -140,7 +142,8 @@ static void chores_begin(uint64_t now)
         job_begin(job);
 }
 
-/* Whoever asked for partitions has left jobs. */
+/* Sends the jobs that make partitions on their way; whoever asked for the partitions has left these
+ * jobs. */
 static void partitions_begin(void)
 {
     struct job *job;
@@ -151,7 +154,7 @@ static void partitions_begin(void)
 
 /* ---- The loop -------------------------------------------------------------------------------- */
 
-/* How long the thread may sleep when no session is polled; 0: until woken. */
+/* How long the thread may sleep when no session is polled; 0: until it is woken. */
 static uint64_t sleep_time(void)
 {
     if (quiet_first() || chores_any())
@@ -173,7 +176,8 @@ static void sleep_until_woken(uint64_t most)
     d.next_bell = 0;
 }
 
-/* Every tenant waits for this thread, so it goes before them where that is permitted (for root). */
+/* Raises the thread's priority where that is permitted (for root), because every tenant waits for
+ * this thread. */
 static void priority_raise(void)
 {
     if (setpriority(PRIO_PROCESS, (id_t)gettid(), -10))
@@ -210,7 +214,7 @@ static void *loop_main(void *unused)
             deferred_release_poll(lane.now);
             d.next_watch = lane.now + WATCH_NS;
         }
-        /* A quiet job's tenant waits, and nobody else's work goes out meanwhile. */
+        /* The tenant of a quiet job waits, and nobody else's work goes out meanwhile. */
         if (quiet_under_way() || prewake_pending(PREWAKE_JOBS, lane.now))
             cpu_relax();
         else if (lane.polled_count == 0)

@@ -1,18 +1,22 @@
 /*
- * loop.h - the main lane's loop; see loop.c.
+ * loop.h - the main lane's loop, and what the other files of this folder do.
  *
- *   loop.c  the loop: sleeping, waking, watching the device
- *   round.c      what each session that is polled does in a round
- *   route.c     where jobs go
- *   blame.c     the end of the context
+ *   loop.c     the loop: sleeping, waking, watching the device
+ *   round.c    a scheduling round: what each polled session does in it
+ *   lanes.c    the dispatch lanes beside the main one
+ *   route.c    sends jobs on their way
+ *   request.c  takes and answers tenants' synchronous requests
+ *   blame.c    the end of the context
+ *   main.c     the worker's start, and the control thread
  */
 #ifndef GS_WORKER_LOOP_LOOP_H
 #define GS_WORKER_LOOP_LOOP_H
 
 #include "worker/session_parts.h"
 
-/* Before any job is pushed. */
+/* Starts the main lane and the other lanes; called before any job is pushed. Returns false when a
+ * thread or descriptor is missing. */
 bool loop_start(void);
-/* How the device is scheduled from the main lane's next round on. Control thread. */
+/* Sets how the device is scheduled from the main lane's next round on. Control thread. */
 void loop_policy(const struct link_policy *policy);
 #endif

@@ -1,7 +1,8 @@
 /*
- * request.c - a tenant's synchronous requests: out of the slot in its segment, and the answer back.
+ * request.c - a tenant's synchronous requests: from the slot in its segment into a job, and the
+ * answer back.
  *
- * The slot is the tenant's memory: everything is copied once and checked by the job's steps.
+ * The slot is the tenant's memory: everything is copied once, and the job's steps check the copy.
  */
 #include "worker/loop/request.h"
 
@@ -12,7 +13,7 @@
 #include "worker/driver/prewake.h"
 #include "worker/sched/lane.h"
 
-/* The one list of what a tenant can ask for. */
+/* The only list of the requests that a tenant can make. */
 static const struct job_kind *const kinds[] = {
     [REQ_MALLOC] = &job_malloc,
     [REQ_FREE] = &job_mem_free,
@@ -35,7 +36,7 @@ static const struct job_kind *const kinds[] = {
 
 static void done(struct seg_request *slot)
 {
-    /* release: the answer; pairs with the client's acquire of state */
+    /* release: publishes the answer; pairs with the client's acquire of state */
     atomic_store_explicit(&slot->state, REQ_DONE, memory_order_release);
     futex_wake(&slot->state);
 }
@@ -51,14 +52,14 @@ struct job *request_take(struct session *session)
 {
     struct seg_request *slot = session->request;
 
-    /* seq_cst: after the exchange of activity; and the request, with the client's store of POSTED
-     */
+    /* seq_cst: read after the exchange of activity; also makes the request visible, with the
+     * client's store of POSTED */
     if (atomic_load(&slot->state) != REQ_POSTED) {
-        prewake_grant(
-            session->lane->now); /* without a request the bit announces one to the supervisor */
+        /* Without a request, the bit announces one to the supervisor. */
+        prewake_grant(session->lane->now);
         return NULL;
     }
-    uint32_t op = *(volatile uint32_t *)&slot->op; /* read once: checked, then used */
+    uint32_t op = *(volatile uint32_t *)&slot->op; /* read once, then checked and used */
     if (op >= ARRAY_SIZE(kinds) || !kinds[op]) {
         refuse(slot, GS_ERR_INVALID_VALUE, "a request of no known kind");
         return NULL;

@@ -1,9 +1,9 @@
 /*
- * round.c - a round: what each session that is polled asks for and has for the device.
+ * round.c - a scheduling round: what each polled session asks for, and what it has for the device.
  *
- * Runs on the dispatcher. Requests become jobs, records go to the device as far as the scheduler
- * lets them: who has an allowance goes at once, those of a higher class first; where several wait,
- * one after the other.
+ * Runs on the main lane. Requests become jobs. Records go to the device as far as the scheduler
+ * lets them: sessions with an allowance issue at once, those of a higher class first; where several
+ * wait, one after the other.
  */
 #include "worker/loop/round.h"
 
@@ -26,39 +26,41 @@
 
 #define REQUEST_BIT (UINT64_C(1) << SEG_REQUEST_BIT)
 
-#define DRAIN_BUDGET      64u     /* records of a stream a round */
-#define SESSION_BUDGET    128u    /* of all streams of a session: others wait meanwhile */
-#define CROWDED_BUDGET    16u     /* of a latency stream, in a crowd: what one graph takes */
-#define CROWD_NS          30000u  /* what "shortly before" means for a crowd: a few round trips */
-#define POLLED_NS         200000u /* a session stays polled so long after its last activity */
-/* With many CPUs longer, for waking the thread costs the next record 100 to 300 us: so long after
- * the last work of a latency session, and of the others so long after work was given to the device
- * that it has not ended yet. With few, tenants have better use for them. */
+#define DRAIN_BUDGET      64u  /* records of a stream in a round */
+#define SESSION_BUDGET    128u /* records of all streams of a session: others wait meanwhile */
+/* records of a latency stream, in a crowd: what one graph takes */
+#define CROWDED_BUDGET    16u
+#define CROWD_NS          30000u  /* how recent activity is that makes a crowd: a few round trips */
+#define POLLED_NS         200000u /* how long a session stays polled after its last activity */
+/* With many CPUs a session stays polled longer, because waking the thread delays the next record by
+ * 100 to 300 us: a latency session for so long after its last work, the others while work of theirs
+ * is on the device that was issued no longer ago than this. With few CPUs, tenants have better use
+ * for them. */
 #define POLLED_LATENCY_NS 20000000u
 #define POLLED_WORK_NS    10000000u
 #define NAP_SHORTEST_NS   50000u
 #define NAP_LONGEST_NS    1000000u
-#define NAP_NEVER_NS      200000u /* so long before the device is thought to be free, no nap */
+#define NAP_NEVER_NS      200000u /* no nap when the device is thought to be free within this */
 
-/* As above, by the CPUs that there are. */
+/* The two times above, by the number of CPUs. */
 static struct {
     uint64_t polled_latency_ns, polled_work_ns;
 } rounds;
 
 /* ---- Draining -------------------------------------------------------------------------------- */
 
-/* What may go to the device of one of the session's streams now. */
+/* What one of the session's streams may give to the device now. */
 struct sched_allowance round_allowance(const struct session *session, uint32_t index)
 {
     struct sched_allowance allowance = sched_allowance(domain_of(session), &session->sched.entity);
     uint32_t count = inflight_count(&session->submit.streams[index]);
     uint32_t most = session->lane->quiet_wanted ? 2 : SCHED_STREAM_MAX;
 
-    /* A stream with nothing on the device can have one launch there: what another stream of the
-     * session has there may wait for it. */
+    /* A stream with nothing on the device may issue one launch: work of the session's other streams
+     * may wait for it. */
     if (count == 0 && allowance.launches == 0 && sched_allowed(&session->sched.entity))
         allowance = (struct sched_allowance){1, 1};
-    /* Refilled at half, so that what goes out goes in exec graphs. */
+    /* Refilled at half, so that launches go out in exec graphs. */
     if (count > most / 2)
         allowance.launches = 0;
     else if (allowance.launches > most - count)
@@ -76,8 +78,9 @@ static uint32_t stream_from(uint64_t streams, uint32_t first)
     return (uint32_t)__builtin_ctzll(behind ? behind : streams);
 }
 
-/* Records of one of its streams in this round. Where several send requests at a time, each has the
- * begin of its own on the device before any has the rest, unless it is all one graph. */
+/* How many records one of the session's streams may hand over in this round. In a crowd of latency
+ * tenants, each has the begin of its request on the device before any has the rest, unless the
+ * request is one graph. */
 static uint32_t stream_budget(const struct session *session, const struct stream *stream)
 {
     bool crowded = session->sched.entity.cls == GS_CLASS_LATENCY && session->lane->crowded &&
@@ -134,12 +137,13 @@ static bool session_drain(struct session *session)
     }
     if (held)
         sched_wait(domain_of(session), &session->sched.entity, session->lane->now);
-    else if (!spent) /* else nobody knows yet */
+    else if (!spent) /* else it is not known yet whether work is held back */
         sched_satisfied(domain_of(session), &session->sched.entity);
     return progress;
 }
 
-/* Its launches wait for their own kind, which end one after the other, and for normal ones. */
+/* How long best-effort work ahead of a latency request takes: the session's own launches end one
+ * after the other, and wait for normal ones. */
 static uint64_t best_effort_ahead(const struct session *session)
 {
     uint64_t all = sched_busy_ns(domain_of(session));
@@ -147,12 +151,13 @@ static uint64_t best_effort_ahead(const struct session *session)
     return session->sched.entity.inflight_ns > all ? session->sched.entity.inflight_ns : all;
 }
 
-/* The session drains, and notes whether it did. */
+/* Drains the session. Returns whether it gave work to the device. */
 static bool session_serve(struct session *session)
 {
     const bool drained = session_drain(session);
 
-    /* What is awaited is as good as there: those who come next in this round keep off. */
+    /* An awaited arrival counts as work, so that best effort that comes later in this round keeps
+     * off. */
     if (session->sched.entity.cls == GS_CLASS_LATENCY && (drained || session->round.awaits))
         headroom_note(&session->lane->headroom, &session->sched.headroom, true, session->lane->now);
     session->lane->live = session->lane->live || session->round.awaits;
@@ -168,7 +173,7 @@ static bool session_serve(struct session *session)
     return true;
 }
 
-/* May any of its streams have something? */
+/* Whether any of the session's streams may issue something. */
 static bool session_has_allowance(const struct session *session)
 {
     for (uint64_t left = session->round.pending & ~REQUEST_BIT; left; left &= left - 1) {
@@ -178,10 +183,10 @@ static bool session_has_allowance(const struct session *session)
     return false;
 }
 
-/* Those that wait in a domain. */
+/* The sessions that wait in a domain. */
 struct waiting {
-    struct session *first; /* of those that have an allowance */
-    struct session *full;  /* of those that have work in flight and can have no more; NULL: none */
+    struct session *first; /* the first that has an allowance */
+    struct session *full;  /* the first that has work in flight and can have no more; NULL: none */
 };
 
 static void first_of(const struct sched *domain, struct session **best, struct session *session)
@@ -191,8 +196,8 @@ static void first_of(const struct sched *domain, struct session **best, struct s
         *best = session;
 }
 
-/* Has it as many kernels on the device as it may, which are thought to end? Copies, of which nobody
- * knows how long they take, and kernels that fill little keep nobody off. */
+/* Whether the session has as many kernels on the device as it may, all thought to end. Copies,
+ * whose time is not known, and kernels that fill little do not count. */
 static bool session_full(const struct session *session)
 {
     const struct sched_entity *entity = &session->sched.entity;
@@ -221,8 +226,9 @@ static void waiting_find(const struct lane *lane, struct waiting waiting[DOMAINS
     }
 }
 
-/* May the first that has an allowance be given something? One that is due before it and can have no
- * more in flight is to have it soon: it would wait for a long kernel of this one. */
+/* Whether the first session that has an allowance may issue something. A session that is due before
+ * it and can have no more in flight is to go soon; it would have to wait for a long kernel of this
+ * one. */
 static bool waiting_open(const struct sched *domain, const struct waiting *waiting, uint64_t now)
 {
     const struct sched_entity *first = &waiting->first->sched.entity;
@@ -236,8 +242,8 @@ static bool waiting_open(const struct sched *domain, const struct waiting *waiti
     return true;
 }
 
-/* Where several sessions wait in a domain: one after the other, as long as the device is not full.
- */
+/* Serves the sessions that wait in each domain, one after the other, as long as the device is not
+ * full. */
 static void waiting_serve(struct lane *lane)
 {
     struct waiting waiting[DOMAINS_MAX];
@@ -252,8 +258,8 @@ static void waiting_serve(struct lane *lane)
                 continue;
             uint32_t inflight = first->sched.entity.inflight;
             session_serve(first);
-            /* What is not in flight afterwards costs it nothing, so it would always be the first,
-             * and this round would not end before its tenant lets it. */
+            /* Work that is not in flight afterwards costs the session nothing, so the session would
+             * always be the first, and its tenant could keep this round from ending. */
             if (first->sched.entity.inflight <= inflight)
                 first->round.tried = lane->round;
             served = true;
@@ -261,18 +267,18 @@ static void waiting_serve(struct lane *lane)
     }
 }
 
-/* First pass of a round: takes the activity word and fetches ahead what the second pass reads, so
- * that the other processor's cache lines of many sessions come at the same time. */
+/* The first pass of a round. Takes the activity word and fetches ahead what the second pass reads,
+ * so that the cache lines of many sessions come from other CPUs at the same time. */
 void round_look(struct session *session)
 {
     session->lane->polled_of[sched_rank(session->sched.entity.cls)]++;
-    /* In step, tenants come one a round: what counts is who came lately. */
+    /* Tenants in step come one a round, so recent activity counts. */
     if (session->lane->now - session->poll.active_ns < CROWD_NS)
         session->lane->active++;
     session->lane->lately += session->lane->now - session->poll.active_ns < LANE_LATELY_NS;
     const uint64_t activity =
         atomic_load_explicit(&session->client->activity, memory_order_relaxed);
-    /* A client in the middle of an arrival has the word's line for itself, until that is taken. */
+    /* While an arrival is awaited, its client keeps the activity word's cache line to itself. */
     if (!activity || (session->round.awaits && !(activity & ~session->round.pending)))
         return;
     /* seq_cst: taken before the tails are read; pairs with the client's store of its tail */
@@ -287,11 +293,11 @@ void round_look(struct session *session)
     }
 }
 
-/* Is it about to have something, as its tenant waits for what the device has of it? Copies have no
- * fence and some launches none, so the tenant's own words are asked too: falsified, they keep it
- * polled until the driver says better (device_watch), and not beyond POLLED_WORK_NS from its last
- * record. While latency work is on the device its session is always polled, so that best effort
- * keeps off. */
+/* Whether the session is about to have work, since its tenant waits for work on the device. Copies
+ * have no fence and some launches have none, so the tenant's own words are asked too: falsified,
+ * they keep the session polled until the driver says otherwise (device_watch), and no longer than
+ * POLLED_WORK_NS from its last record. While latency work is on the device its session is always
+ * polled, so that best effort keeps off. */
 static bool session_at_work(const struct session *session)
 {
     const bool latency = session->sched.entity.cls == GS_CLASS_LATENCY;
@@ -309,7 +315,7 @@ static uint64_t polled_time(const struct session *session)
     return session->sched.entity.cls == GS_CLASS_LATENCY ? rounds.polled_latency_ns : POLLED_NS;
 }
 
-/* Second pass. */
+/* The second pass of a round. */
 static void session_round(struct session *session)
 {
     bool at_work = session_at_work(session),
@@ -333,8 +339,8 @@ static void session_round(struct session *session)
         else if (sched_contended(domain_of(session)) &&
                  session->sched.entity.cls != GS_CLASS_LATENCY &&
                  session->round.pending & ~REQUEST_BIT)
-            sched_wait(domain_of(session), &session->sched.entity,
-                       session->lane->now); /* it has its turn with those that wait */
+            /* The session is served with those that wait. */
+            sched_wait(domain_of(session), &session->sched.entity, session->lane->now);
         else
             active = session_serve(session) || active || !session->sched.entity.waiting;
     }
@@ -344,7 +350,7 @@ static void session_round(struct session *session)
         session->poll.active_ns = session->lane->now;
     else if (session->lane->now - session->poll.active_ns > polled_time(session)) {
         if (session->round.pending & ~REQUEST_BIT)
-            return; /* it waits for the device, which is looked at */
+            return; /* it waits for the device, which is watched */
         session_poll_end(session);
         return;
     }
@@ -359,13 +365,14 @@ void round_init(void)
     rounds.polled_work_ns = many ? POLLED_WORK_NS : 0;
 }
 
-/* How long what is in flight is thought to keep the domain's part of the device. */
+/* How long the work in flight is thought to keep the domain's SMs. */
 static uint64_t domain_left(const struct sched *domain, uint64_t now)
 {
     return sched_left(sched_busy_ns(domain), domain->done_ns, now);
 }
 
-/* Is one of them thought to be free for the next soon? Not when that should have been long ago. */
+/* Whether any domain's SMs are thought to be free for the next session soon. A domain whose work
+ * should have ended long ago does not count. */
 static bool any_free_soon(uint64_t now)
 {
     for (uint32_t i = 0; i < domains.used; i++) {
@@ -377,7 +384,7 @@ static bool any_free_soon(uint64_t now)
     return false;
 }
 
-/* Does any session wait for another? */
+/* Whether any session waits for another. */
 static bool any_contended(void)
 {
     for (uint32_t i = 0; i < domains.used; i++) {
@@ -394,7 +401,7 @@ void round_policy(struct lane *lane)
     lane->headroom.share_sms = sm_mask_count(&share);
 }
 
-/* One round of all that are polled, those of a higher class first. */
+/* Runs one round of all polled sessions, those of a higher class first. */
 void round_run(struct lane *lane)
 {
     lane->round++;
@@ -420,7 +427,7 @@ void round_run(struct lane *lane)
     }
 }
 
-/* A quarter of what the one that needs it first still has on the device. */
+/* A nap takes a quarter of the time that the work in flight still needs, where that is least. */
 uint64_t round_nap(const struct lane *lane)
 {
     uint64_t least = 4 * NAP_LONGEST_NS;

@@ -1,4 +1,7 @@
-/* round.h - a round of the sessions that are polled; see round.c. Dispatcher. */
+/*
+ * round.h - a scheduling round: what a lane does with all sessions that it polls; see round.c. Main
+ * lane, except where a comment says otherwise.
+ */
 #ifndef GS_WORKER_LOOP_ROUND_H
 #define GS_WORKER_LOOP_ROUND_H
 
@@ -6,18 +9,19 @@
 
 struct lane;
 
-/* Before the first round. */
+/* Called before the first round. */
 void round_init(void);
-/* Takes requests and records from all that the lane polls. */
+/* Runs one round: takes requests and records from all sessions that the lane polls. */
 void round_run(struct lane *lane);
-/* Takes what the session's tenant has announced, and fetches ahead what is read next. Its lane. */
+/* Takes what the session's tenant has announced, and fetches ahead what is read next. The session's
+ * lane. */
 void round_look(struct session *session);
-/* What may go to the device of one of the session's streams now. Its lane. */
+/* What one of the session's streams may give to the device now. The session's lane. */
 struct sched_allowance round_allowance(const struct session *session, uint32_t index);
-/* How long the thread may sleep when all of them wait for the device. */
+/* How long the thread may sleep when all polled sessions wait for the device. */
 uint64_t round_nap(const struct lane *lane);
 
-/* worker.policy is another. */
+/* Takes note of a new worker.policy. */
 void round_policy(struct lane *lane);
 
 #endif

@@ -1,8 +1,8 @@
 /*
- * route.c - where jobs go: from the dispatcher to the service threads, perhaps after waiting for
- * the device, and what becomes of them when they are back.
+ * route.c - sends jobs on their way: from the main lane to the service threads, perhaps after
+ * waiting for the device, and on to their next step once they are back.
  *
- * Runs on the dispatcher.
+ * Runs on the main lane.
  */
 #include "worker/loop/route.h"
 
@@ -33,10 +33,11 @@ void job_route(struct job *job)
         job->session->lane->quiet_wanted = quiet_pressing();
 }
 
-/* Jobs for sessions that another lane has: they begin when the session is back. */
+/* Jobs for sessions that another lane has. They begin when the session is back. */
 static struct job *for_returned;
 
-/* true: the session is asked for, and the job waits for it. */
+/* Where another lane has the session, recalls the session, lets the job wait for it, and returns
+ * true. */
 static bool session_awaited(struct session *session, struct job *job)
 {
     if (!session || !lanes_has(session))
@@ -82,7 +83,7 @@ static void close_begin(struct session *session, struct job *job)
     job_begin(job);
 }
 
-/* A tenant's request has its answer, or a chore is done. */
+/* Ends a job: a tenant's request is answered, or a chore is done. */
 static void request_end(struct job *job)
 {
     struct session *session = job->session;
@@ -90,8 +91,7 @@ static void request_end(struct job *job)
     if (!(job->kind->flags & JOB_CHORE))
         request_answer(job);
     session->jobs.current = NULL;
-    session->jobs.paused =
-        false; /* set by whoever sent it on its way, also where it could not go */
+    session->jobs.paused = false; /* it is set also for a job that failed in prepare */
     partition_release(job->partition);
     job_free(job);
     if (session->jobs.close)
@@ -128,7 +128,7 @@ static void open_end(struct lane *lane, struct job *job)
     job_free(job);
 }
 
-/* The control thread wants a session closed. */
+/* Begins to close a session, as the control thread asks. */
 static void close_request(struct job *job)
 {
     struct session *session = session_table_at(job->index);
@@ -151,7 +151,7 @@ static void close_request(struct job *job)
         close_begin(session, job);
 }
 
-/* A grant for a session that is being closed is answered by nobody, for nobody waits. */
+/* A grant for a session that is being closed is not answered, because nobody waits for it. */
 static void grant_request(struct job *job)
 {
     struct session *session = session_table_at(job->index);
@@ -165,8 +165,8 @@ static void grant_request(struct job *job)
         job_free(job);
 }
 
-/* The job of a partition is back. Without device memory for it, it is tried once more without those
- * that nobody holds. */
+/* The job of a partition is back. A job that found no device memory is tried once more without the
+ * partitions that nobody holds. */
 static void partition_end(struct lane *lane, struct job *job)
 {
     if (job->status == GS_ERR_NO_DEVICE_MEMORY && placement_free_idle()) {

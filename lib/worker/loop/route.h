@@ -1,4 +1,4 @@
-/* route.h - where jobs go; see route.c. Main lane. */
+/* route.h - sends jobs on their way; see route.c. Main lane. */
 #ifndef GS_WORKER_LOOP_ROUTE_H
 #define GS_WORKER_LOOP_ROUTE_H
 
@@ -10,9 +10,9 @@ struct lane;
 void job_begin(struct job *job);
 /* Sends a job to the service threads, or lets it wait for the device first. */
 void job_route(struct job *job);
-/* Those that waited for sessions of other lanes, to be tried again, by ->next. */
+/* Takes the jobs that waited for sessions of other lanes, to be tried again; linked by ->next. */
 struct job *jobs_for_returned(void);
-/* One that has come by job_return. */
+/* Takes a job that has come by job_return. */
 void job_returned(struct lane *lane, struct job *job);
 
 #endif

@@ -1,4 +1,4 @@
-/* session_round.h - what a session has in a scheduling round; see round.c. The session's lane. */
+/* session_round.h - a session's part in a scheduling round; see round.c. The session's lane. */
 #ifndef GS_WORKER_LOOP_SESSION_ROUND_H
 #define GS_WORKER_LOOP_SESSION_ROUND_H
 
@@ -6,14 +6,14 @@
 #include <stdint.h>
 
 struct session_round {
-    uint64_t pending;      /* streams that may have records */
-    bool awaits;           /* the rest of what is being written into one of them */
-    uint64_t tried;        /* the round in which it was served last */
-    uint64_t budget_round; /* the round that this is for: */
-    uint32_t budget;       /* records that it still may hand over */
-    uint32_t stream_first; /* the next round begins with it */
-    uint32_t light;        /* records one after the other that any lane could have taken */
-    bool yield_soon;       /* what the session's client has been told (seg_server) */
+    uint64_t pending;      /* bits of streams that may have records, and the request bit */
+    bool awaits;           /* the rest of an arrival in one of the streams is awaited */
+    uint64_t tried;        /* the last round in which it was served in vain or used up its budget */
+    uint64_t budget_round; /* the round that `budget` is for */
+    uint32_t budget;       /* records that the session may still hand over in that round */
+    uint32_t stream_first; /* the stream that the next round begins with */
+    uint32_t light;        /* records in a row that any lane could have taken */
+    bool yield_soon;       /* what the client of the session has been told (seg_server) */
 };
 
 #endif
