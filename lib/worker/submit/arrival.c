@@ -1,15 +1,16 @@
 /*
- * arrival.c - what a tenant of the latency class writes into a stream at a time, and whether it is
- * all there. Runs on the dispatcher.
+ * arrival.c - batch arrival: what a tenant of the latency class writes into a stream at a time, and
+ * whether all of it is there. Runs on the session's lane.
  *
- * A request of 20 kernels is best given to the device as one graph (request_graph.c), but the
- * dispatcher mostly sees it when its first records are written: a client writes one in 0.13 us. So
- * where the last few arrivals had the same length, a new one is taken when that much is there. The
- * dispatcher goes on with its rounds meanwhile, and for a few microseconds only.
+ * A request of 20 kernels is best given to the device as one graph (request_graph.c), but the lane
+ * mostly sees the request when only its first records are written: a client writes one in 0.13 us.
+ * So where the last few arrivals had the same length, a new one is taken once that length is there.
+ * The lane goes on with its rounds meanwhile, and waits for a few microseconds at most.
  *
- * An arrival begins with what comes when all before it is complete. That and the length are what
- * the tenant's own words say, and are hints: who writes others has its launches wait for some
- * microseconds, or go in more graphs than they could. An arrival of one record is never waited for.
+ * An arrival begins with the first record that comes when all before it is complete. Its begin and
+ * length come from the tenant's own words and are hints: a tenant that writes other words has its
+ * launches wait for some microseconds, or go in more graphs than necessary. An arrival of one
+ * record is never waited for.
  */
 #include "worker/submit/arrival.h"
 
@@ -19,9 +20,9 @@
 #include "worker/submit/launch.h"
 #include "worker/submit/stream.h"
 
-#define ARRIVAL_KNOWN      3u    /* of one length, at first */
-#define ARRIVAL_KNOWN_MOST 4096u /* after many that were waited for in vain */
-#define WRITE_NS           130u  /* a record */
+#define ARRIVAL_KNOWN      3u    /* arrivals of one length that must have come, at first */
+#define ARRIVAL_KNOWN_MOST 4096u /* the same after many that were waited for in vain */
+#define WRITE_NS           130u  /* the time in which a client writes a record */
 #define AWAIT_BASE_NS      2000u
 #define AWAIT_MOST_NS      10000u
 
@@ -30,8 +31,8 @@ static uint32_t needed(const struct arrival *arrival)
     return arrival->needed > ARRIVAL_KNOWN ? arrival->needed : ARRIVAL_KNOWN;
 }
 
-/* The wait was worth it, or in vain: then it takes the more arrivals of one length to wait again.
- */
+/* Ends the wait. After a wait in vain it takes twice as many arrivals of one length before the next
+ * wait, after a good one half as many. */
 static void await_end(struct arrival *arrival, bool came)
 {
     arrival->seen_ns = 0;
@@ -46,17 +47,18 @@ static void await_end(struct arrival *arrival, bool came)
         arrival->needed = ARRIVAL_KNOWN_MOST;
 }
 
-/* How far the tenant has written; the stream's head where it has not, or says what cannot be. */
+/* How far the tenant has written; the stream's head where the tenant has written nothing, or a tail
+ * that cannot be. */
 static uint64_t written(const struct session *session, uint32_t index)
 {
     const uint64_t head = session->submit.streams[index].head;
-    /* acquire: the records before it */
+    /* acquire: makes the records before the tail visible */
     const uint64_t tail = atomic_load_explicit(&session->client->tail[index], memory_order_acquire);
 
     return ring_tail_valid(tail, head) ? tail : head;
 }
 
-/* Notes the end of the arrival before, if this is the begin of one. */
+/* Whether an arrival begins at the head. If so, notes the end of the one before. */
 static bool arrival_begins(struct session *session, uint32_t index)
 {
     const struct seg_complete *complete = (const void *)(session->segment + SEG_OFF_COMPLETE);
@@ -77,7 +79,8 @@ static bool arrival_begins(struct session *session, uint32_t index)
     return true;
 }
 
-/* The padding that lies in the arrival that begins at the head: 0 while none has been written. */
+/* The size of the padding within the arrival that begins at the head: 0 while none has been
+ * written. */
 static uint32_t padding(const struct session *session, uint32_t index, uint64_t tail)
 {
     const struct stream *stream = &session->submit.streams[index];
@@ -97,8 +100,9 @@ static uint32_t padding(const struct session *session, uint32_t index, uint64_t 
     return 0;
 }
 
-/* Not looked at before half of what is missing can be there: each look takes the line of the tail
- * from who writes it. Meanwhile what is there is fetched. */
+/* Puts the next look off until half of what is missing can be there, because each look takes the
+ * tail's cache line from the client that writes it. Meanwhile fetches the records that are
+ * there. */
 static void look_later(struct session *session, uint32_t index, uint64_t missing, uint64_t tail,
                        uint64_t now, uint64_t until)
 {

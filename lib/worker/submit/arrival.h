@@ -1,4 +1,7 @@
-/* arrival.h - what a tenant writes into a stream at a time; see arrival.c. Dispatcher. */
+/*
+ * arrival.h - batch arrival: what a tenant writes into a stream at a time; see arrival.c. The
+ * session's lane.
+ */
 #ifndef GS_WORKER_SUBMIT_ARRIVAL_H
 #define GS_WORKER_SUBMIT_ARRIVAL_H
 
@@ -8,27 +11,28 @@
 struct session;
 struct stream;
 
-/* A stream's. Zeroed: nothing known. */
+/* The arrivals of a stream. All zero: nothing is known. */
 struct arrival {
-    uint64_t from;       /* where the present one begins; paddings passed since count as before */
-    uint64_t bytes;      /* of the last one */
-    uint32_t records;    /* of the last one */
-    uint32_t taken;      /* records of the present one */
-    uint32_t same;       /* the last so many were as long as one another */
-    uint32_t needed;     /* so many must be, before the rest is awaited; 0: ARRIVAL_KNOWN */
-    uint64_t seen_ns;    /* the rest is awaited since then; 0: it is not */
-    uint64_t look_ns;    /* not looked for before */
-    uint64_t prefetched; /* records before this have been fetched ahead */
-    bool entire;         /* what is being taken is one from begin to end */
+    uint64_t from;    /* where the present arrival begins; moves on by paddings passed since */
+    uint64_t bytes;   /* of the last arrival */
+    uint32_t records; /* of the last arrival */
+    uint32_t taken;   /* records taken of the present arrival */
+    uint32_t same;    /* how many arrivals before this one had the same length */
+    /* how many must have had it before the rest is awaited; 0: ARRIVAL_KNOWN */
+    uint32_t needed;
+    uint64_t seen_ns;    /* since when the rest is awaited; 0: it is not */
+    uint64_t look_ns;    /* the ring is not looked at before this time */
+    uint64_t prefetched; /* records before this position have been fetched ahead */
+    bool entire;         /* the launches being taken are an arrival from begin to end */
 };
 
-/* Something may be in stream `index`, which has an allowance of so many launches: is that the begin
- * of an arrival whose rest is worth waiting for? Then it is not to be taken in this round. */
+/* Whether stream `index`, which has an allowance of so many launches, holds the begin of an arrival
+ * whose rest is worth waiting for. Then the stream is not to be drained in this round. */
 bool arrival_awaited(struct session *session, uint32_t index, uint32_t allowance);
-/* So many records have been taken. */
+/* Notes how many records have been taken. */
 void arrival_took(struct stream *stream, uint32_t records);
 
-/* A padding has been passed, which is not the tenant's. */
+/* Notes that a padding has been passed, which is no record of the tenant's. */
 static inline void arrival_pad(struct arrival *arrival, uint32_t size)
 {
     arrival->from += size;

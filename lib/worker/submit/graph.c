@@ -1,17 +1,16 @@
 /*
  * graph.c - graphs that a tenant has recorded (gs_graph_begin ... gs_graph_end).
  *
- * The client sends the records that it would have put into a ring; they become a chain of nodes of
- * one executable graph. Made by a service thread (which may read the session's tables while its job
- * runs), launched by the dispatcher.
+ * The client sends the records that it would have put into a ring; they become a sequence of nodes
+ * of one executable graph. A service thread makes it (and may read the session's tables while its
+ * job runs), the main lane launches it.
  *
- * A graph keeps device addresses, host blocks and kernels. Something of that may be freed later, so
- * the worker keeps the records too, and checks them again before a launch if anything was freed
- * since.
+ * A graph holds device addresses, host blocks and kernels. Some of these may be freed later, so the
+ * worker keeps the records too, and checks them again before a launch if anything was freed since.
  *
- * A kernel's node runs in the partition that was current when it was added, so there is a variant
- * for each of the last few partitions (and priorities) that the session's launches had. A new one
- * is made by a chore; the stream waits for it, no other does.
+ * A kernel's node runs in the partition that was current when the node was added, so there is a
+ * variant of the graph for each of the last few partitions (and priorities) that the session's
+ * launches had. A chore makes a new variant; only the stream that launches the graph waits for it.
  */
 #include "worker/submit/graph.h"
 
@@ -31,34 +30,34 @@
 
 #define GRAPH_BYTES_MAX (UINT64_C(64) << 20)
 
-#define CHECK_STEP    128u       /* records, before others have their turn */
-#define CHECK_HOLD_NS 100000000u /* the longest that a session's requests wait for it */
+#define CHECK_STEP    128u       /* records that are checked before others are served */
+#define CHECK_HOLD_NS 100000000u /* the longest that a session's requests wait for a check */
 
 #define VARIANTS        4u
-#define STREAM_PRIORITY INT_MAX /* that of the stream it is launched in */
+#define STREAM_PRIORITY INT_MAX /* the priority of the stream that the graph is launched in */
 
-/* The graph for one place. */
+/* The graph for one partition and priority. */
 struct variant {
     CUgraphExec exec; /* NULL: none */
     CUgraph graph;
     struct partition *partition; /* NULL: the whole device */
     int priority;
-    uint64_t used; /* graph->clock at its last launch, or when it came */
+    uint64_t used; /* graph->clock when it was last launched, or made */
 };
 
 struct session_graph {
     struct variant variants[VARIANTS];
     uint64_t clock;
     bool making;       /* a chore makes a variant */
-    gs_status trouble; /* why the last one could not be made */
+    gs_status trouble; /* why the last variant could not be made */
     char text[192];
     unsigned char *records;
     uint64_t bytes;
     uint64_t checked_generation; /* session->table_generation when the records were last checked */
     struct {
         uint64_t generation, offset;
-    } check;              /* one that is under way, and how far it is */
-    uint64_t made_serial; /* session->serial when it was made: what is newer is not what it holds */
+    } check;              /* the check in progress, and how far it is */
+    uint64_t made_serial; /* session->serial when it was made: the graph holds nothing newer */
 };
 
 /* ---- Checking -------------------------------------------------------------------------------- */
@@ -88,7 +87,7 @@ static record_fault step_check(const struct session *session, unsigned char *rec
     return "a record that a graph cannot hold";
 }
 
-/* The record at `offset`; 0 when its size is impossible. */
+/* The size of the record at `offset`; 0: the size is impossible. */
 static uint32_t step_size(const struct session_graph *graph, uint64_t offset)
 {
     const struct rec_header *header = (const void *)(graph->records + offset);
@@ -181,12 +180,13 @@ static void variant_deinit(struct variant *variant)
     if (variant->graph)
         DRV_MUST(cuGraphDestroy, variant->graph);
     if (variant->graph && variant->partition)
-        /* release: the graph is gone; pairs with the look before the partition is destroyed */
+        /* release: publishes that the graph is gone; pairs with the look before the partition is
+         * destroyed */
         atomic_fetch_sub_explicit(&variant->partition->graphs, 1, memory_order_release);
     *variant = (struct variant){0};
 }
 
-/* partition: held by the job. Service thread. */
+/* Makes a variant in a partition that the job holds. Service thread. */
 static gs_status variant_make(struct job *job, const struct session_graph *graph,
                               struct partition *partition, int priority, struct variant *variant)
 {
@@ -312,7 +312,8 @@ static struct session_graph *graph_find(const struct session *session, uint64_t 
     return session->submit.graphs && number < SEG_GRAPHS ? session->submit.graphs[number] : NULL;
 }
 
-/* arg[1]: the graph's number; arg[2]: the priority of its kernels; arg[3]: their class. */
+/* Finds the graph and its partition. arg[1]: the graph's number; arg[2]: the priority of its
+ * kernels; arg[3]: their class. */
 static void variant_prepare(struct job *job)
 {
     job->object = graph_find(job->session, job->arg[1]);
@@ -324,7 +325,7 @@ static void variant_prepare(struct job *job)
     partition_hold(job->partition);
 }
 
-/* What goes wrong is for the stream that waits: the job itself succeeds. */
+/* Makes the variant. A failure is for the stream that waits, so the job itself succeeds. */
 static void variant_work(struct job *job)
 {
     struct session_graph *graph = job->object;
@@ -364,7 +365,8 @@ static void variant_install(struct job *job)
 static const struct job_kind job_variant = {
     "graph_variant", JOB_PATIENT | JOB_CHORE, variant_prepare, variant_work, variant_install, NULL};
 
-/* Without memory for the chore it is tried again at the next round. */
+/* Begins the chore that makes a variant. Without memory for the chore, the next round tries
+ * again. */
 static void variant_begin(const struct session *session, struct session_graph *graph,
                           uint32_t number, int priority, uint32_t cls)
 {
@@ -402,7 +404,8 @@ void graphs_deinit(struct session *session)
 
 /* ---- Launching ------------------------------------------------------------------------------- */
 
-/* Is what a step uses still what it was when the graph was made? Numbers are used again. */
+/* Whether a step uses the same kernel or host block as when the graph was made, since their numbers
+ * are used again. */
 static bool step_same(const struct session *session, const struct session_graph *graph,
                       const struct step *step)
 {
@@ -412,9 +415,9 @@ static bool step_same(const struct session *session, const struct session_graph 
            session->memory.hosts[step->transfer.block]->serial <= graph->made_serial;
 }
 
-/* Checks some of the records: a graph may have a million, and everybody waits meanwhile. What is
- * freed before it is through makes it begin anew, so the session's requests are held back for a
- * while. *fault: NULL, or what is wrong. true: through, all is as it was. */
+/* Checks some of the records, because a graph may have a million, and all tenants wait meanwhile. A
+ * check starts anew when anything is freed before it is done, so the session's requests are held
+ * back for a while. *fault: what is wrong, or NULL. Returns true once all records have passed. */
 static bool check_go_on(struct session *session, struct session_graph *graph, record_fault *fault)
 {
     *fault = NULL;

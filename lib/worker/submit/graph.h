@@ -6,15 +6,15 @@
 
 enum graph_outcome {
     GRAPH_LAUNCHED,
-    GRAPH_WAITS,   /* it is being made anew for where the session's launches run now: ask again */
-    GRAPH_INVALID, /* the record, or what it names: *text */
-    GRAPH_FAILED   /* it could not be made anew: *status, *text */
+    GRAPH_WAITS,   /* its records are being checked, or a variant of it is being made: ask again */
+    GRAPH_INVALID, /* the record, or what it names, is invalid: *text */
+    GRAPH_FAILED   /* the variant could not be made: *status, *text */
 };
 
-/* Launches graph `number` into stream `index`; the driver's answer is *result. Dispatcher. */
+/* Launches graph `number` into stream `index`; *result is the driver's answer. Main lane. */
 enum graph_outcome graph_launch(struct session *session, uint32_t index, uint32_t number,
                                 CUresult *result, gs_status *status, const char **text);
-/* Destroys what recorded graphs have in a partition. Dispatcher. */
+/* Destroys the variants of recorded graphs in a partition. Main lane. */
 void graphs_evict(struct session *session, const struct partition *partition);
 /* Destroys all graphs of a session. Service thread, session quiet. */
 void graphs_deinit(struct session *session);

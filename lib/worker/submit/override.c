@@ -1,11 +1,10 @@
 /*
- * override.c - a launch's own quality of service: always within its session's grant.
+ * override.c - a launch's own quality of service, always within its session's grant.
  *
  * The client library refuses what goes beyond the grant it reads. The grant may have changed by the
- * time the dispatcher takes the launch, so here nothing is refused for that: a class or priority
- * above the grant becomes the grant's, an affinity is cut to the granted SMs, and where nothing is
- * left of it the launch runs on the session's SMs. What no grant can make right was not sent by the
- * library.
+ * time the lane takes the launch, so nothing is refused for that here: a class or priority above
+ * the grant becomes the grant's, an affinity is cut to the granted SMs, and where no SM is left the
+ * launch runs on the session's SMs. A qos that no grant can make valid was not sent by the library.
  */
 #include "worker/submit/override.h"
 
@@ -49,7 +48,7 @@ record_fault override_check(const struct wire_qos *qos)
     }
 }
 
-/* The granted SMs that a checked affinity means. */
+/* The granted SMs that a checked affinity names. */
 static struct sm_mask affinity_mask(const struct grant *grant, const struct wire_qos *qos)
 {
     struct sm_mask mask;
@@ -66,7 +65,7 @@ static struct sm_mask affinity_mask(const struct grant *grant, const struct wire
                            worker.info.sm_group, worker.info.sm_count);
 }
 
-/* What is left of them where the launch must keep off the reserved SMs; all where nothing is. */
+/* These SMs less those that the launch must keep off; all of them where none would be left. */
 static struct sm_mask launch_mask(const struct grant *grant, const struct wire_qos *qos,
                                   uint32_t level)
 {
@@ -82,7 +81,8 @@ static bool same_affinity(const struct wire_qos *a, const struct wire_qos *b)
            a->percentage == b->percentage && !memcmp(a->sm_mask, b->sm_mask, sizeof(a->sm_mask));
 }
 
-/* Where the same affinity went lately, cut by the same; searching for it costs a microsecond. */
+/* The partition found for the same affinity and headroom level lately; a search costs a
+ * microsecond. */
 static const struct affinity_entry *affinity_find(const struct session *session,
                                                   const struct wire_qos *qos, uint32_t level)
 {
@@ -136,7 +136,7 @@ static enum override_outcome launch_partition(struct session *session, const str
         affinity_store(session, qos, level, *partition);
         return OVERRIDE_PLACED;
     }
-    /* No quiet moment came: the launch waits on, as it would for the driver itself. */
+    /* No quiet moment came: the launch goes on waiting, as it would for the driver itself. */
     if ((*partition)->state == PARTITION_MAKING || (*partition)->status == GS_ERR_TIMEOUT)
         return OVERRIDE_WAITS;
     *status = (*partition)->status;

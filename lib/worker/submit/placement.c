@@ -1,7 +1,7 @@
 /*
- * placement.c - on which SMs a session's launches run: in its grant, or, while best-effort work
- * keeps off the SMs for latency work, in the grant less those; and room in the partitions' table
- * for another one.
+ * placement.c - on which SMs a session's launches run: in its grant or, while best-effort work
+ * keeps off the latency headroom, in a trimmed partition (the grant less the headroom); and making
+ * room in the table of partitions.
  */
 #include "worker/submit/placement.h"
 
@@ -11,13 +11,13 @@
 #include "worker/submit/graph.h"
 #include "worker/submit/launch.h"
 
-#define TRIMMED_AGAIN_NS 1000000000u /* a partition for best effort that there is none of yet */
+#define TRIMMED_AGAIN_NS 1000000000u /* when a missing trimmed partition is asked for again */
 
 /* ---- Room for another partition --------------------------------------------------------------
  */
 
-/* Destroys all graphs with nodes in it that belong to the main lane now: a session's are a service
- * thread's while the session is paused. */
+/* Destroys the graphs with nodes in the partition of all sessions that the main lane has. A paused
+ * session is left out, because a service thread may have its graphs. */
 static void graphs_evict_all(struct partition *partition)
 {
     for (uint32_t i = 0; i < session_table_slots(); i++) {
@@ -30,8 +30,8 @@ static void graphs_evict_all(struct partition *partition)
     }
 }
 
-/* Dismisses the one that was asked for least lately of those that nobody holds; where a service
- * thread has graphs of it, the next one. false: none can go. */
+/* Dismisses the partition without holders that was asked for least recently, or, where a service
+ * thread has graphs in it, the next one. Returns false when none can go. */
 static bool idle_dismiss(void)
 {
     struct partition *idle = NULL;
@@ -104,8 +104,8 @@ struct sm_mask placement_headroom_mask(uint32_t level)
                           : worker.policy.reserve_mask[level - HEADROOM_FULL]);
 }
 
-/* Those that are not polled give theirs up, and find them again, mostly in the cache, with their
- * next launch. */
+/* Makes sessions that are asleep give up their trimmed partitions. Each finds them again with its
+ * next launch, mostly in the cache. */
 static void trimmed_release_asleep(const struct session *asker)
 {
     for (struct session *other = session_table_next(NULL); other;
@@ -116,8 +116,8 @@ static void trimmed_release_asleep(const struct session *asker)
     }
 }
 
-/* What was granted less what is kept; where it could not be made, once more later. false: there is
- * no room for another one. */
+/* Asks for the grant less the latency headroom; one that cannot be made is asked for again later.
+ * Returns false when there is no room for another partition. */
 static bool trimmed_get(const struct session *session, struct trimmed *trimmed, uint32_t level)
 {
     const struct sm_mask mask = sm_mask_minus(session->grant.mask, placement_headroom_mask(level));
@@ -145,7 +145,7 @@ static bool trimmed_ready(const struct trimmed *trimmed)
     return trimmed->partition && trimmed->partition->state == PARTITION_READY;
 }
 
-/* NULL: there is none, or not yet. */
+/* The trimmed partition of a level; NULL: there is none, or it is not ready. */
 static struct partition *trimmed_partition(struct session *session, uint32_t level)
 {
     struct trimmed *trimmed = &session->placement.trimmed[level - HEADROOM_PARTIAL];
@@ -156,8 +156,8 @@ static struct partition *trimmed_partition(struct session *session, uint32_t lev
     return trimmed_ready(trimmed) ? trimmed->partition : NULL;
 }
 
-/* Where they are not known for this policy. Nobody gives way: for want of room they are found when
- * they are wanted. */
+/* Asks for the session's trimmed partitions that are not known for this policy. No other session
+ * gives way: without room they are found when they are wanted. */
 static void trimmed_prepare(struct session *session)
 {
     for (uint32_t level = HEADROOM_PARTIAL; level <= HEADROOM_FULL; level++) {

@@ -1,16 +1,17 @@
 /*
- * pool.c - streams and room for graphs, made before there are tenants and while the device has
- * nothing to do.
+ * pool.c - a pool of streams and of room for graphs, filled before there are tenants and while the
+ * device has nothing to do.
  *
- * Now and then the driver makes a stream or an executable graph by making room for some forty of
- * them. That waits for every kernel on the device, and nobody's launches go through meanwhile
- * (measured beside a 30 ms kernel: the 35th, 78th, 121st ... stream; one graph in 43). So streams
- * are kept at hand, and those of tenants that go are kept too. A launch has a priority of its own,
- * so any will do; but what a copy or a memset asks of the SMs goes at its stream's, and a graph of
- * one priority is the shorter way, so there are some for each class. Graphs are each tenant's own:
- * for these some empty ones hold the place, of which one goes before another is made.
+ * Now and then, when it makes a stream or an executable graph, the driver makes room for some forty
+ * of them. That waits for every kernel on the device, and no launch goes through meanwhile
+ * (measured beside a 30 ms kernel: the 35th, 78th, 121st ... stream; one graph in 43). So the pool
+ * holds streams, and keeps the streams of tenants that go. A launch has a priority of its own, so a
+ * stream of any priority would do. But what a copy or a memset asks of the SMs runs at its stream's
+ * priority, and a graph of one priority is faster to launch, so the pool has streams for each
+ * class. Graphs cannot be shared by tenants: the pool holds room for them by empty graphs, of which
+ * one is destroyed before another graph is made.
  *
- * The lock is held for some stores only, by the dispatcher and by service threads.
+ * The lanes and the service threads take the lock, for a few stores only.
  */
 #include "worker/submit/pool.h"
 
@@ -24,12 +25,12 @@
 #include "worker/sched/priority.h"
 #include "worker/submit/completion.h"
 
-#define STREAMS_MOST 1024u /* of half a MiB on an H200 */
-#define GRAPHS_MOST  256u  /* of 110 KiB each on an H200 */
-#define REFILL       8u    /* at a time */
+#define STREAMS_MOST 1024u /* half a MiB each on an H200 */
+#define GRAPHS_MOST  256u  /* 110 KiB each on an H200 */
+#define REFILL       8u    /* made at a time */
 
-/* Of the priority that a class has by itself: so many at the start; more are made when there are
- * fewer than `least`. */
+/* Streams of each class's default priority: so many are made at the start; more are made when there
+ * are fewer than `least`. */
 static const struct {
     uint32_t cls, at_start, least;
 } streams_for[] = {
@@ -50,8 +51,8 @@ static struct {
 
 #define NONE UINT32_MAX
 
-/* The latest of the nearest priority in a context; NONE: there is none there. With the lock held.
- */
+/* The latest stream of the nearest priority in a context; NONE: there is none. With the lock
+ * held. */
 static uint32_t stream_index(int priority, const struct partition *home)
 {
     uint32_t best = NONE;
@@ -115,7 +116,7 @@ static bool stream_fits(void)
     return fits;
 }
 
-/* As far as there is room for them. */
+/* Makes streams as far as the pool has room for them. */
 static CUresult streams_make(uint32_t count, int priority)
 {
     CUresult result = CUDA_SUCCESS;
@@ -123,8 +124,8 @@ static CUresult streams_make(uint32_t count, int priority)
 
     for (uint32_t i = 0; i < count && stream_fits() && !result; i++) {
         result = DRV(cuStreamCreateWithPriority, &stream, CU_STREAM_NON_BLOCKING, priority);
-        if (!result &&
-            !pool_put_stream(stream, priority, NULL)) /* a tenant's took the last place */
+        if (!result && !pool_put_stream(stream, priority, NULL))
+            /* A tenant's stream took the last place. */
             DRV_MUST(cuStreamDestroy_v2, stream);
     }
     return result;
@@ -165,7 +166,7 @@ static CUresult graph_make(CUgraphExec *exec)
     return result;
 }
 
-/* Up to so many in all. */
+/* Makes empty graphs as far as the pool has room for them. */
 static CUresult graphs_make(uint32_t count)
 {
     CUresult result = CUDA_SUCCESS;
@@ -181,7 +182,7 @@ static CUresult graphs_make(uint32_t count)
         if (result)
             break;
         pthread_mutex_lock(&pool.lock);
-        pool.graph[pool.graph_count++] = exec; /* nobody else adds any */
+        pool.graph[pool.graph_count++] = exec; /* no other thread adds any */
         pthread_mutex_unlock(&pool.lock);
     }
     return result;
@@ -201,7 +202,7 @@ void pool_give_graph(void)
 
 /* ---- Both ------------------------------------------------------------------------------------ */
 
-/* For each class, where there are fewer than `least`. */
+/* Makes streams for each class that has fewer than `least`. */
 static CUresult streams_refill(void)
 {
     CUresult result = CUDA_SUCCESS;

@@ -1,4 +1,7 @@
-/* pool.h - driver objects that are at hand when tenants need them; see pool.c. */
+/*
+ * pool.h - a pool of CUDA streams, and of room for executable graphs, for tenants to come; see
+ * pool.c.
+ */
 #ifndef GS_WORKER_SUBMIT_POOL_H
 #define GS_WORKER_SUBMIT_POOL_H
 
@@ -6,23 +9,25 @@
 
 struct partition;
 
-/* Fills it; at the start, with the context current, before there are tenants. Without device memory
- * for it, things are made when they are needed. */
+/* Fills the pool. Called at the start, with the context current, before there are tenants. What the
+ * device has no memory for is made when it is needed. */
 void pool_init(void);
-/* Replaces a few of those that are gone. When the device has nothing to do; dispatcher. */
+/* Makes a few streams and graphs where some are missing. Called when the device has nothing to do.
+ * Main lane. */
 void pool_refill(void);
 
-/* A stream of *priority, or of the nearest that is at hand, which it then tells; in the context of
- * *home, a lane's, or where that has none at hand in the primary one, for which *home is then NULL.
- * A lane. */
+/* Takes a stream of *priority, or of the nearest priority in the pool, which *priority then tells.
+ * The stream is in the context of *home, a lane's; where the pool has none there, it is in the
+ * primary context and *home becomes NULL. Any lane. */
 CUresult pool_get_stream(CUstream *stream, int *priority, struct partition **home);
-/* One that has nothing to do comes back. False: there are enough, it is the caller's still. Any
- * thread. */
+/* Gives back a stream that has nothing to do. Returns false when the pool is full; the stream then
+ * stays the caller's. Any thread. */
 bool pool_put_stream(CUstream stream, int priority, struct partition *home);
-/* Makes so many in a lane's context, of the normal class's priority. Before there are tenants. */
+/* Makes so many streams in a lane's context, of the normal class's priority. Called before there
+ * are tenants. */
 CUresult pool_fill_lane(struct partition *home, uint32_t count);
 
-/* Makes room for one executable graph, which is about to be made. Any thread. */
+/* Makes room for one executable graph that is about to be made. Any thread. */
 void pool_give_graph(void);
 
 #endif

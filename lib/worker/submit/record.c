@@ -1,11 +1,11 @@
 /*
  * record.c - what a tenant's records may say.
  *
- * Nothing in a ring is believed: a record is copied out whole, and every field of the copy is
- * checked against what the session has. What fails a check was written by a damaged client (the
- * library checks the same things before), and ends that session only.
+ * The worker believes nothing in a ring: it copies a whole record out and checks every field of the
+ * copy against what the session has. A record that fails a check comes from a damaged client, since
+ * the client library makes the same checks first; it ends that session only.
  *
- * Reads the session's tables: the dispatcher, or the session's job in progress.
+ * Reads the session's tables: runs on the session's lane, or in the session's job in progress.
  */
 #include "worker/submit/record.h"
 
@@ -59,7 +59,8 @@ static bool device_range(const struct session *session, uint64_t address, uint64
     return space_containing((struct space *)&session->memory.allocations, address, bytes) != NULL;
 }
 
-/* The block's memory at `offset`, if `bytes` of it are there and the device can reach it. */
+/* The block's memory at `offset`, if the block has `bytes` there and the device can reach them;
+ * else NULL. */
 static unsigned char *host_range(const struct session *session, uint32_t block, uint64_t offset,
                                  uint64_t bytes)
 {

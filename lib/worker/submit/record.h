@@ -1,25 +1,28 @@
-/* record.h - what a tenant's records may say; see record.c. Dispatcher, or a job of the session. */
+/*
+ * record.h - what a tenant's records may say; see record.c. The session's lane, or a job of the
+ * session.
+ */
 #ifndef GS_WORKER_SUBMIT_RECORD_H
 #define GS_WORKER_SUBMIT_RECORD_H
 
 #include "worker/submit/launch.h"
 
-/* What a record is wrong for, for people. NULL: it is right. */
+/* What is wrong with a record, for people. NULL: nothing is. */
 typedef const char *record_fault;
 
-/* Checks a launch whose `size` bytes at `record` are the worker's own copy; fills *launch, whose
- * params point into it. */
+/* Checks a launch of `size` bytes at `record`, which are the worker's own copy; fills *launch,
+ * whose params point into the copy. */
 record_fault record_check_launch(const struct session *session, unsigned char *record,
                                  uint32_t size, struct launch *launch);
 
-/* A checked copy or memset, as the driver wants it. */
+/* A checked copy or memset, ready for the driver. */
 struct transfer {
     enum { TRANSFER_HTOD, TRANSFER_DTOH, TRANSFER_DTOD, TRANSFER_SET } kind;
     CUdeviceptr dst, src;
     unsigned char *host;
     uint64_t bytes;
     unsigned char value;
-    uint32_t block; /* host block */
+    uint32_t block; /* host block; SEG_HOSTS: none */
 };
 record_fault record_check_copy(const struct session *session, const struct rec_copy *copy,
                                struct transfer *transfer);

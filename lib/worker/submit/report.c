@@ -1,8 +1,8 @@
 /*
  * report.c - launches that are measured for their tenant (gs_launch_report).
  *
- * Such a launch goes between two CUDA events; the dispatcher looks at them now and then and writes
- * the result into the session's segment. A launch without a report costs nothing of this.
+ * Such a launch goes between two CUDA events. The main lane looks at the events in each round and
+ * writes the result into the session's segment. A launch without a report costs none of this.
  */
 #include "worker/submit/report.h"
 
@@ -34,7 +34,7 @@ CUresult report_launch(struct session *session, uint32_t index, const struct lau
         result = DRV(cuEventCreate, &report->start, CU_EVENT_DEFAULT);
     if (!result && !report->end)
         result = DRV(cuEventCreate, &report->end, CU_EVENT_DEFAULT);
-    /* One still running in this slot is dropped, as gs_launch_report promises. */
+    /* A report in this slot whose launch still runs is dropped, as gs_launch_report promises. */
     if (report->id)
         session->submit.reports_open--;
     report->id = 0;
@@ -69,7 +69,7 @@ static void publish(struct session *session, struct report *report)
     out->priority = report->priority;
     out->partition = report->partition;
     out->late = report->deadline_ns && clock_ns() > report->deadline_ns;
-    /* release: the figures, for the client that reads the id */
+    /* release: publishes the figures to the client that reads the id */
     atomic_store_explicit(&out->id, report->id, memory_order_release);
     report->id = 0;
     session->submit.reports_open--;

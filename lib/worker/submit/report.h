@@ -1,16 +1,19 @@
-/* report.h - launches that are measured for their tenant; see report.c. Dispatcher, but for the
- * end. */
+/*
+ * report.h - launches that are measured for their tenant; see report.c. Main lane, except
+ * reports_deinit.
+ */
 #ifndef GS_WORKER_SUBMIT_REPORT_H
 #define GS_WORKER_SUBMIT_REPORT_H
 
 #include "worker/submit/launch.h"
 
-/* Issues one kernel between two events. submitted: CLOCK_MONOTONIC, as the tenant says. */
+/* Issues one kernel between two events. submitted: the time by CLOCK_MONOTONIC at which the tenant
+ * says that it submitted the launch. */
 CUresult report_launch(struct session *session, uint32_t index, const struct launch *launch,
                        uint32_t id, uint64_t submitted);
 /* Publishes the reports of launches that have ended. */
 void reports_poll(struct session *session);
-/* Service thread, session quiet. */
+/* Destroys the events. Service thread, session quiet. */
 void reports_deinit(struct session *session);
 
 #endif

@@ -1,14 +1,15 @@
 /*
- * request_graph.c - requests that come again, each as one graph. Runs on the dispatcher.
+ * request_graph.c - request graphs: a request that comes again is launched as one graph. Runs on
+ * the session's lane.
  *
- * Who answers requests sends the same kernels again and again, with other parameters: a network's
- * layers, one after the other. Launch by launch they are graphs of one each, and a run of one
- * kernel is two or three exec graphs; each boundary between graphs costs the device 1 us, more
- * beside a neighbour, and each launch of a graph the dispatcher some 2 us. So a stream remembers
- * its last few requests (what is on the device's side the same: kernels, shapes, places,
- * priorities), and one that comes for the third time gets a graph of all its kernels. What a
- * request is, is for arrival.c to tell. A request that is never the same twice costs a comparison
- * and a copy of its keys, and no graph.
+ * A tenant that answers requests sends the same kernels again and again, with other parameters: a
+ * network's layers, one after the other. By the other exec graphs, single launches take a graph
+ * each, and a run of one kernel takes two or three. Each boundary between graphs costs the device 1
+ * us, more beside a neighbour, and each launch of a graph costs the lane some 2 us. So a stream
+ * remembers its last few requests by what is the same on the device's side (kernels, shapes,
+ * partitions, priorities), and a request that comes for the third time gets a graph of all its
+ * kernels. arrival.c tells what a request is. A request that is never the same twice costs a
+ * comparison and a copy of its keys, and no graph.
  */
 #include "worker/submit/request_graph.h"
 
@@ -16,12 +17,12 @@
 #include <string.h>
 
 #define REQUEST_GRAPHS      4u
-#define REQUEST_GRAPH_AFTER 3u /* the time that a request comes and gets its graph */
+#define REQUEST_GRAPH_AFTER 3u /* how often a request comes before it gets its graph */
 
 struct request_graph {
-    uint32_t length; /* 0: unused */
+    uint32_t length; /* number of launches; 0: unused */
     enum ending ending;
-    uint32_t times; /* up to REQUEST_GRAPH_AFTER */
+    uint32_t times; /* how often it came, up to REQUEST_GRAPH_AFTER */
     uint64_t used;  /* cache->clock at its last use */
     struct launch_key key[LAUNCHES_MAX];
     struct exec_graph exec_graph;
@@ -29,7 +30,7 @@ struct request_graph {
 
 struct request_graphs {
     uint64_t clock;
-    uint32_t last; /* index of the one used last, likely the next too */
+    uint32_t last; /* index of the entry used last, which is likely the next one too */
     struct request_graph entry[REQUEST_GRAPHS];
 };
 
@@ -67,8 +68,7 @@ static void request_graph_init(struct request_graph *entry, const struct launch 
     }
 }
 
-/* The entry of these launches, which may be new and take the place of the least recently used one.
- */
+/* The entry of these launches. A new one takes the place of the least recently used one. */
 static struct request_graph *request_graph_of(struct request_graphs *cache,
                                               const struct launch *launches, uint32_t count,
                                               enum ending ending)
@@ -108,12 +108,12 @@ CUresult request_graph_launch(struct request_graphs **cache, const struct stream
     if (!entry->exec_graph.exec)
         result =
             exec_graph_init(&entry->exec_graph, launches, count, ending, tell, stream->cu_priority);
-    if (result) { /* tenants have filled the device's memory: asked again when it has come again */
+    if (result) { /* tenants have filled the device's memory: the entry starts to count anew */
         entry->times = 0;
         return driver_fatal(result) ? result : CUDA_SUCCESS;
     }
     result = exec_graph_launch(&entry->exec_graph, launches, tell, stream->cu);
-    if (result == CUDA_ERROR_OUT_OF_MEMORY) { /* it takes some when it is launched, too */
+    if (result == CUDA_ERROR_OUT_OF_MEMORY) { /* a launch of a graph takes device memory, too */
         exec_graph_deinit(&entry->exec_graph);
         entry->times = 0;
         return CUDA_SUCCESS;

@@ -1,5 +1,7 @@
-/* session_submit.h - a session's streams, and what else its records name. The session's lane; what
- * a job of the session changes, while it is under way. */
+/*
+ * session_submit.h - a session's streams, and what else its records name. The session's lane; a job
+ * in progress has what it changes.
+ */
 #ifndef GS_WORKER_SUBMIT_SESSION_SUBMIT_H
 #define GS_WORKER_SUBMIT_SESSION_SUBMIT_H
 
@@ -17,26 +19,28 @@ struct session_graph;
 
 struct stream {
     bool open;
-    CUstream cu;            /* NULL: not used yet; it costs half a MiB of GPU memory */
-    struct partition *home; /* the lane's whose context the CUDA stream is of; NULL: the primary */
-    uint64_t head;          /* records before it are consumed */
-    uint64_t issued;    /* the device has been given work up to here: what it may be busy with */
+    CUstream cu; /* NULL: not used yet; it costs half a MiB of GPU memory */
+    /* the lane in whose context the CUDA stream is; NULL: the primary context */
+    struct partition *home;
+    uint64_t head;      /* records before it are consumed */
+    uint64_t issued;    /* the device has been given the work of the records before it */
     uint64_t signalled; /* a completion write of this position has been issued */
     int cu_priority;    /* of the CUDA stream, since it was made */
-    bool own_qos;       /* its tenant gave it a class and a priority: */
+    bool own_qos;       /* its tenant gave it a class and a priority, the next two */
     uint32_t own_cls;
     int32_t own_priority; /* gs_qos's scale */
-    uint32_t cls;         /* what its launches have: its own or the session's, within the grant */
-    int priority;         /* CUDA's: lower runs earlier */
-    struct launcher *launcher; /* executable graphs; NULL until the first launch */
-    struct inflight *inflight; /* what is on the device; there when cu is */
-    struct arrival arrival;    /* what its tenant writes at a time */
+    /* the class of its launches: its own or the session's, within the grant */
+    uint32_t cls;
+    int priority;              /* CUDA's: lower runs earlier */
+    struct launcher *launcher; /* its executable graphs; NULL until the first launch */
+    struct inflight *inflight; /* its inflight tracker; there when cu is */
+    struct arrival arrival;    /* the batch arrivals of its tenant */
 };
 
 struct event {
     CUevent cu; /* NULL: never recorded */
     uint32_t stream;
-    uint64_t position; /* after its last REC_EVENT */
+    uint64_t position; /* ring position after its last REC_EVENT */
 };
 
 /* A launch that wants a report, between its issue and its end. */
@@ -55,12 +59,13 @@ struct session_submit {
     bool complete_registered;
     uint32_t reports_open;
     struct stream streams[SEG_STREAMS];
-    struct event *events;          /* SEG_EVENTS, or NULL */
-    struct session_graph **graphs; /* SEG_GRAPHS, or NULL */
-    uint64_t table_generation; /* grows when something is freed or unloaded: graphs check themselves
-                                  again */
-    uint64_t requests_from_ns; /* a graph checks itself: requests wait until then; 0: they do not */
-    struct report *reports;    /* SEG_REPORTS, or NULL */
+    struct event *events;          /* SEG_EVENTS entries, or NULL */
+    struct session_graph **graphs; /* SEG_GRAPHS entries, or NULL */
+    /* grows when something is freed or unloaded: recorded graphs then check their records again */
+    uint64_t table_generation;
+    /* while a graph is checked, requests wait until then; 0: none is checked */
+    uint64_t requests_from_ns;
+    struct report *reports; /* SEG_REPORTS entries, or NULL */
 };
 
 #endif

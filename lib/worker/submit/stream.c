@@ -2,8 +2,8 @@
  * stream.c - a session's streams and events.
  *
  * A stream number that is used again goes on from the ring positions where its predecessor ended,
- * so that a completion word never goes backwards. Its CUDA stream is one of those at hand, and is
- * made, or taken, at its first use.
+ * so that a completion word never goes backwards. A stream gets its CUDA stream at its first use,
+ * from the pool or newly made.
  */
 #include "worker/submit/stream.h"
 
@@ -160,7 +160,7 @@ static void create_install(struct job *job)
 
 static void create_work(struct job *job)
 {
-    job->ret[0] = job->index; /* the rest is made at its first use */
+    job->ret[0] = job->index; /* the rest is made at the stream's first use */
 }
 
 static void destroy_prepare(struct job *job)

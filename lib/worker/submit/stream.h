@@ -1,4 +1,7 @@
-/* stream.h - a session's streams and events; see stream.c. */
+/*
+ * stream.h - a session's streams and events; see stream.c. The session's lane, except where a
+ * comment says otherwise.
+ */
 #ifndef GS_WORKER_SUBMIT_STREAM_H
 #define GS_WORKER_SUBMIT_STREAM_H
 
@@ -8,7 +11,7 @@
 #include "common/ring.h"
 #include "worker/session_parts.h"
 
-/* A position of a stream's ring, in the tenant's memory. */
+/* The ring's memory at a position; the tenant can write there. */
 static inline const unsigned char *ring_at(const struct session *session, uint32_t index,
                                            uint64_t position)
 {
@@ -16,8 +19,8 @@ static inline const unsigned char *ring_at(const struct session *session, uint32
            ring_offset(position);
 }
 
-/* The header of the record there. Atomic, so that the compiler reads it once: what is checked is
- * what is used. Ordered by the load of the tail. */
+/* The header of the record there. The load is atomic, so that the compiler reads the header once
+ * and uses what it has checked. The load of the tail orders it. */
 static inline struct rec_header ring_header(const struct session *session, uint32_t index,
                                             uint64_t position)
 {
@@ -30,20 +33,20 @@ static inline struct rec_header ring_header(const struct session *session, uint3
     return header;
 }
 
-/* Brings what the stream's launches have in line with the session's grant. Dispatcher, or the job
- * that opens the session. */
+/* Sets the class and priority of the stream's launches by the session's grant. The session's lane,
+ * or the job that opens the session. */
 void stream_grant(const struct session *session, struct stream *stream);
-/* Gives a stream its CUDA stream, at its first use. Dispatcher. */
+/* Gives a stream its CUDA stream, at its first use. */
 CUresult stream_make(const struct session *session, struct stream *stream);
 
-/* Has the stream go on in another context, a lane's or NULL: the primary one. false: not now, for
- * the device has work of it (streams_idle has found none since), or there is no CUDA stream at
- * hand there. */
+/* Moves the stream to another context: a lane's, or the primary one (NULL). Returns false when it
+ * cannot move now: the device has work of it (streams_idle has found none since), or the pool has
+ * no CUDA stream there. */
 bool stream_move(struct session *session, struct stream *stream, struct partition *home);
 
-/* A driver call has just given the device what the records before `position` ask for. Noted at
- * once: the next call may meet the end of the context, and then whose work was on the device
- * counts. */
+/* Notes that a driver call has just given the device the work of the records before `position`. It
+ * is noted at once, because the next call may find the context lost, and then it matters whose work
+ * was on the device. */
 static inline void stream_issued(struct session *session, struct stream *stream, uint64_t position)
 {
     if (position > stream->issued)
@@ -51,16 +54,15 @@ static inline void stream_issued(struct session *session, struct stream *stream,
     session->inflight.busy |= UINT64_C(1) << (stream - session->submit.streams);
 }
 
-/* Has the device finished all that was issued on the session's streams? Asks the driver.
- * Dispatcher. */
+/* Whether the device has finished all that was issued on the session's streams. Asks the driver. */
 bool streams_idle(struct session *session);
-/* The same by the completion words, which cost nothing and which a tenant can falsify: good for
- * deciding when to ask, or when to do something that only costs time. Dispatcher. */
+/* The same by the completion words, which cost nothing to read and which a tenant can falsify: good
+ * for deciding when to ask the driver, or for decisions that only cost time. */
 bool session_seems_idle(const struct session *session);
-/* The first stream whose word says that it is not finished. */
+/* The first stream whose completion word says that it is not finished. */
 uint32_t stream_unfinished(const struct session *session);
 
-/* The event of a slot, whose CUDA event is made at its first use. Dispatcher. */
+/* The event of a slot; its CUDA event is made at the first use. */
 CUresult event_slot(struct session *session, uint32_t slot, struct event **event);
 
 /* Destroys streams, their executable graphs, and events. Service thread, session quiet. */
