@@ -1,7 +1,7 @@
 /*
- * session_parts.h - struct session, put together of the parts of the rooms, each of which is its
- * room's own: others call the room. It stands above the rooms, so that none includes another for
- * it.
+ * session_parts.h - struct session, composed of one part for each room. Each part belongs to the
+ * room that defines it. This header stands above the rooms, so that no room includes another one
+ * for its part.
  */
 #ifndef GS_WORKER_SESSION_PARTS_H
 #define GS_WORKER_SESSION_PARTS_H
@@ -27,11 +27,11 @@ struct seg_server;
 enum session_phase { SESSION_LIVE, SESSION_CLOSING };
 
 struct session {
-    /* Set by the open job, constant then. */
+    /* The open job sets these; they stay constant. */
     uint32_t slot;
     uint32_t uid;
     uint64_t id;
-    char name[32]; /* its tenant's, for people */
+    char name[32]; /* the tenant's, for people */
     unsigned char *segment;
     struct seg_client *client;
     struct seg_server *server;

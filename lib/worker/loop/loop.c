@@ -142,8 +142,8 @@ static void chores_begin(uint64_t now)
         job_begin(job);
 }
 
-/* Sends the jobs that make partitions on their way; whoever asked for the partitions has left these
- * jobs. */
+/* Sends the jobs that make partitions on their way; the calls that asked for the partitions have
+ * left these jobs. */
 static void partitions_begin(void)
 {
     struct job *job;

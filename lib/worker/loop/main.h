@@ -1,4 +1,4 @@
-/* main.h - the worker's entry. */
+/* main.h - the worker's entry; see main.c. */
 #ifndef GS_WORKER_LOOP_MAIN_H
 #define GS_WORKER_LOOP_MAIN_H
 

@@ -45,7 +45,7 @@ static struct {
     uint32_t capacity, cursor;
 } table = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* A session's imports. */
+/* A session's imports and their sink. */
 struct imports {
     struct holder sink;
     bool clean; /* the sink has been zeroed */

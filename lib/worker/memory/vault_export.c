@@ -37,7 +37,7 @@ void vault_export_add(struct job *job, struct chunk *chunk)
     pthread_mutex_unlock(&queue.lock);
 }
 
-/* Under the lock. */
+/* Takes a chunk out of the queue. Under the lock. */
 static void queue_remove(struct chunk *chunk)
 {
     struct chunk **at = &queue.first;

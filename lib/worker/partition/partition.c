@@ -157,7 +157,7 @@ static void make_work(struct job *job)
 static const struct job_kind job_partition = {
     "partition", JOB_PATIENT | JOB_QUIET | JOB_PROMPT, NULL, make_work, NULL, NULL};
 
-/* ---- The table: the dispatcher -----------------------------------------------------------------
+/* ---- The table: the main lane ----------------------------------------------------------------
  */
 
 /* The most partitions that launches' own choices may lead to where none is destroyed. */

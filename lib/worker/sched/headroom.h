@@ -79,7 +79,7 @@ void headroom_ahead(struct headroom *headroom, uint64_t ns, uint64_t now);
 enum headroom_level headroom_update(struct headroom *headroom, uint64_t now);
 /* The same with the number of shares: up to HEADROOM_LEVEL_MAX. */
 uint32_t headroom_now(const struct headroom *headroom);
-/* The session is going. */
+/* Forgets a session that is going. */
 void headroom_remove(struct headroom *headroom, struct headroom_entity *entity);
 
 #endif

@@ -1,4 +1,7 @@
-/* inflight_lane.h - what a lane keeps of all work in flight that is its own; see inflight.c. */
+/*
+ * inflight_lane.h - a lane's part of the inflight tracker: what is on the device of all its
+ * sessions; see inflight.c. The lane.
+ */
 #ifndef GS_WORKER_SCHED_INFLIGHT_LANE_H
 #define GS_WORKER_SCHED_INFLIGHT_LANE_H
 
@@ -10,15 +13,16 @@ struct stream;
 
 #define INFLIGHT_ENDED_MAX 64u
 
-/* Zeroed: nothing is in flight. */
+/* All zero: nothing is in flight. */
 struct inflight_lane {
-    struct session *first; /* those that have something in flight, and some that had */
-    /* The device's clock against the host's. */
+    struct session *first; /* list of sessions that have something in flight, or had */
+    /* How the device's clock relates to the host's. */
     bool clock_known;
-    uint64_t offset;                    /* the device's less the host's */
-    uint64_t least_delay, next_correct; /* of fences seen; when the offset is corrected */
-    /* Streams of which ends of work that fills the device have been seen, and are to be taken note
-     * of in the order of their times. */
+    uint64_t offset; /* the device's clock less the host's */
+    /* least delay among the fences seen; when the offset is corrected next */
+    uint64_t least_delay, next_correct;
+    /* Streams whose work, which fills the device, has been seen to end. The ends are accounted for
+     * in the order of their times. */
     struct inflight_ended {
         uint64_t when;
         struct session *session;

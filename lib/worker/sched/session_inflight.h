@@ -1,5 +1,7 @@
-/* session_inflight.h - what the inflight tracker knows of a session; see inflight.c. The session's
- * lane. */
+/*
+ * session_inflight.h - what the inflight tracker, which knows what is on the device, keeps of a
+ * session; see inflight.c. The session's lane.
+ */
 #ifndef GS_WORKER_SCHED_SESSION_INFLIGHT_H
 #define GS_WORKER_SCHED_SESSION_INFLIGHT_H
 
@@ -9,9 +11,9 @@
 struct session;
 
 struct session_inflight {
-    uint64_t busy;    /* streams of which the device may have unfinished work */
-    uint64_t streams; /* streams whose fences are waited for */
-    bool listed;      /* see inflight.c */
+    uint64_t busy;    /* streams for which the device may have unfinished work */
+    uint64_t streams; /* streams with a fence that the device has not written yet */
+    bool listed;      /* the session is in its lane's list, see inflight.c */
     struct session *next;
 };
 

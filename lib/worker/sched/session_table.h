@@ -4,11 +4,11 @@
 
 #include "worker/session_parts.h"
 
-/* The session is open. */
+/* Adds a session that is open. */
 void session_table_add(struct session *session);
-/* The session is being closed; the device may still have work of it. */
+/* Moves a session that is being closed out of its slot; the device may still have work of it. */
 void session_table_closing(struct session *session);
-/* The session is closed. */
+/* Removes a session that is closed. */
 void session_table_remove(struct session *session);
 
 /* The session in a slot; NULL: the slot is empty, or its session is being closed. */

@@ -14,7 +14,7 @@ bool grant_has_mask(const struct link_grant *grant);
  * which must be ready. */
 void grant_apply(struct session *session, const struct link_grant *grant,
                  struct partition *partition);
-/* The session is gone. */
+/* Gives up what the grant of a session that is gone holds. */
 void grant_deinit(struct session *session);
 
 /* Takes over a new job_grant or job_open_partition, whose session is set. */

@@ -16,7 +16,7 @@ enum graph_outcome graph_launch(struct session *session, uint32_t index, uint32_
                                 CUresult *result, gs_status *status, const char **text);
 /* Destroys the variants of recorded graphs in a partition. Main lane. */
 void graphs_evict(struct session *session, const struct partition *partition);
-/* Destroys all graphs of a session. Service thread, session quiet. */
+/* Destroys all graphs of a session that has nothing on the device. Service thread. */
 void graphs_deinit(struct session *session);
 
 #endif

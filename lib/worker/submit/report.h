@@ -13,7 +13,7 @@ CUresult report_launch(struct session *session, uint32_t index, const struct lau
                        uint32_t id, uint64_t submitted);
 /* Publishes the reports of launches that have ended. */
 void reports_poll(struct session *session);
-/* Destroys the events. Service thread, session quiet. */
+/* Destroys the events of a session that has nothing on the device. Service thread. */
 void reports_deinit(struct session *session);
 
 #endif

@@ -65,7 +65,8 @@ uint32_t stream_unfinished(const struct session *session);
 /* The event of a slot; its CUDA event is made at the first use. */
 CUresult event_slot(struct session *session, uint32_t slot, struct event **event);
 
-/* Destroys streams, their executable graphs, and events. Service thread, session quiet. */
+/* Destroys streams, their executable graphs, and events of a session that has nothing on the
+ * device. Service thread. */
 void streams_deinit(struct session *session);
 
 #endif
