@@ -1,6 +1,6 @@
 /*
- * fake_fences.h - the page of fences of worker/sched/inflight.c, for tests that write them as a
- * kernel would. Its address on the device is 0: a fence's is its offset.
+ * fake_fences.h - the page of fences of worker/sched/inflight.c, for tests that write fences as a
+ * kernel would. The page's address on the device is 0, so a fence's address is its offset.
  */
 #ifndef GS_TEST_FAKE_FENCES_H
 #define GS_TEST_FAKE_FENCES_H
@@ -25,7 +25,7 @@ static CUresult device_pointer(CUdeviceptr *address, void *memory, unsigned int 
     return CUDA_SUCCESS;
 }
 
-/* Once for the process, however often it is called. */
+/* Called once for the process or more often; the first call makes the page. */
 static CUresult fences_open(void)
 {
     cu.cuMemHostRegister_v2 = host_register;

@@ -1,7 +1,7 @@
 /*
  * fake_graphs.h - a driver that runs a kernel, or a graph of kernels, when it is launched, and
- * notes which ran, on which SMs and with which parameter; what makes a graph may be refused. Each
- * test program includes this once, after cmocka.h.
+ * notes which kernels ran, on which SMs and with which parameter. It can refuse the calls that make
+ * graphs. Each test program includes this once, after cmocka.h.
  */
 #ifndef GS_TEST_FAKE_GRAPHS_H
 #define GS_TEST_FAKE_GRAPHS_H
@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "worker/driver/driver.h"
-#include "worker/sched/schedule.h" /* before `ran` is a name of this */
+#include "worker/sched/schedule.h" /* included before `ran` becomes a name of this file */
 
 #define GRAPHS   4096u
 #define NODES    66u
@@ -20,8 +20,8 @@ struct run {
     const void *function;
     uint64_t parameter;
     uint32_t blocks;
-    int priority;      /* of the node; 0: none of its own */
-    CUcontext context; /* that was current when its node was added, or set */
+    int priority;      /* of the node; 0: the node has no priority of its own */
+    CUcontext context; /* the context that was current when the node was added or set */
 };
 static struct run ran[RAN_MOST];
 static uint32_t ran_count;
@@ -36,10 +36,10 @@ static uint32_t graph_launches, graphs_made, graphs_destroyed, nodes_set, mixed_
 static uint32_t told;
 static uint64_t last_told;
 static bool no_room_to_make, no_room_to_launch;
-static uint32_t calls_left; /* that make graphs, until one is refused */
+static uint32_t calls_left; /* calls that make graphs, until one is refused */
 static CUcontext current;
 
-/* The kernel that tells the end has no function here; its second argument is the position. */
+/* The completing kernel has no function here; its second argument is the position. */
 static inline void run_one(const struct run *run)
 {
     if (!run->function) {
@@ -134,7 +134,7 @@ static inline CUresult kernel_add(CUgraphNode *node, CUgraph to, const CUgraphNo
 
     if (refused())
         return CUDA_ERROR_OUT_OF_MEMORY;
-    /* Behind the one before it. */
+    /* Each node comes behind the one before it. */
     assert_int_equal(count, graph->nodes > 0);
     if (count)
         assert_ptr_equal(*after, &graph->node[graph->nodes - 1]);
@@ -147,7 +147,7 @@ static inline CUresult kernel_set(CUgraphExec exec, CUgraphNode node,
     struct run *run = (struct run *)node, as = run_of(params);
 
     assert_true(((struct graph *)exec)->alive);
-    /* A node can be set in its own context only, and keeps its function and grid here. */
+    /* A node can be set only in its own context, and keeps its function and grid here. */
     assert_ptr_equal(run->context, as.context);
     assert_ptr_equal(run->function, as.function);
     assert_int_equal(run->blocks, as.blocks);
@@ -251,7 +251,7 @@ static inline CUresult stream_wait(CUstream on, CUevent event, unsigned int flag
     return CUDA_SUCCESS;
 }
 
-/* Nothing has run, and nothing is refused. */
+/* Starts anew: nothing has run, and nothing is refused. */
 static inline void graphs_open(void)
 {
     cu.cuLaunchKernel = kernel_launch;

@@ -1,6 +1,6 @@
 /*
- * fake_round.h - what worker/loop/round.c asks of files other than those that note what is on the
- * device, for tests that play rounds: a clock that is a number, and no jobs, reports or quiet
+ * fake_round.h - stands in for what worker/loop/round.c asks of other files, except the inflight
+ * tracker, for tests that play rounds: a clock that is a number, and no jobs, reports or quiet
  * moments.
  */
 #ifndef GS_TEST_FAKE_ROUND_H

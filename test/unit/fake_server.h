@@ -26,31 +26,32 @@
 
 struct fake;
 
-/* Ends the test if it cannot. */
+/* Starts the server; ends the test when it cannot. */
 struct fake *fake_start(const char *instance);
-/* Stops and removes all. */
+/* Stops the server and removes its queues and segments. */
 void fake_stop(struct fake *fake);
 
-/* As if the supervisor had been killed: the status page says so, and nothing answers any more. */
+/* Acts as if the supervisor had been killed: the status page says so, and nothing answers any
+ * more. */
 void fake_die(struct fake *fake);
-/* Rings are left alone while it is paused; requests are answered. */
+/* Leaves rings alone while the server is paused; requests are answered. */
 void fake_pause(struct fake *fake, bool paused);
-/* Ends all sessions as a fault of theirs. */
+/* Ends all sessions as by a fault of their own. */
 void fake_fault(struct fake *fake, gs_status status, const char *message);
-/* The next request of each session is answered with this status instead. */
+/* Answers the next request of each session with this status. */
 void fake_refuse_next(struct fake *fake, gs_status status, const char *message);
-/* The next attach is granted, but with a segment of another layout version. */
+/* Grants the next attach, but with a segment of another layout version. */
 void fake_break_next_segment(struct fake *fake);
-/* As if the server were killed as it answers the next attach: what it grants is gone already, and
- * nobody serves the queue. Requests are answered all the same. */
+/* Acts as if the server were killed while it answers the next attach: what it grants is gone
+ * already, and nobody serves the queue. Requests are answered all the same. */
 void fake_end_at_next_attach(struct fake *fake);
-/* What a server does after 2 s: ends sessions that were granted and not confirmed. */
+/* Does what a server does after 2 s: ends sessions that were granted and not confirmed. */
 void fake_end_unconfirmed(struct fake *fake);
 
-/* How long the last one that attached was going to wait. */
+/* How long the last client that attached was going to wait. */
 unsigned fake_patience_ms(struct fake *fake);
 
-/* What was asked of it so far. */
+/* What clients have asked of the server so far. */
 unsigned fake_sessions_open(struct fake *fake);
 unsigned fake_host_blocks(struct fake *fake);
 uint64_t fake_allocated(struct fake *fake);

@@ -37,7 +37,7 @@ struct tenant {
 
 /* Ends the process unless the condition holds. */
 void fake_must(bool condition, const char *what);
-/* Does what a record says; false: it must wait. */
+/* Does what a record says. Returns false when the record must wait. */
 bool fake_record_run(struct tenant *tenant, const unsigned char *bytes);
 
 #endif

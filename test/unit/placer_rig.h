@@ -18,8 +18,8 @@ static struct placer_session session[MANY];
 static uint32_t count;
 static char text[REFUSAL_TEXT_MAX];
 
-// sm_count SMs in groups of `size`, the last one smaller where they do not divide. A group's SMs
-// lie as far apart as there are groups: nobody may assume that they are neighbours.
+// Makes sm_count SMs in groups of `size`, the last one smaller where they do not divide. A group's
+// SMs lie as far apart as there are groups, because nothing may assume that they are neighbours.
 static inline void device_make(uint32_t sm_count, uint32_t size)
 {
     static struct link_device info;
@@ -71,7 +71,7 @@ static inline gs_status place(const struct placer_session *asker)
                         text);
 }
 
-// As if the worker had applied it all at once.
+// Acts as if the worker had applied everything at once.
 static inline void settle(void)
 {
     for (uint32_t i = 0; i < count; i++) {
@@ -103,7 +103,7 @@ static inline uint32_t sms_of(const struct placer_session *t)
     return sm_mask_count(&t->mask);
 }
 
-// The same numbers in each run.
+// The seed of the random numbers, which are the same in each run.
 static uint32_t seed = 1;
 
 static inline uint32_t dice(uint32_t sides)

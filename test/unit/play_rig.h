@@ -1,7 +1,7 @@
 /*
- * play_rig.h - the dispatcher's rounds, what it notes of the device and its schedule, against a
- * device and a clock that are numbers: tenants whose launches cost the dispatcher's time as they do
- * on an H200. The device is fake_gpu.c's. Each test program includes this once, after cmocka.h.
+ * play_rig.h - the main lane's rounds, its inflight tracker and scheduler, against a device and a
+ * clock that are numbers: tenants whose launches cost the lane's time as they do on an H200. The
+ * device is that of fake_gpu.c. Each test program includes this once, after cmocka.h.
  */
 #ifndef GS_TEST_PLAY_RIG_H
 #define GS_TEST_PLAY_RIG_H
@@ -27,34 +27,34 @@
 #define INTERVAL_NS    UINT64_C(2000000000)
 #define RUN_NS         1000000u
 #define DONE_MOST      8192u
-#define WAVE_NS        7500.0 /* of any kernel, before it has been measured with its grid */
-/* The dispatcher's own time. */
+#define WAVE_NS        7500.0 /* of any kernel, before it is measured with its grid */
+/* The time that the lane itself takes. */
 #define GRAPH_NS       8000u
 #define SINGLE_NS      1500u
 #define TURN_NS        700u
 #define SESSION_NS     150u
 #define LATENCY_NS     4000u  /* from the end of a launch's call to the device */
-#define SLACK_NS       60000u /* that a sleep takes longer */
+#define SLACK_NS       60000u /* how much longer a sleep takes */
 #define STALL_NS       150000u
-#define STALL_TURNS    8192u /* between two of them */
-/* Priorities of the device: of normal work, and of the kernel that fences its end. */
+#define STALL_TURNS    8192u /* rounds between two stalls */
+/* Priorities of the device: that of normal work, and that of the kernel that writes the fence. */
 #define WORK_PRIORITY  (-2)
 #define FENCE_PRIORITY (-5)
 
 struct tenant {
     struct session session; /* first: what the rounds know of it */
     struct kernel kernel, *kernels[1];
-    uint64_t ns;    /* each of its kernels, alone */
-    uint32_t units; /* of the device's, that each of them has; 0: waves of all */
-    uint32_t sms;   /* where it has `units`: it has blocks for so many SMs; 0: for all */
-    double part;    /* what its kernels take of the device's time, alone, by `ns` */
-    uint64_t left;  /* launches that it still has */
-    bool events;    /* one after each launch */
+    uint64_t ns;    /* each of its kernels takes this alone */
+    uint32_t units; /* units of the device that each kernel has; 0: whole waves of units */
+    uint32_t sms;   /* with `units`: the kernel has blocks for so many SMs; 0: for all */
+    double part;    /* the part of the device's time that its kernels take alone, by `ns` */
+    uint64_t left;  /* launches that it has left */
+    bool events;    /* it records an event after each launch */
     bool event_next;
     bool copies;        /* it has copies of `ns` each, and no kernels */
     uint64_t copied_ns; /* when the last of them ends */
     uint64_t dice;      /* not 0: its kernels take from half to one and a half of `ns` */
-    /* Work done and when, a millisecond apart at least. */
+    /* Work done and the times, a millisecond apart at least. */
     struct {
         uint64_t when;
         double work;
@@ -64,9 +64,9 @@ struct tenant {
 
 static struct tenant *tenants;
 static unsigned tenant_count;
-static unsigned part_count; /* of the device: tenants of different ones share no SMs */
-static bool side_by_side;   /* kernels run beside each other */
-static uint64_t stalls;     /* not 0: others take the dispatcher's processor now and then */
+static unsigned part_count; /* parts of the device: tenants of different parts share no SMs */
+static bool side_by_side;   /* kernels may run beside each other */
+static uint64_t stalls;     /* not 0: other processes take the lane's CPU now and then */
 
 /* ---- Launches -------------------------------------------------------------------------------- */
 
@@ -88,7 +88,7 @@ static inline void mark_issue(struct tenant *tenant)
     inflight_fenced(&tenant->session, stream);
 }
 
-/* Copies, which the SMs have no part in: the last tells its end. */
+/* Drains copies, in which the SMs have no part: the last one tells its end. */
 static inline uint32_t copies_drain(struct tenant *tenant, struct sched_allowance allowance)
 {
     struct stream *stream = &tenant->session.submit.streams[0];
@@ -125,7 +125,8 @@ static inline void issue_some(struct tenant *tenant, const struct launch *launch
         mark_issue(tenant);
 }
 
-/* Launches and events by turns; what is thought to take RUN_NS / 2 tells its end. */
+/* Drains launches and events alternately; after what is thought to take RUN_NS / 2, a fence tells
+ * the end. */
 static inline uint32_t events_drain(struct tenant *tenant, const struct launch *launch,
                                     struct sched_allowance allowance)
 {
@@ -150,8 +151,8 @@ static inline uint32_t events_drain(struct tenant *tenant, const struct launch *
     return taken;
 }
 
-/* A tenant has launches of one kernel, and a session one stream. They go as exec graphs and
- * singles, of which some and the last tell their end. */
+/* Drains a tenant, which has launches of one kernel, and one stream. They go as exec graphs and
+ * singles, of which some, and the last one, tell their end. */
 uint32_t stream_drain(struct session *session, uint32_t index, struct sched_allowance allowance,
                       enum drained *drained)
 {
@@ -254,7 +255,7 @@ static inline void done_note(struct tenant *tenant)
     tenant->done_count++;
 }
 
-/* Between the reading of the clock and the look at the fences. */
+/* Lets the lane stall between reading the clock and looking at the fences. */
 static inline void stall(void)
 {
     if (stalls == 0 || ++stalls % STALL_TURNS)
@@ -276,7 +277,8 @@ static inline void play_until(uint64_t end)
     }
 }
 
-/* Work done until then: kernels that ran then count in part. -1: it has not come so far. */
+/* The work done until then, with kernels that were running counted in part. -1: the play has not
+ * come so far. */
 static inline double work_at(const struct tenant *tenant, uint64_t when)
 {
     for (unsigned i = 1; i < tenant->done_count; i++) {
@@ -293,7 +295,7 @@ static inline double work_in_window(const struct tenant *tenant, uint64_t from)
     return work_at(tenant, from + INTERVAL_NS) - work_at(tenant, from);
 }
 
-/* A window in which all have work. Returns when it began. */
+/* Plays a window in which all tenants have work. Returns when it began. */
 static inline uint64_t window_play(void)
 {
     uint64_t from = now + SETTLE_NS, charged = 0;
@@ -304,7 +306,7 @@ static inline uint64_t window_play(void)
     play_until(from + INTERVAL_NS);
     for (unsigned i = 0; i < tenant_count; i++)
         charged += tenants[i].session.stats->gpu_ns;
-    /* All that is charged to somebody is the time that passed, to a long kernel at either end. */
+    /* All charges together are the time that passed, to a long kernel at either end. */
     assert_true(charged >= part_count * INTERVAL_NS * 96 / 100);
     assert_true(side_by_side || charged <= part_count * INTERVAL_NS * 102 / 100);
     for (unsigned seen = 0; seen < tenant_count;) {

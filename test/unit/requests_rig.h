@@ -1,7 +1,7 @@
 /*
- * requests_rig.h - a session whose tenant sends requests of several kernels, as one arrival each,
- * and what must hold of every one: all of it ran, in order, with the parameters of this time. Each
- * test program includes this once, after cmocka.h.
+ * requests_rig.h - a session whose tenant sends requests of several kernels, each as one arrival,
+ * and what must hold of every request: all of it ran, in order, with the parameters of this time.
+ * Each test program includes this once, after cmocka.h.
  */
 #ifndef GS_TEST_REQUESTS_RIG_H
 #define GS_TEST_REQUESTS_RIG_H
@@ -23,7 +23,7 @@
 #define KERNELS  3u
 #define REQUEST  20u
 #define PRIORITY (-4)
-#define LEARNING 3u /* requests until there is a graph */
+#define LEARNING 3u /* requests until a request has its graph */
 
 static _Alignas(64) unsigned char segment[SEG_OFF_RINGS + SEG_RING_BYTES];
 static struct seg_client client;
@@ -36,7 +36,7 @@ static struct session session;
 static struct stream *stream = &session.submit.streams[0];
 static struct partition partition;
 static uint64_t now, tail, serial;
-static struct run wanted[RAN_MOST]; /* in this order */
+static struct run wanted[RAN_MOST]; /* in the order in which they must run */
 static uint32_t wanted_count;
 
 int clock_gettime(clockid_t which, struct timespec *time)
@@ -100,7 +100,7 @@ static inline int set(void **state)
     return stream->inflight ? 0 : -1;
 }
 
-/* Nothing made is left. */
+/* Checks that nothing made is left. */
 static inline int unset(void **state)
 {
     (void)state;
@@ -115,7 +115,7 @@ static inline int unset(void **state)
     return graphs_made == graphs_destroyed && atomic_load(&partition.graphs) == 0 ? 0 : -1;
 }
 
-/* The client's: a padding where the record would not fit. */
+/* Begins a record as the client does: with a padding before a record that would not fit. */
 static inline unsigned char *record_begin(uint32_t size)
 {
     const uint32_t pad = ring_pad(tail, size);
@@ -157,7 +157,8 @@ static inline void event(void)
     memcpy(record_begin(sizeof(r)), &r, sizeof(r));
 }
 
-/* It counts as a copy does: what is in the stream beside kernels. The other stream has nothing. */
+/* Records a wait, which counts as a copy does: as other work in the stream beside kernels. The
+ * other stream has nothing, so the wait is over at once. */
 static inline void wait_for_nothing(void)
 {
     const struct rec_wait r = {.h = {.op = REC_WAIT, .size = sizeof(r)}, .stream = 1};
@@ -165,7 +166,8 @@ static inline void wait_for_nothing(void)
     memcpy(record_begin(sizeof(r)), &r, sizeof(r));
 }
 
-/* What was written, as one arrival; all of it ran, in order, and its end was told. */
+/* Drains what was written, as one arrival. Checks that all of it ran, in order, and that its end
+ * was told. */
 static inline void drain(bool entire)
 {
     const struct sched_allowance allowance = {1000, UINT64_MAX};
@@ -194,7 +196,7 @@ static inline void forget(void)
     ran_count = wanted_count = 0;
 }
 
-/* Mixed kernels and grids; others for each `kind`. */
+/* Writes a request of mixed kernels and grids, which differ for each `kind`. */
 static inline void request(uint32_t kind, uint32_t length, uint64_t parameter)
 {
     forget();
@@ -202,7 +204,7 @@ static inline void request(uint32_t kind, uint32_t length, uint64_t parameter)
         launch((i * (kind % 2 + 1) + kind) % KERNELS, 1 + (i + kind) % 2, parameter + i);
 }
 
-/* So that it has its graph. */
+/* Sends a request until it has its graph. */
 static inline void learn(uint32_t kind, uint32_t length)
 {
     for (uint32_t i = 0; i < LEARNING; i++) {

@@ -1,7 +1,7 @@
 /*
- * test_worker_arrival.c - whose records are taken at once, and whose when the rest of what their
- * tenant writes is there: on a clock that is a number, with records of which the device takes any
- * number.
+ * test_worker_arrival.c - batch arrival: which records are taken at once, and which only when the
+ * rest of what their tenant writes is there. The clock is a number, and the device takes any number
+ * of records.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,14 +21,14 @@
 #define SENDERS    3u
 #define REQUEST    20u
 #define STEP_NS    100u
-#define LONGEST_NS 10000u /* that anything waits */
+#define LONGEST_NS 10000u /* the longest that anything waits */
 
 static struct sender {
-    struct session session; /* first: what the rounds know of it */
+    struct session session; /* first: the rounds know only the session */
     struct seg_client client;
     uint64_t tail;
     uint32_t in_turn; /* records taken */
-    bool entire;      /* as a whole arrival */
+    bool entire;      /* they were a whole arrival */
     _Alignas(64) unsigned char segment[SEG_OFF_RINGS + SEG_RING_BYTES];
 } senders[SENDERS];
 static struct sender *const one = &senders[0];
@@ -98,7 +98,7 @@ static void put(struct sender *sender, uint16_t op, uint32_t size)
     sender->tail += size;
 }
 
-/* As the client does: a padding is published with the record behind it. */
+/* Writes as the client does: a padding is published with the record behind it. */
 static void write_records(struct sender *sender, uint32_t records, uint32_t size)
 {
     for (uint32_t i = 0; i < records; i++) {
@@ -111,7 +111,7 @@ static void write_records(struct sender *sender, uint32_t records, uint32_t size
     atomic_fetch_or(&sender->client.activity, 1);
 }
 
-/* The device has done all that was taken. */
+/* The device completes all that was taken. */
 static void complete(struct sender *sender)
 {
     struct seg_complete *words =
@@ -128,7 +128,7 @@ static void one_round(void)
     round_run(&lane);
 }
 
-/* Records taken in the rounds until something is; how long that took. */
+/* Runs rounds until a record is taken, and counts the records; *waited is how long that took. */
 static uint32_t turns_until_taken(uint64_t *waited)
 {
     const uint64_t since = now;
@@ -136,7 +136,7 @@ static uint32_t turns_until_taken(uint64_t *waited)
     do {
         one_round();
         if (!one->in_turn) {
-            assert_true(lane.live); /* it does not sleep meanwhile */
+            assert_true(lane.live); /* the lane does not sleep meanwhile */
             assert_true(now - since <= LONGEST_NS + STEP_NS);
         }
     } while (!one->in_turn);
@@ -144,7 +144,7 @@ static uint32_t turns_until_taken(uint64_t *waited)
     return one->in_turn;
 }
 
-/* Bursts of so many records that are there at once. */
+/* Plays arrivals of so many records that are there at once. */
 static void arrivals(struct sender *sender, uint32_t count, uint32_t records, uint32_t size)
 {
     for (uint32_t i = 0; i < count; i++) {
@@ -165,14 +165,15 @@ static void an_arrival_that_is_known_is_taken_when_it_is_all_there(void **state)
     arrivals(one, 4, REQUEST, 128);
     for (uint32_t i = 0; i < 100; i++) {
         one_round();
-        now += UINT64_C(3000000000); /* nothing is kept for it any more */
+        now += UINT64_C(3000000000); /* no headroom is kept for the session any more */
         one_round();
         assert_int_equal(headroom_now(&lane.headroom), HEADROOM_NONE);
         write_records(one, 1, 128);
         one_round();
         assert_int_equal(one->in_turn, 0);
         assert_true(lane.live);
-        assert_int_equal(headroom_now(&lane.headroom), HEADROOM_FULL); /* others keep off already */
+        /* best effort keeps off already */
+        assert_int_equal(headroom_now(&lane.headroom), HEADROOM_FULL);
         write_records(one, REQUEST - 2, 128);
         now += 1000;
         one_round();
@@ -229,7 +230,7 @@ static void what_does_not_come_is_waited_for_once_and_not_for_long(void **state)
     assert_in_range(waited, 1000, LONGEST_NS);
     complete(one);
     arrivals(one, 1, 5, 128);
-    for (uint32_t i = 0; i < 3; i++) { /* nor is what is as long again */
+    for (uint32_t i = 0; i < 3; i++) { /* nor is the next of that length */
         write_records(one, 5, 128);
         one_round();
         assert_int_equal(one->in_turn, 5);
@@ -240,7 +241,7 @@ static void what_does_not_come_is_waited_for_once_and_not_for_long(void **state)
     }
 }
 
-/* A short one is not waited for as long as a long one. */
+/* A short arrival is not waited for as long as a long one. */
 static void two_launches_are_waited_for_some_microseconds(void **state)
 {
     uint64_t waited;
@@ -252,7 +253,7 @@ static void two_launches_are_waited_for_some_microseconds(void **state)
     assert_in_range(waited, 1000, 3000);
 }
 
-/* Also when it then comes to the same length. */
+/* That holds also when the late arrival comes to its usual length. */
 static void who_was_late_is_not_waited_for_the_next_time(void **state)
 {
     uint64_t waited;
@@ -280,7 +281,7 @@ static void who_writes_slowly_is_hardly_ever_waited_for(void **state)
         write_records(one, 1, 128);
         turns_until_taken(&waited);
         waits += waited > 0;
-        for (uint32_t k = 1; k < REQUEST; k++) { /* all before the first is complete */
+        for (uint32_t k = 1; k < REQUEST; k++) { /* all records before the first is complete */
             now += 50000;
             write_records(one, 1, 128);
             one_round();
@@ -291,7 +292,7 @@ static void who_writes_slowly_is_hardly_ever_waited_for(void **state)
     assert_in_range(waits, 1, 10);
 }
 
-/* Where waiting was in vain now and then only, it goes on. */
+/* Where waiting was in vain only now and then, it goes on. */
 static void who_is_late_once_is_waited_for_again_later(void **state)
 {
     uint64_t waited;
@@ -321,7 +322,7 @@ static void a_longer_arrival_is_taken_too(void **state)
     assert_true(one->entire);
 }
 
-/* The client fills the ring's end where a record would not fit: not always at the same place. */
+/* The client pads the ring's end where a record would not fit: not always at the same place. */
 static void paddings_are_no_part_of_an_arrival(void **state)
 {
     static const uint32_t sizes[] = {192, 320, 4160};
@@ -346,7 +347,7 @@ static void paddings_are_no_part_of_an_arrival(void **state)
     }
 }
 
-/* A padding may be longer than what is still to come. */
+/* A padding may be longer than the records still to come. */
 static void a_long_padding_is_not_taken_for_the_rest(void **state)
 {
     uint64_t waited;
@@ -395,7 +396,7 @@ static void others_than_the_latency_class_do_not_wait(void **state)
     assert_false(one->entire);
 }
 
-/* The class is changed while the rest is awaited. */
+/* The class changes while the rest is awaited. */
 static void who_leaves_the_class_waits_no_more(void **state)
 {
     (void)state;
@@ -426,7 +427,7 @@ static void in_a_crowd_an_arrival_that_is_known_is_not_cut(void **state)
     }
 }
 
-/* Nobody else is held up by one that is waited for. */
+/* A session that is waited for holds up no other. */
 static void others_go_on_meanwhile(void **state)
 {
     (void)state;
@@ -440,7 +441,7 @@ static void others_go_on_meanwhile(void **state)
     }
 }
 
-/* What a tenant that scribbles over its segment writes is waited for no longer. */
+/* A tail that a tenant has scribbled over is waited for no longer than a good one. */
 static void nonsense_is_waited_for_no_longer(void **state)
 {
     const uint32_t sizes[] = {0, 1, 63, 64, 65, SEG_RING_BYTES, UINT32_MAX, UINT32_MAX - 63};
@@ -456,7 +457,7 @@ static void nonsense_is_waited_for_no_longer(void **state)
             const struct rec_header header = {.op = (uint16_t)(rand() % 4),
                                               .size = sizes[(size_t)rand() % ARRAY_SIZE(sizes)]};
             if (ring_offset(k - one->session.submit.streams[0].head) < (REQUEST + 1) * 192)
-                continue; /* the fake drain believes what it takes */
+                continue; /* the fake drain believes the records that it takes */
             memcpy(one->segment + SEG_OFF_RINGS + k, &header, sizeof(header));
         }
         uint64_t tail = one->tail + (rand() % 2 ? 0 : (uint64_t)rand() * 64);

@@ -1,6 +1,6 @@
 /*
- * test_worker_bell.c - the doorbell: whoever has rung is polled until its need_bell is set again,
- * whatever the order in which its client and the dispatcher came.
+ * test_worker_bell.c - the doorbell: a session whose client has rung is polled until its need_bell
+ * is set again, whatever the order in which its client and the lane came.
  */
 #include <fcntl.h>
 #include <mqueue.h>
@@ -74,7 +74,7 @@ static void who_rings_for_a_record_is_polled(void **state)
     assert_true(session.poll.on);
 }
 
-/* The dispatcher saw the record by itself, and the session has fallen silent since. */
+/* The lane saw the record by itself, and the session has fallen silent since. */
 static void who_rings_late_can_ring_again(void **state)
 {
     (void)state;
@@ -87,7 +87,7 @@ static void who_rings_late_can_ring_again(void **state)
     assert_int_equal(atomic_load(&server.need_bell), 1);
 }
 
-/* The queue was full, and its message turned away. */
+/* The queue was full, and refused the message. */
 static void so_can_who_is_only_looked_at(void **state)
 {
     (void)state;
@@ -101,7 +101,7 @@ static void who_has_not_rung_is_left_alone(void **state)
 {
     (void)state;
     session_begin();
-    ring(); /* another's mistake */
+    ring(); /* a message by another's mistake */
     bell_take();
     asleep_look();
     assert_false(session.poll.on);

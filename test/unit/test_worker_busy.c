@@ -1,5 +1,7 @@
-/* test_worker_busy.c - who keeps the device busy, in words: the one who has had kernels there for
- * longest, also when it is being closed, and how many others. */
+/*
+ * test_worker_busy.c - names the session that keeps the device busy, in words: the one that has had
+ * kernels there for longest, also when it is being closed, and how many others have some.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -76,7 +78,8 @@ static void many_short_kernels_are_no_long_one(void **state)
 {
     (void)state;
     has_work(0, 0);
-    session[0].poll.given_ns = clock_ns() + SECOND; /* however slow this machine is */
+    /* later than the test can end, however slow this machine is */
+    session[0].poll.given_ns = clock_ns() + SECOND;
     assert_string_equal(busy_describe(text), "session 10 (tenant-0) has some all the time");
 }
 

@@ -1,5 +1,7 @@
-/* test_worker_carveout.c - which kernels ask for a division of the SMs' memory, on a driver that
- * notes what it is asked. The SM is an H200's. */
+/*
+ * test_worker_carveout.c - which kernels ask for a carveout of the SMs' memory, on a driver that
+ * notes what it is asked. The SM is an H200's.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +13,7 @@
 
 #define NOTHING (-2)
 
-static int asked; /* last */
+static int asked; /* the carveout asked for last */
 
 static CUresult attribute(int *value, CUdevice_attribute which, CUdevice device)
 {
@@ -40,7 +42,7 @@ static int setup(void **state)
     return carveout_init();
 }
 
-/* What a launch of the kernel asks the driver for. */
+/* Launches the kernel. Returns the carveout that the launch asks the driver for. */
 static int launch(struct kernel *kernel, uint32_t threads, uint32_t dynamic_smem)
 {
     asked = NOTHING;
@@ -64,8 +66,8 @@ static void small_blocks_are_left_to_the_driver(void **state)
     assert_int_equal(launch(&kernel, 256, 1024), NOTHING);
 }
 
-/* 14 % of 228 KiB is the division of 32 KiB: a KiB for each of the 32 blocks that an SM can hold.
- */
+/* 14 % of 228 KiB is the carveout of 32 KiB: a KiB for each of the 32 blocks that an SM can
+ * hold. */
 static void big_blocks_ask_for_room_for_everybodys_once(void **state)
 {
     struct kernel kernel = kernel_of(32, 0), other = kernel_of(32, 4096);
@@ -77,8 +79,8 @@ static void big_blocks_ask_for_room_for_everybodys_once(void **state)
     assert_int_equal(launch(&other, 512, 1024), 14);
 }
 
-/* However small they are, an SM holds no more than 32 of them: that is not more than was asked for.
- */
+/* However small the blocks are, an SM holds no more than 32 of them, which is no more than was
+ * asked for. */
 static void small_blocks_of_the_same_kernel_change_nothing(void **state)
 {
     struct kernel before = kernel_of(32, 0), after = kernel_of(32, 0);
@@ -95,8 +97,8 @@ static void so_do_those_of_many_registers(void **state)
     struct kernel kernel = kernel_of(255, 0);
 
     (void)state;
-    assert_int_equal(launch(&kernel, 32, 0), NOTHING); /* 8 an SM */
-    assert_int_equal(launch(&kernel, 64, 0), 14);      /* 4 */
+    assert_int_equal(launch(&kernel, 32, 0), NOTHING); /* 8 blocks on an SM */
+    assert_int_equal(launch(&kernel, 64, 0), 14);      /* 4 blocks on an SM */
     assert_int_equal(launch(&kernel, 256, 0), NOTHING);
 }
 
@@ -109,7 +111,7 @@ static void a_kernel_that_needs_shared_memory_has_what_the_driver_gives_it(void 
     assert_int_equal(launch(&other, 1024, 0), 14);
     assert_int_equal(launch(&other, 1024, 100 << 10), -1);
     assert_int_equal(launch(&other, 1024, 100 << 10), NOTHING);
-    assert_int_equal(launch(&other, 1024, 0), NOTHING); /* and not by turns */
+    assert_int_equal(launch(&other, 1024, 0), NOTHING); /* it does not alternate between the two */
 }
 
 int main(void)

@@ -1,7 +1,7 @@
 /*
- * test_worker_charges.c - what a tenant is charged, and what is thought of its kernels, where those
- * of several run beside, between and behind each other; and that events and copies are nobody's
- * time.
+ * test_worker_charges.c - what a tenant is charged, and what is learned of its kernels, where the
+ * kernels of several tenants run beside, between and behind each other; and that events and copies
+ * are charged to no tenant.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,7 +13,8 @@
 
 #include "play_rig.h"
 
-/* It always has the next kernel behind the one that runs, whatever it records between them. */
+/* The tenant always has the next kernel behind the one that runs, whatever it records between
+ * them. */
 static void an_event_is_no_kernel_in_flight(void **state)
 {
     (void)state;
@@ -27,7 +28,8 @@ static void an_event_is_no_kernel_in_flight(void **state)
     assert_true(work > 0.97);
 }
 
-/* Who only copies has had the least of the SMs at any time, and its stream is mostly full. */
+/* A tenant that only copies has had the least of the SMs at any time, and its stream is mostly
+ * full. */
 static void copies_keep_nobody_off(void **state)
 {
     (void)state;
@@ -44,7 +46,7 @@ static void copies_keep_nobody_off(void **state)
     assert_true(work > 0.95);
 }
 
-/* The fence of what the tenant issued last is written at a time. */
+/* Writes the fence of what the tenant issued last, with a time. */
 static void mark_last(struct tenant *tenant, uint64_t when)
 {
     struct session *session = &tenant->session;
@@ -70,8 +72,8 @@ static void issue_scripted(struct tenant *tenant, uint32_t count)
     issue_blocks(tenant, count, 8);
 }
 
-/* Two kernels of half the device each run side by side: the second to end has only what the first
- * leaves of the time, but is known to take as long as it takes alone. */
+/* Two kernels of half the device each run side by side. The second one to end is charged only for
+ * the time that the first leaves, but is known to take as long as it takes alone. */
 static void kernels_side_by_side_are_not_thought_short(void **state)
 {
     const uint64_t alone_ns = 1000000;
@@ -98,7 +100,7 @@ static void kernels_side_by_side_are_not_thought_short(void **state)
     }
     assert_true(tenants[1].kernel.wave_ns > 0.9 * before);
     assert_true(tenants[1].kernel.wave_ns < 1.1 * before);
-    /* Until it takes less by itself. */
+    /* The kernel is thought shorter only once it takes less by itself. */
     for (unsigned n = 0; n < 20; n++) {
         issue_blocks(&tenants[1], 1, 2);
         mark_last(&tenants[1], now + alone_ns / 10);
@@ -109,7 +111,8 @@ static void kernels_side_by_side_are_not_thought_short(void **state)
     play_end();
 }
 
-/* So that the clocks are known to each other. What the first tenant is charged for it. */
+/* Plays a kernel of each tenant, so that the clocks are laid against each other. Returns what the
+ * first tenant is charged for its kernel. */
 static uint64_t clocks_meet(void)
 {
     issue_scripted(&tenants[0], 1);
@@ -140,8 +143,9 @@ static void who_comes_between_has_the_time_since_it_came(void **state)
     play_end();
 }
 
-/* The first tenant sleeps behind a long kernel, so its session is not polled. When that has ended,
- * the second's short one, which waited behind it, has ended too and is seen at once. */
+/* The first tenant sleeps behind a long kernel, so its session is not polled. When that kernel
+ * has ended, the second tenant's short one, which waited behind it, has ended too and is seen at
+ * once. */
 static void who_is_not_polled_has_its_time_too(void **state)
 {
     const uint64_t long_ns = 20000000, short_ns = 1000000;
@@ -151,7 +155,7 @@ static void who_is_not_polled_has_its_time_too(void **state)
     play_begin(2);
     for (unsigned i = 0; i < 2; i++)
         tenants[i].session.round.pending = 0;
-    issue_scripted(&tenants[0], 1); /* so that the clocks are known to each other */
+    issue_scripted(&tenants[0], 1); /* so that the clocks are laid against each other */
     now += 10000;
     mark_last(&tenants[0], now);
     lane.now = now;
@@ -177,8 +181,8 @@ static void who_is_not_polled_has_its_time_too(void **state)
     play_end();
 }
 
-/* The first tenant's long kernel ran behind the second's short one, and when both are looked at,
- * the event behind it has been told too. */
+/* The first tenant's long kernel ran behind the second tenant's short one, and when both are looked
+ * at, the event behind it has been told too. */
 static void an_event_behind_a_kernel_takes_no_time_from_others(void **state)
 {
     const uint64_t long_ns = 20000000, short_ns = 1000000;
@@ -188,7 +192,7 @@ static void an_event_behind_a_kernel_takes_no_time_from_others(void **state)
     play_begin(2);
     had = clocks_meet();
     begun = now += 100000;
-    issue_scripted(&tenants[1], 1); /* looked at after who came later */
+    issue_scripted(&tenants[1], 1); /* the lane looks at this tenant after the later one */
     now += 10000;
     issue_scripted(&tenants[0], 1);
     inflight_issue(&tenants[0].session.submit.streams[0]);

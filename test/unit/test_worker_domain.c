@@ -1,7 +1,7 @@
 /*
- * test_worker_domain.c - which sessions wait for the device with which: those whose SMs overlap,
- * while they have work; and that nothing is lost of what they have in flight or are owed when that
- * changes.
+ * test_worker_domain.c - scheduling domains: sessions wait for each other while they have work and
+ * their SMs overlap; and nothing that they have in flight or are owed is lost when the domains
+ * change.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,7 +22,7 @@
 static struct session sessions[SESSIONS];
 static struct partition partitions[SESSIONS];
 
-/* Its grant is these SMs; all of them: no partition. */
+/* Sets the session's grant to these SMs; all of them: no partition. */
 static void grant_sms(uint32_t index, uint32_t from, uint32_t to)
 {
     struct grant *grant = &sessions[index].grant;
@@ -95,7 +95,7 @@ static void who_shares_sms_waits_in_one_domain(void **state)
     assert_true(together(0, 2));
     assert_true(together(1, 3));
     assert_true(domains.used >= 2);
-    /* Through another's they wait for each other too. */
+    /* Through a third session's SMs they wait for each other too. */
     grant_sms(2, 99, 101);
     assert_true(together(0, 1));
     assert_true(together(2, 3));
@@ -114,7 +114,7 @@ static void who_has_no_work_is_in_nobodys_way(void **state)
     poll_begin(2);
     assert_true(together(0, 1));
     assert_true(together(0, 2));
-    /* It is polled no longer, but something of it is still on the device. */
+    /* The session is polled no longer, but something of it is still on the device. */
     sched_issued(domain_of(&sessions[2]), &sessions[2].sched.entity, &work, 1);
     poll_end(2);
     assert_true(together(0, 1));
@@ -167,7 +167,8 @@ static void what_is_in_flight_and_waits_goes_along(void **state)
     assert_int_equal(domain_of(&sessions[0])->waiting, 3);
 }
 
-/* By how much one is ahead of the other is kept; what domains of their own have had is not owed. */
+/* How far one session is ahead of the other is kept; what a domain of their own has given them is
+ * not owed. */
 static void who_comes_from_another_domain_is_ahead_or_behind_as_much_as_there(void **state)
 {
     (void)state;
@@ -198,7 +199,7 @@ static void who_comes_from_another_domain_is_ahead_or_behind_as_much_as_there(vo
                     domain_of(&sessions[i])->vnow + (uint64_t)ahead[i]);
 }
 
-/* Whatever line the others have been left in. */
+/* Whatever domain the others have been left in. */
 static void with_the_whole_device_for_all_there_is_one_domain(void **state)
 {
     (void)state;
@@ -223,7 +224,8 @@ static void with_the_whole_device_for_all_there_is_one_domain(void **state)
     assert_true(together(1, 2));
 }
 
-/* More than there can be domains: some wait for others without need, none is lost. */
+/* More components than there can be domains: some sessions wait for others without need, none is
+ * lost. */
 static void there_may_be_more_of_them_than_domains(void **state)
 {
     (void)state;
@@ -240,7 +242,8 @@ static void there_may_be_more_of_them_than_domains(void **state)
     assert_int_equal(domains.used, DOMAINS_MAX);
 }
 
-/* Against a search of its own: the same domain exactly where SMs overlap, directly or not. */
+/* Compares with a search of the test's own: two sessions are in the same domain exactly where SMs
+ * overlap, directly or not. */
 static void any_sets_of_sms_come_to_the_right_domains(void **state)
 {
     static bool linked[16][16];

@@ -1,7 +1,7 @@
 /*
  * test_worker_drain.c - how what a tenant writes into a stream goes to the device: in which graphs,
- * also where it is still being written meanwhile; and how often the device is made to tell the end:
- * once for each position, and for the last one always.
+ * also while the tenant still writes; and how often the device is made to tell the end: once for
+ * each position, and always for the last one.
  *
  * The driver notes the graphs and the positions; most tests have no device memory for graphs.
  */
@@ -38,7 +38,7 @@ static uint64_t tail;
 static unsigned launched, told;
 static uint64_t last_told;
 
-/* The executable graph too; and its nodes. */
+/* Stands for the executable graph too, and for its nodes. */
 static struct graph {
     uint32_t kernels;
     bool tells;
@@ -46,9 +46,9 @@ static struct graph {
 } graphs[GRAPHS];
 static uint32_t graph_count;
 static bool graph_room;
-/* Of the graphs launched: their kernels, and 100 more where they tell the end. */
+/* The number of kernels of each graph launched, and 100 more where the graph tells its end. */
 static uint32_t went[GRAPHS], went_count;
-static uint32_t launches_left; /* until the driver refuses one */
+static uint32_t launches_left; /* until the driver refuses a launch */
 
 /* Called when a record is about to be taken. */
 static void (*tenant_writes)(void);
@@ -66,7 +66,7 @@ static CUresult kernel_launch(CUfunction function, unsigned int grid_x, unsigned
     return CUDA_SUCCESS;
 }
 
-/* The kernel that tells the end: its second argument is the position. */
+/* The completing kernel: its second argument is the position. */
 static CUresult done_launch(const CUlaunchConfig *config, CUfunction function, void **params,
                             void **extra)
 {
@@ -179,7 +179,7 @@ static CUresult graph_launch_noted(CUgraphExec exec, CUstream on)
     return CUDA_SUCCESS;
 }
 
-/* How SMs divide their memory is not looked at here, but each launch that is checked asks. */
+/* The tests leave out the carveout, but each launch that is checked asks for one. */
 static CUresult function_set(CUfunction function, CUfunction_attribute attribute, int value)
 {
     (void)function, (void)attribute, (void)value;
@@ -354,8 +354,8 @@ static void what_follows_is_told_of_too(void **state)
     assert_int_equal(told, 4);
 }
 
-/* One whose end is not told by itself is told of at the end. */
-/* Not with the next kernel, which may have to wait for other tenants'. */
+/* A launch whose end is not told by itself is told of at the end. */
+/* An event is not told with the next kernel, which may have to wait for other tenants'. */
 static void an_event_is_told_with_the_kernel_before_it(void **state)
 {
     const struct sched_allowance one_kernel = {64, 1};
@@ -394,7 +394,8 @@ static void a_known_kernel_is_told_of(void **state)
 
 /* ---- Graphs ---------------------------------------------------------------------------------- */
 
-/* The stream has graphs for its kernel, of which nothing is in flight; the last of them told of. */
+/* Runs until the stream has graphs for its kernel, with nothing in flight, and the end of the last
+ * graph told. */
 static void graphs_earn(uint32_t cls)
 {
     graph_room = true;
@@ -460,11 +461,11 @@ static void other_arrivals_go_in_graphs_of_eight_and_singles(void **state)
     expect_went(8, 108, 1, 1, 1, 101);
 }
 
-/* ---- Bursts that are still being written ----------------------------------------------------- */
+/* ---- Batches that are still being written ---------------------------------------------------- */
 
 static uint32_t to_come;
 
-/* One more each time that one is taken. */
+/* Writes one more record each time that one is taken. */
 static void one_more(void)
 {
     if (to_come == 0)
@@ -505,7 +506,7 @@ static void what_comes_behind_others_is_gathered(void **state)
     assert_int_equal(told, 1);
 }
 
-/* The last that there is room for tells the end, however much has come behind it. */
+/* The last launch that there is room for tells the end, however much has come behind it. */
 static void who_goes_on_writing_has_no_more_than_there_is_room_for(void **state)
 {
     const struct sched_allowance some = {16, UINT64_MAX}, one = {1, 1};
@@ -531,7 +532,7 @@ static void who_goes_on_writing_has_no_more_than_there_is_room_for(void **state)
     assert_int_equal(last_told, stream->head);
 }
 
-/* What has been gathered by then is not issued by who comes next. */
+/* What has been gathered by then is not issued by the next drain. */
 static void a_launch_that_is_refused_in_the_middle_is_the_last(void **state)
 {
     const struct sched_allowance room = {1000, UINT64_MAX};

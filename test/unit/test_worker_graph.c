@@ -1,9 +1,9 @@
 /*
- * test_worker_graph.c - which variants of a recorded graph are kept: those of the places that its
- * launches had last, or that were made for it last.
+ * test_worker_graph.c - which variants of a recorded graph are kept: those of the partitions that
+ * its launches had last, or that were made for it last.
  *
- * The driver is a counter of executable graphs. Here is what graph.c asks of the dispatcher; the
- * job that makes a variant runs when the test says so.
+ * The driver is a counter of executable graphs. The test stands in for what graph.c asks of other
+ * files; the job that makes a variant runs when the test says so.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,7 +21,7 @@
 #include "worker/submit/placement.h"
 #include "worker/submit/pool.h"
 
-#define VARIANTS 4u /* as many as are kept */
+#define VARIANTS 4u /* as many variants as are kept */
 
 struct worker worker;
 
@@ -30,7 +30,7 @@ static unsigned char nothing[1];
 static struct host_block block = {.memory = nothing};
 static struct partition places[VARIANTS + 2];
 static struct partition *place; /* where launches run now */
-static struct job *pushed;      /* for the dispatcher, not yet begun */
+static struct job *pushed;      /* for the main lane, not yet begun */
 static unsigned made, live;     /* executable graphs */
 
 /* ---- What graph.c asks of other files -------------------------------------------------------- */
@@ -200,7 +200,7 @@ static enum graph_outcome launch_at(unsigned index)
     return graph_launch(&session, 0, 0, &result, &status, &text);
 }
 
-/* A launch there waits for a variant, which is made. It is not launched. */
+/* A launch there waits for a variant, which is made but not launched. */
 static void variant_come(unsigned index)
 {
     assert_int_equal(launch_at(index), GRAPH_WAITS);
@@ -231,7 +231,7 @@ static void the_place_used_least_lately_gives_way(void **state)
     pushed = NULL;
 }
 
-/* The place changes between the making of a variant and its launch, and changes back. */
+/* The partition changes between the making of a variant and its launch, and changes back. */
 static void a_variant_that_was_never_launched_stays_before_older_ones(void **state)
 {
     (void)state;

@@ -1,9 +1,9 @@
 /*
- * test_worker_headroom.c - what best-effort work leaves to latency work, against a clock that is a
- * number: requests that come by the clock are expected, others are not, and what that costs.
+ * test_worker_headroom.c - the latency headroom that best-effort work leaves, against a clock that
+ * is a number: requests that come by the clock are expected, others are not, and what that costs.
  *
- * Sessions send requests at given times; beside them best effort always has 1.2 ms ahead, as two
- * kernels of 600 us are. The time is looked at in steps, as the dispatcher's rounds are.
+ * Sessions send requests at given times. Beside them best effort always has 1.2 ms ahead, as two
+ * kernels of 600 us are. Time passes in steps, as in a lane's rounds.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -24,12 +24,12 @@
 
 struct sender {
     struct headroom_entity entity;
-    uint64_t next, end; /* of a request; end: of the one under way, 0: none */
+    uint64_t next, end; /* of a request; end: of the request under way, 0: none */
     uint64_t length;
-    /* When the request after the one that has begun now is to begin; 0: never. */
+    /* When the request after the one that has just begun is to begin; 0: never. */
     uint64_t (*after)(struct sender *sender, uint64_t now);
     uint64_t period, jitter, count;
-    uint64_t clear_since; /* all of the headroom is kept free since then; 0: it is not */
+    uint64_t clear_since; /* since when all of the headroom is kept free; 0: it is not */
 };
 
 static struct play {
@@ -37,9 +37,10 @@ static struct play {
     struct sender sender[SESSIONS_MAX];
     unsigned count;
     uint64_t now, dice;
-    uint64_t spent[3];        /* by headroom_level */
-    unsigned requests, met;   /* those at which nothing that was ahead could still be there */
-    unsigned few;             /* at which a few SMs at least were free long enough */
+    uint64_t spent[3]; /* by headroom_level */
+    /* met: requests at which nothing that was ahead could still be there */
+    unsigned requests, met;
+    unsigned few;             /* requests at which at least a few SMs were free long enough */
     uint64_t clear[3], ahead; /* since when at least so much is kept; 0: it is not */
 } play;
 
@@ -59,7 +60,7 @@ static void play_reset(unsigned count, uint64_t (*after)(struct sender *, uint64
                                          .jitter = jitter};
 }
 
-/* 0 to 1, the same numbers each time. */
+/* A number from 0 to 1; the numbers are the same each time. */
 static double dice(void)
 {
     play.dice ^= play.dice << 13;
@@ -68,7 +69,7 @@ static double dice(void)
     return (double)(play.dice >> 11) / 9007199254740992.0;
 }
 
-/* By the clock: each strays for itself. */
+/* A sender that goes by the clock: each start strays by itself. */
 static uint64_t by_the_clock(struct sender *sender, uint64_t now)
 {
     (void)now;
@@ -77,7 +78,7 @@ static uint64_t by_the_clock(struct sender *sender, uint64_t now)
            (uint64_t)(dice() * (double)sender->jitter);
 }
 
-/* Who sleeps after each request: the clock itself strays. */
+/* A sender that sleeps after each request: the clock itself strays. */
 static uint64_t by_sleeping(struct sender *sender, uint64_t now)
 {
     return now + sender->period + (uint64_t)(dice() * (double)sender->jitter);
@@ -88,7 +89,7 @@ static uint64_t at_random(struct sender *sender, uint64_t now)
     return now + (uint64_t)(-log(1 - dice()) * (double)sender->period) + sender->length;
 }
 
-/* Ten of them, each 500 us after the one before, and a pause that nobody can tell. */
+/* Ten requests, each 500 us after the one before, and a pause that nobody can foresee. */
 static uint64_t in_bursts(struct sender *sender, uint64_t now)
 {
     sender->count++;
@@ -134,7 +135,7 @@ static void play_for(uint64_t ns)
     }
 }
 
-/* From now on. */
+/* Counts from now on. */
 static void count_anew(void)
 {
     memset(play.spent, 0, sizeof(play.spent));
@@ -146,7 +147,7 @@ static double share(enum headroom_level current)
     return (double)play.spent[current] / (double)(play.spent[0] + play.spent[1] + play.spent[2]);
 }
 
-/* Of the neighbour's time, with 16 and 4 SMs of 132. */
+/* The part of the neighbour's time that is lost, with 16 and 4 SMs of 132. */
 static double cost(void)
 {
     return share(HEADROOM_FULL) * 0.12 + share(HEADROOM_PARTIAL) * 0.03;
@@ -189,7 +190,7 @@ static void an_arrival_is_one_request(void **state)
     play_for(SECOND);
     count_anew();
     play_for(10 * SECOND);
-    /* From the fourth on what was there when the first came has ended. */
+    /* From the fourth request on, all that was on the device when the first came has ended. */
     assert_true(play.met >= play.requests * 68 / 100);
     assert_true(play.few >= play.requests * 99 / 100);
 }
@@ -212,7 +213,7 @@ static void who_stops_is_forgotten(void **state)
     play.sender[0].next = 0;
     count_anew();
     play_for(20 * MS);
-    /* It is expected once, and not again. */
+    /* The next request is expected once, and not again. */
     assert_in_range(play.spent[HEADROOM_FULL], 0, 5 * MS);
     assert_int_equal(play.headroom.level, HEADROOM_PARTIAL);
     count_anew();
@@ -221,7 +222,7 @@ static void who_stops_is_forgotten(void **state)
     play_for(100 * MS);
     assert_int_equal(play.headroom.level, HEADROOM_NONE);
     assert_null(play.headroom.first);
-    /* One that comes again is not believed before it has been seen some times. */
+    /* A sender that comes again is not expected before its requests have been seen some times. */
     play.now += 5 * SECOND;
     play.sender[0].after = by_sleeping;
     play.sender[0].next = play.now;
@@ -277,10 +278,11 @@ static void of_several_the_most_is_kept(void **state)
     play_for(SECOND);
     count_anew();
     play_for(5 * SECOND);
-    /* The regular one has all, and for the other's sake there always are a few. */
+    /* The regular sender gets all of the headroom, and for the other's sake a few SMs are always
+     * kept. */
     assert_true(share(HEADROOM_NONE) < 0.02);
     assert_true(share(HEADROOM_FULL) > 0.15 && share(HEADROOM_FULL) < 0.30);
-    /* Who goes leaves nothing behind, also while it works. */
+    /* A session that goes leaves nothing behind, also while it works. */
     play.sender[1].end = play.now + SECOND;
     headroom_note(&play.headroom, &play.sender[1].entity, true, play.now);
     assert_int_equal(headroom_update(&play.headroom, play.now + 100 * MS), HEADROOM_FULL);
@@ -291,7 +293,8 @@ static void of_several_the_most_is_kept(void **state)
     assert_int_equal(headroom_update(&play.headroom, play.now), HEADROOM_NONE);
 }
 
-/* Several at work want more SMs than one: one for each block of their kernels, a share at most. */
+/* Several sessions at work want more SMs than one does: one for each block of their kernels, a
+ * share at most. */
 static void each_session_at_work_wants_a_share(void **state)
 {
     const uint32_t wide[3] = {200, 1, 1}, sixteen[3] = {4, 2, 2}, one[3] = {1, 1, 1};

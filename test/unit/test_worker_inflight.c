@@ -1,6 +1,6 @@
 /*
- * test_worker_inflight.c - what is known of work on the device: fences in any order of arrival,
- * across the end of their numbers, as many as a stream can have; what is charged for it, and what
+ * test_worker_inflight.c - the inflight tracker: fences in any order of arrival, across the end of
+ * their numbers, as many as a stream can have; what is charged for work on the device, and what
  * goes without a fence.
  *
  * The device is a page of numbers that the test writes as a kernel would.
@@ -61,7 +61,7 @@ static int unset(void **state)
     return 0;
 }
 
-/* What the device writes at the end of what was closed last. */
+/* Writes what the device writes at the end of what was fenced last. */
 static void fence_write(uint64_t number, uint64_t time)
 {
     fences[inflight_fence_address(&session, stream) / sizeof(uint64_t)] =
@@ -143,8 +143,8 @@ static void a_full_stream_is_all_remembered_across_the_end_of_the_numbers(void *
     }
 }
 
-/* A successor goes on where the last one of this number ended: what is still written there says
- * nothing of its work. */
+/* A stream that is made anew goes on where the last one of its number ended: the fence that is
+ * still written there says nothing of the new stream's work. */
 static void a_stream_that_is_made_anew_begins_with_nothing(void **state)
 {
     (void)state;
@@ -163,7 +163,7 @@ static void a_stream_that_is_made_anew_begins_with_nothing(void **state)
     assert_int_equal(session.sched.entity.inflight, 0);
 }
 
-/* Whoever launches graphs only would else go before all others for ever. */
+/* Otherwise a tenant that launches only graphs would go before all others for ever. */
 static void a_graph_costs_its_time_on_the_device(void **state)
 {
     (void)state;
@@ -180,7 +180,7 @@ static void a_graph_costs_its_time_on_the_device(void **state)
     inflight_poll_all(&lane.inflight_lane, clock_ns());
     assert_int_equal(domain->device_ns, 0);
     assert_true(stats.gpu_ns > 0);
-    /* by_weight: 64 for weight 1 */
+    /* by_weight counts 64 for weight 1 */
     assert_true(session.sched.entity.vtime >= stats.gpu_ns * 64);
     assert_true(stats.gpu_ns <= clock_ns() - begun);
 }
@@ -199,7 +199,7 @@ static void copies_cost_nothing(void **state)
     assert_int_equal(session.sched.entity.vtime, 0);
 }
 
-/* However its tenant falsifies its word. */
+/* The tenant may falsify its word however it likes. */
 static void no_more_than_128_short_launches_go_without_a_fence(void **state)
 {
     (void)state;
@@ -227,7 +227,7 @@ static void no_more_than_128_short_launches_go_without_a_fence(void **state)
     assert_false(inflight_may_go_unfenced(&session, stream, &launch));
 }
 
-/* A kernel that waits for another session's work, say; and what is behind it in its stream. */
+/* Such as a kernel that waits for another session's work; and what is behind it in its stream. */
 static void what_runs_on_and_on_is_not_waited_for(void **state)
 {
     (void)state;
@@ -263,7 +263,8 @@ static void what_runs_on_and_on_is_not_waited_for(void **state)
     assert_int_equal(domain->device_ns, 0);
 }
 
-/* Of what is in flight of a stream that always has something there: not of what was. */
+/* The width is that of the work in flight of a stream that always has some: not of what was in
+ * flight before. */
 static void a_stream_is_as_wide_as_the_widest_that_it_has_in_flight(void **state)
 {
     const uint32_t capacity = worker.info.sm_count * 1024, wide = 8;
@@ -291,7 +292,7 @@ static void a_stream_is_as_wide_as_the_widest_that_it_has_in_flight(void **state
     }
 }
 
-/* A look with a clock read before the work was issued. */
+/* Looks with a clock that was read before the work was issued. */
 static void an_end_before_its_beginning_costs_nothing(void **state)
 {
     (void)state;
@@ -305,7 +306,8 @@ static void an_end_before_its_beginning_costs_nothing(void **state)
     assert_true(stats.gpu_ns < 1000000);
 }
 
-/* As a kernel that fills its partition, whose SMs are the first half, the second, or all. */
+/* Takes time as a kernel that fills its partition, whose SMs are the first half, the second, or
+ * all. */
 static uint64_t time_taken(struct partition *partition, uint64_t begin, uint64_t end)
 {
     return sm_time_take(sm_time_timeline(partition), begin, end);
@@ -320,7 +322,7 @@ static void time_on_other_sms_is_nobodys_loss(void **state)
     half[0].mask = sm_mask_first(8);
     half[1].mask = sm_mask_minus(sm_mask_first(16), half[0].mask);
     for (int i = 0; i < 2; i++)
-        sm_time_timeline(&half[i]); /* when their work goes out */
+        sm_time_timeline(&half[i]); /* their work is issued */
     assert_int_equal(time_taken(&half[0], t, t + 100), 100);
     assert_int_equal(time_taken(&half[1], t, t + 110), 110);
     assert_int_equal(time_taken(&half[0], t + 50, t + 200), 100);
@@ -331,7 +333,8 @@ static void time_on_other_sms_is_nobodys_loss(void **state)
     assert_int_equal(time_taken(NULL, t + 240, t + 320), 10);
 }
 
-/* As many partitions as launches may ask for: of some no more is known than of the device. */
+/* There are as many partitions as launches may ask for: of some no more is known than of the
+ * device. */
 static void time_is_told_apart_in_any_number_of_places(void **state)
 {
     uint64_t t = clock_ns() + UINT64_C(2000000000000);
@@ -344,7 +347,8 @@ static void time_is_told_apart_in_any_number_of_places(void **state)
         assert_int_equal(sm_time_take(first, t, t + 10), 10);
         assert_int_equal(time_taken(NULL, t, t + 15), 5);
         t += 15;
-        assert_int_equal(sm_time_take(100, t, t + 10), 10); /* long forgotten, but for the first */
+        /* all but the first are long forgotten */
+        assert_int_equal(sm_time_take(100, t, t + 10), 10);
         t += 10;
     }
 }

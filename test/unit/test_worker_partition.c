@@ -1,10 +1,10 @@
 /*
- * test_worker_partition.c - how many sets of SMs there can be at a time: a fixed number of which
- * the one goes that nobody has used for longest; or, where the driver keeps what a destroyed one
- * took, as many as a sixteenth of the device's memory is enough for, of which none goes.
+ * test_worker_partition.c - how many sets of SMs there can be at a time: a fixed number, of which
+ * the one goes that has not been used for longest; or, where the driver keeps what a destroyed
+ * green context took, as many as fit in a sixteenth of the device's memory, of which none goes.
  *
- * There is no device: who asks for a partition finds it being made, and the test says that it is
- * there. The table lasts as long as the process, so the tests go on from one another.
+ * There is no device: a caller that asks for a partition finds it being made, and the test says
+ * when it is ready. The table lasts as long as the process, so the tests go on from one another.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,13 +20,13 @@
 #include "common/util.h"
 #include "worker/submit/placement.h"
 
-#define EACH     (UINT64_C(4) << 20) /* that the driver keeps */
-#define FOR_GOOD 400u                /* sets, then */
+#define EACH     (UINT64_C(4) << 20) /* what the driver keeps of each */
+#define FOR_GOOD 400u                /* the number of sets then */
 #define LAUNCHES (FOR_GOOD / 4 * 3)
 
-static int supervisor; /* its end of the link */
+static int supervisor; /* the supervisor's end of the link */
 
-/* The set of that number; no two are the same. */
+/* The set of that number; no two sets are the same. */
 static struct sm_mask mask_of(uint32_t number)
 {
     struct sm_mask mask = {{0}};
@@ -36,7 +36,7 @@ static struct sm_mask mask_of(uint32_t number)
     return mask;
 }
 
-/* NULL: refused, with *status. */
+/* Makes the set's partition. NULL: refused, with *status. */
 static struct partition *made(uint32_t number, gs_status *status)
 {
     const struct sm_mask mask = mask_of(number);
@@ -89,7 +89,7 @@ static void all_held_is_a_limit(void **state)
         partition_release(held[i]);
 }
 
-/* A message to the supervisor; false: there is none. */
+/* Takes a message to the supervisor; false: there is none. */
 static bool told(struct link_message *message)
 {
     return recv(supervisor, message, sizeof(*message), MSG_DONTWAIT) == sizeof(*message);
@@ -150,7 +150,7 @@ static void one_that_could_not_be_made_makes_room(void **state)
     assert_true(failed->id > id); /* no number is used twice */
 }
 
-/* The worker's end of the link has a number of its own. */
+/* The worker's end of the link has a fixed descriptor number. */
 static int link_open(void **state)
 {
     int pair[2];

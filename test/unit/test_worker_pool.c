@@ -1,6 +1,6 @@
 /*
- * test_worker_pool.c - streams at hand: of each class's priority, made only where nothing waits
- * for them, and never more than there is room for.
+ * test_worker_pool.c - the pool's streams: of each class's priority, made only where nothing waits
+ * for them, and never more than the pool has room for.
  *
  * The driver is a counter. The pool lasts as long as the process, so the tests go on from one
  * another.
@@ -40,7 +40,7 @@ static CUresult stream_destroy(CUstream stream)
     return CUDA_SUCCESS;
 }
 
-/* Room for graphs is not looked at here. */
+/* The tests leave out the room for graphs. */
 static CUresult graph_create(CUgraph *graph, unsigned int flags)
 {
     (void)graph;
@@ -53,7 +53,7 @@ static unsigned at_hand(void)
     return made - destroyed - taken + kept;
 }
 
-/* Of which priority is the stream that is given for this one? */
+/* Takes a stream for this priority. Returns the stream's own priority. */
 static int take(int priority)
 {
     struct partition *home = NULL;
@@ -109,8 +109,8 @@ static void other_priorities_get_the_nearest(void **state)
                      stream_priority(GS_CLASS_BEST_EFFORT, 0));
 }
 
-/* However many streams of a class are in use, the next are of its priority too, and are not made
- * when they are asked for. */
+/* However many streams of a class are in use, the next ones are of its priority too, and are not
+ * made when they are asked for. */
 static void each_class_is_refilled(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 /*
- * test_worker_prewake.c - threads of the worker that are woken before there is work for them: whom
- * an announcement wakes, for how long, and how often a tenant can do it.
+ * test_worker_prewake.c - pre-wake: which threads an announcement wakes before there is work for
+ * them, for how long, and how often a tenant can announce.
  */
 #include <poll.h>
 #include <setjmp.h>
@@ -38,7 +38,7 @@ void service_wake_quiet(void)
     woken[PREWAKE_QUIET]++;
 }
 
-/* The control thread sees its descriptor. */
+/* The control thread looks at its descriptor. */
 static void link_look(void)
 {
     struct pollfd event = {prewake_descriptor(), POLLIN, 0};
@@ -129,7 +129,7 @@ static void announcements_in_vain_wake_nobody_again_soon(void **state)
     machine_end();
 }
 
-/* Another one that follows a grant finds the control thread awake. */
+/* Another grant that follows one finds the control thread awake. */
 static void after_a_grant_the_next_has_threads_awake(void **state)
 {
     (void)state;

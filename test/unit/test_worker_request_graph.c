@@ -1,7 +1,7 @@
 /*
- * test_worker_request_graph.c - requests that come again go to the device as one graph each, and
- * what runs is what was asked for, in order, with the parameters of this time: whatever changes
- * between them.
+ * test_worker_request_graph.c - request graphs: requests that come again go to the device as one
+ * graph each, and what runs is what was asked for, in order, with the parameters of this time,
+ * whatever changes between two requests.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -36,7 +36,7 @@ static void only_what_has_changed_is_set(void **state)
     assert_int_equal(nodes_set, REQUEST + 1);
     request(0, REQUEST, 5);
     drain(true);
-    assert_int_equal(nodes_set, 1); /* the end: its position */
+    assert_int_equal(nodes_set, 1); /* the completing kernel's node, with its position */
     request(0, REQUEST - 1, 5);
     launch((REQUEST - 1) % KERNELS, 1 + (REQUEST - 1) % 2, 77);
     drain(true);
@@ -44,7 +44,7 @@ static void only_what_has_changed_is_set(void **state)
     assert_int_equal(graph_launches, 1);
 }
 
-/* All lengths, also those that are exec graphs anyhow. */
+/* Requests of all lengths, also of those that are exec graphs anyhow. */
 static void a_run_of_one_kernel_goes_as_one_graph_too(void **state)
 {
     (void)state;
@@ -73,7 +73,7 @@ static void requests_by_turns_have_a_graph_each(void **state)
     assert_int_equal(told, 1);
 }
 
-/* Else each would cost the making of a graph. */
+/* Otherwise each request would cost the making of a graph. */
 static void more_by_turns_than_are_remembered_have_none(void **state)
 {
     (void)state;
@@ -119,7 +119,7 @@ static void a_kernel_that_was_loaded_anew_has_another_graph(void **state)
 {
     (void)state;
     learn(0, REQUEST);
-    kernel_load(1); /* at the same place */
+    kernel_load(1); /* at the same address */
     request(0, REQUEST, 9);
     drain(true);
     assert_true(graph_launches > 1);
@@ -146,7 +146,8 @@ static void a_priority_is_that_of_this_time(void **state)
     }
 }
 
-/* Each kernel in the partition of this time; and a partition that goes takes the graphs along. */
+/* Each kernel runs in the partition of this time; and a partition that goes takes the graphs
+ * along. */
 static void a_partition_is_that_of_this_time(void **state)
 {
     (void)state;
@@ -189,11 +190,11 @@ static void without_memory_for_a_graph_all_run_without(void **state)
     }
 }
 
-/* Whichever call it is: nothing of it is left, and the next time it is made. */
+/* Whichever call is refused: nothing of the graph is left, and it is made the next time. */
 static void each_call_that_makes_a_graph_may_be_refused(void **state)
 {
     (void)state;
-    stream->priority = PRIORITY + 1; /* so that nodes have one of their own */
+    stream->priority = PRIORITY + 1; /* so that nodes have a priority of their own */
     for (uint32_t call = 0; call < 4 * 9; call++) {
         for (uint32_t n = 0; n < LEARNING; n++) {
             calls_left = n == LEARNING - 1 ? call : UINT32_MAX;
@@ -207,7 +208,7 @@ static void each_call_that_makes_a_graph_may_be_refused(void **state)
     }
 }
 
-/* Anything in any order. */
+/* Sends any requests in any order. */
 static void whatever_comes_runs_as_it_was_asked_for(void **state)
 {
     (void)state;
@@ -232,7 +233,7 @@ static void whatever_comes_runs_as_it_was_asked_for(void **state)
         if (rand() % 8 == 0)
             launch(0, 1, 5);
         drain(rand() % 4 != 0);
-        if (graph_count > GRAPHS / 2) { /* the driver's memory of graphs is used again */
+        if (graph_count > GRAPHS / 2) { /* the fake driver's memory of graphs is used again */
             launcher_deinit(stream->launcher);
             for (uint32_t k = 0; k < graph_count; k++)
                 assert_false(graphs[k].alive);
@@ -242,8 +243,7 @@ static void whatever_comes_runs_as_it_was_asked_for(void **state)
     assert_true(mixed_made > 100);
 }
 
-/* From the ring's first record on, with the rounds that look at it: it is being written meanwhile.
- */
+/* The request is written from the ring's first record on, during the rounds that look at it. */
 static void a_request_that_is_seen_at_its_begin_goes_as_one_graph(void **state)
 {
     struct seg_complete *words = (struct seg_complete *)(void *)(segment + SEG_OFF_COMPLETE);
@@ -285,8 +285,8 @@ static void a_request_that_is_seen_at_its_begin_goes_as_one_graph(void **state)
     domains_remove(&session);
 }
 
-/* Each of its kernels met a neighbour's at first, and was thought to take 300 us: no more than the
- * first seven of 20 are 2 ms. */
+/* Each kernel met a neighbour's at first, and was thought to take 300 us: no more than the first
+ * seven of 20 fit in 2 ms. */
 static void kernels_that_took_long_once_do_not_cut_requests_for_good(void **state)
 {
     struct seg_complete *words = (struct seg_complete *)(void *)(segment + SEG_OFF_COMPLETE);

@@ -1,6 +1,6 @@
 /*
- * test_worker_request_graph_ends.c - what tells its end of requests that come again: one kernel of
- * each graph, but more where what waits for the device, or the scheduler, needs to know earlier;
+ * test_worker_request_graph_ends.c - how requests that come again tell their end: by one kernel of
+ * each graph, but by more where what waits for the device, or the scheduler, needs to know earlier;
  * and that all launches are accounted for, and timed.
  */
 #include <setjmp.h>
@@ -13,7 +13,7 @@
 
 #include "requests_rig.h"
 
-/* Others tell their end so that what follows can go. */
+/* Other classes tell their end on the way, so that what follows can go. */
 static void a_whole_request_of_long_kernels_is_one_graph(void **state)
 {
     (void)state;
@@ -25,7 +25,7 @@ static void a_whole_request_of_long_kernels_is_one_graph(void **state)
     assert_true(told > 1);
 }
 
-/* Their own ends are wanted. */
+/* These launches need to tell their own ends. */
 static void unknown_kernels_and_deadlines_go_in_no_such_graph(void **state)
 {
     (void)state;
@@ -45,7 +45,7 @@ static void unknown_kernels_and_deadlines_go_in_no_such_graph(void **state)
     assert_int_equal(graph_launches, 1);
 }
 
-/* A kernel that always comes behind a copy, or between others that are known. */
+/* The kernel always comes behind a copy, or between others that are known. */
 static void a_kernel_is_known_after_its_first_launch_whatever_is_before_it(void **state)
 {
     (void)state;
@@ -62,8 +62,8 @@ static void a_kernel_is_known_after_its_first_launch_whatever_is_before_it(void 
     assert_int_equal(told, 1);
 }
 
-/* Where several wait for the device, a kernel's time is its own, not that of the copies around it.
- */
+/* Where several wait for the device, a kernel's time does not include that of the copies around
+ * it. */
 static void kernels_tell_their_ends_apart_from_copies_where_several_wait(void **state)
 {
     (void)state;
@@ -82,7 +82,8 @@ static void kernels_tell_their_ends_apart_from_copies_where_several_wait(void **
     }
 }
 
-/* Events between launches cut a request in parts, each of which is one graph; one end is told. */
+/* Events between launches cut a request in parts. Each part is one graph, and only the last one
+ * tells its end. */
 static void the_parts_of_a_request_are_graphs_too(void **state)
 {
     (void)state;
@@ -100,7 +101,7 @@ static void the_parts_of_a_request_are_graphs_too(void **state)
     }
 }
 
-/* Half of what is on the device is to be known to have ended before the other half has. */
+/* Half of what is on the device must be known to have ended before the other half has. */
 static void no_more_than_half_of_what_may_be_there_goes_untold(void **state)
 {
     (void)state;
@@ -116,7 +117,7 @@ static void no_more_than_half_of_what_may_be_there_goes_untold(void **state)
     }
 }
 
-/* What the scheduler goes by is what the launches are, not how they go. */
+/* The scheduler goes by what the launches are, not by how they are sent. */
 static void all_launches_are_accounted_for(void **state)
 {
     const struct sched_allowance room = {1000, UINT64_MAX};
@@ -147,8 +148,8 @@ static void all_launches_are_accounted_for(void **state)
     assert_int_equal(work[0].device_ns, work[1].device_ns);
 }
 
-/* How long the device is thought to need for what follows goes by how long it did, also where no
- * kernel ever goes alone: their parameters say how much they do. */
+/* The expected time of what follows goes by the measured time, also where no kernel ever goes
+ * alone: the kernels' parameters say how much they do. */
 static void kernels_that_only_go_together_are_timed_anew(void **state)
 {
     static const uint64_t times[] = {2000, 90000, 500, 20000};

@@ -1,7 +1,7 @@
 /*
  * test_worker_round.c - how much of a session is served in a round, whatever it sends.
  *
- * Sessions send records of which the device takes any number: events, say.
+ * Sessions send records of which the device takes any number, such as events.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,15 +17,15 @@
 #include "worker/sched/domain.h"
 
 #define SESSIONS  3u
-/* Two streams' worth: 64 records each are what one may have on the device. */
+/* As many as two streams have: one may have 64 records on the device. */
 #define TURN_MOST 128u
 
 static struct sender {
-    struct session session; /* first: what the rounds know of it */
+    struct session session; /* first: the rounds know only the session */
     struct seg_client client;
     uint32_t left[SEG_STREAMS];
     uint32_t taken[SEG_STREAMS];
-    uint32_t in_turn; /* taken */
+    uint32_t in_turn; /* records taken */
 } senders[SESSIONS];
 
 uint32_t stream_drain(struct session *session, uint32_t index, struct sched_allowance allowance,
@@ -93,12 +93,13 @@ static void a_session_has_so_many_records_a_round_over_all_its_streams(void **st
         send(&senders[1], 0, 1);
         one_round();
         assert_in_range(senders[0].in_turn, 1, TURN_MOST);
-        assert_true(lane.live); /* it has more, and nothing to wait for */
+        assert_true(lane.live); /* the session has more, and nothing to wait for */
         assert_int_equal(senders[1].in_turn, 1);
     }
 }
 
-/* The same where others wait for the device too, and one session after the other is served. */
+/* The same holds where others wait for the device too, and one session after the other is
+ * served. */
 static void so_it_has_where_several_wait(void **state)
 {
     (void)state;
@@ -134,7 +135,7 @@ static void no_stream_starves_behind_others_of_its_session(void **state)
     assert_true(most - least <= TURN_MOST);
 }
 
-/* Records that had to wait for the next round for their number only wait for nobody. */
+/* Records that wait for the next round only for their number keep no other session waiting. */
 static void what_is_left_of_a_round_is_not_held_back(void **state)
 {
     (void)state;
@@ -147,7 +148,7 @@ static void what_is_left_of_a_round_is_not_held_back(void **state)
     assert_int_equal(senders[0].in_turn, 10 * 20 - TURN_MOST);
     assert_false(senders[0].session.sched.entity.waiting);
     assert_true(senders[0].session.round.pending == 0);
-    /* And so when there is no more than what a round has. */
+    /* The same holds when there is no more than what a round takes. */
     for (uint32_t stream = 0; stream < 4; stream++)
         send(&senders[0], stream, TURN_MOST / 4);
     sched_wait(&domains.domain[0], &senders[0].session.sched.entity, now);
@@ -156,7 +157,7 @@ static void what_is_left_of_a_round_is_not_held_back(void **state)
     assert_false(senders[0].session.sched.entity.waiting);
 }
 
-/* Requests of several tenants at a time: all begin before any goes on. */
+/* Several tenants send requests at a time: all begin before any goes on. */
 static void in_a_crowd_requests_begin_side_by_side(void **state)
 {
     (void)state;
@@ -164,7 +165,7 @@ static void in_a_crowd_requests_begin_side_by_side(void **state)
         senders[i].session.sched.entity.cls = GS_CLASS_LATENCY;
         send(&senders[i], 0, 1);
     }
-    one_round(); /* they have come lately */
+    one_round(); /* their activity is recent */
     for (uint32_t i = 0; i < SESSIONS; i++)
         send(&senders[i], 0, 20);
     one_round();

@@ -3,7 +3,7 @@
  * numbers: shares by weight, caps, order of classes and deadlines, and that nobody starves.
  *
  * The device takes launches in the order in which they come and runs one at a time, each filling
- * it; it is told to the scheduler as the dispatcher would tell it.
+ * it; the test reports to the scheduler as a lane would.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -57,10 +57,11 @@ static struct play {
     struct sched sched;
     struct tenant tenant[TENANTS_MAX];
     unsigned count;
-    unsigned queue[QUEUE]; /* on the device, by tenant */
+    unsigned queue[QUEUE]; /* launches on the device, by tenant */
     unsigned first, last;
     uint64_t now;
-    uint64_t dice; /* not 0: launches take from half to twice what they are thought to */
+    /* not 0: launches take from half to twice the time that they are thought to take */
+    uint64_t dice;
 } play;
 
 static void play_reset(unsigned count)
@@ -72,7 +73,7 @@ static void play_reset(unsigned count)
     play.now = SECOND;
 }
 
-/* What the dispatcher does with a session that has endless work. */
+/* Does what a lane does with a session that has endless work. */
 static bool tenant_serve(struct tenant *tenant)
 {
     struct sched_allowance allowance = sched_allowance(&play.sched, &tenant->entity);
@@ -89,7 +90,7 @@ static bool tenant_serve(struct tenant *tenant)
     if (launches)
         issued(&play.sched, &tenant->entity, launches, launches * tenant->kernel_ns,
                launches * tenant->kernel_ns,
-               play.now + 7); /* a round has one time, its launches are later */
+               play.now + 7); /* a round has one time; its launches are later */
     sched_wait(&play.sched, &tenant->entity, play.now);
     return launches > 0;
 }
@@ -128,7 +129,7 @@ static void dispatch_turn(void)
     }
 }
 
-/* The launch at the head of the device's queue ends. */
+/* Ends the launch at the head of the device's queue. */
 static struct tenant *device_step(void)
 {
     assert_true(play.first != play.last);
@@ -139,7 +140,7 @@ static struct tenant *device_step(void)
     if (play.dice) {
         play.dice = play.dice * UINT64_C(6364136223846793005) + 1;
         took = took * (50 + (play.dice >> 33) % 150) / 100;
-        for (unsigned part = 0; part < 10; part++) { /* the dispatcher looks while it runs */
+        for (unsigned part = 0; part < 10; part++) { /* the lane looks while the launch runs */
             play.now += took / 10;
             dispatch_turn();
         }
@@ -165,14 +166,14 @@ static void play_for(uint64_t ns)
 
 /* ---- Tests ----------------------------------------------------------------------------------- */
 
-/* Each tenant's time is its weight's part of all, to 5% and one of its own kernels. */
+/* Checks that each tenant's time is its weight's part of all, to 5% and one of its own kernels. */
 static void shares_check(uint64_t seconds)
 {
     uint64_t weights = 0, all = 0;
 
     for (unsigned i = 0; i < play.count; i++)
         weights += play.tenant[i].entity.weight;
-    play_for(seconds * SECOND / 10); /* the first quarrel is over */
+    play_for(seconds * SECOND / 10); /* the tenants have caught up with each other */
     for (unsigned i = 0; i < play.count; i++)
         play.tenant[i].ran_ns = 0;
     play_for(seconds * SECOND);
@@ -251,7 +252,7 @@ static void a_lone_session_keeps_the_device_busy(void **state)
         for (int n = 0; n < 1000; n++) {
             dispatch_turn();
             dispatch_turn();
-            assert_true(play.last - play.first >= 2); /* one runs, and the next is there */
+            assert_true(play.last - play.first >= 2); /* one launch runs, and the next is there */
             device_step();
         }
         assert_false(sched_contended(&play.sched));
@@ -271,7 +272,7 @@ static void who_was_idle_is_owed_nothing(void **state)
     assert_in_range(play.tenant[0].ran_ns, 45 * SECOND / 100, 55 * SECOND / 100);
 }
 
-/* It launched and waited, so nothing of it was ever held back, and nobody else was there. */
+/* The tenant launched and waited, so nothing of it was ever held back, and no other was there. */
 static void who_had_the_device_alone_owes_nothing(void **state)
 {
     struct tenant *tenant = play.tenant;
@@ -381,7 +382,7 @@ static void small_kernels_are_not_held_back_beside_others(void **state)
     assert_true(sched_open(&sched, &small, 0));
 }
 
-/* Whoever is first waits until the device is nearly free, with nothing there of its own too: else
+/* The first tenant waits until the device is nearly free, also when it has nothing there: otherwise
  * all would have a kernel there at any time, each as long as it likes. */
 static void the_first_waits_for_the_device(void **state)
 {
@@ -394,19 +395,19 @@ static void the_first_waits_for_the_device(void **state)
     assert_true(sched_open(&sched, &first, round_ns));
     issued(&sched, &running, 1, SECOND, SECOND, began);
     assert_false(sched_open(&sched, &first, round_ns));
-    /* Unless nothing has ended for long: what is there may wait for this one. */
+    /* Where nothing has ended for long, work on the device may wait for this one, so it goes. */
     assert_false(sched_open(&sched, &first, began + SCHED_STARVED_NS));
     assert_true(sched_open(&sched, &first, began + SCHED_STARVED_NS + 1));
     first.inflight = 1;
     assert_false(sched_open(&sched, &first, began + SCHED_STARVED_NS + 1));
-    /* A short one's end is foreseen. */
+    /* The end of a short kernel is foreseen. */
     done(&sched, &running, 1, SECOND, SECOND, SECOND, round_ns);
     issued(&sched, &running, 1, 1000000, 1000000, round_ns);
     assert_false(sched_open(&sched, &first, round_ns + 1000000 - SCHED_REFILL_NS));
     assert_true(sched_open(&sched, &first, round_ns + 1000000 - SCHED_REFILL_NS + 1));
 }
 
-/* Kernels of two streams take turns: a long one would run between two short ones. */
+/* Kernels of two streams alternate: a long one would run between two short ones. */
 static void the_next_goes_behind_the_last_kernel_only(void **state)
 {
     struct sched sched = {.waiting = 2};
@@ -430,8 +431,8 @@ static void the_next_goes_behind_the_last_kernel_only(void **state)
     assert_int_equal(sched.wide, 0);
 }
 
-/* Neither how long a kernel still runs nor that it runs on and on is told by copies that end. */
-/* Up to half of the device together: then they do not slow each other down. */
+/* Copies that end tell neither how long a kernel still runs nor that it runs on and on. */
+/* Up to half of the device together: so many do not slow each other down. */
 static void kernels_of_a_quarter_of_the_device_run_beside_each_other(void **state)
 {
     const uint64_t ms = 1000000, now = SECOND;
@@ -448,7 +449,7 @@ static void kernels_of_a_quarter_of_the_device_run_beside_each_other(void **stat
     sched_width(&sched, &entity[0], 0, SCHED_WIDTH / 4);
     assert_true(sched_open(&sched, &entity[1], now));
     assert_false(sched_open(&sched, &entity[3], now));
-    /* The next of its own behind the one that runs, and no more. */
+    /* The next one of its own may go behind the one that runs, and no more. */
     assert_true(sched_open(&sched, &entity[0], now));
     issued(&sched, &entity[0], 1, 20 * ms, 5 * ms, now);
     assert_false(sched_open(&sched, &entity[0], now));
@@ -457,7 +458,8 @@ static void kernels_of_a_quarter_of_the_device_run_beside_each_other(void **stat
     assert_false(sched_open(&sched, &entity[2], now));
     sched_width(&sched, &entity[1], SCHED_WIDTH / 4, 0);
     assert_true(sched_open(&sched, &entity[2], now));
-    /* Who cannot have more is passed by those that find room beside it, and by nobody else. */
+    /* A session that cannot have more is passed by those that find room beside it, and by no
+     * other. */
     assert_true(sched_may_pass(&sched, &entity[2], now));
     assert_false(sched_may_pass(&sched, &entity[3], now));
     sched_remove(&sched, &entity[0]);

@@ -1,6 +1,6 @@
 /*
- * test_worker_shares.c - tenants that saturate the device with kernels of any length have what
- * their weights say, and those on SMs of their own have these to themselves.
+ * test_worker_shares.c - tenants that saturate the device with kernels of any length have the
+ * shares that their weights say, and those on SMs of their own have these to themselves.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,7 +13,7 @@
 #include "play_rig.h"
 
 static const uint64_t lengths[] = {20000, 20000000, 200000, 2000000, 50000, 7000000};
-static double alone[ARRAY_SIZE(lengths)]; /* struct tenant's part */
+static double alone[ARRAY_SIZE(lengths)]; /* `part` of struct tenant, for each length */
 static double alone_wave_ns[ARRAY_SIZE(lengths)];
 
 static void a_lone_tenant_has_the_device(void **state)
@@ -26,15 +26,15 @@ static void a_lone_tenant_has_the_device(void **state)
         double work = work_in_window(&tenants[0], window_play()) / (double)INTERVAL_NS;
         alone_wave_ns[i] = tenants[0].kernel.wave_ns;
         play_end();
-        /* Less the microsecond between two of its kernels, and what fences take. */
+        /* The device loses the microsecond between two kernels, and what fences take. */
         double most = (double)lengths[i] / ((double)lengths[i] + 1000);
         assert_true(work > 0.97 * most);
         alone[i] = 1 / work;
     }
 }
 
-/* Of the window that began at `from`, and tenants that share SMs. busy: the part of the time that
- * they have work done in, at least. */
+/* Checks the shares in the window that began at `from`, among tenants that share SMs. busy: the
+ * least part of the time in which they have work done. */
 static void shares_among(uint64_t from, unsigned first, unsigned count, double busy)
 {
     unsigned weights = 0;
@@ -50,7 +50,7 @@ static void shares_among(uint64_t from, unsigned first, unsigned count, double b
         const struct tenant *tenant = &tenants[i];
         double wanted = all * tenant->session.sched.entity.weight / weights;
         double had = work_in_window(tenant, from);
-        /* What a kernel more or less in the window is, where they differ. */
+        /* The window may hold a kernel more or less, where their lengths differ. */
         double most = 0.05 * wanted + (double)tenant->ns * (tenant->dice ? 1 : 0.25);
         if (had < wanted - most || had > wanted + most)
             fail_msg("tenant %u of %u, kernels of %llu us, weight %u: %.1f ms, not %.1f", i,
@@ -71,7 +71,8 @@ static void tenant_set(unsigned index, size_t length, uint32_t weight)
     tenants[index].session.sched.entity.weight = weight;
 }
 
-/* Kernels of a block for each place that they take, whose time their grid does not tell. */
+/* Gives the tenant kernels of a block for each place that they take, whose time their grid does not
+ * tell. */
 static void tenant_grid(unsigned index, size_t length, uint32_t units, double part)
 {
     tenants[index].ns = lengths[length];
@@ -117,7 +118,7 @@ static void shares_follow_the_weights_though_kernels_take_other_times_than_thoug
             tenant_set(i, i % ARRAY_SIZE(lengths), 1 + i * 3 % 5);
             tenants[i].dice = i + 1;
         }
-        shares_check(0.95); /* an end that comes too soon may meet the dispatcher asleep */
+        shares_check(0.95); /* an end that comes too early may find the lane asleep */
         play_end();
     }
 }
@@ -137,7 +138,7 @@ static void shares_follow_the_weights_though_the_dispatcher_loses_its_processor(
 }
 
 /* Kernels of 128 to 1,024 threads an SM, of which the device holds several. Beside each other they
- * run as fast as alone, or share the SMs' arithmetic. */
+ * run as fast as alone, or they share the SMs' arithmetic. */
 static const uint32_t widths[] = {2, 4, 7, 11, 16};
 static const double speeds[] = {1, 4};
 static double grid_part[ARRAY_SIZE(widths)][4];
@@ -157,7 +158,7 @@ static void a_lone_tenant_of_any_width_has_the_device(void **state)
     }
 }
 
-/* Tenants with grids of one width, or of several from `first` on by turns. */
+/* Plays tenants with grids of one width, or of several widths in turn from `first` on. */
 static void grids_play(unsigned count, unsigned speed, unsigned first, unsigned many, double busy)
 {
     play_begin(count);
@@ -183,13 +184,14 @@ static void shares_follow_the_weights_of_kernels_that_slow_each_other_down(void 
     }
 }
 
-/* The one of the most weight runs all the time, as long as there is room, and the others by theirs.
- */
+/* The tenant of the most weight runs all the time, as long as there is room, and the others by
+ * their weights. */
 static void narrow_kernels_run_beside_each_other_and_shares_follow_the_weights(void **state)
 {
     static const struct {
         unsigned count;
-        double narrow, quarter; /* times the device's time that they do together, at least */
+        /* the work that they do together at least, in times of the device's time */
+        double narrow, quarter;
     } plays[] = {{2, 1.45, 1.45}, {4, 2.4, 1.9}, {8, 3.5, 1.9}};
 
     (void)state;
@@ -201,8 +203,8 @@ static void narrow_kernels_run_beside_each_other_and_shares_follow_the_weights(v
     grids_play(TENANTS_MAX, 0, 0, 5, 0.95);
 }
 
-/* The first tenant began with a kernel that fills the device. Those since fill less than a 20th of
- * it: they go whenever they like, so there are always some in flight. */
+/* The first tenant began with a kernel that fills the device. Its kernels since fill less than a
+ * 20th of it: they go whenever they like, so there are always some in flight. */
 static void who_once_had_a_wide_kernel_is_in_nobodys_way_any_more(void **state)
 {
     (void)state;
@@ -233,8 +235,8 @@ static void who_once_had_a_wide_kernel_is_in_nobodys_way_any_more(void **state)
 }
 
 /* The first tenant's kernels fill less than a 20th of the device and go whenever they like. The
- * others take turns as if it were not there; and when it has others, it does not have the device to
- * itself for what it could not use. */
+ * others alternate as if it were not there; and when it has wide kernels, it does not have the
+ * device to itself for what it could not use. */
 static void who_fills_little_keeps_nobody_off_and_is_owed_nothing(void **state)
 {
     (void)state;
@@ -275,7 +277,7 @@ static void shares_follow_the_weights_though_the_clocks_drift_apart(void **state
 static struct partition half[2] = {{.id = 1, .sm_count = SM_COUNT / 2},
                                    {.id = 2, .sm_count = SM_COUNT / 2}};
 
-/* Its grant from now on: a half of the SMs. */
+/* Grants the tenant a half of the SMs from now on. */
 static void tenant_place(unsigned index, unsigned which)
 {
     struct grant *grant = &tenants[index].session.grant;
@@ -289,7 +291,8 @@ static void tenant_place(unsigned index, unsigned which)
     domains_moved();
 }
 
-/* Each has its half as it would have it alone, and what is known of its kernels is the same. */
+/* Each tenant has its half as it would have it alone, and what is learned of its kernels is the
+ * same. */
 static void who_shares_no_sms_waits_for_nobody(void **state)
 {
     (void)state;
@@ -329,7 +332,7 @@ static void shares_follow_the_weights_in_each_half(void **state)
     play_end();
 }
 
-/* Of the device nobody has more than the same quarter. */
+/* All tenants have the same quarter of the device. */
 static void shares_follow_the_weights_in_a_small_part(void **state)
 {
     static struct partition quarter = {.id = 3, .sm_count = SM_COUNT / 4};
@@ -351,7 +354,7 @@ static void shares_follow_the_weights_in_a_small_part(void **state)
 
 int main(void)
 {
-    /* The first tells the others what kernels take alone. */
+    /* The first test measures for the others what kernels take alone. */
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_lone_tenant_has_the_device),
         cmocka_unit_test(shares_follow_the_weights),

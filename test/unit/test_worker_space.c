@@ -23,13 +23,13 @@ static void the_lowest_gap_that_fits_is_taken(void **state)
     assert_int_equal(span->address, 0x1000);
     span = space_take(&space, 0x10, 0x200);
     assert_int_equal(span->address, 0x1200);
-    span = space_take(&space, 0x80, 1); /* before the aligned one */
+    span = space_take(&space, 0x80, 1); /* before the aligned span */
     assert_int_equal(span->address, 0x1100);
     space_remove(&space, space_at(&space, 0x1000));
     span = space_take(&space, 0x100, 0x100);
     assert_int_equal(span->address, 0x1000);
     assert_null(space_take(&space, 0x1000, 1));
-    span = space_take(&space, 0x2000 - 0x1210, 1); /* exactly the rest */
+    span = space_take(&space, 0x2000 - 0x1210, 1); /* exactly the remaining gap */
     assert_int_equal(span->address, 0x1210);
     assert_null(space_take(&space, 0x81, 1));
     space_deinit(&space);
@@ -101,7 +101,7 @@ static void a_range_is_contained_whole_or_not_at_all(void **state)
     space_deinit(&space);
 }
 
-/* Against a map of bytes that cannot be wrong. */
+/* Compares with a map of bytes, which cannot be wrong. */
 static void random_use_agrees_with_a_map_of_bytes(void **state)
 {
     enum { SIZE = 4096 };

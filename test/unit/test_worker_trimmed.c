@@ -1,7 +1,7 @@
 /*
- * test_worker_trimmed.c - where best-effort work runs beside latency work, when there are more such
- * places wanted than there can be: a session that is not polled gives its own up for who is, and
- * finds it again.
+ * test_worker_trimmed.c - trimmed partitions, in which best-effort work runs beside latency work,
+ * when more are wanted than there can be: a session that is not polled gives its own up for one
+ * that is, and finds it again.
  *
  * A latency session always has work. The device makes a partition when the test says so.
  */
@@ -23,7 +23,7 @@
 #include "worker/submit/placement.h"
 
 #define SM_COUNT 132u
-#define RESERVED 4u /* the last ones */
+#define RESERVED 4u /* the last SMs */
 #define SESSIONS (PARTITIONS_TRIMMED + 2u)
 
 static struct lane lane;
@@ -32,7 +32,7 @@ static unsigned char latency_segment[SEG_OFF_SERVER];
 static struct seg_client clients[SESSIONS + 1];
 static struct seg_server servers[SESSIONS + 1];
 
-/* Each of its own two SMs, and the reserved ones. */
+/* Makes a session with two SMs of its own, and the reserved ones. */
 static void session_make(uint32_t i)
 {
     session[i] =
@@ -89,8 +89,8 @@ static int unset(void **state)
     return 0;
 }
 
-/* Where a launch of it runs; what must be made for it first is made at once. NULL: anywhere in its
- * grant. */
+/* Where a launch of the session runs; a partition that it needs is made at once. NULL: anywhere in
+ * its grant. */
 static struct partition *place(uint32_t i)
 {
     struct partition *now = placement_of(&session[i], GS_CLASS_BEST_EFFORT);
@@ -101,7 +101,7 @@ static struct partition *place(uint32_t i)
     return now ? now : placement_of(&session[i], GS_CLASS_BEST_EFFORT);
 }
 
-/* All places that there are. */
+/* Takes all trimmed partitions that there can be. */
 static void places_take(void)
 {
     for (uint32_t i = 0; i < PARTITIONS_TRIMMED; i++)
@@ -129,13 +129,13 @@ static void who_is_not_polled_gives_way(void **state)
     assert_int_equal(found->sm_count, 2);
     assert_true(sm_mask_has(&found->mask, 2 * PARTITIONS_TRIMMED));
     assert_ptr_equal(place(4), others);
-    /* There is none more, and who was asked for its own has none. */
+    /* There is room for no other, and no session that could give way, so this one has none. */
     session_poll_begin(&session[3]);
     assert_null(place(3));
     assert_null(place(PARTITIONS_TRIMMED + 1));
 }
 
-/* Nothing is made anew, however often two take one place in turns. */
+/* Nothing is made anew, however often two sessions alternate in one partition. */
 static void who_gave_way_finds_its_place_again(void **state)
 {
     (void)state;
@@ -154,7 +154,7 @@ static void who_gave_way_finds_its_place_again(void **state)
     }
 }
 
-/* Cooling alone costs nothing. */
+/* Falling asleep alone costs nothing. */
 static void nobody_gives_way_while_there_is_room(void **state)
 {
     (void)state;
@@ -167,7 +167,7 @@ static void nobody_gives_way_while_there_is_room(void **state)
     }
 }
 
-/* All are idle, and more than there can be places. */
+/* All sessions are idle, and they are more than there can be trimmed partitions. */
 static void places_are_made_ahead_as_long_as_there_is_room(void **state)
 {
     uint32_t made = 0;
@@ -178,7 +178,7 @@ static void places_are_made_ahead_as_long_as_there_is_room(void **state)
         session[i].grant.link.cls = GS_CLASS_BEST_EFFORT;
         session_poll_end(&session[i]);
     }
-    for (uint32_t round = 0; round < 2; round++) { /* and nobody gives way */
+    for (uint32_t round = 0; round < 2; round++) { /* and no session gives way */
         placements_prepare();
         made = 0;
         for (uint32_t i = 0; i < SESSIONS; i++)
@@ -186,7 +186,8 @@ static void places_are_made_ahead_as_long_as_there_is_room(void **state)
                 session[i].placement.trimmed[HEADROOM_FULL - HEADROOM_PARTIAL].partition != NULL;
         assert_int_equal(made, PARTITIONS_TRIMMED);
     }
-    session_poll_begin(&session[SESSIONS - 1]); /* who launches finds a place all the same */
+    /* a session that launches finds a partition all the same */
+    session_poll_begin(&session[SESSIONS - 1]);
     assert_non_null(place(SESSIONS - 1));
 }
 

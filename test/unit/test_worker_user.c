@@ -45,7 +45,7 @@ static void nothing_goes_over_the_limit(void **state)
     assert_int_equal(user_used(user), 60);
     assert_true(user_charge(user, 40, 100));
     assert_false(user_charge(user, 1, 100));
-    /* Lowered below what is in use: nothing more, and nothing wraps. */
+    /* The limit falls below what is in use: nothing more is granted, and nothing wraps. */
     assert_false(user_charge(user, 1, 50));
     assert_false(user_charge(user, UINT64_MAX, 50));
     assert_false(user_charge(user, UINT64_MAX, 100));
@@ -58,7 +58,7 @@ static void nothing_goes_over_the_limit(void **state)
 #define ROUNDS  20000u
 #define LIMIT   (THREADS - 1)
 
-/* Each takes one of three places, and gives it back. */
+/* Each thread takes one of three charges, and gives it back. */
 static void *worker_run(void *argument)
 {
     _Atomic uint32_t *inside = argument;

@@ -1,7 +1,7 @@
 /*
  * test_worker_warm_heap.c - memory that a thread allocates after its heap was filled is there: the
  * kernel is asked for hardly a page of it. Filling ends when the thread is wanted, and takes no
- * time when all is there.
+ * time when all pages are there.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -27,8 +27,8 @@
 
 #define PIECE      200u   /* bytes */
 #define PIECES     10000u /* 2 MB */
-#define WANTED_AT  3      /* times that the thread asks */
-#define WHOLE_FILL 16u    /* times that it asks at least, when nobody wants it */
+#define WANTED_AT  3      /* how often the fill asks until the thread is wanted */
+#define WHOLE_FILL 16u    /* how often it asks at least, when the thread is not wanted */
 
 static unsigned asked;
 
@@ -51,10 +51,10 @@ static long faults(void)
     return usage.ru_minflt;
 }
 
-/* Page faults of an allocation of so many pieces, each written to. */
+/* Counts the page faults of an allocation of so many pieces, each written to. */
 static long allocate(char *piece[], unsigned pieces)
 {
-    memset(piece, 1, pieces * sizeof(*piece)); /* its own pages are there */
+    memset(piece, 1, pieces * sizeof(*piece)); /* faults in the array's own pages */
     long before = faults();
     for (unsigned i = 0; i < pieces; i++) {
         piece[i] = malloc(PIECE);
@@ -78,7 +78,7 @@ static void *plain_main(void *argument)
     return NULL;
 }
 
-/* A thread may have the heap of one that has gone: it allocates three times as much as that. */
+/* The thread may get the heap of one that has gone, so it allocates three times as much as that. */
 static void *filled_main(void *argument)
 {
     static char *piece[3 * PIECES];
@@ -99,7 +99,7 @@ static long in_a_thread(void *(*run)(void *))
     return taken;
 }
 
-static long plain; /* page faults of the first thread, whose heap nobody filled */
+static long plain; /* page faults of the first thread, whose heap was not filled */
 
 static int plain_setup(void **state)
 {
@@ -108,7 +108,7 @@ static int plain_setup(void **state)
     return 0;
 }
 
-/* The page faults that are few. */
+/* The number of page faults that counts as few. */
 static long few(void)
 {
     const long pages = (long)PIECES * PIECE / sysconf(_SC_PAGESIZE);
@@ -135,7 +135,7 @@ static void *asked_main(void *argument)
     warm_heap_fill(wanted_never);
     *(long *)argument = asked;
     asked = 0;
-    warm_heap_fill(wanted_never); /* all is there */
+    warm_heap_fill(wanted_never); /* all pages are there */
     *(long *)argument -= asked;
     return NULL;
 }
@@ -151,7 +151,7 @@ static void *wanted_main(void *argument)
 static void filling_ends_when_the_thread_is_wanted(void **state)
 {
     (void)state;
-    few(); /* or there is nothing to fill */
+    few(); /* all pages are there, or there is nothing to fill */
     assert_true(in_a_thread(asked_main) >= WHOLE_FILL);
     assert_int_equal(in_a_thread(wanted_main), WANTED_AT);
 }
