@@ -10,7 +10,6 @@
 #include "common/util.h"
 #include "worker/driver/wake.h"
 #include "worker/loop/lanes.h"
-#include "worker/loop/loop.h"
 #include "worker/sched/session_table.h"
 #include "worker/submit/stream.h"
 

@@ -194,8 +194,8 @@ static void *loop_main(void *unused)
         lane.now = clock_ns();
         if (lost_pending())
             lost_stop();
+        jobs_route(jobs_for_returned()); /* before newer ones for the same session */
         jobs_route(jobs_take());
-        jobs_route(jobs_for_returned());
         policy_take();
         round_run(&lane);
         lanes_recall(quiet_any() || policy_waits());

@@ -140,8 +140,8 @@ CUresult pool_fill_lane(struct partition *home, uint32_t count)
     for (uint32_t i = 0; i < count && stream_fits() && !result; i++) {
         result =
             DRV(cuGreenCtxStreamCreate, &stream, home->green, CU_STREAM_NON_BLOCKING, priority);
-        if (!result)
-            pool_put_stream(stream, priority, home);
+        if (!result && !pool_put_stream(stream, priority, home))
+            DRV_MUST(cuStreamDestroy_v2, stream);
     }
     return result;
 }
