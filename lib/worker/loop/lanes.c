@@ -52,6 +52,8 @@
 #define STREAMS_EACH 32u     /* CUDA streams of a lane, of half a MiB on an H200 */
 #define LIGHT_LEAST  32u     /* records that any lane could have taken, before a session is given */
 #define IDLE_NS      200000u /* a session that is silent for so long is returned */
+/* A session that seems idle is tried by asking the driver, which costs a microsecond. */
+#define GIVE_NS      50000u
 #define WATCH_NS     5000000u
 
 /* A lane beside the main one. */
@@ -71,6 +73,7 @@ static struct {
     _Atomic(struct session *) returned; /* for the main lane, newest first, by ->lane_next */
     _Atomic bool recall;
     uint32_t cpus;
+    uint64_t next_give;      /* the main lane's: no session is given away before */
     _Atomic bool cpus_short; /* more threads wait awake than there are processors */
 } lanes;
 
@@ -314,13 +317,16 @@ static void one_give(struct lane *main)
 {
     struct side *side = side_for_more();
 
-    if (side->members + 1 >= main->lately && side->members >= TENANTS_EACH)
+    if (main->now < lanes.next_give || side->members >= STREAMS_EACH ||
+        (side->members + 1 >= main->lately && side->members >= TENANTS_EACH))
         return;
+    lanes.next_give = main->now + GIVE_NS;
     for (uint32_t i = 0; i < main->polled_count; i++) {
         struct session *session = main->polled[i];
         if (!session_light(session) || !streams_move(session, &side->home))
             continue;
         session_give(session, side);
+        lanes.next_give = 0;
         return;
     }
 }
