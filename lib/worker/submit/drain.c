@@ -321,6 +321,8 @@ static enum outcome take(struct session *session, uint32_t index, unsigned char 
     const bool transfer = header->op == REC_COPY || header->op == REC_MEMSET;
     if (session->lane->index && !transfer)
         return ELSEWHERE;
+    if (!transfer)
+        session->round.light = 0;
     if (!kernels_issue(session, index, header->op))
         return ENDED;
     if (size != REC_ALIGN)
