@@ -25,6 +25,8 @@
 #include "common/wire.h"
 
 #define LINK_SLOTS_MAX 4096u
+/* Dispatch lanes of a worker. GSHARE_LANES in its environment says how many it is to have. */
+#define LINK_LANES_MAX 16u
 
 enum link_op {
     LINK_READY = 1,      /* worker: the device is ready */

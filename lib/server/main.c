@@ -33,6 +33,8 @@ static const char help[] =
     "                         auto (the default): cuda where there is one, else soft\n"
     "      --devices N        use the first N devices, or all; default 1, at most 8\n"
     "      --max-tenants N    sessions at a time; default 2048, at most 4096\n"
+    "      --lanes N          threads of a worker that give work to the GPU, 1 to 16; default:\n"
+    "                         $GSHARE_LANES, else as many as the CPUs are good for\n"
     "      --mem-limit BYTES  device memory for each session (K, M, G, T: powers of 1024);\n"
     "                         default: no limit\n"
     "      --allow-users LIST users served besides root and the server's own, names or\n"
@@ -136,6 +138,12 @@ static const char *level_parse(const char *what, const char *level)
     return level;
 }
 
+/* From the option or, where that is not given, from the environment. */
+static uint32_t lanes_parse(const char *what, const char *text)
+{
+    return (uint32_t)number_parse(what, text, 1, LINK_LANES_MAX);
+}
+
 static int devices_parse(const char *text)
 {
     char *end;
@@ -153,6 +161,7 @@ enum option_code {
     OPTION_DEVICE,
     OPTION_DEVICES,
     OPTION_MAX_TENANTS,
+    OPTION_LANES,
     OPTION_MEM_LIMIT,
     OPTION_ALLOW_USERS,
     OPTION_STATE,
@@ -169,6 +178,7 @@ static const struct option long_options[] = {
     {"device", required_argument, NULL, OPTION_DEVICE},
     {"devices", required_argument, NULL, OPTION_DEVICES},
     {"max-tenants", required_argument, NULL, OPTION_MAX_TENANTS},
+    {"lanes", required_argument, NULL, OPTION_LANES},
     {"mem-limit", required_argument, NULL, OPTION_MEM_LIMIT},
     {"allow-users", required_argument, NULL, OPTION_ALLOW_USERS},
     {"state", required_argument, NULL, OPTION_STATE},
@@ -180,7 +190,13 @@ static const struct option long_options[] = {
     {"version", no_argument, NULL, 'V'},
     {0}};
 
-static void option_apply(struct server_options *options, const char **log_level, int code)
+/* What the supervisor tells its workers by their environment. */
+struct worker_settings {
+    const char *log_level; /* NULL: the default */
+    uint32_t lanes;        /* 0: the default */
+};
+
+static void option_apply(struct server_options *options, struct worker_settings *workers, int code)
 {
     switch (code) {
     case 'f':
@@ -201,6 +217,9 @@ static void option_apply(struct server_options *options, const char **log_level,
     case OPTION_MAX_TENANTS:
         options->max_tenants = (uint32_t)number_parse("--max-tenants", optarg, 1, LINK_SLOTS_MAX);
         break;
+    case OPTION_LANES:
+        workers->lanes = lanes_parse("--lanes", optarg);
+        break;
     case OPTION_MEM_LIMIT:
         options->mem_limit = size_parse("--mem-limit", optarg);
         break;
@@ -217,7 +236,7 @@ static void option_apply(struct server_options *options, const char **log_level,
         options->no_weights = true;
         break;
     case OPTION_LOG:
-        *log_level = level_parse("--log", optarg);
+        workers->log_level = level_parse("--log", optarg);
         break;
     case OPTION_LOG_FILE:
         options->log_file = file_parse("--log-file", optarg);
@@ -235,9 +254,10 @@ static void option_apply(struct server_options *options, const char **log_level,
 }
 
 static void options_parse(int argc, char **argv, struct server_options *options,
-                          const char **log_level)
+                          struct worker_settings *workers)
 {
     const char *instance = getenv("GSHARE_INSTANCE"), *level = getenv("GSHARE_LOG");
+    const char *lanes = getenv("GSHARE_LANES");
     int code;
 
     *options = (struct server_options){.instance = instance && *instance ? instance : "default",
@@ -246,14 +266,16 @@ static void options_parse(int argc, char **argv, struct server_options *options,
                                        .max_tenants = 2048,
                                        .all_users = geteuid() == 0};
     while ((code = getopt_long(argc, argv, "fdhV", long_options, NULL)) != -1)
-        option_apply(options, log_level, code);
+        option_apply(options, workers, code);
     if (optind < argc)
         usage("unexpected argument '%s'", argv[optind]);
     if (!instance_valid(options->instance))
         usage("instance name '%s': 1 to %u letters, digits, '-' and '_'", options->instance,
               WIRE_INSTANCE_MAX);
-    if (!*log_level && level && *level)
-        *log_level = level_parse("GSHARE_LOG", level);
+    if (!workers->log_level && level && *level)
+        workers->log_level = level_parse("GSHARE_LOG", level);
+    if (!workers->lanes && lanes && *lanes)
+        workers->lanes = lanes_parse("GSHARE_LANES", lanes);
     if (options->user_count && geteuid() != 0)
         usage("--allow-users: only root's server can serve other users");
 }
@@ -359,18 +381,30 @@ static int server_main(const struct server_options *options)
     return EXIT_FAILURE;
 }
 
+/* The workers inherit the supervisor's environment. */
+static void workers_tell(const struct worker_settings *workers)
+{
+    char lanes[16];
+
+    if (workers->log_level)
+        setenv("GSHARE_LOG", workers->log_level, 1);
+    if (workers->lanes) {
+        snprintf(lanes, sizeof(lanes), "%u", workers->lanes);
+        setenv("GSHARE_LANES", lanes, 1);
+    }
+}
+
 int supervisor_main(int argc, char **argv)
 {
     struct server_options options;
-    const char *log_level = NULL;
+    struct worker_settings workers = {0};
 
-    options_parse(argc, argv, &options, &log_level);
+    options_parse(argc, argv, &options, &workers);
     if (options.log_file && !log_open(options.log_file))
         return EXIT_FAILURE;
     if (options.background)
         background_enter(&options);
-    log_init("gshared", log_level);
-    if (log_level)
-        setenv("GSHARE_LOG", log_level, 1); /* the workers' too */
+    log_init("gshared", workers.log_level);
+    workers_tell(&workers);
     return server_main(&options);
 }

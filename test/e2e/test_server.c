@@ -349,6 +349,11 @@ static void options_that_make_no_sense_are_refused_with_what_does(void)
         {"--devices", "9", "'9': 1 to 8, or all"},
         {"--log", "loud", "'loud': error, warning, info or debug"},
         {"--device", "gpu", "'gpu': auto, cuda or soft"},
+        {"--lanes", "0", "'0': a number from 1 to 16"},
+        {"--lanes", "17", "'17': a number from 1 to 16"},
+        {"--lanes", "", "'': a number from 1 to 16"},
+        {"--lanes", "-1", "'-1': a number from 1 to 16"},
+        {"--lanes", "4x", "'4x': a number from 1 to 16"},
     };
     char output[4096];
 
@@ -358,9 +363,66 @@ static void options_that_make_no_sense_are_refused_with_what_does(void)
         CHECK_EQUAL(program_run(start, output, sizeof(output)), 2);
         CHECK_TEXT(output, wrong[i].part);
     }
-    setenv("GSHARE_LOG", "loud", 1);
-    CHECK_EQUAL(program_run((const char *const[]){"bin/gshared", NULL}, output, sizeof(output)), 2);
-    CHECK_TEXT(output, "GSHARE_LOG 'loud'");
+}
+
+static void variables_that_make_no_sense_are_refused_too(void)
+{
+    static const struct {
+        const char *name, *value, *part;
+    } wrong[] = {
+        {"GSHARE_LOG", "loud", "GSHARE_LOG 'loud': error, warning, info or debug"},
+        {"GSHARE_LANES", "0", "GSHARE_LANES '0': a number from 1 to 16"},
+        {"GSHARE_LANES", "17", "GSHARE_LANES '17': a number from 1 to 16"},
+        {"GSHARE_LANES", "many", "GSHARE_LANES 'many': a number from 1 to 16"},
+    };
+    static const char *const start[] = {"bin/gshared", NULL};
+    char output[4096];
+
+    for (size_t i = 0; i < ARRAY_SIZE(wrong); i++) {
+        setenv(wrong[i].name, wrong[i].value, 1);
+        CHECK_EQUAL(program_run(start, output, sizeof(output)), 2);
+        CHECK_TEXT(output, wrong[i].part);
+        unsetenv(wrong[i].name);
+    }
+}
+
+static bool log_has(const struct server *server, const char *text)
+{
+    FILE *log = fopen(server->log, "r");
+    char line[512];
+    bool found = false;
+
+    CHECK(log != NULL);
+    while (fgets(line, sizeof(line), log))
+        found = found || strstr(line, text) != NULL;
+    fclose(log);
+    return found;
+}
+
+/* The option goes before the variable; an empty variable is none. */
+static void a_worker_has_the_lanes_that_were_asked_for(void)
+{
+    static const struct {
+        const char *lanes; /* --lanes */
+        const char *environment[2];
+        const char *line;
+    } asked[] = {
+        {"3", {NULL}, " 3 dispatch lanes"},
+        {"1", {"GSHARE_LANES=2"}, " 1 dispatch lanes"},
+        {"16", {"GSHARE_LANES=99"}, " 16 dispatch lanes"},
+        {NULL, {"GSHARE_LANES=2"}, " 2 dispatch lanes"},
+        {NULL, {"GSHARE_LANES="}, " dispatch lanes"},
+    };
+
+    for (size_t i = 0; i < ARRAY_SIZE(asked); i++) {
+        const char *const arguments[] = {"--log", "debug", asked[i].lanes ? "--lanes" : NULL,
+                                         asked[i].lanes, NULL};
+        struct server *server = server_start(
+            &(struct server_options){.arguments = arguments, .environment = asked[i].environment});
+
+        CHECK(log_has(server, asked[i].line));
+        server_stop(server);
+    }
 }
 
 static void endless_run(void *argument)
@@ -521,6 +583,8 @@ static const struct test tests[] = {
     TEST(the_worker_killed_the_server_goes_on),
     TEST(in_the_background_it_is_ready_when_its_parent_returns),
     TEST(options_that_make_no_sense_are_refused_with_what_does),
+    TEST(variables_that_make_no_sense_are_refused_too),
+    TEST(a_worker_has_the_lanes_that_were_asked_for),
     TEST(a_killed_tenant_whose_kernel_runs_on_is_shown_as_ending),
     TEST(gsctl_shows_status_and_tenants),
     TEST(gsctl_quit_gives_tenants_the_time_it_was_told),

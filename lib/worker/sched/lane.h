@@ -16,7 +16,7 @@
 struct partition;
 struct session;
 
-#define LANES_MAX      16u
+#define LANES_MAX      LINK_LANES_MAX
 #define LANE_LATELY_NS 200000u
 
 struct lane {
