@@ -9,10 +9,9 @@
 #include "harness/harness.h"
 #include "where.h"
 
-/* setting: of the software device; NULL: none. */
-static struct server *scene(struct where *where, const char *setting)
+/* environment: as server_start's; NULL: none. */
+static struct server *scene(struct where *where, const char *const *environment)
 {
-    const char *environment[] = {setting, NULL};
     struct server *server;
     gs_session session;
 
@@ -23,9 +22,9 @@ static struct server *scene(struct where *where, const char *setting)
 }
 
 /* Where a device has no partitions there is nothing to test but that. */
-static struct server *scene_on(struct where *where, const char *setting)
+static struct server *scene_on(struct where *where, const char *const *environment)
 {
-    struct server *server = scene(where, setting);
+    struct server *server = scene(where, environment);
 
     if (!where->granularity) {
         gs_detach(where->session);
@@ -249,7 +248,8 @@ static void more_partitions_than_are_kept_are_all_exact(void)
 static void without_memory_for_graphs_launches_stay_exact_and_in_order(void)
 {
     struct where where;
-    struct server *server = scene_on(&where, "GSHARE_SOFT_GRAPHS=0");
+    static const char *const environment[] = {"GSHARE_SOFT_GRAPHS=0", NULL};
+    struct server *server = scene_on(&where, environment);
     gs_launch_config config = GS_LAUNCH_CONFIG_1D(1, 1);
     uint32_t got, wanted = 0;
     gs_devptr state;
@@ -526,8 +526,11 @@ static void partitions_are_limited_and_free_when_nobody_has_them(void)
 static void without_memory_for_a_partition_the_old_grant_stays(void)
 {
     enum { FIT = 8 };
+    /* One lane: each further one would take one of the eight, as lanes do on machines with many
+     * CPUs. */
+    static const char *const environment[] = {"GSHARE_SOFT_GREENS=8", "GSHARE_LANES=1", NULL};
     struct where where, tenants[FIT - 1];
-    struct server *server = scene_on(&where, "GSHARE_SOFT_GREENS=8");
+    struct server *server = scene_on(&where, environment);
     gs_attach_params params = GS_ATTACH_PARAMS_INIT;
     struct sm_mask mask, own;
     gs_session session;
@@ -591,7 +594,8 @@ static void what_is_beyond_the_device_is_refused_with_the_limit(void)
 static void a_device_without_partitions_says_so(void)
 {
     struct where where;
-    struct server *server = scene(&where, "GSHARE_SOFT_SMS=2");
+    static const char *const environment[] = {"GSHARE_SOFT_SMS=2", NULL};
+    struct server *server = scene(&where, environment);
     gs_qos qos = where_count(2);
     gs_launch_config config = GS_LAUNCH_CONFIG_1D(1, 1);
     uint32_t one = 1;
