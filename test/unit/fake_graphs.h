@@ -1,13 +1,15 @@
 /*
  * fake_graphs.h - a driver that runs a kernel, or a graph of kernels, when it is launched, and
- * notes which kernels ran, on which SMs and with which parameter. It can refuse the calls that make
- * graphs. Each test program includes this once, after cmocka.h.
+ * notes which kernels ran, on which SMs, with which parameter and what they told of their own end.
+ * It can refuse the calls that make graphs. Each test program includes this once, after cmocka.h.
  */
 #ifndef GS_TEST_FAKE_GRAPHS_H
 #define GS_TEST_FAKE_GRAPHS_H
 
 #include <string.h>
 
+#include "common/util.h"
+#include "ptx/rewrite/completion_params.h"
 #include "worker/driver/driver.h"
 #include "worker/sched/schedule.h" /* included before `ran` becomes a name of this file */
 
@@ -20,8 +22,9 @@ struct run {
     const void *function;
     uint64_t parameter;
     uint32_t blocks;
-    int priority;      /* of the node; 0: the node has no priority of its own */
-    CUcontext context; /* the context that was current when the node was added or set */
+    int priority;                  /* of the node; 0: the node has no priority of its own */
+    CUcontext context;             /* the context that was current when the node was added or set */
+    struct completion_params tell; /* of a kernel that tells its own end, else zeros */
 };
 static struct run ran[RAN_MOST];
 static uint32_t ran_count;
@@ -33,11 +36,38 @@ static struct graph {
 } graphs[GRAPHS];
 static uint32_t graph_count;
 static uint32_t graph_launches, graphs_made, graphs_destroyed, nodes_set, mixed_made;
-static uint32_t told;
+static uint32_t nodes_run;         /* of the graphs launched */
+static uint32_t told, told_itself; /* of those told, by kernels that tell their own end */
 static uint64_t last_told;
 static bool no_room_to_make, no_room_to_launch;
 static uint32_t calls_left; /* calls that make graphs, until one is refused */
 static CUcontext current;
+
+/* Functions of kernels that tell their own end, and how many parameters are before the hidden one.
+ */
+static struct {
+    const void *function;
+    uint32_t param_count;
+} tellers[8];
+static uint32_t teller_count;
+
+static inline void function_tells_end(const void *function, uint32_t param_count)
+{
+    assert_true(teller_count < ARRAY_SIZE(tellers));
+    tellers[teller_count].function = function;
+    tellers[teller_count++].param_count = param_count;
+}
+
+static inline struct completion_params tell_of(const void *function, void **params)
+{
+    struct completion_params tell = {0};
+
+    for (uint32_t i = 0; i < teller_count; i++) {
+        if (tellers[i].function == function)
+            memcpy(&tell, params[tellers[i].param_count], sizeof(tell));
+    }
+    return tell;
+}
 
 /* The completing kernel has no function here; its second argument is the position. */
 static inline void run_one(const struct run *run)
@@ -49,11 +79,19 @@ static inline void run_one(const struct run *run)
     }
     assert_true(ran_count < RAN_MOST);
     ran[ran_count++] = *run;
+    if (run->tell.word) {
+        last_told = run->tell.position;
+        told++;
+        told_itself++;
+    }
 }
 
 static inline struct run run_of(const CUDA_KERNEL_NODE_PARAMS *params)
 {
-    struct run run = {.function = params->func, .blocks = params->gridDimX, .context = current};
+    struct run run = {.function = params->func,
+                      .blocks = params->gridDimX,
+                      .context = current,
+                      .tell = tell_of(params->func, params->kernelParams)};
 
     memcpy(&run.parameter, params->kernelParams[params->func ? 0 : 1], sizeof(run.parameter));
     return run;
@@ -66,7 +104,10 @@ static inline CUresult kernel_launch(CUfunction function, unsigned int grid_x, u
 {
     (void)grid_y, (void)grid_z, (void)block_x, (void)block_y, (void)block_z, (void)smem;
     (void)on, (void)extra;
-    struct run run = {.function = function, .blocks = grid_x, .context = current};
+    struct run run = {.function = function,
+                      .blocks = grid_x,
+                      .context = current,
+                      .tell = tell_of(function, params)};
 
     memcpy(&run.parameter, params[0], sizeof(run.parameter));
     run_one(&run);
@@ -77,7 +118,10 @@ static inline CUresult launch_with(const CUlaunchConfig *config, CUfunction func
                                    void **extra)
 {
     (void)extra;
-    struct run run = {.function = function, .blocks = config->gridDimX, .context = current};
+    struct run run = {.function = function,
+                      .blocks = config->gridDimX,
+                      .context = current,
+                      .tell = tell_of(function, params)};
 
     memcpy(&run.parameter, params[function ? 0 : 1], sizeof(run.parameter));
     run_one(&run);
@@ -152,6 +196,7 @@ static inline CUresult kernel_set(CUgraphExec exec, CUgraphNode node,
     assert_ptr_equal(run->function, as.function);
     assert_int_equal(run->blocks, as.blocks);
     run->parameter = as.parameter;
+    run->tell = as.tell;
     nodes_set++;
     return CUDA_SUCCESS;
 }
@@ -215,6 +260,7 @@ static inline CUresult graph_launch_run(CUgraphExec exec, CUstream on)
     if (no_room_to_launch)
         return CUDA_ERROR_OUT_OF_MEMORY;
     graph_launches++;
+    nodes_run += graph->nodes;
     for (uint32_t i = 0; i < graph->nodes; i++)
         run_one(&graph->node[i]);
     return CUDA_SUCCESS;
@@ -274,7 +320,7 @@ static inline void graphs_open(void)
     cu.cuStreamWaitEvent = stream_wait;
     ran_count = 0;
     graph_count = graph_launches = graphs_made = graphs_destroyed = nodes_set = mixed_made = 0;
-    told = 0;
+    nodes_run = told = told_itself = teller_count = 0;
     no_room_to_make = no_room_to_launch = false;
     calls_left = UINT32_MAX;
 }

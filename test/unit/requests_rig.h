@@ -23,7 +23,8 @@
 #define KERNELS  3u
 #define REQUEST  20u
 #define PRIORITY (-4)
-#define LEARNING 3u /* requests until a request has its graph */
+#define LEARNING 3u                       /* requests until a request has its graph */
+#define COMPLETE UINT64_C(0x7f0000000000) /* the page of completion words on the device */
 
 static _Alignas(64) unsigned char segment[SEG_OFF_RINGS + SEG_RING_BYTES];
 static struct seg_client client;
@@ -62,6 +63,13 @@ static inline void kernel_load(uint32_t i)
     kernels[i] = &kernel[i];
 }
 
+/* From here on the kernel has a completion parameter. */
+static inline void kernel_tells_end(uint32_t i)
+{
+    kernel[i].tells_end = true;
+    function_tells_end(kernel[i].function, kernel[i].param_count);
+}
+
 static inline int set(void **state)
 {
     (void)state;
@@ -89,6 +97,7 @@ static inline int set(void **state)
                                .module.kernels = kernels,
                                .module.kernel_capacity = KERNELS,
                                .sched.entity = {.cls = GS_CLASS_LATENCY},
+                               .submit.complete = COMPLETE,
                                .submit.streams[0] = {.open = true,
                                                      .cu = (CUstream)&session,
                                                      .cls = GS_CLASS_LATENCY,
@@ -130,14 +139,15 @@ static inline unsigned char *record_begin(uint32_t size)
     return at;
 }
 
-static inline void launch(uint32_t which, uint32_t blocks, uint64_t parameter)
+static inline void launch_threads_of(uint32_t which, uint32_t blocks, uint32_t threads,
+                                     uint64_t parameter)
 {
     const uint64_t submitted = now;
     struct rec_launch r = {.h = {.op = REC_LAUNCH, .flags = REC_LAUNCH_TIME},
                            .kernel = which,
                            .param_bytes = kernel[which].param_bytes,
                            .grid = {blocks, 1, 1},
-                           .block = {1, 1, 1}};
+                           .block = {threads, 1, 1}};
 
     r.h.size = launch_record_size(r.h.flags, r.param_bytes);
     unsigned char *at = record_begin(r.h.size);
@@ -148,6 +158,11 @@ static inline void launch(uint32_t which, uint32_t blocks, uint64_t parameter)
     assert_true(wanted_count < RAN_MOST);
     wanted[wanted_count++] =
         (struct run){.function = kernel[which].function, .parameter = parameter, .blocks = blocks};
+}
+
+static inline void launch(uint32_t which, uint32_t blocks, uint64_t parameter)
+{
+    launch_threads_of(which, blocks, 1, parameter);
 }
 
 static inline void event(void)
@@ -173,7 +188,7 @@ static inline void drain(bool entire)
     const struct sched_allowance allowance = {1000, UINT64_MAX};
     enum drained drained;
 
-    told = graph_launches = nodes_set = 0;
+    told = told_itself = graph_launches = nodes_run = nodes_set = 0;
     atomic_store(&client.tail[0], tail);
     stream->arrival.entire = entire;
     stream_drain(&session, 0, allowance, &drained);
