@@ -31,6 +31,7 @@
 #include "common/log.h"
 #include "common/util.h"
 #include "worker/driver/wake.h"
+#include "worker/loop/lane_choice.h"
 #include "worker/loop/round.h"
 #include "worker/partition/partition.h"
 #include "worker/sched/domain.h"
@@ -48,9 +49,7 @@
 
 #define CPUS_EACH    2u      /* a lane pays where there are so many processors for each */
 #define LANES_PAY    8u      /* and no more than these */
-#define TENANTS_EACH 2u      /* active tenants that one lane serves best */
 #define STREAMS_EACH 32u     /* CUDA streams of a lane, of half a MiB on an H200 */
-#define LIGHT_LEAST  32u     /* records that any lane could have taken, before a session is given */
 #define IDLE_NS      200000u /* a session that is silent for so long is returned */
 /* A session that seems idle is tried by asking the driver, which costs a microsecond. */
 #define GIVE_NS      50000u
@@ -256,17 +255,6 @@ static void session_adopt(struct lane *main, struct session *session)
     session_poll_begin(session);
 }
 
-/* Could another lane have the session, by what it is and by what it did lately? */
-static bool session_light(const struct session *session)
-{
-    return session->round.light >= LIGHT_LEAST && session->phase == SESSION_LIVE &&
-           session->sched.entity.cls == GS_CLASS_NORMAL && !session->grant.partition &&
-           !session->grant.link.deadline_ns && !session->jobs.current && !session->jobs.close &&
-           !session->jobs.paused && !session->submit.faulted && !session->inflight.streams &&
-           !session->submit.reports_open && !session->sched.entity.waiting &&
-           !(session->round.pending & REQUEST_BIT) && session_seems_idle(session);
-}
-
 /* Brings all streams of the session to a lane. false: the device has work of it, or the lane has no
  * streams at hand; some may be there already, which does not matter. */
 static bool streams_move(struct session *session, struct partition *home)
@@ -295,30 +283,23 @@ static void session_give(struct session *session, struct side *side)
     waker_wake(&side->waker);
 }
 
-/* The lane that has most of those that are not full; of full ones the one that has least. */
-static struct side *side_for_more(void)
+/* The lane beside the main one that gets a session now; NULL: none. */
+static struct side *side_for_more(const struct lane *main)
 {
-    struct side *best = NULL;
+    uint32_t members[LANES_MAX];
 
-    for (uint32_t i = 0; i < lanes.count; i++) {
-        struct side *side = lanes.side[i];
-        const bool full = side->members >= TENANTS_EACH;
-        const bool best_full = best && best->members >= TENANTS_EACH;
-        if (!best || full < best_full ||
-            (full == best_full &&
-             (full ? side->members < best->members : side->members > best->members)))
-            best = side;
-    }
-    return best;
+    for (uint32_t i = 0; i < lanes.count; i++)
+        members[i] = lanes.side[i]->members;
+    const uint32_t chosen = lane_choose(members, lanes.count, main->lately);
+    return chosen == LANE_NONE ? NULL : lanes.side[chosen];
 }
 
 /* Gives one of the main lane's sessions away, where it has more active ones than it serves best. */
 static void one_give(struct lane *main)
 {
-    struct side *side = side_for_more();
+    struct side *side = side_for_more(main);
 
-    if (main->now < lanes.next_give || side->members >= STREAMS_EACH ||
-        (side->members + 1 >= main->lately && side->members >= TENANTS_EACH))
+    if (main->now < lanes.next_give || !side || side->members >= STREAMS_EACH)
         return;
     lanes.next_give = main->now + GIVE_NS;
     for (uint32_t i = 0; i < main->polled_count; i++) {
@@ -352,7 +333,7 @@ void lanes_share(struct lane *main)
         session_adopt(main, session);
         session = next;
     }
-    if (lanes.count > 0 && main->lately > TENANTS_EACH &&
+    if (lanes.count > 0 && main->lately > LANE_TENANTS &&
         !atomic_load_explicit(&lanes.recall, memory_order_relaxed) && !chores_any() &&
         !grants_any())
         one_give(main);

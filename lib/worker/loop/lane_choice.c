@@ -1,0 +1,40 @@
+/* lane_choice.c - see lane_choice.h. It changes nothing: it looks at counts and at one session. */
+#include "worker/loop/lane_choice.h"
+
+#include "worker/submit/stream.h"
+
+#define REQUEST_BIT (UINT64_C(1) << SEG_REQUEST_BIT)
+
+/* The lane that has most of those that are not full; of full ones the one that has least. */
+static uint32_t lane_for_more(const uint32_t *members, uint32_t count)
+{
+    uint32_t best = LANE_NONE;
+
+    for (uint32_t i = 0; i < count; i++) {
+        const bool full = members[i] >= LANE_TENANTS;
+        const bool best_full = best != LANE_NONE && members[best] >= LANE_TENANTS;
+        if (best == LANE_NONE || full < best_full ||
+            (full == best_full && (full ? members[i] < members[best] : members[i] > members[best])))
+            best = i;
+    }
+    return best;
+}
+
+uint32_t lane_choose(const uint32_t *members, uint32_t count, uint32_t active)
+{
+    const uint32_t best = lane_for_more(members, count);
+
+    if (best != LANE_NONE && members[best] >= LANE_TENANTS && members[best] + 1 >= active)
+        return LANE_NONE;
+    return best;
+}
+
+bool session_light(const struct session *session)
+{
+    return session->round.light >= LIGHT_LEAST && session->phase == SESSION_LIVE &&
+           session->sched.entity.cls == GS_CLASS_NORMAL && !session->grant.partition &&
+           !session->grant.link.deadline_ns && !session->jobs.current && !session->jobs.close &&
+           !session->jobs.paused && !session->submit.faulted && !session->inflight.streams &&
+           !session->submit.reports_open && !session->sched.entity.waiting &&
+           !(session->round.pending & REQUEST_BIT) && session_seems_idle(session);
+}

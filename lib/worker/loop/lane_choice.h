@@ -1,0 +1,19 @@
+/* lane_choice.h - which session goes from the main lane to a lane beside it, and to which one; see
+ * lanes.c for why. Main lane. */
+#ifndef GS_WORKER_LOOP_LANE_CHOICE_H
+#define GS_WORKER_LOOP_LANE_CHOICE_H
+
+#include "worker/session_parts.h"
+
+#define LANE_TENANTS 2u  /* active tenants that one lane serves best */
+#define LIGHT_LEAST  32u /* records that any lane could have taken, before a session is given */
+#define LANE_NONE    UINT32_MAX
+
+/* The lane that gets the next session, where lane i of `count` has members[i], and the main lane
+ * has this many active ones; LANE_NONE: the main lane keeps what it has. */
+uint32_t lane_choose(const uint32_t *members, uint32_t count, uint32_t active);
+
+/* Could another lane have the session, by what it is and by what it did lately? */
+bool session_light(const struct session *session);
+
+#endif
