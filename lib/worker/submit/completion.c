@@ -1,12 +1,12 @@
 /*
- * completion.c - how the device says that a stream's work is complete: to the tenant, by the
- * stream's completion word; and to the worker, by the stream's fence (inflight.c).
+ * completion.c - has the device tell that a stream's work is complete: the tenant by the stream's
+ * completion word, the worker by the stream's fence (inflight.c). Runs on the session's lane.
  *
- * By its front end, which writes the word only, or by a kernel, which writes both. That kernel has
- * the highest priority: else it would find no place beside a kernel of another stream that fills
- * the device, and tell the end of a short kernel when the other's long one ends. Not where
- * the latency class is, which goes before those anyway: a graph of one priority is the shorter way.
- * Runs on the dispatcher.
+ * The device's front end writes the word only; the completing kernel writes word and fence. The
+ * completing kernel has the highest priority: otherwise it would find no SM beside another stream's
+ * kernel that fills the device, and would tell the end of a short kernel only when that long one
+ * ends. Behind a kernel of the latency class it has that kernel's priority: the class goes before
+ * the other kernels anyway, and a graph with a single priority is faster.
  */
 #include "worker/submit/completion.h"
 
@@ -43,9 +43,10 @@ CUDA_BATCH_MEM_OP_NODE_PARAMS completion_node(CUdeviceptr address, uint64_t posi
         .ctx = worker.context, .count = 1, .paramArray = operation};
 }
 
-/* A kernel that stores its second argument at its first, and a fence at its third: the low 24 bits
- * are its fourth, above them the device's clock. release.sys: after all that earlier kernels of the
- * stream wrote, as the host sees it. */
+/* The completing kernel: stores its second parameter at the address in its first, and a fence at
+ * the address in its third. The fence's low 24 bits are the fourth parameter, the bits above them
+ * the device's clock. release.sys: the host sees all that earlier kernels of the stream wrote
+ * before it sees the word. */
 static const char done_ptx[] = ".version 6.4\n.target sm_70\n.address_size 64\n"
                                ".visible .entry done(.param .u64 word, .param .u64 position,\n"
                                "                     .param .u64 mark, .param .u64 sequence)\n"
@@ -63,7 +64,8 @@ static const char done_ptx[] = ".version 6.4\n.target sm_70\n.address_size 64\n"
                                "    ret;\n"
                                "}\n";
 static CUfunction done_function;
-/* Of threads that have come to the end of a kernel that tells its own: a u32 for each stream. */
+/* For each stream a u32 in device memory, which counts the threads that have come to the end of a
+ * kernel with an own store. */
 static CUdeviceptr counters;
 
 CUresult completion_init(void)

@@ -1,6 +1,16 @@
 /*
- * drain.c - ring records, from a tenant's memory to the device: copied, checked (record.c),
- * gathered, and issued. Runs on the dispatcher.
+ * drain.c - takes the records of a stream's ring and gives their work to the device. Runs on the
+ * session's lane.
+ *
+ * The way of a record:
+ *   fetch          copied out of the tenant's memory once, so that the tenant cannot change the
+ *                  record after its check (record_copy)
+ *   check          every field of the copy (record.c; override.c for the QoS that a launch asks
+ * for) place          on SMs: the session's grant, or the trimmed partition (placement.c) gather a
+ * launch joins the batch; any other record first has the batch issued issue          the batch as
+ * executable graphs (launch.c: exec_graph.c, request_graph.c), a copy or memset (record.c), an
+ * event or wait (below), a captured graph (graph.c) tell the end   completion word and fence behind
+ * the last of the work (completion.c); the inflight tracker (sched/inflight.c) reads the fence
  */
 #include "worker/submit/drain.h"
 
@@ -20,9 +30,10 @@
 #include "worker/submit/report.h"
 #include "worker/submit/stream.h"
 
-#define FENCE_NS 500000u /* work that is thought to take so long tells its end */
+#define FENCE_NS 500000u /* the end is told after each piece of work thought to take so long */
 
-/* Launches gathered from one stream: the lane's, which is a thread, and empty between streams. */
+/* The batch: launches gathered from one stream. Each lane, which is a thread, has its own; the
+ * batch is empty between two drains. */
 static _Thread_local struct {
     uint32_t count;
     struct launch launch[LAUNCHES_MAX];
@@ -42,7 +53,8 @@ static void driver_refused(struct session *session, uint32_t stream, CUresult re
 
 /* ---- Issuing --------------------------------------------------------------------------------- */
 
-/* How a record left the stream. */
+/* What has become of a record: taken; left in the ring (STALLED, ELSEWHERE, as the drain reports
+ * them); or the session has ended. */
 enum outcome { TAKEN, STALLED, ELSEWHERE, ENDED };
 
 static void count(_Atomic uint64_t *counter, uint64_t by)
@@ -51,7 +63,7 @@ static void count(_Atomic uint64_t *counter, uint64_t by)
                           memory_order_relaxed);
 }
 
-/* Gives the device what has been gathered. */
+/* Gives the gathered launches to the device. Returns false when the driver refused them. */
 static bool batch_issue(struct session *session, uint32_t index, enum completion completion)
 {
     uint32_t launches = batch.count;
@@ -75,7 +87,7 @@ static enum outcome rejected(struct session *session, uint32_t index, record_fau
     return ENDED;
 }
 
-/* The call for the record at the stream's head has returned. */
+/* Notes the result of the driver call for the record at the stream's head. */
 static enum outcome after(struct session *session, uint32_t index, CUresult result)
 {
     struct stream *stream = &session->submit.streams[index];
@@ -88,7 +100,7 @@ static enum outcome after(struct session *session, uint32_t index, CUresult resu
     return ENDED;
 }
 
-/* What the launch says about itself. */
+/* Applies the QoS that the launch's own record asks for. */
 static enum outcome launch_override(struct session *session, uint32_t index,
                                     const unsigned char *record, const struct rec_launch *r,
                                     struct launch *launch, uint64_t *deadline)
@@ -104,7 +116,7 @@ static enum outcome launch_override(struct session *session, uint32_t index,
     if (fault)
         return rejected(session, index, fault);
     *deadline = qos.deadline_ns ? qos.deadline_ns : *deadline;
-    if (batch.count == 0) /* the partitions of launches that are gathered must stay */
+    if (batch.count == 0) /* the partitions of gathered launches must stay */
         partitions_keep();
     switch (override_apply(session, &qos, launch, &status, &text)) {
     case OVERRIDE_PLACED:
@@ -117,7 +129,7 @@ static enum outcome launch_override(struct session *session, uint32_t index,
     }
 }
 
-/* Where a session's launches of a stream run, unless they say otherwise. */
+/* Sets class, priority and partition of a launch whose record asks for none of its own. */
 static void launch_place(const struct session *session, const struct stream *stream,
                          struct launch *launch)
 {
@@ -127,7 +139,8 @@ static void launch_place(const struct session *session, const struct stream *str
     launch->deadline_ns = 0;
 }
 
-/* When the launch was submitted, as its tenant says: now where it does not, or says later. */
+/* When the launch was submitted, as its tenant says; now where the tenant gives no time, or a later
+ * one. */
 static uint64_t launch_submitted(const unsigned char *record, const struct rec_launch *r)
 {
     uint64_t now = clock_ns(), submitted = now;
@@ -138,16 +151,16 @@ static uint64_t launch_submitted(const unsigned char *record, const struct rec_l
     return submitted < now ? submitted : now;
 }
 
-/* Is it a launch that any lane may take? One that is known to be short, that fills so little of the
- * device that nobody waits for it, and that wants nothing of its own. */
+/* Whether any lane may take the launch: it is known to be short, fills so little of the device that
+ * no session waits for it, and asks for no QoS, report or deadline of its own. */
 static bool launch_light(const struct rec_launch *r, const struct launch *launch)
 {
     return !(r->h.flags & REC_LAUNCH_QOS) && !r->report && !launch->deadline_ns &&
            launch->cls == GS_CLASS_NORMAL && inflight_light(launch);
 }
 
-/* The stream goes on in the primary context, where CUDA's events and captured graphs are. false:
- * not yet. */
+/* Moves the stream back to the primary context, where CUDA's events and captured graphs are.
+ * Returns false while the stream cannot move. */
 static bool stream_primary(struct session *session, struct stream *stream)
 {
     if (!stream->home)
@@ -234,14 +247,14 @@ static enum outcome take_event(struct session *session, uint32_t index,
     return after(session, index, result);
 }
 
-/* Waits for all that the other stream has been given: later than asked where the event has been
- * recorded anew elsewhere since, never earlier. */
+/* Has the stream wait for all that the device has been given of the other stream. Used where the
+ * event has been recorded anew elsewhere since: the wait ends later than asked, never earlier. */
 static CUresult wait_for_stream(struct session *session, uint32_t index, uint32_t other)
 {
     CUevent now = NULL;
 
     partition_home(
-        session->submit.streams[other].home); /* an event is recorded in its own context */
+        session->submit.streams[other].home); /* an event is recorded in its stream's context */
     CUresult result = DRV(cuEventCreate, &now, CU_EVENT_DISABLE_TIMING);
     if (!result)
         result = DRV(cuEventRecord, now, session->submit.streams[other].cu);
@@ -262,7 +275,7 @@ static enum outcome take_wait(struct session *session, uint32_t index,
         return other->open ? STALLED
                            : rejected(session, index, "a wait for a stream that does not exist");
     if (!other->cu)
-        return TAKEN; /* nothing of it can be unfinished */
+        return TAKEN; /* a stream that was never used has nothing unfinished */
     const struct event *event =
         session->submit.events ? &session->submit.events[record->event] : NULL;
     if (event && event->cu && event->stream == record->stream &&
@@ -292,8 +305,8 @@ static enum outcome take_graph(struct session *session, uint32_t index,
     }
 }
 
-/* What is gathered goes out before a record that is no launch, and tells its end where that is to
- * be known apart (launch_apart). false: the driver refused. */
+/* Issues the batch before a record that is no launch. Where kernels are measured apart from copies
+ * and waits (launch_apart), a fence follows the kernels. Returns false when the driver refused. */
 static bool kernels_issue(struct session *session, uint32_t index, uint32_t next)
 {
     struct stream *stream = &session->submit.streams[index];
@@ -310,7 +323,8 @@ static bool kernels_issue(struct session *session, uint32_t index, uint32_t next
     return !result;
 }
 
-/* One record that is the worker's own copy. Anything but a launch first issues what is gathered. */
+/* Takes one record, which is the worker's own copy. A record that is no launch first has the batch
+ * issued. */
 static enum outcome take(struct session *session, uint32_t index, unsigned char *record,
                          uint32_t size)
 {
@@ -364,8 +378,8 @@ static enum outcome take(struct session *session, uint32_t index, unsigned char 
 
 /* ---- Draining -------------------------------------------------------------------------------- */
 
-/* Copies the record at the stream's head out of the ring. Its size is what the copy says; 0:
- * impossible. */
+/* Copies the record at the stream's head out of the ring, and returns the size that the copied
+ * header states; 0: the size cannot be right. */
 static uint32_t record_copy(const struct session *session, uint32_t index, uint64_t tail,
                             unsigned char *copy)
 {
@@ -382,12 +396,14 @@ static uint32_t record_copy(const struct session *session, uint32_t index, uint6
     if (header.size > REC_SIZE_MAX)
         return 0;
     memcpy(copy, ring_at(session, index, stream->head), header.size);
-    /* The tenant may have changed the header between the two reads: the first one counts. */
+    /* The tenant may have changed the header between the two reads; the first read, which was
+     * checked, counts. */
     memcpy(copy, &header, sizeof(header));
     return header.size;
 }
 
-/* Has the device write the completion word, unless the word already covers all. */
+/* Has the device write the completion word for all that the stream has consumed, unless a write for
+ * that position has been issued already. */
 static void signal_completion(struct session *session, uint32_t index)
 {
     struct stream *stream = &session->submit.streams[index];
@@ -398,7 +414,8 @@ static void signal_completion(struct session *session, uint32_t index)
     if (batch.count > 0) {
         bool lone = batch.count == 1 && session->lane->alone &&
                     inflight_may_go_unfenced(session, stream, &batch.launch[0]);
-        batch.launch[batch.count - 1].end = position; /* a pad may have followed the last launch */
+        batch.launch[batch.count - 1].end =
+            position; /* a padding may have followed the last launch */
         if (!batch_issue(session, index, lone ? COMPLETION_WRITTEN : COMPLETION_FENCED))
             return;
     } else {
@@ -426,12 +443,12 @@ static uint64_t record_guess(const struct session *session, const struct stream 
     return launch->h.op == REC_GRAPH ? inflight_guess_graph(stream) : 0;
 }
 
-/* Has the tenant written more than the stream has taken? */
+/* Whether the tenant has written more than the stream has taken; *tail: how far. */
 static bool tail_read(struct session *session, uint32_t index, uint64_t *tail)
 {
     const uint64_t head = session->submit.streams[index].head;
-    /* seq_cst: after the exchange of activity; and the records before the tail, with the client's
-     * store */
+    /* seq_cst: orders the load after the exchange of the activity word, and makes the records
+     * before the tail visible; pairs with the client's store of the tail */
     const uint64_t now = atomic_load(&session->client->tail[index]);
 
     if (now == head)
@@ -444,17 +461,20 @@ static bool tail_read(struct session *session, uint32_t index, uint64_t *tail)
     return true;
 }
 
-/* All that was seen is taken, and more has come since: the tenant is in the middle of an arrival,
- * whose end is told once. Where the device has nothing to do for the stream and nobody else waits
- * for the dispatcher, the device goes on with what there is. */
+/* Called when all records that were seen are taken and more have come since: the tenant is in the
+ * middle of a batch arrival, whose end is told once. Where the device has nothing to do for the
+ * stream and no other tenant waits for the lane, the gathered launches go to the device at once.
+ * Returns false when the driver refused them. */
 static bool arrival_middle(struct session *session, uint32_t index)
 {
     return inflight_count(&session->submit.streams[index]) > 0 || session->lane->crowded ||
            batch_issue(session, index, COMPLETION_NONE);
 }
 
-/* An event goes with what is before it: else it would be told when the stream's next work ends, a
- * whole round of all that wait later. What the tenant writes there meanwhile changes only that. */
+/* Whether the next record is an event. An event goes with the work before it, beyond the allowance
+ * too: otherwise the tenant would learn of the event when the stream's next work ends, which is a
+ * turn of all waiting sessions later. The record is not copied here, because a tenant that changes
+ * it meanwhile changes only this choice. */
 static bool event_next(const struct session *session, uint32_t index)
 {
     return ring_header(session, index, session->submit.streams[index].head).op == REC_EVENT;
@@ -479,7 +499,7 @@ uint32_t stream_drain(struct session *session, uint32_t index, struct sched_allo
     partition_home(stream->home);
     uint64_t tail = stream->head;
     while (!session->submit.faulted) {
-        bool more = stream->head == tail; /* than was seen? */
+        bool more = stream->head == tail; /* records beyond those seen */
         if (more && !tail_read(session, index, &tail))
             break;
         if (taken >= allowance.launches ||
@@ -506,7 +526,8 @@ uint32_t stream_drain(struct session *session, uint32_t index, struct sched_allo
         guessed += ns;
         unfenced += ns;
         taken++;
-        /* What follows a long kernel, if anything does, is refilled when that has ended. */
+        /* The fence behind a long kernel lets the lane refill the stream once that kernel has
+         * ended. */
         if (unfenced >= FENCE_NS && !stream->arrival.entire) {
             signal_completion(session, index);
             unfenced = 0;

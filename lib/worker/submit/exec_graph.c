@@ -1,12 +1,13 @@
 /*
- * exec_graph.c - kernels one after the other, as one executable graph whose parameters are set anew
- * each time, and whose last node tells the end where that is wanted. Runs on the dispatcher.
+ * exec_graph.c - exec graphs: kernels one after the other as one executable graph. The parameters
+ * are set anew for each launch of the graph, and the last node tells the end where the caller wants
+ * it. Runs on the session's lane.
  *
  * Measured on an H200:
- *   - setting a node's parameters costs 0.16 us: not done where they are what they were;
- *   - a node runs on the SMs of the context that was current when it was added, whichever stream
- *     its graph is launched in, and is set with that context current only. So a stream's order
- *     holds when its launches move between partitions.
+ *   - setting a node's parameters costs 0.16 us, so parameters that have not changed are not set;
+ *   - a node runs on the SMs of the context that was current when the node was added, whichever
+ *     stream its graph is launched in, and can be set only while that context is current. So a
+ *     stream's order holds when its launches move between partitions.
  */
 #include "worker/submit/exec_graph.h"
 
@@ -49,13 +50,14 @@ void launch_key_hold(const struct launch_key *key)
 void launch_key_release(const struct launch_key *key)
 {
     if (key->partition)
-        /* release: the graphs are gone; pairs with the look before it is destroyed */
+        /* release: the graphs are gone before the count says so; pairs with the load before the
+         * partition is destroyed */
         atomic_fetch_sub_explicit(&key->partition->graphs, 1, memory_order_release);
 }
 
 /* ---- Making ---------------------------------------------------------------------------------- */
 
-/* The completing kernel is in the partition of the last kernel. */
+/* The partition of the completing kernel, which is that of the last kernel. */
 static const struct partition *end_partition(const struct exec_graph *exec_graph,
                                              const struct launch *launches)
 {
@@ -67,7 +69,8 @@ static int end_priority(const struct exec_graph *exec_graph, const struct launch
     return done_priority(launches[exec_graph->length - 1].priority);
 }
 
-/* Where one node has a priority of its own, all have one, or the lowest. */
+/* Whether the graph's nodes need priorities of their own. Where one node has a priority, every node
+ * needs one: a node without has the lowest. */
 static bool own_priorities(const struct exec_graph *exec_graph, const struct launch *launches,
                            int stream_priority)
 {
@@ -79,7 +82,8 @@ static bool own_priorities(const struct exec_graph *exec_graph, const struct lau
            end_priority(exec_graph, launches) != stream_priority;
 }
 
-/* What a node is set to: the launch's parameters, and what the kernel is to tell. */
+/* The size of what a node is set to: the launch's parameters, and the completion parameter of a
+ * kernel that has one. */
 static uint32_t node_bytes(const struct launch *launch)
 {
     return launch->kernel->param_bytes +
@@ -103,7 +107,7 @@ static void node_note(unsigned char *set, const struct launch *launch,
         memcpy(set + launch->kernel->param_bytes, tell, sizeof(*tell));
 }
 
-/* What the graph's kernel number i tells. */
+/* What kernel number i of the graph stores at its end. */
 static const struct completion_params *node_tell(const struct exec_graph *exec_graph, uint32_t i,
                                                  const struct completion_params *tell)
 {
@@ -111,13 +115,13 @@ static const struct completion_params *node_tell(const struct exec_graph *exec_g
                                                                                : &completion_none;
 }
 
-/* Has the graph a completion node behind its kernels? */
+/* Whether the graph has a completion node behind its kernels. */
 static bool has_end(const struct exec_graph *exec_graph)
 {
     return exec_graph->ending == ENDS_BY_WRITE || exec_graph->ending == ENDS_BY_KERNEL;
 }
 
-/* Memory for the nodes and for what they are set to. */
+/* Allocates the node handles and the memory for what the nodes are set to. */
 static bool exec_graph_storage(struct exec_graph *exec_graph, const struct launch *launches)
 {
     size_t params = 0;
@@ -216,7 +220,7 @@ void exec_graph_deinit(struct exec_graph *exec_graph)
 
 /* ---- Launching ------------------------------------------------------------------------------- */
 
-/* Sets the kernels to these launches, where they are not so set already. */
+/* Sets the nodes whose parameters differ from those of `launches`. */
 static CUresult kernels_set(struct exec_graph *exec_graph, const struct launch *launches,
                             const struct completion_params *end)
 {

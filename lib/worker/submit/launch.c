@@ -1,25 +1,26 @@
 /*
- * launch.c - kernels by executable graphs whose parameters are set anew each time (exec_graph.c):
- * which graphs, and when they are made.
+ * launch.c - issues kernels as exec graphs, which are executable graphs whose parameters are set
+ * anew each time (exec_graph.c): chooses the graphs, and when they are made.
  *
  * Measured on an H200 (bench/results/h200-driver-facts.txt): cuLaunchKernel 2.7 us; a graph of
  * one kernel, set and launched, 1.5 us; an exec graph of 8, 1.0 us a kernel; kernel and completion
  * write as one graph make a round trip shorter than native CUDA's, but cost 2.3 us to launch. A
  * second kernel that writes the word costs 1.6 us and makes the round trip half a microsecond
- * longer: better where the dispatcher is what tenants wait for. More facts that shape the cache:
- *   - a node whose function or grid changes costs as much as cuLaunchKernel: graphs are kept
- *     per kernel and shape;
- *   - one graph launched into two streams serialises them: they are kept per stream;
- *   - making a graph costs some 25 us: a kernel earns its graphs by its third launch;
- *   - a graph takes up to 110 KiB of GPU memory: few kinds, and the least recently used go;
- *   - a node's SMs are chosen when it is added: graphs are kept per partition;
+ * longer, which is better where tenants wait for the lane. More facts that shape the cache:
+ *   - a node whose function or grid changes costs as much as cuLaunchKernel, so graphs are kept per
+ *     shape: a kernel with its grid, block and shared memory, priority and partition;
+ *   - one graph launched into two streams serialises the streams, so graphs are kept per stream;
+ *   - making a graph costs some 25 us, so a shape gets its graphs with its third launch;
+ *   - a graph takes up to 110 KiB of GPU memory, so there are few lengths, and the least recently
+ *     used shape loses its graphs;
+ *   - a node's SMs are chosen when the node is added, so a shape includes the partition;
  *   - in a request of 20 small kernels, each boundary between graphs costs the device 1 us, and so
  *     does each kernel that writes a completion.
- * So a run of launches of one kernel is cut into few graphs, of which the last one alone tells the
- * completion: exec graphs of 8 and singles, and for the latency class also exec graphs of 16, 4 and
- * 2; and what is known to be a whole request that has come before, as one graph (request_graph.c).
- * A launch in a partition goes by a graph from the first one on, one with a priority of its own too
- * once there is a graph.
+ * So a run of launches of one shape is cut into few graphs, of which only the last one tells the
+ * completion: exec graphs of 8 and of 1, and for the latency class also of 16, 4 and 2. A whole
+ * request that is known to have come before goes as one graph (request_graph.c). A launch in a
+ * partition goes as a graph from the first launch on; a launch with a priority of its own goes as a
+ * graph too, once its shape has one.
  */
 #include "worker/submit/launch.h"
 
@@ -36,32 +37,33 @@
 #include "worker/submit/stream.h"
 
 #define EXEC_GRAPH_LONGEST  16u
-#define TELLS_THREADS       16384u /* of a grid that tells its own end */
+#define TELLS_THREADS       16384u /* the most threads of a grid that tells its own end */
 #define FENCE_EVERY         16u
 #define FENCE_EVERY_LATENCY 32u
 #define SHAPES              64u /* kernel shapes that a stream remembers */
 #define GRAPH_AFTER         2u  /* launches of a shape before graphs are made for it */
 
-/* The graphs of one shape, by their length and how they tell their end, each made when it is first
- * wanted. Few lengths, but for the latency class: a graph takes device memory. */
+/* The lengths of a shape's graphs. There is one graph for each length and each way to tell the end,
+ * made when it is first wanted. Only the latency class has all lengths, because a graph takes
+ * device memory. */
 static const struct {
     uint32_t length;
-    bool latency; /* for that class only */
+    bool latency; /* for the latency class only */
 } lengths[] = {{EXEC_GRAPH_LONGEST, true}, {8, false}, {4, true}, {2, true}, {1, false}};
 #define KINDS (ARRAY_SIZE(lengths) * ENDINGS)
 
-/* One kernel with one grid, block and shared memory, in one stream. */
+/* A shape that a stream has launched, with its graphs. */
 struct shape {
-    struct launch_key key;          /* of no kernel: unused */
-    uint32_t launches;              /* up to GRAPH_AFTER */
+    struct launch_key key;          /* its kernel is NULL: the entry is unused */
+    uint32_t launches;              /* launches seen, up to GRAPH_AFTER */
     uint64_t used;                  /* launcher->clock at its last use */
-    struct exec_graph *exec_graphs; /* KINDS of them, or NULL */
+    struct exec_graph *exec_graphs; /* KINDS entries, or NULL */
 };
 
 struct launcher {
     struct shape shapes[SHAPES];
-    uint32_t last; /* index of the shape used last, likely the next too */
-    uint64_t clock;
+    uint32_t last;                         /* index of the shape used last, likely used next too */
+    uint64_t clock;                        /* counts uses */
     struct request_graphs *request_graphs; /* NULL: none yet */
 };
 
@@ -76,8 +78,7 @@ static void shape_deinit(struct shape *shape)
     *shape = (struct shape){0};
 }
 
-/* The entry of a launch's shape, which may be new and take the place of the least recently used
- * one. */
+/* The entry of the launch's shape. A new shape takes the place of the least recently used one. */
 static struct shape *shape_of(struct launcher *launcher, const struct launch *launch)
 {
     uint32_t oldest = 0;
@@ -99,7 +100,7 @@ static struct shape *shape_of(struct launcher *launcher, const struct launch *la
     return shape;
 }
 
-/* NULL: no memory. */
+/* The stream's launcher, made at the first call; NULL: no memory. */
 static struct launcher *launcher_of(struct stream *stream)
 {
     if (!stream->launcher)
@@ -107,7 +108,8 @@ static struct launcher *launcher_of(struct stream *stream)
     return stream->launcher;
 }
 
-/* The graphs of a launch's shape; NULL while it has not earned any. */
+/* The graphs of the launch's shape; NULL while the shape has had too few launches, or when there is
+ * no memory. */
 static struct exec_graph *exec_graphs_of(struct stream *stream, const struct launch *launch)
 {
     if (!launcher_of(stream))
@@ -137,8 +139,9 @@ static CUresult launch_into(const struct launch *launch, CUstream stream, int st
                p.blockDimZ, p.sharedMemBytes, stream, p.kernelParams, NULL);
 }
 
-/* In the partition's own stream, which waits for the tenant's and lets it wait. Tenants in the same
- * partition wait for one another there; it is for want of device memory only. */
+/* Launches a kernel in the partition's own stream: that stream waits for the tenant's, and then the
+ * tenant's for it. Tenants in one partition wait for one another there, so this way is taken only
+ * when device memory for a graph is lacking. */
 static CUresult launch_aside(const struct launch *launch, CUstream stream)
 {
     const struct partition *partition = launch->partition;
@@ -158,15 +161,16 @@ static CUresult launch_alone(const struct launch *launch, const struct stream *s
                              : launch_into(launch, stream->cu, stream->cu_priority);
 }
 
-/* So many launches of an arrival may go before one tells its end: what the device has of a stream
- * is refilled when half of it is known to have ended. */
+/* How many launches of a batch arrival may go before one tells its end. A stream's work on the
+ * device is refilled when half of it is known to have ended. */
 static uint32_t fence_every(uint32_t cls)
 {
     return cls == GS_CLASS_LATENCY ? FENCE_EVERY_LATENCY : FENCE_EVERY;
 }
 
-/* The first of `run` launches of one shape go as one graph: how long it is, as an index of lengths.
- * With a completion, the last of them tells it; *tells: this graph does. */
+/* The length, as an index of `lengths`, of the graph in which the first of `run` launches of one
+ * shape go. With a completion, the graph of the last launch tells it. *tells: this graph tells its
+ * end. */
 static uint32_t length_for(const struct stream *stream, const struct launch *launch, uint32_t run,
                            enum completion completion, bool *tells)
 {
@@ -180,9 +184,10 @@ static uint32_t length_for(const struct stream *stream, const struct launch *lau
     return i;
 }
 
-/* Measured on an H200: a kernel that tells its own end makes a shorter round trip than one that is
- * followed by the completing kernel, and costs the lane half as much, where the grid is of no more
- * warps than this. Each warp costs 0.7 ns. */
+/* Whether the kernel stores completion word and fence itself (own store). Measured on an H200: a
+ * kernel with an own store makes a shorter round trip than a kernel followed by the completing
+ * kernel, and costs the lane half as much, where the grid has no more than TELLS_THREADS threads.
+ * Each warp costs 0.7 ns. */
 static bool tells_itself(const struct launch *launch)
 {
     return launch->kernel->tells_end && launch_threads(launch) <= TELLS_THREADS;
@@ -198,7 +203,7 @@ static enum ending ending_for(const struct launch *last, enum completion complet
     return completion == COMPLETION_WRITTEN && length == 1 ? ENDS_BY_WRITE : ENDS_BY_KERNEL;
 }
 
-/* What the end of these launches tells. */
+/* What the device stores at the end of the launches up to `last`. */
 static struct completion_params end_of(const struct session *session, const struct stream *stream,
                                        const struct launch *last)
 {
@@ -208,8 +213,8 @@ static struct completion_params end_of(const struct session *session, const stru
     return tell;
 }
 
-/* Issues some of `run` launches of one shape. Tells how many, and how their completion is written.
- */
+/* Issues some of `run` launches of one shape. *issued: how many; *written: how the device tells
+ * their completion. */
 static CUresult issue_some(struct session *session, struct stream *stream,
                            const struct launch *launches, uint32_t run, enum completion wanted,
                            uint32_t *issued, enum completion *written)
@@ -232,11 +237,11 @@ static CUresult issue_some(struct session *session, struct stream *stream,
             exec_graph_init(graph, launches, length, ending, &tell, stream->cu_priority);
         if (driver_fatal(result))
             return result;
-        if (result) /* tenants have filled the device's memory: a graph is only a faster way */
+        if (result) /* tenants have filled the device's memory; the kernel needs no graph */
             return launch_alone(launches, stream);
     }
     CUresult result = exec_graph_launch(graph, launches, &tell, stream->cu);
-    if (result == CUDA_ERROR_OUT_OF_MEMORY) { /* the same: it takes some when it is launched */
+    if (result == CUDA_ERROR_OUT_OF_MEMORY) { /* a graph takes device memory at its launch too */
         exec_graph_deinit(graph);
         return launch_alone(launches, stream);
     }
@@ -247,13 +252,14 @@ static CUresult issue_some(struct session *session, struct stream *stream,
     return result;
 }
 
-/* Is this launch's own end wanted: to learn how long its kernel runs, or for its deadline? */
+/* Whether a fence of the launch's own must follow it: to measure its kernel for the first time, or
+ * for its deadline. */
 static bool fenced_alone(const struct launch *launch)
 {
     return launch->kernel->wave_ns == 0 || launch->deadline_ns;
 }
 
-/* So many of them, from the first on, are of one shape, and none but the first has a deadline. */
+/* How many launches, from the first on, have one shape and, except for the first, no deadline. */
 static uint32_t run_length(const struct launch *launches, uint32_t count)
 {
     const struct launch_key key = launch_key(launches);
@@ -264,8 +270,8 @@ static uint32_t run_length(const struct launch *launches, uint32_t count)
     return run;
 }
 
-/* May they go as one graph that is made for them? Not where an exec graph of one shape is as good,
- * nor where too much would go without a fence. */
+/* Whether the launches may go as one request graph. They may not where an exec graph of one shape
+ * is as good, nor where too many launches would go without a fence. */
 static bool may_go_as_request(const struct stream *stream, const struct launch *launches,
                               uint32_t count, enum completion completion)
 {
@@ -282,8 +288,8 @@ static bool may_go_as_request(const struct stream *stream, const struct launch *
     return !(power && count <= EXEC_GRAPH_LONGEST && run_length(launches, count) == count);
 }
 
-/* All of them as one graph. *issued: false: there is none, and the device has been given nothing.
- */
+/* Issues all the launches as one request graph. *issued is false where there is none for them, and
+ * the device has then been given nothing. */
 static CUresult issue_request(struct session *session, struct stream *stream,
                               const struct launch *launches, uint32_t count,
                               enum completion completion, bool *issued)
@@ -319,8 +325,8 @@ bool launch_apart(const struct session *session, const struct stream *stream)
     return stream->cls != GS_CLASS_LATENCY && sched_contended(domain_of(session));
 }
 
-/* How long a kernel runs is learnt where it is alone between two fences: what went before, such as
- * a copy, gets one of its own. */
+/* Puts a fence before the launch where its kernel is to be measured: the time of a kernel is learnt
+ * where the kernel is alone between two fences. */
 static CUresult measured_apart(struct session *session, struct stream *stream,
                                const struct launch *launch)
 {

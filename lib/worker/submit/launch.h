@@ -1,29 +1,36 @@
-/* launch.h - the cheapest way to give a stream its kernels; see launch.c. Dispatcher. */
+/*
+ * launch.h - gives a stream's kernels to the device in the cheapest way; see launch.c. The
+ * session's lane.
+ */
 #ifndef GS_WORKER_SUBMIT_LAUNCH_H
 #define GS_WORKER_SUBMIT_LAUNCH_H
 
 #include "worker/partition/kernel_launch.h"
 
+/* How the device tells that launches have ended. */
 enum completion {
     COMPLETION_NONE = 0,
-    COMPLETION_WRITTEN, /* by the device's front end: the shortest round trip */
-    COMPLETION_FENCED   /* by a kernel, which also writes the stream's fence (inflight.c), and takes
-                           the   least of the dispatcher's time */
+    /* the device's front end writes the completion word: the shortest round trip */
+    COMPLETION_WRITTEN,
+    /* a kernel writes the word and the stream's fence (inflight.c): the least lane time */
+    COMPLETION_FENCED
 };
 
 /* Issues `count` (1 to LAUNCHES_MAX) kernels in order. With a completion, the device then writes
- * the last one's end to the stream's completion word; it may write an earlier one's on the way. */
+ * the ring position of the last launch's end to the stream's completion word, and may write the
+ * position of an earlier launch on the way. */
 CUresult launch_issue(struct session *session, struct stream *stream, const struct launch *launches,
                       uint32_t count, enum completion completion);
 
-/* Do the stream's kernels tell their end apart from its copies and waits? Where several sessions
- * wait for the device: else the time of those would count as the kernels', and others would wait
- * for it. */
+/* Whether the stream's kernels tell their end apart from its copies and waits. They do where
+ * several sessions wait for the device: otherwise the time of copies and waits would count as
+ * kernel time, and other sessions would wait for it. */
 bool launch_apart(const struct session *session, const struct stream *stream);
 
-/* Destroys the executable graphs in a partition. NULL is fine. */
+/* Destroys the executable graphs in a partition. The launcher may be NULL. */
 void launcher_evict(struct launcher *launcher, const struct partition *partition);
-/* Destroys the executable graphs. NULL is fine. Session quiet. */
+/* Destroys the executable graphs of a session that has nothing on the device. The launcher may be
+ * NULL. */
 void launcher_deinit(struct launcher *launcher);
 void launcher_free(struct launcher *launcher);
 
