@@ -1,19 +1,25 @@
 /*
- * inflight.c - what is on the device, how long it takes, and when it ended.
+ * inflight.c - the inflight tracker: which work is on the device, how long it takes, and when it
+ * ended.
  *
- * How far ahead of the device a tenant may be, and how much of the device it has had, must not hang
- * on words that a tenant can write. So the kernel that writes a completion word at the end of a
- * batch also writes a fence into memory of the worker's own: 24 bits that count the stream's fences
- * and 40 bits of the device's clock, one store of 8 bytes. The completion write of the device's
- * front end (the shortest round trip, for a tenant that launches and waits) cannot tell the time
- * and would cost 0.2 us more with a second word: it goes without, where the session has nothing
- * else in flight, the kernel is known to be short, and the tenant's own word says that the one
- * before has ended. Every 128th is fenced. So a tenant that falsifies its words gets 128 short
- * kernels ahead, once.
+ * How far ahead of the device a tenant may be, and how much of the device it has had, must not
+ * depend on words that a tenant can write. So the kernel that writes a completion word at the end
+ * of a batch also writes a timestamped completion fence into memory of the worker's own, which is
+ * called the fence here: 24 bits that count the stream's fences and 40 bits of the device's clock,
+ * in one store of 8 bytes.
  *
- * The device's clock against the host's: a fence's time lies between the work's dispatch and a
- * reading of the clock after the fence was found, and the least delay between the two, over 20 ms,
- * is taken to be none.
+ * The completion write of the device's front end (the shortest round trip, for a tenant that
+ * launches and waits) cannot tell the time and would cost 0.2 us more with a second word. So it
+ * goes without a fence, where the session has nothing else in flight, the kernel is known to be
+ * short, and the tenant's own completion word says that the kernel before has ended. Every 128th
+ * kernel has a fence. So a tenant that falsifies its completion words gets 128 short kernels ahead,
+ * once.
+ *
+ * A span is the work that ends with one fence.
+ *
+ * The device's clock is related to the host's as follows: a fence's time lies between the work's
+ * dispatch and a reading of the host's clock after the fence was found. The least delay between the
+ * fence's time and that reading, over 20 ms, is taken to be zero.
  */
 #include "worker/sched/inflight.h"
 
@@ -31,70 +37,75 @@
 #define SEQUENCE_MASK       ((UINT64_C(1) << FENCE_SEQUENCE_BITS) - 1)
 #define TIME_MASK           ((UINT64_C(1) << (64 - FENCE_SEQUENCE_BITS)) - 1)
 
-#define SPANS_MAX    (2 * SCHED_STREAM_MAX) /* in flight: each has at least one launch */
-#define UNFENCED_MAX 128u
-#define UNFENCED_NS  50000u           /* kernels longer than this are always fenced */
-#define SM_THREADS   1024u            /* threads that fill an SM */
-#define MIXED        UINT32_MAX       /* of a span: several kernels, or what is unknown */
-#define GRAPHS       (UINT32_MAX - 1) /* graphs and nothing else */
-#define NOTHING      (UINT32_MAX - 2) /* events: the device spends no time on them */
-#define GUESS_MOST   60000000000u     /* so that sums do not overflow */
-#define OVERDUE_NS   50000000u /* what has run for so long, and four times as long as was thought */
-#define CLOCK_EVERY  20000000u /* clocks that drift apart do so by 2 us at most in that time */
+#define SPANS_MAX    (2 * SCHED_STREAM_MAX) /* spans in flight; each has a launch or more */
+#define UNFENCED_MAX 128u                   /* records without a fence between two fences */
+#define UNFENCED_NS  50000u                 /* kernels longer than this are always fenced */
+#define SM_THREADS   1024u                  /* threads that fill an SM */
+#define MIXED        UINT32_MAX       /* a span of several kernels, or of copies or waits too */
+#define GRAPHS       (UINT32_MAX - 1) /* a span of graphs alone */
+#define NOTHING      (UINT32_MAX - 2) /* a span of events alone: the device spends no time on it */
+#define GUESS_MOST   60000000000u     /* the longest guess, so that sums do not overflow */
+/* a span is overdue that has run for so long, and four times as long as was thought */
+#define OVERDUE_NS   50000000u
+/* the offset of the clocks is corrected once in that time, in which they drift by 2 us at most */
+#define CLOCK_EVERY  20000000u
 
-/* Launches of one kernel, and what was known of it when they were issued. */
+/* Launches of one kernel, and what was known of the kernel when they were issued. */
 struct kernel_run {
     uint32_t kernel;
     uint64_t serial; /* of the kernel */
-    double wave_ns;
-    uint64_t ns;
+    double wave_ns;  /* of the kernel; 0: never measured */
+    uint64_t ns;     /* how long the launches were thought to run */
 };
 
-/* Work that ends with one fence. */
+/* A span: work that ends with one fence. */
 struct inflight_span {
     uint64_t dispatch_ns, deadline_ns;
     struct sched_work work;    /* without events, on which the device spends no time */
-    uint32_t records;          /* launches, copies, events */
+    uint32_t records;          /* launches, graphs, copies, memsets, waits, events */
     uint64_t serial;           /* of the kernel */
-    uint32_t kernel;           /* of all its launches; or MIXED, GRAPHS, NOTHING */
-    double waves;              /* of all its launches; graphs count 1 */
-    struct kernel_run longest; /* of its kernels' */
-    uint32_t timeline;     /* sm_time_timeline of its wide kernels; of several: the whole device */
-    uint32_t timeline_sms; /* of that */
-    uint32_t filling; /* its kernels that fill their SMs, though these are a part of the device */
-    uint32_t sequence;
-    bool overdue; /* or behind one that is */
-    bool beside;  /* kernels may have run beside others' */
-    bool others;  /* there is what the SMs have no part in */
-    bool graphs;  /* there are graphs */
+    uint32_t kernel;           /* the kernel of all launches; or MIXED, GRAPHS, NOTHING */
+    double waves;              /* the sum over all launches; a graph counts 1 */
+    struct kernel_run longest; /* the launches that were thought to run longest */
+    /* sm_time_timeline of the kernels that fill their SMs; where they have several timelines, that
+     * of the whole device */
+    uint32_t timeline;
+    uint32_t timeline_sms; /* the number of SMs of that timeline */
+    /* the number of kernels that fill their SMs, also where these are a part of the device */
+    uint32_t filling;
+    uint32_t sequence; /* the count in its fence */
+    bool overdue;      /* it runs on and on, or stands behind a span that does */
+    bool beside;       /* its kernels may have run beside others' */
+    bool others;       /* it has copies or waits, which use no SM */
+    bool graphs;       /* it has graphs */
 };
 
-/* A span that is wider than all behind it. */
+/* A span that is wider than all spans behind it. */
 struct peak {
-    uint32_t index, width;
+    uint32_t index, width; /* index: of the ring, free-running */
 };
 
 struct inflight {
-    const _Atomic uint64_t *fence;
-    uint32_t next;             /* fence */
-    uint32_t first, last;      /* free-running indices of `ring` */
-    uint32_t count;            /* records in the ring */
-    uint32_t seen;             /* spans whose end has been seen, and is to be taken note of */
-    uint64_t seen_ns;          /* when the last of them ended */
-    uint32_t width;            /* of the widest that is in flight, and not overdue */
-    uint32_t unfenced;         /* records without a fence since the last one */
-    uint64_t end_ns;           /* when the last one ended */
-    uint64_t graph_ns;         /* how long its graphs ran lately; 0: never measured */
-    struct inflight_span open; /* what has been issued since the last fence */
+    const _Atomic uint64_t *fence; /* the stream's fence; the device writes it */
+    uint32_t next;                 /* the count in the next fence */
+    uint32_t first, last;          /* free-running indices of `ring` */
+    uint32_t count;                /* records in the ring */
+    uint32_t seen;                 /* spans seen to have ended, and not yet accounted for */
+    uint64_t seen_ns;              /* when the last of these ended */
+    uint32_t width;                /* of the widest span in flight that is not overdue */
+    uint32_t unfenced;             /* records without a fence since the last fence */
+    uint64_t end_ns;               /* when the last span accounted for ended */
+    uint64_t graph_ns;             /* how long the stream's graphs ran lately; 0: never measured */
+    struct inflight_span open;     /* the work issued since the last fence */
     struct inflight_span ring[SPANS_MAX];
     uint32_t peak_first, peak_last; /* free-running indices of `peak` */
-    struct peak peak[SPANS_MAX];    /* the first is the widest; overdue ones are none */
+    struct peak peak[SPANS_MAX];    /* the first is the widest; overdue spans are not in it */
 };
 
-/* Set once at the start. */
+/* The memory of all fences, set once at the start. */
 static struct {
     _Atomic uint64_t *fences; /* 64 for each slot */
-    CUdeviceptr address;
+    CUdeviceptr address;      /* the same memory, as the device sees it */
 } memory;
 
 CUresult inflight_init(void)
@@ -123,7 +134,7 @@ struct inflight *inflight_new(const struct session *session, const struct stream
     if (!inflight)
         return NULL;
     inflight->fence = &memory.fences[inflight_index(session, stream)];
-    /* It goes on from where a predecessor of this number ended. */
+    /* The count goes on from the last fence of the stream that had this number before. */
     inflight->next = (uint32_t)((atomic_load_explicit(inflight->fence, memory_order_relaxed) + 1) &
                                 SEQUENCE_MASK);
     return inflight;
@@ -159,9 +170,9 @@ bool inflight_open_kernels(const struct stream *stream)
     return stream->inflight->open.work.ns > 0;
 }
 
-/* ---- What goes out --------------------------------------------------------------------------- */
+/* ---- Issued work ----------------------------------------------------------------------------- */
 
-/* How often the device is filled by a grid, and at least once: a kernel's time grows with it. */
+/* How many times a grid fills the device, at least 1: a kernel's time grows with that number. */
 static double waves_of(const uint32_t grid[3], const uint32_t block[3])
 {
     double threads = (double)grid[0] * grid[1] * grid[2] * block[0] * block[1] * block[2];
@@ -185,14 +196,14 @@ uint64_t inflight_guess_graph(const struct stream *stream)
     return stream->inflight->graph_ns ? stream->inflight->graph_ns : SCHED_UNKNOWN_NS;
 }
 
-/* The part of the device that a partition is. */
+/* The partition's part of the device, in units of SCHED_WIDTH. */
 static uint64_t partition_width(const struct partition *partition)
 {
     return partition ? (uint64_t)partition->sm_count * SCHED_WIDTH / worker.info.sm_count
                      : SCHED_WIDTH;
 }
 
-/* The part of the device that a launch's blocks fill. */
+/* The part of the device that a launch's blocks fill, in units of SCHED_WIDTH. */
 static uint64_t launch_width(const struct launch *launch)
 {
     uint64_t blocks = (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2];
@@ -218,7 +229,7 @@ void inflight_issue(struct stream *stream)
         stream->inflight->open.dispatch_ns = clock_ns();
 }
 
-/* Something of this kind is part of the open span. */
+/* Notes that work of this kind is part of the open span. */
 static void open_note(struct inflight_span *open, uint32_t kernel, uint64_t serial)
 {
     if (open->records == 0 || open->kernel == NOTHING) {
@@ -229,16 +240,18 @@ static void open_note(struct inflight_span *open, uint32_t kernel, uint64_t seri
     }
 }
 
-/* Does such a launch count as filling its SMs? More than a quarter of them does. How many of that
- * size fit beside each other, and whether they slow each other down, is not known, and of those
- * that do run side by side nobody could tell whose the time was: so they take turns. */
+/* Whether the launch counts as filling its SMs: whether it fills more than a quarter of them. It is
+ * not known how many kernels of that size fit beside each other, nor whether they slow each other
+ * down, and the time of kernels that do run side by side could be charged to none of them. So they
+ * take turns. */
 static bool fills(const struct launch *launch, uint64_t width)
 {
     return 4 * width > partition_width(launch->partition);
 }
 
-/* Also where its domain has other SMs? Partitions of less than half of the device may share none
- * with each other: kernels there are not to wait for each other. */
+/* Whether the launch counts as filling its SMs also in a domain that has other SMs. Partitions of
+ * less than half of the device may share no SM with each other, and kernels in them are not to wait
+ * for each other. */
 static bool fills_any(const struct launch *launch, uint64_t width)
 {
     return fills(launch, width) && (!launch->partition || 2 * width >= SCHED_WIDTH);
@@ -250,8 +263,7 @@ static void open_width(struct inflight_span *open, uint64_t width)
         open->work.width = (uint32_t)width;
 }
 
-/* Kernels that fill their SMs, or several of them, one after the other, are part of the open
- * span. */
+/* Notes that kernels which fill their SMs, one after the other, are part of the open span. */
 static void open_wide(struct inflight_span *open, const struct partition *partition,
                       uint32_t kernels)
 {
@@ -306,7 +318,7 @@ void inflight_add_graph(const struct session *session, struct stream *stream)
     open->waves++;
     open->work.ns += ns;
     open->work.device_ns += ns;
-    open_wide(open, session->grant.partition, 2); /* several kernels, one after the other */
+    open_wide(open, session->grant.partition, 2); /* 2: a graph has several kernels */
     open->work.wide += 2;
     open_width(open, SCHED_WIDTH);
 }
@@ -325,6 +337,7 @@ void inflight_add_other(struct stream *stream)
     stream->inflight->open.others = true;
 }
 
+/* Tells the scheduler the width of the stream's widest span, where the width has changed. */
 static void width_update(struct session *session, struct inflight *inflight)
 {
     const bool any = inflight->peak_first != inflight->peak_last;
@@ -336,7 +349,8 @@ static void width_update(struct session *session, struct inflight *inflight)
     inflight->width = width;
 }
 
-/* The last span is behind all others: those that are no wider will never be the widest. */
+/* Adds the last span to the peaks. It is behind all other spans, so spans that are no wider will
+ * never be the widest again. */
 static void width_add(struct session *session, struct inflight *inflight)
 {
     const uint32_t index = inflight->last - 1, width = inflight->ring[index % SPANS_MAX].work.width;
@@ -348,7 +362,7 @@ static void width_add(struct session *session, struct inflight *inflight)
     width_update(session, inflight);
 }
 
-/* The first span has ended. */
+/* Takes the first span, which has ended, out of the peaks. */
 static void width_end(struct session *session, struct inflight *inflight)
 {
     if (inflight->peak_first == inflight->peak_last ||
@@ -358,14 +372,14 @@ static void width_end(struct session *session, struct inflight *inflight)
     width_update(session, inflight);
 }
 
-/* All that is in flight is overdue. */
+/* Empties the peaks, because all spans in flight are overdue. */
 static void width_clear(struct session *session, struct inflight *inflight)
 {
     inflight->peak_first = inflight->peak_last;
     width_update(session, inflight);
 }
 
-/* Do all of its sessions run on these SMs, which are a part of the device? */
+/* Whether all sessions of the domain run on one part of the device, of no more than `sms` SMs. */
 static bool domain_within(const struct sched *domain, uint32_t sms)
 {
     return domain->sms > 0 && domain->sms <= sms;
@@ -378,7 +392,7 @@ void inflight_fenced(struct session *session, struct stream *stream)
 
     inflight->next = (uint32_t)((sequence + 1) & SEQUENCE_MASK);
     if (inflight->open.records == 0)
-        return; /* what came before has its fence already */
+        return; /* the work before has its fence already */
     struct inflight_span *span = &inflight->ring[inflight->last++ % SPANS_MAX];
     *span = inflight->open;
     if (span->filling > 0 && domain_within(domain_of(session), span->timeline_sms))
@@ -397,6 +411,7 @@ void inflight_fenced(struct session *session, struct stream *stream)
     width_add(session, inflight);
 }
 
+/* Charges the session for time on the device. */
 static void charge(struct session *session, uint64_t ns)
 {
     _Atomic uint64_t *counter = &session->stats->gpu_ns;
@@ -407,9 +422,9 @@ static void charge(struct session *session, uint64_t ns)
                           memory_order_relaxed);
 }
 
-/* What counts for its session's share of a span that ran so long: all of it, however little of
- * the device it filled, for whoever found no room beside it had to wait. What is in nobody's way
- * counts by what it fills. */
+/* The part of a span's time that counts for its session's share: the whole time, however little of
+ * the device the span filled, because a session that found no room beside it had to wait. A span so
+ * narrow that no session waits for it counts by the part of the device that it fills. */
 static uint64_t span_vtime_ns(const struct inflight_span *span, uint64_t ran)
 {
     if (span->work.ns == 0)
@@ -427,7 +442,7 @@ void inflight_unfenced(struct session *session, struct stream *stream)
     inflight->open = (struct inflight_span){0};
     inflight->unfenced += open.records;
     if (open.records == 0 || open.kernel == MIXED || open.kernel == NOTHING)
-        return; /* copies: the SMs have no part in them */
+        return; /* copies use no SM */
     charge(session, open.work.ns);
     sched_issued(domain_of(session), &session->sched.entity, &open.work, open.dispatch_ns);
     sched_done(domain_of(session), &session->sched.entity, &open.work,
@@ -444,9 +459,9 @@ bool inflight_may_go_unfenced(const struct session *session, const struct stream
         return false;
     if (inflight->unfenced >= UNFENCED_MAX || session->lane->quiet_wanted)
         return false;
-    /* Copies behind one another: a kernel between two of them would cost the device more than the
-     * way from one engine to another and back. With no fence on its way there are at most
-     * UNFENCED_MAX of them. */
+    /* Copies behind one another go without a fence: the completing kernel between two of them would
+     * cost the device more than the way from one engine to another and back. While no fence is on
+     * its way, there are at most UNFENCED_MAX of them. */
     if (!launch && inflight->first == inflight->last)
         return true;
     if (inflight->count > 0 || session->sched.entity.inflight > 0)
@@ -458,12 +473,13 @@ bool inflight_may_go_unfenced(const struct session *session, const struct stream
                        inflight_guess(launch->kernel, launch->grid, launch->block) <= UNFENCED_NS);
 }
 
-/* ---- What has ended -------------------------------------------------------------------------- */
+/* ---- Ended work ------------------------------------------------------------------------------ */
 
-/* The host's time of a fence that has been seen: not before the dispatch, and not after now. By the
- * clock as it is now: where this thread had lost its processor before it saw the fence, an earlier
- * reading would have the device's clock ahead by as much, for seconds, and of each work that is
- * issued before the one before has ended so much would be charged to nobody. */
+/* The host's time of a fence that has been seen: not before the dispatch, and not after now. The
+ * clock is read here and not taken from the begin of the round. Where the thread loses its
+ * processor before it sees the fence, an earlier reading would put the device's clock ahead by that
+ * loss, for seconds; and of each span that is issued before its predecessor has ended, that much
+ * time would be charged to no session. */
 static uint64_t host_time(struct inflight_lane *tracker, uint64_t device, uint64_t dispatch)
 {
     const uint64_t now = clock_ns();
@@ -475,7 +491,7 @@ static uint64_t host_time(struct inflight_lane *tracker, uint64_t device, uint64
         tracker->next_correct = now + CLOCK_EVERY;
     }
     uint64_t delay = (now + tracker->offset - device) & TIME_MASK;
-    if (delay > TIME_MASK / 2) { /* after now: this one was seen sooner than any before */
+    if (delay > TIME_MASK / 2) { /* after now: this fence was seen sooner than any before */
         tracker->offset = device - now;
         delay = 0;
     } else if (delay > now - dispatch) {
@@ -497,14 +513,14 @@ static bool span_wide(const struct inflight_span *span)
     return span->work.wide > 0;
 }
 
-/* The mean of the last few. */
+/* The running mean, in which the last value counts a quarter. */
 static double mean_of(double mean, double last)
 {
     return mean > 0 ? (mean * 3 + last) / 4 : last;
 }
 
-/* It ran for `from` at least, and no longer than `to`. What it was thought to take stands as long
- * as it may be so. */
+/* Corrects the kernel's time by a run that took `from` at least and `to` at most for one wave. A
+ * time between the two stands. */
 static void kernel_learn(const struct session *session, uint32_t id, uint64_t serial, double from,
                          double to)
 {
@@ -519,10 +535,11 @@ static void kernel_learn(const struct session *session, uint32_t id, uint64_t se
         kernel->wave_ns = mean_of(kernel->wave_ns, to);
 }
 
-/* How long it took is what the next of its kind is thought to take. It had `ran` of the time since
- * it was there: of kernels that fill the device this is what they ran, but narrower ones may have
- * run beside those that had the rest. What several kernels took together is by how much they were
- * taken wrong; the one that makes up most of it is corrected, until another does. */
+/* Learns from an ended span how long its kernels take. The span was at the head of its stream for
+ * the time `there` and is charged with `ran` of it. Kernels that fill the device ran for just
+ * `ran`; narrower kernels may have run beside those that had the rest. Of a span of several kernels
+ * only the sum is known: the error of its guess corrects the kernel that makes up most of it, until
+ * another kernel does. */
 static void span_learn(const struct session *session, struct inflight *inflight,
                        const struct inflight_span *span, uint64_t ran, uint64_t there)
 {
@@ -570,8 +587,9 @@ static void span_end(struct session *session, struct stream *stream, struct infl
         domains_idle();
 }
 
-/* What runs on and on may be waiting for others to bring something: neither its end nor that of
- * what is behind it is waited for. */
+/* Marks the stream's spans as overdue where the first of them runs on and on. Its kernel may be
+ * waiting for data from another session, so no session waits for the end of this span or of later
+ * ones. */
 static void overdue_note(struct session *session, struct inflight *inflight, uint64_t now)
 {
     const uint32_t first = inflight->first + inflight->seen;
@@ -592,7 +610,8 @@ static void overdue_note(struct session *session, struct inflight *inflight, uin
     width_clear(session, inflight);
 }
 
-/* Only the last fence is still there: the spans before it ended in between, as was guessed. */
+/* Accounts for all spans of the stream that were seen to have ended. The fence of the last one has
+ * overwritten the others, so the time is divided among the spans in proportion to their guesses. */
 static void inflight_end(struct session *session, struct stream *stream)
 {
     struct inflight *inflight = stream->inflight;
@@ -617,8 +636,8 @@ static void inflight_end(struct session *session, struct stream *stream)
         session->inflight.streams &= ~(UINT64_C(1) << (stream - session->submit.streams));
 }
 
-/* Takes note of what has been seen to end, the earliest first: who ended before another had the
- * device before it. */
+/* Accounts for the streams whose work was seen to have ended, the earliest end first, because the
+ * work that ended first had the device first. */
 static void inflight_end_all(struct inflight_lane *tracker)
 {
     while (tracker->ended_count > 0) {
@@ -633,13 +652,13 @@ static void inflight_end_all(struct inflight_lane *tracker)
     }
 }
 
-/* What the stream's fence says has ended. Whose time depends on others' ends is taken note of by
- * inflight_end_all. */
+/* Reads the stream's fence, and accounts for the spans that have ended. Wide spans, whose time
+ * depends on the ends of other sessions' spans, are left to inflight_end_all. */
 static void inflight_look(struct session *session, struct stream *stream)
 {
     struct inflight_lane *tracker = &session->lane->inflight_lane;
     struct inflight *inflight = stream->inflight;
-    /* acquire: not before what the device wrote ahead of it */
+    /* acquire: makes visible what the device wrote before the fence */
     uint64_t fence = atomic_load_explicit(inflight->fence, memory_order_acquire);
     const struct inflight_span *last = NULL;
     bool wide = false;
@@ -675,7 +694,8 @@ static void session_look(struct session *session, uint64_t now)
     }
 }
 
-/* Who had the device is told by the ends of all, so all are looked at first. */
+/* Reads all fences before it accounts for any wide span, because only the ends of all tell which
+ * session had the device when. */
 void inflight_poll_all(struct inflight_lane *inflight_lane, uint64_t now)
 {
     struct session **link = &inflight_lane->first;
@@ -706,7 +726,7 @@ void inflight_settle(struct session *session, struct stream *stream)
     session->inflight.streams &= ~(UINT64_C(1) << (stream - session->submit.streams));
 }
 
-/* The session is no more in its lane's list. */
+/* Takes the session out of its lane's list. */
 static void unlist(struct session *session)
 {
     struct session **link = &session->lane->inflight_lane.first;

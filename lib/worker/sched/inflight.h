@@ -1,68 +1,74 @@
-/* inflight.h - what a stream has given to the device and is not known to have ended; see
- * inflight.c. Dispatcher, but where it says otherwise. */
+/*
+ * inflight.h - the inflight tracker: the work that a stream has given to the device and that is not
+ * known to have ended; see inflight.c. The session's lane, except where a comment says otherwise.
+ *
+ * A fence is a timestamped completion fence: a word in memory of the worker's own that the device
+ * writes behind a stream's work, with a count and the time. It has nothing to do with an address
+ * fence, which confines memory accesses.
+ */
 #ifndef GS_WORKER_SCHED_INFLIGHT_H
 #define GS_WORKER_SCHED_INFLIGHT_H
 
 #include "worker/partition/kernel_launch.h"
 #include "worker/sched/inflight_lane.h"
 
-/* Once, with the context current. */
+/* Called once, with the context current. */
 CUresult inflight_init(void);
 
-/* NULL: no memory. The stream is quiet. */
+/* Makes the tracker of a stream that has nothing on the device. NULL: no memory. */
 struct inflight *inflight_new(const struct session *session, const struct stream *stream);
 
-/* The number of the stream among all that all slots could have: LINK_SLOTS_MAX * SEG_STREAMS. */
+/* The stream's number among the LINK_SLOTS_MAX * SEG_STREAMS streams that all slots can have. */
 size_t inflight_index(const struct session *session, const struct stream *stream);
-/* Where the device tells the worker that a stream's work has ended, and what it is to say there
- * next. */
+/* The device address of the stream's fence, and the count that the next fence is to hold. */
 CUdeviceptr inflight_fence_address(const struct session *session, const struct stream *stream);
 uint64_t inflight_fence_next(const struct stream *stream);
 
-/* How long a launch is thought to run; a graph, by the stream's last ones. */
+/* How long a launch is thought to run, and how long a graph is, by the stream's last graphs. */
 uint64_t inflight_guess(const struct kernel *kernel, const uint32_t grid[3],
                         const uint32_t block[3]);
 uint64_t inflight_guess_graph(const struct stream *stream);
-/* Is the launch known to be short, and does it fill so little of the device that it is in nobody's
- * way? */
+/* Whether the launch is known to be short and fills so little of the device that it delays no other
+ * session. */
 bool inflight_light(const struct launch *launch);
-/* Something is about to be issued: before the call, for the device may have done it when that
- * returns. */
+/* Notes that work is about to be issued. Called before the driver call, because the device may have
+ * done the work when the call returns. */
 void inflight_issue(struct stream *stream);
-/* These launches have been issued. */
+/* Notes that these launches, which have one shape, have been issued. */
 void inflight_add(struct stream *stream, const struct launch *launches, uint32_t count);
-/* A graph has been issued: it is taken to fill the device. */
+/* Notes that a tenant's graph has been issued, which is taken to fill the device. */
 void inflight_add_graph(const struct session *session, struct stream *stream);
-/* An event, which takes no time and no place in flight. */
+/* Notes that an event has been issued, which takes no time and no place in flight. */
 void inflight_add_event(struct stream *stream);
-/* What takes time of which nothing is known, but none of the SMs': a copy, a wait. */
+/* Notes that a copy, memset or wait has been issued. It takes an unknown time, and counts as using
+ * no SM. */
 void inflight_add_other(struct stream *stream);
-/* After all that was added the device writes inflight_fence_next. */
+/* Notes that the device writes the fence inflight_fence_next behind all that was added. */
 void inflight_fenced(struct session *session, struct stream *stream);
-/* No fence follows what was added: it counts for as long as it was guessed, and is in nobody's way.
- */
+/* Notes that no fence follows what was added. That work counts with the time that it is thought to
+ * take, and no session waits for it. */
 void inflight_unfenced(struct session *session, struct stream *stream);
-/* May the work that is about to be issued go without a fence? `launch`: its only one; NULL: it has
- * none. */
+/* Whether the work that is about to be issued may go without a fence. `launch` is its only launch;
+ * NULL: there is none. */
 bool inflight_may_go_unfenced(const struct session *session, const struct stream *stream,
                               const struct launch *launch);
 
-/* Sees what has ended of all sessions of a lane, polled or not, and takes note of it in the order
- * in which it did. */
+/* Reads the fences of all sessions of a lane, polled or not, and accounts for the work that has
+ * ended in the order of the ends. The lane or, once the lanes have stopped, the control thread. */
 void inflight_poll_all(struct inflight_lane *inflight_lane, uint64_t now);
-/* The device has finished the stream: nothing is in flight, whatever the fences say. */
+/* Notes that the device has finished the stream: nothing is in flight, whatever the fence says. */
 void inflight_settle(struct session *session, struct stream *stream);
-/* Records issued after the last fence. */
+/* The number of records issued after the last fence. */
 uint32_t inflight_open_count(const struct stream *stream);
-/* Among what was issued after the last fence: is there what the SMs have no part in, such as copies
- * and waits; are there kernels? */
+/* Whether there are copies or waits, or kernels, among the work issued after the last fence. */
 bool inflight_open_others(const struct stream *stream);
 bool inflight_open_kernels(const struct stream *stream);
-/* Records in flight of the stream. */
+/* The number of the stream's records in flight. */
 uint32_t inflight_count(const struct stream *stream);
-/* The session is going. */
+/* Forgets the session, which is going. */
 void inflight_remove(struct session *session);
-/* The session leaves its lane for another one, with what it has in flight; and has come there. */
+/* The session leaves its lane, or has come to another one, with its work in flight. Called on the
+ * lane in question. */
 void inflight_lane_leave(struct session *session);
 void inflight_lane_enter(struct session *session);
 

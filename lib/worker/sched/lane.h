@@ -1,7 +1,8 @@
 /*
- * lane.h - a dispatch lane: a thread that polls sessions and gives their work to the device. The
- * struct holds what the rooms below the loop need to know of the present scheduling round; they
- * read it, the loop writes it.
+ * lane.h - a lane (dispatch lane): a thread that polls sessions and gives their work to the device.
+ * The main lane launches in the primary context, a side lane in a green context of all SMs (its
+ * home). The struct holds what the rooms below the loop need to know of the present scheduling
+ * round; these rooms read the struct, the loop writes it.
  */
 #ifndef GS_WORKER_SCHED_LANE_H
 #define GS_WORKER_SCHED_LANE_H
@@ -21,18 +22,18 @@ struct session;
 
 struct lane {
     uint32_t index; /* 0: the main lane */
-    /* the green context of all SMs that the lane launches in; NULL: the primary context, which the
-     * main lane uses */
+    /* the green context of all SMs in which a side lane launches; NULL: the primary context, in
+     * which the main lane launches */
     struct partition *home;
     uint64_t now;      /* clock_ns() when this round began */
     uint64_t round;    /* counts rounds */
     bool busy;         /* some stream may have unfinished work */
-    bool live;         /* some session that is polled is not just waiting for the device */
+    bool live;         /* some polled session does not merely wait for the device */
     bool crowded;      /* several tenants wait for the lane at this moment */
     bool alone;        /* at most one tenant is active on all lanes together */
     uint32_t active;   /* sessions that had something new in this round or shortly before */
-    uint32_t lately;   /* the same within LANE_LATELY_NS */
-    bool quiet_wanted; /* a job waits for a quiet moment: little may be on its way */
+    uint32_t lately;   /* sessions that had something new within LANE_LATELY_NS */
+    bool quiet_wanted; /* a job waits for a quiet moment, so the lane keeps little in flight */
     const struct session *draining; /* the session whose records are being issued; NULL: none */
     struct headroom headroom;       /* latency headroom: SMs that best-effort work leaves free */
     struct inflight_lane inflight_lane;
