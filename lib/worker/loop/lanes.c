@@ -1,21 +1,23 @@
 /*
- * lanes.c - the dispatch lanes beside the main one: threads that give light work to the device.
+ * lanes.c - the side lanes: threads that issue light work beside the main lane.
  *
- * The driver's launch lock belongs to the context, and every green context has its own, also one of
- * all SMs (measured: eight threads launch 1.1 M graphs a second in green contexts of their own, and
- * 0.43 M in one context). So each lane launches in a green context of all SMs.
+ * The driver's launch lock belongs to the context, and every green context has a lock of its own,
+ * also a green context of all SMs (measured: eight threads launch 1.1 M graphs a second in green
+ * contexts of their own, and 0.43 M in one context). So each side lane launches in a green context
+ * of all SMs.
  *
- * A session belongs to one lane at a time: that lane alone writes what is a lane's of it. All begin
- * and end with the main lane, which alone decides who waits for whom, keeps SMs free for latency
- * work, makes quiet moments and takes requests. Where several tenants keep the main lane busy, it
- * gives away sessions whose launches are in nobody's way: known to be short, and so small that no
- * other waits for them. A lane returns a session with everything else that comes: a request, an
- * event, a captured graph, a kernel that is wide or not known, silence, a recall. So what lanes
- * have is never contended, and they look at nothing that others write.
+ * A session belongs to one lane at a time, and only that lane writes the session's parts that are a
+ * lane's. Every session begins and ends with the main lane. Only the main lane decides which
+ * sessions wait for each other, keeps SMs free for latency work, makes quiet moments and takes
+ * requests. Where several tenants keep the main lane busy, it gives away sessions whose launches
+ * delay no other session, because they are known to be short and fill little of the device. A side
+ * lane returns a session for everything else: a request, an event, a captured graph, a kernel that
+ * is wide or not measured yet, silence, a recall. So the sessions of side lanes are never
+ * contended, and side lanes read no scheduling account that another lane writes.
  *
- * A session is given away when the device has nothing of it: its streams go on in CUDA streams of
- * the lane's context. It may come back with work in flight; its streams stay in that context until
- * they are idle (stream_move).
+ * A session is given away when the device has nothing of it; its streams go on in CUDA streams of
+ * the side lane's context. The session may come back with work in flight; its streams then stay in
+ * that context until they are idle (stream_move).
  */
 #include "worker/loop/lanes.h"
 
@@ -47,33 +49,35 @@
 
 #define REQUEST_BIT (UINT64_C(1) << SEG_REQUEST_BIT)
 
-#define CPUS_EACH    2u      /* a lane pays where there are so many processors for each */
-#define LANES_PAY    8u      /* and no more than these */
-#define STREAMS_EACH 32u     /* CUDA streams of a lane, of half a MiB on an H200 */
-#define IDLE_NS      200000u /* a session that is silent for so long is returned */
-/* A session that seems idle is tried by asking the driver, which costs a microsecond. */
+#define CPUS_EACH    2u       /* processors for each lane, so that a lane is worth its thread */
+#define LANES_PAY    8u       /* more lanes than these are not worth their threads */
+#define STREAMS_EACH 32u      /* CUDA streams of a side lane, of half a MiB each on an H200 */
+#define IDLE_NS      200000u  /* a session that is silent for so long is returned */
+/* The main lane asks the driver whether a session that seems idle is idle, which costs a
+ * microsecond, once in so long. */
 #define GIVE_NS      50000u
-#define WATCH_NS     5000000u
+#define WATCH_NS     5000000u /* how long until a side lane asks the driver for its streams again */
 
-/* A lane beside the main one. */
+/* A side lane. */
 struct side {
     struct lane lane;
     struct waker waker;
     struct partition home;
-    _Atomic(struct session *) given; /* for the lane, newest first, by ->lane_next */
-    uint32_t members;                /* sessions that have it; the main lane's count */
+    _Atomic(struct session *) given; /* sessions for the side lane, newest first, by ->lane_next */
+    uint32_t members;                /* its sessions, as the main lane counts them */
     uint64_t next_watch;
 };
 
 static struct {
-    uint32_t count; /* of sides */
+    uint32_t count; /* of side lanes */
     struct side *side[LANES_MAX];
     struct lane *main;
-    _Atomic(struct session *) returned; /* for the main lane, newest first, by ->lane_next */
-    _Atomic bool recall;
+    /* sessions for the main lane, newest first, by ->lane_next */
+    _Atomic(struct session *) returned;
+    _Atomic bool recall; /* all sessions are wanted back */
     uint32_t cpus;
-    uint64_t next_give;      /* the main lane's: no session is given away before */
-    _Atomic bool cpus_short; /* more threads wait awake than there are processors */
+    uint64_t next_give;      /* the main lane gives no session away before this time */
+    _Atomic bool cpus_short; /* more threads stay awake than there are processors */
 } lanes;
 
 /* ---- Handing over ---------------------------------------------------------------------------- */
@@ -84,7 +88,8 @@ static void stack_push(_Atomic(struct session *) *stack, struct session *session
 
     do {
         session->lane_next = head;
-        /* seq_cst: all of the session, for stack_take; and before the look at a sleeper */
+        /* seq_cst: publishes the session for stack_take, and orders the store before the load of
+         * the receiver's `asleep` (waker_wake) */
     } while (!atomic_compare_exchange_weak(stack, &head, session));
 }
 
@@ -96,7 +101,7 @@ static struct session *stack_take(_Atomic(struct session *) *stack)
     return atomic_exchange_explicit(stack, NULL, memory_order_acquire);
 }
 
-/* ---- A lane's thread ------------------------------------------------------------------------- */
+/* ---- A side lane's thread -------------------------------------------------------------------- */
 
 static void session_return(struct lane *lane, struct session *session)
 {
@@ -126,7 +131,7 @@ static void sessions_accept(struct side *side)
     }
 }
 
-/* Issues what the session has. false: the next record is for the main lane. */
+/* Issues the session's records. Returns false when the next record is for the main lane. */
 static bool session_serve(struct lane *lane, struct session *session)
 {
     bool mine = true, progress = false;
@@ -152,7 +157,7 @@ static bool session_serve(struct lane *lane, struct session *session)
     return mine;
 }
 
-/* Does the session stay with the lane? */
+/* Whether the session stays with the lane. */
 static bool session_stays(const struct lane *lane, struct session *session)
 {
     return !(session->round.pending & REQUEST_BIT) && !session->submit.faulted &&
@@ -161,7 +166,8 @@ static bool session_stays(const struct lane *lane, struct session *session)
            !atomic_load_explicit(&lanes.recall, memory_order_relaxed);
 }
 
-/* Tells the clients of the lane's sessions how to wait. */
+/* Tells the clients of the lane's sessions whether they should yield the processor soon when they
+ * wait. */
 static void clients_tell(struct lane *lane)
 {
     const bool yield_soon = atomic_load_explicit(&lanes.cpus_short, memory_order_relaxed);
@@ -192,7 +198,8 @@ static void side_round(struct side *side)
     }
 }
 
-/* Asks for the streams of busy sessions: finds a lost context also when no call is made. */
+/* Asks the driver for the streams of busy sessions, so that the lane meets a lost context also
+ * while it makes no other call. */
 static void side_watch(struct side *side)
 {
     struct lane *lane = &side->lane;
@@ -241,7 +248,7 @@ static void *side_main(void *argument)
 
 /* ---- The main lane --------------------------------------------------------------------------- */
 
-/* The session is the main lane's again. */
+/* Makes the session the main lane's again. */
 static void session_adopt(struct lane *main, struct session *session)
 {
     for (uint32_t i = 0; i < lanes.count; i++)
@@ -255,8 +262,9 @@ static void session_adopt(struct lane *main, struct session *session)
     session_poll_begin(session);
 }
 
-/* Brings all streams of the session to a lane. false: the device has work of it, or the lane has no
- * streams at hand; some may be there already, which does not matter. */
+/* Moves all streams of the session to a side lane's context. Returns false when the device has work
+ * of the session, or the pool has no CUDA stream there; some streams may have moved by then, which
+ * does no harm. */
 static bool streams_move(struct session *session, struct partition *home)
 {
     if (!streams_idle(session))
@@ -271,7 +279,7 @@ static bool streams_move(struct session *session, struct partition *home)
 static void session_give(struct session *session, struct side *side)
 {
     session_poll_stop(session);
-    session->poll.on = true; /* its client need not ring */
+    session->poll.on = true; /* its client need not ring the doorbell */
     inflight_lane_leave(session);
     domains_remove(session);
     domain_leave(session);
@@ -283,7 +291,7 @@ static void session_give(struct session *session, struct side *side)
     waker_wake(&side->waker);
 }
 
-/* The lane beside the main one that gets a session now; NULL: none. */
+/* The side lane that gets one more session (lane_choice.h); NULL: none does. */
 static struct side *side_for_more(const struct lane *main)
 {
     uint32_t members[LANES_MAX];
@@ -294,7 +302,8 @@ static struct side *side_for_more(const struct lane *main)
     return chosen == LANE_NONE ? NULL : lanes.side[chosen];
 }
 
-/* Gives one of the main lane's sessions away, where it has more active ones than it serves best. */
+/* Gives one of the main lane's sessions to a side lane, unless all side lanes are full and the main
+ * lane has at most one active session more than the emptiest of them. */
 static void one_give(struct lane *main)
 {
     struct side *side = side_for_more(main);
@@ -312,7 +321,8 @@ static void one_give(struct lane *main)
     }
 }
 
-/* Tenants that wait and lanes that work are each a thread that does not sleep. */
+/* Finds out whether processors are short: each tenant that waits, and each lane that works, is a
+ * thread that does not sleep. */
 static void cpus_count(const struct lane *main)
 {
     uint32_t threads = main->lately + 1;
@@ -363,7 +373,7 @@ bool lanes_any(void)
     return false;
 }
 
-/* ---- All of them ----------------------------------------------------------------------------- */
+/* ---- All lanes ------------------------------------------------------------------------------- */
 
 void lanes_wake(void)
 {
@@ -394,7 +404,7 @@ void lanes_main(struct lane *main)
     lanes.main = main;
 }
 
-/* How many lanes there are to be, the main one included. */
+/* How many lanes there are to be, the main lane included. */
 static uint32_t lanes_wanted(void)
 {
     const char *text = getenv("GSHARE_LANES");

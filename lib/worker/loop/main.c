@@ -1,7 +1,8 @@
 /*
- * main.c - the worker's start, and its control thread: reads the link to the supervisor.
+ * main.c - starts the worker, and is its control thread, which reads the supervisor's messages from
+ * the link.
  *
- * The process ends when the link does, when the supervisor says so, or when the context is lost.
+ * The process ends when the link ends, when the supervisor says so, or when the context is lost.
  */
 #include <errno.h>
 #include <poll.h>
@@ -101,7 +102,8 @@ static CUresult context_open(int ordinal)
 
 /* ---- The link -------------------------------------------------------------------------------- */
 
-/* A slot's close job is made before its session is opened: closing must not want for memory. */
+/* The close job of each slot, made before the slot's session is opened, so that a session can be
+ * closed when there is no memory. */
 static struct job *closing[LINK_SLOTS_MAX];
 
 static void open_session(const struct link_message *message)
@@ -125,7 +127,7 @@ static void open_session(const struct link_message *message)
     job->grant = message->u.open.grant;
     if (grant_has_mask(&job->grant)) {
         job_return(job);
-    } else { /* nothing to wait for */
+    } else { /* the session needs no partition that would have to be made first */
         job->kind = &job_open;
         service_push(job);
     }
@@ -161,7 +163,7 @@ static void close_session(const struct link_message *message)
     job_return(job);
 }
 
-/* Sleeps until there is a message, or one has been announced, or the device is lost. */
+/* Sleeps until a message has come or has been announced (prewake.h), or the device is lost. */
 static void link_sleep(void)
 {
     struct pollfd events[] = {
@@ -189,7 +191,7 @@ static ssize_t link_receive(struct link_message *message)
     }
 }
 
-/* Those who will have the grant next wake up meanwhile. */
+/* Wakes the threads that will have the grant next, so that they are awake when it comes. */
 static void grant_announce(const struct link_grant *grant)
 {
     prewake(PREWAKE_JOBS);
@@ -204,7 +206,7 @@ static int link_loop(void)
     for (;;) {
         ssize_t n = link_receive(&message);
         if (n <= 0)
-            return 0; /* the supervisor is gone */
+            return 0; /* the supervisor has closed its end */
         if (n != sizeof(message) || (message.op != LINK_QUIT && message.slot >= LINK_SLOTS_MAX)) {
             log_error("a message of %zd bytes from the supervisor", n);
             return 1;
@@ -257,10 +259,12 @@ int worker_main(int device, const char *kind, const char *bell_name)
     if (worker.stats == MAP_FAILED)
         return give_up("the statistics cannot be mapped");
     warm_heap_init();
-    /* A kernel that is loaded at its first launch makes every later launch wait for the device. */
+    /* Kernels are loaded with their module, because the loading of a kernel at its first launch
+     * makes every later launch wait for the device. */
     setenv("CUDA_MODULE_LOADING", "EAGER", 1);
-    /* A completion write makes its hardware queue wait for the kernel before it, and whoever shares
-     * the queue: with the default of 8 queues, 16 tenants' kernels took twice one's time. */
+    /* A completion write makes its hardware queue, and all streams that share the queue, wait for
+     * the kernel before it: with the default of 8 queues, the kernels of 16 tenants take twice the
+     * time of one tenant's. */
     setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 1);
     if (!driver_open(kind, worker.info.driver, text, sizeof(text)))
         return give_up(text);
@@ -278,6 +282,6 @@ int worker_main(int device, const char *kind, const char *bell_name)
         return give_up("the worker's threads cannot be started");
     ready.u.device = worker.info;
     link_send(&ready, -1);
-    /* _exit: the driver's own exit handlers would wait for tenants' kernels. */
+    /* _exit, because the driver's exit handlers would wait for tenants' kernels. */
     _exit(link_loop());
 }
