@@ -1,8 +1,10 @@
 /*
- * module.c - modules, their kernels and global variables.
+ * module.c - the jobs that load and unload modules, and that find their kernels and global
+ * variables. A job's prepare and install run on the main lane, its work on a service thread
+ * (job.h).
  *
- * An image is copied out of the tenant's memory before anything looks at it, and its outer sizes
- * are checked, since the driver's loader takes no length and believes the image's own.
+ * An image is copied out of the tenant's memory before the worker reads it. Its outer sizes are
+ * checked, because the driver's loader takes no length and believes the sizes in the image.
  */
 #include "worker/module/module.h"
 
@@ -37,7 +39,7 @@ static uint64_t read_number(const unsigned char *at, size_t bytes)
     return value;
 }
 
-/* A table of `count` entries of `entry` bytes at `offset`: does it end inside the image? */
+/* Whether a table of `count` entries of `entry` bytes at `offset` ends inside the image. */
 static bool table_inside(uint64_t offset, uint64_t entry, uint64_t count, uint64_t size)
 {
     return offset <= size && entry * count <= size - offset;
@@ -73,7 +75,7 @@ static const char *fatbin_fault(const unsigned char *image, uint64_t size)
     uint64_t header = read_number(image + 6, 2), body = read_number(image + 8, 8);
     if (header < 16 || header > size || body > size - header)
         return "the fatbin's sizes go beyond the image";
-    /* Entries: a header that tells its size at 4 and its payload's at 8, then the payload. */
+    /* An entry is a header, which states its size at 4 and the payload's at 8, then the payload. */
     for (uint64_t at = header, end = header + body; end - at >= 16;) {
         uint64_t entry = read_number(image + at + 4, 4), payload = read_number(image + at + 8, 8);
         if (entry < 16 || entry > end - at || payload > end - at - entry)
@@ -90,7 +92,7 @@ static bool image_binary(const unsigned char *image, uint64_t size)
     return magic == ELF_MAGIC || magic == FATBIN_MAGIC || magic == FATBIN_WRAPPER;
 }
 
-/* Why the image cannot be given to the driver; NULL when it can. */
+/* The reason why the image cannot be given to the driver; NULL: it can. */
 static const char *image_fault(const unsigned char *image, uint64_t size)
 {
     uint32_t magic = size >= 4 ? (uint32_t)read_number(image, 4) : 0;
@@ -113,8 +115,8 @@ static struct module *module_find(const struct session *session, uint64_t number
     return number < session->module.module_capacity ? session->module.modules[number] : NULL;
 }
 
-/* Index of a free entry in a table of pointers, growing it up to max. UINT32_MAX: full or no
- * memory. */
+/* The index of a free entry in a table of pointers, which grows up to `max` entries. UINT32_MAX:
+ * the table is full, or there is no memory. */
 static uint32_t table_slot(void ***table, uint32_t *capacity, uint32_t max)
 {
     uint32_t i = 0;
@@ -150,7 +152,7 @@ static void load_prepare(struct job *job)
         job_fail(job, GS_ERR_LIMIT, "the session has %u modules, the limit", SEG_MODULES);
 }
 
-/* The driver's own words about an image. */
+/* The driver's message about an image. */
 struct image_log {
     char text[3072];
 };
@@ -164,15 +166,15 @@ static gs_status image_refused(struct job *job, CUresult result, struct image_lo
         size_t n = strlen(job->message);
         snprintf(job->message + n, sizeof(job->message) - n, "\n%s", log->text);
     }
-    /* An image that the driver will not take is a bad image, whatever it calls that. */
+    /* An image that the driver refuses is a bad image, whichever error the driver returns. */
     if (status == GS_ERR_DRIVER || status == GS_ERR_NOT_FOUND)
         job->status = GS_ERR_BAD_IMAGE;
     return job->status;
 }
 
-/* Compiles PTX to machine code, which replaces *image. cuModuleLoadData would compile too, but with
- * the lock that every launch needs: 145 ms for 3,000 lines, against some 0.1 ms of stalls this way.
- */
+/* Compiles PTX to machine code, which replaces *image. cuModuleLoadData would compile too, but
+ * would hold the lock that every launch needs: for 3,000 lines it stalls launches for 145 ms,
+ * cuLink* for some 0.1 ms. */
 static gs_status image_compile(struct job *job, unsigned char **image, uint64_t size)
 {
     struct image_log log = {{0}};
@@ -205,7 +207,7 @@ static gs_status image_compile(struct job *job, unsigned char **image, uint64_t 
     return job->status;
 }
 
-/* First stage: the tenant's bytes become an image that the driver can load without compiling. */
+/* The first stage of a load: makes an image that the driver can load without compiling. */
 static void compile_work(struct job *job)
 {
     const struct host_block *block = host_block_find(job->session, job->arg[0]);
@@ -220,7 +222,7 @@ static void compile_work(struct job *job)
     memcpy(image, block->memory, size);
     image[size] = '\0';
     while (!image_binary(image, size) && size > 0 && image[size - 1] == '\0')
-        size--; /* text may come with its NUL */
+        size--; /* the tenant may count the text's NUL */
     const char *fault = size ? image_fault(image, size) : "the image is empty";
     if (fault)
         job_fail(job, GS_ERR_BAD_IMAGE, "%s", fault);
@@ -235,7 +237,7 @@ static void compile_work(struct job *job)
     job->made = report;
 }
 
-/* Second stage, at a quiet moment. */
+/* The second stage of a load, at a quiet moment: the driver loads the image. */
 static void load_work(struct job *job)
 {
     struct image_log log = {{0}};
@@ -246,7 +248,7 @@ static void load_work(struct job *job)
 
     if (!module && job->status == GS_OK)
         job_fail(job, GS_ERR_NO_MEMORY, "no memory for a module's record");
-    if (job->status != GS_OK) { /* for want of memory, or of a quiet moment */
+    if (job->status != GS_OK) { /* there was no memory, or no quiet moment */
         free(module);
         free(image);
         image_report_free(job->made);
@@ -321,7 +323,8 @@ static void unload_prepare(struct job *job)
 
 static void unload_work(struct job *job)
 {
-    /* Their nodes hold functions of this module. The session is quiet: nobody uses them now. */
+    /* Nodes of the streams' graphs hold functions of this module. The session is quiet, so no lane
+     * uses the graphs now. */
     for (uint32_t i = 0; i < SEG_STREAMS; i++)
         launcher_deinit(job->session->submit.streams[i].launcher);
     module_free(job->object);
@@ -357,8 +360,9 @@ static void kernel_prepare(struct job *job)
         job_fail(job, GS_ERR_LIMIT, "the session has %u kernel handles, the limit", SEG_KERNELS);
 }
 
-/* How many parameters the tenant's text gives the kernel of this name; UINT32_MAX: as many as the
- * driver says, and the kernel has no completion parameter behind them. */
+/* The number of parameters that the tenant's text gives the kernel of this name. UINT32_MAX: the
+ * kernel has no completion parameter, and every parameter that the driver reports is the tenant's.
+ */
 static uint32_t own_params(const struct module *module, const char *name)
 {
     const struct ptx_rewrite_kernel *kernel =
@@ -407,7 +411,7 @@ static CUresult attributes_read(CUfunction function, struct req_kernel *info)
     info->max_dynamic_smem = worker.info.max_dynamic_smem > (uint32_t)shared
                                  ? worker.info.max_dynamic_smem - (uint32_t)shared
                                  : 0;
-    /* Beyond 48 KiB a kernel must be told once how much a launch may ask for. */
+    /* For more than 48 KiB the driver must be told once how much a launch may ask for. */
     if (info->max_dynamic_smem > 48u << 10 || (uint32_t)shared + info->max_dynamic_smem > 48u << 10)
         return DRV(cuFuncSetAttribute, function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
                    (int)info->max_dynamic_smem);
@@ -455,7 +459,7 @@ static void kernel_work(struct job *job)
         job_fail(job, GS_ERR_NO_MEMORY, "no memory for a kernel's record");
         return;
     }
-    /* Loaded now, so that the first launch does not stop the dispatcher for it. */
+    /* The kernel is loaded now, so that its first launch does not stop the lane for the loading. */
     if (result || (result = DRV(cuFuncLoad, function)) ||
         (result = attributes_read(function, job->kernel))) {
         job_fail_driver(job, result);
@@ -470,7 +474,8 @@ static void kernel_work(struct job *job)
         return;
     }
     kernel->tells_end = own != UINT32_MAX;
-    /* The module is not unloaded meanwhile: that would be another job of this session. */
+    /* The module is not unloaded meanwhile, because an unload would be another job of this session,
+     * which has one job in progress at a time. */
     kernel->next = module->kernels;
     module->kernels = kernel;
     job->ret[0] = job->index;
@@ -500,7 +505,7 @@ static void global_work(struct job *job)
     size_t size = 0;
     CUresult result = DRV(cuModuleGetGlobal_v2, &address, &size, module->cu, job->name);
 
-    /* The name of a kernel is an invalid value to it. */
+    /* For the name of a kernel the driver returns CUDA_ERROR_INVALID_VALUE. */
     if (result == CUDA_ERROR_NOT_FOUND || result == CUDA_ERROR_INVALID_VALUE)
         job_fail(job, GS_ERR_NOT_FOUND, "the module has no global variable \"%s\"", job->name);
     else if (result)
@@ -513,7 +518,7 @@ static void global_install(struct job *job)
 {
     struct space *allocations = &job->session->memory.allocations;
 
-    /* Asked for before, it is there already. */
+    /* A variable that the tenant has asked for before is in the table already. */
     if (!space_at(allocations, job->ret[0]) &&
         !space_put(allocations, job->ret[0], job->ret[1], job->object))
         job_fail(job, GS_ERR_NO_MEMORY, "no host memory for a global variable's record");

@@ -1,10 +1,11 @@
 /*
- * print.c - what a tenant's kernels print goes to the tenant: into a block of host memory that the
- * session shares with its client, by functions that ptx/rewrite/printf_pass.c puts into the module.
- * The worker makes the block and tells the module its address; it never reads it.
+ * print.c - brings to the tenant what its kernels print. Functions that ptx/rewrite/printf_pass.c
+ * puts into the module write the output into the print block, a block of host memory that the
+ * session shares with its client. The worker makes the block and tells the module the block's
+ * address; the worker never reads the block.
  *
- * The block is not one of the session's numbered host blocks, so a tenant cannot free it under its
- * kernels. It lives as long as the session.
+ * The print block is not one of the session's numbered host blocks, so a tenant cannot free it
+ * while its kernels use it. The block lives as long as the session.
  */
 #include "worker/module/print.h"
 
@@ -15,7 +16,7 @@
 #include "worker/jobs/job.h"
 #include "worker/memory/host_block.h"
 
-/* The answer to REQ_MODULE_LOAD that is print's: see wire.h. */
+/* The values of the answer to REQ_MODULE_LOAD that describe the print block; see wire.h. */
 #define RET_BLOCK_ID    1
 #define RET_BLOCK_BYTES 2
 
@@ -55,7 +56,7 @@ CUresult print_bind(const struct job *job, CUmodule module)
         return CUDA_SUCCESS;
     result = DRV(cuModuleGetGlobal_v2, &variable, NULL, module, PTX_PRINT_VARIABLE);
     if (result == CUDA_ERROR_NOT_FOUND)
-        return CUDA_SUCCESS; /* the compiler saw that nothing ever prints */
+        return CUDA_SUCCESS; /* the compiler removed it, because no kernel ever prints */
     if (!result)
         result = DRV(cuMemHostGetDevicePointer_v2, &block, job->session->module.print->memory, 0);
     if (!result)

@@ -1,17 +1,17 @@
-/* print.h - kernels that print; see print.c. All on service threads. */
+/* print.h - brings to the tenant what its kernels print; see print.c. Service threads. */
 #ifndef GS_WORKER_MODULE_PRINT_H
 #define GS_WORKER_MODULE_PRINT_H
 
 #include "worker/session_parts.h"
 
-/* Could PTX of this text print? */
+/* Whether PTX with this text may print. */
 bool print_maybe(const char *text, size_t length);
-/* Makes the session's block, if need be, and sets the job's answer. On failure the job has failed.
- */
+/* Makes the session's print block, unless the session has it, and puts it into the job's answer. On
+ * failure the job has failed. */
 gs_status print_open(struct job *job);
-/* Tells a loaded module where the block is, if print_open has set it. */
+/* Tells a loaded module the block's address, if print_open has run for the job. */
 CUresult print_bind(const struct job *job, CUmodule module);
-/* After the device has finished with it. */
+/* Frees the print block, after the device has finished with it. */
 void print_deinit(struct session *session);
 
 #endif

@@ -1,10 +1,10 @@
 /*
- * rewrite.c - what becomes of a tenant's PTX before it is compiled: kernels that print write to a
- * block of their session's (print.c), and kernels get a hidden last parameter by which they can
- * tell their own end (submit/launch.c).
+ * rewrite.c - rewrites a tenant's PTX before it is compiled. Kernels that print write into the
+ * print block of their session (print.c), and kernels get a hidden last parameter by which they can
+ * tell their own end (own store; submit/launch.c).
  *
- * Machine code is left as it is. A fatbin may hold both: its PTX is taken in the place of machine
- * code only where it prints, since compiling it takes longer than loading.
+ * Machine code stays as it is. Where a fatbin holds both, its PTX replaces the machine code only if
+ * the PTX prints, because compiling PTX takes longer than loading machine code.
  */
 #include "worker/module/rewrite.h"
 
@@ -25,7 +25,7 @@ static char *fatbin_text(const unsigned char *image, uint64_t size, size_t *leng
     char reason[256], *text = NULL;
     int failed = fatbin_find_ptx(image, size, sm, &text, length, reason);
 
-    /* Not worth a refusal: the driver may find machine code in it. */
+    /* The image is not refused, because the driver may find machine code in it. */
     if (failed)
         log_debug("the PTX of a fatbin was not looked at for printf: %s", reason);
     return failed ? NULL : text;
@@ -42,7 +42,7 @@ static void report_log(const struct ptx_rewrite_report *report)
     }
 }
 
-/* Of text, PTX. 0: *out is the new text. Else as ptx_rewrite says. */
+/* Runs the passes over PTX text. Returns 0 and the new text in *out, or ptx_rewrite's error. */
 static int text_rewrite(const char *text, size_t length, char **out, size_t *out_length,
                         struct ptx_rewrite_report **report)
 {
@@ -75,7 +75,7 @@ gs_status image_rewrite(struct job *job, unsigned char **image, uint64_t *size,
     if (text && (!fatbin || print_maybe(text, length)))
         result = text_rewrite(text, length, &rewritten, &length, report);
     free(unpacked);
-    if (!result && fatbin && !(*report)->prints) { /* the words stood in comments */
+    if (!result && fatbin && !(*report)->prints) { /* print_maybe saw words in comments */
         free(rewritten);
         image_report_free(*report);
         *report = NULL;

@@ -1,5 +1,7 @@
-/* session_module.h - a session's modules and kernels, and what these print. The session's lane, and
- * a job of the session. */
+/*
+ * session_module.h - a session's modules and kernels, and what these print. The session's lane, and
+ * a job of the session.
+ */
 #ifndef GS_WORKER_MODULE_SESSION_MODULE_H
 #define GS_WORKER_MODULE_SESSION_MODULE_H
 
@@ -17,17 +19,18 @@ struct kernel {
     uint32_t id;
     CUfunction function;
     struct module *module;
-    uint64_t serial; /* of the session, when it was made */
+    uint64_t serial; /* the session's serial number when the kernel was made */
     uint32_t param_count, param_bytes;
-    uint32_t max_threads;      /* a block */
-    uint32_t max_dynamic_smem; /* a block */
-    uint32_t sm_threads;       /* an SM has room for */
-    uint32_t static_smem;      /* a block */
-    bool tells_end;            /* it has a completion parameter behind its own (ptx/rewrite) */
+    uint32_t max_threads;      /* of a block */
+    uint32_t max_dynamic_smem; /* of a block */
+    uint32_t sm_threads;       /* the threads of it that an SM has room for */
+    uint32_t static_smem;      /* of a block */
+    bool tells_end;            /* it has a completion parameter behind the tenant's (ptx/rewrite) */
     _Atomic int carveout;      /* see carveout.c */
-    uint16_t *param_offset;    /* param_count of them */
-    double
-        wave_ns; /* how long it ran lately, by waves_of its grid; 0: never measured. Dispatcher */
+    uint16_t *param_offset;    /* param_count entries */
+    /* how long it ran lately, for each wave of its grid (inflight.c); 0: never measured. The
+     * session's lane */
+    double wave_ns;
     char name[64];
 };
 
@@ -35,7 +38,7 @@ struct module {
     CUmodule cu;
     uint32_t id;
     struct kernel *kernels;
-    struct ptx_rewrite_report *rewrite; /* which kernels tell their own end; NULL: none */
+    struct ptx_rewrite_report *rewrite; /* tells which kernels have an own store; NULL: none has */
 };
 
 struct session_module {
@@ -43,8 +46,8 @@ struct session_module {
     uint32_t module_capacity;
     struct kernel **kernels;
     uint32_t kernel_capacity;
-    struct host_block *print; /* what its kernels print goes there; NULL: none prints */
-    int print_id;             /* System V's */
+    struct host_block *print; /* the print block; NULL: no kernel prints */
+    int print_id;             /* its System V segment's id */
 };
 
 #endif
