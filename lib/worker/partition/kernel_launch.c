@@ -58,11 +58,10 @@ CUresult launch_kernel(const CUDA_KERNEL_NODE_PARAMS *p, CUstream stream, int pr
 
 static _Thread_local const struct partition *home; /* NULL: the primary context */
 
-/* Where the kernels of a graph run is decided by the context that is current while they are added.
- */
+/* A graph's kernel runs on the SMs of the context that is current while its node is added. */
 void partition_enter(const struct partition *partition)
 {
-    static _Thread_local CUcontext current; /* NULL: the primary one */
+    static _Thread_local CUcontext current; /* NULL: the primary context */
     CUcontext wanted = partition ? partition->context : home ? home->context : NULL;
 
     if (current == wanted)
