@@ -35,9 +35,11 @@ static CUresult function_get(CUfunction *function, CUmodule module, const char *
     return CUDA_SUCCESS;
 }
 
+static size_t counters_size;
+
 static CUresult memory_get(CUdeviceptr *address, size_t size)
 {
-    (void)size;
+    counters_size = size;
     *address = COUNTERS;
     return CUDA_SUCCESS;
 }
@@ -425,6 +427,7 @@ static void streams_of_all_sessions_have_counters_of_their_own(void **state)
         for (uint32_t i = slot ? 0 : 1; i < SEG_STREAMS; i++) {
             const CUdeviceptr counter = counter_of(slot, i);
             assert_true(counter >= last + sizeof(uint32_t));
+            assert_true(counter + sizeof(uint32_t) <= COUNTERS + counters_size);
             last = counter;
         }
     }

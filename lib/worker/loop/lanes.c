@@ -49,10 +49,10 @@
 
 #define REQUEST_BIT (UINT64_C(1) << SEG_REQUEST_BIT)
 
-#define CPUS_EACH    2u       /* processors for each lane, so that a lane is worth its thread */
-#define LANES_PAY    8u       /* more lanes than these are not worth their threads */
-#define STREAMS_EACH 32u      /* CUDA streams of a side lane, of half a MiB each on an H200 */
-#define IDLE_NS      200000u  /* a session that is silent for so long is returned */
+#define CPUS_EACH    2u      /* processors for each lane, so that a lane is worth its thread */
+#define LANES_PAY    8u      /* more lanes than these are not worth their threads */
+#define STREAMS_EACH 32u     /* CUDA streams of a side lane, of half a MiB each on an H200 */
+#define IDLE_NS      200000u /* a session that is silent for so long is returned */
 /* The main lane asks the driver whether a session that seems idle is idle, which costs a
  * microsecond, once in so long. */
 #define GIVE_NS      50000u

@@ -104,13 +104,13 @@ struct inflight {
 
 /* The memory of all fences, set once at the start. */
 static struct {
-    _Atomic uint64_t *fences; /* 64 for each slot */
+    _Atomic uint64_t *fences; /* INFLIGHT_STREAMS for each slot */
     CUdeviceptr address;      /* the same memory, as the device sees it */
 } memory;
 
 CUresult inflight_init(void)
 {
-    size_t size = (size_t)LINK_SLOTS_MAX * 64 * sizeof(uint64_t);
+    size_t size = INFLIGHT_INDEXES * sizeof(uint64_t);
     void *fences = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
     if (fences == MAP_FAILED) {
@@ -124,7 +124,7 @@ CUresult inflight_init(void)
 
 size_t inflight_index(const struct session *session, const struct stream *stream)
 {
-    return (size_t)session->slot * 64 + (size_t)(stream - session->submit.streams);
+    return (size_t)session->slot * INFLIGHT_STREAMS + (size_t)(stream - session->submit.streams);
 }
 
 struct inflight *inflight_new(const struct session *session, const struct stream *stream)

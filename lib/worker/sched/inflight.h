@@ -18,7 +18,11 @@ CUresult inflight_init(void);
 /* Makes the tracker of a stream that has nothing on the device. NULL: no memory. */
 struct inflight *inflight_new(const struct session *session, const struct stream *stream);
 
-/* The stream's number among the LINK_SLOTS_MAX * SEG_STREAMS streams that all slots can have. */
+/* The stream's number among those of all slots, below INFLIGHT_INDEXES. A slot has one number more
+ * than streams, so that slots begin at cache lines of fences. */
+#define INFLIGHT_STREAMS 64u
+#define INFLIGHT_INDEXES ((size_t)LINK_SLOTS_MAX * INFLIGHT_STREAMS)
+static_assert(SEG_STREAMS <= INFLIGHT_STREAMS, "each stream of a slot has a number");
 size_t inflight_index(const struct session *session, const struct stream *stream);
 /* The device address of the stream's fence, and the count that the next fence is to hold. */
 CUdeviceptr inflight_fence_address(const struct session *session, const struct stream *stream);

@@ -71,7 +71,7 @@ static CUdeviceptr counters;
 CUresult completion_init(void)
 {
     CUmodule module;
-    const size_t size = (size_t)LINK_SLOTS_MAX * SEG_STREAMS * sizeof(uint32_t);
+    const size_t size = INFLIGHT_INDEXES * sizeof(uint32_t);
     CUresult result = DRV(cuModuleLoadData, &module, done_ptx);
 
     if (!result)
