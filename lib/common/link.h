@@ -8,13 +8,18 @@
  *
  * Life of a session slot:
  *   supervisor                         worker
- *   LINK_OPEN {slot, segment, limits}  maps the segment, registers the completion page,
- *                                      reserves a window
+ *   LINK_OPEN {slot, segment, limits}  maps the segment and registers the completion page, unless
+ *                                      it keeps both from a former session; reserves a window
  *                                      LINK_OPENED {slot, window}  or  {slot, status, text}
  *   LINK_CLOSE {slot}                  stops taking records, lets the device finish the session's
  *                                      work, frees everything
  *                                      LINK_CLOSED {slot}
  * Another session may take the slot only after LINK_CLOSED (or a refused LINK_OPENED).
+ *
+ * The worker keeps a closed session's segment mapped, and its completion page registered, for
+ * another session that the supervisor opens with the same segment, until LINK_SEGMENT_DROP. The
+ * supervisor sends that for each segment that it will not use again: of a closed session, or of one
+ * whose LINK_OPEN was refused, which the worker may keep or not.
  */
 #ifndef GS_COMMON_LINK_H
 #define GS_COMMON_LINK_H
@@ -43,9 +48,11 @@ enum link_op {
     LINK_GRANTED = 11,   /* worker: the grant of {slot, sequence} is in force; with {status, text}:
                             it failed, and the grant before it is still in force */
     LINK_POLICY = 12,    /* supervisor: how the device is scheduled from now on */
-    LINK_NEEDS_RECYCLING = 13 /* worker: it has made half of the sets of SMs that the driver allows
-                                 one process; a new worker is to replace it when it has no sessions
-                               */
+    LINK_NEEDS_RECYCLING = 13, /* worker: it has made half of the sets of SMs that the driver allows
+                                  one process; a new worker is to replace it when it has no sessions
+                                */
+    LINK_SEGMENT_DROP = 14     /* supervisor: no session will be opened with this segment again; it
+                                  names no slot */
 };
 #define LINK_SLOT_NONE UINT32_MAX
 
@@ -153,6 +160,7 @@ struct link_message {
         struct link_grant grant;
         struct link_granted granted;
         struct link_policy policy;
+        int32_t segment_id; /* LINK_SEGMENT_DROP */
     } u;
     char text[192]; /* for people: why something failed */
 };

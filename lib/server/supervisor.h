@@ -12,7 +12,8 @@
  *   link/        messages to and from a worker
  *   state/       what is known and wanted: sessions, grants, settings, devices, state file
  *   placer/      which SMs each session gets: pure
- *   base/        the loop, reply queues, the vault, the status page: nothing of sessions
+ *   base/        the loop, reply queues, the vault, the pool of segments, the status page: nothing
+ *                of sessions
  *
  * A round. The loop hands one event to its callback (a request, a worker's message, a client's end,
  * a timer). The callback changes `struct server` and notes what is due on a device; where somebody
@@ -26,6 +27,11 @@
  * others still run on these SMs, lets it wait, and settle.c answers it if that takes too long.
  * LINK_OPENED comes in workers/messages.c; session/open.c fills in the segment and answers. The
  * client's CTL_CONFIRM goes to session/liveness.c.
+ *
+ * A detach. session/close.c sends LINK_CLOSE; after LINK_CLOSED the segment goes to the device's
+ * pool (base/segment_pool.h), and the worker keeps it mapped and registered for the next attach of
+ * that user. LINK_SEGMENT_DROP tells the worker of each that is not to be used again; a worker that
+ * is lost takes the whole pool with it.
  *
  * An operator's change. control/operator.c checks it whole (operator_check.c), changes the
  * settings, and plans all devices; if one has no room, the settings are changed back and nothing

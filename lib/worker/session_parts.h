@@ -23,6 +23,7 @@ struct link_stats;
 struct seg_client;
 struct seg_request;
 struct seg_server;
+struct segment_mapping;
 
 enum session_phase { SESSION_LIVE, SESSION_CLOSING };
 
@@ -32,7 +33,8 @@ struct session {
     uint32_t uid;
     uint64_t id;
     char name[32]; /* the tenant's, for people */
-    unsigned char *segment;
+    struct segment_mapping *mapping;
+    unsigned char *segment; /* the mapping's memory */
     struct seg_client *client;
     struct seg_server *server;
     struct seg_request *request;

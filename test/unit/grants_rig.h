@@ -77,7 +77,7 @@ static inline void seats_check(void)
 
 static struct link_policy policy; // the last that was heard
 
-// Takes one message of the supervisor that is no policy. 0: there is none.
+// Takes one message of the supervisor that is about a slot. 0: there is none.
 static inline uint32_t worker_hears(void)
 {
     struct link_message message;
@@ -88,7 +88,7 @@ static inline uint32_t worker_hears(void)
             return 0;
         if (message.op == LINK_POLICY)
             policy = message.u.policy;
-    } while (message.op == LINK_POLICY);
+    } while (message.op == LINK_POLICY || message.op == LINK_SEGMENT_DROP);
     s = &seat[message.slot < SLOTS ? message.slot : 0];
     switch (message.op) {
     case LINK_OPEN:

@@ -183,6 +183,7 @@ static void nonsense_ends_the_worker(void **state)
         {LINK_VAULT_PUT, SESSION_OPEN, true},
         {LINK_VAULT_DROP, SESSION_LOST, false},
         {LINK_QUIT, SESSION_OPEN, false},
+        {LINK_SEGMENT_DROP, SESSION_OPEN, false}, // ours to say
         {UINT32_MAX, SESSION_OPEN, false},
     };
 
@@ -293,7 +294,7 @@ static void random_messages_never_harm_the_supervisor(void **state)
 
             for (size_t b = 0; b < sizeof(message); b++)
                 bytes[b] = (unsigned char)rand();
-            message.op = (uint32_t)rand() % 14;
+            message.op = (uint32_t)rand() % 15;
             message.slot = (uint32_t)rand() % (SLOTS + 1);
             if (rand() % 2)
                 message.u.opened.status = rand() % 30;
@@ -336,7 +337,7 @@ static void messages_that_do_not_fit_are_kept_and_sent_later(void **state)
     }
     assert_int_equal(device->worker.outbox.count, 0);
     // One that never reads is killed rather than have the supervisor's memory grow.
-    for (uint32_t i = 0; i < 4 * LINK_SLOTS_MAX; i++)
+    for (uint32_t i = 0; i < 5 * LINK_SLOTS_MAX; i++)
         worker_send(device, &message);
     int status;
     assert_int_equal(waitpid(device->worker.pid, &status, 0), device->worker.pid);

@@ -160,19 +160,19 @@ static struct session *session_make(struct server *server, const struct admissio
         reply_refuse(reply, GS_ERR_SYSTEM, "getrandom: %s", strerror(errno));
         return NULL;
     }
-    r = session_segment_init(session, reply->uid);
+    session->server = server;
+    session->device = admission->device;
+    session->uid = reply->uid;
+    r = session_segment_init(session);
     if (r < 0) {
         refuse_segment(reply, r);
         registry_give(&server->registry, session);
         return NULL;
     }
-    session->server = server;
-    session->device = admission->device;
     session->device->sessions++;
     session->id = ++server->sessions_total;
     session->mem_asked = request->mem_limit;
     session->attached_ns = clock_ns();
-    session->uid = reply->uid;
     session->qos = request->qos;
     session->space = admission->space;
     memcpy(session->name, admission->name, sizeof(session->name));

@@ -12,9 +12,9 @@
 #include "common/log.h"
 #include "server/state/server.h"
 
-/* Three messages a slot can be under way (open or grant, grant, close), policies and a LINK_QUIT; a
- * worker that lets more pile up is stuck. */
-#define OUTBOX_MAX (3u * LINK_SLOTS_MAX + 64u)
+/* Four messages a slot can be under way (open or grant, grant, close, the end of its segment),
+ * policies and a LINK_QUIT; a worker that lets more pile up is stuck. */
+#define OUTBOX_MAX (4u * LINK_SLOTS_MAX + 64u)
 
 static void link_close(struct device *device)
 {

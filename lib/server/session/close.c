@@ -76,6 +76,7 @@ bool server_session_closed(struct session *session)
 {
     if (session->state != SESSION_CLOSING)
         return false;
+    session->segment_kept = SEGMENT_KEPT;
     server_session_end(session);
     return true;
 }
@@ -83,6 +84,7 @@ bool server_session_closed(struct session *session)
 void server_session_worker_lost(struct session *session, const struct link_fatal *fatal,
                                 bool blamed, const char *why)
 {
+    session->segment_kept = SEGMENT_NOT_KEPT; /* also of one that waits for the next worker */
     switch (session->state) {
     case SESSION_OPENING:
         server_session_refuse(session, GS_ERR_NO_DEVICE, why);

@@ -35,6 +35,7 @@ bool server_session_opened(struct session *session, const struct link_opened *op
     timer_cancel(&session->server->loop, &session->answer_by);
     if (opened->status != GS_OK) {
         bool known = opened->status > GS_NOT_READY && opened->status <= GS_ERR_PROTOCOL;
+        session->segment_kept = SEGMENT_IN_DOUBT;
         server_session_refuse(session, known ? (gs_status)opened->status : GS_ERR_PROTOCOL, text);
         return true;
     }

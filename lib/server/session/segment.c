@@ -10,6 +10,7 @@
 
 #include "common/segment.h"
 #include "common/util.h"
+#include "server/link/worker_link.h"
 #include "server/state/server.h"
 
 static struct seg_server *server_part(const struct session *session)
@@ -17,10 +18,10 @@ static struct seg_server *server_part(const struct session *session)
     return (struct seg_server *)(void *)(session->segment + SEG_OFF_SERVER);
 }
 
-int session_segment_init(struct session *session, uid_t uid)
+static int segment_new(struct session *session)
 {
     void *memory;
-    int r = segment_make(SEG_SIZE, S_IRUSR | S_IWUSR, uid, &session->segment_id, &memory);
+    int r = segment_make(SEG_SIZE, S_IRUSR | S_IWUSR, session->uid, &session->segment_id, &memory);
 
     if (r < 0)
         return r;
@@ -31,6 +32,22 @@ int session_segment_init(struct session *session, uid_t uid)
         return r;
     }
     session->segment = memory;
+    session->segment_kept = SEGMENT_NOT_KEPT;
+    return 0;
+}
+
+/* What the pool has is kept by the worker that is there, and by no other. */
+int session_segment_init(struct session *session)
+{
+    struct device *device = session->device;
+    struct pooled_segment segment;
+
+    if (device->worker.state != WORKER_READY ||
+        !segment_pool_take(&device->segments, session->uid, &segment))
+        return segment_new(session);
+    session->segment_id = segment.id;
+    session->segment = segment.memory;
+    session->segment_kept = SEGMENT_KEPT;
     return 0;
 }
 
@@ -96,13 +113,37 @@ void session_segment_fault(struct session *session, const struct link_fatal *fat
     futex_wake(&shared->state);
 }
 
+static void segment_drop(struct device *device, int id)
+{
+    struct link_message message = {.op = LINK_SEGMENT_DROP, .slot = LINK_SLOT_NONE};
+
+    message.u.segment_id = id;
+    worker_send(device, &message);
+}
+
+/* Gives the segment to the next session of the same user. */
+static void segment_keep(const struct session *session)
+{
+    const struct pooled_segment segment = {session->segment_id, session->uid, session->segment};
+    int dropped;
+
+    if (segment_pool_put(&session->device->segments, &segment, &dropped))
+        segment_drop(session->device, dropped);
+}
+
 void session_segment_deinit(struct session *session)
 {
     struct seg_server *shared = server_part(session);
+    const bool ready = session->device->worker.state == WORKER_READY;
 
     /* gs_detach waits for this word: what the session held is free now. */
     atomic_store_explicit(&shared->state, SEG_CLOSED, memory_order_release);
     futex_wake(&shared->state);
-    shmdt(session->segment);
+    if (ready && session->segment_kept == SEGMENT_IN_DOUBT)
+        segment_drop(session->device, session->segment_id);
+    if (ready && session->segment_kept == SEGMENT_KEPT)
+        segment_keep(session);
+    else
+        shmdt(session->segment);
     session->segment = NULL;
 }

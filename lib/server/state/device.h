@@ -13,6 +13,7 @@
 #include "common/link.h"
 #include "common/wire.h"
 #include "server/base/loop.h"
+#include "server/base/segment_pool.h"
 #include "server/placer/placer.h"
 #include "server/state/settings.h"
 
@@ -62,6 +63,7 @@ struct device {
     char bell[WIRE_NAME_MAX];
     mqd_t bell_queue;
     uint32_t sessions;
+    struct segment_pool segments; /* of closed sessions, all of which the worker keeps */
     uint32_t faults;              /* workers lost after they were ready */
     uint32_t failures;            /* starts that failed in a row */
     struct timer timer;           /* start deadline, next start, or patience with one that ends */

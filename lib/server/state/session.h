@@ -40,6 +40,13 @@ enum session_client {
     CLIENT_GONE = 3
 };
 
+/* What the worker has of a session's segment once the session ends. */
+enum segment_kept {
+    SEGMENT_NOT_KEPT = 0, /* nothing: it was never told of the segment, or it is gone */
+    SEGMENT_KEPT = 1,     /* the mapping, with the completion page registered, for a next session */
+    SEGMENT_IN_DOUBT = 2  /* it refused to open the session: perhaps the mapping */
+};
+
 /* Its requests for another quality of service, and its wait for SMs; see qos_requests.h. */
 struct session_requests {
     struct qos_request *first; /* the one under way, or NULL */
@@ -71,7 +78,8 @@ struct session {
     struct session_requests requests;
     char name[32];
     int segment_id;
-    unsigned char *segment;  /* NULL: none */
+    unsigned char *segment; /* NULL: none */
+    enum segment_kept segment_kept;
     uint64_t attached_base;  /* attachments of the segment without the client's */
     struct watch process;    /* pidfd of the client */
     struct timer answer_by;  /* until then its client waits for the attach, and has time to spare */

@@ -91,6 +91,7 @@ static void worker_forget(struct device *device)
     if (process >= 0)
         close(process);
     worker_link_deinit(device);
+    segment_pool_clear(&device->segments);
     if (worker->stats)
         munmap(worker->stats, STATS_BYTES);
     *worker = (struct worker_process){.process.fd = -1, .link.fd = -1};

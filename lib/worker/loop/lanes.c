@@ -454,7 +454,7 @@ bool lanes_start(void)
 {
     for (uint32_t i = 0; i < lanes.count; i++) {
         pthread_t thread;
-        char name[16];
+        char name[32];
 
         lost_join();
         if (pthread_create(&thread, NULL, side_main, lanes.side[i]))

@@ -165,12 +165,15 @@ static uint64_t sleep_time(void)
 static void sleep_until_woken(uint64_t most)
 {
     struct waker *waker = dispatch_waker();
-    const struct timespec time = {.tv_sec = 0, .tv_nsec = (long)most};
     struct pollfd events[] = {{bell_descriptor(), POLLIN, 0}, {waker->fd, POLLIN, 0}};
 
     waker_doze(waker);
-    if (!jobs_returned() && !lost_pending())
+    if (most == 0 && deferred_release_any()) /* by the control thread, just now */
+        most = WATCH_NS;
+    if (!jobs_returned() && !lost_pending()) {
+        const struct timespec time = {.tv_sec = 0, .tv_nsec = (long)most};
         ppoll(events, 2, most ? &time : NULL, NULL);
+    }
     waker_up(waker);
     lane.now = clock_ns();
     d.next_bell = 0;

@@ -17,12 +17,14 @@
 #include "common/log.h"
 #include "common/util.h"
 #include "worker/driver/prewake.h"
+#include "worker/driver/wake.h"
 #include "worker/driver/warm_heap.h"
 #include "worker/loop/blame.h"
 #include "worker/loop/lanes.h"
 #include "worker/loop/loop.h"
 #include "worker/loop/main.h"
 #include "worker/loop/route.h"
+#include "worker/memory/segment_mapping.h"
 #include "worker/partition/carveout.h"
 #include "worker/partition/partition.h"
 #include "worker/partition/sm_topology.h"
@@ -199,6 +201,11 @@ static void grant_announce(const struct link_grant *grant)
         prewake(PREWAKE_QUIET);
 }
 
+static bool names_slot(uint32_t op)
+{
+    return op == LINK_OPEN || op == LINK_CLOSE || op == LINK_GRANT;
+}
+
 static int link_loop(void)
 {
     struct link_message message;
@@ -207,7 +214,7 @@ static int link_loop(void)
         ssize_t n = link_receive(&message);
         if (n <= 0)
             return 0; /* the supervisor has closed its end */
-        if (n != sizeof(message) || (message.op != LINK_QUIT && message.slot >= LINK_SLOTS_MAX)) {
+        if (n != sizeof(message) || (names_slot(message.op) && message.slot >= LINK_SLOTS_MAX)) {
             log_error("a message of %zd bytes from the supervisor", n);
             return 1;
         }
@@ -226,6 +233,10 @@ static int link_loop(void)
             break;
         case LINK_POLICY:
             loop_policy(&message.u.policy);
+            break;
+        case LINK_SEGMENT_DROP:
+            segment_mapping_drop(message.u.segment_id);
+            dispatch_wake(); /* for the quiet moment that the end of a registration waits for */
             break;
         case LINK_QUIT:
             return 0;

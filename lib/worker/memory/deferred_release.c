@@ -24,7 +24,7 @@ struct deferred {
 };
 
 static struct {
-    pthread_mutex_t lock; /* protects first; service threads only */
+    pthread_mutex_t lock; /* protects first; service threads and the control thread */
     struct deferred *first;
     _Atomic uint32_t count;
     _Atomic uint64_t bytes;
@@ -49,14 +49,15 @@ void deferred_release_add(void *mapping, void *registered, uint64_t size)
     pthread_mutex_lock(&deferred_list.lock);
     deferred->next = deferred_list.first;
     deferred_list.first = deferred;
-    atomic_fetch_add_explicit(&deferred_list.count, 1, memory_order_relaxed);
+    /* seq_cst: before the look at whether the dispatcher sleeps; pairs with waker_doze */
+    atomic_fetch_add(&deferred_list.count, 1);
     atomic_fetch_add_explicit(&deferred_list.bytes, size, memory_order_relaxed);
     pthread_mutex_unlock(&deferred_list.lock);
 }
 
 bool deferred_release_any(void)
 {
-    return atomic_load_explicit(&deferred_list.count, memory_order_relaxed) > 0;
+    return atomic_load(&deferred_list.count) > 0; /* seq_cst: see deferred_release_add */
 }
 
 bool deferred_release_full(void)

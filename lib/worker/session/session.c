@@ -1,21 +1,19 @@
 /*
  * session.c - opening and closing a session.
  *
- * Both run as jobs. A service thread maps the segment, registers its completion page, reserves the
- * window and opens the default stream; the main lane adds the session to the session table and
- * removes it.
+ * Both run as jobs. A service thread maps the segment, or finds it mapped (segment_mapping.h),
+ * reserves the window and opens the default stream; the main lane adds the session to the session
+ * table and removes it.
  */
 #include "worker/session/session.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/shm.h>
 
-#include "worker/memory/deferred_release.h"
 #include "worker/memory/host_block.h"
 #include "worker/memory/memory.h"
+#include "worker/memory/segment_mapping.h"
 #include "worker/module/module.h"
 #include "worker/module/print.h"
 #include "worker/sched/session_table.h"
@@ -68,11 +66,7 @@ static void release_host(struct session *session)
 {
     host_blocks_deinit(session);
     print_deinit(session);
-    if (session->segment)
-        deferred_release_add(
-            session->segment,
-            session->submit.complete_registered ? session->segment + SEG_OFF_COMPLETE : NULL,
-            SEG_SIZE);
+    segment_mapping_keep(session->mapping);
     space_deinit(&session->memory.allocations);
     stats_clear(session->stats);
 }
@@ -82,37 +76,24 @@ static void release_host(struct session *session)
 static gs_status segment_map(struct job *job)
 {
     struct session *session = job->session;
-    void *memory = shmat(job->open.segment_id, NULL, 0);
+    struct segment_mapping *mapping = segment_mapping_get(job, job->open.segment_id);
 
-    if (memory == (void *)-1)
-        return job_fail(job, GS_ERR_SYSTEM, "shmat of a session's segment: %s", strerror(errno));
-    session->segment = memory;
+    if (!mapping)
+        return job->status;
+    session->mapping = mapping;
+    session->segment = mapping->memory;
     session->client = (void *)(session->segment + SEG_OFF_CLIENT);
     session->server = (void *)(session->segment + SEG_OFF_SERVER);
     session->request = (void *)(session->segment + SEG_OFF_REQUEST);
+    session->submit.complete = mapping->complete;
     return GS_OK;
-}
-
-static gs_status completion_register(struct job *job)
-{
-    struct session *session = job->session;
-    unsigned char *page = session->segment + SEG_OFF_COMPLETE;
-    CUresult result = DRV(cuMemHostRegister_v2, page, SEG_OFF_SERVER - SEG_OFF_COMPLETE,
-                          CU_MEMHOSTREGISTER_DEVICEMAP);
-
-    if (result)
-        return job_fail_driver(job, result);
-    session->submit.complete_registered = true;
-    result = DRV(cuMemHostGetDevicePointer_v2, &session->submit.complete, page, 0);
-    return result ? job_fail_driver(job, result) : GS_OK;
 }
 
 static void open_work(struct job *job)
 {
     struct session *session = job->session;
 
-    if (segment_map(job) == GS_OK && completion_register(job) == GS_OK &&
-        window_init(job) == GS_OK) {
+    if (segment_map(job) == GS_OK && window_init(job) == GS_OK) {
         session->submit.streams[0].open = true;
         return;
     }

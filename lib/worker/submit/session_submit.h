@@ -56,7 +56,6 @@ struct report {
 struct session_submit {
     bool faulted;         /* takes no more records */
     CUdeviceptr complete; /* seg_complete.position[0], as the device sees it */
-    bool complete_registered;
     uint32_t reports_open;
     struct stream streams[SEG_STREAMS];
     struct event *events;          /* SEG_EVENTS entries, or NULL */
