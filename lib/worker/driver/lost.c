@@ -16,6 +16,7 @@
 
 static struct {
     pthread_mutex_t lock; /* protects result and text, which the first thread sets */
+    pthread_t control;    /* the thread that called lost_init */
     int fd;
     _Atomic bool pending;
     _Atomic uint32_t lanes, stopped;
@@ -27,6 +28,7 @@ static _Thread_local bool is_lane;
 
 bool lost_init(void)
 {
+    lost.control = pthread_self();
     lost.fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     return lost.fd >= 0;
 }
@@ -100,8 +102,9 @@ void device_lost(CUresult result)
     if (!atomic_load(&lost.pending)) {
         lost.result = result;
         describe(lost.text, sizeof(lost.text), result);
-        /* the worker is starting: no session exists that could be blamed */
-        if (atomic_load(&lost.lanes) == 0)
+        /* Where the worker is starting, no session exists that could be blamed; and the control
+         * thread, which finds whom to blame, cannot wait for itself. */
+        if (atomic_load(&lost.lanes) == 0 || pthread_equal(pthread_self(), lost.control))
             worker_end(result, lost.text, NULL);
         atomic_store(&lost.pending, true);
         if (write(lost.fd, &one, sizeof(one)) < 0)
