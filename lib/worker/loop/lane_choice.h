@@ -13,7 +13,7 @@
  * has this many active ones; LANE_NONE: the main lane keeps what it has. */
 uint32_t lane_choose(const uint32_t *members, uint32_t count, uint32_t active);
 
-/* Could another lane have the session, by what it is and by what it did lately? */
+/* Whether another lane could have the session, by its state and its last launches. */
 bool session_light(const struct session *session);
 
 #endif
