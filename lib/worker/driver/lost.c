@@ -45,7 +45,8 @@ void lost_lane(void)
 
 bool lost_pending(void)
 {
-    return atomic_load_explicit(&lost.pending, memory_order_relaxed);
+    /* seq_cst: after waker_doze; and the result and the text, with device_lost */
+    return atomic_load(&lost.pending);
 }
 
 void lost_stop(void)

@@ -35,6 +35,8 @@ bool session_light(const struct session *session)
            session->sched.entity.cls == GS_CLASS_NORMAL && !session->grant.partition &&
            !session->grant.link.deadline_ns && !session->jobs.current && !session->jobs.close &&
            !session->jobs.paused && !session->submit.faulted && !session->inflight.streams &&
-           !session->submit.reports_open && !session->sched.entity.waiting &&
-           !(session->round.pending & REQUEST_BIT) && session_seems_idle(session);
+           /* the main lane reads what a launch of a listed session writes there */
+           !session->sched.headroom.listed && !session->submit.reports_open &&
+           !session->sched.entity.waiting && !(session->round.pending & REQUEST_BIT) &&
+           session_seems_idle(session);
 }

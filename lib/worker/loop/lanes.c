@@ -364,6 +364,12 @@ void lanes_recall_session(struct session *session)
         atomic_store_explicit(&session->recalled, true, memory_order_relaxed);
 }
 
+bool lanes_returned(void)
+{
+    /* seq_cst: after waker_doze; pairs with stack_push and dispatch_wake */
+    return atomic_load(&lanes.returned);
+}
+
 bool lanes_any(void)
 {
     for (uint32_t i = 0; i < lanes.count; i++) {
@@ -383,6 +389,12 @@ void lanes_wake(void)
 
 void lanes_poll(uint64_t now)
 {
+    for (struct session *session = stack_take(&lanes.returned); session;) {
+        struct session *next = session->lane_next;
+        domain_enter(session, session->lane->index);
+        inflight_lane_enter(session);
+        session = next;
+    }
     inflight_poll_all(&lanes.main->inflight_lane, now);
     for (uint32_t i = 0; i < lanes.count; i++) {
         sessions_accept(lanes.side[i]);
@@ -394,8 +406,12 @@ const struct session *lanes_draining(void)
 {
     const struct session *draining = lanes.main->draining;
 
-    for (uint32_t i = 0; i < lanes.count && !draining; i++)
-        draining = lanes.side[i]->lane.draining;
+    for (uint32_t i = 0; i < lanes.count; i++) {
+        const struct session *other = lanes.side[i]->lane.draining;
+        if (other && draining)
+            return NULL; /* every lane that makes a call meets the loss */
+        draining = draining ? draining : other;
+    }
     return draining;
 }
 

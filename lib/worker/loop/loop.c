@@ -61,12 +61,13 @@ void loop_policy(const struct link_policy *policy)
     *copy = *policy;
     /* acq_rel: publishes the copy's contents to policy_take; a policy that was never taken is freed
      * here */
-    free(atomic_exchange_explicit(&d.policy, copy, memory_order_acq_rel));
+    free(atomic_exchange(&d.policy, copy));
+    dispatch_wake(); /* side lanes may have sessions while the main lane sleeps */
 }
 
 static bool policy_waits(void)
 {
-    return atomic_load_explicit(&d.policy, memory_order_relaxed);
+    return atomic_load(&d.policy); /* seq_cst: after waker_doze; pairs with loop_policy */
 }
 
 /* Takes a new policy. Every lane reads worker.policy, so it changes only while no other lane has a
@@ -170,7 +171,7 @@ static void sleep_until_woken(uint64_t most)
     waker_doze(waker);
     if (most == 0 && deferred_release_any()) /* by the control thread, just now */
         most = WATCH_NS;
-    if (!jobs_returned() && !lost_pending()) {
+    if (!jobs_returned() && !lanes_returned() && !policy_waits() && !lost_pending()) {
         const struct timespec time = {.tv_sec = 0, .tv_nsec = (long)most};
         ppoll(events, 2, most ? &time : NULL, NULL);
     }

@@ -123,8 +123,12 @@ void quiet_add(struct job *job, uint64_t now)
     if (job->kind->flags & JOB_QUIESCE)
         job->session->jobs.paused = true;
     job->waiting_ns = now;
-    job->next = quiet.first;
-    quiet.first = job;
+    /* Oldest first: where many modules are loaded, none waits for all that come after it. */
+    struct job **end = &quiet.first;
+    while (*end)
+        end = &(*end)->next;
+    job->next = NULL;
+    *end = job;
     quiet.next_poll = 0; /* looks at once, because mostly the work is done already */
 }
 
