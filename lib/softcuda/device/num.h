@@ -51,6 +51,23 @@ static inline double f64_from(uint64_t b)
     return x;
 }
 
+/* The value without its sign. The bits pass through an empty asm, because a compiler that knows the
+ * value for an unsigned integer's drops fabs as superfluous, and converts such integers by a
+ * subtraction, whose 0 is -0 when it rounds down (clang without AVX-512). */
+static inline float f32_unsigned(float x)
+{
+    uint32_t b = f32_bits(x);
+    __asm__("" : "+r"(b));
+    return f32_from(b & 0x7fffffffu);
+}
+
+static inline double f64_unsigned(double x)
+{
+    uint64_t b = f64_bits(x);
+    __asm__("" : "+r"(b));
+    return f64_from(b & 0x7fffffffffffffffu);
+}
+
 /* The result of an f32 instruction. */
 static inline uint32_t f32_out(float x)
 {
