@@ -3,8 +3,6 @@
 
 #include "worker/submit/stream.h"
 
-#define REQUEST_BIT (UINT64_C(1) << SEG_REQUEST_BIT)
-
 /* The lane that has most of those that are not full; of full ones the one that has least. */
 static uint32_t lane_for_more(const uint32_t *members, uint32_t count)
 {

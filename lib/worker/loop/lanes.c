@@ -47,8 +47,6 @@
 #include "worker/submit/pool.h"
 #include "worker/submit/stream.h"
 
-#define REQUEST_BIT (UINT64_C(1) << SEG_REQUEST_BIT)
-
 #define CPUS_EACH    2u      /* processors for each lane, so that a lane is worth its thread */
 #define LANES_PAY    8u      /* more lanes than these are not worth their threads */
 #define STREAMS_EACH 32u     /* CUDA streams of a side lane, of half a MiB each on an H200 */

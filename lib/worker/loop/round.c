@@ -24,8 +24,6 @@
 #include "worker/submit/report.h"
 #include "worker/submit/stream.h"
 
-#define REQUEST_BIT (UINT64_C(1) << SEG_REQUEST_BIT)
-
 #define DRAIN_BUDGET      64u  /* records of a stream in a round */
 #define SESSION_BUDGET    128u /* records of all streams of a session: others wait meanwhile */
 /* records of a latency stream, in a crowd: what one graph takes */

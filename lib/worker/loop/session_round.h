@@ -5,6 +5,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "common/wire_segment.h"
+
+/* of the activity word, and of `pending`: the tenant has posted a request */
+#define REQUEST_BIT (UINT64_C(1) << SEG_REQUEST_BIT)
+
 struct session_round {
     uint64_t pending;      /* bits of streams that may have records, and the request bit */
     bool awaits;           /* the rest of an arrival in one of the streams is awaited */

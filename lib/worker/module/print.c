@@ -33,11 +33,6 @@ static gs_status block_make(struct job *job)
     return job->status;
 }
 
-bool print_maybe(const char *text, size_t length)
-{
-    return memmem(text, length, "vprintf", 7) || memmem(text, length, "__assertfail", 12);
-}
-
 gs_status print_open(struct job *job)
 {
     if (block_make(job) != GS_OK)

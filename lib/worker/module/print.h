@@ -4,8 +4,6 @@
 
 #include "worker/session_parts.h"
 
-/* Whether PTX with this text may print. */
-bool print_maybe(const char *text, size_t length);
 /* Makes the session's print block, unless the session has it, and puts it into the job's answer. On
  * failure the job has failed. */
 gs_status print_open(struct job *job);

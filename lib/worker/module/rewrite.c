@@ -14,6 +14,7 @@
 
 #include "common/log.h"
 #include "ptx/fatbin.h"
+#include "ptx/printf_pass.h"
 #include "ptx/rewrite/rewrite.h"
 #include "worker/jobs/job.h"
 #include "worker/module/print.h"
@@ -72,10 +73,10 @@ gs_status image_rewrite(struct job *job, unsigned char **image, uint64_t *size,
     *report = NULL;
     if (fatbin)
         text = unpacked = fatbin_text(*image, *size, &length);
-    if (text && (!fatbin || print_maybe(text, length)))
+    if (text && (!fatbin || printf_pass_maybe(text, length)))
         result = text_rewrite(text, length, &rewritten, &length, report);
     free(unpacked);
-    if (!result && fatbin && !(*report)->prints) { /* print_maybe saw words in comments */
+    if (!result && fatbin && !(*report)->prints) { /* printf_pass_maybe saw words in comments */
         free(rewritten);
         image_report_free(*report);
         *report = NULL;
