@@ -74,7 +74,7 @@ struct link_device {
     uint32_t sm_groups;      /* groups of SMs, which are granted whole; 0: no partitions */
     uint32_t sm_granularity; /* SMs of the smallest group; 0: no partitions */
     uint32_t device_count;   /* all devices of the driver */
-    uint32_t reserved;
+    int32_t numa_node;       /* of the host, next to the device (numa.h); negative: unknown */
     char name[64];
     char driver[32];
     uint8_t sm_group[LINK_SMS_MAX]; /* the group of each SM below sm_count */

@@ -8,6 +8,7 @@
 #include <sys/shm.h>
 #include <sys/stat.h>
 
+#include "common/numa.h"
 #include "common/segment.h"
 #include "common/util.h"
 #include "server/link/worker_link.h"
@@ -31,6 +32,7 @@ static int segment_new(struct session *session)
         shmdt(memory);
         return r;
     }
+    numa_prefer(memory, SEG_SIZE, session->device->info.numa_node);
     session->segment = memory;
     session->segment_kept = SEGMENT_NOT_KEPT;
     return 0;

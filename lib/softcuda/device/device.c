@@ -269,6 +269,7 @@ static const struct attribute attributes[] = {
     {CU_DEVICE_ATTRIBUTE_CAN_USE_64_BIT_STREAM_MEM_OPS, 1},
     {CU_DEVICE_ATTRIBUTE_CAN_USE_STREAM_WAIT_VALUE_NOR, 1},
     {CU_DEVICE_ATTRIBUTE_UNIFIED_FUNCTION_POINTERS, 0},
+    {CU_DEVICE_ATTRIBUTE_HOST_NUMA_ID, -1},
 };
 
 // Attributes that the table lacks exist but say no: the features they ask for are not there.

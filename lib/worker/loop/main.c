@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "common/log.h"
+#include "common/numa.h"
 #include "common/util.h"
 #include "worker/driver/prewake.h"
 #include "worker/driver/wake.h"
@@ -66,6 +67,9 @@ static CUresult limits_read(void)
     if ((result = DRV(cuDeviceTotalMem_v2, &total, worker.device)))
         return result;
     worker.info.memory_total = total;
+    if (DRV(cuDeviceGetAttribute, &worker.info.numa_node, CU_DEVICE_ATTRIBUTE_HOST_NUMA_ID,
+            worker.device))
+        worker.info.numa_node = NUMA_NONE; /* an older driver does not know the attribute */
     return DRV(cuDeviceGetName, worker.info.name, sizeof(worker.info.name), worker.device);
 }
 
@@ -82,6 +86,8 @@ static CUresult context_open(int ordinal)
     worker.info.device_count = (uint32_t)count;
     if ((result = DRV(cuDeviceGet, &worker.device, ordinal)) || (result = limits_read()))
         return result;
+    /* Before the context is made and threads are started: those of the driver follow too. */
+    numa_bind(worker.info.numa_node);
     prop.location = (CUmemLocation){CU_MEM_LOCATION_TYPE_DEVICE, worker.device};
     if ((result = DRV(cuDevicePrimaryCtxRetain, &worker.context, worker.device)) ||
         (result = DRV(cuCtxSetCurrent, worker.context)) ||
