@@ -54,6 +54,7 @@ static const struct question {
     {"21", "tenants that wait, by the number of lanes that launch for them", question_lanes, 0},
     {"22", "which calls of another thread delay a lane's launches", question_lane_stalls, 0},
     {"23", "what a lane, a green context of all SMs, costs", question_lane_cost, 0},
+    {"24", "a window backed by a sink; constants written while kernels run", question_sink, 0},
 };
 
 static int question_wanted(const struct question *q, int argc, char **argv)

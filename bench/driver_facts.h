@@ -415,5 +415,6 @@ CUresult question_store_lane(void);
 CUresult question_lanes(void);
 CUresult question_lane_stalls(void);
 CUresult question_lane_cost(void);
+CUresult question_sink(void);
 
 #endif

@@ -13,7 +13,6 @@
 #include "common/util.h"
 #include "worker/driver/prewake.h"
 #include "worker/driver/wake.h"
-#include "worker/driver/warm_heap.h"
 #include "worker/jobs/job.h"
 
 /* A group of threads that serve one kind of job. There are three groups, because a job that may
@@ -85,14 +84,6 @@ static struct job *pop(struct thread_group *thread_group)
     return job;
 }
 
-/* Whether there is a job for the quiet thread, or the announcement of one. */
-static bool quiet_wanted(void)
-{
-    int posts;
-
-    return sem_getvalue(quiet.ready, &posts) == 0 && posts > 0;
-}
-
 /* Waits until the semaphore is posted. The quiet thread waits awake while it is pre-woken. */
 static void thread_group_wait(struct thread_group *thread_group)
 {
@@ -101,8 +92,6 @@ static void thread_group_wait(struct thread_group *thread_group)
             return;
         sched_yield();
     }
-    if (thread_group == &quiet) /* it makes the partitions */
-        warm_heap_fill(quiet_wanted);
     while (sem_wait(thread_group->ready))
         ;
 }

@@ -19,7 +19,6 @@
 #include "common/util.h"
 #include "worker/driver/prewake.h"
 #include "worker/driver/wake.h"
-#include "worker/driver/warm_heap.h"
 #include "worker/loop/blame.h"
 #include "worker/loop/lanes.h"
 #include "worker/loop/loop.h"
@@ -275,7 +274,6 @@ int worker_main(int device, const char *kind, const char *bell_name)
                         MAP_SHARED, LINK_STATS_FD, 0);
     if (worker.stats == MAP_FAILED)
         return give_up("the statistics cannot be mapped");
-    warm_heap_init();
     /* Kernels are loaded with their module, because the loading of a kernel at its first launch
      * makes every later launch wait for the device. */
     setenv("CUDA_MODULE_LOADING", "EAGER", 1);
