@@ -11,9 +11,10 @@
 #include "worker/loop/session_round.h"
 #include "worker/memory/session_memory.h"
 #include "worker/module/session_module.h"
+#include "worker/partition/session_kernels.h"
+#include "worker/sched/session_grant.h"
 #include "worker/sched/session_inflight.h"
 #include "worker/sched/session_sched.h"
-#include "worker/session/session_grant.h"
 #include "worker/session/session_poll.h"
 #include "worker/submit/session_placement.h"
 #include "worker/submit/session_submit.h"
@@ -60,6 +61,7 @@ struct session {
     struct session_sched sched;
     struct session_submit submit;
     struct session_module module;
+    struct session_kernels kernels;
     struct session_memory memory;
 };
 

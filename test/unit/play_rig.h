@@ -216,15 +216,15 @@ static inline void play_begin(unsigned count)
         tenant->left = UINT64_MAX;
         session->slot = i;
         session->lane = &lane;
-        session->module.kernels = tenant->kernels;
-        session->module.kernel_capacity = 1;
+        session->kernels.table = tenant->kernels;
+        session->kernels.capacity = 1;
         session->client = calloc(1, sizeof(*session->client));
         session->stats = calloc(1, sizeof(*session->stats));
         session->round.pending = 1;
         session->submit.streams[0].inflight = inflight_new(session, &session->submit.streams[0]);
         assert_true(session->client && session->stats && session->submit.streams[0].inflight);
         lane.polled[i] = session;
-        session->poll.on = true;
+        session->sched.polled = true;
         domains_add(session);
     }
 }

@@ -71,7 +71,7 @@ static int set(void **state)
         session->lane = &lane;
         session->client = &senders[i].client;
         session->segment = senders[i].segment;
-        session->poll.on = true;
+        session->sched.polled = true;
         session->sched.entity.cls = session->submit.streams[0].cls = GS_CLASS_LATENCY;
         session->submit.streams[0].open = true;
         lane.polled[i] = session;

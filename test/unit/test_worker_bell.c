@@ -59,7 +59,7 @@ static void session_begin(void)
     session_table_add(&session);
     session_poll_begin(&session);
     session_poll_end(&session);
-    assert_false(session.poll.on);
+    assert_false(session.sched.polled);
     assert_int_equal(atomic_load(&server.need_bell), 1);
 }
 
@@ -71,7 +71,7 @@ static void who_rings_for_a_record_is_polled(void **state)
     assert_int_equal(atomic_exchange(&server.need_bell, 0), 1);
     ring();
     bell_take();
-    assert_true(session.poll.on);
+    assert_true(session.sched.polled);
 }
 
 /* The lane saw the record by itself, and the session has fallen silent since. */
@@ -82,7 +82,7 @@ static void who_rings_late_can_ring_again(void **state)
     assert_int_equal(atomic_exchange(&server.need_bell, 0), 1);
     ring();
     bell_take();
-    assert_true(session.poll.on);
+    assert_true(session.sched.polled);
     session_poll_end(&session);
     assert_int_equal(atomic_load(&server.need_bell), 1);
 }
@@ -94,7 +94,7 @@ static void so_can_who_is_only_looked_at(void **state)
     session_begin();
     assert_int_equal(atomic_exchange(&server.need_bell, 0), 1);
     asleep_look();
-    assert_true(session.poll.on);
+    assert_true(session.sched.polled);
 }
 
 static void who_has_not_rung_is_left_alone(void **state)
@@ -104,7 +104,7 @@ static void who_has_not_rung_is_left_alone(void **state)
     ring(); /* a message by another's mistake */
     bell_take();
     asleep_look();
-    assert_false(session.poll.on);
+    assert_false(session.sched.polled);
 }
 
 int main(void)

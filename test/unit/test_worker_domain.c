@@ -38,13 +38,13 @@ static void grant_sms(uint32_t index, uint32_t from, uint32_t to)
 
 static void poll_begin(uint32_t index)
 {
-    sessions[index].poll.on = true;
+    sessions[index].sched.polled = true;
     domains_add(&sessions[index]);
 }
 
 static void poll_end(uint32_t index)
 {
-    sessions[index].poll.on = false;
+    sessions[index].sched.polled = false;
     domains_idle();
 }
 
@@ -265,8 +265,8 @@ static void any_sets_of_sms_come_to_the_right_domains(void **state)
         domains_update();
         for (uint32_t a = 0; a < 16; a++) {
             for (uint32_t b = 0; b < 16; b++)
-                linked[a][b] = sessions[a].poll.on && sessions[b].poll.on && from[a] < to[b] &&
-                               from[b] < to[a];
+                linked[a][b] = sessions[a].sched.polled && sessions[b].sched.polled &&
+                               from[a] < to[b] && from[b] < to[a];
         }
         for (uint32_t by = 0; by < 16; by++) {
             for (uint32_t a = 0; a < 16; a++) {
@@ -276,7 +276,7 @@ static void any_sets_of_sms_come_to_the_right_domains(void **state)
         }
         for (uint32_t a = 0; a < 16; a++) {
             for (uint32_t b = 0; b < 16; b++) {
-                if (sessions[a].poll.on && sessions[b].poll.on)
+                if (sessions[a].sched.polled && sessions[b].sched.polled)
                     assert_int_equal(domain_of(&sessions[a]) == domain_of(&sessions[b]),
                                      linked[a][b]);
             }

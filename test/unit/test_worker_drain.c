@@ -240,8 +240,8 @@ static int set(void **state)
         .client = &client,
         .server = &server,
         .stats = &stats,
-        .module.kernels = kernels,
-        .module.kernel_capacity = 1,
+        .kernels.table = kernels,
+        .kernels.capacity = 1,
         .submit.streams[0] = {
             .open = true, .cu = (CUstream)&session, .priority = PRIORITY, .cu_priority = PRIORITY}};
     stream->inflight = inflight_new(&session, stream);

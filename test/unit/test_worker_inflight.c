@@ -47,8 +47,8 @@ static int set(void **state)
                                .slot = 7,
                                .segment = segment,
                                .stats = &stats,
-                               .module.kernels = kernels,
-                               .module.kernel_capacity = 1};
+                               .kernels.table = kernels,
+                               .kernels.capacity = 1};
     stream->inflight = inflight_new(&session, stream);
     return stream->inflight ? 0 : -1;
 }

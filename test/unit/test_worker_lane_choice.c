@@ -114,7 +114,7 @@ static struct session *light_session(void)
 
     memset(segment, 0, sizeof(segment));
     session = (struct session){
-        .segment = segment, .round.light = LIGHT_LEAST, .sched.entity = {.cls = GS_CLASS_NORMAL}};
+        .segment = segment, .submit.light = LIGHT_LEAST, .sched.entity = {.cls = GS_CLASS_NORMAL}};
     return &session;
 }
 
@@ -137,7 +137,7 @@ static void each_of_these_alone_keeps_a_session_with_the_main_lane(void **state)
         assert_false(session_light(s));                                                            \
     } while (0)
 
-    expect_kept(s->round.light = LIGHT_LEAST - 1);
+    expect_kept(s->submit.light = LIGHT_LEAST - 1);
     expect_kept(s->phase = SESSION_CLOSING);
     expect_kept(s->sched.entity.cls = GS_CLASS_LATENCY);
     expect_kept(s->sched.entity.cls = GS_CLASS_BEST_EFFORT);

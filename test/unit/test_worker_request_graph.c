@@ -249,7 +249,7 @@ static void a_request_that_is_seen_at_its_begin_goes_as_one_graph(void **state)
     struct seg_complete *words = (struct seg_complete *)(void *)(segment + SEG_OFF_COMPLETE);
 
     (void)state;
-    session.poll.on = true;
+    session.sched.polled = true;
     lane.polled_count = 1;
     lane.polled[0] = &session;
     domains_add(&session);
@@ -293,7 +293,7 @@ static void kernels_that_took_long_once_do_not_cut_requests_for_good(void **stat
     uint32_t parts = 0;
 
     (void)state;
-    session.poll.on = true;
+    session.sched.polled = true;
     lane.polled_count = 1;
     lane.polled[0] = &session;
     domains_add(&session);

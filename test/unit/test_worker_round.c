@@ -55,7 +55,7 @@ static int set(void **state)
         session->slot = i;
         session->lane = &lane;
         session->client = &senders[i].client;
-        session->poll.on = true;
+        session->sched.polled = true;
         lane.polled[i] = session;
         domains_add(session);
     }

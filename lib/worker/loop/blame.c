@@ -51,9 +51,11 @@ static void blamed_kernel(const struct session *session, uint32_t stream, struct
            session->segment + SEG_OFF_RINGS + (size_t)stream * SEG_RING_BYTES +
                fatal->position % SEG_RING_BYTES / REC_ALIGN * REC_ALIGN,
            sizeof(record));
-    if (record.h.op == REC_LAUNCH && record.kernel < session->module.kernel_capacity &&
-        session->module.kernels[record.kernel])
-        memcpy(fatal->kernel, session->module.kernels[record.kernel]->name, sizeof(fatal->kernel));
+    if (record.h.op != REC_LAUNCH)
+        return;
+    const struct kernel *kernel = kernel_find(&session->kernels, record.kernel);
+    if (kernel)
+        memcpy(fatal->kernel, kernel->name, sizeof(fatal->kernel));
 }
 
 void blame(void)

@@ -29,7 +29,7 @@ uint32_t lane_choose(const uint32_t *members, uint32_t count, uint32_t active)
 
 bool session_light(const struct session *session)
 {
-    return session->round.light >= LIGHT_LEAST && session->phase == SESSION_LIVE &&
+    return session->submit.light >= LIGHT_LEAST && session->phase == SESSION_LIVE &&
            session->sched.entity.cls == GS_CLASS_NORMAL && !session->grant.partition &&
            !session->grant.link.deadline_ns && !session->jobs.current && !session->jobs.close &&
            !session->jobs.paused && !session->submit.faulted && !session->inflight.streams &&

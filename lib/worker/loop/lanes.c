@@ -109,7 +109,7 @@ static void session_return(struct lane *lane, struct session *session)
     last->poll.index = session->poll.index;
     inflight_lane_leave(session);
     domain_leave(session);
-    session->round.light = 0;
+    session->submit.light = 0;
     stack_push(&lanes.returned, session);
     dispatch_wake();
 }
@@ -256,7 +256,7 @@ static void session_adopt(struct lane *main, struct session *session)
     session->elsewhere = false;
     domain_enter(session, 0);
     inflight_lane_enter(session);
-    session->poll.on = false;
+    session->sched.polled = false;
     session_poll_begin(session);
 }
 
@@ -277,7 +277,7 @@ static bool streams_move(struct session *session, struct partition *home)
 static void session_give(struct session *session, struct side *side)
 {
     session_poll_stop(session);
-    session->poll.on = true; /* its client need not ring the doorbell */
+    session->sched.polled = true; /* its client need not ring the doorbell */
     inflight_lane_leave(session);
     domains_remove(session);
     domain_leave(session);

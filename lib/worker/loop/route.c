@@ -21,6 +21,7 @@
 #include "worker/session/quiet.h"
 #include "worker/session/session.h"
 #include "worker/submit/placement.h"
+#include "worker/submit/session_fault.h"
 
 void job_route(struct job *job)
 {
@@ -90,6 +91,8 @@ static void request_end(struct job *job)
 
     if (!(job->kind->flags & JOB_CHORE))
         request_answer(job);
+    if (job->session_ends)
+        session_fault(session, 0, GS_FAULT_LAUNCH, GS_ERR_DRIVER, "", job->message);
     session->jobs.current = NULL;
     session->jobs.paused = false; /* it is set also for a job that failed in prepare */
     partition_release(job->partition);
@@ -142,6 +145,7 @@ static void close_request(struct job *job)
     job->session = session;
     session_poll_stop(session);
     session_table_closing(session);
+    session->round.pending = 0;
     headroom_remove(&session->lane->headroom, &session->sched.headroom);
     grant_cancel(session);
     sched_satisfied(domain_of(session), &session->sched.entity);

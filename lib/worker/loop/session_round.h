@@ -17,7 +17,6 @@ struct session_round {
     uint64_t budget_round; /* the round that `budget` is for */
     uint32_t budget;       /* records that the session may still hand over in that round */
     uint32_t stream_first; /* the stream that the next round begins with */
-    uint32_t light;        /* records in a row that any lane could have taken */
     bool yield_soon;       /* what the client of the session has been told (seg_server) */
 };
 

@@ -140,7 +140,7 @@ static void free_prepare(struct job *job)
         return;
     }
     job->session->memory.hosts[job->arg[0]] = NULL;
-    job->session->submit.table_generation++;
+    job->session->memory.generation++;
     /* The device cannot use the block, so the job need not wait for the device. */
     if (!((const struct host_block *)job->object)->pinned)
         job->kind = &job_host_free_plain;

@@ -118,7 +118,7 @@ static void free_prepare(struct job *job)
         return;
     }
     space_remove(&job->session->memory.allocations, span);
-    job->session->submit.table_generation++;
+    job->session->memory.generation++;
 }
 
 static void free_work(struct job *job)

@@ -21,7 +21,6 @@
 #include <string.h>
 #include <sys/random.h>
 
-#include "worker/jobs/session_fault.h"
 #include "worker/memory/vault_export.h"
 
 #define EXPORTS_MAX 1024u /* of a session */
@@ -406,17 +405,9 @@ static void unshare_work(struct job *job)
         if (!result)
             continue;
         job_fail_driver(job, result);
-        job->ret[0] = 1;
+        job->session_ends = true; /* its window has a hole: its kernels must not run any more */
     }
-    job->status = GS_OK; /* so that install runs: it ends the session on a failure */
 }
 
-/* Ends a session whose window has a hole, because its kernels must not run any more. */
-static void unshare_install(struct job *job)
-{
-    if (job->ret[0])
-        session_fault(job->session, 0, GS_FAULT_LAUNCH, GS_ERR_DRIVER, "", job->message);
-}
-
-const struct job_kind job_unshare = {"unshare",    JOB_CHORE | JOB_IDLE, NULL,
-                                     unshare_work, unshare_install,      NULL};
+const struct job_kind job_unshare = {"unshare", JOB_CHORE | JOB_IDLE, NULL, unshare_work, NULL,
+                                     NULL};

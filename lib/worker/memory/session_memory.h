@@ -1,6 +1,6 @@
 /*
  * session_memory.h - a session's memory, on the device and on the host. Belongs to the session's
- * job in progress; allocations and hosts to the session's lane.
+ * job in progress; allocations, hosts and generation to the session's lane.
  */
 #ifndef GS_WORKER_MEMORY_SESSION_MEMORY_H
 #define GS_WORKER_MEMORY_SESSION_MEMORY_H
@@ -25,7 +25,10 @@ struct host_block {
 struct session_memory {
     struct space allocations;  /* live allocations and module globals (tag: the global's module) */
     struct host_block **hosts; /* SEG_HOSTS entries, or NULL */
-    struct space window;       /* spans: chunks (tag: struct chunk) */
+    /* grows when something that a record can name is freed or unloaded: recorded graphs then check
+     * their records again */
+    uint64_t generation;
+    struct space window;                /* spans: chunks (tag: struct chunk) */
     _Atomic uint64_t limit, user_limit; /* any thread; see memory_limit_set */
     uint64_t used;
     struct user *user; /* counts what all sessions of the user hold */

@@ -311,13 +311,13 @@ static void unload_prepare(struct job *job)
         return;
     }
     for (struct kernel *kernel = module->kernels; kernel; kernel = kernel->next)
-        session->module.kernels[kernel->id] = NULL;
+        session->kernels.table[kernel->id] = NULL;
     for (size_t i = session->memory.allocations.count; i > 0; i--) {
         if (session->memory.allocations.spans[i - 1].tag == module)
             space_remove(&session->memory.allocations, &session->memory.allocations.spans[i - 1]);
     }
     session->module.modules[module->id] = NULL;
-    session->submit.table_generation++;
+    session->memory.generation++;
     job->object = module;
 }
 
@@ -337,10 +337,10 @@ void modules_deinit(struct session *session)
             module_free(session->module.modules[i]);
     }
     free(session->module.modules);
-    free(session->module.kernels);
+    free(session->kernels.table);
     session->module.modules = NULL;
-    session->module.kernels = NULL;
-    session->module.module_capacity = session->module.kernel_capacity = 0;
+    session->module.module_capacity = 0;
+    session->kernels = (struct session_kernels){0};
 }
 
 /* ---- Kernels --------------------------------------------------------------------------------- */
@@ -354,8 +354,8 @@ static void kernel_prepare(struct job *job)
         job_fail(job, GS_ERR_INVALID_HANDLE, "module %" PRIu64 " does not exist", job->arg[0]);
         return;
     }
-    job->index = table_slot((void ***)&session->module.kernels, &session->module.kernel_capacity,
-                            SEG_KERNELS);
+    job->index =
+        table_slot((void ***)&session->kernels.table, &session->kernels.capacity, SEG_KERNELS);
     if (job->index == UINT32_MAX)
         job_fail(job, GS_ERR_LIMIT, "the session has %u kernel handles, the limit", SEG_KERNELS);
 }
@@ -486,7 +486,7 @@ static void kernel_install(struct job *job)
     struct module *module = job->object;
 
     module->kernels->serial = ++job->session->serial;
-    job->session->module.kernels[job->index] = module->kernels;
+    job->session->kernels.table[job->index] = module->kernels;
 }
 
 /* ---- Globals --------------------------------------------------------------------------------- */

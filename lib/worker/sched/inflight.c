@@ -524,8 +524,7 @@ static double mean_of(double mean, double last)
 static void kernel_learn(const struct session *session, uint32_t id, uint64_t serial, double from,
                          double to)
 {
-    struct kernel *kernel =
-        id < session->module.kernel_capacity ? session->module.kernels[id] : NULL;
+    struct kernel *kernel = kernel_find(&session->kernels, id);
 
     if (!kernel || kernel->serial != serial)
         return; /* unloaded since */
@@ -583,7 +582,7 @@ static void span_end(struct session *session, struct stream *stream, struct infl
         charge(session, ran);
     sched_done(domain_of(session), &session->sched.entity, &span->work, span_vtime_ns(span, ran),
                end);
-    if (!session->poll.on && session->sched.entity.inflight == 0)
+    if (!session->sched.polled && session->sched.entity.inflight == 0)
         domains_idle();
 }
 

@@ -5,6 +5,9 @@
 #ifndef GS_WORKER_SCHED_SESSION_SCHED_H
 #define GS_WORKER_SCHED_SESSION_SCHED_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "worker/sched/headroom.h"
 #include "worker/sched/schedule.h"
 
@@ -19,6 +22,9 @@ struct domain_member {
 };
 
 struct session_sched {
+    /* The session is polled; otherwise it is asleep, and its client must ring. The session room
+     * sets it. */
+    bool polled;
     struct sched_entity entity;
     struct domain_member domain;
     struct headroom_entity headroom; /* the session's latency work */

@@ -24,7 +24,6 @@ void session_table_closing(struct session *session)
 {
     table.slots[session->slot] = NULL;
     session->phase = SESSION_CLOSING;
-    session->round.pending = 0;
     session->next_closing = table.closing;
     table.closing = session;
 }

@@ -27,9 +27,9 @@ void session_poll_stop(struct session *session)
 {
     struct lane *lane = session->lane;
 
-    if (!session->poll.on)
+    if (!session->sched.polled)
         return;
-    session->poll.on = false;
+    session->sched.polled = false;
     struct session *last = lane->polled[--lane->polled_count];
     lane->polled[session->poll.index] = last;
     last->poll.index = session->poll.index;
@@ -41,9 +41,9 @@ void session_poll_begin(struct session *session)
     struct lane *lane = session->lane;
 
     session->poll.active_ns = lane->now;
-    if (session->poll.on)
+    if (session->sched.polled)
         return;
-    session->poll.on = true;
+    session->sched.polled = true;
     session->poll.index = lane->polled_count;
     lane->polled[lane->polled_count++] = session;
     domains_add(session);
@@ -70,7 +70,7 @@ void session_poll_end(struct session *session)
  * need_bell, too, starts polling. */
 static void session_look(struct session *session)
 {
-    if (session && !session->elsewhere && !session->poll.on &&
+    if (session && !session->elsewhere && !session->sched.polled &&
         (atomic_load_explicit(&session->client->activity, memory_order_relaxed) ||
          !atomic_load_explicit(&session->server->need_bell, memory_order_relaxed)))
         session_poll_begin(session);

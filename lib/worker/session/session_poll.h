@@ -6,7 +6,6 @@
 #include <stdint.h>
 
 struct session_poll {
-    bool on; /* polled; otherwise asleep, and its client must ring */
     uint32_t index;
     uint64_t active_ns; /* when the session last had something to do */
     uint64_t given_ns;  /* when the device was last given work of the session */

@@ -19,7 +19,6 @@
 
 #include "common/ring.h"
 #include "common/util.h"
-#include "worker/jobs/session_fault.h"
 #include "worker/partition/partition.h"
 #include "worker/sched/inflight.h"
 #include "worker/sched/lane.h"
@@ -28,6 +27,7 @@
 #include "worker/submit/override.h"
 #include "worker/submit/placement.h"
 #include "worker/submit/report.h"
+#include "worker/submit/session_fault.h"
 #include "worker/submit/stream.h"
 
 #define FENCE_NS 500000u /* the end is told after each piece of work thought to take so long */
@@ -185,8 +185,8 @@ static enum outcome take_launch(struct session *session, uint32_t index, unsigne
     launch->end = stream->head + size;
     headroom_blocks(&session->sched.headroom, launch->grid);
     launch_place(session, stream, launch);
-    session->round.light = launch_light(&r, launch) ? session->round.light + 1 : 0;
-    if (session->round.light == 0 && session->lane->index)
+    session->submit.light = launch_light(&r, launch) ? session->submit.light + 1 : 0;
+    if (session->submit.light == 0 && session->lane->index)
         return ELSEWHERE;
     uint64_t deadline = session->grant.link.deadline_ns;
     if (r.h.flags & REC_LAUNCH_QOS) {
@@ -336,7 +336,7 @@ static enum outcome take(struct session *session, uint32_t index, unsigned char 
     if (session->lane->index && !transfer)
         return ELSEWHERE;
     if (!transfer)
-        session->round.light = 0;
+        session->submit.light = 0;
     if (!kernels_issue(session, index, header->op))
         return ENDED;
     if (size != REC_ALIGN)
@@ -439,7 +439,7 @@ static uint64_t record_guess(const struct session *session, const struct stream 
     const struct rec_launch *launch = (const void *)record;
 
     if (launch->h.op == REC_LAUNCH)
-        return inflight_guess(session->module.kernels[launch->kernel], launch->grid, launch->block);
+        return inflight_guess(session->kernels.table[launch->kernel], launch->grid, launch->block);
     return launch->h.op == REC_GRAPH ? inflight_guess_graph(stream) : 0;
 }
 

@@ -53,7 +53,7 @@ struct session_graph {
     char text[192];
     unsigned char *records;
     uint64_t bytes;
-    uint64_t checked_generation; /* session->table_generation when the records were last checked */
+    uint64_t checked_generation; /* session->memory.generation when the records were last checked */
     struct {
         uint64_t generation, offset;
     } check;              /* the check in progress, and how far it is */
@@ -264,7 +264,7 @@ static void create_work(struct job *job)
     }
     memcpy(graph->records, block->memory, job->arg[1]);
     graph->bytes = job->arg[1];
-    graph->checked_generation = job->session->submit.table_generation;
+    graph->checked_generation = job->session->memory.generation;
     graph->made_serial = job->session->serial;
     if (variant_make(job, graph, job->partition, STREAM_PRIORITY, &graph->variants[0]) != GS_OK) {
         graph_free(graph);
@@ -421,8 +421,8 @@ static bool step_same(const struct session *session, const struct session_graph 
 static bool check_go_on(struct session *session, struct session_graph *graph, record_fault *fault)
 {
     *fault = NULL;
-    if (graph->check.generation != session->submit.table_generation) {
-        graph->check.generation = session->submit.table_generation;
+    if (graph->check.generation != session->memory.generation) {
+        graph->check.generation = session->memory.generation;
         graph->check.offset = 0;
         session->submit.requests_from_ns = session->lane->now + CHECK_HOLD_NS;
     }
@@ -440,7 +440,7 @@ static bool check_go_on(struct session *session, struct session_graph *graph, re
         return false;
     session->submit.requests_from_ns = 0;
     if (!*fault)
-        graph->checked_generation = session->submit.table_generation;
+        graph->checked_generation = session->memory.generation;
     return !*fault;
 }
 
@@ -463,7 +463,7 @@ enum graph_outcome graph_launch(struct session *session, uint32_t index, uint32_
     struct session_graph *graph = graph_find(session, number);
 
     *text = graph ? NULL : "a graph that does not exist";
-    if (graph && graph->checked_generation != session->submit.table_generation &&
+    if (graph && graph->checked_generation != session->memory.generation &&
         !check_go_on(session, graph, text) && !*text)
         return GRAPH_WAITS;
     if (*text)

@@ -110,7 +110,7 @@ static void trimmed_release_asleep(const struct session *asker)
 {
     for (struct session *other = session_table_next(NULL); other;
          other = session_table_next(other)) {
-        if (other->poll.on || other == asker)
+        if (other->sched.polled || other == asker)
             continue;
         placement_deinit(other);
     }

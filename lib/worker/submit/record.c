@@ -22,8 +22,7 @@ record_fault record_check_launch(const struct session *session, unsigned char *r
     uint64_t threads = 1;
 
     memcpy(&r, record, sizeof(r));
-    struct kernel *kernel =
-        r.kernel < session->module.kernel_capacity ? session->module.kernels[r.kernel] : NULL;
+    struct kernel *kernel = kernel_find(&session->kernels, r.kernel);
     if (!kernel)
         return "a launch of a kernel that does not exist";
     if (r.param_bytes != kernel->param_bytes)

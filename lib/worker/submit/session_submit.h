@@ -56,12 +56,11 @@ struct report {
 struct session_submit {
     bool faulted;         /* takes no more records */
     CUdeviceptr complete; /* seg_complete.position[0], as the device sees it */
+    uint32_t light;       /* records in a row that any lane could have taken */
     uint32_t reports_open;
     struct stream streams[SEG_STREAMS];
     struct event *events;          /* SEG_EVENTS entries, or NULL */
     struct session_graph **graphs; /* SEG_GRAPHS entries, or NULL */
-    /* grows when something is freed or unloaded: recorded graphs then check their records again */
-    uint64_t table_generation;
     /* while a graph is checked, requests wait until then; 0: none is checked */
     uint64_t requests_from_ns;
     struct report *reports; /* SEG_REPORTS entries, or NULL */

@@ -1,13 +1,15 @@
-/* session_grant.h - what a session may use; see grant.c. Main lane. */
-#ifndef GS_WORKER_SESSION_SESSION_GRANT_H
-#define GS_WORKER_SESSION_SESSION_GRANT_H
+/*
+ * session_grant.h - what a session may use. The session room writes it (grant.c), the rooms below
+ * read it. Main lane.
+ */
+#ifndef GS_WORKER_SCHED_SESSION_GRANT_H
+#define GS_WORKER_SCHED_SESSION_GRANT_H
 
 #include "common/link.h"
 #include "common/sm_mask.h"
 
 struct partition;
 
-/* A session's grant, see grant.c. */
 struct grant {
     struct link_grant link;
     struct partition *partition; /* held; NULL: the whole device */

@@ -1,5 +1,5 @@
 /* session_fault.c - see session_fault.h. */
-#include "worker/jobs/session_fault.h"
+#include "worker/submit/session_fault.h"
 
 #include <stdio.h>
 

@@ -2,8 +2,8 @@
  * session_fault.h - the end of a session by its tenant's own mistake; see session_fault.c. The
  * session's lane.
  */
-#ifndef GS_WORKER_JOBS_SESSION_FAULT_H
-#define GS_WORKER_JOBS_SESSION_FAULT_H
+#ifndef GS_WORKER_SUBMIT_SESSION_FAULT_H
+#define GS_WORKER_SUBMIT_SESSION_FAULT_H
 
 #include "worker/session_parts.h"
 

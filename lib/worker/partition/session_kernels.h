@@ -1,0 +1,46 @@
+/*
+ * session_kernels.h - a session's kernels, as launches need them. The module room adds and removes
+ * them, the rooms below look them up. The session's lane, and a job of the session.
+ */
+#ifndef GS_WORKER_PARTITION_SESSION_KERNELS_H
+#define GS_WORKER_PARTITION_SESSION_KERNELS_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "worker/driver/driver.h"
+
+struct kernel {
+    struct kernel *next; /* of the same module */
+    uint32_t id;
+    CUfunction function;
+    struct module *module;
+    uint64_t serial; /* the session's serial number when the kernel was made */
+    uint32_t param_count, param_bytes;
+    uint32_t max_threads;      /* of a block */
+    uint32_t max_dynamic_smem; /* of a block */
+    uint32_t sm_threads;       /* the threads of it that an SM has room for */
+    uint32_t static_smem;      /* of a block */
+    bool tells_end;            /* it has a completion parameter behind the tenant's (ptx/rewrite) */
+    _Atomic int carveout;      /* see carveout.c */
+    uint16_t *param_offset;    /* param_count entries */
+    /* how long it ran lately, for each wave of its grid (inflight.c); 0: never measured. The
+     * session's lane */
+    double wave_ns;
+    char name[64];
+};
+
+struct session_kernels {
+    struct kernel **table; /* by id */
+    uint32_t capacity;
+};
+
+/* NULL: there is no kernel with this id. */
+static inline struct kernel *kernel_find(const struct session_kernels *kernels, uint32_t id)
+{
+    return id < kernels->capacity ? kernels->table[id] : NULL;
+}
+
+#endif
