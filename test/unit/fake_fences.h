@@ -5,6 +5,7 @@
 #ifndef GS_TEST_FAKE_FENCES_H
 #define GS_TEST_FAKE_FENCES_H
 
+#include "fake_driver.h"
 #include "worker/sched/inflight.h"
 
 static _Atomic uint64_t *fences;
@@ -28,8 +29,8 @@ static CUresult device_pointer(CUdeviceptr *address, void *memory, unsigned int 
 /* Called once for the process or more often; the first call makes the page. */
 static CUresult fences_open(void)
 {
-    cu.cuMemHostRegister_v2 = host_register;
-    cu.cuMemHostGetDevicePointer_v2 = device_pointer;
+    fake_cu.cuMemHostRegister_v2 = host_register;
+    fake_cu.cuMemHostGetDevicePointer_v2 = device_pointer;
     return fences ? CUDA_SUCCESS : inflight_init();
 }
 

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "common/util.h"
+#include "fake_driver.h"
 #include "ptx/rewrite/completion_params.h"
 #include "worker/driver/driver.h"
 #include "worker/sched/schedule.h" /* included before `ran` becomes a name of this file */
@@ -300,24 +301,24 @@ static inline CUresult stream_wait(CUstream on, CUevent event, unsigned int flag
 /* Starts anew: nothing has run, and nothing is refused. */
 static inline void graphs_open(void)
 {
-    cu.cuLaunchKernel = kernel_launch;
-    cu.cuLaunchKernelEx = launch_with;
-    cu.cuStreamWriteValue64_v2 = value_write;
-    cu.cuGraphCreate = graph_create;
-    cu.cuGraphDestroy = graph_destroy;
-    cu.cuGraphAddKernelNode_v2 = kernel_add;
-    cu.cuGraphExecKernelNodeSetParams_v2 = kernel_set;
-    cu.cuGraphAddBatchMemOpNode = write_add;
-    cu.cuGraphExecBatchMemOpNodeSetParams = write_set;
-    cu.cuGraphKernelNodeSetAttribute = priority_set;
-    cu.cuGraphInstantiateWithFlags = instantiate;
-    cu.cuGraphExecDestroy = exec_destroy;
-    cu.cuGraphLaunch = graph_launch_run;
-    cu.cuFuncSetAttribute = function_set;
-    cu.cuCtxSetCurrent = context_set;
-    cu.cuEventCreate = event_create;
-    cu.cuEventRecord = event_record;
-    cu.cuStreamWaitEvent = stream_wait;
+    fake_cu.cuLaunchKernel = kernel_launch;
+    fake_cu.cuLaunchKernelEx = launch_with;
+    fake_cu.cuStreamWriteValue64_v2 = value_write;
+    fake_cu.cuGraphCreate = graph_create;
+    fake_cu.cuGraphDestroy = graph_destroy;
+    fake_cu.cuGraphAddKernelNode_v2 = kernel_add;
+    fake_cu.cuGraphExecKernelNodeSetParams_v2 = kernel_set;
+    fake_cu.cuGraphAddBatchMemOpNode = write_add;
+    fake_cu.cuGraphExecBatchMemOpNodeSetParams = write_set;
+    fake_cu.cuGraphKernelNodeSetAttribute = priority_set;
+    fake_cu.cuGraphInstantiateWithFlags = instantiate;
+    fake_cu.cuGraphExecDestroy = exec_destroy;
+    fake_cu.cuGraphLaunch = graph_launch_run;
+    fake_cu.cuFuncSetAttribute = function_set;
+    fake_cu.cuCtxSetCurrent = context_set;
+    fake_cu.cuEventCreate = event_create;
+    fake_cu.cuEventRecord = event_record;
+    fake_cu.cuStreamWaitEvent = stream_wait;
     ran_count = 0;
     graph_count = graph_launches = graphs_made = graphs_destroyed = nodes_set = mixed_made = 0;
     nodes_run = told = told_itself = teller_count = 0;

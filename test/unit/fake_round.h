@@ -20,7 +20,6 @@
 
 static uint64_t now;
 
-struct worker worker;
 static struct lane lane;
 
 int clock_gettime(clockid_t which, struct timespec *time)

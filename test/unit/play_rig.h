@@ -198,12 +198,12 @@ static inline void play_begin(unsigned count)
     assert_int_equal(fences_open(), CUDA_SUCCESS);
     now += START;
     gpu_reset(now);
-    domains = (struct domains){.used = 1};
+    domains_init();
     part_count = 1;
     stalls = 0;
     side_by_side = false;
-    worker.info.sm_count = SM_COUNT;
-    worker.policy.accounting = 1;
+    worker_begin()->info.sm_count = SM_COUNT;
+    worker_begin()->policy.accounting = 1;
     tenants = aligned_alloc(_Alignof(struct tenant), count * sizeof(*tenants));
     assert_non_null(tenants);
     memset(tenants, 0, count * sizeof(*tenants));
@@ -225,6 +225,7 @@ static inline void play_begin(unsigned count)
         assert_true(session->client && session->stats && session->submit.streams[0].inflight);
         lane.polled[i] = session;
         session->sched.polled = true;
+        domain_join(session);
         domains_add(session);
     }
 }

@@ -77,15 +77,15 @@ static inline int set(void **state)
     if (fences_open())
         return -1;
     now = UINT64_C(1000000000);
-    domains = (struct domains){.used = 1};
+    domains_init();
     memset(segment, 0, sizeof(segment));
     memset(&client, 0, sizeof(client));
     memset(&server, 0, sizeof(server));
-    worker.info.sm_count = 16;
-    worker.info.priority_highest = -5;
-    worker.context = NULL;
+    worker_begin()->info.sm_count = 16;
+    worker_begin()->info.priority_highest = -5;
+    worker_begin()->context = NULL;
     for (int i = 0; i < 3; i++)
-        worker.info.max_grid_dim[i] = worker.info.max_block_dim[i] = 1024;
+        worker_begin()->info.max_grid_dim[i] = worker_begin()->info.max_block_dim[i] = 1024;
     for (uint32_t i = 0; i < KERNELS; i++)
         kernel_load(i);
     partition = (struct partition){.sm_count = 4, .context = (CUcontext)&partition, .id = 1};
@@ -103,6 +103,7 @@ static inline int set(void **state)
                                                      .cls = GS_CLASS_LATENCY,
                                                      .priority = PRIORITY,
                                                      .cu_priority = PRIORITY}};
+    domain_join(&session);
     stream->inflight = inflight_new(&session, stream);
     tail = 0;
     wanted_count = 0;

@@ -61,8 +61,8 @@ static int set(void **state)
 {
     (void)state;
     now = UINT64_C(1000000000);
-    worker.info.sm_count = 16;
-    domains = (struct domains){.used = 1};
+    worker_begin()->info.sm_count = 16;
+    domains_init();
     memset(senders, 0, sizeof(senders));
     lane.polled_count = SENDERS;
     for (uint32_t i = 0; i < SENDERS; i++) {
@@ -75,6 +75,7 @@ static int set(void **state)
         session->sched.entity.cls = session->submit.streams[0].cls = GS_CLASS_LATENCY;
         session->submit.streams[0].open = true;
         lane.polled[i] = session;
+        domain_join(session);
         domains_add(session);
     }
     return 0;

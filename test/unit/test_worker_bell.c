@@ -14,6 +14,7 @@
 
 #include <cmocka.h>
 
+#include "worker/sched/domain.h"
 #include "worker/sched/lane.h"
 #include "worker/sched/session_table.h"
 #include "worker/session/polling.h"
@@ -32,8 +33,7 @@ static int bell_begin(void **state)
     (void)state;
     snprintf(name, sizeof(name), "/gshare.test-bell-%d", (int)getpid());
     bell = mq_open(name, O_WRONLY | O_CREAT | O_EXCL | O_NONBLOCK | O_CLOEXEC, 0600, &attr);
-    worker.bell_name = name;
-    return bell != (mqd_t)-1 && bell_open() ? 0 : -1;
+    return bell != (mqd_t)-1 && bell_open(name) ? 0 : -1;
 }
 
 static int bell_end(void **state)
@@ -56,6 +56,7 @@ static void session_begin(void)
     memset(&server, 0, sizeof(server));
     memset(&lane, 0, sizeof(lane));
     session = (struct session){.slot = 3, .lane = &lane, .client = &client, .server = &server};
+    domain_join(&session);
     session_table_add(&session);
     session_poll_begin(&session);
     session_poll_end(&session);

@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "fake_driver.h"
 #include "worker/partition/carveout.h"
 
 #define NOTHING (-2)
@@ -37,8 +38,8 @@ static CUresult function_set(CUfunction function, CUfunction_attribute which, in
 static int setup(void **state)
 {
     (void)state;
-    cu.cuDeviceGetAttribute = attribute;
-    cu.cuFuncSetAttribute = function_set;
+    fake_cu.cuDeviceGetAttribute = attribute;
+    fake_cu.cuFuncSetAttribute = function_set;
     return carveout_init();
 }
 

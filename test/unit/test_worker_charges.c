@@ -139,7 +139,7 @@ static void who_comes_between_has_the_time_since_it_came(void **state)
     inflight_poll_all(&lane.inflight_lane, now);
     assert_in_range(tenants[0].session.stats->gpu_ns - had, 145000, 155000);
     assert_in_range(tenants[1].session.stats->gpu_ns, 195000, 205000);
-    assert_int_equal(domains.domain[0].wide, 0);
+    assert_int_equal(domain_at(0)->wide, 0);
     play_end();
 }
 
@@ -177,7 +177,7 @@ static void who_is_not_polled_has_its_time_too(void **state)
     round_run(&lane);
     assert_in_range(tenants[0].session.stats->gpu_ns - had, long_ns - 100000, long_ns + 100000);
     assert_in_range(tenants[1].session.stats->gpu_ns, short_ns - 100000, short_ns + 100000);
-    assert_int_equal(domains.domain[0].wide, 0);
+    assert_int_equal(domain_at(0)->wide, 0);
     play_end();
 }
 

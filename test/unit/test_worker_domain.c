@@ -57,11 +57,13 @@ static bool together(uint32_t a, uint32_t b)
 static int set(void **state)
 {
     (void)state;
-    worker.info.sm_count = SM_COUNT;
+    worker_begin()->info.sm_count = SM_COUNT;
     memset(sessions, 0, sizeof(sessions));
     memset(partitions, 0, sizeof(partitions));
-    for (uint32_t i = 0; i < SESSIONS; i++)
+    for (uint32_t i = 0; i < SESSIONS; i++) {
+        domain_join(&sessions[i]);
         grant_sms(i, 0, SM_COUNT);
+    }
     domains_update();
     return 0;
 }
@@ -74,9 +76,9 @@ static int unset(void **state)
         domains_remove(&sessions[i]);
     }
     for (uint32_t i = 0; i < DOMAINS_MAX; i++) {
-        assert_int_equal(domains.domain[i].device_ns, 0);
-        assert_int_equal(domains.domain[i].wide, 0);
-        assert_int_equal(domains.domain[i].waiting, 0);
+        assert_int_equal(domain_at(i)->device_ns, 0);
+        assert_int_equal(domain_at(i)->wide, 0);
+        assert_int_equal(domain_at(i)->waiting, 0);
     }
     return 0;
 }
@@ -94,7 +96,7 @@ static void who_shares_sms_waits_in_one_domain(void **state)
     assert_false(together(0, 1));
     assert_true(together(0, 2));
     assert_true(together(1, 3));
-    assert_true(domains.used >= 2);
+    assert_true(domains_used() >= 2);
     /* Through a third session's SMs they wait for each other too. */
     grant_sms(2, 99, 101);
     assert_true(together(0, 1));
@@ -236,10 +238,10 @@ static void there_may_be_more_of_them_than_domains(void **state)
     }
     domains_update();
     uint32_t waiting = 0;
-    for (uint32_t i = 0; i < domains.used; i++)
-        waiting += domains.domain[i].waiting;
+    for (uint32_t i = 0; i < domains_used(); i++)
+        waiting += domain_at(i)->waiting;
     assert_int_equal(waiting, SESSIONS);
-    assert_int_equal(domains.used, DOMAINS_MAX);
+    assert_int_equal(domains_used(), DOMAINS_MAX);
 }
 
 /* Compares with a search of the test's own: two sessions are in the same domain exactly where SMs

@@ -207,32 +207,32 @@ static CUresult event_record(CUevent event, CUstream on)
 static int set(void **state)
 {
     (void)state;
-    cu.cuLaunchKernel = kernel_launch;
-    cu.cuLaunchKernelEx = done_launch;
-    cu.cuStreamWriteValue64_v2 = value_write;
-    cu.cuGraphCreate = graph_create;
-    cu.cuGraphDestroy = graph_destroy;
-    cu.cuGraphAddKernelNode_v2 = kernel_add;
-    cu.cuGraphExecKernelNodeSetParams_v2 = kernel_set;
-    cu.cuGraphAddBatchMemOpNode = write_add;
-    cu.cuGraphExecBatchMemOpNodeSetParams = write_set;
-    cu.cuGraphKernelNodeSetAttribute = priority_set;
-    cu.cuGraphInstantiateWithFlags = instantiate;
-    cu.cuGraphExecDestroy = exec_destroy;
-    cu.cuGraphLaunch = graph_launch_noted;
-    cu.cuFuncSetAttribute = function_set;
-    cu.cuEventCreate = event_create;
-    cu.cuEventRecord = event_record;
+    fake_cu.cuLaunchKernel = kernel_launch;
+    fake_cu.cuLaunchKernelEx = done_launch;
+    fake_cu.cuStreamWriteValue64_v2 = value_write;
+    fake_cu.cuGraphCreate = graph_create;
+    fake_cu.cuGraphDestroy = graph_destroy;
+    fake_cu.cuGraphAddKernelNode_v2 = kernel_add;
+    fake_cu.cuGraphExecKernelNodeSetParams_v2 = kernel_set;
+    fake_cu.cuGraphAddBatchMemOpNode = write_add;
+    fake_cu.cuGraphExecBatchMemOpNodeSetParams = write_set;
+    fake_cu.cuGraphKernelNodeSetAttribute = priority_set;
+    fake_cu.cuGraphInstantiateWithFlags = instantiate;
+    fake_cu.cuGraphExecDestroy = exec_destroy;
+    fake_cu.cuGraphLaunch = graph_launch_noted;
+    fake_cu.cuFuncSetAttribute = function_set;
+    fake_cu.cuEventCreate = event_create;
+    fake_cu.cuEventRecord = event_record;
     if (fences_open())
         return -1;
-    domains = (struct domains){.used = 1};
+    domains_init();
     memset(segment, 0, sizeof(segment));
     memset(&client, 0, sizeof(client));
     memset(&server, 0, sizeof(server));
-    worker.info.sm_count = 16;
-    worker.info.priority_highest = -5;
+    worker_begin()->info.sm_count = 16;
+    worker_begin()->info.priority_highest = -5;
     for (int i = 0; i < 3; i++)
-        worker.info.max_grid_dim[i] = worker.info.max_block_dim[i] = 1024;
+        worker_begin()->info.max_grid_dim[i] = worker_begin()->info.max_block_dim[i] = 1024;
     kernel = (struct kernel){.serial = 1, .max_threads = 1024, .function = (CUfunction)&kernel};
     session = (struct session){
         .lane = &lane,
@@ -244,6 +244,7 @@ static int set(void **state)
         .kernels.capacity = 1,
         .submit.streams[0] = {
             .open = true, .cu = (CUstream)&session, .priority = PRIORITY, .cu_priority = PRIORITY}};
+    domain_join(&session);
     stream->inflight = inflight_new(&session, stream);
     tail = 0;
     launched = told = 0;

@@ -14,6 +14,7 @@
 
 #include <cmocka.h>
 
+#include "fake_driver.h"
 #include "worker/jobs/job.h"
 #include "worker/memory/host_block.h"
 #include "worker/session/grant.h"
@@ -22,8 +23,6 @@
 #include "worker/submit/pool.h"
 
 #define VARIANTS 4u /* as many variants as are kept */
-
-struct worker worker;
 
 static struct session session;
 static unsigned char nothing[1];
@@ -170,11 +169,11 @@ static void job_run(struct job *job)
 static int set(void **state)
 {
     (void)state;
-    cu.cuGraphCreate = graph_create;
-    cu.cuGraphDestroy = graph_destroy;
-    cu.cuGraphInstantiateWithFlags = graph_instantiate;
-    cu.cuGraphExecDestroy = exec_destroy;
-    cu.cuGraphLaunch = graph_launched;
+    fake_cu.cuGraphCreate = graph_create;
+    fake_cu.cuGraphDestroy = graph_destroy;
+    fake_cu.cuGraphInstantiateWithFlags = graph_instantiate;
+    fake_cu.cuGraphExecDestroy = exec_destroy;
+    fake_cu.cuGraphLaunch = graph_launched;
     memset(&session, 0, sizeof(session));
     memset(places, 0, sizeof(places));
     made = live = 0;

@@ -30,25 +30,27 @@ static struct lane lane;
 static struct session session;
 static struct kernel kernel, *kernels[1] = {&kernel};
 static struct stream *stream = &session.submit.streams[3];
-static struct sched *const domain = &domains.domain[0];
+static struct sched *domain;
 
 static int set(void **state)
 {
     (void)state;
     if (fences_open())
         return -1;
-    domains = (struct domains){.used = 1};
+    domains_init();
+    domain = domain_at(0);
     stats = (struct link_stats){0};
     kernel = (struct kernel){.serial = 1};
     memset(segment, 0, sizeof(segment));
-    worker.info.sm_count = 16;
-    worker.policy.accounting = 1;
+    worker_begin()->info.sm_count = 16;
+    worker_begin()->policy.accounting = 1;
     session = (struct session){.lane = &lane,
                                .slot = 7,
                                .segment = segment,
                                .stats = &stats,
                                .kernels.table = kernels,
                                .kernels.capacity = 1};
+    domain_join(&session);
     stream->inflight = inflight_new(&session, stream);
     return stream->inflight ? 0 : -1;
 }
@@ -267,7 +269,7 @@ static void what_runs_on_and_on_is_not_waited_for(void **state)
  * flight before. */
 static void a_stream_is_as_wide_as_the_widest_that_it_has_in_flight(void **state)
 {
-    const uint32_t capacity = worker.info.sm_count * 1024, wide = 8;
+    const uint32_t capacity = worker_begin()->info.sm_count * 1024, wide = 8;
     uint32_t width[1000], first = 0, last = 0;
     uint64_t dice = 1;
 

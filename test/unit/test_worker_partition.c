@@ -54,8 +54,8 @@ static void the_one_that_was_used_least_lately_goes(void **state)
     gs_status status;
 
     (void)state;
-    worker.info.sm_count = 32;
-    worker.info.memory_total = FOR_GOOD * EACH * 16;
+    worker_begin()->info.sm_count = 32;
+    worker_begin()->info.memory_total = FOR_GOOD * EACH * 16;
     assert_int_equal(partitions_init(), GS_OK);
     for (uint32_t i = 0; i < PARTITIONS_MAX; i++)
         assert_non_null(first[i] = made(i, &status));
@@ -105,7 +105,7 @@ static void none_goes_where_nothing_is_given_back(void **state)
     uint64_t losses = partition_losses();
 
     (void)state;
-    worker.partition_lost = EACH;
+    worker_begin()->partition_lost = EACH;
     assert_int_equal(partitions_init(), GS_OK);
     for (uint32_t i = 0; i < FOR_GOOD; i++) {
         const struct sm_mask next = mask_of(i);

@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "common/util.h"
+#include "fake_driver.h"
 #include "worker/sched/priority.h"
 #include "worker/submit/pool.h"
 #include "worker/submit/stream.h"
@@ -67,11 +68,11 @@ static int take(int priority)
 static int set(void **state)
 {
     (void)state;
-    cu.cuStreamCreateWithPriority = stream_create;
-    cu.cuStreamDestroy_v2 = stream_destroy;
-    cu.cuGraphCreate = graph_create;
-    worker.info.priority_lowest = 0;
-    worker.info.priority_highest = -5;
+    fake_cu.cuStreamCreateWithPriority = stream_create;
+    fake_cu.cuStreamDestroy_v2 = stream_destroy;
+    fake_cu.cuGraphCreate = graph_create;
+    worker_begin()->info.priority_lowest = 0;
+    worker_begin()->info.priority_highest = -5;
     pool_init();
     return 0;
 }

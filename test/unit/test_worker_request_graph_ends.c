@@ -69,7 +69,7 @@ static void kernels_tell_their_ends_apart_from_copies_where_several_wait(void **
     (void)state;
     session.sched.entity.cls = stream->cls = GS_CLASS_NORMAL;
     for (unsigned waiting = 0; waiting <= 2; waiting++) {
-        domains.domain[0].waiting = waiting;
+        domain_at(0)->waiting = waiting;
         forget();
         for (uint32_t i = 0; i < 3; i++) {
             wait_for_nothing();

@@ -46,8 +46,8 @@ static int set(void **state)
 {
     (void)state;
     now = UINT64_C(1000000000);
-    worker.info.sm_count = 16;
-    domains = (struct domains){.used = 1};
+    worker_begin()->info.sm_count = 16;
+    domains_init();
     memset(senders, 0, sizeof(senders));
     lane.polled_count = SESSIONS;
     for (uint32_t i = 0; i < SESSIONS; i++) {
@@ -57,6 +57,7 @@ static int set(void **state)
         session->client = &senders[i].client;
         session->sched.polled = true;
         lane.polled[i] = session;
+        domain_join(session);
         domains_add(session);
     }
     return 0;
@@ -108,7 +109,7 @@ static void so_it_has_where_several_wait(void **state)
             send(&senders[i], stream, 1000000);
         sched_wait(domain_of(&senders[i].session), &senders[i].session.sched.entity, now);
     }
-    assert_true(sched_contended(&domains.domain[0]));
+    assert_true(sched_contended(domain_at(0)));
     for (uint32_t n = 0; n < 10; n++) {
         one_round();
         for (uint32_t i = 0; i < 2; i++)
@@ -151,7 +152,7 @@ static void what_is_left_of_a_round_is_not_held_back(void **state)
     /* The same holds when there is no more than what a round takes. */
     for (uint32_t stream = 0; stream < 4; stream++)
         send(&senders[0], stream, TURN_MOST / 4);
-    sched_wait(&domains.domain[0], &senders[0].session.sched.entity, now);
+    sched_wait(domain_at(0), &senders[0].session.sched.entity, now);
     one_round();
     assert_int_equal(senders[0].in_turn, TURN_MOST);
     assert_false(senders[0].session.sched.entity.waiting);

@@ -53,10 +53,10 @@ static CUresult memory_set(CUdeviceptr address, unsigned char byte, size_t size)
 /* Kernels 0 and 1 tell their own end, kernel 2 does not. */
 static int set_tellers(void **state)
 {
-    cu.cuModuleLoadData = module_load;
-    cu.cuModuleGetFunction = function_get;
-    cu.cuMemAlloc_v2 = memory_get;
-    cu.cuMemsetD8_v2 = memory_set;
+    fake_cu.cuModuleLoadData = module_load;
+    fake_cu.cuModuleGetFunction = function_get;
+    fake_cu.cuMemAlloc_v2 = memory_get;
+    fake_cu.cuMemsetD8_v2 = memory_set;
     if (set(state) || completion_init())
         return -1;
     kernel_tells_end(0);

@@ -16,6 +16,7 @@
 
 #include "common/util.h"
 #include "worker/loop/round.h"
+#include "worker/sched/domain.h"
 #include "worker/sched/lane.h"
 #include "worker/sched/session_table.h"
 #include "worker/session/grant.h"
@@ -41,6 +42,7 @@ static void session_make(uint32_t i)
     sm_mask_set(&session[i].grant.mask, 2 * i + 1);
     for (uint32_t sm = SM_COUNT - RESERVED; sm < SM_COUNT; sm++)
         sm_mask_set(&session[i].grant.mask, sm);
+    domain_join(&session[i]);
     session_table_add(&session[i]);
     session_poll_begin(&session[i]);
 }
@@ -52,9 +54,9 @@ static int set(void **state)
     (void)state;
     for (uint32_t sm = SM_COUNT - RESERVED; sm < SM_COUNT; sm++)
         sm_mask_set(&reserved, sm);
-    worker.info.sm_count = SM_COUNT;
-    memcpy(worker.policy.reserve_mask[0], reserved.word, sizeof(reserved.word));
-    worker.policy_count = 1;
+    worker_begin()->info.sm_count = SM_COUNT;
+    memcpy(worker_begin()->policy.reserve_mask[0], reserved.word, sizeof(reserved.word));
+    worker_begin()->policy_count = 1;
     lane.now = UINT64_C(1000000000);
     for (uint32_t i = 0; i < SESSIONS; i++)
         session_make(i);
@@ -66,6 +68,7 @@ static int set(void **state)
                                .sched.entity.cls = GS_CLASS_LATENCY,
                                .inflight.busy = 1,
                                .submit.streams[0].issued = 1};
+    domain_join(&latency);
     session_table_add(&latency);
     session_poll_begin(&latency);
     round_run(&lane);

@@ -89,7 +89,8 @@ static void describe(char *text, size_t size, CUresult result)
     char seen[96];
 
     driver_describe(seen, sizeof(seen));
-    if (!driver_fatal(result) || !cu.cuGetErrorString || cu.cuGetErrorString(result, &why) || !why)
+    if (!driver_fatal(result) || !cu->cuGetErrorString || cu->cuGetErrorString(result, &why) ||
+        !why)
         snprintf(text, size, "%s", seen);
     else
         snprintf(text, size, "%s (%s)", why, seen);

@@ -36,12 +36,17 @@ struct worker {
     uint64_t granularity; /* of cuMemCreate */
     /* Device memory that the driver keeps when it destroys a green context; 0: none. */
     uint64_t partition_lost;
-    const char *bell_name;
-    struct link_stats *stats; /* LINK_SLOTS_MAX of them */
-    /* all lanes read it; the main lane changes it while no other lane has a session */
     struct link_policy policy;
     uint32_t policy_count; /* counts the policies so far; at least 1 */
 };
-extern struct worker worker;
+
+/* Every room reads it. The pointer is constant, as that to the driver's table (driver.h). */
+extern const struct worker *const worker;
+
+/* The same, to be filled at the start, before any other thread runs. */
+struct worker *worker_begin(void);
+/* Sets another policy. Every lane reads the policy, so the main lane sets it while no other lane
+ * has a session. */
+void worker_set_policy(const struct link_policy *policy);
 
 #endif

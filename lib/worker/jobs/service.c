@@ -100,7 +100,7 @@ static void *service_main(void *argument)
 {
     struct thread_group *thread_group = argument;
 
-    DRV_MUST(cuCtxSetCurrent, worker.context);
+    DRV_MUST(cuCtxSetCurrent, worker->context);
     DRV_MUST(cuStreamCreate, &own_stream, CU_STREAM_NON_BLOCKING);
     for (;;) {
         thread_group_wait(thread_group);

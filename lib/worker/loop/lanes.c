@@ -226,7 +226,7 @@ static void *side_main(void *argument)
     if (setpriority(PRIO_PROCESS, (id_t)gettid(), -10))
         log_debug("lane %u runs at normal priority", side->lane.index);
     lost_lane();
-    DRV_MUST(cuCtxSetCurrent, worker.context);
+    DRV_MUST(cuCtxSetCurrent, worker->context);
     partition_home(&side->home);
     for (;;) {
         side->lane.now = clock_ns();

@@ -70,15 +70,13 @@ static bool policy_waits(void)
     return atomic_load(&d.policy); /* seq_cst: after waker_doze; pairs with loop_policy */
 }
 
-/* Takes a new policy. Every lane reads worker.policy, so it changes only while no other lane has a
- * session. */
+/* Takes a new policy once no other lane has a session (worker_set_policy). */
 static void policy_take(void)
 {
     if (!policy_waits() || lanes_any())
         return;
     struct link_policy *policy = atomic_exchange_explicit(&d.policy, NULL, memory_order_acquire);
-    worker.policy = *policy;
-    worker.policy_count++;
+    worker_set_policy(policy);
     domains_set_weights(policy->weights);
     round_policy(&lane);
     placements_prepare();
@@ -193,7 +191,7 @@ static void *loop_main(void *unused)
     (void)unused;
     lost_lane();
     priority_raise();
-    DRV_MUST(cuCtxSetCurrent, worker.context);
+    DRV_MUST(cuCtxSetCurrent, worker->context);
     for (;;) {
         lane.now = clock_ns();
         if (lost_pending())
@@ -231,14 +229,14 @@ static void *loop_main(void *unused)
     return NULL;
 }
 
-bool loop_start(void)
+bool loop_start(const char *bell_name)
 {
     pthread_t thread;
 
     round_init();
     lanes_main(&lane);
     lost_join();
-    if (!bell_open() || !waker_init(dispatch_waker()) ||
+    if (!bell_open(bell_name) || !waker_init(dispatch_waker()) ||
         pthread_create(&thread, NULL, loop_main, NULL))
         return false;
     pthread_setname_np(thread, "gs-dispatch");

@@ -36,43 +36,43 @@
 
 /* ---- The device ------------------------------------------------------------------------------ */
 
-static CUresult limits_read(void)
+static CUresult limits_read(struct worker *made)
 {
-    static const struct {
+    const struct {
         CUdevice_attribute attribute;
         uint32_t *value;
     } wanted[] = {
-        {CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, &worker.info.compute_major},
-        {CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, &worker.info.compute_minor},
-        {CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, &worker.info.sm_count},
-        {CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK, &worker.info.max_threads_per_block},
-        {CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X, &worker.info.max_block_dim[0]},
-        {CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y, &worker.info.max_block_dim[1]},
-        {CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z, &worker.info.max_block_dim[2]},
-        {CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X, &worker.info.max_grid_dim[0]},
-        {CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y, &worker.info.max_grid_dim[1]},
-        {CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z, &worker.info.max_grid_dim[2]},
-        {CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, &worker.info.max_dynamic_smem},
+        {CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, &made->info.compute_major},
+        {CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, &made->info.compute_minor},
+        {CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, &made->info.sm_count},
+        {CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK, &made->info.max_threads_per_block},
+        {CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X, &made->info.max_block_dim[0]},
+        {CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y, &made->info.max_block_dim[1]},
+        {CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z, &made->info.max_block_dim[2]},
+        {CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X, &made->info.max_grid_dim[0]},
+        {CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y, &made->info.max_grid_dim[1]},
+        {CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z, &made->info.max_grid_dim[2]},
+        {CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, &made->info.max_dynamic_smem},
     };
     CUresult result;
 
     for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
         int value = 0;
-        if ((result = DRV(cuDeviceGetAttribute, &value, wanted[i].attribute, worker.device)))
+        if ((result = DRV(cuDeviceGetAttribute, &value, wanted[i].attribute, made->device)))
             return result;
         *wanted[i].value = (uint32_t)value;
     }
     size_t total = 0;
-    if ((result = DRV(cuDeviceTotalMem_v2, &total, worker.device)))
+    if ((result = DRV(cuDeviceTotalMem_v2, &total, made->device)))
         return result;
-    worker.info.memory_total = total;
-    if (DRV(cuDeviceGetAttribute, &worker.info.numa_node, CU_DEVICE_ATTRIBUTE_HOST_NUMA_ID,
-            worker.device))
-        worker.info.numa_node = NUMA_NONE; /* an older driver does not know the attribute */
-    return DRV(cuDeviceGetName, worker.info.name, sizeof(worker.info.name), worker.device);
+    made->info.memory_total = total;
+    if (DRV(cuDeviceGetAttribute, &made->info.numa_node, CU_DEVICE_ATTRIBUTE_HOST_NUMA_ID,
+            made->device))
+        made->info.numa_node = NUMA_NONE; /* an older driver does not know the attribute */
+    return DRV(cuDeviceGetName, made->info.name, sizeof(made->info.name), made->device);
 }
 
-static CUresult context_open(int ordinal)
+static CUresult context_open(struct worker *made, int ordinal)
 {
     CUmemAllocationProp prop = {.type = CU_MEM_ALLOCATION_TYPE_PINNED,
                                 .requestedHandleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR};
@@ -82,26 +82,26 @@ static CUresult context_open(int ordinal)
 
     if ((result = DRV(cuDeviceGetCount, &count)))
         return result;
-    worker.info.device_count = (uint32_t)count;
-    if ((result = DRV(cuDeviceGet, &worker.device, ordinal)) || (result = limits_read()))
+    made->info.device_count = (uint32_t)count;
+    if ((result = DRV(cuDeviceGet, &made->device, ordinal)) || (result = limits_read(made)))
         return result;
     /* Before the context is made and threads are started: those of the driver follow too. */
-    numa_bind(worker.info.numa_node);
-    prop.location = (CUmemLocation){CU_MEM_LOCATION_TYPE_DEVICE, worker.device};
-    if ((result = DRV(cuDevicePrimaryCtxRetain, &worker.context, worker.device)) ||
-        (result = DRV(cuCtxSetCurrent, worker.context)) ||
+    numa_bind(made->info.numa_node);
+    prop.location = (CUmemLocation){CU_MEM_LOCATION_TYPE_DEVICE, made->device};
+    if ((result = DRV(cuDevicePrimaryCtxRetain, &made->context, made->device)) ||
+        (result = DRV(cuCtxSetCurrent, made->context)) ||
         (result = DRV(cuCtxGetStreamPriorityRange, &lowest, &highest)) ||
         (result = DRV(cuMemGetAllocationGranularity, &granularity, &prop,
                       CU_MEM_ALLOC_GRANULARITY_MINIMUM)))
         return result;
     if ((result = carveout_init()) || (result = completion_init()) || (result = inflight_init()))
         return result;
-    sm_topology_find();
+    sm_topology_find(made);
     if (partitions_init() != GS_OK)
         return CUDA_ERROR_OPERATING_SYSTEM;
-    worker.info.priority_lowest = lowest;
-    worker.info.priority_highest = highest;
-    worker.granularity = granularity;
+    made->info.priority_lowest = lowest;
+    made->info.priority_highest = highest;
+    made->granularity = granularity;
     pool_init();
     lanes_init();
     return CUDA_SUCCESS;
@@ -112,10 +112,11 @@ static CUresult context_open(int ordinal)
 /* The close job of each slot, made before the slot's session is opened, so that a session can be
  * closed when there is no memory. */
 static struct job *closing[LINK_SLOTS_MAX];
+static struct link_stats *stats; /* LINK_SLOTS_MAX of them, shared with the supervisor */
 
 static void open_session(const struct link_message *message)
 {
-    struct session *session = session_new(message->slot, &message->u.open);
+    struct session *session = session_new(message->slot, &message->u.open, &stats[message->slot]);
     struct job *job = session ? job_new(session, &job_open_partition) : NULL;
 
     if (!closing[message->slot])
@@ -266,13 +267,13 @@ static int give_up(const char *text)
 int worker_main(int device, const char *kind, const char *bell_name)
 {
     struct link_message ready = {.op = LINK_READY};
+    struct worker *made = worker_begin();
     char text[192];
 
     log_init("gshared", NULL);
-    worker.bell_name = bell_name;
-    worker.stats = mmap(NULL, LINK_SLOTS_MAX * sizeof(*worker.stats), PROT_READ | PROT_WRITE,
-                        MAP_SHARED, LINK_STATS_FD, 0);
-    if (worker.stats == MAP_FAILED)
+    stats = mmap(NULL, LINK_SLOTS_MAX * sizeof(*stats), PROT_READ | PROT_WRITE, MAP_SHARED,
+                 LINK_STATS_FD, 0);
+    if (stats == MAP_FAILED)
         return give_up("the statistics cannot be mapped");
     /* Kernels are loaded with their module, because the loading of a kernel at its first launch
      * makes every later launch wait for the device. */
@@ -281,21 +282,19 @@ int worker_main(int device, const char *kind, const char *bell_name)
      * the kernel before it: with the default of 8 queues, the kernels of 16 tenants take twice the
      * time of one tenant's. */
     setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 1);
-    if (!driver_open(kind, worker.info.driver, text, sizeof(text)))
+    if (!driver_open(kind, made->info.driver, text, sizeof(text)))
         return give_up(text);
-    if (context_open(device)) {
-        if (worker.info.device_count && (uint32_t)device >= worker.info.device_count)
+    if (context_open(made, device)) {
+        if (worker->info.device_count && (uint32_t)device >= worker->info.device_count)
             snprintf(text, sizeof(text), "the driver has %u, counted from 0",
-                     worker.info.device_count);
+                     worker->info.device_count);
         else
             driver_describe(text, sizeof(text));
         return give_up(text);
     }
-    worker.policy = (struct link_policy){.accounting = 1, .weights = 1};
-    worker.policy_count = 1;
-    if (!lost_init() || !prewake_init() || !service_start() || !loop_start())
+    if (!lost_init() || !prewake_init() || !service_start() || !loop_start(bell_name))
         return give_up("the worker's threads cannot be started");
-    ready.u.device = worker.info;
+    ready.u.device = worker->info;
     link_send(&ready, -1);
     /* _exit, because the driver's exit handlers would wait for tenants' kernels. */
     _exit(link_loop());

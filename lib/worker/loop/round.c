@@ -206,7 +206,7 @@ static bool session_full(const struct session *session)
 
 static void waiting_find(const struct lane *lane, struct waiting waiting[DOMAINS_MAX])
 {
-    memset(waiting, 0, domains.used * sizeof(waiting[0]));
+    memset(waiting, 0, domains_used() * sizeof(waiting[0]));
     for (uint32_t i = 0; i < lane->polled_count; i++) {
         struct session *session = lane->polled[i];
         const struct sched *domain = domain_of(session);
@@ -219,7 +219,7 @@ static void waiting_find(const struct lane *lane, struct waiting waiting[DOMAINS
             continue;
         session->sched.entity.deadline_ns =
             stream_deadline(session, (uint32_t)__builtin_ctzll(streams));
-        struct waiting *in_domain = &waiting[session->sched.domain.index];
+        struct waiting *in_domain = &waiting[domain_number(session)];
         first_of(domain, allowance ? &in_domain->first : &in_domain->full, session);
     }
 }
@@ -250,9 +250,9 @@ static void waiting_serve(struct lane *lane)
     while (served) {
         served = false;
         waiting_find(lane, waiting);
-        for (uint32_t i = 0; i < domains.used; i++) {
+        for (uint32_t i = 0; i < domains_used(); i++) {
             struct session *first = waiting[i].first;
-            if (!first || !waiting_open(&domains.domain[i], &waiting[i], lane->now))
+            if (!first || !waiting_open(domain_at(i), &waiting[i], lane->now))
                 continue;
             uint32_t inflight = first->sched.entity.inflight;
             session_serve(first);
@@ -373,8 +373,8 @@ static uint64_t domain_left(const struct sched *domain, uint64_t now)
  * should have ended long ago does not count. */
 static bool any_free_soon(uint64_t now)
 {
-    for (uint32_t i = 0; i < domains.used; i++) {
-        const struct sched *domain = &domains.domain[i];
+    for (uint32_t i = 0; i < domains_used(); i++) {
+        const struct sched *domain = domain_at(i);
         if (domain->device_ns > 0 && domain_left(domain, now) < NAP_NEVER_NS &&
             now < domain->done_ns + sched_busy_ns(domain) + NAP_NEVER_NS)
             return true;
@@ -385,8 +385,8 @@ static bool any_free_soon(uint64_t now)
 /* Whether any session waits for another. */
 static bool any_contended(void)
 {
-    for (uint32_t i = 0; i < domains.used; i++) {
-        if (sched_contended(&domains.domain[i]))
+    for (uint32_t i = 0; i < domains_used(); i++) {
+        if (sched_contended(domain_at(i)))
             return true;
     }
     return false;
@@ -394,7 +394,7 @@ static bool any_contended(void)
 
 void round_policy(struct lane *lane)
 {
-    const struct sm_mask share = sm_mask_of(worker.policy.reserve_mask[0]);
+    const struct sm_mask share = sm_mask_of(worker->policy.reserve_mask[0]);
 
     lane->headroom.share_sms = sm_mask_count(&share);
 }
@@ -430,9 +430,9 @@ uint64_t round_nap(const struct lane *lane)
 {
     uint64_t least = 4 * NAP_LONGEST_NS;
 
-    for (uint32_t i = 0; i < domains.used; i++) {
-        uint64_t left = domain_left(&domains.domain[i], lane->now);
-        if (sched_contended(&domains.domain[i]) && left < least)
+    for (uint32_t i = 0; i < domains_used(); i++) {
+        uint64_t left = domain_left(domain_at(i), lane->now);
+        if (sched_contended(domain_at(i)) && left < least)
             least = left;
     }
     for (uint32_t i = 0; i < lane->polled_count; i++) {

@@ -21,7 +21,7 @@ struct sched_allowance round_allowance(const struct session *session, uint32_t i
 /* How long the thread may sleep when all polled sessions wait for the device. */
 uint64_t round_nap(const struct lane *lane);
 
-/* Takes note of a new worker.policy. */
+/* Takes note of a new worker->policy. */
 void round_policy(struct lane *lane);
 
 #endif

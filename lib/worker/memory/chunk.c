@@ -12,7 +12,7 @@
 gs_status chunk_address_take(struct job *job, struct chunk *chunk)
 {
     uint64_t size = physical_size(chunk->holder.memory);
-    struct span *span = space_take(&job->session->memory.window, size, worker.granularity);
+    struct span *span = space_take(&job->session->memory.window, size, worker->granularity);
 
     if (!span)
         return job_fail(job, GS_ERR_NO_MEMORY,
@@ -30,7 +30,7 @@ void chunk_address_free(struct session *session, const struct chunk *chunk)
 
 CUresult chunk_map(const struct chunk *chunk)
 {
-    const CUmemAccessDesc access = {{CU_MEM_LOCATION_TYPE_DEVICE, worker.device},
+    const CUmemAccessDesc access = {{CU_MEM_LOCATION_TYPE_DEVICE, worker->device},
                                     CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
     CUresult result =
         DRV(cuMemMap, chunk->address, chunk->size, 0, physical_handle(chunk->holder.memory), 0);
@@ -139,7 +139,7 @@ void chunks_deinit(struct session *session)
 
 static bool spare_keep(struct session *session, struct chunk *chunk)
 {
-    if (session->memory.spare || chunk->size != worker.granularity || chunk->import != CHUNK_OWN)
+    if (session->memory.spare || chunk->size != worker->granularity || chunk->import != CHUNK_OWN)
         return false;
     memory_share_void(chunk);
     if (!physical_rest(&chunk->holder))

@@ -69,7 +69,7 @@ static void malloc_prepare(struct job *job)
 {
     if (job->arg[0] == 0)
         job_fail(job, GS_ERR_INVALID_VALUE, "an allocation of 0 bytes");
-    else if (job->arg[0] > worker.info.memory_total) /* up to here rounding up does not wrap */
+    else if (job->arg[0] > worker->info.memory_total) /* up to here rounding up does not wrap */
         job_fail(job, GS_ERR_QUOTA, "%" PRIu64 " bytes wanted, the session's limit is %" PRIu64,
                  job->arg[0], memory_limits(job->session).session);
 }
@@ -78,7 +78,7 @@ static void malloc_work(struct job *job)
 {
     uint64_t asked = job->arg[0], size = round_up(asked, ALIGNMENT);
 
-    if (size < worker.granularity / 2) {
+    if (size < worker->granularity / 2) {
         small_alloc(job, asked, size);
     } else {
         struct chunk *chunk = chunk_new(job, asked);
@@ -163,10 +163,10 @@ const struct job_kind job_mem_info = {"mem_info", JOB_QUICK, NULL, mem_info_work
 uint64_t memory_limit_set(struct session *session, uint64_t mem_limit, uint64_t user_mem_limit)
 {
     uint64_t most = session->memory.window_reserved ? session->memory.window_reserved
-                                                    : worker.info.memory_total;
+                                                    : worker->info.memory_total;
 
-    if (most > worker.info.memory_total)
-        most = worker.info.memory_total;
+    if (most > worker->info.memory_total)
+        most = worker->info.memory_total;
     if (!mem_limit || mem_limit > most)
         mem_limit = most;
     atomic_store_explicit(&session->memory.limit, mem_limit, memory_order_relaxed);
@@ -207,11 +207,11 @@ gs_status window_init(struct job *job)
     CUdeviceptr base = 0;
     CUresult result;
 
-    if (limits.session < worker.granularity)
+    if (limits.session < worker->granularity)
         return job_fail(job, GS_ERR_INVALID_VALUE,
                         "a memory limit of %" PRIu64 " bytes holds nothing: the device gives "
                         "memory in pieces of %" PRIu64,
-                        limits.session, worker.granularity);
+                        limits.session, worker->granularity);
     session->memory.user = user_hold(session->uid);
     if (!session->memory.user)
         return job_fail(job, GS_ERR_NO_MEMORY, "no memory for a user's record");

@@ -133,7 +133,7 @@ static struct chunk *own_chunk(struct job *job)
         job_fail(job, GS_ERR_INVALID_VALUE,
                  "an allocation of %" PRIu64 " bytes shares its %" PRIu64
                  " bytes of memory with others; from %" PRIu64 " bytes on it has its own",
-                 job->arg[2], worker.granularity, worker.granularity / 2);
+                 job->arg[2], worker->granularity, worker->granularity / 2);
         return NULL;
     }
     if (chunk->import != CHUNK_OWN) {
@@ -220,7 +220,7 @@ static gs_status imports_init(struct job *job)
     imports = calloc(1, sizeof(*imports));
     if (!imports)
         return job_fail(job, GS_ERR_NO_MEMORY, "no host memory for an import's record");
-    if (physical_new(job, worker.granularity, &imports->sink) != GS_OK) {
+    if (physical_new(job, worker->granularity, &imports->sink) != GS_OK) {
         free(imports);
         return job->status;
     }
@@ -359,7 +359,7 @@ const struct job_kind job_mem_import = {"mem_import", JOB_QUICK,      NULL,
  * chunk_destroy unmaps the whole range in one call. */
 static CUresult sink_map(struct session *session, const struct chunk *chunk)
 {
-    const CUmemAccessDesc access = {{CU_MEM_LOCATION_TYPE_DEVICE, worker.device},
+    const CUmemAccessDesc access = {{CU_MEM_LOCATION_TYPE_DEVICE, worker->device},
                                     CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
     const struct physical *sink = session->memory.imports->sink.memory;
     CUresult result;

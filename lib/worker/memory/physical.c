@@ -38,7 +38,7 @@ static gs_status refuse(struct job *job, uint64_t asked, uint64_t size, const ch
     return job_fail(job, GS_ERR_QUOTA,
                     "%" PRIu64 " bytes wanted, counted in pieces of %" PRIu64 " as %" PRIu64
                     "; %" PRIu64 " of %s limit of %" PRIu64 " bytes are in use",
-                    asked, worker.granularity, size, used, whose, limit);
+                    asked, worker->granularity, size, used, whose, limit);
 }
 
 /* Counts `size` bytes, the `asked` ones rounded up, against the session, and against its user
@@ -84,8 +84,8 @@ gs_status physical_new(struct job *job, uint64_t asked, struct holder *holder)
     const CUmemAllocationProp prop = {.type = CU_MEM_ALLOCATION_TYPE_PINNED,
                                       .requestedHandleTypes =
                                           CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,
-                                      .location = {CU_MEM_LOCATION_TYPE_DEVICE, worker.device}};
-    uint64_t size = (asked + worker.granularity - 1) / worker.granularity * worker.granularity;
+                                      .location = {CU_MEM_LOCATION_TYPE_DEVICE, worker->device}};
+    uint64_t size = (asked + worker->granularity - 1) / worker->granularity * worker->granularity;
     struct physical *memory;
     CUresult result;
 

@@ -378,7 +378,7 @@ static gs_status params_read(struct job *job, CUfunction function, uint32_t own)
     size_t offset, size;
 
     while (info->param_count < own &&
-           !cu.cuFuncGetParamInfo(function, info->param_count, &offset, &size)) {
+           !cu->cuFuncGetParamInfo(function, info->param_count, &offset, &size)) {
         if (info->param_count == REQ_PARAMS_MAX || offset + size > REQ_PARAM_BYTES_MAX)
             return job_fail(job, GS_ERR_PARAMS,
                             "the kernel takes more than %u parameters or %u bytes of them",
@@ -408,8 +408,8 @@ static CUresult attributes_read(CUfunction function, struct req_kernel *info)
     info->registers = (uint32_t)registers;
     info->static_smem = (uint32_t)shared;
     info->local_bytes = (uint32_t)local;
-    info->max_dynamic_smem = worker.info.max_dynamic_smem > (uint32_t)shared
-                                 ? worker.info.max_dynamic_smem - (uint32_t)shared
+    info->max_dynamic_smem = worker->info.max_dynamic_smem > (uint32_t)shared
+                                 ? worker->info.max_dynamic_smem - (uint32_t)shared
                                  : 0;
     /* For more than 48 KiB the driver must be told once how much a launch may ask for. */
     if (info->max_dynamic_smem > 48u << 10 || (uint32_t)shared + info->max_dynamic_smem > 48u << 10)

@@ -22,7 +22,7 @@
 /* The PTX in a fatbin that the driver would compile if there were no machine code beside it. */
 static char *fatbin_text(const unsigned char *image, uint64_t size, size_t *length)
 {
-    unsigned sm = worker.info.compute_major * 10 + worker.info.compute_minor;
+    unsigned sm = worker->info.compute_major * 10 + worker->info.compute_minor;
     char reason[256], *text = NULL;
     int failed = fatbin_find_ptx(image, size, sm, &text, length, reason);
 

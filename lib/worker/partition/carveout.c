@@ -40,15 +40,15 @@ CUresult carveout_init(void)
     CUresult result;
 
     if ((result = DRV(cuDeviceGetAttribute, &threads,
-                      CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR, worker.device)) ||
+                      CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR, worker->device)) ||
         (result = DRV(cuDeviceGetAttribute, &registers,
-                      CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR, worker.device)) ||
+                      CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR, worker->device)) ||
         (result = DRV(cuDeviceGetAttribute, &blocks,
-                      CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR, worker.device)) ||
+                      CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR, worker->device)) ||
         (result = DRV(cuDeviceGetAttribute, &block_bytes,
-                      CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK, worker.device)) ||
+                      CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK, worker->device)) ||
         (result = DRV(cuDeviceGetAttribute, &bytes,
-                      CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR, worker.device)))
+                      CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR, worker->device)))
         return result;
     sm.threads = (uint32_t)threads;
     sm.registers = (uint32_t)registers;

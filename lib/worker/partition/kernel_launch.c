@@ -66,7 +66,7 @@ void partition_enter(const struct partition *partition)
 
     if (current == wanted)
         return;
-    DRV_MUST(cuCtxSetCurrent, wanted ? wanted : worker.context);
+    DRV_MUST(cuCtxSetCurrent, wanted ? wanted : worker->context);
     current = wanted;
 }
 

@@ -55,8 +55,8 @@ static struct {
 
 gs_status partitions_init(void)
 {
-    const uint64_t lost = worker.partition_lost;
-    uint64_t most = lost ? worker.info.memory_total / KEPT_SHARE / lost : PARTITIONS_MAX;
+    const uint64_t lost = worker->partition_lost;
+    uint64_t most = lost ? worker->info.memory_total / KEPT_SHARE / lost : PARTITIONS_MAX;
 
     if (cache.count == 0 && /* else the table is in use with its key */
         getrandom(cache.key, sizeof(cache.key), 0) != (ssize_t)sizeof(cache.key))
@@ -96,7 +96,7 @@ static CUresult events_make(struct partition *partition)
         return result;
     DRV_MUST(cuCtxSetCurrent, partition->context);
     result = DRV(cuEventCreate, &partition->after, CU_EVENT_DISABLE_TIMING);
-    DRV_MUST(cuCtxSetCurrent, worker.context);
+    DRV_MUST(cuCtxSetCurrent, worker->context);
     return result;
 }
 
@@ -106,7 +106,7 @@ static CUresult partition_make(struct partition *partition)
     CUresult result;
 
     if ((result = sm_topology_describe(&partition->mask, &desc)) ||
-        (result = DRV(cuGreenCtxCreate, &partition->green, desc, worker.device,
+        (result = DRV(cuGreenCtxCreate, &partition->green, desc, worker->device,
                       CU_GREEN_CTX_DEFAULT_STREAM)) ||
         (result = DRV(cuCtxFromGreenCtx, &partition->context, partition->green)) ||
         (result = DRV(cuGreenCtxStreamCreate, &partition->aside, partition->green,
@@ -121,14 +121,15 @@ CUresult partition_whole(struct partition *partition)
     CUdevResourceDesc desc;
     CUresult result;
 
-    if ((result = DRV(cuDeviceGetDevResource, worker.device, &resource, CU_DEV_RESOURCE_TYPE_SM)) ||
+    if ((result =
+             DRV(cuDeviceGetDevResource, worker->device, &resource, CU_DEV_RESOURCE_TYPE_SM)) ||
         (result = DRV(cuDevResourceGenerateDesc, &desc, &resource, 1)) ||
-        (result = DRV(cuGreenCtxCreate, &partition->green, desc, worker.device,
+        (result = DRV(cuGreenCtxCreate, &partition->green, desc, worker->device,
                       CU_GREEN_CTX_DEFAULT_STREAM)) ||
         (result = DRV(cuCtxFromGreenCtx, &partition->context, partition->green)))
         return result;
-    partition->mask = sm_mask_first(worker.info.sm_count);
-    partition->sm_count = worker.info.sm_count;
+    partition->mask = sm_mask_first(worker->info.sm_count);
+    partition->sm_count = worker->info.sm_count;
     partition->state = PARTITION_READY;
     return CUDA_SUCCESS;
 }

@@ -88,13 +88,13 @@ static bool device_split(void)
     CUdevResource all, rest = {.type = CU_DEV_RESOURCE_TYPE_INVALID};
     unsigned int count = 0;
 
-    if (DRV(cuDeviceGetDevResource, worker.device, &all, CU_DEV_RESOURCE_TYPE_SM) ||
+    if (DRV(cuDeviceGetDevResource, worker->device, &all, CU_DEV_RESOURCE_TYPE_SM) ||
         DRV(cuDevSmResourceSplitByCount, NULL, &count, &all, NULL,
             CU_DEV_SM_RESOURCE_SPLIT_IGNORE_SM_COSCHEDULING, 1))
         return none_driver();
-    if (count < GROUPS_LEAST || count >= SM_GROUPS_MAX || worker.info.sm_count > SM_MASK_SMS) {
+    if (count < GROUPS_LEAST || count >= SM_GROUPS_MAX || worker->info.sm_count > SM_MASK_SMS) {
         snprintf(groups.fault, sizeof(groups.fault), "%u groups of %u SMs", count,
-                 worker.info.sm_count);
+                 worker->info.sm_count);
         return false;
     }
     if (DRV(cuDevSmResourceSplitByCount, groups.resource, &count, &all, &rest,
@@ -120,7 +120,7 @@ static bool sms_record(CUgreenCtx green, CUfunction where, CUdeviceptr words, ui
         return none_driver();
     CUresult result = DRV(cuMemsetD32Async, words, 0, WORDS, stream);
     if (!result)
-        result = DRV(cuLaunchKernel, where, sms, 1, 1, 1, 1, 1, worker.info.max_dynamic_smem,
+        result = DRV(cuLaunchKernel, where, sms, 1, 1, 1, 1, 1, worker->info.max_dynamic_smem,
                      stream, params, NULL);
     if (!result)
         result = DRV(cuStreamSynchronize, stream);
@@ -132,7 +132,7 @@ static bool sms_record(CUgreenCtx green, CUfunction where, CUdeviceptr words, ui
     if (result)
         return false;
     for (uint32_t sm = 0; sm < RECORDS; sm++) {
-        if (seen[sm] > 1 || (seen[sm] && sm >= worker.info.sm_count)) {
+        if (seen[sm] > 1 || (seen[sm] && sm >= worker->info.sm_count)) {
             snprintf(groups.fault, sizeof(groups.fault), "%u blocks ran on SM %u", seen[sm], sm);
             return false;
         }
@@ -158,24 +158,24 @@ static bool bit_find(CUfunction where, CUdeviceptr words, uint32_t bit, uint16_t
         chosen[count++] = groups.resource[i];
     }
     if (DRV(cuDevResourceGenerateDesc, &desc, chosen, count) ||
-        DRV(cuGreenCtxCreate, &green, desc, worker.device, CU_GREEN_CTX_DEFAULT_STREAM))
+        DRV(cuGreenCtxCreate, &green, desc, worker->device, CU_GREEN_CTX_DEFAULT_STREAM))
         return none_driver();
     bool found = sms_record(green, where, words, sms, bit, code);
     DRV_MUST(cuGreenCtxDestroy, green);
     return found;
 }
 
-/* Checks the codes and fills worker.info from them. Code 0 belongs to no group. */
-static bool codes_take(const uint16_t *code)
+/* Checks the codes and fills found->info from them. Code 0 belongs to no group. */
+static bool codes_take(struct worker *found, const uint16_t *code)
 {
     uint32_t size[SM_GROUPS_MAX] = {0}, least = UINT32_MAX;
 
-    for (uint32_t sm = 0; sm < worker.info.sm_count; sm++) {
+    for (uint32_t sm = 0; sm < worker->info.sm_count; sm++) {
         if (code[sm] == 0 || code[sm] > groups.count) {
             snprintf(groups.fault, sizeof(groups.fault), "SM %u is in no group", sm);
             return false;
         }
-        worker.info.sm_group[sm] = (uint8_t)(code[sm] - 1);
+        found->info.sm_group[sm] = (uint8_t)(code[sm] - 1);
         size[code[sm] - 1]++;
     }
     for (uint32_t i = 0; i < groups.count; i++) {
@@ -187,7 +187,7 @@ static bool codes_take(const uint16_t *code)
         if (size[i] < least)
             least = size[i];
     }
-    worker.info.sm_granularity = least;
+    found->info.sm_granularity = least;
     return true;
 }
 
@@ -210,7 +210,7 @@ static int by_size(const void *a, const void *b)
  * before the next is made, so memory that is missing afterwards does not come back. The median
  * counts, because the first context also takes what the driver needs only once, and other processes
  * on the device allocate and free meanwhile. */
-static bool sm_topology_locate(CUfunction where, CUdeviceptr words)
+static bool sm_topology_locate(struct worker *found, CUfunction where, CUdeviceptr words)
 {
     uint16_t code[SM_MASK_SMS] = {0};
     int64_t lost[CODE_BITS];
@@ -224,11 +224,11 @@ static bool sm_topology_locate(CUfunction where, CUdeviceptr words)
         lost[count++] = before - memory_free();
     }
     qsort(lost, count, sizeof(*lost), by_size);
-    worker.partition_lost = lost[count / 2] > 0 ? (uint64_t)lost[count / 2] : 0;
-    return codes_take(code);
+    found->partition_lost = lost[count / 2] > 0 ? (uint64_t)lost[count / 2] : 0;
+    return codes_take(found, code);
 }
 
-static bool device_explore(void)
+static bool device_explore(struct worker *found)
 {
     CUmodule module;
     CUfunction where;
@@ -238,35 +238,35 @@ static bool device_explore(void)
         return false;
     if (DRV(cuModuleLoadData, &module, where_ptx))
         return none_driver();
-    bool found = false;
+    bool located = false;
     if (DRV(cuModuleGetFunction, &where, module, "where") ||
         DRV(cuFuncSetAttribute, where, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
-            (int)worker.info.max_dynamic_smem) ||
+            (int)worker->info.max_dynamic_smem) ||
         DRV(cuMemAlloc_v2, &words, WORDS * sizeof(uint32_t))) {
         none_driver();
     } else {
-        found = sm_topology_locate(where, words);
+        located = sm_topology_locate(found, where, words);
         DRV_MUST(cuMemFree_v2, words);
     }
     DRV_MUST(cuModuleUnload, module);
-    return found;
+    return located;
 }
 
-void sm_topology_find(void)
+void sm_topology_find(struct worker *found)
 {
-    worker.info.sm_groups = 0;
-    worker.info.sm_granularity = 0;
-    worker.partition_lost = 0;
-    if (device_explore()) {
-        worker.info.sm_groups = groups.count;
+    found->info.sm_groups = 0;
+    found->info.sm_granularity = 0;
+    found->partition_lost = 0;
+    if (device_explore(found)) {
+        found->info.sm_groups = groups.count;
         log_debug("%u SMs in %u groups of %u and more; a destroyed partition leaves %llu KiB of "
                   "device memory with the driver",
-                  worker.info.sm_count, groups.count, worker.info.sm_granularity,
-                  (unsigned long long)worker.partition_lost >> 10);
+                  found->info.sm_count, groups.count, found->info.sm_granularity,
+                  (unsigned long long)found->partition_lost >> 10);
         return;
     }
-    memset(worker.info.sm_group, 0, sizeof(worker.info.sm_group));
-    worker.info.sm_granularity = 0;
+    memset(found->info.sm_group, 0, sizeof(found->info.sm_group));
+    found->info.sm_granularity = 0;
     log_warning("no partitions on this device: %s", groups.fault);
 }
 
@@ -276,9 +276,9 @@ CUresult sm_topology_describe(const struct sm_mask *mask, CUdevResourceDesc *des
     bool in[SM_GROUPS_MAX] = {false};
     uint32_t count = 0;
 
-    for (uint32_t sm = 0; sm < worker.info.sm_count; sm++) {
+    for (uint32_t sm = 0; sm < worker->info.sm_count; sm++) {
         if (sm_mask_has(mask, sm))
-            in[worker.info.sm_group[sm]] = true;
+            in[worker->info.sm_group[sm]] = true;
     }
     for (uint32_t i = 0; i < groups.count; i++) {
         if (in[i])

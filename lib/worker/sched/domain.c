@@ -14,6 +14,8 @@
  */
 #include "worker/sched/domain.h"
 
+#include <string.h>
+
 #define NONE UINT32_MAX
 
 /* A component: sessions whose SMs are connected by overlap. */
@@ -24,7 +26,10 @@ struct component {
     struct sched sched; /* the domain's new state */
 };
 
-struct domains domains = {.used = 1};
+static struct {
+    struct sched domain[DOMAINS_MAX + LANES_MAX]; /* the last LANES_MAX: one for each lane */
+    uint32_t used; /* the domains from this one up to DOMAINS_MAX are unused */
+} domains = {.used = 1};
 
 static struct {
     struct session *first; /* list of sessions that may have work, by domain.next */
@@ -34,6 +39,33 @@ static struct {
     bool weights_off;
 } finder;
 
+void domains_init(void)
+{
+    memset(&domains, 0, sizeof(domains));
+    memset(&finder, 0, sizeof(finder));
+    domains.used = 1;
+}
+
+uint32_t domains_used(void)
+{
+    return domains.used;
+}
+
+struct sched *domain_at(uint32_t number)
+{
+    return &domains.domain[number];
+}
+
+uint32_t domain_number(const struct session *session)
+{
+    return (uint32_t)(session->sched.domain.sched - domains.domain);
+}
+
+void domain_join(struct session *session)
+{
+    session->sched.domain.sched = &domains.domain[0];
+}
+
 void domains_add(struct session *session)
 {
     if (session->sched.domain.entered)
@@ -41,7 +73,7 @@ void domains_add(struct session *session)
     session->sched.domain.entered = true;
     session->sched.domain.next = finder.first;
     finder.first = session;
-    if (finder.apart || session->grant.partition || session->sched.domain.index != finder.together)
+    if (finder.apart || session->grant.partition || domain_number(session) != finder.together)
         finder.changed = true;
 }
 
@@ -77,7 +109,7 @@ void domain_leave(struct session *session)
 
 void domain_enter(struct session *session, uint32_t lane)
 {
-    session->sched.domain.index = lane ? DOMAINS_MAX + lane : finder.together;
+    session->sched.domain.sched = domain_at(lane ? DOMAINS_MAX + lane : finder.together);
     session->sched.entity.vtime += domain_of(session)->vnow;
     sched_add(domain_of(session), &session->sched.entity);
 }
@@ -140,7 +172,7 @@ static uint32_t component_find(const struct sm_mask *mask, uint32_t likely)
 /* Drops sessions without work from the list and finds the others' components. */
 static void components_find(void)
 {
-    const struct sm_mask all = sm_mask_first(worker.info.sm_count);
+    const struct sm_mask all = sm_mask_first(worker->info.sm_count);
     struct session **at = &finder.first, *session;
 
     finder.apart = false;
@@ -155,7 +187,7 @@ static void components_find(void)
             continue;
         }
         const struct sm_mask mask = session->grant.partition ? session->grant.mask : all;
-        uint32_t *likely = &component_of_domain[session->sched.domain.index];
+        uint32_t *likely = &component_of_domain[domain_number(session)];
         session->sched.domain.component = component_find(&mask, *likely);
         if (*likely == NONE)
             *likely = session->sched.domain.component;
@@ -176,7 +208,7 @@ static void components_assign(void)
     bool taken[DOMAINS_MAX] = {false};
 
     for (struct session *session = finder.first; session; session = session->sched.domain.next) {
-        uint32_t domain = session->sched.domain.index;
+        uint32_t domain = domain_number(session);
         struct component *component = &components[component_root(session->sched.domain.component)];
         component->sched.vnow = later(component->sched.vnow, domains.domain[domain].vnow);
         component->sched.done_ns = later(component->sched.done_ns, domains.domain[domain].done_ns);
@@ -206,7 +238,7 @@ void domains_update(void)
     for (struct session *session = finder.first; session; session = session->sched.domain.next) {
         struct component *component = &components[component_root(session->sched.domain.component)];
         session->sched.entity.vtime += component->sched.vnow - domain_of(session)->vnow;
-        session->sched.domain.index = component->domain;
+        session->sched.domain.sched = domain_at(component->domain);
         sched_add(&component->sched, &session->sched.entity);
     }
     /* A session that is in no component has nothing in flight, so the sums start from zero. */
@@ -218,7 +250,7 @@ void domains_update(void)
         if (components[i].into != i)
             continue;
         components[i].sched.sms = sm_mask_count(&components[i].mask);
-        components[i].sched.sms_all = worker.info.sm_count;
+        components[i].sched.sms_all = worker->info.sm_count;
         domains.domain[components[i].domain] = components[i].sched;
         if (components[i].domain >= domains.used)
             domains.used = components[i].domain + 1;

@@ -11,19 +11,22 @@
 /* The most domains at a time. Sessions that would make up more share a domain with others. */
 #define DOMAINS_MAX 128u
 
-struct domains {
-    struct sched domain[DOMAINS_MAX + LANES_MAX]; /* the last LANES_MAX: one for each lane */
-    /* the domains from this one up to DOMAINS_MAX are unused */
-    uint32_t used;
-};
-extern struct domains domains;
-
 /* The domain in which the session waits. */
 static inline struct sched *domain_of(const struct session *session)
 {
-    return &domains.domain[session->sched.domain.index];
+    return session->sched.domain.sched;
 }
 
+/* The main lane's domains are numbered below domains_used(), which is at most DOMAINS_MAX. */
+uint32_t domains_used(void);
+struct sched *domain_at(uint32_t number);
+/* The number of the session's domain. */
+uint32_t domain_number(const struct session *session);
+
+/* Begins with one domain and no sessions. Called before there are sessions. */
+void domains_init(void);
+/* Puts a new session, which has no work yet, into a domain. Any thread. */
+void domain_join(struct session *session);
 /* The session may have work: it is polled from now on. */
 void domains_add(struct session *session);
 /* A session is no longer polled, or the last of its work has ended since. */

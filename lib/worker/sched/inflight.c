@@ -176,7 +176,7 @@ bool inflight_open_kernels(const struct stream *stream)
 static double waves_of(const uint32_t grid[3], const uint32_t block[3])
 {
     double threads = (double)grid[0] * grid[1] * grid[2] * block[0] * block[1] * block[2];
-    double waves = threads / ((double)worker.info.sm_count * SM_THREADS);
+    double waves = threads / ((double)worker->info.sm_count * SM_THREADS);
 
     return waves > 1 ? waves : 1;
 }
@@ -199,7 +199,7 @@ uint64_t inflight_guess_graph(const struct stream *stream)
 /* The partition's part of the device, in units of SCHED_WIDTH. */
 static uint64_t partition_width(const struct partition *partition)
 {
-    return partition ? (uint64_t)partition->sm_count * SCHED_WIDTH / worker.info.sm_count
+    return partition ? (uint64_t)partition->sm_count * SCHED_WIDTH / worker->info.sm_count
                      : SCHED_WIDTH;
 }
 
@@ -208,7 +208,7 @@ static uint64_t launch_width(const struct launch *launch)
 {
     uint64_t blocks = (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2];
     uint64_t threads = (uint64_t)launch->block[0] * launch->block[1] * launch->block[2];
-    uint64_t capacity = (uint64_t)worker.info.sm_count * SM_THREADS;
+    uint64_t capacity = (uint64_t)worker->info.sm_count * SM_THREADS;
     uint64_t most = partition_width(launch->partition);
 
     if (blocks >= capacity || blocks * threads >= capacity)
@@ -271,10 +271,10 @@ static void open_wide(struct inflight_span *open, const struct partition *partit
 
     if (open->filling == 0) {
         open->timeline = timeline;
-        open->timeline_sms = partition ? partition->sm_count : worker.info.sm_count;
+        open->timeline_sms = partition ? partition->sm_count : worker->info.sm_count;
     } else if (open->timeline != timeline) {
         open->timeline = sm_time_timeline(NULL);
-        open->timeline_sms = worker.info.sm_count;
+        open->timeline_sms = worker->info.sm_count;
     }
     open->filling += kernels;
 }
@@ -416,7 +416,7 @@ static void charge(struct session *session, uint64_t ns)
 {
     _Atomic uint64_t *counter = &session->stats->gpu_ns;
 
-    if (!worker.policy.accounting)
+    if (!worker->policy.accounting)
         return;
     atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + ns,
                           memory_order_relaxed);

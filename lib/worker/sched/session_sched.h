@@ -16,8 +16,8 @@ struct session;
 /* The session's place among the scheduling domains, see domain.c. */
 struct domain_member {
     struct session *next;
-    uint32_t index;     /* of domains.domain; valid also while the session has no work */
-    uint32_t component; /* its component while domains are found */
+    struct sched *sched; /* its domain; valid also while the session has no work */
+    uint32_t component;  /* its component while domains are found */
     bool entered;
 };
 

@@ -62,8 +62,8 @@ void grant_apply(struct session *session, const struct link_grant *link,
     if (grant->link.priority_max < grant->link.priority)
         grant->link.priority_max = grant->link.priority;
     grant->partition = partition;
-    grant->mask = partition ? partition->mask : sm_mask_first(worker.info.sm_count);
-    grant->sm_count = partition ? partition->sm_count : worker.info.sm_count;
+    grant->mask = partition ? partition->mask : sm_mask_first(worker->info.sm_count);
+    grant->sm_count = partition ? partition->sm_count : worker->info.sm_count;
     /* Overrides were fitted to the old grant. */
     memset(session->placement.affinity, 0, sizeof(session->placement.affinity));
     for (uint32_t i = 0; i < SEG_STREAMS; i++)
@@ -106,19 +106,19 @@ bool grant_has_mask(const struct link_grant *grant)
  * none. */
 static void partition_find(struct job *job)
 {
-    const struct sm_mask mask = grant_mask(&job->grant), all = sm_mask_first(worker.info.sm_count);
+    const struct sm_mask mask = grant_mask(&job->grant), all = sm_mask_first(worker->info.sm_count);
     gs_status status;
 
     if (sm_mask_empty(&mask) || sm_mask_equal(&mask, &all))
         return;
-    if (!worker.info.sm_groups) {
+    if (!worker->info.sm_groups) {
         job_fail(job, GS_ERR_NOT_SUPPORTED, "this device or its driver has no partitions");
         return;
     }
-    if (!sm_groups_whole(&mask, worker.info.sm_group, worker.info.sm_count)) {
+    if (!sm_groups_whole(&mask, worker->info.sm_group, worker->info.sm_count)) {
         job_fail(job, GS_ERR_INVALID_VALUE,
                  "the mask is not of whole groups of SMs, the smallest of %u",
-                 worker.info.sm_granularity);
+                 worker->info.sm_granularity);
         return;
     }
     partitions_keep(); /* no launch is between its record and its issue now */

@@ -87,11 +87,11 @@ void asleep_look(void)
 
 /* ---- The doorbell ---------------------------------------------------------------------------- */
 
-bool bell_open(void)
+bool bell_open(const char *name)
 {
-    bell = mq_open(worker.bell_name, O_RDONLY | O_NONBLOCK);
+    bell = mq_open(name, O_RDONLY | O_NONBLOCK);
     if (bell == (mqd_t)-1)
-        log_error("doorbell %s: %s", worker.bell_name, strerror(errno));
+        log_error("doorbell %s: %s", name, strerror(errno));
     return bell != (mqd_t)-1;
 }
 

@@ -17,7 +17,7 @@ void session_poll_stop(struct session *session);
 
 /* Looks at a few sessions that are asleep, which is cheaper than a system call for the doorbell. */
 void asleep_look(void);
-bool bell_open(void);
+bool bell_open(const char *name);
 /* Empties the doorbell, and polls the sessions that rang. */
 void bell_take(void);
 /* The doorbell's descriptor, for poll(). */

@@ -16,13 +16,14 @@
 #include "worker/memory/segment_mapping.h"
 #include "worker/module/module.h"
 #include "worker/module/print.h"
+#include "worker/sched/domain.h"
 #include "worker/sched/session_table.h"
 #include "worker/session/grant.h"
 #include "worker/submit/graph.h"
 #include "worker/submit/report.h"
 #include "worker/submit/stream.h"
 
-struct session *session_new(uint32_t slot, const struct link_open *open)
+struct session *session_new(uint32_t slot, const struct link_open *open, struct link_stats *stats)
 {
     struct session *session = aligned_alloc(_Alignof(struct session), sizeof(*session));
 
@@ -34,9 +35,10 @@ struct session *session_new(uint32_t slot, const struct link_open *open)
     session->uid = open->uid;
     memcpy(session->name, open->name, sizeof(session->name));
     session->name[sizeof(session->name) - 1] = '\0';
-    session->stats = &worker.stats[slot];
+    session->stats = stats;
     memory_limit_set(session, open->grant.mem_limit, open->grant.user_mem_limit);
     session->grant.link = open->grant;
+    domain_join(session);
     space_init(&session->memory.allocations, 0, UINT64_MAX);
     return session;
 }

@@ -4,8 +4,8 @@
 
 #include "worker/jobs/job.h"
 
-/* Makes a session for its open job; NULL: no memory. Any thread. */
-struct session *session_new(uint32_t slot, const struct link_open *open);
+/* Makes a session for its open job; `stats` are its slot's. NULL: no memory. Any thread. */
+struct session *session_new(uint32_t slot, const struct link_open *open, struct link_stats *stats);
 /* Tells the supervisor how an open job ended. Main lane, once the session is in the session
  * table. */
 void session_opened(const struct job *job);

@@ -40,7 +40,7 @@ CUDA_BATCH_MEM_OP_NODE_PARAMS completion_node(CUdeviceptr address, uint64_t posi
                                                   .value64 = position,
                                                   .flags = CU_STREAM_WRITE_VALUE_DEFAULT}};
     return (CUDA_BATCH_MEM_OP_NODE_PARAMS){
-        .ctx = worker.context, .count = 1, .paramArray = operation};
+        .ctx = worker->context, .count = 1, .paramArray = operation};
 }
 
 /* The completing kernel: stores its second parameter at the address in its first, and a fence at
@@ -112,7 +112,7 @@ CUDA_KERNEL_NODE_PARAMS done_params(const struct completion_params *tell,
 int done_priority(int priority)
 {
     return priority <= stream_priority(GS_CLASS_LATENCY, 0) ? priority
-                                                            : worker.info.priority_highest;
+                                                            : worker->info.priority_highest;
 }
 
 CUresult completion_fence(struct session *session, struct stream *stream, uint64_t position)

@@ -145,10 +145,10 @@ static CUresult node_add(const struct variant *variant, const struct step *step,
                                                 .elementSize = 1,
                                                 .width = step->transfer.bytes,
                                                 .height = 1};
-        return DRV(cuGraphAddMemsetNode, node, graph, last, dependencies, &params, worker.context);
+        return DRV(cuGraphAddMemsetNode, node, graph, last, dependencies, &params, worker->context);
     }
     const CUDA_MEMCPY3D params = memcpy_params(&step->transfer);
-    return DRV(cuGraphAddMemcpyNode, node, graph, last, dependencies, &params, worker.context);
+    return DRV(cuGraphAddMemcpyNode, node, graph, last, dependencies, &params, worker->context);
 }
 
 static gs_status nodes_add(struct job *job, const struct session_graph *graph,

@@ -27,7 +27,7 @@ record_fault override_check(const struct wire_qos *qos)
         return "a launch with a weight or SMs of its own";
     if (qos->deadline_ns > QOS_DEADLINE_MAX_NS)
         return "a launch with a deadline that is too far";
-    if (qos->affinity_type != GS_EXEC_AFFINITY_NONE && !worker.info.sm_groups)
+    if (qos->affinity_type != GS_EXEC_AFFINITY_NONE && !worker->info.sm_groups)
         return "a launch with an affinity on a device without partitions";
     switch (qos->affinity_type) {
     case GS_EXEC_AFFINITY_NONE:
@@ -40,7 +40,7 @@ record_fault override_check(const struct wire_qos *qos)
                    : "a launch on a percentage that is not 1 to 100";
     case GS_EXEC_AFFINITY_SM_MASK:
         return !sm_mask_empty(&mask) &&
-                       sm_groups_whole(&mask, worker.info.sm_group, worker.info.sm_count)
+                       sm_groups_whole(&mask, worker->info.sm_group, worker->info.sm_count)
                    ? NULL
                    : "a launch on a mask that is not of whole groups of SMs";
     default:
@@ -61,8 +61,8 @@ static struct sm_mask affinity_mask(const struct grant *grant, const struct wire
     return sm_groups_first(&grant->mask,
                            qos->affinity_type == GS_EXEC_AFFINITY_SM_COUNT
                                ? qos->sm_count
-                               : sm_count_of_percentage(worker.info.sm_count, qos->percentage),
-                           worker.info.sm_group, worker.info.sm_count);
+                               : sm_count_of_percentage(worker->info.sm_count, qos->percentage),
+                           worker->info.sm_group, worker->info.sm_count);
 }
 
 /* These SMs less those that the launch must keep off; all of them where none would be left. */
@@ -89,7 +89,7 @@ static const struct affinity_entry *affinity_find(const struct session *session,
     for (uint32_t i = 0; i < AFFINITY_ENTRIES; i++) {
         const struct affinity_entry *entry = &session->placement.affinity[i];
         if (entry->losses == partition_losses() && entry->level == level &&
-            (level == HEADROOM_NONE || entry->policy == worker.policy_count) &&
+            (level == HEADROOM_NONE || entry->policy == worker->policy_count) &&
             same_affinity(&entry->qos, qos))
             return entry;
     }
@@ -103,7 +103,7 @@ static void affinity_store(struct session *session, const struct wire_qos *qos, 
         &session->placement.affinity[session->placement.affinity_next++ % AFFINITY_ENTRIES];
 
     *entry =
-        (struct affinity_entry){*qos, partition, partition_losses(), worker.policy_count, level};
+        (struct affinity_entry){*qos, partition, partition_losses(), worker->policy_count, level};
 }
 
 static enum override_outcome launch_partition(struct session *session, const struct wire_qos *qos,

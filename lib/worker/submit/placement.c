@@ -100,8 +100,8 @@ struct sm_mask placement_headroom_mask(uint32_t level)
     if (level == HEADROOM_NONE)
         return (struct sm_mask){{0}};
     return sm_mask_of(level == HEADROOM_PARTIAL
-                          ? worker.policy.few_mask
-                          : worker.policy.reserve_mask[level - HEADROOM_FULL]);
+                          ? worker->policy.few_mask
+                          : worker->policy.reserve_mask[level - HEADROOM_FULL]);
 }
 
 /* Makes sessions that are asleep give up their trimmed partitions. Each finds them again with its
@@ -123,7 +123,7 @@ static bool trimmed_get(const struct session *session, struct trimmed *trimmed, 
     const struct sm_mask mask = sm_mask_minus(session->grant.mask, placement_headroom_mask(level));
 
     trimmed_release(trimmed);
-    trimmed->policy = worker.policy_count;
+    trimmed->policy = worker->policy_count;
     if (sm_mask_empty(&mask) || sm_mask_equal(&mask, &session->grant.mask))
         return true;
     trimmed->again_ns = session->lane->now + TRIMMED_AGAIN_NS;
@@ -151,7 +151,7 @@ static struct partition *trimmed_partition(struct session *session, uint32_t lev
     struct trimmed *trimmed = &session->placement.trimmed[level - HEADROOM_PARTIAL];
     const bool late = trimmed->again_ns && session->lane->now > trimmed->again_ns;
 
-    if (trimmed->policy != worker.policy_count || (late && !trimmed_ready(trimmed)))
+    if (trimmed->policy != worker->policy_count || (late && !trimmed_ready(trimmed)))
         trimmed_find(session, trimmed, level);
     return trimmed_ready(trimmed) ? trimmed->partition : NULL;
 }
@@ -163,7 +163,7 @@ static void trimmed_prepare(struct session *session)
     for (uint32_t level = HEADROOM_PARTIAL; level <= HEADROOM_FULL; level++) {
         struct trimmed *trimmed = &session->placement.trimmed[level - HEADROOM_PARTIAL];
 
-        if (trimmed->policy != worker.policy_count && !trimmed_get(session, trimmed, level))
+        if (trimmed->policy != worker->policy_count && !trimmed_get(session, trimmed, level))
             trimmed_release(trimmed);
     }
 }

@@ -34,9 +34,9 @@ record_fault record_check_launch(const struct session *session, unsigned char *r
     if (r.report && !(r.h.flags & REC_LAUNCH_TIME))
         return "a launch with a report and without the time of its submission";
     for (int i = 0; i < 3; i++) {
-        if (r.grid[i] == 0 || r.grid[i] > worker.info.max_grid_dim[i])
+        if (r.grid[i] == 0 || r.grid[i] > worker->info.max_grid_dim[i])
             return "a grid beyond the device's limits";
-        if (r.block[i] == 0 || r.block[i] > worker.info.max_block_dim[i])
+        if (r.block[i] == 0 || r.block[i] > worker->info.max_block_dim[i])
             return "a block beyond the device's limits";
         threads *= r.block[i];
     }

@@ -50,7 +50,7 @@ CUresult report_launch(struct session *session, uint32_t index, const struct lau
     report->queued_ns = now > submitted ? now - submitted : 0;
     report->priority = launch->priority;
     report->partition = launch->partition ? launch->partition->id : 0;
-    report->sm_count = launch->partition ? launch->partition->sm_count : worker.info.sm_count;
+    report->sm_count = launch->partition ? launch->partition->sm_count : worker->info.sm_count;
     report->deadline_ns = launch->deadline_ns;
     session->submit.reports_open++;
     return CUDA_SUCCESS;
@@ -82,7 +82,7 @@ void reports_poll(struct session *session)
         struct report *report = &session->submit.reports[i];
         if (!report->id)
             continue;
-        CUresult result = cu.cuEventQuery(report->end);
+        CUresult result = cu->cuEventQuery(report->end);
         if (driver_fatal(result)) {
             driver_failed("cuEventQuery", result);
             device_lost(result);

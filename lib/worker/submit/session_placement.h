@@ -18,14 +18,14 @@ struct affinity_entry {
     struct wire_qos qos; /* its affinity */
     struct partition *partition;
     uint64_t losses;
-    uint32_t policy; /* worker.policy_count when it was found */
+    uint32_t policy; /* worker->policy_count when it was found */
     uint32_t level;  /* the headroom level that was left out; NONE: holds under any policy */
 };
 
 /* A trimmed partition: the grant less the latency headroom, or less a part of it. */
 struct trimmed {
     struct partition *partition; /* held; NULL: the grant itself */
-    uint32_t policy;             /* worker.policy_count when it was found */
+    uint32_t policy;             /* worker->policy_count when it was found */
     uint64_t again_ns;           /* when it is asked for again, if it is not ready then */
 };
 

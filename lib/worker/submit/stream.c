@@ -76,7 +76,7 @@ bool streams_idle(struct session *session)
     for (uint64_t left = session->inflight.busy; left; left &= left - 1) {
         uint32_t i = (uint32_t)__builtin_ctzll(left);
         partition_home(session->submit.streams[i].home);
-        CUresult result = cu.cuStreamQuery(session->submit.streams[i].cu);
+        CUresult result = cu->cuStreamQuery(session->submit.streams[i].cu);
         partition_home(session->lane->home);
         if (driver_fatal(result)) {
             driver_failed("cuStreamQuery", result);
@@ -203,7 +203,7 @@ static void elapsed_prepare(struct job *job)
         return;
     }
     CUresult result =
-        cu.cuEventElapsedTime(&milliseconds, events[job->arg[0]].cu, events[job->arg[1]].cu);
+        cu->cuEventElapsedTime(&milliseconds, events[job->arg[0]].cu, events[job->arg[1]].cu);
     if (result == CUDA_ERROR_NOT_READY) {
         job_fail(job, GS_NOT_READY, "an event is not complete yet");
     } else if (result) {
