@@ -18,6 +18,7 @@
 #include "worker/sched/domain.h"
 #include "worker/sched/lane.h"
 #include "worker/submit/drain.h"
+#include "worker/submit/graph_cache.h"
 #include "worker/submit/launch.h"
 
 #define KERNELS  3u
@@ -115,7 +116,7 @@ static inline int unset(void **state)
 {
     (void)state;
     inflight_remove(&session);
-    launcher_free(stream->launcher);
+    graph_cache_free(stream->graph_cache);
     free(stream->inflight);
     free(session.submit.events);
     for (uint32_t i = 0; i < graph_count; i++) {

@@ -20,6 +20,7 @@
 #include "worker/sched/domain.h"
 #include "worker/sched/lane.h"
 #include "worker/submit/drain.h"
+#include "worker/submit/graph_cache.h"
 #include "worker/submit/launch.h"
 
 #define PRIORITY (-2)
@@ -259,7 +260,7 @@ static int unset(void **state)
 {
     (void)state;
     inflight_remove(&session);
-    launcher_free(stream->launcher);
+    graph_cache_free(stream->graph_cache);
     free(stream->inflight);
     free(session.submit.reports);
     return 0;

@@ -125,7 +125,7 @@ static void a_kernel_that_was_loaded_anew_has_another_graph(void **state)
     assert_true(graph_launches > 1);
     learn(0, REQUEST);
     assert_int_equal(mixed_made, 2);
-    launcher_deinit(stream->launcher);
+    graph_cache_clear(stream->graph_cache);
     assert_int_equal(graphs_made, graphs_destroyed);
     learn(0, REQUEST);
 }
@@ -162,7 +162,7 @@ static void a_partition_is_that_of_this_time(void **state)
                 assert_int_equal(graph_launches, 1);
         }
         assert_true(atomic_load(&partition.graphs) > 0);
-        launcher_evict(stream->launcher, &partition);
+        graph_cache_evict(stream->graph_cache, &partition);
         assert_int_equal(atomic_load(&partition.graphs), 0);
     }
 }
@@ -203,7 +203,7 @@ static void each_call_that_makes_a_graph_may_be_refused(void **state)
         }
         calls_left = UINT32_MAX;
         learn(0, 5 + call % 2);
-        launcher_deinit(stream->launcher);
+        graph_cache_clear(stream->graph_cache);
         assert_int_equal(graphs_made, graphs_destroyed);
     }
 }
@@ -220,7 +220,7 @@ static void whatever_comes_runs_as_it_was_asked_for(void **state)
         if (dice == 0)
             kernel_load((uint32_t)rand() % KERNELS);
         if (dice == 1)
-            launcher_evict(stream->launcher, &partition);
+            graph_cache_evict(stream->graph_cache, &partition);
         if (dice == 2)
             session.grant.partition = rand() % 2 ? &partition : NULL;
         if (dice == 3)
@@ -234,7 +234,7 @@ static void whatever_comes_runs_as_it_was_asked_for(void **state)
             launch(0, 1, 5);
         drain(rand() % 4 != 0);
         if (graph_count > GRAPHS / 2) { /* the fake driver's memory of graphs is used again */
-            launcher_deinit(stream->launcher);
+            graph_cache_clear(stream->graph_cache);
             for (uint32_t k = 0; k < graph_count; k++)
                 assert_false(graphs[k].alive);
             graph_count = 0;

@@ -382,7 +382,7 @@ static void each_stream_has_its_own_counter_and_words(void **state)
 
     (void)state;
     *other = *stream;
-    other->launcher = NULL;
+    other->graph_cache = NULL;
     other->inflight = inflight_new(&session, other);
     assert_non_null(other->inflight);
     shape_learn(0, 1, 1);
@@ -399,7 +399,7 @@ static void each_stream_has_its_own_counter_and_words(void **state)
     assert_int_equal(ran[1].tell.position, 64);
     assert_int_equal(ran[1].tell.counter, COUNTERS + sizeof(uint32_t));
     assert_int_equal(ran[1].tell.mark, ran[0].tell.mark + sizeof(uint64_t));
-    launcher_free(other->launcher);
+    graph_cache_free(other->graph_cache);
     free(other->inflight);
     *other = (struct stream){0};
 }

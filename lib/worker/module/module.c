@@ -20,7 +20,7 @@
 #include "worker/module/print.h"
 #include "worker/module/rewrite.h"
 #include "worker/partition/carveout.h"
-#include "worker/submit/launch.h"
+#include "worker/submit/graph_cache.h"
 
 #define IMAGE_MAX (UINT64_C(512) << 20)
 
@@ -326,7 +326,7 @@ static void unload_work(struct job *job)
     /* Nodes of the streams' graphs hold functions of this module. The session is quiet, so no lane
      * uses the graphs now. */
     for (uint32_t i = 0; i < SEG_STREAMS; i++)
-        launcher_deinit(job->session->submit.streams[i].launcher);
+        graph_cache_clear(job->session->submit.streams[i].graph_cache);
     module_free(job->object);
 }
 

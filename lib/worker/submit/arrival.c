@@ -2,7 +2,7 @@
  * arrival.c - batch arrival: what a tenant of the latency class writes into a stream at a time, and
  * whether all of it is there. Runs on the session's lane.
  *
- * A request of 20 kernels is best given to the device as one graph (request_graph.c), but the lane
+ * A request of 20 kernels is best given to the device as one graph (launch.c), but the lane
  * mostly sees the request when only its first records are written: a client writes one in 0.13 us.
  * So where the last few arrivals had the same length, a new one is taken once that length is there.
  * The lane goes on with its rounds meanwhile, and waits for a few microseconds at most.

@@ -8,7 +8,7 @@
  *   check          every field of the copy (record.c; override.c for the QoS that a launch asks
  * for) place          on SMs: the session's grant, or the trimmed partition (placement.c) gather a
  * launch joins the batch; any other record first has the batch issued issue          the batch as
- * executable graphs (launch.c: exec_graph.c, request_graph.c), a copy or memset (record.c), an
+ * executable graphs (launch.c, from graph_cache.c), a copy or memset (record.c), an
  * event or wait (below), a captured graph (graph.c) tell the end   completion word and fence behind
  * the last of the work (completion.c); the inflight tracker (sched/inflight.c) reads the fence
  */

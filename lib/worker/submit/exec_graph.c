@@ -14,46 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "worker/partition/partition.h"
 #include "worker/submit/pool.h"
-
-/* ---- What a node is made for ----------------------------------------------------------------- */
-
-struct launch_key launch_key(const struct launch *launch)
-{
-    struct launch_key key = {.kernel = launch->kernel,
-                             .serial = launch->kernel->serial,
-                             .dynamic_smem = launch->dynamic_smem,
-                             .priority = launch->priority,
-                             .partition = launch->partition};
-
-    memcpy(key.grid, launch->grid, sizeof(key.grid));
-    memcpy(key.block, launch->block, sizeof(key.block));
-    return key;
-}
-
-bool launch_key_is(const struct launch_key *key, const struct launch *launch)
-{
-    return key->kernel == launch->kernel && key->serial == launch->kernel->serial &&
-           !memcmp(key->grid, launch->grid, sizeof(key->grid)) &&
-           !memcmp(key->block, launch->block, sizeof(key->block)) &&
-           key->dynamic_smem == launch->dynamic_smem && key->partition == launch->partition &&
-           key->priority == launch->priority;
-}
-
-void launch_key_hold(const struct launch_key *key)
-{
-    if (key->partition)
-        atomic_fetch_add_explicit(&key->partition->graphs, 1, memory_order_relaxed);
-}
-
-void launch_key_release(const struct launch_key *key)
-{
-    if (key->partition)
-        /* release: the graphs are gone before the count says so; pairs with the load before the
-         * partition is destroyed */
-        atomic_fetch_sub_explicit(&key->partition->graphs, 1, memory_order_release);
-}
 
 /* ---- Making ---------------------------------------------------------------------------------- */
 

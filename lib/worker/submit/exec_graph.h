@@ -8,23 +8,6 @@
 #include "worker/partition/kernel_launch.h"
 #include "worker/submit/completion.h"
 
-/* What a node is made for: a launch without its parameters. */
-struct launch_key {
-    const struct kernel *kernel; /* NULL: the key is unused */
-    /* the kernel's serial number: the memory at `kernel` may belong to another kernel by now */
-    uint64_t serial;
-    uint32_t grid[3], block[3];
-    uint32_t dynamic_smem;
-    int priority;
-    struct partition *partition;
-};
-
-struct launch_key launch_key(const struct launch *launch);
-bool launch_key_is(const struct launch_key *key, const struct launch *launch);
-/* While a key is held, its partition is not destroyed, because graphs have nodes there. */
-void launch_key_hold(const struct launch_key *key);
-void launch_key_release(const struct launch_key *key);
-
 /* How a graph tells its end. */
 enum ending {
     ENDS_SILENT,

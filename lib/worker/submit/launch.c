@@ -1,47 +1,37 @@
 /*
  * launch.c - issues kernels as exec graphs, which are executable graphs whose parameters are set
- * anew each time (exec_graph.c): chooses the graphs, and when they are made.
+ * anew each time (exec_graph.c) and which are kept (graph_cache.c): chooses the graphs.
  *
  * Measured on an H200 (bench/results/h200-driver-facts.txt): cuLaunchKernel 2.7 us; a graph of
  * one kernel, set and launched, 1.5 us; an exec graph of 8, 1.0 us a kernel; kernel and completion
  * write as one graph make a round trip shorter than native CUDA's, but cost 2.3 us to launch. A
  * second kernel that writes the word costs 1.6 us and makes the round trip half a microsecond
- * longer, which is better where tenants wait for the lane. More facts that shape the cache:
+ * longer, which is better where tenants wait for the lane. More facts that decide the graphs:
  *   - a node whose function or grid changes costs as much as cuLaunchKernel, so graphs are kept per
  *     shape: a kernel with its grid, block and shared memory, priority and partition;
- *   - one graph launched into two streams serialises the streams, so graphs are kept per stream;
- *   - making a graph costs some 25 us, so a shape gets its graphs with its third launch;
- *   - a graph takes up to 110 KiB of GPU memory, so there are few lengths, and the least recently
- *     used shape loses its graphs;
+ *   - a graph takes up to 110 KiB of GPU memory, so there are few lengths;
  *   - a node's SMs are chosen when the node is added, so a shape includes the partition;
  *   - in a request of 20 small kernels, each boundary between graphs costs the device 1 us, and so
  *     does each kernel that writes a completion.
  * So a run of launches of one shape is cut into few graphs, of which only the last one tells the
  * completion: exec graphs of 8 and of 1, and for the latency class also of 16, 4 and 2. A whole
- * request that is known to have come before goes as one graph (request_graph.c). A launch in a
+ * request that is known to have come before goes as one graph. A launch in a
  * partition goes as a graph from the first launch on; a launch with a priority of its own goes as a
  * graph too, once its shape has one.
  */
 #include "worker/submit/launch.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 #include "common/util.h"
 #include "worker/partition/kernel_launch.h"
 #include "worker/partition/partition.h"
 #include "worker/sched/domain.h"
 #include "worker/sched/inflight.h"
-#include "worker/submit/exec_graph.h"
-#include "worker/submit/request_graph.h"
+#include "worker/submit/graph_cache.h"
 #include "worker/submit/stream.h"
 
-#define EXEC_GRAPH_LONGEST  16u
 #define TELLS_THREADS       16384u /* the most threads of a grid that tells its own end */
 #define FENCE_EVERY         16u
 #define FENCE_EVERY_LATENCY 32u
-#define SHAPES              64u /* kernel shapes that a stream remembers */
-#define GRAPH_AFTER         2u  /* launches of a shape before graphs are made for it */
 
 /* The lengths of a shape's graphs. There is one graph for each length and each way to tell the end,
  * made when it is first wanted. Only the latency class has all lengths, because a graph takes
@@ -49,81 +39,7 @@
 static const struct {
     uint32_t length;
     bool latency; /* for the latency class only */
-} lengths[] = {{EXEC_GRAPH_LONGEST, true}, {8, false}, {4, true}, {2, true}, {1, false}};
-#define KINDS (ARRAY_SIZE(lengths) * ENDINGS)
-
-/* A shape that a stream has launched, with its graphs. */
-struct shape {
-    struct launch_key key;          /* its kernel is NULL: the entry is unused */
-    uint32_t launches;              /* launches seen, up to GRAPH_AFTER */
-    uint64_t used;                  /* launcher->clock at its last use */
-    struct exec_graph *exec_graphs; /* KINDS entries, or NULL */
-};
-
-struct launcher {
-    struct shape shapes[SHAPES];
-    uint32_t last;                         /* index of the shape used last, likely used next too */
-    uint64_t clock;                        /* counts uses */
-    struct request_graphs *request_graphs; /* NULL: none yet */
-};
-
-/* ---- The cache ------------------------------------------------------------------------------- */
-
-static void shape_deinit(struct shape *shape)
-{
-    for (uint32_t kind = 0; shape->exec_graphs && kind < KINDS; kind++)
-        exec_graph_deinit(&shape->exec_graphs[kind]);
-    free(shape->exec_graphs);
-    launch_key_release(&shape->key);
-    *shape = (struct shape){0};
-}
-
-/* The entry of the launch's shape. A new shape takes the place of the least recently used one. */
-static struct shape *shape_of(struct launcher *launcher, const struct launch *launch)
-{
-    uint32_t oldest = 0;
-
-    for (uint32_t n = 0; n < SHAPES; n++) {
-        uint32_t i = (launcher->last + n) % SHAPES;
-        if (launch_key_is(&launcher->shapes[i].key, launch)) {
-            launcher->last = i;
-            return &launcher->shapes[i];
-        }
-        if (launcher->shapes[i].used < launcher->shapes[oldest].used)
-            oldest = i;
-    }
-    struct shape *shape = &launcher->shapes[oldest];
-    shape_deinit(shape);
-    shape->key = launch_key(launch);
-    launch_key_hold(&shape->key);
-    launcher->last = oldest;
-    return shape;
-}
-
-/* The stream's launcher, made at the first call; NULL: no memory. */
-static struct launcher *launcher_of(struct stream *stream)
-{
-    if (!stream->launcher)
-        stream->launcher = calloc(1, sizeof(*stream->launcher));
-    return stream->launcher;
-}
-
-/* The graphs of the launch's shape; NULL while the shape has had too few launches, or when there is
- * no memory. */
-static struct exec_graph *exec_graphs_of(struct stream *stream, const struct launch *launch)
-{
-    if (!launcher_of(stream))
-        return NULL;
-    struct shape *shape = shape_of(stream->launcher, launch);
-    shape->used = ++stream->launcher->clock;
-    if (!shape->key.partition && shape->launches < GRAPH_AFTER) {
-        shape->launches++;
-        return NULL;
-    }
-    if (!shape->exec_graphs)
-        shape->exec_graphs = calloc(KINDS, sizeof(*shape->exec_graphs));
-    return shape->exec_graphs;
-}
+} lengths[] = {{SHAPE_LONGEST, true}, {8, false}, {4, true}, {2, true}, {1, false}};
 
 /* ---- Issuing --------------------------------------------------------------------------------- */
 
@@ -168,9 +84,8 @@ static uint32_t fence_every(uint32_t cls)
     return cls == GS_CLASS_LATENCY ? FENCE_EVERY_LATENCY : FENCE_EVERY;
 }
 
-/* The length, as an index of `lengths`, of the graph in which the first of `run` launches of one
- * shape go. With a completion, the graph of the last launch tells it. *tells: this graph tells its
- * end. */
+/* The length of the graph in which the first of `run` launches of one shape go. With a completion,
+ * the graph of the last launch tells it. *tells: this graph tells its end. */
 static uint32_t length_for(const struct stream *stream, const struct launch *launch, uint32_t run,
                            enum completion completion, bool *tells)
 {
@@ -181,7 +96,7 @@ static uint32_t length_for(const struct stream *stream, const struct launch *lau
     const uint32_t length = lengths[i].length;
     *tells = (run == length && completion != COMPLETION_NONE) ||
              (length >= 8 && inflight_open_count(stream) + length >= fence_every(launch->cls));
-    return i;
+    return length;
 }
 
 /* Whether the kernel stores completion word and fence itself (own store). Measured on an H200: a
@@ -213,43 +128,25 @@ static struct completion_params end_of(const struct session *session, const stru
     return tell;
 }
 
-/* Issues some of `run` launches of one shape. *issued: how many; *written: how the device tells
- * their completion. */
+/* Issues some of `run` launches of one shape: as a graph, or the first alone. *issued: how many;
+ * *written: how the device tells their completion. */
 static CUresult issue_some(struct session *session, struct stream *stream,
                            const struct launch *launches, uint32_t run, enum completion wanted,
                            uint32_t *issued, enum completion *written)
 {
-    struct exec_graph *exec_graphs = exec_graphs_of(stream, launches);
-
-    *issued = 1;
-    *written = COMPLETION_NONE;
-    if (!exec_graphs)
-        return launch_alone(launches, stream);
-    bool tells;
-    const uint32_t which = length_for(stream, launches, run, wanted, &tells);
-    const uint32_t length = lengths[which].length;
+    bool tells, graph;
+    const uint32_t length = length_for(stream, launches, run, wanted, &tells);
     const struct launch *last = &launches[length - 1];
     const enum ending ending = ending_for(last, wanted, tells, length);
     const struct completion_params tell = tells ? end_of(session, stream, last) : completion_none;
-    struct exec_graph *graph = &exec_graphs[which * ENDINGS + ending];
-    if (!graph->exec) {
-        CUresult result =
-            exec_graph_init(graph, launches, length, ending, &tell, stream->cu_priority);
-        if (driver_fatal(result))
-            return result;
-        if (result) /* tenants have filled the device's memory; the kernel needs no graph */
-            return launch_alone(launches, stream);
-    }
-    CUresult result = exec_graph_launch(graph, launches, &tell, stream->cu);
-    if (result == CUDA_ERROR_OUT_OF_MEMORY) { /* a graph takes device memory at its launch too */
-        exec_graph_deinit(graph);
-        return launch_alone(launches, stream);
-    }
-    *issued = length;
-    *written = !tells                    ? COMPLETION_NONE
+    CUresult result =
+        graph_cache_launch(stream, GRAPH_OF_SHAPE, launches, length, ending, &tell, &graph);
+
+    *issued = graph ? length : 1;
+    *written = !graph || !tells          ? COMPLETION_NONE
                : ending == ENDS_BY_WRITE ? COMPLETION_WRITTEN
                                          : COMPLETION_FENCED;
-    return result;
+    return result || graph ? result : launch_alone(launches, stream);
 }
 
 /* Whether a fence of the launch's own must follow it: to measure its kernel for the first time, or
@@ -285,7 +182,7 @@ static bool may_go_as_request(const struct stream *stream, const struct launch *
         if (fenced_alone(&launches[i]))
             return false;
     }
-    return !(power && count <= EXEC_GRAPH_LONGEST && run_length(launches, count) == count);
+    return !(power && count <= SHAPE_LONGEST && run_length(launches, count) == count);
 }
 
 /* Issues all the launches as one request graph. *issued is false where there is none for them, and
@@ -299,13 +196,13 @@ static CUresult issue_request(struct session *session, struct stream *stream,
     const uint64_t end = last->end;
 
     *issued = false;
-    if (!may_go_as_request(stream, launches, count, completion) || !launcher_of(stream))
+    if (!may_go_as_request(stream, launches, count, completion))
         return CUDA_SUCCESS;
     const enum ending ending = ending_for(last, completion, tells, count);
     const struct completion_params tell = tells ? end_of(session, stream, last) : completion_none;
     inflight_issue(stream);
-    CUresult result = request_graph_launch(&stream->launcher->request_graphs, stream, launches,
-                                           count, ending, &tell, issued);
+    CUresult result =
+        graph_cache_launch(stream, GRAPH_OF_REQUEST, launches, count, ending, &tell, issued);
     if (result || !*issued)
         return result;
     stream_issued(session, stream, end);
@@ -349,9 +246,7 @@ CUresult launch_issue(struct session *session, struct stream *stream, const stru
         return result;
     while (count > 0) {
         bool alone = fenced_alone(launches);
-        const uint32_t most = alone                         ? 1
-                              : count <= EXEC_GRAPH_LONGEST ? count
-                                                            : EXEC_GRAPH_LONGEST + 1;
+        const uint32_t most = alone ? 1 : count <= SHAPE_LONGEST ? count : SHAPE_LONGEST + 1;
         uint32_t run = run_length(launches, most), issued = 0;
         enum completion wanted = alone          ? COMPLETION_FENCED
                                  : run == count ? completion
@@ -383,33 +278,4 @@ CUresult launch_issue(struct session *session, struct stream *stream, const stru
         count -= issued;
     }
     return CUDA_SUCCESS;
-}
-
-/* ---- The end --------------------------------------------------------------------------------- */
-
-void launcher_evict(struct launcher *launcher, const struct partition *partition)
-{
-    if (!launcher)
-        return;
-    for (uint32_t i = 0; i < SHAPES; i++) {
-        if (launcher->shapes[i].key.partition == partition)
-            shape_deinit(&launcher->shapes[i]);
-    }
-    request_graphs_evict(launcher->request_graphs, partition);
-}
-
-void launcher_deinit(struct launcher *launcher)
-{
-    if (!launcher)
-        return;
-    for (uint32_t i = 0; i < SHAPES; i++)
-        shape_deinit(&launcher->shapes[i]);
-    request_graphs_free(launcher->request_graphs);
-    launcher->request_graphs = NULL;
-}
-
-void launcher_free(struct launcher *launcher)
-{
-    launcher_deinit(launcher);
-    free(launcher);
 }

@@ -27,11 +27,4 @@ CUresult launch_issue(struct session *session, struct stream *stream, const stru
  * kernel time, and other sessions would wait for it. */
 bool launch_apart(const struct session *session, const struct stream *stream);
 
-/* Destroys the executable graphs in a partition. The launcher may be NULL. */
-void launcher_evict(struct launcher *launcher, const struct partition *partition);
-/* Destroys the executable graphs of a session that has nothing on the device. The launcher may be
- * NULL. */
-void launcher_deinit(struct launcher *launcher);
-void launcher_free(struct launcher *launcher);
-
 #endif

@@ -9,7 +9,7 @@
 #include "worker/sched/lane.h"
 #include "worker/sched/session_table.h"
 #include "worker/submit/graph.h"
-#include "worker/submit/launch.h"
+#include "worker/submit/graph_cache.h"
 
 #define TRIMMED_AGAIN_NS 1000000000u /* when a missing trimmed partition is asked for again */
 
@@ -25,7 +25,7 @@ static void graphs_evict_all(struct partition *partition)
         if (!session || session->jobs.paused || session->lane->index)
             continue;
         for (uint32_t n = 0; n < SEG_STREAMS; n++)
-            launcher_evict(session->submit.streams[n].launcher, partition);
+            graph_cache_evict(session->submit.streams[n].graph_cache, partition);
         graphs_evict(session, partition);
     }
 }

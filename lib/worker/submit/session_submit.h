@@ -13,7 +13,7 @@
 #include "worker/submit/arrival.h"
 
 struct inflight;
-struct launcher;
+struct graph_cache;
 struct partition;
 struct session_graph;
 
@@ -31,10 +31,10 @@ struct stream {
     int32_t own_priority; /* gs_qos's scale */
     /* the class of its launches: its own or the session's, within the grant */
     uint32_t cls;
-    int priority;              /* CUDA's: lower runs earlier */
-    struct launcher *launcher; /* its executable graphs; NULL until the first launch */
-    struct inflight *inflight; /* its inflight tracker; there when cu is */
-    struct arrival arrival;    /* the batch arrivals of its tenant */
+    int priority;                    /* CUDA's: lower runs earlier */
+    struct graph_cache *graph_cache; /* NULL until the first launch */
+    struct inflight *inflight;       /* its inflight tracker; there when cu is */
+    struct arrival arrival;          /* the batch arrivals of its tenant */
 };
 
 struct event {

@@ -14,7 +14,7 @@
 #include "worker/sched/inflight.h"
 #include "worker/sched/lane.h"
 #include "worker/sched/priority.h"
-#include "worker/submit/launch.h"
+#include "worker/submit/graph_cache.h"
 #include "worker/submit/pool.h"
 
 void stream_grant(const struct session *session, struct stream *stream)
@@ -173,8 +173,8 @@ static void destroy_prepare(struct job *job)
 
 static void stream_deinit(struct stream *stream)
 {
-    launcher_free(stream->launcher);
-    stream->launcher = NULL;
+    graph_cache_free(stream->graph_cache);
+    stream->graph_cache = NULL;
     free(stream->inflight);
     stream->inflight = NULL;
     if (stream->cu && !pool_put_stream(stream->cu, stream->cu_priority, stream->home))

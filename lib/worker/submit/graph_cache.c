@@ -1,0 +1,260 @@
+/*
+ * graph_cache.c - a stream's exec graphs, kept for launches that come again.
+ *
+ * What comes again is a shape (launches of one key, in any number), or a request (the keys of all
+ * its launches in order: a tenant that answers requests sends the same kernels again and again with
+ * other parameters, a network's layers). A request gets one graph because each boundary between
+ * graphs costs the device 1 us, more beside a neighbour, and each launch of a graph costs the lane
+ * some 2 us.
+ *
+ * A graph costs 25 us to make, so it is made when its launches come for the third time; in a
+ * partition, where a launch without a graph is dear (launch.c), a shape has it at once. What never
+ * comes again costs a comparison and a copy of its keys. A graph takes up to 110 KiB of GPU memory,
+ * so there are few, and the least recently used shape or request goes. One graph in two streams
+ * would serialise these, so each stream has a cache.
+ */
+#include "worker/submit/graph_cache.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "worker/partition/partition.h"
+
+#define GRAPH_AFTER 3u /* how often launches come before they get a graph */
+
+/* What comes again, and its graphs. */
+struct pattern {
+    uint32_t keys;             /* number of keys; 0: unused */
+    uint32_t times;            /* how often it came, up to GRAPH_AFTER */
+    uint64_t used;             /* the part's clock at its last use */
+    struct exec_graph *graphs; /* by graph_kind; NULL: none yet */
+    struct launch_key *key;
+};
+
+/* How many shapes and requests a stream remembers, and the keys and kinds of graphs of each. */
+static const struct limits {
+    uint32_t patterns, keys, kinds;
+} limits[] = {
+    [GRAPH_OF_SHAPE] = {64, 1, 5 * ENDINGS}, /* 5: lengths 1, 2, 4, 8, 16 */
+    [GRAPH_OF_REQUEST] = {4, LAUNCHES_MAX, ENDINGS},
+};
+#define PARTS (sizeof(limits) / sizeof(limits[0]))
+
+struct part {
+    uint32_t last; /* index of the pattern used last, which is likely the next one too */
+    uint64_t clock;
+    struct pattern pattern[];
+};
+
+struct graph_cache {
+    struct part *part[PARTS]; /* by graph_of; NULL: never used */
+};
+
+/* ---- Keys ------------------------------------------------------------------------------------ */
+
+struct launch_key launch_key(const struct launch *launch)
+{
+    struct launch_key key = {.kernel = launch->kernel,
+                             .serial = launch->kernel->serial,
+                             .dynamic_smem = launch->dynamic_smem,
+                             .priority = launch->priority,
+                             .partition = launch->partition};
+
+    memcpy(key.grid, launch->grid, sizeof(key.grid));
+    memcpy(key.block, launch->block, sizeof(key.block));
+    return key;
+}
+
+bool launch_key_is(const struct launch_key *key, const struct launch *launch)
+{
+    return key->kernel == launch->kernel && key->serial == launch->kernel->serial &&
+           !memcmp(key->grid, launch->grid, sizeof(key->grid)) &&
+           !memcmp(key->block, launch->block, sizeof(key->block)) &&
+           key->dynamic_smem == launch->dynamic_smem && key->partition == launch->partition &&
+           key->priority == launch->priority;
+}
+
+/* ---- Patterns -------------------------------------------------------------------------------- */
+
+/* The part's patterns and their keys are one piece of memory, so that remembering new launches
+ * allocates nothing. */
+static struct part *part_new(const struct limits *limit)
+{
+    const size_t patterns = sizeof(struct part) + limit->patterns * sizeof(struct pattern);
+    struct part *part =
+        calloc(1, patterns + (size_t)limit->patterns * limit->keys * sizeof(struct launch_key));
+
+    for (uint32_t i = 0; part && i < limit->patterns; i++)
+        part->pattern[i].key =
+            (struct launch_key *)(void *)((char *)part + patterns) + (size_t)i * limit->keys;
+    return part;
+}
+
+/* The part of the stream's cache, made at the first call; NULL: no memory. */
+static struct part *part_of(struct stream *stream, enum graph_of of)
+{
+    if (!stream->graph_cache)
+        stream->graph_cache = calloc(1, sizeof(*stream->graph_cache));
+    if (!stream->graph_cache)
+        return NULL;
+    struct part **part = &stream->graph_cache->part[of];
+    if (!*part)
+        *part = part_new(&limits[of]);
+    return *part;
+}
+
+static bool pattern_is(const struct pattern *pattern, const struct launch *launches, uint32_t keys)
+{
+    if (pattern->keys != keys)
+        return false;
+    for (uint32_t i = 0; i < keys; i++) {
+        if (!launch_key_is(&pattern->key[i], &launches[i]))
+            return false;
+    }
+    return true;
+}
+
+/* While a pattern is kept, the partitions of its keys are not destroyed, because graphs have nodes
+ * there. */
+static void pattern_init(struct pattern *pattern, const struct launch *launches, uint32_t keys)
+{
+    pattern->keys = keys;
+    for (uint32_t i = 0; i < keys; i++) {
+        pattern->key[i] = launch_key(&launches[i]);
+        if (launches[i].partition)
+            atomic_fetch_add_explicit(&launches[i].partition->graphs, 1, memory_order_relaxed);
+    }
+}
+
+static void pattern_deinit(struct pattern *pattern, uint32_t kinds)
+{
+    for (uint32_t kind = 0; pattern->graphs && kind < kinds; kind++)
+        exec_graph_deinit(&pattern->graphs[kind]);
+    free(pattern->graphs);
+    for (uint32_t i = 0; i < pattern->keys; i++) {
+        if (pattern->key[i].partition)
+            /* release: the graphs are gone before the count says so; pairs with the load before
+             * the partition is destroyed */
+            atomic_fetch_sub_explicit(&pattern->key[i].partition->graphs, 1, memory_order_release);
+    }
+    *pattern = (struct pattern){.key = pattern->key};
+}
+
+/* The pattern of these launches. A new one takes the place of the least recently used one. */
+static struct pattern *pattern_find(struct part *part, const struct limits *limit,
+                                    const struct launch *launches, uint32_t keys)
+{
+    uint32_t i = part->last, oldest = 0;
+
+    for (uint32_t n = 0; n < limit->patterns; n++) {
+        if (pattern_is(&part->pattern[i], launches, keys)) {
+            part->last = i;
+            return &part->pattern[i];
+        }
+        if (part->pattern[i].used < part->pattern[oldest].used)
+            oldest = i;
+        i = i + 1 < limit->patterns ? i + 1 : 0;
+    }
+    part->last = oldest;
+    pattern_deinit(&part->pattern[oldest], limit->kinds);
+    pattern_init(&part->pattern[oldest], launches, keys);
+    return &part->pattern[oldest];
+}
+
+/* ---- Launching ------------------------------------------------------------------------------- */
+
+static uint32_t graph_kind(enum graph_of of, uint32_t count, enum ending ending)
+{
+    return ending + (of == GRAPH_OF_SHAPE ? (uint32_t)__builtin_ctz(count) * ENDINGS : 0);
+}
+
+/* The graph for these launches, which may have to be made; NULL while they have come too few times,
+ * or when there is no memory. */
+static struct exec_graph *graph_find(struct stream *stream, enum graph_of of,
+                                     const struct launch *launches, uint32_t count,
+                                     enum ending ending, struct pattern **pattern)
+{
+    const struct limits *limit = &limits[of];
+    struct part *part = part_of(stream, of);
+
+    if (!part)
+        return NULL;
+    struct pattern *found = pattern_find(part, limit, launches, of == GRAPH_OF_SHAPE ? 1 : count);
+    found->used = ++part->clock;
+    if (found->times < GRAPH_AFTER)
+        found->times++;
+    if (found->times < GRAPH_AFTER && !(of == GRAPH_OF_SHAPE && launches->partition))
+        return NULL;
+    if (!found->graphs)
+        found->graphs = calloc(limit->kinds, sizeof(*found->graphs));
+    *pattern = found;
+    return found->graphs ? &found->graphs[graph_kind(of, count, ending)] : NULL;
+}
+
+CUresult graph_cache_launch(struct stream *stream, enum graph_of of, const struct launch *launches,
+                            uint32_t count, enum ending ending,
+                            const struct completion_params *tell, bool *issued)
+{
+    struct pattern *pattern = NULL;
+    struct exec_graph *graph = graph_find(stream, of, launches, count, ending, &pattern);
+    CUresult result = CUDA_SUCCESS;
+
+    *issued = false;
+    if (!graph)
+        return CUDA_SUCCESS;
+    if (!graph->exec)
+        result = exec_graph_init(graph, launches, count, ending, tell, stream->cu_priority);
+    if (result) { /* tenants have filled the device's memory: the pattern starts to count anew */
+        pattern->times = 0;
+        return driver_fatal(result) ? result : CUDA_SUCCESS;
+    }
+    result = exec_graph_launch(graph, launches, tell, stream->cu);
+    if (result == CUDA_ERROR_OUT_OF_MEMORY) { /* a graph takes device memory at its launch too */
+        exec_graph_deinit(graph);
+        pattern->times = 0;
+        return CUDA_SUCCESS;
+    }
+    *issued = !result;
+    return result;
+}
+
+/* ---- The end --------------------------------------------------------------------------------- */
+
+static bool pattern_uses(const struct pattern *pattern, const struct partition *partition)
+{
+    for (uint32_t i = 0; i < pattern->keys; i++) {
+        if (pattern->key[i].partition == partition)
+            return true;
+    }
+    return false;
+}
+
+/* Destroys what has kernels in the partition, or everything. */
+static void patterns_deinit(struct graph_cache *cache, const struct partition *partition, bool all)
+{
+    for (uint32_t of = 0; cache && of < PARTS; of++) {
+        for (uint32_t i = 0; cache->part[of] && i < limits[of].patterns; i++) {
+            struct pattern *pattern = &cache->part[of]->pattern[i];
+            if (all || pattern_uses(pattern, partition))
+                pattern_deinit(pattern, limits[of].kinds);
+        }
+    }
+}
+
+void graph_cache_evict(struct graph_cache *cache, const struct partition *partition)
+{
+    patterns_deinit(cache, partition, false);
+}
+
+void graph_cache_clear(struct graph_cache *cache)
+{
+    patterns_deinit(cache, NULL, true);
+}
+
+void graph_cache_free(struct graph_cache *cache)
+{
+    graph_cache_clear(cache);
+    for (uint32_t of = 0; cache && of < PARTS; of++)
+        free(cache->part[of]);
+    free(cache);
+}

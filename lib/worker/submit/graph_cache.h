@@ -1,0 +1,44 @@
+/*
+ * graph_cache.h - a stream's exec graphs, kept for launches that come again; see graph_cache.c. The
+ * session's lane.
+ */
+#ifndef GS_WORKER_SUBMIT_GRAPH_CACHE_H
+#define GS_WORKER_SUBMIT_GRAPH_CACHE_H
+
+#include "worker/submit/exec_graph.h"
+
+#define SHAPE_LONGEST 16u /* the most launches of a shape that go as one graph */
+
+/* What a node is made for: a launch without its parameters. */
+struct launch_key {
+    const struct kernel *kernel;
+    /* the kernel's serial number: the memory at `kernel` may belong to another kernel by now */
+    uint64_t serial;
+    uint32_t grid[3], block[3];
+    uint32_t dynamic_smem;
+    int priority;
+    struct partition *partition;
+};
+
+struct launch_key launch_key(const struct launch *launch);
+bool launch_key_is(const struct launch_key *key, const struct launch *launch);
+
+/* By what launches are recognised. */
+enum graph_of {
+    GRAPH_OF_SHAPE, /* the one key of them all; their count is a power of two up to SHAPE_LONGEST */
+    GRAPH_OF_REQUEST /* the sequence of their keys */
+};
+
+/* Launches `count` kernels as one graph, if they have come often enough. *issued is false when they
+ * have not, or when there was no memory for the graph; then the device has been given nothing. */
+CUresult graph_cache_launch(struct stream *stream, enum graph_of of, const struct launch *launches,
+                            uint32_t count, enum ending ending,
+                            const struct completion_params *tell, bool *issued);
+
+/* Destroys the graphs with kernels in a partition. The cache may be NULL, here and below. */
+void graph_cache_evict(struct graph_cache *cache, const struct partition *partition);
+/* Destroys all graphs of a stream that has nothing on the device; the cache stays, empty. */
+void graph_cache_clear(struct graph_cache *cache);
+void graph_cache_free(struct graph_cache *cache);
+
+#endif
