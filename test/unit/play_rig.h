@@ -83,9 +83,9 @@ static inline void mark_issue(struct tenant *tenant)
     struct stream *stream = &tenant->session.submit.streams[0];
 
     gpu_fence((unsigned)(tenant - tenants), now + LATENCY_NS,
-              &fences[inflight_fence_address(&tenant->session, stream) / sizeof(uint64_t)],
-              inflight_fence_next(stream), FENCE_PRIORITY);
-    inflight_fenced(&tenant->session, stream);
+              &fences[inflight_fence_address(stream->inflight) / sizeof(uint64_t)],
+              inflight_fence_next(stream->inflight), FENCE_PRIORITY);
+    inflight_fenced(stream->inflight);
 }
 
 /* Drains copies, in which the SMs have no part: the last one tells its end. */
@@ -94,14 +94,14 @@ static inline uint32_t copies_drain(struct tenant *tenant, struct sched_allowanc
     struct stream *stream = &tenant->session.submit.streams[0];
 
     for (uint32_t i = 0; i < allowance.launches; i++) {
-        inflight_issue(stream);
-        inflight_add_other(stream);
+        inflight_issue(stream->inflight);
+        inflight_add_other(stream->inflight);
         tenant->copied_ns = (tenant->copied_ns > now ? tenant->copied_ns : now) + tenant->ns;
     }
     gpu_fence((unsigned)(tenant - tenants), tenant->copied_ns,
-              &fences[inflight_fence_address(&tenant->session, stream) / sizeof(uint64_t)],
-              inflight_fence_next(stream), FENCE_PRIORITY);
-    inflight_fenced(&tenant->session, stream);
+              &fences[inflight_fence_address(stream->inflight) / sizeof(uint64_t)],
+              inflight_fence_next(stream->inflight), FENCE_PRIORITY);
+    inflight_fenced(stream->inflight);
     return allowance.launches;
 }
 
@@ -112,7 +112,7 @@ static inline void issue_some(struct tenant *tenant, const struct launch *launch
     struct stream *stream = &session->submit.streams[0];
     unsigned index = (unsigned)(tenant - tenants);
 
-    inflight_issue(stream);
+    inflight_issue(stream->inflight);
     now += count == GRAPH_LENGTH ? GRAPH_NS : SINGLE_NS;
     for (uint32_t i = 0; i < count; i++) {
         if (tenant->units > 0)
@@ -120,7 +120,7 @@ static inline void issue_some(struct tenant *tenant, const struct launch *launch
         else
             gpu_kernel(index, now + LATENCY_NS, kernel_time(tenant), WORK_PRIORITY);
     }
-    inflight_add(stream, launch, count);
+    inflight_add(stream->inflight, launch, count);
     if (fenced)
         mark_issue(tenant);
 }
@@ -137,8 +137,8 @@ static inline uint32_t events_drain(struct tenant *tenant, const struct launch *
 
     for (; taken < allowance.launches && guessed < allowance.ns; taken++) {
         if (tenant->event_next) {
-            inflight_issue(stream);
-            inflight_add_event(stream);
+            inflight_issue(stream->inflight);
+            inflight_add_event(stream->inflight);
         } else {
             issue_some(tenant, launch, 1, unfenced + each >= RUN_NS / 2);
             unfenced = unfenced + each >= RUN_NS / 2 ? 0 : unfenced + each;
@@ -146,7 +146,7 @@ static inline uint32_t events_drain(struct tenant *tenant, const struct launch *
         }
         tenant->event_next = !tenant->event_next;
     }
-    if (inflight_open_count(stream) > 0)
+    if (inflight_open_count(stream->inflight) > 0)
         mark_issue(tenant);
     return taken;
 }
@@ -221,7 +221,7 @@ static inline void play_begin(unsigned count)
         session->client = calloc(1, sizeof(*session->client));
         session->stats = calloc(1, sizeof(*session->stats));
         session->round.pending = 1;
-        session->submit.streams[0].inflight = inflight_new(session, &session->submit.streams[0]);
+        session->submit.streams[0].inflight = inflight_new(session, 0);
         assert_true(session->client && session->stats && session->submit.streams[0].inflight);
         lane.polled[i] = session;
         session->sched.polled = true;
@@ -234,7 +234,7 @@ static inline void play_end(void)
 {
     for (unsigned i = 0; i < tenant_count; i++) {
         inflight_remove(&tenants[i].session);
-        free(tenants[i].session.submit.streams[0].inflight);
+        inflight_free(tenants[i].session.submit.streams[0].inflight);
         free(tenants[i].session.client);
         free(tenants[i].session.stats);
     }

@@ -105,7 +105,7 @@ static inline int set(void **state)
                                                      .priority = PRIORITY,
                                                      .cu_priority = PRIORITY}};
     domain_join(&session);
-    stream->inflight = inflight_new(&session, stream);
+    stream->inflight = inflight_new(&session, (uint32_t)(stream - session.submit.streams));
     tail = 0;
     wanted_count = 0;
     return stream->inflight ? 0 : -1;
@@ -117,7 +117,7 @@ static inline int unset(void **state)
     (void)state;
     inflight_remove(&session);
     graph_cache_free(stream->graph_cache);
-    free(stream->inflight);
+    inflight_free(stream->inflight);
     free(session.submit.events);
     for (uint32_t i = 0; i < graph_count; i++) {
         if (graphs[i].alive)
@@ -204,7 +204,7 @@ static inline void drain(bool entire)
         assert_int_equal(ran[i].parameter, wanted[i].parameter);
         assert_int_equal(ran[i].blocks, wanted[i].blocks);
     }
-    inflight_settle(&session, stream);
+    inflight_settle(stream->inflight);
     assert_int_equal(session.sched.entity.inflight, 0);
 }
 

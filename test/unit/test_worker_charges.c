@@ -52,8 +52,9 @@ static void mark_last(struct tenant *tenant, uint64_t when)
     struct session *session = &tenant->session;
     struct stream *stream = &session->submit.streams[0];
 
-    atomic_store_explicit(&fences[inflight_fence_address(session, stream) / sizeof(uint64_t)],
-                          when << 24 | (inflight_fence_next(stream) - 1), memory_order_release);
+    atomic_store_explicit(&fences[inflight_fence_address(stream->inflight) / sizeof(uint64_t)],
+                          when << 24 | (inflight_fence_next(stream->inflight) - 1),
+                          memory_order_release);
 }
 
 static void issue_blocks(struct tenant *tenant, uint32_t count, uint32_t blocks)
@@ -62,9 +63,9 @@ static void issue_blocks(struct tenant *tenant, uint32_t count, uint32_t blocks)
     const struct launch launch = {
         .kernel = &tenant->kernel, .grid = {SM_COUNT * blocks, 1, 1}, .block = {256, 1, 1}};
 
-    inflight_issue(&session->submit.streams[0]);
-    inflight_add(&session->submit.streams[0], &launch, count);
-    inflight_fenced(session, &session->submit.streams[0]);
+    inflight_issue(session->submit.streams[0].inflight);
+    inflight_add(session->submit.streams[0].inflight, &launch, count);
+    inflight_fenced(session->submit.streams[0].inflight);
 }
 
 static void issue_scripted(struct tenant *tenant, uint32_t count)
@@ -195,9 +196,9 @@ static void an_event_behind_a_kernel_takes_no_time_from_others(void **state)
     issue_scripted(&tenants[1], 1); /* the lane looks at this tenant after the later one */
     now += 10000;
     issue_scripted(&tenants[0], 1);
-    inflight_issue(&tenants[0].session.submit.streams[0]);
-    inflight_add_event(&tenants[0].session.submit.streams[0]);
-    inflight_fenced(&tenants[0].session, &tenants[0].session.submit.streams[0]);
+    inflight_issue(tenants[0].session.submit.streams[0].inflight);
+    inflight_add_event(tenants[0].session.submit.streams[0].inflight);
+    inflight_fenced(tenants[0].session.submit.streams[0].inflight);
     mark_last(&tenants[1], begun + short_ns);
     mark_last(&tenants[0], begun + short_ns + long_ns);
     now = begun + short_ns + long_ns + 50000;

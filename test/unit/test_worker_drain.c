@@ -246,7 +246,7 @@ static int set(void **state)
         .submit.streams[0] = {
             .open = true, .cu = (CUstream)&session, .priority = PRIORITY, .cu_priority = PRIORITY}};
     domain_join(&session);
-    stream->inflight = inflight_new(&session, stream);
+    stream->inflight = inflight_new(&session, (uint32_t)(stream - session.submit.streams));
     tail = 0;
     launched = told = 0;
     graph_room = false;
@@ -261,7 +261,7 @@ static int unset(void **state)
     (void)state;
     inflight_remove(&session);
     graph_cache_free(stream->graph_cache);
-    free(stream->inflight);
+    inflight_free(stream->inflight);
     free(session.submit.reports);
     return 0;
 }
@@ -407,7 +407,7 @@ static void graphs_earn(uint32_t cls)
         launch(0);
         drain();
     }
-    inflight_settle(&session, stream);
+    inflight_settle(stream->inflight);
     assert_int_equal(went_count, 0);
     launched = told = 0;
 }
@@ -443,7 +443,7 @@ static void every_length_of_a_latency_arrival_is_told_of_once(void **state)
         launched = told = went_count = 0;
         launches(count);
         drain();
-        inflight_settle(&session, stream);
+        inflight_settle(stream->inflight);
         assert_int_equal(launched, count);
         assert_int_equal(told, 1);
         assert_true(went[went_count - 1] > 100);
@@ -526,7 +526,7 @@ static void who_goes_on_writing_has_no_more_than_there_is_room_for(void **state)
     assert_int_equal(told, 1);
     assert_true(went[went_count - 1] > 100);
     assert_int_equal(last_told, stream->head);
-    inflight_settle(&session, stream);
+    inflight_settle(stream->inflight);
     went_count = 0;
     assert_int_equal(stream_drain(&session, 0, one, &drained), 1);
     assert_int_equal(drained, DRAINED_SOME);

@@ -51,7 +51,7 @@ static int set(void **state)
                                .kernels.table = kernels,
                                .kernels.capacity = 1};
     domain_join(&session);
-    stream->inflight = inflight_new(&session, stream);
+    stream->inflight = inflight_new(&session, (uint32_t)(stream - session.submit.streams));
     return stream->inflight ? 0 : -1;
 }
 
@@ -59,14 +59,14 @@ static int unset(void **state)
 {
     (void)state;
     inflight_remove(&session);
-    free(stream->inflight);
+    inflight_free(stream->inflight);
     return 0;
 }
 
 /* Writes what the device writes at the end of what was fenced last. */
 static void fence_write(uint64_t number, uint64_t time)
 {
-    fences[inflight_fence_address(&session, stream) / sizeof(uint64_t)] =
+    fences[inflight_fence_address(stream->inflight) / sizeof(uint64_t)] =
         time << 24 | (number & MASK24);
 }
 
@@ -75,8 +75,8 @@ static void issue(uint32_t count, uint32_t blocks)
     const struct launch launch = {.kernel = &kernel, .grid = {blocks, 1, 1}, .block = {1, 1, 1}};
 
     for (uint32_t i = 0; i < count; i++) {
-        inflight_issue(stream);
-        inflight_add(stream, &launch, 1);
+        inflight_issue(stream->inflight);
+        inflight_add(stream->inflight, &launch, 1);
     }
 }
 
@@ -87,20 +87,20 @@ static void fences_end_what_was_issued_before_them(void **state)
 
     for (int i = 0; i < 3; i++) {
         issue(2, 1);
-        number[i] = inflight_fence_next(stream);
-        inflight_fenced(&session, stream);
+        number[i] = inflight_fence_next(stream->inflight);
+        inflight_fenced(stream->inflight);
     }
-    assert_int_equal(inflight_count(stream), 6);
+    assert_int_equal(inflight_count(stream->inflight), 6);
     assert_true(session.inflight.streams != 0);
     inflight_poll_all(&lane.inflight_lane, clock_ns());
-    assert_int_equal(inflight_count(stream), 6);
+    assert_int_equal(inflight_count(stream->inflight), 6);
     fence_write(number[1], clock_ns());
     inflight_poll_all(&lane.inflight_lane, clock_ns());
-    assert_int_equal(inflight_count(stream), 2);
+    assert_int_equal(inflight_count(stream->inflight), 2);
     assert_int_equal(session.sched.entity.inflight, 2);
     fence_write(number[2], clock_ns());
     inflight_poll_all(&lane.inflight_lane, clock_ns());
-    assert_int_equal(inflight_count(stream), 0);
+    assert_int_equal(inflight_count(stream->inflight), 0);
     assert_int_equal(session.sched.entity.inflight, 0);
     assert_int_equal(session.sched.entity.inflight_ns, 0);
     assert_int_equal(domain->device_ns, 0);
@@ -112,36 +112,36 @@ static void fences_end_what_was_issued_before_them(void **state)
 static void a_fence_that_follows_nothing_ends_nothing(void **state)
 {
     (void)state;
-    inflight_fenced(&session, stream);
+    inflight_fenced(stream->inflight);
     issue(1, 1);
-    uint64_t number = inflight_fence_next(stream);
-    inflight_fenced(&session, stream);
-    inflight_fenced(&session, stream);
+    uint64_t number = inflight_fence_next(stream->inflight);
+    inflight_fenced(stream->inflight);
+    inflight_fenced(stream->inflight);
     fence_write(number - 1, clock_ns());
     inflight_poll_all(&lane.inflight_lane, clock_ns());
-    assert_int_equal(inflight_count(stream), 1);
-    fence_write(inflight_fence_next(stream) - 1, clock_ns());
+    assert_int_equal(inflight_count(stream->inflight), 1);
+    fence_write(inflight_fence_next(stream->inflight) - 1, clock_ns());
     inflight_poll_all(&lane.inflight_lane, clock_ns());
-    assert_int_equal(inflight_count(stream), 0);
+    assert_int_equal(inflight_count(stream->inflight), 0);
 }
 
 static void a_full_stream_is_all_remembered_across_the_end_of_the_numbers(void **state)
 {
     (void)state;
-    while (inflight_fence_next(stream) != MASK24 - SCHED_STREAM_MAX / 2)
-        inflight_fenced(&session, stream);
-    fence_write(inflight_fence_next(stream) - 1, clock_ns());
+    while (inflight_fence_next(stream->inflight) != MASK24 - SCHED_STREAM_MAX / 2)
+        inflight_fenced(stream->inflight);
+    fence_write(inflight_fence_next(stream->inflight) - 1, clock_ns());
     for (uint32_t i = 0; i < SCHED_STREAM_MAX; i++) {
         issue(1, 1);
-        inflight_fenced(&session, stream);
+        inflight_fenced(stream->inflight);
     }
-    assert_true(inflight_fence_next(stream) < MASK24 / 2);
+    assert_true(inflight_fence_next(stream->inflight) < MASK24 / 2);
     inflight_poll_all(&lane.inflight_lane, clock_ns());
-    assert_int_equal(inflight_count(stream), SCHED_STREAM_MAX);
+    assert_int_equal(inflight_count(stream->inflight), SCHED_STREAM_MAX);
     for (uint32_t left = SCHED_STREAM_MAX; left > 0; left--) {
-        fence_write(inflight_fence_next(stream) - left, clock_ns());
+        fence_write(inflight_fence_next(stream->inflight) - left, clock_ns());
         inflight_poll_all(&lane.inflight_lane, clock_ns());
-        assert_int_equal(inflight_count(stream), left - 1);
+        assert_int_equal(inflight_count(stream->inflight), left - 1);
     }
 }
 
@@ -151,17 +151,17 @@ static void a_stream_that_is_made_anew_begins_with_nothing(void **state)
 {
     (void)state;
     issue(1, 1);
-    fence_write(inflight_fence_next(stream), clock_ns());
-    inflight_fenced(&session, stream);
+    fence_write(inflight_fence_next(stream->inflight), clock_ns());
+    inflight_fenced(stream->inflight);
     inflight_poll_all(&lane.inflight_lane, clock_ns());
-    free(stream->inflight);
-    stream->inflight = inflight_new(&session, stream);
+    inflight_free(stream->inflight);
+    stream->inflight = inflight_new(&session, (uint32_t)(stream - session.submit.streams));
     issue(1, 1);
-    inflight_fenced(&session, stream);
+    inflight_fenced(stream->inflight);
     inflight_poll_all(&lane.inflight_lane, clock_ns());
-    assert_int_equal(inflight_count(stream), 1);
-    inflight_settle(&session, stream);
-    assert_int_equal(inflight_count(stream), 0);
+    assert_int_equal(inflight_count(stream->inflight), 1);
+    inflight_settle(stream->inflight);
+    assert_int_equal(inflight_count(stream->inflight), 0);
     assert_int_equal(session.sched.entity.inflight, 0);
 }
 
@@ -171,10 +171,10 @@ static void a_graph_costs_its_time_on_the_device(void **state)
     (void)state;
     uint64_t begun = clock_ns();
 
-    inflight_issue(stream);
-    inflight_add_graph(&session, stream);
-    uint64_t number = inflight_fence_next(stream);
-    inflight_fenced(&session, stream);
+    inflight_issue(stream->inflight);
+    inflight_add_graph(stream->inflight);
+    uint64_t number = inflight_fence_next(stream->inflight);
+    inflight_fenced(stream->inflight);
     assert_true(domain->device_ns > 0);
     while (clock_ns() - begun < 1000000)
         ;
@@ -190,13 +190,13 @@ static void a_graph_costs_its_time_on_the_device(void **state)
 static void copies_cost_nothing(void **state)
 {
     (void)state;
-    inflight_issue(stream);
-    inflight_add_other(stream);
-    uint64_t number = inflight_fence_next(stream);
-    inflight_fenced(&session, stream);
+    inflight_issue(stream->inflight);
+    inflight_add_other(stream->inflight);
+    uint64_t number = inflight_fence_next(stream->inflight);
+    inflight_fenced(stream->inflight);
     fence_write(number, clock_ns());
     inflight_poll_all(&lane.inflight_lane, clock_ns());
-    assert_int_equal(inflight_count(stream), 0);
+    assert_int_equal(inflight_count(stream->inflight), 0);
     assert_int_equal(stats.gpu_ns, 0);
     assert_int_equal(session.sched.entity.vtime, 0);
 }
@@ -209,24 +209,24 @@ static void no_more_than_128_short_launches_go_without_a_fence(void **state)
     uint32_t unfenced = 0;
 
     kernel.wave_ns = 1000;
-    while (inflight_may_go_unfenced(&session, stream, &launch)) {
-        inflight_issue(stream);
-        inflight_add(stream, &launch, 1);
-        inflight_unfenced(&session, stream);
+    while (inflight_may_go_unfenced(stream->inflight, stream->signalled, &launch)) {
+        inflight_issue(stream->inflight);
+        inflight_add(stream->inflight, &launch, 1);
+        inflight_unfenced(stream->inflight);
         assert_true(++unfenced <= 128);
     }
     assert_int_equal(unfenced, 128);
     assert_int_equal(session.sched.entity.inflight, 0);
-    inflight_issue(stream);
-    inflight_add(stream, &launch, 1);
-    uint64_t number = inflight_fence_next(stream);
-    inflight_fenced(&session, stream);
-    assert_false(inflight_may_go_unfenced(&session, stream, &launch));
+    inflight_issue(stream->inflight);
+    inflight_add(stream->inflight, &launch, 1);
+    uint64_t number = inflight_fence_next(stream->inflight);
+    inflight_fenced(stream->inflight);
+    assert_false(inflight_may_go_unfenced(stream->inflight, stream->signalled, &launch));
     fence_write(number, clock_ns());
     inflight_poll_all(&lane.inflight_lane, clock_ns());
-    assert_true(inflight_may_go_unfenced(&session, stream, &launch));
+    assert_true(inflight_may_go_unfenced(stream->inflight, stream->signalled, &launch));
     kernel.wave_ns = 1000000;
-    assert_false(inflight_may_go_unfenced(&session, stream, &launch));
+    assert_false(inflight_may_go_unfenced(stream->inflight, stream->signalled, &launch));
 }
 
 /* Such as a kernel that waits for another session's work; and what is behind it in its stream. */
@@ -238,15 +238,15 @@ static void what_runs_on_and_on_is_not_waited_for(void **state)
 
     for (int i = 0; i < 4; i++) {
         issue(1, 1 << 20);
-        number = inflight_fence_next(stream);
-        inflight_fenced(&session, stream);
+        number = inflight_fence_next(stream->inflight);
+        inflight_fenced(stream->inflight);
     }
     inflight_poll_all(&lane.inflight_lane, clock_ns());
     assert_false(sched_open(domain, &other, clock_ns()));
     assert_int_equal(domain->width, SCHED_WIDTH);
     inflight_poll_all(&lane.inflight_lane, later);
     assert_int_equal(domain->width, 0);
-    assert_int_equal(inflight_count(stream), 4);
+    assert_int_equal(inflight_count(stream->inflight), 4);
     assert_true(session.sched.entity.device_ns > 0);
     assert_int_equal(domain->device_ns, 0);
     assert_true(sched_open(domain, &other, later));
@@ -255,11 +255,11 @@ static void what_runs_on_and_on_is_not_waited_for(void **state)
     assert_int_equal(domain->device_ns, 0);
     fence_write(number - 2, clock_ns());
     inflight_poll_all(&lane.inflight_lane, later);
-    assert_int_equal(inflight_count(stream), 2);
+    assert_int_equal(inflight_count(stream->inflight), 2);
     assert_int_equal(domain->device_ns, 0);
     fence_write(number, clock_ns());
     inflight_poll_all(&lane.inflight_lane, later);
-    assert_int_equal(inflight_count(stream), 0);
+    assert_int_equal(inflight_count(stream->inflight), 0);
     assert_int_equal(session.sched.entity.device_ns, 0);
     assert_int_equal(session.sched.entity.overdue_ns, 0);
     assert_int_equal(domain->device_ns, 0);
@@ -280,16 +280,16 @@ static void a_stream_is_as_wide_as_the_widest_that_it_has_in_flight(void **state
             (last - first < 2 || (last - first < SCHED_STREAM_MAX && dice >> 63))) {
             width[last] = SCHED_WIDTH >> (dice >> 40) % wide;
             issue(1, capacity / SCHED_WIDTH * width[last++]);
-            inflight_fenced(&session, stream);
+            inflight_fenced(stream->inflight);
         } else {
             first++;
-            fence_write(inflight_fence_next(stream) - 1 - (last - first), clock_ns());
+            fence_write(inflight_fence_next(stream->inflight) - 1 - (last - first), clock_ns());
             inflight_poll_all(&lane.inflight_lane, clock_ns());
         }
         uint32_t widest = 0;
         for (uint32_t i = first; i < last; i++)
             widest = width[i] > widest ? width[i] : widest;
-        assert_int_equal(inflight_count(stream), last - first);
+        assert_int_equal(inflight_count(stream->inflight), last - first);
         assert_int_equal(domain->width, widest);
     }
 }
@@ -301,10 +301,10 @@ static void an_end_before_its_beginning_costs_nothing(void **state)
     uint64_t before = clock_ns() - 1000000;
 
     issue(1, 1);
-    fence_write(inflight_fence_next(stream), clock_ns());
-    inflight_fenced(&session, stream);
+    fence_write(inflight_fence_next(stream->inflight), clock_ns());
+    inflight_fenced(stream->inflight);
     inflight_poll_all(&lane.inflight_lane, before);
-    assert_int_equal(inflight_count(stream), 0);
+    assert_int_equal(inflight_count(stream->inflight), 0);
     assert_true(stats.gpu_ns < 1000000);
 }
 

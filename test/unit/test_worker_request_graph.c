@@ -275,7 +275,7 @@ static void a_request_that_is_seen_at_its_begin_goes_as_one_graph(void **state)
             assert_int_equal(graph_launches, 1);
             assert_int_equal(told, 1);
         }
-        inflight_settle(&session, stream);
+        inflight_settle(stream->inflight);
         atomic_store(&words->position[0], tail);
         now += 10000;
     }
@@ -311,7 +311,7 @@ static void kernels_that_took_long_once_do_not_cut_requests_for_good(void **stat
                 round_run(&lane);
             }
             now += 2000 * (ran_count - before);
-            inflight_settle(&session, stream);
+            inflight_settle(stream->inflight);
             atomic_store(&words->position[0], stream->signalled);
         }
     }

@@ -138,7 +138,7 @@ static void all_launches_are_accounted_for(void **state)
         stream_drain(&session, 0, room, &drained);
         work[i] = session.sched.entity;
         assert_int_equal(atomic_load(&stats.launches), before + REQUEST);
-        inflight_settle(&session, stream);
+        inflight_settle(stream->inflight);
     }
     assert_int_equal(work[0].inflight, REQUEST);
     assert_int_equal(work[1].inflight, REQUEST);
@@ -169,7 +169,7 @@ static void kernels_that_only_go_together_are_timed_anew(void **state)
             stream_drain(&session, 0, room, &drained);
             thought = session.sched.entity.inflight_ns;
             now += took;
-            inflight_settle(&session, stream);
+            inflight_settle(stream->inflight);
         }
         assert_int_equal(mixed_made, 1);
         assert_in_range(thought, took * 9 / 10, took * 11 / 10);

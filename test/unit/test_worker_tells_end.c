@@ -112,7 +112,7 @@ static void a_small_kernel_that_is_waited_for_is_one_node_and_tells_its_own_posi
     (void)state;
     shape_learn(0, 1, 1);
     for (uint32_t i = 0; i < 100; i++) {
-        const uint64_t sequence = inflight_fence_next(stream);
+        const uint64_t sequence = inflight_fence_next(stream->inflight);
         forget();
         launch(0, 1, i);
         drain(true);
@@ -121,7 +121,7 @@ static void a_small_kernel_that_is_waited_for_is_one_node_and_tells_its_own_posi
         assert_int_equal(told, 1);
         expect_tellers(1);
         assert_int_equal(ran[0].tell.position, tail);
-        assert_int_equal(ran[0].tell.mark, inflight_fence_address(&session, stream));
+        assert_int_equal(ran[0].tell.mark, inflight_fence_address(stream->inflight));
         assert_int_equal(ran[0].tell.sequence, sequence);
         assert_int_equal(ran[0].tell.counter, COUNTERS);
         assert_int_equal(ran[0].tell.threads, 1);
@@ -383,7 +383,7 @@ static void each_stream_has_its_own_counter_and_words(void **state)
     (void)state;
     *other = *stream;
     other->graph_cache = NULL;
-    other->inflight = inflight_new(&session, other);
+    other->inflight = inflight_new(&session, (uint32_t)(other - session.submit.streams));
     assert_non_null(other->inflight);
     shape_learn(0, 1, 1);
     launch(0, 1, 0);
@@ -391,7 +391,7 @@ static void each_stream_has_its_own_counter_and_words(void **state)
     for (uint32_t i = 0; i < LEARNING; i++) {
         ran_count = 1;
         assert_int_equal(launch_issue(&session, other, &single, 1, COMPLETION_FENCED), 0);
-        inflight_settle(&session, other);
+        inflight_settle(other->inflight);
     }
     assert_int_equal(ran[0].tell.word, COMPLETE);
     assert_int_equal(ran[0].tell.counter, COUNTERS);
@@ -400,20 +400,23 @@ static void each_stream_has_its_own_counter_and_words(void **state)
     assert_int_equal(ran[1].tell.counter, COUNTERS + sizeof(uint32_t));
     assert_int_equal(ran[1].tell.mark, ran[0].tell.mark + sizeof(uint64_t));
     graph_cache_free(other->graph_cache);
-    free(other->inflight);
+    inflight_free(other->inflight);
     *other = (struct stream){0};
 }
 
 static CUdeviceptr counter_of(uint32_t slot, uint32_t index)
 {
-    struct stream *of = &session.submit.streams[index];
+    struct session *other = aligned_alloc(_Alignof(struct session), sizeof(*other));
 
-    of->inflight = stream->inflight;
-    session.slot = slot;
-    const CUdeviceptr counter = completion_at(&session, of, 64).counter;
-    session.slot = 0;
-    if (of != stream)
-        of->inflight = NULL;
+    assert_non_null(other);
+    memset(other, 0, sizeof(*other));
+    other->slot = slot;
+    struct stream *of = &other->submit.streams[index];
+    of->inflight = inflight_new(other, index);
+    assert_non_null(of->inflight);
+    const CUdeviceptr counter = completion_at(other, of, 64).counter;
+    inflight_free(of->inflight);
+    free(other);
     return counter;
 }
 

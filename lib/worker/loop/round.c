@@ -51,7 +51,7 @@ static struct {
 struct sched_allowance round_allowance(const struct session *session, uint32_t index)
 {
     struct sched_allowance allowance = sched_allowance(domain_of(session), &session->sched.entity);
-    uint32_t count = inflight_count(&session->submit.streams[index]);
+    uint32_t count = inflight_count(session->submit.streams[index].inflight);
     uint32_t most = session->lane->quiet_wanted ? 2 : SCHED_STREAM_MAX;
 
     /* A stream with nothing on the device may issue one launch: work of the session's other streams

@@ -86,6 +86,8 @@ struct peak {
 };
 
 struct inflight {
+    struct session *session;
+    uint32_t index;                /* of the stream */
     const _Atomic uint64_t *fence; /* the stream's fence; the device writes it */
     uint32_t next;                 /* the count in the next fence */
     uint32_t first, last;          /* free-running indices of `ring` */
@@ -122,52 +124,62 @@ CUresult inflight_init(void)
     return result ? result : DRV(cuMemHostGetDevicePointer_v2, &memory.address, fences, 0);
 }
 
-size_t inflight_index(const struct session *session, const struct stream *stream)
+size_t inflight_number(const struct inflight *inflight)
 {
-    return (size_t)session->slot * INFLIGHT_STREAMS + (size_t)(stream - session->submit.streams);
+    return (size_t)inflight->session->slot * INFLIGHT_STREAMS + inflight->index;
 }
 
-struct inflight *inflight_new(const struct session *session, const struct stream *stream)
+struct inflight *inflight_new(struct session *session, uint32_t index)
 {
     struct inflight *inflight = calloc(1, sizeof(*inflight));
 
     if (!inflight)
         return NULL;
-    inflight->fence = &memory.fences[inflight_index(session, stream)];
+    inflight->session = session;
+    inflight->index = index;
+    session->inflight.stream[index] = inflight;
+    inflight->fence = &memory.fences[inflight_number(inflight)];
     /* The count goes on from the last fence of the stream that had this number before. */
     inflight->next = (uint32_t)((atomic_load_explicit(inflight->fence, memory_order_relaxed) + 1) &
                                 SEQUENCE_MASK);
     return inflight;
 }
 
-CUdeviceptr inflight_fence_address(const struct session *session, const struct stream *stream)
+void inflight_free(struct inflight *inflight)
 {
-    return memory.address + inflight_index(session, stream) * sizeof(uint64_t);
+    if (inflight)
+        inflight->session->inflight.stream[inflight->index] = NULL;
+    free(inflight);
 }
 
-uint64_t inflight_fence_next(const struct stream *stream)
+CUdeviceptr inflight_fence_address(const struct inflight *inflight)
 {
-    return stream->inflight->next;
+    return memory.address + inflight_number(inflight) * sizeof(uint64_t);
 }
 
-uint32_t inflight_count(const struct stream *stream)
+uint64_t inflight_fence_next(const struct inflight *inflight)
 {
-    return stream->inflight ? stream->inflight->count : 0;
+    return inflight->next;
 }
 
-uint32_t inflight_open_count(const struct stream *stream)
+uint32_t inflight_count(const struct inflight *inflight)
 {
-    return stream->inflight->open.records;
+    return inflight ? inflight->count : 0;
 }
 
-bool inflight_open_others(const struct stream *stream)
+uint32_t inflight_open_count(const struct inflight *inflight)
 {
-    return stream->inflight->open.others;
+    return inflight->open.records;
 }
 
-bool inflight_open_kernels(const struct stream *stream)
+bool inflight_open_others(const struct inflight *inflight)
 {
-    return stream->inflight->open.work.ns > 0;
+    return inflight->open.others;
+}
+
+bool inflight_open_kernels(const struct inflight *inflight)
+{
+    return inflight->open.work.ns > 0;
 }
 
 /* ---- Issued work ----------------------------------------------------------------------------- */
@@ -191,9 +203,9 @@ uint64_t inflight_guess(const struct kernel *kernel, const uint32_t grid[3],
     return guess < 1 ? 1 : guess < GUESS_MOST ? (uint64_t)guess : GUESS_MOST;
 }
 
-uint64_t inflight_guess_graph(const struct stream *stream)
+uint64_t inflight_guess_graph(const struct inflight *inflight)
 {
-    return stream->inflight->graph_ns ? stream->inflight->graph_ns : SCHED_UNKNOWN_NS;
+    return inflight->graph_ns ? inflight->graph_ns : SCHED_UNKNOWN_NS;
 }
 
 /* The partition's part of the device, in units of SCHED_WIDTH. */
@@ -223,10 +235,10 @@ bool inflight_light(const struct launch *launch)
            inflight_guess(launch->kernel, launch->grid, launch->block) <= UNFENCED_NS;
 }
 
-void inflight_issue(struct stream *stream)
+void inflight_issue(struct inflight *inflight)
 {
-    if (stream->inflight->open.records == 0)
-        stream->inflight->open.dispatch_ns = clock_ns();
+    if (inflight->open.records == 0)
+        inflight->open.dispatch_ns = clock_ns();
 }
 
 /* Notes that work of this kind is part of the open span. */
@@ -279,9 +291,9 @@ static void open_wide(struct inflight_span *open, const struct partition *partit
     open->filling += kernels;
 }
 
-void inflight_add(struct stream *stream, const struct launch *launches, uint32_t count)
+void inflight_add(struct inflight *inflight, const struct launch *launches, uint32_t count)
 {
-    struct inflight_span *open = &stream->inflight->open;
+    struct inflight_span *open = &inflight->open;
     const struct kernel *kernel = launches->kernel;
     uint64_t ns = inflight_guess(kernel, launches->grid, launches->block) * count;
     const uint64_t width = launch_width(launches), most = partition_width(launches->partition);
@@ -306,10 +318,10 @@ void inflight_add(struct stream *stream, const struct launch *launches, uint32_t
         open->deadline_ns = launches->deadline_ns;
 }
 
-void inflight_add_graph(const struct session *session, struct stream *stream)
+void inflight_add_graph(struct inflight *inflight)
 {
-    struct inflight_span *open = &stream->inflight->open;
-    uint64_t ns = inflight_guess_graph(stream);
+    struct inflight_span *open = &inflight->open;
+    uint64_t ns = inflight_guess_graph(inflight);
 
     open_note(open, GRAPHS, 0);
     open->graphs = true;
@@ -318,28 +330,29 @@ void inflight_add_graph(const struct session *session, struct stream *stream)
     open->waves++;
     open->work.ns += ns;
     open->work.device_ns += ns;
-    open_wide(open, session->grant.partition, 2); /* 2: a graph has several kernels */
+    open_wide(open, inflight->session->grant.partition, 2); /* 2: a graph has several kernels */
     open->work.wide += 2;
     open_width(open, SCHED_WIDTH);
 }
 
-void inflight_add_event(struct stream *stream)
+void inflight_add_event(struct inflight *inflight)
 {
-    open_note(&stream->inflight->open, NOTHING, 0);
-    stream->inflight->open.records++;
+    open_note(&inflight->open, NOTHING, 0);
+    inflight->open.records++;
 }
 
-void inflight_add_other(struct stream *stream)
+void inflight_add_other(struct inflight *inflight)
 {
-    open_note(&stream->inflight->open, MIXED, 0);
-    stream->inflight->open.records++;
-    stream->inflight->open.work.launches++;
-    stream->inflight->open.others = true;
+    open_note(&inflight->open, MIXED, 0);
+    inflight->open.records++;
+    inflight->open.work.launches++;
+    inflight->open.others = true;
 }
 
 /* Tells the scheduler the width of the stream's widest span, where the width has changed. */
-static void width_update(struct session *session, struct inflight *inflight)
+static void width_update(struct inflight *inflight)
 {
+    struct session *session = inflight->session;
     const bool any = inflight->peak_first != inflight->peak_last;
     uint32_t width = any ? inflight->peak[inflight->peak_first % SPANS_MAX].width : 0;
 
@@ -351,7 +364,7 @@ static void width_update(struct session *session, struct inflight *inflight)
 
 /* Adds the last span to the peaks. It is behind all other spans, so spans that are no wider will
  * never be the widest again. */
-static void width_add(struct session *session, struct inflight *inflight)
+static void width_add(struct inflight *inflight)
 {
     const uint32_t index = inflight->last - 1, width = inflight->ring[index % SPANS_MAX].work.width;
 
@@ -359,24 +372,24 @@ static void width_add(struct session *session, struct inflight *inflight)
            inflight->peak[(inflight->peak_last - 1) % SPANS_MAX].width <= width)
         inflight->peak_last--;
     inflight->peak[inflight->peak_last++ % SPANS_MAX] = (struct peak){index, width};
-    width_update(session, inflight);
+    width_update(inflight);
 }
 
 /* Takes the first span, which has ended, out of the peaks. */
-static void width_end(struct session *session, struct inflight *inflight)
+static void width_end(struct inflight *inflight)
 {
     if (inflight->peak_first == inflight->peak_last ||
         inflight->peak[inflight->peak_first % SPANS_MAX].index != inflight->first)
         return;
     inflight->peak_first++;
-    width_update(session, inflight);
+    width_update(inflight);
 }
 
 /* Empties the peaks, because all spans in flight are overdue. */
-static void width_clear(struct session *session, struct inflight *inflight)
+static void width_clear(struct inflight *inflight)
 {
     inflight->peak_first = inflight->peak_last;
-    width_update(session, inflight);
+    width_update(inflight);
 }
 
 /* Whether all sessions of the domain run on one part of the device, of no more than `sms` SMs. */
@@ -385,9 +398,9 @@ static bool domain_within(const struct sched *domain, uint32_t sms)
     return domain->sms > 0 && domain->sms <= sms;
 }
 
-void inflight_fenced(struct session *session, struct stream *stream)
+void inflight_fenced(struct inflight *inflight)
 {
-    struct inflight *inflight = stream->inflight;
+    struct session *session = inflight->session;
     uint32_t sequence = inflight->next;
 
     inflight->next = (uint32_t)((sequence + 1) & SEQUENCE_MASK);
@@ -401,14 +414,14 @@ void inflight_fenced(struct session *session, struct stream *stream)
     inflight->open = (struct inflight_span){0};
     inflight->count += span->records;
     inflight->unfenced = 0;
-    session->inflight.streams |= UINT64_C(1) << (stream - session->submit.streams);
+    session->inflight.streams |= UINT64_C(1) << inflight->index;
     if (!session->inflight.listed) {
         session->inflight.listed = true;
         session->inflight.next = session->lane->inflight_lane.first;
         session->lane->inflight_lane.first = session;
     }
     sched_issued(domain_of(session), &session->sched.entity, &span->work, span->dispatch_ns);
-    width_add(session, inflight);
+    width_add(inflight);
 }
 
 /* Charges the session for time on the device. */
@@ -434,9 +447,9 @@ static uint64_t span_vtime_ns(const struct inflight_span *span, uint64_t ran)
     return (uint64_t)((double)ran * (double)span->work.device_ns / (double)span->work.ns);
 }
 
-void inflight_unfenced(struct session *session, struct stream *stream)
+void inflight_unfenced(struct inflight *inflight)
 {
-    struct inflight *inflight = stream->inflight;
+    struct session *session = inflight->session;
     const struct inflight_span open = inflight->open;
 
     inflight->open = (struct inflight_span){0};
@@ -449,11 +462,11 @@ void inflight_unfenced(struct session *session, struct stream *stream)
                span_vtime_ns(&open, open.work.ns), open.dispatch_ns);
 }
 
-bool inflight_may_go_unfenced(const struct session *session, const struct stream *stream,
+bool inflight_may_go_unfenced(const struct inflight *inflight, uint64_t signalled,
                               const struct launch *launch)
 {
+    const struct session *session = inflight->session;
     const struct seg_complete *complete = (const void *)(session->segment + SEG_OFF_COMPLETE);
-    const struct inflight *inflight = stream->inflight;
 
     if (launch ? inflight->open.records > 0 : inflight->open.work.ns > 0)
         return false;
@@ -466,8 +479,8 @@ bool inflight_may_go_unfenced(const struct session *session, const struct stream
         return true;
     if (inflight->count > 0 || session->sched.entity.inflight > 0)
         return false;
-    if (atomic_load_explicit(&complete->position[stream - session->submit.streams],
-                             memory_order_relaxed) < stream->signalled)
+    if (atomic_load_explicit(&complete->position[inflight->index], memory_order_relaxed) <
+        signalled)
         return false;
     return !launch || (launch->kernel->wave_ns > 0 && !launch->deadline_ns &&
                        inflight_guess(launch->kernel, launch->grid, launch->block) <= UNFENCED_NS);
@@ -539,9 +552,10 @@ static void kernel_learn(const struct session *session, uint32_t id, uint64_t se
  * `ran`; narrower kernels may have run beside those that had the rest. Of a span of several kernels
  * only the sum is known: the error of its guess corrects the kernel that makes up most of it, until
  * another kernel does. */
-static void span_learn(const struct session *session, struct inflight *inflight,
-                       const struct inflight_span *span, uint64_t ran, uint64_t there)
+static void span_learn(struct inflight *inflight, const struct inflight_span *span, uint64_t ran,
+                       uint64_t there)
 {
+    const struct session *session = inflight->session;
     const struct kernel_run *longest = &span->longest;
     const double least = (double)(ran ? ran : 1);
     const double most = span->beside && there ? (double)there : least;
@@ -557,10 +571,9 @@ static void span_learn(const struct session *session, struct inflight *inflight,
     }
 }
 
-static void span_end(struct session *session, struct stream *stream, struct inflight_span *span,
-                     uint64_t end)
+static void span_end(struct inflight *inflight, struct inflight_span *span, uint64_t end)
 {
-    struct inflight *inflight = stream->inflight;
+    struct session *session = inflight->session;
     uint64_t begin = span->dispatch_ns > inflight->end_ns ? span->dispatch_ns : inflight->end_ns;
     uint64_t there = end > begin ? end - begin : 0, ran = there;
 
@@ -570,9 +583,9 @@ static void span_end(struct session *session, struct stream *stream, struct infl
         sched_overdue_end(domain_of(session), &session->sched.entity, &span->work);
     inflight->end_ns = end;
     inflight->count -= span->records;
-    width_end(session, inflight);
+    width_end(inflight);
     inflight->first++;
-    span_learn(session, inflight, span, ran, there);
+    span_learn(inflight, span, ran, there);
     if (span->deadline_ns && end > span->deadline_ns) {
         _Atomic uint64_t *missed = &session->stats->deadlines_missed;
         atomic_store_explicit(missed, atomic_load_explicit(missed, memory_order_relaxed) + 1,
@@ -589,8 +602,9 @@ static void span_end(struct session *session, struct stream *stream, struct infl
 /* Marks the stream's spans as overdue where the first of them runs on and on. Its kernel may be
  * waiting for data from another session, so no session waits for the end of this span or of later
  * ones. */
-static void overdue_note(struct session *session, struct inflight *inflight, uint64_t now)
+static void overdue_note(struct inflight *inflight, uint64_t now)
 {
+    struct session *session = inflight->session;
     const uint32_t first = inflight->first + inflight->seen;
     const struct inflight_span *running = &inflight->ring[first % SPANS_MAX];
     const uint64_t before = inflight->seen ? inflight->seen_ns : inflight->end_ns;
@@ -606,14 +620,13 @@ static void overdue_note(struct session *session, struct inflight *inflight, uin
             sched_overdue(domain_of(session), &session->sched.entity, &span->work);
         span->overdue = true;
     }
-    width_clear(session, inflight);
+    width_clear(inflight);
 }
 
 /* Accounts for all spans of the stream that were seen to have ended. The fence of the last one has
  * overwritten the others, so the time is divided among the spans in proportion to their guesses. */
-static void inflight_end(struct session *session, struct stream *stream)
+static void inflight_end(struct inflight *inflight)
 {
-    struct inflight *inflight = stream->inflight;
     uint64_t end = inflight->seen_ns, guessed = 0, before = 0;
 
     const struct inflight_span *oldest = &inflight->ring[inflight->first % SPANS_MAX];
@@ -626,13 +639,13 @@ static void inflight_end(struct session *session, struct stream *stream)
         struct inflight_span *span = &inflight->ring[inflight->first % SPANS_MAX];
         inflight->seen--;
         before += span->work.ns;
-        span_end(session, stream, span,
+        span_end(inflight, span,
                  inflight->seen == 0 || guessed == 0
                      ? end
                      : begin + (uint64_t)((double)all * (double)before / (double)guessed));
     }
     if (inflight->first == inflight->last)
-        session->inflight.streams &= ~(UINT64_C(1) << (stream - session->submit.streams));
+        inflight->session->inflight.streams &= ~(UINT64_C(1) << inflight->index);
 }
 
 /* Accounts for the streams whose work was seen to have ended, the earliest end first, because the
@@ -645,18 +658,17 @@ static void inflight_end_all(struct inflight_lane *tracker)
             if (tracker->ended[i].when < tracker->ended[first].when)
                 first = i;
         }
-        const struct inflight_ended ended = tracker->ended[first];
+        struct inflight *inflight = tracker->ended[first].inflight;
         tracker->ended[first] = tracker->ended[--tracker->ended_count];
-        inflight_end(ended.session, ended.stream);
+        inflight_end(inflight);
     }
 }
 
 /* Reads the stream's fence, and accounts for the spans that have ended. Wide spans, whose time
  * depends on the ends of other sessions' spans, are left to inflight_end_all. */
-static void inflight_look(struct session *session, struct stream *stream)
+static void inflight_look(struct inflight *inflight)
 {
-    struct inflight_lane *tracker = &session->lane->inflight_lane;
-    struct inflight *inflight = stream->inflight;
+    struct inflight_lane *tracker = &inflight->session->lane->inflight_lane;
     /* acquire: makes visible what the device wrote before the fence */
     uint64_t fence = atomic_load_explicit(inflight->fence, memory_order_acquire);
     const struct inflight_span *last = NULL;
@@ -675,21 +687,20 @@ static void inflight_look(struct session *session, struct stream *stream)
         return;
     inflight->seen_ns = host_time(tracker, fence >> FENCE_SEQUENCE_BITS, last->dispatch_ns);
     if (!wide) {
-        inflight_end(session, stream);
+        inflight_end(inflight);
         return;
     }
     if (tracker->ended_count == INFLIGHT_ENDED_MAX)
         inflight_end_all(tracker);
-    tracker->ended[tracker->ended_count++] =
-        (struct inflight_ended){inflight->seen_ns, session, stream};
+    tracker->ended[tracker->ended_count++] = (struct inflight_ended){inflight->seen_ns, inflight};
 }
 
 static void session_look(struct session *session, uint64_t now)
 {
     for (uint64_t left = session->inflight.streams; left; left &= left - 1) {
-        struct stream *stream = &session->submit.streams[__builtin_ctzll(left)];
-        inflight_look(session, stream);
-        overdue_note(session, stream->inflight, now);
+        struct inflight *inflight = session->inflight.stream[__builtin_ctzll(left)];
+        inflight_look(inflight);
+        overdue_note(inflight, now);
     }
 }
 
@@ -712,17 +723,16 @@ void inflight_poll_all(struct inflight_lane *inflight_lane, uint64_t now)
     inflight_end_all(inflight_lane);
 }
 
-void inflight_settle(struct session *session, struct stream *stream)
+void inflight_settle(struct inflight *inflight)
 {
-    struct inflight *inflight = stream->inflight;
     uint64_t now = clock_ns();
 
     if (!inflight || inflight->first == inflight->last)
         return;
-    inflight_poll_all(&session->lane->inflight_lane, now);
+    inflight_poll_all(&inflight->session->lane->inflight_lane, now);
     while (inflight->first != inflight->last)
-        span_end(session, stream, &inflight->ring[inflight->first % SPANS_MAX], now);
-    session->inflight.streams &= ~(UINT64_C(1) << (stream - session->submit.streams));
+        span_end(inflight, &inflight->ring[inflight->first % SPANS_MAX], now);
+    inflight->session->inflight.streams &= ~(UINT64_C(1) << inflight->index);
 }
 
 /* Takes the session out of its lane's list. */

@@ -15,60 +15,62 @@
 /* Called once, with the context current. */
 CUresult inflight_init(void);
 
-/* Makes the tracker of a stream that has nothing on the device. NULL: no memory. */
-struct inflight *inflight_new(const struct session *session, const struct stream *stream);
+/* Makes the tracker of stream `index`, which has nothing on the device. NULL: no memory. */
+struct inflight *inflight_new(struct session *session, uint32_t index);
+/* NULL is fine. */
+void inflight_free(struct inflight *inflight);
 
 /* The stream's number among those of all slots, below INFLIGHT_INDEXES. A slot has one number more
  * than streams, so that slots begin at cache lines of fences. */
 #define INFLIGHT_STREAMS 64u
 #define INFLIGHT_INDEXES ((size_t)LINK_SLOTS_MAX * INFLIGHT_STREAMS)
 static_assert(SEG_STREAMS <= INFLIGHT_STREAMS, "each stream of a slot has a number");
-size_t inflight_index(const struct session *session, const struct stream *stream);
+size_t inflight_number(const struct inflight *inflight);
 /* The device address of the stream's fence, and the count that the next fence is to hold. */
-CUdeviceptr inflight_fence_address(const struct session *session, const struct stream *stream);
-uint64_t inflight_fence_next(const struct stream *stream);
+CUdeviceptr inflight_fence_address(const struct inflight *inflight);
+uint64_t inflight_fence_next(const struct inflight *inflight);
 
 /* How long a launch is thought to run, and how long a graph is, by the stream's last graphs. */
 uint64_t inflight_guess(const struct kernel *kernel, const uint32_t grid[3],
                         const uint32_t block[3]);
-uint64_t inflight_guess_graph(const struct stream *stream);
+uint64_t inflight_guess_graph(const struct inflight *inflight);
 /* Whether the launch is known to be short and fills so little of the device that it delays no other
  * session. */
 bool inflight_light(const struct launch *launch);
 /* Notes that work is about to be issued. Called before the driver call, because the device may have
  * done the work when the call returns. */
-void inflight_issue(struct stream *stream);
+void inflight_issue(struct inflight *inflight);
 /* Notes that these launches, which have one shape, have been issued. */
-void inflight_add(struct stream *stream, const struct launch *launches, uint32_t count);
+void inflight_add(struct inflight *inflight, const struct launch *launches, uint32_t count);
 /* Notes that a tenant's graph has been issued, which is taken to fill the device. */
-void inflight_add_graph(const struct session *session, struct stream *stream);
+void inflight_add_graph(struct inflight *inflight);
 /* Notes that an event has been issued, which takes no time and no place in flight. */
-void inflight_add_event(struct stream *stream);
+void inflight_add_event(struct inflight *inflight);
 /* Notes that a copy, memset or wait has been issued. It takes an unknown time, and counts as using
  * no SM. */
-void inflight_add_other(struct stream *stream);
+void inflight_add_other(struct inflight *inflight);
 /* Notes that the device writes the fence inflight_fence_next behind all that was added. */
-void inflight_fenced(struct session *session, struct stream *stream);
+void inflight_fenced(struct inflight *inflight);
 /* Notes that no fence follows what was added. That work counts with the time that it is thought to
  * take, and no session waits for it. */
-void inflight_unfenced(struct session *session, struct stream *stream);
+void inflight_unfenced(struct inflight *inflight);
 /* Whether the work that is about to be issued may go without a fence. `launch` is its only launch;
- * NULL: there is none. */
-bool inflight_may_go_unfenced(const struct session *session, const struct stream *stream,
+ * NULL: there is none. signalled: the position that the device was last told to write. */
+bool inflight_may_go_unfenced(const struct inflight *inflight, uint64_t signalled,
                               const struct launch *launch);
 
 /* Reads the fences of all sessions of a lane, polled or not, and accounts for the work that has
  * ended in the order of the ends. The lane or, once the lanes have stopped, the control thread. */
 void inflight_poll_all(struct inflight_lane *inflight_lane, uint64_t now);
 /* Notes that the device has finished the stream: nothing is in flight, whatever the fence says. */
-void inflight_settle(struct session *session, struct stream *stream);
+void inflight_settle(struct inflight *inflight);
 /* The number of records issued after the last fence. */
-uint32_t inflight_open_count(const struct stream *stream);
+uint32_t inflight_open_count(const struct inflight *inflight);
 /* Whether there are copies or waits, or kernels, among the work issued after the last fence. */
-bool inflight_open_others(const struct stream *stream);
-bool inflight_open_kernels(const struct stream *stream);
+bool inflight_open_others(const struct inflight *inflight);
+bool inflight_open_kernels(const struct inflight *inflight);
 /* The number of the stream's records in flight. */
-uint32_t inflight_count(const struct stream *stream);
+uint32_t inflight_count(const struct inflight *inflight);
 /* Forgets the session, which is going. */
 void inflight_remove(struct session *session);
 /* The session leaves its lane, or has come to another one, with its work in flight. Called on the

@@ -8,8 +8,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct inflight;
 struct session;
-struct stream;
 
 #define INFLIGHT_ENDED_MAX 64u
 
@@ -25,8 +25,7 @@ struct inflight_lane {
      * in the order of their times. */
     struct inflight_ended {
         uint64_t when;
-        struct session *session;
-        struct stream *stream;
+        struct inflight *inflight;
     } ended[INFLIGHT_ENDED_MAX];
     uint32_t ended_count;
 };

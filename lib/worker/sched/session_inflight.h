@@ -8,12 +8,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "common/wire_segment.h"
+
+struct inflight;
 struct session;
 
 struct session_inflight {
     uint64_t busy;    /* streams for which the device may have unfinished work */
     uint64_t streams; /* streams with a fence that the device has not written yet */
-    bool listed;      /* the session is in its lane's list, see inflight.c */
+    struct inflight *stream[SEG_STREAMS]; /* the streams' trackers; NULL: none */
+    bool listed;                          /* the session is in its lane's list, see inflight.c */
     struct session *next;
 };
 

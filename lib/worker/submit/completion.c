@@ -86,9 +86,9 @@ struct completion_params completion_at(const struct session *session, const stru
 {
     return (struct completion_params){.word = completion_address(session, stream),
                                       .position = position,
-                                      .mark = inflight_fence_address(session, stream),
-                                      .sequence = inflight_fence_next(stream),
-                                      .counter = counters + inflight_index(session, stream) *
+                                      .mark = inflight_fence_address(stream->inflight),
+                                      .sequence = inflight_fence_next(stream->inflight),
+                                      .counter = counters + inflight_number(stream->inflight) *
                                                                 sizeof(uint32_t)};
 }
 
@@ -124,7 +124,7 @@ CUresult completion_fence(struct session *session, struct stream *stream, uint64
 
     if (!result) {
         stream->signalled = position;
-        inflight_fenced(session, stream);
+        inflight_fenced(stream->inflight);
     }
     return result;
 }

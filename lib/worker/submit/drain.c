@@ -316,7 +316,8 @@ static bool kernels_issue(struct session *session, uint32_t index, uint32_t next
 
     if (!batch_issue(session, index, apart && other ? COMPLETION_FENCED : COMPLETION_NONE))
         return false;
-    if (apart && (other ? inflight_open_kernels(stream) : inflight_open_others(stream)))
+    if (apart &&
+        (other ? inflight_open_kernels(stream->inflight) : inflight_open_others(stream->inflight)))
         result = completion_fence(session, stream, stream->issued);
     if (result)
         driver_refused(session, index, result, "");
@@ -345,7 +346,7 @@ static enum outcome take(struct session *session, uint32_t index, unsigned char 
         !stream_primary(session, &session->submit.streams[index]))
         return STALLED;
     enum outcome outcome;
-    inflight_issue(&session->submit.streams[index]);
+    inflight_issue(session->submit.streams[index].inflight);
     switch (header->op) {
     case REC_COPY:
         outcome = take_transfer(session, index, record, false);
@@ -368,11 +369,11 @@ static enum outcome take(struct session *session, uint32_t index, unsigned char 
     if (outcome != TAKEN)
         return outcome;
     if (header->op == REC_GRAPH)
-        inflight_add_graph(session, &session->submit.streams[index]);
+        inflight_add_graph(session->submit.streams[index].inflight);
     else if (header->op == REC_EVENT)
-        inflight_add_event(&session->submit.streams[index]);
+        inflight_add_event(session->submit.streams[index].inflight);
     else
-        inflight_add_other(&session->submit.streams[index]);
+        inflight_add_other(session->submit.streams[index].inflight);
     return TAKEN;
 }
 
@@ -413,13 +414,13 @@ static void signal_completion(struct session *session, uint32_t index)
         return;
     if (batch.count > 0) {
         bool lone = batch.count == 1 && session->lane->alone &&
-                    inflight_may_go_unfenced(session, stream, &batch.launch[0]);
+                    inflight_may_go_unfenced(stream->inflight, stream->signalled, &batch.launch[0]);
         batch.launch[batch.count - 1].end =
             position; /* a padding may have followed the last launch */
         if (!batch_issue(session, index, lone ? COMPLETION_WRITTEN : COMPLETION_FENCED))
             return;
     } else {
-        bool unfenced = inflight_may_go_unfenced(session, stream, NULL);
+        bool unfenced = inflight_may_go_unfenced(stream->inflight, stream->signalled, NULL);
         CUresult result = unfenced ? completion_write(session, stream, position)
                                    : completion_fence(session, stream, position);
         if (result) {
@@ -428,7 +429,7 @@ static void signal_completion(struct session *session, uint32_t index)
         }
         stream_issued(session, stream, position);
         if (unfenced)
-            inflight_unfenced(session, stream);
+            inflight_unfenced(stream->inflight);
     }
 }
 
@@ -440,7 +441,7 @@ static uint64_t record_guess(const struct session *session, const struct stream 
 
     if (launch->h.op == REC_LAUNCH)
         return inflight_guess(session->kernels.table[launch->kernel], launch->grid, launch->block);
-    return launch->h.op == REC_GRAPH ? inflight_guess_graph(stream) : 0;
+    return launch->h.op == REC_GRAPH ? inflight_guess_graph(stream->inflight) : 0;
 }
 
 /* Whether the tenant has written more than the stream has taken; *tail: how far. */
@@ -467,7 +468,7 @@ static bool tail_read(struct session *session, uint32_t index, uint64_t *tail)
  * Returns false when the driver refused them. */
 static bool arrival_middle(struct session *session, uint32_t index)
 {
-    return inflight_count(&session->submit.streams[index]) > 0 || session->lane->crowded ||
+    return inflight_count(session->submit.streams[index].inflight) > 0 || session->lane->crowded ||
            batch_issue(session, index, COMPLETION_NONE);
 }
 

@@ -94,8 +94,9 @@ static uint32_t length_for(const struct stream *stream, const struct launch *lau
     while (run < lengths[i].length || (lengths[i].latency && launch->cls != GS_CLASS_LATENCY))
         i++;
     const uint32_t length = lengths[i].length;
-    *tells = (run == length && completion != COMPLETION_NONE) ||
-             (length >= 8 && inflight_open_count(stream) + length >= fence_every(launch->cls));
+    *tells =
+        (run == length && completion != COMPLETION_NONE) ||
+        (length >= 8 && inflight_open_count(stream->inflight) + length >= fence_every(launch->cls));
     return length;
 }
 
@@ -176,7 +177,8 @@ static bool may_go_as_request(const struct stream *stream, const struct launch *
 
     if (!stream->arrival.entire || count < 2 || completion == COMPLETION_WRITTEN)
         return false;
-    if (completion == COMPLETION_NONE && inflight_open_count(stream) + count > FENCE_EVERY_LATENCY)
+    if (completion == COMPLETION_NONE &&
+        inflight_open_count(stream->inflight) + count > FENCE_EVERY_LATENCY)
         return false;
     for (uint32_t i = 0; i < count; i++) {
         if (fenced_alone(&launches[i]))
@@ -200,7 +202,7 @@ static CUresult issue_request(struct session *session, struct stream *stream,
         return CUDA_SUCCESS;
     const enum ending ending = ending_for(last, completion, tells, count);
     const struct completion_params tell = tells ? end_of(session, stream, last) : completion_none;
-    inflight_issue(stream);
+    inflight_issue(stream->inflight);
     CUresult result =
         graph_cache_launch(stream, GRAPH_OF_REQUEST, launches, count, ending, &tell, issued);
     if (result || !*issued)
@@ -208,11 +210,11 @@ static CUresult issue_request(struct session *session, struct stream *stream,
     stream_issued(session, stream, end);
     for (uint32_t i = 0, run; i < count; i += run) {
         run = run_length(launches + i, count - i);
-        inflight_add(stream, launches + i, run);
+        inflight_add(stream->inflight, launches + i, run);
     }
     if (tells) {
         stream->signalled = end;
-        inflight_fenced(session, stream);
+        inflight_fenced(stream->inflight);
     }
     return CUDA_SUCCESS;
 }
@@ -229,8 +231,8 @@ static CUresult measured_apart(struct session *session, struct stream *stream,
 {
     const bool unknown = launch->kernel->wave_ns == 0;
 
-    if (inflight_open_count(stream) == 0 ||
-        !(unknown || (inflight_open_others(stream) && launch_apart(session, stream))))
+    if (inflight_open_count(stream->inflight) == 0 ||
+        !(unknown || (inflight_open_others(stream->inflight) && launch_apart(session, stream))))
         return CUDA_SUCCESS;
     return completion_fence(session, stream, stream->issued);
 }
@@ -253,26 +255,26 @@ CUresult launch_issue(struct session *session, struct stream *stream, const stru
                                                 : COMPLETION_NONE;
         if ((result = measured_apart(session, stream, launches)))
             return result;
-        inflight_issue(stream);
+        inflight_issue(stream->inflight);
         result = issue_some(session, stream, launches, run, wanted, &issued, &written);
         if (result)
             return result;
         stream_issued(session, stream, launches[issued - 1].end);
-        inflight_add(stream, launches, issued);
+        inflight_add(stream->inflight, launches, issued);
         if (written != COMPLETION_NONE)
             stream->signalled = launches[issued - 1].end;
         if (written == COMPLETION_FENCED)
-            inflight_fenced(session, stream);
+            inflight_fenced(stream->inflight);
         else if (alone || (completion == COMPLETION_FENCED && issued == count)) {
             if ((result = completion_fence(session, stream, launches[issued - 1].end)))
                 return result;
             written = COMPLETION_FENCED;
         } else if (written == COMPLETION_WRITTEN) {
-            inflight_unfenced(session, stream);
+            inflight_unfenced(stream->inflight);
         } else if (completion == COMPLETION_WRITTEN && issued == count) {
             if ((result = completion_write(session, stream, launches[issued - 1].end)))
                 return result;
-            inflight_unfenced(session, stream);
+            inflight_unfenced(stream->inflight);
         }
         launches += issued;
         count -= issued;

@@ -31,10 +31,10 @@ void stream_grant(const struct session *session, struct stream *stream)
     stream->priority = stream_priority(stream->cls, priority);
 }
 
-CUresult stream_make(const struct session *session, struct stream *stream)
+CUresult stream_make(struct session *session, struct stream *stream)
 {
     if (!stream->inflight)
-        stream->inflight = inflight_new(session, stream);
+        stream->inflight = inflight_new(session, (uint32_t)(stream - session->submit.streams));
     if (!stream->inflight) {
         driver_failed("stream_make", CUDA_ERROR_OUT_OF_MEMORY);
         return CUDA_ERROR_OUT_OF_MEMORY;
@@ -84,7 +84,7 @@ bool streams_idle(struct session *session)
         }
         if (result == CUDA_ERROR_NOT_READY)
             return false;
-        inflight_settle(session, &session->submit.streams[i]);
+        inflight_settle(session->submit.streams[i].inflight);
         session->inflight.busy &= ~(UINT64_C(1) << i);
     }
     return true;
@@ -175,7 +175,7 @@ static void stream_deinit(struct stream *stream)
 {
     graph_cache_free(stream->graph_cache);
     stream->graph_cache = NULL;
-    free(stream->inflight);
+    inflight_free(stream->inflight);
     stream->inflight = NULL;
     if (stream->cu && !pool_put_stream(stream->cu, stream->cu_priority, stream->home))
         DRV_MUST(cuStreamDestroy_v2, stream->cu);

@@ -37,7 +37,7 @@ static inline struct rec_header ring_header(const struct session *session, uint3
  * or the job that opens the session. */
 void stream_grant(const struct session *session, struct stream *stream);
 /* Gives a stream its CUDA stream, at its first use. */
-CUresult stream_make(const struct session *session, struct stream *stream);
+CUresult stream_make(struct session *session, struct stream *stream);
 
 /* Moves the stream to another context: a lane's, or the primary one (NULL). Returns false when it
  * cannot move now: the device has work of it (streams_idle has found none since), or the pool has
