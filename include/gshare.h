@@ -232,9 +232,11 @@ typedef enum gs_on_fault {
 
 typedef struct gs_attach_params {
     size_t size;
-    const char *instance; /* NULL: $GSHARE_INSTANCE, else "default" */
-    const char *name;     /* shown by `gsctl ps`, cut if long; NULL: the program's name */
-    int device;           /* the server's device, or GS_DEVICE_AUTO */
+    /* The server: "NAME" is the caller's own of that name, else root's; "USER:NAME" that user's
+     * (a name or a number). NULL: $GSHARE_INSTANCE, else "default". */
+    const char *instance;
+    const char *name; /* shown by `gsctl ps`, cut if long; NULL: the program's name */
+    int device;       /* the server's device, or GS_DEVICE_AUTO */
     gs_on_fault on_fault;
     uint64_t mem_limit;  /* device memory that the session may hold, at least one piece (see
                             gs_malloc); 0: the server's limit */

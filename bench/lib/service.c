@@ -139,10 +139,12 @@ static void queues_remove(const char *instance)
 {
     char name[WIRE_NAME_MAX];
 
-    name_control(name, instance);
+    name_control(name, geteuid(), instance);
+    mq_unlink(name);
+    name_lock(name, geteuid(), instance);
     mq_unlink(name);
     for (int device = 0; device < 8; device++) {
-        name_bell(name, instance, device);
+        name_bell(name, geteuid(), instance, device);
         mq_unlink(name);
     }
 }

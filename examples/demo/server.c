@@ -174,7 +174,7 @@ static unsigned queues_left(const char *instance)
     DIR *dir = opendir("/dev/mqueue");
     mqd_t queue;
 
-    snprintf(prefix, sizeof(prefix), "gshare.%s", instance);
+    snprintf(prefix, sizeof(prefix), "gshare.%u.%s", (unsigned)geteuid(), instance);
     if (dir != NULL) {
         while ((entry = readdir(dir)) != NULL)
             left += strncmp(entry->d_name, prefix, strlen(prefix)) == 0;

@@ -1,19 +1,33 @@
-/* names.h - makes the names of an instance's queues, which wire_base.h lists. Pure; any thread. */
+/* names.h - reads an instance's name, and makes the names of its queues, which wire_base.h lists.
+ * Any thread. */
 #ifndef GS_COMMON_NAMES_H
 #define GS_COMMON_NAMES_H
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "common/wire.h"
 
-/* True for 1 to WIRE_INSTANCE_MAX characters of [A-Za-z0-9_-]. Queue names contain the name. */
-bool instance_valid(const char *instance);
+/* An instance as a user names it: "NAME" or "USER:NAME". */
+struct instance {
+    bool owned; /* USER was given: only that user's server is meant */
+    uid_t owner;
+    char name[WIRE_INSTANCE_MAX + 1];
+};
 
-void name_control(char out[WIRE_NAME_MAX], const char *instance);
-void name_bell(char out[WIRE_NAME_MAX], const char *instance, int device);
+/* True for 1 to WIRE_INSTANCE_MAX characters of [A-Za-z0-9_-]. Queue names contain the name. */
+bool instance_valid(const char *name);
+/* Reads either form; USER is a name or a number. NULL on success, else what a name may be, or that
+ * there is no such user, for a message. */
+const char *instance_parse(const char *text, struct instance *instance);
+
+/* owner: the server's user. */
+void name_control(char out[WIRE_NAME_MAX], uid_t owner, const char *instance);
+void name_lock(char out[WIRE_NAME_MAX], uid_t owner, const char *instance);
+void name_bell(char out[WIRE_BELL_MAX], uid_t owner, const char *instance, int device);
 /* The name is a one-way hash of the token: every user can list the name, but whoever knows the
  * token can ask in the queue owner's name. */
-void name_reply(char out[WIRE_NAME_MAX], const char *instance, uint64_t token);
+void name_reply(char out[WIRE_NAME_MAX], uid_t owner, const char *instance, uint64_t token);
 
 #endif

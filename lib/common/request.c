@@ -14,7 +14,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -60,48 +59,74 @@ static gs_status fail_lost(const struct control *control, char message[REQUEST_M
 
 /* ---- The control queue ----------------------------------------------------------------------- */
 
-/* A server holds LOCK_EX on its queue; the kernel drops the lock at the end of the process. */
+/* A server holds a read lock on its queue, and the kernel drops that lock at the end of the
+ * process. A read lock needs the right to read the queue, which only the server's user has; a
+ * stranger's write lock, which is possible where nobody serves the queue, is told apart by its
+ * type. */
 bool control_served(const struct control *control)
 {
-    if (flock(control->queue, LOCK_SH | LOCK_NB) < 0)
-        return true;
-    flock(control->queue, LOCK_UN);
-    return false;
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+
+    return fcntl(control->queue, F_GETLK, &lock) < 0 || lock.l_type == F_RDLCK;
 }
 
-gs_status control_open(struct control *control, const char *instance,
-                       char message[REQUEST_MESSAGE_MAX])
+/* Opens the queue of that user's server. GS_ERR_NO_SERVER also where somebody else has taken the
+ * name. */
+static gs_status control_open_of(struct control *control, uid_t owner, const char *instance,
+                                 char message[REQUEST_MESSAGE_MAX])
 {
-    struct control made = {.queue = -1};
+    struct control made = {.queue = -1, .owner = owner};
     char name[WIRE_NAME_MAX];
     struct stat st;
+    gs_status status = GS_OK;
 
-    if (!instance_valid(instance))
-        return fail(message, GS_ERR_INVALID_VALUE,
-                    "instance name '%.40s': 1 to %u letters, digits, '-' and '_'", instance,
-                    WIRE_INSTANCE_MAX);
-    name_control(name, instance);
+    name_control(name, owner, instance);
     snprintf(made.instance, sizeof(made.instance), "%s", instance);
     made.queue = mq_open(name, O_WRONLY | O_CLOEXEC);
-    if (made.queue < 0 && errno == EACCES)
-        return fail(message, GS_ERR_REFUSED, "the gshare server '%s' does not serve uid %u",
-                    instance, (unsigned)geteuid());
-    if (made.queue < 0 && errno != ENOENT)
+    if (made.queue < 0 && errno == EACCES && owner != geteuid())
+        return fail(message, GS_ERR_REFUSED, "uid %u's gshare server '%s' does not serve uid %u",
+                    (unsigned)owner, instance, (unsigned)geteuid());
+    if (made.queue < 0 && errno != ENOENT && errno != EACCES)
         return fail_errno(message, "mq_open of the control queue");
-    if (made.queue < 0 || !control_served(&made)) {
-        control_close(&made);
-        return fail(message, GS_ERR_NO_SERVER,
-                    "no gshare server '%s' runs; start one: gshared -d --instance %s", instance,
-                    instance);
-    }
-    if (fstat(made.queue, &st) < 0) {
-        gs_status status = fail_errno(message, "fstat of the control queue");
+    if (made.queue >= 0 && fstat(made.queue, &st) < 0)
+        status = fail_errno(message, "fstat of the control queue");
+    else if (made.queue < 0 ? errno == EACCES : st.st_uid != owner)
+        status = fail(message, GS_ERR_NO_SERVER,
+                      "no gshare server '%s' of uid %u runs: the queue %s is another user's",
+                      instance, (unsigned)owner, name);
+    else if (made.queue < 0 || !control_served(&made))
+        status = fail(message, GS_ERR_NO_SERVER,
+                      "no gshare server '%s' runs; start one: gshared -d --instance %s", instance,
+                      instance);
+    if (status != GS_OK) {
         control_close(&made);
         return status;
     }
-    made.owner = st.st_uid;
     *control = made;
     return GS_OK;
+}
+
+gs_status control_open(struct control *control, const char *text, char message[REQUEST_MESSAGE_MAX])
+{
+    char roots[REQUEST_MESSAGE_MAX];
+    struct instance instance;
+    const char *wrong = instance_parse(text, &instance);
+    uid_t owner = geteuid();
+    gs_status status, root;
+
+    if (wrong)
+        return fail(message, GS_ERR_INVALID_VALUE, "instance name '%.40s': %s", text, wrong);
+    if (instance.owned)
+        owner = instance.owner;
+    status = control_open_of(control, owner, instance.name, message);
+    if (status != GS_ERR_NO_SERVER || instance.owned || owner == 0)
+        return status;
+    root = control_open_of(control, 0, instance.name, roots);
+    if (root == GS_ERR_NO_SERVER) /* the message tells of the user's own */
+        return status;
+    if (root != GS_OK)
+        memcpy(message, roots, sizeof(roots));
+    return root;
 }
 
 void control_close(struct control *control)
@@ -190,7 +215,7 @@ static gs_status announce(const struct control *control, struct reply_queue *rep
 
     if (getrandom(&reply->token, sizeof(reply->token), 0) != sizeof(reply->token))
         return fail_errno(message, "getrandom");
-    name_reply(reply->name, control->instance, reply->token);
+    name_reply(reply->name, control->owner, control->instance, reply->token);
     return control_send(control, &h, CTL_ANNOUNCE, sizeof(h), reply->token, deadline_ns, message);
 }
 

@@ -25,11 +25,12 @@
 
 struct control {
     mqd_t queue; /* -1: closed */
-    uid_t owner; /* of the queue, who is the server's user */
+    uid_t owner; /* the server's user */
     char instance[WIRE_INSTANCE_MAX + 1];
 };
 
-/* Opens the control queue of an instance. GS_ERR_INVALID_VALUE: not an instance name.
+/* Opens the control queue of an instance, "NAME" or "USER:NAME": without USER the server of this
+ * process's user, else root's, and nobody else's. GS_ERR_INVALID_VALUE: not an instance name.
  * GS_ERR_NO_SERVER: no server serves the queue. GS_ERR_REFUSED: the queue is not open to this user.
  * GS_ERR_NO_MEMORY, GS_ERR_SYSTEM. */
 gs_status control_open(struct control *control, const char *instance,

@@ -13,16 +13,19 @@
 
 #include "gshare.h"
 
-#define WIRE_VERSION 4u
+#define WIRE_VERSION 5u
 #define WIRE_MAGIC   0x52485347u /* "GSHR" */
 
 /* ---- Names ------------------------------------------------------------------------------------
- * /gshare.INSTANCE            control queue; the supervisor holds flock(LOCK_EX) on it while alive
- * /gshare.INSTANCE.bell.N     doorbell of device N's dispatcher
- * /gshare.INSTANCE.r.NAME     a client's reply queue, NAME = 16 hex digits, a hash of its token
+ * /gshare.UID.INSTANCE            control queue; the supervisor holds a read lock on it while alive
+ * /gshare.UID.INSTANCE.lock       mode 0600: who holds flock(LOCK_EX) on it serves the instance
+ * /gshare.UID.INSTANCE.bell.N     doorbell of device N's dispatcher
+ * /gshare.UID.INSTANCE.r.NAME     a client's reply queue, NAME = 16 hex digits, a hash of its token
+ * UID is the server's user. A queue of that name that belongs to somebody else is nobody's server.
  */
 #define WIRE_INSTANCE_MAX 31u
-#define WIRE_NAME_MAX     64u /* bytes for any of the queue names above, with its NUL */
+#define WIRE_NAME_MAX     80u /* bytes for any of the queue names above, with its NUL */
+#define WIRE_BELL_MAX     64u /* the same for a doorbell's */
 
 /* ---- Quality of service --------------------------------------------------------------------- */
 

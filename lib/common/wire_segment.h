@@ -53,7 +53,7 @@ struct seg_info {
     uint32_t sm_granularity; /* SMs of the smallest group; 0: no partitions */
     uint32_t slot;           /* the session's slot in the server, which a doorbell message names */
     char device_name[64];
-    char bell[WIRE_NAME_MAX];
+    char bell[WIRE_BELL_MAX];
     uint8_t sm_group[GS_SM_MASK_WORDS * 64]; /* the group of each SM, if there are partitions */
 };
 

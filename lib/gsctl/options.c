@@ -43,7 +43,8 @@ static void __attribute__((noreturn)) help_all(const struct command *commands, s
     for (size_t i = 0; i < count; i++)
         printf("  %-11s %s\n", commands[i].name, commands[i].help);
     fputs("\n"
-          "      --instance NAME  the server's name; default: $GSHARE_INSTANCE, else \"default\"\n"
+          "      --instance NAME  the server's name, yours before root's; USER:NAME: that user's;\n"
+          "                       default: $GSHARE_INSTANCE, else \"default\"\n"
           "      --json           status, ps and get: print JSON\n"
           "  -h, --help           this text; after a command: what it takes\n"
           "  -V, --version        the version\n"
@@ -72,7 +73,7 @@ static void __attribute__((noreturn)) help_command(const struct command *command
            command->help + 1, command->details);
     if (command->takes & TAKES_SETTINGS)
         settings_help();
-    fputs("      --instance NAME       the server's name\n", stdout);
+    fputs("      --instance NAME       the server's name, or USER:NAME\n", stdout);
     if (command->takes & TAKES_JSON)
         fputs("      --json                print JSON\n", stdout);
     if (command->takes & TAKES_TARGET)
@@ -265,6 +266,8 @@ const struct command *options_parse(int argc, char **argv, const struct command 
     const struct command *command = &commands[0];
     struct option long_options[OPTIONS_MAX];
     struct given given = {0};
+    struct instance named_instance;
+    const char *wrong;
     bool named;
     int code;
 
@@ -294,8 +297,8 @@ const struct command *options_parse(int argc, char **argv, const struct command 
         target_set(options, CTL_TENANT, session_parse(options->operand));
     if (command->takes & TAKES_TARGET && options->device >= 0)
         target_set(options, CTL_DEVICE, (uint64_t)options->device);
-    if (!instance_valid(options->instance))
-        usage("instance name '%s': 1 to %u letters, digits, '-' and '_'", options->instance,
-              WIRE_INSTANCE_MAX);
+    wrong = instance_parse(options->instance, &named_instance);
+    if (wrong)
+        usage("instance name '%s': %s", options->instance, wrong);
     return command;
 }

@@ -18,13 +18,15 @@ static void version_text(char out[FORMAT_MAX], uint32_t version)
     snprintf(out, FORMAT_MAX, "%u.%u.%u", version / 10000, version / 100 % 100, version % 100);
 }
 
-static void print_json(const struct ctl_status_reply *r, const char *instance)
+static void print_json(const struct ctl_status_reply *r, const struct control *control)
 {
-    char version[FORMAT_MAX], compute[FORMAT_MAX];
+    char version[FORMAT_MAX], compute[FORMAT_MAX], owner[FORMAT_MAX];
 
     version_text(version, r->server_version);
     json_open(NULL, '{');
-    json_text("instance", instance);
+    json_text("instance", control->instance);
+    json_text("owner", format_user(owner, control->owner));
+    json_number("owner_uid", control->owner);
     json_text("version", version);
     json_number("pid", (uint32_t)r->server_pid);
     json_number("uptime_ns", r->uptime_ns);
@@ -56,12 +58,13 @@ static void print_json(const struct ctl_status_reply *r, const char *instance)
     putchar('\n');
 }
 
-static void print_text(const struct ctl_status_reply *r, const char *instance)
+static void print_text(const struct ctl_status_reply *r, const struct control *control)
 {
-    char version[FORMAT_MAX], a[FORMAT_MAX], b[FORMAT_MAX], ending[FORMAT_MAX];
+    char version[FORMAT_MAX], owner[FORMAT_MAX], a[FORMAT_MAX], b[FORMAT_MAX], ending[FORMAT_MAX];
 
     version_text(version, r->server_version);
-    printf("server    '%s', version %s, pid %d, up %s\n", instance, version, r->server_pid,
+    printf("server    '%s' of %s, version %s, pid %d, up %s\n", control->instance,
+           format_user(owner, control->owner), version, r->server_pid,
            format_duration(a, r->uptime_ns));
     printf("tenants   %u of at most %u; %llu since the start\n", r->tenants, r->tenants_max,
            (unsigned long long)r->sessions_total);
@@ -96,8 +99,8 @@ int command_status(struct control *control, const struct command_options *option
         reply.device[i].driver[sizeof(reply.device[i].driver) - 1] = 0;
     }
     if (options->json)
-        print_json(&reply, options->instance);
+        print_json(&reply, control);
     else
-        print_text(&reply, options->instance);
+        print_text(&reply, control);
     return 0;
 }

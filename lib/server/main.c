@@ -253,6 +253,20 @@ static void option_apply(struct server_options *options, struct worker_settings 
     }
 }
 
+/* $GSHARE_INSTANCE may name another user's server, which this process cannot be. */
+static void instance_take(struct server_options *options)
+{
+    static struct instance instance;
+    const char *wrong = instance_parse(options->instance, &instance);
+
+    if (wrong)
+        usage("instance name '%s': %s", options->instance, wrong);
+    if (instance.owned && instance.owner != geteuid())
+        usage("instance name '%s': that is a server of uid %u, and this is uid %u",
+              options->instance, (unsigned)instance.owner, (unsigned)geteuid());
+    options->instance = instance.name;
+}
+
 static void options_parse(int argc, char **argv, struct server_options *options,
                           struct worker_settings *workers)
 {
@@ -269,9 +283,7 @@ static void options_parse(int argc, char **argv, struct server_options *options,
         option_apply(options, workers, code);
     if (optind < argc)
         usage("unexpected argument '%s'", argv[optind]);
-    if (!instance_valid(options->instance))
-        usage("instance name '%s': 1 to %u letters, digits, '-' and '_'", options->instance,
-              WIRE_INSTANCE_MAX);
+    instance_take(options);
     if (!workers->log_level && level && *level)
         workers->log_level = level_parse("GSHARE_LOG", level);
     if (!workers->lanes && lanes && *lanes)

@@ -121,24 +121,45 @@ static void descriptors_raise(struct server *server)
     server->descriptors_max = limit.rlim_cur > UINT32_MAX ? UINT32_MAX : (uint32_t)limit.rlim_cur;
 }
 
+static void name_taken(struct server *server, const char *name)
+{
+    server_fail(server, "the queue %s is another user's; choose another --instance", name);
+}
+
 /* Takes the instance, or says who has it. */
+static bool lock_init(struct server *server)
+{
+    const char *instance = server->options.instance;
+    int r;
+
+    name_lock(server->lock_name, geteuid(), instance);
+    r = control_lock_take(server->lock_name, &server->lock);
+    if (r == -EBUSY)
+        server_fail(server, "a server '%s' already runs", instance);
+    else if (r == -EPERM)
+        name_taken(server, server->lock_name);
+    else if (r < 0)
+        server_fail(server, "queue %s: %s", server->lock_name, strerror(-r));
+    return r == 0;
+}
+
 static bool control_init(struct server *server, mode_t mode)
 {
     const char *instance = server->options.instance;
     mqd_t queue;
     int r;
 
-    name_control(server->control_name, instance);
-    r = control_queue_take(server->control_name, mode, &queue);
-    if (r == -EBUSY)
-        server_fail(server, "a server '%s' already runs", instance);
-    else if (r == -EACCES)
-        server_fail(server, "the queue %s belongs to another user's server", server->control_name);
+    if (!lock_init(server))
+        return false;
+    leftovers_remove(instance, DEVICES_MAX);
+    name_control(server->control_name, geteuid(), instance);
+    r = control_queue_make(server->control_name, mode, &queue);
+    if (r == -EPERM)
+        name_taken(server, server->control_name);
     else if (r < 0)
         server_fail(server, "control queue %s: %s", server->control_name, strerror(-r));
     if (r < 0)
         return false;
-    leftovers_remove(instance, DEVICES_MAX);
     r = watch_add(&server->loop, &server->control, queue, EPOLLIN, control_ready);
     if (r < 0) {
         server_fail(server, "watching the control queue: %s", strerror(-r));
@@ -296,6 +317,7 @@ bool server_init(struct server *server, const struct server_options *options,
 {
     *server = (struct server){.options = *options,
                               .loop = LOOP_INIT,
+                              .lock = -1,
                               .control.fd = -1,
                               .signals.fd = -1,
                               .on_ready = on_ready,
@@ -328,7 +350,7 @@ bool server_run(struct server *server)
     return server->failure[0] == 0;
 }
 
-/* The control queue goes last: while it is there and held, no other server may take the names. */
+/* The lock goes last: while it is held, no other server may take the names. */
 void server_deinit(struct server *server)
 {
     status_page_end(&server->status);
@@ -346,6 +368,10 @@ void server_deinit(struct server *server)
     if (server->control.fd >= 0) {
         mq_unlink(server->control_name);
         mq_close(server->control.fd);
+    }
+    if (server->lock >= 0) {
+        mq_unlink(server->lock_name);
+        mq_close(server->lock);
     }
     if (server->signals.fd >= 0)
         close(server->signals.fd);

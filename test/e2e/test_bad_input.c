@@ -154,7 +154,7 @@ static void other_version_serve(mqd_t queue, const char *instance)
                                       .op = CTL_ATTACH,
                                       .size = sizeof(reply),
                                       .token = h.token};
-        name_reply(name, instance, h.token);
+        name_reply(name, geteuid(), instance, h.token);
         to = mq_open(name, O_WRONLY | O_CLOEXEC);
         CHECK(to >= 0);
         CHECK(mq_send(to, (const char *)&reply, sizeof(reply), 0) == 0);
@@ -172,13 +172,14 @@ static void other_version_run(void *argument)
 {
     struct other_version *other = argument;
     struct mq_attr attr = {.mq_maxmsg = 10, .mq_msgsize = CTL_MESSAGE_MAX};
+    struct flock lock = {.l_type = F_RDLCK, .l_whence = SEEK_SET};
     char name[WIRE_NAME_MAX];
     mqd_t queue;
 
-    name_control(name, other->instance);
+    name_control(name, geteuid(), other->instance);
     queue = mq_open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600, &attr);
     CHECK(queue >= 0);
-    CHECK(flock(queue, LOCK_EX) == 0);
+    CHECK(fcntl(queue, F_OFD_SETLK, &lock) == 0);
     gate_pass(&other->ready);
     other_version_serve(queue, other->instance);
     mq_unlink(name);

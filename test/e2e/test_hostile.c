@@ -538,10 +538,10 @@ static void control_messages_run(void *argument)
     uint64_t token = test_random();
     mqd_t queue, reply;
 
-    name_control(name, instance);
+    name_control(name, geteuid(), instance);
     queue = mq_open(name, O_WRONLY | O_CLOEXEC);
     CHECK(queue >= 0);
-    name_reply(reply_name, instance, token);
+    name_reply(reply_name, geteuid(), instance, token);
     reply = mq_open(reply_name, O_RDONLY | O_CREAT | O_EXCL | O_NONBLOCK | O_CLOEXEC, 0600, &attr);
     CHECK(reply >= 0);
     for (unsigned i = 0; i < rounds_of(3000); i++) {
@@ -576,7 +576,7 @@ static void control_messages_run(void *argument)
             mq_close(reply);
             mq_unlink(reply_name);
             token = test_random();
-            name_reply(reply_name, instance, token);
+            name_reply(reply_name, geteuid(), instance, token);
             attr.mq_msgsize = below(3) ? CTL_MESSAGE_MAX : (long)(1 + below(64));
             reply = mq_open(reply_name, O_RDONLY | O_CREAT | O_EXCL | O_NONBLOCK | O_CLOEXEC, 0600,
                             &attr);
@@ -620,9 +620,9 @@ static void nobody_can_ask_in_the_name_of_a_queue_that_he_sees(void)
     uint64_t token = test_random(), seen;
     mqd_t queue, reply;
 
-    name_control(name, server->instance);
+    name_control(name, geteuid(), server->instance);
     queue = mq_open(name, O_WRONLY | O_CLOEXEC);
-    name_reply(name, server->instance, token);
+    name_reply(name, geteuid(), server->instance, token);
     reply = mq_open(name, O_RDONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600, &attr);
     CHECK(queue >= 0 && reply >= 0 && fcntl(reply, F_SETLK, &lock) == 0);
     seen = strtoull(strrchr(name, '.') + 1, NULL, 16);

@@ -229,7 +229,7 @@ static void after_a_kill_a_new_server_starts_and_cleans_up(void)
         CHECK_OK(server_attach(server, &old));
         server_kill(server);
         /* A reply queue that a client left, too. */
-        name_reply(stale, server->instance, 0x1234567812345678u + i);
+        name_reply(stale, geteuid(), server->instance, 0x1234567812345678u + i);
         queue = mq_open(stale, O_RDONLY | O_CREAT | O_EXCL, 0600, NULL);
         CHECK(queue >= 0);
         mq_close(queue);

@@ -114,6 +114,7 @@ const char *test_build_path(const char *file);
 
 struct server {
     pid_t pid; /* 0 once it has ended */
+    uid_t owner;
     char instance[32];
     char log[96]; /* what it prints; shown when the test fails */
 };

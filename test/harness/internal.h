@@ -44,7 +44,7 @@ void segments_free(struct segments *segments);
 /* What a test left; each prints what it found to stderr as "# ..." lines, cleans it up, and returns
  * how many there were. */
 unsigned leak_processes(void);
-unsigned leak_queues(const char *instance);
+unsigned leak_queues(uid_t owner, const char *instance);
 unsigned leak_segments(const struct segments *before);
 
 #endif

@@ -138,7 +138,7 @@ static unsigned queue_report(const char *name)
     return 1;
 }
 
-unsigned leak_queues(const char *instance)
+unsigned leak_queues(uid_t owner, const char *instance)
 {
     const char *mount = getenv("GSHARE_TEST_QUEUES"); /* of test/run */
     char name[WIRE_NAME_MAX], prefix[WIRE_NAME_MAX];
@@ -146,14 +146,16 @@ unsigned leak_queues(const char *instance)
     struct dirent *entry;
     DIR *dir;
 
-    name_control(name, instance);
+    name_control(name, owner, instance);
+    found += queue_report(name);
+    name_lock(name, owner, instance);
     found += queue_report(name);
     for (int device = 0; device < DEVICES_MAX; device++) {
-        name_bell(name, instance, device);
+        name_bell(name, owner, instance, device);
         found += queue_report(name);
     }
     /* Reply queues have random names: they can be seen only where the queues are mounted. */
-    snprintf(prefix, sizeof(prefix), "gshare.%s.", instance);
+    snprintf(prefix, sizeof(prefix), "gshare.%u.%s.", (unsigned)owner, instance);
     dir = opendir(mount != NULL ? mount : QUEUES_MOUNT);
     while (dir != NULL && (entry = readdir(dir)) != NULL) {
         if (strncmp(entry->d_name, prefix, strlen(prefix)) == 0) {
@@ -169,7 +171,7 @@ unsigned leak_queues(const char *instance)
 
 void leak_check_queues(const char *instance)
 {
-    if (leak_queues(instance) != 0)
+    if (leak_queues(geteuid(), instance) != 0)
         test_fail(__FILE__, __LINE__, "instance %s left queues", instance);
 }
 

@@ -106,6 +106,7 @@ struct server *server_start(const struct server_options *options)
     if (options == NULL)
         options = &none;
     server = &test_run->server[number];
+    server->owner = geteuid();
     if (options->instance != NULL)
         snprintf(server->instance, sizeof(server->instance), "%s", options->instance);
     else

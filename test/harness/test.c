@@ -278,7 +278,7 @@ static enum outcome test_execute(const struct test *test)
     if (servers > RUN_SERVERS_MAX)
         servers = RUN_SERVERS_MAX;
     for (unsigned i = 0; i < servers; i++)
-        left += leak_queues(test_run->server[i].instance);
+        left += leak_queues(test_run->server[i].owner, test_run->server[i].instance);
     left += leak_segments(&before);
     /* A failed test leaves things, of course; a passed or skipped one must not. */
     if (left != 0)

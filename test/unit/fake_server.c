@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/shm.h>
 #include <time.h>
@@ -28,7 +27,7 @@
 #define SPINS        64u
 
 struct fake {
-    char instance[32], control_name[WIRE_NAME_MAX], bell_name[WIRE_NAME_MAX];
+    char instance[32], control_name[WIRE_NAME_MAX], bell_name[WIRE_BELL_MAX];
     mqd_t control, bell;
     pthread_t control_thread, dispatch_thread;
     atomic_bool stop, paused, break_next, end_at_next;
@@ -51,6 +50,13 @@ void fake_must(bool condition, const char *what)
         return;
     fprintf(stderr, "fake server: %s: %s\n", what, strerror(errno));
     abort();
+}
+
+static void control_lock(mqd_t queue, short type)
+{
+    struct flock lock = {.l_type = type, .l_whence = SEEK_SET};
+
+    fake_must(!fcntl(queue, F_OFD_SETLK, &lock), "F_OFD_SETLK");
 }
 
 /* The library maps and unmaps the same segments in the same process. Were an address used by both
@@ -482,7 +488,7 @@ static bool answer(struct fake *fake, uint64_t token, const void *reply, size_t 
     char name[WIRE_NAME_MAX];
     mqd_t queue;
 
-    name_reply(name, fake->instance, token);
+    name_reply(name, geteuid(), fake->instance, token);
     queue = mq_open(name, O_WRONLY | O_NONBLOCK);
     if (queue < 0)
         return false;
@@ -519,7 +525,7 @@ static void attach_answer(struct fake *fake, const struct ctl_attach *request)
     if (atomic_exchange(&fake->end_at_next, false)) {
         asker_gone(fake, tenant);
         tenant = NULL;
-        flock(fake->control, LOCK_UN);
+        control_lock(fake->control, F_UNLCK);
     }
     if (!answer(fake, token, &reply, sizeof(reply)))
         asker_gone(fake, tenant);
@@ -597,13 +603,13 @@ struct fake *fake_start(const char *instance)
     fake_must(fake, "calloc");
     pthread_mutex_init(&fake->lock, NULL);
     snprintf(fake->instance, sizeof(fake->instance), "%s", instance);
-    name_control(fake->control_name, instance);
-    name_bell(fake->bell_name, instance, 0);
+    name_control(fake->control_name, geteuid(), instance);
+    name_bell(fake->bell_name, geteuid(), instance, 0);
     mq_unlink(fake->control_name);
     mq_unlink(fake->bell_name);
     fake->control = mq_open(fake->control_name, O_RDWR | O_CREAT | O_EXCL, 0600, &control);
     fake_must(fake->control >= 0, "mq_open");
-    fake_must(!flock(fake->control, LOCK_EX | LOCK_NB), "flock");
+    control_lock(fake->control, F_RDLCK);
     fake->bell = mq_open(fake->bell_name, O_RDWR | O_CREAT | O_EXCL, 0600, &bell);
     fake_must(fake->bell >= 0, "mq_open");
     fake->page = segment_new(sizeof(*fake->page), &fake->page_id);

@@ -94,11 +94,6 @@ ssize_t mq_timedreceive(mqd_t queue, char *message, size_t size, unsigned *prior
                                     : REAL(mq_timedreceive)(queue, message, size, priority, until);
 }
 
-int flock(int fd, int operation)
-{
-    return fails("flock") ? -1 : REAL(flock)(fd, operation);
-}
-
 int fstat(int fd, struct stat *about)
 {
     return fails("fstat") ? -1 : REAL(fstat)(fd, about);

@@ -38,19 +38,19 @@ static void a_reply_queues_name_does_not_tell_its_token(void **state)
 
     (void)state;
     for (size_t i = 0; i < ARRAY_SIZE(tokens); i++) {
-        name_reply(name, "x", tokens[i]);
-        assert_int_equal(strlen(name), strlen("/gshare.x.r.") + 16);
-        assert_int_equal(strncmp(name, "/gshare.x.r.", 12), 0);
+        name_reply(name, 7, "x", tokens[i]);
+        assert_int_equal(strlen(name), strlen("/gshare.7.x.r.") + 16);
+        assert_int_equal(strncmp(name, "/gshare.7.x.r.", 14), 0);
         snprintf(digits, sizeof(digits), "%016llx", (unsigned long long)tokens[i]);
         assert_null(strstr(name, digits));
-        name_reply(other, "x", tokens[i]);
+        name_reply(other, 7, "x", tokens[i]);
         assert_string_equal(name, other);
         for (size_t j = 0; j < i; j++) {
-            name_reply(other, "x", tokens[j]);
+            name_reply(other, 7, "x", tokens[j]);
             assert_string_not_equal(name, other);
         }
-        name_reply(other, "y", tokens[i]);
-        assert_string_not_equal(name + 12, other + 12);
+        name_reply(other, 7, "y", tokens[i]);
+        assert_string_not_equal(name + 14, other + 14);
     }
 }
 
@@ -62,10 +62,32 @@ static void the_longest_instance_fits(void **state)
     memset(longest, 'n', WIRE_INSTANCE_MAX);
     longest[WIRE_INSTANCE_MAX] = 0;
     assert_true(instance_valid(longest));
-    name_reply(name, longest, 7);
-    assert_int_equal(strlen(name), strlen("/gshare.") + WIRE_INSTANCE_MAX + strlen(".r.") + 16);
-    name_bell(name, longest, 7);
+    name_reply(name, UINT32_MAX - 1, longest, 7);
+    assert_int_equal(strlen(name),
+                     strlen("/gshare.4294967294.") + WIRE_INSTANCE_MAX + strlen(".r.") + 16);
+    name_bell(name, UINT32_MAX - 1, longest, 7);
     assert_string_equal(name + strlen(name) - strlen(".bell.7"), ".bell.7");
+}
+
+static void an_instance_may_name_its_user(void **state)
+{
+    static const char *const wrong[] = {
+        "",         ":",    "a b",  "root:",        ":x",
+        "root:a:b", "-1:x", "1x:x", "4294967295:x", "nobody-has-this:x"};
+    struct instance instance;
+
+    (void)state;
+    assert_null(instance_parse("mine", &instance));
+    assert_false(instance.owned);
+    assert_string_equal(instance.name, "mine");
+    assert_null(instance_parse("root:its", &instance));
+    assert_true(instance.owned);
+    assert_int_equal(instance.owner, 0);
+    assert_string_equal(instance.name, "its");
+    assert_null(instance_parse("4294967294:x", &instance));
+    assert_int_equal(instance.owner, UINT32_MAX - 1);
+    for (size_t i = 0; i < ARRAY_SIZE(wrong); i++)
+        assert_non_null(instance_parse(wrong[i], &instance));
 }
 
 int main(void)
@@ -74,6 +96,7 @@ int main(void)
         cmocka_unit_test(siphash_is_the_published_one),
         cmocka_unit_test(a_reply_queues_name_does_not_tell_its_token),
         cmocka_unit_test(the_longest_instance_fits),
+        cmocka_unit_test(an_instance_may_name_its_user),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,6 +2,7 @@
 #include "server/base/announcements.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "common/log.h"
 #include "common/names.h"
@@ -25,7 +26,7 @@ static enum orphan orphan_remove(const struct announcements *a, uint64_t token)
     char name[WIRE_NAME_MAX];
     enum orphan orphan;
 
-    name_reply(name, a->instance, token);
+    name_reply(name, geteuid(), a->instance, token);
     orphan = reply_queue_remove_orphan(name);
     if (orphan == ORPHAN_REMOVED)
         log_debug("removed %s, left by a client that was killed", name);

@@ -22,27 +22,13 @@
 /* The file system of queues has this number; no installed header has it. */
 #define MQUEUE_MAGIC 0x19800202
 
+/* A killed server's process may still be in the kernel's hands. */
 #define TAKE_TRIES   40
 #define TAKE_WAIT_NS 5000000
+/* Root removes what another user has put in the way; that user may be quick to do it again. */
+#define REMOVE_TRIES 1000
 
-static void take_wait(void)
-{
-    nanosleep(&(struct timespec){0, TAKE_WAIT_NS}, NULL);
-}
-
-/* Takes the lock. Clients hold it shared for the moment of a probe, so one refusal is no verdict.
- */
-static int queue_lock(mqd_t queue)
-{
-    for (int i = 0; i < TAKE_TRIES; i++) {
-        if (flock(queue, LOCK_EX | LOCK_NB) == 0)
-            return 0;
-        if (errno != EWOULDBLOCK)
-            return -errno;
-        take_wait();
-    }
-    return -EBUSY;
-}
+/* ---- The lock -------------------------------------------------------------------------------- */
 
 /* The queue is still the one of that name: another server may have removed it before we locked it.
  */
@@ -60,48 +46,79 @@ static bool queue_current(mqd_t queue, const char *name)
     return current;
 }
 
-/* Makes the queue, or removes a stale one. *queue is set and 0 returned when it is ours; -EAGAIN:
- * once more. */
-static int queue_try(const char *name, mode_t mode, mqd_t *queue)
+/* Takes the lock, or the queue out of the way that another user has put there. *queue is set and 0
+ * returned when it is ours; -EAGAIN: once more; -EBUSY: another server has the lock. */
+static int lock_try(const char *name, mqd_t *queue)
 {
-    struct mq_attr attr = {.mq_maxmsg = CTL_QUEUE_DEPTH, .mq_msgsize = CTL_MESSAGE_MAX};
-    int flags = O_RDONLY | O_NONBLOCK | O_CLOEXEC;
-    bool made = true;
-    mqd_t q = mq_open(name, flags | O_CREAT | O_EXCL, mode, &attr);
-    int r;
+    struct mq_attr attr = {.mq_maxmsg = 1, .mq_msgsize = 1};
+    mqd_t q = mq_open(name, O_RDONLY | O_NONBLOCK | O_CREAT | O_CLOEXEC, 0600, &attr);
+    struct stat st;
+    int r = 0;
 
-    if (q < 0 && errno == EEXIST) {
-        made = false;
-        q = mq_open(name, flags);
-    }
     if (q < 0)
-        return errno == ENOENT ? -EAGAIN : -errno;
-    r = queue_lock(q);
-    if (r == 0 && !queue_current(q, name))
-        r = -EAGAIN;
-    if (r == 0 && !made) {
-        log_info("removing the queues of a server that was killed");
-        r = mq_unlink(name) < 0 && errno != ENOENT ? -errno : -EAGAIN;
-    }
-    /* The umask does not know who is served. */
-    if (r == 0 && fchmod(q, mode) < 0)
+        return errno == EACCES ? -EPERM : -errno;
+    if (fstat(q, &st) < 0)
         r = -errno;
-    if (r < 0) {
+    else if (st.st_uid != geteuid())
+        r = mq_unlink(name) < 0 && errno != ENOENT ? -EPERM : -EAGAIN;
+    else if (flock(q, LOCK_EX | LOCK_NB) < 0)
+        r = errno == EWOULDBLOCK ? -EBUSY : -errno;
+    else if (!queue_current(q, name))
+        r = -EAGAIN;
+    if (r < 0)
         mq_close(q);
-        return r;
-    }
-    *queue = q;
-    return 0;
+    else
+        *queue = q;
+    return r;
 }
 
-int control_queue_take(const char *name, mode_t mode, mqd_t *queue)
+int control_lock_take(const char *name, mqd_t *queue)
 {
     int r = -EAGAIN;
 
-    for (int i = 0; i < TAKE_TRIES && r == -EAGAIN; i++)
-        r = queue_try(name, mode, queue);
-    return r == -EAGAIN ? -EBUSY : r;
+    for (int i = 0, waits = 0; i < REMOVE_TRIES && waits < TAKE_TRIES; i++) {
+        r = lock_try(name, queue);
+        if (r != -EAGAIN && r != -EBUSY)
+            return r;
+        if (r == -EBUSY && ++waits < TAKE_TRIES)
+            nanosleep(&(struct timespec){0, TAKE_WAIT_NS}, NULL);
+    }
+    return r == -EAGAIN ? -EPERM : r;
 }
+
+/* ---- The control queue ----------------------------------------------------------------------- */
+
+/* Nobody else can open the queue before its lock is held and its mode is set. */
+static int control_prepare(mqd_t queue, mode_t mode)
+{
+    struct flock lock = {.l_type = F_RDLCK, .l_whence = SEEK_SET};
+
+    /* The lock belongs to the open queue: closing another descriptor does not drop it. */
+    if (fcntl(queue, F_OFD_SETLK, &lock) < 0)
+        return -errno;
+    return fchmod(queue, mode) < 0 ? -errno : 0; /* the umask does not know who is served */
+}
+
+int control_queue_make(const char *name, mode_t mode, mqd_t *queue)
+{
+    struct mq_attr attr = {.mq_maxmsg = CTL_QUEUE_DEPTH, .mq_msgsize = CTL_MESSAGE_MAX};
+    mqd_t made = -1;
+    int r = -EEXIST;
+
+    for (int i = 0; i < REMOVE_TRIES && r == -EEXIST; i++) {
+        if (mq_unlink(name) < 0 && errno != ENOENT)
+            return errno == EACCES ? -EPERM : -errno;
+        made = mq_open(name, O_RDONLY | O_NONBLOCK | O_CREAT | O_EXCL | O_CLOEXEC, 0600, &attr);
+        r = made < 0 ? -errno : control_prepare(made, mode);
+    }
+    if (r == 0)
+        *queue = made;
+    else if (made >= 0)
+        mq_close(made);
+    return r;
+}
+
+/* ---- What a killed server left --------------------------------------------------------------- */
 
 /* Queues can be listed only where their file system is mounted. */
 static void reply_queues_remove(const char *instance)
@@ -116,12 +133,12 @@ static void reply_queues_remove(const char *instance)
     dir = opendir("/dev/mqueue");
     if (!dir)
         return;
-    int length = snprintf(prefix, sizeof(prefix), "gshare.%s.r.", instance);
+    int length = snprintf(prefix, sizeof(prefix), "gshare.%u.%s.r.", (unsigned)geteuid(), instance);
     while ((entry = readdir(dir))) {
         if (strncmp(entry->d_name, prefix, (size_t)length) != 0 ||
             strlen(entry->d_name) != (size_t)length + 16)
             continue;
-        snprintf(name, sizeof(name), "/%.62s", entry->d_name);
+        snprintf(name, sizeof(name), "/%.78s", entry->d_name);
         if (reply_queue_remove_orphan(name) == ORPHAN_REMOVED)
             log_info("removed %s, left by a client that was killed", name);
     }
@@ -147,10 +164,10 @@ static void segments_remove(void)
 
 void leftovers_remove(const char *instance, int devices)
 {
-    char name[WIRE_NAME_MAX];
+    char name[WIRE_BELL_MAX];
 
     for (int i = 0; i < devices; i++) {
-        name_bell(name, instance, i);
+        name_bell(name, geteuid(), instance, i);
         mq_unlink(name);
     }
     reply_queues_remove(instance);

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "common/log.h"
 #include "common/names.h"
@@ -49,7 +50,7 @@ bool reply_open(const char *instance, const struct ctl_header *request, struct r
     struct stat st;
     mqd_t queue;
 
-    name_reply(name, instance, request->token);
+    name_reply(name, geteuid(), instance, request->token);
     queue = mq_open(name, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
     if (queue < 0) {
         log_debug("request %u: reply queue %s: %s", request->op, name, strerror(errno));

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "common/names.h"
 #include "common/util.h"
@@ -16,7 +17,7 @@ void device_init(struct device *device, struct server *server, int index)
     *device = (struct device){.server = server, .index = index, .bell_queue = -1};
     device->worker.process.fd = -1;
     device->worker.link.fd = -1;
-    name_bell(device->bell, server->options.instance, index);
+    name_bell(device->bell, geteuid(), server->options.instance, index);
 }
 
 void device_deinit(struct device *device)

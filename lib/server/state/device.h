@@ -60,7 +60,7 @@ struct device {
     int index;
     struct worker_process worker; /* a standby, a second one, has its place here */
     struct link_device info;      /* of the last worker that was ready */
-    char bell[WIRE_NAME_MAX];
+    char bell[WIRE_BELL_MAX];
     mqd_t bell_queue;
     uint32_t sessions;
     struct segment_pool segments; /* of closed sessions, all of which the worker keeps */

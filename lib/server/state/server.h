@@ -5,6 +5,7 @@
 #ifndef GS_SERVER_SERVER_H
 #define GS_SERVER_SERVER_H
 
+#include <mqueue.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -24,9 +25,9 @@
 #define POLICY_USERS_MAX 64
 
 struct server_options {
-    const char *instance;
-    const char *kind; /* of device: "auto", "cuda", "soft" */
-    int devices;      /* how many; DEVICES_ALL: as many as the driver has */
+    const char *instance; /* without its user, who is this process's */
+    const char *kind;     /* of device: "auto", "cuda", "soft" */
+    int devices;          /* how many; DEVICES_ALL: as many as the driver has */
     uint32_t max_tenants;
     uint64_t mem_limit; /* for each session; 0: the device's memory */
     bool all_users;
@@ -64,7 +65,9 @@ struct server {
     uint64_t end_by_ns;           /* ... at this time at the latest */
     uint64_t started_ns;
     uint64_t sessions_total; /* also the last session id */
+    char lock_name[WIRE_NAME_MAX];
     char control_name[WIRE_NAME_MAX];
+    mqd_t lock;           /* -1: the instance is not ours */
     struct watch control; /* the control queue */
     struct watch signals;
     struct status_map status;
