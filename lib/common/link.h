@@ -51,8 +51,10 @@ enum link_op {
     LINK_NEEDS_RECYCLING = 13, /* worker: it has made half of the sets of SMs that the driver allows
                                   one process; a new worker is to replace it when it has no sessions
                                 */
-    LINK_SEGMENT_DROP = 14     /* supervisor: no session will be opened with this segment again; it
+    LINK_SEGMENT_DROP = 14,    /* supervisor: no session will be opened with this segment again; it
                                   names no slot */
+    LINK_PING = 15,            /* supervisor: to be answered at once; one at a time */
+    LINK_PONG = 16             /* worker: with the number of the LINK_PING */
 };
 #define LINK_SLOT_NONE UINT32_MAX
 
@@ -161,6 +163,7 @@ struct link_message {
         struct link_granted granted;
         struct link_policy policy;
         int32_t segment_id; /* LINK_SEGMENT_DROP */
+        uint64_t ping;      /* LINK_PING, LINK_PONG */
     } u;
     char text[192]; /* for people: why something failed */
 };

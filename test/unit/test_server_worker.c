@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
+#include <sys/shm.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -18,7 +19,9 @@
 #include "common/log.h"
 #include "server/link/worker_link.h"
 #include "server/session/close.h"
+#include "server/session/liveness.h"
 #include "server/state/server.h"
+#include "server/workers/ending.h"
 #include "server/workers/messages.h"
 #include "server/workers/process.h"
 
@@ -184,6 +187,8 @@ static void nonsense_ends_the_worker(void **state)
         {LINK_VAULT_DROP, SESSION_LOST, false},
         {LINK_QUIT, SESSION_OPEN, false},
         {LINK_SEGMENT_DROP, SESSION_OPEN, false}, // ours to say
+        {LINK_PING, SESSION_OPEN, false},
+        {LINK_PONG, SESSION_OPEN, false}, // nobody asked
         {UINT32_MAX, SESSION_OPEN, false},
     };
 
@@ -294,7 +299,7 @@ static void random_messages_never_harm_the_supervisor(void **state)
 
             for (size_t b = 0; b < sizeof(message); b++)
                 bytes[b] = (unsigned char)rand();
-            message.op = (uint32_t)rand() % 15;
+            message.op = (uint32_t)rand() % 18;
             message.slot = (uint32_t)rand() % (SLOTS + 1);
             if (rand() % 2)
                 message.u.opened.status = rand() % 30;
@@ -313,6 +318,105 @@ static void random_messages_never_harm_the_supervisor(void **state)
         assert_int_equal(link_teardown(state), 0);
         assert_int_equal(link_setup(state), 0);
     }
+}
+
+// A session with a segment that the supervisor, the worker and the client have attached: all of
+// them this test. The client is one whose process cannot be seen.
+struct attached {
+    struct session *session;
+    void *supervisors, *workers, *clients;
+};
+
+static struct attached attached_make(void)
+{
+    struct attached a = {.session = session_in(SESSION_OPEN)};
+    int id = shmget(IPC_PRIVATE, SEG_SIZE, IPC_CREAT | 0600);
+
+    assert_true(id >= 0);
+    a.supervisors = shmat(id, NULL, 0);
+    a.workers = shmat(id, NULL, 0);
+    a.session->segment_id = id;
+    a.session->attached_base = 2;
+    a.clients = shmat(id, NULL, 0);
+    assert_int_equal(shmctl(id, IPC_RMID, NULL), 0);
+    liveness_confirm(a.session);
+    assert_int_equal(a.session->client, CLIENT_POLLED);
+    return a;
+}
+
+static void sweep(void)
+{
+    server.sweep.fire(&server.sweep);
+}
+
+// Answers a ping, if there is one.
+static void worker_pongs(void)
+{
+    struct link_message message;
+
+    if (recv(worker_end, &message, sizeof(message), 0) != sizeof(message))
+        return;
+    assert_int_equal(message.op, LINK_PING);
+    message.op = LINK_PONG;
+    worker_says(&message, sizeof(message), -1);
+}
+
+static void a_client_that_lets_go_of_its_segment_has_left(void **state)
+{
+    struct attached a = attached_make();
+
+    (void)state;
+    sweep();
+    assert_int_equal(a.session->state, SESSION_OPEN);
+    assert_int_equal(worker_hears(), 0); // nothing to ask
+    shmdt(a.clients);
+    sweep();
+    worker_pongs();
+    sweep();
+    assert_int_equal(a.session->state, SESSION_CLOSING);
+    shmdt(a.workers);
+    shmdt(a.supervisors);
+}
+
+// The kernel takes a killed worker's memory apart first; its end can be seen only after that.
+static void a_worker_that_dies_slowly_is_not_taken_for_its_client(void **state)
+{
+    struct attached a = attached_make();
+    struct seg_server *shared = (void *)(a.session->segment + SEG_OFF_SERVER);
+
+    (void)state;
+    shmdt(a.workers);
+    for (int i = 0; i < 100; i++)
+        sweep();
+    assert_int_equal(a.session->state, SESSION_OPEN);
+    assert_int_equal(worker_hears(), LINK_PING);
+    assert_int_equal(worker_hears(), 0); // once
+    worker_fail(device, NULL, LINK_SLOT_NONE, "the worker was killed");
+    assert_int_equal(a.session->state, SESSION_LOST);
+    assert_int_equal(shared->fault.status, GS_ERR_INTERRUPTED);
+    sweep();
+    assert_int_equal(a.session->state, SESSION_LOST);
+    shmdt(a.clients);
+    sweep();
+    assert_int_equal(a.session->state, SESSION_FREE);
+    shmdt(a.supervisors);
+}
+
+// What a worker said before the attachment went does not tell whose went.
+static void a_pong_to_an_earlier_ping_says_nothing(void **state)
+{
+    struct attached a = attached_make();
+
+    (void)state;
+    worker_ping(device);
+    shmdt(a.workers);
+    sweep();
+    worker_pongs(); // it was alive then
+    sweep();
+    sweep();
+    assert_int_equal(a.session->state, SESSION_OPEN);
+    shmdt(a.clients);
+    shmdt(a.supervisors);
 }
 
 // A worker that does not read is not waited for.
@@ -357,6 +461,9 @@ int main(void)
         LINK_TEST(messages_of_a_wrong_size_end_the_worker),
         LINK_TEST(only_the_culprit_of_a_fatal_fault_is_blamed),
         LINK_TEST(random_messages_never_harm_the_supervisor),
+        LINK_TEST(a_client_that_lets_go_of_its_segment_has_left),
+        LINK_TEST(a_worker_that_dies_slowly_is_not_taken_for_its_client),
+        LINK_TEST(a_pong_to_an_earlier_ping_says_nothing),
         LINK_TEST(messages_that_do_not_fit_are_kept_and_sent_later),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

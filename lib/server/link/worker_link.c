@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "common/log.h"
+#include "common/util.h"
 #include "server/state/server.h"
 
 /* Four messages a slot can be under way (open or grant, grant, close, the end of its segment),
@@ -93,6 +94,28 @@ void worker_send(struct device *device, const struct link_message *message)
     }
     if (outbox->count == 1)
         watch_change(&device->server->loop, &worker->link, EPOLLIN | EPOLLOUT);
+}
+
+void worker_ping(struct device *device)
+{
+    struct worker_process *worker = &device->worker;
+    struct link_message message = {.op = LINK_PING, .slot = LINK_SLOT_NONE};
+
+    if (worker->pinged_ns || worker->state != WORKER_READY)
+        return;
+    worker->pinged_ns = message.u.ping = clock_ns();
+    worker_send(device, &message);
+}
+
+bool worker_pong(struct device *device, uint64_t ping)
+{
+    struct worker_process *worker = &device->worker;
+
+    if (ping == 0 || ping != worker->pinged_ns)
+        return false;
+    worker->answered_ns = ping;
+    worker->pinged_ns = 0;
+    return true;
 }
 
 void worker_flush(struct device *device)

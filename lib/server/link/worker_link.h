@@ -13,6 +13,10 @@
 /* Keeps what the socket does not take now. Never calls back: a worker that cannot take the message
  * is killed, and its end seen in the loop. */
 void worker_send(struct device *device, const struct link_message *message);
+/* Sends a LINK_PING unless one is unanswered. */
+void worker_ping(struct device *device);
+/* LINK_PONG: whether it answers the ping that was sent. */
+bool worker_pong(struct device *device, uint64_t ping);
 /* The socket takes messages again. */
 void worker_flush(struct device *device);
 /* Takes the next message and returns its length, which may be any; 0: there is none for now, or the

@@ -10,6 +10,7 @@
 
 #include "common/log.h"
 #include "common/util.h"
+#include "server/link/worker_link.h"
 #include "server/session/close.h"
 #include "server/state/server.h"
 
@@ -43,23 +44,47 @@ static bool client_attached(const struct session *session, pid_t *last)
     return ds.shm_nattch > session->attached_base;
 }
 
+/* Whether the client has given its segment up. A worker that dies gives its own attachment up some
+ * time before its end can be known, and the count does not tell whose is gone. So the client's is
+ * gone only if it still is when the worker has answered a ping that was sent since. */
+static bool client_left(struct session *session)
+{
+    pid_t last;
+
+    if (client_attached(session, &last)) {
+        session->missing_ns = 0;
+        return false;
+    }
+    if (session->state == SESSION_LOST) /* the worker's is not counted */
+        return true;
+    if (session->missing_ns == 0)
+        session->missing_ns = clock_ns();
+    if (session->device->worker.answered_ns > session->missing_ns)
+        return true;
+    worker_ping(session->device);
+    return false;
+}
+
 static void sweep_fire(struct timer *timer)
 {
     struct server *server = container_of(timer, struct server, sweep);
     uint64_t now = clock_ns();
-    bool all = now - server->swept_all_ns >= SWEEP_ALL_NS;
-    pid_t last;
+    bool all = now - server->swept_all_ns >= SWEEP_ALL_NS, soon = server->sessions_polled > 0;
 
     if (all)
         server->swept_all_ns = now;
     for (struct session *s = NULL; (s = registry_next(&server->registry, s));) {
-        if ((s->client == CLIENT_POLLED || (all && s->client == CLIENT_WATCHED)) &&
-            (s->state == SESSION_OPEN || s->state == SESSION_LOST) && !client_attached(s, &last))
+        if ((s->client != CLIENT_POLLED &&
+             (s->client != CLIENT_WATCHED || (!all && s->missing_ns == 0))) ||
+            (s->state != SESSION_OPEN && s->state != SESSION_LOST))
+            continue;
+        if (client_left(s))
             liveness_gone(s, "has detached its segment");
+        else
+            soon = soon || s->missing_ns;
     }
     if (server->registry.count)
-        timer_set(&server->loop, timer, now + (server->sessions_polled ? POLL_NS : SWEEP_ALL_NS),
-                  sweep_fire);
+        timer_set(&server->loop, timer, now + (soon ? POLL_NS : SWEEP_ALL_NS), sweep_fire);
 }
 
 static void sweep_start(struct server *server, uint64_t after_ns)
@@ -155,13 +180,13 @@ void liveness_confirm(struct session *session)
 static void confirm_fire(struct timer *timer)
 {
     struct session *session = container_of(timer, struct session, confirm_by);
-    pid_t last;
 
-    /* On a busy machine a client may be slow to say so. */
-    if (client_attached(session, &last))
-        liveness_confirm(session);
-    else
+    if (client_left(session))
         liveness_gone(session, "never mapped its segment");
+    else if (session->missing_ns)
+        timer_set(&session->server->loop, timer, clock_ns() + POLL_NS, confirm_fire);
+    else /* on a busy machine a client may be slow to say so */
+        liveness_confirm(session);
 }
 
 void liveness_expect(struct session *session)

@@ -5,7 +5,8 @@
  * queue's owner can open. A pidfd of that process tells its end at once, from the first moment on.
  * Where it cannot be seen (another PID namespace), the last process that attached the segment may
  * be; else the count of attachments is looked at every 50 ms. Once a second all are looked at so,
- * for a client that has lost its segment by execve.
+ * for a client that has lost its segment by execve. A count that falls is the client's only if the
+ * worker shows that it lives.
  */
 #ifndef GS_SERVER_LIVENESS_H
 #define GS_SERVER_LIVENESS_H

@@ -44,6 +44,8 @@ struct worker_process {
     struct outbox outbox; /* what the socket has not taken yet */
     struct link_stats *stats;
     uint64_t ready_ns;    /* when it became ready */
+    uint64_t pinged_ns;   /* when the ping was sent that it has to answer; 0: none */
+    uint64_t answered_ns; /* when the last ping was sent that it has answered */
     bool needs_recycling; /* another one takes its place when it has no sessions */
 };
 

@@ -80,8 +80,9 @@ struct session {
     int segment_id;
     unsigned char *segment; /* NULL: none */
     enum segment_kept segment_kept;
-    uint64_t attached_base;  /* attachments of the segment without the client's */
-    struct watch process;    /* pidfd of the client */
+    uint64_t attached_base; /* attachments of the segment without the client's */
+    uint64_t missing_ns;  /* since when the client's attachment seems to be gone; 0: it does not */
+    struct watch process; /* pidfd of the client */
     struct timer answer_by;  /* until then its client waits for the attach, and has time to spare */
     uint64_t give_up_ns;     /* when the worker should do so; 0: in its own time */
     struct timer confirm_by; /* until then it must have mapped its segment */

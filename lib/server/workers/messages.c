@@ -124,6 +124,8 @@ static bool on_message(struct device *device, struct link_message *message, int 
         return on_ready(device, &message->u.device);
     case LINK_FATAL:
         return on_fatal(device, message);
+    case LINK_PONG:
+        return worker_pong(device, message->u.ping);
     case LINK_NEEDS_RECYCLING:
         device->worker.needs_recycling = true;
         return device->worker.state != WORKER_STARTING;

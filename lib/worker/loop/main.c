@@ -244,6 +244,10 @@ static int link_loop(void)
             segment_mapping_drop(message.u.segment_id);
             dispatch_wake(); /* for the quiet moment that the end of a registration waits for */
             break;
+        case LINK_PING:
+            message.op = LINK_PONG;
+            link_send(&message, -1);
+            break;
         case LINK_QUIT:
             return 0;
         default:
