@@ -418,8 +418,8 @@ GS_API gs_status gs_mem_export(gs_session session, gs_devptr ptr, uint64_t recei
 /* Maps exported memory into this session: sets *ptr to its address here and *size to the
  * allocation's size; size may be NULL. The session uses the memory as its own and gives it up with
  * gs_free. The memory and its contents stay when the exporter frees it or ends. An import counts
- * against this session's limit as an allocation of that size, and the first one with a further
- * piece; on the device it takes no memory twice. Blocks for the server. GS_ERR_NOT_FOUND: no such
+ * against this session's limit as an allocation of that size; on the device it takes no memory
+ * twice. Blocks for the server. GS_ERR_NOT_FOUND: no such
  * export, because it was revoked or freed, its owner has ended, or it is of another server or
  * device. GS_ERR_PERMISSION: it is for another receiver. GS_ERR_LIMIT: too many imports.
  * GS_ERR_QUOTA, GS_ERR_NO_DEVICE_MEMORY. */
@@ -428,8 +428,8 @@ GS_API gs_status gs_mem_import(gs_session session, const gs_mem_handle *handle, 
 /* Takes an allocation back from all its importers. When the call returns the handles are void. An
  * importer loses the memory as soon as the device has finished the work that the importer had
  * launched: from then on the importer's calls give GS_ERR_INVALID_POINTER, and its kernels and
- * graphs find zeroed memory at the address, which nobody else sees. gs_free still gives that memory
- * up. Blocks for the server, not for the importers. GS_ERR_INVALID_POINTER, GS_ERR_INVALID_VALUE:
+ * graphs find other memory at the address: zeros, and what kernels of the same user that strayed
+ * have written. gs_free still gives the address up. Blocks for the server, not for the importers. GS_ERR_INVALID_POINTER, GS_ERR_INVALID_VALUE:
  * as gs_mem_export. GS_ERR_PERMISSION: ptr is imported. */
 GS_API gs_status gs_mem_revoke(gs_session session, gs_devptr ptr);
 

@@ -66,7 +66,6 @@ struct job {
     uint64_t ret[4];
     char message[sizeof(((struct seg_request *)0)->message)];
     struct req_kernel *kernel; /* the payload; owned */
-    bool session_ends;         /* of a failed chore: the session cannot go on */
 
     struct link_open open;       /* of job_open */
     struct link_grant grant;     /* of job_open and job_grant */

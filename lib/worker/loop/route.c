@@ -91,8 +91,9 @@ static void request_end(struct job *job)
 
     if (!(job->kind->flags & JOB_CHORE))
         request_answer(job);
-    if (job->session_ends)
-        session_fault(session, 0, GS_FAULT_LAUNCH, GS_ERR_DRIVER, "", job->message);
+    if (session->memory.hole)
+        session_fault(session, 0, GS_FAULT_LAUNCH, GS_ERR_DRIVER, "",
+                      job->message[0] ? job->message : "a sink could not be mapped");
     session->jobs.current = NULL;
     session->jobs.paused = false; /* it is set also for a job that failed in prepare */
     partition_release(job->partition);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "worker/memory/memory_share.h"
+#include "worker/memory/sink.h"
 #include "worker/memory/vault_export.h"
 
 /* ---- Steps ----------------------------------------------------------------------------------- */
@@ -28,15 +29,28 @@ void chunk_address_free(struct session *session, const struct chunk *chunk)
     space_remove(&session->memory.window, space_at(&session->memory.window, chunk->address));
 }
 
+/* Covers the chunk's place, from which the chunk is gone. */
+static void place_cover(const struct chunk *chunk)
+{
+    struct session *session = chunk->holder.session;
+
+    if (session->memory.covered)
+        sinks_cover(session, chunk->address, chunk->size);
+}
+
 CUresult chunk_map(const struct chunk *chunk)
 {
     const CUmemAccessDesc access = {{CU_MEM_LOCATION_TYPE_DEVICE, worker->device},
                                     CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
-    CUresult result =
-        DRV(cuMemMap, chunk->address, chunk->size, 0, physical_handle(chunk->holder.memory), 0);
+    CUresult result = sinks_open(chunk->holder.session, chunk->address, chunk->size);
 
-    if (result)
+    if (!result)
+        result =
+            DRV(cuMemMap, chunk->address, chunk->size, 0, physical_handle(chunk->holder.memory), 0);
+    if (result) {
+        place_cover(chunk);
         return result;
+    }
     result = DRV(cuMemSetAccess, chunk->address, chunk->size, &access, 1);
     if (result)
         chunk_unmap(chunk);
@@ -46,6 +60,7 @@ CUresult chunk_map(const struct chunk *chunk)
 void chunk_unmap(const struct chunk *chunk)
 {
     DRV_MUST(cuMemUnmap, chunk->address, chunk->size);
+    place_cover(chunk);
 }
 
 /* ---- Chunks ---------------------------------------------------------------------------------- */
@@ -113,11 +128,14 @@ struct chunk *chunk_at(struct session *session, uint64_t address)
 static void chunk_destroy(struct session *session, struct chunk *chunk)
 {
     memory_share_void(chunk);
-    if (!chunk->sunk)
+    if (chunk->sunk) {
+        if (!session->memory.covered)
+            sinks_open(session, chunk->address, chunk->size);
+    } else {
         vault_export_remove(chunk);
-    chunk_unmap(chunk);
-    if (!chunk->sunk)
+        chunk_unmap(chunk);
         physical_release(&chunk->holder);
+    }
     if (chunk->import != CHUNK_OWN)
         import_free(session, chunk->import);
     chunk_address_free(session, chunk);

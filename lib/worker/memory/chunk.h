@@ -20,7 +20,7 @@ struct chunk {
     struct mem_export *exports; /* the table rows in memory_share.c */
     /* the chunk's number among the session's imports; CHUNK_OWN: not imported */
     uint32_t import;
-    bool sunk;   /* an import that was taken back: the session's sink is mapped in its place */
+    bool sunk;   /* an import that was taken back: sinks are mapped in its place */
     bool queued; /* waits in the queue of vault_export.c */
     struct chunk *next_queued;
 };

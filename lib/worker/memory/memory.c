@@ -13,6 +13,7 @@
 #include <inttypes.h>
 
 #include "worker/memory/chunk.h"
+#include "worker/memory/sink.h"
 #include "worker/memory/user.h"
 
 #define ALIGNMENT 256u /* what cuMemAlloc promises */
@@ -162,8 +163,8 @@ const struct job_kind job_mem_info = {"mem_info", JOB_QUICK, NULL, mem_info_work
 /* Relaxed: each limit is a number by itself, and what was allocated before a change stays. */
 uint64_t memory_limit_set(struct session *session, uint64_t mem_limit, uint64_t user_mem_limit)
 {
-    uint64_t most = session->memory.window_reserved ? session->memory.window_reserved
-                                                    : worker->info.memory_total;
+    uint64_t most =
+        session->memory.window.size ? session->memory.window.size : worker->info.memory_total;
 
     if (most > worker->info.memory_total)
         most = worker->info.memory_total;
@@ -199,46 +200,80 @@ static uint64_t window_share(void)
     return share > WINDOW_MIN ? share : WINDOW_MIN;
 }
 
+/* The first granule stays free, so that a null pointer which the fence has forced into the window
+ * meets a sink. The granule behind the window is for accesses that begin at the window's last
+ * addresses: the fence sees to where an access begins, and offsets in an instruction come on top.
+ */
 gs_status window_init(struct job *job)
 {
     struct session *session = job->session;
     const struct limits limits = memory_limits(session);
+    const uint64_t granule = worker->granularity;
     uint64_t wanted = WINDOW_MIN, share = window_share();
     CUdeviceptr base = 0;
     CUresult result;
 
-    if (limits.session < worker->granularity)
+    if (limits.session < granule)
         return job_fail(job, GS_ERR_INVALID_VALUE,
                         "a memory limit of %" PRIu64 " bytes holds nothing: the device gives "
                         "memory in pieces of %" PRIu64,
-                        limits.session, worker->granularity);
+                        limits.session, granule);
     session->memory.user = user_hold(session->uid);
     if (!session->memory.user)
         return job_fail(job, GS_ERR_NO_MEMORY, "no memory for a user's record");
     while (wanted < 2 * limits.session && wanted * 2 <= share)
         wanted *= 2;
-    while ((result = DRV(cuMemAddressReserve, &base, wanted, wanted, 0, 0)) &&
+    while ((result = DRV(cuMemAddressReserve, &base, wanted + granule, wanted, 0, 0)) &&
            !driver_fatal(result) && wanted > WINDOW_MIN)
         wanted /= 2;
     if (result)
         return job_fail_driver(job, result);
     atomic_fetch_add_explicit(&windows_reserved, wanted, memory_order_relaxed);
-    session->memory.window_reserved = wanted;
-    space_init(&session->memory.window, base, wanted);
+    session->memory.window_base = base;
+    session->memory.window_size = wanted;
+    space_init(&session->memory.window, base + granule, wanted - granule);
+    space_init(&session->memory.sinks, base, wanted + granule);
     memory_limit_set(session, limits.session, limits.user);
+    return GS_OK;
+}
+
+gs_status window_cover(struct job *job)
+{
+    struct session *session = job->session;
+    const struct space *window = &session->memory.window;
+    uint64_t at = session->memory.window_base;
+    const uint64_t end = at + session->memory.window_size + worker->granularity;
+    CUresult result = CUDA_SUCCESS;
+
+    if (session->memory.covered)
+        return GS_OK;
+    for (size_t i = 0; i < window->count && !result; i++) {
+        result = sinks_cover(session, at, window->spans[i].address - at);
+        at = window->spans[i].address + window->spans[i].size;
+    }
+    if (!result)
+        result = sinks_cover(session, at, end - at);
+    if (result) { /* no kernel of the session is fenced yet, so that holes do no harm */
+        sinks_deinit(session);
+        session->memory.hole = false;
+        return job_fail_driver(job, result);
+    }
+    session->memory.covered = true;
     return GS_OK;
 }
 
 void window_deinit(struct session *session)
 {
+    session->memory.covered = false;
     chunks_deinit(session);
+    sinks_deinit(session);
     user_release(session->memory.user);
     session->memory.user = NULL;
-    if (!session->memory.window_reserved)
+    if (!session->memory.window_size)
         return;
-    DRV_MUST(cuMemAddressFree, session->memory.window.base, session->memory.window_reserved);
-    atomic_fetch_sub_explicit(&windows_reserved, session->memory.window_reserved,
-                              memory_order_relaxed);
-    session->memory.window_reserved = 0;
+    DRV_MUST(cuMemAddressFree, session->memory.window_base,
+             session->memory.window_size + worker->granularity);
+    atomic_fetch_sub_explicit(&windows_reserved, session->memory.window_size, memory_order_relaxed);
+    session->memory.window_base = session->memory.window_size = 0;
     space_deinit(&session->memory.window);
 }

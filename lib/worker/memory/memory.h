@@ -7,6 +7,9 @@
 /* Reserves the session's range of device addresses, its window; may lower mem_limit to what
  * fits. */
 gs_status window_init(struct job *job);
+/* Covers all of the window that has no memory with sinks, from now on; before the first kernel that
+ * is fenced into the window. On failure the job has failed, and nothing is covered. */
+gs_status window_cover(struct job *job);
 /* Frees all that the session has allocated, then its window. Safe when window_init failed. */
 void window_deinit(struct session *session);
 

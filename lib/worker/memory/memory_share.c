@@ -7,10 +7,10 @@
  * can outlive the owner's chunk.
  *
  * Revoking must not leave a hole in the importer's window: a kernel that still has the address
- * would fault, and end the context for all tenants. So each session with imports has a sink, one
- * piece of memory of its own, which is mapped over and over where a revoked import was. A job of
- * the importer's session (job_unshare) does this once the device has finished what that session has
- * issued, because no kernel of the session may run between unmapping and mapping.
+ * would fault, and end the context for all tenants. So sinks (sink.h) are mapped where a revoked
+ * import was. A job of the importer's session (job_unshare) does this once the device has finished
+ * what that session has issued, because no kernel of the session may run between unmapping and
+ * mapping.
  */
 #include "worker/memory/memory_share.h"
 
@@ -21,6 +21,7 @@
 #include <string.h>
 #include <sys/random.h>
 
+#include "worker/memory/sink.h"
 #include "worker/memory/vault_export.h"
 
 #define EXPORTS_MAX 1024u /* of a session */
@@ -44,10 +45,8 @@ static struct {
     uint32_t capacity, cursor;
 } table = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* A session's imports and their sink. */
+/* A session's imports. */
 struct imports {
-    struct holder sink;
-    bool clean; /* the sink has been zeroed */
     uint32_t count;
     uint64_t taken[SEG_IMPORTS / 64]; /* numbers in use */
 };
@@ -209,8 +208,7 @@ const struct job_kind job_mem_revoke = {"mem_revoke", JOB_QUICK, own_prepare,
 
 /* ---- Importing ------------------------------------------------------------------------------- */
 
-/* Makes the session's table of imports, with its sink, where there is none. On failure the job has
- * failed. */
+/* Makes the session's table of imports where there is none. On failure the job has failed. */
 static gs_status imports_init(struct job *job)
 {
     struct imports *imports;
@@ -220,20 +218,15 @@ static gs_status imports_init(struct job *job)
     imports = calloc(1, sizeof(*imports));
     if (!imports)
         return job_fail(job, GS_ERR_NO_MEMORY, "no host memory for an import's record");
-    if (physical_new(job, worker->granularity, &imports->sink) != GS_OK) {
-        free(imports);
-        return job->status;
-    }
     job->session->memory.imports = imports;
     return GS_OK;
 }
 
-/* Frees the table of imports, and the sink with it, once the last import is gone. */
+/* Frees the table of imports once the last import is gone. */
 static void imports_deinit(struct session *session)
 {
     if (session->memory.imports->count > 0)
         return;
-    physical_release(&session->memory.imports->sink);
     free(session->memory.imports);
     session->memory.imports = NULL;
 }
@@ -355,38 +348,16 @@ const struct job_kind job_mem_import = {"mem_import", JOB_QUICK,      NULL,
 
 /* ---- Revoking an import ---------------------------------------------------------------------- */
 
-/* Maps the sink over and over where the import was. Mappings made before a failure stay:
- * chunk_destroy unmaps the whole range in one call. */
-static CUresult sink_map(struct session *session, const struct chunk *chunk)
-{
-    const CUmemAccessDesc access = {{CU_MEM_LOCATION_TYPE_DEVICE, worker->device},
-                                    CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
-    const struct physical *sink = session->memory.imports->sink.memory;
-    CUresult result;
-
-    for (uint64_t at = 0; at < chunk->size; at += physical_size(sink)) {
-        result =
-            DRV(cuMemMap, chunk->address + at, physical_size(sink), 0, physical_handle(sink), 0);
-        if (result)
-            return result;
-    }
-    result = DRV(cuMemSetAccess, chunk->address, chunk->size, &access, 1);
-    if (!result && !session->memory.imports->clean)
-        result = device_zero(chunk->address, physical_size(sink));
-    if (!result)
-        session->memory.imports->clean = true;
-    return result;
-}
-
 static CUresult chunk_sink(struct session *session, struct chunk *chunk)
 {
-    CUresult result;
+    CUresult result = CUDA_SUCCESS;
 
     vault_export_remove(chunk);
     chunk_unmap(chunk);
     physical_release(&chunk->holder);
     chunk->sunk = true;
-    result = sink_map(session, chunk);
+    if (!session->memory.covered)
+        result = sinks_cover(session, chunk->address, chunk->size);
     /* Relaxed: the word stands by itself. */
     atomic_fetch_or_explicit(revoked_word(session, chunk->import),
                              UINT64_C(1) << chunk->import % 64, memory_order_relaxed);
@@ -402,10 +373,8 @@ static void unshare_work(struct job *job)
         if (chunk->import == CHUNK_OWN || chunk->sunk || !physical_revoked(&chunk->holder))
             continue;
         CUresult result = chunk_sink(session, chunk);
-        if (!result)
-            continue;
-        job_fail_driver(job, result);
-        job->session_ends = true; /* its window has a hole: its kernels must not run any more */
+        if (result)
+            job_fail_driver(job, result);
     }
 }
 

@@ -28,11 +28,15 @@ struct session_memory {
     /* grows when something that a record can name is freed or unloaded: recorded graphs then check
      * their records again */
     uint64_t generation;
-    struct space window;                /* spans: chunks (tag: struct chunk) */
+    struct space window;                /* spans: chunks (tag: struct chunk); see window_init */
     _Atomic uint64_t limit, user_limit; /* any thread; see memory_limit_set */
     uint64_t used;
     struct user *user; /* counts what all sessions of the user hold */
-    uint64_t window_reserved;
+    /* The window's addresses, with a granule behind it for accesses that begin at its last ones. */
+    uint64_t window_base, window_size;
+    struct space sinks; /* where in the window, and behind it, sinks are mapped (sink.h) */
+    bool covered;       /* sinks are mapped wherever no chunk is */
+    bool hole; /* a sink could not be mapped: the session's kernels must not run any more */
     struct chunk *spare;     /* the spare chunk, see chunk.c; NULL: none */
     uint32_t exports;        /* the number of its exports, see memory_share.c */
     struct imports *imports; /* NULL: none */

@@ -96,6 +96,16 @@ struct span *space_containing(struct space *space, uint64_t address, uint64_t si
     return span;
 }
 
+struct span *space_overlapping(struct space *space, uint64_t address, uint64_t size)
+{
+    size_t next = upper_bound(space, address);
+
+    if (next > 0 && address - space->spans[next - 1].address < space->spans[next - 1].size)
+        return &space->spans[next - 1];
+    return next < space->count && space->spans[next].address - address < size ? &space->spans[next]
+                                                                              : NULL;
+}
+
 void space_remove(struct space *space, struct span *span)
 {
     size_t index = (size_t)(span - space->spans);

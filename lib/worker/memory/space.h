@@ -1,9 +1,10 @@
 /*
  * space.h - a range of addresses and the spans in use in it: a sorted array, first fit.
  *
- * A space serves a session's window (spans: chunks), a chunk (spans: small allocations) and the
- * lanes' check of pointers (spans: live allocations). It has no lock: each space has one owner at a
- * time. It holds numbers only and never touches the memory that it describes.
+ * A space serves a session's window (spans: chunks; another one: sinks), a chunk (spans: small
+ * allocations) and the lanes' check of pointers (spans: live allocations). It has no lock: each
+ * space has one owner at a time. It holds numbers only and never touches the memory that it
+ * describes.
  */
 #ifndef GS_WORKER_MEMORY_SPACE_H
 #define GS_WORKER_MEMORY_SPACE_H
@@ -39,6 +40,10 @@ struct span *space_at(struct space *space, uint64_t address);
 
 /* The span that contains all of [address, address + size), which may not wrap; NULL: none does. */
 struct span *space_containing(struct space *space, uint64_t address, uint64_t size);
+
+/* The first span that has an address in [address, address + size), which may not wrap; NULL: none
+ * has. */
+struct span *space_overlapping(struct space *space, uint64_t address, uint64_t size);
 
 void space_remove(struct space *space, struct span *span);
 

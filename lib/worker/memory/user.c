@@ -41,6 +41,7 @@ void user_release(struct user *user)
         while (*at != user)
             at = &(*at)->next;
         *at = user->next;
+        user_sinks_free(&user->sinks);
         free(user);
     }
     pthread_mutex_unlock(&users.lock);

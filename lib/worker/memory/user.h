@@ -9,11 +9,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "worker/memory/sink.h"
+
 struct user {
     struct user *next;
     uint32_t uid;
     uint32_t sessions;
     _Atomic uint64_t used;
+    struct user_sinks sinks; /* they count nowhere */
 };
 
 /* Counts one more session of this user. NULL: no memory. */

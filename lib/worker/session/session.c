@@ -109,8 +109,8 @@ void session_opened(const struct job *job)
     struct link_message message = {.op = LINK_OPENED, .slot = session->slot};
 
     if (job->status == GS_OK) {
-        message.u.opened.window_base = session->memory.window.base;
-        message.u.opened.window_size = session->memory.window.size;
+        message.u.opened.window_base = session->memory.window_base;
+        message.u.opened.window_size = session->memory.window_size;
         message.u.opened.mem_limit = memory_limits(session).session;
     } else {
         message.u.opened.status = job->status;

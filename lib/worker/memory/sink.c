@@ -1,0 +1,147 @@
+/* sink.c - see sink.h. */
+#include "worker/memory/sink.h"
+
+#include <pthread.h>
+
+#include "worker/memory/chunk.h"
+#include "worker/memory/user.h"
+
+/* The sizes of pieces in units of the driver's granularity, which is 2 MiB on NVIDIA's devices: 4
+ * GiB are 32 pieces of the largest, 0.9 ms, and a user's sinks take 146 MiB. */
+static const uint64_t units[SINK_SIZES] = {64, 8, 1};
+
+/* Protects the making and clearing of sinks. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static uint64_t piece_size(unsigned kind)
+{
+    return units[kind] * worker->granularity;
+}
+
+static CUresult piece_map(uint64_t address, uint64_t size, CUmemGenericAllocationHandle handle)
+{
+    const CUmemAccessDesc access = {{CU_MEM_LOCATION_TYPE_DEVICE, worker->device},
+                                    CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+    CUresult result = DRV(cuMemMap, address, size, 0, handle, 0);
+
+    if (result)
+        return result;
+    result = DRV(cuMemSetAccess, address, size, &access, 1);
+    if (result)
+        DRV_MUST(cuMemUnmap, address, size);
+    return result;
+}
+
+/* Makes the user's sink of a kind and maps it there, its first mapping, to clear it: the driver may
+ * hand out what another user has just given back. Under the lock. */
+static CUresult sink_make(struct user_sinks *sinks, unsigned kind, uint64_t address)
+{
+    const CUmemAllocationProp prop = {.type = CU_MEM_ALLOCATION_TYPE_PINNED,
+                                      .requestedHandleTypes =
+                                          CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,
+                                      .location = {CU_MEM_LOCATION_TYPE_DEVICE, worker->device}};
+    CUmemGenericAllocationHandle handle;
+    CUresult result = DRV(cuMemCreate, &handle, piece_size(kind), &prop, 0);
+
+    if (result)
+        return result;
+    result = piece_map(address, piece_size(kind), handle);
+    if (!result) {
+        result = device_zero(address, piece_size(kind));
+        if (result)
+            DRV_MUST(cuMemUnmap, address, piece_size(kind));
+    }
+    if (result) {
+        DRV_MUST(cuMemRelease, handle);
+        return result;
+    }
+    sinks->sink[kind].handle = handle;
+    sinks->sink[kind].made = true;
+    return CUDA_SUCCESS;
+}
+
+static CUresult piece_add(struct session *session, uint64_t address, unsigned kind)
+{
+    struct user_sinks *sinks = &session->memory.user->sinks;
+    CUresult result;
+    bool made;
+
+    pthread_mutex_lock(&lock);
+    made = sinks->sink[kind].made;
+    result = made ? CUDA_SUCCESS : sink_make(sinks, kind, address);
+    pthread_mutex_unlock(&lock);
+    if (!result && made)
+        result = piece_map(address, piece_size(kind), sinks->sink[kind].handle);
+    if (!result && !space_put(&session->memory.sinks, address, piece_size(kind), NULL)) {
+        DRV_MUST(cuMemUnmap, address, piece_size(kind));
+        result = CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    return result;
+}
+
+/* The largest kind of piece that may begin at the address and ends by `end`. */
+static unsigned kind_fitting(uint64_t address, uint64_t end)
+{
+    unsigned kind = 0;
+
+    while (kind < SINK_SIZES - 1 &&
+           (address % piece_size(kind) || piece_size(kind) > end - address))
+        kind++;
+    return kind;
+}
+
+CUresult sinks_cover(struct session *session, uint64_t address, uint64_t size)
+{
+    const uint64_t end = address + size;
+
+    while (address < end) {
+        unsigned kind = kind_fitting(address, end);
+        CUresult result;
+
+        /* A device that is nearly full may still have memory for a smaller sink. */
+        while ((result = piece_add(session, address, kind)) == CUDA_ERROR_OUT_OF_MEMORY &&
+               kind < SINK_SIZES - 1)
+            kind++;
+        if (result) {
+            session->memory.hole = true;
+            return result;
+        }
+        address += piece_size(kind);
+    }
+    return CUDA_SUCCESS;
+}
+
+CUresult sinks_open(struct session *session, uint64_t address, uint64_t size)
+{
+    struct space *sinks = &session->memory.sinks;
+    uint64_t low = address, high = address + size;
+    CUresult result;
+
+    for (struct span *piece; (piece = space_overlapping(sinks, address, size));) {
+        const struct span gone = *piece;
+
+        DRV_MUST(cuMemUnmap, gone.address, gone.size);
+        space_remove(sinks, piece);
+        low = gone.address < low ? gone.address : low;
+        high = gone.address + gone.size > high ? gone.address + gone.size : high;
+    }
+    result = sinks_cover(session, low, address - low);
+    return result ? result : sinks_cover(session, address + size, high - (address + size));
+}
+
+void sinks_deinit(struct session *session)
+{
+    struct space *sinks = &session->memory.sinks;
+
+    for (size_t i = 0; i < sinks->count; i++)
+        DRV_MUST(cuMemUnmap, sinks->spans[i].address, sinks->spans[i].size);
+    space_deinit(sinks);
+}
+
+void user_sinks_free(struct user_sinks *sinks)
+{
+    for (unsigned kind = 0; kind < SINK_SIZES; kind++) {
+        if (sinks->sink[kind].made)
+            DRV_MUST(cuMemRelease, sinks->sink[kind].handle);
+    }
+}

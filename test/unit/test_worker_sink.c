@@ -1,0 +1,228 @@
+/*
+ * test_worker_sink.c - a covered window has no hole and nothing mapped twice, whatever is put into
+ * it and taken out again, and mappings are the memory's whole size.
+ *
+ * The driver is a map of granules.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "fake_driver.h"
+#include "worker/memory/memory.h"
+#include "worker/memory/sink.h"
+#include "worker/memory/user.h"
+
+#define GRANULE  (UINT64_C(2) << 20)
+#define BASE     (UINT64_C(0x7000) << 32)
+#define GRANULES 2049u /* a window of 4 GiB, and the granule behind it */
+#define CHUNK    0xffffu
+
+/* The number of the mapping that each granule belongs to; 0: none; CHUNK: a chunk. */
+static uint32_t map[GRANULES];
+static uint32_t mappings, maps_made, created, fail_from = UINT32_MAX;
+static uint64_t handle_size[64], largest_creatable, cleared;
+static struct session session;
+
+static CUresult create(CUmemGenericAllocationHandle *handle, size_t size,
+                       const CUmemAllocationProp *prop, unsigned long long flags)
+{
+    (void)prop;
+    (void)flags;
+    if (size > largest_creatable)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    *handle = ++created;
+    handle_size[created] = size;
+    return CUDA_SUCCESS;
+}
+
+static CUresult release(CUmemGenericAllocationHandle handle)
+{
+    assert_true(handle_size[handle] > 0);
+    handle_size[handle] = 0;
+    return CUDA_SUCCESS;
+}
+
+static CUresult map_piece(CUdeviceptr address, size_t size, size_t offset,
+                          CUmemGenericAllocationHandle handle, unsigned long long flags)
+{
+    (void)flags;
+    assert_int_equal(offset, 0);
+    assert_int_equal(size, handle_size[handle]);
+    assert_true(address >= BASE && address + size <= BASE + GRANULES * GRANULE);
+    if (maps_made++ >= fail_from)
+        return CUDA_ERROR_UNKNOWN;
+    mappings++;
+    for (uint64_t i = (address - BASE) / GRANULE; i < (address + size - BASE) / GRANULE; i++) {
+        assert_int_equal(map[i], 0);
+        map[i] = mappings;
+    }
+    return CUDA_SUCCESS;
+}
+
+static CUresult set_access(CUdeviceptr address, size_t size, const CUmemAccessDesc *access,
+                           size_t count)
+{
+    (void)address;
+    (void)size;
+    (void)access;
+    (void)count;
+    return CUDA_SUCCESS;
+}
+
+/* Only whole mappings are unmapped. */
+static CUresult unmap_pieces(CUdeviceptr address, size_t size)
+{
+    const uint64_t first = (address - BASE) / GRANULE, end = first + size / GRANULE;
+
+    assert_true(first == 0 || map[first] != map[first - 1]);
+    assert_true(end == GRANULES || map[end - 1] != map[end]);
+    for (uint64_t i = first; i < end; i++) {
+        assert_true(map[i] != 0 && map[i] != CHUNK);
+        map[i] = 0;
+    }
+    return CUDA_SUCCESS;
+}
+
+static CUresult clear(CUdeviceptr address, unsigned char value, size_t count, CUstream stream)
+{
+    (void)address;
+    (void)value;
+    (void)stream;
+    cleared += count;
+    return CUDA_SUCCESS;
+}
+
+static CUresult synchronize(CUstream stream)
+{
+    (void)stream;
+    return CUDA_SUCCESS;
+}
+
+static int set(void **state)
+{
+    (void)state;
+    fake_cu.cuMemCreate = create;
+    fake_cu.cuMemRelease = release;
+    fake_cu.cuMemMap = map_piece;
+    fake_cu.cuMemSetAccess = set_access;
+    fake_cu.cuMemUnmap = unmap_pieces;
+    fake_cu.cuMemsetD8Async = clear;
+    fake_cu.cuStreamSynchronize = synchronize;
+    worker_begin()->granularity = GRANULE;
+    return 0;
+}
+
+static int session_begin(void **state)
+{
+    (void)state;
+    memset(map, 0, sizeof(map));
+    memset(&session, 0, sizeof(session));
+    mappings = maps_made = 0;
+    cleared = 0;
+    fail_from = UINT32_MAX;
+    largest_creatable = UINT64_MAX;
+    space_init(&session.memory.sinks, BASE, GRANULES * GRANULE);
+    session.memory.user = user_hold(1000);
+    return 0;
+}
+
+static int session_end(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < GRANULES; i++)
+        map[i] = map[i] == CHUNK ? 0 : map[i];
+    sinks_deinit(&session);
+    user_release(session.memory.user);
+    for (uint32_t i = 0; i < GRANULES; i++)
+        assert_int_equal(map[i], 0);
+    for (uint32_t i = 1; i <= created; i++)
+        assert_int_equal(handle_size[i], 0);
+    created = 0;
+    return 0;
+}
+
+static void expect_covered(void)
+{
+    for (uint32_t i = 0; i < GRANULES; i++)
+        assert_true(map[i] != 0);
+}
+
+static void a_window_takes_few_mappings(void **state)
+{
+    (void)state;
+    assert_int_equal(sinks_cover(&session, BASE, GRANULES * GRANULE), CUDA_SUCCESS);
+    expect_covered();
+    assert_int_equal(mappings, 33);
+    assert_int_equal(cleared, 65 * GRANULE); /* each memory once, whatever maps it */
+}
+
+/* Chunks come and go at random places. */
+static void what_is_no_chunk_is_a_sink(void **state)
+{
+    uint64_t x = 88172645463325252u;
+
+    (void)state;
+    assert_int_equal(sinks_cover(&session, BASE, GRANULES * GRANULE), CUDA_SUCCESS);
+    for (unsigned round = 0; round < 20000; round++) {
+        x ^= x << 13;
+        x ^= x >> 7;
+        x ^= x << 17;
+        uint32_t at = (uint32_t)(x % GRANULES), count = 1 + (uint32_t)((x >> 20) % 5);
+        if (round % 100 == 0)
+            count = 1 + (uint32_t)((x >> 20) % 300);
+        if (at + count > GRANULES)
+            continue;
+        const bool put = map[at] != CHUNK;
+        uint32_t same = 0;
+        while (same < count && (map[at + same] == CHUNK) != put)
+            same++;
+        if (put)
+            assert_int_equal(sinks_open(&session, BASE + at * GRANULE, same * GRANULE), 0);
+        for (uint32_t i = 0; i < same; i++) {
+            assert_int_equal(map[at + i], put ? 0 : CHUNK);
+            map[at + i] = put ? CHUNK : 0;
+        }
+        if (!put)
+            assert_int_equal(sinks_cover(&session, BASE + at * GRANULE, same * GRANULE), 0);
+        expect_covered();
+    }
+}
+
+static void a_device_that_is_nearly_full_gives_smaller_sinks(void **state)
+{
+    (void)state;
+    largest_creatable = 16 << 20;
+    assert_int_equal(sinks_cover(&session, BASE, GRANULES * GRANULE), CUDA_SUCCESS);
+    expect_covered();
+    assert_int_equal(mappings, 4096 / 16 + 1);
+}
+
+static void a_sink_that_cannot_be_mapped_is_a_hole(void **state)
+{
+    (void)state;
+    assert_int_equal(sinks_cover(&session, BASE, GRANULES * GRANULE), CUDA_SUCCESS);
+    assert_false(session.memory.hole);
+    fail_from = maps_made + 3;
+    assert_int_equal(sinks_open(&session, BASE + 5 * GRANULE, GRANULE), CUDA_ERROR_UNKNOWN);
+    assert_true(session.memory.hole);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_window_takes_few_mappings, session_begin, session_end),
+        cmocka_unit_test_setup_teardown(what_is_no_chunk_is_a_sink, session_begin, session_end),
+        cmocka_unit_test_setup_teardown(a_device_that_is_nearly_full_gives_smaller_sinks,
+                                        session_begin, session_end),
+        cmocka_unit_test_setup_teardown(a_sink_that_cannot_be_mapped_is_a_hole, session_begin,
+                                        session_end),
+    };
+
+    return cmocka_run_group_tests(tests, set, NULL);
+}
