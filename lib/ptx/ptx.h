@@ -195,10 +195,11 @@ struct ptx_func {
     bool entry;
     bool has_body;
     bool noreturn;
-    uint8_t linkage;   /* enum ptx_linkage */
-    uint32_t id;       /* its index in ptx_module.funcs */
-    uint32_t line;     /* of its definition, else of its declaration */
-    uint32_t body_end; /* bytes of the text before the '}' of its body */
+    uint8_t linkage;     /* enum ptx_linkage */
+    uint32_t id;         /* its index in ptx_module.funcs */
+    uint32_t line;       /* of its definition, else of its declaration */
+    uint32_t body_begin; /* bytes of the text up to behind the '{' of its body ... */
+    uint32_t body_end;   /* ... and before its '}' */
     struct ptx_header *headers;
     struct ptx_func *alias; /* .alias: the function meant */
 

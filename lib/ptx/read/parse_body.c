@@ -228,6 +228,7 @@ bool parse_body(struct parser *p, struct ptx_func *f)
     p->decls.n = p->regs.n = p->fvars.n = p->labels.n = p->tables.n = p->protos.n = p->insts.n = 0;
     p->defined_labels = 0;
     p->f = f;
+    f->body_begin = parser_offset(p) + 1; /* the token is the '{' */
     symtab_push(&p->syms);
     ok = declare_params(p, f->rets, f->nrets) && declare_params(p, f->params, f->nparams) &&
          parser_next(p);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ptx/rewrite/fence_pass.h"
 #include "ptx/rewrite/pass.h"
 
 /* In the order in which they run; what they add at one place comes in this order too. */
@@ -44,6 +45,29 @@ static void pass_run(struct rewrite *rw, const struct pass *pass)
     }
 }
 
+/* Fences *TEXT, which the other passes made, or the tenant's own where they changed nothing. */
+static int fence_text(struct rewrite *rw, char **text, size_t *len)
+{
+    const char *obstacle = fence_obstacle_in_names(rw->text, rw->len);
+    struct ptx_fence_report *report = &rw->report->fence;
+    char *from = *text, *out = NULL;
+    int result = -EPERM;
+
+    if (!is_free_of_prefix(rw))
+        obstacle = rw->report->reason;
+    if (!from)
+        from = strndup(rw->text, rw->len);
+    if (!from)
+        result = -ENOMEM;
+    else if (obstacle)
+        snprintf(report->reason, sizeof(report->reason), "%s", obstacle);
+    else
+        result = fence_pass(from, strlen(from), report, &out, len);
+    free(from);
+    *text = out;
+    return result;
+}
+
 int ptx_rewrite(const char *ptx, size_t len, unsigned passes, char **out, size_t *out_len,
                 struct ptx_rewrite_report *report)
 {
@@ -63,6 +87,8 @@ int ptx_rewrite(const char *ptx, size_t len, unsigned passes, char **out, size_t
     }
     if (rw.edits.failed)
         result = -ENOMEM;
+    if (passes & PTX_PASS_FENCE && result != -ENOMEM)
+        result = fence_text(&rw, &text, &new_len);
     if (!result) {
         *out = text;
         *out_len = new_len;
@@ -77,6 +103,7 @@ int ptx_rewrite(const char *ptx, size_t len, unsigned passes, char **out, size_t
 void ptx_rewrite_report_deinit(struct ptx_rewrite_report *report)
 {
     arena_free(report->memory);
+    arena_free(report->fence.memory);
     memset(report, 0, sizeof(*report));
 }
 

@@ -3,7 +3,9 @@
  *
  * Passes do not change the IR. They record edits against the source text, so that what no pass
  * names stays as the tenant wrote it: comments, debug sections, instructions that the reader does
- * not know. Every line keeps its number, so the compiler's messages name the tenant's lines.
+ * not know. Every line keeps its number, so the compiler's messages name the tenant's lines. The
+ * fence alone prints the module anew: a byte that the reader and the compiler understand
+ * differently would be a hole in it.
  *
  * Any thread; no state. Trusts nothing of the text. Inside, see pass.h. */
 #ifndef GS_PTX_REWRITE_REWRITE_H
@@ -19,8 +21,75 @@ enum ptx_pass {
     PTX_PASS_PRINTF = 1 << 0,
     /* Kernels get a hidden parameter and tell their own end; see completion_pass.c. Needs a module
      * that the reader can read. */
-    PTX_PASS_COMPLETION = 1 << 1
+    PTX_PASS_COMPLETION = 1 << 1,
+    /* Each access to global memory is forced into the window of the session; see fence_pass.c and
+     * doc/isolation.md. Runs last, over what the other passes added too, and refuses what it does
+     * not know. */
+    PTX_PASS_FENCE = 1 << 2
 };
+
+/* ---- PTX_PASS_FENCE ----
+ *
+ * A window is a range of device addresses: a power of two in size, at least 4 GiB, aligned to its
+ * size. A fenced access stays within FENCE_GUARD bytes of it on either side, so no memory of
+ * another session may lie there: put nothing into the first and last FENCE_GUARD bytes of each
+ * window, or leave that much between two. */
+#define FENCE_GUARD ((uint64_t)2 << 20)
+
+/* The .const variable that the pass adds: a struct fence_window. Whoever loads the module writes it
+ * before the first launch; as loaded it is zero, and every access faults. The rewritten text is the
+ * same for all sessions. Names that begin with gshare$ are not for the tenant's gs_global_get. */
+#define FENCE_VARIABLE "gshare$window"
+
+struct fence_window {
+    uint32_t mask;    /* size / 2^32 - 1 */
+    uint32_t base;    /* address / 2^32 */
+    uint64_t globals; /* address of the block of the module's variables, in the window */
+};
+
+static inline struct fence_window fence_window(uint64_t base, uint64_t size, uint64_t globals)
+{
+    return (struct fence_window){(uint32_t)((size >> 32) - 1), (uint32_t)(base >> 32), globals};
+}
+
+/* The .global .u64 array that the pass adds where initial values hold addresses of functions: those
+ * of ptx_fence_address.function, in order. Fenced code cannot reach it. */
+#define FENCE_FUNCTIONS "gshare$functions"
+
+/* A .global variable of the module, which the pass moves into a block of memory that the caller
+ * allocates: zeros, then the initial bytes, then the addresses. */
+struct ptx_fence_variable {
+    const char *name;
+    uint64_t offset, size; /* in the block; the offset is a multiple of the alignment */
+    uint32_t align;
+    uint64_t nbytes; /* of bytes; what follows is zero */
+    const uint8_t *bytes;
+};
+
+/* An address in the initial values: (that of the block, or *FUNCTION, plus VALUE) >> SHIFT, of
+ * which the lowest SIZE bytes come to OFFSET in the block. */
+struct ptx_fence_address {
+    uint64_t offset, value;
+    uint8_t size, shift;
+    bool is_function;
+    uint32_t function; /* index into FENCE_FUNCTIONS */
+};
+
+struct ptx_fence_report {
+    bool fenced;
+    uint64_t bytes; /* of the block; 0: the module has no variables */
+    uint32_t align; /* of the block, a power of two; at most 256 without a tenant's own .align */
+    uint32_t nvariables, naddresses, nfunctions;
+    const struct ptx_fence_variable *variables;
+    const struct ptx_fence_address *addresses;
+    char reason[320]; /* of a refusal: "line 12: cp.async.bulk: ..." */
+    void *memory;
+};
+
+/* Verifies that LEN bytes of a rewritten text go to global memory by fenced addresses only; shares
+ * no code with the pass (fence_check.c). ptx_rewrite calls it on whatever the pass made. 0, -EPERM
+ * with the reason in WHY, or -ENOMEM. */
+int fence_check(const char *text, size_t len, uint64_t globals_bytes, char *why, size_t why_size);
 
 /* The .global .u64 variable that PTX_PASS_PRINTF adds: device address of a PRINT_BLOCK_BYTES block
  * as common/print_ring.h says, 0 until somebody writes it there. */
@@ -45,13 +114,16 @@ struct ptx_rewrite_report {
     struct ptx_rewrite_kernel *kernels;
     char reason[320];
     void *memory; /* holds kernels and names */
+    struct ptx_fence_report fence;
 };
 
 /* Runs PASSES, a set of enum ptx_pass, over LEN bytes of PTX (a NUL ends it early).
  *
  * 0: *OUT is the new text, NUL-terminated, the caller's to free(); *OUT_LEN does not count the NUL.
- * -ENOENT: there was nothing to change, or nothing that may be; use the text as it is. -ENOMEM: no
- * memory. REPORT may be NULL; it is filled with 0 and -ENOENT, and left zeroed with -ENOMEM.
+ * -ENOENT: there was nothing to change, or nothing that may be; use the text as it is. -EPERM: the
+ * fence refuses the module, and REPORT->fence.reason says why. -ENOMEM: no memory. With
+ * PTX_PASS_FENCE the result is never -ENOENT. REPORT may be NULL; it is filled with 0, -ENOENT and
+ * -EPERM, and left zeroed with -ENOMEM.
  * O(LEN log LEN). */
 int ptx_rewrite(const char *ptx, size_t len, unsigned passes, char **out, size_t *out_len,
                 struct ptx_rewrite_report *report);

@@ -1,0 +1,87 @@
+/* What the parts of the fence share: see fence_pass.c. Belongs to one call of ptx_rewrite. */
+#ifndef GS_PTX_REWRITE_FENCE_H
+#define GS_PTX_REWRITE_FENCE_H
+
+#include "ptx/ptx.h"
+#include "ptx/rewrite/edit.h"
+#include "ptx/rewrite/reach.h"
+#include "ptx/rewrite/rewrite.h"
+
+/* Functions that other passes add: no name of a tenant's begins so. Their accesses in the .global
+ * space go to memory of the server, the generic ones to the tenant's (print_device.cu). */
+#define FENCE_HOUSE_FUNCTION "_ZN12gshare_print"
+#define FENCE_HOUSE_NAME     "gshare$"
+
+/* Constant offsets up to this stay in the instruction; with the widest access behind it, still
+ * within FENCE_GUARD. */
+enum { FENCE_OFFSET = 1 << 20 };
+
+enum {
+    FENCE_REGS = 14,   /* that the prologue declares */
+    FENCE_TARGETS = 64 /* functions that an indirect call may go to */
+};
+
+struct fence {
+    const char *text; /* what the other passes made of the tenant's */
+    const struct ptx_module *m;
+    struct edits edits;
+    struct reach reach;
+    struct ptx_fence_report *report;
+    /* The module makes generic addresses of the space: by cvta, by nothing else. Where it makes
+     * none, a generic address that lies there is a stray. */
+    bool generic[PTX_SPACE_COUNT];
+    bool refused;
+    const struct ptx_func *f; /* at work on it */
+    const struct ptx_inst *inst;
+};
+
+bool fence_is_house_name(const char *name);
+bool fence_is_house_function(const struct ptx_func *f);
+
+/* The first reason counts. Returns false. */
+bool fence_refuse(struct fence *fence, uint32_t line, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* ---- fence_globals.c ---- */
+
+/* Gives each variable its place in the block, fills the report. */
+bool fence_globals(struct fence *fence);
+/* The variable lies in the block: its place. */
+bool fence_is_moved(const struct ptx_var *v);
+uint64_t fence_place(const struct ptx_var *v);
+
+/* ---- fence_access.c ---- */
+
+/* The operand of the current instruction that is an address in brackets, GENERIC or global. */
+bool fence_access(struct fence *fence, unsigned operand, bool generic, uint64_t bytes);
+/* Symbols of variables, wherever the current instruction takes their address as a value. */
+bool fence_symbols(struct fence *fence);
+
+/* ---- fence_matrix.c ---- */
+
+/* wmma.load, wmma.store: their rows lie a stride apart, which only the kernel knows. */
+bool fence_matrix(struct fence *fence, bool generic);
+
+/* ---- fence_jump.c ---- */
+
+bool fence_call(struct fence *fence);
+bool fence_brx(struct fence *fence);
+
+/* ---- fence_text.c: places of operands in the text ---- */
+
+struct fence_span {
+    const char *text;
+    size_t len;
+};
+
+/* The N-th "[...]" of the instruction, with the brackets; its first name within. */
+struct fence_span fence_brackets(const struct fence *fence, unsigned n, struct fence_span *name);
+/* The name or number that follows N commas outside of braces, brackets and parentheses. */
+struct fence_span fence_operand(const struct fence *fence, unsigned n);
+/* Puts WITH in the place of SPAN. */
+void fence_replace(struct fence *fence, struct fence_span span, const char *with);
+/* Text before the instruction, behind what stands there already. */
+void fence_before(struct fence *fence, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+#endif

@@ -1,0 +1,509 @@
+/* Whether a text goes to global memory by fenced addresses only. Knows nothing of how the pass
+ * works: it reads what came out and looks, instruction by instruction, for what must stand there.
+ * Who wants to trust the fence reads this file.
+ *
+ * What it holds for each function with a body:
+ *  1. The first two instructions load gshare$mask, gshare$base and gshare$globals from the constant
+ *     window. No other instruction writes one of them.
+ *  2. An access to .global or to a generic address goes to gshare$at + a small offset, and right
+ *     before it, with no label between, stands "gshare$at = {any, any & mask | base}"; or, for
+ *     generic ones, the choice between that and the address itself where isspacep says that the
+ *     address is of another space. Or it goes to gshare$globals + a constant inside the block.
+ *  3. A computed call goes to gshare$to, which is one of a list of functions; a brx.idx is bounded.
+ *  4. Everything else is on a list of what addresses no memory, or memory of another space.
+ *
+ * Trusted besides: the reader and the printer (the text is a printed module, so it has one
+ * meaning), names that begin with gshare$ or _ZN12gshare_print, which no tenant's text may hold:
+ * functions of the house may access .global freely, and other passes' registers hold addresses of
+ * the server's. */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ptx/ptx.h"
+#include "ptx/rewrite/rewrite.h"
+
+enum { MOST_OFFSET = 1 << 20, MOST_TEXT = 1024 };
+
+struct check {
+    const struct ptx_module *m;
+    const struct ptx_func *f;
+    bool house;     /* f is of the house */
+    bool *labelled; /* by instruction: control may come from elsewhere */
+    uint64_t globals_bytes;
+    uint32_t mask, base, globals, at; /* registers */
+    char *why;
+    size_t why_size;
+};
+
+static bool fails(struct check *c, uint32_t i, const char *what)
+{
+    char text[160] = "";
+
+    if (i < c->f->ninsts)
+        ptx_inst_format(c->f, &c->f->insts[i], text, sizeof(text));
+    snprintf(c->why, c->why_size, "%s: \"%s\": %s", c->f->name, text, what);
+    return false;
+}
+
+static bool is_house(const char *name)
+{
+    return !strncmp(name, "gshare$", 7);
+}
+
+/* ---- Instructions as text ---- */
+
+static bool is_text(const struct check *c, uint32_t i, const char *format, va_list arguments)
+{
+    char want[MOST_TEXT], have[MOST_TEXT];
+    int n = vsnprintf(want, sizeof(want), format, arguments);
+
+    ptx_inst_format(c->f, &c->f->insts[i], have, sizeof(have));
+    return n >= 0 && (size_t)n < sizeof(want) && !strcmp(want, have);
+}
+
+static bool is(const struct check *c, uint32_t i, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+static bool is(const struct check *c, uint32_t i, const char *format, ...)
+{
+    va_list arguments;
+    bool same;
+
+    if (i >= c->f->ninsts)
+        return false;
+    va_start(arguments, format);
+    same = is_text(c, i, format, arguments);
+    va_end(arguments);
+    return same;
+}
+
+/* Instruction *I is the one that always runs right before, and reads so: *I becomes its index. */
+static bool precedes(const struct check *c, uint32_t *i, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+static bool precedes(const struct check *c, uint32_t *i, const char *format, ...)
+{
+    va_list arguments;
+    bool same;
+
+    if (!*i || c->labelled[*i])
+        return false;
+    va_start(arguments, format);
+    same = is_text(c, *i - 1, format, arguments);
+    va_end(arguments);
+    *i -= same;
+    return same;
+}
+
+static bool mentions(const struct ptx_operand *o, uint32_t reg)
+{
+    switch (o->kind) {
+    case PTX_OPND_REG:
+        return o->reg == reg;
+    case PTX_OPND_MEM:
+        return o->mem.base == PTX_BASE_REG && o->mem.reg == reg;
+    case PTX_OPND_VEC:
+    case PTX_OPND_LIST:
+        for (uint32_t i = 0; i < o->count; i++)
+            if (mentions(&o->list[i], reg))
+                return true;
+        return false;
+    default:
+        return false;
+    }
+}
+
+static uint32_t find_register(const struct ptx_func *f, const char *name)
+{
+    for (uint32_t i = 0; i < f->ndecls; i++)
+        if (!f->decls[i].range && !f->decls[i].vec && !strcmp(f->decls[i].name, name))
+            return f->decls[i].first;
+    return PTX_NO_REG;
+}
+
+static bool is_copy(const struct check *c, uint32_t i, const char *to)
+{
+    const struct ptx_inst *inst = &c->f->insts[i];
+
+    return inst->op == PTX_OP_MOV && inst->guard == PTX_NO_REG && !c->labelled[i + 1] &&
+           inst->ops[0].kind == PTX_OPND_REG && inst->ops[0].reg == find_register(c->f, to);
+}
+
+/* ---- 1. The registers with the window ---- */
+
+static bool check_prologue(struct check *c)
+{
+    c->mask = find_register(c->f, "gshare$mask");
+    c->base = find_register(c->f, "gshare$base");
+    c->globals = find_register(c->f, "gshare$globals");
+    c->at = find_register(c->f, "gshare$at");
+    if (c->mask == PTX_NO_REG || c->base == PTX_NO_REG || c->globals == PTX_NO_REG ||
+        c->at == PTX_NO_REG ||
+        !is(c, 0, "ld.const.v2.b32 {gshare$mask, gshare$base}, [gshare$window];") ||
+        !is(c, 1, "ld.const.b64 gshare$globals, [gshare$window+8];"))
+        return fails(c, 0, "the function does not begin with the window");
+    return true;
+}
+
+static bool check_window(struct check *c, uint32_t i)
+{
+    const struct ptx_inst *inst = &c->f->insts[i];
+    bool window = false, globals = false;
+
+    for (unsigned k = 0; k < inst->nops; k++) {
+        window |= mentions(&inst->ops[k], c->mask) || mentions(&inst->ops[k], c->base);
+        globals |= inst->ops[k].kind != PTX_OPND_MEM && mentions(&inst->ops[k], c->globals);
+    }
+    if (window && !is(c, i, "lop3.b32 gshare$hi, gshare$hi, gshare$mask, gshare$base, 234;") &&
+        !is(c, i, "lop3.b32 gshare$x, gshare$hi, gshare$mask, gshare$base, 234;"))
+        return fails(c, i, "the window is used otherwise");
+    if (globals && (inst->op != PTX_OP_ADD || mentions(&inst->ops[0], c->globals)))
+        return fails(c, i, "the block of variables is used otherwise");
+    return true;
+}
+
+/* ---- 2. Accesses ---- */
+
+/* Behind instruction I the predicate gshare$p says that address FROM is of another space. */
+static bool is_told_apart(const struct check *c, uint32_t i, const char *from, bool load)
+{
+    static const char *const spaces[] = {"shared", "local", "const", "param"};
+
+    for (;;) {
+        bool more = precedes(c, &i, "or.pred gshare$p, gshare$p, gshare$q;");
+        unsigned k, count = load ? 4 : 2;
+
+        for (k = 0; k < count; k++)
+            if (precedes(c, &i, "isspacep.%s gshare$%c, %s;", spaces[k], more ? 'q' : 'p', from))
+                break;
+        if (k == count)
+            return false;
+        if (!more)
+            return true;
+    }
+}
+
+/* What runs right before instruction I puts an address in gshare$at that may be accessed. EXACT:
+ * only without an offset. */
+static bool is_fenced(const struct check *c, uint32_t i, bool generic, bool load, bool *exact)
+{
+    char from[256] = "";
+
+    *exact = false;
+    if (!precedes(c, &i, "mov.b64 gshare$at, {gshare$lo, gshare$hi};"))
+        return false;
+    if (precedes(c, &i, "lop3.b32 gshare$hi, gshare$hi, gshare$mask, gshare$base, 234;"))
+        return true;
+    *exact = true;
+    if (!generic || !precedes(c, &i, "selp.b32 gshare$hi, gshare$hi, gshare$x, gshare$p;") ||
+        !precedes(c, &i, "lop3.b32 gshare$x, gshare$hi, gshare$mask, gshare$base, 234;") || !i ||
+        c->f->insts[i - 1].op != PTX_OP_MOV || c->f->insts[i - 1].ops[1].kind != PTX_OPND_REG)
+        return false;
+    ptx_reg_name(c->f, c->f->insts[i - 1].ops[1].reg, from, sizeof(from));
+    return precedes(c, &i, "mov.b64 {gshare$lo, gshare$hi}, %s;", from) &&
+           is_told_apart(c, i, from, load);
+}
+
+/* Bytes from the first to the last row of a matrix for each unit of its stride, or more. */
+static uint64_t rows_span(const struct ptx_inst *inst)
+{
+    unsigned m, n, k, rows, bits = ptx_type_bits(inst->type[0]);
+    bool by_rows = inst->layout[0] == PTX_LAYOUT_ROW;
+
+    ptx_shape_size(inst->shape, &m, &n, &k);
+    rows = inst->mode == PTX_MODE_WMMA_A   ? (by_rows ? m : k)
+           : inst->mode == PTX_MODE_WMMA_B ? (by_rows ? k : n)
+                                           : (by_rows ? m : n);
+    return (uint64_t)(rows - 1) * ((bits + 7) / 8);
+}
+
+/* Rows that begin in shared or local memory end there too. */
+static bool is_bounded_elsewhere(const struct check *c, uint32_t *i)
+{
+    return precedes(c, i, "selp.b32 gshare$x, gshare$y, gshare$x, gshare$p;") &&
+           precedes(c, i, "min.u32 gshare$y, gshare$s, 65536;") &&
+           precedes(c, i, "mov.b64 gshare$at, {gshare$lo, gshare$hi};") &&
+           precedes(c, i, "selp.b32 gshare$lo, gshare$y, gshare$lo, gshare$p;") &&
+           precedes(c, i, "and.b32 gshare$y, gshare$lo, 268435455;") &&
+           precedes(c, i, "or.pred gshare$p, gshare$p, gshare$q;") &&
+           precedes(c, i, "isspacep.local gshare$q, gshare$at;") &&
+           precedes(c, i, "isspacep.shared gshare$p, gshare$at;") &&
+           precedes(c, i, "mov.b64 {gshare$lo, gshare$hi}, gshare$at;");
+}
+
+/* The stride is a small constant, or gshare$x, chosen right before. *I: what runs before all that.
+ * *ELSEWHERE: the rows may lie in another space. */
+static bool is_stride_bounded(const struct check *c, uint32_t *i, const struct ptx_inst *inst,
+                              bool *elsewhere)
+{
+    const struct ptx_operand *stride = &inst->ops[2];
+    uint64_t span = rows_span(inst);
+    uint32_t start = *i;
+
+    *elsewhere = false;
+    if (stride->kind == PTX_OPND_NONE || (stride->kind == PTX_OPND_IMM && stride->imm < 1u << 31 &&
+                                          stride->imm * span <= MOST_OFFSET))
+        return true;
+    if (stride->kind != PTX_OPND_REG || stride->reg != find_register(c->f, "gshare$x"))
+        return false;
+    *elsewhere = is_bounded_elsewhere(c, i);
+    *i = *elsewhere ? *i : start;
+    return precedes(c, i, "selp.b32 gshare$x, gshare$s, 0, gshare$p;") &&
+           precedes(c, i, "setp.ge.and.s32 gshare$p, gshare$s, 0, gshare$p;") &&
+           precedes(c, i, "setp.eq.u32 gshare$p, gshare$x, gshare$hi;") &&
+           precedes(c, i, "lop3.b32 gshare$x, gshare$hi, gshare$mask, gshare$base, 234;") &&
+           precedes(c, i, "mov.b64 {gshare$lo, gshare$hi}, gshare$far;") &&
+           precedes(c, i, "add.s64 gshare$far, gshare$far, gshare$at;") &&
+           precedes(c, i, "mul.wide.u32 gshare$far, gshare$s, %llu;", (unsigned long long)span) &&
+           *i && is_copy(c, --*i, "gshare$s");
+}
+
+static uint64_t access_bytes(const struct ptx_inst *inst)
+{
+    uint64_t bytes = (ptx_type_bits(inst->type[0]) + 7) / 8 * (inst->vec ? inst->vec : 1);
+
+    switch (inst->op) {
+    case PTX_OP_DISCARD:
+    case PTX_OP_APPLYPRIORITY:
+        return 128;
+    case PTX_OP_CP_ASYNC:
+        return 16;
+    default:
+        return bytes ? bytes : 1;
+    }
+}
+
+static bool check_register_access(struct check *c, uint32_t i, const struct ptx_mem *mem,
+                                  bool generic)
+{
+    const struct ptx_inst *inst = &c->f->insts[i];
+    bool matrix = inst->op == PTX_OP_WMMA_LOAD || inst->op == PTX_OP_WMMA_STORE;
+    bool exact, elsewhere = true;
+    uint32_t before = i;
+    char name[256];
+
+    if (mem->reg == c->globals) {
+        if (matrix || mem->offset < 0 || (uint64_t)mem->offset > c->globals_bytes ||
+            access_bytes(inst) > c->globals_bytes - (uint64_t)mem->offset)
+            return fails(c, i, "outside of the block of variables");
+        return true;
+    }
+    if (mem->reg != c->at) {
+        ptx_reg_name(c->f, mem->reg, name, sizeof(name));
+        return (is_house(name) && strcmp(name, "gshare$sym") && strcmp(name, "gshare$to") &&
+                strcmp(name, "gshare$far")) ||
+               fails(c, i, "the address is not fenced");
+    }
+    if (matrix && !is_stride_bounded(c, &before, inst, &elsewhere))
+        return fails(c, i, "the stride is not bounded");
+    if (!is_fenced(c, before, generic, inst->op == PTX_OP_LD, &exact))
+        return fails(c, i, "the fence is not whole");
+    if (exact && !elsewhere)
+        return fails(c, i, "rows in another space are not bounded");
+    if (mem->offset > (exact ? 0 : MOST_OFFSET) || mem->offset < (exact ? 0 : -MOST_OFFSET))
+        return fails(c, i, "the offset leads too far");
+    return true;
+}
+
+static bool check_address(struct check *c, uint32_t i, const struct ptx_mem *mem, unsigned space)
+{
+    switch (space) {
+    case PTX_SPACE_CONST:
+    case PTX_SPACE_LOCAL:
+    case PTX_SPACE_PARAM:
+    case PTX_SPACE_SHARED:
+    case PTX_SPACE_PARAM_ENTRY:
+    case PTX_SPACE_PARAM_FUNC:
+        return true;
+    case PTX_SPACE_GLOBAL:
+        if (c->house)
+            return true;
+        break;
+    case PTX_SPACE_GENERIC:
+        break;
+    default:
+        return fails(c, i, "an unknown state space");
+    }
+    if (mem->base == PTX_BASE_VAR)
+        return mem->var->space == PTX_SPACE_SHARED || mem->var->space == PTX_SPACE_LOCAL ||
+               fails(c, i, "a variable that lies outside");
+    return mem->base == PTX_BASE_REG ? check_register_access(c, i, mem, space == PTX_SPACE_GENERIC)
+                                     : fails(c, i, "a constant address");
+}
+
+/* ---- 3. Computed targets ---- */
+
+static bool check_call(struct check *c, uint32_t i)
+{
+    const struct ptx_inst *inst = &c->f->insts[i];
+    const struct ptx_operand *callee = &inst->ops[1], *o;
+
+    if (callee->kind == PTX_OPND_FUNC) {
+        const struct ptx_func *f = callee->func->alias ? callee->func->alias : callee->func;
+
+        return (f->has_body && !f->entry) || (c->house && !strcmp(f->name, "__assertfail")) ||
+               fails(c, i, "a function that is not in the module");
+    }
+    if (callee->kind != PTX_OPND_REG || callee->reg != find_register(c->f, "gshare$to"))
+        return fails(c, i, "a computed target");
+    /* Backwards: (mov sym, f; setp p; selp to)*, mov to, f. */
+    for (;;) {
+        if (!i || c->labelled[i])
+            return fails(c, i, "a target from elsewhere");
+        o = c->f->insts[i - 1].ops;
+        if (c->f->insts[i - 1].op == PTX_OP_MOV && o[0].kind == PTX_OPND_REG &&
+            o[0].reg == callee->reg && o[1].kind == PTX_OPND_FUNC && o[1].func->has_body &&
+            c->f->insts[i - 1].guard == PTX_NO_REG)
+            return true;
+        if (!precedes(c, &i, "selp.b64 gshare$to, gshare$sym, gshare$to, gshare$p;") || i < 2 ||
+            c->labelled[i] || c->labelled[i - 1] || c->f->insts[i - 1].op != PTX_OP_SETP)
+            return fails(c, i, "a target that is not chosen from a list");
+        i -= 2;
+        o = c->f->insts[i].ops;
+        if (c->f->insts[i].op != PTX_OP_MOV || o[1].kind != PTX_OPND_FUNC || !o[1].func->has_body ||
+            !is(c, i, "mov.b64 gshare$sym, %s;", o[1].func->name))
+            return fails(c, i, "a target that is no function");
+    }
+}
+
+static bool check_brx(struct check *c, uint32_t i)
+{
+    const struct ptx_inst *inst = &c->f->insts[i];
+    uint32_t count = c->f->tables[inst->ops[1].table].count;
+    const struct ptx_inst *min = i && !c->labelled[i] ? &c->f->insts[i - 1] : NULL;
+
+    return (count && min && min->op == PTX_OP_MIN && min->type[0] == PTX_T_U32 &&
+            min->guard == PTX_NO_REG && inst->ops[0].kind == PTX_OPND_REG &&
+            mentions(&min->ops[0], inst->ops[0].reg) && min->ops[2].kind == PTX_OPND_IMM &&
+            min->ops[2].imm == count - 1) ||
+           fails(c, i, "an index that is not bounded");
+}
+
+/* ---- 4. The rest ---- */
+
+static bool check_class(struct check *c, uint32_t i)
+{
+    const struct ptx_inst *inst = &c->f->insts[i];
+
+    switch (ptx_op_class(inst->op)) {
+    case PTX_CLASS_LOAD:
+    case PTX_CLASS_STORE:
+    case PTX_CLASS_ATOM:
+    case PTX_CLASS_CACHE:
+    case PTX_CLASS_ARITH:
+    case PTX_CLASS_BRANCH:
+    case PTX_CLASS_CALL:
+    case PTX_CLASS_END:
+    case PTX_CLASS_BARRIER:
+    case PTX_CLASS_WARP:
+    case PTX_CLASS_FENCE:
+    case PTX_CLASS_MATRIX:
+    case PTX_CLASS_ASYNC:
+        return true;
+    case PTX_CLASS_MATRIX_LOAD:
+    case PTX_CLASS_MATRIX_STORE:
+        return inst->op == PTX_OP_WMMA_LOAD || inst->op == PTX_OP_WMMA_STORE ||
+               inst->space == PTX_SPACE_SHARED || fails(c, i, "not in .shared");
+    case PTX_CLASS_MBARRIER:
+        return inst->space == PTX_SPACE_SHARED || fails(c, i, "not in .shared");
+    case PTX_CLASS_MISC:
+        return inst->op != PTX_OP_PRAGMA || strstr(inst->ops[0].string, "nounroll") ||
+               strstr(inst->ops[0].string, "used_bytes_mask") || fails(c, i, "a pragma");
+    default:
+        return fails(c, i, "not on the list");
+    }
+}
+
+static bool names_outside(const struct check *c, const struct ptx_operand *o)
+{
+    const struct ptx_var *v = o->kind == PTX_OPND_SYM ? o->sym.var : NULL;
+
+    if (o->kind == PTX_OPND_VEC || o->kind == PTX_OPND_LIST)
+        for (uint32_t i = 0; i < o->count; i++)
+            if (names_outside(c, &o->list[i]))
+                return true;
+    return v && v->space == PTX_SPACE_GLOBAL && !c->house;
+}
+
+static bool check_instruction(struct check *c, uint32_t i)
+{
+    const struct ptx_inst *inst = &c->f->insts[i];
+
+    if ((i > 1 && !check_window(c, i)) || !check_class(c, i))
+        return false;
+    for (unsigned k = 0; k < inst->nops; k++) {
+        bool source = inst->op == PTX_OP_CP_ASYNC && k == 1;
+
+        if (names_outside(c, &inst->ops[k]))
+            return fails(c, i, "the address of a variable that lies outside");
+        if (inst->ops[k].kind == PTX_OPND_MEM &&
+            !check_address(c, i, &inst->ops[k].mem, source ? inst->space2 : inst->space))
+            return false;
+    }
+    if (inst->op == PTX_OP_CP_ASYNC && inst->space != PTX_SPACE_SHARED)
+        return fails(c, i, "not to .shared");
+    return inst->op == PTX_OP_CALL      ? check_call(c, i)
+           : inst->op == PTX_OP_BRX_IDX ? check_brx(c, i)
+                                        : true;
+}
+
+static bool check_function(struct check *c)
+{
+    for (uint32_t i = 0; i < c->f->nvars; i++)
+        if (c->f->vars[i]->space != PTX_SPACE_LOCAL && c->f->vars[i]->space != PTX_SPACE_SHARED &&
+            c->f->vars[i]->space != PTX_SPACE_PARAM)
+            return fails(c, UINT32_MAX, "a variable that does not belong into a function");
+    for (uint32_t i = 0; i < c->f->nlabels; i++)
+        c->labelled[c->f->labels[i].inst] = true;
+    if (!check_prologue(c))
+        return false;
+    for (uint32_t i = 0; i < c->f->ninsts; i++)
+        if (!check_instruction(c, i))
+            return false;
+    return true;
+}
+
+static bool check_variables(struct check *c)
+{
+    for (uint32_t i = 0; i < c->m->nvars; i++) {
+        const struct ptx_var *v = c->m->vars[i];
+        bool plain = v->space == PTX_SPACE_CONST || v->space == PTX_SPACE_SHARED;
+
+        if ((!plain && !(v->space == PTX_SPACE_GLOBAL && is_house(v->name))) ||
+            !ptx_type_bits(v->type) || v->managed) {
+            snprintf(c->why, c->why_size, "%s lies outside", v->name);
+            return false;
+        }
+    }
+    return true;
+}
+
+int fence_check(const char *text, size_t len, uint64_t globals_bytes, char *why, size_t why_size)
+{
+    struct check c = {.globals_bytes = globals_bytes, .why = why, .why_size = why_size};
+    struct ptx_module *m = NULL;
+    struct ptx_error error = {0};
+    int result = ptx_parse(text, len, &m, &error);
+    bool fine = !result;
+
+    if (result && result != -ENOMEM)
+        snprintf(why, why_size, "line %u: %s", error.line, error.text);
+    c.m = m;
+    fine = fine && check_variables(&c);
+    for (uint32_t i = 0; fine && i < m->nfuncs; i++) {
+        if (!m->funcs[i]->has_body)
+            continue;
+        c.f = m->funcs[i];
+        c.house = is_house(c.f->name) || !strncmp(c.f->name, "_ZN12gshare_print", 17);
+        c.labelled = calloc((size_t)c.f->ninsts + 1, sizeof(*c.labelled));
+        if (!c.labelled) {
+            result = -ENOMEM;
+            break;
+        }
+        fine = check_function(&c);
+        free(c.labelled);
+    }
+    ptx_module_free(m);
+    return result == -ENOMEM ? result : fine ? 0 : -EPERM;
+}

@@ -1,0 +1,167 @@
+/* The module's .global variables. Where the driver would put them lies outside of the session's
+ * window, and uncounted; so they move into one block that the caller allocates there, and code
+ * finds them from gshare$globals. */
+#include <stdio.h>
+#include <string.h>
+
+#include "ptx/ir/arena.h"
+#include "ptx/rewrite/fence.h"
+
+static const uint64_t BLOCK_MAX = 1ull << 40;
+
+bool fence_is_moved(const struct ptx_var *v)
+{
+    return v->space == PTX_SPACE_GLOBAL && !fence_is_house_name(v->name);
+}
+
+uint64_t fence_place(const struct ptx_var *v)
+{
+    const struct ptx_fence_variable *placed = v->user; /* of a module that is the fence's own */
+
+    return placed->offset;
+}
+
+static bool variable_check(struct fence *fence, const struct ptx_var *v)
+{
+    if (v->space == PTX_SPACE_TEX || v->type == PTX_T_TEXREF || v->type == PTX_T_SAMPLERREF ||
+        v->type == PTX_T_SURFREF)
+        return fence_refuse(fence, v->line, "%.80s is a texture, sampler or surface", v->name);
+    for (uint32_t i = 0; v->space != PTX_SPACE_GLOBAL && i < v->nrelocs; i++)
+        if (!v->relocs[i].func)
+            return fence_refuse(fence, v->line, "%.80s in .%s begins with an address of %.80s",
+                                v->name, ptx_space_name(v->space), v->relocs[i].var->name);
+    if (v->space != PTX_SPACE_GLOBAL && v->space != PTX_SPACE_CONST)
+        return true;
+    if (v->linkage == PTX_LINK_EXTERN || v->unsized)
+        return fence_refuse(fence, v->line, "%.80s is defined elsewhere", v->name);
+    if (v->managed)
+        return fence_refuse(fence, v->line, "%.80s is managed memory", v->name);
+    return true;
+}
+
+static uint32_t function_index(struct fence *fence, const struct ptx_func **functions,
+                               const struct ptx_func *f)
+{
+    for (uint32_t i = 0; i < fence->report->nfunctions; i++)
+        if (functions[i] == f)
+            return i;
+    functions[fence->report->nfunctions] = f;
+    return fence->report->nfunctions++;
+}
+
+static bool address_init(struct fence *fence, const struct ptx_var *v, const struct ptx_reloc *r,
+                         const struct ptx_func **functions, struct ptx_fence_address *to)
+{
+    *to = (struct ptx_fence_address){.offset = fence_place(v) + r->offset,
+                                     .value = (uint64_t)r->addend,
+                                     .size = r->size,
+                                     .shift = r->shift,
+                                     .is_function = r->func != NULL};
+    if (r->func) {
+        if (!r->func->has_body || r->func->entry)
+            return fence_refuse(fence, v->line,
+                                "%.80s begins with an address of %.80s, which is "
+                                "no function of the module",
+                                v->name, r->func->name);
+        to->function = function_index(fence, functions, r->func);
+        return true;
+    }
+    if (r->var->space != PTX_SPACE_GLOBAL || fence_is_house_name(r->var->name))
+        return fence_refuse(fence, v->line, "%.80s begins with an address in .%s", v->name,
+                            ptx_space_name(r->var->space));
+    to->value += fence_place(r->var);
+    return true;
+}
+
+/* Behind the last line: declared by then are all functions. */
+static void declare_functions(struct fence *fence, const struct ptx_func **functions)
+{
+    size_t end = strlen(fence->text);
+
+    if (!fence->report->nfunctions)
+        return;
+    edits_insert(&fence->edits, end,
+                 edits_text(&fence->edits,
+                            "\n.visible .global .align 8 .u64 " FENCE_FUNCTIONS "[%u] = {",
+                            fence->report->nfunctions));
+    for (uint32_t i = 0; i < fence->report->nfunctions; i++)
+        edits_insert(&fence->edits, end,
+                     edits_text(&fence->edits, "%s%s", i ? ", " : "", functions[i]->name));
+    edits_insert(&fence->edits, end, "};\n");
+}
+
+static bool place_variables(struct fence *fence, struct ptx_fence_variable *to)
+{
+    struct ptx_fence_report *report = fence->report;
+
+    report->align = 256;
+    for (uint32_t i = 0; i < fence->m->nvars; i++) {
+        struct ptx_var *v = fence->m->vars[i];
+        uint8_t *bytes = NULL;
+
+        if (!fence_is_moved(v))
+            continue;
+        report->align = v->align > report->align ? v->align : report->align;
+        report->bytes = (report->bytes + v->align - 1) / v->align * v->align;
+        if (v->ninit) {
+            bytes = arena_alloc(report->memory, v->ninit);
+            if (!bytes)
+                return false;
+            memcpy(bytes, v->init, v->ninit);
+        }
+        to[report->nvariables++] = (struct ptx_fence_variable){
+            .name = arena_string(report->memory, v->name, strlen(v->name)),
+            .offset = report->bytes,
+            .size = v->size,
+            .align = v->align,
+            .nbytes = v->ninit,
+            .bytes = bytes};
+        v->user = &to[report->nvariables - 1];
+        report->bytes += v->size;
+        if (report->bytes > BLOCK_MAX)
+            return fence_refuse(fence, v->line, "variables of more than 1 TiB");
+        if (!to[report->nvariables - 1].name)
+            return false;
+    }
+    return true;
+}
+
+bool fence_globals(struct fence *fence)
+{
+    struct ptx_fence_report *report = fence->report;
+    uint32_t nrelocs = 0;
+    size_t bytes = 4096;
+
+    for (uint32_t i = 0; i < fence->m->nvars; i++) {
+        const struct ptx_var *v = fence->m->vars[i];
+
+        if (!variable_check(fence, v))
+            return false;
+        nrelocs += v->nrelocs;
+        bytes += v->ninit + strlen(v->name) + 64;
+    }
+    bytes += (sizeof(struct ptx_fence_variable) + 16) * fence->m->nvars +
+             (sizeof(struct ptx_fence_address) + sizeof(void *)) * nrelocs;
+    report->memory = arena_new(bytes);
+    if (!report->memory)
+        return false;
+    struct ptx_fence_variable *variables =
+        arena_alloc(report->memory, sizeof(*variables) * (fence->m->nvars + 1));
+    struct ptx_fence_address *addresses =
+        arena_alloc(report->memory, sizeof(*addresses) * (nrelocs + 1));
+    const struct ptx_func **functions =
+        arena_alloc(report->memory, sizeof(*functions) * (nrelocs + 1));
+
+    report->variables = variables;
+    report->addresses = addresses;
+    if (!variables || !addresses || !functions || !place_variables(fence, variables))
+        return false;
+    for (uint32_t i = 0; i < fence->m->nvars; i++)
+        for (uint32_t k = 0; fence_is_moved(fence->m->vars[i]) && k < fence->m->vars[i]->nrelocs;
+             k++)
+            if (!address_init(fence, fence->m->vars[i], &fence->m->vars[i]->relocs[k], functions,
+                              &addresses[report->naddresses++]))
+                return false;
+    declare_functions(fence, functions);
+    return true;
+}

@@ -1,0 +1,388 @@
+/* The address fence: no instruction of a tenant's reaches global memory outside of the window of
+ * its session, whatever value its address has. doc/isolation.md says what that closes and what it
+ * does not.
+ *
+ * It works on the text with all that other passes added. Per function a prologue takes the window
+ * from constant memory into registers; before each access to .global, or to a generic address,
+ * stands a fence (fence_access.c); module variables move into the window (fence_globals.c);
+ * computed jumps go to places of the module only (fence_jump.c). All else is let through by name,
+ * and what is not named is refused. Then the module is read again, printed without the variables
+ * that moved, and checked by code of its own (fence_check.c). */
+#include <ctype.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ptx/read/lex.h"
+#include "ptx/rewrite/fence.h"
+#include "ptx/rewrite/fence_pass.h"
+
+static const char prologue[] =
+    " .reg .b32 gshare$mask, gshare$base, gshare$lo, gshare$hi, gshare$x, gshare$y, gshare$s;"
+    " .reg .b64 gshare$globals, gshare$at, gshare$sym, gshare$to, gshare$far;"
+    " .reg .pred gshare$p, gshare$q;"
+    " ld.const.v2.b32 {gshare$mask, gshare$base}, [" FENCE_VARIABLE "];"
+    " ld.const.b64 gshare$globals, [" FENCE_VARIABLE "+8];";
+
+bool fence_is_house_name(const char *name)
+{
+    return !strncmp(name, FENCE_HOUSE_NAME, strlen(FENCE_HOUSE_NAME));
+}
+
+bool fence_is_house_function(const struct ptx_func *f)
+{
+    return fence_is_house_name(f->name) ||
+           !strncmp(f->name, FENCE_HOUSE_FUNCTION, strlen(FENCE_HOUSE_FUNCTION));
+}
+
+bool fence_refuse(struct fence *fence, uint32_t line, const char *format, ...)
+{
+    char *reason = fence->report->reason;
+    size_t size = sizeof(fence->report->reason), used;
+    va_list arguments;
+
+    if (fence->refused)
+        return false;
+    fence->refused = true;
+    used = line ? (size_t)snprintf(reason, size, "line %u: ", line) : 0;
+    va_start(arguments, format);
+    vsnprintf(reason + used, size - used, format, arguments);
+    va_end(arguments);
+    return false;
+}
+
+/* ---- One instruction ---- */
+
+/* Another pass added it to the tenant's function: its address is the server's (completion_exits.c).
+ */
+static bool is_added(const struct fence *fence, const struct ptx_mem *mem)
+{
+    char name[256];
+
+    return mem->base == PTX_BASE_REG &&
+           fence_is_house_name(ptx_reg_name(fence->f, mem->reg, name, sizeof(name)));
+}
+
+/* Instructions that may only address shared memory, where they say so: without a word for the
+ * space, what the hardware makes of a generic address that is not shared is nowhere written. */
+static bool take_shared(struct fence *fence)
+{
+    if (fence->inst->space == PTX_SPACE_SHARED)
+        return true;
+    return fence_refuse(fence, fence->inst->line, "%s: without .shared",
+                        ptx_op_name(fence->inst->op));
+}
+
+static unsigned address_operand(const struct ptx_inst *inst)
+{
+    for (unsigned i = 0; i < inst->nops; i++)
+        if (inst->ops[i].kind == PTX_OPND_MEM)
+            return i;
+    return inst->nops;
+}
+
+static uint64_t access_bytes(const struct ptx_inst *inst)
+{
+    uint64_t each = (ptx_type_bits(inst->type[0]) + 7) / 8;
+
+    if (inst->op == PTX_OP_DISCARD || inst->op == PTX_OP_APPLYPRIORITY)
+        return 128;
+    return inst->op == PTX_OP_PREFETCH || inst->op == PTX_OP_PREFETCHU
+               ? 1
+               : each * (inst->vec ? inst->vec : 1);
+}
+
+static bool take_access(struct fence *fence)
+{
+    const struct ptx_inst *inst = fence->inst;
+    unsigned operand = address_operand(inst);
+    const struct ptx_mem *mem = operand < inst->nops ? &inst->ops[operand].mem : NULL;
+    bool generic = inst->space == PTX_SPACE_GENERIC;
+
+    if (!mem)
+        return fence_refuse(fence, inst->line, "%s: no address", ptx_op_name(inst->op));
+    switch (inst->space) {
+    case PTX_SPACE_CONST:
+    case PTX_SPACE_LOCAL:
+    case PTX_SPACE_PARAM:
+    case PTX_SPACE_SHARED:
+    case PTX_SPACE_PARAM_ENTRY:
+    case PTX_SPACE_PARAM_FUNC:
+        return true;
+    case PTX_SPACE_GENERIC:
+    case PTX_SPACE_GLOBAL:
+        break;
+    default:
+        return fence_refuse(fence, inst->line, "%s: state space .%s", ptx_op_name(inst->op),
+                            ptx_space_name(inst->space));
+    }
+    if ((!generic && fence_is_house_function(fence->f)) || is_added(fence, mem))
+        return true;
+    /* ptxas takes the space of a variable that is named. */
+    if (mem->base == PTX_BASE_VAR && mem->var->space != PTX_SPACE_GLOBAL)
+        return true;
+    if (inst->op == PTX_OP_WMMA_LOAD || inst->op == PTX_OP_WMMA_STORE)
+        return fence_matrix(fence, generic);
+    return fence_access(fence, operand, generic, access_bytes(inst));
+}
+
+static bool pragma_is_harmless(const char *text)
+{
+    return !strcmp(text, "\"nounroll\"") || !strncmp(text, "\"used_bytes_mask", 16);
+}
+
+static bool take_instruction(struct fence *fence)
+{
+    const struct ptx_inst *inst = fence->inst;
+
+    switch (inst->op) {
+    case PTX_OP_CP_ASYNC:
+        return take_shared(fence) && fence_access(fence, 1, false, 16);
+    case PTX_OP_CREATEPOLICY:
+        return inst->mode != PTX_MODE_RANGE || take_access(fence);
+    case PTX_OP_CALL:
+        return fence_call(fence);
+    case PTX_OP_BRX_IDX:
+        return fence_brx(fence);
+    case PTX_OP_PRAGMA:
+        return pragma_is_harmless(inst->ops[0].string) ||
+               fence_refuse(fence, inst->line, ".pragma %.80s", inst->ops[0].string);
+    case PTX_OP_CP_ASYNC_COMMIT:
+    case PTX_OP_CP_ASYNC_WAIT:
+    case PTX_OP_CP_ASYNC_WAIT_ALL:
+        return true;
+    case PTX_OP_LDMATRIX:
+    case PTX_OP_STMATRIX:
+        return take_shared(fence);
+    default:
+        break;
+    }
+    switch (ptx_op_class(inst->op)) {
+    case PTX_CLASS_LOAD:
+    case PTX_CLASS_STORE:
+    case PTX_CLASS_ATOM:
+    case PTX_CLASS_CACHE:
+    case PTX_CLASS_MATRIX_LOAD:
+    case PTX_CLASS_MATRIX_STORE:
+        return take_access(fence);
+    case PTX_CLASS_MBARRIER:
+        return take_shared(fence);
+    case PTX_CLASS_ARITH:
+    case PTX_CLASS_BRANCH:
+    case PTX_CLASS_END:
+    case PTX_CLASS_BARRIER:
+    case PTX_CLASS_WARP:
+    case PTX_CLASS_FENCE:
+    case PTX_CLASS_MATRIX:
+    case PTX_CLASS_MISC:
+        return address_operand(inst) == inst->nops ||
+               fence_refuse(fence, inst->line, "%s: an address", ptx_op_name(inst->op));
+    case PTX_CLASS_TEX:
+    case PTX_CLASS_SURF:
+        return fence_refuse(fence, inst->line,
+                            "%s: a texture or surface is named by a number, which may be another's",
+                            ptx_op_name(inst->op));
+    case PTX_CLASS_STACK:
+        return fence_refuse(fence, inst->line, "%s: the stack would be wherever the program says",
+                            ptx_op_name(inst->op));
+    default:
+        return fence_refuse(fence, inst->line, "%s: not known to the fence", ptx_op_name(inst->op));
+    }
+}
+
+/* ---- Functions and the module ---- */
+
+static bool take_function(struct fence *fence, const struct ptx_func *f)
+{
+    fence->f = f;
+    for (uint32_t i = 0; i < f->nvars; i++)
+        if (f->vars[i]->space == PTX_SPACE_GLOBAL || f->vars[i]->space == PTX_SPACE_TEX ||
+            f->vars[i]->space == PTX_SPACE_CONST)
+            return fence_refuse(fence, f->vars[i]->line, "%.80s: a .%s variable in a function",
+                                f->vars[i]->name, ptx_space_name(f->vars[i]->space));
+    for (uint32_t i = 0; i < f->npragmas; i++)
+        if (!pragma_is_harmless(f->pragmas[i]))
+            return fence_refuse(fence, f->line, ".pragma %.80s", f->pragmas[i]);
+    if (!f->has_body)
+        return true;
+    edits_insert(&fence->edits, f->body_begin, prologue);
+    for (uint32_t i = 0; i < f->ninsts; i++) {
+        fence->inst = &f->insts[i];
+        if (!take_instruction(fence) || !fence_symbols(fence))
+            return false;
+    }
+    return true;
+}
+
+static void find_generic(struct fence *fence)
+{
+    for (uint32_t i = 0; i < fence->m->nfuncs; i++)
+        for (uint32_t k = 0; k < fence->m->funcs[i]->ninsts; k++) {
+            const struct ptx_inst *inst = &fence->m->funcs[i]->insts[k];
+            uint8_t space = inst->space;
+
+            if (inst->op != PTX_OP_CVTA || inst->flags & PTX_F_TO)
+                continue;
+            if (space == PTX_SPACE_PARAM_ENTRY || space == PTX_SPACE_PARAM_FUNC)
+                space = PTX_SPACE_PARAM;
+            fence->generic[space] = true;
+        }
+}
+
+static const char *module_obstacle(const struct ptx_module *m)
+{
+    uint64_t registers = 0;
+
+    for (uint32_t i = 0; i < m->nfuncs; i++)
+        registers += m->funcs[i]->nregs + (m->funcs[i]->has_body ? FENCE_REGS : 0);
+    if (m->address_size != 64)
+        return "the module's addresses have 32 bits";
+    if (m->sm < 50)
+        return "the module's target is below sm_50, the first with lop3";
+    if (m->npragmas)
+        return "the module has a .pragma";
+    if (registers > PTX_MAX_MODULE_REGS)
+        return "the module has too many registers";
+    return NULL;
+}
+
+/* Before the first function or variable can use it: behind .address_size 64. */
+static bool declare_window(struct fence *fence)
+{
+    struct lexer lexer;
+    struct token t;
+    size_t at = 0;
+
+    lexer_init(&lexer, fence->text, strlen(fence->text));
+    for (lexer_next(&lexer, &t); t.kind != TOK_EOF && t.kind != TOK_BAD; lexer_next(&lexer, &t)) {
+        if (t.kind != TOK_DOT || t.len != 12 || memcmp(t.text, "address_size", 12))
+            continue;
+        lexer_next(&lexer, &t);
+        at = (size_t)(t.text + t.len - fence->text);
+        break;
+    }
+    lexer_deinit(&lexer);
+    if (!at)
+        return fence_refuse(fence, 0, "the module does not say .address_size");
+    edits_insert(&fence->edits, at, " .const .align 16 .b32 " FENCE_VARIABLE "[4];");
+    return true;
+}
+
+static bool take_module(struct fence *fence)
+{
+    const char *obstacle = module_obstacle(fence->m);
+
+    if (obstacle)
+        return fence_refuse(fence, 0, "%s", obstacle);
+    reach_init(&fence->reach, fence->m);
+    if (fence->reach.failed)
+        return false;
+    find_generic(fence);
+    if (!fence_globals(fence) || !declare_window(fence))
+        return false;
+    for (uint32_t i = 0; i < fence->m->nfuncs; i++)
+        if (!take_function(fence, fence->m->funcs[i]))
+            return false;
+    return true;
+}
+
+/* ---- The text that comes out ---- */
+
+/* In one spelling, without the variables that have moved. */
+static int print_module(struct ptx_module *m, char **out, size_t *out_len)
+{
+    FILE *file = open_memstream(out, out_len);
+    uint32_t kept = 0;
+    int result;
+
+    if (!file)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < m->nvars; i++)
+        if (!fence_is_moved(m->vars[i]))
+            m->vars[kept++] = m->vars[i];
+    m->nvars = kept;
+    result = ptx_print(m, file);
+    if (fclose(file) || result) {
+        free(*out);
+        *out = NULL;
+        return -ENOMEM;
+    }
+    return 0;
+}
+
+static int finish(struct fence *fence, char **out, size_t *out_len)
+{
+    struct ptx_module *m = NULL;
+    struct ptx_error error = {0};
+    size_t len = 0;
+    char *edited = NULL, why[200] = "";
+    int result;
+
+    if (!edits_settle(&fence->edits))
+        return fence_refuse(fence, 0, "two passes change the same instruction"), -EPERM;
+    edited = edits_apply(&fence->edits, fence->text, strlen(fence->text), &len);
+    result = edited ? ptx_parse(edited, len, &m, &error) : -ENOMEM;
+    free(edited);
+    if (result && result != -ENOMEM)
+        return fence_refuse(fence, error.line, "with its fences: %s", error.text), -EPERM;
+    if (!result)
+        result = print_module(m, out, out_len);
+    ptx_module_free(m);
+    if (!result) {
+        result = fence_check(*out, *out_len, fence->report->bytes, why, sizeof(why));
+        if (result == -EPERM)
+            fence_refuse(fence, 0, "the fence cannot be verified: %s", why);
+        if (result)
+            free(*out);
+    }
+    return result;
+}
+
+int fence_pass(const char *text, size_t len, struct ptx_fence_report *report, char **out,
+               size_t *out_len)
+{
+    struct fence fence = {.text = text, .report = report};
+    struct ptx_module *m = NULL;
+    struct ptx_error error = {0};
+    int result = ptx_parse(text, len, &m, &error);
+    bool taken = false;
+
+    memset(report, 0, sizeof(*report));
+    fence.m = m;
+    if (result && result != -ENOMEM)
+        fence_refuse(&fence, error.line, "%s", error.text);
+    if (!result) {
+        taken = take_module(&fence);
+        result = fence.refused ? -EPERM : taken && !fence.edits.failed ? 0 : -ENOMEM;
+    }
+    if (!result)
+        result = finish(&fence, out, out_len);
+    if (fence.refused)
+        result = -EPERM;
+    report->fenced = !result;
+    reach_deinit(&fence.reach);
+    edits_deinit(&fence.edits);
+    ptx_module_free(m);
+    return result;
+}
+
+/* A name "gshare" in two scopes would be printed as gshare$1_, see parser_unique_name. */
+const char *fence_obstacle_in_names(const char *text, size_t len)
+{
+    static const char stem[] = "gshare";
+    const char *end = text + len, *at = text;
+
+    if (memmem(text, len, FENCE_HOUSE_FUNCTION, strlen(FENCE_HOUSE_FUNCTION)))
+        return "the module has names that begin with " FENCE_HOUSE_FUNCTION;
+    while ((at = memmem(at, (size_t)(end - at), stem, strlen(stem)))) {
+        char before = at > text ? at[-1] : ' ';
+
+        at += strlen(stem);
+        if ((at == end || (!isalnum((unsigned char)*at) && *at != '_' && *at != '$')) &&
+            !isalnum((unsigned char)before) && before != '_' && before != '$' && before != '%')
+            return "the module has the name \"gshare\"";
+    }
+    return NULL;
+}

@@ -1,0 +1,14 @@
+/* The address fence, for rewrite.c: see fence_pass.c. */
+#ifndef GS_PTX_REWRITE_FENCE_PASS_H
+#define GS_PTX_REWRITE_FENCE_PASS_H
+
+#include "ptx/rewrite/rewrite.h"
+
+/* TEXT, NUL-terminated, holds what the other passes added. 0: *OUT is the caller's to free();
+ * -EPERM, the report says why; -ENOMEM. Fills REPORT in each case. */
+int fence_pass(const char *text, size_t len, struct ptx_fence_report *report, char **out,
+               size_t *out_len);
+/* Names in the tenant's own text that the fence could take for the house's; NULL: none. */
+const char *fence_obstacle_in_names(const char *text, size_t len);
+
+#endif
