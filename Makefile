@@ -289,8 +289,8 @@ $(CORPUS_TESTS): $(BUILD)/%: $(BUILD)/obj/%.o
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
 	$(Q)$(LINK) -o $@ $^ -ldl -lm
-$(BUILD)/test/corpus/test_corpus: $(CORPUS_CASES) $(BUILD)/obj/test/corpus/completing.o $(BUILD)/room/ptx.a $(BUILD)/room/common.a
-$(BUILD)/test/instructions/test_instructions: $(call test_helpers,instructions)
+$(BUILD)/test/corpus/test_corpus: $(CORPUS_CASES) $(BUILD)/obj/test/corpus/completing.o $(BUILD)/obj/test/corpus/fencing.o $(BUILD)/room/ptx.a $(BUILD)/room/common.a
+$(BUILD)/test/instructions/test_instructions: $(call test_helpers,instructions) $(BUILD)/obj/test/corpus/fencing.o $(BUILD)/room/ptx.a $(BUILD)/room/common.a
 
 tests: $(TESTS)
 test: all tests $(EXAMPLES)

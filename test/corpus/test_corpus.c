@@ -1,5 +1,6 @@
 /* Runs every case of the corpus in every variant of its PTX on one driver library, and speaks TAP:
- * as it is, and again with kernels that tell their own end (lib/ptx/rewrite/completion_pass.c).
+ * as it is, again with kernels that tell their own end (lib/ptx/rewrite/completion_pass.c), and
+ * again behind the address fence (fence_pass.c), with all of the address space as its window.
  * Arguments, if any, are names of cases to run. See corpus.h. */
 #include <dlfcn.h>
 #include <setjmp.h>
@@ -10,6 +11,7 @@
 #include "completing.h"
 #include "corpus.h"
 #include "cuda/abi.h"
+#include "fencing.h"
 
 enum { MAX_CASES = 256, MAX_BLOCKS = 64 };
 
@@ -99,9 +101,11 @@ void download(void *to, device_ptr from, size_t bytes)
 
 device_ptr global_address(const char *name)
 {
-    CUdeviceptr p = 0;
+    CUdeviceptr p = fencing_address(name);
     size_t bytes;
 
+    if (p)
+        return p;
     check(cu.cuModuleGetGlobal_v2(&p, &bytes, module, name), name);
     return p;
 }
@@ -397,6 +401,47 @@ static void clean_up(void)
     module = NULL;
 }
 
+/* ---- Behind the fence ---- */
+
+static bool is_fenced; /* the case that runs */
+
+static int fencing_allocate(uint64_t *at, size_t bytes)
+{
+    *at = zeros(bytes);
+    return 0;
+}
+
+static int fencing_write(uint64_t to, const void *from, size_t bytes)
+{
+    return (int)cu.cuMemcpyHtoD_v2(to, from, bytes);
+}
+
+static int fencing_read(void *to, uint64_t from, size_t bytes)
+{
+    return (int)cu.cuMemcpyDtoH_v2(to, from, bytes);
+}
+
+static int fencing_find(const char *name, uint64_t *at)
+{
+    CUdeviceptr p;
+    size_t bytes;
+    int result = (int)cu.cuModuleGetGlobal_v2(&p, &bytes, module, name);
+
+    *at = p;
+    return result;
+}
+
+/* Addresses of user space have 47 bits, on the host and on the device. */
+static void place(void)
+{
+    static const struct fencing_driver driver = {fencing_allocate, fencing_write, fencing_read,
+                                                 fencing_find};
+    const char *wrong = fencing_place(&driver, 0, 1ull << 47);
+
+    if (wrong)
+        fail("cannot place %s", wrong);
+}
+
 static void expect_refusal(const char *text, const char *word)
 {
     char log[1024] = "";
@@ -418,6 +463,8 @@ static bool run_case(unsigned i, const char *text)
             expect_refusal(text, cases[i].refused_for);
         } else {
             check(cu.cuModuleLoadData(&module, text), "cuModuleLoadData");
+            if (is_fenced)
+                place();
             cases[i].run();
         }
     }
@@ -516,6 +563,19 @@ int main(int argc, char **argv)
             }
             completing_end();
             free(telling);
+            char *fenced = ok && !cases[i].refused_for ? fencing_begin(text) : NULL;
+            is_fenced = fenced != NULL;
+            if (fenced) {
+                ok = run_case(i, fenced);
+                failed += !ok;
+                say(++ran, ok, i, variants[v], ", fenced");
+            } else if (ok && !cases[i].refused_for) {
+                printf("# %s, %s: refused by the fence: %s\n", cases[i].name, variants[v],
+                       fencing_reason());
+            }
+            is_fenced = false;
+            fencing_end();
+            free(fenced);
             free(text);
         }
         if (!found) {

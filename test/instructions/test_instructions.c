@@ -5,6 +5,10 @@
  * speaks TAP test_instructions --record FILE   writes such a file test_instructions --write FOLDER
  * writes the kernels, as N.ptx test_instructions NAME...         these only, with every difference
  *
+ * Instructions that address memory run again behind the address fence
+ * (lib/ptx/rewrite/fence_pass.c), with all of the address space as its window, and must answer the
+ * same.
+ *
  * A line that the device refuses to load is recorded as such, and not asked of another. */
 #include <dlfcn.h>
 #include <math.h>
@@ -12,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "corpus/fencing.h"
 #include "cuda/abi.h"
 #include "instructions.h"
 
@@ -52,18 +57,56 @@ static bool has_objects(const struct instruction *in)
     return true;
 }
 
-/* False where the device does not take it. */
-static bool run(const struct instruction *in, CUdeviceptr input, CUdeviceptr output,
-                uint64_t results[][COUNT])
+/* ---- Behind the fence ---- */
+
+static CUmodule module;
+static CUdeviceptr variables; /* of a fenced module */
+
+static int fencing_allocate(uint64_t *at, size_t bytes)
+{
+    *at = variables;
+    return (int)cu.cuMemsetD8_v2(variables, 0, bytes);
+}
+
+static int fencing_write(uint64_t to, const void *from, size_t bytes)
+{
+    return (int)cu.cuMemcpyHtoD_v2(to, from, bytes);
+}
+
+static int fencing_read(void *to, uint64_t from, size_t bytes)
+{
+    return (int)cu.cuMemcpyDtoH_v2(to, from, bytes);
+}
+
+static int fencing_find(const char *name, uint64_t *at)
+{
+    CUdeviceptr p;
+    size_t bytes;
+    int result = (int)cu.cuModuleGetGlobal_v2(&p, &bytes, module, name);
+
+    *at = p;
+    return result;
+}
+
+/* Addresses of user space have 47 bits, on the host and on the device. */
+static bool load(const char *ptx, bool fenced)
+{
+    static const struct fencing_driver driver = {fencing_allocate, fencing_write, fencing_read,
+                                                 fencing_find};
+
+    return !cu.cuModuleLoadData(&module, ptx) &&
+           (!fenced || !fencing_place(&driver, 0, 1ull << 47));
+}
+
+/* False where the device does not take PTX, the kernel of IN. */
+static bool run(const struct instruction *in, const char *ptx, bool fenced, CUdeviceptr input,
+                CUdeviceptr output, uint64_t results[][COUNT])
 {
     static uint64_t values[MAX_OPERANDS][COUNT];
-    char ptx[8192];
-    CUmodule module;
     CUfunction f;
     void *args[] = {&input, &output, handles};
 
-    kernel_write(in, ptx, sizeof ptx);
-    if (!has_objects(in) || cu.cuModuleLoadData(&module, ptx))
+    if (!has_objects(in) || !load(ptx, fenced))
         return false;
     for (unsigned k = 0; k < in->noperands; k++)
         for (unsigned i = 0; i < COUNT; i++)
@@ -252,12 +295,15 @@ static bool check(const struct instruction *in, unsigned n, struct expected expe
     const unsigned char *want = NULL;
     unsigned wrong;
 
+    char ptx[8192];
     bool recorded = find(expected, in->name, result_bytes(in) * in->nresults, &want);
+
+    kernel_write(in, ptx, sizeof ptx);
     if (recorded && !want) {
         printf("not ok %u - %s: an H200 refused it\n", n, in->name);
         return false;
     }
-    if (!run(in, input, output, results)) {
+    if (!run(in, ptx, false, input, output, results)) {
         printf("not ok %u - %s: does not run\n", n, in->name);
         return false;
     }
@@ -277,11 +323,41 @@ static bool check(const struct instruction *in, unsigned n, struct expected expe
     return !wrong;
 }
 
+/* As check, with a line that has passed there. Nothing to say of instructions without an address.
+ */
+static bool check_fenced(const struct instruction *in, unsigned *n, struct expected expected,
+                         bool loud)
+{
+    static uint64_t results[MAX_RESULTS][COUNT];
+    const unsigned char *want = NULL;
+    char ptx[8192], *fenced;
+    unsigned wrong;
+
+    if (!strchr(in->ptx, '[') || in->is_known ||
+        !find(expected, in->name, result_bytes(in) * in->nresults, &want) || !want)
+        return true;
+    kernel_write(in, ptx, sizeof ptx);
+    fenced = fencing_begin(ptx);
+    if (!fenced) {
+        printf("# %s: refused by the fence: %s\n", in->name, fencing_reason());
+        return true;
+    }
+    wrong = run(in, fenced, true, input, output, results) ? compare(in, results, want, loud)
+                                                          : COUNT * in->nresults;
+    printf("%sok %u - %s, fenced\n", wrong ? "not " : "", ++*n, in->name);
+    free(fenced);
+    fencing_end();
+    return !wrong;
+}
+
 /* False where the device refuses it. */
 static bool ask(const struct instruction *in, FILE *out)
 {
     static uint64_t results[MAX_RESULTS][COUNT];
-    bool ran = run(in, input, output, results);
+    char ptx[8192];
+
+    kernel_write(in, ptx, sizeof ptx);
+    bool ran = run(in, ptx, false, input, output, results);
 
     record(out, in, ran, results);
     if (!ran)
@@ -306,7 +382,8 @@ int main(int argc, char **argv)
         problem = open_driver();
     if (!problem && !writing &&
         (cu.cuMemAlloc_v2(&input, MAX_OPERANDS * COUNT * 8) ||
-         cu.cuMemAlloc_v2(&output, MAX_RESULTS * COUNT * 8)))
+         cu.cuMemAlloc_v2(&output, MAX_RESULTS * COUNT * 8) ||
+         cu.cuMemAlloc_v2(&variables, COUNT * 64)))
         problem = "no memory on the device";
     snprintf(path, sizeof path, "%s/table.txt", folder);
     table = fopen(path, "r");
@@ -332,7 +409,9 @@ int main(int argc, char **argv)
         } else if (writing) {
             failed += !write_file(&in, argv[2], ++n);
         } else if (is_wanted(in.name, argc, argv)) {
-            failed += !check(&in, ++n, expected, argc > 1);
+            bool ok = check(&in, ++n, expected, argc > 1);
+
+            failed += !ok || !check_fenced(&in, &n, expected, argc > 1);
         }
     }
     fclose(table);

@@ -1,0 +1,72 @@
+/* See fencing.h: what the worker does with a fenced module, in its shortest form. */
+#include "fencing.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "ptx/rewrite/rewrite.h"
+
+static struct ptx_rewrite_report report;
+static uint64_t block;
+
+char *fencing_begin(const char *text)
+{
+    char *out = NULL;
+    size_t len;
+
+    fencing_end();
+    return ptx_rewrite(text, strlen(text), PTX_PASS_FENCE, &out, &len, &report) ? NULL : out;
+}
+
+const char *fencing_reason(void)
+{
+    return report.fence.reason;
+}
+
+void fencing_end(void)
+{
+    ptx_rewrite_report_deinit(&report);
+    block = 0;
+}
+
+static int write_address(const struct fencing_driver *driver, const struct ptx_fence_address *a,
+                         uint64_t functions)
+{
+    uint64_t value = block;
+
+    if (a->is_function && driver->read(&value, functions + 8 * a->function, 8))
+        return -1;
+    value = (value + a->value) >> a->shift;
+    return driver->write(block + a->offset, &value, a->size);
+}
+
+const char *fencing_place(const struct fencing_driver *driver, uint64_t base, uint64_t size)
+{
+    const struct ptx_fence_report *r = &report.fence;
+    struct fence_window window;
+    uint64_t at, functions = 0;
+
+    if (r->bytes && driver->allocate(&block, r->bytes))
+        return "no memory for the module's variables";
+    for (uint32_t i = 0; i < r->nvariables; i++)
+        if (r->variables[i].nbytes && driver->write(block + r->variables[i].offset,
+                                                    r->variables[i].bytes, r->variables[i].nbytes))
+            return r->variables[i].name;
+    if (r->nfunctions && driver->find(FENCE_FUNCTIONS, &functions))
+        return FENCE_FUNCTIONS;
+    for (uint32_t i = 0; i < r->naddresses; i++)
+        if (write_address(driver, &r->addresses[i], functions))
+            return "an address among the initial values";
+    window = fence_window(base, size, block);
+    if (driver->find(FENCE_VARIABLE, &at) || driver->write(at, &window, sizeof(window)))
+        return FENCE_VARIABLE;
+    return NULL;
+}
+
+uint64_t fencing_address(const char *name)
+{
+    for (uint32_t i = 0; i < report.fence.nvariables; i++)
+        if (!strcmp(report.fence.variables[i].name, name))
+            return block + report.fence.variables[i].offset;
+    return 0;
+}

@@ -1,0 +1,27 @@
+/* Modules with PTX_PASS_FENCE behind them, loaded into any driver: their variables are placed and
+ * the window is written. One at a time. Also for bench/fence. */
+#ifndef GS_TEST_CORPUS_FENCING_H
+#define GS_TEST_CORPUS_FENCING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* What the helper needs of a driver; each returns 0 where it went well. */
+struct fencing_driver {
+    int (*allocate)(uint64_t *at, size_t bytes); /* zeroed, aligned to 256 or more */
+    int (*write)(uint64_t to, const void *from, size_t bytes);
+    int (*read)(void *to, uint64_t from, size_t bytes);
+    int (*find)(const char *name, uint64_t *at); /* a variable of the module that is loaded */
+};
+
+/* The fenced text, to free(); NULL where the pass refuses: fencing_reason says why. */
+char *fencing_begin(const char *text);
+const char *fencing_reason(void);
+void fencing_end(void);
+/* Behind the loading of the module: the window is SIZE bytes from BASE. NULL, or what failed. */
+const char *fencing_place(const struct fencing_driver *driver, uint64_t base, uint64_t size);
+/* Where a .global variable of the module lies now; 0: it has none of that name. */
+uint64_t fencing_address(const char *name);
+
+#endif
