@@ -247,6 +247,11 @@ $(BUILD)/test/unit/test_%: $(BUILD)/obj/test/unit/test_%.o $(call test_helpers,u
 	$(Q)$(LINK) -o $@ $(filter %.o,$^) $(filter %/$(firstword $(subst _, ,$*)).a,$^) \
 	    -Wl,--start-group $(filter %.a,$^) -Wl,--end-group -lcmocka $(UNPACK_LIBS) -lm $(LDLIBS_RT)
 
+# Kernels of other folders' making.
+$(BUILD)/test/unit/test_ptx_fence_forms: $(BUILD)/obj/test/instructions/kernel.o $(BUILD)/obj/test/instructions/operands.o $(BUILD)/obj/test/instructions/objects.o
+$(BUILD)/test/unit/test_ptx_fence_random: $(BUILD)/obj/test/fuzz/write_program.o
+$(BUILD)/obj/test/unit/test_ptx_fence_forms.o: GS_CFLAGS += -DINSTRUCTIONS='"$(CURDIR)/test/instructions"'
+
 HARNESS := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard test/harness/*.c))
 $(BUILD)/test/e2e/test_%: $(BUILD)/obj/test/e2e/test_%.o $(call test_helpers,e2e) $(HARNESS) \
                           $(BUILD)/room/common.a $(BUILD)/lib/libgshare.so

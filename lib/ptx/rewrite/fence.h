@@ -76,7 +76,7 @@ struct fence_span {
 
 /* The N-th "[...]" of the instruction, with the brackets; its first name within. */
 struct fence_span fence_brackets(const struct fence *fence, unsigned n, struct fence_span *name);
-/* The name or number that follows N commas outside of braces, brackets and parentheses. */
+/* What follows N commas outside of braces, brackets and parentheses, up to the next. */
 struct fence_span fence_operand(const struct fence *fence, unsigned n);
 /* Puts WITH in the place of SPAN. */
 void fence_replace(struct fence *fence, struct fence_span span, const char *with);

@@ -44,7 +44,7 @@ static bool call_indirect(struct fence *fence)
     struct fence_span text = fence_operand(fence, 0);
     unsigned count = 0;
 
-    if (!text.len) /* behind the list of results */
+    if (text.len && *text.text == '(') /* the list of results */
         text = fence_operand(fence, 1);
     if (!proto && !table)
         return fence_refuse(fence, inst->line, "call: an address without a prototype");

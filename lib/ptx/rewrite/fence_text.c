@@ -28,8 +28,10 @@ struct fence_span fence_brackets(const struct fence *fence, unsigned n, struct f
     for (lexer_next(&lexer, &t); !is_end(&t); lexer_next(&lexer, &t)) {
         if (t.kind == '[' && !n--)
             span.text = t.text;
-        else if (span.text && !name->text && t.kind == TOK_IDENT)
+        else if (span.text && !name->text && t.kind == TOK_IDENT) {
+            lexer_extend_mnemonic(&lexer, &t); /* %v.x */
             *name = (struct fence_span){t.text, t.len};
+        }
         if (span.text && t.kind == ']') {
             span.len = (size_t)(t.text + 1 - span.text);
             break;
@@ -58,16 +60,21 @@ struct fence_span fence_operand(const struct fence *fence, unsigned n)
     struct fence_span span = {NULL, 0};
     struct lexer lexer;
     struct token t;
+    unsigned at = 0;
     int depth = 0;
 
     begin(fence, &lexer);
-    for (skip_opcode(&lexer, &t); !is_end(&t) && !span.text; lexer_next(&lexer, &t)) {
+    for (skip_opcode(&lexer, &t); !is_end(&t); lexer_next(&lexer, &t)) {
+        if (!depth && (t.kind == ',' || t.kind == ';')) {
+            at++;
+            continue;
+        }
         depth += t.kind == '{' || t.kind == '[' || t.kind == '(';
         depth -= t.kind == '}' || t.kind == ']' || t.kind == ')';
-        if (!depth && t.kind == ',')
-            n--;
-        else if (!depth && !n && (t.kind == TOK_IDENT || t.kind == TOK_INT))
-            span = (struct fence_span){t.text, t.len};
+        if (at == n && !span.text)
+            span.text = t.text;
+        if (at == n)
+            span.len = (size_t)(t.text + t.len - span.text);
     }
     lexer_deinit(&lexer);
     return span;

@@ -1,0 +1,464 @@
+/* The address fence: what it refuses and why, what it reports of the module's variables, and that
+ * its checker sees each missing piece of a fence. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "ptx/ptx.h"
+#include "ptx/rewrite/rewrite.h"
+#include "ptx_files.h"
+
+#define HEAD  ".version 8.0\n.target sm_90\n.address_size 64\n"
+#define ENTRY ".visible .entry k(.param .u64 a, .param .u32 b)\n"
+#define REGS                                                                                       \
+    ".reg .pred %p<4>; .reg .b16 %h<4>; .reg .b32 %r<16>; .reg .b64 %d<8>; .reg .f32 %f<16>; "     \
+    "ld.param.u64 %d1, [a]; "
+
+static int fence(const char *text, unsigned passes, char **out, struct ptx_rewrite_report *report)
+{
+    size_t len;
+    int result;
+
+    *out = NULL;
+    memset(report, 0, sizeof(*report));
+    result = ptx_rewrite(text, strlen(text), passes | PTX_PASS_FENCE, out, &len, report);
+    assert_int_equal(report->fence.fenced, !result);
+    assert_int_equal(!report->fence.reason[0], !result);
+    if (!result)
+        assert_int_equal(strlen(*out), len);
+    return result;
+}
+
+static char *fenced(const char *text, struct ptx_rewrite_report *report)
+{
+    char *out;
+
+    if (fence(text, 0, &out, report))
+        fail_msg("%s", report->fence.reason);
+    return out;
+}
+
+static char *fenced_body(const char *body)
+{
+    struct ptx_rewrite_report report;
+    char text[4096], *out;
+
+    snprintf(text, sizeof(text), "%s%s ret; }",
+             HEAD ".global .align 16 .b8 v[64];\n" ENTRY "{ " REGS, body);
+    out = fenced(text, &report);
+    ptx_rewrite_report_deinit(&report);
+    return out;
+}
+
+static void expect_refused(const char *text, const char *why)
+{
+    struct ptx_rewrite_report report;
+    char *out;
+
+    assert_int_equal(fence(text, 0, &out, &report), -EPERM);
+    assert_null(out);
+    if (!strstr(report.fence.reason, why))
+        fail_msg("\"%s\" does not say \"%s\"", report.fence.reason, why);
+    ptx_rewrite_report_deinit(&report);
+}
+
+static void expect_text(char *out, const char *what, bool there)
+{
+    if (!strstr(out, what) == there)
+        fail_msg("%s \"%s\" in:\n%s", there ? "no" : "there is", what, out);
+}
+
+/* ---- What comes out ---- */
+
+static void an_access_is_fenced_by_one_instruction(void **state)
+{
+    char *out = fenced_body("ld.global.f32 %f1, [%d1+4];");
+
+    (void)state;
+    expect_text(out, "mov.b64 {gshare$lo, gshare$hi}, %d1;", true);
+    expect_text(out, "lop3.b32 gshare$hi, gshare$hi, gshare$mask, gshare$base, 234;", true);
+    expect_text(out, "ld.global.f32 %f1, [gshare$at+4];", true);
+    expect_text(out, "isspacep", false);
+    free(out);
+}
+
+static void generic_addresses_are_told_apart_where_there_are_others(void **state)
+{
+    char *out = fenced_body("ld.f32 %f1, [%d1+4];");
+
+    (void)state;
+    expect_text(out, "isspacep", false);
+    expect_text(out, "[gshare$at+4]", true);
+    free(out);
+    out = fenced_body(".shared .b8 s[4]; mov.u64 %d2, s; cvta.shared.u64 %d2, %d2; "
+                      "ld.f32 %f1, [%d1+4];");
+    expect_text(out, "isspacep.shared gshare$p, gshare$at;", true);
+    expect_text(out, "isspacep.local", false);
+    expect_text(out, "ld.f32 %f1, [gshare$at];", true);
+    free(out);
+}
+
+static void a_place_in_a_variable_needs_no_fence(void **state)
+{
+    char *out = fenced_body("st.global.u32 [v+60], %r1;");
+
+    (void)state;
+    expect_text(out, "st.global.u32 [gshare$globals+60], %r1;", true);
+    expect_text(out, "lop3", false);
+    free(out);
+    out = fenced_body("st.global.u32 [v+61], %r1;");
+    expect_text(out, "lop3", true);
+    free(out);
+}
+
+static void spaces_of_their_own_stay_as_they_are(void **state)
+{
+    char *out = fenced_body(".shared .align 8 .b8 s[64]; .local .align 8 .b8 l[64]; "
+                            "ld.shared.u32 %r1, [s+4]; st.local.u32 [l], %r1; "
+                            "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r2}, [s]; "
+                            "mbarrier.init.shared.b64 [s], 1;");
+
+    (void)state;
+    expect_text(out, "lop3", false);
+    free(out);
+}
+
+static void an_index_of_a_branch_is_bounded(void **state)
+{
+    char *out = fenced_body("t: .branchtargets A, B; brx.idx %r1, t; A: st.global.u32 [%d1], 1; "
+                            "B: st.global.u32 [%d1], 2;");
+
+    (void)state;
+    expect_text(out, "min.u32 gshare$x, %r1, 1;", true);
+    expect_text(out, "brx.idx gshare$x, t;", true);
+    free(out);
+}
+
+#define TWO                                                                                        \
+    ".func (.param .b32 r) f(.param .b32 x) { st.param.b32 [r], 1; ret; }\n"                       \
+    ".func (.param .b32 r) g(.param .b32 x) { st.param.b32 [r], 2; ret; }\n"                       \
+    ".func (.param .b64 r) h(.param .b32 x) { st.param.b64 [r], 3; ret; }\n"
+#define CALL                                                                                       \
+    "p: .callprototype (.param .b32 _) _ (.param .b32 _); { .param .b32 q; .param .b32 s; "        \
+    "st.param.b32 [q], 1; call (s), %d1, (q), p; ld.param.b32 %r1, [s]; } "
+
+static void a_computed_call_goes_to_functions_that_fit(void **state)
+{
+    struct ptx_rewrite_report report;
+    char *out = fenced(HEAD TWO ENTRY
+                       "{ " REGS "mov.u64 %d2, f; mov.u64 %d3, g; mov.u64 %d4, h; " CALL "ret; }",
+                       &report);
+
+    (void)state;
+    expect_text(out, "mov.b64 gshare$to, f;", true);
+    expect_text(out, "mov.b64 gshare$sym, g;", true);
+    expect_text(out, "mov.b64 gshare$sym, h;", false);
+    expect_text(out, "call (s), gshare$to, (q), p;", true);
+    ptx_rewrite_report_deinit(&report);
+    free(out);
+}
+
+static void the_text_comes_out_in_one_spelling(void **state)
+{
+    struct ptx_rewrite_report report;
+    char *out = fenced(
+        HEAD "// a comment\n.section .debug_str { .b8 1,2 }\n" ENTRY "{ /* one */ ret; }", &report);
+
+    (void)state;
+    expect_text(out, "comment", false);
+    expect_text(out, "debug_str", false);
+    expect_text(out, "one", false);
+    ptx_rewrite_report_deinit(&report);
+    free(out);
+}
+
+/* ---- Variables ---- */
+
+static void variables_move_into_a_block(void **state)
+{
+    struct ptx_rewrite_report report;
+    const struct ptx_fence_report *r = &report.fence;
+    char *out = fenced(HEAD ".func f { ret; }\n.global .u32 x = 7;\n"
+                            ".global .align 64 .b8 y[100] = {1, 2};\n"
+                            ".global .u64 z[3] = {generic(y)+4, f, x};\n"
+                            ".global .align 8 .u8 w[8] = {0xFF(y), 0xFF00(y)};\n"
+                            ".const .u32 c = 3; .shared .b8 s[8];\n" ENTRY "{ ret; }",
+                       &report);
+
+    (void)state;
+    expect_text(out, ".u32 x", false);
+    expect_text(out, ".const .align 4 .u32 c = 3;", true);
+    expect_text(out, ".global .align 8 .u64 gshare$functions[1] = {f};", true);
+    assert_int_equal(r->nvariables, 4);
+    assert_int_equal(r->align, 256);
+    assert_string_equal(r->variables[1].name, "y");
+    assert_int_equal(r->variables[1].offset, 64);
+    assert_int_equal(r->variables[1].size, 100);
+    assert_int_equal(r->variables[1].align, 64);
+    assert_int_equal(r->variables[1].nbytes, 2);
+    assert_int_equal(r->variables[1].bytes[1], 2);
+    assert_int_equal(r->variables[2].offset, 168);
+    assert_int_equal(r->bytes, 200);
+    assert_int_equal(r->naddresses, 5);
+    assert_int_equal(r->addresses[0].offset, 168);
+    assert_int_equal(r->addresses[0].value, 68);
+    assert_true(r->addresses[1].is_function);
+    assert_int_equal(r->addresses[1].function, 0);
+    assert_int_equal(r->nfunctions, 1);
+    assert_int_equal(r->addresses[2].value, 0);
+    assert_int_equal(r->addresses[4].shift, 8);
+    assert_int_equal(r->addresses[4].size, 1);
+    ptx_rewrite_report_deinit(&report);
+    free(out);
+}
+
+static void a_window_is_told_by_halves(void **state)
+{
+    struct fence_window w = fence_window(0x7f4000000000, (uint64_t)1 << 36, 0x7f4000001000);
+
+    (void)state;
+    assert_int_equal(w.mask, 15);
+    assert_int_equal(w.base, 0x7f40);
+    assert_int_equal(sizeof(w), 16);
+}
+
+/* ---- What is refused ---- */
+
+static void what_it_cannot_hold_is_refused(void **state)
+{
+    static const struct {
+        const char *body, *why;
+    } all[] = {
+        {"cp.async.bulk.commit_group;", "line 6: the instruction 'cp.async.bulk"},
+        {".reg .b64 %t; tex.2d.v4.f32.f32 {%f1,%f2,%f3,%f4}, [%t, {%f1,%f2}];", "line 6: tex"},
+        {"suld.b.1d.b32.trap %r1, [%d1, {%r2}];", "line 6: suld.b"},
+        {"txq.width.b32 %r1, [%d1];", "line 6: txq"},
+        {"multimem.ld_reduce.global.add.f32 %f1, [%d1];", "multimem"},
+        {"mapa.u64 %d2, %d1, 0;", "mapa"},
+        {"alloca.u64 %d2, 16;", "alloca"},
+        {"stacksave.u64 %d2;", "stacksave"},
+        {"stackrestore.u64 %d2;", "stackrestore"},
+        {"mbarrier.init.b64 [%d1], 1;", "mbarrier.init: without .shared"},
+        {"ldmatrix.sync.aligned.m8n8.x1.b16 {%r1}, [%d1];", "ldmatrix: without .shared"},
+        {".pragma \"enable_smem_spilling\";", ".pragma"},
+        {"nonsense.b32 %r1, %r2;", "line 6:"},
+        {CALL, "no function of the module fits"},
+        {"mov.u32 %r1, v;", "v"},
+        {"@%p1 tensormap.replace.tile.global_address.global.b1024.b64 [%d1], %d2;", "tensormap"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+        char text[4096];
+
+        snprintf(text, sizeof(text), "%s%s ret; }", HEAD ".global .b8 v[8]; " ENTRY "{ " REGS "\n",
+                 all[i].body);
+        expect_refused(text, all[i].why);
+    }
+}
+
+static void modules_it_cannot_hold_are_refused(void **state)
+{
+    (void)state;
+    expect_refused(HEAD ".extern .global .u32 x;\n", "line 4: x is defined elsewhere");
+    expect_refused(HEAD ".global .attribute(.managed) .u32 x;\n", "managed");
+    expect_refused(HEAD ".global .texref t;\n", "texture");
+    expect_refused(HEAD ".global .u32 x; .const .u64 c = x;\n", "begins with an address of x");
+    expect_refused(HEAD ".const .u32 c; .global .u64 x = generic(c);\n", "an address in .const");
+    expect_refused(HEAD ENTRY "{ .global .u32 x; ret; }", "a .global variable in a function");
+    expect_refused(HEAD ".extern .func e; " ENTRY "{ call e; ret; }", "e is not in the module");
+    expect_refused(HEAD ".extern .func (.param .b64 r) malloc(.param .b64 n); " ENTRY
+                        "{ .param .b64 r; .param .b64 n; st.param.b64 [n], 8; call (r), malloc, "
+                        "(n); ret; }",
+                   "malloc is not in the module");
+    expect_refused(".version 8.0\n.target sm_90\n" ENTRY "{ ret; }", "32 bits");
+    expect_refused(".version 5.0\n.target sm_30\n.address_size 64\n" ENTRY "{ ret; }", "sm_50");
+    expect_refused("", "line 1");
+    expect_refused("junk", "line 1");
+}
+
+/* A tenant's name must not pass for one of the house's, in no way in which names come about. */
+static void names_of_the_house_are_refused(void **state)
+{
+    (void)state;
+    expect_refused(HEAD ENTRY "{ .reg .b64 gshare$at; ret; }", "gshare$");
+    expect_refused(HEAD ".func gshare$f { ret; }", "gshare$");
+    expect_refused(HEAD ".func _ZN12gshare_print1fEv { ret; }", "_ZN12gshare_print");
+    expect_refused(HEAD ENTRY "{ { .reg .b64 gshare; } { .reg .b64 gshare; } ret; }", "gshare");
+    /* the name of a function, and of a register in the kernel that calls it */
+    expect_refused(HEAD TWO ENTRY "{ " REGS "mov.u64 %d2, f; { .reg .b64 f; mov.b64 f, %d1; " CALL
+                                  "} ret; }",
+                   "verified");
+}
+
+/* ---- Beside the other passes ---- */
+
+static void what_other_passes_add_stays(void **state)
+{
+    static const char text[] = HEAD
+        ".extern .func (.param .b32 r) vprintf (.param .b64 f, .param .b64 a);\n" ENTRY "{ " REGS
+        ".param .b64 p; .param .b64 q; .param .b32 s; st.param.b64 [p], %d1; st.param.b64 [q], "
+        "%d1; call.uni (s), vprintf, (p, q); ret; }";
+    struct ptx_rewrite_report report;
+    char *out;
+
+    (void)state;
+    assert_int_equal(fence(text, PTX_PASS_PRINTF | PTX_PASS_COMPLETION, &out, &report), 0);
+    assert_true(report.prints);
+    assert_true(report.kernels[0].completes);
+    expect_text(out, ".global .align 8 .u64 gshare$print;", true);
+    expect_text(out, "call.uni (s), gshare$vprintf, (p, q);", true);
+    expect_text(out, "[gshare$done+40]", true);
+    ptx_rewrite_report_deinit(&report);
+    free(out);
+    expect_refused(text, "vprintf is not in the module");
+}
+
+/* ---- The checker ---- */
+
+static bool is_line_with(const char *line, size_t len, const char *what)
+{
+    return memmem(line, len, what, strlen(what)) != NULL;
+}
+
+/* Whose loss changes the value of an address that is fenced behind it, and so no more than where in
+ * the window it leads. NEXT is the line behind it. */
+static bool may_go(const char *line, size_t len, const char *next)
+{
+    static const char *const all[] = {".reg ",
+                                      "cvt.u64.u32 gshare$at",
+                                      "add.s64 gshare$at",
+                                      "add.s64 gshare$sym",
+                                      "%d4, gshare$sym",
+                                      "brx.idx",
+                                      "[gshare$at",
+                                      "[gshare$globals+"};
+
+    if (!is_line_with(line, len, "gshare$"))
+        return true;
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+        if (is_line_with(line, len, all[i]))
+            return true;
+    return is_line_with(line, len, "mov.b64 {") &&
+           is_line_with(next, strcspn(next, "\n"), "lop3.b32 gshare$hi");
+}
+
+/* Without line after line, and with a label before it: the checker refuses. */
+static void a_fence_that_lacks_a_piece_is_refused(void **state)
+{
+    static const char body[] =
+        ".shared .align 8 .b8 s[8]; .local .align 8 .b8 l[8]; mov.u64 %d2, s; cvta.shared.u64 %d2, "
+        "%d2; mov.u64 %d3, l; cvta.local.u64 %d3, %d3; ld.u32 %r1, [%d1]; st.global.u32 [%d1+8], "
+        "%r1; red.global.add.u32 [%r1+0x7fffff00], 1; mov.u64 %d4, v; st.global.u32 [v+4], 1; "
+        "wmma.load.a.sync.aligned.row.m16n16k16.f16 {%r1,%r2,%r3,%r4,%r5,%r6,%r7,%r8}, [%d1], %r9; "
+        "cp.async.ca.shared.global [s], [%d1], 8; t: .branchtargets A, A; brx.idx %r1, t; A: ";
+    char *out = fenced_body(body), why[200];
+    size_t len = strlen(out);
+    unsigned tried = 0;
+
+    (void)state;
+    assert_int_equal(fence_check(out, len, 64, why, sizeof(why)), 0);
+    assert_int_equal(fence_check(out, len, 7, why, sizeof(why)), -EPERM); /* v+4 lies outside */
+    for (const char *line = out, *end; (end = strchr(line, '\n')); line = end + 1) {
+        char *without = calloc(1, len + 64);
+        size_t n = (size_t)(end - line);
+
+        if (!may_go(line, n, end + 1)) {
+            memcpy(without, out, (size_t)(line - out));
+            strcat(without, end);
+            if (!fence_check(without, strlen(without), 64, why, sizeof(why)))
+                fail_msg("taken without: %.*s\n%s", (int)n, line, without);
+            tried++;
+        }
+        free(without);
+    }
+    assert_true(tried > 40);
+    free(out);
+}
+
+/* Control that comes from elsewhere does not pass the fence. */
+static void a_label_within_a_fence_is_refused(void **state)
+{
+    static const char *const before[] = {"lop3.b32", "mov.b64 gshare$at", "st.global"};
+    char *out = fenced_body("st.global.u32 [%d1], %r1;"), why[200];
+    size_t len = strlen(out);
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(before) / sizeof(before[0]); i++) {
+        char *with = calloc(1, len + 64), *at = strstr(out, before[i]);
+
+        assert_non_null(at);
+        memcpy(with, out, (size_t)(at - out));
+        strcat(with, "HERE: ");
+        strcat(with, at);
+        /* The unpacking before the LOP3 may be jumped over: any high half is masked. */
+        assert_int_equal(fence_check(with, strlen(with), 64, why, sizeof(why)), i ? -EPERM : 0);
+        free(with);
+    }
+    free(out);
+}
+
+static void texts_without_fences_are_refused(void **state)
+{
+    char why[200];
+
+    (void)state;
+    for (const char *const *name = ptx_samples; *name; name++) {
+        size_t len;
+        char *text = ptx_file_read(*name, &len);
+
+        assert_int_equal(fence_check(text, len, 0, why, sizeof(why)), -EPERM);
+        free(text);
+    }
+}
+
+/* ---- Hostile bytes ---- */
+
+static void any_part_of_a_module_is_survived(void **state)
+{
+    size_t len;
+    char *text = ptx_file_read("sample_O3.ptx", &len);
+
+    (void)state;
+    for (size_t n = 0; n < len; n += 97) {
+        struct ptx_rewrite_report report = {0};
+        char *out = NULL;
+        size_t out_len;
+        int result = ptx_rewrite(text, n, PTX_PASS_FENCE, &out, &out_len, &report);
+
+        assert_true(result == 0 || result == -EPERM);
+        ptx_rewrite_report_deinit(&report);
+        free(out);
+    }
+    free(text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_access_is_fenced_by_one_instruction),
+        cmocka_unit_test(generic_addresses_are_told_apart_where_there_are_others),
+        cmocka_unit_test(a_place_in_a_variable_needs_no_fence),
+        cmocka_unit_test(spaces_of_their_own_stay_as_they_are),
+        cmocka_unit_test(an_index_of_a_branch_is_bounded),
+        cmocka_unit_test(a_computed_call_goes_to_functions_that_fit),
+        cmocka_unit_test(the_text_comes_out_in_one_spelling),
+        cmocka_unit_test(variables_move_into_a_block),
+        cmocka_unit_test(a_window_is_told_by_halves),
+        cmocka_unit_test(what_it_cannot_hold_is_refused),
+        cmocka_unit_test(modules_it_cannot_hold_are_refused),
+        cmocka_unit_test(names_of_the_house_are_refused),
+        cmocka_unit_test(what_other_passes_add_stays),
+        cmocka_unit_test(a_fence_that_lacks_a_piece_is_refused),
+        cmocka_unit_test(a_label_within_a_fence_is_refused),
+        cmocka_unit_test(texts_without_fences_are_refused),
+        cmocka_unit_test(any_part_of_a_module_is_survived),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
