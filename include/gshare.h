@@ -429,8 +429,9 @@ GS_API gs_status gs_mem_import(gs_session session, const gs_mem_handle *handle, 
  * importer loses the memory as soon as the device has finished the work that the importer had
  * launched: from then on the importer's calls give GS_ERR_INVALID_POINTER, and its kernels and
  * graphs find other memory at the address: zeros, and what kernels of the same user that strayed
- * have written. gs_free still gives the address up. Blocks for the server, not for the importers. GS_ERR_INVALID_POINTER, GS_ERR_INVALID_VALUE:
- * as gs_mem_export. GS_ERR_PERMISSION: ptr is imported. */
+ * have written. gs_free still gives the address up. Blocks for the server, not for the importers.
+ * GS_ERR_INVALID_POINTER, GS_ERR_INVALID_VALUE: as gs_mem_export. GS_ERR_PERMISSION: ptr is
+ * imported. */
 GS_API gs_status gs_mem_revoke(gs_session session, gs_devptr ptr);
 
 /* Allocates zeroed host memory that the device reads and writes directly. It is pinned and shared
