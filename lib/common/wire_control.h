@@ -104,7 +104,12 @@ struct ctl_device {
     uint32_t faults; /* workers lost so far */
     uint32_t ending; /* tenants in CTL_TENANT_ENDING, part of `tenants` */
 };
-enum ctl_device_state { CTL_DEVICE_STARTING = 0, CTL_DEVICE_READY = 1, CTL_DEVICE_FAILED = 2 };
+enum ctl_device_state {
+    CTL_DEVICE_STARTING = 0,
+    CTL_DEVICE_READY = 1,
+    CTL_DEVICE_FAILED = 2,
+    CTL_DEVICE_SILENT = 3 /* its worker does not answer */
+};
 
 struct ctl_status_reply {
     struct ctl_header h;

@@ -23,6 +23,7 @@
 #include "server/session/close.h"
 #include "server/state/settings_fit.h"
 #include "server/workers/ending.h"
+#include "server/workers/heartbeat.h"
 #include "server/workers/process.h"
 
 /* ---- Signals --------------------------------------------------------------------------------- */
@@ -278,6 +279,8 @@ static void phase_advance(struct server *server)
         starting(server);
     if (server->phase == PHASE_SERVING)
         serving(server);
+    for (int i = 0; i < server->device_count && server->phase < PHASE_STOPPING; i++)
+        heartbeat_keep(&server->device[i]);
     if (server->phase < PHASE_STOPPING && (server->failure[0] || server->end_wanted))
         ending(server);
     if (server->phase == PHASE_STOPPING && workers_all(server, WORKER_NONE))

@@ -22,6 +22,7 @@
 #include "server/session/liveness.h"
 #include "server/state/server.h"
 #include "server/workers/ending.h"
+#include "server/workers/heartbeat.h"
 #include "server/workers/messages.h"
 #include "server/workers/process.h"
 
@@ -419,6 +420,48 @@ static void a_pong_to_an_earlier_ping_says_nothing(void **state)
     shmdt(a.supervisors);
 }
 
+// A second passes.
+static void beat(void)
+{
+    timer_cancel(&server.loop, &device->heartbeat);
+    heartbeat_keep(device);
+}
+
+static void a_worker_that_stays_silent_is_shown_and_then_ended(void **state)
+{
+    struct session *session = session_in(SESSION_OPEN);
+    struct seg_server *shared = (void *)(session->segment + SEG_OFF_SERVER);
+
+    (void)state;
+    for (int i = 0; i < 100; i++) {
+        beat();
+        worker_pongs();
+    }
+    assert_false(device_silent(device, 0));
+    for (int i = 0; i < 29; i++)
+        beat();
+    assert_true(device_silent(device, 0));
+    assert_int_equal(device->worker.state, WORKER_READY);
+    worker_pongs(); // in time
+    beat();
+    assert_false(device_silent(device, SILENT_NS));
+    for (int i = 0; i < 31; i++)
+        beat();
+    assert_int_equal(device->worker.state, WORKER_ENDING);
+    assert_int_equal(session->state, SESSION_LOST);
+    assert_int_equal(shared->fault.status, GS_ERR_INTERRUPTED);
+    assert_non_null(strstr(shared->fault.message, "has not answered for 30 s"));
+}
+
+static void nobodys_worker_is_not_asked(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 100; i++)
+        beat();
+    assert_int_equal(worker_hears(), 0);
+    assert_int_equal(device->heartbeat.due_ns, 0);
+}
+
 // A worker that does not read is not waited for.
 static void messages_that_do_not_fit_are_kept_and_sent_later(void **state)
 {
@@ -464,6 +507,8 @@ int main(void)
         LINK_TEST(a_client_that_lets_go_of_its_segment_has_left),
         LINK_TEST(a_worker_that_dies_slowly_is_not_taken_for_its_client),
         LINK_TEST(a_pong_to_an_earlier_ping_says_nothing),
+        LINK_TEST(a_worker_that_stays_silent_is_shown_and_then_ended),
+        LINK_TEST(nobodys_worker_is_not_asked),
         LINK_TEST(messages_that_do_not_fit_are_kept_and_sent_later),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

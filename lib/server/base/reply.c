@@ -53,7 +53,10 @@ bool reply_open(const char *instance, const struct ctl_header *request, struct r
     name_reply(name, geteuid(), instance, request->token);
     queue = mq_open(name, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
     if (queue < 0) {
-        log_debug("request %u: reply queue %s: %s", request->op, name, strerror(errno));
+        if (errno == EMFILE || errno == ENFILE)
+            log_error("request %u cannot be answered: %s", request->op, strerror(errno));
+        else
+            log_debug("request %u: reply queue %s: %s", request->op, name, strerror(errno));
         return false;
     }
     if (fstat(queue, &st) < 0) {

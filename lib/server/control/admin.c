@@ -50,7 +50,9 @@ static void device_describe(const struct device *device, struct ctl_device *row)
     row->faults = device->faults;
     row->ending = sessions_ending(device);
     row->state = CTL_DEVICE_STARTING;
-    if (device->worker.state == WORKER_READY)
+    if (device_silent(device, SILENT_NS))
+        row->state = CTL_DEVICE_SILENT;
+    else if (device->worker.state == WORKER_READY)
         row->state = CTL_DEVICE_READY;
     else if (!device_usable(device))
         row->state = CTL_DEVICE_FAILED;

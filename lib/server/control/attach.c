@@ -154,6 +154,7 @@ static struct session *session_make(struct server *server, const struct admissio
                                     const struct ctl_attach *request, struct reply *reply)
 {
     struct session *session = registry_take(&server->registry);
+    char text[REFUSAL_TEXT_MAX];
     int r;
 
     if (!session) {
@@ -182,6 +183,11 @@ static struct session *session_make(struct server *server, const struct admissio
     if (!liveness_begin(session)) {
         log_debug("session %llu: its client has ended", (unsigned long long)session->id);
         server_session_end(session);
+        return NULL;
+    }
+    if (server_descriptor_reserved(server, session->process.fd)) {
+        refusal(text, GS_ERR_LIMIT, DESCRIPTORS_NONE_LEFT, server->descriptors_max);
+        server_session_refuse(session, GS_ERR_LIMIT, text);
         return NULL;
     }
     return session;

@@ -96,6 +96,13 @@ static void handle_silent(struct server *server, const struct ctl_header *h)
         server_session_close(session);
 }
 
+/* Those whose answer may take long keep a descriptor meanwhile. */
+static bool descriptors_low(const struct server *server, const struct reply *reply)
+{
+    return (reply->op == CTL_ATTACH || reply->op == CTL_SET_QOS) &&
+           server_descriptor_reserved(server, reply->queue);
+}
+
 static void handle_asking(struct server *server, const union control_request *request)
 {
     struct reply reply;
@@ -106,6 +113,11 @@ static void handle_asking(struct server *server, const union control_request *re
         reply_refuse(&reply, GS_ERR_REFUSED,
                      "the server does not serve uid %u (see gshared --allow-users)",
                      (unsigned)reply.uid);
+        reply_close(&reply);
+        return;
+    }
+    if (descriptors_low(server, &reply)) {
+        reply_refuse(&reply, GS_ERR_LIMIT, DESCRIPTORS_NONE_LEFT, server->descriptors_max);
         reply_close(&reply);
         return;
     }

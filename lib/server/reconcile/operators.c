@@ -37,11 +37,19 @@ static void patience_fire(struct timer *timer)
 {
     struct server *server = container_of(timer, struct server, operator.patience);
     char text[REFUSAL_TEXT_MAX];
+    const struct device *silent = NULL;
     uint32_t waiting = 0;
 
-    for (int i = 0; i < server->device_count; i++)
+    for (int i = 0; i < server->device_count; i++) {
         waiting += grants_open_count(&server->device[i]);
-    if (waiting)
+        if (device_silent(&server->device[i], SILENT_NS))
+            silent = &server->device[i];
+    }
+    if (waiting && silent)
+        snprintf(text, sizeof(text),
+                 "done, but not in force: worker %d of device %d does not answer",
+                 (int)silent->worker.pid, silent->index);
+    else if (waiting)
         snprintf(text, sizeof(text), "done, but for %u session%s for running kernels to end",
                  waiting, waiting == 1 ? " that waits" : "s that wait");
     else

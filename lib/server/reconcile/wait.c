@@ -31,6 +31,12 @@ void wait_describe(const struct session *s, char text[REFUSAL_TEXT_MAX])
                 s->device->failure[0] ? s->device->failure : "its worker is starting");
         return;
     }
+    if (device_silent(s->device, SILENT_NS)) {
+        refusal(text, GS_ERR_TIMEOUT,
+                "worker %d of device %d does not answer: it is stopped, or has no processor",
+                (int)s->device->worker.pid, s->device->index);
+        return;
+    }
     if (grants_due(s)) {
         struct sm_mask alone = grants_alone(s->device);
         blocker = wait_blocker(s, &alone);

@@ -25,6 +25,7 @@ void device_deinit(struct device *device)
     struct loop *loop = &device->server->loop;
 
     timer_cancel(loop, &device->timer);
+    timer_cancel(loop, &device->heartbeat);
     timer_cancel(loop, &device->plan_soon);
     timer_cancel(loop, &device->grant_retry);
     if (device->bell_queue >= 0) {
@@ -63,6 +64,14 @@ void device_plan_soon(struct device *device)
 bool device_usable(const struct device *device)
 {
     return device->worker.state == WORKER_READY || device->failures < DEVICE_FAILURES_MAX;
+}
+
+bool device_silent(const struct device *device, uint64_t at_least_ns)
+{
+    const struct worker_process *worker = &device->worker;
+
+    return worker->state == WORKER_READY && worker->pinged_ns &&
+           clock_ns() - worker->pinged_ns >= at_least_ns;
 }
 
 uint64_t device_memory_used(const struct device *device)

@@ -21,6 +21,9 @@
 /* A device whose worker has failed so often in a row counts as failed. */
 #define DEVICE_FAILURES_MAX 5u
 
+/* A worker answers a ping at once: one that takes so long is what others wait for. */
+#define SILENT_NS 500000000u
+
 struct server;
 struct session;
 
@@ -46,6 +49,7 @@ struct worker_process {
     uint64_t ready_ns;    /* when it became ready */
     uint64_t pinged_ns;   /* when the ping was sent that it has to answer; 0: none */
     uint64_t answered_ns; /* when the last ping was sent that it has answered */
+    uint32_t missed;      /* beats in a row without an answer */
     bool needs_recycling; /* another one takes its place when it has no sessions */
 };
 
@@ -78,6 +82,7 @@ struct device {
     uint32_t constrained;      /* sessions that are not simply on the whole device */
     uint32_t blocked;          /* grants that wait for another session's */
     struct session *awaited;   /* sessions whose grant somebody waits for; see qos_requests.h */
+    struct timer heartbeat;    /* of the worker */
     struct timer plan_soon;    /* due at once: DUE_PLAN in a round of its own */
     bool early;                /* sessions that came before the worker may have to be placed yet */
     struct timer grant_retry;  /* then grants that the worker refused are tried again */
@@ -98,6 +103,8 @@ void device_due(struct device *device, uint32_t due);
 void device_plan_soon(struct device *device);
 /* Sessions are served, now or in a moment. */
 bool device_usable(const struct device *device);
+/* The worker is ready, but has left a ping unanswered for so long. */
+bool device_silent(const struct device *device, uint64_t at_least_ns);
 uint64_t device_memory_used(const struct device *device);
 
 #endif

@@ -26,3 +26,8 @@ void server_drain(struct server *server, uint64_t timeout_ns)
     server->end_wanted = true;
     server->end_by_ns = by_ns;
 }
+
+bool server_descriptor_reserved(const struct server *server, int fd)
+{
+    return fd >= 0 && (uint32_t)fd + DESCRIPTORS_RESERVE >= server->descriptors_max;
+}

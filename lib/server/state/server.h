@@ -20,6 +20,9 @@
 #include "server/state/settings.h"
 #include "server/state/state_writer.h"
 
+/* Descriptors kept free of what tenants ask for, so that operators are always answered. */
+#define DESCRIPTORS_RESERVE 64u
+
 #define DEVICES_MAX      8
 #define DEVICES_ALL      0
 #define POLICY_USERS_MAX 64
@@ -84,6 +87,11 @@ struct server {
     int device_count;
     struct device device[DEVICES_MAX];
 };
+
+/* The descriptor is one of those that tenants may not keep. The kernel gives the lowest that is
+ * free, so what is kept fills the numbers from below. */
+bool server_descriptor_reserved(const struct server *server, int fd);
+#define DESCRIPTORS_NONE_LEFT "the server has no descriptor left (RLIMIT_NOFILE %u)"
 
 /* Notes the first failure: the server ends with this round. */
 void server_fail(struct server *server, const char *format, ...)

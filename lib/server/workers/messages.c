@@ -15,10 +15,8 @@
 #include "server/workers/ending.h"
 
 /* Messages taken before other events get their turn. */
-#define LINK_BATCH    64
-/* Descriptors that the vault leaves for everything else. */
-#define VAULT_RESERVE 256u
-#define PRIORITY_MAX  1000
+#define LINK_BATCH   64
+#define PRIORITY_MAX 1000
 
 /* Each handler returns whether the message made sense. */
 
@@ -54,6 +52,14 @@ static bool on_ready(struct device *device, const struct link_device *info)
     return true;
 }
 
+/* Descriptors that the vault leaves for everything else: each session has a pidfd. */
+static uint32_t vault_reserve(const struct server *server)
+{
+    uint32_t half = server->descriptors_max / 2, sessions = server->registry.capacity;
+
+    return DESCRIPTORS_RESERVE + (sessions < half ? sessions : half);
+}
+
 /* fd: the descriptor that came along, or -1; taken over by the vault it becomes -1. */
 static bool on_vault_put(struct device *device, struct session *session,
                          const struct link_vault *vault, int *fd)
@@ -66,7 +72,7 @@ static bool on_vault_put(struct device *device, struct session *session,
         return true;
     }
     /* Clients and workers must still be served. */
-    if ((uint32_t)*fd + VAULT_RESERVE >= device->server->descriptors_max) {
+    if ((uint32_t)*fd + vault_reserve(device->server) >= device->server->descriptors_max) {
         log_warning("device %d: the vault is full (RLIMIT_NOFILE %u)", device->index,
                     device->server->descriptors_max);
         return true;

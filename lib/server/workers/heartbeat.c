@@ -1,0 +1,44 @@
+/* heartbeat.c - see heartbeat.h. */
+#include "server/workers/heartbeat.h"
+
+#include "common/log.h"
+#include "common/util.h"
+#include "server/link/worker_link.h"
+#include "server/state/server.h"
+#include "server/workers/ending.h"
+
+#define BEAT_NS   1000000000u
+/* Beats without an answer, and not time: a supervisor that was stopped itself counts one. */
+#define BEATS_LOG 3u
+#define BEATS_MAX 30u
+
+static void heartbeat_fire(struct timer *timer)
+{
+    struct device *device = container_of(timer, struct device, heartbeat);
+    struct worker_process *worker = &device->worker;
+
+    if (worker->state != WORKER_READY || device->sessions == 0)
+        return;
+    if (worker->pinged_ns == 0) {
+        if (worker->missed >= BEATS_LOG)
+            log_warning("device %d: worker %d answers again", device->index, (int)worker->pid);
+        worker->missed = 0;
+        worker_ping(device);
+    } else if (++worker->missed == BEATS_LOG) {
+        log_warning("device %d: worker %d does not answer: it is stopped, or has no processor",
+                    device->index, (int)worker->pid);
+    } else if (worker->missed >= BEATS_MAX) {
+        worker_fail(device, NULL, LINK_SLOT_NONE,
+                    "worker %d has not answered for %u s and is ended: it was stopped, or had no "
+                    "processor",
+                    (int)worker->pid, BEATS_MAX);
+        return;
+    }
+    timer_set(&device->server->loop, timer, clock_ns() + BEAT_NS, heartbeat_fire);
+}
+
+void heartbeat_keep(struct device *device)
+{
+    if (device->heartbeat.due_ns == 0)
+        heartbeat_fire(&device->heartbeat);
+}

@@ -1,0 +1,14 @@
+/*
+ * heartbeat.h - whether a ready worker still answers: a LINK_PING each second while its device has
+ * sessions. One that is silent is shown as such; one that stays silent is ended, so that calls that
+ * wait for it get an error.
+ */
+#ifndef GS_SERVER_HEARTBEAT_H
+#define GS_SERVER_HEARTBEAT_H
+
+#include "server/state/device.h"
+
+/* Starts the device's heartbeat where it is due and does not beat. Called in each round. */
+void heartbeat_keep(struct device *device);
+
+#endif
