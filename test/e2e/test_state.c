@@ -1,5 +1,6 @@
 /* test_state.c - the state file: one server's at a time, and what does not fit the machine is said.
  */
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -175,10 +176,46 @@ static void what_does_not_fit_is_told_to_who_starts_the_server(void)
     folder_remove(&folder);
 }
 
+/* ---- What cannot be saved -------------------------------------------------------------------- */
+
+static void not_saved(void)
+{
+    CHECK_EQUAL(gsctl("set", "--default", "--percentage", "50"), 1);
+    CHECK_TEXT(output, "done, but not saved: ");
+    CHECK_EQUAL(gsctl("provision", "uniform", NULL, NULL), 1);
+    CHECK_TEXT(output, "done, but not saved: ");
+}
+
+static void a_change_that_is_not_saved_is_no_success(void)
+{
+    const struct folder folder = folder_make(NULL);
+    const char *options[] = {"--state", folder.path, NULL};
+    struct server *server = server_start(&(struct server_options){.arguments = options});
+    gs_session session;
+    pid_t worker;
+
+    CHECK_OK(server_attach(server, &session));
+    CHECK_EQUAL(gsctl("set", "--default", "--percentage", "40"), 0);
+    folder_remove(&folder); /* as good as a full disk */
+    not_saved();
+    CHECK_EQUAL(gsctl("get", NULL, NULL, NULL), 0);
+    CHECK_TEXT(output, "50");
+    worker = server_worker_pid(server);
+    kill(worker, SIGSTOP);
+    CHECK_EQUAL(gsctl("set", "--default", "--percentage", "30"), 1);
+    CHECK_TEXT(output, "done, but not saved: ");
+    CHECK_TEXT(output, "does not answer");
+    kill(worker, SIGKILL);
+    not_saved();
+    CHECK_EQUAL(gs_detach(session), GS_ERR_INTERRUPTED);
+    server_stop(server);
+}
+
 static const struct test tests[] = {
     TEST(a_state_file_is_one_servers_until_its_death),
     TEST(what_does_not_fit_the_machine_is_said),
     TEST(what_does_not_fit_is_told_to_who_starts_the_server),
+    TEST(a_change_that_is_not_saved_is_no_success),
 };
 
 int main(int argc, char **argv)

@@ -19,12 +19,23 @@ static const struct session *device_refused(const struct device *device)
     return NULL;
 }
 
-/* Answers all: they wait for the same. */
-static void operators_answer(struct server *server, const char *text)
+/* Answers all: they wait for the same. A change that may be lost with the server is no success,
+ * whatever else is to be said of it. */
+static void operators_answer(struct server *server, const char *remark)
 {
+    const char *failure = state_writer_failure(&server->state);
     struct ctl_done_reply answer = {.status = GS_OK};
 
-    snprintf(answer.message, sizeof(answer.message), "%s", text);
+    if (failure)
+        snprintf(answer.message, sizeof(answer.message), "done, but not saved: %.60s%s%.44s",
+                 failure, *remark ? "; " : "", remark);
+    else if (!state_writer_idle(&server->state))
+        snprintf(answer.message, sizeof(answer.message), "done, but not saved yet%s%.90s",
+                 *remark ? "; " : "", remark);
+    else if (*remark)
+        snprintf(answer.message, sizeof(answer.message), "done, but %.110s", remark);
+    if (failure || !state_writer_idle(&server->state))
+        answer.status = GS_ERR_SYSTEM;
     for (uint32_t i = 0; i < server->operator.count; i++) {
         reply_send(&server->operator.reply[i], &answer.h, sizeof(answer));
         reply_close(&server->operator.reply[i]);
@@ -36,7 +47,7 @@ static void operators_answer(struct server *server, const char *text)
 static void patience_fire(struct timer *timer)
 {
     struct server *server = container_of(timer, struct server, operator.patience);
-    char text[REFUSAL_TEXT_MAX];
+    char text[REFUSAL_TEXT_MAX] = "";
     const struct device *silent = NULL;
     uint32_t waiting = 0;
 
@@ -46,14 +57,11 @@ static void patience_fire(struct timer *timer)
             silent = &server->device[i];
     }
     if (waiting && silent)
-        snprintf(text, sizeof(text),
-                 "done, but not in force: worker %d of device %d does not answer",
-                 (int)silent->worker.pid, silent->index);
+        snprintf(text, sizeof(text), "not in force: worker %d does not answer",
+                 (int)silent->worker.pid);
     else if (waiting)
-        snprintf(text, sizeof(text), "done, but for %u session%s for running kernels to end",
-                 waiting, waiting == 1 ? " that waits" : "s that wait");
-    else
-        snprintf(text, sizeof(text), "done, but not saved yet");
+        snprintf(text, sizeof(text), "%u session%s for running kernels to end", waiting,
+                 waiting == 1 ? " waits" : "s wait");
     operators_answer(server, text);
 }
 
@@ -68,17 +76,13 @@ void operators_settle(struct server *server)
         const struct session *refused = device_refused(device);
 
         if (refused)
-            snprintf(text, sizeof(text), "done, but session %llu keeps its former grant: %.60s",
+            snprintf(text, sizeof(text), "session %llu keeps its former grant: %.60s",
                      (unsigned long long)refused->id, refused->grant.refusal);
         else if (grants_open_count(device) || device->plan_soon.due_ns)
             return; /* what has just been given up goes to others yet */
     }
-    if (!state_writer_idle(&server->state))
-        return;
-    if (state_writer_failure(&server->state))
-        snprintf(text, sizeof(text), "done, but not saved: %.90s",
-                 state_writer_failure(&server->state));
-    operators_answer(server, text);
+    if (state_writer_idle(&server->state))
+        operators_answer(server, text);
 }
 
 void operators_await(struct server *server, struct reply *reply)
