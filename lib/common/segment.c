@@ -25,6 +25,19 @@ int segment_key_ours(key_t key)
     return (key & ~0xffff) == KEY_MARK;
 }
 
+#define SEGMENTS_RESERVE 64
+
+int segments_low(void)
+{
+    struct shminfo limits;
+    struct shm_info now;
+
+    if (shmctl(0, IPC_INFO, (struct shmid_ds *)(void *)&limits) < 0 ||
+        shmctl(0, SHM_INFO, (struct shmid_ds *)(void *)&now) < 0)
+        return 0;
+    return (unsigned long)now.used_ids + SEGMENTS_RESERVE >= limits.shmmni;
+}
+
 /* The kernel refuses neither call to the segment's maker. */
 static int segment_give(int id, uid_t uid)
 {

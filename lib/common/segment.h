@@ -15,6 +15,9 @@
  * success the caller detaches *memory by shmdt. */
 int segment_make(size_t size, mode_t mode, uid_t uid, int *id, void **memory);
 
+/* True where so few System V segments can still be made that those of the operator's own matter. */
+int segments_low(void);
+
 /* True for the key of a segment whose maker was killed before it marked the segment for removal. */
 int segment_key_ours(key_t key);
 

@@ -18,6 +18,8 @@
  * nothing. */
 #define SETTING_MEM_LEAST    UINT64_C(0x200000)
 #define SETTING_INFLIGHT_MAX 4096u
+#define SETTING_SESSIONS_MAX 4096u
+#define SETTING_COUNT_MAX    1048576u
 
 struct setting_field {
     uint32_t bit; /* enum ctl_field */

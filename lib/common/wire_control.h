@@ -186,7 +186,11 @@ enum ctl_field {
     CTL_USER_MEM = 1u << 8,     /* bytes that all sessions of a user may hold */
     CTL_INFLIGHT = 1u << 9,     /* kernels issued and not finished */
     CTL_LATENCY_SMS = 1u << 10, /* of a device: SMs that best-effort work leaves to latency work */
-    CTL_FIELDS = (1u << 11) - 1
+    CTL_USER_SESSIONS = 1u << 11, /* sessions that a user may have */
+    CTL_USER_HOSTS = 1u << 12,    /* host blocks that all sessions of a user may have */
+    CTL_USER_PIECES = 1u << 13,   /* pieces of a user's device memory that the vault keeps */
+    CTL_USER_FIELDS = CTL_USER_MEM | CTL_USER_SESSIONS | CTL_USER_HOSTS | CTL_USER_PIECES,
+    CTL_FIELDS = (1u << 14) - 1
 };
 
 struct ctl_settings {
@@ -199,7 +203,9 @@ struct ctl_settings {
     uint32_t weight;
     uint32_t inflight;
     uint32_t latency_sms;
-    uint32_t reserved;
+    uint32_t user_sessions;
+    uint32_t user_hosts;
+    uint32_t user_pieces;
     uint64_t mem;
     uint64_t user_mem;
     uint64_t sm_mask[GS_SM_MASK_WORDS];
@@ -207,11 +213,14 @@ struct ctl_settings {
 
 enum ctl_target {
     CTL_DEFAULT = 0,     /* all sessions */
-    CTL_USER = 1,        /* id: uid */
+    CTL_USER = 1,        /* id: uid, or CTL_OTHERS */
     CTL_DEVICE = 2,      /* id: index */
     CTL_RESERVATION = 3, /* of CTL_GET only */
     CTL_TENANT = 4       /* id: session id */
 };
+
+/* In the place of a uid: users besides root and the server's own, where nothing is set for them. */
+#define CTL_OTHERS UINT32_MAX
 
 struct ctl_set {
     struct ctl_header h;
@@ -302,12 +311,12 @@ static_assert(sizeof(struct ctl_status_reply) == 1344, "ctl_status_reply");
 static_assert(sizeof(struct ctl_tenant) == 144, "ctl_tenant");
 static_assert(sizeof(struct ctl_ps_reply) == 4056, "ctl_ps_reply");
 static_assert(sizeof(struct ctl_quit_reply) == 160, "ctl_quit_reply");
-static_assert(sizeof(struct ctl_settings) == 120, "ctl_settings");
-static_assert(sizeof(struct ctl_set) == 160, "ctl_set");
+static_assert(sizeof(struct ctl_settings) == 128, "ctl_settings");
+static_assert(sizeof(struct ctl_set) == 168, "ctl_set");
 static_assert(sizeof(struct ctl_reserve) == 128, "ctl_reserve");
 static_assert(sizeof(struct ctl_provision) == 32, "ctl_provision");
-static_assert(sizeof(struct ctl_row) == 312, "ctl_row");
-static_assert(sizeof(struct ctl_get_reply) == 3920, "ctl_get_reply");
+static_assert(sizeof(struct ctl_row) == 320, "ctl_row");
+static_assert(sizeof(struct ctl_get_reply) == 4016, "ctl_get_reply");
 static_assert(sizeof(struct ctl_ps_reply) <= CTL_REPLY_MAX &&
                   sizeof(struct ctl_get_reply) <= CTL_REPLY_MAX,
               "answers fit");

@@ -55,9 +55,11 @@ const char *format_duration(char out[FORMAT_MAX], uint64_t ns)
 
 const char *format_user(char out[FORMAT_MAX], uint32_t uid)
 {
-    const struct passwd *user = getpwuid(uid);
+    const struct passwd *user = uid == CTL_OTHERS ? NULL : getpwuid(uid);
 
-    if (user)
+    if (uid == CTL_OTHERS)
+        snprintf(out, FORMAT_MAX, "others");
+    else if (user)
         snprintf(out, FORMAT_MAX, "%.31s", user->pw_name);
     else
         snprintf(out, FORMAT_MAX, "%u", uid);

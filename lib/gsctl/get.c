@@ -138,7 +138,7 @@ static void row_text(const struct ctl_row *row)
         set_text(row, "nothing is set");
         break;
     case CTL_USER:
-        printf("user %s: ", format_user(user, row->uid));
+        printf("%s%s: ", row->uid == CTL_OTHERS ? "" : "user ", format_user(user, row->uid));
         set_text(row, "nothing is set");
         break;
     case CTL_DEVICE:
@@ -209,10 +209,11 @@ static void row_json(const struct ctl_row *row)
     char mask[SM_MASK_TEXT_MAX];
 
     json_open(NULL, '{');
-    json_text("kind", target_name(target));
+    json_text("kind",
+              target == CTL_USER && row->uid == CTL_OTHERS ? "others" : target_name(target));
     if (target == CTL_TENANT)
         json_number("session", row_id(row));
-    if (target == CTL_TENANT || target == CTL_USER)
+    if (target == CTL_TENANT || (target == CTL_USER && row->uid != CTL_OTHERS))
         json_number("uid", row->uid);
     if (target == CTL_TENANT || target == CTL_RESERVATION)
         json_text("name", row->name);

@@ -16,15 +16,16 @@ static const struct command commands[] = {
      "  -t, --timeout SECS        tenants have that long to detach; default 0\n", TAKES_TIMEOUT,
      false},
     {"set", command_set, "limits a session, a user, or everybody; live",
-     "SESSION|--user NAME|--default|--device D",
+     "SESSION|--user NAME|--others|--default|--device D",
      "What holds for a session is the tightest of what is set for everybody, for its user and\n"
-     "for itself, and of what it asked for. Counts and percentages of SMs are rounded up to\n"
+     "for itself, and of what it asked for. --others: users besides root and the server's own,\n"
+     "where nothing is set for them. Counts and percentages of SMs are rounded up to\n"
      "whole groups. --latency-sms goes with --device: best-effort work leaves so many SMs to\n"
      "latency work; 12% of the device for each latency session at work where it is not set.\n\n",
      TAKES_TARGET | TAKES_SETTINGS | TAKES_OPERAND, false},
     {"get", command_get, "what is set, and what sessions have of it",
-     "[SESSION|--user NAME|--default|--device D]", "", TAKES_JSON | TAKES_TARGET | TAKES_OPERAND,
-     false},
+     "[SESSION|--user NAME|--others|--default|--device D]", "",
+     TAKES_JSON | TAKES_TARGET | TAKES_OPERAND, false},
     {"reserve", command_reserve, "sets SMs apart for sessions that attach to their name",
      "NAME --sms N|--mask LIST",
      "      --sms VALUE           so many SMs, rounded up to whole groups\n"

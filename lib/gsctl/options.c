@@ -117,7 +117,7 @@ static uint64_t user_parse(const char *name)
 static void target_set(struct command_options *options, enum ctl_target target, uint64_t id)
 {
     if (options->target_given)
-        usage("one of a session's id, --user, --default and --device at a time");
+        usage("one of a session's id, --user, --others, --default and --device at a time");
     options->target_given = true;
     options->target = target;
     options->id = id;
@@ -150,6 +150,7 @@ enum {
     OPTION_JSON,
     OPTION_USER,
     OPTION_DEFAULT,
+    OPTION_OTHERS,
     OPTION_DEVICE,
     OPTION_UNSET,
     OPTION_SETTING = 512 /* plus the index in setting_fields */
@@ -162,6 +163,7 @@ static const struct option fixed_options[] = {
     {"timeout", required_argument, NULL, 't'},
     {"user", required_argument, NULL, OPTION_USER},
     {"default", no_argument, NULL, OPTION_DEFAULT},
+    {"others", no_argument, NULL, OPTION_OTHERS},
     {"device", required_argument, NULL, OPTION_DEVICE},
     {"unset", required_argument, NULL, OPTION_UNSET},
     {"help", no_argument, NULL, 'h'},
@@ -203,6 +205,10 @@ static void option_apply(struct command_options *options, struct given *given, i
         break;
     case OPTION_DEFAULT:
         target_set(options, CTL_DEFAULT, 0);
+        given->target = true;
+        break;
+    case OPTION_OTHERS:
+        target_set(options, CTL_USER, CTL_OTHERS);
         given->target = true;
         break;
     case OPTION_DEVICE:

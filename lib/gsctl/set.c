@@ -28,7 +28,7 @@ int command_set(struct control *control, const struct command_options *options)
                               .settings = options->set};
 
     if (!options->target_given)
-        usage("set: a session's id, --user NAME, --default or --device D is missing");
+        usage("set: a session's id, --user NAME, --others, --default or --device D is missing");
     if (options->set.fields == 0 && options->unset == 0)
         usage("set: no setting is given");
     return change_ask(control, &request.h, CTL_SET, sizeof(request));

@@ -127,6 +127,18 @@ static void name_taken(struct server *server, const char *name)
     server_fail(server, "the queue %s is another user's; choose another --instance", name);
 }
 
+/* 4096 is the kernel's own default. */
+static void segments_count(struct server *server)
+{
+    FILE *file = fopen("/proc/sys/kernel/shmmni", "re");
+
+    server->segments_max = 4096;
+    if (file && fscanf(file, "%u", &server->segments_max) != 1)
+        server->segments_max = 4096;
+    if (file)
+        fclose(file);
+}
+
 /* Takes the instance, or says who has it. */
 static bool lock_init(struct server *server)
 {
@@ -171,14 +183,9 @@ static bool control_init(struct server *server, mode_t mode)
     return true;
 }
 
-static bool open_to_all(const struct server_options *options)
-{
-    return geteuid() == 0 && (options->all_users || options->user_count);
-}
-
 static mode_t queue_mode(const struct server_options *options)
 {
-    return open_to_all(options) ? 0622 : 0600;
+    return server_serves_others(options) ? 0622 : 0600;
 }
 
 /* Adds a device, whose worker is not started yet. */
@@ -296,7 +303,7 @@ static bool parts_init(struct server *server)
     if (r == 0)
         r = signals_init(server);
     if (r == 0)
-        r = status_page_init(&server->status, open_to_all(&server->options));
+        r = status_page_init(&server->status, server_serves_others(&server->options));
     if (r < 0) {
         server_fail(server, "starting: %s", strerror(-r));
         return false;
@@ -326,6 +333,7 @@ bool server_init(struct server *server, const struct server_options *options,
                               .on_ready = on_ready,
                               .started_ns = clock_ns()};
     descriptors_raise(server);
+    segments_count(server);
     if (parts_init(server)) {
         for (int i = 0; i < server->device_count && server->failure[0] == 0; i++)
             worker_start(&server->device[i]);
@@ -368,6 +376,7 @@ void server_deinit(struct server *server)
     state_writer_deinit(&server->state, &server->loop);
     settings_deinit(&server->settings);
     announcements_deinit(&server->announcements);
+    accounts_deinit(&server->accounts);
     if (server->control.fd >= 0) {
         mq_unlink(server->control_name);
         mq_close(server->control.fd);

@@ -161,7 +161,7 @@ static void expect_refusal(const struct ctl_attach *request, gs_status status, c
     struct admission admission;
     char text[REFUSAL_TEXT_MAX] = "";
 
-    assert_int_equal(attach_admit(&server, request, &admission, text), status);
+    assert_int_equal(attach_admit(&server, 0, request, &admission, text), status);
     if (!strstr(text, part) || strchr(text, '\n'))
         fail_msg("the text is '%s', without '%s'", text, part);
 }
@@ -171,7 +171,7 @@ static struct admission expect_admission(const struct ctl_attach *request)
     struct admission admission;
     char text[REFUSAL_TEXT_MAX] = "";
 
-    if (attach_admit(&server, request, &admission, text) != GS_OK)
+    if (attach_admit(&server, 0, request, &admission, text) != GS_OK)
         fail_msg("refused: %s", text);
     return admission;
 }

@@ -26,6 +26,10 @@ static const char full[] = "# a comment\n"
                            "percentage = 50\n"
                            "  mem=8G  \n"
                            "class = best-effort\n"
+                           "[others]\n"
+                           "user-sessions = 7\n"
+                           "user-hosts = 8\n"
+                           "user-pieces = 9\n"
                            "[user 1000]\n"
                            "sms = 32\n"
                            "exclusive = yes\n"
@@ -65,7 +69,7 @@ static void all_that_can_be_set_is_read(void **state)
     assert_int_equal(s.everybody.percentage, 50);
     assert_int_equal(s.everybody.mem, UINT64_C(8) << 30);
     assert_int_equal(s.everybody.cls, GS_CLASS_BEST_EFFORT);
-    assert_int_equal(s.user_count, 2);
+    assert_int_equal(s.user_count, 3);
     const struct ctl_settings *user = settings_find_user(&s, 65534);
     assert_non_null(user);
     assert_int_equal(user->fields,
@@ -75,6 +79,10 @@ static void all_that_can_be_set_is_read(void **state)
     user = settings_find_user(&s, 1000);
     assert_int_equal(user->exclusive, 1);
     assert_int_equal(user->user_mem, 12345679);
+    user = settings_find_user(&s, CTL_OTHERS);
+    assert_int_equal(user->user_sessions, 7);
+    assert_int_equal(user->user_hosts, 8);
+    assert_int_equal(user->user_pieces, 9);
     assert_null(settings_find_user(&s, 999));
     assert_int_equal(s.device[7].fields, CTL_LATENCY_SMS);
     uint32_t at = settings_find_reservation(&s, "render.1");
@@ -98,7 +106,7 @@ static void what_is_written_is_read_back_the_same(void **state)
     assert_non_null(text);
     parse(&two, text);
     assert_memory_equal(&one.everybody, &two.everybody, sizeof(one.everybody));
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 3; i++) {
         assert_int_equal(one.user[i].uid, two.user[i].uid);
         assert_memory_equal(&one.user[i].set, &two.user[i].set, sizeof(one.user[i].set));
     }

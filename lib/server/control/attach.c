@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "common/log.h"
+#include "common/segment.h"
 #include "common/util.h"
 #include "server/control/control.h"
 #include "server/reconcile/plan.h"
@@ -94,7 +95,35 @@ static void name_clean(char out[32], const char name[32])
         out[i] = name[i] >= 0x20 && name[i] < 0x7f ? name[i] : '?';
 }
 
-gs_status attach_admit(struct server *server, const struct ctl_attach *request,
+/* Of what others may have altogether, so much is kept for the operator. */
+static uint32_t sessions_reserved(const struct server *server)
+{
+    return server->registry.capacity / 8 < 8 ? server->registry.capacity / 8 : 8;
+}
+
+static gs_status user_admit(const struct server *server, const struct device *device, uid_t uid,
+                            char text[REFUSAL_TEXT_MAX])
+{
+    const struct account *account = account_find(&server->accounts, uid);
+    const struct ctl_settings limit = qos_of_user(server, uid, device);
+
+    if (limit.fields & CTL_USER_SESSIONS && account && account->sessions >= limit.user_sessions)
+        return refusal(text, GS_ERR_LIMIT, "uid %u has %u sessions, of at most %u", (unsigned)uid,
+                       account->sessions, limit.user_sessions);
+    if (server_other(server, uid) &&
+        server->registry.count + sessions_reserved(server) >= server->registry.capacity)
+        return refusal(text, GS_ERR_LIMIT,
+                       "the server has its maximum of %u tenants, %u of them "
+                       "kept for its operator",
+                       server->registry.capacity, sessions_reserved(server));
+    if (server_other(server, uid) && segments_low())
+        return refusal(text, GS_ERR_LIMIT,
+                       "nearly all System V segments are in use "
+                       "(kernel.shmmni)");
+    return GS_OK;
+}
+
+gs_status attach_admit(struct server *server, uid_t uid, const struct ctl_attach *request,
                        struct admission *admission, char text[REFUSAL_TEXT_MAX])
 {
     struct device *device;
@@ -130,6 +159,9 @@ gs_status attach_admit(struct server *server, const struct ctl_attach *request,
         return refusal(text, GS_ERR_NO_DEVICE, "reservation '%.31s' did not fit on device %d",
                        request->reservation, device->index);
 
+    status = user_admit(server, device, uid, text);
+    if (status != GS_OK)
+        return status;
     admission->device = device;
     name_clean(admission->name, request->name);
     return GS_OK;
@@ -153,10 +185,17 @@ static void refuse_segment(const struct reply *reply, int error)
 static struct session *session_make(struct server *server, const struct admission *admission,
                                     const struct ctl_attach *request, struct reply *reply)
 {
-    struct session *session = registry_take(&server->registry);
+    struct account *account = account_get(&server->accounts, reply->uid);
+    struct session *session;
     char text[REFUSAL_TEXT_MAX];
     int r;
 
+    if (!account) {
+        reply_refuse(reply, GS_ERR_LIMIT, "the server knows %u users, and has room for no more",
+                     ACCOUNTS_MAX);
+        return NULL;
+    }
+    session = registry_take(&server->registry);
     if (!session) {
         reply_refuse(reply, GS_ERR_SYSTEM, "getrandom: %s", strerror(errno));
         return NULL;
@@ -171,6 +210,7 @@ static struct session *session_make(struct server *server, const struct admissio
         return NULL;
     }
     session->device->sessions++;
+    account->sessions++;
     session->id = ++server->sessions_total;
     session->mem_asked = request->mem_limit;
     session->attached_ns = clock_ns();
@@ -198,7 +238,7 @@ void attach_handle(struct server *server, const struct ctl_attach *request, stru
     char text[REFUSAL_TEXT_MAX];
     struct admission admission;
     struct session *session;
-    gs_status status = attach_admit(server, request, &admission, text);
+    gs_status status = attach_admit(server, reply->uid, request, &admission, text);
 
     if (status != GS_OK) {
         reply_refuse(reply, status, "%s", text);

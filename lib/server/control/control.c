@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "common/log.h"
+#include "common/util.h"
 #include "server/control/operator.h"
 #include "server/session/close.h"
 #include "server/session/liveness.h"
@@ -103,6 +104,17 @@ static bool descriptors_low(const struct server *server, const struct reply *rep
            server_descriptor_reserved(server, reply->queue);
 }
 
+/* A user who asks without end keeps the server from answering the others. */
+static bool asks_too_much(struct server *server, uid_t uid)
+{
+    struct account *account;
+
+    if (!server_other(server, uid))
+        return false;
+    account = account_get(&server->accounts, uid);
+    return !account || !account_ask(account, clock_ns());
+}
+
 static void handle_asking(struct server *server, const union control_request *request)
 {
     struct reply reply;
@@ -113,6 +125,12 @@ static void handle_asking(struct server *server, const union control_request *re
         reply_refuse(&reply, GS_ERR_REFUSED,
                      "the server does not serve uid %u (see gshared --allow-users)",
                      (unsigned)reply.uid);
+        reply_close(&reply);
+        return;
+    }
+    if (asks_too_much(server, reply.uid)) {
+        reply_refuse(&reply, GS_ERR_LIMIT, "uid %u asks too much: %u requests a second",
+                     (unsigned)reply.uid, REQUESTS_RATE);
         reply_close(&reply);
         return;
     }

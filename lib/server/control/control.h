@@ -47,7 +47,7 @@ struct admission {
     char name[32];  /* printable ASCII */
 };
 /* GS_OK where the policy admits this request, and to what; else a status and why not. Pure. */
-gs_status attach_admit(struct server *server, const struct ctl_attach *request,
+gs_status attach_admit(struct server *server, uid_t uid, const struct ctl_attach *request,
                        struct admission *admission, char text[REFUSAL_TEXT_MAX]);
 
 /* qos_request.c */

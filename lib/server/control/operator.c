@@ -108,6 +108,8 @@ void operator_set(struct server *server, const struct ctl_set *request, struct r
     }
     if (request->target == CTL_DEFAULT)
         log_info("uid %u has changed the settings for everybody", (unsigned)reply->uid);
+    else if (request->target == CTL_USER && request->id == CTL_OTHERS)
+        log_info("uid %u has changed the settings for other users", (unsigned)reply->uid);
     else
         log_info("uid %u has changed the settings of %s %llu", (unsigned)reply->uid,
                  target_name(request->target), (unsigned long long)request->id);

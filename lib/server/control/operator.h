@@ -30,9 +30,6 @@ void operator_get(struct server *server, const struct ctl_admin *request,
  * to refuse. GS_OK, or the status and a text that names the limit. Pure. */
 gs_status settings_check(const struct server *server, const struct ctl_set *request,
                          const struct ctl_settings *merged, char text[REFUSAL_TEXT_MAX]);
-/* Returns `old` without the fields of unset, and with those of `set`. */
-struct ctl_settings settings_merge(const struct ctl_settings *old, uint32_t unset,
-                                   const struct ctl_settings *set);
 /* GS_OK where no session, and no user, holds more memory than the settings now allow; else
  * GS_ERR_QUOTA and both figures. */
 gs_status quotas_check(struct server *server, char text[REFUSAL_TEXT_MAX]);

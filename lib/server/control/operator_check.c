@@ -89,9 +89,9 @@ static gs_status fields_check(const struct server *server, uint32_t target,
     if (s->fields & CTL_LATENCY_SMS)
         return refusal(text, GS_ERR_INVALID_VALUE,
                        "latency SMs are set for a device: --device D --latency-sms N");
-    if (s->fields & CTL_USER_MEM && target == CTL_TENANT)
+    if (s->fields & CTL_USER_FIELDS && target == CTL_TENANT)
         return refusal(text, GS_ERR_INVALID_VALUE,
-                       "a user's memory is set for a user or the default, not for a session");
+                       "user-... is set for a user or the default, not for a session");
     if (s->fields & CTL_PRIORITY) {
         gs_status status = qos_check_priority(s->priority, priority_most(server), text);
 
@@ -106,6 +106,13 @@ static gs_status fields_check(const struct server *server, uint32_t target,
     if (s->fields & CTL_INFLIGHT && (s->inflight == 0 || s->inflight > SETTING_INFLIGHT_MAX))
         return refusal(text, GS_ERR_INVALID_VALUE, "%u kernels in flight: 1 to %u", s->inflight,
                        SETTING_INFLIGHT_MAX);
+    for (size_t i = 0; i < setting_field_count; i++) {
+        const struct setting_field *field = &setting_fields[i];
+
+        if (s->fields & field->bit & (CTL_USER_SESSIONS | CTL_USER_HOSTS | CTL_USER_PIECES) &&
+            !setting_possible(s, field))
+            return refusal(text, GS_ERR_INVALID_VALUE, "%s: %s", field->name, field->values);
+    }
     if (s->fields & CTL_MEM && s->mem < SETTING_MEM_LEAST)
         return mem_refuse(s->mem, text);
     if (s->fields & CTL_USER_MEM && s->user_mem < SETTING_MEM_LEAST)
@@ -132,7 +139,7 @@ gs_status settings_check(const struct server *server, const struct ctl_set *requ
 
     if (target == CTL_DEVICE)
         return latency_check(server, id, asked, text);
-    if (target == CTL_USER && id > UINT32_MAX - 1)
+    if (target == CTL_USER && id > CTL_OTHERS)
         return refusal(text, GS_ERR_INVALID_VALUE, "uid %llu: 0 to %u", (unsigned long long)id,
                        UINT32_MAX - 1);
     if (target == CTL_TENANT && !registry_by_id(&server->registry, id))
@@ -144,37 +151,6 @@ gs_status settings_check(const struct server *server, const struct ctl_set *requ
     if (status == GS_OK)
         status = merged_check(merged, text);
     return status == GS_OK ? devices_check(server, target, id, asked, text) : status;
-}
-
-#define MERGE(field, bit)                                                                          \
-    do {                                                                                           \
-        if (set->fields & (bit))                                                                   \
-            merged.field = set->field;                                                             \
-        else if (!(merged.fields & (bit)))                                                         \
-            merged.field = 0;                                                                      \
-    } while (0)
-
-struct ctl_settings settings_merge(const struct ctl_settings *old, uint32_t unset,
-                                   const struct ctl_settings *set)
-{
-    struct ctl_settings merged = *old;
-
-    merged.fields = (old->fields & ~unset) | set->fields;
-    MERGE(percentage, CTL_PERCENTAGE);
-    MERGE(sms, CTL_SMS);
-    MERGE(exclusive, CTL_EXCLUSIVE);
-    MERGE(priority, CTL_PRIORITY);
-    MERGE(cls, CTL_CLASS);
-    MERGE(weight, CTL_WEIGHT);
-    MERGE(inflight, CTL_INFLIGHT);
-    MERGE(latency_sms, CTL_LATENCY_SMS);
-    MERGE(mem, CTL_MEM);
-    MERGE(user_mem, CTL_USER_MEM);
-    if (set->fields & CTL_MASK)
-        memcpy(merged.sm_mask, set->sm_mask, sizeof(merged.sm_mask));
-    else if (!(merged.fields & CTL_MASK))
-        memset(merged.sm_mask, 0, sizeof(merged.sm_mask));
-    return merged;
 }
 
 /* ---- Quotas ---------------------------------------------------------------------------------- */

@@ -44,9 +44,16 @@ static bool row_user(const struct server *server, uint64_t from, struct ctl_row 
         row->uid = user->uid;
         row->set = user->set;
         row->unfit = unfit_anywhere(server, &row->set);
+        if (user->uid == CTL_OTHERS)
+            row->set = qos_others(server, &server->device[0]);
         return true;
     }
-    return false;
+    if (!server_serves_others(&server->options) || from > CTL_OTHERS)
+        return false;
+    *row = row_new(CTL_USER, CTL_OTHERS);
+    row->uid = CTL_OTHERS;
+    row->set = qos_others(server, &server->device[0]);
+    return true;
 }
 
 static bool row_device(const struct server *server, uint64_t from, struct ctl_row *row)

@@ -24,9 +24,20 @@ void server_session_unwatch(struct session *session)
         session->client = CLIENT_GONE;
 }
 
+static void server_session_vault_clear(struct session *session)
+{
+    struct account *account = account_find(&session->server->accounts, session->uid);
+
+    if (account)
+        account->pieces -=
+            session->vault.count < account->pieces ? session->vault.count : account->pieces;
+    vault_deinit(&session->vault);
+}
+
 void server_session_end(struct session *session)
 {
     struct server *server = session->server;
+    struct account *account;
 
     log_debug("session %llu has ended", (unsigned long long)session->id);
     timer_cancel(&server->loop, &session->answer_by);
@@ -34,9 +45,12 @@ void server_session_end(struct session *session)
     qos_requests_refuse_all(session, GS_ERR_INVALID_HANDLE, "the session has ended");
     grants_forget(session);
     reply_close(&session->reply);
-    vault_deinit(&session->vault);
+    server_session_vault_clear(session);
     session_segment_deinit(session);
     session->device->sessions--;
+    account = account_find(&server->accounts, session->uid);
+    if (account && account->sessions)
+        account->sessions--;
     registry_give(&server->registry, session);
 }
 
@@ -93,7 +107,7 @@ void server_session_worker_lost(struct session *session, const struct link_fatal
         session_segment_fault(session, fatal, blamed, why);
         qos_requests_refuse_all(session, GS_ERR_INTERRUPTED, "the device was lost");
         grants_forget(session);
-        vault_deinit(&session->vault); /* a standby would be given these */
+        server_session_vault_clear(session); /* a standby would be given these */
         session->state = SESSION_LOST;
         session->attached_base = 1; /* ours */
         break;

@@ -1,6 +1,7 @@
 /* qos.c - see qos.h. */
 #include "server/state/qos.h"
 
+#include "common/setting_text.h"
 #include "common/sm_groups.h"
 #include "server/placer/sm_check.h"
 #include "server/state/server.h"
@@ -107,6 +108,9 @@ static struct ctl_settings settings_tightest(const struct ctl_settings *a,
     LOWER(inflight, CTL_INFLIGHT);
     LOWER(mem, CTL_MEM);
     LOWER(user_mem, CTL_USER_MEM);
+    LOWER(user_sessions, CTL_USER_SESSIONS);
+    LOWER(user_hosts, CTL_USER_HOSTS);
+    LOWER(user_pieces, CTL_USER_PIECES);
     if (b->fields & CTL_CLASS)
         t.cls = t.fields & CTL_CLASS ? class_lower(t.cls, b->cls) : b->cls;
     if (b->fields & CTL_MASK) {
@@ -122,14 +126,46 @@ static struct ctl_settings settings_tightest(const struct ctl_settings *a,
     return t;
 }
 
-/* Returns the limits that hold for all sessions of a user, on a device. */
-static struct ctl_settings settings_of_user(const struct server *server, uid_t uid,
-                                            const struct placer_device *device)
+#define OTHERS_SHARE 4u /* of sessions and of a device's memory, for each of the others */
+#define OTHERS_PART  8u /* of descriptors and segments, which all of them have to share */
+#define OTHERS_LEAST 64u
+
+static uint32_t others_part(uint32_t all)
+{
+    return all / OTHERS_PART > OTHERS_LEAST ? all / OTHERS_PART : OTHERS_LEAST;
+}
+
+struct ctl_settings qos_others(const struct server *server, const struct device *device)
+{
+    const struct ctl_settings *set = settings_find_user(&server->settings, CTL_OTHERS);
+    const uint32_t sessions = server->registry.capacity / OTHERS_SHARE;
+    struct ctl_settings others = {.fields = CTL_EXCLUSIVE | CTL_PRIORITY | CTL_CLASS |
+                                            CTL_USER_SESSIONS | CTL_USER_HOSTS | CTL_USER_PIECES,
+                                  .cls = GS_CLASS_NORMAL,
+                                  .user_sessions = sessions ? sessions : 1,
+                                  .user_hosts = others_part(server->segments_max),
+                                  .user_pieces = others_part(server->descriptors_max)};
+
+    if (device->info.memory_total / OTHERS_SHARE >= SETTING_MEM_LEAST) {
+        others.fields |= CTL_USER_MEM;
+        others.user_mem =
+            device->info.memory_total / OTHERS_SHARE / SETTING_MEM_LEAST * SETTING_MEM_LEAST;
+    }
+    return set ? settings_merge(&others, 0, set) : others;
+}
+
+struct ctl_settings qos_of_user(const struct server *server, uid_t uid, const struct device *device)
 {
     const struct ctl_settings *own = settings_find_user(&server->settings, uid);
+    struct ctl_settings limit = server->settings.everybody, others;
 
-    return own ? settings_tightest(&server->settings.everybody, own, device)
-               : server->settings.everybody;
+    if (server_other(server, uid)) {
+        others = qos_others(server, device);
+        if (own) /* what is granted to the user counts, though it be more */
+            others.fields &= ~own->fields;
+        limit = settings_tightest(&limit, &others, &device->sms);
+    }
+    return own ? settings_tightest(&limit, own, &device->sms) : limit;
 }
 
 /* ---- Both ------------------------------------------------------------------------------------ */
@@ -201,7 +237,7 @@ gs_status qos_effect(const struct session *session, uint32_t share, struct qos_e
                      char text[REFUSAL_TEXT_MAX])
 {
     const struct server *server = session->server;
-    struct ctl_settings user = settings_of_user(server, session->uid, &session->device->sms);
+    struct ctl_settings user = qos_of_user(server, session->uid, session->device);
     struct ctl_settings limit = settings_tightest(&user, &session->set, &session->device->sms);
     const struct wire_qos *asked = &session->qos;
     struct link_grant *grant = &effect->grant;
@@ -219,5 +255,6 @@ gs_status qos_effect(const struct session *session, uint32_t share, struct qos_e
     if (limit.fields & CTL_MEM)
         grant->mem_limit = bytes_lower(limit.mem, grant->mem_limit);
     grant->user_mem_limit = user.fields & CTL_USER_MEM ? user.user_mem : 0;
+    grant->user_hosts = user.fields & CTL_USER_HOSTS ? user.user_hosts : 0;
     return effect_sms(session, share, &limit, effect, text);
 }

@@ -31,4 +31,10 @@ struct qos_effect {
 gs_status qos_effect(const struct session *session, uint32_t share, struct qos_effect *effect,
                      char text[REFUSAL_TEXT_MAX]);
 
+/* What holds for users besides root and the server's own: set, or by default. */
+struct ctl_settings qos_others(const struct server *server, const struct device *device);
+/* The limits that hold for all sessions of a user together, on a device. */
+struct ctl_settings qos_of_user(const struct server *server, uid_t uid,
+                                const struct device *device);
+
 #endif

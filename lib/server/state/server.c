@@ -3,6 +3,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include "common/util.h"
 
@@ -30,4 +31,14 @@ void server_drain(struct server *server, uint64_t timeout_ns)
 bool server_descriptor_reserved(const struct server *server, int fd)
 {
     return fd >= 0 && (uint32_t)fd + DESCRIPTORS_RESERVE >= server->descriptors_max;
+}
+
+bool server_serves_others(const struct server_options *options)
+{
+    return geteuid() == 0 && (options->all_users || options->user_count);
+}
+
+bool server_other(const struct server *server, uid_t uid)
+{
+    return uid != 0 && uid != geteuid() && server_serves_others(&server->options);
 }

@@ -15,6 +15,7 @@
 #include "server/base/loop.h"
 #include "server/base/reply.h"
 #include "server/base/status_page.h"
+#include "server/state/accounts.h"
 #include "server/state/device.h"
 #include "server/state/registry.h"
 #include "server/state/settings.h"
@@ -76,6 +77,7 @@ struct server {
     struct status_map status;
     struct registry registry;
     struct announcements announcements;
+    struct accounts accounts;
     struct settings settings;
     struct state_writer state;
     struct operators operator;
@@ -84,10 +86,15 @@ struct server {
     uint64_t swept_all_ns;    /* when all sessions were last looked at */
     uint32_t sessions_polled; /* whose client's pid is not known */
     uint32_t descriptors_max; /* RLIMIT_NOFILE */
+    uint32_t segments_max;    /* kernel.shmmni */
     int device_count;
     struct device device[DEVICES_MAX];
 };
 
+/* Users besides root and the server's own are served. */
+bool server_serves_others(const struct server_options *options);
+/* One of those users: what is finite is bounded for them, and some of it kept free of them. */
+bool server_other(const struct server *server, uid_t uid);
 /* The descriptor is one of those that tenants may not keep. The kernel gives the lowest that is
  * free, so what is kept fills the numbers from below. */
 bool server_descriptor_reserved(const struct server *server, int fd);

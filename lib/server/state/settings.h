@@ -39,11 +39,14 @@ struct settings {
 };
 
 void settings_deinit(struct settings *settings);
-/* Returns what is set for the user, or NULL. */
+/* Returns what is set for the user, or for CTL_OTHERS; or NULL. */
 const struct ctl_settings *settings_find_user(const struct settings *settings, uid_t uid);
 /* Replaces what is set for the user; with no field set, forgets the user. false: no memory, or too
  * many users. */
 bool settings_put_user(struct settings *settings, uid_t uid, const struct ctl_settings *set);
+/* Returns `old` without the fields of unset, and with those of `set`. */
+struct ctl_settings settings_merge(const struct ctl_settings *old, uint32_t unset,
+                                   const struct ctl_settings *set);
 /* Returns the index of a reservation, or SETTINGS_RESERVATIONS_MAX. */
 uint32_t settings_find_reservation(const struct settings *settings, const char *name);
 /* The name has 1 to 31 characters of [A-Za-z0-9_.-]. */

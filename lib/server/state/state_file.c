@@ -121,6 +121,13 @@ static bool user_begin(struct reader *r, const char *id)
     return true;
 }
 
+static bool others_begin(struct reader *r)
+{
+    r->target = CTL_USER;
+    r->id = CTL_OTHERS;
+    return !settings_find_user(r->settings, CTL_OTHERS) || wrong(r, "[others] a second time");
+}
+
 static bool device_begin(struct reader *r, const char *id)
 {
     r->target = CTL_DEVICE;
@@ -178,6 +185,8 @@ static bool section_begin(struct reader *r, char *text)
     r->id = 0;
     if (!strcmp(kind, "user"))
         return user_begin(r, id);
+    if (!strcmp(kind, "others") && *id == 0)
+        return others_begin(r);
     if (!strcmp(kind, "device"))
         return device_begin(r, id);
     if (!strcmp(kind, "reservation"))
@@ -334,7 +343,10 @@ char *state_print(const struct settings *settings, size_t *length)
         settings_print(out, &settings->everybody);
     }
     for (uint32_t i = 0; i < settings->user_count; i++) {
-        fprintf(out, "\n[user %u]\n", (unsigned)settings->user[i].uid);
+        if (settings->user[i].uid == CTL_OTHERS)
+            fputs("\n[others]\n", out);
+        else
+            fprintf(out, "\n[user %u]\n", (unsigned)settings->user[i].uid);
         settings_print(out, &settings->user[i].set);
     }
     for (uint32_t i = 0; i < SETTINGS_DEVICES_MAX; i++) {

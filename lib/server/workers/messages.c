@@ -10,6 +10,7 @@
 #include "server/reconcile/reservations.h"
 #include "server/session/close.h"
 #include "server/session/open.h"
+#include "server/state/qos.h"
 #include "server/state/server.h"
 #include "server/state/settings_fit.h"
 #include "server/workers/ending.h"
@@ -60,29 +61,55 @@ static uint32_t vault_reserve(const struct server *server)
     return DESCRIPTORS_RESERVE + (sessions < half ? sessions : half);
 }
 
+/* Why the vault does not keep another piece of the session's memory, or NULL. */
+static const char *vault_refusal(const struct device *device, const struct session *session,
+                                 const struct account *account, int fd)
+{
+    const struct ctl_settings limit = qos_of_user(device->server, session->uid, device);
+
+    if (fd < 0) /* the kernel had none left for us; the memory itself is good */
+        return "no descriptor is left (RLIMIT_NOFILE)";
+    /* Clients and workers must still be served. */
+    if ((uint32_t)fd + vault_reserve(device->server) >= device->server->descriptors_max)
+        return "the vault is full (RLIMIT_NOFILE)";
+    if (limit.fields & CTL_USER_PIECES && account && account->pieces >= limit.user_pieces)
+        return "its user has as many pieces as it may (user-pieces)";
+    return NULL;
+}
+
 /* fd: the descriptor that came along, or -1; taken over by the vault it becomes -1. */
 static bool on_vault_put(struct device *device, struct session *session,
                          const struct link_vault *vault, int *fd)
 {
+    struct account *account = account_find(&device->server->accounts, session->uid);
+    const char *refused = vault_refusal(device, session, account, *fd);
     enum vault_result result;
 
-    if (*fd < 0) { /* the kernel had none left for us; the memory itself is good */
-        log_warning("device %d: no descriptor left for the memory of session %llu", device->index,
-                    (unsigned long long)session->id);
-        return true;
-    }
-    /* Clients and workers must still be served. */
-    if ((uint32_t)*fd + vault_reserve(device->server) >= device->server->descriptors_max) {
-        log_warning("device %d: the vault is full (RLIMIT_NOFILE %u)", device->index,
-                    device->server->descriptors_max);
+    if (refused) {
+        if (account_log(account, clock_ns()))
+            log_warning("device %d: memory of session %llu of uid %u would not outlive the worker: "
+                        "%s",
+                        device->index, (unsigned long long)session->id, (unsigned)session->uid,
+                        refused);
         return true;
     }
     result = vault_put(&session->vault, vault->address, vault->size, *fd);
-    if (result == VAULT_OK)
+    if (result == VAULT_OK) {
         *fd = -1;
+        if (account)
+            account->pieces++;
+    }
     if (result == VAULT_NO_MEMORY)
         log_warning("device %d: no memory for the vault", device->index);
     return result != VAULT_OVERLAP;
+}
+
+static void piece_gone(const struct session *session)
+{
+    struct account *account = account_find(&session->server->accounts, session->uid);
+
+    if (account && account->pieces)
+        account->pieces--;
 }
 
 static bool on_session_message(struct device *device, const struct link_message *message, int *fd)
@@ -104,7 +131,8 @@ static bool on_session_message(struct device *device, const struct link_message 
         return session_has_memory(session) && on_vault_put(device, session, &message->u.vault, fd);
     case LINK_VAULT_DROP:
         /* The vault may have no descriptor: it was full when the memory was made. */
-        vault_drop(&session->vault, message->u.vault.address);
+        if (vault_drop(&session->vault, message->u.vault.address))
+            piece_gone(session);
         return session_has_memory(session);
     default:
         return false;

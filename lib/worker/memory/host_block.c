@@ -19,6 +19,7 @@
 #include "common/segment.h"
 #include "worker/jobs/job.h"
 #include "worker/memory/deferred_release.h"
+#include "worker/memory/user.h"
 
 #define HOST_BYTES_MAX (UINT64_C(16) << 30)
 #define PAGE           UINT64_C(4096)
@@ -74,19 +75,38 @@ void host_block_free(struct session *session, struct host_block *block)
         return;
     deferred_release_add(block->memory, block->pinned ? block->memory : NULL, block->size);
     session->memory.host_bytes -= block->size;
+    user_host_discharge(session->memory.user);
     free(block);
+}
+
+/* The system has few System V segments for all users (kernel.shmmni). */
+static bool segment_admit(struct job *job)
+{
+    struct session *session = job->session;
+    uint32_t limit = atomic_load_explicit(&session->memory.user_hosts, memory_order_relaxed);
+
+    if (limit && segments_low())
+        job_fail(job, GS_ERR_LIMIT, "nearly all System V segments are in use (kernel.shmmni)");
+    else if (user_host_charge(session->memory.user, limit))
+        return true;
+    else
+        job_fail(job, GS_ERR_LIMIT, "the user's sessions have %u host blocks, the limit", limit);
+    return false;
 }
 
 struct host_block *host_block_new(struct job *job, uint64_t size, enum host_use use, int *id)
 {
     struct session *session = job->session;
-    struct host_block *block = calloc(1, sizeof(*block));
-    int made = -1;
-
+    struct host_block *block;
+    int made = -1, error;
     void *memory = NULL;
-    int error =
-        block ? segment_make(size, S_IRUSR | S_IWUSR, session->uid, &made, &memory) : -ENOMEM;
+
+    if (!segment_admit(job))
+        return NULL;
+    block = calloc(1, sizeof(*block));
+    error = block ? segment_make(size, S_IRUSR | S_IWUSR, session->uid, &made, &memory) : -ENOMEM;
     if (error) {
+        user_host_discharge(session->memory.user);
         free(block);
         job_fail(job, GS_ERR_NO_MEMORY, "no shared memory of %" PRIu64 " bytes: %s", size,
                  strerror(-error));
@@ -97,6 +117,7 @@ struct host_block *host_block_new(struct job *job, uint64_t size, enum host_use 
         CUresult result = DRV(cuMemHostRegister_v2, memory, size,
                               use == HOST_MAPPED ? CU_MEMHOSTREGISTER_DEVICEMAP : 0);
         if (result) {
+            user_host_discharge(session->memory.user);
             shmdt(memory);
             free(block);
             job_fail_driver(job, result);

@@ -255,6 +255,8 @@ gs_status window_cover(struct job *job)
         result = sinks_cover(session, at, end - at);
     if (result) { /* no kernel of the session is fenced yet, so that holes do no harm */
         sinks_deinit(session);
+        space_init(&session->memory.sinks, session->memory.window_base,
+                   end - session->memory.window_base);
         session->memory.hole = false;
         return job_fail_driver(job, result);
     }
@@ -267,8 +269,6 @@ void window_deinit(struct session *session)
     session->memory.covered = false;
     chunks_deinit(session);
     sinks_deinit(session);
-    user_release(session->memory.user);
-    session->memory.user = NULL;
     if (!session->memory.window_size)
         return;
     DRV_MUST(cuMemAddressFree, session->memory.window_base,

@@ -30,6 +30,7 @@ struct session_memory {
     uint64_t generation;
     struct space window;                /* spans: chunks (tag: struct chunk); see window_init */
     _Atomic uint64_t limit, user_limit; /* any thread; see memory_limit_set */
+    _Atomic uint32_t user_hosts;        /* host blocks of all sessions of the user; 0: no limit */
     uint64_t used;
     struct user *user; /* counts what all sessions of the user hold */
     /* The window's addresses, with a granule behind it for accesses that begin at its last ones. */

@@ -48,16 +48,31 @@ void user_release(struct user *user)
 }
 
 /* Relaxed throughout: no other memory depends on the sum. */
-bool user_charge(struct user *user, uint64_t bytes, uint64_t limit)
+static bool sum_charge(_Atomic uint64_t *sum, uint64_t bytes, uint64_t limit)
 {
-    uint64_t used = atomic_load_explicit(&user->used, memory_order_relaxed);
+    uint64_t used = atomic_load_explicit(sum, memory_order_relaxed);
 
     do {
         if (limit && (used > limit || bytes > limit - used))
             return false;
-    } while (!atomic_compare_exchange_weak_explicit(&user->used, &used, used + bytes,
-                                                    memory_order_relaxed, memory_order_relaxed));
+    } while (!atomic_compare_exchange_weak_explicit(sum, &used, used + bytes, memory_order_relaxed,
+                                                    memory_order_relaxed));
     return true;
+}
+
+bool user_charge(struct user *user, uint64_t bytes, uint64_t limit)
+{
+    return sum_charge(&user->used, bytes, limit);
+}
+
+bool user_host_charge(struct user *user, uint64_t limit)
+{
+    return sum_charge(&user->hosts, 1, limit);
+}
+
+void user_host_discharge(struct user *user)
+{
+    atomic_fetch_sub_explicit(&user->hosts, 1, memory_order_relaxed);
 }
 
 void user_discharge(struct user *user, uint64_t bytes)

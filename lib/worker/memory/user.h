@@ -17,6 +17,7 @@ struct user {
     uint32_t sessions;
     _Atomic uint64_t used;
     struct user_sinks sinks; /* they count nowhere */
+    _Atomic uint64_t hosts; /* host blocks */
 };
 
 /* Counts one more session of this user. NULL: no memory. */
@@ -27,6 +28,9 @@ void user_release(struct user *user);
 /* Charges the user for `bytes`, unless the sum would exceed the limit (0: none). */
 bool user_charge(struct user *user, uint64_t bytes, uint64_t limit);
 void user_discharge(struct user *user, uint64_t bytes);
+/* The same for one host block. */
+bool user_host_charge(struct user *user, uint64_t limit);
+void user_host_discharge(struct user *user);
 uint64_t user_used(const struct user *user);
 
 #endif

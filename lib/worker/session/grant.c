@@ -72,6 +72,7 @@ void grant_apply(struct session *session, const struct link_grant *link,
     sched_class(domain_of(session), &session->sched.entity, link->cls);
     session->sched.entity.weight = link->weight;
     session->sched.entity.inflight_max = link->inflight_max;
+    atomic_store_explicit(&session->memory.user_hosts, link->user_hosts, memory_order_relaxed);
     grant_publish(session, memory_limit_set(session, link->mem_limit, link->user_mem_limit));
     if (link->cls != GS_CLASS_NORMAL)
         placements_prepare();

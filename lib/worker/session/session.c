@@ -14,6 +14,7 @@
 #include "worker/memory/host_block.h"
 #include "worker/memory/memory.h"
 #include "worker/memory/segment_mapping.h"
+#include "worker/memory/user.h"
 #include "worker/module/module.h"
 #include "worker/module/print.h"
 #include "worker/sched/domain.h"
@@ -36,6 +37,8 @@ struct session *session_new(uint32_t slot, const struct link_open *open, struct 
     memcpy(session->name, open->name, sizeof(session->name));
     session->name[sizeof(session->name) - 1] = '\0';
     session->stats = stats;
+    atomic_store_explicit(&session->memory.user_hosts, open->grant.user_hosts,
+                          memory_order_relaxed);
     memory_limit_set(session, open->grant.mem_limit, open->grant.user_mem_limit);
     session->grant.link = open->grant;
     domain_join(session);
@@ -68,6 +71,8 @@ static void release_host(struct session *session)
 {
     host_blocks_deinit(session);
     print_deinit(session);
+    user_release(session->memory.user);
+    session->memory.user = NULL;
     segment_mapping_keep(session->mapping);
     space_deinit(&session->memory.allocations);
     stats_clear(session->stats);

@@ -1,0 +1,115 @@
+/* accounts.c - see accounts.h. */
+#include "server/state/accounts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/log.h"
+
+#define LOG_WINDOW_NS 10000000000u
+#define LOG_LINES     8u
+
+void accounts_deinit(struct accounts *accounts)
+{
+    free(accounts->entry);
+    *accounts = (struct accounts){0};
+}
+
+/* Where the user's is, or would be. */
+static uint32_t account_index(const struct accounts *accounts, uid_t uid)
+{
+    uint32_t low = 0, high = accounts->count;
+
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+
+        if (accounts->entry[middle].uid < uid)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+struct account *account_find(const struct accounts *accounts, uid_t uid)
+{
+    uint32_t at = account_index(accounts, uid);
+
+    return at < accounts->count && accounts->entry[at].uid == uid ? &accounts->entry[at] : NULL;
+}
+
+/* Forgets the user without sessions who has asked longest ago. false: all have sessions. */
+static bool account_evict(struct accounts *accounts)
+{
+    uint32_t oldest = accounts->count;
+
+    for (uint32_t i = 0; i < accounts->count; i++) {
+        if (accounts->entry[i].sessions == 0 &&
+            (oldest == accounts->count ||
+             accounts->entry[i].refilled_ns < accounts->entry[oldest].refilled_ns))
+            oldest = i;
+    }
+    if (oldest == accounts->count)
+        return false;
+    accounts->count--;
+    memmove(accounts->entry + oldest, accounts->entry + oldest + 1,
+            (accounts->count - oldest) * sizeof(*accounts->entry));
+    return true;
+}
+
+struct account *account_get(struct accounts *accounts, uid_t uid)
+{
+    struct account *found = account_find(accounts, uid), *more;
+    uint32_t at;
+
+    if (found)
+        return found;
+    if (accounts->count == ACCOUNTS_MAX && !account_evict(accounts))
+        return NULL;
+    more = reallocarray(accounts->entry, accounts->count + 1, sizeof(*more));
+    if (!more)
+        return NULL;
+    accounts->entry = more;
+    at = account_index(accounts, uid);
+    memmove(more + at + 1, more + at, (accounts->count - at) * sizeof(*more));
+    accounts->count++;
+    more[at] = (struct account){.uid = uid, .tokens = REQUESTS_BURST};
+    return &more[at];
+}
+
+bool account_ask(struct account *account, uint64_t now_ns)
+{
+    const uint64_t token_ns = 1000000000u / REQUESTS_RATE;
+    uint64_t more = (now_ns - account->refilled_ns) / token_ns;
+
+    if (more >= REQUESTS_BURST - account->tokens) {
+        account->tokens = REQUESTS_BURST;
+        account->refilled_ns = now_ns;
+    } else {
+        account->tokens += (uint32_t)more;
+        account->refilled_ns += more * token_ns;
+    }
+    if (account->tokens == 0)
+        return false;
+    account->tokens--;
+    return true;
+}
+
+bool account_log(struct account *account, uint64_t now_ns)
+{
+    if (!account)
+        return false;
+    if (now_ns - account->log_ns >= LOG_WINDOW_NS) {
+        if (account->log_dropped)
+            log_warning("uid %u: %u more such lines were left out", (unsigned)account->uid,
+                        account->log_dropped);
+        account->log_ns = now_ns;
+        account->log_lines = account->log_dropped = 0;
+    }
+    if (account->log_lines == LOG_LINES) {
+        account->log_dropped++;
+        return false;
+    }
+    account->log_lines++;
+    return true;
+}

@@ -1,0 +1,46 @@
+/*
+ * accounts.h - what each user has of the server that is finite: one account for each user who has
+ * sessions, or has asked lately. The supervisor's thread.
+ */
+#ifndef GS_SERVER_ACCOUNTS_H
+#define GS_SERVER_ACCOUNTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#define ACCOUNTS_MAX   4096u
+/* Requests of a user in a second, and in a burst: an MPI job's thousand ranks attach at once. */
+#define REQUESTS_RATE  1000u
+#define REQUESTS_BURST 4096u
+
+struct account {
+    uid_t uid;
+    uint32_t sessions;
+    uint32_t pieces; /* of memory in the vaults of its sessions */
+    /* Requests. */
+    uint32_t tokens;
+    uint64_t refilled_ns;
+    /* Lines of the log that it has caused in this window. */
+    uint64_t log_ns;
+    uint32_t log_lines, log_dropped;
+};
+
+/* All zero: empty. */
+struct accounts {
+    struct account *entry; /* by uid */
+    uint32_t count;
+};
+
+void accounts_deinit(struct accounts *accounts);
+/* NULL: the user has none. Valid until the next account is made. */
+struct account *account_find(const struct accounts *accounts, uid_t uid);
+/* Makes one where there is none. NULL: no memory, or all are in use. */
+struct account *account_get(struct accounts *accounts, uid_t uid);
+/* Takes a request from the user's allowance. false: it is used up for now. */
+bool account_ask(struct account *account, uint64_t now_ns);
+/* One more line about the user may be logged; a line that says how many were left out may come
+ * before. NULL is allowed nothing. */
+bool account_log(struct account *account, uint64_t now_ns);
+
+#endif

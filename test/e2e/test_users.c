@@ -1,0 +1,309 @@
+/* test_users.c - root's server and other users: what is finite is bounded for each of them, some of
+ * it is kept for the operator, and what they may ask for is modest unless it is granted. */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/request.h"
+#include "harness/harness.h"
+
+#define STRANGER 65534u
+#define MIB      ((size_t)1 << 20)
+
+static char output[32768];
+
+static int gsctl(const char *a, const char *b, const char *c, const char *d, const char *e)
+{
+    const char *const arguments[] = {"bin/gsctl", a, b, c, d, e, NULL};
+
+    return program_run(arguments, output, sizeof(output));
+}
+
+static unsigned log_lines(const struct server *server, const char *text)
+{
+    FILE *log = fopen(server->log, "r");
+    char line[512];
+    unsigned count = 0;
+
+    CHECK(log != NULL);
+    while (fgets(line, sizeof(line), log))
+        count += strstr(line, text) != NULL;
+    fclose(log);
+    return count;
+}
+
+static struct server *shared_server(const char *const *arguments)
+{
+    if (geteuid() != 0)
+        test_skip("only root's server serves others");
+    return server_start(&(struct server_options){.arguments = arguments});
+}
+
+struct stranger {
+    struct gate ready, go, done;
+    unsigned attached;
+    char message[256];
+};
+
+static void become_stranger(void)
+{
+    CHECK(setgid(STRANGER) == 0 && setuid(STRANGER) == 0);
+}
+
+/* ---- Sessions ---- */
+
+static void attach_all_run(void *argument)
+{
+    struct stranger *stranger = argument;
+    gs_status status = GS_OK;
+    gs_session session;
+
+    become_stranger();
+    while (status == GS_OK && stranger->attached < 100) {
+        status = gs_attach(NULL, &session);
+        stranger->attached += status == GS_OK;
+    }
+    CHECK_STATUS(status, GS_ERR_LIMIT);
+    snprintf(stranger->message, sizeof(stranger->message), "%s", gs_last_error_message());
+    gate_pass(&stranger->ready);
+    gate_wait(&stranger->go, 1);
+}
+
+/* How many sessions another user gets; they end with the next call of strangers_go. */
+static pid_t strangers_attach(struct stranger *stranger)
+{
+    pid_t pid = tenant_start(attach_all_run, stranger);
+
+    gate_wait(&stranger->ready, 1);
+    return pid;
+}
+
+static void strangers_go(struct server *server, struct stranger *stranger, pid_t pid)
+{
+    gate_pass(&stranger->go);
+    tenant_join(pid);
+    server_wait_tenants(server, 0, 10000);
+    memset(stranger, 0, sizeof(*stranger));
+}
+
+static void each_has_a_part_of_the_sessions_and_the_operator_the_rest(void)
+{
+    struct server *server = shared_server((const char *const[]){"--max-tenants", "32", NULL});
+    struct stranger *stranger = shared_alloc(sizeof(*stranger));
+    gs_session session[4];
+    pid_t pid = strangers_attach(stranger);
+
+    CHECK_EQUAL(stranger->attached, 8);
+    CHECK_TEXT(stranger->message, "has 8 sessions, of at most 8");
+    CHECK_OK(server_attach(server, &session[0]));
+    CHECK_OK(gs_detach(session[0]));
+    CHECK_EQUAL(gsctl("get", NULL, NULL, NULL, NULL), 0);
+    CHECK_TEXT(output, "\nothers: ");
+    CHECK_TEXT(output, "user-sessions 8");
+    strangers_go(server, stranger, pid);
+
+    CHECK_EQUAL(gsctl("set", "--user", "65534", "--user-sessions", "10"), 0);
+    pid = strangers_attach(stranger);
+    CHECK_EQUAL(stranger->attached, 10);
+    strangers_go(server, stranger, pid);
+    CHECK_EQUAL(gsctl("set", "--user", "65534", "--unset", "all"), 0);
+
+    CHECK_EQUAL(gsctl("set", "--others", "--user-sessions", "100", NULL), 0);
+    pid = strangers_attach(stranger);
+    CHECK_EQUAL(stranger->attached, 28);
+    CHECK_TEXT(stranger->message, "4 of them kept for its operator");
+    for (unsigned i = 0; i < 4; i++)
+        CHECK_OK(server_attach(server, &session[i]));
+    for (unsigned i = 0; i < 4; i++)
+        CHECK_OK(gs_detach(session[i]));
+    strangers_go(server, stranger, pid);
+    server_stop(server);
+}
+
+/* ---- Host blocks, pieces of memory ---- */
+
+static void blocks_run(void *argument)
+{
+    gs_session one, two;
+    gs_status status = GS_OK;
+    unsigned blocks = 0;
+    void *block;
+
+    (void)argument;
+    become_stranger();
+    CHECK_OK(gs_attach(NULL, &one));
+    CHECK_OK(gs_attach(NULL, &two));
+    while (status == GS_OK && blocks < 100) {
+        status = gs_host_alloc(blocks % 2 ? one : two, 4096, &block);
+        blocks += status == GS_OK;
+    }
+    CHECK_STATUS(status, GS_ERR_LIMIT);
+    CHECK_TEXT(gs_last_error_message(), "5 host blocks, the limit");
+    CHECK_EQUAL(blocks, 5);
+    CHECK_OK(gs_host_free(two, block));
+    CHECK_OK(gs_host_alloc(two, 4096, &block));
+    CHECK_OK(gs_detach(one));
+    CHECK_OK(gs_host_alloc(two, 4096, &block));
+    CHECK_OK(gs_detach(two));
+}
+
+static void host_blocks_are_counted_for_the_user(void)
+{
+    struct server *server = shared_server(NULL);
+    gs_session session;
+    void *block;
+
+    CHECK_EQUAL(gsctl("set", "--others", "--user-hosts", "5", NULL), 0);
+    tenant_join(tenant_start(blocks_run, NULL));
+    CHECK_OK(server_attach(server, &session));
+    for (unsigned i = 0; i < 20; i++)
+        CHECK_OK(gs_host_alloc(session, 4096, &block));
+    CHECK_OK(gs_detach(session));
+    server_stop(server);
+}
+
+static void pieces_run(void *argument)
+{
+    gs_session session;
+    gs_devptr memory;
+
+    (void)argument;
+    become_stranger();
+    CHECK_OK(gs_attach(NULL, &session));
+    for (unsigned i = 0; i < 100; i++)
+        CHECK_OK(gs_malloc(session, 2 * MIB, &memory));
+    CHECK_OK(gs_detach(session));
+}
+
+static void a_user_who_fills_the_vault_does_not_fill_the_log(void)
+{
+    struct server *server = shared_server(NULL);
+
+    CHECK_EQUAL(gsctl("set", "--others", "--user-pieces", "10", NULL), 0);
+    tenant_join(tenant_start(pieces_run, NULL));
+    server_wait_tenants(server, 0, 10000);
+    CHECK(log_lines(server, "(user-pieces)") > 0 && log_lines(server, "(user-pieces)") <= 8);
+    server_stop(server);
+}
+
+/* ---- Requests ---- */
+
+static void flood_run(void *argument)
+{
+    struct stranger *stranger = argument;
+    char message[REQUEST_MESSAGE_MAX] = "";
+    struct ctl_admin request = {.cursor = 0};
+    struct ctl_status_reply reply;
+    struct control control;
+    unsigned refused = 0;
+
+    become_stranger();
+    CHECK_EQUAL(control_open(&control, getenv("GSHARE_INSTANCE"), message), GS_OK);
+    gate_pass(&stranger->ready);
+    while (atomic_load(&stranger->go.count) == 0) {
+        gs_status status = control_ask(&control, &request.h, CTL_STATUS, sizeof(request), &reply,
+                                       sizeof(reply), test_deadline(30000), message);
+
+        CHECK(status == GS_OK || status == GS_ERR_LIMIT);
+        if (status == GS_ERR_LIMIT && refused++ == 0) {
+            CHECK_TEXT(message, "asks too much");
+            gate_pass(&stranger->done);
+        }
+    }
+    control_close(&control);
+}
+
+static void who_asks_without_end_is_refused_and_nobody_else(void)
+{
+    struct server *server = shared_server(NULL);
+    struct stranger *stranger = shared_alloc(sizeof(*stranger));
+    gs_session session;
+    pid_t pid[3];
+
+    for (unsigned i = 0; i < 3; i++)
+        pid[i] = tenant_start(flood_run, stranger);
+    gate_wait(&stranger->done, 3);
+    for (unsigned i = 0; i < 50; i++) {
+        CHECK_OK(server_attach(server, &session));
+        CHECK_OK(gs_detach(session));
+    }
+    gate_pass(&stranger->go);
+    for (unsigned i = 0; i < 3; i++)
+        tenant_join(pid[i]);
+    CHECK(log_lines(server, "") < 100);
+    server_stop(server);
+}
+
+/* ---- What is modest ---- */
+
+static void asking_run(void *argument)
+{
+    gs_attach_params params = GS_ATTACH_PARAMS_INIT;
+    bool granted = *(const bool *)argument;
+    gs_exec_affinity has;
+    gs_qos qos = GS_QOS_INIT;
+    gs_session session;
+    gs_devptr memory;
+
+    become_stranger();
+    qos.cls = GS_CLASS_LATENCY;
+    qos.priority = 3;
+    qos.affinity.type = GS_EXEC_AFFINITY_SM_COUNT;
+    qos.affinity.sm_count = 4;
+    qos.affinity.exclusive = 1;
+    params.qos = &qos;
+    if (!granted) {
+        CHECK_STATUS(gs_attach(&params, &session), GS_ERR_PERMISSION);
+        qos.affinity.exclusive = 0;
+    }
+    CHECK_OK(gs_attach(&params, &session));
+    CHECK_OK(gs_get_qos(session, &qos));
+    CHECK_EQUAL(qos.cls, granted ? GS_CLASS_LATENCY : GS_CLASS_NORMAL);
+    CHECK_EQUAL(qos.priority, granted ? 3 : 0);
+    CHECK_OK(gs_get_exec_affinity(session, &has));
+    CHECK_EQUAL(has.exclusive, granted);
+    if (!granted) /* no more than a quarter */
+        CHECK_STATUS(gs_malloc(session, 1100 * MIB, &memory), GS_ERR_QUOTA);
+    CHECK_OK(gs_detach(session));
+}
+
+/* The software device has 4 GiB. */
+static void others_have_what_is_modest_unless_more_is_granted(void)
+{
+    static const char *const grants[][2] = {
+        {"--class", "latency"}, {"--priority", "5"}, {"--user-mem", "2G"}};
+    struct server *server = shared_server(NULL);
+    bool *granted = shared_alloc(sizeof(*granted));
+    gs_session session;
+
+    CHECK_OK(server_attach(server, &session));
+    if (!test_device_is_soft(session))
+        test_skip("figures of the software device");
+    CHECK_OK(gs_detach(session));
+    tenant_join(tenant_start(asking_run, granted));
+    for (unsigned i = 0; i < ARRAY_SIZE(grants); i++)
+        CHECK_EQUAL(gsctl("set", "--user", "65534", grants[i][0], grants[i][1]), 0);
+    const char *const exclusive[] = {"bin/gsctl",   "set",   "--user", "65534",
+                                     "--exclusive", "--sms", "4",      NULL};
+    CHECK_EQUAL(program_run(exclusive, output, sizeof(output)), 0);
+    *granted = true;
+    tenant_join(tenant_start(asking_run, granted));
+    CHECK_EQUAL(gsctl("get", "--user", "65534", NULL, NULL), 0);
+    CHECK_TEXT(output, "user-mem 2G");
+    server_stop(server);
+}
+
+static const struct test tests[] = {
+    TEST(each_has_a_part_of_the_sessions_and_the_operator_the_rest),
+    TEST(host_blocks_are_counted_for_the_user),
+    TEST(a_user_who_fills_the_vault_does_not_fill_the_log),
+    TEST(who_asks_without_end_is_refused_and_nobody_else),
+    TEST(others_have_what_is_modest_unless_more_is_granted),
+};
+
+int main(int argc, char **argv)
+{
+    return test_main(argc, argv, tests, ARRAY_SIZE(tests));
+}

@@ -1,0 +1,88 @@
+// What each user has of the server: accounts are few, allowances refill, log lines are counted.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "common/log.h"
+#include "server/state/accounts.h"
+
+#define SECOND UINT64_C(1000000000)
+
+static void users_without_sessions_are_forgotten_first(void **state)
+{
+    struct accounts accounts = {0};
+
+    (void)state;
+    for (uint32_t i = 0; i < ACCOUNTS_MAX; i++) {
+        struct account *account = account_get(&accounts, (uid_t)(i * 7919 % ACCOUNTS_MAX));
+
+        assert_non_null(account);
+        account->refilled_ns = account->uid;
+        account->sessions = account->uid != 77 && account->uid != 78;
+    }
+    for (uint32_t i = 0; i < ACCOUNTS_MAX; i++)
+        assert_int_equal(account_find(&accounts, i)->uid, i);
+    account_get(&accounts, 5000)->sessions = 1; // in the place of 77, who asked before 78
+    assert_null(account_find(&accounts, 77));
+    assert_non_null(account_find(&accounts, 78));
+    account_get(&accounts, 5001)->sessions = 1;
+    assert_null(account_get(&accounts, 5002));
+    assert_non_null(account_get(&accounts, 5000));
+    accounts_deinit(&accounts);
+}
+
+static void an_allowance_refills_with_time(void **state)
+{
+    struct accounts accounts = {0};
+    struct account *account = account_get(&accounts, 1);
+    uint64_t now = 100 * SECOND;
+
+    (void)state;
+    for (uint32_t i = 0; i < REQUESTS_BURST; i++)
+        assert_true(account_ask(account, now));
+    assert_false(account_ask(account, now));
+    now += SECOND / REQUESTS_RATE;
+    assert_true(account_ask(account, now));
+    assert_false(account_ask(account, now));
+    now += SECOND;
+    for (uint32_t i = 0; i < REQUESTS_RATE; i++)
+        assert_true(account_ask(account, now));
+    assert_false(account_ask(account, now));
+    now += 100 * SECOND;
+    for (uint32_t i = 0; i < REQUESTS_BURST; i++)
+        assert_true(account_ask(account, now));
+    assert_false(account_ask(account, now));
+    accounts_deinit(&accounts);
+}
+
+static void log_lines_are_few_in_a_window(void **state)
+{
+    struct accounts accounts = {0};
+    struct account *account = account_get(&accounts, 1);
+    unsigned lines = 0;
+
+    (void)state;
+    for (int i = 0; i < 1000; i++)
+        lines += account_log(account, 50 * SECOND + (uint64_t)i);
+    assert_int_equal(lines, 8);
+    assert_int_equal(account->log_dropped, 992);
+    assert_true(account_log(account, 61 * SECOND));
+    assert_int_equal(account->log_dropped, 0);
+    assert_false(account_log(NULL, 0));
+    accounts_deinit(&accounts);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(users_without_sessions_are_forgotten_first),
+        cmocka_unit_test(an_allowance_refills_with_time),
+        cmocka_unit_test(log_lines_are_few_in_a_window),
+    };
+
+    log_init("test", "error");
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
