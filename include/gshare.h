@@ -341,8 +341,9 @@ typedef struct gs_fault {
         sizeof(gs_fault), GS_FAULT_NONE, GS_OK, 0, 0, "", ""                                       \
     }
 
-/* The session's first fault; its kind is GS_FAULT_NONE if there was none. Works on a session that a
- * fault has ended. Does not block. */
+/* The session's first fault; its kind is GS_FAULT_NONE if there was none. Where another tenant lost
+ * the device, message says so, and names the session if it is of the same user. Works on a session
+ * that a fault has ended. Does not block. */
 GS_API gs_status gs_last_fault(gs_session session, gs_fault *fault);
 
 /* ---- Streams and events ---------------------------------------------------------------------- */

@@ -236,6 +236,107 @@ static void who_asks_without_end_is_refused_and_nobody_else(void)
     server_stop(server);
 }
 
+/* ---- Faults ---- */
+
+struct fault_log {
+    struct gate ready, go;
+    unsigned refused, faults;
+    uint64_t session_id;
+    char refusal[256];
+};
+
+static bool trap_once(struct fault_log *log)
+{
+    gs_attach_params params = GS_ATTACH_PARAMS_INIT;
+    gs_session_desc desc = GS_SESSION_DESC_INIT;
+    gs_session session;
+    gs_status status;
+
+    params.name = "trapper";
+    status = gs_attach(&params, &session);
+    if (status != GS_OK) {
+        CHECK_STATUS(status, GS_ERR_REFUSED);
+        snprintf(log->refusal, sizeof(log->refusal), "%s", gs_last_error_message());
+        log->refused++;
+        return false;
+    }
+    CHECK_OK(gs_session_info(session, &desc));
+    log->session_id = desc.session_id;
+    CHECK_OK(kernels_launch(NULL, kernels_get(kernels_load(session), "trap"), 1, 1, NULL));
+    CHECK_STATUS(gs_sync(session), GS_ERR_FAULT);
+    log->faults++;
+    gs_detach(session);
+    return true;
+}
+
+static void trapper_run(void *argument)
+{
+    struct fault_log *log = argument;
+
+    become_stranger();
+    trap_once(log);
+    gate_pass(&log->ready);
+    gate_wait(&log->go, 1);
+    CHECK(trap_once(log)); /* the second time it is kept out */
+    CHECK(!trap_once(log));
+    while (!trap_once(log))
+        test_pause();
+    CHECK(!trap_once(log));
+}
+
+static void who_faults_again_and_again_is_kept_out_and_named(void)
+{
+    struct server *server = shared_server(NULL);
+    struct fault_log *log = shared_alloc(sizeof(*log));
+    gs_fault fault = GS_FAULT_INIT;
+    gs_session session;
+    char text[128];
+    pid_t trapper;
+
+    CHECK_OK(server_attach(server, &session));
+    trapper = tenant_start(trapper_run, log);
+    gate_wait(&log->ready, 1);
+    CHECK_EQUAL(gs_sync(session), GS_ERR_INTERRUPTED);
+    CHECK_OK(gs_last_fault(session, &fault));
+    CHECK_TEXT(fault.message, "another user's tenant lost the device: ");
+    CHECK(strstr(fault.message, "trapper") == NULL);
+    gs_detach(session);
+    snprintf(text, sizeof(text), "kernel trap of session %llu, uid %u, pid %d (trapper): ",
+             (unsigned long long)log->session_id, STRANGER, (int)trapper);
+    CHECK_EQUAL(log_lines(server, text), 1);
+    gate_pass(&log->go);
+    tenant_join(trapper);
+    CHECK_TEXT(log->refusal, "uid 65534 has lost the device 3 times, and is kept out for 2 s");
+    CHECK_EQUAL(log->faults, 3);
+    /* Nobody else is kept out. */
+    CHECK_OK(server_attach(server, &session));
+    CHECK_OK(gs_detach(session));
+    server_stop(server);
+}
+
+/* Nor does the device count as failed for what its tenants do. */
+static void many_faults_do_not_fail_the_device(void)
+{
+    struct server *server = server_start(NULL);
+    struct fault_log log = {.faults = 0};
+    gs_fault fault = GS_FAULT_INIT;
+    char text[128];
+    gs_session session;
+
+    for (unsigned i = 0; i < 8; i++) {
+        CHECK_OK(server_attach(server, &session));
+        CHECK(trap_once(&log));
+        CHECK_OK(gs_last_fault(session, &fault));
+        snprintf(text, sizeof(text), "session %llu (pid %d, trapper) lost the device: ",
+                 (unsigned long long)log.session_id, (int)getpid());
+        CHECK_TEXT(fault.message, text);
+        gs_detach(session);
+        CHECK_EQUAL(gsctl("status", NULL, NULL, NULL, NULL), 0);
+        CHECK(strstr(output, "failed") == NULL);
+    }
+    server_stop(server);
+}
+
 /* ---- What is modest ---- */
 
 static void asking_run(void *argument)
@@ -300,6 +401,8 @@ static const struct test tests[] = {
     TEST(host_blocks_are_counted_for_the_user),
     TEST(a_user_who_fills_the_vault_does_not_fill_the_log),
     TEST(who_asks_without_end_is_refused_and_nobody_else),
+    TEST(who_faults_again_and_again_is_kept_out_and_named),
+    TEST(many_faults_do_not_fail_the_device),
     TEST(others_have_what_is_modest_unless_more_is_granted),
 };
 

@@ -58,6 +58,23 @@ static void an_allowance_refills_with_time(void **state)
     accounts_deinit(&accounts);
 }
 
+static void faults_keep_a_user_out_for_a_growing_time(void **state)
+{
+    static const unsigned seconds[] = {0, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 600, 600, 600};
+    struct account account = {0};
+    uint64_t now = 1000 * SECOND;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(seconds) / sizeof(seconds[0]); i++) {
+        assert_int_equal(account_fault(&account, now), seconds[i] * SECOND);
+        assert_int_equal(account.kept_out_ns, now + seconds[i] * SECOND);
+        now = account.kept_out_ns + 599 * SECOND;
+    }
+    now += 2 * SECOND;
+    assert_int_equal(account_fault(&account, now), 0); // forgotten
+    assert_int_equal(account_fault(&account, now), SECOND);
+}
+
 static void log_lines_are_few_in_a_window(void **state)
 {
     struct accounts accounts = {0};
@@ -80,6 +97,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(users_without_sessions_are_forgotten_first),
         cmocka_unit_test(an_allowance_refills_with_time),
+        cmocka_unit_test(faults_keep_a_user_out_for_a_growing_time),
         cmocka_unit_test(log_lines_are_few_in_a_window),
     };
 

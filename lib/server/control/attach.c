@@ -107,6 +107,13 @@ static gs_status user_admit(const struct server *server, const struct device *de
     const struct account *account = account_find(&server->accounts, uid);
     const struct ctl_settings limit = qos_of_user(server, uid, device);
 
+    const uint64_t now = clock_ns();
+
+    if (account && account->kept_out_ns > now)
+        return refusal(text, GS_ERR_REFUSED,
+                       "uid %u has lost the device %u times, and is kept out for %llu s more",
+                       (unsigned)uid, account->faults,
+                       (unsigned long long)((account->kept_out_ns - now) / 1000000000u + 1));
     if (limit.fields & CTL_USER_SESSIONS && account && account->sessions >= limit.user_sessions)
         return refusal(text, GS_ERR_LIMIT, "uid %u has %u sessions, of at most %u", (unsigned)uid,
                        account->sessions, limit.user_sessions);

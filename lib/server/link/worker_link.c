@@ -157,8 +157,7 @@ static int descriptor_take(struct msghdr *header)
     return first;
 }
 
-/* The text goes into logs, to terminals, and into one-line messages. */
-static void text_clean(char *text, size_t size)
+void worker_text_clean(char *text, size_t size)
 {
     text[size - 1] = 0;
     for (char *c = text; *c; c++) {
@@ -193,6 +192,6 @@ ssize_t worker_read(struct device *device, struct link_message *message, int *de
         return 0;
     }
     *descriptor = descriptor_take(&header);
-    text_clean(message->text, sizeof(message->text));
+    worker_text_clean(message->text, sizeof(message->text));
     return n;
 }

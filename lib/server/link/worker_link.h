@@ -23,6 +23,9 @@ void worker_flush(struct device *device);
  * worker has closed its end. *descriptor: the one that came along, which the caller closes, or
  * -1. The message's text is printable and ends. */
 ssize_t worker_read(struct device *device, struct link_message *message, int *descriptor);
+/* Makes a text of a worker printable, and end: it goes into logs, to terminals, and into one-line
+ * messages. */
+void worker_text_clean(char *text, size_t size);
 /* Closes the socket and forgets what it has not taken. Harmless twice. */
 void worker_link_deinit(struct device *device);
 

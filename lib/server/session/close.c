@@ -96,7 +96,7 @@ bool server_session_closed(struct session *session)
 }
 
 void server_session_worker_lost(struct session *session, const struct link_fatal *fatal,
-                                bool blamed, const char *why)
+                                const struct culprit *culprit, const char *why)
 {
     session->segment_kept = SEGMENT_NOT_KEPT; /* also of one that waits for the next worker */
     switch (session->state) {
@@ -104,7 +104,7 @@ void server_session_worker_lost(struct session *session, const struct link_fatal
         server_session_refuse(session, GS_ERR_NO_DEVICE, why);
         break;
     case SESSION_OPEN:
-        session_segment_fault(session, fatal, blamed, why);
+        session_segment_fault(session, fatal, culprit, why);
         qos_requests_refuse_all(session, GS_ERR_INTERRUPTED, "the device was lost");
         grants_forget(session);
         server_session_vault_clear(session); /* a standby would be given these */

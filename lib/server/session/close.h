@@ -6,15 +6,16 @@
 #ifndef GS_SERVER_CLOSE_H
 #define GS_SERVER_CLOSE_H
 
+#include "server/session/segment.h"
 #include "server/state/session.h"
 
 /* The client is gone, has detached, or never came: the worker frees what the session holds. */
 void server_session_close(struct session *session);
 /* LINK_CLOSED: the worker has freed it. false: the message makes no sense in this state. */
 bool server_session_closed(struct session *session);
-/* The worker is gone. fatal: its last words, or NULL; blamed: they are about this session. */
+/* The worker is gone; see session_segment_fault. */
 void server_session_worker_lost(struct session *session, const struct link_fatal *fatal,
-                                bool blamed, const char *why);
+                                const struct culprit *culprit, const char *why);
 /* Answers the attach with a refusal and ends the session. */
 void server_session_refuse(struct session *session, gs_status status, const char *text);
 /* Frees all, at once. */

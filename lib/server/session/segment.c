@@ -83,11 +83,26 @@ void session_segment_fill(struct session *session, const struct link_opened *ope
     atomic_store_explicit(&server_part(session)->state, SEG_OPEN, memory_order_release);
 }
 
+/* What a session that is not to blame is told. Its own user's processes are named, and nothing of
+ * another user's. */
+static void victim_describe(char text[], size_t size, const struct session *session,
+                            const struct culprit *culprit, const char *why)
+{
+    if (!culprit)
+        snprintf(text, size, "the device was lost: %.150s", why);
+    else if (culprit->uid == session->uid)
+        snprintf(text, size, "session %llu (pid %d, %s) lost the device: %.110s",
+                 (unsigned long long)culprit->session_id, (int)culprit->pid, culprit->name, why);
+    else
+        snprintf(text, size, "another user's tenant lost the device: %.140s", why);
+}
+
 /* The fault is written before the state that points to it; the pair is the client's acquire load. A
  * fault that the dispatcher wrote before stays. */
-void session_segment_fault(struct session *session, const struct link_fatal *fatal, bool blamed,
-                           const char *why)
+void session_segment_fault(struct session *session, const struct link_fatal *fatal,
+                           const struct culprit *culprit, const char *why)
 {
+    const bool blamed = fatal && culprit && culprit->session_id == session->id;
     struct seg_server *shared = server_part(session);
     uint32_t open = SEG_OPEN;
     struct seg_fault fault = {.kind = GS_FAULT_DEVICE, .status = GS_ERR_INTERRUPTED};
@@ -106,9 +121,10 @@ void session_segment_fault(struct session *session, const struct link_fatal *fat
     /* The others are not told whose kernel it was. */
     if (fault.kernel[0])
         snprintf(fault.message, sizeof(fault.message), "kernel %s: %.110s", fault.kernel, why);
+    else if (blamed)
+        snprintf(fault.message, sizeof(fault.message), "%.150s", why);
     else
-        snprintf(fault.message, sizeof(fault.message), "%s%.150s",
-                 blamed ? "" : "the device was lost: ", why);
+        victim_describe(fault.message, sizeof(fault.message), session, culprit, why);
     shared->fault = fault;
     atomic_compare_exchange_strong_explicit(&shared->state, &open, blamed ? SEG_FAULTED : SEG_LOST,
                                             memory_order_release, memory_order_relaxed);

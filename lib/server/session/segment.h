@@ -13,9 +13,17 @@
 int session_segment_init(struct session *session);
 /* Describes the session that the worker has opened, and publishes that it is open. */
 void session_segment_fill(struct session *session, const struct link_opened *opened);
-/* The worker is gone. fatal: its last words, or NULL; blamed: they are about this session. */
-void session_segment_fault(struct session *session, const struct link_fatal *fatal, bool blamed,
-                           const char *why);
+/* Whose kernel lost the device. */
+struct culprit {
+    uint64_t session_id;
+    uid_t uid;
+    pid_t pid;
+    char name[32];
+};
+
+/* The worker is gone. fatal: its last words, or NULL; culprit: whom they are about, or NULL. */
+void session_segment_fault(struct session *session, const struct link_fatal *fatal,
+                           const struct culprit *culprit, const char *why);
 /* Tells the client that the session has ended, and gives the segment up: to the device's pool if
  * the worker keeps it. */
 void session_segment_deinit(struct session *session);

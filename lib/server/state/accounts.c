@@ -9,6 +9,10 @@
 #define LOG_WINDOW_NS 10000000000u
 #define LOG_LINES     8u
 
+#define FAULT_OUT_NS     UINT64_C(1000000000)
+#define FAULT_OUT_MAX_NS UINT64_C(600000000000)
+#define FAULTS_FORGET_NS UINT64_C(600000000000)
+
 void accounts_deinit(struct accounts *accounts)
 {
     free(accounts->entry);
@@ -38,13 +42,13 @@ struct account *account_find(const struct accounts *accounts, uid_t uid)
     return at < accounts->count && accounts->entry[at].uid == uid ? &accounts->entry[at] : NULL;
 }
 
-/* Forgets the user without sessions who has asked longest ago. false: all have sessions. */
+/* Forgets the user without sessions and faults who has asked longest ago. false: there is none. */
 static bool account_evict(struct accounts *accounts)
 {
     uint32_t oldest = accounts->count;
 
     for (uint32_t i = 0; i < accounts->count; i++) {
-        if (accounts->entry[i].sessions == 0 &&
+        if (accounts->entry[i].sessions == 0 && accounts->entry[i].faults == 0 &&
             (oldest == accounts->count ||
              accounts->entry[i].refilled_ns < accounts->entry[oldest].refilled_ns))
             oldest = i;
@@ -93,6 +97,22 @@ bool account_ask(struct account *account, uint64_t now_ns)
         return false;
     account->tokens--;
     return true;
+}
+
+/* One fault is an accident; from the second on each doubles the time. */
+uint64_t account_fault(struct account *account, uint64_t now_ns)
+{
+    uint64_t out_ns = 0;
+
+    if (account->faults && now_ns > account->kept_out_ns + FAULTS_FORGET_NS)
+        account->faults = 0;
+    account->faults++;
+    if (account->faults > 1)
+        out_ns = account->faults < 12 ? FAULT_OUT_NS << (account->faults - 2) : FAULT_OUT_MAX_NS;
+    if (out_ns > FAULT_OUT_MAX_NS)
+        out_ns = FAULT_OUT_MAX_NS;
+    account->kept_out_ns = now_ns + out_ns;
+    return out_ns;
 }
 
 bool account_log(struct account *account, uint64_t now_ns)

@@ -21,6 +21,9 @@ struct account {
     /* Requests. */
     uint32_t tokens;
     uint64_t refilled_ns;
+    /* Faults of its kernels that lost a device. */
+    uint32_t faults;
+    uint64_t kept_out_ns; /* until then it may not attach */
     /* Lines of the log that it has caused in this window. */
     uint64_t log_ns;
     uint32_t log_lines, log_dropped;
@@ -39,6 +42,8 @@ struct account *account_find(const struct accounts *accounts, uid_t uid);
 struct account *account_get(struct accounts *accounts, uid_t uid);
 /* Takes a request from the user's allowance. false: it is used up for now. */
 bool account_ask(struct account *account, uint64_t now_ns);
+/* Another fault: how long the user is kept out from now on; 0: not this time. */
+uint64_t account_fault(struct account *account, uint64_t now_ns);
 /* One more line about the user may be logged; a line that says how many were left out may come
  * before. NULL is allowed nothing. */
 bool account_log(struct account *account, uint64_t now_ns);

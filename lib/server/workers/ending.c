@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "common/log.h"
 #include "common/util.h"
@@ -23,12 +24,50 @@ static void ending_fire(struct timer *timer)
     kill(device->worker.pid, SIGKILL);
 }
 
+/* The session that the worker's last words are about, if it is one of the device's. */
+static bool culprit_find(const struct device *device, const struct link_fatal *fatal, uint32_t slot,
+                         struct culprit *culprit)
+{
+    const struct session *s = registry_by_slot(&device->server->registry, slot);
+
+    if (!fatal || !s || s->device != device || !session_has_memory(s))
+        return false;
+    *culprit = (struct culprit){.session_id = s->id, .uid = s->uid, .pid = s->pid};
+    memcpy(culprit->name, s->name, sizeof(culprit->name));
+    return true;
+}
+
+static void culprit_log(const struct device *device, const struct link_fatal *fatal,
+                        const struct culprit *culprit)
+{
+    log_error("device %d: %s%.63s%sof session %llu, uid %u, pid %d (%s): %s", device->index,
+              fatal->kernel[0] ? "kernel " : "", fatal->kernel, fatal->kernel[0] ? " " : "work ",
+              (unsigned long long)culprit->session_id, (unsigned)culprit->uid, (int)culprit->pid,
+              culprit->name, device->failure);
+}
+
+/* A user of a shared server whose kernels lose the device again and again is kept out for a growing
+ * time. */
+static void culprit_charge(struct server *server, const struct culprit *culprit)
+{
+    struct account *account = account_find(&server->accounts, culprit->uid);
+    uint64_t out_ns;
+
+    if (!account || !server_other(server, culprit->uid))
+        return;
+    out_ns = account_fault(account, clock_ns());
+    if (out_ns)
+        log_warning("uid %u has lost the device %u times, and is kept out for %u s",
+                    (unsigned)culprit->uid, account->faults, (unsigned)(out_ns / 1000000000u));
+}
+
 void worker_fail(struct device *device, const struct link_fatal *fatal, uint32_t slot,
                  const char *format, ...)
 {
     struct server *server = device->server;
     struct worker_process *worker = &device->worker;
-    bool was_ready = worker->state == WORKER_READY;
+    bool was_ready = worker->state == WORKER_READY, blamed;
+    struct culprit culprit;
     va_list ap;
 
     if (worker->state != WORKER_STARTING && worker->state != WORKER_READY)
@@ -36,7 +75,10 @@ void worker_fail(struct device *device, const struct link_fatal *fatal, uint32_t
     va_start(ap, format);
     vsnprintf(device->failure, sizeof(device->failure), format, ap);
     va_end(ap);
-    if (server->phase != PHASE_STARTING) /* then it is the server's failure, and said there */
+    blamed = culprit_find(device, fatal, slot, &culprit);
+    if (blamed)
+        culprit_log(device, fatal, &culprit);
+    else if (server->phase != PHASE_STARTING) /* then it is the server's failure, and said there */
         log_error("device %d: %s", device->index, device->failure);
 
     worker->state = WORKER_ENDING;
@@ -44,14 +86,17 @@ void worker_fail(struct device *device, const struct link_fatal *fatal, uint32_t
     timer_set(&server->loop, &device->timer, clock_ns() + QUIT_NS, ending_fire);
     if (was_ready)
         device->faults++;
-    if (!was_ready || clock_ns() - worker->ready_ns < STABLE_NS)
+    /* What a tenant does says nothing about the device. */
+    if (!was_ready || (!blamed && clock_ns() - worker->ready_ns < STABLE_NS))
         device->failures++;
     else
         device->failures = 0;
     for (struct session *s = NULL; (s = registry_next(&server->registry, s));) {
         if (s->device == device)
-            server_session_worker_lost(s, fatal, fatal && s->slot == slot, device->failure);
+            server_session_worker_lost(s, fatal, blamed ? &culprit : NULL, device->failure);
     }
+    if (blamed)
+        culprit_charge(server, &culprit);
 }
 
 void worker_quit(struct device *device)

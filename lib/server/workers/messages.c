@@ -143,7 +143,7 @@ static bool on_fatal(struct device *device, struct link_message *message)
 {
     struct link_fatal *fatal = &message->u.fatal;
 
-    fatal->kernel[sizeof(fatal->kernel) - 1] = 0;
+    worker_text_clean(fatal->kernel, sizeof(fatal->kernel)); /* a tenant gave the name */
     worker_fail(device, fatal, message->slot, "%s",
                 message->text[0] ? message->text : "the worker gave the device up");
     return true;
