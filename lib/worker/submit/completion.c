@@ -13,6 +13,7 @@
 #include "worker/partition/kernel_launch.h"
 #include "worker/sched/inflight.h"
 #include "worker/sched/priority.h"
+#include "worker/submit/account.h"
 
 /* Address of the stream's completion word, as the device sees it. */
 static CUdeviceptr completion_address(const struct session *session, const struct stream *stream)
@@ -27,7 +28,8 @@ CUresult completion_write(struct session *session, struct stream *stream, uint64
                           position, CU_STREAM_WRITE_VALUE_DEFAULT);
 
     if (!result)
-        stream->signalled = position;
+        account_issued(session, stream,
+                       &(struct issued){.position = position, .told = COMPLETION_WRITTEN});
     return result;
 }
 
@@ -122,9 +124,8 @@ CUresult completion_fence(struct session *session, struct stream *stream, uint64
     const CUDA_KERNEL_NODE_PARAMS params = done_params(&tell, pointers);
     CUresult result = launch_kernel(&params, stream->cu, done_priority(stream->priority));
 
-    if (!result) {
-        stream->signalled = position;
-        inflight_fenced(stream->inflight);
-    }
+    if (!result)
+        account_issued(session, stream,
+                       &(struct issued){.position = position, .told = COMPLETION_FENCED});
     return result;
 }

@@ -8,6 +8,15 @@
 #include "ptx/rewrite/completion_params.h"
 #include "worker/session_parts.h"
 
+/* How the device tells that work has ended. */
+enum completion {
+    COMPLETION_NONE = 0,
+    /* the device's front end writes the completion word: the shortest round trip */
+    COMPLETION_WRITTEN,
+    /* a kernel writes the word and the stream's fence (inflight.c): the least lane time */
+    COMPLETION_FENCED
+};
+
 /* Called once, with the context current, before the first launch. */
 CUresult completion_init(void);
 

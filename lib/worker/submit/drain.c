@@ -2,15 +2,15 @@
  * drain.c - takes the records of a stream's ring and gives their work to the device. Runs on the
  * session's lane.
  *
- * The way of a record:
- *   fetch          copied out of the tenant's memory once, so that the tenant cannot change the
- *                  record after its check (record_copy)
- *   check          every field of the copy (record.c; override.c for the QoS that a launch asks
- * for) place          on SMs: the session's grant, or the trimmed partition (placement.c) gather a
- * launch joins the batch; any other record first has the batch issued issue          the batch as
- * executable graphs (launch.c, from graph_cache.c), a copy or memset (record.c), an
- * event or wait (below), a captured graph (graph.c) tell the end   completion word and fence behind
- * the last of the work (completion.c); the inflight tracker (sched/inflight.c) reads the fence
+ * The way of a record, each step in its file:
+ *   - fetch: copied out of the tenant's memory once, so that the tenant cannot change the record
+ *     after its check (record_copy);
+ *   - check: every field of the copy (record.c; override.c for the QoS that a launch asks for);
+ *   - place: on SMs, the session's grant or the trimmed partition (placement.c);
+ *   - gather: a launch joins the batch; any other record first has the batch issued;
+ *   - issue: the batch as exec graphs (launch.c), a copy or memset (record.c), an event or wait
+ *     (below), a captured graph (graph.c); completion word and fence tell the end (completion.c);
+ *   - account: what was issued (account.c); the inflight tracker reads the fence (inflight.c).
  */
 #include "worker/submit/drain.h"
 
@@ -22,6 +22,7 @@
 #include "worker/partition/partition.h"
 #include "worker/sched/inflight.h"
 #include "worker/sched/lane.h"
+#include "worker/submit/account.h"
 #include "worker/submit/completion.h"
 #include "worker/submit/graph.h"
 #include "worker/submit/override.h"
@@ -57,12 +58,6 @@ static void driver_refused(struct session *session, uint32_t stream, CUresult re
  * them); or the session has ended. */
 enum outcome { TAKEN, STALLED, ELSEWHERE, ENDED };
 
-static void count(_Atomic uint64_t *counter, uint64_t by)
-{
-    atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + by,
-                          memory_order_relaxed);
-}
-
 /* Gives the gathered launches to the device. Returns false when the driver refused them. */
 static bool batch_issue(struct session *session, uint32_t index, enum completion completion)
 {
@@ -73,12 +68,9 @@ static bool batch_issue(struct session *session, uint32_t index, enum completion
     batch.count = 0;
     CUresult result =
         launch_issue(session, &session->submit.streams[index], batch.launch, launches, completion);
-    if (result) {
+    if (result)
         driver_refused(session, index, result, batch.launch[0].kernel->name);
-        return false;
-    }
-    count(&session->stats->launches, launches);
-    return true;
+    return !result;
 }
 
 static enum outcome rejected(struct session *session, uint32_t index, record_fault fault)
@@ -87,15 +79,11 @@ static enum outcome rejected(struct session *session, uint32_t index, record_fau
     return ENDED;
 }
 
-/* Notes the result of the driver call for the record at the stream's head. */
+/* What has become of a record after the driver calls for it. */
 static enum outcome after(struct session *session, uint32_t index, CUresult result)
 {
-    struct stream *stream = &session->submit.streams[index];
-
-    if (!result) {
-        stream_issued(session, stream, stream->head + REC_ALIGN);
+    if (!result)
         return TAKEN;
-    }
     driver_refused(session, index, result, "");
     return ENDED;
 }
@@ -213,12 +201,11 @@ static enum outcome take_launch(struct session *session, uint32_t index, unsigne
         return STALLED;
     if (alone.partition == home)
         alone.partition = NULL;
-    count(&session->stats->launches, 1);
     return after(session, index, report_launch(session, index, &alone, r.report, submitted));
 }
 
 static enum outcome take_transfer(struct session *session, uint32_t index,
-                                  const unsigned char *record, bool set)
+                                  const unsigned char *record, bool set, uint64_t *bytes)
 {
     struct transfer transfer;
     record_fault fault = set ? record_check_memset(session, (const void *)record, &transfer)
@@ -226,8 +213,7 @@ static enum outcome take_transfer(struct session *session, uint32_t index,
 
     if (fault)
         return rejected(session, index, fault);
-    count(&session->stats->copies, 1);
-    count(&session->stats->copied_bytes, transfer.bytes);
+    *bytes = transfer.bytes;
     return after(session, index, transfer_issue(&transfer, session->submit.streams[index].cu));
 }
 
@@ -345,36 +331,34 @@ static enum outcome take(struct session *session, uint32_t index, unsigned char 
     if (!transfer && header->op != REC_WAIT &&
         !stream_primary(session, &session->submit.streams[index]))
         return STALLED;
+    struct stream *stream = &session->submit.streams[index];
+    struct issued issued = {.position = stream->head + REC_ALIGN};
     enum outcome outcome;
-    inflight_issue(session->submit.streams[index].inflight);
+    account_issuing(stream);
     switch (header->op) {
     case REC_COPY:
-        outcome = take_transfer(session, index, record, false);
-        break;
     case REC_MEMSET:
-        outcome = take_transfer(session, index, record, true);
+        issued.kind = ISSUED_TRANSFER;
+        outcome = take_transfer(session, index, record, header->op == REC_MEMSET, &issued.bytes);
         break;
     case REC_EVENT:
+        issued.kind = ISSUED_EVENT;
         outcome = take_event(session, index, (const void *)record);
         break;
     case REC_WAIT:
+        issued.kind = ISSUED_WAIT;
         outcome = take_wait(session, index, (const void *)record);
         break;
     case REC_GRAPH:
+        issued.kind = ISSUED_GRAPH;
         outcome = take_graph(session, index, (const void *)record);
         break;
     default:
         return rejected(session, index, "a record of no known kind");
     }
-    if (outcome != TAKEN)
-        return outcome;
-    if (header->op == REC_GRAPH)
-        inflight_add_graph(session->submit.streams[index].inflight);
-    else if (header->op == REC_EVENT)
-        inflight_add_event(session->submit.streams[index].inflight);
-    else
-        inflight_add_other(session->submit.streams[index].inflight);
-    return TAKEN;
+    if (outcome == TAKEN)
+        account_issued(session, stream, &issued);
+    return outcome;
 }
 
 /* ---- Draining -------------------------------------------------------------------------------- */
@@ -423,13 +407,8 @@ static void signal_completion(struct session *session, uint32_t index)
         bool unfenced = inflight_may_go_unfenced(stream->inflight, stream->signalled, NULL);
         CUresult result = unfenced ? completion_write(session, stream, position)
                                    : completion_fence(session, stream, position);
-        if (result) {
+        if (result)
             driver_refused(session, index, result, "");
-            return;
-        }
-        stream_issued(session, stream, position);
-        if (unfenced)
-            inflight_unfenced(stream->inflight);
     }
 }
 

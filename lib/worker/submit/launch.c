@@ -26,6 +26,7 @@
 #include "worker/partition/partition.h"
 #include "worker/sched/domain.h"
 #include "worker/sched/inflight.h"
+#include "worker/submit/account.h"
 #include "worker/submit/graph_cache.h"
 #include "worker/submit/stream.h"
 
@@ -129,11 +130,10 @@ static struct completion_params end_of(const struct session *session, const stru
     return tell;
 }
 
-/* Issues some of `run` launches of one shape: as a graph, or the first alone. *issued: how many;
- * *written: how the device tells their completion. */
+/* Issues some of `run` launches of one shape: as a graph, or the first alone. */
 static CUresult issue_some(struct session *session, struct stream *stream,
                            const struct launch *launches, uint32_t run, enum completion wanted,
-                           uint32_t *issued, enum completion *written)
+                           struct issued *issued)
 {
     bool tells, graph;
     const uint32_t length = length_for(stream, launches, run, wanted, &tells);
@@ -143,10 +143,13 @@ static CUresult issue_some(struct session *session, struct stream *stream,
     CUresult result =
         graph_cache_launch(stream, GRAPH_OF_SHAPE, launches, length, ending, &tell, &graph);
 
-    *issued = graph ? length : 1;
-    *written = !graph || !tells          ? COMPLETION_NONE
-               : ending == ENDS_BY_WRITE ? COMPLETION_WRITTEN
-                                         : COMPLETION_FENCED;
+    *issued = (struct issued){.kind = ISSUED_LAUNCHES,
+                              .launches = launches,
+                              .count = graph ? length : 1,
+                              .told = !graph || !tells          ? COMPLETION_NONE
+                                      : ending == ENDS_BY_WRITE ? COMPLETION_WRITTEN
+                                                                : COMPLETION_FENCED};
+    issued->position = launches[issued->count - 1].end;
     return result || graph ? result : launch_alone(launches, stream);
 }
 
@@ -195,28 +198,26 @@ static CUresult issue_request(struct session *session, struct stream *stream,
 {
     const bool tells = completion != COMPLETION_NONE;
     const struct launch *last = &launches[count - 1];
-    const uint64_t end = last->end;
 
     *issued = false;
     if (!may_go_as_request(stream, launches, count, completion))
         return CUDA_SUCCESS;
     const enum ending ending = ending_for(last, completion, tells, count);
     const struct completion_params tell = tells ? end_of(session, stream, last) : completion_none;
-    inflight_issue(stream->inflight);
+    account_issuing(stream);
     CUresult result =
         graph_cache_launch(stream, GRAPH_OF_REQUEST, launches, count, ending, &tell, issued);
-    if (result || !*issued)
-        return result;
-    stream_issued(session, stream, end);
-    for (uint32_t i = 0, run; i < count; i += run) {
+    for (uint32_t i = 0, run; *issued && i < count; i += run) {
         run = run_length(launches + i, count - i);
-        inflight_add(stream->inflight, launches + i, run);
+        account_issued(session, stream,
+                       &(struct issued){.kind = ISSUED_LAUNCHES,
+                                        .launches = launches + i,
+                                        .count = run,
+                                        .position = last->end,
+                                        .told = tells && i + run == count ? COMPLETION_FENCED
+                                                                          : COMPLETION_NONE});
     }
-    if (tells) {
-        stream->signalled = end;
-        inflight_fenced(stream->inflight);
-    }
-    return CUDA_SUCCESS;
+    return result;
 }
 
 bool launch_apart(const struct session *session, const struct stream *stream)
@@ -237,47 +238,47 @@ static CUresult measured_apart(struct session *session, struct stream *stream,
     return completion_fence(session, stream, stream->issued);
 }
 
+/* Has the device tell the end of all that was issued. */
+static CUresult issue_end(struct session *session, struct stream *stream,
+                          enum completion completion)
+{
+    switch (completion) {
+    case COMPLETION_FENCED:
+        return completion_fence(session, stream, stream->issued);
+    case COMPLETION_WRITTEN:
+        return completion_write(session, stream, stream->issued);
+    default:
+        return CUDA_SUCCESS;
+    }
+}
+
 CUresult launch_issue(struct session *session, struct stream *stream, const struct launch *launches,
                       uint32_t count, enum completion completion)
 {
-    enum completion written = COMPLETION_NONE;
     bool as_request;
-
     CUresult result = issue_request(session, stream, launches, count, completion, &as_request);
+
     if (result || as_request)
         return result;
     while (count > 0) {
         bool alone = fenced_alone(launches);
         const uint32_t most = alone ? 1 : count <= SHAPE_LONGEST ? count : SHAPE_LONGEST + 1;
-        uint32_t run = run_length(launches, most), issued = 0;
-        enum completion wanted = alone          ? COMPLETION_FENCED
-                                 : run == count ? completion
-                                                : COMPLETION_NONE;
+        const uint32_t run = run_length(launches, most);
+        const enum completion wanted = alone          ? COMPLETION_FENCED
+                                       : run == count ? completion
+                                                      : COMPLETION_NONE;
+        struct issued issued;
         if ((result = measured_apart(session, stream, launches)))
             return result;
-        inflight_issue(stream->inflight);
-        result = issue_some(session, stream, launches, run, wanted, &issued, &written);
-        if (result)
+        account_issuing(stream);
+        if ((result = issue_some(session, stream, launches, run, wanted, &issued)))
             return result;
-        stream_issued(session, stream, launches[issued - 1].end);
-        inflight_add(stream->inflight, launches, issued);
-        if (written != COMPLETION_NONE)
-            stream->signalled = launches[issued - 1].end;
-        if (written == COMPLETION_FENCED)
-            inflight_fenced(stream->inflight);
-        else if (alone || (completion == COMPLETION_FENCED && issued == count)) {
-            if ((result = completion_fence(session, stream, launches[issued - 1].end)))
-                return result;
-            written = COMPLETION_FENCED;
-        } else if (written == COMPLETION_WRITTEN) {
-            inflight_unfenced(stream->inflight);
-        } else if (completion == COMPLETION_WRITTEN && issued == count) {
-            if ((result = completion_write(session, stream, launches[issued - 1].end)))
-                return result;
-            inflight_unfenced(stream->inflight);
-        }
-        launches += issued;
-        count -= issued;
+        account_issued(session, stream, &issued);
+        launches += issued.count;
+        count -= issued.count;
+        if (issued.told == COMPLETION_NONE && (alone || count == 0) &&
+            (result = issue_end(session, stream, alone ? COMPLETION_FENCED : completion)))
+            return result;
     }
     return CUDA_SUCCESS;
 }

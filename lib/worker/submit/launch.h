@@ -6,15 +6,7 @@
 #define GS_WORKER_SUBMIT_LAUNCH_H
 
 #include "worker/partition/kernel_launch.h"
-
-/* How the device tells that launches have ended. */
-enum completion {
-    COMPLETION_NONE = 0,
-    /* the device's front end writes the completion word: the shortest round trip */
-    COMPLETION_WRITTEN,
-    /* a kernel writes the word and the stream's fence (inflight.c): the least lane time */
-    COMPLETION_FENCED
-};
+#include "worker/submit/completion.h"
 
 /* Issues `count` (1 to LAUNCHES_MAX) kernels in order. With a completion, the device then writes
  * the ring position of the last launch's end to the stream's completion word, and may write the

@@ -44,16 +44,6 @@ CUresult stream_make(struct session *session, struct stream *stream);
  * no CUDA stream there. */
 bool stream_move(struct session *session, struct stream *stream, struct partition *home);
 
-/* Notes that a driver call has just given the device the work of the records before `position`. It
- * is noted at once, because the next call may find the context lost, and then it matters whose work
- * was on the device. */
-static inline void stream_issued(struct session *session, struct stream *stream, uint64_t position)
-{
-    if (position > stream->issued)
-        stream->issued = position;
-    session->inflight.busy |= UINT64_C(1) << (stream - session->submit.streams);
-}
-
 /* Whether the device has finished all that was issued on the session's streams. Asks the driver. */
 bool streams_idle(struct session *session);
 /* The same by the completion words, which cost nothing to read and which a tenant can falsify: good

@@ -1,0 +1,59 @@
+/*
+ * account.c - the one place where what is issued comes into the accounts: the stream's positions,
+ * the session's counters, and the inflight tracker, which charges it when it has ended.
+ */
+#include "worker/submit/account.h"
+
+#include "worker/sched/inflight.h"
+
+static void count(_Atomic uint64_t *counter, uint64_t by)
+{
+    atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + by,
+                          memory_order_relaxed);
+}
+
+static void issued_add(struct session *session, struct stream *stream, const struct issued *issued)
+{
+    switch (issued->kind) {
+    case ISSUED_LAUNCHES:
+        inflight_add(stream->inflight, issued->launches, issued->count);
+        count(&session->stats->launches, issued->count);
+        break;
+    case ISSUED_GRAPH:
+        inflight_add_graph(stream->inflight);
+        break;
+    case ISSUED_EVENT:
+        inflight_add_event(stream->inflight);
+        break;
+    case ISSUED_TRANSFER:
+        inflight_add_other(stream->inflight);
+        count(&session->stats->copies, 1);
+        count(&session->stats->copied_bytes, issued->bytes);
+        break;
+    case ISSUED_WAIT:
+        inflight_add_other(stream->inflight);
+        break;
+    case ISSUED_END:
+        break;
+    }
+}
+
+void account_issuing(struct stream *stream)
+{
+    inflight_issue(stream->inflight);
+}
+
+void account_issued(struct session *session, struct stream *stream, const struct issued *issued)
+{
+    if (issued->position > stream->issued)
+        stream->issued = issued->position;
+    session->inflight.busy |= UINT64_C(1) << (stream - session->submit.streams);
+    issued_add(session, stream, issued);
+    if (issued->told == COMPLETION_NONE)
+        return;
+    stream->signalled = issued->position;
+    if (issued->told == COMPLETION_FENCED)
+        inflight_fenced(stream->inflight);
+    else
+        inflight_unfenced(stream->inflight);
+}
