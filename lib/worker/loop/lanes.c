@@ -21,6 +21,7 @@
  */
 #include "worker/loop/lanes.h"
 
+#include <errno.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
@@ -42,8 +43,6 @@
 #include "worker/session/chore.h"
 #include "worker/session/grant.h"
 #include "worker/session/polling.h"
-#include "worker/submit/arrival.h"
-#include "worker/submit/drain.h"
 #include "worker/submit/pool.h"
 #include "worker/submit/stream.h"
 
@@ -99,14 +98,20 @@ static struct session *stack_take(_Atomic(struct session *) *stack)
     return atomic_exchange_explicit(stack, NULL, memory_order_acquire);
 }
 
+/* ---- A lane's thread ------------------------------------------------------------------------- */
+
+void lane_priority_raise(const struct lane *lane)
+{
+    if (setpriority(PRIO_PROCESS, (id_t)gettid(), -10))
+        log_debug("dispatch lane %u gets no higher priority than other threads: %s", lane->index,
+                  strerror(errno));
+}
+
 /* ---- A side lane's thread -------------------------------------------------------------------- */
 
 static void session_return(struct lane *lane, struct session *session)
 {
-    struct session *last = lane->polled[--lane->polled_count];
-
-    lane->polled[session->poll.index] = last;
-    last->poll.index = session->poll.index;
+    polled_remove(lane, session);
     inflight_lane_leave(session);
     domain_leave(session);
     session->submit.light = 0;
@@ -120,9 +125,7 @@ static void sessions_accept(struct side *side)
 
     for (struct session *session = stack_take(&side->given); session;) {
         struct session *next = session->lane_next;
-        session->poll.active_ns = lane->now;
-        session->poll.index = lane->polled_count;
-        lane->polled[lane->polled_count++] = session;
+        polled_add(lane, session);
         domain_enter(session, lane->index);
         inflight_lane_enter(session);
         session = next;
@@ -137,21 +140,15 @@ static bool session_serve(struct lane *lane, struct session *session)
     lane->draining = session;
     for (uint64_t left = session->round.pending & ~REQUEST_BIT; left && mine; left &= left - 1) {
         const uint32_t index = (uint32_t)__builtin_ctzll(left);
-        const struct sched_allowance room = round_allowance(session, index);
-        enum drained drained = DRAINED_SOME;
-        uint32_t taken = room.launches ? stream_drain(session, index, room, &drained) : 0;
+        enum drained drained;
 
-        arrival_took(&session->submit.streams[index], taken);
-        progress = progress || taken > 0;
+        if (round_drain(session, index, round_allowance(session, index), &drained) > 0)
+            progress = true;
         mine = drained != DRAINED_ELSEWHERE && drained != DRAINED_STALLED;
-        if (drained == DRAINED_ALL)
-            session->round.pending &= ~(UINT64_C(1) << index);
     }
     lane->draining = NULL;
-    if (progress) {
-        session->poll.active_ns = lane->now;
-        session->poll.given_ns = lane->now;
-    }
+    if (progress)
+        round_given(session);
     return mine;
 }
 
@@ -223,8 +220,7 @@ static void *side_main(void *argument)
 {
     struct side *side = argument;
 
-    if (setpriority(PRIO_PROCESS, (id_t)gettid(), -10))
-        log_debug("lane %u runs at normal priority", side->lane.index);
+    lane_priority_raise(&side->lane);
     lost_lane();
     DRV_MUST(cuCtxSetCurrent, worker->context);
     partition_home(&side->home);

@@ -7,13 +7,9 @@
  */
 #include "worker/loop/loop.h"
 
-#include <errno.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/resource.h>
-#include <unistd.h>
 
 #include "common/log.h"
 #include "common/util.h"
@@ -178,19 +174,11 @@ static void sleep_until_woken(uint64_t most)
     d.next_bell = 0;
 }
 
-/* Raises the thread's priority where that is permitted (for root), because every tenant waits for
- * this thread. */
-static void priority_raise(void)
-{
-    if (setpriority(PRIO_PROCESS, (id_t)gettid(), -10))
-        log_debug("the dispatcher runs at normal priority: %s", strerror(errno));
-}
-
 static void *loop_main(void *unused)
 {
     (void)unused;
     lost_lane();
-    priority_raise();
+    lane_priority_raise(&lane);
     DRV_MUST(cuCtxSetCurrent, worker->context);
     for (;;) {
         lane.now = clock_ns();

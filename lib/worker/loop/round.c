@@ -20,7 +20,6 @@
 #include "worker/sched/lane.h"
 #include "worker/session/polling.h"
 #include "worker/session/quiet.h"
-#include "worker/submit/drain.h"
 #include "worker/submit/report.h"
 #include "worker/submit/stream.h"
 
@@ -68,6 +67,26 @@ struct sched_allowance round_allowance(const struct session *session, uint32_t i
     return allowance;
 }
 
+uint32_t round_drain(struct session *session, uint32_t index, struct sched_allowance allowance,
+                     enum drained *drained)
+{
+    uint32_t taken = 0;
+
+    *drained = DRAINED_SOME;
+    if (allowance.launches)
+        taken = stream_drain(session, index, allowance, drained);
+    arrival_took(&session->submit.streams[index], taken);
+    if (*drained == DRAINED_ALL)
+        session->round.pending &= ~(UINT64_C(1) << index);
+    return taken;
+}
+
+void round_given(struct session *session)
+{
+    session->poll.active_ns = session->lane->now;
+    session->poll.given_ns = session->lane->now;
+}
+
 /* The first of these streams from `first` on, and around. */
 static uint32_t stream_from(uint64_t streams, uint32_t first)
 {
@@ -104,7 +123,7 @@ static bool session_drain(struct session *session)
         uint32_t index = stream_from(streams, first);
         struct stream *stream = &session->submit.streams[index];
         struct sched_allowance allowance = round_allowance(session, index);
-        enum drained drained = DRAINED_SOME;
+        enum drained drained;
 
         streams &= ~(UINT64_C(1) << index);
         if (allowance.launches && arrival_awaited(session, index, allowance.launches)) {
@@ -115,15 +134,12 @@ static bool session_drain(struct session *session)
         bool cut = allowance.launches > most;
         if (cut)
             allowance.launches = most;
-        uint32_t taken = allowance.launches ? stream_drain(session, index, allowance, &drained) : 0;
+        uint32_t taken = round_drain(session, index, allowance, &drained);
 
-        arrival_took(stream, taken);
         session->round.budget -= taken;
         session->round.stream_first = index + 1;
         progress = progress || taken > 0;
         held = held || (drained == DRAINED_SOME && !(cut && taken == most));
-        if (drained == DRAINED_ALL)
-            session->round.pending &= ~(UINT64_C(1) << index);
     }
     session->lane->draining = NULL;
     bool spent = session->round.budget == 0 && session->round.pending & ~REQUEST_BIT;
@@ -165,8 +181,7 @@ static bool session_serve(struct session *session)
     }
     if (session->sched.entity.cls == GS_CLASS_BEST_EFFORT)
         headroom_ahead(&session->lane->headroom, best_effort_ahead(session), session->lane->now);
-    session->poll.active_ns = session->lane->now;
-    session->poll.given_ns = session->lane->now;
+    round_given(session);
     session->lane->busy = true;
     return true;
 }

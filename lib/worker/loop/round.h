@@ -5,7 +5,7 @@
 #ifndef GS_WORKER_LOOP_ROUND_H
 #define GS_WORKER_LOOP_ROUND_H
 
-#include "worker/session_parts.h"
+#include "worker/submit/drain.h"
 
 struct lane;
 
@@ -18,6 +18,12 @@ void round_run(struct lane *lane);
 void round_look(struct session *session);
 /* What one of the session's streams may give to the device now. The session's lane. */
 struct sched_allowance round_allowance(const struct session *session, uint32_t index);
+/* Drains one of the session's streams by an allowance, and returns how many records were taken. The
+ * session's lane. */
+uint32_t round_drain(struct session *session, uint32_t index, struct sched_allowance allowance,
+                     enum drained *drained);
+/* Notes that the device has just been given work of the session. The session's lane. */
+void round_given(struct session *session);
 /* How long the thread may sleep when all polled sessions wait for the device. */
 uint64_t round_nap(const struct lane *lane);
 

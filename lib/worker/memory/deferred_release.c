@@ -49,7 +49,7 @@ void deferred_release_add(void *mapping, void *registered, uint64_t size)
     pthread_mutex_lock(&deferred_list.lock);
     deferred->next = deferred_list.first;
     deferred_list.first = deferred;
-    /* seq_cst: before the look at whether the dispatcher sleeps; pairs with waker_doze */
+    /* seq_cst: before the look at whether the main lane sleeps; pairs with waker_doze */
     atomic_fetch_add(&deferred_list.count, 1);
     atomic_fetch_add_explicit(&deferred_list.bytes, size, memory_order_relaxed);
     pthread_mutex_unlock(&deferred_list.lock);

@@ -23,16 +23,27 @@ static mqd_t bell;
 
 /* ---- Polled and asleep ----------------------------------------------------------------------- */
 
+void polled_add(struct lane *lane, struct session *session)
+{
+    session->poll.active_ns = lane->now;
+    session->poll.index = lane->polled_count;
+    lane->polled[lane->polled_count++] = session;
+}
+
+void polled_remove(struct lane *lane, struct session *session)
+{
+    struct session *last = lane->polled[--lane->polled_count];
+
+    lane->polled[session->poll.index] = last;
+    last->poll.index = session->poll.index;
+}
+
 void session_poll_stop(struct session *session)
 {
-    struct lane *lane = session->lane;
-
     if (!session->sched.polled)
         return;
     session->sched.polled = false;
-    struct session *last = lane->polled[--lane->polled_count];
-    lane->polled[session->poll.index] = last;
-    last->poll.index = session->poll.index;
+    polled_remove(session->lane, session);
     domains_idle();
 }
 
@@ -44,8 +55,7 @@ void session_poll_begin(struct session *session)
     if (session->sched.polled)
         return;
     session->sched.polled = true;
-    session->poll.index = lane->polled_count;
-    lane->polled[lane->polled_count++] = session;
+    polled_add(lane, session);
     domains_add(session);
     /* The session's client need not ring now. A ring that is under way is read and ignored. */
     atomic_store_explicit(&session->server->need_bell, 0, memory_order_relaxed);

@@ -1,6 +1,6 @@
 /*
- * polling.h - which sessions a lane polls, and the doorbell; see polling.c. session_poll_begin,
- * session_poll_end and session_poll_stop: the session's lane; the others: the main lane.
+ * polling.h - which sessions a lane polls, and the doorbell; see polling.c. Main lane, except where
+ * a comment says otherwise.
  */
 #ifndef GS_WORKER_SESSION_POLLING_H
 #define GS_WORKER_SESSION_POLLING_H
@@ -14,6 +14,11 @@ void session_poll_begin(struct session *session);
 void session_poll_end(struct session *session);
 /* Ends polling the session, whatever it has. */
 void session_poll_stop(struct session *session);
+
+/* Adds the session to those that a lane polls, or removes it; on a side lane nothing else follows.
+ * The lane in question. */
+void polled_add(struct lane *lane, struct session *session);
+void polled_remove(struct lane *lane, struct session *session);
 
 /* Looks at a few sessions that are asleep, which is cheaper than a system call for the doorbell. */
 void asleep_look(void);

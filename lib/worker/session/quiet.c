@@ -173,8 +173,12 @@ static void deferred_release_work(struct job *job)
     deferred_release_run();
 }
 
-static const struct job_kind job_deferred_release = {
-    "bury", JOB_PATIENT | JOB_QUIET | JOB_UNHURRIED, NULL, deferred_release_work, NULL, NULL};
+static const struct job_kind job_deferred_release = {"deferred_release",
+                                                     JOB_PATIENT | JOB_QUIET | JOB_UNHURRIED,
+                                                     NULL,
+                                                     deferred_release_work,
+                                                     NULL,
+                                                     NULL};
 
 void deferred_release_poll(uint64_t now)
 {
