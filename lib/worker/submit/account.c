@@ -5,6 +5,7 @@
 #include "worker/submit/account.h"
 
 #include "worker/sched/inflight.h"
+#include "worker/submit/graph_cache.h"
 
 static void count(_Atomic uint64_t *counter, uint64_t by)
 {
@@ -17,6 +18,13 @@ static void issued_add(struct session *session, struct stream *stream, const str
     switch (issued->kind) {
     case ISSUED_LAUNCHES:
         inflight_add(stream->inflight, issued->launches, issued->count);
+        count(&session->stats->launches, issued->count);
+        break;
+    case ISSUED_REQUEST:
+        for (uint32_t i = 0, run; i < issued->count; i += run) {
+            run = launches_alike(issued->launches + i, issued->count - i);
+            inflight_add(stream->inflight, issued->launches + i, run);
+        }
         count(&session->stats->launches, issued->count);
         break;
     case ISSUED_GRAPH:

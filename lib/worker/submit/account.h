@@ -8,9 +8,10 @@
 #include "worker/submit/completion.h"
 
 enum issued_kind {
-    ISSUED_END, /* only what tells the end of earlier work */
-    ISSUED_LAUNCHES,
-    ISSUED_GRAPH, /* a captured graph */
+    ISSUED_END,      /* only what tells the end of earlier work */
+    ISSUED_LAUNCHES, /* of one shape */
+    ISSUED_REQUEST,  /* launches of any shapes */
+    ISSUED_GRAPH,    /* a captured graph */
     ISSUED_EVENT,
     ISSUED_TRANSFER, /* a copy or memset */
     ISSUED_WAIT
@@ -19,11 +20,11 @@ enum issued_kind {
 /* What a driver call has given the device. */
 struct issued {
     enum issued_kind kind;
-    uint32_t count;                /* of launches */
-    const struct launch *launches; /* all of one shape */
-    uint64_t bytes;                /* of a transfer */
-    uint64_t position;             /* ring position after the last of its records */
-    enum completion told;          /* how the device tells the end of all work up to there */
+    uint32_t count; /* of launches */
+    const struct launch *launches;
+    uint64_t bytes;       /* of a transfer */
+    uint64_t position;    /* ring position after the last of its records */
+    enum completion told; /* how the device tells the end of all work up to there */
 };
 
 /* Called before a driver call that issues work, because the device may have done the work when the

@@ -22,6 +22,17 @@
 
 #define GRAPH_AFTER 3u /* how often launches come before they get a graph */
 
+/* What a node is made for: a launch without its parameters. */
+struct launch_key {
+    const struct kernel *kernel;
+    /* the kernel's serial number: the memory at `kernel` may belong to another kernel by now */
+    uint64_t serial;
+    uint32_t grid[3], block[3];
+    uint32_t dynamic_smem;
+    int priority;
+    struct partition *partition;
+};
+
 /* What comes again, and its graphs. */
 struct pattern {
     uint32_t keys;             /* number of keys; 0: unused */
@@ -52,7 +63,7 @@ struct graph_cache {
 
 /* ---- Keys ------------------------------------------------------------------------------------ */
 
-struct launch_key launch_key(const struct launch *launch)
+static struct launch_key launch_key(const struct launch *launch)
 {
     struct launch_key key = {.kernel = launch->kernel,
                              .serial = launch->kernel->serial,
@@ -65,13 +76,23 @@ struct launch_key launch_key(const struct launch *launch)
     return key;
 }
 
-bool launch_key_is(const struct launch_key *key, const struct launch *launch)
+static bool launch_key_is(const struct launch_key *key, const struct launch *launch)
 {
     return key->kernel == launch->kernel && key->serial == launch->kernel->serial &&
            !memcmp(key->grid, launch->grid, sizeof(key->grid)) &&
            !memcmp(key->block, launch->block, sizeof(key->block)) &&
            key->dynamic_smem == launch->dynamic_smem && key->partition == launch->partition &&
            key->priority == launch->priority;
+}
+
+uint32_t launches_alike(const struct launch *launches, uint32_t count)
+{
+    const struct launch_key key = launch_key(launches);
+    uint32_t run = 1;
+
+    while (run < count && launch_key_is(&key, &launches[run]) && !launches[run].deadline_ns)
+        run++;
+    return run;
 }
 
 /* ---- Patterns -------------------------------------------------------------------------------- */

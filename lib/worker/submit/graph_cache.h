@@ -9,19 +9,8 @@
 
 #define SHAPE_LONGEST 16u /* the most launches of a shape that go as one graph */
 
-/* What a node is made for: a launch without its parameters. */
-struct launch_key {
-    const struct kernel *kernel;
-    /* the kernel's serial number: the memory at `kernel` may belong to another kernel by now */
-    uint64_t serial;
-    uint32_t grid[3], block[3];
-    uint32_t dynamic_smem;
-    int priority;
-    struct partition *partition;
-};
-
-struct launch_key launch_key(const struct launch *launch);
-bool launch_key_is(const struct launch_key *key, const struct launch *launch);
+/* How many launches, from the first on, have one shape and, except for the first, no deadline. */
+uint32_t launches_alike(const struct launch *launches, uint32_t count);
 
 /* By what launches are recognised. */
 enum graph_of {

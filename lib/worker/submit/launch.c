@@ -160,17 +160,6 @@ static bool fenced_alone(const struct launch *launch)
     return launch->kernel->wave_ns == 0 || launch->deadline_ns;
 }
 
-/* How many launches, from the first on, have one shape and, except for the first, no deadline. */
-static uint32_t run_length(const struct launch *launches, uint32_t count)
-{
-    const struct launch_key key = launch_key(launches);
-    uint32_t run = 1;
-
-    while (run < count && launch_key_is(&key, &launches[run]) && !launches[run].deadline_ns)
-        run++;
-    return run;
-}
-
 /* Whether the launches may go as one request graph. They may not where an exec graph of one shape
  * is as good, nor where too many launches would go without a fence. */
 static bool may_go_as_request(const struct stream *stream, const struct launch *launches,
@@ -187,7 +176,7 @@ static bool may_go_as_request(const struct stream *stream, const struct launch *
         if (fenced_alone(&launches[i]))
             return false;
     }
-    return !(power && count <= SHAPE_LONGEST && run_length(launches, count) == count);
+    return !(power && count <= SHAPE_LONGEST && launches_alike(launches, count) == count);
 }
 
 /* Issues all the launches as one request graph. *issued is false where there is none for them, and
@@ -207,16 +196,13 @@ static CUresult issue_request(struct session *session, struct stream *stream,
     account_issuing(stream);
     CUresult result =
         graph_cache_launch(stream, GRAPH_OF_REQUEST, launches, count, ending, &tell, issued);
-    for (uint32_t i = 0, run; *issued && i < count; i += run) {
-        run = run_length(launches + i, count - i);
+    if (*issued)
         account_issued(session, stream,
-                       &(struct issued){.kind = ISSUED_LAUNCHES,
-                                        .launches = launches + i,
-                                        .count = run,
+                       &(struct issued){.kind = ISSUED_REQUEST,
+                                        .launches = launches,
+                                        .count = count,
                                         .position = last->end,
-                                        .told = tells && i + run == count ? COMPLETION_FENCED
-                                                                          : COMPLETION_NONE});
-    }
+                                        .told = tells ? COMPLETION_FENCED : COMPLETION_NONE});
     return result;
 }
 
@@ -263,7 +249,7 @@ CUresult launch_issue(struct session *session, struct stream *stream, const stru
     while (count > 0) {
         bool alone = fenced_alone(launches);
         const uint32_t most = alone ? 1 : count <= SHAPE_LONGEST ? count : SHAPE_LONGEST + 1;
-        const uint32_t run = run_length(launches, most);
+        const uint32_t run = launches_alike(launches, most);
         const enum completion wanted = alone          ? COMPLETION_FENCED
                                        : run == count ? completion
                                                       : COMPLETION_NONE;
