@@ -230,6 +230,14 @@ typedef enum gs_on_fault {
                                   version gives GS_ERR_NOT_SUPPORTED */
 } gs_on_fault;
 
+/* Whether a session's kernels are kept to the session's own memory. Fenced kernels reach no other
+ * session's memory, whatever address they use; an access elsewhere meets memory without meaning.
+ * Their modules must come as PTX, alone or in a fatbin: one that cannot be fenced is refused. */
+typedef enum gs_fence {
+    GS_FENCE_AUTO = 0, /* as the server's policy says; gs_session_info tells */
+    GS_FENCE_ON = 1    /* the session is fenced */
+} gs_fence;
+
 typedef struct gs_attach_params {
     size_t size;
     /* The server: "NAME" is the caller's own of that name, else root's; "USER:NAME" that user's
@@ -246,11 +254,12 @@ typedef struct gs_attach_params {
     /* The operator's reservation whose SMs the session runs on; NULL or "": none. A reservation
      * decides the device. */
     const char *reservation;
+    gs_fence fence;
 } gs_attach_params;
 #define GS_ATTACH_PARAMS_INIT                                                                      \
     {                                                                                              \
         sizeof(gs_attach_params), NULL, NULL, GS_DEVICE_AUTO, GS_ON_FAULT_INTERRUPT, 0, 0, NULL,   \
-            NULL                                                                                   \
+            NULL, GS_FENCE_AUTO                                                                    \
     }
 
 /* Opens a session with the server. params may be NULL: all defaults. Blocks for the server; makes
@@ -288,11 +297,12 @@ typedef struct gs_session_desc {
     gs_devptr window_base;     /* the session's range of device addresses */
     uint64_t window_size;
     unsigned sm_granularity; /* SMs of a group, in which SMs are granted; 0: no partitions here */
+    unsigned fenced;         /* 1: its kernels are kept to its own memory, see gs_fence */
 } gs_session_desc;
 #define GS_SESSION_DESC_INIT                                                                       \
     {                                                                                              \
         sizeof(gs_session_desc), 0, 0, 0, "", "", 0, 0, 0, 0, {0, 0, 0}, {0, 0, 0}, 0, 0, 0, 0, 0, \
-            0, 0                                                                                   \
+            0, 0, 0                                                                                \
     }
 
 /* Fills *desc as far as desc->size reaches. Does not block. */

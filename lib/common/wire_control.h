@@ -53,7 +53,7 @@ struct ctl_attach {
     char name[32];
     char reservation[32]; /* the reservation whose SMs the session wants; "": none */
     uint32_t patience_ms; /* how long the client waits for the answer; 0: without limit */
-    uint32_t reserved;
+    uint32_t fence;       /* gs_fence */
 };
 
 struct ctl_set_qos {

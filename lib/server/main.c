@@ -41,6 +41,8 @@ static const char help[] =
     "                         numbers with commas; default: all for root's server, else none\n"
     "      --state FILE       keep what gsctl sets and reserves there, and start with it; each\n"
     "                         server needs its own; default: it ends with the server\n"
+    "      --fence POLICY     keep kernels to their session's memory: always, never (but for who\n"
+    "                         asks), or auto (the default): those of users besides the owner\n"
     "      --no-accounting    do not count the GPU time of sessions\n"
     "      --no-weights       who has room on the GPU goes, whatever the weights\n"
     "      --log LEVEL        error, warning, info, debug; default: $GSHARE_LOG, else info\n"
@@ -129,6 +131,17 @@ static void kind_parse(struct server_options *options, const char *kind)
     options->kind = kind;
 }
 
+static enum fence_policy fence_parse(const char *policy)
+{
+    if (!strcmp(policy, "always"))
+        return FENCE_ALWAYS;
+    if (!strcmp(policy, "never"))
+        return FENCE_NEVER;
+    if (strcmp(policy, "auto"))
+        usage("--fence '%s': auto, always or never", policy);
+    return FENCE_AUTO;
+}
+
 /* From the option or, where that is not given, from the environment. */
 static const char *level_parse(const char *what, const char *level)
 {
@@ -165,6 +178,7 @@ enum option_code {
     OPTION_MEM_LIMIT,
     OPTION_ALLOW_USERS,
     OPTION_STATE,
+    OPTION_FENCE,
     OPTION_NO_ACCOUNTING,
     OPTION_NO_WEIGHTS,
     OPTION_LOG,
@@ -182,6 +196,7 @@ static const struct option long_options[] = {
     {"mem-limit", required_argument, NULL, OPTION_MEM_LIMIT},
     {"allow-users", required_argument, NULL, OPTION_ALLOW_USERS},
     {"state", required_argument, NULL, OPTION_STATE},
+    {"fence", required_argument, NULL, OPTION_FENCE},
     {"no-accounting", no_argument, NULL, OPTION_NO_ACCOUNTING},
     {"no-weights", no_argument, NULL, OPTION_NO_WEIGHTS},
     {"log", required_argument, NULL, OPTION_LOG},
@@ -228,6 +243,9 @@ static void option_apply(struct server_options *options, struct worker_settings 
         break;
     case OPTION_STATE:
         options->state_file = file_parse("--state", optarg);
+        break;
+    case OPTION_FENCE:
+        options->fence = fence_parse(optarg);
         break;
     case OPTION_NO_ACCOUNTING:
         options->no_accounting = true;

@@ -34,6 +34,7 @@ struct session {
     uint32_t uid;
     uint64_t id;
     char name[32]; /* the tenant's, for people */
+    bool fenced;   /* its kernels are kept to its window (module/fenced.h) */
     struct segment_mapping *mapping;
     unsigned char *segment; /* the mapping's memory */
     struct seg_client *client;

@@ -46,13 +46,18 @@ static void __attribute__((noreturn))
 server_exec(const struct server *server, const struct server_options *options, const char *notify)
 {
     const char *device = options->device != NULL ? options->device : getenv("GSHARE_TEST_DEVICE");
-    const char *arguments[ARGUMENTS_MAX + 8] = {"gshared",    "-f",
-                                                "--instance", server->instance,
-                                                "--device",   device != NULL ? device : "soft"};
+    const char *fence = getenv("GSHARE_TEST_FENCE"); /* always: all sessions are fenced */
+    const char *arguments[ARGUMENTS_MAX + 10] = {"gshared",    "-f",
+                                                 "--instance", server->instance,
+                                                 "--device",   device != NULL ? device : "soft"};
     char program[PATH_MAX + 64];
     int n = 6, log;
 
     test_path(program, sizeof(program), "bin/gshared");
+    if (fence != NULL) {
+        arguments[n++] = "--fence";
+        arguments[n++] = fence;
+    }
     for (int i = 0; options->arguments != NULL && options->arguments[i] != NULL; i++) {
         if (i < ARGUMENTS_MAX)
             arguments[n++] = options->arguments[i];

@@ -84,6 +84,7 @@ static void session_describe(const struct session *session, gs_session_desc *des
     desc->window_base = info->window_base;
     desc->window_size = info->window_size;
     desc->sm_granularity = info->sm_granularity;
+    desc->fenced = info->fenced;
 }
 
 gs_status gs_session_info(gs_session handle, gs_session_desc *desc)

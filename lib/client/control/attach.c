@@ -32,6 +32,9 @@ static gs_status params_check(const gs_attach_params *params)
     if (params->on_fault == GS_ON_FAULT_REPLAY)
         return error_set(GS_ERR_NOT_SUPPORTED,
                          "on_fault is GS_ON_FAULT_REPLAY; this version has no replay");
+    if (params->fence != GS_FENCE_AUTO && params->fence != GS_FENCE_ON)
+        return error_set(GS_ERR_INVALID_VALUE, "fence is %d, not %d or %d", (int)params->fence,
+                         GS_FENCE_AUTO, GS_FENCE_ON);
     if (params->reservation &&
         strlen(params->reservation) >= sizeof(((struct ctl_attach *)0)->reservation))
         return error_set(
@@ -55,6 +58,7 @@ gs_status attach_request_read(const gs_attach_params *given, struct attach_reque
         .name = params.name ? params.name : program_invocation_short_name,
         .device = params.device,
         .on_fault = params.on_fault,
+        .fence = params.fence,
         .timeout_ns =
             UINT64_C(1000000) * (params.timeout_ms ? params.timeout_ms : TIMEOUT_DEFAULT_MS),
         .qos = GS_QOS_INIT,
@@ -84,6 +88,7 @@ static void message_fill(struct ctl_attach *message, const struct attach_request
         .client_version = GS_VERSION,
         .device = request->device,
         .on_fault = (uint32_t)request->on_fault,
+        .fence = (uint32_t)request->fence,
         .local_rank = request->local_rank,
         .mem_limit = request->mem_limit,
         .qos = qos_wire(&request->qos),

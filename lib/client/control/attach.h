@@ -11,6 +11,7 @@ struct attach_request {
     int device;
     uint32_t local_rank; /* with GS_DEVICE_AUTO: see env_local_rank */
     gs_on_fault on_fault;
+    gs_fence fence;
     uint64_t mem_limit;
     uint64_t timeout_ns;
     gs_qos qos;

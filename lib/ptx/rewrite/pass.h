@@ -21,9 +21,6 @@
 #include "ptx/rewrite/edit.h"
 #include "ptx/rewrite/rewrite.h"
 
-/* Every name that a pass adds begins so. */
-#define REWRITE_PREFIX "gshare$"
-
 /* One call of ptx_rewrite. */
 struct rewrite {
     const char *text;

@@ -15,6 +15,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Every name that a pass adds begins so; such a variable is no tenant's to find. */
+#define REWRITE_PREFIX "gshare$"
+
 enum ptx_pass {
     /* Calls of vprintf and __assertfail go to functions that write to the print ring; see
      * printf_pass.c. Works on any text that the lexer can cut. */

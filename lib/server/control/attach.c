@@ -159,6 +159,8 @@ gs_status attach_admit(struct server *server, uid_t uid, const struct ctl_attach
     if (request->on_fault != GS_ON_FAULT_INTERRUPT)
         return refusal(text, GS_ERR_INVALID_VALUE, "on_fault %u: there are 0 and 1",
                        request->on_fault);
+    if (request->fence != GS_FENCE_AUTO && request->fence != GS_FENCE_ON)
+        return refusal(text, GS_ERR_INVALID_VALUE, "fence %u: there are 0 and 1", request->fence);
     status = qos_check(&request->qos, device, text);
     if (status != GS_OK)
         return status;
@@ -187,6 +189,20 @@ static void refuse_segment(const struct reply *reply, int error)
                      SEG_SIZE);
     else
         reply_refuse(reply, GS_ERR_SYSTEM, "making the session segment: %s", strerror(-error));
+}
+
+/* Whether the session's kernels are fenced into its window. By itself the server fences what is not
+ * its owner's: who owns the server has everything that is in it. */
+static bool session_fenced(const struct server *server, uid_t uid, uint32_t asked)
+{
+    switch (server->options.fence) {
+    case FENCE_ALWAYS:
+        return true;
+    case FENCE_NEVER:
+        return asked == GS_FENCE_ON;
+    default:
+        return asked == GS_FENCE_ON || server_other(server, uid);
+    }
 }
 
 static struct session *session_make(struct server *server, const struct admission *admission,
@@ -219,6 +235,7 @@ static struct session *session_make(struct server *server, const struct admissio
     session->device->sessions++;
     account->sessions++;
     session->id = ++server->sessions_total;
+    session->fenced = session_fenced(server, reply->uid, request->fence);
     session->mem_asked = request->mem_limit;
     session->attached_ns = clock_ns();
     session->qos = request->qos;

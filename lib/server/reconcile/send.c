@@ -18,6 +18,7 @@ static void session_open(struct session *session)
                                         .uid = session->uid,
                                         .session_id = session->id,
                                         .give_up_ns = session->give_up_ns,
+                                        .fenced = session->fenced,
                                         .grant = session->grant.sent};
     memcpy(message.u.open.name, session->name, sizeof(message.u.open.name));
     worker_send(session->device, &message);

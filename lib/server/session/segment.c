@@ -76,6 +76,7 @@ void session_segment_fill(struct session *session, const struct link_opened *ope
     info->max_dynamic_smem = device->max_dynamic_smem;
     info->sm_granularity = device->sm_granularity;
     info->slot = session->slot;
+    info->fenced = session->fenced;
     memcpy(info->device_name, device->name, sizeof(info->device_name));
     memcpy(info->bell, session->device->bell, sizeof(info->bell));
     memcpy(info->sm_group, device->sm_group, sizeof(info->sm_group));

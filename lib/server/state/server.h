@@ -28,6 +28,9 @@
 #define DEVICES_ALL      0
 #define POLICY_USERS_MAX 64
 
+/* Whose kernels are kept to their session's window, besides those of sessions that ask for it. */
+enum fence_policy { FENCE_AUTO, FENCE_ALWAYS, FENCE_NEVER };
+
 struct server_options {
     const char *instance; /* without its user, who is this process's */
     const char *kind;     /* of device: "auto", "cuda", "soft" */
@@ -40,6 +43,7 @@ struct server_options {
     const char *state_file;         /* where settings are kept; NULL: nowhere */
     const char *log_file;           /* reopened at SIGHUP; NULL: none */
     bool no_accounting, no_weights; /* see struct link_policy */
+    enum fence_policy fence;
     bool background;
 };
 

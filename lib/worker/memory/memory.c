@@ -40,7 +40,7 @@ static struct span *block_take(struct session *session, uint64_t size, struct ch
 }
 
 /* asked: the bytes that the tenant named; size: the same, rounded up. */
-static void small_alloc(struct job *job, uint64_t asked, uint64_t size)
+static gs_status small_take(struct job *job, uint64_t asked, uint64_t size, uint64_t *address)
 {
     struct chunk *chunk = NULL;
     struct span *block = block_take(job->session, size, &chunk);
@@ -48,22 +48,46 @@ static void small_alloc(struct job *job, uint64_t asked, uint64_t size)
     if (!block) {
         chunk = chunk_new(job, asked);
         if (!chunk)
-            return;
+            return job->status;
         chunk->shared = true;
         block = space_take(&chunk->blocks, size, ALIGNMENT);
         if (!block) {
             chunk_free(job->session, chunk);
-            job_fail(job, GS_ERR_NO_MEMORY, "no host memory for an allocation's record");
-            return;
+            return job_fail(job, GS_ERR_NO_MEMORY, "no host memory for an allocation's record");
         }
     }
     CUresult result = chunk->dirty ? device_zero(block->address, size) : CUDA_SUCCESS;
     if (result) {
         space_remove(&chunk->blocks, block);
-        job_fail_driver(job, result);
-        return;
+        return job_fail_driver(job, result);
     }
-    job->ret[0] = block->address;
+    *address = block->address;
+    return GS_OK;
+}
+
+gs_status memory_take(struct job *job, uint64_t asked, uint64_t align, uint64_t *address)
+{
+    const uint64_t size = round_up(asked, ALIGNMENT);
+
+    if (align <= ALIGNMENT && size < worker->granularity / 2)
+        return small_take(job, asked, size, address);
+    struct chunk *chunk = chunk_new(job, asked);
+    if (chunk)
+        *address = chunk->address;
+    return job->status;
+}
+
+void memory_give(struct session *session, uint64_t address)
+{
+    struct chunk *chunk = space_containing(&session->memory.window, address, 1)->tag;
+
+    if (chunk->shared) {
+        space_remove(&chunk->blocks, space_at(&chunk->blocks, address));
+        chunk->dirty = true;
+        if (chunk->blocks.count > 0)
+            return;
+    }
+    chunk_free(session, chunk);
 }
 
 static void malloc_prepare(struct job *job)
@@ -77,28 +101,7 @@ static void malloc_prepare(struct job *job)
 
 static void malloc_work(struct job *job)
 {
-    uint64_t asked = job->arg[0], size = round_up(asked, ALIGNMENT);
-
-    if (size < worker->granularity / 2) {
-        small_alloc(job, asked, size);
-    } else {
-        struct chunk *chunk = chunk_new(job, asked);
-        if (chunk)
-            job->ret[0] = chunk->address;
-    }
-}
-
-static void block_free(struct session *session, uint64_t address)
-{
-    struct chunk *chunk = space_containing(&session->memory.window, address, 1)->tag;
-
-    if (chunk->shared) {
-        space_remove(&chunk->blocks, space_at(&chunk->blocks, address));
-        chunk->dirty = true;
-        if (chunk->blocks.count > 0)
-            return;
-    }
-    chunk_free(session, chunk);
+    memory_take(job, job->arg[0], ALIGNMENT, &job->ret[0]);
 }
 
 static void malloc_install(struct job *job)
@@ -124,7 +127,7 @@ static void free_prepare(struct job *job)
 
 static void free_work(struct job *job)
 {
-    block_free(job->session, job->arg[0]);
+    memory_give(job->session, job->arg[0]);
 }
 
 static uint64_t left(uint64_t limit, uint64_t used)

@@ -13,6 +13,12 @@ gs_status window_cover(struct job *job);
 /* Frees all that the session has allocated, then its window. Safe when window_init failed. */
 void window_deinit(struct session *session);
 
+/* Allocates zeroed memory in the window, charged, of at most the device's size; align is a power of
+ * two, the driver's granularity at most. On failure the job has failed. */
+gs_status memory_take(struct job *job, uint64_t size, uint64_t align, uint64_t *address);
+/* Frees what memory_take gave. */
+void memory_give(struct session *session, uint64_t address);
+
 /* What a session may hold, in bytes. */
 struct limits {
     uint64_t session;

@@ -17,7 +17,7 @@ struct user {
     uint32_t sessions;
     _Atomic uint64_t used;
     struct user_sinks sinks; /* they count nowhere */
-    _Atomic uint64_t hosts; /* host blocks */
+    _Atomic uint64_t hosts;  /* host blocks */
 };
 
 /* Counts one more session of this user. NULL: no memory. */

@@ -3,8 +3,7 @@
  * variables. A job's prepare and install run on the main lane, its work on a service thread
  * (job.h).
  *
- * An image is copied out of the tenant's memory before the worker reads it. Its outer sizes are
- * checked, because the driver's loader takes no length and believes the sizes in the image.
+ * An image is copied out of the tenant's memory before the worker reads it.
  */
 #include "worker/module/module.h"
 
@@ -17,6 +16,8 @@
 #include "ptx/rewrite/rewrite.h"
 #include "worker/jobs/job.h"
 #include "worker/memory/host_block.h"
+#include "worker/module/fenced.h"
+#include "worker/module/image.h"
 #include "worker/module/print.h"
 #include "worker/module/rewrite.h"
 #include "worker/partition/carveout.h"
@@ -24,88 +25,27 @@
 
 #define IMAGE_MAX (UINT64_C(512) << 20)
 
-/* ---- Images ---------------------------------------------------------------------------------- */
+/* ---- Freeing --------------------------------------------------------------------------------- */
 
-#define FATBIN_MAGIC   0xba55ed50u
-#define FATBIN_WRAPPER 0x466243b1u
-#define ELF_MAGIC      0x464c457fu
-#define ELF_EM_CUDA    190u
-
-static uint64_t read_number(const unsigned char *at, size_t bytes)
+static void kernel_free(struct kernel *kernel)
 {
-    uint64_t value = 0;
-
-    memcpy(&value, at, bytes);
-    return value;
+    free(kernel->param_offset);
+    free(kernel);
 }
 
-/* Whether a table of `count` entries of `entry` bytes at `offset` ends inside the image. */
-static bool table_inside(uint64_t offset, uint64_t entry, uint64_t count, uint64_t size)
+/* Frees a module, loaded or not. */
+static void module_free(struct session *session, struct module *module)
 {
-    return offset <= size && entry * count <= size - offset;
-}
-
-static const char *elf_fault(const unsigned char *image, uint64_t size)
-{
-    if (size < 64)
-        return "the ELF header is cut off";
-    if (image[4] != 2 || image[5] != 1 || read_number(image + 18, 2) != ELF_EM_CUDA)
-        return "an ELF file, but no 64-bit CUDA one";
-    if (!table_inside(read_number(image + 32, 8), read_number(image + 54, 2),
-                      read_number(image + 56, 2), size))
-        return "the ELF program headers end outside the image";
-    uint64_t sections = read_number(image + 40, 8), entry = read_number(image + 58, 2),
-             count = read_number(image + 60, 2);
-    if (!table_inside(sections, entry, count, size) || (count && entry < 64))
-        return "the ELF section headers end outside the image";
-    for (uint64_t i = 0; i < count; i++) {
-        const unsigned char *section = image + sections + i * entry;
-        uint64_t offset = read_number(section + 24, 8), bytes = read_number(section + 32, 8);
-        bool in_file = read_number(section + 4, 4) != 8; /* SHT_NOBITS has no bytes in the file */
-        if (in_file && (offset > size || bytes > size - offset))
-            return "an ELF section ends outside the image";
+    while (module->kernels) {
+        struct kernel *next = module->kernels->next;
+        kernel_free(module->kernels);
+        module->kernels = next;
     }
-    return NULL;
-}
-
-static const char *fatbin_fault(const unsigned char *image, uint64_t size)
-{
-    if (size < 16)
-        return "the fatbin header is cut off";
-    uint64_t header = read_number(image + 6, 2), body = read_number(image + 8, 8);
-    if (header < 16 || header > size || body > size - header)
-        return "the fatbin's sizes go beyond the image";
-    /* An entry is a header, which states its size at 4 and the payload's at 8, then the payload. */
-    for (uint64_t at = header, end = header + body; end - at >= 16;) {
-        uint64_t entry = read_number(image + at + 4, 4), payload = read_number(image + at + 8, 8);
-        if (entry < 16 || entry > end - at || payload > end - at - entry)
-            return "a fatbin's entry ends outside it";
-        at += entry + payload;
-    }
-    return NULL;
-}
-
-static bool image_binary(const unsigned char *image, uint64_t size)
-{
-    uint32_t magic = size >= 4 ? (uint32_t)read_number(image, 4) : 0;
-
-    return magic == ELF_MAGIC || magic == FATBIN_MAGIC || magic == FATBIN_WRAPPER;
-}
-
-/* The reason why the image cannot be given to the driver; NULL: it can. */
-static const char *image_fault(const unsigned char *image, uint64_t size)
-{
-    uint32_t magic = size >= 4 ? (uint32_t)read_number(image, 4) : 0;
-
-    if (magic == ELF_MAGIC)
-        return elf_fault(image, size);
-    if (magic == FATBIN_MAGIC)
-        return fatbin_fault(image, size);
-    if (magic == FATBIN_WRAPPER)
-        return "a fatbin wrapper, which holds a pointer: pass the image that it points to";
-    if (memchr(image, '\0', size))
-        return "neither a cubin nor a fatbin, and PTX text has no NUL inside";
-    return NULL;
+    if (module->cu)
+        DRV_MUST(cuModuleUnload, module->cu);
+    fenced_free(session, module);
+    image_report_free(module->rewrite);
+    free(module);
 }
 
 /* ---- Loading --------------------------------------------------------------------------------- */
@@ -212,10 +152,12 @@ static void compile_work(struct job *job)
 {
     const struct host_block *block = host_block_find(job->session, job->arg[0]);
     uint64_t size = job->arg[1];
-    struct ptx_rewrite_report *report = NULL;
+    struct module *module = calloc(1, sizeof(*module));
     unsigned char *image = malloc(size + 1);
 
-    if (!image) {
+    if (!image || !module) {
+        free(image);
+        free(module);
         job_fail(job, GS_ERR_NO_MEMORY, "no memory for an image of %" PRIu64 " bytes", size);
         return;
     }
@@ -226,15 +168,16 @@ static void compile_work(struct job *job)
     const char *fault = size ? image_fault(image, size) : "the image is empty";
     if (fault)
         job_fail(job, GS_ERR_BAD_IMAGE, "%s", fault);
-    else if (image_rewrite(job, &image, &size, &report) == GS_OK && !image_binary(image, size))
+    else if (image_rewrite(job, &image, &size, &module->rewrite) == GS_OK &&
+             fenced_place(job, module) == GS_OK && !image_binary(image, size))
         image_compile(job, &image, size);
     if (job->status != GS_OK) {
         free(image);
-        image_report_free(report);
+        module_free(job->session, module);
         return;
     }
     job->object = image;
-    job->made = report;
+    job->made = module;
 }
 
 /* The second stage of a load, at a quiet moment: the driver loads the image. */
@@ -244,31 +187,21 @@ static void load_work(struct job *job)
     CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
     void *values[] = {log.text, (void *)(uintptr_t)sizeof(log.text)};
     unsigned char *image = job->object;
-    struct module *module = calloc(1, sizeof(*module));
+    struct module *module = job->made;
 
-    if (!module && job->status == GS_OK)
-        job_fail(job, GS_ERR_NO_MEMORY, "no memory for a module's record");
-    if (job->status != GS_OK) { /* there was no memory, or no quiet moment */
-        free(module);
-        free(image);
-        image_report_free(job->made);
-        return;
+    if (job->status == GS_OK) { /* else no quiet moment came */
+        CUresult result = DRV(cuModuleLoadDataEx, &module->cu, image, 2, options, values);
+        if (result) {
+            module->cu = NULL;
+            image_refused(job, result, &log);
+        } else if ((result = print_bind(job, module->cu)) ||
+                   (result = fenced_bind(job->session, module))) {
+            job_fail_driver(job, result);
+        }
     }
-    module->rewrite = job->made;
-    CUresult result = DRV(cuModuleLoadDataEx, &module->cu, image, 2, options, values);
     free(image);
-    if (result) {
-        image_refused(job, result, &log);
-        image_report_free(module->rewrite);
-        free(module);
-        return;
-    }
-    result = print_bind(job, module->cu);
-    if (result) {
-        job_fail_driver(job, result);
-        DRV_MUST(cuModuleUnload, module->cu);
-        image_report_free(module->rewrite);
-        free(module);
+    if (job->status != GS_OK) {
+        module_free(job->session, module);
         return;
     }
     module->id = job->index;
@@ -282,24 +215,6 @@ static void load_install(struct job *job)
 }
 
 /* ---- Unloading ------------------------------------------------------------------------------- */
-
-static void kernel_free(struct kernel *kernel)
-{
-    free(kernel->param_offset);
-    free(kernel);
-}
-
-static void module_free(struct module *module)
-{
-    while (module->kernels) {
-        struct kernel *next = module->kernels->next;
-        kernel_free(module->kernels);
-        module->kernels = next;
-    }
-    DRV_MUST(cuModuleUnload, module->cu);
-    image_report_free(module->rewrite);
-    free(module);
-}
 
 static void unload_prepare(struct job *job)
 {
@@ -327,14 +242,16 @@ static void unload_work(struct job *job)
      * uses the graphs now. */
     for (uint32_t i = 0; i < SEG_STREAMS; i++)
         graph_cache_clear(job->session->submit.streams[i].graph_cache);
-    module_free(job->object);
+    module_free(job->session, job->object);
 }
 
 void modules_deinit(struct session *session)
 {
     for (uint32_t i = 0; i < session->module.module_capacity; i++) {
-        if (session->module.modules[i])
-            module_free(session->module.modules[i]);
+        if (!session->module.modules[i])
+            continue;
+        session->module.modules[i]->variables = 0; /* they went with the window */
+        module_free(session, session->module.modules[i]);
     }
     free(session->module.modules);
     free(session->kernels.table);
@@ -503,8 +420,12 @@ static void global_work(struct job *job)
     const struct module *module = job->object;
     CUdeviceptr address = 0;
     size_t size = 0;
-    CUresult result = DRV(cuModuleGetGlobal_v2, &address, &size, module->cu, job->name);
+    CUresult result = CUDA_ERROR_NOT_FOUND;
 
+    if (fenced_variable(module, job->name, &job->ret[0], &job->ret[1]))
+        return;
+    if (strncmp(job->name, REWRITE_PREFIX, strlen(REWRITE_PREFIX)) != 0)
+        result = DRV(cuModuleGetGlobal_v2, &address, &size, module->cu, job->name);
     /* For the name of a kernel the driver returns CUDA_ERROR_INVALID_VALUE. */
     if (result == CUDA_ERROR_NOT_FOUND || result == CUDA_ERROR_INVALID_VALUE)
         job_fail(job, GS_ERR_NOT_FOUND, "the module has no global variable \"%s\"", job->name);

@@ -4,7 +4,8 @@
  * tell their own end (own store; submit/launch.c).
  *
  * Machine code stays as it is. Where a fatbin holds both, its PTX replaces the machine code only if
- * the PTX prints, because compiling PTX takes longer than loading machine code.
+ * the PTX prints, because compiling PTX takes longer than loading machine code. In a fenced session
+ * every kernel is fenced into the window, so all that runs there is compiled from PTX.
  */
 #include "worker/module/rewrite.h"
 
@@ -13,22 +14,23 @@
 #include <string.h>
 
 #include "common/log.h"
+#include "common/util.h"
 #include "ptx/fatbin.h"
 #include "ptx/printf_pass.h"
 #include "ptx/rewrite/rewrite.h"
 #include "worker/jobs/job.h"
+#include "worker/module/image.h"
 #include "worker/module/print.h"
 
-/* The PTX in a fatbin that the driver would compile if there were no machine code beside it. */
-static char *fatbin_text(const unsigned char *image, uint64_t size, size_t *length)
+/* The PTX in a fatbin that the driver would compile if there were no machine code beside it. NULL,
+ * with a reason: there is none. */
+static char *fatbin_text(const unsigned char *image, uint64_t size, size_t *length,
+                         char reason[256])
 {
     unsigned sm = worker->info.compute_major * 10 + worker->info.compute_minor;
-    char reason[256], *text = NULL;
+    char *text = NULL;
     int failed = fatbin_find_ptx(image, size, sm, &text, length, reason);
 
-    /* The image is not refused, because the driver may find machine code in it. */
-    if (failed)
-        log_debug("the PTX of a fatbin was not looked at for printf: %s", reason);
     return failed ? NULL : text;
 }
 
@@ -43,50 +45,78 @@ static void report_log(const struct ptx_rewrite_report *report)
     }
 }
 
-/* Runs the passes over PTX text. Returns 0 and the new text in *out, or ptx_rewrite's error. */
-static int text_rewrite(const char *text, size_t length, char **out, size_t *out_length,
-                        struct ptx_rewrite_report **report)
+static gs_status fence_refused(struct job *job, const char *reason)
 {
-    const unsigned passes = PTX_PASS_PRINTF | PTX_PASS_COMPLETION;
+    return job_fail(job, GS_ERR_PERMISSION,
+                    "the session's kernels are fenced into its memory, and this module cannot be "
+                    "fenced: %s",
+                    reason);
+}
 
+/* Runs the passes over PTX text. GS_OK: the new text is in *out, or *out is NULL because nothing
+ * had to change. */
+static gs_status text_rewrite(struct job *job, const char *text, size_t length, char **out,
+                              size_t *out_length, struct ptx_rewrite_report **report)
+{
+    const unsigned passes =
+        PTX_PASS_PRINTF | PTX_PASS_COMPLETION | (job->session->fenced ? PTX_PASS_FENCE : 0);
+    int result = -ENOMEM;
+
+    *out = NULL;
     *report = calloc(1, sizeof(**report));
-    if (!*report)
-        return -ENOMEM;
-    int result = ptx_rewrite(text, length, passes, out, out_length, *report);
-    report_log(*report);
-    if (result) {
-        image_report_free(*report);
-        *report = NULL;
-    }
-    return result;
+    if (*report)
+        result = ptx_rewrite(text, length, passes, out, out_length, *report);
+    if (!result || result == -ENOENT)
+        report_log(*report);
+    if (!result)
+        return GS_OK;
+    if (result == -EPERM)
+        fence_refused(job, (*report)->fence.reason);
+    image_report_free(*report);
+    *report = NULL;
+    if (result == -ENOMEM)
+        return job_fail(job, GS_ERR_NO_MEMORY, "no memory to rewrite a module");
+    return job->status;
+}
+
+/* The text that stands for the image: its own, or a fatbin's. NULL: the image goes to the driver as
+ * it is. *unpacked is the caller's to free. */
+static const char *image_text(struct job *job, const unsigned char *image, size_t *length,
+                              char **unpacked)
+{
+    const bool fatbin = fatbin_is_fatbin(image, *length), fenced = job->session->fenced;
+    char reason[256] = "it is machine code without PTX";
+
+    *unpacked = NULL;
+    if (!image_binary(image, *length))
+        return (const char *)image;
+    if (fatbin)
+        *unpacked = fatbin_text(image, *length, length, reason);
+    if (fenced && !*unpacked)
+        fence_refused(job, reason);
+    else if (fatbin && !*unpacked) /* the driver may find machine code in it */
+        log_debug("the PTX of a fatbin was not looked at for printf: %s", reason);
+    return *unpacked && (fenced || printf_pass_maybe(*unpacked, *length)) ? *unpacked : NULL;
 }
 
 gs_status image_rewrite(struct job *job, unsigned char **image, uint64_t *size,
                         struct ptx_rewrite_report **report)
 {
-    const bool fatbin = fatbin_is_fatbin(*image, *size);
-    char *unpacked = NULL, *rewritten = NULL;
-    const char *text = (const char *)*image;
+    CLEANUP_FREE char *unpacked = NULL;
+    char *rewritten = NULL;
     size_t length = *size;
-    int result = -ENOENT;
+    const char *text = image_text(job, *image, &length, &unpacked);
 
     *report = NULL;
-    if (fatbin)
-        text = unpacked = fatbin_text(*image, *size, &length);
-    if (text && (!fatbin || printf_pass_maybe(text, length)))
-        result = text_rewrite(text, length, &rewritten, &length, report);
-    free(unpacked);
-    if (!result && fatbin && !(*report)->prints) { /* printf_pass_maybe saw words in comments */
+    if (job->status != GS_OK || !text ||
+        text_rewrite(job, text, length, &rewritten, &length, report) != GS_OK)
+        return job->status;
+    if (rewritten && unpacked && !job->session->fenced && !(*report)->prints) {
+        /* printf_pass_maybe saw words in comments: the machine code may stay */
         free(rewritten);
-        image_report_free(*report);
-        *report = NULL;
-        result = -ENOENT;
+        rewritten = NULL;
     }
-    if (result == -ENOENT)
-        return GS_OK;
-    if (result)
-        return job_fail(job, GS_ERR_NO_MEMORY, "no memory to rewrite a module");
-    if ((*report)->prints && print_open(job) != GS_OK) {
+    if (!rewritten || ((*report)->prints && print_open(job) != GS_OK)) {
         free(rewritten);
         image_report_free(*report);
         *report = NULL;

@@ -17,7 +17,8 @@ struct module {
     CUmodule cu;
     uint32_t id;
     struct kernel *kernels;
-    struct ptx_rewrite_report *rewrite; /* tells which kernels have an own store; NULL: none has */
+    struct ptx_rewrite_report *rewrite; /* what the passes did; NULL: nothing was rewritten */
+    uint64_t variables; /* where the global variables of a fenced module lie; 0: it has none */
 };
 
 struct session_module {

@@ -34,6 +34,7 @@ struct session *session_new(uint32_t slot, const struct link_open *open, struct 
     session->slot = slot;
     session->id = open->session_id;
     session->uid = open->uid;
+    session->fenced = open->fenced;
     memcpy(session->name, open->name, sizeof(session->name));
     session->name[sizeof(session->name) - 1] = '\0';
     session->stats = stats;

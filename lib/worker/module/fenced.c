@@ -1,0 +1,143 @@
+/* fenced.c - see fenced.h. */
+#include "worker/module/fenced.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/util.h"
+#include "ptx/rewrite/rewrite.h"
+#include "worker/jobs/job.h"
+#include "worker/memory/memory.h"
+
+static const struct ptx_fence_report *report_of(const struct module *module)
+{
+    return module->rewrite && module->rewrite->fence.fenced ? &module->rewrite->fence : NULL;
+}
+
+static CUresult write_bytes(CUdeviceptr to, const void *from, uint64_t bytes)
+{
+    return bytes ? DRV(cuMemcpyHtoDAsync_v2, to, from, bytes, service_stream()) : CUDA_SUCCESS;
+}
+
+/* Writes the addresses among the initial values: those of the functions, or of variables where
+ * there are no functions. */
+static CUresult write_addresses(const struct module *module, const uint64_t *functions)
+{
+    const struct ptx_fence_report *report = report_of(module);
+    CLEANUP_FREE uint64_t *values = calloc(report->naddresses + 1, sizeof(*values));
+    CUresult result = values ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY, done;
+
+    for (uint32_t i = 0; i < report->naddresses && !result; i++) {
+        const struct ptx_fence_address *a = &report->addresses[i];
+        if (a->is_function != (functions != NULL))
+            continue;
+        values[i] =
+            ((functions ? functions[a->function] : module->variables) + a->value) >> a->shift;
+        result = write_bytes(module->variables + a->offset, &values[i], a->size);
+    }
+    done = DRV(cuStreamSynchronize, service_stream());
+    return result ? result : done;
+}
+
+static CUresult write_values(const struct module *module)
+{
+    const struct ptx_fence_report *report = report_of(module);
+    CUresult result = CUDA_SUCCESS, rest;
+
+    for (uint32_t i = 0; i < report->nvariables && !result; i++) {
+        const struct ptx_fence_variable *v = &report->variables[i];
+        result = write_bytes(module->variables + v->offset, v->bytes, v->nbytes);
+    }
+    rest = write_addresses(module, NULL); /* waits for all */
+    return result ? result : rest;
+}
+
+gs_status fenced_place(struct job *job, struct module *module)
+{
+    const struct ptx_fence_report *report = report_of(module);
+    CUresult result;
+
+    if (!report)
+        return GS_OK;
+    if (report->align > worker->granularity)
+        return job_fail(job, GS_ERR_NOT_SUPPORTED,
+                        "a global variable is aligned to %" PRIu32
+                        " bytes; in a fenced session %" PRIu64 " is the most",
+                        report->align, worker->granularity);
+    if (report->bytes > worker->info.memory_total)
+        return job_fail(job, GS_ERR_QUOTA,
+                        "the module's global variables take %" PRIu64
+                        " bytes, the session's limit is %" PRIu64,
+                        report->bytes, memory_limits(job->session).session);
+    if (window_cover(job) != GS_OK)
+        return job->status;
+    if (report->bytes == 0)
+        return GS_OK;
+    if (memory_take(job, report->bytes, report->align, &module->variables) != GS_OK)
+        return job->status;
+    result = write_values(module);
+    return result ? job_fail_driver(job, result) : GS_OK;
+}
+
+/* The addresses of functions are known only now. */
+static CUresult bind_functions(const struct module *module)
+{
+    const struct ptx_fence_report *report = report_of(module);
+    CLEANUP_FREE uint64_t *functions = calloc(report->nfunctions, sizeof(*functions));
+    CUdeviceptr table;
+    CUresult result;
+
+    if (report->nfunctions == 0)
+        return CUDA_SUCCESS;
+    if (!functions)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    result = DRV(cuModuleGetGlobal_v2, &table, NULL, module->cu, FENCE_FUNCTIONS);
+    if (!result)
+        result = DRV(cuMemcpyDtoHAsync_v2, functions, table,
+                     report->nfunctions * sizeof(*functions), service_stream());
+    if (!result)
+        result = DRV(cuStreamSynchronize, service_stream());
+    return result ? result : write_addresses(module, functions);
+}
+
+CUresult fenced_bind(const struct session *session, const struct module *module)
+{
+    CUdeviceptr constant;
+    CUresult result;
+
+    if (!report_of(module))
+        return CUDA_SUCCESS;
+    const struct fence_window window =
+        fence_window(session->memory.window_base, session->memory.window_size, module->variables);
+    result = bind_functions(module);
+    if (!result)
+        result = DRV(cuModuleGetGlobal_v2, &constant, NULL, module->cu, FENCE_VARIABLE);
+    if (result == CUDA_ERROR_NOT_FOUND)
+        return CUDA_SUCCESS; /* the compiler removed it, because no kernel uses memory */
+    if (!result)
+        result = write_bytes(constant, &window, sizeof(window));
+    return result ? result : DRV(cuStreamSynchronize, service_stream());
+}
+
+void fenced_free(struct session *session, struct module *module)
+{
+    if (module->variables)
+        memory_give(session, module->variables);
+    module->variables = 0;
+}
+
+bool fenced_variable(const struct module *module, const char *name, uint64_t *address,
+                     uint64_t *size)
+{
+    const struct ptx_fence_report *report = report_of(module);
+
+    for (uint32_t i = 0; report && i < report->nvariables; i++) {
+        if (strcmp(report->variables[i].name, name))
+            continue;
+        *address = module->variables + report->variables[i].offset;
+        *size = report->variables[i].size;
+        return true;
+    }
+    return false;
+}

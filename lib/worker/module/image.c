@@ -1,0 +1,85 @@
+/* image.c - see image.h. */
+#include "worker/module/image.h"
+
+#include <string.h>
+
+#define FATBIN_MAGIC   0xba55ed50u
+#define FATBIN_WRAPPER 0x466243b1u
+#define ELF_MAGIC      0x464c457fu
+#define ELF_EM_CUDA    190u
+
+static uint64_t read_number(const unsigned char *at, size_t bytes)
+{
+    uint64_t value = 0;
+
+    memcpy(&value, at, bytes);
+    return value;
+}
+
+/* Whether a table of `count` entries of `entry` bytes at `offset` ends inside the image. */
+static bool table_inside(uint64_t offset, uint64_t entry, uint64_t count, uint64_t size)
+{
+    return offset <= size && entry * count <= size - offset;
+}
+
+static const char *elf_fault(const unsigned char *image, uint64_t size)
+{
+    if (size < 64)
+        return "the ELF header is cut off";
+    if (image[4] != 2 || image[5] != 1 || read_number(image + 18, 2) != ELF_EM_CUDA)
+        return "an ELF file, but no 64-bit CUDA one";
+    if (!table_inside(read_number(image + 32, 8), read_number(image + 54, 2),
+                      read_number(image + 56, 2), size))
+        return "the ELF program headers end outside the image";
+    uint64_t sections = read_number(image + 40, 8), entry = read_number(image + 58, 2),
+             count = read_number(image + 60, 2);
+    if (!table_inside(sections, entry, count, size) || (count && entry < 64))
+        return "the ELF section headers end outside the image";
+    for (uint64_t i = 0; i < count; i++) {
+        const unsigned char *section = image + sections + i * entry;
+        uint64_t offset = read_number(section + 24, 8), bytes = read_number(section + 32, 8);
+        bool in_file = read_number(section + 4, 4) != 8; /* SHT_NOBITS has no bytes in the file */
+        if (in_file && (offset > size || bytes > size - offset))
+            return "an ELF section ends outside the image";
+    }
+    return NULL;
+}
+
+static const char *fatbin_fault(const unsigned char *image, uint64_t size)
+{
+    if (size < 16)
+        return "the fatbin header is cut off";
+    uint64_t header = read_number(image + 6, 2), body = read_number(image + 8, 8);
+    if (header < 16 || header > size || body > size - header)
+        return "the fatbin's sizes go beyond the image";
+    /* An entry is a header, which states its size at 4 and the payload's at 8, then the payload. */
+    for (uint64_t at = header, end = header + body; end - at >= 16;) {
+        uint64_t entry = read_number(image + at + 4, 4), payload = read_number(image + at + 8, 8);
+        if (entry < 16 || entry > end - at || payload > end - at - entry)
+            return "a fatbin's entry ends outside it";
+        at += entry + payload;
+    }
+    return NULL;
+}
+
+bool image_binary(const unsigned char *image, uint64_t size)
+{
+    uint32_t magic = size >= 4 ? (uint32_t)read_number(image, 4) : 0;
+
+    return magic == ELF_MAGIC || magic == FATBIN_MAGIC || magic == FATBIN_WRAPPER;
+}
+
+const char *image_fault(const unsigned char *image, uint64_t size)
+{
+    uint32_t magic = size >= 4 ? (uint32_t)read_number(image, 4) : 0;
+
+    if (magic == ELF_MAGIC)
+        return elf_fault(image, size);
+    if (magic == FATBIN_MAGIC)
+        return fatbin_fault(image, size);
+    if (magic == FATBIN_WRAPPER)
+        return "a fatbin wrapper, which holds a pointer: pass the image that it points to";
+    if (memchr(image, '\0', size))
+        return "neither a cubin nor a fatbin, and PTX text has no NUL inside";
+    return NULL;
+}
