@@ -22,12 +22,12 @@ struct domain_member {
 };
 
 struct session_sched {
-    /* The session is polled; otherwise it is asleep, and its client must ring. The session room
-     * sets it. */
-    bool polled;
     struct sched_entity entity;
     struct domain_member domain;
     struct headroom_entity headroom; /* the session's latency work */
+    /* The session is polled; otherwise it is asleep, and its client must ring. The session room
+     * sets it. */
+    bool polled;
 };
 
 #endif

@@ -43,13 +43,14 @@ struct pattern {
 };
 
 /* How many shapes and requests a stream remembers, and the keys and kinds of graphs of each. */
-static const struct limits {
+static const struct sizes {
     uint32_t patterns, keys, kinds;
-} limits[] = {
+} sizes[] = {
     [GRAPH_OF_SHAPE] = {64, 1, 5 * ENDINGS}, /* 5: lengths 1, 2, 4, 8, 16 */
     [GRAPH_OF_REQUEST] = {4, LAUNCHES_MAX, ENDINGS},
 };
-#define PARTS (sizeof(limits) / sizeof(limits[0]))
+static_assert(SHAPE_LONGEST == 16, "the lengths of a shape's graphs");
+#define PARTS (sizeof(sizes) / sizeof(sizes[0]))
 
 struct part {
     uint32_t last; /* index of the pattern used last, which is likely the next one too */
@@ -99,15 +100,15 @@ uint32_t launches_alike(const struct launch *launches, uint32_t count)
 
 /* The part's patterns and their keys are one piece of memory, so that remembering new launches
  * allocates nothing. */
-static struct part *part_new(const struct limits *limit)
+static struct part *part_new(const struct sizes *size)
 {
-    const size_t patterns = sizeof(struct part) + limit->patterns * sizeof(struct pattern);
+    const size_t patterns = sizeof(struct part) + size->patterns * sizeof(struct pattern);
     struct part *part =
-        calloc(1, patterns + (size_t)limit->patterns * limit->keys * sizeof(struct launch_key));
+        calloc(1, patterns + (size_t)size->patterns * size->keys * sizeof(struct launch_key));
 
-    for (uint32_t i = 0; part && i < limit->patterns; i++)
+    for (uint32_t i = 0; part && i < size->patterns; i++)
         part->pattern[i].key =
-            (struct launch_key *)(void *)((char *)part + patterns) + (size_t)i * limit->keys;
+            (struct launch_key *)(void *)((char *)part + patterns) + (size_t)i * size->keys;
     return part;
 }
 
@@ -120,7 +121,7 @@ static struct part *part_of(struct stream *stream, enum graph_of of)
         return NULL;
     struct part **part = &stream->graph_cache->part[of];
     if (!*part)
-        *part = part_new(&limits[of]);
+        *part = part_new(&sizes[of]);
     return *part;
 }
 
@@ -162,22 +163,22 @@ static void pattern_deinit(struct pattern *pattern, uint32_t kinds)
 }
 
 /* The pattern of these launches. A new one takes the place of the least recently used one. */
-static struct pattern *pattern_find(struct part *part, const struct limits *limit,
+static struct pattern *pattern_find(struct part *part, const struct sizes *size,
                                     const struct launch *launches, uint32_t keys)
 {
     uint32_t i = part->last, oldest = 0;
 
-    for (uint32_t n = 0; n < limit->patterns; n++) {
+    for (uint32_t n = 0; n < size->patterns; n++) {
         if (pattern_is(&part->pattern[i], launches, keys)) {
             part->last = i;
             return &part->pattern[i];
         }
         if (part->pattern[i].used < part->pattern[oldest].used)
             oldest = i;
-        i = i + 1 < limit->patterns ? i + 1 : 0;
+        i = i + 1 < size->patterns ? i + 1 : 0;
     }
     part->last = oldest;
-    pattern_deinit(&part->pattern[oldest], limit->kinds);
+    pattern_deinit(&part->pattern[oldest], size->kinds);
     pattern_init(&part->pattern[oldest], launches, keys);
     return &part->pattern[oldest];
 }
@@ -195,19 +196,19 @@ static struct exec_graph *graph_find(struct stream *stream, enum graph_of of,
                                      const struct launch *launches, uint32_t count,
                                      enum ending ending, struct pattern **pattern)
 {
-    const struct limits *limit = &limits[of];
+    const struct sizes *size = &sizes[of];
     struct part *part = part_of(stream, of);
 
     if (!part)
         return NULL;
-    struct pattern *found = pattern_find(part, limit, launches, of == GRAPH_OF_SHAPE ? 1 : count);
+    struct pattern *found = pattern_find(part, size, launches, of == GRAPH_OF_SHAPE ? 1 : count);
     found->used = ++part->clock;
     if (found->times < GRAPH_AFTER)
         found->times++;
     if (found->times < GRAPH_AFTER && !(of == GRAPH_OF_SHAPE && launches->partition))
         return NULL;
     if (!found->graphs)
-        found->graphs = calloc(limit->kinds, sizeof(*found->graphs));
+        found->graphs = calloc(size->kinds, sizeof(*found->graphs));
     *pattern = found;
     return found->graphs ? &found->graphs[graph_kind(of, count, ending)] : NULL;
 }
@@ -254,10 +255,10 @@ static bool pattern_uses(const struct pattern *pattern, const struct partition *
 static void patterns_deinit(struct graph_cache *cache, const struct partition *partition, bool all)
 {
     for (uint32_t of = 0; cache && of < PARTS; of++) {
-        for (uint32_t i = 0; cache->part[of] && i < limits[of].patterns; i++) {
+        for (uint32_t i = 0; cache->part[of] && i < sizes[of].patterns; i++) {
             struct pattern *pattern = &cache->part[of]->pattern[i];
             if (all || pattern_uses(pattern, partition))
-                pattern_deinit(pattern, limits[of].kinds);
+                pattern_deinit(pattern, sizes[of].kinds);
         }
     }
 }
