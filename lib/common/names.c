@@ -24,7 +24,7 @@ bool instance_valid(const char *name)
     return n > 0 && n <= WIRE_INSTANCE_MAX && strspn(name, allowed) == n;
 }
 
-static bool user_parse(const char *user, uid_t *uid)
+bool user_parse(const char *user, uid_t *uid)
 {
     char room[USER_ROOM], *end;
     struct passwd entry, *found = NULL;

@@ -2,7 +2,6 @@
 #include <ctype.h>
 #include <errno.h>
 #include <getopt.h>
-#include <pwd.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -103,15 +102,13 @@ static uint64_t session_parse(const char *text)
     return number_parse("session", text, UINT64_MAX >> 8);
 }
 
-static uint64_t user_parse(const char *name)
+static uint64_t uid_parse(const char *name)
 {
-    const struct passwd *user = getpwnam(name);
+    uid_t uid;
 
-    if (user)
-        return user->pw_uid;
-    if (!isdigit((unsigned char)*name))
+    if (!user_parse(name, &uid))
         usage("--user '%s': there is no user of that name", name);
-    return number_parse("--user", name, UINT32_MAX - 1);
+    return uid;
 }
 
 static void target_set(struct command_options *options, enum ctl_target target, uint64_t id)
@@ -200,7 +197,7 @@ static void option_apply(struct command_options *options, struct given *given, i
         given->timeout = true;
         break;
     case OPTION_USER:
-        target_set(options, CTL_USER, user_parse(optarg));
+        target_set(options, CTL_USER, uid_parse(optarg));
         given->target = true;
         break;
     case OPTION_DEFAULT:

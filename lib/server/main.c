@@ -39,6 +39,9 @@ static const char help[] =
     "                         default: no limit\n"
     "      --allow-users LIST users served besides root and the server's own, names or\n"
     "                         numbers with commas; default: all for root's server, else none\n"
+    "      --config FILE      who is served, and what others may have; default: /etc/gshare.conf "
+    "for\n"
+    "                         root's server, where there is one; none: no such file\n"
     "      --state FILE       keep what gsctl sets and reserves there, and start with it; each\n"
     "                         server needs its own; default: it ends with the server\n"
     "      --fence POLICY     keep kernels to their session's memory: always, never (but for who\n"
@@ -51,6 +54,8 @@ static const char help[] =
     "  -V, --version          the version\n"
     "\n"
     "Exit status: 0 ended as asked, 1 an error, 2 wrong usage.\n";
+
+#define POLICY_FILE "/etc/gshare.conf"
 
 /* ---- Options --------------------------------------------------------------------------------- */
 
@@ -177,6 +182,7 @@ enum option_code {
     OPTION_LANES,
     OPTION_MEM_LIMIT,
     OPTION_ALLOW_USERS,
+    OPTION_CONFIG,
     OPTION_STATE,
     OPTION_FENCE,
     OPTION_NO_ACCOUNTING,
@@ -195,6 +201,7 @@ static const struct option long_options[] = {
     {"lanes", required_argument, NULL, OPTION_LANES},
     {"mem-limit", required_argument, NULL, OPTION_MEM_LIMIT},
     {"allow-users", required_argument, NULL, OPTION_ALLOW_USERS},
+    {"config", required_argument, NULL, OPTION_CONFIG},
     {"state", required_argument, NULL, OPTION_STATE},
     {"fence", required_argument, NULL, OPTION_FENCE},
     {"no-accounting", no_argument, NULL, OPTION_NO_ACCOUNTING},
@@ -240,6 +247,9 @@ static void option_apply(struct server_options *options, struct worker_settings 
         break;
     case OPTION_ALLOW_USERS:
         users_parse(options, optarg);
+        break;
+    case OPTION_CONFIG:
+        options->policy_file = file_parse("--config", optarg);
         break;
     case OPTION_STATE:
         options->state_file = file_parse("--state", optarg);
@@ -295,7 +305,6 @@ static void options_parse(int argc, char **argv, struct server_options *options,
     *options = (struct server_options){.instance = instance && *instance ? instance : "default",
                                        .kind = "auto",
                                        .devices = 1,
-                                       .max_tenants = 2048,
                                        .all_users = geteuid() == 0};
     while ((code = getopt_long(argc, argv, "fdhV", long_options, NULL)) != -1)
         option_apply(options, workers, code);
@@ -308,6 +317,10 @@ static void options_parse(int argc, char **argv, struct server_options *options,
         workers->lanes = lanes_parse("GSHARE_LANES", lanes);
     if (options->user_count && geteuid() != 0)
         usage("--allow-users: only root's server can serve other users");
+    if (!options->policy_file && geteuid() == 0 && access(POLICY_FILE, F_OK) == 0)
+        options->policy_file = POLICY_FILE;
+    if (options->policy_file && !strcmp(options->policy_file, "none"))
+        options->policy_file = NULL;
 }
 
 /* ---- Background ------------------------------------------------------------------------------ */

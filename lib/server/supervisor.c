@@ -84,6 +84,35 @@ static int signals_init(struct server *server)
 
 /* ---- Settings -------------------------------------------------------------------------------- */
 
+/* Reads the policy file. The command line goes before it. */
+static bool policy_init(struct server *server)
+{
+    struct server_options *options = &server->options;
+    struct policy policy = {0};
+    char error[STATE_ERROR_MAX];
+
+    if (options->policy_file &&
+        !policy_load(&server->policy, &policy, options->policy_file, error)) {
+        server_fail(server, "%.80s: %.150s", options->policy_file, error);
+        return false;
+    }
+    if (policy.users_given && geteuid() != 0) {
+        server_fail(server, "%.80s: allow-users: only root's server can serve other users",
+                    options->policy_file);
+        return false;
+    }
+    if (policy.users_given && options->user_count == 0) {
+        options->all_users = policy.all_users;
+        options->user_count = policy.user_count;
+        memcpy(options->user, policy.user, sizeof(options->user));
+    }
+    if (options->max_tenants == 0)
+        options->max_tenants = policy.max_tenants ? policy.max_tenants : TENANTS_DEFAULT;
+    if (options->mem_limit == 0)
+        options->mem_limit = policy.mem_limit;
+    return true;
+}
+
 /* Loads what a former server kept. A broken file is not overwritten, nor another server's. */
 static bool state_init(struct server *server)
 {
@@ -334,7 +363,7 @@ bool server_init(struct server *server, const struct server_options *options,
                               .started_ns = clock_ns()};
     descriptors_raise(server);
     segments_count(server);
-    if (parts_init(server)) {
+    if (policy_init(server) && parts_init(server)) {
         for (int i = 0; i < server->device_count && server->failure[0] == 0; i++)
             worker_start(&server->device[i]);
     }
@@ -375,6 +404,7 @@ void server_deinit(struct server *server)
     operators_deinit(server);
     state_writer_deinit(&server->state, &server->loop);
     settings_deinit(&server->settings);
+    settings_deinit(&server->policy);
     announcements_deinit(&server->announcements);
     accounts_deinit(&server->accounts);
     if (server->control.fd >= 0) {

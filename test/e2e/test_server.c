@@ -339,6 +339,8 @@ static void options_that_make_no_sense_are_refused_with_what_does(void)
         const char *option, *value, *part;
     } wrong[] = {
         {"--state", "", "--state '': the name of a file"},
+        {"--config", "", "--config '': the name of a file"},
+        {"--instance", "no-such-user:x", "there is no such user"},
         {"--log-file", "", "--log-file '': the name of a file"},
         {"--allow-users", "", "names or numbers with commas"},
         {"--allow-users", ",", "names or numbers with commas"},

@@ -47,11 +47,12 @@ server_exec(const struct server *server, const struct server_options *options, c
 {
     const char *device = options->device != NULL ? options->device : getenv("GSHARE_TEST_DEVICE");
     const char *fence = getenv("GSHARE_TEST_FENCE"); /* always: all sessions are fenced */
-    const char *arguments[ARGUMENTS_MAX + 10] = {"gshared",    "-f",
+    const char *arguments[ARGUMENTS_MAX + 12] = {"gshared",    "-f",
                                                  "--instance", server->instance,
-                                                 "--device",   device != NULL ? device : "soft"};
+                                                 "--device",   device != NULL ? device : "soft",
+                                                 "--config",   "none"};
     char program[PATH_MAX + 64];
-    int n = 6, log;
+    int n = 8, log;
 
     test_path(program, sizeof(program), "bin/gshared");
     if (fence != NULL) {

@@ -28,31 +28,33 @@ static bool row_default(const struct server *server, uint64_t from, struct ctl_r
     if (from > 0)
         return false;
     *row = row_new(CTL_DEFAULT, 0);
-    row->set = server->settings.everybody;
+    row->set = qos_set_everybody(server);
     row->unfit = unfit_anywhere(server, &row->set);
     return true;
 }
 
+/* Returns the first user from that uid on in one of the two tables; CTL_OTHERS: there is none. */
+static uint32_t user_next(const struct settings *settings, uint64_t from)
+{
+    uint32_t i = 0;
+
+    while (i < settings->user_count && settings->user[i].uid < from)
+        i++;
+    return i < settings->user_count ? settings->user[i].uid : CTL_OTHERS;
+}
+
 static bool row_user(const struct server *server, uint64_t from, struct ctl_row *row)
 {
-    for (uint32_t i = 0; i < server->settings.user_count; i++) {
-        const struct user_settings *user = &server->settings.user[i];
+    uint32_t uid = user_next(&server->settings, from), more = user_next(&server->policy, from);
 
-        if (user->uid < from)
-            continue;
-        *row = row_new(CTL_USER, user->uid);
-        row->uid = user->uid;
-        row->set = user->set;
-        row->unfit = unfit_anywhere(server, &row->set);
-        if (user->uid == CTL_OTHERS)
-            row->set = qos_others(server, &server->device[0]);
-        return true;
-    }
-    if (!server_serves_others(&server->options) || from > CTL_OTHERS)
+    uid = more < uid ? more : uid;
+    if (from > CTL_OTHERS || (uid == CTL_OTHERS && !server_serves_others(&server->options)))
         return false;
-    *row = row_new(CTL_USER, CTL_OTHERS);
-    row->uid = CTL_OTHERS;
-    row->set = qos_others(server, &server->device[0]);
+    *row = row_new(CTL_USER, uid);
+    row->uid = uid;
+    row->set =
+        uid == CTL_OTHERS ? qos_others(server, &server->device[0]) : qos_set_user(server, uid);
+    row->unfit = unfit_anywhere(server, &row->set);
     return true;
 }
 

@@ -126,6 +126,20 @@ static struct ctl_settings settings_tightest(const struct ctl_settings *a,
     return t;
 }
 
+struct ctl_settings qos_set_everybody(const struct server *server)
+{
+    return settings_merge(&server->policy.everybody, 0, &server->settings.everybody);
+}
+
+struct ctl_settings qos_set_user(const struct server *server, uid_t uid)
+{
+    static const struct ctl_settings nothing;
+    const struct ctl_settings *policy = settings_find_user(&server->policy, uid);
+    const struct ctl_settings *set = settings_find_user(&server->settings, uid);
+
+    return settings_merge(policy ? policy : &nothing, 0, set ? set : &nothing);
+}
+
 #define OTHERS_SHARE 4u /* of sessions and of a device's memory, for each of the others */
 #define OTHERS_PART  8u /* of descriptors and segments, which all of them have to share */
 #define OTHERS_LEAST 64u
@@ -137,7 +151,7 @@ static uint32_t others_part(uint32_t all)
 
 struct ctl_settings qos_others(const struct server *server, const struct device *device)
 {
-    const struct ctl_settings *set = settings_find_user(&server->settings, CTL_OTHERS);
+    const struct ctl_settings set = qos_set_user(server, CTL_OTHERS);
     const uint32_t sessions = server->registry.capacity / OTHERS_SHARE;
     struct ctl_settings others = {.fields = CTL_EXCLUSIVE | CTL_PRIORITY | CTL_CLASS |
                                             CTL_USER_SESSIONS | CTL_USER_HOSTS | CTL_USER_PIECES,
@@ -151,21 +165,20 @@ struct ctl_settings qos_others(const struct server *server, const struct device 
         others.user_mem =
             device->info.memory_total / OTHERS_SHARE / SETTING_MEM_LEAST * SETTING_MEM_LEAST;
     }
-    return set ? settings_merge(&others, 0, set) : others;
+    return settings_merge(&others, 0, &set);
 }
 
 struct ctl_settings qos_of_user(const struct server *server, uid_t uid, const struct device *device)
 {
-    const struct ctl_settings *own = settings_find_user(&server->settings, uid);
-    struct ctl_settings limit = server->settings.everybody, others;
+    const struct ctl_settings own = qos_set_user(server, uid);
+    struct ctl_settings limit = qos_set_everybody(server), others;
 
     if (server_other(server, uid)) {
         others = qos_others(server, device);
-        if (own) /* what is granted to the user counts, though it be more */
-            others.fields &= ~own->fields;
+        others.fields &= ~own.fields; /* what is granted to the user counts, though it be more */
         limit = settings_tightest(&limit, &others, &device->sms);
     }
-    return own ? settings_tightest(&limit, own, &device->sms) : limit;
+    return settings_tightest(&limit, &own, &device->sms);
 }
 
 /* ---- Both ------------------------------------------------------------------------------------ */

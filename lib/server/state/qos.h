@@ -31,6 +31,9 @@ struct qos_effect {
 gs_status qos_effect(const struct session *session, uint32_t share, struct qos_effect *effect,
                      char text[REFUSAL_TEXT_MAX]);
 
+/* What is set, by gsctl or else in the policy file. */
+struct ctl_settings qos_set_everybody(const struct server *server);
+struct ctl_settings qos_set_user(const struct server *server, uid_t uid);
 /* What holds for users besides root and the server's own: set, or by default. */
 struct ctl_settings qos_others(const struct server *server, const struct device *device);
 /* The limits that hold for all sessions of a user together, on a device. */

@@ -19,14 +19,15 @@
 #include "server/state/device.h"
 #include "server/state/registry.h"
 #include "server/state/settings.h"
+#include "server/state/settings_read.h"
 #include "server/state/state_writer.h"
 
 /* Descriptors kept free of what tenants ask for, so that operators are always answered. */
 #define DESCRIPTORS_RESERVE 64u
 
-#define DEVICES_MAX      8
-#define DEVICES_ALL      0
-#define POLICY_USERS_MAX 64
+#define DEVICES_MAX     8
+#define DEVICES_ALL     0
+#define TENANTS_DEFAULT 2048u
 
 /* Whose kernels are kept to their session's window, besides those of sessions that ask for it. */
 enum fence_policy { FENCE_AUTO, FENCE_ALWAYS, FENCE_NEVER };
@@ -35,11 +36,12 @@ struct server_options {
     const char *instance; /* without its user, who is this process's */
     const char *kind;     /* of device: "auto", "cuda", "soft" */
     int devices;          /* how many; DEVICES_ALL: as many as the driver has */
-    uint32_t max_tenants;
-    uint64_t mem_limit; /* for each session; 0: the device's memory */
+    uint32_t max_tenants; /* 0: the policy file's, or TENANTS_DEFAULT */
+    uint64_t mem_limit;   /* for each session; 0: the device's memory */
     bool all_users;
     unsigned user_count; /* whom else than root and the server's own user it serves */
     uid_t user[POLICY_USERS_MAX];
+    const char *policy_file;        /* read at the start; NULL: none */
     const char *state_file;         /* where settings are kept; NULL: nowhere */
     const char *log_file;           /* reopened at SIGHUP; NULL: none */
     bool no_accounting, no_weights; /* see struct link_policy */
@@ -82,6 +84,7 @@ struct server {
     struct registry registry;
     struct announcements announcements;
     struct accounts accounts;
+    struct settings policy; /* of the policy file; what is set in `settings` goes before it */
     struct settings settings;
     struct state_writer state;
     struct operators operator;

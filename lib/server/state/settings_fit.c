@@ -103,16 +103,27 @@ static void unfit_log(const struct device *device, const char *section,
     }
 }
 
+static void users_log(const struct device *device, const struct settings *settings)
+{
+    char section[32];
+
+    unfit_log(device, "default", &settings->everybody);
+    for (uint32_t i = 0; i < settings->user_count; i++) {
+        if (settings->user[i].uid == CTL_OTHERS)
+            snprintf(section, sizeof(section), "others");
+        else
+            snprintf(section, sizeof(section), "user %u", (unsigned)settings->user[i].uid);
+        unfit_log(device, section, &settings->user[i].set);
+    }
+}
+
 void settings_fit_log(const struct device *device)
 {
     const struct settings *settings = &device->server->settings;
     char section[32];
 
-    unfit_log(device, "default", &settings->everybody);
-    for (uint32_t i = 0; i < settings->user_count; i++) {
-        snprintf(section, sizeof(section), "user %u", (unsigned)settings->user[i].uid);
-        unfit_log(device, section, &settings->user[i].set);
-    }
+    users_log(device, &device->server->policy);
+    users_log(device, settings);
     snprintf(section, sizeof(section), "device %d", device->index);
     unfit_log(device, section, &settings->device[device->index]);
     if (settings->provision != CTL_PROVISION_EXACT && device->sms.group_count == 0)

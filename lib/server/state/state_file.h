@@ -1,5 +1,6 @@
 /*
- * state_file.h - settings and reservations as text, to be kept over the server's end. Pure.
+ * state_file.h - settings and reservations in a file, to be kept over the server's end; and the
+ * policy file. The state file, which settings_read.h reads:
  *
  *     # comment
  *     [default]
@@ -13,9 +14,6 @@
  *     sms = 32
  *     [provision]
  *     mode = uniform
- *
- * Strict: an unknown section, name or value, or one given twice, is an error with its line. What
- * the devices cannot honour is not known here.
  */
 #ifndef GS_SERVER_STATE_FILE_H
 #define GS_SERVER_STATE_FILE_H
@@ -23,16 +21,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "server/state/settings.h"
+#include "server/state/settings_read.h"
 
-#define STATE_ERROR_MAX 160u
 /* A larger file is none of ours. */
-#define STATE_SIZE_MAX  (4u << 20)
+#define STATE_SIZE_MAX (4u << 20)
 
-/* Fills *settings, which must be zeroed, from a text of `size` bytes. false: error says which line
- * is wrong, and settings hold nothing that needs to be freed. */
-bool state_parse(struct settings *settings, const char *text, size_t size,
-                 char error[STATE_ERROR_MAX]);
 /* Returns the text, to be freed, and its length. NULL: there is no memory. */
 char *state_print(const struct settings *settings, size_t *length);
 
@@ -42,6 +35,9 @@ char *state_print(const struct settings *settings, size_t *length);
 int state_take(const char *path, char error[STATE_ERROR_MAX]);
 /* Both with a file that has been taken. */
 bool state_load(struct settings *settings, const char *path, char error[STATE_ERROR_MAX]);
+/* Reads a policy file, which nobody but root and this process's user may be able to write. */
+bool policy_load(struct settings *settings, struct policy *policy, const char *path,
+                 char error[STATE_ERROR_MAX]);
 /* Replaces the file as a whole, on the disk too, or not at all; *held becomes the descriptor that
  * holds the new one. Blocks. */
 bool state_save(const char *path, int *held, const char *text, size_t length,

@@ -1,0 +1,42 @@
+/*
+ * settings_read.h - reads what limits sessions from text: the state file that the server writes
+ * (state_file.h shows it), and the policy file that an operator writes, which also says who is
+ * served:
+ *
+ *     [server]
+ *     allow-users = alice, bob
+ *     [others]
+ *     user-mem = 16G
+ *     [user alice]
+ *     class = latency
+ *
+ * Strict: an unknown section, name or value, or one given twice, is an error with its line. What
+ * the devices cannot honour is not known here.
+ */
+#ifndef GS_SERVER_SETTINGS_READ_H
+#define GS_SERVER_SETTINGS_READ_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "server/state/settings.h"
+
+#define STATE_ERROR_MAX  160u
+#define POLICY_USERS_MAX 64
+
+/* What the policy file's [server] says; zero: nothing. */
+struct policy {
+    bool users_given, all_users;
+    unsigned user_count;
+    uid_t user[POLICY_USERS_MAX];
+    uint32_t max_tenants;
+    uint64_t mem_limit;
+};
+
+/* Fills *settings, which must be zeroed, from a text of `size` bytes. policy: zeroed, for a policy
+ * file; NULL for a state file. false: error says which line is wrong, and settings hold nothing
+ * that needs to be freed. */
+bool settings_read(struct settings *settings, struct policy *policy, const char *text, size_t size,
+                   char error[STATE_ERROR_MAX]);
+
+#endif
