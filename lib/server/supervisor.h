@@ -6,11 +6,12 @@
  *
  *   (here)       main.c: options and background start; supervisor.c: start, rounds, phases, end
  *   control/     requests from the control queue: attach, QoS, status, operators' changes
- *   workers/     a device's worker processes, and what they say
+ *   workers/     a device's worker processes, what they say, and whether they answer
  *   reconcile/   plan, policy, send, settle: brings workers to what is wanted
  *   session/     a session's life: its segment, its client, its requests, its end
  *   link/        messages to and from a worker
- *   state/       what is known and wanted: sessions, grants, settings, devices, state file
+ *   state/       what is known and wanted: sessions, grants, settings, devices, users' accounts,
+ *                state file and policy file
  *   placer/      which SMs each session gets: pure
  *   base/        the loop, reply queues, the vault, the pool of segments, the status page: nothing
  *                of sessions

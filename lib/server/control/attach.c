@@ -106,7 +106,6 @@ static gs_status user_admit(const struct server *server, const struct device *de
 {
     const struct account *account = account_find(&server->accounts, uid);
     const struct ctl_settings limit = qos_of_user(server, uid, device);
-
     const uint64_t now = clock_ns();
 
     if (account && account->kept_out_ns > now)
@@ -120,13 +119,11 @@ static gs_status user_admit(const struct server *server, const struct device *de
     if (server_other(server, uid) &&
         server->registry.count + sessions_reserved(server) >= server->registry.capacity)
         return refusal(text, GS_ERR_LIMIT,
-                       "the server has its maximum of %u tenants, %u of them "
-                       "kept for its operator",
+                       "the server has its maximum of %u tenants, %u of them kept for its operator",
                        server->registry.capacity, sessions_reserved(server));
     if (server_other(server, uid) && segments_low())
         return refusal(text, GS_ERR_LIMIT,
-                       "nearly all System V segments are in use "
-                       "(kernel.shmmni)");
+                       "nearly all System V segments are in use (kernel.shmmni)");
     return GS_OK;
 }
 
