@@ -84,7 +84,7 @@ endif
 BINS := $(BUILD)/bin/gshared $(BUILD)/bin/gsctl
 LIBS := $(BUILD)/lib/libgshare.so $(BUILD)/lib/libgshare.a $(BUILD)/lib/libgshare-softcuda.so
 
-.PHONY: all examples demo test tests fuzz bench ptx install uninstall format-check clean
+.PHONY: all examples demo test tests fuzz bench fence-cost ptx install uninstall format-check clean
 .DELETE_ON_ERROR:
 all: $(BINS) $(LIBS)
 
@@ -325,6 +325,14 @@ $(BUILD)/bench/test_stats: $(BUILD)/obj/bench/test/test_stats.o $(BUILD)/obj/ben
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
 	$(Q)$(LINK) -o $@ $^ -lm
+# What the fence costs, asked of the driver itself: see bench/README.md.
+$(BUILD)/obj/bench/fence/measure.o: GS_CFLAGS += -Itest -DKERNELS='"$(CURDIR)/bench/fence/kernels.ptx"'
+$(BUILD)/bench/fence/measure: $(BUILD)/obj/bench/fence/measure.o $(BUILD)/obj/test/corpus/fencing.o $(BUILD)/room/ptx.a $(BUILD)/room/common.a
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)
+	$(Q)$(LINK) -o $@ $^ -ldl -lm
+fence-cost: $(BUILD)/bench/fence/measure
+	$<
 bench: all $(BUILD)/bench/measure
 	bench/run --build $(BUILD) --device $(DEVICE)
 
