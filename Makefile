@@ -84,7 +84,7 @@ endif
 BINS := $(BUILD)/bin/gshared $(BUILD)/bin/gsctl
 LIBS := $(BUILD)/lib/libgshare.so $(BUILD)/lib/libgshare.a $(BUILD)/lib/libgshare-softcuda.so
 
-.PHONY: all examples demo test tests fuzz bench fence-cost ptx install uninstall format-check clean
+.PHONY: all examples demo test tests fuzz bench fence-cost fence-assemble ptx install uninstall format-check clean
 .DELETE_ON_ERROR:
 all: $(BINS) $(LIBS)
 
@@ -297,6 +297,14 @@ $(CORPUS_TESTS): $(BUILD)/%: $(BUILD)/obj/%.o
 	$(Q)$(LINK) -o $@ $^ -ldl -lm
 $(BUILD)/test/corpus/test_corpus: $(CORPUS_CASES) $(BUILD)/obj/test/corpus/completing.o $(BUILD)/obj/test/corpus/fencing.o $(BUILD)/room/ptx.a $(BUILD)/room/common.a
 $(BUILD)/test/instructions/test_instructions: $(call test_helpers,instructions) $(BUILD)/obj/test/corpus/fencing.o $(BUILD)/room/ptx.a $(BUILD)/room/common.a
+
+# Whether ptxas takes what the fence makes of every module here.
+$(BUILD)/test/ptx/fence: $(BUILD)/obj/test/ptx/fence.o $(BUILD)/room/ptx.a $(BUILD)/room/common.a
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)
+	$(Q)$(LINK) -o $@ $^ -lm
+fence-assemble: $(BUILD)/test/ptx/fence $(BUILD)/test/instructions/test_instructions
+	BUILD=$(BUILD) test/ptx/assemble
 
 tests: $(TESTS)
 test: all tests $(EXAMPLES)

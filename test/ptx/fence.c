@@ -1,0 +1,36 @@
+/* Fences one file of PTX, for test/ptx/assemble: fence FILE writes the text to stdout, or why not
+ * to stderr. --all: beside the other passes. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ptx/rewrite/rewrite.h"
+
+enum { PTX_FILE_MAX = 64 << 20 };
+
+int main(int argc, char **argv)
+{
+    unsigned passes = PTX_PASS_FENCE;
+    struct ptx_rewrite_report report = {0};
+    char *text = calloc(1, PTX_FILE_MAX), *out = NULL;
+    size_t n, len;
+    FILE *f;
+
+    if (argc > 2 && !strcmp(argv[1], "--all"))
+        passes |= PTX_PASS_PRINTF | PTX_PASS_COMPLETION;
+    f = argc > 1 ? fopen(argv[argc - 1], "rb") : NULL;
+    n = f && text ? fread(text, 1, PTX_FILE_MAX - 1, f) : 0;
+    if (!n) {
+        fprintf(stderr, "usage: fence [--all] FILE\n");
+        return 2;
+    }
+    if (ptx_rewrite(text, n, passes, &out, &len, &report)) {
+        fprintf(stderr, "%s\n", report.fence.reason);
+        return 1;
+    }
+    fwrite(out, 1, len, stdout);
+    ptx_rewrite_report_deinit(&report);
+    free(out);
+    free(text);
+    return fclose(f);
+}
