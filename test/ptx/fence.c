@@ -28,6 +28,8 @@ int main(int argc, char **argv)
         fprintf(stderr, "%s\n", report.fence.reason);
         return 1;
     }
+    if (report.fence.stack_line)
+        fprintf(stderr, "line %u: a store to any place of the stack\n", report.fence.stack_line);
     fwrite(out, 1, len, stdout);
     ptx_rewrite_report_deinit(&report);
     free(out);

@@ -227,6 +227,35 @@ static void a_window_is_told_by_halves(void **state)
     assert_int_equal(sizeof(w), 16);
 }
 
+static void stores_to_the_stack_are_told(void **state)
+{
+    static const struct {
+        const char *body;
+        bool told;
+    } all[] = {
+        {"st.local.u32 [l+4], 1; ld.local.u32 %r1, [%d1];", false},
+        {"st.local.u32 [l+6], 1;", true},
+        {"mov.u32 %r1, l; st.local.u32 [%r1], 1;", true},
+        {"st.u32 [%d1], 1;", false},
+        {"mov.u64 %d2, l; cvta.local.u64 %d2, %d2; ld.u32 %r1, [%d1];", false},
+        {"mov.u64 %d2, l; cvta.local.u64 %d2, %d2; st.u32 [%d1], 1;", true},
+        {"mov.u64 %d2, l; cvta.local.u64 %d2, %d2; atom.add.u32 %r1, [%d1], 1;", true},
+        {"st.global.u32 [%d1], 1;", false},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+        struct ptx_rewrite_report report;
+        char text[4096];
+
+        snprintf(text, sizeof(text), "%s%s ret; }",
+                 HEAD ENTRY "{ " REGS ".local .align 8 .b8 l[8];\n", all[i].body);
+        free(fenced(text, &report));
+        assert_int_equal(report.fence.stack_line, all[i].told ? 6 : 0);
+        ptx_rewrite_report_deinit(&report);
+    }
+}
+
 /* ---- What is refused ---- */
 
 static void what_it_cannot_hold_is_refused(void **state)
@@ -450,6 +479,7 @@ int main(void)
         cmocka_unit_test(the_text_comes_out_in_one_spelling),
         cmocka_unit_test(variables_move_into_a_block),
         cmocka_unit_test(a_window_is_told_by_halves),
+        cmocka_unit_test(stores_to_the_stack_are_told),
         cmocka_unit_test(what_it_cannot_hold_is_refused),
         cmocka_unit_test(modules_it_cannot_hold_are_refused),
         cmocka_unit_test(names_of_the_house_are_refused),

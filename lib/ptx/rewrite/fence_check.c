@@ -382,6 +382,15 @@ static bool check_brx(struct check *c, uint32_t i)
 
 /* ---- 4. The rest ---- */
 
+static bool is_known_pragma(const char *text)
+{
+    unsigned mask;
+    int n = 0;
+
+    return !strcmp(text, "\"nounroll\"") ||
+           (sscanf(text, "\"used_bytes_mask %x\"%n", &mask, &n) == 1 && n && !text[n]);
+}
+
 static bool check_class(struct check *c, uint32_t i)
 {
     const struct ptx_inst *inst = &c->f->insts[i];
@@ -408,8 +417,8 @@ static bool check_class(struct check *c, uint32_t i)
     case PTX_CLASS_MBARRIER:
         return inst->space == PTX_SPACE_SHARED || fails(c, i, "not in .shared");
     case PTX_CLASS_MISC:
-        return inst->op != PTX_OP_PRAGMA || strstr(inst->ops[0].string, "nounroll") ||
-               strstr(inst->ops[0].string, "used_bytes_mask") || fails(c, i, "a pragma");
+        return inst->op != PTX_OP_PRAGMA || is_known_pragma(inst->ops[0].string) ||
+               fails(c, i, "a pragma");
     default:
         return fails(c, i, "not on the list");
     }
@@ -454,6 +463,9 @@ static bool check_function(struct check *c)
         if (c->f->vars[i]->space != PTX_SPACE_LOCAL && c->f->vars[i]->space != PTX_SPACE_SHARED &&
             c->f->vars[i]->space != PTX_SPACE_PARAM)
             return fails(c, UINT32_MAX, "a variable that does not belong into a function");
+    for (uint32_t i = 0; i < c->f->npragmas; i++)
+        if (!is_known_pragma(c->f->pragmas[i]))
+            return fails(c, UINT32_MAX, "a pragma");
     for (uint32_t i = 0; i < c->f->nlabels; i++)
         c->labelled[c->f->labels[i].inst] = true;
     if (!check_prologue(c))

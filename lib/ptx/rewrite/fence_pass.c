@@ -94,6 +94,28 @@ static uint64_t access_bytes(const struct ptx_inst *inst)
                : each * (inst->vec ? inst->vec : 1);
 }
 
+/* A store that may hit any byte of the thread's own stack. */
+static void note_stack(struct fence *fence, const struct ptx_mem *mem)
+{
+    const struct ptx_inst *inst = fence->inst;
+    enum ptx_class class = ptx_op_class(inst->op);
+    bool stores =
+        class == PTX_CLASS_STORE || class == PTX_CLASS_ATOM || class == PTX_CLASS_MATRIX_STORE;
+    bool within = mem->base == PTX_BASE_VAR && mem->offset >= 0 &&
+                  (uint64_t)mem->offset <= mem->var->size &&
+                  access_bytes(inst) <= mem->var->size - (uint64_t)mem->offset;
+    /* Parameters of calls lie there too. */
+    bool local = inst->space == PTX_SPACE_LOCAL || inst->space == PTX_SPACE_PARAM ||
+                 inst->space == PTX_SPACE_PARAM_FUNC ||
+                 (inst->space == PTX_SPACE_GENERIC &&
+                  (fence->generic[PTX_SPACE_LOCAL] ||
+                   (mem->base == PTX_BASE_VAR && mem->var->space == PTX_SPACE_LOCAL)));
+
+    if (stores && local && !within && !fence->report->stack_line &&
+        !fence_is_house_function(fence->f))
+        fence->report->stack_line = inst->line;
+}
+
 static bool take_access(struct fence *fence)
 {
     const struct ptx_inst *inst = fence->inst;
@@ -103,6 +125,7 @@ static bool take_access(struct fence *fence)
 
     if (!mem)
         return fence_refuse(fence, inst->line, "%s: no address", ptx_op_name(inst->op));
+    note_stack(fence, mem);
     switch (inst->space) {
     case PTX_SPACE_CONST:
     case PTX_SPACE_LOCAL:
@@ -128,9 +151,14 @@ static bool take_access(struct fence *fence)
     return fence_access(fence, operand, generic, access_bytes(inst));
 }
 
+/* "enable_smem_spilling", for one, puts registers where stores to shared memory reach them. */
 static bool pragma_is_harmless(const char *text)
 {
-    return !strcmp(text, "\"nounroll\"") || !strncmp(text, "\"used_bytes_mask", 16);
+    static const char mask[] = "\"used_bytes_mask ", digits[] = "0123456789abcdefABCDEFx";
+
+    return !strcmp(text, "\"nounroll\"") ||
+           (!strncmp(text, mask, sizeof(mask) - 1) &&
+            !strcmp(text + sizeof(mask) - 1 + strspn(text + sizeof(mask) - 1, digits), "\""));
 }
 
 static bool take_instruction(struct fence *fence)

@@ -5,15 +5,13 @@
  * text too adds it in its final form. The edits of two passes never overlap: where the edits of a
  * later pass would, all of that pass are dropped.
  *
- * How the fence fits in: its run() takes rewrite_module; a module that cannot be read is refused
- * with rw->unread, as is one with an instruction that the pass does not know. For each ld, st,
- * atom, red ... of struct ptx_func.insts it replaces the text from ptx_inst.begin to .end by a
- * block
- * "{ .reg .b64 gshare$a; and ...; or ...; ld.global.u32 %r1, [gshare$a]; }" of one line. A block of
- * its own scope declares the new registers; guards are kept inside it. Where the window's base and
- * mask stand in module constants, one edit behind the module's first lines declares those. The
- * texts that the other passes add need no fence: those address the server's own memory. The fence
- * then needs one result more: a refusal, which ptx_rewrite returns as -EPERM. */
+ * The address fence (fence_pass.c) is none of these passes: it runs behind them, over the text with
+ * their edits, so that what they add is fenced too where it follows a tenant's pointer. It tells
+ * the house's own text by names that a tenant's may not have: in functions that begin with gshare$
+ * or _ZN12gshare_print, accesses in the .global space go to the server's memory and stay, generic
+ * ones go to the tenant's and are fenced; in the tenant's functions, accesses off a register that
+ * begins with gshare$ stay. A pass that adds text keeps to that. The fence prints the module anew
+ * and can refuse it: ptx_rewrite then returns -EPERM. */
 #ifndef GS_PTX_REWRITE_PASS_H
 #define GS_PTX_REWRITE_PASS_H
 

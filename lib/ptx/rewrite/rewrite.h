@@ -85,6 +85,10 @@ struct ptx_fence_report {
     uint32_t nvariables, naddresses, nfunctions;
     const struct ptx_fence_variable *variables;
     const struct ptx_fence_address *addresses;
+    /* The line of the first store to local memory at an address that may be any of the thread's
+     * stack, where the compiler keeps return addresses and registers; 0: there is none. What a
+     * hostile program can make of it is in doc/isolation.md, "What stays open". */
+    uint32_t stack_line;
     char reason[320]; /* of a refusal: "line 12: cp.async.bulk: ..." */
     void *memory;
 };
