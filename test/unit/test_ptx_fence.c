@@ -13,7 +13,7 @@
 #include "ptx/rewrite/rewrite.h"
 #include "ptx_files.h"
 
-#define HEAD  ".version 8.0\n.target sm_90\n.address_size 64\n"
+#define HEAD  ".version 8.4\n.target sm_90\n.address_size 64\n"
 #define ENTRY ".visible .entry k(.param .u64 a, .param .u32 b)\n"
 #define REGS                                                                                       \
     ".reg .pred %p<4>; .reg .b16 %h<4>; .reg .b32 %r<16>; .reg .b64 %d<8>; .reg .f32 %f<16>; "     \
@@ -227,6 +227,56 @@ static void a_window_is_told_by_halves(void **state)
     assert_int_equal(sizeof(w), 16);
 }
 
+static void a_store_to_the_only_local_variable_is_bounded(void **state)
+{
+    char *out = fenced_body(".local .align 8 .b8 l[22]; mov.u64 %d2, l; add.s64 %d3, %d2, 8; "
+                            "add.s64 %d4, %d2, %d1; st.local.u32 [%d3+4], 1; "
+                            "st.local.u32 [%d4+4], 2; st.local.v2.u64 [%r1], {%d1, %d1}; "
+                            "st.local.u32 [%d3+12], 3; ld.local.u32 %r1, [%d2];");
+
+    (void)state;
+    expect_text(out, "\tst.local.u32 [l+12], 1;\n", true);
+    expect_text(out,
+                "\tcvt.u32.u64 gshare$x, %d4;\n\tmov.u32 gshare$y, l;\n"
+                "\tsub.s32 gshare$x, gshare$x, gshare$y;\n"
+                "\tadd.s32 gshare$x, gshare$x, 4;\n\tmin.u32 gshare$x, gshare$x, 16;\n"
+                "\tadd.s32 gshare$x, gshare$x, gshare$y;\n\tst.local.u32 [gshare$x], 2;\n",
+                true);
+    expect_text(out,
+                "\tmov.b32 gshare$x, %r1;\n\tmov.u32 gshare$y, l;\n"
+                "\tsub.s32 gshare$x, gshare$x, gshare$y;\n\tmin.u32 gshare$x, gshare$x, 0;\n",
+                true);
+    expect_text(out, "st.local.u32 [gshare$x], 3;", true); /* l+20 lies not all inside */
+    expect_text(out, "ld.local.u32 %r1, [%d2];", true);
+    free(out);
+}
+
+/* A register that is written twice, under a guard or in a loop holds no constant. */
+static void only_what_is_constant_is_taken_so(void **state)
+{
+    static const char *const bodies[] = {
+        "mov.u64 %d2, l; mov.u64 %d2, 5;",
+        "@%p1 mov.u64 %d2, l;",
+        "mov.u64 %d2, l; add.s64 %d2, %d2, 4;",
+        "mov.b64 {%r1, %r2}, %d2; mov.u64 %d2, l; "
+        "mov.b64 %d2, {%r1, %r2};",
+        "mov.u64 %d2, l; mov.b128 {%d2, %d3}, %q;",
+        "mov.u64 %d2, l; ld.global.u64 %d2, [%d1];",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(bodies) / sizeof(bodies[0]); i++) {
+        char body[512], *out;
+
+        snprintf(body, sizeof(body),
+                 ".reg .b128 %%q; .local .align 8 .b8 l[22]; %s st.local.u32 [%%d2], 1;",
+                 bodies[i]);
+        out = fenced_body(body);
+        expect_text(out, "st.local.u32 [gshare$x], 1;", true);
+        free(out);
+    }
+}
+
 static void stores_to_the_stack_are_told(void **state)
 {
     static const struct {
@@ -235,7 +285,9 @@ static void stores_to_the_stack_are_told(void **state)
     } all[] = {
         {"st.local.u32 [l+4], 1; ld.local.u32 %r1, [%d1];", false},
         {"st.local.u32 [l+6], 1;", true},
-        {"mov.u32 %r1, l; st.local.u32 [%r1], 1;", true},
+        {"mov.u32 %r1, l; st.local.u32 [%r1], 1;", false},
+        {".local .b8 m[4]; mov.u32 %r1, l; st.local.u32 [%r1], 1;", true},
+        {"cvta.to.local.u64 %d2, %d1; st.local.u32 [%d2], 1;", true},
         {"st.u32 [%d1], 1;", false},
         {"mov.u64 %d2, l; cvta.local.u64 %d2, %d2; ld.u32 %r1, [%d1];", false},
         {"mov.u64 %d2, l; cvta.local.u64 %d2, %d2; st.u32 [%d1], 1;", true},
@@ -387,12 +439,14 @@ static void a_fence_that_lacks_a_piece_is_refused(void **state)
         "wmma.load.a.sync.aligned.row.m16n16k16.f16 {%r1,%r2,%r3,%r4,%r5,%r6,%r7,%r8}, [%d1], %r9; "
         "cp.async.ca.shared.global [s], [%d1], 8; t: .branchtargets A, A; brx.idx %r1, t; A: ";
     char *out = fenced_body(body), why[200];
+    bool stack;
     size_t len = strlen(out);
     unsigned tried = 0;
 
     (void)state;
-    assert_int_equal(fence_check(out, len, 64, why, sizeof(why)), 0);
-    assert_int_equal(fence_check(out, len, 7, why, sizeof(why)), -EPERM); /* v+4 lies outside */
+    assert_int_equal(fence_check(out, len, 64, &stack, why, sizeof(why)), 0);
+    assert_int_equal(fence_check(out, len, 7, &stack, why, sizeof(why)),
+                     -EPERM); /* v+4 lies outside */
     for (const char *line = out, *end; (end = strchr(line, '\n')); line = end + 1) {
         char *without = calloc(1, len + 64);
         size_t n = (size_t)(end - line);
@@ -400,7 +454,7 @@ static void a_fence_that_lacks_a_piece_is_refused(void **state)
         if (!may_go(line, n, end + 1)) {
             memcpy(without, out, (size_t)(line - out));
             strcat(without, end);
-            if (!fence_check(without, strlen(without), 64, why, sizeof(why)))
+            if (!fence_check(without, strlen(without), 64, &stack, why, sizeof(why)))
                 fail_msg("taken without: %.*s\n%s", (int)n, line, without);
             tried++;
         }
@@ -410,11 +464,41 @@ static void a_fence_that_lacks_a_piece_is_refused(void **state)
     free(out);
 }
 
+/* What bounds a store to the stack: without it the store is told. */
+static void a_store_to_the_stack_is_seen(void **state)
+{
+    char *out = fenced_body(".local .align 8 .b8 l[22]; mov.u64 %d2, l; add.s64 %d2, %d2, %d1; "
+                            "st.local.u32 [%d2+4], 1;"),
+         why[200];
+    static const char *const lines[] = {
+        "\tadd.s32 gshare$x, gshare$x, gshare$y;\n", "\tmin.u32 gshare$x, gshare$x, 16;\n",
+        "\tsub.s32 gshare$x, gshare$x, gshare$y;\n", "\tmov.u32 gshare$y, l;\n"};
+    bool stack;
+
+    (void)state;
+    assert_int_equal(fence_check(out, strlen(out), 64, &stack, why, sizeof(why)), 0);
+    assert_false(stack);
+    for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+        char *without = strdup(out), *at = strstr(without, lines[i]);
+
+        assert_non_null(at);
+        memmove(at, at + strlen(lines[i]), strlen(at + strlen(lines[i])) + 1);
+        assert_int_equal(fence_check(without, strlen(without), 64, &stack, why, sizeof(why)), 0);
+        assert_true(stack);
+        free(without);
+    }
+    *(strstr(out, "gshare$x, 16;") + 10) = '2'; /* min ..., 26: behind the variable */
+    assert_int_equal(fence_check(out, strlen(out), 64, &stack, why, sizeof(why)), 0);
+    assert_true(stack);
+    free(out);
+}
+
 /* Control that comes from elsewhere does not pass the fence. */
 static void a_label_within_a_fence_is_refused(void **state)
 {
     static const char *const before[] = {"lop3.b32", "mov.b64 gshare$at", "st.global"};
     char *out = fenced_body("st.global.u32 [%d1], %r1;"), why[200];
+    bool stack;
     size_t len = strlen(out);
 
     (void)state;
@@ -426,7 +510,8 @@ static void a_label_within_a_fence_is_refused(void **state)
         strcat(with, "HERE: ");
         strcat(with, at);
         /* The unpacking before the LOP3 may be jumped over: any high half is masked. */
-        assert_int_equal(fence_check(with, strlen(with), 64, why, sizeof(why)), i ? -EPERM : 0);
+        assert_int_equal(fence_check(with, strlen(with), 64, &stack, why, sizeof(why)),
+                         i ? -EPERM : 0);
         free(with);
     }
     free(out);
@@ -435,13 +520,14 @@ static void a_label_within_a_fence_is_refused(void **state)
 static void texts_without_fences_are_refused(void **state)
 {
     char why[200];
+    bool stack;
 
     (void)state;
     for (const char *const *name = ptx_samples; *name; name++) {
         size_t len;
         char *text = ptx_file_read(*name, &len);
 
-        assert_int_equal(fence_check(text, len, 0, why, sizeof(why)), -EPERM);
+        assert_int_equal(fence_check(text, len, 0, &stack, why, sizeof(why)), -EPERM);
         free(text);
     }
 }
@@ -479,12 +565,15 @@ int main(void)
         cmocka_unit_test(the_text_comes_out_in_one_spelling),
         cmocka_unit_test(variables_move_into_a_block),
         cmocka_unit_test(a_window_is_told_by_halves),
+        cmocka_unit_test(a_store_to_the_only_local_variable_is_bounded),
+        cmocka_unit_test(only_what_is_constant_is_taken_so),
         cmocka_unit_test(stores_to_the_stack_are_told),
         cmocka_unit_test(what_it_cannot_hold_is_refused),
         cmocka_unit_test(modules_it_cannot_hold_are_refused),
         cmocka_unit_test(names_of_the_house_are_refused),
         cmocka_unit_test(what_other_passes_add_stays),
         cmocka_unit_test(a_fence_that_lacks_a_piece_is_refused),
+        cmocka_unit_test(a_store_to_the_stack_is_seen),
         cmocka_unit_test(a_label_within_a_fence_is_refused),
         cmocka_unit_test(texts_without_fences_are_refused),
         cmocka_unit_test(any_part_of_a_module_is_survived),

@@ -31,7 +31,9 @@ struct fence {
      * none, a generic address that lies there is a stray. */
     bool generic[PTX_SPACE_COUNT];
     bool refused;
-    const struct ptx_func *f; /* at work on it */
+    const struct ptx_func *f;    /* at work on it */
+    const struct ptx_var *stack; /* its only .local variable, see fence_stack.c */
+    uint32_t *definitions;       /* by register, where there is one */
     const struct ptx_inst *inst;
 };
 
@@ -61,6 +63,13 @@ bool fence_symbols(struct fence *fence);
 
 /* wmma.load, wmma.store: their rows lie a stride apart, which only the kernel knows. */
 bool fence_matrix(struct fence *fence, bool generic);
+
+/* ---- fence_stack.c ---- */
+
+/* Looks at the current function, before its instructions. */
+void fence_stack_begin(struct fence *fence);
+/* A store to local memory is bounded to its variable, or told in the report. */
+void fence_stack(struct fence *fence, const struct ptx_mem *mem, uint64_t bytes);
 
 /* ---- fence_jump.c ---- */
 

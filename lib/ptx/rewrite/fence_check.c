@@ -10,7 +10,8 @@
  *     generic ones, the choice between that and the address itself where isspacep says that the
  *     address is of another space. Or it goes to gshare$globals + a constant inside the block.
  *  3. A computed call goes to gshare$to, which is one of a list of functions; a brx.idx is bounded.
- *  4. Everything else is on a list of what addresses no memory, or memory of another space.
+ *  4. A store to the stack ends in a variable, or the checker says that one may not.
+ *  5. Everything else is on a list of what addresses no memory, or memory of another space.
  *
  * Trusted besides: the reader and the printer (the text is a printed module, so it has one
  * meaning), names that begin with gshare$ or _ZN12gshare_print, which no tenant's text may hold:
@@ -32,6 +33,7 @@ struct check {
     const struct ptx_func *f;
     bool house;     /* f is of the house */
     bool *labelled; /* by instruction: control may come from elsewhere */
+    bool stack;     /* a store may hit any byte of it */
     uint64_t globals_bytes;
     uint32_t mask, base, globals, at; /* registers */
     char *why;
@@ -165,8 +167,10 @@ static bool check_window(struct check *c, uint32_t i)
 
 /* ---- 2. Accesses ---- */
 
-/* Behind instruction I the predicate gshare$p says that address FROM is of another space. */
-static bool is_told_apart(const struct check *c, uint32_t i, const char *from, bool load)
+/* Behind instruction I the predicate gshare$p says that address FROM is of another space. *LOCAL:
+ * which may be the local one. */
+static bool is_told_apart(const struct check *c, uint32_t i, const char *from, bool load,
+                          bool *local)
 {
     static const char *const spaces[] = {"shared", "local", "const", "param"};
 
@@ -179,6 +183,7 @@ static bool is_told_apart(const struct check *c, uint32_t i, const char *from, b
                 break;
         if (k == count)
             return false;
+        *local |= !strcmp(spaces[k], "local");
         if (!more)
             return true;
     }
@@ -186,11 +191,12 @@ static bool is_told_apart(const struct check *c, uint32_t i, const char *from, b
 
 /* What runs right before instruction I puts an address in gshare$at that may be accessed. EXACT:
  * only without an offset. */
-static bool is_fenced(const struct check *c, uint32_t i, bool generic, bool load, bool *exact)
+static bool is_fenced(const struct check *c, uint32_t i, bool generic, bool load, bool *exact,
+                      bool *local)
 {
     char from[256] = "";
 
-    *exact = false;
+    *exact = *local = false;
     if (!precedes(c, &i, "mov.b64 gshare$at, {gshare$lo, gshare$hi};"))
         return false;
     if (precedes(c, &i, "lop3.b32 gshare$hi, gshare$hi, gshare$mask, gshare$base, 234;"))
@@ -202,7 +208,7 @@ static bool is_fenced(const struct check *c, uint32_t i, bool generic, bool load
         return false;
     ptx_reg_name(c->f, c->f->insts[i - 1].ops[1].reg, from, sizeof(from));
     return precedes(c, &i, "mov.b64 {gshare$lo, gshare$hi}, %s;", from) &&
-           is_told_apart(c, i, from, load);
+           is_told_apart(c, i, from, load, local);
 }
 
 /* Bytes from the first to the last row of a matrix for each unit of its stride, or more. */
@@ -274,12 +280,20 @@ static uint64_t access_bytes(const struct ptx_inst *inst)
     }
 }
 
+static bool is_store(const struct check *c, const struct ptx_inst *inst)
+{
+    enum ptx_class class = ptx_op_class(inst->op);
+
+    return !c->house &&
+           (class == PTX_CLASS_STORE || class == PTX_CLASS_ATOM || class == PTX_CLASS_MATRIX_STORE);
+}
+
 static bool check_register_access(struct check *c, uint32_t i, const struct ptx_mem *mem,
                                   bool generic)
 {
     const struct ptx_inst *inst = &c->f->insts[i];
     bool matrix = inst->op == PTX_OP_WMMA_LOAD || inst->op == PTX_OP_WMMA_STORE;
-    bool exact, elsewhere = true;
+    bool exact, local, elsewhere = true;
     uint32_t before = i;
     char name[256];
 
@@ -297,13 +311,60 @@ static bool check_register_access(struct check *c, uint32_t i, const struct ptx_
     }
     if (matrix && !is_stride_bounded(c, &before, inst, &elsewhere))
         return fails(c, i, "the stride is not bounded");
-    if (!is_fenced(c, before, generic, inst->op == PTX_OP_LD, &exact))
+    if (!is_fenced(c, before, generic, inst->op == PTX_OP_LD, &exact, &local))
         return fails(c, i, "the fence is not whole");
+    c->stack |= local && is_store(c, inst);
     if (exact && !elsewhere)
         return fails(c, i, "rows in another space are not bounded");
     if (mem->offset > (exact ? 0 : MOST_OFFSET) || mem->offset < (exact ? 0 : -MOST_OFFSET))
         return fails(c, i, "the offset leads too far");
     return true;
+}
+
+/* ---- 4. The stack ---- */
+
+/* A store to .local off a register: right before it the address was bounded to a variable. */
+static bool is_bounded_to_variable(const struct check *c, uint32_t i, const struct ptx_mem *mem)
+{
+    const struct ptx_inst *inst = &c->f->insts[i], *min;
+    const struct ptx_operand *o;
+    uint32_t x = find_register(c->f, "gshare$x");
+
+    if (mem->base != PTX_BASE_REG || mem->reg != x || mem->offset ||
+        !precedes(c, &i, "add.s32 gshare$x, gshare$x, gshare$y;") || !i || c->labelled[i])
+        return false;
+    min = &c->f->insts[--i];
+    if (min->op != PTX_OP_MIN || min->ops[2].kind != PTX_OPND_IMM || min->ops[2].imm >= 1u << 31 ||
+        !is(c, i, "min.u32 gshare$x, gshare$x, %llu;", (unsigned long long)min->ops[2].imm) || !i ||
+        c->labelled[i])
+        return false;
+    if (c->f->insts[i - 1].op == PTX_OP_ADD && mentions(&c->f->insts[i - 1].ops[0], x))
+        i--;
+    if (i < 2 || c->labelled[i] || c->labelled[i - 1] ||
+        !is(c, i - 1, "sub.s32 gshare$x, gshare$x, gshare$y;"))
+        return false;
+    o = c->f->insts[i - 2].ops;
+    return c->f->insts[i - 2].op == PTX_OP_MOV && o[1].kind == PTX_OPND_SYM && !o[1].sym.offset &&
+           o[1].sym.var->space == PTX_SPACE_LOCAL && o[1].sym.var->func == c->f &&
+           is(c, i - 2, "mov.u32 gshare$y, %s;", o[1].sym.var->name) &&
+           min->ops[2].imm <= o[1].sym.var->size &&
+           access_bytes(inst) <= o[1].sym.var->size - min->ops[2].imm;
+}
+
+/* Whether an access that is not told apart at run time may write any byte of the thread's stack. */
+static bool may_hit_stack(const struct check *c, uint32_t i, const struct ptx_mem *mem)
+{
+    const struct ptx_inst *inst = &c->f->insts[i];
+    uint64_t bytes = access_bytes(inst);
+
+    if (!is_store(c, inst))
+        return false;
+    if (mem->base == PTX_BASE_VAR)
+        return mem->var->space != PTX_SPACE_SHARED && mem->var->space != PTX_SPACE_GLOBAL &&
+               (mem->offset < 0 || (uint64_t)mem->offset > mem->var->size ||
+                bytes > mem->var->size - (uint64_t)mem->offset);
+    return inst->space != PTX_SPACE_GLOBAL && inst->space != PTX_SPACE_SHARED &&
+           inst->space != PTX_SPACE_GENERIC && !is_bounded_to_variable(c, i, mem);
 }
 
 static bool check_address(struct check *c, uint32_t i, const struct ptx_mem *mem, unsigned space)
@@ -380,7 +441,7 @@ static bool check_brx(struct check *c, uint32_t i)
            fails(c, i, "an index that is not bounded");
 }
 
-/* ---- 4. The rest ---- */
+/* ---- 5. The rest ---- */
 
 static bool is_known_pragma(const char *text)
 {
@@ -446,6 +507,7 @@ static bool check_instruction(struct check *c, uint32_t i)
 
         if (names_outside(c, &inst->ops[k]))
             return fails(c, i, "the address of a variable that lies outside");
+        c->stack |= inst->ops[k].kind == PTX_OPND_MEM && may_hit_stack(c, i, &inst->ops[k].mem);
         if (inst->ops[k].kind == PTX_OPND_MEM &&
             !check_address(c, i, &inst->ops[k].mem, source ? inst->space2 : inst->space))
             return false;
@@ -491,7 +553,8 @@ static bool check_variables(struct check *c)
     return true;
 }
 
-int fence_check(const char *text, size_t len, uint64_t globals_bytes, char *why, size_t why_size)
+int fence_check(const char *text, size_t len, uint64_t globals_bytes, bool *stack, char *why,
+                size_t why_size)
 {
     struct check c = {.globals_bytes = globals_bytes, .why = why, .why_size = why_size};
     struct ptx_module *m = NULL;
@@ -517,5 +580,6 @@ int fence_check(const char *text, size_t len, uint64_t globals_bytes, char *why,
         free(c.labelled);
     }
     ptx_module_free(m);
+    *stack = c.stack;
     return result == -ENOMEM ? result : fine ? 0 : -EPERM;
 }

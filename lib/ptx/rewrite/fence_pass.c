@@ -94,28 +94,6 @@ static uint64_t access_bytes(const struct ptx_inst *inst)
                : each * (inst->vec ? inst->vec : 1);
 }
 
-/* A store that may hit any byte of the thread's own stack. */
-static void note_stack(struct fence *fence, const struct ptx_mem *mem)
-{
-    const struct ptx_inst *inst = fence->inst;
-    enum ptx_class class = ptx_op_class(inst->op);
-    bool stores =
-        class == PTX_CLASS_STORE || class == PTX_CLASS_ATOM || class == PTX_CLASS_MATRIX_STORE;
-    bool within = mem->base == PTX_BASE_VAR && mem->offset >= 0 &&
-                  (uint64_t)mem->offset <= mem->var->size &&
-                  access_bytes(inst) <= mem->var->size - (uint64_t)mem->offset;
-    /* Parameters of calls lie there too. */
-    bool local = inst->space == PTX_SPACE_LOCAL || inst->space == PTX_SPACE_PARAM ||
-                 inst->space == PTX_SPACE_PARAM_FUNC ||
-                 (inst->space == PTX_SPACE_GENERIC &&
-                  (fence->generic[PTX_SPACE_LOCAL] ||
-                   (mem->base == PTX_BASE_VAR && mem->var->space == PTX_SPACE_LOCAL)));
-
-    if (stores && local && !within && !fence->report->stack_line &&
-        !fence_is_house_function(fence->f))
-        fence->report->stack_line = inst->line;
-}
-
 static bool take_access(struct fence *fence)
 {
     const struct ptx_inst *inst = fence->inst;
@@ -125,7 +103,7 @@ static bool take_access(struct fence *fence)
 
     if (!mem)
         return fence_refuse(fence, inst->line, "%s: no address", ptx_op_name(inst->op));
-    note_stack(fence, mem);
+    fence_stack(fence, mem, access_bytes(inst));
     switch (inst->space) {
     case PTX_SPACE_CONST:
     case PTX_SPACE_LOCAL:
@@ -225,6 +203,7 @@ static bool take_instruction(struct fence *fence)
 static bool take_function(struct fence *fence, const struct ptx_func *f)
 {
     fence->f = f;
+    fence_stack_begin(fence);
     for (uint32_t i = 0; i < f->nvars; i++)
         if (f->vars[i]->space == PTX_SPACE_GLOBAL || f->vars[i]->space == PTX_SPACE_TEX ||
             f->vars[i]->space == PTX_SPACE_CONST)
@@ -345,7 +324,8 @@ static int finish(struct fence *fence, char **out, size_t *out_len)
     struct ptx_module *m = NULL;
     struct ptx_error error = {0};
     size_t len = 0;
-    char *edited = NULL, why[200] = "";
+    char *edited = NULL, why[200] = "a store to the stack was not told";
+    bool stack = false;
     int result;
 
     if (!edits_settle(&fence->edits))
@@ -359,7 +339,9 @@ static int finish(struct fence *fence, char **out, size_t *out_len)
         result = print_module(m, out, out_len);
     ptx_module_free(m);
     if (!result) {
-        result = fence_check(*out, *out_len, fence->report->bytes, why, sizeof(why));
+        result = fence_check(*out, *out_len, fence->report->bytes, &stack, why, sizeof(why));
+        if (!result && stack && !fence->report->stack_line)
+            result = -EPERM;
         if (result == -EPERM)
             fence_refuse(fence, 0, "the fence cannot be verified: %s", why);
         if (result)
@@ -392,6 +374,7 @@ int fence_pass(const char *text, size_t len, struct ptx_fence_report *report, ch
     report->fenced = !result;
     reach_deinit(&fence.reach);
     edits_deinit(&fence.edits);
+    free(fence.definitions);
     ptx_module_free(m);
     return result;
 }

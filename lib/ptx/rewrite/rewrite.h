@@ -94,9 +94,10 @@ struct ptx_fence_report {
 };
 
 /* Verifies that LEN bytes of a rewritten text go to global memory by fenced addresses only; shares
- * no code with the pass (fence_check.c). ptx_rewrite calls it on whatever the pass made. 0, -EPERM
- * with the reason in WHY, or -ENOMEM. */
-int fence_check(const char *text, size_t len, uint64_t globals_bytes, char *why, size_t why_size);
+ * no code with the pass (fence_check.c). ptx_rewrite calls it on whatever the pass made. *STACK: a
+ * store may hit any byte of the thread's stack. 0, -EPERM with the reason in WHY, or -ENOMEM. */
+int fence_check(const char *text, size_t len, uint64_t globals_bytes, bool *stack, char *why,
+                size_t why_size);
 
 /* The .global .u64 variable that PTX_PASS_PRINTF adds: device address of a PRINT_BLOCK_BYTES block
  * as common/print_ring.h says, 0 until somebody writes it there. */
