@@ -41,7 +41,9 @@ enum ptx_pass {
 
 /* The .const variable that the pass adds: a struct fence_window. Whoever loads the module writes it
  * before the first launch; as loaded it is zero, and every access faults. The rewritten text is the
- * same for all sessions. Names that begin with gshare$ are not for the tenant's gs_global_get. */
+ * same for all sessions. Who can write it is outside of the fence: names that begin with gshare$
+ * are not for the tenant's gs_global_get, and a copy to another .const variable, which lies beside
+ * it, ends with that variable. */
 #define FENCE_VARIABLE "gshare$window"
 
 struct fence_window {
