@@ -255,13 +255,9 @@ static void a_store_to_the_only_local_variable_is_bounded(void **state)
 static void only_what_is_constant_is_taken_so(void **state)
 {
     static const char *const bodies[] = {
-        "mov.u64 %d2, l; mov.u64 %d2, 5;",
-        "@%p1 mov.u64 %d2, l;",
-        "mov.u64 %d2, l; add.s64 %d2, %d2, 4;",
-        "mov.b64 {%r1, %r2}, %d2; mov.u64 %d2, l; "
-        "mov.b64 %d2, {%r1, %r2};",
-        "mov.u64 %d2, l; mov.b128 {%d2, %d3}, %q;",
-        "mov.u64 %d2, l; ld.global.u64 %d2, [%d1];",
+        "mov.u64 %d2, l; mov.u64 %d2, 5;",          "@%p1 mov.u64 %d2, l;",
+        "mov.u64 %d2, l; add.s64 %d2, %d2, 4;",     "mov.u64 %d2, l; mov.b64 %d2, {%r1, %r2};",
+        "mov.u64 %d2, l; mov.b128 {%d2, %d3}, %q;", "mov.u64 %d2, l; ld.global.u64 %d2, [%d1];",
     };
 
     (void)state;

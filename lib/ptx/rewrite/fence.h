@@ -3,6 +3,7 @@
 #define GS_PTX_REWRITE_FENCE_H
 
 #include "ptx/ptx.h"
+#include "ptx/read/lex.h"
 #include "ptx/rewrite/edit.h"
 #include "ptx/rewrite/reach.h"
 #include "ptx/rewrite/rewrite.h"
@@ -37,13 +38,6 @@ struct fence {
     const struct ptx_inst *inst;
 };
 
-bool fence_is_house_name(const char *name);
-bool fence_is_house_function(const struct ptx_func *f);
-
-/* The first reason counts. Returns false. */
-bool fence_refuse(struct fence *fence, uint32_t line, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-
 /* ---- fence_globals.c ---- */
 
 /* Gives each variable its place in the block, fills the report. */
@@ -56,7 +50,10 @@ uint64_t fence_place(const struct ptx_var *v);
 
 /* The operand of the current instruction that is an address in brackets, GENERIC or global. */
 bool fence_access(struct fence *fence, unsigned operand, bool generic, uint64_t bytes);
-/* Symbols of variables, wherever the current instruction takes their address as a value. */
+
+/* ---- fence_symbol.c ---- */
+
+/* Wherever the current instruction takes the address of a variable as a value. */
 bool fence_symbols(struct fence *fence);
 
 /* ---- fence_matrix.c ---- */
@@ -76,7 +73,14 @@ void fence_stack(struct fence *fence, const struct ptx_mem *mem, uint64_t bytes)
 bool fence_call(struct fence *fence);
 bool fence_brx(struct fence *fence);
 
-/* ---- fence_text.c: places of operands in the text ---- */
+/* ---- fence_text.c ---- */
+
+bool fence_is_house_name(const char *name);
+bool fence_is_house_function(const struct ptx_func *f);
+
+/* The first reason counts. Returns false. */
+bool fence_refuse(struct fence *fence, uint32_t line, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
 struct fence_span {
     const char *text;
@@ -87,6 +91,10 @@ struct fence_span {
 struct fence_span fence_brackets(const struct fence *fence, unsigned n, struct fence_span *name);
 /* What follows N commas outside of braces, brackets and parentheses, up to the next. */
 struct fence_span fence_operand(const struct fence *fence, unsigned n);
+/* Puts LEXER behind the opcode of the current instruction, the first token of the operands into T.
+ */
+void fence_operands(const struct fence *fence, struct lexer *lexer, struct token *t);
+bool fence_token_is_end(const struct token *t);
 /* Puts WITH in the place of SPAN. */
 void fence_replace(struct fence *fence, struct fence_span span, const char *with);
 /* Text before the instruction, behind what stands there already. */

@@ -26,33 +26,6 @@ static const char prologue[] =
     " ld.const.v2.b32 {gshare$mask, gshare$base}, [" FENCE_VARIABLE "];"
     " ld.const.b64 gshare$globals, [" FENCE_VARIABLE "+8];";
 
-bool fence_is_house_name(const char *name)
-{
-    return !strncmp(name, FENCE_HOUSE_NAME, strlen(FENCE_HOUSE_NAME));
-}
-
-bool fence_is_house_function(const struct ptx_func *f)
-{
-    return fence_is_house_name(f->name) ||
-           !strncmp(f->name, FENCE_HOUSE_FUNCTION, strlen(FENCE_HOUSE_FUNCTION));
-}
-
-bool fence_refuse(struct fence *fence, uint32_t line, const char *format, ...)
-{
-    char *reason = fence->report->reason;
-    size_t size = sizeof(fence->report->reason), used;
-    va_list arguments;
-
-    if (fence->refused)
-        return false;
-    fence->refused = true;
-    used = line ? (size_t)snprintf(reason, size, "line %u: ", line) : 0;
-    va_start(arguments, format);
-    vsnprintf(reason + used, size - used, format, arguments);
-    va_end(arguments);
-    return false;
-}
-
 /* ---- One instruction ---- */
 
 /* Another pass added it to the tenant's function: its address is the server's (completion_exits.c).
