@@ -53,7 +53,6 @@ struct seg_info {
     uint32_t sm_granularity; /* SMs of the smallest group; 0: no partitions */
     uint32_t slot;           /* the session's slot in the server, which a doorbell message names */
     uint32_t fenced;         /* 1: the session's kernels are fenced into its window */
-    uint32_t reserved;
     char device_name[64];
     char bell[WIRE_BELL_MAX];
     uint8_t sm_group[GS_SM_MASK_WORDS * 64]; /* the group of each SM, if there are partitions */
@@ -196,7 +195,7 @@ struct seg_request {
     } payload;
 };
 
-static_assert(sizeof(struct seg_info) == 760, "seg_info");
+static_assert(sizeof(struct seg_info) == 752, "seg_info");
 static_assert(sizeof(struct seg_client) == 576, "seg_client");
 static_assert(sizeof(struct seg_complete) == 504, "seg_complete");
 static_assert(sizeof(struct seg_server) == 3200, "seg_server");

@@ -31,7 +31,7 @@ struct scene {
 
 static void scene_set(struct scene *scene)
 {
-    scene->server = server_start(NULL);
+    scene->server = server_start(&server_unfenced);
     scene->others = bystanders_start(1);
     scene->desc = (gs_session_desc)GS_SESSION_DESC_INIT;
     CHECK_OK(server_attach(scene->server, &scene->session));

@@ -58,7 +58,7 @@ static void culprit_check(gs_session session, gs_status wanted)
 
 static void fault_play(void (*misbehave)(gs_session, gs_module), bool others_busy)
 {
-    struct server *server = server_start(NULL);
+    struct server *server = server_start(&server_unfenced);
     struct innocent *innocent = shared_alloc(sizeof(*innocent));
     gs_fault fault = GS_FAULT_INIT;
     gs_session session;

@@ -105,7 +105,7 @@ static void rank_run(void *argument)
 
 static void two_ranks_work_on_the_same_memory(void)
 {
-    struct server *server = server_start(NULL);
+    struct server *server = server_start(&server_unfenced);
     struct board *board = shared_alloc(sizeof(*board));
     pid_t rank = tenant_start(rank_run, board);
     unsigned char last;
@@ -532,7 +532,7 @@ static void owner_run(void *argument)
 /* Two importers keep what the owner had; nobody else can get it, and it goes with the last. */
 static void owner_ends(bool well)
 {
-    struct server *server = server_start(NULL);
+    struct server *server = server_start(&server_unfenced);
     struct board *board = shared_alloc(sizeof(*board));
     pid_t owner, keeper[2];
 

@@ -126,6 +126,9 @@ struct server_options {
     const char *const *environment; /* "NAME=value", NULL-terminated; may be NULL */
 };
 
+/* For tests of what is otherwise where sessions are fenced, which GSHARE_TEST_FENCE may ask for. */
+extern const struct server_options server_unfenced;
+
 /* Starts `gshared -f` and returns when it says that it is ready. Sets GSHARE_INSTANCE, so that
  * gs_attach(NULL, ...) of this process and of its tenants finds it. It dies with the test. */
 struct server *server_start(const struct server_options *options);

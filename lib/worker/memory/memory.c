@@ -235,9 +235,32 @@ gs_status window_init(struct job *job)
     session->memory.window_base = base;
     session->memory.window_size = wanted;
     space_init(&session->memory.window, base + granule, wanted - granule);
-    space_init(&session->memory.sinks, base, wanted + granule);
+    sinks_init(session);
     memory_limit_set(session, limits.session, limits.user);
     return GS_OK;
+}
+
+/* Reserves the granule before the window, for offsets below 0 in instructions, where nothing else of
+ * the process lies there. Without it such an access faults, and reaches nobody. */
+static void guard_reserve(struct session *session)
+{
+    const uint64_t granule = worker->granularity, below = session->memory.window_base - granule;
+    CUdeviceptr given;
+
+    if (DRV(cuMemAddressReserve, &given, granule, granule, below, 0))
+        return;
+    if (given == below)
+        session->memory.guarded = true;
+    else
+        DRV_MUST(cuMemAddressFree, given, granule);
+}
+
+static void guard_free(struct session *session)
+{
+    if (session->memory.guarded)
+        DRV_MUST(cuMemAddressFree, session->memory.window_base - worker->granularity,
+                 worker->granularity);
+    session->memory.guarded = false;
 }
 
 gs_status window_cover(struct job *job)
@@ -250,6 +273,9 @@ gs_status window_cover(struct job *job)
 
     if (session->memory.covered)
         return GS_OK;
+    guard_reserve(session);
+    if (session->memory.guarded)
+        result = sinks_cover(session, at - worker->granularity, worker->granularity);
     for (size_t i = 0; i < window->count && !result; i++) {
         result = sinks_cover(session, at, window->spans[i].address - at);
         at = window->spans[i].address + window->spans[i].size;
@@ -258,8 +284,8 @@ gs_status window_cover(struct job *job)
         result = sinks_cover(session, at, end - at);
     if (result) { /* no kernel of the session is fenced yet, so that holes do no harm */
         sinks_deinit(session);
-        space_init(&session->memory.sinks, session->memory.window_base,
-                   end - session->memory.window_base);
+        guard_free(session);
+        sinks_init(session);
         session->memory.hole = false;
         return job_fail_driver(job, result);
     }
@@ -272,6 +298,7 @@ void window_deinit(struct session *session)
     session->memory.covered = false;
     chunks_deinit(session);
     sinks_deinit(session);
+    guard_free(session);
     if (!session->memory.window_size)
         return;
     DRV_MUST(cuMemAddressFree, session->memory.window_base,

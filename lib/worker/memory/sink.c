@@ -129,6 +129,14 @@ CUresult sinks_open(struct session *session, uint64_t address, uint64_t size)
     return result ? result : sinks_cover(session, address + size, high - (address + size));
 }
 
+void sinks_init(struct session *session)
+{
+    const uint64_t granule = worker->granularity;
+
+    space_init(&session->memory.sinks, session->memory.window_base - granule,
+               session->memory.window_size + 2 * granule);
+}
+
 void sinks_deinit(struct session *session)
 {
     struct space *sinks = &session->memory.sinks;

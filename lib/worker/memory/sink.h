@@ -33,6 +33,8 @@ struct user_sinks {
     } sink[SINK_SIZES];
 };
 
+/* Before the other functions, once the window is reserved. */
+void sinks_init(struct session *session);
 /* Maps sinks in a part of the session's window where nothing is mapped. On failure part of it is
  * covered, and the session has a hole (session_memory.hole). */
 CUresult sinks_cover(struct session *session, uint64_t address, uint64_t size);

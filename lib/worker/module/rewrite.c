@@ -10,6 +10,8 @@
 #include "worker/module/rewrite.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -53,6 +55,19 @@ static gs_status fence_refused(struct job *job, const char *reason)
                     reason);
 }
 
+/* Such a store can change a return address or a register that the compiler keeps on the stack, a
+ * fenced address among them (doc/isolation.md). */
+static void stack_refused(struct job *job, uint32_t line)
+{
+    char reason[160];
+
+    snprintf(reason, sizeof(reason),
+             "line %" PRIu32 ": a store to local memory at a computed address may meet the stack; "
+             "compile with optimization, and without -G",
+             line);
+    fence_refused(job, reason);
+}
+
 /* Runs the passes over PTX text. GS_OK: the new text is in *out, or *out is NULL because nothing
  * had to change. */
 static gs_status text_rewrite(struct job *job, const char *text, size_t length, char **out,
@@ -68,10 +83,14 @@ static gs_status text_rewrite(struct job *job, const char *text, size_t length, 
         result = ptx_rewrite(text, length, passes, out, out_length, *report);
     if (!result || result == -ENOENT)
         report_log(*report);
-    if (!result)
+    if (!result && !(*report)->fence.stack_line)
         return GS_OK;
     if (result == -EPERM)
         fence_refused(job, (*report)->fence.reason);
+    else if (!result)
+        stack_refused(job, (*report)->fence.stack_line);
+    free(*out);
+    *out = NULL;
     image_report_free(*report);
     *report = NULL;
     if (result == -ENOMEM)
