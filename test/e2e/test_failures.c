@@ -96,6 +96,27 @@ static unsigned descriptors_of(pid_t pid)
     return count;
 }
 
+/* Descriptors of tenants' memory that the server keeps in its vault. */
+static unsigned vault_pieces(pid_t pid)
+{
+    char path[64], target[256];
+    unsigned count = 0;
+    struct dirent *entry;
+    DIR *dir;
+
+    snprintf(path, sizeof(path), "/proc/%d/fd", (int)pid);
+    dir = opendir(path);
+    CHECK(dir != NULL);
+    while ((entry = readdir(dir)) != NULL) {
+        ssize_t n = readlinkat(dirfd(dir), entry->d_name, target, sizeof(target) - 1);
+
+        target[n > 0 ? n : 0] = '\0';
+        count += strstr(target, "softcuda") != NULL || strstr(target, "nvidia") != NULL;
+    }
+    closedir(dir);
+    return count;
+}
+
 /* All as it was before, the others served. */
 static void scene_check(const struct scene *s, uint32_t call)
 {
@@ -318,6 +339,8 @@ static void each_call_of(enum fail_role role, unsigned least)
         CHECK_OK(gs_detach(session));
     }
     server_wait_tenants(s.server, 1, 1000);
+    /* The worker makes it after the tenant has its memory. */
+    CHECK_WITHIN(3000, vault_pieces(s.server->pid) > 0);
     descriptors = descriptors_of(process);
     /* Threads' calls come in any order, and the one that shows is missed where it comes first in
      * one attach and second in the next. */

@@ -42,8 +42,8 @@ static int ready_socket(char name[64])
     return fd;
 }
 
-const struct server_options server_unfenced = {
-    .arguments = (const char *const[]){"--fence", "never", NULL}};
+const struct server_options server_unfenced = {.arguments =
+                                                   (const char *const[]){"--fence", "never", NULL}};
 
 static void __attribute__((noreturn))
 server_exec(const struct server *server, const struct server_options *options, const char *notify)

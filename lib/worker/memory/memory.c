@@ -240,8 +240,8 @@ gs_status window_init(struct job *job)
     return GS_OK;
 }
 
-/* Reserves the granule before the window, for offsets below 0 in instructions, where nothing else of
- * the process lies there. Without it such an access faults, and reaches nobody. */
+/* Reserves the granule before the window, for offsets below 0 in instructions, where nothing else
+ * of the process lies there. Without it such an access faults, and reaches nobody. */
 static void guard_reserve(struct session *session)
 {
     const uint64_t granule = worker->granularity, below = session->memory.window_base - granule;
