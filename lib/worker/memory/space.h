@@ -47,4 +47,7 @@ struct span *space_overlapping(struct space *space, uint64_t address, uint64_t s
 
 void space_remove(struct space *space, struct span *span);
 
+/* Removes all spans with this tag, in one pass over the array. */
+void space_remove_tagged(struct space *space, const void *tag);
+
 #endif

@@ -227,10 +227,7 @@ static void unload_prepare(struct job *job)
     }
     for (struct kernel *kernel = module->kernels; kernel; kernel = kernel->next)
         session->kernels.table[kernel->id] = NULL;
-    for (size_t i = session->memory.allocations.count; i > 0; i--) {
-        if (session->memory.allocations.spans[i - 1].tag == module)
-            space_remove(&session->memory.allocations, &session->memory.allocations.spans[i - 1]);
-    }
+    space_remove_tagged(&session->memory.allocations, module);
     session->module.modules[module->id] = NULL;
     session->memory.generation++;
     job->object = module;
