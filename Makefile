@@ -273,7 +273,7 @@ $(BUILD)/test/e2e/libgshare-fail-driver.so: $(BUILD)/obj/test/shim/driver.o $(BU
 	$(call say,LINK,$@)
 	$(Q)$(LINK) -shared -Wl,-soname,$(@F) $(NO_UNDEFINED) -o $@ $< -L$(BUILD)/lib -Wl,--no-as-needed -lgshare-softcuda \
 	    -Wl,-rpath,'$$ORIGIN/../../lib' -ldl
-$(BUILD)/test/e2e/test_hostile_driver: $(BUILD)/test/e2e/libgshare-fail-driver.so
+$(BUILD)/test/e2e/test_hostile_driver $(BUILD)/test/e2e/test_hostile_module: $(BUILD)/test/e2e/libgshare-fail-driver.so
 
 $(BUILD)/test/conformance/test_%: $(BUILD)/obj/test/conformance/test_%.o $(call test_helpers,conformance)
 	@mkdir -p $(@D)

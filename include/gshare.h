@@ -485,8 +485,8 @@ GS_API gs_status gs_memset_async(gs_session session, gs_devptr dst, int value, s
  * library copies the image. Blocks for the server while the driver compiles (PTX takes far longer
  * than a cubin), and for a moment without running kernels, beside which the driver cannot load.
  * GS_ERR_BAD_IMAGE: the message is the driver's or the parser's log. GS_ERR_TIMEOUT: no such moment
- * came (the message says whose kernels run). GS_ERR_LIMIT: too many modules, or no room for the
- * image.
+ * came (the message says whose kernels run). GS_ERR_LIMIT: too many modules, no room for the image,
+ * or more than 64 MiB of PTX, also where it is packed in a fatbin.
  *
  * PRINTF. What the session's kernels print appears on this process's stdout, and failed assertions
  * on its stderr. The calls that print are gs_sync, gs_stream_sync, gs_event_sync, copies and

@@ -33,7 +33,7 @@
 static const uint32_t FATBIN_MAGIC = 0xba55ed50u;
 static const uint32_t WRAPPER_MAGIC = 0x466243b1u;
 
-enum { KIND_PTX = 1 };
+enum { KIND_PTX = 1, KIND_ELF = 2 };
 enum {
     FLAG_LZ4 = 0x2000,
     FLAG_ZSTD = 0x8000,
@@ -112,23 +112,54 @@ static int damaged(char err[256], const char *what, size_t at)
     return -EINVAL;
 }
 
-/* The newer architecture; of two for the same, the one that keeps to what all its devices have. */
-static bool is_better(const struct entry *e, const struct entry *than)
+/* Whether device SM can run the entry: PTX of its architecture and of older ones, machine code
+ * within one major version only. */
+static bool is_fit(const struct entry *e, unsigned sm)
 {
-    if (e->arch != than->arch)
-        return e->arch > than->arch;
-    return than->flags & FLAG_ARCH_ONLY && !(e->flags & FLAG_ARCH_ONLY);
+    if (e->arch > sm || (e->flags & FLAG_ARCH_ONLY && e->arch != sm))
+        return false;
+    return e->kind == KIND_PTX || e->arch / 10 == sm / 10;
 }
 
-/* Walks the entries; BEST is the PTX for the newest architecture that SM can run. */
-static int find_entry(const unsigned char *image, size_t size, unsigned sm, struct found *best,
-                      char err[256])
+/* The newer architecture. Of two for the same: machine code for that one alone, but PTX that keeps
+ * to what all its devices have. */
+static bool is_better(const struct entry *e, const struct entry *than)
+{
+    bool alone = e->flags & FLAG_ARCH_ONLY, than_alone = than->flags & FLAG_ARCH_ONLY;
+
+    if (e->arch != than->arch)
+        return e->arch > than->arch;
+    return e->kind == KIND_PTX ? than_alone && !alone : alone && !than_alone;
+}
+
+static int not_found(unsigned kind, unsigned sm, unsigned others, unsigned unfit, char err[256])
+{
+    if (unfit)
+        snprintf(err, 256, "the fatbin has %s for sm_%u, which does not run on this sm_%u",
+                 kind == KIND_PTX ? "PTX" : "machine code", unfit, sm);
+    else if (kind == KIND_PTX)
+        snprintf(err, 256,
+                 "the fatbin has no PTX (%u other entries): build with -gencode "
+                 "arch=compute_%u,code=compute_%u",
+                 others, sm, sm);
+    else
+        snprintf(err, 256, "the fatbin has no machine code (%u other entries)", others);
+    return -ENOENT;
+}
+
+/* Walks the entries; BEST is the one of this kind for the newest architecture that SM can run. */
+static int find_entry(const unsigned char *image, size_t size, unsigned kind, unsigned sm,
+                      struct found *best, char err[256])
 {
     struct header h;
     struct entry e;
     size_t at, end;
     unsigned others = 0, unfit = 0;
 
+    if (!fatbin_is_fatbin(image, size)) {
+        snprintf(err, 256, "not a fatbin: it does not begin with 0x%08x", FATBIN_MAGIC);
+        return -EINVAL;
+    }
     memcpy(&h, image, sizeof(h));
     if (h.header_size < sizeof(h) || h.header_size > size || h.size > size - h.header_size)
         return damaged(err, "a size beyond its end", offsetof(struct header, size));
@@ -141,26 +172,16 @@ static int find_entry(const unsigned char *image, size_t size, unsigned sm, stru
         if (e.header_size < sizeof(e) || e.header_size > end - at ||
             e.size > end - at - e.header_size)
             return damaged(err, "an entry beyond the end", at);
-        if (e.kind != KIND_PTX) {
+        if (e.kind != kind) {
             others++;
-        } else if (e.arch > sm || (e.flags & FLAG_ARCH_ONLY && e.arch != sm)) {
+        } else if (!is_fit(&e, sm)) {
             unfit = e.arch;
         } else if (!best->payload || is_better(&e, &best->entry)) {
             best->entry = e;
             best->payload = image + at + e.header_size;
         }
     }
-    if (best->payload)
-        return 0;
-    if (unfit)
-        snprintf(err, 256, "the fatbin has PTX for sm_%u, which does not run on this sm_%u", unfit,
-                 sm);
-    else
-        snprintf(err, 256,
-                 "the fatbin has no PTX (%u other entries): build with -gencode "
-                 "arch=compute_%u,code=compute_%u",
-                 others, sm, sm);
-    return -ENOENT;
+    return best->payload ? 0 : not_found(kind, sm, others, unfit, err);
 }
 
 static int too_large(char err[256], uint64_t size)
@@ -237,11 +258,7 @@ int fatbin_find_ptx(const void *image, size_t size, unsigned sm, char **ptx, siz
     char *text;
     int status;
 
-    if (!fatbin_is_fatbin(image, size)) {
-        snprintf(err, 256, "not a fatbin: it does not begin with 0x%08x", FATBIN_MAGIC);
-        return -EINVAL;
-    }
-    status = find_entry(image, size, sm, &best, err);
+    status = find_entry(image, size, KIND_PTX, sm, &best, err);
     if (status)
         return status;
     packed = best.entry.packed_size != 0;
@@ -272,5 +289,27 @@ int fatbin_find_ptx(const void *image, size_t size, unsigned sm, char **ptx, siz
     text[bytes] = 0;
     *ptx = text;
     *len = strlen(text); /* padding of zeros is no part of it */
+    return 0;
+}
+
+int fatbin_keep_code(void *image, size_t *size, unsigned sm, char err[256])
+{
+    unsigned char *bytes = image;
+    struct found best = {0};
+    struct header h;
+    int status = find_entry(bytes, *size, KIND_ELF, sm, &best, err);
+
+    if (status)
+        return status;
+    if (best.entry.unpacked_size > FATBIN_CODE_MAX) {
+        snprintf(err, 256, "machine code of %llu bytes is larger than %u",
+                 (unsigned long long)best.entry.unpacked_size, FATBIN_CODE_MAX);
+        return -E2BIG;
+    }
+    memcpy(&h, bytes, sizeof(h));
+    h.size = best.entry.header_size + best.entry.size;
+    memmove(bytes + h.header_size, best.payload - best.entry.header_size, (size_t)h.size);
+    memcpy(bytes, &h, sizeof(h));
+    *size = h.header_size + (size_t)h.size;
     return 0;
 }

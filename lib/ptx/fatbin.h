@@ -1,5 +1,6 @@
-/* NVIDIA's container of device code, as nvcc and fatbinary write it: finding the PTX in it. Any
- * thread; no state. The image may come from anyone: every size in it is checked before use. */
+/* NVIDIA's container of device code, as nvcc and fatbinary write it: finding the PTX or the
+ * machine code in it. Any thread; no state. The image may come from anyone: every size in it is
+ * checked before use. */
 #ifndef GS_PTX_FATBIN_H
 #define GS_PTX_FATBIN_H
 
@@ -15,6 +16,14 @@ bool fatbin_is_fatbin(const void *image, size_t size);
  * -E2BIG: larger than PTX_MAX_TEXT, -ENOMEM. ERR says more. */
 int fatbin_find_ptx(const void *image, size_t size, unsigned sm, char **ptx, size_t *len,
                     char err[256]);
+
+/* Drops all entries but the machine code for the newest architecture that SM runs, so that nothing
+ * is left in the image that a driver would have to compile; *SIZE becomes the new, smaller size.
+ * Returns 0, -EINVAL: the container is damaged, -ENOENT: no machine code in it that SM can run,
+ * -E2BIG: the code unpacks to more than FATBIN_CODE_MAX. Else ERR says why, and the image is as it
+ * was. */
+#define FATBIN_CODE_MAX (512u << 20)
+int fatbin_keep_code(void *image, size_t *size, unsigned sm, char err[256]);
 
 /* For the process that the image was linked into, where pointers can be followed and sizes
  * believed: */

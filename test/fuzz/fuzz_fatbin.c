@@ -1,4 +1,5 @@
-/* Any bytes as a fatbin: PTX that ends with NUL comes out, or an error that says why. */
+/* Any bytes as a fatbin: PTX that ends with NUL comes out, or an error that says why; what is kept
+ * as machine code is a fatbin again, no larger. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,5 +20,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     } else if (text || !err[0] || !memchr(err, 0, sizeof(err))) {
         abort();
     }
+    char *copy = malloc(size + 1);
+    size_t kept = size;
+
+    if (copy) {
+        memcpy(copy, data, size);
+        if (fatbin_keep_code(copy, &kept, 90, err) == 0 &&
+            (kept > size || fatbin_total_size(copy) != kept ||
+             fatbin_find_ptx(copy, kept, 90, &text, &len, err) != -ENOENT))
+            abort();
+    }
+    free(copy);
     return 0;
 }

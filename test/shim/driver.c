@@ -176,10 +176,24 @@ WRAP(cuLinkAddData_v2,
       unsigned int option_count, CUjit_option *options, void **values),
      (state, type, data, size, name, option_count, options, values))
 WRAP(cuLinkComplete, (CUlinkState state, void **cubin, size_t *size), (state, cubin, size))
-WRAP(cuModuleLoadDataEx,
-     (CUmodule * module, const void *image, unsigned int option_count, CUjit_option *options,
-      void **values),
-     (module, image, option_count, options, values))
+typedef CUresult load_call(CUmodule *module, const void *image, unsigned int option_count,
+                           CUjit_option *options, void **values);
+
+/* The software device's machine code is text. */
+EXPORT load_call cuModuleLoadDataEx;
+CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned int option_count,
+                            CUjit_option *options, void **values)
+{
+    load_call *load = (load_call *)(uintptr_t)next("cuModuleLoadDataEx");
+
+    if (!strncmp(image, "\x50\xed\x55\xba", 4) || !strncmp(image,
+                                                           "\x7f"
+                                                           "ELF",
+                                                           4))
+        atomic_fetch_add(&plan->containers, 1);
+    return fail_now("cuModuleLoadDataEx") ? CUDA_ERROR_OUT_OF_MEMORY
+                                          : load(module, image, option_count, options, values);
+}
 WRAP(cuModuleGetFunction, (CUfunction * function, CUmodule module, const char *name),
      (function, module, name))
 WRAP(cuModuleGetGlobal_v2, (CUdeviceptr * address, size_t *size, CUmodule module, const char *name),

@@ -1,6 +1,7 @@
 /*
  * driver.h - a driver library that stands before the software device, makes one call fail, holds
- * calls up, hands out memory that is not clean, and keeps some of it: libgshare-fail-driver.so. The
+ * calls up, hands out memory that is not clean, keeps some of it, and
+ * counts what nobody should give it: libgshare-fail-driver.so. The
  * worker loads it where $GSHARE_SOFTCUDA names it; the test and the library map the same plan, a
  * file that $GSHARE_DRIVER_PLAN names.
  */
@@ -19,6 +20,8 @@ struct driver_plan {
     _Atomic uint32_t holding;  /* calls of the function `held` wait while it is not 0 */
     _Atomic uint32_t waiting;  /* so many of them do */
     _Atomic uint64_t keeps;    /* bytes of device memory that are not given back with a partition */
+    _Atomic uint32_t containers; /* images that cuModuleLoadDataEx got and that are no text: what it
+                                  * would have to unpack, and maybe compile */
     char held[48];
     char only[48]; /* calls of this function are counted; empty: of all */
     char name[48]; /* of the function that failed */

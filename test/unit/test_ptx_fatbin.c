@@ -116,6 +116,93 @@ static void ptx_for_one_architecture_alone_runs_only_there(void **state)
     }
 }
 
+/* The entries of a fatbin; *kind is the last one's. */
+static unsigned entries_of(const char *image, size_t size, uint16_t *kind)
+{
+    uint64_t payload;
+    uint32_t header;
+    unsigned n = 0;
+
+    for (size_t at = 16; at < size; at += header + payload, n++) {
+        memcpy(kind, image + at, sizeof(*kind));
+        memcpy(&header, image + at + 4, sizeof(header));
+        memcpy(&payload, image + at + 8, sizeof(payload));
+    }
+    return n;
+}
+
+static void nothing_is_kept_but_machine_code_that_the_device_runs(void **state)
+{
+    static const struct {
+        const char *name;
+        unsigned device;
+        int status;
+    } cases[] = {
+        {"tiny_none.fatbin", 80, 0},          {"tiny_none.fatbin", 86, 0},
+        {"tiny_none.fatbin", 75, -ENOENT},    {"tiny_none.fatbin", 90, -ENOENT},
+        {"tiny_size.fatbin", 80, 0},          {"tiny_speed.fatbin", 86, 0},
+        {"tiny_no_ptx.fatbin", 80, 0},        {"tiny_90a.fatbin", 90, -ENOENT},
+        {"tiny_balance.fatbin", 90, -ENOENT},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        size_t size, kept, len;
+        char err[256] = "", *image = ptx_file_read(cases[i].name, &size), *text = NULL;
+        uint16_t kind;
+
+        kept = size;
+        assert_int_equal(fatbin_keep_code(image, &kept, cases[i].device, err), cases[i].status);
+        if (cases[i].status) {
+            size_t again;
+            char *before = ptx_file_read(cases[i].name, &again);
+            assert_non_null(strstr(err, "machine code"));
+            assert_int_equal(kept, size);
+            assert_memory_equal(image, before, size);
+            free(before);
+        } else {
+            assert_true(kept <= size);
+            assert_int_equal(fatbin_total_size(image), kept);
+            assert_int_equal(entries_of(image, kept, &kind), 1);
+            assert_int_equal(kind, 2);
+            assert_int_equal(fatbin_find_ptx(image, kept, 90, &text, &len, err), -ENOENT);
+        }
+        free(image);
+    }
+}
+
+/* A field of the entry of this kind. */
+static void entry_set(char *image, size_t size, uint16_t wanted, size_t offset, uint64_t value)
+{
+    uint64_t payload;
+    uint32_t header;
+    uint16_t kind;
+
+    for (size_t at = 16; at < size; at += header + payload) {
+        memcpy(&kind, image + at, sizeof(kind));
+        memcpy(&header, image + at + 4, sizeof(header));
+        memcpy(&payload, image + at + 8, sizeof(payload));
+        if (kind == wanted)
+            memcpy(image + at + offset, &value, sizeof(value));
+    }
+}
+
+static void more_than_the_limit_is_not_unpacked(void **state)
+{
+    size_t size, len;
+    char err[256] = "", *image = ptx_file_read("tiny_size.fatbin", &size), *text = NULL;
+
+    (void)state;
+    entry_set(image, size, 1, 56, (uint64_t)PTX_MAX_TEXT + 1);
+    assert_int_equal(fatbin_find_ptx(image, size, 90, &text, &len, err), -E2BIG);
+    assert_non_null(strstr(err, "67108865"));
+    assert_non_null(strstr(err, "67108864"));
+    entry_set(image, size, 2, 56, (uint64_t)FATBIN_CODE_MAX + 1);
+    assert_int_equal(fatbin_keep_code(image, &size, 80, err), -E2BIG);
+    assert_non_null(strstr(err, "536870912"));
+    free(image);
+}
+
 static void every_cut_is_refused(void **state)
 {
     char err[256], *image, *cut, *text = NULL;
@@ -128,6 +215,7 @@ static void every_cut_is_refused(void **state)
             cut = malloc(n ? n : 1); /* so that a sanitizer sees a read beyond */
             memcpy(cut, image, n);
             assert_int_equal(fatbin_find_ptx(cut, n, 90, &text, &len, err), -EINVAL);
+            assert_int_equal(fatbin_keep_code(cut, &(size_t){n}, 80, err), -EINVAL);
             free(cut);
         }
         free(image);
@@ -187,6 +275,8 @@ int main(void)
         cmocka_unit_test(newest_that_the_device_runs_is_chosen),
         cmocka_unit_test(missing_ptx_says_what_there_is),
         cmocka_unit_test(ptx_for_one_architecture_alone_runs_only_there),
+        cmocka_unit_test(nothing_is_kept_but_machine_code_that_the_device_runs),
+        cmocka_unit_test(more_than_the_limit_is_not_unpacked),
         cmocka_unit_test(every_cut_is_refused),
         cmocka_unit_test(every_flipped_byte_is_survived),
         cmocka_unit_test(wrapper_leads_to_the_fatbin),

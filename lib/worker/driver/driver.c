@@ -77,6 +77,8 @@ static void soft_path(char *path, size_t size)
     snprintf(path, size, "%s/../lib/libgshare-softcuda.so", dirname(self));
 }
 
+static bool soft;
+
 bool driver_open(const char *kind, char name[32], char *text, size_t text_size)
 {
     char path[PATH_MAX + 64];
@@ -86,5 +88,11 @@ bool driver_open(const char *kind, char name[32], char *text, size_t text_size)
     if (!strcmp(kind, "cuda"))
         return false;
     soft_path(path, sizeof(path));
-    return library_open(path, name, text, text_size);
+    soft = library_open(path, name, text, text_size);
+    return soft;
+}
+
+bool driver_takes_machine_code(void)
+{
+    return !soft;
 }

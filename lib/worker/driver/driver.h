@@ -28,6 +28,9 @@ extern const struct driver *const cu;
  * Returns false with a reason in text. */
 bool driver_open(const char *kind, char name[32], char *text, size_t text_size);
 
+/* Whether the driver loads machine code of NVIDIA's devices. The software device runs PTX alone. */
+bool driver_takes_machine_code(void);
+
 /* Every driver call is written DRV(cuName, args...), which notes a failure and the call's name, per
  * thread. */
 #define DRV(function, ...) driver_note(#function, cu->function(__VA_ARGS__))

@@ -34,6 +34,7 @@ struct worker {
     CUcontext context;
     struct link_device info;
     uint64_t granularity; /* of cuMemCreate */
+    bool machine_code;    /* the driver loads it; the software device runs PTX only */
     /* Device memory that the driver keeps when it destroys a green context; 0: none. */
     uint64_t partition_lost;
     struct link_policy policy;

@@ -102,6 +102,7 @@ static CUresult context_open(struct worker *made, int ordinal)
     made->info.priority_lowest = lowest;
     made->info.priority_highest = highest;
     made->granularity = granularity;
+    made->machine_code = driver_takes_machine_code();
     pool_init();
     lanes_init();
     return CUDA_SUCCESS;

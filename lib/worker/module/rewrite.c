@@ -3,9 +3,12 @@
  * print block of their session (print.c), and kernels get a hidden last parameter by which they can
  * tell their own end (own store; submit/launch.c).
  *
- * Machine code stays as it is. Where a fatbin holds both, its PTX replaces the machine code only if
- * the PTX prints, because compiling PTX takes longer than loading machine code. In a fenced session
- * every kernel is fenced into the window, so all that runs there is compiled from PTX.
+ * The driver gets machine code only: what it loads, it loads while no launch goes out, and 60 MiB
+ * of PTX, which a fatbin packs into 5.5 KB, took it a minute. So PTX is compiled apart (module.c),
+ * and a fatbin is either replaced by its PTX or stripped of all but machine code for this device.
+ * Where it holds both, the PTX is taken only if the PTX prints, because compiling PTX takes longer
+ * than loading machine code. In a fenced session every kernel is fenced into the window, so all
+ * that runs there is compiled from PTX.
  */
 #include "worker/module/rewrite.h"
 
@@ -19,21 +22,15 @@
 #include "common/util.h"
 #include "ptx/fatbin.h"
 #include "ptx/printf_pass.h"
+#include "ptx/ptx.h"
 #include "ptx/rewrite/rewrite.h"
 #include "worker/jobs/job.h"
 #include "worker/module/image.h"
 #include "worker/module/print.h"
 
-/* The PTX in a fatbin that the driver would compile if there were no machine code beside it. NULL,
- * with a reason: there is none. */
-static char *fatbin_text(const unsigned char *image, uint64_t size, size_t *length,
-                         char reason[256])
+static unsigned device_sm(void)
 {
-    unsigned sm = worker->info.compute_major * 10 + worker->info.compute_minor;
-    char *text = NULL;
-    int failed = fatbin_find_ptx(image, size, sm, &text, length, reason);
-
-    return failed ? NULL : text;
+    return worker->info.compute_major * 10 + worker->info.compute_minor;
 }
 
 static void report_log(const struct ptx_rewrite_report *report)
@@ -98,52 +95,105 @@ static gs_status text_rewrite(struct job *job, const char *text, size_t length, 
     return job->status;
 }
 
-/* The text that stands for the image: its own, or a fatbin's. NULL: the image goes to the driver as
- * it is. *unpacked is the caller's to free. */
-static const char *image_text(struct job *job, const unsigned char *image, size_t *length,
-                              char **unpacked)
+/* Leaves in a fatbin only machine code for this device, so that the driver, which loads the image
+ * while no launch goes out, has nothing to compile. False, with a reason: there is no such code. */
+static bool code_keep(unsigned char *image, uint64_t *size, char reason[256])
 {
-    const bool fatbin = fatbin_is_fatbin(image, *length), fenced = job->session->fenced;
-    char reason[256] = "it is machine code without PTX";
+    size_t length = *size;
 
-    *unpacked = NULL;
-    if (!image_binary(image, *length))
-        return (const char *)image;
-    if (fatbin)
-        *unpacked = fatbin_text(image, *length, length, reason);
-    if (fenced && !*unpacked)
-        fence_refused(job, reason);
-    else if (fatbin && !*unpacked) /* the driver may find machine code in it */
-        log_debug("the PTX of a fatbin was not looked at for printf: %s", reason);
-    return *unpacked && (fenced || printf_pass_maybe(*unpacked, *length)) ? *unpacked : NULL;
+    if (!worker->machine_code) {
+        snprintf(reason, 256, "the software device runs PTX only");
+        return false;
+    }
+    if (fatbin_keep_code(image, &length, device_sm(), reason))
+        return false;
+    *size = length;
+    return true;
+}
+
+/* The text of a fatbin, or *text is NULL because machine code is loaded, which code_keep has left
+ * alone in the image. */
+static gs_status fatbin_choose(struct job *job, unsigned char *image, uint64_t *size, char **text,
+                               size_t *length)
+{
+    char no_text[256], no_code[256];
+    int failed = fatbin_find_ptx(image, *size, device_sm(), text, length, no_text);
+
+    if (!failed && (*length == 0 || image_binary((unsigned char *)*text, *length))) {
+        snprintf(no_text, sizeof(no_text), "what the fatbin has as PTX is no text");
+        free(*text);
+        *text = NULL;
+        failed = -EINVAL;
+    }
+    if (!job->session->fenced && (failed || !printf_pass_maybe(*text, *length)) &&
+        code_keep(image, size, no_code)) {
+        free(*text);
+        *text = NULL;
+        if (failed)
+            log_debug("the PTX of a fatbin was not looked at for printf: %s", no_text);
+        return GS_OK;
+    }
+    if (!failed)
+        return GS_OK;
+    if (failed == -ENOMEM || failed == -E2BIG)
+        return job_fail(job, failed == -ENOMEM ? GS_ERR_NO_MEMORY : GS_ERR_LIMIT, "%s", no_text);
+    if (job->session->fenced)
+        return fence_refused(job, no_text);
+    return job_fail(job, GS_ERR_BAD_IMAGE, "%s; %s", no_text, no_code);
+}
+
+/* The text that stands for the image: its own, or a fatbin's. *text is NULL: the image is machine
+ * code. *unpacked is the caller's to free. */
+static gs_status image_text(struct job *job, unsigned char *image, uint64_t *size,
+                            const char **text, size_t *length, char **unpacked)
+{
+    gs_status status = GS_OK;
+
+    *text = NULL;
+    *length = *size;
+    if (fatbin_is_fatbin(image, *size)) {
+        status = fatbin_choose(job, image, size, unpacked, length);
+        *text = *unpacked;
+    } else if (!image_binary(image, *size)) {
+        *text = (const char *)image;
+        if (*size > PTX_MAX_TEXT)
+            status = job_fail(job, GS_ERR_LIMIT, "PTX of %" PRIu64 " bytes is larger than %u",
+                              *size, PTX_MAX_TEXT);
+    } else if (job->session->fenced) {
+        status = fence_refused(job, "it is machine code without PTX");
+    }
+    return status;
 }
 
 gs_status image_rewrite(struct job *job, unsigned char **image, uint64_t *size,
                         struct ptx_rewrite_report **report)
 {
     CLEANUP_FREE char *unpacked = NULL;
-    char *rewritten = NULL;
-    size_t length = *size;
-    const char *text = image_text(job, *image, &length, &unpacked);
+    CLEANUP_FREE char *rewritten = NULL;
+    const char *text;
+    char reason[256];
+    size_t length, new_length;
 
     *report = NULL;
-    if (job->status != GS_OK || !text ||
-        text_rewrite(job, text, length, &rewritten, &length, report) != GS_OK)
+    if (image_text(job, *image, size, &text, &length, &unpacked) != GS_OK || !text ||
+        text_rewrite(job, text, length, &rewritten, &new_length, report) != GS_OK)
         return job->status;
-    if (rewritten && unpacked && !job->session->fenced && !(*report)->prints) {
-        /* printf_pass_maybe saw words in comments: the machine code may stay */
-        free(rewritten);
-        rewritten = NULL;
-    }
-    if (!rewritten || ((*report)->prints && print_open(job) != GS_OK)) {
-        free(rewritten);
+    /* Where printf_pass_maybe saw words in comments, the machine code is loaded after all. */
+    const bool code =
+        unpacked && !job->session->fenced && !(*report)->prints && code_keep(*image, size, reason);
+    if (code || !rewritten || ((*report)->prints && print_open(job) != GS_OK)) {
         image_report_free(*report);
         *report = NULL;
-        return job->status;
     }
+    if (code || job->status != GS_OK || (!rewritten && !unpacked))
+        return job->status;
     free(*image);
-    *image = (unsigned char *)rewritten;
-    *size = length;
+    *image = (unsigned char *)(rewritten ? rewritten : unpacked);
+    *size = rewritten ? new_length : length;
+    if (rewritten)
+        rewritten = NULL;
+    else
+        unpacked = NULL;
     return GS_OK;
 }
 
