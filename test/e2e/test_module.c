@@ -320,6 +320,42 @@ static void grids_of_three_dimensions_run_every_thread(void)
     server_stop(server);
 }
 
+/* The fatbins hold machine code for sm_90 beside PTX: where the former runs, it is loaded without
+ * compiling. */
+static void fatbins_with_machine_code_and_ptx_load(void)
+{
+    enum { N = 100 };
+    static const char *const names[] = {"tiny_code_none.fatbin", "tiny_code_size.fatbin"};
+    struct server *server = server_start(NULL);
+    float in[N], out[N];
+    gs_session session;
+    gs_devptr din, dout;
+    gs_module module;
+    int n = N;
+
+    for (unsigned i = 0; i < N; i++)
+        in[i] = (float)(1 << i % 16);
+    CHECK_OK(server_attach(server, &session));
+    CHECK_OK(gs_malloc(session, sizeof(in), &din));
+    CHECK_OK(gs_malloc(session, sizeof(out), &dout));
+    CHECK_OK(gs_memcpy_htod(session, din, in, sizeof(in)));
+    for (unsigned i = 0; i < ARRAY_SIZE(names); i++) {
+        const char *source = getenv("GSHARE_SOURCE_DIR");
+        char path[512];
+
+        snprintf(path, sizeof(path), "%s/test/ptx/%s", source ? source : ".", names[i]);
+        CHECK_OK(gs_memset(session, dout, 0, sizeof(out)));
+        CHECK_OK(gs_module_load_file(session, path, &module));
+        CHECK_OK(kernels_launch(NULL, kernels_get(module, "first"), 1, 128,
+                                (void *[]){&dout, &din, &n}));
+        CHECK_OK(gs_memcpy_dtoh(session, out, dout, sizeof(out)));
+        for (unsigned k = 0; k < N; k++)
+            CHECK(out[k] == in[k] * 2.f + 1.f / in[k]);
+    }
+    CHECK_OK(gs_detach(session));
+    server_stop(server);
+}
+
 /* A tenant whose stream is never empty, in kernels of 50 ms. */
 struct saturating {
     struct gate ready;
@@ -371,6 +407,7 @@ static const struct test tests[] = {
     TEST(variables_of_a_module_are_found_and_used),
     TEST(shared_memory_static_and_dynamic),
     TEST(grids_of_three_dimensions_run_every_thread),
+    TEST(fatbins_with_machine_code_and_ptx_load),
     TEST_WITHIN(a_module_loads_beside_a_tenant_that_never_pauses, 120),
 };
 
