@@ -1,18 +1,21 @@
 // Driver calls about linking: PTX in, an image for cuModuleLoadData out.
 //
-// The software device's machine code is PTX, so linking one text is checking it. Several texts
-// are refused, since their symbols would have to be joined.
+// The software device's machine code is PTX and the program kept for it (module/linked.h), so
+// linking one text is compiling it. Several texts are refused, since their symbols would have to be
+// joined.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "ptx/ptx.h"
 #include "softcuda/api/api.h"
+#include "softcuda/module/linked.h"
 
 struct CUlinkState_st {
     char *text; // of the one input; NULL: none yet
     size_t size;
-    char *log; // the caller's
+    struct ptx_module *module; // the text as read; NULL: none, or the program was made
+    char *log;                 // the caller's
     size_t log_size;
 };
 
@@ -34,18 +37,16 @@ CUresult cuLinkCreate_v2(unsigned int option_count, CUjit_option *options, void 
     return CUDA_SUCCESS;
 }
 
-static CUresult text_check(const struct CUlinkState_st *state, const char *text, size_t size)
+static CUresult text_read(struct CUlinkState_st *state, const char *text, size_t size)
 {
-    struct ptx_module *module;
     struct ptx_error error = {0};
 
-    if (ptx_parse(text, strnlen(text, size), &module, &error)) {
+    if (ptx_parse(text, strnlen(text, size), &state->module, &error)) {
         if (state->log && state->log_size)
             snprintf(state->log, state->log_size, "ptx: line %u, column %u: %s", error.line,
                      error.column, error.text);
         return CUDA_ERROR_INVALID_PTX;
     }
-    ptx_module_free(module);
     return CUDA_SUCCESS;
 }
 
@@ -61,12 +62,15 @@ CUresult cuLinkAddData_v2(CUlinkState state, CUjitInputType type, void *data, si
         return CUDA_ERROR_INVALID_VALUE;
     if (type != CU_JIT_INPUT_PTX || state->text)
         return CUDA_ERROR_NOT_SUPPORTED;
-    CUresult result = text_check(state, data, size);
-    if (result)
-        return result;
     state->text = malloc(size + 1);
     if (!state->text)
         return CUDA_ERROR_OUT_OF_MEMORY;
+    CUresult result = text_read(state, data, size);
+    if (result) {
+        free(state->text);
+        state->text = NULL;
+        return result;
+    }
     memcpy(state->text, data, size);
     state->text[size] = '\0';
     state->size = size + 1;
@@ -77,6 +81,9 @@ CUresult cuLinkComplete(CUlinkState state, void **cubin, size_t *size)
 {
     if (!state || !cubin || !state->text)
         return CUDA_ERROR_INVALID_VALUE;
+    if (state->module)
+        linked_put(state->text, strlen(state->text), state->module);
+    state->module = NULL;
     *cubin = state->text;
     if (size)
         *size = state->size;
@@ -87,6 +94,7 @@ CUresult cuLinkDestroy(CUlinkState state)
 {
     if (!state)
         return CUDA_ERROR_INVALID_VALUE;
+    ptx_module_free(state->module);
     free(state->text);
     free(state);
     return CUDA_SUCCESS;

@@ -13,6 +13,7 @@
 #include "ptx/fatbin.h"
 #include "ptx/ptx.h"
 #include "softcuda/memory/memory.h"
+#include "softcuda/module/linked.h"
 
 enum {
     CONST_BYTES = 64 << 10, // of .const variables
@@ -31,17 +32,19 @@ static CUresult read_error(int error, const struct ptx_error *e, char *log, size
     return error == -ENOTSUP ? CUDA_ERROR_NOT_SUPPORTED : CUDA_ERROR_INVALID_PTX;
 }
 
-static CUresult text_read(const char *text, size_t length, struct ptx_module **out, char *log,
-                          size_t log_size)
+// A text that cuLink* has compiled comes with its program, any other without.
+static CUresult text_read(const char *text, size_t length, struct ptx_module **out,
+                          struct exec_program **program, char *log, size_t log_size)
 {
     struct ptx_error error = {0};
-    int failed = ptx_parse(text, length, out, &error);
+    int failed = linked_take(text, length, out, program) ? 0 : ptx_parse(text, length, out, &error);
 
     return failed ? read_error(failed, &error, log, log_size) : CUDA_SUCCESS;
 }
 
 // The image is in this process and its sizes are believed, as by the driver.
-static CUresult fatbin_read(const void *image, struct ptx_module **out, char *log, size_t log_size)
+static CUresult fatbin_read(const void *image, struct ptx_module **out,
+                            struct exec_program **program, char *log, size_t log_size)
 {
     char error[256] = "";
     CLEANUP_FREE char *text = NULL;
@@ -49,7 +52,7 @@ static CUresult fatbin_read(const void *image, struct ptx_module **out, char *lo
 
     switch (fatbin_find_ptx(image, fatbin_total_size(image), 90, &text, &length, error)) {
     case 0:
-        return text_read(text, length, out, log, log_size);
+        return text_read(text, length, out, program, log, log_size);
     case -ENOMEM:
         return CUDA_ERROR_OUT_OF_MEMORY;
     case -ENOENT:
@@ -61,7 +64,8 @@ static CUresult fatbin_read(const void *image, struct ptx_module **out, char *lo
     }
 }
 
-static CUresult image_read(const void *image, struct ptx_module **out, char *log, size_t log_size)
+static CUresult image_read(const void *image, struct ptx_module **out,
+                           struct exec_program **program, char *log, size_t log_size)
 {
     static const unsigned char elf[4] = {0x7f, 'E', 'L', 'F'};
     const void *unwrapped;
@@ -76,9 +80,9 @@ static CUresult image_read(const void *image, struct ptx_module **out, char *log
     if (strnlen(image, 4) == 4) {
         unwrapped = fatbin_unwrap(image);
         if (fatbin_is_fatbin(unwrapped, 16))
-            return fatbin_read(unwrapped, out, log, log_size);
+            return fatbin_read(unwrapped, out, program, log, log_size);
     }
-    return text_read(image, strnlen(image, PTX_MAX_TEXT + 1), out, log, log_size);
+    return text_read(image, strnlen(image, PTX_MAX_TEXT + 1), out, program, log, log_size);
 }
 
 // ---- Variables
@@ -254,11 +258,11 @@ static CUresult lower_error(int failed)
     }
 }
 
-static CUresult module_build(CUcontext root, struct ptx_module *ptx, char *log, size_t log_size,
-                             CUmodule *out)
+// Takes PTX and PROGRAM, which may be NULL.
+static CUresult module_build(CUcontext root, struct ptx_module *ptx, struct exec_program *program,
+                             char *log, size_t log_size, CUmodule *out)
 {
-    struct exec_program *program = NULL;
-    int failed = exec_program_new(ptx, &program, log, log_size);
+    int failed = program ? 0 : exec_program_new(ptx, &program, log, log_size);
     size_t count = failed ? 0 : exec_program_kernel_count(program);
     CUmodule m = failed ? NULL : calloc(1, sizeof(*m) + count * sizeof(m->functions[0]));
     CUresult result;
@@ -286,13 +290,14 @@ static CUresult module_build(CUcontext root, struct ptx_module *ptx, char *log, 
 
 CUresult module_load(CUcontext root, const void *image, char *log, size_t log_size, CUmodule *out)
 {
+    struct exec_program *program = NULL;
     struct ptx_module *ptx;
     CUresult result;
 
     log[0] = 0;
-    result = image_read(image, &ptx, log, log_size);
+    result = image_read(image, &ptx, &program, log, log_size);
     if (!result)
-        result = module_build(root, ptx, log, log_size, out);
+        result = module_build(root, ptx, program, log, log_size, out);
     if (result)
         return result;
     context_lock();
