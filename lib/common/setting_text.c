@@ -29,6 +29,7 @@ const struct setting_field setting_fields[] = {
      SETTING_COUNT_MAX},
     {CTL_USER_PIECES, "user-pieces", "1 to 1048576 pieces of memory", SETTING_NUMBER,
      AT(user_pieces), 1, SETTING_COUNT_MAX},
+    {CTL_TRUST, "trust", "yes or no", SETTING_YES, AT(trust), 0, 0},
     {CTL_INFLIGHT, "inflight", "1 to 4096 kernels", SETTING_NUMBER, AT(inflight), 1,
      SETTING_INFLIGHT_MAX},
     {CTL_LATENCY_SMS, "latency-sms", "a number of SMs; 0: none", SETTING_NUMBER, AT(latency_sms), 0,

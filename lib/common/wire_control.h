@@ -144,7 +144,7 @@ struct ctl_tenant {
     uint32_t cls; /* enum gs_class */
     uint32_t weight;
     uint32_t state; /* enum ctl_tenant_state */
-    uint32_t reserved;
+    uint32_t fenced;
     char name[32];
 };
 #define CTL_PS_ROWS 27u
@@ -190,7 +190,8 @@ enum ctl_field {
     CTL_USER_HOSTS = 1u << 12,    /* host blocks that all sessions of a user may have */
     CTL_USER_PIECES = 1u << 13,   /* pieces of a user's device memory that the vault keeps */
     CTL_USER_FIELDS = CTL_USER_MEM | CTL_USER_SESSIONS | CTL_USER_HOSTS | CTL_USER_PIECES,
-    CTL_FIELDS = (1u << 14) - 1
+    CTL_TRUST = 1u << 14, /* of a user: 1: fence policy auto does not fence the sessions */
+    CTL_FIELDS = (1u << 15) - 1
 };
 
 struct ctl_settings {
@@ -206,6 +207,8 @@ struct ctl_settings {
     uint32_t user_sessions;
     uint32_t user_hosts;
     uint32_t user_pieces;
+    uint32_t trust;
+    uint32_t reserved;
     uint64_t mem;
     uint64_t user_mem;
     uint64_t sm_mask[GS_SM_MASK_WORDS];
@@ -273,7 +276,7 @@ struct ctl_row {
     char name[32];        /* of a session or a reservation */
     char reservation[32]; /* whose SMs the session runs on */
 };
-#define CTL_GET_ROWS 12u
+#define CTL_GET_ROWS 11u
 
 enum ctl_reservation_state {
     CTL_RESERVED = 0,
@@ -311,12 +314,12 @@ static_assert(sizeof(struct ctl_status_reply) == 1344, "ctl_status_reply");
 static_assert(sizeof(struct ctl_tenant) == 144, "ctl_tenant");
 static_assert(sizeof(struct ctl_ps_reply) == 4056, "ctl_ps_reply");
 static_assert(sizeof(struct ctl_quit_reply) == 160, "ctl_quit_reply");
-static_assert(sizeof(struct ctl_settings) == 128, "ctl_settings");
-static_assert(sizeof(struct ctl_set) == 168, "ctl_set");
+static_assert(sizeof(struct ctl_settings) == 136, "ctl_settings");
+static_assert(sizeof(struct ctl_set) == 176, "ctl_set");
 static_assert(sizeof(struct ctl_reserve) == 128, "ctl_reserve");
 static_assert(sizeof(struct ctl_provision) == 32, "ctl_provision");
-static_assert(sizeof(struct ctl_row) == 320, "ctl_row");
-static_assert(sizeof(struct ctl_get_reply) == 4016, "ctl_get_reply");
+static_assert(sizeof(struct ctl_row) == 328, "ctl_row");
+static_assert(sizeof(struct ctl_get_reply) == 3784, "ctl_get_reply");
 static_assert(sizeof(struct ctl_ps_reply) <= CTL_REPLY_MAX &&
                   sizeof(struct ctl_get_reply) <= CTL_REPLY_MAX,
               "answers fit");

@@ -26,6 +26,7 @@ struct command_options {
     int32_t device; /* -1: not given */
     struct ctl_settings set;
     uint32_t unset;
+    bool no; /* of trust: not any more */
 };
 
 /* Each returns the exit status. */
@@ -33,6 +34,7 @@ int command_status(struct control *control, const struct command_options *option
 int command_ps(struct control *control, const struct command_options *options);
 int command_quit(struct control *control, const struct command_options *options);
 int command_set(struct control *control, const struct command_options *options);
+int command_trust(struct control *control, const struct command_options *options);
 int command_get(struct control *control, const struct command_options *options);
 int command_reserve(struct control *control, const struct command_options *options);
 int command_release(struct control *control, const struct command_options *options);
@@ -55,7 +57,8 @@ enum command_takes {
     TAKES_TARGET = 4,   /* --user, --default, --device, or a session's id as the operand */
     TAKES_SETTINGS = 8, /* every setting, and --unset */
     TAKES_SMS = 16,     /* --sms, --mask and --device */
-    TAKES_OPERAND = 32
+    TAKES_OPERAND = 32,
+    TAKES_NO = 64
 };
 /* Reads the command line and returns the command that it names; the first of `commands` if it names
  * none. Prints help and ends the program if the line asks for help; ends the program with
@@ -98,7 +101,7 @@ const char *state_name(uint32_t state);
 
 /* A table. Each column is as wide as its widest cell; the header is bold on a terminal. A column
  * whose every cell equals its `dull` text is left out. */
-#define TABLE_COLUMNS_MAX 17
+#define TABLE_COLUMNS_MAX 18
 #define TABLE_CELL_MAX    64
 struct table {
     const char *const *header;

@@ -23,6 +23,14 @@ static const struct command commands[] = {
      "whole groups. --latency-sms goes with --device: best-effort work leaves so many SMs to\n"
      "latency work; 12% of the device for each latency session at work where it is not set.\n\n",
      TAKES_TARGET | TAKES_SETTINGS | TAKES_OPERAND, false},
+    {"trust", command_trust, "does not fence a user's sessions: machine code loads in them",
+     "[--no] USER",
+     "Trust holds for sessions that attach from now on; the command is the short form of\n"
+     "'gsctl set --user USER --trust'. Kernels of a trusted user reach the memory of all sessions\n"
+     "of the device. A server with --fence always fences them nevertheless, and so does a session\n"
+     "that asks for it.\n\n"
+     "      --no                  fence the user's sessions again\n",
+     TAKES_NO | TAKES_OPERAND, true},
     {"get", command_get, "what is set, and what sessions have of it",
      "[SESSION|--user NAME|--others|--default|--device D]", "",
      TAKES_JSON | TAKES_TARGET | TAKES_OPERAND, false},

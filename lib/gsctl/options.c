@@ -124,7 +124,7 @@ static void setting_set(struct command_options *options, const struct setting_fi
                         const char *value)
 {
     if (!value)
-        value = "yes"; /* --exclusive without a value */
+        value = "yes"; /* --exclusive or --trust without a value */
     if (options->set.fields & field->bit)
         usage("--%s is given twice", field->name);
     if (!setting_parse(&options->set, field, value))
@@ -150,6 +150,7 @@ enum {
     OPTION_OTHERS,
     OPTION_DEVICE,
     OPTION_UNSET,
+    OPTION_NO,
     OPTION_SETTING = 512 /* plus the index in setting_fields */
 };
 #define OPTIONS_MAX 32
@@ -163,6 +164,7 @@ static const struct option fixed_options[] = {
     {"others", no_argument, NULL, OPTION_OTHERS},
     {"device", required_argument, NULL, OPTION_DEVICE},
     {"unset", required_argument, NULL, OPTION_UNSET},
+    {"no", no_argument, NULL, OPTION_NO},
     {"help", no_argument, NULL, 'h'},
     {"version", no_argument, NULL, 'V'}};
 
@@ -215,6 +217,9 @@ static void option_apply(struct command_options *options, struct given *given, i
         unset_add(options, optarg);
         given->settings = true;
         break;
+    case OPTION_NO:
+        options->no = true;
+        break;
     case 'h':
         given->help = true;
         break;
@@ -258,6 +263,8 @@ static void given_check(const struct command *command, const struct command_opti
         (!(command->takes & TAKES_SMS) || options->unset || options->set.fields & ~sms))
         usage("%s takes %s", command->name,
               command->takes & TAKES_SMS ? "no settings but --sms and --mask" : "no settings");
+    if (options->no && !(command->takes & TAKES_NO))
+        usage("%s has no --no", command->name);
     if (command->operand_needed && !options->operand)
         usage("what is missing: gsctl %s %s", command->name, command->synopsis);
 }

@@ -5,14 +5,14 @@
 
 #include "gsctl/gsctl.h"
 
-static const char *const header[] = {"SESSION", "PID",    "USER",   "DEV",   "SMS", "CLASS",
-                                     "PRIO",    "WEIGHT", "MEMORY", "LIMIT", "GPU", "LAUNCHES",
-                                     "LATE",    "COPIED", "UP",     "STATE", "NAME"};
-static const bool right[] = {true, true, false, true, true, false, true,  true, true,
-                             true, true, true,  true, true, true,  false, false};
+static const char *const header[] = {"SESSION", "PID",    "USER",   "DEV",   "SMS",    "CLASS",
+                                     "PRIO",    "WEIGHT", "MEMORY", "LIMIT", "GPU",    "LAUNCHES",
+                                     "LATE",    "COPIED", "UP",     "STATE", "FENCED", "NAME"};
+static const bool right[] = {true, true, false, true, true, false, true,  true,  true,
+                             true, true, true,  true, true, true,  false, false, false};
 /* The texts that most sessions have: a column of nothing else is left out. --json prints all. */
-static const char *const dull[] = {NULL, NULL, NULL, "0", NULL, "normal", "0",        "1", NULL,
-                                   NULL, NULL, NULL, "0", NULL, NULL,     "attached", NULL};
+static const char *const dull[] = {NULL, NULL, NULL, "0", NULL, "normal", "0",        "1",  NULL,
+                                   NULL, NULL, NULL, "0", NULL, NULL,     "attached", "no", NULL};
 #define COLUMNS (sizeof(header) / sizeof(header[0]))
 static_assert(COLUMNS == sizeof(right) / sizeof(right[0]) &&
                   COLUMNS == sizeof(dull) / sizeof(dull[0]) && COLUMNS <= TABLE_COLUMNS_MAX,
@@ -51,6 +51,7 @@ static void add_row(struct table *table, const struct ctl_tenant *t)
     table_add(table, format_bytes(text, t->copied_bytes));
     table_add(table, format_duration(text, t->attached_ns));
     table_add(table, state_name(t->state));
+    table_add(table, t->fenced ? "yes" : "no");
     table_add(table, t->name);
 }
 
@@ -75,6 +76,7 @@ static void print_json(const struct ctl_tenant *t)
     json_number("copied_bytes", t->copied_bytes);
     json_number("attached_ns", t->attached_ns);
     json_text("state", state_name(t->state));
+    json_number("fenced", t->fenced);
     json_text("name", t->name);
     json_close('}');
 }

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/names.h"
 #include "gsctl/gsctl.h"
 
 /* Asks for a change. A remark of the server on a change that it made goes to standard error. */
@@ -31,6 +32,19 @@ int command_set(struct control *control, const struct command_options *options)
         usage("set: a session's id, --user NAME, --others, --default or --device D is missing");
     if (options->set.fields == 0 && options->unset == 0)
         usage("set: no setting is given");
+    return change_ask(control, &request.h, CTL_SET, sizeof(request));
+}
+
+/* The short form of set --user USER --trust. */
+int command_trust(struct control *control, const struct command_options *options)
+{
+    struct ctl_set request = {.target = CTL_USER,
+                              .settings = {.fields = CTL_TRUST, .trust = !options->no}};
+    uid_t uid;
+
+    if (!user_parse(options->operand, &uid))
+        usage("'%s': there is no user of that name", options->operand);
+    request.id = uid;
     return change_ask(control, &request.h, CTL_SET, sizeof(request));
 }
 

@@ -46,6 +46,7 @@ static const char help[] =
     "                         server needs its own; default: it ends with the server\n"
     "      --fence POLICY     keep kernels to their session's memory: always, never (but for who\n"
     "                         asks), or auto (the default): those of users besides the owner\n"
+    "                         and whom 'gsctl trust' names\n"
     "      --no-accounting    do not count the GPU time of sessions\n"
     "      --no-weights       who has room on the GPU goes, whatever the weights\n"
     "      --log LEVEL        error, warning, info, debug; default: $GSHARE_LOG, else info\n"

@@ -8,11 +8,13 @@
 #include <unistd.h>
 
 #include "bystander.h"
+#include "common/request.h"
 #include "harness/harness.h"
 
-#define MIB ((size_t)1 << 20)
-#define GIB ((uint64_t)1 << 30)
-#define N   4096u
+#define MIB      ((size_t)1 << 20)
+#define GIB      ((uint64_t)1 << 30)
+#define N        4096u
+#define STRANGER 65534u
 
 #define HEAD ".version 7.8\n.target sm_80\n.address_size 64\n"
 
@@ -313,14 +315,21 @@ static void what_cannot_be_fenced_is_refused_with_the_reason(void)
 }
 
 /* An ELF header that the check of sizes lets through. */
+static void cubin_make(unsigned char cubin[64])
+{
+    static const unsigned char head[64] = {0x7f, 'E', 'L', 'F', 2, 1, 1, [18] = 190};
+
+    memcpy(cubin, head, sizeof(head));
+}
+
 static void machine_code_is_refused(void)
 {
-    unsigned char cubin[64] = {0x7f, 'E', 'L', 'F', 2, 1, 1};
+    unsigned char cubin[64];
     struct server *server = server_start(&always);
     gs_session session;
     gs_module module;
 
-    cubin[18] = 190;
+    cubin_make(cubin);
     CHECK_OK(server_attach(server, &session));
     CHECK_STATUS(gs_module_load(session, cubin, sizeof(cubin), &module), GS_ERR_PERMISSION);
     CHECK_TEXT(gs_last_error_message(), "machine code without PTX");
@@ -348,32 +357,162 @@ static void who_asks_is_fenced(void)
     server_stop(server);
 }
 
-static void stranger_run(void *fenced)
-{
-    gs_session session;
+struct stranger {
+    gs_fence asks;
+    unsigned fenced;
+    gs_status machine_code; /* what becomes of a module without PTX */
+};
 
-    if (setgid(65534) || setuid(65534))
+static void stranger_run(void *argument)
+{
+    gs_attach_params params = GS_ATTACH_PARAMS_INIT;
+    struct stranger *stranger = argument;
+    unsigned char cubin[64];
+    gs_session session;
+    gs_module module;
+
+    if (setgid(STRANGER) || setuid(STRANGER))
         test_fail(__FILE__, __LINE__, "becoming nobody");
-    CHECK_OK(gs_attach(NULL, &session));
-    *(_Atomic unsigned *)fenced = 1 + info_of(session).fenced;
+    params.fence = stranger->asks;
+    CHECK_OK(gs_attach(&params, &session));
+    stranger->fenced = info_of(session).fenced;
+    cubin_make(cubin);
+    stranger->machine_code = gs_module_load(session, cubin, sizeof(cubin), &module);
     CHECK_OK(gs_detach(session));
+}
+
+static bool stranger_fenced(gs_fence asks)
+{
+    struct stranger *stranger = shared_alloc(sizeof(*stranger));
+
+    stranger->asks = asks;
+    stranger->fenced = 7;
+    tenant_join(tenant_start(stranger_run, stranger));
+    CHECK(stranger->fenced <= 1);
+    CHECK(stranger->machine_code != GS_OK); /* it is a header and nothing more */
+    CHECK_EQUAL(stranger->machine_code == GS_ERR_PERMISSION, stranger->fenced);
+    return stranger->fenced;
+}
+
+static struct server *server_of_policy(const char *policy)
+{
+    if (geteuid() != 0)
+        test_skip("needs root, to be two users");
+    return server_start(
+        &(struct server_options){.arguments = (const char *const[]){"--fence", policy, NULL}});
 }
 
 static void others_are_fenced_by_themselves(void)
 {
-    struct server *server;
-    _Atomic unsigned *fenced = shared_alloc(sizeof(*fenced));
+    struct server *server = server_of_policy("auto");
     gs_session own;
 
-    if (geteuid() != 0)
-        test_skip("needs root, to be two users");
-    server = server_start(
-        &(struct server_options){.arguments = (const char *const[]){"--fence", "auto", NULL}});
     CHECK_OK(server_attach(server, &own));
     CHECK_EQUAL(info_of(own).fenced, 0);
-    tenant_join(tenant_start(stranger_run, (void *)fenced));
-    CHECK_EQUAL(*fenced, 2);
+    CHECK(stranger_fenced(GS_FENCE_AUTO));
     CHECK_OK(gs_detach(own));
+    server_stop(server);
+}
+
+/* ---- Whom the operator trusts ---- */
+
+static char output[8192];
+
+static int gsctl(const char *a, const char *b, const char *c, const char *d)
+{
+    const char *const arguments[] = {"bin/gsctl", a, b, c, d, NULL};
+
+    return program_run(arguments, output, sizeof(output));
+}
+
+static void a_trusted_user_is_not_fenced(void)
+{
+    struct server *server = server_of_policy("auto");
+
+    CHECK_EQUAL(gsctl("trust", "65533", NULL, NULL), 0);
+    CHECK(stranger_fenced(GS_FENCE_AUTO)); /* another user is trusted */
+    CHECK_EQUAL(gsctl("trust", "65534", NULL, NULL), 0);
+    CHECK_EQUAL(gsctl("get", "--user", "65534", NULL), 0);
+    CHECK_TEXT(output, "trust yes");
+    CHECK(!stranger_fenced(GS_FENCE_AUTO));
+    CHECK(stranger_fenced(GS_FENCE_ON));
+    CHECK_EQUAL(gsctl("trust", "--no", "65534", NULL), 0);
+    CHECK_EQUAL(gsctl("get", "--user", "65534", NULL), 0);
+    CHECK_TEXT(output, "trust no");
+    CHECK(stranger_fenced(GS_FENCE_AUTO));
+    CHECK_EQUAL(gsctl("set", "--user", "65534", "--trust"), 0);
+    CHECK(!stranger_fenced(GS_FENCE_AUTO));
+    server_stop(server);
+}
+
+static void trust_does_not_override_always(void)
+{
+    struct server *server = server_of_policy("always");
+
+    CHECK_EQUAL(gsctl("trust", "65534", NULL, NULL), 0);
+    CHECK(stranger_fenced(GS_FENCE_AUTO));
+    CHECK(stranger_fenced(GS_FENCE_ON));
+    server_stop(server);
+}
+
+static void trust_is_set_for_one_user(void)
+{
+    struct server *server = server_start(NULL);
+
+    CHECK_EQUAL(gsctl("set", "--others", "--trust", NULL), 1);
+    CHECK_TEXT(output, "trust is set for one user");
+    CHECK_EQUAL(gsctl("set", "--default", "--trust", NULL), 1);
+    CHECK_TEXT(output, "trust is set for one user");
+    CHECK_EQUAL(gsctl("trust", "no-such-user-here", NULL, NULL), 2);
+    CHECK_EQUAL(gsctl("trust", NULL, NULL, NULL), 2);
+    CHECK_EQUAL(gsctl("ps", "--no", NULL, NULL), 2);
+    server_stop(server);
+}
+
+static void trusting_run(void *instance)
+{
+    struct ctl_set set = {
+        .target = CTL_USER, .id = STRANGER, .settings = {.fields = CTL_TRUST, .trust = 1}};
+    char message[REQUEST_MESSAGE_MAX] = "";
+    struct ctl_done_reply reply;
+    struct control control;
+
+    CHECK(setgid(STRANGER) == 0 && setuid(STRANGER) == 0);
+    CHECK_OK(control_open(&control, instance, message));
+    CHECK_EQUAL(control_ask(&control, &set.h, CTL_SET, sizeof(set), &reply, sizeof(reply),
+                            test_deadline(10000), message),
+                GS_ERR_PERMISSION);
+    control_close(&control);
+}
+
+static void nobody_trusts_himself(void)
+{
+    struct server *server = server_of_policy("auto");
+
+    tenant_join(tenant_start(trusting_run, server->instance));
+    CHECK(stranger_fenced(GS_FENCE_AUTO));
+    server_stop(server);
+}
+
+/* What operators see: the column is there where a session is fenced. */
+static void ps_shows_who_is_fenced(void)
+{
+    struct server *server = server_start(
+        &(struct server_options){.arguments = (const char *const[]){"--fence", "never", NULL}});
+    gs_attach_params params = GS_ATTACH_PARAMS_INIT;
+    gs_session plain, fenced;
+
+    CHECK_OK(gs_attach(&params, &plain));
+    CHECK_EQUAL(gsctl("ps", NULL, NULL, NULL), 0);
+    CHECK(strstr(output, "FENCED") == NULL);
+    params.fence = GS_FENCE_ON;
+    CHECK_OK(gs_attach(&params, &fenced));
+    CHECK_EQUAL(gsctl("ps", NULL, NULL, NULL), 0);
+    CHECK_TEXT(output, "FENCED");
+    CHECK_EQUAL(gsctl("ps", "--json", NULL, NULL), 0);
+    CHECK_TEXT(output, "\"fenced\"");
+    CHECK_OK(gs_detach(fenced));
+    CHECK_OK(gs_detach(plain));
     server_stop(server);
 }
 
@@ -388,6 +527,11 @@ static const struct test tests[] = {
     TEST(machine_code_is_refused),
     TEST(who_asks_is_fenced),
     TEST(others_are_fenced_by_themselves),
+    TEST(a_trusted_user_is_not_fenced),
+    TEST(trust_does_not_override_always),
+    TEST(trust_is_set_for_one_user),
+    TEST(nobody_trusts_himself),
+    TEST(ps_shows_who_is_fenced),
 };
 
 int main(int argc, char **argv)

@@ -44,6 +44,7 @@ static void what_is_wrong_is_named_with_file_line_key_value_and_limit(void)
         {"[server]\ncolour = red\n", "line 2: [server] has allow-users, max-tenants and"},
         {"[server]\n[server]\n", "line 2: [server] a second time"},
         {"[others]\nweight = 2000\n", "line 2: weight = 2000: 1 to 1000"},
+        {"[others]\ntrust = yes\n", "line 2: there is no setting 'trust' here"},
         {"[others]\nuser-sessions = 0\n", "line 2: user-sessions = 0: 1 to 4096"},
         {"[user no-such-user-here]\n", "line 1: 'no-such-user-here' is no user"},
         {"[reservation x]\nsms = 4\n", "line 1: [reservation]: there are [server], [default]"},
@@ -116,7 +117,8 @@ static void it_says_who_is_served_and_what_they_may_have(void)
                                  "user-sessions = 2\n"
                                  "[user 65532]\n"
                                  "user-sessions = 10\n"
-                                 "user-mem = 1G\n");
+                                 "user-mem = 1G\n"
+                                 "trust = yes\n");
     struct server *server;
 
     if (geteuid() != 0)
@@ -132,14 +134,17 @@ static void it_says_who_is_served_and_what_they_may_have(void)
     CHECK_TEXT(output, "of at most 100");
     CHECK_EQUAL(gsctl("get", NULL, NULL, NULL, NULL), 0);
     CHECK_TEXT(output, "default: inflight 40\n");
-    CHECK_TEXT(output, "user 65532: user-mem 1G, user-sessions 10\n");
+    CHECK_TEXT(output, "user 65532: user-mem 1G, user-sessions 10, trust yes\n");
     CHECK_TEXT(output, "others: ");
     CHECK_TEXT(output, "user-sessions 2,");
     CHECK_EQUAL(gsctl("set", "--default", "--inflight", "50", NULL), 0);
     CHECK_EQUAL(gsctl("set", "--user", "65532", "--weight", "7"), 0);
     CHECK_EQUAL(gsctl("get", NULL, NULL, NULL, NULL), 0);
     CHECK_TEXT(output, "default: inflight 50\n");
-    CHECK_TEXT(output, "user 65532: weight 7, user-mem 1G, user-sessions 10\n");
+    CHECK_TEXT(output, "user 65532: weight 7, user-mem 1G, user-sessions 10, trust yes\n");
+    CHECK_EQUAL(gsctl("trust", "--no", "65532", NULL, NULL), 0);
+    CHECK_EQUAL(gsctl("get", "--user", "65532", NULL, NULL), 0);
+    CHECK_TEXT(output, "trust no\n");
     CHECK_EQUAL(gsctl("set", "--default", "--unset", "all", NULL), 0);
     CHECK_EQUAL(gsctl("get", "--default", NULL, NULL, NULL), 0);
     CHECK_TEXT(output, "default: inflight 40\n");

@@ -34,12 +34,14 @@ static const char full[] = "# a comment\n"
                            "sms = 32\n"
                            "exclusive = yes\n"
                            "user-mem = 12345679\n"
+                           "trust = yes\n"
                            "[ user   65534 ]\n"
                            "mask = 0-7,16,18-19\n"
                            "exclusive = no\n"
                            "priority = 3\n"
                            "weight = 1000\n"
                            "inflight = 4\n"
+                           "trust = no\n"
                            "[device 7]\n"
                            "latency-sms = 0\n"
                            "[reservation render.1]\n"
@@ -72,13 +74,15 @@ static void all_that_can_be_set_is_read(void **state)
     assert_int_equal(s.user_count, 3);
     const struct ctl_settings *user = settings_find_user(&s, 65534);
     assert_non_null(user);
-    assert_int_equal(user->fields,
-                     CTL_MASK | CTL_EXCLUSIVE | CTL_PRIORITY | CTL_WEIGHT | CTL_INFLIGHT);
+    assert_int_equal(user->fields, CTL_MASK | CTL_EXCLUSIVE | CTL_PRIORITY | CTL_WEIGHT |
+                                       CTL_INFLIGHT | CTL_TRUST);
     assert_int_equal(user->sm_mask[0], 0xd00ff);
     assert_int_equal(user->exclusive, 0);
+    assert_int_equal(user->trust, 0);
     user = settings_find_user(&s, 1000);
     assert_int_equal(user->exclusive, 1);
     assert_int_equal(user->user_mem, 12345679);
+    assert_int_equal(user->trust, 1);
     user = settings_find_user(&s, CTL_OTHERS);
     assert_int_equal(user->user_sessions, 7);
     assert_int_equal(user->user_hosts, 8);
@@ -150,6 +154,10 @@ static void a_broken_file_is_refused_with_its_line(void **state)
         {"[default]\nexclusive = yes\n[user 1]", "line 3: a section ends here that is exclusive"},
         {"[default]\n[default]", "line 2: [default] a second time"},
         {"[default]\nlatency-sms = 3", "line 2: there is no setting 'latency-sms' here"},
+        {"[default]\ntrust = yes", "line 2: there is no setting 'trust' here"},
+        {"[others]\ntrust = yes", "line 2: there is no setting 'trust' here"},
+        {"[device 0]\ntrust = yes", "line 2: there is no setting 'trust' here"},
+        {"[user 1]\ntrust = 1", "line 2: trust = 1: yes or no"},
         {"[device 0]\nsms = 3", "line 2: there is no setting 'sms' here"},
         {"[device 8]", "line 1: '8' is no device"},
         {"[device 1]\n[device 1]", "line 2: [device 1] a second time"},

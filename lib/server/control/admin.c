@@ -89,6 +89,7 @@ static void session_describe(const struct session *session, struct ctl_tenant *r
     row->exclusive = session->grant.applied.exclusive;
     row->sm_count = sm_mask_count(&sms);
     row->state = session_state_told(session);
+    row->fenced = session->fenced;
     row->memory_limit = session->mem_limit;
     row->attached_ns = clock_ns() - session->attached_ns;
     memcpy(row->name, session->name, sizeof(row->name));

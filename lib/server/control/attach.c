@@ -188,8 +188,16 @@ static void refuse_segment(const struct reply *reply, int error)
         reply_refuse(reply, GS_ERR_SYSTEM, "making the session segment: %s", strerror(-error));
 }
 
-/* Whether the session's kernels are fenced into its window. By itself the server fences what is not
- * its owner's: who owns the server has everything that is in it. */
+/* True if the operator trusts the user with the memory of all sessions of the device. */
+static bool user_trusted(const struct server *server, uid_t uid)
+{
+    const struct ctl_settings set = qos_set_user(server, uid);
+
+    return set.fields & CTL_TRUST && set.trust;
+}
+
+/* Whether the session's kernels are fenced into its window. By itself the server fences all but
+ * its owner's sessions, for the owner has everything that is in it, and those of trusted users. */
 static bool session_fenced(const struct server *server, uid_t uid, uint32_t asked)
 {
     switch (server->options.fence) {
@@ -198,7 +206,7 @@ static bool session_fenced(const struct server *server, uid_t uid, uint32_t aske
     case FENCE_NEVER:
         return asked == GS_FENCE_ON;
     default:
-        return asked == GS_FENCE_ON || server_other(server, uid);
+        return asked == GS_FENCE_ON || (server_other(server, uid) && !user_trusted(server, uid));
     }
 }
 

@@ -58,6 +58,16 @@ static gs_status latency_check(const struct server *server, uint64_t id,
     return sms->sm_count ? sm_check_latency(sms, s->latency_sms, text) : GS_OK;
 }
 
+static gs_status trust_check(uint32_t target, uint64_t id, const struct ctl_settings *s,
+                             char text[REFUSAL_TEXT_MAX])
+{
+    if (target != CTL_USER || id == CTL_OTHERS)
+        return refusal(text, GS_ERR_INVALID_VALUE, "trust is set for one user: --user NAME");
+    if (s->trust > 1)
+        return refusal(text, GS_ERR_INVALID_VALUE, "trust %u: 0 or 1", s->trust);
+    return GS_OK;
+}
+
 /* ---- All fields ------------------------------------------------------------------------------ */
 
 /* Returns the highest priority of any device. */
@@ -148,6 +158,8 @@ gs_status settings_check(const struct server *server, const struct ctl_set *requ
     if (target != CTL_DEFAULT && target != CTL_USER && target != CTL_TENANT)
         return refusal(text, GS_ERR_INVALID_VALUE, "target %u cannot be set", target);
     status = fields_check(server, target, asked, text);
+    if (status == GS_OK && asked->fields & CTL_TRUST)
+        status = trust_check(target, id, asked, text);
     if (status == GS_OK)
         status = merged_check(merged, text);
     return status == GS_OK ? devices_check(server, target, id, asked, text) : status;

@@ -300,8 +300,10 @@ static bool server_value(struct reader *r, const char *name, char *value)
 static bool setting_value(struct reader *r, const char *name, const char *value)
 {
     const struct setting_field *field = setting_find(name);
+    bool one_user = r->target == CTL_USER && r->id != CTL_OTHERS;
 
-    if (!field || (r->target == CTL_DEVICE) != (field->bit == CTL_LATENCY_SMS))
+    if (!field || (r->target == CTL_DEVICE) != (field->bit == CTL_LATENCY_SMS) ||
+        (field->bit == CTL_TRUST && !one_user))
         return wrong(r, "there is no setting '%.40s' here", name);
     if (r->set.fields & field->bit)
         return wrong(r, "%s a second time", name);
