@@ -231,8 +231,9 @@ typedef enum gs_on_fault {
 } gs_on_fault;
 
 /* Whether a session's kernels are kept to the session's own memory. Fenced kernels reach no other
- * session's memory, whatever address they use; an access elsewhere meets memory without meaning.
- * Their modules must come as PTX, alone or in a fatbin: one that cannot be fenced is refused. */
+ * session's memory but what they import, whatever address they use; an access elsewhere meets
+ * memory without meaning. Their modules must come as PTX, alone or in a fatbin: one that cannot be
+ * fenced is refused. */
 typedef enum gs_fence {
     GS_FENCE_AUTO = 0, /* as the server's policy says; gs_session_info tells */
     GS_FENCE_ON = 1    /* the session is fenced */
@@ -399,7 +400,8 @@ GS_API gs_status gs_event_elapsed(gs_event start, gs_event end, float *milliseco
 
 /* Allocates size bytes of zeroed device memory, aligned to 256 bytes. The session owns it until
  * gs_free. The device gives memory in pieces, and whole pieces count against the limit. Blocks for
- * the server. GS_ERR_INVALID_VALUE: size is 0. GS_ERR_QUOTA, GS_ERR_NO_DEVICE_MEMORY. */
+ * the server; in a fenced session also for the session's work, as gs_mem_import does there.
+ * GS_ERR_INVALID_VALUE: size is 0. GS_ERR_QUOTA, GS_ERR_NO_DEVICE_MEMORY. */
 GS_API gs_status gs_malloc(gs_session session, size_t size, gs_devptr *ptr);
 /* Waits for the session's work, then frees memory that gs_malloc or gs_mem_import returned; 0 does
  * nothing. Blocks for the device. GS_ERR_INVALID_POINTER: not the start of a live allocation. */
@@ -486,7 +488,10 @@ GS_API gs_status gs_memset_async(gs_session session, gs_devptr dst, int value, s
  * than a cubin), and for a moment without running kernels, beside which the driver cannot load.
  * GS_ERR_BAD_IMAGE: the message is the driver's or the parser's log. GS_ERR_TIMEOUT: no such moment
  * came (the message says whose kernels run). GS_ERR_LIMIT: too many modules, no room for the image,
- * or more than 64 MiB of PTX, also where it is packed in a fatbin.
+ * or more than 64 MiB of PTX, also where it is packed in a fatbin. In a fenced session (see
+ * gs_fence), GS_ERR_PERMISSION: the module cannot be fenced (the message has line and reason), or
+ * is machine code without PTX; GS_ERR_QUOTA, GS_ERR_NO_DEVICE_MEMORY: for its global variables,
+ * which count as the session's memory; GS_ERR_NOT_SUPPORTED: for a variable's alignment.
  *
  * PRINTF. What the session's kernels print appears on this process's stdout, and failed assertions
  * on its stderr. The calls that print are gs_sync, gs_stream_sync, gs_event_sync, copies and

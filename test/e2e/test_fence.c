@@ -30,6 +30,17 @@ static const char strays_ptx[] =
          "{ .reg .b64 %rd<2>; .reg .b32 %r; ld.param.u64 %rd0, [at]; ld.param.u32 %r, [value];\n"
          "  red.global.add.u32 [%rd0], %r; ret; }\n";
 
+/* roam: stores at `count` places of the 512 MiB from `at` on.  below: stores 1 MiB before `at`. */
+static const char roam_ptx[] =
+    HEAD ".visible .entry roam(.param .u64 at, .param .u32 count)\n"
+         "{ .reg .b64 %rd<4>; .reg .b32 %r<4>; .reg .pred %p;\n"
+         "  ld.param.u64 %rd0, [at]; ld.param.u32 %r0, [count]; mov.u32 %r1, 12345;\n"
+         "again: mad.lo.u32 %r1, %r1, 1664525, 1013904223; and.b32 %r2, %r1, 0x1ffffffc;\n"
+         "  cvt.u64.u32 %rd1, %r2; add.u64 %rd2, %rd0, %rd1; st.global.u32 [%rd2], %r1;\n"
+         "  sub.u32 %r0, %r0, 1; setp.ne.u32 %p, %r0, 0; @%p bra again; ret; }\n"
+         ".visible .entry below(.param .u64 at)\n"
+         "{ .reg .b64 %rd0; ld.param.u64 %rd0, [at]; st.global.u32 [%rd0+-1048576], 7; ret; }\n";
+
 /* first holds the address of second's third word. */
 static const char variables_ptx[] =
     HEAD ".visible .global .align 4 .u32 second[4] = {10, 11, 12, 13};\n"
@@ -151,6 +162,32 @@ static void a_stray_faults_nobody(void)
     CHECK_OK(gs_detach(session));
     bystanders_stop(bystanders);
     CHECK_EQUAL(server_memory_used(server), 0);
+    server_stop(server);
+}
+
+/* Where memory comes and goes while a kernel strays there, it never meets a hole. */
+static void memory_comes_and_goes_beside_a_kernel_that_strays(void)
+{
+    struct server *server = server_start(&always);
+    struct bystanders *bystanders = bystanders_start(1);
+    gs_session session;
+    gs_devptr at, memory[8];
+    gs_module module;
+    uint32_t count = 20000;
+
+    CHECK_OK(server_attach(server, &session));
+    at = info_of(session).window_base;
+    CHECK_OK(load(session, roam_ptx, &module));
+    for (unsigned round = 0; round < 6; round++) {
+        CHECK_OK(kernels_launch(NULL, kernels_get(module, "roam"), 1, 1, (void *[]){&at, &count}));
+        for (unsigned i = 0; i < 8; i++)
+            CHECK_OK(gs_malloc(session, (1 + 5 * i) * MIB, &memory[i]));
+        CHECK_OK(kernels_launch(NULL, kernels_get(module, "roam"), 1, 1, (void *[]){&at, &count}));
+        for (unsigned i = 0; i < 8; i++)
+            CHECK_OK(gs_free(session, memory[(i * 3) % 8]));
+    }
+    CHECK_OK(gs_detach(session));
+    bystanders_stop(bystanders);
     server_stop(server);
 }
 
@@ -519,6 +556,7 @@ static void ps_shows_who_is_fenced(void)
 static const struct test tests[] = {
     TEST(a_stray_reaches_no_neighbour),
     TEST(a_stray_faults_nobody),
+    TEST(memory_comes_and_goes_beside_a_kernel_that_strays),
     TEST(new_memory_is_zero_and_keeps_what_is_written),
     TEST(variables_lie_in_the_session_and_are_charged),
     TEST(variables_beyond_the_limit_are_refused),

@@ -25,7 +25,7 @@
 
 void job_route(struct job *job)
 {
-    if (!(job->kind->flags & (JOB_QUIESCE | JOB_QUIET))) {
+    if (!quiet_wanted_by(job)) {
         service_push(job);
         return;
     }

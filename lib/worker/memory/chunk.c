@@ -35,7 +35,7 @@ static void place_cover(const struct chunk *chunk)
     struct session *session = chunk->holder.session;
 
     if (session->memory.covered)
-        sinks_cover(session, chunk->address, chunk->size);
+        sinks_close(session, chunk->address, chunk->size);
 }
 
 CUresult chunk_map(const struct chunk *chunk)

@@ -156,7 +156,7 @@ static void mem_info_work(struct job *job)
     job->ret[1] = total;
 }
 
-const struct job_kind job_malloc = {"malloc",    JOB_QUICK,      malloc_prepare,
+const struct job_kind job_malloc = {"malloc",    JOB_MAPS,       malloc_prepare,
                                     malloc_work, malloc_install, NULL};
 const struct job_kind job_mem_free = {"free", JOB_QUIESCE, free_prepare, free_work, NULL, NULL};
 const struct job_kind job_mem_info = {"mem_info", JOB_QUICK, NULL, mem_info_work, NULL, NULL};
@@ -240,29 +240,6 @@ gs_status window_init(struct job *job)
     return GS_OK;
 }
 
-/* Reserves the granule before the window, for offsets below 0 in instructions, where nothing else
- * of the process lies there. Without it such an access faults, and reaches nobody. */
-static void guard_reserve(struct session *session)
-{
-    const uint64_t granule = worker->granularity, below = session->memory.window_base - granule;
-    CUdeviceptr given;
-
-    if (DRV(cuMemAddressReserve, &given, granule, granule, below, 0))
-        return;
-    if (given == below)
-        session->memory.guarded = true;
-    else
-        DRV_MUST(cuMemAddressFree, given, granule);
-}
-
-static void guard_free(struct session *session)
-{
-    if (session->memory.guarded)
-        DRV_MUST(cuMemAddressFree, session->memory.window_base - worker->granularity,
-                 worker->granularity);
-    session->memory.guarded = false;
-}
-
 gs_status window_cover(struct job *job)
 {
     struct session *session = job->session;
@@ -273,18 +250,14 @@ gs_status window_cover(struct job *job)
 
     if (session->memory.covered)
         return GS_OK;
-    guard_reserve(session);
-    if (session->memory.guarded)
-        result = sinks_cover(session, at - worker->granularity, worker->granularity);
     for (size_t i = 0; i < window->count && !result; i++) {
         result = sinks_cover(session, at, window->spans[i].address - at);
         at = window->spans[i].address + window->spans[i].size;
     }
     if (!result)
         result = sinks_cover(session, at, end - at);
-    if (result) { /* no kernel of the session is fenced yet, so that holes do no harm */
+    if (result) { /* holes do no harm: the session has no kernel yet */
         sinks_deinit(session);
-        guard_free(session);
         sinks_init(session);
         session->memory.hole = false;
         return job_fail_driver(job, result);
@@ -298,7 +271,6 @@ void window_deinit(struct session *session)
     session->memory.covered = false;
     chunks_deinit(session);
     sinks_deinit(session);
-    guard_free(session);
     if (!session->memory.window_size)
         return;
     DRV_MUST(cuMemAddressFree, session->memory.window_base,

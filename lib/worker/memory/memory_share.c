@@ -343,7 +343,7 @@ static void import_install(struct job *job)
     }
 }
 
-const struct job_kind job_mem_import = {"mem_import", JOB_QUICK,      NULL,
+const struct job_kind job_mem_import = {"mem_import", JOB_MAPS,       NULL,
                                         import_work,  import_install, NULL};
 
 /* ---- Revoking an import ---------------------------------------------------------------------- */

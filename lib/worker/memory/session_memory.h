@@ -33,11 +33,10 @@ struct session_memory {
     _Atomic uint32_t user_hosts;        /* host blocks of all sessions of the user; 0: no limit */
     uint64_t used;
     struct user *user; /* counts what all sessions of the user hold */
-    /* The window's addresses. The granule behind it is reserved too, and the one before it where
-     * guarded: for accesses that begin at its ends. */
+    /* The window's addresses. The granule behind it is reserved too, for accesses that begin at its
+     * last ones. */
     uint64_t window_base, window_size;
-    bool guarded;
-    struct space sinks; /* where in the window, and beside it, sinks are mapped (sink.h) */
+    struct space sinks; /* where in the window, and behind it, sinks are mapped (sink.h) */
     bool covered;       /* sinks are mapped wherever no chunk is */
     bool hole; /* a sink could not be mapped: the session's kernels must not run any more */
     struct chunk *spare;     /* the spare chunk, see chunk.c; NULL: none */

@@ -111,30 +111,54 @@ CUresult sinks_cover(struct session *session, uint64_t address, uint64_t size)
     return CUDA_SUCCESS;
 }
 
-CUresult sinks_open(struct session *session, uint64_t address, uint64_t size)
+/* Unmaps the sinks that have an address in the range, and widens the range to all that they had. */
+static void pieces_drop(struct space *sinks, uint64_t address, uint64_t size, uint64_t *low,
+                        uint64_t *high)
 {
-    struct space *sinks = &session->memory.sinks;
-    uint64_t low = address, high = address + size;
-    CUresult result;
-
     for (struct span *piece; (piece = space_overlapping(sinks, address, size));) {
         const struct span gone = *piece;
 
         DRV_MUST(cuMemUnmap, gone.address, gone.size);
         space_remove(sinks, piece);
-        low = gone.address < low ? gone.address : low;
-        high = gone.address + gone.size > high ? gone.address + gone.size : high;
+        *low = gone.address < *low ? gone.address : *low;
+        *high = gone.address + gone.size > *high ? gone.address + gone.size : *high;
     }
+}
+
+CUresult sinks_open(struct session *session, uint64_t address, uint64_t size)
+{
+    uint64_t low = address, high = address + size;
+    CUresult result;
+
+    pieces_drop(&session->memory.sinks, address, size, &low, &high);
     result = sinks_cover(session, low, address - low);
     return result ? result : sinks_cover(session, address + size, high - (address + size));
 }
 
+CUresult sinks_close(struct session *session, uint64_t address, uint64_t size)
+{
+    const struct space *window = &session->memory.window;
+    const struct span *chunk = space_at(&session->memory.window, address);
+    const uint64_t begin = session->memory.window_base, end = begin + session->memory.window_size;
+    /* Where the chunks beside this one end and begin. */
+    const uint64_t before = chunk > window->spans ? chunk[-1].address + chunk[-1].size : begin;
+    const uint64_t behind = chunk + 1 < window->spans + window->count ? chunk[1].address : end;
+    uint64_t low = address, high = address + size;
+
+    for (unsigned kind = SINK_SIZES; kind-- > 0;) {
+        const uint64_t piece = piece_size(kind), down = address - address % piece,
+                       up = (address + size + piece - 1) / piece * piece;
+        low = down >= before ? down : low;
+        high = up <= behind ? up : high;
+    }
+    pieces_drop(&session->memory.sinks, low, high - low, &low, &high);
+    return sinks_cover(session, low, high - low);
+}
+
 void sinks_init(struct session *session)
 {
-    const uint64_t granule = worker->granularity;
-
-    space_init(&session->memory.sinks, session->memory.window_base - granule,
-               session->memory.window_size + 2 * granule);
+    space_init(&session->memory.sinks, session->memory.window_base,
+               session->memory.window_size + worker->granularity);
 }
 
 void sinks_deinit(struct session *session)

@@ -53,10 +53,9 @@ static CUresult write_values(const struct module *module)
     return result ? result : rest;
 }
 
-gs_status fenced_place(struct job *job, struct module *module)
+gs_status fenced_prepare(struct job *job, const struct module *module)
 {
     const struct ptx_fence_report *report = report_of(module);
-    CUresult result;
 
     if (!report)
         return GS_OK;
@@ -70,9 +69,15 @@ gs_status fenced_place(struct job *job, struct module *module)
                         "the module's global variables take %" PRIu64
                         " bytes, the session's limit is %" PRIu64,
                         report->bytes, memory_limits(job->session).session);
-    if (window_cover(job) != GS_OK)
-        return job->status;
-    if (report->bytes == 0)
+    return window_cover(job);
+}
+
+gs_status fenced_place(struct job *job, struct module *module)
+{
+    const struct ptx_fence_report *report = report_of(module);
+    CUresult result;
+
+    if (!report || report->bytes == 0)
         return GS_OK;
     if (memory_take(job, report->bytes, report->align, &module->variables) != GS_OK)
         return job->status;
@@ -84,12 +89,13 @@ gs_status fenced_place(struct job *job, struct module *module)
 static CUresult bind_functions(const struct module *module)
 {
     const struct ptx_fence_report *report = report_of(module);
-    CLEANUP_FREE uint64_t *functions = calloc(report->nfunctions, sizeof(*functions));
+    CLEANUP_FREE uint64_t *functions = NULL;
     CUdeviceptr table;
     CUresult result;
 
     if (report->nfunctions == 0)
         return CUDA_SUCCESS;
+    functions = calloc(report->nfunctions, sizeof(*functions));
     if (!functions)
         return CUDA_ERROR_OUT_OF_MEMORY;
     result = DRV(cuModuleGetGlobal_v2, &table, NULL, module->cu, FENCE_FUNCTIONS);
@@ -111,8 +117,9 @@ CUresult fenced_bind(const struct session *session, const struct module *module)
     const struct fence_window window =
         fence_window(session->memory.window_base, session->memory.window_size, module->variables);
     result = bind_functions(module);
-    if (!result)
-        result = DRV(cuModuleGetGlobal_v2, &constant, NULL, module->cu, FENCE_VARIABLE);
+    if (result)
+        return result;
+    result = DRV(cuModuleGetGlobal_v2, &constant, NULL, module->cu, FENCE_VARIABLE);
     if (result == CUDA_ERROR_NOT_FOUND)
         return CUDA_SUCCESS; /* the compiler removed it, because no kernel uses memory */
     if (!result)

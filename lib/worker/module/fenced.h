@@ -11,9 +11,13 @@
 struct job;
 struct module;
 
-/* Covers the session's window, and gives the module's variables their place there and their initial
- * values, but for addresses of functions. Nothing to do where the module is not fenced. On failure
- * the job has failed, and fenced_free undoes what was done. */
+/* Checks what the module's variables ask for, and covers the session's window, which takes a while:
+ * before the quiet moment in which the module is loaded. Nothing to do where the module is not
+ * fenced. On failure the job has failed. */
+gs_status fenced_prepare(struct job *job, const struct module *module);
+/* Gives the module's variables their place in the window, and their initial values but for
+ * addresses of functions. At a quiet moment, since memory is mapped. On failure the job has failed,
+ * and fenced_free undoes what was done. */
 gs_status fenced_place(struct job *job, struct module *module);
 /* Tells the loaded module where the window is. Nothing to do where it is not fenced. */
 CUresult fenced_bind(const struct session *session, const struct module *module);

@@ -169,7 +169,7 @@ static void compile_work(struct job *job)
     if (fault)
         job_fail(job, GS_ERR_BAD_IMAGE, "%s", fault);
     else if (image_rewrite(job, &image, &size, &module->rewrite) == GS_OK &&
-             fenced_place(job, module) == GS_OK && !image_binary(image, size))
+             fenced_prepare(job, module) == GS_OK && !image_binary(image, size))
         image_compile(job, &image, size);
     if (job->status != GS_OK) {
         free(image);
@@ -189,7 +189,8 @@ static void load_work(struct job *job)
     unsigned char *image = job->object;
     struct module *module = job->made;
 
-    if (job->status == GS_OK) { /* else no quiet moment came */
+    /* The status is another where no quiet moment came. */
+    if (job->status == GS_OK && fenced_place(job, module) == GS_OK) {
         CUresult result = DRV(cuModuleLoadDataEx, &module->cu, image, 2, options, values);
         if (result) {
             module->cu = NULL;

@@ -118,9 +118,21 @@ void quiet_poll(uint64_t now)
         quiet.next_confirm = now + CONFIRM_NS;
 }
 
+/* Whether the device must first finish what the job's session has issued. */
+static bool quiesces(const struct job *job)
+{
+    return job->kind->flags & JOB_QUIESCE ||
+           (job->kind->flags & JOB_MAPS && job->session->memory.covered);
+}
+
+bool quiet_wanted_by(const struct job *job)
+{
+    return job->kind->flags & JOB_QUIET || quiesces(job);
+}
+
 void quiet_add(struct job *job, uint64_t now)
 {
-    if (job->kind->flags & JOB_QUIESCE)
+    if (quiesces(job))
         job->session->jobs.paused = true;
     job->waiting_ns = now;
     /* Oldest first: where many modules are loaded, none waits for all that come after it. */

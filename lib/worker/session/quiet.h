@@ -7,7 +7,10 @@
 
 #include "worker/jobs/job.h"
 
-/* Keeps a JOB_QUIESCE or JOB_QUIET job until it may start, then hands it to the service threads. */
+/* Whether the job must wait for the device before its work. */
+bool quiet_wanted_by(const struct job *job);
+/* Keeps a job that must wait for the device until it may start, then hands it to the service
+ * threads. */
 void quiet_add(struct job *job, uint64_t now);
 /* The first waiting job, the others by ->next; NULL: none waits. */
 const struct job *quiet_first(void);
