@@ -26,12 +26,18 @@ static struct sender {
     uint32_t left[SEG_STREAMS];
     uint32_t taken[SEG_STREAMS];
     uint32_t in_turn; /* records taken */
+    bool stalls[SEG_STREAMS];
 } senders[SESSIONS];
 
 uint32_t stream_drain(struct session *session, uint32_t index, struct sched_allowance allowance,
                       enum drained *drained)
 {
     struct sender *sender = (struct sender *)(void *)session;
+
+    if (sender->stalls[index]) {
+        *drained = DRAINED_STALLED;
+        return 0;
+    }
     uint32_t taken = sender->left[index] < allowance.launches ? sender->left[index]
                                                               : (uint32_t)allowance.launches;
 
@@ -180,6 +186,35 @@ static void in_a_crowd_requests_begin_side_by_side(void **state)
         assert_int_equal(senders[i].in_turn, 4);
 }
 
+/* A wait may be for a position that never comes. The lane looks at it again after each nap. */
+static void a_session_that_waits_for_another_stream_lets_the_lane_nap(void **state)
+{
+    (void)state;
+    senders[0].stalls[1] = true;
+    senders[0].session.poll.active_ns = now;
+    send(&senders[0], 1, 1);
+    one_round();
+    assert_true(lane.live); /* what it waits for mostly comes at once */
+    now += 1000000;
+    one_round();
+    assert_false(lane.live);
+    one_round();
+    assert_false(lane.live);
+    /* Its other streams go on, and keep the lane awake. */
+    send(&senders[0], 2, 1);
+    one_round();
+    assert_int_equal(senders[0].taken[2], 1);
+    assert_true(lane.live);
+    now += 1000000;
+    one_round();
+    assert_false(lane.live);
+    senders[0].stalls[1] = false;
+    one_round();
+    assert_int_equal(senders[0].taken[1], 1);
+    assert_true(lane.live);
+    assert_true(senders[0].session.round.pending == 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -188,6 +223,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(so_it_has_where_several_wait, set, unset),
         cmocka_unit_test_setup_teardown(no_stream_starves_behind_others_of_its_session, set, unset),
         cmocka_unit_test_setup_teardown(what_is_left_of_a_round_is_not_held_back, set, unset),
+        cmocka_unit_test_setup_teardown(a_session_that_waits_for_another_stream_lets_the_lane_nap,
+                                        set, unset),
         cmocka_unit_test_setup_teardown(in_a_crowd_requests_begin_side_by_side, set, unset),
     };
 

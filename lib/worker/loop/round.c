@@ -111,7 +111,7 @@ static bool session_drain(struct session *session)
 {
     const uint32_t first = session->round.stream_first;
     uint64_t streams = session->round.pending & ~REQUEST_BIT;
-    bool progress = false, held = false;
+    bool progress = false, held = false, stalled = false;
 
     if (session->round.budget_round != session->lane->round) {
         session->round.budget_round = session->lane->round;
@@ -140,8 +140,10 @@ static bool session_drain(struct session *session)
         session->round.stream_first = index + 1;
         progress = progress || taken > 0;
         held = held || (drained == DRAINED_SOME && !(cut && taken == most));
+        stalled = stalled || drained == DRAINED_STALLED;
     }
     session->lane->draining = NULL;
+    session->round.stalled = stalled && !progress;
     bool spent = session->round.budget == 0 && session->round.pending & ~REQUEST_BIT;
     if (spent) {
         session->round.tried = session->lane->round;
@@ -355,7 +357,10 @@ static void session_round(struct session *session)
             /* The session is served with those that wait. */
             sched_wait(domain_of(session), &session->sched.entity, session->lane->now);
         else
-            active = session_serve(session) || active || !session->sched.entity.waiting;
+            /* A stalled session may wait for a position that never comes: it does not keep the
+             * lane from its naps, which delay its own next record by at most NAP_LONGEST_NS. */
+            active = session_serve(session) || active ||
+                     !(session->sched.entity.waiting || session->round.stalled);
     }
     if (session->submit.reports_open)
         reports_poll(session);
@@ -363,7 +368,7 @@ static void session_round(struct session *session)
         session->poll.active_ns = session->lane->now;
     else if (session->lane->now - session->poll.active_ns > polled_time(session)) {
         if (session->round.pending & ~REQUEST_BIT)
-            return; /* it waits for the device, which is watched */
+            return; /* it waits for the device, which is watched, or for another stream */
         session_poll_end(session);
         return;
     }
