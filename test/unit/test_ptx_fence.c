@@ -324,6 +324,8 @@ static void what_it_cannot_hold_is_refused(void **state)
         {"ldmatrix.sync.aligned.m8n8.x1.b16 {%r1}, [%d1];", "ldmatrix: without .shared"},
         {".pragma \"enable_smem_spilling\";", ".pragma"},
         {"nonsense.b32 %r1, %r2;", "line 6:"},
+        {"discard.global.L2 [%d1], 128;", "line 6: discard: shows what memory held before"},
+        {"discard.L2 [%d1], 128;", "line 6: discard: shows what memory held before"},
         {CALL, "no function of the module fits"},
         {"mov.u32 %r1, v;", "v"},
         {"@%p1 tensormap.replace.tile.global_address.global.b1024.b64 [%d1], %d2;", "tensormap"},
@@ -460,6 +462,33 @@ static void a_fence_that_lacks_a_piece_is_refused(void **state)
     free(out);
 }
 
+/* Takes the first WHAT in OUT, which the checker accepts, to WITH: the checker refuses. */
+static void expect_checked(const char *out, const char *what, const char *with, const char *reason)
+{
+    const char *at = strstr(out, what);
+    char *changed = calloc(1, strlen(out) + strlen(with) + 1), why[200];
+    bool stack;
+
+    assert_int_equal(fence_check(out, strlen(out), 64, &stack, why, sizeof(why)), 0);
+    assert_non_null(at);
+    memcpy(changed, out, (size_t)(at - out));
+    strcat(strcat(changed, with), at + strlen(what));
+    assert_int_equal(fence_check(changed, strlen(changed), 64, &stack, why, sizeof(why)), -EPERM);
+    if (!strstr(why, reason))
+        fail_msg("\"%s\" does not say \"%s\"", why, reason);
+    free(changed);
+}
+
+static void what_the_pass_must_not_leave_is_seen(void **state)
+{
+    char *out = fenced_body("applypriority.global.L2::evict_normal [%d1], 128;");
+
+    (void)state;
+    expect_checked(out, "applypriority.global.L2::evict_normal", "discard.global.L2",
+                   "shows what memory held before");
+    free(out);
+}
+
 /* What bounds a store to the stack: without it the store is told. */
 static void a_store_to_the_stack_is_seen(void **state)
 {
@@ -569,6 +598,7 @@ int main(void)
         cmocka_unit_test(names_of_the_house_are_refused),
         cmocka_unit_test(what_other_passes_add_stays),
         cmocka_unit_test(a_fence_that_lacks_a_piece_is_refused),
+        cmocka_unit_test(what_the_pass_must_not_leave_is_seen),
         cmocka_unit_test(a_store_to_the_stack_is_seen),
         cmocka_unit_test(a_label_within_a_fence_is_refused),
         cmocka_unit_test(texts_without_fences_are_refused),

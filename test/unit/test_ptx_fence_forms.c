@@ -185,8 +185,6 @@ static const char *const forms[] = {
     "prefetchu.L1 [%own];",
     "prefetch.global.L2::evict_last [%own];",
     "applypriority.global.L2::evict_normal [%own], 128;",
-    "discard.global.L2 [%own], 128;",
-    "discard.L2 [%own], 128;",
     "createpolicy.range.global.L2::evict_last.b64 %f, [%own], %a, %b;",
     "cp.async.ca.shared.global [tile], [%own], 4;",
     "cp.async.cg.shared.global [tile], [%own+16], 16;",

@@ -56,11 +56,12 @@ static unsigned address_operand(const struct ptx_inst *inst)
     return inst->nops;
 }
 
+/* The checker has the same function and shares none of it: a mistake here is not one there. */
 static uint64_t access_bytes(const struct ptx_inst *inst)
 {
     uint64_t each = (ptx_type_bits(inst->type[0]) + 7) / 8;
 
-    if (inst->op == PTX_OP_DISCARD || inst->op == PTX_OP_APPLYPRIORITY)
+    if (inst->op == PTX_OP_APPLYPRIORITY)
         return 128;
     return inst->op == PTX_OP_PREFETCH || inst->op == PTX_OP_PREFETCHU
                ? 1
@@ -102,7 +103,8 @@ static bool take_access(struct fence *fence)
     return fence_access(fence, operand, generic, access_bytes(inst));
 }
 
-/* "enable_smem_spilling", for one, puts registers where stores to shared memory reach them. */
+/* "enable_smem_spilling", for one, puts registers where stores to shared memory reach them. The
+ * checker has a list of its own, on purpose. */
 static bool pragma_is_harmless(const char *text)
 {
     static const char mask[] = "\"used_bytes_mask ", digits[] = "0123456789abcdefABCDEFx";
@@ -117,6 +119,10 @@ static bool take_instruction(struct fence *fence)
     const struct ptx_inst *inst = fence->inst;
 
     switch (inst->op) {
+    /* It drops lines of the L2 cache that are not written back, so that loads see what DRAM held
+     * before them: of memory that is zeroed for its user, what the user before left. */
+    case PTX_OP_DISCARD:
+        return fence_refuse(fence, inst->line, "discard: shows what memory held before");
     case PTX_OP_CP_ASYNC:
         return take_shared(fence) && fence_access(fence, 1, false, 16);
     case PTX_OP_CREATEPOLICY:
