@@ -73,6 +73,23 @@ static void expect_text(char *out, const char *what, bool there)
         fail_msg("%s \"%s\" in:\n%s", there ? "no" : "there is", what, out);
 }
 
+/* Takes the first WHAT in OUT, which the checker accepts, to WITH: the checker refuses. */
+static void expect_checked(const char *out, const char *what, const char *with, const char *reason)
+{
+    const char *at = strstr(out, what);
+    char *changed = calloc(1, strlen(out) + strlen(with) + 1), why[200];
+    bool stack;
+
+    assert_int_equal(fence_check(out, strlen(out), 64, &stack, why, sizeof(why)), 0);
+    assert_non_null(at);
+    memcpy(changed, out, (size_t)(at - out));
+    strcat(strcat(changed, with), at + strlen(what));
+    assert_int_equal(fence_check(changed, strlen(changed), 64, &stack, why, sizeof(why)), -EPERM);
+    if (!strstr(why, reason))
+        fail_msg("\"%s\" does not say \"%s\"", why, reason);
+    free(changed);
+}
+
 /* ---- What comes out ---- */
 
 static void an_access_is_fenced_by_one_instruction(void **state)
@@ -125,6 +142,55 @@ static void spaces_of_their_own_stay_as_they_are(void **state)
 
     (void)state;
     expect_text(out, "lop3", false);
+    free(out);
+}
+
+static void a_place_among_parameters_is_bounded(void **state)
+{
+    char *out = fenced_body("ld.param.u32 %r1, [b]; mov.b64 %d2, a; add.s64 %d2, %d2, %d1; "
+                            "ld.param.u32 %r1, [%d2+4]; ld.param.u8 %h1, [%r1];");
+
+    (void)state;
+    expect_text(out, "\tld.param.u32 %r1, [b];\n", true);
+    expect_text(out,
+                "\tmov.b64 gshare$far, a;\n\tsub.s64 gshare$sym, %d2, gshare$far;\n"
+                "\tadd.s64 gshare$sym, gshare$sym, 4;\n\tmin.u64 gshare$sym, gshare$sym, 8;\n"
+                "\tadd.s64 gshare$far, gshare$far, gshare$sym;\n"
+                "\tld.param.u32 %r1, [gshare$far];\n",
+                true);
+    expect_text(out,
+                "\tcvt.u64.u32 gshare$sym, %r1;\n\tmov.b64 gshare$far, a;\n"
+                "\tsub.s64 gshare$sym, gshare$sym, gshare$far;\n"
+                "\tmin.u64 gshare$sym, gshare$sym, 11;\n",
+                true);
+    expect_checked(out, "min.u64 gshare$sym, gshare$sym, 8", "min.u64 gshare$sym, gshare$sym, 9",
+                   "not inside the kernel's parameters");
+    expect_checked(out, "\tmin.u64 gshare$sym, gshare$sym, 8;\n", "", "the kernel's parameters");
+    expect_checked(out, "\tmov.b64 gshare$far, a;\n", "", "the kernel's parameters");
+    expect_checked(out, "mov.b64 gshare$far, a", "mov.b64 gshare$far, b", "kernel's parameters");
+    expect_checked(out, "gshare$sym, gshare$sym, 4", "gshare$far, gshare$far, 4", "parameters");
+    expect_checked(out, "\tmin.u64", "HERE: min.u64", "the kernel's parameters");
+    expect_checked(out, "[gshare$far]", "[gshare$far+4]", "the kernel's parameters");
+    expect_checked(out, "[gshare$far]", "[%d2]", "the kernel's parameters");
+    expect_checked(out, "ld.param.u32 %r1, [b]", "ld.param.u32 %r1, [b+4]", "the parameter");
+    expect_checked(out, "ld.param.u32 %r1, [b]", "ld.param.u64 %d1, [b]", "the parameter");
+    expect_checked(out, "ld.param.u32 %r1, [b]", "cvta.param.u64 %d1, %d1", "a generic address");
+    free(out);
+}
+
+/* The hidden parameter of the completion pass is no part of what a register reaches. */
+static void the_bound_ends_with_the_tenants_parameters(void **state)
+{
+    struct ptx_rewrite_report report;
+    char *out;
+
+    (void)state;
+    assert_int_equal(fence(HEAD ENTRY "{ " REGS "ld.param.u32 %r1, [%d1]; ret; }",
+                           PTX_PASS_COMPLETION, &out, &report),
+                     0);
+    assert_true(report.kernels[0].completes);
+    expect_text(out, "min.u64 gshare$sym, gshare$sym, 8;", true);
+    ptx_rewrite_report_deinit(&report);
     free(out);
 }
 
@@ -325,6 +391,12 @@ static void what_it_cannot_hold_is_refused(void **state)
         {".pragma \"enable_smem_spilling\";", ".pragma"},
         {"nonsense.b32 %r1, %r2;", "line 6:"},
         {"discard.global.L2 [%d1], 128;", "line 6: discard: shows what memory held before"},
+        {"ld.param.u32 %r1, [b+4];", "line 6: ld: not inside the parameter b"},
+        {"ld.param.u32 %r1, [b+-4];", "line 6: ld: not inside the parameter b"},
+        {"ld.param.u64 %d1, [b];", "line 6: ld: not inside the parameter b"},
+        {"ld.param.v2.u64 {%d1, %d2}, [a];", "line 6: ld: not inside the parameter a"},
+        {"ld.param.v2.u64 {%d1, %d2}, [%d1];", "line 6: ld: an address among the parameters"},
+        {"mov.b64 %d2, a; cvta.param.u64 %d2, %d2; ld.u32 %r1, [%d2];", "line 6: cvta: a generic"},
         {"discard.L2 [%d1], 128;", "line 6: discard: shows what memory held before"},
         {CALL, "no function of the module fits"},
         {"mov.u32 %r1, v;", "v"},
@@ -462,23 +534,6 @@ static void a_fence_that_lacks_a_piece_is_refused(void **state)
     free(out);
 }
 
-/* Takes the first WHAT in OUT, which the checker accepts, to WITH: the checker refuses. */
-static void expect_checked(const char *out, const char *what, const char *with, const char *reason)
-{
-    const char *at = strstr(out, what);
-    char *changed = calloc(1, strlen(out) + strlen(with) + 1), why[200];
-    bool stack;
-
-    assert_int_equal(fence_check(out, strlen(out), 64, &stack, why, sizeof(why)), 0);
-    assert_non_null(at);
-    memcpy(changed, out, (size_t)(at - out));
-    strcat(strcat(changed, with), at + strlen(what));
-    assert_int_equal(fence_check(changed, strlen(changed), 64, &stack, why, sizeof(why)), -EPERM);
-    if (!strstr(why, reason))
-        fail_msg("\"%s\" does not say \"%s\"", why, reason);
-    free(changed);
-}
-
 static void what_the_pass_must_not_leave_is_seen(void **state)
 {
     char *out = fenced_body("applypriority.global.L2::evict_normal [%d1], 128;");
@@ -585,6 +640,8 @@ int main(void)
         cmocka_unit_test(generic_addresses_are_told_apart_where_there_are_others),
         cmocka_unit_test(a_place_in_a_variable_needs_no_fence),
         cmocka_unit_test(spaces_of_their_own_stay_as_they_are),
+        cmocka_unit_test(a_place_among_parameters_is_bounded),
+        cmocka_unit_test(the_bound_ends_with_the_tenants_parameters),
         cmocka_unit_test(an_index_of_a_branch_is_bounded),
         cmocka_unit_test(a_computed_call_goes_to_functions_that_fit),
         cmocka_unit_test(the_text_comes_out_in_one_spelling),

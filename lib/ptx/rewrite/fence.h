@@ -61,6 +61,11 @@ bool fence_symbols(struct fence *fence);
 /* wmma.load, wmma.store: their rows lie a stride apart, which only the kernel knows. */
 bool fence_matrix(struct fence *fence, bool generic);
 
+/* ---- fence_param.c ---- */
+
+/* A place among parameters: inside one, or bounded to those of the kernel. */
+bool fence_param(struct fence *fence, const struct ptx_mem *mem, uint64_t bytes);
+
 /* ---- fence_stack.c ---- */
 
 /* Looks at the current function, before its instructions. */

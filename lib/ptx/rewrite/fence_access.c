@@ -28,7 +28,7 @@ static bool variable(struct fence *fence, const struct ptx_mem *mem, uint64_t by
     return !inside;
 }
 
-/* Leaves shared and local addresses, and for loads those of constants and parameters, as they are.
+/* Leaves shared and local addresses, and for loads those of constants, as they are.
  * The hardware itself says which they are, so nothing else escapes. */
 static void keep_other_spaces(struct fence *fence, const char *from)
 {
@@ -40,7 +40,6 @@ static void keep_other_spaces(struct fence *fence, const char *from)
         {PTX_SPACE_SHARED, "shared", false},
         {PTX_SPACE_LOCAL, "local", false},
         {PTX_SPACE_CONST, "const", true},
-        {PTX_SPACE_PARAM, "param", true},
     };
     bool load = fence->inst->op == PTX_OP_LD, any = false;
 
@@ -66,7 +65,7 @@ static void keep_other_spaces(struct fence *fence, const char *from)
 static bool knows_other_spaces(const struct fence *fence)
 {
     return fence->generic[PTX_SPACE_SHARED] || fence->generic[PTX_SPACE_LOCAL] ||
-           fence->generic[PTX_SPACE_CONST] || fence->generic[PTX_SPACE_PARAM];
+           fence->generic[PTX_SPACE_CONST];
 }
 
 static void fence_register(struct fence *fence, const char *from, bool generic)

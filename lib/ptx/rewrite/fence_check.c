@@ -11,7 +11,9 @@
  *     address is of another space. Or it goes to gshare$globals + a constant inside the block.
  *  3. A computed call goes to gshare$to, which is one of a list of functions; a brx.idx is bounded.
  *  4. A store to the stack ends in a variable, or the checker says that one may not.
- *  5. Everything else is on a list of what addresses no memory, or memory of another space.
+ *  5. A load of a kernel parameter ends inside it, or, by a register, in a bounded place among the
+ *     kernel's own; no parameter has a generic address.
+ *  6. Everything else is on a list of what addresses no memory, or memory of another space.
  *
  * Trusted besides: the reader and the printer (the text is a printed module, so it has one
  * meaning), names that begin with gshare$ or _ZN12gshare_print, which no tenant's text may hold:
@@ -172,11 +174,11 @@ static bool check_window(struct check *c, uint32_t i)
 static bool is_told_apart(const struct check *c, uint32_t i, const char *from, bool load,
                           bool *local)
 {
-    static const char *const spaces[] = {"shared", "local", "const", "param"};
+    static const char *const spaces[] = {"shared", "local", "const"};
 
     for (;;) {
         bool more = precedes(c, &i, "or.pred gshare$p, gshare$p, gshare$q;");
-        unsigned k, count = load ? 4 : 2;
+        unsigned k, count = load ? 3 : 2;
 
         for (k = 0; k < count; k++)
             if (precedes(c, &i, "isspacep.%s gshare$%c, %s;", spaces[k], more ? 'q' : 'p', from))
@@ -367,16 +369,82 @@ static bool may_hit_stack(const struct check *c, uint32_t i, const struct ptx_me
            inst->space != PTX_SPACE_GENERIC && !is_bounded_to_variable(c, i, mem);
 }
 
+/* ---- 5. Kernel parameters ---- */
+
+static bool is_write_of(const struct ptx_inst *inst, uint32_t reg)
+{
+    return inst->ops[0].kind == PTX_OPND_REG && inst->ops[0].reg == reg;
+}
+
+/* Right before instruction I gshare$far becomes the address of the first parameter plus at most
+ * LIMIT. */
+static bool is_bounded_to_parameters(const struct check *c, uint32_t i, uint64_t limit)
+{
+    uint32_t sym = find_register(c->f, "gshare$sym");
+    const struct ptx_inst *min;
+
+    if (!precedes(c, &i, "add.s64 gshare$far, gshare$far, gshare$sym;") || !i || c->labelled[i])
+        return false;
+    min = &c->f->insts[i - 1];
+    if (min->op != PTX_OP_MIN || min->ops[2].kind != PTX_OPND_IMM || min->ops[2].imm > limit ||
+        !precedes(c, &i, "min.u64 gshare$sym, gshare$sym, %llu;",
+                  (unsigned long long)min->ops[2].imm))
+        return false;
+    /* What the offset is before its bound does not matter, if the base stays. */
+    while (i && !c->labelled[i] &&
+           (c->f->insts[i - 1].op == PTX_OP_ADD || c->f->insts[i - 1].op == PTX_OP_SUB) &&
+           is_write_of(&c->f->insts[i - 1], sym))
+        i--;
+    return i && c->f->insts[i - 1].ops[1].kind == PTX_OPND_SYM &&
+           c->f->insts[i - 1].ops[1].sym.var == c->f->params[0] &&
+           precedes(c, &i, "mov.b64 gshare$far, %s;", c->f->params[0]->name);
+}
+
+static bool check_parameter(struct check *c, uint32_t i, const struct ptx_mem *mem)
+{
+    const struct ptx_inst *inst = &c->f->insts[i];
+    uint64_t bytes = access_bytes(inst), end = 0;
+
+    if (mem->base == PTX_BASE_VAR) {
+        for (uint32_t k = 0; c->f->entry && k < c->f->nparams; k++)
+            if (mem->var == c->f->params[k] &&
+                (mem->offset < 0 || (uint64_t)mem->offset > mem->var->size ||
+                 bytes > mem->var->size - (uint64_t)mem->offset))
+                return fails(c, i, "not inside the parameter");
+        return true;
+    }
+    if (!c->f->entry)
+        return (mem->base == PTX_BASE_REG && inst->space != PTX_SPACE_PARAM_ENTRY) ||
+               fails(c, i, "a parameter of an unknown kernel");
+    for (uint32_t k = 0; k < c->f->nparams && !is_house(c->f->params[k]->name); k++)
+        end = c->f->params[k]->offset + c->f->params[k]->size;
+    return (inst->op == PTX_OP_LD && inst->space != PTX_SPACE_PARAM_FUNC &&
+            mem->base == PTX_BASE_REG && mem->reg == find_register(c->f, "gshare$far") &&
+            !mem->offset && bytes <= end && is_bounded_to_parameters(c, i, end - bytes)) ||
+           fails(c, i, "not inside the kernel's parameters");
+}
+
+static bool makes_generic_parameter(const struct ptx_inst *inst)
+{
+    return inst->op == PTX_OP_CVTA && !(inst->flags & PTX_F_TO) &&
+           (inst->space == PTX_SPACE_PARAM || inst->space == PTX_SPACE_PARAM_ENTRY ||
+            inst->space == PTX_SPACE_PARAM_FUNC);
+}
+
+/* ---- 2., 4., 5. Any address ---- */
+
 static bool check_address(struct check *c, uint32_t i, const struct ptx_mem *mem, unsigned space)
 {
     switch (space) {
     case PTX_SPACE_CONST:
     case PTX_SPACE_LOCAL:
-    case PTX_SPACE_PARAM:
     case PTX_SPACE_SHARED:
+        return true;
+    case PTX_SPACE_PARAM:
     case PTX_SPACE_PARAM_ENTRY:
     case PTX_SPACE_PARAM_FUNC:
-        return true;
+        /* The lists of a call name whole variables. */
+        return c->f->insts[i].op == PTX_OP_CALL || check_parameter(c, i, mem);
     case PTX_SPACE_GLOBAL:
         if (c->house)
             return true;
@@ -441,7 +509,7 @@ static bool check_brx(struct check *c, uint32_t i)
            fails(c, i, "an index that is not bounded");
 }
 
-/* ---- 5. The rest ---- */
+/* ---- 6. The rest ---- */
 
 /* A list of its own beside that of the pass, on purpose. */
 static bool is_known_pragma(const char *text)
@@ -459,6 +527,8 @@ static bool check_class(struct check *c, uint32_t i)
 
     if (inst->op == PTX_OP_DISCARD)
         return fails(c, i, "shows what memory held before");
+    if (makes_generic_parameter(inst))
+        return fails(c, i, "a generic address of a parameter");
     switch (ptx_op_class(inst->op)) {
     case PTX_CLASS_LOAD:
     case PTX_CLASS_STORE:

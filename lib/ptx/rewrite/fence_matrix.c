@@ -57,9 +57,9 @@ bool fence_matrix(struct fence *fence, bool generic)
     uint64_t span = span_of(inst);
     struct fence_span text;
 
-    if (generic && (fence->generic[PTX_SPACE_CONST] || fence->generic[PTX_SPACE_PARAM]))
-        return fence_refuse(fence, inst->line,
-                            "%s: a generic address, beside those of constants or parameters", op);
+    if (generic && fence->generic[PTX_SPACE_CONST])
+        return fence_refuse(fence, inst->line, "%s: a generic address, beside those of constants",
+                            op);
     if (inst->ops[inst->op == PTX_OP_WMMA_LOAD].mem.base == PTX_BASE_VAR)
         return fence_refuse(fence, inst->line, "%s: a variable as address", op);
     if (other && stride->kind == PTX_OPND_NONE)

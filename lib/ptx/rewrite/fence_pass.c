@@ -81,11 +81,12 @@ static bool take_access(struct fence *fence)
     switch (inst->space) {
     case PTX_SPACE_CONST:
     case PTX_SPACE_LOCAL:
-    case PTX_SPACE_PARAM:
     case PTX_SPACE_SHARED:
+        return true;
+    case PTX_SPACE_PARAM:
     case PTX_SPACE_PARAM_ENTRY:
     case PTX_SPACE_PARAM_FUNC:
-        return true;
+        return fence_param(fence, mem, access_bytes(inst));
     case PTX_SPACE_GENERIC:
     case PTX_SPACE_GLOBAL:
         break;
@@ -96,6 +97,8 @@ static bool take_access(struct fence *fence)
     if ((!generic && fence_is_house_function(fence->f)) || is_added(fence, mem))
         return true;
     /* ptxas takes the space of a variable that is named. */
+    if (mem->base == PTX_BASE_VAR && mem->var->space == PTX_SPACE_PARAM)
+        return fence_param(fence, mem, access_bytes(inst));
     if (mem->base == PTX_BASE_VAR && mem->var->space != PTX_SPACE_GLOBAL)
         return true;
     if (inst->op == PTX_OP_WMMA_LOAD || inst->op == PTX_OP_WMMA_STORE)
@@ -123,6 +126,13 @@ static bool take_instruction(struct fence *fence)
      * before them: of memory that is zeroed for its user, what the user before left. */
     case PTX_OP_DISCARD:
         return fence_refuse(fence, inst->line, "discard: shows what memory held before");
+    case PTX_OP_CVTA:
+        if (!(inst->flags & PTX_F_TO) &&
+            (inst->space == PTX_SPACE_PARAM || inst->space == PTX_SPACE_PARAM_ENTRY ||
+             inst->space == PTX_SPACE_PARAM_FUNC))
+            return fence_refuse(fence, inst->line,
+                                "cvta: a generic address of a parameter, which leads behind it");
+        return true;
     case PTX_OP_CP_ASYNC:
         return take_shared(fence) && fence_access(fence, 1, false, 16);
     case PTX_OP_CREATEPOLICY:
@@ -207,13 +217,9 @@ static void find_generic(struct fence *fence)
     for (uint32_t i = 0; i < fence->m->nfuncs; i++)
         for (uint32_t k = 0; k < fence->m->funcs[i]->ninsts; k++) {
             const struct ptx_inst *inst = &fence->m->funcs[i]->insts[k];
-            uint8_t space = inst->space;
 
-            if (inst->op != PTX_OP_CVTA || inst->flags & PTX_F_TO)
-                continue;
-            if (space == PTX_SPACE_PARAM_ENTRY || space == PTX_SPACE_PARAM_FUNC)
-                space = PTX_SPACE_PARAM;
-            fence->generic[space] = true;
+            if (inst->op == PTX_OP_CVTA && !(inst->flags & PTX_F_TO))
+                fence->generic[inst->space] = true;
         }
 }
 

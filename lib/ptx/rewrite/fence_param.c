@@ -1,0 +1,66 @@
+/* Kernel parameters. They lie in a bank of constants, and behind them what an earlier launch on the
+ * same stream left there, which may be another session's. So a load of one ends in the parameter
+ * that it names, and one at an address in a register ends in the block of the kernel's parameters,
+ * from the first to the tenant's last. Parameters of functions are registers or the thread's own
+ * stack. */
+#include "ptx/rewrite/fence.h"
+
+static bool is_kernel_parameter(const struct ptx_func *f, const struct ptx_var *v)
+{
+    return f->entry && v->id < f->nparams && f->params[v->id] == v;
+}
+
+/* Without those that other passes added behind them. */
+static uint64_t tenant_bytes(const struct ptx_func *f)
+{
+    uint64_t bytes = 0;
+
+    for (uint32_t i = 0; i < f->nparams && !fence_is_house_name(f->params[i]->name); i++)
+        bytes = f->params[i]->offset + f->params[i]->size;
+    return bytes;
+}
+
+/* The register becomes an offset from the first parameter, which has a bound. */
+static bool bound(struct fence *fence, const struct ptx_mem *mem, uint64_t bytes, uint64_t most)
+{
+    struct fence_span name, brackets = fence_brackets(fence, 0, &name);
+    bool wide = ptx_type_bits(fence->f->regs[mem->reg].type) == 64;
+
+    if (!brackets.len || !name.len)
+        return fence_refuse(fence, fence->inst->line, "ld: an address in an unknown form");
+    if (!wide) {
+        fence_before(fence, "cvt.u64.u32 gshare$sym, %.*s; ", (int)name.len, name.text);
+        name = (struct fence_span){"gshare$sym", sizeof("gshare$sym") - 1};
+    }
+    fence_before(fence, "mov.b64 gshare$far, %s; ", fence->f->params[0]->name);
+    fence_before(fence, "sub.s64 gshare$sym, %.*s, gshare$far; ", (int)name.len, name.text);
+    if (mem->offset)
+        fence_before(fence, "add.s64 gshare$sym, gshare$sym, %lld; ", (long long)mem->offset);
+    fence_before(fence,
+                 "min.u64 gshare$sym, gshare$sym, %llu; "
+                 "add.s64 gshare$far, gshare$far, gshare$sym; ",
+                 (unsigned long long)(most / bytes * bytes));
+    fence_replace(fence, brackets, "[gshare$far]");
+    return true;
+}
+
+bool fence_param(struct fence *fence, const struct ptx_mem *mem, uint64_t bytes)
+{
+    const struct ptx_inst *inst = fence->inst;
+    const struct ptx_func *f = fence->f;
+    uint64_t all = tenant_bytes(f);
+
+    if (mem->base == PTX_BASE_VAR)
+        return !is_kernel_parameter(f, mem->var) ||
+               (mem->offset >= 0 && (uint64_t)mem->offset <= mem->var->size &&
+                bytes <= mem->var->size - (uint64_t)mem->offset) ||
+               fence_refuse(fence, inst->line, "%s: not inside the parameter %.80s",
+                            ptx_op_name(inst->op), mem->var->name);
+    if (mem->base == PTX_BASE_REG && !f->entry && inst->space != PTX_SPACE_PARAM_ENTRY)
+        return true;
+    if (mem->base == PTX_BASE_REG && f->entry && inst->space != PTX_SPACE_PARAM_FUNC &&
+        inst->op == PTX_OP_LD && bytes && bytes <= all)
+        return bound(fence, mem, bytes, all - bytes);
+    return fence_refuse(fence, inst->line, "%s: an address among the parameters of any kernel",
+                        ptx_op_name(inst->op));
+}
