@@ -33,31 +33,30 @@ struct loaded {
 
 void fence_rig_init(struct fence_rig *rig)
 {
-    uint64_t all = 2 * WINDOW_BYTES + 2 * FENCE_GUARD, at;
+    uint64_t all = 2 * WINDOW_BYTES + FENCE_GUARD, at;
     void *memory = mmap(NULL, all, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
     if (memory == MAP_FAILED)
         abort();
-    at = (uint64_t)(uintptr_t)memory + FENCE_GUARD;
+    at = (uint64_t)(uintptr_t)memory;
     rig->size = WINDOW_BYTES;
     rig->base = (at + WINDOW_BYTES - 1) / WINDOW_BYTES * WINDOW_BYTES;
     munmap(memory, all);
-    memory = mmap((void *)(uintptr_t)(rig->base - FENCE_GUARD), rig->size + 2 * FENCE_GUARD,
+    memory = mmap((void *)(uintptr_t)rig->base, rig->size + FENCE_GUARD,
                   PROT_READ | PROT_WRITE,
                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
-    if (memory != (void *)(uintptr_t)(rig->base - FENCE_GUARD))
+    if (memory != (void *)(uintptr_t)rig->base)
         abort();
 }
 
 void fence_rig_deinit(struct fence_rig *rig)
 {
-    munmap((void *)(uintptr_t)(rig->base - FENCE_GUARD), rig->size + 2 * FENCE_GUARD);
+    munmap((void *)(uintptr_t)rig->base, rig->size + FENCE_GUARD);
 }
 
 void fence_rig_clear(struct fence_rig *rig)
 {
-    madvise((void *)(uintptr_t)(rig->base - FENCE_GUARD), rig->size + 2 * FENCE_GUARD,
-            MADV_DONTNEED);
+    madvise((void *)(uintptr_t)rig->base, rig->size + FENCE_GUARD, MADV_DONTNEED);
 }
 
 /* ---- What the worker does ---- */
@@ -162,8 +161,7 @@ static int by_base(const void *a, const void *b)
 static void map_memory(struct loaded *l)
 {
     const struct mem_extent all[] = {
-        {l->rig->base - FENCE_GUARD, l->rig->base + l->rig->size + FENCE_GUARD,
-         MEM_READ | MEM_WRITE},
+        {l->rig->base, l->rig->base + l->rig->size + FENCE_GUARD, MEM_READ | MEM_WRITE},
         {(uint64_t)(uintptr_t)l->constants, (uint64_t)(uintptr_t)l->constants + CONSTANT_BYTES,
          MEM_READ},
         {(uint64_t)(uintptr_t)l->server, (uint64_t)(uintptr_t)l->server + SERVER_BYTES,

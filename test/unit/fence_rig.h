@@ -1,4 +1,4 @@
-/* A device on which leaving a window is seen: the window and its guards are mapped, and nothing
+/* A device on which leaving a window is seen: the window and its guard are mapped, and nothing
  * else that a tenant could reach, so an access anywhere else is a fault. */
 #ifndef GS_TEST_UNIT_FENCE_RIG_H
 #define GS_TEST_UNIT_FENCE_RIG_H

@@ -92,6 +92,23 @@ static void expect_checked(const char *out, const char *what, const char *with, 
 
 /* ---- What comes out ---- */
 
+/* Behind the fence an offset leads forward only, into the guard. */
+static void no_access_lies_before_the_window(void **state)
+{
+    char *out = fenced_body("ld.global.u32 %r1, [%d1+-4]; st.u32 [%d1+-1048576], %r1;"
+                            "ld.global.u32 %r1, [%d1+1048576];");
+
+    (void)state;
+    expect_text(out, "\tadd.s64 gshare$at, %d1, -4;\n", true);
+    expect_text(out, "\tadd.s64 gshare$at, %d1, -1048576;\n", true);
+    expect_text(out, "ld.global.u32 %r1, [gshare$at];", true);
+    expect_text(out, "ld.global.u32 %r1, [gshare$at+1048576];", true);
+    expect_checked(out, "ld.global.u32 %r1, [gshare$at]", "ld.global.u32 %r1, [gshare$at+-4]",
+                   "the offset leads too far");
+    expect_checked(out, "[gshare$at+1048576]", "[gshare$at+1048577]", "the offset leads too far");
+    free(out);
+}
+
 static void an_access_is_fenced_by_one_instruction(void **state)
 {
     char *out = fenced_body("ld.global.f32 %f1, [%d1+4];");
@@ -636,6 +653,7 @@ static void any_part_of_a_module_is_survived(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(no_access_lies_before_the_window),
         cmocka_unit_test(an_access_is_fenced_by_one_instruction),
         cmocka_unit_test(generic_addresses_are_told_apart_where_there_are_others),
         cmocka_unit_test(a_place_in_a_variable_needs_no_fence),

@@ -13,8 +13,8 @@
 #define FENCE_HOUSE_FUNCTION "_ZN12gshare_print"
 #define FENCE_HOUSE_NAME     "gshare$"
 
-/* Constant offsets up to this stay in the instruction; with the widest access behind it, still
- * within FENCE_GUARD. */
+/* Constant offsets from 0 to this stay in the instruction; with the widest access behind it, still
+ * within FENCE_GUARD. The rows of a matrix reach half as far again. */
 enum { FENCE_OFFSET = 1 << 20 };
 
 enum {

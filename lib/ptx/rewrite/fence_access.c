@@ -9,7 +9,8 @@
  *
  * The access itself stays inside the window or its guard: an aligned one of up to 128 bytes crosses
  * no boundary of 4 GiB, one that is not aligned faults before memory is reached, and an offset of
- * at most FENCE_OFFSET that stays in the instruction leads no further than the guard. */
+ * at most FENCE_OFFSET that stays in the instruction leads no further than the guard. A negative one
+ * is added before the fence, so that no access lies before the window. */
 #include "ptx/rewrite/fence.h"
 
 /* Where the address is a variable's: its place, or true with the sum in gshare$at. */
@@ -105,7 +106,7 @@ bool fence_access(struct fence *fence, unsigned operand, bool generic, uint64_t 
             from = "gshare$at";
         }
         /* A generic address is told apart by what the instruction will access. */
-        if (offset > FENCE_OFFSET || offset < -FENCE_OFFSET ||
+        if (offset > FENCE_OFFSET || offset < 0 ||
             (offset && generic && knows_other_spaces(fence))) {
             fence_before(fence, "add.s64 gshare$at, %s, %lld; ", from, (long long)offset);
             from = "gshare$at";

@@ -251,7 +251,7 @@ static bool is_stride_bounded(const struct check *c, uint32_t *i, const struct p
 
     *elsewhere = false;
     if (stride->kind == PTX_OPND_NONE || (stride->kind == PTX_OPND_IMM && stride->imm < 1u << 31 &&
-                                          stride->imm * span <= MOST_OFFSET))
+                                          stride->imm * span <= MOST_OFFSET / 2))
         return true;
     if (stride->kind != PTX_OPND_REG || stride->reg != find_register(c->f, "gshare$x"))
         return false;
@@ -318,7 +318,7 @@ static bool check_register_access(struct check *c, uint32_t i, const struct ptx_
     c->stack |= local && is_store(c, inst);
     if (exact && !elsewhere)
         return fails(c, i, "rows in another space are not bounded");
-    if (mem->offset > (exact ? 0 : MOST_OFFSET) || mem->offset < (exact ? 0 : -MOST_OFFSET))
+    if (mem->offset > (exact ? 0 : MOST_OFFSET) || mem->offset < 0)
         return fails(c, i, "the offset leads too far");
     return true;
 }

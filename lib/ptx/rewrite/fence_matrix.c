@@ -68,7 +68,7 @@ bool fence_matrix(struct fence *fence, bool generic)
         return false;
     if (stride->kind == PTX_OPND_NONE ||
         (stride->kind == PTX_OPND_IMM && !other && stride->imm < 1u << 31 &&
-         stride->imm * span <= FENCE_OFFSET))
+         stride->imm * span <= FENCE_OFFSET / 2))
         return true;
     text = fence_operand(fence, 2);
     if (!text.len)

@@ -34,9 +34,9 @@ enum ptx_pass {
 /* ---- PTX_PASS_FENCE ----
  *
  * A window is a range of device addresses: a power of two in size, at least 4 GiB, aligned to its
- * size. A fenced access stays within FENCE_GUARD bytes of it on either side, so no memory of
- * another session may lie there: put nothing into the first and last FENCE_GUARD bytes of each
- * window, or leave that much between two. */
+ * size. A fenced access stays within the window and the FENCE_GUARD bytes behind it, and never lies
+ * before it. So no memory of another session may lie in these bytes: put nothing into the first
+ * FENCE_GUARD bytes of each window, or leave that much between two. */
 #define FENCE_GUARD ((uint64_t)2 << 20)
 
 /* The .const variable that the pass adds: a struct fence_window. Whoever loads the module writes it
