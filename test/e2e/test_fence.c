@@ -191,6 +191,25 @@ static void memory_comes_and_goes_beside_a_kernel_that_strays(void)
     server_stop(server);
 }
 
+static void an_offset_below_the_window_stays_in_it(void)
+{
+    struct server *server = server_start(&always);
+    gs_session session;
+    gs_module module;
+
+    CHECK_OK(server_attach(server, &session));
+    CHECK_OK(load(session, roam_ptx, &module));
+    const gs_devptr base = info_of(session).window_base;
+    const gs_devptr at[] = {0, base, base + 4096, base + 2 * MIB, base + 4 * GIB};
+    for (unsigned i = 0; i < ARRAY_SIZE(at); i++) {
+        gs_devptr there = at[i];
+        CHECK_OK(kernels_launch(NULL, kernels_get(module, "below"), 1, 1, (void *[]){&there}));
+        CHECK_OK(gs_sync(session));
+    }
+    CHECK_OK(gs_detach(session));
+    server_stop(server);
+}
+
 static void new_memory_is_zero_and_keeps_what_is_written(void)
 {
     struct server *server = server_start(&always);
@@ -557,6 +576,7 @@ static const struct test tests[] = {
     TEST(a_stray_reaches_no_neighbour),
     TEST(a_stray_faults_nobody),
     TEST(memory_comes_and_goes_beside_a_kernel_that_strays),
+    TEST(an_offset_below_the_window_stays_in_it),
     TEST(new_memory_is_zero_and_keeps_what_is_written),
     TEST(variables_lie_in_the_session_and_are_charged),
     TEST(variables_beyond_the_limit_are_refused),
