@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include <cmocka.h>
 
@@ -450,6 +451,61 @@ static void modules_it_cannot_hold_are_refused(void **state)
     expect_refused("junk", "line 1");
 }
 
+/* 64 functions that fit, and calls: some 7 KB of text for each call. */
+static char *many_calls(unsigned functions, unsigned calls)
+{
+    static const char call[] = "{ .param .b32 q; .param .b32 s; st.param.b32 [q], 1; "
+                               "call (s), %d1, (q), p; }\n";
+    char *text = malloc(4096 + functions * 128 + calls * sizeof(call)), *to = text;
+
+    to += sprintf(to, "%s", HEAD);
+    for (unsigned i = 0; i < functions; i++)
+        to += sprintf(to, ".func (.param .b32 r) f%u(.param .b32 x) { ret; }\n", i);
+    to += sprintf(to, "%s{ %s p: .callprototype (.param .b32 _) _ (.param .b32 _);", ENTRY, REGS);
+    for (unsigned i = 0; i < functions; i++)
+        to += sprintf(to, "mov.u64 %%d2, f%u;\n", i);
+    for (unsigned i = 0; i < calls; i++)
+        to += sprintf(to, "%s", call);
+    sprintf(to, "ret; }\n");
+    return text;
+}
+
+/* It ends where the text does, not when all of it has been made. */
+static void a_text_that_grows_too_long_is_refused(void **state)
+{
+    struct rusage before, after;
+    char *text = many_calls(64, 28000); /* 2.6 MB, which 200 MB would follow */
+
+    (void)state;
+    getrusage(RUSAGE_SELF, &before);
+    expect_refused(text, "with its fences the text exceeds 64 MiB");
+    getrusage(RUSAGE_SELF, &after);
+    assert_true(after.ru_maxrss - before.ru_maxrss < 512 << 10);
+    free(text);
+    text = many_calls(65, 1);
+    expect_refused(text, "more than 64 functions");
+    free(text);
+}
+
+/* Other passes leave such a text as it is, and say so. */
+static void other_passes_keep_off_a_text_that_grows_too_long(void **state)
+{
+    static const char head[] = HEAD ENTRY "{ ret; }\n";
+    struct ptx_rewrite_report report = {0};
+    char *text = malloc(PTX_MAX_TEXT), *out = NULL;
+    size_t len;
+
+    (void)state;
+    memset(text, ' ', PTX_MAX_TEXT);
+    memcpy(text, head, strlen(head));
+    assert_int_equal(ptx_rewrite(text, PTX_MAX_TEXT, PTX_PASS_COMPLETION, &out, &len, &report),
+                     -ENOENT);
+    assert_int_equal(report.count, 0);
+    assert_non_null(strstr(report.reason, "64 MiB"));
+    ptx_rewrite_report_deinit(&report);
+    free(text);
+}
+
 /* A tenant's name must not pass for one of the house's, in no way in which names come about. */
 static void names_of_the_house_are_refused(void **state)
 {
@@ -670,6 +726,8 @@ int main(void)
         cmocka_unit_test(stores_to_the_stack_are_told),
         cmocka_unit_test(what_it_cannot_hold_is_refused),
         cmocka_unit_test(modules_it_cannot_hold_are_refused),
+        cmocka_unit_test(a_text_that_grows_too_long_is_refused),
+        cmocka_unit_test(other_passes_keep_off_a_text_that_grows_too_long),
         cmocka_unit_test(names_of_the_house_are_refused),
         cmocka_unit_test(what_other_passes_add_stays),
         cmocka_unit_test(a_fence_that_lacks_a_piece_is_refused),

@@ -199,7 +199,8 @@ static void dropped(struct rewrite *rw)
     for (uint32_t i = 0; i < report->count; i++)
         report->kernels[i].completes = false;
     report->count = 0;
-    snprintf(report->reason, sizeof(report->reason), "another pass changes the same instructions");
+    snprintf(report->reason, sizeof(report->reason),
+             "another pass changes the same instructions, or the text would exceed 64 MiB");
 }
 
 const struct pass completion_pass_rules = {

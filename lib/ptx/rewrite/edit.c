@@ -7,8 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A pass adds some hundred bytes for each instruction of a text of 64 MiB at most. */
-static const size_t TEXT_LIMIT = (size_t)4 << 30;
+#include "ptx/ptx.h"
+
+/* Strings that end in edits, of PTX_MAX_TEXT at most together, and the padding of each. */
+static const size_t TEXT_LIMIT = (size_t)16 * PTX_MAX_TEXT;
 
 void edits_deinit(struct edits *edits)
 {
@@ -19,6 +21,12 @@ void edits_deinit(struct edits *edits)
 
 void edits_replace(struct edits *edits, size_t begin, size_t end, const char *with)
 {
+    size_t len = strlen(with);
+
+    if (edits->too_long || edits->size > PTX_MAX_TEXT || len > PTX_MAX_TEXT - edits->size) {
+        edits->too_long = true;
+        return;
+    }
     if (edits->count == edits->room) {
         size_t room = edits->room ? edits->room * 2 : 64;
         struct edit *all = realloc(edits->all, room * sizeof(*all));
@@ -30,6 +38,7 @@ void edits_replace(struct edits *edits, size_t begin, size_t end, const char *wi
         edits->all = all;
         edits->room = room;
     }
+    edits->size += len;
     edits->all[edits->count++] = (struct edit){begin, end, edits->next_order++, with, edits->owner};
 }
 
@@ -44,6 +53,8 @@ const char *edits_text(struct edits *edits, const char *format, ...)
     char *text = NULL;
     int length;
 
+    if (edits->too_long)
+        return "";
     va_start(arguments, format);
     length = vsnprintf(NULL, 0, format, arguments);
     va_end(arguments);
@@ -68,7 +79,10 @@ void edits_drop(struct edits *edits, unsigned owner)
     for (size_t i = 0; i < edits->count; i++)
         if (edits->all[i].owner != owner)
             edits->all[kept++] = edits->all[i];
+        else
+            edits->size -= strlen(edits->all[i].with);
     edits->count = kept;
+    edits->too_long = false;
 }
 
 /* Insertions at a place come before what replaces the text there. */

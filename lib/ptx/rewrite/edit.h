@@ -19,7 +19,9 @@ struct edits {
     struct edit *all;
     size_t count, room, next_order;
     unsigned owner; /* of what is recorded now */
+    size_t size;    /* of the text with the edits, or more: begins as the size of the text */
     bool failed;    /* no memory */
+    bool too_long;  /* an edit was not recorded: the text would exceed PTX_MAX_TEXT */
     struct arena *arena;
 };
 
@@ -28,10 +30,12 @@ void edits_deinit(struct edits *edits);
  * newline, unless at the text's end; the newlines in what it replaces stay behind it. */
 void edits_replace(struct edits *edits, size_t begin, size_t end, const char *with);
 void edits_insert(struct edits *edits, size_t at, const char *with);
-/* A string that lives as long as the edits, for WITH. "" where there is no memory: see failed. */
+/* A string that lives as long as the edits, for WITH. "" where there is no memory, see failed, or
+ * where the edits are too long. */
 const char *edits_text(struct edits *edits, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-void edits_drop(struct edits *edits, unsigned owner); /* all edits of one pass */
+/* All edits of one pass, and with them what was too long. */
+void edits_drop(struct edits *edits, unsigned owner);
 /* Brings the edits in order. False where two of them overlap. */
 bool edits_settle(struct edits *edits);
 /* The text with all edits, which are settled, NUL-terminated; NULL: no memory. */

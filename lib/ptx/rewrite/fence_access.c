@@ -9,8 +9,8 @@
  *
  * The access itself stays inside the window or its guard: an aligned one of up to 128 bytes crosses
  * no boundary of 4 GiB, one that is not aligned faults before memory is reached, and an offset of
- * at most FENCE_OFFSET that stays in the instruction leads no further than the guard. A negative one
- * is added before the fence, so that no access lies before the window. */
+ * at most FENCE_OFFSET that stays in the instruction leads no further than the guard. A negative
+ * one is added before the fence, so that no access lies before the window. */
 #include "ptx/rewrite/fence.h"
 
 /* Where the address is a variable's: its place, or true with the sum in gshare$at. */

@@ -55,6 +55,10 @@ static bool call_indirect(struct fence *fence)
 
         if (!is_target(fence, f, proto) || (table && !is_listed(table, f)))
             continue;
+        if (count == FENCE_TARGETS)
+            return fence_refuse(fence, inst->line,
+                                "call: an address that may be one of more than %d functions",
+                                FENCE_TARGETS);
         if (!count++)
             fence_before(fence, "mov.b64 gshare$to, %s; ", f->name);
         else
@@ -63,10 +67,9 @@ static bool call_indirect(struct fence *fence)
                          "selp.b64 gshare$to, gshare$sym, gshare$to, gshare$p; ",
                          f->name, (int)text.len, text.text);
     }
-    if (!count || count > FENCE_TARGETS)
+    if (!count)
         return fence_refuse(fence, inst->line,
-                            count ? "call: an address that may be one of more than 64 functions"
-                                  : "call: an address, and no function of the module fits it");
+                            "call: an address, and no function of the module fits it");
     fence_replace(fence, text, "gshare$to");
     return true;
 }

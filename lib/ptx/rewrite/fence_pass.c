@@ -208,6 +208,9 @@ static bool take_function(struct fence *fence, const struct ptx_func *f)
         fence->inst = &f->insts[i];
         if (!take_instruction(fence) || !fence_symbols(fence))
             return false;
+        if (fence->edits.too_long)
+            return fence_refuse(fence, fence->inst->line,
+                                "with its fences the text exceeds 64 MiB");
     }
     return true;
 }
@@ -313,6 +316,8 @@ static int finish(struct fence *fence, char **out, size_t *out_len)
     bool stack = false;
     int result;
 
+    if (fence->edits.too_long)
+        return fence_refuse(fence, 0, "with its fences the text exceeds 64 MiB"), -EPERM;
     if (!edits_settle(&fence->edits))
         return fence_refuse(fence, 0, "two passes change the same instruction"), -EPERM;
     edited = edits_apply(&fence->edits, fence->text, strlen(fence->text), &len);
@@ -338,7 +343,7 @@ static int finish(struct fence *fence, char **out, size_t *out_len)
 int fence_pass(const char *text, size_t len, struct ptx_fence_report *report, char **out,
                size_t *out_len)
 {
-    struct fence fence = {.text = text, .report = report};
+    struct fence fence = {.text = text, .report = report, .edits.size = strlen(text)};
     struct ptx_module *m = NULL;
     struct ptx_error error = {0};
     int result = ptx_parse(text, len, &m, &error);

@@ -3,7 +3,8 @@
  * A pass looks at the text or, by rewrite_module, at the IR of it, and records edits (edit.h). Each
  * pass sees the tenant's text alone, never what another pass adds: a pass that must touch added
  * text too adds it in its final form. The edits of two passes never overlap: where the edits of a
- * later pass would, all of that pass are dropped.
+ * later pass would, all of that pass are dropped; so they are where the text would exceed
+ * PTX_MAX_TEXT.
  *
  * The address fence (fence_pass.c) is none of these passes: it runs behind them, over the text with
  * their edits, so that what they add is fenced too where it follows a tenant's pointer. It tells
@@ -40,7 +41,8 @@ struct pass {
     bool (*maybe)(const char *text, size_t len);
     /* Records edits. False: nothing to do; edits recorded so far are dropped. */
     bool (*run)(struct rewrite *rw);
-    /* The edits were dropped since they overlap another pass's. NULL: nothing to take back. */
+    /* The edits were dropped: they overlap another pass's, or the text would exceed PTX_MAX_TEXT.
+     * NULL: nothing to take back. */
     void (*dropped)(struct rewrite *rw);
 };
 

@@ -38,7 +38,7 @@ static void pass_run(struct rewrite *rw, const struct pass *pass)
     rw->edits.owner = pass->bit;
     if (!pass->run(rw)) {
         edits_drop(&rw->edits, pass->bit);
-    } else if (!edits_settle(&rw->edits)) {
+    } else if (rw->edits.too_long || !edits_settle(&rw->edits)) {
         edits_drop(&rw->edits, pass->bit);
         if (pass->dropped)
             pass->dropped(rw);
@@ -77,6 +77,7 @@ int ptx_rewrite(const char *ptx, size_t len, unsigned passes, char **out, size_t
     size_t new_len = 0;
     char *text = NULL;
 
+    rw.edits.size = rw.len;
     if (is_free_of_prefix(&rw))
         for (size_t i = 0; i < PASSES && !rw.edits.failed; i++)
             if (passes & passes_in_order[i]->bit)

@@ -130,7 +130,8 @@ struct ptx_rewrite_report {
 /* Runs PASSES, a set of enum ptx_pass, over LEN bytes of PTX (a NUL ends it early).
  *
  * 0: *OUT is the new text, NUL-terminated, the caller's to free(); *OUT_LEN does not count the NUL.
- * -ENOENT: there was nothing to change, or nothing that may be; use the text as it is. -EPERM: the
+ * -ENOENT: there was nothing to change, or nothing that may be, as where a text would exceed
+ * PTX_MAX_TEXT; use the text as it is. -EPERM: the
  * fence refuses the module, and REPORT->fence.reason says why. -ENOMEM: no memory. With
  * PTX_PASS_FENCE the result is never -ENOENT. REPORT may be NULL; it is filled with 0, -ENOENT and
  * -EPERM, and left zeroed with -ENOMEM.
