@@ -74,6 +74,18 @@ static void expect_text(char *out, const char *what, bool there)
         fail_msg("%s \"%s\" in:\n%s", there ? "no" : "there is", what, out);
 }
 
+/* TEXT with each WHAT replaced. */
+static char *replaced(const char *text, const char *what, const char *with)
+{
+    char *out = calloc(1, (strlen(text) + 1) * (strlen(with) + 1));
+
+    for (const char *at; (at = strstr(text, what)); text = at + strlen(what)) {
+        strncat(out, text, (size_t)(at - text));
+        strcat(out, with);
+    }
+    return strcat(out, text);
+}
+
 /* Takes the first WHAT in OUT, which the checker accepts, to WITH: the checker refuses. */
 static void expect_checked(const char *out, const char *what, const char *with, const char *reason)
 {
@@ -617,6 +629,90 @@ static void what_the_pass_must_not_leave_is_seen(void **state)
     free(out);
 }
 
+/* Neither a kernel nor a function of the house is one that a register leads to. */
+static void targets_are_functions_of_the_tenant(void **state)
+{
+    static const char *const others[] = {"gshare$f", "_ZN12gshare_print1fEv"};
+    struct ptx_rewrite_report report;
+    char *out = fenced(HEAD TWO ".entry e() { ret; }\n" ENTRY "{ " REGS
+                                "mov.u64 %d2, f; mov.u64 %d3, g; " CALL "ret; }",
+                       &report);
+
+    (void)state;
+    expect_checked(out, "gshare$to, f;", "gshare$to, e;", "target");
+    expect_checked(out, "gshare$sym, g;", "gshare$sym, e;", "target");
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+        char to[64], sym[64], header[64], *with;
+
+        snprintf(header, sizeof(header), " %s(", others[i]);
+        with = replaced(out, " h(", header);
+        snprintf(to, sizeof(to), "gshare$to, %s;", others[i]);
+        snprintf(sym, sizeof(sym), "gshare$sym, %s;", others[i]);
+        expect_checked(with, "gshare$to, f;", to, "target");
+        expect_checked(with, "gshare$sym, g;", sym, "target");
+        free(with);
+    }
+    ptx_rewrite_report_deinit(&report);
+    free(out);
+}
+
+/* Registers of the house are no addresses, but those that the epilogues of kernels use. */
+static void registers_of_the_house_are_known_by_name(void **state)
+{
+    static const char *const others[] = {"gshare$v",   "gshare$aa",  "gshare$a$",   "gshare$a$1",
+                                         "gshare$a1_", "gshare$a$_", "gshare$a$1_1"};
+    char *out = fenced_body("{ .reg .b64 other; mov.b64 other, %d1; } ld.global.u32 %r1, [%d1];");
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+        char address[64], *with = replaced(out, "other", others[i]);
+
+        snprintf(address, sizeof(address), "[%s]", others[i]);
+        expect_checked(with, "[gshare$at]", address, "the address is not fenced");
+        free(with);
+    }
+    free(out);
+}
+
+static void a_kernel_may_have_many_epilogues(void **state)
+{
+    static const char text[] = HEAD ENTRY
+        "{ " REGS "ld.global.u32 %r1, [%d1]; setp.eq.u32 %p1, %r1, 1; @%p1 ret; bar.sync 0; "
+        "setp.eq.u32 %p1, %r1, 2; @%p1 ret; bar.sync 0; st.global.u32 [%d1], %r1; ret; }";
+    struct ptx_rewrite_report report;
+    char *out;
+
+    (void)state;
+    assert_int_equal(fence(text, PTX_PASS_COMPLETION, &out, &report), 0);
+    assert_true(report.kernels[0].completes);
+    expect_text(out, "[gshare$w$1_]", true);
+    ptx_rewrite_report_deinit(&report);
+    free(out);
+}
+
+static void an_alias_has_the_parameters_of_its_function(void **state)
+{
+    static const char text[] = HEAD TWO
+        ".visible .func (.param .b32 r) i(.param .b32 x);\n.alias i, f;\n" ENTRY "{ ret; }";
+    static const char *const others[] = {".param .b64 x", ".param .align 8 .b8 x[4]",
+                                         ".reg .b32 x"};
+    struct ptx_rewrite_report report;
+    char *out = fenced(text, &report);
+
+    (void)state;
+    expect_checked(out, "i(.param .b32 x)", "i(.param .b64 x)", "an alias with other parameters");
+    ptx_rewrite_report_deinit(&report);
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+        char declared[128], *other;
+
+        snprintf(declared, sizeof(declared), "i(%s)", others[i]);
+        other = replaced(text, "i(.param .b32 x)", declared);
+        expect_refused(other, "i: an alias whose parameters are not those of f");
+        free(other);
+    }
+    free(out);
+}
+
 /* What bounds a store to the stack: without it the store is told. */
 static void a_store_to_the_stack_is_seen(void **state)
 {
@@ -732,6 +828,10 @@ int main(void)
         cmocka_unit_test(what_other_passes_add_stays),
         cmocka_unit_test(a_fence_that_lacks_a_piece_is_refused),
         cmocka_unit_test(what_the_pass_must_not_leave_is_seen),
+        cmocka_unit_test(targets_are_functions_of_the_tenant),
+        cmocka_unit_test(registers_of_the_house_are_known_by_name),
+        cmocka_unit_test(a_kernel_may_have_many_epilogues),
+        cmocka_unit_test(an_alias_has_the_parameters_of_its_function),
         cmocka_unit_test(a_store_to_the_stack_is_seen),
         cmocka_unit_test(a_label_within_a_fence_is_refused),
         cmocka_unit_test(texts_without_fences_are_refused),

@@ -75,6 +75,8 @@ void fence_stack(struct fence *fence, const struct ptx_mem *mem, uint64_t bytes)
 
 /* ---- fence_jump.c ---- */
 
+/* An alias is called as it is declared: it must have the parameters of what it stands for. */
+bool fence_alias(struct fence *fence, const struct ptx_func *f);
 bool fence_call(struct fence *fence);
 bool fence_brx(struct fence *fence);
 

@@ -10,6 +10,7 @@
  *     generic ones, the choice between that and the address itself where isspacep says that the
  *     address is of another space. Or it goes to gshare$globals + a constant inside the block.
  *  3. A computed call goes to gshare$to, which is one of a list of functions; a brx.idx is bounded.
+ *     An alias has the parameters of the function that it stands for.
  *  4. A store to the stack ends in a variable, or the checker says that one may not.
  *  5. A load of a kernel parameter ends inside it, or, by a register, in a bounded place among the
  *     kernel's own; no parameter has a generic address.
@@ -17,8 +18,8 @@
  *
  * Trusted besides: the reader and the printer (the text is a printed module, so it has one
  * meaning), names that begin with gshare$ or _ZN12gshare_print, which no tenant's text may hold:
- * functions of the house may access .global freely, and other passes' registers hold addresses of
- * the server's. */
+ * functions of the house may access .global freely, and the registers gshare$w and gshare$a of a
+ * kernel hold addresses of the server's. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -55,6 +56,11 @@ static bool fails(struct check *c, uint32_t i, const char *what)
 static bool is_house(const char *name)
 {
     return !strncmp(name, "gshare$", 7);
+}
+
+static bool is_house_function(const struct ptx_func *f)
+{
+    return is_house(f->name) || !strncmp(f->name, "_ZN12gshare_print", 17);
 }
 
 /* ---- Instructions as text ---- */
@@ -290,6 +296,23 @@ static bool is_store(const struct check *c, const struct ptx_inst *inst)
            (class == PTX_CLASS_STORE || class == PTX_CLASS_ATOM || class == PTX_CLASS_MATRIX_STORE);
 }
 
+/* Registers of the epilogue of completion_exits.c, which hold addresses from gshare$done. A kernel
+ * may have several epilogues, each in a scope of its own: the reader names the later ones'
+ * gshare$w$1_, gshare$w$2_ and so on. */
+static bool is_of_epilogue(const struct check *c, uint32_t reg)
+{
+    char name[256];
+    size_t digits;
+
+    ptx_reg_name(c->f, reg, name, sizeof(name));
+    if (!c->f->entry || (strncmp(name, "gshare$w", 8) && strncmp(name, "gshare$a", 8)))
+        return false;
+    if (!name[8])
+        return true;
+    digits = strspn(name + 9, "0123456789");
+    return name[8] == '$' && digits && !strcmp(name + 9 + digits, "_");
+}
+
 static bool check_register_access(struct check *c, uint32_t i, const struct ptx_mem *mem,
                                   bool generic)
 {
@@ -297,7 +320,6 @@ static bool check_register_access(struct check *c, uint32_t i, const struct ptx_
     bool matrix = inst->op == PTX_OP_WMMA_LOAD || inst->op == PTX_OP_WMMA_STORE;
     bool exact, local, elsewhere = true;
     uint32_t before = i;
-    char name[256];
 
     if (mem->reg == c->globals) {
         if (matrix || mem->offset < 0 || (uint64_t)mem->offset > c->globals_bytes ||
@@ -305,12 +327,9 @@ static bool check_register_access(struct check *c, uint32_t i, const struct ptx_
             return fails(c, i, "outside of the block of variables");
         return true;
     }
-    if (mem->reg != c->at) {
-        ptx_reg_name(c->f, mem->reg, name, sizeof(name));
-        return (is_house(name) && strcmp(name, "gshare$sym") && strcmp(name, "gshare$to") &&
-                strcmp(name, "gshare$far")) ||
+    if (mem->reg != c->at)
+        return (!generic && is_of_epilogue(c, mem->reg)) ||
                fails(c, i, "the address is not fenced");
-    }
     if (matrix && !is_stride_bounded(c, &before, inst, &elsewhere))
         return fails(c, i, "the stride is not bounded");
     if (!is_fenced(c, before, generic, inst->op == PTX_OP_LD, &exact, &local))
@@ -463,6 +482,13 @@ static bool check_address(struct check *c, uint32_t i, const struct ptx_mem *mem
 
 /* ---- 3. Computed targets ---- */
 
+/* What the address of is one of the list. */
+static bool is_candidate(const struct ptx_operand *o)
+{
+    return o->kind == PTX_OPND_FUNC && o->func->has_body && !o->func->entry &&
+           !is_house_function(o->func);
+}
+
 static bool check_call(struct check *c, uint32_t i)
 {
     const struct ptx_inst *inst = &c->f->insts[i];
@@ -482,7 +508,7 @@ static bool check_call(struct check *c, uint32_t i)
             return fails(c, i, "a target from elsewhere");
         o = c->f->insts[i - 1].ops;
         if (c->f->insts[i - 1].op == PTX_OP_MOV && o[0].kind == PTX_OPND_REG &&
-            o[0].reg == callee->reg && o[1].kind == PTX_OPND_FUNC && o[1].func->has_body &&
+            o[0].reg == callee->reg && is_candidate(&o[1]) &&
             c->f->insts[i - 1].guard == PTX_NO_REG)
             return true;
         if (!precedes(c, &i, "selp.b64 gshare$to, gshare$sym, gshare$to, gshare$p;") || i < 2 ||
@@ -490,7 +516,7 @@ static bool check_call(struct check *c, uint32_t i)
             return fails(c, i, "a target that is not chosen from a list");
         i -= 2;
         o = c->f->insts[i].ops;
-        if (c->f->insts[i].op != PTX_OP_MOV || o[1].kind != PTX_OPND_FUNC || !o[1].func->has_body ||
+        if (c->f->insts[i].op != PTX_OP_MOV || !is_candidate(&o[1]) ||
             !is(c, i, "mov.b64 gshare$sym, %s;", o[1].func->name))
             return fails(c, i, "a target that is no function");
     }
@@ -592,6 +618,26 @@ static bool check_instruction(struct check *c, uint32_t i)
                                         : true;
 }
 
+static bool same_variables(struct ptx_var *const *a, uint32_t na, struct ptx_var *const *b,
+                           uint32_t nb)
+{
+    bool same = na == nb;
+
+    for (uint32_t i = 0; same && i < na; i++)
+        same = a[i]->size == b[i]->size && a[i]->align == b[i]->align && a[i]->space == b[i]->space;
+    return same;
+}
+
+/* An alias is called as it is declared and runs as the function that it stands for. */
+static bool check_alias(struct check *c)
+{
+    const struct ptx_func *f = c->f, *of = f->alias;
+
+    return (same_variables(f->params, f->nparams, of->params, of->nparams) &&
+            same_variables(f->rets, f->nrets, of->rets, of->nrets)) ||
+           fails(c, UINT32_MAX, "an alias with other parameters");
+}
+
 static bool check_function(struct check *c)
 {
     for (uint32_t i = 0; i < c->f->nvars; i++)
@@ -640,10 +686,12 @@ int fence_check(const char *text, size_t len, uint64_t globals_bytes, bool *stac
     c.m = m;
     fine = fine && check_variables(&c);
     for (uint32_t i = 0; fine && i < m->nfuncs; i++) {
-        if (!m->funcs[i]->has_body)
-            continue;
         c.f = m->funcs[i];
-        c.house = is_house(c.f->name) || !strncmp(c.f->name, "_ZN12gshare_print", 17);
+        if (c.f->alias)
+            fine = check_alias(&c);
+        if (!c.f->has_body)
+            continue;
+        c.house = is_house_function(c.f);
         c.labelled = calloc((size_t)c.f->ninsts + 1, sizeof(*c.labelled));
         if (!c.labelled) {
             result = -ENOMEM;

@@ -16,6 +16,16 @@ static bool same_params(struct ptx_var *const *a, uint32_t na, struct ptx_var *c
     return true;
 }
 
+bool fence_alias(struct fence *fence, const struct ptx_func *f)
+{
+    const struct ptx_func *of = f->alias;
+
+    return (same_params(f->params, f->nparams, of->params, of->nparams) &&
+            same_params(f->rets, f->nrets, of->rets, of->nrets)) ||
+           fence_refuse(fence, f->line, "%.80s: an alias whose parameters are not those of %.80s",
+                        f->name, of->name);
+}
+
 static bool is_target(const struct fence *fence, const struct ptx_func *f,
                       const struct ptx_proto *proto)
 {

@@ -191,6 +191,8 @@ static bool take_instruction(struct fence *fence)
 
 static bool take_function(struct fence *fence, const struct ptx_func *f)
 {
+    if (f->alias && !fence_alias(fence, f))
+        return false;
     fence->f = f;
     fence_stack_begin(fence);
     for (uint32_t i = 0; i < f->nvars; i++)
