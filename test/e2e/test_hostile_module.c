@@ -94,8 +94,8 @@ static struct scene *scene_new(void)
     snprintf(driver, sizeof(driver), "GSHARE_SOFTCUDA=%s",
              test_build_path("test/e2e/libgshare-fail-driver.so"));
     snprintf(plan, sizeof(plan), "GSHARE_DRIVER_PLAN=/proc/%d/fd/%d", (int)getpid(), fd);
-    s->server =
-        server_start(&(struct server_options){.device = "soft", .environment = environment});
+    s->server = server_start(&(struct server_options){
+        .device = "soft", .environment = environment, .arguments = server_unfenced.arguments});
     return s;
 }
 

@@ -300,7 +300,7 @@ static void a_recorded_launch_prints_each_time(void)
 
 static void several_modules_share_what_they_print_to(void)
 {
-    struct server *server = server_start(NULL);
+    struct server *server = server_start(&server_unfenced);
     struct capture out;
     gs_session session;
     char *got;
@@ -513,7 +513,7 @@ static void assertion_fails(struct server *server, const char *image, bool ask)
 
 static void an_assertion_that_fails_is_told_to_its_tenant(void)
 {
-    struct server *server = server_start(NULL);
+    struct server *server = server_start(&server_unfenced);
 
     for (size_t i = 0; i < IMAGES; i++)
         assertion_fails(server, images[i], i % 2);

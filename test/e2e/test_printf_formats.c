@@ -182,7 +182,7 @@ static void crowds(struct formats *f)
 
 static void every_conversion_is_printed_as_the_c_library_does(void)
 {
-    struct server *server = server_start(NULL);
+    struct server *server = server_start(&server_unfenced);
 
     for (size_t i = 0; i < IMAGES; i++) {
         struct formats f = {0};
@@ -218,7 +218,7 @@ static void every_conversion_is_printed_as_the_c_library_does(void)
 
 static void printf_returns_the_count_of_its_arguments(void)
 {
-    struct server *server = server_start(NULL);
+    struct server *server = server_start(&server_unfenced);
 
     for (size_t i = 0; i < IMAGES; i++) {
         gs_devptr memory, nothing = 0;

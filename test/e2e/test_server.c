@@ -449,7 +449,7 @@ static void endless_run(void *argument)
 /* Its kernel runs on until the server ends. */
 static void a_killed_tenant_whose_kernel_runs_on_is_shown_as_ending(void)
 {
-    struct server *server = server_start(NULL);
+    struct server *server = server_start(&server_unfenced);
     struct gate *started = shared_alloc(sizeof(*started));
     char output[16384];
     gs_session session;

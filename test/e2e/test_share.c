@@ -409,7 +409,7 @@ static void revoking_under_a_running_kernel_faults_nobody(void)
 /* A kernel that waits for its session's other stream must get what it waits for. */
 static void revoking_does_not_stop_an_importer_that_is_busy(void)
 {
-    struct server *server = server_start(NULL);
+    struct server *server = server_start(&server_unfenced);
     gs_devptr memory, at, own, flag, more;
     uint32_t started = 0, one = 1;
     gs_session owner, other;
