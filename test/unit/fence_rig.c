@@ -42,8 +42,7 @@ void fence_rig_init(struct fence_rig *rig)
     rig->size = WINDOW_BYTES;
     rig->base = (at + WINDOW_BYTES - 1) / WINDOW_BYTES * WINDOW_BYTES;
     munmap(memory, all);
-    memory = mmap((void *)(uintptr_t)rig->base, rig->size + FENCE_GUARD,
-                  PROT_READ | PROT_WRITE,
+    memory = mmap((void *)(uintptr_t)rig->base, rig->size + FENCE_GUARD, PROT_READ | PROT_WRITE,
                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
     if (memory != (void *)(uintptr_t)rig->base)
         abort();
