@@ -76,8 +76,8 @@ static void print_json(const struct ctl_tenant *t)
     json_number("copied_bytes", t->copied_bytes);
     json_number("attached_ns", t->attached_ns);
     json_text("state", state_name(t->state));
-    json_number("fenced", t->fenced);
     json_text("name", t->name);
+    json_number("fenced", t->fenced);
     json_close('}');
 }
 

@@ -192,6 +192,8 @@ static void load_work(struct job *job)
     /* The status is another where no quiet moment came. */
     if (job->status == GS_OK && fenced_place(job, module) == GS_OK) {
         CUresult result = DRV(cuModuleLoadDataEx, &module->cu, image, 2, options, values);
+        if (result == CUDA_ERROR_UNKNOWN && !DRV(cuStreamQuery, service_stream()))
+            result = CUDA_ERROR_INVALID_IMAGE; /* so it is for some: the context lives */
         if (result) {
             module->cu = NULL;
             image_refused(job, result, &log);
