@@ -7,6 +7,7 @@
 #include "worker/memory/memory_share.h"
 #include "worker/memory/sink.h"
 #include "worker/memory/vault_export.h"
+#include "worker/memory/zero.h"
 
 /* ---- Steps ----------------------------------------------------------------------------------- */
 
@@ -64,13 +65,6 @@ void chunk_unmap(const struct chunk *chunk)
 }
 
 /* ---- Chunks ---------------------------------------------------------------------------------- */
-
-CUresult device_zero(uint64_t address, uint64_t size)
-{
-    CUresult result = DRV(cuMemsetD8Async, address, 0, size, service_stream());
-
-    return result ? result : DRV(cuStreamSynchronize, service_stream());
-}
 
 /* Maps and clears a chunk that has its memory and its place. */
 static CUresult chunk_back(const struct chunk *chunk)

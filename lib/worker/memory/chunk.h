@@ -43,8 +43,5 @@ void chunk_address_free(struct session *session, const struct chunk *chunk);
 /* Maps the memory that the chunk holds and lets the device read and write it. */
 CUresult chunk_map(const struct chunk *chunk);
 void chunk_unmap(const struct chunk *chunk);
-/* Clears the memory mapped there, because the driver may hand out what another tenant has just
- * given back. Waits for the device. */
-CUresult device_zero(uint64_t address, uint64_t size);
 
 #endif

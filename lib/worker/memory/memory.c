@@ -15,6 +15,7 @@
 #include "worker/memory/chunk.h"
 #include "worker/memory/sink.h"
 #include "worker/memory/user.h"
+#include "worker/memory/zero.h"
 
 #define ALIGNMENT 256u /* what cuMemAlloc promises */
 

@@ -3,8 +3,9 @@
 
 #include <pthread.h>
 
-#include "worker/memory/chunk.h"
 #include "worker/memory/user.h"
+#include "worker/memory/zero.h"
+#include "worker/session_parts.h"
 
 /* The sizes of pieces in units of the driver's granularity, which is 2 MiB on NVIDIA's devices: 4
  * GiB are 32 pieces of the largest, 0.9 ms, and a user's sinks take 146 MiB. */
