@@ -1,5 +1,6 @@
 /* Any bytes as a fatbin: PTX that ends with NUL comes out, or an error that says why; what is kept
  * as machine code is a fatbin again, no larger. */
+#include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
