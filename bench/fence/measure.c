@@ -22,7 +22,7 @@ static struct {
 #undef MEMBER
 } cu;
 
-static CUmodule modules[2], loading; /* as compiled, fenced */
+static CUmodule modules[2]; /* as compiled, fenced */
 static CUevent begin, end;
 static CUdeviceptr block; /* variables of the fenced module */
 static bool small;
@@ -81,26 +81,6 @@ static int fencing_allocate(uint64_t *at, size_t bytes)
     return 0;
 }
 
-static int fencing_write(uint64_t to, const void *from, size_t bytes)
-{
-    return (int)cu.cuMemcpyHtoD_v2(to, from, bytes);
-}
-
-static int fencing_read(void *to, uint64_t from, size_t bytes)
-{
-    return (int)cu.cuMemcpyDtoH_v2(to, from, bytes);
-}
-
-static int fencing_find(const char *name, uint64_t *at)
-{
-    CUdeviceptr p;
-    size_t bytes;
-    int result = (int)cu.cuModuleGetGlobal_v2(&p, &bytes, loading, name);
-
-    *at = p;
-    return result;
-}
-
 static char *read_file(const char *path)
 {
     FILE *f = fopen(path, "rb");
@@ -117,8 +97,6 @@ static char *read_file(const char *path)
 
 static void load_modules(const char *path)
 {
-    static const struct fencing_driver driver = {fencing_allocate, fencing_write, fencing_read,
-                                                 fencing_find};
     char *text = read_file(path), *fenced = fencing_begin(text);
     const char *wrong;
 
@@ -128,7 +106,8 @@ static void load_modules(const char *path)
     }
     check(cu.cuModuleLoadData(&modules[0], text), "cuModuleLoadData");
     check(cu.cuModuleLoadData(&modules[1], fenced), "cuModuleLoadData of the fenced text");
-    loading = modules[1];
+    const struct fencing_driver driver = {fencing_allocate, cu.cuMemcpyHtoD_v2, cu.cuMemcpyDtoH_v2,
+                                          cu.cuModuleGetGlobal_v2, modules[1]};
     wrong = fencing_place(&driver, 0, 1ull << 47); /* what the window is changes no cost */
     if (wrong) {
         fprintf(stderr, "cannot place %s\n", wrong);

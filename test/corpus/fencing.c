@@ -37,14 +37,15 @@ static int write_address(const struct fencing_driver *driver, const struct ptx_f
     if (a->is_function && driver->read(&value, functions + 8 * a->function, 8))
         return -1;
     value = (value + a->value) >> a->shift;
-    return driver->write(block + a->offset, &value, a->size);
+    return driver->write(block + a->offset, &value, a->size) ? -1 : 0;
 }
 
 const char *fencing_place(const struct fencing_driver *driver, uint64_t base, uint64_t size)
 {
     const struct ptx_fence_report *r = &report.fence;
     struct fence_window window;
-    uint64_t at, functions = 0;
+    CUdeviceptr at, functions = 0;
+    size_t bytes;
 
     if (r->bytes && driver->allocate(&block, r->bytes))
         return "no memory for the module's variables";
@@ -52,13 +53,14 @@ const char *fencing_place(const struct fencing_driver *driver, uint64_t base, ui
         if (r->variables[i].nbytes && driver->write(block + r->variables[i].offset,
                                                     r->variables[i].bytes, r->variables[i].nbytes))
             return r->variables[i].name;
-    if (r->nfunctions && driver->find(FENCE_FUNCTIONS, &functions))
+    if (r->nfunctions && driver->find(&functions, &bytes, driver->module, FENCE_FUNCTIONS))
         return FENCE_FUNCTIONS;
     for (uint32_t i = 0; i < r->naddresses; i++)
         if (write_address(driver, &r->addresses[i], functions))
             return "an address among the initial values";
     window = fence_window(base, size, block);
-    if (driver->find(FENCE_VARIABLE, &at) || driver->write(at, &window, sizeof(window)))
+    if (driver->find(&at, &bytes, driver->module, FENCE_VARIABLE) ||
+        driver->write(at, &window, sizeof(window)))
         return FENCE_VARIABLE;
     return NULL;
 }

@@ -7,12 +7,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What the helper needs of a driver; each returns 0 where it went well. */
+#include "cuda/abi.h"
+
+/* What the helper needs of a driver. */
 struct fencing_driver {
-    int (*allocate)(uint64_t *at, size_t bytes); /* zeroed, aligned to 256 or more */
-    int (*write)(uint64_t to, const void *from, size_t bytes);
-    int (*read)(void *to, uint64_t from, size_t bytes);
-    int (*find)(const char *name, uint64_t *at); /* a variable of the module that is loaded */
+    int (*allocate)(uint64_t *at, size_t bytes); /* zeroed, aligned to 256 or more; 0: done */
+    CUresult (*write)(CUdeviceptr to, const void *from, size_t bytes);
+    CUresult (*read)(void *to, CUdeviceptr from, size_t bytes);
+    CUresult (*find)(CUdeviceptr *at, size_t *bytes, CUmodule module, const char *name);
+    CUmodule module; /* that is loaded */
 };
 
 /* The fenced text, to free(); NULL where the pass refuses: fencing_reason says why. */

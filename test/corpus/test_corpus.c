@@ -411,31 +411,11 @@ static int fencing_allocate(uint64_t *at, size_t bytes)
     return 0;
 }
 
-static int fencing_write(uint64_t to, const void *from, size_t bytes)
-{
-    return (int)cu.cuMemcpyHtoD_v2(to, from, bytes);
-}
-
-static int fencing_read(void *to, uint64_t from, size_t bytes)
-{
-    return (int)cu.cuMemcpyDtoH_v2(to, from, bytes);
-}
-
-static int fencing_find(const char *name, uint64_t *at)
-{
-    CUdeviceptr p;
-    size_t bytes;
-    int result = (int)cu.cuModuleGetGlobal_v2(&p, &bytes, module, name);
-
-    *at = p;
-    return result;
-}
-
 /* Addresses of user space have 47 bits, on the host and on the device. */
 static void place(void)
 {
-    static const struct fencing_driver driver = {fencing_allocate, fencing_write, fencing_read,
-                                                 fencing_find};
+    const struct fencing_driver driver = {fencing_allocate, cu.cuMemcpyHtoD_v2, cu.cuMemcpyDtoH_v2,
+                                          cu.cuModuleGetGlobal_v2, module};
     const char *wrong = fencing_place(&driver, 0, 1ull << 47);
 
     if (wrong)

@@ -31,18 +31,10 @@ static struct server *lanes_start(void)
     return server_start(&options);
 }
 
-/* How often sessions were given to a lane, by the server's log. */
+/* How often sessions were given to a lane. */
 static unsigned given(const struct server *server)
 {
-    FILE *log = fopen(server->log, "r");
-    char line[512];
-    unsigned count = 0;
-
-    CHECK(log != NULL);
-    while (fgets(line, sizeof(line), log))
-        count += strstr(line, "goes to lane") != NULL;
-    fclose(log);
-    return count;
+    return server_log_lines(server, "goes to lane");
 }
 
 static void player_begin(struct player *player)

@@ -388,19 +388,6 @@ static void variables_that_make_no_sense_are_refused_too(void)
     }
 }
 
-static bool log_has(const struct server *server, const char *text)
-{
-    FILE *log = fopen(server->log, "r");
-    char line[512];
-    bool found = false;
-
-    CHECK(log != NULL);
-    while (fgets(line, sizeof(line), log))
-        found = found || strstr(line, text) != NULL;
-    fclose(log);
-    return found;
-}
-
 /* The option goes before the variable; an empty variable is none. */
 static void a_worker_has_the_lanes_that_were_asked_for(void)
 {
@@ -422,7 +409,7 @@ static void a_worker_has_the_lanes_that_were_asked_for(void)
         struct server *server = server_start(
             &(struct server_options){.arguments = arguments, .environment = asked[i].environment});
 
-        CHECK(log_has(server, asked[i].line));
+        CHECK(server_log_lines(server, asked[i].line));
         server_stop(server);
     }
 }

@@ -21,19 +21,6 @@ static int gsctl(const char *a, const char *b, const char *c, const char *d, con
     return program_run(arguments, output, sizeof(output));
 }
 
-static unsigned log_lines(const struct server *server, const char *text)
-{
-    FILE *log = fopen(server->log, "r");
-    char line[512];
-    unsigned count = 0;
-
-    CHECK(log != NULL);
-    while (fgets(line, sizeof(line), log))
-        count += strstr(line, text) != NULL;
-    fclose(log);
-    return count;
-}
-
 static struct server *shared_server(const char *const *arguments)
 {
     if (geteuid() != 0)
@@ -184,7 +171,8 @@ static void a_user_who_fills_the_vault_does_not_fill_the_log(void)
     CHECK_EQUAL(gsctl("set", "--others", "--user-pieces", "10", NULL), 0);
     tenant_join(tenant_start(pieces_run, NULL));
     server_wait_tenants(server, 0, 10000);
-    CHECK(log_lines(server, "(user-pieces)") > 0 && log_lines(server, "(user-pieces)") <= 8);
+    CHECK(server_log_lines(server, "(user-pieces)") > 0 &&
+          server_log_lines(server, "(user-pieces)") <= 8);
     server_stop(server);
 }
 
@@ -237,7 +225,7 @@ static void who_asks_without_end_is_refused_and_nobody_else(void)
     gate_pass(&stranger->go);
     for (unsigned i = 0; i < 3; i++)
         tenant_join(pid[i]);
-    CHECK(log_lines(server, "") < 100);
+    CHECK(server_log_lines(server, "") < 100);
     server_stop(server);
     if (!stranger->attached)
         test_skip("three processes cannot ask %u times a second here", 1000);
@@ -310,7 +298,7 @@ static void who_faults_again_and_again_is_kept_out_and_named(void)
     gs_detach(session);
     snprintf(text, sizeof(text), "kernel trap of session %llu, uid %u, pid %d (trapper): ",
              (unsigned long long)log->session_id, STRANGER, (int)trapper);
-    CHECK_EQUAL(log_lines(server, text), 1);
+    CHECK_EQUAL(server_log_lines(server, text), 1);
     gate_pass(&log->go);
     tenant_join(trapper);
     CHECK_TEXT(log->refusal, "uid 65534 has lost the device 3 times, and is kept out for 2 s");

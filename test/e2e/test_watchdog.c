@@ -24,19 +24,6 @@ static bool status_has(const char *text)
     return gsctl("status", NULL, NULL, NULL) == 0 && strstr(output, text) != NULL;
 }
 
-static bool log_has(const struct server *server, const char *text)
-{
-    FILE *log = fopen(server->log, "r");
-    char line[512];
-    bool found = false;
-
-    CHECK(log != NULL);
-    while (fgets(line, sizeof(line), log))
-        found = found || strstr(line, text) != NULL;
-    fclose(log);
-    return found;
-}
-
 static void a_stopped_worker_is_named_as_the_reason(void)
 {
     struct server *server = server_start(NULL);
@@ -55,7 +42,7 @@ static void a_stopped_worker_is_named_as_the_reason(void)
     CHECK_TEXT(gs_last_error_message(), "does not answer: it is stopped");
     CHECK_EQUAL(gsctl("set", "--default", "--percentage", "50"), 0);
     CHECK_TEXT(output, "does not answer");
-    CHECK_WITHIN(10000, log_has(server, "does not answer: it is stopped"));
+    CHECK_WITHIN(10000, server_log_lines(server, "does not answer: it is stopped"));
     kill(worker, SIGCONT);
     CHECK_WITHIN(10000, status_has("  ready, worker pid"));
     CHECK_OK(gs_malloc(session, 4096, &memory));

@@ -140,6 +140,8 @@ void server_kill(struct server *server);
 gs_status server_attach(const struct server *server, gs_session *session);
 /* Attaches as of this class to the server that was started last. */
 gs_session attach_class(gs_class cls);
+/* Lines of what the server has logged so far that contain the text. */
+unsigned server_log_lines(const struct server *server, const char *text);
 /* Waits until the server itself counts so many tenants (CTL_STATUS, asked over the queue). */
 void server_wait_tenants(const struct server *server, unsigned count, unsigned milliseconds);
 /* Bytes of device memory that the server says all tenants hold. */

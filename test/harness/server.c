@@ -220,6 +220,19 @@ unsigned server_tenants(const struct server *server)
     return reply.tenants;
 }
 
+unsigned server_log_lines(const struct server *server, const char *text)
+{
+    FILE *log = fopen(server->log, "r");
+    char line[512];
+    unsigned count = 0;
+
+    CHECK(log != NULL);
+    while (fgets(line, sizeof(line), log))
+        count += strstr(line, text) != NULL;
+    fclose(log);
+    return count;
+}
+
 void server_wait_tenants(const struct server *server, unsigned count, unsigned milliseconds)
 {
     uint64_t deadline = test_deadline(milliseconds);
