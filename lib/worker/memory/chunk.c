@@ -4,10 +4,10 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "worker/memory/device_memory.h"
 #include "worker/memory/memory_share.h"
 #include "worker/memory/sink.h"
 #include "worker/memory/vault_export.h"
-#include "worker/memory/zero.h"
 
 /* ---- Steps ----------------------------------------------------------------------------------- */
 
@@ -41,20 +41,12 @@ static void place_cover(const struct chunk *chunk)
 
 CUresult chunk_map(const struct chunk *chunk)
 {
-    const CUmemAccessDesc access = {{CU_MEM_LOCATION_TYPE_DEVICE, worker->device},
-                                    CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
     CUresult result = sinks_open(chunk->holder.session, chunk->address, chunk->size);
 
     if (!result)
-        result =
-            DRV(cuMemMap, chunk->address, chunk->size, 0, physical_handle(chunk->holder.memory), 0);
-    if (result) {
-        place_cover(chunk);
-        return result;
-    }
-    result = DRV(cuMemSetAccess, chunk->address, chunk->size, &access, 1);
+        result = device_map(chunk->address, chunk->size, physical_handle(chunk->holder.memory));
     if (result)
-        chunk_unmap(chunk);
+        place_cover(chunk);
     return result;
 }
 

@@ -13,9 +13,9 @@
 #include <inttypes.h>
 
 #include "worker/memory/chunk.h"
+#include "worker/memory/device_memory.h"
 #include "worker/memory/sink.h"
 #include "worker/memory/user.h"
-#include "worker/memory/zero.h"
 
 #define ALIGNMENT 256u /* what cuMemAlloc promises */
 

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "worker/memory/device_memory.h"
 #include "worker/memory/memory.h"
 #include "worker/memory/user.h"
 
@@ -81,10 +82,6 @@ static void shown_take(const struct holder *holder, uint64_t size)
 
 gs_status physical_new(struct job *job, uint64_t asked, struct holder *holder)
 {
-    const CUmemAllocationProp prop = {.type = CU_MEM_ALLOCATION_TYPE_PINNED,
-                                      .requestedHandleTypes =
-                                          CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,
-                                      .location = {CU_MEM_LOCATION_TYPE_DEVICE, worker->device}};
     uint64_t size = (asked + worker->granularity - 1) / worker->granularity * worker->granularity;
     struct physical *memory;
     CUresult result;
@@ -96,7 +93,7 @@ gs_status physical_new(struct job *job, uint64_t asked, struct holder *holder)
         discharge(job->session, size, true);
         return job_fail(job, GS_ERR_NO_MEMORY, "no host memory for an allocation's record");
     }
-    result = DRV(cuMemCreate, &memory->handle, size, &prop, 0);
+    result = device_create(size, &memory->handle);
     if (result) {
         free(memory);
         discharge(job->session, size, true);

@@ -3,8 +3,8 @@
 
 #include <pthread.h>
 
+#include "worker/memory/device_memory.h"
 #include "worker/memory/user.h"
-#include "worker/memory/zero.h"
 #include "worker/session_parts.h"
 
 /* The sizes of pieces in units of the driver's granularity, which is 2 MiB on NVIDIA's devices: 4
@@ -19,34 +19,16 @@ static uint64_t piece_size(unsigned kind)
     return units[kind] * worker->granularity;
 }
 
-static CUresult piece_map(uint64_t address, uint64_t size, CUmemGenericAllocationHandle handle)
-{
-    const CUmemAccessDesc access = {{CU_MEM_LOCATION_TYPE_DEVICE, worker->device},
-                                    CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
-    CUresult result = DRV(cuMemMap, address, size, 0, handle, 0);
-
-    if (result)
-        return result;
-    result = DRV(cuMemSetAccess, address, size, &access, 1);
-    if (result)
-        DRV_MUST(cuMemUnmap, address, size);
-    return result;
-}
-
 /* Makes the user's sink of a kind and maps it there, its first mapping, to clear it: the driver may
  * hand out what another user has just given back. Under the lock. */
 static CUresult sink_make(struct user_sinks *sinks, unsigned kind, uint64_t address)
 {
-    const CUmemAllocationProp prop = {.type = CU_MEM_ALLOCATION_TYPE_PINNED,
-                                      .requestedHandleTypes =
-                                          CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,
-                                      .location = {CU_MEM_LOCATION_TYPE_DEVICE, worker->device}};
     CUmemGenericAllocationHandle handle;
-    CUresult result = DRV(cuMemCreate, &handle, piece_size(kind), &prop, 0);
+    CUresult result = device_create(piece_size(kind), &handle);
 
     if (result)
         return result;
-    result = piece_map(address, piece_size(kind), handle);
+    result = device_map(address, piece_size(kind), handle);
     if (!result) {
         result = device_zero(address, piece_size(kind));
         if (result)
@@ -72,7 +54,7 @@ static CUresult piece_add(struct session *session, uint64_t address, unsigned ki
     result = made ? CUDA_SUCCESS : sink_make(sinks, kind, address);
     pthread_mutex_unlock(&lock);
     if (!result && made)
-        result = piece_map(address, piece_size(kind), sinks->sink[kind].handle);
+        result = device_map(address, piece_size(kind), sinks->sink[kind].handle);
     if (!result && !space_put(&session->memory.sinks, address, piece_size(kind), NULL)) {
         DRV_MUST(cuMemUnmap, address, piece_size(kind));
         result = CUDA_ERROR_OUT_OF_MEMORY;

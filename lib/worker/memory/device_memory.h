@@ -1,0 +1,18 @@
+/* device_memory.h - the driver's calls that make, map and clear pieces of device memory. Service
+ * threads. */
+#ifndef GS_WORKER_MEMORY_DEVICE_MEMORY_H
+#define GS_WORKER_MEMORY_DEVICE_MEMORY_H
+
+#include <stdint.h>
+
+#include "worker/driver/driver.h"
+
+/* Makes a piece that can be given on by a descriptor; size is a multiple of the granularity. */
+CUresult device_create(uint64_t size, CUmemGenericAllocationHandle *handle);
+/* Maps a whole piece and lets the device read and write it. On failure nothing is mapped. */
+CUresult device_map(uint64_t address, uint64_t size, CUmemGenericAllocationHandle handle);
+/* Clears the memory mapped there, because the driver may hand out what another tenant has just
+ * given back. Waits for the device. */
+CUresult device_zero(uint64_t address, uint64_t size);
+
+#endif
