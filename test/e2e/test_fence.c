@@ -52,6 +52,13 @@ static const char variables_ptx[] =
          "  ld.global.u64 %rd1, [first]; ld.u32 %r0, [%rd1]; ld.const.u32 %r1, [fixed];\n"
          "  add.u32 %r0, %r0, %r1; st.global.u32 [%rd0], %r0; ret; }\n";
 
+/* Sets words[0], then waits until words[1] is set. */
+static const char gate_ptx[] = HEAD
+    ".visible .entry gate(.param .u64 words)\n"
+    "{ .reg .b64 %rd; .reg .b32 %r; .reg .pred %p; ld.param.u64 %rd, [words];\n"
+    "  st.volatile.global.u32 [%rd], 1;\n"
+    "again: ld.volatile.global.u32 %r, [%rd+4]; setp.eq.u32 %p, %r, 0; @%p bra again; ret; }\n";
+
 static const struct server_options always = {.arguments =
                                                  (const char *const[]){"--fence", "always", NULL}};
 
@@ -188,6 +195,35 @@ static void memory_comes_and_goes_beside_a_kernel_that_strays(void)
     }
     CHECK_OK(gs_detach(session));
     bystanders_stop(bystanders);
+    server_stop(server);
+}
+
+/* Only memory that has to be mapped waits for the session's kernels. */
+static void a_little_memory_comes_beside_a_kernel_that_waits_for_it(void)
+{
+    struct server *server = server_start(&always);
+    gs_devptr words, little[20];
+    uint32_t started = 0;
+    gs_session session;
+    gs_stream aside;
+    gs_module module;
+
+    CHECK_OK(server_attach(server, &session));
+    CHECK_OK(gs_malloc(session, 2 * sizeof(uint32_t), &words));
+    CHECK_OK(load(session, gate_ptx, &module));
+    CHECK_OK(gs_stream_create(session, NULL, &aside));
+    CHECK_OK(kernels_launch(NULL, kernels_get(module, "gate"), 1, 1, (void *[]){&words}));
+    while (!started) {
+        CHECK_OK(gs_memcpy_dtoh_async(session, &started, words, sizeof(started), aside));
+        CHECK_OK(gs_stream_sync(session, aside));
+    }
+    for (unsigned i = 0; i < ARRAY_SIZE(little); i++)
+        CHECK_OK(gs_malloc(session, 4096, &little[i]));
+    CHECK_OK(gs_memset_async(session, words + sizeof(uint32_t), 1, sizeof(uint32_t), aside));
+    CHECK_OK(gs_sync(session));
+    for (unsigned i = 0; i < ARRAY_SIZE(little); i++)
+        CHECK_OK(gs_free(session, little[i]));
+    CHECK_OK(gs_detach(session));
     server_stop(server);
 }
 
@@ -576,6 +612,7 @@ static const struct test tests[] = {
     TEST(a_stray_reaches_no_neighbour),
     TEST(a_stray_faults_nobody),
     TEST(memory_comes_and_goes_beside_a_kernel_that_strays),
+    TEST(a_little_memory_comes_beside_a_kernel_that_waits_for_it),
     TEST(an_offset_below_the_window_stays_in_it),
     TEST(new_memory_is_zero_and_keeps_what_is_written),
     TEST(variables_lie_in_the_session_and_are_charged),

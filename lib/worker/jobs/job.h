@@ -31,11 +31,7 @@ enum job_flags {
     JOB_UNHURRIED = 32,
     /* With JOB_CHORE: the device first finishes what the session has issued, and the session's new
      * work waits until the job is done. */
-    JOB_IDLE = 64,
-    /* The job maps memory in the session's window. Where sinks cover the window (sink.h), one is
-     * unmapped first, and a kernel that strays there meanwhile would fault: so it is as with
-     * JOB_QUIESCE there. */
-    JOB_MAPS = 128
+    JOB_IDLE = 64
 };
 
 /* The steps of a job. Each sets job->status and, on failure, job->message. prepare and install run
@@ -64,6 +60,7 @@ struct job {
     void *object;
     void *made;
     uint32_t index;
+    bool quiesce; /* prepare found that this job needs what JOB_QUIESCE says */
 
     /* the reply */
     gs_status status;

@@ -71,11 +71,24 @@ static CUresult chunk_back(const struct chunk *chunk)
     return result;
 }
 
+/* Whether the session's kernels may run while the job does. */
+static bool beside_work(const struct job *job)
+{
+    return !(job->quiesce || job->kind->flags & (JOB_QUIESCE | JOB_QUIET));
+}
+
 static struct chunk *chunk_make(struct job *job, uint64_t asked)
 {
     struct session *session = job->session;
     struct chunk *chunk = calloc(1, sizeof(*chunk));
     CUresult result;
+
+    /* A kernel that strays where a sink makes room for a chunk would fault. malloc_prepare has seen
+     * to this, unless there was no host memory for the place that it found. */
+    if (session->memory.covered && beside_work(job)) {
+        free(chunk);
+        chunk = NULL;
+    }
 
     if (!chunk) {
         job_fail(job, GS_ERR_NO_MEMORY, "no host memory for an allocation's record");
@@ -180,6 +193,11 @@ static struct chunk *spare_take(struct job *job, uint64_t asked)
     return chunk;
 }
 
+bool chunk_spare_holds(const struct session *session, uint64_t size)
+{
+    return session->memory.spare && size <= session->memory.spare->size;
+}
+
 void chunk_free(struct session *session, struct chunk *chunk)
 {
     if (!spare_keep(session, chunk))
@@ -191,7 +209,7 @@ struct chunk *chunk_new(struct job *job, uint64_t asked)
     struct session *session = job->session;
     struct chunk *chunk;
 
-    if (session->memory.spare && asked <= session->memory.spare->size)
+    if (chunk_spare_holds(session, asked))
         return spare_take(job, asked);
     chunk = chunk_make(job, asked);
     /* The device or the window is full: freeing the spare chunk may make enough room. */

@@ -28,6 +28,8 @@ struct chunk {
 /* Makes a chunk of zeroed memory of its own, for the `asked` bytes that a tenant named. NULL: the
  * job has failed. */
 struct chunk *chunk_new(struct job *job, uint64_t asked);
+/* Whether the session's spare chunk is there and has room for so many bytes. */
+bool chunk_spare_holds(const struct session *session, uint64_t size);
 /* The chunk that begins at an address of the window; NULL: none begins there. */
 struct chunk *chunk_at(struct session *session, uint64_t address);
 /* Frees a chunk and its place, or keeps it, uncounted, as the session's spare chunk. */

@@ -40,6 +40,26 @@ static struct span *block_take(struct session *session, uint64_t size, struct ch
     return NULL;
 }
 
+static bool is_small(uint64_t size, uint64_t align)
+{
+    return align <= ALIGNMENT && size < worker->granularity / 2;
+}
+
+/* Whether an allocation of that many bytes needs a mapping: no chunk that is mapped has room. */
+static bool maps(struct session *session, uint64_t asked)
+{
+    const uint64_t size = round_up(asked, ALIGNMENT);
+
+    if (chunk_spare_holds(session, asked))
+        return false;
+    for (size_t i = 0; i < session->memory.window.count && is_small(size, ALIGNMENT); i++) {
+        const struct chunk *chunk = session->memory.window.spans[i].tag;
+        if (chunk->shared && space_has(&chunk->blocks, size, ALIGNMENT))
+            return false;
+    }
+    return true;
+}
+
 /* asked: the bytes that the tenant named; size: the same, rounded up. */
 static gs_status small_take(struct job *job, uint64_t asked, uint64_t size, uint64_t *address)
 {
@@ -70,7 +90,7 @@ gs_status memory_take(struct job *job, uint64_t asked, uint64_t align, uint64_t 
 {
     const uint64_t size = round_up(asked, ALIGNMENT);
 
-    if (align <= ALIGNMENT && size < worker->granularity / 2)
+    if (is_small(size, align))
         return small_take(job, asked, size, address);
     struct chunk *chunk = chunk_new(job, asked);
     if (chunk)
@@ -98,6 +118,8 @@ static void malloc_prepare(struct job *job)
     else if (job->arg[0] > worker->info.memory_total) /* up to here rounding up does not wrap */
         job_fail(job, GS_ERR_QUOTA, "%" PRIu64 " bytes wanted, the session's limit is %" PRIu64,
                  job->arg[0], memory_limits(job->session).session);
+    else
+        job->quiesce = job->session->memory.covered && maps(job->session, job->arg[0]);
 }
 
 static void malloc_work(struct job *job)
@@ -157,7 +179,7 @@ static void mem_info_work(struct job *job)
     job->ret[1] = total;
 }
 
-const struct job_kind job_malloc = {"malloc",    JOB_MAPS,       malloc_prepare,
+const struct job_kind job_malloc = {"malloc",    JOB_QUICK,      malloc_prepare,
                                     malloc_work, malloc_install, NULL};
 const struct job_kind job_mem_free = {"free", JOB_QUIESCE, free_prepare, free_work, NULL, NULL};
 const struct job_kind job_mem_info = {"mem_info", JOB_QUICK, NULL, mem_info_work, NULL, NULL};

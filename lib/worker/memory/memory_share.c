@@ -343,7 +343,12 @@ static void import_install(struct job *job)
     }
 }
 
-const struct job_kind job_mem_import = {"mem_import", JOB_MAPS,       NULL,
+static void import_prepare(struct job *job)
+{
+    job->quiesce = job->session->memory.covered;
+}
+
+const struct job_kind job_mem_import = {"mem_import", JOB_QUICK,      import_prepare,
                                         import_work,  import_install, NULL};
 
 /* ---- Revoking an import ---------------------------------------------------------------------- */

@@ -48,7 +48,9 @@ static struct span *insert(struct space *space, size_t index, uint64_t address, 
     return &space->spans[index];
 }
 
-struct span *space_take(struct space *space, uint64_t size, uint64_t align)
+/* The lowest gap: before which span, and where. Returns false when there is none. */
+static bool gap_find(const struct space *space, uint64_t size, uint64_t align, size_t *index,
+                     uint64_t *address)
 {
     uint64_t end = space->base + space->size;
     uint64_t start = space->base;
@@ -56,12 +58,33 @@ struct span *space_take(struct space *space, uint64_t size, uint64_t align)
     for (size_t i = 0; i <= space->count; i++) {
         uint64_t at = (start + align - 1) & ~(align - 1);
         uint64_t limit = i < space->count ? space->spans[i].address : end;
-        if (at >= start && at <= limit && limit - at >= size)
-            return insert(space, i, at, size, NULL);
+        if (at >= start && at <= limit && limit - at >= size) {
+            *index = i;
+            *address = at;
+            return true;
+        }
         if (i < space->count)
             start = space->spans[i].address + space->spans[i].size;
     }
-    return NULL;
+    return false;
+}
+
+struct span *space_take(struct space *space, uint64_t size, uint64_t align)
+{
+    uint64_t address;
+    size_t index;
+
+    return gap_find(space, size, align, &index, &address)
+               ? insert(space, index, address, size, NULL)
+               : NULL;
+}
+
+bool space_has(const struct space *space, uint64_t size, uint64_t align)
+{
+    uint64_t address;
+    size_t index;
+
+    return gap_find(space, size, align, &index, &address);
 }
 
 bool space_put(struct space *space, uint64_t address, uint64_t size, void *tag)

@@ -31,6 +31,9 @@ void space_deinit(struct space *space);
  * gap, or no memory for the array. The pointer is good until the next change. */
 struct span *space_take(struct space *space, uint64_t size, uint64_t align);
 
+/* Whether there is such a gap. */
+bool space_has(const struct space *space, uint64_t size, uint64_t align);
+
 /* Adds a span at a given place. Returns false when the span overlaps another or leaves the space,
  * or when there is no memory. */
 bool space_put(struct space *space, uint64_t address, uint64_t size, void *tag);

@@ -121,8 +121,7 @@ void quiet_poll(uint64_t now)
 /* Whether the device must first finish what the job's session has issued. */
 static bool quiesces(const struct job *job)
 {
-    return job->kind->flags & JOB_QUIESCE ||
-           (job->kind->flags & JOB_MAPS && job->session->memory.covered);
+    return job->kind->flags & JOB_QUIESCE || job->quiesce;
 }
 
 bool quiet_wanted_by(const struct job *job)
