@@ -96,7 +96,7 @@ typedef enum gs_status {
     GS_ERR_PARAMS = 16,          /* the parameters' count or sizes do not fit the kernel */
     GS_ERR_LAUNCH_CONFIG = 17,   /* grid, block or shared memory beyond the device's limits */
     GS_ERR_NOT_SUPPORTED = 18,   /* not on this device, driver or version of gshare */
-    GS_ERR_INTERRUPTED = 19,     /* another tenant's fault ended this session's work */
+    GS_ERR_INTERRUPTED = 19,     /* another tenant's fault, or the operator, ended the session */
     GS_ERR_FAULT = 20,           /* this session's own kernel faulted; the session has ended */
     GS_ERR_FORKED = 21,          /* the handle is of the parent process, before fork() */
     GS_ERR_TIMEOUT = 22,         /* the server or the device did not answer in time */
@@ -225,7 +225,7 @@ typedef struct gs_qos {
 #define GS_DEVICE_AUTO (-1)
 
 typedef enum gs_on_fault {
-    GS_ON_FAULT_INTERRUPT = 0, /* unfinished work is lost: GS_ERR_INTERRUPTED */
+    GS_ON_FAULT_INTERRUPT = 0, /* a session with unfinished work ends: GS_ERR_INTERRUPTED */
     GS_ON_FAULT_REPLAY = 1     /* unfinished work runs again from the first unfinished call; this
                                   version gives GS_ERR_NOT_SUPPORTED */
 } gs_on_fault;
@@ -335,7 +335,8 @@ typedef enum gs_fault_kind {
     GS_FAULT_REJECTED = 1, /* the server refused a record; only a damaged client sends such one */
     GS_FAULT_KERNEL = 2,   /* a kernel faulted: illegal address, trap, assert ... */
     GS_FAULT_DEVICE = 3,   /* the device or its worker was lost */
-    GS_FAULT_LAUNCH = 4    /* the driver refused a launch or a copy */
+    GS_FAULT_LAUNCH = 4,   /* the driver refused a launch or a copy */
+    GS_FAULT_EVICTED = 5   /* a kernel ran longer than it may, or the operator ended the session */
 } gs_fault_kind;
 
 typedef struct gs_fault {

@@ -60,8 +60,11 @@ enum link_op {
                                   names no slot */
     LINK_PING = 15,            /* supervisor: to be answered at once; one at a time */
     LINK_PONG = 16,            /* worker: with the number of the LINK_PING */
-    LINK_RESUME_PIECE = 17     /* supervisor, with one descriptor: memory of {slot, address, size},
+    LINK_RESUME_PIECE = 17,    /* supervisor, with one descriptor: memory of {slot, address, size},
                                   whose LINK_OPEN comes next */
+    LINK_BEGIN = 19, /* supervisor: the worker that is ready is the device's from now on */
+    LINK_EVICT = 18  /* supervisor: {slot, text}: if the device still has work of the
+                        closing session, the worker ends, and blames the session */
 };
 #define LINK_SLOT_NONE UINT32_MAX
 
@@ -99,8 +102,8 @@ struct link_grant {
     uint32_t weight;       /* at least 1 */
     uint32_t inflight_max; /* kernels issued and not finished; 0: the class's default */
     uint32_t exclusive;
-    uint32_t user_hosts; /* host blocks of all sessions of its user; 0: no limit */
-    uint32_t reserved;
+    uint32_t user_hosts;                /* host blocks of all sessions of its user; 0: no limit */
+    uint32_t kernel_ms;                 /* how long a kernel may run; 0: as long as it likes */
     uint64_t deadline_ns;               /* for launches without one of their own; 0: none */
     uint64_t mem_limit;                 /* of the session; 0: the device's memory */
     uint64_t user_mem_limit;            /* of all sessions of its user; 0: none */

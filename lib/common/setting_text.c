@@ -32,6 +32,8 @@ const struct setting_field setting_fields[] = {
     {CTL_TRUST, "trust", "yes or no", SETTING_YES, AT(trust), 0, 0},
     {CTL_INFLIGHT, "inflight", "1 to 4096 kernels", SETTING_NUMBER, AT(inflight), 1,
      SETTING_INFLIGHT_MAX},
+    {CTL_KERNEL_LIMIT, "kernel-limit", "1 to 86400000 ms that a kernel may run", SETTING_NUMBER,
+     AT(kernel_limit), 1, SETTING_KERNEL_LIMIT_MAX},
     {CTL_LATENCY_SMS, "latency-sms", "a number of SMs; 0: none", SETTING_NUMBER, AT(latency_sms), 0,
      SM_MASK_SMS},
 };

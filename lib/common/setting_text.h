@@ -16,10 +16,11 @@
 
 /* The least memory limit: devices give memory in pieces of this size, so a lower limit would hold
  * nothing. */
-#define SETTING_MEM_LEAST    UINT64_C(0x200000)
-#define SETTING_INFLIGHT_MAX 4096u
-#define SETTING_SESSIONS_MAX 4096u
-#define SETTING_COUNT_MAX    1048576u
+#define SETTING_MEM_LEAST        UINT64_C(0x200000)
+#define SETTING_INFLIGHT_MAX     4096u
+#define SETTING_SESSIONS_MAX     4096u
+#define SETTING_COUNT_MAX        1048576u
+#define SETTING_KERNEL_LIMIT_MAX 86400000u /* ms */
 
 struct setting_field {
     uint32_t bit; /* enum ctl_field */

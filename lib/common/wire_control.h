@@ -28,9 +28,10 @@ enum ctl_op {
     CTL_SET = 9,  /* ctl_set -> ctl_done_reply, once all workers apply it. Only the server's owner
                      and root may send this and the requests below, except CTL_GET */
     CTL_GET = 10, /* ctl_admin -> ctl_get_reply, page by page; any user may send it */
-    CTL_RESERVE = 11,  /* ctl_reserve -> ctl_done_reply */
-    CTL_RELEASE = 12,  /* ctl_reserve, only the name counts -> ctl_done_reply */
-    CTL_PROVISION = 13 /* ctl_provision -> ctl_done_reply */
+    CTL_RESERVE = 11,   /* ctl_reserve -> ctl_done_reply */
+    CTL_RELEASE = 12,   /* ctl_reserve, only the name counts -> ctl_done_reply */
+    CTL_PROVISION = 13, /* ctl_provision -> ctl_done_reply */
+    CTL_KILL = 14       /* ctl_kill -> ctl_kill_reply, at once */
 };
 
 struct ctl_header {
@@ -191,8 +192,9 @@ enum ctl_field {
     CTL_USER_HOSTS = 1u << 12,    /* host blocks that all sessions of a user may have */
     CTL_USER_PIECES = 1u << 13,   /* pieces of a user's device memory that the vault keeps */
     CTL_USER_FIELDS = CTL_USER_MEM | CTL_USER_SESSIONS | CTL_USER_HOSTS | CTL_USER_PIECES,
-    CTL_TRUST = 1u << 14, /* of a user: 1: fence policy auto does not fence the sessions */
-    CTL_FIELDS = (1u << 15) - 1
+    CTL_TRUST = 1u << 14,        /* of a user: 1: fence policy auto does not fence the sessions */
+    CTL_KERNEL_LIMIT = 1u << 15, /* how long a kernel may run */
+    CTL_FIELDS = (1u << 16) - 1
 };
 
 struct ctl_settings {
@@ -209,7 +211,7 @@ struct ctl_settings {
     uint32_t user_hosts;
     uint32_t user_pieces;
     uint32_t trust;
-    uint32_t reserved;
+    uint32_t kernel_limit; /* milliseconds */
     uint64_t mem;
     uint64_t user_mem;
     uint64_t sm_mask[GS_SM_MASK_WORDS];
@@ -240,6 +242,27 @@ struct ctl_reserve {
     int32_t device;
     uint32_t sms; /* 0: the mask counts */
     uint64_t sm_mask[GS_SM_MASK_WORDS];
+};
+
+enum ctl_kill_target {
+    CTL_KILL_SESSION = 0, /* id: of the session */
+    CTL_KILL_PROCESS = 1, /* id: pid; all of its sessions */
+    CTL_KILL_USER = 2     /* id: uid; all of the user's sessions */
+};
+
+struct ctl_kill {
+    struct ctl_header h;
+    uint32_t target;   /* enum ctl_kill_target */
+    uint32_t grace_ms; /* what runs may end within that time */
+    uint64_t id;
+};
+
+/* The sessions are being ended; CTL_PS shows when they have. */
+struct ctl_kill_reply {
+    struct ctl_header h;
+    int32_t status;
+    uint32_t count; /* of sessions */
+    char message[128];
 };
 
 enum ctl_provision_mode {
@@ -319,6 +342,8 @@ static_assert(sizeof(struct ctl_settings) == 136, "ctl_settings");
 static_assert(sizeof(struct ctl_set) == 176, "ctl_set");
 static_assert(sizeof(struct ctl_reserve) == 128, "ctl_reserve");
 static_assert(sizeof(struct ctl_provision) == 32, "ctl_provision");
+static_assert(sizeof(struct ctl_kill) == 40, "ctl_kill");
+static_assert(sizeof(struct ctl_kill_reply) == 160, "ctl_kill_reply");
 static_assert(sizeof(struct ctl_row) == 328, "ctl_row");
 static_assert(sizeof(struct ctl_get_reply) == 3784, "ctl_get_reply");
 static_assert(sizeof(struct ctl_ps_reply) <= CTL_REPLY_MAX &&

@@ -27,12 +27,16 @@ struct command_options {
     struct ctl_settings set;
     uint32_t unset;
     bool no; /* of trust: not any more */
+    /* Of kill. */
+    int32_t pid;       /* 0: not given */
+    uint32_t grace_ms; /* default: 5 s */
 };
 
 /* Each returns the exit status. */
 int command_status(struct control *control, const struct command_options *options);
 int command_ps(struct control *control, const struct command_options *options);
 int command_quit(struct control *control, const struct command_options *options);
+int command_kill(struct control *control, const struct command_options *options);
 int command_set(struct control *control, const struct command_options *options);
 int command_trust(struct control *control, const struct command_options *options);
 int command_get(struct control *control, const struct command_options *options);
@@ -58,7 +62,8 @@ enum command_takes {
     TAKES_SETTINGS = 8, /* every setting, and --unset */
     TAKES_SMS = 16,     /* --sms, --mask and --device */
     TAKES_OPERAND = 32,
-    TAKES_NO = 64
+    TAKES_NO = 64,
+    TAKES_KILL = 128 /* --user, --pid, --grace, or a session's id as the operand */
 };
 /* Reads the command line and returns the command that it names; the first of `commands` if it names
  * none. Prints help and ends the program if the line asks for help; ends the program with
@@ -78,6 +83,12 @@ gs_status page_check(uint32_t count, uint32_t most, uint64_t next, uint64_t curs
                      char message[REQUEST_MESSAGE_MAX]);
 /* Prints the message of a failed request and returns the exit status for it. */
 int ask_failed(gs_status status, const char *message);
+
+/* ---- ps.c ------------------------------------------------------------------------------------ */
+
+/* All tenants, in the order in which they attached. The caller frees *tenants, also on failure. */
+gs_status tenants_read(struct control *control, struct ctl_tenant **tenants, size_t *count,
+                       char message[REQUEST_MESSAGE_MAX]);
 
 /* ---- memory.c -------------------------------------------------------------------------------- */
 

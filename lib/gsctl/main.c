@@ -15,6 +15,13 @@ static const struct command commands[] = {
     {"quit", command_quit, "ends the server, and waits for its end", "",
      "  -t, --timeout SECS        tenants have that long to detach; default 0\n", TAKES_TIMEOUT,
      false},
+    {"kill", command_kill, "ends sessions, also in the middle of a kernel",
+     "SESSION|--pid PID|--user NAME",
+     "What a session has queued is dropped; what runs has the time of --grace. Then the device is\n"
+     "taken from it: another worker takes up the sessions that have no unfinished work, and the\n"
+     "others are told that they were interrupted. Processes are not ended.\n\n"
+     "      --grace MS            time for what runs; default 5000\n",
+     TAKES_KILL | TAKES_OPERAND, false},
     {"set", command_set, "limits a session, a user, or everybody; live",
      "SESSION|--user NAME|--others|--default|--device D",
      "What holds for a session is the tightest of what is set for everybody, for its user and\n"

@@ -151,9 +151,11 @@ enum {
     OPTION_DEVICE,
     OPTION_UNSET,
     OPTION_NO,
+    OPTION_PID,
+    OPTION_GRACE,
     OPTION_SETTING = 512 /* plus the index in setting_fields */
 };
-#define OPTIONS_MAX 32
+#define OPTIONS_MAX 40
 
 static const struct option fixed_options[] = {
     {"instance", required_argument, NULL, OPTION_INSTANCE},
@@ -165,6 +167,8 @@ static const struct option fixed_options[] = {
     {"device", required_argument, NULL, OPTION_DEVICE},
     {"unset", required_argument, NULL, OPTION_UNSET},
     {"no", no_argument, NULL, OPTION_NO},
+    {"pid", required_argument, NULL, OPTION_PID},
+    {"grace", required_argument, NULL, OPTION_GRACE},
     {"help", no_argument, NULL, 'h'},
     {"version", no_argument, NULL, 'V'}};
 
@@ -182,7 +186,7 @@ static void options_make(struct option options[OPTIONS_MAX])
 }
 
 struct given {
-    bool json, timeout, target, settings, help;
+    bool json, timeout, target, user, settings, kill, help;
 };
 
 static void option_apply(struct command_options *options, struct given *given, int code)
@@ -200,7 +204,15 @@ static void option_apply(struct command_options *options, struct given *given, i
         break;
     case OPTION_USER:
         target_set(options, CTL_USER, uid_parse(optarg));
-        given->target = true;
+        given->user = true;
+        break;
+    case OPTION_PID:
+        options->pid = (int32_t)number_parse("--pid", optarg, INT32_MAX);
+        given->kill = true;
+        break;
+    case OPTION_GRACE:
+        options->grace_ms = (uint32_t)number_parse("--grace", optarg, 86400000);
+        given->kill = true;
         break;
     case OPTION_DEFAULT:
         target_set(options, CTL_DEFAULT, 0);
@@ -255,8 +267,11 @@ static void given_check(const struct command *command, const struct command_opti
         usage("%s has no --timeout", command->name);
     if (given->json && !(command->takes & TAKES_JSON))
         usage("%s has no --json", command->name);
-    if (given->target && !(command->takes & TAKES_TARGET))
+    if ((given->target && !(command->takes & TAKES_TARGET)) ||
+        (given->user && !(command->takes & (TAKES_TARGET | TAKES_KILL))))
         usage("%s has no --user and no --default", command->name);
+    if (given->kill && !(command->takes & TAKES_KILL))
+        usage("%s has no --pid and no --grace", command->name);
     if (options->device >= 0 && !(command->takes & (TAKES_TARGET | TAKES_SMS)))
         usage("%s has no --device", command->name);
     if (given->settings && !(command->takes & TAKES_SETTINGS) &&
@@ -281,8 +296,8 @@ const struct command *options_parse(int argc, char **argv, const struct command 
     bool named;
     int code;
 
-    *options = (struct command_options){.instance = instance && *instance ? instance : "default",
-                                        .device = -1};
+    *options = (struct command_options){
+        .instance = instance && *instance ? instance : "default", .grace_ms = 5000, .device = -1};
     options_make(long_options);
     /* Hints name the command if it is the first argument, where it usually stands. */
     for (size_t i = 0; argc > 1 && i < count; i++) {
@@ -303,7 +318,7 @@ const struct command *options_parse(int argc, char **argv, const struct command 
     if (optind < argc)
         usage("unexpected argument '%s'", argv[optind]);
     given_check(command, options, &given);
-    if (command->takes & TAKES_TARGET && options->operand)
+    if (command->takes & (TAKES_TARGET | TAKES_KILL) && options->operand)
         target_set(options, CTL_TENANT, session_parse(options->operand));
     if (command->takes & TAKES_TARGET && options->device >= 0)
         target_set(options, CTL_DEVICE, (uint64_t)options->device);

@@ -99,25 +99,35 @@ static gs_status page_ask(struct control *control, uint64_t *cursor, struct ctl_
     return GS_OK;
 }
 
-int command_ps(struct control *control, const struct command_options *options)
+gs_status tenants_read(struct control *control, struct ctl_tenant **tenants, size_t *count,
+                       char message[REQUEST_MESSAGE_MAX])
 {
-    struct table table = {.header = header, .right = right, .dull = dull, .columns = COLUMNS};
-    char message[REQUEST_MESSAGE_MAX];
     struct ctl_ps_reply reply;
     uint64_t cursor = 0;
     gs_status status;
 
-    /* The answer is printed when it is complete: a failing command prints no part of a document. */
-    struct ctl_tenant *all = NULL;
-    size_t count = 0;
+    *tenants = NULL;
+    *count = 0;
     do {
         status = page_ask(control, &cursor, &reply, message);
         if (status != GS_OK)
-            break;
-        all = memory_more(all, count + reply.count, sizeof(*all));
-        memcpy(all + count, reply.tenant, reply.count * sizeof(*all));
-        count += reply.count;
+            return status;
+        *tenants = memory_more(*tenants, *count + reply.count, sizeof(**tenants));
+        memcpy(*tenants + *count, reply.tenant, reply.count * sizeof(**tenants));
+        *count += reply.count;
     } while (cursor);
+    return GS_OK;
+}
+
+int command_ps(struct control *control, const struct command_options *options)
+{
+    struct table table = {.header = header, .right = right, .dull = dull, .columns = COLUMNS};
+    char message[REQUEST_MESSAGE_MAX];
+    struct ctl_tenant *all;
+    size_t count;
+    /* The answer is printed when it is complete: a failing command prints no part of a document. */
+    gs_status status = tenants_read(control, &all, &count, message);
+
     if (status != GS_OK) {
         free(all);
         return ask_failed(status, message);

@@ -47,6 +47,11 @@ static const char help[] =
     "      --fence POLICY     keep kernels to their session's memory: always, never (but for who\n"
     "                         asks), or auto (the default): those of users besides the owner\n"
     "                         and whom 'gsctl trust' names\n"
+    "      --grace SECONDS    how long kernels of a tenant that has gone may run on before the\n"
+    "                         device is taken from them; 0: as long as they like; default: 10\n"
+    "      --no-standby       make no second worker, which takes over at once when one is lost "
+    "and\n"
+    "                         takes device memory for its context\n"
     "      --no-accounting    do not count the GPU time of sessions\n"
     "      --no-weights       who has room on the GPU goes, whatever the weights\n"
     "      --log LEVEL        error, warning, info, debug; default: $GSHARE_LOG, else info\n"
@@ -186,6 +191,8 @@ enum option_code {
     OPTION_CONFIG,
     OPTION_STATE,
     OPTION_FENCE,
+    OPTION_GRACE,
+    OPTION_NO_STANDBY,
     OPTION_NO_ACCOUNTING,
     OPTION_NO_WEIGHTS,
     OPTION_LOG,
@@ -205,6 +212,8 @@ static const struct option long_options[] = {
     {"config", required_argument, NULL, OPTION_CONFIG},
     {"state", required_argument, NULL, OPTION_STATE},
     {"fence", required_argument, NULL, OPTION_FENCE},
+    {"grace", required_argument, NULL, OPTION_GRACE},
+    {"no-standby", no_argument, NULL, OPTION_NO_STANDBY},
     {"no-accounting", no_argument, NULL, OPTION_NO_ACCOUNTING},
     {"no-weights", no_argument, NULL, OPTION_NO_WEIGHTS},
     {"log", required_argument, NULL, OPTION_LOG},
@@ -258,6 +267,12 @@ static void option_apply(struct server_options *options, struct worker_settings 
     case OPTION_FENCE:
         options->fence = fence_parse(optarg);
         break;
+    case OPTION_GRACE:
+        options->grace_ms = 1000u * (uint32_t)number_parse("--grace", optarg, 0, 86400);
+        break;
+    case OPTION_NO_STANDBY:
+        options->no_standby = true;
+        break;
     case OPTION_NO_ACCOUNTING:
         options->no_accounting = true;
         break;
@@ -306,6 +321,7 @@ static void options_parse(int argc, char **argv, struct server_options *options,
     *options = (struct server_options){.instance = instance && *instance ? instance : "default",
                                        .kind = "auto",
                                        .devices = 1,
+                                       .grace_ms = 10000,
                                        .all_users = geteuid() == 0};
     while ((code = getopt_long(argc, argv, "fdhV", long_options, NULL)) != -1)
         option_apply(options, workers, code);

@@ -25,6 +25,7 @@
 #include "server/workers/ending.h"
 #include "server/workers/heartbeat.h"
 #include "server/workers/process.h"
+#include "server/workers/standby.h"
 
 /* ---- Signals --------------------------------------------------------------------------------- */
 
@@ -309,6 +310,12 @@ static void ending(struct server *server)
         timer_set(&server->loop, &server->drain, server->end_by_ns, drain_fire);
 }
 
+static void device_keep(struct device *device)
+{
+    heartbeat_keep(device);
+    standby_keep(device);
+}
+
 static void phase_advance(struct server *server)
 {
     if (server->phase == PHASE_STARTING)
@@ -316,7 +323,7 @@ static void phase_advance(struct server *server)
     if (server->phase == PHASE_SERVING)
         serving(server);
     for (int i = 0; i < server->device_count && server->phase < PHASE_STOPPING; i++)
-        heartbeat_keep(&server->device[i]);
+        device_keep(&server->device[i]);
     if (server->phase < PHASE_STOPPING && (server->failure[0] || server->end_wanted))
         ending(server);
     if (server->phase == PHASE_STOPPING && workers_all(server, WORKER_NONE))

@@ -3,6 +3,8 @@
  * they were: a tenant without unfinished work notices a pause and nothing else.
  */
 #include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "bystander.h"
@@ -13,7 +15,7 @@
 
 #define HEAD ".version 7.8\n.target sm_80\n.address_size 64\n"
 
-/* fill: data[i] = value + i.  hold: runs until *word is set. */
+/* fill: data[i] = value + i.  hold: sets words[1], and runs until words[0] is set. */
 static const char plain_ptx[] =
     HEAD ".visible .entry fill(.param .u64 data, .param .u32 value, .param .u32 n)\n"
          "{ .reg .b64 %rd<3>; .reg .b32 %r<7>; .reg .pred %p; ld.param.u64 %rd0, [data];\n"
@@ -22,8 +24,9 @@ static const char plain_ptx[] =
          "  mad.lo.u32 %r5, %r2, %r3, %r4; setp.ge.u32 %p, %r5, %r1; @%p ret;\n"
          "  mul.wide.u32 %rd1, %r5, 4; add.u64 %rd2, %rd0, %rd1; add.u32 %r6, %r0, %r5;\n"
          "  st.global.u32 [%rd2], %r6; ret; }\n"
-         ".visible .entry hold(.param .u64 word)\n"
-         "{ .reg .b64 %rd; .reg .b32 %r; .reg .pred %p; ld.param.u64 %rd, [word];\n"
+         ".visible .entry hold(.param .u64 words)\n"
+         "{ .reg .b64 %rd; .reg .b32 %r; .reg .pred %p; ld.param.u64 %rd, [words];\n"
+         "  st.volatile.global.u32 [%rd+4], 1;\n"
          "again: ld.volatile.global.u32 %r, [%rd]; setp.eq.u32 %p, %r, 0; @%p bra again; ret; }\n";
 
 /* Counts in a variable of its own. */
@@ -189,8 +192,10 @@ static void unfinished_work_ends_its_session_alone(void)
 {
     struct server *server = server_start(&server_unfenced);
     gs_session busy, idle;
-    gs_devptr word, data;
+    gs_devptr words, data;
+    uint32_t started = 0;
     gs_kernel kernel;
+    gs_stream aside;
 
     CHECK_OK(server_attach(server, &busy));
     CHECK_OK(server_attach(server, &idle));
@@ -198,10 +203,15 @@ static void unfinished_work_ends_its_session_alone(void)
     kernel = kernels_get(load(idle, plain_ptx), "fill");
     fill(NULL, kernel, data, 3);
     CHECK_OK(gs_sync(idle));
-    CHECK_OK(gs_malloc(busy, sizeof(uint32_t), &word));
+    CHECK_OK(gs_malloc(busy, 2 * sizeof(uint32_t), &words));
+    CHECK_OK(gs_stream_create(busy, NULL, &aside));
     CHECK_OK(
-        kernels_launch(NULL, kernels_get(load(busy, plain_ptx), "hold"), 1, 1, (void *[]){&word}));
-    CHECK_EQUAL(gs_stream_query(busy, NULL), GS_NOT_READY);
+        kernels_launch(NULL, kernels_get(load(busy, plain_ptx), "hold"), 1, 1, (void *[]){&words}));
+    while (!started) {
+        CHECK_OK(
+            gs_memcpy_dtoh_async(busy, &started, words + sizeof(uint32_t), sizeof(started), aside));
+        CHECK_OK(gs_stream_sync(busy, aside));
+    }
     worker_replace(server);
     CHECK_EQUAL(gs_sync(busy), GS_ERR_INTERRUPTED);
     check_filled(idle, data, 3);
@@ -274,7 +284,106 @@ static void a_tenant_that_dies_meanwhile_leaves_nothing(void)
     server_stop(server);
 }
 
+/* ---- The standby ---- */
+
+#define WORKERS_MAX 8
+
+/* The server's children: its worker, and the standby. */
+static unsigned workers_find(const struct server *server, pid_t pids[WORKERS_MAX])
+{
+    char path[64], line[4096] = "";
+    unsigned count = 0;
+    FILE *file;
+
+    snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)server->pid, (int)server->pid);
+    file = fopen(path, "r");
+    CHECK(file != NULL);
+    if (fgets(line, sizeof(line), file)) {
+        char *rest = line;
+        for (char *pid; count < WORKERS_MAX && (pid = strtok_r(rest, " ", &rest));)
+            pids[count++] = atoi(pid);
+    }
+    fclose(file);
+    return count;
+}
+
+static unsigned workers_count(const struct server *server)
+{
+    pid_t pids[WORKERS_MAX];
+
+    return workers_find(server, pids);
+}
+
+/* The standby has been there before the worker is lost: no process is started until it serves. */
+static void a_standby_takes_the_workers_place(void)
+{
+    struct server *server = server_start(&server_unfenced);
+    gs_session session;
+    gs_devptr data;
+
+    CHECK_OK(server_attach(server, &session));
+    CHECK_OK(gs_malloc(session, N * sizeof(uint32_t), &data));
+    fill(NULL, kernels_get(load(session, plain_ptx), "fill"), data, 5);
+    CHECK_OK(gs_sync(session));
+    for (unsigned round = 0; round < 3; round++) {
+        CHECK_WITHIN(20000, workers_count(server) == 2);
+        worker_replace(server);
+        check_filled(session, data, 5);
+    }
+    CHECK_OK(gs_detach(session));
+    server_stop(server);
+}
+
+/* Whichever of the two is lost, or both. */
+static void a_lost_standby_loses_nobody(void)
+{
+    struct server *server = server_start(&server_unfenced);
+    pid_t pids[WORKERS_MAX];
+    gs_session session;
+    gs_devptr data;
+
+    CHECK_OK(server_attach(server, &session));
+    CHECK_OK(gs_malloc(session, N * sizeof(uint32_t), &data));
+    fill(NULL, kernels_get(load(session, plain_ptx), "fill"), data, 5);
+    CHECK_OK(gs_sync(session));
+    CHECK_WITHIN(20000, workers_find(server, pids) == 2);
+    kill(pids[pids[0] == server_worker_pid(server)], SIGKILL);
+    CHECK_WITHIN(20000, server_log_lines(server, "its standby") == 1);
+    check_filled(session, data, 5);
+    worker_replace(server);
+    check_filled(session, data, 5);
+    CHECK_WITHIN(20000, workers_find(server, pids) == 2);
+    kill(pids[0], SIGKILL);
+    kill(pids[1], SIGKILL);
+    check_filled(session, data, 5);
+    CHECK_OK(gs_detach(session));
+    server_stop(server);
+}
+
+static void without_a_standby_there_is_one_worker(void)
+{
+    const char *const arguments[] = {"--fence", "never", "--no-standby", NULL};
+    struct server *server = server_start(&(struct server_options){.arguments = arguments});
+    const uint64_t until = clock_ns() + 3000000000u;
+    gs_session session;
+    gs_devptr data;
+
+    CHECK_OK(server_attach(server, &session));
+    CHECK_OK(gs_malloc(session, N * sizeof(uint32_t), &data));
+    while (clock_ns() < until) {
+        CHECK_EQUAL(workers_count(server), 1);
+        test_pause();
+    }
+    worker_replace(server);
+    CHECK_OK(gs_memset(session, data, 1, N));
+    CHECK_OK(gs_detach(session));
+    server_stop(server);
+}
+
 static const struct test tests[] = {
+    TEST(a_standby_takes_the_workers_place),
+    TEST(a_lost_standby_loses_nobody),
+    TEST(without_a_standby_there_is_one_worker),
     TEST(an_idle_session_goes_on),
     TEST(a_fenced_session_goes_on),
     TEST(variables_of_a_fenced_module_keep_their_values),

@@ -13,7 +13,7 @@
 #include "server/control/control.h"
 #include "server/state/session.h"
 
-#define CTL_LAST CTL_PROVISION
+#define CTL_LAST CTL_KILL
 
 /* ---- Headers --------------------------------------------------------------------------------- */
 
@@ -41,7 +41,8 @@ static void each_operation_has_one_size(void **state)
                                     [CTL_GET] = sizeof(struct ctl_admin),
                                     [CTL_RESERVE] = sizeof(struct ctl_reserve),
                                     [CTL_RELEASE] = sizeof(struct ctl_reserve),
-                                    [CTL_PROVISION] = sizeof(struct ctl_provision)};
+                                    [CTL_PROVISION] = sizeof(struct ctl_provision),
+                                    [CTL_KILL] = sizeof(struct ctl_kill)};
 
     (void)state;
     for (uint16_t op = CTL_ANNOUNCE; op <= CTL_LAST; op++) {

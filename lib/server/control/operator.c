@@ -13,7 +13,7 @@
 #include "server/reconcile/reservations.h"
 #include "server/state/settings_fit.h"
 
-static bool operator_allowed(const struct reply *reply)
+bool operator_allowed(const struct reply *reply)
 {
     if (reply->uid == 0 || reply->uid == geteuid())
         return true;

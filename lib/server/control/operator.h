@@ -21,6 +21,9 @@ void operator_release(struct server *server, const struct ctl_reserve *request,
                       struct reply *reply);
 void operator_provision(struct server *server, const struct ctl_provision *request,
                         struct reply *reply);
+void operator_kill(struct server *server, const struct ctl_kill *request, struct reply *reply);
+/* Whether the asker may change anything; if not, the reply says so. */
+bool operator_allowed(const struct reply *reply);
 /* operator_get.c */
 void operator_get(struct server *server, const struct ctl_admin *request,
                   const struct reply *reply);

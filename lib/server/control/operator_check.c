@@ -119,7 +119,8 @@ static gs_status fields_check(const struct server *server, uint32_t target,
     for (size_t i = 0; i < setting_field_count; i++) {
         const struct setting_field *field = &setting_fields[i];
 
-        if (s->fields & field->bit & (CTL_USER_SESSIONS | CTL_USER_HOSTS | CTL_USER_PIECES) &&
+        if (s->fields & field->bit &
+                (CTL_USER_SESSIONS | CTL_USER_HOSTS | CTL_USER_PIECES | CTL_KERNEL_LIMIT) &&
             !setting_possible(s, field))
             return refusal(text, GS_ERR_INVALID_VALUE, "%s: %s", field->name, field->values);
     }

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "common/log.h"
+#include "common/util.h"
 #include "server/link/worker_link.h"
 #include "server/session/qos_requests.h"
 #include "server/session/segment.h"
@@ -49,6 +50,7 @@ void server_session_end(struct session *session)
 
     log_debug("session %llu has ended", (unsigned long long)session->id);
     timer_cancel(&server->loop, &session->answer_by);
+    timer_cancel(&server->loop, &session->evict_by);
     server_session_unwatch(session);
     qos_requests_refuse_all(session, GS_ERR_INVALID_HANDLE, "the session has ended");
     grants_forget(session);
@@ -111,9 +113,68 @@ void server_session_refuse(struct session *session, gs_status status, const char
     server_session_end(session);
 }
 
-void server_session_close(struct session *session)
+static void evict_after(struct session *session, uint32_t grace_ms);
+
+static void evict_fire(struct timer *timer)
+{
+    struct session *session = container_of(timer, struct session, evict_by);
+    struct link_message message = {.op = LINK_EVICT, .slot = session->slot};
+
+    if (session->state != SESSION_CLOSING)
+        return;
+    snprintf(message.text, sizeof(message.text), "%s, and after %u ms its kernels ran on",
+             session->killed ? "the operator has ended the session" : "its tenant has gone",
+             session->grace_ms);
+    worker_send(session->device, &message);
+    /* The worker may have to wait for something else first. */
+    evict_after(session, session->grace_ms);
+}
+
+static void evict_after(struct session *session, uint32_t grace_ms)
+{
+    timer_set(&session->server->loop, &session->evict_by,
+              clock_ns() + (uint64_t)(grace_ms ? grace_ms : 1) * 1000000u, evict_fire);
+}
+
+/* The worker takes no more of the session's work, and frees what the session holds once the device
+ * has finished. */
+static void session_close_begin(struct session *session)
 {
     struct link_message message = {.op = LINK_CLOSE, .slot = session->slot};
+
+    qos_requests_refuse_all(session, GS_ERR_INVALID_HANDLE, "the session is ending");
+    session->state = SESSION_CLOSING;
+    worker_send(session->device, &message);
+}
+
+void server_session_kill(struct session *session, uint32_t grace_ms)
+{
+    static const char text[] = "the operator has ended the session";
+
+    switch (session->state) {
+    case SESSION_OPEN:
+        session_segment_end(session, text);
+        session->killed = true;
+        session_close_begin(session);
+        session->grace_ms = grace_ms;
+        evict_after(session, grace_ms);
+        break;
+    case SESSION_CLOSING:
+        session->grace_ms = grace_ms;
+        evict_after(session, grace_ms);
+        break;
+    case SESSION_WAITING:
+        server_session_refuse(session, GS_ERR_REFUSED, text);
+        break;
+    default:
+        server_session_close(session);
+        break;
+    }
+}
+
+void server_session_close(struct session *session)
+{
+    const uint32_t grace_ms = session->server->options.grace_ms;
 
     switch (session->state) {
     case SESSION_OPENING:
@@ -121,26 +182,48 @@ void server_session_close(struct session *session)
         break;
     case SESSION_OPEN:
         server_session_unwatch(session);
-        qos_requests_refuse_all(session, GS_ERR_INVALID_HANDLE, "the session is ending");
-        session->state = SESSION_CLOSING;
-        worker_send(session->device, &message);
+        session_close_begin(session);
+        session->grace_ms = grace_ms;
+        if (grace_ms)
+            evict_after(session, grace_ms);
         break;
     case SESSION_WAITING:
     case SESSION_LOST:
         server_session_end(session);
         break;
     case SESSION_CLOSING:
+        server_session_unwatch(session);
+        session->killed = false; /* nobody is left who would ask why it ended */
+        break;
     case SESSION_FREE:
         break;
     }
 }
 
+/* A session that was killed has given up what it held, and stays until its client goes, which can
+ * read why it ended. */
+static void session_killed(struct session *session)
+{
+    timer_cancel(&session->server->loop, &session->evict_by);
+    session_lost(session, NULL, NULL, "");
+    session->killed = false;
+    session->segment_kept = SEGMENT_NOT_KEPT;
+}
+
 bool server_session_closed(struct session *session)
 {
+    struct device *device = session->device;
+    const int segment = session->segment_id;
+
     if (session->state != SESSION_CLOSING)
         return false;
     session->segment_kept = SEGMENT_KEPT;
-    server_session_end(session);
+    if (session->killed) {
+        session_killed(session);
+        session_segment_drop(device, segment);
+    } else {
+        server_session_end(session);
+    }
     return true;
 }
 
@@ -180,7 +263,10 @@ void server_session_worker_lost(struct session *session, const struct link_fatal
             session_wait(session, why);
         break;
     case SESSION_CLOSING:
-        server_session_end(session);
+        if (session->killed)
+            session_killed(session);
+        else
+            server_session_end(session);
         break;
     case SESSION_WAITING:
     case SESSION_LOST:

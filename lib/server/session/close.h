@@ -12,6 +12,9 @@
 
 /* The client is gone, has detached, or never came: the worker frees what the session holds. */
 void server_session_close(struct session *session);
+/* The operator ends the session: what it has queued is dropped, and what still runs after
+ * `grace_ms` ends with the worker. */
+void server_session_kill(struct session *session, uint32_t grace_ms);
 /* LINK_CLOSED: the worker has freed it. false: the message makes no sense in this state. */
 bool server_session_closed(struct session *session);
 /* The worker is gone; see session_segment_fault. */

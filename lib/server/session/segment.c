@@ -112,7 +112,7 @@ void session_segment_fault(struct session *session, const struct link_fatal *fat
         return;
     if (blamed) {
         bool known = fatal->status > GS_NOT_READY && fatal->status <= GS_ERR_PROTOCOL;
-        fault.kind = fatal->kind <= GS_FAULT_LAUNCH ? fatal->kind : GS_FAULT_DEVICE;
+        fault.kind = fatal->kind <= GS_FAULT_EVICTED ? fatal->kind : GS_FAULT_DEVICE;
         fault.status = known ? fatal->status : GS_ERR_FAULT;
         fault.stream = fatal->stream;
         fault.position = fatal->position;
@@ -137,7 +137,22 @@ bool session_segment_open(const struct session *session)
     return atomic_load_explicit(&server_part(session)->state, memory_order_relaxed) == SEG_OPEN;
 }
 
-static void segment_drop(struct device *device, int id)
+void session_segment_end(struct session *session, const char *why)
+{
+    struct seg_server *shared = server_part(session);
+    struct seg_fault fault = {.kind = GS_FAULT_EVICTED, .status = GS_ERR_INTERRUPTED};
+    uint32_t open = SEG_OPEN;
+
+    if (!session_segment_open(session))
+        return;
+    snprintf(fault.message, sizeof(fault.message), "%s", why);
+    shared->fault = fault;
+    atomic_compare_exchange_strong_explicit(&shared->state, &open, SEG_LOST, memory_order_release,
+                                            memory_order_relaxed);
+    futex_wake(&shared->state);
+}
+
+void session_segment_drop(struct device *device, int id)
 {
     struct link_message message = {.op = LINK_SEGMENT_DROP, .slot = LINK_SLOT_NONE};
 
@@ -152,7 +167,7 @@ static void segment_keep(const struct session *session)
     int dropped;
 
     if (segment_pool_put(&session->device->segments, &segment, &dropped))
-        segment_drop(session->device, dropped);
+        session_segment_drop(session->device, dropped);
 }
 
 void session_segment_deinit(struct session *session)
@@ -164,7 +179,7 @@ void session_segment_deinit(struct session *session)
     atomic_store_explicit(&shared->state, SEG_CLOSED, memory_order_release);
     futex_wake(&shared->state);
     if (ready && session->segment_kept == SEGMENT_IN_DOUBT)
-        segment_drop(session->device, session->segment_id);
+        session_segment_drop(session->device, session->segment_id);
     if (ready && session->segment_kept == SEGMENT_KEPT)
         segment_keep(session);
     else

@@ -17,6 +17,10 @@ void session_segment_fill(struct session *session, const struct link_opened *ope
 /* The worker is gone. fatal: its last words, or NULL; culprit: whom they are about, or NULL. */
 void session_segment_fault(struct session *session, const struct link_fatal *fatal,
                            const struct culprit *culprit, const char *why);
+/* Tells the client that the session is being ended, and why. */
+void session_segment_end(struct session *session, const char *why);
+/* No session will be opened with the segment again. */
+void session_segment_drop(struct device *device, int id);
 /* Whether the session has no fault of its own, as the segment says. */
 bool session_segment_open(const struct session *session);
 /* Tells the client that the session has ended, and gives the segment up: to the device's pool if

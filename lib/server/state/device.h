@@ -65,6 +65,16 @@ struct worker_process {
     bool needs_recycling; /* another one takes its place when it has no sessions */
 };
 
+/* A worker that waits to take the other's place; see standby.h. */
+struct standby {
+    pid_t pid; /* 0: none */
+    bool ready;
+    struct link_device info;    /* once it is ready */
+    struct watch process, link; /* as the worker's */
+    struct timer timer;         /* its start */
+    uint64_t next_ns;           /* not before that */
+};
+
 /* What reconcile() does for a device at the end of the round. */
 enum device_due {
     DUE_PLAN = 1u << 0,   /* sessions are placed anew, though nobody asks for it */
@@ -76,8 +86,9 @@ enum device_due {
 struct device {
     struct server *server;
     int index;
-    struct worker_process worker; /* a standby, a second one, has its place here */
-    struct link_device info;      /* of the last worker that was ready */
+    struct worker_process worker;
+    struct standby standby;
+    struct link_device info; /* of the last worker that was ready */
     char bell[WIRE_BELL_MAX];
     mqd_t bell_queue;
     uint32_t sessions;

@@ -111,6 +111,7 @@ static struct ctl_settings settings_tightest(const struct ctl_settings *a,
     LOWER(user_sessions, CTL_USER_SESSIONS);
     LOWER(user_hosts, CTL_USER_HOSTS);
     LOWER(user_pieces, CTL_USER_PIECES);
+    LOWER(kernel_limit, CTL_KERNEL_LIMIT);
     if (b->fields & CTL_CLASS)
         t.cls = t.fields & CTL_CLASS ? class_lower(t.cls, b->cls) : b->cls;
     if (b->fields & CTL_MASK) {
@@ -140,9 +141,10 @@ struct ctl_settings qos_set_user(const struct server *server, uid_t uid)
     return settings_merge(policy ? policy : &nothing, 0, set ? set : &nothing);
 }
 
-#define OTHERS_SHARE 4u /* of sessions and of a device's memory, for each of the others */
-#define OTHERS_PART  8u /* of descriptors and segments, which all of them have to share */
-#define OTHERS_LEAST 64u
+#define OTHERS_SHARE     4u /* of sessions and of a device's memory, for each of the others */
+#define OTHERS_PART      8u /* of descriptors and segments, which all of them have to share */
+#define OTHERS_LEAST     64u
+#define OTHERS_KERNEL_MS 10000u
 
 static uint32_t others_part(uint32_t all)
 {
@@ -154,8 +156,10 @@ struct ctl_settings qos_others(const struct server *server, const struct device 
     const struct ctl_settings set = qos_set_user(server, CTL_OTHERS);
     const uint32_t sessions = server->registry.capacity / OTHERS_SHARE;
     struct ctl_settings others = {.fields = CTL_EXCLUSIVE | CTL_PRIORITY | CTL_CLASS |
-                                            CTL_USER_SESSIONS | CTL_USER_HOSTS | CTL_USER_PIECES,
+                                            CTL_USER_SESSIONS | CTL_USER_HOSTS | CTL_USER_PIECES |
+                                            CTL_KERNEL_LIMIT,
                                   .cls = GS_CLASS_NORMAL,
+                                  .kernel_limit = OTHERS_KERNEL_MS,
                                   .user_sessions = sessions ? sessions : 1,
                                   .user_hosts = others_part(server->segments_max),
                                   .user_pieces = others_part(server->descriptors_max)};
@@ -262,6 +266,7 @@ gs_status qos_effect(const struct session *session, uint32_t share, struct qos_e
     grant->weight = asked->weight ? asked->weight : 1;
     if (limit.fields & CTL_WEIGHT)
         grant->weight = cap_lower(asked->weight, limit.weight);
+    grant->kernel_ms = limit.fields & CTL_KERNEL_LIMIT ? limit.kernel_limit : 0;
     grant->inflight_max = limit.fields & CTL_INFLIGHT ? limit.inflight : 0;
     grant->deadline_ns = asked->deadline_ns;
     grant->mem_limit = bytes_lower(session->mem_asked, server->options.mem_limit);

@@ -33,6 +33,8 @@
 enum fence_policy { FENCE_AUTO, FENCE_ALWAYS, FENCE_NEVER };
 
 struct server_options {
+    bool no_standby;
+    uint32_t grace_ms;    /* how long work of a tenant that has gone may run on; 0: no limit */
     const char *instance; /* without its user, who is this process's */
     const char *kind;     /* of device: "auto", "cuda", "soft" */
     int devices;          /* how many; DEVICES_ALL: as many as the driver has */

@@ -67,6 +67,8 @@ struct session {
     /* It was open, its worker is gone, and the next worker takes it up: until it is open again. */
     bool resuming;
     uint32_t attempts; /* workers lost since it began to be taken up */
+    bool killed;       /* by the operator; its client has not gone yet */
+    uint32_t grace_ms; /* while it is closing: how long its work may run on; 0: no limit */
     int journal;       /* descriptor of what a next worker needs to know (journal.h); -1: none */
     uint64_t id;
     uint64_t cookie;
@@ -93,6 +95,7 @@ struct session {
     struct timer answer_by;  /* until then its client waits for the attach, and has time to spare */
     uint64_t give_up_ns;     /* when the worker should do so; 0: in its own time */
     struct timer confirm_by; /* until then it must have mapped its segment */
+    struct timer evict_by;   /* until then the device must have finished, while it is closing */
     struct reply reply;      /* open until the attach is answered */
     struct vault vault;
 };

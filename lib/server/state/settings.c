@@ -107,6 +107,7 @@ struct ctl_settings settings_merge(const struct ctl_settings *old, uint32_t unse
     MERGE(user_sessions, CTL_USER_SESSIONS);
     MERGE(user_hosts, CTL_USER_HOSTS);
     MERGE(user_pieces, CTL_USER_PIECES);
+    MERGE(kernel_limit, CTL_KERNEL_LIMIT);
     MERGE(trust, CTL_TRUST);
     if (set->fields & CTL_MASK)
         memcpy(merged.sm_mask, set->sm_mask, sizeof(merged.sm_mask));

@@ -66,7 +66,7 @@ void worker_fail(struct device *device, const struct link_fatal *fatal, uint32_t
 {
     struct server *server = device->server;
     struct worker_process *worker = &device->worker;
-    bool was_ready = worker->state == WORKER_READY, blamed;
+    bool was_ready = worker->state == WORKER_READY, blamed, ended;
     struct culprit culprit;
     va_list ap;
 
@@ -76,6 +76,7 @@ void worker_fail(struct device *device, const struct link_fatal *fatal, uint32_t
     vsnprintf(device->failure, sizeof(device->failure), format, ap);
     va_end(ap);
     blamed = culprit_find(device, fatal, slot, &culprit);
+    ended = blamed && registry_by_slot(&server->registry, slot)->state == SESSION_CLOSING;
     device->culprit = blamed ? culprit : (struct culprit){0};
     if (blamed)
         culprit_log(device, fatal, &culprit);
@@ -96,7 +97,8 @@ void worker_fail(struct device *device, const struct link_fatal *fatal, uint32_t
         if (s->device == device)
             server_session_worker_lost(s, fatal, blamed ? &culprit : NULL, device->failure);
     }
-    if (blamed)
+    /* A tenant that is ended in the middle of a kernel is an ordinary event. */
+    if (blamed && !ended)
         culprit_charge(server, &culprit);
 }
 

@@ -31,6 +31,7 @@ static bool priorities_possible(const struct link_device *info)
 
 static bool on_ready(struct device *device, const struct link_device *info)
 {
+    const struct link_message begin = {.op = LINK_BEGIN, .slot = LINK_SLOT_NONE};
     struct server *server = device->server;
 
     if (!priorities_possible(info) || !placer_device_init(&device->sms, info))
@@ -41,6 +42,7 @@ static bool on_ready(struct device *device, const struct link_device *info)
     device->info.driver[sizeof(device->info.driver) - 1] = 0;
     device->worker.state = WORKER_READY;
     device->worker.ready_ns = clock_ns();
+    worker_send(device, &begin);
     log_info("device %d: %s, %llu MiB, %u SMs, %s; worker %d", device->index, device->info.name,
              (unsigned long long)(device->info.memory_total >> 20), device->info.sm_count,
              device->info.driver, (int)device->worker.pid);
@@ -52,6 +54,13 @@ static bool on_ready(struct device *device, const struct link_device *info)
         settings_fit_log(device);
     grants_ready(device);
     return true;
+}
+
+void worker_ready(struct device *device, const struct link_device *info)
+{
+    if (!on_ready(device, info))
+        worker_fail(device, NULL, LINK_SLOT_NONE, "worker %d describes a device that cannot be",
+                    (int)device->worker.pid);
 }
 
 /* Descriptors that the vault and journals leave for everything else: each session has a pidfd. */

@@ -11,6 +11,8 @@
 
 /* Takes all messages that have arrived. */
 void worker_receive(struct device *device);
+/* The worker, which has just been made the device's, has said that it is ready. */
+void worker_ready(struct device *device, const struct link_device *info);
 /* The callback of the socket's watch. */
 void worker_link_ready(struct watch *watch, uint32_t events);
 

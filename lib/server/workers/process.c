@@ -2,15 +2,10 @@
 #include "server/workers/process.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/socket.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -21,69 +16,14 @@
 #include "server/state/server.h"
 #include "server/workers/ending.h"
 #include "server/workers/messages.h"
+#include "server/workers/spawn.h"
+#include "server/workers/standby.h"
 
 #define START_NS       60000000000u /* a driver's first initialisation can take long */
 #define RESTART_MIN_NS 100000000u
 #define RESTART_MAX_NS 10000000000u
-#define STATS_BYTES    (LINK_SLOTS_MAX * sizeof(struct link_stats))
 
 /* ---- Starting -------------------------------------------------------------------------------- */
-
-/* Runs in the child: brings descriptors to their places, then executes the worker's own program. */
-static void __attribute__((noreturn))
-worker_exec(const struct device *device, int link, int stats, pid_t supervisor)
-{
-    char number[16];
-    char *arguments[] = {"gshared",
-                         "--worker",
-                         number,
-                         (char *)(uintptr_t)device->server->options.kind,
-                         (char *)(uintptr_t)device->bell,
-                         NULL};
-    sigset_t none;
-
-    snprintf(number, sizeof(number), "%d", device->index);
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != supervisor)
-        _exit(1);
-    /* A terminal's or a service manager's signals are for the supervisor. */
-    signal(SIGINT, SIG_IGN);
-    signal(SIGTERM, SIG_IGN);
-    signal(SIGHUP, SIG_IGN);
-    sigemptyset(&none);
-    sigprocmask(SIG_SETMASK, &none, NULL);
-    /* Neither descriptor may stand where the other one goes. */
-    link = fcntl(link, F_DUPFD_CLOEXEC, LINK_STATS_FD + 1);
-    stats = fcntl(stats, F_DUPFD_CLOEXEC, LINK_STATS_FD + 1);
-    if (dup2(link, LINK_FD) < 0 || dup2(stats, LINK_STATS_FD) < 0)
-        _exit(126);
-    execv("/proc/self/exe", arguments);
-    _exit(127);
-}
-
-/* Makes the page of figures that the worker writes and the supervisor reads. It is sealed, so that
- * nobody can cut it short. */
-static int stats_make(struct device *device)
-{
-    void *at;
-    int fd;
-
-    if (device->stats)
-        return 0;
-    fd = memfd_create("gshare-stats", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-    if (fd < 0)
-        return -errno;
-    if (ftruncate(fd, STATS_BYTES) < 0 ||
-        fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) < 0 ||
-        (at = mmap(NULL, STATS_BYTES, PROT_READ, MAP_SHARED, fd, 0)) == MAP_FAILED) {
-        int error = errno;
-        close(fd);
-        return -error;
-    }
-    device->stats = at;
-    device->stats_fd = fd;
-    return 0;
-}
 
 /* Forgets all of a worker that has been reaped, or that never came to be. */
 static void worker_forget(struct device *device)
@@ -101,46 +41,23 @@ static void worker_forget(struct device *device)
 
 static void worker_process_ready(struct watch *watch, uint32_t events);
 
-/* Makes all that a worker needs and forks it. 0 or -errno; what was made is the caller's to forget.
- */
-static int worker_spawn(struct device *device)
+/* Makes the process the device's worker. It is the worker's from then on, also on failure. */
+static int worker_adopt(struct device *device, const struct spawned *spawned)
 {
     struct worker_process *worker = &device->worker;
     struct loop *loop = &device->server->loop;
-    CLEANUP_FD int theirs = -1;
-    int pair[2], process, r;
-    pid_t supervisor = getpid();
+    int r = watch_add(loop, &worker->link, spawned->link, EPOLLIN, worker_link_ready);
 
-    r = stats_make(device);
-    if (r < 0)
-        return r;
-    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
-        return -errno;
-    theirs = pair[1];
-    r = fcntl(pair[0], F_SETFL, O_NONBLOCK) < 0
-            ? -errno
-            : watch_add(loop, &worker->link, pair[0], EPOLLIN, worker_link_ready);
+    if (r == 0)
+        r = watch_add(loop, &worker->process, spawned->process, EPOLLIN, worker_process_ready);
     if (r < 0) {
-        close(pair[0]);
+        watch_remove(loop, &worker->link);
+        spawned_discard(spawned);
         return r;
     }
-    worker->pid = fork();
-    if (worker->pid == 0)
-        worker_exec(device, theirs, device->stats_fd, supervisor);
-    if (worker->pid < 0) {
-        worker->pid = 0;
-        return -errno;
-    }
-    process = (int)syscall(SYS_pidfd_open, worker->pid, 0);
-    r = process < 0 ? -errno
-                    : watch_add(loop, &worker->process, process, EPOLLIN, worker_process_ready);
-    if (r < 0) {
-        if (process >= 0)
-            close(process);
-        kill(worker->pid, SIGKILL);
-        waitpid(worker->pid, NULL, 0);
-    }
-    return r;
+    worker->pid = spawned->pid;
+    worker->state = WORKER_STARTING;
+    return 0;
 }
 
 /* ---- Restarting ------------------------------------------------------------------------------ */
@@ -148,6 +65,24 @@ static int worker_spawn(struct device *device)
 static void restart_fire(struct timer *timer)
 {
     worker_start(container_of(timer, struct device, timer));
+}
+
+static void start_deadline(struct timer *timer);
+
+/* Makes the standby the worker, ready or not yet. false: there is none. */
+static bool worker_promote(struct device *device)
+{
+    struct link_device info;
+    struct spawned spawned;
+    bool ready;
+
+    if (!standby_take(device, &spawned, &info, &ready) || worker_adopt(device, &spawned) < 0)
+        return false;
+    if (ready)
+        worker_ready(device, &info);
+    else
+        timer_set(&device->server->loop, &device->timer, clock_ns() + START_NS, start_deadline);
+    return true;
 }
 
 /* The worker is gone, and reaped: the next one starts at once where tenants wait for it and nothing
@@ -174,6 +109,8 @@ static void worker_next(struct device *device)
                 server_session_refuse(s, GS_ERR_NO_DEVICE, device->failure);
         }
     }
+    if (worker_promote(device))
+        return;
     if (device->failures == 0 && device->resuming) {
         worker_start(device);
         return;
@@ -195,10 +132,13 @@ static void start_deadline(struct timer *timer)
 
 void worker_start(struct device *device)
 {
+    struct spawned spawned;
     int r;
 
     worker_forget(device);
-    r = worker_spawn(device);
+    r = worker_spawn(device, &spawned);
+    if (r == 0)
+        r = worker_adopt(device, &spawned);
     if (r < 0) {
         snprintf(device->failure, sizeof(device->failure), "starting a worker: %s", strerror(-r));
         log_error("device %d: %s", device->index, device->failure);
@@ -207,7 +147,6 @@ void worker_start(struct device *device)
         worker_next(device);
         return;
     }
-    device->worker.state = WORKER_STARTING;
     timer_set(&device->server->loop, &device->timer, clock_ns() + START_NS, start_deadline);
     log_debug("device %d: worker %d started", device->index, (int)device->worker.pid);
 }
@@ -243,15 +182,6 @@ static void worker_process_ready(struct watch *watch, uint32_t events)
     worker_next(device);
 }
 
-static void stats_free(struct device *device)
-{
-    if (!device->stats)
-        return;
-    munmap(device->stats, STATS_BYTES);
-    close(device->stats_fd);
-    device->stats = NULL;
-}
-
 void worker_kill(struct device *device)
 {
     if (device->worker.state != WORKER_NONE) {
@@ -259,5 +189,6 @@ void worker_kill(struct device *device)
         waitpid(device->worker.pid, NULL, 0);
     }
     worker_forget(device);
-    stats_free(device);
+    standby_kill(device);
+    worker_stats_free(device);
 }

@@ -21,8 +21,9 @@ static struct {
     _Atomic bool pending;
     _Atomic uint32_t lanes, stopped;
     CUresult result;
+    uint32_t evicted; /* the slot that device_evict named; LINK_SLOT_NONE: none */
     char text[192];
-} lost = {.lock = PTHREAD_MUTEX_INITIALIZER, .fd = -1};
+} lost = {.lock = PTHREAD_MUTEX_INITIALIZER, .fd = -1, .evicted = LINK_SLOT_NONE};
 
 static _Thread_local bool is_lane;
 
@@ -96,14 +97,21 @@ static void describe(char *text, size_t size, CUresult result)
         snprintf(text, size, "%s (%s)", why, seen);
 }
 
-void device_lost(CUresult result)
+uint32_t lost_evicted(void)
+{
+    return lost.evicted;
+}
+
+/* Notes the first loss, and stops the calling thread. */
+static _Noreturn void give_up(CUresult result, uint32_t evicted, const char *text)
 {
     static const uint64_t one = 1;
 
     pthread_mutex_lock(&lost.lock);
     if (!atomic_load(&lost.pending)) {
         lost.result = result;
-        describe(lost.text, sizeof(lost.text), result);
+        lost.evicted = evicted;
+        snprintf(lost.text, sizeof(lost.text), "%s", text);
         /* Where the worker is starting, no session exists that could be blamed; and the control
          * thread, which finds whom to blame, cannot wait for itself. */
         if (atomic_load(&lost.lanes) == 0 || pthread_equal(pthread_self(), lost.control))
@@ -118,6 +126,19 @@ void device_lost(CUresult result)
         lost_stop();
     for (;;)
         pause();
+}
+
+void device_lost(CUresult result)
+{
+    char text[192];
+
+    describe(text, sizeof(text), result);
+    give_up(result, LINK_SLOT_NONE, text);
+}
+
+void device_evict(uint32_t slot, const char *why)
+{
+    give_up(CUDA_ERROR_LAUNCH_TIMEOUT, slot, why);
 }
 
 void worker_broken(CUresult result)

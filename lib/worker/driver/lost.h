@@ -33,6 +33,13 @@ void lost_wait(void);
 CUresult lost_result(void);
 const char *lost_text(void);
 
+/* The slot of the session that device_evict named; LINK_SLOT_NONE: the context is lost. Control
+ * thread. */
+uint32_t lost_evicted(void);
+
+/* Gives the context up, to end work of the session in this slot that does not end by itself, and
+ * stops the calling thread. */
+_Noreturn void device_evict(uint32_t slot, const char *why);
 /* Reports that the calling thread has met the loss, and stops the thread. */
 _Noreturn void device_lost(CUresult result);
 /* Ends the worker after a failed driver call that may not fail. A lost context is reported as

@@ -51,7 +51,8 @@ void worker_end(CUresult result, const char *text, const struct link_blame *blam
         message.u.fatal = blame->fatal;
     }
     message.u.fatal.status = driver_fatal(result) ? GS_ERR_FAULT : GS_ERR_DRIVER;
-    message.u.fatal.kind = driver_fatal(result) ? GS_FAULT_KERNEL : GS_FAULT_DEVICE;
+    if (message.u.fatal.kind == GS_FAULT_NONE)
+        message.u.fatal.kind = driver_fatal(result) ? GS_FAULT_KERNEL : GS_FAULT_DEVICE;
     snprintf(message.text, sizeof(message.text), "%s", text);
     log_error("device lost: %s", message.text);
     link_send(&message, -1);

@@ -38,6 +38,15 @@ static const struct session *only_busy(void)
     return found ? found : lanes_draining();
 }
 
+static const struct session *in_slot(uint32_t slot)
+{
+    const struct session *s = session_table_next(NULL);
+
+    while (s && s->slot != slot)
+        s = session_table_next(s);
+    return s;
+}
+
 /* Names the kernel of the first unfinished record. The segment is the tenant's, so the record is
  * copied, then checked. */
 static void blamed_kernel(const struct session *session, uint32_t stream, struct link_fatal *fatal)
@@ -65,10 +74,12 @@ void blame(void)
     dispatch_wake();
     lanes_wake();
     lost_wait();
-    const struct session *session = only_busy();
+    const bool evicted = lost_evicted() != LINK_SLOT_NONE;
+    const struct session *session = evicted ? in_slot(lost_evicted()) : only_busy();
     if (!session)
         worker_end(lost_result(), lost_text(), NULL);
     blame.slot = session->slot;
+    blame.fatal.kind = evicted ? GS_FAULT_EVICTED : GS_FAULT_NONE;
     blamed_kernel(session, stream_unfinished(session), &blame.fatal);
     worker_end(lost_result(), lost_text(), &blame);
 }

@@ -25,6 +25,7 @@
 #include "worker/sched/lane.h"
 #include "worker/sched/session_table.h"
 #include "worker/session/chore.h"
+#include "worker/session/evict.h"
 #include "worker/session/grant.h"
 #include "worker/session/polling.h"
 #include "worker/session/quiet.h"
@@ -202,6 +203,7 @@ static void *loop_main(void *unused)
         if ((lane.busy || deferred_release_any()) && lane.now >= d.next_watch) {
             device_watch();
             deferred_release_poll(lane.now);
+            evict_overdue(lane.now);
             d.next_watch = lane.now + WATCH_NS;
         }
         /* The tenant of a quiet job waits, and nobody else's work goes out meanwhile. */

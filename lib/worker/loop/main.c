@@ -30,6 +30,7 @@
 #include "worker/partition/partition.h"
 #include "worker/partition/sm_topology.h"
 #include "worker/sched/inflight.h"
+#include "worker/session/evict.h"
 #include "worker/session/grant.h"
 #include "worker/session/resume.h"
 #include "worker/session/session.h"
@@ -216,6 +217,17 @@ static void close_session(const struct link_message *message)
     job_return(job);
 }
 
+static void evict_session(const struct link_message *message)
+{
+    struct job *job = job_new(NULL, &job_evict);
+
+    if (!job) /* the supervisor asks again */
+        return;
+    job->index = message->slot;
+    snprintf(job->message, sizeof(job->message), "%.190s", message->text);
+    job_return(job);
+}
+
 /* Sleeps until a message has come or has been announced (prewake.h), or the device is lost. */
 static void link_sleep(void)
 {
@@ -275,7 +287,8 @@ static void grant_announce(const struct link_grant *grant)
 
 static bool names_slot(uint32_t op)
 {
-    return op == LINK_OPEN || op == LINK_CLOSE || op == LINK_GRANT || op == LINK_RESUME_PIECE;
+    return op == LINK_OPEN || op == LINK_CLOSE || op == LINK_GRANT || op == LINK_RESUME_PIECE ||
+           op == LINK_EVICT;
 }
 
 static int link_loop(void)
@@ -295,6 +308,9 @@ static int link_loop(void)
         case LINK_OPEN:
             grant_announce(&message.u.open.grant);
             open_session(&message, descriptor);
+            break;
+        case LINK_EVICT:
+            evict_session(&message);
             break;
         case LINK_RESUME_PIECE:
             resume_piece(&message, descriptor);
@@ -325,6 +341,19 @@ static int link_loop(void)
             return 1;
         }
     }
+}
+
+/* Waits until the supervisor makes this worker the device's; a standby waits long. Returns false
+ * when the worker is to end. */
+static bool begin_await(void)
+{
+    struct link_message message;
+    ssize_t n;
+
+    do
+        n = recv(LINK_FD, &message, sizeof(message), 0);
+    while (n < 0 && errno == EINTR);
+    return n == sizeof(message) && message.op == LINK_BEGIN;
 }
 
 static int give_up(const char *text)
@@ -366,10 +395,12 @@ int worker_main(int device, const char *kind, const char *bell_name)
             driver_describe(text, sizeof(text));
         return give_up(text);
     }
-    if (!lost_init() || !prewake_init() || !service_start() || !loop_start(bell_name))
-        return give_up("the worker's threads cannot be started");
     ready.u.device = worker->info;
     link_send(&ready, -1);
+    if (!begin_await())
+        _exit(0);
+    if (!lost_init() || !prewake_init() || !service_start() || !loop_start(bell_name))
+        return give_up("the worker's threads cannot be started");
     /* _exit, because the driver's exit handlers would wait for tenants' kernels. */
     _exit(link_loop());
 }

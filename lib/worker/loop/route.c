@@ -16,6 +16,7 @@
 #include "worker/sched/lane.h"
 #include "worker/sched/session_table.h"
 #include "worker/session/chore.h"
+#include "worker/session/evict.h"
 #include "worker/session/grant.h"
 #include "worker/session/polling.h"
 #include "worker/session/quiet.h"
@@ -210,6 +211,9 @@ void job_returned(struct lane *lane, struct job *job)
         grant_request(job);
     } else if (job->kind == &job_open) {
         open_end(lane, job);
+    } else if (job->kind == &job_evict) {
+        evict_request(job);
+        job_free(job);
     } else if (resume_is_job(job)) {
         resume_returned(lane, job);
     } else if (job->kind == &job_close && !session) {

@@ -599,6 +599,30 @@ static void span_end(struct inflight *inflight, struct inflight_span *span, uint
         domains_idle();
 }
 
+/* Since when the first span that has not ended runs, or could run. */
+static uint64_t running_since(const struct inflight *inflight)
+{
+    const struct inflight_span *running =
+        &inflight->ring[(inflight->first + inflight->seen) % SPANS_MAX];
+    const uint64_t before = inflight->seen ? inflight->seen_ns : inflight->end_ns;
+
+    return running->dispatch_ns > before ? running->dispatch_ns : before;
+}
+
+uint64_t inflight_since(const struct session *session)
+{
+    uint64_t since = 0;
+
+    for (uint64_t left = session->inflight.streams; left; left &= left - 1) {
+        const struct inflight *inflight = session->inflight.stream[__builtin_ctzll(left)];
+        if (!inflight || inflight->first + inflight->seen == inflight->last)
+            continue;
+        const uint64_t began = running_since(inflight);
+        since = !since || began < since ? began : since;
+    }
+    return since;
+}
+
 /* Marks the stream's spans as overdue where the first of them runs on and on. Its kernel may be
  * waiting for data from another session, so no session waits for the end of this span or of later
  * ones. */
@@ -607,11 +631,10 @@ static void overdue_note(struct inflight *inflight, uint64_t now)
     struct session *session = inflight->session;
     const uint32_t first = inflight->first + inflight->seen;
     const struct inflight_span *running = &inflight->ring[first % SPANS_MAX];
-    const uint64_t before = inflight->seen ? inflight->seen_ns : inflight->end_ns;
 
     if (first == inflight->last || inflight->ring[(inflight->last - 1) % SPANS_MAX].overdue)
         return;
-    uint64_t since = running->dispatch_ns > before ? running->dispatch_ns : before;
+    uint64_t since = running_since(inflight);
     if (now < since + OVERDUE_NS || now - since < 4 * running->work.ns)
         return;
     for (uint32_t i = first; i != inflight->last; i++) {

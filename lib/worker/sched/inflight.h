@@ -71,6 +71,9 @@ bool inflight_open_others(const struct inflight *inflight);
 bool inflight_open_kernels(const struct inflight *inflight);
 /* The number of the stream's records in flight. */
 uint32_t inflight_count(const struct inflight *inflight);
+/* Since when (clock_ns) the session's oldest work with a fence is on the device, not counting the
+ * time behind other work of its stream; 0: there is none. */
+uint64_t inflight_since(const struct session *session);
 /* Forgets the session, which is going. */
 void inflight_remove(struct session *session);
 /* The session leaves its lane, or has come to another one, with its work in flight. Called on the

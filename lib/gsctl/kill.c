@@ -1,0 +1,80 @@
+/* kill.c - `gsctl kill`: ends sessions, and waits for their end. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "common/util.h"
+#include "gsctl/gsctl.h"
+
+#define END_NS 30000000000u /* time for a next worker to start, after the grace */
+
+static bool meant(const struct ctl_kill *request, const struct ctl_tenant *t)
+{
+    switch (request->target) {
+    case CTL_KILL_SESSION:
+        return t->session_id == request->id;
+    case CTL_KILL_PROCESS:
+        return t->pid > 0 && (uint64_t)t->pid == request->id;
+    default:
+        return t->uid == request->id;
+    }
+}
+
+/* How many of the sessions that are meant hold something of a device. */
+static gs_status remaining(struct control *control, const struct ctl_kill *request, size_t *left,
+                           char message[REQUEST_MESSAGE_MAX])
+{
+    struct ctl_tenant *tenants;
+    size_t count;
+    gs_status status = tenants_read(control, &tenants, &count, message);
+
+    *left = 0;
+    for (size_t i = 0; i < count && status == GS_OK; i++)
+        *left += meant(request, &tenants[i]) && tenants[i].state == CTL_TENANT_ENDING;
+    free(tenants);
+    return status;
+}
+
+static struct ctl_kill request_make(const struct command_options *options)
+{
+    struct ctl_kill request = {.target = CTL_KILL_SESSION, .grace_ms = options->grace_ms};
+
+    if (options->target_given && options->target == CTL_USER)
+        request.target = CTL_KILL_USER;
+    request.id = options->id;
+    if (options->pid) {
+        if (options->target_given)
+            usage("one of a session's id, --user and --pid at a time");
+        request.target = CTL_KILL_PROCESS;
+        request.id = (uint64_t)options->pid;
+    } else if (!options->target_given) {
+        usage("whom: gsctl kill SESSION, --pid PID or --user NAME");
+    }
+    return request;
+}
+
+int command_kill(struct control *control, const struct command_options *options)
+{
+    struct ctl_kill request = request_make(options);
+    const uint64_t deadline = clock_ns() + options->grace_ms * UINT64_C(1000000) + END_NS;
+    char message[REQUEST_MESSAGE_MAX];
+    struct ctl_kill_reply reply;
+    size_t left = 1;
+    gs_status status = control_ask(control, &request.h, CTL_KILL, sizeof(request), &reply,
+                                   sizeof(reply), ask_deadline(), message);
+
+    while (status == GS_OK && (status = remaining(control, &request, &left, message)) == GS_OK &&
+           left) {
+        if (clock_ns() > deadline) {
+            snprintf(message, sizeof(message), "%zu of them have not ended", left);
+            status = GS_ERR_TIMEOUT;
+            break;
+        }
+        nanosleep(&(struct timespec){0, 5000000}, NULL);
+    }
+    if (status != GS_OK)
+        return ask_failed(status, message);
+    printf("%" PRIu32 " session%s ended\n", reply.count, reply.count == 1 ? " has" : "s have");
+    return 0;
+}

@@ -1,0 +1,21 @@
+/* spawn.h - the processes of workers: made, with what connects them to the supervisor. */
+#ifndef GS_SERVER_SPAWN_H
+#define GS_SERVER_SPAWN_H
+
+#include "server/state/device.h"
+
+/* A process and two descriptors, owned by whoever has the struct. */
+struct spawned {
+    pid_t pid;
+    int link;    /* our end of the socketpair; does not block */
+    int process; /* pidfd */
+};
+
+/* Starts a process for the device. 0 or -errno; then nothing is left. */
+int worker_spawn(struct device *device, struct spawned *spawned);
+/* Kills the process and closes its descriptors. */
+void spawned_discard(const struct spawned *spawned);
+/* Frees the figures that the device's workers share. */
+void worker_stats_free(struct device *device);
+
+#endif

@@ -1,0 +1,20 @@
+/*
+ * standby.h - a device's standby: a second worker, whose context is made and which has no session.
+ * When the worker is lost the standby takes its place at once, where another would first have to
+ * make a context. It is started once a device with sessions has had its worker for a while.
+ */
+#ifndef GS_SERVER_STANDBY_H
+#define GS_SERVER_STANDBY_H
+
+#include "server/workers/spawn.h"
+
+/* Starts the device's standby where one is due. Called in each round. */
+void standby_keep(struct device *device);
+/* Gives the standby away, which is ready or still starting. info: what it said when it was ready.
+ * false: there is none. */
+bool standby_take(struct device *device, struct spawned *spawned, struct link_device *info,
+                  bool *ready);
+/* Kills the standby and reaps it. Harmless if there is none. */
+void standby_kill(struct device *device);
+
+#endif

@@ -1,0 +1,53 @@
+/* evict.c - see evict.h. */
+#include "worker/session/evict.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "worker/sched/inflight.h"
+#include "worker/sched/lane.h"
+#include "worker/sched/session_table.h"
+#include "worker/submit/stream.h"
+
+/* The step is the main lane's own. */
+const struct job_kind job_evict = {"evict", JOB_QUICK, NULL, NULL, NULL, NULL};
+
+void evict_request(const struct job *job)
+{
+    for (struct session *s = session_table_next(NULL); s; s = session_table_next(s)) {
+        if (s->slot == job->index && s->phase == SESSION_CLOSING && !streams_idle(s))
+            device_evict(s->slot, job->message);
+    }
+}
+
+static uint64_t running_since(const struct session *session)
+{
+    const uint64_t since = inflight_since(session);
+
+    if (since || !session->inflight.busy || session_seems_idle(session))
+        return since;
+    return session->poll.given_ns; /* work without a fence, which was thought to be short */
+}
+
+/* The device begins work in the order in which it got it, as far as there is room. So of all that
+ * has not ended, the oldest is running, and what others have may be waiting for it. */
+void evict_overdue(uint64_t now)
+{
+    const struct session *oldest = NULL;
+    uint64_t since = now;
+    char text[96];
+
+    for (struct session *s = session_table_next(NULL); s; s = session_table_next(s)) {
+        const uint64_t began = s->lane->index ? 0 : running_since(s);
+        if (!began || began >= since)
+            continue;
+        since = began;
+        oldest = s;
+    }
+    if (!oldest || !oldest->grant.link.kernel_ms ||
+        now - since < oldest->grant.link.kernel_ms * UINT64_C(1000000))
+        return;
+    snprintf(text, sizeof(text), "a kernel ran longer than its limit of %" PRIu32 " ms",
+             oldest->grant.link.kernel_ms);
+    device_evict(oldest->slot, text);
+}

@@ -1,0 +1,185 @@
+/*
+ * test_worker_journal.c - a journal read by another worker holds what was put into it and not
+ * dropped, in order, however often it has been tidied; and a damaged one is refused.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "common/util.h"
+#include "worker/journal/journal.h"
+
+static void put(struct journal *journal, enum journal_kind kind, uint64_t key, uint64_t value,
+                const char *text)
+{
+    const uint64_t values[JOURNAL_VALUES] = {value};
+
+    journal_put(journal, kind, key, values, text, text ? strlen(text) : 0);
+}
+
+/* The journal as the next worker finds it. */
+static struct journal *reopened(const struct journal *journal)
+{
+    struct journal *next = journal_open(dup(journal_descriptor(journal)));
+
+    assert_non_null(next);
+    return next;
+}
+
+static void what_was_put_is_found_in_order(void **state)
+{
+    struct journal *journal = journal_new(), *next;
+    const struct journal_entry *e;
+
+    (void)state;
+    put(journal, JOURNAL_CHUNK, 0x1000, 5, NULL);
+    put(journal, JOURNAL_MODULE, 3, 6, "text");
+    put(journal, JOURNAL_CHUNK, 0x2000, 7, NULL);
+    put(journal, JOURNAL_CHUNK, 0x1000, 8, NULL); /* in place of the first */
+    journal_drop(journal, JOURNAL_CHUNK, 0x2000);
+    journal_drop(journal, JOURNAL_CHUNK, 0x9999); /* there is none */
+    next = reopened(journal);
+    e = journal_next(next, NULL);
+    assert_int_equal(e->kind, JOURNAL_MODULE);
+    assert_int_equal(e->key, 3);
+    assert_int_equal(e->value[0], 6);
+    assert_int_equal(e->size, 4);
+    assert_memory_equal(e->bytes, "text", 4);
+    e = journal_next(next, e);
+    assert_int_equal(e->key, 0x1000);
+    assert_int_equal(e->value[0], 8);
+    assert_null(journal_next(next, e));
+    journal_free(next);
+    journal_free(journal);
+}
+
+static void streams_answers_and_positions_are_kept(void **state)
+{
+    struct journal *journal = journal_new(), *next;
+    const struct journal_stream stream = {1, 1, 2, -3};
+    const struct journal_answer answer = {.serial = 9, .status = 4, .ret = {1, 2, 3, 4}};
+    struct journal_stream stream_found;
+    struct journal_answer answer_found;
+
+    (void)state;
+    journal_stream(journal, 7, &stream);
+    journal_answer(journal, &answer);
+    atomic_store(&journal_positions(journal)->consumed[62], 4711);
+    next = reopened(journal);
+    journal_stream_get(next, 7, &stream_found);
+    assert_memory_equal(&stream_found, &stream, sizeof(stream));
+    journal_answer_get(next, &answer_found);
+    assert_memory_equal(&answer_found, &answer, sizeof(answer));
+    assert_int_equal(atomic_load(&journal_positions(next)->consumed[62]), 4711);
+    journal_free(next);
+    journal_free(journal);
+}
+
+#define KEYS 3000u
+
+/* A model beside it: which keys are there, and with which value. */
+static void any_sequence_leaves_what_a_model_has(void **state)
+{
+    struct journal *journal = journal_new();
+    uint64_t *model = calloc(KEYS, sizeof(*model)), x = 88172645463325252u;
+
+    (void)state;
+    for (unsigned step = 0; step < 200000; step++) {
+        x ^= x << 13;
+        x ^= x >> 7;
+        x ^= x << 17;
+        const uint64_t key = x % KEYS;
+        if (x >> 40 & 1) {
+            char text[200];
+            memset(text, 'x', sizeof(text));
+            text[x >> 20 & 127] = '\0';
+            model[key] = step + 1;
+            put(journal, JOURNAL_ALLOCATION, key, step + 1, text);
+        } else {
+            model[key] = 0;
+            journal_drop(journal, JOURNAL_ALLOCATION, key);
+        }
+        if (step % 50000 == 49999) { /* another worker goes on with it */
+            struct journal *next = reopened(journal);
+            journal_free(journal);
+            journal = next;
+        }
+    }
+    assert_null(journal_spoilt(journal));
+    for (const struct journal_entry *e = NULL; (e = journal_next(journal, e));) {
+        assert_int_equal(model[e->key], e->value[0]);
+        model[e->key] = 0;
+    }
+    for (unsigned i = 0; i < KEYS; i++)
+        assert_int_equal(model[i], 0);
+    /* It does not grow with what has been dropped. */
+    assert_true(lseek(journal_descriptor(journal), 0, SEEK_END) < 8 << 20);
+    free(model);
+    journal_free(journal);
+}
+
+static void a_spoilt_journal_says_why(void **state)
+{
+    struct journal *journal = journal_new(), *next;
+
+    (void)state;
+    assert_null(journal_spoilt(journal));
+    journal_spoil(journal, "first");
+    journal_spoil(journal, "second");
+    put(journal, JOURNAL_CHUNK, 1, 1, NULL);
+    next = reopened(journal);
+    assert_string_equal(journal_spoilt(next), "first");
+    journal_free(next);
+    journal_free(journal);
+    assert_non_null(journal_spoilt(NULL));
+}
+
+static void damaged_files_are_refused(void **state)
+{
+    struct journal *journal = journal_new();
+    unsigned char original[12288], bytes[12288];
+    int empty = memfd_create("empty", 0);
+
+    (void)state;
+    assert_null(journal_open(-1));
+    assert_null(journal_open(empty));
+    put(journal, JOURNAL_MODULE, 3, 6, "text");
+    put(journal, JOURNAL_KERNEL, 4, 6, "name");
+    assert_int_equal(pread(journal_descriptor(journal), original, sizeof(original), 0),
+                     sizeof(original));
+    /* Whatever byte changes, it is refused or read, and nothing beyond the file is touched. */
+    for (unsigned at = 0; at < 4096 + 256; at++) {
+        int file = memfd_create("damaged", 0);
+        struct journal *next;
+
+        memcpy(bytes, original, sizeof(bytes));
+        bytes[at] ^= 0xff;
+        assert_int_equal(ftruncate(file, 16384), 0);
+        assert_int_equal(pwrite(file, bytes, sizeof(bytes), 0), sizeof(bytes));
+        next = journal_open(file);
+        for (const struct journal_entry *e = NULL; (e = journal_next(next, e));)
+            assert_true(e->size <= 256);
+        journal_free(next);
+    }
+    journal_free(journal);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_was_put_is_found_in_order),
+        cmocka_unit_test(streams_answers_and_positions_are_kept),
+        cmocka_unit_test(any_sequence_leaves_what_a_model_has),
+        cmocka_unit_test(a_spoilt_journal_says_why),
+        cmocka_unit_test(damaged_files_are_refused),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
