@@ -84,7 +84,7 @@ endif
 BINS := $(BUILD)/bin/gshared $(BUILD)/bin/gsctl
 LIBS := $(BUILD)/lib/libgshare.so $(BUILD)/lib/libgshare.a $(BUILD)/lib/libgshare-softcuda.so
 
-.PHONY: all examples demo test tests fuzz bench fence-cost fence-assemble ptx install uninstall format-check clean
+.PHONY: all examples demo test chaos tests fuzz bench fence-cost fence-assemble ptx install uninstall format-check clean
 .DELETE_ON_ERROR:
 all: $(BINS) $(LIBS)
 
@@ -310,6 +310,11 @@ tests: $(TESTS)
 test: all tests $(EXAMPLES)
 	@BUILD=$(BUILD) DEVICE=$(DEVICE) TIME_SCALE=$(if $(SANITIZE),5,1) test/run \
 	    $(if $(filter cmocka,$(HAVE)),,$(patsubst %,--skip "%: cmocka is not installed",$(UNIT_TESTS))) $(TESTS)
+
+# Killed processes and a hostile tenant beside honest ones: test/e2e/test_chaos.c
+ROUNDS ?= 1000
+chaos: all $(BUILD)/test/e2e/test_chaos
+	@BUILD=$(BUILD) DEVICE=$(DEVICE) V=1 TEST_SECONDS=36000 GS_CHAOS_ROUNDS=$(ROUNDS) test/run $(BUILD)/test/e2e/test_chaos
 
 # Fuzz targets, with libFuzzer: make fuzz CC=clang BUILD=build/fuzz SANITIZE=fuzzer-no-link,address,undefined
 FUZZ_TARGETS := $(patsubst %.c,$(BUILD)/%,$(wildcard test/fuzz/fuzz_*.c))

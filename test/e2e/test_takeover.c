@@ -3,8 +3,6 @@
  * they were: a tenant without unfinished work notices a pause and nothing else.
  */
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "bystander.h"
@@ -286,32 +284,11 @@ static void a_tenant_that_dies_meanwhile_leaves_nothing(void)
 
 /* ---- The standby ---- */
 
-#define WORKERS_MAX 8
-
-/* The server's children: its worker, and the standby. */
-static unsigned workers_find(const struct server *server, pid_t pids[WORKERS_MAX])
-{
-    char path[64], line[4096] = "";
-    unsigned count = 0;
-    FILE *file;
-
-    snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)server->pid, (int)server->pid);
-    file = fopen(path, "r");
-    CHECK(file != NULL);
-    if (fgets(line, sizeof(line), file)) {
-        char *rest = line;
-        for (char *pid; count < WORKERS_MAX && (pid = strtok_r(rest, " ", &rest));)
-            pids[count++] = atoi(pid);
-    }
-    fclose(file);
-    return count;
-}
-
 static unsigned workers_count(const struct server *server)
 {
-    pid_t pids[WORKERS_MAX];
+    pid_t pids[SERVER_WORKERS_MAX];
 
-    return workers_find(server, pids);
+    return server_workers(server, pids);
 }
 
 /* The standby has been there before the worker is lost: no process is started until it serves. */
@@ -338,7 +315,7 @@ static void a_standby_takes_the_workers_place(void)
 static void a_lost_standby_loses_nobody(void)
 {
     struct server *server = server_start(&server_unfenced);
-    pid_t pids[WORKERS_MAX];
+    pid_t pids[SERVER_WORKERS_MAX];
     gs_session session;
     gs_devptr data;
 
@@ -346,13 +323,13 @@ static void a_lost_standby_loses_nobody(void)
     CHECK_OK(gs_malloc(session, N * sizeof(uint32_t), &data));
     fill(NULL, kernels_get(load(session, plain_ptx), "fill"), data, 5);
     CHECK_OK(gs_sync(session));
-    CHECK_WITHIN(20000, workers_find(server, pids) == 2);
+    CHECK_WITHIN(20000, server_workers(server, pids) == 2);
     kill(pids[pids[0] == server_worker_pid(server)], SIGKILL);
     CHECK_WITHIN(20000, server_log_lines(server, "its standby") == 1);
     check_filled(session, data, 5);
     worker_replace(server);
     check_filled(session, data, 5);
-    CHECK_WITHIN(20000, workers_find(server, pids) == 2);
+    CHECK_WITHIN(20000, server_workers(server, pids) == 2);
     kill(pids[0], SIGKILL);
     kill(pids[1], SIGKILL);
     check_filled(session, data, 5);

@@ -151,6 +151,10 @@ unsigned server_tenants(const struct server *server);
 /* Process id of the worker of device 0, 0 when there is none. */
 pid_t server_worker_pid(const struct server *server);
 
+/* The server's worker processes, standbys among them; returns how many there are. */
+#define SERVER_WORKERS_MAX 16
+unsigned server_workers(const struct server *server, pid_t pids[SERVER_WORKERS_MAX]);
+
 /* Runs a program of the build ("bin/gsctl"), at most 30 s, and gives its exit status. output (may
  * be NULL) takes stdout and stderr, NUL-terminated and cut to size. */
 int program_run(const char *const *arguments, char *output, size_t size);

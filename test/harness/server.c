@@ -8,6 +8,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -255,6 +256,24 @@ uint64_t server_memory_used(const struct server *server)
     for (uint32_t i = 0; i < reply.device_count && i < ARRAY_SIZE(reply.device); i++)
         used += reply.device[i].memory_used;
     return used;
+}
+
+unsigned server_workers(const struct server *server, pid_t pids[SERVER_WORKERS_MAX])
+{
+    char path[64], line[4096] = "";
+    unsigned count = 0;
+    FILE *file;
+
+    snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)server->pid, (int)server->pid);
+    file = fopen(path, "r");
+    CHECK(file != NULL);
+    if (fgets(line, sizeof(line), file)) {
+        char *rest = line;
+        for (char *pid; count < SERVER_WORKERS_MAX && (pid = strtok_r(rest, " ", &rest));)
+            pids[count++] = atoi(pid);
+    }
+    fclose(file);
+    return count;
 }
 
 pid_t server_worker_pid(const struct server *server)

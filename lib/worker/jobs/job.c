@@ -5,6 +5,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "worker/journal/journal.h"
+
+void job_commit(const struct job *job)
+{
+    const struct journal_answer answer = {.serial = job->serial, .status = GS_OK};
+
+    journal_answer(job->session->journal, &answer);
+}
+
 struct job *job_new(struct session *session, const struct job_kind *kind)
 {
     struct job *job = calloc(1, sizeof(*job));

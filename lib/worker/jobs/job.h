@@ -88,6 +88,10 @@ gs_status job_fail(struct job *job, gs_status status, const char *format, ...)
 /* Notes the calling thread's failed driver call; ends the worker if the context is lost. */
 gs_status job_fail_driver(struct job *job, CUresult result);
 
+/* Notes in the session's journal that the request of a job is done, before the job removes what the
+ * request names: a next worker could not do it again. */
+void job_commit(const struct job *job);
+
 struct job *job_new(struct session *session, const struct job_kind *kind);
 void job_free(struct job *job);
 

@@ -9,6 +9,10 @@
  * becomes valid by one store, so that a worker can be lost at any moment. Nothing of a tenant can
  * reach it.
  *
+ * What a request makes is noted before it is answered, and what it removes after the answer is
+ * noted (job_commit): where the worker is lost in between, one object more stays until the session
+ * ends.
+ *
  * A journal that cannot hold everything is spoilt: the session goes on, and ends with its worker.
  * All functions take NULL for a session without a journal.
  *

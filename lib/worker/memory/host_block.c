@@ -206,6 +206,7 @@ static void free_prepare(struct job *job)
 
 static void free_work(struct job *job)
 {
+    job_commit(job);
     journal_drop(job->session->journal, JOURNAL_HOST, job->arg[0]);
     host_block_free(job->session, job->object);
 }

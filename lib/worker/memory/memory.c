@@ -167,6 +167,7 @@ static void free_prepare(struct job *job)
 
 static void free_work(struct job *job)
 {
+    job_commit(job);
     journal_drop(job->session->journal, JOURNAL_ALLOCATION, job->arg[0]);
     memory_give(job->session, job->arg[0]);
 }

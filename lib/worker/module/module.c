@@ -412,6 +412,7 @@ static void module_forget(struct session *session, const struct module *module)
 
 static void unload_work(struct job *job)
 {
+    job_commit(job);
     module_forget(job->session, job->object);
     /* Nodes of the streams' graphs hold functions of this module. The session is quiet, so no lane
      * uses the graphs now. */

@@ -307,6 +307,7 @@ static void destroy_prepare(struct job *job)
 
 static void destroy_work(struct job *job)
 {
+    job_commit(job);
     journal_drop(job->session->journal, JOURNAL_GRAPH, job->arg[0]);
     graph_free(job->object);
 }

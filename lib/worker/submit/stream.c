@@ -201,6 +201,7 @@ static void destroy_install(struct job *job)
 {
     job->session->submit.streams[job->arg[0]].cu = NULL;
     job->session->submit.streams[job->arg[0]].open = false;
+    job_commit(job);
     stream_note(job->session, (uint32_t)job->arg[0]);
 }
 
