@@ -46,6 +46,6 @@ struct pass {
     void (*dropped)(struct rewrite *rw);
 };
 
-extern const struct pass printf_pass_rules, completion_pass_rules;
+extern const struct pass printf_pass_rules, heap_pass_rules, completion_pass_rules;
 
 #endif

@@ -17,6 +17,7 @@
 #include "worker/jobs/job.h"
 #include "worker/memory/host_block.h"
 #include "worker/module/fenced.h"
+#include "worker/module/heap.h"
 #include "worker/module/image.h"
 #include "worker/module/print.h"
 #include "worker/module/rewrite.h"
@@ -190,7 +191,8 @@ static void load_work(struct job *job)
     struct module *module = job->made;
 
     /* The status is another where no quiet moment came. */
-    if (job->status == GS_OK && fenced_place(job, module) == GS_OK) {
+    if (job->status == GS_OK && fenced_place(job, module) == GS_OK &&
+        heap_open(job, module) == GS_OK) {
         CUresult result = DRV(cuModuleLoadDataEx, &module->cu, image, 2, options, values);
         if (result == CUDA_ERROR_UNKNOWN && !DRV(cuStreamQuery, service_stream()))
             result = CUDA_ERROR_INVALID_IMAGE; /* so it is for some: the context lives */
@@ -198,6 +200,7 @@ static void load_work(struct job *job)
             module->cu = NULL;
             image_refused(job, result, &log);
         } else if ((result = print_bind(job, module->cu)) ||
+                   (result = heap_bind(job->session, module)) ||
                    (result = fenced_bind(job->session, module))) {
             job_fail_driver(job, result);
         }

@@ -1,0 +1,54 @@
+/*
+ * heap.c - gives a session's kernels a heap: memory in the session's window, charged to the
+ * session, zeroed, and freed with the window. The driver's heap serves all tenants of a device and
+ * is never cleared. Functions that ptx/rewrite/heap_pass.c puts into a module allocate from the
+ * heap; the worker makes it when the first such module is loaded and never looks into it.
+ */
+#include "worker/module/heap.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "ptx/heap_pass.h"
+#include "worker/jobs/job.h"
+#include "worker/memory/memory.h"
+
+#define HEAP_BYTES UINT64_C(8388608) /* cudaLimitMallocHeapSize as CUDA has it */
+
+static bool allocates(const struct module *module)
+{
+    return module->rewrite && module->rewrite->allocates;
+}
+
+gs_status heap_open(struct job *job, const struct module *module)
+{
+    struct session *session = job->session;
+    char why[sizeof(job->message)];
+
+    if (!allocates(module) || session->module.heap)
+        return GS_OK;
+    if (memory_take(job, HEAP_BYTES, worker->granularity, &session->module.heap) == GS_OK)
+        return GS_OK;
+    session->module.heap = 0;
+    memcpy(why, job->message, sizeof(why));
+    return job_fail(job, job->status,
+                    "the module's kernels call malloc, and there is no room for the session's heap "
+                    "of %" PRIu64 " bytes: %.*s",
+                    HEAP_BYTES, (int)sizeof(why) / 2, why);
+}
+
+CUresult heap_bind(const struct session *session, const struct module *module)
+{
+    const struct ptx_heap heap = ptx_heap(session->module.heap, HEAP_BYTES);
+    CUdeviceptr variable;
+    CUresult result;
+
+    if (!allocates(module))
+        return CUDA_SUCCESS;
+    result = DRV(cuModuleGetGlobal_v2, &variable, NULL, module->cu, PTX_HEAP_VARIABLE);
+    if (result == CUDA_ERROR_NOT_FOUND)
+        return CUDA_SUCCESS; /* the compiler removed it, because no kernel allocates */
+    if (!result)
+        result = DRV(cuMemcpyHtoDAsync_v2, variable, &heap, sizeof(heap), service_stream());
+    return result ? result : DRV(cuStreamSynchronize, service_stream());
+}
