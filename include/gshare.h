@@ -494,6 +494,13 @@ GS_API gs_status gs_memset_async(gs_session session, gs_devptr dst, int value, s
  * is machine code without PTX; GS_ERR_QUOTA, GS_ERR_NO_DEVICE_MEMORY: for its global variables,
  * which count as the session's memory; GS_ERR_NOT_SUPPORTED: for a variable's alignment.
  *
+ * MALLOC. Kernels that call malloc, free, new or delete allocate from a heap of the session's own:
+ * 8 MiB that the first module with such kernels takes from the session's memory, zeroed, and that
+ * are freed with the session. All its modules share the heap; what a kernel allocates lives until a
+ * kernel frees it. malloc returns NULL when there is no room. GS_ERR_QUOTA,
+ * GS_ERR_NO_DEVICE_MEMORY: there is none for the heap. A fatbin whose PTX allocates is compiled
+ * from that PTX; a cubin alone uses the driver's heap, which all sessions share.
+ *
  * PRINTF. What the session's kernels print appears on this process's stdout, and failed assertions
  * on its stderr. The calls that print are gs_sync, gs_stream_sync, gs_event_sync, copies and
  * memsets that wait, gs_module_unload, gs_detach, and any call after a fault. Formats are CUDA's.
