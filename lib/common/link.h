@@ -130,6 +130,7 @@ struct link_open {
     char name[32];       /* for people */
     uint32_t fenced;     /* 1: the session's kernels are kept to its window */
     uint32_t reserved;
+    uint64_t kernel_heap; /* bytes that its kernels can malloc from; 0: the default */
     struct link_grant grant;
 };
 

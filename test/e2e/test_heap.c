@@ -243,6 +243,38 @@ static void without_room_for_the_heap_the_load_fails_and_says_why(const char *mo
     server_stop(server);
 }
 
+static void the_size_asked_for_at_attach_holds(const char *mode)
+{
+    static const struct {
+        uint64_t asked, charged;
+    } sizes[] = {{20 * MIB, 20 * MIB}, {3 * MIB, 4 * MIB}, {1, 2 * MIB}};
+    struct server *server = server_in_mode(mode);
+    gs_attach_params params = GS_ATTACH_PARAMS_INIT;
+    gs_session session;
+    gs_module module;
+
+    params.mem_limit = 64 * MIB;
+    for (unsigned i = 0; i < ARRAY_SIZE(sizes); i++) {
+        struct tenant t;
+
+        params.kernel_heap = sizes[i].asked;
+        CHECK_OK(gs_attach(&params, &t.session));
+        CHECK_OK(gs_malloc(t.session, MOST * sizeof(gs_devptr), &t.out));
+        size_t before = free_bytes(t.session);
+        t.module = heap_load(t.session);
+        CHECK_EQUAL(before - free_bytes(t.session), sizes[i].charged);
+        uint32_t got = take(&t, 6000, 4096, 0);
+        CHECK(got <= sizes[i].charged / 4096 && got > sizes[i].charged / 4096 * 98 / 100);
+        CHECK_OK(gs_detach(t.session));
+    }
+    params.kernel_heap = UINT64_MAX;
+    CHECK_OK(gs_attach(&params, &session));
+    CHECK_STATUS(gs_module_load(session, heap_ptx, strlen(heap_ptx), &module), GS_ERR_QUOTA);
+    CHECK_TEXT(gs_last_error_message(), "kernels call malloc");
+    CHECK_OK(gs_detach(session));
+    server_stop(server);
+}
+
 /* ---- What neighbours see ---- */
 
 static void nobody_sees_what_another_session_had_in_its_heap(const char *mode)
@@ -308,6 +340,7 @@ BOTH(a_full_heap_gives_null_and_what_is_freed_again)
 BOTH(all_modules_of_a_session_have_one_heap)
 BOTH(the_heap_is_charged_and_freed_with_the_session)
 BOTH(without_room_for_the_heap_the_load_fails_and_says_why)
+BOTH(the_size_asked_for_at_attach_holds)
 BOTH(nobody_sees_what_another_session_had_in_its_heap)
 BOTH(who_scribbles_over_its_heap_harms_itself_alone)
 #define TESTS_OF(function) TEST(function##_unfenced), TEST(function##_fenced)
@@ -319,6 +352,7 @@ static const struct test tests[] = {
     TESTS_OF(all_modules_of_a_session_have_one_heap),
     TESTS_OF(the_heap_is_charged_and_freed_with_the_session),
     TESTS_OF(without_room_for_the_heap_the_load_fails_and_says_why),
+    TESTS_OF(the_size_asked_for_at_attach_holds),
     TESTS_OF(nobody_sees_what_another_session_had_in_its_heap),
     TESTS_OF(who_scribbles_over_its_heap_harms_itself_alone),
 };

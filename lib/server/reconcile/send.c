@@ -19,6 +19,7 @@ static void session_open(struct session *session)
                                         .session_id = session->id,
                                         .give_up_ns = session->give_up_ns,
                                         .fenced = session->fenced,
+                                        .kernel_heap = session->kernel_heap,
                                         .grant = session->grant.sent};
     memcpy(message.u.open.name, session->name, sizeof(message.u.open.name));
     worker_send(session->device, &message);

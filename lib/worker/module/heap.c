@@ -7,13 +7,21 @@
 #include "worker/module/heap.h"
 
 #include <inttypes.h>
-#include <string.h>
+#include <stdio.h>
 
 #include "ptx/heap_pass.h"
 #include "worker/jobs/job.h"
 #include "worker/memory/memory.h"
 
 #define HEAP_BYTES UINT64_C(8388608) /* cudaLimitMallocHeapSize as CUDA has it */
+
+/* Whole pieces of memory, as they are charged. */
+static uint64_t heap_bytes(const struct session *session)
+{
+    const uint64_t asked = session->module.heap_asked ? session->module.heap_asked : HEAP_BYTES;
+
+    return (asked + worker->granularity - 1) / worker->granularity * worker->granularity;
+}
 
 static bool allocates(const struct module *module)
 {
@@ -23,23 +31,26 @@ static bool allocates(const struct module *module)
 gs_status heap_open(struct job *job, const struct module *module)
 {
     struct session *session = job->session;
-    char why[sizeof(job->message)];
+    char why[sizeof(job->message) / 2];
 
     if (!allocates(module) || session->module.heap)
         return GS_OK;
-    if (memory_take(job, HEAP_BYTES, worker->granularity, &session->module.heap) == GS_OK)
+    if (session->module.heap_asked > worker->info.memory_total)
+        job_fail(job, GS_ERR_QUOTA, "the session's limit is %" PRIu64,
+                 memory_limits(session).session);
+    else if (memory_take(job, heap_bytes(session), worker->granularity, &session->module.heap) ==
+             GS_OK)
         return GS_OK;
-    session->module.heap = 0;
-    memcpy(why, job->message, sizeof(why));
+    snprintf(why, sizeof(why), "%.*s", (int)sizeof(why) - 1, job->message);
     return job_fail(job, job->status,
                     "the module's kernels call malloc, and there is no room for the session's heap "
-                    "of %" PRIu64 " bytes: %.*s",
-                    HEAP_BYTES, (int)sizeof(why) / 2, why);
+                    "of %" PRIu64 " bytes: %s",
+                    session->module.heap_asked ? session->module.heap_asked : HEAP_BYTES, why);
 }
 
 CUresult heap_bind(const struct session *session, const struct module *module)
 {
-    const struct ptx_heap heap = ptx_heap(session->module.heap, HEAP_BYTES);
+    const struct ptx_heap heap = ptx_heap(session->module.heap, heap_bytes(session));
     CUdeviceptr variable;
     CUresult result;
 

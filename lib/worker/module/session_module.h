@@ -27,6 +27,7 @@ struct session_module {
     struct host_block *print; /* the print block; NULL: no kernel prints */
     int print_id;             /* its System V segment's id */
     uint64_t heap;            /* where the heap of its kernels lies; 0: no kernel allocates */
+    uint64_t heap_asked;      /* the size that the tenant wishes, 0: the default; constant */
 };
 
 #endif
