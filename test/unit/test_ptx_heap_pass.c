@@ -155,6 +155,36 @@ static void ptxas_takes_what_comes_out(void **state)
     rmdir(dir);
 }
 
+/* What the reader says, which knows each instruction's first target and version. */
+static void the_functions_need_no_newer_target_than_the_fence(void **state)
+{
+    char *out = pass(".version 4.3\n.target sm_50\n.address_size 64\n" MALLOC FREE
+                     ".visible .entry k()\n{" CALL_MALLOC CALL_FREE "ret; }\n",
+                     PTX_PASS_FENCE);
+
+    (void)state;
+    ptx_module_free(ptx_parse_good(out));
+    free(out);
+}
+
+static void a_module_that_prints_too_gets_both(void **state)
+{
+    char *out =
+        pass(HEAD MALLOC ".extern .func (.param .b32 r) vprintf (.param .b64 f, .param .b64 a);\n"
+                         ".visible .entry k()\n{" CALL_MALLOC
+                         "{ .reg .b64 %rd; .param .b64 f; .param .b64 a; .param .b32 r;\n"
+                         "mov.u64 %rd, 0; st.param.b64 [f], %rd; st.param.b64 [a], %rd;\n"
+                         "call.uni (r), vprintf, (f, a); } ret; }\n",
+             PTX_PASS_PRINTF | PTX_PASS_FENCE);
+    struct ptx_module *m = ptx_parse_good(out);
+
+    (void)state;
+    assert_non_null(ptx_module_func(m, "gshare$vprintf"));
+    assert_non_null(ptx_module_func(m, "gshare_heap$malloc"));
+    ptx_module_free(m);
+    free(out);
+}
+
 static void what_is_called_so_but_is_no_function_of_the_driver_stays(void **state)
 {
     (void)state;
@@ -450,6 +480,8 @@ int main(void)
         cmocka_unit_test(samples_that_allocate_read_back_and_call_our_functions),
         cmocka_unit_test(no_line_moves),
         cmocka_unit_test(ptxas_takes_what_comes_out),
+        cmocka_unit_test(the_functions_need_no_newer_target_than_the_fence),
+        cmocka_unit_test(a_module_that_prints_too_gets_both),
         cmocka_unit_test(what_is_called_so_but_is_no_function_of_the_driver_stays),
         cmocka_unit_test(the_fence_takes_it_and_without_the_pass_refuses),
         cmocka_unit_test(every_block_of_a_full_heap_is_given_once_and_then_null),

@@ -15,7 +15,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Every name that a pass adds begins so; such a variable is no tenant's to find. */
+/* Every name that a pass adds begins so, but for functions; such a variable is no tenant's to find.
+ */
 #define REWRITE_PREFIX "gshare$"
 
 enum ptx_pass {
