@@ -195,6 +195,8 @@ static void what_is_called_so_but_is_no_function_of_the_driver_stays(void **stat
                           ".visible .entry k()\n{" CALL_MALLOC CALL_FREE "ret; }\n");
     expect_untouched(HEAD MALLOC ".visible .func gshare_heap$malloc() { ret; }\n"
                                  ".visible .entry k()\n{" CALL_MALLOC "ret; }\n");
+    expect_untouched(HEAD ".extern .func (.param .b64 malloc) malloc (.param .b64 n);\n"
+                          ".visible .entry k()\n{" CALL_MALLOC "ret; }\n");
     char *out = pass(HEAD MALLOC ".visible .entry free()\n{" CALL_MALLOC "ret; }\n", 0);
     struct ptx_module *m = ptx_parse_good(out);
     assert_true(ptx_module_func(m, "free") && ptx_module_func(m, "free")->entry);

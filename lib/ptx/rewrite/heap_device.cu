@@ -183,6 +183,8 @@ static DEVICE __attribute__((noinline)) u64 block_take(unsigned units)
     return 0;
 }
 
+// The addition waits for what the exchange of the bit returns, so nobody gets the page before its
+// map is clear.
 static DEVICE void block_give(const struct heap *h, unsigned at, unsigned units, unsigned offset)
 {
     unsigned block = offset / (units * HEAP_UNIT), bit = 1u << block % 32;

@@ -57,8 +57,8 @@ static int redirect_find(const struct walk *w, const struct token *t)
     return -1;
 }
 
-/* A name that is redirected: as the function that is declared, or as one that is used. A name that
- * no function was declared with is something else's. */
+/* A name that is redirected: as the function that is declared, or as one that is used. Before it is
+ * declared, the name is something else's; in a declaration, no compiler's. */
 static void take_name(struct walk *w, const struct token *t, int name)
 {
     if (w->place == PLACE_FUNC && !w->is_extern) {
@@ -72,6 +72,7 @@ static void take_name(struct walk *w, const struct token *t, int name)
     } else if (w->declared[name]) {
         w->uses++;
     } else {
+        w->unread |= w->place != PLACE_ANY;
         return;
     }
     replace(w, t->text, t->len, w->redirects[name].to);
