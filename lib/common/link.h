@@ -16,6 +16,11 @@
  *                                      LINK_CLOSED {slot}
  * Another session may take the slot only after LINK_CLOSED (or a refused LINK_OPENED).
  *
+ * A LINK_OPENED brings the descriptor of the session's journal. When the worker is lost, the next
+ * one gets for each session that was open the vault's descriptors (LINK_RESUME_PIECE), then a
+ * LINK_OPEN with `resume` and the journal's descriptor, and answers by LINK_OPENED: the session is
+ * as it was, or, with a status, could not be taken up.
+ *
  * The worker keeps a closed session's segment mapped, and its completion page registered, for
  * another session that the supervisor opens with the same segment, until LINK_SEGMENT_DROP. The
  * supervisor sends that for each segment that it will not use again: of a closed session, or of one
@@ -54,7 +59,9 @@ enum link_op {
     LINK_SEGMENT_DROP = 14,    /* supervisor: no session will be opened with this segment again; it
                                   names no slot */
     LINK_PING = 15,            /* supervisor: to be answered at once; one at a time */
-    LINK_PONG = 16             /* worker: with the number of the LINK_PING */
+    LINK_PONG = 16,            /* worker: with the number of the LINK_PING */
+    LINK_RESUME_PIECE = 17     /* supervisor, with one descriptor: memory of {slot, address, size},
+                                  whose LINK_OPEN comes next */
 };
 #define LINK_SLOT_NONE UINT32_MAX
 
@@ -129,7 +136,8 @@ struct link_open {
                             0: never */
     char name[32];       /* for people */
     uint32_t fenced;     /* 1: the session's kernels are kept to its window */
-    uint32_t reserved;
+    uint32_t resume;     /* 1: a former worker had it, with the window that follows */
+    uint64_t window_base, window_size;
     uint64_t kernel_heap; /* bytes that its kernels can malloc from; 0: the default */
     struct link_grant grant;
 };

@@ -154,7 +154,8 @@ enum ctl_tenant_state {
     CTL_TENANT_ATTACHED = 0,
     CTL_TENANT_ATTACHING = 1, /* its gs_attach has no answer yet */
     CTL_TENANT_ENDING = 2,    /* it has detached or died, and the device finishes its work */
-    CTL_TENANT_LOST = 3       /* its device's worker was lost; its process still lives */
+    CTL_TENANT_LOST = 3,      /* its device's worker was lost; its process still lives */
+    CTL_TENANT_RESUMING = 4   /* its device's worker was lost, and the next one takes it up */
 };
 
 struct ctl_ps_reply {

@@ -185,8 +185,8 @@ struct seg_request {
     uint64_t arg[4];
     char name[2048]; /* NUL-terminated; mangled kernel names can be long */
     /* reply */
-    int32_t status; /* gs_status */
-    uint32_t reserved;
+    int32_t status;  /* gs_status */
+    uint32_t serial; /* the client's: another for each request, never 0 */
     uint64_t ret[4];
     char message[4096];
     union {

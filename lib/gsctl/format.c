@@ -71,7 +71,8 @@ const char *state_name(uint32_t state)
     static const char *const names[] = {[CTL_TENANT_ATTACHED] = "attached",
                                         [CTL_TENANT_ATTACHING] = "attaching",
                                         [CTL_TENANT_ENDING] = "ending",
-                                        [CTL_TENANT_LOST] = "lost"};
+                                        [CTL_TENANT_LOST] = "lost",
+                                        [CTL_TENANT_RESUMING] = "resuming"};
 
     return state < sizeof(names) / sizeof(names[0]) ? names[state] : "?";
 }

@@ -19,8 +19,11 @@
 #include "worker/submit/session_placement.h"
 #include "worker/submit/session_submit.h"
 
+struct journal;
+struct journal_positions;
 struct lane;
 struct link_stats;
+struct resume;
 struct seg_client;
 struct seg_request;
 struct seg_server;
@@ -41,10 +44,13 @@ struct session {
     struct seg_server *server;
     struct seg_request *request;
     struct link_stats *stats;
+    struct journal *journal;             /* NULL: none, and the session ends with its worker */
+    struct journal_positions *positions; /* the journal's */
     enum session_phase phase;
     struct grant grant;
     struct session *next_closing; /* of the session table */
     uint64_t serial;              /* counts kernels and host blocks ever made */
+    struct resume *resume;        /* while it is taken up from a lost worker; see resume.c */
 
     /* Which lane has the session: the main lane's to say. In a cache line without anything that a
      * lane writes while it serves the session. */

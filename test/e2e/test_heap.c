@@ -2,6 +2,7 @@
  * test_heap.c - the heap that a session's kernels allocate from: whose it is, what it holds, what
  * it is counted as, and what neighbours see of it. Each test runs with and without the fence.
  */
+#include <signal.h>
 #include <string.h>
 
 #include "harness/harness.h"
@@ -200,6 +201,25 @@ static void all_modules_of_a_session_have_one_heap(const char *mode)
     server_stop(server);
 }
 
+static void it_outlives_the_worker(const char *mode)
+{
+    struct server *server = server_in_mode(mode);
+    struct tenant t = tenant_begin(server);
+    const pid_t worker = server_worker_pid(server);
+    size_t before;
+
+    CHECK_EQUAL(take(&t, 5000, 1, 300), 5000);
+    before = free_bytes(t.session);
+    CHECK_EQUAL(kill(worker, SIGKILL), 0);
+    CHECK_WITHIN(20000, server_worker_pid(server) != 0 && server_worker_pid(server) != worker);
+    CHECK_EQUAL(free_bytes(t.session), before);
+    check(&t, 5000, 1, 300);
+    give(&t, 5000);
+    CHECK_EQUAL(take(&t, 1, 2000 * 4096, 0), 1);
+    CHECK_OK(gs_detach(t.session));
+    server_stop(server);
+}
+
 /* ---- What it counts ---- */
 
 static void the_heap_is_charged_and_freed_with_the_session(const char *mode)
@@ -338,6 +358,7 @@ BOTH(threads_allocate_and_another_launch_reads_and_frees)
 BOTH(threads_take_and_give_back_beside_each_other)
 BOTH(a_full_heap_gives_null_and_what_is_freed_again)
 BOTH(all_modules_of_a_session_have_one_heap)
+BOTH(it_outlives_the_worker)
 BOTH(the_heap_is_charged_and_freed_with_the_session)
 BOTH(without_room_for_the_heap_the_load_fails_and_says_why)
 BOTH(the_size_asked_for_at_attach_holds)
@@ -350,6 +371,7 @@ static const struct test tests[] = {
     TESTS_OF(threads_take_and_give_back_beside_each_other),
     TESTS_OF(a_full_heap_gives_null_and_what_is_freed_again),
     TESTS_OF(all_modules_of_a_session_have_one_heap),
+    TESTS_OF(it_outlives_the_worker),
     TESTS_OF(the_heap_is_charged_and_freed_with_the_session),
     TESTS_OF(without_room_for_the_heap_the_load_fails_and_says_why),
     TESTS_OF(the_size_asked_for_at_attach_holds),

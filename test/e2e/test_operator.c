@@ -386,14 +386,13 @@ static void a_reservation_is_for_those_who_attach_to_it(void)
 static void settings_and_reservations_outlive_the_worker(void)
 {
     struct server *server = server_start(NULL);
-    struct guest guest = attach(NULL), inside, lost;
+    struct guest first = attach(NULL), guest, inside;
     pid_t worker = server_worker_pid(server);
-    gs_exec_affinity a, b;
+    gs_exec_affinity a, b, c;
 
-    GSCTL_OK("set", "--default", "--sms", number(2 * guest.granule), "--weight", "7");
-    GSCTL_OK("reserve", "kept", "--sms", number(guest.granule));
-    GSCTL_OK("set", guest.id, "--exclusive", "--sms", number(guest.granule));
-    lost = guest;
+    GSCTL_OK("set", "--default", "--sms", number(2 * first.granule), "--weight", "7");
+    GSCTL_OK("reserve", "kept", "--sms", number(first.granule));
+    GSCTL_OK("set", first.id, "--exclusive", "--sms", number(first.granule));
     kill(worker, SIGKILL);
     CHECK_WITHIN(20000, server_worker_pid(server) != worker && server_worker_pid(server) != 0);
     guest = attach(NULL);
@@ -405,13 +404,17 @@ static void settings_and_reservations_outlive_the_worker(void)
     CHECK(!masks_meet(&a, &b));
     GSCTL_OK("get", guest.id);
     CHECK_TEXT(output, "weight 7");
-    /* Of the one that was lost nothing is held any more. */
+    /* The session of the lost worker has its own again. */
+    c = affinity_of(&first);
+    CHECK_EQUAL(c.sm_count, first.granule);
+    CHECK(!masks_meet(&a, &c) && !masks_meet(&b, &c));
     GSCTL_OK("set", "--default", "--unset", "all");
-    CHECK_EQUAL(granted(&guest), guest.sms - guest.granule);
-    GSCTL_REFUSED("has lost its device", "set", lost.id, "--sms", "2");
+    CHECK_EQUAL(granted(&guest), guest.sms - 2 * guest.granule);
+    GSCTL_OK("set", first.id, "--unset", "all");
+    CHECK_EQUAL(granted(&first), first.sms - first.granule);
     CHECK_OK(gs_detach(inside.session));
     CHECK_OK(gs_detach(guest.session));
-    gs_detach(lost.session);
+    CHECK_OK(gs_detach(first.session));
     server_wait_tenants(server, 0, 10000);
     server_stop(server);
 }

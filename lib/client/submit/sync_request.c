@@ -15,6 +15,7 @@ static void request_post(struct session *session, const struct sync_request *req
     struct seg_request *slot = session->request;
 
     slot->op = request->op;
+    slot->serial = slot->serial + 1 ? slot->serial + 1 : 1;
     memcpy(slot->arg, request->arg, sizeof(slot->arg));
     memset(slot->name, 0, sizeof(slot->name));
     if (request->name)

@@ -21,10 +21,13 @@ enum ctl_tenant_state session_state_told(const struct session *session)
     case SESSION_LOST:
         return CTL_TENANT_LOST;
     case SESSION_OPENING:
-        return session->close_wanted ? CTL_TENANT_ENDING : CTL_TENANT_ATTACHING;
+        if (session->close_wanted)
+            return CTL_TENANT_ENDING;
+        break;
     default:
-        return CTL_TENANT_ATTACHING;
+        break;
     }
+    return session->resuming ? CTL_TENANT_RESUMING : CTL_TENANT_ATTACHING;
 }
 
 static uint32_t sessions_ending(const struct device *device)
@@ -76,7 +79,7 @@ void admin_status(struct server *server, const struct reply *reply)
 
 static void session_describe(const struct session *session, struct ctl_tenant *row)
 {
-    const struct link_stats *stats = session->device->worker.stats;
+    const struct link_stats *stats = session->device->stats;
     struct sm_mask sms = grants_sms(session);
 
     row->session_id = session->id;

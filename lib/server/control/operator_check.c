@@ -169,7 +169,7 @@ gs_status settings_check(const struct server *server, const struct ctl_set *requ
 
 static uint64_t session_used(const struct session *s)
 {
-    const struct link_stats *stats = s->device->worker.stats;
+    const struct link_stats *stats = s->device->stats;
 
     if (!stats || !session_has_memory(s))
         return 0;

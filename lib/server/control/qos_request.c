@@ -11,7 +11,7 @@ static gs_status request_admit(const struct session *session, const struct ctl_s
         return refusal(text, GS_ERR_PERMISSION, "uid %u has no such session", (unsigned)uid);
     if (session->state == SESSION_LOST)
         return refusal(text, GS_ERR_INTERRUPTED, "the session's device was lost");
-    if (session->state != SESSION_OPEN)
+    if (session->state != SESSION_OPEN && !session->resuming)
         return refusal(text, GS_ERR_INVALID_HANDLE, "the session is ending");
     return qos_check(&request->qos, session->device, text);
 }

@@ -2,6 +2,7 @@
 #include "server/link/worker_link.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,44 +27,76 @@ static void link_close(struct device *device)
         close(fd);
 }
 
+static void outbox_message_close(const struct outbox_message *waiting)
+{
+    if (waiting->descriptor >= 0)
+        close(waiting->descriptor);
+}
+
 void worker_link_deinit(struct device *device)
 {
+    struct outbox *outbox = &device->worker.outbox;
+
     link_close(device);
-    free(device->worker.outbox.message);
-    device->worker.outbox = (struct outbox){0};
+    for (uint32_t i = 0; i < outbox->count; i++)
+        outbox_message_close(&outbox->waiting[i]);
+    free(outbox->waiting);
+    *outbox = (struct outbox){0};
 }
 
 /* ---- Out ------------------------------------------------------------------------------------- */
 
-static bool outbox_push(struct outbox *outbox, const struct link_message *message)
+/* The descriptor stays the caller's. Pieces of memory, which the vault bounds, come on top. */
+static bool outbox_push(struct outbox *outbox, const struct link_message *message, int descriptor)
 {
-    if (outbox->count >= OUTBOX_MAX)
+    struct outbox_message waiting = {*message, -1};
+
+    if (outbox->count >= OUTBOX_MAX && message->op != LINK_RESUME_PIECE)
         return false;
     if (outbox->count == outbox->room) {
         uint32_t room = outbox->room ? outbox->room * 2 : 16;
-        struct link_message *more = reallocarray(outbox->message, room, sizeof(*more));
+        struct outbox_message *more = reallocarray(outbox->waiting, room, sizeof(*more));
 
         if (!more)
             return false;
-        outbox->message = more;
+        outbox->waiting = more;
         outbox->room = room;
     }
-    outbox->message[outbox->count++] = *message;
+    if (descriptor >= 0) {
+        waiting.descriptor = fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
+        if (waiting.descriptor < 0)
+            return false;
+    }
+    outbox->waiting[outbox->count++] = waiting;
     return true;
 }
 
-/* How many of the messages the socket took. */
-static uint32_t link_write(int fd, const struct link_message *message, uint32_t count)
+/* Whether the socket took the message: it may be full; or broken, which the pidfd will tell. */
+static bool link_write(int fd, const struct link_message *message, int descriptor)
 {
-    for (uint32_t i = 0; i < count; i++) {
-        ssize_t n = send(fd, &message[i], sizeof(*message), MSG_NOSIGNAL);
+    struct iovec part = {(void *)(uintptr_t)message, sizeof(*message)};
+    union {
+        char bytes[CMSG_SPACE(sizeof(int))];
+        struct cmsghdr align;
+    } control = {{0}};
+    struct msghdr header = {.msg_iov = &part, .msg_iovlen = 1};
+    ssize_t n;
 
-        if (n < 0 && errno == EINTR)
-            i--;
-        else if (n < 0)
-            return i; /* full; or broken, which the pidfd will tell */
+    if (descriptor >= 0) {
+        struct cmsghdr *c;
+
+        header.msg_control = control.bytes;
+        header.msg_controllen = sizeof(control.bytes);
+        c = CMSG_FIRSTHDR(&header);
+        c->cmsg_level = SOL_SOCKET;
+        c->cmsg_type = SCM_RIGHTS;
+        c->cmsg_len = CMSG_LEN(sizeof(int));
+        memcpy(CMSG_DATA(c), &descriptor, sizeof(int));
     }
-    return count;
+    do {
+        n = sendmsg(fd, &header, MSG_NOSIGNAL);
+    } while (n < 0 && errno == EINTR);
+    return n >= 0;
 }
 
 /* Clients wait for the answers to these. */
@@ -72,9 +105,14 @@ static bool message_awaited(const struct link_message *message)
     return message->op == LINK_OPEN || message->op == LINK_GRANT;
 }
 
+void worker_send(struct device *device, const struct link_message *message)
+{
+    worker_send_with(device, message, -1);
+}
+
 /* Never calls back: a worker that cannot take the message is killed, and its end seen in the loop.
  */
-void worker_send(struct device *device, const struct link_message *message)
+void worker_send_with(struct device *device, const struct link_message *message, int descriptor)
 {
     struct worker_process *worker = &device->worker;
     struct outbox *outbox = &worker->outbox;
@@ -83,9 +121,9 @@ void worker_send(struct device *device, const struct link_message *message)
         return;
     if (message_awaited(message))
         loop_expect(&device->server->loop);
-    if (outbox->count == 0 && link_write(worker->link.fd, message, 1) == 1)
+    if (outbox->count == 0 && link_write(worker->link.fd, message, descriptor))
         return;
-    if (!outbox_push(outbox, message)) {
+    if (!outbox_push(outbox, message, descriptor)) {
         log_error("device %d: worker %d does not read its messages", device->index,
                   (int)worker->pid);
         kill(worker->pid, SIGKILL);
@@ -122,11 +160,14 @@ void worker_flush(struct device *device)
 {
     struct worker_process *worker = &device->worker;
     struct outbox *outbox = &worker->outbox;
-    uint32_t sent = link_write(worker->link.fd, outbox->message, outbox->count);
+    uint32_t sent = 0;
 
+    while (sent < outbox->count && link_write(worker->link.fd, &outbox->waiting[sent].message,
+                                              outbox->waiting[sent].descriptor))
+        outbox_message_close(&outbox->waiting[sent++]);
     outbox->count -= sent;
     if (outbox->count)
-        memmove(outbox->message, outbox->message + sent, outbox->count * sizeof(*outbox->message));
+        memmove(outbox->waiting, outbox->waiting + sent, outbox->count * sizeof(*outbox->waiting));
     else
         watch_change(&device->server->loop, &worker->link, EPOLLIN);
 }

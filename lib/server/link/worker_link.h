@@ -13,6 +13,8 @@
 /* Keeps what the socket does not take now. Never calls back: a worker that cannot take the message
  * is killed, and its end seen in the loop. */
 void worker_send(struct device *device, const struct link_message *message);
+/* The same with a descriptor, which stays the caller's; -1: none. */
+void worker_send_with(struct device *device, const struct link_message *message, int descriptor);
 /* Sends a LINK_PING unless one is unanswered. */
 void worker_ping(struct device *device);
 /* LINK_PONG: whether it answers the ping that was sent. */

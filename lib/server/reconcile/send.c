@@ -9,6 +9,19 @@
 #include "server/state/server.h"
 #include "server/state/session.h"
 
+/* Hands the session's memory over, for a worker that takes the session up. */
+static void pieces_send(const struct session *session)
+{
+    struct link_message message = {.op = LINK_RESUME_PIECE, .slot = session->slot};
+
+    for (uint32_t i = 0; i < session->vault.count; i++) {
+        const struct vault_entry *entry = &session->vault.entry[i];
+
+        message.u.vault = (struct link_vault){entry->address, entry->size};
+        worker_send_with(session->device, &message, entry->fd);
+    }
+}
+
 static void session_open(struct session *session)
 {
     struct link_message message = {.op = LINK_OPEN, .slot = session->slot};
@@ -19,10 +32,15 @@ static void session_open(struct session *session)
                                         .session_id = session->id,
                                         .give_up_ns = session->give_up_ns,
                                         .fenced = session->fenced,
+                                        .resume = session->resuming,
+                                        .window_base = session->window_base,
+                                        .window_size = session->window_size,
                                         .kernel_heap = session->kernel_heap,
                                         .grant = session->grant.sent};
     memcpy(message.u.open.name, session->name, sizeof(message.u.open.name));
-    worker_send(session->device, &message);
+    if (session->resuming)
+        pieces_send(session);
+    worker_send_with(session->device, &message, session->resuming ? session->journal : -1);
 }
 
 static void grant_send(struct session *s, const struct link_grant *grant)

@@ -1,6 +1,7 @@
 /* close.c - see close.h. */
 #include "server/session/close.h"
 
+#include <stdio.h>
 #include <unistd.h>
 
 #include "common/log.h"
@@ -34,6 +35,13 @@ static void server_session_vault_clear(struct session *session)
     vault_deinit(&session->vault);
 }
 
+static void journal_close(struct session *session)
+{
+    if (session->journal >= 0)
+        close(session->journal);
+    session->journal = -1;
+}
+
 void server_session_end(struct session *session)
 {
     struct server *server = session->server;
@@ -46,6 +54,8 @@ void server_session_end(struct session *session)
     grants_forget(session);
     reply_close(&session->reply);
     server_session_vault_clear(session);
+    journal_close(session);
+    server_session_resumed(session);
     session_segment_deinit(session);
     session->device->sessions--;
     account = account_find(&server->accounts, session->uid);
@@ -54,8 +64,47 @@ void server_session_end(struct session *session)
     registry_give(&server->registry, session);
 }
 
+void server_session_resumed(struct session *session)
+{
+    if (session->resuming) /* attaches may wait for this one */
+        device_due(session->device, DUE_SEND);
+    session->device->resuming -= session->resuming;
+    session->resuming = false;
+    session->attempts = 0;
+}
+
+/* The session has no worker any more, and none will take it up. */
+static void session_lost(struct session *session, const struct link_fatal *fatal,
+                         const struct culprit *culprit, const char *why)
+{
+    session_segment_fault(session, fatal, culprit, why);
+    qos_requests_refuse_all(session, GS_ERR_INTERRUPTED, "the device was lost");
+    grants_forget(session);
+    server_session_vault_clear(session);
+    journal_close(session);
+    server_session_resumed(session);
+    session->state = SESSION_LOST;
+    session->attached_base = 1; /* ours */
+}
+
+void server_session_not_resumed(struct session *session, const char *text)
+{
+    const struct device *device = session->device;
+    const struct culprit *culprit = device->culprit.session_id ? &device->culprit : NULL;
+    char why[ERROR_TEXT_MAX + REFUSAL_TEXT_MAX];
+
+    snprintf(why, sizeof(why), "%s; %s", device->failure, text);
+    log_info("session %llu of uid %u has ended: %s", (unsigned long long)session->id,
+             (unsigned)session->uid, why);
+    session_lost(session, NULL, culprit, why);
+}
+
 void server_session_refuse(struct session *session, gs_status status, const char *text)
 {
+    if (session->resuming) { /* its attach was answered long ago */
+        server_session_not_resumed(session, text);
+        return;
+    }
     log_debug("session %llu of uid %u refused: %s", (unsigned long long)session->id,
               (unsigned)session->uid, text);
     reply_refuse(&session->reply, status, "%s", text);
@@ -95,21 +144,40 @@ bool server_session_closed(struct session *session)
     return true;
 }
 
+#define ATTEMPTS_MAX 3u
+
+/* The next worker is to take the session up. */
+static void session_wait(struct session *session, const char *why)
+{
+    qos_requests_refuse_all(session, GS_ERR_INTERRUPTED, "the device was lost");
+    grants_forget(session);
+    session->state = SESSION_WAITING;
+    session->attached_base = 1; /* ours */
+    session->device->resuming += !session->resuming;
+    session->resuming = true;
+    if (session->close_wanted)
+        server_session_end(session);
+    else if (session->attempts++ >= ATTEMPTS_MAX)
+        server_session_not_resumed(session, why);
+}
+
 void server_session_worker_lost(struct session *session, const struct link_fatal *fatal,
                                 const struct culprit *culprit, const char *why)
 {
     session->segment_kept = SEGMENT_NOT_KEPT; /* also of one that waits for the next worker */
     switch (session->state) {
     case SESSION_OPENING:
-        server_session_refuse(session, GS_ERR_NO_DEVICE, why);
+        if (session->resuming)
+            session_wait(session, why);
+        else
+            server_session_refuse(session, GS_ERR_NO_DEVICE, why);
         break;
     case SESSION_OPEN:
-        session_segment_fault(session, fatal, culprit, why);
-        qos_requests_refuse_all(session, GS_ERR_INTERRUPTED, "the device was lost");
-        grants_forget(session);
-        server_session_vault_clear(session); /* a standby would be given these */
-        session->state = SESSION_LOST;
-        session->attached_base = 1; /* ours */
+        if (session->journal < 0 || (culprit && culprit->session_id == session->id) ||
+            session->server->phase == PHASE_STOPPING || !session_segment_open(session))
+            session_lost(session, fatal, culprit, why);
+        else
+            session_wait(session, why);
         break;
     case SESSION_CLOSING:
         server_session_end(session);

@@ -7,6 +7,7 @@
 #define GS_SERVER_CLOSE_H
 
 #include "server/session/segment.h"
+#include "server/state/device.h"
 #include "server/state/session.h"
 
 /* The client is gone, has detached, or never came: the worker frees what the session holds. */
@@ -16,6 +17,10 @@ bool server_session_closed(struct session *session);
 /* The worker is gone; see session_segment_fault. */
 void server_session_worker_lost(struct session *session, const struct link_fatal *fatal,
                                 const struct culprit *culprit, const char *why);
+/* The next worker could not take the session up: its client is told so. */
+void server_session_not_resumed(struct session *session, const char *text);
+/* The session does not wait to be taken up any more. */
+void server_session_resumed(struct session *session);
 /* Answers the attach with a refusal and ends the session. */
 void server_session_refuse(struct session *session, gs_status status, const char *text);
 /* Frees all, at once. */

@@ -159,7 +159,7 @@ void liveness_confirm(struct session *session)
     pid_t pid;
 
     if (session->client != CLIENT_UNCONFIRMED ||
-        (session->state != SESSION_OPEN && session->state != SESSION_LOST))
+        (session->state != SESSION_OPEN && session->state != SESSION_LOST && !session->resuming))
         return;
     if (!client_attached(session, &pid)) {
         log_debug("session %llu: confirmed, but its segment is not mapped",

@@ -41,10 +41,21 @@ bool server_session_opened(struct session *session, const struct link_opened *op
     }
     session->state = SESSION_OPEN;
     session->mem_limit = opened->mem_limit;
+    session->window_base = opened->window_base;
     session->window_size = opened->window_size;
     grants_opened(session);
     if (session->close_wanted) { /* nobody waits for the answer */
         server_session_close(session);
+        return true;
+    }
+    if (session->resuming) { /* its client knows the segment, and need not know more */
+        log_debug("session %llu of uid %u (%s) goes on with worker %d",
+                  (unsigned long long)session->id, (unsigned)session->uid, session->name,
+                  (int)session->device->worker.pid);
+        session->device->failures = 0;
+        server_session_resumed(session);
+        session->attached_base = 2; /* the worker's and ours */
+        session->segment_kept = SEGMENT_KEPT;
         return true;
     }
     if (shmctl(session->segment_id, IPC_STAT, &ds) < 0) {

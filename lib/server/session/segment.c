@@ -132,6 +132,11 @@ void session_segment_fault(struct session *session, const struct link_fatal *fat
     futex_wake(&shared->state);
 }
 
+bool session_segment_open(const struct session *session)
+{
+    return atomic_load_explicit(&server_part(session)->state, memory_order_relaxed) == SEG_OPEN;
+}
+
 static void segment_drop(struct device *device, int id)
 {
     struct link_message message = {.op = LINK_SEGMENT_DROP, .slot = LINK_SLOT_NONE};

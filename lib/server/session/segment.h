@@ -6,6 +6,7 @@
 #ifndef GS_SERVER_SEGMENT_H
 #define GS_SERVER_SEGMENT_H
 
+#include "server/state/device.h"
 #include "server/state/session.h"
 
 /* Takes a segment of the session's user and device from the pool, or makes one, which the user is
@@ -13,17 +14,11 @@
 int session_segment_init(struct session *session);
 /* Describes the session that the worker has opened, and publishes that it is open. */
 void session_segment_fill(struct session *session, const struct link_opened *opened);
-/* Whose kernel lost the device. */
-struct culprit {
-    uint64_t session_id;
-    uid_t uid;
-    pid_t pid;
-    char name[32];
-};
-
 /* The worker is gone. fatal: its last words, or NULL; culprit: whom they are about, or NULL. */
 void session_segment_fault(struct session *session, const struct link_fatal *fatal,
                            const struct culprit *culprit, const char *why);
+/* Whether the session has no fault of its own, as the segment says. */
+bool session_segment_open(const struct session *session);
 /* Tells the client that the session has ended, and gives the segment up: to the device's pool if
  * the worker keeps it. */
 void session_segment_deinit(struct session *session);

@@ -17,6 +17,7 @@ void device_init(struct device *device, struct server *server, int index)
     *device = (struct device){.server = server, .index = index, .bell_queue = -1};
     device->worker.process.fd = -1;
     device->worker.link.fd = -1;
+    device->stats_fd = -1;
     name_bell(device->bell, geteuid(), server->options.instance, index);
 }
 
@@ -79,10 +80,9 @@ uint64_t device_memory_used(const struct device *device)
     const struct registry *registry = &device->server->registry;
     uint64_t used = 0;
 
-    for (struct session *s = NULL; device->worker.stats && (s = registry_next(registry, s));) {
-        if (s->device == device)
-            used += atomic_load_explicit(&device->worker.stats[s->slot].memory_used,
-                                         memory_order_relaxed);
+    for (struct session *s = NULL; device->stats && (s = registry_next(registry, s));) {
+        if (s->device == device && (session_has_memory(s) || s->resuming))
+            used += atomic_load_explicit(&device->stats[s->slot].memory_used, memory_order_relaxed);
     }
     return used;
 }

@@ -34,8 +34,21 @@ enum worker_state {
     WORKER_ENDING = 3 /* killed or told to quit; waiting to be reaped */
 };
 
+/* Whose kernel lost a device. */
+struct culprit {
+    uint64_t session_id;
+    uid_t uid;
+    pid_t pid;
+    char name[32];
+};
+
+struct outbox_message {
+    struct link_message message;
+    int descriptor; /* that goes with it; -1: none */
+};
+
 struct outbox {
-    struct link_message *message;
+    struct outbox_message *waiting;
     uint32_t count, room;
 };
 
@@ -45,7 +58,6 @@ struct worker_process {
     struct watch process; /* pidfd */
     struct watch link;    /* our end of the socketpair */
     struct outbox outbox; /* what the socket has not taken yet */
-    struct link_stats *stats;
     uint64_t ready_ns;    /* when it became ready */
     uint64_t pinged_ns;   /* when the ping was sent that it has to answer; 0: none */
     uint64_t answered_ns; /* when the last ping was sent that it has answered */
@@ -74,6 +86,10 @@ struct device {
     uint32_t failures;            /* starts that failed in a row */
     struct timer timer;           /* start deadline, next start, or patience with one that ends */
     char failure[ERROR_TEXT_MAX]; /* of the last worker lost */
+    struct culprit culprit;       /* who lost it; session_id 0: not known */
+    uint32_t resuming;            /* sessions that the next worker takes up, or does so now */
+    struct link_stats *stats;     /* by slot; NULL: not made yet. A next worker goes on with them */
+    int stats_fd;
 
     struct placer_device sms; /* sm_count 0: no worker has been ready yet */
     /* Where sessions may be placed: outside all reservations, and in each. */

@@ -92,7 +92,8 @@ uint32_t grants_open_count(const struct device *device)
 bool grants_due(const struct session *s)
 {
     if (s->state == SESSION_WAITING)
-        return !sm_mask_empty(&s->grant.place) && s->device->worker.state == WORKER_READY;
+        return !sm_mask_empty(&s->grant.place) && s->device->worker.state == WORKER_READY &&
+               (s->resuming || !s->device->resuming); /* new ones may take others' addresses */
     return s->state == SESSION_OPEN && !s->grant.awaited && !s->grant.refused &&
            !grant_same(&s->grant.target, &s->grant.applied);
 }

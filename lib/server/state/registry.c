@@ -48,6 +48,7 @@ struct session *registry_take(struct registry *registry)
     session->cookie = random << SLOT_BITS | slot;
     session->state = SESSION_WAITING;
     session->process.fd = -1;
+    session->journal = -1;
     session->reply.queue = -1;
     return session;
 }

@@ -2,7 +2,8 @@
  * session.h - one session as the supervisor has it.
  *
  *   WAITING --> OPENING --> OPEN --> CLOSING --> (free)
- *                             \--> LOST -------> (free)      when the worker is gone
+ *      ^                    |  \--> LOST -------> (free)      when the worker is gone
+ *      \--------------------/                                and the next one can take it up
  *
  * The state says how far the session is with its worker; `client`, apart from that, what is known
  * of the process that asked for it. The functions that move a session on are in server/session.
@@ -63,13 +64,18 @@ struct session {
     enum session_state state;
     enum session_client client;
     bool close_wanted; /* as soon as it is open */
+    /* It was open, its worker is gone, and the next worker takes it up: until it is open again. */
+    bool resuming;
+    uint32_t attempts; /* workers lost since it began to be taken up */
+    int journal;       /* descriptor of what a next worker needs to know (journal.h); -1: none */
     uint64_t id;
     uint64_t cookie;
     uint64_t mem_asked;   /* what it asked for; 0: no limit of its own */
     uint64_t kernel_heap; /* that it asked for; 0: the worker's default */
     uint64_t mem_limit;   /* what holds */
-    uint64_t window_size; /* the session's range of device addresses */
-    bool fenced;          /* its kernels are kept to that */
+    uint64_t window_base; /* the session's range of device addresses */
+    uint64_t window_size;
+    bool fenced; /* its kernels are kept to that */
     uint64_t attached_ns;
     uid_t uid;
     pid_t pid;               /* 0: not known */

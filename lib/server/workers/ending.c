@@ -13,7 +13,7 @@
 #include "server/state/server.h"
 
 #define QUIT_NS   2000000000u
-#define STABLE_NS 10000000000u
+#define STABLE_NS 1000000000u
 
 static void ending_fire(struct timer *timer)
 {
@@ -76,6 +76,7 @@ void worker_fail(struct device *device, const struct link_fatal *fatal, uint32_t
     vsnprintf(device->failure, sizeof(device->failure), format, ap);
     va_end(ap);
     blamed = culprit_find(device, fatal, slot, &culprit);
+    device->culprit = blamed ? culprit : (struct culprit){0};
     if (blamed)
         culprit_log(device, fatal, &culprit);
     else if (server->phase != PHASE_STARTING) /* then it is the server's failure, and said there */

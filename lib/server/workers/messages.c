@@ -8,6 +8,7 @@
 #include "common/util.h"
 #include "server/link/worker_link.h"
 #include "server/reconcile/reservations.h"
+#include "server/reconcile/settle.h"
 #include "server/session/close.h"
 #include "server/session/open.h"
 #include "server/state/qos.h"
@@ -53,7 +54,7 @@ static bool on_ready(struct device *device, const struct link_device *info)
     return true;
 }
 
-/* Descriptors that the vault leaves for everything else: each session has a pidfd. */
+/* Descriptors that the vault and journals leave for everything else: each session has a pidfd. */
 static uint32_t vault_reserve(const struct server *server)
 {
     uint32_t half = server->descriptors_max / 2, sessions = server->registry.capacity;
@@ -112,6 +113,16 @@ static void piece_gone(const struct session *session)
         account->pieces--;
 }
 
+/* Without its journal a session ends with its worker. */
+static void on_journal(const struct device *device, struct session *session, int *fd)
+{
+    if (*fd < 0 || session->journal >= 0 || session->state != SESSION_OPENING ||
+        (uint32_t)*fd + vault_reserve(device->server) >= device->server->descriptors_max)
+        return;
+    session->journal = *fd;
+    *fd = -1;
+}
+
 static bool on_session_message(struct device *device, const struct link_message *message, int *fd)
 {
     struct session *session = registry_by_slot(&device->server->registry, message->slot);
@@ -121,7 +132,11 @@ static bool on_session_message(struct device *device, const struct link_message 
     switch (message->op) {
     case LINK_OPENED:
         loop_expected(&device->server->loop);
-        return server_session_opened(session, &message->u.opened, message->text);
+        on_journal(device, session, fd);
+        if (!server_session_opened(session, &message->u.opened, message->text))
+            return false;
+        settle_begin(session); /* requests that came while it was taken up */
+        return true;
     case LINK_CLOSED:
         return server_session_closed(session);
     case LINK_GRANTED:

@@ -63,11 +63,14 @@ worker_exec(const struct device *device, int link, int stats, pid_t supervisor)
 
 /* Makes the page of figures that the worker writes and the supervisor reads. It is sealed, so that
  * nobody can cut it short. */
-static int stats_make(struct link_stats **stats)
+static int stats_make(struct device *device)
 {
-    int fd = memfd_create("gshare-stats", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     void *at;
+    int fd;
 
+    if (device->stats)
+        return 0;
+    fd = memfd_create("gshare-stats", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (fd < 0)
         return -errno;
     if (ftruncate(fd, STATS_BYTES) < 0 ||
@@ -77,8 +80,9 @@ static int stats_make(struct link_stats **stats)
         close(fd);
         return -error;
     }
-    *stats = at;
-    return fd;
+    device->stats = at;
+    device->stats_fd = fd;
+    return 0;
 }
 
 /* Forgets all of a worker that has been reaped, or that never came to be. */
@@ -92,8 +96,6 @@ static void worker_forget(struct device *device)
         close(process);
     worker_link_deinit(device);
     segment_pool_clear(&device->segments);
-    if (worker->stats)
-        munmap(worker->stats, STATS_BYTES);
     *worker = (struct worker_process){.process.fd = -1, .link.fd = -1};
 }
 
@@ -105,14 +107,13 @@ static int worker_spawn(struct device *device)
 {
     struct worker_process *worker = &device->worker;
     struct loop *loop = &device->server->loop;
-    CLEANUP_FD int stats = -1;
     CLEANUP_FD int theirs = -1;
     int pair[2], process, r;
     pid_t supervisor = getpid();
 
-    stats = stats_make(&worker->stats);
-    if (stats < 0)
-        return stats;
+    r = stats_make(device);
+    if (r < 0)
+        return r;
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
         return -errno;
     theirs = pair[1];
@@ -125,7 +126,7 @@ static int worker_spawn(struct device *device)
     }
     worker->pid = fork();
     if (worker->pid == 0)
-        worker_exec(device, theirs, stats, supervisor);
+        worker_exec(device, theirs, device->stats_fd, supervisor);
     if (worker->pid < 0) {
         worker->pid = 0;
         return -errno;
@@ -149,7 +150,8 @@ static void restart_fire(struct timer *timer)
     worker_start(container_of(timer, struct device, timer));
 }
 
-/* The worker is gone, and reaped: the next one starts after a pause. */
+/* The worker is gone, and reaped: the next one starts at once where tenants wait for it and nothing
+ * says that it will fail too, else after a pause. */
 static void worker_next(struct device *device)
 {
     struct server *server = device->server;
@@ -171,6 +173,10 @@ static void worker_next(struct device *device)
             if (s->device == device && s->state == SESSION_WAITING)
                 server_session_refuse(s, GS_ERR_NO_DEVICE, device->failure);
         }
+    }
+    if (device->failures == 0 && device->resuming) {
+        worker_start(device);
+        return;
     }
     for (uint32_t i = 1; i < device->failures && pause < RESTART_MAX_NS; i++)
         pause *= 2;
@@ -237,6 +243,15 @@ static void worker_process_ready(struct watch *watch, uint32_t events)
     worker_next(device);
 }
 
+static void stats_free(struct device *device)
+{
+    if (!device->stats)
+        return;
+    munmap(device->stats, STATS_BYTES);
+    close(device->stats_fd);
+    device->stats = NULL;
+}
+
 void worker_kill(struct device *device)
 {
     if (device->worker.state != WORKER_NONE) {
@@ -244,4 +259,5 @@ void worker_kill(struct device *device)
         waitpid(device->worker.pid, NULL, 0);
     }
     worker_forget(device);
+    stats_free(device);
 }

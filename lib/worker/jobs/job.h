@@ -53,6 +53,7 @@ struct job {
     const struct job_kind *kind;
 
     /* the request, copied out of the segment */
+    uint32_t serial; /* of the request */
     uint64_t arg[4];
     char name[sizeof(((struct seg_request *)0)->name)];
 

@@ -24,12 +24,14 @@
 #include "worker/loop/loop.h"
 #include "worker/loop/main.h"
 #include "worker/loop/route.h"
+#include "worker/memory/resume.h"
 #include "worker/memory/segment_mapping.h"
 #include "worker/partition/carveout.h"
 #include "worker/partition/partition.h"
 #include "worker/partition/sm_topology.h"
 #include "worker/sched/inflight.h"
 #include "worker/session/grant.h"
+#include "worker/session/resume.h"
 #include "worker/session/session.h"
 #include "worker/submit/completion.h"
 #include "worker/submit/pool.h"
@@ -115,17 +117,59 @@ static CUresult context_open(struct worker *made, int ordinal)
 static struct job *closing[LINK_SLOTS_MAX];
 static struct link_stats *stats; /* LINK_SLOTS_MAX of them, shared with the supervisor */
 
-static void open_session(const struct link_message *message)
+/* What has come for a session that is to be taken up, until its LINK_OPEN comes. */
+static struct resume *resuming;
+
+/* The pieces of a session that is taken up; none may have come. Takes the journal's descriptor. */
+static struct resume *resume_take(uint32_t slot, int journal)
+{
+    struct resume *resume = resuming;
+
+    if (!resume || resume->slot != slot)
+        resume = resume_new(slot);
+    else
+        resuming = NULL;
+    if (resume)
+        resume->journal = journal;
+    else if (journal >= 0)
+        close(journal);
+    return resume;
+}
+
+/* Takes the descriptor. Without memory for it, the session cannot be taken up. */
+static void resume_piece(const struct link_message *message, int descriptor)
+{
+    if (!resuming || resuming->slot != message->slot) {
+        resume_free(resuming);
+        resuming = resume_new(message->slot);
+    }
+    if (!resuming)
+        close(descriptor);
+    else
+        resume_add(resuming, &message->u.vault, descriptor);
+}
+
+/* Takes the descriptor, that of the journal of a session that is to be taken up, or -1. */
+static void open_session(const struct link_message *message, int descriptor)
 {
     struct session *session = session_new(message->slot, &message->u.open, &stats[message->slot]);
     struct job *job = session ? job_new(session, &job_open_partition) : NULL;
+    struct resume *resume = message->u.open.resume ? resume_take(message->slot, descriptor) : NULL;
 
+    if (session)
+        session->resume = resume;
+    else
+        resume_free(resume);
+    if (message->u.open.resume && !resume) {
+        job_free(job);
+        job = NULL;
+    }
     if (!closing[message->slot])
         closing[message->slot] = job_new(NULL, &job_close);
     if (!job || !closing[message->slot]) {
         struct link_message refusal = {.op = LINK_OPENED, .slot = message->slot};
         job_free(job);
-        free(session);
+        session_free(session);
         refusal.u.opened.status = GS_ERR_NO_MEMORY;
         snprintf(refusal.text, sizeof(refusal.text), "the worker has no memory for a session");
         link_send(&refusal, -1);
@@ -137,7 +181,7 @@ static void open_session(const struct link_message *message)
     if (grant_has_mask(&job->grant)) {
         job_return(job);
     } else { /* the session needs no partition that would have to be made first */
-        job->kind = &job_open;
+        job->kind = job->open.resume ? &job_resume : &job_open;
         service_push(job);
     }
 }
@@ -184,12 +228,33 @@ static void link_sleep(void)
         log_error("eventfd: %s", strerror(errno));
 }
 
-static ssize_t link_receive(struct link_message *message)
+/* *descriptor: what came along, the caller's to close; -1: none. */
+static ssize_t link_read(struct link_message *message, int *descriptor)
+{
+    struct iovec part = {message, sizeof(*message)};
+    union {
+        char bytes[CMSG_SPACE(sizeof(int))];
+        struct cmsghdr align;
+    } control;
+    struct msghdr header = {.msg_iov = &part,
+                            .msg_iovlen = 1,
+                            .msg_control = control.bytes,
+                            .msg_controllen = sizeof(control.bytes)};
+    const ssize_t n = recvmsg(LINK_FD, &header, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+    const struct cmsghdr *c = n > 0 ? CMSG_FIRSTHDR(&header) : NULL;
+
+    *descriptor = -1;
+    if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS)
+        memcpy(descriptor, CMSG_DATA(c), sizeof(*descriptor));
+    return n;
+}
+
+static ssize_t link_receive(struct link_message *message, int *descriptor)
 {
     for (;;) {
         if (lost_pending())
             blame();
-        ssize_t n = recv(LINK_FD, message, sizeof(*message), MSG_DONTWAIT);
+        ssize_t n = link_read(message, descriptor);
 
         if (n >= 0 || (errno != EAGAIN && errno != EINTR))
             return n;
@@ -210,15 +275,16 @@ static void grant_announce(const struct link_grant *grant)
 
 static bool names_slot(uint32_t op)
 {
-    return op == LINK_OPEN || op == LINK_CLOSE || op == LINK_GRANT;
+    return op == LINK_OPEN || op == LINK_CLOSE || op == LINK_GRANT || op == LINK_RESUME_PIECE;
 }
 
 static int link_loop(void)
 {
     struct link_message message;
+    int descriptor;
 
     for (;;) {
-        ssize_t n = link_receive(&message);
+        ssize_t n = link_receive(&message, &descriptor);
         if (n <= 0)
             return 0; /* the supervisor has closed its end */
         if (n != sizeof(message) || (names_slot(message.op) && message.slot >= LINK_SLOTS_MAX)) {
@@ -228,7 +294,10 @@ static int link_loop(void)
         switch (message.op) {
         case LINK_OPEN:
             grant_announce(&message.u.open.grant);
-            open_session(&message);
+            open_session(&message, descriptor);
+            break;
+        case LINK_RESUME_PIECE:
+            resume_piece(&message, descriptor);
             break;
         case LINK_CLOSE:
             close_session(&message);

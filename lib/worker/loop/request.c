@@ -11,6 +11,7 @@
 
 #include "common/util.h"
 #include "worker/driver/prewake.h"
+#include "worker/journal/journal.h"
 #include "worker/sched/lane.h"
 
 /* The only list of the requests that a tenant can make. */
@@ -69,10 +70,21 @@ struct job *request_take(struct session *session)
         refuse(slot, GS_ERR_NO_MEMORY, "the server has no memory for a request");
         return NULL;
     }
+    job->serial = slot->serial;
     memcpy(job->arg, slot->arg, sizeof(job->arg));
     memcpy(job->name, slot->name, sizeof(job->name));
     job->name[sizeof(job->name) - 1] = '\0';
     return job;
+}
+
+/* Notes the answer, so that a next worker does not make the request twice. What has a payload is
+ * made again, which does no harm. */
+static void answer_note(const struct job *job)
+{
+    struct journal_answer answer = {.serial = job->kernel ? 0 : job->serial, .status = job->status};
+
+    memcpy(answer.ret, job->ret, sizeof(answer.ret));
+    journal_answer(job->session->journal, &answer);
 }
 
 void request_answer(const struct job *job)
@@ -84,5 +96,6 @@ void request_answer(const struct job *job)
     memcpy(slot->message, job->message, strlen(job->message) + 1);
     if (job->kernel && job->status == GS_OK)
         memcpy(&slot->payload.kernel, job->kernel, sizeof(*job->kernel));
+    answer_note(job);
     done(slot);
 }

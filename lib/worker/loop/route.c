@@ -19,6 +19,7 @@
 #include "worker/session/grant.h"
 #include "worker/session/polling.h"
 #include "worker/session/quiet.h"
+#include "worker/session/resume.h"
 #include "worker/session/session.h"
 #include "worker/submit/placement.h"
 #include "worker/submit/session_fault.h"
@@ -127,9 +128,22 @@ static void open_end(struct lane *lane, struct job *job)
     session_opened(job);
     if (job->status != GS_OK) {
         partition_release(job->partition);
-        free(session);
+        session_free(session);
     }
     job_free(job);
+}
+
+/* A job of a session that is taken up is back. */
+static void resume_returned(struct lane *lane, struct job *job)
+{
+    job->session->lane = lane;
+    if (job->status == GS_OK && job->kind->then) {
+        job->kind = job->kind->then;
+        job_route(job);
+        return;
+    }
+    resume_end(job);
+    open_end(lane, job);
 }
 
 /* Begins to close a session, as the control thread asks. */
@@ -196,6 +210,8 @@ void job_returned(struct lane *lane, struct job *job)
         grant_request(job);
     } else if (job->kind == &job_open) {
         open_end(lane, job);
+    } else if (resume_is_job(job)) {
+        resume_returned(lane, job);
     } else if (job->kind == &job_close && !session) {
         close_request(job);
     } else if (job->kind->flags & JOB_CHORE && !session) {
@@ -203,7 +219,7 @@ void job_returned(struct lane *lane, struct job *job)
     } else if (job->kind == &job_unload_all) {
         grant_deinit(session);
         inflight_remove(session);
-        free(session);
+        session_free(session);
         job_free(job);
     } else {
         if (job->status == GS_OK && job->kind->install)

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "worker/journal/journal.h"
 #include "worker/memory/device_memory.h"
 #include "worker/memory/memory_share.h"
 #include "worker/memory/sink.h"
@@ -117,6 +118,50 @@ free_chunk:
     return NULL;
 }
 
+struct chunk *chunk_adopt(struct job *job, uint64_t address, uint64_t size, int descriptor)
+{
+    struct session *session = job->session;
+    struct chunk *chunk = calloc(1, sizeof(*chunk));
+    CUresult result;
+
+    if (!chunk) {
+        job_fail(job, GS_ERR_NO_MEMORY, "no host memory for an allocation's record");
+        return NULL;
+    }
+    chunk->import = CHUNK_OWN;
+    chunk->address = address;
+    chunk->size = size;
+    chunk->dirty = true;
+    if (physical_adopt(job, descriptor, size, &chunk->holder) != GS_OK)
+        goto free_chunk;
+    if (!space_put(&session->memory.window, address, size, chunk)) {
+        job_fail(job, GS_ERR_INTERRUPTED, "a chunk has no place in the session's window");
+        goto leave_memory;
+    }
+    result = chunk_map(chunk);
+    if (result) {
+        job_fail_driver(job, result);
+        goto displace;
+    }
+    space_init(&chunk->blocks, address, size);
+    return chunk;
+
+displace:
+    chunk_address_free(session, chunk);
+leave_memory:
+    physical_release(&chunk->holder);
+free_chunk:
+    free(chunk);
+    return NULL;
+}
+
+void chunk_note(const struct chunk *chunk)
+{
+    const uint64_t value[JOURNAL_VALUES] = {chunk->size, chunk->shared};
+
+    journal_put(chunk->holder.session->journal, JOURNAL_CHUNK, chunk->address, value, NULL, 0);
+}
+
 struct chunk *chunk_at(struct session *session, uint64_t address)
 {
     const struct span *span = space_at(&session->memory.window, address);
@@ -200,6 +245,7 @@ bool chunk_spare_holds(const struct session *session, uint64_t size)
 
 void chunk_free(struct session *session, struct chunk *chunk)
 {
+    journal_drop(session->journal, JOURNAL_CHUNK, chunk->address);
     if (!spare_keep(session, chunk))
         chunk_destroy(session, chunk);
 }

@@ -28,6 +28,11 @@ struct chunk {
 /* Makes a chunk of zeroed memory of its own, for the `asked` bytes that a tenant named. NULL: the
  * job has failed. */
 struct chunk *chunk_new(struct job *job, uint64_t asked);
+/* Makes a chunk of memory that a former worker has made, at its place and with its content. The
+ * caller closes the descriptor. NULL: the job has failed. */
+struct chunk *chunk_adopt(struct job *job, uint64_t address, uint64_t size, int descriptor);
+/* Notes the chunk in the session's journal. */
+void chunk_note(const struct chunk *chunk);
 /* Whether the session's spare chunk is there and has room for so many bytes. */
 bool chunk_spare_holds(const struct session *session, uint64_t size);
 /* The chunk that begins at an address of the window; NULL: none begins there. */

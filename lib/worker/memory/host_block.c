@@ -18,6 +18,7 @@
 
 #include "common/segment.h"
 #include "worker/jobs/job.h"
+#include "worker/journal/journal.h"
 #include "worker/memory/deferred_release.h"
 #include "worker/memory/user.h"
 
@@ -51,18 +52,23 @@ gs_status host_block_admit(struct job *job, uint64_t size)
     return GS_OK;
 }
 
+static gs_status table_make(struct job *job)
+{
+    struct session_memory *memory = &job->session->memory;
+
+    if (!memory->hosts)
+        memory->hosts = calloc(SEG_HOSTS, sizeof(struct host_block *));
+    return memory->hosts
+               ? GS_OK
+               : job_fail(job, GS_ERR_NO_MEMORY, "no memory for the table of host blocks");
+}
+
 static void alloc_prepare(struct job *job)
 {
     struct session *session = job->session;
 
-    if (host_block_admit(job, job->arg[0]) != GS_OK)
+    if (host_block_admit(job, job->arg[0]) != GS_OK || table_make(job) != GS_OK)
         return;
-    if (!session->memory.hosts)
-        session->memory.hosts = calloc(SEG_HOSTS, sizeof(struct host_block *));
-    if (!session->memory.hosts) {
-        job_fail(job, GS_ERR_NO_MEMORY, "no memory for the table of host blocks");
-        return;
-    }
     for (job->index = 0; job->index < SEG_HOSTS && session->memory.hosts[job->index];)
         job->index++;
     if (job->index == SEG_HOSTS)
@@ -94,38 +100,66 @@ static bool segment_admit(struct job *job)
     return false;
 }
 
-struct host_block *host_block_new(struct job *job, uint64_t size, enum host_use use, int *id)
+/* Makes a block of mapped memory, which is unmapped on failure. NULL: the job has failed. */
+static struct host_block *block_of(struct job *job, void *memory, uint64_t size, enum host_use use)
 {
-    struct session *session = job->session;
-    struct host_block *block;
-    int made = -1, error;
-    void *memory = NULL;
+    struct host_block *block = calloc(1, sizeof(*block));
+    CUresult result = CUDA_SUCCESS;
 
-    if (!segment_admit(job))
-        return NULL;
-    block = calloc(1, sizeof(*block));
-    error = block ? segment_make(size, S_IRUSR | S_IWUSR, session->uid, &made, &memory) : -ENOMEM;
-    if (error) {
-        user_host_discharge(session->memory.user);
+    if (!block)
+        job_fail(job, GS_ERR_NO_MEMORY, "no memory for a host block's record");
+    else if (use != HOST_PLAIN)
+        result = DRV(cuMemHostRegister_v2, memory, size,
+                     use == HOST_MAPPED ? CU_MEMHOSTREGISTER_DEVICEMAP : 0);
+    if (result)
+        job_fail_driver(job, result);
+    if (job->status != GS_OK) {
+        shmdt(memory);
         free(block);
-        job_fail(job, GS_ERR_NO_MEMORY, "no shared memory of %" PRIu64 " bytes: %s", size,
-                 strerror(-error));
         return NULL;
     }
     *block = (struct host_block){.memory = memory, .size = size, .pinned = use != HOST_PLAIN};
-    if (block->pinned) {
-        CUresult result = DRV(cuMemHostRegister_v2, memory, size,
-                              use == HOST_MAPPED ? CU_MEMHOSTREGISTER_DEVICEMAP : 0);
-        if (result) {
-            user_host_discharge(session->memory.user);
-            shmdt(memory);
-            free(block);
-            job_fail_driver(job, result);
-            return NULL;
-        }
+    job->session->memory.host_bytes += size;
+    return block;
+}
+
+struct host_block *host_block_new(struct job *job, uint64_t size, enum host_use use, int *id)
+{
+    struct user *user = job->session->memory.user;
+    struct host_block *block = NULL;
+    void *memory;
+    int error;
+
+    if (!segment_admit(job))
+        return NULL;
+    error = segment_make(size, S_IRUSR | S_IWUSR, job->session->uid, id, &memory);
+    if (error)
+        job_fail(job, GS_ERR_NO_MEMORY, "no shared memory of %" PRIu64 " bytes: %s", size,
+                 strerror(-error));
+    else
+        block = block_of(job, memory, size, use);
+    if (!block)
+        user_host_discharge(user);
+    return block;
+}
+
+struct host_block *host_block_adopt(struct job *job, int id, uint64_t size, enum host_use use)
+{
+    struct user *user = job->session->memory.user;
+    struct host_block *block;
+    struct shmid_ds status;
+    void *memory;
+
+    /* The segment goes when its last process has gone, and its number may then be another's. */
+    if (shmctl(id, IPC_STAT, &status) < 0 || status.shm_segsz != size ||
+        status.shm_perm.uid != job->session->uid || (memory = shmat(id, NULL, 0)) == (void *)-1) {
+        job_fail(job, GS_ERR_INTERRUPTED, "a host block is gone");
+        return NULL;
     }
-    session->memory.host_bytes += size;
-    *id = made;
+    user_host_charge(user, 0);
+    block = block_of(job, memory, size, use);
+    if (!block)
+        user_host_discharge(user);
     return block;
 }
 
@@ -139,6 +173,9 @@ static void alloc_work(struct job *job)
         return;
     job->ret[0] = job->index;
     job->ret[1] = (uint64_t)id;
+    const uint64_t value[JOURNAL_VALUES] = {(uint64_t)id, size, job->arg[1] != 0,
+                                            job->session->serial + 1};
+    journal_put(job->session->journal, JOURNAL_HOST, job->index, value, NULL, 0);
 }
 
 static void alloc_install(struct job *job)
@@ -169,6 +206,7 @@ static void free_prepare(struct job *job)
 
 static void free_work(struct job *job)
 {
+    journal_drop(job->session->journal, JOURNAL_HOST, job->arg[0]);
     host_block_free(job->session, job->object);
 }
 
@@ -176,6 +214,26 @@ const struct job_kind job_host_alloc = {"host_alloc", JOB_QUICK,     alloc_prepa
                                         alloc_work,   alloc_install, NULL};
 const struct job_kind job_host_free = {"host_free", JOB_QUIESCE, free_prepare,
                                        free_work,   NULL,        NULL};
+
+gs_status host_blocks_resume(struct job *job)
+{
+    struct session *session = job->session;
+
+    for (const struct journal_entry *e = NULL; (e = journal_next(session->journal, e));) {
+        if (e->kind != JOURNAL_HOST)
+            continue;
+        if (e->key >= SEG_HOSTS || table_make(job) != GS_OK || session->memory.hosts[e->key])
+            return job_fail(job, GS_ERR_INTERRUPTED, "a host block has no place in its table");
+        struct host_block *block = host_block_adopt(job, (int)e->value[0], e->value[1],
+                                                    e->value[2] ? HOST_COPIED : HOST_PLAIN);
+        if (!block)
+            return job->status;
+        block->serial = e->value[3];
+        session->serial = block->serial > session->serial ? block->serial : session->serial;
+        session->memory.hosts[e->key] = block;
+    }
+    return GS_OK;
+}
 
 void host_blocks_deinit(struct session *session)
 {

@@ -14,6 +14,12 @@ gs_status host_block_admit(struct job *job, uint64_t size);
 /* Makes a zeroed block of whole pages, given to the session's user. NULL: the job has failed. *id
  * is the System V identifier. Service thread. */
 struct host_block *host_block_new(struct job *job, uint64_t size, enum host_use use, int *id);
+/* Makes a block of the segment that a former worker has made, as long as a process maps it. NULL:
+ * the job has failed. Service thread. */
+struct host_block *host_block_adopt(struct job *job, int id, uint64_t size, enum host_use use);
+/* Makes all blocks that the session's journal names. On failure the job has failed, and
+ * host_blocks_deinit undoes what was done. */
+gs_status host_blocks_resume(struct job *job);
 /* Frees a block that the device has finished with. NULL is fine. Service thread. */
 void host_block_free(struct session *session, struct host_block *block);
 /* Frees all blocks of a session. Service thread, after the device has finished with them. */

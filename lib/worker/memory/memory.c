@@ -12,6 +12,7 @@
 
 #include <inttypes.h>
 
+#include "worker/journal/journal.h"
 #include "worker/memory/chunk.h"
 #include "worker/memory/device_memory.h"
 #include "worker/memory/sink.h"
@@ -71,6 +72,7 @@ static gs_status small_take(struct job *job, uint64_t asked, uint64_t size, uint
         if (!chunk)
             return job->status;
         chunk->shared = true;
+        chunk_note(chunk);
         block = space_take(&chunk->blocks, size, ALIGNMENT);
         if (!block) {
             chunk_free(job->session, chunk);
@@ -93,9 +95,21 @@ gs_status memory_take(struct job *job, uint64_t asked, uint64_t align, uint64_t 
     if (is_small(size, align))
         return small_take(job, asked, size, address);
     struct chunk *chunk = chunk_new(job, asked);
-    if (chunk)
+    if (chunk) {
+        chunk_note(chunk);
         *address = chunk->address;
+    }
     return job->status;
+}
+
+bool memory_place(struct session *session, uint64_t address, uint64_t size)
+{
+    const struct span *span = space_containing(&session->memory.window, address, size);
+    struct chunk *chunk = span ? span->tag : NULL;
+
+    if (!chunk || !chunk->shared)
+        return chunk && chunk->address == address;
+    return space_put(&chunk->blocks, address, round_up(size, ALIGNMENT), NULL);
 }
 
 void memory_give(struct session *session, uint64_t address)
@@ -124,7 +138,10 @@ static void malloc_prepare(struct job *job)
 
 static void malloc_work(struct job *job)
 {
-    memory_take(job, job->arg[0], ALIGNMENT, &job->ret[0]);
+    const uint64_t value[JOURNAL_VALUES] = {job->arg[0]};
+
+    if (memory_take(job, job->arg[0], ALIGNMENT, &job->ret[0]) == GS_OK)
+        journal_put(job->session->journal, JOURNAL_ALLOCATION, job->ret[0], value, NULL, 0);
 }
 
 static void malloc_install(struct job *job)
@@ -150,6 +167,7 @@ static void free_prepare(struct job *job)
 
 static void free_work(struct job *job)
 {
+    journal_drop(job->session->journal, JOURNAL_ALLOCATION, job->arg[0]);
     memory_give(job->session, job->arg[0]);
 }
 
@@ -226,6 +244,41 @@ static uint64_t window_share(void)
     return share > WINDOW_MIN ? share : WINDOW_MIN;
 }
 
+static gs_status window_reserve(struct job *job, uint64_t *base, uint64_t *size)
+{
+    const uint64_t limit = memory_limits(job->session).session, share = window_share();
+    uint64_t wanted = WINDOW_MIN;
+    CUdeviceptr address = 0;
+    CUresult result;
+
+    while (wanted < 2 * limit && wanted * 2 <= share)
+        wanted *= 2;
+    while (
+        (result = DRV(cuMemAddressReserve, &address, wanted + worker->granularity, wanted, 0, 0)) &&
+        !driver_fatal(result) && wanted > WINDOW_MIN)
+        wanted /= 2;
+    *base = address;
+    *size = wanted;
+    return result ? job_fail_driver(job, result) : GS_OK;
+}
+
+/* Reserves the window that the session had with a former worker. */
+static gs_status window_reserve_again(struct job *job, uint64_t *base, uint64_t *size)
+{
+    CUdeviceptr address = 0;
+    CUresult result;
+
+    *base = job->open.window_base;
+    *size = job->open.window_size;
+    result = DRV(cuMemAddressReserve, &address, *size + worker->granularity, *size, *base, 0);
+    if (result)
+        return job_fail_driver(job, result);
+    if (address == *base)
+        return GS_OK;
+    DRV_MUST(cuMemAddressFree, address, *size + worker->granularity);
+    return job_fail(job, GS_ERR_INTERRUPTED, "the session's addresses are not free any more");
+}
+
 /* The first granule stays free, so that a null pointer which the fence has forced into the window
  * meets a sink. The granule behind the window is for accesses that begin at the window's last
  * addresses: the fence sees to where an access begins, and offsets in an instruction come on top.
@@ -235,9 +288,7 @@ gs_status window_init(struct job *job)
     struct session *session = job->session;
     const struct limits limits = memory_limits(session);
     const uint64_t granule = worker->granularity;
-    uint64_t wanted = WINDOW_MIN, share = window_share();
-    CUdeviceptr base = 0;
-    CUresult result;
+    uint64_t size, base;
 
     if (limits.session < granule)
         return job_fail(job, GS_ERR_INVALID_VALUE,
@@ -247,17 +298,13 @@ gs_status window_init(struct job *job)
     session->memory.user = user_hold(session->uid);
     if (!session->memory.user)
         return job_fail(job, GS_ERR_NO_MEMORY, "no memory for a user's record");
-    while (wanted < 2 * limits.session && wanted * 2 <= share)
-        wanted *= 2;
-    while ((result = DRV(cuMemAddressReserve, &base, wanted + granule, wanted, 0, 0)) &&
-           !driver_fatal(result) && wanted > WINDOW_MIN)
-        wanted /= 2;
-    if (result)
-        return job_fail_driver(job, result);
-    atomic_fetch_add_explicit(&windows_reserved, wanted, memory_order_relaxed);
+    if ((job->open.resume ? window_reserve_again(job, &base, &size)
+                          : window_reserve(job, &base, &size)) != GS_OK)
+        return job->status;
+    atomic_fetch_add_explicit(&windows_reserved, size, memory_order_relaxed);
     session->memory.window_base = base;
-    session->memory.window_size = wanted;
-    space_init(&session->memory.window, base + granule, wanted - granule);
+    session->memory.window_size = size;
+    space_init(&session->memory.window, base + granule, size - granule);
     sinks_init(session);
     memory_limit_set(session, limits.session, limits.user);
     return GS_OK;

@@ -21,6 +21,7 @@
 #include <string.h>
 #include <sys/random.h>
 
+#include "worker/journal/journal.h"
 #include "worker/memory/sink.h"
 #include "worker/memory/vault_export.h"
 
@@ -177,6 +178,7 @@ static void export_work(struct job *job)
 
     if (!chunk)
         return;
+    journal_spoil(job->session->journal, "it has exported memory");
     while (e && e->receiver != job->arg[1])
         e = e->next;
     if (!e) {
@@ -302,6 +304,7 @@ static void import_work(struct job *job)
     struct session *session = job->session;
     struct chunk *chunk;
 
+    journal_spoil(session->journal, "it has imported memory");
     if (imports_init(job) != GS_OK)
         return;
     chunk = calloc(1, sizeof(*chunk));

@@ -106,6 +106,29 @@ gs_status physical_new(struct job *job, uint64_t asked, struct holder *holder)
     return GS_OK;
 }
 
+gs_status physical_adopt(struct job *job, int descriptor, uint64_t size, struct holder *holder)
+{
+    struct physical *memory = calloc(1, sizeof(*memory));
+    CUresult result;
+
+    if (!memory)
+        return job_fail(job, GS_ERR_NO_MEMORY, "no host memory for an allocation's record");
+    result = DRV(cuMemImportFromShareableHandle, &memory->handle, (void *)(intptr_t)descriptor,
+                 CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR);
+    if (result) {
+        free(memory);
+        return job_fail_driver(job, result);
+    }
+    /* The session has this memory: a limit that was lowered since stops further allocations. */
+    user_charge(job->session->memory.user, size, 0);
+    job->session->memory.used += size;
+    memory->size = size;
+    memory->first = holder;
+    *holder = (struct holder){.memory = memory, .session = job->session};
+    shown_add(holder, size);
+    return GS_OK;
+}
+
 /* Whether another session of the user holds the piece. Under the lock. */
 static bool user_holds(const struct physical *memory, const struct user *user)
 {

@@ -30,6 +30,9 @@ struct holder {
 /* Makes a piece for the `asked` bytes that a tenant named. Its content is undefined. On failure the
  * job has failed. */
 gs_status physical_new(struct job *job, uint64_t asked, struct holder *holder);
+/* Makes a piece of the memory behind a descriptor, with its content. On failure the job has failed.
+ */
+gs_status physical_adopt(struct job *job, int descriptor, uint64_t size, struct holder *holder);
 /* Adds a holder to a piece that another holder keeps alive meanwhile. On failure the job has
  * failed. */
 gs_status physical_hold(struct job *job, struct physical *memory, struct holder *holder);

@@ -79,6 +79,10 @@ gs_status fenced_place(struct job *job, struct module *module)
 
     if (!report || report->bytes == 0)
         return GS_OK;
+    if (job->session->resume) /* they have their place and their values */
+        return memory_place(job->session, module->variables, report->bytes)
+                   ? GS_OK
+                   : job_fail(job, GS_ERR_INTERRUPTED, "a module's variables have no place");
     if (memory_take(job, report->bytes, report->align, &module->variables) != GS_OK)
         return job->status;
     result = write_values(module);

@@ -11,6 +11,7 @@
 
 #include "ptx/heap_pass.h"
 #include "worker/jobs/job.h"
+#include "worker/journal/journal.h"
 #include "worker/memory/memory.h"
 
 #define HEAP_BYTES UINT64_C(8388608) /* cudaLimitMallocHeapSize as CUDA has it */
@@ -39,13 +40,30 @@ gs_status heap_open(struct job *job, const struct module *module)
         job_fail(job, GS_ERR_QUOTA, "the session's limit is %" PRIu64,
                  memory_limits(session).session);
     else if (memory_take(job, heap_bytes(session), worker->granularity, &session->module.heap) ==
-             GS_OK)
+             GS_OK) {
+        const uint64_t value[JOURNAL_VALUES] = {session->module.heap};
+        journal_put(session->journal, JOURNAL_HEAP, 0, value, NULL, 0);
         return GS_OK;
+    }
     snprintf(why, sizeof(why), "%.*s", (int)sizeof(why) - 1, job->message);
     return job_fail(job, job->status,
                     "the module's kernels call malloc, and there is no room for the session's heap "
                     "of %" PRIu64 " bytes: %s",
                     session->module.heap_asked ? session->module.heap_asked : HEAP_BYTES, why);
+}
+
+gs_status heap_resume(struct job *job)
+{
+    struct session *session = job->session;
+
+    for (const struct journal_entry *e = NULL; (e = journal_next(session->journal, e));) {
+        if (e->kind != JOURNAL_HEAP)
+            continue;
+        session->module.heap = e->value[0];
+        if (!memory_place(session, session->module.heap, heap_bytes(session)))
+            return job_fail(job, GS_ERR_INTERRUPTED, "the heap of the kernels has no place");
+    }
+    return GS_OK;
 }
 
 CUresult heap_bind(const struct session *session, const struct module *module)

@@ -83,3 +83,31 @@ const char *image_fault(const unsigned char *image, uint64_t size)
         return "neither a cubin nor a fatbin, and PTX text has no NUL inside";
     return NULL;
 }
+
+/* Whether the word stands in the text, and is not followed by a dot, as the state space of an
+ * instruction is. */
+static bool text_declares(const unsigned char *text, uint64_t size, const char *word)
+{
+    const size_t length = strlen(word);
+    const unsigned char *at = text, *end = text + size;
+
+    while ((at = memmem(at, (size_t)(end - at), word, length))) {
+        at += length;
+        if (at == end || *at != '.')
+            return true;
+    }
+    return false;
+}
+
+bool image_has_state(const unsigned char *image, uint64_t size)
+{
+    static const char *const words[] = {".global", ".callprototype", ".calltargets"};
+
+    if (image_binary(image, size))
+        return true;
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+        if (text_declares(image, size, words[i]))
+            return true;
+    }
+    return false;
+}

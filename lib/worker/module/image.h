@@ -11,6 +11,10 @@
 
 /* Whether the image is machine code or a container, and not text. */
 bool image_binary(const unsigned char *image, uint64_t size);
+/* Whether a module of this image may keep in the context what outlives a launch, or give out
+ * addresses that another load would change: global variables, functions called by address. Whether
+ * machine code does so is not known, so it counts. A comment in PTX can make it count too. */
+bool image_has_state(const unsigned char *image, uint64_t size);
 /* The reason why the image cannot be given to the driver; NULL: it can. */
 const char *image_fault(const unsigned char *image, uint64_t size);
 

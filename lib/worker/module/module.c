@@ -15,6 +15,7 @@
 #include "common/log.h"
 #include "ptx/rewrite/rewrite.h"
 #include "worker/jobs/job.h"
+#include "worker/journal/journal.h"
 #include "worker/memory/host_block.h"
 #include "worker/module/fenced.h"
 #include "worker/module/heap.h"
@@ -46,6 +47,8 @@ static void module_free(struct session *session, struct module *module)
         DRV_MUST(cuModuleUnload, module->cu);
     fenced_free(session, module);
     image_report_free(module->rewrite);
+    free(module->code);
+    free(module->source);
     free(module);
 }
 
@@ -56,6 +59,22 @@ static struct module *module_find(const struct session *session, uint64_t number
     return number < session->module.module_capacity ? session->module.modules[number] : NULL;
 }
 
+/* Doubles a table of pointers, up to `max` entries. */
+static bool table_grow(void ***table, uint32_t *capacity, uint32_t max)
+{
+    uint32_t bigger = *capacity ? *capacity * 2 : 16;
+
+    if (bigger > max)
+        bigger = max;
+    void **grown = bigger > *capacity ? realloc(*table, bigger * sizeof(void *)) : NULL;
+    if (!grown)
+        return false;
+    memset(grown + *capacity, 0, (bigger - *capacity) * sizeof(void *));
+    *table = grown;
+    *capacity = bigger;
+    return true;
+}
+
 /* The index of a free entry in a table of pointers, which grows up to `max` entries. UINT32_MAX:
  * the table is full, or there is no memory. */
 static uint32_t table_slot(void ***table, uint32_t *capacity, uint32_t max)
@@ -64,19 +83,22 @@ static uint32_t table_slot(void ***table, uint32_t *capacity, uint32_t max)
 
     while (i < *capacity && (*table)[i])
         i++;
-    if (i < *capacity)
-        return i;
-    uint32_t bigger = *capacity ? *capacity * 2 : 16;
-    if (bigger > max)
-        bigger = max;
-    void **grown = bigger > *capacity ? realloc(*table, bigger * sizeof(void *)) : NULL;
-    if (!grown)
-        return UINT32_MAX;
-    memset(grown + *capacity, 0, (bigger - *capacity) * sizeof(void *));
-    *table = grown;
-    *capacity = bigger;
-    return i;
+    return i < *capacity || table_grow(table, capacity, max) ? i : UINT32_MAX;
 }
+
+/* Makes the table of pointers so long that it has an entry of this index. */
+static bool table_reach(void ***table, uint32_t *capacity, uint32_t index, uint32_t max)
+{
+    while (*capacity <= index) {
+        const uint32_t before = *capacity;
+        if (!table_grow(table, capacity, max) || *capacity == before)
+            return false;
+    }
+    return true;
+}
+
+static void kernel_work(struct job *job);
+static void kernel_install(struct job *job);
 
 static void load_prepare(struct job *job)
 {
@@ -148,7 +170,70 @@ static gs_status image_compile(struct job *job, unsigned char **image, uint64_t 
     return job->status;
 }
 
-/* The first stage of a load: makes an image that the driver can load without compiling. */
+#define SOURCE_MAX (UINT64_C(64) << 20)
+
+/* Keeps a copy of the tenant's image until the journal has it. */
+static void module_source_keep(const struct session *session, struct module *module,
+                               const unsigned char *image, uint64_t size)
+{
+    if (journal_spoilt(session->journal))
+        return;
+    module->source = size <= SOURCE_MAX ? malloc(size) : NULL;
+    if (!module->source) {
+        journal_spoil(session->journal, "a module is too large for its journal");
+        return;
+    }
+    memcpy(module->source, image, size);
+    module->source_size = size;
+}
+
+/* Whether the module keeps anything in the context that a tenant can change, or that other memory
+ * can refer to: variables outside the window, functions whose address is taken. */
+static bool module_stays(const struct session *session, const struct module *module, bool binary)
+{
+    if (session->fenced)
+        return module->rewrite->fence.nfunctions > 0;
+    return binary || !module->source || image_has_state(module->source, module->source_size);
+}
+
+static void module_watch(struct session *session, const struct module *module, bool binary)
+{
+    if (module_stays(session, module, binary))
+        journal_spoil(session->journal,
+                      "a module has global variables, function pointers or machine code");
+}
+
+static void module_note(struct session *session, struct module *module)
+{
+    const uint64_t value[JOURNAL_VALUES] = {module->variables};
+
+    if (module->source)
+        journal_put(session->journal, JOURNAL_MODULE, module->id, value, module->source,
+                    module->source_size);
+    free(module->source);
+    module->source = NULL;
+}
+
+/* Makes of the image, which it takes over, what the driver can load without compiling. */
+static gs_status image_prepare(struct job *job, struct module *module, unsigned char *image,
+                               uint64_t size)
+{
+    const char *fault = size ? image_fault(image, size) : "the image is empty";
+
+    if (fault)
+        job_fail(job, GS_ERR_BAD_IMAGE, "%s", fault);
+    else if (image_rewrite(job, &image, &size, &module->rewrite) == GS_OK &&
+             fenced_prepare(job, module) == GS_OK) {
+        if (!job->session->resume)
+            module_watch(job->session, module, image_binary(image, size));
+        if (!image_binary(image, size))
+            image_compile(job, &image, size);
+    }
+    module->code = image;
+    return job->status;
+}
+
+/* The first stage of a load: everything that the driver need not do at a quiet moment. */
 static void compile_work(struct job *job)
 {
     const struct host_block *block = host_block_find(job->session, job->arg[0]);
@@ -166,51 +251,50 @@ static void compile_work(struct job *job)
     image[size] = '\0';
     while (!image_binary(image, size) && size > 0 && image[size - 1] == '\0')
         size--; /* the tenant may count the text's NUL */
-    const char *fault = size ? image_fault(image, size) : "the image is empty";
-    if (fault)
-        job_fail(job, GS_ERR_BAD_IMAGE, "%s", fault);
-    else if (image_rewrite(job, &image, &size, &module->rewrite) == GS_OK &&
-             fenced_prepare(job, module) == GS_OK && !image_binary(image, size))
-        image_compile(job, &image, size);
-    if (job->status != GS_OK) {
-        free(image);
+    module_source_keep(job->session, module, image, size);
+    if (image_prepare(job, module, image, size) == GS_OK)
+        job->made = module;
+    else
         module_free(job->session, module);
-        return;
-    }
-    job->object = image;
-    job->made = module;
 }
 
-/* The second stage of a load, at a quiet moment: the driver loads the image. */
-static void load_work(struct job *job)
+/* Has the driver load the module's code. At a quiet moment. */
+static gs_status module_place(struct job *job, struct module *module)
 {
     struct image_log log = {{0}};
     CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
     void *values[] = {log.text, (void *)(uintptr_t)sizeof(log.text)};
-    unsigned char *image = job->object;
+    CUresult result;
+
+    if (fenced_place(job, module) != GS_OK || heap_open(job, module) != GS_OK)
+        return job->status;
+    result = DRV(cuModuleLoadDataEx, &module->cu, module->code, 2, options, values);
+    if (result == CUDA_ERROR_UNKNOWN && !DRV(cuStreamQuery, service_stream()))
+        result = CUDA_ERROR_INVALID_IMAGE; /* so it is for some: the context lives */
+    if (result) {
+        module->cu = NULL;
+        return image_refused(job, result, &log);
+    }
+    free(module->code);
+    module->code = NULL;
+    if ((result = print_bind(job, module->cu)) || (result = heap_bind(job->session, module)) ||
+        (result = fenced_bind(job->session, module)))
+        return job_fail_driver(job, result);
+    return GS_OK;
+}
+
+/* The second stage of a load. */
+static void load_work(struct job *job)
+{
     struct module *module = job->made;
 
     /* The status is another where no quiet moment came. */
-    if (job->status == GS_OK && fenced_place(job, module) == GS_OK &&
-        heap_open(job, module) == GS_OK) {
-        CUresult result = DRV(cuModuleLoadDataEx, &module->cu, image, 2, options, values);
-        if (result == CUDA_ERROR_UNKNOWN && !DRV(cuStreamQuery, service_stream()))
-            result = CUDA_ERROR_INVALID_IMAGE; /* so it is for some: the context lives */
-        if (result) {
-            module->cu = NULL;
-            image_refused(job, result, &log);
-        } else if ((result = print_bind(job, module->cu)) ||
-                   (result = heap_bind(job->session, module)) ||
-                   (result = fenced_bind(job->session, module))) {
-            job_fail_driver(job, result);
-        }
-    }
-    free(image);
-    if (job->status != GS_OK) {
+    if (job->status != GS_OK || module_place(job, module) != GS_OK) {
         module_free(job->session, module);
         return;
     }
     module->id = job->index;
+    module_note(job->session, module);
     job->object = module;
     job->ret[0] = job->index;
 }
@@ -218,6 +302,84 @@ static void load_work(struct job *job)
 static void load_install(struct job *job)
 {
     job->session->module.modules[job->index] = job->object;
+}
+
+/* ---- Taking up ------------------------------------------------------------------------------- */
+
+gs_status modules_resume(struct job *job)
+{
+    struct session *session = job->session;
+
+    for (const struct journal_entry *e = NULL; (e = journal_next(session->journal, e));) {
+        if (e->kind != JOURNAL_MODULE)
+            continue;
+        if (e->key >= SEG_MODULES ||
+            !table_reach((void ***)&session->module.modules, &session->module.module_capacity,
+                         (uint32_t)e->key, SEG_MODULES))
+            return job_fail(job, GS_ERR_NO_MEMORY, "no memory for the table of modules");
+        struct module *module = calloc(1, sizeof(*module));
+        unsigned char *image = malloc(e->size + 1);
+        if (!module || !image) {
+            free(module);
+            free(image);
+            return job_fail(job, GS_ERR_NO_MEMORY, "no memory for an image of %" PRIu64 " bytes",
+                            e->size);
+        }
+        memcpy(image, e->bytes, e->size);
+        image[e->size] = '\0';
+        module->id = (uint32_t)e->key;
+        module->variables = e->value[0];
+        session->module.modules[e->key] = module;
+        if (image_prepare(job, module, image, e->size) != GS_OK)
+            return job->status;
+    }
+    return GS_OK;
+}
+
+static gs_status kernel_resume(struct job *job, const struct journal_entry *entry)
+{
+    struct session *session = job->session;
+
+    job->object = module_find(session, entry->value[0]);
+    job->index = (uint32_t)entry->key;
+    if (!job->object || entry->size >= sizeof(job->name) || entry->key >= SEG_KERNELS ||
+        !table_reach((void ***)&session->kernels.table, &session->kernels.capacity, job->index,
+                     SEG_KERNELS))
+        return job_fail(job, GS_ERR_INTERRUPTED, "a kernel has no place in its table");
+    memcpy(job->name, entry->bytes, entry->size);
+    job->name[entry->size] = '\0';
+    session->serial = entry->value[1] - 1;
+    kernel_work(job);
+    free(job->kernel);
+    job->kernel = NULL;
+    if (job->status == GS_OK)
+        kernel_install(job);
+    return job->status;
+}
+
+gs_status modules_resume_place(struct job *job)
+{
+    struct session *session = job->session;
+    uint64_t serial = session->serial;
+
+    for (uint32_t i = 0; i < session->module.module_capacity; i++) {
+        struct module *module = session->module.modules[i];
+        memset(job->ret, 0, sizeof(job->ret));
+        if (module && ((session->module.print && print_open(job) != GS_OK) ||
+                       module_place(job, module) != GS_OK))
+            return job->status;
+    }
+    for (const struct journal_entry *e = NULL; (e = journal_next(session->journal, e));) {
+        if (e->kind == JOURNAL_KERNEL && kernel_resume(job, e) != GS_OK)
+            return job->status;
+        serial = session->serial > serial ? session->serial : serial;
+        if (e->kind == JOURNAL_VARIABLE &&
+            !space_put(&session->memory.allocations, e->key, e->value[0],
+                       module_find(session, e->value[1])))
+            return job_fail(job, GS_ERR_INTERRUPTED, "a variable has no place in its module");
+    }
+    session->serial = serial;
+    return GS_OK;
 }
 
 /* ---- Unloading ------------------------------------------------------------------------------- */
@@ -239,8 +401,20 @@ static void unload_prepare(struct job *job)
     job->object = module;
 }
 
+/* What the journal has of a module goes with the module. */
+static void module_forget(struct session *session, const struct module *module)
+{
+    journal_drop(session->journal, JOURNAL_MODULE, module->id);
+    for (const struct kernel *kernel = module->kernels; kernel; kernel = kernel->next)
+        journal_drop(session->journal, JOURNAL_KERNEL, kernel->id);
+    for (uint32_t i = 0; module->variables && i < module->rewrite->fence.nvariables; i++)
+        journal_drop(session->journal, JOURNAL_VARIABLE,
+                     module->variables + module->rewrite->fence.variables[i].offset);
+}
+
 static void unload_work(struct job *job)
 {
+    module_forget(job->session, job->object);
     /* Nodes of the streams' graphs hold functions of this module. The session is quiet, so no lane
      * uses the graphs now. */
     for (uint32_t i = 0; i < SEG_STREAMS; i++)
@@ -401,6 +575,22 @@ static void kernel_work(struct job *job)
     job->ret[0] = job->index;
 }
 
+static void kernel_note(struct job *job)
+{
+    const struct module *module = job->object;
+    const uint64_t value[JOURNAL_VALUES] = {module->id, job->session->serial + 1};
+
+    journal_put(job->session->journal, JOURNAL_KERNEL, job->index, value, job->name,
+                strlen(job->name));
+}
+
+static void kernel_get_work(struct job *job)
+{
+    kernel_work(job);
+    if (job->status == GS_OK)
+        kernel_note(job);
+}
+
 static void kernel_install(struct job *job)
 {
     struct module *module = job->object;
@@ -425,8 +615,12 @@ static void global_work(struct job *job)
     size_t size = 0;
     CUresult result = CUDA_ERROR_NOT_FOUND;
 
-    if (fenced_variable(module, job->name, &job->ret[0], &job->ret[1]))
+    if (fenced_variable(module, job->name, &job->ret[0], &job->ret[1])) {
+        const uint64_t value[JOURNAL_VALUES] = {job->ret[1], module->id};
+        journal_put(job->session->journal, JOURNAL_VARIABLE, job->ret[0], value, NULL, 0);
         return;
+    }
+    journal_spoil(job->session->journal, "it uses a variable that lies in its module");
     if (strncmp(job->name, REWRITE_PREFIX, strlen(REWRITE_PREFIX)) != 0)
         result = DRV(cuModuleGetGlobal_v2, &address, &size, module->cu, job->name);
     /* For the name of a kernel the driver returns CUDA_ERROR_INVALID_VALUE. */
@@ -454,7 +648,7 @@ const struct job_kind job_module_load = {"module_load", JOB_PATIENT, load_prepar
                                          compile_work,  NULL,        &job_module_place};
 const struct job_kind job_module_unload = {
     "module_unload", JOB_QUIESCE | JOB_PATIENT, unload_prepare, unload_work, NULL, NULL};
-const struct job_kind job_kernel_get = {"kernel_get", JOB_QUICK,      kernel_prepare,
-                                        kernel_work,  kernel_install, NULL};
+const struct job_kind job_kernel_get = {"kernel_get",    JOB_QUICK,      kernel_prepare,
+                                        kernel_get_work, kernel_install, NULL};
 const struct job_kind job_global_get = {"global_get", JOB_QUICK,      global_prepare,
                                         global_work,  global_install, NULL};

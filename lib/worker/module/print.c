@@ -14,6 +14,7 @@
 #include "common/print_ring.h"
 #include "ptx/rewrite/rewrite.h"
 #include "worker/jobs/job.h"
+#include "worker/journal/journal.h"
 #include "worker/memory/host_block.h"
 
 /* The values of the answer to REQ_MODULE_LOAD that describe the print block; see wire.h. */
@@ -30,7 +31,26 @@ static gs_status block_make(struct job *job)
         return job->status;
     session->module.print =
         host_block_new(job, PRINT_BLOCK_BYTES, HOST_MAPPED, &session->module.print_id);
+    if (session->module.print) {
+        const uint64_t value[JOURNAL_VALUES] = {(uint64_t)session->module.print_id};
+        journal_put(session->journal, JOURNAL_PRINT, 0, value, NULL, 0);
+    }
     return job->status;
+}
+
+gs_status print_resume(struct job *job)
+{
+    struct session_module *own = &job->session->module;
+
+    for (const struct journal_entry *e = NULL; (e = journal_next(job->session->journal, e));) {
+        if (e->kind != JOURNAL_PRINT || own->print)
+            continue;
+        own->print_id = (int)e->value[0];
+        own->print = host_block_adopt(job, own->print_id, PRINT_BLOCK_BYTES, HOST_MAPPED);
+        if (!own->print)
+            return job->status;
+    }
+    return GS_OK;
 }
 
 gs_status print_open(struct job *job)

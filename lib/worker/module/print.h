@@ -7,6 +7,10 @@
 /* Makes the session's print block, unless the session has it, and puts it into the job's answer. On
  * failure the job has failed. */
 gs_status print_open(struct job *job);
+/* Maps the print block that a former worker has made for the session. On failure the job has
+ * failed.
+ */
+gs_status print_resume(struct job *job);
 /* Tells a loaded module the block's address, if print_open has run for the job. */
 CUresult print_bind(const struct job *job, CUmodule module);
 /* Frees the print block, after the device has finished with it. */

@@ -18,7 +18,10 @@ struct module {
     uint32_t id;
     struct kernel *kernels;
     struct ptx_rewrite_report *rewrite; /* what the passes did; NULL: nothing was rewritten */
-    uint64_t variables; /* where the global variables of a fenced module lie; 0: it has none */
+    uint64_t variables;    /* where the global variables of a fenced module lie; 0: it has none */
+    unsigned char *code;   /* what the driver is to load; NULL once it has */
+    unsigned char *source; /* the tenant's image, for the journal; NULL once it is there */
+    uint64_t source_size;
 };
 
 struct session_module {

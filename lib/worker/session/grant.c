@@ -22,6 +22,7 @@
 #include "worker/sched/lane.h"
 #include "worker/session/busy.h"
 #include "worker/session/polling.h"
+#include "worker/session/resume.h"
 #include "worker/session/session.h"
 #include "worker/submit/placement.h"
 #include "worker/submit/stream.h"
@@ -165,11 +166,11 @@ static void grant_end(struct job *job)
         grant_answer(job);
         job_free(job);
     } else if (job->status == GS_OK) {
-        job->kind = job->kind->then;
+        job->kind = job->open.resume ? &job_resume : &job_open;
         service_push(job);
     } else {
         session_opened(job);
-        free(session);
+        session_free(session);
         job_free(job);
     }
 }
@@ -256,4 +257,4 @@ void grant_cancel(const struct session *session)
 
 /* The steps of these two are the main lane's own. */
 const struct job_kind job_grant = {"grant", JOB_QUICK, NULL, NULL, NULL, NULL};
-const struct job_kind job_open_partition = {"open_place", JOB_QUICK, NULL, NULL, NULL, &job_open};
+const struct job_kind job_open_partition = {"open_place", JOB_QUICK, NULL, NULL, NULL, NULL};

@@ -11,8 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "worker/journal/journal.h"
 #include "worker/memory/host_block.h"
 #include "worker/memory/memory.h"
+#include "worker/memory/resume.h"
 #include "worker/memory/segment_mapping.h"
 #include "worker/memory/user.h"
 #include "worker/module/module.h"
@@ -23,6 +25,17 @@
 #include "worker/submit/graph.h"
 #include "worker/submit/report.h"
 #include "worker/submit/stream.h"
+
+/* Clears the counters of the slot; the supervisor may be reading them. */
+static void stats_clear(struct link_stats *stats)
+{
+    atomic_store_explicit(&stats->memory_used, 0, memory_order_relaxed);
+    atomic_store_explicit(&stats->launches, 0, memory_order_relaxed);
+    atomic_store_explicit(&stats->copies, 0, memory_order_relaxed);
+    atomic_store_explicit(&stats->copied_bytes, 0, memory_order_relaxed);
+    atomic_store_explicit(&stats->gpu_ns, 0, memory_order_relaxed);
+    atomic_store_explicit(&stats->deadlines_missed, 0, memory_order_relaxed);
+}
 
 struct session *session_new(uint32_t slot, const struct link_open *open, struct link_stats *stats)
 {
@@ -39,6 +52,10 @@ struct session *session_new(uint32_t slot, const struct link_open *open, struct 
     memcpy(session->name, open->name, sizeof(session->name));
     session->name[sizeof(session->name) - 1] = '\0';
     session->stats = stats;
+    if (open->resume) /* what the session has done so far stays */
+        atomic_store_explicit(&stats->memory_used, 0, memory_order_relaxed);
+    else
+        stats_clear(stats);
     atomic_store_explicit(&session->memory.user_hosts, open->grant.user_hosts,
                           memory_order_relaxed);
     memory_limit_set(session, open->grant.mem_limit, open->grant.user_mem_limit);
@@ -57,17 +74,6 @@ static void release_device(struct session *session)
     window_deinit(session);
 }
 
-/* Clears the counters for the slot's next session; the supervisor may be reading them. */
-static void stats_clear(struct link_stats *stats)
-{
-    atomic_store_explicit(&stats->memory_used, 0, memory_order_relaxed);
-    atomic_store_explicit(&stats->launches, 0, memory_order_relaxed);
-    atomic_store_explicit(&stats->copies, 0, memory_order_relaxed);
-    atomic_store_explicit(&stats->copied_bytes, 0, memory_order_relaxed);
-    atomic_store_explicit(&stats->gpu_ns, 0, memory_order_relaxed);
-    atomic_store_explicit(&stats->deadlines_missed, 0, memory_order_relaxed);
-}
-
 /* Releases what the session shares with its tenant. */
 static void release_host(struct session *session)
 {
@@ -80,9 +86,25 @@ static void release_host(struct session *session)
     stats_clear(session->stats);
 }
 
+void session_release(struct session *session)
+{
+    release_device(session);
+    release_host(session);
+    modules_deinit(session);
+}
+
+void session_free(struct session *session)
+{
+    if (!session)
+        return;
+    journal_free(session->journal);
+    resume_free(session->resume);
+    free(session);
+}
+
 /* ---- Open ------------------------------------------------------------------------------------ */
 
-static gs_status segment_map(struct job *job)
+gs_status session_map(struct job *job)
 {
     struct session *session = job->session;
     struct segment_mapping *mapping = segment_mapping_get(job, job->open.segment_id);
@@ -102,8 +124,10 @@ static void open_work(struct job *job)
 {
     struct session *session = job->session;
 
-    if (segment_map(job) == GS_OK && window_init(job) == GS_OK) {
+    if (session_map(job) == GS_OK && window_init(job) == GS_OK) {
         session->submit.streams[0].open = true;
+        session->journal = journal_new();
+        session->positions = journal_positions(session->journal);
         return;
     }
     release_device(session);
@@ -114,16 +138,18 @@ void session_opened(const struct job *job)
 {
     const struct session *session = job->session;
     struct link_message message = {.op = LINK_OPENED, .slot = session->slot};
+    int descriptor = -1; /* of the journal, which the supervisor does not have yet */
 
     if (job->status == GS_OK) {
         message.u.opened.window_base = session->memory.window_base;
         message.u.opened.window_size = session->memory.window_size;
         message.u.opened.mem_limit = memory_limits(session).session;
+        descriptor = job->open.resume ? -1 : journal_descriptor(session->journal);
     } else {
         message.u.opened.status = job->status;
         snprintf(message.text, sizeof(message.text), "%.190s", job->message);
     }
-    link_send(&message, -1);
+    link_send(&message, descriptor);
 }
 
 /* ---- Close ----------------------------------------------------------------------------------- */

@@ -19,6 +19,7 @@
 
 #include "common/ring.h"
 #include "common/util.h"
+#include "worker/journal/journal.h"
 #include "worker/partition/partition.h"
 #include "worker/sched/inflight.h"
 #include "worker/sched/lane.h"
@@ -497,6 +498,11 @@ uint32_t stream_drain(struct session *session, uint32_t index, struct sched_allo
             rejected(session, index, "a record of a wrong size");
             break;
         }
+        /* Relaxed: who reads it has seen this process end. Before the record is taken: one that may
+         * be on the device counts as consumed. */
+        if (session->positions)
+            atomic_store_explicit(&session->positions->consumed[index], stream->head + size,
+                                  memory_order_relaxed);
         if (((const struct rec_header *)record)->op == REC_PAD)
             arrival_pad(&stream->arrival, size);
         else if ((outcome = take(session, index, record, size)) != TAKEN)

@@ -22,6 +22,7 @@
 
 #include "common/ring.h"
 #include "worker/jobs/job.h"
+#include "worker/journal/journal.h"
 #include "worker/memory/host_block.h"
 #include "worker/partition/kernel_launch.h"
 #include "worker/sched/lane.h"
@@ -223,6 +224,16 @@ static void graph_free(struct session_graph *graph)
 
 /* ---- Jobs ------------------------------------------------------------------------------------ */
 
+static gs_status table_make(struct job *job)
+{
+    struct session_submit *submit = &job->session->submit;
+
+    if (!submit->graphs)
+        submit->graphs = calloc(SEG_GRAPHS, sizeof(struct session_graph *));
+    return submit->graphs ? GS_OK
+                          : job_fail(job, GS_ERR_NO_MEMORY, "no memory for the table of graphs");
+}
+
 static void create_prepare(struct job *job)
 {
     struct session *session = job->session;
@@ -234,12 +245,8 @@ static void create_prepare(struct job *job)
                  "%" PRIu64 " bytes of records are not in the host block given", job->arg[1]);
         return;
     }
-    if (!session->submit.graphs)
-        session->submit.graphs = calloc(SEG_GRAPHS, sizeof(*session->submit.graphs));
-    if (!session->submit.graphs) {
-        job_fail(job, GS_ERR_NO_MEMORY, "no memory for the table of graphs");
+    if (table_make(job) != GS_OK)
         return;
-    }
     for (job->index = 0; job->index < SEG_GRAPHS && session->submit.graphs[job->index];)
         job->index++;
     if (job->index == SEG_GRAPHS) {
@@ -272,6 +279,9 @@ static void create_work(struct job *job)
     }
     job->object = graph;
     job->ret[0] = job->index;
+    const uint64_t value[JOURNAL_VALUES] = {graph->made_serial};
+    journal_put(job->session->journal, JOURNAL_GRAPH, job->index, value, graph->records,
+                graph->bytes);
 }
 
 static void create_install(struct job *job)
@@ -297,6 +307,7 @@ static void destroy_prepare(struct job *job)
 
 static void destroy_work(struct job *job)
 {
+    journal_drop(job->session->journal, JOURNAL_GRAPH, job->arg[0]);
     graph_free(job->object);
 }
 
@@ -381,6 +392,39 @@ static void variant_begin(const struct session *session, struct session_graph *g
     job->arg[3] = cls;
     graph->making = true;
     job_return(job);
+}
+
+/* Has no variant yet, and its records are checked at its first launch. */
+static gs_status graph_resume(struct job *job, const struct journal_entry *entry)
+{
+    struct session_graph *graph = calloc(1, sizeof(*graph));
+
+    if (graph)
+        graph->records = malloc(entry->size ? entry->size : 1);
+    if (!graph || !graph->records) {
+        free(graph);
+        return job_fail(job, GS_ERR_NO_MEMORY, "no memory for a graph of %" PRIu64 " bytes",
+                        entry->size);
+    }
+    memcpy(graph->records, entry->bytes, entry->size);
+    graph->bytes = entry->size;
+    graph->checked_generation = graph->check.generation = UINT64_MAX;
+    graph->made_serial = entry->value[0];
+    job->session->submit.graphs[entry->key] = graph;
+    return GS_OK;
+}
+
+gs_status graphs_resume(struct job *job)
+{
+    for (const struct journal_entry *e = NULL; (e = journal_next(job->session->journal, e));) {
+        if (e->kind != JOURNAL_GRAPH)
+            continue;
+        if (e->key >= SEG_GRAPHS || table_make(job) != GS_OK || job->session->submit.graphs[e->key])
+            return job_fail(job, GS_ERR_INTERRUPTED, "a graph has no place in its table");
+        if (graph_resume(job, e) != GS_OK)
+            return job->status;
+    }
+    return GS_OK;
 }
 
 void graphs_evict(struct session *session, const struct partition *partition)

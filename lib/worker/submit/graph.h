@@ -14,6 +14,9 @@ enum graph_outcome {
 /* Launches graph `number` into stream `index`; *result is the driver's answer. Main lane. */
 enum graph_outcome graph_launch(struct session *session, uint32_t index, uint32_t number,
                                 CUresult *result, gs_status *status, const char **text);
+/* Makes the graphs that the session's journal names, without variants. On failure the job has
+ * failed, and graphs_deinit undoes what was done. Service thread. */
+gs_status graphs_resume(struct job *job);
 /* Destroys the variants of recorded graphs in a partition. Main lane. */
 void graphs_evict(struct session *session, const struct partition *partition);
 /* Destroys all graphs of a session that has nothing on the device. Service thread. */

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "worker/jobs/job.h"
+#include "worker/journal/journal.h"
 #include "worker/sched/inflight.h"
 #include "worker/sched/lane.h"
 #include "worker/sched/priority.h"
@@ -146,6 +147,15 @@ static void create_prepare(struct job *job)
         job_fail(job, GS_ERR_LIMIT, "the session has %u streams, the limit", SEG_STREAMS);
 }
 
+static void stream_note(const struct session *session, uint32_t index)
+{
+    const struct stream *stream = &session->submit.streams[index];
+    const struct journal_stream note = {stream->open, stream->own_qos, stream->own_cls,
+                                        stream->own_priority};
+
+    journal_stream(session->journal, index, &note);
+}
+
 static void create_install(struct job *job)
 {
     struct stream *stream = &job->session->submit.streams[job->index];
@@ -156,6 +166,7 @@ static void create_install(struct job *job)
     stream_grant(job->session, stream);
     stream->arrival = (struct arrival){.from = stream->head};
     stream->open = true;
+    stream_note(job->session, job->index);
 }
 
 static void create_work(struct job *job)
@@ -190,6 +201,7 @@ static void destroy_install(struct job *job)
 {
     job->session->submit.streams[job->arg[0]].cu = NULL;
     job->session->submit.streams[job->arg[0]].open = false;
+    stream_note(job->session, (uint32_t)job->arg[0]);
 }
 
 static void elapsed_prepare(struct job *job)
@@ -219,6 +231,32 @@ const struct job_kind job_stream_destroy = {"stream_destroy", JOB_QUIESCE,     d
                                             destroy_work,     destroy_install, NULL};
 const struct job_kind job_event_elapsed = {
     "event_elapsed", JOB_QUICK, elapsed_prepare, NULL, NULL, NULL};
+
+gs_status streams_resume(struct job *job)
+{
+    struct session *session = job->session;
+    const struct seg_complete *complete = (const void *)(session->segment + SEG_OFF_COMPLETE);
+
+    for (uint32_t i = 0; i < SEG_STREAMS; i++) {
+        struct stream *stream = &session->submit.streams[i];
+        struct journal_stream note;
+        uint64_t consumed =
+            atomic_load_explicit(&session->positions->consumed[i], memory_order_relaxed);
+
+        journal_stream_get(session->journal, i, &note);
+        stream->open = note.open || i == 0;
+        stream->own_qos = note.own_qos;
+        stream->own_cls = note.cls;
+        stream->own_priority = note.priority;
+        stream->head = stream->issued = stream->signalled = consumed;
+        stream->arrival = (struct arrival){.from = consumed};
+        if (stream->open &&
+            atomic_load_explicit(&complete->position[i], memory_order_relaxed) < consumed)
+            return job_fail(job, GS_ERR_INTERRUPTED, "work of stream %" PRIu32 " was not finished",
+                            i);
+    }
+    return GS_OK;
+}
 
 void streams_deinit(struct session *session)
 {

@@ -55,6 +55,9 @@ uint32_t stream_unfinished(const struct session *session);
 /* The event of a slot; its CUDA event is made at the first use. */
 CUresult event_slot(struct session *session, uint32_t slot, struct event **event);
 
+/* Makes the streams that the session's journal names, each where a former worker has left it. Fails
+ * the job with GS_ERR_INTERRUPTED if one has unfinished work. Service thread. */
+gs_status streams_resume(struct job *job);
 /* Destroys streams, their executable graphs, and events of a session that has nothing on the
  * device. Service thread. */
 void streams_deinit(struct session *session);

@@ -1,0 +1,389 @@
+/*
+ * journal.c - see journal.h.
+ *
+ * The file is a header and a log of entries, in units of 64 bytes from the log's beginning on.
+ * Entries are appended, and valid once the header's extent includes them; one that is dropped is
+ * marked so. When more of the log is dropped than valid, the valid entries are copied behind or
+ * before the log, and one store of the extent makes the copy the log.
+ */
+#include "worker/journal/journal.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/util.h"
+
+#define UNIT        64u
+#define MAGIC       UINT64_C(0x31306c6e72756a67) /* "gjurnl01" */
+#define HEADER      4096u                        /* bytes of the file before the log */
+#define FIRST_BYTES 12288u                       /* of the log */
+#define BYTES_MAX   (UINT64_C(1) << 30)
+#define TIDY_UNITS  1024u /* fewer dropped ones are left where they are */
+
+struct header {
+    uint64_t magic;
+    /* The first unit of the log in the lower half, the one after its last in the upper half. */
+    _Atomic uint64_t extent;
+    _Atomic uint32_t spoilt;
+    uint32_t reserved;
+    char why[104];
+    struct journal_answer answer;
+    struct journal_stream streams[SEG_STREAMS];
+    struct journal_positions positions;
+};
+static_assert(sizeof(struct header) <= HEADER, "the log lies behind the header");
+
+struct journal {
+    int descriptor;
+    struct header *header; /* stays where it is: lanes write positions while the log grows */
+    unsigned char *log;
+    uint64_t bytes;   /* of the log's mapping */
+    uint64_t dropped; /* units of the log that are no longer valid */
+    /* The index: open addressing, a power of two. A slot is 1 + the unit of an entry, or 0: free.
+     * The slot of a dropped entry stays, as a step on the way to others. */
+    uint32_t *slots;
+    uint32_t room, used;
+};
+
+static uint64_t extent_of(uint64_t begin, uint64_t end)
+{
+    return begin | end << 32;
+}
+
+static uint64_t log_begin(const struct journal *journal)
+{
+    return atomic_load_explicit(&journal->header->extent, memory_order_acquire) & UINT32_MAX;
+}
+
+static uint64_t log_end(const struct journal *journal)
+{
+    return atomic_load_explicit(&journal->header->extent, memory_order_acquire) >> 32;
+}
+
+static struct journal_entry *entry_at(const struct journal *journal, uint64_t unit)
+{
+    return (void *)(journal->log + unit * UNIT);
+}
+
+static uint64_t unit_of(const struct journal *journal, const struct journal_entry *entry)
+{
+    return (uint64_t)((const unsigned char *)entry - journal->log) / UNIT;
+}
+
+/* ---- The file -------------------------------------------------------------------------------- */
+
+/* Maps the header, and so many bytes of log. */
+static bool file_map(struct journal *journal, uint64_t bytes)
+{
+    void *header = mmap(NULL, HEADER, PROT_READ | PROT_WRITE, MAP_SHARED, journal->descriptor, 0);
+    void *log = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, journal->descriptor, HEADER);
+
+    journal->header = header == MAP_FAILED ? NULL : header;
+    journal->log = log == MAP_FAILED ? NULL : log;
+    journal->bytes = bytes;
+    return journal->header && journal->log;
+}
+
+/* Makes room for so many bytes of log. The pages are taken now: a page that could not be had later
+ * would end the worker by SIGBUS. */
+static bool log_grow(struct journal *journal, uint64_t bytes)
+{
+    uint64_t wanted = journal->bytes;
+    void *at;
+
+    while (wanted < bytes)
+        wanted *= 2;
+    if (wanted == journal->bytes)
+        return true;
+    if (wanted > BYTES_MAX || posix_fallocate(journal->descriptor, 0, (off_t)(HEADER + wanted)))
+        return false;
+    at = mremap(journal->log, journal->bytes, wanted, MREMAP_MAYMOVE);
+    if (at == MAP_FAILED)
+        return false;
+    journal->log = at;
+    journal->bytes = wanted;
+    return true;
+}
+
+static struct journal *journal_of(int descriptor)
+{
+    struct journal *journal = descriptor < 0 ? NULL : calloc(1, sizeof(*journal));
+
+    if (journal)
+        journal->descriptor = descriptor;
+    else if (descriptor >= 0)
+        close(descriptor);
+    return journal;
+}
+
+struct journal *journal_new(void)
+{
+    struct journal *journal = journal_of(memfd_create("gshare-journal", MFD_CLOEXEC));
+
+    if (!journal)
+        return NULL;
+    if (posix_fallocate(journal->descriptor, 0, HEADER + FIRST_BYTES) ||
+        !file_map(journal, FIRST_BYTES)) {
+        journal_free(journal);
+        return NULL;
+    }
+    journal->header->magic = MAGIC;
+    return journal;
+}
+
+void journal_free(struct journal *journal)
+{
+    if (!journal)
+        return;
+    if (journal->header)
+        munmap(journal->header, HEADER);
+    if (journal->log)
+        munmap(journal->log, journal->bytes);
+    close(journal->descriptor);
+    free(journal->slots);
+    free(journal);
+}
+
+int journal_descriptor(const struct journal *journal)
+{
+    return journal ? journal->descriptor : -1;
+}
+
+/* ---- The index ------------------------------------------------------------------------------- */
+
+static uint64_t hash_of(uint32_t kind, uint64_t key)
+{
+    uint64_t x = (key ^ (uint64_t)kind << 56) * UINT64_C(0x9e3779b97f4a7c15);
+
+    return x ^ x >> 32;
+}
+
+/* The slot of the entry, or the free one where it would be. There is always a free one. */
+static uint32_t *slot_of(const struct journal *journal, uint32_t kind, uint64_t key)
+{
+    uint32_t at = (uint32_t)hash_of(kind, key) & (journal->room - 1);
+
+    while (journal->slots[at]) {
+        const struct journal_entry *entry = entry_at(journal, journal->slots[at] - 1);
+        if (entry->kind == kind && entry->key == key)
+            break;
+        at = (at + 1) & (journal->room - 1);
+    }
+    return &journal->slots[at];
+}
+
+/* Makes the index of the entries that there are, with room for more. */
+static bool index_make(struct journal *journal)
+{
+    uint32_t count = 0, room = 64;
+
+    for (const struct journal_entry *e = NULL; (e = journal_next(journal, e));)
+        count++;
+    while (room < 4 * (uint64_t)count)
+        room *= 2;
+    uint32_t *slots = calloc(room, sizeof(*slots));
+    if (!slots)
+        return false;
+    free(journal->slots);
+    journal->slots = slots;
+    journal->room = room;
+    journal->used = count;
+    for (const struct journal_entry *e = NULL; (e = journal_next(journal, e));)
+        *slot_of(journal, e->kind, e->key) = (uint32_t)unit_of(journal, e) + 1;
+    return true;
+}
+
+/* ---- Entries --------------------------------------------------------------------------------- */
+
+static struct journal_entry *entry_valid(const struct journal *journal, uint64_t unit)
+{
+    while (unit < log_end(journal) && !entry_at(journal, unit)->kind)
+        unit += entry_at(journal, unit)->units;
+    return unit < log_end(journal) ? entry_at(journal, unit) : NULL;
+}
+
+const struct journal_entry *journal_next(const struct journal *journal,
+                                         const struct journal_entry *entry)
+{
+    if (!journal)
+        return NULL;
+    return entry_valid(journal,
+                       entry ? unit_of(journal, entry) + entry->units : log_begin(journal));
+}
+
+/* Copies the valid entries to another place of the file, which becomes the log. */
+static void tidy(struct journal *journal)
+{
+    const uint64_t begin = log_begin(journal), end = log_end(journal);
+    const uint64_t live = end - begin - journal->dropped, first = begin >= live ? 0 : end;
+    uint64_t to = first;
+
+    if (!log_grow(journal, (first + live) * UNIT))
+        return;
+    for (const struct journal_entry *e = NULL; (e = journal_next(journal, e));) {
+        memcpy(entry_at(journal, to), e, (size_t)e->units * UNIT);
+        to += e->units;
+    }
+    /* release: the copy is complete before it becomes the log. */
+    atomic_store_explicit(&journal->header->extent, extent_of(first, to), memory_order_release);
+    journal->dropped = 0;
+    if (!index_make(journal))
+        journal_spoil(journal, "no memory for the index of its journal");
+}
+
+static void entry_drop(struct journal *journal, uint32_t slot)
+{
+    struct journal_entry *entry = entry_at(journal, slot - 1);
+
+    if (!slot)
+        return;
+    journal->dropped += entry->units;
+    *(volatile uint32_t *)&entry->kind = 0;
+}
+
+static void entry_add(struct journal *journal, const struct journal_entry *head, const void *bytes)
+{
+    const uint64_t begin = log_begin(journal), end = log_end(journal);
+    struct journal_entry *entry;
+    uint32_t *slot, former;
+
+    if (!log_grow(journal, (end + head->units) * UNIT) ||
+        (2 * (journal->used + 1) > journal->room && !index_make(journal))) {
+        journal_spoil(journal, "its journal is full");
+        return;
+    }
+    entry = entry_at(journal, end);
+    memcpy(entry, head, sizeof(*head));
+    if (head->size)
+        memcpy(entry->bytes, bytes, head->size);
+    slot = slot_of(journal, head->kind, head->key);
+    former = *slot;
+    journal->used += !former;
+    *slot = (uint32_t)end + 1;
+    /* release: the entry is complete before the log includes it. */
+    atomic_store_explicit(&journal->header->extent, extent_of(begin, end + head->units),
+                          memory_order_release);
+    entry_drop(journal, former);
+}
+
+void journal_put(struct journal *journal, enum journal_kind kind, uint64_t key,
+                 const uint64_t value[JOURNAL_VALUES], const void *bytes, uint64_t size)
+{
+    struct journal_entry head = {.kind = kind, .key = key, .size = size};
+
+    if (!journal || journal_spoilt(journal))
+        return;
+    if (size > BYTES_MAX) {
+        journal_spoil(journal, "its journal is full");
+        return;
+    }
+    head.units = (uint32_t)((sizeof(head) + size + UNIT - 1) / UNIT);
+    memcpy(head.value, value, sizeof(head.value));
+    entry_add(journal, &head, bytes);
+}
+
+void journal_drop(struct journal *journal, enum journal_kind kind, uint64_t key)
+{
+    if (!journal || journal_spoilt(journal) || !journal->slots)
+        return;
+    entry_drop(journal, *slot_of(journal, kind, key));
+    if (journal->dropped > TIDY_UNITS &&
+        journal->dropped > (log_end(journal) - log_begin(journal)) / 2)
+        tidy(journal);
+}
+
+/* ---- Taking up ------------------------------------------------------------------------------- */
+
+/* Whether the log is one of whole entries, and counts what is dropped. */
+static bool log_check(struct journal *journal)
+{
+    const uint64_t begin = log_begin(journal), end = log_end(journal);
+
+    if (begin > end || end > journal->bytes / UNIT)
+        return false;
+    for (uint64_t unit = begin; unit < end;) {
+        const struct journal_entry *entry = entry_at(journal, unit);
+        if (!entry->units || entry->units > end - unit ||
+            entry->size > (uint64_t)entry->units * UNIT - sizeof(*entry))
+            return false;
+        journal->dropped += entry->kind ? 0 : entry->units;
+        unit += entry->units;
+    }
+    return true;
+}
+
+struct journal *journal_open(int descriptor)
+{
+    struct journal *journal = journal_of(descriptor);
+    struct stat status;
+
+    if (!journal)
+        return NULL;
+    if (fstat(descriptor, &status) == 0 && status.st_size >= (off_t)(HEADER + FIRST_BYTES) &&
+        file_map(journal, (uint64_t)status.st_size - HEADER) && journal->header->magic == MAGIC &&
+        log_check(journal) && index_make(journal))
+        return journal;
+    journal_free(journal);
+    return NULL;
+}
+
+/* ---- Spoiling -------------------------------------------------------------------------------- */
+
+void journal_spoil(struct journal *journal, const char *why)
+{
+    if (!journal || journal_spoilt(journal))
+        return;
+    strncpy(journal->header->why, why, sizeof(journal->header->why) - 1);
+    /* release: the reason before the word that says that there is one. */
+    atomic_store_explicit(&journal->header->spoilt, 1, memory_order_release);
+}
+
+const char *journal_spoilt(const struct journal *journal)
+{
+    if (!journal)
+        return "it has no journal";
+    return atomic_load_explicit(&journal->header->spoilt, memory_order_acquire)
+               ? journal->header->why
+               : NULL;
+}
+
+/* ---- The header ------------------------------------------------------------------------------ */
+
+void journal_stream(struct journal *journal, uint32_t index, const struct journal_stream *stream)
+{
+    if (journal)
+        journal->header->streams[index] = *stream;
+}
+
+void journal_stream_get(const struct journal *journal, uint32_t index,
+                        struct journal_stream *stream)
+{
+    *stream = journal->header->streams[index];
+}
+
+void journal_answer(struct journal *journal, const struct journal_answer *answer)
+{
+    if (!journal)
+        return;
+    /* Without a serial while the rest is written. */
+    *(volatile uint32_t *)&journal->header->answer.serial = 0;
+    atomic_thread_fence(memory_order_release);
+    memcpy(journal->header->answer.ret, answer->ret, sizeof(answer->ret));
+    journal->header->answer.status = answer->status;
+    atomic_thread_fence(memory_order_release);
+    *(volatile uint32_t *)&journal->header->answer.serial = answer->serial;
+}
+
+void journal_answer_get(const struct journal *journal, struct journal_answer *answer)
+{
+    *answer = journal->header->answer;
+}
+
+struct journal_positions *journal_positions(struct journal *journal)
+{
+    return journal ? &journal->header->positions : NULL;
+}

@@ -1,0 +1,104 @@
+/*
+ * journal.h - a session's control state, kept where it outlives the worker: what the session has
+ * been given and has made (chunks, allocations, modules, kernels, streams, graphs, host blocks),
+ * and how far its streams have been consumed. What the tenant computes is not in it: that lies in
+ * device memory, whose descriptors the supervisor's vault has.
+ *
+ * A journal is a file in memory (memfd). The worker writes it, the supervisor holds its descriptor
+ * and never reads it, and the next worker takes the session up from it (session/resume.c). A change
+ * becomes valid by one store, so that a worker can be lost at any moment. Nothing of a tenant can
+ * reach it.
+ *
+ * A journal that cannot hold everything is spoilt: the session goes on, and ends with its worker.
+ * All functions take NULL for a session without a journal.
+ *
+ * The journal belongs to the session's job in progress; positions, to the lane of the session.
+ */
+#ifndef GS_WORKER_JOURNAL_JOURNAL_H
+#define GS_WORKER_JOURNAL_JOURNAL_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/wire.h"
+
+struct journal;
+
+/* The kinds of entries; a key is unique among the entries of its kind. */
+enum journal_kind {
+    JOURNAL_CHUNK = 1,      /* key: address. value: size; 1: it holds small allocations */
+    JOURNAL_ALLOCATION = 2, /* key: address. value: bytes that the tenant asked for */
+    JOURNAL_HOST = 3,       /* key: number. value: id, bytes, 1: pinned, serial */
+    JOURNAL_PRINT = 4,      /* key: 0. value: id */
+    JOURNAL_MODULE = 5,     /* key: number. value: address of its variables. bytes: the image */
+    JOURNAL_VARIABLE = 6,   /* key: address. value: size, module */
+    JOURNAL_KERNEL = 7,     /* key: number. value: module, serial. bytes: the name */
+    JOURNAL_GRAPH = 8,      /* key: number. value: serial. bytes: the records */
+    JOURNAL_HEAP = 9        /* key: 0. value: address of the heap of its kernels */
+};
+
+#define JOURNAL_VALUES 4
+
+struct journal_entry {
+    uint32_t kind;  /* of enum journal_kind; 0: no longer valid */
+    uint32_t units; /* JOURNAL_UNIT bytes each, of the whole entry */
+    uint64_t key;
+    uint64_t value[JOURNAL_VALUES];
+    uint64_t size; /* of what follows */
+    unsigned char bytes[];
+};
+
+struct journal_stream {
+    uint32_t open;
+    uint32_t own_qos; /* its tenant gave it a class and a priority, the next two */
+    uint32_t cls;
+    int32_t priority;
+};
+
+/* The last request that was answered. */
+struct journal_answer {
+    uint32_t serial; /* seg_request's; 0: none */
+    int32_t status;
+    uint64_t ret[4];
+};
+
+/* An empty journal. NULL: there is no memory or no descriptor for it. */
+struct journal *journal_new(void);
+/* The journal that another worker has left. Takes the descriptor over. NULL: it cannot be read. */
+struct journal *journal_open(int descriptor);
+void journal_free(struct journal *journal);
+/* The journal's; -1: none. */
+int journal_descriptor(const struct journal *journal);
+
+/* Notes an entry, in place of one with the same kind and key. On failure the journal is spoilt. */
+void journal_put(struct journal *journal, enum journal_kind kind, uint64_t key,
+                 const uint64_t value[JOURNAL_VALUES], const void *bytes, uint64_t size);
+/* Removes an entry, if it is there. Takes the time to move others when many have gone. */
+void journal_drop(struct journal *journal, enum journal_kind kind, uint64_t key);
+/* The entry after one, in the order in which they were noted; NULL: first, and none. */
+const struct journal_entry *journal_next(const struct journal *journal,
+                                         const struct journal_entry *entry);
+
+/* From now on the session cannot outlive its worker. The first reason counts. */
+void journal_spoil(struct journal *journal, const char *why);
+/* Why it cannot; NULL: it can. */
+const char *journal_spoilt(const struct journal *journal);
+
+void journal_stream(struct journal *journal, uint32_t index, const struct journal_stream *stream);
+void journal_stream_get(const struct journal *journal, uint32_t index,
+                        struct journal_stream *stream);
+void journal_answer(struct journal *journal, const struct journal_answer *answer);
+void journal_answer_get(const struct journal *journal, struct journal_answer *answer);
+
+/* ---- Positions ------------------------------------------------------------------------------- */
+
+struct journal_positions {
+    /* Ring positions before which records may have been given to the device. */
+    _Atomic uint64_t consumed[SEG_STREAMS];
+};
+
+struct journal_positions *journal_positions(struct journal *journal);
+
+#endif

@@ -1,0 +1,123 @@
+/* resume.c - see resume.h. */
+#include "worker/memory/resume.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "worker/driver/supervisor_link.h"
+#include "worker/jobs/job.h"
+#include "worker/journal/journal.h"
+#include "worker/memory/chunk.h"
+#include "worker/memory/memory.h"
+
+struct resume *resume_new(uint32_t slot)
+{
+    struct resume *resume = calloc(1, sizeof(*resume));
+
+    if (resume) {
+        resume->slot = slot;
+        resume->journal = -1;
+    }
+    return resume;
+}
+
+bool resume_add(struct resume *resume, const struct link_vault *vault, int descriptor)
+{
+    if (resume->count == resume->room) {
+        uint32_t room = resume->room ? 2 * resume->room : 16;
+        struct resume_piece *pieces = reallocarray(resume->pieces, room, sizeof(*pieces));
+        if (!pieces) {
+            close(descriptor);
+            return false;
+        }
+        resume->pieces = pieces;
+        resume->room = room;
+    }
+    resume->pieces[resume->count++] =
+        (struct resume_piece){vault->address, vault->size, descriptor};
+    return true;
+}
+
+void resume_free(struct resume *resume)
+{
+    if (!resume)
+        return;
+    for (uint32_t i = 0; i < resume->count; i++) {
+        if (resume->pieces[i].descriptor >= 0)
+            close(resume->pieces[i].descriptor);
+    }
+    if (resume->journal >= 0)
+        close(resume->journal);
+    free(resume->pieces);
+    free(resume);
+}
+
+/* The vault sends its entries in the order of their addresses. */
+static struct resume_piece *piece_find(struct resume *resume, uint64_t address)
+{
+    uint32_t low = 0, high = resume->count;
+
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (resume->pieces[middle].address < address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < resume->count && resume->pieces[low].address == address ? &resume->pieces[low]
+                                                                         : NULL;
+}
+
+static gs_status chunk_resume(struct job *job, struct resume *resume,
+                              const struct journal_entry *entry)
+{
+    struct resume_piece *piece = piece_find(resume, entry->key);
+
+    if (!piece || piece->descriptor < 0 || piece->size != entry->value[0])
+        return job_fail(job, GS_ERR_INTERRUPTED,
+                        "%" PRIu64 " bytes at 0x%" PRIx64 " were lost with the worker: they had "
+                        "not reached the vault",
+                        entry->value[0], entry->key);
+    if (!chunk_adopt(job, piece->address, piece->size, piece->descriptor))
+        return job->status;
+    chunk_at(job->session, entry->key)->shared = entry->value[1];
+    close(piece->descriptor);
+    piece->descriptor = -1;
+    return GS_OK;
+}
+
+static gs_status allocation_resume(struct job *job, const struct journal_entry *entry)
+{
+    if (!memory_place(job->session, entry->key, entry->value[0]) ||
+        !space_put(&job->session->memory.allocations, entry->key, entry->value[0], NULL))
+        return job_fail(job, GS_ERR_INTERRUPTED, "an allocation has no place in its chunk");
+    return GS_OK;
+}
+
+gs_status memory_resume(struct job *job, struct resume *resume)
+{
+    const struct journal *journal = job->session->journal;
+
+    for (const struct journal_entry *e = NULL; (e = journal_next(journal, e));) {
+        if (e->kind == JOURNAL_CHUNK && chunk_resume(job, resume, e) != GS_OK)
+            return job->status;
+    }
+    for (const struct journal_entry *e = NULL; (e = journal_next(journal, e));) {
+        if (e->kind == JOURNAL_ALLOCATION && allocation_resume(job, e) != GS_OK)
+            return job->status;
+    }
+    return GS_OK;
+}
+
+void resume_drop_rest(const struct job *job, const struct resume *resume)
+{
+    for (uint32_t i = 0; i < resume->count; i++) {
+        struct link_message message = {.op = LINK_VAULT_DROP, .slot = job->session->slot};
+
+        if (resume->pieces[i].descriptor < 0)
+            continue;
+        message.u.vault = (struct link_vault){resume->pieces[i].address, resume->pieces[i].size};
+        link_send(&message, -1);
+    }
+}

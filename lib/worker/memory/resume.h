@@ -1,0 +1,44 @@
+/*
+ * resume.h - what the supervisor hands over of a session whose worker was lost, and how the
+ * session's memory is made again from it: the window at its address, and in it the chunks, whose
+ * physical memory the supervisor's vault has kept alive. A job's work, on a service thread.
+ */
+#ifndef GS_WORKER_MEMORY_RESUME_H
+#define GS_WORKER_MEMORY_RESUME_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "common/link.h"
+#include "gshare.h"
+
+struct job;
+
+/* A vault entry. */
+struct resume_piece {
+    uint64_t address, size;
+    int descriptor; /* -1: taken */
+};
+
+struct resume {
+    uint32_t slot;
+    int journal; /* the journal's descriptor; -1: taken */
+    struct resume_piece *pieces;
+    uint32_t count, room;
+};
+
+/* NULL: no memory. */
+struct resume *resume_new(uint32_t slot);
+/* Adds a vault entry and takes its descriptor over. False: there is no memory, and the descriptor
+ * is closed. */
+bool resume_add(struct resume *resume, const struct link_vault *vault, int descriptor);
+/* Closes what nobody took. NULL is fine. */
+void resume_free(struct resume *resume);
+
+/* Makes chunks and allocations as the journal says. On failure the job has failed, and
+ * window_deinit undoes what was done. */
+gs_status memory_resume(struct job *job, struct resume *resume);
+/* Tells the vault to drop the entries that no chunk has taken. */
+void resume_drop_rest(const struct job *job, const struct resume *resume);
+
+#endif

@@ -1,0 +1,108 @@
+/*
+ * resume.c - takes up a session whose worker was lost.
+ *
+ * The session gets its window at its former address, the memory that the vault has kept alive, and
+ * from its journal all else: host blocks, modules, kernels, streams at their positions, graphs. A
+ * session with unfinished work is refused, since how much of it was done is not known; so is one
+ * whose journal is spoilt. The tenant of a session that is taken up notices a pause.
+ *
+ * Three jobs: memory and tables; what of the modules need not stop others; what the driver does at
+ * a quiet moment.
+ */
+#include "worker/session/resume.h"
+
+#include <string.h>
+
+#include "common/util.h"
+#include "worker/journal/journal.h"
+#include "worker/memory/host_block.h"
+#include "worker/memory/memory.h"
+#include "worker/memory/resume.h"
+#include "worker/module/heap.h"
+#include "worker/module/module.h"
+#include "worker/module/print.h"
+#include "worker/session/session.h"
+#include "worker/submit/graph.h"
+#include "worker/submit/stream.h"
+
+/* A request that was answered, or whose answer was on its way, must not be made twice. */
+static void request_settle(const struct session *session)
+{
+    struct seg_request *slot = session->request;
+    struct journal_answer answer;
+
+    journal_answer_get(session->journal, &answer);
+    if (atomic_load(&slot->state) != REQ_POSTED || !answer.serial || slot->serial != answer.serial)
+        return;
+    slot->status = answer.status;
+    memcpy(slot->ret, answer.ret, sizeof(slot->ret));
+    slot->message[0] = '\0';
+    /* release: publishes the answer; pairs with the client's acquire of state */
+    atomic_store_explicit(&slot->state, REQ_DONE, memory_order_release);
+    futex_wake(&slot->state);
+}
+
+/* What was announced to the former worker may not have been looked at. */
+static void activity_renew(const struct session *session)
+{
+    atomic_fetch_or(&session->client->activity, UINT64_MAX);
+}
+
+static void resume_work(struct job *job)
+{
+    struct session *session = job->session;
+    const char *spoilt;
+
+    session->journal = journal_open(session->resume->journal);
+    session->positions = journal_positions(session->journal);
+    session->resume->journal = -1;
+    spoilt = journal_spoilt(session->journal);
+    if (spoilt) {
+        job_fail(job, GS_ERR_INTERRUPTED, "the session could not be kept: %s", spoilt);
+        return;
+    }
+    if (session_map(job) == GS_OK && streams_resume(job) == GS_OK && window_init(job) == GS_OK &&
+        memory_resume(job, session->resume) == GS_OK && host_blocks_resume(job) == GS_OK &&
+        print_resume(job) == GS_OK && heap_resume(job) == GS_OK && graphs_resume(job) == GS_OK) {
+        /* A reader waits while the number is odd. */
+        session->grant.sequence = (atomic_load(&session->server->grant.sequence) + 1) & ~1u;
+        return;
+    }
+    session_release(session);
+}
+
+static void modules_work(struct job *job)
+{
+    if (modules_resume(job) != GS_OK)
+        session_release(job->session);
+}
+
+static void place_work(struct job *job)
+{
+    if (job->status != GS_OK || modules_resume_place(job) != GS_OK) {
+        session_release(job->session);
+        return;
+    }
+    resume_drop_rest(job, job->session->resume);
+    request_settle(job->session);
+    activity_renew(job->session);
+}
+
+static const struct job_kind job_resume_place = {
+    "resume_place", JOB_PATIENT | JOB_QUIET, NULL, place_work, NULL, NULL};
+static const struct job_kind job_resume_modules = {
+    "resume_modules", JOB_PATIENT, NULL, modules_work, NULL, &job_resume_place};
+const struct job_kind job_resume = {"resume",    JOB_QUICK, NULL,
+                                    resume_work, NULL,      &job_resume_modules};
+
+bool resume_is_job(const struct job *job)
+{
+    return job->kind == &job_resume || job->kind == &job_resume_modules ||
+           job->kind == &job_resume_place;
+}
+
+void resume_end(struct job *job)
+{
+    resume_free(job->session->resume);
+    job->session->resume = NULL;
+}

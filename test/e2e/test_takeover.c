@@ -1,0 +1,290 @@
+/*
+ * test_takeover.c - a worker that is lost is replaced by another, which takes the sessions up where
+ * they were: a tenant without unfinished work notices a pause and nothing else.
+ */
+#include <signal.h>
+#include <string.h>
+
+#include "bystander.h"
+#include "harness/harness.h"
+
+#define MIB ((size_t)1 << 20)
+#define N   4096u
+
+#define HEAD ".version 7.8\n.target sm_80\n.address_size 64\n"
+
+/* fill: data[i] = value + i.  hold: runs until *word is set. */
+static const char plain_ptx[] =
+    HEAD ".visible .entry fill(.param .u64 data, .param .u32 value, .param .u32 n)\n"
+         "{ .reg .b64 %rd<3>; .reg .b32 %r<7>; .reg .pred %p; ld.param.u64 %rd0, [data];\n"
+         "  ld.param.u32 %r0, [value]; ld.param.u32 %r1, [n];\n"
+         "  mov.u32 %r2, %ctaid.x; mov.u32 %r3, %ntid.x; mov.u32 %r4, %tid.x;\n"
+         "  mad.lo.u32 %r5, %r2, %r3, %r4; setp.ge.u32 %p, %r5, %r1; @%p ret;\n"
+         "  mul.wide.u32 %rd1, %r5, 4; add.u64 %rd2, %rd0, %rd1; add.u32 %r6, %r0, %r5;\n"
+         "  st.global.u32 [%rd2], %r6; ret; }\n"
+         ".visible .entry hold(.param .u64 word)\n"
+         "{ .reg .b64 %rd; .reg .b32 %r; .reg .pred %p; ld.param.u64 %rd, [word];\n"
+         "again: ld.volatile.global.u32 %r, [%rd]; setp.eq.u32 %p, %r, 0; @%p bra again; ret; }\n";
+
+/* Counts in a variable of its own. */
+static const char counter_ptx[] =
+    HEAD ".visible .global .align 4 .u32 counter = 5;\n"
+         ".visible .entry bump(.param .u64 to)\n"
+         "{ .reg .b64 %rd; .reg .b32 %r; ld.param.u64 %rd, [to];\n"
+         "  ld.global.u32 %r, [counter]; add.u32 %r, %r, 1; st.global.u32 [counter], %r;\n"
+         "  st.global.u32 [%rd], %r; ret; }\n";
+
+static const struct server_options fenced = {.arguments =
+                                                 (const char *const[]){"--fence", "always", NULL}};
+
+static gs_module load(gs_session session, const char *ptx)
+{
+    gs_module module;
+
+    CHECK_OK(gs_module_load(session, ptx, strlen(ptx), &module));
+    return module;
+}
+
+/* Kills the worker, and waits until the next one is ready. */
+static void worker_replace(const struct server *server)
+{
+    const pid_t worker = server_worker_pid(server);
+
+    CHECK_EQUAL(kill(worker, SIGKILL), 0);
+    CHECK_WITHIN(20000, server_worker_pid(server) != 0 && server_worker_pid(server) != worker);
+}
+
+static void check_filled(gs_session session, gs_devptr data, uint32_t value)
+{
+    static uint32_t words[N];
+
+    memset(words, 0xee, sizeof(words));
+    CHECK_OK(gs_memcpy_dtoh(session, words, data, sizeof(words)));
+    for (uint32_t i = 0; i < N; i++)
+        CHECK_EQUAL(words[i], value + i);
+}
+
+static void fill(gs_stream stream, gs_kernel kernel, gs_devptr data, uint32_t value)
+{
+    CHECK_OK(
+        kernels_launch(stream, kernel, N / 128, 128, (void *[]){&data, &value, &(uint32_t){N}}));
+}
+
+/* Small and large memory, kernels, streams, graphs, host memory: before, and after. */
+static void goes_on(const struct server_options *options)
+{
+    struct server *server = server_start(options);
+    gs_devptr small[20], large, graph_data;
+    gs_session_desc before = GS_SESSION_DESC_INIT, after = GS_SESSION_DESC_INIT;
+    uint64_t free_before, free_after, total;
+    gs_stream stream, destroyed;
+    gs_session session;
+    gs_kernel kernel;
+    gs_graph graph;
+    uint32_t *host;
+
+    CHECK_OK(server_attach(server, &session));
+    for (unsigned i = 0; i < ARRAY_SIZE(small); i++)
+        CHECK_OK(gs_malloc(session, N * sizeof(uint32_t), &small[i]));
+    CHECK_OK(gs_malloc(session, 5 * MIB, &large));
+    CHECK_OK(gs_malloc(session, N * sizeof(uint32_t), &graph_data));
+    CHECK_OK(gs_free(session, small[3]));
+    kernel = kernels_get(load(session, plain_ptx), "fill");
+    CHECK_OK(gs_stream_create(session, NULL, &destroyed));
+    CHECK_OK(gs_stream_create(session, NULL, &stream));
+    CHECK_OK(gs_stream_destroy(destroyed));
+    CHECK_OK(gs_host_alloc(session, N * sizeof(uint32_t), (void **)&host));
+    for (unsigned i = 4; i < ARRAY_SIZE(small); i++)
+        fill(i % 2 ? stream : NULL, kernel, small[i], 100 * i);
+    fill(stream, kernel, large, 7);
+    CHECK_OK(gs_graph_begin(session, stream));
+    fill(stream, kernel, graph_data, 4000);
+    CHECK_OK(gs_memcpy_dtoh_async(session, host, graph_data, N * sizeof(uint32_t), stream));
+    CHECK_OK(gs_graph_end(session, stream, &graph));
+    CHECK_OK(gs_sync(session));
+    CHECK_OK(gs_mem_info(session, &free_before, &total));
+    CHECK_OK(gs_session_info(session, &before));
+
+    for (unsigned round = 0; round < 3; round++) {
+        worker_replace(server);
+        for (unsigned i = 4; i < ARRAY_SIZE(small); i++)
+            check_filled(session, small[i], 100 * i);
+        check_filled(session, large, 7);
+        CHECK_OK(gs_mem_info(session, &free_after, &total));
+        CHECK_EQUAL(free_after, free_before);
+        CHECK_OK(gs_session_info(session, &after));
+        CHECK_EQUAL(after.window_base, before.window_base);
+        memset(host, 0, N * sizeof(uint32_t));
+        CHECK_OK(gs_graph_launch(graph, stream));
+        CHECK_OK(gs_stream_sync(session, stream));
+        for (uint32_t i = 0; i < N; i++)
+            CHECK_EQUAL(host[i], 4000 + i);
+        fill(NULL, kernel, small[5], 1);
+        CHECK_OK(gs_sync(session));
+        check_filled(session, small[5], 1);
+        fill(NULL, kernel, small[5], 500);
+        CHECK_OK(gs_malloc(session, N * sizeof(uint32_t), &small[0]));
+        fill(stream, kernel, small[0], round);
+        CHECK_OK(gs_stream_sync(session, stream));
+        check_filled(session, small[0], round);
+        CHECK_OK(gs_free(session, small[0]));
+        CHECK_OK(gs_sync(session));
+    }
+    CHECK_OK(gs_host_free(session, host));
+    CHECK_OK(gs_free(session, large));
+    CHECK_OK(gs_detach(session));
+    server_stop(server);
+}
+
+static void an_idle_session_goes_on(void)
+{
+    goes_on(&server_unfenced);
+}
+
+static void a_fenced_session_goes_on(void)
+{
+    goes_on(&fenced);
+}
+
+static void variables_of_a_fenced_module_keep_their_values(void)
+{
+    struct server *server = server_start(&fenced);
+    uint32_t value;
+    gs_session session;
+    gs_kernel bump;
+    gs_devptr to;
+
+    CHECK_OK(server_attach(server, &session));
+    CHECK_OK(gs_malloc(session, sizeof(uint32_t), &to));
+    bump = kernels_get(load(session, counter_ptx), "bump");
+    for (uint32_t i = 0; i < 4; i++) {
+        CHECK_OK(kernels_launch(NULL, bump, 1, 1, (void *[]){&to}));
+        CHECK_OK(gs_sync(session));
+        worker_replace(server);
+        CHECK_OK(gs_memcpy_dtoh(session, &value, to, sizeof(value)));
+        CHECK_EQUAL(value, 6 + i);
+    }
+    CHECK_OK(gs_detach(session));
+    server_stop(server);
+}
+
+/* What would be lost without a word is not kept. */
+static void a_session_whose_variables_are_lost_is_ended(void)
+{
+    struct server *server = server_start(&server_unfenced);
+    gs_session session;
+    gs_fault fault = GS_FAULT_INIT;
+
+    CHECK_OK(server_attach(server, &session));
+    load(session, counter_ptx);
+    worker_replace(server);
+    CHECK_WITHIN(20000, gs_sync(session) == GS_ERR_INTERRUPTED);
+    CHECK_OK(gs_last_fault(session, &fault));
+    CHECK_TEXT(fault.message, "variables");
+    CHECK_EQUAL(gs_detach(session), GS_ERR_INTERRUPTED);
+    server_stop(server);
+}
+
+static void unfinished_work_ends_its_session_alone(void)
+{
+    struct server *server = server_start(&server_unfenced);
+    gs_session busy, idle;
+    gs_devptr word, data;
+    gs_kernel kernel;
+
+    CHECK_OK(server_attach(server, &busy));
+    CHECK_OK(server_attach(server, &idle));
+    CHECK_OK(gs_malloc(idle, N * sizeof(uint32_t), &data));
+    kernel = kernels_get(load(idle, plain_ptx), "fill");
+    fill(NULL, kernel, data, 3);
+    CHECK_OK(gs_sync(idle));
+    CHECK_OK(gs_malloc(busy, sizeof(uint32_t), &word));
+    CHECK_OK(
+        kernels_launch(NULL, kernels_get(load(busy, plain_ptx), "hold"), 1, 1, (void *[]){&word}));
+    CHECK_EQUAL(gs_stream_query(busy, NULL), GS_NOT_READY);
+    worker_replace(server);
+    CHECK_EQUAL(gs_sync(busy), GS_ERR_INTERRUPTED);
+    check_filled(idle, data, 3);
+    CHECK_EQUAL(gs_detach(busy), GS_ERR_INTERRUPTED);
+    CHECK_OK(gs_detach(idle));
+    server_stop(server);
+}
+
+/* Each waits for its results, so it is at rest in some of the moments and not in others: it goes on
+ * with the right words, or is told. */
+static void results_are_right_or_refused(void)
+{
+    struct server *server = server_start(&server_unfenced);
+    unsigned kept = 0;
+
+    for (unsigned round = 0; round < 10; round++) {
+        gs_session session;
+        gs_kernel kernel;
+        gs_devptr data;
+        pid_t worker = server_worker_pid(server);
+        gs_status status = GS_OK;
+        uint32_t words[N], value = 0;
+
+        CHECK_OK(server_attach(server, &session));
+        CHECK_OK(gs_malloc(session, sizeof(words), &data));
+        kernel = kernels_get(load(session, plain_ptx), "fill");
+        for (; value < 2000 && status == GS_OK; value++) {
+            if (value == 100 * round)
+                CHECK_EQUAL(kill(worker, SIGKILL), 0);
+            status = kernels_launch(NULL, kernel, N / 128, 128,
+                                    (void *[]){&data, &value, &(uint32_t){N}});
+            if (status == GS_OK)
+                status = gs_sync(session);
+            if (status == GS_OK)
+                status = gs_memcpy_dtoh(session, words, data, sizeof(words));
+            for (uint32_t i = 0; i < N && status == GS_OK; i++)
+                CHECK_EQUAL(words[i], value + i);
+        }
+        CHECK(status == GS_OK || status == GS_ERR_INTERRUPTED);
+        kept += status == GS_OK;
+        CHECK_EQUAL(gs_detach(session), status);
+        CHECK_WITHIN(20000, server_worker_pid(server) != 0 && server_worker_pid(server) != worker);
+    }
+    CHECK(kept > 0);
+    server_stop(server);
+}
+
+static void a_tenant_that_dies_meanwhile_leaves_nothing(void)
+{
+    struct server *server = server_start(&server_unfenced);
+    gs_session session;
+    gs_devptr data;
+
+    CHECK_OK(server_attach(server, &session));
+    CHECK_OK(gs_malloc(session, 8 * MIB, &data));
+    for (unsigned i = 0; i < 5; i++) {
+        const pid_t worker = server_worker_pid(server);
+        gs_session other;
+
+        CHECK_OK(server_attach(server, &other));
+        CHECK_OK(gs_malloc(other, 8 * MIB, &data));
+        CHECK_EQUAL(kill(worker, SIGKILL), 0);
+        CHECK_OK(gs_detach(other));
+        CHECK_WITHIN(20000, server_worker_pid(server) != 0 && server_worker_pid(server) != worker);
+    }
+    server_wait_tenants(server, 1, 10000);
+    CHECK_WITHIN(10000, server_memory_used(server) == 8 * MIB);
+    CHECK_OK(gs_detach(session));
+    CHECK_WITHIN(10000, server_memory_used(server) == 0);
+    server_stop(server);
+}
+
+static const struct test tests[] = {
+    TEST(an_idle_session_goes_on),
+    TEST(a_fenced_session_goes_on),
+    TEST(variables_of_a_fenced_module_keep_their_values),
+    TEST(a_session_whose_variables_are_lost_is_ended),
+    TEST(unfinished_work_ends_its_session_alone),
+    TEST(results_are_right_or_refused),
+    TEST(a_tenant_that_dies_meanwhile_leaves_nothing),
+};
+
+int main(int argc, char **argv)
+{
+    return test_main(argc, argv, tests, ARRAY_SIZE(tests));
+}
