@@ -105,6 +105,8 @@ $(BUILD)/obj/%.o: %.c $(BUILD)/flags
 # What stands in kernels' modules for vprintf, as PTX inside the library.
 $(BUILD)/obj/lib/ptx/rewrite/printf_pass.o: lib/ptx/rewrite/print_device.ptx
 $(BUILD)/obj/lib/ptx/rewrite/printf_pass.o: GS_CFLAGS += -DPTX_FILE='"$(CURDIR)/lib/ptx/rewrite/print_device.ptx"'
+$(BUILD)/obj/lib/ptx/rewrite/heap_pass.o: lib/ptx/rewrite/heap_device.ptx
+$(BUILD)/obj/lib/ptx/rewrite/heap_pass.o: GS_CFLAGS += -DPTX_FILE='"$(CURDIR)/lib/ptx/rewrite/heap_device.ptx"'
 
 define ROOM_RULE
 $(BUILD)/room/$(1).a: $(call room_objs,$(1))
@@ -240,6 +242,8 @@ $(BUILD)/obj/test/harness/kernels.o: test/harness/kernels.ptx
 $(BUILD)/obj/test/harness/kernels.o: GS_CFLAGS += -DPTX_FILE='"$(CURDIR)/test/harness/kernels.ptx"'
 $(BUILD)/obj/test/e2e/test_policy.o: GS_CFLAGS += -DEXAMPLE='"$(CURDIR)/examples/gshare.conf"'
 $(BUILD)/obj/test/e2e/printed.o: GS_CFLAGS += -DPRINTING='"$(CURDIR)/test/e2e/printing"'
+$(BUILD)/obj/test/e2e/test_heap.o: test/e2e/heap/heap.ptx
+$(BUILD)/obj/test/e2e/test_heap.o: GS_CFLAGS += -DHEAP_PTX='"$(CURDIR)/test/e2e/heap/heap.ptx"'
 .SECONDARY: $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard test/*/*.c))
 
 $(BUILD)/test/unit/test_%: $(BUILD)/obj/test/unit/test_%.o $(call test_helpers,unit) $(ROOM_ARCHIVES)
@@ -351,7 +355,7 @@ bench: all $(BUILD)/bench/measure
 
 # ---- Kernels kept as PTX, made from the .cu beside them by clang, which needs no toolkit for it ------
 ptx:
-	$(foreach name,test/harness/kernels examples/demo/resize examples/square bench/rows/soft lib/ptx/rewrite/print_device,$(CLANG_PTX) -o $(name).ptx $(name).cu &&) :
+	$(foreach name,test/harness/kernels examples/demo/resize examples/square bench/rows/soft lib/ptx/rewrite/print_device lib/ptx/rewrite/heap_device test/e2e/heap/heap,$(CLANG_PTX) -o $(name).ptx $(name).cu &&) :
 
 # ---- Install ---------------------------------------------------------------------------------
 MAN_PAGES := $(wildcard doc/*.1)

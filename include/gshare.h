@@ -256,11 +256,13 @@ typedef struct gs_attach_params {
      * decides the device. */
     const char *reservation;
     gs_fence fence;
+    uint64_t kernel_heap; /* bytes that the session's kernels can malloc from, see gs_module_load;
+                             0: 8 MiB */
 } gs_attach_params;
 #define GS_ATTACH_PARAMS_INIT                                                                      \
     {                                                                                              \
         sizeof(gs_attach_params), NULL, NULL, GS_DEVICE_AUTO, GS_ON_FAULT_INTERRUPT, 0, 0, NULL,   \
-            NULL, GS_FENCE_AUTO                                                                    \
+            NULL, GS_FENCE_AUTO, 0                                                                 \
     }
 
 /* Opens a session with the server. params may be NULL: all defaults. Blocks for the server; makes
@@ -494,6 +496,15 @@ GS_API gs_status gs_memset_async(gs_session session, gs_devptr dst, int value, s
  * gs_fence), GS_ERR_PERMISSION: the module cannot be fenced (the message has line and reason), or
  * is machine code without PTX; GS_ERR_QUOTA, GS_ERR_NO_DEVICE_MEMORY: for its global variables,
  * which count as the session's memory; GS_ERR_NOT_SUPPORTED: for a variable's alignment.
+ *
+ * MALLOC. Kernels that call malloc, free, new or delete allocate from a heap of the session's own:
+ * memory of the size that was given at attach (gs_attach_params.kernel_heap), in whole pieces (see
+ * gs_malloc), that the first module with such kernels takes from the session's, zeroed, and that is
+ * freed with the session. All its modules share the heap; what a kernel allocates lives until a
+ * kernel frees it. A hundredth of the heap is for its own records. malloc returns NULL when there
+ * is no room. GS_ERR_QUOTA, GS_ERR_NO_DEVICE_MEMORY: there is none for the heap. A fatbin whose PTX
+ * allocates is compiled from that PTX; a cubin alone uses the driver's heap, which all sessions
+ * share.
  *
  * PRINTF. What the session's kernels print appears on this process's stdout, and failed assertions
  * on its stderr. The calls that print are gs_sync, gs_stream_sync, gs_event_sync, copies and

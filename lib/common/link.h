@@ -141,6 +141,7 @@ struct link_open {
     uint32_t fenced;     /* 1: the session's kernels are kept to its window */
     uint32_t resume;     /* 1: a former worker had it, with the window that follows */
     uint64_t window_base, window_size;
+    uint64_t kernel_heap; /* bytes that its kernels can malloc from; 0: the default */
     struct link_grant grant;
 };
 

@@ -55,6 +55,7 @@ struct ctl_attach {
     char reservation[32]; /* the reservation whose SMs the session wants; "": none */
     uint32_t patience_ms; /* how long the client waits for the answer; 0: without limit */
     uint32_t fence;       /* gs_fence */
+    uint64_t kernel_heap; /* bytes; 0: the server's default */
 };
 
 struct ctl_set_qos {
@@ -325,7 +326,7 @@ struct ctl_get_reply {
 };
 
 static_assert(sizeof(struct ctl_header) == 24, "ctl_header");
-static_assert(sizeof(struct ctl_attach) == 224 && sizeof(struct ctl_attach) <= CTL_MESSAGE_MAX,
+static_assert(sizeof(struct ctl_attach) == 232 && sizeof(struct ctl_attach) <= CTL_MESSAGE_MAX,
               "ctl_attach");
 static_assert(sizeof(struct ctl_attach_reply) == 192 &&
                   sizeof(struct ctl_attach_reply) <= CTL_MESSAGE_MAX,

@@ -4,7 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ptx/heap_pass.h"
+#include "ptx/rewrite/heap.h"
 #include "ptx/rewrite/rewrite.h"
+
+#define HEAP_BYTES ((size_t)1 << 20)
 
 static struct ptx_rewrite_report report;
 static uint64_t block;
@@ -15,7 +19,9 @@ char *fencing_begin(const char *text)
     size_t len;
 
     fencing_end();
-    return ptx_rewrite(text, strlen(text), PTX_PASS_FENCE, &out, &len, &report) ? NULL : out;
+    return ptx_rewrite(text, strlen(text), PTX_PASS_HEAP | PTX_PASS_FENCE, &out, &len, &report)
+               ? NULL
+               : out;
 }
 
 const char *fencing_reason(void)
@@ -40,6 +46,22 @@ static int write_address(const struct fencing_driver *driver, const struct ptx_f
     return driver->write(block + a->offset, &value, a->size) ? -1 : 0;
 }
 
+static bool place_heap(const struct fencing_driver *driver)
+{
+    struct ptx_heap heap;
+    CUdeviceptr at;
+    uint64_t base;
+    size_t bytes;
+
+    if (!report.allocates)
+        return true;
+    if (driver->allocate(&base, HEAP_BYTES + HEAP_PAGE) ||
+        driver->find(&at, &bytes, driver->module, PTX_HEAP_VARIABLE))
+        return false;
+    heap = ptx_heap((base + HEAP_PAGE - 1) / HEAP_PAGE * HEAP_PAGE, HEAP_BYTES);
+    return !driver->write(at, &heap, sizeof(heap));
+}
+
 const char *fencing_place(const struct fencing_driver *driver, uint64_t base, uint64_t size)
 {
     const struct ptx_fence_report *r = &report.fence;
@@ -58,6 +80,8 @@ const char *fencing_place(const struct fencing_driver *driver, uint64_t base, ui
     for (uint32_t i = 0; i < r->naddresses; i++)
         if (write_address(driver, &r->addresses[i], functions))
             return "an address among the initial values";
+    if (!place_heap(driver))
+        return PTX_HEAP_VARIABLE;
     window = fence_window(base, size, block);
     if (driver->find(&at, &bytes, driver->module, FENCE_VARIABLE) ||
         driver->write(at, &window, sizeof(window)))

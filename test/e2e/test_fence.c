@@ -387,10 +387,10 @@ static void what_cannot_be_fenced_is_refused_with_the_reason(void)
         "[m];\n"
         "  ret; }\n";
     static const char outside[] =
-        HEAD ".extern .func (.param .b64 r) malloc(.param .b64 n);\n"
+        HEAD ".extern .func (.param .b64 r) elsewhere(.param .b64 n);\n"
              ".visible .entry f(.param .u64 p)\n{ .reg .b64 %rd<2>;\n"
              "  { .param .b64 p0; .param .b64 q; st.param.b64 [p0], 8;\n"
-             "  call.uni (q), malloc, (p0); ld.param.b64 %rd0, [q]; }\n  ret; }\n";
+             "  call.uni (q), elsewhere, (p0); ld.param.b64 %rd0, [q]; }\n  ret; }\n";
     struct server *server = server_start(&always);
     gs_session session;
     gs_module module;
@@ -400,7 +400,7 @@ static void what_cannot_be_fenced_is_refused_with_the_reason(void)
     CHECK_TEXT(gs_last_error_message(), "line 9");
     CHECK_TEXT(gs_last_error_message(), "cp.async.bulk");
     CHECK_STATUS(load(session, outside, &module), GS_ERR_PERMISSION);
-    CHECK_TEXT(gs_last_error_message(), "malloc");
+    CHECK_TEXT(gs_last_error_message(), "elsewhere");
     CHECK_OK(load(session, strays_ptx, &module));
     CHECK_OK(gs_detach(session));
     server_stop(server);

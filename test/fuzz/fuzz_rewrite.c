@@ -48,8 +48,8 @@ static void check_report(const struct ptx_rewrite_report *report, const char *ou
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const unsigned all[] = {PTX_PASS_PRINTF, PTX_PASS_COMPLETION,
-                                   PTX_PASS_PRINTF | PTX_PASS_COMPLETION};
+    static const unsigned all[] = {PTX_PASS_PRINTF, PTX_PASS_HEAP, PTX_PASS_COMPLETION,
+                                   PTX_PASS_PRINTF | PTX_PASS_HEAP | PTX_PASS_COMPLETION};
     char *text = malloc(size + 1);
 
     if (!text)

@@ -17,7 +17,7 @@ int main(int argc, char **argv)
     FILE *f;
 
     if (argc > 2 && !strcmp(argv[1], "--all"))
-        passes |= PTX_PASS_PRINTF | PTX_PASS_COMPLETION;
+        passes |= PTX_PASS_PRINTF | PTX_PASS_HEAP | PTX_PASS_COMPLETION;
     f = argc > 1 ? fopen(argv[argc - 1], "rb") : NULL;
     n = f && text ? fread(text, 1, PTX_FILE_MAX - 1, f) : 0;
     if (!n) {

@@ -59,6 +59,7 @@ gs_status attach_request_read(const gs_attach_params *given, struct attach_reque
         .device = params.device,
         .on_fault = params.on_fault,
         .fence = params.fence,
+        .kernel_heap = params.kernel_heap,
         .timeout_ns =
             UINT64_C(1000000) * (params.timeout_ms ? params.timeout_ms : TIMEOUT_DEFAULT_MS),
         .qos = GS_QOS_INIT,
@@ -91,6 +92,7 @@ static void message_fill(struct ctl_attach *message, const struct attach_request
         .fence = (uint32_t)request->fence,
         .local_rank = request->local_rank,
         .mem_limit = request->mem_limit,
+        .kernel_heap = request->kernel_heap,
         .qos = qos_wire(&request->qos),
         .patience_ms = (uint32_t)(request->timeout_ns / 1000000),
     };

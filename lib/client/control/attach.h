@@ -13,6 +13,7 @@ struct attach_request {
     gs_on_fault on_fault;
     gs_fence fence;
     uint64_t mem_limit;
+    uint64_t kernel_heap;
     uint64_t timeout_ns;
     gs_qos qos;
     struct env_limits env;   /* qos and mem_limit are lowered to it */

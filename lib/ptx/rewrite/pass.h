@@ -11,7 +11,8 @@
  * the house's own text by names that a tenant's may not have: in functions that begin with gshare$
  * or _ZN12gshare_print, accesses in the .global space go to the server's memory and stay, generic
  * ones go to the tenant's and are fenced; in the tenant's functions, accesses in the .global space
- * off the registers gshare$w and gshare$a of a kernel stay. A pass that adds text keeps to that.
+ * off the registers gshare$w and gshare$a of a kernel stay. A pass that adds text keeps to that;
+ * functions with other names are the tenant's to the fence (heap_pass.c).
  * The fence prints the module anew and can refuse it: ptx_rewrite then returns -EPERM. */
 #ifndef GS_PTX_REWRITE_PASS_H
 #define GS_PTX_REWRITE_PASS_H
@@ -46,6 +47,6 @@ struct pass {
     void (*dropped)(struct rewrite *rw);
 };
 
-extern const struct pass printf_pass_rules, completion_pass_rules;
+extern const struct pass printf_pass_rules, heap_pass_rules, completion_pass_rules;
 
 #endif

@@ -10,7 +10,8 @@
 #include "ptx/rewrite/pass.h"
 
 /* In the order in which they run; what they add at one place comes in this order too. */
-static const struct pass *const passes_in_order[] = {&printf_pass_rules, &completion_pass_rules};
+static const struct pass *const passes_in_order[] = {&printf_pass_rules, &heap_pass_rules,
+                                                     &completion_pass_rules};
 enum { PASSES = sizeof(passes_in_order) / sizeof(passes_in_order[0]) };
 
 const struct ptx_module *rewrite_module(struct rewrite *rw)

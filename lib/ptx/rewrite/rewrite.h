@@ -15,7 +15,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Every name that a pass adds begins so; such a variable is no tenant's to find. */
+/* Every name that a pass adds begins so, but for functions; such a variable is no tenant's to find.
+ */
 #define REWRITE_PREFIX "gshare$"
 
 enum ptx_pass {
@@ -28,7 +29,10 @@ enum ptx_pass {
     /* Each access to global memory is forced into the window of the session; see fence_pass.c and
      * doc/isolation.md. Runs last, over what the other passes added too, and refuses what it does
      * not know. */
-    PTX_PASS_FENCE = 1 << 2
+    PTX_PASS_FENCE = 1 << 2,
+    /* Calls of malloc and free go to functions that allocate from the heap of the session; see
+     * ptx/heap_pass.h. Works on any text that the lexer can cut. */
+    PTX_PASS_HEAP = 1 << 3
 };
 
 /* ---- PTX_PASS_FENCE ----
@@ -116,7 +120,8 @@ struct ptx_rewrite_kernel {
 
 /* What the passes did. Zeroed before the call; ptx_rewrite_report_deinit afterwards. */
 struct ptx_rewrite_report {
-    bool prints; /* the module has PTX_PRINT_VARIABLE */
+    bool prints;    /* the module has PTX_PRINT_VARIABLE */
+    bool allocates; /* the module has PTX_HEAP_VARIABLE */
     /* Of PTX_PASS_COMPLETION: the kernels in the order of their first mention, or none and why the
      * pass does not apply to the module. A module with names that begin with gshare$ is left alone
      * by all passes. */

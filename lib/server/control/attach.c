@@ -242,6 +242,7 @@ static struct session *session_make(struct server *server, const struct admissio
     session->id = ++server->sessions_total;
     session->fenced = session_fenced(server, reply->uid, request->fence);
     session->mem_asked = request->mem_limit;
+    session->kernel_heap = request->kernel_heap;
     session->attached_ns = clock_ns();
     session->qos = request->qos;
     session->space = admission->space;

@@ -35,6 +35,7 @@ static void session_open(struct session *session)
                                         .resume = session->resuming,
                                         .window_base = session->window_base,
                                         .window_size = session->window_size,
+                                        .kernel_heap = session->kernel_heap,
                                         .grant = session->grant.sent};
     memcpy(message.u.open.name, session->name, sizeof(message.u.open.name));
     if (session->resuming)

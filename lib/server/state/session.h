@@ -73,6 +73,7 @@ struct session {
     uint64_t id;
     uint64_t cookie;
     uint64_t mem_asked;   /* what it asked for; 0: no limit of its own */
+    uint64_t kernel_heap; /* that it asked for; 0: the worker's default */
     uint64_t mem_limit;   /* what holds */
     uint64_t window_base; /* the session's range of device addresses */
     uint64_t window_size;

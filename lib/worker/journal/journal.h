@@ -39,7 +39,8 @@ enum journal_kind {
     JOURNAL_MODULE = 5,     /* key: number. value: address of its variables. bytes: the image */
     JOURNAL_VARIABLE = 6,   /* key: address. value: size, module */
     JOURNAL_KERNEL = 7,     /* key: number. value: module, serial. bytes: the name */
-    JOURNAL_GRAPH = 8       /* key: number. value: serial. bytes: the records */
+    JOURNAL_GRAPH = 8,      /* key: number. value: serial. bytes: the records */
+    JOURNAL_HEAP = 9        /* key: 0. value: address of the heap of its kernels */
 };
 
 #define JOURNAL_VALUES 4

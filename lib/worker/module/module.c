@@ -18,6 +18,7 @@
 #include "worker/journal/journal.h"
 #include "worker/memory/host_block.h"
 #include "worker/module/fenced.h"
+#include "worker/module/heap.h"
 #include "worker/module/image.h"
 #include "worker/module/print.h"
 #include "worker/module/rewrite.h"
@@ -265,7 +266,7 @@ static gs_status module_place(struct job *job, struct module *module)
     void *values[] = {log.text, (void *)(uintptr_t)sizeof(log.text)};
     CUresult result;
 
-    if (fenced_place(job, module) != GS_OK)
+    if (fenced_place(job, module) != GS_OK || heap_open(job, module) != GS_OK)
         return job->status;
     result = DRV(cuModuleLoadDataEx, &module->cu, module->code, 2, options, values);
     if (result == CUDA_ERROR_UNKNOWN && !DRV(cuStreamQuery, service_stream()))
@@ -276,7 +277,8 @@ static gs_status module_place(struct job *job, struct module *module)
     }
     free(module->code);
     module->code = NULL;
-    if ((result = print_bind(job, module->cu)) || (result = fenced_bind(job->session, module)))
+    if ((result = print_bind(job, module->cu)) || (result = heap_bind(job->session, module)) ||
+        (result = fenced_bind(job->session, module)))
         return job_fail_driver(job, result);
     return GS_OK;
 }

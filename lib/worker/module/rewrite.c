@@ -1,14 +1,15 @@
 /*
  * rewrite.c - rewrites a tenant's PTX before it is compiled. Kernels that print write into the
- * print block of their session (print.c), and kernels get a hidden last parameter by which they can
- * tell their own end (own store; submit/launch.c).
+ * print block of their session (print.c), kernels that allocate do so from its heap (heap.c), and
+ * kernels get a hidden last parameter by which they can tell their own end (own store;
+ * submit/launch.c).
  *
  * The driver gets machine code only: what it loads, it loads while no launch goes out, and 60 MiB
  * of PTX, which a fatbin packs into 5.5 KB, took it a minute. So PTX is compiled apart (module.c),
  * and a fatbin is either replaced by its PTX or stripped of all but machine code for this device.
- * Where it holds both, the PTX is taken only if the PTX prints, because compiling PTX takes longer
- * than loading machine code. In a fenced session every kernel is fenced into the window, so all
- * that runs there is compiled from PTX.
+ * Where it holds both, the PTX is taken only if the PTX prints or allocates, because compiling PTX
+ * takes longer than loading machine code. In a fenced session every kernel is fenced into the
+ * window, so all that runs there is compiled from PTX.
  */
 #include "worker/module/rewrite.h"
 
@@ -21,6 +22,7 @@
 #include "common/log.h"
 #include "common/util.h"
 #include "ptx/fatbin.h"
+#include "ptx/heap_pass.h"
 #include "ptx/printf_pass.h"
 #include "ptx/ptx.h"
 #include "ptx/rewrite/rewrite.h"
@@ -70,8 +72,8 @@ static void stack_refused(struct job *job, uint32_t line)
 static gs_status text_rewrite(struct job *job, const char *text, size_t length, char **out,
                               size_t *out_length, struct ptx_rewrite_report **report)
 {
-    const unsigned passes =
-        PTX_PASS_PRINTF | PTX_PASS_COMPLETION | (job->session->fenced ? PTX_PASS_FENCE : 0);
+    const unsigned passes = PTX_PASS_PRINTF | PTX_PASS_HEAP | PTX_PASS_COMPLETION |
+                            (job->session->fenced ? PTX_PASS_FENCE : 0);
     int result = -ENOMEM;
 
     *out = NULL;
@@ -111,6 +113,12 @@ static bool code_keep(unsigned char *image, uint64_t *size, char reason[256])
     return true;
 }
 
+/* Whether calls in the text may have to go elsewhere than in the machine code beside it. */
+static bool text_wanted(const char *text, size_t length)
+{
+    return printf_pass_maybe(text, length) || heap_pass_maybe(text, length);
+}
+
 /* The text of a fatbin, or *text is NULL because machine code is loaded, which code_keep has left
  * alone in the image. */
 static gs_status fatbin_choose(struct job *job, unsigned char *image, uint64_t *size, char **text,
@@ -125,12 +133,12 @@ static gs_status fatbin_choose(struct job *job, unsigned char *image, uint64_t *
         *text = NULL;
         failed = -EINVAL;
     }
-    if (!job->session->fenced && (failed || !printf_pass_maybe(*text, *length)) &&
+    if (!job->session->fenced && (failed || !text_wanted(*text, *length)) &&
         code_keep(image, size, no_code)) {
         free(*text);
         *text = NULL;
         if (failed)
-            log_debug("the PTX of a fatbin was not looked at for printf: %s", no_text);
+            log_debug("the PTX of a fatbin was not looked at for printf and malloc: %s", no_text);
         return GS_OK;
     }
     if (!failed)
@@ -178,9 +186,9 @@ gs_status image_rewrite(struct job *job, unsigned char **image, uint64_t *size,
     if (image_text(job, *image, size, &text, &length, &unpacked) != GS_OK || !text ||
         text_rewrite(job, text, length, &rewritten, &new_length, report) != GS_OK)
         return job->status;
-    /* Where printf_pass_maybe saw words in comments, the machine code is loaded after all. */
-    const bool code =
-        unpacked && !job->session->fenced && !(*report)->prints && code_keep(*image, size, reason);
+    /* Where text_wanted saw words in comments, the machine code is loaded after all. */
+    const bool code = unpacked && !job->session->fenced && !(*report)->prints &&
+                      !(*report)->allocates && code_keep(*image, size, reason);
     if (code || !rewritten || ((*report)->prints && print_open(job) != GS_OK)) {
         image_report_free(*report);
         *report = NULL;

@@ -11,10 +11,11 @@ struct job;
 struct ptx_rewrite_report;
 
 /* Makes of the image (*size bytes and a NUL behind them) PTX text or machine code, and rewrites
- * PTX: a fatbin becomes its PTX where its kernels print, or where it has no machine code for this
- * device. Puts the print block of kernels that print into the job's answer. *report tells what the
- * passes did, and the caller frees it with image_report_free; NULL: nothing was rewritten. On
- * failure the job has failed, *image is the caller's as before, and *report is NULL. */
+ * PTX: a fatbin becomes its PTX where its kernels print or allocate, or where it has no machine
+ * code for this device. Puts the print block of kernels that print into the job's answer. *report
+ * tells what the passes did, and the caller frees it with image_report_free; NULL: nothing was
+ * rewritten. On failure the job has failed, *image is the caller's as before, and *report is NULL.
+ */
 gs_status image_rewrite(struct job *job, unsigned char **image, uint64_t *size,
                         struct ptx_rewrite_report **report);
 /* Frees a report, which may be NULL. */

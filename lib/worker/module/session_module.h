@@ -1,6 +1,6 @@
 /*
- * session_module.h - a session's modules, and what their kernels print. The session's lane, and a
- * job of the session.
+ * session_module.h - a session's modules, what their kernels print, and what they allocate. The
+ * session's lane, and a job of the session.
  */
 #ifndef GS_WORKER_MODULE_SESSION_MODULE_H
 #define GS_WORKER_MODULE_SESSION_MODULE_H
@@ -29,6 +29,8 @@ struct session_module {
     uint32_t module_capacity;
     struct host_block *print; /* the print block; NULL: no kernel prints */
     int print_id;             /* its System V segment's id */
+    uint64_t heap;            /* where the heap of its kernels lies; 0: no kernel allocates */
+    uint64_t heap_asked;      /* the size that the tenant wishes, 0: the default; constant */
 };
 
 #endif

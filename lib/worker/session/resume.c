@@ -18,6 +18,7 @@
 #include "worker/memory/host_block.h"
 #include "worker/memory/memory.h"
 #include "worker/memory/resume.h"
+#include "worker/module/heap.h"
 #include "worker/module/module.h"
 #include "worker/module/print.h"
 #include "worker/session/session.h"
@@ -62,7 +63,7 @@ static void resume_work(struct job *job)
     }
     if (session_map(job) == GS_OK && streams_resume(job) == GS_OK && window_init(job) == GS_OK &&
         memory_resume(job, session->resume) == GS_OK && host_blocks_resume(job) == GS_OK &&
-        print_resume(job) == GS_OK && graphs_resume(job) == GS_OK) {
+        print_resume(job) == GS_OK && heap_resume(job) == GS_OK && graphs_resume(job) == GS_OK) {
         /* A reader waits while the number is odd. */
         session->grant.sequence = (atomic_load(&session->server->grant.sequence) + 1) & ~1u;
         return;

@@ -48,6 +48,7 @@ struct session *session_new(uint32_t slot, const struct link_open *open, struct 
     session->id = open->session_id;
     session->uid = open->uid;
     session->fenced = open->fenced;
+    session->module.heap_asked = open->kernel_heap;
     memcpy(session->name, open->name, sizeof(session->name));
     session->name[sizeof(session->name) - 1] = '\0';
     session->stats = stats;

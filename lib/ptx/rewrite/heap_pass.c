@@ -1,0 +1,60 @@
+/* The pass over a module whose kernels allocate: its calls of CUDA's malloc and free go to
+ * functions of the house's own (heap_device.cu), which allocate from a heap of the session. The
+ * driver's is one for all tenants, and what one frees there the next can read.
+ *
+ * To the address fence the functions are the tenant's: what it checks of a kernel, it checks of
+ * them, and a call through a register may go to them. So their names begin otherwise than
+ * the house's do. */
+#include "ptx/heap_pass.h"
+
+#include <string.h>
+
+#include "ptx/rewrite/heap.h"
+#include "ptx/rewrite/redirect.h"
+
+#define FUNCTIONS "gshare_heap"
+
+extern const char heap_device_ptx[];
+__asm__(".section .rodata\n"
+        ".global heap_device_ptx\n"
+        ".hidden heap_device_ptx\n"
+        ".type heap_device_ptx, @object\n"
+        "heap_device_ptx:\n"
+        ".incbin \"" PTX_FILE "\"\n"
+        ".byte 0\n"
+        ".size heap_device_ptx, . - heap_device_ptx\n"
+        ".previous\n");
+
+/* new and delete come as calls of the first two; the third is what __nv_aligned_device_malloc
+ * calls. */
+static const struct redirect redirects[] = {
+    {"malloc", FUNCTIONS "$malloc"},
+    {"free", FUNCTIONS "$free"},
+    {"__cuda_syscall_aligned_malloc", FUNCTIONS "$aligned_malloc"},
+};
+enum { REDIRECTS = sizeof(redirects) / sizeof(redirects[0]) };
+
+struct ptx_heap ptx_heap(uint64_t base, uint64_t bytes)
+{
+    return (struct ptx_heap){base, HEAP_PAGES(bytes)};
+}
+
+bool heap_pass_maybe(const char *ptx, size_t len)
+{
+    return redirect_maybe(ptx, len, redirects, REDIRECTS);
+}
+
+static bool run(struct rewrite *rw)
+{
+    rw->report->allocates = !memmem(rw->text, rw->len, FUNCTIONS, strlen(FUNCTIONS)) &&
+                            redirect_run(rw, redirects, REDIRECTS, heap_device_ptx);
+    return rw->report->allocates;
+}
+
+static void dropped(struct rewrite *rw)
+{
+    rw->report->allocates = false;
+}
+
+const struct pass heap_pass_rules = {
+    .bit = PTX_PASS_HEAP, .maybe = heap_pass_maybe, .run = run, .dropped = dropped};

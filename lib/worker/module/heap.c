@@ -1,0 +1,83 @@
+/*
+ * heap.c - gives a session's kernels a heap: memory in the session's window, charged to the
+ * session, zeroed, and freed with the window. The driver's heap serves all tenants of a device and
+ * is never cleared. Functions that ptx/rewrite/heap_pass.c puts into a module allocate from the
+ * heap; the worker makes it when the first such module is loaded and never looks into it.
+ */
+#include "worker/module/heap.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "ptx/heap_pass.h"
+#include "worker/jobs/job.h"
+#include "worker/journal/journal.h"
+#include "worker/memory/memory.h"
+
+#define HEAP_BYTES UINT64_C(8388608) /* cudaLimitMallocHeapSize as CUDA has it */
+
+/* The heap has whole pieces of memory, as they are charged. */
+static uint64_t heap_bytes(const struct session *session)
+{
+    const uint64_t asked = session->module.heap_asked ? session->module.heap_asked : HEAP_BYTES;
+
+    return (asked + worker->granularity - 1) / worker->granularity * worker->granularity;
+}
+
+static bool allocates(const struct module *module)
+{
+    return module->rewrite && module->rewrite->allocates;
+}
+
+gs_status heap_open(struct job *job, const struct module *module)
+{
+    struct session *session = job->session;
+    char why[sizeof(job->message) / 2];
+
+    if (!allocates(module) || session->module.heap)
+        return GS_OK;
+    if (session->module.heap_asked > worker->info.memory_total)
+        job_fail(job, GS_ERR_QUOTA, "the session's limit is %" PRIu64,
+                 memory_limits(session).session);
+    else if (memory_take(job, heap_bytes(session), worker->granularity, &session->module.heap) ==
+             GS_OK) {
+        const uint64_t value[JOURNAL_VALUES] = {session->module.heap};
+        journal_put(session->journal, JOURNAL_HEAP, 0, value, NULL, 0);
+        return GS_OK;
+    }
+    snprintf(why, sizeof(why), "%.*s", (int)sizeof(why) - 1, job->message);
+    return job_fail(job, job->status,
+                    "the module's kernels call malloc, and there is no room for the session's heap "
+                    "of %" PRIu64 " bytes: %s",
+                    session->module.heap_asked ? session->module.heap_asked : HEAP_BYTES, why);
+}
+
+gs_status heap_resume(struct job *job)
+{
+    struct session *session = job->session;
+
+    for (const struct journal_entry *e = NULL; (e = journal_next(session->journal, e));) {
+        if (e->kind != JOURNAL_HEAP)
+            continue;
+        session->module.heap = e->value[0];
+        if (!memory_place(session, session->module.heap, heap_bytes(session)))
+            return job_fail(job, GS_ERR_INTERRUPTED, "the heap of the kernels has no place");
+    }
+    return GS_OK;
+}
+
+CUresult heap_bind(const struct session *session, const struct module *module)
+{
+    const struct ptx_heap heap = ptx_heap(session->module.heap, heap_bytes(session));
+    CUdeviceptr variable;
+    CUresult result;
+
+    if (!allocates(module))
+        return CUDA_SUCCESS;
+    result = DRV(cuModuleGetGlobal_v2, &variable, NULL, module->cu, PTX_HEAP_VARIABLE);
+    if (result == CUDA_ERROR_NOT_FOUND)
+        return CUDA_SUCCESS; /* the compiler removed it, because no kernel allocates */
+    if (!result)
+        result = DRV(cuMemcpyHtoDAsync_v2, variable, &heap, sizeof(heap), service_stream());
+    return result ? result : DRV(cuStreamSynchronize, service_stream());
+}
