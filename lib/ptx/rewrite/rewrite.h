@@ -28,8 +28,16 @@ enum ptx_pass {
     /* Each access to global memory is forced into the window of the session; see fence_pass.c and
      * doc/isolation.md. Runs last, over what the other passes added too, and refuses what it does
      * not know. */
-    PTX_PASS_FENCE = 1 << 2
+    PTX_PASS_FENCE = 1 << 2,
+    /* The barrier of a cooperative grid works on GRID_VARIABLE and not on the driver's memory,
+     * where the fence lets nobody go; see grid_pass.c. Only with PTX_PASS_FENCE. */
+    PTX_PASS_GRID = 1 << 3
 };
+
+/* The .global variable that PTX_PASS_GRID adds: GRID_BYTES bytes, zero before each cooperative
+ * launch. It is in the fence's report like the tenant's. */
+#define GRID_VARIABLE "gshare$grid"
+enum { GRID_BYTES = 16 };
 
 /* ---- PTX_PASS_FENCE ----
  *
