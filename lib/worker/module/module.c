@@ -45,6 +45,7 @@ static void module_free(struct session *session, struct module *module)
         DRV_MUST(cuModuleUnload, module->cu);
     fenced_free(session, module);
     image_report_free(module->rewrite);
+    grid_sync_deinit(&module->grid);
     free(module);
 }
 
@@ -168,7 +169,7 @@ static void compile_work(struct job *job)
     const char *fault = size ? image_fault(image, size) : "the image is empty";
     if (fault)
         job_fail(job, GS_ERR_BAD_IMAGE, "%s", fault);
-    else if (image_rewrite(job, &image, &size, &module->rewrite) == GS_OK &&
+    else if (image_rewrite(job, &image, &size, &module->rewrite, &module->grid) == GS_OK &&
              fenced_prepare(job, module) == GS_OK && !image_binary(image, size))
         image_compile(job, &image, size);
     if (job->status != GS_OK) {
@@ -364,6 +365,7 @@ static struct kernel *kernel_new(struct job *job, CUfunction function)
 static void kernel_work(struct job *job)
 {
     struct module *module = job->object;
+    uint64_t barrier_bytes;
     CUfunction function;
     CUresult result = DRV(cuModuleGetFunction, &function, module->cu, job->name);
 
@@ -391,6 +393,9 @@ static void kernel_work(struct job *job)
         return;
     }
     kernel->tells_end = own != UINT32_MAX;
+    kernel->syncs_grid = grid_sync_has(&module->grid, job->name);
+    fenced_variable(module, GRID_VARIABLE, &kernel->barrier, &barrier_bytes);
+    job->kernel->flags = kernel->syncs_grid ? REQ_KERNEL_SYNCS_GRID : 0;
     /* The module is not unloaded meanwhile, because an unload would be another job of this session,
      * which has one job in progress at a time. */
     kernel->next = module->kernels;
@@ -422,9 +427,10 @@ static void global_work(struct job *job)
     size_t size = 0;
     CUresult result = CUDA_ERROR_NOT_FOUND;
 
-    if (fenced_variable(module, job->name, &job->ret[0], &job->ret[1]))
+    const bool house = !strncmp(job->name, REWRITE_PREFIX, strlen(REWRITE_PREFIX));
+    if (!house && fenced_variable(module, job->name, &job->ret[0], &job->ret[1]))
         return;
-    if (strncmp(job->name, REWRITE_PREFIX, strlen(REWRITE_PREFIX)) != 0)
+    if (!house)
         result = DRV(cuModuleGetGlobal_v2, &address, &size, module->cu, job->name);
     /* For the name of a kernel the driver returns CUDA_ERROR_INVALID_VALUE. */
     if (result == CUDA_ERROR_NOT_FOUND || result == CUDA_ERROR_INVALID_VALUE)
