@@ -18,6 +18,7 @@
 #include "common/numa.h"
 #include "common/util.h"
 #include "worker/driver/prewake.h"
+#include "worker/driver/privileges.h"
 #include "worker/driver/wake.h"
 #include "worker/loop/blame.h"
 #include "worker/loop/lanes.h"
@@ -30,6 +31,7 @@
 #include "worker/partition/sm_topology.h"
 #include "worker/sched/inflight.h"
 #include "worker/session/grant.h"
+#include "worker/session/polling.h"
 #include "worker/session/session.h"
 #include "worker/submit/completion.h"
 #include "worker/submit/pool.h"
@@ -276,10 +278,15 @@ int worker_main(int device, const char *kind, const char *bell_name)
     char text[192];
 
     log_init("gshared", NULL);
+    descriptors_drop();
     stats = mmap(NULL, LINK_SLOTS_MAX * sizeof(*stats), PROT_READ | PROT_WRITE, MAP_SHARED,
                  LINK_STATS_FD, 0);
     if (stats == MAP_FAILED)
         return give_up("the statistics cannot be mapped");
+    if (!bell_open(bell_name))
+        return give_up("the doorbell queue cannot be opened");
+    if (!privileges_drop(kind, text, sizeof(text)))
+        return give_up(text);
     /* Kernels are loaded with their module, because the loading of a kernel at its first launch
      * makes every later launch wait for the device. */
     setenv("CUDA_MODULE_LOADING", "EAGER", 1);
@@ -297,7 +304,7 @@ int worker_main(int device, const char *kind, const char *bell_name)
             driver_describe(text, sizeof(text));
         return give_up(text);
     }
-    if (!lost_init() || !prewake_init() || !service_start() || !loop_start(bell_name))
+    if (!lost_init() || !prewake_init() || !service_start() || !loop_start())
         return give_up("the worker's threads cannot be started");
     ready.u.device = worker->info;
     link_send(&ready, -1);
