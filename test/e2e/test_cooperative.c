@@ -230,6 +230,33 @@ static void grids_of_several_tenants_do_not_lock_each_other(void)
     server_stop(server);
 }
 
+/* A cooperative grid waits for earlier ones, but not for what these wait for. */
+static void a_grid_behind_an_endless_kernel_holds_up_nobody(void)
+{
+    struct server *server = server_start(NULL);
+    struct tenant t = tenant_attach(server), other = tenant_attach(server);
+    struct rotation r = rotation_make(&t, 2);
+    gs_launch_config config = cooperative(2);
+    uint32_t set = 1;
+    gs_devptr flag;
+    gs_stream aside;
+
+    CHECK_OK(gs_stream_create(t.session, NULL, &aside));
+    CHECK_OK(gs_malloc(t.session, sizeof(set), &flag));
+    CHECK_OK(gs_memset(t.session, flag, 0, sizeof(set)));
+    CHECK_OK(kernels_launch(NULL, kernels_get(kernels_load(t.session), "spin_until"), 1, 1,
+                            (void *[]){&flag}));
+    CHECK_OK(rotation_launch(&r, NULL, &config));
+    for (unsigned i = 0; i < 3; i++)
+        rotate(&other, other.sms, 2);
+    CHECK_OK(gs_memset_async(t.session, flag, 1, sizeof(set), aside));
+    CHECK_OK(gs_sync(t.session));
+    rotation_check(&r, 1);
+    CHECK_OK(gs_detach(t.session));
+    CHECK_OK(gs_detach(other.session));
+    server_stop(server);
+}
+
 static void a_cooperative_grid_finds_its_place_beside_endless_small_launches(void)
 {
     struct server *server = server_start(NULL);
@@ -445,6 +472,7 @@ static const struct test tests[] = {
     TEST(a_cooperative_launch_reports_and_keeps_its_order),
     TEST(grids_of_two_streams_do_not_meet_each_other),
     TEST(grids_of_several_tenants_do_not_lock_each_other),
+    TEST(a_grid_behind_an_endless_kernel_holds_up_nobody),
     TEST(a_cooperative_grid_finds_its_place_beside_endless_small_launches),
     TEST(a_kernel_that_synchronises_its_grid_needs_the_option),
     TEST(any_kernel_may_be_launched_cooperatively),

@@ -5,7 +5,9 @@
  * Two such grids on one SM could each have some of their blocks there and wait for the rest for
  * ever. No page of the driver's says that it keeps grids of different contexts apart, and
  * partitions are contexts; so a cooperative grid waits for every earlier one with which it shares
- * an SM. In a fenced session it waits for the session's own in any case, because the kernels of a
+ * an SM. Those grids are issued only when their streams have nothing else on the device, or else a
+ * tenant could keep others waiting with an endless kernel before its own. In a fenced session it
+ * waits for the session's own in any case, because the kernels of a
  * module share the workspace of their barriers (ptx/rewrite/grid_pass.c).
  */
 #include "worker/submit/cooperative.h"
@@ -42,7 +44,10 @@ bool cooperative_fits(const struct launch *launch, char *text, size_t size)
     const uint32_t sms = launch->partition ? launch->partition->sm_count : worker->info.sm_count;
     int each;
 
-    if (blocks_of_sm(launch->kernel, threads, launch->dynamic_smem, &each)) {
+    CUresult result = blocks_of_sm(launch->kernel, threads, launch->dynamic_smem, &each);
+    if (driver_fatal(result))
+        device_lost(result);
+    if (result) {
         driver_describe(text, size);
         return false;
     }
@@ -53,17 +58,26 @@ bool cooperative_fits(const struct launch *launch, char *text, size_t size)
     return blocks <= (uint64_t)each * sms;
 }
 
+/* The answer of a query: whether the device has finished. */
+static bool finished(const char *function, CUresult result)
+{
+    if (driver_fatal(result)) {
+        driver_failed(function, result);
+        device_lost(result);
+    }
+    return result != CUDA_ERROR_NOT_READY;
+}
+
+bool cooperative_ready(const struct stream *stream)
+{
+    return finished("cuStreamQuery", cu->cuStreamQuery(stream->cu));
+}
+
 /* Whether the grid of this entry has ended. */
 static bool has_ended(struct running *r)
 {
-    if (r->busy) {
-        CUresult result = cu->cuEventQuery(r->end);
-        if (driver_fatal(result)) {
-            driver_failed("cuEventQuery", result);
-            device_lost(result);
-        }
-        r->busy = result == CUDA_ERROR_NOT_READY;
-    }
+    if (r->busy)
+        r->busy = !finished("cuEventQuery", cu->cuEventQuery(r->end));
     return !r->busy;
 }
 

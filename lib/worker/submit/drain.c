@@ -207,7 +207,9 @@ static enum outcome take_launch(struct session *session, uint32_t index, unsigne
         return STALLED;
     if (alone.partition == home)
         alone.partition = NULL;
-    char text[160];
+    char text[192];
+    if (alone.cooperative && !cooperative_ready(stream))
+        return STALLED;
     if (alone.cooperative && !cooperative_fits(&alone, text, sizeof(text))) {
         session_fault(session, index, GS_FAULT_LAUNCH, GS_ERR_LAUNCH_CONFIG, alone.kernel->name,
                       text);
