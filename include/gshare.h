@@ -585,9 +585,9 @@ typedef struct gs_launch_config {
  * session's SMs hold at once, which is gs_kernel_occupancy times the affinity's sm_count of
  * gs_get_qos. The first such launch of a shape blocks for the server. If the session's SMs become
  * fewer before the server takes the launch, the session ends with GS_FAULT_LAUNCH. A cooperative
- * launch with an affinity of its own gives GS_ERR_NOT_SUPPORTED. A kernel that comes as machine
- * code without PTX is not known to synchronise its grid: without the option it ends the work of all
- * tenants. */
+ * launch with an affinity of its own gives GS_ERR_NOT_SUPPORTED. The server knows kernels that
+ * synchronise their grid by their PTX: one of machine code alone, or of PTX that the server cannot
+ * read, is not refused without the option, and ends the work of all tenants. */
 GS_API gs_status gs_launch(gs_stream stream, gs_kernel kernel, const gs_launch_config *config,
                            void **args);
 

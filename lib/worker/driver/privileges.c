@@ -8,7 +8,8 @@
  *   - all other capabilities   dropped, the bounding set too. The device nodes are everybody's or
  *               their group's (the driver opens some of them late); memory for the device is pinned
  *               without CAP_IPC_LOCK; and the lanes' priority needs no CAP_SYS_NICE once
- *               RLIMIT_NICE allows it
+ *               RLIMIT_NICE allows it. Where root may not raise that limit, as in many containers,
+ *               the worker keeps CAP_SYS_NICE if it has it
  *   - new privileges   none by a program that is executed
  *   - core dumps, ptrace, /proc/PID/mem   none, so that nobody of the same user reads tenants' data
  *               here
@@ -39,6 +40,7 @@
 
 #define USER_DEFAULT "gshare"
 #define NICE_LEAST   (-10) /* of a lane (loop/lanes.c) */
+#define CAP(number)  (UINT64_C(1) << (number))
 
 static bool failed(char *text, size_t size, const char *what)
 {
@@ -65,12 +67,13 @@ static void nodes_make(const char *kind)
         waitpid(child, NULL, 0);
 }
 
-static void limits_set(void)
+/* Returns the capability that stands for a limit which could not be raised. */
+static uint64_t limits_set(void)
 {
     const struct rlimit no_core = {0, 0}, nice = {20 - NICE_LEAST, 20 - NICE_LEAST};
 
     setrlimit(RLIMIT_CORE, &no_core);
-    setrlimit(RLIMIT_NICE, &nice); /* other users may not, and their lanes get no priority */
+    return setrlimit(RLIMIT_NICE, &nice) ? CAP(CAP_SYS_NICE) : 0;
 }
 
 void descriptors_drop(void)
@@ -116,13 +119,19 @@ static void bounding_set_drop(void)
     prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
 }
 
+/* Keeps those of `keep` that there are. */
 static bool capabilities_set(uint64_t keep, char *text, size_t size)
 {
     struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
-    const struct __user_cap_data_struct data[2] = {
-        {.effective = (uint32_t)keep, .permitted = (uint32_t)keep},
-        {.effective = (uint32_t)(keep >> 32), .permitted = (uint32_t)(keep >> 32)}};
+    struct __user_cap_data_struct data[2] = {{0}};
 
+    if (syscall(SYS_capget, &header, data))
+        return failed(text, size, "capget");
+    for (unsigned i = 0; i < 2; i++) {
+        data[i].permitted &= (uint32_t)(keep >> 32 * i);
+        data[i].effective = data[i].permitted;
+        data[i].inheritable = 0;
+    }
     if (syscall(SYS_capset, &header, data))
         return failed(text, size, "capset");
     return true;
@@ -135,14 +144,16 @@ bool privileges_drop(const char *kind, char *text, size_t size)
     if (!user_find(&user, text, size))
         return false;
     nodes_make(kind);
-    limits_set();
+    uint64_t keep = limits_set();
     const bool root = geteuid() == 0;
     if (root && !user)
         log_debug("there is no user " USER_DEFAULT ": the worker stays root's");
     bounding_set_drop();
     if (user && !user_become(user, text, size))
         return false;
-    if (!capabilities_set(root && geteuid() != 0 ? UINT64_C(1) << CAP_IPC_OWNER : 0, text, size))
+    if (root && geteuid() != 0)
+        keep |= CAP(CAP_IPC_OWNER);
+    if (!capabilities_set(keep, text, size))
         return false;
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
         return failed(text, size, "no_new_privs");
