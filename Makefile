@@ -241,6 +241,7 @@ $(BUILD)/obj/test/%.o: GS_CFLAGS += -Itest
 $(BUILD)/obj/test/harness/kernels.o: test/harness/kernels.ptx
 $(BUILD)/obj/test/harness/kernels.o: GS_CFLAGS += -DPTX_FILE='"$(CURDIR)/test/harness/kernels.ptx"'
 $(BUILD)/obj/test/e2e/test_policy.o: GS_CFLAGS += -DEXAMPLE='"$(CURDIR)/examples/gshare.conf"'
+$(BUILD)/obj/test/e2e/test_cooperative.o: GS_CFLAGS += -DCORPUS_PTX='"$(CURDIR)/test/corpus/ptx"'
 $(BUILD)/obj/test/e2e/printed.o: GS_CFLAGS += -DPRINTING='"$(CURDIR)/test/e2e/printing"'
 $(BUILD)/obj/test/e2e/test_heap.o: test/e2e/heap/heap.ptx
 $(BUILD)/obj/test/e2e/test_heap.o: GS_CFLAGS += -DHEAP_PTX='"$(CURDIR)/test/e2e/heap/heap.ptx"'

@@ -547,6 +547,11 @@ GS_API gs_status gs_kernel_info(gs_kernel kernel, gs_kernel_desc *desc);
  * NULL. Does not block. GS_ERR_INVALID_VALUE: index is not below param_count. */
 GS_API gs_status gs_kernel_param_info(gs_kernel kernel, unsigned index, size_t *offset,
                                       size_t *size);
+/* How many blocks of so many threads and so much dynamic shared memory an SM runs at once. Blocks
+ * for the server; a second call for the same shape does not. GS_ERR_LAUNCH_CONFIG: the kernel
+ * cannot have such a block. */
+GS_API gs_status gs_kernel_occupancy(gs_kernel kernel, unsigned threads, unsigned dynamic_smem,
+                                     unsigned *blocks);
 /* Address and size of a module's global variable, which lives as long as the module. Either pointer
  * may be NULL. Blocks for the server. GS_ERR_NOT_FOUND. */
 GS_API gs_status gs_global_get(gs_module module, const char *name, gs_devptr *ptr, size_t *size);
@@ -565,15 +570,16 @@ typedef struct gs_launch_config {
     const size_t *arg_sizes; /* NULL: not checked; else, with arg_count, the parameters' sizes */
     const gs_qos *qos;       /* of this launch, see gs_qos; NULL: the stream's */
     gs_report_id *report;    /* not NULL: the launch is measured, and *report names it */
+    unsigned cooperative; /* not 0: all blocks run at once, so that they may wait for each other */
 } gs_launch_config;
 #define GS_LAUNCH_CONFIG_INIT                                                                      \
     {                                                                                              \
-        sizeof(gs_launch_config), {1, 1, 1}, {1, 1, 1}, 0, 0, NULL, NULL, NULL                     \
+        sizeof(gs_launch_config), {1, 1, 1}, {1, 1, 1}, 0, 0, NULL, NULL, NULL, 0                  \
     }
 #define GS_LAUNCH_CONFIG_1D(blocks, threads)                                                       \
     {                                                                                              \
         sizeof(gs_launch_config), {(unsigned)(blocks), 1, 1}, {(unsigned)(threads), 1, 1}, 0, 0,   \
-            NULL, NULL, NULL                                                                       \
+            NULL, NULL, NULL, 0                                                                    \
     }
 
 /* Queues a kernel. stream NULL: the default stream of the kernel's session. args[i] points to the
@@ -583,8 +589,17 @@ typedef struct gs_launch_config {
  * work. A launch on a set of SMs that has yet to be made waits in its stream; if the set cannot be
  * made, the session ends with GS_FAULT_LAUNCH. GS_ERR_LAUNCH_CONFIG, GS_ERR_PARAMS. GS_ERR_LIMIT:
  * too many reports are open. For its qos: GS_ERR_INVALID_VALUE (beyond the session's grant),
- * GS_ERR_NOT_SUPPORTED. GS_ERR_RECORDING: the stream records a graph, and the launch has a report
- * or a qos of its own. */
+ * GS_ERR_NOT_SUPPORTED. GS_ERR_RECORDING: the stream records a graph, and the launch is cooperative
+ * or has a report or a qos of its own.
+ *
+ * COOPERATIVE LAUNCHES. A kernel that synchronises its grid (cooperative groups' grid.sync) needs
+ * one: a launch without gives GS_ERR_LAUNCH_CONFIG. So does a grid of more blocks than the
+ * session's SMs hold at once, which is gs_kernel_occupancy times the affinity's sm_count of
+ * gs_get_qos. The first such launch of a shape blocks for the server. If the session's SMs become
+ * fewer before the server takes the launch, the session ends with GS_FAULT_LAUNCH. A cooperative
+ * launch with an affinity of its own gives GS_ERR_NOT_SUPPORTED. The server knows kernels that
+ * synchronise their grid by their PTX: one of machine code alone, or of PTX that the server cannot
+ * read, is not refused without the option, and ends the work of all tenants. */
 GS_API gs_status gs_launch(gs_stream stream, gs_kernel kernel, const gs_launch_config *config,
                            void **args);
 

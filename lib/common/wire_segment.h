@@ -159,11 +159,16 @@ enum req_op {
     REQ_GRAPH_DESTROY = 14,  /* graph */
     REQ_MEM_EXPORT = 15,     /* address, receiving session or 0 -> the handle's 4 words */
     REQ_MEM_IMPORT = 16,     /* the handle's 4 words -> address, size, import */
-    REQ_MEM_REVOKE = 17      /* address */
+    REQ_MEM_REVOKE = 17,     /* address */
+    /* kernel, threads of a block, dynamic shared memory -> blocks that an SM runs at once */
+    REQ_KERNEL_OCCUPANCY = 18
 };
 
 #define REQ_PARAMS_MAX      1024u /* parameters of a kernel */
 #define REQ_PARAM_BYTES_MAX 4096u
+
+/* The kernel synchronises its grid: it needs a cooperative launch. */
+#define REQ_KERNEL_SYNCS_GRID 1u
 
 struct req_kernel {
     uint32_t param_count;
@@ -173,7 +178,7 @@ struct req_kernel {
     uint32_t static_smem;
     uint32_t local_bytes;
     uint32_t max_dynamic_smem;
-    uint32_t reserved;
+    uint32_t flags; /* REQ_KERNEL_* */
     struct {
         uint16_t offset, size;
     } param[REQ_PARAMS_MAX];

@@ -35,6 +35,8 @@ static const char help[] =
     "      --max-tenants N    sessions at a time; default 2048, at most 4096\n"
     "      --lanes N          threads of a worker that give work to the GPU, 1 to 16; default:\n"
     "                         $GSHARE_LANES, else as many as the CPUs are good for\n"
+    "      --worker-user NAME user as whom root's workers run; default: $GSHARE_WORKER_USER,\n"
+    "                         else gshare where there is that user, else root\n"
     "      --mem-limit BYTES  device memory for each session (K, M, G, T: powers of 1024);\n"
     "                         default: no limit\n"
     "      --allow-users LIST users served besides root and the server's own, names or\n"
@@ -186,6 +188,7 @@ enum option_code {
     OPTION_DEVICES,
     OPTION_MAX_TENANTS,
     OPTION_LANES,
+    OPTION_WORKER_USER,
     OPTION_MEM_LIMIT,
     OPTION_ALLOW_USERS,
     OPTION_CONFIG,
@@ -207,6 +210,7 @@ static const struct option long_options[] = {
     {"devices", required_argument, NULL, OPTION_DEVICES},
     {"max-tenants", required_argument, NULL, OPTION_MAX_TENANTS},
     {"lanes", required_argument, NULL, OPTION_LANES},
+    {"worker-user", required_argument, NULL, OPTION_WORKER_USER},
     {"mem-limit", required_argument, NULL, OPTION_MEM_LIMIT},
     {"allow-users", required_argument, NULL, OPTION_ALLOW_USERS},
     {"config", required_argument, NULL, OPTION_CONFIG},
@@ -226,6 +230,7 @@ static const struct option long_options[] = {
 struct worker_settings {
     const char *log_level; /* NULL: the default */
     uint32_t lanes;        /* 0: the default */
+    const char *user;      /* NULL: the default */
 };
 
 static void option_apply(struct server_options *options, struct worker_settings *workers, int code)
@@ -251,6 +256,11 @@ static void option_apply(struct server_options *options, struct worker_settings 
         break;
     case OPTION_LANES:
         workers->lanes = lanes_parse("--lanes", optarg);
+        break;
+    case OPTION_WORKER_USER:
+        if (!getpwnam(optarg))
+            usage("--worker-user '%s': no user of that name", optarg);
+        workers->user = optarg;
         break;
     case OPTION_MEM_LIMIT:
         options->mem_limit = size_parse("--mem-limit", optarg);
@@ -332,6 +342,8 @@ static void options_parse(int argc, char **argv, struct server_options *options,
         workers->log_level = level_parse("GSHARE_LOG", level);
     if (!workers->lanes && lanes && *lanes)
         workers->lanes = lanes_parse("GSHARE_LANES", lanes);
+    if (workers->user && geteuid() != 0)
+        usage("--worker-user: only root's server can have workers of another user");
     if (options->user_count && geteuid() != 0)
         usage("--allow-users: only root's server can serve other users");
     if (!options->policy_file && geteuid() == 0 && access(POLICY_FILE, F_OK) == 0)
@@ -448,6 +460,8 @@ static void workers_tell(const struct worker_settings *workers)
 
     if (workers->log_level)
         setenv("GSHARE_LOG", workers->log_level, 1);
+    if (workers->user)
+        setenv("GSHARE_WORKER_USER", workers->user, 1);
     if (workers->lanes) {
         snprintf(lanes, sizeof(lanes), "%u", workers->lanes);
         setenv("GSHARE_LANES", lanes, 1);

@@ -46,6 +46,10 @@ const char kernels_ptx[] = ".version 7.0\n.target sm_70\n.address_size 64\n"
                   "again:\n    ld.volatile.global.u32 %r1, [%a];\n"
                   "    setp.lt.u32 %p2, %r1, %r2;\n    @%p2 bra again;\n")
 
+    // [a] = the address in %envreg1 and %envreg2
+    ENTRY("workspace", "    mov.u32 %r1, %envreg1;\n    mov.u32 %r2, %envreg2;\n"
+                       "    mov.b64 %rd1, {%r2, %r1};\n    st.global.u64 [%a], %rd1;\n")
+
     // [a + 4i] = b + i for its thread i
     ENTRY("count", "    mov.u32 %r1, %ctaid.x;\n    mov.u32 %r2, %ntid.x;\n"
                    "    mov.u32 %r3, %tid.x;\n    mad.lo.u32 %r4, %r1, %r2, %r3;\n"

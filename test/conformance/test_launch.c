@@ -34,6 +34,32 @@ static void cooperative_blocks_meet(void)
     CHECK(device_word(p) == c, "%u", device_word(p));
 }
 
+// Cooperative groups' grid.sync() reads the address of its barrier there, and traps where there is
+// none.
+static void only_a_cooperative_grid_has_a_workspace(void)
+{
+    CUdeviceptr p = device_alloc(16);
+    uint64_t a = p, b = 0, c = 0;
+    void *params[] = {&a, &b, &c};
+    CUlaunchAttribute attribute = {.id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE};
+    CUlaunchConfig config = {.gridDimX = 1,
+                             .gridDimY = 1,
+                             .gridDimZ = 1,
+                             .blockDimX = 1,
+                             .blockDimY = 1,
+                             .blockDimZ = 1,
+                             .attrs = &attribute,
+                             .numAttrs = 1};
+
+    for (int cooperative = 0; cooperative < 2; cooperative++) {
+        attribute.value.cooperative = cooperative;
+        OK(cu.cuLaunchKernelEx(&config, kernel("workspace"), params, NULL));
+        CHECK((device_word(p) || device_word(p + 4)) == (cooperative == 1));
+    }
+    OK(cu.cuLaunchCooperativeKernel(kernel("workspace"), 1, 1, 1, 1, 1, 1, 0, NULL, params));
+    CHECK(device_word(p) || device_word(p + 4));
+}
+
 static void two_cooperative_grids_do_not_lock(void)
 {
     CUstream s[2] = {stream_open(), stream_open()};
@@ -229,6 +255,7 @@ static void current_context_is_the_threads_own(void)
 static const struct test tests[] = {
     {"every block of a large grid runs once", large_grids, false},
     {"a cooperative grid's blocks are resident together", cooperative_blocks_meet, false},
+    {"only a cooperative grid has a workspace", only_a_cooperative_grid_has_a_workspace, false},
     {"cooperative grids do not lock one another out", two_cooperative_grids_do_not_lock, false},
     {"launch attributes are taken", launch_attributes, false},
     {"128 grids are resident at once", resident_grids, false},

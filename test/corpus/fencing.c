@@ -19,7 +19,8 @@ char *fencing_begin(const char *text)
     size_t len;
 
     fencing_end();
-    return ptx_rewrite(text, strlen(text), PTX_PASS_HEAP | PTX_PASS_FENCE, &out, &len, &report)
+    return ptx_rewrite(text, strlen(text), PTX_PASS_HEAP | PTX_PASS_FENCE | PTX_PASS_GRID, &out,
+                       &len, &report)
                ? NULL
                : out;
 }

@@ -33,9 +33,10 @@ struct scene {
 /* The driver keeps so much of each partition. */
 static void scene_set_keeping(struct scene *s, uint64_t keeps)
 {
-    static char driver[512], plan[64];
+    static char driver[512], plan[128];
     const char *const environment[] = {driver, plan, NULL};
-    int fd = memfd_create("gshare-test-driver", MFD_CLOEXEC);
+    const char *path;
+    int fd = test_file_open(&path);
 
     CHECK(fd >= 0 && !ftruncate(fd, sizeof(*s->plan)));
     s->plan = mmap(NULL, sizeof(*s->plan), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
@@ -43,8 +44,8 @@ static void scene_set_keeping(struct scene *s, uint64_t keeps)
     atomic_store(&s->plan->keeps, keeps);
     snprintf(driver, sizeof(driver), "GSHARE_SOFTCUDA=%s",
              test_build_path("test/e2e/libgshare-fail-driver.so"));
-    /* Open as long as this process lives, for workers that start later too. */
-    snprintf(plan, sizeof(plan), "GSHARE_DRIVER_PLAN=/proc/%d/fd/%d", (int)getpid(), fd);
+    snprintf(plan, sizeof(plan), "GSHARE_DRIVER_PLAN=%s", path);
+    CHECK(!close(fd));
     s->server =
         server_start(&(struct server_options){.device = "soft", .environment = environment});
     s->worker = server_worker_pid(s->server);

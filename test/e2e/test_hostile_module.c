@@ -83,9 +83,10 @@ struct scene {
 
 static struct scene *scene_new(void)
 {
-    static char driver[512], plan[64];
+    static char driver[512], plan[128];
     const char *const environment[] = {driver, plan, NULL};
-    int fd = memfd_create("gshare-test-driver", MFD_CLOEXEC);
+    const char *path;
+    int fd = test_file_open(&path);
     struct scene *s = shared_alloc(sizeof(*s));
 
     CHECK(fd >= 0 && !ftruncate(fd, sizeof(*s->plan)));
@@ -93,7 +94,8 @@ static struct scene *scene_new(void)
     CHECK(s->plan != MAP_FAILED);
     snprintf(driver, sizeof(driver), "GSHARE_SOFTCUDA=%s",
              test_build_path("test/e2e/libgshare-fail-driver.so"));
-    snprintf(plan, sizeof(plan), "GSHARE_DRIVER_PLAN=/proc/%d/fd/%d", (int)getpid(), fd);
+    snprintf(plan, sizeof(plan), "GSHARE_DRIVER_PLAN=%s", path);
+    CHECK(!close(fd));
     s->server = server_start(&(struct server_options){
         .device = "soft", .environment = environment, .arguments = server_unfenced.arguments});
     return s;

@@ -1,4 +1,6 @@
 /* test_policy.c - the policy file: who is served, what others may have, and what is wrong in it. */
+#include <grp.h>
+#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,6 +49,9 @@ static void what_is_wrong_is_named_with_file_line_key_value_and_limit(void)
         {"[others]\ntrust = yes\n", "line 2: there is no setting 'trust' here"},
         {"[others]\nuser-sessions = 0\n", "line 2: user-sessions = 0: 1 to 4096"},
         {"[user no-such-user-here]\n", "line 1: 'no-such-user-here' is no user"},
+        {"[group no-such-group-here]\n", "line 1: 'no-such-group-here' is no group"},
+        {"[group root]\nweight = 2\n[group root]\n", "line 3: [group root] a second time"},
+        {"[group root]\nlatency-sms = 2\n", "line 2: there is no setting 'latency-sms' here"},
         {"[reservation x]\nsms = 4\n", "line 1: [reservation]: there are [server], [default]"},
         {"[device 0]\nlatency-sms = 4\n", "line 1: [device]: there are"},
         {"percentage = 50\n", "line 1: 'percentage' before the first [section]"},
@@ -178,10 +183,41 @@ static void the_example_is_a_policy_file(void)
     server_stop(server);
 }
 
+/* A user's own section goes before, and of several groups the first. */
+static void members_of_a_group_have_what_it_is_granted(void)
+{
+    const struct passwd *nobody = getpwnam("nobody");
+    const struct group *group = nobody ? getgrgid(nobody->pw_gid) : NULL;
+    char text[512];
+
+    if (geteuid() != 0)
+        test_skip("only root's server serves others");
+    if (!group || nobody->pw_uid != 65534)
+        test_skip("the machine has no user nobody with a group");
+    const unsigned uid = (unsigned)nobody->pw_uid;
+    snprintf(text, sizeof(text),
+             "[others]\nuser-sessions = 9\n"
+             "[group %s]\nuser-sessions = 2\nweight = 5\n[user %u]\nweight = 7\n"
+             "[group root]\nweight = 3\n",
+             group->gr_name, uid);
+    struct file file = file_make(text);
+    struct server *server = server_start(
+        &(struct server_options){.arguments = (const char *const[]){"--config", file.path, NULL}});
+
+    CHECK(unlink(file.path) == 0);
+    CHECK_EQUAL(gsctl("get", NULL, NULL, NULL, NULL), 0);
+    CHECK_TEXT(output, "user nobody: weight 7, user-sessions 2\n");
+    CHECK_TEXT(output, "user root: weight 3\n");
+    attach_as(uid);
+    server_wait_tenants(server, 0, 10000);
+    server_stop(server);
+}
+
 static const struct test tests[] = {
     TEST(what_is_wrong_is_named_with_file_line_key_value_and_limit),
     TEST(a_file_that_others_can_write_is_refused),
     TEST(it_says_who_is_served_and_what_they_may_have),
+    TEST(members_of_a_group_have_what_it_is_granted),
     TEST(the_command_line_goes_first),
     TEST(the_example_is_a_policy_file),
 };

@@ -106,6 +106,9 @@ void test_pause(void);
 uint64_t test_random(void);
 /* Is the work run on the software device? Asked of the session, so also right for "auto". */
 bool test_device_is_soft(gs_session session);
+/* Opens the test's own file, which is made empty at the first call and removed after the test; its
+ * path in a static buffer of the thread. Other processes, the worker too, may open it. */
+int test_file_open(const char **path);
 /* Path of a file in the build directory, such as "bin/gsctl". Static buffer of the thread. */
 const char *test_build_path(const char *file);
 

@@ -5,6 +5,7 @@
  * process that a test leaves becomes its child, and is found.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <poll.h>
@@ -226,6 +227,25 @@ static void __attribute__((noreturn)) test_child(const struct test *test, pid_t 
     exit(0); /* not _exit: a sanitizer looks for leaked memory now */
 }
 
+static const char *test_file_path(pid_t pid)
+{
+    static _Thread_local char path[64];
+
+    snprintf(path, sizeof(path), "/tmp/gshare-test-%d.file", (int)pid);
+    return path;
+}
+
+int test_file_open(const char **path)
+{
+    int fd;
+
+    *path = test_file_path(getpid());
+    fd = open(*path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (fd < 0)
+        test_fail(__FILE__, __LINE__, "%s: %s", *path, strerror(errno));
+    return fd;
+}
+
 /* The verdict on how the test's process itself ended. */
 static enum outcome child_outcome(pid_t pid, unsigned seconds)
 {
@@ -290,6 +310,7 @@ static enum outcome test_execute(const struct test *test)
             log_show(&test_run->server[i]);
         unlink(test_run->server[i].log);
     }
+    unlink(test_file_path(pid));
     segments_free(&before);
     return outcome;
 }

@@ -117,7 +117,8 @@ static uint64_t any_pointer(void)
 static void random_programs_stay_inside(void **state)
 {
     static const unsigned passes[] = {PTX_PASS_FENCE, PTX_PASS_FENCE | PTX_PASS_PRINTF,
-                                      PTX_PASS_FENCE | PTX_PASS_PRINTF | PTX_PASS_COMPLETION};
+                                      PTX_PASS_FENCE | PTX_PASS_PRINTF | PTX_PASS_COMPLETION |
+                                          PTX_PASS_GRID};
     static struct program p;
     const char *wanted = getenv("GS_FENCE_PROGRAMS");
     unsigned count = wanted ? (unsigned)atoi(wanted) : 400, ran = 0, refused = 0, whole = 0;

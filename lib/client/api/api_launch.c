@@ -8,6 +8,7 @@
 
 #include "client/base/error.h"
 #include "client/base/params.h"
+#include "client/control/occupancy.h"
 #include "client/control/qos.h"
 #include "client/submit/submit.h"
 #include "client/submit/wait.h"
@@ -51,6 +52,11 @@ static gs_status config_check(const struct session *session, const struct kernel
         return error_set(GS_ERR_LAUNCH_CONFIG,
                          "dynamic_smem of %u bytes is beyond the %u that kernel %.64s can have",
                          config->dynamic_smem, kernel->info.max_dynamic_smem, kernel->name);
+    if (!config->cooperative && kernel->info.flags & REQ_KERNEL_SYNCS_GRID)
+        return error_set(GS_ERR_LAUNCH_CONFIG,
+                         "kernel %.64s synchronises its grid: it needs a cooperative launch "
+                         "(gs_launch_config.cooperative)",
+                         kernel->name);
     return GS_OK;
 }
 
@@ -76,6 +82,51 @@ static gs_status args_check(const struct kernel *kernel, const gs_launch_config 
                              "argument %u is %zu bytes; parameter %u of kernel %.64s is %u", i,
                              config->arg_sizes[i], i, kernel->name, kernel->info.param[i].size);
     }
+    return GS_OK;
+}
+
+gs_status gs_kernel_occupancy(gs_kernel handle, unsigned threads, unsigned dynamic_smem,
+                              unsigned *blocks)
+{
+    struct session *session;
+    gs_status status;
+
+    if (!blocks)
+        return error_set(GS_ERR_INVALID_VALUE, "the pointer for the blocks is NULL");
+    status = session_use(handle_decode(handle), HANDLE_KERNEL, &session);
+    if (status != GS_OK)
+        return status;
+    status = occupancy_of(session, handle, threads, dynamic_smem, blocks);
+    session_leave(session);
+    return status;
+}
+
+/* A grid that the session's SMs do not hold at once would wait for itself for ever. */
+static gs_status cooperative_check(struct session *session, gs_kernel handle,
+                                   const gs_launch_config *config)
+{
+    struct seg_grant grant;
+    unsigned threads, each;
+    uint64_t blocks = (uint64_t)config->grid.x * config->grid.y;
+    gs_status status;
+
+    if (__builtin_mul_overflow(config->block.x, config->block.y, &threads) ||
+        __builtin_mul_overflow(threads, config->block.z, &threads))
+        threads = UINT32_MAX;
+    status = occupancy_of(session, handle, threads, config->dynamic_smem, &each);
+    if (status == GS_OK)
+        status = qos_granted(session, &grant);
+    if (status != GS_OK)
+        return status;
+    if (__builtin_mul_overflow(blocks, config->grid.z, &blocks))
+        blocks = UINT64_MAX;
+    if (blocks > (uint64_t)each * grant.sm_count)
+        return error_set(
+            GS_ERR_LAUNCH_CONFIG,
+            "a cooperative launch of %llu blocks: the session's %u SMs hold %u each at "
+            "once, %llu together",
+            (unsigned long long)blocks, grant.sm_count, each,
+            (unsigned long long)each * grant.sm_count);
     return GS_OK;
 }
 
@@ -183,11 +234,17 @@ static gs_status extras_read(const struct session *session, struct stream *strea
         if (status == GS_OK && atomic_load_explicit(&stream->recording, memory_order_relaxed))
             status = error_set(GS_ERR_RECORDING, "a launch that is recorded in a graph has no "
                                                  "quality of service of its own");
+        if (status == GS_OK && config->cooperative && qos->affinity_type != GS_EXEC_AFFINITY_NONE)
+            status = error_set(GS_ERR_NOT_SUPPORTED,
+                               "a cooperative launch runs on all of the session's SMs: it has no "
+                               "affinity of its own");
         if (status != GS_OK)
             return status;
         *flags |= REC_LAUNCH_QOS;
         deadline = deadline || qos->deadline_ns;
     }
+    if (config->cooperative)
+        *flags |= REC_LAUNCH_COOPERATIVE;
     if (config->report ||
         (deadline && !atomic_load_explicit(&stream->recording, memory_order_relaxed)))
         *flags |= REC_LAUNCH_TIME;
@@ -210,6 +267,8 @@ static gs_status launch_record(struct session *session, struct stream *stream,
         return status;
     if (config->report && atomic_load_explicit(&stream->recording, memory_order_relaxed))
         return error_set(GS_ERR_RECORDING, "a launch that is recorded in a graph has no report");
+    if (config->cooperative && atomic_load_explicit(&stream->recording, memory_order_relaxed))
+        return error_set(GS_ERR_RECORDING, "a cooperative launch is not recorded in a graph");
     status = stream_reserve(session, stream, size, (void **)&record);
     if (status == GS_OK)
         status = args_copy(kernel, args, (unsigned char *)(record + 1));
@@ -278,7 +337,10 @@ gs_status gs_launch(gs_stream stream_handle, gs_kernel kernel, const gs_launch_c
     status = session_use(handle_decode(kernel), HANDLE_KERNEL, &session);
     if (status != GS_OK)
         return status;
-    status = stream_lock(session, stream_handle, &stream);
+    if (config->cooperative)
+        status = cooperative_check(session, kernel, config);
+    if (status == GS_OK)
+        status = stream_lock(session, stream_handle, &stream);
     if (status == GS_OK)
         status = stream_unlock(stream, launch_on(session, stream, kernel, config, args));
     session_leave(session);

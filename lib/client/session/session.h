@@ -63,6 +63,10 @@ struct kernel {
     struct kernel *next; /* of the same module; under object_lock */
     char *name;
     struct req_kernel info;
+    /* what the server answered last (control/occupancy.c); blocks 0: never. Under object_lock */
+    struct {
+        uint32_t threads, dynamic_smem, blocks;
+    } occupancy;
 };
 
 /* Under object_lock. position 0: never recorded; the end of a record is beyond 0. */

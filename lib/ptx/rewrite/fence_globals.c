@@ -11,7 +11,8 @@ static const uint64_t BLOCK_MAX = 1ull << 40;
 
 bool fence_is_moved(const struct ptx_var *v)
 {
-    return v->space == PTX_SPACE_GLOBAL && !fence_is_house_name(v->name);
+    return v->space == PTX_SPACE_GLOBAL &&
+           (!fence_is_house_name(v->name) || !strcmp(v->name, GRID_VARIABLE));
 }
 
 uint64_t fence_place(const struct ptx_var *v)

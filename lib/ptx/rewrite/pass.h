@@ -35,6 +35,9 @@ struct rewrite {
 /* The module as the tenant wrote it, NULL where it cannot be read: rw->unread says why. A lack of
  * memory is in rw->edits.failed. */
 const struct ptx_module *rewrite_module(struct rewrite *rw);
+/* The place behind .address_size 64, where a variable is declared before all that can use it; 0:
+ * the text does not say .address_size. */
+size_t rewrite_module_begin(const char *text, size_t len);
 
 struct pass {
     enum ptx_pass bit;
@@ -47,6 +50,6 @@ struct pass {
     void (*dropped)(struct rewrite *rw);
 };
 
-extern const struct pass printf_pass_rules, heap_pass_rules, completion_pass_rules;
+extern const struct pass printf_pass_rules, heap_pass_rules, completion_pass_rules, grid_pass_rules;
 
 #endif

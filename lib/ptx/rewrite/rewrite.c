@@ -6,12 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ptx/read/lex.h"
 #include "ptx/rewrite/fence_pass.h"
 #include "ptx/rewrite/pass.h"
 
 /* In the order in which they run; what they add at one place comes in this order too. */
 static const struct pass *const passes_in_order[] = {&printf_pass_rules, &heap_pass_rules,
-                                                     &completion_pass_rules};
+                                                     &completion_pass_rules, &grid_pass_rules};
 enum { PASSES = sizeof(passes_in_order) / sizeof(passes_in_order[0]) };
 
 const struct ptx_module *rewrite_module(struct rewrite *rw)
@@ -20,6 +21,24 @@ const struct ptx_module *rewrite_module(struct rewrite *rw)
         rw->edits.failed = true;
     rw->read = true;
     return rw->module;
+}
+
+size_t rewrite_module_begin(const char *text, size_t len)
+{
+    struct lexer lexer;
+    struct token t;
+    size_t at = 0;
+
+    lexer_init(&lexer, text, len);
+    for (lexer_next(&lexer, &t); t.kind != TOK_EOF && t.kind != TOK_BAD; lexer_next(&lexer, &t)) {
+        if (t.kind != TOK_DOT || t.len != 12 || memcmp(t.text, "address_size", 12))
+            continue;
+        lexer_next(&lexer, &t);
+        at = (size_t)(t.text + t.len - text);
+        break;
+    }
+    lexer_deinit(&lexer);
+    return at;
 }
 
 /* Names that passes add are not the tenant's. */

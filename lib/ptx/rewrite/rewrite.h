@@ -32,8 +32,16 @@ enum ptx_pass {
     PTX_PASS_FENCE = 1 << 2,
     /* Calls of malloc and free go to functions that allocate from the heap of the session; see
      * ptx/heap_pass.h. Works on any text that the lexer can cut. */
-    PTX_PASS_HEAP = 1 << 3
+    PTX_PASS_HEAP = 1 << 3,
+    /* The barrier of a cooperative grid works on GRID_VARIABLE and not on the driver's memory,
+     * where the fence lets nobody go; see grid_pass.c. Only with PTX_PASS_FENCE. */
+    PTX_PASS_GRID = 1 << 5
 };
+
+/* The .global variable that PTX_PASS_GRID adds: GRID_BYTES bytes, zero before each cooperative
+ * launch. It is in the fence's report like the tenant's. */
+#define GRID_VARIABLE "gshare$grid"
+enum { GRID_BYTES = 16 };
 
 /* ---- PTX_PASS_FENCE ----
  *

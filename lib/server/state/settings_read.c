@@ -10,6 +10,8 @@
 
 #include "common/names.h"
 #include "common/setting_text.h"
+#include "common/util.h"
+#include "server/state/group_members.h"
 
 enum section {
     SECTION_NONE,
@@ -17,6 +19,12 @@ enum section {
     SECTION_RESERVATION,
     SECTION_PROVISION,
     SECTION_SERVER
+};
+
+/* What is set for the members of a Unix group. */
+struct group_section {
+    char name[33];
+    struct ctl_settings set;
 };
 
 struct reader {
@@ -30,7 +38,10 @@ struct reader {
     uint64_t id;
     struct ctl_settings set;
     struct reservation reservation;
-    bool device_given, mode_given;
+    bool device_given, mode_given, is_group;
+    /* Kept until all users are known, whose own sections go before. */
+    struct group_section group[POLICY_GROUPS_MAX];
+    uint32_t group_count;
     /* Sections that may come only once. */
     bool default_seen, provision_seen, server_seen, device_seen[SETTINGS_DEVICES_MAX];
 };
@@ -97,7 +108,9 @@ static bool section_end(struct reader *r)
         if (r->set.exclusive && !(r->set.fields & (CTL_PERCENTAGE | CTL_SMS | CTL_MASK)))
             return wrong(r,
                          "a section ends here that is exclusive without percentage, sms or mask");
-        if (r->target == CTL_DEFAULT)
+        if (r->is_group)
+            r->group[r->group_count++].set = r->set;
+        else if (r->target == CTL_DEFAULT)
             r->settings->everybody = r->set;
         else if (r->target == CTL_DEVICE)
             r->settings->device[r->id] = r->set;
@@ -123,6 +136,23 @@ static bool user_begin(struct reader *r, const char *id)
         return wrong(r, "'%.40s' is no %s", id, r->policy ? "user" : "uid");
     if (settings_find_user(r->settings, (uid_t)r->id))
         return wrong(r, "[user %.40s] a second time", id);
+    return true;
+}
+
+static bool group_begin(struct reader *r, const char *name)
+{
+    struct group_section *group = &r->group[r->group_count];
+
+    r->target = CTL_USER;
+    r->is_group = true;
+    if (strlen(name) >= sizeof(group->name) || !group_exists(name))
+        return wrong(r, "'%.40s' is no group", name);
+    for (uint32_t i = 0; i < r->group_count; i++)
+        if (!strcmp(r->group[i].name, name))
+            return wrong(r, "[group %s] a second time", name);
+    if (r->group_count == POLICY_GROUPS_MAX)
+        return wrong(r, "more than %u groups", POLICY_GROUPS_MAX);
+    strcpy(group->name, name);
     return true;
 }
 
@@ -194,7 +224,7 @@ static bool section_begin(struct reader *r, char *text)
     r->section = SECTION_SETTINGS;
     r->set = (struct ctl_settings){0};
     r->reservation = (struct reservation){0};
-    r->device_given = r->mode_given = false;
+    r->device_given = r->mode_given = r->is_group = false;
     r->target = CTL_DEFAULT;
     r->id = 0;
     if (!strcmp(kind, "user"))
@@ -203,8 +233,13 @@ static bool section_begin(struct reader *r, char *text)
         return others_begin(r);
     if (r->policy && !strcmp(kind, "server") && *id == 0)
         return server_begin(r);
+    if (r->policy && !strcmp(kind, "group"))
+        return group_begin(r, id);
     if (r->policy && (strcmp(kind, "default") || *id))
-        return wrong(r, "[%.40s]: there are [server], [default], [others] and [user NAME]", kind);
+        return wrong(r,
+                     "[%.40s]: there are [server], [default], [others], [group NAME] and [user "
+                     "NAME]",
+                     kind);
     if (!strcmp(kind, "device"))
         return device_begin(r, id);
     if (!strcmp(kind, "reservation"))
@@ -350,6 +385,25 @@ static bool line_read(struct reader *r, char *text)
     return *text == '[' ? section_begin(r, text) : value_read(r, text);
 }
 
+/* Gives each member what is not set for the user, nor by a group before. */
+static bool group_apply(struct reader *r, const struct group_section *group)
+{
+    CLEANUP_FREE uid_t *uid = NULL;
+    uint32_t count = 0;
+
+    if (group_members(group->name, &uid, &count))
+        return wrong(r, "the members of group %s cannot be found", group->name);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct ctl_settings *own = settings_find_user(r->settings, uid[i]);
+        const struct ctl_settings set = own ? settings_merge(&group->set, 0, own) : group->set;
+
+        if (!settings_put_user(r->settings, uid[i], &set))
+            return wrong(r, "group %s: more than %u users, or no memory", group->name,
+                         SETTINGS_USERS_MAX);
+    }
+    return true;
+}
+
 bool settings_read(struct settings *settings, struct policy *policy, const char *text, size_t size,
                    char error[STATE_ERROR_MAX])
 {
@@ -373,6 +427,8 @@ bool settings_read(struct settings *settings, struct policy *policy, const char 
         at += length + 1;
     }
     good = good && section_end(&r);
+    for (uint32_t i = 0; good && i < r.group_count; i++)
+        good = group_apply(&r, &r.group[i]);
     if (!good)
         settings_deinit(settings);
     return good;

@@ -7,8 +7,14 @@
  *     allow-users = alice, bob
  *     [others]
  *     user-mem = 16G
+ *     [group research]
+ *     user-mem = 32G
  *     [user alice]
  *     class = latency
+ *
+ * What a [group] sets goes to each of its members for whom it is not set in [user], nor in a
+ * [group] before. Who is in a group is asked when the file is read, since the answer may come from
+ * a network.
  *
  * Strict: an unknown section, name or value, or one given twice, is an error with its line. What
  * the devices cannot honour is not known here.
@@ -21,8 +27,9 @@
 
 #include "server/state/settings.h"
 
-#define STATE_ERROR_MAX  160u
-#define POLICY_USERS_MAX 64
+#define STATE_ERROR_MAX   160u
+#define POLICY_USERS_MAX  64
+#define POLICY_GROUPS_MAX 32u
 
 /* What the policy file's [server] says; zero: nothing. */
 struct policy {

@@ -49,6 +49,7 @@ gs_status driver_status(CUresult result)
     case CUDA_ERROR_SHARED_OBJECT_SYMBOL_NOT_FOUND:
         return GS_ERR_BAD_IMAGE;
     case CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES:
+    case CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE:
         return GS_ERR_LAUNCH_CONFIG;
     default:
         return GS_ERR_DRIVER;

@@ -106,6 +106,7 @@ extern const struct job_kind job_module_load, job_module_unload;     /* module.c
 extern const struct job_kind job_kernel_get, job_global_get;         /* module.c */
 extern const struct job_kind job_stream_create, job_stream_destroy;  /* stream.c */
 extern const struct job_kind job_event_elapsed;                      /* stream.c */
+extern const struct job_kind job_kernel_occupancy;                   /* cooperative.c */
 extern const struct job_kind job_graph_create, job_graph_destroy;    /* graph.c */
 
 /* ---- service.c ------------------------------------------------------------------------------- */

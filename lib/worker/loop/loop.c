@@ -219,15 +219,14 @@ static void *loop_main(void *unused)
     return NULL;
 }
 
-bool loop_start(const char *bell_name)
+bool loop_start(void)
 {
     pthread_t thread;
 
     round_init();
     lanes_main(&lane);
     lost_join();
-    if (!bell_open(bell_name) || !waker_init(dispatch_waker()) ||
-        pthread_create(&thread, NULL, loop_main, NULL))
+    if (!waker_init(dispatch_waker()) || pthread_create(&thread, NULL, loop_main, NULL))
         return false;
     pthread_setname_np(thread, "gs-dispatch");
     pthread_detach(thread);

@@ -14,9 +14,9 @@
 
 #include "worker/session_parts.h"
 
-/* Starts the main lane, which opens the doorbell queue of this name, and the other lanes; called
- * before any job is pushed. Returns false when a thread or descriptor is missing. */
-bool loop_start(const char *bell_name);
+/* Starts the main lane and the other lanes; called once the doorbell is open, and before any job is
+ * pushed. Returns false when a thread or descriptor is missing. */
+bool loop_start(void);
 /* Sets how the device is scheduled from the main lane's next round on. Control thread. */
 void loop_policy(const struct link_policy *policy);
 #endif

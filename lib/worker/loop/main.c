@@ -18,6 +18,7 @@
 #include "common/numa.h"
 #include "common/util.h"
 #include "worker/driver/prewake.h"
+#include "worker/driver/privileges.h"
 #include "worker/driver/wake.h"
 #include "worker/loop/blame.h"
 #include "worker/loop/lanes.h"
@@ -32,6 +33,7 @@
 #include "worker/sched/inflight.h"
 #include "worker/session/evict.h"
 #include "worker/session/grant.h"
+#include "worker/session/polling.h"
 #include "worker/session/resume.h"
 #include "worker/session/session.h"
 #include "worker/submit/completion.h"
@@ -374,10 +376,15 @@ int worker_main(int device, const char *kind, const char *bell_name)
     char text[192];
 
     log_init("gshared", NULL);
+    descriptors_drop();
     stats = mmap(NULL, LINK_SLOTS_MAX * sizeof(*stats), PROT_READ | PROT_WRITE, MAP_SHARED,
                  LINK_STATS_FD, 0);
     if (stats == MAP_FAILED)
         return give_up("the statistics cannot be mapped");
+    if (!bell_open(bell_name))
+        return give_up("the doorbell queue cannot be opened");
+    if (!privileges_drop(kind, text, sizeof(text)))
+        return give_up(text);
     /* Kernels are loaded with their module, because the loading of a kernel at its first launch
      * makes every later launch wait for the device. */
     setenv("CUDA_MODULE_LOADING", "EAGER", 1);
@@ -399,7 +406,7 @@ int worker_main(int device, const char *kind, const char *bell_name)
     link_send(&ready, -1);
     if (!begin_await())
         _exit(0);
-    if (!lost_init() || !prewake_init() || !service_start() || !loop_start(bell_name))
+    if (!lost_init() || !prewake_init() || !service_start() || !loop_start())
         return give_up("the worker's threads cannot be started");
     /* _exit, because the driver's exit handlers would wait for tenants' kernels. */
     _exit(link_loop());

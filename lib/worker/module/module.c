@@ -49,6 +49,7 @@ static void module_free(struct session *session, struct module *module)
     image_report_free(module->rewrite);
     free(module->code);
     free(module->source);
+    grid_sync_deinit(&module->grid);
     free(module);
 }
 
@@ -222,7 +223,7 @@ static gs_status image_prepare(struct job *job, struct module *module, unsigned 
 
     if (fault)
         job_fail(job, GS_ERR_BAD_IMAGE, "%s", fault);
-    else if (image_rewrite(job, &image, &size, &module->rewrite) == GS_OK &&
+    else if (image_rewrite(job, &image, &size, &module->rewrite, &module->grid) == GS_OK &&
              fenced_prepare(job, module) == GS_OK) {
         if (!job->session->resume)
             module_watch(job->session, module, image_binary(image, size));
@@ -542,6 +543,7 @@ static struct kernel *kernel_new(struct job *job, CUfunction function)
 static void kernel_work(struct job *job)
 {
     struct module *module = job->object;
+    uint64_t barrier_bytes;
     CUfunction function;
     CUresult result = DRV(cuModuleGetFunction, &function, module->cu, job->name);
 
@@ -569,6 +571,9 @@ static void kernel_work(struct job *job)
         return;
     }
     kernel->tells_end = own != UINT32_MAX;
+    kernel->syncs_grid = grid_sync_has(&module->grid, job->name);
+    fenced_variable(module, GRID_VARIABLE, &kernel->barrier, &barrier_bytes);
+    job->kernel->flags = kernel->syncs_grid ? REQ_KERNEL_SYNCS_GRID : 0;
     /* The module is not unloaded meanwhile, because an unload would be another job of this session,
      * which has one job in progress at a time. */
     kernel->next = module->kernels;
@@ -616,13 +621,14 @@ static void global_work(struct job *job)
     size_t size = 0;
     CUresult result = CUDA_ERROR_NOT_FOUND;
 
-    if (fenced_variable(module, job->name, &job->ret[0], &job->ret[1])) {
+    const bool house = !strncmp(job->name, REWRITE_PREFIX, strlen(REWRITE_PREFIX));
+    if (!house && fenced_variable(module, job->name, &job->ret[0], &job->ret[1])) {
         const uint64_t value[JOURNAL_VALUES] = {job->ret[1], module->id};
         journal_put(job->session->journal, JOURNAL_VARIABLE, job->ret[0], value, NULL, 0);
         return;
     }
     journal_spoil(job->session->journal, "it uses a variable that lies in its module");
-    if (strncmp(job->name, REWRITE_PREFIX, strlen(REWRITE_PREFIX)) != 0)
+    if (!house)
         result = DRV(cuModuleGetGlobal_v2, &address, &size, module->cu, job->name);
     /* For the name of a kernel the driver returns CUDA_ERROR_INVALID_VALUE. */
     if (result == CUDA_ERROR_NOT_FOUND || result == CUDA_ERROR_INVALID_VALUE)

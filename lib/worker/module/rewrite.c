@@ -73,7 +73,7 @@ static gs_status text_rewrite(struct job *job, const char *text, size_t length, 
                               size_t *out_length, struct ptx_rewrite_report **report)
 {
     const unsigned passes = PTX_PASS_PRINTF | PTX_PASS_HEAP | PTX_PASS_COMPLETION |
-                            (job->session->fenced ? PTX_PASS_FENCE : 0);
+                            (job->session->fenced ? PTX_PASS_FENCE | PTX_PASS_GRID : 0);
     int result = -ENOMEM;
 
     *out = NULL;
@@ -119,10 +119,18 @@ static bool text_wanted(const char *text, size_t length)
     return printf_pass_maybe(text, length) || heap_pass_maybe(text, length);
 }
 
+static gs_status kernels_find(struct job *job, const char *text, size_t length,
+                              struct grid_sync *grid)
+{
+    if (grid_sync_find(text, length, grid))
+        job_fail(job, GS_ERR_NO_MEMORY, "no memory to read a module");
+    return job->status;
+}
+
 /* The text of a fatbin, or *text is NULL because machine code is loaded, which code_keep has left
- * alone in the image. */
+ * alone in the image. *grid is filled from the text in both cases. */
 static gs_status fatbin_choose(struct job *job, unsigned char *image, uint64_t *size, char **text,
-                               size_t *length)
+                               size_t *length, struct grid_sync *grid)
 {
     char no_text[256], no_code[256];
     int failed = fatbin_find_ptx(image, *size, device_sm(), text, length, no_text);
@@ -133,6 +141,8 @@ static gs_status fatbin_choose(struct job *job, unsigned char *image, uint64_t *
         *text = NULL;
         failed = -EINVAL;
     }
+    if (!failed && kernels_find(job, *text, *length, grid) != GS_OK)
+        return job->status;
     if (!job->session->fenced && (failed || !text_wanted(*text, *length)) &&
         code_keep(image, size, no_code)) {
         free(*text);
@@ -153,20 +163,23 @@ static gs_status fatbin_choose(struct job *job, unsigned char *image, uint64_t *
 /* The text that stands for the image: its own, or a fatbin's. *text is NULL: the image is machine
  * code. *unpacked is the caller's to free. */
 static gs_status image_text(struct job *job, unsigned char *image, uint64_t *size,
-                            const char **text, size_t *length, char **unpacked)
+                            const char **text, size_t *length, char **unpacked,
+                            struct grid_sync *grid)
 {
     gs_status status = GS_OK;
 
     *text = NULL;
     *length = *size;
     if (fatbin_is_fatbin(image, *size)) {
-        status = fatbin_choose(job, image, size, unpacked, length);
+        status = fatbin_choose(job, image, size, unpacked, length, grid);
         *text = *unpacked;
     } else if (!image_binary(image, *size)) {
         *text = (const char *)image;
         if (*size > PTX_MAX_TEXT)
             status = job_fail(job, GS_ERR_LIMIT, "PTX of %" PRIu64 " bytes is larger than %u",
                               *size, PTX_MAX_TEXT);
+        else
+            status = kernels_find(job, *text, *length, grid);
     } else if (job->session->fenced) {
         status = fence_refused(job, "it is machine code without PTX");
     }
@@ -174,7 +187,7 @@ static gs_status image_text(struct job *job, unsigned char *image, uint64_t *siz
 }
 
 gs_status image_rewrite(struct job *job, unsigned char **image, uint64_t *size,
-                        struct ptx_rewrite_report **report)
+                        struct ptx_rewrite_report **report, struct grid_sync *grid)
 {
     CLEANUP_FREE char *unpacked = NULL;
     CLEANUP_FREE char *rewritten = NULL;
@@ -183,7 +196,7 @@ gs_status image_rewrite(struct job *job, unsigned char **image, uint64_t *size,
     size_t length, new_length;
 
     *report = NULL;
-    if (image_text(job, *image, size, &text, &length, &unpacked) != GS_OK || !text ||
+    if (image_text(job, *image, size, &text, &length, &unpacked, grid) != GS_OK || !text ||
         text_rewrite(job, text, length, &rewritten, &new_length, report) != GS_OK)
         return job->status;
     /* Where text_wanted saw words in comments, the machine code is loaded after all. */

@@ -7,6 +7,7 @@
 
 #include "worker/session_parts.h"
 
+struct grid_sync;
 struct job;
 struct ptx_rewrite_report;
 
@@ -14,10 +15,11 @@ struct ptx_rewrite_report;
  * PTX: a fatbin becomes its PTX where its kernels print or allocate, or where it has no machine
  * code for this device. Puts the print block of kernels that print into the job's answer. *report
  * tells what the passes did, and the caller frees it with image_report_free; NULL: nothing was
- * rewritten. On failure the job has failed, *image is the caller's as before, and *report is NULL.
- */
+ * rewritten. *grid, the caller's to free, holds the kernels that synchronise their grid; none of
+ * machine code alone. On failure the job has failed, *image is the caller's as before, and *report
+ * is NULL. */
 gs_status image_rewrite(struct job *job, unsigned char **image, uint64_t *size,
-                        struct ptx_rewrite_report **report);
+                        struct ptx_rewrite_report **report, struct grid_sync *grid);
 /* Frees a report, which may be NULL. */
 void image_report_free(struct ptx_rewrite_report *report);
 

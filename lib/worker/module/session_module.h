@@ -7,6 +7,7 @@
 
 #include <stdint.h>
 
+#include "ptx/rewrite/grid_sync.h"
 #include "worker/driver/driver.h"
 
 struct host_block;
@@ -18,6 +19,7 @@ struct module {
     uint32_t id;
     struct kernel *kernels;
     struct ptx_rewrite_report *rewrite; /* what the passes did; NULL: nothing was rewritten */
+    struct grid_sync grid;              /* the kernels that need a cooperative launch */
     uint64_t variables;    /* where the global variables of a fenced module lie; 0: it has none */
     unsigned char *code;   /* what the driver is to load; NULL once it has */
     unsigned char *source; /* the tenant's image, for the journal; NULL once it is there */

@@ -39,9 +39,12 @@ uint64_t launch_threads(const struct launch *launch)
     return threads;
 }
 
-CUresult launch_kernel(const CUDA_KERNEL_NODE_PARAMS *p, CUstream stream, int priority)
+CUresult launch_kernel(const CUDA_KERNEL_NODE_PARAMS *p, CUstream stream, int priority,
+                       bool cooperative)
 {
-    CUlaunchAttribute own = {.id = CU_LAUNCH_ATTRIBUTE_PRIORITY, .value = {.priority = priority}};
+    CUlaunchAttribute attributes[] = {
+        {.id = CU_LAUNCH_ATTRIBUTE_PRIORITY, .value = {.priority = priority}},
+        {.id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE, .value = {.cooperative = 1}}};
     const CUlaunchConfig config = {.gridDimX = p->gridDimX,
                                    .gridDimY = p->gridDimY,
                                    .gridDimZ = p->gridDimZ,
@@ -50,8 +53,8 @@ CUresult launch_kernel(const CUDA_KERNEL_NODE_PARAMS *p, CUstream stream, int pr
                                    .blockDimZ = p->blockDimZ,
                                    .sharedMemBytes = p->sharedMemBytes,
                                    .hStream = stream,
-                                   .attrs = &own,
-                                   .numAttrs = 1};
+                                   .attrs = attributes,
+                                   .numAttrs = cooperative ? 2 : 1};
 
     return DRV(cuLaunchKernelEx, &config, p->func, p->kernelParams, NULL);
 }

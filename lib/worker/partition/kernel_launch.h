@@ -18,6 +18,7 @@ struct launch {
     const struct kernel *kernel;
     uint32_t grid[3], block[3];
     uint32_t dynamic_smem;
+    bool cooperative;            /* all blocks run at once */
     int priority;                /* CUDA's: lower runs earlier */
     struct partition *partition; /* NULL: the whole device */
     unsigned char *params;
@@ -38,8 +39,10 @@ void launch_params(const struct launch *launch, const struct completion_params *
                    void **pointers, CUDA_KERNEL_NODE_PARAMS *params);
 /* The number of threads of the whole grid; UINT64_MAX where the number does not fit. */
 uint64_t launch_threads(const struct launch *launch);
-/* Launches one kernel without a graph, at this priority whatever the stream's priority is. */
-CUresult launch_kernel(const CUDA_KERNEL_NODE_PARAMS *p, CUstream stream, int priority);
+/* Launches one kernel without a graph, at this priority whatever the stream's priority is.
+ * cooperative: all blocks run at once. */
+CUresult launch_kernel(const CUDA_KERNEL_NODE_PARAMS *p, CUstream stream, int priority,
+                       bool cooperative);
 
 /* Gives a kernel node a priority of its own. The caller instantiates the graph with
  * CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY. Any thread. */

@@ -23,9 +23,11 @@ struct kernel {
     uint32_t max_dynamic_smem; /* of a block */
     uint32_t sm_threads;       /* the threads of it that an SM has room for */
     uint32_t static_smem;      /* of a block */
-    bool tells_end;            /* it has a completion parameter behind the tenant's (ptx/rewrite) */
-    _Atomic int carveout;      /* see carveout.c */
-    uint16_t *param_offset;    /* param_count entries */
+    bool syncs_grid;           /* it needs a cooperative launch (ptx/rewrite/grid_sync.h) */
+    uint64_t barrier;       /* of its grid, in a fenced module (GRID_VARIABLE); 0: the driver's */
+    bool tells_end;         /* it has a completion parameter behind the tenant's (ptx/rewrite) */
+    _Atomic int carveout;   /* see carveout.c */
+    uint16_t *param_offset; /* param_count entries */
     /* how long it ran lately, for each wave of its grid (inflight.c); 0: never measured. The
      * session's lane */
     double wave_ns;

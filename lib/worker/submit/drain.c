@@ -25,6 +25,7 @@
 #include "worker/sched/lane.h"
 #include "worker/submit/account.h"
 #include "worker/submit/completion.h"
+#include "worker/submit/cooperative.h"
 #include "worker/submit/graph.h"
 #include "worker/submit/override.h"
 #include "worker/submit/placement.h"
@@ -102,6 +103,8 @@ static enum outcome launch_override(struct session *session, uint32_t index,
     record_fault fault = override_check(&qos);
     if (!fault && qos.deadline_ns && !(r->h.flags & REC_LAUNCH_TIME))
         fault = "a launch with a deadline and without the time of its submission";
+    if (!fault && launch->cooperative && qos.affinity_type != GS_EXEC_AFFINITY_NONE)
+        fault = "a cooperative launch with an affinity of its own";
     if (fault)
         return rejected(session, index, fault);
     *deadline = qos.deadline_ns ? qos.deadline_ns : *deadline;
@@ -141,11 +144,12 @@ static uint64_t launch_submitted(const unsigned char *record, const struct rec_l
 }
 
 /* Whether any lane may take the launch: it is known to be short, fills so little of the device that
- * no session waits for it, and asks for no QoS, report or deadline of its own. */
+ * no session waits for it, is not cooperative, and asks for no QoS, report or deadline of its own.
+ */
 static bool launch_light(const struct rec_launch *r, const struct launch *launch)
 {
     return !(r->h.flags & REC_LAUNCH_QOS) && !r->report && !launch->deadline_ns &&
-           launch->cls == GS_CLASS_NORMAL && inflight_light(launch);
+           !launch->cooperative && launch->cls == GS_CLASS_NORMAL && inflight_light(launch);
 }
 
 /* Moves the stream back to the primary context, where CUDA's events and captured graphs are.
@@ -183,13 +187,15 @@ static enum outcome take_launch(struct session *session, uint32_t index, unsigne
         if (outcome != TAKEN)
             return outcome;
     }
-    if (launch->partition == session->grant.partition)
+    /* A cooperative launch is as large as the grant allows, and would not fit the trimmed
+     * partition. */
+    if (launch->partition == session->grant.partition && !launch->cooperative)
         launch->partition = placement_of(session, launch->cls);
     if (!launch->partition)
         launch->partition = stream->home;
     if (deadline)
         launch->deadline_ns = launch_submitted(record, &r) + deadline;
-    if (!r.report) {
+    if (!r.report && !launch->cooperative) {
         batch.count++;
         return TAKEN;
     }
@@ -202,7 +208,17 @@ static enum outcome take_launch(struct session *session, uint32_t index, unsigne
         return STALLED;
     if (alone.partition == home)
         alone.partition = NULL;
-    return after(session, index, report_launch(session, index, &alone, r.report, submitted));
+    char text[192];
+    if (alone.cooperative && !cooperative_ready(stream))
+        return STALLED;
+    if (alone.cooperative && !cooperative_fits(&alone, text, sizeof(text))) {
+        session_fault(session, index, GS_FAULT_LAUNCH, GS_ERR_LAUNCH_CONFIG, alone.kernel->name,
+                      text);
+        return ENDED;
+    }
+    return after(session, index,
+                 r.report ? report_launch(session, index, &alone, r.report, submitted)
+                          : launch_issue(session, stream, &alone, 1, COMPLETION_NONE));
 }
 
 static enum outcome take_transfer(struct session *session, uint32_t index,

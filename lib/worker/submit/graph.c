@@ -78,7 +78,7 @@ static record_fault step_check(const struct session *session, unsigned char *rec
     step->is_launch = header->op == REC_LAUNCH;
     if (step->is_launch && size >= sizeof(struct rec_launch)) {
         if (((const struct rec_launch *)(const void *)record)->report || header->flags)
-            return "a launch with a report or a quality of service of its own in a graph";
+            return "a launch in a graph that is cooperative, or has a report or a qos of its own";
         return record_check_launch(session, record, size, &step->launch);
     }
     if (header->op == REC_COPY && size == sizeof(struct rec_copy))

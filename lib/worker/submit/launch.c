@@ -17,7 +17,7 @@
  * completion: exec graphs of 8 and of 1, and for the latency class also of 16, 4 and 2. A whole
  * request that is known to have come before goes as one graph. A launch in a
  * partition goes as a graph from the first launch on; a launch with a priority of its own goes as a
- * graph too, once its shape has one.
+ * graph too, once its shape has one. A cooperative launch goes alone (cooperative.c).
  */
 #include "worker/submit/launch.h"
 
@@ -27,6 +27,7 @@
 #include "worker/sched/domain.h"
 #include "worker/sched/inflight.h"
 #include "worker/submit/account.h"
+#include "worker/submit/cooperative.h"
 #include "worker/submit/graph_cache.h"
 #include "worker/submit/stream.h"
 
@@ -50,8 +51,8 @@ static CUresult launch_into(const struct launch *launch, CUstream stream, int st
     CUDA_KERNEL_NODE_PARAMS p;
 
     launch_params(launch, &completion_none, pointers, &p);
-    if (launch->priority != stream_priority)
-        return launch_kernel(&p, stream, launch->priority);
+    if (launch->cooperative || launch->priority != stream_priority)
+        return launch_kernel(&p, stream, launch->priority, launch->cooperative);
     return DRV(cuLaunchKernel, p.func, p.gridDimX, p.gridDimY, p.gridDimZ, p.blockDimX, p.blockDimY,
                p.blockDimZ, p.sharedMemBytes, stream, p.kernelParams, NULL);
 }
@@ -76,6 +77,17 @@ static CUresult launch_alone(const struct launch *launch, const struct stream *s
 {
     return launch->partition ? launch_aside(launch, stream->cu)
                              : launch_into(launch, stream->cu, stream->cu_priority);
+}
+
+/* A cooperative launch has no graph: it comes seldom, and takes long. */
+static CUresult launch_cooperative(const struct session *session, const struct launch *launch,
+                                   const struct stream *stream)
+{
+    CUresult result = cooperative_begin(session, launch, stream->cu);
+
+    if (!result)
+        result = launch_alone(launch, stream);
+    return result ? result : cooperative_end(stream->cu);
 }
 
 /* How many launches of a batch arrival may go before one tells its end. A stream's work on the
@@ -140,9 +152,13 @@ static CUresult issue_some(struct session *session, struct stream *stream,
     const struct launch *last = &launches[length - 1];
     const enum ending ending = ending_for(last, wanted, tells, length);
     const struct completion_params tell = tells ? end_of(session, stream, last) : completion_none;
-    CUresult result =
-        graph_cache_launch(stream, GRAPH_OF_SHAPE, launches, length, ending, &tell, &graph);
+    CUresult result = CUDA_SUCCESS;
 
+    if (launches->cooperative)
+        graph = false;
+    else
+        result =
+            graph_cache_launch(stream, GRAPH_OF_SHAPE, launches, length, ending, &tell, &graph);
     *issued = (struct issued){.kind = ISSUED_LAUNCHES,
                               .launches = launches,
                               .count = graph ? length : 1,
@@ -150,7 +166,10 @@ static CUresult issue_some(struct session *session, struct stream *stream,
                                       : ending == ENDS_BY_WRITE ? COMPLETION_WRITTEN
                                                                 : COMPLETION_FENCED};
     issued->position = launches[issued->count - 1].end;
-    return result || graph ? result : launch_alone(launches, stream);
+    if (result || graph)
+        return result;
+    return launches->cooperative ? launch_cooperative(session, launches, stream)
+                                 : launch_alone(launches, stream);
 }
 
 /* Whether a fence of the launch's own must follow it: to measure its kernel for the first time, or

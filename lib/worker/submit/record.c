@@ -27,8 +27,10 @@ record_fault record_check_launch(const struct session *session, unsigned char *r
         return "a launch of a kernel that does not exist";
     if (r.param_bytes != kernel->param_bytes)
         return "a launch whose parameters have not the kernel's size";
-    if (r.h.flags & ~(REC_LAUNCH_TIME | REC_LAUNCH_QOS))
+    if (r.h.flags & ~(REC_LAUNCH_TIME | REC_LAUNCH_QOS | REC_LAUNCH_COOPERATIVE))
         return "a launch with flags of no known meaning";
+    if (kernel->syncs_grid && !(r.h.flags & REC_LAUNCH_COOPERATIVE))
+        return "a launch that is not cooperative of a kernel that synchronises its grid";
     if (size != launch_record_size(r.h.flags, r.param_bytes))
         return "a launch of a wrong size";
     if (r.report && !(r.h.flags & REC_LAUNCH_TIME))
@@ -49,6 +51,7 @@ record_fault record_check_launch(const struct session *session, unsigned char *r
     memcpy(launch->grid, r.grid, sizeof(r.grid));
     memcpy(launch->block, r.block, sizeof(r.block));
     launch->dynamic_smem = r.dynamic_smem;
+    launch->cooperative = r.h.flags & REC_LAUNCH_COOPERATIVE;
     launch->params = record + sizeof(r);
     return NULL;
 }

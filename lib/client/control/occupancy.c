@@ -1,0 +1,46 @@
+/* occupancy.c - see occupancy.h. */
+#include "client/control/occupancy.h"
+
+#include "client/submit/sync_request.h"
+
+/* The kernel, locked: it lives until object_lock is given back. NULL: there is none. */
+static struct kernel *kernel_lock(struct session *session, struct handle h)
+{
+    pthread_mutex_lock(&session->object_lock);
+    return handle_lookup(&session->kernels, h.slot, h.generation);
+}
+
+gs_status occupancy_of(struct session *session, gs_kernel handle, unsigned threads,
+                       unsigned dynamic_smem, unsigned *blocks)
+{
+    const struct handle h = handle_decode(handle);
+    struct sync_request request = {.op = REQ_KERNEL_OCCUPANCY, .arg = {0, threads, dynamic_smem}};
+    struct kernel *kernel = kernel_lock(session, h);
+    const bool found = kernel;
+    unsigned known = 0;
+
+    if (found) {
+        request.arg[0] = kernel->id;
+        if (kernel->occupancy.threads == threads && kernel->occupancy.dynamic_smem == dynamic_smem)
+            known = kernel->occupancy.blocks;
+    }
+    pthread_mutex_unlock(&session->object_lock);
+    if (!found)
+        return handle_unknown(h, "kernel");
+    if (known) {
+        *blocks = known;
+        return GS_OK;
+    }
+    gs_status status = sync_request(session, &request);
+    if (status != GS_OK)
+        return status;
+    *blocks = (unsigned)request.ret[0];
+    kernel = kernel_lock(session, h);
+    if (kernel) {
+        kernel->occupancy.threads = threads;
+        kernel->occupancy.dynamic_smem = dynamic_smem;
+        kernel->occupancy.blocks = *blocks;
+    }
+    pthread_mutex_unlock(&session->object_lock);
+    return GS_OK;
+}

@@ -1,0 +1,12 @@
+/* What tells code that uses the workspace of a cooperative grid, for grid_sync.c and grid_pass.c.
+ */
+#ifndef GS_PTX_REWRITE_GRID_H
+#define GS_PTX_REWRITE_GRID_H
+
+#include "ptx/ptx.h"
+
+/* %envreg1 or %envreg2. */
+bool grid_is_workspace(const struct ptx_operand *o);
+bool grid_reads_workspace(const struct ptx_func *f);
+
+#endif

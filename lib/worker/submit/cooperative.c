@@ -1,0 +1,159 @@
+/*
+ * cooperative.c - cooperative launches: all blocks of a grid run at once, so that they may wait for
+ * one another.
+ *
+ * Two such grids on one SM could each have some of their blocks there and wait for the rest for
+ * ever. No page of the driver's says that it keeps grids of different contexts apart, and
+ * partitions are contexts; so a cooperative grid waits for every earlier one with which it shares
+ * an SM. Those grids are issued only when their streams have nothing else on the device, or else a
+ * tenant could keep others waiting with an endless kernel before its own. In a fenced session it
+ * waits for the session's own in any case, because the kernels of a
+ * module share the workspace of their barriers (ptx/rewrite/grid_pass.c).
+ */
+#include "worker/submit/cooperative.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "ptx/rewrite/rewrite.h"
+#include "worker/jobs/job.h"
+#include "worker/partition/partition.h"
+
+#define RUNNING_MAX 32u
+
+/* The cooperative grids that may not have ended. */
+static struct running {
+    CUevent end; /* NULL: never used */
+    bool busy;
+    struct sm_mask sms;
+    const struct session *session; /* to compare only: it may be gone */
+} running[RUNNING_MAX];
+static uint32_t running_last; /* the entry of the newest */
+
+static CUresult blocks_of_sm(const struct kernel *kernel, uint64_t threads, uint32_t dynamic_smem,
+                             int *blocks)
+{
+    return DRV(cuOccupancyMaxActiveBlocksPerMultiprocessor, blocks, kernel->function, (int)threads,
+               dynamic_smem);
+}
+
+bool cooperative_fits(const struct launch *launch, char *text, size_t size)
+{
+    const uint64_t threads = (uint64_t)launch->block[0] * launch->block[1] * launch->block[2];
+    const uint64_t blocks = launch_threads(launch) / threads;
+    const uint32_t sms = launch->partition ? launch->partition->sm_count : worker->info.sm_count;
+    int each;
+
+    CUresult result = blocks_of_sm(launch->kernel, threads, launch->dynamic_smem, &each);
+    if (driver_fatal(result))
+        device_lost(result);
+    if (result) {
+        driver_describe(text, size);
+        return false;
+    }
+    snprintf(text, size,
+             "a cooperative launch of %" PRIu64 " blocks on %" PRIu32 " SMs that hold %d each at "
+             "once",
+             blocks, sms, each);
+    return blocks <= (uint64_t)each * sms;
+}
+
+/* The answer of a query: whether the device has finished. */
+static bool finished(const char *function, CUresult result)
+{
+    if (driver_fatal(result)) {
+        driver_failed(function, result);
+        device_lost(result);
+    }
+    return result != CUDA_ERROR_NOT_READY;
+}
+
+bool cooperative_ready(const struct stream *stream)
+{
+    return finished("cuStreamQuery", cu->cuStreamQuery(stream->cu));
+}
+
+/* Whether the grid of this entry has ended. */
+static bool has_ended(struct running *r)
+{
+    if (r->busy)
+        r->busy = !finished("cuEventQuery", cu->cuEventQuery(r->end));
+    return !r->busy;
+}
+
+static bool must_wait(const struct running *r, const struct session *session,
+                      const struct sm_mask *sms)
+{
+    return sm_mask_meets(&r->sms, sms) || (session->fenced && r->session == session);
+}
+
+CUresult cooperative_begin(const struct session *session, const struct launch *launch,
+                           CUstream stream)
+{
+    const struct sm_mask sms =
+        launch->partition ? launch->partition->mask : sm_mask_first(worker->info.sm_count);
+    /* Where none is free, the oldest gives way: the new grid waits for it. */
+    uint32_t entry = (running_last + 1) % RUNNING_MAX;
+    CUresult result = CUDA_SUCCESS;
+
+    for (uint32_t i = 0; i < RUNNING_MAX && !has_ended(&running[entry]); i++)
+        entry = (entry + 1) % RUNNING_MAX;
+    struct running *new = &running[entry];
+    for (uint32_t i = 0; i < RUNNING_MAX && !result; i++) {
+        struct running *r = &running[i];
+        if (!has_ended(r) && (r == new || must_wait(r, session, &sms)))
+            result = DRV(cuStreamWaitEvent, stream, r->end, 0);
+    }
+    if (!result && !new->end)
+        result = DRV(cuEventCreate, &new->end, CU_EVENT_DISABLE_TIMING);
+    /* The tenant can write there, and a grid may have been lost in the middle. */
+    if (!result && launch->kernel->barrier)
+        result = DRV(cuMemsetD8Async, launch->kernel->barrier, 0, GRID_BYTES, stream);
+    if (result)
+        return result;
+    new->sms = sms;
+    new->session = session;
+    running_last = entry;
+    return CUDA_SUCCESS;
+}
+
+CUresult cooperative_end(CUstream stream)
+{
+    struct running *new = &running[running_last];
+
+    new->busy = true;
+    return DRV(cuEventRecord, new->end, stream);
+}
+
+/* ---- The request ----------------------------------------------------------------------------- */
+
+/* arg: kernel, threads of a block, dynamic shared memory. */
+static void occupancy_prepare(struct job *job)
+{
+    const struct kernel *kernel = job->arg[0] < UINT32_MAX
+                                      ? kernel_find(&job->session->kernels, (uint32_t)job->arg[0])
+                                      : NULL;
+    int blocks;
+
+    if (!kernel) {
+        job_fail(job, GS_ERR_INVALID_HANDLE, "kernel %" PRIu64 " does not exist", job->arg[0]);
+    } else if (job->arg[1] == 0 || job->arg[1] > kernel->max_threads) {
+        job_fail(job, GS_ERR_LAUNCH_CONFIG,
+                 "a block of %" PRIu64 " threads: kernel %s can have 1 to %" PRIu32, job->arg[1],
+                 kernel->name, kernel->max_threads);
+    } else if (job->arg[2] > kernel->max_dynamic_smem) {
+        job_fail(job, GS_ERR_LAUNCH_CONFIG,
+                 "dynamic shared memory of %" PRIu64 " bytes is beyond the %" PRIu32
+                 " that kernel %s can have",
+                 job->arg[2], kernel->max_dynamic_smem, kernel->name);
+    } else {
+        CUresult result = blocks_of_sm(kernel, job->arg[1], (uint32_t)job->arg[2], &blocks);
+        if (result)
+            job_fail_driver(job, result);
+        else
+            job->ret[0] = (uint64_t)blocks;
+    }
+}
+
+const struct job_kind job_kernel_occupancy = {
+    "kernel_occupancy", JOB_QUICK, occupancy_prepare, NULL, NULL, NULL};
