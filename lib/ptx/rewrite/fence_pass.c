@@ -15,9 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ptx/read/lex.h"
 #include "ptx/rewrite/fence.h"
 #include "ptx/rewrite/fence_pass.h"
+#include "ptx/rewrite/pass.h"
 
 static const char prologue[] =
     " .reg .b32 gshare$mask, gshare$base, gshare$lo, gshare$hi, gshare$x, gshare$y, gshare$s;"
@@ -126,6 +126,10 @@ static bool take_instruction(struct fence *fence)
      * before them: of memory that is zeroed for its user, what the user before left. */
     case PTX_OP_DISCARD:
         return fence_refuse(fence, inst->line, "discard: shows what memory held before");
+    case PTX_OP_TRAP:
+    case PTX_OP_BRKPT:
+        return fence_refuse(fence, inst->line, "%s: ends the work of others too",
+                            ptx_op_name(inst->op));
     case PTX_OP_CVTA:
         if (!(inst->flags & PTX_F_TO) &&
             (inst->space == PTX_SPACE_PARAM || inst->space == PTX_SPACE_PARAM_ENTRY ||
@@ -248,19 +252,8 @@ static const char *module_obstacle(const struct ptx_module *m)
 /* Before the first function or variable can use it: behind .address_size 64. */
 static bool declare_window(struct fence *fence)
 {
-    struct lexer lexer;
-    struct token t;
-    size_t at = 0;
+    size_t at = rewrite_head_end(fence->text, strlen(fence->text));
 
-    lexer_init(&lexer, fence->text, strlen(fence->text));
-    for (lexer_next(&lexer, &t); t.kind != TOK_EOF && t.kind != TOK_BAD; lexer_next(&lexer, &t)) {
-        if (t.kind != TOK_DOT || t.len != 12 || memcmp(t.text, "address_size", 12))
-            continue;
-        lexer_next(&lexer, &t);
-        at = (size_t)(t.text + t.len - fence->text);
-        break;
-    }
-    lexer_deinit(&lexer);
     if (!at)
         return fence_refuse(fence, 0, "the module does not say .address_size");
     edits_insert(&fence->edits, at, " .const .align 16 .b32 " FENCE_VARIABLE "[4];");

@@ -6,11 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ptx/read/lex.h"
+#include "ptx/rewrite/fault_text.h"
 #include "ptx/rewrite/fence_pass.h"
 #include "ptx/rewrite/pass.h"
 
 /* In the order in which they run; what they add at one place comes in this order too. */
-static const struct pass *const passes_in_order[] = {&printf_pass_rules, &completion_pass_rules};
+static const struct pass *const passes_in_order[] = {&printf_pass_rules, &trap_pass_rules,
+                                                     &completion_pass_rules};
 enum { PASSES = sizeof(passes_in_order) / sizeof(passes_in_order[0]) };
 
 const struct ptx_module *rewrite_module(struct rewrite *rw)
@@ -19,6 +22,42 @@ const struct ptx_module *rewrite_module(struct rewrite *rw)
         rw->edits.failed = true;
     rw->read = true;
     return rw->module;
+}
+
+size_t rewrite_opcode_at(const struct rewrite *rw, const struct ptx_inst *inst)
+{
+    struct lexer lexer;
+    struct token t;
+
+    lexer_init(&lexer, rw->text + inst->begin, inst->end - inst->begin);
+    lexer_next(&lexer, &t);
+    if (t.kind == '@') {
+        lexer_next(&lexer, &t);
+        if (t.kind == '!')
+            lexer_next(&lexer, &t);
+        lexer_next(&lexer, &t);
+    }
+    lexer_deinit(&lexer);
+    return (size_t)(t.text - rw->text);
+}
+
+size_t rewrite_head_end(const char *text, size_t len)
+{
+    static const char word[] = "address_size";
+    struct lexer lexer;
+    struct token t;
+    size_t at = 0;
+
+    lexer_init(&lexer, text, len);
+    for (lexer_next(&lexer, &t); t.kind != TOK_EOF && t.kind != TOK_BAD; lexer_next(&lexer, &t)) {
+        if (t.kind != TOK_DOT || t.len != sizeof(word) - 1 || memcmp(t.text, word, t.len) != 0)
+            continue;
+        lexer_next(&lexer, &t);
+        at = (size_t)(t.text + t.len - text);
+        break;
+    }
+    lexer_deinit(&lexer);
+    return at;
 }
 
 /* Names that passes add are not the tenant's. */
@@ -72,7 +111,8 @@ int ptx_rewrite(const char *ptx, size_t len, unsigned passes, char **out, size_t
                 struct ptx_rewrite_report *report)
 {
     struct ptx_rewrite_report own = {0};
-    struct rewrite rw = {.text = ptx, .len = strnlen(ptx, len), .report = report ? report : &own};
+    struct rewrite rw = {
+        .text = ptx, .len = strnlen(ptx, len), .passes = passes, .report = report ? report : &own};
     int result = -ENOENT;
     size_t new_len = 0;
     char *text = NULL;
@@ -105,6 +145,7 @@ void ptx_rewrite_report_deinit(struct ptx_rewrite_report *report)
 {
     arena_free(report->memory);
     arena_free(report->fence.memory);
+    fault_names_deinit(&report->traps);
     memset(report, 0, sizeof(*report));
 }
 

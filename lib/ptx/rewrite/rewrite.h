@@ -27,7 +27,7 @@ enum ptx_pass {
     PTX_PASS_COMPLETION = 1 << 1,
     /* Each access to global memory is forced into the window of the session; see fence_pass.c and
      * doc/isolation.md. Runs last, over what the other passes added too, and refuses what it does
-     * not know. */
+     * not know. Traps and failed assertions end their thread and are recorded (trap_pass.c). */
     PTX_PASS_FENCE = 1 << 2
 };
 
@@ -105,6 +105,25 @@ int fence_check(const char *text, size_t len, uint64_t globals_bytes, bool *stac
  * as common/print_ring.h says, 0 until somebody writes it there. */
 #define PTX_PRINT_VARIABLE "gshare$print"
 
+/* The .const .b64 pair that the fence adds where a kernel can trap or assert (trap_pass.c), or
+ * where it reports strays: a struct fault_binding. Zeros: nothing is recorded. */
+#define FAULT_VARIABLE "gshare$fault"
+
+struct fault_binding {
+    uint64_t records; /* device address of the session's struct fault_records */
+    uint64_t module;  /* for fault_record.module */
+};
+
+/* The functions that a fault_record can name. */
+struct ptx_fault_names {
+    uint32_t count; /* 0: no fault is recorded */
+    struct {
+        const char *name;
+        const char *kernel; /* the only kernel that reaches it; NULL: several do, or none */
+    } * functions;
+    void *memory;
+};
+
 /* One .entry of the module that has a body. */
 struct ptx_rewrite_kernel {
     const char *name;
@@ -125,6 +144,7 @@ struct ptx_rewrite_report {
     char reason[320];
     void *memory; /* holds kernels and names */
     struct ptx_fence_report fence;
+    struct ptx_fault_names traps; /* of fault_records.end */
 };
 
 /* Runs PASSES, a set of enum ptx_pass, over LEN bytes of PTX (a NUL ends it early).
