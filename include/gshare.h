@@ -232,8 +232,10 @@ typedef enum gs_on_fault {
 
 /* Whether a session's kernels are kept to the session's own memory. Fenced kernels reach no other
  * session's memory but what they import, whatever address they use; an access elsewhere meets
- * memory without meaning. Their modules must come as PTX, alone or in a fatbin: one that cannot be
- * fenced is refused. */
+ * memory without meaning. Their traps and failed assertions end this session alone: the calls that
+ * wait, and queries, give GS_ERR_FAULT once such a kernel has ended, and gs_last_fault tells kernel
+ * and line. Their modules must come as PTX, alone or in a fatbin: one that cannot be fenced is
+ * refused. */
 typedef enum gs_fence {
     GS_FENCE_AUTO = 0, /* as the server's policy says; gs_session_info tells */
     GS_FENCE_ON = 1    /* the session is fenced */
@@ -333,19 +335,24 @@ GS_API gs_status gs_get_exec_affinity(gs_session session, gs_exec_affinity *affi
 typedef enum gs_fault_kind {
     GS_FAULT_NONE = 0,
     GS_FAULT_REJECTED = 1, /* the server refused a record; only a damaged client sends such one */
-    GS_FAULT_KERNEL = 2,   /* a kernel faulted: illegal address, trap, assert ... */
+    GS_FAULT_KERNEL = 2,   /* a kernel faulted, and the device was lost: an illegal address, in a
+                              session that is not fenced also a trap or an assertion */
     GS_FAULT_DEVICE = 3,   /* the device or its worker was lost */
-    GS_FAULT_LAUNCH = 4    /* the driver refused a launch or a copy */
+    GS_FAULT_LAUNCH = 4,   /* the driver refused a launch or a copy */
+    GS_FAULT_TRAP = 5,     /* a fenced kernel trapped; nothing was lost but the session's work */
+    GS_FAULT_ASSERT = 6    /* the same, by a failed assertion */
 } gs_fault_kind;
 
 typedef struct gs_fault {
     size_t size;
     gs_fault_kind kind;
     gs_status status;  /* the status that calls return because of the fault */
-    unsigned stream;   /* the stream's number */
+    unsigned stream;   /* the stream's number; 0 of a trap or an assertion */
     uint64_t position; /* of the first unfinished operation in that stream */
-    char kernel[64];   /* "" if no kernel faulted */
-    char message[192];
+    /* "" if no kernel faulted, or its module is unloaded. Of a trap or an assertion in a function
+     * that several kernels call: the function. */
+    char kernel[64];
+    char message[192]; /* of a trap or an assertion also the line of the module's PTX */
 } gs_fault;
 #define GS_FAULT_INIT                                                                              \
     {                                                                                              \

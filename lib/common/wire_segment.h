@@ -159,7 +159,8 @@ enum req_op {
     REQ_GRAPH_DESTROY = 14,  /* graph */
     REQ_MEM_EXPORT = 15,     /* address, receiving session or 0 -> the handle's 4 words */
     REQ_MEM_IMPORT = 16,     /* the handle's 4 words -> address, size, import */
-    REQ_MEM_REVOKE = 17      /* address */
+    REQ_MEM_REVOKE = 17,     /* address */
+    REQ_FAULT = 18           /* the client has seen a fault record: see fault_record.h */
 };
 
 #define REQ_PARAMS_MAX      1024u /* parameters of a kernel */

@@ -48,6 +48,7 @@ gs_status gs_detach(gs_session handle)
     if (status != GS_OK)
         return status;
     status = session_alive(session) ? wait_all(session) : session_trouble(session);
+    status = fault_check(session, status);
     print_farewell(&session->printing);
     if (status != GS_ERR_SERVER_LOST) {
         char message[ERROR_MESSAGE_MAX];

@@ -18,6 +18,7 @@
 #include "worker/memory/host_block.h"
 #include "worker/module/fenced.h"
 #include "worker/module/image.h"
+#include "worker/module/kernel_fault.h"
 #include "worker/module/print.h"
 #include "worker/module/rewrite.h"
 #include "worker/partition/carveout.h"
@@ -198,7 +199,8 @@ static void load_work(struct job *job)
             module->cu = NULL;
             image_refused(job, result, &log);
         } else if ((result = print_bind(job, module->cu)) ||
-                   (result = fenced_bind(job->session, module))) {
+                   (result = fenced_bind(job->session, module)) ||
+                   (result = kernel_fault_bind(job->session, module, job->index))) {
             job_fail_driver(job, result);
         }
     }
@@ -215,6 +217,7 @@ static void load_work(struct job *job)
 static void load_install(struct job *job)
 {
     job->session->module.modules[job->index] = job->object;
+    kernel_fault_watch(job->session, job->object);
 }
 
 /* ---- Unloading ------------------------------------------------------------------------------- */

@@ -26,6 +26,7 @@
 #include "ptx/rewrite/rewrite.h"
 #include "worker/jobs/job.h"
 #include "worker/module/image.h"
+#include "worker/module/kernel_fault.h"
 #include "worker/module/print.h"
 
 static unsigned device_sm(void)
@@ -181,7 +182,8 @@ gs_status image_rewrite(struct job *job, unsigned char **image, uint64_t *size,
     /* Where printf_pass_maybe saw words in comments, the machine code is loaded after all. */
     const bool code =
         unpacked && !job->session->fenced && !(*report)->prints && code_keep(*image, size, reason);
-    if (code || !rewritten || ((*report)->prints && print_open(job) != GS_OK)) {
+    if (code || !rewritten ||
+        (((*report)->prints || kernel_fault_recorded(*report)) && print_open(job) != GS_OK)) {
         image_report_free(*report);
         *report = NULL;
     }

@@ -9,6 +9,7 @@
 
 #include "worker/driver/driver.h"
 
+struct fault_records;
 struct host_block;
 struct kernel;
 struct ptx_rewrite_report;
@@ -24,8 +25,10 @@ struct module {
 struct session_module {
     struct module **modules;
     uint32_t module_capacity;
-    struct host_block *print; /* the print block; NULL: no kernel prints */
+    struct host_block *print; /* the print block; NULL: no kernel prints or traps */
     int print_id;             /* its System V segment's id */
+    /* in the print block, once a kernel that can fault is loaded; the session's lane */
+    struct fault_records *faults;
 };
 
 #endif
