@@ -59,7 +59,8 @@ static void check_out(const char *out, size_t len, const struct ptx_fence_report
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const unsigned all[] = {PTX_PASS_FENCE,
-                                   PTX_PASS_FENCE | PTX_PASS_PRINTF | PTX_PASS_COMPLETION};
+                                   PTX_PASS_FENCE | PTX_PASS_PRINTF | PTX_PASS_COMPLETION,
+                                   PTX_PASS_FENCE | PTX_PASS_STRAYS};
     char *text = malloc(size + 1);
 
     if (!text)

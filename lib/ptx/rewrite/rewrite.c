@@ -101,7 +101,7 @@ static int fence_text(struct rewrite *rw, char **text, size_t *len)
     else if (obstacle)
         snprintf(report->reason, sizeof(report->reason), "%s", obstacle);
     else
-        result = fence_pass(from, strlen(from), report, &out, len);
+        result = fence_pass(from, strlen(from), rw->passes & PTX_PASS_STRAYS, report, &out, len);
     free(from);
     *text = out;
     return result;
@@ -145,6 +145,7 @@ void ptx_rewrite_report_deinit(struct ptx_rewrite_report *report)
 {
     arena_free(report->memory);
     arena_free(report->fence.memory);
+    fault_names_deinit(&report->fence.strays);
     fault_names_deinit(&report->traps);
     memset(report, 0, sizeof(*report));
 }

@@ -28,7 +28,10 @@ enum ptx_pass {
     /* Each access to global memory is forced into the window of the session; see fence_pass.c and
      * doc/isolation.md. Runs last, over what the other passes added too, and refuses what it does
      * not know. Traps and failed assertions end their thread and are recorded (trap_pass.c). */
-    PTX_PASS_FENCE = 1 << 2
+    PTX_PASS_FENCE = 1 << 2,
+    /* With PTX_PASS_FENCE: each access that the fence leads elsewhere is recorded first; see
+     * fence_access.c. */
+    PTX_PASS_STRAYS = 1 << 4
 };
 
 /* ---- PTX_PASS_FENCE ----
@@ -80,31 +83,6 @@ struct ptx_fence_address {
     uint32_t function; /* index into FENCE_FUNCTIONS */
 };
 
-struct ptx_fence_report {
-    bool fenced;
-    uint64_t bytes; /* of the block; 0: the module has no variables */
-    uint32_t align; /* of the block, a power of two; at most 256 without a tenant's own .align */
-    uint32_t nvariables, naddresses, nfunctions;
-    const struct ptx_fence_variable *variables;
-    const struct ptx_fence_address *addresses;
-    /* The line of the first store to local memory at an address that may be any of the thread's
-     * stack, where the compiler keeps return addresses and registers; 0: there is none. What a
-     * hostile program can make of it is in doc/isolation.md, "What stays open". */
-    uint32_t stack_line;
-    char reason[320]; /* of a refusal: "line 12: cp.async.bulk: ..." */
-    void *memory;
-};
-
-/* Verifies that LEN bytes of a rewritten text go to global memory by fenced addresses only; shares
- * no code with the pass (fence_check.c). ptx_rewrite calls it on whatever the pass made. *STACK: a
- * store may hit any byte of the thread's stack. 0, -EPERM with the reason in WHY, or -ENOMEM. */
-int fence_check(const char *text, size_t len, uint64_t globals_bytes, bool *stack, char *why,
-                size_t why_size);
-
-/* The .global .u64 variable that PTX_PASS_PRINTF adds: device address of a PRINT_BLOCK_BYTES block
- * as common/print_ring.h says, 0 until somebody writes it there. */
-#define PTX_PRINT_VARIABLE "gshare$print"
-
 /* The .const .b64 pair that the fence adds where a kernel can trap or assert (trap_pass.c), or
  * where it reports strays: a struct fault_binding. Zeros: nothing is recorded. */
 #define FAULT_VARIABLE "gshare$fault"
@@ -123,6 +101,32 @@ struct ptx_fault_names {
     } * functions;
     void *memory;
 };
+
+struct ptx_fence_report {
+    bool fenced;
+    uint64_t bytes; /* of the block; 0: the module has no variables */
+    uint32_t align; /* of the block, a power of two; at most 256 without a tenant's own .align */
+    uint32_t nvariables, naddresses, nfunctions;
+    const struct ptx_fence_variable *variables;
+    const struct ptx_fence_address *addresses;
+    /* The line of the first store to local memory at an address that may be any of the thread's
+     * stack, where the compiler keeps return addresses and registers; 0: there is none. What a
+     * hostile program can make of it is in doc/isolation.md, "What stays open". */
+    uint32_t stack_line;
+    char reason[320]; /* of a refusal: "line 12: cp.async.bulk: ..." */
+    void *memory;
+    struct ptx_fault_names strays; /* of fault_records.stray */
+};
+
+/* Verifies that LEN bytes of a rewritten text go to global memory by fenced addresses only; shares
+ * no code with the pass (fence_check.c). ptx_rewrite calls it on whatever the pass made. *STACK: a
+ * store may hit any byte of the thread's stack. 0, -EPERM with the reason in WHY, or -ENOMEM. */
+int fence_check(const char *text, size_t len, uint64_t globals_bytes, bool *stack, char *why,
+                size_t why_size);
+
+/* The .global .u64 variable that PTX_PASS_PRINTF adds: device address of a PRINT_BLOCK_BYTES block
+ * as common/print_ring.h says, 0 until somebody writes it there. */
+#define PTX_PRINT_VARIABLE "gshare$print"
 
 /* One .entry of the module that has a body. */
 struct ptx_rewrite_kernel {

@@ -6,7 +6,9 @@
  *
  * and gshare$trapped (fault_text.c) writes the session's fault record and ends the thread by exit.
  * What the assertion says is printed by then (printf_pass.c). The kernel's other threads run on; a
- * barrier of the block or warp does not wait for threads that have ended. */
+ * barrier of the block or warp does not wait for threads that have ended.
+ *
+ * Where strays are recorded the pass adds gshare$stray too, for the fence to call. */
 #include <string.h>
 
 #include "ptx/rewrite/fault_text.h"
@@ -38,16 +40,6 @@ static void take(struct rewrite *rw, const struct ptx_func *f, const struct ptx_
                                 rw->text + inst->begin, call));
 }
 
-static bool maybe(const char *text, size_t len)
-{
-    static const char *const words[] = {"trap", "brkpt", "__assertfail"};
-
-    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-        if (memmem(text, len, words[i], strlen(words[i])))
-            return true;
-    return false;
-}
-
 static bool run(struct rewrite *rw)
 {
     const struct ptx_module *m = rewrite_module(rw);
@@ -63,9 +55,12 @@ static bool run(struct rewrite *rw)
                 any = true;
             }
     edits_insert(&rw->edits, head, fault_variable_text);
-    edits_insert(&rw->edits, head, fault_trapped_text);
+    if (any)
+        edits_insert(&rw->edits, head, fault_trapped_text);
+    if (rw->passes & PTX_PASS_STRAYS)
+        edits_insert(&rw->edits, head, fault_stray_text);
     rw->edits.failed |= any && !fault_names_init(&rw->report->traps, m);
-    return any;
+    return any || rw->passes & PTX_PASS_STRAYS;
 }
 
 static void dropped(struct rewrite *rw)
@@ -73,5 +68,4 @@ static void dropped(struct rewrite *rw)
     fault_names_deinit(&rw->report->traps);
 }
 
-const struct pass trap_pass_rules = {
-    .bit = PTX_PASS_FENCE, .maybe = maybe, .run = run, .dropped = dropped};
+const struct pass trap_pass_rules = {.bit = PTX_PASS_FENCE, .run = run, .dropped = dropped};
