@@ -19,8 +19,8 @@
  * that names the wrong value and its limit. Each function may return, besides the statuses listed
  * with it, GS_ERR_INVALID_HANDLE (destroyed, of another session, detached), GS_ERR_INVALID_VALUE (a
  * NULL out-parameter, a size of a parameter struct that no version had), GS_ERR_FORKED,
- * GS_ERR_SERVER_LOST and, after a fault, the session's sticky GS_ERR_FAULT or GS_ERR_INTERRUPTED
- * (gs_last_fault has the details).
+ * GS_ERR_SERVER_LOST and, after a fault, the session's sticky GS_ERR_FAULT, GS_ERR_ILLEGAL_ADDRESS
+ * or GS_ERR_INTERRUPTED (gs_last_fault has the details).
  *
  * HANDLES are values, not pointers to memory: the use of a handle after its object is gone gives an
  * error status, never undefined behaviour. A handle belongs to the session that it was made in.
@@ -104,7 +104,9 @@ typedef enum gs_status {
     GS_ERR_RECORDING = 24,       /* the call and the stream's recording exclude each other */
     GS_ERR_SYSTEM = 25,          /* a system call failed; the message names it */
     GS_ERR_DRIVER = 26,          /* a CUDA driver call failed; the message names it */
-    GS_ERR_PROTOCOL = 27         /* the server sent an invalid message */
+    GS_ERR_PROTOCOL = 27,        /* the server sent an invalid message */
+    GS_ERR_ILLEGAL_ADDRESS = 28  /* GS_FENCE_STRICT: a kernel left the session's memory; the session
+                                    has ended */
 } gs_status;
 
 /* One line of text for a status; never NULL. The text is static. Does not block. */
@@ -238,7 +240,13 @@ typedef enum gs_on_fault {
  * refused. */
 typedef enum gs_fence {
     GS_FENCE_AUTO = 0, /* as the server's policy says; gs_session_info tells */
-    GS_FENCE_ON = 1    /* the session is fenced */
+    GS_FENCE_ON = 1,   /* the session is fenced */
+    /* Fenced, and kernels record their strays: accesses to global memory at an address outside of
+     * the session's range (gs_session_desc.window_base). Loads and stores take several times as
+     * long. */
+    GS_FENCE_REPORT = 2, /* the session goes on; gs_stray_report tells */
+    GS_FENCE_STRICT = 3  /* the calls that wait, and queries, give GS_ERR_ILLEGAL_ADDRESS once such
+                            a kernel has ended, and the session has ended, with GS_FAULT_STRAY */
 } gs_fence;
 
 typedef struct gs_attach_params {
@@ -300,7 +308,7 @@ typedef struct gs_session_desc {
     gs_devptr window_base;     /* the session's range of device addresses */
     uint64_t window_size;
     unsigned sm_granularity; /* SMs of a group, in which SMs are granted; 0: no partitions here */
-    unsigned fenced;         /* 1: its kernels are kept to its own memory, see gs_fence */
+    unsigned fenced;         /* gs_fence: its kernels are kept to its own memory; 0: they are not */
 } gs_session_desc;
 #define GS_SESSION_DESC_INIT                                                                       \
     {                                                                                              \
@@ -340,19 +348,21 @@ typedef enum gs_fault_kind {
     GS_FAULT_DEVICE = 3,   /* the device or its worker was lost */
     GS_FAULT_LAUNCH = 4,   /* the driver refused a launch or a copy */
     GS_FAULT_TRAP = 5,     /* a fenced kernel trapped; nothing was lost but the session's work */
-    GS_FAULT_ASSERT = 6    /* the same, by a failed assertion */
+    GS_FAULT_ASSERT = 6,   /* the same, by a failed assertion */
+    GS_FAULT_STRAY = 7     /* the same, by an access outside of its memory: GS_FENCE_STRICT */
 } gs_fault_kind;
 
 typedef struct gs_fault {
     size_t size;
     gs_fault_kind kind;
     gs_status status;  /* the status that calls return because of the fault */
-    unsigned stream;   /* the stream's number; 0 of a trap or an assertion */
+    unsigned stream;   /* the stream's number; 0 of a trap, an assertion or a stray */
     uint64_t position; /* of the first unfinished operation in that stream */
-    /* "" if no kernel faulted, or its module is unloaded. Of a trap or an assertion in a function
-     * that several kernels call: the function. */
+    /* "" if no kernel faulted, or its module is unloaded. Of a trap, an assertion or a stray in
+     * a function that several kernels call: the function. */
     char kernel[64];
-    char message[192]; /* of a trap or an assertion also the line of the module's PTX */
+    char
+        message[192]; /* of these three also the line of the module's PTX, of a stray its address */
 } gs_fault;
 #define GS_FAULT_INIT                                                                              \
     {                                                                                              \
@@ -363,6 +373,24 @@ typedef struct gs_fault {
  * the device, message says so, and names the session if it is of the same user. Works on a session
  * that a fault has ended. Does not block. */
 GS_API gs_status gs_last_fault(gs_session session, gs_fault *fault);
+
+typedef struct gs_stray {
+    size_t size;
+    uint64_t count;    /* strays of the session's kernels so far; 0: none, and no further field is
+                          set. Each access of a thread counts. */
+    gs_devptr address; /* of the first one */
+    unsigned line;     /* of the module's PTX, where it is */
+    char kernel[64];   /* as gs_fault's */
+} gs_stray;
+#define GS_STRAY_INIT                                                                              \
+    {                                                                                              \
+        sizeof(gs_stray), 0, 0, 0, ""                                                              \
+    }
+
+/* The strays of a session with GS_FENCE_REPORT, whose first one is kept; of kernels that still run
+ * it may miss some. Not told are prefetches, and rows of wmma that a stride leads outside. Blocks
+ * for the server. GS_ERR_NOT_SUPPORTED: the session records no strays. */
+GS_API gs_status gs_stray_report(gs_session session, gs_stray *stray);
 
 /* ---- Streams and events ---------------------------------------------------------------------- */
 

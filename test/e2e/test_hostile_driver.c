@@ -109,7 +109,7 @@ static void scene_check(const struct scene *s, uint32_t call)
 
 static void status_check(const struct scene *s, uint32_t call, gs_status status)
 {
-    if (status == GS_NOT_READY || status < GS_OK || status > GS_ERR_PROTOCOL ||
+    if (status == GS_NOT_READY || status < GS_OK || status > GS_ERR_ILLEGAL_ADDRESS ||
         status == GS_ERR_SERVER_LOST)
         test_fail(__FILE__, __LINE__, "call %u, %s: %s", call, s->plan->name,
                   gs_status_name(status));

@@ -36,8 +36,18 @@ gs_status wait_position(const struct session *session, uint32_t stream, uint64_t
  */
 gs_status fault_tell(struct session *session);
 
+/* A kernel has recorded what ends the session. BLOCK: the print block. */
+static inline bool fault_seen(const struct session *session, unsigned char *block)
+{
+    struct fault_records *records = fault_records_of(block);
+
+    return atomic_load_explicit(&records->end.where, memory_order_relaxed) ||
+           (session->info.fenced == GS_FENCE_STRICT &&
+            atomic_load_explicit(&records->stray.where, memory_order_relaxed));
+}
+
 /* The status of a call that was to see the end of work with GS_OK: the session's fault where a
- * kernel has recorded one. Two loads where none can. */
+ * kernel has recorded one. One load where none can. */
 static inline gs_status fault_check(struct session *session, gs_status status)
 {
     /* acquire: pairs with print_adopt, which has mapped the block before */
@@ -45,9 +55,7 @@ static inline gs_status fault_check(struct session *session, gs_status status)
 
     if (__builtin_expect(!block || status != GS_OK, 1))
         return status;
-    return atomic_load_explicit(&fault_records_of(block)->end.where, memory_order_relaxed)
-               ? fault_tell(session)
-               : GS_OK;
+    return fault_seen(session, block) ? fault_tell(session) : GS_OK;
 }
 
 /* At the end of a call that waited, with the wait's status. */

@@ -1,8 +1,9 @@
 /*
- * kernel_fault.c - the end of a session whose kernel trapped or asserted. Such a kernel of a fenced
- * session ends by itself, without loss for others, and leaves a fault record (fault_record.h) in
- * the session's print block. The worker looks at the record before it issues further work of the
- * session, and when the client has seen the record at the end of a wait (REQ_FAULT).
+ * kernel_fault.c - the end of a session whose kernel trapped, asserted, or in a strict session
+ * strayed. Such a kernel of a fenced session ends by itself, without loss for others, and leaves a
+ * fault record (fault_record.h) in the session's print block. The worker looks at the record before
+ * it issues further work of the session, and when the client has seen the record at the end of a
+ * wait (REQ_FAULT).
  *
  * The tenant can write the block, so what it says is checked: the worst that it can do is to end
  * the tenant's own session, with a text of its choice among the names of its own functions.
@@ -21,7 +22,12 @@
 
 bool kernel_fault_recorded(const struct ptx_rewrite_report *report)
 {
-    return report && report->traps.count > 0;
+    return report && (report->traps.count > 0 || report->fence.strays.count > 0);
+}
+
+bool kernel_fault_strays(const struct session *session)
+{
+    return session->fenced == GS_FENCE_REPORT || session->fenced == GS_FENCE_STRICT;
 }
 
 CUresult kernel_fault_bind(const struct session *session, const struct module *module,
@@ -54,7 +60,7 @@ void kernel_fault_watch(struct session *session, const struct module *module)
 struct told {
     enum fault_what what;
     uint32_t line;
-    uint64_t count;
+    uint64_t count, address;
     const char *kernel, *function; /* "": not known; the same where several kernels may have it */
 };
 
@@ -67,16 +73,21 @@ static const struct ptx_rewrite_report *report_of(const struct session *session,
     return module ? module->rewrite : NULL;
 }
 
-static struct told record_read(const struct session *session, struct fault_record *record)
+static struct told record_read(const struct session *session, bool stray)
 {
+    struct fault_records *records = session->module.faults;
+    struct fault_record *record = stray ? &records->stray : &records->end;
     /* acquire: pairs with the device's barrier before it writes the word */
     const uint64_t where = atomic_load_explicit(&record->where, memory_order_acquire);
     const uint64_t module = atomic_load_explicit(&record->module, memory_order_relaxed);
     const struct ptx_rewrite_report *report = report_of(session, module);
-    const struct ptx_fault_names *names = report ? &report->traps : NULL;
+    const struct ptx_fault_names *names = !report ? NULL
+                                          : stray ? &report->fence.strays
+                                                  : &report->traps;
     struct told told = {.what = fault_what(where), .line = fault_line(where)};
 
     told.count = atomic_load_explicit(&record->count, memory_order_relaxed);
+    told.address = atomic_load_explicit(&record->address, memory_order_relaxed);
     told.kernel = told.function = "";
     if (names && fault_function(where) < names->count) {
         told.function = names->functions[fault_function(where)].name;
@@ -86,34 +97,59 @@ static struct told record_read(const struct session *session, struct fault_recor
     return told;
 }
 
-static void session_end(struct session *session, const struct told *told, uint32_t kind)
+static void what_happened(const struct told *told, bool stray, char *text, size_t size)
 {
     const char *in = strcmp(told->function, told->kernel) != 0 ? told->function : "";
+    const char *kernel = told->kernel[0] ? told->kernel : "of an unloaded module";
+
+    if (stray)
+        snprintf(text, size,
+                 "kernel %.63s: line %" PRIu32 " of the PTX%s%.30s went to 0x%" PRIx64
+                 ", outside of the session's memory",
+                 kernel, told->line, in[0] ? ", in " : "", in, told->address);
+    else
+        snprintf(text, size,
+                 "kernel %.63s: %s in line %" PRIu32 " of the PTX%s%.40s ended %" PRIu64 " threads",
+                 kernel, told->what == FAULT_ASSERT ? "a failed assertion" : "a trap", told->line,
+                 in[0] ? ", in " : "", in, told->count);
+}
+
+static void session_end(struct session *session, const struct told *told, bool stray)
+{
+    const uint32_t kind = stray                        ? GS_FAULT_STRAY
+                          : told->what == FAULT_ASSERT ? GS_FAULT_ASSERT
+                                                       : GS_FAULT_TRAP;
     char text[192];
 
-    snprintf(text, sizeof(text),
-             "kernel %.63s: %s in line %" PRIu32 " of the PTX%s%.40s ended %" PRIu64 " threads",
-             told->kernel[0] ? told->kernel : "of an unloaded module",
-             told->what == FAULT_ASSERT ? "a failed assertion" : "a trap", told->line,
-             in[0] ? ", in " : "", in, told->count);
+    what_happened(told, stray, text, sizeof(text));
     log_info("session %" PRIu64 " (%s): %s", session->id, session->name, text);
-    session_fault(session, 0, kind, GS_ERR_FAULT, told->kernel, text);
+    session_fault(session, 0, kind, stray ? GS_ERR_ILLEGAL_ADDRESS : GS_ERR_FAULT, told->kernel,
+                  text);
 }
 
 void kernel_fault_poll(struct session *session)
 {
-    struct fault_records *records = session->module.faults;
-
-    if (!records || session->submit.faulted)
+    if (!session->module.faults || session->submit.faulted)
         return;
-    const struct told told = record_read(session, &records->end);
-    if (told.what != FAULT_NOTHING)
-        session_end(session, &told, told.what == FAULT_ASSERT ? GS_FAULT_ASSERT : GS_FAULT_TRAP);
+    const struct told end = record_read(session, false), stray = record_read(session, true);
+    if (end.what != FAULT_NOTHING)
+        session_end(session, &end, false);
+    else if (stray.what != FAULT_NOTHING && session->fenced == GS_FENCE_STRICT)
+        session_end(session, &stray, true);
 }
 
 static void fault_prepare(struct job *job)
 {
     kernel_fault_poll(job->session);
+    if (!job->session->module.faults)
+        return;
+    const struct told stray = record_read(job->session, true);
+    if (stray.what == FAULT_NOTHING)
+        return;
+    job->ret[0] = stray.count;
+    job->ret[1] = stray.address;
+    job->ret[2] = stray.line;
+    snprintf(job->message, sizeof(job->message), "%.63s", stray.kernel);
 }
 
 const struct job_kind job_fault = {"fault", JOB_QUICK, fault_prepare, NULL, NULL, NULL};
