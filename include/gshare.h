@@ -235,9 +235,9 @@ typedef enum gs_on_fault {
 /* Whether a session's kernels are kept to the session's own memory. Fenced kernels reach no other
  * session's memory but what they import, whatever address they use; an access elsewhere meets
  * memory without meaning. Their traps and failed assertions end this session alone: the calls that
- * wait, and queries, give GS_ERR_FAULT once such a kernel has ended, and gs_last_fault tells kernel
- * and line. Their modules must come as PTX, alone or in a fatbin: one that cannot be fenced is
- * refused. */
+ * wait, and queries, give GS_ERR_FAULT once such a kernel has ended (the first of them blocks for
+ * the server), and gs_last_fault tells kernel and line. Their modules must come as PTX, alone or in
+ * a fatbin: one that cannot be fenced is refused. */
 typedef enum gs_fence {
     GS_FENCE_AUTO = 0, /* as the server's policy says; gs_session_info tells */
     GS_FENCE_ON = 1,   /* the session is fenced */
@@ -358,11 +358,10 @@ typedef struct gs_fault {
     gs_status status;  /* the status that calls return because of the fault */
     unsigned stream;   /* the stream's number; 0 of a trap, an assertion or a stray */
     uint64_t position; /* of the first unfinished operation in that stream */
-    /* "" if no kernel faulted, or its module is unloaded. Of a trap, an assertion or a stray in
-     * a function that several kernels call: the function. */
+    /* "" if no kernel faulted, or its module is unloaded. Of a trap, an assertion or a stray in a
+     * function that several kernels call: the function. */
     char kernel[64];
-    char
-        message[192]; /* of these three also the line of the module's PTX, of a stray its address */
+    char message[192]; /* of these also the line of the module's PTX; of a stray its address */
 } gs_fault;
 #define GS_FAULT_INIT                                                                              \
     {                                                                                              \

@@ -23,7 +23,7 @@
     ".param .b64 e) .noreturn;\n"
 #define ASSERT                                                                                     \
     "{ .reg .b64 %d; .reg .b32 %r; .reg .pred %p; ld.param.u64 %d, [a]; cvt.u32.u64 %r, %d;\n"     \
-    "setp.ne.u32 %p, %r, 0;\n@!%p call __assertfail, (%d, %d, %r, %d, %d);\nret; }\n"
+    "setp.ne.u32 %p, %r, 0;\n@!%p /* guard */ call __assertfail, (%d, %d, %r, %d, %d);\nret; }\n"
 
 enum { ALL = PTX_PASS_PRINTF | PTX_PASS_COMPLETION | PTX_PASS_FENCE };
 

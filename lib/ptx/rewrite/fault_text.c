@@ -6,6 +6,7 @@
  * when the kernel is: whoever reads before that sees `where` last. */
 #include "ptx/rewrite/fault_text.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "ptx/ir/arena.h"
@@ -34,37 +35,59 @@ const char fault_stray_text[] =
     " st.volatile.global.b64 [%rd0+56], %rd2; ret; }";
 static_assert(offsetof(struct fault_records, stray) == 32, "as the text");
 
-bool fault_names_init(struct ptx_fault_names *names, const struct ptx_module *m)
+/* By ptx_func.id: the only kernel that reaches the function, as reach_owner says. NULL: no memory.
+ */
+static uint32_t *find_kernels(const struct ptx_module *m)
 {
+    uint32_t *kernels = malloc(((size_t)m->nfuncs + 1) * sizeof(*kernels));
     struct reach reach;
-    size_t n = m->nfuncs, bytes = n * (sizeof(*names->functions) + sizeof(uint32_t)) + 4096;
-    uint32_t *kernel;
 
-    for (size_t i = 0; i < n; i++)
+    reach_init(&reach, m);
+    for (uint32_t i = 0; kernels && i < m->nfuncs; i++)
+        kernels[i] = m->funcs[i]->entry ? i : REACH_NONE;
+    if (kernels && !reach.failed)
+        reach_owner(&reach, kernels);
+    if (reach.failed) {
+        free(kernels);
+        kernels = NULL;
+    }
+    reach_deinit(&reach);
+    return kernels;
+}
+
+static bool fill(struct ptx_fault_names *names, const struct ptx_module *m, const uint32_t *kernels)
+{
+    size_t bytes = ((size_t)m->nfuncs + 1) * sizeof(*names->functions) + 4096;
+
+    for (uint32_t i = 0; i < m->nfuncs; i++)
         bytes += strlen(m->funcs[i]->name) + 32;
     names->memory = arena_new(bytes);
-    reach_init(&reach, m);
-    kernel = names->memory ? arena_alloc(names->memory, (n + 1) * sizeof(*kernel)) : NULL;
-    names->functions =
-        kernel ? arena_alloc(names->memory, (n + 1) * sizeof(*names->functions)) : NULL;
-    for (size_t i = 0; i < n && kernel; i++)
-        kernel[i] = m->funcs[i]->entry ? m->funcs[i]->id : REACH_NONE;
-    if (names->functions && !reach.failed)
-        reach_owner(&reach, kernel);
-    for (size_t i = 0; i < n && names->functions && !reach.failed; i++) {
-        names->functions[i].name =
-            arena_string(names->memory, m->funcs[i]->name, strlen(m->funcs[i]->name));
-        reach.failed = !names->functions[i].name;
+    if (names->memory)
+        names->functions =
+            arena_alloc(names->memory, ((size_t)m->nfuncs + 1) * sizeof(*names->functions));
+    for (uint32_t i = 0; names->functions && i < m->nfuncs; i++) {
+        const char *name = m->funcs[i]->name;
+
+        names->functions[i].name = arena_string(names->memory, name, strlen(name));
+        if (!names->functions[i].name)
+            return false;
     }
-    for (size_t i = 0; i < n && names->functions && !reach.failed; i++)
-        if (kernel[i] < n)
-            names->functions[i].kernel = names->functions[kernel[i]].name;
-    names->count = names->functions && !reach.failed ? (uint32_t)n : 0;
-    reach_deinit(&reach);
-    if (names->count == n)
-        return true;
-    fault_names_deinit(names);
-    return false;
+    for (uint32_t i = 0; names->functions && i < m->nfuncs; i++)
+        if (kernels[i] < m->nfuncs)
+            names->functions[i].kernel = names->functions[kernels[i]].name;
+    names->count = m->nfuncs;
+    return names->functions;
+}
+
+bool fault_names_init(struct ptx_fault_names *names, const struct ptx_module *m)
+{
+    uint32_t *kernels = find_kernels(m);
+    const bool good = kernels && fill(names, m, kernels);
+
+    free(kernels);
+    if (!good)
+        fault_names_deinit(names);
+    return good;
 }
 
 void fault_names_deinit(struct ptx_fault_names *names)

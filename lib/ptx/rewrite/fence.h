@@ -99,8 +99,6 @@ struct fence_span {
 struct fence_span fence_brackets(const struct fence *fence, unsigned n, struct fence_span *name);
 /* What follows N commas outside of braces, brackets and parentheses, up to the next. */
 struct fence_span fence_operand(const struct fence *fence, unsigned n);
-/* The predicate of the instruction's guard, or nothing. *NEGATED: where it must be false. */
-struct fence_span fence_guard(const struct fence *fence, bool *negated);
 /* Puts LEXER behind the opcode of the current instruction, the first token of the operands into T.
  */
 void fence_operands(const struct fence *fence, struct lexer *lexer, struct token *t);

@@ -16,6 +16,7 @@
  * it, and a call of gshare$stray (fault_text.c) stands between. The fence itself is the same. */
 #include "ptx/rewrite/fault_text.h"
 #include "ptx/rewrite/fence.h"
+#include "ptx/rewrite/pass.h"
 
 /* Where the address is a variable's: its place, or true with the sum in gshare$at. */
 static bool variable(struct fence *fence, const struct ptx_mem *mem, uint64_t bytes,
@@ -99,13 +100,14 @@ static bool is_recorded(const struct fence *fence)
 static void record_stray(struct fence *fence, const char *from, bool generic)
 {
     bool negated = false;
-    struct fence_span guard = fence_guard(fence, &negated);
+    size_t len = 0;
+    const char *guard = rewrite_guard(fence->text, fence->inst, &len, &negated);
 
     fence_before(fence, "mov.b64 gshare$old, %s; ", from);
     fence_register(fence, "gshare$old", generic);
-    if (guard.len)
+    if (guard)
         fence_before(fence, "setp.ne.and.s64 gshare$r, gshare$at, gshare$old, %s%.*s; ",
-                     negated ? "!" : "", (int)guard.len, guard.text);
+                     negated ? "!" : "", (int)len, guard);
     else
         fence_before(fence, "setp.ne.s64 gshare$r, gshare$at, gshare$old; ");
     fence_before(fence, "@gshare$r call gshare$stray, (%llu, gshare$old); ",

@@ -69,25 +69,6 @@ struct fence_span fence_brackets(const struct fence *fence, unsigned n, struct f
     return span;
 }
 
-struct fence_span fence_guard(const struct fence *fence, bool *negated)
-{
-    struct fence_span span = {NULL, 0};
-    struct lexer lexer;
-    struct token t;
-
-    begin(fence, &lexer);
-    lexer_next(&lexer, &t);
-    if (t.kind == '@') {
-        lexer_next(&lexer, &t);
-        *negated = t.kind == '!';
-        if (*negated)
-            lexer_next(&lexer, &t);
-        span = (struct fence_span){t.text, t.len};
-    }
-    lexer_deinit(&lexer);
-    return span;
-}
-
 /* The opcode and its modifiers are behind the lexer, T is the first token of the operands. */
 static void skip_opcode(struct lexer *lexer, struct token *t)
 {

@@ -38,6 +38,10 @@ const struct ptx_module *rewrite_module(struct rewrite *rw);
 
 /* Where the opcode begins in the text: behind the guard, if there is one. */
 size_t rewrite_opcode_at(const struct rewrite *rw, const struct ptx_inst *inst);
+/* The name of the predicate that guards the instruction, of LEN bytes in the text; NULL: none.
+ * *NEGATED: it must be false. */
+const char *rewrite_guard(const char *text, const struct ptx_inst *inst, size_t *len,
+                          bool *negated);
 /* Behind .address_size: before the first function or variable. 0: the text does not say it. */
 size_t rewrite_head_end(const char *text, size_t len);
 

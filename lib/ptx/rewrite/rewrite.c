@@ -41,6 +41,26 @@ size_t rewrite_opcode_at(const struct rewrite *rw, const struct ptx_inst *inst)
     return (size_t)(t.text - rw->text);
 }
 
+const char *rewrite_guard(const char *text, const struct ptx_inst *inst, size_t *len, bool *negated)
+{
+    const char *name = NULL;
+    struct lexer lexer;
+    struct token t;
+
+    lexer_init(&lexer, text + inst->begin, inst->end - inst->begin);
+    lexer_next(&lexer, &t);
+    if (t.kind == '@') {
+        lexer_next(&lexer, &t);
+        *negated = t.kind == '!';
+        if (*negated)
+            lexer_next(&lexer, &t);
+        name = t.text;
+        *len = t.len;
+    }
+    lexer_deinit(&lexer);
+    return name;
+}
+
 size_t rewrite_head_end(const char *text, size_t len)
 {
     static const char word[] = "address_size";

@@ -28,16 +28,20 @@ bool trap_pass_ends(const struct ptx_inst *inst)
 static void take(struct rewrite *rw, const struct ptx_func *f, const struct ptx_inst *inst)
 {
     const enum fault_what what = is_assert(inst) ? FAULT_ASSERT : FAULT_TRAP;
-    const size_t opcode = rewrite_opcode_at(rw, inst);
+    bool negated = false;
+    size_t len = 0;
+    const char *guard = rewrite_guard(rw->text, inst, &len, &negated);
     const char *call = edits_text(&rw->edits, "call gshare$trapped, (%llu);",
                                   (unsigned long long)fault_where(what, f, inst->line));
 
     if (what == FAULT_TRAP)
-        edits_replace(&rw->edits, opcode, inst->end, call);
+        edits_replace(&rw->edits, rewrite_opcode_at(rw, inst), inst->end, call);
+    else if (guard)
+        edits_insert(
+            &rw->edits, inst->end,
+            edits_text(&rw->edits, " @%s%.*s %s", negated ? "!" : "", (int)len, guard, call));
     else
-        edits_insert(&rw->edits, inst->end,
-                     edits_text(&rw->edits, " %.*s%s", (int)(opcode - inst->begin),
-                                rw->text + inst->begin, call));
+        edits_insert(&rw->edits, inst->end, call);
 }
 
 static bool run(struct rewrite *rw)

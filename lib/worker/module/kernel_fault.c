@@ -73,6 +73,11 @@ static const struct ptx_rewrite_report *report_of(const struct session *session,
     return module ? module->rewrite : NULL;
 }
 
+static bool is_complete(const struct fault_record *record)
+{
+    return atomic_load_explicit(&record->where, memory_order_relaxed) != 0;
+}
+
 static struct told record_read(const struct session *session, bool stray)
 {
     struct fault_records *records = session->module.faults;
@@ -114,38 +119,38 @@ static void what_happened(const struct told *told, bool stray, char *text, size_
                  in[0] ? ", in " : "", in, told->count);
 }
 
-static void session_end(struct session *session, const struct told *told, bool stray)
+static void session_end(struct session *session, bool stray)
 {
-    const uint32_t kind = stray                        ? GS_FAULT_STRAY
-                          : told->what == FAULT_ASSERT ? GS_FAULT_ASSERT
-                                                       : GS_FAULT_TRAP;
+    const struct told told = record_read(session, stray);
+    const uint32_t kind = stray                       ? GS_FAULT_STRAY
+                          : told.what == FAULT_ASSERT ? GS_FAULT_ASSERT
+                                                      : GS_FAULT_TRAP;
     char text[192];
 
-    what_happened(told, stray, text, sizeof(text));
-    log_info("session %" PRIu64 " (%s): %s", session->id, session->name, text);
-    session_fault(session, 0, kind, stray ? GS_ERR_ILLEGAL_ADDRESS : GS_ERR_FAULT, told->kernel,
+    what_happened(&told, stray, text, sizeof(text));
+    log_debug("session %" PRIu64 " (%s): %s", session->id, session->name, text);
+    session_fault(session, 0, kind, stray ? GS_ERR_ILLEGAL_ADDRESS : GS_ERR_FAULT, told.kernel,
                   text);
 }
 
 void kernel_fault_poll(struct session *session)
 {
-    if (!session->module.faults || session->submit.faulted)
+    const struct fault_records *records = session->module.faults;
+
+    if (!records || session->submit.faulted)
         return;
-    const struct told end = record_read(session, false), stray = record_read(session, true);
-    if (end.what != FAULT_NOTHING)
-        session_end(session, &end, false);
-    else if (stray.what != FAULT_NOTHING && session->fenced == GS_FENCE_STRICT)
-        session_end(session, &stray, true);
+    if (is_complete(&records->end))
+        session_end(session, false);
+    else if (session->fenced == GS_FENCE_STRICT && is_complete(&records->stray))
+        session_end(session, true);
 }
 
 static void fault_prepare(struct job *job)
 {
     kernel_fault_poll(job->session);
-    if (!job->session->module.faults)
+    if (!job->session->module.faults || !is_complete(&job->session->module.faults->stray))
         return;
     const struct told stray = record_read(job->session, true);
-    if (stray.what == FAULT_NOTHING)
-        return;
     job->ret[0] = stray.count;
     job->ret[1] = stray.address;
     job->ret[2] = stray.line;
