@@ -234,19 +234,18 @@ typedef enum gs_on_fault {
 
 /* Whether a session's kernels are kept to the session's own memory. Fenced kernels reach no other
  * session's memory but what they import, whatever address they use; an access elsewhere meets
- * memory without meaning. Their traps and failed assertions end this session alone: the calls that
- * wait, and queries, give GS_ERR_FAULT once such a kernel has ended (the first of them blocks for
- * the server), and gs_last_fault tells kernel and line. Their modules must come as PTX, alone or in
- * a fatbin: one that cannot be fenced is refused. */
+ * memory without meaning. Their traps and failed assertions end this session alone: queries, and
+ * the calls that print (see gs_module_load), give GS_ERR_FAULT once such a kernel has ended, the
+ * first of them after it has blocked for the server, and gs_last_fault tells kernel and line. Their
+ * modules must come as PTX, alone or in a fatbin: one that cannot be fenced is refused. */
 typedef enum gs_fence {
     GS_FENCE_AUTO = 0, /* as the server's policy says; gs_session_info tells */
     GS_FENCE_ON = 1,   /* the session is fenced */
     /* Fenced, and kernels record their strays: accesses to global memory at an address outside of
-     * the session's range (gs_session_desc.window_base). Loads and stores take several times as
-     * long. */
+     * the session's range (gs_session_desc.window_base). Each load and store takes longer. */
     GS_FENCE_REPORT = 2, /* the session goes on; gs_stray_report tells */
-    GS_FENCE_STRICT = 3  /* the calls that wait, and queries, give GS_ERR_ILLEGAL_ADDRESS once such
-                            a kernel has ended, and the session has ended, with GS_FAULT_STRAY */
+    GS_FENCE_STRICT = 3  /* such a kernel ends the session as a trap does, with GS_FAULT_STRAY and
+                            GS_ERR_ILLEGAL_ADDRESS */
 } gs_fence;
 
 typedef struct gs_attach_params {
