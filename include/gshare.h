@@ -346,9 +346,9 @@ typedef enum gs_fault_kind {
                               session that is not fenced also a trap or an assertion */
     GS_FAULT_DEVICE = 3,   /* the device or its worker was lost */
     GS_FAULT_LAUNCH = 4,   /* the driver refused a launch or a copy */
-    GS_FAULT_TRAP = 5,     /* a fenced kernel trapped; nothing was lost but the session's work */
-    GS_FAULT_ASSERT = 6,   /* the same, by a failed assertion */
-    GS_FAULT_STRAY = 7     /* the same, by an access outside of its memory: GS_FENCE_STRICT */
+    GS_FAULT_TRAP = 6,     /* a fenced kernel trapped; nothing was lost but the session's work */
+    GS_FAULT_ASSERT = 7,   /* the same, by a failed assertion */
+    GS_FAULT_STRAY = 8     /* the same, by an access outside of its memory: GS_FENCE_STRICT */
 } gs_fault_kind;
 
 typedef struct gs_fault {
