@@ -36,6 +36,8 @@ struct rewrite {
  * memory is in rw->edits.failed. */
 const struct ptx_module *rewrite_module(struct rewrite *rw);
 
+/* ---- source_text.c ---- */
+
 /* Where the opcode begins in the text: behind the guard, if there is one. */
 size_t rewrite_opcode_at(const struct rewrite *rw, const struct ptx_inst *inst);
 /* The name of the predicate that guards the instruction, of LEN bytes in the text; NULL: none.

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ptx/read/lex.h"
 #include "ptx/rewrite/fault_text.h"
 #include "ptx/rewrite/fence_pass.h"
 #include "ptx/rewrite/pass.h"
@@ -22,62 +21,6 @@ const struct ptx_module *rewrite_module(struct rewrite *rw)
         rw->edits.failed = true;
     rw->read = true;
     return rw->module;
-}
-
-size_t rewrite_opcode_at(const struct rewrite *rw, const struct ptx_inst *inst)
-{
-    struct lexer lexer;
-    struct token t;
-
-    lexer_init(&lexer, rw->text + inst->begin, inst->end - inst->begin);
-    lexer_next(&lexer, &t);
-    if (t.kind == '@') {
-        lexer_next(&lexer, &t);
-        if (t.kind == '!')
-            lexer_next(&lexer, &t);
-        lexer_next(&lexer, &t);
-    }
-    lexer_deinit(&lexer);
-    return (size_t)(t.text - rw->text);
-}
-
-const char *rewrite_guard(const char *text, const struct ptx_inst *inst, size_t *len, bool *negated)
-{
-    const char *name = NULL;
-    struct lexer lexer;
-    struct token t;
-
-    lexer_init(&lexer, text + inst->begin, inst->end - inst->begin);
-    lexer_next(&lexer, &t);
-    if (t.kind == '@') {
-        lexer_next(&lexer, &t);
-        *negated = t.kind == '!';
-        if (*negated)
-            lexer_next(&lexer, &t);
-        name = t.text;
-        *len = t.len;
-    }
-    lexer_deinit(&lexer);
-    return name;
-}
-
-size_t rewrite_head_end(const char *text, size_t len)
-{
-    static const char word[] = "address_size";
-    struct lexer lexer;
-    struct token t;
-    size_t at = 0;
-
-    lexer_init(&lexer, text, len);
-    for (lexer_next(&lexer, &t); t.kind != TOK_EOF && t.kind != TOK_BAD; lexer_next(&lexer, &t)) {
-        if (t.kind != TOK_DOT || t.len != sizeof(word) - 1 || memcmp(t.text, word, t.len) != 0)
-            continue;
-        lexer_next(&lexer, &t);
-        at = (size_t)(t.text + t.len - text);
-        break;
-    }
-    lexer_deinit(&lexer);
-    return at;
 }
 
 /* Names that passes add are not the tenant's. */
