@@ -19,8 +19,8 @@
  * that names the wrong value and its limit. Each function may return, besides the statuses listed
  * with it, GS_ERR_INVALID_HANDLE (destroyed, of another session, detached), GS_ERR_INVALID_VALUE (a
  * NULL out-parameter, a size of a parameter struct that no version had), GS_ERR_FORKED,
- * GS_ERR_SERVER_LOST and, after a fault, the session's sticky GS_ERR_FAULT or GS_ERR_INTERRUPTED
- * (gs_last_fault has the details).
+ * GS_ERR_SERVER_LOST and, after a fault, the session's sticky GS_ERR_FAULT, GS_ERR_ILLEGAL_ADDRESS
+ * or GS_ERR_INTERRUPTED (gs_last_fault has the details).
  *
  * HANDLES are values, not pointers to memory: the use of a handle after its object is gone gives an
  * error status, never undefined behaviour. A handle belongs to the session that it was made in.
@@ -104,7 +104,9 @@ typedef enum gs_status {
     GS_ERR_RECORDING = 24,       /* the call and the stream's recording exclude each other */
     GS_ERR_SYSTEM = 25,          /* a system call failed; the message names it */
     GS_ERR_DRIVER = 26,          /* a CUDA driver call failed; the message names it */
-    GS_ERR_PROTOCOL = 27         /* the server sent an invalid message */
+    GS_ERR_PROTOCOL = 27,        /* the server sent an invalid message */
+    GS_ERR_ILLEGAL_ADDRESS = 28  /* GS_FENCE_STRICT: a kernel left the session's memory; the session
+                                    has ended */
 } gs_status;
 
 /* One line of text for a status; never NULL. The text is static. Does not block. */
@@ -232,11 +234,18 @@ typedef enum gs_on_fault {
 
 /* Whether a session's kernels are kept to the session's own memory. Fenced kernels reach no other
  * session's memory but what they import, whatever address they use; an access elsewhere meets
- * memory without meaning. Their modules must come as PTX, alone or in a fatbin: one that cannot be
- * fenced is refused. */
+ * memory without meaning. Their traps and failed assertions end this session alone: queries, and
+ * the calls that print (see gs_module_load), give GS_ERR_FAULT once such a kernel has ended, the
+ * first of them after it has blocked for the server, and gs_last_fault tells kernel and line. Their
+ * modules must come as PTX, alone or in a fatbin: one that cannot be fenced is refused. */
 typedef enum gs_fence {
     GS_FENCE_AUTO = 0, /* as the server's policy says; gs_session_info tells */
-    GS_FENCE_ON = 1    /* the session is fenced */
+    GS_FENCE_ON = 1,   /* the session is fenced */
+    /* Fenced, and kernels record their strays: accesses to global memory at an address outside of
+     * the session's range (gs_session_desc.window_base). Each load and store takes longer. */
+    GS_FENCE_REPORT = 2, /* the session goes on; gs_stray_report tells */
+    GS_FENCE_STRICT = 3  /* such a kernel ends the session as a trap does, with GS_FAULT_STRAY and
+                            GS_ERR_ILLEGAL_ADDRESS */
 } gs_fence;
 
 typedef struct gs_attach_params {
@@ -300,7 +309,7 @@ typedef struct gs_session_desc {
     gs_devptr window_base;     /* the session's range of device addresses */
     uint64_t window_size;
     unsigned sm_granularity; /* SMs of a group, in which SMs are granted; 0: no partitions here */
-    unsigned fenced;         /* 1: its kernels are kept to its own memory, see gs_fence */
+    unsigned fenced;         /* gs_fence: its kernels are kept to its own memory; 0: they are not */
 } gs_session_desc;
 #define GS_SESSION_DESC_INIT                                                                       \
     {                                                                                              \
@@ -335,20 +344,26 @@ GS_API gs_status gs_get_exec_affinity(gs_session session, gs_exec_affinity *affi
 typedef enum gs_fault_kind {
     GS_FAULT_NONE = 0,
     GS_FAULT_REJECTED = 1, /* the server refused a record; only a damaged client sends such one */
-    GS_FAULT_KERNEL = 2,   /* a kernel faulted: illegal address, trap, assert ... */
+    GS_FAULT_KERNEL = 2,   /* a kernel faulted, and the device was lost: an illegal address, in a
+                              session that is not fenced also a trap or an assertion */
     GS_FAULT_DEVICE = 3,   /* the device or its worker was lost */
     GS_FAULT_LAUNCH = 4,   /* the driver refused a launch or a copy */
-    GS_FAULT_EVICTED = 5   /* a kernel ran longer than it may, or the operator ended the session */
+    GS_FAULT_EVICTED = 5,  /* a kernel ran longer than it may, or the operator ended the session */
+    GS_FAULT_TRAP = 6,     /* a fenced kernel trapped; nothing was lost but the session's work */
+    GS_FAULT_ASSERT = 7,   /* the same, by a failed assertion */
+    GS_FAULT_STRAY = 8     /* the same, by an access outside of its memory: GS_FENCE_STRICT */
 } gs_fault_kind;
 
 typedef struct gs_fault {
     size_t size;
     gs_fault_kind kind;
     gs_status status;  /* the status that calls return because of the fault */
-    unsigned stream;   /* the stream's number */
+    unsigned stream;   /* the stream's number; 0 of a trap, an assertion or a stray */
     uint64_t position; /* of the first unfinished operation in that stream */
-    char kernel[64];   /* "" if no kernel faulted */
-    char message[192];
+    /* "" if no kernel faulted, or its module is unloaded. Of a trap, an assertion or a stray in a
+     * function that several kernels call: the function. */
+    char kernel[64];
+    char message[192]; /* of these also the line of the module's PTX; of a stray its address */
 } gs_fault;
 #define GS_FAULT_INIT                                                                              \
     {                                                                                              \
@@ -359,6 +374,24 @@ typedef struct gs_fault {
  * the device, message says so, and names the session if it is of the same user. Works on a session
  * that a fault has ended. Does not block. */
 GS_API gs_status gs_last_fault(gs_session session, gs_fault *fault);
+
+typedef struct gs_stray {
+    size_t size;
+    uint64_t count;    /* strays of the session's kernels so far; 0: none, and no further field is
+                          set. Each access of a thread counts. */
+    gs_devptr address; /* of the first one */
+    unsigned line;     /* of the module's PTX, where it is */
+    char kernel[64];   /* as gs_fault's */
+} gs_stray;
+#define GS_STRAY_INIT                                                                              \
+    {                                                                                              \
+        sizeof(gs_stray), 0, 0, 0, ""                                                              \
+    }
+
+/* The strays of a session with GS_FENCE_REPORT, whose first one is kept; of kernels that still run
+ * it may miss some. Not told are prefetches, and rows of wmma that a stride leads outside. Blocks
+ * for the server. GS_ERR_NOT_SUPPORTED: the session records no strays. */
+GS_API gs_status gs_stray_report(gs_session session, gs_stray *stray);
 
 /* ---- Streams and events ---------------------------------------------------------------------- */
 

@@ -138,7 +138,7 @@ struct link_open {
     uint64_t give_up_ns; /* clock_ns() by which an open that still waits is refused with its reason;
                             0: never */
     char name[32];       /* for people */
-    uint32_t fenced;     /* 1: the session's kernels are kept to its window */
+    uint32_t fenced;     /* gs_fence: the session's kernels are kept to its window; 0: not */
     uint32_t resume;     /* 1: a former worker had it, with the window that follows */
     uint64_t window_base, window_size;
     uint64_t kernel_heap; /* bytes that its kernels can malloc from; 0: the default */

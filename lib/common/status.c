@@ -29,7 +29,9 @@
     X(GS_ERR_RECORDING, "the stream is recording a graph, or is not")                              \
     X(GS_ERR_SYSTEM, "a system call failed")                                                       \
     X(GS_ERR_DRIVER, "a call of the CUDA driver failed")                                           \
-    X(GS_ERR_PROTOCOL, "the server's answer makes no sense")
+    X(GS_ERR_PROTOCOL, "the server's answer makes no sense")                                       \
+    X(GS_ERR_ILLEGAL_ADDRESS, "a kernel of this session left its memory, and the session has "     \
+                              "ended")
 
 static const struct {
     const char *name, *text;

@@ -145,8 +145,8 @@ struct ctl_tenant {
     uint32_t exclusive;
     uint32_t cls; /* enum gs_class */
     uint32_t weight;
-    uint32_t state; /* enum ctl_tenant_state */
-    uint32_t fenced;
+    uint32_t state;  /* enum ctl_tenant_state */
+    uint32_t fenced; /* gs_fence, 0: not */
     char name[32];
 };
 #define CTL_PS_ROWS 27u

@@ -52,7 +52,7 @@ struct seg_info {
     uint32_t max_dynamic_smem;
     uint32_t sm_granularity; /* SMs of the smallest group; 0: no partitions */
     uint32_t slot;           /* the session's slot in the server, which a doorbell message names */
-    uint32_t fenced;         /* 1: the session's kernels are fenced into its window */
+    uint32_t fenced; /* gs_fence: the session's kernels are fenced into its window; 0: not */
     char device_name[64];
     char bell[WIRE_BELL_MAX];
     uint8_t sm_group[GS_SM_MASK_WORDS * 64]; /* the group of each SM, if there are partitions */
@@ -161,7 +161,9 @@ enum req_op {
     REQ_MEM_IMPORT = 16,     /* the handle's 4 words -> address, size, import */
     REQ_MEM_REVOKE = 17,     /* address */
     /* kernel, threads of a block, dynamic shared memory -> blocks that an SM runs at once */
-    REQ_KERNEL_OCCUPANCY = 18
+    REQ_KERNEL_OCCUPANCY = 18,
+    REQ_FAULT = 19 /* the worker looks at the fault record (fault_record.h) -> of strays: count,
+                      address and line of the first; message: its kernel */
 };
 
 #define REQ_PARAMS_MAX      1024u /* parameters of a kernel */

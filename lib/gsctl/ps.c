@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/util.h"
 #include "gsctl/gsctl.h"
 
 static const char *const header[] = {"SESSION", "PID",    "USER",   "DEV",   "SMS",    "CLASS",
@@ -24,6 +25,13 @@ static void add_number(struct table *table, long long number)
 
     snprintf(text, sizeof(text), "%lld", number);
     table_add(table, text);
+}
+
+static const char *fence_name(uint32_t fenced)
+{
+    static const char *const names[] = {"no", "yes", "report", "strict"};
+
+    return fenced < ARRAY_SIZE(names) ? names[fenced] : "?";
 }
 
 static void add_row(struct table *table, const struct ctl_tenant *t)
@@ -51,7 +59,7 @@ static void add_row(struct table *table, const struct ctl_tenant *t)
     table_add(table, format_bytes(text, t->copied_bytes));
     table_add(table, format_duration(text, t->attached_ns));
     table_add(table, state_name(t->state));
-    table_add(table, t->fenced ? "yes" : "no");
+    table_add(table, fence_name(t->fenced));
     table_add(table, t->name);
 }
 

@@ -36,8 +36,8 @@ struct session {
     uint32_t slot;
     uint32_t uid;
     uint64_t id;
-    char name[32]; /* the tenant's, for people */
-    bool fenced;   /* its kernels are kept to its window (module/fenced.h) */
+    char name[32];   /* the tenant's, for people */
+    uint32_t fenced; /* its kernels are kept to its window (module/fenced.h): gs_fence; 0: not */
     struct segment_mapping *mapping;
     unsigned char *segment; /* the mapping's memory */
     struct seg_client *client;

@@ -125,7 +125,7 @@ static void whoever_is_alone_is_to_blame_whichever_call_meets_the_fault(void)
         module = kernels_load(session);
         config.report = &report;
         gs_kernel nothing = kernels_get(module, "nothing");
-        CHECK_OK(gs_launch(NULL, kernels_get(module, "trap"), &config, NULL));
+        CHECK_OK(gs_launch(NULL, kernels_get(module, "misaligned"), &config, NULL));
         while (status == GS_OK)
             status = gs_launch(NULL, nothing, &config, NULL);
         CHECK_EQUAL(gs_sync(session), GS_ERR_FAULT);

@@ -110,7 +110,7 @@ static void scene_check(const struct scene *s, uint32_t call)
 
 static void status_check(const struct scene *s, uint32_t call, gs_status status)
 {
-    if (status == GS_NOT_READY || status < GS_OK || status > GS_ERR_PROTOCOL ||
+    if (status == GS_NOT_READY || status < GS_OK || status > GS_ERR_ILLEGAL_ADDRESS ||
         status == GS_ERR_SERVER_LOST)
         test_fail(__FILE__, __LINE__, "call %u, %s: %s", call, s->plan->name,
                   gs_status_name(status));
@@ -520,11 +520,11 @@ static void culprit_run(void *argument)
 
     CHECK_OK(gs_attach(NULL, &session));
     gs_module module = kernels_load(session);
-    gs_kernel spin = kernels_get(module, "spin"), trap = kernels_get(module, "trap");
+    gs_kernel spin = kernels_get(module, "spin"), fault = kernels_get(module, "misaligned");
     gate_pass(&doomed->loaded);
     gate_wait(&doomed->begun, 1);
     CHECK_OK(kernels_launch(NULL, spin, 1, 1, (void *[]){&nanoseconds}));
-    CHECK_OK(kernels_launch(NULL, trap, 1, 1, NULL));
+    CHECK_OK(kernels_launch(NULL, fault, 1, 1, NULL));
     driver_hold(doomed->scene->plan, "cuLinkComplete");
     gate_pass(&doomed->launched);
     gs_module_load(session, kernels_ptx, 0, &module);

@@ -245,7 +245,8 @@ static void a_fault_names_its_session_though_others_are_on_lanes(void)
     for (unsigned i = 0; i < SESSIONS; i++)
         player_begin(&players[i]);
     lanes_fill(server, players, SESSIONS - 1);
-    CHECK_OK(kernels_launch(NULL, kernels_get(players[SESSIONS - 1].module, "trap"), 1, 1, NULL));
+    CHECK_OK(
+        kernels_launch(NULL, kernels_get(players[SESSIONS - 1].module, "misaligned"), 1, 1, NULL));
     while (status == GS_OK)
         status = gs_sync(players[0].session);
     CHECK_EQUAL(status, GS_ERR_INTERRUPTED);

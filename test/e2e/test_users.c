@@ -240,7 +240,7 @@ struct fault_log {
     char refusal[256];
 };
 
-static bool trap_once(struct fault_log *log)
+static bool fault_once(struct fault_log *log)
 {
     gs_attach_params params = GS_ATTACH_PARAMS_INIT;
     gs_session_desc desc = GS_SESSION_DESC_INIT;
@@ -257,7 +257,7 @@ static bool trap_once(struct fault_log *log)
     }
     CHECK_OK(gs_session_info(session, &desc));
     log->session_id = desc.session_id;
-    CHECK_OK(kernels_launch(NULL, kernels_get(kernels_load(session), "trap"), 1, 1, NULL));
+    CHECK_OK(kernels_launch(NULL, kernels_get(kernels_load(session), "misaligned"), 1, 1, NULL));
     CHECK_STATUS(gs_sync(session), GS_ERR_FAULT);
     log->faults++;
     gs_detach(session);
@@ -269,14 +269,14 @@ static void trapper_run(void *argument)
     struct fault_log *log = argument;
 
     become_stranger();
-    trap_once(log);
+    fault_once(log);
     gate_pass(&log->ready);
     gate_wait(&log->go, 1);
-    CHECK(trap_once(log)); /* the second time it is kept out */
-    CHECK(!trap_once(log));
-    while (!trap_once(log))
+    CHECK(fault_once(log)); /* the second time it is kept out */
+    CHECK(!fault_once(log));
+    while (!fault_once(log))
         test_pause();
-    CHECK(!trap_once(log));
+    CHECK(!fault_once(log));
 }
 
 static void who_faults_again_and_again_is_kept_out_and_named(void)
@@ -297,7 +297,7 @@ static void who_faults_again_and_again_is_kept_out_and_named(void)
     CHECK_TEXT(fault.message, "another user's tenant lost the device: ");
     CHECK(strstr(fault.message, "trapper") == NULL);
     gs_detach(session);
-    snprintf(text, sizeof(text), "kernel trap of session %llu, uid %u, pid %d (trapper): ",
+    snprintf(text, sizeof(text), "kernel misaligned of session %llu, uid %u, pid %d (trapper): ",
              (unsigned long long)log->session_id, STRANGER, (int)trapper);
     CHECK_EQUAL(server_log_lines(server, text), 1);
     gate_pass(&log->go);
@@ -322,7 +322,7 @@ static void many_faults_do_not_fail_the_device(void)
     for (unsigned i = 0; i < 8; i++) {
         CHECK_OK(server_attach(server, &session));
         kernels_load(session); /* with variables, which are lost with the worker */
-        CHECK(trap_once(&log));
+        CHECK(fault_once(&log));
         CHECK_WITHIN(10000, gs_sync(session) == GS_ERR_INTERRUPTED);
         CHECK_OK(gs_last_fault(session, &fault));
         snprintf(text, sizeof(text), "session %llu (pid %d, trapper) lost the device: ",

@@ -58,9 +58,10 @@ static void check_out(const char *out, size_t len, const struct ptx_fence_report
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const unsigned all[] = {PTX_PASS_FENCE, PTX_PASS_FENCE | PTX_PASS_PRINTF |
-                                                       PTX_PASS_HEAP | PTX_PASS_COMPLETION |
-                                                       PTX_PASS_GRID};
+    static const unsigned all[] = {PTX_PASS_FENCE,
+                                   PTX_PASS_FENCE | PTX_PASS_PRINTF | PTX_PASS_HEAP |
+                                       PTX_PASS_COMPLETION | PTX_PASS_GRID,
+                                   PTX_PASS_FENCE | PTX_PASS_STRAYS};
     char *text = malloc(size + 1);
 
     if (!text)

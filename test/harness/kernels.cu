@@ -141,4 +141,12 @@ __global__ void trap()
 {
     asm volatile("trap;");
 }
+
+// Ends the context, fenced or not.
+__global__ void misaligned()
+{
+    __shared__ uint32_t words[2];
+
+    *(volatile uint32_t *)((char *)words + 1) = threadIdx.x;
+}
 }

@@ -1,5 +1,6 @@
 /* Fences one file of PTX, for test/ptx/assemble: fence FILE writes the text to stdout, or why not
- * to stderr. --all: beside the other passes. */
+ * to stderr. --all: beside the other passes. --strays: and with strays
+ * recorded. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,12 +17,14 @@ int main(int argc, char **argv)
     size_t n, len;
     FILE *f;
 
-    if (argc > 2 && !strcmp(argv[1], "--all"))
+    if (argc > 2 && (!strcmp(argv[1], "--all") || !strcmp(argv[1], "--strays")))
         passes |= PTX_PASS_PRINTF | PTX_PASS_HEAP | PTX_PASS_COMPLETION;
+    if (argc > 2 && !strcmp(argv[1], "--strays"))
+        passes |= PTX_PASS_STRAYS;
     f = argc > 1 ? fopen(argv[argc - 1], "rb") : NULL;
     n = f && text ? fread(text, 1, PTX_FILE_MAX - 1, f) : 0;
     if (!n) {
-        fprintf(stderr, "usage: fence [--all] FILE\n");
+        fprintf(stderr, "usage: fence [--all | --strays] FILE\n");
         return 2;
     }
     if (ptx_rewrite(text, n, passes, &out, &len, &report)) {

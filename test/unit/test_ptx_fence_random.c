@@ -116,9 +116,10 @@ static uint64_t any_pointer(void)
 
 static void random_programs_stay_inside(void **state)
 {
-    static const unsigned passes[] = {PTX_PASS_FENCE, PTX_PASS_FENCE | PTX_PASS_PRINTF,
-                                      PTX_PASS_FENCE | PTX_PASS_PRINTF | PTX_PASS_COMPLETION |
-                                          PTX_PASS_GRID};
+    static const unsigned passes[] = {
+        PTX_PASS_FENCE, PTX_PASS_FENCE | PTX_PASS_PRINTF,
+        PTX_PASS_FENCE | PTX_PASS_PRINTF | PTX_PASS_COMPLETION | PTX_PASS_GRID,
+        PTX_PASS_FENCE | PTX_PASS_PRINTF | PTX_PASS_COMPLETION | PTX_PASS_STRAYS};
     static struct program p;
     const char *wanted = getenv("GS_FENCE_PROGRAMS");
     unsigned count = wanted ? (unsigned)atoi(wanted) : 400, ran = 0, refused = 0, whole = 0;
@@ -127,7 +128,7 @@ static void random_programs_stay_inside(void **state)
     for (unsigned i = 0; i < count; i++) {
         struct ptx_rewrite_report report;
         uint64_t params[PARAMS];
-        char *text = write_fenced(&p, passes[i % 3], &report, &refused);
+        char *text = write_fenced(&p, passes[i % 4], &report, &refused);
         enum fence_end end;
 
         if (!text)

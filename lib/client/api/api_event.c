@@ -188,7 +188,7 @@ gs_status gs_event_sync(gs_event handle)
     status = event_read(session, handle, &captured);
     if (status == GS_OK && captured.position)
         status = wait_position(session, captured.stream, captured.position);
-    print_deliver(&session->printing);
+    status = wait_end(session, status);
     session_leave(session);
     return status;
 }
@@ -212,6 +212,7 @@ gs_status gs_event_query(gs_event handle)
     status = event_read(session, handle, &captured);
     if (status == GS_OK)
         status = event_ready(session, &captured);
+    status = fault_check(session, status);
     session_leave(session);
     return status;
 }

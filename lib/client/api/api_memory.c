@@ -317,7 +317,7 @@ static gs_status memset_run(gs_session handle, gs_devptr dst, int value, size_t 
     if (status == GS_OK && wait && size)
         status = wait_position(session, stream->number, position);
     if (wait)
-        print_deliver(&session->printing);
+        status = wait_end(session, status);
     session_leave(session);
     return status;
 }

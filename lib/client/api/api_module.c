@@ -174,7 +174,7 @@ gs_status gs_module_unload(gs_module handle)
     if (module) {
         memory_forget_module(session, handle_value(handle));
         status = session_quiesce(session);
-        print_deliver(&session->printing);
+        status = wait_end(session, status);
         if (status == GS_OK)
             status = module_unload_request(session, module->id);
         module_free(session, h, module);

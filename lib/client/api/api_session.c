@@ -7,6 +7,7 @@
 #include "client/control/attach.h"
 #include "client/control/qos.h"
 #include "client/control/session_make.h"
+#include "client/submit/sync_request.h"
 #include "client/submit/wait.h"
 #include "common/log.h"
 
@@ -48,6 +49,7 @@ gs_status gs_detach(gs_session handle)
     if (status != GS_OK)
         return status;
     status = session_alive(session) ? wait_all(session) : session_trouble(session);
+    status = fault_check(session, status);
     print_farewell(&session->printing);
     if (status != GS_ERR_SERVER_LOST) {
         char message[ERROR_MESSAGE_MAX];
@@ -189,6 +191,34 @@ gs_status gs_last_fault(gs_session handle, gs_fault *out)
         return status;
     fault_read(session, &fault);
     status = params_write(out, PARAMS_UP_TO(gs_fault, status), &fault, sizeof(fault), "gs_fault");
+    session_leave(session);
+    return status;
+}
+
+gs_status gs_stray_report(gs_session handle, gs_stray *out)
+{
+    gs_stray stray = GS_STRAY_INIT;
+    struct sync_request request = {
+        .op = REQ_FAULT, .text = stray.kernel, .text_size = sizeof(stray.kernel)};
+    struct session *session;
+    gs_status status = session_use(handle_decode(handle), HANDLE_SESSION, &session);
+
+    if (status != GS_OK)
+        return status;
+    if (session->info.fenced != GS_FENCE_REPORT && session->info.fenced != GS_FENCE_STRICT)
+        status = error_set(GS_ERR_NOT_SUPPORTED, "the session was not attached with "
+                                                 "GS_FENCE_REPORT, so its strays are not recorded");
+    if (status == GS_OK)
+        status = sync_request(session, &request);
+    if (status == GS_OK && !session_alive(session))
+        status = session_trouble(session);
+    if (status == GS_OK) {
+        stray.count = request.ret[0];
+        stray.address = request.ret[1];
+        stray.line = (unsigned)request.ret[2];
+        status =
+            params_write(out, PARAMS_UP_TO(gs_stray, kernel), &stray, sizeof(stray), "gs_stray");
+    }
     session_leave(session);
     return status;
 }

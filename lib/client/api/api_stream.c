@@ -107,7 +107,7 @@ gs_status gs_stream_sync(gs_session session_handle, gs_stream handle)
         status = stream_not_recording(stream, "gs_stream_sync");
     if (status == GS_OK)
         status = wait_position(session, stream->number, position_tail(session, stream->number));
-    print_deliver(&session->printing);
+    status = wait_end(session, status);
     session_leave(session);
     return status;
 }
@@ -126,6 +126,7 @@ gs_status gs_stream_query(gs_session session_handle, gs_stream handle)
     if (status == GS_OK && !position_passed(position_complete(session, stream->number),
                                             position_tail(session, stream->number)))
         status = GS_NOT_READY;
+    status = fault_check(session, status);
     session_leave(session);
     return status;
 }
@@ -138,7 +139,7 @@ gs_status gs_sync(gs_session session_handle)
     if (status != GS_OK)
         return status;
     status = wait_all(session);
-    print_deliver(&session->printing);
+    status = wait_end(session, status);
     session_leave(session);
     return status;
 }

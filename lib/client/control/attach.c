@@ -32,9 +32,9 @@ static gs_status params_check(const gs_attach_params *params)
     if (params->on_fault == GS_ON_FAULT_REPLAY)
         return error_set(GS_ERR_NOT_SUPPORTED,
                          "on_fault is GS_ON_FAULT_REPLAY; this version has no replay");
-    if (params->fence != GS_FENCE_AUTO && params->fence != GS_FENCE_ON)
-        return error_set(GS_ERR_INVALID_VALUE, "fence is %d, not %d or %d", (int)params->fence,
-                         GS_FENCE_AUTO, GS_FENCE_ON);
+    if ((int)params->fence < GS_FENCE_AUTO || params->fence > GS_FENCE_STRICT)
+        return error_set(GS_ERR_INVALID_VALUE, "fence is %d, not %d to %d", (int)params->fence,
+                         GS_FENCE_AUTO, GS_FENCE_STRICT);
     if (params->reservation &&
         strlen(params->reservation) >= sizeof(((struct ctl_attach *)0)->reservation))
         return error_set(

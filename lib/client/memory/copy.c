@@ -210,6 +210,6 @@ gs_status copy_run(struct session *session, gs_stream handle, const struct copy 
     if (status == GS_OK && wait)
         status = wait_position(session, stream->number, position);
     if (wait)
-        print_deliver(&session->printing);
+        status = wait_end(session, status);
     return status;
 }

@@ -1,6 +1,7 @@
 /* sync_request.c - see sync_request.h. */
 #include "client/submit/sync_request.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "client/base/error.h"
@@ -59,10 +60,13 @@ static gs_status request_finish(struct session *session, struct sync_request *re
         memcpy(request->ret, slot->ret, sizeof(request->ret));
         if (request->kernel)
             memcpy(request->kernel, &slot->payload.kernel, sizeof(*request->kernel));
+        if (request->text)
+            snprintf(request->text, request->text_size, "%.*s", (int)sizeof(slot->message),
+                     slot->message);
     } else {
         memcpy(message, slot->message, sizeof(message));
         message[sizeof(message) - 1] = '\0';
-        if ((unsigned)status > GS_ERR_PROTOCOL)
+        if ((unsigned)status > GS_ERR_ILLEGAL_ADDRESS)
             status = error_set(GS_ERR_PROTOCOL, "the server answered with status %d, no status",
                                (int)status);
         else

@@ -14,6 +14,8 @@ struct sync_request {
     /* reply */
     uint64_t ret[4];
     struct req_kernel *kernel; /* receives the payload of REQ_KERNEL_GET */
+    char *text;                /* receives the message, cut to text_size; NULL: nobody asks */
+    size_t text_size;
 };
 
 /* Returns the server's status and sets its message; statuses as session_trouble if the session ends

@@ -2,6 +2,7 @@
 #include "client/submit/wait.h"
 
 #include "client/base/backoff.h"
+#include "client/submit/sync_request.h"
 
 gs_status wait_position(const struct session *session, uint32_t stream, uint64_t position)
 {
@@ -19,6 +20,14 @@ gs_status wait_position(const struct session *session, uint32_t stream, uint64_t
         backoff_pause(&backoff);
     }
     return GS_OK;
+}
+
+gs_status fault_tell(struct session *session)
+{
+    struct sync_request request = {.op = REQ_FAULT};
+    gs_status status = sync_request(session, &request);
+
+    return status == GS_OK && !session_alive(session) ? session_trouble(session) : status;
 }
 
 gs_status wait_all(const struct session *session)

@@ -5,7 +5,9 @@
 #ifndef GS_CLIENT_WAIT_H
 #define GS_CLIENT_WAIT_H
 
+#include "client/print/print.h"
 #include "client/session/session.h"
+#include "common/fault_record.h"
 
 /* Byte position up to which a stream is complete. */
 static inline uint64_t position_complete(const struct session *session, uint32_t stream)
@@ -29,6 +31,39 @@ static inline bool position_passed(uint64_t complete, uint64_t position)
 /* Blocks until the stream is complete up to position. A completed position gives GS_OK even if the
  * session has ended meanwhile; otherwise the end of the session gives session_trouble's status. */
 gs_status wait_position(const struct session *session, uint32_t stream, uint64_t position);
+
+/* Has the server end the session for what a kernel has recorded. Returns session_trouble's status.
+ */
+gs_status fault_tell(struct session *session);
+
+/* A kernel has recorded what ends the session. BLOCK: the print block. */
+static inline bool fault_seen(const struct session *session, unsigned char *block)
+{
+    struct fault_records *records = fault_records_of(block);
+
+    return atomic_load_explicit(&records->end.where, memory_order_relaxed) ||
+           (session->info.fenced == GS_FENCE_STRICT &&
+            atomic_load_explicit(&records->stray.where, memory_order_relaxed));
+}
+
+/* The status of a call that was to see the end of work with GS_OK: the session's fault where a
+ * kernel has recorded one. One load where none can. */
+static inline gs_status fault_check(struct session *session, gs_status status)
+{
+    /* acquire: pairs with print_adopt, which has mapped the block before */
+    unsigned char *block = atomic_load_explicit(&session->printing.block, memory_order_acquire);
+
+    if (__builtin_expect(!block || status != GS_OK, 1))
+        return status;
+    return fault_seen(session, block) ? fault_tell(session) : GS_OK;
+}
+
+/* At the end of a call that waited, with the wait's status. */
+static inline gs_status wait_end(struct session *session, gs_status status)
+{
+    print_deliver(&session->printing);
+    return fault_check(session, status);
+}
 
 /* Blocks until every stream is complete up to what the stream was given before the call. */
 gs_status wait_all(const struct session *session);

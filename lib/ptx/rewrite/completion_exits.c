@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ptx/read/lex.h"
 #include "ptx/rewrite/completion.h"
 #include "ptx/rewrite/flow.h"
 
@@ -38,24 +37,6 @@ static const char epilogue[] =
     "ld.param.u64 gshare$a, [gshare$done+16]; st.relaxed.sys.global.u64 [gshare$a], gshare$v; "
     "ld.param.u64 gshare$a, [gshare$done+32]; st.relaxed.gpu.global.u32 [gshare$a], 0; "
     "exit; }";
-
-/* Where the opcode begins in the text: behind the guard, if there is one. */
-static size_t opcode_at(const struct rewrite *rw, const struct ptx_inst *inst)
-{
-    struct lexer lexer;
-    struct token t;
-
-    lexer_init(&lexer, rw->text + inst->begin, inst->end - inst->begin);
-    lexer_next(&lexer, &t);
-    if (t.kind == '@') {
-        lexer_next(&lexer, &t);
-        if (t.kind == '!')
-            lexer_next(&lexer, &t);
-        lexer_next(&lexer, &t);
-    }
-    lexer_deinit(&lexer);
-    return (size_t)(t.text - rw->text);
-}
 
 /* All ways of F to an end, in the order of instructions: .count of them. BRANCHES: those that a
  * branch takes to a ret too. NULL: no memory. */
@@ -125,7 +106,7 @@ static void edit_ways(struct rewrite *rw, const struct ptx_func *f, const struct
         const struct ptx_inst *inst = &f->insts[ways[i].inst];
 
         if (ways[i].inst < f->ninsts)
-            edits_replace(&rw->edits, opcode_at(rw, inst), inst->end,
+            edits_replace(&rw->edits, rewrite_opcode_at(rw, inst), inst->end,
                           edits_text(&rw->edits, "bra " REWRITE_PREFIX "end%u;", ways[i].end));
     }
     for (uint32_t i = 0; i < ends; i++) {

@@ -18,7 +18,7 @@
 enum { FENCE_OFFSET = 1 << 20 };
 
 enum {
-    FENCE_REGS = 14,   /* that the prologue declares */
+    FENCE_REGS = 16,   /* that the prologue declares, with that for strays */
     FENCE_TARGETS = 64 /* functions that an indirect call may go to */
 };
 
@@ -28,6 +28,7 @@ struct fence {
     struct edits edits;
     struct reach reach;
     struct ptx_fence_report *report;
+    bool strays; /* they are recorded */
     /* The module makes generic addresses of the space: by cvta, by nothing else. Where it makes
      * none, a generic address that lies there is a stray. */
     bool generic[PTX_SPACE_COUNT];

@@ -10,8 +10,13 @@
  * The access itself stays inside the window or its guard: an aligned one of up to 128 bytes crosses
  * no boundary of 4 GiB, one that is not aligned faults before memory is reached, and an offset of
  * at most FENCE_OFFSET that stays in the instruction leads no further than the guard. A negative
- * one is added before the fence, so that no access lies before the window. */
+ * one is added before the fence, so that no access lies before the window.
+ *
+ * Where strays are recorded the address with its offset is compared with what the fence makes of
+ * it, and a call of gshare$stray (fault_text.c) stands between. The fence itself is the same. */
+#include "ptx/rewrite/fault_text.h"
 #include "ptx/rewrite/fence.h"
+#include "ptx/rewrite/pass.h"
 
 /* Where the address is a variable's: its place, or true with the sum in gshare$at. */
 static bool variable(struct fence *fence, const struct ptx_mem *mem, uint64_t bytes,
@@ -82,6 +87,33 @@ static void fence_register(struct fence *fence, const char *from, bool generic)
                  from);
 }
 
+/* A prefetch that goes elsewhere changes nothing that the program can see. */
+static bool is_recorded(const struct fence *fence)
+{
+    return fence->strays && !fence_is_house_function(fence->f) &&
+           ptx_op_class(fence->inst->op) != PTX_CLASS_CACHE &&
+           fence->inst->op != PTX_OP_CREATEPOLICY;
+}
+
+/* Where the instruction runs, and the fence changes its address, which is in FROM, that is
+ * recorded. The fence proper follows anew, off gshare$old. */
+static void record_stray(struct fence *fence, const char *from, bool generic)
+{
+    bool negated = false;
+    size_t len = 0;
+    const char *guard = rewrite_guard(fence->text, fence->inst, &len, &negated);
+
+    fence_before(fence, "mov.b64 gshare$old, %s; ", from);
+    fence_register(fence, "gshare$old", generic);
+    if (guard)
+        fence_before(fence, "setp.ne.and.s64 gshare$r, gshare$at, gshare$old, %s%.*s; ",
+                     negated ? "!" : "", (int)len, guard);
+    else
+        fence_before(fence, "setp.ne.s64 gshare$r, gshare$at, gshare$old; ");
+    fence_before(fence, "@gshare$r call gshare$stray, (%llu, gshare$old); ",
+                 (unsigned long long)fault_where(FAULT_STRAY, fence->f, fence->inst->line));
+}
+
 bool fence_access(struct fence *fence, unsigned operand, bool generic, uint64_t bytes)
 {
     const struct ptx_inst *inst = fence->inst;
@@ -107,11 +139,15 @@ bool fence_access(struct fence *fence, unsigned operand, bool generic, uint64_t 
         }
         /* A generic address is told apart by what the instruction will access. */
         if (offset > FENCE_OFFSET || offset < 0 ||
-            (offset && generic && knows_other_spaces(fence))) {
+            (offset && (is_recorded(fence) || (generic && knows_other_spaces(fence))))) {
             fence_before(fence, "add.s64 gshare$at, %s, %lld; ", from, (long long)offset);
             from = "gshare$at";
             offset = 0;
         }
+    }
+    if (is_recorded(fence)) {
+        record_stray(fence, from, generic);
+        from = "gshare$old";
     }
     fence_register(fence, from, generic);
     fence_replace(fence, brackets,

@@ -14,7 +14,8 @@
  *  4. A store to the stack ends in a variable, or the checker says that one may not.
  *  5. A load of a kernel parameter ends inside it, or, by a register, in a bounded place among the
  *     kernel's own; no parameter has a generic address.
- *  6. Everything else is on a list of what addresses no memory, or memory of another space.
+ *  6. No instruction ends more than its thread.
+ *  7. Everything else is on a list of what addresses no memory, or memory of another space.
  *
  * Trusted besides: the reader and the printer (the text is a printed module, so it has one
  * meaning), names that begin with gshare$ or _ZN12gshare_print, which no tenant's text may hold:
@@ -497,8 +498,7 @@ static bool check_call(struct check *c, uint32_t i)
     if (callee->kind == PTX_OPND_FUNC) {
         const struct ptx_func *f = callee->func->alias ? callee->func->alias : callee->func;
 
-        return (f->has_body && !f->entry) || (c->house && !strcmp(f->name, "__assertfail")) ||
-               fails(c, i, "a function that is not in the module");
+        return (f->has_body && !f->entry) || fails(c, i, "a function that is not in the module");
     }
     if (callee->kind != PTX_OPND_REG || callee->reg != find_register(c->f, "gshare$to"))
         return fails(c, i, "a computed target");
@@ -535,7 +535,7 @@ static bool check_brx(struct check *c, uint32_t i)
            fails(c, i, "an index that is not bounded");
 }
 
-/* ---- 6. The rest ---- */
+/* ---- 6., 7. The rest ---- */
 
 /* A list of its own beside that of the pass, on purpose. */
 static bool is_known_pragma(const char *text)
@@ -553,6 +553,8 @@ static bool check_class(struct check *c, uint32_t i)
 
     if (inst->op == PTX_OP_DISCARD)
         return fails(c, i, "shows what memory held before");
+    if (inst->op == PTX_OP_TRAP || inst->op == PTX_OP_BRKPT)
+        return fails(c, i, "ends the work of others too");
     if (makes_generic_parameter(inst))
         return fails(c, i, "a generic address of a parameter");
     switch (ptx_op_class(inst->op)) {

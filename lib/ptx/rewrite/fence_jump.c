@@ -94,7 +94,7 @@ bool fence_call(struct fence *fence)
     f = inst->ops[1].func->alias ? inst->ops[1].func->alias : inst->ops[1].func;
     if (f->entry)
         return fence_refuse(fence, inst->line, "call: %.80s is a kernel", f->name);
-    if (f->has_body || (fence_is_house_function(fence->f) && !strcmp(f->name, "__assertfail")))
+    if (f->has_body)
         return true;
     return fence_refuse(fence, inst->line, "call: %.80s is not in the module", f->name);
 }

@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ptx/rewrite/fault_text.h"
 #include "ptx/rewrite/fence.h"
 #include "ptx/rewrite/fence_pass.h"
 #include "ptx/rewrite/pass.h"
@@ -25,6 +26,8 @@ static const char prologue[] =
     " .reg .pred gshare$p, gshare$q;"
     " ld.const.v2.b32 {gshare$mask, gshare$base}, [" FENCE_VARIABLE "];"
     " ld.const.b64 gshare$globals, [" FENCE_VARIABLE "+8];";
+
+static const char strays_prologue[] = " .reg .b64 gshare$old; .reg .pred gshare$r;";
 
 /* ---- One instruction ---- */
 
@@ -126,6 +129,10 @@ static bool take_instruction(struct fence *fence)
      * before them: of memory that is zeroed for its user, what the user before left. */
     case PTX_OP_DISCARD:
         return fence_refuse(fence, inst->line, "discard: shows what memory held before");
+    case PTX_OP_TRAP:
+    case PTX_OP_BRKPT:
+        return fence_refuse(fence, inst->line, "%s: ends the work of others too",
+                            ptx_op_name(inst->op));
     case PTX_OP_CVTA:
         if (!(inst->flags & PTX_F_TO) &&
             (inst->space == PTX_SPACE_PARAM || inst->space == PTX_SPACE_PARAM_ENTRY ||
@@ -206,6 +213,8 @@ static bool take_function(struct fence *fence, const struct ptx_func *f)
     if (!f->has_body)
         return true;
     edits_insert(&fence->edits, f->body_begin, prologue);
+    if (fence->strays)
+        edits_insert(&fence->edits, f->body_begin, strays_prologue);
     for (uint32_t i = 0; i < f->ninsts; i++) {
         fence->inst = &f->insts[i];
         if (!take_instruction(fence) || !fence_symbols(fence))
@@ -248,7 +257,7 @@ static const char *module_obstacle(const struct ptx_module *m)
 /* Before the first function or variable can use it: behind .address_size 64. */
 static bool declare_window(struct fence *fence)
 {
-    const size_t at = rewrite_module_begin(fence->text, strlen(fence->text));
+    const size_t at = rewrite_head_end(fence->text, strlen(fence->text));
 
     if (!at)
         return fence_refuse(fence, 0, "the module does not say .address_size");
@@ -331,10 +340,11 @@ static int finish(struct fence *fence, char **out, size_t *out_len)
     return result;
 }
 
-int fence_pass(const char *text, size_t len, struct ptx_fence_report *report, char **out,
-               size_t *out_len)
+int fence_pass(const char *text, size_t len, bool strays, struct ptx_fence_report *report,
+               char **out, size_t *out_len)
 {
-    struct fence fence = {.text = text, .report = report, .edits.size = strlen(text)};
+    struct fence fence = {
+        .text = text, .strays = strays, .report = report, .edits.size = strlen(text)};
     struct ptx_module *m = NULL;
     struct ptx_error error = {0};
     int result = ptx_parse(text, len, &m, &error);
@@ -348,6 +358,8 @@ int fence_pass(const char *text, size_t len, struct ptx_fence_report *report, ch
         taken = take_module(&fence);
         result = fence.refused ? -EPERM : taken && !fence.edits.failed ? 0 : -ENOMEM;
     }
+    if (!result && strays && !fault_names_init(&report->strays, m))
+        result = -ENOMEM;
     if (!result)
         result = finish(&fence, out, out_len);
     if (fence.refused)

@@ -58,7 +58,7 @@ static bool maybe(const char *text, size_t len)
 static bool run(struct rewrite *rw)
 {
     const struct ptx_module *m = rewrite_module(rw);
-    const size_t begin = rewrite_module_begin(rw->text, rw->len);
+    const size_t begin = rewrite_head_end(rw->text, rw->len);
     bool any = false;
 
     if (!m || !begin)

@@ -25,6 +25,7 @@
 struct rewrite {
     const char *text;
     size_t len;
+    unsigned passes; /* all that are asked for */
     struct edits edits;
     struct ptx_rewrite_report *report;
     bool read; /* rewrite_module was called */
@@ -35,9 +36,17 @@ struct rewrite {
 /* The module as the tenant wrote it, NULL where it cannot be read: rw->unread says why. A lack of
  * memory is in rw->edits.failed. */
 const struct ptx_module *rewrite_module(struct rewrite *rw);
-/* The place behind .address_size 64, where a variable is declared before all that can use it; 0:
- * the text does not say .address_size. */
-size_t rewrite_module_begin(const char *text, size_t len);
+
+/* ---- source_text.c ---- */
+
+/* Where the opcode begins in the text: behind the guard, if there is one. */
+size_t rewrite_opcode_at(const struct rewrite *rw, const struct ptx_inst *inst);
+/* The name of the predicate that guards the instruction, of LEN bytes in the text; NULL: none.
+ * *NEGATED: it must be false. */
+const char *rewrite_guard(const char *text, const struct ptx_inst *inst, size_t *len,
+                          bool *negated);
+/* Behind .address_size: before the first function or variable. 0: the text does not say it. */
+size_t rewrite_head_end(const char *text, size_t len);
 
 struct pass {
     enum ptx_pass bit;
@@ -50,6 +59,10 @@ struct pass {
     void (*dropped)(struct rewrite *rw);
 };
 
-extern const struct pass printf_pass_rules, heap_pass_rules, completion_pass_rules, grid_pass_rules;
+extern const struct pass printf_pass_rules, heap_pass_rules, trap_pass_rules, completion_pass_rules,
+    grid_pass_rules;
+
+/* A thread may end at the instruction once trap_pass.c has been over it. */
+bool trap_pass_ends(const struct ptx_inst *inst);
 
 #endif

@@ -7,7 +7,10 @@
  *     call.uni (r), vprintf, (f, a);
  *
  * the declaration's .extern becomes .visible, both names gshare$vprintf, and the functions' own
- * text comes behind the last line.
+ * text comes behind the last line. What ends the kernel behind the printed assertion is the
+ * driver's
+ * __assertfail, or in a fenced module, where that one would read the tenant's pointers and end the
+ * context, trap_pass.c.
  *
  * It works on tokens, not on the IR: it need not understand a module to rename two of its
  * functions, so it also serves modules that the reader cannot read. */
@@ -31,10 +34,24 @@ __asm__(".section .rodata\n"
 
 static const struct redirect {
     const char *from, *to;
+    const char *fenced; /* in a fenced module, where trap_pass.c ends the thread behind the call */
 } redirects[] = {
-    {"vprintf", "gshare$vprintf"},
-    {"__assertfail", "gshare$assertfail"},
+    {"vprintf", "gshare$vprintf", "gshare$vprintf"},
+    {"__assertfail", "gshare$assertfail", "gshare$assertprint"},
 };
+
+/* The driver's own function ends the kernel, so the error is the one that CUDA has for it. */
+#define ASSERT_PARAMS(c)                                                                           \
+    "(.param .b64 " c "0, .param .b64 " c "1, .param .b32 " c "2, .param .b64 " c                  \
+    "3, .param .b64 " c "4)"
+static const char assertfail_text[] = "\n.extern .func __assertfail " ASSERT_PARAMS(
+    "a") ";"
+         "\n.visible .func gshare$assertfail " ASSERT_PARAMS(
+             "b") "\n{ .reg .b32 %r; .reg .b64 %rd<4>;"
+                  "\nld.param.b64 %rd0, [b0]; ld.param.b64 %rd1, [b1]; ld.param.b32 %r, [b2];"
+                  "\nld.param.b64 %rd2, [b3]; ld.param.b64 %rd3, [b4];"
+                  "\ncall gshare$assertprint, (%rd0, %rd1, %r, %rd2, %rd3);"
+                  "\ncall __assertfail, (%rd0, %rd1, %r, %rd2, %rd3); trap; }\n";
 enum { REDIRECTS = sizeof(redirects) / sizeof(redirects[0]) };
 
 /* What the walk is in the middle of. */
@@ -86,6 +103,11 @@ static int redirect_find(const struct token *t)
     return -1;
 }
 
+static bool is_fenced(const struct walk *w)
+{
+    return w->rw->passes & PTX_PASS_FENCE;
+}
+
 /* A name that is redirected: as the function that is declared, or as one that is used. */
 static void take_name(struct walk *w, const struct token *t, int name)
 {
@@ -98,7 +120,7 @@ static void take_name(struct walk *w, const struct token *t, int name)
     } else {
         w->uses += w->declared[name];
     }
-    replace(w, t->text, t->len, redirects[name].to);
+    replace(w, t->text, t->len, is_fenced(w) ? redirects[name].fenced : redirects[name].to);
 }
 
 static void take_token(struct walk *w, const struct token *t)
@@ -178,6 +200,8 @@ static bool run(struct rewrite *rw)
     take_text(&w);
     edits_insert(&rw->edits, rw->len, "\n");
     edits_insert(&rw->edits, rw->len, device_text());
+    if (!is_fenced(&w))
+        edits_insert(&rw->edits, rw->len, assertfail_text);
     rw->report->prints = w.uses && !w.defined && !w.unread && w.address_64;
     return rw->report->prints;
 }

@@ -141,3 +141,51 @@ out:
     free(callers);
     free(queue);
 }
+
+/* A node changes twice at most: from none to one, and to several. */
+static void pass_owners(const struct reach *r, const uint32_t *first, const uint32_t *callees,
+                        uint32_t *queue, uint32_t *owner)
+{
+    uint32_t tail = 0, indirect = REACH_NONE;
+
+    for (uint32_t n = 0; n + 1 < r->nodes; n++)
+        if (owner[n] != REACH_NONE)
+            queue[tail++] = n;
+    for (uint32_t head = 0; head < tail; head++) {
+        uint32_t at = queue[head], from = at == r->nodes - 1 ? indirect : owner[at];
+
+        for (uint32_t i = first[at]; i < first[at + 1]; i++) {
+            uint32_t *of = callees[i] == r->nodes - 1 ? &indirect : &owner[callees[i]];
+
+            if (*of == from || *of == REACH_SEVERAL)
+                continue;
+            *of = *of == REACH_NONE ? from : REACH_SEVERAL;
+            queue[tail++] = callees[i];
+        }
+    }
+}
+
+static void turn_round(struct reach *r)
+{
+    for (size_t i = 0; i < r->count; i++)
+        r->calls[i] = (struct reach_call){r->calls[i].to, r->calls[i].from};
+}
+
+void reach_owner(struct reach *r, uint32_t *owner)
+{
+    uint32_t *first = calloc((size_t)r->nodes + 2, sizeof(*first));
+    uint32_t *callees = malloc((r->count + 1) * sizeof(*callees));
+    uint32_t *queue = malloc(3 * (size_t)r->nodes * sizeof(*queue));
+
+    if (first && callees && queue) {
+        turn_round(r);
+        sort_callers(r, first, callees);
+        turn_round(r);
+        pass_owners(r, first, callees, queue, owner);
+    } else {
+        r->failed = true;
+    }
+    free(first);
+    free(callees);
+    free(queue);
+}

@@ -4,7 +4,8 @@
 
 #include "ptx/ptx.h"
 
-#define REACH_NONE UINT32_MAX
+#define REACH_NONE    UINT32_MAX
+#define REACH_SEVERAL (UINT32_MAX - 1)
 
 struct reach_call {
     uint32_t from, to; /* ptx_func.id */
@@ -25,5 +26,8 @@ void reach_deinit(struct reach *reach);
 /* CAUSE, by ptx_func.id: a function that has the property holds its own id, the others REACH_NONE.
  * Afterwards those that can call one that has it hold that one's id. */
 void reach_spread(struct reach *reach, uint32_t *cause);
+/* OWNER, by ptx_func.id: some functions hold an id of their own, the others REACH_NONE. Afterwards
+ * each holds the id of the only one of them that can call it, REACH_SEVERAL, or REACH_NONE. */
+void reach_owner(struct reach *reach, uint32_t *owner);
 
 #endif

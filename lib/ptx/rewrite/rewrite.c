@@ -6,13 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ptx/read/lex.h"
+#include "ptx/rewrite/fault_text.h"
 #include "ptx/rewrite/fence_pass.h"
 #include "ptx/rewrite/pass.h"
 
 /* In the order in which they run; what they add at one place comes in this order too. */
 static const struct pass *const passes_in_order[] = {&printf_pass_rules, &heap_pass_rules,
-                                                     &completion_pass_rules, &grid_pass_rules};
+                                                     &trap_pass_rules, &completion_pass_rules,
+                                                     &grid_pass_rules};
 enum { PASSES = sizeof(passes_in_order) / sizeof(passes_in_order[0]) };
 
 const struct ptx_module *rewrite_module(struct rewrite *rw)
@@ -21,24 +22,6 @@ const struct ptx_module *rewrite_module(struct rewrite *rw)
         rw->edits.failed = true;
     rw->read = true;
     return rw->module;
-}
-
-size_t rewrite_module_begin(const char *text, size_t len)
-{
-    struct lexer lexer;
-    struct token t;
-    size_t at = 0;
-
-    lexer_init(&lexer, text, len);
-    for (lexer_next(&lexer, &t); t.kind != TOK_EOF && t.kind != TOK_BAD; lexer_next(&lexer, &t)) {
-        if (t.kind != TOK_DOT || t.len != 12 || memcmp(t.text, "address_size", 12))
-            continue;
-        lexer_next(&lexer, &t);
-        at = (size_t)(t.text + t.len - text);
-        break;
-    }
-    lexer_deinit(&lexer);
-    return at;
 }
 
 /* Names that passes add are not the tenant's. */
@@ -82,7 +65,7 @@ static int fence_text(struct rewrite *rw, char **text, size_t *len)
     else if (obstacle)
         snprintf(report->reason, sizeof(report->reason), "%s", obstacle);
     else
-        result = fence_pass(from, strlen(from), report, &out, len);
+        result = fence_pass(from, strlen(from), rw->passes & PTX_PASS_STRAYS, report, &out, len);
     free(from);
     *text = out;
     return result;
@@ -92,7 +75,8 @@ int ptx_rewrite(const char *ptx, size_t len, unsigned passes, char **out, size_t
                 struct ptx_rewrite_report *report)
 {
     struct ptx_rewrite_report own = {0};
-    struct rewrite rw = {.text = ptx, .len = strnlen(ptx, len), .report = report ? report : &own};
+    struct rewrite rw = {
+        .text = ptx, .len = strnlen(ptx, len), .passes = passes, .report = report ? report : &own};
     int result = -ENOENT;
     size_t new_len = 0;
     char *text = NULL;
@@ -125,6 +109,8 @@ void ptx_rewrite_report_deinit(struct ptx_rewrite_report *report)
 {
     arena_free(report->memory);
     arena_free(report->fence.memory);
+    fault_names_deinit(&report->fence.strays);
+    fault_names_deinit(&report->traps);
     memset(report, 0, sizeof(*report));
 }
 

@@ -28,11 +28,14 @@ enum ptx_pass {
     PTX_PASS_COMPLETION = 1 << 1,
     /* Each access to global memory is forced into the window of the session; see fence_pass.c and
      * doc/isolation.md. Runs last, over what the other passes added too, and refuses what it does
-     * not know. */
+     * not know. Traps and failed assertions end their thread and are recorded (trap_pass.c). */
     PTX_PASS_FENCE = 1 << 2,
     /* Calls of malloc and free go to functions that allocate from the heap of the session; see
      * ptx/heap_pass.h. Works on any text that the lexer can cut. */
     PTX_PASS_HEAP = 1 << 3,
+    /* With PTX_PASS_FENCE: each access that the fence leads elsewhere is recorded first; see
+     * fence_access.c. */
+    PTX_PASS_STRAYS = 1 << 4,
     /* The barrier of a cooperative grid works on GRID_VARIABLE and not on the driver's memory,
      * where the fence lets nobody go; see grid_pass.c. Only with PTX_PASS_FENCE. */
     PTX_PASS_GRID = 1 << 5
@@ -92,6 +95,25 @@ struct ptx_fence_address {
     uint32_t function; /* index into FENCE_FUNCTIONS */
 };
 
+/* The .const .b64 pair that the fence adds where a kernel can trap or assert (trap_pass.c), or
+ * where it reports strays: a struct fault_binding. Zeros: nothing is recorded. */
+#define FAULT_VARIABLE "gshare$fault"
+
+struct fault_binding {
+    uint64_t records; /* device address of the session's struct fault_records */
+    uint64_t module;  /* for fault_record.module */
+};
+
+/* The functions that a fault_record can name. */
+struct ptx_fault_names {
+    uint32_t count; /* 0: no fault is recorded */
+    struct {
+        const char *name;
+        const char *kernel; /* the only kernel that reaches it; NULL: several do, or none */
+    } * functions;
+    void *memory;
+};
+
 struct ptx_fence_report {
     bool fenced;
     uint64_t bytes; /* of the block; 0: the module has no variables */
@@ -105,6 +127,7 @@ struct ptx_fence_report {
     uint32_t stack_line;
     char reason[320]; /* of a refusal: "line 12: cp.async.bulk: ..." */
     void *memory;
+    struct ptx_fault_names strays; /* of fault_records.stray */
 };
 
 /* Verifies that LEN bytes of a rewritten text go to global memory by fenced addresses only; shares
@@ -138,6 +161,7 @@ struct ptx_rewrite_report {
     char reason[320];
     void *memory; /* holds kernels and names */
     struct ptx_fence_report fence;
+    struct ptx_fault_names traps; /* of fault_records.end */
 };
 
 /* Runs PASSES, a set of enum ptx_pass, over LEN bytes of PTX (a NUL ends it early).

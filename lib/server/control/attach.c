@@ -156,8 +156,9 @@ gs_status attach_admit(struct server *server, uid_t uid, const struct ctl_attach
     if (request->on_fault != GS_ON_FAULT_INTERRUPT)
         return refusal(text, GS_ERR_INVALID_VALUE, "on_fault %u: there are 0 and 1",
                        request->on_fault);
-    if (request->fence != GS_FENCE_AUTO && request->fence != GS_FENCE_ON)
-        return refusal(text, GS_ERR_INVALID_VALUE, "fence %u: there are 0 and 1", request->fence);
+    if (request->fence > GS_FENCE_STRICT)
+        return refusal(text, GS_ERR_INVALID_VALUE, "fence %u: there are 0 to %u", request->fence,
+                       GS_FENCE_STRICT);
     status = qos_check(&request->qos, device, text);
     if (status != GS_OK)
         return status;
@@ -196,17 +197,20 @@ static bool user_trusted(const struct server *server, uid_t uid)
     return set.fields & CTL_TRUST && set.trust;
 }
 
-/* Whether the session's kernels are fenced into its window. By itself the server fences all but
- * its owner's sessions, for the owner has everything that is in it, and those of trusted users. */
-static bool session_fenced(const struct server *server, uid_t uid, uint32_t asked)
+/* How the session's kernels are fenced into its window: as it asks, else as the server's policy
+ * says. By itself the server fences all but its owner's sessions, for the owner has everything that
+ * is in it, and those of trusted users. */
+static uint32_t session_fenced(const struct server *server, uid_t uid, uint32_t asked)
 {
+    if (asked != GS_FENCE_AUTO)
+        return asked;
     switch (server->options.fence) {
     case FENCE_ALWAYS:
-        return true;
+        return GS_FENCE_ON;
     case FENCE_NEVER:
-        return asked == GS_FENCE_ON;
+        return 0;
     default:
-        return asked == GS_FENCE_ON || (server_other(server, uid) && !user_trusted(server, uid));
+        return server_other(server, uid) && !user_trusted(server, uid) ? GS_FENCE_ON : 0;
     }
 }
 

@@ -34,7 +34,7 @@ bool server_session_opened(struct session *session, const struct link_opened *op
         return false;
     timer_cancel(&session->server->loop, &session->answer_by);
     if (opened->status != GS_OK) {
-        bool known = opened->status > GS_NOT_READY && opened->status <= GS_ERR_PROTOCOL;
+        bool known = opened->status > GS_NOT_READY && opened->status <= GS_ERR_ILLEGAL_ADDRESS;
         session->segment_kept = SEGMENT_IN_DOUBT;
         server_session_refuse(session, known ? (gs_status)opened->status : GS_ERR_PROTOCOL, text);
         return true;

@@ -111,8 +111,8 @@ void session_segment_fault(struct session *session, const struct link_fatal *fat
     if (atomic_load_explicit(&shared->state, memory_order_relaxed) != SEG_OPEN)
         return;
     if (blamed) {
-        bool known = fatal->status > GS_NOT_READY && fatal->status <= GS_ERR_PROTOCOL;
-        fault.kind = fatal->kind <= GS_FAULT_EVICTED ? fatal->kind : GS_FAULT_DEVICE;
+        bool known = fatal->status > GS_NOT_READY && fatal->status <= GS_ERR_ILLEGAL_ADDRESS;
+        fault.kind = fatal->kind <= GS_FAULT_STRAY ? fatal->kind : GS_FAULT_DEVICE;
         fault.status = known ? fatal->status : GS_ERR_FAULT;
         fault.stream = fatal->stream;
         fault.position = fatal->position;

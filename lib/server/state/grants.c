@@ -155,7 +155,7 @@ static void limit_note(struct session *session)
 static void granted_refused(struct session *s, int32_t status, const char *text)
 {
     struct device *device = s->device;
-    bool known = status > GS_NOT_READY && status <= GS_ERR_PROTOCOL;
+    bool known = status > GS_NOT_READY && status <= GS_ERR_ILLEGAL_ADDRESS;
 
     s->grant.refusal_status = known ? (gs_status)status : GS_ERR_PROTOCOL;
 

@@ -77,7 +77,7 @@ struct session {
     uint64_t mem_limit;   /* what holds */
     uint64_t window_base; /* the session's range of device addresses */
     uint64_t window_size;
-    bool fenced; /* its kernels are kept to that */
+    uint32_t fenced; /* its kernels are kept to that: gs_fence; 0: not */
     uint64_t attached_ns;
     uid_t uid;
     pid_t pid;               /* 0: not known */

@@ -34,6 +34,7 @@ static const struct job_kind *const kinds[] = {
     [REQ_MEM_IMPORT] = &job_mem_import,
     [REQ_MEM_REVOKE] = &job_mem_revoke,
     [REQ_KERNEL_OCCUPANCY] = &job_kernel_occupancy,
+    [REQ_FAULT] = &job_fault,
 };
 
 static void done(struct seg_request *slot)

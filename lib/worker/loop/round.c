@@ -15,6 +15,7 @@
 #include "worker/jobs/job.h"
 #include "worker/loop/request.h"
 #include "worker/loop/route.h"
+#include "worker/module/kernel_fault.h"
 #include "worker/sched/domain.h"
 #include "worker/sched/inflight.h"
 #include "worker/sched/lane.h"
@@ -118,6 +119,7 @@ static bool session_drain(struct session *session)
         session->round.budget = SESSION_BUDGET;
     }
     session->round.awaits = false;
+    kernel_fault_poll(session);
     session->lane->draining = session;
     while (streams && session->round.budget > 0) {
         uint32_t index = stream_from(streams, first);

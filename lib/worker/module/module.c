@@ -20,6 +20,7 @@
 #include "worker/module/fenced.h"
 #include "worker/module/heap.h"
 #include "worker/module/image.h"
+#include "worker/module/kernel_fault.h"
 #include "worker/module/print.h"
 #include "worker/module/rewrite.h"
 #include "worker/partition/carveout.h"
@@ -279,7 +280,8 @@ static gs_status module_place(struct job *job, struct module *module)
     free(module->code);
     module->code = NULL;
     if ((result = print_bind(job, module->cu)) || (result = heap_bind(job->session, module)) ||
-        (result = fenced_bind(job->session, module)))
+        (result = fenced_bind(job->session, module)) ||
+        (result = kernel_fault_bind(job->session, module, module->id)))
         return job_fail_driver(job, result);
     return GS_OK;
 }
@@ -289,12 +291,12 @@ static void load_work(struct job *job)
 {
     struct module *module = job->made;
 
+    module->id = job->index;
     /* The status is another where no quiet moment came. */
     if (job->status != GS_OK || module_place(job, module) != GS_OK) {
         module_free(job->session, module);
         return;
     }
-    module->id = job->index;
     module_note(job->session, module);
     job->object = module;
     job->ret[0] = job->index;
@@ -303,6 +305,7 @@ static void load_work(struct job *job)
 static void load_install(struct job *job)
 {
     job->session->module.modules[job->index] = job->object;
+    kernel_fault_watch(job->session, job->object);
 }
 
 /* ---- Taking up ------------------------------------------------------------------------------- */
@@ -369,6 +372,8 @@ gs_status modules_resume_place(struct job *job)
         if (module && ((session->module.print && print_open(job) != GS_OK) ||
                        module_place(job, module) != GS_OK))
             return job->status;
+        if (module)
+            kernel_fault_watch(session, module);
     }
     for (const struct journal_entry *e = NULL; (e = journal_next(session->journal, e));) {
         if (e->kind == JOURNAL_KERNEL && kernel_resume(job, e) != GS_OK)

@@ -28,6 +28,7 @@
 #include "ptx/rewrite/rewrite.h"
 #include "worker/jobs/job.h"
 #include "worker/module/image.h"
+#include "worker/module/kernel_fault.h"
 #include "worker/module/print.h"
 
 static unsigned device_sm(void)
@@ -73,7 +74,8 @@ static gs_status text_rewrite(struct job *job, const char *text, size_t length, 
                               size_t *out_length, struct ptx_rewrite_report **report)
 {
     const unsigned passes = PTX_PASS_PRINTF | PTX_PASS_HEAP | PTX_PASS_COMPLETION |
-                            (job->session->fenced ? PTX_PASS_FENCE | PTX_PASS_GRID : 0);
+                            (job->session->fenced ? PTX_PASS_FENCE | PTX_PASS_GRID : 0) |
+                            (kernel_fault_strays(job->session) ? PTX_PASS_STRAYS : 0);
     int result = -ENOMEM;
 
     *out = NULL;
@@ -202,7 +204,8 @@ gs_status image_rewrite(struct job *job, unsigned char **image, uint64_t *size,
     /* Where text_wanted saw words in comments, the machine code is loaded after all. */
     const bool code = unpacked && !job->session->fenced && !(*report)->prints &&
                       !(*report)->allocates && code_keep(*image, size, reason);
-    if (code || !rewritten || ((*report)->prints && print_open(job) != GS_OK)) {
+    if (code || !rewritten ||
+        (((*report)->prints || kernel_fault_recorded(*report)) && print_open(job) != GS_OK)) {
         image_report_free(*report);
         *report = NULL;
     }

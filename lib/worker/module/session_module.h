@@ -10,6 +10,7 @@
 #include "ptx/rewrite/grid_sync.h"
 #include "worker/driver/driver.h"
 
+struct fault_records;
 struct host_block;
 struct kernel;
 struct ptx_rewrite_report;
@@ -29,10 +30,12 @@ struct module {
 struct session_module {
     struct module **modules;
     uint32_t module_capacity;
-    struct host_block *print; /* the print block; NULL: no kernel prints */
+    struct host_block *print; /* the print block; NULL: no kernel prints or traps */
     int print_id;             /* its System V segment's id */
     uint64_t heap;            /* where the heap of its kernels lies; 0: no kernel allocates */
     uint64_t heap_asked;      /* the size that the tenant wishes, 0: the default; constant */
+    /* in the print block, once a kernel that can fault is loaded; the session's lane */
+    struct fault_records *faults;
 };
 
 #endif

@@ -1,0 +1,61 @@
+/* Where a pass edits the source text: see pass.h. Below all passes. */
+#include <string.h>
+
+#include "ptx/read/lex.h"
+#include "ptx/rewrite/pass.h"
+
+size_t rewrite_opcode_at(const struct rewrite *rw, const struct ptx_inst *inst)
+{
+    struct lexer lexer;
+    struct token t;
+
+    lexer_init(&lexer, rw->text + inst->begin, inst->end - inst->begin);
+    lexer_next(&lexer, &t);
+    if (t.kind == '@') {
+        lexer_next(&lexer, &t);
+        if (t.kind == '!')
+            lexer_next(&lexer, &t);
+        lexer_next(&lexer, &t);
+    }
+    lexer_deinit(&lexer);
+    return (size_t)(t.text - rw->text);
+}
+
+const char *rewrite_guard(const char *text, const struct ptx_inst *inst, size_t *len, bool *negated)
+{
+    const char *name = NULL;
+    struct lexer lexer;
+    struct token t;
+
+    lexer_init(&lexer, text + inst->begin, inst->end - inst->begin);
+    lexer_next(&lexer, &t);
+    if (t.kind == '@') {
+        lexer_next(&lexer, &t);
+        *negated = t.kind == '!';
+        if (*negated)
+            lexer_next(&lexer, &t);
+        name = t.text;
+        *len = t.len;
+    }
+    lexer_deinit(&lexer);
+    return name;
+}
+
+size_t rewrite_head_end(const char *text, size_t len)
+{
+    static const char word[] = "address_size";
+    struct lexer lexer;
+    struct token t;
+    size_t at = 0;
+
+    lexer_init(&lexer, text, len);
+    for (lexer_next(&lexer, &t); t.kind != TOK_EOF && t.kind != TOK_BAD; lexer_next(&lexer, &t)) {
+        if (t.kind != TOK_DOT || t.len != sizeof(word) - 1 || memcmp(t.text, word, t.len) != 0)
+            continue;
+        lexer_next(&lexer, &t);
+        at = (size_t)(t.text + t.len - text);
+        break;
+    }
+    lexer_deinit(&lexer);
+    return at;
+}

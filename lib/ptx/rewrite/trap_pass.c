@@ -1,0 +1,75 @@
+/* The pass by which a trap, a breakpoint or a failed assertion ends no other tenant's work: on the
+ * device each of them ends the context, for all. In a fenced module
+ *
+ *     @%p trap;                  becomes   @%p call gshare$trapped, (WHERE);
+ *     @%p call __assertfail, (...);   gets behind it   @%p call gshare$trapped, (WHERE);
+ *
+ * and gshare$trapped (fault_text.c) writes the session's fault record and ends the thread by exit.
+ * What the assertion says is printed by then (printf_pass.c). The kernel's other threads run on; a
+ * barrier of the block or warp does not wait for threads that have ended.
+ *
+ * Where strays are recorded the pass adds gshare$stray too, for the fence to call. */
+#include <string.h>
+
+#include "ptx/rewrite/fault_text.h"
+#include "ptx/rewrite/pass.h"
+
+static bool is_assert(const struct ptx_inst *inst)
+{
+    return inst->op == PTX_OP_CALL && inst->ops[1].kind == PTX_OPND_FUNC &&
+           !inst->ops[1].func->has_body && !strcmp(inst->ops[1].func->name, "__assertfail");
+}
+
+bool trap_pass_ends(const struct ptx_inst *inst)
+{
+    return inst->op == PTX_OP_TRAP || inst->op == PTX_OP_BRKPT || is_assert(inst);
+}
+
+static void take(struct rewrite *rw, const struct ptx_func *f, const struct ptx_inst *inst)
+{
+    const enum fault_what what = is_assert(inst) ? FAULT_ASSERT : FAULT_TRAP;
+    bool negated = false;
+    size_t len = 0;
+    const char *guard = rewrite_guard(rw->text, inst, &len, &negated);
+    const char *call = edits_text(&rw->edits, "call gshare$trapped, (%llu);",
+                                  (unsigned long long)fault_where(what, f, inst->line));
+
+    if (what == FAULT_TRAP)
+        edits_replace(&rw->edits, rewrite_opcode_at(rw, inst), inst->end, call);
+    else if (guard)
+        edits_insert(
+            &rw->edits, inst->end,
+            edits_text(&rw->edits, " @%s%.*s %s", negated ? "!" : "", (int)len, guard, call));
+    else
+        edits_insert(&rw->edits, inst->end, call);
+}
+
+static bool run(struct rewrite *rw)
+{
+    const struct ptx_module *m = rewrite_module(rw);
+    size_t head = m ? rewrite_head_end(rw->text, rw->len) : 0;
+    bool any = false;
+
+    if (!head || m->nfuncs >= FAULT_FUNCTIONS_MAX)
+        return false;
+    for (uint32_t i = 0; i < m->nfuncs; i++)
+        for (uint32_t k = 0; k < m->funcs[i]->ninsts; k++)
+            if (trap_pass_ends(&m->funcs[i]->insts[k])) {
+                take(rw, m->funcs[i], &m->funcs[i]->insts[k]);
+                any = true;
+            }
+    edits_insert(&rw->edits, head, fault_variable_text);
+    if (any)
+        edits_insert(&rw->edits, head, fault_trapped_text);
+    if (rw->passes & PTX_PASS_STRAYS)
+        edits_insert(&rw->edits, head, fault_stray_text);
+    rw->edits.failed |= any && !fault_names_init(&rw->report->traps, m);
+    return any || rw->passes & PTX_PASS_STRAYS;
+}
+
+static void dropped(struct rewrite *rw)
+{
+    fault_names_deinit(&rw->report->traps);
+}
+
+const struct pass trap_pass_rules = {.bit = PTX_PASS_FENCE, .run = run, .dropped = dropped};

@@ -1,0 +1,160 @@
+/*
+ * kernel_fault.c - the end of a session whose kernel trapped, asserted, or in a strict session
+ * strayed. Such a kernel of a fenced session ends by itself, without loss for others, and leaves a
+ * fault record (fault_record.h) in the session's print block. The worker looks at the record before
+ * it issues further work of the session, and when the client has seen the record at the end of a
+ * wait (REQ_FAULT).
+ *
+ * The tenant can write the block, so what it says is checked: the worst that it can do is to end
+ * the tenant's own session, with a text of its choice among the names of its own functions.
+ */
+#include "worker/module/kernel_fault.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/fault_record.h"
+#include "common/log.h"
+#include "ptx/rewrite/rewrite.h"
+#include "worker/jobs/job.h"
+#include "worker/submit/session_fault.h"
+
+bool kernel_fault_recorded(const struct ptx_rewrite_report *report)
+{
+    return report && (report->traps.count > 0 || report->fence.strays.count > 0);
+}
+
+bool kernel_fault_strays(const struct session *session)
+{
+    return session->fenced == GS_FENCE_REPORT || session->fenced == GS_FENCE_STRICT;
+}
+
+CUresult kernel_fault_bind(const struct session *session, const struct module *module,
+                           uint32_t number)
+{
+    CUdeviceptr variable, block;
+    CUresult result;
+
+    if (!kernel_fault_recorded(module->rewrite))
+        return CUDA_SUCCESS;
+    result = DRV(cuModuleGetGlobal_v2, &variable, NULL, module->cu, FAULT_VARIABLE);
+    if (result == CUDA_ERROR_NOT_FOUND)
+        return CUDA_SUCCESS; /* the compiler removed it, because no kernel ever traps */
+    if (!result)
+        result = DRV(cuMemHostGetDevicePointer_v2, &block, session->module.print->memory, 0);
+    if (result)
+        return result;
+    const struct fault_binding binding = {.records = block + PRINT_AT_FAULT, .module = number};
+    result = DRV(cuMemcpyHtoDAsync_v2, variable, &binding, sizeof(binding), service_stream());
+    return result ? result : DRV(cuStreamSynchronize, service_stream());
+}
+
+void kernel_fault_watch(struct session *session, const struct module *module)
+{
+    if (kernel_fault_recorded(module->rewrite))
+        session->module.faults = fault_records_of(session->module.print->memory);
+}
+
+/* What a record says. */
+struct told {
+    enum fault_what what;
+    uint32_t line;
+    uint64_t count, address;
+    const char *kernel, *function; /* "": not known; the same where several kernels may have it */
+};
+
+/* The module may have been unloaded since. */
+static const struct ptx_rewrite_report *report_of(const struct session *session, uint64_t number)
+{
+    const struct module *module =
+        number < session->module.module_capacity ? session->module.modules[number] : NULL;
+
+    return module ? module->rewrite : NULL;
+}
+
+static bool is_complete(const struct fault_record *record)
+{
+    return atomic_load_explicit(&record->where, memory_order_relaxed) != 0;
+}
+
+static struct told record_read(const struct session *session, bool stray)
+{
+    struct fault_records *records = session->module.faults;
+    struct fault_record *record = stray ? &records->stray : &records->end;
+    /* acquire: pairs with the device's barrier before it writes the word */
+    const uint64_t where = atomic_load_explicit(&record->where, memory_order_acquire);
+    const uint64_t module = atomic_load_explicit(&record->module, memory_order_relaxed);
+    const struct ptx_rewrite_report *report = report_of(session, module);
+    const struct ptx_fault_names *names = !report ? NULL
+                                          : stray ? &report->fence.strays
+                                                  : &report->traps;
+    struct told told = {.what = fault_what(where), .line = fault_line(where)};
+
+    told.count = atomic_load_explicit(&record->count, memory_order_relaxed);
+    told.address = atomic_load_explicit(&record->address, memory_order_relaxed);
+    told.kernel = told.function = "";
+    if (names && fault_function(where) < names->count) {
+        told.function = names->functions[fault_function(where)].name;
+        told.kernel = names->functions[fault_function(where)].kernel;
+        told.kernel = told.kernel ? told.kernel : told.function;
+    }
+    return told;
+}
+
+static void what_happened(const struct told *told, bool stray, char *text, size_t size)
+{
+    const char *in = strcmp(told->function, told->kernel) != 0 ? told->function : "";
+    const char *kernel = told->kernel[0] ? told->kernel : "of an unloaded module";
+
+    if (stray)
+        snprintf(text, size,
+                 "kernel %.63s: line %" PRIu32 " of the PTX%s%.30s went to 0x%" PRIx64
+                 ", outside of the session's memory",
+                 kernel, told->line, in[0] ? ", in " : "", in, told->address);
+    else
+        snprintf(text, size,
+                 "kernel %.63s: %s in line %" PRIu32 " of the PTX%s%.40s ended %" PRIu64 " threads",
+                 kernel, told->what == FAULT_ASSERT ? "a failed assertion" : "a trap", told->line,
+                 in[0] ? ", in " : "", in, told->count);
+}
+
+static void session_end(struct session *session, bool stray)
+{
+    const struct told told = record_read(session, stray);
+    const uint32_t kind = stray                       ? GS_FAULT_STRAY
+                          : told.what == FAULT_ASSERT ? GS_FAULT_ASSERT
+                                                      : GS_FAULT_TRAP;
+    char text[192];
+
+    what_happened(&told, stray, text, sizeof(text));
+    log_debug("session %" PRIu64 " (%s): %s", session->id, session->name, text);
+    session_fault(session, 0, kind, stray ? GS_ERR_ILLEGAL_ADDRESS : GS_ERR_FAULT, told.kernel,
+                  text);
+}
+
+void kernel_fault_poll(struct session *session)
+{
+    const struct fault_records *records = session->module.faults;
+
+    if (!records || session->submit.faulted)
+        return;
+    if (is_complete(&records->end))
+        session_end(session, false);
+    else if (session->fenced == GS_FENCE_STRICT && is_complete(&records->stray))
+        session_end(session, true);
+}
+
+static void fault_prepare(struct job *job)
+{
+    kernel_fault_poll(job->session);
+    if (!job->session->module.faults || !is_complete(&job->session->module.faults->stray))
+        return;
+    const struct told stray = record_read(job->session, true);
+    job->ret[0] = stray.count;
+    job->ret[1] = stray.address;
+    job->ret[2] = stray.line;
+    snprintf(job->message, sizeof(job->message), "%.63s", stray.kernel);
+}
+
+const struct job_kind job_fault = {"fault", JOB_QUICK, fault_prepare, NULL, NULL, NULL};

@@ -1,0 +1,293 @@
+/*
+ * test_trap.c - kernels of fenced sessions that trap or assert: the session alone ends, its owner
+ * learns where, and the others lose nothing.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bystander.h"
+#include "harness/harness.h"
+#include "printed.h"
+
+#define ROUNDS 50
+
+/* Line 6: trap.  9: half of each warp traps, the others meet at a barrier and tell.  13: a thread
+ * breaks where b is not 0.  14 and on: functions that trap. */
+static const char traps_ptx[] =
+    ".version 7.8\n.target sm_80\n.address_size 64\n"
+    ".visible .entry trap(.param .u64 to)\n"
+    "{\n"
+    "  trap; ret; }\n"
+    ".visible .entry divergent(.param .u64 to)\n"
+    "{ .reg .b64 %rd; .reg .b32 %r<3>; .reg .pred %p; ld.param.u64 %rd, [to]; mov.u32 %r0, "
+    "%tid.x;\n"
+    "  and.b32 %r1, %r0, 1; setp.eq.u32 %p, %r1, 0; @%p trap;\n"
+    "  bar.sync 0; red.global.add.u32 [%rd], 1; ret; }\n"
+    ".visible .entry breaks(.param .u64 to, .param .u32 b)\n"
+    "{ .reg .b32 %r<2>; .reg .pred %p; ld.param.u32 %r0, [b]; setp.eq.u32 %p, %r0, 0;\n"
+    "  @!%p brkpt; ret; }\n"
+    ".func lonely() { trap; }\n"
+    ".func shared() { trap; }\n"
+    ".visible .entry one(.param .u64 to) { call lonely; ret; }\n"
+    ".visible .entry two(.param .u64 to) { call shared; ret; }\n"
+    ".visible .entry three(.param .u64 to) { call shared; ret; }\n"
+    ".visible .entry tell(.param .u64 to)\n"
+    "{ .reg .b64 %rd; ld.param.u64 %rd, [to]; red.global.add.u32 [%rd], 1; ret; }\n";
+
+struct scene {
+    gs_session session;
+    gs_module module;
+    gs_devptr memory;
+};
+
+static struct scene scene_of(const char *ptx)
+{
+    gs_attach_params params = GS_ATTACH_PARAMS_INIT;
+    struct scene s;
+
+    params.fence = GS_FENCE_ON;
+    CHECK_OK(gs_attach(&params, &s.session));
+    CHECK_OK(gs_module_load(s.session, ptx, strlen(ptx), &s.module));
+    CHECK_OK(gs_malloc(s.session, 4096, &s.memory));
+    return s;
+}
+
+static void run(const struct scene *s, const char *kernel, unsigned threads)
+{
+    CHECK_OK(kernels_launch(NULL, kernels_get(s->module, kernel), 1, threads,
+                            (void *[]){(void *)&s->memory, &(uint32_t){1}}));
+}
+
+static void fault_is(gs_session session, gs_fault_kind kind, const char *kernel, const char *line)
+{
+    gs_fault fault = GS_FAULT_INIT;
+    gs_devptr memory;
+
+    CHECK_STATUS(gs_sync(session), GS_ERR_FAULT);
+    CHECK_STATUS(gs_malloc(session, 16, &memory), GS_ERR_FAULT);
+    CHECK_OK(gs_last_fault(session, &fault));
+    CHECK_EQUAL(fault.kind, kind);
+    CHECK_EQUAL(fault.status, GS_ERR_FAULT);
+    CHECK_TEXT(fault.kernel, kernel);
+    CHECK_EQUAL(strlen(fault.kernel), strlen(kernel));
+    CHECK_TEXT(fault.message, line);
+}
+
+/* ---- Traps ---- */
+
+static void traps_end_their_session_and_no_other(void)
+{
+    struct server *server = server_start(NULL);
+    struct bystanders *bystanders = bystanders_start(2);
+
+    for (unsigned round = 0; round < ROUNDS; round++) {
+        struct scene s = scene_of(traps_ptx);
+        run(&s, round % 2 ? "divergent" : "trap", 64);
+        if (round % 2)
+            fault_is(s.session, GS_FAULT_TRAP, "divergent",
+                     "kernel divergent: a trap in line 9 of the PTX ended 32 threads");
+        else
+            fault_is(s.session, GS_FAULT_TRAP, "trap",
+                     "a trap in line 6 of the PTX ended 64 threads");
+        CHECK_STATUS(gs_detach(s.session), GS_ERR_FAULT);
+    }
+    bystanders_stop(bystanders);
+    server_wait_tenants(server, 0, 5000);
+    CHECK_EQUAL(server_memory_used(server), 0);
+    server_stop(server);
+}
+
+static void a_trap_is_told_by_its_function(void)
+{
+    struct server *server = server_start(NULL);
+    static const struct {
+        const char *kernel, *named, *message;
+    } all[] = {
+        {"breaks", "breaks", "kernel breaks: a trap in line 13 of the PTX ended 1 "},
+        {"one", "one", "kernel one: a trap in line 14 of the PTX, in lonely ended 1 "},
+        {"two", "shared", "kernel shared: a trap in line 15 of the PTX ended 1 "},
+    };
+
+    for (unsigned i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+        struct scene s = scene_of(traps_ptx);
+        run(&s, all[i].kernel, 1);
+        fault_is(s.session, GS_FAULT_TRAP, all[i].named, all[i].message);
+        gs_detach(s.session);
+    }
+    server_stop(server);
+}
+
+static gs_status by_copy(const struct scene *s)
+{
+    uint32_t word;
+
+    return gs_memcpy_dtoh(s->session, &word, s->memory, sizeof(word));
+}
+
+static gs_status by_memset(const struct scene *s)
+{
+    return gs_memset(s->session, s->memory, 0, 4);
+}
+
+static gs_status by_stream(const struct scene *s)
+{
+    return gs_stream_sync(s->session, NULL);
+}
+
+static gs_status by_query(const struct scene *s)
+{
+    gs_status status;
+
+    while ((status = gs_stream_query(s->session, NULL)) == GS_NOT_READY)
+        test_pause();
+    return status;
+}
+
+static gs_status by_event(const struct scene *s)
+{
+    gs_event event;
+
+    CHECK_OK(gs_event_create(s->session, &event));
+    CHECK_OK(gs_event_record(event, NULL));
+    return gs_event_sync(event);
+}
+
+static gs_status by_unload(const struct scene *s)
+{
+    return gs_module_unload(s->module);
+}
+
+static gs_status by_detach(const struct scene *s)
+{
+    return gs_detach(s->session);
+}
+
+static void every_call_that_sees_the_end_tells_the_trap(void)
+{
+    static gs_status (*const all[])(const struct scene *) = {
+        by_copy, by_memset, by_stream, by_query, by_event, by_unload, by_detach};
+    struct server *server = server_start(NULL);
+
+    for (unsigned i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+        struct scene s = scene_of(traps_ptx);
+        run(&s, "trap", 1);
+        printf("# call %u\n", i);
+        CHECK_STATUS(all[i](&s), GS_ERR_FAULT);
+        if (all[i] == by_detach)
+            continue;
+        fault_is(s.session, GS_FAULT_TRAP, "trap", "line 6");
+        gs_detach(s.session);
+    }
+    server_stop(server);
+}
+
+static void a_recorded_trap_is_told(void)
+{
+    struct server *server = server_start(NULL);
+    struct scene s = scene_of(traps_ptx);
+    gs_graph graph;
+
+    CHECK_OK(gs_graph_begin(s.session, NULL));
+    run(&s, "tell", 1);
+    run(&s, "one", 1);
+    CHECK_OK(gs_graph_end(s.session, NULL, &graph));
+    CHECK_OK(gs_sync(s.session));
+    CHECK_OK(gs_graph_launch(graph, NULL));
+    fault_is(s.session, GS_FAULT_TRAP, "one", "line 14");
+    gs_detach(s.session);
+    server_stop(server);
+}
+
+/* Kernels that could trap and do not, in a module beside, with own results. */
+static void a_trap_that_is_not_reached_is_none(void)
+{
+    struct server *server = server_start(NULL);
+    struct scene s = scene_of(traps_ptx);
+    uint32_t words[2] = {7, 7};
+
+    for (unsigned i = 0; i < 100; i++) {
+        CHECK_OK(kernels_launch(NULL, kernels_get(s.module, "breaks"), 1, 32,
+                                (void *[]){&s.memory, &(uint32_t){0}}));
+        run(&s, "tell", 32);
+        if (i % 10 == 0)
+            CHECK_OK(gs_sync(s.session));
+    }
+    CHECK_OK(gs_memcpy_dtoh(s.session, words, s.memory, sizeof(words)));
+    CHECK_EQUAL(words[0], 3200);
+    CHECK_EQUAL(words[1], 0);
+    CHECK_OK(gs_detach(s.session));
+    server_stop(server);
+}
+
+/* The tenant does not ask, so the server sees the record when more work comes. */
+static void who_does_not_ask_gets_no_further(void)
+{
+    struct server *server = server_start(NULL);
+    struct scene s = scene_of(traps_ptx);
+    gs_kernel tell = kernels_get(s.module, "tell");
+    gs_status status = GS_OK;
+
+    run(&s, "trap", 1);
+    while (status == GS_OK)
+        status = kernels_launch(NULL, tell, 1, 1, (void *[]){&s.memory});
+    CHECK_EQUAL(status, GS_ERR_FAULT);
+    fault_is(s.session, GS_FAULT_TRAP, "trap", "line 6");
+    gs_detach(s.session);
+    server_stop(server);
+}
+
+/* ---- Assertions ---- */
+
+static void assertion_fails(const char *image)
+{
+    gs_attach_params params = GS_ATTACH_PARAMS_INIT;
+    struct capture out, error;
+    gs_session session;
+    char *got, *told;
+
+    params.fence = GS_FENCE_ON;
+    CHECK_OK(gs_attach(&params, &session));
+    gs_kernel kernel = kernels_get(image_load(session, image), "checked");
+    capture_begin(&out, STDOUT_FILENO);
+    capture_begin(&error, STDERR_FILENO);
+    CHECK_OK(kernels_launch(NULL, kernel, 1, 1, (void *[]){&(int){3}}));
+    CHECK_OK(gs_sync(session));
+    CHECK_OK(kernels_launch(NULL, kernel, 1, 1, (void *[]){&(int){7}}));
+    gs_status status = gs_sync(session);
+    told = capture_end(&error);
+    got = capture_end(&out);
+    CHECK_EQUAL(status, GS_ERR_FAULT);
+    expect_text(got, "value 3\nvalue 7\n");
+    CHECK_TEXT(told, "printing.cu:");
+    CHECK_TEXT(told, ": void checked(int): block: [0,0,0], thread: [0,0,0] Assertion `value < 7 && "
+                     "\"it is small\"` failed.\n");
+    fault_is(session, GS_FAULT_ASSERT, "checked", "kernel checked: a failed assertion in line ");
+    free(got);
+    free(told);
+    gs_detach(session);
+}
+
+static void an_assertion_ends_its_session_and_no_other(void)
+{
+    struct server *server = server_start(NULL);
+    struct bystanders *bystanders = bystanders_start(2);
+
+    for (unsigned round = 0; round < 10; round++)
+        assertion_fails(images[round % 2 ? 3 : 0]);
+    bystanders_stop(bystanders);
+    server_stop(server);
+}
+
+static const struct test tests[] = {
+    TEST(traps_end_their_session_and_no_other),        TEST(a_trap_is_told_by_its_function),
+    TEST(every_call_that_sees_the_end_tells_the_trap), TEST(a_recorded_trap_is_told),
+    TEST(a_trap_that_is_not_reached_is_none),          TEST(who_does_not_ask_gets_no_further),
+    TEST(an_assertion_ends_its_session_and_no_other),
+};
+
+int main(int argc, char **argv)
+{
+    return test_main(argc, argv, tests, ARRAY_SIZE(tests));
+}
