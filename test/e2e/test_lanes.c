@@ -247,12 +247,18 @@ static void a_fault_names_its_session_though_others_are_on_lanes(void)
     lanes_fill(server, players, SESSIONS - 1);
     CHECK_OK(
         kernels_launch(NULL, kernels_get(players[SESSIONS - 1].module, "misaligned"), 1, 1, NULL));
-    while (status == GS_OK)
-        status = gs_sync(players[0].session);
-    CHECK_EQUAL(status, GS_ERR_INTERRUPTED);
     CHECK_STATUS(gs_sync(players[SESSIONS - 1].session), GS_ERR_FAULT);
     CHECK_OK(gs_last_fault(players[SESSIONS - 1].session, &fault));
     CHECK_EQUAL(fault.kind, GS_FAULT_KERNEL);
+    /* The others go on if they are fenced; else their module's variables are lost. */
+    for (unsigned i = 0; i < SESSIONS - 1; i++) {
+        uint32_t found;
+        status = gs_memcpy_dtoh(players[i].session, &found, players[i].counter, sizeof(found));
+        if (status == GS_OK)
+            CHECK_EQUAL(found, players[i].expected);
+        else
+            CHECK_EQUAL(status, GS_ERR_INTERRUPTED);
+    }
     for (unsigned i = 0; i < SESSIONS; i++)
         gs_detach(players[i].session);
     server_stop(server);
