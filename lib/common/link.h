@@ -62,6 +62,7 @@ enum link_op {
     LINK_PONG = 16,            /* worker: with the number of the LINK_PING */
     LINK_RESUME_PIECE = 17,    /* supervisor, with one descriptor: memory of {slot, address, size},
                                   whose LINK_OPEN comes next */
+    LINK_RESUMED = 20,         /* supervisor: all sessions are taken up, or never will be */
     LINK_BEGIN = 19, /* supervisor: the worker that is ready is the device's from now on */
     LINK_EVICT = 18  /* supervisor: {slot, text}: if the device still has work of the
                         closing session, the worker ends, and blames the session */
@@ -178,6 +179,7 @@ struct link_message {
         struct link_grant grant;
         struct link_granted granted;
         struct link_policy policy;
+        uint32_t resuming;  /* LINK_BEGIN: sessions to be taken up before any has new work */
         int32_t segment_id; /* LINK_SEGMENT_DROP */
         uint64_t ping;      /* LINK_PING, LINK_PONG */
     } u;

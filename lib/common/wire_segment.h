@@ -68,14 +68,14 @@ struct seg_client {
 
 struct seg_complete {
     /* Byte position up to which stream s's records are complete. The client may overwrite a record
-     * before it. The GPU writes it; a take-over starts from it. */
+     * before it. The GPU writes it; a takeover compares it with the journal. */
     _Atomic uint64_t position[SEG_STREAMS];
 };
 
 enum seg_state {
     SEG_OPEN = 1,
     SEG_CLOSED = 2, /* detached */
-    SEG_LOST = 3,   /* the worker was lost and not replaced */
+    SEG_LOST = 3,   /* its worker was lost, or the operator ended it */
     SEG_FAULTED = 4 /* see seg_fault */
 };
 

@@ -282,6 +282,83 @@ static void a_tenant_that_dies_meanwhile_leaves_nothing(void)
     server_stop(server);
 }
 
+/* Its partition is made anew, however long ago its attach was to be answered. */
+static void a_session_with_sms_of_its_own_goes_on(void)
+{
+    struct server *server = server_start(&server_unfenced);
+    gs_attach_params params = GS_ATTACH_PARAMS_INIT;
+    gs_qos qos = GS_QOS_INIT;
+    gs_exec_affinity before, after;
+    const uint64_t begin = clock_ns();
+    gs_session_desc desc = GS_SESSION_DESC_INIT;
+    gs_session session;
+    gs_kernel kernel;
+    gs_devptr data;
+
+    CHECK_OK(server_attach(server, &session));
+    CHECK_OK(gs_session_info(session, &desc));
+    CHECK_OK(gs_detach(session));
+    if (!desc.sm_granularity)
+        test_skip("the device has no partitions");
+    qos.affinity.type = GS_EXEC_AFFINITY_SM_COUNT;
+    qos.affinity.sm_count = desc.sm_granularity;
+    qos.affinity.exclusive = 1;
+    params.qos = &qos;
+    params.timeout_ms = 1000;
+    CHECK_OK(gs_attach(&params, &session));
+    CHECK_OK(gs_malloc(session, N * sizeof(uint32_t), &data));
+    kernel = kernels_get(load(session, plain_ptx), "fill");
+    CHECK_OK(gs_get_exec_affinity(session, &before));
+    while (clock_ns() < begin + 1500000000u) {
+        fill(NULL, kernel, data, 9);
+        CHECK_OK(gs_sync(session));
+    }
+    for (unsigned round = 0; round < 2; round++) {
+        worker_replace(server);
+        check_filled(session, data, 9);
+        CHECK_OK(gs_get_exec_affinity(session, &after));
+        CHECK_MEMORY(&after.sm_mask, &before.sm_mask, sizeof(before.sm_mask));
+        fill(NULL, kernel, data, 9);
+        CHECK_OK(gs_sync(session));
+    }
+    CHECK_OK(gs_detach(session));
+    server_stop(server);
+}
+
+/* Until all are taken up none has new work: who comes first must not keep the others out. */
+static void work_that_waits_keeps_nobody_from_being_taken_up(void)
+{
+    struct server *server = server_start(&server_unfenced);
+    gs_devptr words, data[3];
+    gs_session idle[3], busy;
+    gs_stream aside;
+    gs_kernel hold;
+    pid_t worker;
+
+    CHECK_OK(server_attach(server, &busy));
+    CHECK_OK(gs_stream_create(busy, NULL, &aside));
+    CHECK_OK(gs_malloc(busy, 2 * sizeof(uint32_t), &words));
+    hold = kernels_get(load(busy, plain_ptx), "hold");
+    for (unsigned i = 0; i < 3; i++) {
+        CHECK_OK(server_attach(server, &idle[i]));
+        CHECK_OK(gs_malloc(idle[i], N * sizeof(uint32_t), &data[i]));
+        fill(NULL, kernels_get(load(idle[i], plain_ptx), "fill"), data[i], 10 * i);
+        CHECK_OK(gs_sync(idle[i]));
+    }
+    worker = server_worker_pid(server);
+    kill(worker, SIGSTOP); /* so that the next one finds the launch */
+    CHECK_OK(kernels_launch(NULL, hold, 1, 1, (void *[]){&words}));
+    kill(worker, SIGKILL);
+    for (unsigned i = 0; i < 3; i++) {
+        check_filled(idle[i], data[i], 10 * i);
+        CHECK_OK(gs_detach(idle[i]));
+    }
+    CHECK_OK(gs_memset_async(busy, words, 1, sizeof(uint32_t), aside));
+    CHECK_OK(gs_sync(busy));
+    CHECK_OK(gs_detach(busy));
+    server_stop(server);
+}
+
 /* ---- The standby ---- */
 
 static unsigned workers_count(const struct server *server)
@@ -358,6 +435,8 @@ static void without_a_standby_there_is_one_worker(void)
 }
 
 static const struct test tests[] = {
+    TEST(a_session_with_sms_of_its_own_goes_on),
+    TEST(work_that_waits_keeps_nobody_from_being_taken_up),
     TEST(a_standby_takes_the_workers_place),
     TEST(a_lost_standby_loses_nobody),
     TEST(without_a_standby_there_is_one_worker),

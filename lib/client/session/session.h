@@ -155,6 +155,9 @@ gs_status session_map(struct session *session, unsigned place, int id, int flags
                       void **address);
 /* Does nothing where nothing is mapped. */
 void session_unmap(struct session *session, unsigned place);
+/* Forgets the mapping without ending it, which is the caller's to do by shmdt. NULL: there is none.
+ */
+void *session_mapping_take(struct session *session, unsigned place);
 
 /* The status and message that tell why the session has ended. Only for a session that
  * session_alive() refuses. */

@@ -39,35 +39,56 @@ void worker_link_deinit(struct device *device)
 
     link_close(device);
     for (uint32_t i = 0; i < outbox->count; i++)
-        outbox_message_close(&outbox->waiting[i]);
+        outbox_message_close(&outbox->waiting[outbox->first + i]);
     free(outbox->waiting);
     *outbox = (struct outbox){0};
 }
 
 /* ---- Out ------------------------------------------------------------------------------------- */
 
-/* The descriptor stays the caller's. Pieces of memory, which the vault bounds, come on top. */
+/* Makes room for one more at the end. */
+static bool outbox_grow(struct outbox *outbox)
+{
+    struct outbox_message *more;
+    uint32_t room = outbox->room ? outbox->room * 2 : 16;
+
+    if (outbox->first + outbox->count < outbox->room)
+        return true;
+    if (outbox->first > outbox->count) {
+        memcpy(outbox->waiting, outbox->waiting + outbox->first,
+               outbox->count * sizeof(*outbox->waiting));
+        outbox->first = 0;
+        return true;
+    }
+    more = reallocarray(outbox->waiting, room, sizeof(*more));
+    if (!more)
+        return false;
+    outbox->waiting = more;
+    outbox->room = room;
+    return true;
+}
+
+/* The descriptor stays the caller's. */
 static bool outbox_push(struct outbox *outbox, const struct link_message *message, int descriptor)
 {
+    const bool piece = message->op == LINK_RESUME_PIECE;
     struct outbox_message waiting = {*message, -1};
 
-    if (outbox->count >= OUTBOX_MAX && message->op != LINK_RESUME_PIECE)
+    if (!piece && outbox->count - outbox->pieces >= OUTBOX_MAX)
         return false;
-    if (outbox->count == outbox->room) {
-        uint32_t room = outbox->room ? outbox->room * 2 : 16;
-        struct outbox_message *more = reallocarray(outbox->waiting, room, sizeof(*more));
-
-        if (!more)
-            return false;
-        outbox->waiting = more;
-        outbox->room = room;
-    }
     if (descriptor >= 0) {
         waiting.descriptor = fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
-        if (waiting.descriptor < 0)
-            return false;
+        if (waiting.descriptor < 0) /* the worker refuses the session, for which it is missing */
+            log_warning("a descriptor for a worker: %s", strerror(errno));
+        if (waiting.descriptor < 0 && piece)
+            return true;
     }
-    outbox->waiting[outbox->count++] = waiting;
+    if (!outbox_grow(outbox)) {
+        outbox_message_close(&waiting);
+        return false;
+    }
+    outbox->waiting[outbox->first + outbox->count++] = waiting;
+    outbox->pieces += piece;
     return true;
 }
 
@@ -160,16 +181,21 @@ void worker_flush(struct device *device)
 {
     struct worker_process *worker = &device->worker;
     struct outbox *outbox = &worker->outbox;
-    uint32_t sent = 0;
 
-    while (sent < outbox->count && link_write(worker->link.fd, &outbox->waiting[sent].message,
-                                              outbox->waiting[sent].descriptor))
-        outbox_message_close(&outbox->waiting[sent++]);
-    outbox->count -= sent;
-    if (outbox->count)
-        memmove(outbox->waiting, outbox->waiting + sent, outbox->count * sizeof(*outbox->waiting));
-    else
+    while (outbox->count) {
+        const struct outbox_message *next = &outbox->waiting[outbox->first];
+
+        if (!link_write(worker->link.fd, &next->message, next->descriptor))
+            break;
+        outbox->pieces -= next->message.op == LINK_RESUME_PIECE;
+        outbox_message_close(next);
+        outbox->first++;
+        outbox->count--;
+    }
+    if (outbox->count == 0) {
+        outbox->first = 0;
         watch_change(&device->server->loop, &worker->link, EPOLLIN);
+    }
 }
 
 /* ---- In ---------------------------------------------------------------------------------------

@@ -30,7 +30,7 @@ static void session_open(struct session *session)
     message.u.open = (struct link_open){.segment_id = session->segment_id,
                                         .uid = session->uid,
                                         .session_id = session->id,
-                                        .give_up_ns = session->give_up_ns,
+                                        .give_up_ns = session->resuming ? 0 : session->give_up_ns,
                                         .fenced = session->fenced,
                                         .resume = session->resuming,
                                         .window_base = session->window_base,

@@ -68,11 +68,18 @@ void server_session_end(struct session *session)
 
 void server_session_resumed(struct session *session)
 {
-    if (session->resuming) /* attaches may wait for this one */
-        device_due(session->device, DUE_SEND);
-    session->device->resuming -= session->resuming;
-    session->resuming = false;
+    const struct link_message resumed = {.op = LINK_RESUMED, .slot = LINK_SLOT_NONE};
+    struct device *device = session->device;
+
     session->attempts = 0;
+    if (!session->resuming)
+        return;
+    session->resuming = false;
+    if (--device->resuming)
+        return;
+    if (device->worker.state == WORKER_READY)
+        worker_send(device, &resumed);
+    device_due(device, DUE_SEND); /* attaches have waited */
 }
 
 /* The session has no worker any more, and none will take it up. */
@@ -104,7 +111,11 @@ void server_session_not_resumed(struct session *session, const char *text)
 void server_session_refuse(struct session *session, gs_status status, const char *text)
 {
     if (session->resuming) { /* its attach was answered long ago */
+        const bool gone = session->close_wanted;
+
         server_session_not_resumed(session, text);
+        if (gone)
+            server_session_end(session);
         return;
     }
     log_debug("session %llu of uid %u refused: %s", (unsigned long long)session->id,
@@ -112,6 +123,8 @@ void server_session_refuse(struct session *session, gs_status status, const char
     reply_refuse(&session->reply, status, "%s", text);
     server_session_end(session);
 }
+
+#define AGAIN_MS 100u /* the worker is asked again to evict a session */
 
 static void evict_after(struct session *session, uint32_t grace_ms);
 
@@ -127,7 +140,7 @@ static void evict_fire(struct timer *timer)
              session->grace_ms);
     worker_send(session->device, &message);
     /* The worker may have to wait for something else first. */
-    evict_after(session, session->grace_ms);
+    evict_after(session, session->grace_ms > AGAIN_MS ? session->grace_ms : AGAIN_MS);
 }
 
 static void evict_after(struct session *session, uint32_t grace_ms)
@@ -154,20 +167,28 @@ void server_session_kill(struct session *session, uint32_t grace_ms)
     switch (session->state) {
     case SESSION_OPEN:
         session_segment_end(session, text);
-        session->killed = true;
+        session->killed = session->by_operator = true;
         session_close_begin(session);
         session->grace_ms = grace_ms;
         evict_after(session, grace_ms);
         break;
+    case SESSION_OPENING:
+        if (!session->resuming)
+            reply_refuse(&session->reply, GS_ERR_REFUSED, "%s", text);
+        reply_close(&session->reply);
+        session_segment_end(session, text);
+        session->close_wanted = true;
+        break;
     case SESSION_CLOSING:
-        session->grace_ms = grace_ms;
-        evict_after(session, grace_ms);
+        session->by_operator = true;
+        if (!session->grace_ms || grace_ms < session->grace_ms)
+            session->grace_ms = grace_ms;
+        evict_after(session, session->grace_ms);
         break;
     case SESSION_WAITING:
         server_session_refuse(session, GS_ERR_REFUSED, text);
         break;
     default:
-        server_session_close(session);
         break;
     }
 }
@@ -236,6 +257,7 @@ static void session_wait(struct session *session, const char *why)
     grants_forget(session);
     session->state = SESSION_WAITING;
     session->attached_base = 1; /* ours */
+    session->missing_ns = 0;    /* what was seen while the worker died says nothing */
     session->device->resuming += !session->resuming;
     session->resuming = true;
     if (session->close_wanted)

@@ -35,7 +35,13 @@ bool server_session_opened(struct session *session, const struct link_opened *op
     timer_cancel(&session->server->loop, &session->answer_by);
     if (opened->status != GS_OK) {
         bool known = opened->status > GS_NOT_READY && opened->status <= GS_ERR_ILLEGAL_ADDRESS;
-        session->segment_kept = SEGMENT_IN_DOUBT;
+        struct device *device = session->device;
+        const bool resuming = session->resuming;
+        const int segment = session->segment_id;
+
+        session->segment_kept = resuming ? SEGMENT_NOT_KEPT : SEGMENT_IN_DOUBT;
+        if (resuming) /* its client may live long, and the worker is not to hold the segment */
+            session_segment_drop(device, segment);
         server_session_refuse(session, known ? (gs_status)opened->status : GS_ERR_PROTOCOL, text);
         return true;
     }
@@ -44,7 +50,8 @@ bool server_session_opened(struct session *session, const struct link_opened *op
     session->window_base = opened->window_base;
     session->window_size = opened->window_size;
     grants_opened(session);
-    if (session->close_wanted) { /* nobody waits for the answer */
+    if (session->close_wanted) { /* the answer has been given, or nobody waits for it */
+        server_session_resumed(session);
         server_session_close(session);
         return true;
     }
@@ -55,6 +62,7 @@ bool server_session_opened(struct session *session, const struct link_opened *op
         session->device->failures = 0;
         server_session_resumed(session);
         session->attached_base = 2; /* the worker's and ours */
+        session->missing_ns = 0;
         session->segment_kept = SEGMENT_KEPT;
         return true;
     }

@@ -49,7 +49,8 @@ struct outbox_message {
 
 struct outbox {
     struct outbox_message *waiting;
-    uint32_t count, room;
+    uint32_t first, count, room; /* those from first on wait; room: of the array */
+    uint32_t pieces;             /* of those, LINK_RESUME_PIECE, which the vault bounds */
 };
 
 struct worker_process {
@@ -69,6 +70,7 @@ struct worker_process {
 struct standby {
     pid_t pid; /* 0: none */
     bool ready;
+    bool lost;                  /* it has been killed, and is to be reaped */
     struct link_device info;    /* once it is ready */
     struct watch process, link; /* as the worker's */
     struct timer timer;         /* its start */

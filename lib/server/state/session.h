@@ -67,7 +67,8 @@ struct session {
     /* It was open, its worker is gone, and the next worker takes it up: until it is open again. */
     bool resuming;
     uint32_t attempts; /* workers lost since it began to be taken up */
-    bool killed;       /* by the operator; its client has not gone yet */
+    bool by_operator;  /* it is closing because the operator ended it */
+    bool killed;       /* the same, and its client has not gone yet */
     uint32_t grace_ms; /* while it is closing: how long its work may run on; 0: no limit */
     int journal;       /* descriptor of what a next worker needs to know (journal.h); -1: none */
     uint64_t id;

@@ -76,7 +76,7 @@ void worker_fail(struct device *device, const struct link_fatal *fatal, uint32_t
     vsnprintf(device->failure, sizeof(device->failure), format, ap);
     va_end(ap);
     blamed = culprit_find(device, fatal, slot, &culprit);
-    ended = blamed && registry_by_slot(&server->registry, slot)->state == SESSION_CLOSING;
+    ended = blamed && registry_by_slot(&server->registry, slot)->by_operator;
     device->culprit = blamed ? culprit : (struct culprit){0};
     if (blamed)
         culprit_log(device, fatal, &culprit);
@@ -97,7 +97,7 @@ void worker_fail(struct device *device, const struct link_fatal *fatal, uint32_t
         if (s->device == device)
             server_session_worker_lost(s, fatal, blamed ? &culprit : NULL, device->failure);
     }
-    /* A tenant that is ended in the middle of a kernel is an ordinary event. */
+    /* Whom the operator ends has lost nothing for anybody. */
     if (blamed && !ended)
         culprit_charge(server, &culprit);
 }

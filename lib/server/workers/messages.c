@@ -31,7 +31,8 @@ static bool priorities_possible(const struct link_device *info)
 
 static bool on_ready(struct device *device, const struct link_device *info)
 {
-    const struct link_message begin = {.op = LINK_BEGIN, .slot = LINK_SLOT_NONE};
+    const struct link_message begin = {
+        .op = LINK_BEGIN, .slot = LINK_SLOT_NONE, .u.resuming = device->resuming};
     struct server *server = device->server;
 
     if (!priorities_possible(info) || !placer_device_init(&device->sms, info))

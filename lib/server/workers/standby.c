@@ -30,16 +30,24 @@ static void standby_forget(struct device *device)
     if (process >= 0)
         close(process);
     standby->pid = 0;
-    standby->ready = false;
+    standby->ready = standby->lost = false;
 }
 
-/* It serves nobody, so its loss is no more than a delay of the next start. */
+/* It serves nobody, so its loss is no more than a delay of the next start. The process is reaped
+ * when it has ended, which may take the driver a while. */
 static void standby_lost(struct device *device, const char *why)
 {
+    struct standby *standby = &device->standby;
+    const int link = standby->link.fd;
+
     log_warning("device %d: its standby (worker %d) is lost, and started again in %u s: %s",
-                device->index, (int)device->standby.pid, (unsigned)(AGAIN_NS / 1000000000u), why);
-    device->standby.next_ns = clock_ns() + AGAIN_NS;
-    standby_kill(device);
+                device->index, (int)standby->pid, (unsigned)(AGAIN_NS / 1000000000u), why);
+    standby->next_ns = clock_ns() + AGAIN_NS;
+    standby->ready = false;
+    standby->lost = true;
+    watch_remove(&device->server->loop, &standby->link);
+    close(link);
+    kill(standby->pid, SIGKILL);
 }
 
 static void link_ready(struct watch *watch, uint32_t events)
@@ -65,9 +73,13 @@ static void link_ready(struct watch *watch, uint32_t events)
 static void process_ready(struct watch *watch, uint32_t events)
 {
     struct standby *standby = container_of(watch, struct standby, process);
+    struct device *device = container_of(standby, struct device, standby);
 
     (void)events;
-    standby_lost(container_of(standby, struct device, standby), "it has ended");
+    if (!standby->lost)
+        standby_lost(device, "it has ended");
+    if (waitpid(standby->pid, NULL, WNOHANG) == standby->pid)
+        standby_forget(device);
 }
 
 static void standby_start(struct device *device)
@@ -82,8 +94,10 @@ static void standby_start(struct device *device)
         r = watch_add(loop, &standby->link, spawned.link, EPOLLIN, link_ready);
         if (r == 0)
             r = watch_add(loop, &standby->process, spawned.process, EPOLLIN, process_ready);
-        if (r < 0)
+        if (r < 0) {
+            watch_remove(loop, &standby->link);
             spawned_discard(&spawned);
+        }
     }
     if (r < 0) {
         standby_forget(device);
@@ -120,7 +134,7 @@ bool standby_take(struct device *device, struct spawned *spawned, struct link_de
     struct standby *standby = &device->standby;
     struct loop *loop = &device->server->loop;
 
-    if (!standby->pid)
+    if (!standby->pid || standby->lost)
         return false;
     *spawned = (struct spawned){standby->pid, standby->link.fd, standby->process.fd};
     *info = standby->info;

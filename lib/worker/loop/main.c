@@ -34,6 +34,7 @@
 #include "worker/session/evict.h"
 #include "worker/session/grant.h"
 #include "worker/session/polling.h"
+#include "worker/session/quiet.h"
 #include "worker/session/resume.h"
 #include "worker/session/session.h"
 #include "worker/submit/completion.h"
@@ -311,6 +312,11 @@ static int link_loop(void)
             grant_announce(&message.u.open.grant);
             open_session(&message, descriptor);
             break;
+        case LINK_RESUMED:
+            quiet_resuming(false);
+            dispatch_wake();
+            lanes_wake();
+            break;
         case LINK_EVICT:
             evict_session(&message);
             break;
@@ -355,7 +361,10 @@ static bool begin_await(void)
     do
         n = recv(LINK_FD, &message, sizeof(message), 0);
     while (n < 0 && errno == EINTR);
-    return n == sizeof(message) && message.op == LINK_BEGIN;
+    if (n != sizeof(message) || message.op != LINK_BEGIN)
+        return false;
+    quiet_resuming(message.u.resuming);
+    return true;
 }
 
 static int give_up(const char *text)

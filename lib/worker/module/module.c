@@ -379,7 +379,7 @@ gs_status modules_resume_place(struct job *job)
         if (e->kind == JOURNAL_KERNEL && kernel_resume(job, e) != GS_OK)
             return job->status;
         serial = session->serial > serial ? session->serial : serial;
-        if (e->kind == JOURNAL_VARIABLE &&
+        if (e->kind == JOURNAL_VARIABLE && !space_at(&session->memory.allocations, e->key) &&
             !space_put(&session->memory.allocations, e->key, e->value[0],
                        module_find(session, e->value[1])))
             return job_fail(job, GS_ERR_INTERRUPTED, "a variable has no place in its module");

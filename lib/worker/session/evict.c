@@ -30,10 +30,15 @@ static uint64_t running_since(const struct session *session)
 }
 
 /* The device begins work in the order in which it got it, as far as there is room. So of all that
- * has not ended, the oldest is running, and what others have may be waiting for it. */
+ * has not ended, the oldest is running, and what others have may be waiting for it. It runs since
+ * it is the oldest: before, it may have waited itself. */
 void evict_overdue(uint64_t now)
 {
-    const struct session *oldest = NULL;
+    static struct {
+        uint64_t id, began; /* the session, and its oldest work */
+        uint64_t from;      /* since when it is the oldest */
+    } oldest;
+    const struct session *found = NULL;
     uint64_t since = now;
     char text[96];
 
@@ -42,12 +47,18 @@ void evict_overdue(uint64_t now)
         if (!began || began >= since)
             continue;
         since = began;
-        oldest = s;
+        found = s;
     }
-    if (!oldest || !oldest->grant.link.kernel_ms ||
-        now - since < oldest->grant.link.kernel_ms * UINT64_C(1000000))
+    if (!found || found->id != oldest.id || since != oldest.began) {
+        oldest.id = found ? found->id : 0;
+        oldest.began = since;
+        oldest.from = now;
+        return;
+    }
+    if (!found->grant.link.kernel_ms ||
+        now - oldest.from < found->grant.link.kernel_ms * UINT64_C(1000000))
         return;
     snprintf(text, sizeof(text), "a kernel ran longer than its limit of %" PRIu32 " ms",
-             oldest->grant.link.kernel_ms);
-    device_evict(oldest->slot, text);
+             found->grant.link.kernel_ms);
+    device_evict(found->slot, text);
 }

@@ -29,7 +29,8 @@ static struct {
     uint64_t hold_end, next_hold; /* no new work until hold_end; no new hold until next_hold */
     /* length of the last hold; 0: the last one led to a quiet moment */
     uint64_t hold_ns;
-    bool releasing; /* a job runs the deferred release */
+    _Atomic bool resuming; /* sessions are being taken up */
+    bool releasing;        /* a job runs the deferred release */
 } quiet;
 
 /* Whether the device has finished all that the sessions have issued. The completion words are asked
@@ -148,9 +149,16 @@ const struct job *quiet_first(void)
     return quiet.first;
 }
 
+void quiet_resuming(bool resuming)
+{
+    /* Relaxed: the word stands by itself, and who is to see it is woken. */
+    atomic_store_explicit(&quiet.resuming, resuming, memory_order_relaxed);
+}
+
 bool quiet_hold(uint64_t now)
 {
-    return now < quiet.hold_end || quiet.quiet_job;
+    return atomic_load_explicit(&quiet.resuming, memory_order_relaxed) || now < quiet.hold_end ||
+           quiet.quiet_job;
 }
 
 bool quiet_under_way(void)

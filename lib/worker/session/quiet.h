@@ -18,6 +18,9 @@ const struct job *quiet_first(void);
 void quiet_poll(uint64_t now);
 /* Whether new work must wait, so that a quiet job gets its moment. */
 bool quiet_hold(uint64_t now);
+/* Whether sessions are being taken up: until all are, none has new work, so that quiet moments
+ * come. Any thread. */
+void quiet_resuming(bool resuming);
 /* Whether a job has the device to itself at this moment. */
 bool quiet_under_way(void);
 /* Whether any job waits for a quiet moment or has one. Then no lane except the main one may have

@@ -538,8 +538,12 @@ uint32_t stream_drain(struct session *session, uint32_t index, struct sched_allo
     signal_completion(session, index);
     batch.count = 0;
     partition_home(session->lane->home);
-    if (outcome == STALLED || outcome == ELSEWHERE)
+    if (outcome == STALLED || outcome == ELSEWHERE) {
         *drained = outcome == STALLED ? DRAINED_STALLED : DRAINED_ELSEWHERE;
+        if (session->positions) /* the record stays for later */
+            atomic_store_explicit(&session->positions->consumed[index], stream->head,
+                                  memory_order_relaxed);
+    }
     return taken;
 }
 
