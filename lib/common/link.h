@@ -63,9 +63,12 @@ enum link_op {
     LINK_RESUME_PIECE = 17,    /* supervisor, with one descriptor: memory of {slot, address, size},
                                   whose LINK_OPEN comes next */
     LINK_RESUMED = 20,         /* supervisor: all sessions are taken up, or never will be */
-    LINK_BEGIN = 19, /* supervisor: the worker that is ready is the device's from now on */
-    LINK_EVICT = 18  /* supervisor: {slot, text}: if the device still has work of the
-                        closing session, the worker ends, and blames the session */
+    LINK_BEGIN = 19,  /* supervisor: the worker that is ready is the device's from now on */
+    LINK_EVICT = 18,  /* supervisor: {slot, text}: if the device still has work of the
+                         closing session, the worker ends, and blames the session */
+    LINK_RETIRE = 21, /* supervisor: come to rest, and exit, so that another worker takes the
+                         sessions up */
+    LINK_RETIRED = 22 /* worker: it is at rest and exits now; with {status, text}: it stays */
 };
 #define LINK_SLOT_NONE UINT32_MAX
 
@@ -182,6 +185,8 @@ struct link_message {
         uint32_t resuming;  /* LINK_BEGIN: sessions to be taken up before any has new work */
         int32_t segment_id; /* LINK_SEGMENT_DROP */
         uint64_t ping;      /* LINK_PING, LINK_PONG */
+        uint32_t force;     /* LINK_RETIRE: sessions that cannot be taken up end */
+        int32_t retired;    /* LINK_RETIRED: gs_status */
     } u;
     char text[192]; /* for people: why something failed */
 };

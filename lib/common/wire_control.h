@@ -31,7 +31,8 @@ enum ctl_op {
     CTL_RESERVE = 11,   /* ctl_reserve -> ctl_done_reply */
     CTL_RELEASE = 12,   /* ctl_reserve, only the name counts -> ctl_done_reply */
     CTL_PROVISION = 13, /* ctl_provision -> ctl_done_reply */
-    CTL_KILL = 14       /* ctl_kill -> ctl_kill_reply, at once */
+    CTL_KILL = 14,      /* ctl_kill -> ctl_kill_reply, at once */
+    CTL_RESTART = 15    /* ctl_restart -> ctl_done_reply, once the next worker has the sessions */
 };
 
 struct ctl_header {
@@ -266,6 +267,13 @@ struct ctl_kill_reply {
     char message[128];
 };
 
+/* Another worker for a device. */
+struct ctl_restart {
+    struct ctl_header h;
+    int32_t device;
+    uint32_t force; /* 1: also if sessions end, because the next worker cannot take them up */
+};
+
 enum ctl_provision_mode {
     CTL_PROVISION_EXACT = 0,    /* the number of tenants limits no tenant's SMs */
     CTL_PROVISION_UNIFORM = 1,  /* each of n tenants has at most 1/n of the SMs */
@@ -345,6 +353,7 @@ static_assert(sizeof(struct ctl_reserve) == 128, "ctl_reserve");
 static_assert(sizeof(struct ctl_provision) == 32, "ctl_provision");
 static_assert(sizeof(struct ctl_kill) == 40, "ctl_kill");
 static_assert(sizeof(struct ctl_kill_reply) == 160, "ctl_kill_reply");
+static_assert(sizeof(struct ctl_restart) == 32, "ctl_restart");
 static_assert(sizeof(struct ctl_row) == 328, "ctl_row");
 static_assert(sizeof(struct ctl_get_reply) == 3784, "ctl_get_reply");
 static_assert(sizeof(struct ctl_ps_reply) <= CTL_REPLY_MAX &&

@@ -26,7 +26,8 @@ struct command_options {
     int32_t device; /* -1: not given */
     struct ctl_settings set;
     uint32_t unset;
-    bool no; /* of trust: not any more */
+    bool no;    /* of trust: not any more */
+    bool force; /* of restart-worker */
     /* Of kill. */
     int32_t pid;       /* 0: not given */
     uint32_t grace_ms; /* default: 5 s */
@@ -37,6 +38,7 @@ int command_status(struct control *control, const struct command_options *option
 int command_ps(struct control *control, const struct command_options *options);
 int command_quit(struct control *control, const struct command_options *options);
 int command_kill(struct control *control, const struct command_options *options);
+int command_restart(struct control *control, const struct command_options *options);
 int command_set(struct control *control, const struct command_options *options);
 int command_trust(struct control *control, const struct command_options *options);
 int command_get(struct control *control, const struct command_options *options);
@@ -63,7 +65,8 @@ enum command_takes {
     TAKES_SMS = 16,     /* --sms, --mask and --device */
     TAKES_OPERAND = 32,
     TAKES_NO = 64,
-    TAKES_KILL = 128 /* --user, --pid, --grace, or a session's id as the operand */
+    TAKES_KILL = 128,   /* --user, --pid, --grace, or a session's id as the operand */
+    TAKES_RESTART = 256 /* --device and --force */
 };
 /* Reads the command line and returns the command that it names; the first of `commands` if it names
  * none. Prints help and ends the program if the line asks for help; ends the program with

@@ -22,6 +22,14 @@ static const struct command commands[] = {
      "others are told that they were interrupted. Processes are not ended.\n\n"
      "      --grace MS            time for what runs; default 5000\n",
      TAKES_KILL | TAKES_OPERAND, false},
+    {"restart-worker", command_restart, "has another worker process take a device over", "",
+     "The tenants notice a pause: a standby is made ready, the worker finishes what runs and "
+     "takes\n"
+     "no more, and the standby takes the sessions up. Refused where kernels run on for 10 s, and\n"
+     "where a session would end, because it holds what only its worker has.\n\n"
+     "      --device D            of this device; default 0\n"
+     "      --force               also if sessions end\n",
+     TAKES_RESTART, false},
     {"set", command_set, "limits a session, a user, or everybody; live",
      "SESSION|--user NAME|--others|--default|--device D",
      "What holds for a session is the tightest of what is set for everybody, for its user and\n"

@@ -40,7 +40,7 @@ static void __attribute__((noreturn)) help_all(const struct command *commands, s
           "Looks at a gshare server, sets its limits, and ends it.\n\n",
           stdout);
     for (size_t i = 0; i < count; i++)
-        printf("  %-11s %s\n", commands[i].name, commands[i].help);
+        printf("  %-14s %s\n", commands[i].name, commands[i].help);
     fputs("\n"
           "      --instance NAME  the server's name, yours before root's; USER:NAME: that user's;\n"
           "                       default: $GSHARE_INSTANCE, else \"default\"\n"
@@ -153,6 +153,7 @@ enum {
     OPTION_NO,
     OPTION_PID,
     OPTION_GRACE,
+    OPTION_FORCE,
     OPTION_SETTING = 512 /* plus the index in setting_fields */
 };
 #define OPTIONS_MAX 40
@@ -165,6 +166,7 @@ static const struct option fixed_options[] = {
     {"default", no_argument, NULL, OPTION_DEFAULT},
     {"others", no_argument, NULL, OPTION_OTHERS},
     {"device", required_argument, NULL, OPTION_DEVICE},
+    {"force", no_argument, NULL, OPTION_FORCE},
     {"unset", required_argument, NULL, OPTION_UNSET},
     {"no", no_argument, NULL, OPTION_NO},
     {"pid", required_argument, NULL, OPTION_PID},
@@ -232,6 +234,9 @@ static void option_apply(struct command_options *options, struct given *given, i
     case OPTION_NO:
         options->no = true;
         break;
+    case OPTION_FORCE:
+        options->force = true;
+        break;
     case 'h':
         given->help = true;
         break;
@@ -272,7 +277,7 @@ static void given_check(const struct command *command, const struct command_opti
         usage("%s has no --user and no --default", command->name);
     if (given->kill && !(command->takes & TAKES_KILL))
         usage("%s has no --pid and no --grace", command->name);
-    if (options->device >= 0 && !(command->takes & (TAKES_TARGET | TAKES_SMS)))
+    if (options->device >= 0 && !(command->takes & (TAKES_TARGET | TAKES_SMS | TAKES_RESTART)))
         usage("%s has no --device", command->name);
     if (given->settings && !(command->takes & TAKES_SETTINGS) &&
         (!(command->takes & TAKES_SMS) || options->unset || options->set.fields & ~sms))
@@ -280,6 +285,8 @@ static void given_check(const struct command *command, const struct command_opti
               command->takes & TAKES_SMS ? "no settings but --sms and --mask" : "no settings");
     if (options->no && !(command->takes & TAKES_NO))
         usage("%s has no --no", command->name);
+    if (options->force && !(command->takes & TAKES_RESTART))
+        usage("%s has no --force", command->name);
     if (command->operand_needed && !options->operand)
         usage("what is missing: gsctl %s %s", command->name, command->synopsis);
 }

@@ -25,6 +25,7 @@
 #include "server/workers/ending.h"
 #include "server/workers/heartbeat.h"
 #include "server/workers/process.h"
+#include "server/workers/restart.h"
 #include "server/workers/standby.h"
 
 /* ---- Signals --------------------------------------------------------------------------------- */
@@ -285,12 +286,6 @@ static void starting(struct server *server)
     notify_send("READY=1");
 }
 
-static void serving(struct server *server)
-{
-    for (int i = 0; i < server->device_count; i++)
-        worker_recycle(&server->device[i]);
-}
-
 /* Only wakes the loop: the time is looked at in each round. */
 static void drain_fire(struct timer *timer)
 {
@@ -313,6 +308,7 @@ static void ending(struct server *server)
 static void device_keep(struct device *device)
 {
     heartbeat_keep(device);
+    restart_keep(device);
     standby_keep(device);
 }
 
@@ -320,8 +316,6 @@ static void phase_advance(struct server *server)
 {
     if (server->phase == PHASE_STARTING)
         starting(server);
-    if (server->phase == PHASE_SERVING)
-        serving(server);
     for (int i = 0; i < server->device_count && server->phase < PHASE_STOPPING; i++)
         device_keep(&server->device[i]);
     if (server->phase < PHASE_STOPPING && (server->failure[0] || server->end_wanted))
@@ -402,6 +396,7 @@ void server_deinit(struct server *server)
 {
     status_page_end(&server->status);
     for (int i = 0; i < server->device_count; i++) {
+        restart_deinit(&server->device[i]);
         worker_kill(&server->device[i]);
         device_deinit(&server->device[i]);
     }

@@ -25,6 +25,7 @@
 #include "server/workers/heartbeat.h"
 #include "server/workers/messages.h"
 #include "server/workers/process.h"
+#include "server/workers/restart.h"
 
 #define SLOTS 4u
 
@@ -189,7 +190,8 @@ static void nonsense_ends_the_worker(void **state)
         {LINK_QUIT, SESSION_OPEN, false},
         {LINK_SEGMENT_DROP, SESSION_OPEN, false}, // ours to say
         {LINK_PING, SESSION_OPEN, false},
-        {LINK_PONG, SESSION_OPEN, false}, // nobody asked
+        {LINK_PONG, SESSION_OPEN, false},    // nobody asked
+        {LINK_RETIRED, SESSION_OPEN, false}, // nobody asked
         {UINT32_MAX, SESSION_OPEN, false},
     };
 
@@ -453,6 +455,35 @@ static void a_worker_that_stays_silent_is_shown_and_then_ended(void **state)
     assert_non_null(strstr(shared->fault.message, "has not answered for 30 s"));
 }
 
+static void a_worker_that_needs_recycling_makes_room_for_another(void **state)
+{
+    struct link_message message = {.op = LINK_RETIRED, .slot = LINK_SLOT_NONE};
+    struct session *session = session_in(SESSION_OPEN);
+
+    (void)state;
+    server.options.no_standby = true;
+    worker_says_message(LINK_NEEDS_RECYCLING, LINK_SLOT_NONE);
+    session->vault_short = true; // it would end with the worker
+    restart_keep(device);
+    assert_int_equal(device->restart.phase, RESTART_NONE);
+    server_session_end(session);
+    for (unsigned attempt = 0; attempt < 2; attempt++) {
+        restart_keep(device);
+        restart_keep(device);
+        assert_int_equal(worker_hears(), LINK_RETIRE);
+        assert_int_equal(worker_hears(), 0); // once
+        message.u.retired = attempt ? GS_OK : GS_ERR_TIMEOUT;
+        worker_says(&message, sizeof(message), -1);
+        assert_int_equal(device->worker.state, attempt ? WORKER_ENDING : WORKER_READY);
+        restart_keep(device);
+        assert_int_equal(worker_hears(), 0); // not again so soon
+        device->restart.next_ns = 0;
+    }
+    assert_int_equal(device->faults, 0);
+    assert_int_equal(device->failures, 0);
+    restart_deinit(device);
+}
+
 static void nobodys_worker_is_not_asked(void **state)
 {
     (void)state;
@@ -508,6 +539,7 @@ int main(void)
         LINK_TEST(a_worker_that_dies_slowly_is_not_taken_for_its_client),
         LINK_TEST(a_pong_to_an_earlier_ping_says_nothing),
         LINK_TEST(a_worker_that_stays_silent_is_shown_and_then_ended),
+        LINK_TEST(a_worker_that_needs_recycling_makes_room_for_another),
         LINK_TEST(nobodys_worker_is_not_asked),
         LINK_TEST(messages_that_do_not_fit_are_kept_and_sent_later),
     };

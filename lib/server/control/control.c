@@ -31,7 +31,8 @@ enum control_verdict control_check(const union control_request *request, size_t 
                                      [CTL_RESERVE] = sizeof(struct ctl_reserve),
                                      [CTL_RELEASE] = sizeof(struct ctl_reserve),
                                      [CTL_PROVISION] = sizeof(struct ctl_provision),
-                                     [CTL_KILL] = sizeof(struct ctl_kill)};
+                                     [CTL_KILL] = sizeof(struct ctl_kill),
+                                     [CTL_RESTART] = sizeof(struct ctl_restart)};
     const struct ctl_header *h = &request->h;
 
     if (size < sizeof(*h) || size > CTL_MESSAGE_MAX || h->magic != WIRE_MAGIC)
@@ -164,6 +165,9 @@ static void handle_asking(struct server *server, const union control_request *re
         break;
     case CTL_KILL:
         operator_kill(server, &request->kill, &reply);
+        break;
+    case CTL_RESTART:
+        operator_restart(server, &request->restart, &reply);
         break;
     case CTL_STATUS:
         admin_status(server, &reply);

@@ -19,6 +19,7 @@ union control_request {
     struct ctl_reserve reserve;
     struct ctl_provision provision;
     struct ctl_kill kill;
+    struct ctl_restart restart;
     struct ctl_admin admin;
     unsigned char bytes[CTL_MESSAGE_MAX];
 };

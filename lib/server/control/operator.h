@@ -1,5 +1,6 @@
 /*
- * operator.h - what operators ask with gsctl: set, get, reserve, release, provision. Everybody may
+ * operator.h - what operators ask with gsctl: set, get, reserve, release, provision, kill,
+ * restart-worker. Everybody may
  * look; only the server's owner and root, by the reply queue's owner, may change anything.
  *
  * A change is checked whole, applied to those who are there, saved, and answered when the workers
@@ -22,6 +23,8 @@ void operator_release(struct server *server, const struct ctl_reserve *request,
 void operator_provision(struct server *server, const struct ctl_provision *request,
                         struct reply *reply);
 void operator_kill(struct server *server, const struct ctl_kill *request, struct reply *reply);
+void operator_restart(struct server *server, const struct ctl_restart *request,
+                      struct reply *reply);
 /* Whether the asker may change anything; if not, the reply says so. */
 bool operator_allowed(const struct reply *reply);
 /* operator_get.c */

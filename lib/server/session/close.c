@@ -266,6 +266,18 @@ static void session_wait(struct session *session, const char *why)
         server_session_not_resumed(session, why);
 }
 
+/* The attach begins anew with the next worker, unless workers are lost over and over. */
+static void session_open_again(struct session *session, const char *why)
+{
+    if (session->close_wanted || session->server->phase >= PHASE_STOPPING ||
+        session->attempts++ >= ATTEMPTS_MAX) {
+        server_session_refuse(session, GS_ERR_NO_DEVICE, why);
+        return;
+    }
+    grants_forget(session);
+    session->state = SESSION_WAITING;
+}
+
 void server_session_worker_lost(struct session *session, const struct link_fatal *fatal,
                                 const struct culprit *culprit, const char *why)
 {
@@ -275,7 +287,7 @@ void server_session_worker_lost(struct session *session, const struct link_fatal
         if (session->resuming)
             session_wait(session, why);
         else
-            server_session_refuse(session, GS_ERR_NO_DEVICE, why);
+            session_open_again(session, why);
         break;
     case SESSION_OPEN:
         if (session->journal < 0 || (culprit && culprit->session_id == session->id) ||

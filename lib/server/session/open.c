@@ -46,6 +46,7 @@ bool server_session_opened(struct session *session, const struct link_opened *op
         return true;
     }
     session->state = SESSION_OPEN;
+    session->attempts = 0;
     session->mem_limit = opened->mem_limit;
     session->window_base = opened->window_base;
     session->window_size = opened->window_size;

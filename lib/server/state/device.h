@@ -13,6 +13,7 @@
 #include "common/link.h"
 #include "common/wire.h"
 #include "server/base/loop.h"
+#include "server/base/reply.h"
 #include "server/base/segment_pool.h"
 #include "server/placer/placer.h"
 #include "server/state/settings.h"
@@ -63,7 +64,7 @@ struct worker_process {
     uint64_t pinged_ns;   /* when the ping was sent that it has to answer; 0: none */
     uint64_t answered_ns; /* when the last ping was sent that it has answered */
     uint32_t missed;      /* beats in a row without an answer */
-    bool needs_recycling; /* another one takes its place when it has no sessions */
+    bool needs_recycling; /* another one takes its place when it can */
 };
 
 /* A worker that waits to take the other's place; see standby.h. */
@@ -75,6 +76,24 @@ struct standby {
     struct watch process, link; /* as the worker's */
     struct timer timer;         /* its start */
     uint64_t next_ns;           /* not before that */
+};
+
+/* Another worker takes this one's place; see restart.h. */
+enum restart_phase {
+    RESTART_NONE = 0,
+    RESTART_STANDBY = 1, /* waits for the standby */
+    RESTART_ASKED = 2,   /* LINK_RETIRE is sent */
+    RESTART_NEXT = 3     /* the worker is gone; the next one takes the sessions up */
+};
+struct restart {
+    enum restart_phase phase;
+    bool force;
+    pid_t former;
+    uint32_t sessions; /* when the worker ended */
+    uint64_t retired_ns;
+    struct timer patience;
+    struct reply reply; /* closed: no operator has asked */
+    uint64_t next_ns;   /* a worker that needs recycling is not replaced before that */
 };
 
 /* What reconcile() does for a device at the end of the round. */
@@ -90,6 +109,7 @@ struct device {
     int index;
     struct worker_process worker;
     struct standby standby;
+    struct restart restart;
     struct link_device info; /* of the last worker that was ready */
     char bell[WIRE_BELL_MAX];
     mqd_t bell_queue;

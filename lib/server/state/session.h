@@ -66,10 +66,11 @@ struct session {
     bool close_wanted; /* as soon as it is open */
     /* It was open, its worker is gone, and the next worker takes it up: until it is open again. */
     bool resuming;
-    uint32_t attempts; /* workers lost since it began to be taken up */
+    uint32_t attempts; /* workers lost since it began to be opened or taken up */
     bool by_operator;  /* it is closing because the operator ended it */
     bool killed;       /* the same, and its client has not gone yet */
     uint32_t grace_ms; /* while it is closing: how long its work may run on; 0: no limit */
+    bool vault_short;  /* some of its memory would not outlive the worker */
     int journal;       /* descriptor of what a next worker needs to know (journal.h); -1: none */
     uint64_t id;
     uint64_t cookie;

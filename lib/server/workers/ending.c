@@ -61,6 +61,29 @@ static void culprit_charge(struct server *server, const struct culprit *culprit)
                     (unsigned)culprit->uid, account->faults, (unsigned)(out_ns / 1000000000u));
 }
 
+/* Ends the worker's process, and tells its sessions. */
+static void worker_lose(struct device *device, const struct link_fatal *fatal,
+                        const struct culprit *culprit)
+{
+    struct server *server = device->server;
+
+    device->worker.state = WORKER_ENDING;
+    kill(device->worker.pid, SIGKILL); /* not reaped yet, so the pid is still its own */
+    timer_set(&server->loop, &device->timer, clock_ns() + QUIT_NS, ending_fire);
+    for (struct session *s = NULL; (s = registry_next(&server->registry, s));) {
+        if (s->device == device)
+            server_session_worker_lost(s, fatal, culprit, device->failure);
+    }
+}
+
+void worker_retired(struct device *device)
+{
+    snprintf(device->failure, sizeof(device->failure), "worker %d has made room for another",
+             (int)device->worker.pid);
+    device->culprit = (struct culprit){0};
+    worker_lose(device, NULL, NULL);
+}
+
 void worker_fail(struct device *device, const struct link_fatal *fatal, uint32_t slot,
                  const char *format, ...)
 {
@@ -83,9 +106,6 @@ void worker_fail(struct device *device, const struct link_fatal *fatal, uint32_t
     else if (server->phase != PHASE_STARTING) /* then it is the server's failure, and said there */
         log_error("device %d: %s", device->index, device->failure);
 
-    worker->state = WORKER_ENDING;
-    kill(worker->pid, SIGKILL); /* not reaped yet, so the pid is still its own */
-    timer_set(&server->loop, &device->timer, clock_ns() + QUIT_NS, ending_fire);
     if (was_ready)
         device->faults++;
     /* What a tenant does says nothing about the device. */
@@ -93,10 +113,7 @@ void worker_fail(struct device *device, const struct link_fatal *fatal, uint32_t
         device->failures++;
     else
         device->failures = 0;
-    for (struct session *s = NULL; (s = registry_next(&server->registry, s));) {
-        if (s->device == device)
-            server_session_worker_lost(s, fatal, blamed ? &culprit : NULL, device->failure);
-    }
+    worker_lose(device, fatal, blamed ? &culprit : NULL);
     /* Whom the operator ends has lost nothing for anybody. */
     if (blamed && !ended)
         culprit_charge(server, &culprit);
@@ -115,15 +132,4 @@ void worker_quit(struct device *device)
         worker_send(device, &message);
     device->worker.state = WORKER_ENDING;
     timer_set(&server->loop, &device->timer, clock_ns() + QUIT_NS, ending_fire);
-}
-
-void worker_recycle(struct device *device)
-{
-    if (!device->worker.needs_recycling || device->worker.state != WORKER_READY ||
-        device->sessions || device->server->phase != PHASE_SERVING)
-        return;
-    log_info("device %d: worker %d has no sessions and is replaced: its driver keeps the memory of "
-             "each set of SMs that it has made",
-             device->index, (int)device->worker.pid);
-    worker_quit(device);
 }

@@ -12,9 +12,9 @@
  * that is ending. */
 void worker_fail(struct device *device, const struct link_fatal *fatal, uint32_t slot,
                  const char *format, ...) __attribute__((format(printf, 4, 5)));
+/* The worker is at rest and ends, so that another takes its sessions up. */
+void worker_retired(struct device *device);
 /* Tells the worker to quit, and kills it if it does not. */
 void worker_quit(struct device *device);
-/* Has another worker started in the place of one that needs recycling, if nobody uses it. */
-void worker_recycle(struct device *device);
 
 #endif

@@ -15,6 +15,7 @@
 #include "server/state/server.h"
 #include "server/state/settings_fit.h"
 #include "server/workers/ending.h"
+#include "server/workers/restart.h"
 
 /* Messages taken before other events get their turn. */
 #define LINK_BATCH   64
@@ -97,6 +98,7 @@ static bool on_vault_put(struct device *device, struct session *session,
     enum vault_result result;
 
     if (refused) {
+        session->vault_short = true;
         if (account_log(account, clock_ns()))
             log_warning("device %d: memory of session %llu of uid %u would not outlive the worker: "
                         "%s",
@@ -183,6 +185,8 @@ static bool on_message(struct device *device, struct link_message *message, int 
         return on_ready(device, &message->u.device);
     case LINK_FATAL:
         return on_fatal(device, message);
+    case LINK_RETIRED:
+        return restart_retired(device, message);
     case LINK_PONG:
         return worker_pong(device, message->u.ping);
     case LINK_NEEDS_RECYCLING:

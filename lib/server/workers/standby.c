@@ -116,11 +116,14 @@ void standby_keep(struct device *device)
     const struct server *server = device->server;
     struct standby *standby = &device->standby;
     const uint64_t now = clock_ns();
-    uint64_t due = device->worker.ready_ns + AFTER_NS;
+    const bool wanted = device->restart.phase == RESTART_STANDBY;
+    uint64_t due = wanted ? now : device->worker.ready_ns + AFTER_NS;
 
     if (standby->pid || server->options.no_standby || server->phase != PHASE_SERVING ||
-        device->worker.state != WORKER_READY || device->sessions == 0 || standby->timer.due_ns)
+        device->worker.state != WORKER_READY || (device->sessions == 0 && !wanted) ||
+        (standby->timer.due_ns && !wanted))
         return;
+    timer_cancel(&device->server->loop, &standby->timer);
     due = standby->next_ns > due ? standby->next_ns : due;
     if (now >= due)
         standby_start(device);

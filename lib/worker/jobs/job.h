@@ -116,6 +116,8 @@ extern const struct job_kind job_graph_create, job_graph_destroy;    /* graph.c 
 bool service_start(void);
 /* Hands a job to the service threads. Lock-free; called by the main lane and the control thread. */
 void service_push(struct job *job);
+/* Whether no service thread has a job, or what follows one. Main lane. */
+bool service_idle(void);
 /* The calling service thread's stream. */
 CUstream service_stream(void);
 

@@ -35,6 +35,9 @@ static struct thread_group patient = {
 static struct thread_group quiet = {
     .name = "gs-quiet", .threads = 1, .lock = PTHREAD_MUTEX_INITIALIZER};
 
+/* Jobs that are on their way to a service thread or with one. */
+static _Atomic uint32_t jobs_out;
+
 static _Thread_local CUstream own_stream;
 
 CUstream service_stream(void)
@@ -54,12 +57,19 @@ void service_push(struct job *job)
     struct thread_group *thread_group = thread_group_of(job);
     struct job *head = atomic_load_explicit(&thread_group->inbox, memory_order_relaxed);
 
+    atomic_fetch_add_explicit(&jobs_out, 1, memory_order_relaxed);
     do {
         job->next = head;
         /* release: publishes the job's contents, for the exchange in pop() */
     } while (!atomic_compare_exchange_weak_explicit(&thread_group->inbox, &head, job,
                                                     memory_order_release, memory_order_relaxed));
     sem_post(thread_group->ready);
+}
+
+bool service_idle(void)
+{
+    /* acquire: pairs with the end of a job in service_main */
+    return atomic_load_explicit(&jobs_out, memory_order_acquire) == 0;
 }
 
 /* Takes the oldest job. NULL: the thread was woken without a job. */
@@ -114,6 +124,8 @@ static void *service_main(void *argument)
         job_return(job);
         if (after)
             after();
+        /* release: what the job has left behind; pairs with service_idle */
+        atomic_fetch_sub_explicit(&jobs_out, 1, memory_order_release);
     }
     return NULL;
 }

@@ -36,6 +36,7 @@
 #include "worker/session/polling.h"
 #include "worker/session/quiet.h"
 #include "worker/session/resume.h"
+#include "worker/session/retire.h"
 #include "worker/session/session.h"
 #include "worker/submit/completion.h"
 #include "worker/submit/pool.h"
@@ -231,6 +232,21 @@ static void evict_session(const struct link_message *message)
     job_return(job);
 }
 
+static void retire_begin(const struct link_message *message)
+{
+    struct job *job = job_new(NULL, &job_retire);
+
+    if (!job) {
+        struct link_message refusal = {.op = LINK_RETIRED, .slot = LINK_SLOT_NONE};
+        refusal.u.retired = GS_ERR_NO_MEMORY;
+        snprintf(refusal.text, sizeof(refusal.text), "the worker has no memory for that");
+        link_send(&refusal, -1);
+        return;
+    }
+    job->arg[0] = message->u.force;
+    job_return(job);
+}
+
 /* Sleeps until a message has come or has been announced (prewake.h), or the device is lost. */
 static void link_sleep(void)
 {
@@ -319,6 +335,9 @@ static int link_loop(void)
             break;
         case LINK_EVICT:
             evict_session(&message);
+            break;
+        case LINK_RETIRE:
+            retire_begin(&message);
             break;
         case LINK_RESUME_PIECE:
             resume_piece(&message, descriptor);

@@ -21,6 +21,7 @@
 #include "worker/session/polling.h"
 #include "worker/session/quiet.h"
 #include "worker/session/resume.h"
+#include "worker/session/retire.h"
 #include "worker/session/session.h"
 #include "worker/submit/placement.h"
 #include "worker/submit/session_fault.h"
@@ -214,6 +215,8 @@ void job_returned(struct lane *lane, struct job *job)
     } else if (job->kind == &job_evict) {
         evict_request(job);
         job_free(job);
+    } else if (job->kind == &job_retire) {
+        retire_step(job);
     } else if (resume_is_job(job)) {
         resume_returned(lane, job);
     } else if (job->kind == &job_close && !session) {

@@ -1,0 +1,171 @@
+/* restart.c - see restart.h. */
+#include "server/workers/restart.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "common/log.h"
+#include "common/util.h"
+#include "server/link/worker_link.h"
+#include "server/state/server.h"
+#include "server/state/session.h"
+#include "server/workers/ending.h"
+
+#define PATIENCE_NS 45000000000u /* less than gsctl waits */
+#define AGAIN_NS    60000000000u /* between two attempts for a worker that needs recycling */
+
+static void restart_end(struct device *device)
+{
+    reply_close(&device->restart.reply);
+    timer_cancel(&device->server->loop, &device->restart.patience);
+    device->restart.phase = RESTART_NONE;
+    device->restart.next_ns = clock_ns() + AGAIN_NS;
+}
+
+static void __attribute__((format(printf, 3, 4)))
+restart_refuse(struct device *device, gs_status status, const char *format, ...)
+{
+    char text[REFUSAL_TEXT_MAX];
+    va_list ap;
+
+    va_start(ap, format);
+    vsnprintf(text, sizeof(text), format, ap);
+    va_end(ap);
+    log_warning("device %d: worker %d is not replaced: %s", device->index,
+                (int)device->restart.former, text);
+    reply_refuse(&device->restart.reply, status, "%s", text);
+    restart_end(device);
+}
+
+static void patience_fire(struct timer *timer)
+{
+    struct device *device = container_of(timer, struct device, restart.patience);
+
+    if (device->restart.phase == RESTART_STANDBY)
+        restart_refuse(device, GS_ERR_TIMEOUT, "its standby has not become ready");
+    else
+        restart_refuse(device, GS_ERR_TIMEOUT, "its worker, or the next one, is not ready in time");
+}
+
+/* Finds a session that the next worker could not take up, for reasons that the worker does not
+ * know. */
+static const struct session *session_bound(const struct device *device)
+{
+    for (const struct session *s = NULL; (s = registry_next(&device->server->registry, s));) {
+        if (s->device == device && s->state == SESSION_OPEN && (s->journal < 0 || s->vault_short))
+            return s;
+    }
+    return NULL;
+}
+
+static void begin(struct device *device, bool force)
+{
+    struct restart *restart = &device->restart;
+
+    restart->phase = RESTART_STANDBY;
+    restart->force = force;
+    restart->former = device->worker.pid;
+    timer_set(&device->server->loop, &restart->patience, clock_ns() + PATIENCE_NS, patience_fire);
+    log_info("device %d: worker %d is to be replaced%s", device->index, (int)restart->former,
+             device->worker.needs_recycling
+                 ? ": its driver keeps the memory of each set of SMs that it has made"
+                 : "");
+}
+
+void restart_begin(struct device *device, bool force, struct reply *reply)
+{
+    const struct session *bound = force ? NULL : session_bound(device);
+    struct restart *restart = &device->restart;
+
+    if (restart->phase != RESTART_NONE) {
+        reply_refuse(reply, GS_ERR_REFUSED, "its worker is being replaced already");
+        return;
+    }
+    if (device->worker.state != WORKER_READY || device->resuming) {
+        reply_refuse(reply, GS_ERR_REFUSED, "device %d has no worker that is ready", device->index);
+        return;
+    }
+    if (bound) {
+        reply_refuse(reply, GS_ERR_REFUSED, "session %llu would end: no descriptor is left for %s",
+                     (unsigned long long)bound->id,
+                     bound->journal < 0 ? "its journal" : "all of its memory");
+        return;
+    }
+    begin(device, force);
+    restart->reply = *reply;
+    reply->queue = -1;
+}
+
+bool restart_retired(struct device *device, const struct link_message *message)
+{
+    struct restart *restart = &device->restart;
+    char text[sizeof(message->text)];
+
+    if (restart->phase != RESTART_ASKED)
+        return false;
+    if (message->u.retired != GS_OK) {
+        snprintf(text, sizeof(text), "%.190s", message->text);
+        worker_text_clean(text, sizeof(text));
+        restart_refuse(device,
+                       message->u.retired == GS_ERR_TIMEOUT ? GS_ERR_TIMEOUT : GS_ERR_REFUSED,
+                       "%.110s", text);
+        return true;
+    }
+    restart->phase = RESTART_NEXT;
+    restart->retired_ns = clock_ns();
+    restart->sessions = device->sessions;
+    worker_retired(device);
+    return true;
+}
+
+static void restart_done(struct device *device)
+{
+    const struct restart *restart = &device->restart;
+    struct ctl_done_reply answer = {.status = GS_OK};
+
+    snprintf(answer.message, sizeof(answer.message),
+             "worker %d has taken the place of worker %d, and taken up %u session%s in %.1f ms",
+             (int)device->worker.pid, (int)restart->former, restart->sessions,
+             restart->sessions == 1 ? "" : "s", (double)(clock_ns() - restart->retired_ns) / 1e6);
+    log_info("device %d: %s", device->index, answer.message);
+    reply_send(&restart->reply, &answer.h, sizeof(answer));
+    restart_end(device);
+}
+
+void restart_keep(struct device *device)
+{
+    struct link_message retire = {.op = LINK_RETIRE, .slot = LINK_SLOT_NONE};
+    struct restart *restart = &device->restart;
+    const bool ready = device->worker.state == WORKER_READY;
+
+    switch (restart->phase) {
+    case RESTART_NONE:
+        if (device->worker.needs_recycling && ready && !device->resuming &&
+            device->server->phase == PHASE_SERVING && clock_ns() >= restart->next_ns &&
+            !session_bound(device))
+            begin(device, false);
+        break;
+    case RESTART_STANDBY:
+    case RESTART_ASKED:
+        if (!ready || device->worker.pid != restart->former) {
+            restart_refuse(device, GS_ERR_INTERRUPTED, "the worker was lost meanwhile: %.80s",
+                           device->failure);
+        } else if (restart->phase == RESTART_STANDBY &&
+                   (device->standby.ready || device->server->options.no_standby)) {
+            restart->phase = RESTART_ASKED;
+            retire.u.force = restart->force;
+            worker_send(device, &retire);
+        }
+        break;
+    case RESTART_NEXT:
+        if (ready && device->worker.pid != restart->former && !device->resuming)
+            restart_done(device);
+        break;
+    }
+}
+
+void restart_deinit(struct device *device)
+{
+    if (device->restart.phase != RESTART_NONE)
+        restart_refuse(device, GS_ERR_INTERRUPTED, "the server is ending");
+}

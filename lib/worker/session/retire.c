@@ -1,0 +1,72 @@
+/* retire.c - see retire.h. */
+#include "worker/session/retire.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+#include "common/util.h"
+#include "worker/driver/supervisor_link.h"
+#include "worker/journal/journal.h"
+#include "worker/sched/session_table.h"
+#include "worker/session/quiet.h"
+
+#define LIMIT_NS 10000000000u /* for a moment at which the service threads have no job either */
+
+/* The moment is all that the job waits for. */
+static void retire_work(struct job *job)
+{
+    (void)job;
+}
+
+const struct job_kind job_retire = {"retire", JOB_PATIENT | JOB_QUIET, NULL, retire_work, NULL,
+                                    NULL};
+
+/* Finds a session that would end with the worker, or NULL. */
+static const struct session *session_bound(void)
+{
+    for (struct session *s = session_table_next(NULL); s; s = session_table_next(s)) {
+        if (s->phase == SESSION_LIVE && (!s->journal || journal_spoilt(s->journal)))
+            return s;
+    }
+    return NULL;
+}
+
+static void refuse(const struct job *job)
+{
+    struct link_message message = {.op = LINK_RETIRED, .slot = LINK_SLOT_NONE};
+
+    message.u.retired = job->status;
+    snprintf(message.text, sizeof(message.text), "%.190s", job->message);
+    link_send(&message, -1);
+}
+
+static void retire(void)
+{
+    const struct link_message message = {.op = LINK_RETIRED, .slot = LINK_SLOT_NONE};
+
+    link_send(&message, -1);
+    _exit(0);
+}
+
+void retire_step(struct job *job)
+{
+    const uint64_t now = clock_ns();
+    const struct session *bound = job->arg[0] ? NULL : session_bound();
+
+    if (!job->arg[1])
+        job->arg[1] = now + LIMIT_NS;
+    if (job->status == GS_OK && bound)
+        job_fail(job, GS_ERR_REFUSED, "session %llu would end: %s", (unsigned long long)bound->id,
+                 bound->journal ? journal_spoilt(bound->journal) : "it has no journal");
+    if (job->status == GS_OK && now > job->arg[1])
+        job_fail(job, GS_ERR_TIMEOUT, "the tenants have always had something allocated or loaded");
+    if (job->status != GS_OK) {
+        refuse(job);
+        job_free(job);
+        return;
+    }
+    /* The main lane has not issued anything since the quiet moment began. */
+    if (job->waiting_ns && service_idle())
+        retire();
+    quiet_add(job, now);
+}

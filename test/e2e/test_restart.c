@@ -1,0 +1,256 @@
+/*
+ * test_restart.c - gsctl restart-worker: another worker takes a device over in the middle of the
+ * tenants' work, of which nothing is lost.
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "bystander.h"
+#include "harness/harness.h"
+
+#define N       2048u
+#define WORKERS 4u
+
+static const struct server_options fenced = {.arguments =
+                                                 (const char *const[]){"--fence", "always", NULL}};
+
+static int restart(const char *argument, char *output, size_t size)
+{
+    return program_run((const char *[]){"bin/gsctl", "restart-worker", argument, NULL}, output,
+                       size);
+}
+
+static void restart_succeeds(const struct server *server)
+{
+    const pid_t former = server_worker_pid(server);
+    char output[256];
+
+    CHECK_EQUAL(restart(NULL, output, sizeof(output)), 0);
+    CHECK_TEXT(output, "has taken the place of worker");
+    CHECK(server_worker_pid(server) != former);
+}
+
+struct shared {
+    _Atomic uint32_t stop;
+    _Atomic uint32_t rounds[WORKERS];
+};
+
+struct self {
+    struct shared *shared;
+    unsigned number;
+};
+
+/* Launches without waiting for each, allocates, loads; every word is checked. */
+static void work_run(void *argument)
+{
+    const struct self *self = argument;
+    uint32_t words[N], n = N, rounds = 4;
+    gs_session session;
+    gs_kernel chain;
+    gs_stream stream;
+    gs_devptr data;
+
+    CHECK_OK(gs_attach(NULL, &session));
+    CHECK_OK(gs_stream_create(session, NULL, &stream));
+    CHECK_OK(gs_malloc(session, sizeof(words), &data));
+    chain = kernels_get(kernels_load(session), "chain");
+    while (!atomic_load(&self->shared->stop)) {
+        uint32_t seed = (uint32_t)test_random();
+        gs_devptr more;
+
+        for (uint32_t i = 0; i < N; i++)
+            words[i] = i;
+        CHECK_OK(gs_memcpy_htod(session, data, words, sizeof(words)));
+        for (uint32_t launch = 0; launch < 8; launch++) {
+            CHECK_OK(
+                kernels_launch(stream, chain, N / 128, 128, (void *[]){&data, &n, &rounds, &seed}));
+        }
+        CHECK_OK(gs_malloc(session, (size_t)3 << 20, &more));
+        CHECK_OK(gs_stream_sync(session, stream));
+        CHECK_OK(gs_memcpy_dtoh(session, words, data, sizeof(words)));
+        for (uint32_t i = 0; i < N; i++) {
+            uint32_t wanted = i;
+            for (uint32_t launch = 0; launch < 8; launch++)
+                wanted = chain_expected(wanted, 4, seed);
+            CHECK_EQUAL(words[i], wanted);
+        }
+        CHECK_OK(gs_free(session, more));
+        atomic_fetch_add(&self->shared->rounds[self->number], 1);
+    }
+    CHECK_OK(gs_detach(session));
+}
+
+static void attach_run(void *argument)
+{
+    const struct self *self = argument;
+
+    while (!atomic_load(&self->shared->stop)) {
+        gs_session session;
+
+        CHECK_OK(gs_attach(NULL, &session));
+        CHECK_OK(gs_detach(session));
+        atomic_fetch_add(&self->shared->rounds[self->number], 1);
+    }
+}
+
+static void each_goes_on(struct shared *shared)
+{
+    uint32_t before[WORKERS];
+
+    for (unsigned i = 0; i < WORKERS; i++)
+        before[i] = atomic_load(&shared->rounds[i]);
+    for (unsigned i = 0; i < WORKERS; i++)
+        CHECK_WITHIN(20000, atomic_load(&shared->rounds[i]) > before[i]);
+}
+
+static void during(const struct server_options *options, void (*body)(void *))
+{
+    struct server *server = server_start(options);
+    struct shared *shared = shared_alloc(sizeof(*shared));
+    pid_t pids[WORKERS];
+
+    for (unsigned i = 0; i < WORKERS; i++)
+        pids[i] = tenant_start(body, &(struct self){shared, i});
+    each_goes_on(shared);
+    for (unsigned round = 0; round < 5; round++) {
+        restart_succeeds(server);
+        each_goes_on(shared);
+    }
+    atomic_store(&shared->stop, 1);
+    for (unsigned i = 0; i < WORKERS; i++)
+        tenant_join(pids[i]);
+    server_wait_tenants(server, 0, 10000);
+    server_stop(server);
+}
+
+static void work_in_the_middle_goes_on(void)
+{
+    during(&fenced, work_run);
+}
+
+static void who_attaches_meanwhile_waits(void)
+{
+    during(NULL, attach_run);
+}
+
+static void without_tenants_and_without_a_standby(void)
+{
+    struct server *server = server_start(
+        &(struct server_options){.arguments = (const char *const[]){"--no-standby", NULL}});
+    char output[256];
+
+    restart_succeeds(server);
+    restart_succeeds(server);
+    CHECK_EQUAL(program_run((const char *[]){"bin/gsctl", "restart-worker", "--device", "7", NULL},
+                            output, sizeof(output)),
+                1);
+    CHECK_TEXT(output, "no device 7");
+    server_stop(server);
+}
+
+/* A kernel that does not end keeps its session's work unfinished. */
+static void a_kernel_that_runs_on_is_waited_for_in_vain(void)
+{
+    struct server *server = server_start(&fenced);
+    const pid_t worker = server_worker_pid(server);
+    gs_session session;
+    gs_devptr flag;
+    gs_kernel hold;
+    gs_stream other;
+    char output[256];
+    uint32_t one = 1;
+
+    CHECK_OK(server_attach(server, &session));
+    CHECK_OK(gs_malloc(session, sizeof(one), &flag));
+    CHECK_OK(gs_memset(session, flag, 0, sizeof(one)));
+    CHECK_OK(gs_stream_create(session, NULL, &other));
+    hold = kernels_get(kernels_load(session), "spin_until");
+    CHECK_OK(kernels_launch(other, hold, 1, 1, (void *[]){&flag}));
+    CHECK_EQUAL(restart(NULL, output, sizeof(output)), 1);
+    CHECK_TEXT(output, "no moment came without running kernels: session 1");
+    CHECK_EQUAL(server_worker_pid(server), worker);
+    CHECK_OK(gs_memcpy_htod(session, flag, &one, sizeof(one)));
+    CHECK_OK(gs_sync(session));
+    restart_succeeds(server);
+    CHECK_OK(gs_detach(session));
+    server_stop(server);
+}
+
+/* Variables of a module that is not fenced lie where only the worker has them. */
+static void a_session_that_would_end_is_a_reason_to_refuse(void)
+{
+    struct server *server = server_start(&server_unfenced);
+    const pid_t worker = server_worker_pid(server);
+    gs_session bound, other;
+    gs_devptr data;
+    char output[256];
+
+    CHECK_OK(server_attach(server, &other));
+    CHECK_OK(server_attach(server, &bound));
+    CHECK_OK(gs_malloc(other, 4096, &data));
+    kernels_load(bound);
+    CHECK_EQUAL(restart(NULL, output, sizeof(output)), 1);
+    CHECK_TEXT(output, "session 2 would end");
+    CHECK_EQUAL(server_worker_pid(server), worker);
+    CHECK_OK(gs_malloc(bound, 4096, &data));
+    CHECK_EQUAL(restart("--force", output, sizeof(output)), 0);
+    CHECK_STATUS(gs_malloc(bound, 4096, &data), GS_ERR_INTERRUPTED);
+    CHECK_OK(gs_malloc(other, 4096, &data));
+    gs_detach(bound);
+    CHECK_OK(gs_detach(other));
+    server_stop(server);
+}
+
+/* The operator is told, whatever comes first, and the tenant at rest is kept. */
+static void a_worker_killed_meanwhile_loses_nobody(void)
+{
+    struct server *server = server_start(&fenced);
+    gs_session session;
+    uint32_t word = 77;
+    gs_devptr data;
+
+    CHECK_OK(server_attach(server, &session));
+    CHECK_OK(gs_malloc(session, sizeof(word), &data));
+    CHECK_OK(gs_memcpy_htod(session, data, &word, sizeof(word)));
+    for (unsigned round = 0; round < 10; round++) {
+        pid_t pids[SERVER_WORKERS_MAX], child;
+        unsigned count;
+        int status;
+
+        child = fork();
+        CHECK(child >= 0);
+        if (child == 0) {
+            char output[256];
+            _exit(restart(NULL, output, sizeof(output)));
+        }
+        for (uint64_t pauses = test_random() % 100; pauses; pauses--)
+            test_pause();
+        count = server_workers(server, pids);
+        if (count)
+            kill(pids[test_random() % count], SIGKILL);
+        CHECK_EQUAL(waitpid(child, &status, 0), child);
+        CHECK(WIFEXITED(status) && WEXITSTATUS(status) <= 1);
+        word = 0;
+        CHECK_OK(gs_memcpy_dtoh(session, &word, data, sizeof(word)));
+        CHECK_EQUAL(word, 77);
+    }
+    CHECK_OK(gs_detach(session));
+    server_stop(server);
+}
+
+static const struct test tests[] = {
+    TEST_WITHIN(work_in_the_middle_goes_on, 180),
+    TEST_WITHIN(who_attaches_meanwhile_waits, 180),
+    TEST(without_tenants_and_without_a_standby),
+    TEST(a_kernel_that_runs_on_is_waited_for_in_vain),
+    TEST(a_session_that_would_end_is_a_reason_to_refuse),
+    TEST_WITHIN(a_worker_killed_meanwhile_loses_nobody, 300),
+};
+
+int main(int argc, char **argv)
+{
+    return test_main(argc, argv, tests, ARRAY_SIZE(tests));
+}
