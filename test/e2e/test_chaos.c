@@ -226,6 +226,7 @@ enum harm {
     HARM_STANDBY,   /* is killed */
     HARM_BOTH,      /* are killed */
     HARM_TWICE,     /* the worker is killed, and the next one while it takes over */
+    HARM_RESTART,   /* the operator has the worker replaced, and it is killed meanwhile */
     HARM_STOPPED,   /* a tenant is stopped in the middle of its work, then killed */
     HARM_KILLED,    /* a tenant is killed in the middle of a kernel that does not end */
     HARM_OPERATOR,  /* the operator ends a session in the middle of such a kernel */
@@ -237,9 +238,9 @@ enum harm {
 
 static const char *harm_name(unsigned harm)
 {
-    static const char *const names[] = {"worker killed",   "standby killed", "both killed",
-                                        "killed twice",    "tenant stopped", "tenant killed",
-                                        "operator's kill", "scribbles",      "mutated PTX"};
+    static const char *const names[] = {
+        "worker killed",  "standby killed", "both killed",     "killed twice", "killed in restart",
+        "tenant stopped", "tenant killed",  "operator's kill", "scribbles",    "mutated PTX"};
 
     return harm < HARM_KERNEL ? names[harm] : hostile_kernels[harm - HARM_KERNEL];
 }
@@ -254,6 +255,16 @@ static void worker_kill(const struct server *server, bool worker, bool standby)
         if (pids[i] == first ? worker : standby)
             kill(pids[i], SIGKILL);
     }
+}
+
+static void restart_run(void *argument)
+{
+    char output[256];
+
+    (void)argument;
+    /* Refused, or interrupted, where the worker is lost first. */
+    CHECK(program_run((const char *[]){"bin/gsctl", "restart-worker", NULL}, output,
+                      sizeof(output)) <= 1);
 }
 
 /* A tenant whose kernel does not end. */
@@ -281,6 +292,13 @@ static void harm_do(const struct server *server, unsigned harm)
         worker_kill(server, true, false);
         CHECK_WITHIN(20000, server_worker_pid(server) != pid && server_worker_pid(server) != 0);
         worker_kill(server, true, false);
+        break;
+    case HARM_RESTART:
+        pid = tenant_start(restart_run, NULL);
+        for (uint64_t pauses = test_random() % 200; pauses; pauses--)
+            test_pause();
+        worker_kill(server, true, false);
+        tenant_join(pid);
         break;
     case HARM_STOPPED:
     case HARM_KILLED:
@@ -384,9 +402,9 @@ static void no_wrong_word_and_nobody_at_rest_is_lost(void)
         tenant_join(pids[i]);
     printf("# no wrong word, and nobody at rest was lost, in %u rounds; of those at work were\n",
            rounds);
-    printf("# %-16s %7s  %s\n", "harm", "rounds", "interrupted");
+    printf("# %-18s %7s  %s\n", "harm", "rounds", "interrupted");
     for (unsigned i = 0; i < HARMS; i++)
-        printf("# %-16s %7u  %llu of %u\n", harm_name(i), table[i].rounds,
+        printf("# %-18s %7u  %llu of %u\n", harm_name(i), table[i].rounds,
                (unsigned long long)table[i].interrupted, table[i].rounds * WORKING);
     fflush(stdout);
     server_wait_tenants(server, 0, 10000);
