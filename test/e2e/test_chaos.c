@@ -20,7 +20,8 @@
 #define RESTING 4u
 #define WORKING 4u
 #define N       1024u
-#define ROUNDS  40u /* where nothing else is asked for */
+#define ROUNDS  40u         /* where nothing else is asked for */
+#define SLOW_NS 5000000000u /* a round that takes longer is printed */
 
 #define HEAD ".version 7.8\n.target sm_80\n.address_size 64\n"
 
@@ -123,11 +124,16 @@ static gs_status work_once(gs_session session, gs_kernel chain, gs_devptr data)
 
 static gs_status work(struct honest *all, unsigned number)
 {
+    gs_attach_params params = GS_ATTACH_PARAMS_INIT;
     gs_session session;
     gs_devptr data;
     gs_module module;
     gs_kernel chain;
-    gs_status status = gs_attach(NULL, &session);
+    gs_status status;
+
+    /* The sessions of the worker before are taken up first. */
+    params.timeout_ms = 60000;
+    status = gs_attach(&params, &session);
 
     CHECK_OK(status);
     status = gs_malloc(session, N * sizeof(uint32_t), &data);
@@ -387,11 +393,21 @@ static void no_wrong_word_and_nobody_at_rest_is_lost(void)
             round <= HARMS ? round - 1 : (unsigned)(test_random() % (unsigned)HARMS);
         const uint64_t before = interrupted_sum(all);
 
+        const uint64_t begin = clock_ns();
+        uint64_t harm_ns, rested_ns;
+
         harm_do(server, harm);
+        harm_ns = clock_ns() - begin;
         atomic_store(&all->round, round + 1);
         CHECK_WITHIN(30000, rested(all, round + 1));
+        rested_ns = clock_ns() - begin;
         server_wait_tenants(server, RESTING + WORKING, 30000);
         work_goes_on(all);
+        if (clock_ns() - begin > SLOW_NS)
+            printf("# round %u (%s): %.1f s for the harm, %.1f s until those at rest went on, "
+                   "%.1f s in all\n",
+                   round, harm_name(harm), (double)harm_ns / 1e9, (double)rested_ns / 1e9,
+                   (double)(clock_ns() - begin) / 1e9);
         table[harm].rounds++;
         table[harm].interrupted += interrupted_sum(all) - before;
         if (asked && round % 100 == 0)

@@ -37,6 +37,12 @@ void wait_describe(const struct session *s, char text[REFUSAL_TEXT_MAX])
                 (int)s->device->worker.pid, s->device->index);
         return;
     }
+    if (s->device->resuming && !s->resuming) {
+        refusal(text, GS_ERR_TIMEOUT,
+                "worker %d still takes up %u sessions of the worker before: %.80s",
+                (int)s->device->worker.pid, s->device->resuming, s->device->failure);
+        return;
+    }
     if (grants_due(s)) {
         struct sm_mask alone = grants_alone(s->device);
         blocker = wait_blocker(s, &alone);

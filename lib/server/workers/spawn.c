@@ -4,9 +4,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stdio.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -17,37 +17,8 @@
 
 #define STATS_BYTES (LINK_SLOTS_MAX * sizeof(struct link_stats))
 
-/* Runs in the child: brings descriptors to their places, then executes the worker's own program. */
-static void __attribute__((noreturn))
-worker_exec(const struct device *device, int link, int stats, pid_t supervisor)
-{
-    char number[16];
-    char *arguments[] = {"gshared",
-                         "--worker",
-                         number,
-                         (char *)(uintptr_t)device->server->options.kind,
-                         (char *)(uintptr_t)device->bell,
-                         NULL};
-    sigset_t none;
-
-    snprintf(number, sizeof(number), "%d", device->index);
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != supervisor)
-        _exit(1);
-    /* A terminal's or a service manager's signals are for the supervisor. */
-    signal(SIGINT, SIG_IGN);
-    signal(SIGTERM, SIG_IGN);
-    signal(SIGHUP, SIG_IGN);
-    sigemptyset(&none);
-    sigprocmask(SIG_SETMASK, &none, NULL);
-    /* Neither descriptor may stand where the other one goes. */
-    link = fcntl(link, F_DUPFD_CLOEXEC, LINK_STATS_FD + 1);
-    stats = fcntl(stats, F_DUPFD_CLOEXEC, LINK_STATS_FD + 1);
-    if (dup2(link, LINK_FD) < 0 || dup2(stats, LINK_STATS_FD) < 0)
-        _exit(126);
-    execv("/proc/self/exe", arguments);
-    _exit(127);
-}
+/* Descriptors from here on stand where the worker expects none. */
+#define DESCRIPTORS_FREE (LINK_STATS_FD + 1)
 
 /* Makes the page of figures that the worker writes and the supervisor reads. It is sealed, so that
  * nobody can cut it short. */
@@ -90,12 +61,50 @@ void spawned_discard(const struct spawned *spawned)
     close(spawned->process);
 }
 
+/* Starts this executable anew as the device's worker, with the two descriptors where it expects
+ * them. Not by fork, which would copy the supervisor's page tables while everybody waits. Returns 0
+ * or an error number. */
+static int execute(const struct device *device, int link, int stats, pid_t *pid)
+{
+    char number[16];
+    char *arguments[] = {"gshared",
+                         "--worker",
+                         number,
+                         (char *)(uintptr_t)device->server->options.kind,
+                         (char *)(uintptr_t)device->bell,
+                         NULL};
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    sigset_t none;
+    int r;
+
+    snprintf(number, sizeof(number), "%d", device->index);
+    sigemptyset(&none);
+    r = posix_spawn_file_actions_init(&actions);
+    if (r)
+        return r;
+    r = posix_spawnattr_init(&attributes);
+    if (r == 0) {
+        posix_spawnattr_setsigmask(&attributes, &none);
+        posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+        r = posix_spawn_file_actions_adddup2(&actions, link, LINK_FD);
+        if (r == 0)
+            r = posix_spawn_file_actions_adddup2(&actions, stats, LINK_STATS_FD);
+        if (r == 0)
+            r = posix_spawn(pid, "/proc/self/exe", &actions, &attributes, arguments, environ);
+        posix_spawnattr_destroy(&attributes);
+    }
+    posix_spawn_file_actions_destroy(&actions);
+    return r;
+}
+
 int worker_spawn(struct device *device, struct spawned *spawned)
 {
     CLEANUP_FD int theirs = -1;
     CLEANUP_FD int ours = -1;
+    CLEANUP_FD int link = -1;
+    CLEANUP_FD int stats = -1;
     int pair[2], process, r;
-    const pid_t supervisor = getpid();
     pid_t pid;
 
     r = stats_make(device);
@@ -105,13 +114,14 @@ int worker_spawn(struct device *device, struct spawned *spawned)
         return -errno;
     ours = pair[0];
     theirs = pair[1];
-    if (fcntl(ours, F_SETFL, O_NONBLOCK) < 0)
+    /* Neither descriptor may stand where the other one goes. */
+    link = fcntl(theirs, F_DUPFD_CLOEXEC, DESCRIPTORS_FREE);
+    stats = fcntl(device->stats_fd, F_DUPFD_CLOEXEC, DESCRIPTORS_FREE);
+    if (link < 0 || stats < 0 || fcntl(ours, F_SETFL, O_NONBLOCK) < 0)
         return -errno;
-    pid = fork();
-    if (pid == 0)
-        worker_exec(device, theirs, device->stats_fd, supervisor);
-    if (pid < 0)
-        return -errno;
+    r = execute(device, link, stats, &pid);
+    if (r)
+        return -r;
     process = (int)syscall(SYS_pidfd_open, pid, 0);
     if (process < 0) {
         r = -errno;

@@ -7,10 +7,12 @@
 #include <errno.h>
 #include <poll.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -397,6 +399,19 @@ static int give_up(const char *text)
     return 1;
 }
 
+/* A terminal's or a service manager's signals are for the supervisor, and the worker ends with it.
+ * Returns false when the supervisor has ended already. */
+static bool supervisor_follow(void)
+{
+    struct pollfd link = {LINK_FD, 0, 0};
+
+    signal(SIGINT, SIG_IGN);
+    signal(SIGTERM, SIG_IGN);
+    signal(SIGHUP, SIG_IGN);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    return poll(&link, 1, 0) == 0; /* no POLLHUP */
+}
+
 int worker_main(int device, const char *kind, const char *bell_name)
 {
     struct link_message ready = {.op = LINK_READY};
@@ -404,6 +419,8 @@ int worker_main(int device, const char *kind, const char *bell_name)
     char text[192];
 
     log_init("gshared", NULL);
+    if (!supervisor_follow())
+        return 0;
     descriptors_drop();
     stats = mmap(NULL, LINK_SLOTS_MAX * sizeof(*stats), PROT_READ | PROT_WRITE, MAP_SHARED,
                  LINK_STATS_FD, 0);
