@@ -62,10 +62,10 @@ enum link_op {
     LINK_PONG = 16,            /* worker: with the number of the LINK_PING */
     LINK_RESUME_PIECE = 17,    /* supervisor, with one descriptor: memory of {slot, address, size},
                                   whose LINK_OPEN comes next */
-    LINK_RESUMED = 20,         /* supervisor: all sessions are taken up, or never will be */
-    LINK_BEGIN = 19, /* supervisor: the worker that is ready is the device's from now on */
-    LINK_EVICT = 18  /* supervisor: {slot, text}: if the device still has work of the
-                        closing session, the worker ends, and blames the session */
+    LINK_EVICT = 18,           /* supervisor: {slot, text}: if the device still has work of the
+                                  closing session, the worker ends, and blames the session */
+    LINK_BEGIN = 19,           /* supervisor: the ready worker is the device's from now on */
+    LINK_RESUMED = 20          /* supervisor: all sessions are taken up, or never will be */
 };
 #define LINK_SLOT_NONE UINT32_MAX
 
