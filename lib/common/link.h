@@ -30,7 +30,9 @@
 #define GS_COMMON_LINK_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "common/wire.h"
 
@@ -185,6 +187,14 @@ struct link_message {
     } u;
     char text[192]; /* for people: why something failed */
 };
+
+/* Sends a message with a descriptor, which stays the caller's; -1: without one. False, and errno:
+ * the socket does not take the message. */
+bool link_write(int fd, const struct link_message *message, int descriptor);
+/* Takes the next message without waiting and returns its length, which may be any; 0: the other end
+ * is closed; negative, and errno: there is no message. *descriptor: the one that came along, which
+ * the caller closes, or -1. */
+ssize_t link_read(int fd, struct link_message *message, int *descriptor);
 
 /* The figures that `gsctl ps` shows of a session, one struct per slot in a memfd that the
  * supervisor makes and the worker fills, so that they need no messages. Loads and stores are
