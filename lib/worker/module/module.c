@@ -119,8 +119,7 @@ static gs_status image_compile(struct job *job, unsigned char **image, uint64_t 
 #define SOURCE_MAX (UINT64_C(64) << 20)
 
 /* Keeps a copy of the tenant's image until the journal has it. */
-static void module_source_keep(const struct session *session, struct module *module,
-                               const unsigned char *image, uint64_t size)
+static void module_source_keep(const struct session *session, struct module *module, uint64_t size)
 {
     if (journal_spoilt(session->journal))
         return;
@@ -129,7 +128,7 @@ static void module_source_keep(const struct session *session, struct module *mod
         journal_spoil(session->journal, "a module is too large for its journal");
         return;
     }
-    memcpy(module->source, image, size);
+    memcpy(module->source, module->code, size);
     module->source_size = size;
 }
 
@@ -160,22 +159,39 @@ static void module_note(struct session *session, struct module *module)
     module->source = NULL;
 }
 
-/* Makes of the image, which it takes over, what the driver can load without compiling. */
-static gs_status image_prepare(struct job *job, struct module *module, unsigned char *image,
-                               uint64_t size)
+/* A module whose code is a copy of the image with a NUL behind it. NULL: the job has failed. */
+static struct module *module_new(struct job *job, const void *image, uint64_t size)
 {
-    const char *fault = size ? image_fault(image, size) : "the image is empty";
+    struct module *module = calloc(1, sizeof(*module));
+    unsigned char *code = malloc(size + 1);
+
+    if (!module || !code) {
+        free(module);
+        free(code);
+        job_fail(job, GS_ERR_NO_MEMORY, "no memory for an image of %" PRIu64 " bytes", size);
+        return NULL;
+    }
+    memcpy(code, image, size);
+    code[size] = '\0';
+    module->code = code;
+    return module;
+}
+
+/* Makes of the module's code, which is the tenant's image, what the driver can load without
+ * compiling. */
+static gs_status image_prepare(struct job *job, struct module *module, uint64_t size)
+{
+    const char *fault = size ? image_fault(module->code, size) : "the image is empty";
 
     if (fault)
         job_fail(job, GS_ERR_BAD_IMAGE, "%s", fault);
-    else if (image_rewrite(job, &image, &size, &module->rewrite, &module->grid) == GS_OK &&
+    else if (image_rewrite(job, &module->code, &size, &module->rewrite, &module->grid) == GS_OK &&
              fenced_prepare(job, module) == GS_OK) {
         if (!job->session->resume)
-            module_watch(job->session, module, image_binary(image, size));
-        if (!image_binary(image, size))
-            image_compile(job, &image, size);
+            module_watch(job->session, module, image_binary(module->code, size));
+        if (!image_binary(module->code, size))
+            image_compile(job, &module->code, size);
     }
-    module->code = image;
     return job->status;
 }
 
@@ -184,21 +200,14 @@ static void compile_work(struct job *job)
 {
     const struct host_block *block = host_block_find(job->session, job->arg[0]);
     uint64_t size = job->arg[1];
-    struct module *module = calloc(1, sizeof(*module));
-    unsigned char *image = malloc(size + 1);
+    struct module *module = module_new(job, block->memory, size);
 
-    if (!image || !module) {
-        free(image);
-        free(module);
-        job_fail(job, GS_ERR_NO_MEMORY, "no memory for an image of %" PRIu64 " bytes", size);
+    if (!module)
         return;
-    }
-    memcpy(image, block->memory, size);
-    image[size] = '\0';
-    while (!image_binary(image, size) && size > 0 && image[size - 1] == '\0')
+    while (!image_binary(module->code, size) && size > 0 && module->code[size - 1] == '\0')
         size--; /* the tenant may count the text's NUL */
-    module_source_keep(job->session, module, image, size);
-    if (image_prepare(job, module, image, size) == GS_OK)
+    module_source_keep(job->session, module, size);
+    if (image_prepare(job, module, size) == GS_OK)
         job->made = module;
     else
         module_free(job->session, module);
@@ -265,20 +274,13 @@ gs_status modules_resume(struct job *job)
             !table_reach((void ***)&session->module.modules, &session->module.module_capacity,
                          (uint32_t)e->key, SEG_MODULES))
             return job_fail(job, GS_ERR_NO_MEMORY, "no memory for the table of modules");
-        struct module *module = calloc(1, sizeof(*module));
-        unsigned char *image = malloc(e->size + 1);
-        if (!module || !image) {
-            free(module);
-            free(image);
-            return job_fail(job, GS_ERR_NO_MEMORY, "no memory for an image of %" PRIu64 " bytes",
-                            e->size);
-        }
-        memcpy(image, e->bytes, e->size);
-        image[e->size] = '\0';
+        struct module *module = module_new(job, e->bytes, e->size);
+        if (!module)
+            return job->status;
         module->id = (uint32_t)e->key;
         module->variables = e->value[0];
         session->module.modules[e->key] = module;
-        if (image_prepare(job, module, image, e->size) != GS_OK)
+        if (image_prepare(job, module, e->size) != GS_OK)
             return job->status;
     }
     return GS_OK;
