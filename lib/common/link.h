@@ -30,7 +30,9 @@
 #define GS_COMMON_LINK_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "common/wire.h"
 
@@ -62,13 +64,13 @@ enum link_op {
     LINK_PONG = 16,            /* worker: with the number of the LINK_PING */
     LINK_RESUME_PIECE = 17,    /* supervisor, with one descriptor: memory of {slot, address, size},
                                   whose LINK_OPEN comes next */
-    LINK_RESUMED = 20,         /* supervisor: all sessions are taken up, or never will be */
-    LINK_BEGIN = 19,  /* supervisor: the worker that is ready is the device's from now on */
-    LINK_EVICT = 18,  /* supervisor: {slot, text}: if the device still has work of the
-                         closing session, the worker ends, and blames the session */
-    LINK_RETIRE = 21, /* supervisor: come to rest, and exit, so that another worker takes the
-                         sessions up */
-    LINK_RETIRED = 22 /* worker: it is at rest and exits now; with {status, text}: it stays */
+    LINK_EVICT = 18,           /* supervisor: {slot, text}: if the device still has work of the
+                                  closing session, the worker ends, and blames the session */
+    LINK_BEGIN = 19,   /* supervisor: the worker that is ready is the device's from now on */
+    LINK_RESUMED = 20, /* supervisor: all sessions are taken up, or never will be */
+    LINK_RETIRE = 21,  /* supervisor: come to rest, and exit, so that another worker takes the
+                          sessions up */
+    LINK_RETIRED = 22  /* worker: it is at rest and exits now; with {status, text}: it stays */
 };
 #define LINK_SLOT_NONE UINT32_MAX
 
@@ -190,6 +192,14 @@ struct link_message {
     } u;
     char text[192]; /* for people: why something failed */
 };
+
+/* Sends a message with a descriptor, which stays the caller's; -1: without one. False, and errno:
+ * the socket does not take the message. */
+bool link_write(int fd, const struct link_message *message, int descriptor);
+/* Takes the next message without waiting and returns its length, which may be any; 0: the other end
+ * is closed; negative, and errno: there is no message. *descriptor: the one that came along, which
+ * the caller closes, or -1. */
+ssize_t link_read(int fd, struct link_message *message, int *descriptor);
 
 /* The figures that `gsctl ps` shows of a session, one struct per slot in a memfd that the
  * supervisor makes and the worker fills, so that they need no messages. Loads and stores are

@@ -5,20 +5,12 @@
  */
 #include <signal.h>
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "admin.h"
 #include "harness/harness.h"
 
-#define HEAD ".version 7.8\n.target sm_80\n.address_size 64\n"
-#define N    1024u
-
-/* hold: runs until *word is set. */
-static const char hold_ptx[] =
-    HEAD ".visible .entry hold(.param .u64 word)\n"
-         "{ .reg .b64 %rd; .reg .b32 %r; .reg .pred %p; ld.param.u64 %rd, [word];\n"
-         "again: ld.volatile.global.u32 %r, [%rd]; setp.eq.u32 %p, %r, 0; @%p bra again; ret; }\n";
+#define N 1024u
 
 static char output[8192];
 
@@ -51,14 +43,13 @@ static void idle_check(const struct idle *idle)
     CHECK_OK(gs_detach(idle->session));
 }
 
-static void hold_launch(gs_session session)
+static void endless_launch(gs_session session)
 {
-    gs_module module;
     gs_devptr word;
 
     CHECK_OK(gs_malloc(session, sizeof(uint32_t), &word));
-    CHECK_OK(gs_module_load(session, hold_ptx, strlen(hold_ptx), &module));
-    CHECK_OK(kernels_launch(NULL, kernels_get(module, "hold"), 1, 1, (void *[]){&word}));
+    CHECK_OK(kernels_launch(NULL, kernels_get(kernels_load(session), "spin_until"), 1, 1,
+                            (void *[]){&word}));
 }
 
 static const char *text_of(uint64_t number)
@@ -85,7 +76,7 @@ static void endless_run(void *argument)
     gs_session session;
 
     CHECK_OK(gs_attach(NULL, &session));
-    hold_launch(session);
+    endless_launch(session);
     gate_pass(launched);
     CHECK_OK(gs_sync(session));
 }
@@ -104,7 +95,7 @@ static void a_kernel_of_a_tenant_that_was_killed_is_ended(void)
         tenant_kill(tenant, SIGKILL);
         server_wait_tenants(server, 1, 20000);
     }
-    CHECK_EQUAL(server_log_lines(server, "device 0: kernel hold of session"), 3);
+    CHECK_EQUAL(server_log_lines(server, "device 0: kernel spin_until of session"), 3);
     CHECK_EQUAL(server_log_lines(server, "device lost: its tenant has gone, and after 1000 ms"), 3);
     idle_check(&idle);
     server_stop(server);
@@ -121,11 +112,11 @@ static void a_kernel_that_runs_longer_than_it_may_is_ended(void)
 
     CHECK_OK(server_attach(server, &session));
     CHECK_EQUAL(GSCTL("set", text_of(id_of(session)), "--kernel-limit", "300"), 0);
-    hold_launch(session);
+    endless_launch(session);
     CHECK_STATUS(gs_sync(session), GS_ERR_FAULT);
     CHECK_OK(gs_last_fault(session, &fault));
     CHECK_EQUAL(fault.kind, GS_FAULT_EVICTED);
-    CHECK_TEXT(fault.kernel, "hold");
+    CHECK_TEXT(fault.kernel, "spin_until");
     CHECK_TEXT(fault.message, "longer than its limit of 300 ms");
     CHECK_STATUS(gs_detach(session), GS_ERR_FAULT);
     idle_check(&idle);
@@ -163,7 +154,7 @@ static void the_operator_ends_a_session_in_the_middle_of_a_kernel(void)
     gs_session session;
 
     CHECK_OK(server_attach(server, &session));
-    hold_launch(session);
+    endless_launch(session);
     CHECK_EQUAL(GSCTL("kill", text_of(id_of(session)), "--grace", "100"), 0);
     CHECK_TEXT(output, "1 session has ended");
     CHECK_STATUS(gs_sync(session), GS_ERR_INTERRUPTED);

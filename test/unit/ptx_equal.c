@@ -4,9 +4,12 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
+
+#include "ptx_files.h"
 
 static void same_var(const struct ptx_var *a, const struct ptx_var *b)
 {
@@ -180,4 +183,14 @@ void ptx_assert_equal(const struct ptx_module *a, const struct ptx_module *b)
     assert_int_equal(a->nfuncs, b->nfuncs);
     for (i = 0; i < a->nfuncs; i++)
         same_func(a->funcs[i], b->funcs[i]);
+}
+
+void ptx_assert_reads_back(const struct ptx_module *m)
+{
+    char *printed = ptx_print_text(m);
+    struct ptx_module *again = ptx_parse_good(printed);
+
+    ptx_assert_equal(m, again);
+    ptx_module_free(again);
+    free(printed);
 }

@@ -544,7 +544,7 @@ static void only_a_block_of_the_right_size_is_taken(void **state)
     /* Any further module of the session names the same. */
     assert_int_equal(print_adopt(session, right, PRINT_BLOCK_BYTES), GS_OK);
     print_farewell(&session->printing);
-    session_unmap(session, MAPPED_PRINT);
+    session_unmap(session, MAPPED_PRINT, session->mapped[MAPPED_PRINT]);
     printing_deinit(&session->printing);
     shmctl(small, IPC_RMID, NULL);
     shmctl(right, IPC_RMID, NULL);

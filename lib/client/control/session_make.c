@@ -94,7 +94,7 @@ void session_free(struct session *session)
         return;
     for (unsigned i = 0; i < MAPPED_PLACES; i++) {
         if (session->mapped[i])
-            session_unmap(session, i);
+            session_unmap(session, i, session->mapped[i]);
     }
     session_deinit(session);
     session_slot_give(session);

@@ -1,8 +1,6 @@
 /* host_block.c - see host_block.h. */
 #include "client/memory/host_block.h"
 
-#include <sys/shm.h>
-
 #include "client/base/error.h"
 #include "client/submit/sync_request.h"
 
@@ -39,12 +37,10 @@ gs_status host_block_new(struct session *session, uint64_t size, enum host_block
 
 gs_status host_block_free(struct session *session, const struct host_block *block)
 {
-    void *memory = session_mapping_take(session, block->id);
     /* Mapped until the server has freed it: a worker that takes the session up meanwhile finds it.
-     */
+     * The server may then give another thread a block of the same number. */
     gs_status status = host_block_drop(session, block->id);
 
-    if (memory)
-        shmdt(memory);
+    session_unmap(session, block->id, block->address);
     return status;
 }

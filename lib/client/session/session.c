@@ -224,23 +224,13 @@ gs_status session_map(struct session *session, unsigned place, int id, int flags
     return GS_OK;
 }
 
-void *session_mapping_take(struct session *session, unsigned place)
+void session_unmap(struct session *session, unsigned place, void *address)
 {
-    void *memory;
-
     pthread_mutex_lock(&table_lock);
-    memory = session->mapped[place];
-    session->mapped[place] = NULL;
+    shmdt(address);
+    if (session->mapped[place] == address)
+        session->mapped[place] = NULL;
     pthread_mutex_unlock(&table_lock);
-    return memory;
-}
-
-void session_unmap(struct session *session, unsigned place)
-{
-    void *memory = session_mapping_take(session, place);
-
-    if (memory)
-        shmdt(memory);
 }
 
 gs_status session_trouble(const struct session *session)

@@ -153,11 +153,9 @@ gs_status handle_unknown(struct handle handle, const char *what) __attribute__((
 /* Maps a System V segment in a free place. On failure: a message that begins with what. */
 gs_status session_map(struct session *session, unsigned place, int id, int flags, const char *what,
                       void **address);
-/* Does nothing where nothing is mapped. */
-void session_unmap(struct session *session, unsigned place);
-/* Forgets the mapping without ending it, which is the caller's to do by shmdt. NULL: there is none.
- */
-void *session_mapping_take(struct session *session, unsigned place);
+/* Ends the mapping at the address, which is that of the place, unless another mapping has taken the
+ * place since. */
+void session_unmap(struct session *session, unsigned place, void *address);
 
 /* The status and message that tell why the session has ended. Only for a session that
  * session_alive() refuses. */

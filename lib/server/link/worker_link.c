@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include "common/log.h"
@@ -92,34 +91,6 @@ static bool outbox_push(struct outbox *outbox, const struct link_message *messag
     return true;
 }
 
-/* Whether the socket took the message: it may be full; or broken, which the pidfd will tell. */
-static bool link_write(int fd, const struct link_message *message, int descriptor)
-{
-    struct iovec part = {(void *)(uintptr_t)message, sizeof(*message)};
-    union {
-        char bytes[CMSG_SPACE(sizeof(int))];
-        struct cmsghdr align;
-    } control = {{0}};
-    struct msghdr header = {.msg_iov = &part, .msg_iovlen = 1};
-    ssize_t n;
-
-    if (descriptor >= 0) {
-        struct cmsghdr *c;
-
-        header.msg_control = control.bytes;
-        header.msg_controllen = sizeof(control.bytes);
-        c = CMSG_FIRSTHDR(&header);
-        c->cmsg_level = SOL_SOCKET;
-        c->cmsg_type = SCM_RIGHTS;
-        c->cmsg_len = CMSG_LEN(sizeof(int));
-        memcpy(CMSG_DATA(c), &descriptor, sizeof(int));
-    }
-    do {
-        n = sendmsg(fd, &header, MSG_NOSIGNAL);
-    } while (n < 0 && errno == EINTR);
-    return n >= 0;
-}
-
 /* Clients wait for the answers to these. */
 static bool message_awaited(const struct link_message *message)
 {
@@ -142,6 +113,7 @@ void worker_send_with(struct device *device, const struct link_message *message,
         return;
     if (message_awaited(message))
         loop_expect(&device->server->loop);
+    /* The socket may be full; or broken, which the pidfd will tell. */
     if (outbox->count == 0 && link_write(worker->link.fd, message, descriptor))
         return;
     if (!outbox_push(outbox, message, descriptor)) {
@@ -201,29 +173,6 @@ void worker_flush(struct device *device)
 /* ---- In ---------------------------------------------------------------------------------------
  */
 
-/* The first descriptor of the message; others are closed. -1: none. */
-static int descriptor_take(struct msghdr *header)
-{
-    int first = -1;
-
-    for (struct cmsghdr *c = CMSG_FIRSTHDR(header); c; c = CMSG_NXTHDR(header, c)) {
-        size_t count = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-
-        if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
-            continue;
-        for (size_t i = 0; i < count; i++) {
-            int fd;
-
-            memcpy(&fd, CMSG_DATA(c) + i * sizeof(int), sizeof(fd));
-            if (first < 0)
-                first = fd;
-            else
-                close(fd);
-        }
-    }
-    return first;
-}
-
 void worker_text_clean(char *text, size_t size)
 {
     text[size - 1] = 0;
@@ -235,30 +184,18 @@ void worker_text_clean(char *text, size_t size)
 
 ssize_t worker_read(struct device *device, struct link_message *message, int *descriptor)
 {
-    struct iovec part = {message, sizeof(*message)};
-    union {
-        char bytes[CMSG_SPACE(sizeof(int))];
-        struct cmsghdr align;
-    } control;
-    struct msghdr header = {.msg_iov = &part,
-                            .msg_iovlen = 1,
-                            .msg_control = control.bytes,
-                            .msg_controllen = sizeof(control.bytes)};
     ssize_t n;
 
+    *descriptor = -1;
     if (device->worker.link.fd < 0)
         return 0;
-    do {
-        /* MSG_TRUNC: the length of the message, not that of the part that fits. */
-        n = recvmsg(device->worker.link.fd, &header, MSG_CMSG_CLOEXEC | MSG_TRUNC);
-    } while (n < 0 && errno == EINTR);
+    n = link_read(device->worker.link.fd, message, descriptor);
     if (n < 0 && errno == EAGAIN)
         return 0;
     if (n <= 0) { /* it has closed its end: it is ending, and the pidfd will say how */
         link_close(device);
         return 0;
     }
-    *descriptor = descriptor_take(&header);
     worker_text_clean(message->text, sizeof(message->text));
     return n;
 }

@@ -10,32 +10,13 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include "common/log.h"
 
 void link_send(const struct link_message *message, int descriptor)
 {
-    struct iovec part = {(void *)message, sizeof(*message)};
-    union {
-        char bytes[CMSG_SPACE(sizeof(int))];
-        struct cmsghdr align;
-    } control = {{0}};
-    struct msghdr header = {.msg_iov = &part, .msg_iovlen = 1};
-
-    if (descriptor >= 0) {
-        header.msg_control = control.bytes;
-        header.msg_controllen = sizeof(control.bytes);
-        struct cmsghdr *c = CMSG_FIRSTHDR(&header);
-        c->cmsg_level = SOL_SOCKET;
-        c->cmsg_type = SCM_RIGHTS;
-        c->cmsg_len = CMSG_LEN(sizeof(int));
-        memcpy(CMSG_DATA(c), &descriptor, sizeof(int));
-    }
-    while (sendmsg(LINK_FD, &header, MSG_NOSIGNAL) < 0) {
-        if (errno == EINTR)
-            continue;
+    if (!link_write(LINK_FD, message, descriptor)) {
         /* A worker without its supervisor serves no purpose. */
         log_error("the supervisor does not answer: %s", strerror(errno));
         _exit(1);

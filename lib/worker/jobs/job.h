@@ -103,7 +103,7 @@ extern const struct job_kind job_mem_export, job_mem_import;         /* memory_s
 extern const struct job_kind job_mem_revoke, job_unshare;            /* memory_share.c */
 extern const struct job_kind job_host_alloc, job_host_free;          /* host_block.c */
 extern const struct job_kind job_module_load, job_module_unload;     /* module.c */
-extern const struct job_kind job_kernel_get, job_global_get;         /* module.c */
+extern const struct job_kind job_kernel_get, job_global_get;         /* kernel.c */
 extern const struct job_kind job_fault;                              /* kernel_fault.c */
 extern const struct job_kind job_stream_create, job_stream_destroy;  /* stream.c */
 extern const struct job_kind job_event_elapsed;                      /* stream.c */

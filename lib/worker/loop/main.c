@@ -261,35 +261,15 @@ static void link_sleep(void)
         log_error("eventfd: %s", strerror(errno));
 }
 
-/* *descriptor: what came along, the caller's to close; -1: none. */
-static ssize_t link_read(struct link_message *message, int *descriptor)
-{
-    struct iovec part = {message, sizeof(*message)};
-    union {
-        char bytes[CMSG_SPACE(sizeof(int))];
-        struct cmsghdr align;
-    } control;
-    struct msghdr header = {.msg_iov = &part,
-                            .msg_iovlen = 1,
-                            .msg_control = control.bytes,
-                            .msg_controllen = sizeof(control.bytes)};
-    const ssize_t n = recvmsg(LINK_FD, &header, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-    const struct cmsghdr *c = n > 0 ? CMSG_FIRSTHDR(&header) : NULL;
-
-    *descriptor = -1;
-    if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS)
-        memcpy(descriptor, CMSG_DATA(c), sizeof(*descriptor));
-    return n;
-}
-
+/* Waits for the next message; otherwise as link_read. */
 static ssize_t link_receive(struct link_message *message, int *descriptor)
 {
     for (;;) {
         if (lost_pending())
             blame();
-        ssize_t n = link_read(message, descriptor);
+        ssize_t n = link_read(LINK_FD, message, descriptor);
 
-        if (n >= 0 || (errno != EAGAIN && errno != EINTR))
+        if (n >= 0 || errno != EAGAIN)
             return n;
         if (prewake_pending(PREWAKE_LINK, clock_ns()))
             sched_yield();

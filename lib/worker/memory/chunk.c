@@ -26,6 +26,17 @@ gs_status chunk_address_take(struct job *job, struct chunk *chunk)
     return GS_OK;
 }
 
+/* Takes the place of a former chunk. On failure the job has failed. */
+static gs_status chunk_address_put(struct job *job, struct chunk *chunk, uint64_t address,
+                                   uint64_t size)
+{
+    if (!space_put(&job->session->memory.window, address, size, chunk))
+        return job_fail(job, GS_ERR_INTERRUPTED, "a chunk has no place in the session's window");
+    chunk->address = address;
+    chunk->size = size;
+    return GS_OK;
+}
+
 void chunk_address_free(struct session *session, const struct chunk *chunk)
 {
     space_remove(&session->memory.window, space_at(&session->memory.window, chunk->address));
@@ -59,17 +70,42 @@ void chunk_unmap(const struct chunk *chunk)
 
 /* ---- Chunks ---------------------------------------------------------------------------------- */
 
-/* Maps and clears a chunk that has its memory and its place. */
-static CUresult chunk_back(const struct chunk *chunk)
+/* A chunk without memory or place. NULL: the job has failed. */
+static struct chunk *chunk_begin(struct job *job)
+{
+    struct chunk *chunk = calloc(1, sizeof(*chunk));
+
+    if (chunk)
+        chunk->import = CHUNK_OWN;
+    else
+        job_fail(job, GS_ERR_NO_MEMORY, "no host memory for an allocation's record");
+    return chunk;
+}
+
+/* Maps a chunk that has its memory and its place, and clears the chunk unless it is dirty. */
+static gs_status chunk_back(struct job *job, struct chunk *chunk)
 {
     CUresult result = chunk_map(chunk);
 
     if (result)
-        return result;
-    result = device_zero(chunk->address, chunk->size);
-    if (result)
+        return job_fail_driver(job, result);
+    result = chunk->dirty ? CUDA_SUCCESS : device_zero(chunk->address, chunk->size);
+    if (result) {
         chunk_unmap(chunk);
-    return result;
+        return job_fail_driver(job, result);
+    }
+    space_init(&chunk->blocks, chunk->address, chunk->size);
+    return GS_OK;
+}
+
+/* Frees a chunk that was not backed. A chunk has a size as soon as it has a place. */
+static void chunk_undo(struct session *session, struct chunk *chunk)
+{
+    if (chunk->size)
+        chunk_address_free(session, chunk);
+    if (chunk->holder.memory)
+        physical_release(&chunk->holder);
+    free(chunk);
 }
 
 /* Whether the session's kernels may run while the job does. */
@@ -80,78 +116,37 @@ static bool beside_work(const struct job *job)
 
 static struct chunk *chunk_make(struct job *job, uint64_t asked)
 {
-    struct session *session = job->session;
-    struct chunk *chunk = calloc(1, sizeof(*chunk));
-    CUresult result;
+    struct chunk *chunk;
 
     /* A kernel that strays where a sink makes room for a chunk would fault. malloc_prepare has seen
      * to this, unless there was no host memory for the place that it found. */
-    if (session->memory.covered && beside_work(job)) {
-        free(chunk);
-        chunk = NULL;
-    }
-
-    if (!chunk) {
+    if (job->session->memory.covered && beside_work(job)) {
         job_fail(job, GS_ERR_NO_MEMORY, "no host memory for an allocation's record");
         return NULL;
     }
-    chunk->import = CHUNK_OWN;
-    if (physical_new(job, asked, &chunk->holder) != GS_OK)
-        goto free_chunk;
-    if (chunk_address_take(job, chunk) != GS_OK)
-        goto leave_memory;
-    result = chunk_back(chunk);
-    if (result) {
-        job_fail_driver(job, result);
-        goto displace;
+    chunk = chunk_begin(job);
+    if (!chunk)
+        return NULL;
+    if (physical_new(job, asked, &chunk->holder) == GS_OK &&
+        chunk_address_take(job, chunk) == GS_OK && chunk_back(job, chunk) == GS_OK) {
+        vault_export_add(job, chunk);
+        return chunk;
     }
-    space_init(&chunk->blocks, chunk->address, chunk->size);
-    vault_export_add(job, chunk);
-    return chunk;
-
-displace:
-    chunk_address_free(session, chunk);
-leave_memory:
-    physical_release(&chunk->holder);
-free_chunk:
-    free(chunk);
+    chunk_undo(job->session, chunk);
     return NULL;
 }
 
 struct chunk *chunk_adopt(struct job *job, uint64_t address, uint64_t size, int descriptor)
 {
-    struct session *session = job->session;
-    struct chunk *chunk = calloc(1, sizeof(*chunk));
-    CUresult result;
+    struct chunk *chunk = chunk_begin(job);
 
-    if (!chunk) {
-        job_fail(job, GS_ERR_NO_MEMORY, "no host memory for an allocation's record");
+    if (!chunk)
         return NULL;
-    }
-    chunk->import = CHUNK_OWN;
-    chunk->address = address;
-    chunk->size = size;
     chunk->dirty = true;
-    if (physical_adopt(job, descriptor, size, &chunk->holder) != GS_OK)
-        goto free_chunk;
-    if (!space_put(&session->memory.window, address, size, chunk)) {
-        job_fail(job, GS_ERR_INTERRUPTED, "a chunk has no place in the session's window");
-        goto leave_memory;
-    }
-    result = chunk_map(chunk);
-    if (result) {
-        job_fail_driver(job, result);
-        goto displace;
-    }
-    space_init(&chunk->blocks, address, size);
-    return chunk;
-
-displace:
-    chunk_address_free(session, chunk);
-leave_memory:
-    physical_release(&chunk->holder);
-free_chunk:
-    free(chunk);
+    if (physical_adopt(job, descriptor, size, &chunk->holder) == GS_OK &&
+        chunk_address_put(job, chunk, address, size) == GS_OK && chunk_back(job, chunk) == GS_OK)
+        return chunk;
+    chunk_undo(job->session, chunk);
     return NULL;
 }
 

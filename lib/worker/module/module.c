@@ -1,7 +1,6 @@
 /*
- * module.c - the jobs that load and unload modules, and that find their kernels and global
- * variables. A job's prepare and install run on the main lane, its work on a service thread
- * (job.h).
+ * module.c - the jobs that load and unload modules; owns the session's table of modules. A job's
+ * prepare and install run on the main lane, its work on a service thread (job.h).
  *
  * An image is copied out of the tenant's memory before the worker reads it.
  */
@@ -20,30 +19,21 @@
 #include "worker/module/fenced.h"
 #include "worker/module/heap.h"
 #include "worker/module/image.h"
+#include "worker/module/kernel.h"
 #include "worker/module/kernel_fault.h"
+#include "worker/module/module_table.h"
 #include "worker/module/print.h"
 #include "worker/module/rewrite.h"
-#include "worker/partition/carveout.h"
 #include "worker/submit/graph_cache.h"
 
 #define IMAGE_MAX (UINT64_C(512) << 20)
 
 /* ---- Freeing --------------------------------------------------------------------------------- */
 
-static void kernel_free(struct kernel *kernel)
-{
-    free(kernel->param_offset);
-    free(kernel);
-}
-
 /* Frees a module, loaded or not. */
 static void module_free(struct session *session, struct module *module)
 {
-    while (module->kernels) {
-        struct kernel *next = module->kernels->next;
-        kernel_free(module->kernels);
-        module->kernels = next;
-    }
+    kernels_free(module);
     if (module->cu)
         DRV_MUST(cuModuleUnload, module->cu);
     fenced_free(session, module);
@@ -55,52 +45,6 @@ static void module_free(struct session *session, struct module *module)
 }
 
 /* ---- Loading --------------------------------------------------------------------------------- */
-
-static struct module *module_find(const struct session *session, uint64_t number)
-{
-    return number < session->module.module_capacity ? session->module.modules[number] : NULL;
-}
-
-/* Doubles a table of pointers, up to `max` entries. */
-static bool table_grow(void ***table, uint32_t *capacity, uint32_t max)
-{
-    uint32_t bigger = *capacity ? *capacity * 2 : 16;
-
-    if (bigger > max)
-        bigger = max;
-    void **grown = bigger > *capacity ? realloc(*table, bigger * sizeof(void *)) : NULL;
-    if (!grown)
-        return false;
-    memset(grown + *capacity, 0, (bigger - *capacity) * sizeof(void *));
-    *table = grown;
-    *capacity = bigger;
-    return true;
-}
-
-/* The index of a free entry in a table of pointers, which grows up to `max` entries. UINT32_MAX:
- * the table is full, or there is no memory. */
-static uint32_t table_slot(void ***table, uint32_t *capacity, uint32_t max)
-{
-    uint32_t i = 0;
-
-    while (i < *capacity && (*table)[i])
-        i++;
-    return i < *capacity || table_grow(table, capacity, max) ? i : UINT32_MAX;
-}
-
-/* Makes the table of pointers so long that it has an entry of this index. */
-static bool table_reach(void ***table, uint32_t *capacity, uint32_t index, uint32_t max)
-{
-    while (*capacity <= index) {
-        const uint32_t before = *capacity;
-        if (!table_grow(table, capacity, max) || *capacity == before)
-            return false;
-    }
-    return true;
-}
-
-static void kernel_work(struct job *job);
-static void kernel_install(struct job *job);
 
 static void load_prepare(struct job *job)
 {
@@ -175,8 +119,7 @@ static gs_status image_compile(struct job *job, unsigned char **image, uint64_t 
 #define SOURCE_MAX (UINT64_C(64) << 20)
 
 /* Keeps a copy of the tenant's image until the journal has it. */
-static void module_source_keep(const struct session *session, struct module *module,
-                               const unsigned char *image, uint64_t size)
+static void module_source_keep(const struct session *session, struct module *module, uint64_t size)
 {
     if (journal_spoilt(session->journal))
         return;
@@ -185,7 +128,7 @@ static void module_source_keep(const struct session *session, struct module *mod
         journal_spoil(session->journal, "a module is too large for its journal");
         return;
     }
-    memcpy(module->source, image, size);
+    memcpy(module->source, module->code, size);
     module->source_size = size;
 }
 
@@ -216,22 +159,39 @@ static void module_note(struct session *session, struct module *module)
     module->source = NULL;
 }
 
-/* Makes of the image, which it takes over, what the driver can load without compiling. */
-static gs_status image_prepare(struct job *job, struct module *module, unsigned char *image,
-                               uint64_t size)
+/* A module whose code is a copy of the image with a NUL behind it. NULL: the job has failed. */
+static struct module *module_new(struct job *job, const void *image, uint64_t size)
 {
-    const char *fault = size ? image_fault(image, size) : "the image is empty";
+    struct module *module = calloc(1, sizeof(*module));
+    unsigned char *code = malloc(size + 1);
+
+    if (!module || !code) {
+        free(module);
+        free(code);
+        job_fail(job, GS_ERR_NO_MEMORY, "no memory for an image of %" PRIu64 " bytes", size);
+        return NULL;
+    }
+    memcpy(code, image, size);
+    code[size] = '\0';
+    module->code = code;
+    return module;
+}
+
+/* Makes of the module's code, which is the tenant's image, what the driver can load without
+ * compiling. */
+static gs_status image_prepare(struct job *job, struct module *module, uint64_t size)
+{
+    const char *fault = size ? image_fault(module->code, size) : "the image is empty";
 
     if (fault)
         job_fail(job, GS_ERR_BAD_IMAGE, "%s", fault);
-    else if (image_rewrite(job, &image, &size, &module->rewrite, &module->grid) == GS_OK &&
+    else if (image_rewrite(job, &module->code, &size, &module->rewrite, &module->grid) == GS_OK &&
              fenced_prepare(job, module) == GS_OK) {
         if (!job->session->resume)
-            module_watch(job->session, module, image_binary(image, size));
-        if (!image_binary(image, size))
-            image_compile(job, &image, size);
+            module_watch(job->session, module, image_binary(module->code, size));
+        if (!image_binary(module->code, size))
+            image_compile(job, &module->code, size);
     }
-    module->code = image;
     return job->status;
 }
 
@@ -240,21 +200,14 @@ static void compile_work(struct job *job)
 {
     const struct host_block *block = host_block_find(job->session, job->arg[0]);
     uint64_t size = job->arg[1];
-    struct module *module = calloc(1, sizeof(*module));
-    unsigned char *image = malloc(size + 1);
+    struct module *module = module_new(job, block->memory, size);
 
-    if (!image || !module) {
-        free(image);
-        free(module);
-        job_fail(job, GS_ERR_NO_MEMORY, "no memory for an image of %" PRIu64 " bytes", size);
+    if (!module)
         return;
-    }
-    memcpy(image, block->memory, size);
-    image[size] = '\0';
-    while (!image_binary(image, size) && size > 0 && image[size - 1] == '\0')
+    while (!image_binary(module->code, size) && size > 0 && module->code[size - 1] == '\0')
         size--; /* the tenant may count the text's NUL */
-    module_source_keep(job->session, module, image, size);
-    if (image_prepare(job, module, image, size) == GS_OK)
+    module_source_keep(job->session, module, size);
+    if (image_prepare(job, module, size) == GS_OK)
         job->made = module;
     else
         module_free(job->session, module);
@@ -321,50 +274,21 @@ gs_status modules_resume(struct job *job)
             !table_reach((void ***)&session->module.modules, &session->module.module_capacity,
                          (uint32_t)e->key, SEG_MODULES))
             return job_fail(job, GS_ERR_NO_MEMORY, "no memory for the table of modules");
-        struct module *module = calloc(1, sizeof(*module));
-        unsigned char *image = malloc(e->size + 1);
-        if (!module || !image) {
-            free(module);
-            free(image);
-            return job_fail(job, GS_ERR_NO_MEMORY, "no memory for an image of %" PRIu64 " bytes",
-                            e->size);
-        }
-        memcpy(image, e->bytes, e->size);
-        image[e->size] = '\0';
+        struct module *module = module_new(job, e->bytes, e->size);
+        if (!module)
+            return job->status;
         module->id = (uint32_t)e->key;
         module->variables = e->value[0];
         session->module.modules[e->key] = module;
-        if (image_prepare(job, module, image, e->size) != GS_OK)
+        if (image_prepare(job, module, e->size) != GS_OK)
             return job->status;
     }
     return GS_OK;
 }
 
-static gs_status kernel_resume(struct job *job, const struct journal_entry *entry)
-{
-    struct session *session = job->session;
-
-    job->object = module_find(session, entry->value[0]);
-    job->index = (uint32_t)entry->key;
-    if (!job->object || entry->size >= sizeof(job->name) || entry->key >= SEG_KERNELS ||
-        !table_reach((void ***)&session->kernels.table, &session->kernels.capacity, job->index,
-                     SEG_KERNELS))
-        return job_fail(job, GS_ERR_INTERRUPTED, "a kernel has no place in its table");
-    memcpy(job->name, entry->bytes, entry->size);
-    job->name[entry->size] = '\0';
-    session->serial = entry->value[1] - 1;
-    kernel_work(job);
-    free(job->kernel);
-    job->kernel = NULL;
-    if (job->status == GS_OK)
-        kernel_install(job);
-    return job->status;
-}
-
 gs_status modules_resume_place(struct job *job)
 {
     struct session *session = job->session;
-    uint64_t serial = session->serial;
 
     for (uint32_t i = 0; i < session->module.module_capacity; i++) {
         struct module *module = session->module.modules[i];
@@ -375,17 +299,7 @@ gs_status modules_resume_place(struct job *job)
         if (module)
             kernel_fault_watch(session, module);
     }
-    for (const struct journal_entry *e = NULL; (e = journal_next(session->journal, e));) {
-        if (e->kind == JOURNAL_KERNEL && kernel_resume(job, e) != GS_OK)
-            return job->status;
-        serial = session->serial > serial ? session->serial : serial;
-        if (e->kind == JOURNAL_VARIABLE && !space_at(&session->memory.allocations, e->key) &&
-            !space_put(&session->memory.allocations, e->key, e->value[0],
-                       module_find(session, e->value[1])))
-            return job_fail(job, GS_ERR_INTERRUPTED, "a variable has no place in its module");
-    }
-    session->serial = serial;
-    return GS_OK;
+    return kernels_resume(job);
 }
 
 /* ---- Unloading ------------------------------------------------------------------------------- */
@@ -444,223 +358,9 @@ void modules_deinit(struct session *session)
     session->kernels = (struct session_kernels){0};
 }
 
-/* ---- Kernels --------------------------------------------------------------------------------- */
-
-static void kernel_prepare(struct job *job)
-{
-    struct session *session = job->session;
-
-    job->object = module_find(session, job->arg[0]);
-    if (!job->object) {
-        job_fail(job, GS_ERR_INVALID_HANDLE, "module %" PRIu64 " does not exist", job->arg[0]);
-        return;
-    }
-    job->index =
-        table_slot((void ***)&session->kernels.table, &session->kernels.capacity, SEG_KERNELS);
-    if (job->index == UINT32_MAX)
-        job_fail(job, GS_ERR_LIMIT, "the session has %u kernel handles, the limit", SEG_KERNELS);
-}
-
-/* The number of parameters that the tenant's text gives the kernel of this name. UINT32_MAX: the
- * kernel has no completion parameter, and every parameter that the driver reports is the tenant's.
- */
-static uint32_t own_params(const struct module *module, const char *name)
-{
-    const struct ptx_rewrite_kernel *kernel =
-        module->rewrite ? ptx_rewrite_report_kernel(module->rewrite, name) : NULL;
-
-    return kernel && kernel->completes ? kernel->index : UINT32_MAX;
-}
-
-/* Reads the layout of the tenant's parameters into the reply. */
-static gs_status params_read(struct job *job, CUfunction function, uint32_t own)
-{
-    struct req_kernel *info = job->kernel;
-    size_t offset, size;
-
-    while (info->param_count < own &&
-           !cu->cuFuncGetParamInfo(function, info->param_count, &offset, &size)) {
-        if (info->param_count == REQ_PARAMS_MAX || offset + size > REQ_PARAM_BYTES_MAX)
-            return job_fail(job, GS_ERR_PARAMS,
-                            "the kernel takes more than %u parameters or %u bytes of them",
-                            REQ_PARAMS_MAX, REQ_PARAM_BYTES_MAX);
-        info->param[info->param_count].offset = (uint16_t)offset;
-        info->param[info->param_count].size = (uint16_t)size;
-        info->param_count++;
-        if (offset + size > info->param_bytes)
-            info->param_bytes = (uint32_t)(offset + size);
-    }
-    return GS_OK;
-}
-
-static CUresult attributes_read(CUfunction function, struct req_kernel *info)
-{
-    int threads = 0, registers = 0, shared = 0, local = 0;
-    CUresult result;
-
-    if ((result = DRV(cuFuncGetAttribute, &threads, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK,
-                      function)) ||
-        (result = DRV(cuFuncGetAttribute, &registers, CU_FUNC_ATTRIBUTE_NUM_REGS, function)) ||
-        (result =
-             DRV(cuFuncGetAttribute, &shared, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, function)) ||
-        (result = DRV(cuFuncGetAttribute, &local, CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, function)))
-        return result;
-    info->max_threads_per_block = (uint32_t)threads;
-    info->registers = (uint32_t)registers;
-    info->static_smem = (uint32_t)shared;
-    info->local_bytes = (uint32_t)local;
-    info->max_dynamic_smem = worker->info.max_dynamic_smem > (uint32_t)shared
-                                 ? worker->info.max_dynamic_smem - (uint32_t)shared
-                                 : 0;
-    /* For more than 48 KiB the driver must be told once how much a launch may ask for. */
-    if (info->max_dynamic_smem > 48u << 10 || (uint32_t)shared + info->max_dynamic_smem > 48u << 10)
-        return DRV(cuFuncSetAttribute, function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
-                   (int)info->max_dynamic_smem);
-    return CUDA_SUCCESS;
-}
-
-static struct kernel *kernel_new(struct job *job, CUfunction function)
-{
-    const struct req_kernel *info = job->kernel;
-    struct kernel *kernel = calloc(1, sizeof(*kernel));
-
-    if (kernel)
-        kernel->param_offset = calloc(info->param_count + 1, sizeof(*kernel->param_offset));
-    if (!kernel || !kernel->param_offset) {
-        free(kernel);
-        return NULL;
-    }
-    kernel->function = function;
-    kernel->module = job->object;
-    kernel->id = job->index;
-    kernel->param_count = info->param_count;
-    kernel->param_bytes = info->param_bytes;
-    kernel->max_threads = info->max_threads_per_block;
-    kernel->max_dynamic_smem = info->max_dynamic_smem;
-    kernel->sm_threads = carveout_threads(info->registers);
-    kernel->static_smem = info->static_smem;
-    for (uint32_t i = 0; i < info->param_count; i++)
-        kernel->param_offset[i] = info->param[i].offset;
-    snprintf(kernel->name, sizeof(kernel->name), "%.63s", job->name);
-    return kernel;
-}
-
-static void kernel_work(struct job *job)
-{
-    struct module *module = job->object;
-    uint64_t barrier_bytes;
-    CUfunction function;
-    CUresult result = DRV(cuModuleGetFunction, &function, module->cu, job->name);
-
-    if (result == CUDA_ERROR_NOT_FOUND) {
-        job_fail(job, GS_ERR_NOT_FOUND, "the module has no kernel \"%s\"", job->name);
-        return;
-    }
-    job->kernel = calloc(1, sizeof(*job->kernel));
-    if (!job->kernel) {
-        job_fail(job, GS_ERR_NO_MEMORY, "no memory for a kernel's record");
-        return;
-    }
-    /* The kernel is loaded now, so that its first launch does not stop the lane for the loading. */
-    if (result || (result = DRV(cuFuncLoad, function)) ||
-        (result = attributes_read(function, job->kernel))) {
-        job_fail_driver(job, result);
-        return;
-    }
-    const uint32_t own = own_params(module, job->name);
-    if (params_read(job, function, own) != GS_OK)
-        return;
-    struct kernel *kernel = kernel_new(job, function);
-    if (!kernel) {
-        job_fail(job, GS_ERR_NO_MEMORY, "no memory for a kernel's record");
-        return;
-    }
-    kernel->tells_end = own != UINT32_MAX;
-    kernel->syncs_grid = grid_sync_has(&module->grid, job->name);
-    fenced_variable(module, GRID_VARIABLE, &kernel->barrier, &barrier_bytes);
-    job->kernel->flags = kernel->syncs_grid ? REQ_KERNEL_SYNCS_GRID : 0;
-    /* The module is not unloaded meanwhile, because an unload would be another job of this session,
-     * which has one job in progress at a time. */
-    kernel->next = module->kernels;
-    module->kernels = kernel;
-    job->ret[0] = job->index;
-}
-
-static void kernel_note(struct job *job)
-{
-    const struct module *module = job->object;
-    const uint64_t value[JOURNAL_VALUES] = {module->id, job->session->serial + 1};
-
-    journal_put(job->session->journal, JOURNAL_KERNEL, job->index, value, job->name,
-                strlen(job->name));
-}
-
-static void kernel_get_work(struct job *job)
-{
-    kernel_work(job);
-    if (job->status == GS_OK)
-        kernel_note(job);
-}
-
-static void kernel_install(struct job *job)
-{
-    struct module *module = job->object;
-
-    module->kernels->serial = ++job->session->serial;
-    job->session->kernels.table[job->index] = module->kernels;
-}
-
-/* ---- Globals --------------------------------------------------------------------------------- */
-
-static void global_prepare(struct job *job)
-{
-    job->object = module_find(job->session, job->arg[0]);
-    if (!job->object)
-        job_fail(job, GS_ERR_INVALID_HANDLE, "module %" PRIu64 " does not exist", job->arg[0]);
-}
-
-static void global_work(struct job *job)
-{
-    const struct module *module = job->object;
-    CUdeviceptr address = 0;
-    size_t size = 0;
-    CUresult result = CUDA_ERROR_NOT_FOUND;
-
-    const bool house = !strncmp(job->name, REWRITE_PREFIX, strlen(REWRITE_PREFIX));
-    if (!house && fenced_variable(module, job->name, &job->ret[0], &job->ret[1])) {
-        const uint64_t value[JOURNAL_VALUES] = {job->ret[1], module->id};
-        journal_put(job->session->journal, JOURNAL_VARIABLE, job->ret[0], value, NULL, 0);
-        return;
-    }
-    journal_spoil(job->session->journal, "it uses a variable that lies in its module");
-    if (!house)
-        result = DRV(cuModuleGetGlobal_v2, &address, &size, module->cu, job->name);
-    /* For the name of a kernel the driver returns CUDA_ERROR_INVALID_VALUE. */
-    if (result == CUDA_ERROR_NOT_FOUND || result == CUDA_ERROR_INVALID_VALUE)
-        job_fail(job, GS_ERR_NOT_FOUND, "the module has no global variable \"%s\"", job->name);
-    else if (result)
-        job_fail_driver(job, result);
-    job->ret[0] = address;
-    job->ret[1] = size;
-}
-
-static void global_install(struct job *job)
-{
-    struct space *allocations = &job->session->memory.allocations;
-
-    /* A variable that the tenant has asked for before is in the table already. */
-    if (!space_at(allocations, job->ret[0]) &&
-        !space_put(allocations, job->ret[0], job->ret[1], job->object))
-        job_fail(job, GS_ERR_NO_MEMORY, "no host memory for a global variable's record");
-}
-
 static const struct job_kind job_module_place = {
     "module_place", JOB_PATIENT | JOB_QUIET, NULL, load_work, load_install, NULL};
 const struct job_kind job_module_load = {"module_load", JOB_PATIENT, load_prepare,
                                          compile_work,  NULL,        &job_module_place};
 const struct job_kind job_module_unload = {
     "module_unload", JOB_QUIESCE | JOB_PATIENT, unload_prepare, unload_work, NULL, NULL};
-const struct job_kind job_kernel_get = {"kernel_get",    JOB_QUICK,      kernel_prepare,
-                                        kernel_get_work, kernel_install, NULL};
-const struct job_kind job_global_get = {"global_get", JOB_QUICK,      global_prepare,
-                                        global_work,  global_install, NULL};

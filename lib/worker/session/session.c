@@ -130,8 +130,7 @@ static void open_work(struct job *job)
         session->positions = journal_positions(session->journal);
         return;
     }
-    release_device(session);
-    release_host(session);
+    session_release(session);
 }
 
 void session_opened(const struct job *job)

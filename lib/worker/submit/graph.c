@@ -212,6 +212,23 @@ static gs_status variant_make(struct job *job, const struct session_graph *graph
     return job->status;
 }
 
+/* A graph of a copy of the records, which has no variant yet. NULL: the job has failed. */
+static struct session_graph *graph_new(struct job *job, const void *records, uint64_t bytes)
+{
+    struct session_graph *graph = calloc(1, sizeof(*graph));
+
+    if (graph)
+        graph->records = malloc(bytes ? bytes : 1);
+    if (!graph || !graph->records) {
+        free(graph);
+        job_fail(job, GS_ERR_NO_MEMORY, "no memory for a graph of %" PRIu64 " bytes", bytes);
+        return NULL;
+    }
+    memcpy(graph->records, records, bytes);
+    graph->bytes = bytes;
+    return graph;
+}
+
 static void graph_free(struct session_graph *graph)
 {
     if (!graph)
@@ -260,17 +277,10 @@ static void create_prepare(struct job *job)
 static void create_work(struct job *job)
 {
     const struct host_block *block = host_block_find(job->session, job->arg[0]);
-    struct session_graph *graph = calloc(1, sizeof(*graph));
+    struct session_graph *graph = graph_new(job, block->memory, job->arg[1]);
 
-    if (graph)
-        graph->records = malloc(job->arg[1] ? job->arg[1] : 1);
-    if (!graph || !graph->records) {
-        free(graph);
-        job_fail(job, GS_ERR_NO_MEMORY, "no memory for a graph of %" PRIu64 " bytes", job->arg[1]);
+    if (!graph)
         return;
-    }
-    memcpy(graph->records, block->memory, job->arg[1]);
-    graph->bytes = job->arg[1];
     graph->checked_generation = job->session->memory.generation;
     graph->made_serial = job->session->serial;
     if (variant_make(job, graph, job->partition, STREAM_PRIORITY, &graph->variants[0]) != GS_OK) {
@@ -398,17 +408,10 @@ static void variant_begin(const struct session *session, struct session_graph *g
 /* Has no variant yet, and its records are checked at its first launch. */
 static gs_status graph_resume(struct job *job, const struct journal_entry *entry)
 {
-    struct session_graph *graph = calloc(1, sizeof(*graph));
+    struct session_graph *graph = graph_new(job, entry->bytes, entry->size);
 
-    if (graph)
-        graph->records = malloc(entry->size ? entry->size : 1);
-    if (!graph || !graph->records) {
-        free(graph);
-        return job_fail(job, GS_ERR_NO_MEMORY, "no memory for a graph of %" PRIu64 " bytes",
-                        entry->size);
-    }
-    memcpy(graph->records, entry->bytes, entry->size);
-    graph->bytes = entry->size;
+    if (!graph)
+        return job->status;
     graph->checked_generation = graph->check.generation = UINT64_MAX;
     graph->made_serial = entry->value[0];
     if (graph->made_serial > job->session->serial) /* what is made from now on is newer */

@@ -1,0 +1,76 @@
+/* link.c - see link.h. */
+#include "common/link.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+/* Room for one descriptor. */
+union control {
+    char bytes[CMSG_SPACE(sizeof(int))];
+    struct cmsghdr align;
+};
+
+bool link_write(int fd, const struct link_message *message, int descriptor)
+{
+    struct iovec part = {(void *)(uintptr_t)message, sizeof(*message)};
+    union control control = {{0}};
+    struct msghdr header = {.msg_iov = &part, .msg_iovlen = 1};
+    ssize_t n;
+
+    if (descriptor >= 0) {
+        header.msg_control = control.bytes;
+        header.msg_controllen = sizeof(control.bytes);
+        struct cmsghdr *c = CMSG_FIRSTHDR(&header);
+        c->cmsg_level = SOL_SOCKET;
+        c->cmsg_type = SCM_RIGHTS;
+        c->cmsg_len = CMSG_LEN(sizeof(int));
+        memcpy(CMSG_DATA(c), &descriptor, sizeof(int));
+    }
+    do {
+        n = sendmsg(fd, &header, MSG_NOSIGNAL);
+    } while (n < 0 && errno == EINTR);
+    return n >= 0;
+}
+
+/* The first descriptor of the message; others are closed. -1: none. */
+static int descriptor_take(struct msghdr *header)
+{
+    int first = -1;
+
+    for (struct cmsghdr *c = CMSG_FIRSTHDR(header); c; c = CMSG_NXTHDR(header, c)) {
+        size_t count = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+
+        if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
+            continue;
+        for (size_t i = 0; i < count; i++) {
+            int fd;
+
+            memcpy(&fd, CMSG_DATA(c) + i * sizeof(int), sizeof(fd));
+            if (first < 0)
+                first = fd;
+            else
+                close(fd);
+        }
+    }
+    return first;
+}
+
+ssize_t link_read(int fd, struct link_message *message, int *descriptor)
+{
+    struct iovec part = {message, sizeof(*message)};
+    union control control;
+    struct msghdr header = {.msg_iov = &part,
+                            .msg_iovlen = 1,
+                            .msg_control = control.bytes,
+                            .msg_controllen = sizeof(control.bytes)};
+    ssize_t n;
+
+    do {
+        /* MSG_TRUNC: the length of the message, not that of the part that fits. */
+        n = recvmsg(fd, &header, MSG_DONTWAIT | MSG_CMSG_CLOEXEC | MSG_TRUNC);
+    } while (n < 0 && errno == EINTR);
+    *descriptor = n < 0 ? -1 : descriptor_take(&header);
+    return n;
+}

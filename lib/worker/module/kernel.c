@@ -1,0 +1,285 @@
+/*
+ * kernel.c - the jobs that find the kernels and the global variables of a module that is loaded;
+ * owns the session's table of kernels and each module's list of them. A job's prepare and install
+ * run on the main lane, its work on a service thread (job.h).
+ */
+#include "worker/module/kernel.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ptx/rewrite/rewrite.h"
+#include "worker/jobs/job.h"
+#include "worker/journal/journal.h"
+#include "worker/module/fenced.h"
+#include "worker/module/module_table.h"
+#include "worker/module/rewrite.h"
+#include "worker/partition/carveout.h"
+
+/* ---- Kernels --------------------------------------------------------------------------------- */
+
+static void kernel_prepare(struct job *job)
+{
+    struct session *session = job->session;
+
+    job->object = module_find(session, job->arg[0]);
+    if (!job->object) {
+        job_fail(job, GS_ERR_INVALID_HANDLE, "module %" PRIu64 " does not exist", job->arg[0]);
+        return;
+    }
+    job->index =
+        table_slot((void ***)&session->kernels.table, &session->kernels.capacity, SEG_KERNELS);
+    if (job->index == UINT32_MAX)
+        job_fail(job, GS_ERR_LIMIT, "the session has %u kernel handles, the limit", SEG_KERNELS);
+}
+
+/* The number of parameters that the tenant's text gives the kernel of this name. UINT32_MAX: the
+ * kernel has no completion parameter, and every parameter that the driver reports is the tenant's.
+ */
+static uint32_t own_params(const struct module *module, const char *name)
+{
+    const struct ptx_rewrite_kernel *kernel =
+        module->rewrite ? ptx_rewrite_report_kernel(module->rewrite, name) : NULL;
+
+    return kernel && kernel->completes ? kernel->index : UINT32_MAX;
+}
+
+/* Reads the layout of the tenant's parameters into the reply. */
+static gs_status params_read(struct job *job, CUfunction function, uint32_t own)
+{
+    struct req_kernel *info = job->kernel;
+    size_t offset, size;
+
+    while (info->param_count < own &&
+           !cu->cuFuncGetParamInfo(function, info->param_count, &offset, &size)) {
+        if (info->param_count == REQ_PARAMS_MAX || offset + size > REQ_PARAM_BYTES_MAX)
+            return job_fail(job, GS_ERR_PARAMS,
+                            "the kernel takes more than %u parameters or %u bytes of them",
+                            REQ_PARAMS_MAX, REQ_PARAM_BYTES_MAX);
+        info->param[info->param_count].offset = (uint16_t)offset;
+        info->param[info->param_count].size = (uint16_t)size;
+        info->param_count++;
+        if (offset + size > info->param_bytes)
+            info->param_bytes = (uint32_t)(offset + size);
+    }
+    return GS_OK;
+}
+
+static CUresult attributes_read(CUfunction function, struct req_kernel *info)
+{
+    int threads = 0, registers = 0, shared = 0, local = 0;
+    CUresult result;
+
+    if ((result = DRV(cuFuncGetAttribute, &threads, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK,
+                      function)) ||
+        (result = DRV(cuFuncGetAttribute, &registers, CU_FUNC_ATTRIBUTE_NUM_REGS, function)) ||
+        (result =
+             DRV(cuFuncGetAttribute, &shared, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, function)) ||
+        (result = DRV(cuFuncGetAttribute, &local, CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, function)))
+        return result;
+    info->max_threads_per_block = (uint32_t)threads;
+    info->registers = (uint32_t)registers;
+    info->static_smem = (uint32_t)shared;
+    info->local_bytes = (uint32_t)local;
+    info->max_dynamic_smem = worker->info.max_dynamic_smem > (uint32_t)shared
+                                 ? worker->info.max_dynamic_smem - (uint32_t)shared
+                                 : 0;
+    /* For more than 48 KiB the driver must be told once how much a launch may ask for. */
+    if (info->max_dynamic_smem > 48u << 10 || (uint32_t)shared + info->max_dynamic_smem > 48u << 10)
+        return DRV(cuFuncSetAttribute, function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                   (int)info->max_dynamic_smem);
+    return CUDA_SUCCESS;
+}
+
+static struct kernel *kernel_new(struct job *job, CUfunction function)
+{
+    const struct req_kernel *info = job->kernel;
+    struct kernel *kernel = calloc(1, sizeof(*kernel));
+
+    if (kernel)
+        kernel->param_offset = calloc(info->param_count + 1, sizeof(*kernel->param_offset));
+    if (!kernel || !kernel->param_offset) {
+        free(kernel);
+        return NULL;
+    }
+    kernel->function = function;
+    kernel->module = job->object;
+    kernel->id = job->index;
+    kernel->param_count = info->param_count;
+    kernel->param_bytes = info->param_bytes;
+    kernel->max_threads = info->max_threads_per_block;
+    kernel->max_dynamic_smem = info->max_dynamic_smem;
+    kernel->sm_threads = carveout_threads(info->registers);
+    kernel->static_smem = info->static_smem;
+    for (uint32_t i = 0; i < info->param_count; i++)
+        kernel->param_offset[i] = info->param[i].offset;
+    snprintf(kernel->name, sizeof(kernel->name), "%.63s", job->name);
+    return kernel;
+}
+
+static void kernel_work(struct job *job)
+{
+    struct module *module = job->object;
+    uint64_t barrier_bytes;
+    CUfunction function;
+    CUresult result = DRV(cuModuleGetFunction, &function, module->cu, job->name);
+
+    if (result == CUDA_ERROR_NOT_FOUND) {
+        job_fail(job, GS_ERR_NOT_FOUND, "the module has no kernel \"%s\"", job->name);
+        return;
+    }
+    job->kernel = calloc(1, sizeof(*job->kernel));
+    if (!job->kernel) {
+        job_fail(job, GS_ERR_NO_MEMORY, "no memory for a kernel's record");
+        return;
+    }
+    /* The kernel is loaded now, so that its first launch does not stop the lane for the loading. */
+    if (result || (result = DRV(cuFuncLoad, function)) ||
+        (result = attributes_read(function, job->kernel))) {
+        job_fail_driver(job, result);
+        return;
+    }
+    const uint32_t own = own_params(module, job->name);
+    if (params_read(job, function, own) != GS_OK)
+        return;
+    struct kernel *kernel = kernel_new(job, function);
+    if (!kernel) {
+        job_fail(job, GS_ERR_NO_MEMORY, "no memory for a kernel's record");
+        return;
+    }
+    kernel->tells_end = own != UINT32_MAX;
+    kernel->syncs_grid = grid_sync_has(&module->grid, job->name);
+    fenced_variable(module, GRID_VARIABLE, &kernel->barrier, &barrier_bytes);
+    job->kernel->flags = kernel->syncs_grid ? REQ_KERNEL_SYNCS_GRID : 0;
+    /* The module is not unloaded meanwhile, because an unload would be another job of this session,
+     * which has one job in progress at a time. */
+    kernel->next = module->kernels;
+    module->kernels = kernel;
+    job->ret[0] = job->index;
+}
+
+static void kernel_note(struct job *job)
+{
+    const struct module *module = job->object;
+    const uint64_t value[JOURNAL_VALUES] = {module->id, job->session->serial + 1};
+
+    journal_put(job->session->journal, JOURNAL_KERNEL, job->index, value, job->name,
+                strlen(job->name));
+}
+
+static void kernel_get_work(struct job *job)
+{
+    kernel_work(job);
+    if (job->status == GS_OK)
+        kernel_note(job);
+}
+
+static void kernel_install(struct job *job)
+{
+    struct module *module = job->object;
+
+    module->kernels->serial = ++job->session->serial;
+    job->session->kernels.table[job->index] = module->kernels;
+}
+
+void kernels_free(struct module *module)
+{
+    while (module->kernels) {
+        struct kernel *next = module->kernels->next;
+        free(module->kernels->param_offset);
+        free(module->kernels);
+        module->kernels = next;
+    }
+}
+
+/* ---- Globals --------------------------------------------------------------------------------- */
+
+static void global_prepare(struct job *job)
+{
+    job->object = module_find(job->session, job->arg[0]);
+    if (!job->object)
+        job_fail(job, GS_ERR_INVALID_HANDLE, "module %" PRIu64 " does not exist", job->arg[0]);
+}
+
+static void global_work(struct job *job)
+{
+    const struct module *module = job->object;
+    CUdeviceptr address = 0;
+    size_t size = 0;
+    CUresult result = CUDA_ERROR_NOT_FOUND;
+
+    const bool house = !strncmp(job->name, REWRITE_PREFIX, strlen(REWRITE_PREFIX));
+    if (!house && fenced_variable(module, job->name, &job->ret[0], &job->ret[1])) {
+        const uint64_t value[JOURNAL_VALUES] = {job->ret[1], module->id};
+        journal_put(job->session->journal, JOURNAL_VARIABLE, job->ret[0], value, NULL, 0);
+        return;
+    }
+    journal_spoil(job->session->journal, "it uses a variable that lies in its module");
+    if (!house)
+        result = DRV(cuModuleGetGlobal_v2, &address, &size, module->cu, job->name);
+    /* For the name of a kernel the driver returns CUDA_ERROR_INVALID_VALUE. */
+    if (result == CUDA_ERROR_NOT_FOUND || result == CUDA_ERROR_INVALID_VALUE)
+        job_fail(job, GS_ERR_NOT_FOUND, "the module has no global variable \"%s\"", job->name);
+    else if (result)
+        job_fail_driver(job, result);
+    job->ret[0] = address;
+    job->ret[1] = size;
+}
+
+static void global_install(struct job *job)
+{
+    struct space *allocations = &job->session->memory.allocations;
+
+    /* A variable that the tenant has asked for before is in the table already. */
+    if (!space_at(allocations, job->ret[0]) &&
+        !space_put(allocations, job->ret[0], job->ret[1], job->object))
+        job_fail(job, GS_ERR_NO_MEMORY, "no host memory for a global variable's record");
+}
+
+/* ---- Taking up ------------------------------------------------------------------------------- */
+
+static gs_status kernel_resume(struct job *job, const struct journal_entry *entry)
+{
+    struct session *session = job->session;
+
+    job->object = module_find(session, entry->value[0]);
+    job->index = (uint32_t)entry->key;
+    if (!job->object || entry->size >= sizeof(job->name) || entry->key >= SEG_KERNELS ||
+        !table_reach((void ***)&session->kernels.table, &session->kernels.capacity, job->index,
+                     SEG_KERNELS))
+        return job_fail(job, GS_ERR_INTERRUPTED, "a kernel has no place in its table");
+    memcpy(job->name, entry->bytes, entry->size);
+    job->name[entry->size] = '\0';
+    session->serial = entry->value[1] - 1;
+    kernel_work(job);
+    free(job->kernel);
+    job->kernel = NULL;
+    if (job->status == GS_OK)
+        kernel_install(job);
+    return job->status;
+}
+
+gs_status kernels_resume(struct job *job)
+{
+    struct session *session = job->session;
+    uint64_t serial = session->serial;
+
+    for (const struct journal_entry *e = NULL; (e = journal_next(session->journal, e));) {
+        if (e->kind == JOURNAL_KERNEL && kernel_resume(job, e) != GS_OK)
+            return job->status;
+        serial = session->serial > serial ? session->serial : serial;
+        if (e->kind == JOURNAL_VARIABLE && !space_at(&session->memory.allocations, e->key) &&
+            !space_put(&session->memory.allocations, e->key, e->value[0],
+                       module_find(session, e->value[1])))
+            return job_fail(job, GS_ERR_INTERRUPTED, "a variable has no place in its module");
+    }
+    session->serial = serial;
+    return GS_OK;
+}
+
+const struct job_kind job_kernel_get = {"kernel_get",    JOB_QUICK,      kernel_prepare,
+                                        kernel_get_work, kernel_install, NULL};
+const struct job_kind job_global_get = {"global_get", JOB_QUICK,      global_prepare,
+                                        global_work,  global_install, NULL};

@@ -1,0 +1,18 @@
+/*
+ * module_table.h - a session's tables of modules and of kernels: tables of pointers, by number,
+ * which grow. They belong to the session's job in progress.
+ */
+#ifndef GS_WORKER_MODULE_MODULE_TABLE_H
+#define GS_WORKER_MODULE_MODULE_TABLE_H
+
+#include "worker/session_parts.h"
+
+/* NULL: there is no such module. */
+struct module *module_find(const struct session *session, uint64_t number);
+/* The index of a free entry in a table, which grows up to `max` entries. UINT32_MAX: the table is
+ * full, or there is no memory. */
+uint32_t table_slot(void ***table, uint32_t *capacity, uint32_t max);
+/* Makes the table so long that it has an entry of this index. */
+bool table_reach(void ***table, uint32_t *capacity, uint32_t index, uint32_t max);
+
+#endif
