@@ -106,6 +106,12 @@ static void resting_run(void *argument)
             return status_;                                                                        \
     } while (0)
 
+/* Milliseconds times the time scale. */
+static unsigned scaled_ms(unsigned milliseconds)
+{
+    return (unsigned)((test_deadline(milliseconds) - clock_ns() + 500000) / 1000000);
+}
+
 static gs_status work_once(gs_session session, gs_kernel chain, gs_devptr data)
 {
     uint32_t words[N], n = N, rounds = 16, seed = (uint32_t)test_random();
@@ -131,11 +137,8 @@ static gs_status work(struct honest *all, unsigned number)
     gs_kernel chain;
     gs_status status;
 
-    /* The sessions of the worker before are taken up first. */
-    params.timeout_ms = 60000;
-    status = gs_attach(&params, &session);
-
-    CHECK_OK(status);
+    params.timeout_ms = scaled_ms(30000);
+    CHECK_OK(gs_attach(&params, &session));
     status = gs_malloc(session, N * sizeof(uint32_t), &data);
     if (status == GS_OK)
         status = gs_module_load(session, kernels_ptx, strlen(kernels_ptx), &module);
@@ -374,11 +377,13 @@ static void no_wrong_word_and_nobody_at_rest_is_lost(void)
         uint64_t interrupted;
     } table[HARMS] = {{0}};
     pid_t pids[RESTING + WORKING];
-    char output[256];
+    char output[256], limit[16];
 
-    /* What hostile kernels leave running is ended soon. */
+    /* What hostile kernels leave running is ended soon, and what honest ones do without a processor
+     * is not. */
+    snprintf(limit, sizeof(limit), "%u", scaled_ms(2000));
     CHECK_EQUAL(program_run((const char *[]){"bin/gsctl", "set", "--default", "--kernel-limit",
-                                             "1000", NULL},
+                                             limit, NULL},
                             output, sizeof(output)),
                 0);
     for (unsigned i = 0; i < RESTING + WORKING; i++)

@@ -241,15 +241,19 @@ static void while_its_module_waits_for_anothers_kernel(void)
 {
     struct server *server = server_start(NULL);
     struct gate *ready = shared_alloc(sizeof(*ready));
-    uint64_t nanoseconds = 3000000000;
     struct quiet quiet = {0, 1};
     gs_session session;
-    gs_kernel spin;
+    gs_kernel spin_until;
+    gs_stream aside;
+    gs_devptr flag;
 
     CHECK_OK(gs_attach(NULL, &session));
-    spin = kernels_get(kernels_load(session), "spin");
+    CHECK_OK(gs_stream_create(session, NULL, &aside));
+    CHECK_OK(gs_malloc(session, sizeof(uint32_t), &flag));
+    CHECK_OK(gs_memset(session, flag, 0, sizeof(uint32_t)));
+    spin_until = kernels_get(kernels_load(session), "spin_until");
     quiet.memory = server_memory_used(server);
-    CHECK_OK(kernels_launch(NULL, spin, 1, 1, (void *[]){&nanoseconds}));
+    CHECK_OK(kernels_launch(NULL, spin_until, 1, 1, (void *[]){&flag}));
     for (unsigned i = 0; i < 5; i++) {
         pid_t pid = tenant_start(loading_run, ready);
 
@@ -259,6 +263,8 @@ static void while_its_module_waits_for_anothers_kernel(void)
         CHECK_WITHIN(BUSY_MS, quiet_again(server, &quiet));
     }
     CHECK_STATUS(gs_stream_query(session, NULL), GS_NOT_READY);
+    CHECK_OK(gs_memset_async(session, flag, 1, sizeof(uint32_t), aside));
+    CHECK_OK(gs_sync(session));
     CHECK_OK(gs_detach(session));
     server_stop(server);
 }

@@ -14,6 +14,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "admin.h"
 #include "harness/harness.h"
 #include "shim/driver.h"
 #include "where.h"
@@ -509,21 +510,27 @@ static void driver_go_on(struct driver_plan *plan)
 struct doomed {
     struct scene *scene;
     struct gate loaded, begun, launched;
+    uint64_t session_id;
+    gs_mem_handle flag; /* which its kernel waits for before it faults */
 };
 
 /* Its kernel ends the context while its last request is still at the driver. */
 static void culprit_run(void *argument)
 {
     struct doomed *doomed = argument;
-    uint64_t nanoseconds = 1000000000;
+    gs_session_desc desc = GS_SESSION_DESC_INIT;
     gs_session session;
+    gs_devptr flag;
 
     CHECK_OK(gs_attach(NULL, &session));
+    CHECK_OK(gs_session_info(session, &desc));
+    doomed->session_id = desc.session_id;
     gs_module module = kernels_load(session);
-    gs_kernel spin = kernels_get(module, "spin"), fault = kernels_get(module, "misaligned");
+    gs_kernel wait = kernels_get(module, "spin_until"), fault = kernels_get(module, "misaligned");
+    CHECK_OK(gs_mem_import(session, &doomed->flag, &flag, NULL));
     gate_pass(&doomed->loaded);
     gate_wait(&doomed->begun, 1);
-    CHECK_OK(kernels_launch(NULL, spin, 1, 1, (void *[]){&nanoseconds}));
+    CHECK_OK(kernels_launch(NULL, wait, 1, 1, (void *[]){&flag}));
     CHECK_OK(kernels_launch(NULL, fault, 1, 1, NULL));
     driver_hold(doomed->scene->plan, "cuLinkComplete");
     gate_pass(&doomed->launched);
@@ -535,12 +542,17 @@ static void who_is_being_closed_is_suspected_of_a_fault_too(void)
     struct doomed *doomed = shared_alloc(sizeof(*doomed));
     struct scene *s = shared_alloc(sizeof(*s));
     gs_fault fault = GS_FAULT_INIT;
-    gs_devptr flag;
+    struct ctl_tenant row;
+    gs_devptr flag, faults;
+    gs_stream aside;
     pid_t culprit;
 
     scene_set(s);
     gs_kernel wait = kernels_get(kernels_load(s->before), "spin_until");
+    CHECK_OK(gs_stream_create(s->before, NULL, &aside));
     CHECK_OK(gs_malloc(s->before, sizeof(uint32_t), &flag));
+    CHECK_OK(gs_malloc(s->before, CHUNK, &faults));
+    CHECK_OK(gs_mem_export(s->before, faults, GS_EXPORT_TO_USER, &doomed->flag));
     doomed->scene = s;
     culprit = tenant_start(culprit_run, doomed);
     gate_wait(&doomed->loaded, 1);
@@ -549,6 +561,9 @@ static void who_is_being_closed_is_suspected_of_a_fault_too(void)
     gate_wait(&doomed->launched, 1);
     CHECK_WITHIN(10000, s->plan->waiting == 1);
     tenant_kill(culprit, SIGKILL);
+    CHECK_WITHIN(10000, admin_tenant(s->server, doomed->session_id, &row) &&
+                            row.state == CTL_TENANT_ENDING);
+    CHECK_OK(gs_memset_async(s->before, faults, 1, sizeof(uint32_t), aside));
     /* Two were at work: nobody is to blame for sure. */
     CHECK_STATUS(gs_sync(s->before), GS_ERR_INTERRUPTED);
     CHECK_OK(gs_last_fault(s->before, &fault));

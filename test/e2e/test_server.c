@@ -15,6 +15,7 @@
 #include "bystander.h"
 #include "common/names.h"
 #include "harness/harness.h"
+#include "where.h"
 
 #define LOST_MS 200u  /* from the server's death to GS_ERR_SERVER_LOST */
 #define BUSY_MS 3000u /* the same where other programs have the processors */
@@ -419,16 +420,23 @@ static void endless_run(void *argument)
 {
     struct gate *started = argument;
     gs_attach_params params = GS_ATTACH_PARAMS_INIT;
-    uint32_t zero = 0;
+    const gs_launch_config single = GS_LAUNCH_CONFIG_1D(1, 1);
+    uint32_t value = 0;
+    struct where where;
     gs_session session;
-    gs_devptr flag;
+    gs_stream aside;
+    gs_devptr word;
 
     params.name = "killed";
     CHECK_OK(gs_attach(&params, &session));
-    CHECK_OK(gs_malloc(session, sizeof(zero), &flag));
-    CHECK_OK(gs_memcpy_htod(session, flag, &zero, sizeof(zero)));
-    CHECK_OK(kernels_launch(NULL, kernels_get(kernels_load(session), "spin_until"), 1, 1,
-                            (void *[]){&flag}));
+    where_open(&where, session);
+    CHECK_OK(gs_stream_create(session, NULL, &aside));
+    CHECK_OK(gs_malloc(session, sizeof(value), &word));
+    CHECK_OK(gs_launch(NULL, where.hold, &single, (void *[]){&word}));
+    while (value == 0) { /* until it runs: what the worker has not taken goes with the session */
+        CHECK_OK(gs_memcpy_dtoh_async(session, &value, word, sizeof(value), aside));
+        CHECK_OK(gs_stream_sync(session, aside));
+    }
     gate_pass(started);
     for (;;)
         pause();
@@ -437,7 +445,8 @@ static void endless_run(void *argument)
 /* Its kernel runs on until the server ends. */
 static void a_killed_tenant_whose_kernel_runs_on_is_shown_as_ending(void)
 {
-    struct server *server = server_start(&server_unfenced);
+    static const char *const arguments[] = {"--fence", "never", "--grace", "600", NULL};
+    struct server *server = server_start(&(struct server_options){.arguments = arguments});
     struct gate *started = shared_alloc(sizeof(*started));
     char output[16384];
     gs_session session;

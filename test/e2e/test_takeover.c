@@ -2,7 +2,9 @@
  * test_takeover.c - a worker that is lost is replaced by another, which takes the sessions up where
  * they were: a tenant without unfinished work notices a pause and nothing else.
  */
+#include <dirent.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "bystander.h"
@@ -53,6 +55,32 @@ static void worker_replace(const struct server *server)
 
     CHECK_EQUAL(kill(worker, SIGKILL), 0);
     CHECK_WITHIN(20000, server_worker_pid(server) != 0 && server_worker_pid(server) != worker);
+}
+
+/* Whether all threads of the process are stopped: SIGSTOP takes effect when each next enters the
+ * kernel, after kill() has returned. */
+static bool stopped(pid_t pid)
+{
+    const struct dirent *entry;
+    bool all = true;
+    char path[400];
+
+    snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+    DIR *tasks = opendir(path);
+    CHECK(tasks != NULL);
+    while ((entry = readdir(tasks))) {
+        char line[128] = "";
+        if (entry->d_name[0] == '.')
+            continue;
+        snprintf(path, sizeof(path), "/proc/%d/task/%s/stat", (int)pid, entry->d_name);
+        FILE *file = fopen(path, "re");
+        CHECK(file != NULL && fgets(line, sizeof(line), file) != NULL);
+        fclose(file);
+        const char *name_end = strrchr(line, ')');
+        all = all && name_end && name_end[1] == ' ' && name_end[2] == 'T';
+    }
+    closedir(tasks);
+    return all;
 }
 
 static void check_filled(gs_session session, gs_devptr data, uint32_t value)
@@ -347,6 +375,7 @@ static void work_that_waits_keeps_nobody_from_being_taken_up(void)
     }
     worker = server_worker_pid(server);
     kill(worker, SIGSTOP); /* so that the next one finds the launch */
+    CHECK_WITHIN(10000, stopped(worker));
     CHECK_OK(kernels_launch(NULL, hold, 1, 1, (void *[]){&words}));
     kill(worker, SIGKILL);
     for (unsigned i = 0; i < 3; i++) {

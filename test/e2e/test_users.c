@@ -272,11 +272,13 @@ static void trapper_run(void *argument)
     fault_once(log);
     gate_pass(&log->ready);
     gate_wait(&log->go, 1);
-    CHECK(fault_once(log)); /* the second time it is kept out */
-    CHECK(!fault_once(log));
+    CHECK(fault_once(log)); /* from the second time on it is kept out */
+    while (log->refused < 1)
+        fault_once(log);
     while (!fault_once(log))
         test_pause();
-    CHECK(!fault_once(log));
+    for (unsigned before = log->refused; log->refused == before;)
+        fault_once(log);
 }
 
 static void who_faults_again_and_again_is_kept_out_and_named(void)
@@ -302,8 +304,17 @@ static void who_faults_again_and_again_is_kept_out_and_named(void)
     CHECK_EQUAL(server_log_lines(server, text), 1);
     gate_pass(&log->go);
     tenant_join(trapper);
-    CHECK_TEXT(log->refusal, "uid 65534 has lost the device 3 times, and is kept out for 2 s");
-    CHECK_EQUAL(log->faults, 3);
+    /* A trapper without a processor may ask again when its first seconds are over: it is kept out
+     * after the next fault, for twice as long. */
+    CHECK(log->faults >= 3);
+    snprintf(text, sizeof(text), "uid 65534 has lost the device %u times, and is kept out for ",
+             log->faults);
+    CHECK_TEXT(log->refusal, text);
+    for (unsigned n = 2; n <= log->faults; n++) {
+        snprintf(text, sizeof(text), "has lost the device %u times, and is kept out for %u s", n,
+                 1u << (n - 2));
+        CHECK_EQUAL(server_log_lines(server, text), 1);
+    }
     /* Nobody else is kept out. */
     CHECK_OK(server_attach(server, &session));
     CHECK_OK(gs_detach(session));

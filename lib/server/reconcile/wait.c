@@ -37,10 +37,11 @@ void wait_describe(const struct session *s, char text[REFUSAL_TEXT_MAX])
                 (int)s->device->worker.pid, s->device->index);
         return;
     }
-    if (s->device->resuming && !s->resuming) {
-        refusal(text, GS_ERR_TIMEOUT,
-                "worker %d still takes up %u sessions of the worker before: %.80s",
-                (int)s->device->worker.pid, s->device->resuming, s->device->failure);
+    if (s->device->resuming && !s->resuming && s->state == SESSION_WAITING) {
+        refusal(
+            text, GS_ERR_TIMEOUT,
+            "the worker of device %d was lost, and the next one was still taking up %u sessions",
+            s->device->index, s->device->resuming);
         return;
     }
     if (grants_due(s)) {

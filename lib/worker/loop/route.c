@@ -202,7 +202,7 @@ void job_returned(struct lane *lane, struct job *job)
 {
     struct session *session = job->session;
 
-    if (quiet_returned(job))
+    if (quiet_returned(job, lane->now))
         return;
     if (partition_is_job(job)) {
         partition_end(lane, job);

@@ -26,6 +26,7 @@ static struct {
     struct job *first;
     uint64_t next_poll, next_confirm;
     struct job *quiet_job;        /* the job that has the device to itself */
+    uint64_t freed_ns;            /* when the last job gave the device back */
     uint64_t hold_end, next_hold; /* no new work until hold_end; no new hold until next_hold */
     /* length of the last hold; 0: the last one led to a quiet moment */
     uint64_t hold_ns;
@@ -75,6 +76,15 @@ static bool quiet_for(const struct job *job, uint64_t now)
     return false;
 }
 
+/* Whether running kernels have kept the job from the device for too long. The time of quiet jobs
+ * before it does not count: where many modules are loaded, these alone may take longer. */
+static bool kept_out(const struct job *job, uint64_t now)
+{
+    const uint64_t since = job->waiting_ns > quiet.freed_ns ? job->waiting_ns : quiet.freed_ns;
+
+    return !quiet.quiet_job && !(job->kind->flags & JOB_UNHURRIED) && now > since + QUIET_LIMIT_NS;
+}
+
 static bool may_start(struct job *job, uint64_t now)
 {
     char who[BUSY_TEXT_MAX];
@@ -84,7 +94,7 @@ static bool may_start(struct job *job, uint64_t now)
             job_fail(job, GS_ERR_INTERRUPTED, "the session is being closed");
             return true;
         }
-        if (!(job->kind->flags & JOB_UNHURRIED) && now > job->waiting_ns + QUIET_LIMIT_NS) {
+        if (kept_out(job, now)) {
             job_fail(job, GS_ERR_TIMEOUT, "in %llu s no moment came without running kernels: %s",
                      (unsigned long long)QUIET_LIMIT_NS / 1000000000u, busy_describe(who));
             return true;
@@ -213,10 +223,11 @@ void deferred_release_poll(uint64_t now)
     }
 }
 
-bool quiet_returned(struct job *job)
+bool quiet_returned(struct job *job, uint64_t now)
 {
     if (job == quiet.quiet_job) {
         quiet.quiet_job = NULL;
+        quiet.freed_ns = now;
         quiet.hold_end = 0;
     }
     if (job->kind != &job_deferred_release)

@@ -31,7 +31,7 @@ bool quiet_any(void);
 bool quiet_pressing(void);
 /* Takes note of a job that is back from the service threads. Returns true for a job of this file's
  * own, which is freed. */
-bool quiet_returned(struct job *job);
+bool quiet_returned(struct job *job, uint64_t now);
 
 /* Starts the deferred release at the next quiet moment, or when much memory waits for it. */
 void deferred_release_poll(uint64_t now);
