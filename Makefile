@@ -280,6 +280,21 @@ $(BUILD)/test/e2e/libgshare-fail-driver.so: $(BUILD)/obj/test/shim/driver.o $(BU
 	    -Wl,-rpath,'$$ORIGIN/../../lib' -ldl
 $(BUILD)/test/e2e/test_hostile_driver $(BUILD)/test/e2e/test_hostile_module: $(BUILD)/test/e2e/libgshare-fail-driver.so
 
+# A program that loads libgshare by dlopen, libraries that use up static TLS, and a plugin with the archive.
+$(BUILD)/test/e2e/dlopen: $(BUILD)/obj/test/e2e/dlopen/program.o
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)
+	$(Q)$(LINK) -o $@ $^ -ldl
+$(BUILD)/test/e2e/libgshare-surplus-%.so: test/e2e/dlopen/surplus.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)
+	$(Q)$(COMPILE) -DSURPLUS=$* -shared -MF $@.d -o $@ $<
+$(BUILD)/test/e2e/libgshare-plugin.so: $(BUILD)/lib/libgshare.a
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)
+	$(Q)$(LINK) -shared $(NO_UNDEFINED) -o $@ -Wl,--whole-archive $^ -Wl,--no-whole-archive $(LDLIBS_RT)
+$(BUILD)/test/e2e/test_dlopen: $(addprefix $(BUILD)/test/e2e/,dlopen libgshare-surplus-64.so libgshare-surplus-1.so libgshare-plugin.so)
+
 $(BUILD)/test/conformance/test_%: $(BUILD)/obj/test/conformance/test_%.o $(call test_helpers,conformance)
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
