@@ -28,14 +28,19 @@ DEPS     ?= install
 
 # ---- What the machine has ---------------------------------------------------------------------
 # gshared, gsctl and libgshare need a C compiler only. lz4 and zstd unpack fatbins (for the software
-# device, and where kernels in them print), cmocka is for unit tests, jpeg for the demo.
+# device, and where kernels in them print), cmocka is for unit tests, jpeg for the demo, a C++ compiler
+# (of the same family, because of sanitizers) for the test and the example of gshare.hpp.
+ifeq ($(origin CXX),default)
+CXX := $(if $(findstring clang,$(CC)),clang++,g++)
+endif
 # A number sign in a function call is escaped differently by different makes.
 HASH := \#
 HAVE := $(shell printf '%s\n' cc '$(HASH)if __has_include(<lz4.h>)' lz4 '$(HASH)endif' \
                 '$(HASH)if __has_include(<zstd.h>)' zstd '$(HASH)endif' \
                 '$(HASH)if __has_include(<cmocka.h>)' cmocka '$(HASH)endif' \
                 '$(HASH)if __has_include(<jpeglib.h>)' jpeg '$(HASH)endif' | $(CC) -E -P - 2>/dev/null)
-NEED_test := cc lz4 zstd cmocka
+HAVE += $(if $(shell command -v $(firstword $(CXX))),cxx)
+NEED_test := cc cxx lz4 zstd cmocka
 NEED_demo := cc lz4 zstd jpeg
 MISSING := $(filter-out $(HAVE),$(sort $(foreach goal,$(MAKECMDGOALS),$(NEED_$(goal)))))
 ifneq ($(MISSING),)
@@ -63,8 +68,14 @@ GS_LDFLAGS += -pthread
 NO_UNDEFINED := $(if $(SANITIZE),,-Wl,-z,defs)
 LDLIBS_RT  := -lrt -ldl
 
+# For C++: gshare.hpp is for C++11 and later.
+CXXFLAGS ?= $(CFLAGS)
+GS_CXXFLAGS = -std=c++11 -pedantic $(filter-out -std=% -Wstrict-prototypes -Wmissing-prototypes,$(GS_CFLAGS))
+COMPILE_CXX = $(CXX) $(GS_CXXFLAGS) $(CXXFLAGS) $(CPPFLAGS)
+
 COMPILE = $(CC) $(GS_CFLAGS) $(CFLAGS) $(ROOM_CFLAGS) $(CPPFLAGS)
 LINK    = $(CC) $(GS_LDFLAGS) $(CFLAGS) $(LDFLAGS)
+LINK_CXX = $(CXX) $(GS_LDFLAGS) $(CXXFLAGS) $(LDFLAGS)
 
 # One line per step; V=1 shows the commands.
 Q   := $(if $(V),,@)
@@ -89,7 +100,7 @@ LIBS := $(BUILD)/lib/libgshare.so $(BUILD)/lib/libgshare.a $(BUILD)/lib/libgshar
 all: $(BINS) $(LIBS)
 
 # A change of compiler, flags or found headers builds all anew.
-FLAGS := $(strip $(CC) $(GS_CFLAGS) $(CFLAGS) $(CPPFLAGS) $(LDFLAGS) $(HAVE))
+FLAGS := $(strip $(CC) $(CXX) $(GS_CFLAGS) $(CFLAGS) $(CPPFLAGS) $(LDFLAGS) $(HAVE))
 ifneq ($(FLAGS),$(file <$(BUILD)/flags))
 ifneq ($(MAKECMDGOALS),clean)
 $(shell mkdir -p $(BUILD))
@@ -101,6 +112,11 @@ $(BUILD)/obj/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(call say,CC,$<)
 	$(Q)$(COMPILE) -c -o $@ $<
+
+$(BUILD)/obj/%.o: %.cpp $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(call say,CXX,$<)
+	$(Q)$(COMPILE_CXX) -c -o $@ $<
 
 # What stands in kernels' modules for vprintf, as PTX inside the library.
 $(BUILD)/obj/lib/ptx/rewrite/printf_pass.o: lib/ptx/rewrite/print_device.ptx
@@ -163,6 +179,9 @@ CLANG ?= $(shell command -v clang 2>/dev/null)
 ifneq ($(NVCC)$(CLANG),)
 EXAMPLES += $(BUILD)/examples/vector
 endif
+ifneq ($(filter cxx,$(HAVE)),)
+EXAMPLES += $(BUILD)/examples/vector-cpp
+endif
 MPICC ?= $(shell command -v mpicc 2>/dev/null)
 ifneq ($(if $(SANITIZE),,$(MPICC)),)
 EXAMPLES += $(BUILD)/examples/mpi
@@ -171,11 +190,17 @@ endif
 examples: all $(EXAMPLES)
 	@$(if $(NVCC)$(CLANG),:,echo "examples/vector left out: no nvcc, no clang")
 	@$(if $(MPICC),:,echo "examples/mpi left out: no mpicc")
+	@$(if $(filter cxx,$(HAVE)),:,echo "examples/vector-cpp left out: no C++ compiler")
 
 $(BUILD)/examples/hello: $(BUILD)/obj/examples/hello.o $(BUILD)/lib/libgshare.so
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
 	$(Q)$(LINK) -o $@ $< $(call USE_LIBGSHARE,../lib)
+
+$(BUILD)/examples/vector-cpp: $(BUILD)/obj/examples/vector.o $(BUILD)/lib/libgshare.so
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)
+	$(Q)$(LINK_CXX) -o $@ $< $(call USE_LIBGSHARE,../lib)
 
 # With mpicc's own compiler and flags, so not with a sanitizer.
 $(BUILD)/examples/mpi: examples/mpi.c include/gshare.h $(BUILD)/lib/libgshare.so
@@ -224,7 +249,7 @@ $(BUILD)/demo/photo.jpg:
 
 # ---- Tests -----------------------------------------------------------------------------------
 # test/unit/test_ROOM_*.c     cmocka; linked with every room, its own first
-# test/e2e/test_*.c           linked with libgshare.so and test/harness
+# test/e2e/test_*.c, .cpp     linked with libgshare.so and test/harness
 # test/conformance/test_*.c   a driver library and nothing else, as in
 # test/corpus, test/instructions: kernels, one instruction each, against what is known to be right
 # Other .c files of these folders are linked into each program beside them.
@@ -232,9 +257,11 @@ test_programs = $(patsubst %.c,$(BUILD)/%,$(wildcard test/$(1)/test_*.c))
 test_helpers  = $(patsubst %.c,$(BUILD)/obj/%.o,$(filter-out test/$(1)/test_%,$(wildcard test/$(1)/*.c)))
 UNIT_TESTS := $(call test_programs,unit)
 E2E_TESTS  := $(call test_programs,e2e)
+CXX_TESTS  := $(patsubst %.cpp,$(BUILD)/%,$(wildcard test/e2e/test_*.cpp))
 CONFORMANCE_TESTS := $(call test_programs,conformance)
 CORPUS_TESTS := $(BUILD)/test/corpus/test_corpus $(BUILD)/test/instructions/test_instructions
-TESTS := $(if $(filter cmocka,$(HAVE)),$(UNIT_TESTS)) $(CONFORMANCE_TESTS) $(CORPUS_TESTS) $(E2E_TESTS) $(BUILD)/bench/test_stats
+TESTS := $(if $(filter cmocka,$(HAVE)),$(UNIT_TESTS)) $(CONFORMANCE_TESTS) $(CORPUS_TESTS) $(E2E_TESTS) \
+         $(if $(filter cxx,$(HAVE)),$(CXX_TESTS)) $(BUILD)/bench/test_stats
 ROOM_ARCHIVES := $(patsubst %,$(BUILD)/room/%.a,$(ROOMS))
 
 $(BUILD)/obj/test/%.o: GS_CFLAGS += -Itest
@@ -245,7 +272,7 @@ $(BUILD)/obj/test/e2e/test_cooperative.o: GS_CFLAGS += -DCORPUS_PTX='"$(CURDIR)/
 $(BUILD)/obj/test/e2e/printed.o: GS_CFLAGS += -DPRINTING='"$(CURDIR)/test/e2e/printing"'
 $(BUILD)/obj/test/e2e/test_heap.o: test/e2e/heap/heap.ptx
 $(BUILD)/obj/test/e2e/test_heap.o: GS_CFLAGS += -DHEAP_PTX='"$(CURDIR)/test/e2e/heap/heap.ptx"'
-.SECONDARY: $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard test/*/*.c))
+.SECONDARY: $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard test/*/*.c)) $(CXX_TESTS:$(BUILD)/%=$(BUILD)/obj/%.o)
 
 $(BUILD)/test/unit/test_%: $(BUILD)/obj/test/unit/test_%.o $(call test_helpers,unit) $(ROOM_ARCHIVES)
 	@mkdir -p $(@D)
@@ -265,6 +292,8 @@ $(BUILD)/test/e2e/test_%: $(BUILD)/obj/test/e2e/test_%.o $(call test_helpers,e2e
 	$(call say,LINK,$@)
 	$(Q)$(LINK) -o $@ $(filter %.o %.a,$^) $(E2E_LIBS) $(call USE_LIBGSHARE,../../lib) -lm $(LDLIBS_RT)
 
+$(CXX_TESTS): private LINK = $(LINK_CXX)
+
 # A library that makes calls of the C library fail. It comes before that, so that its names count.
 $(BUILD)/test/e2e/libgshare-fail.so: $(BUILD)/obj/test/shim/fail.o
 	@mkdir -p $(@D)
@@ -279,6 +308,21 @@ $(BUILD)/test/e2e/libgshare-fail-driver.so: $(BUILD)/obj/test/shim/driver.o $(BU
 	$(Q)$(LINK) -shared -Wl,-soname,$(@F) $(NO_UNDEFINED) -o $@ $< -L$(BUILD)/lib -Wl,--no-as-needed -lgshare-softcuda \
 	    -Wl,-rpath,'$$ORIGIN/../../lib' -ldl
 $(BUILD)/test/e2e/test_hostile_driver $(BUILD)/test/e2e/test_hostile_module: $(BUILD)/test/e2e/libgshare-fail-driver.so
+
+# A program that loads libgshare by dlopen, libraries that use up static TLS, and a plugin with the archive.
+$(BUILD)/test/e2e/dlopen: $(BUILD)/obj/test/e2e/dlopen/program.o
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)
+	$(Q)$(LINK) -o $@ $^ -ldl
+$(BUILD)/test/e2e/libgshare-surplus-%.so: test/e2e/dlopen/surplus.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)
+	$(Q)$(COMPILE) -DSURPLUS=$* -shared -MF $@.d -o $@ $<
+$(BUILD)/test/e2e/libgshare-plugin.so: $(BUILD)/lib/libgshare.a
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)
+	$(Q)$(LINK) -shared $(NO_UNDEFINED) -o $@ -Wl,--whole-archive $^ -Wl,--no-whole-archive $(LDLIBS_RT)
+$(BUILD)/test/e2e/test_dlopen: $(addprefix $(BUILD)/test/e2e/,dlopen libgshare-surplus-64.so libgshare-surplus-1.so libgshare-plugin.so)
 
 $(BUILD)/test/conformance/test_%: $(BUILD)/obj/test/conformance/test_%.o $(call test_helpers,conformance)
 	@mkdir -p $(@D)
@@ -314,7 +358,8 @@ fence-assemble: $(BUILD)/test/ptx/fence $(BUILD)/test/instructions/test_instruct
 tests: $(TESTS)
 test: all tests $(EXAMPLES)
 	@BUILD=$(BUILD) DEVICE=$(DEVICE) TIME_SCALE=$(if $(SANITIZE),5,1) test/run \
-	    $(if $(filter cmocka,$(HAVE)),,$(patsubst %,--skip "%: cmocka is not installed",$(UNIT_TESTS))) $(TESTS)
+	    $(if $(filter cmocka,$(HAVE)),,$(patsubst %,--skip "%: cmocka is not installed",$(UNIT_TESTS))) \
+	    $(if $(filter cxx,$(HAVE)),,$(patsubst %,--skip "%: there is no C++ compiler",$(CXX_TESTS))) $(TESTS)
 
 # Killed processes and a hostile tenant beside honest ones: test/e2e/test_chaos.c
 ROUNDS ?= 1000
@@ -369,17 +414,17 @@ install: all
 	install -m 755 $(BUILD)/lib/libgshare-softcuda.so $(DESTDIR)$(SOFTDIR)
 	ln -sf libgshare.so.$(SOVERSION) $(DESTDIR)$(LIBDIR)/libgshare.so
 	install -m 644 $(BUILD)/lib/libgshare.a $(DESTDIR)$(LIBDIR)
-	install -m 644 include/gshare.h $(DESTDIR)$(INCLUDEDIR)
+	install -m 644 include/gshare.h include/gshare.hpp $(DESTDIR)$(INCLUDEDIR)
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' -e 's|@INCLUDEDIR@|$(INCLUDEDIR)|' \
 	    -e 's|@VERSION@|$(VERSION)|' pkgconfig/gshare.pc.in >$(DESTDIR)$(LIBDIR)/pkgconfig/gshare.pc
 	$(if $(MAN_PAGES),install -m 644 $(MAN_PAGES) $(DESTDIR)$(MANDIR)/man1)
 uninstall:
-	rm -f $(patsubst %,$(DESTDIR)$(BINDIR)/%,$(notdir $(BINS))) $(DESTDIR)$(INCLUDEDIR)/gshare.h \
+	rm -f $(patsubst %,$(DESTDIR)$(BINDIR)/%,$(notdir $(BINS))) $(DESTDIR)$(INCLUDEDIR)/gshare.h $(DESTDIR)$(INCLUDEDIR)/gshare.hpp \
 	    $(DESTDIR)$(SOFTDIR)/libgshare-softcuda.so \
 	    $(patsubst %,$(DESTDIR)$(LIBDIR)/%,libgshare.so libgshare.so.$(SOVERSION) libgshare.a pkgconfig/gshare.pc) \
 	    $(patsubst %,$(DESTDIR)$(MANDIR)/man1/%,$(notdir $(MAN_PAGES)))
 
-FORMATTED = $(shell find include lib examples bench test -name '*.[ch]')
+FORMATTED = $(shell find include lib examples bench test -name '*.[ch]' -o -name '*.[ch]pp')
 CLANG_FORMAT ?= clang-format
 format-check:
 	@echo "  CHECK formatting of $(words $(FORMATTED)) files"

@@ -554,8 +554,9 @@ GS_API gs_status gs_module_load_file(gs_session session, const char *path, gs_mo
  * Blocks for the device. */
 GS_API gs_status gs_module_unload(gs_module module);
 /* Looks a kernel up by its (mangled) name. The handle ends with its module. Blocks for the server;
- * a second call for the same name does not. GS_ERR_NOT_FOUND. GS_ERR_PARAMS: the kernel's
- * parameters are too many or too large. GS_ERR_LIMIT: too many kernels. */
+ * a second call for the same name does not. GS_ERR_NOT_FOUND: the message names kernels that the
+ * module has, first those whose name is this one mangled by a C++ compiler. GS_ERR_PARAMS: the
+ * kernel's parameters are too many or too large. GS_ERR_LIMIT: too many kernels. */
 GS_API gs_status gs_kernel_get(gs_module module, const char *name, gs_kernel *kernel);
 
 typedef struct gs_kernel_desc {

@@ -249,7 +249,10 @@ static void names_that_a_module_lacks_are_named(void)
 
     scene_set(&s);
     CHECK_STATUS(gs_kernel_get(s.module, "missing", &kernel), GS_ERR_NOT_FOUND);
-    CHECK_TEXT(gs_last_error_message(), "missing");
+    CHECK_TEXT(gs_last_error_message(), "no kernel 'missing' in the module; it has '");
+    CHECK_STATUS(gs_kernel_get(s.module, "_Z4fillPjjj", &kernel), GS_ERR_NOT_FOUND);
+    CHECK_TEXT(gs_last_error_message(), "; it has 'fill', '");
+    CHECK(strstr(gs_last_error_message(), "gshare") == NULL);
     CHECK_STATUS(gs_global_get(s.module, "missing_too", &at, &size), GS_ERR_NOT_FOUND);
     CHECK_TEXT(gs_last_error_message(), "missing_too");
     CHECK_STATUS(gs_kernel_get(s.module, "", &kernel), GS_ERR_INVALID_VALUE);

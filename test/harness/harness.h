@@ -31,14 +31,21 @@
 #ifndef GS_TEST_HARNESS_H
 #define GS_TEST_HARNESS_H
 
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "common/util.h"
 #include "gshare.h"
+
+/* A test in C++ has all but what takes C's atomics and util.h: gates, CHECK_WITHIN, ARRAY_SIZE. */
+#ifdef __cplusplus
+extern "C" {
+#else
+#include <stdatomic.h>
+
+#include "common/util.h"
+#endif
 
 /* ---- Tests ----------------------------------------------------------------------------------- */
 
@@ -177,6 +184,7 @@ int tenant_wait(pid_t pid, unsigned seconds);
 /* Zeroed memory that the test and the tenants it starts later share. Never freed. */
 void *shared_alloc(size_t size);
 
+#ifndef __cplusplus
 /* A counter that processes wait on: in shared_alloc memory. */
 struct gate {
     _Atomic uint32_t count;
@@ -185,6 +193,7 @@ struct gate {
 void gate_pass(struct gate *gate);
 /* Waits until `count` have passed; fails the test after 30 s. */
 void gate_wait(struct gate *gate, uint32_t count);
+#endif
 
 /* ---- What is left behind -----------------------------------------------------------------------
  */
@@ -225,4 +234,7 @@ gs_status kernels_launch(gs_stream stream, gs_kernel kernel, unsigned blocks, un
  * and the variables  u32 table[64] (.global, table[i] = i * i),  u32 bias (.const, 1000).
  */
 
+#ifdef __cplusplus
+}
+#endif
 #endif

@@ -10,10 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/util.h"
 #include "ptx/rewrite/rewrite.h"
 #include "worker/jobs/job.h"
 #include "worker/journal/journal.h"
 #include "worker/module/fenced.h"
+#include "worker/module/kernel_names.h"
 #include "worker/module/module_table.h"
 #include "worker/module/rewrite.h"
 #include "worker/partition/carveout.h"
@@ -119,6 +121,28 @@ static struct kernel *kernel_new(struct job *job, CUfunction function)
     return kernel;
 }
 
+/* Fails the job with the names that there are. They are in the answer to a call that fails, so what
+ * the driver does not tell is left out. */
+static void kernel_missing(struct job *job)
+{
+    const struct module *module = job->object;
+    unsigned count = 0, named = 0;
+
+    if (DRV(cuModuleGetFunctionCount, &count, module->cu))
+        count = 0;
+    CLEANUP_FREE CUfunction *functions = calloc(count + 1, sizeof(*functions));
+    CLEANUP_FREE const char **names = calloc(count + 1, sizeof(*names));
+    if (!functions || !names || DRV(cuModuleEnumerateFunctions, functions, count, module->cu))
+        count = 0;
+    for (unsigned i = 0; i < count; i++) {
+        if (!DRV(cuFuncGetName, &names[named], functions[i]) &&
+            strncmp(names[named], REWRITE_PREFIX, strlen(REWRITE_PREFIX)) != 0)
+            named++;
+    }
+    kernel_names_tell(job->message, sizeof(job->message), job->name, names, named);
+    job->status = GS_ERR_NOT_FOUND;
+}
+
 static void kernel_work(struct job *job)
 {
     struct module *module = job->object;
@@ -127,7 +151,7 @@ static void kernel_work(struct job *job)
     CUresult result = DRV(cuModuleGetFunction, &function, module->cu, job->name);
 
     if (result == CUDA_ERROR_NOT_FOUND) {
-        job_fail(job, GS_ERR_NOT_FOUND, "the module has no kernel \"%s\"", job->name);
+        kernel_missing(job);
         return;
     }
     job->kernel = calloc(1, sizeof(*job->kernel));

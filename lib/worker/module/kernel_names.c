@@ -1,0 +1,65 @@
+/* kernel_names.c - see kernel_names.h. Names are the tenant's, and may be long: they are cut. */
+#include "worker/module/kernel_names.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NAMES_TOLD 6
+#define NAME_TOLD  500 /* bytes of a name: the message has 4,096 */
+
+/* The function's own name in a mangled one of the Itanium C++ ABI ("fill" in "_ZN2ns4fillIfEvPT_",
+ * without name spaces, template arguments and parameters); the whole name if it is not mangled. */
+static const char *plain_name(const char *name, size_t *length)
+{
+    const char *plain = name;
+    const char *at = name + 2;
+
+    *length = strlen(name);
+    if (strncmp(name, "_Z", 2) != 0)
+        return name;
+    at += strspn(at, "NLKVr");
+    while (*at >= '0' && *at <= '9') {
+        char *identifier;
+        unsigned long bytes = strtoul(at, &identifier, 10);
+
+        if (bytes > strlen(identifier))
+            break;
+        plain = identifier;
+        *length = bytes;
+        at = identifier + bytes;
+        at += *at == 'L';
+    }
+    return plain;
+}
+
+/* 0: the wanted name but for the mangling; 1: the wanted one is part of it; 2: another. */
+static unsigned distance(const char *wanted, const char *name)
+{
+    size_t wanted_length, length;
+    const char *wanted_plain = plain_name(wanted, &wanted_length);
+    const char *plain = plain_name(name, &length);
+
+    if (length == wanted_length && !memcmp(plain, wanted_plain, length))
+        return 0;
+    return memmem(name, strlen(name), wanted_plain, wanted_length) ? 1 : 2;
+}
+
+void kernel_names_tell(char *text, size_t size, const char *wanted, const char *const *names,
+                       unsigned count)
+{
+    unsigned told = 0;
+    int end = snprintf(text, size, "no kernel '%.*s' in the module; it has%s", NAME_TOLD, wanted,
+                       count ? "" : " none");
+
+    for (unsigned d = 0; d <= 2; d++) {
+        for (unsigned i = 0; i < count && told < NAMES_TOLD; i++) {
+            if (distance(wanted, names[i]) == d && end >= 0 && (size_t)end < size)
+                end += snprintf(text + end, size - (size_t)end, "%s '%.*s'", told++ ? "," : "",
+                                NAME_TOLD, names[i]);
+        }
+    }
+    if (told < count && end >= 0 && (size_t)end < size)
+        snprintf(text + end, size - (size_t)end, " and %u more", count - told);
+}
