@@ -1,10 +1,11 @@
 /*
  * gsctl.h - what the commands of gsctl share. The program has one thread and runs one command.
- * Calls go down: main -> options, commands -> ask, format, json -> memory.
+ * Calls go down: main -> options, commands -> rows -> ask, format, json -> memory.
  */
 #ifndef GS_GSCTL_GSCTL_H
 #define GS_GSCTL_GSCTL_H
 
+#include <getopt.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -17,6 +18,7 @@ struct command_options {
     const char *instance;
     bool json;
     uint32_t timeout_s;  /* of quit */
+    bool yes;            /* of quit: do not ask */
     const char *operand; /* the word after the command; NULL: none */
     /* Of set and get: whose settings. */
     bool target_given;
@@ -59,15 +61,26 @@ struct command {
 };
 enum command_takes {
     TAKES_JSON = 1,
-    TAKES_TIMEOUT = 2,
+    TAKES_QUIT = 2,     /* --timeout and --yes */
     TAKES_TARGET = 4,   /* --user, --default, --device, or a session's id as the operand */
     TAKES_SETTINGS = 8, /* every setting, and --unset */
     TAKES_SMS = 16,     /* --sms, --mask and --device */
     TAKES_OPERAND = 32,
     TAKES_NO = 64,
-    TAKES_KILL = 128,   /* --user, --pid, --grace, or a session's id as the operand */
-    TAKES_RESTART = 256 /* --device and --force */
+    TAKES_KILL = 128,    /* --user, --pid, --grace, or a session's id as the operand */
+    TAKES_RESTART = 256, /* --device and --force */
+    IS_HIDDEN = 1 << 29, /* not in the help, and asks no server */
+    TAKES_ALL = 1 << 30  /* of an option: all commands have it */
 };
+
+struct command_option {
+    struct option option;
+    unsigned takes;     /* the commands that have the option */
+    const char *values; /* what its value is, for the completion; NULL: anything */
+};
+/* The options besides the settings (setting_fields). */
+extern const struct command_option command_options[];
+extern const size_t command_option_count;
 /* Reads the command line and returns the command that it names; the first of `commands` if it names
  * none. Prints help and ends the program if the line asks for help; ends the program with
  * EXIT_USAGE if the line is wrong. */
@@ -86,6 +99,21 @@ gs_status page_check(uint32_t count, uint32_t most, uint64_t next, uint64_t curs
                      char message[REQUEST_MESSAGE_MAX]);
 /* Prints the message of a failed request and returns the exit status for it. */
 int ask_failed(gs_status status, const char *message);
+
+/* ---- rows.c: the rows of CTL_GET ---------------------------------------------------------------
+ */
+
+struct rows {
+    struct ctl_row *row; /* the caller frees it, also on failure */
+    size_t count;
+    uint32_t provision;
+};
+gs_status rows_read(struct control *control, struct rows *rows, char message[REQUEST_MESSAGE_MAX]);
+/* One row; none if the server has none of that name, but for a user, who may have no settings. */
+gs_status row_read(struct control *control, enum ctl_target target, uint64_t id, struct rows *rows,
+                   char message[REQUEST_MESSAGE_MAX]);
+enum ctl_target row_target(const struct ctl_row *row);
+unsigned long long row_id(const struct ctl_row *row); /* of its target */
 
 /* ---- ps.c ------------------------------------------------------------------------------------ */
 

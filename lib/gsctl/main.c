@@ -13,8 +13,10 @@ static const struct command commands[] = {
     {"ps", command_ps, "the tenants: process, SMs, class, memory, GPU time, launches", "", "",
      TAKES_JSON, false},
     {"quit", command_quit, "ends the server, and waits for its end", "",
-     "  -t, --timeout SECS        tenants have that long to detach; default 0\n", TAKES_TIMEOUT,
-     false},
+     "On a terminal it asks first, where that would end tenants.\n\n"
+     "  -t, --timeout SECS        tenants have that long to detach; default 0\n"
+     "  -y, --yes                 do not ask\n",
+     TAKES_QUIT, false},
     {"kill", command_kill, "ends sessions, also in the middle of a kernel",
      "SESSION|--pid PID|--user NAME",
      "What a session has queued is dropped; what runs has the time of --grace. Then the device is\n"

@@ -1,0 +1,164 @@
+/* test_gsctl.c - what an operator sees of gsctl: on a terminal, in a pipe, and when it fails. */
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "harness/harness.h"
+#include "terminal.h"
+
+/* ---- Helpers --------------------------------------------------------------------------------- */
+
+static char output[65536]; /* of the last gsctl */
+static struct terminal terminal;
+
+/* Runs gsctl with these words, up to a NULL; returns its exit status. */
+static int gsctl(const char *first, ...)
+{
+    const char *arguments[16] = {"bin/gsctl", first};
+    unsigned count = 2;
+    va_list ap;
+
+    va_start(ap, first);
+    while (count < ARRAY_SIZE(arguments) - 1 && (arguments[count] = va_arg(ap, const char *)))
+        count++;
+    va_end(ap);
+    return program_run(arguments, output, sizeof(output));
+}
+
+#define GSCTL_OK(...)                                                                              \
+    do {                                                                                           \
+        int status_ = gsctl(__VA_ARGS__, NULL);                                                    \
+        if (status_ != 0)                                                                          \
+            test_fail(__FILE__, __LINE__, "gsctl ended with %d: %s", status_, output);             \
+    } while (0)
+
+/* Attaches under this name; id receives the session's number. */
+static gs_session attach(const char *name, const char *reservation, char id[24])
+{
+    gs_attach_params params = GS_ATTACH_PARAMS_INIT;
+    gs_session_desc desc = GS_SESSION_DESC_INIT;
+    gs_session session;
+
+    params.name = name;
+    params.reservation = reservation;
+    CHECK_OK(gs_attach(&params, &session));
+    CHECK_OK(gs_session_info(session, &desc));
+    if (id)
+        snprintf(id, 24, "%llu", (unsigned long long)desc.session_id);
+    return session;
+}
+
+/* ---- Quit ------------------------------------------------------------------------------------ */
+
+static void server_ended(struct server *server)
+{
+    int status = tenant_wait(server->pid, 10);
+
+    server->pid = 0;
+    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+static void quit_asks_on_a_terminal_before_it_ends_tenants(void)
+{
+    static const char *const quit[] = {"bin/gsctl", "quit", NULL};
+    struct server *server = server_start(NULL);
+    gs_session first, second;
+
+    first = attach("first", NULL, NULL);
+    second = attach("second", NULL, NULL);
+    terminal_start(&terminal, 80, 24, quit);
+    terminal_expect(&terminal, "at once, 2 tenants of 1 user. Go on? [y/N]");
+    terminal_type(&terminal, "\n");
+    CHECK_EQUAL(WEXITSTATUS(terminal_end(&terminal)), 1);
+    CHECK_TEXT(terminal.text, "the server goes on");
+    CHECK_OK(gs_detach(second));
+    server_wait_tenants(server, 1, 10000);
+    terminal_start(&terminal, 80, 24, quit);
+    terminal_expect(&terminal, "1 tenant of 1 user.");
+    terminal_type(&terminal, "y\n");
+    CHECK_EQUAL(WEXITSTATUS(terminal_end(&terminal)), 0);
+    CHECK_TEXT(terminal.text, "has ended");
+    server_ended(server);
+    gs_detach(first);
+}
+
+static void quit_does_not_ask_where_nobody_is_to_be_asked(void)
+{
+    static const char *const yes[] = {"bin/gsctl", "quit", "-y", NULL};
+    static const char *const plain[] = {"bin/gsctl", "quit", NULL};
+    struct server *server = server_start(NULL);
+    gs_session session = attach("there", NULL, NULL);
+
+    terminal_start(&terminal, 80, 24, yes);
+    CHECK_EQUAL(WEXITSTATUS(terminal_end(&terminal)), 0);
+    CHECK(strstr(terminal.text, "[y/N]") == NULL);
+    server_ended(server);
+    gs_detach(session);
+    server = server_start(NULL);
+    terminal_start(&terminal, 80, 24, plain);
+    CHECK_EQUAL(WEXITSTATUS(terminal_end(&terminal)), 0); /* no tenant */
+    server_ended(server);
+    server = server_start(NULL);
+    session = attach("there", NULL, NULL);
+    GSCTL_OK("quit"); /* no terminal */
+    server_ended(server);
+    gs_detach(session);
+}
+
+/* ---- Errors ---------------------------------------------------------------------------------- */
+
+static void errors_say_what_to_do(void)
+{
+    struct server *server;
+
+    CHECK_EQUAL(gsctl("ps", "--instance", "no-such-server", NULL), 3);
+    CHECK_TEXT(output, "no gshare server 'no-such-server' runs; start one: gshared -d --instance "
+                       "no-such-server");
+    CHECK_EQUAL(gsctl("stat", NULL), 2);
+    CHECK_TEXT(output, "is 'status' meant?");
+    CHECK_EQUAL(gsctl("ps", "--yes", NULL), 2);
+    CHECK_TEXT(output, "ps has no --yes");
+    server = server_start(NULL);
+    CHECK_EQUAL(gsctl("kill", "99", NULL), 1);
+    CHECK_TEXT(output, "see gsctl ps");
+    server_stop(server);
+}
+
+static void a_setting_that_changes_nothing_says_so(void)
+{
+    struct server *server = server_start(NULL);
+    char id[24];
+    gs_session session = attach("set", NULL, id);
+
+    GSCTL_OK("set", id, "--weight", "3");
+    CHECK_EQUAL(strlen(output), 0);
+    GSCTL_OK("set", id, "--weight", "3");
+    CHECK_TEXT(output, "nothing has changed");
+    /* The session asked for the normal class: a limit above that gives it nothing. */
+    GSCTL_OK("set", id, "--class", "latency");
+    CHECK_TEXT(output, "has what it had");
+    GSCTL_OK("set", id, "--class", "best-effort");
+    CHECK_EQUAL(strlen(output), 0);
+    GSCTL_OK("set", "--default", "--unset", "mem");
+    CHECK_TEXT(output, "nothing has changed");
+    GSCTL_OK("set", "--user", "4711", "--mem", "64M");
+    CHECK_EQUAL(strlen(output), 0);
+    CHECK_OK(gs_detach(session));
+    server_stop(server);
+}
+
+static const struct test tests[] = {
+    TEST(quit_asks_on_a_terminal_before_it_ends_tenants),
+    TEST(quit_does_not_ask_where_nobody_is_to_be_asked),
+    TEST(errors_say_what_to_do),
+    TEST(a_setting_that_changes_nothing_says_so),
+};
+
+int main(int argc, char **argv)
+{
+    return test_main(argc, argv, tests, ARRAY_SIZE(tests));
+}
