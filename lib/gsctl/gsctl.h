@@ -38,6 +38,7 @@ struct command_options {
 /* Each returns the exit status. */
 int command_status(struct control *control, const struct command_options *options);
 int command_ps(struct control *control, const struct command_options *options);
+int command_info(struct control *control, const struct command_options *options);
 int command_quit(struct control *control, const struct command_options *options);
 int command_kill(struct control *control, const struct command_options *options);
 int command_restart(struct control *control, const struct command_options *options);
@@ -115,6 +116,13 @@ gs_status row_read(struct control *control, enum ctl_target target, uint64_t id,
 enum ctl_target row_target(const struct ctl_row *row);
 unsigned long long row_id(const struct ctl_row *row); /* of its target */
 
+/* ---- status.c --------------------------------------------------------------------------------
+ */
+
+gs_status status_read(struct control *control, struct ctl_status_reply *reply,
+                      char message[REQUEST_MESSAGE_MAX]);
+const char *device_state_name(uint32_t state); /* "?" for an unknown state */
+
 /* ---- ps.c ------------------------------------------------------------------------------------ */
 
 /* All tenants, in the order in which they attached. The caller frees *tenants, also on failure. */
@@ -140,6 +148,11 @@ const char *format_user(char out[FORMAT_MAX], uint32_t uid);
 /* Name of a session's state (enum ctl_tenant_state), such as "attached" or "ending"; "?" for an
  * unknown state. */
 const char *state_name(uint32_t state);
+
+/* True if output goes to a terminal and NO_COLOR is not set: colours and bold. */
+bool colour_wanted(void);
+/* The width of the terminal, else $COLUMNS, else 80. */
+unsigned columns_wanted(void);
 
 /* A table. Each column is as wide as its widest cell; the header is bold on a terminal. A column
  * whose every cell equals its `dull` text is left out. */

@@ -12,6 +12,8 @@ static const struct command commands[] = {
      TAKES_JSON, false},
     {"ps", command_ps, "the tenants: process, SMs, class, memory, GPU time, launches", "", "",
      TAKES_JSON, false},
+    {"info", command_info, "the devices, and who may run on which of their SMs", "",
+     "A cell of the map is an SM; the last row is all of them together.\n\n", TAKES_JSON, false},
     {"quit", command_quit, "ends the server, and waits for its end", "",
      "On a terminal it asks first, where that would end tenants.\n\n"
      "  -t, --timeout SECS        tenants have that long to detach; default 0\n"

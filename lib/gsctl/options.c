@@ -46,7 +46,7 @@ static void __attribute__((noreturn)) help_all(const struct command *commands, s
     fputs("\n"
           "      --instance NAME  the server's name, yours before root's; USER:NAME: that user's;\n"
           "                       default: $GSHARE_INSTANCE, else \"default\"\n"
-          "      --json           status, ps and get: print JSON\n"
+          "      --json           status, ps, info and get: print JSON\n"
           "  -h, --help           this text; after a command: what it takes\n"
           "  -V, --version        the version\n"
           "\n"

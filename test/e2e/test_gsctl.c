@@ -151,11 +151,75 @@ static void a_setting_that_changes_nothing_says_so(void)
     server_stop(server);
 }
 
+/* ---- Info ------------------------------------------------------------------------------------ */
+
+/* The map's line that begins so, up to its end. */
+static const char *line_of(const char *begin)
+{
+    static char line[256];
+    const char *at = output;
+
+    while (at && strncmp(at, begin, strlen(begin)) != 0) {
+        at = strchr(at, '\n');
+        at = at ? at + 1 : NULL;
+    }
+    if (!at)
+        test_fail(__FILE__, __LINE__, "no line begins with \"%s\": %s", begin, output);
+    snprintf(line, sizeof(line), "%.*s", (int)strcspn(at, "\n"), at);
+    return line;
+}
+
+static void info_draws_who_may_run_where(void)
+{
+    static const char *const environment[] = {"GSHARE_SOFT_SMS=24", NULL};
+    const struct server_options soft = {.device = "soft", .environment = environment};
+    static const char *const info[] = {"bin/gsctl", "info", NULL};
+    struct server *server = server_start(&soft);
+    char shared_id[24], alone_id[24], begin[64];
+    gs_session shared = attach("shared", NULL, shared_id), alone = attach("alone", NULL, alone_id);
+
+    GSCTL_OK("reserve", "render", "--mask", "16-23");
+    GSCTL_OK("set", alone_id, "--mask", "0-3", "--exclusive");
+    GSCTL_OK("set", shared_id, "--mask", "4-7");
+    unsetenv("COLUMNS");
+    GSCTL_OK("info");
+    CHECK_TEXT(output, "24 SMs\n");
+    CHECK_TEXT(output, "8 granted (4 exclusive), 8 reserved, 8 free");
+    CHECK_TEXT(output, "SM                  0         10        20\n");
+    CHECK_TEXT(line_of("reservation render"), "  ................RRRRRRRR");
+    snprintf(begin, sizeof(begin), "%s ", alone_id);
+    CHECK_TEXT(line_of(begin), "alone");
+    CHECK_TEXT(line_of(begin), "  XXXX....................");
+    snprintf(begin, sizeof(begin), "%s ", shared_id);
+    CHECK_TEXT(line_of(begin), "  ....####................");
+    CHECK_TEXT(line_of("all "), "  XXXX####........RRRRRRRR");
+    CHECK_TEXT(output, "X exclusive");
+    CHECK(strchr(output, 033) == NULL);
+    /* A narrow terminal: the SMs go on below. */
+    setenv("COLUMNS", "36", 1);
+    GSCTL_OK("info");
+    CHECK_TEXT(output, "  0         10\n");
+    CHECK_TEXT(output, "  20\n");
+    unsetenv("COLUMNS");
+    /* Colours on a terminal, unless NO_COLOR says otherwise. */
+    terminal_start(&terminal, 80, 24, info);
+    terminal_end(&terminal);
+    CHECK_TEXT(terminal.text, "\033[1;35mXXXX\033[0m\033[32m####");
+    GSCTL_OK("info", "--json");
+    CHECK_TEXT(output, "\"granted\":\"0-7\",\"exclusive\":\"0-3\",\"reserved\":\"16-23\"");
+    CHECK_TEXT(output, "\"free\":\"8-15\"");
+    CHECK_TEXT(output, "\"name\":\"render\",\"sm_count\":8,\"sms\":\"16-23\"");
+    CHECK_OK(gs_detach(alone));
+    CHECK_OK(gs_detach(shared));
+    server_stop(server);
+}
+
 static const struct test tests[] = {
     TEST(quit_asks_on_a_terminal_before_it_ends_tenants),
     TEST(quit_does_not_ask_where_nobody_is_to_be_asked),
     TEST(errors_say_what_to_do),
     TEST(a_setting_that_changes_nothing_says_so),
+    TEST(info_draws_who_may_run_where),
 };
 
 int main(int argc, char **argv)
