@@ -20,6 +20,8 @@ BINDIR   ?= $(PREFIX)/bin
 LIBDIR   ?= $(PREFIX)/lib
 INCLUDEDIR ?= $(PREFIX)/include
 MANDIR   ?= $(PREFIX)/share/man
+BASHDIR  ?= $(PREFIX)/share/bash-completion/completions
+ZSHDIR   ?= $(PREFIX)/share/zsh/site-functions
 DEVICE   ?= auto
 IMAGE    ?=
 SANITIZE ?=
@@ -373,11 +375,15 @@ install: all
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' -e 's|@INCLUDEDIR@|$(INCLUDEDIR)|' \
 	    -e 's|@VERSION@|$(VERSION)|' pkgconfig/gshare.pc.in >$(DESTDIR)$(LIBDIR)/pkgconfig/gshare.pc
 	$(if $(MAN_PAGES),install -m 644 $(MAN_PAGES) $(DESTDIR)$(MANDIR)/man1)
+	install -d $(DESTDIR)$(BASHDIR) $(DESTDIR)$(ZSHDIR)
+	$(BUILD)/bin/gsctl completion bash >$(DESTDIR)$(BASHDIR)/gsctl
+	$(BUILD)/bin/gsctl completion zsh >$(DESTDIR)$(ZSHDIR)/_gsctl
 uninstall:
 	rm -f $(patsubst %,$(DESTDIR)$(BINDIR)/%,$(notdir $(BINS))) $(DESTDIR)$(INCLUDEDIR)/gshare.h \
 	    $(DESTDIR)$(SOFTDIR)/libgshare-softcuda.so \
 	    $(patsubst %,$(DESTDIR)$(LIBDIR)/%,libgshare.so libgshare.so.$(SOVERSION) libgshare.a pkgconfig/gshare.pc) \
-	    $(patsubst %,$(DESTDIR)$(MANDIR)/man1/%,$(notdir $(MAN_PAGES)))
+	    $(patsubst %,$(DESTDIR)$(MANDIR)/man1/%,$(notdir $(MAN_PAGES))) \
+	    $(DESTDIR)$(BASHDIR)/gsctl $(DESTDIR)$(ZSHDIR)/_gsctl
 
 FORMATTED = $(shell find include lib examples bench test -name '*.[ch]')
 CLANG_FORMAT ?= clang-format

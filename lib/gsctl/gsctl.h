@@ -14,6 +14,7 @@
 
 enum { EXIT_ERROR = 1, EXIT_USAGE = 2, EXIT_NO_SERVER = 3 };
 
+struct command;
 struct command_options {
     const char *instance;
     bool json;
@@ -33,6 +34,9 @@ struct command_options {
     /* Of kill. */
     int32_t pid;       /* 0: not given */
     uint32_t grace_ms; /* default: 5 s */
+    /* Of completion: the table that was given to options_parse. */
+    const struct command *commands;
+    size_t command_count;
 };
 
 /* Each returns the exit status. */
@@ -47,6 +51,7 @@ int command_trust(struct control *control, const struct command_options *options
 int command_get(struct control *control, const struct command_options *options);
 int command_reserve(struct control *control, const struct command_options *options);
 int command_release(struct control *control, const struct command_options *options);
+int command_completion(struct control *control, const struct command_options *options);
 int command_provision(struct control *control, const struct command_options *options);
 
 /* ---- options.c ------------------------------------------------------------------------------- */
@@ -77,8 +82,9 @@ enum command_takes {
 struct command_option {
     struct option option;
     unsigned takes;     /* the commands that have the option */
-    const char *values; /* what its value is, for the completion; NULL: anything */
+    const char *values; /* values_..., by which the completion goes; NULL: anything */
 };
+extern const char values_users[], values_settings[];
 /* The options besides the settings (setting_fields). */
 extern const struct command_option command_options[];
 extern const size_t command_option_count;

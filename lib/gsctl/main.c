@@ -67,6 +67,8 @@ static const struct command commands[] = {
      "weighted its weight's part of the sum; exact (the default) what is set for it. Rounded up\n"
      "to whole groups of SMs; reserved ones are not counted.\n\n",
      TAKES_OPERAND, true},
+    {"completion", command_completion, "prints a shell's completion script", "bash|zsh", "",
+     TAKES_OPERAND | IS_HIDDEN, true},
 };
 
 int main(int argc, char **argv)
@@ -75,8 +77,9 @@ int main(int argc, char **argv)
     const struct command *command =
         options_parse(argc, argv, commands, ARRAY_SIZE(commands), &options);
     char message[REQUEST_MESSAGE_MAX];
-    struct control control;
-    gs_status status = control_open(&control, options.instance, message);
+    struct control control = {.queue = -1};
+    gs_status status =
+        command->takes & IS_HIDDEN ? GS_OK : control_open(&control, options.instance, message);
 
     if (status != GS_OK)
         return ask_failed(status, message);

@@ -160,19 +160,20 @@ enum {
 };
 #define OPTIONS_MAX 40
 
+const char values_users[] = "users", values_settings[] = "settings";
 const struct command_option command_options[] = {
     {{"instance", required_argument, NULL, OPTION_INSTANCE}, TAKES_ALL, NULL},
     {{"json", no_argument, NULL, OPTION_JSON}, TAKES_JSON, NULL},
     {{"timeout", required_argument, NULL, 't'}, TAKES_QUIT, NULL},
     {{"yes", no_argument, NULL, 'y'}, TAKES_QUIT, NULL},
-    {{"user", required_argument, NULL, OPTION_USER}, TAKES_TARGET | TAKES_KILL, "users"},
+    {{"user", required_argument, NULL, OPTION_USER}, TAKES_TARGET | TAKES_KILL, values_users},
     {{"default", no_argument, NULL, OPTION_DEFAULT}, TAKES_TARGET, NULL},
     {{"others", no_argument, NULL, OPTION_OTHERS}, TAKES_TARGET, NULL},
     {{"device", required_argument, NULL, OPTION_DEVICE},
      TAKES_TARGET | TAKES_SMS | TAKES_RESTART,
      NULL},
     {{"force", no_argument, NULL, OPTION_FORCE}, TAKES_RESTART, NULL},
-    {{"unset", required_argument, NULL, OPTION_UNSET}, TAKES_SETTINGS, "settings"},
+    {{"unset", required_argument, NULL, OPTION_UNSET}, TAKES_SETTINGS, values_settings},
     {{"no", no_argument, NULL, OPTION_NO}, TAKES_NO, NULL},
     {{"pid", required_argument, NULL, OPTION_PID}, TAKES_KILL, NULL},
     {{"grace", required_argument, NULL, OPTION_GRACE}, TAKES_KILL, NULL},
@@ -296,8 +297,11 @@ const struct command *options_parse(int argc, char **argv, const struct command 
     bool named, help = false;
     int code;
 
-    *options = (struct command_options){
-        .instance = instance && *instance ? instance : "default", .grace_ms = 5000, .device = -1};
+    *options = (struct command_options){.instance = instance && *instance ? instance : "default",
+                                        .grace_ms = 5000,
+                                        .device = -1,
+                                        .commands = commands,
+                                        .command_count = count};
     options_make(long_options);
     /* Hints name the command if it is the first argument, where it usually stands. */
     for (size_t i = 0; argc > 1 && i < count; i++) {

@@ -214,12 +214,74 @@ static void info_draws_who_may_run_where(void)
     server_stop(server);
 }
 
+/* ---- Completion ------------------------------------------------------------------------------ */
+
+/* Writes what bash completes the words to, the last of which is begun, to output. */
+static void complete(const char *words)
+{
+    static const char script[] = "source <(bin/gsctl completion bash) || exit 1\n"
+                                 "PATH=bin:$PATH\n"
+                                 "complete -p gsctl >/dev/null || exit 1\n"
+                                 "COMP_WORDS=(%s); COMP_CWORD=$((${#COMP_WORDS[@]} - 1))\n"
+                                 "_gsctl; echo \"${COMPREPLY[*]}\"\n";
+    char path[4096], text[1024];
+    FILE *bash;
+    size_t n;
+
+    snprintf(path, sizeof(path), "%s", test_build_path("."));
+    CHECK(chdir(path) == 0);
+    snprintf(text, sizeof(text), script, words);
+    setenv("COMPLETE", text, 1);
+    bash = popen("exec bash -c \"$COMPLETE\" 2>&1", "r");
+    CHECK(bash != NULL);
+    n = fread(output, 1, sizeof(output) - 1, bash);
+    output[n] = 0;
+    if (pclose(bash) != 0)
+        test_fail(__FILE__, __LINE__, "bash: %s", output);
+}
+
+static void bash_completes_commands_options_and_values(void)
+{
+    struct server *server = server_start(NULL);
+    char id[24], line[64];
+    gs_session session = attach("there", NULL, id);
+
+    complete("gsctl p");
+    CHECK_TEXT(output, "ps provision\n");
+    complete("gsctl set --user-");
+    CHECK_TEXT(output, "--user-mem --user-sessions --user-hosts --user-pieces\n");
+    complete("gsctl set --class ''");
+    CHECK_TEXT(output, "normal latency best-effort\n");
+    complete("gsctl set --default --unset wei");
+    CHECK_TEXT(output, "weight\n");
+    complete("gsctl provision u");
+    CHECK_TEXT(output, "uniform\n");
+    complete("gsctl trust roo");
+    CHECK_TEXT(output, "root");
+    complete("gsctl reserve x --s");
+    CHECK_TEXT(output, "--sms\n");
+    complete("gsctl ps --gr");
+    CHECK_EQUAL(strlen(output), 1);
+    /* A session of the server that runs. */
+    complete("gsctl kill ''");
+    snprintf(line, sizeof(line), " %s\n", id);
+    CHECK_TEXT(output, line);
+    complete("gsctl comp");
+    CHECK_EQUAL(strlen(output), 1);
+    CHECK_EQUAL(gsctl("completion", "fish", NULL), 2);
+    GSCTL_OK("completion", "zsh");
+    CHECK_EQUAL(strncmp(output, "#compdef gsctl\n", 15), 0);
+    CHECK_OK(gs_detach(session));
+    server_stop(server);
+}
+
 static const struct test tests[] = {
     TEST(quit_asks_on_a_terminal_before_it_ends_tenants),
     TEST(quit_does_not_ask_where_nobody_is_to_be_asked),
     TEST(errors_say_what_to_do),
     TEST(a_setting_that_changes_nothing_says_so),
     TEST(info_draws_who_may_run_where),
+    TEST(bash_completes_commands_options_and_values),
 };
 
 int main(int argc, char **argv)
