@@ -30,14 +30,15 @@ DEPS     ?= install
 
 # ---- What the machine has ---------------------------------------------------------------------
 # gshared, gsctl and libgshare need a C compiler only. lz4 and zstd unpack fatbins (for the software
-# device, and where kernels in them print), cmocka is for unit tests, jpeg for the demo.
+# device, and where kernels in them print), ncurses is for gsctl top, cmocka for unit tests, jpeg for the demo.
 # A number sign in a function call is escaped differently by different makes.
 HASH := \#
 HAVE := $(shell printf '%s\n' cc '$(HASH)if __has_include(<lz4.h>)' lz4 '$(HASH)endif' \
                 '$(HASH)if __has_include(<zstd.h>)' zstd '$(HASH)endif' \
                 '$(HASH)if __has_include(<cmocka.h>)' cmocka '$(HASH)endif' \
+                '$(HASH)if __has_include(<ncurses.h>)' ncurses '$(HASH)endif' \
                 '$(HASH)if __has_include(<jpeglib.h>)' jpeg '$(HASH)endif' | $(CC) -E -P - 2>/dev/null)
-NEED_test := cc lz4 zstd cmocka
+NEED_test := cc lz4 zstd cmocka ncurses
 NEED_demo := cc lz4 zstd jpeg
 MISSING := $(filter-out $(HAVE),$(sort $(foreach goal,$(MAKECMDGOALS),$(NEED_$(goal)))))
 ifneq ($(MISSING),)
@@ -49,6 +50,7 @@ $(BUILD)/installed-%.mk:
 	@mkdir -p $(@D) && touch $@
 endif
 endif
+NCURSES_LIBS := $(if $(filter ncurses,$(HAVE)),-lncurses)
 UNPACK_LIBS := $(if $(filter lz4,$(HAVE)),-llz4) $(if $(filter zstd,$(HAVE)),-lzstd)
 
 CFLAGS   ?= -O2 -g
@@ -110,6 +112,10 @@ $(BUILD)/obj/lib/ptx/rewrite/printf_pass.o: GS_CFLAGS += -DPTX_FILE='"$(CURDIR)/
 $(BUILD)/obj/lib/ptx/rewrite/heap_pass.o: lib/ptx/rewrite/heap_device.ptx
 $(BUILD)/obj/lib/ptx/rewrite/heap_pass.o: GS_CFLAGS += -DPTX_FILE='"$(CURDIR)/lib/ptx/rewrite/heap_device.ptx"'
 
+ifneq ($(NCURSES_LIBS),)
+$(BUILD)/obj/lib/gsctl/top.o: GS_CFLAGS += -DGS_NCURSES
+endif
+
 define ROOM_RULE
 $(BUILD)/room/$(1).a: $(call room_objs,$(1))
 	@mkdir -p $$(@D)
@@ -151,7 +157,7 @@ $(BUILD)/bin/gshared: $(BUILD)/obj/lib/gshared/main.o $(BUILD)/room/server.a $(B
 $(BUILD)/bin/gsctl: $(BUILD)/room/gsctl.a $(BUILD)/room/common.a
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
-	$(Q)$(LINK) -o $@ $^ $(LDLIBS_RT)
+	$(Q)$(LINK) -o $@ $^ $(NCURSES_LIBS) $(LDLIBS_RT)
 
 # ---- Examples --------------------------------------------------------------------------------
 # They link as a user's program would: with the shared library, found beside them in the build tree.

@@ -12,6 +12,9 @@
 #include "common/request.h"
 #include "common/setting_text.h"
 
+#define WATCH_S  2u    /* seconds between two looks, where nothing else is said */
+#define GRACE_MS 5000u /* for what a session runs when it is ended */
+
 enum { EXIT_ERROR = 1, EXIT_USAGE = 2, EXIT_NO_SERVER = 3 };
 
 struct command;
@@ -19,6 +22,7 @@ struct command_options {
     const char *instance;
     bool json;
     uint32_t timeout_s;  /* of quit */
+    uint32_t watch_s;    /* of those that print anew and of top; 0: not given */
     bool yes;            /* of quit: do not ask */
     const char *operand; /* the word after the command; NULL: none */
     /* Of set and get: whose settings. */
@@ -43,6 +47,7 @@ struct command_options {
 int command_status(struct control *control, const struct command_options *options);
 int command_ps(struct control *control, const struct command_options *options);
 int command_info(struct control *control, const struct command_options *options);
+int command_top(struct control *control, const struct command_options *options);
 int command_quit(struct control *control, const struct command_options *options);
 int command_kill(struct control *control, const struct command_options *options);
 int command_restart(struct control *control, const struct command_options *options);
@@ -75,6 +80,8 @@ enum command_takes {
     TAKES_NO = 64,
     TAKES_KILL = 128,    /* --user, --pid, --grace, or a session's id as the operand */
     TAKES_RESTART = 256, /* --device and --force */
+    TAKES_WATCH = 512,
+    TAKES_TOP = 1024,    /* --user */
     IS_HIDDEN = 1 << 29, /* not in the help, and asks no server */
     TAKES_ALL = 1 << 30  /* of an option: all commands have it */
 };

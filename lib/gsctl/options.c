@@ -47,6 +47,7 @@ static void __attribute__((noreturn)) help_all(const struct command *commands, s
           "      --instance NAME  the server's name, yours before root's; USER:NAME: that user's;\n"
           "                       default: $GSHARE_INSTANCE, else \"default\"\n"
           "      --json           status, ps, info and get: print JSON\n"
+          "      --watch [SECONDS]  the same: again every so often; default 2\n"
           "  -h, --help           this text; after a command: what it takes\n"
           "  -V, --version        the version\n"
           "\n"
@@ -77,6 +78,10 @@ static void __attribute__((noreturn)) help_command(const struct command *command
     fputs("      --instance NAME       the server's name, or USER:NAME\n", stdout);
     if (command->takes & TAKES_JSON)
         fputs("      --json                print JSON\n", stdout);
+    if (command->takes & TAKES_WATCH)
+        fputs("      --watch [SECONDS]     look again every so often; default 2\n", stdout);
+    if (command->takes & TAKES_TOP)
+        fputs("      --user NAME           only this user's tenants\n", stdout);
     if (command->takes & TAKES_TARGET)
         fputs("\nSESSION is a number that 'gsctl ps' shows.\n", stdout);
     exit(EXIT_SUCCESS);
@@ -156,6 +161,7 @@ enum {
     OPTION_PID,
     OPTION_GRACE,
     OPTION_FORCE,
+    OPTION_WATCH,
     OPTION_SETTING = 512 /* plus the index in setting_fields */
 };
 #define OPTIONS_MAX 40
@@ -166,7 +172,9 @@ const struct command_option command_options[] = {
     {{"json", no_argument, NULL, OPTION_JSON}, TAKES_JSON, NULL},
     {{"timeout", required_argument, NULL, 't'}, TAKES_QUIT, NULL},
     {{"yes", no_argument, NULL, 'y'}, TAKES_QUIT, NULL},
-    {{"user", required_argument, NULL, OPTION_USER}, TAKES_TARGET | TAKES_KILL, values_users},
+    {{"user", required_argument, NULL, OPTION_USER},
+     TAKES_TARGET | TAKES_KILL | TAKES_TOP,
+     values_users},
     {{"default", no_argument, NULL, OPTION_DEFAULT}, TAKES_TARGET, NULL},
     {{"others", no_argument, NULL, OPTION_OTHERS}, TAKES_TARGET, NULL},
     {{"device", required_argument, NULL, OPTION_DEVICE},
@@ -177,6 +185,7 @@ const struct command_option command_options[] = {
     {{"no", no_argument, NULL, OPTION_NO}, TAKES_NO, NULL},
     {{"pid", required_argument, NULL, OPTION_PID}, TAKES_KILL, NULL},
     {{"grace", required_argument, NULL, OPTION_GRACE}, TAKES_KILL, NULL},
+    {{"watch", optional_argument, NULL, OPTION_WATCH}, TAKES_WATCH, NULL},
     {{"help", no_argument, NULL, 'h'}, TAKES_ALL, NULL},
     {{"version", no_argument, NULL, 'V'}, TAKES_ALL, NULL},
 };
@@ -240,6 +249,11 @@ static void option_apply(struct command_options *options, int code)
     case OPTION_FORCE:
         options->force = true;
         break;
+    case OPTION_WATCH:
+        options->watch_s = optarg ? (uint32_t)number_parse("--watch", optarg, 86400) : WATCH_S;
+        if (options->watch_s == 0)
+            usage("--watch 0: seconds, 1 and up");
+        break;
     case 'h':
         break;
     case 'V':
@@ -298,7 +312,7 @@ const struct command *options_parse(int argc, char **argv, const struct command 
     int code;
 
     *options = (struct command_options){.instance = instance && *instance ? instance : "default",
-                                        .grace_ms = 5000,
+                                        .grace_ms = GRACE_MS,
                                         .device = -1,
                                         .commands = commands,
                                         .command_count = count};
@@ -312,6 +326,9 @@ const struct command *options_parse(int argc, char **argv, const struct command 
         for (size_t i = 0; i < command_option_count; i++)
             given |= (uint64_t)(command_options[i].option.val == code) << i;
         help = help || code == 'h';
+        if (code == OPTION_WATCH && !optarg && optind < argc &&
+            isdigit((unsigned char)argv[optind][0]))
+            optarg = argv[optind++];
         option_apply(options, code);
     }
     named = optind < argc;

@@ -47,15 +47,11 @@ void terminal_type(struct terminal *terminal, const char *keys)
     CHECK(write(terminal->fd, keys, strlen(keys)) == (ssize_t)strlen(keys));
 }
 
-/* False: the program has closed the terminal. */
-static bool more(struct terminal *terminal, uint64_t deadline)
+bool terminal_read(struct terminal *terminal)
 {
     struct pollfd poll_fd = {.fd = terminal->fd, .events = POLLIN};
     ssize_t n;
 
-    if (clock_ns() > deadline)
-        test_fail(__FILE__, __LINE__, "no more of it within 30 s: %s",
-                  terminal->text + terminal->from);
     if (poll(&poll_fd, 1, 100) <= 0)
         return true;
     CHECK(terminal->used + 1 < sizeof(terminal->text));
@@ -70,6 +66,14 @@ static bool more(struct terminal *terminal, uint64_t deadline)
     }
     terminal->used += (size_t)n;
     return true;
+}
+
+static bool more(struct terminal *terminal, uint64_t deadline)
+{
+    if (clock_ns() > deadline)
+        test_fail(__FILE__, __LINE__, "no more of it within 30 s: %s",
+                  terminal->text + terminal->from);
+    return terminal_read(terminal);
 }
 
 void terminal_expect(struct terminal *terminal, const char *words)

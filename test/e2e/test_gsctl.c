@@ -275,6 +275,136 @@ static void bash_completes_commands_options_and_values(void)
     server_stop(server);
 }
 
+/* ---- Top and watch --------------------------------------------------------------------------- */
+
+#define LEFT_SCREEN "\033[?1049l" /* xterm shows again what was there before */
+
+static void top_start(void)
+{
+    static const char *const top[] = {"bin/gsctl", "top", "--watch", "1", NULL};
+
+    if (gsctl("top", NULL) == 1 && strstr(output, "without ncurses"))
+        test_skip("gsctl was built without ncurses");
+    CHECK_EQUAL(gsctl("top", NULL), 2); /* no terminal */
+    terminal_start(&terminal, 80, 24, top);
+}
+
+/* Has it written a number such as "1.2k" since what was expected last? */
+static bool shows_thousands(void)
+{
+    for (const char *c = terminal.text + terminal.from + 1; *c; c++) {
+        if (*c == 'k' && c[-1] >= '0' && c[-1] <= '9')
+            return true;
+    }
+    return false;
+}
+
+static void top_shows_the_tenants_and_quits(void)
+{
+    struct server *server = server_start(NULL);
+    char pid[24];
+    gs_session session = attach("watched", NULL, NULL);
+    gs_module module = kernels_load(session);
+    gs_kernel nothing = kernels_get(module, "nothing");
+
+    snprintf(pid, sizeof(pid), "%d", (int)getpid());
+    CHECK_WITHIN(2000, gsctl("ps", NULL) == 0 && strstr(output, pid) != NULL);
+    top_start();
+    terminal_expect(&terminal, server->instance);
+    terminal_expect(&terminal, "GPU%");
+    terminal_expect(&terminal, pid);
+    terminal_expect(&terminal, "watched");
+    /* What it launches from now on shows as launches a second. */
+    for (uint64_t deadline = test_deadline(30000); !shows_thousands();) {
+        CHECK(clock_ns() < deadline && terminal_read(&terminal));
+        for (int i = 0; i < 2000; i++)
+            CHECK_OK(kernels_launch(NULL, nothing, 1, 1, NULL));
+        CHECK_OK(gs_sync(session));
+    }
+    /* A user who has no tenant. */
+    terminal_type(&terminal, "u65534\n");
+    terminal_expect(&terminal, "of ");
+    terminal_type(&terminal, "q");
+    CHECK_EQUAL(terminal_end(&terminal), 0);
+    terminal_expect(&terminal, LEFT_SCREEN);
+    CHECK_OK(gs_detach(session));
+    server_stop(server);
+}
+
+static void top_ends_a_session_after_asking(void)
+{
+    struct server *server = server_start(NULL);
+    char id[24], question[64];
+    gs_session session = attach("victim", NULL, id);
+    gs_devptr memory;
+
+    top_start();
+    terminal_expect(&terminal, "victim");
+    snprintf(question, sizeof(question), "end session %s of ", id);
+    terminal_type(&terminal, "kn\n");
+    terminal_expect(&terminal, question);
+    CHECK_OK(gs_malloc(session, 4096, &memory));
+    terminal_type(&terminal, "k");
+    terminal_expect(&terminal, "[y/N]");
+    terminal_type(&terminal, "y\n");
+    terminal_expect(&terminal, "being");
+    CHECK_WITHIN(10000, gs_malloc(session, 4096, &memory) != GS_OK);
+    terminal_type(&terminal, "q");
+    CHECK_EQUAL(terminal_end(&terminal), 0);
+    gs_detach(session);
+    server_stop(server);
+}
+
+static void top_puts_the_terminal_back_when_it_is_ended(void)
+{
+    static const int signals[] = {SIGINT, SIGTERM};
+    struct server *server = server_start(NULL);
+    int status;
+
+    for (unsigned i = 0; i < ARRAY_SIZE(signals); i++) {
+        top_start();
+        terminal_expect(&terminal, "SESSION");
+        if (signals[i] == SIGINT)
+            terminal_type(&terminal, "\003"); /* Ctrl-C */
+        else
+            kill(terminal.pid, signals[i]);
+        status = terminal_end(&terminal);
+        CHECK(WIFSIGNALED(status) && WTERMSIG(status) == signals[i]);
+        terminal_expect(&terminal, LEFT_SCREEN);
+    }
+    /* So does the end of its server. */
+    top_start();
+    terminal_expect(&terminal, "SESSION");
+    server_stop(server);
+    CHECK(WEXITSTATUS(terminal_end(&terminal)) != 0);
+    terminal_expect(&terminal, LEFT_SCREEN);
+    terminal_expect(&terminal, "gsctl: ");
+}
+
+static void watch_looks_again(void)
+{
+    static const char *const watch[] = {"bin/gsctl", "ps", "--watch=1", NULL};
+    static const char *const json[] = {"bin/gsctl", "get", "--watch", "1", "--json", NULL};
+    struct server *server = server_start(NULL);
+
+    terminal_start(&terminal, 80, 24, watch);
+    for (unsigned i = 0; i < 3; i++) {
+        terminal_expect(&terminal, "\033[H\033[2J");
+        terminal_expect(&terminal, "SESSION");
+    }
+    terminal_type(&terminal, "\003");
+    CHECK_EQUAL(WTERMSIG(terminal_end(&terminal)), SIGINT);
+    /* Each document is one of its own. */
+    terminal_start(&terminal, 80, 24, json);
+    terminal_expect(&terminal, "{\"instance\"");
+    terminal_expect(&terminal, "J{\"instance\"");
+    terminal_type(&terminal, "\003");
+    terminal_end(&terminal);
+    CHECK_EQUAL(gsctl("ps", "--watch=0", NULL), 2);
+    CHECK_EQUAL(gsctl("quit", "--watch", NULL), 2);
+    server_stop(server);
+}
+
 static const struct test tests[] = {
     TEST(quit_asks_on_a_terminal_before_it_ends_tenants),
     TEST(quit_does_not_ask_where_nobody_is_to_be_asked),
@@ -282,6 +412,10 @@ static const struct test tests[] = {
     TEST(a_setting_that_changes_nothing_says_so),
     TEST(info_draws_who_may_run_where),
     TEST(bash_completes_commands_options_and_values),
+    TEST(top_shows_the_tenants_and_quits),
+    TEST(top_ends_a_session_after_asking),
+    TEST(top_puts_the_terminal_back_when_it_is_ended),
+    TEST(watch_looks_again),
 };
 
 int main(int argc, char **argv)
