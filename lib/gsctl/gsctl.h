@@ -54,6 +54,7 @@ int command_restart(struct control *control, const struct command_options *optio
 int command_set(struct control *control, const struct command_options *options);
 int command_trust(struct control *control, const struct command_options *options);
 int command_get(struct control *control, const struct command_options *options);
+int command_explain(struct control *control, const struct command_options *options);
 int command_reserve(struct control *control, const struct command_options *options);
 int command_release(struct control *control, const struct command_options *options);
 int command_completion(struct control *control, const struct command_options *options);
@@ -81,9 +82,10 @@ enum command_takes {
     TAKES_KILL = 128,    /* --user, --pid, --grace, or a session's id as the operand */
     TAKES_RESTART = 256, /* --device and --force */
     TAKES_WATCH = 512,
-    TAKES_TOP = 1024,    /* --user */
-    IS_HIDDEN = 1 << 29, /* not in the help, and asks no server */
-    TAKES_ALL = 1 << 30  /* of an option: all commands have it */
+    TAKES_TOP = 1024,     /* --user */
+    TAKES_SESSION = 2048, /* a session's id as the operand */
+    IS_HIDDEN = 1 << 29,  /* not in the help, and asks no server */
+    TAKES_ALL = 1 << 30   /* of an option: all commands have it */
 };
 
 struct command_option {

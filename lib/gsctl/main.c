@@ -62,6 +62,8 @@ static const struct command commands[] = {
     {"get", command_get, "what is set, and what sessions have of it",
      "[SESSION|--user NAME|--others|--default|--device D]", "",
      TAKES_JSON | TAKES_WATCH | TAKES_TARGET | TAKES_OPERAND, false},
+    {"explain", command_explain, "what holds for a session, who says so, and whom it waits for",
+     "SESSION", "", TAKES_JSON | TAKES_SESSION | TAKES_OPERAND, true},
     {"reserve", command_reserve, "sets SMs apart for sessions that attach to their name",
      "NAME --sms N|--mask LIST",
      "      --sms VALUE           so many SMs, rounded up to whole groups\n"

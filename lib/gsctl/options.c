@@ -46,7 +46,7 @@ static void __attribute__((noreturn)) help_all(const struct command *commands, s
     fputs("\n"
           "      --instance NAME  the server's name, yours before root's; USER:NAME: that user's;\n"
           "                       default: $GSHARE_INSTANCE, else \"default\"\n"
-          "      --json           status, ps, info and get: print JSON\n"
+          "      --json           status, ps, info, get and explain: JSON\n"
           "      --watch [SECONDS]  the same: again every so often; default 2\n"
           "  -h, --help           this text; after a command: what it takes\n"
           "  -V, --version        the version\n"
@@ -343,7 +343,7 @@ const struct command *options_parse(int argc, char **argv, const struct command 
     if (optind < argc)
         usage("unexpected argument '%s'", argv[optind]);
     given_check(command, options, given);
-    if (command->takes & (TAKES_TARGET | TAKES_KILL) && options->operand)
+    if (command->takes & (TAKES_TARGET | TAKES_KILL | TAKES_SESSION) && options->operand)
         target_set(options, CTL_TENANT, session_parse(options->operand));
     if (command->takes & TAKES_TARGET && options->device >= 0)
         target_set(options, CTL_DEVICE, (uint64_t)options->device);

@@ -59,7 +59,7 @@ static int settings_change(struct control *control, struct ctl_set *request)
              !((request->unset | request->settings.fields) & unseen))
         fprintf(stderr,
                 "gsctl: set, but session %llu has what it had: its own request or another limit is "
-                "tighter; see gsctl get %llu\n",
+                "tighter; see gsctl explain %llu\n",
                 row_id(&after), row_id(&after));
     return 0;
 }

@@ -214,6 +214,100 @@ static void info_draws_who_may_run_where(void)
     server_stop(server);
 }
 
+/* ---- Explain --------------------------------------------------------------------------------- */
+
+static void explain_says_who_says_what(void)
+{
+    static const char *const environment[] = {"GSHARE_SOFT_SMS=24", NULL};
+    static const char *const arguments[] = {"--mem-limit", "512M", NULL};
+    struct server *server = server_start(&(struct server_options){
+        .device = "soft", .environment = environment, .arguments = arguments});
+    char id[24];
+    gs_session session = attach("asks", NULL, id), other;
+    gs_qos qos = GS_QOS_INIT;
+
+    qos.affinity.type = GS_EXEC_AFFINITY_SM_COUNT;
+    qos.affinity.sm_count = 8;
+    qos.priority = 1;
+    CHECK_OK(gs_set_qos(session, &qos));
+    GSCTL_OK("explain", id);
+    CHECK_TEXT(output, "8 of 24: ");
+    CHECK_TEXT(output, "* the program, or its environment: sms 8\n");
+    CHECK_TEXT(output, "memory         512 MiB\n               * gshared --mem-limit: 512 MiB\n");
+    CHECK_TEXT(output, "inflight       the class's\n                 by default\n");
+    /* The tightest is marked, and what it has overruled is there too. */
+    GSCTL_OK("set", "--default", "--percentage", "50", "--mem", "64M");
+    GSCTL_OK("set", "--user", "0", "--class", "best-effort");
+    GSCTL_OK("set", id, "--sms", "4", "--kernel-limit", "60000");
+    GSCTL_OK("explain", id);
+    CHECK_TEXT(output, "4 of 24: ");
+    CHECK_TEXT(output, "  the program, or its environment: sms 8\n");
+    CHECK_TEXT(output, "  set --default: percentage 50\n");
+    CHECK_TEXT(output, "* set for this session: sms 4\n");
+    CHECK_TEXT(output, "memory         64.0 MiB\n");
+    CHECK_TEXT(output, "  gshared --mem-limit: 512 MiB\n");
+    CHECK_TEXT(output, "* set --default: mem 64M\n");
+    CHECK_TEXT(output, "60000 ms\n               * set for this session: kernel-limit 60000\n");
+    if (getuid() == 0)
+        CHECK_TEXT(output, "best-effort\n                 the program, or its environment: normal\n"
+                           "               * set --user: class best-effort\n");
+    GSCTL_OK("explain", id, "--json");
+    CHECK_TEXT(output, "{\"from\":\"set --default\",\"says\":\"mem 64M\",\"counts\":1}");
+    /* Others' exclusive SMs. */
+    GSCTL_OK("set", id, "--unset", "all");
+    GSCTL_OK("set", "--default", "--unset", "all");
+    CHECK_OK(gs_set_qos(session, &(gs_qos)GS_QOS_INIT));
+    other = attach("alone", NULL, NULL);
+    qos.affinity.sm_count = 4;
+    qos.affinity.exclusive = 1;
+    CHECK_OK(gs_set_qos(other, &qos));
+    CHECK_WITHIN(10000, gsctl("explain", id, NULL) == 0 && strstr(output, "20 of 24"));
+    CHECK_TEXT(output, "* others: reservations and exclusive SMs");
+    CHECK_EQUAL(gsctl("explain", "99", NULL), 1);
+    CHECK_TEXT(output, "there is no session 99: see gsctl ps");
+    CHECK_EQUAL(gsctl("explain", NULL), 2);
+    CHECK_OK(gs_detach(other));
+    CHECK_OK(gs_detach(session));
+    server_stop(server);
+}
+
+static void explain_names_whom_a_session_waits_for(void)
+{
+    struct server *server = server_start(NULL);
+    char holder_id[24], id[24], wanted[64];
+    gs_session holder = attach("holder", NULL, holder_id), session = attach("wants", NULL, id);
+    gs_session_desc desc = GS_SESSION_DESC_INIT;
+    gs_kernel spin = kernels_get(kernels_load(holder), "spin_until");
+    uint32_t one = 1;
+    gs_stream stream;
+    gs_devptr flag;
+
+    CHECK_OK(gs_session_info(session, &desc));
+    if (desc.sm_granularity == 0)
+        test_skip("the device has no partitions of SMs");
+    CHECK_OK(gs_malloc(holder, sizeof(one), &flag));
+    CHECK_OK(gs_stream_create(holder, NULL, &stream));
+    CHECK_OK(kernels_launch(stream, spin, 1, 1, (void *[]){&flag}));
+    GSCTL_OK("explain", id);
+    CHECK(strstr(output, "waits for") == NULL);
+    /* The holder keeps its SMs while its kernel runs: gsctl tells that after 3 s. */
+    snprintf(wanted, sizeof(wanted), "%u", desc.sm_granularity);
+    GSCTL_OK("set", id, "--sms", wanted, "--exclusive");
+    GSCTL_OK("explain", id);
+    snprintf(wanted, sizeof(wanted), "waits for session %s (holder)", holder_id);
+    CHECK_TEXT(output, wanted);
+    GSCTL_OK("explain", id, "--json");
+    snprintf(wanted, sizeof(wanted), "\"waits_for\":%s,", holder_id);
+    CHECK_TEXT(output, wanted);
+    CHECK_OK(gs_memcpy_htod(holder, flag, &one, sizeof(one)));
+    CHECK_OK(gs_stream_sync(holder, stream));
+    CHECK_WITHIN(20000, gsctl("explain", id, NULL) == 0 && strstr(output, "its alone"));
+    CHECK(strstr(output, "waits for") == NULL);
+    CHECK_OK(gs_detach(session));
+    CHECK_OK(gs_detach(holder));
+    server_stop(server);
+}
+
 /* ---- Completion ------------------------------------------------------------------------------ */
 
 /* Writes what bash completes the words to, the last of which is begun, to output. */
@@ -411,6 +505,8 @@ static const struct test tests[] = {
     TEST(errors_say_what_to_do),
     TEST(a_setting_that_changes_nothing_says_so),
     TEST(info_draws_who_may_run_where),
+    TEST(explain_says_who_says_what),
+    TEST(explain_names_whom_a_session_waits_for),
     TEST(bash_completes_commands_options_and_values),
     TEST(top_shows_the_tenants_and_quits),
     TEST(top_ends_a_session_after_asking),

@@ -617,6 +617,7 @@ static void every_kind_of_answer_tells_why_it_is_a_refusal(void)
         {CTL_RESERVE, sizeof(struct ctl_done_reply)},
         {CTL_RELEASE, sizeof(struct ctl_done_reply)},
         {CTL_PROVISION, sizeof(struct ctl_done_reply)},
+        {CTL_EXPLAIN, sizeof(struct ctl_explain_reply)},
     };
     struct server *server = server_start(NULL);
     char message[REQUEST_MESSAGE_MAX] = "", wanted[64];
