@@ -46,8 +46,8 @@ static void __attribute__((noreturn)) help_all(const struct command *commands, s
     fputs("\n"
           "      --instance NAME  the server's name, yours before root's; USER:NAME: that user's;\n"
           "                       default: $GSHARE_INSTANCE, else \"default\"\n"
-          "      --json           status, ps, info, get and explain: JSON\n"
-          "      --watch [SECONDS]  the same: again every so often; default 2\n"
+          "      --json           status, ps, info, get and explain: print JSON\n"
+          "      --watch [SECS]   status, ps, info and get: again every so often; default 2\n"
           "  -h, --help           this text; after a command: what it takes\n"
           "  -V, --version        the version\n"
           "\n"
@@ -82,7 +82,7 @@ static void __attribute__((noreturn)) help_command(const struct command *command
         fputs("      --watch [SECONDS]     look again every so often; default 2\n", stdout);
     if (command->takes & TAKES_TOP)
         fputs("      --user NAME           only this user's tenants\n", stdout);
-    if (command->takes & TAKES_TARGET)
+    if (command->takes & (TAKES_TARGET | TAKES_KILL | TAKES_SESSION))
         fputs("\nSESSION is a number that 'gsctl ps' shows.\n", stdout);
     exit(EXIT_SUCCESS);
 }

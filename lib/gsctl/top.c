@@ -25,6 +25,7 @@ int command_top(struct control *control, const struct command_options *options)
 #include <ncurses.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -252,23 +253,37 @@ static size_t selected_row(const struct top *top)
     return 0;
 }
 
+/* A line that ends where the terminal does. */
+__attribute__((format(printf, 2, 3))) static void text_draw(int y, const char *format, ...)
+{
+    char text[256];
+    va_list ap;
+
+    va_start(ap, format);
+    vsnprintf(text, sizeof(text), format, ap);
+    va_end(ap);
+    mvaddnstr(y, 0, text, COLS);
+}
+
 static int head_draw(const struct top *top)
 {
     const struct ctl_status_reply *r = &top->status;
-    char up[FORMAT_MAX], used[FORMAT_MAX], total[FORMAT_MAX], user[FORMAT_MAX];
+    char up[FORMAT_MAX], used[FORMAT_MAX], total[FORMAT_MAX], user[FORMAT_MAX], more[80] = "";
     int y = 0;
 
-    mvprintw(y++, 0, "gshare '%s', up %s; tenants: %u", top->control->instance,
-             format_duration(up, r->uptime_ns), r->tenants);
     if (top->filtered)
-        printw(", of %s: %zu", format_user(user, (uint32_t)top->user), top->count);
+        snprintf(more, sizeof(more), ", of %s: %zu", format_user(user, (uint32_t)top->user),
+                 top->count);
+    text_draw(y++, "gshare '%s', up %s; tenants: %u%s", top->control->instance,
+              format_duration(up, r->uptime_ns), r->tenants, more);
     for (uint32_t i = 0; i < r->device_count && y < LINES - 4; i++) {
-        mvprintw(y++, 0, "device %u  %.24s  %u SMs  %s of %s  %s", i, r->device[i].name,
-                 r->device[i].sm_count, format_bytes(used, r->device[i].memory_used),
-                 format_bytes(total, r->device[i].memory_total),
-                 device_state_name(r->device[i].state));
+        more[0] = 0;
         if (r->device[i].faults)
-            printw("  lost workers: %u", r->device[i].faults);
+            snprintf(more, sizeof(more), "  lost workers: %u", r->device[i].faults);
+        text_draw(y++, "device %u  %.24s  %u SMs  %s of %s  %s%s", i, r->device[i].name,
+                  r->device[i].sm_count, format_bytes(used, r->device[i].memory_used),
+                  format_bytes(total, r->device[i].memory_total),
+                  device_state_name(r->device[i].state), more);
     }
     return y;
 }

@@ -640,8 +640,9 @@ static void every_kind_of_answer_tells_why_it_is_a_refusal(void)
 
 static void each_command_has_a_help(void)
 {
-    static const char *const names[] = {"status", "ps",      "quit",    "set",
-                                        "get",    "reserve", "release", "provision"};
+    static const char *const names[] = {"status",  "ps",      "info",     "top",
+                                        "quit",    "set",     "get",      "explain",
+                                        "reserve", "release", "provision"};
 
     for (unsigned i = 0; i < ARRAY_SIZE(names); i++) {
         GSCTL_OK(names[i], "--help");
