@@ -20,6 +20,8 @@ BINDIR   ?= $(PREFIX)/bin
 LIBDIR   ?= $(PREFIX)/lib
 INCLUDEDIR ?= $(PREFIX)/include
 MANDIR   ?= $(PREFIX)/share/man
+BASHDIR  ?= $(PREFIX)/share/bash-completion/completions
+ZSHDIR   ?= $(PREFIX)/share/zsh/site-functions
 DEVICE   ?= auto
 IMAGE    ?=
 SANITIZE ?=
@@ -28,8 +30,9 @@ DEPS     ?= install
 
 # ---- What the machine has ---------------------------------------------------------------------
 # gshared, gsctl and libgshare need a C compiler only. lz4 and zstd unpack fatbins (for the software
-# device, and where kernels in them print), cmocka is for unit tests, jpeg for the demo, a C++ compiler
-# (of the same family, because of sanitizers) for the test and the example of gshare.hpp.
+# device, and where kernels in them print), ncurses is for gsctl top, cmocka for unit tests, jpeg for
+# the demo, a C++ compiler (of the same family, because of sanitizers) for the test and the example of
+# gshare.hpp.
 ifeq ($(origin CXX),default)
 CXX := $(if $(findstring clang,$(CC)),clang++,g++)
 endif
@@ -38,9 +41,10 @@ HASH := \#
 HAVE := $(shell printf '%s\n' cc '$(HASH)if __has_include(<lz4.h>)' lz4 '$(HASH)endif' \
                 '$(HASH)if __has_include(<zstd.h>)' zstd '$(HASH)endif' \
                 '$(HASH)if __has_include(<cmocka.h>)' cmocka '$(HASH)endif' \
+                '$(HASH)if __has_include(<ncurses.h>)' ncurses '$(HASH)endif' \
                 '$(HASH)if __has_include(<jpeglib.h>)' jpeg '$(HASH)endif' | $(CC) -E -P - 2>/dev/null)
 HAVE += $(if $(shell command -v $(firstword $(CXX))),cxx)
-NEED_test := cc cxx lz4 zstd cmocka
+NEED_test := cc cxx lz4 zstd cmocka ncurses
 NEED_demo := cc lz4 zstd jpeg
 MISSING := $(filter-out $(HAVE),$(sort $(foreach goal,$(MAKECMDGOALS),$(NEED_$(goal)))))
 ifneq ($(MISSING),)
@@ -52,6 +56,7 @@ $(BUILD)/installed-%.mk:
 	@mkdir -p $(@D) && touch $@
 endif
 endif
+NCURSES_LIBS := $(if $(filter ncurses,$(HAVE)),-lncurses)
 UNPACK_LIBS := $(if $(filter lz4,$(HAVE)),-llz4) $(if $(filter zstd,$(HAVE)),-lzstd)
 
 CFLAGS   ?= -O2 -g
@@ -124,6 +129,10 @@ $(BUILD)/obj/lib/ptx/rewrite/printf_pass.o: GS_CFLAGS += -DPTX_FILE='"$(CURDIR)/
 $(BUILD)/obj/lib/ptx/rewrite/heap_pass.o: lib/ptx/rewrite/heap_device.ptx
 $(BUILD)/obj/lib/ptx/rewrite/heap_pass.o: GS_CFLAGS += -DPTX_FILE='"$(CURDIR)/lib/ptx/rewrite/heap_device.ptx"'
 
+ifneq ($(NCURSES_LIBS),)
+$(BUILD)/obj/lib/gsctl/top.o: GS_CFLAGS += -DGS_NCURSES
+endif
+
 define ROOM_RULE
 $(BUILD)/room/$(1).a: $(call room_objs,$(1))
 	@mkdir -p $$(@D)
@@ -165,7 +174,7 @@ $(BUILD)/bin/gshared: $(BUILD)/obj/lib/gshared/main.o $(BUILD)/room/server.a $(B
 $(BUILD)/bin/gsctl: $(BUILD)/room/gsctl.a $(BUILD)/room/common.a
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
-	$(Q)$(LINK) -o $@ $^ $(LDLIBS_RT)
+	$(Q)$(LINK) -o $@ $^ $(NCURSES_LIBS) $(LDLIBS_RT)
 
 # ---- Examples --------------------------------------------------------------------------------
 # They link as a user's program would: with the shared library, found beside them in the build tree.
@@ -418,11 +427,15 @@ install: all
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' -e 's|@INCLUDEDIR@|$(INCLUDEDIR)|' \
 	    -e 's|@VERSION@|$(VERSION)|' pkgconfig/gshare.pc.in >$(DESTDIR)$(LIBDIR)/pkgconfig/gshare.pc
 	$(if $(MAN_PAGES),install -m 644 $(MAN_PAGES) $(DESTDIR)$(MANDIR)/man1)
+	install -d $(DESTDIR)$(BASHDIR) $(DESTDIR)$(ZSHDIR)
+	$(BUILD)/bin/gsctl completion bash >$(DESTDIR)$(BASHDIR)/gsctl
+	$(BUILD)/bin/gsctl completion zsh >$(DESTDIR)$(ZSHDIR)/_gsctl
 uninstall:
 	rm -f $(patsubst %,$(DESTDIR)$(BINDIR)/%,$(notdir $(BINS))) $(DESTDIR)$(INCLUDEDIR)/gshare.h $(DESTDIR)$(INCLUDEDIR)/gshare.hpp \
 	    $(DESTDIR)$(SOFTDIR)/libgshare-softcuda.so \
 	    $(patsubst %,$(DESTDIR)$(LIBDIR)/%,libgshare.so libgshare.so.$(SOVERSION) libgshare.a pkgconfig/gshare.pc) \
-	    $(patsubst %,$(DESTDIR)$(MANDIR)/man1/%,$(notdir $(MAN_PAGES)))
+	    $(patsubst %,$(DESTDIR)$(MANDIR)/man1/%,$(notdir $(MAN_PAGES))) \
+	    $(DESTDIR)$(BASHDIR)/gsctl $(DESTDIR)$(ZSHDIR)/_gsctl
 
 FORMATTED = $(shell find include lib examples bench test -name '*.[ch]' -o -name '*.[ch]pp')
 CLANG_FORMAT ?= clang-format

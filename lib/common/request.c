@@ -84,8 +84,10 @@ static gs_status control_open_of(struct control *control, uid_t owner, const cha
     snprintf(made.instance, sizeof(made.instance), "%s", instance);
     made.queue = mq_open(name, O_WRONLY | O_CLOEXEC);
     if (made.queue < 0 && errno == EACCES && owner != geteuid())
-        return fail(message, GS_ERR_REFUSED, "uid %u's gshare server '%s' does not serve uid %u",
-                    (unsigned)owner, instance, (unsigned)geteuid());
+        return fail(
+            message, GS_ERR_REFUSED,
+            "uid %u's gshare server '%s' does not serve uid %u; gshared --allow-users has it",
+            (unsigned)owner, instance, (unsigned)geteuid());
     if (made.queue < 0 && errno != ENOENT && errno != EACCES)
         return fail_errno(message, "mq_open of the control queue");
     if (made.queue >= 0 && fstat(made.queue, &st) < 0)

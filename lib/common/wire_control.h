@@ -32,7 +32,8 @@ enum ctl_op {
     CTL_RELEASE = 12,   /* ctl_reserve, only the name counts -> ctl_done_reply */
     CTL_PROVISION = 13, /* ctl_provision -> ctl_done_reply */
     CTL_KILL = 14,      /* ctl_kill -> ctl_kill_reply, at once */
-    CTL_RESTART = 15    /* ctl_restart -> ctl_done_reply, once the next worker has the sessions */
+    CTL_RESTART = 15,   /* ctl_restart -> ctl_done_reply, once the next worker has the sessions */
+    CTL_EXPLAIN = 16 /* ctl_admin, cursor: a session -> ctl_explain_reply; any user may send it */
 };
 
 struct ctl_header {
@@ -333,6 +334,52 @@ struct ctl_get_reply {
     struct ctl_row row[CTL_GET_ROWS];
 };
 
+/* Who says what a session may have, in the order in which `set` of an explanation has them. */
+enum ctl_source {
+    CTL_SOURCE_DEFAULT = 0, /* gsctl set --default */
+    CTL_SOURCE_DEFAULT_FILE =
+        1,                    /* [default] of the policy file; counts where --default is not set */
+    CTL_SOURCE_USER = 2,      /* gsctl set --user */
+    CTL_SOURCE_USER_FILE = 3, /* [user] or [group] of the policy file; as with the default */
+    CTL_SOURCE_OTHERS = 4,    /* what holds for other users where their own have nothing */
+    CTL_SOURCE_SESSION = 5,   /* gsctl set SESSION */
+    CTL_SOURCES = 6
+};
+
+/* What one session may have, and who says so. Fields that do not count are not in `set`. */
+struct ctl_explain_reply {
+    struct ctl_header h;
+    int32_t status;
+    uint32_t state; /* enum ctl_tenant_state */
+    char message[128];
+    uint64_t session_id;
+    uint64_t waits_for;        /* the session whose SMs this one waits for; 0: none */
+    uint64_t mem_asked;        /* 0: no limit asked for */
+    uint64_t mem_limit;        /* in force; 0: the device's memory */
+    uint64_t server_mem_limit; /* gshared --mem-limit; 0: none */
+    uint64_t user_mem_limit;   /* in force; 0: none */
+    struct wire_qos asked;     /* by gs_attach or gs_set_qos, and the program's environment */
+    uint32_t uid;
+    int32_t device;
+    uint32_t sm_count; /* granted */
+    uint32_t device_sms;
+    uint32_t exclusive;
+    uint32_t cls;
+    int32_t priority;
+    uint32_t weight;
+    uint32_t inflight;                  /* 0: the class's default */
+    uint32_t kernel_limit;              /* milliseconds; 0: none */
+    uint32_t provision;                 /* enum ctl_provision_mode */
+    uint32_t fenced;                    /* gs_fence; 0: not */
+    uint32_t fence_policy;              /* of gshared --fence: 0 auto, 1 always, 2 never */
+    uint32_t other;                     /* the user is neither root nor the server's own */
+    uint64_t sm_mask[GS_SM_MASK_WORDS]; /* granted */
+    char name[32];
+    char reservation[32];
+    char waits[128]; /* why what was decided for it does not hold yet; "": it holds */
+    struct ctl_settings set[CTL_SOURCES];
+};
+
 static_assert(sizeof(struct ctl_header) == 24, "ctl_header");
 static_assert(sizeof(struct ctl_attach) == 232 && sizeof(struct ctl_attach) <= CTL_MESSAGE_MAX,
               "ctl_attach");
@@ -356,6 +403,10 @@ static_assert(sizeof(struct ctl_kill_reply) == 160, "ctl_kill_reply");
 static_assert(sizeof(struct ctl_restart) == 32, "ctl_restart");
 static_assert(sizeof(struct ctl_row) == 328, "ctl_row");
 static_assert(sizeof(struct ctl_get_reply) == 3784, "ctl_get_reply");
+static_assert(sizeof(struct ctl_explain_reply) == 1440 &&
+                  offsetof(struct ctl_explain_reply, message) ==
+                      offsetof(struct ctl_quit_reply, message),
+              "ctl_explain_reply");
 static_assert(sizeof(struct ctl_ps_reply) <= CTL_REPLY_MAX &&
                   sizeof(struct ctl_get_reply) <= CTL_REPLY_MAX,
               "answers fit");

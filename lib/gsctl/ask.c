@@ -20,8 +20,25 @@ uint64_t ask_deadline(void)
     return clock_ns() + ASK_NS;
 }
 
+/* What to do about a failure of this kind; "": the message says it. */
+static const char *hint(gs_status status)
+{
+    switch (status) {
+    case GS_ERR_PERMISSION:
+        return "; run gsctl as that user, or as root";
+    case GS_ERR_TIMEOUT:
+        return "; look at 'gsctl status' and the server's log";
+    case GS_ERR_VERSION:
+        return "; use the gsctl that was installed with the server, or start the server anew";
+    case GS_ERR_SERVER_LOST:
+        return "; its log says why; start it again with gshared -d";
+    default:
+        return "";
+    }
+}
+
 int ask_failed(gs_status status, const char *message)
 {
-    fprintf(stderr, "gsctl: %s\n", message);
+    fprintf(stderr, "gsctl: %s%s\n", message, hint(status));
     return status == GS_ERR_NO_SERVER ? EXIT_NO_SERVER : EXIT_ERROR;
 }

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "gsctl/gsctl.h"
@@ -77,6 +78,26 @@ const char *state_name(uint32_t state)
     return state < sizeof(names) / sizeof(names[0]) ? names[state] : "?";
 }
 
+/* ---- The terminal --------------------------------------------------------------------------- */
+
+bool colour_wanted(void)
+{
+    const char *no = getenv("NO_COLOR");
+
+    return isatty(STDOUT_FILENO) && (!no || !*no);
+}
+
+unsigned columns_wanted(void)
+{
+    const char *told = getenv("COLUMNS");
+    struct winsize size;
+    long columns = told ? strtol(told, NULL, 10) : 0;
+
+    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col)
+        columns = size.ws_col;
+    return columns >= 20 && columns <= 1000 ? (unsigned)columns : 80;
+}
+
 /* ---- Tables ---------------------------------------------------------------------------------- */
 
 void table_add(struct table *table, const char *text)
@@ -121,7 +142,7 @@ static void print_row(const struct table *table, const unsigned *width, unsigned
 void table_print(const struct table *table)
 {
     unsigned width[TABLE_COLUMNS_MAX], rows = table->cells / table->columns;
-    bool colour = isatty(STDOUT_FILENO) && !getenv("NO_COLOR");
+    bool colour = colour_wanted();
 
     for (unsigned c = 0; c < table->columns; c++) {
         width[c] = column_dull(table, c) ? 0 : (unsigned)strlen(table->header[c]);

@@ -7,79 +7,7 @@
 
 #define UNFIT " (does not fit, see the server's log)"
 
-struct rows {
-    struct ctl_row *row;
-    size_t count;
-    uint32_t provision;
-};
-
-/* ---- Asking ---------------------------------------------------------------------------------- */
-
-static gs_status page_ask(struct control *control, uint64_t *cursor, struct ctl_get_reply *reply,
-                          char message[REQUEST_MESSAGE_MAX])
-{
-    struct ctl_admin request = {.cursor = *cursor};
-    gs_status status = control_ask(control, &request.h, CTL_GET, sizeof(request), reply,
-                                   sizeof(*reply), ask_deadline(), message);
-
-    if (status == GS_OK)
-        status = page_check(reply->count, CTL_GET_ROWS, reply->next_cursor, *cursor, message);
-    if (status != GS_OK)
-        return status;
-    for (uint32_t i = 0; i < reply->count; i++) {
-        struct ctl_row *row = &reply->row[i];
-
-        row->name[sizeof(row->name) - 1] = 0;
-        row->reservation[sizeof(row->reservation) - 1] = 0;
-    }
-    *cursor = reply->next_cursor;
-    return GS_OK;
-}
-
-/* The server has no row for a user without settings. */
-static void row_of_user_add(struct rows *rows, uint64_t key, uint64_t uid)
-{
-    rows->row = memory_more(rows->row, 1, sizeof(*rows->row));
-    rows->row[0] = (struct ctl_row){.key = key, .uid = (uint32_t)uid};
-    rows->count = 1;
-}
-
-/* All rows, or the one that the options name. */
-static gs_status rows_ask(struct control *control, const struct command_options *options,
-                          struct rows *rows, char message[REQUEST_MESSAGE_MAX])
-{
-    uint64_t key = ctl_row_key(options->target, options->id);
-    uint64_t cursor = options->target_given ? key : 0;
-    struct ctl_get_reply reply;
-
-    do {
-        gs_status status = page_ask(control, &cursor, &reply, message);
-
-        if (status != GS_OK)
-            return status;
-        rows->provision = reply.provision;
-        rows->row = memory_more(rows->row, rows->count + reply.count, sizeof(*rows->row));
-        memcpy(rows->row + rows->count, reply.row, reply.count * sizeof(*rows->row));
-        rows->count += reply.count;
-    } while (cursor && !options->target_given);
-    if (options->target_given)
-        rows->count = rows->count && rows->row[0].key == key;
-    if (options->target_given && options->target == CTL_USER && rows->count == 0)
-        row_of_user_add(rows, key, options->id);
-    return GS_OK;
-}
-
 /* ---- Printing -------------------------------------------------------------------------------- */
-
-static enum ctl_target row_target(const struct ctl_row *row)
-{
-    return (enum ctl_target)(row->key >> 56);
-}
-
-static unsigned long long row_id(const struct ctl_row *row)
-{
-    return row->key & ((UINT64_C(1) << 56) - 1);
-}
 
 static const char *mask_text(char out[SM_MASK_TEXT_MAX], const struct ctl_row *row)
 {
@@ -265,7 +193,9 @@ int command_get(struct control *control, const struct command_options *options)
 {
     char message[REQUEST_MESSAGE_MAX];
     struct rows rows = {0};
-    gs_status status = rows_ask(control, options, &rows, message);
+    gs_status status = options->target_given
+                           ? row_read(control, options->target, options->id, &rows, message)
+                           : rows_read(control, &rows, message);
 
     if (status == GS_OK && rows.count == 0 && options->target_given) {
         snprintf(message, sizeof(message), "there is no %s %llu: see gsctl %s",

@@ -1,22 +1,29 @@
 /*
  * gsctl.h - what the commands of gsctl share. The program has one thread and runs one command.
- * Calls go down: main -> options, commands -> ask, format, json -> memory.
+ * Calls go down: main -> options, commands -> rows -> ask, format, json -> memory.
  */
 #ifndef GS_GSCTL_GSCTL_H
 #define GS_GSCTL_GSCTL_H
 
+#include <getopt.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "common/request.h"
 #include "common/setting_text.h"
 
+#define WATCH_S  2u    /* seconds between two looks, where nothing else is said */
+#define GRACE_MS 5000u /* for what a session runs when it is ended */
+
 enum { EXIT_ERROR = 1, EXIT_USAGE = 2, EXIT_NO_SERVER = 3 };
 
+struct command;
 struct command_options {
     const char *instance;
     bool json;
     uint32_t timeout_s;  /* of quit */
+    uint32_t watch_s;    /* of those that print anew and of top; 0: not given */
+    bool yes;            /* of quit: do not ask */
     const char *operand; /* the word after the command; NULL: none */
     /* Of set and get: whose settings. */
     bool target_given;
@@ -31,19 +38,26 @@ struct command_options {
     /* Of kill. */
     int32_t pid;       /* 0: not given */
     uint32_t grace_ms; /* default: 5 s */
+    /* Of completion: the table that was given to options_parse. */
+    const struct command *commands;
+    size_t command_count;
 };
 
 /* Each returns the exit status. */
 int command_status(struct control *control, const struct command_options *options);
 int command_ps(struct control *control, const struct command_options *options);
+int command_info(struct control *control, const struct command_options *options);
+int command_top(struct control *control, const struct command_options *options);
 int command_quit(struct control *control, const struct command_options *options);
 int command_kill(struct control *control, const struct command_options *options);
 int command_restart(struct control *control, const struct command_options *options);
 int command_set(struct control *control, const struct command_options *options);
 int command_trust(struct control *control, const struct command_options *options);
 int command_get(struct control *control, const struct command_options *options);
+int command_explain(struct control *control, const struct command_options *options);
 int command_reserve(struct control *control, const struct command_options *options);
 int command_release(struct control *control, const struct command_options *options);
+int command_completion(struct control *control, const struct command_options *options);
 int command_provision(struct control *control, const struct command_options *options);
 
 /* ---- options.c ------------------------------------------------------------------------------- */
@@ -59,15 +73,30 @@ struct command {
 };
 enum command_takes {
     TAKES_JSON = 1,
-    TAKES_TIMEOUT = 2,
+    TAKES_QUIT = 2,     /* --timeout and --yes */
     TAKES_TARGET = 4,   /* --user, --default, --device, or a session's id as the operand */
     TAKES_SETTINGS = 8, /* every setting, and --unset */
     TAKES_SMS = 16,     /* --sms, --mask and --device */
     TAKES_OPERAND = 32,
     TAKES_NO = 64,
-    TAKES_KILL = 128,   /* --user, --pid, --grace, or a session's id as the operand */
-    TAKES_RESTART = 256 /* --device and --force */
+    TAKES_KILL = 128,    /* --user, --pid, --grace, or a session's id as the operand */
+    TAKES_RESTART = 256, /* --device and --force */
+    TAKES_WATCH = 512,
+    TAKES_TOP = 1024,     /* --user */
+    TAKES_SESSION = 2048, /* a session's id as the operand */
+    IS_HIDDEN = 1 << 29,  /* not in the help, and asks no server */
+    TAKES_ALL = 1 << 30   /* of an option: all commands have it */
 };
+
+struct command_option {
+    struct option option;
+    unsigned takes;     /* the commands that have the option */
+    const char *values; /* values_..., by which the completion goes; NULL: anything */
+};
+extern const char values_users[], values_settings[];
+/* The options besides the settings (setting_fields). */
+extern const struct command_option command_options[];
+extern const size_t command_option_count;
 /* Reads the command line and returns the command that it names; the first of `commands` if it names
  * none. Prints help and ends the program if the line asks for help; ends the program with
  * EXIT_USAGE if the line is wrong. */
@@ -86,6 +115,28 @@ gs_status page_check(uint32_t count, uint32_t most, uint64_t next, uint64_t curs
                      char message[REQUEST_MESSAGE_MAX]);
 /* Prints the message of a failed request and returns the exit status for it. */
 int ask_failed(gs_status status, const char *message);
+
+/* ---- rows.c: the rows of CTL_GET ---------------------------------------------------------------
+ */
+
+struct rows {
+    struct ctl_row *row; /* the caller frees it, also on failure */
+    size_t count;
+    uint32_t provision;
+};
+gs_status rows_read(struct control *control, struct rows *rows, char message[REQUEST_MESSAGE_MAX]);
+/* One row; none if the server has none of that name, but for a user, who may have no settings. */
+gs_status row_read(struct control *control, enum ctl_target target, uint64_t id, struct rows *rows,
+                   char message[REQUEST_MESSAGE_MAX]);
+enum ctl_target row_target(const struct ctl_row *row);
+unsigned long long row_id(const struct ctl_row *row); /* of its target */
+
+/* ---- status.c --------------------------------------------------------------------------------
+ */
+
+gs_status status_read(struct control *control, struct ctl_status_reply *reply,
+                      char message[REQUEST_MESSAGE_MAX]);
+const char *device_state_name(uint32_t state); /* "?" for an unknown state */
 
 /* ---- ps.c ------------------------------------------------------------------------------------ */
 
@@ -112,6 +163,11 @@ const char *format_user(char out[FORMAT_MAX], uint32_t uid);
 /* Name of a session's state (enum ctl_tenant_state), such as "attached" or "ending"; "?" for an
  * unknown state. */
 const char *state_name(uint32_t state);
+
+/* True if output goes to a terminal and NO_COLOR is not set: colours and bold. */
+bool colour_wanted(void);
+/* The width of the terminal, else $COLUMNS, else 80. */
+unsigned columns_wanted(void);
 
 /* A table. Each column is as wide as its widest cell; the header is bold on a terminal. A column
  * whose every cell equals its `dull` text is left out. */

@@ -9,6 +9,7 @@
 
 /* The next item is the first of its level: no comma stands before it. */
 static bool first = true;
+static unsigned depth; /* of brackets that are open */
 
 /* Length of the well-formed UTF-8 sequence at s, 0 if there is none (RFC 3629, section 4). */
 static size_t utf8_length(const unsigned char *s)
@@ -80,12 +81,13 @@ void json_open(const char *name, char bracket)
     item_begin(name);
     putchar(bracket);
     first = true;
+    depth++;
 }
 
 void json_close(char bracket)
 {
     putchar(bracket);
-    first = false;
+    first = --depth == 0; /* another document may follow */
 }
 
 void json_text(const char *name, const char *text)

@@ -3,18 +3,31 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "common/util.h"
 #include "gsctl/gsctl.h"
 
 static const struct command commands[] = {
     {"status", command_status, "the server and its devices; what is done without a command", "", "",
-     TAKES_JSON, false},
+     TAKES_JSON | TAKES_WATCH, false},
     {"ps", command_ps, "the tenants: process, SMs, class, memory, GPU time, launches", "", "",
-     TAKES_JSON, false},
+     TAKES_JSON | TAKES_WATCH, false},
+    {"top", command_top, "the tenants, live: SMs, GPU time and launches a second, memory", "",
+     "Keys: q quits; the arrows select a session, and k ends it after asking; u shows one user's;\n"
+     "n s g l m sort by session, SMs, GPU time, launches and memory, r the other way round.\n"
+     "GPU% is time on the device by time that has passed; kernels of several tenants run at "
+     "once.\n\n",
+     TAKES_WATCH | TAKES_TOP, false},
+    {"info", command_info, "the devices, and who may run on which of their SMs", "",
+     "A cell of the map is an SM; the last row is all of them together.\n\n",
+     TAKES_JSON | TAKES_WATCH, false},
     {"quit", command_quit, "ends the server, and waits for its end", "",
-     "  -t, --timeout SECS        tenants have that long to detach; default 0\n", TAKES_TIMEOUT,
-     false},
+     "On a terminal it asks first, where that would end tenants.\n\n"
+     "  -t, --timeout SECS        tenants have that long to detach; default 0\n"
+     "  -y, --yes                 do not ask\n",
+     TAKES_QUIT, false},
     {"kill", command_kill, "ends sessions, also in the middle of a kernel",
      "SESSION|--pid PID|--user NAME",
      "What a session has queued is dropped; what runs has the time of --grace. Then the device is\n"
@@ -48,7 +61,9 @@ static const struct command commands[] = {
      TAKES_NO | TAKES_OPERAND, true},
     {"get", command_get, "what is set, and what sessions have of it",
      "[SESSION|--user NAME|--others|--default|--device D]", "",
-     TAKES_JSON | TAKES_TARGET | TAKES_OPERAND, false},
+     TAKES_JSON | TAKES_WATCH | TAKES_TARGET | TAKES_OPERAND, false},
+    {"explain", command_explain, "what holds for a session, who says so, and whom it waits for",
+     "SESSION", "", TAKES_JSON | TAKES_SESSION | TAKES_OPERAND, true},
     {"reserve", command_reserve, "sets SMs apart for sessions that attach to their name",
      "NAME --sms N|--mask LIST",
      "      --sms VALUE           so many SMs, rounded up to whole groups\n"
@@ -63,7 +78,32 @@ static const struct command commands[] = {
      "weighted its weight's part of the sum; exact (the default) what is set for it. Rounded up\n"
      "to whole groups of SMs; reserved ones are not counted.\n\n",
      TAKES_OPERAND, true},
+    {"completion", command_completion, "prints a shell's completion script", "bash|zsh", "",
+     TAKES_OPERAND | IS_HIDDEN, true},
 };
+
+/* Runs the command, and where it is to be watched, again and again: each time over what the
+ * terminal shows, in one write. */
+static int command_run(const struct command *command, struct control *control,
+                       const struct command_options *options)
+{
+    static char buffer[65536];
+    bool again = options->watch_s && command->run != command_top, terminal = isatty(STDOUT_FILENO);
+    int result;
+
+    if (again)
+        setvbuf(stdout, buffer, _IOFBF, sizeof(buffer));
+    for (;;) {
+        if (again && terminal)
+            fputs("\033[H\033[2J", stdout);
+        result = command->run(control, options);
+        if (!again || result != 0 || fflush(stdout))
+            return result;
+        nanosleep(&(struct timespec){.tv_sec = (time_t)options->watch_s}, NULL);
+        if (!terminal && !options->json)
+            putchar('\n');
+    }
+}
 
 int main(int argc, char **argv)
 {
@@ -71,12 +111,13 @@ int main(int argc, char **argv)
     const struct command *command =
         options_parse(argc, argv, commands, ARRAY_SIZE(commands), &options);
     char message[REQUEST_MESSAGE_MAX];
-    struct control control;
-    gs_status status = control_open(&control, options.instance, message);
+    struct control control = {.queue = -1};
+    gs_status status =
+        command->takes & IS_HIDDEN ? GS_OK : control_open(&control, options.instance, message);
 
     if (status != GS_OK)
         return ask_failed(status, message);
-    int result = command->run(&control, &options);
+    int result = command_run(command, &control, &options);
     control_close(&control);
     if (fflush(stdout) || ferror(stdout)) {
         fprintf(stderr, "gsctl: writing: %s\n", strerror(errno));

@@ -39,12 +39,15 @@ static void __attribute__((noreturn)) help_all(const struct command *commands, s
     fputs("Usage: gsctl [COMMAND] [OPTION]...\n"
           "Looks at a gshare server, sets its limits, and ends it.\n\n",
           stdout);
-    for (size_t i = 0; i < count; i++)
-        printf("  %-14s %s\n", commands[i].name, commands[i].help);
+    for (size_t i = 0; i < count; i++) {
+        if (!(commands[i].takes & IS_HIDDEN))
+            printf("  %-14s %s\n", commands[i].name, commands[i].help);
+    }
     fputs("\n"
           "      --instance NAME  the server's name, yours before root's; USER:NAME: that user's;\n"
           "                       default: $GSHARE_INSTANCE, else \"default\"\n"
-          "      --json           status, ps and get: print JSON\n"
+          "      --json           status, ps, info, get and explain: print JSON\n"
+          "      --watch [SECS]   status, ps, info and get: again every so often; default 2\n"
           "  -h, --help           this text; after a command: what it takes\n"
           "  -V, --version        the version\n"
           "\n"
@@ -75,7 +78,11 @@ static void __attribute__((noreturn)) help_command(const struct command *command
     fputs("      --instance NAME       the server's name, or USER:NAME\n", stdout);
     if (command->takes & TAKES_JSON)
         fputs("      --json                print JSON\n", stdout);
-    if (command->takes & TAKES_TARGET)
+    if (command->takes & TAKES_WATCH)
+        fputs("      --watch [SECONDS]     look again every so often; default 2\n", stdout);
+    if (command->takes & TAKES_TOP)
+        fputs("      --user NAME           only this user's tenants\n", stdout);
+    if (command->takes & (TAKES_TARGET | TAKES_KILL | TAKES_SESSION))
         fputs("\nSESSION is a number that 'gsctl ps' shows.\n", stdout);
     exit(EXIT_SUCCESS);
 }
@@ -154,32 +161,45 @@ enum {
     OPTION_PID,
     OPTION_GRACE,
     OPTION_FORCE,
+    OPTION_WATCH,
     OPTION_SETTING = 512 /* plus the index in setting_fields */
 };
 #define OPTIONS_MAX 40
 
-static const struct option fixed_options[] = {
-    {"instance", required_argument, NULL, OPTION_INSTANCE},
-    {"json", no_argument, NULL, OPTION_JSON},
-    {"timeout", required_argument, NULL, 't'},
-    {"user", required_argument, NULL, OPTION_USER},
-    {"default", no_argument, NULL, OPTION_DEFAULT},
-    {"others", no_argument, NULL, OPTION_OTHERS},
-    {"device", required_argument, NULL, OPTION_DEVICE},
-    {"force", no_argument, NULL, OPTION_FORCE},
-    {"unset", required_argument, NULL, OPTION_UNSET},
-    {"no", no_argument, NULL, OPTION_NO},
-    {"pid", required_argument, NULL, OPTION_PID},
-    {"grace", required_argument, NULL, OPTION_GRACE},
-    {"help", no_argument, NULL, 'h'},
-    {"version", no_argument, NULL, 'V'}};
+const char values_users[] = "users", values_settings[] = "settings";
+const struct command_option command_options[] = {
+    {{"instance", required_argument, NULL, OPTION_INSTANCE}, TAKES_ALL, NULL},
+    {{"json", no_argument, NULL, OPTION_JSON}, TAKES_JSON, NULL},
+    {{"timeout", required_argument, NULL, 't'}, TAKES_QUIT, NULL},
+    {{"yes", no_argument, NULL, 'y'}, TAKES_QUIT, NULL},
+    {{"user", required_argument, NULL, OPTION_USER},
+     TAKES_TARGET | TAKES_KILL | TAKES_TOP,
+     values_users},
+    {{"default", no_argument, NULL, OPTION_DEFAULT}, TAKES_TARGET, NULL},
+    {{"others", no_argument, NULL, OPTION_OTHERS}, TAKES_TARGET, NULL},
+    {{"device", required_argument, NULL, OPTION_DEVICE},
+     TAKES_TARGET | TAKES_SMS | TAKES_RESTART,
+     NULL},
+    {{"force", no_argument, NULL, OPTION_FORCE}, TAKES_RESTART, NULL},
+    {{"unset", required_argument, NULL, OPTION_UNSET}, TAKES_SETTINGS, values_settings},
+    {{"no", no_argument, NULL, OPTION_NO}, TAKES_NO, NULL},
+    {{"pid", required_argument, NULL, OPTION_PID}, TAKES_KILL, NULL},
+    {{"grace", required_argument, NULL, OPTION_GRACE}, TAKES_KILL, NULL},
+    {{"watch", optional_argument, NULL, OPTION_WATCH}, TAKES_WATCH, NULL},
+    {{"help", no_argument, NULL, 'h'}, TAKES_ALL, NULL},
+    {{"version", no_argument, NULL, 'V'}, TAKES_ALL, NULL},
+};
+const size_t command_option_count = ARRAY_SIZE(command_options);
 
 static void options_make(struct option options[OPTIONS_MAX])
 {
-    size_t count = ARRAY_SIZE(fixed_options);
+    size_t count = 0;
 
     memset(options, 0, OPTIONS_MAX * sizeof(*options));
-    memcpy(options, fixed_options, sizeof(fixed_options));
+    while (count < command_option_count) {
+        options[count] = command_options[count].option;
+        count++;
+    }
     for (size_t i = 0; i < setting_field_count && count + 1 < OPTIONS_MAX; i++)
         options[count++] = (struct option){
             setting_fields[i].name,
@@ -187,49 +207,41 @@ static void options_make(struct option options[OPTIONS_MAX])
             OPTION_SETTING + (int)i};
 }
 
-struct given {
-    bool json, timeout, target, user, settings, kill, help;
-};
-
-static void option_apply(struct command_options *options, struct given *given, int code)
+static void option_apply(struct command_options *options, int code)
 {
     switch (code) {
     case OPTION_INSTANCE:
         options->instance = optarg;
         break;
     case OPTION_JSON:
-        options->json = given->json = true;
+        options->json = true;
         break;
     case 't':
         options->timeout_s = (uint32_t)number_parse("--timeout", optarg, UINT32_MAX);
-        given->timeout = true;
+        break;
+    case 'y':
+        options->yes = true;
         break;
     case OPTION_USER:
         target_set(options, CTL_USER, uid_parse(optarg));
-        given->user = true;
         break;
     case OPTION_PID:
         options->pid = (int32_t)number_parse("--pid", optarg, INT32_MAX);
-        given->kill = true;
         break;
     case OPTION_GRACE:
         options->grace_ms = (uint32_t)number_parse("--grace", optarg, 86400000);
-        given->kill = true;
         break;
     case OPTION_DEFAULT:
         target_set(options, CTL_DEFAULT, 0);
-        given->target = true;
         break;
     case OPTION_OTHERS:
         target_set(options, CTL_USER, CTL_OTHERS);
-        given->target = true;
         break;
     case OPTION_DEVICE:
         options->device = (int32_t)number_parse("--device", optarg, INT32_MAX);
         break;
     case OPTION_UNSET:
         unset_add(options, optarg);
-        given->settings = true;
         break;
     case OPTION_NO:
         options->no = true;
@@ -237,8 +249,12 @@ static void option_apply(struct command_options *options, struct given *given, i
     case OPTION_FORCE:
         options->force = true;
         break;
+    case OPTION_WATCH:
+        options->watch_s = optarg ? (uint32_t)number_parse("--watch", optarg, 86400) : WATCH_S;
+        if (options->watch_s == 0)
+            usage("--watch 0: seconds, 1 and up");
+        break;
     case 'h':
-        given->help = true;
         break;
     case 'V':
         puts("gsctl " GS_VERSION_STRING);
@@ -247,7 +263,6 @@ static void option_apply(struct command_options *options, struct given *given, i
         if (code < OPTION_SETTING) /* getopt has printed the error */
             usage_hint();
         setting_set(options, &setting_fields[code - OPTION_SETTING], optarg);
-        given->settings = true;
         break;
     }
 }
@@ -259,34 +274,27 @@ static const struct command *command_find(const struct command *commands, size_t
         if (!strcmp(commands[i].name, name))
             return &commands[i];
     }
+    for (size_t i = 0; i < count; i++) {
+        if (!(commands[i].takes & IS_HIDDEN) && !strncmp(commands[i].name, name, 2))
+            usage("there is no command '%s'; is '%s' meant?", name, commands[i].name);
+    }
     usage("there is no command '%s'", name);
 }
 
-/* An option that the command does not accept is an error. */
+/* An option that the command does not accept is an error. given: bits of command_options. */
 static void given_check(const struct command *command, const struct command_options *options,
-                        const struct given *given)
+                        uint64_t given)
 {
     uint32_t sms = CTL_SMS | CTL_MASK;
 
-    if (given->timeout && !(command->takes & TAKES_TIMEOUT))
-        usage("%s has no --timeout", command->name);
-    if (given->json && !(command->takes & TAKES_JSON))
-        usage("%s has no --json", command->name);
-    if ((given->target && !(command->takes & TAKES_TARGET)) ||
-        (given->user && !(command->takes & (TAKES_TARGET | TAKES_KILL))))
-        usage("%s has no --user and no --default", command->name);
-    if (given->kill && !(command->takes & TAKES_KILL))
-        usage("%s has no --pid and no --grace", command->name);
-    if (options->device >= 0 && !(command->takes & (TAKES_TARGET | TAKES_SMS | TAKES_RESTART)))
-        usage("%s has no --device", command->name);
-    if (given->settings && !(command->takes & TAKES_SETTINGS) &&
-        (!(command->takes & TAKES_SMS) || options->unset || options->set.fields & ~sms))
+    for (size_t i = 0; i < command_option_count; i++) {
+        if (given >> i & 1 && !(command_options[i].takes & (command->takes | TAKES_ALL)))
+            usage("%s has no --%s", command->name, command_options[i].option.name);
+    }
+    if (options->set.fields & ~(command->takes & TAKES_SMS ? sms : 0) &&
+        !(command->takes & TAKES_SETTINGS))
         usage("%s takes %s", command->name,
               command->takes & TAKES_SMS ? "no settings but --sms and --mask" : "no settings");
-    if (options->no && !(command->takes & TAKES_NO))
-        usage("%s has no --no", command->name);
-    if (options->force && !(command->takes & TAKES_RESTART))
-        usage("%s has no --force", command->name);
     if (command->operand_needed && !options->operand)
         usage("what is missing: gsctl %s %s", command->name, command->synopsis);
 }
@@ -297,35 +305,45 @@ const struct command *options_parse(int argc, char **argv, const struct command 
     const char *instance = getenv("GSHARE_INSTANCE");
     const struct command *command = &commands[0];
     struct option long_options[OPTIONS_MAX];
-    struct given given = {0};
+    uint64_t given = 0;
     struct instance named_instance;
     const char *wrong;
-    bool named;
+    bool named, help = false;
     int code;
 
-    *options = (struct command_options){
-        .instance = instance && *instance ? instance : "default", .grace_ms = 5000, .device = -1};
+    *options = (struct command_options){.instance = instance && *instance ? instance : "default",
+                                        .grace_ms = GRACE_MS,
+                                        .device = -1,
+                                        .commands = commands,
+                                        .command_count = count};
     options_make(long_options);
     /* Hints name the command if it is the first argument, where it usually stands. */
     for (size_t i = 0; argc > 1 && i < count; i++) {
         if (!strcmp(commands[i].name, argv[1]))
             command_name = commands[i].name;
     }
-    while ((code = getopt_long(argc, argv, "t:hV", long_options, NULL)) != -1)
-        option_apply(options, &given, code);
+    while ((code = getopt_long(argc, argv, "t:yhV", long_options, NULL)) != -1) {
+        for (size_t i = 0; i < command_option_count; i++)
+            given |= (uint64_t)(command_options[i].option.val == code) << i;
+        help = help || code == 'h';
+        if (code == OPTION_WATCH && !optarg && optind < argc &&
+            isdigit((unsigned char)argv[optind][0]))
+            optarg = argv[optind++];
+        option_apply(options, code);
+    }
     named = optind < argc;
     if (named)
         command = command_find(commands, count, argv[optind++]);
-    if (given.help && !named)
+    if (help && !named)
         help_all(commands, count);
-    if (given.help)
+    if (help)
         help_command(command);
     if (optind < argc && command->takes & TAKES_OPERAND)
         options->operand = argv[optind++];
     if (optind < argc)
         usage("unexpected argument '%s'", argv[optind]);
-    given_check(command, options, &given);
-    if (command->takes & (TAKES_TARGET | TAKES_KILL) && options->operand)
+    given_check(command, options, given);
+    if (command->takes & (TAKES_TARGET | TAKES_KILL | TAKES_SESSION) && options->operand)
         target_set(options, CTL_TENANT, session_parse(options->operand));
     if (command->takes & TAKES_TARGET && options->device >= 0)
         target_set(options, CTL_DEVICE, (uint64_t)options->device);

@@ -1,6 +1,9 @@
 /* quit.c - `gsctl quit`: ends the server, and waits for its end. */
+#include <ctype.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "common/util.h"
 #include "gsctl/gsctl.h"
@@ -8,15 +11,66 @@
 /* Time for the worker to release its device, after the tenants' time is over. */
 #define END_NS 15000000000u
 
+static size_t users_count(const struct ctl_tenant *tenants, size_t count)
+{
+    size_t users = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        size_t first = 0;
+
+        while (tenants[first].uid != tenants[i].uid)
+            first++;
+        users += first == i;
+    }
+    return users;
+}
+
+static bool answer_is_yes(void)
+{
+    int answer = getchar(), c = answer;
+
+    while (c != '\n' && c != EOF)
+        c = getchar();
+    return tolower(answer) == 'y';
+}
+
+/* Asks where the end of the server would end tenants. A server that cannot be asked for them is
+ * told to quit all the same. */
+static bool end_wanted(struct control *control, uint32_t timeout_s)
+{
+    char message[REQUEST_MESSAGE_MAX], time[48] = "at once";
+    struct ctl_tenant *tenants;
+    size_t count, users;
+    gs_status status = tenants_read(control, &tenants, &count, message);
+
+    users = users_count(tenants, count);
+    free(tenants);
+    if (status != GS_OK || count == 0)
+        return true;
+    if (timeout_s)
+        snprintf(time, sizeof(time), "unless they detach within %u s", timeout_s);
+    printf("This ends the server '%s' and, %s, %zu tenant%s of %zu user%s. Go on? [y/N] ",
+           control->instance, time, count, count == 1 ? "" : "s", users, users == 1 ? "" : "s");
+    fflush(stdout);
+    return answer_is_yes();
+}
+
 int command_quit(struct control *control, const struct command_options *options)
 {
     char message[REQUEST_MESSAGE_MAX];
     struct ctl_admin request = {.timeout_s = options->timeout_s};
     struct ctl_quit_reply reply;
-    gs_status status = control_ask(control, &request.h, CTL_QUIT, sizeof(request), &reply,
-                                   sizeof(reply), ask_deadline(), message);
-    uint64_t deadline = clock_ns() + options->timeout_s * 1000000000ull + END_NS;
+    uint64_t deadline;
+    gs_status status;
 
+    if (!options->yes && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) &&
+        !end_wanted(control, options->timeout_s)) {
+        fputs("gsctl: the server goes on\n", stderr);
+        return EXIT_ERROR;
+    }
+    status = control_ask(control, &request.h, CTL_QUIT, sizeof(request), &reply, sizeof(reply),
+                         ask_deadline(), message);
+    deadline = clock_ns() + options->timeout_s * 1000000000ull + END_NS;
     if (status != GS_OK)
         return ask_failed(status, message);
     /* The kernel drops the server's lock on the queue when the process ends; no message tells. */

@@ -1,5 +1,6 @@
 /* set.c - the commands that change a server: set, reserve, release, provision. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "common/names.h"
@@ -21,6 +22,48 @@ static int change_ask(struct control *control, struct ctl_header *request, uint1
     return 0;
 }
 
+/* Reads the row that a change is to; a zero row if there is none. */
+static struct ctl_row row_of(struct control *control, const struct ctl_set *request)
+{
+    char message[REQUEST_MESSAGE_MAX];
+    struct ctl_row row = {0};
+    struct rows rows;
+
+    if (row_read(control, request->target, request->id, &rows, message) == GS_OK && rows.count)
+        row = rows.row[0];
+    free(rows.row);
+    return row;
+}
+
+static bool has_the_same(const struct ctl_row *a, const struct ctl_row *b)
+{
+    return a->cls == b->cls && a->priority == b->priority && a->weight == b->weight &&
+           a->inflight == b->inflight && a->mem_limit == b->mem_limit &&
+           a->exclusive == b->exclusive && !memcmp(a->sm_mask, b->sm_mask, sizeof(a->sm_mask));
+}
+
+/* Makes the change, and says so where it has no effect: the settings are as they were, or a session
+ * has what it had. */
+static int settings_change(struct control *control, struct ctl_set *request)
+{
+    const uint32_t unseen = CTL_KERNEL_LIMIT; /* rows do not have what holds of it */
+    struct ctl_row before = row_of(control, request), after;
+    int result = change_ask(control, &request->h, CTL_SET, sizeof(*request));
+
+    if (result != 0)
+        return result;
+    after = row_of(control, request);
+    if (!memcmp(&before.set, &after.set, sizeof(before.set)))
+        fputs("gsctl: nothing has changed: this is set already\n", stderr);
+    else if (request->target == CTL_TENANT && has_the_same(&before, &after) &&
+             !((request->unset | request->settings.fields) & unseen))
+        fprintf(stderr,
+                "gsctl: set, but session %llu has what it had: its own request or another limit is "
+                "tighter; see gsctl explain %llu\n",
+                row_id(&after), row_id(&after));
+    return 0;
+}
+
 int command_set(struct control *control, const struct command_options *options)
 {
     struct ctl_set request = {.target = options->target,
@@ -32,7 +75,7 @@ int command_set(struct control *control, const struct command_options *options)
         usage("set: a session's id, --user NAME, --others, --default or --device D is missing");
     if (options->set.fields == 0 && options->unset == 0)
         usage("set: no setting is given");
-    return change_ask(control, &request.h, CTL_SET, sizeof(request));
+    return settings_change(control, &request);
 }
 
 /* The short form of set --user USER --trust. */
@@ -45,7 +88,7 @@ int command_trust(struct control *control, const struct command_options *options
     if (!user_parse(options->operand, &uid))
         usage("'%s': there is no user of that name", options->operand);
     request.id = uid;
-    return change_ask(control, &request.h, CTL_SET, sizeof(request));
+    return settings_change(control, &request);
 }
 
 static void name_copy(char name[32], const char *operand)

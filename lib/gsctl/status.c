@@ -2,9 +2,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/util.h"
 #include "gsctl/gsctl.h"
 
-static const char *device_state_name(uint32_t state)
+const char *device_state_name(uint32_t state)
 {
     static const char *const names[] = {[CTL_DEVICE_STARTING] = "starting",
                                         [CTL_DEVICE_READY] = "ready",
@@ -83,22 +84,34 @@ static void print_text(const struct ctl_status_reply *r, const struct control *c
     }
 }
 
+gs_status status_read(struct control *control, struct ctl_status_reply *reply,
+                      char message[REQUEST_MESSAGE_MAX])
+{
+    struct ctl_admin request = {0};
+    gs_status status = control_ask(control, &request.h, CTL_STATUS, sizeof(request), reply,
+                                   sizeof(*reply), ask_deadline(), message);
+
+    if (status != GS_OK)
+        return status;
+    if (reply->device_count > ARRAY_SIZE(reply->device)) {
+        snprintf(message, REQUEST_MESSAGE_MAX, "the server's answer counts too many devices");
+        return GS_ERR_PROTOCOL;
+    }
+    for (uint32_t i = 0; i < reply->device_count; i++) {
+        reply->device[i].name[sizeof(reply->device[i].name) - 1] = 0;
+        reply->device[i].driver[sizeof(reply->device[i].driver) - 1] = 0;
+    }
+    return GS_OK;
+}
+
 int command_status(struct control *control, const struct command_options *options)
 {
     char message[REQUEST_MESSAGE_MAX];
-    struct ctl_admin request = {0};
     struct ctl_status_reply reply;
-    gs_status status = control_ask(control, &request.h, CTL_STATUS, sizeof(request), &reply,
-                                   sizeof(reply), ask_deadline(), message);
+    gs_status status = status_read(control, &reply, message);
 
     if (status != GS_OK)
         return ask_failed(status, message);
-    if (reply.device_count > sizeof(reply.device) / sizeof(reply.device[0]))
-        return ask_failed(GS_ERR_PROTOCOL, "the server's answer counts too many devices");
-    for (uint32_t i = 0; i < reply.device_count; i++) {
-        reply.device[i].name[sizeof(reply.device[i].name) - 1] = 0;
-        reply.device[i].driver[sizeof(reply.device[i].driver) - 1] = 0;
-    }
     if (options->json)
         print_json(&reply, control);
     else

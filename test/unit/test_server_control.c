@@ -13,7 +13,7 @@
 #include "server/control/control.h"
 #include "server/state/session.h"
 
-#define CTL_LAST CTL_RESTART
+#define CTL_LAST CTL_EXPLAIN
 
 /* ---- Headers --------------------------------------------------------------------------------- */
 
@@ -43,7 +43,8 @@ static void each_operation_has_one_size(void **state)
                                     [CTL_RELEASE] = sizeof(struct ctl_reserve),
                                     [CTL_PROVISION] = sizeof(struct ctl_provision),
                                     [CTL_KILL] = sizeof(struct ctl_kill),
-                                    [CTL_RESTART] = sizeof(struct ctl_restart)};
+                                    [CTL_RESTART] = sizeof(struct ctl_restart),
+                                    [CTL_EXPLAIN] = sizeof(struct ctl_admin)};
 
     (void)state;
     for (uint16_t op = CTL_ANNOUNCE; op <= CTL_LAST; op++) {

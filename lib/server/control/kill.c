@@ -41,5 +41,5 @@ void operator_kill(struct server *server, const struct ctl_kill *request, struct
     if (answer.count)
         reply_send(reply, &answer.h, sizeof(answer));
     else
-        reply_refuse(reply, GS_ERR_NOT_FOUND, "there is no such session");
+        reply_refuse(reply, GS_ERR_NOT_FOUND, "there is no such session: see gsctl ps");
 }

@@ -30,6 +30,9 @@ bool operator_allowed(const struct reply *reply);
 /* operator_get.c */
 void operator_get(struct server *server, const struct ctl_admin *request,
                   const struct reply *reply);
+/* operator_explain.c */
+void operator_explain(struct server *server, const struct ctl_admin *request,
+                      const struct reply *reply);
 
 /* operator_check.c: checks that what is asked for is in its ranges, on these devices. merged: with
  * what is set already, which came from a state file, perhaps, and does not fit: that is no reason

@@ -1,0 +1,520 @@
+/* test_gsctl.c - what an operator sees of gsctl: on a terminal, in a pipe, and when it fails. */
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "harness/harness.h"
+#include "terminal.h"
+
+/* ---- Helpers --------------------------------------------------------------------------------- */
+
+static char output[65536]; /* of the last gsctl */
+static struct terminal terminal;
+
+/* Runs gsctl with these words, up to a NULL; returns its exit status. */
+static int gsctl(const char *first, ...)
+{
+    const char *arguments[16] = {"bin/gsctl", first};
+    unsigned count = 2;
+    va_list ap;
+
+    va_start(ap, first);
+    while (count < ARRAY_SIZE(arguments) - 1 && (arguments[count] = va_arg(ap, const char *)))
+        count++;
+    va_end(ap);
+    return program_run(arguments, output, sizeof(output));
+}
+
+#define GSCTL_OK(...)                                                                              \
+    do {                                                                                           \
+        int status_ = gsctl(__VA_ARGS__, NULL);                                                    \
+        if (status_ != 0)                                                                          \
+            test_fail(__FILE__, __LINE__, "gsctl ended with %d: %s", status_, output);             \
+    } while (0)
+
+/* Attaches under this name; id receives the session's number. */
+static gs_session attach(const char *name, const char *reservation, char id[24])
+{
+    gs_attach_params params = GS_ATTACH_PARAMS_INIT;
+    gs_session_desc desc = GS_SESSION_DESC_INIT;
+    gs_session session;
+
+    params.name = name;
+    params.reservation = reservation;
+    CHECK_OK(gs_attach(&params, &session));
+    CHECK_OK(gs_session_info(session, &desc));
+    if (id)
+        snprintf(id, 24, "%llu", (unsigned long long)desc.session_id);
+    return session;
+}
+
+/* ---- Quit ------------------------------------------------------------------------------------ */
+
+static void server_ended(struct server *server)
+{
+    int status = tenant_wait(server->pid, 10);
+
+    server->pid = 0;
+    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+static void quit_asks_on_a_terminal_before_it_ends_tenants(void)
+{
+    static const char *const quit[] = {"bin/gsctl", "quit", NULL};
+    struct server *server = server_start(NULL);
+    gs_session first, second;
+
+    first = attach("first", NULL, NULL);
+    second = attach("second", NULL, NULL);
+    terminal_start(&terminal, 80, 24, quit);
+    terminal_expect(&terminal, "at once, 2 tenants of 1 user. Go on? [y/N]");
+    terminal_type(&terminal, "\n");
+    CHECK_EQUAL(WEXITSTATUS(terminal_end(&terminal)), 1);
+    CHECK_TEXT(terminal.text, "the server goes on");
+    CHECK_OK(gs_detach(second));
+    server_wait_tenants(server, 1, 10000);
+    terminal_start(&terminal, 80, 24, quit);
+    terminal_expect(&terminal, "1 tenant of 1 user.");
+    terminal_type(&terminal, "y\n");
+    CHECK_EQUAL(WEXITSTATUS(terminal_end(&terminal)), 0);
+    CHECK_TEXT(terminal.text, "has ended");
+    server_ended(server);
+    gs_detach(first);
+}
+
+static void quit_does_not_ask_where_nobody_is_to_be_asked(void)
+{
+    static const char *const yes[] = {"bin/gsctl", "quit", "-y", NULL};
+    static const char *const plain[] = {"bin/gsctl", "quit", NULL};
+    struct server *server = server_start(NULL);
+    gs_session session = attach("there", NULL, NULL);
+
+    terminal_start(&terminal, 80, 24, yes);
+    CHECK_EQUAL(WEXITSTATUS(terminal_end(&terminal)), 0);
+    CHECK(strstr(terminal.text, "[y/N]") == NULL);
+    server_ended(server);
+    gs_detach(session);
+    server = server_start(NULL);
+    terminal_start(&terminal, 80, 24, plain);
+    CHECK_EQUAL(WEXITSTATUS(terminal_end(&terminal)), 0); /* no tenant */
+    server_ended(server);
+    server = server_start(NULL);
+    session = attach("there", NULL, NULL);
+    GSCTL_OK("quit"); /* no terminal */
+    server_ended(server);
+    gs_detach(session);
+}
+
+/* ---- Errors ---------------------------------------------------------------------------------- */
+
+static void errors_say_what_to_do(void)
+{
+    struct server *server;
+
+    CHECK_EQUAL(gsctl("ps", "--instance", "no-such-server", NULL), 3);
+    CHECK_TEXT(output, "no gshare server 'no-such-server' runs; start one: gshared -d --instance "
+                       "no-such-server");
+    CHECK_EQUAL(gsctl("stat", NULL), 2);
+    CHECK_TEXT(output, "is 'status' meant?");
+    CHECK_EQUAL(gsctl("ps", "--yes", NULL), 2);
+    CHECK_TEXT(output, "ps has no --yes");
+    server = server_start(NULL);
+    CHECK_EQUAL(gsctl("kill", "99", NULL), 1);
+    CHECK_TEXT(output, "see gsctl ps");
+    server_stop(server);
+}
+
+static void a_setting_that_changes_nothing_says_so(void)
+{
+    struct server *server = server_start(NULL);
+    char id[24];
+    gs_session session = attach("set", NULL, id);
+
+    GSCTL_OK("set", id, "--weight", "3");
+    CHECK_EQUAL(strlen(output), 0);
+    GSCTL_OK("set", id, "--weight", "3");
+    CHECK_TEXT(output, "nothing has changed");
+    /* The session asked for the normal class: a limit above that gives it nothing. */
+    GSCTL_OK("set", id, "--class", "latency");
+    CHECK_TEXT(output, "has what it had");
+    GSCTL_OK("set", id, "--class", "best-effort");
+    CHECK_EQUAL(strlen(output), 0);
+    GSCTL_OK("set", "--default", "--unset", "mem");
+    CHECK_TEXT(output, "nothing has changed");
+    GSCTL_OK("set", "--user", "4711", "--mem", "64M");
+    CHECK_EQUAL(strlen(output), 0);
+    CHECK_OK(gs_detach(session));
+    server_stop(server);
+}
+
+/* ---- Info ------------------------------------------------------------------------------------ */
+
+/* The map's line that begins so, up to its end. */
+static const char *line_of(const char *begin)
+{
+    static char line[256];
+    const char *at = output;
+
+    while (at && strncmp(at, begin, strlen(begin)) != 0) {
+        at = strchr(at, '\n');
+        at = at ? at + 1 : NULL;
+    }
+    if (!at)
+        test_fail(__FILE__, __LINE__, "no line begins with \"%s\": %s", begin, output);
+    snprintf(line, sizeof(line), "%.*s", (int)strcspn(at, "\n"), at);
+    return line;
+}
+
+static void info_draws_who_may_run_where(void)
+{
+    static const char *const environment[] = {"GSHARE_SOFT_SMS=24", NULL};
+    const struct server_options soft = {.device = "soft", .environment = environment};
+    static const char *const info[] = {"bin/gsctl", "info", NULL};
+    struct server *server = server_start(&soft);
+    char shared_id[24], alone_id[24], begin[64];
+    gs_session shared = attach("shared", NULL, shared_id), alone = attach("alone", NULL, alone_id);
+
+    GSCTL_OK("reserve", "render", "--mask", "16-23");
+    GSCTL_OK("set", alone_id, "--mask", "0-3", "--exclusive");
+    GSCTL_OK("set", shared_id, "--mask", "4-7");
+    unsetenv("COLUMNS");
+    GSCTL_OK("info");
+    CHECK_TEXT(output, "24 SMs\n");
+    CHECK_TEXT(output, "8 granted (4 exclusive), 8 reserved, 8 free");
+    CHECK_TEXT(output, "SM                  0         10        20\n");
+    CHECK_TEXT(line_of("reservation render"), "  ................RRRRRRRR");
+    snprintf(begin, sizeof(begin), "%s ", alone_id);
+    CHECK_TEXT(line_of(begin), "alone");
+    CHECK_TEXT(line_of(begin), "  XXXX....................");
+    snprintf(begin, sizeof(begin), "%s ", shared_id);
+    CHECK_TEXT(line_of(begin), "  ....####................");
+    CHECK_TEXT(line_of("all "), "  XXXX####........RRRRRRRR");
+    CHECK_TEXT(output, "X exclusive");
+    CHECK(strchr(output, 033) == NULL);
+    /* A narrow terminal: the SMs go on below. */
+    setenv("COLUMNS", "36", 1);
+    GSCTL_OK("info");
+    CHECK_TEXT(output, "  0         10\n");
+    CHECK_TEXT(output, "  20\n");
+    unsetenv("COLUMNS");
+    /* Colours on a terminal, unless NO_COLOR says otherwise. */
+    terminal_start(&terminal, 80, 24, info);
+    terminal_end(&terminal);
+    CHECK_TEXT(terminal.text, "\033[1;35mXXXX\033[0m\033[32m####");
+    GSCTL_OK("info", "--json");
+    CHECK_TEXT(output, "\"granted\":\"0-7\",\"exclusive\":\"0-3\",\"reserved\":\"16-23\"");
+    CHECK_TEXT(output, "\"free\":\"8-15\"");
+    CHECK_TEXT(output, "\"name\":\"render\",\"sm_count\":8,\"sms\":\"16-23\"");
+    CHECK_OK(gs_detach(alone));
+    CHECK_OK(gs_detach(shared));
+    server_stop(server);
+}
+
+/* ---- Explain --------------------------------------------------------------------------------- */
+
+static void explain_says_who_says_what(void)
+{
+    static const char *const environment[] = {"GSHARE_SOFT_SMS=24", NULL};
+    static const char *const arguments[] = {"--mem-limit", "512M", NULL};
+    struct server *server = server_start(&(struct server_options){
+        .device = "soft", .environment = environment, .arguments = arguments});
+    char id[24];
+    gs_session session = attach("asks", NULL, id), other;
+    gs_qos qos = GS_QOS_INIT;
+
+    qos.affinity.type = GS_EXEC_AFFINITY_SM_COUNT;
+    qos.affinity.sm_count = 8;
+    qos.priority = 1;
+    CHECK_OK(gs_set_qos(session, &qos));
+    GSCTL_OK("explain", id);
+    CHECK_TEXT(output, "8 of 24: ");
+    CHECK_TEXT(output, "* the program, or its environment: sms 8\n");
+    CHECK_TEXT(output, "memory         512 MiB\n               * gshared --mem-limit: 512 MiB\n");
+    CHECK_TEXT(output, "inflight       the class's\n                 by default\n");
+    /* The tightest is marked, and what it has overruled is there too. */
+    GSCTL_OK("set", "--default", "--percentage", "50", "--mem", "64M");
+    GSCTL_OK("set", "--user", "0", "--class", "best-effort");
+    GSCTL_OK("set", id, "--sms", "4", "--kernel-limit", "60000");
+    GSCTL_OK("explain", id);
+    CHECK_TEXT(output, "4 of 24: ");
+    CHECK_TEXT(output, "  the program, or its environment: sms 8\n");
+    CHECK_TEXT(output, "  set --default: percentage 50\n");
+    CHECK_TEXT(output, "* set for this session: sms 4\n");
+    CHECK_TEXT(output, "memory         64.0 MiB\n");
+    CHECK_TEXT(output, "  gshared --mem-limit: 512 MiB\n");
+    CHECK_TEXT(output, "* set --default: mem 64M\n");
+    CHECK_TEXT(output, "60000 ms\n               * set for this session: kernel-limit 60000\n");
+    if (getuid() == 0)
+        CHECK_TEXT(output, "best-effort\n                 the program, or its environment: normal\n"
+                           "               * set --user: class best-effort\n");
+    GSCTL_OK("explain", id, "--json");
+    CHECK_TEXT(output, "{\"from\":\"set --default\",\"says\":\"mem 64M\",\"counts\":1}");
+    /* Others' exclusive SMs. */
+    GSCTL_OK("set", id, "--unset", "all");
+    GSCTL_OK("set", "--default", "--unset", "all");
+    CHECK_OK(gs_set_qos(session, &(gs_qos)GS_QOS_INIT));
+    other = attach("alone", NULL, NULL);
+    qos.affinity.sm_count = 4;
+    qos.affinity.exclusive = 1;
+    CHECK_OK(gs_set_qos(other, &qos));
+    CHECK_WITHIN(10000, gsctl("explain", id, NULL) == 0 && strstr(output, "20 of 24"));
+    CHECK_TEXT(output, "* others: reservations and exclusive SMs");
+    CHECK_EQUAL(gsctl("explain", "99", NULL), 1);
+    CHECK_TEXT(output, "there is no session 99: see gsctl ps");
+    CHECK_EQUAL(gsctl("explain", NULL), 2);
+    CHECK_OK(gs_detach(other));
+    CHECK_OK(gs_detach(session));
+    server_stop(server);
+}
+
+static void explain_names_whom_a_session_waits_for(void)
+{
+    struct server *server = server_start(NULL);
+    char holder_id[24], id[24], wanted[64];
+    gs_session holder = attach("holder", NULL, holder_id), session = attach("wants", NULL, id);
+    gs_session_desc desc = GS_SESSION_DESC_INIT;
+    gs_kernel spin = kernels_get(kernels_load(holder), "spin_until");
+    uint32_t one = 1;
+    gs_stream stream;
+    gs_devptr flag;
+
+    CHECK_OK(gs_session_info(session, &desc));
+    if (desc.sm_granularity == 0)
+        test_skip("the device has no partitions of SMs");
+    CHECK_OK(gs_malloc(holder, sizeof(one), &flag));
+    CHECK_OK(gs_stream_create(holder, NULL, &stream));
+    CHECK_OK(kernels_launch(stream, spin, 1, 1, (void *[]){&flag}));
+    GSCTL_OK("explain", id);
+    CHECK(strstr(output, "waits for") == NULL);
+    /* The holder keeps its SMs while its kernel runs: gsctl tells that after 3 s. */
+    snprintf(wanted, sizeof(wanted), "%u", desc.sm_granularity);
+    GSCTL_OK("set", id, "--sms", wanted, "--exclusive");
+    GSCTL_OK("explain", id);
+    snprintf(wanted, sizeof(wanted), "waits for session %s (holder)", holder_id);
+    CHECK_TEXT(output, wanted);
+    GSCTL_OK("explain", id, "--json");
+    snprintf(wanted, sizeof(wanted), "\"waits_for\":%s,", holder_id);
+    CHECK_TEXT(output, wanted);
+    CHECK_OK(gs_memcpy_htod(holder, flag, &one, sizeof(one)));
+    CHECK_OK(gs_stream_sync(holder, stream));
+    CHECK_WITHIN(20000, gsctl("explain", id, NULL) == 0 && strstr(output, "its alone"));
+    CHECK(strstr(output, "waits for") == NULL);
+    CHECK_OK(gs_detach(session));
+    CHECK_OK(gs_detach(holder));
+    server_stop(server);
+}
+
+/* ---- Completion ------------------------------------------------------------------------------ */
+
+/* Writes what bash completes the words to, the last of which is begun, to output. */
+static void complete(const char *words)
+{
+    static const char script[] = "source <(bin/gsctl completion bash) || exit 1\n"
+                                 "PATH=bin:$PATH\n"
+                                 "complete -p gsctl >/dev/null || exit 1\n"
+                                 "COMP_WORDS=(%s); COMP_CWORD=$((${#COMP_WORDS[@]} - 1))\n"
+                                 "_gsctl; echo \"${COMPREPLY[*]}\"\n";
+    char path[4096], text[1024];
+    FILE *bash;
+    size_t n;
+
+    snprintf(path, sizeof(path), "%s", test_build_path("."));
+    CHECK(chdir(path) == 0);
+    snprintf(text, sizeof(text), script, words);
+    setenv("COMPLETE", text, 1);
+    bash = popen("exec bash -c \"$COMPLETE\" 2>&1", "r");
+    CHECK(bash != NULL);
+    n = fread(output, 1, sizeof(output) - 1, bash);
+    output[n] = 0;
+    if (pclose(bash) != 0)
+        test_fail(__FILE__, __LINE__, "bash: %s", output);
+}
+
+static void bash_completes_commands_options_and_values(void)
+{
+    struct server *server = server_start(NULL);
+    char id[24], line[64];
+    gs_session session = attach("there", NULL, id);
+
+    complete("gsctl p");
+    CHECK_TEXT(output, "ps provision\n");
+    complete("gsctl set --user-");
+    CHECK_TEXT(output, "--user-mem --user-sessions --user-hosts --user-pieces\n");
+    complete("gsctl set --class ''");
+    CHECK_TEXT(output, "normal latency best-effort\n");
+    complete("gsctl set --default --unset wei");
+    CHECK_TEXT(output, "weight\n");
+    complete("gsctl provision u");
+    CHECK_TEXT(output, "uniform\n");
+    complete("gsctl trust roo");
+    CHECK_TEXT(output, "root");
+    complete("gsctl reserve x --s");
+    CHECK_TEXT(output, "--sms\n");
+    complete("gsctl ps --gr");
+    CHECK_EQUAL(strlen(output), 1);
+    /* A session of the server that runs. */
+    complete("gsctl kill ''");
+    snprintf(line, sizeof(line), " %s\n", id);
+    CHECK_TEXT(output, line);
+    complete("gsctl comp");
+    CHECK_EQUAL(strlen(output), 1);
+    CHECK_EQUAL(gsctl("completion", "fish", NULL), 2);
+    GSCTL_OK("completion", "zsh");
+    CHECK_EQUAL(strncmp(output, "#compdef gsctl\n", 15), 0);
+    CHECK_OK(gs_detach(session));
+    server_stop(server);
+}
+
+/* ---- Top and watch --------------------------------------------------------------------------- */
+
+#define LEFT_SCREEN "\033[?1049l" /* xterm shows again what was there before */
+
+static void top_start(void)
+{
+    static const char *const top[] = {"bin/gsctl", "top", "--watch", "1", NULL};
+
+    if (gsctl("top", NULL) == 1 && strstr(output, "without ncurses"))
+        test_skip("gsctl was built without ncurses");
+    CHECK_EQUAL(gsctl("top", NULL), 2); /* no terminal */
+    terminal_start(&terminal, 80, 24, top);
+}
+
+/* Has it written a number such as "1.2k" since what was expected last? */
+static bool shows_thousands(void)
+{
+    for (const char *c = terminal.text + terminal.from + 1; *c; c++) {
+        if (*c == 'k' && c[-1] >= '0' && c[-1] <= '9')
+            return true;
+    }
+    return false;
+}
+
+static void top_shows_the_tenants_and_quits(void)
+{
+    struct server *server = server_start(NULL);
+    char pid[24];
+    gs_session session = attach("watched", NULL, NULL);
+    gs_module module = kernels_load(session);
+    gs_kernel nothing = kernels_get(module, "nothing");
+
+    snprintf(pid, sizeof(pid), "%d", (int)getpid());
+    CHECK_WITHIN(2000, gsctl("ps", NULL) == 0 && strstr(output, pid) != NULL);
+    top_start();
+    terminal_expect(&terminal, server->instance);
+    terminal_expect(&terminal, "GPU%");
+    terminal_expect(&terminal, pid);
+    terminal_expect(&terminal, "watched");
+    /* What it launches from now on shows as launches a second. */
+    for (uint64_t deadline = test_deadline(30000); !shows_thousands();) {
+        CHECK(clock_ns() < deadline && terminal_read(&terminal));
+        for (int i = 0; i < 2000; i++)
+            CHECK_OK(kernels_launch(NULL, nothing, 1, 1, NULL));
+        CHECK_OK(gs_sync(session));
+    }
+    /* A user who has no tenant. */
+    terminal_type(&terminal, "u65534\n");
+    terminal_expect(&terminal, "of ");
+    terminal_type(&terminal, "q");
+    CHECK_EQUAL(terminal_end(&terminal), 0);
+    terminal_expect(&terminal, LEFT_SCREEN);
+    CHECK_OK(gs_detach(session));
+    server_stop(server);
+}
+
+static void top_ends_a_session_after_asking(void)
+{
+    struct server *server = server_start(NULL);
+    char id[24], question[64];
+    gs_session session = attach("victim", NULL, id);
+    gs_devptr memory;
+
+    top_start();
+    terminal_expect(&terminal, "victim");
+    snprintf(question, sizeof(question), "end session %s of ", id);
+    terminal_type(&terminal, "kn\n");
+    terminal_expect(&terminal, question);
+    CHECK_OK(gs_malloc(session, 4096, &memory));
+    terminal_type(&terminal, "k");
+    terminal_expect(&terminal, "[y/N]");
+    terminal_type(&terminal, "y\n");
+    terminal_expect(&terminal, "being");
+    CHECK_WITHIN(10000, gs_malloc(session, 4096, &memory) != GS_OK);
+    terminal_type(&terminal, "q");
+    CHECK_EQUAL(terminal_end(&terminal), 0);
+    gs_detach(session);
+    server_stop(server);
+}
+
+static void top_puts_the_terminal_back_when_it_is_ended(void)
+{
+    static const int signals[] = {SIGINT, SIGTERM};
+    struct server *server = server_start(NULL);
+    int status;
+
+    for (unsigned i = 0; i < ARRAY_SIZE(signals); i++) {
+        top_start();
+        terminal_expect(&terminal, "SESSION");
+        if (signals[i] == SIGINT)
+            terminal_type(&terminal, "\003"); /* Ctrl-C */
+        else
+            kill(terminal.pid, signals[i]);
+        status = terminal_end(&terminal);
+        CHECK(WIFSIGNALED(status) && WTERMSIG(status) == signals[i]);
+        terminal_expect(&terminal, LEFT_SCREEN);
+    }
+    /* So does the end of its server. */
+    top_start();
+    terminal_expect(&terminal, "SESSION");
+    server_stop(server);
+    CHECK(WEXITSTATUS(terminal_end(&terminal)) != 0);
+    terminal_expect(&terminal, LEFT_SCREEN);
+    terminal_expect(&terminal, "gsctl: ");
+}
+
+static void watch_looks_again(void)
+{
+    static const char *const watch[] = {"bin/gsctl", "ps", "--watch=1", NULL};
+    static const char *const json[] = {"bin/gsctl", "get", "--watch", "1", "--json", NULL};
+    struct server *server = server_start(NULL);
+
+    terminal_start(&terminal, 80, 24, watch);
+    for (unsigned i = 0; i < 3; i++) {
+        terminal_expect(&terminal, "\033[H\033[2J");
+        terminal_expect(&terminal, "SESSION");
+    }
+    terminal_type(&terminal, "\003");
+    CHECK_EQUAL(WTERMSIG(terminal_end(&terminal)), SIGINT);
+    /* Each document is one of its own. */
+    terminal_start(&terminal, 80, 24, json);
+    terminal_expect(&terminal, "{\"instance\"");
+    terminal_expect(&terminal, "J{\"instance\"");
+    terminal_type(&terminal, "\003");
+    terminal_end(&terminal);
+    CHECK_EQUAL(gsctl("ps", "--watch=0", NULL), 2);
+    CHECK_EQUAL(gsctl("quit", "--watch", NULL), 2);
+    server_stop(server);
+}
+
+static const struct test tests[] = {
+    TEST(quit_asks_on_a_terminal_before_it_ends_tenants),
+    TEST(quit_does_not_ask_where_nobody_is_to_be_asked),
+    TEST(errors_say_what_to_do),
+    TEST(a_setting_that_changes_nothing_says_so),
+    TEST(info_draws_who_may_run_where),
+    TEST(explain_says_who_says_what),
+    TEST(explain_names_whom_a_session_waits_for),
+    TEST(bash_completes_commands_options_and_values),
+    TEST(top_shows_the_tenants_and_quits),
+    TEST(top_ends_a_session_after_asking),
+    TEST(top_puts_the_terminal_back_when_it_is_ended),
+    TEST(watch_looks_again),
+};
+
+int main(int argc, char **argv)
+{
+    return test_main(argc, argv, tests, ARRAY_SIZE(tests));
+}
