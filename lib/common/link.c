@@ -68,9 +68,10 @@ ssize_t link_read(int fd, struct link_message *message, int *descriptor)
     ssize_t n;
 
     do {
-        /* MSG_TRUNC: the length of the message, not that of the part that fits. */
+        /* ECONNRESET comes once, before what the other end has sent, where it has ended and not
+         * read all. MSG_TRUNC: the length of the message, not that of the part that fits. */
         n = recvmsg(fd, &header, MSG_DONTWAIT | MSG_CMSG_CLOEXEC | MSG_TRUNC);
-    } while (n < 0 && errno == EINTR);
+    } while (n < 0 && (errno == EINTR || errno == ECONNRESET));
     *descriptor = n < 0 ? -1 : descriptor_take(&header);
     return n;
 }

@@ -290,6 +290,23 @@ static void only_the_culprit_of_a_fatal_fault_is_blamed(void **state)
 }
 
 // Random messages, many nearly right: the supervisor lives, and its counts stay true.
+static void last_words_are_heard_though_the_worker_left_messages_unread(void **state)
+{
+    struct link_message fatal = {.op = LINK_FATAL, .slot = LINK_SLOT_NONE};
+    struct link_message unread = {.op = LINK_SEGMENT_DROP, .slot = LINK_SLOT_NONE};
+    struct session *session = session_in(SESSION_OPEN);
+
+    (void)state;
+    fatal.slot = session->slot;
+    worker_send(device, &unread);
+    assert_int_equal(send(worker_end, &fatal, sizeof(fatal), 0), sizeof(fatal));
+    close(worker_end);
+    worker_end = -1;
+    worker_receive(device);
+    assert_int_equal(device->worker.state, WORKER_ENDING);
+    assert_int_equal(device->culprit.session_id, session->id);
+}
+
 static void random_messages_never_harm_the_supervisor(void **state)
 {
     srand(11);
@@ -534,6 +551,7 @@ int main(void)
         LINK_TEST(a_device_that_cannot_be_ends_the_worker),
         LINK_TEST(messages_of_a_wrong_size_end_the_worker),
         LINK_TEST(only_the_culprit_of_a_fatal_fault_is_blamed),
+        LINK_TEST(last_words_are_heard_though_the_worker_left_messages_unread),
         LINK_TEST(random_messages_never_harm_the_supervisor),
         LINK_TEST(a_client_that_lets_go_of_its_segment_has_left),
         LINK_TEST(a_worker_that_dies_slowly_is_not_taken_for_its_client),

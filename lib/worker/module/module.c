@@ -12,7 +12,6 @@
 #include <string.h>
 
 #include "common/log.h"
-#include "common/util.h"
 #include "ptx/rewrite/rewrite.h"
 #include "worker/jobs/job.h"
 #include "worker/journal/journal.h"
