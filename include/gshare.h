@@ -228,8 +228,11 @@ typedef struct gs_qos {
 
 typedef enum gs_on_fault {
     GS_ON_FAULT_INTERRUPT = 0, /* a session with unfinished work ends: GS_ERR_INTERRUPTED */
-    GS_ON_FAULT_REPLAY = 1     /* unfinished work runs again from the first unfinished call; this
-                                  version gives GS_ERR_NOT_SUPPORTED */
+    /* Unfinished work runs again, from the first call of each stream that is not known to be
+     * complete: its kernels and copies may run twice, whole or in part. For work whose results do
+     * not change by that: a kernel that updates its data in place is none. The session whose kernel
+     * faulted ends nevertheless. */
+    GS_ON_FAULT_REPLAY = 1
 } gs_on_fault;
 
 /* Whether a session's kernels are kept to the session's own memory. Fenced kernels reach no other

@@ -146,6 +146,8 @@ struct link_open {
     char name[32];       /* for people */
     uint32_t fenced;     /* gs_fence: the session's kernels are kept to its window; 0: not */
     uint32_t resume;     /* 1: a former worker had it, with the window that follows */
+    uint32_t replay;     /* 1: and unfinished work runs again; 0: with such work, it is refused */
+    uint32_t reserved;
     uint64_t window_base, window_size;
     uint64_t kernel_heap; /* bytes that its kernels can malloc from; 0: the default */
     struct link_grant grant;

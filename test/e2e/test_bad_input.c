@@ -114,8 +114,6 @@ static void bad_attach_parameters_are_named(void)
     params.on_fault = (gs_on_fault)9;
     CHECK_STATUS(gs_attach(&params, &session), GS_ERR_INVALID_VALUE);
     message_names(9);
-    params.on_fault = GS_ON_FAULT_REPLAY;
-    CHECK_STATUS(gs_attach(&params, &session), GS_ERR_NOT_SUPPORTED);
     params = (gs_attach_params)GS_ATTACH_PARAMS_INIT;
     qos.affinity.type = GS_EXEC_AFFINITY_ACTIVE_THREAD_PERCENTAGE;
     qos.affinity.percentage = 101;

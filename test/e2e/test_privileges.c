@@ -67,6 +67,15 @@ static void thread_check(const char *path, uint64_t capabilities, uid_t uid)
     CHECK_EQUAL(status_value(path, "Uid", 10), uid);
 }
 
+/* Its threads are started once it is the device's. */
+static unsigned threads_of(pid_t pid)
+{
+    char path[64];
+
+    snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+    return (unsigned)status_value(path, "Threads", 10);
+}
+
 /* Each thread of the worker, those of the driver too. */
 static void worker_check(const struct server *server, uint64_t capabilities, uid_t uid)
 {
@@ -76,6 +85,7 @@ static void worker_check(const struct server *server, uint64_t capabilities, uid
     const struct dirent *entry;
     unsigned threads = 0;
 
+    CHECK_WITHIN(10000, threads_of(pid) > 4);
     snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
     DIR *tasks = opendir(path);
     CHECK(tasks != NULL);

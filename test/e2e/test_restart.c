@@ -43,11 +43,12 @@ struct self {
     unsigned number;
 };
 
-/* Launches without waiting for each, allocates, loads; every word is checked. */
+/* Launches without waiting for each, allocates, asks for another weight; every word is checked. */
 static void work_run(void *argument)
 {
     const struct self *self = argument;
     uint32_t words[N], n = N, rounds = 4;
+    gs_qos qos = GS_QOS_INIT;
     gs_session session;
     gs_kernel chain;
     gs_stream stream;
@@ -69,6 +70,8 @@ static void work_run(void *argument)
                 kernels_launch(stream, chain, N / 128, 128, (void *[]){&data, &n, &rounds, &seed}));
         }
         CHECK_OK(gs_malloc(session, (size_t)3 << 20, &more));
+        qos.weight = 1 + seed % 4;
+        CHECK_OK(gs_set_qos(session, &qos));
         CHECK_OK(gs_stream_sync(session, stream));
         CHECK_OK(gs_memcpy_dtoh(session, words, data, sizeof(words)));
         for (uint32_t i = 0; i < N; i++) {

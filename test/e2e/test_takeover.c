@@ -463,6 +463,136 @@ static void without_a_standby_there_is_one_worker(void)
     server_stop(server);
 }
 
+/* ---- Replay ---- */
+
+static gs_session attach_replaying(void)
+{
+    gs_attach_params params = GS_ATTACH_PARAMS_INIT;
+    gs_session session;
+
+    params.on_fault = GS_ON_FAULT_REPLAY;
+    CHECK_OK(gs_attach(&params, &session));
+    return session;
+}
+
+/* Waits until the kernel that holds the device runs, also once more. */
+static void hold_await(gs_session session, gs_devptr words, gs_stream aside)
+{
+    uint32_t started = 0;
+
+    while (!started) {
+        CHECK_OK(gs_memcpy_dtoh_async(session, &started, words + sizeof(uint32_t), sizeof(started),
+                                      aside));
+        CHECK_OK(gs_stream_sync(session, aside));
+    }
+    started = 0;
+    CHECK_OK(
+        gs_memcpy_htod_async(session, words + sizeof(uint32_t), &started, sizeof(started), aside));
+    CHECK_OK(gs_stream_sync(session, aside));
+}
+
+/* A kernel in the middle, and what waits behind it, in its stream and in another. */
+static void unfinished_work_runs_again(void)
+{
+    struct server *server = server_start(&server_unfenced);
+    const uint32_t one = 1;
+    gs_session session = attach_replaying();
+    gs_devptr words, data, more;
+    gs_stream aside, other;
+    gs_module module;
+    gs_event event;
+
+    CHECK_OK(gs_malloc(session, 2 * sizeof(uint32_t), &words));
+    CHECK_OK(gs_malloc(session, N * sizeof(uint32_t), &data));
+    CHECK_OK(gs_malloc(session, N * sizeof(uint32_t), &more));
+    CHECK_OK(gs_stream_create(session, NULL, &aside));
+    CHECK_OK(gs_stream_create(session, NULL, &other));
+    CHECK_OK(gs_event_create(session, &event));
+    module = load(session, plain_ptx);
+    CHECK_OK(kernels_launch(NULL, kernels_get(module, "hold"), 1, 1, (void *[]){&words}));
+    fill(NULL, kernels_get(module, "fill"), data, 11);
+    CHECK_OK(gs_event_record(event, NULL));
+    CHECK_OK(gs_stream_wait_event(other, event));
+    CHECK_OK(gs_memcpy_dtod_async(session, more, data, N * sizeof(uint32_t), other));
+    for (unsigned round = 0; round < 3; round++) {
+        hold_await(session, words, aside);
+        worker_replace(server);
+    }
+    hold_await(session, words, aside);
+    CHECK_EQUAL(gs_event_query(event), GS_NOT_READY);
+    CHECK_OK(gs_memcpy_htod_async(session, words, &one, sizeof(one), aside));
+    CHECK_OK(gs_sync(session));
+    check_filled(session, data, 11);
+    check_filled(session, more, 11);
+    CHECK_OK(gs_detach(session));
+    server_stop(server);
+}
+
+/* Work that nobody is to blame for may be what loses the device. */
+static void work_that_loses_worker_after_worker_is_given_up(void)
+{
+    struct server *server = server_start(&server_unfenced);
+    gs_session session = attach_replaying();
+    gs_devptr words;
+    gs_stream aside;
+
+    CHECK_OK(gs_malloc(session, 2 * sizeof(uint32_t), &words));
+    CHECK_OK(gs_stream_create(session, NULL, &aside));
+    CHECK_OK(kernels_launch(NULL, kernels_get(load(session, plain_ptx), "hold"), 1, 1,
+                            (void *[]){&words}));
+    for (unsigned round = 0; round < 3; round++) {
+        hold_await(session, words, aside);
+        worker_replace(server);
+    }
+    hold_await(session, words, aside);
+    worker_replace(server);
+    CHECK_EQUAL(gs_sync(session), GS_ERR_INTERRUPTED);
+    CHECK_EQUAL(gs_detach(session), GS_ERR_INTERRUPTED);
+    server_stop(server);
+}
+
+/* Whoever's kernel faults is not replayed, and the others are, as often as it takes. */
+static void anothers_faults_are_not_noticed(void)
+{
+    static const char fault_ptx[] =
+        HEAD ".visible .entry fault(.param .u64 at)\n"
+             "{ .reg .b64 %rd; ld.param.u64 %rd, [at]; st.global.u32 [%rd], 1; ret; }\n";
+    struct server *server = server_start(&server_unfenced);
+    gs_session session = attach_replaying();
+    uint32_t *host;
+    gs_kernel kernel;
+    gs_stream stream;
+    gs_devptr data;
+
+    CHECK_OK(gs_malloc(session, N * sizeof(uint32_t), &data));
+    CHECK_OK(gs_host_alloc(session, N * sizeof(uint32_t), (void **)&host));
+    CHECK_OK(gs_stream_create(session, NULL, &stream));
+    kernel = kernels_get(load(session, plain_ptx), "fill");
+    for (uint32_t round = 0; round < 6; round++) {
+        const pid_t worker = server_worker_pid(server);
+        const uint64_t nowhere = 16;
+        gs_session culprit = attach_replaying();
+        gs_module module = load(culprit, fault_ptx);
+
+        fill(stream, kernel, data, round);
+        CHECK_OK(gs_stream_sync(session, stream));
+        CHECK_OK(
+            kernels_launch(NULL, kernels_get(module, "fault"), 1, 1, (void *[]){(void *)&nowhere}));
+        CHECK_EQUAL(gs_sync(culprit), GS_ERR_FAULT);
+        for (uint32_t i = 0; i < 20; i++) {
+            fill(stream, kernel, data, 100 * round + i);
+            CHECK_OK(gs_memcpy_dtoh_async(session, host, data, N * sizeof(uint32_t), stream));
+        }
+        CHECK_OK(gs_stream_sync(session, stream));
+        for (uint32_t i = 0; i < N; i++)
+            CHECK_EQUAL(host[i], 100 * round + 19 + i);
+        CHECK_WITHIN(20000, server_worker_pid(server) != worker);
+        CHECK_EQUAL(gs_detach(culprit), GS_ERR_FAULT);
+    }
+    CHECK_OK(gs_detach(session));
+    server_stop(server);
+}
+
 static const struct test tests[] = {
     TEST(a_session_with_sms_of_its_own_goes_on),
     TEST(work_that_waits_keeps_nobody_from_being_taken_up),
@@ -474,6 +604,9 @@ static const struct test tests[] = {
     TEST(variables_of_a_fenced_module_keep_their_values),
     TEST(a_session_whose_variables_are_lost_is_ended),
     TEST(unfinished_work_ends_its_session_alone),
+    TEST(unfinished_work_runs_again),
+    TEST(work_that_loses_worker_after_worker_is_given_up),
+    TEST(anothers_faults_are_not_noticed),
     TEST(results_are_right_or_refused),
     TEST(a_tenant_that_dies_meanwhile_leaves_nothing),
 };

@@ -286,7 +286,6 @@ static void what_this_version_cannot_honour_is_refused(void **state)
     REFUSED(qos.deadline_ns, UINT64_MAX, GS_ERR_INVALID_VALUE, "at most 3600000000000");
     REFUSED(qos.affinity_type, 4, GS_ERR_INVALID_VALUE, "type 4");
     REFUSED(qos.cls, 3, GS_ERR_INVALID_VALUE, "class 3");
-    REFUSED(on_fault, GS_ON_FAULT_REPLAY, GS_ERR_NOT_SUPPORTED, "replay");
     REFUSED(on_fault, 2, GS_ERR_INVALID_VALUE, "on_fault 2");
 #undef REFUSED
     request = attach_plain();

@@ -480,7 +480,6 @@ static void a_worker_that_needs_recycling_makes_room_for_another(void **state)
     (void)state;
     server.options.no_standby = true;
     worker_says_message(LINK_NEEDS_RECYCLING, LINK_SLOT_NONE);
-    session->vault_short = true; // it would end with the worker
     restart_keep(device);
     assert_int_equal(device->restart.phase, RESTART_NONE);
     server_session_end(session);

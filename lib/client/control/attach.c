@@ -29,9 +29,6 @@ static gs_status params_check(const gs_attach_params *params)
     if (params->on_fault != GS_ON_FAULT_INTERRUPT && params->on_fault != GS_ON_FAULT_REPLAY)
         return error_set(GS_ERR_INVALID_VALUE, "on_fault is %d, not %d or %d",
                          (int)params->on_fault, GS_ON_FAULT_INTERRUPT, GS_ON_FAULT_REPLAY);
-    if (params->on_fault == GS_ON_FAULT_REPLAY)
-        return error_set(GS_ERR_NOT_SUPPORTED,
-                         "on_fault is GS_ON_FAULT_REPLAY; this version has no replay");
     if ((int)params->fence < GS_FENCE_AUTO || params->fence > GS_FENCE_STRICT)
         return error_set(GS_ERR_INVALID_VALUE, "fence is %d, not %d to %d", (int)params->fence,
                          GS_FENCE_AUTO, GS_FENCE_STRICT);

@@ -151,9 +151,7 @@ gs_status attach_admit(struct server *server, uid_t uid, const struct ctl_attach
                        wanted, server->device_count);
     if (!device_usable(device))
         return refusal(text, GS_ERR_NO_DEVICE, "device %d: %.90s", device->index, device->failure);
-    if (request->on_fault == GS_ON_FAULT_REPLAY)
-        return refusal(text, GS_ERR_NOT_SUPPORTED, "replay after a fault: this version has none");
-    if (request->on_fault != GS_ON_FAULT_INTERRUPT)
+    if (request->on_fault > GS_ON_FAULT_REPLAY)
         return refusal(text, GS_ERR_INVALID_VALUE, "on_fault %u: there are 0 and 1",
                        request->on_fault);
     if (request->fence > GS_FENCE_STRICT)
@@ -247,6 +245,7 @@ static struct session *session_make(struct server *server, const struct admissio
     session->fenced = session_fenced(server, reply->uid, request->fence);
     session->mem_asked = request->mem_limit;
     session->kernel_heap = request->kernel_heap;
+    session->replays = request->on_fault == GS_ON_FAULT_REPLAY;
     session->attached_ns = clock_ns();
     session->qos = request->qos;
     session->space = admission->space;

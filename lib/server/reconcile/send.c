@@ -33,6 +33,7 @@ static void session_open(struct session *session)
                                         .give_up_ns = session->resuming ? 0 : session->give_up_ns,
                                         .fenced = session->fenced,
                                         .resume = session->resuming,
+                                        .replay = session->replay,
                                         .window_base = session->window_base,
                                         .window_size = session->window_size,
                                         .kernel_heap = session->kernel_heap,

@@ -249,11 +249,28 @@ bool server_session_closed(struct session *session)
 }
 
 #define ATTEMPTS_MAX 3u
+/* So often within a while a session's unfinished work runs again though nobody is to blame: it may
+ * be what loses the device. */
+#define LOSSES_MAX   3u
+#define LOSSES_NS    60000000000u
+
+static bool replay_wanted(struct session *session, const struct culprit *culprit)
+{
+    const uint64_t now = clock_ns();
+
+    if (!session->replays || culprit)
+        return session->replays;
+    if (now - session->losses_ns > LOSSES_NS) {
+        session->losses = 0;
+        session->losses_ns = now;
+    }
+    return ++session->losses <= LOSSES_MAX;
+}
 
 /* The next worker is to take the session up. */
 static void session_wait(struct session *session, const char *why)
 {
-    qos_requests_refuse_all(session, GS_ERR_INTERRUPTED, "the device was lost");
+    qos_requests_hold(session);
     grants_forget(session);
     session->state = SESSION_WAITING;
     session->attached_base = 1; /* ours */
@@ -293,8 +310,10 @@ void server_session_worker_lost(struct session *session, const struct link_fatal
         if (session->journal < 0 || (culprit && culprit->session_id == session->id) ||
             session->server->phase == PHASE_STOPPING || !session_segment_open(session))
             session_lost(session, fatal, culprit, why);
-        else
+        else {
+            session->replay = replay_wanted(session, culprit);
             session_wait(session, why);
+        }
         break;
     case SESSION_CLOSING:
         if (session->killed)

@@ -46,6 +46,14 @@ void qos_requests_answer(struct session *session, gs_status status, const char *
     free(request);
 }
 
+void qos_requests_hold(struct session *session)
+{
+    /* One is under way in an open session that is in the list: it begins anew. */
+    if (session->state == SESSION_OPEN && session->requests.listed && session->requests.first)
+        session->qos = session->requests.former;
+    qos_requests_unlist(session);
+}
+
 void qos_requests_refuse_all(struct session *session, gs_status status, const char *text)
 {
     qos_requests_unlist(session);

@@ -25,7 +25,9 @@ bool qos_requests_push(struct session *session, const struct wire_qos *qos, stru
 bool qos_requests_full(const struct session *session);
 /* Answers the request under way and takes the session out of the list. */
 void qos_requests_answer(struct session *session, gs_status status, const char *text);
-/* The session ends, or its worker is gone: all requests are refused. */
+/* The worker is gone, and the requests go on with the next one. */
+void qos_requests_hold(struct session *session);
+/* The session ends: all requests are refused. */
 void qos_requests_refuse_all(struct session *session, gs_status status, const char *text);
 
 /* Somebody waits for the session's grant, until the time of its request, or for

@@ -64,7 +64,7 @@ struct worker_process {
     uint64_t pinged_ns;   /* when the ping was sent that it has to answer; 0: none */
     uint64_t answered_ns; /* when the last ping was sent that it has answered */
     uint32_t missed;      /* beats in a row without an answer */
-    bool needs_recycling; /* another one takes its place when it can */
+    bool needs_recycling; /* another one takes its place when it has no sessions */
 };
 
 /* A worker that waits to take the other's place; see standby.h. */

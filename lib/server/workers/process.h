@@ -3,8 +3,8 @@
  *
  *   NONE --> STARTING --> READY --> ENDING --> NONE, then after a pause STARTING again
  *
- * A worker that says that it needs recycling is replaced as the operator can have it done
- * (restart.h). While the server starts, a worker's failure is the
+ * A worker that says that it needs recycling is replaced when it has no sessions, as the operator
+ * can have it done at any time (restart.h). While the server starts, a worker's failure is the
  * server's. Later a device whose worker fails over and over counts as failed, and is tried again
  * every ten seconds.
  */

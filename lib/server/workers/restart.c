@@ -140,9 +140,8 @@ void restart_keep(struct device *device)
 
     switch (restart->phase) {
     case RESTART_NONE:
-        if (device->worker.needs_recycling && ready && !device->resuming &&
-            device->server->phase == PHASE_SERVING && clock_ns() >= restart->next_ns &&
-            !session_bound(device))
+        if (device->worker.needs_recycling && ready && device->sessions == 0 &&
+            device->server->phase == PHASE_SERVING && clock_ns() >= restart->next_ns)
             begin(device, false);
         break;
     case RESTART_STANDBY:

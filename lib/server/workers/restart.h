@@ -1,8 +1,8 @@
 /*
  * restart.h - a device gets another worker because the operator wants it to (gsctl restart-worker),
- * or because the worker has asked for it (LINK_NEEDS_RECYCLING). The standby is made ready; the
- * worker comes to rest, so that no session has unfinished work, and ends; the standby takes the
- * sessions up.
+ * or because the worker has asked for it (LINK_NEEDS_RECYCLING) and has no sessions. The standby is
+ * made ready; the worker comes to rest, so that no session has unfinished work, and ends; the
+ * standby takes the sessions up.
  */
 #ifndef GS_SERVER_RESTART_H
 #define GS_SERVER_RESTART_H

@@ -10,6 +10,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "common/ring.h"
 #include "worker/jobs/job.h"
 #include "worker/journal/journal.h"
 #include "worker/sched/inflight.h"
@@ -243,18 +244,23 @@ gs_status streams_resume(struct job *job)
         struct journal_stream note;
         uint64_t consumed =
             atomic_load_explicit(&session->positions->consumed[i], memory_order_relaxed);
+        const uint64_t finished =
+            atomic_load_explicit(&complete->position[i], memory_order_relaxed);
 
         journal_stream_get(session->journal, i, &note);
         stream->open = note.open || i == 0;
         stream->own_qos = note.own_qos;
         stream->own_cls = note.cls;
         stream->own_priority = note.priority;
+        if (stream->open && finished < consumed) {
+            /* The tenant can write what is finished: nonsense is not followed. */
+            if (!job->open.replay || !ring_tail_valid(consumed, finished) || finished % REC_ALIGN)
+                return job_fail(job, GS_ERR_INTERRUPTED,
+                                "work of stream %" PRIu32 " was not finished", i);
+            consumed = finished;
+        }
         stream->head = stream->issued = stream->signalled = consumed;
         stream->arrival = (struct arrival){.from = consumed};
-        if (stream->open &&
-            atomic_load_explicit(&complete->position[i], memory_order_relaxed) < consumed)
-            return job_fail(job, GS_ERR_INTERRUPTED, "work of stream %" PRIu32 " was not finished",
-                            i);
     }
     return GS_OK;
 }
