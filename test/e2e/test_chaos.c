@@ -2,7 +2,8 @@
  * test_chaos.c - a hostile tenant, and killed processes, beside eight honest tenants whose results
  * are checked after each round against known answers. Four of these are at rest while the round's
  * harm is done: they must not be lost, whatever it is. Four compute all the time: their results are
- * right, or they are told that they were interrupted, and attach anew.
+ * right, or they are told that they were interrupted, and attach anew. Two of the latter have their
+ * unfinished work run again (GS_ON_FAULT_REPLAY): they are seldom interrupted.
  *
  * GS_CHAOS_ROUNDS: how many rounds (`make chaos`); a table of the kinds of harm is printed.
  */
@@ -128,24 +129,51 @@ static gs_status work_once(gs_session session, gs_kernel chain, gs_devptr data)
     return gs_free(session, more);
 }
 
+/* Work that may be done twice. */
+static gs_status work_again_once(gs_session session, gs_kernel fill, gs_devptr data)
+{
+    uint32_t words[N], n = N, value = (uint32_t)test_random();
+    gs_devptr copy;
+
+    TRY(gs_malloc(session, sizeof(words), &copy));
+    for (uint32_t i = 0; i < 4; i++) {
+        TRY(kernels_launch(NULL, fill, N / 128, 128, (void *[]){&data, &value, &n}));
+        TRY(gs_memcpy_dtod_async(session, copy, data, sizeof(words), NULL));
+        value++;
+    }
+    TRY(gs_memcpy_dtoh(session, words, copy, sizeof(words)));
+    for (uint32_t i = 0; i < N; i++)
+        CHECK_EQUAL(words[i], value - 1 + i);
+    return gs_free(session, copy);
+}
+
+/* Every other one of those who work. */
+static bool replays(unsigned number)
+{
+    return number % 2;
+}
+
 static gs_status work(struct honest *all, unsigned number)
 {
     gs_attach_params params = GS_ATTACH_PARAMS_INIT;
     gs_session session;
     gs_devptr data;
     gs_module module;
-    gs_kernel chain;
+    gs_kernel kernel;
     gs_status status;
 
+    if (replays(number))
+        params.on_fault = GS_ON_FAULT_REPLAY;
     params.timeout_ms = scaled_ms(30000);
     CHECK_OK(gs_attach(&params, &session));
     status = gs_malloc(session, N * sizeof(uint32_t), &data);
     if (status == GS_OK)
         status = gs_module_load(session, kernels_ptx, strlen(kernels_ptx), &module);
     if (status == GS_OK)
-        status = gs_kernel_get(module, "chain", &chain);
+        status = gs_kernel_get(module, replays(number) ? "fill" : "chain", &kernel);
     while (status == GS_OK && !atomic_load(&all->stop)) {
-        status = work_once(session, chain, data);
+        status = replays(number) ? work_again_once(session, kernel, data)
+                                 : work_once(session, kernel, data);
         atomic_fetch_add(&all->row[number].checked, status == GS_OK);
     }
     gs_detach(session);
@@ -338,12 +366,12 @@ static void harm_do(const struct server *server, unsigned harm)
     }
 }
 
-static uint64_t interrupted_sum(const struct honest *all)
+static uint64_t interrupted_sum(const struct honest *all, bool replay)
 {
     uint64_t sum = 0;
 
     for (unsigned i = RESTING; i < RESTING + WORKING; i++)
-        sum += atomic_load(&all->row[i].interrupted);
+        sum += replays(i) == replay ? atomic_load(&all->row[i].interrupted) : 0;
     return sum;
 }
 
@@ -374,7 +402,7 @@ static void no_wrong_word_and_nobody_at_rest_is_lost(void)
     struct honest *all = shared_alloc(sizeof(*all));
     struct {
         uint32_t rounds;
-        uint64_t interrupted;
+        uint64_t interrupted[2]; /* [1]: of those whose work runs again */
     } table[HARMS] = {{0}};
     pid_t pids[RESTING + WORKING];
     char output[256], limit[16];
@@ -396,7 +424,7 @@ static void no_wrong_word_and_nobody_at_rest_is_lost(void)
     for (uint32_t round = 1; round <= rounds; round++) {
         const unsigned harm =
             round <= HARMS ? round - 1 : (unsigned)(test_random() % (unsigned)HARMS);
-        const uint64_t before = interrupted_sum(all);
+        const uint64_t before[2] = {interrupted_sum(all, false), interrupted_sum(all, true)};
 
         const uint64_t begin = clock_ns();
         uint64_t harm_ns, rested_ns;
@@ -414,7 +442,8 @@ static void no_wrong_word_and_nobody_at_rest_is_lost(void)
                    round, harm_name(harm), (double)harm_ns / 1e9, (double)rested_ns / 1e9,
                    (double)(clock_ns() - begin) / 1e9);
         table[harm].rounds++;
-        table[harm].interrupted += interrupted_sum(all) - before;
+        for (unsigned replay = 0; replay < 2; replay++)
+            table[harm].interrupted[replay] += interrupted_sum(all, replay) - before[replay];
         if (asked && round % 100 == 0)
             fprintf(stderr, "# %u of %u rounds\n", round, rounds);
     }
@@ -423,10 +452,11 @@ static void no_wrong_word_and_nobody_at_rest_is_lost(void)
         tenant_join(pids[i]);
     printf("# no wrong word, and nobody at rest was lost, in %u rounds; of those at work were\n",
            rounds);
-    printf("# %-18s %7s  %s\n", "harm", "rounds", "interrupted");
+    printf("# %-18s %7s  %-14s %s\n", "harm", "rounds", "interrupted", "though replaying");
     for (unsigned i = 0; i < HARMS; i++)
-        printf("# %-18s %7u  %llu of %u\n", harm_name(i), table[i].rounds,
-               (unsigned long long)table[i].interrupted, table[i].rounds * WORKING);
+        printf("# %-18s %7u  %-4llu of %-6u %llu of %u\n", harm_name(i), table[i].rounds,
+               (unsigned long long)table[i].interrupted[0], table[i].rounds * WORKING / 2,
+               (unsigned long long)table[i].interrupted[1], table[i].rounds * WORKING / 2);
     fflush(stdout);
     server_wait_tenants(server, 0, 10000);
     CHECK_WITHIN(10000, server_memory_used(server) == 0);
