@@ -230,8 +230,10 @@ typedef enum gs_on_fault {
     GS_ON_FAULT_INTERRUPT = 0, /* a session with unfinished work ends: GS_ERR_INTERRUPTED */
     /* Unfinished work runs again, from the first call of each stream that is not known to be
      * complete: its kernels and copies may run twice, whole or in part. For work whose results do
-     * not change by that: a kernel that updates its data in place is none. The session whose kernel
-     * faulted ends nevertheless. */
+     * not change by that: a kernel that updates its data in place is none. What kernels print may
+     * come twice, or be lost. The session whose kernel
+     * faulted ends nevertheless; the others, where nobody can be blamed over and over (see
+     * doc/limits.md). */
     GS_ON_FAULT_REPLAY = 1
 } gs_on_fault;
 

@@ -32,7 +32,8 @@ static const struct command commands[] = {
      "SESSION|--pid PID|--user NAME",
      "What a session has queued is dropped; what runs has the time of --grace. Then the device is\n"
      "taken from it: another worker takes up the sessions that have no unfinished work, and the\n"
-     "others are told that they were interrupted. Processes are not ended.\n\n"
+     "others are told that they were interrupted, or run it again (GS_ON_FAULT_REPLAY). Processes\n"
+     "are not ended.\n\n"
      "      --grace MS            time for what runs; default 5000\n",
      TAKES_KILL | TAKES_OPERAND, false},
     {"restart-worker", command_restart, "has another worker process take a device over", "",

@@ -239,7 +239,9 @@ static void line_draw(int y, const struct row *row)
             cell_text(text, row, i);
         else
             snprintf(text, sizeof(text), "%s", columns[i].title);
-        mvprintw(y, x, "%*.*s", width, width < 0 ? -width : COLS - x, text);
+        if (abs(width) > COLS - x)
+            width = width < 0 ? x - COLS : COLS - x;
+        mvprintw(y, x, "%*.*s", width, abs(width), text);
         x += abs(width) + 1;
     }
 }

@@ -77,8 +77,11 @@ void server_session_resumed(struct session *session)
     session->resuming = false;
     if (--device->resuming)
         return;
-    if (device->worker.state == WORKER_READY)
+    if (device->worker.state == WORKER_READY) {
         worker_send(device, &resumed);
+        log_info("device %d: worker %d has the sessions of the one before", device->index,
+                 (int)device->worker.pid);
+    }
     device_due(device, DUE_SEND); /* attaches have waited */
 }
 
@@ -102,7 +105,8 @@ void server_session_not_resumed(struct session *session, const char *text)
     const struct culprit *culprit = device->culprit.session_id ? &device->culprit : NULL;
     char why[ERROR_TEXT_MAX + REFUSAL_TEXT_MAX];
 
-    snprintf(why, sizeof(why), "%s; %s", device->failure, text);
+    snprintf(why, sizeof(why), "%s; %s%s", device->failure, text,
+             session->replays && !session->replay ? ", and has run again often enough" : "");
     log_info("session %llu of uid %u has ended: %s", (unsigned long long)session->id,
              (unsigned)session->uid, why);
     session_lost(session, NULL, culprit, why);
@@ -258,7 +262,8 @@ static bool replay_wanted(struct session *session, const struct culprit *culprit
 {
     const uint64_t now = clock_ns();
 
-    if (!session->replays || culprit)
+    /* A worker that is replaced leaves nothing unfinished. */
+    if (!session->replays || culprit || session->device->restart.phase == RESTART_NEXT)
         return session->replays;
     if (now - session->losses_ns > LOSSES_NS) {
         session->losses = 0;
@@ -268,7 +273,7 @@ static bool replay_wanted(struct session *session, const struct culprit *culprit
 }
 
 /* The next worker is to take the session up. */
-static void session_wait(struct session *session, const char *why)
+static void session_wait(struct session *session)
 {
     qos_requests_hold(session);
     grants_forget(session);
@@ -280,7 +285,7 @@ static void session_wait(struct session *session, const char *why)
     if (session->close_wanted)
         server_session_end(session);
     else if (session->attempts++ >= ATTEMPTS_MAX)
-        server_session_not_resumed(session, why);
+        server_session_not_resumed(session, "so were the workers that were to take it up");
 }
 
 /* The attach begins anew with the next worker, unless workers are lost over and over. */
@@ -302,7 +307,7 @@ void server_session_worker_lost(struct session *session, const struct link_fatal
     switch (session->state) {
     case SESSION_OPENING:
         if (session->resuming)
-            session_wait(session, why);
+            session_wait(session);
         else
             session_open_again(session, why);
         break;
@@ -312,7 +317,7 @@ void server_session_worker_lost(struct session *session, const struct link_fatal
             session_lost(session, fatal, culprit, why);
         else {
             session->replay = replay_wanted(session, culprit);
-            session_wait(session, why);
+            session_wait(session);
         }
         break;
     case SESSION_CLOSING:

@@ -72,8 +72,11 @@ void qos_requests_await(struct session *session, void (*fire)(struct timer *pati
     requests->listed = true;
     requests->next = session->device->awaited;
     session->device->awaited = session;
+    /* Requests of a session that is taken up are not under way. */
     timer_set(&session->server->loop, &requests->patience,
-              requests->first ? requests->first->due_ns : clock_ns() + GRANT_PATIENCE_NS, fire);
+              requests->first && session->state == SESSION_OPEN ? requests->first->due_ns
+                                                                : clock_ns() + GRANT_PATIENCE_NS,
+              fire);
 }
 
 void qos_requests_unlist(struct session *session)

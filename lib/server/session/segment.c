@@ -26,7 +26,7 @@ static int segment_new(struct session *session)
 
     if (r < 0)
         return r;
-    /* A fork, for a worker, would count as an attachment and leave its pid as the last one's. */
+    /* A fork would count as an attachment and leave its pid as the last one's. */
     if (madvise(memory, SEG_SIZE, MADV_DONTFORK) < 0) {
         r = -errno;
         shmdt(memory);

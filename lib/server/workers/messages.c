@@ -112,8 +112,10 @@ static bool on_vault_put(struct device *device, struct session *session,
         if (account)
             account->pieces++;
     }
-    if (result == VAULT_NO_MEMORY)
+    if (result == VAULT_NO_MEMORY) {
+        session->vault_short = true;
         log_warning("device %d: no memory for the vault", device->index);
+    }
     return result != VAULT_OVERLAP;
 }
 

@@ -41,10 +41,13 @@ static void patience_fire(struct timer *timer)
 {
     struct device *device = container_of(timer, struct device, restart.patience);
 
-    if (device->restart.phase == RESTART_STANDBY)
+    if (device->restart.phase == RESTART_STANDBY) {
         restart_refuse(device, GS_ERR_TIMEOUT, "its standby has not become ready");
-    else
-        restart_refuse(device, GS_ERR_TIMEOUT, "its worker, or the next one, is not ready in time");
+        return;
+    }
+    /* The restart goes on: the worker will answer, and the next one is on its way. */
+    reply_refuse(&device->restart.reply, GS_ERR_TIMEOUT, "it takes longer: see gsctl status");
+    reply_close(&device->restart.reply);
 }
 
 /* Finds a session that the next worker could not take up, for reasons that the worker does not
@@ -74,7 +77,6 @@ static void begin(struct device *device, bool force)
 
 void restart_begin(struct device *device, bool force, struct reply *reply)
 {
-    const struct session *bound = force ? NULL : session_bound(device);
     struct restart *restart = &device->restart;
 
     if (restart->phase != RESTART_NONE) {
@@ -83,12 +85,6 @@ void restart_begin(struct device *device, bool force, struct reply *reply)
     }
     if (device->worker.state != WORKER_READY || device->resuming) {
         reply_refuse(reply, GS_ERR_REFUSED, "device %d has no worker that is ready", device->index);
-        return;
-    }
-    if (bound) {
-        reply_refuse(reply, GS_ERR_REFUSED, "session %llu would end: no descriptor is left for %s",
-                     (unsigned long long)bound->id,
-                     bound->journal < 0 ? "its journal" : "all of its memory");
         return;
     }
     begin(device, force);
@@ -137,6 +133,7 @@ void restart_keep(struct device *device)
     struct link_message retire = {.op = LINK_RETIRE, .slot = LINK_SLOT_NONE};
     struct restart *restart = &device->restart;
     const bool ready = device->worker.state == WORKER_READY;
+    const struct session *bound;
 
     switch (restart->phase) {
     case RESTART_NONE:
@@ -151,6 +148,14 @@ void restart_keep(struct device *device)
                            device->failure);
         } else if (restart->phase == RESTART_STANDBY &&
                    (device->standby.ready || device->server->options.no_standby)) {
+            bound = restart->force ? NULL : session_bound(device);
+            if (bound) {
+                restart_refuse(device, GS_ERR_REFUSED,
+                               "session %llu would end: no descriptor is left for %s",
+                               (unsigned long long)bound->id,
+                               bound->journal < 0 ? "its journal" : "all of its memory");
+                return;
+            }
             restart->phase = RESTART_ASKED;
             retire.u.force = restart->force;
             worker_send(device, &retire);

@@ -75,17 +75,21 @@ static int execute(const struct device *device, int link, int stats, pid_t *pid)
                          NULL};
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
-    sigset_t none;
+    sigset_t held;
     int r;
 
     snprintf(number, sizeof(number), "%d", device->index);
-    sigemptyset(&none);
+    /* A terminal's or a service manager's signals wait until the worker ignores them. */
+    sigemptyset(&held);
+    sigaddset(&held, SIGINT);
+    sigaddset(&held, SIGTERM);
+    sigaddset(&held, SIGHUP);
     r = posix_spawn_file_actions_init(&actions);
     if (r)
         return r;
     r = posix_spawnattr_init(&attributes);
     if (r == 0) {
-        posix_spawnattr_setsigmask(&attributes, &none);
+        posix_spawnattr_setsigmask(&attributes, &held);
         posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
         r = posix_spawn_file_actions_adddup2(&actions, link, LINK_FD);
         if (r == 0)

@@ -384,10 +384,13 @@ static int give_up(const char *text)
 static bool supervisor_follow(void)
 {
     struct pollfd link = {LINK_FD, 0, 0};
+    sigset_t none;
 
     signal(SIGINT, SIG_IGN);
     signal(SIGTERM, SIG_IGN);
     signal(SIGHUP, SIG_IGN);
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL); /* the supervisor had them wait */
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     return poll(&link, 1, 0) == 0; /* no POLLHUP */
 }

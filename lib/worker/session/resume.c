@@ -3,8 +3,9 @@
  *
  * The session gets its window at its former address, the memory that the vault has kept alive, and
  * from its journal all else: host blocks, modules, kernels, streams at their positions, graphs. A
- * session with unfinished work is refused, since how much of it was done is not known; so is one
- * whose journal is spoilt. The tenant of a session that is taken up notices a pause.
+ * session with unfinished work is refused, since how much of it was done is not known, or runs it
+ * again (GS_ON_FAULT_REPLAY); one whose journal is spoilt is refused. The tenant of a session that
+ * is taken up notices a pause.
  *
  * Three jobs: memory and tables; what of the modules need not stop others; what the driver does at
  * a quiet moment.

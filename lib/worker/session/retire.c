@@ -9,6 +9,7 @@
 #include "worker/journal/journal.h"
 #include "worker/sched/session_table.h"
 #include "worker/session/quiet.h"
+#include "worker/submit/report.h"
 
 #define LIMIT_NS 10000000000u /* for a moment at which the service threads have no job either */
 
@@ -44,6 +45,8 @@ static void retire(void)
 {
     const struct link_message message = {.op = LINK_RETIRED, .slot = LINK_SLOT_NONE};
 
+    for (struct session *s = session_table_next(NULL); s; s = session_table_next(s))
+        reports_poll(s);
     link_send(&message, -1);
     _exit(0);
 }
@@ -65,8 +68,9 @@ void retire_step(struct job *job)
         job_free(job);
         return;
     }
-    /* The main lane has not issued anything since the quiet moment began. */
-    if (job->waiting_ns && service_idle())
+    /* The main lane has not issued anything since the quiet moment began, and no job is with the
+     * service threads, or back and not answered (in this batch, or after it). */
+    if (job->waiting_ns && !job->next && service_idle() && !jobs_returned())
         retire();
     quiet_add(job, now);
 }

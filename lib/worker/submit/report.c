@@ -59,8 +59,16 @@ CUresult report_launch(struct session *session, uint32_t index, const struct lau
 static void publish(struct session *session, struct report *report)
 {
     struct seg_report *out = &session->server->report[report->id % SEG_REPORTS];
+    const uint32_t there = atomic_load_explicit(&out->id, memory_order_relaxed);
     float milliseconds = 0;
 
+    /* A launch that runs again (GS_ON_FAULT_REPLAY) may have been reported: the client has given
+     * its place to a newer one, or reads it. */
+    if (there && (int32_t)(there - report->id) >= 0) {
+        report->id = 0;
+        session->submit.reports_open--;
+        return;
+    }
     DRV_MUST(cuEventElapsedTime, &milliseconds, report->start, report->end);
     atomic_store_explicit(&out->id, 0, memory_order_relaxed);
     out->queued_ns = report->queued_ns;
