@@ -43,12 +43,16 @@ struct self {
     unsigned number;
 };
 
-/* Launches without waiting for each, allocates, asks for another weight; every word is checked. */
+/* Launches without waiting for each, one of them measured; allocates, and asks for another weight.
+ * Every word is checked. */
 static void work_run(void *argument)
 {
     const struct self *self = argument;
     uint32_t words[N], n = N, rounds = 4;
+    gs_launch_config measured = GS_LAUNCH_CONFIG_1D(N / 128, 128);
+    gs_report report = GS_REPORT_INIT;
     gs_qos qos = GS_QOS_INIT;
+    gs_report_id id;
     gs_session session;
     gs_kernel chain;
     gs_stream stream;
@@ -58,6 +62,7 @@ static void work_run(void *argument)
     CHECK_OK(gs_stream_create(session, NULL, &stream));
     CHECK_OK(gs_malloc(session, sizeof(words), &data));
     chain = kernels_get(kernels_load(session), "chain");
+    measured.report = &id;
     while (!atomic_load(&self->shared->stop)) {
         uint32_t seed = (uint32_t)test_random();
         gs_devptr more;
@@ -65,10 +70,10 @@ static void work_run(void *argument)
         for (uint32_t i = 0; i < N; i++)
             words[i] = i;
         CHECK_OK(gs_memcpy_htod(session, data, words, sizeof(words)));
-        for (uint32_t launch = 0; launch < 8; launch++) {
+        for (uint32_t launch = 0; launch < 7; launch++)
             CHECK_OK(
                 kernels_launch(stream, chain, N / 128, 128, (void *[]){&data, &n, &rounds, &seed}));
-        }
+        CHECK_OK(gs_launch(stream, chain, &measured, (void *[]){&data, &n, &rounds, &seed}));
         CHECK_OK(gs_malloc(session, (size_t)3 << 20, &more));
         qos.weight = 1 + seed % 4;
         CHECK_OK(gs_set_qos(session, &qos));
@@ -80,6 +85,7 @@ static void work_run(void *argument)
                 wanted = chain_expected(wanted, 4, seed);
             CHECK_EQUAL(words[i], wanted);
         }
+        CHECK_WITHIN(20000, gs_launch_report(session, id, &report) != GS_NOT_READY);
         CHECK_OK(gs_free(session, more));
         atomic_fetch_add(&self->shared->rounds[self->number], 1);
     }
