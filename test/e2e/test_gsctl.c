@@ -1,40 +1,18 @@
 /* test_gsctl.c - what an operator sees of gsctl: on a terminal, in a pipe, and when it fails. */
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "gsctl_run.h"
 #include "harness/harness.h"
 #include "terminal.h"
 
 /* ---- Helpers --------------------------------------------------------------------------------- */
 
-static char output[65536]; /* of the last gsctl */
 static struct terminal terminal;
-
-/* Runs gsctl with these words, up to a NULL; returns its exit status. */
-static int gsctl(const char *first, ...)
-{
-    const char *arguments[16] = {"bin/gsctl", first};
-    unsigned count = 2;
-    va_list ap;
-
-    va_start(ap, first);
-    while (count < ARRAY_SIZE(arguments) - 1 && (arguments[count] = va_arg(ap, const char *)))
-        count++;
-    va_end(ap);
-    return program_run(arguments, output, sizeof(output));
-}
-
-#define GSCTL_OK(...)                                                                              \
-    do {                                                                                           \
-        int status_ = gsctl(__VA_ARGS__, NULL);                                                    \
-        if (status_ != 0)                                                                          \
-            test_fail(__FILE__, __LINE__, "gsctl ended with %d: %s", status_, output);             \
-    } while (0)
 
 /* Attaches under this name; id receives the session's number. */
 static gs_session attach(const char *name, const char *reservation, char id[24])

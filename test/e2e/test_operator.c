@@ -1,7 +1,6 @@
 /* test_operator.c - what operators do with gsctl, and what sessions have of it. */
 #include <fcntl.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,32 +10,11 @@
 
 #include "common/request.h"
 #include "common/sm_mask.h"
+#include "gsctl_run.h"
 #include "harness/harness.h"
 
 /* ---- Helpers --------------------------------------------------------------------------------- */
 
-static char output[32768]; /* of the last gsctl */
-
-/* Runs gsctl with these words, up to a NULL; returns its exit status. */
-static int gsctl(const char *first, ...)
-{
-    const char *arguments[16] = {"bin/gsctl", first};
-    unsigned count = 2;
-    va_list ap;
-
-    va_start(ap, first);
-    while (count < ARRAY_SIZE(arguments) - 1 && (arguments[count] = va_arg(ap, const char *)))
-        count++;
-    va_end(ap);
-    return program_run(arguments, output, sizeof(output));
-}
-
-#define GSCTL_OK(...)                                                                              \
-    do {                                                                                           \
-        int status_ = gsctl(__VA_ARGS__, NULL);                                                    \
-        if (status_ != 0)                                                                          \
-            test_fail(__FILE__, __LINE__, "gsctl ended with %d: %s", status_, output);             \
-    } while (0)
 /* Fails with 1, and says so with these words. */
 #define GSCTL_REFUSED(part, ...)                                                                   \
     do {                                                                                           \
