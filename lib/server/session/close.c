@@ -313,9 +313,9 @@ void server_session_worker_lost(struct session *session, const struct link_fatal
         break;
     case SESSION_OPEN:
         if (session->journal < 0 || (culprit && culprit->session_id == session->id) ||
-            session->server->phase == PHASE_STOPPING || !session_segment_open(session))
+            session->server->phase == PHASE_STOPPING || !session_segment_open(session)) {
             session_lost(session, fatal, culprit, why);
-        else {
+        } else {
             session->replay = replay_wanted(session, culprit);
             session_wait(session);
         }

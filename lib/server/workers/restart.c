@@ -95,16 +95,13 @@ void restart_begin(struct device *device, bool force, struct reply *reply)
 bool restart_retired(struct device *device, const struct link_message *message)
 {
     struct restart *restart = &device->restart;
-    char text[sizeof(message->text)];
 
     if (restart->phase != RESTART_ASKED)
         return false;
     if (message->u.retired != GS_OK) {
-        snprintf(text, sizeof(text), "%.190s", message->text);
-        worker_text_clean(text, sizeof(text));
         restart_refuse(device,
                        message->u.retired == GS_ERR_TIMEOUT ? GS_ERR_TIMEOUT : GS_ERR_REFUSED,
-                       "%.110s", text);
+                       "%.110s", message->text);
         return true;
     }
     restart->phase = RESTART_NEXT;
