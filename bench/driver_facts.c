@@ -55,6 +55,8 @@ static const struct question {
     {"22", "which calls of another thread delay a lane's launches", question_lane_stalls, 0},
     {"23", "what a lane, a green context of all SMs, costs", question_lane_cost, 0},
     {"24", "a window backed by a sink; constants written while kernels run", question_sink, 0},
+    {"25", "what still runs when a fault is seen, and how long a process takes to end",
+     question_fault, 0},
 };
 
 static int question_wanted(const struct question *q, int argc, char **argv)

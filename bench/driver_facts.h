@@ -416,5 +416,6 @@ CUresult question_lanes(void);
 CUresult question_lane_stalls(void);
 CUresult question_lane_cost(void);
 CUresult question_sink(void);
+CUresult question_fault(void);
 
 #endif

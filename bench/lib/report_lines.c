@@ -191,6 +191,19 @@ const struct line report_lines[] = {
     ACCOUNTING("1", "1 tenant"),
     ACCOUNTING("4", "4 tenants"),
 
+#define TAKEOVER(n, text, most)                                                                    \
+    {"takeover", "fault, " text ", from seen", "fault_seen_" n "_p50", UNIT_TIME, AT_MOST(most)},  \
+    {                                                                                              \
+        "takeover", "... neighbours' pause, max", "fault_pause_" n "_max", UNIT_TIME,              \
+            AT_MOST(250e6)                                                                         \
+    }
+    TAKEOVER("1", "1 GiB", 10e6),
+    TAKEOVER("16", "16 GiB", 30e6),
+    TAKEOVER("64", "64 GiB", 80e6),
+    {"takeover", "endless kernel, pause", "endless_pause_1_max", UNIT_TIME, AT_MOST(100e6)},
+    {"takeover", "restart, 1 GiB, pause", "restart_pause_1_max", UNIT_TIME, AT_MOST(50e6)},
+    {"takeover", "restart, 16 GiB, pause", "restart_pause_16_max", UNIT_TIME, AT_MOST(50e6)},
+
     {"soft", "n-body, one core", "nbody_1", UNIT_RATE, SOFT_AT_LEAST(150e6)},
     {"soft", "n-body, two cores", "nbody_2", UNIT_RATE, NONE},
     {"soft", "tiled SGEMM, one core", "sgemm_1", UNIT_RATE, SOFT_AT_LEAST(150e6)},

@@ -19,6 +19,7 @@ void row_partition(void);
 void row_request(void);
 void row_weights(void);
 void row_accounting(void);
+void row_takeover(void);
 void row_soft(void);
 
 #endif

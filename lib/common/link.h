@@ -169,7 +169,7 @@ struct link_fatal {
     int32_t status; /* gs_status that tenants get */
     uint32_t kind;  /* gs_fault_kind */
     uint32_t stream;
-    uint32_t reserved;
+    uint32_t still; /* the context has ended, and no lane runs: the next worker may begin at once */
     uint64_t position;
     char kernel[64];
 };

@@ -308,6 +308,7 @@ static void ending(struct server *server)
 static void device_keep(struct device *device)
 {
     heartbeat_keep(device);
+    worker_keep(device);
     restart_keep(device);
     standby_keep(device);
 }

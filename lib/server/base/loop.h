@@ -54,6 +54,9 @@ void loop_expected(struct loop *loop);
 int watch_add(struct loop *loop, struct watch *watch, int fd, uint32_t events,
               void (*ready)(struct watch *watch, uint32_t events));
 int watch_change(struct loop *loop, struct watch *watch, uint32_t events);
+/* Has another struct watch the descriptor. */
+void watch_move(struct loop *loop, struct watch *from, struct watch *to, uint32_t events,
+                void (*ready)(struct watch *watch, uint32_t events));
 /* Does not close the descriptor. Harmless on one that is not watched. */
 void watch_remove(struct loop *loop, struct watch *watch);
 

@@ -79,8 +79,9 @@ void server_session_resumed(struct session *session)
         return;
     if (device->worker.state == WORKER_READY) {
         worker_send(device, &resumed);
-        log_info("device %d: worker %d has the sessions of the one before", device->index,
-                 (int)device->worker.pid);
+        log_info("device %d: worker %d has taken the sessions up, %.1f ms after the loss",
+                 device->index, (int)device->worker.pid,
+                 (double)(clock_ns() - device->lost_ns) / 1e6);
     }
     device_due(device, DUE_SEND); /* attaches have waited */
 }

@@ -19,6 +19,7 @@ void device_init(struct device *device, struct server *server, int index)
     device->worker.link.fd = -1;
     device->stats_fd = -1;
     device->restart.reply.queue = -1;
+    device->former.process.fd = -1;
     device->standby.process.fd = -1;
     device->standby.link.fd = -1;
     name_bell(device->bell, geteuid(), server->options.instance, index);

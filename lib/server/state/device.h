@@ -65,6 +65,14 @@ struct worker_process {
     uint64_t answered_ns; /* when the last ping was sent that it has answered */
     uint32_t missed;      /* beats in a row without an answer */
     bool needs_recycling; /* another one takes its place when it has no sessions */
+    bool stopped;         /* it is ending, and need not end before the standby begins */
+};
+
+/* A worker whose place the standby has taken before its process has ended; see former.h. */
+struct former {
+    pid_t pid;            /* 0: none */
+    struct watch process; /* pidfd */
+    struct timer kill_by;
 };
 
 /* A worker that waits to take the other's place; see standby.h. */
@@ -109,6 +117,7 @@ struct device {
     int index;
     struct worker_process worker;
     struct standby standby;
+    struct former former;
     struct restart restart;
     struct link_device info; /* of the last worker that was ready */
     char bell[WIRE_BELL_MAX];
@@ -119,6 +128,7 @@ struct device {
     uint32_t failures;            /* starts that failed in a row */
     struct timer timer;           /* start deadline, next start, or patience with one that ends */
     char failure[ERROR_TEXT_MAX]; /* of the last worker lost */
+    uint64_t lost_ns;             /* when it was seen to be lost */
     struct culprit culprit;       /* who lost it; session_id 0: not known */
     uint32_t resuming;            /* sessions that the next worker takes up, or does so now */
     struct link_stats *stats;     /* by slot; NULL: not made yet. A next worker goes on with them */

@@ -61,14 +61,19 @@ static void culprit_charge(struct server *server, const struct culprit *culprit)
                     (unsigned)culprit->uid, account->faults, (unsigned)(out_ns / 1000000000u));
 }
 
-/* Ends the worker's process, and tells its sessions. */
+/* Ends the worker's process, and tells its sessions. `still`: nothing of it runs on the device, nor
+ * writes what it shares with others. */
 static void worker_lose(struct device *device, const struct link_fatal *fatal,
-                        const struct culprit *culprit)
+                        const struct culprit *culprit, bool still)
 {
     struct server *server = device->server;
+    struct worker_process *worker = &device->worker;
 
-    device->worker.state = WORKER_ENDING;
-    kill(device->worker.pid, SIGKILL); /* not reaped yet, so the pid is still its own */
+    device->lost_ns = clock_ns();
+    worker->state = WORKER_ENDING;
+    worker->stopped = still && device->standby.ready && !device->former.pid;
+    /* It is not reaped yet, so the pid is still its own. */
+    kill(worker->pid, worker->stopped ? SIGSTOP : SIGKILL);
     timer_set(&server->loop, &device->timer, clock_ns() + QUIT_NS, ending_fire);
     for (struct session *s = NULL; (s = registry_next(&server->registry, s));) {
         if (s->device == device)
@@ -81,7 +86,7 @@ void worker_retired(struct device *device)
     snprintf(device->failure, sizeof(device->failure), "worker %d has made room for another",
              (int)device->worker.pid);
     device->culprit = (struct culprit){0};
-    worker_lose(device, NULL, NULL);
+    worker_lose(device, NULL, NULL, true);
 }
 
 void worker_fail(struct device *device, const struct link_fatal *fatal, uint32_t slot,
@@ -113,7 +118,7 @@ void worker_fail(struct device *device, const struct link_fatal *fatal, uint32_t
         device->failures++;
     else
         device->failures = 0;
-    worker_lose(device, fatal, blamed ? &culprit : NULL);
+    worker_lose(device, fatal, blamed ? &culprit : NULL, fatal && fatal->still);
     /* Whom the operator ends has lost nothing for anybody. */
     if (blamed && !ended)
         culprit_charge(server, &culprit);

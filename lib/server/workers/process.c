@@ -15,6 +15,7 @@
 #include "server/session/close.h"
 #include "server/state/server.h"
 #include "server/workers/ending.h"
+#include "server/workers/former.h"
 #include "server/workers/messages.h"
 #include "server/workers/spawn.h"
 #include "server/workers/standby.h"
@@ -182,6 +183,19 @@ static void worker_process_ready(struct watch *watch, uint32_t events)
     worker_next(device);
 }
 
+void worker_keep(struct device *device)
+{
+    struct worker_process *worker = &device->worker;
+
+    if (worker->stopped) {
+        former_take(device, worker->pid, &worker->process);
+        timer_cancel(&device->server->loop, &device->timer);
+        worker_forget(device);
+        worker_next(device);
+    }
+    former_keep(device);
+}
+
 void worker_kill(struct device *device)
 {
     if (device->worker.state != WORKER_NONE) {
@@ -189,6 +203,7 @@ void worker_kill(struct device *device)
         waitpid(device->worker.pid, NULL, 0);
     }
     worker_forget(device);
+    former_kill(device);
     standby_kill(device);
     worker_stats_free(device);
 }

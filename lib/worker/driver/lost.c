@@ -63,14 +63,17 @@ int lost_descriptor(void)
     return lost.fd;
 }
 
-void lost_wait(void)
+bool lost_wait(void)
 {
     const uint64_t until = clock_ns() + STOP_NS;
 
     /* acquire: makes the lanes' tables visible; pairs with lost_stop */
-    while (atomic_load_explicit(&lost.stopped, memory_order_acquire) < atomic_load(&lost.lanes) &&
-           clock_ns() < until)
+    while (atomic_load_explicit(&lost.stopped, memory_order_acquire) < atomic_load(&lost.lanes)) {
+        if (clock_ns() > until)
+            return false;
         cpu_relax();
+    }
+    return true;
 }
 
 CUresult lost_result(void)
@@ -115,10 +118,10 @@ static _Noreturn void give_up(CUresult result, uint32_t evicted, const char *tex
         /* Where the worker is starting, no session exists that could be blamed; and the control
          * thread, which finds whom to blame, cannot wait for itself. */
         if (atomic_load(&lost.lanes) == 0 || pthread_equal(pthread_self(), lost.control))
-            worker_end(result, lost.text, NULL);
+            worker_end(result, lost.text, NULL, false);
         atomic_store(&lost.pending, true);
         if (write(lost.fd, &one, sizeof(one)) < 0)
-            worker_end(result, lost.text, NULL);
+            worker_end(result, lost.text, NULL, false);
     }
     pthread_mutex_unlock(&lost.lock);
     dispatch_wake();
@@ -148,5 +151,5 @@ void worker_broken(CUresult result)
     if (driver_fatal(result))
         device_lost(result);
     describe(text, sizeof(text), result);
-    worker_end(result, text, NULL);
+    worker_end(result, text, NULL, false);
 }

@@ -26,8 +26,8 @@ _Noreturn void lost_stop(void);
 /* A descriptor for poll(), readable once a thread has met the loss. Control thread. */
 int lost_descriptor(void);
 /* Waits until all lanes have stopped, for a second at most, because a lane may be inside a driver
- * call. */
-void lost_wait(void);
+ * call. Returns whether they have. */
+bool lost_wait(void);
 /* The driver's result that told of the loss, and a description of it, both from the thread that met
  * it first. */
 CUresult lost_result(void);

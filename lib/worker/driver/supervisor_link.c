@@ -8,6 +8,7 @@
 #include "worker/driver/supervisor_link.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -23,7 +24,16 @@ void link_send(const struct link_message *message, int descriptor)
     }
 }
 
-void worker_end(CUresult result, const char *text, const struct link_blame *blame)
+void link_await_end(void)
+{
+    struct pollfd link = {LINK_FD, 0, 0};
+
+    while (poll(&link, 1, -1) < 0 && errno == EINTR)
+        ;
+    _exit(2);
+}
+
+void worker_end(CUresult result, const char *text, const struct link_blame *blame, bool still)
 {
     struct link_message message = {.op = LINK_FATAL, .slot = LINK_SLOT_NONE};
 
@@ -34,8 +44,11 @@ void worker_end(CUresult result, const char *text, const struct link_blame *blam
     message.u.fatal.status = driver_fatal(result) ? GS_ERR_FAULT : GS_ERR_DRIVER;
     if (message.u.fatal.kind == GS_FAULT_NONE)
         message.u.fatal.kind = driver_fatal(result) ? GS_FAULT_KERNEL : GS_FAULT_DEVICE;
+    message.u.fatal.still = still;
     snprintf(message.text, sizeof(message.text), "%s", text);
     log_error("device lost: %s", message.text);
     link_send(&message, -1);
+    if (still)
+        link_await_end();
     _exit(2);
 }

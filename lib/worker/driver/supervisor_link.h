@@ -11,12 +11,18 @@
 /* Sends a message, with a file descriptor; -1: without one. */
 void link_send(const struct link_message *message, int descriptor);
 
+/* Waits for the supervisor to end the process. */
+_Noreturn void link_await_end(void);
+
 /* Tells the supervisor that the device is lost and why, and ends the process. blame holds slot,
- * stream, position and kernel of the session at fault; NULL: no session is known to be at fault. */
+ * stream, position and kernel of the session at fault; NULL: no session is known to be at fault.
+ * `still`: the context and all lanes have ended, so the supervisor chooses when the process does.
+ */
 struct link_blame {
     uint32_t slot;
     struct link_fatal fatal;
 };
-_Noreturn void worker_end(CUresult result, const char *text, const struct link_blame *blame);
+_Noreturn void worker_end(CUresult result, const char *text, const struct link_blame *blame,
+                          bool still);
 
 #endif

@@ -73,13 +73,15 @@ void blame(void)
 
     dispatch_wake();
     lanes_wake();
-    lost_wait();
-    const bool evicted = lost_evicted() != LINK_SLOT_NONE;
+    const bool stopped = lost_wait(), evicted = lost_evicted() != LINK_SLOT_NONE;
+    /* When the driver tells of a fault, all kernels and copies of the context have ended
+     * (bench/driver_facts, 25). After an eviction they run on until the process has ended. */
+    const bool still = stopped && !evicted && driver_fatal(lost_result());
     const struct session *session = evicted ? in_slot(lost_evicted()) : only_busy();
     if (!session)
-        worker_end(lost_result(), lost_text(), NULL);
+        worker_end(lost_result(), lost_text(), NULL, still);
     blame.slot = session->slot;
     blame.fatal.kind = evicted ? GS_FAULT_EVICTED : GS_FAULT_NONE;
     blamed_kernel(session, stream_unfinished(session), &blame.fatal);
-    worker_end(lost_result(), lost_text(), &blame);
+    worker_end(lost_result(), lost_text(), &blame, still);
 }

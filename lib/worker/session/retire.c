@@ -41,14 +41,14 @@ static void refuse(const struct job *job)
     link_send(&message, -1);
 }
 
-static void retire(void)
+static _Noreturn void retire(void)
 {
     const struct link_message message = {.op = LINK_RETIRED, .slot = LINK_SLOT_NONE};
 
     for (struct session *s = session_table_next(NULL); s; s = session_table_next(s))
         reports_poll(s);
     link_send(&message, -1);
-    _exit(0);
+    link_await_end();
 }
 
 void retire_step(struct job *job)

@@ -1,0 +1,76 @@
+/* former.c - see former.h. */
+#include "server/workers/former.h"
+
+#include <signal.h>
+#include <sys/epoll.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "common/log.h"
+#include "common/util.h"
+#include "server/state/server.h"
+
+#define PATIENCE_NS 1000000000u /* it holds device memory that the next worker may need */
+
+static void former_forget(struct device *device)
+{
+    struct former *former = &device->former;
+    const int process = former->process.fd;
+
+    timer_cancel(&device->server->loop, &former->kill_by);
+    watch_remove(&device->server->loop, &former->process);
+    if (process >= 0)
+        close(process);
+    former->pid = 0;
+}
+
+static void process_ready(struct watch *watch, uint32_t events)
+{
+    struct former *former = container_of(watch, struct former, process);
+    struct device *device = container_of(former, struct device, former);
+
+    (void)events;
+    if (waitpid(former->pid, NULL, WNOHANG) != former->pid)
+        return;
+    log_debug("device %d: worker %d, which was stopped, has ended", device->index,
+              (int)former->pid);
+    former_forget(device);
+}
+
+static void kill_fire(struct timer *timer)
+{
+    kill(container_of(timer, struct former, kill_by)->pid, SIGKILL);
+}
+
+void former_take(struct device *device, pid_t pid, struct watch *process)
+{
+    struct former *former = &device->former;
+    struct loop *loop = &device->server->loop;
+
+    former->pid = pid;
+    watch_move(loop, process, &former->process, EPOLLIN, process_ready);
+    timer_set(loop, &former->kill_by, clock_ns() + PATIENCE_NS, kill_fire);
+}
+
+void former_keep(struct device *device)
+{
+    struct former *former = &device->former;
+    const bool waited_for = device->resuming && (device->worker.state == WORKER_STARTING ||
+                                                 device->worker.state == WORKER_READY);
+
+    if (former->pid && former->kill_by.due_ns && !waited_for) {
+        timer_cancel(&device->server->loop, &former->kill_by);
+        kill(former->pid, SIGKILL);
+    }
+}
+
+void former_kill(struct device *device)
+{
+    const pid_t pid = device->former.pid;
+
+    if (!pid)
+        return;
+    kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+    former_forget(device);
+}

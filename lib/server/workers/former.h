@@ -1,0 +1,21 @@
+/*
+ * former.h - a worker whose place the standby has taken before its process has ended.
+ *
+ * The driver takes 85 to 310 ms to end a process that has a context, and the tenants would wait for
+ * that. A worker whose context a fault has ended, or which is at rest, has nothing left on the
+ * device. So it is stopped, that none of its threads writes any more, and killed when the next
+ * worker has its sessions: ending it meanwhile would delay the next one's driver calls.
+ */
+#ifndef GS_SERVER_FORMER_H
+#define GS_SERVER_FORMER_H
+
+#include "server/state/device.h"
+
+/* Takes over a stopped process and its pidfd, whose watch ends. There is none yet. */
+void former_take(struct device *device, pid_t pid, struct watch *process);
+/* Kills it once it is in nobody's way. Called in each round. */
+void former_keep(struct device *device);
+/* Kills and reaps it. Harmless if there is none. */
+void former_kill(struct device *device);
+
+#endif
