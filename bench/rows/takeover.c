@@ -22,7 +22,6 @@
 #define REPEATS    5
 #define BLOCK      ((size_t)1 << 30)
 #define AWAIT_NS   30000000000u
-#define POLL_MS    2
 #define NOWHERE    256 /* an address of nobody's */
 #define BREAK_WORD 0x67736861u
 
@@ -37,6 +36,7 @@ struct page {
     size_t blocks;             /* that the first tenant holds */
 };
 static struct page *page;
+static struct tenants *innocents;
 
 enum harm { HARM_FAULT, HARM_ENDLESS };
 
@@ -130,6 +130,13 @@ static void culprit_body(struct tenant *tenant)
     gs_detach(program.session);
 }
 
+/* A moment in which to look again; the innocents must be well. */
+static void rest(void)
+{
+    poll(NULL, 0, 1);
+    tenants_check(innocents);
+}
+
 /* ---- The server's log ------------------------------------------------------------------------ */
 
 /* Reads on to a line with the text, which comes within AWAIT_NS. */
@@ -140,7 +147,7 @@ static void log_await(FILE *log, const char *text, char *line, size_t size)
     while (clock_ns() < deadline) {
         if (fgets(line, (int)size, log) == NULL) {
             clearerr(log);
-            poll(NULL, 0, POLL_MS);
+            rest();
         } else if (strstr(line, text) != NULL) {
             return;
         }
@@ -175,7 +182,7 @@ static void epoch_begin(void)
 
     for (unsigned i = 0; i < TENANTS; i++) {
         while (atomic_load(&page->tenant[i].epoch) != epoch)
-            poll(NULL, 0, 1);
+            rest();
     }
 }
 
@@ -188,7 +195,7 @@ static double epoch_gap(void)
         done[i] = atomic_load(&page->tenant[i].done);
     for (unsigned i = 0; i < TENANTS; i++) {
         while (atomic_load(&page->tenant[i].done) < done[i] + 2)
-            poll(NULL, 0, 1);
+            rest();
         if (atomic_load(&page->tenant[i].gap_ns) > gap)
             gap = atomic_load(&page->tenant[i].gap_ns);
     }
@@ -208,7 +215,7 @@ static double harm_run(FILE *log, enum harm harm, double *gap)
     launched = atomic_load(&page->launched);
     tenants_go(culprit, 1);
     while (atomic_load(&page->launched) == launched)
-        poll(NULL, 0, 1);
+        rest();
     if (harm == HARM_ENDLESS) {
         char pid[16], said[256];
 
@@ -249,7 +256,6 @@ static void measure(FILE *log, size_t gib)
 {
     const unsigned repeats = plan.quick ? 2 : REPEATS;
     double seen[REPEATS], gaps[REPEATS];
-    struct tenants *innocents;
 
     memset(page, 0, sizeof(*page));
     page->blocks = gib;

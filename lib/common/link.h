@@ -70,7 +70,8 @@ enum link_op {
     LINK_RESUMED = 20, /* supervisor: all sessions are taken up, or never will be */
     LINK_RETIRE = 21,  /* supervisor: come to rest, and exit, so that another worker takes the
                           sessions up */
-    LINK_RETIRED = 22  /* worker: it is at rest and exits now; with {status, text}: it stays */
+    LINK_RETIRED = 22, /* worker: it is at rest, to be ended; with {status, text}: it stays */
+    LINK_TRIED = 23    /* worker: what the session had not finished has run again, by itself */
 };
 #define LINK_SLOT_NONE UINT32_MAX
 
@@ -137,6 +138,12 @@ struct link_policy {
     uint32_t weights;                    /* 1: GPU time is shared by weight */
 };
 
+enum link_replay {
+    LINK_REPLAY_NOT = 0,  /* a session with such work is refused */
+    LINK_REPLAY = 1,      /* it runs again */
+    LINK_REPLAY_ALONE = 2 /* it runs again with nothing else on the device: it is suspect */
+};
+
 struct link_open {
     int32_t segment_id;
     uint32_t uid;
@@ -146,7 +153,7 @@ struct link_open {
     char name[32];       /* for people */
     uint32_t fenced;     /* gs_fence: the session's kernels are kept to its window; 0: not */
     uint32_t resume;     /* 1: a former worker had it, with the window that follows */
-    uint32_t replay;     /* 1: and unfinished work runs again; 0: with such work, it is refused */
+    uint32_t replay;     /* enum link_replay: what becomes of work that is not finished */
     uint32_t reserved;
     uint64_t window_base, window_size;
     uint64_t kernel_heap; /* bytes that its kernels can malloc from; 0: the default */

@@ -551,12 +551,53 @@ static void work_that_loses_worker_after_worker_is_given_up(void)
     server_stop(server);
 }
 
+static const char fault_ptx[] =
+    HEAD ".visible .entry fault(.param .u64 at)\n"
+         "{ .reg .b64 %rd; ld.param.u64 %rd, [at]; st.global.u32 [%rd], 1; ret; }\n";
+
+/* Two have unfinished work when a kernel faults, and both run it again, one after the other: so it
+ * is found whose it is, and the other loses nothing however often that happens. */
+static void the_suspect_at_fault_is_found(void)
+{
+    struct server *server = server_start(&server_unfenced);
+    gs_session session = attach_replaying();
+    const uint32_t one = 1, zero = 0;
+    const uint64_t nowhere = 16;
+    gs_devptr words, data;
+    gs_module module;
+    gs_stream aside;
+
+    CHECK_OK(gs_malloc(session, 2 * sizeof(uint32_t), &words));
+    CHECK_OK(gs_malloc(session, N * sizeof(uint32_t), &data));
+    CHECK_OK(gs_stream_create(session, NULL, &aside));
+    module = load(session, plain_ptx);
+    for (uint32_t round = 0; round < 5; round++) {
+        const pid_t worker = server_worker_pid(server);
+        gs_session culprit = attach_replaying();
+        gs_kernel fault = kernels_get(load(culprit, fault_ptx), "fault");
+        gs_fault seen = GS_FAULT_INIT;
+
+        CHECK_OK(gs_memcpy_htod(session, words, &zero, sizeof(zero)));
+        CHECK_OK(kernels_launch(NULL, kernels_get(module, "hold"), 1, 1, (void *[]){&words}));
+        fill(NULL, kernels_get(module, "fill"), data, round);
+        hold_await(session, words, aside);
+        CHECK_OK(kernels_launch(NULL, fault, 1, 1, (void *[]){(void *)&nowhere}));
+        CHECK_WITHIN(20000, server_worker_pid(server) != 0 && server_worker_pid(server) != worker);
+        CHECK_OK(gs_memcpy_htod_async(session, words, &one, sizeof(one), aside));
+        CHECK_EQUAL(gs_sync(culprit), GS_ERR_FAULT);
+        CHECK_OK(gs_last_fault(culprit, &seen));
+        CHECK_TEXT(seen.kernel, "fault");
+        CHECK_EQUAL(gs_detach(culprit), GS_ERR_FAULT);
+        CHECK_OK(gs_sync(session));
+        check_filled(session, data, round);
+    }
+    CHECK_OK(gs_detach(session));
+    server_stop(server);
+}
+
 /* Whoever's kernel faults is not replayed, and the others are, as often as it takes. */
 static void anothers_faults_are_not_noticed(void)
 {
-    static const char fault_ptx[] =
-        HEAD ".visible .entry fault(.param .u64 at)\n"
-             "{ .reg .b64 %rd; ld.param.u64 %rd, [at]; st.global.u32 [%rd], 1; ret; }\n";
     struct server *server = server_start(&server_unfenced);
     gs_session session = attach_replaying();
     uint32_t *host;
@@ -606,6 +647,7 @@ static const struct test tests[] = {
     TEST(unfinished_work_ends_its_session_alone),
     TEST(unfinished_work_runs_again),
     TEST(work_that_loses_worker_after_worker_is_given_up),
+    TEST(the_suspect_at_fault_is_found),
     TEST(anothers_faults_are_not_noticed),
     TEST(results_are_right_or_refused),
     TEST(a_tenant_that_dies_meanwhile_leaves_nothing),

@@ -107,7 +107,9 @@ void server_session_not_resumed(struct session *session, const char *text)
     char why[ERROR_TEXT_MAX + REFUSAL_TEXT_MAX];
 
     snprintf(why, sizeof(why), "%s; %s%s", device->failure, text,
-             session->replays && !session->replay ? ", and has run again often enough" : "");
+             session->replays && session->replay == LINK_REPLAY_NOT
+                 ? ", and has run again often enough"
+                 : "");
     log_info("session %llu of uid %u has ended: %s", (unsigned long long)session->id,
              (unsigned)session->uid, why);
     session_lost(session, NULL, culprit, why);
@@ -254,23 +256,25 @@ bool server_session_closed(struct session *session)
 }
 
 #define ATTEMPTS_MAX 3u
-/* So often within a while a session's unfinished work runs again though nobody is to blame: it may
- * be what loses the device. */
+/* So often within a while a session's unfinished work runs again though nobody is to blame, unless
+ * it gets to its end: it may be what loses the device. */
 #define LOSSES_MAX   3u
 #define LOSSES_NS    60000000000u
 
-static bool replay_wanted(struct session *session, const struct culprit *culprit)
+static enum link_replay replay_wanted(struct session *session, const struct culprit *culprit)
 {
     const uint64_t now = clock_ns();
 
+    if (!session->replays)
+        return LINK_REPLAY_NOT;
     /* A worker that is replaced leaves nothing unfinished. */
-    if (!session->replays || culprit || session->device->restart.phase == RESTART_NEXT)
-        return session->replays;
+    if (culprit || session->device->restart.phase == RESTART_NEXT)
+        return LINK_REPLAY;
     if (now - session->losses_ns > LOSSES_NS) {
         session->losses = 0;
         session->losses_ns = now;
     }
-    return ++session->losses <= LOSSES_MAX;
+    return ++session->losses <= LOSSES_MAX ? LINK_REPLAY_ALONE : LINK_REPLAY_NOT;
 }
 
 /* The next worker is to take the session up. */

@@ -66,10 +66,10 @@ struct session {
     bool close_wanted; /* as soon as it is open */
     /* It was open, its worker is gone, and the next worker takes it up: until it is open again. */
     bool resuming;
-    uint32_t attempts; /* workers lost since it began to be opened or taken up */
-    bool replays;      /* its unfinished work is to run again with the next worker */
-    bool replay;       /* with the worker that takes it up, it does */
-    uint32_t losses;   /* of workers, with nobody to blame, since losses_ns */
+    uint32_t attempts;       /* workers lost since it began to be opened or taken up */
+    bool replays;            /* its unfinished work is to run again with the next worker */
+    enum link_replay replay; /* with the worker that takes it up */
+    uint32_t losses;         /* of workers, with nobody to blame, since losses_ns */
     uint64_t losses_ns;
     bool by_operator;  /* it is closing because the operator ended it */
     bool killed;       /* the same, and its client has not gone yet */

@@ -156,6 +156,9 @@ static bool on_session_message(struct device *device, const struct link_message 
     case LINK_GRANTED:
         loop_expected(&device->server->loop);
         return grants_granted(session, &message->u.granted, message->text);
+    case LINK_TRIED:
+        session->losses = 0;
+        return session_has_memory(session);
     case LINK_VAULT_PUT:
         return session_has_memory(session) && on_vault_put(device, session, &message->u.vault, fd);
     case LINK_VAULT_DROP:

@@ -29,6 +29,7 @@
 #include "worker/session/grant.h"
 #include "worker/session/polling.h"
 #include "worker/session/quiet.h"
+#include "worker/session/trial.h"
 #include "worker/submit/placement.h"
 #include "worker/submit/pool.h"
 #include "worker/submit/stream.h"
@@ -188,8 +189,9 @@ static void *loop_main(void *unused)
         jobs_route(jobs_for_returned()); /* before newer ones for the same session */
         jobs_route(jobs_take());
         policy_take();
+        trial_poll(lane.now);
         round_run(&lane);
-        lanes_recall(quiet_any() || policy_waits());
+        lanes_recall(quiet_any() || policy_waits() || trial_any());
         lanes_share(&lane);
         asleep_look();
         if (lane.now >= d.next_bell) {

@@ -21,6 +21,7 @@
 #include "worker/sched/lane.h"
 #include "worker/session/polling.h"
 #include "worker/session/quiet.h"
+#include "worker/session/trial.h"
 #include "worker/submit/report.h"
 #include "worker/submit/stream.h"
 
@@ -231,7 +232,7 @@ static void waiting_find(const struct lane *lane, struct waiting waiting[DOMAINS
         const struct sched *domain = domain_of(session);
         uint64_t streams = session->round.pending & ~REQUEST_BIT;
         if (!session->sched.entity.waiting || session->round.tried == session->lane->round ||
-            session->jobs.paused || !streams || !sched_contended(domain))
+            session->jobs.paused || trial_holds(session) || !streams || !sched_contended(domain))
             continue;
         const bool allowance = session_has_allowance(session);
         if (!allowance && !session_full(session))
@@ -351,7 +352,7 @@ static void session_round(struct session *session)
                 job_begin(session->jobs.current);
             active = true;
         }
-        if (session->jobs.paused || quiet_hold(session->lane->now))
+        if (session->jobs.paused || quiet_hold(session->lane->now) || trial_holds(session))
             active = true;
         else if (sched_contended(domain_of(session)) &&
                  session->sched.entity.cls != GS_CLASS_LATENCY &&

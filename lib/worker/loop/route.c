@@ -23,8 +23,10 @@
 #include "worker/session/resume.h"
 #include "worker/session/retire.h"
 #include "worker/session/session.h"
+#include "worker/session/trial.h"
 #include "worker/submit/placement.h"
 #include "worker/submit/session_fault.h"
+#include "worker/submit/stream.h"
 
 void job_route(struct job *job)
 {
@@ -145,6 +147,9 @@ static void resume_returned(struct lane *lane, struct job *job)
         return;
     }
     resume_end(job);
+    if (job->status == GS_OK && job->open.replay == LINK_REPLAY_ALONE &&
+        !session_caught_up(job->session))
+        trial_add(job->session);
     open_end(lane, job);
 }
 
@@ -161,6 +166,7 @@ static void close_request(struct job *job)
         return;
     job->session = session;
     session_poll_stop(session);
+    trial_remove(session);
     session_table_closing(session);
     session->round.pending = 0;
     headroom_remove(&session->lane->headroom, &session->sched.headroom);

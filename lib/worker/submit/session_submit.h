@@ -24,6 +24,7 @@ struct stream {
     struct partition *home;
     uint64_t head;      /* records before it are consumed */
     uint64_t issued;    /* the device has been given the work of the records before it */
+    uint64_t again;     /* up to here the stream runs what it did not finish with a former worker */
     uint64_t signalled; /* a completion write of this position has been issued */
     int cu_priority;    /* of the CUDA stream, since it was made */
     bool own_qos;       /* its tenant gave it a class and a priority, the next two */

@@ -59,6 +59,20 @@ bool session_seems_idle(const struct session *session)
     return true;
 }
 
+bool session_caught_up(const struct session *session)
+{
+    const struct seg_complete *complete = (const void *)(session->segment + SEG_OFF_COMPLETE);
+
+    for (uint32_t i = 0; i < SEG_STREAMS; i++) {
+        const struct stream *stream = &session->submit.streams[i];
+        if (stream->open &&
+            (stream->issued < stream->again ||
+             atomic_load_explicit(&complete->position[i], memory_order_relaxed) < stream->again))
+            return false;
+    }
+    return true;
+}
+
 uint32_t stream_unfinished(const struct session *session)
 {
     const struct seg_complete *complete = (const void *)(session->segment + SEG_OFF_COMPLETE);
@@ -257,6 +271,7 @@ gs_status streams_resume(struct job *job)
             if (!job->open.replay || !ring_tail_valid(consumed, finished) || finished % REC_ALIGN)
                 return job_fail(job, GS_ERR_INTERRUPTED,
                                 "work of stream %" PRIu32 " was not finished", i);
+            stream->again = consumed;
             consumed = finished;
         }
         stream->head = stream->issued = stream->signalled = consumed;

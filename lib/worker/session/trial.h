@@ -1,0 +1,28 @@
+/*
+ * trial.h - trials: after a loss for which nobody is blamed, the sessions whose unfinished work
+ * runs again run it one after the other.
+ *
+ * A kernel of one of them may have lost the device. If it does so again, its session is the only
+ * one with unfinished work, and is blamed. A trial ends when the session's unfinished work is
+ * complete, or after a second; it may have waited for other tenants. Main lane.
+ */
+#ifndef GS_WORKER_SESSION_TRIAL_H
+#define GS_WORKER_SESSION_TRIAL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct session;
+
+/* Notes that the session is to have a trial. */
+void trial_add(struct session *session);
+/* Ends the session's trial, if it has one. */
+void trial_remove(struct session *session);
+/* Whether any session is still to have its trial, or has it. */
+bool trial_any(void);
+/* Whether the session's work waits for a trial of another. */
+bool trial_holds(const struct session *session);
+/* Ends and begins trials. Called in each round. */
+void trial_poll(uint64_t now);
+
+#endif
