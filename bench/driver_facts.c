@@ -57,6 +57,7 @@ static const struct question {
     {"24", "a window backed by a sink; constants written while kernels run", question_sink, 0},
     {"25", "what still runs when a fault is seen, and how long a process takes to end",
      question_fault, 0},
+    {"26", "mapping another process's memory, by the state of that process", question_heir, 0},
 };
 
 static int question_wanted(const struct question *q, int argc, char **argv)

@@ -417,5 +417,6 @@ CUresult question_lane_stalls(void);
 CUresult question_lane_cost(void);
 CUresult question_sink(void);
 CUresult question_fault(void);
+CUresult question_heir(void);
 
 #endif

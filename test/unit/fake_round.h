@@ -14,6 +14,7 @@
 #include "worker/sched/lane.h"
 #include "worker/session/polling.h"
 #include "worker/session/quiet.h"
+#include "worker/session/trial.h"
 #include "worker/submit/drain.h"
 #include "worker/submit/report.h"
 #include "worker/submit/stream.h"
@@ -38,6 +39,12 @@ void job_begin(struct job *job)
 bool quiet_hold(uint64_t time)
 {
     (void)time;
+    return false;
+}
+
+bool trial_holds(const struct session *session)
+{
+    (void)session;
     return false;
 }
 

@@ -110,14 +110,16 @@ static _Noreturn void give_up(CUresult result, uint32_t evicted, const char *tex
 {
     static const uint64_t one = 1;
 
+    /* The control thread, which finds whom to blame, cannot wait for itself. */
+    if (pthread_equal(pthread_self(), lost.control))
+        worker_end(result, text, NULL, false);
     pthread_mutex_lock(&lost.lock);
     if (!atomic_load(&lost.pending)) {
         lost.result = result;
         lost.evicted = evicted;
         snprintf(lost.text, sizeof(lost.text), "%s", text);
-        /* Where the worker is starting, no session exists that could be blamed; and the control
-         * thread, which finds whom to blame, cannot wait for itself. */
-        if (atomic_load(&lost.lanes) == 0 || pthread_equal(pthread_self(), lost.control))
+        /* Where the worker is starting, no session exists that could be blamed. */
+        if (atomic_load(&lost.lanes) == 0)
             worker_end(result, lost.text, NULL, false);
         atomic_store(&lost.pending, true);
         if (write(lost.fd, &one, sizeof(one)) < 0)

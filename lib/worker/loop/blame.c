@@ -9,9 +9,13 @@
 
 #include "common/util.h"
 #include "worker/driver/wake.h"
+#include "worker/jobs/job.h"
 #include "worker/loop/lanes.h"
 #include "worker/sched/session_table.h"
+#include "worker/submit/report.h"
 #include "worker/submit/stream.h"
+
+#define OTHERS_NS 20000000u /* for what others have on the device when a session is evicted */
 
 /* Whether the session has unfinished work, by its fences, which only the device writes, or by its
  * completion words, for work without a fence. */
@@ -67,6 +71,26 @@ static void blamed_kernel(const struct session *session, uint32_t stream, struct
         memcpy(fatal->kernel, kernel->name, sizeof(fatal->kernel));
 }
 
+/* After an eviction the device still works: what others have on it is let end, so that they lose
+ * nothing, and nothing but the evicted work is left. Returns whether that is so. */
+static bool others_end(const struct session *evicted)
+{
+    const uint64_t until = clock_ns() + OTHERS_NS;
+    bool busy = true;
+
+    while (busy && clock_ns() < until) {
+        busy = !service_idle() || jobs_returned();
+        lanes_poll(clock_ns());
+        for (struct session *s = session_table_next(NULL); s; s = session_table_next(s))
+            busy = busy || (s != evicted && suspect(s));
+    }
+    for (struct session *s = session_table_next(NULL); s; s = session_table_next(s)) {
+        if (s != evicted)
+            reports_poll(s);
+    }
+    return !busy;
+}
+
 void blame(void)
 {
     struct link_blame blame = {0};
@@ -74,10 +98,12 @@ void blame(void)
     dispatch_wake();
     lanes_wake();
     const bool stopped = lost_wait(), evicted = lost_evicted() != LINK_SLOT_NONE;
-    /* When the driver tells of a fault, all kernels and copies of the context have ended
-     * (bench/driver_facts, 25). After an eviction they run on until the process has ended. */
-    const bool still = stopped && !evicted && driver_fatal(lost_result());
     const struct session *session = evicted ? in_slot(lost_evicted()) : only_busy();
+    /* When the driver tells of a fault, all kernels and copies of the context have ended
+     * (bench/driver_facts, 25). After an eviction they run on until the process has ended, which
+     * harms nobody if they are the evicted session's, whose memory nobody gets before that. */
+    const bool still = stopped && (evicted ? others_end(session) : driver_fatal(lost_result()));
+
     if (!session)
         worker_end(lost_result(), lost_text(), NULL, still);
     blame.slot = session->slot;
