@@ -67,6 +67,15 @@ const char *format_user(char out[FORMAT_MAX], uint32_t uid)
     return out;
 }
 
+const char *format_worker(char out[FORMAT_MAX], const struct ctl_device *device)
+{
+    if (device->worker_pid)
+        snprintf(out, FORMAT_MAX, "worker pid %d", device->worker_pid);
+    else
+        snprintf(out, FORMAT_MAX, "no worker");
+    return out;
+}
+
 const char *state_name(uint32_t state)
 {
     static const char *const names[] = {[CTL_TENANT_ATTACHED] = "attached",

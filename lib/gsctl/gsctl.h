@@ -84,7 +84,7 @@ enum command_takes {
     TAKES_WATCH = 512,
     TAKES_TOP = 1024,     /* --user */
     TAKES_SESSION = 2048, /* a session's id as the operand */
-    IS_HIDDEN = 1 << 29,  /* not in the help, and asks no server */
+    NO_SERVER = 1 << 29,  /* main opens no server's queue for it */
     TAKES_ALL = 1 << 30   /* of an option: all commands have it */
 };
 
@@ -113,6 +113,8 @@ uint64_t ask_deadline(void);
  * there is one, begins after this page's cursor. GS_ERR_PROTOCOL, with a message. */
 gs_status page_check(uint32_t count, uint32_t most, uint64_t next, uint64_t cursor,
                      char message[REQUEST_MESSAGE_MAX]);
+/* Remembers the server that this process asks, for the words of ask_failed. */
+void ask_begin(const struct control *control);
 /* Prints the message of a failed request and returns the exit status for it. */
 int ask_failed(gs_status status, const char *message);
 
@@ -160,6 +162,8 @@ const char *format_count(char out[FORMAT_MAX], uint64_t count);
 const char *format_duration(char out[FORMAT_MAX], uint64_t ns);
 /* The user's name; the number if the user has no name. */
 const char *format_user(char out[FORMAT_MAX], uint32_t uid);
+/* "worker pid 42", "no worker" */
+const char *format_worker(char out[FORMAT_MAX], const struct ctl_device *device);
 /* Name of a session's state (enum ctl_tenant_state), such as "attached" or "ending"; "?" for an
  * unknown state. */
 const char *state_name(uint32_t state);
@@ -194,5 +198,9 @@ void json_close(char bracket);                  /* '}' or ']' */
 void json_text(const char *name, const char *text);
 void json_number(const char *name, uint64_t number);
 void json_integer(const char *name, int64_t number);
+/* "user", the name, and "uid" */
+void json_user(uint32_t uid);
+/* A process's id; null where it is 0: there is none, or it is in another PID namespace. */
+void json_pid(const char *name, int32_t pid);
 
 #endif

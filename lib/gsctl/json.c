@@ -102,6 +102,23 @@ void json_number(const char *name, uint64_t number)
     printf("%" PRIu64, number);
 }
 
+void json_user(uint32_t uid)
+{
+    char user[FORMAT_MAX];
+
+    json_text("user", format_user(user, uid));
+    json_number("uid", uid);
+}
+
+void json_pid(const char *name, int32_t pid)
+{
+    item_begin(name);
+    if (pid)
+        printf("%" PRId32, pid);
+    else
+        fputs("null", stdout);
+}
+
 void json_integer(const char *name, int64_t number)
 {
     item_begin(name);

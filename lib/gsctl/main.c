@@ -1,6 +1,7 @@
 /* main.c - gsctl: looks at a gshare server, sets its limits, and ends it. */
 #include <errno.h>
 #include <stdio.h>
+#include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -71,7 +72,7 @@ static const struct command commands[] = {
      "      --mask VALUE          these SMs, such as 0-7,16\n"
      "      --device D            of this device; default 0\n",
      TAKES_SMS | TAKES_OPERAND, true},
-    {"release", command_release, "gives the SMs of a reservation back to all", "NAME", "",
+    {"release", command_release, "gives the SMs of a reservation back to all", "RESERVATION", "",
      TAKES_OPERAND, true},
     {"provision", command_provision, "shares the SMs out to all tenants, as they come and go",
      "uniform|half|weighted|exact",
@@ -80,7 +81,7 @@ static const struct command commands[] = {
      "to whole groups of SMs; reserved ones are not counted.\n\n",
      TAKES_OPERAND, true},
     {"completion", command_completion, "prints a shell's completion script", "bash|zsh", "",
-     TAKES_OPERAND | IS_HIDDEN, true},
+     TAKES_OPERAND | NO_SERVER, true},
 };
 
 /* Runs the command, and where it is to be watched, again and again: each time over what the
@@ -98,6 +99,10 @@ static int command_run(const struct command *command, struct control *control,
         if (again && terminal)
             fputs("\033[H\033[2J", stdout);
         result = command->run(control, options);
+        /* A command that fails has printed nothing: the terminal keeps what it showed last, with
+         * the message below. */
+        if (again && terminal && result != 0)
+            __fpurge(stdout);
         if (!again || result != 0 || fflush(stdout))
             return result;
         nanosleep(&(struct timespec){.tv_sec = (time_t)options->watch_s}, NULL);
@@ -114,10 +119,11 @@ int main(int argc, char **argv)
     char message[REQUEST_MESSAGE_MAX];
     struct control control = {.queue = -1};
     gs_status status =
-        command->takes & IS_HIDDEN ? GS_OK : control_open(&control, options.instance, message);
+        command->takes & NO_SERVER ? GS_OK : control_open(&control, options.instance, message);
 
     if (status != GS_OK)
         return ask_failed(status, message);
+    ask_begin(&control);
     int result = command_run(command, &control, &options);
     control_close(&control);
     if (fflush(stdout) || ferror(stdout)) {

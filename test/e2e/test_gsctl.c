@@ -106,6 +106,72 @@ static void errors_say_what_to_do(void)
     server_stop(server);
 }
 
+/* 0 done, 1 refused, 2 wrong usage, 3 no server: of every command. */
+static void every_command_ends_with_the_status_that_its_help_names(void)
+{
+    static const struct {
+        const char *command, *operand, *option, *value;
+    } right[] = {{"status", NULL, NULL, NULL},         {"ps", NULL, NULL, NULL},
+                 {"info", NULL, NULL, NULL},           {"get", NULL, NULL, NULL},
+                 {"quit", NULL, NULL, NULL},           {"kill", "99", NULL, NULL},
+                 {"restart-worker", NULL, NULL, NULL}, {"set", "--default", "--weight", "3"},
+                 {"trust", "root", NULL, NULL},        {"explain", "99", NULL, NULL},
+                 {"reserve", "r", "--sms", "2"},       {"release", "r", NULL, NULL},
+                 {"provision", "exact", NULL, NULL}},
+      wrong[] = {{"set", "--default", "--weight", "0"},
+                 {"set", "--default", "--weight", "1001"},
+                 {"set", "--default", "--percentage", "101"},
+                 {"set", "--default", "--percentage", "0"},
+                 {"set", "--default", "--mem", "1M"},
+                 {"set", "--default", "--user-mem", "1"},
+                 {"set", "--default", "--inflight", "4097"},
+                 {"set", "--default", "--kernel-limit", "86400001"},
+                 {"set", "--default", "--sms", "0"},
+                 {"set", "--default", "--class", "best"},
+                 {"set", "--default", "--unset", "wait"},
+                 {"set", "--default", NULL, NULL},
+                 {"set", "no-session", "--weight", "3"},
+                 {"reserve", "r", "--sms", "0"},
+                 {"reserve", "r", NULL, NULL},
+                 {"kill", NULL, NULL, NULL},
+                 {"kill", "99", "--grace", "86400001"},
+                 {"restart-worker", "--device", "x", NULL},
+                 {"quit", "--timeout", "soon", NULL},
+                 {"status", "--watch=0", NULL, NULL},
+                 {"trust", "no-such-user", NULL, NULL},
+                 {"provision", "evenly", NULL, NULL},
+                 {"ps", "more", NULL, NULL},
+                 {"ps", "--instance", "a/b", NULL},
+                 {"explain", "x", NULL, NULL}},
+      refused[] = {{"set", "99", "--weight", "3"}, {"kill", "99", NULL, NULL},
+                   {"explain", "99", NULL, NULL},  {"release", "r", NULL, NULL},
+                   {"get", "99", NULL, NULL},      {"reserve", "r", "--sms", "500"},
+                   {"get", "--device", "7", NULL}};
+    struct server *server;
+
+    setenv("GSHARE_INSTANCE", "no-such-server", 1);
+    for (size_t i = 0; i < ARRAY_SIZE(right); i++) {
+        CHECK_EQUAL(
+            gsctl(right[i].command, right[i].operand, right[i].option, right[i].value, NULL), 3);
+        CHECK_EQUAL(gsctl(right[i].command, "--no-such-option", NULL), 2);
+        GSCTL_OK(right[i].command, "--help");
+        CHECK_TEXT(output, "Exit status: 0 done, 1 refused or failed, 2 wrong usage, 3 no such");
+    }
+    server = server_start(NULL);
+    for (size_t i = 0; i < ARRAY_SIZE(wrong); i++) {
+        CHECK_EQUAL(
+            gsctl(wrong[i].command, wrong[i].operand, wrong[i].option, wrong[i].value, NULL), 2);
+        CHECK_TEXT(output, "--help'.\n");
+    }
+    for (size_t i = 0; i < ARRAY_SIZE(refused); i++)
+        CHECK_EQUAL(gsctl(refused[i].command, refused[i].operand, refused[i].option,
+                          refused[i].value, NULL),
+                    1);
+    GSCTL_OK("get");
+    CHECK_TEXT(output, "nothing is set\n");
+    server_stop(server);
+}
+
 static void a_setting_that_changes_nothing_says_so(void)
 {
     struct server *server = server_start(NULL);
@@ -212,7 +278,19 @@ static void explain_says_who_says_what(void)
     CHECK_TEXT(output, "8 of 24: ");
     CHECK_TEXT(output, "* the program, or its environment: sms 8\n");
     CHECK_TEXT(output, "memory         512 MiB\n               * gshared --mem-limit: 512 MiB\n");
-    CHECK_TEXT(output, "inflight       the class's\n                 by default\n");
+    CHECK_TEXT(output, "inflight       the class's\n               * the default\n");
+    CHECK_TEXT(output, "class          normal\n               * the default: normal\n");
+    CHECK_TEXT(output, "* the program, or its environment: 1\n"); /* priority */
+    CHECK_TEXT(output, "               * its user: ");
+    CHECK_TEXT(output, "  gshared --fence: auto\n");
+    /* What takes nothing from a session is no reason for what it has. */
+    GSCTL_OK("set", "--default", "--percentage", "100", "--class", "normal", "--priority", "1");
+    GSCTL_OK("explain", id);
+    CHECK_TEXT(output, "  set --default: percentage 100\n");
+    CHECK_TEXT(output, "  set --default: class normal\n");
+    CHECK_TEXT(output, "  set --default: priority 1\n");
+    CHECK(strstr(output, "* set --default") == NULL);
+    GSCTL_OK("set", "--default", "--unset", "all");
     /* The tightest is marked, and what it has overruled is there too. */
     GSCTL_OK("set", "--default", "--percentage", "50", "--mem", "64M");
     GSCTL_OK("set", "--user", "0", "--class", "best-effort");
@@ -227,7 +305,7 @@ static void explain_says_who_says_what(void)
     CHECK_TEXT(output, "* set --default: mem 64M\n");
     CHECK_TEXT(output, "60000 ms\n               * set for this session: kernel-limit 60000\n");
     if (getuid() == 0)
-        CHECK_TEXT(output, "best-effort\n                 the program, or its environment: normal\n"
+        CHECK_TEXT(output, "best-effort\n                 the default: normal\n"
                            "               * set --user: class best-effort\n");
     GSCTL_OK("explain", id, "--json");
     CHECK_TEXT(output, "{\"from\":\"set --default\",\"says\":\"mem 64M\",\"counts\":1}");
@@ -261,8 +339,12 @@ static void explain_names_whom_a_session_waits_for(void)
     gs_devptr flag;
 
     CHECK_OK(gs_session_info(session, &desc));
-    if (desc.sm_granularity == 0)
+    if (desc.sm_granularity == 0) {
+        CHECK_OK(gs_detach(session));
+        CHECK_OK(gs_detach(holder));
+        server_stop(server);
         test_skip("the device has no partitions of SMs");
+    }
     CHECK_OK(gs_malloc(holder, sizeof(one), &flag));
     CHECK_OK(gs_stream_create(holder, NULL, &stream));
     CHECK_OK(kernels_launch(stream, spin, 1, 1, (void *[]){&flag}));
@@ -315,7 +397,7 @@ static void complete(const char *words)
 static void bash_completes_commands_options_and_values(void)
 {
     struct server *server = server_start(NULL);
-    char id[24], line[64];
+    char id[24], line[64], words[128];
     gs_session session = attach("there", NULL, id);
 
     complete("gsctl p");
@@ -339,7 +421,21 @@ static void bash_completes_commands_options_and_values(void)
     snprintf(line, sizeof(line), " %s\n", id);
     CHECK_TEXT(output, line);
     complete("gsctl comp");
-    CHECK_EQUAL(strlen(output), 1);
+    CHECK_TEXT(output, "completion\n");
+    /* Sessions and reservations of the server that the line names. */
+    GSCTL_OK("reserve", "render", "--sms", "2");
+    complete("gsctl release ''");
+    CHECK_TEXT(output, "render\n");
+    setenv("GSHARE_INSTANCE", "no-such-server", 1);
+    complete("gsctl release ''");
+    CHECK(strstr(output, "render") == NULL);
+    snprintf(words, sizeof(words), "gsctl -n %s release ''", server->instance);
+    complete(words);
+    CHECK_TEXT(output, "render\n");
+    snprintf(words, sizeof(words), "gsctl kill --instance = %s ''", server->instance);
+    complete(words);
+    CHECK_TEXT(output, line);
+    setenv("GSHARE_INSTANCE", server->instance, 1);
     CHECK_EQUAL(gsctl("completion", "fish", NULL), 2);
     GSCTL_OK("completion", "zsh");
     CHECK_EQUAL(strncmp(output, "#compdef gsctl\n", 15), 0);
@@ -351,13 +447,26 @@ static void bash_completes_commands_options_and_values(void)
 
 #define LEFT_SCREEN "\033[?1049l" /* xterm shows again what was there before */
 
+/* A server for `gsctl top`; skips the test where gsctl has no such command. */
+static struct server *top_server_start(void)
+{
+    struct server *server = server_start(NULL);
+
+    if (gsctl("top", NULL) == 1 && strstr(output, "without ncurses")) {
+        CHECK(!strcmp(output,
+                      "gsctl: this gsctl was built without ncurses: install libncurses-dev and "
+                      "build it anew, or use 'gsctl ps --watch'\n"));
+        server_stop(server);
+        test_skip("gsctl was built without ncurses");
+    }
+    CHECK_EQUAL(gsctl("top", NULL), 2); /* no terminal */
+    return server;
+}
+
 static void top_start(void)
 {
     static const char *const top[] = {"bin/gsctl", "top", "--watch", "1", NULL};
 
-    if (gsctl("top", NULL) == 1 && strstr(output, "without ncurses"))
-        test_skip("gsctl was built without ncurses");
-    CHECK_EQUAL(gsctl("top", NULL), 2); /* no terminal */
     terminal_start(&terminal, 80, 24, top);
 }
 
@@ -373,7 +482,7 @@ static bool shows_thousands(void)
 
 static void top_shows_the_tenants_and_quits(void)
 {
-    struct server *server = server_start(NULL);
+    struct server *server = top_server_start();
     char pid[24];
     gs_session session = attach("watched", NULL, NULL);
     gs_module module = kernels_load(session);
@@ -405,7 +514,7 @@ static void top_shows_the_tenants_and_quits(void)
 
 static void top_ends_a_session_after_asking(void)
 {
-    struct server *server = server_start(NULL);
+    struct server *server = top_server_start();
     char id[24], question[64];
     gs_session session = attach("victim", NULL, id);
     gs_devptr memory;
@@ -430,7 +539,7 @@ static void top_ends_a_session_after_asking(void)
 static void top_puts_the_terminal_back_when_it_is_ended(void)
 {
     static const int signals[] = {SIGINT, SIGTERM};
-    struct server *server = server_start(NULL);
+    struct server *server = top_server_start();
     int status;
 
     for (unsigned i = 0; i < ARRAY_SIZE(signals); i++) {
@@ -453,6 +562,20 @@ static void top_puts_the_terminal_back_when_it_is_ended(void)
     terminal_expect(&terminal, "gsctl: ");
 }
 
+/* The last look stays on the terminal when the server quits, with the reason below. */
+static void watched_to_the_end(struct server *server)
+{
+    static const char *const watch[] = {"bin/gsctl", "ps", "--watch=1", NULL};
+
+    terminal_start(&terminal, 80, 24, watch);
+    terminal_expect(&terminal, "SESSION");
+    server_stop(server);
+    CHECK_EQUAL(WEXITSTATUS(terminal_end(&terminal)), 3);
+    terminal_expect(&terminal, "gsctl: ");
+    terminal_expect(&terminal, "it was told to quit; gshared -d starts it again");
+    CHECK(strstr(terminal.text + terminal.from, "\033[H") == NULL);
+}
+
 static void watch_looks_again(void)
 {
     static const char *const watch[] = {"bin/gsctl", "ps", "--watch=1", NULL};
@@ -466,6 +589,8 @@ static void watch_looks_again(void)
     }
     terminal_type(&terminal, "\003");
     CHECK_EQUAL(WTERMSIG(terminal_end(&terminal)), SIGINT);
+    watched_to_the_end(server);
+    server = server_start(NULL);
     /* Each document is one of its own. */
     terminal_start(&terminal, 80, 24, json);
     terminal_expect(&terminal, "{\"instance\"");
@@ -481,6 +606,7 @@ static const struct test tests[] = {
     TEST(quit_asks_on_a_terminal_before_it_ends_tenants),
     TEST(quit_does_not_ask_where_nobody_is_to_be_asked),
     TEST(errors_say_what_to_do),
+    TEST(every_command_ends_with_the_status_that_its_help_names),
     TEST(a_setting_that_changes_nothing_says_so),
     TEST(info_draws_who_may_run_where),
     TEST(explain_says_who_says_what),
