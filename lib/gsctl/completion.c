@@ -150,6 +150,8 @@ static void command_print(const struct shell *shell, const struct command *comma
             printf(" --%s", setting_fields[i].name);
     }
     user = operands_print(command->synopsis);
+    if (command->takes & TAKES_WORDS)
+        mps_names_print();
     printf(")%s%s ;;\n", user ? "; " : "", user ? shell->more_users : "");
 }
 

@@ -25,6 +25,8 @@ struct command_options {
     uint32_t watch_s;    /* of those that print anew and of top; 0: not given */
     bool yes;            /* of quit: do not ask */
     const char *operand; /* the word after the command; NULL: none */
+    char **words;        /* of mps: its command and that one's arguments, as they were given */
+    int word_count;
     /* Of set and get: whose settings. */
     bool target_given;
     enum ctl_target target;
@@ -57,6 +59,7 @@ int command_get(struct control *control, const struct command_options *options);
 int command_explain(struct control *control, const struct command_options *options);
 int command_reserve(struct control *control, const struct command_options *options);
 int command_release(struct control *control, const struct command_options *options);
+int command_mps(struct control *control, const struct command_options *options);
 int command_completion(struct control *control, const struct command_options *options);
 int command_provision(struct control *control, const struct command_options *options);
 
@@ -84,6 +87,7 @@ enum command_takes {
     TAKES_WATCH = 512,
     TAKES_TOP = 1024,     /* --user */
     TAKES_SESSION = 2048, /* a session's id as the operand */
+    TAKES_WORDS = 4096,   /* all that follows the command's options, options too, is its own */
     NO_SERVER = 1 << 29,  /* main opens no server's queue for it */
     TAKES_ALL = 1 << 30   /* of an option: all commands have it */
 };
@@ -117,6 +121,26 @@ gs_status page_check(uint32_t count, uint32_t most, uint64_t next, uint64_t curs
 void ask_begin(const struct control *control);
 /* Prints the message of a failed request and returns the exit status for it. */
 int ask_failed(gs_status status, const char *message);
+
+/* ---- set.c, kill.c, quit.c: changes, which mps makes too ---------------------------------------
+ */
+
+/* Asks for a change and returns the exit status. A remark of the server on a change that it made
+ * goes to standard error, with `json` into a document on standard output. */
+int change_ask(struct control *control, struct ctl_header *request, uint16_t op, size_t size,
+               bool json);
+/* Ends the sessions that are meant and waits until they hold nothing of a device. */
+gs_status sessions_end(struct control *control, struct ctl_kill *request, uint32_t *count,
+                       char message[REQUEST_MESSAGE_MAX]);
+#define QUIT_PATIENT UINT32_MAX /* as a timeout: tenants have all the time that they like */
+/* Tells the server to quit and waits for its end. *pid: of the server. */
+gs_status server_quit(struct control *control, uint32_t timeout_s, int32_t *pid,
+                      char message[REQUEST_MESSAGE_MAX]);
+
+/* ---- mps.c ----------------------------------------------------------------------------------- */
+
+/* Prints the names of MPS's commands, each after a blank. */
+void mps_names_print(void);
 
 /* ---- rows.c: the rows of CTL_GET ---------------------------------------------------------------
  */

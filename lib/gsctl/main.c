@@ -28,7 +28,7 @@ static const struct command commands[] = {
      "On a terminal it asks first, where that would end tenants.\n\n"
      "  -t, --timeout SECS        tenants have that long to detach; default 0\n"
      "  -y, --yes                 do not ask\n",
-     TAKES_QUIT, false},
+     TAKES_JSON | TAKES_QUIT, false},
     {"kill", command_kill, "ends sessions, also in the middle of a kernel",
      "SESSION|--pid PID|--user NAME",
      "What a session has queued is dropped; what runs has the time of --grace. Then the device is\n"
@@ -36,7 +36,7 @@ static const struct command commands[] = {
      "others are told that they were interrupted, or run it again (GS_ON_FAULT_REPLAY). Processes\n"
      "are not ended.\n\n"
      "      --grace MS            time for what runs; default 5000\n",
-     TAKES_KILL | TAKES_OPERAND, false},
+     TAKES_JSON | TAKES_KILL | TAKES_OPERAND, false},
     {"restart-worker", command_restart, "has another worker process take a device over", "",
      "The tenants notice a pause: a standby is made ready, the worker finishes what runs and "
      "takes\n"
@@ -44,7 +44,7 @@ static const struct command commands[] = {
      "where a session would end, because it holds what only its worker has.\n\n"
      "      --device D            of this device; default 0\n"
      "      --force               also if sessions end\n",
-     TAKES_RESTART, false},
+     TAKES_JSON | TAKES_RESTART, false},
     {"set", command_set, "limits a session, a user, or everybody; live",
      "SESSION|--user NAME|--others|--default|--device D",
      "What holds for a session is the tightest of what is set for everybody, for its user and\n"
@@ -52,7 +52,7 @@ static const struct command commands[] = {
      "where nothing is set for them. Counts and percentages of SMs are rounded up to\n"
      "whole groups. --latency-sms goes with --device: best-effort work leaves so many SMs to\n"
      "latency work; 12% of the device for each latency session at work where it is not set.\n\n",
-     TAKES_TARGET | TAKES_SETTINGS | TAKES_OPERAND, false},
+     TAKES_JSON | TAKES_TARGET | TAKES_SETTINGS | TAKES_OPERAND, false},
     {"trust", command_trust, "does not fence a user's sessions: machine code loads in them",
      "[--no] USER",
      "Trust holds for sessions that attach from now on; the command is the short form of\n"
@@ -60,7 +60,7 @@ static const struct command commands[] = {
      "of the device. A server with --fence always fences them nevertheless, and so does a session\n"
      "that asks for it.\n\n"
      "      --no                  fence the user's sessions again\n",
-     TAKES_NO | TAKES_OPERAND, true},
+     TAKES_JSON | TAKES_NO | TAKES_OPERAND, true},
     {"get", command_get, "what is set, and what sessions have of it",
      "[SESSION|--user NAME|--others|--default|--device D]", "",
      TAKES_JSON | TAKES_WATCH | TAKES_TARGET | TAKES_OPERAND, false},
@@ -71,15 +71,20 @@ static const struct command commands[] = {
      "      --sms VALUE           so many SMs, rounded up to whole groups\n"
      "      --mask VALUE          these SMs, such as 0-7,16\n"
      "      --device D            of this device; default 0\n",
-     TAKES_SMS | TAKES_OPERAND, true},
+     TAKES_JSON | TAKES_SMS | TAKES_OPERAND, true},
     {"release", command_release, "gives the SMs of a reservation back to all", "RESERVATION", "",
-     TAKES_OPERAND, true},
+     TAKES_JSON | TAKES_OPERAND, true},
     {"provision", command_provision, "shares the SMs out to all tenants, as they come and go",
      "uniform|half|weighted|exact",
      "Each of n tenants has at most: uniform 1/n of the SMs; half 2/n, so that every SM has two;\n"
      "weighted its weight's part of the sum; exact (the default) what is set for it. Rounded up\n"
      "to whole groups of SMs; reserved ones are not counted.\n\n",
-     TAKES_OPERAND, true},
+     TAKES_JSON | TAKES_OPERAND, true},
+    {"mps", command_mps, "takes the commands of nvidia-cuda-mps-control", "[COMMAND [ARGUMENT]...]",
+     "The command is given as arguments, or several on standard input, a line each. 'gsctl mps "
+     "help'\n"
+     "lists them; doc/mps.md sets all of MPS beside what it is here.\n\n",
+     TAKES_WORDS, false},
     {"completion", command_completion, "prints a shell's completion script", "bash|zsh", "",
      TAKES_OPERAND | NO_SERVER, true},
 };

@@ -301,6 +301,28 @@ static void given_check(const struct command *command, const struct command_opti
         usage("what is missing: gsctl %s %s", command->name, command->synopsis);
 }
 
+/* The next option. The words between options move to the front of argv: the command, at argv[1],
+ * and its operands. All that follows a command that TAKES_WORDS, from its first word on, is words.
+ */
+static int option_next(int argc, char **argv, const struct option *options, int *words,
+                       const struct command *commands, size_t count)
+{
+    int code;
+
+    while ((code = getopt_long(argc, argv, "+n:t:yhV", options, NULL)) == -1 && optind < argc) {
+        bool rest = !strcmp(argv[optind - 1], "--") ||
+                    (*words == 1 && command_find(commands, count, argv[1])->takes & TAKES_WORDS);
+
+        do {
+            argv[++*words] = argv[optind++];
+        } while (rest && optind < argc);
+        /* After "--" getopt would begin anew with the words. */
+        if (rest)
+            return -1;
+    }
+    return code;
+}
+
 const struct command *options_parse(int argc, char **argv, const struct command *commands,
                                     size_t count, struct command_options *options)
 {
@@ -310,8 +332,8 @@ const struct command *options_parse(int argc, char **argv, const struct command 
     uint64_t given = 0;
     struct instance named_instance;
     const char *wrong;
-    bool named, help = false;
-    int code;
+    bool help = false;
+    int code, words = 0;
 
     *options = (struct command_options){.instance = instance && *instance ? instance : "default",
                                         .grace_ms = GRACE_MS,
@@ -324,7 +346,7 @@ const struct command *options_parse(int argc, char **argv, const struct command 
         if (!strcmp(commands[i].name, argv[1]))
             command_name = commands[i].name;
     }
-    while ((code = getopt_long(argc, argv, "n:t:yhV", long_options, NULL)) != -1) {
+    while ((code = option_next(argc, argv, long_options, &words, commands, count)) != -1) {
         for (size_t i = 0; i < command_option_count; i++)
             given |= (uint64_t)(command_options[i].option.val == code) << i;
         help = help || code == 'h';
@@ -333,17 +355,21 @@ const struct command *options_parse(int argc, char **argv, const struct command 
             optarg = argv[optind++];
         option_apply(options, code);
     }
-    named = optind < argc;
-    if (named)
-        command = command_find(commands, count, argv[optind++]);
-    if (help && !named)
+    if (words)
+        command = command_find(commands, count, argv[1]);
+    if (help && !words)
         help_all(commands, count);
     if (help)
         help_command(command);
-    if (optind < argc && command->takes & TAKES_OPERAND)
-        options->operand = argv[optind++];
-    if (optind < argc)
-        usage("unexpected argument '%s'", argv[optind]);
+    if (command->takes & TAKES_WORDS) {
+        options->words = argv + 2;
+        options->word_count = words - 1;
+    } else {
+        if (words > 1 && command->takes & TAKES_OPERAND)
+            options->operand = argv[2];
+        if (words > (options->operand ? 2 : 1))
+            usage("unexpected argument '%s'", argv[options->operand ? 3 : 2]);
+    }
     given_check(command, options, given);
     if (command->takes & (TAKES_TARGET | TAKES_KILL | TAKES_SESSION) && options->operand)
         target_set(options, CTL_TENANT, session_parse(options->operand));
