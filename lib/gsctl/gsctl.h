@@ -59,6 +59,7 @@ int command_get(struct control *control, const struct command_options *options);
 int command_explain(struct control *control, const struct command_options *options);
 int command_reserve(struct control *control, const struct command_options *options);
 int command_release(struct control *control, const struct command_options *options);
+int command_dump(struct control *control, const struct command_options *options);
 int command_mps(struct control *control, const struct command_options *options);
 int command_completion(struct control *control, const struct command_options *options);
 int command_provision(struct control *control, const struct command_options *options);

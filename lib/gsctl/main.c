@@ -24,6 +24,11 @@ static const struct command commands[] = {
     {"info", command_info, "the devices, and who may run on which of their SMs", "",
      "A cell of the map is an SM; the last row is all of them together.\n\n",
      TAKES_JSON | TAKES_WATCH, false},
+    {"dump", command_dump, "all of it for scripts: a line each, the fields separated by tabs", "",
+     "gsctl(1) has the fields. '-' stands for what there is not. Later versions may add kinds of "
+     "lines,\n"
+     "and fields at the ends of lines.\n\n",
+     TAKES_WATCH, false},
     {"quit", command_quit, "ends the server, and waits for its end", "",
      "On a terminal it asks first, where that would end tenants.\n\n"
      "  -t, --timeout SECS        tenants have that long to detach; default 0\n"

@@ -48,7 +48,7 @@ static void __attribute__((noreturn)) help_all(const struct command *commands, s
           "  -n, --instance NAME  the server's name, yours before root's; USER:NAME: that user's;\n"
           "                       default: $GSHARE_INSTANCE, else \"default\"\n"
           "      --json           print JSON\n"
-          "      --watch [SECS]   status, ps, info and get: again every so often; default 2\n"
+          "      --watch [SECS]   status, ps, info, dump, get: every so often; default 2\n"
           "  -h, --help           this text; after a command: what it takes\n"
           "  -V, --version        the version\n"
           "\n" EXIT_HELP,

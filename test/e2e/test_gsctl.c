@@ -111,12 +111,19 @@ static void every_command_ends_with_the_status_that_its_help_names(void)
 {
     static const struct {
         const char *command, *operand, *option, *value;
-    } right[] = {{"status", NULL, NULL, NULL},         {"ps", NULL, NULL, NULL},
-                 {"info", NULL, NULL, NULL},           {"get", NULL, NULL, NULL},
-                 {"quit", NULL, NULL, NULL},           {"kill", "99", NULL, NULL},
-                 {"restart-worker", NULL, NULL, NULL}, {"set", "--default", "--weight", "3"},
-                 {"trust", "root", NULL, NULL},        {"explain", "99", NULL, NULL},
-                 {"reserve", "r", "--sms", "2"},       {"release", "r", NULL, NULL},
+    } right[] = {{"status", NULL, NULL, NULL},
+                 {"ps", NULL, NULL, NULL},
+                 {"info", NULL, NULL, NULL},
+                 {"get", NULL, NULL, NULL},
+                 {"dump", NULL, NULL, NULL},
+                 {"quit", NULL, NULL, NULL},
+                 {"kill", "99", NULL, NULL},
+                 {"restart-worker", NULL, NULL, NULL},
+                 {"set", "--default", "--weight", "3"},
+                 {"trust", "root", NULL, NULL},
+                 {"explain", "99", NULL, NULL},
+                 {"reserve", "r", "--sms", "2"},
+                 {"release", "r", NULL, NULL},
                  {"provision", "exact", NULL, NULL}},
       wrong[] = {{"set", "--default", "--weight", "0"},
                  {"set", "--default", "--weight", "1001"},
@@ -368,6 +375,84 @@ static void explain_names_whom_a_session_waits_for(void)
     server_stop(server);
 }
 
+/* ---- For programs ---------------------------------------------------------------------------- */
+
+/* The field of the first line of that kind, counted from 0, the kind. */
+static const char *dumped(const char *kind, unsigned field)
+{
+    static char text[256];
+    char begin[32];
+    const char *at;
+
+    snprintf(begin, sizeof(begin), "%s\t", kind);
+    at = line_of(begin);
+    while (field-- && (at = strchr(at, '\t')))
+        at++;
+    CHECK(at != NULL);
+    snprintf(text, sizeof(text), "%.*s", (int)strcspn(at, "\t"), at);
+    return text;
+}
+
+static void dump_has_a_line_for_each_thing_and_tabs_between_fields(void)
+{
+    static const char *const environment[] = {"GSHARE_SOFT_SMS=24", NULL};
+    struct server *server =
+        server_start(&(struct server_options){.device = "soft", .environment = environment});
+    char id[24];
+    gs_session session;
+
+    GSCTL_OK("reserve", "render", "--mask", "16-23");
+    GSCTL_OK("set", "--default", "--mem", "64M");
+    session = attach("a\tb\nc", "render", id);
+    GSCTL_OK("set", id, "--weight", "3");
+    GSCTL_OK("dump");
+    CHECK(!strcmp(dumped("server", 1), server->instance));
+    CHECK_EQUAL(atoi(dumped("server", 4)), server->pid);
+    CHECK(!strcmp(dumped("device", 2), "ready"));
+    CHECK_EQUAL(atoi(dumped("device", 4)), 24);
+    CHECK(!strcmp(dumped("device", 12), "gshare software device"));
+    CHECK(!strcmp(line_of("set\tdefault"), "set\tdefault\t-\tmem\t64M"));
+    CHECK(!strncmp(line_of("set\tsession"), "set\tsession\t", 12));
+    CHECK_TEXT(line_of("set\tsession"), "\tweight\t3");
+    CHECK(!strcmp(line_of("reservation"), "reservation\trender\t0\t8\t16-23"));
+    CHECK(!strcmp(dumped("session", 1), id));
+    CHECK_EQUAL(atoi(dumped("session", 3)), getuid());
+    CHECK_EQUAL(atoi(dumped("session", 7)), 8);
+    CHECK(!strcmp(dumped("session", 9), "normal"));
+    CHECK_EQUAL(atoi(dumped("session", 13)), 64 << 20);
+    CHECK(!strcmp(dumped("session", 21), "a?b?c"));
+    CHECK(!strcmp(dumped("session", 22), "render"));
+    CHECK(!strcmp(dumped("session", 23), "16-23"));
+    CHECK_OK(gs_detach(session));
+    server_stop(server);
+}
+
+static void changes_have_json_too(void)
+{
+    struct server *server = server_start(NULL);
+    char id[24], wanted[64];
+    gs_session session = attach("there", NULL, id);
+
+    GSCTL_OK("set", id, "--weight", "3", "--json");
+    CHECK(!strcmp(output, "{\"remark\":\"\"}\n"));
+    GSCTL_OK("set", id, "--weight", "3", "--json");
+    CHECK(!strcmp(output, "{\"remark\":\"nothing has changed: this is set already\"}\n"));
+    GSCTL_OK("reserve", "r", "--sms", "2", "--json");
+    CHECK(!strcmp(output, "{\"remark\":\"\"}\n"));
+    GSCTL_OK("ps", "--json");
+    CHECK_TEXT(output, "\"user\":\"");
+    GSCTL_OK("get", "--json");
+    CHECK_TEXT(output, "\"user\":\"");
+    GSCTL_OK("kill", id, "--json");
+    CHECK(!strcmp(output, "{\"ended_sessions\":1}\n"));
+    gs_detach(session);
+    GSCTL_OK("quit", "--json");
+    snprintf(wanted, sizeof(wanted), "{\"instance\":\"%s\",\"ended_pid\":%d}\n", server->instance,
+             (int)server->pid);
+    CHECK(!strcmp(output, wanted));
+    server_ended(server);
+}
+
 /* ---- Completion ------------------------------------------------------------------------------ */
 
 /* Writes what bash completes the words to, the last of which is begun, to output. */
@@ -611,6 +696,8 @@ static const struct test tests[] = {
     TEST(info_draws_who_may_run_where),
     TEST(explain_says_who_says_what),
     TEST(explain_names_whom_a_session_waits_for),
+    TEST(dump_has_a_line_for_each_thing_and_tabs_between_fields),
+    TEST(changes_have_json_too),
     TEST(bash_completes_commands_options_and_values),
     TEST(top_shows_the_tenants_and_quits),
     TEST(top_ends_a_session_after_asking),
