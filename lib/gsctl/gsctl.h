@@ -1,6 +1,8 @@
 /*
- * gsctl.h - what the commands of gsctl share. The program has one thread and runs one command.
- * Calls go down: main -> options, commands -> rows -> ask, format, json -> memory.
+ * gsctl.h - what the commands of gsctl share. The program runs one command, in one thread.
+ *
+ * Calls go down: main -> options, commands -> rows -> ask, json -> format -> memory. The one other
+ * thread is that of `gsctl metrics --listen`, while the first one waits.
  */
 #ifndef GS_GSCTL_GSCTL_H
 #define GS_GSCTL_GSCTL_H
@@ -38,8 +40,9 @@ struct command_options {
     bool no;    /* of trust: not any more */
     bool force; /* of restart-worker */
     /* Of kill. */
-    int32_t pid;       /* 0: not given */
-    uint32_t grace_ms; /* default: 5 s */
+    int32_t pid;                   /* 0: not given */
+    uint32_t grace_ms;             /* default: 5 s */
+    const char *listen, *textfile; /* of metrics; NULL: not given */
     /* Of completion: the table that was given to options_parse. */
     const struct command *commands;
     size_t command_count;
@@ -60,6 +63,7 @@ int command_explain(struct control *control, const struct command_options *optio
 int command_reserve(struct control *control, const struct command_options *options);
 int command_release(struct control *control, const struct command_options *options);
 int command_dump(struct control *control, const struct command_options *options);
+int command_metrics(struct control *control, const struct command_options *options);
 int command_mps(struct control *control, const struct command_options *options);
 int command_completion(struct control *control, const struct command_options *options);
 int command_provision(struct control *control, const struct command_options *options);
@@ -89,6 +93,7 @@ enum command_takes {
     TAKES_TOP = 1024,     /* --user */
     TAKES_SESSION = 2048, /* a session's id as the operand */
     TAKES_WORDS = 4096,   /* all that follows the command's options, options too, is its own */
+    TAKES_METRICS = 8192, /* --listen and --textfile */
     NO_SERVER = 1 << 29,  /* main opens no server's queue for it */
     TAKES_ALL = 1 << 30   /* of an option: all commands have it */
 };
@@ -217,6 +222,8 @@ void table_deinit(struct table *table);
 
 /* ---- json.c: prints JSON to stdout, with commas and escapes ---------------------------------- */
 
+/* Length of the well-formed UTF-8 sequence at s; 0 if there is none. */
+size_t utf8_length(const unsigned char *s);
 /* name: the member's name inside an object; NULL inside an array. */
 void json_open(const char *name, char bracket); /* '{' or '[' */
 void json_close(char bracket);                  /* '}' or ']' */

@@ -11,8 +11,8 @@
 static bool first = true;
 static unsigned depth; /* of brackets that are open */
 
-/* Length of the well-formed UTF-8 sequence at s, 0 if there is none (RFC 3629, section 4). */
-static size_t utf8_length(const unsigned char *s)
+/* RFC 3629, section 4. */
+size_t utf8_length(const unsigned char *s)
 {
     unsigned char low = 0x80, high = 0xbf;
     size_t length;

@@ -29,6 +29,11 @@ static const struct command commands[] = {
      "lines,\n"
      "and fields at the ends of lines.\n\n",
      TAKES_WATCH, false},
+    {"metrics", command_metrics, "the figures for Prometheus: printed, in a file, or served", "",
+     "Prints OpenMetrics once, or:\n\n"
+     "      --textfile FILE       replace FILE, in the form that node_exporter reads\n"
+     "      --listen ADDR:PORT    serve http://ADDR:PORT/metrics; without ADDR of the loopback\n",
+     TAKES_WATCH | TAKES_METRICS | NO_SERVER, false},
     {"quit", command_quit, "ends the server, and waits for its end", "",
      "On a terminal it asks first, where that would end tenants.\n\n"
      "  -t, --timeout SECS        tenants have that long to detach; default 0\n"
@@ -100,7 +105,8 @@ static int command_run(const struct command *command, struct control *control,
                        const struct command_options *options)
 {
     static char buffer[65536];
-    bool again = options->watch_s && command->run != command_top, terminal = isatty(STDOUT_FILENO);
+    bool again = options->watch_s && command->run != command_top;
+    bool terminal = isatty(STDOUT_FILENO) && !options->textfile;
     int result;
 
     if (again)
@@ -116,7 +122,7 @@ static int command_run(const struct command *command, struct control *control,
         if (!again || result != 0 || fflush(stdout))
             return result;
         nanosleep(&(struct timespec){.tv_sec = (time_t)options->watch_s}, NULL);
-        if (!terminal && !options->json)
+        if (!terminal && !options->json && !options->textfile)
             putchar('\n');
     }
 }

@@ -164,6 +164,8 @@ enum {
     OPTION_GRACE,
     OPTION_FORCE,
     OPTION_WATCH,
+    OPTION_LISTEN,
+    OPTION_TEXTFILE,
     OPTION_SETTING = 512 /* plus the index in setting_fields */
 };
 #define OPTIONS_MAX 40
@@ -188,6 +190,8 @@ const struct command_option command_options[] = {
     {{"pid", required_argument, NULL, OPTION_PID}, TAKES_KILL, NULL},
     {{"grace", required_argument, NULL, OPTION_GRACE}, TAKES_KILL, NULL},
     {{"watch", optional_argument, NULL, OPTION_WATCH}, TAKES_WATCH, NULL},
+    {{"listen", required_argument, NULL, OPTION_LISTEN}, TAKES_METRICS, NULL},
+    {{"textfile", required_argument, NULL, OPTION_TEXTFILE}, TAKES_METRICS, NULL},
     {{"help", no_argument, NULL, 'h'}, TAKES_ALL, NULL},
     {{"version", no_argument, NULL, 'V'}, TAKES_ALL, NULL},
 };
@@ -255,6 +259,12 @@ static void option_apply(struct command_options *options, int code)
         options->watch_s = optarg ? (uint32_t)number_parse("--watch", optarg, 86400) : WATCH_S;
         if (options->watch_s == 0)
             usage("--watch 0: seconds, 1 and up");
+        break;
+    case OPTION_LISTEN:
+        options->listen = optarg;
+        break;
+    case OPTION_TEXTFILE:
+        options->textfile = optarg;
         break;
     case 'h':
         break;
