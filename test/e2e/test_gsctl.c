@@ -143,6 +143,7 @@ static void every_command_ends_with_the_status_that_its_help_names(void)
                  {"trust", "no-such-user", NULL, NULL},
                  {"provision", "evenly", NULL, NULL},
                  {"ps", "more", NULL, NULL},
+                 {"ps", "--", "more", NULL},
                  {"ps", "--instance", "a/b", NULL},
                  {"explain", "x", NULL, NULL}},
       refused[] = {{"set", "99", "--weight", "3"}, {"kill", "99", NULL, NULL},
@@ -592,6 +593,20 @@ static void top_shows_the_tenants_and_quits(void)
     server_stop(server);
 }
 
+static void top_tells_of_lost_workers_in_80_columns(void)
+{
+    struct server *server = top_server_start();
+    const pid_t worker = server_worker_pid(server);
+
+    kill(worker, SIGKILL);
+    CHECK_WITHIN(20000, server_worker_pid(server) != 0 && server_worker_pid(server) != worker);
+    top_start();
+    terminal_expect(&terminal, "lost workers: 1");
+    terminal_type(&terminal, "q");
+    CHECK_EQUAL(terminal_end(&terminal), 0);
+    server_stop(server);
+}
+
 static void top_ends_a_session_after_asking(void)
 {
     struct server *server = top_server_start();
@@ -695,6 +710,7 @@ static const struct test tests[] = {
     TEST(changes_have_json_too),
     TEST(bash_completes_commands_options_and_values),
     TEST(top_shows_the_tenants_and_quits),
+    TEST(top_tells_of_lost_workers_in_80_columns),
     TEST(top_ends_a_session_after_asking),
     TEST(top_puts_the_terminal_back_when_it_is_ended),
     TEST(watch_looks_again),
