@@ -30,9 +30,9 @@ DEPS     ?= install
 
 # ---- What the machine has ---------------------------------------------------------------------
 # gshared, gsctl and libgshare need a C compiler only. lz4 and zstd unpack fatbins (for the software
-# device, and where kernels in them print), ncurses is for gsctl top, cmocka for unit tests, jpeg for
-# the demo, a C++ compiler (of the same family, because of sanitizers) for the test and the example of
-# gshare.hpp.
+# device, and where kernels in them print), ncurses is for gsctl top, microhttpd for gsctl metrics
+# --listen, cmocka for unit tests, jpeg for the demo, a C++ compiler (of the same family, because of
+# sanitizers) for the test and the example of gshare.hpp.
 ifeq ($(origin CXX),default)
 CXX := $(if $(findstring clang,$(CC)),clang++,g++)
 endif
@@ -42,9 +42,10 @@ HAVE := $(shell printf '%s\n' cc '$(HASH)if __has_include(<lz4.h>)' lz4 '$(HASH)
                 '$(HASH)if __has_include(<zstd.h>)' zstd '$(HASH)endif' \
                 '$(HASH)if __has_include(<cmocka.h>)' cmocka '$(HASH)endif' \
                 '$(HASH)if __has_include(<ncurses.h>)' ncurses '$(HASH)endif' \
+                '$(HASH)if __has_include(<microhttpd.h>)' microhttpd '$(HASH)endif' \
                 '$(HASH)if __has_include(<jpeglib.h>)' jpeg '$(HASH)endif' | $(CC) -E -P - 2>/dev/null)
 HAVE += $(if $(shell command -v $(firstword $(CXX))),cxx)
-NEED_test := cc cxx lz4 zstd cmocka ncurses
+NEED_test := cc cxx lz4 zstd cmocka ncurses microhttpd
 NEED_demo := cc lz4 zstd jpeg
 MISSING := $(filter-out $(HAVE),$(sort $(foreach goal,$(MAKECMDGOALS),$(NEED_$(goal)))))
 ifneq ($(MISSING),)
@@ -57,6 +58,7 @@ $(BUILD)/installed-%.mk:
 endif
 endif
 NCURSES_LIBS := $(if $(filter ncurses,$(HAVE)),-lncurses)
+MICROHTTPD_LIBS := $(if $(filter microhttpd,$(HAVE)),-lmicrohttpd)
 UNPACK_LIBS := $(if $(filter lz4,$(HAVE)),-llz4) $(if $(filter zstd,$(HAVE)),-lzstd)
 
 CFLAGS   ?= -O2 -g
@@ -132,6 +134,9 @@ $(BUILD)/obj/lib/ptx/rewrite/heap_pass.o: GS_CFLAGS += -DPTX_FILE='"$(CURDIR)/li
 ifneq ($(NCURSES_LIBS),)
 $(BUILD)/obj/lib/gsctl/top.o: GS_CFLAGS += -DGS_NCURSES
 endif
+ifneq ($(MICROHTTPD_LIBS),)
+$(BUILD)/obj/lib/gsctl/metrics_http.o: GS_CFLAGS += -DGS_MICROHTTPD
+endif
 
 define ROOM_RULE
 $(BUILD)/room/$(1).a: $(call room_objs,$(1))
@@ -174,7 +179,7 @@ $(BUILD)/bin/gshared: $(BUILD)/obj/lib/gshared/main.o $(BUILD)/room/server.a $(B
 $(BUILD)/bin/gsctl: $(BUILD)/room/gsctl.a $(BUILD)/room/common.a
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
-	$(Q)$(LINK) -o $@ $^ $(NCURSES_LIBS) $(LDLIBS_RT)
+	$(Q)$(LINK) -o $@ $^ $(NCURSES_LIBS) $(MICROHTTPD_LIBS) $(LDLIBS_RT)
 
 # ---- Examples --------------------------------------------------------------------------------
 # They link as a user's program would: with the shared library, found beside them in the build tree.

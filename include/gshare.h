@@ -45,11 +45,12 @@
  * ENVIRONMENT. gs_attach reads GSHARE_INSTANCE, GSHARE_ACTIVE_THREAD_PERCENTAGE, GSHARE_MEM_LIMIT,
  * GSHARE_PRIORITY and GSHARE_LOG. Where one is unset, MPS's variable counts:
  * CUDA_MPS_ACTIVE_THREAD_PERCENTAGE, CUDA_MPS_PINNED_DEVICE_MEM_LIMIT and CUDA_MPS_CLIENT_PRIORITY
- * (whose 1, "below normal", is GS_CLASS_BEST_EFFORT here). A memory limit is a size (512M) or one
- * size for each device (0=1G,1=512M); with GS_DEVICE_AUTO the smallest of these counts. A value
- * that gs_attach does not understand, such as "", gives GS_ERR_INVALID_VALUE. A variable can only
- * lower what the operator and gs_attach_params allow, for the session's whole life: gs_set_qos,
- * streams and launches stay within it.
+ * (whose 1, "below normal", is GS_CLASS_BEST_EFFORT here). Where gs_attach_params names no
+ * reservation, GSHARE_RESERVATION does, else CUDA_MPS_SM_PARTITION (0/mps1). A memory limit is a
+ * size (512M) or one size for each device (0=1G,1=512M); with GS_DEVICE_AUTO the smallest of these
+ * counts. A value that gs_attach does not understand, such as "", gives GS_ERR_INVALID_VALUE. A
+ * variable can only lower what the operator and gs_attach_params allow, for the session's whole
+ * life: gs_set_qos, streams and launches stay within it.
  *
  * Units: sizes are in bytes, and times in nanoseconds unless the name says otherwise.
  */

@@ -1,5 +1,6 @@
 /* ask.c - what every command that asks a server does: see gsctl.h. */
 #include <stdio.h>
+#include <sys/stat.h>
 
 #include "common/util.h"
 #include "gsctl/gsctl.h"
@@ -20,6 +21,21 @@ uint64_t ask_deadline(void)
     return clock_ns() + ASK_NS;
 }
 
+static const struct control *asked;
+
+void ask_begin(const struct control *control)
+{
+    asked = control;
+}
+
+/* A server that ends in order removes its queue; one that was killed leaves it. */
+static bool quit_in_order(void)
+{
+    struct stat st;
+
+    return asked && asked->queue >= 0 && fstat(asked->queue, &st) == 0 && st.st_nlink == 0;
+}
+
 /* What to do about a failure of this kind; "": the message says it. */
 static const char *hint(gs_status status)
 {
@@ -31,7 +47,8 @@ static const char *hint(gs_status status)
     case GS_ERR_VERSION:
         return "; use the gsctl that was installed with the server, or start the server anew";
     case GS_ERR_SERVER_LOST:
-        return "; its log says why; start it again with gshared -d";
+        return quit_in_order() ? ": it was told to quit; gshared -d starts it again"
+                               : "; its log says why; start it again with gshared -d";
     default:
         return "";
     }
@@ -40,5 +57,5 @@ static const char *hint(gs_status status)
 int ask_failed(gs_status status, const char *message)
 {
     fprintf(stderr, "gsctl: %s%s\n", message, hint(status));
-    return status == GS_ERR_NO_SERVER ? EXIT_NO_SERVER : EXIT_ERROR;
+    return status == GS_ERR_NO_SERVER || status == GS_ERR_SERVER_LOST ? EXIT_NO_SERVER : EXIT_ERROR;
 }

@@ -12,11 +12,15 @@ static const char bash_head[] =
     "_gsctl()\n"
     "{\n"
     "    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} command= i\n"
-    "    local -a words=()\n"
+    "    local -a words=() of=()\n"
     "    COMPREPLY=()\n"
     "    for ((i = 1; i < COMP_CWORD; i++)); do\n"
-    "        case ${COMP_WORDS[i]} in\n";
-static const char bash_found[] = ") command=${COMP_WORDS[i]}; break ;;\n"
+    "        case ${COMP_WORDS[i]} in\n"
+    "        -n|--instance)\n" /* bash takes --instance=NAME apart into three words */
+    "            [ \"${COMP_WORDS[i+1]}\" = = ] && ((i++))\n"
+    "            of=(--instance \"${COMP_WORDS[i+1]}\"); ((i++)) ;;\n"
+    "        ";
+static const char bash_found[] = ") [ \"$command\" ] || command=${COMP_WORDS[i]} ;;\n"
                                  "        esac\n"
                                  "    done\n"
                                  "    case $prev in\n";
@@ -28,10 +32,13 @@ static const char bash_tail[] = "    esac\n"
 static const char zsh_head[] = "#compdef gsctl\n"
                                "# zsh completion for gsctl; made by 'gsctl completion zsh'\n"
                                "local command= i\n"
-                               "local -a words_ commands\n"
+                               "local -a words_ commands of\n"
                                "for ((i = 2; i < CURRENT; i++)); do\n"
-                               "    case $words[i] in\n";
-static const char zsh_found[] = ") command=$words[i]; break ;;\n"
+                               "    case $words[i] in\n"
+                               "    -n|--instance) of=(--instance $words[i+1]); ((i++)) ;;\n"
+                               "    --instance=*) of=($words[i]) ;;\n"
+                               "    ";
+static const char zsh_found[] = ") [ \"$command\" ] || command=$words[i] ;;\n"
                                 "    esac\n"
                                 "done\n"
                                 "case $words[CURRENT-1] in\n";
@@ -44,21 +51,18 @@ struct shell {
     const char *array;              /* of the words that fit */
     const char *only, *only_end;    /* around words: nothing else fits */
     const char *users, *more_users; /* only a user's name; users' names added to the words */
-    const char *sessions;           /* words, as the server has them */
 };
-#define SESSIONS "$(gsctl ps 2>/dev/null | sed -n 's/^ *\\([0-9][0-9]*\\) .*/\\1/p')"
+/* Words as the server that the line names has them. */
+#define SESSIONS "$(gsctl ps \"${of[@]}\" 2>/dev/null | sed -n 's/^ *\\([0-9][0-9]*\\) .*/\\1/p')"
+#define RESERVATIONS                                                                               \
+    "$(gsctl get \"${of[@]}\" 2>/dev/null | sed -n 's/^reservation \\([^:]*\\): .*/\\1/p')"
 static const struct shell shells[] = {
     {"bash", bash_head, bash_found, bash_tail, "words", "COMPREPLY=($(compgen -W \"",
      "\" -- \"$cur\")); return", "COMPREPLY=($(compgen -u -- \"$cur\")); return",
-     "words+=($(compgen -u))", SESSIONS},
+     "words+=($(compgen -u))"},
     {"zsh", zsh_head, zsh_found, zsh_tail, "words_", "compadd -- ", "; return", "_users; return",
-     "_users", SESSIONS},
+     "_users"},
 };
-
-static bool shown(const struct command *command)
-{
-    return !(command->takes & IS_HIDDEN);
-}
 
 /* ---- What follows an option ------------------------------------------------------------------ */
 
@@ -103,9 +107,9 @@ static void values_print(const struct shell *shell)
 
 /* ---- What follows a command ------------------------------------------------------------------ */
 
-/* The operands are in the synopsis: words in lower case stand for themselves, SESSION for those
- * that the server has. True: a user is meant. */
-static bool operands_print(const struct shell *shell, const char *synopsis)
+/* The operands are in the synopsis: words in lower case stand for themselves, SESSION and
+ * RESERVATION for those that the server has. True: a user is meant. */
+static bool operands_print(const char *synopsis)
 {
     static const char gaps[] = " |[]";
     bool user = false, value = false; /* value: what follows an option */
@@ -123,7 +127,9 @@ static bool operands_print(const struct shell *shell, const char *synopsis)
         if (islower((unsigned char)*at))
             printf(" %.*s", (int)length, at);
         else if (length == 7 && !strncmp(at, "SESSION", 7))
-            printf(" %s", shell->sessions);
+            fputs(" " SESSIONS, stdout);
+        else if (length == 11 && !strncmp(at, "RESERVATION", 11))
+            fputs(" " RESERVATIONS, stdout);
         user = user || (length == 4 && !strncmp(at, "USER", 4));
     }
     return user;
@@ -143,7 +149,9 @@ static void command_print(const struct shell *shell, const struct command *comma
             (command->takes & TAKES_SMS && setting_fields[i].bit & (CTL_SMS | CTL_MASK)))
             printf(" --%s", setting_fields[i].name);
     }
-    user = operands_print(shell, command->synopsis);
+    user = operands_print(command->synopsis);
+    if (command->takes & TAKES_WORDS)
+        mps_names_print();
     printf(")%s%s ;;\n", user ? "; " : "", user ? shell->more_users : "");
 }
 
@@ -151,13 +159,8 @@ static void command_print(const struct shell *shell, const struct command *comma
 
 static void names_print(const struct command_options *options, const char *gap)
 {
-    const char *before = "";
-
-    for (size_t i = 0; i < options->command_count; i++) {
-        if (shown(&options->commands[i]))
-            printf("%s%s", before, options->commands[i].name);
-        before = gap;
-    }
+    for (size_t i = 0; i < options->command_count; i++)
+        printf("%s%s", i ? gap : "", options->commands[i].name);
 }
 
 /* Before a command: the commands, for zsh with what each does. */
@@ -171,10 +174,8 @@ static void commands_print(const struct shell *shell, const struct command_optio
         return;
     }
     puts(")");
-    for (size_t i = 0; i < options->command_count; i++) {
-        if (shown(&options->commands[i]))
-            printf("commands+=(\"%s:%s\")\n", options->commands[i].name, options->commands[i].help);
-    }
+    for (size_t i = 0; i < options->command_count; i++)
+        printf("commands+=(\"%s:%s\")\n", options->commands[i].name, options->commands[i].help);
     puts("_describe command commands ;;");
 }
 
@@ -195,10 +196,8 @@ int command_completion(struct control *control, const struct command_options *op
     values_print(shell);
     puts("esac\ncase $command in");
     commands_print(shell, options);
-    for (size_t i = 0; i < options->command_count; i++) {
-        if (shown(&options->commands[i]))
-            command_print(shell, &options->commands[i]);
-    }
+    for (size_t i = 0; i < options->command_count; i++)
+        command_print(shell, &options->commands[i]);
     fputs(shell->tail, stdout);
     return 0;
 }

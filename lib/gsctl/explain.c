@@ -46,9 +46,11 @@ __attribute__((format(printf, 4, 5))) static void say(struct limit *limit, bool 
     limit->line[limit->count++].counts = counts;
 }
 
-/* What gsctl and the policy file say of the fields. effect: has the values that are in force. */
+/* What gsctl and the policy file say of the fields. effect: has the values that are in force.
+ * asked_decides: the request, or the default in its place, is in force, so that no source takes
+ * anything from it. */
 static void say_set(struct limit *limit, const struct ctl_explain_reply *r, uint32_t bits,
-                    const struct ctl_settings *effect)
+                    const struct ctl_settings *effect, bool asked_decides)
 {
     for (unsigned source = 0; source < CTL_SOURCES; source++) {
         const struct ctl_settings *set = &r->set[source];
@@ -60,8 +62,8 @@ static void say_set(struct limit *limit, const struct ctl_explain_reply *r, uint
             if (!(set->fields & bits & field->bit))
                 continue;
             setting_print(value, set, field);
-            say(limit, !strcmp(value, setting_print(now, effect, field)), set_by[source],
-                "%s %.60s", field->name, value);
+            say(limit, !asked_decides && !strcmp(value, setting_print(now, effect, field)),
+                set_by[source], "%s %.60s", field->name, value);
         }
     }
 }
@@ -75,7 +77,7 @@ static void bytes_value(struct limit *limit, uint64_t bytes, const char *none)
 
 /* ---- The limits ------------------------------------------------------------------------------ */
 
-static const char program[] = "the program, or its environment";
+static const char program[] = "the program, or its environment", by_default[] = "the default";
 
 /* The SMs that a limit leaves, as far as it is one of SMs; else 0. */
 static uint32_t sms_left(const struct ctl_explain_reply *r, const struct ctl_settings *set,
@@ -114,6 +116,15 @@ static struct ctl_settings request_settings(const struct ctl_explain_reply *r)
     return set;
 }
 
+/* Whether the source is why the session has its SMs alone, or has them not. */
+static bool exclusive_counts(const struct ctl_explain_reply *r, const struct ctl_settings *set,
+                             const char *from)
+{
+    if (set->exclusive)
+        return r->exclusive && (from == program || !r->asked.exclusive);
+    return !r->exclusive && r->asked.exclusive;
+}
+
 /* Says what one source sets of the SMs; the fewest that one leaves are marked afterwards. */
 static void say_sms(struct limit *limit, const struct ctl_explain_reply *r,
                     const struct ctl_settings *set, const char *from, uint32_t left[LINES_MAX])
@@ -125,7 +136,7 @@ static void say_sms(struct limit *limit, const struct ctl_explain_reply *r,
         if (!(set->fields & (CTL_PERCENTAGE | CTL_SMS | CTL_MASK | CTL_EXCLUSIVE) & field->bit))
             continue;
         left[limit->count] = sms_left(r, set, field->bit);
-        say(limit, field->bit == CTL_EXCLUSIVE && set->exclusive == r->exclusive, from, "%s %.60s",
+        say(limit, field->bit == CTL_EXCLUSIVE && exclusive_counts(r, set, from), from, "%s %.60s",
             field->name, setting_print(value, set, field));
     }
 }
@@ -146,7 +157,8 @@ static void explain_sms(struct limit *limit, const struct ctl_explain_reply *r)
     for (unsigned i = 0; i < limit->count; i++)
         fewest = left[i] && left[i] < fewest ? left[i] : fewest;
     for (unsigned i = 0; i < limit->count; i++)
-        limit->line[i].counts |= left[i] && left[i] == fewest && r->sm_count >= fewest;
+        limit->line[i].counts |=
+            left[i] && left[i] == fewest && fewest < r->device_sms && r->sm_count >= fewest;
     if (r->reservation[0])
         say(limit, r->sm_count < fewest, program, "reservation %s", r->reservation);
     else if (r->provision != CTL_PROVISION_EXACT && provision_name(r->provision))
@@ -160,8 +172,9 @@ static void explain_class(struct limit *limit, const struct ctl_explain_reply *r
 {
     limit->name = "class";
     snprintf(limit->value, VALUE_MAX, "%s", class_name(r->cls));
-    say(limit, r->asked.cls == r->cls, program, "%s", class_name(r->asked.cls));
-    say_set(limit, r, CTL_CLASS, effect);
+    say(limit, r->asked.cls == r->cls, r->asked.cls == GS_CLASS_NORMAL ? by_default : program, "%s",
+        class_name(r->asked.cls));
+    say_set(limit, r, CTL_CLASS, effect, r->asked.cls == r->cls);
 }
 
 static void explain_priority(struct limit *limit, const struct ctl_explain_reply *r,
@@ -169,8 +182,9 @@ static void explain_priority(struct limit *limit, const struct ctl_explain_reply
 {
     limit->name = "priority";
     snprintf(limit->value, VALUE_MAX, "%d", r->priority);
-    say(limit, r->asked.priority == r->priority, program, "%d", r->asked.priority);
-    say_set(limit, r, CTL_PRIORITY, effect);
+    say(limit, r->asked.priority == r->priority, r->asked.priority ? program : by_default, "%d",
+        r->asked.priority);
+    say_set(limit, r, CTL_PRIORITY, effect, r->asked.priority == r->priority);
 }
 
 static void explain_weight(struct limit *limit, const struct ctl_explain_reply *r,
@@ -180,7 +194,7 @@ static void explain_weight(struct limit *limit, const struct ctl_explain_reply *
     snprintf(limit->value, VALUE_MAX, "%u", r->weight);
     if (r->asked.weight)
         say(limit, r->asked.weight == r->weight, program, "%u", r->asked.weight);
-    say_set(limit, r, CTL_WEIGHT, effect);
+    say_set(limit, r, CTL_WEIGHT, effect, r->asked.weight == r->weight);
 }
 
 static void explain_memory(struct limit *limit, const struct ctl_explain_reply *r,
@@ -193,9 +207,9 @@ static void explain_memory(struct limit *limit, const struct ctl_explain_reply *
     if (r->mem_asked)
         say(limit, r->mem_asked == r->mem_limit, program, "%s", format_bytes(text, r->mem_asked));
     if (r->server_mem_limit)
-        say(limit, r->server_mem_limit == r->mem_limit, "gshared --mem-limit", "%s",
-            format_bytes(text, r->server_mem_limit));
-    say_set(limit, r, CTL_MEM, effect);
+        say(limit, r->server_mem_limit == r->mem_limit && r->mem_asked != r->mem_limit,
+            "gshared --mem-limit", "%s", format_bytes(text, r->server_mem_limit));
+    say_set(limit, r, CTL_MEM, effect, r->mem_asked == r->mem_limit);
 }
 
 static void explain_fence(struct limit *limit, const struct ctl_explain_reply *r)
@@ -214,7 +228,8 @@ static void explain_fence(struct limit *limit, const struct ctl_explain_reply *r
              r->fenced < ARRAY_SIZE(fences) ? fences[r->fenced] : "?");
     if (asked)
         say(limit, true, program, "asked for at its attach");
-    say(limit, !asked, "gshared --fence", "%s",
+    /* With the policy auto it is the user who decides. */
+    say(limit, !asked && r->fence_policy != 0, "gshared --fence", "%s",
         r->fence_policy < ARRAY_SIZE(policies) ? policies[r->fence_policy] : "?");
     if (r->fence_policy == 0)
         say(limit, !asked, "its user", "%s",
@@ -243,13 +258,13 @@ static unsigned explain(const struct ctl_explain_reply *r, struct limit limits[1
     explain_memory(limit++, r, &effect);
     limit->name = "user's memory";
     bytes_value(limit, r->user_mem_limit, "no limit");
-    say_set(limit++, r, CTL_USER_MEM, &effect);
+    say_set(limit++, r, CTL_USER_MEM, &effect, false);
     limit->name = "kernel limit";
     snprintf(limit->value, VALUE_MAX, r->kernel_limit ? "%u ms" : "none", r->kernel_limit);
-    say_set(limit++, r, CTL_KERNEL_LIMIT, &effect);
+    say_set(limit++, r, CTL_KERNEL_LIMIT, &effect, false);
     limit->name = "inflight";
     snprintf(limit->value, VALUE_MAX, r->inflight ? "%u kernels" : "the class's", r->inflight);
-    say_set(limit++, r, CTL_INFLIGHT, &effect);
+    say_set(limit++, r, CTL_INFLIGHT, &effect, false);
     limit->name = "deadline";
     snprintf(limit->value, VALUE_MAX, r->asked.deadline_ns ? "%.3f ms" : "none",
              (double)r->asked.deadline_ns * 1e-6);
@@ -270,7 +285,7 @@ static void limit_print(const struct limit *limit)
     printf("%s%-13s  %s%s\n", bold ? "\033[1m" : "", limit->name, limit->value,
            bold ? "\033[0m" : "");
     if (limit->count == 0)
-        puts("                 by default");
+        printf("               * %s\n", by_default);
     for (unsigned i = 0; i < limit->count; i++)
         printf("               %s %s: %s\n", limit->line[i].counts ? "*" : " ", limit->line[i].from,
                limit->line[i].says);
@@ -311,8 +326,7 @@ int command_explain(struct control *control, const struct command_options *optio
     if (options->json) {
         json_open(NULL, '{');
         json_number("session", r.session_id);
-        json_text("user", format_user(user, r.uid));
-        json_number("uid", r.uid);
+        json_user(r.uid);
         json_text("name", r.name);
         json_text("state", state_name(r.state));
         json_number("waits_for", r.waits_for);

@@ -56,14 +56,31 @@ const char *format_duration(char out[FORMAT_MAX], uint64_t ns)
 
 const char *format_user(char out[FORMAT_MAX], uint32_t uid)
 {
-    const struct passwd *user = uid == CTL_OTHERS ? NULL : getpwuid(uid);
+    /* A user's sessions mostly come together, and each look-up reads a file. */
+    static char last[FORMAT_MAX] = "others";
+    static uint32_t last_uid = CTL_OTHERS;
+    const struct passwd *user;
 
-    if (uid == CTL_OTHERS)
-        snprintf(out, FORMAT_MAX, "others");
-    else if (user)
-        snprintf(out, FORMAT_MAX, "%.31s", user->pw_name);
+    if (uid != last_uid) {
+        user = uid == CTL_OTHERS ? NULL : getpwuid(uid);
+        if (uid == CTL_OTHERS)
+            snprintf(last, sizeof(last), "others");
+        else if (user)
+            snprintf(last, sizeof(last), "%.31s", user->pw_name);
+        else
+            snprintf(last, sizeof(last), "%u", uid);
+        last_uid = uid;
+    }
+    memcpy(out, last, sizeof(last));
+    return out;
+}
+
+const char *format_worker(char out[FORMAT_MAX], const struct ctl_device *device)
+{
+    if (device->worker_pid)
+        snprintf(out, FORMAT_MAX, "worker pid %d", device->worker_pid);
     else
-        snprintf(out, FORMAT_MAX, "%u", uid);
+        snprintf(out, FORMAT_MAX, "no worker");
     return out;
 }
 

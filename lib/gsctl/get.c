@@ -142,7 +142,7 @@ static void row_json(const struct ctl_row *row)
     if (target == CTL_TENANT)
         json_number("session", row_id(row));
     if (target == CTL_TENANT || (target == CTL_USER && row->uid != CTL_OTHERS))
-        json_number("uid", row->uid);
+        json_user(row->uid);
     if (target == CTL_TENANT || target == CTL_RESERVATION)
         json_text("name", row->name);
     if (target >= CTL_DEVICE)

@@ -1,6 +1,8 @@
 /*
- * gsctl.h - what the commands of gsctl share. The program has one thread and runs one command.
- * Calls go down: main -> options, commands -> rows -> ask, format, json -> memory.
+ * gsctl.h - what the commands of gsctl share. The program runs one command, in one thread.
+ *
+ * Calls go down: main -> options, commands -> rows -> ask, json -> format -> memory. The one other
+ * thread is that of `gsctl metrics --listen`, while the first one waits.
  */
 #ifndef GS_GSCTL_GSCTL_H
 #define GS_GSCTL_GSCTL_H
@@ -25,6 +27,8 @@ struct command_options {
     uint32_t watch_s;    /* of those that print anew and of top; 0: not given */
     bool yes;            /* of quit: do not ask */
     const char *operand; /* the word after the command; NULL: none */
+    char **words;        /* of mps: its command and that one's arguments, as they were given */
+    int word_count;
     /* Of set and get: whose settings. */
     bool target_given;
     enum ctl_target target;
@@ -36,8 +40,9 @@ struct command_options {
     bool no;    /* of trust: not any more */
     bool force; /* of restart-worker */
     /* Of kill. */
-    int32_t pid;       /* 0: not given */
-    uint32_t grace_ms; /* default: 5 s */
+    int32_t pid;                   /* 0: not given */
+    uint32_t grace_ms;             /* default: 5 s */
+    const char *listen, *textfile; /* of metrics; NULL: not given */
     /* Of completion: the table that was given to options_parse. */
     const struct command *commands;
     size_t command_count;
@@ -57,6 +62,9 @@ int command_get(struct control *control, const struct command_options *options);
 int command_explain(struct control *control, const struct command_options *options);
 int command_reserve(struct control *control, const struct command_options *options);
 int command_release(struct control *control, const struct command_options *options);
+int command_dump(struct control *control, const struct command_options *options);
+int command_metrics(struct control *control, const struct command_options *options);
+int command_mps(struct control *control, const struct command_options *options);
 int command_completion(struct control *control, const struct command_options *options);
 int command_provision(struct control *control, const struct command_options *options);
 
@@ -84,7 +92,9 @@ enum command_takes {
     TAKES_WATCH = 512,
     TAKES_TOP = 1024,     /* --user */
     TAKES_SESSION = 2048, /* a session's id as the operand */
-    IS_HIDDEN = 1 << 29,  /* not in the help, and asks no server */
+    TAKES_WORDS = 4096,   /* all that follows the command's options, options too, is its own */
+    TAKES_METRICS = 8192, /* --listen and --textfile */
+    NO_SERVER = 1 << 29,  /* main opens no server's queue for it */
     TAKES_ALL = 1 << 30   /* of an option: all commands have it */
 };
 
@@ -113,8 +123,30 @@ uint64_t ask_deadline(void);
  * there is one, begins after this page's cursor. GS_ERR_PROTOCOL, with a message. */
 gs_status page_check(uint32_t count, uint32_t most, uint64_t next, uint64_t cursor,
                      char message[REQUEST_MESSAGE_MAX]);
+/* Remembers the server that this process asks, for the words of ask_failed. */
+void ask_begin(const struct control *control);
 /* Prints the message of a failed request and returns the exit status for it. */
 int ask_failed(gs_status status, const char *message);
+
+/* ---- set.c, kill.c, quit.c: changes, which mps makes too ---------------------------------------
+ */
+
+/* Asks for a change and returns the exit status. A remark of the server on a change that it made
+ * goes to standard error, with `json` into a document on standard output. */
+int change_ask(struct control *control, struct ctl_header *request, uint16_t op, size_t size,
+               bool json);
+/* Ends the sessions that are meant and waits until they hold nothing of a device. */
+gs_status sessions_end(struct control *control, struct ctl_kill *request, uint32_t *count,
+                       char message[REQUEST_MESSAGE_MAX]);
+#define QUIT_PATIENT UINT32_MAX /* as a timeout: tenants have all the time that they like */
+/* Tells the server to quit and waits for its end. *pid: of the server. */
+gs_status server_quit(struct control *control, uint32_t timeout_s, int32_t *pid,
+                      char message[REQUEST_MESSAGE_MAX]);
+
+/* ---- mps.c ----------------------------------------------------------------------------------- */
+
+/* Prints the names of MPS's commands, each after a blank. */
+void mps_names_print(void);
 
 /* ---- rows.c: the rows of CTL_GET ---------------------------------------------------------------
  */
@@ -160,6 +192,8 @@ const char *format_count(char out[FORMAT_MAX], uint64_t count);
 const char *format_duration(char out[FORMAT_MAX], uint64_t ns);
 /* The user's name; the number if the user has no name. */
 const char *format_user(char out[FORMAT_MAX], uint32_t uid);
+/* "worker pid 42", "no worker" */
+const char *format_worker(char out[FORMAT_MAX], const struct ctl_device *device);
 /* Name of a session's state (enum ctl_tenant_state), such as "attached" or "ending"; "?" for an
  * unknown state. */
 const char *state_name(uint32_t state);
@@ -188,11 +222,17 @@ void table_deinit(struct table *table);
 
 /* ---- json.c: prints JSON to stdout, with commas and escapes ---------------------------------- */
 
+/* Length of the well-formed UTF-8 sequence at s; 0 if there is none. */
+size_t utf8_length(const unsigned char *s);
 /* name: the member's name inside an object; NULL inside an array. */
 void json_open(const char *name, char bracket); /* '{' or '[' */
 void json_close(char bracket);                  /* '}' or ']' */
 void json_text(const char *name, const char *text);
 void json_number(const char *name, uint64_t number);
 void json_integer(const char *name, int64_t number);
+/* "user", the name, and "uid" */
+void json_user(uint32_t uid);
+/* A process's id; null where it is 0: there is none, or it is in another PID namespace. */
+void json_pid(const char *name, int32_t pid);
 
 #endif

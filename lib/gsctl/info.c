@@ -194,7 +194,7 @@ static void device_print(const struct ctl_status_reply *reply, const struct rows
 
     printf("device %u  %s, compute %u.%u, %u SMs\n", device, d->name, d->compute_major,
            d->compute_minor, d->sm_count);
-    printf("          %s, worker pid %d, %s\n", d->driver, d->worker_pid,
+    printf("          %s, %s, %s\n", d->driver, format_worker(used, d),
            device_state_name(d->state));
     printf("          memory %s of %s\n          SMs %u granted (%u exclusive), %u reserved, %u "
            "free\n",
@@ -216,7 +216,6 @@ static void json_sms(const char *name, const struct sm_mask *sms)
 static void json_row(const struct ctl_row *row)
 {
     struct sm_mask sms = sm_mask_of(row->sm_mask);
-    char user[FORMAT_MAX];
 
     if (row_target(row) != CTL_RESERVATION && row_target(row) != CTL_TENANT)
         return;
@@ -224,8 +223,7 @@ static void json_row(const struct ctl_row *row)
     json_text("kind", target_name(row_target(row)));
     if (row_target(row) == CTL_TENANT) {
         json_number("session", row_id(row));
-        json_number("uid", row->uid);
-        json_text("user", format_user(user, row->uid));
+        json_user(row->uid);
         json_number("exclusive", row->exclusive);
         json_text("reservation", row->reservation);
     }
@@ -248,7 +246,7 @@ static void device_json(const struct ctl_status_reply *reply, const struct rows 
     json_number("sm_count", d->sm_count);
     json_number("memory_used", d->memory_used);
     json_number("memory_total", d->memory_total);
-    json_integer("worker_pid", d->worker_pid);
+    json_pid("worker_pid", d->worker_pid);
     json_text("state", device_state_name(d->state));
     json_sms("granted", &map.granted);
     json_sms("exclusive", &map.alone);

@@ -11,8 +11,8 @@
 static bool first = true;
 static unsigned depth; /* of brackets that are open */
 
-/* Length of the well-formed UTF-8 sequence at s, 0 if there is none (RFC 3629, section 4). */
-static size_t utf8_length(const unsigned char *s)
+/* RFC 3629, section 4. */
+size_t utf8_length(const unsigned char *s)
 {
     unsigned char low = 0x80, high = 0xbf;
     size_t length;
@@ -100,6 +100,23 @@ void json_number(const char *name, uint64_t number)
 {
     item_begin(name);
     printf("%" PRIu64, number);
+}
+
+void json_user(uint32_t uid)
+{
+    char user[FORMAT_MAX];
+
+    json_text("user", format_user(user, uid));
+    json_number("uid", uid);
+}
+
+void json_pid(const char *name, int32_t pid)
+{
+    item_begin(name);
+    if (pid)
+        printf("%" PRId32, pid);
+    else
+        fputs("null", stdout);
 }
 
 void json_integer(const char *name, int64_t number)

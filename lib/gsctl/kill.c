@@ -54,27 +54,44 @@ static struct ctl_kill request_make(const struct command_options *options)
     return request;
 }
 
-int command_kill(struct control *control, const struct command_options *options)
+gs_status sessions_end(struct control *control, struct ctl_kill *request, uint32_t *count,
+                       char message[REQUEST_MESSAGE_MAX])
 {
-    struct ctl_kill request = request_make(options);
-    const uint64_t deadline = clock_ns() + options->grace_ms * UINT64_C(1000000) + END_NS;
-    char message[REQUEST_MESSAGE_MAX];
+    const uint64_t deadline = clock_ns() + request->grace_ms * UINT64_C(1000000) + END_NS;
     struct ctl_kill_reply reply;
     size_t left = 1;
-    gs_status status = control_ask(control, &request.h, CTL_KILL, sizeof(request), &reply,
+    gs_status status = control_ask(control, &request->h, CTL_KILL, sizeof(*request), &reply,
                                    sizeof(reply), ask_deadline(), message);
 
-    while (status == GS_OK && (status = remaining(control, &request, &left, message)) == GS_OK &&
+    while (status == GS_OK && (status = remaining(control, request, &left, message)) == GS_OK &&
            left) {
         if (clock_ns() > deadline) {
-            snprintf(message, sizeof(message), "%zu of them have not ended", left);
-            status = GS_ERR_TIMEOUT;
-            break;
+            snprintf(message, REQUEST_MESSAGE_MAX, "%zu of them have not ended", left);
+            return GS_ERR_TIMEOUT;
         }
         nanosleep(&(struct timespec){0, 5000000}, NULL);
     }
+    if (status == GS_OK)
+        *count = reply.count;
+    return status;
+}
+
+int command_kill(struct control *control, const struct command_options *options)
+{
+    struct ctl_kill request = request_make(options);
+    char message[REQUEST_MESSAGE_MAX];
+    uint32_t count;
+    gs_status status = sessions_end(control, &request, &count, message);
+
     if (status != GS_OK)
         return ask_failed(status, message);
-    printf("%" PRIu32 " session%s ended\n", reply.count, reply.count == 1 ? " has" : "s have");
+    if (options->json) {
+        json_open(NULL, '{');
+        json_number("ended_sessions", count);
+        json_close('}');
+        putchar('\n');
+    } else {
+        printf("%" PRIu32 " session%s ended\n", count, count == 1 ? " has" : "s have");
+    }
     return 0;
 }

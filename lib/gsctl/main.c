@@ -1,6 +1,7 @@
 /* main.c - gsctl: looks at a gshare server, sets its limits, and ends it. */
 #include <errno.h>
 #include <stdio.h>
+#include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -23,11 +24,21 @@ static const struct command commands[] = {
     {"info", command_info, "the devices, and who may run on which of their SMs", "",
      "A cell of the map is an SM; the last row is all of them together.\n\n",
      TAKES_JSON | TAKES_WATCH, false},
+    {"dump", command_dump, "all of it for scripts: a line each, the fields separated by tabs", "",
+     "gsctl(1) has the fields. '-' stands for what there is not. Later versions may add kinds of "
+     "lines,\n"
+     "and fields at the ends of lines.\n\n",
+     TAKES_WATCH, false},
+    {"metrics", command_metrics, "the figures for Prometheus: printed, in a file, or served", "",
+     "Prints OpenMetrics once, or:\n\n"
+     "      --textfile FILE       replace FILE, in the form that node_exporter reads\n"
+     "      --listen ADDR:PORT    serve http://ADDR:PORT/metrics; without ADDR of the loopback\n",
+     TAKES_WATCH | TAKES_METRICS | NO_SERVER, false},
     {"quit", command_quit, "ends the server, and waits for its end", "",
      "On a terminal it asks first, where that would end tenants.\n\n"
      "  -t, --timeout SECS        tenants have that long to detach; default 0\n"
      "  -y, --yes                 do not ask\n",
-     TAKES_QUIT, false},
+     TAKES_JSON | TAKES_QUIT, false},
     {"kill", command_kill, "ends sessions, also in the middle of a kernel",
      "SESSION|--pid PID|--user NAME",
      "What a session has queued is dropped; what runs has the time of --grace. Then the device is\n"
@@ -35,7 +46,7 @@ static const struct command commands[] = {
      "others are told that they were interrupted, or run it again (GS_ON_FAULT_REPLAY). Processes\n"
      "are not ended.\n\n"
      "      --grace MS            time for what runs; default 5000\n",
-     TAKES_KILL | TAKES_OPERAND, false},
+     TAKES_JSON | TAKES_KILL | TAKES_OPERAND, false},
     {"restart-worker", command_restart, "has another worker process take a device over", "",
      "The tenants notice a pause: a standby is made ready, the worker finishes what runs and "
      "takes\n"
@@ -43,7 +54,7 @@ static const struct command commands[] = {
      "where a session would end, because it holds what only its worker has.\n\n"
      "      --device D            of this device; default 0\n"
      "      --force               also if sessions end\n",
-     TAKES_RESTART, false},
+     TAKES_JSON | TAKES_RESTART, false},
     {"set", command_set, "limits a session, a user, or everybody; live",
      "SESSION|--user NAME|--others|--default|--device D",
      "What holds for a session is the tightest of what is set for everybody, for its user and\n"
@@ -51,7 +62,7 @@ static const struct command commands[] = {
      "where nothing is set for them. Counts and percentages of SMs are rounded up to\n"
      "whole groups. --latency-sms goes with --device: best-effort work leaves so many SMs to\n"
      "latency work; 12% of the device for each latency session at work where it is not set.\n\n",
-     TAKES_TARGET | TAKES_SETTINGS | TAKES_OPERAND, false},
+     TAKES_JSON | TAKES_TARGET | TAKES_SETTINGS | TAKES_OPERAND, false},
     {"trust", command_trust, "does not fence a user's sessions: machine code loads in them",
      "[--no] USER",
      "Trust holds for sessions that attach from now on; the command is the short form of\n"
@@ -59,7 +70,7 @@ static const struct command commands[] = {
      "of the device. A server with --fence always fences them nevertheless, and so does a session\n"
      "that asks for it.\n\n"
      "      --no                  fence the user's sessions again\n",
-     TAKES_NO | TAKES_OPERAND, true},
+     TAKES_JSON | TAKES_NO | TAKES_OPERAND, true},
     {"get", command_get, "what is set, and what sessions have of it",
      "[SESSION|--user NAME|--others|--default|--device D]", "",
      TAKES_JSON | TAKES_WATCH | TAKES_TARGET | TAKES_OPERAND, false},
@@ -70,17 +81,22 @@ static const struct command commands[] = {
      "      --sms VALUE           so many SMs, rounded up to whole groups\n"
      "      --mask VALUE          these SMs, such as 0-7,16\n"
      "      --device D            of this device; default 0\n",
-     TAKES_SMS | TAKES_OPERAND, true},
-    {"release", command_release, "gives the SMs of a reservation back to all", "NAME", "",
-     TAKES_OPERAND, true},
+     TAKES_JSON | TAKES_SMS | TAKES_OPERAND, true},
+    {"release", command_release, "gives the SMs of a reservation back to all", "RESERVATION", "",
+     TAKES_JSON | TAKES_OPERAND, true},
     {"provision", command_provision, "shares the SMs out to all tenants, as they come and go",
      "uniform|half|weighted|exact",
      "Each of n tenants has at most: uniform 1/n of the SMs; half 2/n, so that every SM has two;\n"
      "weighted its weight's part of the sum; exact (the default) what is set for it. Rounded up\n"
      "to whole groups of SMs; reserved ones are not counted.\n\n",
-     TAKES_OPERAND, true},
+     TAKES_JSON | TAKES_OPERAND, true},
+    {"mps", command_mps, "takes the commands of nvidia-cuda-mps-control", "[COMMAND [ARGUMENT]...]",
+     "The command is given as arguments, or several on standard input, a line each. 'gsctl mps "
+     "help'\n"
+     "lists them; doc/mps.md sets all of MPS beside what it is here.\n\n",
+     TAKES_WORDS, false},
     {"completion", command_completion, "prints a shell's completion script", "bash|zsh", "",
-     TAKES_OPERAND | IS_HIDDEN, true},
+     TAKES_OPERAND | NO_SERVER, true},
 };
 
 /* Runs the command, and where it is to be watched, again and again: each time over what the
@@ -89,7 +105,8 @@ static int command_run(const struct command *command, struct control *control,
                        const struct command_options *options)
 {
     static char buffer[65536];
-    bool again = options->watch_s && command->run != command_top, terminal = isatty(STDOUT_FILENO);
+    bool again = options->watch_s && command->run != command_top;
+    bool terminal = isatty(STDOUT_FILENO) && !options->textfile;
     int result;
 
     if (again)
@@ -98,10 +115,14 @@ static int command_run(const struct command *command, struct control *control,
         if (again && terminal)
             fputs("\033[H\033[2J", stdout);
         result = command->run(control, options);
+        /* A command that fails has printed nothing: the terminal keeps what it showed last, with
+         * the message below. */
+        if (again && terminal && result != 0)
+            __fpurge(stdout);
         if (!again || result != 0 || fflush(stdout))
             return result;
         nanosleep(&(struct timespec){.tv_sec = (time_t)options->watch_s}, NULL);
-        if (!terminal && !options->json)
+        if (!terminal && !options->json && !options->textfile)
             putchar('\n');
     }
 }
@@ -114,10 +135,11 @@ int main(int argc, char **argv)
     char message[REQUEST_MESSAGE_MAX];
     struct control control = {.queue = -1};
     gs_status status =
-        command->takes & IS_HIDDEN ? GS_OK : control_open(&control, options.instance, message);
+        command->takes & NO_SERVER ? GS_OK : control_open(&control, options.instance, message);
 
     if (status != GS_OK)
         return ask_failed(status, message);
+    ask_begin(&control);
     int result = command_run(command, &control, &options);
     control_close(&control);
     if (fflush(stdout) || ferror(stdout)) {

@@ -34,24 +34,24 @@ void usage(const char *format, ...)
 
 /* ---- Help ------------------------------------------------------------------------------------ */
 
+#define EXIT_HELP                                                                                  \
+    "Exit status: 0 done, 1 refused or failed, 2 wrong usage, 3 no such server runs.\n"
+
 static void __attribute__((noreturn)) help_all(const struct command *commands, size_t count)
 {
     fputs("Usage: gsctl [COMMAND] [OPTION]...\n"
           "Looks at a gshare server, sets its limits, and ends it.\n\n",
           stdout);
-    for (size_t i = 0; i < count; i++) {
-        if (!(commands[i].takes & IS_HIDDEN))
-            printf("  %-14s %s\n", commands[i].name, commands[i].help);
-    }
+    for (size_t i = 0; i < count; i++)
+        printf("  %-14s %s\n", commands[i].name, commands[i].help);
     fputs("\n"
-          "      --instance NAME  the server's name, yours before root's; USER:NAME: that user's;\n"
+          "  -n, --instance NAME  the server's name, yours before root's; USER:NAME: that user's;\n"
           "                       default: $GSHARE_INSTANCE, else \"default\"\n"
-          "      --json           status, ps, info, get and explain: print JSON\n"
-          "      --watch [SECS]   status, ps, info and get: again every so often; default 2\n"
+          "      --json           print JSON\n"
+          "      --watch [SECS]   status, ps, info, dump, get: every so often; default 2\n"
           "  -h, --help           this text; after a command: what it takes\n"
           "  -V, --version        the version\n"
-          "\n"
-          "Exit status: 0 done, 1 an error, 2 wrong usage, 3 no such server runs.\n",
+          "\n" EXIT_HELP,
           stdout);
     exit(EXIT_SUCCESS);
 }
@@ -65,7 +65,9 @@ static void settings_help(void)
                  setting_fields[i].kind == SETTING_YES ? "[=no]" : " VALUE");
         printf("      %-21s %s\n", option, setting_fields[i].values);
     }
-    puts("      --unset FIELD         the setting of that name, or all, does not count any more");
+    puts("      --unset FIELD         takes back what was set here under that name; all: all that "
+         "was\n"
+         "                            set here. What is set elsewhere (for the user, say) stays");
 }
 
 static void __attribute__((noreturn)) help_command(const struct command *command)
@@ -75,7 +77,7 @@ static void __attribute__((noreturn)) help_command(const struct command *command
            command->help + 1, command->details);
     if (command->takes & TAKES_SETTINGS)
         settings_help();
-    fputs("      --instance NAME       the server's name, or USER:NAME\n", stdout);
+    fputs("  -n, --instance NAME       the server's name, or USER:NAME\n", stdout);
     if (command->takes & TAKES_JSON)
         fputs("      --json                print JSON\n", stdout);
     if (command->takes & TAKES_WATCH)
@@ -84,6 +86,7 @@ static void __attribute__((noreturn)) help_command(const struct command *command
         fputs("      --user NAME           only this user's tenants\n", stdout);
     if (command->takes & (TAKES_TARGET | TAKES_KILL | TAKES_SESSION))
         fputs("\nSESSION is a number that 'gsctl ps' shows.\n", stdout);
+    fputs("\n" EXIT_HELP, stdout);
     exit(EXIT_SUCCESS);
 }
 
@@ -134,7 +137,7 @@ static void setting_set(struct command_options *options, const struct setting_fi
         value = "yes"; /* --exclusive or --trust without a value */
     if (options->set.fields & field->bit)
         usage("--%s is given twice", field->name);
-    if (!setting_parse(&options->set, field, value))
+    if (!setting_parse(&options->set, field, value) || !setting_possible(&options->set, field))
         usage("--%s '%s': %s", field->name, value, field->values);
 }
 
@@ -150,8 +153,7 @@ static void unset_add(struct command_options *options, const char *name)
 /* ---- Options --------------------------------------------------------------------------------- */
 
 enum {
-    OPTION_INSTANCE = 256,
-    OPTION_JSON,
+    OPTION_JSON = 256,
     OPTION_USER,
     OPTION_DEFAULT,
     OPTION_OTHERS,
@@ -162,13 +164,15 @@ enum {
     OPTION_GRACE,
     OPTION_FORCE,
     OPTION_WATCH,
+    OPTION_LISTEN,
+    OPTION_TEXTFILE,
     OPTION_SETTING = 512 /* plus the index in setting_fields */
 };
 #define OPTIONS_MAX 40
 
 const char values_users[] = "users", values_settings[] = "settings";
 const struct command_option command_options[] = {
-    {{"instance", required_argument, NULL, OPTION_INSTANCE}, TAKES_ALL, NULL},
+    {{"instance", required_argument, NULL, 'n'}, TAKES_ALL, NULL},
     {{"json", no_argument, NULL, OPTION_JSON}, TAKES_JSON, NULL},
     {{"timeout", required_argument, NULL, 't'}, TAKES_QUIT, NULL},
     {{"yes", no_argument, NULL, 'y'}, TAKES_QUIT, NULL},
@@ -186,6 +190,8 @@ const struct command_option command_options[] = {
     {{"pid", required_argument, NULL, OPTION_PID}, TAKES_KILL, NULL},
     {{"grace", required_argument, NULL, OPTION_GRACE}, TAKES_KILL, NULL},
     {{"watch", optional_argument, NULL, OPTION_WATCH}, TAKES_WATCH, NULL},
+    {{"listen", required_argument, NULL, OPTION_LISTEN}, TAKES_METRICS, NULL},
+    {{"textfile", required_argument, NULL, OPTION_TEXTFILE}, TAKES_METRICS, NULL},
     {{"help", no_argument, NULL, 'h'}, TAKES_ALL, NULL},
     {{"version", no_argument, NULL, 'V'}, TAKES_ALL, NULL},
 };
@@ -210,7 +216,7 @@ static void options_make(struct option options[OPTIONS_MAX])
 static void option_apply(struct command_options *options, int code)
 {
     switch (code) {
-    case OPTION_INSTANCE:
+    case 'n':
         options->instance = optarg;
         break;
     case OPTION_JSON:
@@ -254,6 +260,12 @@ static void option_apply(struct command_options *options, int code)
         if (options->watch_s == 0)
             usage("--watch 0: seconds, 1 and up");
         break;
+    case OPTION_LISTEN:
+        options->listen = optarg;
+        break;
+    case OPTION_TEXTFILE:
+        options->textfile = optarg;
+        break;
     case 'h':
         break;
     case 'V':
@@ -275,7 +287,7 @@ static const struct command *command_find(const struct command *commands, size_t
             return &commands[i];
     }
     for (size_t i = 0; i < count; i++) {
-        if (!(commands[i].takes & IS_HIDDEN) && !strncmp(commands[i].name, name, 2))
+        if (!strncmp(commands[i].name, name, 2))
             usage("there is no command '%s'; is '%s' meant?", name, commands[i].name);
     }
     usage("there is no command '%s'", name);
@@ -299,6 +311,28 @@ static void given_check(const struct command *command, const struct command_opti
         usage("what is missing: gsctl %s %s", command->name, command->synopsis);
 }
 
+/* The next option. The words between options move to the front of argv: the command, at argv[1],
+ * and its operands. All that follows a command that TAKES_WORDS, from its first word on, is words.
+ */
+static int option_next(int argc, char **argv, const struct option *options, int *words,
+                       const struct command *commands, size_t count)
+{
+    int code;
+
+    while ((code = getopt_long(argc, argv, "+n:t:yhV", options, NULL)) == -1 && optind < argc) {
+        bool rest = !strcmp(argv[optind - 1], "--") ||
+                    (*words == 1 && command_find(commands, count, argv[1])->takes & TAKES_WORDS);
+
+        do {
+            argv[++*words] = argv[optind++];
+        } while (rest && optind < argc);
+        /* After "--" getopt would begin anew with the words. */
+        if (rest)
+            return -1;
+    }
+    return code;
+}
+
 const struct command *options_parse(int argc, char **argv, const struct command *commands,
                                     size_t count, struct command_options *options)
 {
@@ -308,8 +342,8 @@ const struct command *options_parse(int argc, char **argv, const struct command 
     uint64_t given = 0;
     struct instance named_instance;
     const char *wrong;
-    bool named, help = false;
-    int code;
+    bool help = false;
+    int code, words = 0;
 
     *options = (struct command_options){.instance = instance && *instance ? instance : "default",
                                         .grace_ms = GRACE_MS,
@@ -322,7 +356,7 @@ const struct command *options_parse(int argc, char **argv, const struct command 
         if (!strcmp(commands[i].name, argv[1]))
             command_name = commands[i].name;
     }
-    while ((code = getopt_long(argc, argv, "t:yhV", long_options, NULL)) != -1) {
+    while ((code = option_next(argc, argv, long_options, &words, commands, count)) != -1) {
         for (size_t i = 0; i < command_option_count; i++)
             given |= (uint64_t)(command_options[i].option.val == code) << i;
         help = help || code == 'h';
@@ -331,17 +365,21 @@ const struct command *options_parse(int argc, char **argv, const struct command 
             optarg = argv[optind++];
         option_apply(options, code);
     }
-    named = optind < argc;
-    if (named)
-        command = command_find(commands, count, argv[optind++]);
-    if (help && !named)
+    if (words)
+        command = command_find(commands, count, argv[1]);
+    if (help && !words)
         help_all(commands, count);
     if (help)
         help_command(command);
-    if (optind < argc && command->takes & TAKES_OPERAND)
-        options->operand = argv[optind++];
-    if (optind < argc)
-        usage("unexpected argument '%s'", argv[optind]);
+    if (command->takes & TAKES_WORDS) {
+        options->words = argv + 2;
+        options->word_count = words - 1;
+    } else {
+        if (words > 1 && command->takes & TAKES_OPERAND)
+            options->operand = argv[2];
+        if (words > (options->operand ? 2 : 1))
+            usage("unexpected argument '%s'", argv[options->operand ? 3 : 2]);
+    }
     given_check(command, options, given);
     if (command->takes & (TAKES_TARGET | TAKES_KILL | TAKES_SESSION) && options->operand)
         target_set(options, CTL_TENANT, session_parse(options->operand));

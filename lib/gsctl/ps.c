@@ -67,8 +67,8 @@ static void print_json(const struct ctl_tenant *t)
 {
     json_open(NULL, '{');
     json_number("session", t->session_id);
-    json_number("pid", (uint32_t)t->pid);
-    json_number("uid", t->uid);
+    json_pid("pid", t->pid);
+    json_user(t->uid);
     json_number("device", (uint32_t)t->device);
     json_number("sm_count", t->sm_count);
     json_number("exclusive", t->exclusive);

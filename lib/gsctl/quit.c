@@ -55,33 +55,52 @@ static bool end_wanted(struct control *control, uint32_t timeout_s)
     return answer_is_yes();
 }
 
+gs_status server_quit(struct control *control, uint32_t timeout_s, int32_t *pid,
+                      char message[REQUEST_MESSAGE_MAX])
+{
+    struct ctl_admin request = {.timeout_s = timeout_s};
+    struct ctl_quit_reply reply;
+    gs_status status = control_ask(control, &request.h, CTL_QUIT, sizeof(request), &reply,
+                                   sizeof(reply), ask_deadline(), message);
+    const uint64_t deadline = clock_ns() + timeout_s * UINT64_C(1000000000) + END_NS;
+
+    if (status != GS_OK)
+        return status;
+    *pid = reply.server_pid;
+    /* The kernel drops the server's lock on the queue when the process ends; no message tells. */
+    while (control_served(control)) {
+        if (clock_ns() > deadline) {
+            snprintf(message, REQUEST_MESSAGE_MAX, "the server (pid %d) has not ended",
+                     reply.server_pid);
+            return GS_ERR_TIMEOUT;
+        }
+        nanosleep(&(struct timespec){0, 5000000}, NULL);
+    }
+    return GS_OK;
+}
+
 int command_quit(struct control *control, const struct command_options *options)
 {
     char message[REQUEST_MESSAGE_MAX];
-    struct ctl_admin request = {.timeout_s = options->timeout_s};
-    struct ctl_quit_reply reply;
-    uint64_t deadline;
     gs_status status;
+    int32_t pid;
 
     if (!options->yes && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) &&
         !end_wanted(control, options->timeout_s)) {
         fputs("gsctl: the server goes on\n", stderr);
         return EXIT_ERROR;
     }
-    status = control_ask(control, &request.h, CTL_QUIT, sizeof(request), &reply, sizeof(reply),
-                         ask_deadline(), message);
-    deadline = clock_ns() + options->timeout_s * 1000000000ull + END_NS;
+    status = server_quit(control, options->timeout_s, &pid, message);
     if (status != GS_OK)
         return ask_failed(status, message);
-    /* The kernel drops the server's lock on the queue when the process ends; no message tells. */
-    while (control_served(control)) {
-        if (clock_ns() > deadline) {
-            snprintf(message, sizeof(message), "the server (pid %d) has not ended",
-                     reply.server_pid);
-            return ask_failed(GS_ERR_TIMEOUT, message);
-        }
-        nanosleep(&(struct timespec){0, 5000000}, NULL);
+    if (options->json) {
+        json_open(NULL, '{');
+        json_text("instance", options->instance);
+        json_pid("ended_pid", pid);
+        json_close('}');
+        putchar('\n');
+    } else {
+        printf("the server '%s' (pid %d) has ended\n", options->instance, pid);
     }
-    printf("the server '%s' (pid %d) has ended\n", options->instance, reply.server_pid);
     return 0;
 }

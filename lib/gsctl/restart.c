@@ -19,6 +19,14 @@ int command_restart(struct control *control, const struct command_options *optio
 
     if (status != GS_OK)
         return ask_failed(status, message);
-    printf("%.*s\n", (int)sizeof(reply.message), reply.message);
+    reply.message[sizeof(reply.message) - 1] = 0;
+    if (options->json) {
+        json_open(NULL, '{');
+        json_text("done", reply.message);
+        json_close('}');
+        putchar('\n');
+    } else {
+        puts(reply.message);
+    }
     return 0;
 }

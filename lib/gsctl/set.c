@@ -6,19 +6,43 @@
 #include "common/names.h"
 #include "gsctl/gsctl.h"
 
-/* Asks for a change. A remark of the server on a change that it made goes to standard error. */
-static int change_ask(struct control *control, struct ctl_header *request, uint16_t op, size_t size)
+/* What is to be said of a change that was made; "": nothing. */
+static void remark_print(const char *remark, bool json)
 {
-    char message[REQUEST_MESSAGE_MAX];
+    if (json) {
+        json_open(NULL, '{');
+        json_text("remark", remark);
+        json_close('}');
+        putchar('\n');
+    } else if (*remark) {
+        fprintf(stderr, "gsctl: %s\n", remark);
+    }
+}
+
+/* As change_ask; *remark receives what the server says of the change that it made. */
+static gs_status change_make(struct control *control, struct ctl_header *request, uint16_t op,
+                             size_t size, char remark[REQUEST_MESSAGE_MAX])
+{
     struct ctl_done_reply reply;
     gs_status status =
-        control_ask(control, request, op, size, &reply, sizeof(reply), ask_deadline(), message);
+        control_ask(control, request, op, size, &reply, sizeof(reply), ask_deadline(), remark);
+
+    if (status == GS_OK) {
+        reply.message[sizeof(reply.message) - 1] = 0;
+        snprintf(remark, REQUEST_MESSAGE_MAX, "%s", reply.message);
+    }
+    return status;
+}
+
+int change_ask(struct control *control, struct ctl_header *request, uint16_t op, size_t size,
+               bool json)
+{
+    char remark[REQUEST_MESSAGE_MAX];
+    gs_status status = change_make(control, request, op, size, remark);
 
     if (status != GS_OK)
-        return ask_failed(status, message);
-    reply.message[sizeof(reply.message) - 1] = 0;
-    if (reply.message[0])
-        fprintf(stderr, "gsctl: %s\n", reply.message);
+        return ask_failed(status, remark);
+    remark_print(remark, json);
     return 0;
 }
 
@@ -44,23 +68,27 @@ static bool has_the_same(const struct ctl_row *a, const struct ctl_row *b)
 
 /* Makes the change, and says so where it has no effect: the settings are as they were, or a session
  * has what it had. */
-static int settings_change(struct control *control, struct ctl_set *request)
+static int settings_change(struct control *control, struct ctl_set *request, bool json)
 {
     const uint32_t unseen = CTL_KERNEL_LIMIT; /* rows do not have what holds of it */
     struct ctl_row before = row_of(control, request), after;
-    int result = change_ask(control, &request->h, CTL_SET, sizeof(*request));
+    char remark[REQUEST_MESSAGE_MAX];
+    gs_status status = change_make(control, &request->h, CTL_SET, sizeof(*request), remark);
 
-    if (result != 0)
-        return result;
+    if (status != GS_OK)
+        return ask_failed(status, remark);
     after = row_of(control, request);
-    if (!memcmp(&before.set, &after.set, sizeof(before.set)))
-        fputs("gsctl: nothing has changed: this is set already\n", stderr);
+    if (*remark)
+        ;
+    else if (!memcmp(&before.set, &after.set, sizeof(before.set)))
+        snprintf(remark, sizeof(remark), "nothing has changed: this is set already");
     else if (request->target == CTL_TENANT && has_the_same(&before, &after) &&
              !((request->unset | request->settings.fields) & unseen))
-        fprintf(stderr,
-                "gsctl: set, but session %llu has what it had: its own request or another limit is "
-                "tighter; see gsctl explain %llu\n",
-                row_id(&after), row_id(&after));
+        snprintf(remark, sizeof(remark),
+                 "set, but session %llu has what it had: its own request or another limit is "
+                 "tighter; see gsctl explain %llu",
+                 row_id(&after), row_id(&after));
+    remark_print(remark, json);
     return 0;
 }
 
@@ -75,7 +103,7 @@ int command_set(struct control *control, const struct command_options *options)
         usage("set: a session's id, --user NAME, --others, --default or --device D is missing");
     if (options->set.fields == 0 && options->unset == 0)
         usage("set: no setting is given");
-    return settings_change(control, &request);
+    return settings_change(control, &request, options->json);
 }
 
 /* The short form of set --user USER --trust. */
@@ -88,7 +116,7 @@ int command_trust(struct control *control, const struct command_options *options
     if (!user_parse(options->operand, &uid))
         usage("'%s': there is no user of that name", options->operand);
     request.id = uid;
-    return settings_change(control, &request);
+    return settings_change(control, &request, options->json);
 }
 
 static void name_copy(char name[32], const char *operand)
@@ -109,7 +137,7 @@ int command_reserve(struct control *control, const struct command_options *optio
         usage("--sms 0: 1 and up");
     name_copy(request.name, options->operand);
     memcpy(request.sm_mask, options->set.sm_mask, sizeof(request.sm_mask));
-    return change_ask(control, &request.h, CTL_RESERVE, sizeof(request));
+    return change_ask(control, &request.h, CTL_RESERVE, sizeof(request), options->json);
 }
 
 int command_release(struct control *control, const struct command_options *options)
@@ -117,7 +145,7 @@ int command_release(struct control *control, const struct command_options *optio
     struct ctl_reserve request = {.device = 0};
 
     name_copy(request.name, options->operand);
-    return change_ask(control, &request.h, CTL_RELEASE, sizeof(request));
+    return change_ask(control, &request.h, CTL_RELEASE, sizeof(request), options->json);
 }
 
 int command_provision(struct control *control, const struct command_options *options)
@@ -126,5 +154,5 @@ int command_provision(struct control *control, const struct command_options *opt
 
     if (request.mode == CTL_PROVISION_MODES)
         usage("provision %s: uniform, half, weighted or exact", options->operand);
-    return change_ask(control, &request.h, CTL_PROVISION, sizeof(request));
+    return change_ask(control, &request.h, CTL_PROVISION, sizeof(request), options->json);
 }

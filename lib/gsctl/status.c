@@ -51,7 +51,7 @@ static void print_json(const struct ctl_status_reply *r, const struct control *c
         json_number("tenants", d->tenants);
         json_number("tenants_ending", d->ending);
         json_text("state", device_state_name(d->state));
-        json_number("worker_pid", (uint32_t)d->worker_pid);
+        json_pid("worker_pid", d->worker_pid);
         json_number("faults", d->faults);
         json_close('}');
     }
@@ -63,6 +63,7 @@ static void print_json(const struct ctl_status_reply *r, const struct control *c
 static void print_text(const struct ctl_status_reply *r, const struct control *control)
 {
     char version[FORMAT_MAX], owner[FORMAT_MAX], a[FORMAT_MAX], b[FORMAT_MAX], ending[FORMAT_MAX];
+    char worker[FORMAT_MAX];
 
     version_text(version, r->server_version);
     printf("server    '%s' of %s, version %s, pid %d, up %s\n", control->instance,
@@ -78,8 +79,8 @@ static void print_text(const struct ctl_status_reply *r, const struct control *c
         ending[0] = 0;
         if (d->ending)
             snprintf(ending, sizeof(ending), " (%u ending)", d->ending);
-        printf("          %s, worker pid %d, workers lost: %u; tenants: %u%s, holding %s of %s\n",
-               device_state_name(d->state), d->worker_pid, d->faults, d->tenants, ending,
+        printf("          %s, %s, workers lost: %u; tenants: %u%s, holding %s of %s\n",
+               device_state_name(d->state), format_worker(worker, d), d->faults, d->tenants, ending,
                format_bytes(a, d->memory_used), format_bytes(b, d->memory_total));
     }
 }

@@ -282,10 +282,11 @@ static int head_draw(const struct top *top)
         more[0] = 0;
         if (r->device[i].faults)
             snprintf(more, sizeof(more), "  lost workers: %u", r->device[i].faults);
-        text_draw(y++, "device %u  %.24s  %u SMs  %s of %s  %s%s", i, r->device[i].name,
-                  r->device[i].sm_count, format_bytes(used, r->device[i].memory_used),
-                  format_bytes(total, r->device[i].memory_total),
-                  device_state_name(r->device[i].state), more);
+        /* The name comes last: it is what a narrow terminal may cut. */
+        text_draw(y++, "device %u  %s%s  %u SMs  %s of %s  %s", i,
+                  device_state_name(r->device[i].state), more, r->device[i].sm_count,
+                  format_bytes(used, r->device[i].memory_used),
+                  format_bytes(total, r->device[i].memory_total), r->device[i].name);
     }
     return y;
 }

@@ -106,6 +106,75 @@ static void errors_say_what_to_do(void)
     server_stop(server);
 }
 
+/* 0 done, 1 refused, 2 wrong usage, 3 no server: of every command. */
+static void every_command_ends_with_the_status_that_its_help_names(void)
+{
+    static const struct {
+        const char *command, *operand, *option, *value;
+    } right[] = {{"status", NULL, NULL, NULL},         {"ps", NULL, NULL, NULL},
+                 {"info", NULL, NULL, NULL},           {"get", NULL, NULL, NULL},
+                 {"dump", NULL, NULL, NULL},           {"top", NULL, NULL, NULL},
+                 {"metrics", NULL, NULL, NULL},        {"mps", "get_server_list", NULL, NULL},
+                 {"quit", NULL, NULL, NULL},           {"kill", "99", NULL, NULL},
+                 {"restart-worker", NULL, NULL, NULL}, {"set", "--default", "--weight", "3"},
+                 {"trust", "root", NULL, NULL},        {"explain", "99", NULL, NULL},
+                 {"reserve", "r", "--sms", "2"},       {"release", "r", NULL, NULL},
+                 {"provision", "exact", NULL, NULL}},
+      wrong[] = {{"set", "--default", "--weight", "0"},
+                 {"set", "--default", "--weight", "1001"},
+                 {"set", "--default", "--percentage", "101"},
+                 {"set", "--default", "--percentage", "0"},
+                 {"set", "--default", "--mem", "1M"},
+                 {"set", "--default", "--user-mem", "1"},
+                 {"set", "--default", "--inflight", "4097"},
+                 {"set", "--default", "--kernel-limit", "86400001"},
+                 {"set", "--default", "--sms", "0"},
+                 {"set", "--default", "--class", "best"},
+                 {"set", "--default", "--unset", "wait"},
+                 {"set", "--default", NULL, NULL},
+                 {"set", "no-session", "--weight", "3"},
+                 {"reserve", "r", "--sms", "0"},
+                 {"reserve", "r", NULL, NULL},
+                 {"kill", NULL, NULL, NULL},
+                 {"kill", "99", "--grace", "86400001"},
+                 {"restart-worker", "--device", "x", NULL},
+                 {"quit", "--timeout", "soon", NULL},
+                 {"status", "--watch=0", NULL, NULL},
+                 {"trust", "no-such-user", NULL, NULL},
+                 {"provision", "evenly", NULL, NULL},
+                 {"ps", "more", NULL, NULL},
+                 {"ps", "--", "more", NULL},
+                 {"ps", "--instance", "a/b", NULL},
+                 {"explain", "x", NULL, NULL}},
+      refused[] = {{"set", "99", "--weight", "3"}, {"kill", "99", NULL, NULL},
+                   {"explain", "99", NULL, NULL},  {"release", "r", NULL, NULL},
+                   {"get", "99", NULL, NULL},      {"reserve", "r", "--sms", "500"},
+                   {"get", "--device", "7", NULL}};
+    struct server *server;
+
+    setenv("GSHARE_INSTANCE", "no-such-server", 1);
+    for (size_t i = 0; i < ARRAY_SIZE(right); i++) {
+        CHECK_EQUAL(
+            gsctl(right[i].command, right[i].operand, right[i].option, right[i].value, NULL), 3);
+        CHECK_EQUAL(gsctl(right[i].command, "--no-such-option", NULL), 2);
+        GSCTL_OK(right[i].command, "--help");
+        CHECK_TEXT(output, "Exit status: 0 done, 1 refused or failed, 2 wrong usage, 3 no such");
+    }
+    server = server_start(NULL);
+    for (size_t i = 0; i < ARRAY_SIZE(wrong); i++) {
+        CHECK_EQUAL(
+            gsctl(wrong[i].command, wrong[i].operand, wrong[i].option, wrong[i].value, NULL), 2);
+        CHECK_TEXT(output, "--help'.\n");
+    }
+    for (size_t i = 0; i < ARRAY_SIZE(refused); i++)
+        CHECK_EQUAL(gsctl(refused[i].command, refused[i].operand, refused[i].option,
+                          refused[i].value, NULL),
+                    1);
+    GSCTL_OK("get");
+    CHECK_TEXT(output, "nothing is set\n");
+    server_stop(server);
+}
+
 static void a_setting_that_changes_nothing_says_so(void)
 {
     struct server *server = server_start(NULL);
@@ -212,7 +281,19 @@ static void explain_says_who_says_what(void)
     CHECK_TEXT(output, "8 of 24: ");
     CHECK_TEXT(output, "* the program, or its environment: sms 8\n");
     CHECK_TEXT(output, "memory         512 MiB\n               * gshared --mem-limit: 512 MiB\n");
-    CHECK_TEXT(output, "inflight       the class's\n                 by default\n");
+    CHECK_TEXT(output, "inflight       the class's\n               * the default\n");
+    CHECK_TEXT(output, "class          normal\n               * the default: normal\n");
+    CHECK_TEXT(output, "* the program, or its environment: 1\n"); /* priority */
+    CHECK_TEXT(output, "               * its user: ");
+    CHECK_TEXT(output, "  gshared --fence: auto\n");
+    /* What takes nothing from a session is no reason for what it has. */
+    GSCTL_OK("set", "--default", "--percentage", "100", "--class", "normal", "--priority", "1");
+    GSCTL_OK("explain", id);
+    CHECK_TEXT(output, "  set --default: percentage 100\n");
+    CHECK_TEXT(output, "  set --default: class normal\n");
+    CHECK_TEXT(output, "  set --default: priority 1\n");
+    CHECK(strstr(output, "* set --default") == NULL);
+    GSCTL_OK("set", "--default", "--unset", "all");
     /* The tightest is marked, and what it has overruled is there too. */
     GSCTL_OK("set", "--default", "--percentage", "50", "--mem", "64M");
     GSCTL_OK("set", "--user", "0", "--class", "best-effort");
@@ -227,7 +308,7 @@ static void explain_says_who_says_what(void)
     CHECK_TEXT(output, "* set --default: mem 64M\n");
     CHECK_TEXT(output, "60000 ms\n               * set for this session: kernel-limit 60000\n");
     if (getuid() == 0)
-        CHECK_TEXT(output, "best-effort\n                 the program, or its environment: normal\n"
+        CHECK_TEXT(output, "best-effort\n                 the default: normal\n"
                            "               * set --user: class best-effort\n");
     GSCTL_OK("explain", id, "--json");
     CHECK_TEXT(output, "{\"from\":\"set --default\",\"says\":\"mem 64M\",\"counts\":1}");
@@ -261,8 +342,12 @@ static void explain_names_whom_a_session_waits_for(void)
     gs_devptr flag;
 
     CHECK_OK(gs_session_info(session, &desc));
-    if (desc.sm_granularity == 0)
+    if (desc.sm_granularity == 0) {
+        CHECK_OK(gs_detach(session));
+        CHECK_OK(gs_detach(holder));
+        server_stop(server);
         test_skip("the device has no partitions of SMs");
+    }
     CHECK_OK(gs_malloc(holder, sizeof(one), &flag));
     CHECK_OK(gs_stream_create(holder, NULL, &stream));
     CHECK_OK(kernels_launch(stream, spin, 1, 1, (void *[]){&flag}));
@@ -284,6 +369,84 @@ static void explain_names_whom_a_session_waits_for(void)
     CHECK_OK(gs_detach(session));
     CHECK_OK(gs_detach(holder));
     server_stop(server);
+}
+
+/* ---- For programs ---------------------------------------------------------------------------- */
+
+/* The field of the first line of that kind, counted from 0, the kind. */
+static const char *dumped(const char *kind, unsigned field)
+{
+    static char text[256];
+    char begin[32];
+    const char *at;
+
+    snprintf(begin, sizeof(begin), "%s\t", kind);
+    at = line_of(begin);
+    while (field-- && (at = strchr(at, '\t')))
+        at++;
+    CHECK(at != NULL);
+    snprintf(text, sizeof(text), "%.*s", (int)strcspn(at, "\t"), at);
+    return text;
+}
+
+static void dump_has_a_line_for_each_thing_and_tabs_between_fields(void)
+{
+    static const char *const environment[] = {"GSHARE_SOFT_SMS=24", NULL};
+    struct server *server =
+        server_start(&(struct server_options){.device = "soft", .environment = environment});
+    char id[24];
+    gs_session session;
+
+    GSCTL_OK("reserve", "render", "--mask", "16-23");
+    GSCTL_OK("set", "--default", "--mem", "64M");
+    session = attach("a\tb\nc", "render", id);
+    GSCTL_OK("set", id, "--weight", "3");
+    GSCTL_OK("dump");
+    CHECK(!strcmp(dumped("server", 1), server->instance));
+    CHECK_EQUAL(atoi(dumped("server", 4)), server->pid);
+    CHECK(!strcmp(dumped("device", 2), "ready"));
+    CHECK_EQUAL(atoi(dumped("device", 4)), 24);
+    CHECK(!strcmp(dumped("device", 12), "gshare software device"));
+    CHECK(!strcmp(line_of("set\tdefault"), "set\tdefault\t-\tmem\t64M"));
+    CHECK(!strncmp(line_of("set\tsession"), "set\tsession\t", 12));
+    CHECK_TEXT(line_of("set\tsession"), "\tweight\t3");
+    CHECK(!strcmp(line_of("reservation"), "reservation\trender\t0\t8\t16-23"));
+    CHECK(!strcmp(dumped("session", 1), id));
+    CHECK_EQUAL(atoi(dumped("session", 3)), getuid());
+    CHECK_EQUAL(atoi(dumped("session", 7)), 8);
+    CHECK(!strcmp(dumped("session", 9), "normal"));
+    CHECK_EQUAL(atoi(dumped("session", 13)), 64 << 20);
+    CHECK(!strcmp(dumped("session", 21), "a?b?c"));
+    CHECK(!strcmp(dumped("session", 22), "render"));
+    CHECK(!strcmp(dumped("session", 23), "16-23"));
+    CHECK_OK(gs_detach(session));
+    server_stop(server);
+}
+
+static void changes_have_json_too(void)
+{
+    struct server *server = server_start(NULL);
+    char id[24], wanted[64];
+    gs_session session = attach("there", NULL, id);
+
+    GSCTL_OK("set", id, "--weight", "3", "--json");
+    CHECK(!strcmp(output, "{\"remark\":\"\"}\n"));
+    GSCTL_OK("set", id, "--weight", "3", "--json");
+    CHECK(!strcmp(output, "{\"remark\":\"nothing has changed: this is set already\"}\n"));
+    GSCTL_OK("reserve", "r", "--sms", "2", "--json");
+    CHECK(!strcmp(output, "{\"remark\":\"\"}\n"));
+    GSCTL_OK("ps", "--json");
+    CHECK_TEXT(output, "\"user\":\"");
+    GSCTL_OK("get", "--json");
+    CHECK_TEXT(output, "\"user\":\"");
+    GSCTL_OK("kill", id, "--json");
+    CHECK(!strcmp(output, "{\"ended_sessions\":1}\n"));
+    gs_detach(session);
+    GSCTL_OK("quit", "--json");
+    snprintf(wanted, sizeof(wanted), "{\"instance\":\"%s\",\"ended_pid\":%d}\n", server->instance,
+             (int)server->pid);
+    CHECK(!strcmp(output, wanted));
+    server_ended(server);
 }
 
 /* ---- Completion ------------------------------------------------------------------------------ */
@@ -315,7 +478,7 @@ static void complete(const char *words)
 static void bash_completes_commands_options_and_values(void)
 {
     struct server *server = server_start(NULL);
-    char id[24], line[64];
+    char id[24], line[64], words[128];
     gs_session session = attach("there", NULL, id);
 
     complete("gsctl p");
@@ -339,7 +502,21 @@ static void bash_completes_commands_options_and_values(void)
     snprintf(line, sizeof(line), " %s\n", id);
     CHECK_TEXT(output, line);
     complete("gsctl comp");
-    CHECK_EQUAL(strlen(output), 1);
+    CHECK_TEXT(output, "completion\n");
+    /* Sessions and reservations of the server that the line names. */
+    GSCTL_OK("reserve", "render", "--sms", "2");
+    complete("gsctl release ''");
+    CHECK_TEXT(output, "render\n");
+    setenv("GSHARE_INSTANCE", "no-such-server", 1);
+    complete("gsctl release ''");
+    CHECK(strstr(output, "render") == NULL);
+    snprintf(words, sizeof(words), "gsctl -n %s release ''", server->instance);
+    complete(words);
+    CHECK_TEXT(output, "render\n");
+    snprintf(words, sizeof(words), "gsctl kill --instance = %s ''", server->instance);
+    complete(words);
+    CHECK_TEXT(output, line);
+    setenv("GSHARE_INSTANCE", server->instance, 1);
     CHECK_EQUAL(gsctl("completion", "fish", NULL), 2);
     GSCTL_OK("completion", "zsh");
     CHECK_EQUAL(strncmp(output, "#compdef gsctl\n", 15), 0);
@@ -351,13 +528,26 @@ static void bash_completes_commands_options_and_values(void)
 
 #define LEFT_SCREEN "\033[?1049l" /* xterm shows again what was there before */
 
+/* A server for `gsctl top`; skips the test where gsctl has no such command. */
+static struct server *top_server_start(void)
+{
+    struct server *server = server_start(NULL);
+
+    if (gsctl("top", NULL) == 1 && strstr(output, "without ncurses")) {
+        CHECK(!strcmp(output,
+                      "gsctl: this gsctl was built without ncurses: install libncurses-dev and "
+                      "build it anew, or use 'gsctl ps --watch'\n"));
+        server_stop(server);
+        test_skip("gsctl was built without ncurses");
+    }
+    CHECK_EQUAL(gsctl("top", NULL), 2); /* no terminal */
+    return server;
+}
+
 static void top_start(void)
 {
     static const char *const top[] = {"bin/gsctl", "top", "--watch", "1", NULL};
 
-    if (gsctl("top", NULL) == 1 && strstr(output, "without ncurses"))
-        test_skip("gsctl was built without ncurses");
-    CHECK_EQUAL(gsctl("top", NULL), 2); /* no terminal */
     terminal_start(&terminal, 80, 24, top);
 }
 
@@ -373,7 +563,7 @@ static bool shows_thousands(void)
 
 static void top_shows_the_tenants_and_quits(void)
 {
-    struct server *server = server_start(NULL);
+    struct server *server = top_server_start();
     char pid[24];
     gs_session session = attach("watched", NULL, NULL);
     gs_module module = kernels_load(session);
@@ -403,9 +593,23 @@ static void top_shows_the_tenants_and_quits(void)
     server_stop(server);
 }
 
+static void top_tells_of_lost_workers_in_80_columns(void)
+{
+    struct server *server = top_server_start();
+    const pid_t worker = server_worker_pid(server);
+
+    kill(worker, SIGKILL);
+    CHECK_WITHIN(20000, server_worker_pid(server) != 0 && server_worker_pid(server) != worker);
+    top_start();
+    terminal_expect(&terminal, "lost workers: 1");
+    terminal_type(&terminal, "q");
+    CHECK_EQUAL(terminal_end(&terminal), 0);
+    server_stop(server);
+}
+
 static void top_ends_a_session_after_asking(void)
 {
-    struct server *server = server_start(NULL);
+    struct server *server = top_server_start();
     char id[24], question[64];
     gs_session session = attach("victim", NULL, id);
     gs_devptr memory;
@@ -430,7 +634,7 @@ static void top_ends_a_session_after_asking(void)
 static void top_puts_the_terminal_back_when_it_is_ended(void)
 {
     static const int signals[] = {SIGINT, SIGTERM};
-    struct server *server = server_start(NULL);
+    struct server *server = top_server_start();
     int status;
 
     for (unsigned i = 0; i < ARRAY_SIZE(signals); i++) {
@@ -453,6 +657,20 @@ static void top_puts_the_terminal_back_when_it_is_ended(void)
     terminal_expect(&terminal, "gsctl: ");
 }
 
+/* The last look stays on the terminal when the server quits, with the reason below. */
+static void watched_to_the_end(struct server *server)
+{
+    static const char *const watch[] = {"bin/gsctl", "ps", "--watch=1", NULL};
+
+    terminal_start(&terminal, 80, 24, watch);
+    terminal_expect(&terminal, "SESSION");
+    server_stop(server);
+    CHECK_EQUAL(WEXITSTATUS(terminal_end(&terminal)), 3);
+    terminal_expect(&terminal, "gsctl: ");
+    terminal_expect(&terminal, "it was told to quit; gshared -d starts it again");
+    CHECK(strstr(terminal.text + terminal.from, "\033[H") == NULL);
+}
+
 static void watch_looks_again(void)
 {
     static const char *const watch[] = {"bin/gsctl", "ps", "--watch=1", NULL};
@@ -466,6 +684,8 @@ static void watch_looks_again(void)
     }
     terminal_type(&terminal, "\003");
     CHECK_EQUAL(WTERMSIG(terminal_end(&terminal)), SIGINT);
+    watched_to_the_end(server);
+    server = server_start(NULL);
     /* Each document is one of its own. */
     terminal_start(&terminal, 80, 24, json);
     terminal_expect(&terminal, "{\"instance\"");
@@ -481,12 +701,16 @@ static const struct test tests[] = {
     TEST(quit_asks_on_a_terminal_before_it_ends_tenants),
     TEST(quit_does_not_ask_where_nobody_is_to_be_asked),
     TEST(errors_say_what_to_do),
+    TEST(every_command_ends_with_the_status_that_its_help_names),
     TEST(a_setting_that_changes_nothing_says_so),
     TEST(info_draws_who_may_run_where),
     TEST(explain_says_who_says_what),
     TEST(explain_names_whom_a_session_waits_for),
+    TEST(dump_has_a_line_for_each_thing_and_tabs_between_fields),
+    TEST(changes_have_json_too),
     TEST(bash_completes_commands_options_and_values),
     TEST(top_shows_the_tenants_and_quits),
+    TEST(top_tells_of_lost_workers_in_80_columns),
     TEST(top_ends_a_session_after_asking),
     TEST(top_puts_the_terminal_back_when_it_is_ended),
     TEST(watch_looks_again),

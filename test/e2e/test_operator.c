@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "common/request.h"
+#include "common/setting_text.h"
 #include "common/sm_mask.h"
 #include "gsctl_run.h"
 #include "harness/harness.h"
@@ -241,28 +242,52 @@ static void a_ban_takes_exclusive_sms_that_a_tenant_chose(void)
     server_stop(server);
 }
 
+/* gsctl itself refuses a value that no device has; a server that is asked all the same does too. */
+static void value_refused(const struct server *server, const char *part, uint64_t session,
+                          const char *name, const char *value)
+{
+    const struct setting_field *field = setting_find(name);
+    struct ctl_set request = {.target = session ? CTL_TENANT : CTL_DEFAULT, .id = session};
+    char message[REQUEST_MESSAGE_MAX], option[32], target[24];
+    struct control control = {.queue = -1};
+    struct ctl_done_reply reply;
+
+    snprintf(option, sizeof(option), "--%s", name);
+    snprintf(target, sizeof(target), "%llu", (unsigned long long)session);
+    CHECK_EQUAL(gsctl("set", session ? target : "--default", option, value, NULL), 2);
+    CHECK_TEXT(output, field->values);
+    CHECK(setting_parse(&request.settings, field, value));
+    CHECK_EQUAL(control_open(&control, server->instance, message), GS_OK);
+    CHECK_EQUAL(control_ask(&control, &request.h, CTL_SET, sizeof(request), &reply, sizeof(reply),
+                            test_deadline(10000), message),
+                GS_ERR_INVALID_VALUE);
+    CHECK_TEXT(message, part);
+    control_close(&control);
+}
+
 static void what_cannot_be_is_refused_with_the_limit(void)
 {
     struct server *server = server_start(NULL);
     struct guest guest = attach(NULL);
+    const uint64_t id = strtoull(guest.id, NULL, 10);
     char beyond[32];
 
-    GSCTL_REFUSED("a percentage of 0: 1 to 100", "set", "--default", "--percentage", "0");
-    GSCTL_REFUSED("a percentage of 101: 1 to 100", "set", "--default", "--percentage", "101");
+    value_refused(server, "a percentage of 0: 1 to 100", 0, "percentage", "0");
+    value_refused(server, "a percentage of 101: 1 to 100", 0, "percentage", "101");
     GSCTL_REFUSED(number(guest.sms), "set", guest.id, "--sms", number(guest.sms + 1));
     snprintf(beyond, sizeof(beyond), "%u", guest.sms);
     GSCTL_REFUSED("which the device has", "set", guest.id, "--mask", beyond);
     if (guest.granule > 1)
         GSCTL_REFUSED("are granted together", "set", guest.id, "--mask", "0");
-    GSCTL_REFUSED("weight 0: 1 to 1000", "set", guest.id, "--weight", "0");
-    GSCTL_REFUSED("weight 1001: 1 to 1000", "set", guest.id, "--weight", "1001");
-    GSCTL_REFUSED("priority 1000: 0 to", "set", guest.id, "--priority", "1000");
-    GSCTL_REFUSED("0 kernels in flight: 1 to", "set", guest.id, "--inflight", "0");
-    GSCTL_REFUSED("memory limit of 0", "set", guest.id, "--mem", "0");
+    value_refused(server, "weight 0: 1 to 1000", id, "weight", "0");
+    value_refused(server, "weight 1001: 1 to 1000", id, "weight", "1001");
+    value_refused(server, "priority 1000: 0 to", id, "priority", "1000");
+    GSCTL_REFUSED("priority 7: 0 to", "set", guest.id, "--priority", "7");
+    value_refused(server, "0 kernels in flight: 1 to", id, "inflight", "0");
+    value_refused(server, "memory limit of 0", id, "mem", "0");
     /* With less nobody could attach. */
-    GSCTL_REFUSED("memory limit of 2096128 bytes: 2097152 at least", "set", "--default", "--mem",
-                  "2047K");
-    GSCTL_REFUSED("2097152 at least", "set", "--default", "--user-mem", "1M");
+    value_refused(server, "memory limit of 2096128 bytes: 2097152 at least", 0, "mem", "2047K");
+    value_refused(server, "2097152 at least", 0, "user-mem", "1M");
     GSCTL_REFUSED("for a user or the default", "set", guest.id, "--user-mem", "1G");
     GSCTL_REFUSED("exclusive goes with", "set", guest.id, "--exclusive");
     GSCTL_REFUSED("there is no session 999", "set", "999", "--sms", "2");
@@ -640,7 +665,7 @@ static void what_is_not_set_is_said(void)
     GSCTL_OK("get", "--user", "4711");
     CHECK_TEXT(output, "user 4711: nothing is set\n");
     GSCTL_OK("get", "--user", "4711", "--json");
-    CHECK_TEXT(output, "{\"kind\":\"user\",\"uid\":4711,\"set\":{}}");
+    CHECK_TEXT(output, "{\"kind\":\"user\",\"user\":\"4711\",\"uid\":4711,\"set\":{}}");
     GSCTL_OK("get", "--default");
     CHECK_TEXT(output, "default: nothing is set\n");
     GSCTL_REFUSED("there is no session 99", "get", "99");

@@ -389,6 +389,8 @@ static int clear_environment(void **state)
                                         "CUDA_MPS_CLIENT_PRIORITY",
                                         "CUDA_MPS_PINNED_DEVICE_MEM_LIMIT",
                                         "CUDA_MPS_ACTIVE_THREAD_PERCENTAGE",
+                                        "GSHARE_RESERVATION",
+                                        "CUDA_MPS_SM_PARTITION",
                                         "OMPI_COMM_WORLD_LOCAL_RANK",
                                         "MPI_LOCALRANKID",
                                         "PMI_LOCAL_RANK",
@@ -482,6 +484,38 @@ static void a_variable_that_is_not_understood_is_named(void **state)
     }
 }
 
+static void a_reservation_is_the_callers_then_the_variables(void **state)
+{
+    static const char *const odd[] = {"", "mps1", "0", "0/", "/mps1", "GPU-74d43ed2/Dx4A", "-1/a"};
+    const char *name = NULL;
+    int device = GS_DEVICE_AUTO;
+
+    (void)state;
+    assert_int_equal(env_reservation(&name, &device), GS_OK);
+    assert_null(name);
+    setenv("CUDA_MPS_SM_PARTITION", "3/mps1", 1);
+    assert_int_equal(env_reservation(&name, &device), GS_OK);
+    assert_string_equal(name, "mps1");
+    assert_int_equal(device, 3);
+    name = "";
+    device = 1;
+    assert_int_equal(env_reservation(&name, &device), GS_OK);
+    assert_string_equal(name, "");
+    assert_int_equal(device, 1);
+    for (size_t i = 0; i < ARRAY_SIZE(odd); i++) {
+        name = NULL;
+        setenv("CUDA_MPS_SM_PARTITION", odd[i], 1);
+        assert_int_equal(env_reservation(&name, &device), GS_ERR_INVALID_VALUE);
+        assert_non_null(strstr(gs_last_error_message(), "CUDA_MPS_SM_PARTITION"));
+        assert_null(name);
+        assert_int_equal(device, 1);
+    }
+    setenv("GSHARE_RESERVATION", "render", 1);
+    assert_int_equal(env_reservation(&name, &device), GS_OK);
+    assert_string_equal(name, "render");
+    assert_int_equal(device, 1);
+}
+
 static void the_local_rank_is_the_launchers_and_counted_from_1(void **state)
 {
     static const char *const odd[] = {"", "-1", "1 ", "0x1", "one", "99999999999"};
@@ -573,6 +607,7 @@ int main(void)
         ENV(a_variable_can_only_lower),
         ENV(our_variable_hides_that_of_mps),
         ENV(a_variable_that_is_not_understood_is_named),
+        ENV(a_reservation_is_the_callers_then_the_variables),
         ENV(the_local_rank_is_the_launchers_and_counted_from_1),
         ENV(the_instance_is_the_callers_then_the_variables_then_default),
         cmocka_unit_test(an_image_of_size_0_is_text),

@@ -91,6 +91,9 @@ static void print_document(void)
     json_text("broken", "\xff|\xc3|\xc0\x80|\xed\xa0\x80|\xe2\x82");
     json_number("big", UINT64_MAX);
     json_integer("small", -5);
+    json_pid("pid", 42);
+    json_pid("no_pid", 0);
+    json_user(CTL_OTHERS);
     json_open("empty", '[');
     json_close(']');
     json_open("list", '[');
@@ -111,7 +114,9 @@ static void json_is_well_formed_whatever_the_text(void **state)
         out, "{\"plain\":\"a b\",\"quotes\":\"\\\"\\\\\\u000a\\u001b\","
              "\"utf8\":\"h\xc3\xa4user \xe2\x82\xac \xf0\x9f\x98\x80\","
              "\"broken\":\"\\ufffd|\\ufffd|\\ufffd\\ufffd|\\ufffd\\ufffd\\ufffd|\\ufffd\\ufffd\","
-             "\"big\":18446744073709551615,\"small\":-5,\"empty\":[],\"list\":[1,{}]}");
+             "\"big\":18446744073709551615,\"small\":-5,"
+             "\"pid\":42,\"no_pid\":null,\"user\":\"others\",\"uid\":4294967295,\"empty\":[],"
+             "\"list\":[1,{}]}");
 }
 
 static void print_a_table(void)

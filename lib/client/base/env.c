@@ -216,6 +216,31 @@ gs_status env_apply(int device, struct env_limits *limits)
     return status;
 }
 
+gs_status env_reservation(const char **name, int *device)
+{
+    const char *value = getenv("GSHARE_RESERVATION");
+    char *end;
+    long number;
+
+    if (*name)
+        return GS_OK;
+    if (value) {
+        *name = value;
+        return GS_OK;
+    }
+    value = getenv("CUDA_MPS_SM_PARTITION");
+    if (!value)
+        return GS_OK;
+    errno = 0;
+    number = strtol(value, &end, 10);
+    if (!isdigit((unsigned char)*value) || errno || number > INT_MAX || *end != '/' || !end[1])
+        return not_understood("CUDA_MPS_SM_PARTITION", value, "a device's number, '/' and a name");
+    if (*device == GS_DEVICE_AUTO)
+        *device = (int)number;
+    *name = end + 1;
+    return GS_OK;
+}
+
 gs_status env_local_rank(uint32_t *rank)
 {
     /* A launcher may run under Slurm, so the launcher's own variables come first. */

@@ -36,6 +36,12 @@ struct env_limits {
  * value; the message names the variable. */
 gs_status env_apply(int device, struct env_limits *limits);
 
+/* Where the caller names no reservation: that of $GSHARE_RESERVATION, else that of
+ * $CUDA_MPS_SM_PARTITION, whose form is DEVICE/NAME, as `gsctl mps sm_partition add` prints it. Its
+ * device counts where the caller has GS_DEVICE_AUTO. The name lives as long as the variable.
+ * GS_ERR_INVALID_VALUE: as env_apply. */
+gs_status env_reservation(const char **name, int *device);
+
 /* The rank of this process among its MPI job's processes on this machine, counted from 1, as Open
  * MPI, MPICH, MVAPICH2 or Slurm tell it; 0: the process is in no job. GS_ERR_INVALID_VALUE: as
  * env_apply. */

@@ -49,6 +49,8 @@ gs_status attach_request_read(const gs_attach_params *given, struct attach_reque
         status = params_read(&params, sizeof(params), PARAMS_UP_TO(gs_attach_params, instance),
                              given, "gs_attach_params");
     if (status == GS_OK)
+        status = env_reservation(&params.reservation, &params.device);
+    if (status == GS_OK)
         status = params_check(&params);
     *request = (struct attach_request){
         .instance = env_instance(params.instance),

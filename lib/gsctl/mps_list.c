@@ -1,0 +1,221 @@
+/* mps_list.c - the commands of MPS that list, in the shapes of nvidia-cuda-mps-control: see mps.h.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/util.h"
+#include "gsctl/mps.h"
+
+/* The status, of the server whose pid is given, if any. */
+static int status_of(const struct mps_call *call, int argument, struct ctl_status_reply *reply)
+{
+    char message[REQUEST_MESSAGE_MAX];
+    gs_status status;
+
+    if (argument < call->count)
+        return mps_server(call, call->argument[argument], reply);
+    status = status_read(call->control, reply, message);
+    return status == GS_OK ? 0 : ask_failed(status, message);
+}
+
+/* The tenants and the server's status, as status_of. The caller frees *tenants, also on failure. */
+static int clients_of(const struct mps_call *call, int argument, struct ctl_status_reply *reply,
+                      struct ctl_tenant **tenants, size_t *count)
+{
+    char message[REQUEST_MESSAGE_MAX];
+    int result = status_of(call, argument, reply);
+    gs_status status;
+
+    *tenants = NULL;
+    *count = 0;
+    if (result != 0)
+        return result;
+    status = tenants_read(call->control, tenants, count, message);
+    return status == GS_OK ? 0 : ask_failed(status, message);
+}
+
+/* Prints each pid of a device's tenants once, -1: of all devices. A tenant in another PID namespace
+ * has none. */
+static void pids_print(const struct ctl_tenant *tenants, size_t count, int32_t device,
+                       const char *before)
+{
+    for (size_t i = 0; i < count; i++) {
+        size_t first = 0;
+
+        if (tenants[i].pid == 0 || (device >= 0 && tenants[i].device != device))
+            continue;
+        while (tenants[first].pid != tenants[i].pid ||
+               (device >= 0 && tenants[first].device != device))
+            first++;
+        if (first == i)
+            printf("%s%" PRId32 "\n", before, tenants[i].pid);
+    }
+}
+
+int mps_server_list(const struct mps_call *call)
+{
+    struct ctl_status_reply reply;
+    int result = status_of(call, call->count, &reply);
+
+    if (result == 0)
+        printf("%" PRId32 "\n", reply.server_pid);
+    return result;
+}
+
+int mps_server_status(const struct mps_call *call)
+{
+    struct ctl_status_reply reply;
+    int result = status_of(call, 0, &reply);
+    const char *state = "ACTIVE";
+
+    if (result != 0)
+        return result;
+    for (uint32_t i = 0; i < reply.device_count; i++) {
+        if (reply.device[i].state == CTL_DEVICE_STARTING && strcmp(state, "FAULT") != 0)
+            state = "INITIALIZING";
+        else if (reply.device[i].state > CTL_DEVICE_READY)
+            state = "FAULT";
+    }
+    puts(state);
+    return 0;
+}
+
+int mps_client_list(const struct mps_call *call)
+{
+    struct ctl_status_reply reply;
+    struct ctl_tenant *tenants;
+    size_t count;
+    int result = clients_of(call, 0, &reply, &tenants, &count);
+
+    if (result == 0)
+        pids_print(tenants, count, -1, "");
+    free(tenants);
+    return result;
+}
+
+int mps_device_client_list(const struct mps_call *call)
+{
+    struct ctl_status_reply reply;
+    struct ctl_tenant *tenants;
+    size_t count;
+    int result = clients_of(call, 0, &reply, &tenants, &count);
+
+    for (uint32_t i = 0; i < reply.device_count && result == 0; i++) {
+        printf("Device %" PRIu32 ": %s\n", i, reply.device[i].name);
+        pids_print(tenants, count, (int32_t)i, "  ");
+    }
+    free(tenants);
+    return result;
+}
+
+/* The number of a process's PID namespace; "-" where this process may not see it. */
+static const char *pid_namespace(char out[FORMAT_MAX], int32_t pid)
+{
+    char path[64], link[64];
+    ssize_t length;
+
+    snprintf(out, FORMAT_MAX, "-");
+    snprintf(path, sizeof(path), "/proc/%" PRId32 "/ns/pid", pid);
+    length = pid ? readlink(path, link, sizeof(link) - 1) : -1;
+    if (length > 6 && !strncmp(link, "pid:[", 5))
+        snprintf(out, FORMAT_MAX, "%.*s", (int)length - 6, link + 5);
+    return out;
+}
+
+int mps_ps(const struct mps_call *call)
+{
+    struct ctl_status_reply reply;
+    struct ctl_tenant *tenants;
+    char pid[FORMAT_MAX];
+    size_t count;
+    int result;
+
+    if (call->count == 1 || (call->count == 2 && strcmp(call->argument[0], "-p") != 0))
+        return mps_wrong(call, EXIT_USAGE, "takes %s", call->command->arguments);
+    result = clients_of(call, 1, &reply, &tenants, &count);
+    if (result == 0)
+        printf("%-9s %-9s %-9s %-17s %-14s %s\n", "PID", "ID", "SERVER", "DEVICE", "NAMESPACE",
+               "COMMAND");
+    for (size_t i = 0; i < count && result == 0; i++) {
+        const struct ctl_tenant *t = &tenants[i];
+        char space[FORMAT_MAX];
+
+        snprintf(pid, sizeof(pid), t->pid ? "%" PRId32 : "-", t->pid);
+        printf("%-9s %-9" PRIu64 " %-9" PRId32 " %-17" PRId32 " %-14s %s\n", pid, t->session_id,
+               reply.server_pid, t->device, pid_namespace(space, t->pid), t->name);
+    }
+    free(tenants);
+    return result;
+}
+
+int mps_device_query(const struct mps_call *call)
+{
+    struct ctl_status_reply reply;
+    int result = status_of(call, 0, &reply);
+
+    if (result != 0)
+        return result;
+    printf("%-15s %-14s %-41s %-30s %s\n", "Device Ordinal", "PCI IDs", "UUID", "Name",
+           "Attributes");
+    for (uint32_t i = 0; i < reply.device_count; i++)
+        printf("%-15" PRIu32 " %-14s %-41s %-30s %s\n", i, "-", "-", reply.device[i].name, "-");
+    return 0;
+}
+
+/* ---- lspart ---------------------------------------------------------------------------------- */
+
+static bool has_clients(const struct rows *rows, const char *reservation)
+{
+    for (size_t i = 0; i < rows->count; i++) {
+        if (row_target(&rows->row[i]) == CTL_TENANT &&
+            !strcmp(rows->row[i].reservation, reservation))
+            return true;
+    }
+    return false;
+}
+
+static void partitions_print(const struct rows *rows, uint32_t device, uint32_t sms)
+{
+    uint32_t used = 0;
+
+    for (size_t i = 0; i < rows->count; i++) {
+        if (row_target(&rows->row[i]) == CTL_RESERVATION && rows->row[i].device == (int32_t)device)
+            used += rows->row[i].sm_count;
+    }
+    printf("%-13" PRIu32 " %-11s %-6u %-6u %-5u %-5u %s\n", device, "-",
+           (sms - used) / MPS_CHUNK_SMS, used / MPS_CHUNK_SMS, sms - used, used, "-");
+    for (size_t i = 0; i < rows->count; i++) {
+        const struct ctl_row *row = &rows->row[i];
+
+        if (row_target(row) == CTL_RESERVATION && row->device == (int32_t)device)
+            printf("%-13" PRIu32 " %-11s %-6s %-6u %-5s %-5u %s\n", device, row->name, "-",
+                   row->sm_count / MPS_CHUNK_SMS, "-", row->sm_count,
+                   has_clients(rows, row->name) ? "Yes" : "No");
+    }
+}
+
+int mps_partitions(const struct mps_call *call)
+{
+    char message[REQUEST_MESSAGE_MAX];
+    struct ctl_status_reply reply;
+    struct rows rows = {0};
+    int result = status_of(call, call->count, &reply);
+    gs_status status = GS_OK;
+
+    if (result == 0)
+        status = rows_read(call->control, &rows, message);
+    if (status != GS_OK)
+        result = ask_failed(status, message);
+    if (result == 0) {
+        printf("%-13s %-11s %-6s %-6s %-5s %-5s %s\n", "GPU", "Partition", "free", "used", "free",
+               "used", "clients");
+        printf("%-13s %-11s %-6s %-6s %-5s %-5s\n", "", "", "chunk", "chunk", "SM", "SM");
+        for (uint32_t i = 0; i < reply.device_count; i++)
+            partitions_print(&rows, i, reply.device[i].sm_count);
+    }
+    free(rows.row);
+    return result;
+}

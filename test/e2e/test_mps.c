@@ -1,0 +1,332 @@
+/* test_mps.c - `gsctl mps`: the commands of nvidia-cuda-mps-control, as scripts write them. */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "gsctl_run.h"
+#include "harness/harness.h"
+
+/* ---- Helpers --------------------------------------------------------------------------------- */
+
+static const char *const soft24[] = {"GSHARE_SOFT_SMS=24", "GSHARE_SOFT_MEM=1G", NULL};
+
+static struct server *server_of_24_sms(void)
+{
+    return server_start(&(struct server_options){.device = "soft", .environment = soft24});
+}
+
+/* Gives gsctl mps these lines on its standard input; returns its exit status. */
+static int mps(const char *lines)
+{
+    static const char script[] = "printf '%s\\n' \"$MPS_LINES\" | \"$GSCTL\" mps 2>&1";
+    size_t n;
+    FILE *sh;
+
+    setenv("MPS_LINES", lines, 1);
+    setenv("GSCTL", test_build_path("bin/gsctl"), 1);
+    sh = popen(script, "r");
+    CHECK(sh != NULL);
+    n = fread(output, 1, sizeof(output) - 1, sh);
+    output[n] = 0;
+    return WEXITSTATUS(pclose(sh));
+}
+
+#define MPS_OK(lines)                                                                              \
+    do {                                                                                           \
+        int status_ = mps(lines);                                                                  \
+        if (status_ != 0)                                                                          \
+            test_fail(__FILE__, __LINE__, "gsctl mps ended with %d: %s", status_, output);         \
+    } while (0)
+/* The whole output. */
+#define MPS_PRINTS(lines, wanted)                                                                  \
+    do {                                                                                           \
+        MPS_OK(lines);                                                                             \
+        if (strcmp(output, wanted) != 0)                                                           \
+            test_fail(__FILE__, __LINE__, "%s prints \"%s\", not \"%s\"", lines, output, wanted);  \
+    } while (0)
+#define MPS_FAILS(status, lines, part)                                                             \
+    do {                                                                                           \
+        CHECK_EQUAL(mps(lines), status);                                                           \
+        CHECK_TEXT(output, part);                                                                  \
+    } while (0)
+
+/* A line with a pid, or two. Two lines at a time. */
+static const char *line(const char *format, int first, int second)
+{
+    static char text[2][128];
+    static unsigned next;
+
+    next = !next;
+    snprintf(text[next], sizeof(text[next]), format, first, second);
+    return text[next];
+}
+
+static gs_session attach(void)
+{
+    gs_session session;
+    char pid[24];
+
+    CHECK_OK(gs_attach(NULL, &session));
+    /* The server learns this process's pid a moment after the answer. */
+    snprintf(pid, sizeof(pid), " %d ", (int)getpid());
+    CHECK_WITHIN(5000, gsctl("ps", NULL) == 0 && strstr(output, pid));
+    return session;
+}
+
+static unsigned granted(gs_session session)
+{
+    gs_exec_affinity affinity;
+
+    CHECK_OK(gs_get_exec_affinity(session, &affinity));
+    return affinity.sm_count;
+}
+
+static size_t memory_total(gs_session session)
+{
+    size_t free_bytes, total;
+
+    CHECK_OK(gs_mem_info(session, &free_bytes, &total));
+    return total;
+}
+
+/* ---- Lists ----------------------------------------------------------------------------------- */
+
+static void lists_have_the_shapes_of_mps(void)
+{
+    struct server *server = server_of_24_sms();
+    gs_session first, second;
+
+    MPS_PRINTS("get_server_list", line("%d\n", server->pid, 0));
+    MPS_PRINTS(line("get_client_list %d", server->pid, 0), "");
+    MPS_PRINTS(line("get_server_status %d", server->pid, 0), "ACTIVE\n");
+    first = attach();
+    second = attach();
+    /* A process with two sessions is one client. */
+    MPS_PRINTS(line("get_client_list %d", server->pid, 0), line("%d\n", (int)getpid(), 0));
+    MPS_PRINTS("get_device_client_list",
+               line("Device 0: gshare software device\n  %d\n", (int)getpid(), 0));
+    MPS_OK(line("get_device_client_list %d", server->pid, 0));
+    MPS_OK("ps");
+    CHECK_TEXT(output, "PID       ID        SERVER    DEVICE            NAMESPACE      COMMAND\n");
+    CHECK_TEXT(output, line("%-9d 1         %-9d 0   ", (int)getpid(), server->pid));
+    CHECK_TEXT(output, line("%-9d 2         %-9d 0   ", (int)getpid(), server->pid));
+    CHECK_TEXT(output, " test_mps\n");
+    MPS_OK(line("ps -p %d", server->pid, 0));
+    MPS_OK("device_query");
+    CHECK_TEXT(output, "Device Ordinal  PCI IDs        UUID ");
+    CHECK_TEXT(output, "gshare software device");
+    /* As arguments. */
+    GSCTL_OK("mps", "get_server_list");
+    CHECK(!strcmp(output, line("%d\n", server->pid, 0)));
+    GSCTL_OK("mps", "--instance", server->instance, "ps", "-p", line("%d", server->pid, 0));
+    GSCTL_OK("mps", "--", "ps", "-p", line("%d", server->pid, 0));
+    GSCTL_OK("--", "mps", "ps", "-p", line("%d", server->pid, 0));
+    CHECK_OK(gs_detach(second));
+    CHECK_OK(gs_detach(first));
+    server_stop(server);
+}
+
+/* ---- Limits ---------------------------------------------------------------------------------- */
+
+static void limits_hold_for_clients_that_run(void)
+{
+    struct server *server = server_of_24_sms();
+    gs_session session = attach();
+    const int pid = (int)getpid();
+
+    MPS_PRINTS("get_default_active_thread_percentage", "100.0\n");
+    MPS_PRINTS("set_default_active_thread_percentage 50", "50.0\n");
+    CHECK_WITHIN(5000, granted(session) == 12);
+    MPS_PRINTS("get_default_active_thread_percentage", "50.0\n");
+    MPS_PRINTS(line("set_active_thread_percentage %d 100", server->pid, 0), "100.0\n");
+    MPS_PRINTS(line("get_active_thread_percentage %d", server->pid, 0), "100.0\n");
+    CHECK_WITHIN(5000, granted(session) == 24);
+    /* Of one client. */
+    MPS_PRINTS(line("set_active_thread_percentage %d 25.5", pid, 0), "25.0\n");
+    CHECK_WITHIN(5000, granted(session) == 6);
+    MPS_PRINTS(line("get_active_thread_percentage %d", pid, 0), "25.0\n");
+    MPS_PRINTS("get_default_active_thread_percentage", "100.0\n");
+
+    MPS_PRINTS("get_default_device_pinned_mem_limit 0", "none\n");
+    MPS_PRINTS("set_default_device_pinned_mem_limit 0 512M", "");
+    MPS_PRINTS("get_default_device_pinned_mem_limit 0", "512M\n");
+    CHECK_EQUAL(memory_total(session), 512 << 20);
+    MPS_PRINTS(line("set_device_pinned_mem_limit %d 0 1G", server->pid, 0), "");
+    MPS_PRINTS(line("get_device_pinned_mem_limit %d 0", server->pid, 0), "1G\n");
+    MPS_PRINTS(line("set_device_pinned_mem_limit %d 0 64MB", pid, 0), "");
+    MPS_PRINTS(line("get_device_pinned_mem_limit %d 0", pid, 0), "64M\n");
+    CHECK_EQUAL(memory_total(session), 64 << 20);
+
+    MPS_PRINTS("get_default_client_priority", "0\n");
+    MPS_PRINTS("set_default_client_priority 1\nget_default_client_priority", "1\n");
+    GSCTL_OK("ps");
+    CHECK_TEXT(output, "best-effort");
+    MPS_PRINTS("set_default_client_priority 0\nget_default_client_priority", "0\n");
+    CHECK_OK(gs_detach(session));
+    server_stop(server);
+}
+
+/* ---- Partitions ------------------------------------------------------------------------------ */
+
+static void a_static_partition_is_a_reservation(void)
+{
+    struct server *server = server_of_24_sms();
+    gs_session inside;
+
+    MPS_PRINTS("sm_partition add 0 1", "0/mps1\n");
+    MPS_PRINTS("sm_partition add 0 1", "0/mps2\n");
+    MPS_PRINTS("lspart", "GPU           Partition   free   used   free  used  clients\n"
+                         "                          chunk  chunk  SM    SM   \n"
+                         "0             -           1      2      8     16    -\n"
+                         "0             mps1        -      1      -     8     No\n"
+                         "0             mps2        -      1      -     8     No\n");
+    setenv("CUDA_MPS_SM_PARTITION", "0/mps2", 1);
+    inside = attach();
+    CHECK_EQUAL(granted(inside), 8);
+    MPS_OK("lspart");
+    CHECK_TEXT(output, "mps2        -      1      -     8     Yes\n");
+    MPS_FAILS(1, "sm_partition add 0 2", "SMs");
+    MPS_FAILS(1, "sm_partition rm 0 mps2", "attached");
+    CHECK_OK(gs_detach(inside));
+    MPS_PRINTS("sm_partition rm 0 mps2\nsm_partition rm 0/mps1", "");
+    MPS_OK("lspart");
+    CHECK(strstr(output, "mps") == NULL);
+    server_stop(server);
+}
+
+/* ---- Clients and servers --------------------------------------------------------------------- */
+
+static void a_client_is_terminated(void)
+{
+    struct server *server = server_of_24_sms();
+    gs_session session = attach();
+    gs_devptr memory;
+
+    CHECK_OK(gs_malloc(session, 4096, &memory));
+    MPS_PRINTS(line("terminate_client %d %d", server->pid, (int)getpid()), "");
+    CHECK_WITHIN(10000, gs_malloc(session, 4096, &memory) != GS_OK);
+    MPS_FAILS(1, line("terminate_client %d 1", server->pid, 0), "there is no such session");
+    MPS_FAILS(1, "terminate_client 1 1", "no server has the pid 1");
+    gs_detach(session);
+    server_stop(server);
+}
+
+static void server_ended(struct server *server)
+{
+    int status = tenant_wait(server->pid, 10);
+
+    server->pid = 0;
+    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+static void hold_a_session(void *argument)
+{
+    struct gate *gate = argument;
+    gs_session session;
+
+    CHECK_OK(gs_attach(NULL, &session));
+    gate_pass(gate);
+    gate_wait(gate, 2);
+    CHECK_OK(gs_detach(session));
+}
+
+static void servers_end_as_those_of_mps(void)
+{
+    struct gate *gate = shared_alloc(sizeof(*gate));
+    struct server *server = server_of_24_sms();
+    gs_session session;
+    pid_t quit, tenant;
+
+    MPS_PRINTS(line("start_server -uid %d", 0, 0), "");
+    MPS_FAILS(1, line("shutdown_server %d", server->pid + 1, 0), "get_server_list shows it");
+    MPS_PRINTS(line("shutdown_server %d", server->pid, 0), "");
+    server_ended(server);
+    MPS_FAILS(3, "get_server_list", "start one: gshared -d");
+
+    server = server_of_24_sms();
+    session = attach();
+    MPS_PRINTS(line("shutdown_server %d -f", server->pid, 0), "");
+    server_ended(server);
+    gs_detach(session);
+
+    server = server_of_24_sms();
+    session = attach();
+    MPS_PRINTS("quit -t 0\nget_server_list", "");
+    server_ended(server);
+    gs_detach(session);
+
+    /* Without a time it waits for the clients, and nobody can attach meanwhile. */
+    server = server_of_24_sms();
+    tenant = tenant_start(hold_a_session, gate);
+    gate_wait(gate, 1);
+    quit = fork();
+    CHECK(quit >= 0);
+    if (quit == 0)
+        _exit(mps("quit"));
+    CHECK_WITHIN(5000, gs_attach(NULL, &session) != GS_OK || (gs_detach(session), false));
+    CHECK_EQUAL(waitpid(quit, NULL, WNOHANG), 0);
+    gate_pass(gate);
+    tenant_join(tenant);
+    tenant_join(quit);
+    server_ended(server);
+}
+
+/* ---- What is wrong --------------------------------------------------------------------------- */
+
+static void what_is_wrong_or_cannot_be_is_said(void)
+{
+    static const char *const two[] = {"GSHARE_SOFT_DEVICES=2", NULL};
+    static const char *const all[] = {"--devices", "all", NULL};
+    static const struct {
+        int status;
+        const char *line, *part;
+    } wrong[] = {
+        {2, "get_servers", "there is no command 'get_servers'; gsctl mps help lists them"},
+        {2, "get_server_list 1", "get_server_list: takes nothing"},
+        {2, "get_client_list", "takes PID"},
+        {2, "get_client_list one", "'one': a number from 0"},
+        {1, "get_client_list 1", "no server has the pid 1"},
+        {2, "set_default_active_thread_percentage 0", "'0': 1 to 100"},
+        {2, "set_default_active_thread_percentage 101", "1 to 100"},
+        {2, "set_default_active_thread_percentage x", "1 to 100"},
+        {1, "set_active_thread_percentage 1 50", "no server and no client has the pid 1"},
+        {2, "set_default_client_priority 2", "0 or 1"},
+        {2, "get_default_device_pinned_mem_limit GPU-74d43ed2", "devices have numbers here"},
+        {1, "get_default_device_pinned_mem_limit 9", "there is no device 9"},
+        {1, "set_default_device_pinned_mem_limit 1 1G", "gsctl set --default --mem 1G"},
+        {2, "sm_partition", "takes add DEVICE CHUNKS"},
+        {2, "sm_partition move 0 1", "takes add DEVICE CHUNKS"},
+        {2, "sm_partition add 0 0", "0 chunks"},
+        {2, "sm_partition rm 0", "no partition's name"},
+        {1, "sm_partition rm 0 mps1", "no SMs are reserved"},
+        {1, "start_server -uid 0 -mlopart", "not divided by their memory"},
+        {2, "start_server", "takes -uid UID"},
+        {2, "quit -t soon", "a number from 0"},
+        {2, "quit now", "takes [-t SECONDS]"},
+    };
+    struct server *server = server_start(
+        &(struct server_options){.device = "soft", .environment = two, .arguments = all});
+
+    for (size_t i = 0; i < ARRAY_SIZE(wrong); i++)
+        MPS_FAILS(wrong[i].status, wrong[i].line, wrong[i].part);
+    /* The next line is done all the same, and empty ones do nothing. */
+    MPS_FAILS(2, "\n  \nget_servers\nget_server_list", line("\n%d\n", server->pid, 0));
+    MPS_OK("help");
+    CHECK_TEXT(output, "terminate_client SERVER_PID CLIENT_PID");
+    MPS_PRINTS("", "");
+    server_stop(server);
+}
+
+static const struct test tests[] = {
+    TEST(lists_have_the_shapes_of_mps),        TEST(limits_hold_for_clients_that_run),
+    TEST(a_static_partition_is_a_reservation), TEST(a_client_is_terminated),
+    TEST(servers_end_as_those_of_mps),         TEST(what_is_wrong_or_cannot_be_is_said),
+};
+
+int main(int argc, char **argv)
+{
+    return test_main(argc, argv, tests, ARRAY_SIZE(tests));
+}
