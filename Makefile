@@ -6,6 +6,7 @@
 #   make examples   the programs in examples/
 #   make bench      the benchmark tables (an NVIDIA GPU is needed for most of them)
 #   make install    into $(DESTDIR)$(PREFIX); `make uninstall` removes it
+#   make deb        Debian packages of all that, in $(BUILD)/deb
 #   make help       this text
 #   make format-check, make fuzz (CC=clang), make ptx (the .ptx files from the .cu beside them)
 #
@@ -105,7 +106,7 @@ endif
 BINS := $(BUILD)/bin/gshared $(BUILD)/bin/gsctl
 LIBS := $(BUILD)/lib/libgshare.so $(BUILD)/lib/libgshare.a $(BUILD)/lib/libgshare-softcuda.so
 
-.PHONY: all examples demo test chaos tests fuzz bench fence-cost fence-assemble ptx install uninstall man help format-check clean
+.PHONY: all examples demo test chaos tests fuzz bench fence-cost fence-assemble ptx install uninstall man deb help format-check clean
 .DELETE_ON_ERROR:
 all: $(BINS) $(LIBS)
 help:
@@ -457,6 +458,14 @@ uninstall: man
 	    $(DESTDIR)$(BASHDIR)/gsctl $(DESTDIR)$(ZSHDIR)/_gsctl \
 	    $(patsubst %,$(DESTDIR)$(UNITDIR)/%,$(UNITS)) $(patsubst %,$(DESTDIR)$(USERUNITDIR)/%,$(USER_UNITS))
 	cd $(BUILD)/man3 && for page in *.3; do rm -f "$(DESTDIR)$(MANDIR)/man3/$$page"; done
+
+# Packages, from a tree that is installed for them: see pkgconfig/README.md.
+deb: all man
+	rm -rf $(BUILD)/deb-tree
+	$(MAKE) --no-print-directory install DESTDIR=$(abspath $(BUILD))/deb-tree PREFIX=/usr \
+	    LIBDIR=/usr/lib/$$(dpkg-architecture -qDEB_HOST_MULTIARCH) UNITDIR=/lib/systemd/system \
+	    ZSHDIR=/usr/share/zsh/vendor-completions >$(BUILD)/deb-tree.log
+	pkgconfig/deb/build $(VERSION) $(DATE) $(BUILD)/deb-tree $(BUILD)/deb
 
 FORMATTED = $(shell find include lib examples bench test -name '*.[ch]' -o -name '*.[ch]pp')
 CLANG_FORMAT ?= clang-format
