@@ -17,6 +17,7 @@
 #include "server/control/operator.h"
 #include "server/reconcile/plan.h"
 #include "server/state/settings_fit.h"
+#include "server/state/settings_log.h"
 #include "server/state/state_file.h"
 
 /* One reading by a thread of its own. The loop has it back when `done` is readable. */
@@ -69,6 +70,45 @@ bool policy_file_init(struct server *server)
 
 /* ---- Another reading ------------------------------------------------------------------------- */
 
+/* "all", or the users that are served, in a static buffer. */
+static const char *users_print(const struct server_options *options)
+{
+    static char text[POLICY_USERS_MAX * 11 + 1];
+    size_t n = 0;
+
+    if (options->all_users)
+        return "all";
+    text[0] = 0;
+    for (unsigned i = 0; i < options->user_count; i++)
+        n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%u", i ? "," : "",
+                              (unsigned)options->user[i]);
+    return text;
+}
+
+/* What [server] has changed. */
+static void server_log(const char *path, const struct server_options *old,
+                       const struct server_options *options)
+{
+    char former[POLICY_USERS_MAX * 11 + 1];
+    struct log_event event = log_event_begin("limits");
+    bool users;
+
+    snprintf(former, sizeof(former), "%s", users_print(old));
+    users = strcmp(former, users_print(options)) != 0;
+    log_event_text(&event, "by", path);
+    log_event_text(&event, "for", "server");
+    if (old->mem_limit != options->mem_limit) {
+        log_event_number(&event, "mem-limit", options->mem_limit);
+        log_event_number(&event, "mem-limit_was", old->mem_limit);
+    }
+    if (users) {
+        log_event_text(&event, "allow-users", users_print(options));
+        log_event_text(&event, "allow-users_was", former);
+    }
+    if (users || old->mem_limit != options->mem_limit)
+        log_event_write(&event, LOG_LEVEL_INFO);
+}
+
 /* Puts in force what was read, or leaves all as it is. Takes the settings over when it succeeds. */
 static bool apply(struct server *server, struct policy_reading *reading)
 {
@@ -96,6 +136,8 @@ static bool apply(struct server *server, struct policy_reading *reading)
         snprintf(reading->error, sizeof(reading->error), "%s", text);
         return false;
     }
+    settings_policy_log(reading->path, &former, &server->policy);
+    server_log(reading->path, &before, &options);
     free(former.user);
     reading->settings = (struct settings){0};
     for (int i = 0; i < server->device_count; i++) {

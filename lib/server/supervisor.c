@@ -22,6 +22,7 @@
 #include "server/reconcile/operators.h"
 #include "server/reconcile/reconcile.h"
 #include "server/session/close.h"
+#include "server/session/events.h"
 #include "server/state/settings_fit.h"
 #include "server/workers/ending.h"
 #include "server/workers/heartbeat.h"
@@ -396,6 +397,9 @@ bool server_run(struct server *server)
 void server_deinit(struct server *server)
 {
     status_page_end(&server->status);
+    /* The totals go with the workers. */
+    for (struct session *s = NULL; (s = registry_next(&server->registry, s));)
+        session_detached_log(s);
     for (int i = 0; i < server->device_count; i++) {
         restart_deinit(&server->device[i]);
         worker_kill(&server->device[i]);
