@@ -137,12 +137,15 @@ static void less_memory_than_a_session_holds_is_refused_whole(void)
     struct server *server = start(&file);
     gs_session session;
     gs_devptr memory;
+    size_t limit;
 
     CHECK_OK(server_attach(server, &session));
     CHECK_OK(gs_malloc(session, 64 << 20, &memory));
     CHECK_TEXT(reload(server, &file, "[default]\nmem = 16M\ninflight = 9\n"), "session 1 holds");
     CHECK(!strstr(got("--default"), "inflight"));
     CHECK_TEXT(reload(server, &file, "[default]\nmem = 128M\n"), "read again");
+    /* The worker has it a moment later. */
+    CHECK_WITHIN(5000, gs_mem_info(session, NULL, &limit) == GS_OK && limit == 128 << 20);
     CHECK_STATUS(gs_malloc(session, 100 << 20, &memory), GS_ERR_QUOTA);
     CHECK_OK(gs_detach(session));
     end(server, &file);
