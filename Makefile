@@ -6,12 +6,16 @@
 #   make examples   the programs in examples/
 #   make bench      the benchmark tables (an NVIDIA GPU is needed for most of them)
 #   make install    into $(DESTDIR)$(PREFIX); `make uninstall` removes it
+#   make deb        Debian packages of all that, in $(BUILD)/deb
+#   make help       this text
 #   make format-check, make fuzz (CC=clang), make ptx (the .ptx files from the .cu beside them)
 #
 # SANITIZE=address,undefined or SANITIZE=thread builds with that sanitizer; give it a BUILD of its own.
 # DEPS=skip goes on without packages that are missing: what needs them is left out, or skipped.
 
 VERSION  := 0.1.0
+# Of this version; manual pages bear it.
+DATE     := 2026-11-23
 SOVERSION := 1
 
 BUILD    ?= build
@@ -22,6 +26,8 @@ INCLUDEDIR ?= $(PREFIX)/include
 MANDIR   ?= $(PREFIX)/share/man
 BASHDIR  ?= $(PREFIX)/share/bash-completion/completions
 ZSHDIR   ?= $(PREFIX)/share/zsh/site-functions
+UNITDIR  ?= $(PREFIX)/lib/systemd/system
+USERUNITDIR ?= $(PREFIX)/lib/systemd/user
 DEVICE   ?= auto
 IMAGE    ?=
 SANITIZE ?=
@@ -102,9 +108,11 @@ endif
 BINS := $(BUILD)/bin/gshared $(BUILD)/bin/gsctl
 LIBS := $(BUILD)/lib/libgshare.so $(BUILD)/lib/libgshare.a $(BUILD)/lib/libgshare-softcuda.so
 
-.PHONY: all examples demo test chaos tests fuzz bench fence-cost fence-assemble ptx install uninstall format-check clean
+.PHONY: all examples demo test chaos tests fuzz bench fence-cost fence-assemble ptx install uninstall man deb help format-check clean
 .DELETE_ON_ERROR:
 all: $(BINS) $(LIBS)
+help:
+	@sed -n '/^# gshare/,/^$$/s/^# \{0,1\}//p' Makefile
 
 # A change of compiler, flags or found headers builds all anew.
 FLAGS := $(strip $(CC) $(CXX) $(GS_CFLAGS) $(CFLAGS) $(CPPFLAGS) $(LDFLAGS) $(HAVE))
@@ -418,11 +426,19 @@ ptx:
 	$(foreach name,test/harness/kernels examples/demo/resize examples/square bench/rows/soft lib/ptx/rewrite/print_device lib/ptx/rewrite/heap_device test/e2e/heap/heap,$(CLANG_PTX) -o $(name).ptx $(name).cu &&) :
 
 # ---- Install ---------------------------------------------------------------------------------
-MAN_PAGES := $(wildcard doc/*.1)
+# Section 3 is made from the comments of gshare.h.
+MAN_PAGES := $(wildcard doc/*.[1-8])
+MAN_SECTIONS := $(sort $(patsubst .%,%,$(suffix $(MAN_PAGES))))
+man: $(BUILD)/man3/gshare.3
+$(BUILD)/man3/gshare.3: include/gshare.h doc/man3 Makefile
+	$(call say,MAN,$(@D))
+	$(Q)doc/man3 $(VERSION) $(DATE) include/gshare.h $(@D)
+UNITS := $(patsubst pkgconfig/systemd/%.in,%,$(wildcard pkgconfig/systemd/*.in))
+USER_UNITS := $(patsubst pkgconfig/systemd/user/%.in,%,$(wildcard pkgconfig/systemd/user/*.in))
 # gshared looks for the software device in ../lib from its own folder, wherever LIBDIR is.
 SOFTDIR := $(patsubst %/,%,$(dir $(BINDIR)))/lib
-install: all
-	install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(SOFTDIR) $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(INCLUDEDIR) $(DESTDIR)$(MANDIR)/man1
+install: all man
+	install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(SOFTDIR) $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(INCLUDEDIR)
 	install -m 755 $(BINS) $(DESTDIR)$(BINDIR)
 	install -m 755 $(BUILD)/lib/libgshare.so.$(SOVERSION) $(DESTDIR)$(LIBDIR)
 	install -m 755 $(BUILD)/lib/libgshare-softcuda.so $(DESTDIR)$(SOFTDIR)
@@ -431,16 +447,30 @@ install: all
 	install -m 644 include/gshare.h include/gshare.hpp $(DESTDIR)$(INCLUDEDIR)
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' -e 's|@INCLUDEDIR@|$(INCLUDEDIR)|' \
 	    -e 's|@VERSION@|$(VERSION)|' pkgconfig/gshare.pc.in >$(DESTDIR)$(LIBDIR)/pkgconfig/gshare.pc
-	$(if $(MAN_PAGES),install -m 644 $(MAN_PAGES) $(DESTDIR)$(MANDIR)/man1)
+	$(foreach n,$(MAN_SECTIONS),install -D -m 644 -t $(DESTDIR)$(MANDIR)/man$(n) $(filter %.$(n),$(MAN_PAGES)) &&) :
+	install -d $(DESTDIR)$(MANDIR)/man3 && cp -P $(BUILD)/man3/*.3 $(DESTDIR)$(MANDIR)/man3
 	install -d $(DESTDIR)$(BASHDIR) $(DESTDIR)$(ZSHDIR)
 	$(BUILD)/bin/gsctl completion bash >$(DESTDIR)$(BASHDIR)/gsctl
 	$(BUILD)/bin/gsctl completion zsh >$(DESTDIR)$(ZSHDIR)/_gsctl
-uninstall:
+	install -d $(DESTDIR)$(UNITDIR) $(DESTDIR)$(USERUNITDIR)
+	$(foreach u,$(UNITS),sed 's|@BINDIR@|$(BINDIR)|' pkgconfig/systemd/$(u).in >$(DESTDIR)$(UNITDIR)/$(u) &&) :
+	$(foreach u,$(USER_UNITS),sed 's|@BINDIR@|$(BINDIR)|' pkgconfig/systemd/user/$(u).in >$(DESTDIR)$(USERUNITDIR)/$(u) &&) :
+uninstall: man
 	rm -f $(patsubst %,$(DESTDIR)$(BINDIR)/%,$(notdir $(BINS))) $(DESTDIR)$(INCLUDEDIR)/gshare.h $(DESTDIR)$(INCLUDEDIR)/gshare.hpp \
 	    $(DESTDIR)$(SOFTDIR)/libgshare-softcuda.so \
 	    $(patsubst %,$(DESTDIR)$(LIBDIR)/%,libgshare.so libgshare.so.$(SOVERSION) libgshare.a pkgconfig/gshare.pc) \
-	    $(patsubst %,$(DESTDIR)$(MANDIR)/man1/%,$(notdir $(MAN_PAGES))) \
-	    $(DESTDIR)$(BASHDIR)/gsctl $(DESTDIR)$(ZSHDIR)/_gsctl
+	    $(foreach n,$(MAN_SECTIONS),$(patsubst %,$(DESTDIR)$(MANDIR)/man$(n)/%,$(notdir $(filter %.$(n),$(MAN_PAGES))))) \
+	    $(DESTDIR)$(BASHDIR)/gsctl $(DESTDIR)$(ZSHDIR)/_gsctl \
+	    $(patsubst %,$(DESTDIR)$(UNITDIR)/%,$(UNITS)) $(patsubst %,$(DESTDIR)$(USERUNITDIR)/%,$(USER_UNITS))
+	cd $(BUILD)/man3 && for page in *.3; do rm -f "$(DESTDIR)$(MANDIR)/man3/$$page"; done
+
+# Packages, from a tree that is installed for them: see pkgconfig/README.md.
+deb: all man
+	rm -rf $(BUILD)/deb-tree
+	$(MAKE) --no-print-directory install DESTDIR=$(abspath $(BUILD))/deb-tree PREFIX=/usr \
+	    LIBDIR=/usr/lib/$$(dpkg-architecture -qDEB_HOST_MULTIARCH) UNITDIR=/lib/systemd/system \
+	    ZSHDIR=/usr/share/zsh/vendor-completions >$(BUILD)/deb-tree.log
+	pkgconfig/deb/build $(VERSION) $(DATE) $(BUILD)/deb-tree $(BUILD)/deb
 
 FORMATTED = $(shell find include lib examples bench test -name '*.[ch]' -o -name '*.[ch]pp')
 CLANG_FORMAT ?= clang-format

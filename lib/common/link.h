@@ -41,7 +41,7 @@
 #define LINK_LANES_MAX 16u
 
 enum link_op {
-    LINK_READY = 1,      /* worker: the device is ready */
+    LINK_READY = 1,      /* worker: the device is ready; text: why "auto" is not CUDA, or "" */
     LINK_OPEN = 2,       /* supervisor */
     LINK_OPENED = 3,     /* worker */
     LINK_CLOSE = 4,      /* supervisor */

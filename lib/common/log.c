@@ -51,12 +51,25 @@ void log_warnings_also(int fd)
     atomic_store_explicit(&logger.also, fd, memory_order_relaxed);
 }
 
+/* As RFC 3339 has it: date, time and zone. Returns the length. */
+static size_t time_print(char *line, size_t size)
+{
+    struct timespec now;
+    struct tm tm;
+
+    clock_gettime(CLOCK_REALTIME, &now);
+    localtime_r(&now.tv_sec, &tm);
+    const long minutes = tm.tm_gmtoff / 60, offset = minutes < 0 ? -minutes : minutes;
+    return (size_t)snprintf(line, size, "%04d-%02d-%02dT%02d:%02d:%02d.%03ld%c%02ld:%02ld ",
+                            tm.tm_year + 1900, tm.tm_mon + 1, tm.tm_mday, tm.tm_hour, tm.tm_min,
+                            tm.tm_sec, now.tv_nsec / 1000000, minutes < 0 ? '-' : '+', offset / 60,
+                            offset % 60);
+}
+
 void log_line(enum log_level level, const char *format, ...)
 {
     char line[1024];
     int saved = errno; /* callers may log first and read errno afterwards */
-    struct timespec now;
-    struct tm tm;
     int also = atomic_load_explicit(&logger.also, memory_order_relaxed);
     size_t n = 0, start;
     ssize_t written;
@@ -64,13 +77,10 @@ void log_line(enum log_level level, const char *format, ...)
 
     if (level > logger.level)
         return;
-    clock_gettime(CLOCK_REALTIME, &now);
-    localtime_r(&now.tv_sec, &tm);
     if (logger.journal)
         n += (size_t)snprintf(line, sizeof(line), "<%d>", (int)level);
     else
-        n += (size_t)snprintf(line, sizeof(line), "%02d:%02d:%02d.%03ld ", tm.tm_hour, tm.tm_min,
-                              tm.tm_sec, now.tv_nsec / 1000000);
+        n += time_print(line, sizeof(line));
     n += (size_t)snprintf(line + n, sizeof(line) - n, "%s[%d] ", logger.who, (int)getpid());
     start = n;
     va_start(ap, format);

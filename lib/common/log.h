@@ -1,6 +1,7 @@
 /*
- * log.h - one line to stderr per event, for an operator. Any thread; a line is one write(). The
- * levels are syslog's. If JOURNAL_STREAM is set, each line begins with "<N>", as systemd expects.
+ * log.h - one line to stderr per event, for an operator, with date, time and zone. Any thread; a
+ * line is one write(). The levels are syslog's. If JOURNAL_STREAM is set, each line begins with
+ * "<N>", as systemd expects.
  */
 #ifndef GS_COMMON_LOG_H
 #define GS_COMMON_LOG_H

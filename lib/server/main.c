@@ -18,6 +18,7 @@
 #include "common/setting_text.h"
 #include "common/util.h"
 #include "server/main.h"
+#include "server/state/state_file.h"
 #include "server/supervisor.h"
 
 enum { EXIT_USAGE = 2 };
@@ -41,9 +42,9 @@ static const char help[] =
     "                         default: no limit\n"
     "      --allow-users LIST users served besides root and the server's own, names or\n"
     "                         numbers with commas; default: all for root's server, else none\n"
-    "      --config FILE      who is served, and what others may have; default: /etc/gshare.conf "
-    "for\n"
-    "                         root's server, where there is one; none: no such file\n"
+    "      --config FILE      who is served, and what others may have; SIGHUP reads it again;\n"
+    "                         default: /etc/gshare.conf for root's server, where there is one;\n"
+    "                         none: no such file\n"
     "      --state FILE       keep what gsctl sets and reserves there, and start with it; each\n"
     "                         server needs its own; default: it ends with the server\n"
     "      --fence POLICY     keep kernels to their session's memory: always, never (but for who\n"
@@ -58,6 +59,8 @@ static const char help[] =
     "      --no-weights       who has room on the GPU goes, whatever the weights\n"
     "      --log LEVEL        error, warning, info, debug; default: $GSHARE_LOG, else info\n"
     "      --log-file FILE    log there; SIGHUP reopens it; with -d nothing is logged without\n"
+    "      --check-config [FILE]\n"
+    "                         say all that is wrong in a policy file, and start no server\n"
     "  -h, --help             this text\n"
     "  -V, --version          the version\n"
     "\n"
@@ -199,7 +202,8 @@ enum option_code {
     OPTION_NO_ACCOUNTING,
     OPTION_NO_WEIGHTS,
     OPTION_LOG,
-    OPTION_LOG_FILE
+    OPTION_LOG_FILE,
+    OPTION_CHECK_CONFIG
 };
 
 static const struct option long_options[] = {
@@ -222,6 +226,7 @@ static const struct option long_options[] = {
     {"no-weights", no_argument, NULL, OPTION_NO_WEIGHTS},
     {"log", required_argument, NULL, OPTION_LOG},
     {"log-file", required_argument, NULL, OPTION_LOG_FILE},
+    {"check-config", no_argument, NULL, OPTION_CHECK_CONFIG},
     {"help", no_argument, NULL, 'h'},
     {"version", no_argument, NULL, 'V'},
     {0}};
@@ -233,7 +238,8 @@ struct worker_settings {
     const char *user;      /* NULL: the default */
 };
 
-static void option_apply(struct server_options *options, struct worker_settings *workers, int code)
+static void option_apply(struct server_options *options, struct worker_settings *workers,
+                         bool *check, int code)
 {
     switch (code) {
     case 'f':
@@ -295,6 +301,9 @@ static void option_apply(struct server_options *options, struct worker_settings 
     case OPTION_LOG_FILE:
         options->log_file = file_parse("--log-file", optarg);
         break;
+    case OPTION_CHECK_CONFIG:
+        *check = true;
+        break;
     case 'h':
         fputs(help, stdout);
         exit(EXIT_SUCCESS);
@@ -321,11 +330,37 @@ static void instance_take(struct server_options *options)
     options->instance = instance.name;
 }
 
+static const char *checked_file;
+
+static void checked_say(const char *error)
+{
+    printf("%s: %s\n", checked_file, error);
+}
+
+/* Reads a policy file as root's server would, and says all that is wrong in it. */
+static void __attribute__((noreturn)) config_check(const char *file)
+{
+    struct settings settings = {0};
+    struct policy policy = {0};
+    char error[STATE_ERROR_MAX] = "";
+    bool good;
+
+    checked_file = file;
+    good = policy_load(&settings, &policy, file, checked_say, error);
+    if (!good && strncmp(error, "line ", 5) != 0) /* the file could not be read at all */
+        checked_say(error);
+    settings_deinit(&settings);
+    if (good)
+        printf("%s: nothing is wrong\n", file);
+    exit(good ? EXIT_SUCCESS : EXIT_FAILURE);
+}
+
 static void options_parse(int argc, char **argv, struct server_options *options,
                           struct worker_settings *workers)
 {
     const char *instance = getenv("GSHARE_INSTANCE"), *level = getenv("GSHARE_LOG");
     const char *lanes = getenv("GSHARE_LANES");
+    bool check = false;
     int code;
 
     *options = (struct server_options){.instance = instance && *instance ? instance : "default",
@@ -334,9 +369,13 @@ static void options_parse(int argc, char **argv, struct server_options *options,
                                        .grace_ms = 10000,
                                        .all_users = geteuid() == 0};
     while ((code = getopt_long(argc, argv, "fdhV", long_options, NULL)) != -1)
-        option_apply(options, workers, code);
+        option_apply(options, workers, &check, code);
+    if (check && optind < argc)
+        options->policy_file = argv[optind++];
     if (optind < argc)
         usage("unexpected argument '%s'", argv[optind]);
+    if (check)
+        config_check(options->policy_file ? options->policy_file : POLICY_FILE);
     instance_take(options);
     if (!workers->log_level && level && *level)
         workers->log_level = level_parse("GSHARE_LOG", level);

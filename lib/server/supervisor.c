@@ -18,9 +18,11 @@
 #include "server/base/leftovers.h"
 #include "server/base/notify.h"
 #include "server/control/control.h"
+#include "server/policy_file.h"
 #include "server/reconcile/operators.h"
 #include "server/reconcile/reconcile.h"
 #include "server/session/close.h"
+#include "server/session/events.h"
 #include "server/state/settings_fit.h"
 #include "server/workers/ending.h"
 #include "server/workers/heartbeat.h"
@@ -44,6 +46,24 @@ static void log_reopen(const char *path)
     log_info("log reopened");
 }
 
+/* A server in the foreground goes with its terminal, unless it logs to a file. A hangup takes the
+ * terminal from the session before it sends the signal; one from `kill` leaves it. */
+static bool terminal_has(void)
+{
+    CLEANUP_FD int fd = open("/dev/tty", O_RDONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
+
+    return fd >= 0;
+}
+
+static void hangup(struct server *server)
+{
+    if (server->options.log_file)
+        log_reopen(server->options.log_file);
+    if (!server->options.log_file && !server->options.policy_file)
+        log_info("hangup: there is no log file to reopen and no policy file to read");
+    policy_file_reload(server);
+}
+
 static void signals_ready(struct watch *watch, uint32_t events)
 {
     struct server *server = container_of(watch, struct server, signals);
@@ -52,12 +72,12 @@ static void signals_ready(struct watch *watch, uint32_t events)
     (void)events;
     if (read(watch->fd, &info, sizeof(info)) != sizeof(info))
         return;
-    if (info.ssi_signo == SIGHUP && server->options.log_file) {
-        log_reopen(server->options.log_file);
-    } else if (info.ssi_signo != SIGHUP || !server->options.background) {
-        log_info("signal %u from pid %u: ending", info.ssi_signo, info.ssi_pid);
-        server_drain(server, 0);
+    if (info.ssi_signo == SIGHUP && (!server->terminal || terminal_has())) {
+        hangup(server);
+        return;
     }
+    log_info("signal %u from pid %u: ending", info.ssi_signo, info.ssi_pid);
+    server_drain(server, 0);
 }
 
 static int signals_init(struct server *server)
@@ -78,6 +98,7 @@ static int signals_init(struct server *server)
     fd = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
     if (fd < 0)
         return -errno;
+    server->terminal = !server->options.background && !server->options.log_file && terminal_has();
     r = watch_add(&server->loop, &server->signals, fd, EPOLLIN, signals_ready);
     if (r < 0)
         close(fd);
@@ -85,35 +106,6 @@ static int signals_init(struct server *server)
 }
 
 /* ---- Settings -------------------------------------------------------------------------------- */
-
-/* Reads the policy file. The command line goes before it. */
-static bool policy_init(struct server *server)
-{
-    struct server_options *options = &server->options;
-    struct policy policy = {0};
-    char error[STATE_ERROR_MAX];
-
-    if (options->policy_file &&
-        !policy_load(&server->policy, &policy, options->policy_file, error)) {
-        server_fail(server, "%.80s: %.150s", options->policy_file, error);
-        return false;
-    }
-    if (policy.users_given && geteuid() != 0) {
-        server_fail(server, "%.80s: allow-users: only root's server can serve other users",
-                    options->policy_file);
-        return false;
-    }
-    if (policy.users_given && options->user_count == 0) {
-        options->all_users = policy.all_users;
-        options->user_count = policy.user_count;
-        memcpy(options->user, policy.user, sizeof(options->user));
-    }
-    if (options->max_tenants == 0)
-        options->max_tenants = policy.max_tenants ? policy.max_tenants : TENANTS_DEFAULT;
-    if (options->mem_limit == 0)
-        options->mem_limit = policy.mem_limit;
-    return true;
-}
 
 /* Loads what a former server kept. A broken file is not overwritten, nor another server's. */
 static bool state_init(struct server *server)
@@ -242,7 +234,7 @@ static void server_stop(struct server *server)
         return;
     server->phase = PHASE_STOPPING;
     timer_cancel(&server->loop, &server->drain);
-    notify_send("STOPPING=1");
+    notify_send("STOPPING=1\nSTATUS=ending");
     if (server->registry.count)
         log_info("ending; tenants still attached: %u", server->registry.count);
     status_page_end(&server->status);
@@ -275,6 +267,16 @@ static void devices_find(struct server *server)
         worker_start(&server->device[i]);
 }
 
+static void ready_notify(const struct server *server)
+{
+    const struct link_device *info = &server->device[0].info;
+    char state[160];
+
+    snprintf(state, sizeof(state), "READY=1\nSTATUS=serving: %d device%s, the first: %.60s, %.30s",
+             server->device_count, server->device_count == 1 ? "" : "s", info->name, info->driver);
+    notify_send(state);
+}
+
 static void starting(struct server *server)
 {
     devices_find(server);
@@ -283,7 +285,7 @@ static void starting(struct server *server)
     server->phase = PHASE_SERVING;
     settings_fit_log_absent(server);
     server->on_ready(server);
-    notify_send("READY=1");
+    ready_notify(server);
 }
 
 /* Only wakes the loop: the time is looked at in each round. */
@@ -365,7 +367,7 @@ bool server_init(struct server *server, const struct server_options *options,
                               .started_ns = clock_ns()};
     descriptors_raise(server);
     segments_count(server);
-    if (policy_init(server) && parts_init(server)) {
+    if (policy_file_init(server) && parts_init(server)) {
         for (int i = 0; i < server->device_count && server->failure[0] == 0; i++)
             worker_start(&server->device[i]);
     }
@@ -396,6 +398,9 @@ bool server_run(struct server *server)
 void server_deinit(struct server *server)
 {
     status_page_end(&server->status);
+    /* The totals go with the workers. */
+    for (struct session *s = NULL; (s = registry_next(&server->registry, s));)
+        session_detached_log(s);
     for (int i = 0; i < server->device_count; i++) {
         restart_deinit(&server->device[i]);
         worker_kill(&server->device[i]);
@@ -407,7 +412,7 @@ void server_deinit(struct server *server)
     operators_deinit(server);
     state_writer_deinit(&server->state, &server->loop);
     settings_deinit(&server->settings);
-    settings_deinit(&server->policy);
+    policy_file_deinit(server);
     announcements_deinit(&server->announcements);
     accounts_deinit(&server->accounts);
     if (server->control.fd >= 0) {

@@ -4,7 +4,8 @@
  *
  * Its folders, each of which calls those below it only:
  *
- *   (here)       main.c: options and background start; supervisor.c: start, rounds, phases, end
+ *   (here)       main.c: options and background start; supervisor.c: start, rounds, phases, end;
+ *                policy_file.c: the policy file, at the start and at SIGHUP
  *   control/     requests from the control queue: attach, QoS, status, operators' changes
  *   workers/     a device's worker processes, what they say, and whether they answer
  *   reconcile/   plan, policy, send, settle: brings workers to what is wanted

@@ -127,6 +127,7 @@ struct server {
     uid_t owner;
     char instance[32];
     char log[96]; /* what it prints; shown when the test fails */
+    int notify;   /* where options->notified: the socket on which it says how it is; else -1 */
 };
 
 struct server_options {
@@ -134,6 +135,7 @@ struct server_options {
     const char *instance;           /* NULL: one of its own */
     const char *const *arguments;   /* further ones, NULL-terminated; may be NULL */
     const char *const *environment; /* "NAME=value", NULL-terminated; may be NULL */
+    bool notified;                  /* what it says after READY=1 is to be read too */
 };
 
 /* For tests of what is otherwise where sessions are fenced, which GSHARE_TEST_FENCE may ask for. */
@@ -150,6 +152,8 @@ void server_kill(struct server *server);
 gs_status server_attach(const struct server *server, gs_session *session);
 /* Attaches as of this class to the server that was started last. */
 gs_session attach_class(gs_class cls);
+/* Returns the next datagram of server->notify, in a static buffer; fails after 10 s. */
+const char *server_notified(const struct server *server);
 /* Lines of what the server has logged so far that contain the text. */
 unsigned server_log_lines(const struct server *server, const char *text);
 /* Waits until the server itself counts so many tenants (CTL_STATUS, asked over the queue). */

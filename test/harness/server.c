@@ -136,8 +136,28 @@ struct server *server_start(const struct server_options *options)
     server->pid = pid;
     setpgid(pid, pid);
     server_await_ready(server, socket);
+    server->notify = options->notified ? socket : -1;
+    if (options->notified)
+        socket = -1;
     setenv("GSHARE_INSTANCE", server->instance, 1);
     return server;
+}
+
+const char *server_notified(const struct server *server)
+{
+    static char text[1024];
+    struct pollfd p = {.fd = server->notify, .events = POLLIN};
+    uint64_t deadline = test_deadline(STOP_MS);
+
+    while (clock_ns() < deadline) {
+        ssize_t n = poll(&p, 1, 100) > 0 ? recv(p.fd, text, sizeof(text) - 1, MSG_DONTWAIT) : 0;
+
+        if (n > 0) {
+            text[n] = '\0';
+            return text;
+        }
+    }
+    test_fail(__FILE__, __LINE__, "the server said nothing of itself within %u ms", STOP_MS);
 }
 
 /* ---- End ---------------------------------------------------------------------------------------

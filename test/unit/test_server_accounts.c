@@ -85,10 +85,16 @@ static void log_lines_are_few_in_a_window(void **state)
     for (int i = 0; i < 1000; i++)
         lines += account_log(account, 50 * SECOND + (uint64_t)i);
     assert_int_equal(lines, 8);
-    assert_int_equal(account->log_dropped, 992);
+    assert_int_equal(account->log.dropped, 992);
     assert_true(account_log(account, 61 * SECOND));
-    assert_int_equal(account->log_dropped, 0);
+    assert_int_equal(account->log.dropped, 0);
     assert_false(account_log(NULL, 0));
+    lines = 0;
+    for (int i = 0; i < 10000; i++)
+        lines += account_event(account, 100 * SECOND + (uint64_t)i);
+    assert_int_equal(lines, 2048);
+    assert_true(account_event(account, 161 * SECOND));
+    assert_false(account_event(NULL, 0));
     accounts_deinit(&accounts);
 }
 

@@ -57,7 +57,7 @@ static void parse(struct settings *settings, const char *text)
     char error[STATE_ERROR_MAX];
 
     memset(settings, 0, sizeof(*settings));
-    if (!settings_read(settings, NULL, text, strlen(text), error))
+    if (!settings_read(settings, NULL, text, strlen(text), NULL, error))
         fail_msg("%s", error);
 }
 
@@ -189,7 +189,7 @@ static void a_broken_file_is_refused_with_its_line(void **state)
         char error[STATE_ERROR_MAX] = "";
         struct settings settings = {0};
 
-        if (settings_read(&settings, NULL, cases[i].text, strlen(cases[i].text), error))
+        if (settings_read(&settings, NULL, cases[i].text, strlen(cases[i].text), NULL, error))
             fail_msg("read: %s", cases[i].text);
         if (!strstr(error, cases[i].error))
             fail_msg("'%s': the error is '%s'", cases[i].text, error);
@@ -205,20 +205,20 @@ static void too_much_is_refused(void **state)
     (void)state;
     for (unsigned i = 0; i <= SETTINGS_RESERVATIONS_MAX; i++)
         at += sprintf(at, "[reservation r%u]\nsms = 1\n", i);
-    assert_false(settings_read(&settings, NULL, text, (size_t)(at - text), error));
+    assert_false(settings_read(&settings, NULL, text, (size_t)(at - text), NULL, error));
     assert_non_null(strstr(error, "more than 32 reservations"));
     at = text;
     for (unsigned i = 0; i <= SETTINGS_USERS_MAX; i++)
         at += sprintf(at, "[user %u]\nsms = 1\n", i * 7919 % 65536);
     memset(&settings, 0, sizeof(settings));
-    assert_false(settings_read(&settings, NULL, text, (size_t)(at - text), error));
+    assert_false(settings_read(&settings, NULL, text, (size_t)(at - text), NULL, error));
     assert_non_null(strstr(error, "more than 1024 users"));
     memset(text, 'x', 100000);
     memset(&settings, 0, sizeof(settings));
-    assert_false(settings_read(&settings, NULL, text, 100000, error));
+    assert_false(settings_read(&settings, NULL, text, 100000, NULL, error));
     assert_non_null(strstr(error, "line 1: too long"));
     memset(&settings, 0, sizeof(settings));
-    assert_false(settings_read(&settings, NULL, "[default]\n\0", 11, error));
+    assert_false(settings_read(&settings, NULL, "[default]\n\0", 11, NULL, error));
     assert_non_null(strstr(error, "line 2: not text"));
     free(text);
 }
@@ -243,7 +243,7 @@ static void random_bytes_are_read_or_refused(void **state)
             text[(size_t)rand() % size] =
                 rand() % 3 ? likely[(size_t)rand() % (sizeof(likely) - 1)] : (char)rand();
         }
-        if (!settings_read(&settings, NULL, text, size, error)) {
+        if (!settings_read(&settings, NULL, text, size, NULL, error)) {
             assert_memory_equal(error, "line ", 5);
             assert_true(strlen(error) < STATE_ERROR_MAX);
             continue;
@@ -252,7 +252,7 @@ static void random_bytes_are_read_or_refused(void **state)
         size_t length;
         char *printed = state_print(&settings, &length);
         struct settings again = {0};
-        if (!settings_read(&again, NULL, printed, length, error))
+        if (!settings_read(&again, NULL, printed, length, NULL, error))
             fail_msg("%s in what was written: %s", error, printed);
         assert_memory_equal(&settings.everybody, &again.everybody, sizeof(again.everybody));
         free(printed);

@@ -3,7 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "common/log.h"
+#include "common/log_event.h"
 #include "common/util.h"
 #include "server/control/control.h"
 
@@ -126,14 +126,17 @@ void admin_ps(struct server *server, const struct ctl_admin *request, const stru
 void admin_quit(struct server *server, const struct ctl_admin *request, const struct reply *reply)
 {
     struct ctl_quit_reply answer = {.status = GS_OK, .server_pid = getpid()};
+    struct log_event event = log_event_begin("quit");
 
     if (reply->uid != 0 && reply->uid != geteuid()) {
         reply_refuse(reply, GS_ERR_PERMISSION, "uid %u may not end the server of uid %u",
                      (unsigned)reply->uid, (unsigned)geteuid());
         return;
     }
-    log_info("uid %u ends the server; tenants attached: %u, their time: %u s", (unsigned)reply->uid,
-             server->registry.count, request->timeout_s);
+    log_event_user(&event, "by", reply->uid);
+    log_event_number(&event, "tenants", server->registry.count);
+    log_event_number(&event, "seconds", request->timeout_s);
+    log_event_write(&event, LOG_LEVEL_INFO);
     reply_send(reply, &answer.h, sizeof(answer));
     server_drain(server, (uint64_t)request->timeout_s * 1000000000u);
 }

@@ -14,6 +14,7 @@
 #include "server/reconcile/plan.h"
 #include "server/reconcile/settle.h"
 #include "server/session/close.h"
+#include "server/session/events.h"
 #include "server/session/liveness.h"
 #include "server/session/segment.h"
 #include "server/state/qos.h"
@@ -174,17 +175,16 @@ gs_status attach_admit(struct server *server, uid_t uid, const struct ctl_attach
 
 /* ---- The segment ----------------------------------------------------------------------------- */
 
-static void refuse_segment(const struct reply *reply, int error)
+static gs_status segment_refusal(int error, char text[REFUSAL_TEXT_MAX])
 {
     if (error == -ENOSPC)
-        reply_refuse(reply, GS_ERR_LIMIT,
-                     "no System V segment of %u bytes left (kernel.shmmni, kernel.shmall)",
-                     SEG_SIZE);
-    else if (error == -ENOMEM)
-        reply_refuse(reply, GS_ERR_NO_MEMORY, "no memory for a session segment of %u bytes",
-                     SEG_SIZE);
-    else
-        reply_refuse(reply, GS_ERR_SYSTEM, "making the session segment: %s", strerror(-error));
+        return refusal(text, GS_ERR_LIMIT,
+                       "no System V segment of %u bytes left (kernel.shmmni, kernel.shmall)",
+                       SEG_SIZE);
+    if (error == -ENOMEM)
+        return refusal(text, GS_ERR_NO_MEMORY, "no memory for a session segment of %u bytes",
+                       SEG_SIZE);
+    return refusal(text, GS_ERR_SYSTEM, "making the session segment: %s", strerror(-error));
 }
 
 /* True if the operator trusts the user with the memory of all sessions of the device. */
@@ -212,22 +212,26 @@ static uint32_t session_fenced(const struct server *server, uid_t uid, uint32_t 
     }
 }
 
+/* NULL: *status and text say why the attach is refused; GS_OK: nobody is left to be told, or has
+ * been. */
 static struct session *session_make(struct server *server, const struct admission *admission,
-                                    const struct ctl_attach *request, struct reply *reply)
+                                    const struct ctl_attach *request, struct reply *reply,
+                                    gs_status *status, char text[REFUSAL_TEXT_MAX])
 {
     struct account *account = account_get(&server->accounts, reply->uid);
     struct session *session;
-    char text[REFUSAL_TEXT_MAX];
     int r;
 
+    *status = GS_OK;
+
     if (!account) {
-        reply_refuse(reply, GS_ERR_LIMIT, "the server knows %u users, and has room for no more",
-                     ACCOUNTS_MAX);
+        *status = refusal(text, GS_ERR_LIMIT, "the server knows %u users, and has room for no more",
+                          ACCOUNTS_MAX);
         return NULL;
     }
     session = registry_take(&server->registry);
     if (!session) {
-        reply_refuse(reply, GS_ERR_SYSTEM, "getrandom: %s", strerror(errno));
+        *status = refusal(text, GS_ERR_SYSTEM, "getrandom: %s", strerror(errno));
         return NULL;
     }
     session->server = server;
@@ -235,7 +239,7 @@ static struct session *session_make(struct server *server, const struct admissio
     session->uid = reply->uid;
     r = session_segment_init(session);
     if (r < 0) {
-        refuse_segment(reply, r);
+        *status = segment_refusal(r, text);
         registry_give(&server->registry, session);
         return NULL;
     }
@@ -270,14 +274,17 @@ void attach_handle(struct server *server, const struct ctl_attach *request, stru
 {
     char text[REFUSAL_TEXT_MAX];
     struct admission admission;
-    struct session *session;
+    struct session *session = NULL;
     gs_status status = attach_admit(server, reply->uid, request, &admission, text);
 
+    if (status == GS_OK)
+        session = session_make(server, &admission, request, reply, &status, text);
     if (status != GS_OK) {
+        name_clean(admission.name, request->name);
+        attach_refused_log(server, reply->uid, admission.name, status, text);
         reply_refuse(reply, status, "%s", text);
         return;
     }
-    session = session_make(server, &admission, request, reply);
     if (!session || admission.device->worker.state != WORKER_READY || admission.device->early)
         return; /* its turn comes when the worker is ready, after those who came before it */
     status = plan_request(session->device, session, text);

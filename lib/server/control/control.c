@@ -11,6 +11,7 @@
 #include "common/util.h"
 #include "server/control/operator.h"
 #include "server/session/close.h"
+#include "server/session/events.h"
 #include "server/session/liveness.h"
 
 /* Requests taken before other events get their turn. */
@@ -125,6 +126,8 @@ static void handle_asking(struct server *server, const union control_request *re
     if (!request_open(server, &request->h, &reply))
         return;
     if (!user_admitted(&server->options, reply.uid)) {
+        if (request->h.op == CTL_ATTACH)
+            attach_refused_log(server, reply.uid, "", GS_ERR_REFUSED, "allow-users");
         reply_refuse(&reply, GS_ERR_REFUSED,
                      "the server does not serve uid %u (see gshared --allow-users)",
                      (unsigned)reply.uid);

@@ -1,9 +1,9 @@
 /* kill.c - CTL_KILL: the operator ends sessions. */
 #include <stdio.h>
 
-#include "common/log.h"
 #include "server/control/operator.h"
 #include "server/session/close.h"
+#include "server/session/events.h"
 
 #define GRACE_MAX_MS 86400000u
 
@@ -33,8 +33,11 @@ void operator_kill(struct server *server, const struct ctl_kill *request, struct
     for (struct session *s = NULL, *next; (next = registry_next(&server->registry, s)); s = next) {
         if (!meant(request, next) || next->state == SESSION_LOST)
             continue;
-        log_info("uid %u ends session %llu of uid %u, pid %d (%s)", (unsigned)reply->uid,
-                 (unsigned long long)next->id, (unsigned)next->uid, (int)next->pid, next->name);
+        struct log_event event = log_event_begin("kill");
+        log_event_user(&event, "by", reply->uid);
+        event_session(&event, next);
+        log_event_number(&event, "grace_ms", request->grace_ms);
+        log_event_write(&event, LOG_LEVEL_INFO);
         answer.count++;
         server_session_kill(next, request->grace_ms);
     }

@@ -12,6 +12,7 @@
 #include "server/reconcile/plan.h"
 #include "server/reconcile/reservations.h"
 #include "server/state/settings_fit.h"
+#include "server/state/settings_log.h"
 
 bool operator_allowed(const struct reply *reply)
 {
@@ -29,6 +30,14 @@ static void change_keep(struct server *server, struct reply *reply)
     for (int i = 0; i < server->device_count; i++)
         device_due(&server->device[i], DUE_POLICY | DUE_SEND | DUE_SETTLE);
     operators_await(server, reply);
+}
+
+static struct log_event event_by(const char *kind, const struct reply *reply)
+{
+    struct log_event event = log_event_begin(kind);
+
+    log_event_user(&event, "by", reply->uid);
+    return event;
 }
 
 /* ---- Set ------------------------------------------------------------------------------------- */
@@ -106,13 +115,7 @@ void operator_set(struct server *server, const struct ctl_set *request, struct r
         reply_refuse(reply, status, "%s", text);
         return;
     }
-    if (request->target == CTL_DEFAULT)
-        log_info("uid %u has changed the settings for everybody", (unsigned)reply->uid);
-    else if (request->target == CTL_USER && request->id == CTL_OTHERS)
-        log_info("uid %u has changed the settings for other users", (unsigned)reply->uid);
-    else
-        log_info("uid %u has changed the settings of %s %llu", (unsigned)reply->uid,
-                 target_name(request->target), (unsigned long long)request->id);
+    settings_change_log(event_by("limits", reply), request->target, request->id, &old, &merged);
     change_keep(server, reply);
 }
 
@@ -155,6 +158,7 @@ void operator_reserve(struct server *server, const struct ctl_reserve *request, 
     char text[REFUSAL_TEXT_MAX];
     struct reservation *reservation;
     struct device *device;
+    struct log_event event;
     gs_status status;
     uint32_t at;
 
@@ -181,8 +185,11 @@ void operator_reserve(struct server *server, const struct ctl_reserve *request, 
         reply_refuse(reply, status, "%s", text);
         return;
     }
-    log_info("uid %u has reserved %u SMs of device %d as '%s'", (unsigned)reply->uid,
-             sm_mask_count(&device->space[at + 1]), device->index, reservation->name);
+    event = event_by("reserve", reply);
+    log_event_text(&event, "name", reservation->name);
+    log_event_number(&event, "device", (uint64_t)device->index);
+    log_event_number(&event, "sms", sm_mask_count(&device->space[at + 1]));
+    log_event_write(&event, LOG_LEVEL_INFO);
     change_keep(server, reply);
 }
 
@@ -191,6 +198,7 @@ void operator_release(struct server *server, const struct ctl_reserve *request, 
     char name[sizeof(request->name) + 1] = "", text[REFUSAL_TEXT_MAX];
     struct reservation *reservation;
     uint32_t at, inside = 0;
+    struct log_event event;
 
     if (!operator_allowed(reply))
         return;
@@ -214,7 +222,9 @@ void operator_release(struct server *server, const struct ctl_reserve *request, 
     *reservation = (struct reservation){0};
     if (plan_change(server, NULL, text) != GS_OK)
         log_warning("after the release of '%s': %s", name, text);
-    log_info("uid %u has released '%s'", (unsigned)reply->uid, name);
+    event = event_by("release", reply);
+    log_event_text(&event, "name", name);
+    log_event_write(&event, LOG_LEVEL_INFO);
     change_keep(server, reply);
 }
 
@@ -238,6 +248,7 @@ void operator_provision(struct server *server, const struct ctl_provision *reque
 {
     uint32_t old = server->settings.provision;
     char text[REFUSAL_TEXT_MAX];
+    struct log_event event;
     gs_status status;
 
     if (!operator_allowed(reply))
@@ -259,6 +270,9 @@ void operator_provision(struct server *server, const struct ctl_provision *reque
         reply_refuse(reply, status, "%s", text);
         return;
     }
-    log_info("uid %u has set provisioning policy %u", (unsigned)reply->uid, request->mode);
+    event = event_by("provision", reply);
+    log_event_text(&event, "mode", provision_name(request->mode));
+    log_event_text(&event, "mode_was", provision_name(old));
+    log_event_write(&event, LOG_LEVEL_INFO);
     change_keep(server, reply);
 }

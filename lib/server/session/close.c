@@ -7,6 +7,7 @@
 #include "common/log.h"
 #include "common/util.h"
 #include "server/link/worker_link.h"
+#include "server/session/events.h"
 #include "server/session/qos_requests.h"
 #include "server/session/segment.h"
 #include "server/state/server.h"
@@ -48,7 +49,7 @@ void server_session_end(struct session *session)
     struct server *server = session->server;
     struct account *account;
 
-    log_debug("session %llu has ended", (unsigned long long)session->id);
+    session_detached_log(session);
     timer_cancel(&server->loop, &session->answer_by);
     timer_cancel(&server->loop, &session->evict_by);
     server_session_unwatch(session);
@@ -105,13 +106,15 @@ void server_session_not_resumed(struct session *session, const char *text)
     const struct device *device = session->device;
     const struct culprit *culprit = device->culprit.session_id ? &device->culprit : NULL;
     char why[ERROR_TEXT_MAX + REFUSAL_TEXT_MAX];
+    struct log_event event = log_event_begin("session-lost");
 
     snprintf(why, sizeof(why), "%s; %s%s", device->failure, text,
              session->replays && session->replay == LINK_REPLAY_NOT
                  ? ", and has run again often enough"
                  : "");
-    log_info("session %llu of uid %u has ended: %s", (unsigned long long)session->id,
-             (unsigned)session->uid, why);
+    event_session(&event, session);
+    log_event_text(&event, "reason", why);
+    log_event_write(&event, LOG_LEVEL_INFO);
     session_lost(session, NULL, culprit, why);
 }
 
@@ -125,8 +128,7 @@ void server_session_refuse(struct session *session, gs_status status, const char
             server_session_end(session);
         return;
     }
-    log_debug("session %llu of uid %u refused: %s", (unsigned long long)session->id,
-              (unsigned)session->uid, text);
+    session_refused_log(session, status, text);
     reply_refuse(&session->reply, status, "%s", text);
     server_session_end(session);
 }

@@ -7,6 +7,7 @@
 
 #include "common/log.h"
 #include "server/session/close.h"
+#include "server/session/events.h"
 #include "server/session/liveness.h"
 #include "server/session/segment.h"
 #include "server/state/server.h"
@@ -80,7 +81,6 @@ bool server_session_opened(struct session *session, const struct link_opened *op
         return true;
     }
     liveness_expect(session);
-    log_debug("session %llu of uid %u (%s) is open on device %d", (unsigned long long)session->id,
-              (unsigned)session->uid, session->name, session->device->index);
+    session_attached_log(session);
     return true;
 }

@@ -6,8 +6,11 @@
 
 #include "common/log.h"
 
-#define LOG_WINDOW_NS 10000000000u
-#define LOG_LINES     8u
+#define LOG_WINDOW_NS   10000000000u
+#define LOG_LINES       8u
+/* A job of a thousand ranks attaches and detaches within a moment. */
+#define EVENT_WINDOW_NS 60000000000u
+#define EVENT_LINES     2048u
 
 #define FAULT_OUT_NS     UINT64_C(1000000000)
 #define FAULT_OUT_MAX_NS UINT64_C(600000000000)
@@ -115,21 +118,29 @@ uint64_t account_fault(struct account *account, uint64_t now_ns)
     return out_ns;
 }
 
+static bool line_take(const struct account *account, struct log_allowance *log, uint32_t lines,
+                      uint64_t window_ns, uint64_t now_ns)
+{
+    if (now_ns - log->since_ns >= window_ns) {
+        if (log->dropped)
+            log_warning("uid %u: %u more such lines were left out", (unsigned)account->uid,
+                        log->dropped);
+        *log = (struct log_allowance){.since_ns = now_ns};
+    }
+    if (log->lines == lines) {
+        log->dropped++;
+        return false;
+    }
+    log->lines++;
+    return true;
+}
+
 bool account_log(struct account *account, uint64_t now_ns)
 {
-    if (!account)
-        return false;
-    if (now_ns - account->log_ns >= LOG_WINDOW_NS) {
-        if (account->log_dropped)
-            log_warning("uid %u: %u more such lines were left out", (unsigned)account->uid,
-                        account->log_dropped);
-        account->log_ns = now_ns;
-        account->log_lines = account->log_dropped = 0;
-    }
-    if (account->log_lines == LOG_LINES) {
-        account->log_dropped++;
-        return false;
-    }
-    account->log_lines++;
-    return true;
+    return account && line_take(account, &account->log, LOG_LINES, LOG_WINDOW_NS, now_ns);
+}
+
+bool account_event(struct account *account, uint64_t now_ns)
+{
+    return account && line_take(account, &account->event, EVENT_LINES, EVENT_WINDOW_NS, now_ns);
 }

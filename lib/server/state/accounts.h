@@ -14,6 +14,12 @@
 #define REQUESTS_RATE  1000u
 #define REQUESTS_BURST 4096u
 
+/* Lines of the log in a window of time. */
+struct log_allowance {
+    uint64_t since_ns;
+    uint32_t lines, dropped;
+};
+
 struct account {
     uid_t uid;
     uint32_t sessions;
@@ -24,9 +30,8 @@ struct account {
     /* Faults of its kernels that lost a device. */
     uint32_t faults;
     uint64_t kept_out_ns; /* until then it may not attach */
-    /* Lines of the log that it has caused in this window. */
-    uint64_t log_ns;
-    uint32_t log_lines, log_dropped;
+    /* Lines of the log that it has caused: warnings, and sessions that come and go. */
+    struct log_allowance log, event;
 };
 
 /* All zero: empty. */
@@ -47,5 +52,7 @@ uint64_t account_fault(struct account *account, uint64_t now_ns);
 /* One more line about the user may be logged; a line that says how many were left out may come
  * before. NULL is allowed nothing. */
 bool account_log(struct account *account, uint64_t now_ns);
+/* The same for a line on a session of its, of which there may be more. */
+bool account_event(struct account *account, uint64_t now_ns);
 
 #endif

@@ -1,5 +1,6 @@
 /* group_members.h - who is in a Unix group, for the policy file. It may ask the network (NSS), so
- * it is for the server's start only. */
+ * it is for the server's start and for a thread of its own (policy_file.c). One thread at a time.
+ */
 #ifndef GS_SERVER_GROUP_MEMBERS_H
 #define GS_SERVER_GROUP_MEMBERS_H
 

@@ -43,7 +43,7 @@ struct server_options {
     bool all_users;
     unsigned user_count; /* whom else than root and the server's own user it serves */
     uid_t user[POLICY_USERS_MAX];
-    const char *policy_file;        /* read at the start; NULL: none */
+    const char *policy_file;        /* read at the start and at SIGHUP; NULL: none */
     const char *state_file;         /* where settings are kept; NULL: nowhere */
     const char *log_file;           /* reopened at SIGHUP; NULL: none */
     bool no_accounting, no_weights; /* see struct link_policy */
@@ -69,6 +69,7 @@ struct operators {
 
 struct server {
     struct server_options options;
+    struct server_options given; /* the options without what the policy file adds */
     struct loop loop;
     enum server_phase phase;
     void (*on_ready)(struct server *server);
@@ -82,11 +83,14 @@ struct server {
     mqd_t lock;           /* -1: the instance is not ours */
     struct watch control; /* the control queue */
     struct watch signals;
+    bool terminal; /* the server belongs to a terminal, whose hangup ends it */
     struct status_map status;
     struct registry registry;
     struct announcements announcements;
     struct accounts accounts;
     struct settings policy; /* of the policy file; what is set in `settings` goes before it */
+    struct policy_reading *reading; /* policy_file.c; NULL: the file is not being read */
+    bool reading_again;             /* it is to be read once more after that */
     struct settings settings;
     struct state_writer state;
     struct operators operator;

@@ -71,6 +71,7 @@ struct session {
     enum link_replay replay; /* with the worker that takes it up */
     uint32_t losses;         /* of workers, with nobody to blame, since losses_ns */
     uint64_t losses_ns;
+    bool attached;     /* its attach was answered */
     bool by_operator;  /* it is closing because the operator ended it */
     bool killed;       /* the same, and its client has not gone yet */
     uint32_t grace_ms; /* while it is closing: how long its work may run on; 0: no limit */

@@ -15,6 +15,7 @@
 
 enum section {
     SECTION_NONE,
+    SECTION_WRONG, /* what its heading would be is not known: its lines are passed over */
     SECTION_SETTINGS,
     SECTION_RESERVATION,
     SECTION_PROVISION,
@@ -30,7 +31,9 @@ struct group_section {
 struct reader {
     struct settings *settings;
     struct policy *policy; /* NULL: a state file, which has no [server] and no names of users */
-    char *error;
+    char *error;           /* the first one */
+    void (*said)(const char *error);
+    bool good;
     unsigned line;
     enum section section;
     /* The section that is being read; put where it belongs at its end. */
@@ -48,12 +51,18 @@ struct reader {
 
 __attribute__((format(printf, 2, 3))) static bool wrong(struct reader *r, const char *format, ...)
 {
-    int n = snprintf(r->error, STATE_ERROR_MAX, "line %u: ", r->line);
+    char error[STATE_ERROR_MAX];
+    int n = snprintf(error, sizeof(error), "line %u: ", r->line);
     va_list ap;
 
     va_start(ap, format);
-    vsnprintf(r->error + n, STATE_ERROR_MAX - (size_t)n, format, ap);
+    vsnprintf(error + n, sizeof(error) - (size_t)n, format, ap);
     va_end(ap);
+    if (r->said)
+        r->said(error);
+    if (r->good)
+        memcpy(r->error, error, sizeof(error));
+    r->good = false;
     return false;
 }
 
@@ -120,6 +129,7 @@ static bool section_end(struct reader *r)
     case SECTION_PROVISION:
     case SECTION_SERVER:
     case SECTION_NONE:
+    case SECTION_WRONG:
         break;
     }
     return true;
@@ -213,8 +223,6 @@ static bool section_begin(struct reader *r, char *text)
 
     if (text[length - 1] != ']' || length < 3)
         return wrong(r, "'%.60s' is no [section]", text);
-    if (!section_end(r))
-        return false;
     text[length - 1] = 0;
     kind = trim(text + 1);
     id = kind + strcspn(kind, " \t");
@@ -371,18 +379,27 @@ static bool value_read(struct reader *r, char *text)
         r->settings->provision = provision_find(value);
         return r->settings->provision < CTL_PROVISION_MODES ||
                wrong(r, "mode = %.40s: exact, uniform, half or weighted", value);
+    case SECTION_WRONG:
+        return true;
     case SECTION_NONE:
         break;
     }
     return wrong(r, "'%.40s' before the first [section]", name);
 }
 
+/* false: nothing more is to be read, because one error is enough. */
 static bool line_read(struct reader *r, char *text)
 {
     text = trim(text);
     if (*text == 0 || *text == '#' || *text == ';')
         return true;
-    return *text == '[' ? section_begin(r, text) : value_read(r, text);
+    if (*text != '[')
+        return value_read(r, text) || r->said;
+    if (!section_end(r) && !r->said)
+        return false;
+    if (!section_begin(r, text))
+        r->section = SECTION_WRONG;
+    return r->good || r->said;
 }
 
 /* Gives each member what is not set for the user, nor by a group before. */
@@ -405,31 +422,33 @@ static bool group_apply(struct reader *r, const struct group_section *group)
 }
 
 bool settings_read(struct settings *settings, struct policy *policy, const char *text, size_t size,
-                   char error[STATE_ERROR_MAX])
+                   void (*said)(const char *error), char error[STATE_ERROR_MAX])
 {
-    struct reader r = {.settings = settings, .policy = policy, .error = error};
+    struct reader r = {
+        .settings = settings, .policy = policy, .error = error, .said = said, .good = true};
     const char *at = text, *end = text + size;
-    bool good = true;
     char line[2048];
 
-    while (good && at < end) {
+    while ((r.good || said) && at < end) {
         const char *stop = memchr(at, '\n', (size_t)(end - at));
         size_t length = (size_t)((stop ? stop : end) - at);
 
         r.line++;
         if (length >= sizeof(line) || memchr(at, 0, length)) {
-            good = wrong(&r, length >= sizeof(line) ? "too long" : "not text");
-            break;
+            wrong(&r, length >= sizeof(line) ? "too long" : "not text");
+        } else {
+            memcpy(line, at, length);
+            line[length] = 0;
+            if (!line_read(&r, line))
+                break;
         }
-        memcpy(line, at, length);
-        line[length] = 0;
-        good = line_read(&r, line);
         at += length + 1;
     }
-    good = good && section_end(&r);
-    for (uint32_t i = 0; good && i < r.group_count; i++)
-        good = group_apply(&r, &r.group[i]);
-    if (!good)
+    if (r.good || said)
+        section_end(&r);
+    for (uint32_t i = 0; r.good && i < r.group_count; i++)
+        group_apply(&r, &r.group[i]);
+    if (!r.good)
         settings_deinit(settings);
-    return good;
+    return r.good;
 }

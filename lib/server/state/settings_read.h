@@ -41,9 +41,10 @@ struct policy {
 };
 
 /* Fills *settings, which must be zeroed, from a text of `size` bytes. policy: zeroed, for a policy
- * file; NULL for a state file. false: error says which line is wrong, and settings hold nothing
- * that needs to be freed. */
+ * file; NULL for a state file. said: gets each error, to the end of the text; NULL: the first error
+ * ends the reading. false: error says which line is the first that is wrong, and settings hold
+ * nothing that needs to be freed. */
 bool settings_read(struct settings *settings, struct policy *policy, const char *text, size_t size,
-                   char error[STATE_ERROR_MAX]);
+                   void (*said)(const char *error), char error[STATE_ERROR_MAX]);
 
 #endif

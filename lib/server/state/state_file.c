@@ -179,11 +179,11 @@ bool state_load(struct settings *settings, const char *path, char error[STATE_ER
     if (fd < 0 || fstat(fd, &st) < 0)
         return failed(error, "opening it");
     return file_read(fd, &st, &text, &size, error) &&
-           settings_read(settings, NULL, text, size, error);
+           settings_read(settings, NULL, text, size, NULL, error);
 }
 
 bool policy_load(struct settings *settings, struct policy *policy, const char *path,
-                 char error[STATE_ERROR_MAX])
+                 void (*said)(const char *error), char error[STATE_ERROR_MAX])
 {
     CLEANUP_FD int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     CLEANUP_FREE char *text = NULL;
@@ -199,7 +199,7 @@ bool policy_load(struct settings *settings, struct policy *policy, const char *p
         return false;
     }
     return file_read(fd, &st, &text, &size, error) &&
-           settings_read(settings, policy, text, size, error);
+           settings_read(settings, policy, text, size, said, error);
 }
 
 static bool write_all(int fd, const char *text, size_t length)

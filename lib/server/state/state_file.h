@@ -35,9 +35,10 @@ char *state_print(const struct settings *settings, size_t *length);
 int state_take(const char *path, char error[STATE_ERROR_MAX]);
 /* Both with a file that has been taken. */
 bool state_load(struct settings *settings, const char *path, char error[STATE_ERROR_MAX]);
-/* Reads a policy file, which nobody but root and this process's user may be able to write. */
+/* Reads a policy file, which nobody but root and this process's user may be able to write. said: of
+ * settings_read, for what is wrong in the text. */
 bool policy_load(struct settings *settings, struct policy *policy, const char *path,
-                 char error[STATE_ERROR_MAX]);
+                 void (*said)(const char *error), char error[STATE_ERROR_MAX]);
 /* Replaces the file as a whole, on the disk too, or not at all; *held becomes the descriptor that
  * holds the new one. Blocks. */
 bool state_save(const char *path, int *held, const char *text, size_t length,

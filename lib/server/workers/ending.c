@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "common/log.h"
+#include "common/log_event.h"
 #include "common/util.h"
 #include "server/link/worker_link.h"
 #include "server/session/close.h"
@@ -40,10 +41,18 @@ static bool culprit_find(const struct device *device, const struct link_fatal *f
 static void culprit_log(const struct device *device, const struct link_fatal *fatal,
                         const struct culprit *culprit)
 {
-    log_error("device %d: %s%.63s%sof session %llu, uid %u, pid %d (%s): %s", device->index,
-              fatal->kernel[0] ? "kernel " : "", fatal->kernel, fatal->kernel[0] ? " " : "work ",
-              (unsigned long long)culprit->session_id, (unsigned)culprit->uid, (int)culprit->pid,
-              culprit->name, device->failure);
+    struct log_event event = log_event_begin("fault");
+    char kernel[sizeof(fatal->kernel) + 1];
+
+    snprintf(kernel, sizeof(kernel), "%.*s", (int)sizeof(fatal->kernel), fatal->kernel);
+    log_event_number(&event, "device", (uint64_t)device->index);
+    log_event_text(&event, "kernel", kernel);
+    log_event_number(&event, "session", culprit->session_id);
+    log_event_user(&event, "user", culprit->uid);
+    log_event_number(&event, "pid", (uint64_t)culprit->pid);
+    log_event_text(&event, "name", culprit->name);
+    log_event_text(&event, "reason", device->failure);
+    log_event_write(&event, LOG_LEVEL_ERROR);
 }
 
 /* A user of a shared server whose kernels lose the device again and again is kept out for a growing

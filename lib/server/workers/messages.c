@@ -187,6 +187,8 @@ static bool on_message(struct device *device, struct link_message *message, int 
     case LINK_READY:
         if (device->worker.state != WORKER_STARTING)
             return false;
+        if (message->text[0] && device->server->phase == PHASE_STARTING)
+            log_warning("device %d: %s", device->index, message->text);
         return on_ready(device, &message->u.device);
     case LINK_FATAL:
         return on_fatal(device, message);

@@ -79,16 +79,36 @@ static void soft_path(char *path, size_t size)
 
 static bool soft;
 
+/* Says why "auto" means the software device. A machine without a driver is told from one whose
+ * driver does not work, which its operator will want to mend. */
+static void fallback_describe(const char *reason, char *text, size_t size)
+{
+    if (strstr(reason, "libcuda.so.1: cannot open"))
+        snprintf(text, size,
+                 "there is no NVIDIA driver (libcuda.so.1): the software device runs kernels");
+    else if (strstr(reason, "finds no device") || strstr(reason, "NO_DEVICE"))
+        snprintf(text, size, "the NVIDIA driver finds no GPU: the software device runs kernels");
+    else
+        snprintf(text, size,
+                 "the NVIDIA driver does not work (%.90s): the software device runs kernels",
+                 reason);
+}
+
 bool driver_open(const char *kind, char name[32], char *text, size_t text_size)
 {
-    char path[PATH_MAX + 64];
+    char path[PATH_MAX + 64], reason[192] = "";
 
-    if (strcmp(kind, "soft") && library_open("libcuda.so.1", name, text, text_size))
+    text[0] = 0;
+    if (strcmp(kind, "soft") && library_open("libcuda.so.1", name, reason, sizeof(reason)))
         return true;
-    if (!strcmp(kind, "cuda"))
+    if (!strcmp(kind, "cuda")) {
+        snprintf(text, text_size, "%s", reason);
         return false;
+    }
     soft_path(path, sizeof(path));
     soft = library_open(path, name, text, text_size);
+    if (soft && strcmp(kind, "soft") != 0)
+        fallback_describe(reason, text, text_size);
     return soft;
 }
 

@@ -24,8 +24,8 @@ struct driver {
 extern const struct driver *const cu;
 
 /* Loads the driver of this kind: "cuda", "soft", or "auto", which means CUDA where CUDA has a
- * device, else the software device. Fills name with the library and its version, for people.
- * Returns false with a reason in text. */
+ * device, else the software device. Fills name with the library and its version, for people. text:
+ * false: why there is no driver; true: why "auto" meant the software device, else "". */
 bool driver_open(const char *kind, char name[32], char *text, size_t text_size);
 
 /* Whether the driver loads machine code of NVIDIA's devices. The software device runs PTX alone. */

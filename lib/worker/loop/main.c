@@ -422,6 +422,7 @@ int worker_main(int device, const char *kind, const char *bell_name)
     setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 1);
     if (!driver_open(kind, made->info.driver, text, sizeof(text)))
         return give_up(text);
+    snprintf(ready.text, sizeof(ready.text), "%s", text);
     if (context_open(made, device)) {
         if (worker->info.device_count && (uint32_t)device >= worker->info.device_count)
             snprintf(text, sizeof(text), "the driver has %u, counted from 0",

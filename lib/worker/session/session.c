@@ -83,7 +83,8 @@ static void release_host(struct session *session)
     session->memory.user = NULL;
     segment_mapping_keep(session->mapping);
     space_deinit(&session->memory.allocations);
-    stats_clear(session->stats);
+    /* Its totals stay for the supervisor, which has them until the slot has another session. */
+    atomic_store_explicit(&session->stats->memory_used, 0, memory_order_relaxed);
 }
 
 void session_release(struct session *session)

@@ -3,7 +3,44 @@
 
 #include <stdio.h>
 
+#include "common/log_event.h"
+#include "common/status.h"
 #include "common/util.h"
+
+/* Faults that are logged in a window, of all sessions: a program may attach and trap without end.
+ */
+#define LOG_WINDOW_NS 10000000000u
+#define LOG_LINES     64u
+
+static bool log_allowed(void)
+{
+    static _Atomic uint64_t since_ns;
+    static _Atomic uint32_t lines;
+    const uint64_t now = clock_ns();
+
+    /* relaxed: two threads that begin a window at once let through a few lines more */
+    if (now - atomic_load_explicit(&since_ns, memory_order_relaxed) >= LOG_WINDOW_NS) {
+        atomic_store_explicit(&since_ns, now, memory_order_relaxed);
+        atomic_store_explicit(&lines, 0, memory_order_relaxed);
+    }
+    return atomic_fetch_add_explicit(&lines, 1, memory_order_relaxed) < LOG_LINES;
+}
+
+static void fault_log(const struct session *session, gs_status status, const char *kernel,
+                      const char *message)
+{
+    struct log_event event = log_event_begin("fault");
+
+    if (!log_allowed())
+        return;
+    log_event_number(&event, "session", session->id);
+    log_event_user(&event, "user", session->uid);
+    log_event_text(&event, "name", session->name);
+    log_event_text(&event, "kernel", kernel);
+    log_event_text(&event, "status", status_name(status));
+    log_event_text(&event, "reason", message);
+    log_event_write(&event, LOG_LEVEL_WARNING);
+}
 
 void session_fault(struct session *session, uint32_t stream, uint32_t kind, gs_status status,
                    const char *kernel, const char *message)
@@ -19,6 +56,7 @@ void session_fault(struct session *session, uint32_t stream, uint32_t kind, gs_s
     fault->position = session->submit.streams[stream].head;
     snprintf(fault->kernel, sizeof(fault->kernel), "%.63s", kernel);
     snprintf(fault->message, sizeof(fault->message), "%.191s", message);
+    fault_log(session, status, kernel, message);
     /* release: publishes the fault to the client that sees the state */
     atomic_store_explicit(&session->server->state, SEG_FAULTED, memory_order_release);
     futex_wake(&session->server->state);

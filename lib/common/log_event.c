@@ -1,0 +1,95 @@
+/* log_event.c - see log_event.h. */
+#include "common/log_event.h"
+
+#include <inttypes.h>
+#include <pwd.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+static void __attribute__((format(printf, 2, 3)))
+add(struct log_event *event, const char *format, ...)
+{
+    size_t room = sizeof(event->text) - event->length;
+    va_list ap;
+
+    va_start(ap, format);
+    int n = vsnprintf(event->text + event->length, room, format, ap);
+    va_end(ap);
+    if (n > 0)
+        event->length += (size_t)n < room ? (size_t)n : room - 1;
+}
+
+struct log_event log_event_begin(const char *kind)
+{
+    struct log_event event = {.length = 0};
+
+    add(&event, "event=%s", kind);
+    return event;
+}
+
+void log_event_text(struct log_event *event, const char *key, const char *value)
+{
+    if (*value && !strpbrk(value, " \"=\\")) {
+        add(event, " %s=%s", key, value);
+        return;
+    }
+    add(event, " %s=\"", key);
+    for (; *value; value++)
+        add(event, *value == '"' || *value == '\\' ? "\\%c" : "%c", *value);
+    add(event, "\"");
+}
+
+void log_event_number(struct log_event *event, const char *key, uint64_t value)
+{
+    add(event, " %s=%" PRIu64, key, value);
+}
+
+void log_event_seconds(struct log_event *event, const char *key, uint64_t ns)
+{
+    add(event, " %s=%" PRIu64 ".%03u", key, ns / 1000000000u, (unsigned)(ns / 1000000u % 1000u));
+}
+
+/* ---- Users ----------------------------------------------------------------------------------- */
+
+/* Users that were looked up, each at the place of its uid. */
+#define NAMES 64u
+static _Thread_local struct {
+    bool known;
+    uid_t uid;
+    char name[33];
+} names[NAMES];
+
+static const char *user_name(uid_t uid)
+{
+    FILE *file;
+
+    if (names[uid % NAMES].known && names[uid % NAMES].uid == uid)
+        return names[uid % NAMES].name;
+    names[uid % NAMES].known = true;
+    names[uid % NAMES].uid = uid;
+    snprintf(names[uid % NAMES].name, sizeof(names[0].name), "%u", (unsigned)uid);
+    file = fopen("/etc/passwd", "re");
+    for (const struct passwd *user; file && (user = fgetpwent(file));) {
+        if (user->pw_uid != uid)
+            continue;
+        snprintf(names[uid % NAMES].name, sizeof(names[0].name), "%s", user->pw_name);
+        break;
+    }
+    if (file)
+        fclose(file);
+    return names[uid % NAMES].name;
+}
+
+void log_event_user(struct log_event *event, const char *key, uid_t uid)
+{
+    log_event_text(event, key, user_name(uid));
+    if (!strcmp(key, "user"))
+        log_event_number(event, "uid", uid);
+}
+
+void log_event_write(const struct log_event *event, enum log_level level)
+{
+    log_line(level, "%s", event->text);
+}

@@ -1,0 +1,32 @@
+/*
+ * log_event.h - what happens to tenants, and by whom, as lines of the log: "event=KIND key=value
+ * ...", one line an event. A value that has a space, a quote, '=' or a backslash, or is empty,
+ * stands in quotes, with a backslash before quotes and backslashes. The supervisor's thread.
+ *
+ *     event=attached session=17 user=alice uid=1000 pid=4242 name=train device=0 sms=132 ...
+ */
+#ifndef GS_COMMON_LOG_EVENT_H
+#define GS_COMMON_LOG_EVENT_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "common/log.h"
+
+struct log_event {
+    char text[900];
+    size_t length;
+};
+
+struct log_event log_event_begin(const char *kind);
+/* What does not fit is left out. */
+void log_event_text(struct log_event *event, const char *key, const char *value);
+void log_event_number(struct log_event *event, const char *key, uint64_t value);
+/* In seconds, with milliseconds. */
+void log_event_seconds(struct log_event *event, const char *key, uint64_t ns);
+/* "key=NAME", and after "user" also uid=N; the name is /etc/passwd's, and where it has none the
+ * number. No other user database is asked, which would take its time. */
+void log_event_user(struct log_event *event, const char *key, uid_t uid);
+void log_event_write(const struct log_event *event, enum log_level level);
+
+#endif

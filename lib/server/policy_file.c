@@ -1,0 +1,277 @@
+/* policy_file.c - see policy_file.h. */
+#include "server/policy_file.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "common/log.h"
+#include "common/util.h"
+#include "server/base/notify.h"
+#include "server/control/operator.h"
+#include "server/reconcile/plan.h"
+#include "server/state/settings_fit.h"
+#include "server/state/settings_log.h"
+#include "server/state/state_file.h"
+
+/* One reading by a thread of its own. The loop has it back when `done` is readable. */
+struct policy_reading {
+    struct server *server;
+    struct watch done; /* an eventfd */
+    const char *path;
+    bool good;
+    struct settings settings;
+    struct policy policy;
+    char error[STATE_ERROR_MAX];
+};
+
+/* ---- What the file says ---------------------------------------------------------------------- */
+
+/* Fills in what the command line left open. */
+static bool options_fill(struct server_options *options, const struct policy *policy,
+                         char error[STATE_ERROR_MAX])
+{
+    if (policy->users_given && geteuid() != 0) {
+        snprintf(error, STATE_ERROR_MAX, "allow-users: only root's server can serve other users");
+        return false;
+    }
+    if (policy->users_given && options->user_count == 0) {
+        options->all_users = policy->all_users;
+        options->user_count = policy->user_count;
+        memcpy(options->user, policy->user, sizeof(options->user));
+    }
+    if (options->max_tenants == 0)
+        options->max_tenants = policy->max_tenants ? policy->max_tenants : TENANTS_DEFAULT;
+    if (options->mem_limit == 0)
+        options->mem_limit = policy->mem_limit;
+    return true;
+}
+
+bool policy_file_init(struct server *server)
+{
+    struct server_options *options = &server->options;
+    struct policy policy = {0};
+    char error[STATE_ERROR_MAX];
+
+    server->given = *options;
+    if ((!options->policy_file ||
+         policy_load(&server->policy, &policy, options->policy_file, NULL, error)) &&
+        options_fill(options, &policy, error))
+        return true;
+    server_fail(server, "%.80s: %.150s", options->policy_file, error);
+    return false;
+}
+
+/* ---- Another reading ------------------------------------------------------------------------- */
+
+/* "all", or the users that are served, in a static buffer. */
+static const char *users_print(const struct server_options *options)
+{
+    static char text[POLICY_USERS_MAX * 11 + 1];
+    size_t n = 0;
+
+    if (options->all_users)
+        return "all";
+    text[0] = 0;
+    for (unsigned i = 0; i < options->user_count; i++)
+        n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%u", i ? "," : "",
+                              (unsigned)options->user[i]);
+    return text;
+}
+
+/* What [server] has changed. */
+static void server_log(const char *path, const struct server_options *old,
+                       const struct server_options *options)
+{
+    char former[POLICY_USERS_MAX * 11 + 1];
+    struct log_event event = log_event_begin("limits");
+    bool users;
+
+    snprintf(former, sizeof(former), "%s", users_print(old));
+    users = strcmp(former, users_print(options)) != 0;
+    log_event_text(&event, "by", path);
+    log_event_text(&event, "for", "server");
+    if (old->mem_limit != options->mem_limit) {
+        log_event_number(&event, "mem-limit", options->mem_limit);
+        log_event_number(&event, "mem-limit_was", old->mem_limit);
+    }
+    if (users) {
+        log_event_text(&event, "allow-users", users_print(options));
+        log_event_text(&event, "allow-users_was", former);
+    }
+    if (users || old->mem_limit != options->mem_limit)
+        log_event_write(&event, LOG_LEVEL_INFO);
+}
+
+/* Puts in force what was read, or leaves all as it is. Takes the settings over when it succeeds. */
+static bool apply(struct server *server, struct policy_reading *reading)
+{
+    const struct server_options before = server->options;
+    const struct settings former = server->policy;
+    struct server_options options = server->given;
+    char text[REFUSAL_TEXT_MAX] = "";
+
+    if (!options_fill(&options, &reading->policy, reading->error))
+        return false;
+    if (server_serves_others(&options) != server_serves_others(&before)) {
+        snprintf(reading->error, sizeof(reading->error),
+                 "whether others than root are served is settled at the server's start");
+        return false;
+    }
+    if (options.max_tenants != before.max_tenants)
+        log_warning("%s: max-tenants = %u holds from the server's next start on; now: %u",
+                    reading->path, options.max_tenants, before.max_tenants);
+    options.max_tenants = before.max_tenants;
+    server->options = options;
+    server->policy = reading->settings;
+    if (quotas_check(server, text) != GS_OK || plan_change(server, NULL, text) != GS_OK) {
+        server->options = before;
+        server->policy = former;
+        snprintf(reading->error, sizeof(reading->error), "%s", text);
+        return false;
+    }
+    settings_policy_log(reading->path, &former, &server->policy);
+    server_log(reading->path, &before, &options);
+    free(former.user);
+    reading->settings = (struct settings){0};
+    for (int i = 0; i < server->device_count; i++) {
+        device_due(&server->device[i], DUE_POLICY | DUE_SEND | DUE_SETTLE);
+        if (server->device[i].worker.state == WORKER_READY)
+            settings_fit_log(&server->device[i]);
+    }
+    return true;
+}
+
+static void reading_free(struct policy_reading *reading)
+{
+    int fd = reading->done.fd;
+
+    settings_deinit(&reading->settings);
+    watch_remove(&reading->server->loop, &reading->done);
+    if (fd >= 0)
+        close(fd);
+    free(reading);
+}
+
+/* failure: NULL where there is none. */
+static void reload_tell(const struct server *server, const char *failure)
+{
+    const char *path = server->options.policy_file;
+    char state[64 + STATE_ERROR_MAX + 128];
+
+    if (failure)
+        log_error("%s: %s; what was in force stays", path, failure);
+    else
+        log_info("%s: read again, and in force", path);
+    snprintf(state, sizeof(state), "READY=1\nSTATUS=%s %.120s%s%s",
+             failure ? "serving; not in force:" : "serving; read again:", path, failure ? ": " : "",
+             failure ? failure : "");
+    if (server->phase > PHASE_STARTING)
+        notify_send(state);
+}
+
+static void reading_done(struct watch *watch, uint32_t events)
+{
+    struct policy_reading *reading = container_of(watch, struct policy_reading, done);
+    struct server *server = reading->server;
+    bool again = server->reading_again;
+    uint64_t count;
+
+    (void)events;
+    if (read(watch->fd, &count, sizeof(count)) != sizeof(count))
+        return;
+    server->reading = NULL;
+    server->reading_again = false;
+    if (server->phase < PHASE_STOPPING) {
+        bool good = reading->good && apply(server, reading);
+        reload_tell(server, good ? NULL : reading->error);
+    }
+    reading_free(reading);
+    if (again)
+        policy_file_reload(server);
+}
+
+static void *reading_run(void *argument)
+{
+    struct policy_reading *reading = argument;
+    int fd = reading->done.fd;
+    uint64_t one = 1;
+
+    reading->good =
+        policy_load(&reading->settings, &reading->policy, reading->path, NULL, reading->error);
+    /* From here on the reading is the loop's. */
+    ssize_t n = write(fd, &one, sizeof(one));
+    (void)n;
+    return NULL;
+}
+
+/* Signals are the loop's. Detached: a name service that does not answer must not keep the server
+ * from its end. Returns 0 or -errno. */
+static int thread_start(struct policy_reading *reading)
+{
+    sigset_t all, former;
+    pthread_attr_t attributes;
+    pthread_t thread;
+    int r = pthread_attr_init(&attributes);
+
+    if (r)
+        return -r;
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &former);
+    r = pthread_create(&thread, &attributes, reading_run, reading);
+    pthread_sigmask(SIG_SETMASK, &former, NULL);
+    pthread_attr_destroy(&attributes);
+    return -r;
+}
+
+void policy_file_reload(struct server *server)
+{
+    char state[64];
+    struct policy_reading *reading;
+    int r;
+
+    if (!server->options.policy_file || server->phase >= PHASE_STOPPING)
+        return;
+    if (server->reading) { /* what it has read may be out of date already */
+        server->reading_again = true;
+        return;
+    }
+    snprintf(state, sizeof(state), "RELOADING=1\nMONOTONIC_USEC=%llu",
+             (unsigned long long)(clock_ns() / 1000));
+    if (server->phase > PHASE_STARTING)
+        notify_send(state);
+    reading = calloc(1, sizeof(*reading));
+    if (!reading) {
+        reload_tell(server, "no memory to read it");
+        return;
+    }
+    *reading = (struct policy_reading){.server = server,
+                                       .path = server->options.policy_file,
+                                       .done.fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)};
+    r = reading->done.fd < 0
+            ? -errno
+            : watch_add(&server->loop, &reading->done, reading->done.fd, EPOLLIN, reading_done);
+    if (r == 0)
+        r = thread_start(reading);
+    if (r < 0) {
+        reload_tell(server, strerror(-r));
+        reading_free(reading);
+        return;
+    }
+    server->reading = reading;
+}
+
+/* A reading that goes on is left to its thread, which ends with the process. */
+void policy_file_deinit(struct server *server)
+{
+    if (server->reading)
+        watch_remove(&server->loop, &server->reading->done);
+    settings_deinit(&server->policy);
+}
