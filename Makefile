@@ -87,7 +87,7 @@ Q   := $(if $(V),,@)
 say  = $(if $(V),,@printf '  %-4s %s\n' $(1) $(2))
 
 # ---- Rooms: the .c files below lib/ROOM become $(BUILD)/room/ROOM.a --------------------------
-ROOMS := common client server worker ptx softcuda gsctl
+ROOMS := common client cudart server worker ptx softcuda gsctl
 room_objs = $(patsubst %.c,$(BUILD)/obj/%.o,$(sort $(shell find lib/$(1) -name '*.c')))
 
 # The interpreter's lane loops are written for the vectorizer; where clang cannot (a division, say), it is no error.
@@ -97,8 +97,13 @@ ifneq ($(findstring thread,$(SANITIZE)),)
 $(BUILD)/obj/lib/softcuda/interp/%.o: ROOM_CFLAGS := -O3 -fno-math-errno -ffp-contract=off -Wno-pass-failed -fno-sanitize=thread
 endif
 
-BINS := $(BUILD)/bin/gshared $(BUILD)/bin/gsctl
-LIBS := $(BUILD)/lib/libgshare.so $(BUILD)/lib/libgshare.a $(BUILD)/lib/libgshare-softcuda.so
+# The public names of the CUDA runtime have their prototypes in the toolkit: `make cudart-abi` compares.
+$(BUILD)/obj/lib/cudart/api/%.o: ROOM_CFLAGS := -Wno-missing-prototypes
+$(BUILD)/obj/lib/cudart/api/unsupported.o: ROOM_CFLAGS := -Wno-missing-prototypes -Wno-strict-prototypes
+
+BINS := $(BUILD)/bin/gshared $(BUILD)/bin/gsctl $(BUILD)/bin/gshare-run
+LIBS := $(BUILD)/lib/libgshare.so $(BUILD)/lib/libgshare.a $(BUILD)/lib/libgshare-softcuda.so $(BUILD)/lib/libgshare_cudart.so \
+        $(BUILD)/lib/gshare/libcudart.so.13
 
 .PHONY: all examples demo test chaos tests fuzz bench fence-cost fence-assemble ptx install uninstall format-check clean
 .DELETE_ON_ERROR:
@@ -157,6 +162,30 @@ $(BUILD)/lib/libgshare.a: $(BUILD)/room/client.a $(BUILD)/room/common.a
 	$(Q)objcopy --localize-hidden $(BUILD)/obj/libgshare.o
 	@rm -f $@
 	$(Q)$(AR) rcs $@ $(BUILD)/obj/libgshare.o
+
+# ---- The CUDA runtime over libgshare: see doc/cuda-runtime.md ----------------------------------
+# The names carry the version that NVIDIA's library gives them, so that a program linked with that one
+# accepts this one, which it finds as gshare/libcudart.so.13. $ORIGIN there is gshare/, since a symbolic
+# link is not followed for it.
+$(BUILD)/obj/lib/cudart/cudart.map: lib/cudart/functions.def
+	@mkdir -p $(@D)
+	$(Q)(echo 'libcudart.so.13 { global:' && sed -n 's/^\(UN\)\?SUPPORTED(\(.*\))$$/\2;/p' $< && echo 'local: *; };' && \
+	    echo 'GSHARE_CUDART_1 { global: gs_cuda_*; };') >$@
+$(BUILD)/lib/libgshare_cudart.so.$(SOVERSION): $(BUILD)/room/cudart.a $(BUILD)/obj/lib/cudart/cudart.map $(BUILD)/lib/libgshare.so
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)
+	$(Q)$(LINK) -shared -Wl,-z,nodelete -Wl,-soname,$(@F) -Wl,--version-script=$(BUILD)/obj/lib/cudart/cudart.map \
+	    $(NO_UNDEFINED) -o $@ -Wl,--whole-archive $(BUILD)/room/cudart.a -Wl,--no-whole-archive \
+	    -L$(BUILD)/lib -lgshare -Wl,-rpath,'$$ORIGIN:$$ORIGIN/..'
+$(BUILD)/lib/libgshare_cudart.so: $(BUILD)/lib/libgshare_cudart.so.$(SOVERSION)
+	$(Q)ln -sf $(<F) $@
+$(BUILD)/lib/gshare/libcudart.so.13: $(BUILD)/lib/libgshare_cudart.so.$(SOVERSION)
+	@mkdir -p $(@D)
+	$(Q)ln -sf ../$(<F) $@
+RUN_SCRIPT = sed -e 's|@CUDARTDIR@|$(1)|' lib/cudart/gshare-run.in
+$(BUILD)/bin/gshare-run: lib/cudart/gshare-run.in
+	@mkdir -p $(@D)
+	$(Q)$(call RUN_SCRIPT,$(abspath $(BUILD))/lib/gshare) >$@ && chmod 755 $@
 
 # ---- The software CUDA device: a driver library ----------------------------------------------
 $(BUILD)/lib/libgshare-softcuda.so: $(BUILD)/room/softcuda.a $(BUILD)/room/ptx.a $(BUILD)/room/common.a
@@ -416,24 +445,31 @@ ptx:
 MAN_PAGES := $(wildcard doc/*.1)
 # gshared looks for the software device in ../lib from its own folder, wherever LIBDIR is.
 SOFTDIR := $(patsubst %/,%,$(dir $(BINDIR)))/lib
+HEADERS := include/gshare.h include/gshare.hpp include/gshare_cuda.h
 install: all
 	install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(SOFTDIR) $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(INCLUDEDIR) $(DESTDIR)$(MANDIR)/man1
 	install -m 755 $(BINS) $(DESTDIR)$(BINDIR)
-	install -m 755 $(BUILD)/lib/libgshare.so.$(SOVERSION) $(DESTDIR)$(LIBDIR)
+	$(call RUN_SCRIPT,$(LIBDIR)/gshare) >$(DESTDIR)$(BINDIR)/gshare-run
+	install -m 755 $(BUILD)/lib/libgshare.so.$(SOVERSION) $(BUILD)/lib/libgshare_cudart.so.$(SOVERSION) $(DESTDIR)$(LIBDIR)
+	ln -sf libgshare_cudart.so.$(SOVERSION) $(DESTDIR)$(LIBDIR)/libgshare_cudart.so
+	install -d $(DESTDIR)$(LIBDIR)/gshare
+	ln -sf ../libgshare_cudart.so.$(SOVERSION) $(DESTDIR)$(LIBDIR)/gshare/libcudart.so.13
 	install -m 755 $(BUILD)/lib/libgshare-softcuda.so $(DESTDIR)$(SOFTDIR)
 	ln -sf libgshare.so.$(SOVERSION) $(DESTDIR)$(LIBDIR)/libgshare.so
 	install -m 644 $(BUILD)/lib/libgshare.a $(DESTDIR)$(LIBDIR)
-	install -m 644 include/gshare.h include/gshare.hpp $(DESTDIR)$(INCLUDEDIR)
-	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' -e 's|@INCLUDEDIR@|$(INCLUDEDIR)|' \
-	    -e 's|@VERSION@|$(VERSION)|' pkgconfig/gshare.pc.in >$(DESTDIR)$(LIBDIR)/pkgconfig/gshare.pc
+	install -m 644 $(HEADERS) $(DESTDIR)$(INCLUDEDIR)
+	for name in gshare gshare-cudart; do \
+	    sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' -e 's|@INCLUDEDIR@|$(INCLUDEDIR)|' -e 's|@VERSION@|$(VERSION)|' \
+	        pkgconfig/$$name.pc.in >$(DESTDIR)$(LIBDIR)/pkgconfig/$$name.pc; done
 	$(if $(MAN_PAGES),install -m 644 $(MAN_PAGES) $(DESTDIR)$(MANDIR)/man1)
 	install -d $(DESTDIR)$(BASHDIR) $(DESTDIR)$(ZSHDIR)
 	$(BUILD)/bin/gsctl completion bash >$(DESTDIR)$(BASHDIR)/gsctl
 	$(BUILD)/bin/gsctl completion zsh >$(DESTDIR)$(ZSHDIR)/_gsctl
 uninstall:
-	rm -f $(patsubst %,$(DESTDIR)$(BINDIR)/%,$(notdir $(BINS))) $(DESTDIR)$(INCLUDEDIR)/gshare.h $(DESTDIR)$(INCLUDEDIR)/gshare.hpp \
+	rm -f $(patsubst %,$(DESTDIR)$(BINDIR)/%,$(notdir $(BINS))) $(patsubst include/%,$(DESTDIR)$(INCLUDEDIR)/%,$(HEADERS)) \
 	    $(DESTDIR)$(SOFTDIR)/libgshare-softcuda.so \
-	    $(patsubst %,$(DESTDIR)$(LIBDIR)/%,libgshare.so libgshare.so.$(SOVERSION) libgshare.a pkgconfig/gshare.pc) \
+	    $(patsubst %,$(DESTDIR)$(LIBDIR)/%,libgshare.so libgshare.so.$(SOVERSION) libgshare.a pkgconfig/gshare.pc \
+	        libgshare_cudart.so libgshare_cudart.so.$(SOVERSION) gshare/libcudart.so.13 pkgconfig/gshare-cudart.pc) \
 	    $(patsubst %,$(DESTDIR)$(MANDIR)/man1/%,$(notdir $(MAN_PAGES))) \
 	    $(DESTDIR)$(BASHDIR)/gsctl $(DESTDIR)$(ZSHDIR)/_gsctl
 
