@@ -105,7 +105,7 @@ BINS := $(BUILD)/bin/gshared $(BUILD)/bin/gsctl $(BUILD)/bin/gshare-run
 LIBS := $(BUILD)/lib/libgshare.so $(BUILD)/lib/libgshare.a $(BUILD)/lib/libgshare-softcuda.so $(BUILD)/lib/libgshare_cudart.so \
         $(BUILD)/lib/gshare/libcudart.so.13
 
-.PHONY: all examples demo test chaos tests fuzz bench fence-cost fence-assemble ptx install uninstall format-check clean
+.PHONY: all examples demo test test-cudart-native chaos tests fuzz bench fence-cost fence-assemble ptx install uninstall format-check clean
 .DELETE_ON_ERROR:
 all: $(BINS) $(LIBS)
 
@@ -289,6 +289,7 @@ $(BUILD)/demo/photo.jpg:
 # test/unit/test_ROOM_*.c     cmocka; linked with every room, its own first
 # test/e2e/test_*.c, .cpp     linked with libgshare.so and test/harness
 # test/conformance/test_*.c   a driver library and nothing else, as in
+# test/cudart/programs/*.cu   CUDA programs, tenants by libgshare_cudart: test_programs runs them
 # test/corpus, test/instructions: kernels, one instruction each, against what is known to be right
 # Other .c files of these folders are linked into each program beside them.
 test_programs = $(patsubst %.c,$(BUILD)/%,$(wildcard test/$(1)/test_*.c))
@@ -297,8 +298,9 @@ UNIT_TESTS := $(call test_programs,unit)
 E2E_TESTS  := $(call test_programs,e2e)
 CXX_TESTS  := $(patsubst %.cpp,$(BUILD)/%,$(wildcard test/e2e/test_*.cpp))
 CONFORMANCE_TESTS := $(call test_programs,conformance)
+CUDART_TESTS := $(BUILD)/test/cudart/test_abi $(BUILD)/test/cudart/test_programs
 CORPUS_TESTS := $(BUILD)/test/corpus/test_corpus $(BUILD)/test/instructions/test_instructions
-TESTS := $(if $(filter cmocka,$(HAVE)),$(UNIT_TESTS)) $(CONFORMANCE_TESTS) $(CORPUS_TESTS) $(E2E_TESTS) \
+TESTS := $(if $(filter cmocka,$(HAVE)),$(UNIT_TESTS)) $(CONFORMANCE_TESTS) $(CORPUS_TESTS) $(E2E_TESTS) $(CUDART_TESTS) \
          $(if $(filter cxx,$(HAVE)),$(CXX_TESTS)) $(BUILD)/bench/test_stats
 ROOM_ARCHIVES := $(patsubst %,$(BUILD)/room/%.a,$(ROOMS))
 
@@ -331,6 +333,49 @@ $(BUILD)/test/e2e/test_%: $(BUILD)/obj/test/e2e/test_%.o $(call test_helpers,e2e
 	$(Q)$(LINK) -o $@ $(filter %.o %.a,$^) $(E2E_LIBS) $(call USE_LIBGSHARE,../../lib) -lm $(LDLIBS_RT)
 
 $(CXX_TESTS): private LINK = $(LINK_CXX)
+
+# CUDA programs that run over libgshare_cudart: one object of each, linked with that library and, to be
+# asked on a GPU (`make test-cudart-native`), with NVIDIA's. Their names are the tests of test_programs.
+CUDART_PROGRAMS := $(basename $(notdir $(wildcard test/cudart/programs/*.cu)))
+CUDART_NATIVE := $(addprefix $(BUILD)/test/cudart/native/,$(filter-out own_%,$(CUDART_PROGRAMS)))
+CUDART_TOOLKIT := $(firstword $(wildcard $(if $(NVCC),$(abspath $(dir $(NVCC))/../include/cuda_runtime_api.h)) /usr/local/cuda/include/cuda_runtime_api.h))
+comma := ,
+NVCC_TEST = $(NVCC) -std=c++17 -O1 -Iinclude -gencode arch=compute_80,code=compute_80 -Xcompiler -fPIC
+NVCC_LINK = $(NVCC) $(foreach s,$(subst $(comma), ,$(SANITIZE)),-ccbin $(CXX) -Xcompiler -fsanitize=$(s))
+$(BUILD)/obj/test/cudart/programs/ptds_%.o: NVCC_TEST += --default-stream per-thread
+$(BUILD)/obj/test/cudart/programs/%.o: test/cudart/programs/%.cu test/cudart/programs/show.h include/gshare_cuda.h include/gshare.h
+	@mkdir -p $(@D)
+	$(call say,NVCC,$<)
+	$(Q)$(NVCC_TEST) -c -o $@ $<
+$(BUILD)/test/cudart/programs/%: $(BUILD)/obj/test/cudart/programs/%.o $(BUILD)/lib/libgshare_cudart.so
+	@mkdir -p $(@D)
+	$(Q)$(NVCC_LINK) -cudart none -o $@ $< -L$(BUILD)/lib -lgshare_cudart -lgshare -Xlinker -rpath='$$ORIGIN/../../../lib'
+$(BUILD)/test/cudart/native/%: $(BUILD)/obj/test/cudart/programs/%.o
+	@mkdir -p $(@D)
+	$(Q)$(NVCC) -cudart shared -o $@ $<
+.SECONDARY: $(CUDART_PROGRAMS:%=$(BUILD)/obj/test/cudart/programs/%.o)
+$(BUILD)/obj/test/cudart/programs.inc: $(wildcard test/cudart/programs/*.cu)
+	@mkdir -p $(@D)
+	$(Q)printf 'PROGRAM(%s)\n' $(sort $(CUDART_PROGRAMS)) >$@
+$(BUILD)/obj/test/cudart/test_programs.o: $(BUILD)/obj/test/cudart/programs.inc
+$(BUILD)/obj/test/cudart/test_programs.o: GS_CFLAGS += -I$(BUILD)/obj/test/cudart
+$(BUILD)/test/cudart/test_programs: $(BUILD)/obj/test/cudart/test_programs.o $(HARNESS) $(BUILD)/room/common.a $(BUILD)/lib/libgshare.so \
+        $(if $(NVCC),$(CUDART_PROGRAMS:%=$(BUILD)/test/cudart/programs/%) $(BUILD)/test/cudart/native/symbols_are_copied)
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)
+	$(Q)$(LINK) -o $@ $(filter %.o %.a,$^) $(call USE_LIBGSHARE,../../lib) -lm $(LDLIBS_RT)
+# The library compiled against the toolkit's prototypes: nothing of it is linked.
+CUDART_TOOLKIT_OBJS := $(patsubst %.c,$(BUILD)/obj/toolkit/%.o,$(filter-out %/unsupported.c,$(wildcard lib/cudart/*/*.c)) test/cudart/abi_facts.c)
+$(BUILD)/obj/toolkit/%.o: %.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(Q)$(COMPILE) -Wno-missing-prototypes -Wno-strict-prototypes -DGS_CUDART_TOOLKIT -isystem $(dir $(CUDART_TOOLKIT)) -c -o $@ $<
+$(BUILD)/obj/test/cudart/test_abi.o: GS_CFLAGS += $(if $(CUDART_TOOLKIT),-DHAVE_TOOLKIT)
+$(BUILD)/test/cudart/test_abi: $(BUILD)/obj/test/cudart/test_abi.o $(BUILD)/obj/test/cudart/abi_facts.o $(if $(CUDART_TOOLKIT),$(CUDART_TOOLKIT_OBJS))
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)
+	$(Q)$(LINK) -o $@ $(filter $(BUILD)/obj/test/%,$^) $(if $(CUDART_TOOLKIT),$(BUILD)/obj/toolkit/test/cudart/abi_facts.o)
+test-cudart-native: $(CUDART_NATIVE)
+	@test/cudart/native $(BUILD)/test/cudart/native
 
 # A library that makes calls of the C library fail. It comes before that, so that its names count.
 $(BUILD)/test/e2e/libgshare-fail.so: $(BUILD)/obj/test/shim/fail.o

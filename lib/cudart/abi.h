@@ -2,8 +2,8 @@
  * abi.h - what the library declares of the CUDA runtime's binary interface, version 13, on 64-bit
  * Linux. The names are the runtime's own. Nothing includes the toolkit, unless
  * GS_CUDART_TOOLKIT is defined: then the toolkit's header stands in for this file's declarations,
- * so that a compiler holds every definition of this room against the toolkit's prototypes (`make
- * cudart-abi`). test/cudart/abi_facts.h compares sizes, offsets and values.
+ * so that a compiler holds every definition of this room against the toolkit's prototypes.
+ * test/cudart/abi_facts.c compares sizes, offsets and values.
  */
 #ifndef GS_CUDART_ABI_H
 #define GS_CUDART_ABI_H
@@ -39,6 +39,18 @@ enum cudaMemcpyKind {
     cudaMemcpyDeviceToHost = 2,
     cudaMemcpyDeviceToDevice = 3,
     cudaMemcpyDefault = 4
+};
+
+enum cudaChannelFormatKind {
+    cudaChannelFormatKindSigned = 0,
+    cudaChannelFormatKindUnsigned = 1,
+    cudaChannelFormatKindFloat = 2,
+    cudaChannelFormatKindNone = 3
+};
+
+struct cudaChannelFormatDesc {
+    int x, y, z, w;
+    enum cudaChannelFormatKind f;
 };
 
 enum cudaMemoryType {
