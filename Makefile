@@ -220,6 +220,9 @@ endif
 ifneq ($(filter cxx,$(HAVE)),)
 EXAMPLES += $(BUILD)/examples/vector-cpp
 endif
+ifneq ($(if $(SANITIZE),,$(NVCC)),)
+EXAMPLES += $(BUILD)/examples/saxpy
+endif
 MPICC ?= $(shell command -v mpicc 2>/dev/null)
 ifneq ($(if $(SANITIZE),,$(MPICC)),)
 EXAMPLES += $(BUILD)/examples/mpi
@@ -239,6 +242,11 @@ $(BUILD)/examples/vector-cpp: $(BUILD)/obj/examples/vector.o $(BUILD)/lib/libgsh
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
 	$(Q)$(LINK_CXX) -o $@ $< $(call USE_LIBGSHARE,../lib)
+
+$(BUILD)/examples/saxpy: examples/saxpy.cu $(BUILD)/lib/libgshare_cudart.so
+	@mkdir -p $(@D)
+	$(call say,NVCC,$@)
+	$(Q)$(NVCC) -O2 -arch=compute_75 -cudart none -o $@ $< -L$(BUILD)/lib -lgshare_cudart -Xlinker -rpath='$$ORIGIN/../lib'
 
 # With mpicc's own compiler and flags, so not with a sanitizer.
 $(BUILD)/examples/mpi: examples/mpi.c include/gshare.h $(BUILD)/lib/libgshare.so
