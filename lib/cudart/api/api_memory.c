@@ -48,21 +48,83 @@ CUDART_API cudaError_t cudaMallocPitch(void **out, size_t *pitch, size_t width, 
     return error_record(error);
 }
 
-CUDART_API cudaError_t cudaFree(void *ptr)
+CUDART_API cudaError_t cudaMalloc3D(struct cudaPitchedPtr *memory, struct cudaExtent extent)
+{
+    size_t rows, pitch;
+    cudaError_t error;
+    void *ptr;
+
+    if (memory == NULL || __builtin_mul_overflow(extent.height, extent.depth, &rows))
+        return error_record(cudaErrorInvalidValue);
+    error = cudaMallocPitch(&ptr, &pitch, extent.width, rows);
+    if (error == cudaSuccess)
+        *memory = (struct cudaPitchedPtr){ptr, pitch, extent.width, extent.height};
+    return error;
+}
+
+static cudaError_t device_free(void *ptr)
 {
     cudaError_t error = device_use();
     struct memory_range range;
     gs_status status;
 
     if (error != cudaSuccess || ptr == NULL)
-        return error_record(error);
+        return error;
     /* An import or an allocation of gs_malloc is not in the map: libgshare checks the address. */
     if (memory_map_find(ptr, &range) && range.host)
-        return error_record(cudaErrorInvalidValue);
+        return cudaErrorInvalidValue;
     /* Before the address can be given out again. */
     memory_map_remove(ptr);
     status = gs_free(device_session(), (uint64_t)(uintptr_t)ptr);
-    return error_record(device_error(status));
+    return device_error(status);
+}
+
+CUDART_API cudaError_t cudaFree(void *ptr)
+{
+    return error_record(device_free(ptr));
+}
+
+/* ---- Stream-ordered allocation: right, but not fast ------------------------------------------
+ *
+ * Memory that is there at once is there in the stream's order too, and so is memory that is given
+ * up once the work of all streams is done. */
+
+static cudaError_t alloc_async(void **out, size_t size, cudaStream_t stream_handle, bool per_thread)
+{
+    struct stream *stream;
+    cudaError_t error = stream_find(stream_handle, per_thread, &stream);
+
+    return error_record(error == cudaSuccess ? device_alloc(out, size) : error);
+}
+
+CUDART_API cudaError_t cudaMallocAsync(void **out, size_t size, cudaStream_t stream)
+{
+    return alloc_async(out, size, stream, false);
+}
+
+CUDART_API cudaError_t cudaMallocAsync_ptsz(void **out, size_t size, cudaStream_t stream)
+{
+    return alloc_async(out, size, stream, true);
+}
+
+static cudaError_t free_async(void *ptr, cudaStream_t stream_handle, bool per_thread)
+{
+    struct stream *stream;
+    cudaError_t error = stream_find(stream_handle, per_thread, &stream);
+
+    if (error == cudaSuccess && ptr == NULL)
+        error = cudaErrorInvalidValue;
+    return error_record(error == cudaSuccess ? device_free(ptr) : error);
+}
+
+CUDART_API cudaError_t cudaFreeAsync(void *ptr, cudaStream_t stream)
+{
+    return free_async(ptr, stream, false);
+}
+
+CUDART_API cudaError_t cudaFreeAsync_ptsz(void *ptr, cudaStream_t stream)
+{
+    return free_async(ptr, stream, true);
 }
 
 CUDART_API cudaError_t cudaMemGetInfo(size_t *free_bytes, size_t *total)
