@@ -64,6 +64,8 @@ const struct abi_fact abi_facts_own[] = {
     O(struct cudaFuncAttributes, maxDynamicSharedSizeBytes)
     O(struct cudaFuncAttributes, preferredShmemCarveout)
     O(struct cudaFuncAttributes, nonPortableClusterSizeAllowed)
+    V(cudaStreamCaptureStatusNone) V(cudaStreamCaptureStatusActive)
+    V(cudaStreamCaptureModeGlobal) V(cudaStreamCaptureModeRelaxed)
     S(struct cudaExtent) S(struct cudaPos) O(struct cudaPos, z) S(struct cudaPitchedPtr)
     O(struct cudaPitchedPtr, pitch) O(struct cudaPitchedPtr, ysize) S(struct cudaMemcpy3DParms)
     O(struct cudaMemcpy3DParms, srcPtr) O(struct cudaMemcpy3DParms, dstArray)

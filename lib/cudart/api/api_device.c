@@ -8,6 +8,7 @@
 #include "cudart/state/arch.h"
 #include "cudart/state/device.h"
 #include "cudart/state/event.h"
+#include "cudart/state/graph.h"
 #include "cudart/state/module.h"
 #include "cudart/state/stream.h"
 
@@ -94,6 +95,7 @@ CUDART_API cudaError_t cudaDeviceReset(void)
     streams_forget();
     events_forget();
     device_detach();
+    graphs_forget();
     error_last(true);
     return cudaSuccess;
 }

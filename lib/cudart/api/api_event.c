@@ -53,7 +53,7 @@ static cudaError_t event_record(cudaEvent_t handle, cudaStream_t stream_handle, 
         status = gs_event_record(event, stream->handle);
     if (status == GS_OK)
         stream_leave(stream);
-    return error_record(device_error(status));
+    return error_record(stream_error(stream, status));
 }
 
 CUDART_API cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)

@@ -50,7 +50,7 @@ static cudaError_t launch(struct kernel *kernel, const gs_launch_config *config,
         status = gs_launch(stream->handle, handle, config, args);
     if (status != GS_OK)
         return error_record(status == GS_ERR_LAUNCH_CONFIG ? config_error(kernel, config)
-                                                           : device_error(status));
+                                                           : stream_error(stream, status));
     stream_leave(stream);
     return cudaSuccess;
 }

@@ -58,7 +58,7 @@ static cudaError_t stream_sync(cudaStream_t handle, bool per_thread)
     status = stream_enter(stream);
     if (status == GS_OK)
         status = gs_stream_sync(device_session(), stream->handle);
-    return error_record(device_error(status));
+    return error_record(stream_error(stream, status));
 }
 
 CUDART_API cudaError_t cudaStreamSynchronize(cudaStream_t stream)
@@ -82,7 +82,7 @@ static cudaError_t stream_query(cudaStream_t handle, bool per_thread)
     status = stream_enter(stream);
     if (status == GS_OK)
         status = gs_stream_query(device_session(), stream->handle);
-    return error_record(device_error(status));
+    return error_record(stream_error(stream, status));
 }
 
 CUDART_API cudaError_t cudaStreamQuery(cudaStream_t stream)
@@ -116,7 +116,7 @@ static cudaError_t stream_wait_event(cudaStream_t handle, cudaEvent_t event_hand
         status = gs_stream_wait_event(stream->handle, event);
     if (status == GS_OK)
         stream_leave(stream);
-    return error_record(device_error(status));
+    return error_record(stream_error(stream, status));
 }
 
 CUDART_API cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags)

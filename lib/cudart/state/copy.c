@@ -90,7 +90,7 @@ cudaError_t copy_rows(struct stream *stream, void *dst, size_t dst_pitch, const 
         stream_leave(stream);
     if (status == GS_OK && wait && kind != cudaMemcpyDeviceToDevice)
         status = gs_stream_sync(device_session(), stream->handle);
-    return device_error(status);
+    return stream_error(stream, status);
 }
 
 cudaError_t set_rows(struct stream *stream, void *dst, size_t pitch, int value, size_t width,
@@ -112,5 +112,5 @@ cudaError_t set_rows(struct stream *stream, void *dst, size_t pitch, int value, 
                                  width, stream->handle);
     if (status == GS_OK)
         stream_leave(stream);
-    return device_error(status);
+    return stream_error(stream, status);
 }

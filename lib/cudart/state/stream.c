@@ -31,8 +31,12 @@ static gs_status join_blocking_streams(void)
     for (uint32_t i = 0; i < handles.fresh && status == GS_OK; i++) {
         struct stream *stream = &streams[i];
 
-        if (handles_of(&handles, (int)i) == 0 || !stream->blocking ||
-            !atomic_exchange_explicit(&stream->working, false, memory_order_acq_rel))
+        if (handles_of(&handles, (int)i) == 0 || !stream->blocking)
+            continue;
+        /* CUDA refuses work in the legacy stream that a capture would have to come before. */
+        if (atomic_load(&stream->capturing))
+            return GS_ERR_RECORDING;
+        if (!atomic_exchange_explicit(&stream->working, false, memory_order_acq_rel))
             continue;
         status = gs_event_record(stream->joined, stream->handle);
         if (status == GS_OK)
@@ -66,6 +70,8 @@ gs_status stream_join_slow(struct stream *stream)
     gs_session session = device_session();
     gs_status status;
 
+    if (atomic_load_explicit(&stream->capturing, memory_order_relaxed))
+        return GS_OK;
     pthread_mutex_lock(&join_lock);
     if (stream == &stream_legacy)
         status = join_blocking_streams();
@@ -73,6 +79,15 @@ gs_status stream_join_slow(struct stream *stream)
         status = join_legacy(session, stream);
     pthread_mutex_unlock(&join_lock);
     return status;
+}
+
+cudaError_t stream_error(struct stream *stream, gs_status status)
+{
+    if (status == GS_ERR_RECORDING && stream == &stream_legacy)
+        return cudaErrorStreamCaptureImplicit;
+    if (status == GS_ERR_RECORDING)
+        atomic_store(&stream->capture_invalid, true);
+    return device_error(status);
 }
 
 /* ---- Streams --------------------------------------------------------------------------------- */
@@ -99,6 +114,8 @@ static gs_status stream_open(struct stream *stream, unsigned flags, int priority
     stream->priority = priority;
     stream->id = atomic_fetch_add(&ids, 1);
     atomic_store(&stream->working, false);
+    atomic_store(&stream->capturing, false);
+    atomic_store(&stream->capture_invalid, false);
     atomic_store(&stream->legacy_seen, 0);
     if (stream->blocking && gs_event_create(session, &stream->joined) != GS_OK) {
         gs_stream_destroy(stream->handle);

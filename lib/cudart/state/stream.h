@@ -25,6 +25,8 @@ struct stream {
     uint64_t id;
     gs_event joined;              /* of a blocking stream: what the legacy stream waits for */
     _Atomic bool working;         /* work since the legacy stream waited last; of a blocking one */
+    _Atomic bool capturing;       /* records a graph, and keeps no order with others meanwhile */
+    _Atomic bool capture_invalid; /* a call could not be captured: the capture gives no graph */
     _Atomic uint64_t legacy_seen; /* the legacy stream's work that this one waits for already */
 };
 
@@ -42,6 +44,9 @@ extern _Atomic uint64_t stream_legacy_work; /* operations of the legacy stream s
 extern _Atomic unsigned stream_blocking;    /* streams that it synchronises with */
 
 gs_status stream_join_slow(struct stream *stream);
+/* The code for what an operation on the stream returned. One that cannot be captured makes the
+ * capture invalid. */
+cudaError_t stream_error(struct stream *stream, gs_status status);
 
 /* Before an operation on the stream. */
 static inline gs_status stream_enter(struct stream *stream)
