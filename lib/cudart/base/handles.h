@@ -19,9 +19,10 @@ struct handle_slot {
 struct handles {
     pthread_mutex_t lock;
     struct handle_slot *slot;
-    uint32_t count, fresh; /* slots in all; those from `fresh` on were never used */
-    uint32_t free;         /* slot number plus 1 */
-    uint32_t tag;          /* 8 to 15, another for each kind: 0, 1 and 2 are CUDA's own handles */
+    uint32_t count;         /* slots in all */
+    _Atomic uint32_t fresh; /* those from here on were never used */
+    uint32_t free;          /* slot number plus 1 */
+    uint32_t tag;           /* 8 to 15, another for each kind: 0, 1 and 2 are CUDA's own handles */
 };
 #define HANDLES_INIT(slots, number, kind)                                                          \
     {                                                                                              \
