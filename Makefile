@@ -95,7 +95,7 @@ Q   := $(if $(V),,@)
 say  = $(if $(V),,@printf '  %-4s %s\n' $(1) $(2))
 
 # ---- Rooms: the .c files below lib/ROOM become $(BUILD)/room/ROOM.a --------------------------
-ROOMS := common client server worker ptx softcuda gsctl
+ROOMS := common client cudart server worker ptx softcuda gsctl
 room_objs = $(patsubst %.c,$(BUILD)/obj/%.o,$(sort $(shell find lib/$(1) -name '*.c')))
 
 # The interpreter's lane loops are written for the vectorizer; where clang cannot (a division, say), it is no error.
@@ -105,10 +105,15 @@ ifneq ($(findstring thread,$(SANITIZE)),)
 $(BUILD)/obj/lib/softcuda/interp/%.o: ROOM_CFLAGS := -O3 -fno-math-errno -ffp-contract=off -Wno-pass-failed -fno-sanitize=thread
 endif
 
-BINS := $(BUILD)/bin/gshared $(BUILD)/bin/gsctl
-LIBS := $(BUILD)/lib/libgshare.so $(BUILD)/lib/libgshare.a $(BUILD)/lib/libgshare-softcuda.so
+# The public names of the CUDA runtime have their prototypes in the toolkit: `make cudart-abi` compares.
+$(BUILD)/obj/lib/cudart/api/%.o: ROOM_CFLAGS := -Wno-missing-prototypes
+$(BUILD)/obj/lib/cudart/api/unsupported.o: ROOM_CFLAGS := -Wno-missing-prototypes -Wno-strict-prototypes
 
-.PHONY: all examples demo test chaos tests fuzz bench fence-cost fence-assemble ptx install uninstall man deb help format-check clean
+BINS := $(BUILD)/bin/gshared $(BUILD)/bin/gsctl $(BUILD)/bin/gshare-run
+LIBS := $(BUILD)/lib/libgshare.so $(BUILD)/lib/libgshare.a $(BUILD)/lib/libgshare-softcuda.so $(BUILD)/lib/libgshare_cudart.so \
+        $(BUILD)/lib/gshare/libcudart.so.13
+
+.PHONY: all examples demo test test-cudart-native chaos tests fuzz bench fence-cost fence-assemble ptx install uninstall man deb help format-check clean
 .DELETE_ON_ERROR:
 all: $(BINS) $(LIBS)
 help:
@@ -171,6 +176,30 @@ $(BUILD)/lib/libgshare.a: $(BUILD)/room/client.a $(BUILD)/room/common.a
 	@rm -f $@
 	$(Q)$(AR) rcs $@ $(BUILD)/obj/libgshare.o
 
+# ---- The CUDA runtime over libgshare: see doc/cuda-runtime.md ----------------------------------
+# The names carry the version that NVIDIA's library gives them, so that a program linked with that one
+# accepts this one, which it finds as gshare/libcudart.so.13. $ORIGIN there is gshare/, since a symbolic
+# link is not followed for it.
+$(BUILD)/obj/lib/cudart/cudart.map: lib/cudart/functions.def
+	@mkdir -p $(@D)
+	$(Q)(echo 'libcudart.so.13 { global:' && sed -n 's/^\(UN\)\?SUPPORTED(\(.*\))$$/\2;/p' $< && echo 'local: *; };' && \
+	    echo 'GSHARE_CUDART_1 { global: gs_cuda_*; };') >$@
+$(BUILD)/lib/libgshare_cudart.so.$(SOVERSION): $(BUILD)/room/cudart.a $(BUILD)/obj/lib/cudart/cudart.map $(BUILD)/lib/libgshare.so
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)
+	$(Q)$(LINK) -shared -Wl,-z,nodelete -Wl,-soname,$(@F) -Wl,--version-script=$(BUILD)/obj/lib/cudart/cudart.map \
+	    $(NO_UNDEFINED) -o $@ -Wl,--whole-archive $(BUILD)/room/cudart.a -Wl,--no-whole-archive \
+	    -L$(BUILD)/lib -lgshare -Wl,-rpath,'$$ORIGIN:$$ORIGIN/..'
+$(BUILD)/lib/libgshare_cudart.so: $(BUILD)/lib/libgshare_cudart.so.$(SOVERSION)
+	$(Q)ln -sf $(<F) $@
+$(BUILD)/lib/gshare/libcudart.so.13: $(BUILD)/lib/libgshare_cudart.so.$(SOVERSION)
+	@mkdir -p $(@D)
+	$(Q)ln -sf ../$(<F) $@
+RUN_SCRIPT = sed -e 's|@CUDARTDIR@|$(1)|' lib/cudart/gshare-run.in
+$(BUILD)/bin/gshare-run: lib/cudart/gshare-run.in
+	@mkdir -p $(@D)
+	$(Q)$(call RUN_SCRIPT,$(abspath $(BUILD))/lib/gshare) >$@ && chmod 755 $@
+
 # ---- The software CUDA device: a driver library ----------------------------------------------
 $(BUILD)/lib/libgshare-softcuda.so: $(BUILD)/room/softcuda.a $(BUILD)/room/ptx.a $(BUILD)/room/common.a
 	@mkdir -p $(@D)
@@ -204,6 +233,9 @@ endif
 ifneq ($(filter cxx,$(HAVE)),)
 EXAMPLES += $(BUILD)/examples/vector-cpp
 endif
+ifneq ($(if $(SANITIZE),,$(NVCC)),)
+EXAMPLES += $(BUILD)/examples/saxpy
+endif
 MPICC ?= $(shell command -v mpicc 2>/dev/null)
 ifneq ($(if $(SANITIZE),,$(MPICC)),)
 EXAMPLES += $(BUILD)/examples/mpi
@@ -223,6 +255,11 @@ $(BUILD)/examples/vector-cpp: $(BUILD)/obj/examples/vector.o $(BUILD)/lib/libgsh
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
 	$(Q)$(LINK_CXX) -o $@ $< $(call USE_LIBGSHARE,../lib)
+
+$(BUILD)/examples/saxpy: examples/saxpy.cu $(BUILD)/lib/libgshare_cudart.so
+	@mkdir -p $(@D)
+	$(call say,NVCC,$@)
+	$(Q)$(NVCC) -O2 -arch=compute_75 -cudart none -o $@ $< -L$(BUILD)/lib -lgshare_cudart -Xlinker -rpath='$$ORIGIN/../lib'
 
 # With mpicc's own compiler and flags, so not with a sanitizer.
 $(BUILD)/examples/mpi: examples/mpi.c include/gshare.h $(BUILD)/lib/libgshare.so
@@ -273,6 +310,7 @@ $(BUILD)/demo/photo.jpg:
 # test/unit/test_ROOM_*.c     cmocka; linked with every room, its own first
 # test/e2e/test_*.c, .cpp     linked with libgshare.so and test/harness
 # test/conformance/test_*.c   a driver library and nothing else, as in
+# test/cudart/programs/*.cu   CUDA programs, tenants by libgshare_cudart: test_programs runs them
 # test/corpus, test/instructions: kernels, one instruction each, against what is known to be right
 # Other .c files of these folders are linked into each program beside them.
 test_programs = $(patsubst %.c,$(BUILD)/%,$(wildcard test/$(1)/test_*.c))
@@ -281,8 +319,9 @@ UNIT_TESTS := $(call test_programs,unit)
 E2E_TESTS  := $(call test_programs,e2e)
 CXX_TESTS  := $(patsubst %.cpp,$(BUILD)/%,$(wildcard test/e2e/test_*.cpp))
 CONFORMANCE_TESTS := $(call test_programs,conformance)
+CUDART_TESTS := $(BUILD)/test/cudart/test_abi $(BUILD)/test/cudart/test_programs
 CORPUS_TESTS := $(BUILD)/test/corpus/test_corpus $(BUILD)/test/instructions/test_instructions
-TESTS := $(if $(filter cmocka,$(HAVE)),$(UNIT_TESTS)) $(CONFORMANCE_TESTS) $(CORPUS_TESTS) $(E2E_TESTS) \
+TESTS := $(if $(filter cmocka,$(HAVE)),$(UNIT_TESTS)) $(CONFORMANCE_TESTS) $(CORPUS_TESTS) $(E2E_TESTS) $(CUDART_TESTS) \
          $(if $(filter cxx,$(HAVE)),$(CXX_TESTS)) $(BUILD)/bench/test_stats
 ROOM_ARCHIVES := $(patsubst %,$(BUILD)/room/%.a,$(ROOMS))
 
@@ -315,6 +354,49 @@ $(BUILD)/test/e2e/test_%: $(BUILD)/obj/test/e2e/test_%.o $(call test_helpers,e2e
 	$(Q)$(LINK) -o $@ $(filter %.o %.a,$^) $(E2E_LIBS) $(call USE_LIBGSHARE,../../lib) -lm $(LDLIBS_RT)
 
 $(CXX_TESTS): private LINK = $(LINK_CXX)
+
+# CUDA programs that run over libgshare_cudart: one object of each, linked with that library and, to be
+# asked on a GPU (`make test-cudart-native`), with NVIDIA's. Their names are the tests of test_programs.
+CUDART_PROGRAMS := $(basename $(notdir $(wildcard test/cudart/programs/*.cu)))
+CUDART_NATIVE := $(addprefix $(BUILD)/test/cudart/native/,$(filter-out own_%,$(CUDART_PROGRAMS)))
+CUDART_TOOLKIT := $(firstword $(wildcard $(if $(NVCC),$(abspath $(dir $(NVCC))/../include/cuda_runtime_api.h)) /usr/local/cuda/include/cuda_runtime_api.h))
+comma := ,
+NVCC_TEST = $(NVCC) -std=c++17 -O1 -Iinclude -gencode arch=compute_80,code=compute_80 -Xcompiler -fPIC
+NVCC_LINK = $(NVCC) $(foreach s,$(subst $(comma), ,$(SANITIZE)),-ccbin $(CXX) -Xcompiler -fsanitize=$(s))
+$(BUILD)/obj/test/cudart/programs/ptds_%.o: NVCC_TEST += --default-stream per-thread
+$(BUILD)/obj/test/cudart/programs/%.o: test/cudart/programs/%.cu test/cudart/programs/show.h include/gshare_cuda.h include/gshare.h
+	@mkdir -p $(@D)
+	$(call say,NVCC,$<)
+	$(Q)$(NVCC_TEST) -c -o $@ $<
+$(BUILD)/test/cudart/programs/%: $(BUILD)/obj/test/cudart/programs/%.o $(BUILD)/lib/libgshare_cudart.so
+	@mkdir -p $(@D)
+	$(Q)$(NVCC_LINK) -cudart none -o $@ $< -L$(BUILD)/lib -lgshare_cudart -lgshare -Xlinker -rpath='$$ORIGIN/../../../lib'
+$(BUILD)/test/cudart/native/%: $(BUILD)/obj/test/cudart/programs/%.o
+	@mkdir -p $(@D)
+	$(Q)$(NVCC) -cudart shared -o $@ $<
+.SECONDARY: $(CUDART_PROGRAMS:%=$(BUILD)/obj/test/cudart/programs/%.o)
+$(BUILD)/obj/test/cudart/programs.inc: $(wildcard test/cudart/programs/*.cu)
+	@mkdir -p $(@D)
+	$(Q)printf 'PROGRAM(%s)\n' $(sort $(CUDART_PROGRAMS)) >$@
+$(BUILD)/obj/test/cudart/test_programs.o: $(BUILD)/obj/test/cudart/programs.inc
+$(BUILD)/obj/test/cudart/test_programs.o: GS_CFLAGS += -I$(BUILD)/obj/test/cudart
+$(BUILD)/test/cudart/test_programs: $(BUILD)/obj/test/cudart/test_programs.o $(HARNESS) $(BUILD)/room/common.a $(BUILD)/lib/libgshare.so \
+        $(if $(NVCC),$(CUDART_PROGRAMS:%=$(BUILD)/test/cudart/programs/%) $(if $(SANITIZE),,$(BUILD)/test/cudart/native/symbols_are_copied))
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)
+	$(Q)$(LINK) -o $@ $(filter %.o %.a,$^) $(call USE_LIBGSHARE,../../lib) -lm $(LDLIBS_RT)
+# The library compiled against the toolkit's prototypes: nothing of it is linked.
+CUDART_TOOLKIT_OBJS := $(patsubst %.c,$(BUILD)/obj/toolkit/%.o,$(filter-out %/unsupported.c,$(wildcard lib/cudart/*/*.c)) test/cudart/abi_facts.c)
+$(BUILD)/obj/toolkit/%.o: %.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(Q)$(COMPILE) -Wno-missing-prototypes -Wno-strict-prototypes -DGS_CUDART_TOOLKIT -isystem $(dir $(CUDART_TOOLKIT)) -c -o $@ $<
+$(BUILD)/obj/test/cudart/test_abi.o: GS_CFLAGS += $(if $(CUDART_TOOLKIT),-DHAVE_TOOLKIT)
+$(BUILD)/test/cudart/test_abi: $(BUILD)/obj/test/cudart/test_abi.o $(BUILD)/obj/test/cudart/abi_facts.o $(if $(CUDART_TOOLKIT),$(CUDART_TOOLKIT_OBJS))
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)
+	$(Q)$(LINK) -o $@ $(filter $(BUILD)/obj/test/%,$^) $(if $(CUDART_TOOLKIT),$(BUILD)/obj/toolkit/test/cudart/abi_facts.o)
+test-cudart-native: $(CUDART_NATIVE)
+	@test/cudart/native $(BUILD)/test/cudart/native
 
 # A library that makes calls of the C library fail. It comes before that, so that its names count.
 $(BUILD)/test/e2e/libgshare-fail.so: $(BUILD)/obj/test/shim/fail.o
@@ -437,16 +519,22 @@ UNITS := $(patsubst pkgconfig/systemd/%.in,%,$(wildcard pkgconfig/systemd/*.in))
 USER_UNITS := $(patsubst pkgconfig/systemd/user/%.in,%,$(wildcard pkgconfig/systemd/user/*.in))
 # gshared looks for the software device in ../lib from its own folder, wherever LIBDIR is.
 SOFTDIR := $(patsubst %/,%,$(dir $(BINDIR)))/lib
+HEADERS := include/gshare.h include/gshare.hpp include/gshare_cuda.h
 install: all man
 	install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(SOFTDIR) $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(INCLUDEDIR)
 	install -m 755 $(BINS) $(DESTDIR)$(BINDIR)
-	install -m 755 $(BUILD)/lib/libgshare.so.$(SOVERSION) $(DESTDIR)$(LIBDIR)
+	$(call RUN_SCRIPT,$(LIBDIR)/gshare) >$(DESTDIR)$(BINDIR)/gshare-run
+	install -m 755 $(BUILD)/lib/libgshare.so.$(SOVERSION) $(BUILD)/lib/libgshare_cudart.so.$(SOVERSION) $(DESTDIR)$(LIBDIR)
+	ln -sf libgshare_cudart.so.$(SOVERSION) $(DESTDIR)$(LIBDIR)/libgshare_cudart.so
+	install -d $(DESTDIR)$(LIBDIR)/gshare
+	ln -sf ../libgshare_cudart.so.$(SOVERSION) $(DESTDIR)$(LIBDIR)/gshare/libcudart.so.13
 	install -m 755 $(BUILD)/lib/libgshare-softcuda.so $(DESTDIR)$(SOFTDIR)
 	ln -sf libgshare.so.$(SOVERSION) $(DESTDIR)$(LIBDIR)/libgshare.so
 	install -m 644 $(BUILD)/lib/libgshare.a $(DESTDIR)$(LIBDIR)
-	install -m 644 include/gshare.h include/gshare.hpp $(DESTDIR)$(INCLUDEDIR)
-	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' -e 's|@INCLUDEDIR@|$(INCLUDEDIR)|' \
-	    -e 's|@VERSION@|$(VERSION)|' pkgconfig/gshare.pc.in >$(DESTDIR)$(LIBDIR)/pkgconfig/gshare.pc
+	install -m 644 $(HEADERS) $(DESTDIR)$(INCLUDEDIR)
+	for name in gshare gshare-cudart; do \
+	    sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' -e 's|@INCLUDEDIR@|$(INCLUDEDIR)|' -e 's|@VERSION@|$(VERSION)|' \
+	        pkgconfig/$$name.pc.in >$(DESTDIR)$(LIBDIR)/pkgconfig/$$name.pc; done
 	$(foreach n,$(MAN_SECTIONS),install -D -m 644 -t $(DESTDIR)$(MANDIR)/man$(n) $(filter %.$(n),$(MAN_PAGES)) &&) :
 	install -d $(DESTDIR)$(MANDIR)/man3 && cp -P $(BUILD)/man3/*.3 $(DESTDIR)$(MANDIR)/man3
 	install -d $(DESTDIR)$(BASHDIR) $(DESTDIR)$(ZSHDIR)
@@ -456,9 +544,10 @@ install: all man
 	$(foreach u,$(UNITS),sed 's|@BINDIR@|$(BINDIR)|' pkgconfig/systemd/$(u).in >$(DESTDIR)$(UNITDIR)/$(u) &&) :
 	$(foreach u,$(USER_UNITS),sed 's|@BINDIR@|$(BINDIR)|' pkgconfig/systemd/user/$(u).in >$(DESTDIR)$(USERUNITDIR)/$(u) &&) :
 uninstall: man
-	rm -f $(patsubst %,$(DESTDIR)$(BINDIR)/%,$(notdir $(BINS))) $(DESTDIR)$(INCLUDEDIR)/gshare.h $(DESTDIR)$(INCLUDEDIR)/gshare.hpp \
+	rm -f $(patsubst %,$(DESTDIR)$(BINDIR)/%,$(notdir $(BINS))) $(patsubst include/%,$(DESTDIR)$(INCLUDEDIR)/%,$(HEADERS)) \
 	    $(DESTDIR)$(SOFTDIR)/libgshare-softcuda.so \
-	    $(patsubst %,$(DESTDIR)$(LIBDIR)/%,libgshare.so libgshare.so.$(SOVERSION) libgshare.a pkgconfig/gshare.pc) \
+	    $(patsubst %,$(DESTDIR)$(LIBDIR)/%,libgshare.so libgshare.so.$(SOVERSION) libgshare.a pkgconfig/gshare.pc \
+	        libgshare_cudart.so libgshare_cudart.so.$(SOVERSION) gshare/libcudart.so.13 pkgconfig/gshare-cudart.pc) \
 	    $(foreach n,$(MAN_SECTIONS),$(patsubst %,$(DESTDIR)$(MANDIR)/man$(n)/%,$(notdir $(filter %.$(n),$(MAN_PAGES))))) \
 	    $(DESTDIR)$(BASHDIR)/gsctl $(DESTDIR)$(ZSHDIR)/_gsctl \
 	    $(patsubst %,$(DESTDIR)$(UNITDIR)/%,$(UNITS)) $(patsubst %,$(DESTDIR)$(USERUNITDIR)/%,$(USER_UNITS))

@@ -36,6 +36,11 @@ static void a_cuda_program_has_its_kernels_and_variables(void)
     example_run("examples/vector", "double  1048576 of 1048576 elements right");
 }
 
+static void a_cuda_program_runs_as_it_is(void)
+{
+    example_run("examples/saxpy", "1048576 of 1048576 elements right\n");
+}
+
 static void a_cpp_program_has_its_classes(void)
 {
     example_run("examples/vector-cpp", "100000 of 100000 elements right\n");
@@ -180,6 +185,7 @@ static void the_demo_says_what_is_wrong_before_it_starts(void)
 static const struct test tests[] = {
     TEST(hello_prints_its_squares),
     TEST(a_cuda_program_has_its_kernels_and_variables),
+    TEST(a_cuda_program_runs_as_it_is),
     TEST(a_cpp_program_has_its_classes),
     TEST_WITHIN(the_demo_ends_at_once_when_it_is_interrupted, 120),
     TEST(the_demo_says_what_is_wrong_before_it_starts),

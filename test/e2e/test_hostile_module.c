@@ -223,7 +223,32 @@ static void text_beyond_the_limit_is_refused(void)
     server_stop(s->server);
 }
 
+/* The rewriting has nothing to do in such a module. */
+static void a_fatbin_of_variables_alone_is_loaded(void)
+{
+    static const char text[] = ".version 7.0\n.target sm_80\n.address_size 64\n"
+                               ".visible .global .align 4 .u32 numbers[4] = {1, 2, 3, 4};\n";
+    struct server *server = server_start(NULL);
+    unsigned numbers[4];
+    gs_session session;
+    gs_module module;
+    gs_devptr address;
+    size_t size, bytes;
+
+    CHECK_OK(server_attach(server, &session));
+    struct fatbin *fatbin = fatbin_new(KIND_PTX, text, sizeof(text), &size);
+    CHECK_OK(gs_module_load(session, fatbin, size, &module));
+    free(fatbin);
+    CHECK_OK(gs_global_get(module, "numbers", &address, &bytes));
+    CHECK_EQUAL(bytes, sizeof(numbers));
+    CHECK_OK(gs_memcpy_dtoh(session, numbers, address, sizeof(numbers)));
+    CHECK_EQUAL(numbers[3], 4);
+    CHECK_OK(gs_detach(session));
+    server_stop(server);
+}
+
 static const struct test tests[] = {
+    TEST(a_fatbin_of_variables_alone_is_loaded),
     TEST_WITHIN(others_launch_while_the_ptx_of_a_fatbin_is_compiled, 120),
     TEST(what_the_driver_would_have_to_unpack_and_compile_is_refused),
     TEST(text_beyond_the_limit_is_refused),

@@ -201,9 +201,11 @@ gs_status image_rewrite(struct job *job, unsigned char **image, uint64_t *size,
     if (image_text(job, *image, size, &text, &length, &unpacked, grid) != GS_OK || !text ||
         text_rewrite(job, text, length, &rewritten, &new_length, report) != GS_OK)
         return job->status;
-    /* Where text_wanted saw words in comments, the machine code is loaded after all. */
-    const bool code = unpacked && !job->session->fenced && !(*report)->prints &&
-                      !(*report)->allocates && code_keep(*image, size, reason);
+    /* Where text_wanted saw words in comments, the machine code is loaded after all. A module
+     * without kernels has no report. */
+    const bool calls = *report && ((*report)->prints || (*report)->allocates);
+    const bool code =
+        unpacked && !job->session->fenced && !calls && code_keep(*image, size, reason);
     if (code || !rewritten ||
         (((*report)->prints || kernel_fault_recorded(*report)) && print_open(job) != GS_OK)) {
         image_report_free(*report);

@@ -1,0 +1,24 @@
+/*
+ * gshare_cuda.h - a CUDA program that runs as a tenant by libgshare_cudart, and the session below
+ * it. cuda* and gs_* calls mix freely: device pointers are the same for both.
+ */
+#ifndef GSHARE_CUDA_H
+#define GSHARE_CUDA_H
+
+#include "gshare.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Attaches with these parameters, instead of the environment's defaults with which the first cuda*
+ * call would. Statuses as gs_attach. GS_ERR_INVALID_VALUE: the process has attached already. */
+GS_API gs_status gs_cuda_attach(const gs_attach_params *params);
+/* The session of this process's cuda* calls, attached if it was not. It ends by cudaDeviceReset,
+ * not by gs_detach. GS_ERR_INVALID_VALUE: session is NULL; else as gs_attach. */
+GS_API gs_status gs_cuda_session(gs_session *session);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,202 @@
+/* api_function.c - what kernels are and how many of their blocks an SM holds. */
+#include <string.h>
+
+#include "cudart/abi.h"
+#include "cudart/base/error.h"
+#include "cudart/state/arch.h"
+#include "cudart/state/device.h"
+#include "cudart/state/module.h"
+
+static cudaError_t function_use(const void *stub, struct kernel **kernel, gs_kernel *handle)
+{
+    *kernel = kernel_find(stub);
+    return *kernel != NULL ? kernel_use(*kernel, handle) : cudaErrorInvalidDeviceFunction;
+}
+
+static int dynamic_smem_max(const struct kernel *kernel)
+{
+    unsigned set = atomic_load(&kernel->dynamic_smem_max);
+
+    if (set != 0)
+        return (int)set;
+    return kernel->desc.static_smem < ARCH_SMEM_DEFAULT
+               ? (int)(ARCH_SMEM_DEFAULT - kernel->desc.static_smem)
+               : 0;
+}
+
+CUDART_API cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attributes,
+                                             const void *stub)
+{
+    struct kernel *kernel;
+    gs_kernel handle;
+    cudaError_t error = function_use(stub, &kernel, &handle);
+
+    if (error == cudaSuccess && attributes == NULL)
+        error = cudaErrorInvalidValue;
+    if (error != cudaSuccess)
+        return error_record(error);
+    memset(attributes, 0, sizeof(*attributes));
+    attributes->sharedSizeBytes = kernel->desc.static_smem;
+    attributes->localSizeBytes = kernel->desc.local_bytes;
+    attributes->maxThreadsPerBlock = (int)kernel->desc.max_threads_per_block;
+    attributes->numRegs = (int)kernel->desc.registers;
+    attributes->ptxVersion = (int)(device.desc.compute_major * 10 + device.desc.compute_minor);
+    attributes->binaryVersion = attributes->ptxVersion;
+    attributes->maxDynamicSharedSizeBytes = dynamic_smem_max(kernel);
+    attributes->preferredShmemCarveout = atomic_load(&kernel->carveout);
+    return cudaSuccess;
+}
+
+CUDART_API cudaError_t cudaFuncSetAttribute(const void *stub, enum cudaFuncAttribute attribute,
+                                            int value)
+{
+    struct kernel *kernel;
+    gs_kernel handle;
+    cudaError_t error = function_use(stub, &kernel, &handle);
+
+    if (error != cudaSuccess)
+        return error_record(error);
+    switch (attribute) {
+    case cudaFuncAttributeMaxDynamicSharedMemorySize:
+        if (value < 0 || (unsigned)value > kernel->desc.max_dynamic_smem)
+            return error_record(cudaErrorInvalidValue);
+        atomic_store(&kernel->dynamic_smem_max, (unsigned)value);
+        return cudaSuccess;
+    case cudaFuncAttributePreferredSharedMemoryCarveout:
+        if (value < -1 || value > 100)
+            return error_record(cudaErrorInvalidValue);
+        atomic_store(&kernel->carveout, value); /* a hint: the server divides by its own rule */
+        return cudaSuccess;
+    case cudaFuncAttributeClusterDimMustBeSet:
+    case cudaFuncAttributeRequiredClusterWidth:
+    case cudaFuncAttributeRequiredClusterHeight:
+    case cudaFuncAttributeRequiredClusterDepth:
+    case cudaFuncAttributeNonPortableClusterSizeAllowed:
+    case cudaFuncAttributeClusterSchedulingPolicyPreference:
+        return error_record(cudaErrorNotSupported);
+    default:
+        return error_record(cudaErrorInvalidValue);
+    }
+}
+
+/* Hints. */
+CUDART_API cudaError_t cudaFuncSetCacheConfig(const void *stub, enum cudaFuncCache config)
+{
+    (void)config;
+    return error_record(kernel_find(stub) ? cudaSuccess : cudaErrorInvalidDeviceFunction);
+}
+
+CUDART_API cudaError_t cudaFuncSetSharedMemConfig(const void *stub, enum cudaSharedMemConfig config)
+{
+    (void)config;
+    return error_record(kernel_find(stub) ? cudaSuccess : cudaErrorInvalidDeviceFunction);
+}
+
+CUDART_API cudaError_t cudaFuncGetName(const char **name, const void *stub)
+{
+    const struct kernel *kernel = kernel_find(stub);
+
+    if (name == NULL)
+        return error_record(cudaErrorInvalidValue);
+    if (kernel == NULL)
+        return error_record(cudaErrorInvalidDeviceFunction);
+    *name = kernel->name;
+    return cudaSuccess;
+}
+
+CUDART_API cudaError_t cudaFuncGetParamInfo(const void *stub, size_t index, size_t *offset,
+                                            size_t *size)
+{
+    struct kernel *kernel;
+    gs_kernel handle;
+    cudaError_t error = function_use(stub, &kernel, &handle);
+
+    if (error == cudaSuccess && (offset == NULL || index > UINT32_MAX))
+        error = cudaErrorInvalidValue;
+    if (error == cudaSuccess)
+        error = device_error(gs_kernel_param_info(handle, (unsigned)index, offset, size));
+    return error_record(error);
+}
+
+/* Such a handle serves wherever the stub's address does. */
+CUDART_API cudaError_t cudaGetKernel(cudaKernel_t *out, const void *stub)
+{
+    struct kernel *kernel = kernel_find(stub);
+
+    if (out == NULL)
+        return error_record(cudaErrorInvalidValue);
+    if (kernel == NULL)
+        return error_record(cudaErrorInvalidDeviceFunction);
+    *out = (cudaKernel_t)kernel;
+    return cudaSuccess;
+}
+
+CUDART_API cudaError_t cudaGetFuncBySymbol(cudaFunction_t *out, const void *stub)
+{
+    return cudaGetKernel((cudaKernel_t *)out, stub);
+}
+
+/* ---- Occupancy ------------------------------------------------------------------------------- */
+
+static cudaError_t occupancy(int *blocks, const void *stub, int threads, size_t dynamic_smem,
+                             unsigned flags)
+{
+    struct kernel *kernel;
+    gs_kernel handle;
+    cudaError_t error = function_use(stub, &kernel, &handle);
+    gs_status status;
+    unsigned count;
+
+    if (error != cudaSuccess)
+        return error_record(error);
+    if (blocks == NULL || threads <= 0 || flags > 1)
+        return error_record(cudaErrorInvalidValue);
+    if (dynamic_smem > kernel->desc.max_dynamic_smem) {
+        *blocks = 0;
+        return cudaSuccess;
+    }
+    status = gs_kernel_occupancy(handle, (unsigned)threads, (unsigned)dynamic_smem, &count);
+    if (status == GS_ERR_LAUNCH_CONFIG) { /* no such block: none of them */
+        status = GS_OK;
+        count = 0;
+    }
+    if (status == GS_OK)
+        *blocks = (int)count;
+    return error_record(device_error(status));
+}
+
+CUDART_API cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *stub,
+                                                                     int threads,
+                                                                     size_t dynamic_smem)
+{
+    return occupancy(blocks, stub, threads, dynamic_smem, 0);
+}
+
+CUDART_API cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
+    int *blocks, const void *stub, int threads, size_t dynamic_smem, unsigned flags)
+{
+    return occupancy(blocks, stub, threads, dynamic_smem, flags);
+}
+
+/* The largest size with which an SM still holds so many blocks: what they leave of its shared
+ * memory, in steps of 128 bytes. */
+CUDART_API cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *size, const void *stub,
+                                                                 int blocks, int threads)
+{
+    const struct arch *arch;
+    struct kernel *kernel;
+    gs_kernel handle;
+    cudaError_t error = function_use(stub, &kernel, &handle);
+    size_t each, used;
+
+    if (error == cudaSuccess && (size == NULL || blocks <= 0 || threads <= 0))
+        error = cudaErrorInvalidValue;
+    if (error != cudaSuccess)
+        return error_record(error);
+    arch = arch_find(device.desc.compute_major, device.desc.compute_minor);
+    each = ((size_t)arch->smem_sm << 10) / (size_t)blocks / 128 * 128;
+    used = kernel->desc.static_smem + arch->smem_own;
+    each = each > used ? each - used : 0;
+    *size = each < kernel->desc.max_dynamic_smem ? each : kernel->desc.max_dynamic_smem;
+    return cudaSuccess;
+}

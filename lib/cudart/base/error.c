@@ -1,0 +1,133 @@
+/* error.c - see error.h. */
+#include "cudart/base/error.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+static _Thread_local cudaError_t last;
+static _Atomic int sticky; /* a cudaError_t */
+
+/* ---- Statuses -------------------------------------------------------------------------------- */
+
+/* What CUDA calls the fault that ended the session. CUDA has no code for a neighbour's fault: a
+ * client of MPS that is ended for one gets cudaErrorMpsClientTerminated. */
+static cudaError_t error_of_fault(gs_session session, gs_status status)
+{
+    gs_fault fault = GS_FAULT_INIT;
+
+    if (status == GS_ERR_ILLEGAL_ADDRESS)
+        return cudaErrorIllegalAddress;
+    if (status == GS_ERR_INTERRUPTED)
+        return cudaErrorMpsClientTerminated;
+    if (status == GS_ERR_SERVER_LOST)
+        return cudaErrorMpsRpcFailure;
+    if (session == NULL || gs_last_fault(session, &fault) != GS_OK)
+        return cudaErrorLaunchFailure;
+    /* In an unfenced session it is the driver that tells, and libgshare passes its word on in the
+     * message alone. */
+    if (strstr(fault.message, "CUDA_ERROR_ASSERT"))
+        return cudaErrorAssert;
+    if (strstr(fault.message, "CUDA_ERROR_ILLEGAL_ADDRESS"))
+        return cudaErrorIllegalAddress;
+    if (strstr(fault.message, "CUDA_ERROR_MISALIGNED_ADDRESS"))
+        return cudaErrorMisalignedAddress;
+    if (strstr(fault.message, "CUDA_ERROR_ILLEGAL_INSTRUCTION"))
+        return cudaErrorIllegalInstruction;
+    switch (fault.kind) {
+    case GS_FAULT_ASSERT:
+        return cudaErrorAssert;
+    case GS_FAULT_STRAY:
+        return cudaErrorIllegalAddress;
+    case GS_FAULT_EVICTED:
+        return cudaErrorLaunchTimeout;
+    default:
+        return cudaErrorLaunchFailure;
+    }
+}
+
+cudaError_t error_of(gs_session session, gs_status status)
+{
+    int none = cudaSuccess;
+
+    switch (status) {
+    case GS_OK:
+        return cudaSuccess;
+    case GS_NOT_READY:
+        return cudaErrorNotReady;
+    case GS_ERR_INVALID_HANDLE:
+        return cudaErrorInvalidResourceHandle;
+    case GS_ERR_NO_MEMORY:
+    case GS_ERR_NO_DEVICE_MEMORY:
+    case GS_ERR_QUOTA:
+    case GS_ERR_LIMIT:
+        return cudaErrorMemoryAllocation;
+    case GS_ERR_NO_SERVER:
+        return cudaErrorMpsConnectionFailed;
+    case GS_ERR_REFUSED:
+        return cudaErrorDevicesUnavailable;
+    case GS_ERR_VERSION:
+        return cudaErrorInsufficientDriver;
+    case GS_ERR_NO_DEVICE:
+        return cudaErrorNoDevice;
+    case GS_ERR_BAD_IMAGE:
+        return cudaErrorNoKernelImageForDevice;
+    case GS_ERR_NOT_FOUND:
+        return cudaErrorInvalidDeviceFunction;
+    case GS_ERR_LAUNCH_CONFIG:
+        return cudaErrorInvalidConfiguration;
+    case GS_ERR_NOT_SUPPORTED:
+        return cudaErrorNotSupported;
+    case GS_ERR_PERMISSION:
+        return cudaErrorNotPermitted;
+    case GS_ERR_TIMEOUT:
+        return cudaErrorSystemNotReady;
+    case GS_ERR_RECORDING:
+        return cudaErrorStreamCaptureUnsupported;
+    case GS_ERR_FORKED:
+        return cudaErrorInitializationError;
+    case GS_ERR_FAULT:
+    case GS_ERR_ILLEGAL_ADDRESS:
+    case GS_ERR_INTERRUPTED:
+    case GS_ERR_SERVER_LOST:
+        if (atomic_load_explicit(&sticky, memory_order_relaxed) == cudaSuccess)
+            atomic_compare_exchange_strong(&sticky, &none, (int)error_of_fault(session, status));
+        return error_sticky();
+    case GS_ERR_SYSTEM:
+        return cudaErrorOperatingSystem;
+    case GS_ERR_DRIVER:
+    case GS_ERR_PROTOCOL:
+        return cudaErrorUnknown;
+    default: /* GS_ERR_INVALID_VALUE, GS_ERR_INVALID_POINTER, GS_ERR_PARAMS */
+        return cudaErrorInvalidValue;
+    }
+}
+
+/* ---- The last error -------------------------------------------------------------------------- */
+
+cudaError_t error_record(cudaError_t error)
+{
+    if (error != cudaSuccess)
+        last = error;
+    return error;
+}
+
+cudaError_t error_sticky(void)
+{
+    return (cudaError_t)atomic_load_explicit(&sticky, memory_order_relaxed);
+}
+
+void error_forget(void)
+{
+    atomic_store(&sticky, cudaSuccess);
+}
+
+cudaError_t error_last(bool clear)
+{
+    cudaError_t error = error_sticky();
+
+    if (error == cudaSuccess)
+        error = last;
+    if (clear)
+        last = cudaSuccess;
+    return error;
+}

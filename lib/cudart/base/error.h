@@ -1,0 +1,25 @@
+/*
+ * error.h - the runtime's error codes: each thread's last error, the error that stays, and which
+ * code stands for a gs_status.
+ */
+#ifndef GS_CUDART_ERROR_H
+#define GS_CUDART_ERROR_H
+
+#include "cudart/abi.h"
+#include "gshare.h"
+
+/* Notes an error as the calling thread's last one, and returns it. */
+cudaError_t error_record(cudaError_t error);
+/* The code for what a call of the session returned. A status that ends the session becomes the
+ * sticky error, which every thread's cudaGetLastError returns until error_forget. session may be
+ * NULL. */
+cudaError_t error_of(gs_session session, gs_status status);
+/* The sticky error, else the calling thread's last one, which is then forgotten where clear is set.
+ */
+cudaError_t error_last(bool clear);
+/* cudaSuccess, or the sticky error. */
+cudaError_t error_sticky(void);
+/* Ends the sticky error: its session is gone. */
+void error_forget(void);
+
+#endif

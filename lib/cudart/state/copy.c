@@ -1,0 +1,116 @@
+/* copy.c - see copy.h. */
+#include "cudart/state/copy.h"
+
+#include <string.h>
+
+#include "cudart/state/memory_map.h"
+
+bool copy_is_device(const void *ptr)
+{
+    struct memory_range range;
+
+    if (device.host_range_reserved && device_has(ptr))
+        return true;
+    return memory_map_find(ptr, &range) && !range.host;
+}
+
+/* Would the host's own access to the address be a crash? */
+static bool host_cannot(const void *ptr)
+{
+    return device.host_range_reserved && device_has(ptr);
+}
+
+/* Resolves cudaMemcpyDefault by the addresses, and holds the host's side of the other kinds against
+ * them. The device's side is libgshare's to check. */
+static cudaError_t kind_resolve(const void *dst, const void *src, enum cudaMemcpyKind *kind)
+{
+    bool to_host, from_host;
+
+    if ((unsigned)*kind > cudaMemcpyDefault)
+        return cudaErrorInvalidMemcpyDirection;
+    if (*kind == cudaMemcpyDefault) {
+        bool to_device = copy_is_device(dst), from_device = copy_is_device(src);
+
+        *kind = from_device ? to_device ? cudaMemcpyDeviceToDevice : cudaMemcpyDeviceToHost
+                : to_device ? cudaMemcpyHostToDevice
+                            : cudaMemcpyHostToHost;
+        return cudaSuccess;
+    }
+    to_host = *kind == cudaMemcpyDeviceToHost || *kind == cudaMemcpyHostToHost;
+    from_host = *kind == cudaMemcpyHostToDevice || *kind == cudaMemcpyHostToHost;
+    if ((to_host && host_cannot(dst)) || (from_host && host_cannot(src)))
+        return cudaErrorInvalidValue;
+    return cudaSuccess;
+}
+
+static gs_status copy_row(struct stream *stream, void *dst, const void *src, size_t size,
+                          enum cudaMemcpyKind kind)
+{
+    gs_session session = device_session();
+
+    switch (kind) {
+    case cudaMemcpyHostToDevice:
+        return gs_memcpy_htod_async(session, (uint64_t)(uintptr_t)dst, src, size, stream->handle);
+    case cudaMemcpyDeviceToHost:
+        return gs_memcpy_dtoh_async(session, dst, (uint64_t)(uintptr_t)src, size, stream->handle);
+    case cudaMemcpyDeviceToDevice:
+        return gs_memcpy_dtod_async(session, (uint64_t)(uintptr_t)dst, (uint64_t)(uintptr_t)src,
+                                    size, stream->handle);
+    default:
+        memcpy(dst, src, size);
+        return GS_OK;
+    }
+}
+
+cudaError_t copy_rows(struct stream *stream, void *dst, size_t dst_pitch, const void *src,
+                      size_t src_pitch, size_t width, size_t height, enum cudaMemcpyKind kind,
+                      bool wait)
+{
+    cudaError_t error = kind_resolve(dst, src, &kind);
+    gs_status status;
+
+    if (width == 0 || height == 0)
+        return error == cudaErrorInvalidMemcpyDirection ? error : cudaSuccess;
+    if (error != cudaSuccess)
+        return error;
+    if (width > dst_pitch || width > src_pitch)
+        return cudaErrorInvalidPitchValue;
+    if (width == dst_pitch && width == src_pitch) {
+        width *= height;
+        height = 1;
+    }
+    status = stream_enter(stream);
+    /* The host's own copy has its place in the stream too. */
+    if (status == GS_OK && kind == cudaMemcpyHostToHost)
+        status = gs_stream_sync(device_session(), stream->handle);
+    for (size_t row = 0; row < height && status == GS_OK; row++)
+        status = copy_row(stream, (char *)dst + row * dst_pitch,
+                          (const char *)src + row * src_pitch, width, kind);
+    if (status == GS_OK)
+        stream_leave(stream);
+    if (status == GS_OK && wait && kind != cudaMemcpyDeviceToDevice)
+        status = gs_stream_sync(device_session(), stream->handle);
+    return stream_error(stream, status);
+}
+
+cudaError_t set_rows(struct stream *stream, void *dst, size_t pitch, int value, size_t width,
+                     size_t height)
+{
+    gs_status status;
+
+    if (width == 0 || height == 0)
+        return cudaSuccess;
+    if (width > pitch && height > 1)
+        return cudaErrorInvalidValue;
+    if (width == pitch) {
+        width *= height;
+        height = 1;
+    }
+    status = stream_enter(stream);
+    for (size_t row = 0; row < height && status == GS_OK; row++)
+        status = gs_memset_async(device_session(), (uint64_t)(uintptr_t)dst + row * pitch, value,
+                                 width, stream->handle);
+    if (status == GS_OK)
+        stream_leave(stream);
+    return stream_error(stream, status);
+}

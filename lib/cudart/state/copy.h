@@ -1,0 +1,24 @@
+/* copy.h - copies and memsets of bytes and rows on a stream, for the calls that have them. */
+#ifndef GS_CUDART_COPY_H
+#define GS_CUDART_COPY_H
+
+#include "cudart/abi.h"
+#include "cudart/state/stream.h"
+
+/* Does the address belong to the device, as cudaMemcpyDefault asks? */
+bool copy_is_device(const void *ptr);
+/* Copies `height` rows of `width` bytes. wait: until it is complete, except within the device and
+ * where CUDA does not wait either. */
+cudaError_t copy_rows(struct stream *stream, void *dst, size_t dst_pitch, const void *src,
+                      size_t src_pitch, size_t width, size_t height, enum cudaMemcpyKind kind,
+                      bool wait);
+cudaError_t set_rows(struct stream *stream, void *dst, size_t pitch, int value, size_t width,
+                     size_t height);
+
+static inline cudaError_t copy_bytes(struct stream *stream, void *dst, const void *src, size_t size,
+                                     enum cudaMemcpyKind kind, bool wait)
+{
+    return copy_rows(stream, dst, size, src, size, size, 1, kind, wait);
+}
+
+#endif

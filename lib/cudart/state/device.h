@@ -1,0 +1,52 @@
+/*
+ * device.h - the process's device: one session, which the first call that needs it attaches.
+ */
+#ifndef GS_CUDART_DEVICE_H
+#define GS_CUDART_DEVICE_H
+
+#include <stdatomic.h>
+
+#include "cudart/abi.h"
+#include "gshare.h"
+
+struct device {
+    _Atomic(gs_session) session; /* NULL: not attached */
+    gs_session_desc desc;        /* valid while attached */
+    bool host_range_reserved;    /* no host memory lies at the addresses of the session's window */
+    size_t kernel_heap;          /* cudaLimitMallocHeapSize, for the next attach */
+    unsigned flags;              /* cudaSetDeviceFlags */
+};
+extern struct device device;
+
+cudaError_t device_attach_slow(void);
+
+/* Attaches if nobody has. */
+static inline cudaError_t device_use(void)
+{
+    /* Acquire: device.desc. */
+    if (atomic_load_explicit(&device.session, memory_order_acquire) != NULL)
+        return cudaSuccess;
+    return device_attach_slow();
+}
+
+static inline gs_session device_session(void)
+{
+    return atomic_load_explicit(&device.session, memory_order_relaxed);
+}
+
+/* The code for what a call of the session returned. */
+cudaError_t device_error(gs_status status);
+/* Attaches with parameters of the program's own. GS_ERR_INVALID_VALUE:
+ * the process has attached before. */
+gs_status device_attach(const gs_attach_params *params);
+/* Detaches; the next call attaches anew. */
+void device_detach(void);
+
+/* Does the address belong to the device? Only of a range that is reserved can no host memory be
+ * there; otherwise the caller asks its table of allocations. */
+static inline bool device_has(const void *ptr)
+{
+    return (uint64_t)(uintptr_t)ptr - device.desc.window_base < device.desc.window_size;
+}
+
+#endif

@@ -1,0 +1,224 @@
+/*
+ * module.c - see module.h. One lock guards the lists and the loading; kernels and variables are
+ * found without it.
+ */
+#include "cudart/state/module.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cudart/base/address_table.h"
+#include "cudart/base/error.h"
+#include "cudart/base/report.h"
+#include "cudart/state/device.h"
+#include "cudart/state/memory_map.h"
+
+/* What the compiler leaves of the device code: nvcc a fat binary, clang the file it was given. */
+struct image_wrapper {
+    uint32_t magic, version;
+    const void *data;
+    const void *unused;
+};
+struct fatbin_header {
+    uint32_t magic;
+    uint16_t version, header_size;
+    uint64_t size; /* without the header */
+};
+#define FATBIN_MAGIC 0xba55ed50u
+
+struct image {
+    const struct image_wrapper *wrapper;
+    struct image *next;
+    struct kernel *kernels;
+    struct variable *variables;
+    gs_module module;   /* NULL: not loaded */
+    cudaError_t failed; /* why it could not be loaded; the next session tries again */
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct image *images;
+static struct address_table kernels, variables;
+
+/* ---- Registration ---------------------------------------------------------------------------- */
+
+struct image *image_register(const void *wrapper)
+{
+    struct image *image = calloc(1, sizeof(*image));
+
+    if (image == NULL)
+        return NULL;
+    image->wrapper = wrapper;
+    pthread_mutex_lock(&lock);
+    image->next = images;
+    images = image;
+    pthread_mutex_unlock(&lock);
+    return image;
+}
+
+bool image_add_kernel(struct image *image, const void *stub, const char *name)
+{
+    struct kernel *kernel = calloc(1, sizeof(*kernel));
+    bool added;
+
+    if (kernel == NULL)
+        return false;
+    kernel->stub = stub;
+    kernel->name = name;
+    kernel->image = image;
+    atomic_init(&kernel->carveout, -1);
+    pthread_mutex_lock(&lock);
+    added = address_table_set(&kernels, stub, kernel) &&
+            address_table_set(&kernels, kernel, kernel); /* a cudaKernel_t is one too */
+    kernel->next = image->kernels;
+    image->kernels = kernel;
+    pthread_mutex_unlock(&lock);
+    return added;
+}
+
+bool image_add_variable(struct image *image, const void *shadow, const char *name, size_t size)
+{
+    struct variable *variable = calloc(1, sizeof(*variable));
+    bool added;
+
+    if (variable == NULL)
+        return false;
+    variable->shadow = shadow;
+    variable->name = name;
+    variable->image = image;
+    variable->size = size;
+    pthread_mutex_lock(&lock);
+    added = address_table_set(&variables, shadow, variable);
+    variable->next = image->variables;
+    image->variables = variable;
+    pthread_mutex_unlock(&lock);
+    return added;
+}
+
+void image_unregister(struct image *image)
+{
+    pthread_mutex_lock(&lock);
+    for (struct image **place = &images; *place != NULL; place = &(*place)->next) {
+        if (*place == image) {
+            *place = image->next;
+            break;
+        }
+    }
+    for (struct kernel *kernel = image->kernels, *next; kernel != NULL; kernel = next) {
+        next = kernel->next;
+        address_table_remove(&kernels, kernel->stub, kernel);
+        address_table_remove(&kernels, kernel, kernel);
+        free(kernel);
+    }
+    for (struct variable *variable = image->variables, *next; variable != NULL; variable = next) {
+        next = variable->next;
+        address_table_remove(&variables, variable->shadow, variable);
+        if (atomic_load(&variable->address) != 0)
+            memory_map_remove((const void *)(uintptr_t)variable->address); // NOLINT
+        free(variable);
+    }
+    if (image->module != NULL && device_session() != NULL)
+        gs_module_unload(image->module);
+    free(image);
+    pthread_mutex_unlock(&lock);
+}
+
+void images_forget(void)
+{
+    pthread_mutex_lock(&lock);
+    for (struct image *image = images; image != NULL; image = image->next) {
+        image->module = NULL;
+        image->failed = cudaSuccess;
+        for (struct kernel *kernel = image->kernels; kernel != NULL; kernel = kernel->next)
+            atomic_store(&kernel->handle, NULL);
+        for (struct variable *v = image->variables; v != NULL; v = v->next)
+            atomic_store(&v->address, 0);
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+/* ---- Loading --------------------------------------------------------------------------------- */
+
+/* lock is held. A failure is said once, with the server's reason, which CUDA's codes cannot carry.
+ */
+static cudaError_t image_load(struct image *image)
+{
+    const void *data = image->wrapper->data;
+    struct fatbin_header header;
+    size_t size = 0; /* PTX text with a NUL */
+    gs_status status;
+
+    if (image->module != NULL || image->failed != cudaSuccess)
+        return image->failed;
+    memcpy(&header, data, sizeof(header));
+    if (header.magic == FATBIN_MAGIC)
+        size = header.header_size + header.size;
+    status = gs_module_load(device_session(), data, size, &image->module);
+    if (status == GS_OK)
+        return cudaSuccess;
+    report_error("the program's kernels cannot be loaded: %s", gs_last_error_message());
+    image->failed = device_error(status);
+    return image->failed;
+}
+
+cudaError_t kernel_load(struct kernel *kernel)
+{
+    cudaError_t error = device_use();
+    gs_kernel handle;
+    gs_status status;
+
+    if (error != cudaSuccess)
+        return error;
+    pthread_mutex_lock(&lock);
+    error = image_load(kernel->image);
+    if (error == cudaSuccess && atomic_load(&kernel->handle) == NULL) {
+        status = gs_kernel_get(kernel->image->module, kernel->name, &handle);
+        kernel->desc = (gs_kernel_desc)GS_KERNEL_DESC_INIT;
+        if (status == GS_OK)
+            status = gs_kernel_info(handle, &kernel->desc);
+        if (status == GS_OK)
+            atomic_store_explicit(&kernel->handle, handle, memory_order_release);
+        error = device_error(status);
+    }
+    pthread_mutex_unlock(&lock);
+    return error;
+}
+
+cudaError_t variable_load(struct variable *variable)
+{
+    cudaError_t error = device_use();
+    gs_devptr address;
+    gs_status status;
+
+    if (error != cudaSuccess)
+        return error;
+    pthread_mutex_lock(&lock);
+    error = image_load(variable->image);
+    if (error == cudaSuccess && atomic_load(&variable->address) == 0) {
+        status = gs_global_get(variable->image->module, variable->name, &address, NULL);
+        if (status == GS_OK) {
+            /* An unfenced session's variables lie where the driver put them, outside of the
+             * session's window. */
+            if (memory_map_add((const void *)(uintptr_t)address, variable->size, false,
+                               0)) // NOLINT
+                atomic_store(&variable->address, address);
+            else
+                status = GS_ERR_NO_MEMORY;
+        }
+        error = status == GS_ERR_NOT_FOUND ? cudaErrorInvalidSymbol : device_error(status);
+    }
+    pthread_mutex_unlock(&lock);
+    return error;
+}
+
+/* ---- Use ------------------------------------------------------------------------------------- */
+
+struct kernel *kernel_find(const void *stub)
+{
+    return address_table_find(&kernels, stub);
+}
+
+struct variable *variable_find(const void *shadow)
+{
+    return address_table_find(&variables, shadow);
+}

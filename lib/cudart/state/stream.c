@@ -1,0 +1,245 @@
+/* stream.c - see stream.h. */
+#include "cudart/state/stream.h"
+
+#include <pthread.h>
+
+#include "cudart/base/handles.h"
+
+#define STREAMS_MAX 1024u /* a session has fewer: gs_stream_create tells */
+
+struct stream stream_legacy = {.id = 1};
+_Atomic uint64_t stream_legacy_work;
+_Atomic unsigned stream_blocking;
+
+static struct handle_slot slots[STREAMS_MAX];
+static struct stream streams[STREAMS_MAX];
+static struct handles handles = HANDLES_INIT(slots, STREAMS_MAX, 8);
+
+/* Guards joins, and which streams there are to join. */
+static pthread_mutex_t join_lock = PTHREAD_MUTEX_INITIALIZER;
+static gs_event legacy_event;
+static uint64_t legacy_recorded; /* stream_legacy_work that legacy_event captured */
+static _Atomic uint64_t ids = 2;
+
+/* ---- The legacy stream's order --------------------------------------------------------------- */
+
+/* The legacy stream waits for what the blocking streams have been given. join_lock is held. */
+static gs_status join_blocking_streams(void)
+{
+    gs_status status = GS_OK;
+
+    for (uint32_t i = 0; i < handles.fresh && status == GS_OK; i++) {
+        struct stream *stream = &streams[i];
+
+        if (handles_of(&handles, (int)i) == 0 || !stream->blocking)
+            continue;
+        /* CUDA refuses work in the legacy stream that a capture would have to come before. */
+        if (atomic_load(&stream->capturing))
+            return GS_ERR_RECORDING;
+        if (!atomic_exchange_explicit(&stream->working, false, memory_order_acq_rel))
+            continue;
+        status = gs_event_record(stream->joined, stream->handle);
+        if (status == GS_OK)
+            status = gs_stream_wait_event(NULL, stream->joined);
+    }
+    return status;
+}
+
+/* A blocking stream waits for the legacy stream's work so far. join_lock is held. */
+static gs_status join_legacy(gs_session session, struct stream *stream)
+{
+    uint64_t work = atomic_load_explicit(&stream_legacy_work, memory_order_acquire);
+    gs_status status = GS_OK;
+
+    if (legacy_event == NULL)
+        status = gs_event_create(session, &legacy_event);
+    if (status == GS_OK && legacy_recorded != work) {
+        status = gs_event_record(legacy_event, NULL);
+        if (status == GS_OK)
+            legacy_recorded = work;
+    }
+    if (status == GS_OK)
+        status = gs_stream_wait_event(stream->handle, legacy_event);
+    if (status == GS_OK)
+        atomic_store_explicit(&stream->legacy_seen, work, memory_order_release);
+    return status;
+}
+
+gs_status stream_join_slow(struct stream *stream)
+{
+    gs_session session = device_session();
+    gs_status status;
+
+    if (atomic_load_explicit(&stream->capturing, memory_order_relaxed))
+        return GS_OK;
+    pthread_mutex_lock(&join_lock);
+    if (stream == &stream_legacy)
+        status = join_blocking_streams();
+    else
+        status = join_legacy(session, stream);
+    pthread_mutex_unlock(&join_lock);
+    return status;
+}
+
+cudaError_t stream_error(struct stream *stream, gs_status status)
+{
+    if (status == GS_ERR_RECORDING && stream == &stream_legacy)
+        return cudaErrorStreamCaptureImplicit;
+    if (status == GS_ERR_RECORDING)
+        atomic_store(&stream->capture_invalid, true);
+    return device_error(status);
+}
+
+/* ---- Streams --------------------------------------------------------------------------------- */
+
+static gs_status stream_open(struct stream *stream, unsigned flags, int priority)
+{
+    gs_session session = device_session();
+    gs_qos qos = GS_QOS_INIT;
+    gs_status status = GS_OK;
+
+    if (priority != 0) {
+        status = gs_get_qos(session, &qos);
+        /* A stream has class and priority of its own, and nothing else. */
+        qos = (gs_qos){.size = sizeof(qos), .cls = qos.cls, .priority = 1};
+    }
+    if (status == GS_OK)
+        status = gs_stream_create(session, priority != 0 ? &qos : NULL, &stream->handle);
+    if (status == GS_ERR_INVALID_VALUE && priority != 0) /* the session may not have it */
+        status = gs_stream_create(session, NULL, &stream->handle);
+    if (status != GS_OK)
+        return status;
+    stream->blocking = !(flags & cudaStreamNonBlocking);
+    stream->flags = flags;
+    stream->priority = priority;
+    stream->id = atomic_fetch_add(&ids, 1);
+    atomic_store(&stream->working, false);
+    atomic_store(&stream->capturing, false);
+    atomic_store(&stream->capture_invalid, false);
+    atomic_store(&stream->legacy_seen, 0);
+    if (stream->blocking && gs_event_create(session, &stream->joined) != GS_OK) {
+        gs_stream_destroy(stream->handle);
+        return GS_ERR_LIMIT;
+    }
+    return GS_OK;
+}
+
+cudaError_t stream_new(unsigned flags, int priority, cudaStream_t *handle)
+{
+    uint64_t value;
+    gs_status status;
+    int number = handles_take(&handles, &value);
+
+    if (number < 0)
+        return cudaErrorMemoryAllocation;
+    status = stream_open(&streams[number], flags, priority);
+    if (status != GS_OK) {
+        handles_free(&handles, number);
+        return device_error(status);
+    }
+    pthread_mutex_lock(&join_lock);
+    handles_open(&handles, number);
+    if (streams[number].blocking)
+        atomic_fetch_add_explicit(&stream_blocking, 1, memory_order_release);
+    pthread_mutex_unlock(&join_lock);
+    *handle = (cudaStream_t)(uintptr_t)value; // NOLINT: a handle is a value
+    return cudaSuccess;
+}
+
+cudaError_t stream_end(cudaStream_t handle)
+{
+    struct stream *stream;
+    gs_status status;
+    int number;
+
+    pthread_mutex_lock(&join_lock);
+    number = handles_close(&handles, (uint64_t)(uintptr_t)handle);
+    if (number >= 0 && streams[number].blocking)
+        atomic_fetch_sub(&stream_blocking, 1);
+    pthread_mutex_unlock(&join_lock);
+    if (number < 0)
+        return cudaErrorInvalidResourceHandle;
+    stream = &streams[number];
+    status = gs_stream_destroy(stream->handle);
+    if (stream->joined != NULL)
+        gs_event_destroy(stream->joined);
+    stream->joined = NULL;
+    handles_free(&handles, number);
+    return device_error(status);
+}
+
+void streams_forget(void)
+{
+    pthread_mutex_lock(&join_lock);
+    for (uint32_t i = 0; i < handles.fresh; i++) {
+        uint64_t handle = handles_of(&handles, (int)i);
+
+        if (handle == 0)
+            continue;
+        handles_close(&handles, handle);
+        streams[i].joined = NULL;
+        handles_free(&handles, (int)i);
+    }
+    atomic_store(&stream_blocking, 0);
+    legacy_event = NULL;
+    legacy_recorded = 0;
+    atomic_store(&stream_legacy_work, 0);
+    pthread_mutex_unlock(&join_lock);
+}
+
+/* ---- The thread's own default stream ----------------------------------------------------------
+ */
+
+static pthread_key_t thread_key;
+static pthread_once_t thread_once = PTHREAD_ONCE_INIT;
+static bool thread_key_made;
+
+static void thread_stream_end(void *handle)
+{
+    stream_end(handle);
+}
+
+static void thread_key_make(void)
+{
+    thread_key_made = pthread_key_create(&thread_key, thread_stream_end) == 0;
+}
+
+/* Made at the thread's first use of it, and destroyed with the thread. */
+static cudaError_t thread_stream(cudaStream_t *handle)
+{
+    cudaError_t error;
+
+    pthread_once(&thread_once, thread_key_make);
+    if (!thread_key_made)
+        return cudaErrorMemoryAllocation;
+    *handle = pthread_getspecific(thread_key);
+    if (*handle != NULL && handles_find(&handles, (uint64_t)(uintptr_t)*handle) >= 0)
+        return cudaSuccess;
+    error = stream_new(0, 0, handle);
+    if (error == cudaSuccess && pthread_setspecific(thread_key, *handle) != 0)
+        error = cudaErrorMemoryAllocation;
+    return error;
+}
+
+cudaError_t stream_find(cudaStream_t handle, bool per_thread, struct stream **stream)
+{
+    cudaError_t error = device_use();
+    int number;
+
+    if (error != cudaSuccess)
+        return error;
+    if ((handle == NULL && !per_thread) || handle == cudaStreamLegacy) {
+        *stream = &stream_legacy;
+        return cudaSuccess;
+    }
+    if (handle == NULL || handle == cudaStreamPerThread) {
+        error = thread_stream(&handle);
+        if (error != cudaSuccess)
+            return error;
+    }
+    number = handles_find(&handles, (uint64_t)(uintptr_t)handle);
+    if (number < 0)
+        return cudaErrorInvalidResourceHandle;
+    *stream = &streams[number];
+    return cudaSuccess;
+}

@@ -1,0 +1,76 @@
+/*
+ * stream.h - streams, and the order that the legacy default stream keeps with the others.
+ *
+ * A session's default stream is the legacy stream here. Its work waits for all earlier work of
+ * blocking streams (those made without cudaStreamNonBlocking), and their later work waits for its.
+ * libgshare's streams do not do that by themselves, so each operation stands between stream_enter,
+ * which makes the stream wait where it must, and stream_leave, which notes that there is work.
+ * While there are no blocking streams, or only they have work, both are a few loads and stores; a
+ * lock is taken where work changes over from one side to the other.
+ */
+#ifndef GS_CUDART_STREAM_H
+#define GS_CUDART_STREAM_H
+
+#include <stdatomic.h>
+
+#include "cudart/abi.h"
+#include "cudart/state/device.h"
+#include "gshare.h"
+
+struct stream {
+    gs_stream handle; /* NULL: the legacy stream */
+    bool blocking;
+    unsigned flags;
+    int priority;
+    uint64_t id;
+    gs_event joined;              /* of a blocking stream: what the legacy stream waits for */
+    _Atomic bool working;         /* work since the legacy stream waited last; of a blocking one */
+    _Atomic bool capturing;       /* records a graph, and keeps no order with others meanwhile */
+    _Atomic bool capture_invalid; /* a call could not be captured: the capture gives no graph */
+    _Atomic uint64_t legacy_seen; /* the legacy stream's work that this one waits for already */
+};
+
+/* The stream that a handle means: 0 is the legacy stream, or the thread's own where the caller is
+ * compiled for per-thread default streams. cudaErrorInvalidResourceHandle: none. Attaches. */
+cudaError_t stream_find(cudaStream_t handle, bool per_thread, struct stream **stream);
+cudaError_t stream_new(unsigned flags, int priority, cudaStream_t *handle);
+/* Waits for its work first. */
+cudaError_t stream_end(cudaStream_t handle);
+/* The session is gone, and all streams with it. */
+void streams_forget(void);
+
+extern struct stream stream_legacy;
+extern _Atomic uint64_t stream_legacy_work; /* operations of the legacy stream so far */
+extern _Atomic unsigned stream_blocking;    /* streams that it synchronises with */
+
+gs_status stream_join_slow(struct stream *stream);
+/* The code for what an operation on the stream returned. One that cannot be captured makes the
+ * capture invalid. */
+cudaError_t stream_error(struct stream *stream, gs_status status);
+
+/* Before an operation on the stream. */
+static inline gs_status stream_enter(struct stream *stream)
+{
+    if (stream == &stream_legacy) {
+        /* Acquire: pairs with stream_new, of which this thread knows only if it is ordered. */
+        if (atomic_load_explicit(&stream_blocking, memory_order_acquire) == 0)
+            return GS_OK;
+    } else if (!stream->blocking ||
+               atomic_load_explicit(&stream->legacy_seen, memory_order_acquire) ==
+                   atomic_load_explicit(&stream_legacy_work, memory_order_acquire)) {
+        return GS_OK;
+    }
+    return stream_join_slow(stream);
+}
+
+/* After it: a later operation of the other side, also in another thread that was told of this one,
+ * finds that there is work. So it comes after the operation, not before. */
+static inline void stream_leave(struct stream *stream)
+{
+    if (stream == &stream_legacy)
+        atomic_fetch_add_explicit(&stream_legacy_work, 1, memory_order_release);
+    else if (stream->blocking && !atomic_load_explicit(&stream->working, memory_order_relaxed))
+        atomic_store_explicit(&stream->working, true, memory_order_release);
+}
+
+#endif

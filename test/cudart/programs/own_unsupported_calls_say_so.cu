@@ -1,0 +1,16 @@
+// A call that gshare does not have says so and changes nothing else.
+#include "show.h"
+
+int main()
+{
+    void *p = nullptr;
+    cudaArray_t array;
+    cudaChannelFormatDesc desc = cudaCreateChannelDesc<float>();
+
+    printf("%d %d %d %d %d\n", desc.x, desc.y, desc.z, desc.w, desc.f); //> 32 0 0 0 2
+    SHOW(cudaMallocManaged(&p, 16));           //> cudaMallocManaged(&p, 16): cudaErrorNotSupported
+    SHOW(cudaMallocArray(&array, &desc, 4, 4)); //> cudaMallocArray(&array, &desc, 4, 4): cudaErrorNotSupported
+    SHOW(cudaHostAlloc(&p, 16, cudaHostAllocMapped)); //> cudaHostAlloc(&p, 16, cudaHostAllocMapped): cudaErrorNotSupported
+    SHOW(cudaGetLastError());                  //> cudaGetLastError(): cudaErrorNotSupported
+    SHOW(cudaMalloc(&p, 16));                  //> cudaMalloc(&p, 16): cudaSuccess
+}

@@ -1,0 +1,88 @@
+/*
+ * test_programs.c - each CUDA program of programs/ runs as a tenant and prints what its own
+ * comments say. A test for each, named as the program: the Makefile lists them.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "harness/harness.h"
+
+static char wanted[16384], output[16384];
+
+/* The lines after "//>" in the program's source. */
+static void wanted_read(const char *name)
+{
+    const char *root = getenv("GSHARE_SOURCE_DIR");
+    char path[512], line[1024];
+    size_t used = 0;
+    FILE *f;
+
+    snprintf(path, sizeof(path), "%s/test/cudart/programs/%s.cu", root ? root : ".", name);
+    f = fopen(path, "r");
+    if (f == NULL)
+        test_fail(__FILE__, __LINE__, "cannot read %s", path);
+    while (fgets(line, sizeof(line), f) != NULL) {
+        const char *mark = strstr(line, "//> ");
+
+        if (mark != NULL)
+            used += (size_t)snprintf(wanted + used, sizeof(wanted) - used, "%s", mark + 4);
+    }
+    fclose(f);
+    CHECK(used > 0 && used < sizeof(wanted));
+}
+
+static void run(const char *const *arguments, const char *name)
+{
+    struct server *server = server_start(NULL);
+    int status;
+
+    wanted_read(name);
+    status = program_run(arguments, output, sizeof(output));
+    if (status != 0 || strcmp(output, wanted) != 0)
+        test_fail(__FILE__, __LINE__, "status %d\n--- wanted\n%s--- printed\n%s---", status, wanted,
+                  output);
+    server_stop(server);
+}
+
+static void program(const char *name)
+{
+    char path[256];
+
+    snprintf(path, sizeof(path), "test/cudart/programs/%s", name);
+    if (access(test_build_path(path), X_OK) < 0)
+        test_skip("there is no nvcc");
+    run((const char *const[]){path, NULL}, name);
+}
+
+/* The same, linked with NVIDIA's own runtime, by gshare-run. */
+static void a_program_of_nvidias_runtime_runs_by_gshare_run(void)
+{
+    char path[512];
+
+    snprintf(path, sizeof(path), "%s", test_build_path("test/cudart/native/symbols_are_copied"));
+    if (access(path, X_OK) < 0)
+        test_skip("there is no nvcc, or a sanitizer, whose library has to come first");
+    run((const char *const[]){"bin/gshare-run", path, NULL}, "symbols_are_copied");
+}
+
+#define PROGRAM(name)                                                                              \
+    static void name(void)                                                                         \
+    {                                                                                              \
+        program(#name);                                                                            \
+    }
+#include "programs.inc"
+#undef PROGRAM
+
+static const struct test tests[] = {
+#define PROGRAM(name) TEST(name),
+#include "programs.inc"
+#undef PROGRAM
+    TEST(a_program_of_nvidias_runtime_runs_by_gshare_run),
+};
+
+int main(int argc, char **argv)
+{
+    return test_main(argc, argv, tests, ARRAY_SIZE(tests));
+}
