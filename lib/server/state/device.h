@@ -79,7 +79,6 @@ struct former {
 struct standby {
     pid_t pid; /* 0: none */
     bool ready;
-    uint64_t ready_ns;          /* since when */
     bool lost;                  /* it has been killed, and is to be reaped */
     struct link_device info;    /* once it is ready */
     struct watch process, link; /* as the worker's */

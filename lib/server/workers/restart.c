@@ -10,7 +10,6 @@
 #include "server/state/server.h"
 #include "server/state/session.h"
 #include "server/workers/ending.h"
-#include "server/workers/standby.h"
 
 #define PATIENCE_NS 45000000000u /* less than gsctl waits */
 #define AGAIN_NS    60000000000u /* between two attempts for a worker that needs recycling */
@@ -60,11 +59,6 @@ static const struct session *session_bound(const struct device *device)
             return s;
     }
     return NULL;
-}
-
-static bool standby_settled(const struct standby *standby)
-{
-    return standby->ready && clock_ns() >= standby->ready_ns + STANDBY_SETTLE_NS;
 }
 
 static void begin(struct device *device, bool force)
@@ -150,7 +144,7 @@ void restart_keep(struct device *device)
             restart_refuse(device, GS_ERR_INTERRUPTED, "the worker was lost meanwhile: %.80s",
                            device->failure);
         } else if (restart->phase == RESTART_STANDBY &&
-                   (standby_settled(&device->standby) || device->server->options.no_standby)) {
+                   (device->standby.ready || device->server->options.no_standby)) {
             bound = restart->force ? NULL : session_bound(device);
             if (bound) {
                 restart_refuse(device, GS_ERR_REFUSED,

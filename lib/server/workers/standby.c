@@ -50,8 +50,6 @@ static void standby_lost(struct device *device, const char *why)
     kill(standby->pid, SIGKILL);
 }
 
-static void start_fire(struct timer *timer);
-
 static void link_ready(struct watch *watch, uint32_t events)
 {
     struct standby *standby = container_of(watch, struct standby, link);
@@ -63,10 +61,6 @@ static void link_ready(struct watch *watch, uint32_t events)
     if (n == (ssize_t)sizeof(message) && message.op == LINK_READY && !standby->ready) {
         standby->info = message.u.device;
         standby->ready = true;
-        standby->ready_ns = clock_ns();
-        /* For a restart, which waits for it to have settled. */
-        timer_set(&device->server->loop, &standby->timer, standby->ready_ns + STANDBY_SETTLE_NS,
-                  start_fire);
         log_debug("device %d: worker %d is its standby", device->index, (int)standby->pid);
     } else if (n == (ssize_t)sizeof(message) && message.op == LINK_FATAL) {
         worker_text_clean(message.text, sizeof(message.text));

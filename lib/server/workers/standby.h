@@ -8,10 +8,6 @@
 
 #include "server/workers/spawn.h"
 
-/* For a while after a process has made its context, the driver serves its calls slowly: the tenants
- * of a worker that is replaced at once wait for 45 to 140 ms, else for 8 to 14 (H200). */
-#define STANDBY_SETTLE_NS 250000000u
-
 /* Starts the device's standby where one is due. Called in each round. */
 void standby_keep(struct device *device);
 /* Gives the standby away, which is ready or still starting. info: what it said when it was ready.
