@@ -137,7 +137,7 @@ CUDART_API cudaError_t cudaDeviceGetLimit(size_t *value, enum cudaLimit limit)
         *value = device.kernel_heap;
         return cudaSuccess;
     default:
-        return error_record(cudaErrorUnsupportedLimit);
+        return error_record(cudaErrorInvalidValue);
     }
 }
 
@@ -157,7 +157,7 @@ CUDART_API cudaError_t cudaDeviceSetLimit(enum cudaLimit limit, size_t value)
             device.kernel_heap = value;
         return cudaSuccess;
     default:
-        return error_record(cudaErrorUnsupportedLimit);
+        return error_record(cudaErrorInvalidValue);
     }
 }
 

@@ -10,7 +10,7 @@
 static cudaError_t function_use(const void *stub, struct kernel **kernel, gs_kernel *handle)
 {
     *kernel = kernel_find(stub);
-    return *kernel != NULL ? kernel_use(*kernel, handle) : cudaErrorInvalidDeviceFunction;
+    return *kernel != NULL ? kernel_use(*kernel, handle) : cudaErrorInvalidResourceHandle;
 }
 
 static int dynamic_smem_max(const struct kernel *kernel)
@@ -83,13 +83,13 @@ CUDART_API cudaError_t cudaFuncSetAttribute(const void *stub, enum cudaFuncAttri
 CUDART_API cudaError_t cudaFuncSetCacheConfig(const void *stub, enum cudaFuncCache config)
 {
     (void)config;
-    return error_record(kernel_find(stub) ? cudaSuccess : cudaErrorInvalidDeviceFunction);
+    return error_record(kernel_find(stub) ? cudaSuccess : cudaErrorInvalidResourceHandle);
 }
 
 CUDART_API cudaError_t cudaFuncSetSharedMemConfig(const void *stub, enum cudaSharedMemConfig config)
 {
     (void)config;
-    return error_record(kernel_find(stub) ? cudaSuccess : cudaErrorInvalidDeviceFunction);
+    return error_record(kernel_find(stub) ? cudaSuccess : cudaErrorInvalidResourceHandle);
 }
 
 CUDART_API cudaError_t cudaFuncGetName(const char **name, const void *stub)
@@ -99,7 +99,7 @@ CUDART_API cudaError_t cudaFuncGetName(const char **name, const void *stub)
     if (name == NULL)
         return error_record(cudaErrorInvalidValue);
     if (kernel == NULL)
-        return error_record(cudaErrorInvalidDeviceFunction);
+        return error_record(cudaErrorInvalidResourceHandle);
     *name = kernel->name;
     return cudaSuccess;
 }
@@ -126,7 +126,7 @@ CUDART_API cudaError_t cudaGetKernel(cudaKernel_t *out, const void *stub)
     if (out == NULL)
         return error_record(cudaErrorInvalidValue);
     if (kernel == NULL)
-        return error_record(cudaErrorInvalidDeviceFunction);
+        return error_record(cudaErrorInvalidResourceHandle);
     *out = (cudaKernel_t)kernel;
     return cudaSuccess;
 }

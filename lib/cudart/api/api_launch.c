@@ -16,16 +16,17 @@ static unsigned dynamic_smem_max(const struct kernel *kernel)
                                                        : 0;
 }
 
-/* CUDA tells apart what GS_ERR_LAUNCH_CONFIG says in one. */
+/* CUDA tells apart what GS_ERR_LAUNCH_CONFIG says in one. The runtime of CUDA 13 passes the
+ * driver's CUDA_ERROR_INVALID_VALUE on for a shape that cannot be. */
 static cudaError_t config_error(const struct kernel *kernel, const gs_launch_config *config)
 {
     uint64_t threads = (uint64_t)config->block.x * config->block.y * config->block.z;
 
     if (threads == 0 || threads > device.desc.max_threads_per_block)
-        return cudaErrorInvalidConfiguration;
+        return cudaErrorInvalidValue;
     if (threads > kernel->desc.max_threads_per_block)
         return cudaErrorLaunchOutOfResources;
-    return config->cooperative ? cudaErrorCooperativeLaunchTooLarge : cudaErrorInvalidConfiguration;
+    return config->cooperative ? cudaErrorCooperativeLaunchTooLarge : cudaErrorInvalidValue;
 }
 
 static cudaError_t launch(struct kernel *kernel, const gs_launch_config *config, size_t shared,
@@ -37,7 +38,7 @@ static cudaError_t launch(struct kernel *kernel, const gs_launch_config *config,
     cudaError_t error;
 
     if (kernel == NULL)
-        return error_record(cudaErrorInvalidDeviceFunction);
+        return error_record(cudaErrorInvalidResourceHandle);
     error = kernel_use(kernel, &handle);
     if (error == cudaSuccess)
         error = stream_find(stream_handle, per_thread, &stream);

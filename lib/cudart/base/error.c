@@ -123,10 +123,8 @@ void error_forget(void)
 
 cudaError_t error_last(bool clear)
 {
-    cudaError_t error = error_sticky();
+    const cudaError_t error = last;
 
-    if (error == cudaSuccess)
-        error = last;
     if (clear)
         last = cudaSuccess;
     return error;

@@ -1,4 +1,4 @@
-// A failed assertion is cudaErrorAssert, then and ever after.
+// A failed assertion is cudaErrorAssert, then and of every later call that uses the device.
 #include "show.h"
 #include <cassert>
 #include <unistd.h>
@@ -19,5 +19,6 @@ int main()
     SHOW(cudaDeviceSynchronize()); //> cudaDeviceSynchronize(): cudaErrorAssert
     SHOW(cudaMalloc(&p, 4));       //> cudaMalloc(&p, 4): cudaErrorAssert
     SHOW(cudaGetLastError());      //> cudaGetLastError(): cudaErrorAssert
-    SHOW(cudaGetLastError());      //> cudaGetLastError(): cudaErrorAssert
+    SHOW(cudaGetLastError());      //> cudaGetLastError(): cudaSuccess
+    SHOW(cudaMalloc(&p, 4));       //> cudaMalloc(&p, 4): cudaErrorAssert
 }

@@ -22,6 +22,8 @@ int main()
     MUST(cudaStreamCreateWithFlags(&b, cudaStreamNonBlocking));
     MUST(cudaEventCreate(&event));
     MUST(cudaMalloc(&flag, 4));
+    raise<<<1, 1>>>(flag); // NVIDIA's runtime loads a kernel at its first launch, for which it waits
+    wait_for<<<1, 1>>>(flag);
     MUST(cudaMemset(flag, 0, 4));
     MUST(cudaDeviceSynchronize());
     SHOW(cudaEventQuery(event));       //> cudaEventQuery(event): cudaSuccess

@@ -34,6 +34,6 @@ int main()
     HOLDS(a.maxDynamicSharedSizeBytes == 60000); //> a.maxDynamicSharedSizeBytes == 60000: yes
     MUST(cudaFuncGetName(&name, (const void *)bounded));
     printf("%s\n", name); //> _Z7boundedPi
-    SHOW(cudaFuncGetAttributes(&a, (const void *)not_a_kernel)); //> cudaFuncGetAttributes(&a, (const void *)not_a_kernel): cudaErrorInvalidDeviceFunction
+    SHOW(cudaFuncGetAttributes(&a, (const void *)not_a_kernel)); //> cudaFuncGetAttributes(&a, (const void *)not_a_kernel): cudaErrorInvalidResourceHandle
     SHOW(cudaFuncSetCacheConfig(plain, cudaFuncCachePreferL1)); //> cudaFuncSetCacheConfig(plain, cudaFuncCachePreferL1): cudaSuccess
 }

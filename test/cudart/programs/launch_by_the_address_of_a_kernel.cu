@@ -22,6 +22,6 @@ int main()
     for (int i = 0; i < n; i++)
         wrong += host[i] != value + i;
     printf("%d wrong\n", wrong); //> 0 wrong
-    SHOW(cudaLaunchKernel((const void *)not_a_kernel, dim3(1), dim3(1), args, 0, 0)); //> cudaLaunchKernel((const void *)not_a_kernel, dim3(1), dim3(1), args, 0, 0): cudaErrorInvalidDeviceFunction
-    SHOW(cudaGetLastError()); //> cudaGetLastError(): cudaErrorInvalidDeviceFunction
+    SHOW(cudaLaunchKernel((const void *)not_a_kernel, dim3(1), dim3(1), args, 0, 0)); //> cudaLaunchKernel((const void *)not_a_kernel, dim3(1), dim3(1), args, 0, 0): cudaErrorInvalidResourceHandle
+    SHOW(cudaGetLastError()); //> cudaGetLastError(): cudaErrorInvalidResourceHandle
 }

@@ -1,4 +1,4 @@
-// A kernel that traps is an error of every later call: cudaGetLastError does not take it away.
+// A kernel that traps is an error of every later call that uses the device.
 #include "show.h"
 
 __global__ void die()
@@ -15,5 +15,6 @@ int main()
     SHOW(cudaDeviceSynchronize()); //> cudaDeviceSynchronize(): cudaErrorLaunchFailure
     SHOW(cudaMalloc(&p, 4));       //> cudaMalloc(&p, 4): cudaErrorLaunchFailure
     SHOW(cudaGetLastError());      //> cudaGetLastError(): cudaErrorLaunchFailure
-    SHOW(cudaPeekAtLastError());   //> cudaPeekAtLastError(): cudaErrorLaunchFailure
+    SHOW(cudaPeekAtLastError());   //> cudaPeekAtLastError(): cudaSuccess
+    SHOW(cudaMalloc(&p, 4));       //> cudaMalloc(&p, 4): cudaErrorLaunchFailure
 }
