@@ -141,7 +141,7 @@ struct link_policy {
 enum link_replay {
     LINK_REPLAY_NOT = 0,  /* a session with such work is refused */
     LINK_REPLAY = 1,      /* it runs again */
-    LINK_REPLAY_ALONE = 2 /* it runs again with nothing else on the device: it is suspect */
+    LINK_REPLAY_ALONE = 2 /* it runs again while the others wait: it is suspect */
 };
 
 struct link_open {
@@ -176,7 +176,9 @@ struct link_fatal {
     int32_t status; /* gs_status that tenants get */
     uint32_t kind;  /* gs_fault_kind */
     uint32_t stream;
-    uint32_t still; /* the context has ended, and no lane runs: the next worker may begin at once */
+    /* No lane or service thread runs, and the device has nothing of the worker but work of the
+     * session in `slot` after an eviction: the next worker may begin at once. */
+    uint32_t at_rest;
     uint64_t position;
     char kernel[64];
 };

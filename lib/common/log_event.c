@@ -31,13 +31,22 @@ struct log_event log_event_begin(const char *kind)
 
 void log_event_text(struct log_event *event, const char *key, const char *value)
 {
-    if (*value && !strpbrk(value, " \"=\\")) {
+    bool plain = *value;
+
+    for (const char *c = value; *c; c++)
+        plain = plain && (unsigned char)*c > ' ' && *c != 0x7f && !strchr("\"=\\", *c);
+    if (plain) {
         add(event, " %s=%s", key, value);
         return;
     }
     add(event, " %s=\"", key);
-    for (; *value; value++)
-        add(event, *value == '"' || *value == '\\' ? "\\%c" : "%c", *value);
+    for (; *value; value++) {
+        const unsigned char c = (unsigned char)*value;
+        if (c < ' ' || c == 0x7f)
+            add(event, "?");
+        else
+            add(event, c == '"' || c == '\\' ? "\\%c" : "%c", c);
+    }
     add(event, "\"");
 }
 
@@ -61,7 +70,7 @@ static _Thread_local struct {
     char name[33];
 } names[NAMES];
 
-static const char *user_name(uid_t uid)
+const char *log_user_name(uid_t uid)
 {
     FILE *file;
 
@@ -84,7 +93,7 @@ static const char *user_name(uid_t uid)
 
 void log_event_user(struct log_event *event, const char *key, uid_t uid)
 {
-    log_event_text(event, key, user_name(uid));
+    log_event_text(event, key, log_user_name(uid));
     if (!strcmp(key, "user"))
         log_event_number(event, "uid", uid);
 }

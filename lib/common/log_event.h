@@ -1,9 +1,8 @@
 /*
  * log_event.h - what happens to tenants, and by whom, as lines of the log: "event=KIND key=value
  * ...", one line an event. A value that has a space, a quote, '=' or a backslash, or is empty,
- * stands in quotes, with a backslash before quotes and backslashes. The supervisor's thread.
- *
- *     event=attached session=17 user=alice uid=1000 pid=4242 name=train device=0 sms=132 ...
+ * stands in quotes, with a backslash before quotes and backslashes, and '?' for control characters.
+ * Any thread.
  */
 #ifndef GS_COMMON_LOG_EVENT_H
 #define GS_COMMON_LOG_EVENT_H
@@ -24,8 +23,10 @@ void log_event_text(struct log_event *event, const char *key, const char *value)
 void log_event_number(struct log_event *event, const char *key, uint64_t value);
 /* In seconds, with milliseconds. */
 void log_event_seconds(struct log_event *event, const char *key, uint64_t ns);
-/* "key=NAME", and after "user" also uid=N; the name is /etc/passwd's, and where it has none the
- * number. No other user database is asked, which would take its time. */
+/* The user's name in /etc/passwd, or the number; no other user database is asked, which would take
+ * its time. The file is read for each new user. It stays until the thread asks for another one. */
+const char *log_user_name(uid_t uid);
+/* "key=NAME", and after "user" also uid=N. */
 void log_event_user(struct log_event *event, const char *key, uid_t uid);
 void log_event_write(const struct log_event *event, enum log_level level);
 

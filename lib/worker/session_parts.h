@@ -37,6 +37,7 @@ struct session {
     uint32_t uid;
     uint64_t id;
     char name[32];   /* the tenant's, for people */
+    char user[33];   /* whose it is, for people */
     uint32_t fenced; /* its kernels are kept to its window (module/fenced.h): gs_fence; 0: not */
     struct segment_mapping *mapping;
     unsigned char *segment; /* the mapping's memory */

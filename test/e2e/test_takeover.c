@@ -584,6 +584,9 @@ static void the_suspect_at_fault_is_found(void)
         CHECK_OK(kernels_launch(NULL, fault, 1, 1, (void *[]){(void *)&nowhere}));
         CHECK_WITHIN(20000, server_worker_pid(server) != 0 && server_worker_pid(server) != worker);
         CHECK_OK(gs_memcpy_htod_async(session, words, &one, sizeof(one), aside));
+        do /* the other always has more to do */
+            fill(NULL, kernels_get(module, "fill"), data, round);
+        while (gs_stream_query(culprit, NULL) == GS_NOT_READY);
         CHECK_EQUAL(gs_sync(culprit), GS_ERR_FAULT);
         CHECK_OK(gs_last_fault(culprit, &seen));
         CHECK_TEXT(seen.kernel, "fault");

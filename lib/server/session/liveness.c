@@ -149,7 +149,9 @@ bool liveness_begin(struct session *session)
 /* Watches the last process that attached the segment, if it is not one of ours. */
 static bool attacher_watch(struct session *session, pid_t pid)
 {
-    return pid > 0 && pid != getpid() && pid != session->device->worker.pid &&
+    const struct device *device = session->device;
+
+    return pid > 0 && pid != getpid() && pid != device->worker.pid && pid != device->former.pid &&
            process_watch(session, pid, attached_last) == 0;
 }
 

@@ -70,17 +70,16 @@ static void culprit_charge(struct server *server, const struct culprit *culprit)
                     (unsigned)culprit->uid, account->faults, (unsigned)(out_ns / 1000000000u));
 }
 
-/* Ends the worker's process, and tells its sessions. `still`: nothing of it runs on the device, nor
- * writes what it shares with others. */
+/* Ends the worker's process, and tells its sessions. `at_rest`: as in struct link_fatal. */
 static void worker_lose(struct device *device, const struct link_fatal *fatal,
-                        const struct culprit *culprit, bool still)
+                        const struct culprit *culprit, bool at_rest)
 {
     struct server *server = device->server;
     struct worker_process *worker = &device->worker;
 
     device->lost_ns = clock_ns();
     worker->state = WORKER_ENDING;
-    worker->stopped = still && device->standby.ready && !device->former.pid;
+    worker->stopped = at_rest && device->standby.ready && !device->former.pid;
     /* It is not reaped yet, so the pid is still its own. */
     kill(worker->pid, worker->stopped ? SIGSTOP : SIGKILL);
     timer_set(&server->loop, &device->timer, clock_ns() + QUIT_NS, ending_fire);
@@ -127,7 +126,7 @@ void worker_fail(struct device *device, const struct link_fatal *fatal, uint32_t
         device->failures++;
     else
         device->failures = 0;
-    worker_lose(device, fatal, blamed ? &culprit : NULL, fatal && fatal->still);
+    worker_lose(device, fatal, blamed ? &culprit : NULL, fatal && fatal->at_rest);
     /* Whom the operator ends has lost nothing for anybody. */
     if (blamed && !ended)
         culprit_charge(server, &culprit);

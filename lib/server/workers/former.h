@@ -2,9 +2,10 @@
  * former.h - a worker whose place the standby has taken before its process has ended.
  *
  * The driver takes 85 to 310 ms to end a process that has a context, and the tenants would wait for
- * that. A worker whose context a fault has ended, or which is at rest, has nothing left on the
- * device. So it is stopped, that none of its threads writes any more, and killed when the next
- * worker has its sessions: ending it meanwhile would delay the next one's driver calls.
+ * that. A worker that is at rest has nothing left on the device that the next one's work could
+ * meet, and none of its threads runs. So it is stopped, and killed when the next worker has its
+ * sessions: ending it meanwhile would delay the next one's driver calls. Until it has ended, the
+ * device memory of a session that was ended with it is not free.
  */
 #ifndef GS_SERVER_FORMER_H
 #define GS_SERVER_FORMER_H

@@ -1,6 +1,7 @@
 /* messages.c - see messages.h. */
 #include "server/workers/messages.h"
 
+#include <signal.h>
 #include <string.h>
 #include <sys/epoll.h>
 
@@ -214,8 +215,12 @@ static bool message_take(struct device *device)
 
     if (n == 0)
         return false;
-    if (worker->state != WORKER_STARTING && worker->state != WORKER_READY)
-        return true; /* a worker that is being ended says nothing that counts */
+    if (worker->state != WORKER_STARTING && worker->state != WORKER_READY) {
+        /* A worker that is being ended says nothing that counts, but it may wait to be killed. */
+        if (message.op == LINK_FATAL || message.op == LINK_RETIRED)
+            kill(worker->pid, SIGKILL);
+        return true;
+    }
     if (n != sizeof(message) || !on_message(device, &message, &descriptor))
         worker_fail(device, NULL, LINK_SLOT_NONE,
                     "worker %d sent a message that makes no sense (%zd bytes, op %u, slot %u)",

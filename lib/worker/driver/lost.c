@@ -111,8 +111,11 @@ static _Noreturn void give_up(CUresult result, uint32_t evicted, const char *tex
     static const uint64_t one = 1;
 
     /* The control thread, which finds whom to blame, cannot wait for itself. */
-    if (pthread_equal(pthread_self(), lost.control))
-        worker_end(result, text, NULL, false);
+    if (pthread_equal(pthread_self(), lost.control)) {
+        const struct link_blame blame = {.slot = lost.evicted, .fatal.kind = GS_FAULT_EVICTED};
+
+        worker_end(result, text, lost.evicted != LINK_SLOT_NONE ? &blame : NULL, false);
+    }
     pthread_mutex_lock(&lost.lock);
     if (!atomic_load(&lost.pending)) {
         lost.result = result;

@@ -33,7 +33,7 @@ void link_await_end(void)
     _exit(2);
 }
 
-void worker_end(CUresult result, const char *text, const struct link_blame *blame, bool still)
+void worker_end(CUresult result, const char *text, const struct link_blame *blame, bool at_rest)
 {
     struct link_message message = {.op = LINK_FATAL, .slot = LINK_SLOT_NONE};
 
@@ -44,11 +44,11 @@ void worker_end(CUresult result, const char *text, const struct link_blame *blam
     message.u.fatal.status = driver_fatal(result) ? GS_ERR_FAULT : GS_ERR_DRIVER;
     if (message.u.fatal.kind == GS_FAULT_NONE)
         message.u.fatal.kind = driver_fatal(result) ? GS_FAULT_KERNEL : GS_FAULT_DEVICE;
-    message.u.fatal.still = still;
+    message.u.fatal.at_rest = at_rest;
     snprintf(message.text, sizeof(message.text), "%s", text);
     log_error("device lost: %s", message.text);
     link_send(&message, -1);
-    if (still)
+    if (at_rest)
         link_await_end();
     _exit(2);
 }

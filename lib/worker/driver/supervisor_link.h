@@ -16,13 +16,12 @@ _Noreturn void link_await_end(void);
 
 /* Tells the supervisor that the device is lost and why, and ends the process. blame holds slot,
  * stream, position and kernel of the session at fault; NULL: no session is known to be at fault.
- * `still`: the context and all lanes have ended, so the supervisor chooses when the process does.
- */
+ * `at_rest`: as in struct link_fatal; the supervisor chooses when the process ends. */
 struct link_blame {
     uint32_t slot;
     struct link_fatal fatal;
 };
 _Noreturn void worker_end(CUresult result, const char *text, const struct link_blame *blame,
-                          bool still);
+                          bool at_rest);
 
 #endif

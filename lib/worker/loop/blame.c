@@ -91,6 +91,18 @@ static bool others_end(const struct session *evicted)
     return !busy;
 }
 
+/* When the driver tells of an illegal address, all kernels of the context have ended
+ * (bench/driver_facts, 25). Of other errors, and of a copy that was under way, that is not known.
+ */
+static bool fault_ended_all(void)
+{
+    bool ended = lost_result() == CUDA_ERROR_ILLEGAL_ADDRESS && service_idle();
+
+    for (struct session *s = session_table_next(NULL); s; s = session_table_next(s))
+        ended = ended && session_transferred(s);
+    return ended;
+}
+
 void blame(void)
 {
     struct link_blame blame = {0};
@@ -99,15 +111,14 @@ void blame(void)
     lanes_wake();
     const bool stopped = lost_wait(), evicted = lost_evicted() != LINK_SLOT_NONE;
     const struct session *session = evicted ? in_slot(lost_evicted()) : only_busy();
-    /* When the driver tells of a fault, all kernels and copies of the context have ended
-     * (bench/driver_facts, 25). After an eviction they run on until the process has ended, which
-     * harms nobody if they are the evicted session's, whose memory nobody gets before that. */
-    const bool still = stopped && (evicted ? others_end(session) : driver_fatal(lost_result()));
+    /* After an eviction the evicted session's kernels run on until the process has ended, in memory
+     * that nobody gets before that. */
+    const bool at_rest = stopped && (evicted ? others_end(session) : fault_ended_all());
 
     if (!session)
-        worker_end(lost_result(), lost_text(), NULL, still);
+        worker_end(lost_result(), lost_text(), NULL, at_rest);
     blame.slot = session->slot;
     blame.fatal.kind = evicted ? GS_FAULT_EVICTED : GS_FAULT_NONE;
     blamed_kernel(session, stream_unfinished(session), &blame.fatal);
-    worker_end(lost_result(), lost_text(), &blame, still);
+    worker_end(lost_result(), lost_text(), &blame, at_rest);
 }

@@ -146,11 +146,15 @@ static void resume_returned(struct lane *lane, struct job *job)
         job_route(job);
         return;
     }
+    const bool suspect = job->status == GS_OK && job->open.replay == LINK_REPLAY_ALONE;
+    struct session *session = job->session;
+
     resume_end(job);
-    if (job->status == GS_OK && job->open.replay == LINK_REPLAY_ALONE &&
-        !session_caught_up(job->session))
-        trial_add(job->session);
     open_end(lane, job);
+    if (suspect && session_caught_up(session))
+        trial_passed(session);
+    else if (suspect)
+        trial_add(session);
 }
 
 /* Begins to close a session, as the control thread asks. */

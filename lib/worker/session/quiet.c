@@ -34,9 +34,9 @@ static struct {
     bool releasing;        /* a job runs the deferred release */
 } quiet;
 
-/* Whether the device has finished all that the sessions have issued. The completion words are asked
- * first, which costs nothing, then the driver, because a tenant may have falsified its words. */
-static bool sessions_idle(void)
+/* The completion words are asked first, which costs nothing, then the driver, because a tenant may
+ * have falsified its words. */
+bool sessions_idle(void)
 {
     struct session *session;
 

@@ -21,6 +21,8 @@ bool quiet_hold(uint64_t now);
 /* Whether sessions are being taken up: until all are, none has new work, so that quiet moments
  * come. Any thread. */
 void quiet_resuming(bool resuming);
+/* Whether the device has finished all that the sessions have issued, as the driver says. */
+bool sessions_idle(void);
 /* Whether a job has the device to itself at this moment. */
 bool quiet_under_way(void);
 /* Whether any job waits for a quiet moment or has one. Then no lane except the main one may have

@@ -6,6 +6,7 @@
  * table and removes it.
  */
 #include "worker/session/session.h"
+#include "common/log_event.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -51,6 +52,7 @@ struct session *session_new(uint32_t slot, const struct link_open *open, struct 
     session->module.heap_asked = open->kernel_heap;
     memcpy(session->name, open->name, sizeof(session->name));
     session->name[sizeof(session->name) - 1] = '\0';
+    snprintf(session->user, sizeof(session->user), "%s", log_user_name(open->uid));
     session->stats = stats;
     if (open->resume) /* what the session has done so far stays */
         atomic_store_explicit(&stats->memory_used, 0, memory_order_relaxed);

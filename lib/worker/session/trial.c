@@ -7,12 +7,13 @@
 #include "worker/session/quiet.h"
 #include "worker/submit/stream.h"
 
-#define TRIAL_NS 5000000000u /* others wait for so long at most */
+#define TRIALS_NS 5000000000u /* others wait for so long at most, after a loss */
 
 static struct {
     uint32_t left; /* sessions that are to have a trial, with the one that has it */
     struct session *current;
-    uint64_t until;
+    bool ending;    /* the current one has caught up, and waits for the device as all do */
+    uint64_t until; /* 0: no trial has begun */
 } trial;
 
 void trial_add(struct session *session)
@@ -26,7 +27,8 @@ void trial_remove(struct session *session)
     if (!session->poll.trial)
         return;
     session->poll.trial = false;
-    trial.left--;
+    if (--trial.left == 0)
+        trial.until = 0;
     if (trial.current == session)
         trial.current = NULL;
 }
@@ -38,9 +40,18 @@ bool trial_any(void)
 
 bool trial_holds(const struct session *session)
 {
-    return trial.left && session != trial.current;
+    return trial.left && (session != trial.current || trial.ending);
 }
 
+/* The supervisor forgets the losses in which the session was a suspect. */
+void trial_passed(const struct session *session)
+{
+    const struct link_message message = {.op = LINK_TRIED, .slot = session->slot};
+
+    link_send(&message, -1);
+}
+
+/* The device has nothing of anybody, so what is lost from now on is the next one's doing. */
 static void trial_begin(uint64_t now)
 {
     struct session *session = session_table_next(NULL);
@@ -48,15 +59,16 @@ static void trial_begin(uint64_t now)
     while (session && !session->poll.trial)
         session = session_table_next(session);
     trial.current = session;
-    trial.until = now + TRIAL_NS;
+    trial.ending = false;
+    if (!trial.until)
+        trial.until = now + TRIALS_NS;
 }
 
-/* The supervisor forgets the losses in which the session was a suspect. */
-static void trial_passed(const struct session *session)
+static void trials_give_up(void)
 {
-    const struct link_message message = {.op = LINK_TRIED, .slot = session->slot};
-
-    link_send(&message, -1);
+    log_debug("%u sessions' work that runs again takes long, and all go on beside it", trial.left);
+    for (struct session *s = session_table_next(NULL); s; s = session_table_next(s))
+        trial_remove(s);
 }
 
 void trial_poll(uint64_t now)
@@ -65,15 +77,16 @@ void trial_poll(uint64_t now)
 
     if (!trial.left || quiet_hold(now))
         return;
-    if (session && session_caught_up(session)) {
-        trial_passed(session);
-        trial_remove(session);
-    } else if (session && now > trial.until) {
-        log_debug("the work of session %llu that runs again takes long, and others run "
-                  "beside it",
-                  (unsigned long long)session->id);
-        trial_remove(session);
+    if (session && (session->submit.faulted || session_caught_up(session)))
+        trial.ending = true;
+    if (trial.until && now > trial.until) {
+        trials_give_up();
+    } else if ((!session || trial.ending) && sessions_idle()) {
+        if (session && !session->submit.faulted)
+            trial_passed(session);
+        if (session)
+            trial_remove(session);
+        if (trial.left)
+            trial_begin(now);
     }
-    if (trial.left && !trial.current)
-        trial_begin(now);
 }

@@ -3,8 +3,9 @@
  * runs again run it one after the other.
  *
  * A kernel of one of them may have lost the device. If it does so again, its session is the only
- * one with unfinished work, and is blamed. A trial ends when the session's unfinished work is
- * complete, or after a second; it may have waited for other tenants. Main lane.
+ * one with unfinished work, and is blamed. Each trial begins when the device has nothing to do, and
+ * ends when the session's unfinished work is complete and the device has nothing to do again; all
+ * of them end after five seconds, since such work may wait for other tenants. Main lane.
  */
 #ifndef GS_WORKER_SESSION_TRIAL_H
 #define GS_WORKER_SESSION_TRIAL_H
@@ -18,6 +19,8 @@ struct session;
 void trial_add(struct session *session);
 /* Ends the session's trial, if it has one. */
 void trial_remove(struct session *session);
+/* Tells the supervisor that the session is no longer suspect. */
+void trial_passed(const struct session *session);
 /* Whether any session is still to have its trial, or has it. */
 bool trial_any(void);
 /* Whether the session's work waits for a trial of another. */

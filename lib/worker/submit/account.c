@@ -29,12 +29,14 @@ static void issued_add(struct session *session, struct stream *stream, const str
         break;
     case ISSUED_GRAPH:
         inflight_add_graph(stream->inflight);
+        stream->transferred = issued->position; /* it may have copies */
         break;
     case ISSUED_EVENT:
         inflight_add_event(stream->inflight);
         break;
     case ISSUED_TRANSFER:
         inflight_add_other(stream->inflight);
+        stream->transferred = issued->position;
         count(&session->stats->copies, 1);
         count(&session->stats->copied_bytes, issued->bytes);
         break;

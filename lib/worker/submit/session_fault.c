@@ -34,7 +34,8 @@ static void fault_log(const struct session *session, gs_status status, const cha
     if (!log_allowed())
         return;
     log_event_number(&event, "session", session->id);
-    log_event_user(&event, "user", session->uid);
+    log_event_text(&event, "user", session->user);
+    log_event_number(&event, "uid", session->uid);
     log_event_text(&event, "name", session->name);
     log_event_text(&event, "kernel", kernel);
     log_event_text(&event, "status", status_name(status));

@@ -59,6 +59,19 @@ bool session_seems_idle(const struct session *session)
     return true;
 }
 
+bool session_transferred(const struct session *session)
+{
+    const struct seg_complete *complete = (const void *)(session->segment + SEG_OFF_COMPLETE);
+
+    for (uint64_t left = session->inflight.busy; left; left &= left - 1) {
+        uint32_t i = (uint32_t)__builtin_ctzll(left);
+        if (atomic_load_explicit(&complete->position[i], memory_order_relaxed) <
+            session->submit.streams[i].transferred)
+            return false;
+    }
+    return true;
+}
+
 bool session_caught_up(const struct session *session)
 {
     const struct seg_complete *complete = (const void *)(session->segment + SEG_OFF_COMPLETE);

@@ -49,9 +49,11 @@ bool streams_idle(struct session *session);
 /* The same by the completion words, which cost nothing to read and which a tenant can falsify: good
  * for deciding when to ask the driver, or for decisions that only cost time. */
 bool session_seems_idle(const struct session *session);
-/* The first stream whose completion word says that it is not finished. */
+/* Whether no copy, fill or graph is unfinished, by the tenant's own words. */
+bool session_transferred(const struct session *session);
 /* Whether all that runs again is complete, by the tenant's own words. */
 bool session_caught_up(const struct session *session);
+/* The first stream whose completion word says that it is not finished. */
 uint32_t stream_unfinished(const struct session *session);
 
 /* The event of a slot; its CUDA event is made at the first use. */
