@@ -7,6 +7,9 @@
 #   make bench      the benchmark tables (an NVIDIA GPU is needed for most of them)
 #   make install    into $(DESTDIR)$(PREFIX); `make uninstall` removes it
 #   make deb        Debian packages of all that, in $(BUILD)/deb
+#   make chaos      killed processes and a hostile tenant beside honest ones  ROUNDS=1000
+#   make man        the manual pages of section 3, from include/gshare.h
+#   make test-cudart-native   the CUDA programs of test/cudart with NVIDIA's runtime, on a GPU
 #   make help       this text
 #   make format-check, make fuzz (CC=clang), make ptx (the .ptx files from the .cu beside them)
 #
@@ -117,7 +120,7 @@ LIBS := $(BUILD)/lib/libgshare.so $(BUILD)/lib/libgshare.a $(BUILD)/lib/libgshar
 .DELETE_ON_ERROR:
 all: $(BINS) $(LIBS)
 help:
-	@sed -n '/^# gshare/,/^$$/s/^# \{0,1\}//p' Makefile
+	@sed -n '1,/^$$/s/^# \{0,1\}//p' Makefile
 
 # A change of compiler, flags or found headers builds all anew.
 FLAGS := $(strip $(CC) $(CXX) $(GS_CFLAGS) $(CFLAGS) $(CPPFLAGS) $(LDFLAGS) $(HAVE))

@@ -82,6 +82,8 @@ int command_metrics(struct control *control, const struct command_options *optio
     (void)control;
     if (options->listen && (options->textfile || options->watch_s))
         usage("--listen goes neither with --textfile nor with --watch");
+    if (options->watch_s && !options->textfile)
+        usage("--watch needs --textfile: a second document would follow the first one's end");
     if (options->listen)
         return metrics_serve(options->listen, options->instance);
     status = metrics_sample_init(&sample, options->instance, message);

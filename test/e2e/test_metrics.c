@@ -308,6 +308,7 @@ static void a_textfile_is_replaced_as_a_whole(void)
     server_stop(server);
     CHECK_EQUAL(gsctl("metrics", NULL), 3);
     CHECK_EQUAL(gsctl("metrics", "--listen", "0", "--textfile", "x", NULL), 2);
+    CHECK_EQUAL(gsctl("metrics", "--watch", "1", NULL), 2);
 }
 
 /* Sends the request to the loopback's port; output has the answer. */
