@@ -106,6 +106,8 @@ static CUresult fault_beside_copies(int unused)
         CK(cuMemsetD8Async(memory, (unsigned char)i, COPY, copying));
         CK(cuMemcpyDtoHAsync(host, memory, COPY, copying));
     }
+    while (*(volatile unsigned char *)host == 0xff) /* until the first copy is under way */
+        ;
     t0 = now_us();
     arg.a = NOWHERE;
     CK(kernel_launch(stray, faulting));
