@@ -364,7 +364,7 @@ comma := ,
 NVCC_TEST = $(NVCC) -std=c++17 -O1 -Iinclude -gencode arch=compute_80,code=compute_80 -Xcompiler -fPIC
 NVCC_LINK = $(NVCC) $(foreach s,$(subst $(comma), ,$(SANITIZE)),-ccbin $(CXX) -Xcompiler -fsanitize=$(s))
 $(BUILD)/obj/test/cudart/programs/ptds_%.o: NVCC_TEST += --default-stream per-thread
-$(BUILD)/obj/test/cudart/programs/%.o: test/cudart/programs/%.cu test/cudart/programs/show.h include/gshare_cuda.h include/gshare.h
+$(BUILD)/obj/test/cudart/programs/%.o: test/cudart/programs/%.cu test/cudart/programs/show.h test/cudart/programs/said.h include/gshare_cuda.h include/gshare.h
 	@mkdir -p $(@D)
 	$(call say,NVCC,$<)
 	$(Q)$(NVCC_TEST) -c -o $@ $<

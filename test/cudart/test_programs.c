@@ -33,6 +33,23 @@ static void wanted_read(const char *name)
     CHECK(used > 0 && used < sizeof(wanted));
 }
 
+/* The library's own lines are none of the runtime's behaviour. */
+static void library_lines_drop(void)
+{
+    static const char prefix[] = "libgshare_cudart: ";
+    char *to = output;
+
+    for (char *line = output, *next; *line != '\0'; line = next) {
+        next = strchr(line, '\n');
+        next = next != NULL ? next + 1 : line + strlen(line);
+        if (strncmp(line, prefix, sizeof(prefix) - 1) != 0) {
+            memmove(to, line, (size_t)(next - line));
+            to += next - line;
+        }
+    }
+    *to = '\0';
+}
+
 static void run(const char *const *arguments, const char *name)
 {
     struct server *server = server_start(NULL);
@@ -40,6 +57,8 @@ static void run(const char *const *arguments, const char *name)
 
     wanted_read(name);
     status = program_run(arguments, output, sizeof(output));
+    if (strncmp(name, "own_", 4) != 0)
+        library_lines_drop();
     if (status != 0 || strcmp(output, wanted) != 0)
         test_fail(__FILE__, __LINE__, "status %d\n--- wanted\n%s--- printed\n%s---", status, wanted,
                   output);

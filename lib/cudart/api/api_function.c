@@ -75,7 +75,7 @@ CUDART_API cudaError_t cudaFuncSetAttribute(const void *stub, enum cudaFuncAttri
     case cudaFuncAttributeRequiredClusterDepth:
     case cudaFuncAttributeNonPortableClusterSizeAllowed:
     case cudaFuncAttributeClusterSchedulingPolicyPreference:
-        return error_record(cudaErrorNotSupported);
+        return error_record(error_unsupported("a cluster attribute of a kernel"));
     default:
         return error_record(cudaErrorInvalidValue);
     }
