@@ -195,7 +195,7 @@ $(BUILD)/lib/libgshare_cudart.so: $(BUILD)/lib/libgshare_cudart.so.$(SOVERSION)
 $(BUILD)/lib/gshare/libcudart.so.13: $(BUILD)/lib/libgshare_cudart.so.$(SOVERSION)
 	@mkdir -p $(@D)
 	$(Q)ln -sf ../$(<F) $@
-RUN_SCRIPT = sed -e 's|@CUDARTDIR@|$(1)|' lib/cudart/gshare-run.in
+RUN_SCRIPT = sed -e 's|@CUDARTDIR@|$(1)|' -e 's|@VERSION@|$(VERSION)|' lib/cudart/gshare-run.in
 $(BUILD)/bin/gshare-run: lib/cudart/gshare-run.in
 	@mkdir -p $(@D)
 	$(Q)$(call RUN_SCRIPT,$(abspath $(BUILD))/lib/gshare) >$@ && chmod 755 $@
