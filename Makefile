@@ -198,7 +198,7 @@ $(BUILD)/lib/libgshare_cudart.so: $(BUILD)/lib/libgshare_cudart.so.$(SOVERSION)
 $(BUILD)/lib/gshare/libcudart.so.13: $(BUILD)/lib/libgshare_cudart.so.$(SOVERSION)
 	@mkdir -p $(@D)
 	$(Q)ln -sf ../$(<F) $@
-RUN_SCRIPT = sed -e 's|@CUDARTDIR@|$(1)|' lib/cudart/gshare-run.in
+RUN_SCRIPT = sed -e 's|@CUDARTDIR@|$(1)|' -e 's|@VERSION@|$(VERSION)|' lib/cudart/gshare-run.in
 $(BUILD)/bin/gshare-run: lib/cudart/gshare-run.in
 	@mkdir -p $(@D)
 	$(Q)$(call RUN_SCRIPT,$(abspath $(BUILD))/lib/gshare) >$@ && chmod 755 $@
@@ -367,7 +367,7 @@ comma := ,
 NVCC_TEST = $(NVCC) -std=c++17 -O1 -Iinclude -gencode arch=compute_80,code=compute_80 -Xcompiler -fPIC
 NVCC_LINK = $(NVCC) $(foreach s,$(subst $(comma), ,$(SANITIZE)),-ccbin $(CXX) -Xcompiler -fsanitize=$(s))
 $(BUILD)/obj/test/cudart/programs/ptds_%.o: NVCC_TEST += --default-stream per-thread
-$(BUILD)/obj/test/cudart/programs/%.o: test/cudart/programs/%.cu test/cudart/programs/show.h include/gshare_cuda.h include/gshare.h
+$(BUILD)/obj/test/cudart/programs/%.o: test/cudart/programs/%.cu test/cudart/programs/show.h test/cudart/programs/said.h include/gshare_cuda.h include/gshare.h
 	@mkdir -p $(@D)
 	$(call say,NVCC,$<)
 	$(Q)$(NVCC_TEST) -c -o $@ $<

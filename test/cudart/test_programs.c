@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "harness/harness.h"
@@ -33,6 +34,23 @@ static void wanted_read(const char *name)
     CHECK(used > 0 && used < sizeof(wanted));
 }
 
+/* The library's own lines are none of the runtime's behaviour. */
+static void library_lines_drop(void)
+{
+    static const char prefix[] = "libgshare_cudart: ";
+    char *to = output;
+
+    for (char *line = output, *next; *line != '\0'; line = next) {
+        next = strchr(line, '\n');
+        next = next != NULL ? next + 1 : line + strlen(line);
+        if (strncmp(line, prefix, sizeof(prefix) - 1) != 0) {
+            memmove(to, line, (size_t)(next - line));
+            to += next - line;
+        }
+    }
+    *to = '\0';
+}
+
 static void run(const char *const *arguments, const char *name)
 {
     struct server *server = server_start(NULL);
@@ -40,6 +58,8 @@ static void run(const char *const *arguments, const char *name)
 
     wanted_read(name);
     status = program_run(arguments, output, sizeof(output));
+    if (strncmp(name, "own_", 4) != 0)
+        library_lines_drop();
     if (status != 0 || strcmp(output, wanted) != 0)
         test_fail(__FILE__, __LINE__, "status %d\n--- wanted\n%s--- printed\n%s---", status, wanted,
                   output);
@@ -67,6 +87,37 @@ static void a_program_of_nvidias_runtime_runs_by_gshare_run(void)
     run((const char *const[]){"bin/gshare-run", path, NULL}, "symbols_are_copied");
 }
 
+/* What gshare-run itself says, without a server. */
+static void gshare_run_says_what_it_cannot_run(void)
+{
+    const char *file;
+    int fd = test_file_open(&file);
+    static const char inside[] = "\177ELF /cudart.shm.%x", old[] = "\177ELF libcudart.so.12";
+    static const char script[] = "#!/bin/sh\necho /cudart.shm. libcudart.so.12\n";
+
+    CHECK_EQUAL(
+        program_run((const char *[]){"bin/gshare-run", "--help", NULL}, output, sizeof(output)), 0);
+    CHECK_TEXT(output, "usage: gshare-run PROGRAM");
+    CHECK_EQUAL(program_run((const char *[]){"bin/gshare-run", "-V", NULL}, output, sizeof(output)),
+                0);
+    CHECK_TEXT(output, "gshare-run " GS_VERSION_STRING);
+    CHECK_EQUAL(program_run((const char *[]){"bin/gshare-run", "./none-such", NULL}, output,
+                            sizeof(output)),
+                127);
+    CHECK_TEXT(output, "gshare-run: ./none-such: not found");
+
+    CHECK(fchmod(fd, 0700) == 0 && pwrite(fd, inside, sizeof(inside), 0) > 0);
+    program_run((const char *[]){"bin/gshare-run", file, NULL}, output, sizeof(output));
+    CHECK_TEXT(output, "has NVIDIA's runtime inside");
+    CHECK(pwrite(fd, old, sizeof(old), 0) > 0);
+    program_run((const char *[]){"bin/gshare-run", file, NULL}, output, sizeof(output));
+    CHECK_TEXT(output, "asks for an older CUDA runtime");
+    CHECK(pwrite(fd, script, sizeof(script) - 1, 0) > 0);
+    program_run((const char *[]){"bin/gshare-run", file, NULL}, output, sizeof(output));
+    CHECK(strstr(output, "will not run on gshare") == NULL);
+    close(fd);
+}
+
 #define PROGRAM(name)                                                                              \
     static void name(void)                                                                         \
     {                                                                                              \
@@ -80,6 +131,7 @@ static const struct test tests[] = {
 #include "programs.inc"
 #undef PROGRAM
     TEST(a_program_of_nvidias_runtime_runs_by_gshare_run),
+    TEST(gshare_run_says_what_it_cannot_run),
 };
 
 int main(int argc, char **argv)

@@ -27,7 +27,7 @@ static cudaError_t copy_box(const struct cudaMemcpy3DParms *p, cudaStream_t stre
     if (p == NULL)
         return cudaErrorInvalidValue;
     if (p->srcArray != NULL || p->dstArray != NULL)
-        return cudaErrorNotSupported;
+        return error_unsupported("cudaMemcpy3D of arrays");
     dst = box_at(&p->dstPtr, &p->dstPos, &dst_slice);
     src = box_at(&p->srcPtr, &p->srcPos, &src_slice);
     for (size_t z = 0; z < p->extent.depth && error == cudaSuccess; z++)

@@ -18,10 +18,9 @@ CUDART_API cudaError_t cudaGetDeviceCount(int *count)
 {
     cudaError_t error = device_use();
 
-    if (error == cudaSuccess && count == NULL)
-        error = cudaErrorInvalidValue;
-    if (error == cudaSuccess)
-        *count = 1;
+    if (count == NULL)
+        return error_record(cudaErrorInvalidValue);
+    *count = error == cudaSuccess; /* a caller that ignores the error finds no device */
     return error_record(error);
 }
 
@@ -152,7 +151,7 @@ CUDART_API cudaError_t cudaDeviceSetLimit(enum cudaLimit limit, size_t value)
         return cudaSuccess;
     case cudaLimitMallocHeapSize:
         if (device_session() != NULL && value > device.kernel_heap)
-            return error_record(cudaErrorNotSupported);
+            return error_record(error_unsupported("cudaLimitMallocHeapSize of a running session"));
         if (device_session() == NULL)
             device.kernel_heap = value;
         return cudaSuccess;
@@ -238,7 +237,7 @@ CUDART_API cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *p, int num
     p->textureAlignment = ARCH_TEXTURE_ALIGN;
     p->texturePitchAlignment = ARCH_PITCH_ALIGN;
     p->surfaceAlignment = ARCH_TEXTURE_ALIGN;
-    p->multiProcessorCount = (int)desc->sm_count;
+    p->multiProcessorCount = (int)device_sm_count();
     p->concurrentKernels = 1;
     p->asyncEngineCount = 1;
     p->unifiedAddressing = device.host_range_reserved;
@@ -283,7 +282,7 @@ static int attribute_of(enum cudaDeviceAttr attribute)
     case cudaDevAttrTexturePitchAlignment:
         return ARCH_PITCH_ALIGN;
     case cudaDevAttrMultiProcessorCount:
-        return (int)desc->sm_count;
+        return (int)device_sm_count();
     case cudaDevAttrMaxThreadsPerMultiProcessor:
         return (int)arch->threads;
     case cudaDevAttrMaxBlocksPerMultiprocessor:

@@ -16,7 +16,7 @@ CUDART_API cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned fla
         (flags & cudaEventInterprocess && !(flags & cudaEventDisableTiming)))
         return error_record(cudaErrorInvalidValue);
     if (flags & cudaEventInterprocess)
-        return error_record(cudaErrorNotSupported);
+        return error_record(error_unsupported("cudaEventInterprocess"));
     return error_record(event_new(flags, event));
 }
 

@@ -40,8 +40,10 @@ CUDART_API cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attribut
     attributes->localSizeBytes = kernel->desc.local_bytes;
     attributes->maxThreadsPerBlock = (int)kernel->desc.max_threads_per_block;
     attributes->numRegs = (int)kernel->desc.registers;
-    attributes->ptxVersion = (int)(device.desc.compute_major * 10 + device.desc.compute_minor);
-    attributes->binaryVersion = attributes->ptxVersion;
+    /* Host code that compiles a kernel for several architectures (CUB, Thrust) tells by it which of
+     * them runs. */
+    attributes->ptxVersion = (int)kernel_ptx_arch(kernel);
+    attributes->binaryVersion = (int)(device.desc.compute_major * 10 + device.desc.compute_minor);
     attributes->maxDynamicSharedSizeBytes = dynamic_smem_max(kernel);
     attributes->preferredShmemCarveout = atomic_load(&kernel->carveout);
     return cudaSuccess;
@@ -73,7 +75,7 @@ CUDART_API cudaError_t cudaFuncSetAttribute(const void *stub, enum cudaFuncAttri
     case cudaFuncAttributeRequiredClusterDepth:
     case cudaFuncAttributeNonPortableClusterSizeAllowed:
     case cudaFuncAttributeClusterSchedulingPolicyPreference:
-        return error_record(cudaErrorNotSupported);
+        return error_record(error_unsupported("a cluster attribute of a kernel"));
     default:
         return error_record(cudaErrorInvalidValue);
     }

@@ -91,7 +91,7 @@ CUDART_API cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t g
     if (error == cudaSuccess && exec == NULL)
         error = cudaErrorInvalidValue;
     if (error == cudaSuccess && flags != 0) /* launch from the device, memory of its own */
-        error = cudaErrorNotSupported;
+        error = error_unsupported("a flag of cudaGraphInstantiate");
     return error_record(error == cudaSuccess ? graph_instantiate(graph, exec) : error);
 }
 

@@ -1,6 +1,7 @@
 /* api_launch.c - launches. <<<>>> adds to gs_launch what launch() does before and after it. */
 #include "cudart/abi.h"
 #include "cudart/base/error.h"
+#include "cudart/base/report.h"
 #include "cudart/state/module.h"
 #include "cudart/state/stream.h"
 
@@ -26,7 +27,10 @@ static cudaError_t config_error(const struct kernel *kernel, const gs_launch_con
         return cudaErrorInvalidValue;
     if (threads > kernel->desc.max_threads_per_block)
         return cudaErrorLaunchOutOfResources;
-    return config->cooperative ? cudaErrorCooperativeLaunchTooLarge : cudaErrorInvalidValue;
+    if (!config->cooperative)
+        return cudaErrorInvalidValue;
+    report_once("kernel %s: %s", kernel->name, gs_last_error_message());
+    return cudaErrorCooperativeLaunchTooLarge;
 }
 
 static cudaError_t launch(struct kernel *kernel, const gs_launch_config *config, size_t shared,
@@ -129,7 +133,7 @@ static cudaError_t launch_extended(const cudaLaunchConfig_t *config, const void 
             if (attribute->val.clusterDim.x * attribute->val.clusterDim.y *
                     attribute->val.clusterDim.z !=
                 1)
-                return error_record(cudaErrorNotSupported);
+                return error_record(error_unsupported("a launch with clusters"));
             break;
         case cudaLaunchAttributeIgnore:
         case cudaLaunchAttributeAccessPolicyWindow:
@@ -144,7 +148,7 @@ static cudaError_t launch_extended(const cudaLaunchConfig_t *config, const void 
         case cudaLaunchAttributeNvlinkUtilCentricScheduling:
             break;
         default: /* events within a launch, updatable nodes */
-            return error_record(cudaErrorNotSupported);
+            return error_record(error_unsupported("an event or an updatable node in a launch"));
         }
     }
     return launch_plain(kernel_find(stub), config->gridDim, config->blockDim, args,

@@ -152,7 +152,7 @@ static cudaError_t host_alloc(void **out, size_t size, unsigned flags)
                                            cudaHostAllocWriteCombined))
         return cudaErrorInvalidValue;
     if (flags & cudaHostAllocMapped)
-        return cudaErrorNotSupported;
+        return error_unsupported("cudaHostAllocMapped");
     if (size == 0) {
         *out = NULL;
         return cudaSuccess;

@@ -2,6 +2,8 @@
  * api_registration.c - what code that nvcc and clang generate calls before main(): registration of
  * the program's device code; and the launch configuration between <<<...>>> and the stub.
  */
+#include <stdlib.h>
+
 #include "cudart/abi.h"
 #include "cudart/base/error.h"
 #include "cudart/base/report.h"
@@ -43,14 +45,20 @@ CUDART_API void __cudaRegisterVar(void **handle, char *shadow, char *address, co
         report_error("no memory to register variable %s", name);
 }
 
-/* The host's code would follow the pointer in *shadow. */
+/* The host's code follows the pointer in *shadow, to memory of its own here, which no kernel sees:
+ * zeros, until the host writes. */
 CUDART_API void __cudaRegisterManagedVar(void **handle, void **shadow, char *address,
                                          const char *name, int external, size_t size, int constant,
                                          int global)
 {
-    (void)shadow;
-    report_error("__managed__ variable %s: managed memory is not supported", name);
-    __cudaRegisterVar(handle, (char *)shadow, address, name, external, size, constant, global);
+    report_error("__managed__ variable %s is not supported: host and kernels each have their own",
+                 name);
+    *shadow = calloc(1, size);
+    if (*shadow == NULL) {
+        report_error("no memory for variable %s", name);
+        return;
+    }
+    __cudaRegisterVar(handle, *shadow, address, name, external, size, constant, global);
 }
 
 /* Called before a use of managed variables. */

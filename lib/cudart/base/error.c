@@ -4,6 +4,8 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include "cudart/base/report.h"
+
 static _Thread_local cudaError_t last;
 static _Atomic int sticky; /* a cudaError_t */
 
@@ -45,10 +47,32 @@ static cudaError_t error_of_fault(gs_session session, gs_status status)
     }
 }
 
-cudaError_t error_of(gs_session session, gs_status status)
+/* CUDA's code does not tell whose kernel it was, nor why. */
+static void fault_report(gs_session session)
+{
+    gs_fault fault = GS_FAULT_INIT;
+
+    if (session == NULL || gs_last_fault(session, &fault) != GS_OK || fault.message[0] == '\0')
+        report_error("the session has ended: %s", gs_last_error_message());
+    else if (fault.kernel[0] == '\0' || strstr(fault.message, fault.kernel) != NULL)
+        report_error("the session has ended: %s", fault.message);
+    else
+        report_error("the session has ended: kernel %s: %s", fault.kernel, fault.message);
+}
+
+/* The error of the first status that ends the session stays. */
+static cudaError_t error_stick(gs_session session, gs_status status)
 {
     int none = cudaSuccess;
 
+    if (error_sticky() == cudaSuccess &&
+        atomic_compare_exchange_strong(&sticky, &none, (int)error_of_fault(session, status)))
+        fault_report(session);
+    return error_sticky();
+}
+
+cudaError_t error_of(gs_session session, gs_status status)
+{
     switch (status) {
     case GS_OK:
         return cudaSuccess;
@@ -89,9 +113,7 @@ cudaError_t error_of(gs_session session, gs_status status)
     case GS_ERR_ILLEGAL_ADDRESS:
     case GS_ERR_INTERRUPTED:
     case GS_ERR_SERVER_LOST:
-        if (atomic_load_explicit(&sticky, memory_order_relaxed) == cudaSuccess)
-            atomic_compare_exchange_strong(&sticky, &none, (int)error_of_fault(session, status));
-        return error_sticky();
+        return error_stick(session, status);
     case GS_ERR_SYSTEM:
         return cudaErrorOperatingSystem;
     case GS_ERR_DRIVER:
@@ -114,6 +136,12 @@ cudaError_t error_record(cudaError_t error)
 cudaError_t error_sticky(void)
 {
     return (cudaError_t)atomic_load_explicit(&sticky, memory_order_relaxed);
+}
+
+cudaError_t error_unsupported(const char *what)
+{
+    report_once("%s is not supported", what);
+    return cudaErrorNotSupported;
 }
 
 void error_forget(void)

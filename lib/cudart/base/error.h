@@ -19,6 +19,9 @@ cudaError_t error_of(gs_session session, gs_status status);
 cudaError_t error_last(bool clear);
 /* cudaSuccess, or the sticky error. */
 cudaError_t error_sticky(void);
+/* cudaErrorNotSupported, for a call or an option that gshare does not have: its first use is said.
+ */
+cudaError_t error_unsupported(const char *what);
 /* Ends the sticky error: its session is gone. */
 void error_forget(void);
 

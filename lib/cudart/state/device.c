@@ -40,7 +40,7 @@ static gs_status attach_locked(const gs_attach_params *params)
     gs_status status = gs_attach(params, &session);
 
     if (status != GS_OK) {
-        report_error("no session: %s", gs_last_error_message());
+        report_once("no session: %s", gs_last_error_message());
         return status;
     }
     status = gs_session_info(session, &desc);
@@ -54,6 +54,24 @@ static gs_status attach_locked(const gs_attach_params *params)
     return GS_OK;
 }
 
+/* An attach that fails leaves nothing that has ended, and what it did not find is no kernel. */
+static cudaError_t attach_error(gs_status status)
+{
+    switch (status) {
+    case GS_ERR_NOT_FOUND: /* the reservation */
+        return cudaErrorInvalidValue;
+    case GS_ERR_LIMIT: /* tenants, sessions, or the SMs asked for */
+        return cudaErrorMpsMaxClientsReached;
+    case GS_ERR_SERVER_LOST:
+    case GS_ERR_INTERRUPTED:
+    case GS_ERR_FAULT:
+    case GS_ERR_ILLEGAL_ADDRESS:
+        return cudaErrorMpsRpcFailure;
+    default:
+        return error_of(NULL, status);
+    }
+}
+
 cudaError_t device_attach_slow(void)
 {
     gs_attach_params params = GS_ATTACH_PARAMS_INIT;
@@ -64,7 +82,7 @@ cudaError_t device_attach_slow(void)
     if (device_session() == NULL)
         status = attach_locked(&params);
     pthread_mutex_unlock(&attach_lock);
-    return error_of(NULL, status);
+    return attach_error(status);
 }
 
 gs_status device_attach(const gs_attach_params *params)
@@ -93,6 +111,14 @@ void device_detach(void)
         error_forget();
     }
     pthread_mutex_unlock(&attach_lock);
+}
+
+unsigned device_sm_count(void)
+{
+    gs_exec_affinity affinity;
+
+    return gs_get_exec_affinity(device_session(), &affinity) == GS_OK ? affinity.sm_count
+                                                                      : device.desc.sm_count;
 }
 
 cudaError_t device_error(gs_status status)

@@ -34,6 +34,8 @@ static inline gs_session device_session(void)
     return atomic_load_explicit(&device.session, memory_order_relaxed);
 }
 
+/* The SMs that the session's kernels may run on at present, of an attached session. */
+unsigned device_sm_count(void);
 /* The code for what a call of the session returned. */
 cudaError_t device_error(gs_status status);
 /* Attaches with parameters of the program's own. GS_ERR_INVALID_VALUE:

@@ -6,10 +6,10 @@
 
 #include <pthread.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "cudart/base/address_table.h"
 #include "cudart/base/error.h"
+#include "cudart/base/fatbin.h"
 #include "cudart/base/report.h"
 #include "cudart/state/device.h"
 #include "cudart/state/memory_map.h"
@@ -20,12 +20,6 @@ struct image_wrapper {
     const void *data;
     const void *unused;
 };
-struct fatbin_header {
-    uint32_t magic;
-    uint16_t version, header_size;
-    uint64_t size; /* without the header */
-};
-#define FATBIN_MAGIC 0xba55ed50u
 
 struct image {
     const struct image_wrapper *wrapper;
@@ -144,16 +138,11 @@ void images_forget(void)
 static cudaError_t image_load(struct image *image)
 {
     const void *data = image->wrapper->data;
-    struct fatbin_header header;
-    size_t size = 0; /* PTX text with a NUL */
     gs_status status;
 
     if (image->module != NULL || image->failed != cudaSuccess)
         return image->failed;
-    memcpy(&header, data, sizeof(header));
-    if (header.magic == FATBIN_MAGIC)
-        size = header.header_size + header.size;
-    status = gs_module_load(device_session(), data, size, &image->module);
+    status = gs_module_load(device_session(), data, image_size(data), &image->module);
     if (status == GS_OK)
         return cudaSuccess;
     report_error("the program's kernels cannot be loaded: %s", gs_last_error_message());
@@ -221,4 +210,10 @@ struct kernel *kernel_find(const void *stub)
 struct variable *variable_find(const void *shadow)
 {
     return address_table_find(&variables, shadow);
+}
+
+unsigned kernel_ptx_arch(const struct kernel *kernel)
+{
+    return image_ptx_arch(kernel->image->wrapper->data,
+                          device.desc.compute_major * 10 + device.desc.compute_minor);
 }

@@ -51,6 +51,9 @@ void images_forget(void);
 struct kernel *kernel_find(const void *stub);
 struct variable *variable_find(const void *shadow);
 
+/* The architecture, such as 80, that the kernel's PTX was compiled for. */
+unsigned kernel_ptx_arch(const struct kernel *kernel);
+
 cudaError_t kernel_load(struct kernel *kernel);
 cudaError_t variable_load(struct variable *variable);
 

@@ -4,6 +4,7 @@
 #include <pthread.h>
 
 #include "cudart/base/handles.h"
+#include "cudart/base/report.h"
 
 #define STREAMS_MAX 1024u /* a session has fewer: gs_stream_create tells */
 
@@ -135,6 +136,8 @@ cudaError_t stream_new(unsigned flags, int priority, cudaStream_t *handle)
     status = stream_open(&streams[number], flags, priority);
     if (status != GS_OK) {
         handles_free(&handles, number);
+        if (status == GS_ERR_LIMIT) /* cudaErrorMemoryAllocation does not tell */
+            report_once("no more streams: %s", gs_last_error_message());
         return device_error(status);
     }
     pthread_mutex_lock(&join_lock);

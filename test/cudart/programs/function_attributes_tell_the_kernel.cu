@@ -26,6 +26,8 @@ int main()
     HOLDS(a.sharedSizeBytes == 400);       //> a.sharedSizeBytes == 400: yes
     HOLDS(a.maxThreadsPerBlock == 1024);   //> a.maxThreadsPerBlock == 1024: yes
     HOLDS(a.numRegs > 0);                  //> a.numRegs > 0: yes
+    HOLDS(a.ptxVersion == 80);             //> a.ptxVersion == 80: yes
+    HOLDS(a.binaryVersion >= 80);          //> a.binaryVersion >= 80: yes
     HOLDS(a.maxDynamicSharedSizeBytes == 49152 - 400); //> a.maxDynamicSharedSizeBytes == 49152 - 400: yes
     MUST(cudaFuncGetAttributes(&a, bounded));
     HOLDS(a.maxThreadsPerBlock == 64);     //> a.maxThreadsPerBlock == 64: yes

@@ -1,4 +1,5 @@
-// A call that gshare does not have says so and changes nothing else.
+// A call that gshare does not have says so, once on stderr too, and changes nothing else.
+#include "said.h"
 #include "show.h"
 
 int main()
@@ -9,8 +10,11 @@ int main()
 
     printf("%d %d %d %d %d\n", desc.x, desc.y, desc.z, desc.w, desc.f); //> 32 0 0 0 2
     SHOW(cudaMallocManaged(&p, 16));           //> cudaMallocManaged(&p, 16): cudaErrorNotSupported
+    SHOW(cudaMallocManaged(&p, 16));           //> cudaMallocManaged(&p, 16): cudaErrorNotSupported
+    HOLDS(said_times("cudaMallocManaged is not supported\n") == 1); //> said_times("cudaMallocManaged is not supported\n") == 1: yes
     SHOW(cudaMallocArray(&array, &desc, 4, 4)); //> cudaMallocArray(&array, &desc, 4, 4): cudaErrorNotSupported
     SHOW(cudaHostAlloc(&p, 16, cudaHostAllocMapped)); //> cudaHostAlloc(&p, 16, cudaHostAllocMapped): cudaErrorNotSupported
+    HOLDS(said_lines() == 3);                  //> said_lines() == 3: yes
     SHOW(cudaGetLastError());                  //> cudaGetLastError(): cudaErrorNotSupported
     SHOW(cudaMalloc(&p, 16));                  //> cudaMalloc(&p, 16): cudaSuccess
 }
