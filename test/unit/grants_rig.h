@@ -249,6 +249,7 @@ static inline int grants_teardown(void **state)
     close(worker_end);
     mq_close(answers);
     registry_deinit(&server.registry);
+    accounts_deinit(&server.accounts);
     loop_deinit(&server.loop);
     return 0;
 }

@@ -72,6 +72,7 @@ static int link_teardown(void **state)
     device_deinit(device);
     close(worker_end);
     registry_deinit(&server.registry);
+    accounts_deinit(&server.accounts);
     loop_deinit(&server.loop);
     return 0;
 }
