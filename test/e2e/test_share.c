@@ -19,7 +19,7 @@
 
 /* What processes tell each other. */
 struct board {
-    struct gate attached, exported, imported, done, end;
+    struct gate attached, exported, imported, checked, done, end;
     uint64_t session_id[4];
     gs_mem_handle handle;
     uint64_t size; /* of what is exported */
@@ -502,6 +502,8 @@ static void keeper_run(void *argument)
     gate_pass(&board->imported);
     gate_wait(&board->done, 1);
     check_filled(session, memory, 4242);
+    gate_pass(&board->checked);
+    gate_wait(&board->checked, 2); /* the other keeper looks at the same memory */
     CHECK_STATUS(gs_mem_import(session, &board->handle, &own, NULL), GS_ERR_NOT_FOUND);
     fill(kernels_load(session), memory, 1);
     check_filled(session, memory, 1);
