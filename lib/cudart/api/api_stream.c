@@ -47,7 +47,8 @@ CUDART_API cudaError_t cudaStreamDestroy(cudaStream_t stream)
 
 /* ---- Waiting --------------------------------------------------------------------------------- */
 
-static cudaError_t stream_sync(cudaStream_t handle, bool per_thread)
+static cudaError_t stream_ask(cudaStream_t handle, bool per_thread,
+                              gs_status (*ask)(gs_session session, gs_stream stream))
 {
     struct stream *stream;
     cudaError_t error = stream_find(handle, per_thread, &stream);
@@ -57,42 +58,28 @@ static cudaError_t stream_sync(cudaStream_t handle, bool per_thread)
         return error_record(error);
     status = stream_enter(stream);
     if (status == GS_OK)
-        status = gs_stream_sync(device_session(), stream->handle);
+        status = ask(device_session(), stream->handle);
     return error_record(stream_error(stream, status));
 }
 
 CUDART_API cudaError_t cudaStreamSynchronize(cudaStream_t stream)
 {
-    return stream_sync(stream, false);
+    return stream_ask(stream, false, gs_stream_sync);
 }
 
 CUDART_API cudaError_t cudaStreamSynchronize_ptsz(cudaStream_t stream)
 {
-    return stream_sync(stream, true);
-}
-
-static cudaError_t stream_query(cudaStream_t handle, bool per_thread)
-{
-    struct stream *stream;
-    cudaError_t error = stream_find(handle, per_thread, &stream);
-    gs_status status;
-
-    if (error != cudaSuccess)
-        return error_record(error);
-    status = stream_enter(stream);
-    if (status == GS_OK)
-        status = gs_stream_query(device_session(), stream->handle);
-    return error_record(stream_error(stream, status));
+    return stream_ask(stream, true, gs_stream_sync);
 }
 
 CUDART_API cudaError_t cudaStreamQuery(cudaStream_t stream)
 {
-    return stream_query(stream, false);
+    return stream_ask(stream, false, gs_stream_query);
 }
 
 CUDART_API cudaError_t cudaStreamQuery_ptsz(cudaStream_t stream)
 {
-    return stream_query(stream, true);
+    return stream_ask(stream, true, gs_stream_query);
 }
 
 static cudaError_t stream_wait_event(cudaStream_t handle, cudaEvent_t event_handle, unsigned flags,

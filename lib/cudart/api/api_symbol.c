@@ -26,20 +26,32 @@ static cudaError_t range_check(const struct variable *variable, size_t size, siz
     return cudaSuccess;
 }
 
+/* What a copy to or from a symbol needs. wrong: the kind that goes the other way. */
+static cudaError_t copy_prepare(const void *symbol, size_t size, size_t offset,
+                                enum cudaMemcpyKind kind, enum cudaMemcpyKind wrong,
+                                cudaStream_t stream_handle, bool per_thread,
+                                struct variable **variable, struct stream **stream)
+{
+    cudaError_t error = symbol_use(symbol, variable);
+
+    if (error == cudaSuccess && (kind == wrong || kind == cudaMemcpyHostToHost))
+        error = cudaErrorInvalidMemcpyDirection;
+    if (error == cudaSuccess)
+        error = range_check(*variable, size, offset);
+    if (error == cudaSuccess)
+        error = stream_find(stream_handle, per_thread, stream);
+    return error;
+}
+
 static cudaError_t to_symbol(const void *symbol, const void *src, size_t size, size_t offset,
                              enum cudaMemcpyKind kind, cudaStream_t stream_handle, bool per_thread,
                              bool wait)
 {
     struct variable *variable;
     struct stream *stream;
-    cudaError_t error = symbol_use(symbol, &variable);
+    cudaError_t error = copy_prepare(symbol, size, offset, kind, cudaMemcpyDeviceToHost,
+                                     stream_handle, per_thread, &variable, &stream);
 
-    if (error == cudaSuccess && (kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyHostToHost))
-        error = cudaErrorInvalidMemcpyDirection;
-    if (error == cudaSuccess)
-        error = range_check(variable, size, offset);
-    if (error == cudaSuccess)
-        error = stream_find(stream_handle, per_thread, &stream);
     if (error == cudaSuccess)
         error = copy_bytes(stream, symbol_at(variable, offset), src, size, kind, wait);
     return error_record(error);
@@ -51,14 +63,9 @@ static cudaError_t from_symbol(void *dst, const void *symbol, size_t size, size_
 {
     struct variable *variable;
     struct stream *stream;
-    cudaError_t error = symbol_use(symbol, &variable);
+    cudaError_t error = copy_prepare(symbol, size, offset, kind, cudaMemcpyHostToDevice,
+                                     stream_handle, per_thread, &variable, &stream);
 
-    if (error == cudaSuccess && (kind == cudaMemcpyHostToDevice || kind == cudaMemcpyHostToHost))
-        error = cudaErrorInvalidMemcpyDirection;
-    if (error == cudaSuccess)
-        error = range_check(variable, size, offset);
-    if (error == cudaSuccess)
-        error = stream_find(stream_handle, per_thread, &stream);
     if (error == cudaSuccess)
         error = copy_bytes(stream, dst, symbol_at(variable, offset), size, kind, wait);
     return error_record(error);

@@ -14,7 +14,7 @@ bool copy_is_device(const void *ptr)
     return memory_map_find(ptr, &range) && !range.host;
 }
 
-/* Would the host's own access to the address be a crash? */
+/* Whether the host's own access to the address would be a crash. */
 static bool host_cannot(const void *ptr)
 {
     return device.host_range_reserved && device_has(ptr);

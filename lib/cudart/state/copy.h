@@ -5,7 +5,7 @@
 #include "cudart/abi.h"
 #include "cudart/state/stream.h"
 
-/* Does the address belong to the device, as cudaMemcpyDefault asks? */
+/* Whether the address belongs to the device, as cudaMemcpyDefault needs to know. */
 bool copy_is_device(const void *ptr);
 /* Copies `height` rows of `width` bytes. wait: until it is complete, except within the device and
  * where CUDA does not wait either. */

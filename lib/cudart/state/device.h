@@ -44,7 +44,7 @@ gs_status device_attach(const gs_attach_params *params);
 /* Detaches; the next call attaches anew. */
 void device_detach(void);
 
-/* Does the address belong to the device? Only of a range that is reserved can no host memory be
+/* Whether the address belongs to the device. Only of a range that is reserved can no host memory be
  * there; otherwise the caller asks its table of allocations. */
 static inline bool device_has(const void *ptr)
 {
