@@ -21,6 +21,9 @@
  * LINK_OPEN with `resume` and the journal's descriptor, and answers by LINK_OPENED: the session is
  * as it was, or, with a status, could not be taken up.
  *
+ * A supervisor that is killed is replaced by another (keeper.h), with the same socket. The worker
+ * is told by LINK_RESYNC, and says what it has: its predecessor may have died between two messages.
+ *
  * The worker keeps a closed session's segment mapped, and its completion page registered, for
  * another session that the supervisor opens with the same segment, until LINK_SEGMENT_DROP. The
  * supervisor sends that for each segment that it will not use again: of a closed session, or of one
@@ -71,7 +74,11 @@ enum link_op {
     LINK_RETIRE = 21,  /* supervisor: come to rest, and exit, so that another worker takes the
                           sessions up */
     LINK_RETIRED = 22, /* worker: it is at rest, to be ended; with {status, text}: it stays */
-    LINK_TRIED = 23    /* worker: what the session had not finished has run again, by itself */
+    LINK_TRIED = 23,   /* worker: what the session had not finished has run again, by itself */
+    LINK_RESYNC = 24,  /* supervisor: another supervisor has taken its predecessor's place; say what
+                          has become of each session */
+    LINK_SESSION = 25, /* worker: what has become of {slot}; one for each slot that is not empty */
+    LINK_RESYNCED = 26 /* worker: after the LINK_SESSIONs */
 };
 #define LINK_SLOT_NONE UINT32_MAX
 
@@ -167,6 +174,22 @@ struct link_opened {
     uint64_t mem_limit; /* as granted */
 };
 
+enum link_session_state {
+    LINK_SESSION_OPENING = 1, /* a LINK_OPENED will come */
+    LINK_SESSION_OPEN = 2,
+    LINK_SESSION_CLOSING = 3 /* a LINK_CLOSED will come */
+};
+
+/* LINK_SESSION. What was sent before it counts already: messages are read in order. */
+struct link_session {
+    uint64_t session_id;
+    uint32_t state;            /* enum link_session_state */
+    uint32_t status;           /* gs_status of the answer to `answered` */
+    uint64_t asked, answered;  /* sequences of the last LINK_GRANT that came, and the last one that
+                                  was answered; 0: none */
+    struct link_opened opened; /* of an open one */
+};
+
 struct link_vault {
     uint64_t address;
     uint64_t size;
@@ -200,6 +223,7 @@ struct link_message {
         uint64_t ping;      /* LINK_PING, LINK_PONG */
         uint32_t force;     /* LINK_RETIRE: sessions that cannot be taken up end */
         int32_t retired;    /* LINK_RETIRED: gs_status */
+        struct link_session session;
     } u;
     char text[192]; /* for people: why something failed */
 };

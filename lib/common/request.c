@@ -346,9 +346,21 @@ static uint64_t awake_until(uint16_t op, uint64_t deadline_ns)
     return until < deadline_ns ? until : deadline_ns;
 }
 
-gs_status control_ask(const struct control *control, struct ctl_header *request, uint16_t op,
-                      size_t size, void *reply, size_t reply_size, uint64_t deadline_ns,
-                      char message[REQUEST_MESSAGE_MAX])
+/* The server's supervisor was killed and replaced, and the request was lost with it. */
+static bool answer_again(const unsigned char *bytes, size_t size, uint64_t token)
+{
+    struct ctl_header h;
+
+    if (size < sizeof(h))
+        return false;
+    memcpy(&h, bytes, sizeof(h));
+    return h.magic == WIRE_MAGIC && h.token == token && h.op == CTL_AGAIN;
+}
+
+/* Asks once. *again: the request is to be asked again. */
+static gs_status ask_once(const struct control *control, struct ctl_header *request, uint16_t op,
+                          size_t size, void *reply, size_t reply_size, uint64_t deadline_ns,
+                          char message[REQUEST_MESSAGE_MAX], bool *again)
 {
     size_t queue_size = reply_size > CTL_MESSAGE_MAX ? CTL_REPLY_MAX : CTL_MESSAGE_MAX;
     __attribute__((cleanup(reply_queue_deinit))) struct reply_queue queue = {.queue = -1};
@@ -367,6 +379,9 @@ gs_status control_ask(const struct control *control, struct ctl_header *request,
         ssize_t n = mq_timedreceive(queue.queue, (char *)bytes, queue_size, NULL, &until);
 
         if (n >= 0) {
+            *again = answer_again(bytes, (size_t)n, queue.token);
+            if (*again)
+                return GS_OK;
             status = answer_check(bytes, (size_t)n, reply_size, op, queue.token, message);
             if (status == GS_OK)
                 memcpy(reply, bytes, reply_size);
@@ -377,5 +392,20 @@ gs_status control_ask(const struct control *control, struct ctl_header *request,
         else
             status = wait_verdict(control, deadline_ns, "mq_receive of the answer", message);
     }
+    return status;
+}
+
+gs_status control_ask(const struct control *control, struct ctl_header *request, uint16_t op,
+                      size_t size, void *reply, size_t reply_size, uint64_t deadline_ns,
+                      char message[REQUEST_MESSAGE_MAX])
+{
+    gs_status status;
+    bool again;
+
+    do {
+        again = false;
+        status =
+            ask_once(control, request, op, size, reply, reply_size, deadline_ns, message, &again);
+    } while (again);
     return status;
 }

@@ -33,7 +33,8 @@ enum ctl_op {
     CTL_PROVISION = 13, /* ctl_provision -> ctl_done_reply */
     CTL_KILL = 14,      /* ctl_kill -> ctl_kill_reply, at once */
     CTL_RESTART = 15,   /* ctl_restart -> ctl_done_reply, once the next worker has the sessions */
-    CTL_EXPLAIN = 16 /* ctl_admin, cursor: a session -> ctl_explain_reply; any user may send it */
+    CTL_EXPLAIN = 16, /* ctl_admin, cursor: a session -> ctl_explain_reply; any user may send it */
+    CTL_AGAIN = 17    /* an answer to any request: it was lost with a supervisor; ask again */
 };
 
 struct ctl_header {

@@ -17,6 +17,7 @@
 #include "common/names.h"
 #include "common/setting_text.h"
 #include "common/util.h"
+#include "server/keeper.h"
 #include "server/main.h"
 #include "server/state/state_file.h"
 #include "server/supervisor.h"
@@ -340,7 +341,7 @@ static void checked_say(const char *error)
 /* Reads a policy file as root's server would, and says all that is wrong in it. */
 static void __attribute__((noreturn)) config_check(const char *file)
 {
-    struct settings settings = {0};
+    static struct settings settings;
     struct policy policy = {0};
     char error[STATE_ERROR_MAX] = "";
     bool good;
@@ -349,7 +350,6 @@ static void __attribute__((noreturn)) config_check(const char *file)
     good = policy_load(&settings, &policy, file, checked_say, error);
     if (!good && strncmp(error, "line ", 5) != 0) /* the file could not be read at all */
         checked_say(error);
-    settings_deinit(&settings);
     if (good)
         printf("%s: nothing is wrong\n", file);
     exit(good ? EXIT_SUCCESS : EXIT_FAILURE);
@@ -474,22 +474,36 @@ static void on_ready(struct server *server)
     ready_tell(READY_WORD);
 }
 
-static int server_main(const struct server_options *options)
+static struct server_options options;
+
+static void failure_tell(const struct server *server)
 {
-    static struct server server;
-    bool good = server_init(&server, options, on_ready);
+    log_error("%s", server->failure);
+    ready_tell(server->failure);
+}
+
+static bool prepare(struct kept_server *kept)
+{
+    if (server_prepare(&kept->server, &options, on_ready))
+        return true;
+    failure_tell(&kept->server);
+    return false;
+}
+
+static int supervise(struct kept_server *kept, bool again)
+{
+    bool good = server_init(kept, again);
 
     if (good) {
-        good = server_run(&server);
-        server_deinit(&server);
+        good = server_run(&kept->server);
+        server_deinit(&kept->server);
     }
-    if (good) {
-        log_info("server '%s' has ended", options->instance);
-        return EXIT_SUCCESS;
+    if (!good) {
+        failure_tell(&kept->server);
+        return EXIT_FAILURE;
     }
-    log_error("%s", server.failure);
-    ready_tell(server.failure);
-    return EXIT_FAILURE;
+    log_info("server '%s' has ended", options.instance);
+    return EXIT_SUCCESS;
 }
 
 /* The workers inherit the supervisor's environment. */
@@ -509,7 +523,6 @@ static void workers_tell(const struct worker_settings *workers)
 
 int supervisor_main(int argc, char **argv)
 {
-    struct server_options options;
     struct worker_settings workers = {0};
 
     options_parse(argc, argv, &options, &workers);
@@ -519,5 +532,5 @@ int supervisor_main(int argc, char **argv)
         background_enter(&options);
     log_init("gshared", workers.log_level);
     workers_tell(&workers);
-    return server_main(&options);
+    return keeper_run(prepare, supervise);
 }

@@ -109,11 +109,11 @@ static void server_log(const char *path, const struct server_options *old,
         log_event_write(&event, LOG_LEVEL_INFO);
 }
 
-/* Puts in force what was read, or leaves all as it is. Takes the settings over when it succeeds. */
+/* Puts in force what was read, or leaves all as it is. */
 static bool apply(struct server *server, struct policy_reading *reading)
 {
     const struct server_options before = server->options;
-    const struct settings former = server->policy;
+    static struct settings former; /* too large for the stack */
     struct server_options options = server->given;
     char text[REFUSAL_TEXT_MAX] = "";
 
@@ -128,6 +128,7 @@ static bool apply(struct server *server, struct policy_reading *reading)
         log_warning("%s: max-tenants = %u holds from the server's next start on; now: %u",
                     reading->path, options.max_tenants, before.max_tenants);
     options.max_tenants = before.max_tenants;
+    former = server->policy;
     server->options = options;
     server->policy = reading->settings;
     if (quotas_check(server, text) != GS_OK || plan_change(server, NULL, text) != GS_OK) {
@@ -138,8 +139,6 @@ static bool apply(struct server *server, struct policy_reading *reading)
     }
     settings_policy_log(reading->path, &former, &server->policy);
     server_log(reading->path, &before, &options);
-    free(former.user);
-    reading->settings = (struct settings){0};
     for (int i = 0; i < server->device_count; i++) {
         device_due(&server->device[i], DUE_POLICY | DUE_SEND | DUE_SETTLE);
         if (server->device[i].worker.state == WORKER_READY)
@@ -152,7 +151,6 @@ static void reading_free(struct policy_reading *reading)
 {
     int fd = reading->done.fd;
 
-    settings_deinit(&reading->settings);
     watch_remove(&reading->server->loop, &reading->done);
     if (fd >= 0)
         close(fd);
@@ -273,5 +271,4 @@ void policy_file_deinit(struct server *server)
 {
     if (server->reading)
         watch_remove(&server->loop, &server->reading->done);
-    settings_deinit(&server->policy);
 }

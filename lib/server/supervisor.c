@@ -15,12 +15,15 @@
 #include "common/log.h"
 #include "common/names.h"
 #include "common/util.h"
+#include "server/base/kept.h"
 #include "server/base/leftovers.h"
 #include "server/base/notify.h"
 #include "server/control/control.h"
+#include "server/keeper.h"
 #include "server/policy_file.h"
 #include "server/reconcile/operators.h"
 #include "server/reconcile/reconcile.h"
+#include "server/restore.h"
 #include "server/session/close.h"
 #include "server/session/events.h"
 #include "server/state/settings_fit.h"
@@ -64,6 +67,17 @@ static void hangup(struct server *server)
     policy_file_reload(server);
 }
 
+/* The keeper was killed. Clients have seen that, and there is nobody to end the workers but this
+ * process. */
+static _Noreturn void server_abandon(struct server *server)
+{
+    log_error("the keeper, process %d, was killed: ending", server->status.page->server_pid);
+    for (int i = 0; i < server->device_count; i++)
+        worker_kill(&server->device[i]);
+    server_names_remove(server);
+    _exit(EXIT_FAILURE);
+}
+
 static void signals_ready(struct watch *watch, uint32_t events)
 {
     struct server *server = container_of(watch, struct server, signals);
@@ -72,6 +86,11 @@ static void signals_ready(struct watch *watch, uint32_t events)
     (void)events;
     if (read(watch->fd, &info, sizeof(info)) != sizeof(info))
         return;
+    if (info.ssi_signo == KEEPER_GONE) {
+        if (getppid() != server->status.page->server_pid)
+            server_abandon(server);
+        return;
+    }
     if (info.ssi_signo == SIGHUP && (!server->terminal || terminal_has())) {
         hangup(server);
         return;
@@ -89,11 +108,9 @@ static int signals_init(struct server *server)
     sigaddset(&set, SIGTERM);
     sigaddset(&set, SIGINT);
     sigaddset(&set, SIGHUP);
+    sigaddset(&set, KEEPER_GONE);
     if (sigprocmask(SIG_BLOCK, &set, NULL) < 0)
         return -errno;
-    /* If SIGCHLD is inherited as ignored, the kernel reaps workers before we learn how they ended.
-     */
-    signal(SIGCHLD, SIG_DFL);
     signal(SIGPIPE, SIG_IGN);
     fd = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
     if (fd < 0)
@@ -107,14 +124,15 @@ static int signals_init(struct server *server)
 
 /* ---- Settings -------------------------------------------------------------------------------- */
 
-/* Loads what a former server kept. A broken file is not overwritten, nor another server's. */
-static bool state_init(struct server *server)
+/* Loads what a former server kept, unless the settings are here already. A broken file is not
+ * overwritten, nor another server's. */
+static bool state_init(struct server *server, bool loaded)
 {
     const char *path = server->options.state_file;
     char error[STATE_ERROR_MAX];
     int held = path ? state_take(path, error) : -1, r;
 
-    if (path && (held < 0 || !state_load(&server->settings, path, error))) {
+    if (path && (held < 0 || (!loaded && !state_load(&server->settings, path, error)))) {
         if (held >= 0)
             close(held);
         server_fail(server, "state file %.80s: %.150s", path, error);
@@ -123,6 +141,8 @@ static bool state_init(struct server *server)
     r = state_writer_init(&server->state, &server->loop, path, held);
     if (r < 0)
         server_fail(server, "writing the state file: %s", strerror(-r));
+    else if (loaded) /* the last change may not have been written */
+        state_writer_write(&server->state, &server->settings);
     return r == 0;
 }
 
@@ -182,28 +202,30 @@ static bool lock_init(struct server *server)
 static bool control_init(struct server *server, mode_t mode)
 {
     const char *instance = server->options.instance;
-    mqd_t queue;
     int r;
 
     if (!lock_init(server))
         return false;
     leftovers_remove(instance, DEVICES_MAX);
     name_control(server->control_name, geteuid(), instance);
-    r = control_queue_make(server->control_name, mode, &queue);
+    r = control_queue_make(server->control_name, mode, &server->control.fd);
     if (r == -EPERM)
         name_taken(server, server->control_name);
     else if (r < 0)
         server_fail(server, "control queue %s: %s", server->control_name, strerror(-r));
-    if (r < 0)
-        return false;
-    r = watch_add(&server->loop, &server->control, queue, EPOLLIN, control_ready);
-    if (r < 0) {
-        server_fail(server, "watching the control queue: %s", strerror(-r));
-        mq_unlink(server->control_name);
-        mq_close(queue);
-        return false;
-    }
-    return true;
+    return r == 0;
+}
+
+static bool control_watch(struct server *server)
+{
+    const mqd_t queue = server->control.fd;
+    int r = watch_add(&server->loop, &server->control, queue, EPOLLIN, control_ready);
+
+    if (r == 0)
+        return true;
+    server_fail(server, "watching the control queue: %s", strerror(-r));
+    server->control.fd = queue;
+    return false;
 }
 
 static mode_t queue_mode(const struct server_options *options)
@@ -329,35 +351,11 @@ static void phase_advance(struct server *server)
 
 /* ---- The whole ------------------------------------------------------------------------------- */
 
-static bool parts_init(struct server *server)
+bool server_prepare(struct server *server, const struct server_options *options,
+                    void (*on_ready)(struct server *server))
 {
-    int r = loop_init(&server->loop);
+    int r;
 
-    if (r == 0)
-        r = signals_init(server);
-    if (r == 0)
-        r = status_page_init(&server->status, server_serves_others(&server->options));
-    if (r < 0) {
-        server_fail(server, "starting: %s", strerror(-r));
-        return false;
-    }
-    if (!registry_init(&server->registry, server->options.max_tenants) ||
-        !announcements_init(&server->announcements, &server->loop, server->options.instance)) {
-        server_fail(server, "no memory for %u tenants", server->options.max_tenants);
-        return false;
-    }
-    if (!control_init(server, queue_mode(&server->options)) || !state_init(server))
-        return false;
-    do {
-        if (!device_add(server))
-            return false;
-    } while (server->device_count < server->options.devices);
-    return true;
-}
-
-bool server_init(struct server *server, const struct server_options *options,
-                 void (*on_ready)(struct server *server))
-{
     *server = (struct server){.options = *options,
                               .loop = LOOP_INIT,
                               .lock = -1,
@@ -367,10 +365,59 @@ bool server_init(struct server *server, const struct server_options *options,
                               .started_ns = clock_ns()};
     descriptors_raise(server);
     segments_count(server);
-    if (policy_file_init(server) && parts_init(server)) {
-        for (int i = 0; i < server->device_count && server->failure[0] == 0; i++)
-            worker_start(&server->device[i]);
+    if (!policy_file_init(server))
+        return false;
+    r = status_page_init(&server->status, server_serves_others(&server->options));
+    if (r < 0)
+        server_fail(server, "the status page: %s", strerror(-r));
+    return r == 0;
+}
+
+/* What belongs to this process, for whoever had the server before. */
+static bool process_init(struct kept_server *kept)
+{
+    struct server *server = &kept->server;
+    int r = loop_init(&server->loop);
+
+    if (r == 0)
+        r = signals_init(server);
+    if (r < 0) {
+        server_fail(server, "starting: %s", strerror(-r));
+        return false;
     }
+    kept_init(&kept->descriptors);
+    if (!registry_init(&server->registry, server->options.max_tenants, kept->session)) {
+        server_fail(server, "no memory for %u tenants", server->options.max_tenants);
+        return false;
+    }
+    announcements_init(&server->announcements, &server->loop, server->options.instance);
+    return true;
+}
+
+static bool first_init(struct server *server)
+{
+    if (!control_init(server, queue_mode(&server->options)) || !control_watch(server) ||
+        !state_init(server, false))
+        return false;
+    do {
+        if (!device_add(server))
+            return false;
+    } while (server->device_count < server->options.devices);
+    for (int i = 0; i < server->device_count && server->failure[0] == 0; i++)
+        worker_start(&server->device[i]);
+    return true;
+}
+
+bool server_init(struct kept_server *kept, bool again)
+{
+    struct server *server = &kept->server;
+
+    if (again)
+        server_restore_begin(kept);
+    if (process_init(kept) && !again)
+        first_init(server);
+    else if (!server->failure[0] && control_watch(server) && state_init(server, true))
+        server_restore(kept);
     if (server->failure[0] == 0)
         return true;
     server_stop(server);
@@ -411,10 +458,8 @@ void server_deinit(struct server *server)
     registry_deinit(&server->registry);
     operators_deinit(server);
     state_writer_deinit(&server->state, &server->loop);
-    settings_deinit(&server->settings);
     policy_file_deinit(server);
     announcements_deinit(&server->announcements);
-    accounts_deinit(&server->accounts);
     if (server->control.fd >= 0) {
         mq_unlink(server->control_name);
         mq_close(server->control.fd);

@@ -4,8 +4,9 @@
  *
  * Its folders, each of which calls those below it only:
  *
- *   (here)       main.c: options and background start; supervisor.c: start, rounds, phases, end;
- *                policy_file.c: the policy file, at the start and at SIGHUP
+ *   (here)       main.c: options and background start; keeper.c: the process that outlives the
+ *                supervisor; supervisor.c: start, rounds, phases, end; restore.c: start in the
+ *                place of one that was killed; policy_file.c: the policy file
  *   control/     requests from the control queue: attach, QoS, status, operators' changes
  *   workers/     a device's worker processes, what they say, and whether they answer
  *   reconcile/   plan, policy, send, settle: brings workers to what is wanted
@@ -55,10 +56,14 @@
 
 #include "server/state/server.h"
 
-/* Fills server->failure when it fails; the caller reports it. on_ready: called from server_run when
- * the server begins to serve. */
-bool server_init(struct server *server, const struct server_options *options,
-                 void (*on_ready)(struct server *server));
+struct kept_server;
+
+/* What the keeper does, before there is a supervisor. on_ready: called from server_run when the
+ * server begins to serve. Like server_init, fills server->failure when it fails. */
+bool server_prepare(struct server *server, const struct server_options *options,
+                    void (*on_ready)(struct server *server));
+/* Begins, `again` in the place of a supervisor that was killed. */
+bool server_init(struct kept_server *kept, bool again);
 /* Runs until the end. false: server->failure says why. */
 bool server_run(struct server *server);
 void server_deinit(struct server *server);

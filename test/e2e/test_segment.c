@@ -247,7 +247,7 @@ static void three_hundred_sessions_one_after_the_other_need_one_segment(void)
 
     cycles_run(&cycles);
     CHECK_EQUAL(segments_mapped(server_worker_pid(server)), 1);
-    CHECK_EQUAL(segments_mapped(server->pid), 1);
+    CHECK_EQUAL(segments_mapped(server_supervisor(server)), 1);
     CHECK_EQUAL(server_memory_used(server), 0);
     server_stop(server);
 }
@@ -265,7 +265,8 @@ static void processes_side_by_side_need_no_more_than_they_had_at_a_time(void)
     for (unsigned i = 0; i < TENANTS; i++)
         tenant_join(tenant[i]);
     CHECK(segments_mapped(server_worker_pid(server)) <= 2 * TENANTS);
-    CHECK_EQUAL(segments_mapped(server_worker_pid(server)), segments_mapped(server->pid));
+    CHECK_EQUAL(segments_mapped(server_worker_pid(server)),
+                segments_mapped(server_supervisor(server)));
     CHECK_EQUAL(server_memory_used(server), 0);
     server_stop(server);
 }
@@ -281,7 +282,7 @@ static void what_the_pool_does_not_hold_is_unmapped(void)
     CHECK_EQUAL(segments_mapped(server_worker_pid(server)), ARRAY_SIZE(session));
     for (unsigned i = 0; i < ARRAY_SIZE(session); i++)
         CHECK_OK(gs_detach(session[i]));
-    CHECK_WITHIN(10000, segments_mapped(server->pid) == POOL);
+    CHECK_WITHIN(10000, segments_mapped(server_supervisor(server)) == POOL);
     CHECK_WITHIN(10000, segments_mapped(server_worker_pid(server)) == POOL);
     server_stop(server);
 }
@@ -303,7 +304,7 @@ static void refused_attaches_leave_nothing_mapped(void)
         CHECK_OK(gs_attach(&params, &session));
         CHECK_OK(gs_detach(session));
     }
-    CHECK_WITHIN(10000, segments_mapped(server->pid) <= 1);
+    CHECK_WITHIN(10000, segments_mapped(server_supervisor(server)) <= 1);
     CHECK_WITHIN(10000, segments_mapped(server_worker_pid(server)) <= 1);
     CHECK_EQUAL(server_tenants(server), 0);
     server_stop(server);
@@ -319,13 +320,13 @@ static void a_lost_worker_takes_the_kept_segments_with_it(void)
         CHECK_OK(gs_attach(NULL, &session[i]));
     for (unsigned i = 0; i < ARRAY_SIZE(session); i++)
         CHECK_OK(gs_detach(session[i]));
-    CHECK_EQUAL(segments_mapped(server->pid), ARRAY_SIZE(session));
+    CHECK_EQUAL(segments_mapped(server_supervisor(server)), ARRAY_SIZE(session));
     for (unsigned i = 0; i < 2; i++) {
         pid_t worker = server_worker_pid(server);
 
         kill(worker, SIGKILL);
         CHECK_WITHIN(20000, server_worker_pid(server) != 0 && server_worker_pid(server) != worker);
-        CHECK_EQUAL(segments_mapped(server->pid), 0);
+        CHECK_EQUAL(segments_mapped(server_supervisor(server)), 0);
         attach_raw(&raw, server);
         check_new(&raw);
         check_works(&raw);

@@ -165,6 +165,9 @@ unsigned server_tenants(const struct server *server);
 /* Process id of the worker of device 0, 0 when there is none. */
 pid_t server_worker_pid(const struct server *server);
 
+/* Process id of the supervisor, which the process that was started keeps; 0 while there is none. */
+pid_t server_supervisor(const struct server *server);
+
 /* The server's worker processes, standbys among them; returns how many there are. */
 #define SERVER_WORKERS_MAX 16
 unsigned server_workers(const struct server *server, pid_t pids[SERVER_WORKERS_MAX]);

@@ -278,21 +278,67 @@ uint64_t server_memory_used(const struct server *server)
     return used;
 }
 
-unsigned server_workers(const struct server *server, pid_t pids[SERVER_WORKERS_MAX])
+/* Returns the children of a process. */
+static unsigned children_of(pid_t parent, pid_t pids[], unsigned room)
 {
     char path[64], line[4096] = "";
     unsigned count = 0;
     FILE *file;
 
-    snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)server->pid, (int)server->pid);
+    snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)parent, (int)parent);
     file = fopen(path, "r");
     CHECK(file != NULL);
     if (fgets(line, sizeof(line), file)) {
         char *rest = line;
-        for (char *pid; count < SERVER_WORKERS_MAX && (pid = strtok_r(rest, " ", &rest));)
+        for (char *pid; count < room && (pid = strtok_r(rest, " ", &rest));)
             pids[count++] = atoi(pid);
     }
     fclose(file);
+    return count;
+}
+
+/* A worker's command line says so. */
+static bool process_is_worker(pid_t pid)
+{
+    char path[64], line[64] = "";
+    FILE *file;
+
+    snprintf(path, sizeof(path), "/proc/%d/cmdline", (int)pid);
+    file = fopen(path, "r");
+    if (file == NULL)
+        return false;
+    size_t size = fread(line, 1, sizeof(line) - 1, file);
+    fclose(file);
+    return memmem(line, size, "--worker", sizeof("--worker")) != NULL;
+}
+
+pid_t server_supervisor(const struct server *server)
+{
+    pid_t pids[SERVER_WORKERS_MAX];
+    const unsigned count = children_of(server->pid, pids, SERVER_WORKERS_MAX);
+
+    for (unsigned i = 0; i < count; i++) {
+        if (!process_is_worker(pids[i]))
+            return pids[i];
+    }
+    return 0;
+}
+
+/* Those of a supervisor that was killed are the keeper's children. */
+unsigned server_workers(const struct server *server, pid_t pids[SERVER_WORKERS_MAX])
+{
+    const pid_t parents[] = {server->pid, server_supervisor(server)};
+    pid_t found[SERVER_WORKERS_MAX];
+    unsigned count = 0;
+
+    for (unsigned p = 0; p < ARRAY_SIZE(parents) && parents[p]; p++) {
+        const unsigned n = children_of(parents[p], found, SERVER_WORKERS_MAX);
+
+        for (unsigned i = 0; i < n && count < SERVER_WORKERS_MAX; i++) {
+            if (process_is_worker(found[i]))
+                pids[count++] = found[i];
+        }
+    }
     return count;
 }
 

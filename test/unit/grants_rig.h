@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "common/log.h"
@@ -212,7 +213,7 @@ static inline int grants_setup(void **state)
     server.phase = PHASE_SERVING;
     server.device_count = 1;
     device_init(device, &server, 0);
-    if (loop_init(&server.loop) < 0 || !registry_init(&server.registry, SLOTS) ||
+    if (loop_init(&server.loop) < 0 || !registry_init(&server.registry, SLOTS, NULL) ||
         socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0, pair) < 0 ||
         watch_add(&server.loop, &device->worker.link, pair[0], EPOLLIN, worker_link_ready) < 0)
         return -1;
@@ -228,6 +229,7 @@ static inline int grants_setup(void **state)
         for (;;)
             pause();
     }
+    device->worker.process.fd = (int)syscall(SYS_pidfd_open, device->worker.pid, 0);
     device->info = info;
     reservations_place(device);
     if (!placer_device_init(&device->sms, &info) || answers < 0 || device->worker.pid < 0)
@@ -243,13 +245,11 @@ static inline int grants_teardown(void **state)
         server_session_end(t);
     assert_int_equal(device->constrained, 0);
     operators_deinit(&server);
-    settings_deinit(&server.settings);
     worker_kill(device);
     device_deinit(device);
     close(worker_end);
     mq_close(answers);
     registry_deinit(&server.registry);
-    accounts_deinit(&server.accounts);
     loop_deinit(&server.loop);
     return 0;
 }

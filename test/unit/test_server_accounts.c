@@ -31,7 +31,6 @@ static void users_without_sessions_are_forgotten_first(void **state)
     account_get(&accounts, 5001)->sessions = 1;
     assert_null(account_get(&accounts, 5002));
     assert_non_null(account_get(&accounts, 5000));
-    accounts_deinit(&accounts);
 }
 
 static void an_allowance_refills_with_time(void **state)
@@ -55,7 +54,6 @@ static void an_allowance_refills_with_time(void **state)
     for (uint32_t i = 0; i < REQUESTS_BURST; i++)
         assert_true(account_ask(account, now));
     assert_false(account_ask(account, now));
-    accounts_deinit(&accounts);
 }
 
 static void faults_keep_a_user_out_for_a_growing_time(void **state)
@@ -95,7 +93,6 @@ static void log_lines_are_few_in_a_window(void **state)
     assert_int_equal(lines, 2048);
     assert_true(account_event(account, 161 * SECOND));
     assert_false(account_event(NULL, 0));
-    accounts_deinit(&accounts);
 }
 
 int main(void)

@@ -143,7 +143,7 @@ static int admission_setup(void **state)
         server.device[i].worker.state = WORKER_READY;
         server.device[i].info.priority_highest = -5;
     }
-    return registry_init(&server.registry, 2) ? 0 : -1;
+    return registry_init(&server.registry, 2, NULL) ? 0 : -1;
 }
 
 static int admission_teardown(void **state)

@@ -246,7 +246,6 @@ static void limits_are_the_tightest_of_all_that_are_set(void **state)
     t->set.fields = user.fields = server.settings.everybody.fields = 0;
     assert_true(settings_put_user(&server.settings, 1000, &user));
     assert_int_equal(qos_effect(t, 0, &effect, text), GS_ERR_INVALID_VALUE);
-    settings_deinit(&server.settings);
 }
 
 int main(void)

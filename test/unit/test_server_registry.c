@@ -17,7 +17,7 @@ static void slots_are_unique_and_bounded(void **state)
     struct session *session[4];
 
     (void)state;
-    assert_true(registry_init(&registry, 4));
+    assert_true(registry_init(&registry, 4, NULL));
     for (int i = 0; i < 4; i++) {
         session[i] = registry_take(&registry);
         assert_non_null(session[i]);
@@ -40,7 +40,7 @@ static void a_slot_taken_again_is_blank(void **state)
     struct registry registry;
 
     (void)state;
-    assert_true(registry_init(&registry, 1));
+    assert_true(registry_init(&registry, 1, NULL));
     struct session *session = registry_take(&registry);
     uint64_t cookie = session->cookie;
     session->pid = 17;
@@ -60,7 +60,7 @@ static void a_cookie_finds_its_session_only_while_it_lives(void **state)
     struct registry registry;
 
     (void)state;
-    assert_true(registry_init(&registry, LINK_SLOTS_MAX));
+    assert_true(registry_init(&registry, LINK_SLOTS_MAX, NULL));
     struct session *a = registry_take(&registry), *b = registry_take(&registry);
     uint64_t cookie = a->cookie;
     assert_ptr_equal(registry_by_cookie(&registry, a->cookie), a);
@@ -81,7 +81,7 @@ static void any_number_may_be_asked_for(void **state)
     struct registry registry;
 
     (void)state;
-    assert_true(registry_init(&registry, 3));
+    assert_true(registry_init(&registry, 3, NULL));
     assert_null(registry_by_slot(&registry, 0));
     assert_null(registry_by_slot(&registry, 3));
     assert_null(registry_by_slot(&registry, UINT32_MAX));
@@ -97,7 +97,7 @@ static void sessions_may_go_while_they_are_walked(void **state)
     int seen = 0;
 
     (void)state;
-    assert_true(registry_init(&registry, 64));
+    assert_true(registry_init(&registry, 64, NULL));
     for (int i = 0; i < 64; i++)
         assert_non_null(registry_take(&registry));
     for (struct session *t = NULL; (t = registry_next(&registry, t)); seen++)
@@ -117,7 +117,7 @@ static void pages_are_in_order_and_complete(void **state)
     unsigned seen = 0;
 
     (void)state;
-    assert_true(registry_init(&registry, SESSIONS));
+    assert_true(registry_init(&registry, SESSIONS, NULL));
     for (uint64_t i = 0; i < SESSIONS; i++)
         session[i] = registry_take(&registry);
     srand(1);

@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 #include <sys/shm.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -48,7 +49,7 @@ static int link_setup(void **state)
     server.device_count = 1;
     server.descriptors_max = 1024;
     device_init(device, &server, 0);
-    if (loop_init(&server.loop) < 0 || !registry_init(&server.registry, SLOTS) ||
+    if (loop_init(&server.loop) < 0 || !registry_init(&server.registry, SLOTS, NULL) ||
         socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0, pair) < 0 ||
         watch_add(&server.loop, &device->worker.link, pair[0], EPOLLIN, worker_link_ready) < 0)
         return -1;
@@ -60,6 +61,7 @@ static int link_setup(void **state)
         for (;;)
             pause();
     }
+    device->worker.process.fd = (int)syscall(SYS_pidfd_open, device->worker.pid, 0);
     return device->worker.pid > 0 ? 0 : -1;
 }
 
@@ -72,7 +74,6 @@ static int link_teardown(void **state)
     device_deinit(device);
     close(worker_end);
     registry_deinit(&server.registry);
-    accounts_deinit(&server.accounts);
     loop_deinit(&server.loop);
     return 0;
 }

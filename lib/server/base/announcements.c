@@ -1,7 +1,6 @@
 /* announcements.c - see announcements.h. */
 #include "server/base/announcements.h"
 
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "common/log.h"
@@ -9,8 +8,7 @@
 #include "common/util.h"
 #include "server/base/reply.h"
 
-#define ANNOUNCEMENTS_MAX 1024u
-#define ANNOUNCEMENT_NS   1000000000u
+#define ANNOUNCEMENT_NS 1000000000u
 
 static uint64_t announcement_pop(struct announcements *a)
 {
@@ -76,11 +74,13 @@ void announcement_done(struct announcements *a, uint64_t token)
     }
 }
 
-bool announcements_init(struct announcements *a, struct loop *loop, const char *instance)
+void announcements_init(struct announcements *a, struct loop *loop, const char *instance)
 {
-    *a = (struct announcements){.loop = loop, .instance = instance};
-    a->entry = calloc(ANNOUNCEMENTS_MAX, sizeof(a->entry[0]));
-    return a->entry != NULL;
+    a->loop = loop;
+    a->instance = instance;
+    a->timer = (struct timer){0};
+    if (a->count)
+        timer_set(loop, &a->timer, clock_ns() + ANNOUNCEMENT_NS, announcements_fire);
 }
 
 void announcements_deinit(struct announcements *a)
@@ -90,6 +90,5 @@ void announcements_deinit(struct announcements *a)
     timer_cancel(a->loop, &a->timer);
     while (a->count)
         orphan_remove(a, announcement_pop(a));
-    free(a->entry);
-    *a = (struct announcements){0};
+    a->loop = NULL;
 }

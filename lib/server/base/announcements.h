@@ -12,18 +12,21 @@
 
 #include "server/base/loop.h"
 
+#define ANNOUNCEMENTS_MAX 1024u
+
 struct announcements {
     struct loop *loop;
     const char *instance;
-    struct {
-        uint64_t token, seen_ns;
-    } * entry;
     uint32_t first, count;
     struct timer timer;
+    struct {
+        uint64_t token, seen_ns;
+    } entry[ANNOUNCEMENTS_MAX];
 };
 
-/* The instance's name is the caller's to keep. false: there is no memory. */
-bool announcements_init(struct announcements *announcements, struct loop *loop,
+/* All zero, or those of a former supervisor, which go on. The instance's name is the caller's to
+ * keep. */
+void announcements_init(struct announcements *announcements, struct loop *loop,
                         const char *instance);
 /* Removes the queues that are still announced. Harmless on zeroed announcements. */
 void announcements_deinit(struct announcements *announcements);

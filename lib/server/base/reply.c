@@ -12,6 +12,7 @@
 #include "common/log.h"
 #include "common/names.h"
 #include "common/util.h"
+#include "server/base/kept.h"
 #include "server/base/refusal.h"
 
 /* ---- Queues ---------------------------------------------------------------------------------- */
@@ -71,13 +72,16 @@ bool reply_open(const char *instance, const struct ctl_header *request, struct r
         return false;
     }
     *reply = (struct reply){queue, st.st_uid, request->op, request->token};
+    kept_reply(queue, reply->op, reply->uid, reply->token);
     return true;
 }
 
 void reply_close(struct reply *reply)
 {
-    if (reply->queue >= 0)
+    if (reply->queue >= 0) {
+        kept_forget(reply->queue);
         mq_close(reply->queue);
+    }
     reply->queue = -1;
 }
 

@@ -67,6 +67,23 @@ bool segment_pool_put(struct segment_pool *pool, const struct pooled_segment *se
     return full;
 }
 
+/* The worker keeps one that cannot be attached until it ends. */
+void segment_pool_restore(struct segment_pool *pool)
+{
+    uint32_t kept = 0;
+
+    for (uint32_t i = 0; i < pool->count; i++) {
+        struct pooled_segment segment = pool->segment[i];
+        void *memory = shmat(segment.id, NULL, 0);
+
+        if (memory == (void *)-1 || madvise(memory, SEG_SIZE, MADV_DONTFORK) < 0)
+            continue;
+        segment.memory = memory;
+        pool->segment[kept++] = segment;
+    }
+    pool->count = kept;
+}
+
 void segment_pool_clear(struct segment_pool *pool)
 {
     for (uint32_t i = 0; i < pool->count; i++)

@@ -38,6 +38,8 @@ bool segment_pool_take(struct segment_pool *pool, uid_t uid, struct pooled_segme
  * becomes, has been detached. */
 bool segment_pool_put(struct segment_pool *pool, const struct pooled_segment *segment,
                       int *dropped);
+/* Attaches those of a former supervisor. */
+void segment_pool_restore(struct segment_pool *pool);
 /* Detaches all. */
 void segment_pool_clear(struct segment_pool *pool);
 

@@ -5,6 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "server/base/kept.h"
+
 /* Returns the index of the first entry that begins at address or after it. */
 static uint32_t vault_search(const struct vault *vault, uint64_t address)
 {
@@ -52,7 +54,14 @@ enum vault_result vault_put(struct vault *vault, uint64_t address, uint64_t size
             (vault->count - at) * sizeof(vault->entry[0]));
     vault->entry[at] = (struct vault_entry){address, size, fd};
     vault->count++;
+    kept_piece(fd, vault->owner, address, size);
     return VAULT_OK;
+}
+
+static void entry_close(const struct vault_entry *entry)
+{
+    kept_forget(entry->fd);
+    close(entry->fd);
 }
 
 bool vault_drop(struct vault *vault, uint64_t address)
@@ -61,7 +70,7 @@ bool vault_drop(struct vault *vault, uint64_t address)
 
     if (at == vault->count || vault->entry[at].address != address)
         return false;
-    close(vault->entry[at].fd);
+    entry_close(&vault->entry[at]);
     vault->count--;
     memmove(vault->entry + at, vault->entry + at + 1,
             (vault->count - at) * sizeof(vault->entry[0]));
@@ -71,7 +80,7 @@ bool vault_drop(struct vault *vault, uint64_t address)
 void vault_deinit(struct vault *vault)
 {
     for (uint32_t i = 0; i < vault->count; i++)
-        close(vault->entry[i].fd);
+        entry_close(&vault->entry[i]);
     free(vault->entry);
-    *vault = (struct vault){0};
+    *vault = (struct vault){.owner = vault->owner};
 }

@@ -15,6 +15,7 @@ struct vault_entry {
 
 /* All zero: empty. */
 struct vault {
+    uint64_t owner;            /* the session's id, for whoever finds the descriptors (kept.h) */
     struct vault_entry *entry; /* sorted by address, none overlapping */
     uint32_t count, room;
 };

@@ -64,7 +64,7 @@ static void device_describe(const struct device *device, struct ctl_device *row)
 void admin_status(struct server *server, const struct reply *reply)
 {
     struct ctl_status_reply answer = {.status = GS_OK,
-                                      .server_pid = getpid(),
+                                      .server_pid = server->status.page->server_pid,
                                       .server_version = GS_VERSION,
                                       .device_count = (uint32_t)server->device_count,
                                       .uptime_ns = clock_ns() - server->started_ns,
@@ -125,7 +125,7 @@ void admin_ps(struct server *server, const struct ctl_admin *request, const stru
 
 void admin_quit(struct server *server, const struct ctl_admin *request, const struct reply *reply)
 {
-    struct ctl_quit_reply answer = {.status = GS_OK, .server_pid = getpid()};
+    struct ctl_quit_reply answer = {.status = GS_OK, .server_pid = server->status.page->server_pid};
     struct log_event event = log_event_begin("quit");
 
     if (reply->uid != 0 && reply->uid != geteuid()) {

@@ -246,6 +246,7 @@ static struct session *session_make(struct server *server, const struct admissio
     session->device->sessions++;
     account->sessions++;
     session->id = ++server->sessions_total;
+    session->vault.owner = session->id;
     session->fenced = session_fenced(server, reply->uid, request->fence);
     session->mem_asked = request->mem_limit;
     session->kernel_heap = request->kernel_heap;

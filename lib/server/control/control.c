@@ -209,20 +209,38 @@ static void handle(struct server *server, const union control_request *request, 
     }
 }
 
+/* The message of the request that is being dealt with. */
+static union control_request *asked(struct server *server)
+{
+    static_assert(sizeof(union control_request) == sizeof(server->asked), "a request fits");
+
+    return (union control_request *)(void *)server->asked;
+}
+
+void control_again(struct server *server)
+{
+    union control_request *request = asked(server);
+
+    if (request->h.magic && request->h.size <= sizeof(*request))
+        handle(server, request, request->h.size);
+    request->h.magic = 0;
+}
+
 void control_ready(struct watch *watch, uint32_t events)
 {
     struct server *server = container_of(watch, struct server, control);
-    union control_request request;
+    union control_request *request = asked(server);
 
     (void)events;
     for (int i = 0; i < CONTROL_BATCH; i++) {
-        ssize_t n = mq_receive(watch->fd, (char *)request.bytes, sizeof(request.bytes), NULL);
+        ssize_t n = mq_receive(watch->fd, (char *)request->bytes, sizeof(request->bytes), NULL);
 
         if (n < 0) {
             if (errno != EAGAIN && errno != EINTR)
                 server_fail(server, "mq_receive of the control queue: %s", strerror(errno));
             return;
         }
-        handle(server, &request, (size_t)n);
+        handle(server, request, (size_t)n);
+        request->h.magic = 0;
     }
 }

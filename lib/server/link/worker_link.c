@@ -11,6 +11,7 @@
 
 #include "common/log.h"
 #include "common/util.h"
+#include "server/base/child.h"
 #include "server/state/server.h"
 
 /* Four messages a slot can be under way (open or grant, grant, close, the end of its segment),
@@ -119,7 +120,7 @@ void worker_send_with(struct device *device, const struct link_message *message,
     if (!outbox_push(outbox, message, descriptor)) {
         log_error("device %d: worker %d does not read its messages", device->index,
                   (int)worker->pid);
-        kill(worker->pid, SIGKILL);
+        child_signal(worker->process.fd, SIGKILL);
         link_close(device);
         return;
     }

@@ -159,6 +159,12 @@ static void answer_fire(struct timer *timer)
     server_session_close(session);
 }
 
+void settle_attach_restore(struct session *session)
+{
+    if (session->reply.queue >= 0 && session->give_up_ns)
+        timer_set(&session->server->loop, &session->answer_by, session->give_up_ns, answer_fire);
+}
+
 void settle_attach_by(struct session *session, uint64_t patience_ns)
 {
     const uint64_t now = clock_ns();

@@ -18,5 +18,7 @@ void settle_await(struct session *session);
 /* The client waits so long for the answer to its attach, from now on; 0: any time. Before that it
  * is told why there is none: by the worker, which knows best, or else by the supervisor. */
 void settle_attach_by(struct session *session, uint64_t patience_ns);
+/* The same for the time that a former supervisor has set. */
+void settle_attach_restore(struct session *session);
 
 #endif

@@ -169,6 +169,14 @@ static void session_close_begin(struct session *session)
     worker_send(session->device, &message);
 }
 
+void server_session_close_on(struct session *session, bool told)
+{
+    if (!told)
+        session_close_begin(session);
+    if (session->grace_ms)
+        evict_after(session, session->grace_ms);
+}
+
 void server_session_kill(struct session *session, uint32_t grace_ms)
 {
     static const char text[] = "the operator has ended the session";

@@ -17,6 +17,8 @@ void server_session_close(struct session *session);
 void server_session_kill(struct session *session, uint32_t grace_ms);
 /* LINK_CLOSED: the worker has freed it. false: the message makes no sense in this state. */
 bool server_session_closed(struct session *session);
+/* Goes on with the end of a session that a former supervisor has begun. told: so has the worker. */
+void server_session_close_on(struct session *session, bool told);
 /* The worker is gone; see session_segment_fault. */
 void server_session_worker_lost(struct session *session, const struct link_fatal *fatal,
                                 const struct culprit *culprit, const char *why);

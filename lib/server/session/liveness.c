@@ -197,3 +197,20 @@ void liveness_expect(struct session *session)
 
     timer_set(&session->server->loop, &session->confirm_by, clock_ns() + time, confirm_fire);
 }
+
+void liveness_restore(struct session *session, int pidfd)
+{
+    struct server *server = session->server;
+
+    if (pidfd >= 0 &&
+        watch_add(&server->loop, &session->process, pidfd, EPOLLIN, process_ready) < 0)
+        close(pidfd);
+    if (session->client == CLIENT_WATCHED && session->process.fd < 0)
+        session->client = CLIENT_POLLED;
+    if (session->client == CLIENT_POLLED)
+        server->sessions_polled++;
+    if (session->client != CLIENT_UNCONFIRMED)
+        sweep_start(server, session->client == CLIENT_POLLED ? POLL_NS : SWEEP_ALL_NS);
+    else if (session->state == SESSION_OPEN && session->reply.queue < 0)
+        liveness_expect(session);
+}

@@ -12,7 +12,7 @@
 #include "server/session/segment.h"
 #include "server/state/server.h"
 
-static bool session_answer(struct session *session)
+static bool answer_send(struct session *session)
 {
     struct ctl_attach_reply answer = {.status = GS_OK,
                                       .segment_id = session->segment_id,
@@ -26,11 +26,29 @@ static bool session_answer(struct session *session)
     return sent;
 }
 
-bool server_session_opened(struct session *session, const struct link_opened *opened,
-                           const char *text)
+void server_session_answer(struct session *session)
 {
     struct shmid_ds ds;
 
+    if (shmctl(session->segment_id, IPC_STAT, &ds) < 0) {
+        reply_refuse(&session->reply, GS_ERR_SYSTEM, "looking at the session segment: %s",
+                     strerror(errno));
+        server_session_close(session);
+        return;
+    }
+    session->attached_base = ds.shm_nattch;
+    session_segment_fill(session);
+    if (!answer_send(session)) {
+        server_session_close(session);
+        return;
+    }
+    liveness_expect(session);
+    session_attached_log(session);
+}
+
+bool server_session_opened(struct session *session, const struct link_opened *opened,
+                           const char *text)
+{
     if (session->state != SESSION_OPENING)
         return false;
     timer_cancel(&session->server->loop, &session->answer_by);
@@ -68,19 +86,6 @@ bool server_session_opened(struct session *session, const struct link_opened *op
         session->segment_kept = SEGMENT_KEPT;
         return true;
     }
-    if (shmctl(session->segment_id, IPC_STAT, &ds) < 0) {
-        reply_refuse(&session->reply, GS_ERR_SYSTEM, "looking at the session segment: %s",
-                     strerror(errno));
-        server_session_close(session);
-        return true;
-    }
-    session->attached_base = ds.shm_nattch;
-    session_segment_fill(session, opened);
-    if (!session_answer(session)) {
-        server_session_close(session);
-        return true;
-    }
-    liveness_expect(session);
-    session_attached_log(session);
+    server_session_answer(session);
     return true;
 }

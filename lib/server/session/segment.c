@@ -19,6 +19,20 @@ static struct seg_server *server_part(const struct session *session)
     return (struct seg_server *)(void *)(session->segment + SEG_OFF_SERVER);
 }
 
+/* Takes the mapping, also on failure. */
+static int segment_own(struct session *session, void *memory)
+{
+    /* A fork would count as an attachment and leave its pid as the last one's. */
+    if (madvise(memory, SEG_SIZE, MADV_DONTFORK) < 0) {
+        int r = -errno;
+
+        shmdt(memory);
+        return r;
+    }
+    session->segment = memory;
+    return 0;
+}
+
 static int segment_new(struct session *session)
 {
     void *memory;
@@ -26,16 +40,19 @@ static int segment_new(struct session *session)
 
     if (r < 0)
         return r;
-    /* A fork would count as an attachment and leave its pid as the last one's. */
-    if (madvise(memory, SEG_SIZE, MADV_DONTFORK) < 0) {
-        r = -errno;
-        shmdt(memory);
+    r = segment_own(session, memory);
+    if (r < 0)
         return r;
-    }
     numa_prefer(memory, SEG_SIZE, session->device->info.numa_node);
-    session->segment = memory;
     session->segment_kept = SEGMENT_NOT_KEPT;
     return 0;
+}
+
+int session_segment_restore(struct session *session)
+{
+    void *memory = shmat(session->segment_id, NULL, 0);
+
+    return memory == (void *)-1 ? -errno : segment_own(session, memory);
 }
 
 /* What the pool has is kept by the worker that is there, and by no other. */
@@ -53,7 +70,7 @@ int session_segment_init(struct session *session)
     return 0;
 }
 
-void session_segment_fill(struct session *session, const struct link_opened *opened)
+void session_segment_fill(struct session *session)
 {
     struct seg_info *info = (struct seg_info *)(void *)(session->segment + SEG_OFF_INFO);
     const struct link_device *device = &session->device->info;
@@ -64,9 +81,9 @@ void session_segment_fill(struct session *session, const struct link_opened *ope
     info->server_pid = session->server->status.page->server_pid;
     info->device = session->device->index;
     info->device_memory = device->memory_total;
-    info->mem_limit = opened->mem_limit;
-    info->window_base = opened->window_base;
-    info->window_size = opened->window_size;
+    info->mem_limit = session->mem_limit;
+    info->window_base = session->window_base;
+    info->window_size = session->window_size;
     info->compute_major = device->compute_major;
     info->compute_minor = device->compute_minor;
     info->sm_count = device->sm_count;

@@ -13,7 +13,9 @@
  * to own. 0 or -errno. */
 int session_segment_init(struct session *session);
 /* Describes the session that the worker has opened, and publishes that it is open. */
-void session_segment_fill(struct session *session, const struct link_opened *opened);
+void session_segment_fill(struct session *session);
+/* Maps the segment that a former supervisor had mapped. 0 or -errno. */
+int session_segment_restore(struct session *session);
 /* The worker is gone. fatal: its last words, or NULL; culprit: whom they are about, or NULL. */
 void session_segment_fault(struct session *session, const struct link_fatal *fatal,
                            const struct culprit *culprit, const char *why);

@@ -1,7 +1,6 @@
 /* accounts.c - see accounts.h. */
 #include "server/state/accounts.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "common/log.h"
@@ -16,10 +15,16 @@
 #define FAULT_OUT_MAX_NS UINT64_C(600000000000)
 #define FAULTS_FORGET_NS UINT64_C(600000000000)
 
-void accounts_deinit(struct accounts *accounts)
+/* The supervisor may have been killed while it moved them: then they are out of order. */
+void accounts_restore(struct accounts *accounts)
 {
-    free(accounts->entry);
-    *accounts = (struct accounts){0};
+    for (uint32_t i = 0; i < accounts->count; i++) {
+        accounts->entry[i].sessions = accounts->entry[i].pieces = 0;
+        if (i && accounts->entry[i - 1].uid >= accounts->entry[i].uid) {
+            accounts->count = i;
+            break;
+        }
+    }
 }
 
 /* Where the user's is, or would be. */
@@ -42,7 +47,9 @@ struct account *account_find(const struct accounts *accounts, uid_t uid)
 {
     uint32_t at = account_index(accounts, uid);
 
-    return at < accounts->count && accounts->entry[at].uid == uid ? &accounts->entry[at] : NULL;
+    if (at == accounts->count || accounts->entry[at].uid != uid)
+        return NULL;
+    return (struct account *)(uintptr_t)&accounts->entry[at]; /* constant only if the caller's is */
 }
 
 /* Forgets the user without sessions and faults who has asked longest ago. false: there is none. */
@@ -66,22 +73,19 @@ static bool account_evict(struct accounts *accounts)
 
 struct account *account_get(struct accounts *accounts, uid_t uid)
 {
-    struct account *found = account_find(accounts, uid), *more;
+    struct account *found = account_find(accounts, uid), *made;
     uint32_t at;
 
     if (found)
         return found;
     if (accounts->count == ACCOUNTS_MAX && !account_evict(accounts))
         return NULL;
-    more = reallocarray(accounts->entry, accounts->count + 1, sizeof(*more));
-    if (!more)
-        return NULL;
-    accounts->entry = more;
     at = account_index(accounts, uid);
-    memmove(more + at + 1, more + at, (accounts->count - at) * sizeof(*more));
+    made = &accounts->entry[at];
+    memmove(made + 1, made, (accounts->count - at) * sizeof(*made));
     accounts->count++;
-    more[at] = (struct account){.uid = uid, .tokens = REQUESTS_BURST};
-    return &more[at];
+    *made = (struct account){.uid = uid, .tokens = REQUESTS_BURST};
+    return made;
 }
 
 bool account_ask(struct account *account, uint64_t now_ns)

@@ -36,14 +36,16 @@ struct account {
 
 /* All zero: empty. */
 struct accounts {
-    struct account *entry; /* by uid */
     uint32_t count;
+    struct account entry[ACCOUNTS_MAX]; /* by uid */
 };
 
-void accounts_deinit(struct accounts *accounts);
+/* Takes over what a former supervisor has left: what users have is to be counted anew, what they
+ * may not do stays. */
+void accounts_restore(struct accounts *accounts);
 /* NULL: the user has none. Valid until the next account is made. */
 struct account *account_find(const struct accounts *accounts, uid_t uid);
-/* Makes one where there is none. NULL: no memory, or all are in use. */
+/* Makes one where there is none. NULL: all are in use. */
 struct account *account_get(struct accounts *accounts, uid_t uid);
 /* Takes a request from the user's allowance. false: it is used up for now. */
 bool account_ask(struct account *account, uint64_t now_ns);

@@ -10,24 +10,30 @@
 #define SLOT_BITS 12u
 static_assert(LINK_SLOTS_MAX <= 1u << SLOT_BITS, "a slot fits into a cookie");
 
-bool registry_init(struct registry *registry, uint32_t capacity)
+bool registry_init(struct registry *registry, uint32_t capacity, struct session *session)
 {
-    *registry = (struct registry){0};
-    registry->session = calloc(capacity, sizeof(*registry->session));
+    uint32_t free_count = 0;
+
+    *registry = (struct registry){.session = session, .capacity = capacity, .own = !session};
+    if (registry->own)
+        registry->session = calloc(capacity, sizeof(*session));
     registry->free = calloc(capacity, sizeof(*registry->free));
     if (!registry->session || !registry->free) {
         registry_deinit(registry);
         return false;
     }
-    registry->capacity = capacity;
-    for (uint32_t i = 0; i < capacity; i++)
-        registry->free[i] = capacity - 1 - i;
+    for (uint32_t i = capacity; i-- > 0;) {
+        if (registry->session[i].state == SESSION_FREE)
+            registry->free[free_count++] = i;
+    }
+    registry->count = capacity - free_count;
     return true;
 }
 
 void registry_deinit(struct registry *registry)
 {
-    free(registry->session);
+    if (registry->own)
+        free(registry->session);
     free(registry->free);
     *registry = (struct registry){0};
 }

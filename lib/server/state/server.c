@@ -1,6 +1,7 @@
 /* server.c - see server.h. */
 #include "server/state/server.h"
 
+#include <mqueue.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -41,4 +42,14 @@ bool server_serves_others(const struct server_options *options)
 bool server_other(const struct server *server, uid_t uid)
 {
     return uid != 0 && uid != geteuid() && server_serves_others(&server->options);
+}
+
+void server_names_remove(const struct server *server)
+{
+    if (server->lock < 0)
+        return;
+    mq_unlink(server->control_name);
+    for (int i = 0; i < server->device_count; i++)
+        mq_unlink(server->device[i].bell);
+    mq_unlink(server->lock_name);
 }

@@ -82,6 +82,8 @@ struct server {
     char control_name[WIRE_NAME_MAX];
     mqd_t lock;           /* -1: the instance is not ours */
     struct watch control; /* the control queue */
+    /* The request being dealt with (control.c); all zero: none. */
+    _Alignas(8) unsigned char asked[CTL_MESSAGE_MAX];
     struct watch signals;
     bool terminal; /* the server belongs to a terminal, whose hangup ends it */
     struct status_map status;
@@ -113,6 +115,9 @@ bool server_other(const struct server *server, uid_t uid);
 bool server_descriptor_reserved(const struct server *server, int fd);
 #define DESCRIPTORS_NONE_LEFT "the server has no descriptor left (RLIMIT_NOFILE %u)"
 
+/* Removes the names of the instance's queues, if it is ours. While its lock is held no other server
+ * has them. */
+void server_names_remove(const struct server *server);
 /* Notes the first failure: the server ends with this round. */
 void server_fail(struct server *server, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

@@ -1,14 +1,7 @@
 /* settings.c - see settings.h. */
 #include "server/state/settings.h"
 
-#include <stdlib.h>
 #include <string.h>
-
-void settings_deinit(struct settings *settings)
-{
-    free(settings->user);
-    *settings = (struct settings){0};
-}
 
 /* Where the user is, or would be. */
 static uint32_t user_index(const struct settings *settings, uid_t uid)
@@ -38,7 +31,6 @@ bool settings_put_user(struct settings *settings, uid_t uid, const struct ctl_se
 {
     uint32_t at = user_index(settings, uid), count = settings->user_count;
     bool there = at < count && settings->user[at].uid == uid;
-    struct user_settings *more;
 
     if (there && set->fields == 0) {
         memmove(settings->user + at, settings->user + at + 1,
@@ -51,11 +43,8 @@ bool settings_put_user(struct settings *settings, uid_t uid, const struct ctl_se
             return true;
         if (count == SETTINGS_USERS_MAX)
             return false;
-        more = reallocarray(settings->user, count + 1, sizeof(*more));
-        if (!more)
-            return false;
-        settings->user = more;
-        memmove(more + at + 1, more + at, (count - at) * sizeof(*more));
+        memmove(settings->user + at + 1, settings->user + at,
+                (count - at) * sizeof(*settings->user));
         settings->user_count++;
     }
     settings->user[at] = (struct user_settings){uid, *set};

@@ -1,6 +1,7 @@
 /*
  * settings.h - what the operator has set: for everybody, for users, for how the device is shared
- * out. (What is set for one session lives and dies with its session.)
+ * out. (What is set for one session lives and dies with its session.) Without pointers: it lies in
+ * the memory that outlives a supervisor (keeper.h).
  */
 #ifndef GS_SERVER_SETTINGS_H
 #define GS_SERVER_SETTINGS_H
@@ -31,18 +32,16 @@ struct reservation {
 
 struct settings {
     struct ctl_settings everybody;
-    struct user_settings *user; /* by uid */
+    struct user_settings user[SETTINGS_USERS_MAX]; /* by uid */
     uint32_t user_count;
     struct ctl_settings device[SETTINGS_DEVICES_MAX]; /* CTL_LATENCY_SMS only */
     struct reservation reservation[SETTINGS_RESERVATIONS_MAX];
     uint32_t provision; /* enum ctl_provision_mode */
 };
 
-void settings_deinit(struct settings *settings);
 /* Returns what is set for the user, or for CTL_OTHERS; or NULL. */
 const struct ctl_settings *settings_find_user(const struct settings *settings, uid_t uid);
-/* Replaces what is set for the user; with no field set, forgets the user. false: no memory, or too
- * many users. */
+/* Replaces what is set for the user; with no field set, forgets the user. false: too many users. */
 bool settings_put_user(struct settings *settings, uid_t uid, const struct ctl_settings *set);
 /* Returns `old` without the fields of unset, and with those of `set`. */
 struct ctl_settings settings_merge(const struct ctl_settings *old, uint32_t unset,

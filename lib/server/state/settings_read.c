@@ -124,7 +124,7 @@ static bool section_end(struct reader *r)
         else if (r->target == CTL_DEVICE)
             r->settings->device[r->id] = r->set;
         else if (!settings_put_user(r->settings, (uid_t)r->id, &r->set))
-            return wrong(r, "more than %u users, or no memory", SETTINGS_USERS_MAX);
+            return wrong(r, "more than %u users", SETTINGS_USERS_MAX);
         return true;
     case SECTION_PROVISION:
     case SECTION_SERVER:
@@ -415,8 +415,7 @@ static bool group_apply(struct reader *r, const struct group_section *group)
         const struct ctl_settings set = own ? settings_merge(&group->set, 0, own) : group->set;
 
         if (!settings_put_user(r->settings, uid[i], &set))
-            return wrong(r, "group %s: more than %u users, or no memory", group->name,
-                         SETTINGS_USERS_MAX);
+            return wrong(r, "group %s: more than %u users", group->name, SETTINGS_USERS_MAX);
     }
     return true;
 }
@@ -449,6 +448,6 @@ bool settings_read(struct settings *settings, struct policy *policy, const char 
     for (uint32_t i = 0; r.good && i < r.group_count; i++)
         group_apply(&r, &r.group[i]);
     if (!r.good)
-        settings_deinit(settings);
+        memset(settings, 0, sizeof(*settings));
     return r.good;
 }

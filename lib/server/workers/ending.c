@@ -9,6 +9,7 @@
 #include "common/log.h"
 #include "common/log_event.h"
 #include "common/util.h"
+#include "server/base/child.h"
 #include "server/link/worker_link.h"
 #include "server/session/close.h"
 #include "server/state/server.h"
@@ -22,7 +23,7 @@ static void ending_fire(struct timer *timer)
 
     log_warning("device %d: worker %d does not end; killing it", device->index,
                 (int)device->worker.pid);
-    kill(device->worker.pid, SIGKILL);
+    child_signal(device->worker.process.fd, SIGKILL);
 }
 
 /* The session that the worker's last words are about, if it is one of the device's. */
@@ -80,8 +81,7 @@ static void worker_lose(struct device *device, const struct link_fatal *fatal,
     device->lost_ns = clock_ns();
     worker->state = WORKER_ENDING;
     worker->stopped = at_rest && device->standby.ready && !device->former.pid;
-    /* It is not reaped yet, so the pid is still its own. */
-    kill(worker->pid, worker->stopped ? SIGSTOP : SIGKILL);
+    child_signal(worker->process.fd, worker->stopped ? SIGSTOP : SIGKILL);
     timer_set(&server->loop, &device->timer, clock_ns() + QUIT_NS, ending_fire);
     for (struct session *s = NULL; (s = registry_next(&server->registry, s));) {
         if (s->device == device)

@@ -8,6 +8,7 @@
 
 #include "common/log.h"
 #include "common/util.h"
+#include "server/base/child.h"
 #include "server/state/server.h"
 
 #define PATIENCE_NS 1000000000u /* it holds device memory that the next worker may need */
@@ -29,8 +30,10 @@ static void process_ready(struct watch *watch, uint32_t events)
     struct former *former = container_of(watch, struct former, process);
     struct device *device = container_of(former, struct device, former);
 
+    int status;
+
     (void)events;
-    if (waitpid(former->pid, NULL, WNOHANG) != former->pid)
+    if (!child_reap(former->pid, watch->fd, &status))
         return;
     log_debug("device %d: worker %d, which was stopped, has ended", device->index,
               (int)former->pid);
@@ -39,7 +42,7 @@ static void process_ready(struct watch *watch, uint32_t events)
 
 static void kill_fire(struct timer *timer)
 {
-    kill(container_of(timer, struct former, kill_by)->pid, SIGKILL);
+    child_signal(container_of(timer, struct former, kill_by)->process.fd, SIGKILL);
 }
 
 void former_take(struct device *device, pid_t pid, struct watch *process)
@@ -60,17 +63,32 @@ void former_keep(struct device *device)
 
     if (former->pid && former->kill_by.due_ns && !waited_for) {
         timer_cancel(&device->server->loop, &former->kill_by);
-        kill(former->pid, SIGKILL);
+        child_signal(former->process.fd, SIGKILL);
     }
 }
 
 void former_kill(struct device *device)
 {
-    const pid_t pid = device->former.pid;
+    struct former *former = &device->former;
 
-    if (!pid)
+    if (!former->pid)
         return;
-    kill(pid, SIGKILL);
-    waitpid(pid, NULL, 0);
+    child_end(former->pid, former->process.fd);
     former_forget(device);
+}
+
+void former_restore(struct device *device)
+{
+    struct former *former = &device->former;
+    const int process = former->process.fd;
+
+    former->kill_by = (struct timer){0};
+    former->process.fd = -1;
+    if (!former->pid || process < 0) {
+        former_forget(device);
+        return;
+    }
+    child_signal(process, SIGKILL);
+    if (watch_add(&device->server->loop, &former->process, process, EPOLLIN, process_ready) < 0)
+        former_forget(device);
 }

@@ -16,6 +16,8 @@
 void former_take(struct device *device, pid_t pid, struct watch *process);
 /* Kills it once it is in nobody's way. Called in each round. */
 void former_keep(struct device *device);
+/* Goes on with the one that a former supervisor has stopped. Harmless if there is none. */
+void former_restore(struct device *device);
 /* Kills and reaps it. Harmless if there is none. */
 void former_kill(struct device *device);
 

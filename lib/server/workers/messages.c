@@ -7,6 +7,7 @@
 
 #include "common/log.h"
 #include "common/util.h"
+#include "server/base/child.h"
 #include "server/link/worker_link.h"
 #include "server/reconcile/reservations.h"
 #include "server/reconcile/settle.h"
@@ -17,6 +18,7 @@
 #include "server/state/settings_fit.h"
 #include "server/workers/ending.h"
 #include "server/workers/restart.h"
+#include "server/workers/resync.h"
 
 /* Messages taken before other events get their turn. */
 #define LINK_BATCH   64
@@ -200,6 +202,9 @@ static bool on_message(struct device *device, struct link_message *message, int 
     case LINK_NEEDS_RECYCLING:
         device->worker.needs_recycling = true;
         return device->worker.state != WORKER_STARTING;
+    case LINK_SESSION:
+    case LINK_RESYNCED:
+        return resync_take(device, message);
     default:
         return device->worker.state == WORKER_READY && on_session_message(device, message, fd);
     }
@@ -209,23 +214,39 @@ static bool on_message(struct device *device, struct link_message *message, int 
 static bool message_take(struct device *device)
 {
     struct worker_process *worker = &device->worker;
-    struct link_message message = {0};
+    struct link_message *message = &worker->inbox;
     CLEANUP_FD int descriptor = -1;
-    ssize_t n = worker_read(device, &message, &descriptor);
+    ssize_t n = worker_read(device, message, &descriptor);
 
     if (n == 0)
         return false;
     if (worker->state != WORKER_STARTING && worker->state != WORKER_READY) {
         /* A worker that is being ended says nothing that counts, but it may wait to be killed. */
-        if (message.op == LINK_FATAL || message.op == LINK_RETIRED)
-            kill(worker->pid, SIGKILL);
-        return true;
-    }
-    if (n != sizeof(message) || !on_message(device, &message, &descriptor))
+        if (message->op == LINK_FATAL || message->op == LINK_RETIRED)
+            child_signal(worker->process.fd, SIGKILL);
+    } else if (n != sizeof(*message) || !on_message(device, message, &descriptor)) {
         worker_fail(device, NULL, LINK_SLOT_NONE,
                     "worker %d sent a message that makes no sense (%zd bytes, op %u, slot %u)",
-                    (int)worker->pid, n, message.op, message.slot);
+                    (int)worker->pid, n, message->op, message->slot);
+    }
+    message->op = 0;
     return true;
+}
+
+/* What came with it is lost, and what it says may have been done already. The worker tells all else
+ * once more (resync.h). */
+void worker_receive_again(struct device *device)
+{
+    struct link_message *message = &device->worker.inbox;
+    struct session *session = registry_by_slot(&device->server->registry, message->slot);
+
+    if (message->op == LINK_VAULT_PUT && session)
+        session->vault_short = true;
+    else if (message->op == LINK_FATAL)
+        on_fatal(device, message);
+    else if (message->op == LINK_NEEDS_RECYCLING)
+        device->worker.needs_recycling = true;
+    message->op = 0;
 }
 
 void worker_receive(struct device *device)

@@ -13,6 +13,8 @@
 void worker_receive(struct device *device);
 /* The worker, which has just been made the device's, has said that it is ready. */
 void worker_ready(struct device *device, const struct link_device *info);
+/* Deals with the message over which a former supervisor was killed. */
+void worker_receive_again(struct device *device);
 /* The callback of the socket's watch. */
 void worker_link_ready(struct watch *watch, uint32_t events);
 

@@ -11,12 +11,14 @@
 
 #include "common/log.h"
 #include "common/util.h"
+#include "server/base/child.h"
 #include "server/link/worker_link.h"
 #include "server/session/close.h"
 #include "server/state/server.h"
 #include "server/workers/ending.h"
 #include "server/workers/former.h"
 #include "server/workers/messages.h"
+#include "server/workers/resync.h"
 #include "server/workers/spawn.h"
 #include "server/workers/standby.h"
 
@@ -42,22 +44,31 @@ static void worker_forget(struct device *device)
 
 static void worker_process_ready(struct watch *watch, uint32_t events);
 
-/* Makes the process the device's worker. It is the worker's from then on, also on failure. */
-static int worker_adopt(struct device *device, const struct spawned *spawned)
+/* Watches the worker's socket and process. 0 or -errno. */
+static int worker_watch(struct device *device, int link, int process)
 {
     struct worker_process *worker = &device->worker;
     struct loop *loop = &device->server->loop;
-    int r = watch_add(loop, &worker->link, spawned->link, EPOLLIN, worker_link_ready);
+    int r = link < 0 ? 0 : watch_add(loop, &worker->link, link, EPOLLIN, worker_link_ready);
 
     if (r == 0)
-        r = watch_add(loop, &worker->process, spawned->process, EPOLLIN, worker_process_ready);
-    if (r < 0) {
+        r = watch_add(loop, &worker->process, process, EPOLLIN, worker_process_ready);
+    if (r < 0)
         watch_remove(loop, &worker->link);
+    return r;
+}
+
+/* Makes the process the device's worker. It is the worker's from then on, also on failure. */
+static int worker_adopt(struct device *device, const struct spawned *spawned)
+{
+    int r = worker_watch(device, spawned->link, spawned->process);
+
+    if (r < 0) {
         spawned_discard(spawned);
         return r;
     }
-    worker->pid = spawned->pid;
-    worker->state = WORKER_STARTING;
+    device->worker.pid = spawned->pid;
+    device->worker.state = WORKER_STARTING;
     return 0;
 }
 
@@ -156,7 +167,9 @@ void worker_start(struct device *device)
 
 static void exit_describe(char text[ERROR_TEXT_MAX], pid_t pid, int status)
 {
-    if (WIFSIGNALED(status))
+    if (status == CHILD_STATUS_UNKNOWN)
+        snprintf(text, ERROR_TEXT_MAX, "worker %d has ended", (int)pid);
+    else if (WIFSIGNALED(status))
         snprintf(text, ERROR_TEXT_MAX, "worker %d was killed by signal %d (%s)", (int)pid,
                  WTERMSIG(status), strsignal(WTERMSIG(status)));
     else
@@ -173,7 +186,7 @@ static void worker_process_ready(struct watch *watch, uint32_t events)
 
     (void)events;
     worker_receive(device); /* its last words may still be in the socket */
-    if (waitpid(worker->pid, &status, WNOHANG) != worker->pid)
+    if (!child_reap(worker->pid, watch->fd, &status))
         return;
     exit_describe(how, worker->pid, status);
     log_debug("device %d: %s", device->index, how);
@@ -181,6 +194,37 @@ static void worker_process_ready(struct watch *watch, uint32_t events)
     timer_cancel(&device->server->loop, &device->timer);
     worker_forget(device);
     worker_next(device);
+}
+
+void worker_restore(struct device *device)
+{
+    struct worker_process *worker = &device->worker;
+    const int link = worker->link.fd, process = worker->process.fd;
+    const bool said_ready = worker->inbox.op == LINK_READY;
+    int r;
+
+    worker->link.fd = worker->process.fd = -1;
+    worker->outbox = (struct outbox){0};
+    worker->resync = NULL;
+    if (worker->state == WORKER_NONE || process < 0) {
+        worker_start(device);
+        return;
+    }
+    r = worker_watch(device, link, process);
+    if (r < 0) {
+        server_fail(device->server, "watching worker %d: %s", (int)worker->pid, strerror(-r));
+        return;
+    }
+    worker_receive_again(device);
+    if (worker->state == WORKER_ENDING && !worker->stopped)
+        child_signal(process, SIGKILL);
+    else if (worker->state == WORKER_STARTING && !said_ready)
+        timer_set(&device->server->loop, &device->timer, clock_ns() + START_NS, start_deadline);
+    else if (worker->state == WORKER_STARTING || device->resuming)
+        worker_fail(device, NULL, LINK_SLOT_NONE,
+                    "worker %d was not ready when its supervisor was killed", (int)worker->pid);
+    else if (worker->state == WORKER_READY)
+        worker_resync(device);
 }
 
 void worker_keep(struct device *device)
@@ -198,10 +242,8 @@ void worker_keep(struct device *device)
 
 void worker_kill(struct device *device)
 {
-    if (device->worker.state != WORKER_NONE) {
-        kill(device->worker.pid, SIGKILL);
-        waitpid(device->worker.pid, NULL, 0);
-    }
+    if (device->worker.state != WORKER_NONE)
+        child_end(device->worker.pid, device->worker.process.fd);
     worker_forget(device);
     former_kill(device);
     standby_kill(device);

@@ -15,6 +15,8 @@
 
 /* Starts a worker; a failure is dealt with as a worker's loss. */
 void worker_start(struct device *device);
+/* Goes on with the process that a former supervisor has started, if there is one. */
+void worker_restore(struct device *device);
 /* Has the standby take the place of a worker that has stopped. Called in each round. */
 void worker_keep(struct device *device);
 /* Kills the worker and reaps it, whatever its state. */

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "common/util.h"
+#include "server/base/child.h"
 #include "server/state/server.h"
 
 #define STATS_BYTES (LINK_SLOTS_MAX * sizeof(struct link_stats))
@@ -44,6 +45,20 @@ static int stats_make(struct device *device)
     return 0;
 }
 
+int worker_stats_restore(struct device *device)
+{
+    void *at;
+
+    device->stats = NULL;
+    if (device->stats_fd < 0)
+        return 0;
+    at = mmap(NULL, STATS_BYTES, PROT_READ, MAP_SHARED, device->stats_fd, 0);
+    if (at == MAP_FAILED)
+        return -errno;
+    device->stats = at;
+    return 0;
+}
+
 void worker_stats_free(struct device *device)
 {
     if (!device->stats)
@@ -51,12 +66,12 @@ void worker_stats_free(struct device *device)
     munmap(device->stats, STATS_BYTES);
     close(device->stats_fd);
     device->stats = NULL;
+    device->stats_fd = -1;
 }
 
 void spawned_discard(const struct spawned *spawned)
 {
-    kill(spawned->pid, SIGKILL);
-    waitpid(spawned->pid, NULL, 0);
+    child_end(spawned->pid, spawned->process);
     close(spawned->link);
     close(spawned->process);
 }

@@ -15,6 +15,8 @@ struct spawned {
 int worker_spawn(struct device *device, struct spawned *spawned);
 /* Kills the process and closes its descriptors. */
 void spawned_discard(const struct spawned *spawned);
+/* Maps the figures that a former supervisor's workers fill, if there are any. 0 or -errno. */
+int worker_stats_restore(struct device *device);
 /* Frees the figures that the device's workers share. */
 void worker_stats_free(struct device *device);
 

@@ -10,6 +10,7 @@
 
 #include "common/log.h"
 #include "common/util.h"
+#include "server/base/child.h"
 #include "server/link/worker_link.h"
 #include "server/state/server.h"
 #include "server/workers/spawn.h"
@@ -47,7 +48,7 @@ static void standby_lost(struct device *device, const char *why)
     standby->lost = true;
     watch_remove(&device->server->loop, &standby->link);
     close(link);
-    kill(standby->pid, SIGKILL);
+    child_signal(standby->process.fd, SIGKILL);
 }
 
 static void link_ready(struct watch *watch, uint32_t events)
@@ -75,29 +76,40 @@ static void process_ready(struct watch *watch, uint32_t events)
     struct standby *standby = container_of(watch, struct standby, process);
     struct device *device = container_of(standby, struct device, standby);
 
+    int status;
+
     (void)events;
     if (!standby->lost)
         standby_lost(device, "it has ended");
-    if (waitpid(standby->pid, NULL, WNOHANG) == standby->pid)
+    if (child_reap(standby->pid, watch->fd, &status))
         standby_forget(device);
+}
+
+/* 0 or -errno. */
+static int standby_watch(struct device *device, int link, int process)
+{
+    struct standby *standby = &device->standby;
+    struct loop *loop = &device->server->loop;
+    int r = link < 0 ? 0 : watch_add(loop, &standby->link, link, EPOLLIN, link_ready);
+
+    if (r == 0)
+        r = watch_add(loop, &standby->process, process, EPOLLIN, process_ready);
+    if (r < 0)
+        watch_remove(loop, &standby->link);
+    return r;
 }
 
 static void standby_start(struct device *device)
 {
     struct standby *standby = &device->standby;
-    struct loop *loop = &device->server->loop;
     struct spawned spawned;
     int r = worker_spawn(device, &spawned);
 
     if (r == 0) {
         standby->pid = spawned.pid;
-        r = watch_add(loop, &standby->link, spawned.link, EPOLLIN, link_ready);
-        if (r == 0)
-            r = watch_add(loop, &standby->process, spawned.process, EPOLLIN, process_ready);
-        if (r < 0) {
-            watch_remove(loop, &standby->link);
+        r = standby_watch(device, spawned.link, spawned.process);
+        if (r < 0)
             spawned_discard(&spawned);
-        }
     }
     if (r < 0) {
         standby_forget(device);
@@ -149,14 +161,32 @@ bool standby_take(struct device *device, struct spawned *spawned, struct link_de
     return true;
 }
 
+void standby_restore(struct device *device)
+{
+    struct standby *standby = &device->standby;
+    const int link = standby->link.fd, process = standby->process.fd;
+    int r;
+
+    standby->timer = (struct timer){0};
+    standby->link.fd = standby->process.fd = -1;
+    if (!standby->pid || process < 0) {
+        standby_forget(device);
+        return;
+    }
+    r = standby_watch(device, link, process);
+    if (r < 0) {
+        server_fail(device->server, "watching standby %d: %s", (int)standby->pid, strerror(-r));
+    } else if (!standby->ready || link < 0) {
+        standby->lost = true;
+        standby->ready = false;
+        child_signal(process, SIGKILL);
+    }
+}
+
 void standby_kill(struct device *device)
 {
-    const pid_t pid = device->standby.pid;
-
     timer_cancel(&device->server->loop, &device->standby.timer);
+    if (device->standby.pid)
+        child_end(device->standby.pid, device->standby.process.fd);
     standby_forget(device);
-    if (pid > 0) {
-        kill(pid, SIGKILL);
-        waitpid(pid, NULL, 0);
-    }
 }

@@ -14,6 +14,9 @@ void standby_keep(struct device *device);
  * false: there is none. */
 bool standby_take(struct device *device, struct spawned *spawned, struct link_device *info,
                   bool *ready);
+/* Goes on with the standby that a former supervisor has started, if it is ready; else it is ended.
+ */
+void standby_restore(struct device *device);
 /* Kills the standby and reaps it. Harmless if there is none. */
 void standby_kill(struct device *device);
 

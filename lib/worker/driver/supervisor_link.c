@@ -14,10 +14,11 @@
 #include <unistd.h>
 
 #include "common/log.h"
+#include "worker/driver/link_state.h"
 
 void link_send(const struct link_message *message, int descriptor)
 {
-    if (!link_write(LINK_FD, message, descriptor)) {
+    if (!link_tell(message, descriptor)) {
         /* A worker without its supervisor serves no purpose. */
         log_error("the supervisor does not answer: %s", strerror(errno));
         _exit(1);

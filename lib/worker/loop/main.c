@@ -12,13 +12,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "common/log.h"
 #include "common/numa.h"
 #include "common/util.h"
+#include "worker/driver/link_state.h"
 #include "worker/driver/prewake.h"
 #include "worker/driver/privileges.h"
 #include "worker/driver/wake.h"
@@ -305,6 +305,7 @@ static int link_loop(void)
             log_error("a message of %zd bytes from the supervisor", n);
             return 1;
         }
+        link_heard(&message);
         switch (message.op) {
         case LINK_OPEN:
             grant_announce(&message.u.open.grant);
@@ -342,6 +343,10 @@ static int link_loop(void)
         case LINK_PING:
             message.op = LINK_PONG;
             link_send(&message, -1);
+            break;
+        case LINK_RESYNC:
+            if (!link_resync())
+                return 1;
             break;
         case LINK_QUIT:
             return 0;
@@ -391,8 +396,7 @@ static bool supervisor_follow(void)
     signal(SIGHUP, SIG_IGN);
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL); /* the supervisor had them wait */
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    return poll(&link, 1, 0) == 0; /* no POLLHUP */
+    return poll(&link, 1, 0) == 0;         /* no POLLHUP */
 }
 
 int worker_main(int device, const char *kind, const char *bell_name)

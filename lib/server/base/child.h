@@ -1,0 +1,22 @@
+/*
+ * child.h - processes of workers, by their pidfd. This supervisor has started them, or one before
+ * it whose place it has taken: then the keeper (keeper.h) reaps them, and how they ended is not
+ * known.
+ */
+#ifndef GS_SERVER_CHILD_H
+#define GS_SERVER_CHILD_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#define CHILD_STATUS_UNKNOWN (-1)
+
+/* Sends a signal. Harmless on a process that has ended. */
+void child_signal(int pidfd, int signal);
+/* Reaps the process if it has ended. false: it has not. *status: as waitpid's, or
+ * CHILD_STATUS_UNKNOWN. */
+bool child_reap(pid_t pid, int pidfd, int *status);
+/* Kills the process and waits for its end. */
+void child_end(pid_t pid, int pidfd);
+
+#endif

@@ -1,0 +1,165 @@
+/* keeper.c - see keeper.h. */
+#include "server/keeper.h"
+
+#include <errno.h>
+#include <linux/sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "common/log.h"
+#include "common/util.h"
+
+/* A supervisor that cannot live is not started for ever. */
+#define LOSSES_MAX 10u
+#define LOSSES_NS  UINT64_C(10000000000)
+
+static sigset_t signals_held(void)
+{
+    sigset_t set;
+
+    sigemptyset(&set);
+    sigaddset(&set, SIGCHLD);
+    sigaddset(&set, SIGTERM);
+    sigaddset(&set, SIGINT);
+    sigaddset(&set, SIGHUP);
+    sigaddset(&set, KEEPER_GONE);
+    return set;
+}
+
+/* A fork whose child has the same table of descriptors, not a copy. */
+static pid_t fork_sharing(void)
+{
+    return (pid_t)syscall(SYS_clone, CLONE_FILES | SIGCHLD, NULL, NULL, NULL, NULL);
+}
+
+/* Passes on what was sent to this process alone: what a terminal sends, the supervisor has too. */
+static void signal_pass(pid_t supervisor, siginfo_t *info)
+{
+    if (info->si_code > 0)
+        return;
+    info->si_code = SI_QUEUE; /* the kernel lets a process say whose signal it passes on */
+    if (syscall(SYS_rt_sigqueueinfo, supervisor, info->si_signo, info) < 0)
+        kill(supervisor, info->si_signo);
+}
+
+/* Reaps all who have ended: this process is the parent of the workers of a supervisor that was
+ * killed, too. Returns whether the supervisor is among them. */
+static bool supervisor_reaped(pid_t supervisor, int *status)
+{
+    bool found = false;
+    pid_t pid;
+    int how;
+
+    while ((pid = waitpid(-1, &how, WNOHANG)) > 0) {
+        if (pid != supervisor)
+            continue;
+        *status = how;
+        found = true;
+    }
+    return found;
+}
+
+/* Waits for the end of the supervisor. Returns its status, as waitpid's. */
+static int supervisor_await(pid_t supervisor)
+{
+    const sigset_t set = signals_held();
+    siginfo_t info;
+    int status;
+
+    while (!supervisor_reaped(supervisor, &status)) {
+        if (sigwaitinfo(&set, &info) > 0 && info.si_signo != SIGCHLD)
+            signal_pass(supervisor, &info);
+    }
+    return status;
+}
+
+static void worker_end(pid_t pid)
+{
+    if (pid > 0)
+        kill(pid, SIGKILL); /* a child of this process, which has not been reaped or has ended */
+}
+
+/* There is no supervisor any more. Workers that are stopped would not see that their socket closes.
+ */
+static int server_give_up(const struct server *server)
+{
+    for (int i = 0; i < server->device_count; i++) {
+        worker_end(server->device[i].worker.pid);
+        worker_end(server->device[i].standby.pid);
+        worker_end(server->device[i].former.pid);
+    }
+    server_names_remove(server);
+    return EXIT_FAILURE;
+}
+
+/* Another supervisor can go on where this one was killed. */
+static bool supervisor_replaceable(const struct server *server)
+{
+    static uint64_t first_ns;
+    static uint32_t losses;
+    const uint64_t now = clock_ns();
+
+    if (server->phase != PHASE_SERVING && server->phase != PHASE_DRAINING)
+        return false;
+    if (now - first_ns > LOSSES_NS) {
+        first_ns = now;
+        losses = 0;
+    }
+    return ++losses <= LOSSES_MAX;
+}
+
+static void supervisor_begin(pid_t keeper)
+{
+    prctl(PR_SET_PDEATHSIG, KEEPER_GONE);
+    if (getppid() != keeper)
+        _exit(EXIT_FAILURE);
+}
+
+int keeper_run(bool (*prepare)(struct kept_server *kept),
+               int (*supervise)(struct kept_server *kept, bool again))
+{
+    struct kept_server *kept = mmap(NULL, sizeof(*kept), PROT_READ | PROT_WRITE,
+                                    MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    const sigset_t held = signals_held();
+    const pid_t keeper = getpid();
+
+    if (kept == MAP_FAILED) {
+        log_error("memory for the server: %s", strerror(errno));
+        return EXIT_FAILURE;
+    }
+    signal(SIGCHLD, SIG_DFL); /* ignored, it would have the kernel reap workers */
+    sigprocmask(SIG_BLOCK, &held, NULL);
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    if (!prepare(kept))
+        return EXIT_FAILURE;
+    for (bool again = false;; again = true) {
+        const pid_t supervisor = fork_sharing();
+        int status;
+
+        if (supervisor == 0) {
+            supervisor_begin(keeper);
+            return supervise(kept, again);
+        }
+        if (supervisor < 0) {
+            log_error("starting a supervisor: %s", strerror(errno));
+            return server_give_up(&kept->server);
+        }
+        status = supervisor_await(supervisor);
+        if (WIFEXITED(status))
+            return WEXITSTATUS(status);
+        if (!supervisor_replaceable(&kept->server)) {
+            log_error("supervisor %d was killed by signal %d (%s), and no other takes its place",
+                      (int)supervisor, WTERMSIG(status), strsignal(WTERMSIG(status)));
+            return server_give_up(&kept->server);
+        }
+        kept->crashed = WTERMSIG(status) != SIGKILL;
+        log_warning("supervisor %d was killed by signal %d (%s): another takes its place",
+                    (int)supervisor, WTERMSIG(status), strsignal(WTERMSIG(status)));
+    }
+}

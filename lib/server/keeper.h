@@ -1,0 +1,34 @@
+/*
+ * keeper.h - the process that outlives a supervisor, and starts the next one.
+ *
+ * gshared is two processes: the keeper, which the user has started, and its child, the supervisor.
+ * They share the table of descriptors (CLONE_FILES) and a piece of memory (struct kept_server), and
+ * the keeper does nothing with either. So when the supervisor is killed, its queues, sockets and
+ * the vault's descriptors stay open: workers and tenants go on, and the next supervisor, which the
+ * keeper starts, finds all where it was (restore.h). Clients look at the keeper's life, by the
+ * status page. When the keeper is killed, all ends.
+ */
+#ifndef GS_SERVER_KEEPER_H
+#define GS_SERVER_KEEPER_H
+
+#include "server/base/kept.h"
+#include "server/state/server.h"
+#include "server/state/session.h"
+
+struct kept_server {
+    struct server server;
+    bool crashed; /* the last supervisor has ended by its own fault, not by SIGKILL */
+    struct session session[LINK_SLOTS_MAX];
+    struct kept_table descriptors;
+};
+
+/* Runs supervisors until one ends by itself, and returns its exit status. supervise: runs in each;
+ * again: in the place of one that was killed. prepare: runs before the first one, in the keeper;
+ * false: server.failure says why there is none. */
+int keeper_run(bool (*prepare)(struct kept_server *kept),
+               int (*supervise)(struct kept_server *kept, bool again));
+
+/* The signal by which the supervisor learns that its keeper is gone. */
+#define KEEPER_GONE SIGUSR1
+
+#endif

@@ -1,0 +1,250 @@
+/* restore.c - see restore.h. */
+#include "server/restore.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/log.h"
+#include "common/util.h"
+#include "server/control/control.h"
+#include "server/reconcile/settle.h"
+#include "server/session/liveness.h"
+#include "server/session/segment.h"
+#include "server/workers/former.h"
+#include "server/workers/process.h"
+#include "server/workers/standby.h"
+
+/* ---- Descriptors ----------------------------------------------------------------------------- */
+
+/* Numbers below the end of the table, each with whether somebody owns it. */
+struct owned {
+    bool *fd;
+    uint32_t count;
+};
+
+/* The descriptor belongs to *fd, unless it was closed already. */
+static void own(const struct owned *owned, int *fd)
+{
+    if (*fd < 0 || (uint32_t)*fd >= owned->count || fcntl(*fd, F_GETFD) < 0)
+        *fd = -1;
+    else
+        owned->fd[*fd] = true;
+}
+
+static void own_all(const struct owned *owned, struct kept_server *kept)
+{
+    struct server *server = &kept->server;
+
+    own(owned, &server->lock);
+    own(owned, &server->control.fd);
+    for (int i = 0; i < server->device_count; i++) {
+        struct device *device = &server->device[i];
+
+        own(owned, &device->bell_queue);
+        own(owned, &device->stats_fd);
+        own(owned, &device->worker.link.fd);
+        own(owned, &device->worker.process.fd);
+        own(owned, &device->standby.link.fd);
+        own(owned, &device->standby.process.fd);
+        own(owned, &device->former.process.fd);
+    }
+    for (uint32_t i = 0; i < server->options.max_tenants; i++) {
+        struct session *session = &kept->session[i];
+
+        if (session->state == SESSION_FREE)
+            continue;
+        own(owned, &session->process.fd);
+        own(owned, &session->journal);
+        own(owned, &session->reply.queue);
+    }
+    for (uint32_t i = 0; i < kept->descriptors.end && i < owned->count; i++) {
+        int fd = (int)i;
+
+        if (atomic_load_explicit(&kept->descriptors.at[i].kind, memory_order_acquire))
+            own(owned, &fd);
+    }
+}
+
+/* All that the supervisor has opened is closed by an exec; what the keeper has inherited is not. */
+static void close_others(const struct owned *owned)
+{
+    DIR *folder = opendir("/proc/self/fd");
+    struct dirent *entry;
+
+    while (folder && (entry = readdir(folder))) {
+        const int fd = atoi(entry->d_name);
+
+        if (fd > STDERR_FILENO && fd != dirfd(folder) && (uint32_t)fd < owned->count &&
+            !owned->fd[fd] && fcntl(fd, F_GETFD) == FD_CLOEXEC)
+            close(fd);
+    }
+    if (folder)
+        closedir(folder);
+}
+
+/* One that was not made to the end has an asker, whose reply is refused later. */
+static void sessions_drop_unmade(struct kept_server *kept)
+{
+    for (uint32_t i = 0; i < kept->server.options.max_tenants; i++) {
+        struct session *session = &kept->session[i];
+
+        if (session->state == SESSION_FREE || (session->id && session->segment))
+            continue;
+        session->state = SESSION_FREE;
+    }
+}
+
+void server_restore_begin(struct kept_server *kept)
+{
+    const struct owned owned = {calloc(KEPT_MAX, sizeof(bool)), KEPT_MAX};
+
+    if (!owned.fd) {
+        server_fail(&kept->server, "no memory to take another supervisor's place");
+        return;
+    }
+    sessions_drop_unmade(kept);
+    own_all(&owned, kept);
+    close_others(&owned);
+    free(owned.fd);
+}
+
+/* ---- Sessions -------------------------------------------------------------------------------- */
+
+static void session_restore(struct session *session)
+{
+    struct server *server = session->server;
+    struct account *account = account_get(&server->accounts, session->uid);
+    const int process = session->process.fd;
+    int r;
+
+    session->process.fd = -1;
+    session->answer_by = session->confirm_by = session->evict_by = (struct timer){0};
+    session->vault = (struct vault){.owner = session->id};
+    /* Its requests for another quality of service are refused below, with the other replies. */
+    if (session->requests.listed && session->requests.first && session->state == SESSION_OPEN)
+        session->qos = session->requests.former;
+    session->requests = (struct session_requests){0};
+    r = session_segment_restore(session);
+    if (r < 0)
+        server_fail(server, "the segment of session %llu: %s", (unsigned long long)session->id,
+                    strerror(-r));
+    session->device->sessions++;
+    session->device->resuming += session->resuming;
+    session->device->constrained += session->grant.constrained;
+    if (account)
+        account->sessions++;
+    liveness_restore(session, process);
+    settle_attach_restore(session);
+}
+
+static void piece_restore(struct server *server, int fd, const struct kept *kept)
+{
+    struct session *session = registry_by_id(&server->registry, kept->owner);
+    struct account *account = session ? account_find(&server->accounts, session->uid) : NULL;
+
+    if (!session || vault_put(&session->vault, kept->address, kept->size, fd) != VAULT_OK) {
+        kept_forget(fd);
+        close(fd);
+    } else if (account) {
+        account->pieces++;
+    }
+}
+
+static void reply_restore(struct server *server, int fd, const struct kept *kept)
+{
+    struct reply reply = {fd, kept->uid, kept->op, kept->owner};
+
+    for (struct session *s = NULL; (s = registry_next(&server->registry, s));) {
+        if (s->reply.queue == fd)
+            return;
+    }
+    reply.op = CTL_AGAIN;
+    reply_refuse(&reply, GS_ERR_INTERRUPTED, "ask again");
+    reply_close(&reply);
+}
+
+static void kept_restore(struct kept_server *kept)
+{
+    for (uint32_t fd = 0; fd < kept->descriptors.end; fd++) {
+        const struct kept *at = &kept->descriptors.at[fd];
+
+        switch (atomic_load_explicit(&at->kind, memory_order_relaxed)) {
+        case KEPT_PIECE:
+            piece_restore(&kept->server, (int)fd, at);
+            break;
+        case KEPT_REPLY:
+            reply_restore(&kept->server, (int)fd, at);
+            break;
+        default:
+            break;
+        }
+    }
+}
+
+/* ---- Devices --------------------------------------------------------------------------------- */
+
+/* Its sessions are counted as they are restored. */
+static void device_restore(struct device *device)
+{
+    int r = worker_stats_restore(device);
+
+    if (r < 0)
+        server_fail(device->server, "the figures of device %d: %s", device->index, strerror(-r));
+    device->timer = device->heartbeat = device->plan_soon = device->grant_retry = (struct timer){0};
+    /* The operator is told below. A worker that is at rest for it is taken up like a lost one. */
+    device->restart.phase = RESTART_NONE;
+    device->restart.patience = (struct timer){0};
+    device->restart.reply.queue = -1;
+    device->awaited = NULL;
+    device->sessions = device->resuming = device->constrained = device->blocked = 0;
+    segment_pool_restore(&device->segments);
+}
+
+static void workers_restore(struct device *device)
+{
+    former_restore(device);
+    standby_restore(device);
+    worker_restore(device);
+    device->early = true;
+    device->policy_sent = false;
+    device_plan_soon(device);
+    device_due(device, DUE_POLICY | DUE_SEND | DUE_SETTLE);
+}
+
+/* ---- The whole ------------------------------------------------------------------------------- */
+
+void server_restore(struct kept_server *kept)
+{
+    struct server *server = &kept->server;
+    const uint64_t began = clock_ns();
+
+    if (kept->crashed) { /* what was being dealt with may be why */
+        memset(server->asked, 0, sizeof(server->asked));
+        for (int i = 0; i < server->device_count; i++)
+            server->device[i].worker.inbox.op = 0;
+    }
+    server->sweep = server->drain = (struct timer){0};
+    server->sessions_polled = 0;
+    server->operator=(struct operators){0};
+    server->reading = NULL;
+    server->reading_again = false;
+    accounts_restore(&server->accounts);
+    for (int i = 0; i < server->device_count; i++)
+        device_restore(&server->device[i]);
+    for (struct session *s = NULL; (s = registry_next(&server->registry, s));)
+        session_restore(s);
+    kept_restore(kept);
+    for (int i = 0; i < server->device_count && !server->failure[0]; i++)
+        workers_restore(&server->device[i]);
+    if (!server->failure[0])
+        control_again(server);
+    if (!server->failure[0])
+        log_warning("supervisor %d has taken the place of one that was killed: %u session%s, "
+                    "%.1f ms",
+                    (int)getpid(), server->registry.count, server->registry.count == 1 ? "" : "s",
+                    (double)(clock_ns() - began) / 1e6);
+}

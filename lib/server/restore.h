@@ -1,0 +1,21 @@
+/*
+ * restore.h - a supervisor takes the place of one that was killed.
+ *
+ * What its predecessor knew lies in memory that both have (keeper.h), as it was at some
+ * instruction; the descriptors are open. What belongs to a process (watches, timers, mappings, the
+ * heap) is made anew, and the workers say what has become of each session (workers/resync.h).
+ * Answers that were owed are given, or refused.
+ */
+#ifndef GS_SERVER_RESTORE_H
+#define GS_SERVER_RESTORE_H
+
+#include "server/keeper.h"
+
+/* Forgets sessions that were not made to the end and descriptors that were closed, and closes those
+ * that nobody owns any more. Before this process opens any. Both functions say in server.failure
+ * what has failed. */
+void server_restore_begin(struct kept_server *kept);
+/* All else, once there are the loop, the registry and the state file. */
+void server_restore(struct kept_server *kept);
+
+#endif

@@ -1,0 +1,132 @@
+/* resync.c - see resync.h. */
+#include "server/workers/resync.h"
+
+#include <poll.h>
+#include <stdlib.h>
+
+#include "common/util.h"
+#include "server/link/worker_link.h"
+#include "server/session/close.h"
+#include "server/session/open.h"
+#include "server/state/server.h"
+#include "server/workers/ending.h"
+#include "server/workers/messages.h"
+
+/* The worker's control thread has nothing else to wait for. */
+#define PATIENCE_NS 1000000000u
+
+struct resync {
+    bool done;
+    struct link_session told[LINK_SLOTS_MAX]; /* state 0: the slot is empty */
+};
+
+bool resync_take(struct device *device, const struct link_message *message)
+{
+    struct resync *resync = device->worker.resync;
+
+    if (!resync || (message->op == LINK_SESSION && message->slot >= LINK_SLOTS_MAX))
+        return false;
+    if (message->op == LINK_SESSION)
+        resync->told[message->slot] = message->u.session;
+    else
+        resync->done = true;
+    return true;
+}
+
+/* The grant that was on its way: the worker has it, has answered it, or never got it. */
+static void grant_settle(struct session *session, const struct link_session *told)
+{
+    struct session_grant *grant = &session->grant;
+    const struct link_granted granted = {.sequence = told->answered,
+                                         .status = (int32_t)told->status};
+
+    if (grant->awaited && told->answered == grant->sent.sequence)
+        grants_granted(session, &granted, "");
+    else if (grant->awaited && told->asked != grant->sent.sequence)
+        grant->awaited = false;
+}
+
+/* Brings the session together with what the worker says of it. false: that makes no sense. told:
+ * NULL: the worker has no such session. */
+static bool session_settle(struct session *session, const struct link_session *told)
+{
+    switch (session->state) {
+    case SESSION_OPENING:
+        if (!told) { /* the worker was not told, or has refused it and will do so again */
+            grants_forget(session);
+            session->state = SESSION_WAITING;
+        } else if (told->state == LINK_SESSION_OPEN) {
+            return server_session_opened(session, &told->opened, "");
+        }
+        return true;
+    case SESSION_OPEN:
+        if (!told || told->state != LINK_SESSION_OPEN)
+            return false;
+        grant_settle(session, told);
+        if (session->reply.queue >= 0)
+            server_session_answer(session);
+        return true;
+    case SESSION_CLOSING:
+        if (!told)
+            return server_session_closed(session);
+        server_session_close_on(session, told->state == LINK_SESSION_CLOSING);
+        return true;
+    case SESSION_WAITING:
+    case SESSION_LOST:
+    case SESSION_FREE:
+        break;
+    }
+    return !told;
+}
+
+/* Reads until the worker has answered, has ended, or has been ended for what it says. false: it has
+ * not, in time. */
+static bool answer_await(struct device *device, const struct resync *resync)
+{
+    const uint64_t deadline = clock_ns() + PATIENCE_NS;
+
+    for (;;) {
+        struct pollfd link = {device->worker.link.fd, POLLIN, 0};
+        const uint64_t now = clock_ns();
+
+        worker_receive(device);
+        if (resync->done || device->worker.state != WORKER_READY || device->worker.link.fd < 0)
+            return true;
+        if (now >= deadline)
+            return false;
+        poll(&link, 1, (int)((deadline - now) / 1000000u) + 1);
+    }
+}
+
+/* Brings all sessions together with what the worker has said. */
+static bool sessions_settle(struct device *device, const struct resync *resync)
+{
+    for (struct session *s = NULL; (s = registry_next(&device->server->registry, s));) {
+        const struct link_session *told = &resync->told[s->slot];
+
+        if (s->device == device &&
+            !session_settle(s, told->state && told->session_id == s->id ? told : NULL))
+            return false;
+    }
+    return true;
+}
+
+void worker_resync(struct device *device)
+{
+    const struct link_message ask = {.op = LINK_RESYNC, .slot = LINK_SLOT_NONE};
+    struct worker_process *worker = &device->worker;
+    struct resync *resync = calloc(1, sizeof(*resync));
+
+    worker->resync = resync;
+    worker_send(device, &ask);
+    if (!resync || !answer_await(device, resync))
+        worker_fail(device, NULL, LINK_SLOT_NONE, "worker %d does not answer a new supervisor",
+                    (int)worker->pid);
+    else if (resync->done && worker->state == WORKER_READY && !sessions_settle(device, resync))
+        worker_fail(device, NULL, LINK_SLOT_NONE,
+                    "worker %d tells a new supervisor of sessions that cannot be",
+                    (int)worker->pid);
+    worker->resync = NULL;
+    worker->pinged_ns = 0;
+    free(resync);
+}
