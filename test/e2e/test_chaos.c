@@ -259,25 +259,28 @@ static void hostile_play(void (*body)(void *), void *argument)
 }
 
 enum harm {
-    HARM_WORKER,    /* is killed */
-    HARM_STANDBY,   /* is killed */
-    HARM_BOTH,      /* are killed */
-    HARM_TWICE,     /* the worker is killed, and the next one while it takes over */
-    HARM_RESTART,   /* the operator has the worker replaced, and it is killed meanwhile */
-    HARM_STOPPED,   /* a tenant is stopped in the middle of its work, then killed */
-    HARM_KILLED,    /* a tenant is killed in the middle of a kernel that does not end */
-    HARM_OPERATOR,  /* the operator ends a session in the middle of such a kernel */
-    HARM_SCRIBBLES, /* over the rings and the rest of a segment */
-    HARM_MUTANTS,   /* are loaded */
-    HARM_KERNEL,    /* and those that follow: hostile_kernels */
+    HARM_WORKER,     /* is killed */
+    HARM_STANDBY,    /* is killed */
+    HARM_BOTH,       /* are killed */
+    HARM_TWICE,      /* the worker is killed, and the next one while it takes over */
+    HARM_SUPERVISOR, /* is killed */
+    HARM_ALL,        /* it, the worker and the standby are killed at once */
+    HARM_RESTART,    /* the operator has the worker replaced, and it is killed meanwhile */
+    HARM_STOPPED,    /* a tenant is stopped in the middle of its work, then killed */
+    HARM_KILLED,     /* a tenant is killed in the middle of a kernel that does not end */
+    HARM_OPERATOR,   /* the operator ends a session in the middle of such a kernel */
+    HARM_SCRIBBLES,  /* over the rings and the rest of a segment */
+    HARM_MUTANTS,    /* are loaded */
+    HARM_KERNEL,     /* and those that follow: hostile_kernels */
     HARMS = HARM_KERNEL + ARRAY_SIZE(hostile_kernels)
 };
 
 static const char *harm_name(unsigned harm)
 {
     static const char *const names[] = {
-        "worker killed",  "standby killed", "both killed",     "killed twice", "killed in restart",
-        "tenant stopped", "tenant killed",  "operator's kill", "scribbles",    "mutated PTX"};
+        "worker killed",     "standby killed",   "both killed",       "killed twice",
+        "supervisor killed", "all three killed", "killed in restart", "tenant stopped",
+        "tenant killed",     "operator's kill",  "scribbles",         "mutated PTX"};
 
     return harm < HARM_KERNEL ? names[harm] : hostile_kernels[harm - HARM_KERNEL];
 }
@@ -292,6 +295,16 @@ static void worker_kill(const struct server *server, bool worker, bool standby)
         if (pids[i] == first ? worker : standby)
             kill(pids[i], SIGKILL);
     }
+}
+
+static void supervisor_kill(const struct server *server, bool workers)
+{
+    pid_t pids[SERVER_WORKERS_MAX];
+    const unsigned count = workers ? server_workers(server, pids) : 0;
+
+    kill(server_supervisor(server), SIGKILL);
+    for (unsigned i = 0; i < count; i++)
+        kill(pids[i], SIGKILL);
 }
 
 static void restart_run(void *argument)
@@ -323,6 +336,10 @@ static void harm_do(const struct server *server, unsigned harm)
     case HARM_STANDBY:
     case HARM_BOTH:
         worker_kill(server, harm != HARM_STANDBY, harm != HARM_WORKER);
+        break;
+    case HARM_SUPERVISOR:
+    case HARM_ALL:
+        supervisor_kill(server, harm == HARM_ALL);
         break;
     case HARM_TWICE:
         pid = server_worker_pid(server);

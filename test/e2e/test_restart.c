@@ -8,11 +8,8 @@
 #include <string.h>
 #include <sys/wait.h>
 
-#include "bystander.h"
+#include "busy.h"
 #include "harness/harness.h"
-
-#define N       2048u
-#define WORKERS 4u
 
 static const struct server_options fenced = {.arguments =
                                                  (const char *const[]){"--fence", "always", NULL}};
@@ -33,116 +30,28 @@ static void restart_succeeds(const struct server *server)
     CHECK(server_worker_pid(server) != former);
 }
 
-struct shared {
-    _Atomic uint32_t stop;
-    _Atomic uint32_t rounds[WORKERS];
-};
-
-struct self {
-    struct shared *shared;
-    unsigned number;
-};
-
-/* Launches without waiting for each, one of them measured; allocates, and asks for another weight.
- * Every word is checked. */
-static void work_run(void *argument)
-{
-    const struct self *self = argument;
-    uint32_t words[N], n = N, rounds = 4;
-    gs_launch_config measured = GS_LAUNCH_CONFIG_1D(N / 128, 128);
-    gs_report report = GS_REPORT_INIT;
-    gs_qos qos = GS_QOS_INIT;
-    gs_report_id id;
-    gs_session session;
-    gs_kernel chain;
-    gs_stream stream;
-    gs_devptr data;
-
-    CHECK_OK(gs_attach(NULL, &session));
-    CHECK_OK(gs_stream_create(session, NULL, &stream));
-    CHECK_OK(gs_malloc(session, sizeof(words), &data));
-    chain = kernels_get(kernels_load(session), "chain");
-    measured.report = &id;
-    while (!atomic_load(&self->shared->stop)) {
-        uint32_t seed = (uint32_t)test_random();
-        gs_devptr more;
-
-        for (uint32_t i = 0; i < N; i++)
-            words[i] = i;
-        CHECK_OK(gs_memcpy_htod(session, data, words, sizeof(words)));
-        for (uint32_t launch = 0; launch < 7; launch++)
-            CHECK_OK(
-                kernels_launch(stream, chain, N / 128, 128, (void *[]){&data, &n, &rounds, &seed}));
-        CHECK_OK(gs_launch(stream, chain, &measured, (void *[]){&data, &n, &rounds, &seed}));
-        CHECK_OK(gs_malloc(session, (size_t)3 << 20, &more));
-        qos.weight = 1 + seed % 4;
-        CHECK_OK(gs_set_qos(session, &qos));
-        CHECK_OK(gs_stream_sync(session, stream));
-        CHECK_OK(gs_memcpy_dtoh(session, words, data, sizeof(words)));
-        for (uint32_t i = 0; i < N; i++) {
-            uint32_t wanted = i;
-            for (uint32_t launch = 0; launch < 8; launch++)
-                wanted = chain_expected(wanted, 4, seed);
-            CHECK_EQUAL(words[i], wanted);
-        }
-        CHECK_WITHIN(20000, gs_launch_report(session, id, &report) != GS_NOT_READY);
-        CHECK_OK(gs_free(session, more));
-        atomic_fetch_add(&self->shared->rounds[self->number], 1);
-    }
-    CHECK_OK(gs_detach(session));
-}
-
-static void attach_run(void *argument)
-{
-    const struct self *self = argument;
-
-    while (!atomic_load(&self->shared->stop)) {
-        gs_session session;
-
-        CHECK_OK(gs_attach(NULL, &session));
-        CHECK_OK(gs_detach(session));
-        atomic_fetch_add(&self->shared->rounds[self->number], 1);
-    }
-}
-
-static void each_goes_on(struct shared *shared)
-{
-    uint32_t before[WORKERS];
-
-    for (unsigned i = 0; i < WORKERS; i++)
-        before[i] = atomic_load(&shared->rounds[i]);
-    for (unsigned i = 0; i < WORKERS; i++)
-        CHECK_WITHIN(20000, atomic_load(&shared->rounds[i]) > before[i]);
-}
-
-static void during(const struct server_options *options, void (*body)(void *))
+static void during(const struct server_options *options, enum busy_with with)
 {
     struct server *server = server_start(options);
-    struct shared *shared = shared_alloc(sizeof(*shared));
-    pid_t pids[WORKERS];
+    struct busy *busy = busy_start(with);
 
-    for (unsigned i = 0; i < WORKERS; i++)
-        pids[i] = tenant_start(body, &(struct self){shared, i});
-    each_goes_on(shared);
     for (unsigned round = 0; round < 5; round++) {
         restart_succeeds(server);
-        each_goes_on(shared);
+        busy_go_on(busy);
     }
-    atomic_store(&shared->stop, 1);
-    for (unsigned i = 0; i < WORKERS; i++)
-        tenant_join(pids[i]);
+    busy_stop(busy);
     server_wait_tenants(server, 0, 10000);
     server_stop(server);
 }
 
 static void work_in_the_middle_goes_on(void)
 {
-    during(&fenced, work_run);
+    during(&fenced, BUSY_WORKING);
 }
 
 static void who_attaches_meanwhile_waits(void)
 {
-    during(NULL, attach_run);
+    during(NULL, BUSY_ATTACHING);
 }
 
 static void without_tenants_and_without_a_standby(void)

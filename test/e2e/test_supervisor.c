@@ -1,0 +1,301 @@
+/*
+ * test_supervisor.c - the supervisor is killed, and another takes its place: workers and tenants go
+ * on, what operators have set holds, and no memory is lost.
+ */
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "busy.h"
+#include "gsctl_run.h"
+#include "harness/harness.h"
+
+#define WORDS 65536u
+
+static const struct server_options unfenced = {.arguments =
+                                                   (const char *const[]){"--fence", "never", NULL}};
+
+/* More than so many in 10 s are not replaced. */
+#define KILLS_MAX 10u
+
+/* Returns when the next one serves. */
+static void supervisor_kill(const struct server *server)
+{
+    const unsigned before = server_log_lines(server, "has taken the place");
+    const pid_t killed = server_supervisor(server);
+
+    CHECK(killed > 0);
+    CHECK(kill(killed, SIGKILL) == 0);
+    CHECK_WITHIN(10000, server_log_lines(server, "has taken the place") == before + 1);
+}
+
+/* ---- Tenants --------------------------------------------------------------------------------- */
+
+static void tenants_go_on(enum busy_with with)
+{
+    struct server *server = server_start(&unfenced);
+    struct busy *busy = busy_start(with);
+    const pid_t worker = server_worker_pid(server);
+
+    for (unsigned i = 0; i < 8; i++) {
+        supervisor_kill(server);
+        busy_go_on(busy);
+    }
+    CHECK_EQUAL(server_worker_pid(server), worker);
+    busy_stop(busy);
+    server_wait_tenants(server, 0, 10000);
+    server_stop(server);
+}
+
+static void tenants_at_work_go_on(void)
+{
+    tenants_go_on(BUSY_WORKING);
+}
+
+static void tenants_that_come_and_go_do_not_notice(void)
+{
+    tenants_go_on(BUSY_ATTACHING);
+}
+
+/* A session with words that are known. */
+struct holder {
+    gs_session session;
+    gs_devptr memory;
+};
+
+static uint32_t word_of(uint32_t i)
+{
+    return i * 2654435761u + 7;
+}
+
+static struct holder holder_make(const struct server *server)
+{
+    uint32_t *words = malloc(WORDS * sizeof(*words));
+    struct holder holder;
+
+    for (uint32_t i = 0; i < WORDS; i++)
+        words[i] = word_of(i);
+    CHECK_OK(server_attach(server, &holder.session));
+    CHECK_OK(gs_malloc(holder.session, WORDS * sizeof(*words), &holder.memory));
+    CHECK_OK(gs_memcpy_htod(holder.session, holder.memory, words, WORDS * sizeof(*words)));
+    free(words);
+    return holder;
+}
+
+static void holder_check(const struct holder *holder)
+{
+    uint32_t *words = calloc(WORDS, sizeof(*words));
+
+    CHECK_OK(gs_memcpy_dtoh(holder->session, words, holder->memory, WORDS * sizeof(*words)));
+    for (uint32_t i = 0; i < WORDS; i++)
+        CHECK_EQUAL(words[i], word_of(i));
+    free(words);
+}
+
+static unsigned workers_count(const struct server *server)
+{
+    pid_t pids[SERVER_WORKERS_MAX];
+
+    return server_workers(server, pids);
+}
+
+/* The next supervisor has the vault, the journals and the standby of the one that was killed. */
+static void a_worker_lost_after_it_loses_nobody(void)
+{
+    struct server *server = server_start(&unfenced);
+    struct holder holder = holder_make(server);
+    pid_t worker;
+
+    CHECK_WITHIN(20000, workers_count(server) == 2);
+    for (unsigned i = 0; i < 3; i++) {
+        supervisor_kill(server);
+        worker = server_worker_pid(server);
+        CHECK(kill(worker, SIGKILL) == 0);
+        CHECK_WITHIN(20000, server_worker_pid(server) != worker && server_worker_pid(server) != 0);
+        holder_check(&holder);
+    }
+    CHECK_OK(gs_detach(holder.session));
+    server_wait_tenants(server, 0, 10000);
+    server_stop(server);
+}
+
+static void all_but_the_keeper_may_be_killed_at_once(void)
+{
+    struct server *server = server_start(&unfenced);
+    struct holder holder = holder_make(server);
+
+    CHECK_WITHIN(20000, workers_count(server) == 2);
+    for (unsigned i = 0; i < 3; i++) {
+        pid_t pids[SERVER_WORKERS_MAX];
+        const unsigned count = server_workers(server, pids);
+
+        CHECK(kill(server_supervisor(server), SIGKILL) == 0);
+        for (unsigned w = 0; w < count; w++)
+            kill(pids[w], SIGKILL); /* the next supervisor may have been quicker */
+        holder_check(&holder);
+    }
+    CHECK_OK(gs_detach(holder.session));
+    server_stop(server);
+}
+
+static void attach_and_sleep(void *argument)
+{
+    gs_session session;
+
+    CHECK_OK(gs_attach(NULL, &session));
+    atomic_store((_Atomic uint32_t *)argument, 1);
+    for (;;)
+        pause();
+}
+
+/* Its end is seen though nobody watched when it came. */
+static void a_tenant_killed_with_it_is_missed(void)
+{
+    struct server *server = server_start(&unfenced);
+    _Atomic uint32_t *attached = shared_alloc(sizeof(*attached));
+    pid_t supervisor = server_supervisor(server);
+    pid_t tenant = tenant_start(attach_and_sleep, attached);
+
+    CHECK_WITHIN(10000, atomic_load(attached));
+    CHECK(kill(supervisor, SIGSTOP) == 0);
+    tenant_kill(tenant, SIGKILL);
+    CHECK(kill(supervisor, SIGKILL) == 0);
+    server_wait_tenants(server, 0, 10000);
+    server_stop(server);
+}
+
+/* ---- Operators ------------------------------------------------------------------------------- */
+
+static uint64_t id_of(gs_session session)
+{
+    gs_session_desc desc = GS_SESSION_DESC_INIT;
+
+    CHECK_OK(gs_session_info(session, &desc));
+    return desc.session_id;
+}
+
+static unsigned sms_of(gs_session session)
+{
+    gs_exec_affinity affinity;
+
+    CHECK_OK(gs_get_exec_affinity(session, &affinity));
+    return affinity.sm_count;
+}
+
+static void what_is_set_holds(void)
+{
+    struct server *server = server_start(&unfenced);
+    static char before[sizeof(output)];
+    gs_attach_params params = GS_ATTACH_PARAMS_INIT;
+    gs_session session, other;
+    gs_qos qos = GS_QOS_INIT;
+    char id[32];
+
+    CHECK_OK(server_attach(server, &session));
+    snprintf(id, sizeof(id), "%llu", (unsigned long long)id_of(session));
+    GSCTL_OK("set", "--default", "--weight", "3");
+    GSCTL_OK("set", "--user", "1234", "--mem", "1G");
+    GSCTL_OK("set", id, "--sms", "4", "--exclusive");
+    GSCTL_OK("reserve", "two", "--sms", "2");
+    GSCTL_OK("get", "--json");
+    memcpy(before, output, sizeof(before));
+    supervisor_kill(server);
+    GSCTL_OK("get", "--json");
+    CHECK(strcmp(before, output) == 0);
+
+    CHECK_OK(gs_get_qos(session, &qos));
+    CHECK_EQUAL(qos.weight, 3);
+    CHECK_EQUAL(sms_of(session), 4);
+    params.reservation = "two";
+    CHECK_OK(gs_attach(&params, &other));
+    CHECK_EQUAL(sms_of(other), 2);
+    CHECK_OK(gs_detach(other));
+    CHECK_OK(server_attach(server, &other));
+    CHECK_EQUAL(sms_of(other), 10); /* of 16: what is neither reserved nor another's alone */
+    CHECK_OK(gs_detach(other));
+    CHECK_OK(gs_detach(session));
+    server_stop(server);
+}
+
+/* ---- Ends ------------------------------------------------------------------------------------ */
+
+static int process_watch(pid_t pid)
+{
+    const int process = (int)syscall(SYS_pidfd_open, pid, 0);
+
+    CHECK(process >= 0);
+    return process;
+}
+
+static void the_keepers_end_is_the_servers(void)
+{
+    struct server *server = server_start(&unfenced);
+    struct holder holder = holder_make(server);
+    pid_t pids[SERVER_WORKERS_MAX];
+    int process[3];
+    gs_devptr more;
+
+    CHECK_WITHIN(20000, server_workers(server, pids) == 2);
+    process[0] = process_watch(pids[0]);
+    process[1] = process_watch(pids[1]);
+    process[2] = process_watch(server_supervisor(server));
+    CHECK(kill(pids[0], SIGSTOP) == 0); /* it could not see that its socket is closed */
+    server_kill(server);
+    CHECK_EQUAL(gs_malloc(holder.session, 4096, &more), GS_ERR_SERVER_LOST);
+    for (unsigned i = 0; i < ARRAY_SIZE(process); i++) {
+        struct pollfd ended = {process[i], POLLIN, 0};
+
+        CHECK_WITHIN(10000, poll(&ended, 1, 0) == 1);
+        close(process[i]);
+    }
+    gs_detach(holder.session);
+}
+
+/* A supervisor that is killed over and over is not started for ever. */
+static void one_that_cannot_live_ends_the_server(void)
+{
+    struct server *server = server_start(&unfenced);
+    struct holder holder = holder_make(server);
+    gs_devptr more;
+    int status;
+
+    for (unsigned i = 0; i < KILLS_MAX; i++)
+        supervisor_kill(server);
+    CHECK(kill(server_supervisor(server), SIGKILL) == 0);
+    status = tenant_wait(server->pid, 10);
+    server->pid = 0;
+    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 1);
+    CHECK_EQUAL(gs_malloc(holder.session, 4096, &more), GS_ERR_SERVER_LOST);
+    CHECK_EQUAL(server_log_lines(server, "no other takes its place"), 1);
+    gs_detach(holder.session);
+}
+
+static void a_signal_to_the_server_reaches_the_next_supervisor(void)
+{
+    struct server *server = server_start(&unfenced);
+
+    supervisor_kill(server);
+    server_stop(server);
+}
+
+static const struct test tests[] = {
+    TEST_WITHIN(tenants_at_work_go_on, 180),
+    TEST_WITHIN(tenants_that_come_and_go_do_not_notice, 180),
+    TEST(a_worker_lost_after_it_loses_nobody),
+    TEST(all_but_the_keeper_may_be_killed_at_once),
+    TEST(a_tenant_killed_with_it_is_missed),
+    TEST(what_is_set_holds),
+    TEST(the_keepers_end_is_the_servers),
+    TEST(one_that_cannot_live_ends_the_server),
+    TEST(a_signal_to_the_server_reaches_the_next_supervisor),
+};
+
+int main(int argc, char **argv)
+{
+    return test_main(argc, argv, tests, ARRAY_SIZE(tests));
+}
