@@ -196,6 +196,25 @@ static void the_operator_ends_a_session_in_the_middle_of_a_kernel(void)
     server_stop(server);
 }
 
+/* A runaway shows as what takes the device. */
+static void a_running_kernel_is_seen_to_take_the_device(void)
+{
+    struct server *server = server_start(NULL);
+    struct ctl_tenant row;
+    gs_session session;
+    uint64_t id;
+
+    CHECK_OK(server_attach(server, &session));
+    id = id_of(session);
+    hold_run(session);
+    CHECK_WITHIN(20000, admin_tenant(server, id, &row) && row.gpu_ns > 300000000u);
+    CHECK(row.gpu_ns <= row.attached_ns);
+    CHECK_EQUAL(GSCTL("kill", text_of(id), "--grace", "1"), 0);
+    server_wait_tenants(server, 1, 20000);
+    gs_detach(session);
+    server_stop(server);
+}
+
 /* Nobody notices anything, and the worker stays. */
 static void the_operator_ends_sessions_that_are_at_rest(void)
 {
@@ -243,6 +262,7 @@ static const struct test tests[] = {
     TEST(a_kernel_that_runs_longer_than_it_may_is_ended),
     TEST(many_short_kernels_may_take_long),
     TEST(the_operator_ends_a_session_in_the_middle_of_a_kernel),
+    TEST(a_running_kernel_is_seen_to_take_the_device),
     TEST(the_operator_ends_sessions_that_are_at_rest),
     TEST(who_is_to_be_ended_must_be_there),
 };

@@ -265,6 +265,25 @@ static void what_runs_on_and_on_is_not_waited_for(void **state)
     assert_int_equal(domain->device_ns, 0);
 }
 
+/* A runaway is not free, and is not charged twice. */
+static void what_runs_on_and_on_is_charged_meanwhile(void **state)
+{
+    (void)state;
+    const uint64_t begun = clock_ns(), ms = 1000000;
+    uint64_t number;
+
+    issue(1, 1 << 20);
+    number = inflight_fence_next(stream->inflight);
+    inflight_fenced(stream->inflight);
+    for (uint64_t later = 0; later <= 950; later += 10)
+        inflight_poll_all(&lane.inflight_lane, begun + later * ms);
+    assert_in_range(stats.gpu_ns, 800 * ms, 951 * ms);
+    fence_write(number, begun + 951 * ms);
+    inflight_poll_all(&lane.inflight_lane, begun + 951 * ms);
+    assert_int_equal(inflight_count(stream->inflight), 0);
+    assert_in_range(stats.gpu_ns, 800 * ms, 951 * ms);
+}
+
 /* The width is that of the work in flight of a stream that always has some: not of what was in
  * flight before. */
 static void a_stream_is_as_wide_as_the_widest_that_it_has_in_flight(void **state)
@@ -367,6 +386,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(copies_cost_nothing, set, unset),
         cmocka_unit_test_setup_teardown(no_more_than_128_short_launches_go_without_a_fence, set,
                                         unset),
+        cmocka_unit_test_setup_teardown(what_runs_on_and_on_is_charged_meanwhile, set, unset),
         cmocka_unit_test_setup_teardown(what_runs_on_and_on_is_not_waited_for, set, unset),
         cmocka_unit_test_setup_teardown(a_stream_is_as_wide_as_the_widest_that_it_has_in_flight,
                                         set, unset),

@@ -47,6 +47,8 @@
 #define GUESS_MOST   60000000000u     /* the longest guess, so that sums do not overflow */
 /* a span is overdue that has run for so long, and four times as long as was thought */
 #define OVERDUE_NS   50000000u
+/* How often a span that is overdue is charged while it runs. */
+#define CHARGE_NS    100000000u
 /* the offset of the clocks is corrected once in that time, in which they drift by 2 us at most */
 #define CLOCK_EVERY  20000000u
 
@@ -73,11 +75,12 @@ struct inflight_span {
     uint32_t timeline_sms; /* the number of SMs of that timeline */
     /* the number of kernels that fill their SMs, also where these are a part of the device */
     uint32_t filling;
-    uint32_t sequence; /* the count in its fence */
-    bool overdue;      /* it runs on and on, or stands behind a span that does */
-    bool beside;       /* its kernels may have run beside others' */
-    bool others;       /* it has copies or waits, which use no SM */
-    bool graphs;       /* it has graphs */
+    uint32_t sequence;            /* the count in its fence */
+    bool overdue;                 /* it runs on and on, or stands behind a span that does */
+    uint64_t charged, charged_ns; /* so much of its time is charged already, up to then */
+    bool beside;                  /* its kernels may have run beside others' */
+    bool others;                  /* it has copies or waits, which use no SM */
+    bool graphs;                  /* it has graphs */
 };
 
 /* A span that is wider than all spans behind it. */
@@ -571,14 +574,30 @@ static void span_learn(struct inflight *inflight, const struct inflight_span *sp
     }
 }
 
+/* Charges the session for what the span has run from `begin` to `end`, but for what it is charged
+ * for already. */
+static void span_charge(struct session *session, struct inflight_span *span, uint64_t begin,
+                        uint64_t end)
+{
+    const uint64_t from = begin > span->charged_ns ? begin : span->charged_ns;
+    uint64_t ran = end > from ? end - from : 0;
+
+    if (span_wide(span) && ran > 0)
+        ran = sm_time_take(span->timeline, from, end);
+    if (span->work.ns > 0)
+        charge(session, ran);
+    span->charged += ran;
+    span->charged_ns = end;
+}
+
 static void span_end(struct inflight *inflight, struct inflight_span *span, uint64_t end)
 {
     struct session *session = inflight->session;
     uint64_t begin = span->dispatch_ns > inflight->end_ns ? span->dispatch_ns : inflight->end_ns;
-    uint64_t there = end > begin ? end - begin : 0, ran = there;
+    uint64_t there = end > begin ? end - begin : 0, ran;
 
-    if (span_wide(span) && ran > 0)
-        ran = sm_time_take(span->timeline, begin, end);
+    span_charge(session, span, begin, end);
+    ran = span->charged;
     if (span->overdue)
         sched_overdue_end(domain_of(session), &session->sched.entity, &span->work);
     inflight->end_ns = end;
@@ -591,8 +610,6 @@ static void span_end(struct inflight *inflight, struct inflight_span *span, uint
         atomic_store_explicit(missed, atomic_load_explicit(missed, memory_order_relaxed) + 1,
                               memory_order_relaxed);
     }
-    if (span->work.ns > 0)
-        charge(session, ran);
     sched_done(domain_of(session), &session->sched.entity, &span->work, span_vtime_ns(span, ran),
                end);
     if (!session->sched.polled && session->sched.entity.inflight == 0)
@@ -630,12 +647,15 @@ static void overdue_note(struct inflight *inflight, uint64_t now)
 {
     struct session *session = inflight->session;
     const uint32_t first = inflight->first + inflight->seen;
-    const struct inflight_span *running = &inflight->ring[first % SPANS_MAX];
+    struct inflight_span *running = &inflight->ring[first % SPANS_MAX];
 
-    if (first == inflight->last || inflight->ring[(inflight->last - 1) % SPANS_MAX].overdue)
+    if (first == inflight->last)
         return;
     uint64_t since = running_since(inflight);
-    if (now < since + OVERDUE_NS || now - since < 4 * running->work.ns)
+    if (running->overdue && now >= since + CHARGE_NS && now >= running->charged_ns + CHARGE_NS)
+        span_charge(session, running, since, now);
+    if (inflight->ring[(inflight->last - 1) % SPANS_MAX].overdue || now < since + OVERDUE_NS ||
+        now - since < 4 * running->work.ns)
         return;
     for (uint32_t i = first; i != inflight->last; i++) {
         struct inflight_span *span = &inflight->ring[i % SPANS_MAX];
