@@ -45,6 +45,15 @@ enum orphan reply_queue_remove_orphan(const char *name)
 
 /* ---- Replies --------------------------------------------------------------------------------- */
 
+void reply_close(struct reply *reply)
+{
+    if (reply->queue >= 0) {
+        kept_forget(reply->queue);
+        mq_close(reply->queue);
+    }
+    reply->queue = -1;
+}
+
 bool reply_open(const char *instance, const struct ctl_header *request, struct reply *reply)
 {
     char name[WIRE_NAME_MAX];
@@ -65,28 +74,22 @@ bool reply_open(const char *instance, const struct ctl_header *request, struct r
         mq_close(queue);
         return false;
     }
+    *reply = (struct reply){queue, st.st_uid, request->op, request->token};
+    /* Before the name goes: by one of the two a next supervisor finds the way back. */
+    kept_reply(queue, reply->op, reply->uid, reply->token);
     mq_unlink(name); /* its client may have done so before us */
     if (reply_queue_holder(queue) < 0) {
         log_debug("request %u: its client has ended", request->op);
-        mq_close(queue);
+        reply_close(reply);
         return false;
     }
-    *reply = (struct reply){queue, st.st_uid, request->op, request->token};
-    kept_reply(queue, reply->op, reply->uid, reply->token);
     return true;
-}
-
-void reply_close(struct reply *reply)
-{
-    if (reply->queue >= 0) {
-        kept_forget(reply->queue);
-        mq_close(reply->queue);
-    }
-    reply->queue = -1;
 }
 
 bool reply_send(const struct reply *reply, struct ctl_header *answer, size_t size)
 {
+    int error;
+
     *answer = (struct ctl_header){.magic = WIRE_MAGIC,
                                   .version = WIRE_VERSION,
                                   .op = reply->op,
@@ -94,8 +97,10 @@ bool reply_send(const struct reply *reply, struct ctl_header *answer, size_t siz
                                   .token = reply->token};
     if (mq_send(reply->queue, (const char *)answer, size, 0) == 0)
         return true;
+    error = errno;
     log_debug("answer to request %u of uid %u: %s", reply->op, (unsigned)reply->uid,
-              strerror(errno));
+              strerror(error));
+    errno = error;
     return false;
 }
 

@@ -30,7 +30,8 @@ enum orphan { ORPHAN_REMOVED, ORPHAN_NONE, ORPHAN_HELD };
 enum orphan reply_queue_remove_orphan(const char *name);
 /* Harmless on a closed one. */
 void reply_close(struct reply *reply);
-/* Fills in the header and sends, without blocking. false: nobody will read it. */
+/* Fills in the header and sends, without blocking. false, and errno: nobody will read it; EAGAIN:
+ * there is an answer already. */
 bool reply_send(const struct reply *reply, struct ctl_header *answer, size_t size);
 /* Answers with a status and a text only. */
 void reply_refuse(const struct reply *reply, gs_status status, const char *format, ...)

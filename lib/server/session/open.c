@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <string.h>
-#include <sys/shm.h>
 
 #include "common/log.h"
 #include "server/session/close.h"
@@ -20,30 +19,11 @@ static bool answer_send(struct session *session)
                                       .session_id = session->id,
                                       .cookie = session->cookie,
                                       .segment_size = SEG_SIZE};
-    bool sent = reply_send(&session->reply, &answer.h, sizeof(answer));
+    /* The queue is full where a supervisor was killed just after it had answered. */
+    bool sent = reply_send(&session->reply, &answer.h, sizeof(answer)) || errno == EAGAIN;
 
     reply_close(&session->reply);
     return sent;
-}
-
-void server_session_answer(struct session *session)
-{
-    struct shmid_ds ds;
-
-    if (shmctl(session->segment_id, IPC_STAT, &ds) < 0) {
-        reply_refuse(&session->reply, GS_ERR_SYSTEM, "looking at the session segment: %s",
-                     strerror(errno));
-        server_session_close(session);
-        return;
-    }
-    session->attached_base = ds.shm_nattch;
-    session_segment_fill(session);
-    if (!answer_send(session)) {
-        server_session_close(session);
-        return;
-    }
-    liveness_expect(session);
-    session_attached_log(session);
 }
 
 bool server_session_opened(struct session *session, const struct link_opened *opened,
@@ -75,17 +55,23 @@ bool server_session_opened(struct session *session, const struct link_opened *op
         server_session_close(session);
         return true;
     }
-    if (session->resuming) { /* its client knows the segment, and need not know more */
+    session->attached_base = 2; /* the worker's and ours */
+    if (session->resuming) {    /* its client knows the segment, and need not know more */
         log_debug("session %llu of uid %u (%s) goes on with worker %d",
                   (unsigned long long)session->id, (unsigned)session->uid, session->name,
                   (int)session->device->worker.pid);
         session->device->failures = 0;
         server_session_resumed(session);
-        session->attached_base = 2; /* the worker's and ours */
         session->missing_ns = 0;
         session->segment_kept = SEGMENT_KEPT;
         return true;
     }
-    server_session_answer(session);
+    session_segment_fill(session);
+    if (!answer_send(session)) {
+        server_session_close(session);
+        return true;
+    }
+    liveness_expect(session);
+    session_attached_log(session);
     return true;
 }

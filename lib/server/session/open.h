@@ -7,7 +7,5 @@
 /* LINK_OPENED. false: the message makes no sense in this state. */
 bool server_session_opened(struct session *session, const struct link_opened *opened,
                            const char *text);
-/* Answers the attach of a session that is open. */
-void server_session_answer(struct session *session);
 
 #endif

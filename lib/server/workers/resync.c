@@ -62,9 +62,11 @@ static bool session_settle(struct session *session, const struct link_session *t
     case SESSION_OPEN:
         if (!told || told->state != LINK_SESSION_OPEN)
             return false;
+        if (session->reply.queue >= 0) { /* what follows from its opening was not all done */
+            session->state = SESSION_OPENING;
+            return server_session_opened(session, &told->opened, "");
+        }
         grant_settle(session, told);
-        if (session->reply.queue >= 0)
-            server_session_answer(session);
         return true;
     case SESSION_CLOSING:
         if (!told)
