@@ -254,9 +254,12 @@ static_assert(sizeof(struct link_stats) == 64, "link_stats");
  * command line:
  *   gshared --worker DEVICE KIND BELL
  * DEVICE is an ordinal, KIND is cuda, soft or auto, and BELL is the name of the doorbell queue,
- * which the supervisor made. LINK_FD is the socketpair, LINK_STATS_FD the memfd of link_stats. The
+ * which the supervisor made. LINK_FD is the socketpair, LINK_STATS_FD the memfd of link_stats,
+ * LINK_CODE_FD the device's memfd of LINK_CODE_BYTES for machine code (module/code_cache.h). The
  * worker ends when the socket closes. */
-#define LINK_FD       3
-#define LINK_STATS_FD 4
+#define LINK_FD         3
+#define LINK_STATS_FD   4
+#define LINK_CODE_FD    5
+#define LINK_CODE_BYTES (UINT64_C(256) << 20)
 
 #endif

@@ -46,6 +46,7 @@ static void own_all(const struct owned *owned, struct kept_server *kept)
 
         own(owned, &device->bell_queue);
         own(owned, &device->stats_fd);
+        own(owned, &device->code_fd);
         own(owned, &device->worker.link.fd);
         own(owned, &device->worker.process.fd);
         own(owned, &device->standby.link.fd);

@@ -6,6 +6,7 @@
  * GPU.
  */
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -247,7 +248,46 @@ static void a_fatbin_of_variables_alone_is_loaded(void)
     server_stop(server);
 }
 
+/* Neither for another tenant, nor for the next worker. */
+static void the_same_text_is_compiled_once(void)
+{
+    static const char other[] = ".version 7.8\n.target sm_80\n.address_size 64\n"
+                                ".visible .entry other() { ret; }\n";
+    struct scene *s = scene_new();
+    gs_attach_params params = GS_ATTACH_PARAMS_INIT;
+    gs_session first, second;
+    gs_module module;
+    gs_devptr counter;
+    uint32_t counted;
+    pid_t worker;
+
+    params.fence = GS_FENCE_ON; /* such a session outlives the worker, whatever its modules have */
+    CHECK_OK(gs_attach(&params, &first));
+    gs_kernel count = kernels_get(kernels_load(first), "count");
+    CHECK_OK(gs_malloc(first, sizeof(counted), &counter));
+    snprintf(s->plan->only, sizeof(s->plan->only), "cuLinkComplete");
+    atomic_store(&s->plan->armed, 1); /* the next one fails */
+    CHECK_OK(gs_attach(&params, &second));
+    kernels_load(second);
+
+    worker = server_worker_pid(s->server);
+    CHECK(kill(worker, SIGKILL) == 0);
+    CHECK_WITHIN(20000, server_worker_pid(s->server) != worker && server_worker_pid(s->server));
+    CHECK_OK(kernels_launch(NULL, count, 2, 32, (void *[]){&counter}));
+    CHECK_OK(gs_memcpy_dtoh(first, &counted, counter, sizeof(counted)));
+    CHECK_EQUAL(counted, 64);
+    kernels_load(second);
+    CHECK_EQUAL(atomic_load(&s->plan->failures), 0);
+
+    CHECK(gs_module_load(second, other, strlen(other), &module) != GS_OK);
+    CHECK_EQUAL(atomic_load(&s->plan->failures), 1);
+    CHECK_OK(gs_detach(second));
+    CHECK_OK(gs_detach(first));
+    server_stop(s->server);
+}
+
 static const struct test tests[] = {
+    TEST(the_same_text_is_compiled_once),
     TEST(a_fatbin_of_variables_alone_is_loaded),
     TEST_WITHIN(others_launch_while_the_ptx_of_a_fatbin_is_compiled, 120),
     TEST(what_the_driver_would_have_to_unpack_and_compile_is_refused),

@@ -17,7 +17,7 @@ void device_init(struct device *device, struct server *server, int index)
     *device = (struct device){.server = server, .index = index, .bell_queue = -1};
     device->worker.process.fd = -1;
     device->worker.link.fd = -1;
-    device->stats_fd = -1;
+    device->stats_fd = device->code_fd = -1;
     device->restart.reply.queue = -1;
     device->former.process.fd = -1;
     device->standby.process.fd = -1;

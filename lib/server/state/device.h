@@ -135,6 +135,7 @@ struct device {
     uint32_t resuming;            /* sessions that the next worker takes up, or does so now */
     struct link_stats *stats;     /* by slot; NULL: not made yet. A next worker goes on with them */
     int stats_fd;
+    int code_fd; /* the memfd in which its workers keep machine code; -1: not made yet */
 
     struct placer_device sms; /* sm_count 0: no worker has been ready yet */
     /* Where sessions may be placed: outside all reservations, and in each. */

@@ -247,5 +247,5 @@ void worker_kill(struct device *device)
     worker_forget(device);
     former_kill(device);
     standby_kill(device);
-    worker_stats_free(device);
+    worker_memory_free(device);
 }

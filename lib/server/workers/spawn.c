@@ -19,30 +19,40 @@
 #define STATS_BYTES (LINK_SLOTS_MAX * sizeof(struct link_stats))
 
 /* Descriptors from here on stand where the worker expects none. */
-#define DESCRIPTORS_FREE (LINK_STATS_FD + 1)
+#define DESCRIPTORS_FREE (LINK_CODE_FD + 1)
 
-/* Makes the page of figures that the worker writes and the supervisor reads. It is sealed, so that
- * nobody can cut it short. */
-static int stats_make(struct device *device)
+/* Makes memory that the device's workers share. It is sealed, so that nobody can cut it short.
+ * Returns its descriptor or -errno. */
+static int memory_make(const char *name, uint64_t size)
 {
-    void *at;
-    int fd;
+    int error, fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
 
-    if (device->stats)
-        return 0;
-    fd = memfd_create("gshare-stats", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (fd < 0)
         return -errno;
-    if (ftruncate(fd, STATS_BYTES) < 0 ||
-        fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) < 0 ||
-        (at = mmap(NULL, STATS_BYTES, PROT_READ, MAP_SHARED, fd, 0)) == MAP_FAILED) {
-        int error = errno;
-        close(fd);
-        return -error;
-    }
-    device->stats = at;
-    device->stats_fd = fd;
-    return 0;
+    if (ftruncate(fd, (off_t)size) == 0 &&
+        fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0)
+        return fd;
+    error = errno;
+    close(fd);
+    return -error;
+}
+
+/* Makes the page of figures that the worker writes and the supervisor reads. 0 or -errno. */
+static int stats_make(struct device *device)
+{
+    if (device->stats)
+        return 0;
+    if (device->stats_fd < 0)
+        device->stats_fd = memory_make("gshare-stats", STATS_BYTES);
+    return device->stats_fd < 0 ? device->stats_fd : worker_stats_restore(device);
+}
+
+/* The same for machine code, which the supervisor does not look at. */
+static int code_make(struct device *device)
+{
+    if (device->code_fd < 0)
+        device->code_fd = memory_make("gshare-code", LINK_CODE_BYTES);
+    return device->code_fd < 0 ? device->code_fd : 0;
 }
 
 int worker_stats_restore(struct device *device)
@@ -59,14 +69,16 @@ int worker_stats_restore(struct device *device)
     return 0;
 }
 
-void worker_stats_free(struct device *device)
+void worker_memory_free(struct device *device)
 {
-    if (!device->stats)
-        return;
-    munmap(device->stats, STATS_BYTES);
-    close(device->stats_fd);
+    if (device->stats)
+        munmap(device->stats, STATS_BYTES);
+    if (device->stats_fd >= 0)
+        close(device->stats_fd);
+    if (device->code_fd >= 0)
+        close(device->code_fd);
     device->stats = NULL;
-    device->stats_fd = -1;
+    device->stats_fd = device->code_fd = -1;
 }
 
 void spawned_discard(const struct spawned *spawned)
@@ -76,10 +88,10 @@ void spawned_discard(const struct spawned *spawned)
     close(spawned->process);
 }
 
-/* Starts this executable anew as the device's worker, with the two descriptors where it expects
+/* Starts this executable anew as the device's worker, with the descriptors where it expects
  * them. Not by fork, which would copy the supervisor's page tables while everybody waits. Returns 0
  * or an error number. */
-static int execute(const struct device *device, int link, int stats, pid_t *pid)
+static int execute(const struct device *device, int link, int stats, int code, pid_t *pid)
 {
     char number[16];
     char *arguments[] = {"gshared",
@@ -110,6 +122,8 @@ static int execute(const struct device *device, int link, int stats, pid_t *pid)
         if (r == 0)
             r = posix_spawn_file_actions_adddup2(&actions, stats, LINK_STATS_FD);
         if (r == 0)
+            r = posix_spawn_file_actions_adddup2(&actions, code, LINK_CODE_FD);
+        if (r == 0)
             r = posix_spawn(pid, "/proc/self/exe", &actions, &attributes, arguments, environ);
         posix_spawnattr_destroy(&attributes);
     }
@@ -123,22 +137,26 @@ int worker_spawn(struct device *device, struct spawned *spawned)
     CLEANUP_FD int ours = -1;
     CLEANUP_FD int link = -1;
     CLEANUP_FD int stats = -1;
+    CLEANUP_FD int code = -1;
     int pair[2], process, r;
     pid_t pid;
 
     r = stats_make(device);
+    if (r == 0)
+        r = code_make(device);
     if (r < 0)
         return r;
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
         return -errno;
     ours = pair[0];
     theirs = pair[1];
-    /* Neither descriptor may stand where the other one goes. */
+    /* None may stand where another one goes. */
     link = fcntl(theirs, F_DUPFD_CLOEXEC, DESCRIPTORS_FREE);
     stats = fcntl(device->stats_fd, F_DUPFD_CLOEXEC, DESCRIPTORS_FREE);
-    if (link < 0 || stats < 0 || fcntl(ours, F_SETFL, O_NONBLOCK) < 0)
+    code = fcntl(device->code_fd, F_DUPFD_CLOEXEC, DESCRIPTORS_FREE);
+    if (link < 0 || stats < 0 || code < 0 || fcntl(ours, F_SETFL, O_NONBLOCK) < 0)
         return -errno;
-    r = execute(device, link, stats, &pid);
+    r = execute(device, link, stats, code, &pid);
     if (r)
         return -r;
     process = (int)syscall(SYS_pidfd_open, pid, 0);

@@ -17,7 +17,7 @@ int worker_spawn(struct device *device, struct spawned *spawned);
 void spawned_discard(const struct spawned *spawned);
 /* Maps the figures that a former supervisor's workers fill, if there are any. 0 or -errno. */
 int worker_stats_restore(struct device *device);
-/* Frees the figures that the device's workers share. */
-void worker_stats_free(struct device *device);
+/* Frees the memory that the device's workers share. */
+void worker_memory_free(struct device *device);
 
 #endif

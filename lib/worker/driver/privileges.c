@@ -78,7 +78,7 @@ static uint64_t limits_set(void)
 
 void descriptors_drop(void)
 {
-    if (syscall(SYS_close_range, LINK_STATS_FD + 1, ~0u, 0))
+    if (syscall(SYS_close_range, LINK_CODE_FD + 1, ~0u, 0))
         log_debug("descriptors stay open: close_range: %s", strerror(errno));
 }
 

@@ -29,6 +29,7 @@
 #include "worker/loop/route.h"
 #include "worker/memory/resume.h"
 #include "worker/memory/segment_mapping.h"
+#include "worker/module/code_cache.h"
 #include "worker/partition/carveout.h"
 #include "worker/partition/partition.h"
 #include "worker/partition/sm_topology.h"
@@ -436,6 +437,8 @@ int worker_main(int device, const char *kind, const char *bell_name)
         return give_up(text);
     }
     ready.u.device = worker->info;
+    if (!code_cache_open(LINK_CODE_FD, &worker->info))
+        log_warning("no cache of machine code: %s", strerror(errno));
     link_send(&ready, -1);
     if (!begin_await())
         _exit(0);

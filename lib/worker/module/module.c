@@ -16,6 +16,7 @@
 #include "worker/jobs/job.h"
 #include "worker/journal/journal.h"
 #include "worker/memory/host_block.h"
+#include "worker/module/code_cache.h"
 #include "worker/module/fenced.h"
 #include "worker/module/heap.h"
 #include "worker/module/image.h"
@@ -89,11 +90,18 @@ static gs_status image_compile(struct job *job, unsigned char **image, uint64_t 
     struct image_log log = {{0}};
     CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
     void *values[] = {log.text, (void *)(uintptr_t)sizeof(log.text)};
+    unsigned char *known = code_cache_find(*image, size);
     CUlinkState link;
     void *code = NULL;
     size_t code_size = 0;
-    CUresult result = DRV(cuLinkCreate_v2, 2, options, values, &link);
+    CUresult result;
 
+    if (known) {
+        free(*image);
+        *image = known;
+        return job->status;
+    }
+    result = DRV(cuLinkCreate_v2, 2, options, values, &link);
     if (result)
         return image_refused(job, result, &log);
     result =
@@ -106,6 +114,7 @@ static gs_status image_compile(struct job *job, unsigned char **image, uint64_t 
         unsigned char *copy = malloc(code_size);
         if (copy) {
             memcpy(copy, code, code_size);
+            code_cache_put(*image, size, code, code_size);
             free(*image);
             *image = copy;
         } else {
