@@ -14,6 +14,7 @@
 
 #include "common/log.h"
 #include "common/util.h"
+#include "server/upgrade.h"
 
 /* A supervisor that cannot live is not started for ever. */
 #define LOSSES_MAX 10u
@@ -29,6 +30,7 @@ static sigset_t signals_held(void)
     sigaddset(&set, SIGINT);
     sigaddset(&set, SIGHUP);
     sigaddset(&set, KEEPER_GONE);
+    sigaddset(&set, UPGRADE_SIGNAL);
     return set;
 }
 
@@ -65,16 +67,24 @@ static bool supervisor_reaped(pid_t supervisor, int *status)
     return found;
 }
 
-/* Waits for the end of the supervisor. Returns its status, as waitpid's. */
-static int supervisor_await(pid_t supervisor)
+/* Waits for the end of the supervisor. Returns its status, as waitpid's. *upgrade: this process has
+ * ended it, so as to go on as another program. */
+static int supervisor_await(const struct server *server, pid_t supervisor, bool *upgrade)
 {
     const sigset_t set = signals_held();
     siginfo_t info;
     int status;
 
+    *upgrade = false;
     while (!supervisor_reaped(supervisor, &status)) {
-        if (sigwaitinfo(&set, &info) > 0 && info.si_signo != SIGCHLD)
+        if (sigwaitinfo(&set, &info) < 0 || info.si_signo == SIGCHLD)
+            continue;
+        if (info.si_signo != UPGRADE_SIGNAL) {
             signal_pass(supervisor, &info);
+        } else if (!*upgrade && server->phase == PHASE_SERVING && upgrade_possible()) {
+            *upgrade = true;
+            kill(supervisor, SIGKILL); /* a child that has not been reaped */
+        }
     }
     return status;
 }
@@ -121,15 +131,42 @@ static void supervisor_begin(pid_t keeper)
         _exit(EXIT_FAILURE);
 }
 
-int keeper_run(bool (*prepare)(struct kept_server *kept),
+/* The memory that supervisors share. NULL: there is none. */
+static struct kept_server *memory_map(int memory)
+{
+    struct kept_server *kept;
+    const bool made = memory < 0;
+
+    if (made)
+        memory = memfd_create("gshare-server", MFD_CLOEXEC);
+    if (memory < 0 || (made && ftruncate(memory, sizeof(*kept)) < 0))
+        return NULL;
+    kept = mmap(NULL, sizeof(*kept), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, memory, 0);
+    if (kept == MAP_FAILED)
+        return NULL;
+    kept->memory = memory;
+    return kept;
+}
+
+/* Starts a supervisor. Returns 0 in it. */
+static pid_t supervisor_start(void)
+{
+    const pid_t keeper = getpid(), supervisor = fork_sharing();
+
+    if (supervisor == 0)
+        supervisor_begin(keeper);
+    if (supervisor < 0)
+        log_error("starting a supervisor: %s", strerror(errno));
+    return supervisor;
+}
+
+int keeper_run(int memory, bool (*prepare)(struct kept_server *kept),
                int (*supervise)(struct kept_server *kept, bool again))
 {
-    struct kept_server *kept = mmap(NULL, sizeof(*kept), PROT_READ | PROT_WRITE,
-                                    MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    struct kept_server *kept = memory_map(memory);
     const sigset_t held = signals_held();
-    const pid_t keeper = getpid();
 
-    if (kept == MAP_FAILED) {
+    if (!kept) {
         log_error("memory for the server: %s", strerror(errno));
         return EXIT_FAILURE;
     }
@@ -138,28 +175,31 @@ int keeper_run(bool (*prepare)(struct kept_server *kept),
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     if (!prepare(kept))
         return EXIT_FAILURE;
-    for (bool again = false;; again = true) {
-        const pid_t supervisor = fork_sharing();
+    kept->here = kept;
+    for (bool again = memory >= 0, upgrade;; again = true) {
+        const pid_t supervisor = supervisor_start();
         int status;
 
-        if (supervisor == 0) {
-            supervisor_begin(keeper);
+        if (supervisor == 0)
             return supervise(kept, again);
-        }
-        if (supervisor < 0) {
-            log_error("starting a supervisor: %s", strerror(errno));
+        if (supervisor < 0)
             return server_give_up(&kept->server);
-        }
-        status = supervisor_await(supervisor);
+        status = supervisor_await(&kept->server, supervisor, &upgrade);
         if (WIFEXITED(status))
             return WEXITSTATUS(status);
-        if (!supervisor_replaceable(&kept->server)) {
+        kept->crashed = WTERMSIG(status) != SIGKILL;
+        if (upgrade) {
+            log_info("the server goes on as the program that is installed now");
+            status_page_pause();
+            upgrade_now(kept->memory);
+            status_page_go_on(&kept->server.status);
+        } else if (!supervisor_replaceable(&kept->server)) {
             log_error("supervisor %d was killed by signal %d (%s), and no other takes its place",
                       (int)supervisor, WTERMSIG(status), strsignal(WTERMSIG(status)));
             return server_give_up(&kept->server);
+        } else {
+            log_warning("supervisor %d was killed by signal %d (%s): another takes its place",
+                        (int)supervisor, WTERMSIG(status), strsignal(WTERMSIG(status)));
         }
-        kept->crashed = WTERMSIG(status) != SIGKILL;
-        log_warning("supervisor %d was killed by signal %d (%s): another takes its place",
-                    (int)supervisor, WTERMSIG(status), strsignal(WTERMSIG(status)));
     }
 }

@@ -16,6 +16,8 @@
 #include "server/state/session.h"
 
 struct kept_server {
+    struct kept_server *here; /* where the program that wrote it had it mapped */
+    int memory;               /* its descriptor */
     struct server server;
     bool crashed; /* the last supervisor has ended by its own fault, not by SIGKILL */
     struct session session[LINK_SLOTS_MAX];
@@ -24,8 +26,8 @@ struct kept_server {
 
 /* Runs supervisors until one ends by itself, and returns its exit status. supervise: runs in each;
  * again: in the place of one that was killed. prepare: runs before the first one, in the keeper;
- * false: server.failure says why there is none. */
-int keeper_run(bool (*prepare)(struct kept_server *kept),
+ * false: there is none. memory: what a former program has kept (upgrade.h); -1: nothing. */
+int keeper_run(int memory, bool (*prepare)(struct kept_server *kept),
                int (*supervise)(struct kept_server *kept, bool again));
 
 /* The signal by which the supervisor learns that its keeper is gone. */

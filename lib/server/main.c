@@ -19,8 +19,10 @@
 #include "common/util.h"
 #include "server/keeper.h"
 #include "server/main.h"
+#include "server/restore.h"
 #include "server/state/state_file.h"
 #include "server/supervisor.h"
+#include "server/upgrade.h"
 
 enum { EXIT_USAGE = 2 };
 
@@ -484,7 +486,9 @@ static void failure_tell(const struct server *server)
 
 static bool prepare(struct kept_server *kept)
 {
-    if (server_prepare(&kept->server, &options, on_ready))
+    /* `here` is set once there is a server. */
+    if (kept->here ? server_adopt(kept, &options, on_ready)
+                   : server_prepare(&kept->server, &options, on_ready))
         return true;
     failure_tell(&kept->server);
     return false;
@@ -524,13 +528,18 @@ static void workers_tell(const struct worker_settings *workers)
 int supervisor_main(int argc, char **argv)
 {
     struct worker_settings workers = {0};
+    int status, memory;
 
+    if (upgrade_asked(argc, argv, &status))
+        return status;
+    upgrade_init(argv);
+    memory = upgrade_memory();
     options_parse(argc, argv, &options, &workers);
     if (options.log_file && !log_open(options.log_file))
         return EXIT_FAILURE;
-    if (options.background)
+    if (options.background && memory < 0)
         background_enter(&options);
     log_init("gshared", workers.log_level);
     workers_tell(&workers);
-    return keeper_run(prepare, supervise);
+    return keeper_run(memory, prepare, supervise);
 }

@@ -39,6 +39,7 @@ static void own_all(const struct owned *owned, struct kept_server *kept)
 {
     struct server *server = &kept->server;
 
+    own(owned, &kept->memory);
     own(owned, &server->lock);
     own(owned, &server->control.fd);
     for (int i = 0; i < server->device_count; i++) {
@@ -214,6 +215,45 @@ static void workers_restore(struct device *device)
     device->policy_sent = false;
     device_plan_soon(device);
     device_due(device, DUE_POLICY | DUE_SEND | DUE_SETTLE);
+}
+
+/* ---- Another program ------------------------------------------------------------------------- */
+
+static void texts_take(struct server_options *options, const struct server_options *from)
+{
+    options->instance = from->instance;
+    options->kind = from->kind;
+    options->policy_file = from->policy_file;
+    options->state_file = from->state_file;
+    options->log_file = from->log_file;
+}
+
+bool server_adopt(struct kept_server *kept, const struct server_options *options,
+                  void (*on_ready)(struct server *server))
+{
+    struct server *server = &kept->server;
+    const ptrdiff_t moved = (char *)kept - (char *)kept->here;
+    int r = 0;
+
+    texts_take(&server->options, options);
+    texts_take(&server->given, options);
+    server->on_ready = on_ready;
+    for (int i = 0; i < server->device_count; i++)
+        server->device[i].server = server;
+    for (uint32_t i = 0; i < server->options.max_tenants; i++) {
+        struct session *session = &kept->session[i];
+
+        session->server = server;
+        if (session->device)
+            session->device = (void *)((char *)session->device + moved);
+    }
+    if (status_page_restore(&server->status))
+        r = status_page_go_on(&server->status);
+    else
+        r = status_page_init(&server->status, server_serves_others(&server->options));
+    if (r < 0)
+        server_fail(server, "the status page: %s", strerror(-r));
+    return r == 0;
 }
 
 /* ---- The whole ------------------------------------------------------------------------------- */

@@ -2,6 +2,7 @@
  * test_supervisor.c - the supervisor is killed, and another takes its place: workers and tenants go
  * on, what operators have set holds, and no memory is lost.
  */
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -19,6 +20,9 @@
 
 static const struct server_options unfenced = {.arguments =
                                                    (const char *const[]){"--fence", "never", NULL}};
+
+static const struct server_options fenced = {.arguments =
+                                                 (const char *const[]){"--fence", "always", NULL}};
 
 /* More than so many in 10 s are not replaced. */
 #define KILLS_MAX 10u
@@ -222,6 +226,93 @@ static void what_is_set_holds(void)
     server_stop(server);
 }
 
+/* ---- Another program ------------------------------------------------------------------------- */
+
+/* Returns when the program that is installed now serves. */
+static void upgrade(const struct server *server)
+{
+    const unsigned before = server_log_lines(server, "has taken the place");
+
+    CHECK(kill(server->pid, SIGUSR2) == 0);
+    CHECK_WITHIN(10000, server_log_lines(server, "has taken the place") == before + 1);
+}
+
+static void tenants_go_on_beside_an_upgrade(void)
+{
+    struct server *server = server_start(&fenced);
+    struct holder holder = holder_make(server);
+    struct busy *busy = busy_start(BUSY_WORKING);
+    const pid_t worker = server_worker_pid(server);
+
+    for (unsigned i = 0; i < 4; i++) {
+        upgrade(server);
+        busy_go_on(busy);
+        holder_check(&holder);
+    }
+    supervisor_kill(server);
+    busy_go_on(busy);
+    CHECK_EQUAL(server_worker_pid(server), worker);
+    GSCTL_OK("restart-worker");
+    busy_go_on(busy);
+    busy_stop(busy);
+    holder_check(&holder);
+    CHECK_OK(gs_detach(holder.session));
+    server_wait_tenants(server, 0, 10000);
+    server_stop(server);
+}
+
+static void without_tenants_it_is_as_good(void)
+{
+    struct server *server = server_start(&unfenced);
+    struct holder holder;
+
+    upgrade(server);
+    holder = holder_make(server);
+    upgrade(server);
+    holder_check(&holder);
+    CHECK_OK(gs_detach(holder.session));
+    server_stop(server);
+}
+
+static void link_to(const char *from, const char *folder, const char *name)
+{
+    char path[PATH_MAX];
+
+    snprintf(path, sizeof(path), "%s/%s", folder, name);
+    CHECK(symlink(from, path) == 0);
+}
+
+/* Another program stands where the server's was. */
+static void a_program_that_cannot_go_on_changes_nothing(void)
+{
+    char folder[] = "/tmp/gshare-upgrade-XXXXXX", program[64], command[2 * PATH_MAX];
+    struct server *server;
+    struct holder holder;
+
+    CHECK(mkdtemp(folder) != NULL);
+    snprintf(program, sizeof(program), "%s/bin/gshared", folder);
+    snprintf(command, sizeof(command), "mkdir %s/bin && cp %s %s", folder,
+             test_build_path("bin/gshared"), program);
+    CHECK(system(command) == 0);
+    link_to(test_build_path("lib"), folder, "lib");
+    server = server_start(&(struct server_options){.program = program});
+    holder = holder_make(server);
+    snprintf(command, sizeof(command), "rm %s && cp /bin/false %s", program, program);
+    CHECK(system(command) == 0);
+    CHECK(kill(server->pid, SIGUSR2) == 0);
+    CHECK_WITHIN(10000, server_log_lines(server, "it takes a restart") == 1);
+    CHECK(remove(program) == 0);
+    CHECK(kill(server->pid, SIGUSR2) == 0);
+    CHECK_WITHIN(10000, server_log_lines(server, "No such file or directory") == 1);
+    holder_check(&holder);
+    supervisor_kill(server);
+    holder_check(&holder);
+    CHECK_OK(gs_detach(holder.session));
+    server_stop(server);
+    snprintf(command, sizeof(command), "rm -r %s", folder);
+    CHECK(system(command) == 0);
+}
+
 /* ---- Ends ------------------------------------------------------------------------------------ */
 
 static int process_watch(pid_t pid)
@@ -290,6 +381,9 @@ static const struct test tests[] = {
     TEST(all_but_the_keeper_may_be_killed_at_once),
     TEST(a_tenant_killed_with_it_is_missed),
     TEST(what_is_set_holds),
+    TEST_WITHIN(tenants_go_on_beside_an_upgrade, 180),
+    TEST(without_tenants_it_is_as_good),
+    TEST(a_program_that_cannot_go_on_changes_nothing),
     TEST(the_keepers_end_is_the_servers),
     TEST(one_that_cannot_live_ends_the_server),
     TEST(a_signal_to_the_server_reaches_the_next_supervisor),

@@ -136,6 +136,7 @@ struct server_options {
     const char *const *arguments;   /* further ones, NULL-terminated; may be NULL */
     const char *const *environment; /* "NAME=value", NULL-terminated; may be NULL */
     bool notified;                  /* what it says after READY=1 is to be read too */
+    const char *program;            /* NULL: bin/gshared of the build */
 };
 
 /* For tests of what is otherwise where sessions are fenced, which GSHARE_TEST_FENCE may ask for. */

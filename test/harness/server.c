@@ -59,6 +59,8 @@ server_exec(const struct server *server, const struct server_options *options, c
     int n = 8, log;
 
     test_path(program, sizeof(program), "bin/gshared");
+    if (options->program != NULL)
+        snprintf(program, sizeof(program), "%s", options->program);
     if (fence != NULL) {
         arguments[n++] = "--fence";
         arguments[n++] = fence;

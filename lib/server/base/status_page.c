@@ -53,6 +53,26 @@ int status_page_init(struct status_map *map, int open_to_all)
     return 0;
 }
 
+void status_page_pause(void)
+{
+    robust_head.list.next = &robust_head.list;
+}
+
+int status_page_go_on(const struct status_map *map)
+{
+    return robust_register(&map->page->owner);
+}
+
+bool status_page_restore(struct status_map *map)
+{
+    void *memory = shmat(map->id, NULL, 0);
+
+    if (memory == (void *)-1)
+        return false;
+    map->page = memory;
+    return true;
+}
+
 void status_page_end(struct status_map *map)
 {
     if (map->page)

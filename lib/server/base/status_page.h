@@ -3,6 +3,8 @@
 #ifndef GS_SERVER_STATUS_PAGE_H
 #define GS_SERVER_STATUS_PAGE_H
 
+#include <stdbool.h>
+
 #include "common/wire.h"
 
 struct status_map {
@@ -13,6 +15,13 @@ struct status_map {
 /* Makes the page and has the kernel mark it at the death of the calling thread, which must be the
  * one that serves. open_to_all: readable by every user. 0 or -errno. */
 int status_page_init(struct status_map *map, int open_to_all);
+/* The calling process becomes another program, and lives: the kernel is not to mark the page. */
+void status_page_pause(void);
+/* The kernel marks the page at the death of the calling thread, as before. 0 or -errno. */
+int status_page_go_on(const struct status_map *map);
+/* Attaches the page of the program that this process was. false: nobody had it attached, and it is
+ * gone. */
+bool status_page_restore(struct status_map *map);
 /* Tells the clients that the server has ended, before it has. Harmless without a page. */
 void status_page_end(struct status_map *map);
 

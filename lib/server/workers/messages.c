@@ -210,8 +210,7 @@ static bool on_message(struct device *device, struct link_message *message, int 
     }
 }
 
-/* Takes one message. false: there is none for now. */
-static bool message_take(struct device *device)
+bool worker_receive_one(struct device *device)
 {
     struct worker_process *worker = &device->worker;
     struct link_message *message = &worker->inbox;
@@ -251,7 +250,7 @@ void worker_receive_again(struct device *device)
 
 void worker_receive(struct device *device)
 {
-    while (message_take(device))
+    while (worker_receive_one(device))
         continue;
 }
 
@@ -262,6 +261,6 @@ void worker_link_ready(struct watch *watch, uint32_t events)
 
     if (events & EPOLLOUT)
         worker_flush(device);
-    for (int i = 0; i < LINK_BATCH && message_take(device); i++)
+    for (int i = 0; i < LINK_BATCH && worker_receive_one(device); i++)
         continue;
 }

@@ -9,6 +9,8 @@
 
 #include "server/state/device.h"
 
+/* Takes one message. false: there is none for now. */
+bool worker_receive_one(struct device *device);
 /* Takes all messages that have arrived. */
 void worker_receive(struct device *device);
 /* The worker, which has just been made the device's, has said that it is ready. */

@@ -91,7 +91,9 @@ static bool answer_await(struct device *device, const struct resync *resync)
         struct pollfd link = {device->worker.link.fd, POLLIN, 0};
         const uint64_t now = clock_ns();
 
-        worker_receive(device);
+        /* What comes after the answer is newer than it. */
+        while (!resync->done && worker_receive_one(device))
+            continue;
         if (resync->done || device->worker.state != WORKER_READY || device->worker.link.fd < 0)
             return true;
         if (now >= deadline)

@@ -1,0 +1,119 @@
+/* upgrade.c - see upgrade.h. */
+#include "server/upgrade.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "common/log.h"
+#include "common/util.h"
+#include "server/keeper.h"
+
+#define QUESTION    "--takes-up"
+#define MEMORY_NAME "GSHARE_KEPT_MEMORY"
+#define PATIENCE_MS 5000
+
+static struct {
+    char path[PATH_MAX];
+    char **arguments;
+} program;
+
+void upgrade_init(char **arguments)
+{
+    ssize_t n = readlink("/proc/self/exe", program.path, sizeof(program.path) - 1);
+
+    program.path[n > 0 ? n : 0] = '\0';
+    program.arguments = arguments;
+}
+
+/* What two programs have to agree on. */
+static const char *layout(void)
+{
+    static char text[96];
+
+    snprintf(text, sizeof(text), "%u:%zu:%zu:%zu:%u", UPGRADE_LAYOUT, sizeof(struct kept_server),
+             sizeof(struct session), sizeof(struct link_message), WIRE_VERSION);
+    return text;
+}
+
+bool upgrade_asked(int count, char **arguments, int *status)
+{
+    if (count != 3 || strcmp(arguments[1], QUESTION) != 0)
+        return false;
+    *status = strcmp(arguments[2], layout()) == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return true;
+}
+
+bool upgrade_possible(void)
+{
+    char *arguments[] = {program.path, QUESTION, (char *)(uintptr_t)layout(), NULL};
+    struct pollfd process = {-1, POLLIN, 0};
+    pid_t pid;
+    int status = -1, r = posix_spawn(&pid, program.path, NULL, NULL, arguments, environ);
+
+    if (r) {
+        log_error("upgrade: %s: %s", program.path, strerror(r));
+        return false;
+    }
+    process.fd = (int)syscall(SYS_pidfd_open, pid, 0);
+    if (process.fd < 0 || poll(&process, 1, PATIENCE_MS) <= 0)
+        kill(pid, SIGKILL);
+    close(process.fd);
+    waitpid(pid, &status, 0);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == EXIT_SUCCESS)
+        return true;
+    log_error("upgrade: %s cannot go on with what this server has: it takes a restart, which ends "
+              "all sessions",
+              program.path);
+    return false;
+}
+
+/* Whether an exec closes what this program has opened. The standard descriptors stay. */
+static void descriptors_close_on_exec(bool on)
+{
+    DIR *folder = opendir("/proc/self/fd");
+    struct dirent *entry;
+
+    while (folder && (entry = readdir(folder))) {
+        const int fd = atoi(entry->d_name);
+
+        if (fd > STDERR_FILENO && fd != dirfd(folder))
+            fcntl(fd, F_SETFD, on ? FD_CLOEXEC : 0);
+    }
+    if (folder)
+        closedir(folder);
+}
+
+void upgrade_now(int memory)
+{
+    char number[16];
+
+    snprintf(number, sizeof(number), "%d", memory);
+    setenv(MEMORY_NAME, number, 1);
+    descriptors_close_on_exec(false);
+    execv(program.path, program.arguments);
+    log_error("upgrade: %s: %s", program.path, strerror(errno));
+    descriptors_close_on_exec(true);
+    unsetenv(MEMORY_NAME);
+}
+
+int upgrade_memory(void)
+{
+    const char *number = getenv(MEMORY_NAME);
+    const int memory = number ? atoi(number) : -1;
+
+    unsetenv(MEMORY_NAME);
+    if (memory >= 0)
+        descriptors_close_on_exec(true);
+    return memory;
+}

@@ -1,0 +1,34 @@
+/*
+ * upgrade.h - the server goes on as the program that is installed now (SIGUSR2 to its main
+ * process).
+ *
+ * The keeper asks the program at its own path whether that one can go on with what this one has
+ * kept, kills the supervisor, and becomes that program (execve), with all descriptors. Its new
+ * supervisor takes the place of the killed one (restore.h). Workers stay what they are until
+ * `gsctl restart-worker`.
+ */
+#ifndef GS_SERVER_UPGRADE_H
+#define GS_SERVER_UPGRADE_H
+
+#include <stdbool.h>
+
+/* Counted up when anything in struct kept_server or common/link.h gets another meaning and keeps
+ * its size. */
+#define UPGRADE_LAYOUT 1u
+
+#define UPGRADE_SIGNAL SIGUSR2
+
+/* Remembers which program this is, and its command line. */
+void upgrade_init(char **arguments);
+/* The command line is the question of another program, which is answered by the exit status. */
+bool upgrade_asked(int count, char **arguments, int *status);
+/* The program at this one's path can go on. Waits some seconds for its answer. */
+bool upgrade_possible(void);
+/* Becomes that program, which finds the descriptor of the memory in upgrade_memory(). Returns only
+ * if it fails, with all as it was. */
+void upgrade_now(int memory);
+/* The descriptor of the memory in which the former program has kept all; -1: there was none. At the
+ * start: takes the note of it away. */
+int upgrade_memory(void);
+
+#endif
