@@ -314,6 +314,7 @@ $(BUILD)/demo/photo.jpg:
 # test/e2e/test_*.c, .cpp     linked with libgshare.so and test/harness
 # test/conformance/test_*.c   a driver library and nothing else, as in
 # test/cudart/programs/*.cu   CUDA programs, tenants by libgshare_cudart: test_programs runs them
+# test/python/test_*.py       Python programs with the package in lib/python
 # test/corpus, test/instructions: kernels, one instruction each, against what is known to be right
 # Other .c files of these folders are linked into each program beside them.
 test_programs = $(patsubst %.c,$(BUILD)/%,$(wildcard test/$(1)/test_*.c))
@@ -323,9 +324,13 @@ E2E_TESTS  := $(call test_programs,e2e)
 CXX_TESTS  := $(patsubst %.cpp,$(BUILD)/%,$(wildcard test/e2e/test_*.cpp))
 CONFORMANCE_TESTS := $(call test_programs,conformance)
 CUDART_TESTS := $(BUILD)/test/cudart/test_abi $(BUILD)/test/cudart/test_programs
+PYTHON_TESTS := $(patsubst %.py,$(BUILD)/%,$(wildcard test/python/test_*.py))
+# Debian's first, since it has Debian's NumPy. A sanitizer's library cannot be loaded into it.
+PYTHON ?= $(firstword $(wildcard /usr/bin/python3) $(shell command -v python3))
+NO_PYTHON := $(if $(SANITIZE),a sanitizer cannot be loaded into Python,$(if $(PYTHON),,there is no Python))
 CORPUS_TESTS := $(BUILD)/test/corpus/test_corpus $(BUILD)/test/instructions/test_instructions
 TESTS := $(if $(filter cmocka,$(HAVE)),$(UNIT_TESTS)) $(CONFORMANCE_TESTS) $(CORPUS_TESTS) $(E2E_TESTS) $(CUDART_TESTS) \
-         $(if $(filter cxx,$(HAVE)),$(CXX_TESTS)) $(BUILD)/bench/test_stats
+         $(if $(filter cxx,$(HAVE)),$(CXX_TESTS)) $(if $(NO_PYTHON),,$(PYTHON_TESTS)) $(BUILD)/bench/test_stats
 ROOM_ARCHIVES := $(patsubst %,$(BUILD)/room/%.a,$(ROOMS))
 
 $(BUILD)/obj/test/%.o: GS_CFLAGS += -Itest
@@ -357,6 +362,11 @@ $(BUILD)/test/e2e/test_%: $(BUILD)/obj/test/e2e/test_%.o $(call test_helpers,e2e
 	$(Q)$(LINK) -o $@ $(filter %.o %.a,$^) $(E2E_LIBS) $(call USE_LIBGSHARE,../../lib) -lm $(LDLIBS_RT)
 
 $(CXX_TESTS): private LINK = $(LINK_CXX)
+
+$(BUILD)/test/python/test_%: test/python/test_%.py Makefile | $(BUILD)/lib/libgshare.so
+	@mkdir -p $(@D)
+	@printf '#!/bin/sh\nexport CC="%s" LD_LIBRARY_PATH=%s PYTHONPATH=%s PYTHONDONTWRITEBYTECODE=1\nexec %s %s "$$@"\n' \
+	    '$(CC)' $(abspath $(BUILD)/lib) $(CURDIR)/lib/python $(PYTHON) $(abspath $<) >$@ && chmod 755 $@
 
 # CUDA programs that run over libgshare_cudart: one object of each, linked with that library and, to be
 # asked on a GPU (`make test-cudart-native`), with NVIDIA's. Their names are the tests of test_programs.
@@ -466,7 +476,8 @@ tests: $(TESTS)
 test: all tests $(EXAMPLES)
 	@BUILD=$(BUILD) DEVICE=$(DEVICE) TIME_SCALE=$(if $(SANITIZE),5,1) test/run \
 	    $(if $(filter cmocka,$(HAVE)),,$(patsubst %,--skip "%: cmocka is not installed",$(UNIT_TESTS))) \
-	    $(if $(filter cxx,$(HAVE)),,$(patsubst %,--skip "%: there is no C++ compiler",$(CXX_TESTS))) $(TESTS)
+	    $(if $(filter cxx,$(HAVE)),,$(patsubst %,--skip "%: there is no C++ compiler",$(CXX_TESTS))) \
+	    $(if $(NO_PYTHON),$(patsubst %,--skip "%: $(NO_PYTHON)",$(PYTHON_TESTS))) $(TESTS)
 
 # Killed processes and a hostile tenant beside honest ones: test/e2e/test_chaos.c
 ROUNDS ?= 1000
