@@ -315,6 +315,7 @@ $(BUILD)/demo/photo.jpg:
 # test/conformance/test_*.c   a driver library and nothing else, as in
 # test/cudart/programs/*.cu   CUDA programs, tenants by libgshare_cudart: test_programs runs them
 # test/python/test_*.py       Python programs with the package in lib/python
+# test/cmake                  a CMake project that finds an installation
 # test/corpus, test/instructions: kernels, one instruction each, against what is known to be right
 # Other .c files of these folders are linked into each program beside them.
 test_programs = $(patsubst %.c,$(BUILD)/%,$(wildcard test/$(1)/test_*.c))
@@ -328,9 +329,11 @@ PYTHON_TESTS := $(patsubst %.py,$(BUILD)/%,$(wildcard test/python/test_*.py))
 # Debian's first, since it has Debian's NumPy. A sanitizer's library cannot be loaded into it.
 PYTHON ?= $(firstword $(wildcard /usr/bin/python3) $(shell command -v python3))
 NO_PYTHON := $(if $(SANITIZE),a sanitizer cannot be loaded into Python,$(if $(PYTHON),,there is no Python))
+CMAKE_TEST := $(BUILD)/test/cmake/test_find_package
 CORPUS_TESTS := $(BUILD)/test/corpus/test_corpus $(BUILD)/test/instructions/test_instructions
 TESTS := $(if $(filter cmocka,$(HAVE)),$(UNIT_TESTS)) $(CONFORMANCE_TESTS) $(CORPUS_TESTS) $(E2E_TESTS) $(CUDART_TESTS) \
-         $(if $(filter cxx,$(HAVE)),$(CXX_TESTS)) $(if $(NO_PYTHON),,$(PYTHON_TESTS)) $(BUILD)/bench/test_stats
+         $(if $(filter cxx,$(HAVE)),$(CXX_TESTS)) $(if $(NO_PYTHON),,$(PYTHON_TESTS)) $(if $(SANITIZE),,$(CMAKE_TEST)) \
+         $(BUILD)/bench/test_stats
 ROOM_ARCHIVES := $(patsubst %,$(BUILD)/room/%.a,$(ROOMS))
 
 $(BUILD)/obj/test/%.o: GS_CFLAGS += -Itest
@@ -411,6 +414,12 @@ $(BUILD)/test/cudart/test_abi: $(BUILD)/obj/test/cudart/test_abi.o $(BUILD)/obj/
 test-cudart-native: $(CUDART_NATIVE)
 	@test/cudart/native $(BUILD)/test/cudart/native
 
+# An installation for the test, which moves it: with the build's variables, so by this make.
+$(BUILD)/test/cmake/test_find_package: test/cmake/test_find_package $(BINS) $(LIBS) $(wildcard include/* pkgconfig/*.in pkgconfig/cmake/*)
+	@mkdir -p $(@D)
+	$(Q)$(MAKE) --no-print-directory install DESTDIR= PREFIX=$(abspath $(@D))/prefix >$(@D)/install.log
+	$(Q)cp $< $@
+
 # A library that makes calls of the C library fail. It comes before that, so that its names count.
 $(BUILD)/test/e2e/libgshare-fail.so: $(BUILD)/obj/test/shim/fail.o
 	@mkdir -p $(@D)
@@ -477,7 +486,8 @@ test: all tests $(EXAMPLES)
 	@BUILD=$(BUILD) DEVICE=$(DEVICE) TIME_SCALE=$(if $(SANITIZE),5,1) test/run \
 	    $(if $(filter cmocka,$(HAVE)),,$(patsubst %,--skip "%: cmocka is not installed",$(UNIT_TESTS))) \
 	    $(if $(filter cxx,$(HAVE)),,$(patsubst %,--skip "%: there is no C++ compiler",$(CXX_TESTS))) \
-	    $(if $(NO_PYTHON),$(patsubst %,--skip "%: $(NO_PYTHON)",$(PYTHON_TESTS))) $(TESTS)
+	    $(if $(NO_PYTHON),$(patsubst %,--skip "%: $(NO_PYTHON)",$(PYTHON_TESTS))) \
+	    $(if $(SANITIZE),--skip "$(CMAKE_TEST): a program would need the sanitizer's flags") $(TESTS)
 
 # Killed processes and a hostile tenant beside honest ones: test/e2e/test_chaos.c
 ROUNDS ?= 1000
@@ -549,6 +559,10 @@ install: all man
 	for name in gshare gshare-cudart; do \
 	    sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' -e 's|@INCLUDEDIR@|$(INCLUDEDIR)|' -e 's|@VERSION@|$(VERSION)|' \
 	        pkgconfig/$$name.pc.in >$(DESTDIR)$(LIBDIR)/pkgconfig/$$name.pc; done
+	install -d $(DESTDIR)$(LIBDIR)/cmake/gshare
+	for name in gshare-config gshare-config-version; do \
+	    sed -e 's|@INCLUDE@|$(shell realpath -m --relative-to=$(LIBDIR)/cmake/gshare $(INCLUDEDIR))|' -e 's|@VERSION@|$(VERSION)|' \
+	        -e 's|@SOVERSION@|$(SOVERSION)|' pkgconfig/cmake/$$name.cmake.in >$(DESTDIR)$(LIBDIR)/cmake/gshare/$$name.cmake; done
 	$(foreach n,$(MAN_SECTIONS),install -D -m 644 -t $(DESTDIR)$(MANDIR)/man$(n) $(filter %.$(n),$(MAN_PAGES)) &&) :
 	install -d $(DESTDIR)$(MANDIR)/man3 && cp -P $(BUILD)/man3/*.3 $(DESTDIR)$(MANDIR)/man3
 	install -d $(DESTDIR)$(BASHDIR) $(DESTDIR)$(ZSHDIR)
@@ -561,7 +575,8 @@ uninstall: man
 	rm -f $(patsubst %,$(DESTDIR)$(BINDIR)/%,$(notdir $(BINS))) $(patsubst include/%,$(DESTDIR)$(INCLUDEDIR)/%,$(HEADERS)) \
 	    $(DESTDIR)$(SOFTDIR)/libgshare-softcuda.so \
 	    $(patsubst %,$(DESTDIR)$(LIBDIR)/%,libgshare.so libgshare.so.$(SOVERSION) libgshare.a pkgconfig/gshare.pc \
-	        libgshare_cudart.so libgshare_cudart.so.$(SOVERSION) gshare/libcudart.so.13 pkgconfig/gshare-cudart.pc) \
+	        libgshare_cudart.so libgshare_cudart.so.$(SOVERSION) gshare/libcudart.so.13 pkgconfig/gshare-cudart.pc \
+        cmake/gshare/gshare-config.cmake cmake/gshare/gshare-config-version.cmake) \
 	    $(foreach n,$(MAN_SECTIONS),$(patsubst %,$(DESTDIR)$(MANDIR)/man$(n)/%,$(notdir $(filter %.$(n),$(MAN_PAGES))))) \
 	    $(DESTDIR)$(BASHDIR)/gsctl $(DESTDIR)$(ZSHDIR)/_gsctl \
 	    $(patsubst %,$(DESTDIR)$(UNITDIR)/%,$(UNITS)) $(patsubst %,$(DESTDIR)$(USERUNITDIR)/%,$(USER_UNITS))
