@@ -7,6 +7,7 @@
 #   make bench      the benchmark tables (an NVIDIA GPU is needed for most of them)
 #   make install    into $(DESTDIR)$(PREFIX); `make uninstall` removes it
 #   make deb        Debian packages of all that, in $(BUILD)/deb
+#   make test-slurm   examples/slurm under a Slurm of its own, as root
 #   make chaos      killed processes and a hostile tenant beside honest ones  ROUNDS=1000
 #   make man        the manual pages of section 3, from include/gshare.h
 #   make test-cudart-native   the CUDA programs of test/cudart with NVIDIA's runtime, on a GPU
@@ -116,7 +117,7 @@ BINS := $(BUILD)/bin/gshared $(BUILD)/bin/gsctl $(BUILD)/bin/gshare-run
 LIBS := $(BUILD)/lib/libgshare.so $(BUILD)/lib/libgshare.a $(BUILD)/lib/libgshare-softcuda.so $(BUILD)/lib/libgshare_cudart.so \
         $(BUILD)/lib/gshare/libcudart.so.13
 
-.PHONY: all examples demo test test-cudart-native chaos tests fuzz bench fence-cost fence-assemble ptx install uninstall man deb help format-check clean
+.PHONY: all examples demo test test-cudart-native test-slurm chaos tests fuzz bench fence-cost fence-assemble ptx install uninstall man deb help format-check clean
 .DELETE_ON_ERROR:
 all: $(BINS) $(LIBS)
 help:
@@ -488,6 +489,9 @@ test: all tests $(EXAMPLES)
 	    $(if $(filter cxx,$(HAVE)),,$(patsubst %,--skip "%: there is no C++ compiler",$(CXX_TESTS))) \
 	    $(if $(NO_PYTHON),$(patsubst %,--skip "%: $(NO_PYTHON)",$(PYTHON_TESTS))) \
 	    $(if $(SANITIZE),--skip "$(CMAKE_TEST): a program would need the sanitizer's flags") $(TESTS)
+
+test-slurm: all
+	@test/slurm $(BUILD)
 
 # Killed processes and a hostile tenant beside honest ones: test/e2e/test_chaos.c
 ROUNDS ?= 1000
