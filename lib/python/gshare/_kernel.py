@@ -7,7 +7,7 @@ from ._base import Error, Handle, Status, check, number, ready, record, text
 from ._memory import Buffer
 from ._qos import qos_struct
 from ._stream import on
-from ._types import Parameter, pack_untyped
+from ._types import Parameter, element_type, pack_untyped
 
 KernelInfo, _kernel_info = record("KernelInfo", _abi.KernelDesc)
 LaunchReport, _launch_report = record("LaunchReport", _abi.Report, late=bool)
@@ -37,9 +37,8 @@ class Module(Handle):
         """A global variable as a buffer of such elements, which lives as long as the module."""
         address, size = ctypes.c_uint64(), ctypes.c_size_t()
         check(lib.gs_global_get(self._handle, text(name), ctypes.byref(address), ctypes.byref(size)))
-        whole = Buffer(self._session, address.value, size.value, "u8", keep=self)
-        count = size.value // whole.view(0, dtype).dtype.size
-        return whole.view(count, dtype)
+        kind = element_type(dtype)
+        return Buffer(self._session, address.value, size.value // kind.size, kind, keep=self)
 
 
 class Kernel:
