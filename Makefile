@@ -240,7 +240,8 @@ endif
 ifneq ($(if $(SANITIZE),,$(NVCC)),)
 EXAMPLES += $(BUILD)/examples/saxpy
 endif
-MPICC ?= $(shell command -v mpicc 2>/dev/null)
+# Debian's openmpi-bin has mpicc without mpi.h.
+MPICC ?= $(shell printf '%s\n' '$(HASH)include <mpi.h>' | mpicc -E - >/dev/null 2>&1 && command -v mpicc)
 ifneq ($(if $(SANITIZE),,$(MPICC)),)
 EXAMPLES += $(BUILD)/examples/mpi
 endif
