@@ -2,7 +2,6 @@
 import gc
 import os
 import signal
-import time
 
 import gshare
 from gshare import Status
@@ -56,7 +55,7 @@ def a_session_lasts_as_long_as_what_was_made_in_it():
         gc.collect()
         equal((bytes(buffer.download()), _tenants()), (b"words", 1))
         del buffer
-        equal(_tenants(), 0)
+        within(10, lambda: _tenants() == 0)
 
 
 def use_after_close_raises():
@@ -96,7 +95,7 @@ def the_first_exception_is_the_one_that_is_told():
         with raises(ZeroDivisionError), gshare.Session() as session, session.buffer(16), session.stream():
             session.module(trap).kernel("die").launch(1, 1)
             raise ZeroDivisionError
-        equal(_tenants(), 0)
+        within(10, lambda: _tenants() == 0)
 
 
 def views_of_a_host_block_outlive_block_and_session():
@@ -114,7 +113,7 @@ def views_of_a_host_block_outlive_block_and_session():
         equal((bytes(part[-2:]), _tenants()), (b"\xf9\xff", 1))
         del part, block
         gc.collect()
-        equal(_tenants(), 0)
+        within(10, lambda: _tenants() == 0)
 
 
 def a_child_of_fork_attaches_anew():
@@ -202,20 +201,17 @@ s.module('''.version 7.0
 
 
 def an_interrupt_counts_when_the_call_returns():
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
     with scene() as (session, module):
-        module.kernel("spin", "u64").launch(1, 1, 200_000_000)
-        start = time.monotonic()
-        signal.setitimer(signal.ITIMER_REAL, 0.02)
-
-        def interrupt(*_):
-            raise KeyboardInterrupt
-
+        module.kernel("spin", "u64").launch(1, 1, 1_000_000_000)
         signal.signal(signal.SIGALRM, interrupt)
         try:
+            signal.setitimer(signal.ITIMER_REAL, 0.1)
             session.sync()
         except KeyboardInterrupt:
-            assert time.monotonic() - start > 0.1
-            session.sync()
+            equal(session.default_stream.query(), True)
             return
     raise AssertionError("no interrupt")
 
