@@ -71,8 +71,8 @@ def each_constant_has_the_value_of_the_header():
 def _prototypes():
     """Name, type of the result and types of the parameters of each function of the header."""
     for result, name, parameters in re.findall(r"GS_API ([\w *]+?)(gs_\w+)\(([^)]*)\);", CODE):
-        types = [re.sub(r"(\w|\*)$|\b\w+$", lambda m: "*" * m[0].count("*"), p.strip()) for p in parameters.split(",")]
-        yield name, result.strip(), [] if parameters == "void" else [re.sub(r"\s*\bconst\s+|\s+", "", t) for t in types]
+        types = [re.sub(r"\bconst\b|\w+$|\s", "", one.strip()) for one in parameters.split(",")]
+        yield name, result.strip(), [] if parameters == "void" else types
 
 
 def _spelled(kind):
@@ -83,8 +83,7 @@ def _spelled(kind):
     handles = {"gs_session", "gs_stream", "gs_event", "gs_module", "gs_kernel", "gs_graph", "void*"}
     return {
         ctypes.c_void_p: handles,
-        ctypes.c_uint64: {"uint64_t", "gs_devptr", "gs_report_id"},
-        ctypes.c_size_t: {"size_t", "uint64_t", "gs_devptr", "gs_report_id"},  # one ctypes type on LP64
+        ctypes.c_uint64: {"uint64_t", "gs_devptr", "gs_report_id", "size_t"},  # c_size_t is the same class
         ctypes.c_int: {"int", "gs_status"},
         ctypes.c_uint: {"unsigned"},
         ctypes.c_float: {"float"},
