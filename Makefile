@@ -7,6 +7,7 @@
 #   make bench      the benchmark tables (an NVIDIA GPU is needed for most of them)
 #   make install    into $(DESTDIR)$(PREFIX); `make uninstall` removes it
 #   make deb        Debian packages of all that, in $(BUILD)/deb
+#   make test-slurm   examples/slurm under a Slurm of its own, as root
 #   make chaos      killed processes and a hostile tenant beside honest ones  ROUNDS=1000
 #   make man        the manual pages of section 3, from include/gshare.h
 #   make test-cudart-native   the CUDA programs of test/cudart with NVIDIA's runtime, on a GPU
@@ -116,7 +117,7 @@ BINS := $(BUILD)/bin/gshared $(BUILD)/bin/gsctl $(BUILD)/bin/gshare-run
 LIBS := $(BUILD)/lib/libgshare.so $(BUILD)/lib/libgshare.a $(BUILD)/lib/libgshare-softcuda.so $(BUILD)/lib/libgshare_cudart.so \
         $(BUILD)/lib/gshare/libcudart.so.13
 
-.PHONY: all examples demo test test-cudart-native chaos tests fuzz bench fence-cost fence-assemble ptx install uninstall man deb help format-check clean
+.PHONY: all examples demo test test-cudart-native test-slurm chaos tests fuzz bench fence-cost fence-assemble ptx install uninstall man deb help format-check clean
 .DELETE_ON_ERROR:
 all: $(BINS) $(LIBS)
 help:
@@ -239,7 +240,8 @@ endif
 ifneq ($(if $(SANITIZE),,$(NVCC)),)
 EXAMPLES += $(BUILD)/examples/saxpy
 endif
-MPICC ?= $(shell command -v mpicc 2>/dev/null)
+# Debian's openmpi-bin has mpicc without mpi.h.
+MPICC ?= $(shell printf '%s\n' '$(HASH)include <mpi.h>' | mpicc -E - >/dev/null 2>&1 && command -v mpicc)
 ifneq ($(if $(SANITIZE),,$(MPICC)),)
 EXAMPLES += $(BUILD)/examples/mpi
 endif
@@ -314,6 +316,8 @@ $(BUILD)/demo/photo.jpg:
 # test/e2e/test_*.c, .cpp     linked with libgshare.so and test/harness
 # test/conformance/test_*.c   a driver library and nothing else, as in
 # test/cudart/programs/*.cu   CUDA programs, tenants by libgshare_cudart: test_programs runs them
+# test/python/test_*.py       Python programs with the package in lib/python
+# test/cmake                  a CMake project that finds an installation
 # test/corpus, test/instructions: kernels, one instruction each, against what is known to be right
 # Other .c files of these folders are linked into each program beside them.
 test_programs = $(patsubst %.c,$(BUILD)/%,$(wildcard test/$(1)/test_*.c))
@@ -323,9 +327,15 @@ E2E_TESTS  := $(call test_programs,e2e)
 CXX_TESTS  := $(patsubst %.cpp,$(BUILD)/%,$(wildcard test/e2e/test_*.cpp))
 CONFORMANCE_TESTS := $(call test_programs,conformance)
 CUDART_TESTS := $(BUILD)/test/cudart/test_abi $(BUILD)/test/cudart/test_programs
+PYTHON_TESTS := $(patsubst %.py,$(BUILD)/%,$(wildcard test/python/test_*.py))
+# Debian's first, since it has Debian's NumPy. A sanitizer's library cannot be loaded into it.
+PYTHON ?= $(firstword $(wildcard /usr/bin/python3) $(shell command -v python3))
+NO_PYTHON := $(if $(SANITIZE),a sanitizer cannot be loaded into Python,$(if $(PYTHON),,there is no Python))
+CMAKE_TEST := $(BUILD)/test/cmake/test_find_package
 CORPUS_TESTS := $(BUILD)/test/corpus/test_corpus $(BUILD)/test/instructions/test_instructions
 TESTS := $(if $(filter cmocka,$(HAVE)),$(UNIT_TESTS)) $(CONFORMANCE_TESTS) $(CORPUS_TESTS) $(E2E_TESTS) $(CUDART_TESTS) \
-         $(if $(filter cxx,$(HAVE)),$(CXX_TESTS)) $(BUILD)/bench/test_stats
+         $(if $(filter cxx,$(HAVE)),$(CXX_TESTS)) $(if $(NO_PYTHON),,$(PYTHON_TESTS)) $(if $(SANITIZE),,$(CMAKE_TEST)) \
+         $(BUILD)/bench/test_stats
 ROOM_ARCHIVES := $(patsubst %,$(BUILD)/room/%.a,$(ROOMS))
 
 $(BUILD)/obj/test/%.o: GS_CFLAGS += -Itest
@@ -357,6 +367,11 @@ $(BUILD)/test/e2e/test_%: $(BUILD)/obj/test/e2e/test_%.o $(call test_helpers,e2e
 	$(Q)$(LINK) -o $@ $(filter %.o %.a,$^) $(E2E_LIBS) $(call USE_LIBGSHARE,../../lib) -lm $(LDLIBS_RT)
 
 $(CXX_TESTS): private LINK = $(LINK_CXX)
+
+$(BUILD)/test/python/test_%: test/python/test_%.py Makefile | $(BUILD)/lib/libgshare.so
+	@mkdir -p $(@D)
+	@printf '#!/bin/sh\nexport CC="%s" LD_LIBRARY_PATH=%s PYTHONPATH=%s PYTHONDONTWRITEBYTECODE=1\nexec %s %s "$$@"\n' \
+	    '$(CC)' $(abspath $(BUILD)/lib) $(CURDIR)/lib/python $(PYTHON) $(abspath $<) >$@ && chmod 755 $@
 
 # CUDA programs that run over libgshare_cudart: one object of each, linked with that library and, to be
 # asked on a GPU (`make test-cudart-native`), with NVIDIA's. Their names are the tests of test_programs.
@@ -400,6 +415,12 @@ $(BUILD)/test/cudart/test_abi: $(BUILD)/obj/test/cudart/test_abi.o $(BUILD)/obj/
 	$(Q)$(LINK) -o $@ $(filter $(BUILD)/obj/test/%,$^) $(if $(CUDART_TOOLKIT),$(BUILD)/obj/toolkit/test/cudart/abi_facts.o)
 test-cudart-native: $(CUDART_NATIVE)
 	@test/cudart/native $(BUILD)/test/cudart/native
+
+# An installation for the test, which moves it: with the build's variables, so by this make.
+$(BUILD)/test/cmake/test_find_package: test/cmake/test_find_package $(BINS) $(LIBS) $(wildcard include/* pkgconfig/*.in pkgconfig/cmake/*)
+	@mkdir -p $(@D)
+	$(Q)$(MAKE) --no-print-directory install DESTDIR= PREFIX=$(abspath $(@D))/prefix >$(@D)/install.log
+	$(Q)cp $< $@
 
 # A library that makes calls of the C library fail. It comes before that, so that its names count.
 $(BUILD)/test/e2e/libgshare-fail.so: $(BUILD)/obj/test/shim/fail.o
@@ -466,7 +487,12 @@ tests: $(TESTS)
 test: all tests $(EXAMPLES)
 	@BUILD=$(BUILD) DEVICE=$(DEVICE) TIME_SCALE=$(if $(SANITIZE),5,1) test/run \
 	    $(if $(filter cmocka,$(HAVE)),,$(patsubst %,--skip "%: cmocka is not installed",$(UNIT_TESTS))) \
-	    $(if $(filter cxx,$(HAVE)),,$(patsubst %,--skip "%: there is no C++ compiler",$(CXX_TESTS))) $(TESTS)
+	    $(if $(filter cxx,$(HAVE)),,$(patsubst %,--skip "%: there is no C++ compiler",$(CXX_TESTS))) \
+	    $(if $(NO_PYTHON),$(patsubst %,--skip "%: $(NO_PYTHON)",$(PYTHON_TESTS))) \
+	    $(if $(SANITIZE),--skip "$(CMAKE_TEST): a program would need the sanitizer's flags") $(TESTS)
+
+test-slurm: all
+	@test/slurm $(BUILD)
 
 # Killed processes and a hostile tenant beside honest ones: test/e2e/test_chaos.c
 ROUNDS ?= 1000
@@ -538,6 +564,10 @@ install: all man
 	for name in gshare gshare-cudart; do \
 	    sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' -e 's|@INCLUDEDIR@|$(INCLUDEDIR)|' -e 's|@VERSION@|$(VERSION)|' \
 	        pkgconfig/$$name.pc.in >$(DESTDIR)$(LIBDIR)/pkgconfig/$$name.pc; done
+	install -d $(DESTDIR)$(LIBDIR)/cmake/gshare
+	for name in gshare-config gshare-config-version; do \
+	    sed -e 's|@INCLUDE@|$(shell realpath -m --relative-to=$(LIBDIR)/cmake/gshare $(INCLUDEDIR))|' -e 's|@VERSION@|$(VERSION)|' \
+	        -e 's|@SOVERSION@|$(SOVERSION)|' pkgconfig/cmake/$$name.cmake.in >$(DESTDIR)$(LIBDIR)/cmake/gshare/$$name.cmake; done
 	$(foreach n,$(MAN_SECTIONS),install -D -m 644 -t $(DESTDIR)$(MANDIR)/man$(n) $(filter %.$(n),$(MAN_PAGES)) &&) :
 	install -d $(DESTDIR)$(MANDIR)/man3 && cp -P $(BUILD)/man3/*.3 $(DESTDIR)$(MANDIR)/man3
 	install -d $(DESTDIR)$(BASHDIR) $(DESTDIR)$(ZSHDIR)
@@ -550,7 +580,8 @@ uninstall: man
 	rm -f $(patsubst %,$(DESTDIR)$(BINDIR)/%,$(notdir $(BINS))) $(patsubst include/%,$(DESTDIR)$(INCLUDEDIR)/%,$(HEADERS)) \
 	    $(DESTDIR)$(SOFTDIR)/libgshare-softcuda.so \
 	    $(patsubst %,$(DESTDIR)$(LIBDIR)/%,libgshare.so libgshare.so.$(SOVERSION) libgshare.a pkgconfig/gshare.pc \
-	        libgshare_cudart.so libgshare_cudart.so.$(SOVERSION) gshare/libcudart.so.13 pkgconfig/gshare-cudart.pc) \
+	        libgshare_cudart.so libgshare_cudart.so.$(SOVERSION) gshare/libcudart.so.13 pkgconfig/gshare-cudart.pc \
+	        cmake/gshare/gshare-config.cmake cmake/gshare/gshare-config-version.cmake) \
 	    $(foreach n,$(MAN_SECTIONS),$(patsubst %,$(DESTDIR)$(MANDIR)/man$(n)/%,$(notdir $(filter %.$(n),$(MAN_PAGES))))) \
 	    $(DESTDIR)$(BASHDIR)/gsctl $(DESTDIR)$(ZSHDIR)/_gsctl \
 	    $(patsubst %,$(DESTDIR)$(UNITDIR)/%,$(UNITS)) $(patsubst %,$(DESTDIR)$(USERUNITDIR)/%,$(USER_UNITS))

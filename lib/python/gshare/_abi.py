@@ -1,0 +1,348 @@
+"""_abi.py - gshare.h for ctypes: enums, parameter structs, functions, and the library itself.
+
+ctypes because nothing is to be compiled: one package serves every Python, and the calls let other threads run.
+test/python compares every enum, struct and prototype here with the header.
+"""
+import ctypes
+import enum
+from ctypes import POINTER, c_char, c_char_p, c_float, c_int, c_size_t, c_ubyte, c_uint, c_uint64, c_void_p
+
+
+class _Enum(enum.IntEnum):
+    """Constants, to which a newer library may have added some."""
+
+    @classmethod
+    def _missing_(cls, value):
+        member = int.__new__(cls, value)
+        member._name_, member._value_ = f"UNKNOWN_{value}", value
+        return member
+
+
+class Status(_Enum):
+    """gs_status: OK and NOT_READY are never raised."""
+
+    OK = 0
+    NOT_READY = 1
+    ERR_INVALID_VALUE = 2
+    ERR_INVALID_HANDLE = 3
+    ERR_INVALID_POINTER = 4
+    ERR_NO_MEMORY = 5
+    ERR_NO_DEVICE_MEMORY = 6
+    ERR_QUOTA = 7
+    ERR_LIMIT = 8
+    ERR_NO_SERVER = 9
+    ERR_SERVER_LOST = 10
+    ERR_VERSION = 11
+    ERR_NO_DEVICE = 12
+    ERR_REFUSED = 13
+    ERR_BAD_IMAGE = 14
+    ERR_NOT_FOUND = 15
+    ERR_PARAMS = 16
+    ERR_LAUNCH_CONFIG = 17
+    ERR_NOT_SUPPORTED = 18
+    ERR_INTERRUPTED = 19
+    ERR_FAULT = 20
+    ERR_FORKED = 21
+    ERR_TIMEOUT = 22
+    ERR_PERMISSION = 23
+    ERR_RECORDING = 24
+    ERR_SYSTEM = 25
+    ERR_DRIVER = 26
+    ERR_PROTOCOL = 27
+    ERR_ILLEGAL_ADDRESS = 28
+
+
+class AffinityType(_Enum):
+    """gs_exec_affinity_type"""
+
+    NONE = 0
+    SM_COUNT = 1
+    SM_MASK = 2
+    ACTIVE_THREAD_PERCENTAGE = 3
+
+
+class Class(_Enum):
+    """gs_class"""
+
+    NORMAL = 0
+    LATENCY = 1
+    BEST_EFFORT = 2
+
+
+class OnFault(_Enum):
+    """gs_on_fault"""
+
+    INTERRUPT = 0
+    REPLAY = 1
+
+
+class Fence(_Enum):
+    """gs_fence"""
+
+    AUTO = 0
+    ON = 1
+    REPORT = 2
+    STRICT = 3
+
+
+class FaultKind(_Enum):
+    """gs_fault_kind"""
+
+    NONE = 0
+    REJECTED = 1
+    KERNEL = 2
+    DEVICE = 3
+    LAUNCH = 4
+    EVICTED = 5
+    TRAP = 6
+    ASSERT = 7
+    STRAY = 8
+
+
+ENUMS = {  # the header's prefix of its constants
+    "GS_": Status,
+    "GS_EXEC_AFFINITY_": AffinityType,
+    "GS_CLASS_": Class,
+    "GS_ON_FAULT_": OnFault,
+    "GS_FENCE_": Fence,
+    "GS_FAULT_": FaultKind,
+}
+
+DEVICE_AUTO = -1
+EXPORT_TO_USER = 0
+SM_MASK_WORDS = 8
+
+
+class Dim3(ctypes.Structure):
+    _fields_ = [("x", c_uint), ("y", c_uint), ("z", c_uint)]
+
+
+class Sized(ctypes.Structure):
+    """A parameter struct, which begins with its own size."""
+
+    def __init__(self, **fields):
+        super().__init__(ctypes.sizeof(self), **fields)
+
+
+class ExecAffinity(ctypes.Structure):
+    _fields_ = [
+        ("type", c_int),
+        ("sm_count", c_uint),
+        ("percentage", c_uint),
+        ("exclusive", c_uint),
+        ("sm_mask", c_uint64 * SM_MASK_WORDS),
+    ]
+
+
+class QoS(Sized):
+    _fields_ = [
+        ("size", c_size_t),
+        ("cls", c_int),
+        ("priority", c_int),
+        ("weight", c_uint),
+        ("deadline_ns", c_uint64),
+        ("affinity", ExecAffinity),
+    ]
+
+
+class AttachParams(Sized):
+    _fields_ = [
+        ("size", c_size_t),
+        ("instance", c_char_p),
+        ("name", c_char_p),
+        ("device", c_int),
+        ("on_fault", c_int),
+        ("mem_limit", c_uint64),
+        ("timeout_ms", c_uint),
+        ("qos", POINTER(QoS)),
+        ("reservation", c_char_p),
+        ("fence", c_int),
+        ("kernel_heap", c_uint64),
+    ]
+
+
+class SessionDesc(Sized):
+    _fields_ = [
+        ("size", c_size_t),
+        ("session_id", c_uint64),
+        ("device", c_int),
+        ("server_pid", c_int),
+        ("instance", c_char * 32),
+        ("device_name", c_char * 64),
+        ("compute_major", c_uint),
+        ("compute_minor", c_uint),
+        ("sm_count", c_uint),
+        ("max_threads_per_block", c_uint),
+        ("max_block_dim", c_uint * 3),
+        ("max_grid_dim", c_uint * 3),
+        ("max_dynamic_smem", c_uint),
+        ("max_streams", c_uint),
+        ("device_memory", c_uint64),
+        ("mem_limit", c_uint64),
+        ("window_base", c_uint64),
+        ("window_size", c_uint64),
+        ("sm_granularity", c_uint),
+        ("fenced", c_uint),
+    ]
+
+
+class Fault(Sized):
+    _fields_ = [
+        ("size", c_size_t),
+        ("kind", c_int),
+        ("status", c_int),
+        ("stream", c_uint),
+        ("position", c_uint64),
+        ("kernel", c_char * 64),
+        ("message", c_char * 192),
+    ]
+
+
+class Stray(Sized):
+    _fields_ = [
+        ("size", c_size_t),
+        ("count", c_uint64),
+        ("address", c_uint64),
+        ("line", c_uint),
+        ("kernel", c_char * 64),
+    ]
+
+
+class MemHandle(ctypes.Structure):
+    _fields_ = [("bytes", c_ubyte * 32)]
+
+
+class KernelDesc(Sized):
+    _fields_ = [
+        ("size", c_size_t),
+        ("name", c_char * 128),
+        ("param_count", c_uint),
+        ("param_bytes", c_uint),
+        ("max_threads_per_block", c_uint),
+        ("registers", c_uint),
+        ("static_smem", c_uint),
+        ("local_bytes", c_uint),
+        ("max_dynamic_smem", c_uint),
+    ]
+
+
+class LaunchConfig(Sized):
+    _fields_ = [
+        ("size", c_size_t),
+        ("grid", Dim3),
+        ("block", Dim3),
+        ("dynamic_smem", c_uint),
+        ("arg_count", c_uint),
+        ("arg_sizes", POINTER(c_size_t)),
+        ("qos", POINTER(QoS)),
+        ("report", POINTER(c_uint64)),
+        ("cooperative", c_uint),
+    ]
+
+
+class Report(Sized):
+    _fields_ = [
+        ("size", c_size_t),
+        ("sm_count", c_uint),
+        ("priority", c_int),
+        ("queued_ns", c_uint64),
+        ("run_ns", c_uint64),
+        ("partition", c_uint),
+        ("late", c_uint),
+    ]
+
+
+STRUCTS = {
+    "gs_dim3": Dim3,
+    "gs_exec_affinity": ExecAffinity,
+    "gs_qos": QoS,
+    "gs_attach_params": AttachParams,
+    "gs_session_desc": SessionDesc,
+    "gs_fault": Fault,
+    "gs_stray": Stray,
+    "gs_mem_handle": MemHandle,
+    "gs_kernel_desc": KernelDesc,
+    "gs_launch_config": LaunchConfig,
+    "gs_report": Report,
+}
+
+# Arguments of each function. A handle is an opaque pointer, a gs_devptr a number of 64 bits.
+_handle, _devptr = c_void_p, c_uint64
+FUNCTIONS = {
+    "gs_status_name": (c_int,),
+    "gs_last_error_message": (),
+    "gs_version": (POINTER(c_uint),),
+    "gs_attach": (POINTER(AttachParams), POINTER(_handle)),
+    "gs_detach": (_handle,),
+    "gs_session_info": (_handle, POINTER(SessionDesc)),
+    "gs_set_qos": (_handle, POINTER(QoS)),
+    "gs_get_qos": (_handle, POINTER(QoS)),
+    "gs_get_exec_affinity": (_handle, POINTER(ExecAffinity)),
+    "gs_last_fault": (_handle, POINTER(Fault)),
+    "gs_stray_report": (_handle, POINTER(Stray)),
+    "gs_stream_create": (_handle, POINTER(QoS), POINTER(_handle)),
+    "gs_stream_destroy": (_handle,),
+    "gs_stream_sync": (_handle, _handle),
+    "gs_stream_query": (_handle, _handle),
+    "gs_stream_wait_event": (_handle, _handle),
+    "gs_sync": (_handle,),
+    "gs_event_create": (_handle, POINTER(_handle)),
+    "gs_event_destroy": (_handle,),
+    "gs_event_record": (_handle, _handle),
+    "gs_event_sync": (_handle,),
+    "gs_event_query": (_handle,),
+    "gs_event_elapsed": (_handle, _handle, POINTER(c_float)),
+    "gs_malloc": (_handle, c_size_t, POINTER(_devptr)),
+    "gs_free": (_handle, _devptr),
+    "gs_mem_info": (_handle, POINTER(c_size_t), POINTER(c_size_t)),
+    "gs_mem_export": (_handle, _devptr, c_uint64, POINTER(MemHandle)),
+    "gs_mem_import": (_handle, POINTER(MemHandle), POINTER(_devptr), POINTER(c_size_t)),
+    "gs_mem_revoke": (_handle, _devptr),
+    "gs_host_alloc": (_handle, c_size_t, POINTER(c_void_p)),
+    "gs_host_free": (_handle, c_void_p),
+    "gs_memcpy_htod": (_handle, _devptr, c_void_p, c_size_t),
+    "gs_memcpy_dtoh": (_handle, c_void_p, _devptr, c_size_t),
+    "gs_memcpy_dtod": (_handle, _devptr, _devptr, c_size_t),
+    "gs_memcpy_htod_async": (_handle, _devptr, c_void_p, c_size_t, _handle),
+    "gs_memcpy_dtoh_async": (_handle, c_void_p, _devptr, c_size_t, _handle),
+    "gs_memcpy_dtod_async": (_handle, _devptr, _devptr, c_size_t, _handle),
+    "gs_memset": (_handle, _devptr, c_int, c_size_t),
+    "gs_memset_async": (_handle, _devptr, c_int, c_size_t, _handle),
+    "gs_module_load": (_handle, c_void_p, c_size_t, POINTER(_handle)),
+    "gs_module_load_file": (_handle, c_char_p, POINTER(_handle)),
+    "gs_module_unload": (_handle,),
+    "gs_kernel_get": (_handle, c_char_p, POINTER(_handle)),
+    "gs_kernel_info": (_handle, POINTER(KernelDesc)),
+    "gs_kernel_param_info": (_handle, c_uint, POINTER(c_size_t), POINTER(c_size_t)),
+    "gs_kernel_occupancy": (_handle, c_uint, c_uint, POINTER(c_uint)),
+    "gs_global_get": (_handle, c_char_p, POINTER(_devptr), POINTER(c_size_t)),
+    "gs_launch": (_handle, _handle, POINTER(LaunchConfig), POINTER(c_void_p)),
+    "gs_launch_report": (_handle, c_uint64, POINTER(Report)),
+    "gs_graph_begin": (_handle, _handle),
+    "gs_graph_end": (_handle, _handle, POINTER(_handle)),
+    "gs_graph_launch": (_handle, _handle),
+    "gs_graph_destroy": (_handle,),
+}
+NOT_WRAPPED = {
+    "gs_strerror": "an Error has the message of its call, which says more",
+}
+
+
+def _load():
+    """libgshare with its prototypes."""
+    try:
+        library = ctypes.CDLL("libgshare.so.1")
+    except OSError as error:
+        raise ImportError(
+            f"{error}: install gshare, or set LD_LIBRARY_PATH to the folder that has libgshare.so.1"
+        ) from None
+    for name, arguments in FUNCTIONS.items():
+        function = getattr(library, name)
+        function.argtypes = arguments
+        function.restype = c_int
+    library.gs_status_name.restype = c_char_p
+    library.gs_last_error_message.restype = c_char_p
+    return library
+
+
+lib = _load()
