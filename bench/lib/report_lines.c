@@ -203,6 +203,8 @@ const struct line report_lines[] = {
     {"takeover", "endless kernel, pause", "endless_pause_1_max", UNIT_TIME, AT_MOST(100e6)},
     {"takeover", "restart, 1 GiB, pause", "restart_pause_1_max", UNIT_TIME, AT_MOST(50e6)},
     {"takeover", "restart, 16 GiB, pause", "restart_pause_16_max", UNIT_TIME, AT_MOST(50e6)},
+    {"takeover", "supervisor killed, pause", "supervisor_pause_1_max", UNIT_TIME, AT_MOST(50e6)},
+    {"takeover", "upgrade, pause", "upgrade_pause_1_max", UNIT_TIME, AT_MOST(50e6)},
 
     {"soft", "n-body, one core", "nbody_1", UNIT_RATE, SOFT_AT_LEAST(150e6)},
     {"soft", "n-body, two cores", "nbody_2", UNIT_RATE, NONE},

@@ -1,10 +1,11 @@
 /*
- * takeover.c - how long tenants stand still when their worker is lost or replaced: four that launch
- * and wait all the time, one of which holds much memory, beside a neighbour whose kernel faults or
- * does not end. gshare only; with a server of its own, whose log says when a standby is ready and
- * how long the sessions have waited.
+ * takeover.c - how long tenants stand still when their worker or the supervisor is lost or
+ * replaced: four that launch and wait all the time, one of which holds much memory, beside a
+ * neighbour whose kernel faults or does not end. gshare only; with a server of its own, whose log
+ * says when a standby is ready and how long the sessions have waited.
  */
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -242,6 +243,28 @@ static double restart_run(FILE *log, double *gap)
     return taken_up;
 }
 
+/* Sends the signal that ends the supervisor to `pid`. Returns how long the next one has taken to
+ * take its place; *supervisor: which process that is. */
+static double supervisor_run(FILE *log, pid_t pid, int signal, pid_t *supervisor, double *gap)
+{
+    static const char text[] = "has taken the place of one that was killed";
+    char line[512];
+    const char *at;
+    double ms = 0;
+    int next = 0;
+
+    epoch_begin();
+    kill(pid, signal);
+    log_await(log, text, line, sizeof(line));
+    at = strstr(line, "supervisor ");
+    if (sscanf(at, "supervisor %d", &next) != 1 ||
+        sscanf(strrchr(line, ',') + 1, "%lf ms", &ms) != 1)
+        cell_fail("the server's log has no time: %s", line);
+    *supervisor = next;
+    *gap = epoch_gap();
+    return ms * 1e6;
+}
+
 static void summary(double *seen, double *gaps, unsigned count, const char *what, size_t gib)
 {
     char name[METRIC_NAME_MAX];
@@ -252,10 +275,11 @@ static void summary(double *seen, double *gaps, unsigned count, const char *what
     cell_summary(gaps, count, name);
 }
 
-static void measure(FILE *log, size_t gib)
+static void measure(FILE *log, const struct server *server, size_t gib)
 {
     const unsigned repeats = plan.quick ? 2 : REPEATS;
     double seen[REPEATS], gaps[REPEATS];
+    pid_t supervisor;
 
     memset(page, 0, sizeof(*page));
     page->blocks = gib;
@@ -269,6 +293,12 @@ static void measure(FILE *log, size_t gib)
         for (unsigned i = 0; i < repeats; i++)
             seen[i] = harm_run(log, HARM_ENDLESS, &gaps[i]);
         summary(seen, gaps, repeats, "endless", gib);
+        for (unsigned i = 0; i < repeats; i++)
+            seen[i] = supervisor_run(log, server->pid, SIGUSR2, &supervisor, &gaps[i]);
+        summary(seen, gaps, repeats, "upgrade", gib);
+        for (unsigned i = 0; i < repeats; i++)
+            seen[i] = supervisor_run(log, supervisor, SIGKILL, &supervisor, &gaps[i]);
+        summary(seen, gaps, repeats, "supervisor", gib);
     }
     if (gib <= 16) {
         for (unsigned i = 0; i < repeats; i++)
@@ -297,7 +327,7 @@ void row_takeover(void)
     if (log == NULL)
         cell_fail("%s cannot be read", path);
     for (size_t i = 0; i < count; i++)
-        measure(log, sizes[i]);
+        measure(log, &server, sizes[i]);
     fclose(log);
     if (!server_stop(&server, text, sizeof(text)))
         cell_fail("%s", text);
