@@ -11,8 +11,12 @@
 #define S(type)         {"sizeof " #type, (long long)sizeof(type)},
 #define O(type, member) {#type "." #member, (long long)offsetof(type, member)},
 
-#ifdef GS_CUDART_TOOLKIT
+#if defined(GS_CUDART_TOOLKIT) && defined(GS_CUDART_12)
+const struct abi_fact abi_facts_toolkit12[] = {
+#elif defined(GS_CUDART_TOOLKIT)
 const struct abi_fact abi_facts_toolkit[] = {
+#elif defined(GS_CUDART_12)
+const struct abi_fact abi_facts_own12[] = {
 #else
 const struct abi_fact abi_facts_own[] = {
 #endif
@@ -58,7 +62,15 @@ const struct abi_fact abi_facts_own[] = {
     O(struct cudaDeviceProp, maxBlocksPerMultiProcessor)
     O(struct cudaDeviceProp, reservedSharedMemPerBlock)
     O(struct cudaDeviceProp, memoryPoolSupportedHandleTypes)
+#ifdef GS_CUDART_12
+    O(struct cudaDeviceProp, clockRate) O(struct cudaDeviceProp, deviceOverlap)
+    O(struct cudaDeviceProp, computeMode) O(struct cudaDeviceProp, memoryClockRate)
+    O(struct cudaDeviceProp, singleToDoublePrecisionPerfRatio)
+    O(struct cudaDeviceProp, cooperativeMultiDeviceLaunch)
+#else
     O(struct cudaDeviceProp, hostNumaMultinodeIpcSupported)
+    V(cudaLaunchAttributeNvlinkUtilCentricScheduling)
+#endif
     S(struct cudaFuncAttributes) O(struct cudaFuncAttributes, maxThreadsPerBlock)
     O(struct cudaFuncAttributes, numRegs) O(struct cudaFuncAttributes, binaryVersion)
     O(struct cudaFuncAttributes, maxDynamicSharedSizeBytes)
@@ -77,7 +89,6 @@ const struct abi_fact abi_facts_own[] = {
     V(cudaLaunchAttributeClusterDimension) V(cudaLaunchAttributePriority)
     V(cudaLaunchAttributeProgrammaticStreamSerialization) V(cudaLaunchAttributeMemSyncDomain)
     V(cudaLaunchAttributePreferredSharedMemoryCarveout)
-    V(cudaLaunchAttributeNvlinkUtilCentricScheduling)
     S(cudaLaunchAttributeValue) S(cudaLaunchAttribute) O(cudaLaunchAttribute, val)
     S(cudaLaunchConfig_t) O(cudaLaunchConfig_t, blockDim) O(cudaLaunchConfig_t, dynamicSmemBytes)
     O(cudaLaunchConfig_t, stream) O(cudaLaunchConfig_t, attrs) O(cudaLaunchConfig_t, numAttrs)

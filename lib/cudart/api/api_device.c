@@ -246,6 +246,9 @@ CUDART_API cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *p, int num
     p->localL1CacheSupported = 1;
     p->computePreemptionSupported = 1;
     p->cooperativeLaunch = 1;
+#ifdef GS_CUDART_12
+    p->deviceOverlap = 1;
+#endif
     return cudaSuccess;
 }
 

@@ -17,18 +17,25 @@ static unsigned dynamic_smem_max(const struct kernel *kernel)
                                                        : 0;
 }
 
-/* CUDA tells apart what GS_ERR_LAUNCH_CONFIG says in one. The runtime of CUDA 13 passes the
- * driver's CUDA_ERROR_INVALID_VALUE on for a shape that cannot be. */
+/* The runtime of CUDA 13 passes the driver's CUDA_ERROR_INVALID_VALUE on for a shape that cannot
+ * be; that of CUDA 12 has a code for it. */
+#ifdef GS_CUDART_12
+#define SHAPE_ERROR cudaErrorInvalidConfiguration
+#else
+#define SHAPE_ERROR cudaErrorInvalidValue
+#endif
+
+/* CUDA tells apart what GS_ERR_LAUNCH_CONFIG says in one. */
 static cudaError_t config_error(const struct kernel *kernel, const gs_launch_config *config)
 {
     uint64_t threads = (uint64_t)config->block.x * config->block.y * config->block.z;
 
     if (threads == 0 || threads > device.desc.max_threads_per_block)
-        return cudaErrorInvalidValue;
+        return SHAPE_ERROR;
     if (threads > kernel->desc.max_threads_per_block)
         return cudaErrorLaunchOutOfResources;
     if (!config->cooperative)
-        return cudaErrorInvalidValue;
+        return SHAPE_ERROR;
     report_once("kernel %s: %s", kernel->name, gs_last_error_message());
     return cudaErrorCooperativeLaunchTooLarge;
 }
@@ -145,7 +152,9 @@ static cudaError_t launch_extended(const cudaLaunchConfig_t *config, const void 
         case cudaLaunchAttributeMemSyncDomain:
         case cudaLaunchAttributePreferredClusterDimension:
         case cudaLaunchAttributePreferredSharedMemoryCarveout:
+#ifndef GS_CUDART_12
         case cudaLaunchAttributeNvlinkUtilCentricScheduling:
+#endif
             break;
         default: /* events within a launch, updatable nodes */
             return error_record(error_unsupported("an event or an updatable node in a launch"));
