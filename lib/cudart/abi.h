@@ -333,11 +333,27 @@ typedef struct cudaLaunchConfig_st {
 
 #endif /* GS_CUDART_TOOLKIT */
 
+#ifndef GS_CUDART_TOOLKIT
+#include "cudart/abi_graph.h"
+#endif
+
 /* Version 12 has two forms of these calls. Version 13 has the later one alone, under the plain
  * name, and so have the files of this room; api_runtime12.c has the earlier ones. */
 #ifdef GS_CUDART_12
 #undef cudaGetDeviceProperties
-#define cudaEventElapsedTime    cudaEventElapsedTime_v2
-#define cudaGetDeviceProperties cudaGetDeviceProperties_v2
+#undef cudaStreamGetCaptureInfo
+#undef cudaStreamGetCaptureInfo_ptsz
+#define cudaEventElapsedTime                     cudaEventElapsedTime_v2
+#define cudaGetDeviceProperties                  cudaGetDeviceProperties_v2
+#define cudaGraphAddDependencies                 cudaGraphAddDependencies_v2
+#define cudaGraphAddNode                         cudaGraphAddNode_v2
+#define cudaGraphGetEdges                        cudaGraphGetEdges_v2
+#define cudaGraphNodeGetDependencies             cudaGraphNodeGetDependencies_v2
+#define cudaGraphNodeGetDependentNodes           cudaGraphNodeGetDependentNodes_v2
+#define cudaGraphRemoveDependencies              cudaGraphRemoveDependencies_v2
+#define cudaStreamGetCaptureInfo                 cudaStreamGetCaptureInfo_v3
+#define cudaStreamGetCaptureInfo_ptsz            cudaStreamGetCaptureInfo_v3_ptsz
+#define cudaStreamUpdateCaptureDependencies      cudaStreamUpdateCaptureDependencies_v2
+#define cudaStreamUpdateCaptureDependencies_ptsz cudaStreamUpdateCaptureDependencies_v2_ptsz
 #endif
 #endif

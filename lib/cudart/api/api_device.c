@@ -5,10 +5,11 @@
 
 #include "cudart/abi.h"
 #include "cudart/base/error.h"
+#include "cudart/graph/capture.h"
+#include "cudart/graph/exec.h"
 #include "cudart/state/arch.h"
 #include "cudart/state/device.h"
 #include "cudart/state/event.h"
-#include "cudart/state/graph.h"
 #include "cudart/state/module.h"
 #include "cudart/state/stream.h"
 
@@ -83,6 +84,8 @@ CUDART_API cudaError_t cudaDeviceSynchronize(void)
     cudaError_t error = device_use();
 
     if (error == cudaSuccess)
+        error = capture_forbids_device();
+    if (error == cudaSuccess)
         error = device_error(gs_sync(device_session()));
     return error_record(error);
 }
@@ -90,11 +93,12 @@ CUDART_API cudaError_t cudaDeviceSynchronize(void)
 /* Everything of the session ends with it; the next call attaches anew. */
 CUDART_API cudaError_t cudaDeviceReset(void)
 {
+    captures_forget();
     images_forget();
     streams_forget();
     events_forget();
+    execs_forget();
     device_detach();
-    graphs_forget();
     error_last(true);
     return cudaSuccess;
 }

@@ -1,6 +1,7 @@
 /* api_memory.c - device memory and pinned host memory. */
 #include "cudart/abi.h"
 #include "cudart/base/error.h"
+#include "cudart/graph/capture.h"
 #include "cudart/state/memory_map.h"
 #include "cudart/state/stream.h"
 
@@ -12,6 +13,8 @@ static cudaError_t device_alloc(void **out, size_t size)
     gs_devptr ptr;
     gs_status status;
 
+    if (error == cudaSuccess)
+        error = capture_forbids_unsafe();
     if (error != cudaSuccess)
         return error;
     if (out == NULL)
@@ -68,6 +71,8 @@ static cudaError_t device_free(void *ptr)
     struct memory_range range;
     gs_status status;
 
+    if (error == cudaSuccess && ptr != NULL)
+        error = capture_forbids_unsafe();
     if (error != cudaSuccess || ptr == NULL)
         return error;
     /* An import or an allocation of gs_malloc is not in the map: libgshare checks the address. */
@@ -94,6 +99,8 @@ static cudaError_t alloc_async(void **out, size_t size, cudaStream_t stream_hand
     struct stream *stream;
     cudaError_t error = stream_find(stream_handle, per_thread, &stream);
 
+    if (error == cudaSuccess && stream_capturing(stream))
+        error = capture_refuse(stream);
     return error_record(error == cudaSuccess ? device_alloc(out, size) : error);
 }
 
@@ -114,6 +121,8 @@ static cudaError_t free_async(void *ptr, cudaStream_t stream_handle, bool per_th
 
     if (error == cudaSuccess && ptr == NULL)
         error = cudaErrorInvalidValue;
+    if (error == cudaSuccess && stream_capturing(stream))
+        error = capture_refuse(stream);
     return error_record(error == cudaSuccess ? device_free(ptr) : error);
 }
 
@@ -146,6 +155,8 @@ static cudaError_t host_alloc(void **out, size_t size, unsigned flags)
     cudaError_t error = device_use();
     gs_status status;
 
+    if (error == cudaSuccess)
+        error = capture_forbids_unsafe();
     if (error != cudaSuccess)
         return error;
     if (out == NULL || flags & ~(unsigned)(cudaHostAllocPortable | cudaHostAllocMapped |

@@ -38,6 +38,109 @@ CUDART_API cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *p, int num
     return error;
 }
 
+/* ---- Edges without data ---------------------------------------------------------------------- */
+
+#undef cudaGraphAddDependencies
+#undef cudaGraphAddNode
+#undef cudaGraphGetEdges
+#undef cudaGraphNodeGetDependencies
+#undef cudaGraphNodeGetDependentNodes
+#undef cudaGraphRemoveDependencies
+CUDART_API cudaError_t cudaGraphAddDependencies_v2(cudaGraph_t graph, const cudaGraphNode_t *from,
+                                                   const cudaGraphNode_t *to,
+                                                   const cudaGraphEdgeData *data, size_t count);
+CUDART_API cudaError_t cudaGraphRemoveDependencies_v2(cudaGraph_t graph,
+                                                      const cudaGraphNode_t *from,
+                                                      const cudaGraphNode_t *to,
+                                                      const cudaGraphEdgeData *data, size_t count);
+CUDART_API cudaError_t cudaGraphAddNode_v2(cudaGraphNode_t *node, cudaGraph_t graph,
+                                           const cudaGraphNode_t *deps,
+                                           const cudaGraphEdgeData *data, size_t count,
+                                           struct cudaGraphNodeParams *params);
+CUDART_API cudaError_t cudaGraphGetEdges_v2(cudaGraph_t graph, cudaGraphNode_t *from,
+                                            cudaGraphNode_t *to, cudaGraphEdgeData *data,
+                                            size_t *count);
+CUDART_API cudaError_t cudaGraphNodeGetDependencies_v2(cudaGraphNode_t node, cudaGraphNode_t *nodes,
+                                                       cudaGraphEdgeData *data, size_t *count);
+CUDART_API cudaError_t cudaGraphNodeGetDependentNodes_v2(cudaGraphNode_t node,
+                                                         cudaGraphNode_t *nodes,
+                                                         cudaGraphEdgeData *data, size_t *count);
+
+CUDART_API cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t *from,
+                                                const cudaGraphNode_t *to, size_t count)
+{
+    return cudaGraphAddDependencies_v2(graph, from, to, NULL, count);
+}
+
+CUDART_API cudaError_t cudaGraphRemoveDependencies(cudaGraph_t graph, const cudaGraphNode_t *from,
+                                                   const cudaGraphNode_t *to, size_t count)
+{
+    return cudaGraphRemoveDependencies_v2(graph, from, to, NULL, count);
+}
+
+CUDART_API cudaError_t cudaGraphAddNode(cudaGraphNode_t *node, cudaGraph_t graph,
+                                        const cudaGraphNode_t *deps, size_t count,
+                                        struct cudaGraphNodeParams *params)
+{
+    return cudaGraphAddNode_v2(node, graph, deps, NULL, count, params);
+}
+
+CUDART_API cudaError_t cudaGraphGetEdges(cudaGraph_t graph, cudaGraphNode_t *from,
+                                         cudaGraphNode_t *to, size_t *count)
+{
+    return cudaGraphGetEdges_v2(graph, from, to, NULL, count);
+}
+
+CUDART_API cudaError_t cudaGraphNodeGetDependencies(cudaGraphNode_t node, cudaGraphNode_t *nodes,
+                                                    size_t *count)
+{
+    return cudaGraphNodeGetDependencies_v2(node, nodes, NULL, count);
+}
+
+CUDART_API cudaError_t cudaGraphNodeGetDependentNodes(cudaGraphNode_t node, cudaGraphNode_t *nodes,
+                                                      size_t *count)
+{
+    return cudaGraphNodeGetDependentNodes_v2(node, nodes, NULL, count);
+}
+
+/* ---- Captures -------------------------------------------------------------------------------- */
+
+/* Three forms: status and number; with the graph and what comes before; with the edges' data. */
+#undef cudaStreamGetCaptureInfo
+#undef cudaStreamGetCaptureInfo_ptsz
+#undef cudaStreamUpdateCaptureDependencies
+#undef cudaStreamUpdateCaptureDependencies_ptsz
+#define CAPTURE_FORMS(suffix)                                                                      \
+    CUDART_API cudaError_t cudaStreamGetCaptureInfo_v3##suffix(                                    \
+        cudaStream_t stream, enum cudaStreamCaptureStatus *status, unsigned long long *id,         \
+        cudaGraph_t *graph, const cudaGraphNode_t **deps, const cudaGraphEdgeData **edges,         \
+        size_t *count);                                                                            \
+    CUDART_API cudaError_t cudaStreamUpdateCaptureDependencies_v2##suffix(                         \
+        cudaStream_t stream, cudaGraphNode_t *deps, const cudaGraphEdgeData *data, size_t count,   \
+        unsigned flags);                                                                           \
+    CUDART_API cudaError_t cudaStreamGetCaptureInfo##suffix(                                       \
+        cudaStream_t stream, enum cudaStreamCaptureStatus *status, unsigned long long *id);        \
+    CUDART_API cudaError_t cudaStreamUpdateCaptureDependencies##suffix(                            \
+        cudaStream_t stream, cudaGraphNode_t *deps, size_t count, unsigned flags);                 \
+    CUDART_API cudaError_t cudaStreamGetCaptureInfo_v2##suffix(                                    \
+        cudaStream_t stream, enum cudaStreamCaptureStatus *status, unsigned long long *id,         \
+        cudaGraph_t *graph, const cudaGraphNode_t **deps, size_t *count)                           \
+    {                                                                                              \
+        return cudaStreamGetCaptureInfo_v3##suffix(stream, status, id, graph, deps, NULL, count);  \
+    }                                                                                              \
+    CUDART_API cudaError_t cudaStreamGetCaptureInfo##suffix(                                       \
+        cudaStream_t stream, enum cudaStreamCaptureStatus *status, unsigned long long *id)         \
+    {                                                                                              \
+        return cudaStreamGetCaptureInfo_v3##suffix(stream, status, id, NULL, NULL, NULL, NULL);    \
+    }                                                                                              \
+    CUDART_API cudaError_t cudaStreamUpdateCaptureDependencies##suffix(                            \
+        cudaStream_t stream, cudaGraphNode_t *deps, size_t count, unsigned flags)                  \
+    {                                                                                              \
+        return cudaStreamUpdateCaptureDependencies_v2##suffix(stream, deps, NULL, count, flags);   \
+    }
+CAPTURE_FORMS()
+CAPTURE_FORMS(_ptsz)
+
 /* ---- Names of CUDA's first versions ---------------------------------------------------------- */
 
 CUDART_API cudaError_t cudaDeviceReset(void);

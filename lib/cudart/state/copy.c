@@ -93,6 +93,27 @@ cudaError_t copy_rows(struct stream *stream, void *dst, size_t dst_pitch, const 
     return stream_error(stream, status);
 }
 
+/* Where the box begins: its first slice, and the bytes from one slice to the next. */
+static char *box_at(const struct cudaPitchedPtr *memory, const struct cudaPos *at, size_t *slice)
+{
+    *slice = memory->pitch * memory->ysize;
+    return (char *)memory->ptr + at->z * *slice + at->y * memory->pitch + at->x;
+}
+
+cudaError_t copy_box(struct stream *stream, const struct cudaMemcpy3DParms *p, bool wait)
+{
+    size_t dst_slice, src_slice;
+    char *dst = box_at(&p->dstPtr, &p->dstPos, &dst_slice);
+    const char *src = box_at(&p->srcPtr, &p->srcPos, &src_slice);
+    cudaError_t error = cudaSuccess;
+
+    for (size_t z = 0; z < p->extent.depth && error == cudaSuccess; z++)
+        error = copy_rows(stream, dst + z * dst_slice, p->dstPtr.pitch, src + z * src_slice,
+                          p->srcPtr.pitch, p->extent.width, p->extent.height, p->kind,
+                          wait && z + 1 == p->extent.depth);
+    return error;
+}
+
 cudaError_t set_rows(struct stream *stream, void *dst, size_t pitch, int value, size_t width,
                      size_t height)
 {

@@ -35,7 +35,7 @@ static gs_status join_blocking_streams(void)
         if (handles_of(&handles, (int)i) == 0 || !stream->blocking)
             continue;
         /* CUDA refuses work in the legacy stream that a capture would have to come before. */
-        if (atomic_load(&stream->capturing))
+        if (stream_capturing(stream))
             return GS_ERR_RECORDING;
         if (!atomic_exchange_explicit(&stream->working, false, memory_order_acq_rel))
             continue;
@@ -71,8 +71,6 @@ gs_status stream_join_slow(struct stream *stream)
     gs_session session = device_session();
     gs_status status;
 
-    if (atomic_load_explicit(&stream->capturing, memory_order_relaxed))
-        return GS_OK;
     pthread_mutex_lock(&join_lock);
     if (stream == &stream_legacy)
         status = join_blocking_streams();
@@ -86,8 +84,6 @@ cudaError_t stream_error(struct stream *stream, gs_status status)
 {
     if (status == GS_ERR_RECORDING && stream == &stream_legacy)
         return cudaErrorStreamCaptureImplicit;
-    if (status == GS_ERR_RECORDING)
-        atomic_store(&stream->capture_invalid, true);
     return device_error(status);
 }
 
@@ -115,8 +111,7 @@ static gs_status stream_open(struct stream *stream, unsigned flags, int priority
     stream->priority = priority;
     stream->id = atomic_fetch_add(&ids, 1);
     atomic_store(&stream->working, false);
-    atomic_store(&stream->capturing, false);
-    atomic_store(&stream->capture_invalid, false);
+    atomic_store(&stream->capture, NULL);
     atomic_store(&stream->legacy_seen, 0);
     if (stream->blocking && gs_event_create(session, &stream->joined) != GS_OK) {
         gs_stream_destroy(stream->handle);
@@ -156,6 +151,11 @@ cudaError_t stream_end(cudaStream_t handle)
     int number;
 
     pthread_mutex_lock(&join_lock);
+    number = handles_find(&handles, (uint64_t)(uintptr_t)handle);
+    if (number >= 0 && stream_capturing(&streams[number])) {
+        pthread_mutex_unlock(&join_lock);
+        return cudaErrorStreamCaptureUnsupported;
+    }
     number = handles_close(&handles, (uint64_t)(uintptr_t)handle);
     if (number >= 0 && streams[number].blocking)
         atomic_fetch_sub(&stream_blocking, 1);

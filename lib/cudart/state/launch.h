@@ -1,0 +1,13 @@
+/* launch.h - the launch of a kernel on a stream. */
+#ifndef GS_CUDART_LAUNCH_H
+#define GS_CUDART_LAUNCH_H
+
+#include "cudart/abi.h"
+#include "cudart/state/module.h"
+#include "cudart/state/stream.h"
+
+/* shared: the dynamic shared memory, which is more than config can say. */
+cudaError_t kernel_launch(struct kernel *kernel, const gs_launch_config *config, size_t shared,
+                          void **args, struct stream *stream);
+
+#endif
