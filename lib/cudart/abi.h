@@ -154,6 +154,7 @@ enum cudaDeviceAttr {
     cudaDevAttrTextureAlignment = 14,
     cudaDevAttrGpuOverlap = 15,
     cudaDevAttrMultiProcessorCount = 16,
+    cudaDevAttrCanMapHostMemory = 19,
     cudaDevAttrSurfaceAlignment = 30,
     cudaDevAttrConcurrentKernels = 31,
     cudaDevAttrMaxThreadsPerMultiProcessor = 39,
@@ -167,9 +168,11 @@ enum cudaDeviceAttr {
     cudaDevAttrLocalL1CacheSupported = 80,
     cudaDevAttrMaxSharedMemoryPerMultiprocessor = 81,
     cudaDevAttrMaxRegistersPerMultiprocessor = 82,
+    cudaDevAttrManagedMemory = 83,
     cudaDevAttrComputePreemptionSupported = 90,
     cudaDevAttrCooperativeLaunch = 95,
     cudaDevAttrMaxSharedMemoryPerBlockOptin = 97,
+    cudaDevAttrHostRegisterSupported = 99,
     cudaDevAttrMaxBlocksPerMultiprocessor = 106,
     cudaDevAttrReservedSharedMemoryPerBlock = 111,
 #ifdef GS_CUDART_12
@@ -335,6 +338,7 @@ typedef struct cudaLaunchConfig_st {
 
 #ifndef GS_CUDART_TOOLKIT
 #include "cudart/abi_graph.h"
+#include "cudart/abi_memory.h"
 #endif
 
 /* Version 12 has two forms of these calls. Version 13 has the later one alone, under the plain
@@ -351,6 +355,9 @@ typedef struct cudaLaunchConfig_st {
 #define cudaGraphNodeGetDependencies             cudaGraphNodeGetDependencies_v2
 #define cudaGraphNodeGetDependentNodes           cudaGraphNodeGetDependentNodes_v2
 #define cudaGraphRemoveDependencies              cudaGraphRemoveDependencies_v2
+#define cudaMemAdvise                            cudaMemAdvise_v2
+#define cudaMemPrefetchAsync                     cudaMemPrefetchAsync_v2
+#define cudaMemPrefetchAsync_ptsz                cudaMemPrefetchAsync_v2_ptsz
 #define cudaStreamGetCaptureInfo                 cudaStreamGetCaptureInfo_v3
 #define cudaStreamGetCaptureInfo_ptsz            cudaStreamGetCaptureInfo_v3_ptsz
 #define cudaStreamUpdateCaptureDependencies      cudaStreamUpdateCaptureDependencies_v2

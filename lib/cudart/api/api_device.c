@@ -10,6 +10,7 @@
 #include "cudart/state/arch.h"
 #include "cudart/state/device.h"
 #include "cudart/state/event.h"
+#include "cudart/state/managed.h"
 #include "cudart/state/module.h"
 #include "cudart/state/stream.h"
 
@@ -98,6 +99,7 @@ CUDART_API cudaError_t cudaDeviceReset(void)
     streams_forget();
     events_forget();
     execs_forget();
+    managed_forget();
     device_detach();
     error_last(true);
     return cudaSuccess;
@@ -250,6 +252,10 @@ CUDART_API cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *p, int num
     p->localL1CacheSupported = 1;
     p->computePreemptionSupported = 1;
     p->cooperativeLaunch = 1;
+    p->managedMemory = 1;
+    p->canMapHostMemory = 1;
+    p->hostRegisterSupported = 1;
+    p->memoryPoolsSupported = 1;
 #ifdef GS_CUDART_12
     p->deviceOverlap = 1;
 #endif
@@ -314,6 +320,9 @@ static int attribute_of(enum cudaDeviceAttr attribute)
     case cudaDevAttrLocalL1CacheSupported:
     case cudaDevAttrComputePreemptionSupported:
     case cudaDevAttrCooperativeLaunch:
+    case cudaDevAttrCanMapHostMemory:
+    case cudaDevAttrManagedMemory:
+    case cudaDevAttrHostRegisterSupported:
         return 1;
     default:
         return 0;

@@ -1,7 +1,8 @@
-/* api_memory.c - device memory and pinned host memory. */
+/* api_memory.c - device memory, and what an address is. */
 #include "cudart/abi.h"
 #include "cudart/base/error.h"
 #include "cudart/graph/capture.h"
+#include "cudart/state/managed.h"
 #include "cudart/state/memory_map.h"
 #include "cudart/state/stream.h"
 
@@ -27,7 +28,7 @@ static cudaError_t device_alloc(void **out, size_t size)
     if (status != GS_OK)
         return device_error(status);
     *out = (void *)(uintptr_t)ptr; // NOLINT: an address of the device
-    if (memory_map_add(*out, size, false, 0))
+    if (memory_map_add(*out, size, MEMORY_DEVICE, 0))
         return cudaSuccess;
     gs_free(device_session(), ptr);
     return cudaErrorMemoryAllocation;
@@ -76,8 +77,12 @@ static cudaError_t device_free(void *ptr)
     if (error != cudaSuccess || ptr == NULL)
         return error;
     /* An import or an allocation of gs_malloc is not in the map: libgshare checks the address. */
-    if (memory_map_find(ptr, &range) && range.host)
+    if (memory_map_find(ptr, &range) && memory_is_host(&range))
         return cudaErrorInvalidValue;
+    if (managed_has(ptr)) {
+        memory_map_remove(ptr);
+        return managed_free(ptr);
+    }
     /* Before the address can be given out again. */
     memory_map_remove(ptr);
     status = gs_free(device_session(), (uint64_t)(uintptr_t)ptr);
@@ -147,72 +152,6 @@ CUDART_API cudaError_t cudaMemGetInfo(size_t *free_bytes, size_t *total)
     return error_record(error);
 }
 
-/* ---- Pinned host memory ---------------------------------------------------------------------- */
-
-/* Kernels cannot reach it here, so a program that asks for mapped memory is told. */
-static cudaError_t host_alloc(void **out, size_t size, unsigned flags)
-{
-    cudaError_t error = device_use();
-    gs_status status;
-
-    if (error == cudaSuccess)
-        error = capture_forbids_unsafe();
-    if (error != cudaSuccess)
-        return error;
-    if (out == NULL || flags & ~(unsigned)(cudaHostAllocPortable | cudaHostAllocMapped |
-                                           cudaHostAllocWriteCombined))
-        return cudaErrorInvalidValue;
-    if (flags & cudaHostAllocMapped)
-        return error_unsupported("cudaHostAllocMapped");
-    if (size == 0) {
-        *out = NULL;
-        return cudaSuccess;
-    }
-    status = gs_host_alloc(device_session(), size, out);
-    if (status != GS_OK)
-        return device_error(status);
-    if (memory_map_add(*out, size, true, flags))
-        return cudaSuccess;
-    gs_host_free(device_session(), *out);
-    return cudaErrorMemoryAllocation;
-}
-
-CUDART_API cudaError_t cudaHostAlloc(void **out, size_t size, unsigned flags)
-{
-    return error_record(host_alloc(out, size, flags));
-}
-
-CUDART_API cudaError_t cudaMallocHost(void **out, size_t size)
-{
-    return error_record(host_alloc(out, size, 0));
-}
-
-CUDART_API cudaError_t cudaFreeHost(void *ptr)
-{
-    cudaError_t error = device_use();
-    struct memory_range range;
-
-    if (error != cudaSuccess || ptr == NULL)
-        return error_record(error);
-    if (!memory_map_find(ptr, &range) || !range.host || range.base != (uintptr_t)ptr)
-        return error_record(cudaErrorInvalidValue);
-    memory_map_remove(ptr);
-    return error_record(device_error(gs_host_free(device_session(), ptr)));
-}
-
-CUDART_API cudaError_t cudaHostGetFlags(unsigned *flags, void *ptr)
-{
-    cudaError_t error = device_use();
-    struct memory_range range;
-
-    if (error != cudaSuccess)
-        return error_record(error);
-    if (flags == NULL || !memory_map_find(ptr, &range) || !range.host)
-        return error_record(cudaErrorInvalidValue);
-    *flags = range.flags;
-    return cudaSuccess;
-}
-
 /* ---- What an address is ---------------------------------------------------------------------- */
 
 CUDART_API cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *attributes,
@@ -228,10 +167,13 @@ CUDART_API cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *at
         return error_record(cudaErrorInvalidValue);
     *attributes = (struct cudaPointerAttributes){.type = cudaMemoryTypeUnregistered, .device = -2};
     known = memory_map_find(ptr, &range);
-    if (known && range.host) {
-        attributes->type = cudaMemoryTypeHost;
+    if (known && (memory_is_host(&range) || range.kind == MEMORY_MANAGED)) {
+        attributes->type =
+            range.kind == MEMORY_MANAGED ? cudaMemoryTypeManaged : cudaMemoryTypeHost;
         attributes->device = 0;
         attributes->hostPointer = (void *)(uintptr_t)ptr; // NOLINT: without const
+        if (range.kind == MEMORY_MAPPED || range.kind == MEMORY_MANAGED)
+            attributes->devicePointer = attributes->hostPointer;
     } else if (known || (device.host_range_reserved && device_has(ptr))) {
         attributes->type = cudaMemoryTypeDevice;
         attributes->device = 0;

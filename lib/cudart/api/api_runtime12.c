@@ -141,6 +141,48 @@ CUDART_API cudaError_t cudaGraphNodeGetDependentNodes(cudaGraphNode_t node, cuda
 CAPTURE_FORMS()
 CAPTURE_FORMS(_ptsz)
 
+/* ---- Places of managed memory ---------------------------------------------------------------- */
+
+/* A device, or -1 for the host. */
+static struct cudaMemLocation location_of(int device)
+{
+    struct cudaMemLocation location = {cudaMemLocationTypeDevice, device};
+
+    if (device == cudaCpuDeviceId)
+        location = (struct cudaMemLocation){cudaMemLocationTypeHost, 0};
+    return location;
+}
+
+#undef cudaMemAdvise
+#undef cudaMemPrefetchAsync
+#undef cudaMemPrefetchAsync_ptsz
+CUDART_API cudaError_t cudaMemAdvise_v2(const void *ptr, size_t size, enum cudaMemoryAdvise advice,
+                                        struct cudaMemLocation location);
+CUDART_API cudaError_t cudaMemPrefetchAsync_v2(const void *ptr, size_t size,
+                                               struct cudaMemLocation location, unsigned flags,
+                                               cudaStream_t stream);
+CUDART_API cudaError_t cudaMemPrefetchAsync_v2_ptsz(const void *ptr, size_t size,
+                                                    struct cudaMemLocation location, unsigned flags,
+                                                    cudaStream_t stream);
+
+CUDART_API cudaError_t cudaMemAdvise(const void *ptr, size_t size, enum cudaMemoryAdvise advice,
+                                     int device)
+{
+    return cudaMemAdvise_v2(ptr, size, advice, location_of(device));
+}
+
+CUDART_API cudaError_t cudaMemPrefetchAsync(const void *ptr, size_t size, int device,
+                                            cudaStream_t stream)
+{
+    return cudaMemPrefetchAsync_v2(ptr, size, location_of(device), 0, stream);
+}
+
+CUDART_API cudaError_t cudaMemPrefetchAsync_ptsz(const void *ptr, size_t size, int device,
+                                                 cudaStream_t stream)
+{
+    return cudaMemPrefetchAsync_v2_ptsz(ptr, size, location_of(device), 0, stream);
+}
+
 /* ---- Names of CUDA's first versions ---------------------------------------------------------- */
 
 CUDART_API cudaError_t cudaDeviceReset(void);

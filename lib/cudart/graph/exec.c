@@ -6,6 +6,7 @@
 
 #include "cudart/base/handles.h"
 #include "cudart/graph/graph.h"
+#include "cudart/state/managed.h"
 
 #define EXECS_MAX 65536u
 
@@ -171,24 +172,34 @@ cudaError_t exec_flags(cudaGraphExec_t handle, unsigned long long *flags)
 
 /* ---- Launch ---------------------------------------------------------------------------------- */
 
+static cudaError_t recorded_launch(gs_graph graph, struct stream *stream)
+{
+    bool held;
+    cudaError_t error = managed_work_begin(&held);
+    gs_status status;
+
+    if (error != cudaSuccess)
+        return error;
+    status = stream_enter(stream);
+    if (status == GS_OK)
+        status = gs_graph_launch(graph, stream->handle);
+    if (status == GS_OK)
+        stream_leave(stream);
+    managed_work_end(held);
+    return stream_error(stream, status);
+}
+
 cudaError_t exec_launch(cudaGraphExec_t handle, struct stream *stream)
 {
     struct exec *exec = exec_use(handle);
     cudaError_t error;
-    gs_status status;
 
     if (exec == NULL)
         return cudaErrorInvalidValue;
-    if (exec->recorded != NULL && !exec->changed) {
-        status = stream_enter(stream);
-        if (status == GS_OK)
-            status = gs_graph_launch(exec->recorded, stream->handle);
-        if (status == GS_OK)
-            stream_leave(stream);
-        error = stream_error(stream, status);
-    } else {
+    if (exec->recorded != NULL && !exec->changed)
+        error = recorded_launch(exec->recorded, stream);
+    else
         error = steps_issue(exec, stream);
-    }
     exec_leave(exec);
     return error;
 }

@@ -14,38 +14,6 @@
 
 /* ---- Making ---------------------------------------------------------------------------------- */
 
-/* A copy of the arguments whose sizes the module tells. */
-static cudaError_t args_copy(struct kernel *kernel, void **args, void ***out)
-{
-    gs_kernel handle;
-    cudaError_t error = kernel_use(kernel, &handle);
-    size_t count, offset, size;
-    char *values;
-
-    if (error != cudaSuccess)
-        return error;
-    count = kernel->desc.param_count;
-    *out = NULL;
-    if (count == 0)
-        return cudaSuccess;
-    if (args == NULL)
-        return cudaErrorInvalidValue;
-    /* A value has its alignment in the buffer of parameters, and 16 bytes at most. */
-    size = (count * sizeof(void *) + 15) / 16 * 16;
-    *out = calloc(1, size + kernel->desc.param_bytes);
-    if (*out == NULL)
-        return cudaErrorMemoryAllocation;
-    values = (char *)*out + size;
-    for (unsigned i = 0; i < count; i++) {
-        if (gs_kernel_param_info(handle, i, &offset, &size) != GS_OK || args[i] == NULL) {
-            free(*out);
-            return cudaErrorInvalidValue;
-        }
-        (*out)[i] = memcpy(values + offset, args[i], size);
-    }
-    return cudaSuccess;
-}
-
 cudaError_t op_launch(struct op *op, struct kernel *kernel, dim3 grid, dim3 block, unsigned shared,
                       void **args)
 {
@@ -54,7 +22,7 @@ cudaError_t op_launch(struct op *op, struct kernel *kernel, dim3 grid, dim3 bloc
     op->launch.grid = grid;
     op->launch.block = block;
     op->launch.shared = shared;
-    return args_copy(kernel, args, &op->launch.args);
+    return kernel_args_copy(kernel, args, &op->launch.args);
 }
 
 cudaError_t op_kernel_params(struct op *op, const struct cudaKernelNodeParams *params)
@@ -134,7 +102,7 @@ cudaError_t op_clone(struct op *op, const struct op *from)
 {
     *op = *from;
     if (from->type == cudaGraphNodeTypeKernel)
-        return args_copy(from->launch.kernel, from->launch.args, &op->launch.args);
+        return kernel_args_copy(from->launch.kernel, from->launch.args, &op->launch.args);
     if (from->type != cudaGraphNodeTypeGraph)
         return cudaSuccess;
     op->child = graph_copy(from->child);
@@ -258,7 +226,7 @@ static bool direct(const void *ptr)
 {
     struct memory_range range;
 
-    return copy_is_device(ptr) || memory_map_find(ptr, &range);
+    return copy_is_device(ptr) || (memory_map_find(ptr, &range) && range.kind == MEMORY_PINNED);
 }
 
 bool op_recordable(const struct op *op)

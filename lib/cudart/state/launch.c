@@ -1,7 +1,11 @@
 /* launch.c - see launch.h. <<<>>> adds to gs_launch what kernel_launch does before and after it. */
 #include "cudart/state/launch.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 #include "cudart/base/report.h"
+#include "cudart/state/managed.h"
 
 #define SMEM_DEFAULT_MAX (48u << 10) /* a block's, unless cudaFuncSetAttribute allows more */
 
@@ -38,6 +42,68 @@ static cudaError_t config_error(const struct kernel *kernel, const gs_launch_con
     return cudaErrorCooperativeLaunchTooLarge;
 }
 
+cudaError_t kernel_args_copy(struct kernel *kernel, void **args, void ***out)
+{
+    gs_kernel handle;
+    cudaError_t error = kernel_use(kernel, &handle);
+    size_t count, offset, size;
+    char *values;
+
+    if (error != cudaSuccess)
+        return error;
+    count = kernel->desc.param_count;
+    *out = NULL;
+    if (count == 0)
+        return cudaSuccess;
+    if (args == NULL)
+        return cudaErrorInvalidValue;
+    /* A value has its alignment in the buffer of parameters, and 16 bytes at most. */
+    size = (count * sizeof(void *) + 15) / 16 * 16;
+    *out = calloc(1, size + kernel->desc.param_bytes);
+    if (*out == NULL)
+        return cudaErrorMemoryAllocation;
+    values = (char *)*out + size;
+    for (unsigned i = 0; i < count; i++) {
+        if (gs_kernel_param_info(handle, i, &offset, &size) != GS_OK || args[i] == NULL) {
+            free(*out);
+            return cudaErrorInvalidValue;
+        }
+        (*out)[i] = memcpy(values + offset, args[i], size);
+    }
+    return cudaSuccess;
+}
+
+/* Whether an argument lies in memory that host and device share, which gs_launch must not read: a
+ * fault there would wait for the stream whose lock it has. */
+static bool args_managed(const struct kernel *kernel, void **args)
+{
+    for (unsigned i = 0; args != NULL && i < kernel->desc.param_count; i++) {
+        if (managed_has(args[i]))
+            return true;
+    }
+    return false;
+}
+
+static gs_status launch_managed(gs_stream stream, struct kernel *kernel, gs_kernel handle,
+                                const gs_launch_config *config, void **args)
+{
+    void **copy = NULL;
+    gs_status status;
+    bool held;
+
+    if (args_managed(kernel, args)) {
+        if (kernel_args_copy(kernel, args, &copy) != cudaSuccess)
+            return GS_ERR_NO_MEMORY;
+        args = copy;
+    }
+    status = managed_work_begin(&held) == cudaSuccess ? GS_OK : GS_ERR_DRIVER;
+    if (status == GS_OK)
+        status = gs_launch(stream, handle, config, args);
+    managed_work_end(held);
+    free(copy);
+    return status;
+}
+
 cudaError_t kernel_launch(struct kernel *kernel, const gs_launch_config *config, size_t shared,
                           void **args, struct stream *stream)
 {
@@ -50,7 +116,9 @@ cudaError_t kernel_launch(struct kernel *kernel, const gs_launch_config *config,
     if (shared > dynamic_smem_max(kernel))
         return cudaErrorInvalidValue;
     status = stream_enter(stream);
-    if (status == GS_OK)
+    if (status == GS_OK && atomic_load_explicit(&managed_regions, memory_order_relaxed) != 0)
+        status = launch_managed(stream->handle, kernel, handle, config, args);
+    else if (status == GS_OK)
         status = gs_launch(stream->handle, handle, config, args);
     if (status != GS_OK)
         return status == GS_ERR_LAUNCH_CONFIG ? config_error(kernel, config)

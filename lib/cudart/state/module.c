@@ -188,7 +188,7 @@ cudaError_t variable_load(struct variable *variable)
         if (status == GS_OK) {
             /* An unfenced session's variables lie where the driver put them, outside of the
              * session's window. */
-            if (memory_map_add((const void *)(uintptr_t)address, variable->size, false,
+            if (memory_map_add((const void *)(uintptr_t)address, variable->size, MEMORY_DEVICE,
                                0)) // NOLINT
                 atomic_store(&variable->address, address);
             else

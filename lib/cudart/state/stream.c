@@ -171,6 +171,21 @@ cudaError_t stream_end(cudaStream_t handle)
     return device_error(status);
 }
 
+gs_status streams_query(void)
+{
+    gs_session session = device_session();
+    gs_status status = gs_stream_query(session, NULL);
+
+    for (uint32_t i = 0; i < handles.fresh && status == GS_OK; i++) {
+        if (handles_of(&handles, (int)i) == 0)
+            continue;
+        status = gs_stream_query(session, streams[i].handle);
+        if (status == GS_ERR_INVALID_HANDLE) /* it has ended meanwhile, after its work */
+            status = GS_OK;
+    }
+    return status;
+}
+
 void streams_forget(void)
 {
     pthread_mutex_lock(&join_lock);

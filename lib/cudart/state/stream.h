@@ -47,6 +47,9 @@ cudaError_t stream_end(cudaStream_t handle);
 /* The session is gone, and all streams with it. */
 void streams_forget(void);
 
+/* GS_OK: all are idle. */
+gs_status streams_query(void);
+
 extern struct stream stream_legacy;
 extern _Atomic uint64_t stream_legacy_work; /* operations of the legacy stream so far */
 extern _Atomic unsigned stream_blocking;    /* streams that it synchronises with */
