@@ -297,7 +297,7 @@ typedef union cudaLaunchAttributeValue {
     struct {
         unsigned x, y, z;
     } clusterDim;
-    int priority;
+    int priority, syncPolicy;
 } cudaLaunchAttributeValue;
 
 typedef struct cudaLaunchAttribute_st {

@@ -2,36 +2,19 @@
 #include "cudart/abi.h"
 #include "cudart/base/error.h"
 #include "cudart/graph/capture.h"
-#include "cudart/state/managed.h"
+#include "cudart/state/device_memory.h"
 #include "cudart/state/memory_map.h"
-#include "cudart/state/stream.h"
 
 #define PITCH_ALIGN 512u /* of rows, as on NVIDIA's devices */
 
+/* Unsafe beside a capture: such a call may wait for the session's work. */
 static cudaError_t device_alloc(void **out, size_t size)
 {
     cudaError_t error = device_use();
-    gs_devptr ptr;
-    gs_status status;
 
     if (error == cudaSuccess)
         error = capture_forbids_unsafe();
-    if (error != cudaSuccess)
-        return error;
-    if (out == NULL)
-        return cudaErrorInvalidValue;
-    if (size == 0) {
-        *out = NULL;
-        return cudaSuccess;
-    }
-    status = gs_malloc(device_session(), size, &ptr);
-    if (status != GS_OK)
-        return device_error(status);
-    *out = (void *)(uintptr_t)ptr; // NOLINT: an address of the device
-    if (memory_map_add(*out, size, MEMORY_DEVICE, 0))
-        return cudaSuccess;
-    gs_free(device_session(), ptr);
-    return cudaErrorMemoryAllocation;
+    return error == cudaSuccess ? device_memory_alloc(out, size, 0) : error;
 }
 
 CUDART_API cudaError_t cudaMalloc(void **out, size_t size)
@@ -69,76 +52,15 @@ CUDART_API cudaError_t cudaMalloc3D(struct cudaPitchedPtr *memory, struct cudaEx
 static cudaError_t device_free(void *ptr)
 {
     cudaError_t error = device_use();
-    struct memory_range range;
-    gs_status status;
 
     if (error == cudaSuccess && ptr != NULL)
         error = capture_forbids_unsafe();
-    if (error != cudaSuccess || ptr == NULL)
-        return error;
-    /* An import or an allocation of gs_malloc is not in the map: libgshare checks the address. */
-    if (memory_map_find(ptr, &range) && memory_is_host(&range))
-        return cudaErrorInvalidValue;
-    if (managed_has(ptr)) {
-        memory_map_remove(ptr);
-        return managed_free(ptr);
-    }
-    /* Before the address can be given out again. */
-    memory_map_remove(ptr);
-    status = gs_free(device_session(), (uint64_t)(uintptr_t)ptr);
-    return device_error(status);
+    return error == cudaSuccess && ptr != NULL ? device_memory_free(ptr) : error;
 }
 
 CUDART_API cudaError_t cudaFree(void *ptr)
 {
     return error_record(device_free(ptr));
-}
-
-/* ---- Stream-ordered allocation: right, but not fast ------------------------------------------
- *
- * Memory that is there at once is there in the stream's order too, and so is memory that is given
- * up once the work of all streams is done. */
-
-static cudaError_t alloc_async(void **out, size_t size, cudaStream_t stream_handle, bool per_thread)
-{
-    struct stream *stream;
-    cudaError_t error = stream_find(stream_handle, per_thread, &stream);
-
-    if (error == cudaSuccess && stream_capturing(stream))
-        error = capture_refuse(stream);
-    return error_record(error == cudaSuccess ? device_alloc(out, size) : error);
-}
-
-CUDART_API cudaError_t cudaMallocAsync(void **out, size_t size, cudaStream_t stream)
-{
-    return alloc_async(out, size, stream, false);
-}
-
-CUDART_API cudaError_t cudaMallocAsync_ptsz(void **out, size_t size, cudaStream_t stream)
-{
-    return alloc_async(out, size, stream, true);
-}
-
-static cudaError_t free_async(void *ptr, cudaStream_t stream_handle, bool per_thread)
-{
-    struct stream *stream;
-    cudaError_t error = stream_find(stream_handle, per_thread, &stream);
-
-    if (error == cudaSuccess && ptr == NULL)
-        error = cudaErrorInvalidValue;
-    if (error == cudaSuccess && stream_capturing(stream))
-        error = capture_refuse(stream);
-    return error_record(error == cudaSuccess ? device_free(ptr) : error);
-}
-
-CUDART_API cudaError_t cudaFreeAsync(void *ptr, cudaStream_t stream)
-{
-    return free_async(ptr, stream, false);
-}
-
-CUDART_API cudaError_t cudaFreeAsync_ptsz(void *ptr, cudaStream_t stream)
-{
-    return free_async(ptr, stream, true);
 }
 
 CUDART_API cudaError_t cudaMemGetInfo(size_t *free_bytes, size_t *total)

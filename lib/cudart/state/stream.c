@@ -2,6 +2,7 @@
 #include "cudart/state/stream.h"
 
 #include <pthread.h>
+#include <string.h>
 
 #include "cudart/base/handles.h"
 #include "cudart/base/report.h"
@@ -110,6 +111,7 @@ static gs_status stream_open(struct stream *stream, unsigned flags, int priority
     stream->flags = flags;
     stream->priority = priority;
     stream->id = atomic_fetch_add(&ids, 1);
+    memset(stream->attributes, 0, sizeof(stream->attributes));
     atomic_store(&stream->working, false);
     atomic_store(&stream->capture, NULL);
     atomic_store(&stream->legacy_seen, 0);

@@ -17,14 +17,18 @@
 #include "cudart/state/device.h"
 #include "gshare.h"
 
+/* The attributes that a stream keeps for who asks: access policy, synchronisation, domains. */
+#define STREAM_ATTRIBUTES 4
+
 struct stream {
     gs_stream handle; /* NULL: the legacy stream */
     bool blocking;
     unsigned flags;
     int priority;
     uint64_t id;
-    gs_event joined;              /* of a blocking stream: what the legacy stream waits for */
-    _Atomic bool working;         /* work since the legacy stream waited last; of a blocking one */
+    gs_event joined;      /* of a blocking stream: what the legacy stream waits for */
+    _Atomic bool working; /* work since the legacy stream waited last; of a blocking one */
+    cudaLaunchAttributeValue attributes[STREAM_ATTRIBUTES]; /* hints, by stream_attribute */
     _Atomic uint64_t legacy_seen; /* the legacy stream's work that this one waits for already */
     /* While the stream captures: see graph/capture.h, which alone writes these. */
     _Atomic(struct capture *) capture; /* NULL: it does not */
