@@ -37,6 +37,9 @@ typedef struct CUgraph_st *cudaGraph_t;
 typedef struct CUgraphExec_st *cudaGraphExec_t;
 typedef struct CUkern_st *cudaKernel_t;
 typedef struct CUfunc_st *cudaFunction_t;
+typedef struct CUlib_st *cudaLibrary_t;
+enum cudaJitOption { cudaJitMaxRegisters = 0 };
+enum cudaLibraryOption { cudaLibraryHostUniversalFunctionAndDataTable = 0 };
 
 enum cudaMemcpyKind {
     cudaMemcpyHostToHost = 0,
