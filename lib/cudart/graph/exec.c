@@ -17,7 +17,8 @@ struct exec {
     unsigned long long flags;
     gs_graph recorded; /* what the steps were when it was instantiated; NULL: not recorded */
     bool changed;      /* the steps are others now */
-    unsigned users;    /* under execs_lock: the handle, and calls in progress */
+    struct user_refs objects;
+    unsigned users; /* under execs_lock: the handle, and calls in progress */
 };
 
 static pthread_mutex_t execs_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -49,6 +50,7 @@ static void exec_free(struct exec *exec)
     if (exec->recorded != NULL && device_session() != NULL)
         gs_graph_destroy(exec->recorded);
     steps_free(exec->steps, exec->count);
+    user_refs_free(&exec->objects);
     pthread_mutex_destroy(&exec->lock);
     free(exec);
 }
@@ -119,6 +121,8 @@ cudaError_t exec_new(cudaGraph_t graph, unsigned long long flags, cudaGraphExec_
     exec->flags = flags;
     exec->users = 1;
     error = graph_steps(graph, &exec->steps, &exec->count);
+    if (error == cudaSuccess && !graph_objects_copy(graph, &exec->objects))
+        error = cudaErrorMemoryAllocation;
     number = error == cudaSuccess ? handles_take(&handles, &handle) : -1;
     if (number < 0) {
         exec_free(exec);

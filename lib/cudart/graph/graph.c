@@ -132,6 +132,7 @@ void graph_free(struct graph *graph)
     for (size_t i = 0; i < graph->count; i++)
         node_free(graph->nodes[i]);
     free(graph->nodes);
+    user_refs_free(&graph->objects);
     free(graph);
 }
 
@@ -139,6 +140,10 @@ struct graph *graph_copy(const struct graph *graph)
 {
     struct graph *copy = graph_make();
 
+    if (copy != NULL && !user_refs_copy(&copy->objects, &graph->objects)) {
+        graph_free(copy);
+        return NULL;
+    }
     for (size_t i = 0; copy != NULL && i < graph->count; i++) {
         const struct node *from = graph->nodes[i];
         struct op op;
@@ -310,6 +315,48 @@ cudaError_t graph_connect(cudaGraph_t handle, const cudaGraphNode_t *from,
         error = connect_locked(graph, node_find(from[i]), node_find(to[i]), add);
     pthread_mutex_unlock(&graphs_lock);
     return error;
+}
+
+/* ---- Objects of the program ------------------------------------------------------------------ */
+
+cudaError_t graph_retain(cudaGraph_t handle, cudaUserObject_t object, unsigned count)
+{
+    cudaError_t error = cudaErrorInvalidValue;
+    struct graph *graph;
+
+    pthread_mutex_lock(&graphs_lock);
+    graph = graph_find(handle);
+    if (graph != NULL)
+        error =
+            user_refs_add(&graph->objects, object, count) ? cudaSuccess : cudaErrorMemoryAllocation;
+    pthread_mutex_unlock(&graphs_lock);
+    return error;
+}
+
+cudaError_t graph_release(cudaGraph_t handle, cudaUserObject_t object, unsigned count)
+{
+    cudaError_t error = cudaErrorInvalidValue;
+    struct graph *graph;
+
+    pthread_mutex_lock(&graphs_lock);
+    graph = graph_find(handle);
+    if (graph != NULL)
+        error = user_refs_drop(&graph->objects, object, count);
+    pthread_mutex_unlock(&graphs_lock);
+    return error;
+}
+
+bool graph_objects_copy(cudaGraph_t handle, struct user_refs *to)
+{
+    const struct graph *graph;
+    bool copied = false;
+
+    pthread_mutex_lock(&graphs_lock);
+    graph = graph_find(handle);
+    if (graph != NULL)
+        copied = user_refs_copy(to, &graph->objects);
+    pthread_mutex_unlock(&graphs_lock);
+    return copied;
 }
 
 /* ---- Lists ----------------------------------------------------------------------------------- */

@@ -8,6 +8,7 @@
 
 #include "cudart/abi.h"
 #include "cudart/graph/op.h"
+#include "cudart/graph/user_object.h"
 
 /* ---- Graphs: cudaErrorInvalidValue where a handle names none --------------------------------- */
 
@@ -48,6 +49,13 @@ cudaError_t node_set(cudaGraphNode_t node, struct op *op);
 cudaError_t node_end(cudaGraphNode_t node);
 cudaError_t node_child(cudaGraphNode_t node, cudaGraph_t *graph);
 cudaError_t node_in_clone(cudaGraphNode_t node, cudaGraph_t clone, cudaGraphNode_t *out);
+
+/* ---- Objects of the program: the graph takes references over, or gives them up ----------------
+ */
+
+cudaError_t graph_retain(cudaGraph_t graph, cudaUserObject_t object, unsigned count);
+cudaError_t graph_release(cudaGraph_t graph, cudaUserObject_t object, unsigned count);
+bool graph_objects_copy(cudaGraph_t graph, struct user_refs *to);
 
 /* ---- What is instantiated -------------------------------------------------------------------- */
 

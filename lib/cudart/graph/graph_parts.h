@@ -5,6 +5,7 @@
 #include <pthread.h>
 
 #include "cudart/graph/graph.h"
+#include "cudart/graph/user_object.h"
 
 struct node {
     struct graph *graph;
@@ -20,6 +21,7 @@ struct graph {
     cudaGraph_t handle;
     struct node **nodes; /* in the order in which they were added */
     size_t count, room;
+    struct user_refs objects;
 };
 
 extern pthread_mutex_t graphs_lock;
