@@ -9,6 +9,7 @@
 #include "cudart/graph/exec.h"
 #include "cudart/state/arch.h"
 #include "cudart/state/device.h"
+#include "cudart/state/device_memory.h"
 #include "cudart/state/event.h"
 #include "cudart/state/managed.h"
 #include "cudart/state/module.h"
@@ -100,6 +101,7 @@ CUDART_API cudaError_t cudaDeviceReset(void)
     events_forget();
     execs_forget();
     managed_forget();
+    mem_pools_forget();
     device_detach();
     error_last(true);
     return cudaSuccess;

@@ -29,12 +29,11 @@ static cudaError_t kind_resolve(const void *dst, const void *src, enum cudaMemcp
 
     if ((unsigned)*kind > cudaMemcpyDefault)
         return cudaErrorInvalidMemcpyDirection;
+    /* Memory that both reach counts as the device's: libgshare must not touch the host's pages. */
     if (*kind == cudaMemcpyDefault) {
-        to_device = copy_is_device(dst);
-        from_device = copy_is_device(src);
+        to_device = copy_is_device(dst) || managed_has(dst);
+        from_device = copy_is_device(src) || managed_has(src);
     } else {
-        /* Memory of both counts as the device's: a copy there need not wait for the host's pages.
-         */
         to_device = *kind == cudaMemcpyHostToDevice || *kind == cudaMemcpyDeviceToDevice ||
                     managed_has(dst);
         from_device = *kind == cudaMemcpyDeviceToHost || *kind == cudaMemcpyDeviceToDevice ||

@@ -165,3 +165,12 @@ cudaError_t mem_pool_change(cudaMemPool_t handle, struct mem_pool *out,
     pthread_mutex_unlock(&lock);
     return error;
 }
+
+void mem_pools_forget(void)
+{
+    pthread_mutex_lock(&lock);
+    current = NULL;
+    for (uint32_t i = 0; i < handles.fresh; i++)
+        pools[i].used = pools[i].used_high = 0;
+    pthread_mutex_unlock(&lock);
+}

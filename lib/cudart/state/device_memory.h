@@ -31,5 +31,7 @@ cudaError_t mem_pool_change(cudaMemPool_t handle, struct mem_pool *out,
                             cudaError_t (*change)(struct mem_pool *pool, enum cudaMemPoolAttr what,
                                                   const void *value),
                             enum cudaMemPoolAttr what, const void *value);
+/* The session is gone, with the memory of all pools; the default one is the device's again. */
+void mem_pools_forget(void);
 
 #endif

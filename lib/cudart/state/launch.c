@@ -66,6 +66,7 @@ cudaError_t kernel_args_copy(struct kernel *kernel, void **args, void ***out)
     for (unsigned i = 0; i < count; i++) {
         if (gs_kernel_param_info(handle, i, &offset, &size) != GS_OK || args[i] == NULL) {
             free(*out);
+            *out = NULL;
             return cudaErrorInvalidValue;
         }
         (*out)[i] = memcpy(values + offset, args[i], size);
