@@ -110,12 +110,12 @@ $(BUILD)/obj/lib/softcuda/interp/%.o: ROOM_CFLAGS := -O3 -fno-math-errno -ffp-co
 endif
 
 # The public names of the CUDA runtime have their prototypes in the toolkit: `make cudart-abi` compares.
-$(BUILD)/obj/lib/cudart/api/%.o: ROOM_CFLAGS := -Wno-missing-prototypes
-$(BUILD)/obj/lib/cudart/api/unsupported.o: ROOM_CFLAGS := -Wno-missing-prototypes -Wno-strict-prototypes
+$(BUILD)/obj/lib/cudart/api/%.o $(BUILD)/obj/cudart12/cudart/api/%.o: ROOM_CFLAGS := -Wno-missing-prototypes
+$(BUILD)/obj/%/cudart/api/unsupported.o: ROOM_CFLAGS := -Wno-missing-prototypes -Wno-strict-prototypes
 
 BINS := $(BUILD)/bin/gshared $(BUILD)/bin/gsctl $(BUILD)/bin/gshare-run
 LIBS := $(BUILD)/lib/libgshare.so $(BUILD)/lib/libgshare.a $(BUILD)/lib/libgshare-softcuda.so $(BUILD)/lib/libgshare_cudart.so \
-        $(BUILD)/lib/gshare/libcudart.so.13
+        $(BUILD)/lib/libgshare_cudart12.so $(BUILD)/lib/gshare/libcudart.so.13 $(BUILD)/lib/gshare/libcudart.so.12
 
 .PHONY: all examples demo test test-cudart-native test-slurm chaos tests fuzz bench fence-cost fence-assemble ptx install uninstall man deb help format-check clean
 .DELETE_ON_ERROR:
@@ -182,23 +182,37 @@ $(BUILD)/lib/libgshare.a: $(BUILD)/room/client.a $(BUILD)/room/common.a
 
 # ---- The CUDA runtime over libgshare: see doc/cuda-runtime.md ----------------------------------
 # The names carry the version that NVIDIA's library gives them, so that a program linked with that one
-# accepts this one, which it finds as gshare/libcudart.so.13. $ORIGIN there is gshare/, since a symbolic
-# link is not followed for it.
-$(BUILD)/obj/lib/cudart/cudart.map: lib/cudart/functions.def
+# accepts this one, which it finds as gshare/libcudart.so.13, or .12: the same source, compiled with
+# GS_CUDART_12. $ORIGIN there is gshare/, since a symbolic link is not followed for it.
+CUDART12_OBJS := $(patsubst lib/%.c,$(BUILD)/obj/cudart12/%.o,$(sort $(shell find lib/cudart -name '*.c')))
+$(BUILD)/obj/cudart12/%.o: lib/%.c $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(Q)(echo 'libcudart.so.13 { global:' && sed -n 's/^\(UN\)\?SUPPORTED(\(.*\))$$/\2;/p' $< && echo 'local: *; };' && \
-	    echo 'GSHARE_CUDART_1 { global: gs_cuda_*; };') >$@
-$(BUILD)/lib/libgshare_cudart.so.$(SOVERSION): $(BUILD)/room/cudart.a $(BUILD)/obj/lib/cudart/cudart.map $(BUILD)/lib/libgshare.so
+	$(call say,CC,$@)
+	$(Q)$(COMPILE) -DGS_CUDART_12 -c -o $@ $<
+$(BUILD)/room/cudart12.a: $(CUDART12_OBJS)
 	@mkdir -p $(@D)
-	$(call say,LINK,$@)
-	$(Q)$(LINK) -shared -Wl,-z,nodelete -Wl,-soname,$(@F) -Wl,--version-script=$(BUILD)/obj/lib/cudart/cudart.map \
-	    $(NO_UNDEFINED) -o $@ -Wl,--whole-archive $(BUILD)/room/cudart.a -Wl,--no-whole-archive \
-	    -L$(BUILD)/lib -lgshare -Wl,-rpath,'$$ORIGIN:$$ORIGIN/..'
-$(BUILD)/lib/libgshare_cudart.so: $(BUILD)/lib/libgshare_cudart.so.$(SOVERSION)
-	$(Q)ln -sf $(<F) $@
-$(BUILD)/lib/gshare/libcudart.so.13: $(BUILD)/lib/libgshare_cudart.so.$(SOVERSION)
-	@mkdir -p $(@D)
-	$(Q)ln -sf ../$(<F) $@
+	@rm -f $@
+	$(Q)$(AR) qcs $@ $^
+# CUDART_RULES,version,suffix of the library's and the room's name
+define CUDART_RULES
+$(BUILD)/obj/lib/cudart/cudart$(1).map: lib/cudart/functions.def
+	@mkdir -p $$(@D)
+	$(Q)(echo 'libcudart.so.$(1) { global:' && sed -nE 's/^(UN)?SUPPORTED(_$(1))?\((.*)\)$$$$/\3;/p' $$< && echo 'local: *; };' && \
+	    echo 'GSHARE_CUDART_1 { global: gs_cuda_*; };') >$$@
+$(BUILD)/lib/libgshare_cudart$(2).so.$(SOVERSION): $(BUILD)/room/cudart$(2).a $(BUILD)/obj/lib/cudart/cudart$(1).map $(BUILD)/lib/libgshare.so
+	@mkdir -p $$(@D)
+	$$(call say,LINK,$$@)
+	$(Q)$$(LINK) -shared -Wl,-z,nodelete -Wl,-soname,$$(@F) -Wl,--version-script=$(BUILD)/obj/lib/cudart/cudart$(1).map \
+	    $(NO_UNDEFINED) -o $$@ -Wl,--whole-archive $(BUILD)/room/cudart$(2).a -Wl,--no-whole-archive \
+	    -L$(BUILD)/lib -lgshare -Wl,-rpath,'$$$$ORIGIN:$$$$ORIGIN/..'
+$(BUILD)/lib/libgshare_cudart$(2).so: $(BUILD)/lib/libgshare_cudart$(2).so.$(SOVERSION)
+	$(Q)ln -sf $$(<F) $$@
+$(BUILD)/lib/gshare/libcudart.so.$(1): $(BUILD)/lib/libgshare_cudart$(2).so.$(SOVERSION)
+	@mkdir -p $$(@D)
+	$(Q)ln -sf ../$$(<F) $$@
+endef
+$(eval $(call CUDART_RULES,13,))
+$(eval $(call CUDART_RULES,12,12))
 RUN_SCRIPT = sed -e 's|@CUDARTDIR@|$(1)|' -e 's|@VERSION@|$(VERSION)|' lib/cudart/gshare-run.in
 $(BUILD)/bin/gshare-run: lib/cudart/gshare-run.in
 	@mkdir -p $(@D)
@@ -399,20 +413,37 @@ $(BUILD)/obj/test/cudart/programs.inc: $(wildcard test/cudart/programs/*.cu)
 $(BUILD)/obj/test/cudart/test_programs.o: $(BUILD)/obj/test/cudart/programs.inc
 $(BUILD)/obj/test/cudart/test_programs.o: GS_CFLAGS += -I$(BUILD)/obj/test/cudart
 $(BUILD)/test/cudart/test_programs: $(BUILD)/obj/test/cudart/test_programs.o $(HARNESS) $(BUILD)/room/common.a $(BUILD)/lib/libgshare.so \
-        $(if $(NVCC),$(CUDART_PROGRAMS:%=$(BUILD)/test/cudart/programs/%) $(if $(SANITIZE),,$(BUILD)/test/cudart/native/symbols_are_copied))
+        $(if $(NVCC),$(CUDART_PROGRAMS:%=$(BUILD)/test/cudart/programs/%) $(if $(SANITIZE),,$(BUILD)/test/cudart/native/symbols_are_copied)) \
+        $(if $(SANITIZE),,$(BUILD)/test/cudart/runtime12)
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
 	$(Q)$(LINK) -o $@ $(filter %.o %.a,$^) $(call USE_LIBGSHARE,../../lib) -lm $(LDLIBS_RT)
-# The library compiled against the toolkit's prototypes: nothing of it is linked.
-CUDART_TOOLKIT_OBJS := $(patsubst %.c,$(BUILD)/obj/toolkit/%.o,$(filter-out %/unsupported.c,$(wildcard lib/cudart/*/*.c)) test/cudart/abi_facts.c)
+$(BUILD)/test/cudart/runtime12: $(BUILD)/obj/test/cudart/runtime12.o
+	@mkdir -p $(@D)
+	$(Q)$(LINK) -o $@ $< -ldl
+# The library compiled against the toolkits' prototypes: nothing of it is linked. CUDART_TOOLKIT12 is
+# version 12's cuda_runtime_api.h, of 12.9.
+CUDART_TOOLKIT12 ?= $(firstword $(wildcard /usr/local/cuda-12.9/include/cuda_runtime_api.h))
+CUDART_CHECKED := $(filter-out %/unsupported.c,$(wildcard lib/cudart/*/*.c)) test/cudart/abi_facts.c
+CUDART_TOOLKIT_OBJS := $(if $(CUDART_TOOLKIT),$(CUDART_CHECKED:%.c=$(BUILD)/obj/toolkit/%.o)) \
+    $(if $(CUDART_TOOLKIT12),$(CUDART_CHECKED:%.c=$(BUILD)/obj/toolkit12/%.o))
+COMPILE_TOOLKIT = $(COMPILE) -Wno-missing-prototypes -Wno-strict-prototypes -Wno-deprecated-declarations -DGS_CUDART_TOOLKIT
 $(BUILD)/obj/toolkit/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(Q)$(COMPILE) -Wno-missing-prototypes -Wno-strict-prototypes -DGS_CUDART_TOOLKIT -isystem $(dir $(CUDART_TOOLKIT)) -c -o $@ $<
-$(BUILD)/obj/test/cudart/test_abi.o: GS_CFLAGS += $(if $(CUDART_TOOLKIT),-DHAVE_TOOLKIT)
-$(BUILD)/test/cudart/test_abi: $(BUILD)/obj/test/cudart/test_abi.o $(BUILD)/obj/test/cudart/abi_facts.o $(if $(CUDART_TOOLKIT),$(CUDART_TOOLKIT_OBJS))
+	$(Q)$(COMPILE_TOOLKIT) -isystem $(dir $(CUDART_TOOLKIT)) -c -o $@ $<
+$(BUILD)/obj/toolkit12/%.o: %.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(Q)$(COMPILE_TOOLKIT) -DGS_CUDART_12 -isystem $(dir $(CUDART_TOOLKIT12)) -c -o $@ $<
+$(BUILD)/obj/own12/%.o: %.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(Q)$(COMPILE) -Itest -DGS_CUDART_12 -c -o $@ $<
+$(BUILD)/obj/test/cudart/test_abi.o: GS_CFLAGS += $(if $(CUDART_TOOLKIT),-DHAVE_TOOLKIT) $(if $(CUDART_TOOLKIT12),-DHAVE_TOOLKIT12)
+CUDART_FACTS := $(BUILD)/obj/test/cudart/abi_facts.o $(if $(CUDART_TOOLKIT),$(BUILD)/obj/toolkit/test/cudart/abi_facts.o) \
+    $(if $(CUDART_TOOLKIT12),$(BUILD)/obj/own12/test/cudart/abi_facts.o $(BUILD)/obj/toolkit12/test/cudart/abi_facts.o)
+$(BUILD)/test/cudart/test_abi: $(BUILD)/obj/test/cudart/test_abi.o $(CUDART_FACTS) $(CUDART_TOOLKIT_OBJS)
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
-	$(Q)$(LINK) -o $@ $(filter $(BUILD)/obj/test/%,$^) $(if $(CUDART_TOOLKIT),$(BUILD)/obj/toolkit/test/cudart/abi_facts.o)
+	$(Q)$(LINK) -o $@ $< $(CUDART_FACTS)
 test-cudart-native: $(CUDART_NATIVE)
 	@test/cudart/native $(BUILD)/test/cudart/native
 
@@ -553,10 +584,13 @@ install: all man
 	install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(SOFTDIR) $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(INCLUDEDIR)
 	install -m 755 $(BINS) $(DESTDIR)$(BINDIR)
 	$(call RUN_SCRIPT,$(LIBDIR)/gshare) >$(DESTDIR)$(BINDIR)/gshare-run
-	install -m 755 $(BUILD)/lib/libgshare.so.$(SOVERSION) $(BUILD)/lib/libgshare_cudart.so.$(SOVERSION) $(DESTDIR)$(LIBDIR)
+	install -m 755 $(BUILD)/lib/libgshare.so.$(SOVERSION) $(BUILD)/lib/libgshare_cudart.so.$(SOVERSION) \
+	    $(BUILD)/lib/libgshare_cudart12.so.$(SOVERSION) $(DESTDIR)$(LIBDIR)
 	ln -sf libgshare_cudart.so.$(SOVERSION) $(DESTDIR)$(LIBDIR)/libgshare_cudart.so
+	ln -sf libgshare_cudart12.so.$(SOVERSION) $(DESTDIR)$(LIBDIR)/libgshare_cudart12.so
 	install -d $(DESTDIR)$(LIBDIR)/gshare
 	ln -sf ../libgshare_cudart.so.$(SOVERSION) $(DESTDIR)$(LIBDIR)/gshare/libcudart.so.13
+	ln -sf ../libgshare_cudart12.so.$(SOVERSION) $(DESTDIR)$(LIBDIR)/gshare/libcudart.so.12
 	install -m 755 $(BUILD)/lib/libgshare-softcuda.so $(DESTDIR)$(SOFTDIR)
 	ln -sf libgshare.so.$(SOVERSION) $(DESTDIR)$(LIBDIR)/libgshare.so
 	install -m 644 $(BUILD)/lib/libgshare.a $(DESTDIR)$(LIBDIR)
@@ -581,6 +615,7 @@ uninstall: man
 	    $(DESTDIR)$(SOFTDIR)/libgshare-softcuda.so \
 	    $(patsubst %,$(DESTDIR)$(LIBDIR)/%,libgshare.so libgshare.so.$(SOVERSION) libgshare.a pkgconfig/gshare.pc \
 	        libgshare_cudart.so libgshare_cudart.so.$(SOVERSION) gshare/libcudart.so.13 pkgconfig/gshare-cudart.pc \
+	        libgshare_cudart12.so libgshare_cudart12.so.$(SOVERSION) gshare/libcudart.so.12 \
 	        cmake/gshare/gshare-config.cmake cmake/gshare/gshare-config-version.cmake) \
 	    $(foreach n,$(MAN_SECTIONS),$(patsubst %,$(DESTDIR)$(MANDIR)/man$(n)/%,$(notdir $(filter %.$(n),$(MAN_PAGES))))) \
 	    $(DESTDIR)$(BASHDIR)/gsctl $(DESTDIR)$(ZSHDIR)/_gsctl \

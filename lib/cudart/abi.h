@@ -1,6 +1,7 @@
 /*
- * abi.h - what the library declares of the CUDA runtime's binary interface, version 13, on 64-bit
- * Linux. The names are the runtime's own. Nothing includes the toolkit, unless
+ * abi.h - what the library declares of the CUDA runtime's binary interface on 64-bit Linux: of
+ * version 13, or of 12.9 where GS_CUDART_12 is defined, for libcudart.so.12. The names are the
+ * runtime's own. Nothing includes the toolkit, unless
  * GS_CUDART_TOOLKIT is defined: then the toolkit's header stands in for this file's declarations,
  * so that a compiler holds every definition of this room against the toolkit's prototypes.
  * test/cudart/abi_facts.c compares sizes, offsets and values.
@@ -36,6 +37,9 @@ typedef struct CUgraph_st *cudaGraph_t;
 typedef struct CUgraphExec_st *cudaGraphExec_t;
 typedef struct CUkern_st *cudaKernel_t;
 typedef struct CUfunc_st *cudaFunction_t;
+typedef struct CUlib_st *cudaLibrary_t;
+enum cudaJitOption { cudaJitMaxRegisters = 0 };
+enum cudaLibraryOption { cudaLibraryHostUniversalFunctionAndDataTable = 0 };
 
 enum cudaMemcpyKind {
     cudaMemcpyHostToHost = 0,
@@ -153,6 +157,7 @@ enum cudaDeviceAttr {
     cudaDevAttrTextureAlignment = 14,
     cudaDevAttrGpuOverlap = 15,
     cudaDevAttrMultiProcessorCount = 16,
+    cudaDevAttrCanMapHostMemory = 19,
     cudaDevAttrSurfaceAlignment = 30,
     cudaDevAttrConcurrentKernels = 31,
     cudaDevAttrMaxThreadsPerMultiProcessor = 39,
@@ -166,12 +171,18 @@ enum cudaDeviceAttr {
     cudaDevAttrLocalL1CacheSupported = 80,
     cudaDevAttrMaxSharedMemoryPerMultiprocessor = 81,
     cudaDevAttrMaxRegistersPerMultiprocessor = 82,
+    cudaDevAttrManagedMemory = 83,
     cudaDevAttrComputePreemptionSupported = 90,
     cudaDevAttrCooperativeLaunch = 95,
     cudaDevAttrMaxSharedMemoryPerBlockOptin = 97,
+    cudaDevAttrHostRegisterSupported = 99,
     cudaDevAttrMaxBlocksPerMultiprocessor = 106,
     cudaDevAttrReservedSharedMemoryPerBlock = 111,
+#ifdef GS_CUDART_12
+    cudaDevAttrMax = 144
+#else
     cudaDevAttrMax = 148
+#endif
 };
 
 typedef struct CUuuid_st {
@@ -187,11 +198,20 @@ struct cudaDeviceProp {
     int regsPerBlock, warpSize;
     size_t memPitch;
     int maxThreadsPerBlock, maxThreadsDim[3], maxGridSize[3];
+#ifdef GS_CUDART_12
+    int clockRate;
+#endif
     size_t totalConstMem;
     int major, minor;
     size_t textureAlignment, texturePitchAlignment;
+#ifdef GS_CUDART_12
+    int deviceOverlap, multiProcessorCount, kernelExecTimeoutEnabled, integrated, canMapHostMemory;
+    int computeMode, maxTexture1D, maxTexture1DMipmap, maxTexture1DLinear;
+#else
     int multiProcessorCount, integrated, canMapHostMemory;
-    int maxTexture1D, maxTexture1DMipmap, maxTexture2D[2], maxTexture2DMipmap[2];
+    int maxTexture1D, maxTexture1DMipmap;
+#endif
+    int maxTexture2D[2], maxTexture2DMipmap[2];
     int maxTexture2DLinear[3], maxTexture2DGather[2], maxTexture3D[3], maxTexture3DAlt[3];
     int maxTextureCubemap, maxTexture1DLayered[2], maxTexture2DLayered[3];
     int maxTextureCubemapLayered[2];
@@ -199,13 +219,24 @@ struct cudaDeviceProp {
     int maxSurface2DLayered[3], maxSurfaceCubemap, maxSurfaceCubemapLayered[2];
     size_t surfaceAlignment;
     int concurrentKernels, ECCEnabled, pciBusID, pciDeviceID, pciDomainID, tccDriver;
-    int asyncEngineCount, unifiedAddressing, memoryBusWidth, l2CacheSize;
+    int asyncEngineCount, unifiedAddressing;
+#ifdef GS_CUDART_12
+    int memoryClockRate;
+#endif
+    int memoryBusWidth, l2CacheSize;
     int persistingL2CacheMaxSize, maxThreadsPerMultiProcessor, streamPrioritiesSupported;
     int globalL1CacheSupported, localL1CacheSupported;
     size_t sharedMemPerMultiprocessor;
     int regsPerMultiprocessor, managedMemory, isMultiGpuBoard, multiGpuBoardGroupID;
-    int hostNativeAtomicSupported, pageableMemoryAccess, concurrentManagedAccess;
+    int hostNativeAtomicSupported;
+#ifdef GS_CUDART_12
+    int singleToDoublePrecisionPerfRatio;
+#endif
+    int pageableMemoryAccess, concurrentManagedAccess;
     int computePreemptionSupported, canUseHostPointerForRegisteredMem, cooperativeLaunch;
+#ifdef GS_CUDART_12
+    int cooperativeMultiDeviceLaunch;
+#endif
     size_t sharedMemPerBlockOptin;
     int pageableMemoryAccessUsesHostPageTables, directManagedMemAccessFromHost;
     int maxBlocksPerMultiProcessor, accessPolicyMaxWindowSize;
@@ -216,10 +247,15 @@ struct cudaDeviceProp {
     int gpuDirectRDMAWritesOrdering;
     unsigned memoryPoolSupportedHandleTypes;
     int deferredMappingCudaArraySupported, ipcEventSupported, clusterLaunch;
-    int unifiedFunctionPointers, deviceNumaConfig, deviceNumaId, mpsEnabled, hostNumaId;
+    int unifiedFunctionPointers;
+#ifdef GS_CUDART_12
+    int reserved[63];
+#else
+    int deviceNumaConfig, deviceNumaId, mpsEnabled, hostNumaId;
     unsigned gpuPciDeviceID, gpuPciSubsystemID;
     int hostNumaMultinodeIpcSupported;
     int reserved[56];
+#endif
 };
 
 struct cudaFuncAttributes {
@@ -235,7 +271,9 @@ struct cudaPointerAttributes {
     enum cudaMemoryType type;
     int device;
     void *devicePointer, *hostPointer;
+#ifndef GS_CUDART_12
     long reserved[8];
+#endif
 };
 
 typedef enum cudaLaunchAttributeID {
@@ -251,7 +289,9 @@ typedef enum cudaLaunchAttributeID {
     cudaLaunchAttributeMemSyncDomain = 10,
     cudaLaunchAttributePreferredClusterDimension = 11,
     cudaLaunchAttributePreferredSharedMemoryCarveout = 14,
+#ifndef GS_CUDART_12
     cudaLaunchAttributeNvlinkUtilCentricScheduling = 16
+#endif
 } cudaLaunchAttributeID;
 
 typedef union cudaLaunchAttributeValue {
@@ -260,7 +300,7 @@ typedef union cudaLaunchAttributeValue {
     struct {
         unsigned x, y, z;
     } clusterDim;
-    int priority;
+    int priority, syncPolicy;
 } cudaLaunchAttributeValue;
 
 typedef struct cudaLaunchAttribute_st {
@@ -291,7 +331,39 @@ typedef struct cudaLaunchConfig_st {
 #define cudaDeviceScheduleMask     0x07
 #define cudaDeviceMapHost          0x08
 #define cudaDeviceMask             0xff
-#define CUDART_VERSION             13000
+#ifdef GS_CUDART_12
+#define CUDART_VERSION 12090
+#else
+#define CUDART_VERSION 13000
+#endif
 
 #endif /* GS_CUDART_TOOLKIT */
+
+#ifndef GS_CUDART_TOOLKIT
+#include "cudart/abi_graph.h"
+#include "cudart/abi_memory.h"
+#endif
+
+/* Version 12 has two forms of these calls. Version 13 has the later one alone, under the plain
+ * name, and so have the files of this room; api_runtime12.c has the earlier ones. */
+#ifdef GS_CUDART_12
+#undef cudaGetDeviceProperties
+#undef cudaStreamGetCaptureInfo
+#undef cudaStreamGetCaptureInfo_ptsz
+#define cudaEventElapsedTime                     cudaEventElapsedTime_v2
+#define cudaGetDeviceProperties                  cudaGetDeviceProperties_v2
+#define cudaGraphAddDependencies                 cudaGraphAddDependencies_v2
+#define cudaGraphAddNode                         cudaGraphAddNode_v2
+#define cudaGraphGetEdges                        cudaGraphGetEdges_v2
+#define cudaGraphNodeGetDependencies             cudaGraphNodeGetDependencies_v2
+#define cudaGraphNodeGetDependentNodes           cudaGraphNodeGetDependentNodes_v2
+#define cudaGraphRemoveDependencies              cudaGraphRemoveDependencies_v2
+#define cudaMemAdvise                            cudaMemAdvise_v2
+#define cudaMemPrefetchAsync                     cudaMemPrefetchAsync_v2
+#define cudaMemPrefetchAsync_ptsz                cudaMemPrefetchAsync_v2_ptsz
+#define cudaStreamGetCaptureInfo                 cudaStreamGetCaptureInfo_v3
+#define cudaStreamGetCaptureInfo_ptsz            cudaStreamGetCaptureInfo_v3_ptsz
+#define cudaStreamUpdateCaptureDependencies      cudaStreamUpdateCaptureDependencies_v2
+#define cudaStreamUpdateCaptureDependencies_ptsz cudaStreamUpdateCaptureDependencies_v2_ptsz
+#endif
 #endif

@@ -11,8 +11,12 @@
 #define S(type)         {"sizeof " #type, (long long)sizeof(type)},
 #define O(type, member) {#type "." #member, (long long)offsetof(type, member)},
 
-#ifdef GS_CUDART_TOOLKIT
+#if defined(GS_CUDART_TOOLKIT) && defined(GS_CUDART_12)
+const struct abi_fact abi_facts_toolkit12[] = {
+#elif defined(GS_CUDART_TOOLKIT)
 const struct abi_fact abi_facts_toolkit[] = {
+#elif defined(GS_CUDART_12)
+const struct abi_fact abi_facts_own12[] = {
 #else
 const struct abi_fact abi_facts_own[] = {
 #endif
@@ -58,7 +62,15 @@ const struct abi_fact abi_facts_own[] = {
     O(struct cudaDeviceProp, maxBlocksPerMultiProcessor)
     O(struct cudaDeviceProp, reservedSharedMemPerBlock)
     O(struct cudaDeviceProp, memoryPoolSupportedHandleTypes)
+#ifdef GS_CUDART_12
+    O(struct cudaDeviceProp, clockRate) O(struct cudaDeviceProp, deviceOverlap)
+    O(struct cudaDeviceProp, computeMode) O(struct cudaDeviceProp, memoryClockRate)
+    O(struct cudaDeviceProp, singleToDoublePrecisionPerfRatio)
+    O(struct cudaDeviceProp, cooperativeMultiDeviceLaunch)
+#else
     O(struct cudaDeviceProp, hostNumaMultinodeIpcSupported)
+    V(cudaLaunchAttributeNvlinkUtilCentricScheduling)
+#endif
     S(struct cudaFuncAttributes) O(struct cudaFuncAttributes, maxThreadsPerBlock)
     O(struct cudaFuncAttributes, numRegs) O(struct cudaFuncAttributes, binaryVersion)
     O(struct cudaFuncAttributes, maxDynamicSharedSizeBytes)
@@ -77,11 +89,40 @@ const struct abi_fact abi_facts_own[] = {
     V(cudaLaunchAttributeClusterDimension) V(cudaLaunchAttributePriority)
     V(cudaLaunchAttributeProgrammaticStreamSerialization) V(cudaLaunchAttributeMemSyncDomain)
     V(cudaLaunchAttributePreferredSharedMemoryCarveout)
-    V(cudaLaunchAttributeNvlinkUtilCentricScheduling)
     S(cudaLaunchAttributeValue) S(cudaLaunchAttribute) O(cudaLaunchAttribute, val)
     S(cudaLaunchConfig_t) O(cudaLaunchConfig_t, blockDim) O(cudaLaunchConfig_t, dynamicSmemBytes)
     O(cudaLaunchConfig_t, stream) O(cudaLaunchConfig_t, attrs) O(cudaLaunchConfig_t, numAttrs)
-    V(cudaHostAllocPortable) V(cudaHostAllocMapped) V(cudaHostAllocWriteCombined)
+    V(cudaGraphNodeTypeKernel) V(cudaGraphNodeTypeMemcpy) V(cudaGraphNodeTypeMemset)
+    V(cudaGraphNodeTypeHost) V(cudaGraphNodeTypeGraph) V(cudaGraphNodeTypeEmpty)
+    V(cudaGraphNodeTypeWaitEvent) V(cudaGraphNodeTypeEventRecord) S(struct cudaKernelNodeParams)
+    O(struct cudaKernelNodeParams, sharedMemBytes) O(struct cudaKernelNodeParams, kernelParams)
+    S(struct cudaMemsetParams) O(struct cudaMemsetParams, elementSize)
+    O(struct cudaMemsetParams, height) S(struct cudaHostNodeParams) S(cudaGraphEdgeData)
+    S(struct cudaGraphNodeParams) O(struct cudaGraphNodeParams, kernel)
+    O(struct cudaGraphNodeParams, memcpy.copyParams) O(struct cudaGraphNodeParams, reserved2)
+    S(cudaGraphExecUpdateResultInfo) O(cudaGraphExecUpdateResultInfo, errorNode)
+    V(cudaGraphExecUpdateErrorTopologyChanged) V(cudaGraphExecUpdateErrorNodeTypeChanged)
+    S(cudaGraphInstantiateParams) O(cudaGraphInstantiateParams, result_out)
+    V(cudaGraphInstantiateNodeOperationNotSupported) V(cudaGraphInstantiateFlagAutoFreeOnLaunch)
+    V(cudaGraphInstantiateFlagUpload) V(cudaGraphInstantiateFlagDeviceLaunch)
+    V(cudaGraphInstantiateFlagUseNodePriority) V(cudaStreamAddCaptureDependencies)
+    V(cudaStreamSetCaptureDependencies) V(cudaMemLocationTypeDevice) V(cudaMemLocationTypeHost)
+    V(cudaMemLocationTypeHostNumaCurrent) S(struct cudaMemLocation)
+    V(cudaMemAdviseSetReadMostly) V(cudaMemAdviseUnsetAccessedBy)
+    V(cudaMemRangeAttributeReadMostly) V(cudaMemRangeAttributeLastPrefetchLocation)
+    V(cudaMemAttachGlobal) V(cudaMemAttachHost) V(cudaMemAttachSingle) V(cudaCpuDeviceId)
+    V(cudaInvalidDeviceId) V(cudaHostRegisterPortable) V(cudaHostRegisterMapped)
+    V(cudaHostRegisterIoMemory) V(cudaHostRegisterReadOnly) S(struct cudaMemPoolProps)
+    O(struct cudaMemPoolProps, location) O(struct cudaMemPoolProps, reserved)
+    V(cudaMemAllocationTypePinned) V(cudaMemHandleTypeNone) V(cudaMemAccessFlagsProtReadWrite)
+    S(struct cudaMemAccessDesc) V(cudaMemPoolReuseFollowEventDependencies)
+    V(cudaMemPoolAttrReleaseThreshold) V(cudaMemPoolAttrUsedMemHigh)
+    S(struct cudaMemcpyAttributes) O(struct cudaMemcpyAttributes, flags)
+    V(cudaMemcpySrcAccessOrderStream) V(cudaMemcpySrcAccessOrderAny) S(cudaIpcMemHandle_t)
+    V(cudaIpcMemLazyEnablePeerAccess) V(cudaDevAttrCanMapHostMemory) V(cudaDevAttrManagedMemory)
+    V(cudaDevAttrHostRegisterSupported) O(cudaLaunchAttributeValue, syncPolicy)
+    V(cudaLaunchAttributeAccessPolicyWindow) V(cudaLaunchAttributeSynchronizationPolicy)
+    V(cudaLaunchAttributeMemSyncDomainMap) V(cudaHostAllocPortable) V(cudaHostAllocMapped) V(cudaHostAllocWriteCombined)
     V(cudaStreamNonBlocking) V((uintptr_t)cudaStreamLegacy) V((uintptr_t)cudaStreamPerThread)
     V(cudaEventBlockingSync) V(cudaEventDisableTiming) V(cudaEventInterprocess)
     V(cudaEventRecordExternal) V(cudaEventWaitExternal) V(cudaDeviceScheduleMask)

@@ -12,15 +12,15 @@
 
 static char wanted[16384], output[16384];
 
-/* The lines after "//>" in the program's source. */
-static void wanted_read(const char *name)
+/* The lines after "//>" in the program's source, of this folder. */
+static void wanted_read(const char *source)
 {
     const char *root = getenv("GSHARE_SOURCE_DIR");
     char path[512], line[1024];
     size_t used = 0;
     FILE *f;
 
-    snprintf(path, sizeof(path), "%s/test/cudart/programs/%s.cu", root ? root : ".", name);
+    snprintf(path, sizeof(path), "%s/test/cudart/%s", root ? root : ".", source);
     f = fopen(path, "r");
     if (f == NULL)
         test_fail(__FILE__, __LINE__, "cannot read %s", path);
@@ -51,14 +51,14 @@ static void library_lines_drop(void)
     *to = '\0';
 }
 
-static void run(const char *const *arguments, const char *name)
+static void run(const char *const *arguments, const char *source)
 {
     struct server *server = server_start(NULL);
     int status;
 
-    wanted_read(name);
+    wanted_read(source);
     status = program_run(arguments, output, sizeof(output));
-    if (strncmp(name, "own_", 4) != 0)
+    if (strncmp(source, "programs/own_", 13) != 0)
         library_lines_drop();
     if (status != 0 || strcmp(output, wanted) != 0)
         test_fail(__FILE__, __LINE__, "status %d\n--- wanted\n%s--- printed\n%s---", status, wanted,
@@ -68,12 +68,13 @@ static void run(const char *const *arguments, const char *name)
 
 static void program(const char *name)
 {
-    char path[256];
+    char path[256], source[256];
 
     snprintf(path, sizeof(path), "test/cudart/programs/%s", name);
+    snprintf(source, sizeof(source), "programs/%s.cu", name);
     if (access(test_build_path(path), X_OK) < 0)
         test_skip("there is no nvcc");
-    run((const char *const[]){path, NULL}, name);
+    run((const char *const[]){path, NULL}, source);
 }
 
 /* The same, linked with NVIDIA's own runtime, by gshare-run. */
@@ -84,7 +85,18 @@ static void a_program_of_nvidias_runtime_runs_by_gshare_run(void)
     snprintf(path, sizeof(path), "%s", test_build_path("test/cudart/native/symbols_are_copied"));
     if (access(path, X_OK) < 0)
         test_skip("there is no nvcc, or a sanitizer, whose library has to come first");
-    run((const char *const[]){"bin/gshare-run", path, NULL}, "symbols_are_copied");
+    run((const char *const[]){"bin/gshare-run", path, NULL}, "programs/symbols_are_copied.cu");
+}
+
+/* One of the runtime before. */
+static void a_program_of_cuda_12_runs_by_gshare_run(void)
+{
+    char path[512];
+
+    snprintf(path, sizeof(path), "%s", test_build_path("test/cudart/runtime12"));
+    if (access(path, X_OK) < 0)
+        test_skip("a sanitizer, whose library has to come first");
+    run((const char *const[]){"bin/gshare-run", path, NULL}, "runtime12.c");
 }
 
 /* What gshare-run itself says, without a server. */
@@ -92,8 +104,8 @@ static void gshare_run_says_what_it_cannot_run(void)
 {
     const char *file;
     int fd = test_file_open(&file);
-    static const char inside[] = "\177ELF /cudart.shm.%x", old[] = "\177ELF libcudart.so.12";
-    static const char script[] = "#!/bin/sh\necho /cudart.shm. libcudart.so.12\n";
+    static const char inside[] = "\177ELF /cudart.shm.%x", old[] = "\177ELF libcudart.so.11.0";
+    static const char script[] = "#!/bin/sh\necho /cudart.shm. libcudart.so.11.0\n";
 
     CHECK_EQUAL(
         program_run((const char *[]){"bin/gshare-run", "--help", NULL}, output, sizeof(output)), 0);
@@ -131,6 +143,7 @@ static const struct test tests[] = {
 #include "programs.inc"
 #undef PROGRAM
     TEST(a_program_of_nvidias_runtime_runs_by_gshare_run),
+    TEST(a_program_of_cuda_12_runs_by_gshare_run),
     TEST(gshare_run_says_what_it_cannot_run),
 };
 

@@ -4,7 +4,7 @@
  */
 #include "cudart/abi.h"
 #include "cudart/base/error.h"
-#include "cudart/state/copy.h"
+#include "cudart/graph/submit.h"
 
 /* ---- Copies ---------------------------------------------------------------------------------- */
 
@@ -16,7 +16,7 @@ static cudaError_t copy(void *dst, size_t dst_pitch, const void *src, size_t src
     cudaError_t error = stream_find(stream_handle, per_thread, &stream);
 
     if (error == cudaSuccess)
-        error = copy_rows(stream, dst, dst_pitch, src, src_pitch, width, height, kind, wait);
+        error = submit_copy(stream, dst, dst_pitch, src, src_pitch, width, height, kind, wait);
     return error_record(error);
 }
 
@@ -96,7 +96,7 @@ static cudaError_t set(void *dst, size_t pitch, int value, size_t width, size_t 
     cudaError_t error = stream_find(stream_handle, per_thread, &stream);
 
     if (error == cudaSuccess)
-        error = set_rows(stream, dst, pitch, value, width, height);
+        error = submit_set(stream, dst, pitch, value, width, height);
     return error_record(error);
 }
 

@@ -5,10 +5,13 @@
 
 #include "cudart/abi.h"
 #include "cudart/base/error.h"
+#include "cudart/graph/capture.h"
+#include "cudart/graph/exec.h"
 #include "cudart/state/arch.h"
 #include "cudart/state/device.h"
+#include "cudart/state/device_memory.h"
 #include "cudart/state/event.h"
-#include "cudart/state/graph.h"
+#include "cudart/state/managed.h"
 #include "cudart/state/module.h"
 #include "cudart/state/stream.h"
 
@@ -83,6 +86,8 @@ CUDART_API cudaError_t cudaDeviceSynchronize(void)
     cudaError_t error = device_use();
 
     if (error == cudaSuccess)
+        error = capture_forbids_device();
+    if (error == cudaSuccess)
         error = device_error(gs_sync(device_session()));
     return error_record(error);
 }
@@ -90,11 +95,14 @@ CUDART_API cudaError_t cudaDeviceSynchronize(void)
 /* Everything of the session ends with it; the next call attaches anew. */
 CUDART_API cudaError_t cudaDeviceReset(void)
 {
+    captures_forget();
     images_forget();
     streams_forget();
     events_forget();
+    execs_forget();
+    managed_forget();
+    mem_pools_forget();
     device_detach();
-    graphs_forget();
     error_last(true);
     return cudaSuccess;
 }
@@ -246,6 +254,13 @@ CUDART_API cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *p, int num
     p->localL1CacheSupported = 1;
     p->computePreemptionSupported = 1;
     p->cooperativeLaunch = 1;
+    p->managedMemory = 1;
+    p->canMapHostMemory = 1;
+    p->hostRegisterSupported = 1;
+    p->memoryPoolsSupported = 1;
+#ifdef GS_CUDART_12
+    p->deviceOverlap = 1;
+#endif
     return cudaSuccess;
 }
 
@@ -307,6 +322,9 @@ static int attribute_of(enum cudaDeviceAttr attribute)
     case cudaDevAttrLocalL1CacheSupported:
     case cudaDevAttrComputePreemptionSupported:
     case cudaDevAttrCooperativeLaunch:
+    case cudaDevAttrCanMapHostMemory:
+    case cudaDevAttrManagedMemory:
+    case cudaDevAttrHostRegisterSupported:
         return 1;
     default:
         return 0;

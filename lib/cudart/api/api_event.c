@@ -1,6 +1,7 @@
 /* api_event.c - events. */
 #include "cudart/abi.h"
 #include "cudart/base/error.h"
+#include "cudart/graph/capture.h"
 #include "cudart/state/event.h"
 #include "cudart/state/stream.h"
 
@@ -45,9 +46,14 @@ static cudaError_t event_record(cudaEvent_t handle, cudaStream_t stream_handle, 
     if (error == cudaSuccess && flags & ~(unsigned)cudaEventRecordExternal)
         error = cudaErrorInvalidValue;
     if (error == cudaSuccess && flags & cudaEventRecordExternal)
-        error = cudaErrorIllegalState; /* outside of a capture */
+        return error_record(capture_node(stream, cudaGraphNodeTypeEventRecord, handle));
+    if (error == cudaSuccess)
+        error = capture_forbids_legacy(stream);
     if (error != cudaSuccess)
         return error_record(error);
+    if (stream_capturing(stream))
+        return error_record(capture_record(stream, handle));
+    capture_event_forget(handle);
     status = stream_enter(stream);
     if (status == GS_OK)
         status = gs_event_record(event, stream->handle);
@@ -86,6 +92,8 @@ CUDART_API cudaError_t cudaEventSynchronize(cudaEvent_t handle)
     if (error == cudaSuccess)
         error = event_find(handle, &event);
     if (error == cudaSuccess)
+        error = capture_forbids_event(handle);
+    if (error == cudaSuccess)
         error = device_error(gs_event_sync(event));
     return error_record(error);
 }
@@ -97,6 +105,10 @@ CUDART_API cudaError_t cudaEventQuery(cudaEvent_t handle)
 
     if (error == cudaSuccess)
         error = event_find(handle, &event);
+    if (error == cudaSuccess)
+        error = capture_forbids_event(handle);
+    if (error == cudaSuccess)
+        error = capture_forbids_unsafe();
     if (error == cudaSuccess)
         error = device_error(gs_event_query(event));
     return error_record(error);

@@ -81,6 +81,15 @@ CUDART_API cudaError_t cudaFuncSetAttribute(const void *stub, enum cudaFuncAttri
     }
 }
 
+CUDART_API cudaError_t cudaKernelSetAttributeForDevice(cudaKernel_t kernel,
+                                                       enum cudaFuncAttribute attribute, int value,
+                                                       int number)
+{
+    if (number != 0)
+        return error_record(cudaErrorInvalidDevice);
+    return cudaFuncSetAttribute(kernel, attribute, value);
+}
+
 /* Hints. */
 CUDART_API cudaError_t cudaFuncSetCacheConfig(const void *stub, enum cudaFuncCache config)
 {

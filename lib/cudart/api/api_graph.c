@@ -1,151 +1,213 @@
-/* api_graph.c - the capture of one stream, and the launch of what was captured. */
+/* api_graph.c - graphs, their edges, and their executable form. */
 #include "cudart/abi.h"
 #include "cudart/base/error.h"
-#include "cudart/state/graph.h"
-#include "cudart/state/stream.h"
+#include "cudart/graph/capture.h"
+#include "cudart/graph/exec.h"
+#include "cudart/graph/graph.h"
 
-/* ---- Capture --------------------------------------------------------------------------------- */
+/* ---- Graphs ---------------------------------------------------------------------------------- */
 
-static cudaError_t capture_begin(cudaStream_t handle, enum cudaStreamCaptureMode mode,
-                                 bool per_thread)
+CUDART_API cudaError_t cudaGraphCreate(cudaGraph_t *graph, unsigned flags)
 {
-    struct stream *stream;
-    cudaError_t error = stream_find(handle, per_thread, &stream);
-    gs_status status;
-
-    if (error == cudaSuccess && (unsigned)mode > cudaStreamCaptureModeRelaxed)
-        error = cudaErrorInvalidValue;
-    if (error == cudaSuccess && stream == &stream_legacy)
-        error = cudaErrorStreamCaptureUnsupported;
-    if (error == cudaSuccess && atomic_load(&stream->capturing))
-        error = cudaErrorIllegalState;
-    if (error != cudaSuccess)
-        return error_record(error);
-    status = gs_graph_begin(device_session(), stream->handle);
-    if (status == GS_OK)
-        atomic_store(&stream->capturing, true);
-    return error_record(device_error(status));
-}
-
-CUDART_API cudaError_t cudaStreamBeginCapture(cudaStream_t stream, enum cudaStreamCaptureMode mode)
-{
-    return capture_begin(stream, mode, false);
-}
-
-CUDART_API cudaError_t cudaStreamBeginCapture_ptsz(cudaStream_t stream,
-                                                   enum cudaStreamCaptureMode mode)
-{
-    return capture_begin(stream, mode, true);
-}
-
-CUDART_API cudaError_t cudaStreamEndCapture(cudaStream_t handle, cudaGraph_t *graph)
-{
-    struct stream *stream;
-    gs_graph captured;
-    cudaError_t error = stream_find(handle, false, &stream);
-    gs_status status;
-    bool invalid;
-
-    if (error == cudaSuccess && graph == NULL)
-        error = cudaErrorInvalidValue;
-    if (error == cudaSuccess && !atomic_load(&stream->capturing))
-        error = cudaErrorIllegalState;
-    if (error != cudaSuccess)
-        return error_record(error);
-    *graph = NULL;
-    invalid = atomic_exchange(&stream->capture_invalid, false);
-    atomic_store(&stream->capturing, false);
-    status = gs_graph_end(device_session(), stream->handle, &captured);
-    error = status == GS_OK ? graph_new(captured, graph) : device_error(status);
-    if (!invalid)
-        return error_record(error);
-    /* The call that could not be captured has returned why. */
-    if (error == cudaSuccess)
-        graph_end(*graph);
-    *graph = NULL;
-    return error_record(cudaErrorStreamCaptureInvalidated);
-}
-
-CUDART_API cudaError_t cudaStreamIsCapturing(cudaStream_t handle,
-                                             enum cudaStreamCaptureStatus *capturing)
-{
-    struct stream *stream;
-    cudaError_t error = stream_find(handle, false, &stream);
-
-    if (error == cudaSuccess && capturing == NULL)
-        error = cudaErrorInvalidValue;
-    if (error == cudaSuccess)
-        *capturing = atomic_load(&stream->capture_invalid) ? cudaStreamCaptureStatusInvalidated
-                     : atomic_load(&stream->capturing)     ? cudaStreamCaptureStatusActive
-                                                           : cudaStreamCaptureStatusNone;
-    return error_record(error);
-}
-
-/* ---- Launch ---------------------------------------------------------------------------------- */
-
-CUDART_API cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph,
-                                            unsigned long long flags)
-{
-    cudaError_t error = device_use();
-
-    if (error == cudaSuccess && exec == NULL)
-        error = cudaErrorInvalidValue;
-    if (error == cudaSuccess && flags != 0) /* launch from the device, memory of its own */
-        error = error_unsupported("a flag of cudaGraphInstantiate");
-    return error_record(error == cudaSuccess ? graph_instantiate(graph, exec) : error);
-}
-
-CUDART_API cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t *exec, cudaGraph_t graph,
-                                                     unsigned long long flags)
-{
-    return cudaGraphInstantiate(exec, graph, flags);
-}
-
-static cudaError_t graph_launch(cudaGraphExec_t exec, cudaStream_t handle, bool per_thread)
-{
-    struct stream *stream;
-    gs_graph graph;
-    cudaError_t error = stream_find(handle, per_thread, &stream);
-    gs_status status;
-
-    if (error == cudaSuccess)
-        error = graph_find(exec, &graph);
-    if (error != cudaSuccess)
-        return error_record(error);
-    status = stream_enter(stream);
-    if (status == GS_OK)
-        status = gs_graph_launch(graph, stream->handle);
-    if (status == GS_OK)
-        stream_leave(stream);
-    return error_record(stream_error(stream, status));
-}
-
-CUDART_API cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream)
-{
-    return graph_launch(exec, stream, false);
-}
-
-CUDART_API cudaError_t cudaGraphLaunch_ptsz(cudaGraphExec_t exec, cudaStream_t stream)
-{
-    return graph_launch(exec, stream, true);
-}
-
-/* The server has the graph since its capture. */
-CUDART_API cudaError_t cudaGraphUpload(cudaGraphExec_t exec, cudaStream_t stream)
-{
-    struct stream *found;
-    gs_graph graph;
-    cudaError_t error = stream_find(stream, false, &found);
-
-    return error_record(error == cudaSuccess ? graph_find(exec, &graph) : error);
-}
-
-CUDART_API cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec)
-{
-    return error_record(graph_exec_end(exec));
+    if (graph == NULL || flags != 0)
+        return error_record(cudaErrorInvalidValue);
+    return error_record(graph_new(graph));
 }
 
 CUDART_API cudaError_t cudaGraphDestroy(cudaGraph_t graph)
 {
     return error_record(graph_end(graph));
+}
+
+CUDART_API cudaError_t cudaGraphClone(cudaGraph_t *clone, cudaGraph_t graph)
+{
+    return error_record(clone != NULL ? graph_clone(graph, clone) : cudaErrorInvalidValue);
+}
+
+CUDART_API cudaError_t cudaGraphNodeFindInClone(cudaGraphNode_t *node, cudaGraphNode_t original,
+                                                cudaGraph_t clone)
+{
+    return error_record(node != NULL ? node_in_clone(original, clone, node)
+                                     : cudaErrorInvalidValue);
+}
+
+CUDART_API cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t *nodes, size_t *count)
+{
+    return error_record(graph_nodes(graph, false, nodes, count));
+}
+
+CUDART_API cudaError_t cudaGraphGetRootNodes(cudaGraph_t graph, cudaGraphNode_t *nodes,
+                                             size_t *count)
+{
+    return error_record(graph_nodes(graph, true, nodes, count));
+}
+
+/* ---- Edges: their data are the ports of programmatic launches, and all zeros ------------------
+ */
+
+static void edges_clear(cudaGraphEdgeData *data, size_t count)
+{
+    for (size_t i = 0; data != NULL && i < count; i++)
+        data[i] = (cudaGraphEdgeData){0};
+}
+
+CUDART_API cudaError_t cudaGraphGetEdges(cudaGraph_t graph, cudaGraphNode_t *from,
+                                         cudaGraphNode_t *to, cudaGraphEdgeData *data,
+                                         size_t *count)
+{
+    cudaError_t error = graph_edges(graph, from, to, count);
+
+    if (error == cudaSuccess && from != NULL)
+        edges_clear(data, *count);
+    return error_record(error);
+}
+
+CUDART_API cudaError_t cudaGraphNodeGetDependencies(cudaGraphNode_t node, cudaGraphNode_t *nodes,
+                                                    cudaGraphEdgeData *data, size_t *count)
+{
+    cudaError_t error = node_neighbours(node, false, nodes, count);
+
+    if (error == cudaSuccess && nodes != NULL)
+        edges_clear(data, *count);
+    return error_record(error);
+}
+
+CUDART_API cudaError_t cudaGraphNodeGetDependentNodes(cudaGraphNode_t node, cudaGraphNode_t *nodes,
+                                                      cudaGraphEdgeData *data, size_t *count)
+{
+    cudaError_t error = node_neighbours(node, true, nodes, count);
+
+    if (error == cudaSuccess && nodes != NULL)
+        edges_clear(data, *count);
+    return error_record(error);
+}
+
+CUDART_API cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t *from,
+                                                const cudaGraphNode_t *to,
+                                                const cudaGraphEdgeData *data, size_t count)
+{
+    (void)data;
+    return error_record(graph_connect(graph, from, to, count, true));
+}
+
+CUDART_API cudaError_t cudaGraphRemoveDependencies(cudaGraph_t graph, const cudaGraphNode_t *from,
+                                                   const cudaGraphNode_t *to,
+                                                   const cudaGraphEdgeData *data, size_t count)
+{
+    (void)data;
+    return error_record(graph_connect(graph, from, to, count, false));
+}
+
+/* ---- Executable graphs ----------------------------------------------------------------------- */
+
+static cudaError_t instantiate(cudaGraphExec_t *exec, cudaGraph_t graph, unsigned long long flags)
+{
+    const unsigned long long known = cudaGraphInstantiateFlagAutoFreeOnLaunch |
+                                     cudaGraphInstantiateFlagUpload |
+                                     cudaGraphInstantiateFlagUseNodePriority;
+    cudaError_t error = device_use();
+
+    if (error != cudaSuccess)
+        return error;
+    if (exec == NULL || flags & ~(known | cudaGraphInstantiateFlagDeviceLaunch))
+        return cudaErrorInvalidValue;
+    if (flags & cudaGraphInstantiateFlagDeviceLaunch)
+        return error_unsupported("cudaGraphInstantiateFlagDeviceLaunch");
+    return exec_new(graph, flags, exec);
+}
+
+CUDART_API cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph,
+                                            unsigned long long flags)
+{
+    return error_record(instantiate(exec, graph, flags));
+}
+
+CUDART_API cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t *exec, cudaGraph_t graph,
+                                                     unsigned long long flags)
+{
+    return error_record(instantiate(exec, graph, flags));
+}
+
+CUDART_API cudaError_t cudaGraphInstantiateWithParams(cudaGraphExec_t *exec, cudaGraph_t graph,
+                                                      cudaGraphInstantiateParams *params)
+{
+    cudaError_t error =
+        params != NULL ? instantiate(exec, graph, params->flags) : cudaErrorInvalidValue;
+
+    if (params != NULL) {
+        params->errNode_out = NULL;
+        params->result_out = error == cudaSuccess ? cudaGraphInstantiateSuccess
+                             : error == cudaErrorNotSupported
+                                 ? cudaGraphInstantiateNodeOperationNotSupported
+                                 : cudaGraphInstantiateError;
+    }
+    return error_record(error);
+}
+
+CUDART_API cudaError_t cudaGraphInstantiateWithParams_ptsz(cudaGraphExec_t *exec, cudaGraph_t graph,
+                                                           cudaGraphInstantiateParams *params)
+{
+    return cudaGraphInstantiateWithParams(exec, graph, params);
+}
+
+CUDART_API cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec)
+{
+    return error_record(exec_end(exec));
+}
+
+CUDART_API cudaError_t cudaGraphExecGetFlags(cudaGraphExec_t exec, unsigned long long *flags)
+{
+    return error_record(flags != NULL ? exec_flags(exec, flags) : cudaErrorInvalidValue);
+}
+
+CUDART_API cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph,
+                                           cudaGraphExecUpdateResultInfo *info)
+{
+    return error_record(info != NULL ? exec_update(exec, graph, info) : cudaErrorInvalidValue);
+}
+
+static cudaError_t launch(cudaGraphExec_t exec, cudaStream_t handle, bool per_thread)
+{
+    struct stream *stream;
+    struct op op = {.type = cudaGraphNodeTypeGraph};
+    cudaError_t error = stream_find(handle, per_thread, &stream);
+
+    if (error == cudaSuccess)
+        error = capture_forbids_legacy(stream);
+    if (error != cudaSuccess)
+        return error_record(error);
+    if (!stream_capturing(stream))
+        return error_record(exec_launch(exec, stream));
+    error = exec_copy(exec, &op.child);
+    return error_record(error == cudaSuccess ? capture_op(stream, &op) : error);
+}
+
+CUDART_API cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream)
+{
+    return launch(exec, stream, false);
+}
+
+CUDART_API cudaError_t cudaGraphLaunch_ptsz(cudaGraphExec_t exec, cudaStream_t stream)
+{
+    return launch(exec, stream, true);
+}
+
+/* The server has what it needs since the graph was instantiated. */
+static cudaError_t upload(cudaGraphExec_t exec, cudaStream_t handle, bool per_thread)
+{
+    struct stream *stream;
+    unsigned long long flags;
+    cudaError_t error = stream_find(handle, per_thread, &stream);
+
+    return error_record(error == cudaSuccess ? exec_flags(exec, &flags) : error);
+}
+
+CUDART_API cudaError_t cudaGraphUpload(cudaGraphExec_t exec, cudaStream_t stream)
+{
+    return upload(exec, stream, false);
+}
+
+CUDART_API cudaError_t cudaGraphUpload_ptsz(cudaGraphExec_t exec, cudaStream_t stream)
+{
+    return upload(exec, stream, true);
 }

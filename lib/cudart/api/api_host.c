@@ -4,13 +4,13 @@
  */
 #include "cudart/abi.h"
 #include "cudart/base/error.h"
+#include "cudart/graph/capture.h"
 #include "cudart/state/stream.h"
 
 /* The caller may call the function when this succeeds. */
-static cudaError_t host_turn(cudaStream_t handle, bool per_thread)
+static cudaError_t host_turn(struct stream *stream)
 {
-    struct stream *stream;
-    cudaError_t error = stream_find(handle, per_thread, &stream);
+    cudaError_t error = capture_forbids_legacy(stream);
     gs_status status;
 
     if (error != cudaSuccess)
@@ -23,8 +23,18 @@ static cudaError_t host_turn(cudaStream_t handle, bool per_thread)
 
 static cudaError_t host_call(cudaStream_t handle, cudaHostFn_t call, void *data, bool per_thread)
 {
-    cudaError_t error = call != NULL ? host_turn(handle, per_thread) : cudaErrorInvalidValue;
+    const struct cudaHostNodeParams params = {call, data};
+    struct stream *stream;
+    cudaError_t error = stream_find(handle, per_thread, &stream);
+    struct op op;
 
+    if (error == cudaSuccess)
+        error = op_host(&op, &params);
+    if (error != cudaSuccess)
+        return error_record(error);
+    if (stream_capturing(stream))
+        return error_record(capture_op(stream, &op));
+    error = host_turn(stream);
     if (error == cudaSuccess)
         call(data);
     return error_record(error);
@@ -44,8 +54,13 @@ CUDART_API cudaError_t cudaLaunchHostFunc_ptsz(cudaStream_t stream, cudaHostFn_t
 static cudaError_t callback_call(cudaStream_t handle, cudaStreamCallback_t call, void *data,
                                  unsigned flags, bool per_thread)
 {
-    cudaError_t error =
-        call != NULL && flags == 0 ? host_turn(handle, per_thread) : cudaErrorInvalidValue;
+    struct stream *stream;
+    cudaError_t error = stream_find(handle, per_thread, &stream);
+
+    if (error == cudaSuccess && (call == NULL || flags != 0))
+        error = cudaErrorInvalidValue;
+    if (error == cudaSuccess)
+        error = stream_capturing(stream) ? capture_refuse(stream) : host_turn(stream);
 
     if (error == cudaSuccess || error == error_sticky())
         call(handle, error, data);

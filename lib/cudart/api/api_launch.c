@@ -1,63 +1,23 @@
-/* api_launch.c - launches. <<<>>> adds to gs_launch what launch() does before and after it. */
+/* api_launch.c - launches. */
 #include "cudart/abi.h"
 #include "cudart/base/error.h"
-#include "cudart/base/report.h"
-#include "cudart/state/module.h"
-#include "cudart/state/stream.h"
-
-#define SMEM_DEFAULT_MAX (48u << 10) /* a block's, unless cudaFuncSetAttribute allows more */
-
-static unsigned dynamic_smem_max(const struct kernel *kernel)
-{
-    unsigned allowed = atomic_load_explicit(&kernel->dynamic_smem_max, memory_order_relaxed);
-
-    if (allowed != 0)
-        return allowed;
-    return kernel->desc.static_smem < SMEM_DEFAULT_MAX ? SMEM_DEFAULT_MAX - kernel->desc.static_smem
-                                                       : 0;
-}
-
-/* CUDA tells apart what GS_ERR_LAUNCH_CONFIG says in one. The runtime of CUDA 13 passes the
- * driver's CUDA_ERROR_INVALID_VALUE on for a shape that cannot be. */
-static cudaError_t config_error(const struct kernel *kernel, const gs_launch_config *config)
-{
-    uint64_t threads = (uint64_t)config->block.x * config->block.y * config->block.z;
-
-    if (threads == 0 || threads > device.desc.max_threads_per_block)
-        return cudaErrorInvalidValue;
-    if (threads > kernel->desc.max_threads_per_block)
-        return cudaErrorLaunchOutOfResources;
-    if (!config->cooperative)
-        return cudaErrorInvalidValue;
-    report_once("kernel %s: %s", kernel->name, gs_last_error_message());
-    return cudaErrorCooperativeLaunchTooLarge;
-}
+#include "cudart/graph/capture.h"
+#include "cudart/state/launch.h"
 
 static cudaError_t launch(struct kernel *kernel, const gs_launch_config *config, size_t shared,
                           void **args, cudaStream_t stream_handle, bool per_thread)
 {
     struct stream *stream;
-    gs_kernel handle;
-    gs_status status;
     cudaError_t error;
 
     if (kernel == NULL)
         return error_record(cudaErrorInvalidResourceHandle);
-    error = kernel_use(kernel, &handle);
-    if (error == cudaSuccess)
-        error = stream_find(stream_handle, per_thread, &stream);
+    error = stream_find(stream_handle, per_thread, &stream);
     if (error != cudaSuccess)
         return error_record(error);
-    if (shared > dynamic_smem_max(kernel))
-        return error_record(cudaErrorInvalidValue);
-    status = stream_enter(stream);
-    if (status == GS_OK)
-        status = gs_launch(stream->handle, handle, config, args);
-    if (status != GS_OK)
-        return error_record(status == GS_ERR_LAUNCH_CONFIG ? config_error(kernel, config)
-                                                           : stream_error(stream, status));
-    stream_leave(stream);
-    return cudaSuccess;
+    if (stream_capturing(stream))
+        return error_record(capture_launch(stream, kernel, config, shared, args));
+    return error_record(kernel_launch(kernel, config, shared, args, stream));
 }
 
 static cudaError_t launch_plain(struct kernel *kernel, dim3 grid, dim3 block, void **args,
@@ -145,7 +105,9 @@ static cudaError_t launch_extended(const cudaLaunchConfig_t *config, const void 
         case cudaLaunchAttributeMemSyncDomain:
         case cudaLaunchAttributePreferredClusterDimension:
         case cudaLaunchAttributePreferredSharedMemoryCarveout:
+#ifndef GS_CUDART_12
         case cudaLaunchAttributeNvlinkUtilCentricScheduling:
+#endif
             break;
         default: /* events within a launch, updatable nodes */
             return error_record(error_unsupported("an event or an updatable node in a launch"));

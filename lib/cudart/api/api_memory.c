@@ -1,33 +1,20 @@
-/* api_memory.c - device memory and pinned host memory. */
+/* api_memory.c - device memory, and what an address is. */
 #include "cudart/abi.h"
 #include "cudart/base/error.h"
+#include "cudart/graph/capture.h"
+#include "cudart/state/device_memory.h"
 #include "cudart/state/memory_map.h"
-#include "cudart/state/stream.h"
 
 #define PITCH_ALIGN 512u /* of rows, as on NVIDIA's devices */
 
+/* Unsafe beside a capture: such a call may wait for the session's work. */
 static cudaError_t device_alloc(void **out, size_t size)
 {
     cudaError_t error = device_use();
-    gs_devptr ptr;
-    gs_status status;
 
-    if (error != cudaSuccess)
-        return error;
-    if (out == NULL)
-        return cudaErrorInvalidValue;
-    if (size == 0) {
-        *out = NULL;
-        return cudaSuccess;
-    }
-    status = gs_malloc(device_session(), size, &ptr);
-    if (status != GS_OK)
-        return device_error(status);
-    *out = (void *)(uintptr_t)ptr; // NOLINT: an address of the device
-    if (memory_map_add(*out, size, false, 0))
-        return cudaSuccess;
-    gs_free(device_session(), ptr);
-    return cudaErrorMemoryAllocation;
+    if (error == cudaSuccess)
+        error = capture_forbids_unsafe();
+    return error == cudaSuccess ? device_memory_alloc(out, size, 0) : error;
 }
 
 CUDART_API cudaError_t cudaMalloc(void **out, size_t size)
@@ -65,66 +52,15 @@ CUDART_API cudaError_t cudaMalloc3D(struct cudaPitchedPtr *memory, struct cudaEx
 static cudaError_t device_free(void *ptr)
 {
     cudaError_t error = device_use();
-    struct memory_range range;
-    gs_status status;
 
-    if (error != cudaSuccess || ptr == NULL)
-        return error;
-    /* An import or an allocation of gs_malloc is not in the map: libgshare checks the address. */
-    if (memory_map_find(ptr, &range) && range.host)
-        return cudaErrorInvalidValue;
-    /* Before the address can be given out again. */
-    memory_map_remove(ptr);
-    status = gs_free(device_session(), (uint64_t)(uintptr_t)ptr);
-    return device_error(status);
+    if (error == cudaSuccess && ptr != NULL)
+        error = capture_forbids_unsafe();
+    return error == cudaSuccess && ptr != NULL ? device_memory_free(ptr) : error;
 }
 
 CUDART_API cudaError_t cudaFree(void *ptr)
 {
     return error_record(device_free(ptr));
-}
-
-/* ---- Stream-ordered allocation: right, but not fast ------------------------------------------
- *
- * Memory that is there at once is there in the stream's order too, and so is memory that is given
- * up once the work of all streams is done. */
-
-static cudaError_t alloc_async(void **out, size_t size, cudaStream_t stream_handle, bool per_thread)
-{
-    struct stream *stream;
-    cudaError_t error = stream_find(stream_handle, per_thread, &stream);
-
-    return error_record(error == cudaSuccess ? device_alloc(out, size) : error);
-}
-
-CUDART_API cudaError_t cudaMallocAsync(void **out, size_t size, cudaStream_t stream)
-{
-    return alloc_async(out, size, stream, false);
-}
-
-CUDART_API cudaError_t cudaMallocAsync_ptsz(void **out, size_t size, cudaStream_t stream)
-{
-    return alloc_async(out, size, stream, true);
-}
-
-static cudaError_t free_async(void *ptr, cudaStream_t stream_handle, bool per_thread)
-{
-    struct stream *stream;
-    cudaError_t error = stream_find(stream_handle, per_thread, &stream);
-
-    if (error == cudaSuccess && ptr == NULL)
-        error = cudaErrorInvalidValue;
-    return error_record(error == cudaSuccess ? device_free(ptr) : error);
-}
-
-CUDART_API cudaError_t cudaFreeAsync(void *ptr, cudaStream_t stream)
-{
-    return free_async(ptr, stream, false);
-}
-
-CUDART_API cudaError_t cudaFreeAsync_ptsz(void *ptr, cudaStream_t stream)
-{
-    return free_async(ptr, stream, true);
 }
 
 CUDART_API cudaError_t cudaMemGetInfo(size_t *free_bytes, size_t *total)
@@ -136,70 +72,6 @@ CUDART_API cudaError_t cudaMemGetInfo(size_t *free_bytes, size_t *total)
     if (error == cudaSuccess)
         error = device_error(gs_mem_info(device_session(), free_bytes, total));
     return error_record(error);
-}
-
-/* ---- Pinned host memory ---------------------------------------------------------------------- */
-
-/* Kernels cannot reach it here, so a program that asks for mapped memory is told. */
-static cudaError_t host_alloc(void **out, size_t size, unsigned flags)
-{
-    cudaError_t error = device_use();
-    gs_status status;
-
-    if (error != cudaSuccess)
-        return error;
-    if (out == NULL || flags & ~(unsigned)(cudaHostAllocPortable | cudaHostAllocMapped |
-                                           cudaHostAllocWriteCombined))
-        return cudaErrorInvalidValue;
-    if (flags & cudaHostAllocMapped)
-        return error_unsupported("cudaHostAllocMapped");
-    if (size == 0) {
-        *out = NULL;
-        return cudaSuccess;
-    }
-    status = gs_host_alloc(device_session(), size, out);
-    if (status != GS_OK)
-        return device_error(status);
-    if (memory_map_add(*out, size, true, flags))
-        return cudaSuccess;
-    gs_host_free(device_session(), *out);
-    return cudaErrorMemoryAllocation;
-}
-
-CUDART_API cudaError_t cudaHostAlloc(void **out, size_t size, unsigned flags)
-{
-    return error_record(host_alloc(out, size, flags));
-}
-
-CUDART_API cudaError_t cudaMallocHost(void **out, size_t size)
-{
-    return error_record(host_alloc(out, size, 0));
-}
-
-CUDART_API cudaError_t cudaFreeHost(void *ptr)
-{
-    cudaError_t error = device_use();
-    struct memory_range range;
-
-    if (error != cudaSuccess || ptr == NULL)
-        return error_record(error);
-    if (!memory_map_find(ptr, &range) || !range.host || range.base != (uintptr_t)ptr)
-        return error_record(cudaErrorInvalidValue);
-    memory_map_remove(ptr);
-    return error_record(device_error(gs_host_free(device_session(), ptr)));
-}
-
-CUDART_API cudaError_t cudaHostGetFlags(unsigned *flags, void *ptr)
-{
-    cudaError_t error = device_use();
-    struct memory_range range;
-
-    if (error != cudaSuccess)
-        return error_record(error);
-    if (flags == NULL || !memory_map_find(ptr, &range) || !range.host)
-        return error_record(cudaErrorInvalidValue);
-    *flags = range.flags;
-    return cudaSuccess;
 }
 
 /* ---- What an address is ---------------------------------------------------------------------- */
@@ -217,10 +89,13 @@ CUDART_API cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *at
         return error_record(cudaErrorInvalidValue);
     *attributes = (struct cudaPointerAttributes){.type = cudaMemoryTypeUnregistered, .device = -2};
     known = memory_map_find(ptr, &range);
-    if (known && range.host) {
-        attributes->type = cudaMemoryTypeHost;
+    if (known && (memory_is_host(&range) || range.kind == MEMORY_MANAGED)) {
+        attributes->type =
+            range.kind == MEMORY_MANAGED ? cudaMemoryTypeManaged : cudaMemoryTypeHost;
         attributes->device = 0;
         attributes->hostPointer = (void *)(uintptr_t)ptr; // NOLINT: without const
+        if (range.kind == MEMORY_MAPPED || range.kind == MEMORY_MANAGED)
+            attributes->devicePointer = attributes->hostPointer;
     } else if (known || (device.host_range_reserved && device_has(ptr))) {
         attributes->type = cudaMemoryTypeDevice;
         attributes->device = 0;

@@ -1,6 +1,7 @@
 /* api_stream.c - streams. */
 #include "cudart/abi.h"
 #include "cudart/base/error.h"
+#include "cudart/graph/capture.h"
 #include "cudart/state/event.h"
 #include "cudart/state/stream.h"
 
@@ -54,6 +55,8 @@ static cudaError_t stream_ask(cudaStream_t handle, bool per_thread,
     cudaError_t error = stream_find(handle, per_thread, &stream);
     gs_status status;
 
+    if (error == cudaSuccess)
+        error = stream_capturing(stream) ? capture_refuse(stream) : capture_forbids_legacy(stream);
     if (error != cudaSuccess)
         return error_record(error);
     status = stream_enter(stream);
@@ -89,14 +92,17 @@ static cudaError_t stream_wait_event(cudaStream_t handle, cudaEvent_t event_hand
     gs_event event;
     cudaError_t error = stream_find(handle, per_thread, &stream);
     gs_status status;
+    bool captured;
 
     if (error == cudaSuccess)
         error = event_find(event_handle, &event);
     if (error == cudaSuccess && flags & ~(unsigned)cudaEventWaitExternal)
         error = cudaErrorInvalidValue;
     if (error == cudaSuccess && flags & cudaEventWaitExternal)
-        error = cudaErrorIllegalState; /* outside of a capture */
-    if (error != cudaSuccess)
+        return error_record(capture_node(stream, cudaGraphNodeTypeWaitEvent, event_handle));
+    if (error == cudaSuccess)
+        error = capture_wait(stream, event_handle, &captured);
+    if (error != cudaSuccess || captured)
         return error_record(error);
     status = stream_enter(stream);
     if (status == GS_OK)

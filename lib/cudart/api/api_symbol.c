@@ -1,7 +1,7 @@
 /* api_symbol.c - __device__ and __constant__ variables. */
 #include "cudart/abi.h"
 #include "cudart/base/error.h"
-#include "cudart/state/copy.h"
+#include "cudart/graph/submit.h"
 #include "cudart/state/module.h"
 
 static cudaError_t symbol_use(const void *symbol, struct variable **variable)
@@ -53,7 +53,8 @@ static cudaError_t to_symbol(const void *symbol, const void *src, size_t size, s
                                      stream_handle, per_thread, &variable, &stream);
 
     if (error == cudaSuccess)
-        error = copy_bytes(stream, symbol_at(variable, offset), src, size, kind, wait);
+        error =
+            submit_copy(stream, symbol_at(variable, offset), size, src, size, size, 1, kind, wait);
     return error_record(error);
 }
 
@@ -67,7 +68,8 @@ static cudaError_t from_symbol(void *dst, const void *symbol, size_t size, size_
                                      stream_handle, per_thread, &variable, &stream);
 
     if (error == cudaSuccess)
-        error = copy_bytes(stream, dst, symbol_at(variable, offset), size, kind, wait);
+        error =
+            submit_copy(stream, dst, size, symbol_at(variable, offset), size, size, 1, kind, wait);
     return error_record(error);
 }
 

@@ -11,4 +11,15 @@
     {                                                                                              \
         return error_record(error_unsupported(#name));                                             \
     }
+#ifdef GS_CUDART_12
+#define SUPPORTED_12   SUPPORTED
+#define UNSUPPORTED_12 UNSUPPORTED
+#define SUPPORTED_13(name)
+#define UNSUPPORTED_13(name)
+#else
+#define SUPPORTED_12(name)
+#define UNSUPPORTED_12(name)
+#define SUPPORTED_13   SUPPORTED
+#define UNSUPPORTED_13 UNSUPPORTED
+#endif
 #include "cudart/functions.def"

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "cudart/state/managed.h"
 #include "cudart/state/memory_map.h"
 
 bool copy_is_device(const void *ptr)
@@ -11,7 +12,7 @@ bool copy_is_device(const void *ptr)
 
     if (device.host_range_reserved && device_has(ptr))
         return true;
-    return memory_map_find(ptr, &range) && !range.host;
+    return memory_map_find(ptr, &range) && !memory_is_host(&range);
 }
 
 /* Whether the host's own access to the address would be a crash. */
@@ -24,22 +25,25 @@ static bool host_cannot(const void *ptr)
  * them. The device's side is libgshare's to check. */
 static cudaError_t kind_resolve(const void *dst, const void *src, enum cudaMemcpyKind *kind)
 {
-    bool to_host, from_host;
+    bool to_device, from_device;
 
     if ((unsigned)*kind > cudaMemcpyDefault)
         return cudaErrorInvalidMemcpyDirection;
+    /* Memory that both reach counts as the device's: libgshare must not touch the host's pages. */
     if (*kind == cudaMemcpyDefault) {
-        bool to_device = copy_is_device(dst), from_device = copy_is_device(src);
-
-        *kind = from_device ? to_device ? cudaMemcpyDeviceToDevice : cudaMemcpyDeviceToHost
-                : to_device ? cudaMemcpyHostToDevice
-                            : cudaMemcpyHostToHost;
-        return cudaSuccess;
+        to_device = copy_is_device(dst) || managed_has(dst);
+        from_device = copy_is_device(src) || managed_has(src);
+    } else {
+        to_device = *kind == cudaMemcpyHostToDevice || *kind == cudaMemcpyDeviceToDevice ||
+                    managed_has(dst);
+        from_device = *kind == cudaMemcpyDeviceToHost || *kind == cudaMemcpyDeviceToDevice ||
+                      managed_has(src);
+        if ((!to_device && host_cannot(dst)) || (!from_device && host_cannot(src)))
+            return cudaErrorInvalidValue;
     }
-    to_host = *kind == cudaMemcpyDeviceToHost || *kind == cudaMemcpyHostToHost;
-    from_host = *kind == cudaMemcpyHostToDevice || *kind == cudaMemcpyHostToHost;
-    if ((to_host && host_cannot(dst)) || (from_host && host_cannot(src)))
-        return cudaErrorInvalidValue;
+    *kind = from_device ? to_device ? cudaMemcpyDeviceToDevice : cudaMemcpyDeviceToHost
+            : to_device ? cudaMemcpyHostToDevice
+                        : cudaMemcpyHostToHost;
     return cudaSuccess;
 }
 
@@ -68,6 +72,7 @@ cudaError_t copy_rows(struct stream *stream, void *dst, size_t dst_pitch, const 
 {
     cudaError_t error = kind_resolve(dst, src, &kind);
     gs_status status;
+    bool held;
 
     if (width == 0 || height == 0)
         return error == cudaErrorInvalidMemcpyDirection ? error : cudaSuccess;
@@ -79,6 +84,9 @@ cudaError_t copy_rows(struct stream *stream, void *dst, size_t dst_pitch, const 
         width *= height;
         height = 1;
     }
+    error = managed_work_begin(&held);
+    if (error != cudaSuccess)
+        return error;
     status = stream_enter(stream);
     /* The host's own copy has its place in the stream too. */
     if (status == GS_OK && kind == cudaMemcpyHostToHost)
@@ -86,6 +94,7 @@ cudaError_t copy_rows(struct stream *stream, void *dst, size_t dst_pitch, const 
     for (size_t row = 0; row < height && status == GS_OK; row++)
         status = copy_row(stream, (char *)dst + row * dst_pitch,
                           (const char *)src + row * src_pitch, width, kind);
+    managed_work_end(held);
     if (status == GS_OK)
         stream_leave(stream);
     if (status == GS_OK && wait && kind != cudaMemcpyDeviceToDevice)
@@ -93,10 +102,33 @@ cudaError_t copy_rows(struct stream *stream, void *dst, size_t dst_pitch, const 
     return stream_error(stream, status);
 }
 
+/* Where the box begins: its first slice, and the bytes from one slice to the next. */
+static char *box_at(const struct cudaPitchedPtr *memory, const struct cudaPos *at, size_t *slice)
+{
+    *slice = memory->pitch * memory->ysize;
+    return (char *)memory->ptr + at->z * *slice + at->y * memory->pitch + at->x;
+}
+
+cudaError_t copy_box(struct stream *stream, const struct cudaMemcpy3DParms *p, bool wait)
+{
+    size_t dst_slice, src_slice;
+    char *dst = box_at(&p->dstPtr, &p->dstPos, &dst_slice);
+    const char *src = box_at(&p->srcPtr, &p->srcPos, &src_slice);
+    cudaError_t error = cudaSuccess;
+
+    for (size_t z = 0; z < p->extent.depth && error == cudaSuccess; z++)
+        error = copy_rows(stream, dst + z * dst_slice, p->dstPtr.pitch, src + z * src_slice,
+                          p->srcPtr.pitch, p->extent.width, p->extent.height, p->kind,
+                          wait && z + 1 == p->extent.depth);
+    return error;
+}
+
 cudaError_t set_rows(struct stream *stream, void *dst, size_t pitch, int value, size_t width,
                      size_t height)
 {
+    cudaError_t error;
     gs_status status;
+    bool held;
 
     if (width == 0 || height == 0)
         return cudaSuccess;
@@ -106,10 +138,14 @@ cudaError_t set_rows(struct stream *stream, void *dst, size_t pitch, int value, 
         width *= height;
         height = 1;
     }
+    error = managed_work_begin(&held);
+    if (error != cudaSuccess)
+        return error;
     status = stream_enter(stream);
     for (size_t row = 0; row < height && status == GS_OK; row++)
         status = gs_memset_async(device_session(), (uint64_t)(uintptr_t)dst + row * pitch, value,
                                  width, stream->handle);
+    managed_work_end(held);
     if (status == GS_OK)
         stream_leave(stream);
     return stream_error(stream, status);

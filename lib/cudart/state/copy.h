@@ -12,6 +12,8 @@ bool copy_is_device(const void *ptr);
 cudaError_t copy_rows(struct stream *stream, void *dst, size_t dst_pitch, const void *src,
                       size_t src_pitch, size_t width, size_t height, enum cudaMemcpyKind kind,
                       bool wait);
+/* Pitched memory of three dimensions, slice by slice; no arrays. */
+cudaError_t copy_box(struct stream *stream, const struct cudaMemcpy3DParms *p, bool wait);
 cudaError_t set_rows(struct stream *stream, void *dst, size_t pitch, int value, size_t width,
                      size_t height);
 

@@ -1,6 +1,8 @@
 /* event.c - see event.h. */
 #include "cudart/state/event.h"
 
+#include <stdlib.h>
+
 #include "cudart/base/handles.h"
 #include "cudart/state/device.h"
 
@@ -10,6 +12,7 @@ static struct handle_slot slots[EVENTS_MAX];
 static struct {
     gs_event event;
     unsigned flags;
+    _Atomic(struct event_nodes *) captured;
 } events[EVENTS_MAX];
 static struct handles handles = HANDLES_INIT(slots, EVENTS_MAX, 12);
 
@@ -40,6 +43,7 @@ cudaError_t event_end(cudaEvent_t handle)
     if (number < 0)
         return cudaErrorInvalidResourceHandle;
     status = gs_event_destroy(events[number].event);
+    free(atomic_exchange(&events[number].captured, NULL));
     handles_free(&handles, number);
     return device_error(status);
 }
@@ -59,12 +63,49 @@ unsigned event_flags(cudaEvent_t handle)
     return events[(uint64_t)(uintptr_t)handle >> 4 & 0xfffff].flags;
 }
 
+cudaError_t event_capture(cudaEvent_t handle, uint64_t capture, const cudaGraphNode_t *nodes,
+                          size_t count)
+{
+    int number = handles_find(&handles, (uint64_t)(uintptr_t)handle);
+    struct event_nodes *captured;
+
+    if (number < 0)
+        return cudaErrorInvalidResourceHandle;
+    captured = malloc(sizeof(*captured) + count * sizeof(captured->nodes[0]));
+    if (captured == NULL)
+        return cudaErrorMemoryAllocation;
+    captured->capture = capture;
+    captured->count = count;
+    for (size_t i = 0; i < count; i++)
+        captured->nodes[i] = nodes[i];
+    free(atomic_exchange(&events[number].captured, captured));
+    return cudaSuccess;
+}
+
+const struct event_nodes *event_captured(cudaEvent_t handle)
+{
+    int number = handles_find(&handles, (uint64_t)(uintptr_t)handle);
+
+    return number >= 0 ? atomic_load_explicit(&events[number].captured, memory_order_relaxed)
+                       : NULL;
+}
+
+void event_uncapture(cudaEvent_t handle)
+{
+    int number = handles_find(&handles, (uint64_t)(uintptr_t)handle);
+
+    if (number >= 0)
+        free(atomic_exchange(&events[number].captured, NULL));
+}
+
 void events_forget(void)
 {
     for (uint32_t i = 0; i < handles.fresh; i++) {
         uint64_t handle = handles_of(&handles, (int)i);
 
-        if (handle != 0 && handles_close(&handles, handle) >= 0)
+        if (handle != 0 && handles_close(&handles, handle) >= 0) {
+            free(atomic_exchange(&events[i].captured, NULL));
             handles_free(&handles, (int)i);
+        }
     }
 }

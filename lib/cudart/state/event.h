@@ -11,6 +11,21 @@ cudaError_t event_end(cudaEvent_t handle);
 cudaError_t event_find(cudaEvent_t handle, gs_event *event);
 /* The flags of a handle that event_find has found. */
 unsigned event_flags(cudaEvent_t handle);
+
+/* What an event captured that was recorded in a stream that captures: see graph/capture.h, whose
+ * lock is held. */
+struct event_nodes {
+    uint64_t capture;
+    size_t count;
+    cudaGraphNode_t nodes[];
+};
+cudaError_t event_capture(cudaEvent_t handle, uint64_t capture, const cudaGraphNode_t *nodes,
+                          size_t count);
+/* NULL: recorded in no such stream; also of a handle that is none. */
+const struct event_nodes *event_captured(cudaEvent_t handle);
+/* An ordinary record came after. */
+void event_uncapture(cudaEvent_t handle);
+
 /* The session is gone, and all events with it. */
 void events_forget(void);
 

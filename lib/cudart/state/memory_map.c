@@ -25,7 +25,7 @@ static size_t ranges_before(uintptr_t address)
     return low;
 }
 
-bool memory_map_add(const void *base, size_t size, bool host, unsigned flags)
+bool memory_map_add(const void *base, size_t size, enum memory_kind kind, unsigned flags)
 {
     bool added = false;
     size_t place;
@@ -42,7 +42,7 @@ bool memory_map_add(const void *base, size_t size, bool host, unsigned flags)
     }
     place = ranges_before((uintptr_t)base);
     memmove(&ranges[place + 1], &ranges[place], (count - place) * sizeof(*ranges));
-    ranges[place] = (struct memory_range){(uintptr_t)base, size, host, flags};
+    ranges[place] = (struct memory_range){(uintptr_t)base, size, kind, flags};
     count++;
     added = true;
 out:

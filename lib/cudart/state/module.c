@@ -6,6 +6,7 @@
 
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cudart/base/address_table.h"
 #include "cudart/base/error.h"
@@ -23,6 +24,7 @@ struct image_wrapper {
 
 struct image {
     const struct image_wrapper *wrapper;
+    bool library; /* loaded by the program: wrapper, code and names are the image's own */
     struct image *next;
     struct kernel *kernels;
     struct variable *variables;
@@ -102,6 +104,8 @@ void image_unregister(struct image *image)
         next = kernel->next;
         address_table_remove(&kernels, kernel->stub, kernel);
         address_table_remove(&kernels, kernel, kernel);
+        if (image->library)
+            free((char *)(uintptr_t)kernel->name); // NOLINT: its own copy
         free(kernel);
     }
     for (struct variable *variable = image->variables, *next; variable != NULL; variable = next) {
@@ -109,10 +113,14 @@ void image_unregister(struct image *image)
         address_table_remove(&variables, variable->shadow, variable);
         if (atomic_load(&variable->address) != 0)
             memory_map_remove((const void *)(uintptr_t)variable->address); // NOLINT
+        if (image->library)
+            free((char *)(uintptr_t)variable->name); // NOLINT: its own copy
         free(variable);
     }
     if (image->module != NULL && device_session() != NULL)
         gs_module_unload(image->module);
+    if (image->library)
+        free((void *)(uintptr_t)image->wrapper); // NOLINT: likewise
     free(image);
     pthread_mutex_unlock(&lock);
 }
@@ -188,7 +196,7 @@ cudaError_t variable_load(struct variable *variable)
         if (status == GS_OK) {
             /* An unfenced session's variables lie where the driver put them, outside of the
              * session's window. */
-            if (memory_map_add((const void *)(uintptr_t)address, variable->size, false,
+            if (memory_map_add((const void *)(uintptr_t)address, variable->size, MEMORY_DEVICE,
                                0)) // NOLINT
                 atomic_store(&variable->address, address);
             else
@@ -198,6 +206,152 @@ cudaError_t variable_load(struct variable *variable)
     }
     pthread_mutex_unlock(&lock);
     return error;
+}
+
+/* ---- Libraries ------------------------------------------------------------------------------- */
+
+cudaError_t library_load(const void *code, struct image **out)
+{
+    size_t size = image_size(code);
+    struct image_wrapper *wrapper;
+    struct image *image;
+    cudaError_t error = device_use();
+
+    if (error != cudaSuccess)
+        return error;
+    if (size == 0)
+        size = strlen(code) + 1;
+    wrapper = malloc(sizeof(*wrapper) + size);
+    image = wrapper != NULL ? image_register(wrapper) : NULL;
+    if (image == NULL) {
+        free(wrapper);
+        return cudaErrorMemoryAllocation;
+    }
+    *wrapper = (struct image_wrapper){.data = memcpy(wrapper + 1, code, size)};
+    pthread_mutex_lock(&lock);
+    image->library = true;
+    error = image_load(image);
+    pthread_mutex_unlock(&lock);
+    if (error != cudaSuccess)
+        image_unregister(image);
+    else
+        *out = image;
+    return error;
+}
+
+/* lock is held. */
+static bool library_is(const struct image *library)
+{
+    const struct image *image = images;
+
+    while (image != NULL && image != library)
+        image = image->next;
+    return image != NULL && image->library;
+}
+
+cudaError_t library_unload(struct image *library)
+{
+    bool found;
+
+    pthread_mutex_lock(&lock);
+    found = library_is(library);
+    pthread_mutex_unlock(&lock);
+    if (!found)
+        return cudaErrorInvalidResourceHandle;
+    image_unregister(library);
+    return cudaSuccess;
+}
+
+/* A name of the library's own is its own stub or shadow: nothing of the host stands for it. */
+static cudaError_t kernel_add(struct image *library, const char *name, struct kernel **out)
+{
+    struct kernel *kernel = library->kernels;
+    gs_kernel handle;
+    gs_status status;
+
+    while (kernel != NULL && strcmp(kernel->name, name) != 0)
+        kernel = kernel->next;
+    *out = kernel;
+    if (kernel != NULL)
+        return cudaSuccess;
+    status = gs_kernel_get(library->module, name, &handle);
+    if (status != GS_OK)
+        return status == GS_ERR_NOT_FOUND ? cudaErrorSymbolNotFound : device_error(status);
+    kernel = calloc(1, sizeof(*kernel));
+    if (kernel != NULL)
+        kernel->name = strdup(name);
+    if (kernel == NULL || kernel->name == NULL || !address_table_set(&kernels, kernel, kernel)) {
+        if (kernel != NULL)
+            free((char *)(uintptr_t)kernel->name); // NOLINT: its own copy
+        free(kernel);
+        return cudaErrorMemoryAllocation;
+    }
+    kernel->stub = kernel;
+    kernel->image = library;
+    atomic_init(&kernel->carveout, -1);
+    kernel->next = library->kernels;
+    library->kernels = kernel;
+    *out = kernel;
+    return cudaSuccess;
+}
+
+static cudaError_t variable_add(struct image *library, const char *name, struct variable **out)
+{
+    struct variable *variable = library->variables;
+    gs_devptr address;
+    gs_status status;
+    size_t size;
+
+    while (variable != NULL && strcmp(variable->name, name) != 0)
+        variable = variable->next;
+    *out = variable;
+    if (variable != NULL)
+        return cudaSuccess;
+    status = gs_global_get(library->module, name, &address, &size);
+    if (status != GS_OK)
+        return status == GS_ERR_NOT_FOUND ? cudaErrorSymbolNotFound : device_error(status);
+    variable = calloc(1, sizeof(*variable));
+    if (variable != NULL)
+        variable->name = strdup(name);
+    if (variable == NULL || variable->name == NULL) {
+        free(variable);
+        return cudaErrorMemoryAllocation;
+    }
+    variable->shadow = variable;
+    variable->image = library;
+    variable->size = size;
+    variable->next = library->variables;
+    library->variables = variable;
+    *out = variable;
+    return cudaSuccess;
+}
+
+cudaError_t library_kernel(struct image *library, const char *name, struct kernel **out)
+{
+    cudaError_t error = device_use();
+
+    if (error != cudaSuccess)
+        return error;
+    pthread_mutex_lock(&lock);
+    error = library_is(library) ? image_load(library) : cudaErrorInvalidResourceHandle;
+    if (error == cudaSuccess)
+        error = kernel_add(library, name, out);
+    pthread_mutex_unlock(&lock);
+    return error;
+}
+
+cudaError_t library_variable(struct image *library, const char *name, struct variable **out)
+{
+    cudaError_t error = device_use();
+
+    if (error != cudaSuccess)
+        return error;
+    pthread_mutex_lock(&lock);
+    error = library_is(library) ? image_load(library) : cudaErrorInvalidResourceHandle;
+    if (error == cudaSuccess)
+        error = variable_add(library, name, out);
+    pthread_mutex_unlock(&lock);
+    return error == cudaSuccess ? variable_load(*out) : error;
 }
 
 /* ---- Use ------------------------------------------------------------------------------------- */

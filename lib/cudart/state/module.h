@@ -45,6 +45,17 @@ void image_unregister(struct image *image);
 /* The session is gone: images are loaded again at their next use. */
 void images_forget(void);
 
+/* ---- Libraries: images that the program loads itself, of which it asks by name -----------------
+ */
+
+/* A fat binary, or PTX text; copied. */
+cudaError_t library_load(const void *code, struct image **out);
+/* cudaErrorInvalidResourceHandle: no such library. */
+cudaError_t library_unload(struct image *library);
+/* cudaErrorSymbolNotFound: it has none of that name. */
+cudaError_t library_kernel(struct image *library, const char *name, struct kernel **out);
+cudaError_t library_variable(struct image *library, const char *name, struct variable **out);
+
 /* ---- Use ------------------------------------------------------------------------------------- */
 
 /* By the stub's address, or by a handle that is such a kernel; NULL: no such kernel. */

@@ -2,6 +2,7 @@
 #include "cudart/state/stream.h"
 
 #include <pthread.h>
+#include <string.h>
 
 #include "cudart/base/handles.h"
 #include "cudart/base/report.h"
@@ -35,7 +36,7 @@ static gs_status join_blocking_streams(void)
         if (handles_of(&handles, (int)i) == 0 || !stream->blocking)
             continue;
         /* CUDA refuses work in the legacy stream that a capture would have to come before. */
-        if (atomic_load(&stream->capturing))
+        if (stream_capturing(stream))
             return GS_ERR_RECORDING;
         if (!atomic_exchange_explicit(&stream->working, false, memory_order_acq_rel))
             continue;
@@ -71,8 +72,6 @@ gs_status stream_join_slow(struct stream *stream)
     gs_session session = device_session();
     gs_status status;
 
-    if (atomic_load_explicit(&stream->capturing, memory_order_relaxed))
-        return GS_OK;
     pthread_mutex_lock(&join_lock);
     if (stream == &stream_legacy)
         status = join_blocking_streams();
@@ -86,8 +85,6 @@ cudaError_t stream_error(struct stream *stream, gs_status status)
 {
     if (status == GS_ERR_RECORDING && stream == &stream_legacy)
         return cudaErrorStreamCaptureImplicit;
-    if (status == GS_ERR_RECORDING)
-        atomic_store(&stream->capture_invalid, true);
     return device_error(status);
 }
 
@@ -114,9 +111,9 @@ static gs_status stream_open(struct stream *stream, unsigned flags, int priority
     stream->flags = flags;
     stream->priority = priority;
     stream->id = atomic_fetch_add(&ids, 1);
+    memset(stream->attributes, 0, sizeof(stream->attributes));
     atomic_store(&stream->working, false);
-    atomic_store(&stream->capturing, false);
-    atomic_store(&stream->capture_invalid, false);
+    atomic_store(&stream->capture, NULL);
     atomic_store(&stream->legacy_seen, 0);
     if (stream->blocking && gs_event_create(session, &stream->joined) != GS_OK) {
         gs_stream_destroy(stream->handle);
@@ -156,6 +153,11 @@ cudaError_t stream_end(cudaStream_t handle)
     int number;
 
     pthread_mutex_lock(&join_lock);
+    number = handles_find(&handles, (uint64_t)(uintptr_t)handle);
+    if (number >= 0 && stream_capturing(&streams[number])) {
+        pthread_mutex_unlock(&join_lock);
+        return cudaErrorStreamCaptureUnsupported;
+    }
     number = handles_close(&handles, (uint64_t)(uintptr_t)handle);
     if (number >= 0 && streams[number].blocking)
         atomic_fetch_sub(&stream_blocking, 1);
@@ -169,6 +171,21 @@ cudaError_t stream_end(cudaStream_t handle)
     stream->joined = NULL;
     handles_free(&handles, number);
     return device_error(status);
+}
+
+gs_status streams_query(void)
+{
+    gs_session session = device_session();
+    gs_status status = gs_stream_query(session, NULL);
+
+    for (uint32_t i = 0; i < handles.fresh && status == GS_OK; i++) {
+        if (handles_of(&handles, (int)i) == 0)
+            continue;
+        status = gs_stream_query(session, streams[i].handle);
+        if (status == GS_ERR_INVALID_HANDLE) /* it has ended meanwhile, after its work */
+            status = GS_OK;
+    }
+    return status;
 }
 
 void streams_forget(void)

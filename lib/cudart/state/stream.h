@@ -17,35 +17,49 @@
 #include "cudart/state/device.h"
 #include "gshare.h"
 
+/* The attributes that a stream keeps for who asks: access policy, synchronisation, domains. */
+#define STREAM_ATTRIBUTES 4
+
 struct stream {
     gs_stream handle; /* NULL: the legacy stream */
     bool blocking;
     unsigned flags;
     int priority;
     uint64_t id;
-    gs_event joined;              /* of a blocking stream: what the legacy stream waits for */
-    _Atomic bool working;         /* work since the legacy stream waited last; of a blocking one */
-    _Atomic bool capturing;       /* records a graph, and keeps no order with others meanwhile */
-    _Atomic bool capture_invalid; /* a call could not be captured: the capture gives no graph */
+    gs_event joined;      /* of a blocking stream: what the legacy stream waits for */
+    _Atomic bool working; /* work since the legacy stream waited last; of a blocking one */
+    cudaLaunchAttributeValue attributes[STREAM_ATTRIBUTES]; /* hints, by stream_attribute */
     _Atomic uint64_t legacy_seen; /* the legacy stream's work that this one waits for already */
+    /* While the stream captures: see graph/capture.h, which alone writes these. */
+    _Atomic(struct capture *) capture; /* NULL: it does not */
+    struct stream *capture_next;
+    cudaGraphNode_t *captured; /* the nodes that its next one comes after */
+    size_t captured_count, captured_room;
 };
+
+static inline bool stream_capturing(const struct stream *stream)
+{
+    return atomic_load_explicit(&stream->capture, memory_order_relaxed) != NULL;
+}
 
 /* The stream that a handle means: 0 is the legacy stream, or the thread's own where the caller is
  * compiled for per-thread default streams. cudaErrorInvalidResourceHandle: none. Attaches. */
 cudaError_t stream_find(cudaStream_t handle, bool per_thread, struct stream **stream);
 cudaError_t stream_new(unsigned flags, int priority, cudaStream_t *handle);
-/* Waits for its work first. */
+/* Waits for its work first. cudaErrorStreamCaptureUnsupported: it captures. */
 cudaError_t stream_end(cudaStream_t handle);
 /* The session is gone, and all streams with it. */
 void streams_forget(void);
+
+/* GS_OK: all are idle. */
+gs_status streams_query(void);
 
 extern struct stream stream_legacy;
 extern _Atomic uint64_t stream_legacy_work; /* operations of the legacy stream so far */
 extern _Atomic unsigned stream_blocking;    /* streams that it synchronises with */
 
 gs_status stream_join_slow(struct stream *stream);
-/* The code for what an operation on the stream returned. One that cannot be captured makes the
- * capture invalid. */
+/* The code for what an operation on the stream returned. */
 cudaError_t stream_error(struct stream *stream, gs_status status);
 
 /* Before an operation on the stream. */

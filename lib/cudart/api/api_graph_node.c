@@ -1,0 +1,541 @@
+/* api_graph_node.c - nodes of graphs by kind: adding, asking and changing them, also in executable
+ * graphs. Each kind makes an op (op.h) of the program's parameters. */
+#include <string.h>
+
+#include "cudart/abi.h"
+#include "cudart/base/error.h"
+#include "cudart/graph/exec.h"
+#include "cudart/graph/graph.h"
+#include "cudart/state/module.h"
+
+/* ---- What all kinds share -------------------------------------------------------------------- */
+
+/* error: what making the op returned. */
+static cudaError_t add(cudaError_t error, cudaGraphNode_t *node, cudaGraph_t graph,
+                       const cudaGraphNode_t *deps, size_t count, struct op *op)
+{
+    return error_record(error == cudaSuccess ? graph_add(graph, deps, count, op, node) : error);
+}
+
+static cudaError_t set(cudaError_t error, cudaGraphNode_t node, struct op *op)
+{
+    return error_record(error == cudaSuccess ? node_set(node, op) : error);
+}
+
+static cudaError_t set_exec(cudaError_t error, cudaGraphExec_t exec, cudaGraphNode_t node,
+                            struct op *op)
+{
+    return error_record(error == cudaSuccess ? exec_set(exec, node, op) : error);
+}
+
+/* The op of a node that is of the type; out: where its parameters shall go. */
+static cudaError_t get(cudaGraphNode_t node, enum cudaGraphNodeType type, const void *out,
+                       struct op *op)
+{
+    cudaError_t error = node_op(node, op);
+
+    if (error == cudaSuccess && (op->type != type || out == NULL))
+        error = cudaErrorInvalidValue;
+    return error_record(error);
+}
+
+CUDART_API cudaError_t cudaGraphNodeGetType(cudaGraphNode_t node, enum cudaGraphNodeType *type)
+{
+    struct op op;
+    cudaError_t error = node_op(node, &op);
+
+    if (error == cudaSuccess && type == NULL)
+        error = cudaErrorInvalidValue;
+    if (error == cudaSuccess)
+        *type = op.type;
+    return error_record(error);
+}
+
+CUDART_API cudaError_t cudaGraphDestroyNode(cudaGraphNode_t node)
+{
+    return error_record(node_end(node));
+}
+
+CUDART_API cudaError_t cudaGraphNodeSetEnabled(cudaGraphExec_t exec, cudaGraphNode_t node,
+                                               unsigned enabled)
+{
+    return error_record(exec_enable(exec, node, enabled != 0));
+}
+
+CUDART_API cudaError_t cudaGraphNodeGetEnabled(cudaGraphExec_t exec, cudaGraphNode_t node,
+                                               unsigned *enabled)
+{
+    return error_record(enabled != NULL ? exec_enabled(exec, node, enabled)
+                                        : cudaErrorInvalidValue);
+}
+
+/* ---- Kernels
+ * ------------------------------------------------------------------------------------- */
+
+CUDART_API cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t *node, cudaGraph_t graph,
+                                              const cudaGraphNode_t *deps, size_t count,
+                                              const struct cudaKernelNodeParams *params)
+{
+    struct op op;
+
+    return add(op_kernel_params(&op, params), node, graph, deps, count, &op);
+}
+
+CUDART_API cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t node,
+                                                    struct cudaKernelNodeParams *params)
+{
+    struct op op;
+    cudaError_t error = get(node, cudaGraphNodeTypeKernel, params, &op);
+
+    if (error == cudaSuccess)
+        *params = (struct cudaKernelNodeParams){
+            (void *)(uintptr_t)op.launch.kernel->stub, // NOLINT: without const
+            op.launch.grid,
+            op.launch.block,
+            op.launch.shared,
+            op.launch.args,
+            NULL};
+    return error;
+}
+
+CUDART_API cudaError_t cudaGraphKernelNodeSetParams(cudaGraphNode_t node,
+                                                    const struct cudaKernelNodeParams *params)
+{
+    struct op op;
+
+    return set(op_kernel_params(&op, params), node, &op);
+}
+
+CUDART_API cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
+                                                        const struct cudaKernelNodeParams *params)
+{
+    struct op op;
+
+    return set_exec(op_kernel_params(&op, params), exec, node, &op);
+}
+
+/* ---- Copies
+ * -------------------------------------------------------------------------------------- */
+
+CUDART_API cudaError_t cudaGraphAddMemcpyNode(cudaGraphNode_t *node, cudaGraph_t graph,
+                                              const cudaGraphNode_t *deps, size_t count,
+                                              const struct cudaMemcpy3DParms *params)
+{
+    struct op op;
+
+    return add(op_copy3d(&op, params), node, graph, deps, count, &op);
+}
+
+CUDART_API cudaError_t cudaGraphMemcpyNodeGetParams(cudaGraphNode_t node,
+                                                    struct cudaMemcpy3DParms *params)
+{
+    struct op op;
+    cudaError_t error = get(node, cudaGraphNodeTypeMemcpy, params, &op);
+
+    if (error == cudaSuccess)
+        *params = op.copy;
+    return error;
+}
+
+CUDART_API cudaError_t cudaGraphMemcpyNodeSetParams(cudaGraphNode_t node,
+                                                    const struct cudaMemcpy3DParms *params)
+{
+    struct op op;
+
+    return set(op_copy3d(&op, params), node, &op);
+}
+
+CUDART_API cudaError_t cudaGraphExecMemcpyNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
+                                                        const struct cudaMemcpy3DParms *params)
+{
+    struct op op;
+
+    return set_exec(op_copy3d(&op, params), exec, node, &op);
+}
+
+/* ---- Copies of one row
+ * --------------------------------------------------------------------------- */
+
+static cudaError_t copy1d(struct op *op, void *dst, const void *src, size_t size,
+                          enum cudaMemcpyKind kind)
+{
+    if ((unsigned)kind > cudaMemcpyDefault)
+        return cudaErrorInvalidMemcpyDirection;
+    op_copy_rows(op, dst, size, src, size, size, 1, kind);
+    return cudaSuccess;
+}
+
+CUDART_API cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t *node, cudaGraph_t graph,
+                                                const cudaGraphNode_t *deps, size_t count,
+                                                void *dst, const void *src, size_t size,
+                                                enum cudaMemcpyKind kind)
+{
+    struct op op;
+
+    return add(copy1d(&op, dst, src, size, kind), node, graph, deps, count, &op);
+}
+
+CUDART_API cudaError_t cudaGraphMemcpyNodeSetParams1D(cudaGraphNode_t node, void *dst,
+                                                      const void *src, size_t size,
+                                                      enum cudaMemcpyKind kind)
+{
+    struct op op;
+
+    return set(copy1d(&op, dst, src, size, kind), node, &op);
+}
+
+CUDART_API cudaError_t cudaGraphExecMemcpyNodeSetParams1D(cudaGraphExec_t exec,
+                                                          cudaGraphNode_t node, void *dst,
+                                                          const void *src, size_t size,
+                                                          enum cudaMemcpyKind kind)
+{
+    struct op op;
+
+    return set_exec(copy1d(&op, dst, src, size, kind), exec, node, &op);
+}
+
+/* ---- Copies to and from symbols
+ * ------------------------------------------------------------------ */
+
+static cudaError_t symbol_at(const void *symbol, size_t size, size_t offset, void **at)
+{
+    struct variable *variable;
+    cudaError_t error = device_use();
+
+    if (error != cudaSuccess)
+        return error;
+    variable = variable_find(symbol);
+    if (variable == NULL)
+        return cudaErrorInvalidSymbol;
+    if (offset > variable->size || size > variable->size - offset)
+        return cudaErrorInvalidValue;
+    error = variable_load(variable);
+    *at = (void *)(uintptr_t)(atomic_load(&variable->address) + offset); // NOLINT: device address
+    return error;
+}
+
+static cudaError_t to_symbol(struct op *op, const void *symbol, const void *src, size_t size,
+                             size_t offset, enum cudaMemcpyKind kind)
+{
+    void *at;
+    cudaError_t error = symbol_at(symbol, size, offset, &at);
+
+    return error == cudaSuccess ? copy1d(op, at, src, size, kind) : error;
+}
+
+static cudaError_t from_symbol(struct op *op, void *dst, const void *symbol, size_t size,
+                               size_t offset, enum cudaMemcpyKind kind)
+{
+    void *at;
+    cudaError_t error = symbol_at(symbol, size, offset, &at);
+
+    return error == cudaSuccess ? copy1d(op, dst, at, size, kind) : error;
+}
+
+CUDART_API cudaError_t cudaGraphAddMemcpyNodeToSymbol(cudaGraphNode_t *node, cudaGraph_t graph,
+                                                      const cudaGraphNode_t *deps, size_t count,
+                                                      const void *symbol, const void *src,
+                                                      size_t size, size_t offset,
+                                                      enum cudaMemcpyKind kind)
+{
+    struct op op;
+
+    return add(to_symbol(&op, symbol, src, size, offset, kind), node, graph, deps, count, &op);
+}
+
+CUDART_API cudaError_t cudaGraphMemcpyNodeSetParamsToSymbol(cudaGraphNode_t node,
+                                                            const void *symbol, const void *src,
+                                                            size_t size, size_t offset,
+                                                            enum cudaMemcpyKind kind)
+{
+    struct op op;
+
+    return set(to_symbol(&op, symbol, src, size, offset, kind), node, &op);
+}
+
+CUDART_API cudaError_t cudaGraphExecMemcpyNodeSetParamsToSymbol(cudaGraphExec_t exec,
+                                                                cudaGraphNode_t node,
+                                                                const void *symbol, const void *src,
+                                                                size_t size, size_t offset,
+                                                                enum cudaMemcpyKind kind)
+{
+    struct op op;
+
+    return set_exec(to_symbol(&op, symbol, src, size, offset, kind), exec, node, &op);
+}
+
+/* ---- Copies from symbols
+ * ------------------------------------------------------------------------- */
+
+CUDART_API cudaError_t cudaGraphAddMemcpyNodeFromSymbol(cudaGraphNode_t *node, cudaGraph_t graph,
+                                                        const cudaGraphNode_t *deps, size_t count,
+                                                        void *dst, const void *symbol, size_t size,
+                                                        size_t offset, enum cudaMemcpyKind kind)
+{
+    struct op op;
+
+    return add(from_symbol(&op, dst, symbol, size, offset, kind), node, graph, deps, count, &op);
+}
+
+CUDART_API cudaError_t cudaGraphMemcpyNodeSetParamsFromSymbol(cudaGraphNode_t node, void *dst,
+                                                              const void *symbol, size_t size,
+                                                              size_t offset,
+                                                              enum cudaMemcpyKind kind)
+{
+    struct op op;
+
+    return set(from_symbol(&op, dst, symbol, size, offset, kind), node, &op);
+}
+
+CUDART_API cudaError_t cudaGraphExecMemcpyNodeSetParamsFromSymbol(cudaGraphExec_t exec,
+                                                                  cudaGraphNode_t node, void *dst,
+                                                                  const void *symbol, size_t size,
+                                                                  size_t offset,
+                                                                  enum cudaMemcpyKind kind)
+{
+    struct op op;
+
+    return set_exec(from_symbol(&op, dst, symbol, size, offset, kind), exec, node, &op);
+}
+
+/* ---- Memsets
+ * ------------------------------------------------------------------------------------- */
+
+CUDART_API cudaError_t cudaGraphAddMemsetNode(cudaGraphNode_t *node, cudaGraph_t graph,
+                                              const cudaGraphNode_t *deps, size_t count,
+                                              const struct cudaMemsetParams *params)
+{
+    struct op op;
+
+    return add(op_memset(&op, params), node, graph, deps, count, &op);
+}
+
+CUDART_API cudaError_t cudaGraphMemsetNodeGetParams(cudaGraphNode_t node,
+                                                    struct cudaMemsetParams *params)
+{
+    struct op op;
+    cudaError_t error = get(node, cudaGraphNodeTypeMemset, params, &op);
+
+    if (error == cudaSuccess)
+        *params = op.set;
+    return error;
+}
+
+CUDART_API cudaError_t cudaGraphMemsetNodeSetParams(cudaGraphNode_t node,
+                                                    const struct cudaMemsetParams *params)
+{
+    struct op op;
+
+    return set(op_memset(&op, params), node, &op);
+}
+
+CUDART_API cudaError_t cudaGraphExecMemsetNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
+                                                        const struct cudaMemsetParams *params)
+{
+    struct op op;
+
+    return set_exec(op_memset(&op, params), exec, node, &op);
+}
+
+/* ---- Host functions
+ * ------------------------------------------------------------------------------ */
+
+CUDART_API cudaError_t cudaGraphAddHostNode(cudaGraphNode_t *node, cudaGraph_t graph,
+                                            const cudaGraphNode_t *deps, size_t count,
+                                            const struct cudaHostNodeParams *params)
+{
+    struct op op;
+
+    return add(op_host(&op, params), node, graph, deps, count, &op);
+}
+
+CUDART_API cudaError_t cudaGraphHostNodeGetParams(cudaGraphNode_t node,
+                                                  struct cudaHostNodeParams *params)
+{
+    struct op op;
+    cudaError_t error = get(node, cudaGraphNodeTypeHost, params, &op);
+
+    if (error == cudaSuccess)
+        *params = op.host;
+    return error;
+}
+
+CUDART_API cudaError_t cudaGraphHostNodeSetParams(cudaGraphNode_t node,
+                                                  const struct cudaHostNodeParams *params)
+{
+    struct op op;
+
+    return set(op_host(&op, params), node, &op);
+}
+
+CUDART_API cudaError_t cudaGraphExecHostNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
+                                                      const struct cudaHostNodeParams *params)
+{
+    struct op op;
+
+    return set_exec(op_host(&op, params), exec, node, &op);
+}
+
+/* ---- Events: EventRecordNode
+ * --------------------------------------------------------------------- */
+
+CUDART_API cudaError_t cudaGraphAddEventRecordNode(cudaGraphNode_t *node, cudaGraph_t graph,
+                                                   const cudaGraphNode_t *deps, size_t count,
+                                                   cudaEvent_t event)
+{
+    struct op op;
+
+    return add(op_event(&op, cudaGraphNodeTypeEventRecord, event), node, graph, deps, count, &op);
+}
+
+CUDART_API cudaError_t cudaGraphEventRecordNodeGetEvent(cudaGraphNode_t node, cudaEvent_t *params)
+{
+    struct op op;
+    cudaError_t error = get(node, cudaGraphNodeTypeEventRecord, params, &op);
+
+    if (error == cudaSuccess)
+        *params = op.event;
+    return error;
+}
+
+CUDART_API cudaError_t cudaGraphEventRecordNodeSetEvent(cudaGraphNode_t node, cudaEvent_t event)
+{
+    struct op op;
+
+    return set(op_event(&op, cudaGraphNodeTypeEventRecord, event), node, &op);
+}
+
+CUDART_API cudaError_t cudaGraphExecEventRecordNodeSetEvent(cudaGraphExec_t exec,
+                                                            cudaGraphNode_t node, cudaEvent_t event)
+{
+    struct op op;
+
+    return set_exec(op_event(&op, cudaGraphNodeTypeEventRecord, event), exec, node, &op);
+}
+
+/* ---- Events: EventWaitNode
+ * ----------------------------------------------------------------------- */
+
+CUDART_API cudaError_t cudaGraphAddEventWaitNode(cudaGraphNode_t *node, cudaGraph_t graph,
+                                                 const cudaGraphNode_t *deps, size_t count,
+                                                 cudaEvent_t event)
+{
+    struct op op;
+
+    return add(op_event(&op, cudaGraphNodeTypeWaitEvent, event), node, graph, deps, count, &op);
+}
+
+CUDART_API cudaError_t cudaGraphEventWaitNodeGetEvent(cudaGraphNode_t node, cudaEvent_t *params)
+{
+    struct op op;
+    cudaError_t error = get(node, cudaGraphNodeTypeWaitEvent, params, &op);
+
+    if (error == cudaSuccess)
+        *params = op.event;
+    return error;
+}
+
+CUDART_API cudaError_t cudaGraphEventWaitNodeSetEvent(cudaGraphNode_t node, cudaEvent_t event)
+{
+    struct op op;
+
+    return set(op_event(&op, cudaGraphNodeTypeWaitEvent, event), node, &op);
+}
+
+CUDART_API cudaError_t cudaGraphExecEventWaitNodeSetEvent(cudaGraphExec_t exec,
+                                                          cudaGraphNode_t node, cudaEvent_t event)
+{
+    struct op op;
+
+    return set_exec(op_event(&op, cudaGraphNodeTypeWaitEvent, event), exec, node, &op);
+}
+
+/* ---- Empty nodes and child graphs -------------------------------------------------------------
+ */
+
+CUDART_API cudaError_t cudaGraphAddEmptyNode(cudaGraphNode_t *node, cudaGraph_t graph,
+                                             const cudaGraphNode_t *deps, size_t count)
+{
+    struct op op = {.type = cudaGraphNodeTypeEmpty};
+
+    return add(cudaSuccess, node, graph, deps, count, &op);
+}
+
+CUDART_API cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t *node, cudaGraph_t graph,
+                                                  const cudaGraphNode_t *deps, size_t count,
+                                                  cudaGraph_t child)
+{
+    return error_record(graph_add_child(graph, deps, count, child, node));
+}
+
+CUDART_API cudaError_t cudaGraphChildGraphNodeGetGraph(cudaGraphNode_t node, cudaGraph_t *graph)
+{
+    return error_record(graph != NULL ? node_child(node, graph) : cudaErrorInvalidValue);
+}
+
+CUDART_API cudaError_t cudaGraphExecChildGraphNodeSetParams(cudaGraphExec_t exec,
+                                                            cudaGraphNode_t node, cudaGraph_t child)
+{
+    return error_record(exec_set_child(exec, node, child));
+}
+
+/* ---- Any kind ---------------------------------------------------------------------------------
+ */
+
+static cudaError_t op_of_params(struct op *op, const struct cudaGraphNodeParams *params)
+{
+    struct cudaKernelNodeParams kernel;
+
+    if (params == NULL)
+        return cudaErrorInvalidValue;
+    switch ((int)params->type) {
+    case cudaGraphNodeTypeKernel:
+        memcpy(&kernel, &params->kernel, sizeof(kernel));
+        return op_kernel_params(op, &kernel);
+    case cudaGraphNodeTypeMemcpy:
+        return op_copy3d(op, &params->memcpy.copyParams);
+    case cudaGraphNodeTypeMemset:
+        return op_memset(op, (const struct cudaMemsetParams *)&params->memset);
+    case cudaGraphNodeTypeHost:
+        return op_host(op, (const struct cudaHostNodeParams *)&params->host);
+    case cudaGraphNodeTypeEmpty:
+        *op = (struct op){.type = cudaGraphNodeTypeEmpty};
+        return cudaSuccess;
+    case cudaGraphNodeTypeEventRecord:
+        return op_event(op, cudaGraphNodeTypeEventRecord, params->eventRecord.event);
+    case cudaGraphNodeTypeWaitEvent:
+        return op_event(op, cudaGraphNodeTypeWaitEvent, params->eventWait.event);
+    default: /* memory, semaphores, conditions */
+        return error_unsupported("a node of this kind");
+    }
+}
+
+CUDART_API cudaError_t cudaGraphAddNode(cudaGraphNode_t *node, cudaGraph_t graph,
+                                        const cudaGraphNode_t *deps, const cudaGraphEdgeData *data,
+                                        size_t count, struct cudaGraphNodeParams *params)
+{
+    struct op op;
+
+    (void)data;
+    if (params != NULL && params->type == cudaGraphNodeTypeGraph)
+        return cudaGraphAddChildGraphNode(node, graph, deps, count, params->graph.graph);
+    return add(op_of_params(&op, params), node, graph, deps, count, &op);
+}
+
+CUDART_API cudaError_t cudaGraphNodeSetParams(cudaGraphNode_t node,
+                                              struct cudaGraphNodeParams *params)
+{
+    struct op op;
+
+    return set(op_of_params(&op, params), node, &op);
+}
+
+CUDART_API cudaError_t cudaGraphExecNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
+                                                  struct cudaGraphNodeParams *params)
+{
+    struct op op;
+
+    if (params != NULL && params->type == cudaGraphNodeTypeGraph)
+        return cudaGraphExecChildGraphNodeSetParams(exec, node, params->graph.graph);
+    return set_exec(op_of_params(&op, params), exec, node, &op);
+}

@@ -1,0 +1,134 @@
+/* api_host_memory.c - pinned, mapped and registered memory of the host. */
+#include "cudart/abi.h"
+#include "cudart/base/error.h"
+#include "cudart/graph/capture.h"
+#include "cudart/state/managed.h"
+#include "cudart/state/memory_map.h"
+
+static cudaError_t memory_give(void *ptr, enum memory_kind kind)
+{
+    if (kind == MEMORY_MAPPED)
+        return managed_free(ptr);
+    return device_error(gs_host_free(device_session(), ptr));
+}
+
+/* Kernels reach mapped memory alone, so a program has to ask for it. */
+static cudaError_t host_alloc(void **out, size_t size, unsigned flags)
+{
+    enum memory_kind kind = flags & cudaHostAllocMapped ? MEMORY_MAPPED : MEMORY_PINNED;
+    cudaError_t error = device_use();
+    void *ptr;
+
+    if (error == cudaSuccess)
+        error = capture_forbids_unsafe();
+    if (error != cudaSuccess)
+        return error;
+    if (out == NULL || flags & ~(unsigned)(cudaHostAllocPortable | cudaHostAllocMapped |
+                                           cudaHostAllocWriteCombined))
+        return cudaErrorInvalidValue;
+    if (size == 0) {
+        *out = NULL;
+        return cudaSuccess;
+    }
+    if (kind == MEMORY_MAPPED)
+        error = managed_alloc(&ptr, size);
+    else
+        error = device_error(gs_host_alloc(device_session(), size, &ptr));
+    if (error != cudaSuccess)
+        return error;
+    if (!memory_map_add(ptr, size, kind, flags)) {
+        memory_give(ptr, kind);
+        return cudaErrorMemoryAllocation;
+    }
+    *out = ptr;
+    return cudaSuccess;
+}
+
+CUDART_API cudaError_t cudaHostAlloc(void **out, size_t size, unsigned flags)
+{
+    return error_record(host_alloc(out, size, flags));
+}
+
+CUDART_API cudaError_t cudaMallocHost(void **out, size_t size)
+{
+    return error_record(host_alloc(out, size, 0));
+}
+
+CUDART_API cudaError_t cudaFreeHost(void *ptr)
+{
+    cudaError_t error = device_use();
+    struct memory_range range;
+
+    if (error != cudaSuccess || ptr == NULL)
+        return error_record(error);
+    if (!memory_map_find(ptr, &range) || !memory_is_host(&range) ||
+        range.kind == MEMORY_REGISTERED || range.base != (uintptr_t)ptr)
+        return error_record(cudaErrorInvalidValue);
+    memory_map_remove(ptr);
+    return error_record(memory_give(ptr, range.kind));
+}
+
+CUDART_API cudaError_t cudaHostGetFlags(unsigned *flags, void *ptr)
+{
+    cudaError_t error = device_use();
+    struct memory_range range;
+
+    if (error != cudaSuccess)
+        return error_record(error);
+    if (flags == NULL || !memory_map_find(ptr, &range) || !memory_is_host(&range))
+        return error_record(cudaErrorInvalidValue);
+    *flags = range.flags;
+    return cudaSuccess;
+}
+
+CUDART_API cudaError_t cudaHostGetDevicePointer(void **out, void *ptr, unsigned flags)
+{
+    cudaError_t error = device_use();
+    struct memory_range range;
+
+    if (error == cudaSuccess &&
+        (out == NULL || flags != 0 || !memory_map_find(ptr, &range) || !memory_is_host(&range)))
+        error = cudaErrorInvalidValue;
+    if (error == cudaSuccess && range.kind != MEMORY_MAPPED)
+        error = error_unsupported("cudaHostGetDevicePointer of memory without cudaHostAllocMapped");
+    if (error == cudaSuccess)
+        *out = ptr;
+    return error_record(error);
+}
+
+/* ---- Registered memory: copies take it as they take any other ---------------------------------
+ */
+
+CUDART_API cudaError_t cudaHostRegister(void *ptr, size_t size, unsigned flags)
+{
+    const unsigned known = cudaHostRegisterPortable | cudaHostRegisterMapped |
+                           cudaHostRegisterIoMemory | cudaHostRegisterReadOnly;
+    cudaError_t error = device_use();
+    struct memory_range range;
+
+    if (error == cudaSuccess && (ptr == NULL || size == 0 || flags & ~known))
+        error = cudaErrorInvalidValue;
+    if (error == cudaSuccess &&
+        (memory_map_find(ptr, &range) || memory_map_find((const char *)ptr + size - 1, &range)))
+        error = cudaErrorHostMemoryAlreadyRegistered;
+    if (error == cudaSuccess && flags & (cudaHostRegisterIoMemory | cudaHostRegisterReadOnly))
+        error = error_unsupported("cudaHostRegister of read-only or I/O memory");
+    if (error == cudaSuccess && !memory_map_add(ptr, size, MEMORY_REGISTERED, flags))
+        error = cudaErrorMemoryAllocation;
+    return error_record(error);
+}
+
+CUDART_API cudaError_t cudaHostUnregister(void *ptr)
+{
+    cudaError_t error = device_use();
+    struct memory_range range;
+
+    if (error == cudaSuccess && ptr == NULL)
+        error = cudaErrorInvalidValue;
+    if (error == cudaSuccess && (!memory_map_find(ptr, &range) || range.base != (uintptr_t)ptr ||
+                                 range.kind != MEMORY_REGISTERED))
+        error = cudaErrorHostMemoryNotRegistered;
+    if (error == cudaSuccess)
+        memory_map_remove(ptr);
+    return error_record(error);
+}

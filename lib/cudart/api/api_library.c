@@ -1,0 +1,93 @@
+/* api_library.c - device code that the program loads itself: a fat binary or PTX text. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cudart/abi.h"
+#include "cudart/base/error.h"
+#include "cudart/state/module.h"
+
+/* Options of the compiler and of the library are the server's affair. */
+CUDART_API cudaError_t cudaLibraryLoadData(cudaLibrary_t *library, const void *code,
+                                           enum cudaJitOption *jit_options, void **jit_values,
+                                           unsigned jit_count,
+                                           enum cudaLibraryOption *library_options,
+                                           void **library_values, unsigned library_count)
+{
+    static const char elf[] = "\177ELF";
+
+    (void)jit_options, (void)jit_values, (void)jit_count;
+    (void)library_options, (void)library_values, (void)library_count;
+    if (library == NULL || code == NULL)
+        return error_record(cudaErrorInvalidValue);
+    for (unsigned i = 0; ((const char *)code)[i] == elf[i]; i++) {
+        if (i == 3) /* it does not tell how long it is */
+            return error_record(error_unsupported("cudaLibraryLoadData of a bare cubin"));
+    }
+    return error_record(library_load(code, (struct image **)library));
+}
+
+/* The whole file, and a NUL behind it. */
+static char *file_read(const char *name)
+{
+    FILE *file = fopen(name, "rb");
+    char *text = NULL;
+    long size = -1;
+
+    if (file == NULL)
+        return NULL;
+    if (fseek(file, 0, SEEK_END) == 0)
+        size = ftell(file);
+    if (size >= 0 && fseek(file, 0, SEEK_SET) == 0)
+        text = calloc(1, (size_t)size + 1);
+    if (text != NULL && fread(text, 1, (size_t)size, file) != (size_t)size) {
+        free(text);
+        text = NULL;
+    }
+    fclose(file);
+    return text;
+}
+
+CUDART_API cudaError_t cudaLibraryLoadFromFile(cudaLibrary_t *library, const char *name,
+                                               enum cudaJitOption *jit_options, void **jit_values,
+                                               unsigned jit_count,
+                                               enum cudaLibraryOption *library_options,
+                                               void **library_values, unsigned library_count)
+{
+    char *code = name != NULL ? file_read(name) : NULL;
+    cudaError_t error;
+
+    if (code == NULL)
+        return error_record(name != NULL ? cudaErrorFileNotFound : cudaErrorInvalidValue);
+    error = cudaLibraryLoadData(library, code, jit_options, jit_values, jit_count, library_options,
+                                library_values, library_count);
+    free(code);
+    return error;
+}
+
+CUDART_API cudaError_t cudaLibraryUnload(cudaLibrary_t library)
+{
+    return error_record(library_unload((struct image *)library));
+}
+
+CUDART_API cudaError_t cudaLibraryGetKernel(cudaKernel_t *kernel, cudaLibrary_t library,
+                                            const char *name)
+{
+    if (kernel == NULL || name == NULL)
+        return error_record(cudaErrorInvalidValue);
+    return error_record(library_kernel((struct image *)library, name, (struct kernel **)kernel));
+}
+
+CUDART_API cudaError_t cudaLibraryGetGlobal(void **address, size_t *size, cudaLibrary_t library,
+                                            const char *name)
+{
+    struct variable *variable;
+    cudaError_t error = cudaErrorInvalidValue;
+
+    if (name != NULL && (address != NULL || size != NULL))
+        error = library_variable((struct image *)library, name, &variable);
+    if (error == cudaSuccess && address != NULL)
+        *address = (void *)(uintptr_t)atomic_load(&variable->address); // NOLINT: device address
+    if (error == cudaSuccess && size != NULL)
+        *size = variable->size;
+    return error_record(error);
+}

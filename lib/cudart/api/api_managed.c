@@ -1,0 +1,207 @@
+/* api_managed.c - managed memory, and what programs say of where it shall be. */
+#include "cudart/abi.h"
+#include "cudart/base/error.h"
+#include "cudart/graph/capture.h"
+#include "cudart/state/managed.h"
+#include "cudart/state/memory_map.h"
+#include "cudart/state/stream.h"
+
+static cudaError_t managed_malloc(void **out, size_t size, unsigned flags)
+{
+    cudaError_t error = device_use();
+    void *ptr;
+
+    if (error == cudaSuccess)
+        error = capture_forbids_unsafe();
+    if (error != cudaSuccess)
+        return error;
+    if (out == NULL || size == 0 || (flags != cudaMemAttachGlobal && flags != cudaMemAttachHost))
+        return cudaErrorInvalidValue;
+    error = managed_alloc(&ptr, size);
+    if (error != cudaSuccess)
+        return error;
+    if (!memory_map_add(ptr, size, MEMORY_MANAGED, 0)) {
+        managed_free(ptr);
+        return cudaErrorMemoryAllocation;
+    }
+    *out = ptr;
+    return cudaSuccess;
+}
+
+CUDART_API cudaError_t cudaMallocManaged(void **out, size_t size, unsigned flags)
+{
+    return error_record(managed_malloc(out, size, flags));
+}
+
+/* Whether a range lies in one managed allocation. */
+static cudaError_t range_check(const void *ptr, size_t size, struct memory_range *range)
+{
+    cudaError_t error = device_use();
+
+    if (error != cudaSuccess)
+        return error;
+    if (size == 0 || !memory_map_find(ptr, range) || range->kind != MEMORY_MANAGED ||
+        size > range->size - ((uintptr_t)ptr - range->base))
+        return cudaErrorInvalidValue;
+    return cudaSuccess;
+}
+
+static bool location_is_host(struct cudaMemLocation location)
+{
+    return location.type == cudaMemLocationTypeHost ||
+           location.type == cudaMemLocationTypeHostNuma ||
+           location.type == cudaMemLocationTypeHostNumaCurrent;
+}
+
+static cudaError_t location_check(struct cudaMemLocation location)
+{
+    if (location_is_host(location))
+        return cudaSuccess;
+    if (location.type != cudaMemLocationTypeDevice)
+        return cudaErrorInvalidValue;
+    return location.id == 0 ? cudaSuccess : cudaErrorInvalidDevice;
+}
+
+/* ---- Advice: checked, and kept for cudaMemRangeGetAttribute ------------------------------------
+ */
+
+CUDART_API cudaError_t cudaMemAdvise(const void *ptr, size_t size, enum cudaMemoryAdvise advice,
+                                     struct cudaMemLocation location)
+{
+    struct memory_range range;
+    cudaError_t error = range_check(ptr, size, &range);
+
+    if (error == cudaSuccess &&
+        (advice == cudaMemAdviseSetPreferredLocation || advice == cudaMemAdviseSetAccessedBy ||
+         advice == cudaMemAdviseUnsetAccessedBy))
+        error = location_check(location);
+    if (error == cudaSuccess)
+        error = managed_advise(ptr, advice, location_is_host(location) ? cudaCpuDeviceId : 0);
+    return error_record(error);
+}
+
+static cudaError_t attribute_of(void *data, size_t size, enum cudaMemRangeAttribute attribute,
+                                const struct managed_advice *advice)
+{
+    int *value = data;
+
+    if (data == NULL || size == 0 || size % sizeof(int) != 0)
+        return cudaErrorInvalidValue;
+    if (attribute == cudaMemRangeAttributeAccessedBy) {
+        for (size_t i = 0; i < size / sizeof(int); i++)
+            value[i] = i < advice->accessed_count ? advice->accessed[i] : cudaInvalidDeviceId;
+        return cudaSuccess;
+    }
+    if (size != sizeof(int))
+        return cudaErrorInvalidValue;
+    switch (attribute) {
+    case cudaMemRangeAttributeReadMostly:
+        *value = advice->read_mostly;
+        return cudaSuccess;
+    case cudaMemRangeAttributePreferredLocation:
+        *value = advice->preferred;
+        return cudaSuccess;
+    case cudaMemRangeAttributeLastPrefetchLocation:
+        *value = advice->prefetched;
+        return cudaSuccess;
+    default:
+        return error_unsupported("this attribute of cudaMemRangeGetAttribute");
+    }
+}
+
+CUDART_API cudaError_t cudaMemRangeGetAttribute(void *data, size_t size,
+                                                enum cudaMemRangeAttribute attribute,
+                                                const void *ptr, size_t count)
+{
+    struct managed_advice advice;
+    struct memory_range range;
+    cudaError_t error = range_check(ptr, count, &range);
+
+    if (error == cudaSuccess)
+        error = managed_advice_of(ptr, &advice);
+    if (error == cudaSuccess)
+        error = attribute_of(data, size, attribute, &advice);
+    return error_record(error);
+}
+
+CUDART_API cudaError_t cudaMemRangeGetAttributes(void **data, size_t *sizes,
+                                                 enum cudaMemRangeAttribute *attributes,
+                                                 size_t number, const void *ptr, size_t count)
+{
+    cudaError_t error = cudaSuccess;
+
+    if (data == NULL || sizes == NULL || attributes == NULL || number == 0)
+        return error_record(cudaErrorInvalidValue);
+    for (size_t i = 0; i < number && error == cudaSuccess; i++)
+        error = cudaMemRangeGetAttribute(data[i], sizes[i], attributes[i], ptr, count);
+    return error;
+}
+
+/* ---- Moving ------------------------------------------------------------------------------------
+ */
+
+/* To the host: the caller waits for the work before it, and for the copy. To the device: memory
+ * goes there with the next work. */
+static cudaError_t prefetch(const void *ptr, size_t size, struct cudaMemLocation location,
+                            unsigned flags, cudaStream_t handle, bool per_thread)
+{
+    struct memory_range range;
+    struct stream *stream;
+    cudaError_t error = stream_find(handle, per_thread, &stream);
+
+    if (error == cudaSuccess)
+        error = flags == 0 ? range_check(ptr, size, &range) : cudaErrorInvalidValue;
+    if (error == cudaSuccess)
+        error = location_check(location);
+    if (error == cudaSuccess && stream_capturing(stream))
+        error = capture_refuse(stream);
+    if (error == cudaSuccess && location_is_host(location))
+        error = managed_to_host(ptr, size);
+    if (error == cudaSuccess)
+        error = managed_prefetched(ptr, location_is_host(location) ? cudaCpuDeviceId : 0);
+    return error_record(error);
+}
+
+CUDART_API cudaError_t cudaMemPrefetchAsync(const void *ptr, size_t size,
+                                            struct cudaMemLocation location, unsigned flags,
+                                            cudaStream_t stream)
+{
+    return prefetch(ptr, size, location, flags, stream, false);
+}
+
+CUDART_API cudaError_t cudaMemPrefetchAsync_ptsz(const void *ptr, size_t size,
+                                                 struct cudaMemLocation location, unsigned flags,
+                                                 cudaStream_t stream)
+{
+    return prefetch(ptr, size, location, flags, stream, true);
+}
+
+/* All streams reach it, and the host waits for all of them. */
+static cudaError_t attach(cudaStream_t handle, void *ptr, size_t length, unsigned flags,
+                          bool per_thread)
+{
+    struct memory_range range;
+    struct stream *stream;
+    cudaError_t error = stream_find(handle, per_thread, &stream);
+
+    if (error == cudaSuccess && flags != cudaMemAttachGlobal && flags != cudaMemAttachHost &&
+        flags != cudaMemAttachSingle)
+        error = cudaErrorInvalidValue;
+    if (error == cudaSuccess)
+        error = range_check(ptr, length != 0 ? length : 1, &range);
+    if (error == cudaSuccess && flags == cudaMemAttachSingle && stream == &stream_legacy)
+        error = cudaErrorInvalidValue;
+    return error_record(error);
+}
+
+CUDART_API cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void *ptr, size_t length,
+                                                unsigned flags)
+{
+    return attach(stream, ptr, length, flags, false);
+}
+
+CUDART_API cudaError_t cudaStreamAttachMemAsync_ptsz(cudaStream_t stream, void *ptr, size_t length,
+                                                     unsigned flags)
+{
+    return attach(stream, ptr, length, flags, true);
+}

@@ -1,0 +1,226 @@
+/* api_mem_pool.c - stream-ordered allocation and its pools: right, but not fast. Memory that is
+ * there at once is there in the stream's order too, and so is memory that is given up once the work
+ * of all streams is done. */
+#include <string.h>
+
+#include "cudart/abi.h"
+#include "cudart/base/error.h"
+#include "cudart/graph/capture.h"
+#include "cudart/state/device_memory.h"
+#include "cudart/state/stream.h"
+
+/* ---- Allocation ------------------------------------------------------------------------------ */
+
+/* The stream of an allocation, which no graph can have. */
+static cudaError_t stream_check(cudaStream_t handle, bool per_thread)
+{
+    struct stream *stream;
+    cudaError_t error = stream_find(handle, per_thread, &stream);
+
+    if (error == cudaSuccess && stream_capturing(stream))
+        error = capture_refuse(stream);
+    return error;
+}
+
+static cudaError_t alloc_async(void **out, size_t size, cudaMemPool_t pool, cudaStream_t stream,
+                               bool per_thread)
+{
+    unsigned number = mem_pool_find(pool);
+    cudaError_t error = stream_check(stream, per_thread);
+
+    if (error == cudaSuccess && number == 0)
+        error = cudaErrorInvalidValue;
+    if (error == cudaSuccess)
+        error = device_memory_alloc(out, size, number);
+    return error_record(error);
+}
+
+CUDART_API cudaError_t cudaMallocAsync(void **out, size_t size, cudaStream_t stream)
+{
+    return alloc_async(out, size, mem_pool_current(), stream, false);
+}
+
+CUDART_API cudaError_t cudaMallocAsync_ptsz(void **out, size_t size, cudaStream_t stream)
+{
+    return alloc_async(out, size, mem_pool_current(), stream, true);
+}
+
+CUDART_API cudaError_t cudaMallocFromPoolAsync(void **out, size_t size, cudaMemPool_t pool,
+                                               cudaStream_t stream)
+{
+    return alloc_async(out, size, pool, stream, false);
+}
+
+CUDART_API cudaError_t cudaMallocFromPoolAsync_ptsz(void **out, size_t size, cudaMemPool_t pool,
+                                                    cudaStream_t stream)
+{
+    return alloc_async(out, size, pool, stream, true);
+}
+
+static cudaError_t free_async(void *ptr, cudaStream_t stream, bool per_thread)
+{
+    cudaError_t error = stream_check(stream, per_thread);
+
+    if (error == cudaSuccess && ptr == NULL)
+        error = cudaErrorInvalidValue;
+    return error_record(error == cudaSuccess ? device_memory_free(ptr) : error);
+}
+
+CUDART_API cudaError_t cudaFreeAsync(void *ptr, cudaStream_t stream)
+{
+    return free_async(ptr, stream, false);
+}
+
+CUDART_API cudaError_t cudaFreeAsync_ptsz(void *ptr, cudaStream_t stream)
+{
+    return free_async(ptr, stream, true);
+}
+
+/* ---- Pools ----------------------------------------------------------------------------------- */
+
+CUDART_API cudaError_t cudaMemPoolCreate(cudaMemPool_t *pool, const struct cudaMemPoolProps *props)
+{
+    cudaError_t error = device_use();
+
+    if (error == cudaSuccess && (pool == NULL || props == NULL))
+        error = cudaErrorInvalidValue;
+    if (error == cudaSuccess && (props->allocType != cudaMemAllocationTypePinned ||
+                                 props->handleTypes != cudaMemHandleTypeNone ||
+                                 props->location.type != cudaMemLocationTypeDevice))
+        error = error_unsupported("a memory pool that is exported, or not of the device");
+    if (error == cudaSuccess && props->location.id != 0)
+        error = cudaErrorInvalidDevice;
+    return error_record(error == cudaSuccess ? mem_pool_new(pool) : error);
+}
+
+CUDART_API cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool)
+{
+    return error_record(mem_pool_end(pool));
+}
+
+/* The device's pools. */
+static cudaError_t pool_get(cudaMemPool_t *pool, int device_number, cudaMemPool_t (*get)(void))
+{
+    cudaError_t error = device_use();
+
+    if (error == cudaSuccess && device_number != 0)
+        error = cudaErrorInvalidDevice;
+    if (error == cudaSuccess && pool == NULL)
+        error = cudaErrorInvalidValue;
+    if (error == cudaSuccess)
+        *pool = get();
+    return error_record(error);
+}
+
+CUDART_API cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t *pool, int number)
+{
+    return pool_get(pool, number, mem_pool_default);
+}
+
+CUDART_API cudaError_t cudaDeviceGetMemPool(cudaMemPool_t *pool, int number)
+{
+    return pool_get(pool, number, mem_pool_current);
+}
+
+CUDART_API cudaError_t cudaDeviceSetMemPool(int number, cudaMemPool_t pool)
+{
+    cudaError_t error = device_use();
+
+    if (error == cudaSuccess && number != 0)
+        error = cudaErrorInvalidDevice;
+    return error_record(error == cudaSuccess ? mem_pool_choose(pool) : error);
+}
+
+static cudaError_t attribute_set(struct mem_pool *pool, enum cudaMemPoolAttr what,
+                                 const void *value)
+{
+    uint64_t number;
+
+    if (what >= cudaMemPoolReuseFollowEventDependencies &&
+        what <= cudaMemPoolReuseAllowInternalDependencies) {
+        memcpy(&pool->reuse[what - cudaMemPoolReuseFollowEventDependencies], value, sizeof(int));
+        return cudaSuccess;
+    }
+    memcpy(&number, value, sizeof(number));
+    if (what == cudaMemPoolAttrReleaseThreshold)
+        pool->release_threshold = number;
+    else if (number != 0 ||
+             (what != cudaMemPoolAttrReservedMemHigh && what != cudaMemPoolAttrUsedMemHigh))
+        return cudaErrorInvalidValue; /* a highest value can only be set back */
+    else
+        pool->used_high = pool->used;
+    return cudaSuccess;
+}
+
+CUDART_API cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, enum cudaMemPoolAttr what,
+                                               void *value)
+{
+    struct mem_pool after;
+
+    if (value == NULL)
+        return error_record(cudaErrorInvalidValue);
+    return error_record(mem_pool_change(pool, &after, attribute_set, what, value));
+}
+
+CUDART_API cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, enum cudaMemPoolAttr what,
+                                               void *value)
+{
+    struct mem_pool now;
+    cudaError_t error = mem_pool_change(pool, &now, NULL, what, NULL);
+
+    if (error == cudaSuccess && value == NULL)
+        error = cudaErrorInvalidValue;
+    if (error != cudaSuccess)
+        return error_record(error);
+    switch (what) {
+    case cudaMemPoolReuseFollowEventDependencies:
+    case cudaMemPoolReuseAllowOpportunistic:
+    case cudaMemPoolReuseAllowInternalDependencies:
+        memcpy(value, &now.reuse[what - cudaMemPoolReuseFollowEventDependencies], sizeof(int));
+        return cudaSuccess;
+    case cudaMemPoolAttrReleaseThreshold:
+        memcpy(value, &now.release_threshold, sizeof(uint64_t));
+        return cudaSuccess;
+    case cudaMemPoolAttrReservedMemCurrent:
+    case cudaMemPoolAttrUsedMemCurrent:
+        memcpy(value, &now.used, sizeof(uint64_t));
+        return cudaSuccess;
+    case cudaMemPoolAttrReservedMemHigh:
+    case cudaMemPoolAttrUsedMemHigh:
+        memcpy(value, &now.used_high, sizeof(uint64_t));
+        return cudaSuccess;
+    default:
+        return error_record(cudaErrorInvalidValue);
+    }
+}
+
+CUDART_API cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t kept)
+{
+    (void)kept;
+    return error_record(mem_pool_find(pool) != 0 ? cudaSuccess : cudaErrorInvalidValue);
+}
+
+CUDART_API cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool,
+                                            const struct cudaMemAccessDesc *descs, size_t count)
+{
+    if (mem_pool_find(pool) == 0 || (descs == NULL && count != 0))
+        return error_record(cudaErrorInvalidValue);
+    for (size_t i = 0; i < count; i++) {
+        if (descs[i].location.type != cudaMemLocationTypeDevice || descs[i].location.id != 0)
+            return error_record(cudaErrorInvalidDevice);
+        if (descs[i].flags != cudaMemAccessFlagsProtReadWrite) /* its own device always has it */
+            return error_record(cudaErrorInvalidValue);
+    }
+    return cudaSuccess;
+}
+
+CUDART_API cudaError_t cudaMemPoolGetAccess(enum cudaMemAccessFlags *flags, cudaMemPool_t pool,
+                                            struct cudaMemLocation *location)
+{
+    if (flags == NULL || location == NULL || mem_pool_find(pool) == 0)
+        return error_record(cudaErrorInvalidValue);
+    if (location->type != cudaMemLocationTypeDevice || location->id != 0)
+        return error_record(cudaErrorInvalidDevice);
+    *flags = cudaMemAccessFlagsProtReadWrite;
+    return cudaSuccess;
+}

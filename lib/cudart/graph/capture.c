@@ -1,0 +1,459 @@
+/* capture.c - see capture.h. One lock guards all captures, and the parts of streams and events that
+ * belong to them. */
+#include "cudart/graph/capture.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cudart/graph/graph.h"
+#include "cudart/state/event.h"
+
+struct capture {
+    struct capture *next;
+    uint64_t id;
+    enum cudaStreamCaptureMode mode;
+    pthread_t thread; /* that began it */
+    cudaGraph_t graph;
+    bool graph_given;       /* by the program, whose it stays */
+    struct stream *origin;  /* where it began, and has to end */
+    struct stream *streams; /* all of it, by capture_next */
+    bool invalid;           /* a call could not be captured: there will be no graph */
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct capture *captures;
+static uint64_t ids;
+static _Atomic unsigned count; /* of captures: no call needs the lock while there are none */
+static _Thread_local enum cudaStreamCaptureMode thread_mode = cudaStreamCaptureModeGlobal;
+
+static bool none(void)
+{
+    return atomic_load_explicit(&count, memory_order_relaxed) == 0;
+}
+
+/* ---- Parts: the lock is held ----------------------------------------------------------------- */
+
+static struct capture *stream_capture(const struct stream *stream)
+{
+    return atomic_load_explicit(&stream->capture, memory_order_relaxed);
+}
+
+static struct capture *capture_find(uint64_t id)
+{
+    struct capture *capture = captures;
+
+    while (capture != NULL && capture->id != id)
+        capture = capture->next;
+    return capture;
+}
+
+static cudaError_t capture_spoil(struct capture *capture, cudaError_t error)
+{
+    capture->invalid = true;
+    return error;
+}
+
+static bool deps_add(struct stream *stream, const cudaGraphNode_t *nodes, size_t added)
+{
+    size_t wanted = stream->captured_count + added;
+
+    if (wanted > stream->captured_room) {
+        cudaGraphNode_t *larger = realloc(stream->captured, 2 * wanted * sizeof(*larger));
+
+        if (larger == NULL)
+            return false;
+        stream->captured = larger;
+        stream->captured_room = 2 * wanted;
+    }
+    for (size_t i = 0; i < added; i++) {
+        bool known = false;
+
+        for (size_t j = 0; j < stream->captured_count && !known; j++)
+            known = stream->captured[j] == nodes[i];
+        if (!known)
+            stream->captured[stream->captured_count++] = nodes[i];
+    }
+    return true;
+}
+
+static void stream_join(struct capture *capture, struct stream *stream)
+{
+    stream->capture_next = capture->streams;
+    capture->streams = stream;
+    stream->captured_count = 0;
+    atomic_store(&stream->capture, capture);
+}
+
+/* All its streams work again as before. */
+static void capture_free(struct capture *capture)
+{
+    struct capture **place = &captures;
+
+    while (*place != capture)
+        place = &(*place)->next;
+    *place = capture->next;
+    for (struct stream *stream = capture->streams; stream != NULL; stream = stream->capture_next)
+        atomic_store(&stream->capture, NULL);
+    atomic_fetch_sub(&count, 1);
+    free(capture);
+}
+
+/* ---- Beginning and ending -------------------------------------------------------------------- */
+
+static cudaError_t begin_locked(struct stream *stream, enum cudaStreamCaptureMode mode,
+                                cudaGraph_t graph, const cudaGraphNode_t *deps, size_t dep_count)
+{
+    struct capture *capture;
+    cudaError_t error = cudaSuccess;
+
+    if (stream_capturing(stream))
+        return cudaErrorIllegalState;
+    if (graph != NULL && !graph_is(graph))
+        return cudaErrorInvalidValue;
+    capture = calloc(1, sizeof(*capture));
+    if (capture == NULL)
+        return cudaErrorMemoryAllocation;
+    capture->graph_given = graph != NULL;
+    capture->graph = graph;
+    if (graph == NULL)
+        error = graph_new(&capture->graph);
+    if (error != cudaSuccess) {
+        free(capture);
+        return error;
+    }
+    capture->id = ++ids;
+    capture->mode = mode;
+    capture->thread = pthread_self();
+    capture->origin = stream;
+    capture->next = captures;
+    captures = capture;
+    atomic_fetch_add(&count, 1);
+    stream_join(capture, stream);
+    return deps_add(stream, deps, dep_count) ? cudaSuccess
+                                             : capture_spoil(capture, cudaErrorMemoryAllocation);
+}
+
+cudaError_t capture_begin(struct stream *stream, enum cudaStreamCaptureMode mode, cudaGraph_t graph,
+                          const cudaGraphNode_t *deps, size_t dep_count)
+{
+    cudaError_t error;
+
+    if ((unsigned)mode > cudaStreamCaptureModeRelaxed || (deps == NULL && dep_count != 0))
+        return cudaErrorInvalidValue;
+    if (stream == &stream_legacy)
+        return cudaErrorStreamCaptureUnsupported;
+    pthread_mutex_lock(&lock);
+    error = begin_locked(stream, mode, graph, deps, dep_count);
+    pthread_mutex_unlock(&lock);
+    return error;
+}
+
+/* Whether the work of all its streams comes before what the origin would capture next. */
+static bool capture_joined(const struct capture *capture)
+{
+    for (const struct stream *s = capture->streams; s != NULL; s = s->capture_next) {
+        if (s != capture->origin &&
+            !graph_joined(capture->graph, capture->origin->captured,
+                          capture->origin->captured_count, s->captured, s->captured_count))
+            return false;
+    }
+    return true;
+}
+
+static cudaError_t end_locked(struct stream *stream, cudaGraph_t *graph)
+{
+    struct capture *capture = stream_capture(stream);
+    cudaError_t error = cudaSuccess;
+
+    if (capture == NULL)
+        return cudaErrorIllegalState;
+    if (capture->origin != stream)
+        return capture_spoil(capture, cudaErrorStreamCaptureUnmatched);
+    if (capture->mode != cudaStreamCaptureModeRelaxed &&
+        !pthread_equal(capture->thread, pthread_self()))
+        return cudaErrorStreamCaptureWrongThread;
+    if (capture->invalid)
+        error = cudaErrorStreamCaptureInvalidated;
+    else if (!capture_joined(capture))
+        error = cudaErrorStreamCaptureUnjoined;
+    if (error == cudaSuccess)
+        *graph = capture->graph;
+    else if (!capture->graph_given)
+        graph_end(capture->graph);
+    capture_free(capture);
+    return error;
+}
+
+cudaError_t capture_end(struct stream *stream, cudaGraph_t *graph)
+{
+    cudaError_t error;
+
+    *graph = NULL;
+    pthread_mutex_lock(&lock);
+    error = end_locked(stream, graph);
+    pthread_mutex_unlock(&lock);
+    return error;
+}
+
+void captures_forget(void)
+{
+    pthread_mutex_lock(&lock);
+    while (captures != NULL) {
+        if (!captures->graph_given)
+            graph_end(captures->graph);
+        capture_free(captures);
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+cudaError_t capture_info(struct stream *stream, struct capture_info *info)
+{
+    const struct capture *capture;
+    cudaError_t error = capture_forbids_legacy(stream);
+
+    if (error != cudaSuccess)
+        return error;
+    *info = (struct capture_info){.status = cudaStreamCaptureStatusNone};
+    pthread_mutex_lock(&lock);
+    capture = stream_capture(stream);
+    if (capture != NULL && capture->invalid) {
+        info->status = cudaStreamCaptureStatusInvalidated;
+    } else if (capture != NULL) {
+        info->status = cudaStreamCaptureStatusActive;
+        info->id = capture->id;
+        info->graph = capture->graph;
+        info->deps = stream->captured;
+        info->count = stream->captured_count;
+    }
+    pthread_mutex_unlock(&lock);
+    return cudaSuccess;
+}
+
+cudaError_t capture_set_deps(struct stream *stream, const cudaGraphNode_t *deps, size_t added,
+                             bool replace)
+{
+    const struct capture *capture;
+    cudaError_t error = cudaSuccess;
+
+    pthread_mutex_lock(&lock);
+    capture = stream_capture(stream);
+    if (capture == NULL)
+        error = cudaErrorIllegalState;
+    else if (deps == NULL && added != 0)
+        error = cudaErrorInvalidValue;
+    if (error == cudaSuccess && replace)
+        stream->captured_count = 0;
+    if (error == cudaSuccess && !deps_add(stream, deps, added))
+        error = cudaErrorMemoryAllocation;
+    pthread_mutex_unlock(&lock);
+    return error;
+}
+
+cudaError_t capture_mode_exchange(enum cudaStreamCaptureMode *mode)
+{
+    enum cudaStreamCaptureMode former = thread_mode;
+
+    if (mode == NULL || (unsigned)*mode > cudaStreamCaptureModeRelaxed)
+        return cudaErrorInvalidValue;
+    thread_mode = *mode;
+    *mode = former;
+    return cudaSuccess;
+}
+
+/* ---- Work ------------------------------------------------------------------------------------ */
+
+cudaError_t capture_op(struct stream *stream, struct op *op)
+{
+    struct capture *capture;
+    cudaError_t error;
+    cudaGraphNode_t node;
+
+    pthread_mutex_lock(&lock);
+    capture = stream_capture(stream);
+    if (capture == NULL || capture->invalid) {
+        op_free(op);
+        error = cudaErrorStreamCaptureInvalidated;
+    } else {
+        error = graph_add(capture->graph, stream->captured, stream->captured_count, op, &node);
+        stream->captured_count = 0;
+        if (error != cudaSuccess || !deps_add(stream, &node, 1))
+            error = capture_spoil(capture, cudaErrorMemoryAllocation);
+    }
+    pthread_mutex_unlock(&lock);
+    return error;
+}
+
+cudaError_t capture_launch(struct stream *stream, struct kernel *kernel,
+                           const gs_launch_config *config, size_t shared, void **args)
+{
+    dim3 grid = {config->grid.x, config->grid.y, config->grid.z};
+    dim3 block = {config->block.x, config->block.y, config->block.z};
+    struct op op;
+    cudaError_t error = op_launch(&op, kernel, grid, block, (unsigned)shared, args);
+
+    op.launch.cooperative = config->cooperative;
+    return error == cudaSuccess ? capture_op(stream, &op) : error;
+}
+
+cudaError_t capture_node(struct stream *stream, enum cudaGraphNodeType type, cudaEvent_t event)
+{
+    struct op op;
+    cudaError_t error = op_event(&op, type, event);
+
+    if (error == cudaSuccess && !stream_capturing(stream))
+        error = cudaErrorIllegalState;
+    return error == cudaSuccess ? capture_op(stream, &op) : error;
+}
+
+cudaError_t capture_record(struct stream *stream, cudaEvent_t event)
+{
+    struct capture *capture;
+    cudaError_t error = cudaErrorStreamCaptureInvalidated;
+
+    pthread_mutex_lock(&lock);
+    capture = stream_capture(stream);
+    if (capture != NULL && !capture->invalid)
+        error = event_capture(event, capture->id, stream->captured, stream->captured_count);
+    pthread_mutex_unlock(&lock);
+    return error;
+}
+
+void capture_event_forget(cudaEvent_t event)
+{
+    if (event_captured(event) == NULL)
+        return;
+    pthread_mutex_lock(&lock);
+    event_uncapture(event);
+    pthread_mutex_unlock(&lock);
+}
+
+static cudaError_t wait_locked(struct stream *stream, cudaEvent_t event, bool *done)
+{
+    struct capture *capture = stream_capture(stream), *other;
+    const struct event_nodes *nodes = event_captured(event);
+
+    *done = capture != NULL || nodes != NULL;
+    if (!*done)
+        return cudaSuccess;
+    if (capture != NULL && capture->invalid)
+        return cudaErrorStreamCaptureInvalidated;
+    if (nodes == NULL)
+        return capture_spoil(capture, cudaErrorStreamCaptureIsolation);
+    other = capture_find(nodes->capture);
+    if (other == NULL)
+        return capture != NULL ? capture_spoil(capture, cudaErrorCapturedEvent)
+                               : cudaErrorCapturedEvent;
+    if (capture != NULL && capture != other) {
+        other->invalid = true;
+        return capture_spoil(capture, cudaErrorStreamCaptureMerge);
+    }
+    if (other->invalid)
+        return cudaErrorStreamCaptureInvalidated;
+    if (stream == &stream_legacy)
+        return capture_spoil(other, cudaErrorStreamCaptureImplicit);
+    if (capture == NULL)
+        stream_join(other, stream);
+    return deps_add(stream, nodes->nodes, nodes->count)
+               ? cudaSuccess
+               : capture_spoil(other, cudaErrorMemoryAllocation);
+}
+
+cudaError_t capture_wait(struct stream *stream, cudaEvent_t event, bool *done)
+{
+    cudaError_t error;
+
+    *done = false;
+    if (none() && event_captured(event) == NULL)
+        return cudaSuccess;
+    pthread_mutex_lock(&lock);
+    error = wait_locked(stream, event, done);
+    pthread_mutex_unlock(&lock);
+    return error;
+}
+
+/* ---- What a capture forbids ------------------------------------------------------------------ */
+
+cudaError_t capture_refuse(struct stream *stream)
+{
+    struct capture *capture;
+
+    pthread_mutex_lock(&lock);
+    capture = stream_capture(stream);
+    if (capture != NULL)
+        capture->invalid = true;
+    pthread_mutex_unlock(&lock);
+    return cudaErrorStreamCaptureUnsupported;
+}
+
+cudaError_t capture_forbids_event(cudaEvent_t event)
+{
+    const struct event_nodes *nodes;
+    struct capture *capture;
+
+    if (event_captured(event) == NULL)
+        return cudaSuccess;
+    pthread_mutex_lock(&lock);
+    nodes = event_captured(event);
+    capture = nodes != NULL ? capture_find(nodes->capture) : NULL;
+    if (capture != NULL)
+        capture->invalid = true;
+    pthread_mutex_unlock(&lock);
+    return nodes != NULL ? cudaErrorCapturedEvent : cudaSuccess;
+}
+
+cudaError_t capture_forbids_device(void)
+{
+    if (none())
+        return cudaSuccess;
+    pthread_mutex_lock(&lock);
+    for (struct capture *capture = captures; capture != NULL; capture = capture->next)
+        capture->invalid = true;
+    pthread_mutex_unlock(&lock);
+    return cudaErrorStreamCaptureUnsupported;
+}
+
+/* A thread in global mode may not while its own captures or another's global ones go on, one in
+ * thread-local mode while its own do; captures in relaxed mode forbid nothing. */
+static bool capture_forbids(const struct capture *capture)
+{
+    bool own = pthread_equal(capture->thread, pthread_self());
+
+    if (capture->mode == cudaStreamCaptureModeRelaxed ||
+        thread_mode == cudaStreamCaptureModeRelaxed)
+        return false;
+    return own || (capture->mode == cudaStreamCaptureModeGlobal &&
+                   thread_mode == cudaStreamCaptureModeGlobal);
+}
+
+cudaError_t capture_forbids_unsafe(void)
+{
+    cudaError_t error = cudaSuccess;
+
+    if (none())
+        return cudaSuccess;
+    pthread_mutex_lock(&lock);
+    for (struct capture *capture = captures; capture != NULL; capture = capture->next) {
+        if (capture_forbids(capture))
+            error = capture_spoil(capture, cudaErrorStreamCaptureUnsupported);
+    }
+    pthread_mutex_unlock(&lock);
+    return error;
+}
+
+cudaError_t capture_forbids_legacy(const struct stream *stream)
+{
+    cudaError_t error = cudaSuccess;
+
+    if (stream != &stream_legacy || none())
+        return cudaSuccess;
+    pthread_mutex_lock(&lock);
+    for (struct capture *capture = captures; capture != NULL; capture = capture->next) {
+        for (const struct stream *s = capture->streams; s != NULL; s = s->capture_next) {
+            if (s->blocking)
+                error = capture_spoil(capture, cudaErrorStreamCaptureImplicit);
+        }
+    }
+    pthread_mutex_unlock(&lock);
+    return error;
+}

@@ -1,0 +1,63 @@
+/*
+ * capture.h - stream capture: which streams capture into which graph. A stream that captures adds a
+ * node where it would have done the work; the node comes after those that the stream captured last.
+ * A stream joins a capture by waiting for an event that was recorded there. The functions named
+ * capture_... of a stream are called where stream_capturing() says so.
+ */
+#ifndef GS_CUDART_CAPTURE_H
+#define GS_CUDART_CAPTURE_H
+
+#include "cudart/abi.h"
+#include "cudart/graph/op.h"
+#include "cudart/state/stream.h"
+
+/* ---- Beginning and ending -------------------------------------------------------------------- */
+
+/* graph NULL: a new one. */
+cudaError_t capture_begin(struct stream *stream, enum cudaStreamCaptureMode mode, cudaGraph_t graph,
+                          const cudaGraphNode_t *deps, size_t count);
+cudaError_t capture_end(struct stream *stream, cudaGraph_t *graph);
+
+struct capture_info {
+    enum cudaStreamCaptureStatus status;
+    unsigned long long id;
+    cudaGraph_t graph;
+    const cudaGraphNode_t *deps; /* the stream's own, until it captures again */
+    size_t count;
+};
+cudaError_t capture_info(struct stream *stream, struct capture_info *info);
+cudaError_t capture_set_deps(struct stream *stream, const cudaGraphNode_t *deps, size_t count,
+                             bool replace);
+/* Exchanges the calling thread's mode. */
+cudaError_t capture_mode_exchange(enum cudaStreamCaptureMode *mode);
+
+/* ---- Work ------------------------------------------------------------------------------------ */
+
+/* Takes the op over. */
+cudaError_t capture_op(struct stream *stream, struct op *op);
+cudaError_t capture_launch(struct stream *stream, struct kernel *kernel,
+                           const gs_launch_config *config, size_t shared, void **args);
+/* A node of its own for the event. cudaErrorIllegalState: the stream does not capture. */
+cudaError_t capture_node(struct stream *stream, enum cudaGraphNodeType type, cudaEvent_t event);
+cudaError_t capture_record(struct stream *stream, cudaEvent_t event);
+/* The event is recorded in an ordinary stream. */
+void capture_event_forget(cudaEvent_t event);
+/* The stream waits for the event; one that does not capture joins the event's capture. Where it has
+ * none, and the stream captures nothing, *done becomes false and the wait is an ordinary one. */
+cudaError_t capture_wait(struct stream *stream, cudaEvent_t event, bool *done);
+
+/* ---- What a capture forbids ------------------------------------------------------------------ */
+
+/* A call that cannot be captured: the capture has no result, and the call's error is returned. */
+cudaError_t capture_refuse(struct stream *stream);
+/* Of a call that waits for, or asks about, the event or all streams. cudaSuccess: not forbidden. */
+cudaError_t capture_forbids_event(cudaEvent_t event);
+cudaError_t capture_forbids_device(void);
+/* Of a call that is unsafe beside captures, such as cudaMalloc: as the thread's mode says. */
+cudaError_t capture_forbids_unsafe(void);
+/* Of work in the legacy stream, which would have to wait for blocking streams that capture. */
+cudaError_t capture_forbids_legacy(const struct stream *stream);
+/* The session is gone, and all captures with it. */
+void captures_forget(void);
+
+#endif

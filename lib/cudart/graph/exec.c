@@ -1,0 +1,361 @@
+/* exec.c - see exec.h. */
+#include "cudart/graph/exec.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "cudart/base/handles.h"
+#include "cudart/graph/graph.h"
+#include "cudart/state/managed.h"
+
+#define EXECS_MAX 65536u
+
+struct exec {
+    pthread_mutex_t lock; /* of all but users */
+    struct step *steps;
+    size_t count;
+    unsigned long long flags;
+    gs_graph recorded; /* what the steps were when it was instantiated; NULL: not recorded */
+    bool changed;      /* the steps are others now */
+    struct user_refs objects;
+    unsigned users; /* under execs_lock: the handle, and calls in progress */
+};
+
+static pthread_mutex_t execs_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct handle_slot slots[EXECS_MAX];
+static struct exec *execs[EXECS_MAX];
+static struct handles handles = HANDLES_INIT(slots, EXECS_MAX, 11);
+
+/* ---- Users ----------------------------------------------------------------------------------- */
+
+static struct exec *exec_use(cudaGraphExec_t handle)
+{
+    struct exec *exec = NULL;
+    int number;
+
+    pthread_mutex_lock(&execs_lock);
+    number = handles_find(&handles, (uint64_t)(uintptr_t)handle);
+    if (number >= 0) {
+        exec = execs[number];
+        exec->users++;
+    }
+    pthread_mutex_unlock(&execs_lock);
+    if (exec != NULL)
+        pthread_mutex_lock(&exec->lock);
+    return exec;
+}
+
+static void exec_free(struct exec *exec)
+{
+    if (exec->recorded != NULL && device_session() != NULL)
+        gs_graph_destroy(exec->recorded);
+    steps_free(exec->steps, exec->count);
+    user_refs_free(&exec->objects);
+    pthread_mutex_destroy(&exec->lock);
+    free(exec);
+}
+
+static void exec_release(struct exec *exec)
+{
+    bool last;
+
+    pthread_mutex_lock(&execs_lock);
+    last = --exec->users == 0;
+    pthread_mutex_unlock(&execs_lock);
+    if (last)
+        exec_free(exec);
+}
+
+static void exec_leave(struct exec *exec)
+{
+    pthread_mutex_unlock(&exec->lock);
+    exec_release(exec);
+}
+
+/* ---- Making and ending ----------------------------------------------------------------------- */
+
+static cudaError_t steps_issue(const struct exec *exec, struct stream *stream)
+{
+    cudaError_t error = cudaSuccess;
+
+    for (size_t i = 0; i < exec->count && error == cudaSuccess; i++) {
+        if (!exec->steps[i].disabled)
+            error = op_issue(&exec->steps[i].op, stream);
+    }
+    return error;
+}
+
+/* A session's graph is recorded on a stream that nobody else uses. An exec without one works too,
+ * so that a failure here is none of the caller's. */
+static void exec_record(struct exec *exec)
+{
+    struct stream stream = {.id = 0};
+    cudaError_t error;
+
+    for (size_t i = 0; i < exec->count; i++) {
+        if (!op_recordable(&exec->steps[i].op))
+            return;
+    }
+    if (exec->count == 0 || device_use() != cudaSuccess ||
+        gs_stream_create(device_session(), NULL, &stream.handle) != GS_OK)
+        return;
+    if (gs_graph_begin(device_session(), stream.handle) == GS_OK) {
+        error = steps_issue(exec, &stream);
+        if (gs_graph_end(device_session(), stream.handle, &exec->recorded) != GS_OK)
+            exec->recorded = NULL;
+        exec->changed = error != cudaSuccess;
+    }
+    gs_stream_destroy(stream.handle);
+}
+
+cudaError_t exec_new(cudaGraph_t graph, unsigned long long flags, cudaGraphExec_t *out)
+{
+    struct exec *exec = calloc(1, sizeof(*exec));
+    cudaError_t error = cudaErrorMemoryAllocation;
+    uint64_t handle;
+    int number;
+
+    if (exec == NULL)
+        return error;
+    pthread_mutex_init(&exec->lock, NULL);
+    exec->flags = flags;
+    exec->users = 1;
+    error = graph_steps(graph, &exec->steps, &exec->count);
+    if (error == cudaSuccess && !graph_objects_copy(graph, &exec->objects))
+        error = cudaErrorMemoryAllocation;
+    number = error == cudaSuccess ? handles_take(&handles, &handle) : -1;
+    if (number < 0) {
+        exec_free(exec);
+        return error == cudaSuccess ? cudaErrorMemoryAllocation : error;
+    }
+    exec_record(exec);
+    execs[number] = exec;
+    handles_open(&handles, number);
+    *out = (cudaGraphExec_t)(uintptr_t)handle; // NOLINT: a handle is a value
+    return cudaSuccess;
+}
+
+cudaError_t exec_end(cudaGraphExec_t handle)
+{
+    struct exec *exec = NULL;
+    int number;
+
+    pthread_mutex_lock(&execs_lock);
+    number = handles_close(&handles, (uint64_t)(uintptr_t)handle);
+    if (number >= 0) {
+        exec = execs[number];
+        handles_free(&handles, number);
+    }
+    pthread_mutex_unlock(&execs_lock);
+    if (exec == NULL)
+        return cudaErrorInvalidValue;
+    exec_release(exec);
+    return cudaSuccess;
+}
+
+void execs_forget(void)
+{
+    pthread_mutex_lock(&execs_lock);
+    for (uint32_t i = 0; i < handles.fresh; i++) {
+        if (handles_of(&handles, (int)i) != 0)
+            execs[i]->recorded = NULL;
+    }
+    pthread_mutex_unlock(&execs_lock);
+}
+
+cudaError_t exec_flags(cudaGraphExec_t handle, unsigned long long *flags)
+{
+    struct exec *exec = exec_use(handle);
+
+    if (exec == NULL)
+        return cudaErrorInvalidValue;
+    *flags = exec->flags;
+    exec_leave(exec);
+    return cudaSuccess;
+}
+
+/* ---- Launch ---------------------------------------------------------------------------------- */
+
+static cudaError_t recorded_launch(gs_graph graph, struct stream *stream)
+{
+    bool held;
+    cudaError_t error = managed_work_begin(&held);
+    gs_status status;
+
+    if (error != cudaSuccess)
+        return error;
+    status = stream_enter(stream);
+    if (status == GS_OK)
+        status = gs_graph_launch(graph, stream->handle);
+    if (status == GS_OK)
+        stream_leave(stream);
+    managed_work_end(held);
+    return stream_error(stream, status);
+}
+
+cudaError_t exec_launch(cudaGraphExec_t handle, struct stream *stream)
+{
+    struct exec *exec = exec_use(handle);
+    cudaError_t error;
+
+    if (exec == NULL)
+        return cudaErrorInvalidValue;
+    if (exec->recorded != NULL && !exec->changed)
+        error = recorded_launch(exec->recorded, stream);
+    else
+        error = steps_issue(exec, stream);
+    exec_leave(exec);
+    return error;
+}
+
+cudaError_t exec_copy(cudaGraphExec_t handle, struct graph **out)
+{
+    struct exec *exec = exec_use(handle);
+
+    if (exec == NULL)
+        return cudaErrorInvalidValue;
+    *out = graph_of_steps(exec->steps, exec->count);
+    exec_leave(exec);
+    return *out != NULL ? cudaSuccess : cudaErrorMemoryAllocation;
+}
+
+/* ---- Changes --------------------------------------------------------------------------------- */
+
+static struct step *exec_step(struct exec *exec, cudaGraphNode_t node)
+{
+    for (size_t i = 0; i < exec->count; i++) {
+        if (exec->steps[i].node == node)
+            return &exec->steps[i];
+    }
+    return NULL;
+}
+
+/* The step takes the op; the former one is in its place. */
+static void step_swap(struct step *step, struct op *op)
+{
+    struct op former = step->op;
+
+    step->op = *op;
+    *op = former;
+}
+
+cudaError_t exec_set(cudaGraphExec_t handle, cudaGraphNode_t node, struct op *op)
+{
+    struct exec *exec = exec_use(handle);
+    struct step *step = exec != NULL ? exec_step(exec, node) : NULL;
+    cudaError_t error = cudaErrorInvalidValue;
+
+    if (step != NULL && step->op.type == op->type) {
+        step_swap(step, op);
+        exec->changed = true;
+        error = cudaSuccess;
+    }
+    op_free(op);
+    if (exec != NULL)
+        exec_leave(exec);
+    return error;
+}
+
+cudaError_t exec_enable(cudaGraphExec_t handle, cudaGraphNode_t node, bool enabled)
+{
+    struct exec *exec = exec_use(handle);
+    struct step *step = exec != NULL ? exec_step(exec, node) : NULL;
+    cudaError_t error = cudaErrorInvalidValue;
+
+    if (step != NULL && step->op.type <= cudaGraphNodeTypeMemset) {
+        exec->changed = exec->changed || step->disabled == enabled;
+        step->disabled = !enabled;
+        error = cudaSuccess;
+    }
+    if (exec != NULL)
+        exec_leave(exec);
+    return error;
+}
+
+cudaError_t exec_enabled(cudaGraphExec_t handle, cudaGraphNode_t node, unsigned *enabled)
+{
+    struct exec *exec = exec_use(handle);
+    const struct step *step = exec != NULL ? exec_step(exec, node) : NULL;
+
+    if (step != NULL)
+        *enabled = !step->disabled;
+    if (exec != NULL)
+        exec_leave(exec);
+    return step != NULL ? cudaSuccess : cudaErrorInvalidValue;
+}
+
+/* Compares steps in pairs; base: the number of the first one of these. */
+static enum cudaGraphExecUpdateResult steps_compare(const struct step *own, size_t base,
+                                                    const struct step *other, size_t count,
+                                                    size_t *wrong)
+{
+    for (size_t i = 0; i < count; i++) {
+        *wrong = i;
+        if (own[i].op.type != other[i].op.type)
+            return cudaGraphExecUpdateErrorNodeTypeChanged;
+        if (own[i].before_count != other[i].before_count)
+            return cudaGraphExecUpdateErrorTopologyChanged;
+        for (size_t j = 0; j < own[i].before_count; j++) {
+            if (own[i].before[j] != other[i].before[j] + base)
+                return cudaGraphExecUpdateErrorTopologyChanged;
+        }
+    }
+    return cudaGraphExecUpdateSuccess;
+}
+
+static void steps_take(struct exec *exec, size_t first, struct step *other, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        step_swap(&exec->steps[first + i], &other[i].op);
+    exec->changed = true;
+}
+
+cudaError_t exec_set_child(cudaGraphExec_t handle, cudaGraphNode_t node, cudaGraph_t child)
+{
+    struct exec *exec = exec_use(handle);
+    const struct step *step = exec != NULL ? exec_step(exec, node) : NULL;
+    struct step *other = NULL;
+    size_t count = 0, wrong, first;
+    cudaError_t error = cudaErrorInvalidValue;
+
+    if (step != NULL && step->op.type == cudaGraphNodeTypeGraph)
+        error = graph_steps(child, &other, &count);
+    if (error == cudaSuccess) {
+        first = (size_t)(step - exec->steps) + 1;
+        if (count <= exec->count - first && steps_compare(&exec->steps[first], first, other, count,
+                                                          &wrong) == cudaGraphExecUpdateSuccess)
+            steps_take(exec, first, other, count);
+        else
+            error = cudaErrorGraphExecUpdateFailure;
+    }
+    steps_free(other, count);
+    if (exec != NULL)
+        exec_leave(exec);
+    return error;
+}
+
+cudaError_t exec_update(cudaGraphExec_t handle, cudaGraph_t graph,
+                        cudaGraphExecUpdateResultInfo *info)
+{
+    struct exec *exec = exec_use(handle);
+    struct step *other = NULL;
+    size_t count = 0, wrong = 0;
+    cudaError_t error = exec != NULL ? graph_steps(graph, &other, &count) : cudaErrorInvalidValue;
+
+    *info = (cudaGraphExecUpdateResultInfo){cudaGraphExecUpdateError, NULL, NULL};
+    if (error == cudaSuccess) {
+        info->result = count == exec->count ? steps_compare(exec->steps, 0, other, count, &wrong)
+                                            : cudaGraphExecUpdateErrorTopologyChanged;
+        if (info->result == cudaGraphExecUpdateSuccess) {
+            steps_take(exec, 0, other, count);
+        } else {
+            if (count == exec->count)
+                info->errorNode = other[wrong].node;
+            error = cudaErrorGraphExecUpdateFailure;
+        }
+    }
+    steps_free(other, count);
+    if (exec != NULL)
+        exec_leave(exec);
+    return error;
+}

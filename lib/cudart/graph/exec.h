@@ -1,0 +1,36 @@
+/*
+ * exec.h - executable graphs. A launch gives the steps to the stream one after the other, in an
+ * order that the edges allow, so that branches do not overlap. What a session's graph can have
+ * (op.h) is recorded as one when it is instantiated, and goes as one message until its parameters
+ * change: from then on a step is a call of its own, since recording anew would wait for the server.
+ */
+#ifndef GS_CUDART_EXEC_H
+#define GS_CUDART_EXEC_H
+
+#include "cudart/abi.h"
+#include "cudart/graph/op.h"
+#include "cudart/state/stream.h"
+
+/* cudaErrorInvalidValue where a handle names none. */
+cudaError_t exec_new(cudaGraph_t graph, unsigned long long flags, cudaGraphExec_t *out);
+cudaError_t exec_end(cudaGraphExec_t exec);
+cudaError_t exec_flags(cudaGraphExec_t exec, unsigned long long *flags);
+/* Gives it to a stream that does not capture. */
+cudaError_t exec_launch(cudaGraphExec_t exec, struct stream *stream);
+/* A copy of what it does, one node after the other, for another op. */
+cudaError_t exec_copy(cudaGraphExec_t exec, struct graph **out);
+
+/* Gives the step that was made from the node another op of the same type, and frees it where that
+ * fails. */
+cudaError_t exec_set(cudaGraphExec_t exec, cudaGraphNode_t node, struct op *op);
+/* What the node of a graph of the same shape does is taken for the node's. */
+cudaError_t exec_set_child(cudaGraphExec_t exec, cudaGraphNode_t node, cudaGraph_t child);
+cudaError_t exec_enable(cudaGraphExec_t exec, cudaGraphNode_t node, bool enabled);
+cudaError_t exec_enabled(cudaGraphExec_t exec, cudaGraphNode_t node, unsigned *enabled);
+/* Takes over what the nodes of a graph of the same shape do. */
+cudaError_t exec_update(cudaGraphExec_t exec, cudaGraph_t graph,
+                        cudaGraphExecUpdateResultInfo *info);
+/* The session is gone: what was recorded there is too. */
+void execs_forget(void);
+
+#endif

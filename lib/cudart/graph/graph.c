@@ -1,0 +1,549 @@
+/* graph.c - see graph.h. */
+#include "cudart/graph/graph.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cudart/base/handles.h"
+#include "cudart/graph/graph_parts.h"
+
+#define GRAPHS_MAX 65536u
+#define NODES_MAX  524288u /* of all graphs */
+
+pthread_mutex_t graphs_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static struct handle_slot graph_slots[GRAPHS_MAX], node_slots[NODES_MAX];
+static struct graph *graphs[GRAPHS_MAX];
+static struct node *nodes[NODES_MAX];
+static struct handles graph_handles = HANDLES_INIT(graph_slots, GRAPHS_MAX, 10);
+static struct handles node_handles = HANDLES_INIT(node_slots, NODES_MAX, 13);
+
+/* ---- Parts: the lock is held ----------------------------------------------------------------- */
+
+struct graph *graph_find(cudaGraph_t handle)
+{
+    int number = handles_find(&graph_handles, (uint64_t)(uintptr_t)handle);
+
+    return number >= 0 ? graphs[number] : NULL;
+}
+
+struct node *node_find(cudaGraphNode_t handle)
+{
+    int number = handles_find(&node_handles, (uint64_t)(uintptr_t)handle);
+
+    return number >= 0 ? nodes[number] : NULL;
+}
+
+/* Room for one more in an array of pointers. */
+static bool room_for_one(void *array, size_t count, size_t *room)
+{
+    void **place = array;
+    size_t wanted = *room ? 2 * *room : 4;
+    void *larger;
+
+    if (count < *room)
+        return true;
+    larger = realloc(*place, wanted * sizeof(void *));
+    if (larger == NULL)
+        return false;
+    *place = larger;
+    *room = wanted;
+    return true;
+}
+
+struct graph *graph_make(void)
+{
+    struct graph *graph = calloc(1, sizeof(*graph));
+    uint64_t handle;
+    int number = graph != NULL ? handles_take(&graph_handles, &handle) : -1;
+
+    if (number < 0) {
+        free(graph);
+        return NULL;
+    }
+    graph->handle = (cudaGraph_t)(uintptr_t)handle; // NOLINT: a handle is a value
+    graphs[number] = graph;
+    handles_open(&graph_handles, number);
+    return graph;
+}
+
+struct node *node_make(struct graph *graph, const struct op *op)
+{
+    struct node *node = calloc(1, sizeof(*node));
+    uint64_t handle;
+    int number = -1;
+
+    if (node != NULL && room_for_one(&graph->nodes, graph->count, &graph->room))
+        number = handles_take(&node_handles, &handle);
+    if (number < 0) {
+        free(node);
+        return NULL;
+    }
+    node->handle = (cudaGraphNode_t)(uintptr_t)handle; // NOLINT: a handle is a value
+    node->graph = graph;
+    node->op = *op;
+    nodes[number] = node;
+    handles_open(&node_handles, number);
+    graph->nodes[graph->count++] = node;
+    return node;
+}
+
+bool node_add_before(struct node *node, struct node *before)
+{
+    if (!room_for_one(&node->before, node->before_count, &node->before_room))
+        return false;
+    node->before[node->before_count++] = before;
+    return true;
+}
+
+static bool node_has_before(const struct node *node, const struct node *before, size_t *place)
+{
+    for (size_t i = 0; i < node->before_count; i++) {
+        if (node->before[i] == before) {
+            *place = i;
+            return true;
+        }
+    }
+    return false;
+}
+
+static void node_drop_before(struct node *node, size_t place)
+{
+    node->before_count--;
+    memmove(&node->before[place], &node->before[place + 1],
+            (node->before_count - place) * sizeof(struct node *));
+}
+
+static void node_free(struct node *node)
+{
+    int number = handles_close(&node_handles, (uint64_t)(uintptr_t)node->handle);
+
+    handles_free(&node_handles, number);
+    op_free(&node->op);
+    free(node->before);
+    free(node);
+}
+
+void graph_free(struct graph *graph)
+{
+    int number = handles_close(&graph_handles, (uint64_t)(uintptr_t)graph->handle);
+
+    handles_free(&graph_handles, number);
+    for (size_t i = 0; i < graph->count; i++)
+        node_free(graph->nodes[i]);
+    free(graph->nodes);
+    user_refs_free(&graph->objects);
+    free(graph);
+}
+
+struct graph *graph_copy(const struct graph *graph)
+{
+    struct graph *copy = graph_make();
+
+    if (copy != NULL && !user_refs_copy(&copy->objects, &graph->objects)) {
+        graph_free(copy);
+        return NULL;
+    }
+    for (size_t i = 0; copy != NULL && i < graph->count; i++) {
+        const struct node *from = graph->nodes[i];
+        struct op op;
+        struct node *node = op_clone(&op, &from->op) == cudaSuccess ? node_make(copy, &op) : NULL;
+
+        if (node == NULL) {
+            graph_free(copy);
+            return NULL;
+        }
+        node->original = from->handle;
+        graph->nodes[i]->mark = i;
+    }
+    for (size_t i = 0; copy != NULL && i < graph->count; i++) {
+        for (size_t j = 0; j < graph->nodes[i]->before_count; j++) {
+            if (node_add_before(copy->nodes[i], copy->nodes[graph->nodes[i]->before[j]->mark]))
+                continue;
+            graph_free(copy);
+            return NULL;
+        }
+    }
+    return copy;
+}
+
+/* ---- Graphs ---------------------------------------------------------------------------------- */
+
+cudaError_t graph_new(cudaGraph_t *out)
+{
+    struct graph *graph;
+
+    pthread_mutex_lock(&graphs_lock);
+    graph = graph_make();
+    if (graph != NULL)
+        *out = graph->handle;
+    pthread_mutex_unlock(&graphs_lock);
+    return graph != NULL ? cudaSuccess : cudaErrorMemoryAllocation;
+}
+
+bool graph_is(cudaGraph_t handle)
+{
+    bool found;
+
+    pthread_mutex_lock(&graphs_lock);
+    found = graph_find(handle) != NULL;
+    pthread_mutex_unlock(&graphs_lock);
+    return found;
+}
+
+cudaError_t graph_end(cudaGraph_t handle)
+{
+    struct graph *graph;
+
+    pthread_mutex_lock(&graphs_lock);
+    graph = graph_find(handle);
+    if (graph != NULL)
+        graph_free(graph);
+    pthread_mutex_unlock(&graphs_lock);
+    return graph != NULL ? cudaSuccess : cudaErrorInvalidValue;
+}
+
+cudaError_t graph_clone(cudaGraph_t handle, cudaGraph_t *out)
+{
+    cudaError_t error = cudaErrorInvalidValue;
+    struct graph *graph;
+
+    pthread_mutex_lock(&graphs_lock);
+    graph = graph_find(handle);
+    if (graph != NULL) {
+        graph = graph_copy(graph);
+        error = graph != NULL ? cudaSuccess : cudaErrorMemoryAllocation;
+    }
+    if (error == cudaSuccess)
+        *out = graph->handle;
+    pthread_mutex_unlock(&graphs_lock);
+    return error;
+}
+
+static cudaError_t add_locked(struct graph *graph, const cudaGraphNode_t *deps, size_t count,
+                              const struct op *op, cudaGraphNode_t *out)
+{
+    struct node *node;
+
+    if (graph == NULL || (deps == NULL && count != 0))
+        return cudaErrorInvalidValue;
+    for (size_t i = 0; i < count; i++) {
+        const struct node *before = node_find(deps[i]);
+
+        if (before == NULL || before->graph != graph)
+            return cudaErrorInvalidValue;
+    }
+    node = node_make(graph, op);
+    if (node == NULL)
+        return cudaErrorMemoryAllocation;
+    for (size_t i = 0; i < count; i++) {
+        size_t place;
+
+        if (!node_has_before(node, node_find(deps[i]), &place) &&
+            !node_add_before(node, node_find(deps[i]))) {
+            graph->count--;
+            node->op.type = cudaGraphNodeTypeEmpty; /* the caller frees the op */
+            node_free(node);
+            return cudaErrorMemoryAllocation;
+        }
+    }
+    *out = node->handle;
+    return cudaSuccess;
+}
+
+cudaError_t graph_add(cudaGraph_t handle, const cudaGraphNode_t *deps, size_t count, struct op *op,
+                      cudaGraphNode_t *out)
+{
+    cudaError_t error = cudaErrorInvalidValue;
+
+    pthread_mutex_lock(&graphs_lock);
+    if (out != NULL)
+        error = add_locked(graph_find(handle), deps, count, op, out);
+    if (error != cudaSuccess)
+        op_free(op);
+    pthread_mutex_unlock(&graphs_lock);
+    return error;
+}
+
+cudaError_t graph_add_child(cudaGraph_t handle, const cudaGraphNode_t *deps, size_t count,
+                            cudaGraph_t child, cudaGraphNode_t *out)
+{
+    struct op op = {.type = cudaGraphNodeTypeGraph};
+    cudaError_t error = cudaErrorInvalidValue;
+    struct graph *from;
+
+    pthread_mutex_lock(&graphs_lock);
+    from = graph_find(child);
+    if (out != NULL && from != NULL) {
+        op.child = graph_copy(from);
+        error = op.child != NULL ? add_locked(graph_find(handle), deps, count, &op, out)
+                                 : cudaErrorMemoryAllocation;
+    }
+    if (error != cudaSuccess)
+        op_free(&op);
+    pthread_mutex_unlock(&graphs_lock);
+    return error;
+}
+
+static cudaError_t connect_locked(const struct graph *graph, struct node *before,
+                                  struct node *after, bool add)
+{
+    size_t place;
+
+    if (graph == NULL || before == NULL || after == NULL || before == after ||
+        before->graph != graph || after->graph != graph ||
+        node_has_before(after, before, &place) == add)
+        return cudaErrorInvalidValue;
+    if (!add)
+        node_drop_before(after, place);
+    else if (!node_add_before(after, before))
+        return cudaErrorMemoryAllocation;
+    return cudaSuccess;
+}
+
+cudaError_t graph_connect(cudaGraph_t handle, const cudaGraphNode_t *from,
+                          const cudaGraphNode_t *to, size_t count, bool add)
+{
+    cudaError_t error = cudaSuccess;
+    const struct graph *graph;
+
+    pthread_mutex_lock(&graphs_lock);
+    graph = graph_find(handle);
+    if (graph == NULL || (count != 0 && (from == NULL || to == NULL)))
+        error = cudaErrorInvalidValue;
+    for (size_t i = 0; i < count && error == cudaSuccess; i++)
+        error = connect_locked(graph, node_find(from[i]), node_find(to[i]), add);
+    pthread_mutex_unlock(&graphs_lock);
+    return error;
+}
+
+/* ---- Objects of the program ------------------------------------------------------------------ */
+
+cudaError_t graph_retain(cudaGraph_t handle, cudaUserObject_t object, unsigned count)
+{
+    cudaError_t error = cudaErrorInvalidValue;
+    struct graph *graph;
+
+    pthread_mutex_lock(&graphs_lock);
+    graph = graph_find(handle);
+    if (graph != NULL)
+        error =
+            user_refs_add(&graph->objects, object, count) ? cudaSuccess : cudaErrorMemoryAllocation;
+    pthread_mutex_unlock(&graphs_lock);
+    return error;
+}
+
+cudaError_t graph_release(cudaGraph_t handle, cudaUserObject_t object, unsigned count)
+{
+    cudaError_t error = cudaErrorInvalidValue;
+    struct graph *graph;
+
+    pthread_mutex_lock(&graphs_lock);
+    graph = graph_find(handle);
+    if (graph != NULL)
+        error = user_refs_drop(&graph->objects, object, count);
+    pthread_mutex_unlock(&graphs_lock);
+    return error;
+}
+
+bool graph_objects_copy(cudaGraph_t handle, struct user_refs *to)
+{
+    const struct graph *graph;
+    bool copied = false;
+
+    pthread_mutex_lock(&graphs_lock);
+    graph = graph_find(handle);
+    if (graph != NULL)
+        copied = user_refs_copy(to, &graph->objects);
+    pthread_mutex_unlock(&graphs_lock);
+    return copied;
+}
+
+/* ---- Lists ----------------------------------------------------------------------------------- */
+
+/* An array that the caller gave room for. */
+struct list {
+    cudaGraphNode_t *nodes;
+    size_t room, count;
+};
+
+static void list_add(struct list *list, const struct node *node)
+{
+    if (list->nodes != NULL && list->count < list->room)
+        list->nodes[list->count] = node->handle;
+    list->count++;
+}
+
+static void list_give(struct list *list, size_t *count)
+{
+    size_t given = list->nodes != NULL && list->count > list->room ? list->room : list->count;
+
+    /* The rest of an array that is too long becomes NULL. */
+    for (size_t i = given; list->nodes != NULL && i < list->room; i++)
+        list->nodes[i] = NULL;
+    *count = given;
+}
+
+cudaError_t graph_nodes(cudaGraph_t handle, bool roots, cudaGraphNode_t *out, size_t *count)
+{
+    struct list list = {out, count != NULL ? *count : 0, 0};
+    const struct graph *graph;
+
+    if (count == NULL)
+        return cudaErrorInvalidValue;
+    pthread_mutex_lock(&graphs_lock);
+    graph = graph_find(handle);
+    for (size_t i = 0; graph != NULL && i < graph->count; i++) {
+        if (!roots || graph->nodes[i]->before_count == 0)
+            list_add(&list, graph->nodes[i]);
+    }
+    pthread_mutex_unlock(&graphs_lock);
+    if (graph == NULL)
+        return cudaErrorInvalidValue;
+    list_give(&list, count);
+    return cudaSuccess;
+}
+
+cudaError_t graph_edges(cudaGraph_t handle, cudaGraphNode_t *from, cudaGraphNode_t *to,
+                        size_t *count)
+{
+    struct list first = {from, count != NULL ? *count : 0, 0}, second = {to, first.room, 0};
+    const struct graph *graph;
+
+    if (count == NULL || (from == NULL) != (to == NULL))
+        return cudaErrorInvalidValue;
+    pthread_mutex_lock(&graphs_lock);
+    graph = graph_find(handle);
+    for (size_t i = 0; graph != NULL && i < graph->count; i++) {
+        for (size_t j = 0; j < graph->nodes[i]->before_count; j++) {
+            list_add(&first, graph->nodes[i]->before[j]);
+            list_add(&second, graph->nodes[i]);
+        }
+    }
+    pthread_mutex_unlock(&graphs_lock);
+    if (graph == NULL)
+        return cudaErrorInvalidValue;
+    list_give(&first, count);
+    list_give(&second, count);
+    return cudaSuccess;
+}
+
+static void dependents_list(const struct node *node, struct list *list)
+{
+    const struct graph *graph = node->graph;
+    size_t place;
+
+    for (size_t i = 0; i < graph->count; i++) {
+        if (node_has_before(graph->nodes[i], node, &place))
+            list_add(list, graph->nodes[i]);
+    }
+}
+
+cudaError_t node_neighbours(cudaGraphNode_t handle, bool dependents, cudaGraphNode_t *out,
+                            size_t *count)
+{
+    struct list list = {out, count != NULL ? *count : 0, 0};
+    const struct node *node;
+
+    if (count == NULL)
+        return cudaErrorInvalidValue;
+    pthread_mutex_lock(&graphs_lock);
+    node = node_find(handle);
+    if (node != NULL && dependents)
+        dependents_list(node, &list);
+    for (size_t i = 0; node != NULL && !dependents && i < node->before_count; i++)
+        list_add(&list, node->before[i]);
+    pthread_mutex_unlock(&graphs_lock);
+    if (node == NULL)
+        return cudaErrorInvalidValue;
+    list_give(&list, count);
+    return cudaSuccess;
+}
+
+/* ---- Nodes ----------------------------------------------------------------------------------- */
+
+cudaError_t node_op(cudaGraphNode_t handle, struct op *op)
+{
+    const struct node *node;
+
+    pthread_mutex_lock(&graphs_lock);
+    node = node_find(handle);
+    if (node != NULL)
+        *op = node->op;
+    pthread_mutex_unlock(&graphs_lock);
+    return node != NULL ? cudaSuccess : cudaErrorInvalidValue;
+}
+
+cudaError_t node_set(cudaGraphNode_t handle, struct op *op)
+{
+    cudaError_t error = cudaErrorInvalidValue;
+    struct node *node;
+
+    pthread_mutex_lock(&graphs_lock);
+    node = node_find(handle);
+    if (node != NULL && node->op.type == op->type) {
+        struct op former = node->op;
+
+        node->op = *op;
+        *op = former;
+        error = cudaSuccess;
+    }
+    op_free(op);
+    pthread_mutex_unlock(&graphs_lock);
+    return error;
+}
+
+cudaError_t node_end(cudaGraphNode_t handle)
+{
+    struct node *node;
+    struct graph *graph;
+    size_t kept = 0, place;
+
+    pthread_mutex_lock(&graphs_lock);
+    node = node_find(handle);
+    graph = node != NULL ? node->graph : NULL;
+    for (size_t i = 0; graph != NULL && i < graph->count; i++) {
+        if (node_has_before(graph->nodes[i], node, &place))
+            node_drop_before(graph->nodes[i], place);
+        if (graph->nodes[i] != node)
+            graph->nodes[kept++] = graph->nodes[i];
+    }
+    if (graph != NULL) {
+        graph->count = kept;
+        node_free(node);
+    }
+    pthread_mutex_unlock(&graphs_lock);
+    return graph != NULL ? cudaSuccess : cudaErrorInvalidValue;
+}
+
+cudaError_t node_child(cudaGraphNode_t handle, cudaGraph_t *graph)
+{
+    const struct node *node;
+    cudaError_t error = cudaErrorInvalidValue;
+
+    pthread_mutex_lock(&graphs_lock);
+    node = node_find(handle);
+    if (node != NULL && node->op.type == cudaGraphNodeTypeGraph) {
+        *graph = node->op.child->handle;
+        error = cudaSuccess;
+    }
+    pthread_mutex_unlock(&graphs_lock);
+    return error;
+}
+
+cudaError_t node_in_clone(cudaGraphNode_t handle, cudaGraph_t clone, cudaGraphNode_t *out)
+{
+    const struct graph *graph;
+    cudaError_t error = cudaErrorInvalidValue;
+
+    pthread_mutex_lock(&graphs_lock);
+    graph = graph_find(clone);
+    for (size_t i = 0; graph != NULL && i < graph->count; i++) {
+        if (graph->nodes[i]->original == handle && handle != NULL) {
+            *out = graph->nodes[i]->handle;
+            error = cudaSuccess;
+        }
+    }
+    pthread_mutex_unlock(&graphs_lock);
+    return error;
+}

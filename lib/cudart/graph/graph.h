@@ -1,0 +1,78 @@
+/*
+ * graph.h - graphs as a program makes them: nodes and the order between them. They are the
+ * process's own; the session learns of them when one is launched (exec.h). Handles of graphs and
+ * nodes name slots, and one lock guards all graphs.
+ */
+#ifndef GS_CUDART_GRAPH_H
+#define GS_CUDART_GRAPH_H
+
+#include "cudart/abi.h"
+#include "cudart/graph/op.h"
+#include "cudart/graph/user_object.h"
+
+/* ---- Graphs: cudaErrorInvalidValue where a handle names none --------------------------------- */
+
+cudaError_t graph_new(cudaGraph_t *out);
+cudaError_t graph_end(cudaGraph_t graph);
+cudaError_t graph_clone(cudaGraph_t graph, cudaGraph_t *out);
+bool graph_is(cudaGraph_t graph);
+/* A copy for another op, and its end; the lock is held. */
+struct graph *graph_copy(const struct graph *graph);
+void graph_free(struct graph *graph);
+
+/* Adds a node after those of deps. The op is the graph's then, and freed where that fails. */
+cudaError_t graph_add(cudaGraph_t graph, const cudaGraphNode_t *deps, size_t count, struct op *op,
+                      cudaGraphNode_t *out);
+/* Adds a copy of the other graph as one node. */
+cudaError_t graph_add_child(cudaGraph_t graph, const cudaGraphNode_t *deps, size_t count,
+                            cudaGraph_t child, cudaGraphNode_t *out);
+cudaError_t graph_connect(cudaGraph_t graph, const cudaGraphNode_t *from, const cudaGraphNode_t *to,
+                          size_t count, bool add);
+/* Whether all of `nodes` come before one of `ends` or are one. */
+bool graph_joined(cudaGraph_t graph, const cudaGraphNode_t *ends, size_t end_count,
+                  const cudaGraphNode_t *nodes, size_t count);
+
+/* Lists, as the runtime gives them: *count is the room of the array and becomes what was there; of
+ * an array that is NULL, the number there is. */
+cudaError_t graph_nodes(cudaGraph_t graph, bool roots, cudaGraphNode_t *nodes, size_t *count);
+cudaError_t graph_edges(cudaGraph_t graph, cudaGraphNode_t *from, cudaGraphNode_t *to,
+                        size_t *count);
+cudaError_t node_neighbours(cudaGraphNode_t node, bool dependents, cudaGraphNode_t *nodes,
+                            size_t *count);
+
+/* ---- Nodes ----------------------------------------------------------------------------------- */
+
+/* What the node does; what the op points to stays the node's. */
+cudaError_t node_op(cudaGraphNode_t node, struct op *op);
+/* Gives the node another op of the same type, and frees it where that fails. */
+cudaError_t node_set(cudaGraphNode_t node, struct op *op);
+cudaError_t node_end(cudaGraphNode_t node);
+cudaError_t node_child(cudaGraphNode_t node, cudaGraph_t *graph);
+cudaError_t node_in_clone(cudaGraphNode_t node, cudaGraph_t clone, cudaGraphNode_t *out);
+
+/* ---- Objects of the program: the graph takes references over, or gives them up ----------------
+ */
+
+cudaError_t graph_retain(cudaGraph_t graph, cudaUserObject_t object, unsigned count);
+cudaError_t graph_release(cudaGraph_t graph, cudaUserObject_t object, unsigned count);
+bool graph_objects_copy(cudaGraph_t graph, struct user_refs *to);
+
+/* ---- What is instantiated -------------------------------------------------------------------- */
+
+/* A node in the order of a launch, which is one that the edges allow. */
+struct step {
+    cudaGraphNode_t node;
+    struct op op; /* the step's own */
+    bool disabled;
+    size_t *before; /* numbers of earlier steps */
+    size_t before_count;
+};
+
+/* The steps of a graph; a child graph's follow the step that stands for it.
+ * cudaErrorInvalidValue: the edges form a cycle. */
+cudaError_t graph_steps(cudaGraph_t graph, struct step **steps, size_t *count);
+void steps_free(struct step *steps, size_t count);
+/* A graph of these steps, one after the other, for another op. */
+struct graph *graph_of_steps(const struct step *steps, size_t count);
+
+#endif

@@ -1,0 +1,38 @@
+/* graph_parts.h - what graph.c and graph_steps.c know of a graph; the lock is held. */
+#ifndef GS_CUDART_GRAPH_PARTS_H
+#define GS_CUDART_GRAPH_PARTS_H
+
+#include <pthread.h>
+
+#include "cudart/graph/graph.h"
+#include "cudart/graph/user_object.h"
+
+struct node {
+    struct graph *graph;
+    cudaGraphNode_t handle;
+    cudaGraphNode_t original; /* of a clone's: the node that it was made from */
+    struct op op;
+    struct node **before; /* nodes that it waits for */
+    size_t before_count, before_room;
+    size_t mark; /* a walk's own */
+};
+
+struct graph {
+    cudaGraph_t handle;
+    struct node **nodes; /* in the order in which they were added */
+    size_t count, room;
+    struct user_refs objects;
+};
+
+extern pthread_mutex_t graphs_lock;
+
+/* NULL: none. */
+struct graph *graph_find(cudaGraph_t handle);
+struct node *node_find(cudaGraphNode_t handle);
+
+struct graph *graph_make(void);
+/* Takes the op over where it succeeds. NULL: no memory, or too many nodes. */
+struct node *node_make(struct graph *graph, const struct op *op);
+bool node_add_before(struct node *node, struct node *before);
+
+#endif

@@ -1,0 +1,251 @@
+/* op.c - see op.h. */
+#include "cudart/graph/op.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cudart/base/error.h"
+#include "cudart/graph/graph.h"
+#include "cudart/state/copy.h"
+#include "cudart/state/event.h"
+#include "cudart/state/launch.h"
+#include "cudart/state/memory_map.h"
+#include "cudart/state/module.h"
+
+/* ---- Making ---------------------------------------------------------------------------------- */
+
+cudaError_t op_launch(struct op *op, struct kernel *kernel, dim3 grid, dim3 block, unsigned shared,
+                      void **args)
+{
+    *op = (struct op){.type = cudaGraphNodeTypeKernel};
+    op->launch.kernel = kernel;
+    op->launch.grid = grid;
+    op->launch.block = block;
+    op->launch.shared = shared;
+    return kernel_args_copy(kernel, args, &op->launch.args);
+}
+
+cudaError_t op_kernel_params(struct op *op, const struct cudaKernelNodeParams *params)
+{
+    struct kernel *kernel;
+
+    *op = (struct op){.type = cudaGraphNodeTypeEmpty};
+    if (params == NULL)
+        return cudaErrorInvalidValue;
+    kernel = kernel_find(params->func);
+    if (kernel == NULL)
+        return cudaErrorInvalidDeviceFunction;
+    if (params->extra != NULL)
+        return error_unsupported("cudaKernelNodeParams.extra");
+    return op_launch(op, kernel, params->gridDim, params->blockDim, params->sharedMemBytes,
+                     params->kernelParams);
+}
+
+cudaError_t op_copy3d(struct op *op, const struct cudaMemcpy3DParms *params)
+{
+    *op = (struct op){.type = cudaGraphNodeTypeEmpty};
+    if (params == NULL)
+        return cudaErrorInvalidValue;
+    if (params->srcArray != NULL || params->dstArray != NULL)
+        return error_unsupported("a graph's copy of arrays");
+    if ((unsigned)params->kind > cudaMemcpyDefault)
+        return cudaErrorInvalidMemcpyDirection;
+    op->type = cudaGraphNodeTypeMemcpy;
+    op->copy = *params;
+    return cudaSuccess;
+}
+
+void op_copy_rows(struct op *op, void *dst, size_t dst_pitch, const void *src, size_t src_pitch,
+                  size_t width, size_t height, enum cudaMemcpyKind kind)
+{
+    *op = (struct op){.type = cudaGraphNodeTypeMemcpy};
+    op->copy.dstPtr = (struct cudaPitchedPtr){dst, dst_pitch, width, height};
+    op->copy.srcPtr =
+        (struct cudaPitchedPtr){(void *)(uintptr_t)src, src_pitch, width, height}; // NOLINT
+    op->copy.extent = (struct cudaExtent){width, height, 1};
+    op->copy.kind = kind;
+}
+
+cudaError_t op_memset(struct op *op, const struct cudaMemsetParams *params)
+{
+    *op = (struct op){.type = cudaGraphNodeTypeEmpty};
+    if (params == NULL ||
+        (params->elementSize != 1 && params->elementSize != 2 && params->elementSize != 4))
+        return cudaErrorInvalidValue;
+    if (params->height > 1 && params->pitch < params->width * params->elementSize)
+        return cudaErrorInvalidValue;
+    op->type = cudaGraphNodeTypeMemset;
+    op->set = *params;
+    return cudaSuccess;
+}
+
+cudaError_t op_host(struct op *op, const struct cudaHostNodeParams *params)
+{
+    *op = (struct op){.type = cudaGraphNodeTypeEmpty};
+    if (params == NULL || params->fn == NULL)
+        return cudaErrorInvalidValue;
+    op->type = cudaGraphNodeTypeHost;
+    op->host = *params;
+    return cudaSuccess;
+}
+
+cudaError_t op_event(struct op *op, enum cudaGraphNodeType type, cudaEvent_t event)
+{
+    gs_event found;
+
+    *op = (struct op){.type = type};
+    op->event = event;
+    return event_find(event, &found);
+}
+
+cudaError_t op_clone(struct op *op, const struct op *from)
+{
+    *op = *from;
+    if (from->type == cudaGraphNodeTypeKernel)
+        return kernel_args_copy(from->launch.kernel, from->launch.args, &op->launch.args);
+    if (from->type != cudaGraphNodeTypeGraph)
+        return cudaSuccess;
+    op->child = graph_copy(from->child);
+    return op->child != NULL ? cudaSuccess : cudaErrorMemoryAllocation;
+}
+
+void op_free(struct op *op)
+{
+    if (op->type == cudaGraphNodeTypeKernel)
+        free(op->launch.args);
+    else if (op->type == cudaGraphNodeTypeGraph && op->child != NULL)
+        graph_free(op->child);
+    *op = (struct op){.type = cudaGraphNodeTypeEmpty};
+}
+
+/* ---- Use ------------------------------------------------------------------------------------- */
+
+static cudaError_t launch_issue(const struct op *op, struct stream *stream)
+{
+    gs_launch_config config = GS_LAUNCH_CONFIG_INIT;
+
+    /* The image may have been unregistered since. */
+    if (kernel_find(op->launch.kernel) != op->launch.kernel)
+        return cudaErrorInvalidDeviceFunction;
+    config.grid = (gs_dim3){op->launch.grid.x, op->launch.grid.y, op->launch.grid.z};
+    config.block = (gs_dim3){op->launch.block.x, op->launch.block.y, op->launch.block.z};
+    config.dynamic_smem = op->launch.shared;
+    config.cooperative = op->launch.cooperative;
+    return kernel_launch(op->launch.kernel, &config, op->launch.shared, op->launch.args, stream);
+}
+
+/* The bytes of an element, in an order that repeats; true: all are the same. */
+static bool element_bytes(const struct cudaMemsetParams *set, unsigned char bytes[4])
+{
+    memcpy(bytes, &set->value, 4); /* little-endian, as the device */
+    for (unsigned i = set->elementSize; i < 4; i++)
+        bytes[i] = bytes[i - set->elementSize];
+    return bytes[0] == bytes[1] && bytes[1] == bytes[2] && bytes[2] == bytes[3];
+}
+
+/* gs_memset_async sets bytes: a row of other elements is copied from the host. */
+static cudaError_t elements_issue(const struct cudaMemsetParams *set, struct stream *stream,
+                                  const unsigned char bytes[4])
+{
+    size_t width = set->width * set->elementSize;
+    unsigned char *row = malloc(width ? width : 1);
+    cudaError_t error = cudaSuccess;
+
+    if (row == NULL)
+        return cudaErrorMemoryAllocation;
+    for (size_t i = 0; i < width; i++)
+        row[i] = bytes[i % 4];
+    for (size_t y = 0; y < set->height && error == cudaSuccess; y++)
+        error = copy_bytes(stream, (char *)set->dst + y * set->pitch, row, width,
+                           cudaMemcpyHostToDevice, false);
+    free(row);
+    return error;
+}
+
+static cudaError_t memset_issue(const struct cudaMemsetParams *set, struct stream *stream)
+{
+    size_t width = set->width * set->elementSize;
+    unsigned char bytes[4];
+
+    if (!element_bytes(set, bytes))
+        return elements_issue(set, stream, bytes);
+    return set_rows(stream, set->dst, set->height > 1 ? set->pitch : width, bytes[0], width,
+                    set->height);
+}
+
+static cudaError_t host_issue(const struct op *op, struct stream *stream)
+{
+    gs_status status = stream_enter(stream);
+
+    if (status == GS_OK)
+        status = gs_stream_sync(device_session(), stream->handle);
+    if (status == GS_OK)
+        op->host.fn(op->host.userData);
+    return stream_error(stream, status);
+}
+
+static cudaError_t event_issue(const struct op *op, struct stream *stream)
+{
+    gs_event event;
+    cudaError_t error = event_find(op->event, &event);
+    gs_status status;
+
+    if (error != cudaSuccess)
+        return error;
+    status = stream_enter(stream);
+    if (status == GS_OK && op->type == cudaGraphNodeTypeEventRecord)
+        status = gs_event_record(event, stream->handle);
+    else if (status == GS_OK)
+        status = gs_stream_wait_event(stream->handle, event);
+    if (status == GS_OK)
+        stream_leave(stream);
+    return stream_error(stream, status);
+}
+
+cudaError_t op_issue(const struct op *op, struct stream *stream)
+{
+    switch (op->type) {
+    case cudaGraphNodeTypeKernel:
+        return launch_issue(op, stream);
+    case cudaGraphNodeTypeMemcpy:
+        return copy_box(stream, &op->copy, false);
+    case cudaGraphNodeTypeMemset:
+        return memset_issue(&op->set, stream);
+    case cudaGraphNodeTypeHost:
+        return host_issue(op, stream);
+    case cudaGraphNodeTypeEventRecord:
+    case cudaGraphNodeTypeWaitEvent:
+        return event_issue(op, stream);
+    default: /* empty, and a child graph, whose nodes follow it */
+        return cudaSuccess;
+    }
+}
+
+/* Whether a copy's side is memory of the device, or pinned. */
+static bool direct(const void *ptr)
+{
+    struct memory_range range;
+
+    return copy_is_device(ptr) || (memory_map_find(ptr, &range) && range.kind == MEMORY_PINNED);
+}
+
+bool op_recordable(const struct op *op)
+{
+    unsigned char bytes[4];
+
+    switch (op->type) {
+    case cudaGraphNodeTypeKernel:
+        return !op->launch.cooperative;
+    case cudaGraphNodeTypeMemcpy:
+        return op->copy.kind != cudaMemcpyHostToHost && direct(op->copy.srcPtr.ptr) &&
+               direct(op->copy.dstPtr.ptr) &&
+               (copy_is_device(op->copy.srcPtr.ptr) || copy_is_device(op->copy.dstPtr.ptr));
+    case cudaGraphNodeTypeMemset:
+        return element_bytes(&op->set, bytes);
+    case cudaGraphNodeTypeEmpty:
+    case cudaGraphNodeTypeGraph:
+        return true;
+    default:
+        return false;
+    }
+}

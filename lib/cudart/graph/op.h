@@ -1,0 +1,56 @@
+/*
+ * op.h - what one node of a graph does, with its parameters, and how it is given to a stream. A
+ * kernel's arguments are the op's own copy.
+ */
+#ifndef GS_CUDART_OP_H
+#define GS_CUDART_OP_H
+
+#include "cudart/abi.h"
+#include "cudart/state/stream.h"
+
+struct graph;
+struct kernel;
+
+struct op {
+    enum cudaGraphNodeType type;
+    union {
+        struct {
+            struct kernel *kernel;
+            dim3 grid, block;
+            unsigned shared;
+            bool cooperative;
+            void **args; /* one block of memory: the pointers, then the values */
+        } launch;
+        struct cudaMemcpy3DParms copy;
+        struct cudaMemsetParams set;
+        struct cudaHostNodeParams host;
+        struct graph *child; /* the op's own */
+        cudaEvent_t event;
+    };
+};
+
+/* ---- Making: op's former contents are not freed, and on an error it has none ----------------- */
+
+cudaError_t op_launch(struct op *op, struct kernel *kernel, dim3 grid, dim3 block, unsigned shared,
+                      void **args);
+/* Checks what the runtime checks of a node's parameters. */
+cudaError_t op_kernel_params(struct op *op, const struct cudaKernelNodeParams *params);
+cudaError_t op_copy3d(struct op *op, const struct cudaMemcpy3DParms *params);
+/* One row, or several of a pitch. */
+void op_copy_rows(struct op *op, void *dst, size_t dst_pitch, const void *src, size_t src_pitch,
+                  size_t width, size_t height, enum cudaMemcpyKind kind);
+cudaError_t op_memset(struct op *op, const struct cudaMemsetParams *params);
+cudaError_t op_host(struct op *op, const struct cudaHostNodeParams *params);
+cudaError_t op_event(struct op *op, enum cudaGraphNodeType type, cudaEvent_t event);
+cudaError_t op_clone(struct op *op, const struct op *from);
+void op_free(struct op *op);
+
+/* ---- Use ------------------------------------------------------------------------------------- */
+
+/* Gives the op to the stream, which does not capture. A host function is called by the caller, once
+ * the stream's earlier work is done. */
+cudaError_t op_issue(const struct op *op, struct stream *stream);
+/* Whether a session's graph can have it: see gs_graph_begin. */
+bool op_recordable(const struct op *op);
+
+#endif

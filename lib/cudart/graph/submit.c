@@ -1,0 +1,64 @@
+/* submit.c - see submit.h. */
+#include "cudart/graph/submit.h"
+
+#include "cudart/graph/capture.h"
+#include "cudart/state/copy.h"
+
+/* Before work in the stream that a capture might forbid. */
+static cudaError_t submit_prepare(struct stream *stream, bool wait)
+{
+    cudaError_t error = capture_forbids_legacy(stream);
+
+    if (error == cudaSuccess && wait && stream_capturing(stream))
+        error = capture_refuse(stream);
+    return error;
+}
+
+cudaError_t submit_copy(struct stream *stream, void *dst, size_t dst_pitch, const void *src,
+                        size_t src_pitch, size_t width, size_t height, enum cudaMemcpyKind kind,
+                        bool wait)
+{
+    cudaError_t error = submit_prepare(stream, wait);
+    struct op op;
+
+    if (error != cudaSuccess)
+        return error;
+    if (!stream_capturing(stream))
+        return copy_rows(stream, dst, dst_pitch, src, src_pitch, width, height, kind, wait);
+    if ((unsigned)kind > cudaMemcpyDefault)
+        return cudaErrorInvalidMemcpyDirection;
+    if (width == 0 || height == 0)
+        return cudaSuccess;
+    if (width > dst_pitch || width > src_pitch)
+        return cudaErrorInvalidPitchValue;
+    op_copy_rows(&op, dst, dst_pitch, src, src_pitch, width, height, kind);
+    return capture_op(stream, &op);
+}
+
+cudaError_t submit_copy3d(struct stream *stream, const struct cudaMemcpy3DParms *params, bool wait)
+{
+    cudaError_t error = submit_prepare(stream, wait);
+    struct op op;
+
+    if (error != cudaSuccess)
+        return error;
+    if (!stream_capturing(stream))
+        return copy_box(stream, params, wait);
+    error = op_copy3d(&op, params);
+    return error == cudaSuccess ? capture_op(stream, &op) : error;
+}
+
+cudaError_t submit_set(struct stream *stream, void *dst, size_t pitch, int value, size_t width,
+                       size_t height)
+{
+    struct cudaMemsetParams params = {dst, pitch, (unsigned char)value, 1, width, height};
+    cudaError_t error = submit_prepare(stream, false);
+    struct op op;
+
+    if (error != cudaSuccess)
+        return error;
+    if (!stream_capturing(stream))
+        return set_rows(stream, dst, pitch, value, width, height);
+    error = op_memset(&op, &params);
+    return error == cudaSuccess ? capture_op(stream, &op) : error;
+}

@@ -1,0 +1,15 @@
+/* submit.h - copies and memsets for a stream, or for the graph that it captures. */
+#ifndef GS_CUDART_SUBMIT_H
+#define GS_CUDART_SUBMIT_H
+
+#include "cudart/abi.h"
+#include "cudart/state/stream.h"
+
+cudaError_t submit_copy(struct stream *stream, void *dst, size_t dst_pitch, const void *src,
+                        size_t src_pitch, size_t width, size_t height, enum cudaMemcpyKind kind,
+                        bool wait);
+cudaError_t submit_copy3d(struct stream *stream, const struct cudaMemcpy3DParms *params, bool wait);
+cudaError_t submit_set(struct stream *stream, void *dst, size_t pitch, int value, size_t width,
+                       size_t height);
+
+#endif

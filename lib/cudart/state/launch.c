@@ -1,0 +1,129 @@
+/* launch.c - see launch.h. <<<>>> adds to gs_launch what kernel_launch does before and after it. */
+#include "cudart/state/launch.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cudart/base/report.h"
+#include "cudart/state/managed.h"
+
+#define SMEM_DEFAULT_MAX (48u << 10) /* a block's, unless cudaFuncSetAttribute allows more */
+
+static unsigned dynamic_smem_max(const struct kernel *kernel)
+{
+    unsigned allowed = atomic_load_explicit(&kernel->dynamic_smem_max, memory_order_relaxed);
+
+    if (allowed != 0)
+        return allowed;
+    return kernel->desc.static_smem < SMEM_DEFAULT_MAX ? SMEM_DEFAULT_MAX - kernel->desc.static_smem
+                                                       : 0;
+}
+
+/* The runtime of CUDA 13 passes the driver's CUDA_ERROR_INVALID_VALUE on for a shape that cannot
+ * be; that of CUDA 12 has a code for it. */
+#ifdef GS_CUDART_12
+#define SHAPE_ERROR cudaErrorInvalidConfiguration
+#else
+#define SHAPE_ERROR cudaErrorInvalidValue
+#endif
+
+/* CUDA tells apart what GS_ERR_LAUNCH_CONFIG says in one. */
+static cudaError_t config_error(const struct kernel *kernel, const gs_launch_config *config)
+{
+    uint64_t threads = (uint64_t)config->block.x * config->block.y * config->block.z;
+
+    if (threads == 0 || threads > device.desc.max_threads_per_block)
+        return SHAPE_ERROR;
+    if (threads > kernel->desc.max_threads_per_block)
+        return cudaErrorLaunchOutOfResources;
+    if (!config->cooperative)
+        return SHAPE_ERROR;
+    report_once("kernel %s: %s", kernel->name, gs_last_error_message());
+    return cudaErrorCooperativeLaunchTooLarge;
+}
+
+cudaError_t kernel_args_copy(struct kernel *kernel, void **args, void ***out)
+{
+    gs_kernel handle;
+    cudaError_t error = kernel_use(kernel, &handle);
+    size_t count, offset, size;
+    char *values;
+
+    if (error != cudaSuccess)
+        return error;
+    count = kernel->desc.param_count;
+    *out = NULL;
+    if (count == 0)
+        return cudaSuccess;
+    if (args == NULL)
+        return cudaErrorInvalidValue;
+    /* A value has its alignment in the buffer of parameters, and 16 bytes at most. */
+    size = (count * sizeof(void *) + 15) / 16 * 16;
+    *out = calloc(1, size + kernel->desc.param_bytes);
+    if (*out == NULL)
+        return cudaErrorMemoryAllocation;
+    values = (char *)*out + size;
+    for (unsigned i = 0; i < count; i++) {
+        if (gs_kernel_param_info(handle, i, &offset, &size) != GS_OK || args[i] == NULL) {
+            free(*out);
+            *out = NULL;
+            return cudaErrorInvalidValue;
+        }
+        (*out)[i] = memcpy(values + offset, args[i], size);
+    }
+    return cudaSuccess;
+}
+
+/* Whether an argument lies in memory that host and device share, which gs_launch must not read: a
+ * fault there would wait for the stream whose lock it has. */
+static bool args_managed(const struct kernel *kernel, void **args)
+{
+    for (unsigned i = 0; args != NULL && i < kernel->desc.param_count; i++) {
+        if (managed_has(args[i]))
+            return true;
+    }
+    return false;
+}
+
+static gs_status launch_managed(gs_stream stream, struct kernel *kernel, gs_kernel handle,
+                                const gs_launch_config *config, void **args)
+{
+    void **copy = NULL;
+    gs_status status;
+    bool held;
+
+    if (args_managed(kernel, args)) {
+        if (kernel_args_copy(kernel, args, &copy) != cudaSuccess)
+            return GS_ERR_NO_MEMORY;
+        args = copy;
+    }
+    status = managed_work_begin(&held) == cudaSuccess ? GS_OK : GS_ERR_DRIVER;
+    if (status == GS_OK)
+        status = gs_launch(stream, handle, config, args);
+    managed_work_end(held);
+    free(copy);
+    return status;
+}
+
+cudaError_t kernel_launch(struct kernel *kernel, const gs_launch_config *config, size_t shared,
+                          void **args, struct stream *stream)
+{
+    gs_kernel handle;
+    gs_status status;
+    cudaError_t error = kernel_use(kernel, &handle);
+
+    if (error != cudaSuccess)
+        return error;
+    if (shared > dynamic_smem_max(kernel))
+        return cudaErrorInvalidValue;
+    status = stream_enter(stream);
+    if (status == GS_OK && atomic_load_explicit(&managed_regions, memory_order_relaxed) != 0)
+        status = launch_managed(stream->handle, kernel, handle, config, args);
+    else if (status == GS_OK)
+        status = gs_launch(stream->handle, handle, config, args);
+    if (status != GS_OK)
+        return status == GS_ERR_LAUNCH_CONFIG ? config_error(kernel, config)
+                                              : stream_error(stream, status);
+    stream_leave(stream);
+    return cudaSuccess;
+}

@@ -1,0 +1,73 @@
+/*
+ * managed.h - memory that host and kernels reach at one address: managed memory, and pinned memory
+ * that is mapped.
+ *
+ * It is device memory of the session's window, and the process maps pages of its own at the same
+ * addresses, where nothing else can be. A block of it is either the host's, whose pages can be
+ * reached, or the device's, whose pages cannot. Before the device gets work, all blocks of the host
+ * are copied to it and become its own. An access of the host to a block of the device is a fault:
+ * the accessing thread waits until all the session's work is done and the block is copied back. So
+ * host and device never have a block at once, as on devices whose concurrentManagedAccess is 0.
+ *
+ * The handler of SIGSEGV only asks a thread, the pager, and waits: libgshare must not be called in
+ * a handler. A fault that is none of these goes to the handler that was there before.
+ */
+#ifndef GS_CUDART_MANAGED_H
+#define GS_CUDART_MANAGED_H
+
+#include <stdatomic.h>
+
+#include "cudart/abi.h"
+
+extern _Atomic unsigned managed_regions;
+
+cudaError_t managed_alloc(void **out, size_t size);
+/* Waits for the session's work. The address is the beginning of such memory. */
+cudaError_t managed_free(void *ptr);
+bool managed_has_slow(const void *ptr);
+cudaError_t managed_work_begin_slow(void);
+void managed_work_end_slow(void);
+/* Gives the host the blocks of a range, once all work is done. */
+cudaError_t managed_to_host(const void *ptr, size_t size);
+/* What the program has said of it, for all of an allocation. */
+struct managed_advice {
+    bool read_mostly;
+    int preferred, prefetched; /* a device, cudaCpuDeviceId, or cudaInvalidDeviceId */
+    int accessed[2];
+    size_t accessed_count;
+};
+cudaError_t managed_advise(const void *ptr, enum cudaMemoryAdvise advice, int device);
+cudaError_t managed_advice_of(const void *ptr, struct managed_advice *advice);
+cudaError_t managed_prefetched(const void *ptr, int device);
+
+/* The session is going: its memory goes with it. */
+void managed_forget(void);
+
+/* Whether host and device both reach the address. */
+static inline bool managed_has(const void *ptr)
+{
+    return atomic_load_explicit(&managed_regions, memory_order_relaxed) != 0 &&
+           managed_has_slow(ptr);
+}
+
+/* Around a call that gives the device work which may reach such memory: the device has all blocks
+ * at the first, and no thread takes one back until the second, from when on it waits for the work.
+ * The caller reaches no such memory between them. held: whether there is any. */
+static inline cudaError_t managed_work_begin(bool *held)
+{
+    cudaError_t error = cudaSuccess;
+
+    *held = atomic_load_explicit(&managed_regions, memory_order_acquire) != 0;
+    if (*held)
+        error = managed_work_begin_slow();
+    *held = *held && error == cudaSuccess;
+    return error;
+}
+
+static inline void managed_work_end(bool held)
+{
+    if (held)
+        managed_work_end_slow();
+}
+
+#endif

@@ -1,0 +1,17 @@
+/* pager.h - the faults of the host's threads: a handler of SIGSEGV, and the thread that it asks. */
+#ifndef GS_CUDART_PAGER_H
+#define GS_CUDART_PAGER_H
+
+#include <stdbool.h>
+
+/* Called in the pager's thread; whether the access can be tried again. */
+typedef bool (*pager_resolve_t)(const void *address);
+
+/* Starts it, once in a process; false: it cannot be. */
+bool pager_start(pager_resolve_t resolve);
+/* Between these the calling thread's own faults are no business of the pager's, which would wait
+ * for a lock that the thread has. */
+void pager_exclude_begin(void);
+void pager_exclude_end(void);
+
+#endif
