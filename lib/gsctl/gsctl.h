@@ -45,6 +45,7 @@ struct command_options {
     const char *listen, *textfile; /* of metrics; NULL: not given */
     /* Of trace. */
     const char *output;     /* NULL: not given */
+    const char *svg;        /* likewise */
     uint32_t seconds;       /* 0: until a signal */
     const char *tenant[16]; /* each a session, a process or a user */
     uint32_t tenant_count;
@@ -100,7 +101,7 @@ enum command_takes {
     TAKES_SESSION = 2048, /* a session's id as the operand */
     TAKES_WORDS = 4096,   /* all that follows the command's options, options too, is its own */
     TAKES_METRICS = 8192, /* --listen and --textfile */
-    TAKES_TRACE = 16384,  /* --output, --seconds and --tenant */
+    TAKES_TRACE = 16384,  /* --output, --svg, --seconds and --tenant */
     NO_SERVER = 1 << 29,  /* main opens no server's queue for it */
     TAKES_ALL = 1 << 30   /* of an option: all commands have it */
 };

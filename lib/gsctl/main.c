@@ -35,10 +35,11 @@ static const struct command commands[] = {
      "      --listen ADDR:PORT    serve http://ADDR:PORT/metrics; without ADDR of the loopback\n",
      TAKES_WATCH | TAKES_METRICS | NO_SERVER, false},
     {"trace", command_trace, "writes what tenants and devices do into a file for Perfetto",
-     "-o FILE [--seconds N] [--tenant SESSION|PID|USER]...",
+     "-o FILE|--svg FILE [--seconds N] [--tenant SESSION|PID|USER]...",
      "Ends after --seconds, or by Ctrl-C; ui.perfetto.dev opens the file. Users besides the\n"
      "server's owner and root see their own sessions.\n\n"
      "  -o, --output FILE         the file; - is standard output\n"
+     "      --svg FILE            the same as a picture, also beside -o\n"
      "      --seconds N           so long\n"
      "      --tenant WHO          only these: a session, a process, a user; may come again\n",
      TAKES_TRACE, false},

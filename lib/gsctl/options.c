@@ -179,6 +179,7 @@ enum {
     OPTION_LISTEN,
     OPTION_TEXTFILE,
     OPTION_SECONDS,
+    OPTION_SVG,
     OPTION_TENANT,
     OPTION_SETTING = 512 /* plus the index in setting_fields */
 };
@@ -207,6 +208,7 @@ const struct command_option command_options[] = {
     {{"listen", required_argument, NULL, OPTION_LISTEN}, TAKES_METRICS, NULL},
     {{"textfile", required_argument, NULL, OPTION_TEXTFILE}, TAKES_METRICS, NULL},
     {{"output", required_argument, NULL, 'o'}, TAKES_TRACE, NULL},
+    {{"svg", required_argument, NULL, OPTION_SVG}, TAKES_TRACE, NULL},
     {{"seconds", required_argument, NULL, OPTION_SECONDS}, TAKES_TRACE, NULL},
     {{"tenant", required_argument, NULL, OPTION_TENANT}, TAKES_TRACE, values_users},
     {{"help", no_argument, NULL, 'h'}, TAKES_ALL, NULL},
@@ -286,6 +288,9 @@ static void option_apply(struct command_options *options, int code)
     case 'o':
         options->output = optarg;
         break;
+    case OPTION_SVG:
+        options->svg = optarg;
+        break;
     case OPTION_SECONDS:
         options->seconds = (uint32_t)number_parse("--seconds", optarg, 86400);
         if (options->seconds == 0)
@@ -336,7 +341,7 @@ static void given_check(const struct command *command, const struct command_opti
         usage("%s takes %s", command->name,
               command->takes & TAKES_SMS ? "no settings but --sms and --mask" : "no settings");
     if ((command->operand_needed && !options->operand) ||
-        (command->takes & TAKES_TRACE && !options->output))
+        (command->takes & TAKES_TRACE && !options->output && !options->svg))
         usage("what is missing: gsctl %s %s", command->name, command->synopsis);
 }
 

@@ -27,7 +27,7 @@ static void signals_take(void)
 /* Has standard output go into the file. */
 static bool output_open(const char *path)
 {
-    if (!strcmp(path, "-"))
+    if (!path || !strcmp(path, "-"))
         return true;
     CLEANUP_FD int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     if (fd < 0 || dup2(fd, STDOUT_FILENO) < 0) {
@@ -35,6 +35,27 @@ static bool output_open(const char *path)
         return false;
     }
     return true;
+}
+
+/* NULL, where a picture is wanted: it cannot be written, which is said. */
+static FILE *picture_open(const char *path)
+{
+    FILE *picture = path ? fopen(path, "we") : NULL;
+
+    if (path && !picture)
+        fprintf(stderr, "gsctl: %s: %s\n", path, strerror(errno));
+    return picture;
+}
+
+/* Returns the exit status. */
+static int picture_print(const struct trace_model *model, FILE *picture, const char *path)
+{
+    trace_svg_print(model, picture);
+    const bool failed = ferror(picture);
+    if (fclose(picture) == 0 && !failed)
+        return 0;
+    fprintf(stderr, "gsctl: %s: %s\n", path, strerror(errno));
+    return EXIT_ERROR;
 }
 
 static void summary_print(const struct trace_model *model, const char *path)
@@ -69,8 +90,11 @@ int command_trace(struct control *control, const struct command_options *options
     gs_status status = trace_log_begin(control, &log, message);
     if (status != GS_OK)
         return ask_failed(status, message);
-    if (!output_open(options->output)) {
+    FILE *picture = picture_open(options->svg);
+    if ((options->svg && !picture) || !output_open(options->output)) {
         trace_log_end(control, &log);
+        if (picture)
+            fclose(picture);
         return EXIT_ERROR;
     }
     signals_take();
@@ -79,9 +103,11 @@ int command_trace(struct control *control, const struct command_options *options
                                             : UINT64_MAX,
                            &stopped, message);
     trace_model_init(&model, &log, options->tenant, options->tenant_count);
-    trace_json_print(&model);
-    summary_print(&model, options->output);
+    if (options->output)
+        trace_json_print(&model);
+    const int result = picture ? picture_print(&model, picture, options->svg) : 0;
+    summary_print(&model, options->output ? options->output : options->svg);
     trace_model_deinit(&model);
     trace_log_deinit(&log);
-    return status == GS_OK ? 0 : ask_failed(status, message);
+    return status == GS_OK ? result : ask_failed(status, message);
 }

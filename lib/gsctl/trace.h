@@ -1,6 +1,7 @@
 /*
  * trace.h - the parts of `gsctl trace`: trace.c runs it, trace_take.c reads the servers' rings,
- * trace_model.c makes tenants and spans of the events, trace_json.c writes them for Perfetto.
+ * trace_model.c makes tenants and spans of the events, trace_json.c writes them for Perfetto,
+ * trace_svg.c draws them.
  *
  * All times are clock_ns() of this machine, which the server shares.
  */
@@ -55,8 +56,9 @@ struct trace_tenant {
     uint32_t uid, cls; /* where known */
     int32_t pid;       /* 0: not known */
     bool known;
-    bool wanted;      /* --tenant */
-    char title[96];   /* "train (session 17 of alice, pid 42)" */
+    bool wanted; /* --tenant */
+    char name[TRACE_TEXT];
+    char title[128];  /* "train (session 17 of alice)" */
     uint64_t streams; /* bits: those with spans */
     uint64_t launches, copies, charged_ns;
     uint64_t from_ns, to_ns; /* when it was attached, within the trace */
@@ -102,5 +104,7 @@ const char *trace_span_name(const struct trace_span *span, char name[TRACE_NAME_
 
 /* Chrome's trace format, on standard output. */
 void trace_json_print(const struct trace_model *model);
+/* A picture, as SVG. */
+void trace_svg_print(const struct trace_model *model, FILE *out);
 
 #endif

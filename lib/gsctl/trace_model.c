@@ -85,6 +85,7 @@ static struct trace_tenant *tenant_get(struct making *m, const struct trace_reco
                                     .to_ns = model->log->end_ns};
     snprintf(tenant->title, sizeof(tenant->title), "session %llu",
              (unsigned long long)tenant->session);
+    snprintf(tenant->name, sizeof(tenant->name), "?");
     tenant->wanted = tenant_wanted(m, tenant);
     return tenant;
 }
@@ -100,7 +101,8 @@ static void tenant_describe(struct making *m, const struct trace_record *r)
     tenant->cls = r->event.u.session.cls;
     if (r->event.kind == TRACE_ATTACHED)
         tenant->from_ns = r->event.at_ns;
-    snprintf(tenant->title, sizeof(tenant->title), "%.40s (session %llu of %.20s)", r->event.v.text,
+    snprintf(tenant->name, sizeof(tenant->name), "%s", r->event.v.text);
+    snprintf(tenant->title, sizeof(tenant->title), "%s (session %llu of %s)", tenant->name,
              (unsigned long long)tenant->session, format_user(user, tenant->uid));
     tenant->wanted = tenant_wanted(m, tenant);
 }

@@ -249,6 +249,71 @@ static void a_trace_goes_on_over_a_takeover(void)
     server_stop(server);
 }
 
+/* ---- The picture ----------------------------------------------------------------------------- */
+
+/* Checks that the text is one XML element with all its elements closed; counts those of a name. */
+static unsigned elements(const char *text, const char *name)
+{
+    char open[16][32];
+    unsigned depth = 0, count = 0;
+
+    while ((text = strpbrk(text, "<&"))) {
+        char tag[32];
+
+        if (*text == '&') {
+            CHECK(text[1] == '#' && text[2 + strspn(text + 2, "0123456789")] == ';');
+            text++;
+            continue;
+        }
+        CHECK_EQUAL(sscanf(text + 1, "%31[/a-z]", tag), 1);
+        text = strchr(text, '>');
+        CHECK(text != NULL);
+        if (tag[0] == '/') {
+            CHECK(depth > 0 && !strcmp(open[--depth], tag + 1));
+        } else if (text[-1] != '/') {
+            CHECK(depth < ARRAY_SIZE(open));
+            snprintf(open[depth++], sizeof(open[0]), "%s", tag);
+        }
+        count += !strcmp(tag, name);
+    }
+    CHECK_EQUAL(depth, 0);
+    return count;
+}
+
+static void a_picture_has_a_row_for_each_tenant(void)
+{
+    struct server *server = server_start(NULL);
+    struct player *one = player_make("<one> & \"only\"", "increment", 20, 0);
+    struct player *two = player_make("two", "scale", 33, 0);
+    static char text[1 << 20];
+    struct trace_file file;
+    struct tracer tracer;
+    const char *path;
+
+    const int fd = test_file_open(&path);
+    const pid_t first = player_start(one), second = player_start(two);
+    tracer_start(&tracer, 0, "--svg", path);
+    gate_pass(&one->go);
+    gate_pass(&two->go);
+    player_leave(one, first);
+    player_leave(two, second);
+    server_wait_tenants(server, 0, 10000);
+    tracer_finish(&tracer, &file); /* it writes both */
+    check_played(&file, two);
+    const ssize_t size = read(fd, text, sizeof(text) - 1);
+    CHECK(size > 0);
+    close(fd);
+    CHECK_EQUAL(elements(text, "svg"), 1);
+    CHECK(elements(text, "rect") > 4);
+    CHECK_TEXT(text, "&#60;one&#62; &#38; &#34;only&#34;");
+    CHECK_TEXT(text, ">two<");
+    CHECK_TEXT(text, "20 launches");
+    CHECK_TEXT(text, "33 launches");
+    CHECK_EQUAL(gsctl("trace", "--svg", "/no/such/folder/x", NULL), 1);
+    CHECK_EQUAL(gsctl("trace", "--svg", NULL), 2);
+    server_stop(server);
+}
+
 /* ---- Who sees it ----------------------------------------------------------------------------- */
 
 static void another_user_sees_only_sessions_of_his_own(void)
@@ -379,6 +444,7 @@ static const struct test tests[] = {
     TEST(tenants_that_move_between_lanes_are_traced_whole),
     TEST(a_trace_shows_the_partition_that_a_kernel_ran_in),
     TEST(a_trace_goes_on_over_a_takeover),
+    TEST(a_picture_has_a_row_for_each_tenant),
     TEST(another_user_sees_only_sessions_of_his_own),
     TEST(the_owner_takes_the_place_of_another_users_trace),
     TEST(tracing_ends_with_a_gsctl_that_is_killed),
