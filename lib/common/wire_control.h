@@ -35,7 +35,8 @@ enum ctl_op {
     CTL_RESTART = 15,   /* ctl_restart -> ctl_done_reply, once the next worker has the sessions */
     CTL_EXPLAIN = 16, /* ctl_admin, cursor: a session -> ctl_explain_reply; any user may send it */
     CTL_AGAIN = 17,   /* an answer to any request: it was lost with a supervisor; ask again */
-    CTL_TRACE = 18    /* ctl_trace -> ctl_trace_reply; any user may send it */
+    CTL_TRACE = 18,   /* ctl_trace -> ctl_trace_reply; any user may send it */
+    CTL_LOG = 19      /* ctl_admin -> ctl_log_reply */
 };
 
 struct ctl_header {
@@ -299,6 +300,22 @@ struct ctl_trace_reply {
     char message[128];
 };
 
+enum ctl_log_place {
+    CTL_LOG_FILE = 0,
+    CTL_LOG_JOURNAL = 1,   /* systemd's */
+    CTL_LOG_ELSEWHERE = 2, /* a terminal or pipe, which `path` names */
+    CTL_LOG_NOWHERE = 3
+};
+#define CTL_PATH_MAX 1024u
+
+struct ctl_log_reply {
+    struct ctl_header h;
+    int32_t status;
+    uint32_t place; /* enum ctl_log_place */
+    char message[128];
+    char path[CTL_PATH_MAX]; /* as the server sees it */
+};
+
 enum ctl_provision_mode {
     CTL_PROVISION_EXACT = 0,    /* the number of tenants limits no tenant's SMs */
     CTL_PROVISION_UNIFORM = 1,  /* each of n tenants has at most 1/n of the SMs */
@@ -427,6 +444,7 @@ static_assert(sizeof(struct ctl_kill_reply) == 160, "ctl_kill_reply");
 static_assert(sizeof(struct ctl_restart) == 32, "ctl_restart");
 static_assert(sizeof(struct ctl_trace) == 40, "ctl_trace");
 static_assert(sizeof(struct ctl_trace_reply) == sizeof(struct ctl_done_reply), "ctl_trace_reply");
+static_assert(sizeof(struct ctl_log_reply) == 1184, "ctl_log_reply");
 static_assert(sizeof(struct ctl_row) == 328, "ctl_row");
 static_assert(sizeof(struct ctl_get_reply) == 3784, "ctl_get_reply");
 static_assert(sizeof(struct ctl_explain_reply) == 1440 &&

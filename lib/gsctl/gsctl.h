@@ -43,6 +43,7 @@ struct command_options {
     int32_t pid;                   /* 0: not given */
     uint32_t grace_ms;             /* default: 5 s */
     const char *listen, *textfile; /* of metrics; NULL: not given */
+    bool follow;                   /* of log */
     /* Of trace. */
     const char *output;     /* NULL: not given */
     const char *svg;        /* likewise */
@@ -70,6 +71,7 @@ int command_reserve(struct control *control, const struct command_options *optio
 int command_release(struct control *control, const struct command_options *options);
 int command_dump(struct control *control, const struct command_options *options);
 int command_metrics(struct control *control, const struct command_options *options);
+int command_log(struct control *control, const struct command_options *options);
 int command_trace(struct control *control, const struct command_options *options);
 int command_mps(struct control *control, const struct command_options *options);
 int command_completion(struct control *control, const struct command_options *options);
@@ -102,6 +104,7 @@ enum command_takes {
     TAKES_WORDS = 4096,   /* all that follows the command's options, options too, is its own */
     TAKES_METRICS = 8192, /* --listen and --textfile */
     TAKES_TRACE = 16384,  /* --output, --svg, --seconds and --tenant */
+    TAKES_LOG = 32768,    /* --follow */
     NO_SERVER = 1 << 29,  /* main opens no server's queue for it */
     TAKES_ALL = 1 << 30   /* of an option: all commands have it */
 };

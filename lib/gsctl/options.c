@@ -207,6 +207,7 @@ const struct command_option command_options[] = {
     {{"watch", optional_argument, NULL, OPTION_WATCH}, TAKES_WATCH, NULL},
     {{"listen", required_argument, NULL, OPTION_LISTEN}, TAKES_METRICS, NULL},
     {{"textfile", required_argument, NULL, OPTION_TEXTFILE}, TAKES_METRICS, NULL},
+    {{"follow", no_argument, NULL, 'f'}, TAKES_LOG, NULL},
     {{"output", required_argument, NULL, 'o'}, TAKES_TRACE, NULL},
     {{"svg", required_argument, NULL, OPTION_SVG}, TAKES_TRACE, NULL},
     {{"seconds", required_argument, NULL, OPTION_SECONDS}, TAKES_TRACE, NULL},
@@ -285,6 +286,9 @@ static void option_apply(struct command_options *options, int code)
     case OPTION_TEXTFILE:
         options->textfile = optarg;
         break;
+    case 'f':
+        options->follow = true;
+        break;
     case 'o':
         options->output = optarg;
         break;
@@ -353,7 +357,7 @@ static int option_next(int argc, char **argv, const struct option *options, int 
 {
     int code;
 
-    while ((code = getopt_long(argc, argv, "+n:o:t:yhV", options, NULL)) == -1 && optind < argc) {
+    while ((code = getopt_long(argc, argv, "+n:fo:t:yhV", options, NULL)) == -1 && optind < argc) {
         bool rest = !strcmp(argv[optind - 1], "--") ||
                     (*words == 1 && command_find(commands, count, argv[1])->takes & TAKES_WORDS);
 

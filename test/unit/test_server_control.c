@@ -13,7 +13,7 @@
 #include "server/control/control.h"
 #include "server/state/session.h"
 
-#define CTL_LAST CTL_TRACE
+#define CTL_LAST CTL_LOG
 
 /* ---- Headers --------------------------------------------------------------------------------- */
 
@@ -45,7 +45,8 @@ static void each_operation_has_one_size(void **state)
                                     [CTL_KILL] = sizeof(struct ctl_kill),
                                     [CTL_RESTART] = sizeof(struct ctl_restart),
                                     [CTL_EXPLAIN] = sizeof(struct ctl_admin),
-                                    [CTL_TRACE] = sizeof(struct ctl_trace)};
+                                    [CTL_TRACE] = sizeof(struct ctl_trace),
+                                    [CTL_LOG] = sizeof(struct ctl_admin)};
 
     (void)state;
     for (uint16_t op = CTL_ANNOUNCE; op <= CTL_LAST; op++) {
