@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "common/request.h"
 #include "common/trace.h"
 #include "gsctl_run.h"
 #include "harness/harness.h"
@@ -380,6 +381,54 @@ static void the_owner_takes_the_place_of_another_users_trace(void)
     server_stop(server);
 }
 
+static gs_status trace_ask(struct control *control, uint32_t action, int32_t *id)
+{
+    struct ctl_trace request = {.action = action, .segment_id = *id};
+    char message[REQUEST_MESSAGE_MAX];
+    struct ctl_trace_reply reply;
+    const gs_status status = control_ask(control, &request.h, CTL_TRACE, sizeof(request), &reply,
+                                         sizeof(reply), test_deadline(10000), message);
+
+    if (status == GS_OK)
+        *id = reply.segment_id;
+    return status;
+}
+
+/* How often another user begins and ends a trace before that is refused. */
+static void trace_on_and_on(void *instance)
+{
+    char message[REQUEST_MESSAGE_MAX];
+    gs_status status = GS_OK;
+    struct control control;
+    int32_t id = -1;
+
+    CHECK(setgid(STRANGER) == 0 && setuid(STRANGER) == 0);
+    CHECK_EQUAL(control_open(&control, instance, message), GS_OK);
+    for (unsigned i = 0; i < 100 && status == GS_OK; i++) {
+        status = trace_ask(&control, CTL_TRACE_BEGIN, &id);
+        if (status == GS_OK)
+            CHECK_EQUAL(trace_ask(&control, CTL_TRACE_END, &id), GS_OK);
+    }
+    CHECK_EQUAL(status, GS_ERR_LIMIT);
+    /* A trace that there is not, or another's. */
+    CHECK_EQUAL(trace_ask(&control, CTL_TRACE_KEEP, &id), GS_ERR_NOT_FOUND);
+    CHECK_EQUAL(trace_ask(&control, CTL_TRACE_END, &id), GS_ERR_NOT_FOUND);
+    CHECK_EQUAL(trace_ask(&control, CTL_TRACE_END + 1, &id), GS_ERR_INVALID_VALUE);
+    control_close(&control);
+}
+
+static void another_user_cannot_begin_trace_after_trace(void)
+{
+    if (geteuid() != 0)
+        test_skip("only root's server serves others");
+    struct server *server = server_start(NULL);
+    char instance[64];
+
+    snprintf(instance, sizeof(instance), "root:%s", server->instance);
+    tenant_join(tenant_start(trace_on_and_on, instance));
+    server_stop(server);
+}
+
 /* ---- Its end --------------------------------------------------------------------------------- */
 
 /* System V segments of the size of a trace. */
@@ -447,6 +496,7 @@ static const struct test tests[] = {
     TEST(a_picture_has_a_row_for_each_tenant),
     TEST(another_user_sees_only_sessions_of_his_own),
     TEST(the_owner_takes_the_place_of_another_users_trace),
+    TEST(another_user_cannot_begin_trace_after_trace),
     TEST(tracing_ends_with_a_gsctl_that_is_killed),
     TEST(a_trace_that_loses_its_server_is_written),
 };

@@ -17,6 +17,9 @@
 #include "server/state/server.h"
 
 #define LEASE_NS 3000000000u /* several renewals of gsctl's */
+/* Between two traces of users other than the operator: the worker takes all sessions back from its
+ * side lanes at the begin and the end of each. */
+#define PAUSE_NS 1000000000u
 
 /* ---- What is told ---------------------------------------------------------------------------- */
 
@@ -121,16 +124,18 @@ static void begin_log(const struct device *device)
     log_event_write(&event, LOG_LEVEL_INFO);
 }
 
-/* Whether there is room for the user's trace beside the one that there may be. */
-static gs_status begin_check(const struct device *device, uid_t uid, bool all,
-                             char text[REFUSAL_TEXT_MAX])
+/* Whether a trace of all sessions, or of one user's, may begin. */
+static gs_status begin_check(const struct device *device, bool all, char text[REFUSAL_TEXT_MAX])
 {
     const struct device_trace *trace = &device->trace;
 
     if (trace->segment && (trace->all || !all))
         return refusal(text, GS_ERR_REFUSED, "device %d is traced by uid %u; one trace at a time",
                        device->index, (unsigned)trace->uid);
-    if (server_other(device->server, uid) && segments_low())
+    if (!all && clock_ns() < trace->next_ns)
+        return refusal(text, GS_ERR_LIMIT, "device %d was traced just now; try again in a second",
+                       device->index);
+    if (!all && segments_low())
         return refusal(text, GS_ERR_LIMIT, "few System V segments are left (kernel.shmmni)");
     return GS_OK;
 }
@@ -140,7 +145,7 @@ gs_status device_trace_begin(struct device *device, uid_t uid, int32_t *id,
 {
     struct device_trace *trace = &device->trace;
     const bool all = uid == 0 || uid == geteuid();
-    gs_status status = begin_check(device, uid, all, text);
+    gs_status status = begin_check(device, all, text);
     void *memory;
 
     if (status != GS_OK)
@@ -202,7 +207,7 @@ void device_trace_end(struct device *device)
     if (device->worker.state == WORKER_READY)
         worker_send(device, &message);
     shmdt(device->trace.segment);
-    device->trace = (struct device_trace){.segment = NULL};
+    device->trace = (struct device_trace){.next_ns = clock_ns() + PAUSE_NS};
 }
 
 void device_trace_restore(struct device *device)

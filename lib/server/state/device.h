@@ -114,6 +114,7 @@ struct device_trace {
     uid_t uid;          /* who: sees his own sessions, ... */
     bool all;           /* ... or all */
     struct timer lease; /* it ends then, unless it is renewed */
+    uint64_t next_ns;   /* not before that begins a trace of a user without rights */
 };
 
 /* What reconcile() does for a device at the end of the round. */
