@@ -5,8 +5,8 @@
  * The segment is a System V segment that the supervisor makes for one reader, who owns it. It has
  * one ring for the supervisor and one for each lane of the device's worker; each ring has one
  * producer. A ring keeps the last TRACE_EVENTS events: the producer never waits and never reads
- * what a reader may have written, but for the head, which it masks. The reader, one that was too
- * slow, learns how many events it has missed. A worker that takes over goes on where the lost one
+ * what a reader may have written, but for the head, which it masks. A reader that was too slow
+ * learns how many events it has missed. A worker that takes over goes on where the lost one
  * has stopped.
  *
  * All times are clock_ns(), of one machine.
@@ -53,7 +53,7 @@ struct trace_event {
         struct {
             uint32_t stream;
             uint32_t fence;     /* ISSUED, ENDED: which fence of the stream; 24 bits */
-            uint32_t count;     /* launches; ENDED: records */
+            uint32_t count;     /* ISSUED: launches */
             uint32_t sms;       /* ISSUED launch: on which it may run */
             uint32_t partition; /* ISSUED: its number; 0: the whole device */
         } work;

@@ -90,7 +90,8 @@ static int file_print(const char *path, bool follow)
 /* ---- The journal ----------------------------------------------------------------------------- */
 
 /* The service of the process, from its control group: "--user-unit=NAME" for one of a user's
- * manager; its own number where it is in none that can be seen. */
+ * manager. The program's name where it is in none that can be seen: the server is several
+ * processes. */
 static void journal_match(int32_t pid, char out[256])
 {
     char path[64], line[512] = "";
@@ -107,7 +108,7 @@ static void journal_match(int32_t pid, char out[256])
     if (length > 8 && !strcmp(unit + length - 8, ".service"))
         snprintf(out, 256, "--%sunit=%.200s", strstr(line, "/user@") ? "user-" : "", unit + 1);
     else
-        snprintf(out, 256, "_PID=%d", (int)pid);
+        snprintf(out, 256, "_COMM=gshared");
 }
 
 static int journal_print(int32_t pid, bool follow)

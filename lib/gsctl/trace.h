@@ -60,8 +60,8 @@ struct trace_tenant {
     char name[TRACE_TEXT];
     char title[128];  /* "train (session 17 of alice)" */
     uint64_t streams; /* bits: those with spans */
-    uint64_t launches, copies, charged_ns;
-    uint64_t from_ns, to_ns; /* when it was attached, within the trace */
+    uint64_t launches;
+    uint64_t to_ns; /* when it detached, or the trace ended */
 };
 
 #define TRACE_SPAN_KERNELS 4u
@@ -96,6 +96,8 @@ void trace_model_init(struct trace_model *model, const struct trace_log *log,
 void trace_model_deinit(struct trace_model *model);
 /* The tenant of a session; NULL: none, or not wanted. */
 const struct trace_tenant *trace_tenant(const struct trace_model *model, uint64_t session);
+/* Whether the device had anything to do but events and waits. */
+bool trace_span_works(const struct trace_span *span);
 /* "scale x8, copy 4 KiB" */
 #define TRACE_NAME_MAX 320
 const char *trace_span_name(const struct trace_span *span, char name[TRACE_NAME_MAX]);

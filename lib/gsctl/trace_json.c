@@ -262,7 +262,7 @@ void trace_json_print(const struct trace_model *m)
         record_print(m, m->order[i]);
     for (size_t i = 0; i < m->span_count; i++) {
         const struct trace_span *s = &m->span[i];
-        if (m->tenant[s->tenant].wanted && s->launches + s->copies + s->memsets + s->graphs > 0)
+        if (m->tenant[s->tenant].wanted && trace_span_works(s))
             span_print(m, s);
     }
     json_close(']');

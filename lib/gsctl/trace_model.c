@@ -79,10 +79,8 @@ static struct trace_tenant *tenant_get(struct making *m, const struct trace_reco
     }
     memset(m->open[model->tenant_count], 0, sizeof(*m->open));
     tenant = &model->tenant[model->tenant_count++];
-    *tenant = (struct trace_tenant){.session = r->event.session,
-                                    .device = r->device,
-                                    .from_ns = model->log->begin_ns,
-                                    .to_ns = model->log->end_ns};
+    *tenant = (struct trace_tenant){
+        .session = r->event.session, .device = r->device, .to_ns = model->log->end_ns};
     snprintf(tenant->title, sizeof(tenant->title), "session %llu",
              (unsigned long long)tenant->session);
     snprintf(tenant->name, sizeof(tenant->name), "?");
@@ -99,8 +97,6 @@ static void tenant_describe(struct making *m, const struct trace_record *r)
     tenant->uid = r->event.u.session.uid;
     tenant->pid = r->event.u.session.pid;
     tenant->cls = r->event.u.session.cls;
-    if (r->event.kind == TRACE_ATTACHED)
-        tenant->from_ns = r->event.at_ns;
     snprintf(tenant->name, sizeof(tenant->name), "%s", r->event.v.text);
     snprintf(tenant->title, sizeof(tenant->title), "%s (session %llu of %s)", tenant->name,
              (unsigned long long)tenant->session, format_user(user, tenant->uid));
@@ -177,7 +173,6 @@ static void issued_add(struct making *m, const struct trace_record *r)
         span->copies += e->work == REC_COPY;
         span->memsets += e->work == REC_MEMSET;
         span->bytes += e->amount;
-        tenant->copies++;
         break;
     case REC_GRAPH:
         span->graphs++;
@@ -211,8 +206,11 @@ static void ended_add(struct making *m, const struct trace_record *r)
         open->end_ns = span->end_ns;
         span->charged_ns = e->amount;
         span->ended = true;
-        tenant->charged_ns += e->amount;
-        memmove(&open->span[i], &open->span[i + 1], (--open->count - i) * sizeof(*open->span));
+        /* A stream's spans end in their order: the ends of those before it were lost. */
+        for (uint32_t k = 0; k < i; k++)
+            m->model->span[open->span[k]].end_ns = m->model->span[open->span[k]].begin_ns;
+        open->count -= i + 1;
+        memmove(open->span, &open->span[i + 1], open->count * sizeof(*open->span));
         return;
     }
 }
@@ -331,6 +329,11 @@ void trace_model_deinit(struct trace_model *model)
     free(model->order);
     free(model->tenant);
     free(model->span);
+}
+
+bool trace_span_works(const struct trace_span *span)
+{
+    return span->launches + span->copies + span->memsets + span->graphs > 0;
 }
 
 static void name_add(char name[TRACE_NAME_MAX], const char *what, uint32_t count)

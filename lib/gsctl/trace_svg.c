@@ -133,11 +133,6 @@ static void axis_print(const struct picture *p)
 
 /* ---- Rows ------------------------------------------------------------------------------------ */
 
-static bool drawn(const struct trace_span *span)
-{
-    return span->launches + span->copies + span->memsets + span->graphs > 0;
-}
-
 static bool transfers_alone(const struct trace_span *span)
 {
     return span->launches + span->graphs == 0;
@@ -221,7 +216,7 @@ static void row_print(const struct picture *p, uint32_t tenant, uint32_t stream,
         const struct trace_span *span = &p->m->span[i];
         const double from = x_of(p, span->begin_ns), to = x_of(p, span->end_ns);
 
-        if (span->tenant != tenant || span->stream != stream || !drawn(span) ||
+        if (span->tenant != tenant || span->stream != stream || !trace_span_works(span) ||
             span->end_ns <= p->begin_ns)
             continue;
         if (to - from >= NARROW)
@@ -241,7 +236,7 @@ static double busy_part(const struct picture *p, uint32_t tenant)
 
     for (size_t i = 0; i < p->m->span_count; i++) {
         const struct trace_span *span = &p->m->span[i];
-        if (span->tenant == tenant && drawn(span))
+        if (span->tenant == tenant && trace_span_works(span))
             busy += x_of(p, span->end_ns) - x_of(p, span->begin_ns);
     }
     return busy < PLOT_WIDE ? busy / PLOT_WIDE : 1;
@@ -321,7 +316,7 @@ static bool unfinished_any(const struct picture *p)
 {
     for (size_t i = 0; i < p->m->span_count; i++) {
         const struct trace_span *span = &p->m->span[i];
-        if (p->m->tenant[span->tenant].wanted && drawn(span) && !span->ended)
+        if (p->m->tenant[span->tenant].wanted && trace_span_works(span) && !span->ended)
             return true;
     }
     return false;
@@ -387,7 +382,7 @@ static void axis_find(struct picture *p)
     p->end_ns = 0;
     for (size_t i = 0; i < p->m->span_count; i++) {
         const struct trace_span *span = &p->m->span[i];
-        if (!p->m->tenant[span->tenant].wanted || !drawn(span))
+        if (!p->m->tenant[span->tenant].wanted || !trace_span_works(span))
             continue;
         if (span->begin_ns < p->begin_ns)
             p->begin_ns = span->begin_ns;

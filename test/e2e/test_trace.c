@@ -227,6 +227,8 @@ static void a_trace_goes_on_over_a_takeover(void)
     const pid_t lost = server_worker_pid(server);
     tracer_start(&tracer, 0, NULL, NULL);
     launch_all(player, session, module, data);
+    /* A tenant learns of the end of a kernel before the worker has accounted for its launch. */
+    CHECK_WITHIN(10000, gsctl("ps", "--json", NULL) == 0 && strstr(output, "\"launches\":40,"));
     CHECK_EQUAL(kill(lost, SIGKILL), 0);
     CHECK_WITHIN(20000, server_worker_pid(server) != 0 && server_worker_pid(server) != lost);
     launch_all(player, session, module, data);
@@ -247,6 +249,27 @@ static void a_trace_goes_on_over_a_takeover(void)
            (strcmp(worker->name, "worker traces") != 0 || worker->process != next))
         worker++;
     CHECK(worker < file.event + file.count && worker->ts > takeover->ts);
+    server_stop(server);
+}
+
+static void a_trace_goes_on_with_the_next_supervisor(void)
+{
+    struct server *server = server_start(NULL);
+    struct player *player = player_make("works on", "increment", 40, 0);
+    struct trace_file file;
+    struct tracer tracer;
+
+    const pid_t pid = player_start(player);
+    tracer_start(&tracer, 0, NULL, NULL);
+    const pid_t killed = server_supervisor(server);
+    CHECK_EQUAL(kill(killed, SIGKILL), 0);
+    CHECK_WITHIN(20000, server_supervisor(server) != 0 && server_supervisor(server) != killed);
+    gate_pass(&player->go);
+    player_leave(player, pid);
+    server_wait_tenants(server, 0, 10000);
+    tracer_finish(&tracer, &file);
+    check_played(&file, player);
+    CHECK(traced_find(&file, 'i', "detached") != NULL);
     server_stop(server);
 }
 
@@ -493,6 +516,7 @@ static const struct test tests[] = {
     TEST(tenants_that_move_between_lanes_are_traced_whole),
     TEST(a_trace_shows_the_partition_that_a_kernel_ran_in),
     TEST(a_trace_goes_on_over_a_takeover),
+    TEST(a_trace_goes_on_with_the_next_supervisor),
     TEST(a_picture_has_a_row_for_each_tenant),
     TEST(another_user_sees_only_sessions_of_his_own),
     TEST(the_owner_takes_the_place_of_another_users_trace),

@@ -1,5 +1,5 @@
 /* trace.c - CTL_TRACE: begins, renews or ends a trace of a device. Everybody whom the server serves
- * may ask; what he sees is for session/trace.c. */
+ * may ask; session/trace.c decides what the asker sees. */
 #include "server/session/trace.h"
 #include "server/control/control.h"
 

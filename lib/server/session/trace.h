@@ -2,8 +2,9 @@
  * trace.h - one trace of a device at a time (common/trace.h): who looks at what the device does,
  * and what the supervisor itself has to tell: sessions that come and go, grants, lost workers.
  *
- * The server's owner and root see all sessions, any other user only those of his own. A trace is a
- * lease, because a reader can be killed: without a renewal it ends, and the worker stops writing.
+ * The server's owner and root see all sessions, any other user sees that user's own. A trace is a
+ * lease, because a reader can be killed: without a renewal the trace ends, and the worker writes no
+ * more.
  */
 #ifndef GS_SERVER_SESSION_TRACE_H
 #define GS_SERVER_SESSION_TRACE_H

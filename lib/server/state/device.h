@@ -111,10 +111,10 @@ struct restart {
 struct device_trace {
     struct trace_segment *segment; /* NULL: nobody */
     int segment_id;
-    uid_t uid;          /* who: sees his own sessions, ... */
-    bool all;           /* ... or all */
-    struct timer lease; /* it ends then, unless it is renewed */
-    uint64_t next_ns;   /* not before that begins a trace of a user without rights */
+    uid_t uid;          /* who reads it */
+    bool all;           /* all sessions, not only those of that user */
+    struct timer lease; /* the trace ends then, unless it is renewed */
+    uint64_t next_ns;   /* a user besides the operator may begin a trace from then on */
 };
 
 /* What reconcile() does for a device at the end of the round. */

@@ -612,7 +612,7 @@ static void span_end(struct inflight *inflight, struct inflight_span *span, uint
                               memory_order_relaxed);
     }
     if (trace_of(session))
-        trace_ended(session, inflight->index, span->sequence, span->records, begin, end, ran);
+        trace_ended(session, inflight->index, span->sequence, begin, end, ran);
     sched_done(domain_of(session), &session->sched.entity, &span->work, span_vtime_ns(span, ran),
                end);
     if (!session->sched.polled && session->sched.entity.inflight == 0)

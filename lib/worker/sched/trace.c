@@ -131,8 +131,8 @@ void trace_other(const struct session *session, uint32_t stream, uint32_t fence,
     put(session, &event);
 }
 
-void trace_ended(const struct session *session, uint32_t stream, uint32_t fence, uint32_t records,
-                 uint64_t begin_ns, uint64_t end_ns, uint64_t charged_ns)
+void trace_ended(const struct session *session, uint32_t stream, uint32_t fence, uint64_t begin_ns,
+                 uint64_t end_ns, uint64_t charged_ns)
 {
     struct trace_event event = {.begin_ns = begin_ns,
                                 .end_ns = end_ns > begin_ns ? end_ns : begin_ns};
@@ -141,6 +141,5 @@ void trace_ended(const struct session *session, uint32_t stream, uint32_t fence,
     event.amount = charged_ns;
     event.u.work.stream = stream;
     event.u.work.fence = fence;
-    event.u.work.count = records;
     put(session, &event);
 }

@@ -48,7 +48,7 @@ void trace_launches(const struct session *session, uint32_t stream, uint32_t fen
 void trace_other(const struct session *session, uint32_t stream, uint32_t fence, uint16_t work,
                  uint64_t bytes);
 /* What was issued for that fence ran from begin_ns to end_ns, and costs the session charged_ns. */
-void trace_ended(const struct session *session, uint32_t stream, uint32_t fence, uint32_t records,
-                 uint64_t begin_ns, uint64_t end_ns, uint64_t charged_ns);
+void trace_ended(const struct session *session, uint32_t stream, uint32_t fence, uint64_t begin_ns,
+                 uint64_t end_ns, uint64_t charged_ns);
 
 #endif
