@@ -78,7 +78,8 @@ enum link_op {
     LINK_RESYNC = 24,  /* supervisor: another supervisor has taken its predecessor's place; say what
                           has become of each session */
     LINK_SESSION = 25, /* worker: what has become of {slot}; one for each slot that is not empty */
-    LINK_RESYNCED = 26 /* worker: after the LINK_SESSIONs */
+    LINK_RESYNCED = 26, /* worker: after the LINK_SESSIONs */
+    LINK_TRACE = 27 /* supervisor: what is done is written into this trace segment from now on */
 };
 #define LINK_SLOT_NONE UINT32_MAX
 
@@ -206,6 +207,13 @@ struct link_fatal {
     char kernel[64];
 };
 
+/* LINK_TRACE */
+struct link_trace {
+    int32_t segment_id; /* System V id of a struct trace_segment; negative: none any more */
+    uint32_t uid;       /* whose sessions are traced, ... */
+    uint32_t all;       /* ... unless this is 1 */
+};
+
 struct link_message {
     uint32_t op;
     uint32_t slot;
@@ -224,6 +232,7 @@ struct link_message {
         uint32_t force;     /* LINK_RETIRE: sessions that cannot be taken up end */
         int32_t retired;    /* LINK_RETIRED: gs_status */
         struct link_session session;
+        struct link_trace trace;
     } u;
     char text[192]; /* for people: why something failed */
 };

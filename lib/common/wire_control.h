@@ -34,7 +34,9 @@ enum ctl_op {
     CTL_KILL = 14,      /* ctl_kill -> ctl_kill_reply, at once */
     CTL_RESTART = 15,   /* ctl_restart -> ctl_done_reply, once the next worker has the sessions */
     CTL_EXPLAIN = 16, /* ctl_admin, cursor: a session -> ctl_explain_reply; any user may send it */
-    CTL_AGAIN = 17    /* an answer to any request: it was lost with a supervisor; ask again */
+    CTL_AGAIN = 17,   /* an answer to any request: it was lost with a supervisor; ask again */
+    CTL_TRACE = 18,   /* ctl_trace -> ctl_trace_reply; any user may send it */
+    CTL_LOG = 19      /* ctl_admin -> ctl_log_reply */
 };
 
 struct ctl_header {
@@ -276,6 +278,44 @@ struct ctl_restart {
     uint32_t force; /* 1: also if sessions end, because the next worker cannot take them up */
 };
 
+enum ctl_trace_action {
+    CTL_TRACE_BEGIN = 0,
+    CTL_TRACE_KEEP = 1, /* a trace ends by itself when this does not come every second or so */
+    CTL_TRACE_END = 2
+};
+
+/* A trace of one device (trace.h). */
+struct ctl_trace {
+    struct ctl_header h;
+    int32_t device;
+    uint32_t action;    /* enum ctl_trace_action */
+    int32_t segment_id; /* KEEP, END: of the trace */
+    uint32_t reserved;
+};
+
+struct ctl_trace_reply {
+    struct ctl_header h;
+    int32_t status;
+    int32_t segment_id; /* System V id of a struct trace_segment; the asker owns it */
+    char message[128];
+};
+
+enum ctl_log_place {
+    CTL_LOG_FILE = 0,
+    CTL_LOG_JOURNAL = 1,   /* systemd's */
+    CTL_LOG_ELSEWHERE = 2, /* a terminal or pipe, which `path` names */
+    CTL_LOG_NOWHERE = 3
+};
+#define CTL_PATH_MAX 1024u
+
+struct ctl_log_reply {
+    struct ctl_header h;
+    int32_t status;
+    uint32_t place; /* enum ctl_log_place */
+    char message[128];
+    char path[CTL_PATH_MAX]; /* as the server sees it */
+};
+
 enum ctl_provision_mode {
     CTL_PROVISION_EXACT = 0,    /* the number of tenants limits no tenant's SMs */
     CTL_PROVISION_UNIFORM = 1,  /* each of n tenants has at most 1/n of the SMs */
@@ -402,6 +442,9 @@ static_assert(sizeof(struct ctl_provision) == 32, "ctl_provision");
 static_assert(sizeof(struct ctl_kill) == 40, "ctl_kill");
 static_assert(sizeof(struct ctl_kill_reply) == 160, "ctl_kill_reply");
 static_assert(sizeof(struct ctl_restart) == 32, "ctl_restart");
+static_assert(sizeof(struct ctl_trace) == 40, "ctl_trace");
+static_assert(sizeof(struct ctl_trace_reply) == sizeof(struct ctl_done_reply), "ctl_trace_reply");
+static_assert(sizeof(struct ctl_log_reply) == 1184, "ctl_log_reply");
 static_assert(sizeof(struct ctl_row) == 328, "ctl_row");
 static_assert(sizeof(struct ctl_get_reply) == 3784, "ctl_get_reply");
 static_assert(sizeof(struct ctl_explain_reply) == 1440 &&

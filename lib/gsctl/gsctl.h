@@ -43,6 +43,13 @@ struct command_options {
     int32_t pid;                   /* 0: not given */
     uint32_t grace_ms;             /* default: 5 s */
     const char *listen, *textfile; /* of metrics; NULL: not given */
+    bool follow;                   /* of log */
+    /* Of trace. */
+    const char *output;     /* NULL: not given */
+    const char *svg;        /* likewise */
+    uint32_t seconds;       /* 0: until a signal */
+    const char *tenant[16]; /* each a session, a process or a user */
+    uint32_t tenant_count;
     /* Of completion: the table that was given to options_parse. */
     const struct command *commands;
     size_t command_count;
@@ -64,6 +71,8 @@ int command_reserve(struct control *control, const struct command_options *optio
 int command_release(struct control *control, const struct command_options *options);
 int command_dump(struct control *control, const struct command_options *options);
 int command_metrics(struct control *control, const struct command_options *options);
+int command_log(struct control *control, const struct command_options *options);
+int command_trace(struct control *control, const struct command_options *options);
 int command_mps(struct control *control, const struct command_options *options);
 int command_completion(struct control *control, const struct command_options *options);
 int command_provision(struct control *control, const struct command_options *options);
@@ -94,6 +103,8 @@ enum command_takes {
     TAKES_SESSION = 2048, /* a session's id as the operand */
     TAKES_WORDS = 4096,   /* all that follows the command's options, options too, is its own */
     TAKES_METRICS = 8192, /* --listen and --textfile */
+    TAKES_TRACE = 16384,  /* --output, --svg, --seconds and --tenant */
+    TAKES_LOG = 32768,    /* --follow */
     NO_SERVER = 1 << 29,  /* main opens no server's queue for it */
     TAKES_ALL = 1 << 30   /* of an option: all commands have it */
 };
@@ -230,6 +241,8 @@ void json_close(char bracket);                  /* '}' or ']' */
 void json_text(const char *name, const char *text);
 void json_number(const char *name, uint64_t number);
 void json_integer(const char *name, int64_t number);
+/* Nanoseconds, as microseconds with a fraction. */
+void json_micros(const char *name, uint64_t ns);
 /* "user", the name, and "uid" */
 void json_user(uint32_t uid);
 /* A process's id; null where it is 0: there is none, or it is in another PID namespace. */

@@ -102,6 +102,12 @@ void json_number(const char *name, uint64_t number)
     printf("%" PRIu64, number);
 }
 
+void json_micros(const char *name, uint64_t ns)
+{
+    item_begin(name);
+    printf("%" PRIu64 ".%03" PRIu64, ns / 1000, ns % 1000);
+}
+
 void json_user(uint32_t uid)
 {
     char user[FORMAT_MAX];

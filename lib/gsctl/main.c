@@ -34,6 +34,19 @@ static const struct command commands[] = {
      "      --textfile FILE       replace FILE, in the form that node_exporter reads\n"
      "      --listen ADDR:PORT    serve http://ADDR:PORT/metrics; without ADDR of the loopback\n",
      TAKES_WATCH | TAKES_METRICS | NO_SERVER, false},
+    {"log", command_log, "the server's log: its file, or the journal", "",
+     "The log shows what all users do, so only the server's owner and root may read it.\n\n"
+     "  -f, --follow              go on with what is written, also after the file was rotated\n",
+     TAKES_LOG, false},
+    {"trace", command_trace, "writes what tenants and devices do into a file for Perfetto",
+     "-o FILE|--svg FILE [--seconds N] [--tenant SESSION|PID|USER]...",
+     "Ends after --seconds, or by Ctrl-C; ui.perfetto.dev opens the file. Users besides the\n"
+     "server's owner and root see their own sessions.\n\n"
+     "  -o, --output FILE         the file; - is standard output\n"
+     "      --svg FILE            the same as a picture, also beside -o\n"
+     "      --seconds N           so long\n"
+     "      --tenant WHO          only these: a session, a process, a user; may come again\n",
+     TAKES_TRACE, false},
     {"quit", command_quit, "ends the server, and waits for its end", "",
      "On a terminal it asks first, where that would end tenants.\n\n"
      "  -t, --timeout SECS        tenants have that long to detach; default 0\n"

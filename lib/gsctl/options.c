@@ -112,12 +112,12 @@ static uint64_t session_parse(const char *text)
     return number_parse("session", text, UINT64_MAX >> 8);
 }
 
-static uint64_t uid_parse(const char *name)
+static uint64_t uid_parse(const char *option, const char *name)
 {
     uid_t uid;
 
     if (!user_parse(name, &uid))
-        usage("--user '%s': there is no user of that name", name);
+        usage("%s '%s': there is no user of that name", option, name);
     return uid;
 }
 
@@ -150,6 +150,18 @@ static void unset_add(struct command_options *options, const char *name)
     options->unset |= field ? field->bit : CTL_FIELDS;
 }
 
+/* A session, a process, or a user. */
+static void tenant_add(struct command_options *options, const char *word)
+{
+    if (options->tenant_count == ARRAY_SIZE(options->tenant))
+        usage("--tenant: at most %zu", ARRAY_SIZE(options->tenant));
+    if (isdigit((unsigned char)*word))
+        number_parse("--tenant", word, UINT64_MAX >> 8);
+    else
+        uid_parse("--tenant", word);
+    options->tenant[options->tenant_count++] = word;
+}
+
 /* ---- Options --------------------------------------------------------------------------------- */
 
 enum {
@@ -166,9 +178,12 @@ enum {
     OPTION_WATCH,
     OPTION_LISTEN,
     OPTION_TEXTFILE,
+    OPTION_SECONDS,
+    OPTION_SVG,
+    OPTION_TENANT,
     OPTION_SETTING = 512 /* plus the index in setting_fields */
 };
-#define OPTIONS_MAX 40
+#define OPTIONS_MAX 48
 
 const char values_users[] = "users", values_settings[] = "settings";
 const struct command_option command_options[] = {
@@ -192,6 +207,11 @@ const struct command_option command_options[] = {
     {{"watch", optional_argument, NULL, OPTION_WATCH}, TAKES_WATCH, NULL},
     {{"listen", required_argument, NULL, OPTION_LISTEN}, TAKES_METRICS, NULL},
     {{"textfile", required_argument, NULL, OPTION_TEXTFILE}, TAKES_METRICS, NULL},
+    {{"follow", no_argument, NULL, 'f'}, TAKES_LOG, NULL},
+    {{"output", required_argument, NULL, 'o'}, TAKES_TRACE, NULL},
+    {{"svg", required_argument, NULL, OPTION_SVG}, TAKES_TRACE, NULL},
+    {{"seconds", required_argument, NULL, OPTION_SECONDS}, TAKES_TRACE, NULL},
+    {{"tenant", required_argument, NULL, OPTION_TENANT}, TAKES_TRACE, values_users},
     {{"help", no_argument, NULL, 'h'}, TAKES_ALL, NULL},
     {{"version", no_argument, NULL, 'V'}, TAKES_ALL, NULL},
 };
@@ -229,7 +249,7 @@ static void option_apply(struct command_options *options, int code)
         options->yes = true;
         break;
     case OPTION_USER:
-        target_set(options, CTL_USER, uid_parse(optarg));
+        target_set(options, CTL_USER, uid_parse("--user", optarg));
         break;
     case OPTION_PID:
         options->pid = (int32_t)number_parse("--pid", optarg, INT32_MAX);
@@ -265,6 +285,23 @@ static void option_apply(struct command_options *options, int code)
         break;
     case OPTION_TEXTFILE:
         options->textfile = optarg;
+        break;
+    case 'f':
+        options->follow = true;
+        break;
+    case 'o':
+        options->output = optarg;
+        break;
+    case OPTION_SVG:
+        options->svg = optarg;
+        break;
+    case OPTION_SECONDS:
+        options->seconds = (uint32_t)number_parse("--seconds", optarg, 86400);
+        if (options->seconds == 0)
+            usage("--seconds 0: seconds, 1 and up");
+        break;
+    case OPTION_TENANT:
+        tenant_add(options, optarg);
         break;
     case 'h':
         break;
@@ -307,7 +344,8 @@ static void given_check(const struct command *command, const struct command_opti
         !(command->takes & TAKES_SETTINGS))
         usage("%s takes %s", command->name,
               command->takes & TAKES_SMS ? "no settings but --sms and --mask" : "no settings");
-    if (command->operand_needed && !options->operand)
+    if ((command->operand_needed && !options->operand) ||
+        (command->takes & TAKES_TRACE && !options->output && !options->svg))
         usage("what is missing: gsctl %s %s", command->name, command->synopsis);
 }
 
@@ -319,7 +357,7 @@ static int option_next(int argc, char **argv, const struct option *options, int 
 {
     int code;
 
-    while ((code = getopt_long(argc, argv, "+n:t:yhV", options, NULL)) == -1 && optind < argc) {
+    while ((code = getopt_long(argc, argv, "+n:fo:t:yhV", options, NULL)) == -1 && optind < argc) {
         bool rest = !strcmp(argv[optind - 1], "--") ||
                     (*words == 1 && command_find(commands, count, argv[1])->takes & TAKES_WORDS);
 

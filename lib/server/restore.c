@@ -14,6 +14,7 @@
 #include "server/reconcile/settle.h"
 #include "server/session/liveness.h"
 #include "server/session/segment.h"
+#include "server/session/trace.h"
 #include "server/workers/former.h"
 #include "server/workers/process.h"
 #include "server/workers/standby.h"
@@ -204,6 +205,7 @@ static void device_restore(struct device *device)
     device->awaited = NULL;
     device->sessions = device->resuming = device->constrained = device->blocked = 0;
     segment_pool_restore(&device->segments);
+    device_trace_restore(device);
 }
 
 static void workers_restore(struct device *device)

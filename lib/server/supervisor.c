@@ -26,6 +26,7 @@
 #include "server/restore.h"
 #include "server/session/close.h"
 #include "server/session/events.h"
+#include "server/session/trace.h"
 #include "server/state/settings_fit.h"
 #include "server/workers/ending.h"
 #include "server/workers/heartbeat.h"
@@ -450,6 +451,7 @@ void server_deinit(struct server *server)
         session_detached_log(s);
     for (int i = 0; i < server->device_count; i++) {
         restart_deinit(&server->device[i]);
+        device_trace_end(&server->device[i]);
         worker_kill(&server->device[i]);
         device_deinit(&server->device[i]);
     }

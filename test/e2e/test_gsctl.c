@@ -111,15 +111,25 @@ static void every_command_ends_with_the_status_that_its_help_names(void)
 {
     static const struct {
         const char *command, *operand, *option, *value;
-    } right[] = {{"status", NULL, NULL, NULL},         {"ps", NULL, NULL, NULL},
-                 {"info", NULL, NULL, NULL},           {"get", NULL, NULL, NULL},
-                 {"dump", NULL, NULL, NULL},           {"top", NULL, NULL, NULL},
-                 {"metrics", NULL, NULL, NULL},        {"mps", "get_server_list", NULL, NULL},
-                 {"quit", NULL, NULL, NULL},           {"kill", "99", NULL, NULL},
-                 {"restart-worker", NULL, NULL, NULL}, {"set", "--default", "--weight", "3"},
-                 {"trust", "root", NULL, NULL},        {"explain", "99", NULL, NULL},
-                 {"reserve", "r", "--sms", "2"},       {"release", "r", NULL, NULL},
-                 {"provision", "exact", NULL, NULL}},
+    } right[] = {{"status", NULL, NULL, NULL},
+                 {"ps", NULL, NULL, NULL},
+                 {"info", NULL, NULL, NULL},
+                 {"get", NULL, NULL, NULL},
+                 {"dump", NULL, NULL, NULL},
+                 {"top", NULL, NULL, NULL},
+                 {"metrics", NULL, NULL, NULL},
+                 {"mps", "get_server_list", NULL, NULL},
+                 {"quit", NULL, NULL, NULL},
+                 {"kill", "99", NULL, NULL},
+                 {"restart-worker", NULL, NULL, NULL},
+                 {"set", "--default", "--weight", "3"},
+                 {"trust", "root", NULL, NULL},
+                 {"explain", "99", NULL, NULL},
+                 {"reserve", "r", "--sms", "2"},
+                 {"release", "r", NULL, NULL},
+                 {"provision", "exact", NULL, NULL},
+                 {"trace", "-o/dev/null", "--seconds", "1"},
+                 {"log", NULL, NULL, NULL}},
       wrong[] = {{"set", "--default", "--weight", "0"},
                  {"set", "--default", "--weight", "1001"},
                  {"set", "--default", "--percentage", "101"},
@@ -145,11 +155,17 @@ static void every_command_ends_with_the_status_that_its_help_names(void)
                  {"ps", "more", NULL, NULL},
                  {"ps", "--", "more", NULL},
                  {"ps", "--instance", "a/b", NULL},
+                 {"trace", NULL, NULL, NULL},
+                 {"log", "more", NULL, NULL},
+                 {"trace", "-o/dev/null", "--seconds", "0"},
+                 {"trace", "-o/dev/null", "--seconds", "-1"},
+                 {"trace", "-o/dev/null", "--tenant", "no-such-user"},
+                 {"trace", "-o/dev/null", "more", NULL},
                  {"explain", "x", NULL, NULL}},
       refused[] = {{"set", "99", "--weight", "3"}, {"kill", "99", NULL, NULL},
                    {"explain", "99", NULL, NULL},  {"release", "r", NULL, NULL},
                    {"get", "99", NULL, NULL},      {"reserve", "r", "--sms", "500"},
-                   {"get", "--device", "7", NULL}};
+                   {"get", "--device", "7", NULL}, {"trace", "-o/no/such/folder", NULL, NULL}};
     struct server *server;
 
     setenv("GSHARE_INSTANCE", "no-such-server", 1);

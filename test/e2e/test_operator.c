@@ -621,6 +621,8 @@ static void every_kind_of_answer_tells_why_it_is_a_refusal(void)
         {CTL_RELEASE, sizeof(struct ctl_done_reply)},
         {CTL_PROVISION, sizeof(struct ctl_done_reply)},
         {CTL_EXPLAIN, sizeof(struct ctl_explain_reply)},
+        {CTL_TRACE, sizeof(struct ctl_trace_reply)},
+        {CTL_LOG, sizeof(struct ctl_log_reply)},
     };
     struct server *server = server_start(NULL);
     char message[REQUEST_MESSAGE_MAX] = "", wanted[64];
@@ -643,9 +645,9 @@ static void every_kind_of_answer_tells_why_it_is_a_refusal(void)
 
 static void each_command_has_a_help(void)
 {
-    static const char *const names[] = {"status",  "ps",      "info",     "top",
-                                        "quit",    "set",     "get",      "explain",
-                                        "reserve", "release", "provision"};
+    static const char *const names[] = {"status",    "ps",    "info",    "top",     "quit",
+                                        "set",       "get",   "explain", "reserve", "release",
+                                        "provision", "trace", "log"};
 
     for (unsigned i = 0; i < ARRAY_SIZE(names); i++) {
         GSCTL_OK(names[i], "--help");

@@ -13,7 +13,7 @@
 #include "server/control/control.h"
 #include "server/state/session.h"
 
-#define CTL_LAST CTL_EXPLAIN
+#define CTL_LAST CTL_LOG
 
 /* ---- Headers --------------------------------------------------------------------------------- */
 
@@ -44,10 +44,17 @@ static void each_operation_has_one_size(void **state)
                                     [CTL_PROVISION] = sizeof(struct ctl_provision),
                                     [CTL_KILL] = sizeof(struct ctl_kill),
                                     [CTL_RESTART] = sizeof(struct ctl_restart),
-                                    [CTL_EXPLAIN] = sizeof(struct ctl_admin)};
+                                    [CTL_EXPLAIN] = sizeof(struct ctl_admin),
+                                    [CTL_TRACE] = sizeof(struct ctl_trace),
+                                    [CTL_LOG] = sizeof(struct ctl_admin)};
 
     (void)state;
     for (uint16_t op = CTL_ANNOUNCE; op <= CTL_LAST; op++) {
+        if (op == CTL_AGAIN) { /* an answer */
+            union control_request answer = request_of(op, sizeof(struct ctl_header));
+            assert_int_equal(control_check(&answer, sizeof(struct ctl_header)), CONTROL_OP);
+            continue;
+        }
         for (uint32_t n = sizeof(struct ctl_header); n <= CTL_MESSAGE_MAX; n++) {
             union control_request request = request_of(op, n);
             assert_int_equal(control_check(&request, n),

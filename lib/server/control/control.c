@@ -34,7 +34,9 @@ enum control_verdict control_check(const union control_request *request, size_t 
                                      [CTL_PROVISION] = sizeof(struct ctl_provision),
                                      [CTL_KILL] = sizeof(struct ctl_kill),
                                      [CTL_RESTART] = sizeof(struct ctl_restart),
-                                     [CTL_EXPLAIN] = sizeof(struct ctl_admin)};
+                                     [CTL_EXPLAIN] = sizeof(struct ctl_admin),
+                                     [CTL_TRACE] = sizeof(struct ctl_trace),
+                                     [CTL_LOG] = sizeof(struct ctl_admin)};
     const struct ctl_header *h = &request->h;
 
     if (size < sizeof(*h) || size > CTL_MESSAGE_MAX || h->magic != WIRE_MAGIC)
@@ -175,6 +177,12 @@ static void handle_asking(struct server *server, const union control_request *re
         break;
     case CTL_EXPLAIN:
         operator_explain(server, &request->admin, &reply);
+        break;
+    case CTL_TRACE:
+        trace_handle(server, &request->trace, &reply);
+        break;
+    case CTL_LOG:
+        operator_log(server, &reply);
         break;
     case CTL_STATUS:
         admin_status(server, &reply);

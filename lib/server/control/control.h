@@ -20,6 +20,7 @@ union control_request {
     struct ctl_provision provision;
     struct ctl_kill kill;
     struct ctl_restart restart;
+    struct ctl_trace trace;
     struct ctl_admin admin;
     unsigned char bytes[CTL_MESSAGE_MAX];
 };
@@ -59,6 +60,10 @@ gs_status attach_admit(struct server *server, uid_t uid, const struct ctl_attach
 /* CTL_SET_QOS. Takes the reply over, unless it has answered. */
 void qos_request_handle(struct server *server, const struct ctl_set_qos *request,
                         struct reply *reply);
+
+/* trace.c */
+void trace_handle(struct server *server, const struct ctl_trace *request,
+                  const struct reply *reply);
 
 /* admin.c */
 /* What operators are told of the session's state. */

@@ -25,6 +25,8 @@ void operator_provision(struct server *server, const struct ctl_provision *reque
 void operator_kill(struct server *server, const struct ctl_kill *request, struct reply *reply);
 void operator_restart(struct server *server, const struct ctl_restart *request,
                       struct reply *reply);
+/* log_place.c */
+void operator_log(const struct server *server, const struct reply *reply);
 /* Whether the asker may change anything; if not, the reply says so. */
 bool operator_allowed(const struct reply *reply);
 /* operator_get.c */

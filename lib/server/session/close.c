@@ -10,6 +10,7 @@
 #include "server/session/events.h"
 #include "server/session/qos_requests.h"
 #include "server/session/segment.h"
+#include "server/session/trace.h"
 #include "server/state/server.h"
 
 void server_session_unwatch(struct session *session)
@@ -80,6 +81,7 @@ void server_session_resumed(struct session *session)
         return;
     if (device->worker.state == WORKER_READY) {
         worker_send(device, &resumed);
+        device_trace_taken_over(device);
         log_info("device %d: worker %d has taken the sessions up, %.1f ms after the loss",
                  device->index, (int)device->worker.pid,
                  (double)(clock_ns() - device->lost_ns) / 1e6);

@@ -4,6 +4,7 @@
 #include "common/setting_text.h"
 #include "common/status.h"
 #include "common/util.h"
+#include "server/session/trace.h"
 #include "server/state/server.h"
 
 static bool allowed(struct server *server, uid_t uid)
@@ -32,6 +33,7 @@ void session_attached_log(struct session *session)
     struct log_event event = log_event_begin("attached");
 
     session->attached = true;
+    device_trace_session(session, TRACE_ATTACHED);
     if (!allowed(session->server, session->uid))
         return;
     event_session(&event, session);
@@ -63,6 +65,7 @@ void session_detached_log(struct session *session)
     if (!session->attached)
         return;
     session->attached = false;
+    device_trace_session(session, TRACE_DETACHED);
     if (!allowed(session->server, session->uid))
         return;
     event_session(&event, session);

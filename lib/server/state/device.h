@@ -11,6 +11,7 @@
 #include <sys/types.h>
 
 #include "common/link.h"
+#include "common/trace.h"
 #include "common/wire.h"
 #include "server/base/loop.h"
 #include "server/base/reply.h"
@@ -106,6 +107,16 @@ struct restart {
     uint64_t next_ns;   /* a worker that needs recycling is not replaced before that */
 };
 
+/* Who looks at what the device does; see session/trace.h. */
+struct device_trace {
+    struct trace_segment *segment; /* NULL: nobody */
+    int segment_id;
+    uid_t uid;          /* who reads it */
+    bool all;           /* all sessions, not only those of that user */
+    struct timer lease; /* the trace ends then, unless it is renewed */
+    uint64_t next_ns;   /* a user besides the operator may begin a trace from then on */
+};
+
 /* What reconcile() does for a device at the end of the round. */
 enum device_due {
     DUE_PLAN = 1u << 0,   /* sessions are placed anew, though nobody asks for it */
@@ -151,6 +162,7 @@ struct device {
     struct link_policy policy; /* that the worker has been told */
     bool policy_sent;
     uint32_t policy_sms; /* in its reserve_mask */
+    struct device_trace trace;
 };
 
 void device_init(struct device *device, struct server *server, int index);

@@ -12,6 +12,7 @@
 #include "server/base/child.h"
 #include "server/link/worker_link.h"
 #include "server/session/close.h"
+#include "server/session/trace.h"
 #include "server/state/server.h"
 
 #define QUIT_NS   2000000000u
@@ -79,6 +80,7 @@ static void worker_lose(struct device *device, const struct link_fatal *fatal,
     struct worker_process *worker = &device->worker;
 
     device->lost_ns = clock_ns();
+    device_trace_lost(device, culprit);
     worker->state = WORKER_ENDING;
     worker->stopped = at_rest && device->standby.ready && !device->former.pid;
     child_signal(worker->process.fd, worker->stopped ? SIGSTOP : SIGKILL);

@@ -13,6 +13,7 @@
 #include "server/reconcile/settle.h"
 #include "server/session/close.h"
 #include "server/session/open.h"
+#include "server/session/trace.h"
 #include "server/state/qos.h"
 #include "server/state/server.h"
 #include "server/state/settings_fit.h"
@@ -48,6 +49,7 @@ static bool on_ready(struct device *device, const struct link_device *info)
     device->worker.state = WORKER_READY;
     device->worker.ready_ns = clock_ns();
     worker_send(device, &begin);
+    device_trace_tell(device);
     log_info("device %d: %s, %llu MiB, %u SMs, %s; worker %d", device->index, device->info.name,
              (unsigned long long)(device->info.memory_total >> 20), device->info.sm_count,
              device->info.driver, (int)device->worker.pid);
@@ -158,7 +160,10 @@ static bool on_session_message(struct device *device, const struct link_message 
         return server_session_closed(session);
     case LINK_GRANTED:
         loop_expected(&device->server->loop);
-        return grants_granted(session, &message->u.granted, message->text);
+        if (!grants_granted(session, &message->u.granted, message->text))
+            return false;
+        device_trace_session(session, TRACE_GRANTED);
+        return true;
     case LINK_TRIED:
         session->losses = 0;
         return session_has_memory(session);

@@ -24,6 +24,7 @@
 #include "worker/sched/inflight.h"
 #include "worker/sched/lane.h"
 #include "worker/sched/session_table.h"
+#include "worker/sched/trace.h"
 #include "worker/session/chore.h"
 #include "worker/session/evict.h"
 #include "worker/session/grant.h"
@@ -42,6 +43,7 @@ static struct lane lane;
 
 static struct {
     _Atomic(struct link_policy *) policy; /* a new policy; NULL: none */
+    _Atomic(struct trace *) trace;        /* a new trace, or trace_end; NULL: neither */
     uint64_t next_bell, next_watch;
     uint32_t watch_cursor;
 } d;
@@ -63,22 +65,60 @@ void loop_policy(const struct link_policy *policy)
     dispatch_wake(); /* side lanes may have sessions while the main lane sleeps */
 }
 
-static bool policy_waits(void)
+static struct trace trace_end; /* stands for the end of the trace */
+
+static void trace_drop(struct trace *trace)
 {
-    return atomic_load(&d.policy); /* seq_cst: after waker_doze; pairs with loop_policy */
+    if (trace != &trace_end)
+        trace_free(trace);
 }
 
-/* Takes a new policy once no other lane has a session (worker_set_policy). */
+void loop_trace(const struct link_trace *link)
+{
+    struct trace *trace = link->segment_id < 0 ? &trace_end : trace_open(link);
+
+    if (!trace)
+        return;
+    /* acq_rel: publishes the trace's contents to trace_change */
+    trace_drop(atomic_exchange(&d.trace, trace));
+    dispatch_wake();
+}
+
+/* Whether there is something that is taken while no side lane has a session. */
+static bool change_waits(void)
+{
+    /* seq_cst: after waker_doze; pairs with loop_policy and loop_trace */
+    return atomic_load(&d.policy) || atomic_load(&d.trace);
+}
+
+static void trace_change(void)
+{
+    struct trace *trace = atomic_exchange_explicit(&d.trace, NULL, memory_order_acquire);
+
+    if (trace)
+        trace_set(trace == &trace_end ? NULL : trace);
+}
+
 static void policy_take(void)
 {
-    if (!policy_waits() || lanes_any())
-        return;
     struct link_policy *policy = atomic_exchange_explicit(&d.policy, NULL, memory_order_acquire);
+
+    if (!policy)
+        return;
     worker_set_policy(policy);
     domains_set_weights(policy->weights);
     round_policy(&lane);
     placements_prepare();
     free(policy);
+}
+
+/* Takes what all lanes read: they read it without a lock while they have a session. */
+static void change_take(void)
+{
+    if (!change_waits() || lanes_any())
+        return;
+    policy_take();
+    trace_change();
 }
 
 /* ---- The device -------------------------------------------------------------------------------
@@ -167,7 +207,7 @@ static void sleep_until_woken(uint64_t most)
     waker_doze(waker);
     if (most == 0 && deferred_release_any()) /* by the control thread, just now */
         most = WATCH_NS;
-    if (!jobs_returned() && !lanes_returned() && !policy_waits() && !lost_pending()) {
+    if (!jobs_returned() && !lanes_returned() && !change_waits() && !lost_pending()) {
         const struct timespec time = {.tv_sec = 0, .tv_nsec = (long)most};
         ppoll(events, 2, most ? &time : NULL, NULL);
     }
@@ -188,10 +228,10 @@ static void *loop_main(void *unused)
             lost_stop();
         jobs_route(jobs_for_returned()); /* before newer ones for the same session */
         jobs_route(jobs_take());
-        policy_take();
+        change_take();
         trial_poll(lane.now);
         round_run(&lane);
-        lanes_recall(quiet_any() || policy_waits() || trial_any());
+        lanes_recall(quiet_any() || change_waits() || trial_any());
         lanes_share(&lane);
         asleep_look();
         if (lane.now >= d.next_bell) {

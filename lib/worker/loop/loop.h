@@ -19,4 +19,6 @@
 bool loop_start(void);
 /* Sets how the device is scheduled from the main lane's next round on. Control thread. */
 void loop_policy(const struct link_policy *policy);
+/* Has a trace begin or end soon, once no side lane has a session. Control thread. */
+void loop_trace(const struct link_trace *link);
 #endif

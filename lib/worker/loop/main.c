@@ -337,6 +337,9 @@ static int link_loop(void)
         case LINK_POLICY:
             loop_policy(&message.u.policy);
             break;
+        case LINK_TRACE:
+            loop_trace(&message.u.trace);
+            break;
         case LINK_SEGMENT_DROP:
             segment_mapping_drop(message.u.segment_id);
             dispatch_wake(); /* for the quiet moment that the end of a registration waits for */

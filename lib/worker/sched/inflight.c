@@ -32,6 +32,7 @@
 #include "worker/sched/lane.h"
 #include "worker/sched/schedule.h"
 #include "worker/sched/sm_time.h"
+#include "worker/sched/trace.h"
 
 #define FENCE_SEQUENCE_BITS 24u
 #define SEQUENCE_MASK       ((UINT64_C(1) << FENCE_SEQUENCE_BITS) - 1)
@@ -473,8 +474,8 @@ bool inflight_may_go_unfenced(const struct inflight *inflight, uint64_t signalle
 
     if (launch ? inflight->open.records > 0 : inflight->open.work.ns > 0)
         return false;
-    if (inflight->unfenced >= UNFENCED_MAX || session->lane->quiet_wanted)
-        return false;
+    if (inflight->unfenced >= UNFENCED_MAX || session->lane->quiet_wanted || trace_of(session))
+        return false; /* a trace needs the time of each end */
     /* Copies behind one another go without a fence: the completing kernel between two of them would
      * cost the device more than the way from one engine to another and back. While no fence is on
      * its way, there are at most UNFENCED_MAX of them. */
@@ -610,6 +611,8 @@ static void span_end(struct inflight *inflight, struct inflight_span *span, uint
         atomic_store_explicit(missed, atomic_load_explicit(missed, memory_order_relaxed) + 1,
                               memory_order_relaxed);
     }
+    if (trace_of(session))
+        trace_ended(session, inflight->index, span->sequence, begin, end, ran);
     sched_done(domain_of(session), &session->sched.entity, &span->work, span_vtime_ns(span, ran),
                end);
     if (!session->sched.polled && session->sched.entity.inflight == 0)

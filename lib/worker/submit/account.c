@@ -5,6 +5,7 @@
 #include "worker/submit/account.h"
 
 #include "worker/sched/inflight.h"
+#include "worker/sched/trace.h"
 #include "worker/submit/graph_cache.h"
 
 static void count(_Atomic uint64_t *counter, uint64_t by)
@@ -48,8 +49,42 @@ static void issued_add(struct session *session, struct stream *stream, const str
     }
 }
 
-void account_issuing(struct stream *stream)
+/* Tells the trace what was issued, which is part of the fence that comes next. */
+static void issued_trace(const struct session *session, const struct stream *stream,
+                         const struct issued *issued)
 {
+    const uint32_t index = (uint32_t)(stream - session->submit.streams);
+    const uint32_t fence = (uint32_t)inflight_fence_next(stream->inflight);
+
+    switch (issued->kind) {
+    case ISSUED_LAUNCHES:
+    case ISSUED_REQUEST:
+        for (uint32_t i = 0, run; i < issued->count; i += run) {
+            run = launches_alike(issued->launches + i, issued->count - i);
+            trace_launches(session, index, fence, issued->launches + i, run);
+        }
+        break;
+    case ISSUED_GRAPH:
+        trace_other(session, index, fence, REC_GRAPH, 0);
+        break;
+    case ISSUED_EVENT:
+        trace_other(session, index, fence, REC_EVENT, 0);
+        break;
+    case ISSUED_TRANSFER:
+        trace_other(session, index, fence, issued->set ? REC_MEMSET : REC_COPY, issued->bytes);
+        break;
+    case ISSUED_WAIT:
+        trace_other(session, index, fence, REC_WAIT, 0);
+        break;
+    case ISSUED_END:
+        break;
+    }
+}
+
+void account_issuing(const struct session *session, struct stream *stream)
+{
+    if (trace_of(session))
+        trace_issuing();
     inflight_issue(stream->inflight);
 }
 
@@ -58,6 +93,8 @@ void account_issued(struct session *session, struct stream *stream, const struct
     if (issued->position > stream->issued)
         stream->issued = issued->position;
     session->inflight.busy |= UINT64_C(1) << (stream - session->submit.streams);
+    if (trace_of(session))
+        issued_trace(session, stream, issued);
     issued_add(session, stream, issued);
     if (issued->told == COMPLETION_NONE)
         return;

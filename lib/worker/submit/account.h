@@ -23,13 +23,14 @@ struct issued {
     uint32_t count; /* of launches */
     const struct launch *launches;
     uint64_t bytes;       /* of a transfer */
+    bool set;             /* a memset */
     uint64_t position;    /* ring position after the last of its records */
     enum completion told; /* how the device tells the end of all work up to there */
 };
 
 /* Called before a driver call that issues work, because the device may have done the work when the
  * call returns. */
-void account_issuing(struct stream *stream);
+void account_issuing(const struct session *session, struct stream *stream);
 /* Called right after the call: the next one may find the context lost, and then it matters whose
  * work was on the device. What becomes of the work is found by inflight_poll_all. */
 void account_issued(struct session *session, struct stream *stream, const struct issued *issued);

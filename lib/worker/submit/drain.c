@@ -23,6 +23,7 @@
 #include "worker/partition/partition.h"
 #include "worker/sched/inflight.h"
 #include "worker/sched/lane.h"
+#include "worker/sched/trace.h"
 #include "worker/submit/account.h"
 #include "worker/submit/completion.h"
 #include "worker/submit/cooperative.h"
@@ -351,12 +352,13 @@ static enum outcome take(struct session *session, uint32_t index, unsigned char 
     struct stream *stream = &session->submit.streams[index];
     struct issued issued = {.position = stream->head + REC_ALIGN};
     enum outcome outcome;
-    account_issuing(stream);
+    account_issuing(session, stream);
     switch (header->op) {
     case REC_COPY:
     case REC_MEMSET:
         issued.kind = ISSUED_TRANSFER;
-        outcome = take_transfer(session, index, record, header->op == REC_MEMSET, &issued.bytes);
+        issued.set = header->op == REC_MEMSET;
+        outcome = take_transfer(session, index, record, issued.set, &issued.bytes);
         break;
     case REC_EVENT:
         issued.kind = ISSUED_EVENT;
@@ -375,6 +377,19 @@ static enum outcome take(struct session *session, uint32_t index, unsigned char 
     }
     if (outcome == TAKEN)
         account_issued(session, stream, &issued);
+    return outcome;
+}
+
+/* Takes the record, and tells the trace, if there is one. */
+static enum outcome take_traced(struct session *session, uint32_t index, unsigned char *record,
+                                uint32_t size)
+{
+    if (!trace_of(session))
+        return take(session, index, record, size);
+    const uint64_t fetched_ns = clock_ns();
+    const enum outcome outcome = take(session, index, record, size);
+    if (outcome == TAKEN)
+        trace_fetched(session, index, record, fetched_ns);
     return outcome;
 }
 
@@ -521,7 +536,7 @@ uint32_t stream_drain(struct session *session, uint32_t index, struct sched_allo
                                   memory_order_relaxed);
         if (((const struct rec_header *)record)->op == REC_PAD)
             arrival_pad(&stream->arrival, size);
-        else if ((outcome = take(session, index, record, size)) != TAKEN)
+        else if ((outcome = take_traced(session, index, record, size)) != TAKEN)
             break;
         uint64_t ns = record_guess(session, stream, record);
         stream->head += size;

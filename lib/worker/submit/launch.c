@@ -212,7 +212,7 @@ static CUresult issue_request(struct session *session, struct stream *stream,
         return CUDA_SUCCESS;
     const enum ending ending = ending_for(last, completion, tells, count);
     const struct completion_params tell = tells ? end_of(session, stream, last) : completion_none;
-    account_issuing(stream);
+    account_issuing(session, stream);
     CUresult result =
         graph_cache_launch(stream, GRAPH_OF_REQUEST, launches, count, ending, &tell, issued);
     if (*issued)
@@ -275,7 +275,7 @@ CUresult launch_issue(struct session *session, struct stream *stream, const stru
         struct issued issued;
         if ((result = measured_apart(session, stream, launches)))
             return result;
-        account_issuing(stream);
+        account_issuing(session, stream);
         if ((result = issue_some(session, stream, launches, run, wanted, &issued)))
             return result;
         account_issued(session, stream, &issued);

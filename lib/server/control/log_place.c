@@ -1,0 +1,51 @@
+/* log_place.c - CTL_LOG: tells the server's owner and root where the log goes. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "server/control/operator.h"
+
+/* As an absolute path; "": it does not fit. */
+static void path_absolute(char out[CTL_PATH_MAX], const char *path)
+{
+    char folder[CTL_PATH_MAX] = "";
+
+    if (*path != '/' && !getcwd(folder, sizeof(folder)))
+        return;
+    if (snprintf(out, CTL_PATH_MAX, "%s%s%s", folder, *path == '/' ? "" : "/", path) >=
+        (int)CTL_PATH_MAX)
+        out[0] = 0;
+}
+
+/* Where lines go that no --log-file takes: standard error. */
+static enum ctl_log_place error_place(char path[CTL_PATH_MAX])
+{
+    struct stat st;
+
+    if (getenv("JOURNAL_STREAM"))
+        return CTL_LOG_JOURNAL;
+    const ssize_t length = readlink("/proc/self/fd/2", path, CTL_PATH_MAX - 1);
+    path[length > 0 ? length : 0] = 0;
+    if (length <= 0 || !strcmp(path, "/dev/null"))
+        return CTL_LOG_NOWHERE;
+    return fstat(STDERR_FILENO, &st) == 0 && S_ISREG(st.st_mode) ? CTL_LOG_FILE : CTL_LOG_ELSEWHERE;
+}
+
+void operator_log(const struct server *server, const struct reply *reply)
+{
+    struct ctl_log_reply answer = {.status = GS_OK, .place = CTL_LOG_FILE};
+
+    /* It tells what all users do. */
+    if (reply->uid != 0 && reply->uid != geteuid()) {
+        reply_refuse(reply, GS_ERR_PERMISSION, "uid %u may not read the log of uid %u's server",
+                     (unsigned)reply->uid, (unsigned)geteuid());
+        return;
+    }
+    if (server->options.log_file)
+        path_absolute(answer.path, server->options.log_file);
+    else
+        answer.place = error_place(answer.path);
+    reply_send(reply, &answer.h, sizeof(answer));
+}

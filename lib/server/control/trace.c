@@ -1,0 +1,36 @@
+/* trace.c - CTL_TRACE: begins, renews or ends a trace of a device. Everybody whom the server serves
+ * may ask; session/trace.c decides what the asker sees. */
+#include "server/session/trace.h"
+#include "server/control/control.h"
+
+void trace_handle(struct server *server, const struct ctl_trace *request, const struct reply *reply)
+{
+    struct ctl_trace_reply answer = {.status = GS_OK, .segment_id = request->segment_id};
+    char text[REFUSAL_TEXT_MAX];
+    gs_status status = GS_OK;
+    bool there = true;
+
+    if (request->device < 0 || request->device >= server->device_count) {
+        reply_refuse(reply, GS_ERR_NO_DEVICE, "the server has no device %d", request->device);
+        return;
+    }
+    if (request->action > CTL_TRACE_END) {
+        reply_refuse(reply, GS_ERR_INVALID_VALUE, "action %u is none", request->action);
+        return;
+    }
+    struct device *device = &server->device[request->device];
+    if (request->action == CTL_TRACE_BEGIN)
+        status = device_trace_begin(device, reply->uid, &answer.segment_id, text);
+    else if (request->action == CTL_TRACE_KEEP)
+        there = device_trace_keep(device, reply->uid, request->segment_id);
+    else
+        there = device_trace_finish(device, reply->uid, request->segment_id);
+    if (status != GS_OK)
+        reply_refuse(reply, status, "%s", text);
+    else if (!there)
+        reply_refuse(reply, GS_ERR_NOT_FOUND,
+                     "the trace has ended: it was not renewed in time, or the server's owner "
+                     "began another");
+    else
+        reply_send(reply, &answer.h, sizeof(answer));
+}

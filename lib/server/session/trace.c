@@ -1,0 +1,228 @@
+/* trace.c - see trace.h. */
+#include "server/session/trace.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/shm.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/log.h"
+#include "common/log_event.h"
+#include "common/segment.h"
+#include "common/util.h"
+#include "server/link/worker_link.h"
+#include "server/state/server.h"
+
+#define LEASE_NS 3000000000u /* several renewals of gsctl's */
+/* Between two traces of users other than the operator: the worker takes all sessions back from its
+ * side lanes at the begin and the end of each. */
+#define PAUSE_NS 1000000000u
+
+/* ---- What is told ---------------------------------------------------------------------------- */
+
+static bool seen(const struct device_trace *trace, uid_t uid)
+{
+    return trace->segment && (trace->all || trace->uid == uid);
+}
+
+static void put(const struct device *device, struct trace_event *event)
+{
+    event->at_ns = clock_ns();
+    if (event->begin_ns == 0)
+        event->begin_ns = event->at_ns;
+    event->end_ns = event->at_ns;
+    trace_ring_put(&device->trace.segment->ring[0], event);
+}
+
+static void session_put(const struct session *session, enum trace_kind kind)
+{
+    const struct sm_mask sms = grants_sms(session);
+    struct trace_event event = {.session = session->id, .kind = (uint16_t)kind};
+
+    static_assert(sizeof(session->name) <= sizeof(event.v.text), "a tenant's name fits");
+    event.u.session.uid = session->uid;
+    event.u.session.pid = session->pid;
+    event.u.session.cls = session->grant.target.cls;
+    event.u.session.sms = sm_mask_count(&sms);
+    event.u.session.priority = session->grant.target.priority;
+    if (kind == TRACE_GRANTED)
+        memcpy(event.v.mask, sms.word, sizeof(event.v.mask));
+    else
+        memcpy(event.v.text, session->name, sizeof(session->name));
+    put(session->device, &event);
+}
+
+void device_trace_session(const struct session *session, enum trace_kind kind)
+{
+    if (!seen(&session->device->trace, session->uid))
+        return;
+    session_put(session, kind);
+    if (kind == TRACE_ATTACHED)
+        session_put(session, TRACE_GRANTED);
+}
+
+void device_trace_lost(const struct device *device, const struct culprit *culprit)
+{
+    struct trace_event event = {.kind = TRACE_LOST};
+
+    if (!device->trace.segment)
+        return;
+    /* Another user's tenant is not named, nor its kernel. */
+    if (culprit && seen(&device->trace, culprit->uid))
+        event.session = culprit->session_id;
+    if (event.session || device->trace.all)
+        snprintf(event.v.text, sizeof(event.v.text), "%.63s", device->failure);
+    put(device, &event);
+}
+
+void device_trace_taken_over(const struct device *device)
+{
+    struct trace_event event = {.begin_ns = device->lost_ns, .kind = TRACE_TAKEOVER};
+
+    if (device->trace.segment)
+        put(device, &event);
+}
+
+void device_trace_tell(struct device *device)
+{
+    const struct device_trace *trace = &device->trace;
+    const struct link_message message = {
+        .op = LINK_TRACE,
+        .slot = LINK_SLOT_NONE,
+        .u.trace = {.segment_id = trace->segment_id, .uid = trace->uid, .all = trace->all}};
+
+    if (trace->segment && device->worker.state == WORKER_READY)
+        worker_send(device, &message);
+}
+
+/* ---- Begin and end --------------------------------------------------------------------------- */
+
+static void lease_fire(struct timer *timer)
+{
+    device_trace_end(container_of(timer, struct device, trace.lease));
+}
+
+static void lease_renew(struct device *device)
+{
+    timer_set(&device->server->loop, &device->trace.lease, clock_ns() + LEASE_NS, lease_fire);
+}
+
+/* A program may begin traces without end. */
+static void begin_log(const struct device *device)
+{
+    struct account *account = account_get(&device->server->accounts, device->trace.uid);
+    struct log_event event = log_event_begin("trace");
+
+    if (!account_event(account, clock_ns()))
+        return;
+    log_event_user(&event, "by", device->trace.uid);
+    log_event_number(&event, "device", (uint64_t)device->index);
+    log_event_text(&event, "sessions", device->trace.all ? "all" : "own");
+    log_event_write(&event, LOG_LEVEL_INFO);
+}
+
+/* Whether a trace of all sessions, or of one user's, may begin. */
+static gs_status begin_check(const struct device *device, bool all, char text[REFUSAL_TEXT_MAX])
+{
+    const struct device_trace *trace = &device->trace;
+
+    if (trace->segment && (trace->all || !all))
+        return refusal(text, GS_ERR_REFUSED, "device %d is traced by uid %u; one trace at a time",
+                       device->index, (unsigned)trace->uid);
+    if (!all && clock_ns() < trace->next_ns)
+        return refusal(text, GS_ERR_LIMIT, "device %d was traced just now; try again in a second",
+                       device->index);
+    if (!all && segments_low())
+        return refusal(text, GS_ERR_LIMIT, "few System V segments are left (kernel.shmmni)");
+    return GS_OK;
+}
+
+gs_status device_trace_begin(struct device *device, uid_t uid, int32_t *id,
+                             char text[REFUSAL_TEXT_MAX])
+{
+    struct device_trace *trace = &device->trace;
+    const bool all = uid == 0 || uid == geteuid();
+    gs_status status = begin_check(device, all, text);
+    void *memory;
+
+    if (status != GS_OK)
+        return status;
+    device_trace_end(device);
+    int r = segment_make(sizeof(struct trace_segment), S_IRUSR | S_IWUSR, uid, &trace->segment_id,
+                         &memory);
+    if (r < 0)
+        return refusal(text, GS_ERR_NO_MEMORY, "a segment of %zu MiB for the trace: %s",
+                       sizeof(struct trace_segment) >> 20, strerror(-r));
+    madvise(memory, sizeof(struct trace_segment), MADV_DONTFORK);
+    trace->segment = memory;
+    trace->segment->magic = WIRE_MAGIC;
+    trace->segment->version = WIRE_VERSION;
+    trace->uid = uid;
+    trace->all = all;
+    lease_renew(device);
+    for (const struct session *s = NULL; (s = registry_next(&device->server->registry, s));) {
+        if (s->device == device && s->attached && seen(trace, s->uid)) {
+            session_put(s, TRACE_PRESENT);
+            session_put(s, TRACE_GRANTED);
+        }
+    }
+    device_trace_tell(device);
+    begin_log(device);
+    *id = trace->segment_id;
+    return GS_OK;
+}
+
+static bool owns(const struct device_trace *trace, uid_t uid, int32_t id)
+{
+    return trace->segment && trace->uid == uid && trace->segment_id == id;
+}
+
+bool device_trace_keep(struct device *device, uid_t uid, int32_t id)
+{
+    if (!owns(&device->trace, uid, id))
+        return false;
+    lease_renew(device);
+    return true;
+}
+
+bool device_trace_finish(struct device *device, uid_t uid, int32_t id)
+{
+    if (!owns(&device->trace, uid, id))
+        return false;
+    device_trace_end(device);
+    return true;
+}
+
+void device_trace_end(struct device *device)
+{
+    const struct link_message message = {
+        .op = LINK_TRACE, .slot = LINK_SLOT_NONE, .u.trace.segment_id = -1};
+
+    if (!device->trace.segment)
+        return;
+    timer_cancel(&device->server->loop, &device->trace.lease);
+    if (device->worker.state == WORKER_READY)
+        worker_send(device, &message);
+    shmdt(device->trace.segment);
+    device->trace = (struct device_trace){.next_ns = clock_ns() + PAUSE_NS};
+}
+
+void device_trace_restore(struct device *device)
+{
+    struct device_trace *trace = &device->trace;
+
+    if (!trace->segment)
+        return;
+    trace->lease = (struct timer){0};
+    void *memory = shmat(trace->segment_id, NULL, 0);
+    trace->segment = memory == (void *)-1 ? NULL : memory;
+    if (!trace->segment) {
+        log_warning("device %d: the trace ends: %s", device->index, strerror(errno));
+        return;
+    }
+    madvise(memory, sizeof(struct trace_segment), MADV_DONTFORK);
+    lease_renew(device);
+}

@@ -1,0 +1,213 @@
+/* test_log_command.c - `gsctl log` finds the server's log, wherever it is, and follows it. */
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "gsctl_run.h"
+#include "harness/harness.h"
+
+#define STRANGER 65534u
+
+static char folder[64];
+
+/* A path in a folder of the test's own. */
+static const char *path_of(const char *name)
+{
+    static char path[4][128];
+    static unsigned next;
+
+    if (!folder[0]) {
+        snprintf(folder, sizeof(folder), "/tmp/gshare-log-XXXXXX");
+        CHECK(mkdtemp(folder) != NULL);
+    }
+    next = (next + 1) % ARRAY_SIZE(path);
+    snprintf(path[next], sizeof(path[next]), "%s/%s", folder, name);
+    return path[next];
+}
+
+static void folder_remove(const char *first, const char *second)
+{
+    CHECK(unlink(path_of(first)) == 0);
+    CHECK(!second || unlink(path_of(second)) == 0);
+    CHECK(rmdir(folder) == 0);
+}
+
+static void attach_named(const char *name)
+{
+    gs_attach_params params = GS_ATTACH_PARAMS_INIT;
+    gs_session session;
+
+    params.name = name;
+    CHECK_OK(gs_attach(&params, &session));
+    CHECK_OK(gs_detach(session));
+}
+
+/* ---- gsctl log -f ---------------------------------------------------------------------------- */
+
+struct follower {
+    pid_t pid;
+    int out;
+    char text[65536];
+};
+
+static void follow(void *out)
+{
+    dup2(*(int *)out, STDOUT_FILENO);
+    execl(test_build_path("bin/gsctl"), "gsctl", "log", "-f", NULL);
+    _exit(127);
+}
+
+static void follower_start(struct follower *follower)
+{
+    int ends[2];
+
+    CHECK(pipe2(ends, O_CLOEXEC) == 0);
+    *follower = (struct follower){.pid = tenant_start(follow, &ends[1]), .out = ends[0]};
+    close(ends[1]);
+}
+
+static void follower_expect(struct follower *follower, const char *text)
+{
+    const uint64_t deadline = test_deadline(20000);
+    size_t length = strlen(follower->text);
+
+    while (!strstr(follower->text, text)) {
+        struct pollfd events = {follower->out, POLLIN, 0};
+
+        if (clock_ns() > deadline)
+            test_fail(__FILE__, __LINE__, "no '%s' in: %s", text, follower->text);
+        if (poll(&events, 1, 100) <= 0)
+            continue;
+        const ssize_t n =
+            read(follower->out, follower->text + length, sizeof(follower->text) - 1 - length);
+        CHECK(n > 0);
+        length += (size_t)n;
+        follower->text[length] = 0;
+    }
+}
+
+static void follower_end(struct follower *follower)
+{
+    tenant_kill(follower->pid, SIGTERM);
+    close(follower->out);
+}
+
+/* ---- Tests ----------------------------------------------------------------------------------- */
+
+static void the_log_is_found_where_standard_error_goes(void)
+{
+    struct server *server = server_start(NULL);
+
+    attach_named("somebody");
+    GSCTL_OK("log");
+    CHECK_TEXT(output, "is ready");
+    CHECK_TEXT(output, "event=attached session=1 ");
+    server_stop(server);
+}
+
+static void a_rotated_log_is_followed_without_a_gap(void)
+{
+    const char *const arguments[] = {"--log-file", path_of("log"), NULL};
+    struct server *server = server_start(&(struct server_options){.arguments = arguments});
+    struct follower follower;
+    char name[32];
+
+    for (unsigned i = 0; i < 20; i++) {
+        snprintf(name, sizeof(name), "early-%u", i);
+        attach_named(name);
+    }
+    follower_start(&follower);
+    follower_expect(&follower, "name=early-19");
+    CHECK(strstr(follower.text, "name=early-2 ") == NULL);
+    attach_named("before");
+    follower_expect(&follower, "name=before");
+    CHECK(rename(path_of("log"), path_of("log.1")) == 0);
+    attach_named("between"); /* the server writes into the old file still */
+    CHECK(kill(server->pid, SIGHUP) == 0);
+    follower_expect(&follower, "log reopened");
+    CHECK_TEXT(follower.text, "name=between");
+    attach_named("after");
+    follower_expect(&follower, "name=after");
+    follower_end(&follower);
+    GSCTL_OK("log");
+    CHECK_TEXT(output, "log reopened");
+    CHECK(strstr(output, "name=between") == NULL);
+    server_stop(server);
+    folder_remove("log", "log.1");
+}
+
+static void the_journal_is_asked_for_the_servers_lines(void)
+{
+    struct server *server = server_start(
+        &(struct server_options){.environment = (const char *const[]){"JOURNAL_STREAM=1:2", NULL}});
+    char path[4096];
+    FILE *file = fopen(path_of("journalctl"), "we");
+
+    CHECK(file && fputs("#!/bin/sh\necho asked: \"$@\"\n", file) >= 0 && fclose(file) == 0);
+    CHECK(chmod(path_of("journalctl"), 0755) == 0);
+    snprintf(path, sizeof(path), "%s:%.3000s", folder, getenv("PATH"));
+    CHECK(setenv("PATH", path, 1) == 0);
+    GSCTL_OK("log", "-f");
+    CHECK_TEXT(output, "asked: ");
+    CHECK_TEXT(output, " --follow");
+    CHECK(strstr(output, "_COMM=gshared") != NULL || strstr(output, "unit=") != NULL);
+    CHECK(setenv("PATH", "/no/such/folder", 1) == 0);
+    CHECK_EQUAL(gsctl("log", NULL), 1);
+    CHECK_TEXT(output, "the log is in the journal: journalctl ");
+    server_stop(server);
+    folder_remove("journalctl", NULL);
+}
+
+static void a_server_in_the_background_keeps_no_log_without_a_file(void)
+{
+    static const char *const start[] = {"bin/gshared", "-d", "--device", "soft", NULL};
+    char instance[32];
+
+    snprintf(instance, sizeof(instance), "log-%d", (int)getpid());
+    CHECK(setenv("GSHARE_INSTANCE", instance, 1) == 0);
+    CHECK_EQUAL(program_run(start, NULL, 0), 0);
+    CHECK_EQUAL(gsctl("log", NULL), 1);
+    CHECK_TEXT(output, "the server keeps no log; gshared --log-file does");
+    GSCTL_OK("quit");
+}
+
+static void as_stranger(void *unused)
+{
+    /* Another user need not be able to reach the build's folder. */
+    const int program = open(test_build_path("bin/gsctl"), O_RDONLY | O_CLOEXEC);
+
+    (void)unused;
+    CHECK(program >= 0 && setgid(STRANGER) == 0 && setuid(STRANGER) == 0);
+    fexecve(program, (char *const[]){(char[]){"gsctl"}, (char[]){"log"}, NULL}, environ);
+    _exit(127);
+}
+
+static void another_user_does_not_read_it(void)
+{
+    if (geteuid() != 0)
+        test_skip("only root's server serves others");
+    struct server *server = server_start(NULL);
+    const int status = tenant_wait(tenant_start(as_stranger, NULL), 20);
+
+    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 1);
+    server_stop(server);
+}
+
+static const struct test tests[] = {
+    TEST(the_log_is_found_where_standard_error_goes),
+    TEST(a_rotated_log_is_followed_without_a_gap),
+    TEST(the_journal_is_asked_for_the_servers_lines),
+    TEST(a_server_in_the_background_keeps_no_log_without_a_file),
+    TEST(another_user_does_not_read_it),
+};
+
+int main(int argc, char **argv)
+{
+    return test_main(argc, argv, tests, ARRAY_SIZE(tests));
+}
