@@ -183,6 +183,7 @@ enum link_session_state {
 
 /* LINK_SESSION. What was sent before it counts already: messages are read in order. */
 struct link_session {
+    uint64_t resync; /* the number of the LINK_RESYNC */
     uint64_t session_id;
     uint32_t state;            /* enum link_session_state */
     uint32_t status;           /* gs_status of the answer to `answered` */
@@ -229,6 +230,7 @@ struct link_message {
         uint32_t resuming;  /* LINK_BEGIN: sessions to be taken up before any has new work */
         int32_t segment_id; /* LINK_SEGMENT_DROP */
         uint64_t ping;      /* LINK_PING, LINK_PONG */
+        uint64_t resync;    /* LINK_RESYNC, LINK_RESYNCED: a number */
         uint32_t force;     /* LINK_RETIRE: sessions that cannot be taken up end */
         int32_t retired;    /* LINK_RETIRED: gs_status */
         struct link_session session;

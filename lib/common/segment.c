@@ -51,7 +51,7 @@ static int segment_give(int id, uid_t uid)
     return shmctl(id, IPC_SET, &ds) < 0 ? -errno : 0;
 }
 
-int segment_make(size_t size, mode_t mode, uid_t uid, int *id, void **memory)
+int segment_begin(size_t size, mode_t mode, uid_t uid, int *id, void **memory)
 {
     int made, r = 0;
     void *at;
@@ -66,13 +66,27 @@ int segment_make(size_t size, mode_t mode, uid_t uid, int *id, void **memory)
         r = -errno;
     else
         r = segment_give(made, uid);
-    if (shmctl(made, IPC_RMID, NULL) < 0 && r == 0)
-        r = -errno;
-    if (r == 0) {
-        *id = made;
-        *memory = at;
-    } else if (at != (void *)-1) {
-        shmdt(at);
+    if (r < 0) {
+        segment_mark(made);
+        if (at != (void *)-1)
+            shmdt(at);
+        return r;
     }
+    *id = made;
+    *memory = at;
+    return 0;
+}
+
+void segment_mark(int id)
+{
+    shmctl(id, IPC_RMID, NULL);
+}
+
+int segment_make(size_t size, mode_t mode, uid_t uid, int *id, void **memory)
+{
+    int r = segment_begin(size, mode, uid, id, memory);
+
+    if (r == 0)
+        segment_mark(*id);
     return r;
 }

@@ -15,6 +15,12 @@
  * success the caller detaches *memory by shmdt. */
 int segment_make(size_t size, mode_t mode, uid_t uid, int *id, void **memory);
 
+/* The same without the mark: the segment outlives its last process until segment_mark, and the next
+ * server removes it if that never comes. */
+int segment_begin(size_t size, mode_t mode, uid_t uid, int *id, void **memory);
+/* Marks a segment for removal. Harmless on one that is. */
+void segment_mark(int id);
+
 /* True where so few System V segments can still be made that those of the operator's own matter. */
 int segments_low(void);
 

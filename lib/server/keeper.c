@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <linux/sched.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -17,8 +18,8 @@
 #include "server/upgrade.h"
 
 /* A supervisor that cannot live is not started for ever. */
-#define LOSSES_MAX 10u
-#define LOSSES_NS  UINT64_C(10000000000)
+#define DEATHS_MAX 10u
+#define DEATHS_NS  UINT64_C(10000000000)
 
 static sigset_t signals_held(void)
 {
@@ -40,11 +41,9 @@ static pid_t fork_sharing(void)
     return (pid_t)syscall(SYS_clone, CLONE_FILES | SIGCHLD, NULL, NULL, NULL, NULL);
 }
 
-/* Passes on what was sent to this process alone: what a terminal sends, the supervisor has too. */
+/* What a terminal sends, the supervisor has mostly had too: it does no harm twice. */
 static void signal_pass(pid_t supervisor, siginfo_t *info)
 {
-    if (info->si_code > 0)
-        return;
     info->si_code = SI_QUEUE; /* the kernel lets a process say whose signal it passes on */
     if (syscall(SYS_rt_sigqueueinfo, supervisor, info->si_signo, info) < 0)
         kill(supervisor, info->si_signo);
@@ -89,22 +88,11 @@ static int supervisor_await(const struct server *server, pid_t supervisor, bool 
     return status;
 }
 
-static void worker_end(pid_t pid)
-{
-    if (pid > 0)
-        kill(pid, SIGKILL); /* a child of this process, which has not been reaped or has ended */
-}
-
 /* There is no supervisor any more. Workers that are stopped would not see that their socket closes.
  */
 static int server_give_up(const struct server *server)
 {
-    for (int i = 0; i < server->device_count; i++) {
-        worker_end(server->device[i].worker.pid);
-        worker_end(server->device[i].standby.pid);
-        worker_end(server->device[i].former.pid);
-    }
-    server_names_remove(server);
+    server_abandon(server);
     return EXIT_FAILURE;
 }
 
@@ -112,16 +100,28 @@ static int server_give_up(const struct server *server)
 static bool supervisor_replaceable(const struct server *server)
 {
     static uint64_t first_ns;
-    static uint32_t losses;
+    static uint32_t deaths;
     const uint64_t now = clock_ns();
 
     if (server->phase != PHASE_SERVING && server->phase != PHASE_DRAINING)
         return false;
-    if (now - first_ns > LOSSES_NS) {
+    if (now - first_ns > DEATHS_NS) {
         first_ns = now;
-        losses = 0;
+        deaths = 0;
     }
-    return ++losses <= LOSSES_MAX;
+    return ++deaths <= DEATHS_MAX;
+}
+
+/* In a static buffer. */
+static const char *end_describe(int status)
+{
+    static char text[64];
+
+    if (!WIFSIGNALED(status))
+        return "could not begin";
+    snprintf(text, sizeof(text), "was killed by signal %d (%s)", WTERMSIG(status),
+             strsignal(WTERMSIG(status)));
+    return text;
 }
 
 static void supervisor_begin(pid_t keeper)
@@ -182,24 +182,27 @@ int keeper_run(int memory, bool (*prepare)(struct kept_server *kept),
 
         if (supervisor == 0)
             return supervise(kept, again);
+        /* The descriptor is the supervisor's, which closes it: for both, and its number is used
+         * again. */
+        log_warnings_also(-1);
         if (supervisor < 0)
             return server_give_up(&kept->server);
         status = supervisor_await(&kept->server, supervisor, &upgrade);
-        if (WIFEXITED(status))
+        if (WIFEXITED(status) && WEXITSTATUS(status) != KEEPER_AGAIN)
             return WEXITSTATUS(status);
-        kept->crashed = WTERMSIG(status) != SIGKILL;
+        kept->crashed = WIFSIGNALED(status) && WTERMSIG(status) != SIGKILL;
         if (upgrade) {
             log_info("the server goes on as the program that is installed now");
             status_page_pause();
             upgrade_now(kept->memory);
             status_page_go_on(&kept->server.status);
         } else if (!supervisor_replaceable(&kept->server)) {
-            log_error("supervisor %d was killed by signal %d (%s), and no other takes its place",
-                      (int)supervisor, WTERMSIG(status), strsignal(WTERMSIG(status)));
+            log_error("supervisor %d %s, and no other takes its place", (int)supervisor,
+                      end_describe(status));
             return server_give_up(&kept->server);
         } else {
-            log_warning("supervisor %d was killed by signal %d (%s): another takes its place",
-                        (int)supervisor, WTERMSIG(status), strsignal(WTERMSIG(status)));
+            log_warning("supervisor %d %s: another takes its place", (int)supervisor,
+                        end_describe(status));
         }
     }
 }

@@ -2,11 +2,12 @@
  * keeper.h - the process that outlives a supervisor, and starts the next one.
  *
  * gshared is two processes: the keeper, which the user has started, and its child, the supervisor.
- * They share the table of descriptors (CLONE_FILES) and a piece of memory (struct kept_server), and
- * the keeper does nothing with either. So when the supervisor is killed, its queues, sockets and
- * the vault's descriptors stay open: workers and tenants go on, and the next supervisor, which the
- * keeper starts, finds all where it was (restore.h). Clients look at the keeper's life, by the
- * status page. When the keeper is killed, all ends.
+ * They share the table of descriptors (CLONE_FILES) and a piece of memory (struct kept_server). The
+ * keeper closes none of the one, and of the other reads no more than it needs to see who comes
+ * next. So when the supervisor is killed, its queues, sockets and the vault's descriptors stay
+ * open: workers and tenants go on, and the next supervisor, which the keeper starts, finds all
+ * where it was (restore.h). Clients look at the keeper's life, by the status page. When the keeper
+ * is killed, all ends.
  */
 #ifndef GS_SERVER_KEEPER_H
 #define GS_SERVER_KEEPER_H
@@ -21,6 +22,7 @@ struct kept_server {
     struct server server;
     bool crashed; /* the last supervisor has ended by its own fault, not by SIGKILL */
     struct session session[LINK_SLOTS_MAX];
+    struct committed committed;
     struct kept_table descriptors;
 };
 
@@ -29,6 +31,9 @@ struct kept_server {
  * false: there is none. memory: what a former program has kept (upgrade.h); -1: nothing. */
 int keeper_run(int memory, bool (*prepare)(struct kept_server *kept),
                int (*supervise)(struct kept_server *kept, bool again));
+
+/* The exit status of a supervisor that could not take its predecessor's place: the next may. */
+#define KEEPER_AGAIN 75
 
 /* The signal by which the supervisor learns that its keeper is gone. */
 #define KEEPER_GONE SIGUSR1

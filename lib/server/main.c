@@ -496,8 +496,15 @@ static bool prepare(struct kept_server *kept)
 
 static int supervise(struct kept_server *kept, bool again)
 {
-    bool good = server_init(kept, again);
+    bool good;
 
+    if (again)
+        ready_pipe = -1; /* the number may be another descriptor's by now */
+    good = server_init(kept, again);
+    if (!good && again) { /* what is kept stays as it is */
+        log_error("%s", kept->server.failure);
+        _exit(KEEPER_AGAIN);
+    }
     if (good) {
         good = server_run(&kept->server);
         server_deinit(&kept->server);

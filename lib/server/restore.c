@@ -9,14 +9,21 @@
 #include <unistd.h>
 
 #include "common/log.h"
+#include "common/names.h"
 #include "common/util.h"
+#include "server/base/leftovers.h"
 #include "server/control/control.h"
+#include "server/policy_file.h"
+#include "server/reconcile/operators.h"
+#include "server/reconcile/reservations.h"
 #include "server/reconcile/settle.h"
+#include "server/session/close.h"
 #include "server/session/liveness.h"
 #include "server/session/segment.h"
 #include "server/session/trace.h"
 #include "server/workers/former.h"
 #include "server/workers/process.h"
+#include "server/workers/restart.h"
 #include "server/workers/standby.h"
 
 /* ---- Descriptors ----------------------------------------------------------------------------- */
@@ -132,9 +139,9 @@ static void session_restore(struct session *session)
         session->qos = session->requests.former;
     session->requests = (struct session_requests){0};
     r = session_segment_restore(session);
-    if (r < 0)
+    if (r == -ENOMEM)
         server_fail(server, "the segment of session %llu: %s", (unsigned long long)session->id,
-                    strerror(-r));
+                    strerror(ENOMEM));
     session->device->sessions++;
     session->device->resuming += session->resuming;
     session->device->constrained += session->grant.constrained;
@@ -157,13 +164,41 @@ static void piece_restore(struct server *server, int fd, const struct kept *kept
     }
 }
 
-static void reply_restore(struct server *server, int fd, const struct kept *kept)
+/* Somebody will answer. */
+static bool reply_owned(const struct server *server, int fd)
+{
+    for (const struct session *s = NULL; (s = registry_next(&server->registry, s));) {
+        if (s->reply.queue == fd)
+            return true;
+    }
+    for (uint32_t i = 0; i < server->operator.count; i++) {
+        if (server->operator.reply[i].queue == fd)
+            return true;
+    }
+    for (int i = 0; i < server->device_count; i++) {
+        if (server->device[i].restart.reply.queue == fd)
+            return true;
+    }
+    return false;
+}
+
+static void reply_restore(struct server *server, int fd, const struct kept *kept, bool crashed)
 {
     struct reply reply = {fd, kept->uid, kept->op, kept->owner};
+    struct ctl_header *asked = (struct ctl_header *)(void *)server->asked;
+    char name[WIRE_NAME_MAX];
 
-    for (struct session *s = NULL; (s = registry_next(&server->registry, s));) {
-        if (s->reply.queue == fd)
+    if (reply_owned(server, fd))
+        return;
+    name_reply(name, geteuid(), server->options.instance, reply.token);
+    mq_unlink(name);
+    if (asked->magic && asked->token == reply.token) {
+        asked->magic = 0; /* it would be answered twice */
+        if (crashed) {
+            reply_refuse(&reply, GS_ERR_SYSTEM, "the server failed over this request");
+            reply_close(&reply);
             return;
+        }
     }
     reply.op = CTL_AGAIN;
     reply_refuse(&reply, GS_ERR_INTERRUPTED, "ask again");
@@ -180,7 +215,7 @@ static void kept_restore(struct kept_server *kept)
             piece_restore(&kept->server, (int)fd, at);
             break;
         case KEPT_REPLY:
-            reply_restore(&kept->server, (int)fd, at);
+            reply_restore(&kept->server, (int)fd, at, kept->crashed);
             break;
         default:
             break;
@@ -198,10 +233,7 @@ static void device_restore(struct device *device)
     if (r < 0)
         server_fail(device->server, "the figures of device %d: %s", device->index, strerror(-r));
     device->timer = device->heartbeat = device->plan_soon = device->grant_retry = (struct timer){0};
-    /* The operator is told below. A worker that is at rest for it is taken up like a lost one. */
-    device->restart.phase = RESTART_NONE;
-    device->restart.patience = (struct timer){0};
-    device->restart.reply.queue = -1;
+    restart_restore(device);
     device->awaited = NULL;
     device->sessions = device->resuming = device->constrained = device->blocked = 0;
     segment_pool_restore(&device->segments);
@@ -212,11 +244,24 @@ static void workers_restore(struct device *device)
 {
     former_restore(device);
     standby_restore(device);
+    reservations_place(device);
     worker_restore(device);
     device->early = true;
     device->policy_sent = false;
     device_plan_soon(device);
     device_due(device, DUE_POLICY | DUE_SEND | DUE_SETTLE);
+}
+
+/* Those whose end was seen by a supervisor that was killed before it had begun with theirs, and
+ * those whose segment went with all who had it. */
+static void sessions_end_gone(struct server *server)
+{
+    for (struct session *s = NULL; (s = registry_next(&server->registry, s));) {
+        if (!s->segment && s->state == SESSION_WAITING)
+            server_session_refuse(s, GS_ERR_INTERRUPTED, "its segment is gone");
+        else if (s->client == CLIENT_GONE && s->state != SESSION_CLOSING)
+            server_session_close(s);
+    }
 }
 
 /* ---- Another program ------------------------------------------------------------------------- */
@@ -239,6 +284,8 @@ bool server_adopt(struct kept_server *kept, const struct server_options *options
 
     texts_take(&server->options, options);
     texts_take(&server->given, options);
+    for (unsigned i = 0; i < ARRAY_SIZE(kept->committed.at); i++)
+        texts_take(&kept->committed.at[i].options, options);
     server->on_ready = on_ready;
     for (int i = 0; i < server->device_count; i++)
         server->device[i].server = server;
@@ -264,27 +311,36 @@ void server_restore(struct kept_server *kept)
 {
     struct server *server = &kept->server;
     const uint64_t began = clock_ns();
+    const bool reading = server->reading || server->reading_again;
 
-    if (kept->crashed) { /* what was being dealt with may be why */
-        memset(server->asked, 0, sizeof(server->asked));
-        for (int i = 0; i < server->device_count; i++)
+    /* What was being dealt with may be why it crashed. */
+    for (int i = 0; i < server->device_count && kept->crashed; i++) {
+        if (server->device[i].worker.inbox.op == LINK_FATAL)
             server->device[i].worker.inbox.op = 0;
     }
+    server_uncommitted_drop(server);
     server->sweep = server->drain = (struct timer){0};
     server->sessions_polled = 0;
-    server->operator=(struct operators){0};
     server->reading = NULL;
     server->reading_again = false;
+    operators_restore(server);
     accounts_restore(&server->accounts);
     for (int i = 0; i < server->device_count; i++)
         device_restore(&server->device[i]);
     for (struct session *s = NULL; (s = registry_next(&server->registry, s));)
         session_restore(s);
+    leftover_segments_remove();
     kept_restore(kept);
     for (int i = 0; i < server->device_count && !server->failure[0]; i++)
         workers_restore(&server->device[i]);
-    if (!server->failure[0])
+    if (server->failure[0])
+        return;
+    sessions_end_gone(server);
+    if (!kept->crashed)
         control_again(server);
+    memset(server->asked, 0, sizeof(server->asked));
+    if (reading)
+        policy_file_reload(server);
     if (!server->failure[0])
         log_warning("supervisor %d has taken the place of one that was killed: %u session%s, "
                     "%.1f ms",

@@ -68,14 +68,12 @@ static void hangup(struct server *server)
     policy_file_reload(server);
 }
 
-/* The keeper was killed. Clients have seen that, and there is nobody to end the workers but this
- * process. */
-static _Noreturn void server_abandon(struct server *server)
+/* The keeper was killed. Clients have seen that, and there is nobody to end workers that are
+ * stopped but this process. */
+static _Noreturn void keeper_gone(const struct server *server)
 {
     log_error("the keeper, process %d, was killed: ending", server->status.page->server_pid);
-    for (int i = 0; i < server->device_count; i++)
-        worker_kill(&server->device[i]);
-    server_names_remove(server);
+    server_abandon(server);
     _exit(EXIT_FAILURE);
 }
 
@@ -89,7 +87,7 @@ static void signals_ready(struct watch *watch, uint32_t events)
         return;
     if (info.ssi_signo == KEEPER_GONE) {
         if (getppid() != server->status.page->server_pid)
-            server_abandon(server);
+            keeper_gone(server);
         return;
     }
     if (info.ssi_signo == SIGHUP && (!server->terminal || terminal_has())) {
@@ -123,7 +121,20 @@ static int signals_init(struct server *server)
     return r;
 }
 
+#define STATE_TRIES   20
+#define STATE_WAIT_NS 5000000
+
 /* ---- Settings -------------------------------------------------------------------------------- */
+
+/* A process that a killed supervisor was about to start may still hold its lock for a moment. */
+static int state_take_patiently(const char *path, char error[STATE_ERROR_MAX])
+{
+    int held;
+
+    for (int i = 0; (held = state_take(path, error)) < 0 && i < STATE_TRIES; i++)
+        nanosleep(&(struct timespec){0, STATE_WAIT_NS}, NULL);
+    return held;
+}
 
 /* Loads what a former server kept, unless the settings are here already. A broken file is not
  * overwritten, nor another server's. */
@@ -131,7 +142,7 @@ static bool state_init(struct server *server, bool loaded)
 {
     const char *path = server->options.state_file;
     char error[STATE_ERROR_MAX];
-    int held = path ? state_take(path, error) : -1, r;
+    int held = path ? state_take_patiently(path, error) : -1, r;
 
     if (path && (held < 0 || (!loaded && !state_load(&server->settings, path, error)))) {
         if (held >= 0)
@@ -387,6 +398,7 @@ static bool process_init(struct kept_server *kept)
         return false;
     }
     kept_init(&kept->descriptors);
+    server->committed = &kept->committed;
     if (!registry_init(&server->registry, server->options.max_tenants, kept->session)) {
         server_fail(server, "no memory for %u tenants", server->options.max_tenants);
         return false;
@@ -404,6 +416,7 @@ static bool first_init(struct server *server)
         if (!device_add(server))
             return false;
     } while (server->device_count < server->options.devices);
+    server_commit(server);
     for (int i = 0; i < server->device_count && server->failure[0] == 0; i++)
         worker_start(&server->device[i]);
     return true;
@@ -413,6 +426,7 @@ bool server_init(struct kept_server *kept, bool again)
 {
     struct server *server = &kept->server;
 
+    server->failure[0] = '\0'; /* another supervisor's, which could not begin */
     if (again)
         server_restore_begin(kept);
     if (process_init(kept) && !again)
@@ -421,6 +435,8 @@ bool server_init(struct kept_server *kept, bool again)
         server_restore(kept);
     if (server->failure[0] == 0)
         return true;
+    if (again)
+        return false;
     server_stop(server);
     server_deinit(server);
     return false;

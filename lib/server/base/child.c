@@ -40,3 +40,13 @@ void child_end(pid_t pid, int pidfd)
         while (!ended(pidfd, -1))
             continue;
 }
+
+void child_discard(int pidfd, int link)
+{
+    if (pidfd >= 0) {
+        child_signal(pidfd, SIGKILL);
+        close(pidfd);
+    }
+    if (link >= 0)
+        close(link);
+}

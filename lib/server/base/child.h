@@ -16,6 +16,8 @@ void child_signal(int pidfd, int signal);
 /* Reaps the process if it has ended. false: it has not. *status: as waitpid's, or
  * CHILD_STATUS_UNKNOWN. */
 bool child_reap(pid_t pid, int pidfd, int *status);
+/* Kills a process that has not been taken into use, and closes its descriptors; -1: none. */
+void child_discard(int pidfd, int link);
 /* Kills the process and waits for its end. */
 void child_end(pid_t pid, int pidfd);
 

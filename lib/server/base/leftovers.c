@@ -146,7 +146,7 @@ static void reply_queues_remove(const char *instance)
 }
 
 /* A server or a worker can be killed between making a segment and marking it for removal. */
-static void segments_remove(void)
+void leftover_segments_remove(void)
 {
     struct shm_info info;
     struct shmid_ds ds;
@@ -171,5 +171,5 @@ void leftovers_remove(const char *instance, int devices)
         mq_unlink(name);
     }
     reply_queues_remove(instance);
-    segments_remove();
+    leftover_segments_remove();
 }

@@ -21,5 +21,7 @@ int control_queue_make(const char *name, mode_t mode, mqd_t *queue);
 /* Removes the queues and segments of a killed server of this name. devices: the most that it can
  * have had. */
 void leftovers_remove(const char *instance, int devices);
+/* Removes the segments that a killed supervisor of this user has made and that nobody has. */
+void leftover_segments_remove(void);
 
 #endif

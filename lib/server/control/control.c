@@ -231,7 +231,7 @@ void control_again(struct server *server)
 
     if (request->h.magic && request->h.size <= sizeof(*request))
         handle(server, request, request->h.size);
-    request->h.magic = 0;
+    memset(request, 0, sizeof(*request));
 }
 
 void control_ready(struct watch *watch, uint32_t events)
@@ -249,6 +249,6 @@ void control_ready(struct watch *watch, uint32_t events)
             return;
         }
         handle(server, request, (size_t)n);
-        request->h.magic = 0;
+        memset(request, 0, sizeof(*request)); /* a shorter one has nothing of this one behind it */
     }
 }

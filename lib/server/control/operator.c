@@ -26,6 +26,7 @@ bool operator_allowed(const struct reply *reply)
 /* The change holds: it is saved, and the operator answered when the workers have it too. */
 static void change_keep(struct server *server, struct reply *reply)
 {
+    server_commit(server);
     state_writer_write(&server->state, &server->settings);
     for (int i = 0; i < server->device_count; i++)
         device_due(&server->device[i], DUE_POLICY | DUE_SEND | DUE_SETTLE);

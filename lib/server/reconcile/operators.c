@@ -103,6 +103,16 @@ void operators_await(struct server *server, struct reply *reply)
                   patience_fire);
 }
 
+void operators_restore(struct server *server)
+{
+    struct operators *operators = &server->operator;
+
+    operators->patience = (struct timer){0};
+    if (operators->count)
+        timer_set(&server->loop, &operators->patience, clock_ns() + OPERATOR_PATIENCE_NS,
+                  patience_fire);
+}
+
 void operators_deinit(struct server *server)
 {
     for (uint32_t i = 0; i < server->operator.count; i++)

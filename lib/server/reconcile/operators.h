@@ -13,6 +13,8 @@ void operators_await(struct server *server, struct reply *reply);
 /* Answers the operators if what they wait for has come. */
 void operators_settle(struct server *server);
 /* Nobody is answered any more. */
+/* Those of a former supervisor are answered as if it were this one's. */
+void operators_restore(struct server *server);
 void operators_deinit(struct server *server);
 
 #endif

@@ -187,8 +187,8 @@ void server_session_kill(struct session *session, uint32_t grace_ms)
     case SESSION_OPEN:
         session_segment_end(session, text);
         session->killed = session->by_operator = true;
-        session_close_begin(session);
         session->grace_ms = grace_ms;
+        session_close_begin(session);
         evict_after(session, grace_ms);
         break;
     case SESSION_OPENING:
@@ -222,8 +222,8 @@ void server_session_close(struct session *session)
         break;
     case SESSION_OPEN:
         server_session_unwatch(session);
-        session_close_begin(session);
         session->grace_ms = grace_ms;
+        session_close_begin(session);
         if (grace_ms)
             evict_after(session, grace_ms);
         break;

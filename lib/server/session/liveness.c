@@ -211,6 +211,6 @@ void liveness_restore(struct session *session, int pidfd)
         server->sessions_polled++;
     if (session->client != CLIENT_UNCONFIRMED)
         sweep_start(server, session->client == CLIENT_POLLED ? POLL_NS : SWEEP_ALL_NS);
-    else if (session->state == SESSION_OPEN && session->reply.queue < 0)
+    else if (session->reply.queue < 0)
         liveness_expect(session);
 }

@@ -19,6 +19,12 @@ static struct seg_server *server_part(const struct session *session)
     return (struct seg_server *)(void *)(session->segment + SEG_OFF_SERVER);
 }
 
+/* The session's segment has been lost with all who had it attached. */
+static bool segment_gone(const struct session *session)
+{
+    return !session->segment;
+}
+
 /* Takes the mapping, also on failure. */
 static int segment_own(struct session *session, void *memory)
 {
@@ -36,13 +42,15 @@ static int segment_own(struct session *session, void *memory)
 static int segment_new(struct session *session)
 {
     void *memory;
-    int r = segment_make(SEG_SIZE, S_IRUSR | S_IWUSR, session->uid, &session->segment_id, &memory);
+    int r = segment_begin(SEG_SIZE, S_IRUSR | S_IWUSR, session->uid, &session->segment_id, &memory);
 
     if (r < 0)
         return r;
     r = segment_own(session, memory);
-    if (r < 0)
+    if (r < 0) {
+        segment_mark(session->segment_id);
         return r;
+    }
     numa_prefer(memory, SEG_SIZE, session->device->info.numa_node);
     session->segment_kept = SEGMENT_NOT_KEPT;
     return 0;
@@ -52,6 +60,7 @@ int session_segment_restore(struct session *session)
 {
     void *memory = shmat(session->segment_id, NULL, 0);
 
+    session->segment = NULL;
     return memory == (void *)-1 ? -errno : segment_own(session, memory);
 }
 
@@ -97,8 +106,16 @@ void session_segment_fill(struct session *session)
     memcpy(info->device_name, device->name, sizeof(info->device_name));
     memcpy(info->bell, session->device->bell, sizeof(info->bell));
     memcpy(info->sm_group, device->sm_group, sizeof(info->sm_group));
+    /* Until now the supervisor may be the only one to have it attached, and be killed. */
+    segment_mark(session->segment_id);
     /* Release: the info before the state; the client learns of the segment only by the reply. */
     atomic_store_explicit(&server_part(session)->state, SEG_OPEN, memory_order_release);
+}
+
+bool session_segment_open(const struct session *session)
+{
+    return !segment_gone(session) &&
+           atomic_load_explicit(&server_part(session)->state, memory_order_relaxed) == SEG_OPEN;
 }
 
 /* What a session that is not to blame is told. Its own user's processes are named, and nothing of
@@ -121,12 +138,13 @@ void session_segment_fault(struct session *session, const struct link_fatal *fat
                            const struct culprit *culprit, const char *why)
 {
     const bool blamed = fatal && culprit && culprit->session_id == session->id;
-    struct seg_server *shared = server_part(session);
+    struct seg_server *shared;
     uint32_t open = SEG_OPEN;
     struct seg_fault fault = {.kind = GS_FAULT_DEVICE, .status = GS_ERR_INTERRUPTED};
 
-    if (atomic_load_explicit(&shared->state, memory_order_relaxed) != SEG_OPEN)
+    if (!session_segment_open(session))
         return;
+    shared = server_part(session);
     if (blamed) {
         bool known = fatal->status > GS_NOT_READY && fatal->status <= GS_ERR_ILLEGAL_ADDRESS;
         fault.kind = fatal->kind <= GS_FAULT_STRAY ? fatal->kind : GS_FAULT_DEVICE;
@@ -149,19 +167,15 @@ void session_segment_fault(struct session *session, const struct link_fatal *fat
     futex_wake(&shared->state);
 }
 
-bool session_segment_open(const struct session *session)
-{
-    return atomic_load_explicit(&server_part(session)->state, memory_order_relaxed) == SEG_OPEN;
-}
-
 void session_segment_end(struct session *session, const char *why)
 {
-    struct seg_server *shared = server_part(session);
+    struct seg_server *shared;
     struct seg_fault fault = {.kind = GS_FAULT_EVICTED, .status = GS_ERR_INTERRUPTED};
     uint32_t open = SEG_OPEN;
 
     if (!session_segment_open(session))
         return;
+    shared = server_part(session);
     snprintf(fault.message, sizeof(fault.message), "%s", why);
     shared->fault = fault;
     atomic_compare_exchange_strong_explicit(&shared->state, &open, SEG_LOST, memory_order_release,
@@ -189,8 +203,13 @@ static void segment_keep(const struct session *session)
 
 void session_segment_deinit(struct session *session)
 {
-    struct seg_server *shared = server_part(session);
     const bool ready = session->device->worker.state == WORKER_READY;
+    struct seg_server *shared;
+
+    segment_mark(session->segment_id);
+    if (segment_gone(session))
+        return;
+    shared = server_part(session);
 
     /* gs_detach waits for this word: what the session held is free now. */
     atomic_store_explicit(&shared->state, SEG_CLOSED, memory_order_release);

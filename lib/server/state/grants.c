@@ -178,7 +178,6 @@ bool grants_granted(struct session *s, const struct link_granted *granted, const
     if ((s->state != SESSION_OPEN && s->state != SESSION_CLOSING) || !g->awaited ||
         granted->sequence != g->sent.sequence)
         return false;
-    g->awaited = false;
     freed = g->applied.exclusive &&
             memcmp(g->applied.sm_mask, g->sent.sm_mask, sizeof(g->sent.sm_mask)) != 0;
     freed |= g->applied.exclusive && !g->sent.exclusive;
@@ -188,6 +187,7 @@ bool grants_granted(struct session *s, const struct link_granted *granted, const
     } else if (s->state == SESSION_OPEN && !g->outdated) {
         granted_refused(s, granted->status, text);
     }
+    g->awaited = false;
     /* What others wait for, they get in a round of its own: many such messages come at once. */
     if (freed || device->blocked)
         device_plan_soon(device);

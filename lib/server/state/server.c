@@ -2,11 +2,15 @@
 #include "server/state/server.h"
 
 #include <mqueue.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <unistd.h>
 
+#include "common/segment.h"
 #include "common/util.h"
+#include "server/base/child.h"
+#include "server/state/session.h"
 
 void server_fail(struct server *server, const char *format, ...)
 {
@@ -44,7 +48,32 @@ bool server_other(const struct server *server, uid_t uid)
     return uid != 0 && uid != geteuid() && server_serves_others(&server->options);
 }
 
-void server_names_remove(const struct server *server)
+void server_commit(struct server *server)
+{
+    struct committed *committed = server->committed;
+    uint32_t next;
+
+    if (!committed)
+        return;
+    next = 1 - atomic_load_explicit(&committed->index, memory_order_relaxed);
+    committed->at[next].settings = server->settings;
+    committed->at[next].policy = server->policy;
+    committed->at[next].options = server->options;
+    /* release: this process may be killed before, and the next one reads what the index names */
+    atomic_store_explicit(&committed->index, next, memory_order_release);
+}
+
+void server_uncommitted_drop(struct server *server)
+{
+    const struct committed *committed = server->committed;
+    const uint32_t index = atomic_load_explicit(&committed->index, memory_order_acquire);
+
+    server->settings = committed->at[index].settings;
+    server->policy = committed->at[index].policy;
+    server->options = committed->at[index].options;
+}
+
+static void names_remove(const struct server *server)
 {
     if (server->lock < 0)
         return;
@@ -52,4 +81,18 @@ void server_names_remove(const struct server *server)
     for (int i = 0; i < server->device_count; i++)
         mq_unlink(server->device[i].bell);
     mq_unlink(server->lock_name);
+}
+
+void server_abandon(const struct server *server)
+{
+    for (int i = 0; i < server->device_count; i++) {
+        const struct device *device = &server->device[i];
+
+        child_signal(device->worker.process.fd, SIGKILL);
+        child_signal(device->standby.process.fd, SIGKILL);
+        child_signal(device->former.process.fd, SIGKILL);
+    }
+    for (const struct session *s = NULL; (s = registry_next(&server->registry, s));)
+        segment_mark(s->segment_id);
+    names_remove(server);
 }

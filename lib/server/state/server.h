@@ -59,6 +59,16 @@ enum server_phase {
     PHASE_ENDED = 4
 };
 
+/* What has been decided, for a supervisor that takes the place of one that is killed while it
+ * decides on a change: one of the two is whole. */
+struct committed {
+    _Atomic uint32_t index;
+    struct {
+        struct settings settings, policy;
+        struct server_options options;
+    } at[2];
+};
+
 /* Operators whose changes the workers, or the state file, do not have yet. */
 #define OPERATORS_MAX 16u
 struct operators {
@@ -94,6 +104,7 @@ struct server {
     struct policy_reading *reading; /* policy_file.c; NULL: the file is not being read */
     bool reading_again;             /* it is to be read once more after that */
     struct settings settings;
+    struct committed *committed; /* NULL: nothing is kept */
     struct state_writer state;
     struct operators operator;
     struct timer sweep;       /* liveness.c */
@@ -115,9 +126,14 @@ bool server_other(const struct server *server, uid_t uid);
 bool server_descriptor_reserved(const struct server *server, int fd);
 #define DESCRIPTORS_NONE_LEFT "the server has no descriptor left (RLIMIT_NOFILE %u)"
 
-/* Removes the names of the instance's queues, if it is ours. While its lock is held no other server
- * has them. */
-void server_names_remove(const struct server *server);
+/* The server ends at once, without order: kills the processes of all devices, and removes what
+ * would stay behind: the names of the queues, if the instance is ours (while its lock is held no
+ * other server has them), and segments that no client knows yet. */
+void server_abandon(const struct server *server);
+/* Settings, policy and options hold as they are now. */
+void server_commit(struct server *server);
+/* They are again what was committed last. */
+void server_uncommitted_drop(struct server *server);
 /* Notes the first failure: the server ends with this round. */
 void server_fail(struct server *server, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

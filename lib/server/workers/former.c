@@ -3,7 +3,6 @@
 
 #include <signal.h>
 #include <sys/epoll.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "common/log.h"
@@ -29,7 +28,6 @@ static void process_ready(struct watch *watch, uint32_t events)
 {
     struct former *former = container_of(watch, struct former, process);
     struct device *device = container_of(former, struct device, former);
-
     int status;
 
     (void)events;
@@ -84,11 +82,12 @@ void former_restore(struct device *device)
 
     former->kill_by = (struct timer){0};
     former->process.fd = -1;
-    if (!former->pid || process < 0) {
-        former_forget(device);
-        return;
+    if (former->pid && process >= 0) {
+        child_signal(process, SIGKILL);
+        if (watch_add(&device->server->loop, &former->process, process, EPOLLIN, process_ready) ==
+            0)
+            return;
     }
-    child_signal(process, SIGKILL);
-    if (watch_add(&device->server->loop, &former->process, process, EPOLLIN, process_ready) < 0)
-        former_forget(device);
+    child_discard(process, -1);
+    former_forget(device);
 }

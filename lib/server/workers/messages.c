@@ -246,6 +246,12 @@ void worker_receive_again(struct device *device)
 
     if (message->op == LINK_VAULT_PUT && session)
         session->vault_short = true;
+    else if (message->op == LINK_VAULT_DROP && session &&
+             vault_drop(&session->vault, message->u.vault.address))
+        piece_gone(session);
+    else if (message->op == LINK_OPENED && session && session->journal < 0)
+        log_warning("session %llu ends with worker %d: its journal went with a supervisor",
+                    (unsigned long long)session->id, (int)device->worker.pid);
     else if (message->op == LINK_FATAL)
         on_fatal(device, message);
     else if (message->op == LINK_NEEDS_RECYCLING)

@@ -15,6 +15,7 @@
 #include "server/link/worker_link.h"
 #include "server/session/close.h"
 #include "server/state/server.h"
+#include "server/state/session.h"
 #include "server/workers/ending.h"
 #include "server/workers/former.h"
 #include "server/workers/messages.h"
@@ -196,6 +197,18 @@ static void worker_process_ready(struct watch *watch, uint32_t events)
     worker_next(device);
 }
 
+/* The supervisor was killed while it told the sessions that the worker is lost. */
+static void worker_loss_tell(struct device *device)
+{
+    struct server *server = device->server;
+    const struct culprit *culprit = device->culprit.session_id ? &device->culprit : NULL;
+
+    for (struct session *s = NULL; (s = registry_next(&server->registry, s));) {
+        if (s->device == device)
+            server_session_worker_lost(s, NULL, culprit, device->failure);
+    }
+}
+
 void worker_restore(struct device *device)
 {
     struct worker_process *worker = &device->worker;
@@ -207,7 +220,9 @@ void worker_restore(struct device *device)
     worker->outbox = (struct outbox){0};
     worker->resync = NULL;
     if (worker->state == WORKER_NONE || process < 0) {
-        worker_start(device);
+        child_discard(process, link);
+        worker_forget(device);
+        worker_next(device);
         return;
     }
     r = worker_watch(device, link, process);
@@ -216,15 +231,18 @@ void worker_restore(struct device *device)
         return;
     }
     worker_receive_again(device);
-    if (worker->state == WORKER_ENDING && !worker->stopped)
-        child_signal(process, SIGKILL);
-    else if (worker->state == WORKER_STARTING && !said_ready)
+    if (worker->state == WORKER_ENDING) {
+        worker_loss_tell(device);
+        if (!worker->stopped)
+            child_signal(process, SIGKILL);
+    } else if (worker->state == WORKER_STARTING && !said_ready) {
         timer_set(&device->server->loop, &device->timer, clock_ns() + START_NS, start_deadline);
-    else if (worker->state == WORKER_STARTING || device->resuming)
+    } else if (worker->state == WORKER_STARTING || device->resuming) {
         worker_fail(device, NULL, LINK_SLOT_NONE,
                     "worker %d was not ready when its supervisor was killed", (int)worker->pid);
-    else if (worker->state == WORKER_READY)
+    } else if (worker->state == WORKER_READY) {
         worker_resync(device);
+    }
 }
 
 void worker_keep(struct device *device)

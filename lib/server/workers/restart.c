@@ -92,6 +92,18 @@ void restart_begin(struct device *device, bool force, struct reply *reply)
     reply->queue = -1;
 }
 
+void restart_restore(struct device *device)
+{
+    struct restart *restart = &device->restart;
+
+    restart->patience = (struct timer){0};
+    if (restart->phase == RESTART_NONE)
+        restart->reply.queue = -1;
+    else
+        timer_set(&device->server->loop, &restart->patience, clock_ns() + PATIENCE_NS,
+                  patience_fire);
+}
+
 bool restart_retired(struct device *device, const struct link_message *message)
 {
     struct restart *restart = &device->restart;

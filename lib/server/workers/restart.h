@@ -13,6 +13,8 @@
 /* Begins. Takes the reply over, unless it has answered. force: sessions that cannot be taken up end
  * with the worker; else they are a reason to refuse. */
 void restart_begin(struct device *device, bool force, struct reply *reply);
+/* Goes on with what a former supervisor has begun. */
+void restart_restore(struct device *device);
 /* What the worker says to LINK_RETIRE. false: it was not asked. */
 bool restart_retired(struct device *device, const struct link_message *message);
 /* Does what is due. Called in each round. */

@@ -13,9 +13,10 @@
 #include "server/workers/messages.h"
 
 /* The worker's control thread has nothing else to wait for. */
-#define PATIENCE_NS 1000000000u
+#define PATIENCE_NS 3000000000u
 
 struct resync {
+    uint64_t number;
     bool done;
     struct link_session told[LINK_SLOTS_MAX]; /* state 0: the slot is empty */
 };
@@ -24,11 +25,12 @@ bool resync_take(struct device *device, const struct link_message *message)
 {
     struct resync *resync = device->worker.resync;
 
-    if (!resync || (message->op == LINK_SESSION && message->slot >= LINK_SLOTS_MAX))
+    if (message->op == LINK_SESSION && message->slot >= LINK_SLOTS_MAX)
         return false;
-    if (message->op == LINK_SESSION)
+    /* The answer to a supervisor that was killed before it had read it is passed over. */
+    if (message->op == LINK_SESSION && resync && message->u.session.resync == resync->number)
         resync->told[message->slot] = message->u.session;
-    else
+    else if (message->op == LINK_RESYNCED && resync && message->u.resync == resync->number)
         resync->done = true;
     return true;
 }
@@ -40,10 +42,12 @@ static void grant_settle(struct session *session, const struct link_session *tol
     const struct link_granted granted = {.sequence = told->answered,
                                          .status = (int32_t)told->status};
 
-    if (grant->awaited && told->answered == grant->sent.sequence)
+    if (told->answered && told->answered == grant->sent.sequence) {
+        grant->awaited = true; /* the answer may have been dealt with in part */
         grants_granted(session, &granted, "");
-    else if (grant->awaited && told->asked != grant->sent.sequence)
+    } else if (told->asked != grant->sent.sequence) {
         grant->awaited = false;
+    }
 }
 
 /* Brings the session together with what the worker says of it. false: that makes no sense. told:
@@ -117,11 +121,14 @@ static bool sessions_settle(struct device *device, const struct resync *resync)
 
 void worker_resync(struct device *device)
 {
-    const struct link_message ask = {.op = LINK_RESYNC, .slot = LINK_SLOT_NONE};
+    const struct link_message resumed = {.op = LINK_RESUMED, .slot = LINK_SLOT_NONE};
+    struct link_message ask = {.op = LINK_RESYNC, .slot = LINK_SLOT_NONE};
     struct worker_process *worker = &device->worker;
     struct resync *resync = calloc(1, sizeof(*resync));
 
     worker->resync = resync;
+    if (resync)
+        resync->number = ask.u.resync = clock_ns();
     worker_send(device, &ask);
     if (!resync || !answer_await(device, resync))
         worker_fail(device, NULL, LINK_SLOT_NONE, "worker %d does not answer a new supervisor",
@@ -130,6 +137,8 @@ void worker_resync(struct device *device)
         worker_fail(device, NULL, LINK_SLOT_NONE,
                     "worker %d tells a new supervisor of sessions that cannot be",
                     (int)worker->pid);
+    else if (device->resuming == 0) /* its predecessor may not have said so */
+        worker_send(device, &resumed);
     worker->resync = NULL;
     worker->pinged_ns = 0;
     free(resync);

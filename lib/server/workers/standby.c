@@ -5,7 +5,6 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "common/log.h"
@@ -75,7 +74,6 @@ static void process_ready(struct watch *watch, uint32_t events)
 {
     struct standby *standby = container_of(watch, struct standby, process);
     struct device *device = container_of(standby, struct device, standby);
-
     int status;
 
     (void)events;
@@ -170,6 +168,7 @@ void standby_restore(struct device *device)
     standby->timer = (struct timer){0};
     standby->link.fd = standby->process.fd = -1;
     if (!standby->pid || process < 0) {
+        child_discard(process, link);
         standby_forget(device);
         return;
     }

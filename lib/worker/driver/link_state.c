@@ -25,7 +25,8 @@ void link_heard(const struct link_message *message)
             known.slots = message->slot + 1;
         break;
     case LINK_CLOSE:
-        slot->state = LINK_SESSION_CLOSING;
+        if (slot->state) /* it may come twice */
+            slot->state = LINK_SESSION_CLOSING;
         break;
     case LINK_GRANT:
         slot->asked = message->u.grant.sequence;
@@ -63,16 +64,17 @@ bool link_tell(const struct link_message *message, int descriptor)
     return sent;
 }
 
-bool link_resync(void)
+bool link_resync(uint64_t number)
 {
-    const struct link_message end = {.op = LINK_RESYNCED, .slot = LINK_SLOT_NONE};
+    const struct link_message end = {
+        .op = LINK_RESYNCED, .slot = LINK_SLOT_NONE, .u.resync = number};
     bool sent = true;
 
     pthread_mutex_lock(&known.lock);
     for (uint32_t i = 0; sent && i < known.slots; i++) {
-        const struct link_message message = {
-            .op = LINK_SESSION, .slot = i, .u.session = known.slot[i]};
+        struct link_message message = {.op = LINK_SESSION, .slot = i, .u.session = known.slot[i]};
 
+        message.u.session.resync = number;
         if (known.slot[i].state)
             sent = link_write(LINK_FD, &message, -1);
     }

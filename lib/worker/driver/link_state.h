@@ -12,7 +12,8 @@ void link_heard(const struct link_message *message);
 /* Sends a message to the supervisor, and notes it: what is noted is what has been sent. false: the
  * supervisor does not take it. Any thread. */
 bool link_tell(const struct link_message *message, int descriptor);
-/* Answers LINK_RESYNC. false: the supervisor does not take it. Control thread. */
-bool link_resync(void);
+/* Answers the LINK_RESYNC of that number. false: the supervisor does not take it. Control thread.
+ */
+bool link_resync(uint64_t number);
 
 #endif

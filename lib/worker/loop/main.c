@@ -349,7 +349,7 @@ static int link_loop(void)
             link_send(&message, -1);
             break;
         case LINK_RESYNC:
-            if (!link_resync())
+            if (!link_resync(message.u.resync))
                 return 1;
             break;
         case LINK_QUIT:
