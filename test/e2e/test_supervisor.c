@@ -173,6 +173,75 @@ static void a_tenant_killed_with_it_is_missed(void)
     server_stop(server);
 }
 
+static void alone_attach(void *argument)
+{
+    gs_attach_params params = GS_ATTACH_PARAMS_INIT;
+    gs_qos qos = GS_QOS_INIT;
+    gs_session session;
+
+    (void)argument;
+    qos.affinity.type = GS_EXEC_AFFINITY_SM_COUNT;
+    qos.affinity.sm_count = 8;
+    qos.affinity.exclusive = 1;
+    params.qos = &qos;
+    params.timeout_ms = 60000;
+    CHECK_OK(gs_attach(&params, &session));
+    CHECK_OK(gs_detach(session));
+}
+
+/* For SMs that another is to leave first. Its segment is known to nobody but the supervisor. */
+static void an_attach_that_waits_goes_on(void)
+{
+    struct server *server = server_start(&unfenced);
+    struct holder holder = holder_make(server);
+    const pid_t worker = server_worker_pid(server);
+    pid_t waiting;
+
+    CHECK(kill(worker, SIGSTOP) == 0);
+    waiting = tenant_start(alone_attach, NULL);
+    server_wait_tenants(server, 2, 10000);
+    CHECK(kill(server_supervisor(server), SIGKILL) == 0);
+    CHECK(kill(worker, SIGCONT) == 0);
+    tenant_join(waiting);
+    holder_check(&holder);
+    CHECK_OK(gs_detach(holder.session));
+    server_stop(server);
+}
+
+static pid_t pid_told(void)
+{
+    GSCTL_OK("status", "--json");
+    return atoi(strstr(output, "\"pid\":") + strlen("\"pid\":"));
+}
+
+/* There the first supervisor has told its parent that it is ready, by a descriptor whose number is
+ * soon another's. */
+static void in_the_background_too(void)
+{
+    struct server server = {0};
+    struct holder holder;
+
+    snprintf(server.instance, sizeof(server.instance), "test-%d-d", (int)getpid());
+    setenv("GSHARE_INSTANCE", server.instance, 1);
+    CHECK_EQUAL(program_run((const char *[]){"bin/gshared", "-d", "--device", "soft", "--config",
+                                             "none", "--fence", "never", NULL},
+                            output, sizeof(output)),
+                0);
+    server.pid = pid_told();
+    holder = holder_make(&server);
+    for (unsigned i = 0; i < 3; i++) {
+        const pid_t killed = server_supervisor(&server);
+
+        CHECK(kill(killed, SIGKILL) == 0);
+        CHECK_WITHIN(10000,
+                     server_supervisor(&server) != killed && server_supervisor(&server) != 0);
+        CHECK_EQUAL(pid_told(), server.pid);
+        holder_check(&holder);
+    }
+    CHECK_OK(gs_detach(holder.session));
+    GSCTL_OK("quit", "-y");
+}
+
 /* ---- Operators ------------------------------------------------------------------------------- */
 
 static uint64_t id_of(gs_session session)
@@ -380,6 +449,8 @@ static const struct test tests[] = {
     TEST(a_worker_lost_after_it_loses_nobody),
     TEST(all_but_the_keeper_may_be_killed_at_once),
     TEST(a_tenant_killed_with_it_is_missed),
+    TEST(in_the_background_too),
+    TEST(an_attach_that_waits_goes_on),
     TEST(what_is_set_holds),
     TEST_WITHIN(tenants_go_on_beside_an_upgrade, 180),
     TEST(without_tenants_it_is_as_good),
