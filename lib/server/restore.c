@@ -96,15 +96,12 @@ static void close_others(const struct owned *owned)
         closedir(folder);
 }
 
-/* One that was not made to the end has an asker, whose reply is refused later. */
+/* One that was not made to the end has no number yet. Its asker is told to ask again. */
 static void sessions_drop_unmade(struct kept_server *kept)
 {
     for (uint32_t i = 0; i < kept->server.options.max_tenants; i++) {
-        struct session *session = &kept->session[i];
-
-        if (session->state == SESSION_FREE || (session->id && session->segment))
-            continue;
-        session->state = SESSION_FREE;
+        if (kept->session[i].id == 0)
+            kept->session[i].state = SESSION_FREE;
     }
 }
 
@@ -134,7 +131,7 @@ static void session_restore(struct session *session)
     session->process.fd = -1;
     session->answer_by = session->confirm_by = session->evict_by = (struct timer){0};
     session->vault = (struct vault){.owner = session->id};
-    /* Its requests for another quality of service are refused below, with the other replies. */
+    /* Its requests for another quality of service are asked again. */
     if (session->requests.listed && session->requests.first && session->state == SESSION_OPEN)
         session->qos = session->requests.former;
     session->requests = (struct session_requests){0};
