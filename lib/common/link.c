@@ -6,16 +6,12 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* Room for one descriptor. */
-union control {
-    char bytes[CMSG_SPACE(sizeof(int))];
-    struct cmsghdr align;
-};
+static_assert(sizeof(struct link_control) == CMSG_SPACE(sizeof(int)), "one descriptor");
 
 bool link_write(int fd, const struct link_message *message, int descriptor)
 {
     struct iovec part = {(void *)(uintptr_t)message, sizeof(*message)};
-    union control control = {{0}};
+    struct link_control control = {{0}};
     struct msghdr header = {.msg_iov = &part, .msg_iovlen = 1};
     ssize_t n;
 
@@ -57,14 +53,14 @@ static int descriptor_take(struct msghdr *header)
     return first;
 }
 
-ssize_t link_read(int fd, struct link_message *message, int *descriptor)
+ssize_t link_read(int fd, struct link_message *message, struct link_control *control,
+                  int *descriptor)
 {
     struct iovec part = {message, sizeof(*message)};
-    union control control;
     struct msghdr header = {.msg_iov = &part,
                             .msg_iovlen = 1,
-                            .msg_control = control.bytes,
-                            .msg_controllen = sizeof(control.bytes)};
+                            .msg_control = control->bytes,
+                            .msg_controllen = sizeof(control->bytes)};
     ssize_t n;
 
     do {
@@ -74,4 +70,15 @@ ssize_t link_read(int fd, struct link_message *message, int *descriptor)
     } while (n < 0 && (errno == EINTR || errno == ECONNRESET));
     *descriptor = n < 0 ? -1 : descriptor_take(&header);
     return n;
+}
+
+int link_descriptor(const struct link_control *control)
+{
+    const struct cmsghdr *header = (const void *)control->bytes;
+    int fd = -1;
+
+    if (header->cmsg_len == CMSG_LEN(sizeof(fd)) && header->cmsg_level == SOL_SOCKET &&
+        header->cmsg_type == SCM_RIGHTS)
+        memcpy(&fd, CMSG_DATA(header), sizeof(fd));
+    return fd;
 }

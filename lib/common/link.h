@@ -239,13 +239,22 @@ struct link_message {
     char text[192]; /* for people: why something failed */
 };
 
+/* Where the kernel tells of one descriptor. A process that shares this memory with a next one, and
+ * its descriptors, loses none when it is killed. All zero: none. */
+struct link_control {
+    _Alignas(8) unsigned char bytes[24]; /* a struct cmsghdr and a descriptor */
+};
+
 /* Sends a message with a descriptor, which stays the caller's; -1: without one. False, and errno:
  * the socket does not take the message. */
 bool link_write(int fd, const struct link_message *message, int descriptor);
 /* Takes the next message without waiting and returns its length, which may be any; 0: the other end
  * is closed; negative, and errno: there is no message. *descriptor: the one that came along, which
  * the caller closes, or -1. */
-ssize_t link_read(int fd, struct link_message *message, int *descriptor);
+ssize_t link_read(int fd, struct link_message *message, struct link_control *control,
+                  int *descriptor);
+/* Returns the descriptor that the kernel has told in `control`; -1: none. */
+int link_descriptor(const struct link_control *control);
 
 /* The figures that `gsctl ps` shows of a session, one struct per slot in a memfd that the
  * supervisor makes and the worker fills, so that they need no messages. Loads and stores are

@@ -52,7 +52,9 @@ static void own_all(const struct owned *owned, struct kept_server *kept)
     own(owned, &server->control.fd);
     for (int i = 0; i < server->device_count; i++) {
         struct device *device = &server->device[i];
+        int came = device->worker.inbox.op ? link_descriptor(&device->worker.inbox_control) : -1;
 
+        own(owned, &came);
         own(owned, &device->bell_queue);
         own(owned, &device->stats_fd);
         own(owned, &device->code_fd);

@@ -52,3 +52,10 @@ void kept_forget(int fd)
     if (kept)
         atomic_store_explicit(&kept->kind, KEPT_NOTHING, memory_order_release);
 }
+
+bool kept_noted(int fd)
+{
+    const struct kept *kept = kept_place(fd);
+
+    return kept && atomic_load_explicit(&kept->kind, memory_order_relaxed) != KEPT_NOTHING;
+}

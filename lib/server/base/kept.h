@@ -10,6 +10,7 @@
 #define GS_SERVER_KEPT_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -40,6 +41,8 @@ struct kept_table {
 void kept_init(struct kept_table *table);
 void kept_piece(int fd, uint64_t session_id, uint64_t address, uint64_t size);
 void kept_reply(int fd, uint16_t op, uid_t uid, uint64_t token);
+/* Whether the descriptor is noted. */
+bool kept_noted(int fd);
 /* The descriptor is about to be closed. */
 void kept_forget(int fd);
 

@@ -26,11 +26,12 @@ bool operator_allowed(const struct reply *reply)
 /* The change holds: it is saved, and the operator answered when the workers have it too. */
 static void change_keep(struct server *server, struct reply *reply)
 {
+    /* Together: a supervisor that is killed leaves a change with its answer, or neither. */
     server_commit(server);
+    operators_await(server, reply);
     state_writer_write(&server->state, &server->settings);
     for (int i = 0; i < server->device_count; i++)
         device_due(&server->device[i], DUE_POLICY | DUE_SEND | DUE_SETTLE);
-    operators_await(server, reply);
 }
 
 static struct log_event event_by(const char *kind, const struct reply *reply)
@@ -88,6 +89,7 @@ void operator_set(struct server *server, const struct ctl_set *request, struct r
         request->target == CTL_TENANT ? registry_by_id(&server->registry, request->id) : NULL;
     bool asks = (request->unset | request->settings.fields) & OPERATOR_SM_FIELDS; /* for SMs */
     char text[REFUSAL_TEXT_MAX];
+    struct log_event event;
     gs_status status;
 
     if (!operator_allowed(reply))
@@ -116,8 +118,9 @@ void operator_set(struct server *server, const struct ctl_set *request, struct r
         reply_refuse(reply, status, "%s", text);
         return;
     }
-    settings_change_log(event_by("limits", reply), request->target, request->id, &old, &merged);
+    event = event_by("limits", reply);
     change_keep(server, reply);
+    settings_change_log(event, request->target, request->id, &old, &merged);
 }
 
 /* ---- Reservations ---------------------------------------------------------------------------- */
@@ -190,8 +193,8 @@ void operator_reserve(struct server *server, const struct ctl_reserve *request, 
     log_event_text(&event, "name", reservation->name);
     log_event_number(&event, "device", (uint64_t)device->index);
     log_event_number(&event, "sms", sm_mask_count(&device->space[at + 1]));
-    log_event_write(&event, LOG_LEVEL_INFO);
     change_keep(server, reply);
+    log_event_write(&event, LOG_LEVEL_INFO);
 }
 
 void operator_release(struct server *server, const struct ctl_reserve *request, struct reply *reply)
@@ -225,8 +228,8 @@ void operator_release(struct server *server, const struct ctl_reserve *request, 
         log_warning("after the release of '%s': %s", name, text);
     event = event_by("release", reply);
     log_event_text(&event, "name", name);
-    log_event_write(&event, LOG_LEVEL_INFO);
     change_keep(server, reply);
+    log_event_write(&event, LOG_LEVEL_INFO);
 }
 
 /* ---- Provisioning ---------------------------------------------------------------------------- */
@@ -274,6 +277,6 @@ void operator_provision(struct server *server, const struct ctl_provision *reque
     event = event_by("provision", reply);
     log_event_text(&event, "mode", provision_name(request->mode));
     log_event_text(&event, "mode_was", provision_name(old));
-    log_event_write(&event, LOG_LEVEL_INFO);
     change_keep(server, reply);
+    log_event_write(&event, LOG_LEVEL_INFO);
 }

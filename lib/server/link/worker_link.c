@@ -190,7 +190,7 @@ ssize_t worker_read(struct device *device, struct link_message *message, int *de
     *descriptor = -1;
     if (device->worker.link.fd < 0)
         return 0;
-    n = link_read(device->worker.link.fd, message, descriptor);
+    n = link_read(device->worker.link.fd, message, &device->worker.inbox_control, descriptor);
     if (n < 0 && errno == EAGAIN)
         return 0;
     if (n <= 0) { /* it has closed its end: it is ending, and the pidfd will say how */

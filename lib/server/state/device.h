@@ -58,17 +58,18 @@ struct outbox {
 struct worker_process {
     enum worker_state state;
     pid_t pid;
-    struct watch process;      /* pidfd */
-    struct watch link;         /* our end of the socketpair */
-    struct outbox outbox;      /* what the socket has not taken yet */
-    struct link_message inbox; /* being dealt with; op 0: none */
-    struct resync *resync;     /* see workers/resync.h; NULL: none is under way */
-    uint64_t ready_ns;         /* when it became ready */
-    uint64_t pinged_ns;        /* when the ping was sent that it has to answer; 0: none */
-    uint64_t answered_ns;      /* when the last ping was sent that it has answered */
-    uint32_t missed;           /* beats in a row without an answer */
-    bool needs_recycling;      /* another one takes its place when it has no sessions */
-    bool stopped;              /* it is ending, and need not end before the standby begins */
+    struct watch process;              /* pidfd */
+    struct watch link;                 /* our end of the socketpair */
+    struct outbox outbox;              /* what the socket has not taken yet */
+    struct link_message inbox;         /* being dealt with; op 0: none */
+    struct link_control inbox_control; /* what came with it */
+    struct resync *resync;             /* see workers/resync.h; NULL: none is under way */
+    uint64_t ready_ns;                 /* when it became ready */
+    uint64_t pinged_ns;                /* when the ping was sent that it has to answer; 0: none */
+    uint64_t answered_ns;              /* when the last ping was sent that it has answered */
+    uint32_t missed;                   /* beats in a row without an answer */
+    bool needs_recycling;              /* another one takes its place when it has no sessions */
+    bool stopped; /* it is ending, and need not end before the standby begins */
 };
 
 /* A worker whose place the standby has taken before its process has ended; see former.h. */

@@ -4,10 +4,12 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <unistd.h>
 
 #include "common/log.h"
 #include "common/util.h"
 #include "server/base/child.h"
+#include "server/base/kept.h"
 #include "server/link/worker_link.h"
 #include "server/reconcile/reservations.h"
 #include "server/reconcile/settle.h"
@@ -215,6 +217,12 @@ static bool on_message(struct device *device, struct link_message *message, int 
     }
 }
 
+static void inbox_clear(struct worker_process *worker)
+{
+    worker->inbox.op = 0;
+    worker->inbox_control = (struct link_control){{0}};
+}
+
 bool worker_receive_one(struct device *device)
 {
     struct worker_process *worker = &device->worker;
@@ -233,30 +241,37 @@ bool worker_receive_one(struct device *device)
                     "worker %d sent a message that makes no sense (%zd bytes, op %u, slot %u)",
                     (int)worker->pid, n, message->op, message->slot);
     }
-    message->op = 0;
+    inbox_clear(worker);
     return true;
 }
 
-/* What came with it is lost, and what it says may have been done already. The worker tells all else
- * once more (resync.h). */
+/* What it says may have been done already, in part or all. The worker tells all else once more
+ * (resync.h). */
 void worker_receive_again(struct device *device)
 {
-    struct link_message *message = &device->worker.inbox;
+    struct worker_process *worker = &device->worker;
+    struct link_message *message = &worker->inbox;
     struct session *session = registry_by_slot(&device->server->registry, message->slot);
+    int fd = message->op ? link_descriptor(&worker->inbox_control) : -1;
 
-    if (message->op == LINK_VAULT_PUT && session)
-        session->vault_short = true;
-    else if (message->op == LINK_VAULT_DROP && session &&
-             vault_drop(&session->vault, message->u.vault.address))
+    if (fd >= 0 && (kept_noted(fd) || (session && session->journal == fd))) {
+        fd = -1; /* it has its owner */
+    } else if (fd >= 0 && session && message->op == LINK_VAULT_PUT) {
+        on_vault_put(device, session, &message->u.vault, &fd);
+    } else if (fd >= 0 && session && message->op == LINK_OPENED && session->journal < 0) {
+        session->journal = fd;
+        fd = -1;
+    }
+    if (message->op == LINK_VAULT_DROP && session &&
+        vault_drop(&session->vault, message->u.vault.address))
         piece_gone(session);
-    else if (message->op == LINK_OPENED && session && session->journal < 0)
-        log_warning("session %llu ends with worker %d: its journal went with a supervisor",
-                    (unsigned long long)session->id, (int)device->worker.pid);
     else if (message->op == LINK_FATAL)
         on_fatal(device, message);
     else if (message->op == LINK_NEEDS_RECYCLING)
-        device->worker.needs_recycling = true;
-    message->op = 0;
+        worker->needs_recycling = true;
+    if (fd >= 0)
+        close(fd);
+    inbox_clear(worker);
 }
 
 void worker_receive(struct device *device)

@@ -237,7 +237,7 @@ void worker_restore(struct device *device)
             child_signal(process, SIGKILL);
     } else if (worker->state == WORKER_STARTING && !said_ready) {
         timer_set(&device->server->loop, &device->timer, clock_ns() + START_NS, start_deadline);
-    } else if (worker->state == WORKER_STARTING || device->resuming) {
+    } else if (worker->state == WORKER_STARTING) {
         worker_fail(device, NULL, LINK_SLOT_NONE,
                     "worker %d was not ready when its supervisor was killed", (int)worker->pid);
     } else if (worker->state == WORKER_READY) {

@@ -265,10 +265,12 @@ static void link_sleep(void)
 /* Waits for the next message; otherwise as link_read. */
 static ssize_t link_receive(struct link_message *message, int *descriptor)
 {
+    struct link_control control;
+
     for (;;) {
         if (lost_pending())
             blame();
-        ssize_t n = link_read(LINK_FD, message, descriptor);
+        ssize_t n = link_read(LINK_FD, message, &control, descriptor);
 
         if (n >= 0 || errno != EAGAIN)
             return n;
@@ -349,6 +351,8 @@ static int link_loop(void)
             link_send(&message, -1);
             break;
         case LINK_RESYNC:
+            resume_free(resuming); /* they come again */
+            resuming = NULL;
             if (!link_resync(message.u.resync))
                 return 1;
             break;
