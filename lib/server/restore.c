@@ -43,6 +43,14 @@ static void own(const struct owned *owned, int *fd)
         owned->fd[*fd] = true;
 }
 
+/* A reply that is being closed is forgotten first: then its number may be another's. */
+static void own_reply(const struct owned *owned, struct reply *reply)
+{
+    if (!kept_noted_reply(reply->queue, reply->token))
+        reply->queue = -1;
+    own(owned, &reply->queue);
+}
+
 static void own_all(const struct owned *owned, struct kept_server *kept)
 {
     struct server *server = &kept->server;
@@ -63,7 +71,10 @@ static void own_all(const struct owned *owned, struct kept_server *kept)
         own(owned, &device->standby.link.fd);
         own(owned, &device->standby.process.fd);
         own(owned, &device->former.process.fd);
+        own_reply(owned, &device->restart.reply);
     }
+    for (uint32_t i = 0; i < server->operator.count; i++)
+        own_reply(owned, &server->operator.reply[i]);
     for (uint32_t i = 0; i < server->options.max_tenants; i++) {
         struct session *session = &kept->session[i];
 
@@ -71,7 +82,7 @@ static void own_all(const struct owned *owned, struct kept_server *kept)
             continue;
         own(owned, &session->process.fd);
         own(owned, &session->journal);
-        own(owned, &session->reply.queue);
+        own_reply(owned, &session->reply);
     }
     for (uint32_t i = 0; i < kept->descriptors.end && i < owned->count; i++) {
         int fd = (int)i;
@@ -115,6 +126,7 @@ void server_restore_begin(struct kept_server *kept)
         server_fail(&kept->server, "no memory to take another supervisor's place");
         return;
     }
+    kept_init(&kept->descriptors);
     sessions_drop_unmade(kept);
     own_all(&owned, kept);
     close_others(&owned);
@@ -127,10 +139,8 @@ static void session_restore(struct session *session)
 {
     struct server *server = session->server;
     struct account *account = account_get(&server->accounts, session->uid);
-    const int process = session->process.fd;
     int r;
 
-    session->process.fd = -1;
     session->answer_by = session->confirm_by = session->evict_by = (struct timer){0};
     session->vault = (struct vault){.owner = session->id};
     /* Its requests for another quality of service are asked again. */
@@ -146,7 +156,7 @@ static void session_restore(struct session *session)
     session->device->constrained += session->grant.constrained;
     if (account)
         account->sessions++;
-    liveness_restore(session, process);
+    liveness_restore(session);
     settle_attach_restore(session);
 }
 

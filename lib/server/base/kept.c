@@ -59,3 +59,11 @@ bool kept_noted(int fd)
 
     return kept && atomic_load_explicit(&kept->kind, memory_order_relaxed) != KEPT_NOTHING;
 }
+
+bool kept_noted_reply(int fd, uint64_t token)
+{
+    const struct kept *kept = kept_place(fd);
+
+    return kept && atomic_load_explicit(&kept->kind, memory_order_relaxed) == KEPT_REPLY &&
+           kept->owner == token;
+}

@@ -41,8 +41,10 @@ struct kept_table {
 void kept_init(struct kept_table *table);
 void kept_piece(int fd, uint64_t session_id, uint64_t address, uint64_t size);
 void kept_reply(int fd, uint16_t op, uid_t uid, uint64_t token);
-/* Whether the descriptor is noted. */
+/* Whether the descriptor is noted, ... */
 bool kept_noted(int fd);
+/* ... as where the request of that token is answered. */
+bool kept_noted_reply(int fd, uint64_t token);
 /* The descriptor is about to be closed. */
 void kept_forget(int fd);
 

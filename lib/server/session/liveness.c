@@ -198,13 +198,16 @@ void liveness_expect(struct session *session)
     timer_set(&session->server->loop, &session->confirm_by, clock_ns() + time, confirm_fire);
 }
 
-void liveness_restore(struct session *session, int pidfd)
+void liveness_restore(struct session *session)
 {
     struct server *server = session->server;
+    const int process = session->process.fd;
 
-    if (pidfd >= 0 &&
-        watch_add(&server->loop, &session->process, pidfd, EPOLLIN, process_ready) < 0)
-        close(pidfd);
+    if (process >= 0 &&
+        watch_add(&server->loop, &session->process, process, EPOLLIN, process_ready) < 0) {
+        session->process.fd = -1;
+        close(process);
+    }
     if (session->client == CLIENT_WATCHED && session->process.fd < 0)
         session->client = CLIENT_POLLED;
     if (session->client == CLIENT_POLLED)

@@ -81,13 +81,13 @@ void former_restore(struct device *device)
     const int process = former->process.fd;
 
     former->kill_by = (struct timer){0};
-    former->process.fd = -1;
     if (former->pid && process >= 0) {
         child_signal(process, SIGKILL);
         if (watch_add(&device->server->loop, &former->process, process, EPOLLIN, process_ready) ==
             0)
             return;
     }
+    former->process.fd = -1;
     child_discard(process, -1);
     former_forget(device);
 }

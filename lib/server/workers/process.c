@@ -216,10 +216,11 @@ void worker_restore(struct device *device)
     const bool said_ready = worker->inbox.op == LINK_READY;
     int r;
 
-    worker->link.fd = worker->process.fd = -1;
     worker->outbox = (struct outbox){0};
     worker->resync = NULL;
     if (worker->state == WORKER_NONE || process < 0) {
+        worker_loss_tell(device);
+        worker->link.fd = worker->process.fd = -1;
         child_discard(process, link);
         worker_forget(device);
         worker_next(device);

@@ -166,8 +166,8 @@ void standby_restore(struct device *device)
     int r;
 
     standby->timer = (struct timer){0};
-    standby->link.fd = standby->process.fd = -1;
     if (!standby->pid || process < 0) {
+        standby->link.fd = standby->process.fd = -1;
         child_discard(process, link);
         standby_forget(device);
         return;
