@@ -9,6 +9,7 @@
 #   make deb        Debian packages of all that, in $(BUILD)/deb
 #   make test-slurm   examples/slurm under a Slurm of its own, as root
 #   make chaos      killed processes and a hostile tenant beside honest ones  ROUNDS=1000
+#   make kill-steps the supervisor killed at each of its system calls  STEPS=all
 #   make man        the manual pages of section 3, from include/gshare.h
 #   make test-cudart-native   the CUDA programs of test/cudart with NVIDIA's runtime, on a GPU
 #   make help       this text
@@ -117,7 +118,7 @@ BINS := $(BUILD)/bin/gshared $(BUILD)/bin/gsctl $(BUILD)/bin/gshare-run
 LIBS := $(BUILD)/lib/libgshare.so $(BUILD)/lib/libgshare.a $(BUILD)/lib/libgshare-softcuda.so $(BUILD)/lib/libgshare_cudart.so \
         $(BUILD)/lib/libgshare_cudart12.so $(BUILD)/lib/gshare/libcudart.so.13 $(BUILD)/lib/gshare/libcudart.so.12
 
-.PHONY: all examples demo test test-cudart-native test-slurm chaos tests fuzz bench fence-cost fence-assemble ptx install uninstall man deb help format-check clean
+.PHONY: all examples demo test test-cudart-native test-slurm chaos kill-steps tests fuzz bench fence-cost fence-assemble ptx install uninstall man deb help format-check clean
 .DELETE_ON_ERROR:
 all: $(BINS) $(LIBS)
 help:
@@ -337,7 +338,9 @@ $(BUILD)/demo/photo.jpg:
 test_programs = $(patsubst %.c,$(BUILD)/%,$(wildcard test/$(1)/test_*.c))
 test_helpers  = $(patsubst %.c,$(BUILD)/obj/%.o,$(filter-out test/$(1)/test_%,$(wildcard test/$(1)/*.c)))
 UNIT_TESTS := $(call test_programs,unit)
-E2E_TESTS  := $(call test_programs,e2e)
+# Takes minutes, with a target of its own.
+KILL_STEPS := $(BUILD)/test/e2e/test_supervisor_steps
+E2E_TESTS  := $(filter-out $(KILL_STEPS),$(call test_programs,e2e))
 CXX_TESTS  := $(patsubst %.cpp,$(BUILD)/%,$(wildcard test/e2e/test_*.cpp))
 CONFORMANCE_TESTS := $(call test_programs,conformance)
 CUDART_TESTS := $(BUILD)/test/cudart/test_abi $(BUILD)/test/cudart/test_programs
@@ -529,6 +532,11 @@ test-slurm: all
 ROUNDS ?= 1000
 chaos: all $(BUILD)/test/e2e/test_chaos
 	@BUILD=$(BUILD) DEVICE=$(DEVICE) V=1 TEST_SECONDS=36000 GS_CHAOS_ROUNDS=$(ROUNDS) test/run $(BUILD)/test/e2e/test_chaos
+
+# The supervisor killed at each of its system calls: test/e2e/test_supervisor_steps.c
+STEPS ?= all
+kill-steps: all $(KILL_STEPS)
+	@BUILD=$(BUILD) DEVICE=soft V=1 TEST_SECONDS=36000 GS_KILL_STEPS=$(STEPS) test/run $(KILL_STEPS)
 
 # Fuzz targets, with libFuzzer: make fuzz CC=clang BUILD=build/fuzz SANITIZE=fuzzer-no-link,address,undefined
 FUZZ_TARGETS := $(patsubst %.c,$(BUILD)/%,$(wildcard test/fuzz/fuzz_*.c))

@@ -97,6 +97,8 @@ void restart_restore(struct device *device)
     struct restart *restart = &device->restart;
 
     restart->patience = (struct timer){0};
+    if (restart->phase == RESTART_ASKED) /* or not yet: the worker may be asked twice */
+        restart->phase = RESTART_STANDBY;
     if (restart->phase == RESTART_NONE)
         restart->reply.queue = -1;
     else
@@ -108,8 +110,11 @@ bool restart_retired(struct device *device, const struct link_message *message)
 {
     struct restart *restart = &device->restart;
 
-    if (restart->phase != RESTART_ASKED)
+    if (restart->phase == RESTART_NONE && message->u.retired == GS_OK)
         return false;
+    /* A question may have been asked twice, by two supervisors. */
+    if (restart->phase != RESTART_ASKED && message->u.retired != GS_OK)
+        return true;
     if (message->u.retired != GS_OK) {
         restart_refuse(device,
                        message->u.retired == GS_ERR_TIMEOUT ? GS_ERR_TIMEOUT : GS_ERR_REFUSED,
