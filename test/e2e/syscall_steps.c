@@ -141,16 +141,20 @@ int steps_forbidden(void)
     return error;
 }
 
-void steps_begin(struct steps *steps, pid_t pid)
+bool steps_begin(struct steps *steps, pid_t pid)
 {
     int status;
 
     *steps = (struct steps){.pid = pid, .last = "the beginning"};
     child_signal(SIG_BLOCK);
-    if (ptrace(PTRACE_SEIZE, pid, NULL, PTRACE_O_TRACESYSGOOD) < 0 ||
-        ptrace(PTRACE_INTERRUPT, pid, NULL, NULL) < 0)
+    if (ptrace(PTRACE_SEIZE, pid, NULL, PTRACE_O_TRACESYSGOOD) < 0) {
+        if (errno == EPERM || errno == ESRCH) /* also of one that has not been reaped */
+            return false;
         test_fail(__FILE__, __LINE__, "tracing process %d: %s", (int)pid, strerror(errno));
+    }
+    CHECK(ptrace(PTRACE_INTERRUPT, pid, NULL, NULL) == 0);
     CHECK(change_await(pid, BEGIN_MS, &status) && WIFSTOPPED(status));
+    return true;
 }
 
 void steps_follow(pid_t parent)

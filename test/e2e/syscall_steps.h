@@ -20,8 +20,8 @@ struct steps {
 
 /* 0; or the errno with which the kernel forbids to trace a child. */
 int steps_forbidden(void);
-/* Takes the process, which stands still until steps_next. */
-void steps_begin(struct steps *steps, pid_t pid);
+/* Takes the process, which stands still until steps_next. false: it has ended. */
+bool steps_begin(struct steps *steps, pid_t pid);
 /* The next child of the process is taken as it is made: for steps_follow_take. */
 void steps_follow(pid_t parent);
 /* Waits for that child, leaves the parent alone, and has the child stand before its first

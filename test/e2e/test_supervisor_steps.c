@@ -279,7 +279,7 @@ static bool round_run(struct trial *trial, uint32_t first, uint32_t stop, uint32
 
     server_want(trial, first ? 2 : 1);
     actor_begin(trial);
-    steps_begin(&trial->steps, server_supervisor(trial->server));
+    CHECK_WITHIN(10000, steps_begin(&trial->steps, server_supervisor(trial->server)));
     gate_pass(&trial->actor->go);
     if (first)
         follow(trial, first, killed, sizeof(killed));
