@@ -4,7 +4,7 @@
 
 #include "harness.h"
 
-#define RUN_SERVERS_MAX 64u
+#define RUN_SERVERS_MAX 512u
 
 /* What a test's process tells the program that runs it: in shared memory, so that it survives a
  * crash of the test. */
