@@ -267,6 +267,8 @@ void worker_receive_again(struct device *device)
         piece_gone(session);
     else if (message->op == LINK_FATAL)
         on_fatal(device, message);
+    else if (message->op == LINK_RETIRED && worker->state == WORKER_READY)
+        restart_retired(device, message);
     else if (message->op == LINK_NEEDS_RECYCLING)
         worker->needs_recycling = true;
     if (fd >= 0)
