@@ -266,10 +266,12 @@ static void workers_restore(struct device *device)
 static void sessions_end_gone(struct server *server)
 {
     for (struct session *s = NULL; (s = registry_next(&server->registry, s));) {
-        if (!s->segment && s->state == SESSION_WAITING)
-            server_session_refuse(s, GS_ERR_INTERRUPTED, "its segment is gone");
-        else if (s->client == CLIENT_GONE && s->state != SESSION_CLOSING)
+        if (!s->segment && s->state == SESSION_WAITING) {
+            s->reply.op = CTL_AGAIN;
+            server_session_refuse(s, GS_ERR_INTERRUPTED, "ask again");
+        } else if (s->client == CLIENT_GONE && s->state != SESSION_CLOSING) {
             server_session_close(s);
+        }
     }
 }
 

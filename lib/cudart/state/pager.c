@@ -105,7 +105,7 @@ static void fault_handle(int number, siginfo_t *info, void *context)
 
 /* ---- Start ----------------------------------------------------------------------------------- */
 
-static bool start_locked(void)
+static bool start_locked(pager_resolve_t function)
 {
     struct sigaction action = {.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART};
     sigset_t all, kept;
@@ -116,6 +116,7 @@ static bool start_locked(void)
         return true;
     if (process != 0 || pipe2(requests, O_CLOEXEC) < 0)
         return false;
+    resolve = function; /* before the thread that calls it */
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &kept);
     started = pthread_create(&thread, NULL, pager_run, NULL) == 0;
@@ -137,8 +138,7 @@ bool pager_start(pager_resolve_t function)
     bool started;
 
     pthread_mutex_lock(&start_lock);
-    resolve = function;
-    started = start_locked();
+    started = start_locked(function);
     pthread_mutex_unlock(&start_lock);
     return started;
 }
