@@ -121,7 +121,7 @@ static int signals_init(struct server *server)
     return r;
 }
 
-#define STATE_TRIES   20
+#define STATE_TRIES   400
 #define STATE_WAIT_NS 5000000
 
 /* ---- Settings -------------------------------------------------------------------------------- */

@@ -20,12 +20,18 @@ static int restart(const char *argument, char *output, size_t size)
                        size);
 }
 
+/* On a busy machine some tenant may have something allocated at every moment of the 10 s that a
+ * restart waits for; it is refused then, and asked for again. */
 static void restart_succeeds(const struct server *server)
 {
     const pid_t former = server_worker_pid(server);
     char output[256];
 
-    restart(NULL, output, sizeof(output));
+    for (unsigned tries = 0; tries < 6; tries++) {
+        restart(NULL, output, sizeof(output));
+        if (!strstr(output, "always had something allocated"))
+            break;
+    }
     CHECK_TEXT(output, "has taken the place of worker");
     CHECK(server_worker_pid(server) != former);
 }

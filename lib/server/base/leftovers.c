@@ -23,7 +23,7 @@
 #define MQUEUE_MAGIC 0x19800202
 
 /* A killed server's process may still be in the kernel's hands. */
-#define TAKE_TRIES   40
+#define TAKE_TRIES   100
 #define TAKE_WAIT_NS 5000000
 /* Root removes what another user has put in the way; that user may be quick to do it again. */
 #define REMOVE_TRIES 1000
