@@ -19,7 +19,8 @@ void server_restore_begin(struct kept_server *kept);
  * this one's command line, for its texts. In the keeper. */
 bool server_adopt(struct kept_server *kept, const struct server_options *options,
                   void (*on_ready)(struct server *server));
-/* All else, once there are the loop, the registry and the state file. */
+/* All else, once there are the loop, the registry and the state file. Waits for each worker's
+ * answer, some seconds at most: the one time that a supervisor does. */
 void server_restore(struct kept_server *kept);
 
 #endif
