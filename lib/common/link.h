@@ -37,6 +37,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "common/histogram.h"
 #include "common/wire.h"
 
 #define LINK_SLOTS_MAX 4096u
@@ -104,6 +105,8 @@ struct link_device {
     int32_t numa_node;       /* of the host, next to the device (numa.h); negative: unknown */
     char name[64];
     char driver[32];
+    char uuid[48];                  /* "GPU-8c5f...", "MIG-8c5f..."; "": not known */
+    char pci[24];                   /* "00000000:65:00.0"; "": not known */
     uint8_t sm_group[LINK_SMS_MAX]; /* the group of each SM below sm_count */
 };
 
@@ -266,9 +269,25 @@ struct link_stats {
     _Atomic uint64_t copied_bytes;
     _Atomic uint64_t gpu_ns;           /* time on the device, by its own clock */
     _Atomic uint64_t deadlines_missed; /* launches that ended after their deadline */
-    uint64_t reserved[2];
+    _Atomic uint64_t sm_ns;            /* the same time, each moment by the SMs that were taken */
+    _Atomic uint64_t strays; /* accesses that the fence kept in the window, where they are told */
+    /* Of launches and captured graphs: from the moment that the lane saw the record, */
+    struct link_histogram {
+        _Atomic uint64_t count[HISTOGRAM_BUCKETS];
+        _Atomic uint64_t sum_ns;
+    } wait,                 /* to its issue, */
+        latency;            /* to its end */
+    _Atomic uint64_t depth; /* of these, issued and not seen to have ended */
+    uint64_t reserved[3];   /* whole cache lines */
 };
-static_assert(sizeof(struct link_stats) == 64, "link_stats");
+static_assert(sizeof(struct link_stats) == 384, "link_stats");
+
+/* Counts in a figure that only the calling thread writes. */
+static inline void link_stat_add(_Atomic uint64_t *figure, uint64_t by)
+{
+    atomic_store_explicit(figure, atomic_load_explicit(figure, memory_order_relaxed) + by,
+                          memory_order_relaxed);
+}
 
 /* The supervisor starts a worker by exec of its own executable with these descriptors and this
  * command line:

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdint.h>
+#include <sys/mman.h>
 #include <sys/shm.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -75,6 +76,27 @@ int segment_begin(size_t size, mode_t mode, uid_t uid, int *id, void **memory)
     *id = made;
     *memory = at;
     return 0;
+}
+
+int segment_keep_from_forks(void *memory, size_t size)
+{
+    int r = madvise(memory, size, MADV_DONTFORK) < 0 ? -errno : 0;
+
+    if (r < 0)
+        shmdt(memory);
+    return r;
+}
+
+void *segment_attach(int id, size_t size)
+{
+    void *memory = shmat(id, NULL, 0);
+    int r;
+
+    if (memory == (void *)-1)
+        return NULL;
+    r = segment_keep_from_forks(memory, size);
+    errno = -r;
+    return r == 0 ? memory : NULL;
 }
 
 void segment_mark(int id)

@@ -18,6 +18,11 @@ int segment_make(size_t size, mode_t mode, uid_t uid, int *id, void **memory);
 /* The same without the mark: the segment outlives its last process until segment_mark, and the next
  * server removes it if that never comes. */
 int segment_begin(size_t size, mode_t mode, uid_t uid, int *id, void **memory);
+/* Attaches a segment for this process, and for none that it forks: a fork would count as an
+ * attachment and leave its pid as the last one's. NULL, and errno: it cannot be. */
+void *segment_attach(int id, size_t size);
+/* Has a fork leave out a segment that is attached, which it detaches if it fails. 0 or -errno. */
+int segment_keep_from_forks(void *memory, size_t size);
 /* Marks a segment for removal. Harmless on one that is. */
 void segment_mark(int id);
 

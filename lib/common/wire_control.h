@@ -5,13 +5,15 @@
 #ifndef GS_COMMON_WIRE_CONTROL_H
 #define GS_COMMON_WIRE_CONTROL_H
 
+#include "common/histogram.h"
 #include "common/wire_base.h"
 
 /* ---- Control queue ----------------------------------------------------------------------------
  * Each request is one message of at most CTL_MESSAGE_MAX bytes that begins with a ctl_header. */
 #define CTL_MESSAGE_MAX 256u
-/* Message size of an administrator's reply queue. Answers to attach fit CTL_MESSAGE_MAX. */
-#define CTL_REPLY_MAX   4096u
+/* Message size of an administrator's reply queue, the kernel's default limit
+ * (fs.mqueue.msgsize_max). Answers to attach fit CTL_MESSAGE_MAX. */
+#define CTL_REPLY_MAX   8192u
 #define CTL_QUEUE_DEPTH 10u /* the kernel's default limit, fs.mqueue.msg_max */
 
 enum ctl_op {
@@ -98,6 +100,24 @@ struct ctl_admin { /* CTL_STATUS, CTL_PS, CTL_QUIT */
     uint32_t reserved;
 };
 
+/* Why another worker has taken a device's work over. */
+enum ctl_takeover {
+    CTL_TAKEOVER_FAULT = 0,    /* a fault lost the context */
+    CTL_TAKEOVER_EVICTION = 1, /* work that did not end was ended */
+    CTL_TAKEOVER_WORKER = 2,   /* the process was killed, or did not answer, or made no sense */
+    CTL_TAKEOVER_RESTART = 3,  /* CTL_RESTART */
+    CTL_TAKEOVER_RECYCLING =
+        4, /* its driver keeps the memory of all sets of SMs that it has made */
+    CTL_TAKEOVERS = 5
+};
+
+/* So many faults and evictions were of this user's sessions. */
+struct ctl_blamed {
+    uint32_t uid; /* the last one: CTL_OTHERS, of all for whom there was no place */
+    uint32_t count;
+};
+#define CTL_BLAMED 8u
+
 struct ctl_device {
     char name[64];
     char driver[32]; /* "libcuda.so.1 13.0" or "libgshare-softcuda.so 13.0" */
@@ -107,9 +127,14 @@ struct ctl_device {
     uint32_t compute_major, compute_minor;
     uint32_t tenants;
     int32_t worker_pid;
-    uint32_t state;  /* enum ctl_device_state */
-    uint32_t faults; /* workers lost so far */
-    uint32_t ending; /* tenants in CTL_TENANT_ENDING, part of `tenants` */
+    uint32_t state;                    /* enum ctl_device_state */
+    uint32_t faults;                   /* workers lost so far */
+    uint32_t ending;                   /* tenants in CTL_TENANT_ENDING, part of `tenants` */
+    char uuid[48];                     /* "GPU-8c5f...", as nvidia-smi has it; "": not known */
+    char pci[24];                      /* "00000000:65:00.0" */
+    uint32_t takeovers[CTL_TAKEOVERS]; /* by enum ctl_takeover */
+    uint32_t reserved;
+    struct ctl_blamed blamed[CTL_BLAMED]; /* those with a count */
 };
 enum ctl_device_state {
     CTL_DEVICE_STARTING = 0,
@@ -117,6 +142,8 @@ enum ctl_device_state {
     CTL_DEVICE_FAILED = 2,
     CTL_DEVICE_SILENT = 3 /* its worker does not answer */
 };
+
+#define CTL_STATUSES 32u /* more than there are values of gs_status */
 
 struct ctl_status_reply {
     struct ctl_header h;
@@ -129,7 +156,14 @@ struct ctl_status_reply {
     uint32_t tenants;
     uint32_t tenants_max;
     char message[128];
+    uint64_t refusals[CTL_STATUSES]; /* attaches that were refused, by gs_status */
     struct ctl_device device[8];
+};
+
+/* How often it took so long (histogram.h), each time in one bucket, and the sum of all times. */
+struct ctl_histogram {
+    uint64_t count[HISTOGRAM_BUCKETS];
+    uint64_t sum_ns;
 };
 
 struct ctl_tenant {
@@ -153,8 +187,14 @@ struct ctl_tenant {
     uint32_t state;  /* enum ctl_tenant_state */
     uint32_t fenced; /* gs_fence, 0: not */
     char name[32];
+    uint64_t sm_ns;  /* time on the device, each moment by the number of SMs that were taken */
+    uint64_t strays; /* accesses outside of its memory, of a session whose fence reports them */
+    uint64_t depth;  /* launches and captured graphs that the device has and has not finished */
+    /* Of these, from the moment that the worker saw the record, */
+    struct ctl_histogram wait, /* until they were given to the device; */
+        latency;               /* until they had ended */
 };
-#define CTL_PS_ROWS 27u
+#define CTL_PS_ROWS 17u
 
 enum ctl_tenant_state {
     CTL_TENANT_ATTACHED = 0,
@@ -430,10 +470,10 @@ static_assert(sizeof(struct ctl_attach_reply) == 192 &&
 static_assert(sizeof(struct ctl_set_qos) == 136, "ctl_set_qos");
 static_assert(sizeof(struct ctl_done_reply) == 160, "ctl_done_reply");
 static_assert(sizeof(struct ctl_admin) == 40, "ctl_admin");
-static_assert(sizeof(struct ctl_device) == 144, "ctl_device");
-static_assert(sizeof(struct ctl_status_reply) == 1344, "ctl_status_reply");
-static_assert(sizeof(struct ctl_tenant) == 144, "ctl_tenant");
-static_assert(sizeof(struct ctl_ps_reply) == 4056, "ctl_ps_reply");
+static_assert(sizeof(struct ctl_device) == 304, "ctl_device");
+static_assert(sizeof(struct ctl_status_reply) == 2880, "ctl_status_reply");
+static_assert(sizeof(struct ctl_tenant) == 456, "ctl_tenant");
+static_assert(sizeof(struct ctl_ps_reply) == 7920, "ctl_ps_reply");
 static_assert(sizeof(struct ctl_quit_reply) == 160, "ctl_quit_reply");
 static_assert(sizeof(struct ctl_settings) == 136, "ctl_settings");
 static_assert(sizeof(struct ctl_set) == 176, "ctl_set");
@@ -452,6 +492,7 @@ static_assert(sizeof(struct ctl_explain_reply) == 1440 &&
                       offsetof(struct ctl_quit_reply, message),
               "ctl_explain_reply");
 static_assert(sizeof(struct ctl_ps_reply) <= CTL_REPLY_MAX &&
+                  sizeof(struct ctl_status_reply) <= CTL_REPLY_MAX &&
                   sizeof(struct ctl_get_reply) <= CTL_REPLY_MAX,
               "answers fit");
 

@@ -31,6 +31,7 @@
     X(cuDeviceGet, (CUdevice * device, int ordinal))                                               \
     X(cuDeviceGetName, (char *name, int size, CUdevice device))                                    \
     X(cuDeviceGetUuid_v2, (CUuuid * uuid, CUdevice device))                                        \
+    X(cuDeviceGetPCIBusId, (char *id, int size, CUdevice device))                                  \
     X(cuDeviceGetAttribute, (int *value, CUdevice_attribute attribute, CUdevice device))           \
     X(cuDeviceTotalMem_v2, (size_t * bytes, CUdevice device))                                      \
     X(cuDeviceGetDevResource, (CUdevice device, CUdevResource * resource, CUdevResourceType type))

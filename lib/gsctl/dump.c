@@ -54,7 +54,10 @@ static void sms_field(const struct ctl_row *row)
 static void server_dump(const struct ctl_status_reply *r, const struct control *control)
 {
     char owner[FORMAT_MAX];
+    uint64_t refusals = 0;
 
+    for (uint32_t status = 0; status < CTL_STATUSES; status++)
+        refusals += r->refusals[status];
     fputs("server", stdout);
     field("%s", control->instance);
     field("%s", format_user(owner, control->owner));
@@ -65,6 +68,7 @@ static void server_dump(const struct ctl_status_reply *r, const struct control *
     field_number(r->tenants);
     field_number(r->tenants_max);
     field_number(r->sessions_total);
+    field_number(refusals);
     putchar('\n');
 }
 
@@ -83,6 +87,10 @@ static void device_dump(uint32_t index, const struct ctl_device *d)
     field("%u.%u", d->compute_major, d->compute_minor);
     field("%s", d->driver);
     field("%s", d->name);
+    field("%s", d->uuid);
+    field("%s", d->pci);
+    for (uint32_t cause = 0; cause < CTL_TAKEOVERS; cause++)
+        field_number(d->takeovers[cause]);
     putchar('\n');
 }
 
@@ -121,6 +129,14 @@ static void reservation_dump(const struct ctl_row *row)
     putchar('\n');
 }
 
+static void histogram_dump(const struct ctl_histogram *h)
+{
+    field_number(histogram_sum(h));
+    field_number(h->sum_ns);
+    field_number(histogram_quantile(h->count, 0.5));
+    field_number(histogram_quantile(h->count, 0.99));
+}
+
 /* row: of the session; NULL where it has come or gone between the two answers. */
 static void session_dump(const struct ctl_tenant *t, const struct ctl_row *row)
 {
@@ -153,6 +169,11 @@ static void session_dump(const struct ctl_tenant *t, const struct ctl_row *row)
         sms_field(row);
     else
         field("-");
+    field_number(t->sm_ns);
+    field_number(t->strays);
+    field_number(t->depth);
+    histogram_dump(&t->wait);
+    histogram_dump(&t->latency);
     putchar('\n');
 }
 

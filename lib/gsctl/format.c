@@ -7,6 +7,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "common/util.h"
 #include "gsctl/gsctl.h"
 
 /* Three significant digits, then the unit. */
@@ -36,6 +37,26 @@ const char *format_count(char out[FORMAT_MAX], uint64_t count)
     static const char *const units[] = {"", "k", "M", "G", "T", "P", "E"};
 
     format_scaled(out, count, 1000, units, sizeof(units) / sizeof(units[0]));
+    return out;
+}
+
+const char *format_time(char out[FORMAT_MAX], uint64_t ns)
+{
+    static const struct {
+        const char *unit;
+        double ns;
+    } units[] = {{"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
+    size_t unit = 0;
+    double value;
+
+    while (unit + 1 < ARRAY_SIZE(units) && (double)ns >= 999.5 * units[unit].ns)
+        unit++;
+    value = (double)ns / units[unit].ns;
+    if (ns == 0)
+        snprintf(out, FORMAT_MAX, "-");
+    else
+        snprintf(out, FORMAT_MAX, value < 9.95 && unit > 0 ? "%.1f%s" : "%.0f%s", value,
+                 units[unit].unit);
     return out;
 }
 

@@ -180,12 +180,15 @@ unsigned long long row_id(const struct ctl_row *row); /* of its target */
 gs_status status_read(struct control *control, struct ctl_status_reply *reply,
                       char message[REQUEST_MESSAGE_MAX]);
 const char *device_state_name(uint32_t state); /* "?" for an unknown state */
+/* "fault", "eviction" ... of enum ctl_takeover; "?" for an unknown one */
+const char *takeover_cause_name(uint32_t cause);
 
 /* ---- ps.c ------------------------------------------------------------------------------------ */
 
 /* All tenants, in the order in which they attached. The caller frees *tenants, also on failure. */
 gs_status tenants_read(struct control *control, struct ctl_tenant **tenants, size_t *count,
                        char message[REQUEST_MESSAGE_MAX]);
+uint64_t histogram_sum(const struct ctl_histogram *h); /* of all counts */
 
 /* ---- memory.c -------------------------------------------------------------------------------- */
 
@@ -199,6 +202,8 @@ void *memory_more(void *memory, size_t count, size_t size);
 const char *format_bytes(char out[FORMAT_MAX], uint64_t bytes);
 /* "950", "1.2M" */
 const char *format_count(char out[FORMAT_MAX], uint64_t count);
+/* "15us", "1.2ms", "350ms", "1.0s"; "-": 0 */
+const char *format_time(char out[FORMAT_MAX], uint64_t ns);
 /* "12 s", "2 h 3 min" */
 const char *format_duration(char out[FORMAT_MAX], uint64_t ns);
 /* The user's name; the number if the user has no name. */

@@ -15,11 +15,14 @@ static const struct command commands[] = {
      TAKES_JSON | TAKES_WATCH, false},
     {"ps", command_ps, "the tenants: process, SMs, class, memory, GPU time, launches", "", "",
      TAKES_JSON | TAKES_WATCH, false},
-    {"top", command_top, "the tenants, live: SMs, GPU time and launches a second, memory", "",
+    {"top", command_top, "the tenants, live: SMs, GPU time, launches a second, latency, memory", "",
      "Keys: q quits; the arrows select a session, and k ends it after asking; u shows one user's;\n"
-     "n s g l m sort by session, SMs, GPU time, launches and memory, r the other way round.\n"
+     "n s g l m p d x sort by session, SMs, GPU time, launches, memory, latency, depth of the\n"
+     "queue and strays, r the other way round.\n"
      "GPU% is time on the device by time that has passed; kernels of several tenants run at "
-     "once.\n\n",
+     "once.\n"
+     "P50 and P99 are latencies of launches since the look before; QUEUE has those that have not\n"
+     "ended; MEM% is memory by its limit, or the device's; FAULTS are of the user's sessions.\n\n",
      TAKES_WATCH | TAKES_TOP, false},
     {"info", command_info, "the devices, and who may run on which of their SMs", "",
      "A cell of the map is an SM; the last row is all of them together.\n\n",

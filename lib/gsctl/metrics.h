@@ -1,5 +1,6 @@
 /* metrics.h - what the files of `gsctl metrics` share: metrics.c is the command, metrics_text.c has
- * the table of figures and writes them, metrics_http.c serves them. */
+ * the table of figures and writes them, metrics_labels.c has their labels, metrics_http.c serves
+ * them. */
 #ifndef GS_GSCTL_METRICS_H
 #define GS_GSCTL_METRICS_H
 
@@ -28,6 +29,28 @@ void metrics_sample_deinit(struct metrics_sample *sample);
 
 /* The sample as text; the caller frees it. */
 char *metrics_text(const struct metrics_sample *sample, enum metrics_form form, size_t *size);
+
+/* ---- metrics_labels.c ------------------------------------------------------------------------ */
+
+struct metrics_text {
+    char *text;
+    size_t size;
+};
+
+/* The labels of the server, of a device or of a session: written once, for every family has them
+ * again, and a thousand sessions are a thousand look-ups of users. */
+struct metrics_labels {
+    struct metrics_both {
+        struct metrics_text labels; /* of every figure: "{a="b",c="d"" */
+        struct metrics_text info;   /* of the info besides: ",e="f"" */
+    } server, device[sizeof(((struct ctl_status_reply *)0)->device) / sizeof(struct ctl_device)];
+    struct metrics_both *session; /* as the sample has them */
+};
+/* Puts a label's value in pieces, quoted: it is text from anywhere, also a tenant's. */
+void metrics_value_put(const char *value, void (*put)(void *to, const char *piece, size_t size),
+                       void *to);
+void metrics_labels_init(struct metrics_labels *labels, const struct metrics_sample *sample);
+void metrics_labels_deinit(struct metrics_labels *labels, const struct metrics_sample *sample);
 
 /* ---- metrics_http.c -------------------------------------------------------------------------- */
 

@@ -106,14 +106,17 @@ int mps_device(const struct mps_call *call, const char *text, uint32_t *device,
     uint64_t number;
     gs_status status;
 
-    if (!strncmp(text, "GPU-", 4) || !strncmp(text, "MIG-", 4))
-        return mps_wrong(call, EXIT_USAGE,
-                         "'%s': devices have numbers here, as gsctl status shows them", text);
-    if (!mps_number(call, text, INT32_MAX, &number))
+    const bool uuid = !strncmp(text, "GPU-", 4) || !strncmp(text, "MIG-", 4);
+
+    if (!uuid && !mps_number(call, text, INT32_MAX, &number))
         return EXIT_USAGE;
     status = status_read(call->control, reply, message);
     if (status != GS_OK)
         return ask_failed(status, message);
+    for (number = uuid ? 0 : number; uuid && number < reply->device_count; number++) {
+        if (!strcmp(reply->device[number].uuid, text))
+            break;
+    }
     if (number >= reply->device_count)
         return mps_wrong(call, EXIT_ERROR, "there is no device %s: see gsctl status", text);
     *device = (uint32_t)number;

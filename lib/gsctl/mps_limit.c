@@ -73,7 +73,9 @@ static void memory_print(const struct ctl_row *row, uint32_t device_sms)
         set.mem = row->mem_limit;
         set.fields = row->mem_limit ? CTL_MEM : 0;
     }
-    puts(set.fields & CTL_MEM ? setting_print(value, &set, setting_find("mem")) : "none");
+    /* As MPS: nothing, where there is no limit. */
+    if (set.fields & CTL_MEM)
+        puts(setting_print(value, &set, setting_find("mem")));
 }
 
 /* Normal sets no limit: a program may ask for the class latency then. */

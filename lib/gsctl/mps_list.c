@@ -37,21 +37,18 @@ static int clients_of(const struct mps_call *call, int argument, struct ctl_stat
     return status == GS_OK ? 0 : ask_failed(status, message);
 }
 
-/* Prints each pid of a device's tenants once, -1: of all devices. A tenant in another PID namespace
- * has none. */
-static void pids_print(const struct ctl_tenant *tenants, size_t count, int32_t device,
-                       const char *before)
+/* Prints each pid once. A tenant in another PID namespace has none. */
+static void pids_print(const struct ctl_tenant *tenants, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         size_t first = 0;
 
-        if (tenants[i].pid == 0 || (device >= 0 && tenants[i].device != device))
+        if (tenants[i].pid == 0)
             continue;
-        while (tenants[first].pid != tenants[i].pid ||
-               (device >= 0 && tenants[first].device != device))
+        while (tenants[first].pid != tenants[i].pid)
             first++;
         if (first == i)
-            printf("%s%" PRId32 "\n", before, tenants[i].pid);
+            printf("%" PRId32 "\n", tenants[i].pid);
     }
 }
 
@@ -91,9 +88,22 @@ int mps_client_list(const struct mps_call *call)
     int result = clients_of(call, 0, &reply, &tenants, &count);
 
     if (result == 0)
-        pids_print(tenants, count, -1, "");
+        pids_print(tenants, count);
     free(tenants);
     return result;
+}
+
+static const char *shown(const char *text)
+{
+    return *text ? text : "-";
+}
+
+/* Bus, device and function, without the domain. */
+static const char *pci_short(const char *pci)
+{
+    const char *bus = strchr(pci, ':');
+
+    return shown(bus ? bus + 1 : pci);
 }
 
 int mps_device_client_list(const struct mps_call *call)
@@ -104,8 +114,11 @@ int mps_device_client_list(const struct mps_call *call)
     int result = clients_of(call, 0, &reply, &tenants, &count);
 
     for (uint32_t i = 0; i < reply.device_count && result == 0; i++) {
-        printf("Device %" PRIu32 ": %s\n", i, reply.device[i].name);
-        pids_print(tenants, count, (int32_t)i, "  ");
+        printf("[%" PRIu32 "] %s, %s\n", i, pci_short(reply.device[i].pci), reply.device[i].name);
+        for (size_t k = 0; k < count; k++) {
+            if (tenants[k].pid != 0 && tenants[k].device == (int32_t)i)
+                printf("%" PRId32 ".%" PRIu64 "\n", tenants[k].pid, tenants[k].session_id);
+        }
     }
     free(tenants);
     return result;
@@ -137,20 +150,45 @@ int mps_ps(const struct mps_call *call)
         return mps_wrong(call, EXIT_USAGE, "takes %s", call->command->arguments);
     result = clients_of(call, 1, &reply, &tenants, &count);
     if (result == 0)
-        printf("%-9s %-9s %-9s %-17s %-14s %s\n", "PID", "ID", "SERVER", "DEVICE", "NAMESPACE",
+        printf("%-9s %-9s %-14s %-25s %-14s %-15s\n", "PID", "ID", "SERVER", "DEVICE", "NAMESPACE",
                "COMMAND");
     for (size_t i = 0; i < count && result == 0; i++) {
         const struct ctl_tenant *t = &tenants[i];
+        const bool known = (uint32_t)t->device < reply.device_count;
         char space[FORMAT_MAX];
 
         snprintf(pid, sizeof(pid), t->pid ? "%" PRId32 : "-", t->pid);
-        printf("%-9s %-9" PRIu64 " %-9" PRId32 " %-17" PRId32 " %-14s %s\n", pid, t->session_id,
-               reply.server_pid, t->device, pid_namespace(space, t->pid), t->name);
+        printf("%-9s %-9" PRIu64 " %-14" PRId32 " %-25.22s %-14s %-15s\n", pid, t->session_id,
+               reply.server_pid, known ? shown(reply.device[t->device].uuid) : "-",
+               pid_namespace(space, t->pid), t->name);
     }
     free(tenants);
     return result;
 }
 
+/* "0000:65.00.00": so MPS writes domain, bus, device and function. */
+static const char *pci_dotted(char out[FORMAT_MAX], const char *pci)
+{
+    unsigned domain, bus, device, function;
+
+    if (sscanf(pci, "%x:%x:%x.%x", &domain, &bus, &device, &function) != 4)
+        return shown(pci);
+    snprintf(out, FORMAT_MAX, "%04x:%02x.%02x.%02x", domain, bus, device, function);
+    return out;
+}
+
+static void devices_print(const struct ctl_status_reply *reply)
+{
+    char pci[FORMAT_MAX];
+
+    printf("%-15s %-14s %-41s %-33s %s\n", "Device Ordinal", "PCI IDs", "UUID", "Name",
+           "Attributes");
+    for (uint32_t i = 0; i < reply->device_count; i++)
+        printf("%-15" PRIu32 " %-14s %-41s %-33s %s\n", i, pci_dotted(pci, reply->device[i].pci),
+               shown(reply->device[i].uuid), reply->device[i].name, "N/A");
+}
+
+/* MPS tells the devices of its daemon and of each server. Here both are one. */
 int mps_device_query(const struct mps_call *call)
 {
     struct ctl_status_reply reply;
@@ -158,10 +196,10 @@ int mps_device_query(const struct mps_call *call)
 
     if (result != 0)
         return result;
-    printf("%-15s %-14s %-41s %-30s %s\n", "Device Ordinal", "PCI IDs", "UUID", "Name",
-           "Attributes");
-    for (uint32_t i = 0; i < reply.device_count; i++)
-        printf("%-15" PRIu32 " %-14s %-41s %-30s %s\n", i, "-", "-", reply.device[i].name, "-");
+    puts("Default");
+    devices_print(&reply);
+    printf("\nServer %" PRId32 "\n", reply.server_pid);
+    devices_print(&reply);
     return 0;
 }
 

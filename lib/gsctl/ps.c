@@ -63,6 +63,21 @@ static void add_row(struct table *table, const struct ctl_tenant *t)
     table_add(table, t->name);
 }
 
+/* The counts are of times up to 10 us, 20 us ... 1 s, and above. */
+static void histogram_json(const char *name, const struct ctl_histogram *h)
+{
+    json_open(name, '{');
+    json_number("count", histogram_sum(h));
+    json_number("sum_ns", h->sum_ns);
+    json_number("p50_ns", histogram_quantile(h->count, 0.5));
+    json_number("p99_ns", histogram_quantile(h->count, 0.99));
+    json_open("counts", '[');
+    for (uint32_t i = 0; i < HISTOGRAM_BUCKETS; i++)
+        json_number(NULL, h->count[i]);
+    json_close(']');
+    json_close('}');
+}
+
 static void print_json(const struct ctl_tenant *t)
 {
     json_open(NULL, '{');
@@ -86,6 +101,11 @@ static void print_json(const struct ctl_tenant *t)
     json_text("state", state_name(t->state));
     json_text("name", t->name);
     json_number("fenced", t->fenced);
+    json_number("sm_ns", t->sm_ns);
+    json_number("strays", t->strays);
+    json_number("queue_depth", t->depth);
+    histogram_json("queue_wait", &t->wait);
+    histogram_json("launch_latency", &t->latency);
     json_close('}');
 }
 
@@ -125,6 +145,15 @@ gs_status tenants_read(struct control *control, struct ctl_tenant **tenants, siz
         *count += reply.count;
     } while (cursor);
     return GS_OK;
+}
+
+uint64_t histogram_sum(const struct ctl_histogram *h)
+{
+    uint64_t sum = 0;
+
+    for (uint32_t i = 0; i < HISTOGRAM_BUCKETS; i++)
+        sum += h->count[i];
+    return sum;
 }
 
 int command_ps(struct control *control, const struct command_options *options)

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/status.h"
 #include "common/util.h"
 #include "gsctl/gsctl.h"
 
@@ -13,6 +14,17 @@ const char *device_state_name(uint32_t state)
                                         [CTL_DEVICE_SILENT] = "not answering"};
 
     return state < sizeof(names) / sizeof(names[0]) ? names[state] : "?";
+}
+
+const char *takeover_cause_name(uint32_t cause)
+{
+    static const char *const names[] = {[CTL_TAKEOVER_FAULT] = "fault",
+                                        [CTL_TAKEOVER_EVICTION] = "eviction",
+                                        [CTL_TAKEOVER_WORKER] = "worker",
+                                        [CTL_TAKEOVER_RESTART] = "restart",
+                                        [CTL_TAKEOVER_RECYCLING] = "recycling"};
+
+    return cause < ARRAY_SIZE(names) ? names[cause] : "?";
 }
 
 static void version_text(char out[FORMAT_MAX], uint32_t version)
@@ -53,9 +65,21 @@ static void print_json(const struct ctl_status_reply *r, const struct control *c
         json_text("state", device_state_name(d->state));
         json_pid("worker_pid", d->worker_pid);
         json_number("faults", d->faults);
+        json_text("uuid", d->uuid);
+        json_text("pci_bus_id", d->pci);
+        json_open("takeovers", '{');
+        for (uint32_t cause = 0; cause < CTL_TAKEOVERS; cause++)
+            json_number(takeover_cause_name(cause), d->takeovers[cause]);
+        json_close('}');
         json_close('}');
     }
     json_close(']');
+    json_open("refusals", '{');
+    for (uint32_t status = 0; status < CTL_STATUSES; status++) {
+        if (r->refusals[status])
+            json_number(status_name((gs_status)status), r->refusals[status]);
+    }
+    json_close('}');
     json_close('}');
     putchar('\n');
 }
@@ -101,6 +125,8 @@ gs_status status_read(struct control *control, struct ctl_status_reply *reply,
     for (uint32_t i = 0; i < reply->device_count; i++) {
         reply->device[i].name[sizeof(reply->device[i].name) - 1] = 0;
         reply->device[i].driver[sizeof(reply->device[i].driver) - 1] = 0;
+        reply->device[i].uuid[sizeof(reply->device[i].uuid) - 1] = 0;
+        reply->device[i].pci[sizeof(reply->device[i].pci) - 1] = 0;
     }
     return GS_OK;
 }

@@ -32,25 +32,18 @@ int command_top(struct control *control, const struct command_options *options)
 
 #include "common/names.h"
 #include "common/util.h"
-
-/* A tenant, and what it did a second since the sample before. */
-struct row {
-    struct ctl_tenant t;
-    double gpu, launches, copied; /* gpu: seconds a second */
-};
-
-enum sort { SORT_SESSION, SORT_SMS, SORT_GPU, SORT_LAUNCHES, SORT_MEMORY };
+#include "gsctl/top.h"
 
 struct top {
     struct control *control;
     uint64_t interval_ns;
     struct ctl_status_reply status;
-    struct row *row; /* those shown, sorted */
+    struct top_row *row; /* those shown, sorted */
     size_t count;
     struct ctl_tenant *last; /* of the sample before, by session */
     size_t last_count;
     uint64_t last_ns;
-    enum sort sort;
+    enum top_sort sort;
     bool reversed;
     bool filtered; /* only the tenants of this user */
     uid_t user;
@@ -62,67 +55,9 @@ static volatile sig_atomic_t stopped; /* the signal that came; 0: none */
 
 /* ---- Samples --------------------------------------------------------------------------------- */
 
-static int by_session(const void *a, const void *b)
-{
-    const struct ctl_tenant *x = a, *y = b;
-
-    return (x->session_id > y->session_id) - (x->session_id < y->session_id);
-}
-
-static double rate(uint64_t now, uint64_t before, uint64_t ns)
-{
-    return now > before && ns ? (double)(now - before) * 1e9 / (double)ns : 0;
-}
-
-static enum sort sorted_by; /* for qsort, which takes no argument */
-static bool sorted_up;
-
-static double sort_value(const struct row *row)
-{
-    switch (sorted_by) {
-    case SORT_SMS:
-        return row->t.sm_count;
-    case SORT_GPU:
-        return row->gpu;
-    case SORT_LAUNCHES:
-        return row->launches;
-    case SORT_MEMORY:
-        return (double)row->t.memory_used;
-    default:
-        return -(double)row->t.session_id; /* the first on top */
-    }
-}
-
-/* The largest on top; those that are equal, by session. */
-static int by_value(const void *a, const void *b)
-{
-    double x = sort_value(a), y = sort_value(b);
-    int order = (x < y) - (x > y);
-
-    if (order == 0)
-        return by_session(&((const struct row *)a)->t, &((const struct row *)b)->t);
-    return sorted_up ? -order : order;
-}
-
 static void rows_sort(struct top *top)
 {
-    sorted_by = top->sort;
-    sorted_up = top->reversed;
-    qsort(top->row, top->count, sizeof(*top->row), by_value);
-}
-
-static struct row row_make(const struct top *top, const struct ctl_tenant *t, uint64_t now)
-{
-    const struct ctl_tenant *before =
-        top->last ? bsearch(t, top->last, top->last_count, sizeof(*t), by_session) : NULL;
-    struct row row = {.t = *t};
-
-    if (before) {
-        row.gpu = rate(t->gpu_ns, before->gpu_ns, now - top->last_ns) * 1e-9;
-        row.launches = rate(t->launches, before->launches, now - top->last_ns);
-        row.copied = rate(t->copied_bytes, before->copied_bytes, now - top->last_ns);
-    }
-    return row;
+    top_rows_sort(top->row, top->count, top->sort, top->reversed);
 }
 
 static gs_status sample(struct top *top, char message[REQUEST_MESSAGE_MAX])
@@ -139,12 +74,13 @@ static gs_status sample(struct top *top, char message[REQUEST_MESSAGE_MAX])
         return status;
     }
     now = clock_ns();
-    qsort(tenants, count, sizeof(*tenants), by_session);
+    qsort(tenants, count, sizeof(*tenants), top_by_session);
     top->row = memory_more(top->row, count, sizeof(*top->row));
     top->count = 0;
     for (size_t i = 0; i < count; i++) {
         if (!top->filtered || tenants[i].uid == top->user)
-            top->row[top->count++] = row_make(top, &tenants[i], now);
+            top->row[top->count++] = top_row_make(&tenants[i], top->last, top->last_count,
+                                                  now - top->last_ns, &top->status);
     }
     free(top->last);
     top->last = tenants;
@@ -156,89 +92,24 @@ static gs_status sample(struct top *top, char message[REQUEST_MESSAGE_MAX])
 
 /* ---- The screen ------------------------------------------------------------------------------ */
 
-#define HELP "q quit  k end session  u user  sort: n s g l m  r reverse  arrows select"
-
-/* Columns in the order of the line; those that are wide only where there is room for all. */
-static const struct column {
-    const char *title;
-    int width; /* below 0: aligned to the left */
-    bool wide;
-} columns[] = {{"SESSION", 7, false}, {"PID", 8, false},   {"USER", -8, false},
-               {"SMS", 5, false},     {"GPU%", 6, false},  {"LAUNCH/s", 8, false},
-               {"MEMORY", 9, false},  {"LIMIT", 9, false}, {"CLASS", -11, true},
-               {"WEIGHT", 6, true},   {"LATE", 6, true},   {"COPIED/s", 10, true},
-               {"STATE", -9, true},   {"NAME", -31, false}};
-
-/* The text of a column in a row. */
-static void cell_text(char out[FORMAT_MAX], const struct row *row, size_t column)
-{
-    const struct ctl_tenant *t = &row->t;
-
-    switch (column) {
-    case 0:
-        snprintf(out, FORMAT_MAX, "%llu", (unsigned long long)t->session_id);
-        break;
-    case 1:
-        snprintf(out, FORMAT_MAX, t->pid ? "%d" : "-", t->pid);
-        break;
-    case 2:
-        format_user(out, t->uid);
-        break;
-    case 3:
-        snprintf(out, FORMAT_MAX, t->sm_count ? "%u%s" : "-", t->sm_count, t->exclusive ? "!" : "");
-        break;
-    case 4:
-        snprintf(out, FORMAT_MAX, "%.1f", row->gpu * 100);
-        break;
-    case 5:
-        format_count(out, (uint64_t)(row->launches + 0.5));
-        break;
-    case 6:
-        format_bytes(out, t->memory_used);
-        break;
-    case 7:
-        if (t->memory_limit)
-            format_bytes(out, t->memory_limit);
-        else
-            snprintf(out, FORMAT_MAX, "-");
-        break;
-    case 8:
-        snprintf(out, FORMAT_MAX, "%s", class_name(t->cls));
-        break;
-    case 9:
-        snprintf(out, FORMAT_MAX, "%u", t->weight);
-        break;
-    case 10:
-        format_count(out, t->deadlines_missed);
-        break;
-    case 11:
-        format_bytes(out, (uint64_t)row->copied);
-        break;
-    case 12:
-        snprintf(out, FORMAT_MAX, "%s", state_name(t->state));
-        break;
-    default:
-        snprintf(out, FORMAT_MAX, "%s", t->name);
-        break;
-    }
-}
+#define HELP "q quit  k end session  u user  sort: " TOP_SORTS "  r reverse  arrows select"
 
 /* One line of the table; row NULL: the titles. */
-static void line_draw(int y, const struct row *row)
+static void line_draw(int y, const struct top_row *row)
 {
-    const bool wide = COLS >= 120;
     int x = 0;
 
-    for (size_t i = 0; i < ARRAY_SIZE(columns) && x < COLS; i++) {
+    for (size_t i = 0; i < top_column_count && x < COLS; i++) {
+        const struct top_column *column = &top_columns[i];
         char text[FORMAT_MAX];
-        int width = columns[i].width;
+        int width = column->width;
 
-        if (columns[i].wide && !wide)
+        if (column->from > COLS)
             continue;
         if (row)
-            cell_text(text, row, i);
+            column->text(text, row);
         else
-            snprintf(text, sizeof(text), "%s", columns[i].title);
+            snprintf(text, sizeof(text), "%s", column->title);
         if (abs(width) > COLS - x)
             width = width < 0 ? x - COLS : COLS - x;
         mvprintw(y, x, "%*.*s", width, abs(width), text);
@@ -426,12 +297,11 @@ static void select_move(struct top *top, int by)
 /* Does what the key says. true: the tenants are to be asked for at once. */
 static bool key_do(struct top *top, int key, const sigset_t *unblocked)
 {
-    static const char sorts[] = "nsglm"; /* in the order of enum sort */
-    const char *sort = key > 0 && key < 127 ? strchr(sorts, key) : NULL;
+    const char *sort = key > 0 && key < 127 && isalpha(key) ? strchr(TOP_SORTS, key) : NULL;
 
     top->note[0] = 0;
     if (sort) {
-        top->sort = (enum sort)(sort - sorts);
+        top->sort = (enum top_sort)((sort - TOP_SORTS) / 2);
         top->reversed = false;
     } else if (key == 'r') {
         top->reversed = !top->reversed;
@@ -475,7 +345,7 @@ int command_top(struct control *control, const struct command_options *options)
 {
     struct top top = {.control = control,
                       .interval_ns = options->watch_s * UINT64_C(1000000000),
-                      .sort = SORT_GPU,
+                      .sort = TOP_GPU,
                       .filtered = options->target_given,
                       .user = (uid_t)options->id};
     char message[REQUEST_MESSAGE_MAX];

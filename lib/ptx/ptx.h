@@ -149,6 +149,7 @@ struct ptx_reg_decl {
     uint8_t type;
     uint8_t vec; /* 0, 2, 4: .v2/.v4; the components are count = vec consecutive registers */
     bool range;  /* written name<count> */
+    bool nested; /* declared in a scope within the body */
     uint32_t first, count;
 };
 

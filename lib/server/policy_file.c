@@ -137,7 +137,7 @@ static bool apply(struct server *server, struct policy_reading *reading)
         snprintf(reading->error, sizeof(reading->error), "%s", text);
         return false;
     }
-    server_commit(server);
+    server_commit(server, 0);
     settings_policy_log(reading->path, &former, &server->policy);
     server_log(reading->path, &before, &options);
     for (int i = 0; i < server->device_count; i++) {

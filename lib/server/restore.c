@@ -1,7 +1,6 @@
 /* restore.c - see restore.h. */
 #include "server/restore.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -11,6 +10,7 @@
 #include "common/log.h"
 #include "common/names.h"
 #include "common/util.h"
+#include "server/base/descriptors.h"
 #include "server/base/leftovers.h"
 #include "server/control/control.h"
 #include "server/policy_file.h"
@@ -93,20 +93,12 @@ static void own_all(const struct owned *owned, struct kept_server *kept)
 }
 
 /* All that the supervisor has opened is closed by an exec; what the keeper has inherited is not. */
-static void close_others(const struct owned *owned)
+static void close_unowned(int fd, const void *with)
 {
-    DIR *folder = opendir("/proc/self/fd");
-    struct dirent *entry;
+    const struct owned *owned = with;
 
-    while (folder && (entry = readdir(folder))) {
-        const int fd = atoi(entry->d_name);
-
-        if (fd > STDERR_FILENO && fd != dirfd(folder) && (uint32_t)fd < owned->count &&
-            !owned->fd[fd] && fcntl(fd, F_GETFD) == FD_CLOEXEC)
-            close(fd);
-    }
-    if (folder)
-        closedir(folder);
+    if ((uint32_t)fd < owned->count && !owned->fd[fd] && fcntl(fd, F_GETFD) == FD_CLOEXEC)
+        close(fd);
 }
 
 /* One that was not made to the end has no number yet. Its asker is told to ask again. */
@@ -127,9 +119,11 @@ void server_restore_begin(struct kept_server *kept)
         return;
     }
     kept_init(&kept->descriptors);
+    kept->server.committed = &kept->committed;
+    server_uncommitted_drop(&kept->server); /* before the state file is written */
     sessions_drop_unmade(kept);
     own_all(&owned, kept);
-    close_others(&owned);
+    descriptors_visit(close_unowned, &owned);
     free(owned.fd);
 }
 
@@ -191,30 +185,37 @@ static bool reply_owned(const struct server *server, int fd)
     return false;
 }
 
-static void reply_restore(struct server *server, int fd, const struct kept *kept, bool crashed)
+/* *asked: where the request is answered that was being dealt with. */
+static void reply_restore(struct server *server, int fd, const struct kept *kept, bool crashed,
+                          struct reply *asked)
 {
     struct reply reply = {fd, kept->uid, kept->op, kept->owner};
-    struct ctl_header *asked = (struct ctl_header *)(void *)server->asked;
+    struct ctl_header *request = (struct ctl_header *)(void *)server->asked;
+    const bool in_hand = request->magic && request->token == reply.token;
     char name[WIRE_NAME_MAX];
 
     if (reply_owned(server, fd))
         return;
     name_reply(name, geteuid(), server->options.instance, reply.token);
     mq_unlink(name);
-    if (asked->magic && asked->token == reply.token) {
-        asked->magic = 0; /* it would be answered twice */
-        if (crashed) {
-            reply_refuse(&reply, GS_ERR_SYSTEM, "the server failed over this request");
-            reply_close(&reply);
-            return;
-        }
+    if (server_committed_by(server, reply.token)) {
+        if (in_hand)
+            request->magic = 0; /* its change would be made twice */
+        operators_await(server, &reply);
+    } else if (in_hand && crashed) {
+        request->magic = 0;
+        reply_refuse(&reply, GS_ERR_SYSTEM, "the server failed over this request");
+    } else if (in_hand) {
+        *asked = reply;
+        reply.queue = -1;
+    } else {
+        reply.op = CTL_AGAIN;
+        reply_refuse(&reply, GS_ERR_INTERRUPTED, "ask again");
     }
-    reply.op = CTL_AGAIN;
-    reply_refuse(&reply, GS_ERR_INTERRUPTED, "ask again");
     reply_close(&reply);
 }
 
-static void kept_restore(struct kept_server *kept)
+static void kept_restore(struct kept_server *kept, struct reply *asked)
 {
     for (uint32_t fd = 0; fd < kept->descriptors.end; fd++) {
         const struct kept *at = &kept->descriptors.at[fd];
@@ -224,7 +225,7 @@ static void kept_restore(struct kept_server *kept)
             piece_restore(&kept->server, (int)fd, at);
             break;
         case KEPT_REPLY:
-            reply_restore(&kept->server, (int)fd, at, kept->crashed);
+            reply_restore(&kept->server, (int)fd, at, kept->crashed, asked);
             break;
         default:
             break;
@@ -323,13 +324,13 @@ void server_restore(struct kept_server *kept)
     struct server *server = &kept->server;
     const uint64_t began = clock_ns();
     const bool reading = server->reading || server->reading_again;
+    struct reply asked = {.queue = -1};
 
     /* What was being dealt with may be why it crashed. */
     for (int i = 0; i < server->device_count && kept->crashed; i++) {
         if (server->device[i].worker.inbox.op == LINK_FATAL)
             server->device[i].worker.inbox.op = 0;
     }
-    server_uncommitted_drop(server);
     server->sweep = server->drain = (struct timer){0};
     server->sessions_polled = 0;
     server->reading = NULL;
@@ -341,14 +342,14 @@ void server_restore(struct kept_server *kept)
     for (struct session *s = NULL; (s = registry_next(&server->registry, s));)
         session_restore(s);
     leftover_segments_remove();
-    kept_restore(kept);
+    kept_restore(kept, &asked);
     for (int i = 0; i < server->device_count && !server->failure[0]; i++)
         workers_restore(&server->device[i]);
     if (server->failure[0])
         return;
     sessions_end_gone(server);
     if (!kept->crashed)
-        control_again(server);
+        control_again(server, &asked);
     memset(server->asked, 0, sizeof(server->asked));
     if (reading)
         policy_file_reload(server);

@@ -121,17 +121,19 @@ static int signals_init(struct server *server)
     return r;
 }
 
+/* ---- Settings -------------------------------------------------------------------------------- */
+
 #define STATE_TRIES   400
 #define STATE_WAIT_NS 5000000
 
-/* ---- Settings -------------------------------------------------------------------------------- */
-
-/* A process that a killed supervisor was about to start may still hold its lock for a moment. */
+/* A killed server's supervisor, or a process that it was about to start, may still hold the file
+ * for a moment. */
 static int state_take_patiently(const char *path, char error[STATE_ERROR_MAX])
 {
     int held;
 
-    for (int i = 0; (held = state_take(path, error)) < 0 && i < STATE_TRIES; i++)
+    for (int i = 0; (held = state_take(path, error)) < 0 && errno == EWOULDBLOCK && i < STATE_TRIES;
+         i++)
         nanosleep(&(struct timespec){0, STATE_WAIT_NS}, NULL);
     return held;
 }
@@ -416,7 +418,7 @@ static bool first_init(struct server *server)
         if (!device_add(server))
             return false;
     } while (server->device_count < server->options.devices);
-    server_commit(server);
+    server_commit(server, 0);
     for (int i = 0; i < server->device_count && server->failure[0] == 0; i++)
         worker_start(&server->device[i]);
     return true;

@@ -1,7 +1,6 @@
 /* upgrade.c - see upgrade.h. */
 #include "server/upgrade.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -17,6 +16,7 @@
 
 #include "common/log.h"
 #include "common/util.h"
+#include "server/base/descriptors.h"
 #include "server/keeper.h"
 
 #define QUESTION    "--takes-up"
@@ -78,20 +78,17 @@ bool upgrade_possible(void)
     return false;
 }
 
-/* Whether an exec closes what this program has opened. The standard descriptors stay. */
+static void flags_set(int fd, const void *flags)
+{
+    fcntl(fd, F_SETFD, *(const int *)flags);
+}
+
+/* Whether an exec closes what this program has opened. */
 static void descriptors_close_on_exec(bool on)
 {
-    DIR *folder = opendir("/proc/self/fd");
-    struct dirent *entry;
+    const int flags = on ? FD_CLOEXEC : 0;
 
-    while (folder && (entry = readdir(folder))) {
-        const int fd = atoi(entry->d_name);
-
-        if (fd > STDERR_FILENO && fd != dirfd(folder))
-            fcntl(fd, F_SETFD, on ? FD_CLOEXEC : 0);
-    }
-    if (folder)
-        closedir(folder);
+    descriptors_visit(flags_set, &flags);
 }
 
 void upgrade_now(int memory)

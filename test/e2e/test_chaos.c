@@ -291,8 +291,11 @@ static void worker_kill(const struct server *server, bool worker, bool standby)
     const unsigned count = server_workers(server, pids);
     const pid_t first = server_worker_pid(server);
 
+    /* The kernel's list of a process's children may lack one while another ends. */
+    if (worker && first > 0)
+        kill(first, SIGKILL);
     for (unsigned i = 0; i < count; i++) {
-        if (pids[i] == first ? worker : standby)
+        if (standby && pids[i] != first)
             kill(pids[i], SIGKILL);
     }
 }

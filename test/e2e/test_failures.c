@@ -341,7 +341,7 @@ static void each_call_of(enum fail_role role, unsigned least)
         CHECK_OK(gs_detach(session));
     }
     server_wait_tenants(s.server, 1, 1000);
-    /* The worker makes it after the tenant has its memory. */
+    /* The supervisor may read it after the tenant has its memory. */
     CHECK_WITHIN(3000, vault_pieces(s.server->pid) > 0);
     descriptors = descriptors_of(process);
     /* Threads' calls come in any order, and the one that shows is missed where it comes first in

@@ -41,6 +41,16 @@ static const char roam_ptx[] =
          ".visible .entry below(.param .u64 at)\n"
          "{ .reg .b64 %rd0; ld.param.u64 %rd0, [at]; st.global.u32 [%rd0+-1048576], 7; ret; }\n";
 
+/* indices: at[index] = index for `count` indices from `first` down, off a base that is fenced once.
+ */
+static const char indices_ptx[] =
+    HEAD ".visible .entry indices(.param .u64 at, .param .u32 first, .param .u32 count)\n"
+         "{ .reg .b64 %rd<3>; .reg .b32 %r<2>; .reg .pred %p;\n"
+         "  ld.param.u64 %rd0, [at]; ld.param.u32 %r0, [first]; ld.param.u32 %r1, [count];\n"
+         "again: mul.wide.u32 %rd1, %r0, 4; add.s64 %rd2, %rd0, %rd1; st.global.u32 [%rd2], %r0;\n"
+         "  sub.u32 %r0, %r0, 1; sub.u32 %r1, %r1, 1; setp.ne.u32 %p, %r1, 0; @%p bra again;\n"
+         "  ret; }\n";
+
 /* first holds the address of second's third word. */
 static const char variables_ptx[] =
     HEAD ".visible .global .align 4 .u32 second[4] = {10, 11, 12, 13};\n"
@@ -243,6 +253,95 @@ static void an_offset_below_the_window_stays_in_it(void)
         CHECK_OK(gs_sync(session));
     }
     CHECK_OK(gs_detach(session));
+    server_stop(server);
+}
+
+/* Off memory of its own, off the window's end and off others' memory, by the smallest and the
+ * largest indices there are. */
+static void an_index_leads_nowhere(void)
+{
+    struct server *server = server_start(&always);
+    struct bystanders *bystanders = bystanders_start(2);
+    uint32_t words[8], zeros[8] = {0}, few = 8, many = 4096;
+    gs_session session, honest;
+    gs_devptr own, others;
+    gs_module module;
+
+    CHECK_OK(server_attach(server, &session));
+    CHECK_OK(server_attach(server, &honest));
+    CHECK_OK(gs_malloc(session, sizeof(words), &own));
+    CHECK_OK(gs_malloc(honest, sizeof(words), &others));
+    CHECK_OK(load(session, indices_ptx, &module));
+    const gs_session_desc desc = info_of(session);
+    const gs_devptr at[] = {own, desc.window_base + desc.window_size - 4, others, 0};
+    const uint32_t from[] = {UINT32_MAX, 0x80000000, 4096};
+    gs_kernel kernel = kernels_get(module, "indices");
+    for (size_t i = 0; i < ARRAY_SIZE(at); i++) {
+        for (size_t k = 0; k < ARRAY_SIZE(from); k++)
+            CHECK_OK(kernels_launch(NULL, kernel, 1, 1,
+                                    (void *[]){(void *)&at[i], (void *)&from[k], &many}));
+    }
+    CHECK_OK(gs_sync(session));
+    CHECK_OK(kernels_launch(NULL, kernel, 1, 1, (void *[]){&own, &(uint32_t){7}, &few}));
+    CHECK_OK(gs_sync(session));
+    CHECK_OK(gs_memcpy_dtoh(session, words, own, sizeof(words)));
+    for (uint32_t i = 0; i < 8; i++)
+        CHECK_EQUAL(words[i], i);
+    CHECK_OK(gs_memcpy_dtoh(honest, words, others, sizeof(words)));
+    CHECK(memcmp(words, zeros, sizeof(words)) == 0);
+    bystanders_stop(bystanders);
+    CHECK_OK(gs_detach(honest));
+    CHECK_OK(gs_detach(session));
+    server_stop(server);
+}
+
+/* The first 4 GiB are open to kernels at first, and what is loaded by then has to follow. */
+static void memory_behind_the_first_addresses_is_reached(void)
+{
+    enum { IMPORTS = 8 };
+    const size_t size = 512 * MIB;
+    struct server *server = server_start(&always);
+    struct bystanders *bystanders = bystanders_start(2);
+    uint32_t value = 0x5ca1ab1e, word;
+    gs_devptr memory, at[IMPORTS];
+    gs_session owner, session;
+    gs_mem_handle handle;
+    gs_module poke, indices;
+
+    CHECK_OK(server_attach(server, &owner));
+    CHECK_OK(server_attach(server, &session));
+    CHECK_OK(load(session, strays_ptx, &poke));
+    CHECK_OK(load(session, indices_ptx, &indices));
+    CHECK_OK(gs_malloc(owner, size, &memory));
+    CHECK_OK(gs_mem_export(owner, memory, GS_EXPORT_TO_USER, &handle));
+    for (unsigned i = 0; i < IMPORTS; i++)
+        CHECK_OK(gs_mem_import(session, &handle, &at[i], NULL));
+    const gs_session_desc desc = info_of(session);
+    CHECK(at[IMPORTS - 1] + size > desc.window_base + 4 * GIB);
+    for (unsigned i = 0; i < IMPORTS; i++) {
+        gs_devptr there = at[i] + size - 4 - 4 * i;
+        CHECK_OK(kernels_launch(NULL, kernels_get(poke, "poke"), 1, 1, (void *[]){&there, &value}));
+    }
+    CHECK_OK(kernels_launch(NULL, kernels_get(indices, "indices"), 1, 1,
+                            (void *[]){&at[IMPORTS - 1], &(uint32_t){15}, &(uint32_t){16}}));
+    /* Wherever it strays nobody is hurt. */
+    for (uint64_t i = 0; i < 64; i++) {
+        gs_devptr there = desc.window_base + i * GIB / 2;
+        CHECK_OK(kernels_launch(NULL, kernels_get(poke, "add"), 1, 1, (void *[]){&there, &value}));
+        CHECK_OK(kernels_launch(NULL, kernels_get(indices, "indices"), 1, 1,
+                                (void *[]){&there, &(uint32_t){UINT32_MAX}, &(uint32_t){64}}));
+    }
+    CHECK_OK(gs_sync(session));
+    for (unsigned i = 0; i < IMPORTS; i++) {
+        CHECK_OK(gs_memcpy_dtoh(owner, &word, memory + size - 4 - 4 * i, sizeof(word)));
+        CHECK_EQUAL(word, value);
+    }
+    CHECK_OK(gs_memcpy_dtoh(owner, &word, memory + 15 * sizeof(word), sizeof(word)));
+    CHECK_EQUAL(word, 15);
+    bystanders_stop(bystanders);
+    CHECK_OK(gs_detach(session));
+    CHECK_OK(gs_detach(owner));
+    CHECK_EQUAL(server_memory_used(server), 0);
     server_stop(server);
 }
 
@@ -614,6 +713,8 @@ static const struct test tests[] = {
     TEST(memory_comes_and_goes_beside_a_kernel_that_strays),
     TEST(a_little_memory_comes_beside_a_kernel_that_waits_for_it),
     TEST(an_offset_below_the_window_stays_in_it),
+    TEST(an_index_leads_nowhere),
+    TEST(memory_behind_the_first_addresses_is_reached),
     TEST(new_memory_is_zero_and_keeps_what_is_written),
     TEST(variables_lie_in_the_session_and_are_charged),
     TEST(variables_beyond_the_limit_are_refused),

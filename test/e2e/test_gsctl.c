@@ -609,6 +609,31 @@ static void top_shows_the_tenants_and_quits(void)
     server_stop(server);
 }
 
+static void top_shows_more_where_there_is_room(void)
+{
+    static const char *const top[] = {"bin/gsctl", "top", NULL};
+    static const struct {
+        unsigned columns;
+        const char *first, *last; /* of the titles that it has more than a narrower one */
+    } sizes[] = {{80, "P99", "MEM%"}, {120, "P50", "FAULTS"}, {200, "WAIT99", "STATE"}};
+    struct server *server = top_server_start();
+    gs_session session = attach("watched", NULL, NULL);
+
+    for (unsigned i = 0; i < ARRAY_SIZE(sizes); i++) {
+        terminal_start(&terminal, sizes[i].columns, 24, top);
+        terminal_expect(&terminal, sizes[i].first);
+        terminal_expect(&terminal, sizes[i].last);
+        terminal_expect(&terminal, "NAME");
+        terminal_expect(&terminal, "watched");
+        terminal_type(&terminal, "pdxlq");
+        CHECK_EQUAL(terminal_end(&terminal), 0);
+        for (unsigned wider = i + 1; wider < ARRAY_SIZE(sizes); wider++)
+            CHECK(strstr(terminal.text, sizes[wider].first) == NULL);
+    }
+    CHECK_OK(gs_detach(session));
+    server_stop(server);
+}
+
 static void top_tells_of_lost_workers_in_80_columns(void)
 {
     struct server *server = top_server_start();
@@ -726,6 +751,7 @@ static const struct test tests[] = {
     TEST(changes_have_json_too),
     TEST(bash_completes_commands_options_and_values),
     TEST(top_shows_the_tenants_and_quits),
+    TEST(top_shows_more_where_there_is_room),
     TEST(top_tells_of_lost_workers_in_80_columns),
     TEST(top_ends_a_session_after_asking),
     TEST(top_puts_the_terminal_back_when_it_is_ended),

@@ -2,21 +2,14 @@
  * test_hostile_driver.c - a driver that refuses, dawdles, hands out memory with something in it,
  * and keeps what it should give back: what a tenant gets is a status, what the others get is their
  * results.
- *
- * The worker's driver is the software device behind test/shim/driver.c, also where tests run on a
- * GPU.
  */
-#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "admin.h"
-#include "harness/harness.h"
-#include "shim/driver.h"
+#include "driver_server.h"
 #include "where.h"
 
 #define CALLS_MAX 5000u /* far more than there are */
@@ -34,21 +27,7 @@ struct scene {
 /* The driver keeps so much of each partition. */
 static void scene_set_keeping(struct scene *s, uint64_t keeps)
 {
-    static char driver[512], plan[128];
-    const char *const environment[] = {driver, plan, NULL};
-    const char *path;
-    int fd = test_file_open(&path);
-
-    CHECK(fd >= 0 && !ftruncate(fd, sizeof(*s->plan)));
-    s->plan = mmap(NULL, sizeof(*s->plan), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    CHECK(s->plan != MAP_FAILED);
-    atomic_store(&s->plan->keeps, keeps);
-    snprintf(driver, sizeof(driver), "GSHARE_SOFTCUDA=%s",
-             test_build_path("test/e2e/libgshare-fail-driver.so"));
-    snprintf(plan, sizeof(plan), "GSHARE_DRIVER_PLAN=%s", path);
-    CHECK(!close(fd));
-    s->server =
-        server_start(&(struct server_options){.device = "soft", .environment = environment});
+    s->server = driver_server_start(NULL, keeps, &s->plan);
     s->worker = server_worker_pid(s->server);
     CHECK_OK(gs_attach(NULL, &s->before));
     CHECK_OK(gs_malloc(s->before, 4096, &s->memory));
@@ -493,19 +472,6 @@ static void sets_of_sms_that_no_memory_is_left_for_are_refused(void)
 }
 
 /* ---- A session that is being closed ---------------------------------------------------------- */
-
-/* Calls of the function wait from now on. */
-static void driver_hold(struct driver_plan *plan, const char *function)
-{
-    snprintf(plan->held, sizeof(plan->held), "%s", function);
-    atomic_store(&plan->holding, 1);
-}
-
-static void driver_go_on(struct driver_plan *plan)
-{
-    atomic_store(&plan->holding, 0);
-    futex_wake(&plan->holding);
-}
 
 struct doomed {
     struct scene *scene;

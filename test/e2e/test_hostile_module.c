@@ -1,20 +1,13 @@
 /*
  * test_hostile_module.c - modules that a tenant makes so that their loading hurts others: a fatbin
  * packs much PTX into few bytes, and holds it where machine code belongs.
- *
- * The worker's driver is the software device behind test/shim/driver.c, also where tests run on a
- * GPU.
  */
-#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
-#include "harness/harness.h"
-#include "shim/driver.h"
+#include "driver_server.h"
 
 /* ---- Fatbins --------------------------------------------------------------------------------- */
 
@@ -84,21 +77,9 @@ struct scene {
 
 static struct scene *scene_new(void)
 {
-    static char driver[512], plan[128];
-    const char *const environment[] = {driver, plan, NULL};
-    const char *path;
-    int fd = test_file_open(&path);
     struct scene *s = shared_alloc(sizeof(*s));
 
-    CHECK(fd >= 0 && !ftruncate(fd, sizeof(*s->plan)));
-    s->plan = mmap(NULL, sizeof(*s->plan), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    CHECK(s->plan != MAP_FAILED);
-    snprintf(driver, sizeof(driver), "GSHARE_SOFTCUDA=%s",
-             test_build_path("test/e2e/libgshare-fail-driver.so"));
-    snprintf(plan, sizeof(plan), "GSHARE_DRIVER_PLAN=%s", path);
-    CHECK(!close(fd));
-    s->server = server_start(&(struct server_options){
-        .device = "soft", .environment = environment, .arguments = server_unfenced.arguments});
+    s->server = driver_server_start(server_unfenced.arguments, 0, &s->plan);
     return s;
 }
 

@@ -87,7 +87,8 @@ static void metadata_read(struct exposition *e, const char *line)
         *now = (struct family){.helped = false};
         snprintf(now->name, sizeof(now->name), "%s", name);
         snprintf(now->type, sizeof(now->type), "%s", text);
-        CHECK(!strcmp(text, "gauge") || !strcmp(text, "counter") || !strcmp(text, "info"));
+        CHECK(!strcmp(text, "gauge") || !strcmp(text, "counter") || !strcmp(text, "info") ||
+              !strcmp(text, "histogram"));
         return;
     }
     CHECK(now && !strcmp(now->name, name) && now->samples == 0 && !now->helped);
@@ -104,13 +105,44 @@ static void metadata_read(struct exposition *e, const char *line)
     }
 }
 
+/* Which sample of a histogram the line is. */
+static const char *histogram_suffix(const char *line)
+{
+    static const char *const suffixes[] = {"_bucket", "_count", "_sum"};
+
+    for (size_t i = 0; i < ARRAY_SIZE(suffixes); i++) {
+        if (!strncmp(line, suffixes[i], strlen(suffixes[i])))
+            return suffixes[i];
+    }
+    return "";
+}
+
+/* Buckets come one after the other, each with all that is in those before; "+Inf" has what the
+ * count says. */
+static void bucket_check(const struct exposition *e, const char *suffix)
+{
+    const struct series *s = &e->series[e->series_count], *before = s - 1;
+    const char *le = strstr(s->key, "le=\""), *le_before;
+
+    if (!strcmp(suffix, "_count")) {
+        CHECK(e->series_count && strstr(before->key, "le=\"+Inf\"") != NULL);
+        CHECK(s->value == before->value);
+    }
+    CHECK((le != NULL) == !strcmp(suffix, "_bucket"));
+    le_before = e->series_count && le ? strstr(before->key, "_bucket{") : NULL;
+    le_before = le_before ? strstr(le_before, "le=\"") : NULL;
+    if (le_before && !strstr(before->key, "+Inf"))
+        CHECK(strtod(le + 4, NULL) > strtod(le_before + 4, NULL) && s->value >= before->value);
+}
+
 static void sample_read(struct exposition *e, const char *line)
 {
     struct family *now = &e->family[e->family_count - 1];
     size_t length = strcspn(line, "{"), base = strlen(now->name);
-    const char *suffix = !strcmp(now->type, "counter") ? "_total"
-                         : !strcmp(now->type, "info")  ? "_info"
-                                                       : "";
+    const char *suffix = !strcmp(now->type, "counter")     ? "_total"
+                         : !strcmp(now->type, "info")      ? "_info"
+                         : !strcmp(now->type, "histogram") ? histogram_suffix(line + base)
+                                                           : "";
     const char *after = labels_check(line + length);
     struct series *s = &e->series[e->series_count];
     char *end;
@@ -125,7 +157,9 @@ static void sample_read(struct exposition *e, const char *line)
     CHECK(*after == ' ' && isdigit((unsigned char)after[1]));
     s->value = strtod(after + 1, &end);
     CHECK(*end == 0);
-    s->counter = !strcmp(now->type, "counter");
+    s->counter = !strcmp(now->type, "counter") || !strcmp(now->type, "histogram");
+    if (!strcmp(now->type, "histogram"))
+        bucket_check(e, suffix);
     CHECK(strcmp(now->type, "info") != 0 || s->value == 1);
     now->samples++;
     e->series_count++;

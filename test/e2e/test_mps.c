@@ -106,18 +106,25 @@ static void lists_have_the_shapes_of_mps(void)
     second = attach();
     /* A process with two sessions is one client. */
     MPS_PRINTS(line("get_client_list %d", server->pid, 0), line("%d\n", (int)getpid(), 0));
-    MPS_PRINTS("get_device_client_list",
-               line("Device 0: gshare software device\n  %d\n", (int)getpid(), 0));
+    MPS_PRINTS("get_device_client_list", line("[0] 00:00.0, gshare software device\n%d.1\n%d.2\n",
+                                              (int)getpid(), (int)getpid()));
     MPS_OK(line("get_device_client_list %d", server->pid, 0));
     MPS_OK("ps");
-    CHECK_TEXT(output, "PID       ID        SERVER    DEVICE            NAMESPACE      COMMAND\n");
-    CHECK_TEXT(output, line("%-9d 1         %-9d 0   ", (int)getpid(), server->pid));
-    CHECK_TEXT(output, line("%-9d 2         %-9d 0   ", (int)getpid(), server->pid));
-    CHECK_TEXT(output, " test_mps\n");
+    CHECK_TEXT(output,
+               "PID       ID        SERVER         DEVICE                    NAMESPACE      "
+               "COMMAND        \n");
+    CHECK_TEXT(output,
+               line("%-9d 1         %-14d GPU-67736861-7265-2d73    ", (int)getpid(), server->pid));
+    CHECK_TEXT(output,
+               line("%-9d 2         %-14d GPU-67736861-7265-2d73    ", (int)getpid(), server->pid));
+    CHECK_TEXT(output, " test_mps       \n");
     MPS_OK(line("ps -p %d", server->pid, 0));
     MPS_OK("device_query");
-    CHECK_TEXT(output, "Device Ordinal  PCI IDs        UUID ");
+    CHECK_TEXT(output, "Default\nDevice Ordinal  PCI IDs        UUID ");
+    CHECK_TEXT(output, line("\nServer %d\nDevice Ordinal  ", server->pid, 0));
     CHECK_TEXT(output, "gshare software device");
+    CHECK_TEXT(output, "0               0000:00.00.00  GPU-67736861-7265-2d73-6f66-742d64657600  ");
+    MPS_PRINTS("get_default_device_pinned_mem_limit GPU-67736861-7265-2d73-6f66-742d64657600", "");
     /* As arguments. */
     GSCTL_OK("mps", "get_server_list");
     CHECK(!strcmp(output, line("%d\n", server->pid, 0)));
@@ -150,7 +157,7 @@ static void limits_hold_for_clients_that_run(void)
     MPS_PRINTS(line("get_active_thread_percentage %d", pid, 0), "25.0\n");
     MPS_PRINTS("get_default_active_thread_percentage", "100.0\n");
 
-    MPS_PRINTS("get_default_device_pinned_mem_limit 0", "none\n");
+    MPS_PRINTS("get_default_device_pinned_mem_limit 0", "");
     MPS_PRINTS("set_default_device_pinned_mem_limit 0 512M", "");
     MPS_PRINTS("get_default_device_pinned_mem_limit 0", "512M\n");
     CHECK_EQUAL(memory_total(session), 512 << 20);
@@ -294,7 +301,7 @@ static void what_is_wrong_or_cannot_be_is_said(void)
         {2, "set_default_active_thread_percentage x", "1 to 100"},
         {1, "set_active_thread_percentage 1 50", "no server and no client has the pid 1"},
         {2, "set_default_client_priority 2", "0 or 1"},
-        {2, "get_default_device_pinned_mem_limit GPU-74d43ed2", "devices have numbers here"},
+        {1, "get_default_device_pinned_mem_limit GPU-74d43ed2", "there is no device GPU-74d43ed2"},
         {1, "get_default_device_pinned_mem_limit 9", "there is no device 9"},
         {1, "set_default_device_pinned_mem_limit 1 1G", "gsctl set --default --mem 1G"},
         {2, "sm_partition", "takes add DEVICE CHUNKS"},

@@ -42,15 +42,17 @@ static void check_out(const char *out, size_t len, const struct ptx_fence_report
     struct ptx_module *m = NULL;
     struct ptx_error error;
     char why[256] = "";
-    bool stack = false;
+    bool stack = false, indexed = false;
 
     if (strlen(out) != len)
         die("a length that is wrong", out);
     if (ptx_parse(out, len, &m, &error) == -EINVAL)
         die(error.text, out);
     ptx_module_free(m);
-    if (fence_check(out, len, report->bytes, &stack, why, sizeof(why)) == -EPERM)
+    if (fence_check(out, len, report->bytes, &stack, &indexed, why, sizeof(why)) == -EPERM)
         die(why, out);
+    if (indexed && !report->indexed)
+        die("an index is not told", out);
     if (stack && !report->stack_line)
         die("a store to the stack is not told", out);
     check_report(report);

@@ -20,6 +20,7 @@ enum {
 };
 #define WINDOW_BYTES ((uint64_t)8 << 30)
 #define BLOCK_AT     ((uint64_t)1 << 20) /* of the module's variables, in the window */
+#define BEHIND       (FENCE_GUARD + FENCE_REACH)
 
 struct loaded {
     struct fence_rig *rig;
@@ -33,7 +34,7 @@ struct loaded {
 
 void fence_rig_init(struct fence_rig *rig)
 {
-    uint64_t all = 2 * WINDOW_BYTES + FENCE_GUARD, at;
+    uint64_t all = 2 * WINDOW_BYTES + BEHIND, at;
     void *memory = mmap(NULL, all, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
     if (memory == MAP_FAILED)
@@ -42,7 +43,7 @@ void fence_rig_init(struct fence_rig *rig)
     rig->size = WINDOW_BYTES;
     rig->base = (at + WINDOW_BYTES - 1) / WINDOW_BYTES * WINDOW_BYTES;
     munmap(memory, all);
-    memory = mmap((void *)(uintptr_t)rig->base, rig->size + FENCE_GUARD, PROT_READ | PROT_WRITE,
+    memory = mmap((void *)(uintptr_t)rig->base, rig->size + BEHIND, PROT_READ | PROT_WRITE,
                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
     if (memory != (void *)(uintptr_t)rig->base)
         abort();
@@ -50,12 +51,12 @@ void fence_rig_init(struct fence_rig *rig)
 
 void fence_rig_deinit(struct fence_rig *rig)
 {
-    munmap((void *)(uintptr_t)rig->base, rig->size + FENCE_GUARD);
+    munmap((void *)(uintptr_t)rig->base, rig->size + BEHIND);
 }
 
 void fence_rig_clear(struct fence_rig *rig)
 {
-    madvise((void *)(uintptr_t)rig->base, rig->size + FENCE_GUARD, MADV_DONTNEED);
+    madvise((void *)(uintptr_t)rig->base, rig->size + BEHIND, MADV_DONTNEED);
 }
 
 /* ---- What the worker does ---- */
@@ -157,10 +158,11 @@ static int by_base(const void *a, const void *b)
     return x->base < y->base ? -1 : x->base > y->base;
 }
 
-static void map_memory(struct loaded *l)
+static void map_memory(struct loaded *l, bool indexed)
 {
+    const uint64_t behind = indexed ? BEHIND : FENCE_GUARD;
     const struct mem_extent all[] = {
-        {l->rig->base, l->rig->base + l->rig->size + FENCE_GUARD, MEM_READ | MEM_WRITE},
+        {l->rig->base, l->rig->base + l->rig->size + behind, MEM_READ | MEM_WRITE},
         {(uint64_t)(uintptr_t)l->constants, (uint64_t)(uintptr_t)l->constants + CONSTANT_BYTES,
          MEM_READ},
         {(uint64_t)(uintptr_t)l->server, (uint64_t)(uintptr_t)l->server + SERVER_BYTES,
@@ -238,8 +240,8 @@ static enum fence_end run_blocks(struct loaded *l, const struct exec_grid *grid)
     return end;
 }
 
-static enum fence_end run(struct loaded *l, unsigned blocks, unsigned threads,
-                          const uint64_t *params, unsigned nparams)
+static enum fence_end run(struct loaded *l, const struct ptx_fence_report *report, unsigned blocks,
+                          unsigned threads, const uint64_t *params, unsigned nparams)
 {
     struct exec_device device = {.print = no_print,
                                  .allocate = no_memory,
@@ -261,7 +263,7 @@ static enum fence_end run(struct loaded *l, unsigned blocks, unsigned threads,
         return FENCE_REFUSED;
     memcpy(bytes, params, nparams * sizeof(*params));
     grid.params = bytes;
-    map_memory(l);
+    map_memory(l, report->indexed);
     return run_blocks(l, &grid);
 }
 
@@ -273,7 +275,7 @@ enum fence_end fence_rig_run(struct fence_rig *rig, const char *text,
 
     rig->faults = 0;
     enum fence_end end =
-        load(&l, text, report) ? run(&l, blocks, threads, params, nparams) : FENCE_REFUSED;
+        load(&l, text, report) ? run(&l, report, blocks, threads, params, nparams) : FENCE_REFUSED;
 
     exec_program_free(l.program);
     ptx_module_free(l.module);

@@ -1,5 +1,6 @@
-/* A device on which leaving a window is seen: the window and its guard are mapped, and nothing
- * else that a tenant could reach, so an access anywhere else is a fault. */
+/* A device on which leaving a window is seen: the window and its guard are mapped, what indices
+ * reach where the module's report says so, and nothing else that a tenant could reach, so an access
+ * anywhere else is a fault. */
 #ifndef GS_TEST_UNIT_FENCE_RIG_H
 #define GS_TEST_UNIT_FENCE_RIG_H
 

@@ -34,6 +34,28 @@ static void bytes_have_units_of_1024(void **state)
         assert_string_equal(format_bytes(out, cases[i].bytes), cases[i].text);
 }
 
+static void times_have_two_digits_or_three(void **state)
+{
+    static const struct {
+        uint64_t ns;
+        const char *text;
+    } cases[] = {{0, "-"},
+                 {400, "0us"},
+                 {14600, "15us"},
+                 {999400, "999us"},
+                 {999600, "1.0ms"},
+                 {9940000, "9.9ms"},
+                 {9960000, "10ms"},
+                 {350000000, "350ms"},
+                 {1000000000, "1.0s"},
+                 {UINT64_C(120000000000), "120s"}};
+    char out[FORMAT_MAX];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+        assert_string_equal(format_time(out, cases[i].ns), cases[i].text);
+}
+
 static void counts_have_units_of_1000(void **state)
 {
     static const struct {
@@ -178,6 +200,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bytes_have_units_of_1024),
         cmocka_unit_test(counts_have_units_of_1000),
+        cmocka_unit_test(times_have_two_digits_or_three),
         cmocka_unit_test(durations_have_two_units),
         cmocka_unit_test(json_is_well_formed_whatever_the_text),
         cmocka_unit_test(tables_are_aligned_and_plain_off_a_terminal),

@@ -91,13 +91,14 @@ static void expect_checked(const char *out, const char *what, const char *with, 
 {
     const char *at = strstr(out, what);
     char *changed = calloc(1, strlen(out) + strlen(with) + 1), why[200];
-    bool stack;
+    bool stack, indexed;
 
-    assert_int_equal(fence_check(out, strlen(out), 64, &stack, why, sizeof(why)), 0);
+    assert_int_equal(fence_check(out, strlen(out), 64, &stack, &indexed, why, sizeof(why)), 0);
     assert_non_null(at);
     memcpy(changed, out, (size_t)(at - out));
     strcat(strcat(changed, with), at + strlen(what));
-    assert_int_equal(fence_check(changed, strlen(changed), 64, &stack, why, sizeof(why)), -EPERM);
+    assert_int_equal(fence_check(changed, strlen(changed), 64, &stack, &indexed, why, sizeof(why)),
+                     -EPERM);
     if (!strstr(why, reason))
         fail_msg("\"%s\" does not say \"%s\"", why, reason);
     free(changed);
@@ -580,6 +581,8 @@ static bool may_go(const char *line, size_t len, const char *next)
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
         if (is_line_with(line, len, all[i]))
             return true;
+    if (is_line_with(line, len, "mov.b64 gshare$fixed0, {gshare$lo"))
+        return true; /* what it was before is in the window too */
     return is_line_with(line, len, "mov.b64 {") &&
            is_line_with(next, strcspn(next, "\n"), "lop3.b32 gshare$hi");
 }
@@ -592,15 +595,17 @@ static void a_fence_that_lacks_a_piece_is_refused(void **state)
         "%d2; mov.u64 %d3, l; cvta.local.u64 %d3, %d3; ld.u32 %r1, [%d1]; st.global.u32 [%d1+8], "
         "%r1; red.global.add.u32 [%r1+0x7fffff00], 1; mov.u64 %d4, v; st.global.u32 [v+4], 1; "
         "wmma.load.a.sync.aligned.row.m16n16k16.f16 {%r1,%r2,%r3,%r4,%r5,%r6,%r7,%r8}, [%d1], %r9; "
-        "cp.async.ca.shared.global [s], [%d1], 8; t: .branchtargets A, A; brx.idx %r1, t; A: ";
+        "cp.async.ca.shared.global [s], [%d1], 8; ld.global.u64 %d6, [%d1]; X: mul.wide.u32 %d7, "
+        "%r2, 4; add.s64 %d7, %d6, %d7; st.global.u32 [%d7+8], %r3; @%p1 bra X; t: .branchtargets "
+        "A, A; brx.idx %r1, t; A: ";
     char *out = fenced_body(body), why[200];
-    bool stack;
+    bool stack, indexed;
     size_t len = strlen(out);
     unsigned tried = 0;
 
     (void)state;
-    assert_int_equal(fence_check(out, len, 64, &stack, why, sizeof(why)), 0);
-    assert_int_equal(fence_check(out, len, 7, &stack, why, sizeof(why)),
+    assert_int_equal(fence_check(out, len, 64, &stack, &indexed, why, sizeof(why)), 0);
+    assert_int_equal(fence_check(out, len, 7, &stack, &indexed, why, sizeof(why)),
                      -EPERM); /* v+4 lies outside */
     for (const char *line = out, *end; (end = strchr(line, '\n')); line = end + 1) {
         char *without = calloc(1, len + 64);
@@ -609,7 +614,7 @@ static void a_fence_that_lacks_a_piece_is_refused(void **state)
         if (!may_go(line, n, end + 1)) {
             memcpy(without, out, (size_t)(line - out));
             strcat(without, end);
-            if (!fence_check(without, strlen(without), 64, &stack, why, sizeof(why)))
+            if (!fence_check(without, strlen(without), 64, &stack, &indexed, why, sizeof(why)))
                 fail_msg("taken without: %.*s\n%s", (int)n, line, without);
             tried++;
         }
@@ -617,6 +622,86 @@ static void a_fence_that_lacks_a_piece_is_refused(void **state)
     }
     assert_true(tried > 40);
     free(out);
+}
+
+static void a_base_is_checked_wherever_it_is_written(void **state)
+{
+    char *out = fenced_body("ld.global.u64 %d6, [%d1]; X: mul.wide.u32 %d7, %r2, 4; "
+                            "add.s64 %d7, %d6, %d7; st.global.u32 [%d7+8], %r3; @%p1 bra X; ");
+
+    (void)state;
+    expect_checked(out, "mov.b64 gshare$fixed0, {gshare$base, gshare$base};",
+                   "mov.b64 gshare$fixed0, %d6;", "does not begin in the window");
+    expect_checked(out, "mov.b64 gshare$fixed0, {gshare$lo, gshare$hi};",
+                   "mov.b64 gshare$fixed0, %d6;", "is used otherwise");
+    expect_checked(out, "mov.b64 gshare$fixed0, {gshare$lo, gshare$hi};",
+                   "add.s64 gshare$fixed0, gshare$fixed0, 4;", "is used otherwise");
+    expect_checked(out, "mad.wide.u32 gshare$at, %r2, 4, gshare$fixed0;",
+                   "mad.wide.u32 gshare$at, %r2, 8, gshare$fixed0;", "the fence is not whole");
+    expect_checked(out, "mad.wide.u32 gshare$at, %r2, 4, gshare$fixed0;",
+                   "mad.wide.s32 gshare$at, %r2, 4, gshare$fixed0;", "the fence is not whole");
+    expect_checked(out, "mad.wide.u32 gshare$at, %r2, 4, gshare$fixed0;",
+                   "@%p1 mad.wide.u32 gshare$at, %r2, 4, gshare$fixed0;", "is used otherwise");
+    expect_checked(out, "mad.wide.u32 gshare$at, %r2, 4, gshare$fixed0;",
+                   "mad.wide.u32 gshare$at, %r2, 4, gshare$fixed0; Y:", "the fence is not whole");
+    expect_checked(out, "[gshare$at+8]", "[gshare$at+1048577]", "the fence is not whole");
+    free(out);
+}
+
+/* An address that is made of a base and an index is fenced by itself where making it anew at the
+ * access could give another one, or where the base may lie outside though the sum does not. */
+static void what_is_no_fixed_base_is_fenced_at_each_access(void **state)
+{
+    static const char *const all[] = {
+        "X: mul.wide.s32 %d7, %r2, 4; add.s64 %d7, %d6, %d7; st.global.u32 [%d7], 1;",
+        "X: mul.wide.u32 %d7, %r2, 8; add.s64 %d7, %d6, %d7; st.global.u32 [%d7], 1;",
+        "X: mul.wide.u32 %d7, %r2, 4; add.s64 %d7, %d6, %d7; add.u32 %r2, %r2, 1; "
+        "st.global.u32 [%d7], 1;",
+        "mul.wide.u32 %d7, %r2, 4; add.s64 %d7, %d6, %d7; X: st.global.u32 [%d7], 1;",
+        "X: mul.wide.u32 %d7, %r2, 4; @%p2 add.s64 %d7, %d6, %d7; st.global.u32 [%d7], 1;",
+        "X: mul.wide.u32 %d7, %r2, 4; add.s64 %d7, %d6, %d7; st.global.u32 [%d7], 1; "
+        "add.s64 %d6, %d6, 4;",
+        "sub.s64 %d5, %d6, 4096; X: mul.wide.u32 %d7, %r2, 4; add.s64 %d7, %d5, %d7; "
+        "st.global.u32 [%d7], 1;",
+        "X: cvt.u64.u32 %d7, %d1; add.s64 %d7, %d6, %d7; st.global.u32 [%d7], 1;",
+        "X: mul.wide.u32 %d7, %r2, 4; add.s64 %d7, %d6, %d7; st.global.u32 [%d7+-4], 1;",
+        /* Names that mean another register where the access stands. */
+        "X: mul.wide.u32 %d7, %r2, 4; add.s64 %d7, %d6, %d7; "
+        "{ .reg .b32 %r<4>; mov.u32 %r2, 7; st.global.u32 [%d7], %r2; }",
+        "{ .reg .b32 t; mov.u32 t, 3; } X: { .reg .b32 t; mov.u32 t, %r2; mul.wide.u32 %d7, t, 4; "
+        "add.s64 %d7, %d6, %d7; } st.global.u32 [%d7], 1;"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+        char body[1024], *out;
+
+        snprintf(body, sizeof(body), "ld.global.u64 %%d6, [%%d1]; %s @%%p1 bra X;", all[i]);
+        out = fenced_body(body);
+        expect_text(out, "mad.wide.u32 gshare$at", false);
+        free(out);
+    }
+}
+
+/* Long ways back from an access to its address take no more time than short ones, and no stack. */
+static void a_long_way_to_an_address_is_given_up(void **state)
+{
+    enum { STEPS = 20000, LINE = 64 };
+    char *text = malloc((size_t)STEPS * LINE * 2 + 4096), *to = text, *out = NULL;
+    struct ptx_rewrite_report report;
+
+    (void)state;
+    to += sprintf(to, "%s", HEAD ENTRY "{ " REGS "ld.global.u64 %d6, [%d1]; X:\n");
+    for (unsigned i = 0; i < STEPS; i++)
+        to += sprintf(to, "shl.b64 %%d7, %%d7, 0; add.s64 %%d5, %%d6, %%d7;\n"
+                          "st.global.u32 [%%d5], 1;\n");
+    for (unsigned i = 0; i < STEPS; i++)
+        to += sprintf(to, "shl.b64 %%d7, %%d7, 0;\n");
+    sprintf(to, "add.s64 %%d5, %%d6, %%d7; st.global.u32 [%%d5], 1; @%%p1 bra X; ret; }\n");
+    assert_int_equal(fence(text, 0, &out, &report), 0);
+    assert_false(report.fence.indexed);
+    ptx_rewrite_report_deinit(&report);
+    free(out);
+    free(text);
 }
 
 static void what_the_pass_must_not_leave_is_seen(void **state)
@@ -722,22 +807,23 @@ static void a_store_to_the_stack_is_seen(void **state)
     static const char *const lines[] = {
         "\tadd.s32 gshare$x, gshare$x, gshare$y;\n", "\tmin.u32 gshare$x, gshare$x, 16;\n",
         "\tsub.s32 gshare$x, gshare$x, gshare$y;\n", "\tmov.u32 gshare$y, l;\n"};
-    bool stack;
+    bool stack, indexed;
 
     (void)state;
-    assert_int_equal(fence_check(out, strlen(out), 64, &stack, why, sizeof(why)), 0);
+    assert_int_equal(fence_check(out, strlen(out), 64, &stack, &indexed, why, sizeof(why)), 0);
     assert_false(stack);
     for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
         char *without = strdup(out), *at = strstr(without, lines[i]);
 
         assert_non_null(at);
         memmove(at, at + strlen(lines[i]), strlen(at + strlen(lines[i])) + 1);
-        assert_int_equal(fence_check(without, strlen(without), 64, &stack, why, sizeof(why)), 0);
+        assert_int_equal(
+            fence_check(without, strlen(without), 64, &stack, &indexed, why, sizeof(why)), 0);
         assert_true(stack);
         free(without);
     }
     *(strstr(out, "gshare$x, 16;") + 10) = '2'; /* min ..., 26: behind the variable */
-    assert_int_equal(fence_check(out, strlen(out), 64, &stack, why, sizeof(why)), 0);
+    assert_int_equal(fence_check(out, strlen(out), 64, &stack, &indexed, why, sizeof(why)), 0);
     assert_true(stack);
     free(out);
 }
@@ -747,7 +833,7 @@ static void a_label_within_a_fence_is_refused(void **state)
 {
     static const char *const before[] = {"lop3.b32", "mov.b64 gshare$at", "st.global"};
     char *out = fenced_body("st.global.u32 [%d1], %r1;"), why[200];
-    bool stack;
+    bool stack, indexed;
     size_t len = strlen(out);
 
     (void)state;
@@ -759,7 +845,7 @@ static void a_label_within_a_fence_is_refused(void **state)
         strcat(with, "HERE: ");
         strcat(with, at);
         /* The unpacking before the LOP3 may be jumped over: any high half is masked. */
-        assert_int_equal(fence_check(with, strlen(with), 64, &stack, why, sizeof(why)),
+        assert_int_equal(fence_check(with, strlen(with), 64, &stack, &indexed, why, sizeof(why)),
                          i ? -EPERM : 0);
         free(with);
     }
@@ -769,14 +855,14 @@ static void a_label_within_a_fence_is_refused(void **state)
 static void texts_without_fences_are_refused(void **state)
 {
     char why[200];
-    bool stack;
+    bool stack, indexed;
 
     (void)state;
     for (const char *const *name = ptx_samples; *name; name++) {
         size_t len;
         char *text = ptx_file_read(*name, &len);
 
-        assert_int_equal(fence_check(text, len, 0, &stack, why, sizeof(why)), -EPERM);
+        assert_int_equal(fence_check(text, len, 0, &stack, &indexed, why, sizeof(why)), -EPERM);
         free(text);
     }
 }
@@ -827,6 +913,9 @@ int main(void)
         cmocka_unit_test(names_of_the_house_are_refused),
         cmocka_unit_test(what_other_passes_add_stays),
         cmocka_unit_test(a_fence_that_lacks_a_piece_is_refused),
+        cmocka_unit_test(a_base_is_checked_wherever_it_is_written),
+        cmocka_unit_test(what_is_no_fixed_base_is_fenced_at_each_access),
+        cmocka_unit_test(a_long_way_to_an_address_is_given_up),
         cmocka_unit_test(what_the_pass_must_not_leave_is_seen),
         cmocka_unit_test(targets_are_functions_of_the_tenant),
         cmocka_unit_test(registers_of_the_house_are_known_by_name),

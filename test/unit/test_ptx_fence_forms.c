@@ -19,6 +19,7 @@ enum { ADDRESSES = 10000 };
 
 static struct fence_rig rig;
 static uint64_t random_state = 1;
+static bool indexed; /* the last form was taken so */
 
 static uint64_t random_u64(void)
 {
@@ -99,6 +100,7 @@ static bool try_form(const struct instruction *in, unsigned passes)
 
     write_kernel(in, text, sizeof(text));
     result = ptx_rewrite(text, strlen(text), PTX_PASS_FENCE | passes, &out, &len, &report);
+    indexed = report.fence.indexed;
     if (result)
         print_message("%s: %s\n", in->ptx, report.fence.reason);
     else if (run(out, &report.fence) == FENCE_ESCAPED)
@@ -237,6 +239,43 @@ static void forms_of_the_list_stay_inside(void **state)
     assert_int_equal(refused, 0);
 }
 
+/* Accesses in a loop, off %own and an index of 32 bits, from everywhere in the window to all that
+ * the index can reach. */
+static void indices_off_a_base_stay_in_reach(void **state)
+{
+    static const char *const sums[] = {
+        "mul.wide.u32 %y, %i, 4; add.s64 %z, %own, %y;",
+        "mul.wide.u32 %y, %i, 1; add.s64 %z, %y, %own;",
+        "mul.wide.u32 %y, %i, 2; add.u64 %z, %own, %y;",
+        "mul.wide.u32 %y, %i, 3; add.s64 %z, %own, %y;",
+        "cvt.u64.u32 %y, %i; add.s64 %z, %own, %y;",
+        "cvt.u64.u32 %y, %i; shl.b64 %y, %y, 2; add.s64 %z, %own, %y;",
+        "mad.wide.u32 %z, %i, 4, %own;"};
+    static const char *const accesses[] = {
+        "ld.global.u8 %c, [%z];", "ld.volatile.global.u8 %c, [%z+1048576];",
+        "st.global.u8 [%z], 1;", "st.relaxed.gpu.global.u8 [%z+3], %c;",
+        "@%p st.global.u8 [%z], 1; setp.eq.u32 %p, %c, %c;"};
+    struct instruction in = {0};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(sums) / sizeof(sums[0]); i++) {
+        for (size_t k = 0; k < sizeof(accesses) / sizeof(accesses[0]); k++) {
+            /* The index takes few values, its largest among them: memory is touched there. */
+            snprintf(in.ptx, sizeof(in.ptx),
+                     ".reg .b32 %%i, %%n, %%c; .reg .b64 %%y, %%z; .reg .pred %%p; mov.u32 %%n, 8; "
+                     "setp.ne.u32 %%p, %%n, 0; mov.u32 %%i, %%t; mov.u32 %%c, 0; $X: "
+                     "and.b32 %%i, %%i, 0xf0000380; sub.u32 %%i, %%i, 1; %s %s "
+                     "mad.lo.u32 %%i, %%i, 1103515245, 12345; sub.u32 %%n, %%n, 1; "
+                     "setp.ne.u32 %%p, %%n, 0; @%%p bra $X;",
+                     sums[i], accesses[k]);
+            assert_true(try_form(&in, 0));
+            assert_true(indexed);
+            assert_true(try_form(&in, PTX_PASS_STRAYS));
+            assert_false(indexed);
+        }
+    }
+}
+
 /* The rig sees what the test is about. */
 static void an_access_without_a_fence_is_seen(void **state)
 {
@@ -255,6 +294,7 @@ int main(void)
         cmocka_unit_test(an_access_without_a_fence_is_seen),
         cmocka_unit_test(forms_of_the_table_stay_inside),
         cmocka_unit_test(forms_of_the_list_stay_inside),
+        cmocka_unit_test(indices_off_a_base_stay_in_reach),
     };
     int failed;
 

@@ -121,19 +121,19 @@ static void the_checker_wants_the_fence_behind_the_call(void **state)
         "\tmov.b64 gshare$at, {gshare$lo, gshare$hi};\n"};
     char why[200], *out = fenced_body("ld.global.u32 %r1, [%d1];"), *changed;
     const char *call = strstr(out, "@gshare$r call");
-    bool stack;
+    bool stack, indexed;
 
     (void)state;
     assert_non_null(call);
-    assert_int_equal(fence_check(out, strlen(out), 64, &stack, why, sizeof(why)), 0);
+    assert_int_equal(fence_check(out, strlen(out), 64, &stack, &indexed, why, sizeof(why)), 0);
     for (unsigned i = 1; i < 3; i++) { /* without the first, the halves are those of before */
         const char *at = strstr(call, pieces[i]);
 
         changed = calloc(1, strlen(out) + 1);
         memcpy(changed, out, (size_t)(at - out));
         strcat(changed, at + strlen(pieces[i]));
-        assert_int_equal(fence_check(changed, strlen(changed), 64, &stack, why, sizeof(why)),
-                         -EPERM);
+        assert_int_equal(
+            fence_check(changed, strlen(changed), 64, &stack, &indexed, why, sizeof(why)), -EPERM);
         assert_non_null(strstr(why, "the fence is not whole"));
         free(changed);
     }

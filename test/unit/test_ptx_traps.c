@@ -193,13 +193,13 @@ static void the_checker_refuses_a_trap(void **state)
     struct ptx_rewrite_report report;
     char *out = rewrite(HEAD ENTRY "{ nanosleep.u32 1; ret; }\n", ALL, &report), why[200];
     char *at = strstr(out, "nanosleep.u32 1;");
-    bool stack;
+    bool stack, indexed;
 
     (void)state;
     assert_non_null(at);
-    assert_int_equal(fence_check(out, strlen(out), 0, &stack, why, sizeof(why)), 0);
+    assert_int_equal(fence_check(out, strlen(out), 0, &stack, &indexed, why, sizeof(why)), 0);
     memcpy(at, "trap;           ", strlen("nanosleep.u32 1;"));
-    assert_int_equal(fence_check(out, strlen(out), 0, &stack, why, sizeof(why)), -EPERM);
+    assert_int_equal(fence_check(out, strlen(out), 0, &stack, &indexed, why, sizeof(why)), -EPERM);
     assert_non_null(strstr(why, "ends the work of others"));
     free(out);
     ptx_rewrite_report_deinit(&report);

@@ -166,6 +166,82 @@ static void the_vault_takes_descriptors_for_sessions_that_have_memory(void **sta
     close(fd);
 }
 
+static void a_worker_that_is_being_ended_still_gives_memory_to_the_vault(void **state)
+{
+    struct session *waits = session_in(SESSION_OPEN), *lost = session_in(SESSION_OPEN);
+    struct link_message message = {.op = LINK_VAULT_PUT, .slot = waits->slot};
+    int fd = memfd_create("memory", MFD_CLOEXEC);
+
+    (void)state;
+    waits->journal = memfd_create("journal", MFD_CLOEXEC);
+    worker_fail(device, NULL, LINK_SLOT_NONE, "it is silent");
+    assert_int_equal(waits->state, SESSION_WAITING);
+    assert_int_equal(lost->state, SESSION_LOST); // it has no journal
+    message.u.vault = (struct link_vault){0x10000, 0x1000};
+    worker_says(&message, sizeof(message), fd);
+    message.u.vault.address = 0x20000;
+    worker_says(&message, sizeof(message), fd);
+    message.op = LINK_VAULT_DROP;
+    message.u.vault.address = 0x10000;
+    worker_says(&message, sizeof(message), -1);
+    assert_int_equal(waits->vault.count, 1);
+    assert_int_equal(waits->vault.entry[0].address, 0x20000);
+    message.op = LINK_VAULT_PUT;
+    message.slot = lost->slot;
+    worker_says(&message, sizeof(message), fd);
+    assert_int_equal(lost->vault.count, 0);
+    close(fd);
+}
+
+// As a supervisor finds what its predecessor, which was killed, has left.
+static void restore(void)
+{
+    const int link = device->worker.link.fd, process = device->worker.process.fd;
+
+    watch_remove(&server.loop, &device->worker.link);
+    watch_remove(&server.loop, &device->worker.process);
+    device->worker.link.fd = link;
+    device->worker.process.fd = process;
+    worker_restore(device);
+}
+
+// Before LINK_BEGIN was sent, or after it and before it was noted.
+static void a_next_supervisor_begins_with_a_worker_that_has_said_that_it_is_ready(void **state)
+{
+    struct worker_process *worker = &device->worker;
+
+    (void)state;
+    worker->state = WORKER_STARTING;
+    worker->said = (struct link_device){.sm_count = 16, .sm_groups = 0};
+    worker->said_ready = true;
+    restore();
+    assert_int_equal(worker->state, WORKER_READY);
+    assert_int_equal(worker_hears(), LINK_BEGIN);
+    assert_int_equal(worker_hears(), 0);
+    assert_int_equal(device->info.sm_count, 16);
+    worker->begun = false;
+    restore();
+    assert_int_equal(worker->state, WORKER_READY);
+    assert_int_equal(worker_hears(), LINK_BEGIN);
+    assert_int_equal(worker_hears(), 0);
+    assert_true(worker->begun);
+}
+
+// It was killed over the message itself.
+static void a_next_supervisor_takes_a_ready_message_that_was_not_dealt_with(void **state)
+{
+    struct worker_process *worker = &device->worker;
+
+    (void)state;
+    worker->state = WORKER_STARTING;
+    worker->inbox = (struct link_message){.op = LINK_READY, .slot = LINK_SLOT_NONE};
+    worker->inbox.u.device = (struct link_device){.sm_count = 16};
+    restore();
+    assert_int_equal(worker->state, WORKER_READY);
+    assert_int_equal(worker_hears(), LINK_BEGIN);
+    assert_int_equal(device->info.sm_count, 16);
+}
+
 static void nonsense_ends_the_worker(void **state)
 {
     static const struct {
@@ -549,6 +625,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         LINK_TEST(an_opened_session_closes_when_its_client_goes),
         LINK_TEST(the_vault_takes_descriptors_for_sessions_that_have_memory),
+        LINK_TEST(a_next_supervisor_begins_with_a_worker_that_has_said_that_it_is_ready),
+        LINK_TEST(a_next_supervisor_takes_a_ready_message_that_was_not_dealt_with),
+        LINK_TEST(a_worker_that_is_being_ended_still_gives_memory_to_the_vault),
         LINK_TEST(nonsense_ends_the_worker),
         LINK_TEST(a_device_that_cannot_be_ends_the_worker),
         LINK_TEST(messages_of_a_wrong_size_end_the_worker),

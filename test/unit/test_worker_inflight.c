@@ -172,7 +172,7 @@ static void a_graph_costs_its_time_on_the_device(void **state)
     uint64_t begun = clock_ns();
 
     inflight_issue(stream->inflight);
-    inflight_add_graph(stream->inflight);
+    inflight_add_graph(stream->inflight, 64);
     uint64_t number = inflight_fence_next(stream->inflight);
     inflight_fenced(stream->inflight);
     assert_true(domain->device_ns > 0);

@@ -129,8 +129,9 @@ static int session_begin(void **state)
     largest_creatable = UINT64_MAX;
     session.memory.window_base = BASE;
     session.memory.window_size = (GRANULES - 1) * GRANULE;
+    session.memory.covered_end = BASE + GRANULES * GRANULE;
     space_init(&session.memory.window, BASE + GRANULE, (GRANULES - 2) * GRANULE);
-    sinks_init(&session);
+    sinks_init(&session, GRANULES * GRANULE);
     session.memory.user = user_hold(1000);
     return 0;
 }

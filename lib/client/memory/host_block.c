@@ -1,8 +1,14 @@
 /* host_block.c - see host_block.h. */
 #include "client/memory/host_block.h"
 
+#include <errno.h>
+#include <stdbool.h>
+#include <sys/shm.h>
+
 #include "client/base/error.h"
 #include "client/submit/sync_request.h"
+
+#define ATTEMPTS 4u /* at a block, where worker after worker is lost */
 
 static gs_status host_block_drop(struct session *session, uint64_t id)
 {
@@ -11,8 +17,17 @@ static gs_status host_block_drop(struct session *session, uint64_t id)
     return sync_request(session, &request);
 }
 
-gs_status host_block_new(struct session *session, uint64_t size, enum host_block_use use,
-                         struct host_block *block)
+/* The block went with its worker before it was mapped here. The next worker does not know of it. */
+static bool block_gone(int id)
+{
+    struct shmid_ds about;
+
+    return shmctl(id, IPC_STAT, &about) < 0 && (errno == EINVAL || errno == EIDRM);
+}
+
+/* *again: there is no block, and another can be asked for. */
+static gs_status block_ask(struct session *session, uint64_t size, enum host_block_use use,
+                           struct host_block *block, bool *again)
 {
     struct sync_request request = {.op = REQ_HOST_ALLOC, .arg = {size, use}};
     gs_status status = sync_request(session, &request);
@@ -28,11 +43,26 @@ gs_status host_block_new(struct session *session, uint64_t size, enum host_block
     if (status != GS_OK) {
         char message[ERROR_MESSAGE_MAX];
         error_keep(message);
-        host_block_drop(session, request.ret[0]);
+        *again = block_gone((int)request.ret[1]);
+        if (!*again)
+            host_block_drop(session, request.ret[0]);
         return error_server(status, message);
     }
     *block = (struct host_block){(uint32_t)request.ret[0], address, size};
     return GS_OK;
+}
+
+gs_status host_block_new(struct session *session, uint64_t size, enum host_block_use use,
+                         struct host_block *block)
+{
+    gs_status status = GS_OK;
+    bool again = true;
+
+    for (unsigned i = 0; i < ATTEMPTS && again; i++) {
+        again = false;
+        status = block_ask(session, size, use, block, &again);
+    }
+    return status;
 }
 
 gs_status host_block_free(struct session *session, const struct host_block *block)

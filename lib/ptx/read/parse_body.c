@@ -15,6 +15,7 @@ static bool add_registers(struct parser *p, struct ptx_reg_decl *decl)
                               "more than %u registers in a function or %u in a module",
                               PTX_MAX_REGS, PTX_MAX_MODULE_REGS);
     decl->first = p->regs.n;
+    decl->nested = p->syms.depth > 1;
     p->module_regs += decl->count;
     kept = list_add(p, &p->decls, sizeof(*kept), 1);
     regs = kept ? list_add(p, &p->regs, sizeof(*regs), decl->count) : NULL;

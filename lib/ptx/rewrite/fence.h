@@ -18,7 +18,9 @@
 enum { FENCE_OFFSET = 1 << 20 };
 
 enum {
-    FENCE_REGS = 16,   /* that the prologue declares, with that for strays */
+    FENCE_REGS = 24,   /* that the prologue declares, with that for strays and bases */
+    FENCE_BASES = 8,   /* of a function, see fence_base.c */
+    FENCE_FACTOR = 4,  /* of an index of 32 bits, so that it stays within FENCE_REACH */
     FENCE_TARGETS = 64 /* functions that an indirect call may go to */
 };
 
@@ -35,7 +37,11 @@ struct fence {
     bool refused;
     const struct ptx_func *f;    /* at work on it */
     const struct ptx_var *stack; /* its only .local variable, see fence_stack.c */
-    uint32_t *definitions;       /* by register, where there is one */
+    uint32_t *definitions;       /* see definitions_find */
+    bool *labelled;              /* by instruction: control may come from elsewhere */
+    uint32_t bases[FENCE_BASES]; /* registers of its pointers that are fenced once */
+    unsigned nbases;
+    uint32_t loop_work; /* of find_loops so far, in the module */
     const struct ptx_inst *inst;
 };
 
@@ -51,6 +57,20 @@ uint64_t fence_place(const struct ptx_var *v);
 
 /* The operand of the current instruction that is an address in brackets, GENERIC or global. */
 bool fence_access(struct fence *fence, unsigned operand, bool generic, uint64_t bytes);
+
+/* Generic addresses of other spaces may come up in the module. */
+bool fence_knows_other_spaces(const struct fence *fence);
+
+/* Forces the address in {gshare$lo, gshare$hi} into the window. */
+#define FENCE_FORCE "lop3.b32 gshare$hi, gshare$hi, gshare$mask, gshare$base, 0xEA; "
+
+/* ---- fence_base.c ---- */
+
+/* Chooses the bases of the current function and fences them. False: no memory. */
+bool fence_bases_begin(struct fence *fence);
+/* Where the current instruction's address is off a base: true with the sum in gshare$at, within
+ * FENCE_REACH behind the window. */
+bool fence_off_base(struct fence *fence, const struct ptx_mem *mem);
 
 /* ---- fence_symbol.c ---- */
 
@@ -69,7 +89,7 @@ bool fence_param(struct fence *fence, const struct ptx_mem *mem, uint64_t bytes)
 
 /* ---- fence_stack.c ---- */
 
-/* Looks at the current function, before its instructions. */
+/* Looks at the current function, before its instructions, with its definitions. */
 void fence_stack_begin(struct fence *fence);
 /* A store to local memory is bounded to its variable, or told in the report. */
 void fence_stack(struct fence *fence, const struct ptx_mem *mem, uint64_t bytes);

@@ -4,8 +4,9 @@
  * the same fence through generic addresses costs 5.6% of a naive SGEMM and 40% of a histogram of
  * atomics, kept in .global none of both.
  *
- * Each access is fenced on its own. Where several go off one register the compiler finds the common
- * expressions, over the whole function, so the pass does not look for them.
+ * Each access is fenced on its own, but those off a base that a loop does not change
+ * (fence_base.c). Where several go off one register the compiler finds the common expressions, over
+ * the whole function, so the pass does not look for them.
  *
  * The access itself stays inside the window or its guard: an aligned one of up to 128 bytes crosses
  * no boundary of 4 GiB, one that is not aligned faults before memory is reached, and an offset of
@@ -63,12 +64,12 @@ static void keep_other_spaces(struct fence *fence, const char *from)
         fence_before(fence, "lop3.b32 gshare$x, gshare$hi, gshare$mask, gshare$base, 0xEA; ");
         fence_before(fence, "selp.b32 gshare$hi, gshare$hi, gshare$x, gshare$p; ");
     } else {
-        fence_before(fence, "lop3.b32 gshare$hi, gshare$hi, gshare$mask, gshare$base, 0xEA; ");
+        fence_before(fence, FENCE_FORCE);
     }
     fence_before(fence, "mov.b64 gshare$at, {gshare$lo, gshare$hi}; ");
 }
 
-static bool knows_other_spaces(const struct fence *fence)
+bool fence_knows_other_spaces(const struct fence *fence)
 {
     return fence->generic[PTX_SPACE_SHARED] || fence->generic[PTX_SPACE_LOCAL] ||
            fence->generic[PTX_SPACE_CONST];
@@ -81,8 +82,7 @@ static void fence_register(struct fence *fence, const char *from, bool generic)
         return;
     }
     fence_before(fence,
-                 "mov.b64 {gshare$lo, gshare$hi}, %s; "
-                 "lop3.b32 gshare$hi, gshare$hi, gshare$mask, gshare$base, 0xEA; "
+                 "mov.b64 {gshare$lo, gshare$hi}, %s; " FENCE_FORCE
                  "mov.b64 gshare$at, {gshare$lo, gshare$hi}; ",
                  from);
 }
@@ -114,6 +114,13 @@ static void record_stray(struct fence *fence, const char *from, bool generic)
                  (unsigned long long)fault_where(FAULT_STRAY, fence->f, fence->inst->line));
 }
 
+static void replace_address(struct fence *fence, struct fence_span brackets, int64_t offset)
+{
+    fence_replace(fence, brackets,
+                  offset ? edits_text(&fence->edits, "[gshare$at+%lld]", (long long)offset)
+                         : "[gshare$at]");
+}
+
 bool fence_access(struct fence *fence, unsigned operand, bool generic, uint64_t bytes)
 {
     const struct ptx_inst *inst = fence->inst;
@@ -133,13 +140,17 @@ bool fence_access(struct fence *fence, unsigned operand, bool generic, uint64_t 
     } else {
         from = edits_text(&fence->edits, "%.*s", (int)name.len, name.text);
         offset = mem->offset;
+        if (offset >= 0 && offset <= FENCE_OFFSET && fence_off_base(fence, mem)) {
+            replace_address(fence, brackets, offset);
+            return true;
+        }
         if (ptx_type_bits(fence->f->regs[mem->reg].type) == 32) {
             fence_before(fence, "cvt.u64.u32 gshare$at, %s; ", from);
             from = "gshare$at";
         }
         /* A generic address is told apart by what the instruction will access. */
         if (offset > FENCE_OFFSET || offset < 0 ||
-            (offset && (is_recorded(fence) || (generic && knows_other_spaces(fence))))) {
+            (offset && (is_recorded(fence) || (generic && fence_knows_other_spaces(fence))))) {
             fence_before(fence, "add.s64 gshare$at, %s, %lld; ", from, (long long)offset);
             from = "gshare$at";
             offset = 0;
@@ -150,8 +161,6 @@ bool fence_access(struct fence *fence, unsigned operand, bool generic, uint64_t 
         from = "gshare$old";
     }
     fence_register(fence, from, generic);
-    fence_replace(fence, brackets,
-                  offset ? edits_text(&fence->edits, "[gshare$at+%lld]", (long long)offset)
-                         : "[gshare$at]");
+    replace_address(fence, brackets, offset);
     return true;
 }

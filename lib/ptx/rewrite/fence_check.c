@@ -8,7 +8,10 @@
  *  2. An access to .global or to a generic address goes to gshare$at + a small offset, and right
  *     before it, with no label between, stands "gshare$at = {any, any & mask | base}"; or, for
  *     generic ones, the choice between that and the address itself where isspacep says that the
- *     address is of another space. Or it goes to gshare$globals + a constant inside the block.
+ *     address is of another space. Or it goes to gshare$globals + a constant inside the block. Or
+ *     right before it stands "gshare$at = any of 32 bits without sign * at most 4 + gshare$fixedN",
+ *     where only two kinds of instructions write gshare$fixedN: such a fence, and in the first ones
+ *     of the function a move of an address of the window.
  *  3. A computed call goes to gshare$to, which is one of a list of functions; a brx.idx is bounded.
  *     An alias has the parameters of the function that it stands for.
  *  4. A store to the stack ends in a variable, or the checker says that one may not.
@@ -30,7 +33,7 @@
 #include "ptx/ptx.h"
 #include "ptx/rewrite/rewrite.h"
 
-enum { MOST_OFFSET = 1 << 20, MOST_TEXT = 1024 };
+enum { MOST_OFFSET = 1 << 20, MOST_TEXT = 1024, MOST_FIXED = 8, MOST_FACTOR = 4 };
 
 struct check {
     const struct ptx_module *m;
@@ -38,8 +41,10 @@ struct check {
     bool house;     /* f is of the house */
     bool *labelled; /* by instruction: control may come from elsewhere */
     bool stack;     /* a store may hit any byte of it */
+    bool indexed;   /* an access may lie MOST_FACTOR times 4 GiB behind the window */
     uint64_t globals_bytes;
-    uint32_t mask, base, globals, at; /* registers */
+    uint32_t mask, base, globals, at, fixed[MOST_FIXED]; /* registers */
+    uint32_t begun; /* so many instructions begin the function */
     char *why;
     size_t why_size;
 };
@@ -143,6 +148,12 @@ static bool is_copy(const struct check *c, uint32_t i, const char *to)
 
 /* ---- 1. The registers with the window ---- */
 
+/* An address of the window, which begins at a multiple of 4 GiB. */
+static bool is_first_address(const struct check *c, uint32_t i, unsigned k)
+{
+    return is(c, i, "mov.b64 gshare$fixed%u, {gshare$base, gshare$base};", k);
+}
+
 static bool check_prologue(struct check *c)
 {
     c->mask = find_register(c->f, "gshare$mask");
@@ -154,7 +165,32 @@ static bool check_prologue(struct check *c)
         !is(c, 0, "ld.const.v2.b32 {gshare$mask, gshare$base}, [gshare$window];") ||
         !is(c, 1, "ld.const.b64 gshare$globals, [gshare$window+8];"))
         return fails(c, 0, "the function does not begin with the window");
+    c->begun = 2;
+    for (unsigned k = 0; k < MOST_FIXED; k++) {
+        char name[32];
+
+        snprintf(name, sizeof(name), "gshare$fixed%u", k);
+        c->fixed[k] = find_register(c->f, name);
+        /* Whatever jumps follow, control comes by here first. */
+        if (c->fixed[k] != PTX_NO_REG && !is_first_address(c, c->begun++, k))
+            return fails(c, c->begun - 1, "a fixed base does not begin in the window");
+    }
     return true;
+}
+
+/* Instruction I leaves in a fixed base what a fence made, or only reads it. */
+static bool check_fixed(struct check *c, uint32_t i, unsigned k)
+{
+    const struct ptx_inst *inst = &c->f->insts[i];
+    uint32_t before = i;
+
+    if (is(c, i, "mov.b64 gshare$fixed%u, {gshare$lo, gshare$hi};", k))
+        return precedes(c, &before,
+                        "lop3.b32 gshare$hi, gshare$hi, gshare$mask, gshare$base, 234;") ||
+               fails(c, i, "a fixed base is not fenced");
+    return (inst->op == PTX_OP_MAD && inst->guard == PTX_NO_REG &&
+            inst->ops[0].kind == PTX_OPND_REG && inst->ops[0].reg == c->at) ||
+           fails(c, i, "a fixed base is used otherwise");
 }
 
 static bool check_window(struct check *c, uint32_t i)
@@ -169,6 +205,10 @@ static bool check_window(struct check *c, uint32_t i)
     if (window && !is(c, i, "lop3.b32 gshare$hi, gshare$hi, gshare$mask, gshare$base, 234;") &&
         !is(c, i, "lop3.b32 gshare$x, gshare$hi, gshare$mask, gshare$base, 234;"))
         return fails(c, i, "the window is used otherwise");
+    for (unsigned k = 0; k < MOST_FIXED; k++)
+        for (unsigned o = 0; c->fixed[k] != PTX_NO_REG && o < inst->nops; o++)
+            if (mentions(&inst->ops[o], c->fixed[k]) && !check_fixed(c, i, k))
+                return false;
     if (globals && (inst->op != PTX_OP_ADD || mentions(&inst->ops[0], c->globals)))
         return fails(c, i, "the block of variables is used otherwise");
     return true;
@@ -314,6 +354,23 @@ static bool is_of_epilogue(const struct check *c, uint32_t reg)
     return name[8] == '$' && digits && !strcmp(name + 9 + digits, "_");
 }
 
+/* What always runs right before instruction I puts a fixed base and an index in gshare$at. */
+static bool is_indexed(const struct check *c, uint32_t i)
+{
+    const struct ptx_inst *mad = i && !c->labelled[i] ? &c->f->insts[i - 1] : NULL;
+    char index[256];
+
+    if (!mad || mad->op != PTX_OP_MAD || mad->ops[1].kind != PTX_OPND_REG ||
+        mad->ops[2].kind != PTX_OPND_IMM || mad->ops[2].imm > MOST_FACTOR)
+        return false;
+    ptx_reg_name(c->f, mad->ops[1].reg, index, sizeof(index));
+    for (unsigned k = 0; k < MOST_FIXED; k++)
+        if (is(c, i - 1, "mad.wide.u32 gshare$at, %s, %llu, gshare$fixed%u;", index,
+               (unsigned long long)mad->ops[2].imm, k))
+            return true;
+    return false;
+}
+
 static bool check_register_access(struct check *c, uint32_t i, const struct ptx_mem *mem,
                                   bool generic)
 {
@@ -331,6 +388,10 @@ static bool check_register_access(struct check *c, uint32_t i, const struct ptx_
     if (mem->reg != c->at)
         return (!generic && is_of_epilogue(c, mem->reg)) ||
                fails(c, i, "the address is not fenced");
+    if (!matrix && mem->offset >= 0 && mem->offset <= MOST_OFFSET && is_indexed(c, i)) {
+        c->indexed = true;
+        return true;
+    }
     if (matrix && !is_stride_bounded(c, &before, inst, &elsewhere))
         return fails(c, i, "the stride is not bounded");
     if (!is_fenced(c, before, generic, inst->op == PTX_OP_LD, &exact, &local))
@@ -601,7 +662,7 @@ static bool check_instruction(struct check *c, uint32_t i)
 {
     const struct ptx_inst *inst = &c->f->insts[i];
 
-    if ((i > 1 && !check_window(c, i)) || !check_class(c, i))
+    if ((i >= c->begun && !check_window(c, i)) || !check_class(c, i))
         return false;
     for (unsigned k = 0; k < inst->nops; k++) {
         bool source = inst->op == PTX_OP_CP_ASYNC && k == 1;
@@ -674,8 +735,8 @@ static bool check_variables(struct check *c)
     return true;
 }
 
-int fence_check(const char *text, size_t len, uint64_t globals_bytes, bool *stack, char *why,
-                size_t why_size)
+int fence_check(const char *text, size_t len, uint64_t globals_bytes, bool *stack, bool *indexed,
+                char *why, size_t why_size)
 {
     struct check c = {.globals_bytes = globals_bytes, .why = why, .why_size = why_size};
     struct ptx_module *m = NULL;
@@ -704,5 +765,6 @@ int fence_check(const char *text, size_t len, uint64_t globals_bytes, bool *stac
     }
     ptx_module_free(m);
     *stack = c.stack;
+    *indexed = c.indexed;
     return result == -ENOMEM ? result : fine ? 0 : -EPERM;
 }

@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ptx/rewrite/definitions.h"
 #include "ptx/rewrite/fault_text.h"
 #include "ptx/rewrite/fence.h"
 #include "ptx/rewrite/fence_pass.h"
@@ -196,12 +197,30 @@ static bool take_instruction(struct fence *fence)
 
 /* ---- Functions and the module ---- */
 
+/* What the parts want to know of the whole function. False: no memory. */
+static bool function_begin(struct fence *fence)
+{
+    const struct ptx_func *f = fence->f;
+
+    free(fence->definitions);
+    free(fence->labelled);
+    fence->definitions = definitions_find(f);
+    fence->labelled = calloc((size_t)f->ninsts + 1, sizeof(*fence->labelled));
+    if (!fence->definitions || !fence->labelled)
+        return false;
+    for (uint32_t i = 0; i < f->nlabels; i++)
+        fence->labelled[f->labels[i].inst] = true;
+    fence_stack_begin(fence);
+    return true;
+}
+
 static bool take_function(struct fence *fence, const struct ptx_func *f)
 {
     if (f->alias && !fence_alias(fence, f))
         return false;
     fence->f = f;
-    fence_stack_begin(fence);
+    if (!function_begin(fence))
+        return false;
     for (uint32_t i = 0; i < f->nvars; i++)
         if (f->vars[i]->space == PTX_SPACE_GLOBAL || f->vars[i]->space == PTX_SPACE_TEX ||
             f->vars[i]->space == PTX_SPACE_CONST)
@@ -215,6 +234,8 @@ static bool take_function(struct fence *fence, const struct ptx_func *f)
     edits_insert(&fence->edits, f->body_begin, prologue);
     if (fence->strays)
         edits_insert(&fence->edits, f->body_begin, strays_prologue);
+    if (!fence_bases_begin(fence))
+        return false;
     for (uint32_t i = 0; i < f->ninsts; i++) {
         fence->inst = &f->insts[i];
         if (!take_instruction(fence) || !fence_symbols(fence))
@@ -312,8 +333,8 @@ static int finish(struct fence *fence, char **out, size_t *out_len)
     struct ptx_module *m = NULL;
     struct ptx_error error = {0};
     size_t len = 0;
-    char *edited = NULL, why[200] = "a store to the stack was not told";
-    bool stack = false;
+    char *edited = NULL, why[200] = "a store to the stack, or an index, was not told";
+    bool stack = false, indexed = false;
     int result;
 
     if (fence->edits.too_long)
@@ -329,8 +350,10 @@ static int finish(struct fence *fence, char **out, size_t *out_len)
         result = print_module(m, out, out_len);
     ptx_module_free(m);
     if (!result) {
-        result = fence_check(*out, *out_len, fence->report->bytes, &stack, why, sizeof(why));
-        if (!result && stack && !fence->report->stack_line)
+        result =
+            fence_check(*out, *out_len, fence->report->bytes, &stack, &indexed, why, sizeof(why));
+        if (!result &&
+            ((stack && !fence->report->stack_line) || (indexed && !fence->report->indexed)))
             result = -EPERM;
         if (result == -EPERM)
             fence_refuse(fence, 0, "the fence cannot be verified: %s", why);
@@ -368,6 +391,7 @@ int fence_pass(const char *text, size_t len, bool strays, struct ptx_fence_repor
     reach_deinit(&fence.reach);
     edits_deinit(&fence.edits);
     free(fence.definitions);
+    free(fence.labelled);
     ptx_module_free(m);
     return result;
 }

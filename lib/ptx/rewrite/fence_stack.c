@@ -5,66 +5,20 @@
  * from elsewhere, an address in the .local space is one of that variable: it is bounded to it.
  * Other stores that may hit the stack are told in the report: what a generic address points to may
  * be a variable of any caller. */
-#include <stdlib.h>
-
-#include "ptx/ptx_table.h"
+#include "ptx/rewrite/definitions.h"
 #include "ptx/rewrite/fence.h"
 
 enum { MOST_STEPS = 16 }; /* back from a register to a variable */
-#define MANY UINT32_MAX
 
 /* ---- Registers that hold a constant place in a variable ---- */
-
-static void note_definition(uint32_t *defined, uint32_t reg, uint32_t inst)
-{
-    defined[reg] = defined[reg] ? MANY : inst + 1;
-}
-
-static void note_operand(uint32_t *defined, const struct ptx_operand *o, uint32_t inst)
-{
-    if (o->kind == PTX_OPND_REG)
-        note_definition(defined, o->reg, inst);
-    for (uint32_t i = 0; (o->kind == PTX_OPND_VEC || o->kind == PTX_OPND_LIST) && i < o->count; i++)
-        note_operand(defined, &o->list[i], inst);
-}
-
-static bool is_destination(const struct ptx_inst *inst, unsigned operand)
-{
-    switch (ptx_forms[inst->form].opnds[operand].kind) {
-    case PTX_DESC_DST:
-    case PTX_DESC_DSTVEC:
-    case PTX_DESC_VECDST:
-    case PTX_DESC_DSTPRED:
-    case PTX_DESC_PIPE:
-        return true;
-    default:
-        return inst->op == PTX_OP_CALL && operand == 0;
-    }
-}
-
-/* By register: 0, or the only instruction that writes it plus 1, or MANY. NULL: no memory. */
-static uint32_t *find_definitions(const struct ptx_func *f)
-{
-    uint32_t *defined = calloc((size_t)f->nregs + 1, sizeof(*defined));
-
-    for (uint32_t i = 0; defined && i < f->nparams; i++)
-        if (f->params[i]->space == PTX_SPACE_REG)
-            defined[f->params[i]->offset] = MANY;
-    for (uint32_t i = 0; defined && i < f->ninsts; i++)
-        for (unsigned k = 0; k < f->insts[i].nops; k++)
-            if (is_destination(&f->insts[i], k))
-                note_operand(defined, &f->insts[i].ops[k], i);
-    return defined;
-}
 
 /* REG always holds the address of the variable plus *OFFSET. */
 static bool is_place_in(const struct fence *fence, uint32_t reg, int64_t *offset)
 {
     for (unsigned step = 0; step < MOST_STEPS; step++) {
-        uint32_t defined = fence->definitions[reg];
-        const struct ptx_inst *inst = defined - 1 < MANY - 1 ? &fence->f->insts[defined - 1] : NULL;
+        const struct ptx_inst *inst = definitions_only(fence->f, fence->definitions, reg);
 
-        if (!inst || inst->guard != PTX_NO_REG)
+        if (!inst)
             return false;
         if (inst->op == PTX_OP_MOV && inst->ops[1].kind == PTX_OPND_SYM) {
             *offset += inst->ops[1].sym.offset;
@@ -105,12 +59,7 @@ static const struct ptx_var *only_variable(const struct ptx_func *f)
 
 void fence_stack_begin(struct fence *fence)
 {
-    free(fence->definitions);
-    fence->definitions = NULL;
     fence->stack = only_variable(fence->f);
-    if (fence->stack)
-        fence->definitions = find_definitions(fence->f);
-    fence->edits.failed |= fence->stack && !fence->definitions;
 }
 
 /* Local addresses have 32 bits that count. */
@@ -172,7 +121,7 @@ void fence_stack(struct fence *fence, const struct ptx_mem *mem, uint64_t bytes)
         !is_of_stack(fence, mem) || is_within(mem, bytes) || fence_is_house_function(fence->f))
         return;
     known = inst->op == PTX_OP_ST && inst->space == PTX_SPACE_LOCAL && mem->base == PTX_BASE_REG &&
-            fence->definitions && bytes && fence->stack->size >= bytes;
+            fence->stack && bytes && fence->stack->size >= bytes;
     brackets = fence_brackets(fence, 0, &name);
     if (known && name.len)
         bound(fence, mem, bytes, brackets, name);

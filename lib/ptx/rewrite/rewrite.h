@@ -53,6 +53,9 @@ enum { GRID_BYTES = 16 };
  * before it. So no memory of another session may lie in these bytes: put nothing into the first
  * FENCE_GUARD bytes of each window, or leave that much between two. */
 #define FENCE_GUARD ((uint64_t)2 << 20)
+/* So much further behind the window and its guard reach the accesses of a module whose report says
+ * `indexed`: 4 times an index of 32 bits. No memory of another session may lie there either. */
+#define FENCE_REACH ((uint64_t)16 << 30)
 
 /* The .const variable that the pass adds: a struct fence_window. Whoever loads the module writes it
  * before the first launch; as loaded it is zero, and every access faults. The rewritten text is the
@@ -125,6 +128,7 @@ struct ptx_fence_report {
      * stack, where the compiler keeps return addresses and registers; 0: there is none. What a
      * hostile program can make of it is in doc/isolation.md, "What stays open". */
     uint32_t stack_line;
+    bool indexed;     /* accesses reach up to FENCE_REACH further behind the window */
     char reason[320]; /* of a refusal: "line 12: cp.async.bulk: ..." */
     void *memory;
     struct ptx_fault_names strays; /* of fault_records.stray */
@@ -132,9 +136,10 @@ struct ptx_fence_report {
 
 /* Verifies that LEN bytes of a rewritten text go to global memory by fenced addresses only; shares
  * no code with the pass (fence_check.c). ptx_rewrite calls it on whatever the pass made. *STACK: a
- * store may hit any byte of the thread's stack. 0, -EPERM with the reason in WHY, or -ENOMEM. */
-int fence_check(const char *text, size_t len, uint64_t globals_bytes, bool *stack, char *why,
-                size_t why_size);
+ * store may hit any byte of the thread's stack. *INDEXED: an access may go FENCE_REACH beyond the
+ * guard. 0, -EPERM with the reason in WHY, or -ENOMEM. */
+int fence_check(const char *text, size_t len, uint64_t globals_bytes, bool *stack, bool *indexed,
+                char *why, size_t why_size);
 
 /* The .global .u64 variable that PTX_PASS_PRINTF adds: device address of a PRINT_BLOCK_BYTES block
  * as common/print_ring.h says, 0 until somebody writes it there. */

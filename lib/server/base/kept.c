@@ -10,39 +10,38 @@ void kept_init(struct kept_table *memory)
     table = memory;
 }
 
-/* Returns the descriptor's place, where nothing is noted yet, or NULL. */
+/* Returns the descriptor's place, or NULL. */
 static struct kept *kept_place(int fd)
 {
-    if (!table || fd < 0 || (uint32_t)fd >= KEPT_MAX)
-        return NULL;
+    return table && fd >= 0 && (uint32_t)fd < KEPT_MAX ? &table->at[fd] : NULL;
+}
+
+static void kept_note(int fd, enum kept_kind kind, const struct kept *what)
+{
+    struct kept *kept = kept_place(fd);
+
+    if (!kept)
+        return;
     if ((uint32_t)fd >= table->end)
         table->end = (uint32_t)fd + 1;
-    return &table->at[fd];
+    kept->op = what->op;
+    kept->uid = what->uid;
+    kept->owner = what->owner;
+    kept->address = what->address;
+    kept->size = what->size;
+    /* release: this process may be killed at any instruction, and the next one reads the rest */
+    atomic_store_explicit(&kept->kind, kind, memory_order_release);
 }
 
 void kept_piece(int fd, uint64_t session_id, uint64_t address, uint64_t size)
 {
-    struct kept *kept = kept_place(fd);
-
-    if (!kept)
-        return;
-    kept->owner = session_id;
-    kept->address = address;
-    kept->size = size;
-    /* release: this process may be killed at any instruction, and the next one reads the rest */
-    atomic_store_explicit(&kept->kind, KEPT_PIECE, memory_order_release);
+    kept_note(fd, KEPT_PIECE,
+              &(struct kept){.owner = session_id, .address = address, .size = size});
 }
 
 void kept_reply(int fd, uint16_t op, uid_t uid, uint64_t token)
 {
-    struct kept *kept = kept_place(fd);
-
-    if (!kept)
-        return;
-    kept->op = op;
-    kept->uid = uid;
-    kept->owner = token;
-    atomic_store_explicit(&kept->kind, KEPT_REPLY, memory_order_release); /* as above */
+    kept_note(fd, KEPT_REPLY, &(struct kept){.op = op, .uid = uid, .owner = token});
 }
 
 void kept_forget(int fd)

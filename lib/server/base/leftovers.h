@@ -4,7 +4,8 @@
  * Who holds LOCK_EX on the lock queue, which only the server's user can open, serves the instance;
  * the kernel lets go of it with the process. The control queue, which tenants can open, is made
  * anew by each server: so no lock or content that a tenant leaves in a queue outlives the server.
- * All functions run before the server is ready; control_lock_take may wait some milliseconds.
+ * All functions but the last run before the server is ready; control_lock_take may wait some
+ * milliseconds.
  */
 #ifndef GS_SERVER_LEFTOVERS_H
 #define GS_SERVER_LEFTOVERS_H
@@ -21,7 +22,9 @@ int control_queue_make(const char *name, mode_t mode, mqd_t *queue);
 /* Removes the queues and segments of a killed server of this name. devices: the most that it can
  * have had. */
 void leftovers_remove(const char *instance, int devices);
-/* Removes the segments that a killed supervisor of this user has made and that nobody has. */
+/* Removes the segments that a killed supervisor or worker of this user has made and that nobody
+ * has.
+ */
 void leftover_segments_remove(void);
 
 #endif

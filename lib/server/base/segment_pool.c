@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 #include <sys/shm.h>
 
+#include "common/segment.h"
 #include "common/wire.h"
 
 /* The supervisor's attachment and the worker's. */
@@ -74,12 +75,10 @@ void segment_pool_restore(struct segment_pool *pool)
 
     for (uint32_t i = 0; i < pool->count; i++) {
         struct pooled_segment segment = pool->segment[i];
-        void *memory = shmat(segment.id, NULL, 0);
 
-        if (memory == (void *)-1 || madvise(memory, SEG_SIZE, MADV_DONTFORK) < 0)
-            continue;
-        segment.memory = memory;
-        pool->segment[kept++] = segment;
+        segment.memory = segment_attach(segment.id, SEG_SIZE);
+        if (segment.memory)
+            pool->segment[kept++] = segment;
     }
     pool->count = kept;
 }

@@ -52,6 +52,10 @@ static void device_describe(const struct device *device, struct ctl_device *row)
     row->worker_pid = device->worker.pid;
     row->faults = device->faults;
     row->ending = sessions_ending(device);
+    memcpy(row->uuid, device->info.uuid, sizeof(row->uuid));
+    memcpy(row->pci, device->info.pci, sizeof(row->pci));
+    memcpy(row->takeovers, device->takeovers, sizeof(row->takeovers));
+    memcpy(row->blamed, device->blamed, sizeof(row->blamed));
     row->state = CTL_DEVICE_STARTING;
     if (device_silent(device, SILENT_NS))
         row->state = CTL_DEVICE_SILENT;
@@ -72,9 +76,18 @@ void admin_status(struct server *server, const struct reply *reply)
                                       .tenants = server->registry.count,
                                       .tenants_max = server->registry.capacity};
 
+    memcpy(answer.refusals, server->refusals, sizeof(answer.refusals));
     for (int i = 0; i < server->device_count; i++)
         device_describe(&server->device[i], &answer.device[i]);
     reply_send(reply, &answer.h, sizeof(answer));
+}
+
+/* The worker writes it meanwhile: a sum may be of a moment later than its counts. */
+static void histogram_copy(struct ctl_histogram *to, const struct link_histogram *from)
+{
+    for (uint32_t i = 0; i < HISTOGRAM_BUCKETS; i++)
+        to->count[i] = atomic_load_explicit(&from->count[i], memory_order_relaxed);
+    to->sum_ns = atomic_load_explicit(&from->sum_ns, memory_order_relaxed);
 }
 
 static void session_describe(const struct session *session, struct ctl_tenant *row)
@@ -105,6 +118,11 @@ static void session_describe(const struct session *session, struct ctl_tenant *r
     row->copied_bytes = atomic_load_explicit(&stats->copied_bytes, memory_order_relaxed);
     row->gpu_ns = atomic_load_explicit(&stats->gpu_ns, memory_order_relaxed);
     row->deadlines_missed = atomic_load_explicit(&stats->deadlines_missed, memory_order_relaxed);
+    row->sm_ns = atomic_load_explicit(&stats->sm_ns, memory_order_relaxed);
+    row->strays = atomic_load_explicit(&stats->strays, memory_order_relaxed);
+    row->depth = atomic_load_explicit(&stats->depth, memory_order_relaxed);
+    histogram_copy(&row->wait, &stats->wait);
+    histogram_copy(&row->latency, &stats->latency);
 }
 
 void admin_ps(struct server *server, const struct ctl_admin *request, const struct reply *reply)

@@ -50,9 +50,13 @@ enum control_verdict control_check(const union control_request *request, size_t 
     return CONTROL_GOOD;
 }
 
-/* Opens the way back to the asker; from then on its queue needs no looking after. */
+/* Opens the way back to the asker, unless it is open; from then on its queue needs no looking
+ * after.
+ */
 static bool request_open(struct server *server, const struct ctl_header *h, struct reply *reply)
 {
+    if (reply->queue >= 0)
+        return true;
     if (!reply_open(server->options.instance, h, reply))
         return false;
     announcement_done(&server->announcements, h->token);
@@ -60,28 +64,28 @@ static bool request_open(struct server *server, const struct ctl_header *h, stru
 }
 
 static void refuse(struct server *server, const union control_request *request, size_t size,
-                   enum control_verdict verdict)
+                   enum control_verdict verdict, struct reply *reply)
 {
     const struct ctl_header *h = &request->h;
-    struct reply reply;
 
     log_debug("a bad request: %zu bytes, operation %u, verdict %d", size,
               size >= sizeof(*h) ? h->op : 0, (int)verdict);
-    if (verdict == CONTROL_JUNK || !request_open(server, h, &reply))
+    if (verdict == CONTROL_JUNK || !request_open(server, h, reply))
         return;
+    if (h->op == CTL_ATTACH && verdict == CONTROL_VERSION)
+        attach_refused_count(server, GS_ERR_VERSION);
     switch (verdict) {
     case CONTROL_VERSION:
-        reply_refuse(&reply, GS_ERR_VERSION, "the server speaks protocol version %u, you %u",
+        reply_refuse(reply, GS_ERR_VERSION, "the server speaks protocol version %u, you %u",
                      WIRE_VERSION, h->version);
         break;
     case CONTROL_OP:
-        reply_refuse(&reply, GS_ERR_NOT_SUPPORTED, "the server has no operation %u", h->op);
+        reply_refuse(reply, GS_ERR_NOT_SUPPORTED, "the server has no operation %u", h->op);
         break;
     default:
-        reply_refuse(&reply, GS_ERR_INVALID_VALUE, "%zu bytes are no request %u", size, h->op);
+        reply_refuse(reply, GS_ERR_INVALID_VALUE, "%zu bytes are no request %u", size, h->op);
         break;
     }
-    reply_close(&reply);
 }
 
 /* Handles requests that have no answer. A cookie that finds no session is that of one that has
@@ -121,88 +125,92 @@ static bool asks_too_much(struct server *server, uid_t uid)
     return !account || !account_ask(account, clock_ns());
 }
 
-static void handle_asking(struct server *server, const union control_request *request)
+static void handle_asking(struct server *server, const union control_request *request,
+                          struct reply *reply)
 {
-    struct reply reply;
+    const bool attach = request->h.op == CTL_ATTACH;
 
-    if (!request_open(server, &request->h, &reply))
+    if (!request_open(server, &request->h, reply))
         return;
-    if (!user_admitted(&server->options, reply.uid)) {
-        if (request->h.op == CTL_ATTACH)
-            attach_refused_log(server, reply.uid, "", GS_ERR_REFUSED, "allow-users");
-        reply_refuse(&reply, GS_ERR_REFUSED,
+    if (!user_admitted(&server->options, reply->uid)) {
+        if (attach)
+            attach_refused_log(server, reply->uid, "", GS_ERR_REFUSED, "allow-users");
+        reply_refuse(reply, GS_ERR_REFUSED,
                      "the server does not serve uid %u (see gshared --allow-users)",
-                     (unsigned)reply.uid);
-        reply_close(&reply);
+                     (unsigned)reply->uid);
         return;
     }
-    if (asks_too_much(server, reply.uid)) {
-        reply_refuse(&reply, GS_ERR_LIMIT, "uid %u asks too much: %u requests a second",
-                     (unsigned)reply.uid, REQUESTS_RATE);
-        reply_close(&reply);
+    if (asks_too_much(server, reply->uid)) {
+        if (attach)
+            attach_refused_count(server, GS_ERR_LIMIT);
+        reply_refuse(reply, GS_ERR_LIMIT, "uid %u asks too much: %u requests a second",
+                     (unsigned)reply->uid, REQUESTS_RATE);
         return;
     }
-    if (descriptors_low(server, &reply)) {
-        reply_refuse(&reply, GS_ERR_LIMIT, DESCRIPTORS_NONE_LEFT, server->descriptors_max);
-        reply_close(&reply);
+    if (descriptors_low(server, reply)) {
+        if (attach)
+            attach_refused_count(server, GS_ERR_LIMIT);
+        reply_refuse(reply, GS_ERR_LIMIT, DESCRIPTORS_NONE_LEFT, server->descriptors_max);
         return;
     }
     switch (request->h.op) {
     case CTL_ATTACH:
-        attach_handle(server, &request->attach, &reply);
+        attach_handle(server, &request->attach, reply);
         break;
     case CTL_SET_QOS:
-        qos_request_handle(server, &request->set_qos, &reply);
+        qos_request_handle(server, &request->set_qos, reply);
         break;
     case CTL_SET:
-        operator_set(server, &request->set, &reply);
+        operator_set(server, &request->set, reply);
         break;
     case CTL_GET:
-        operator_get(server, &request->admin, &reply);
+        operator_get(server, &request->admin, reply);
         break;
     case CTL_RESERVE:
-        operator_reserve(server, &request->reserve, &reply);
+        operator_reserve(server, &request->reserve, reply);
         break;
     case CTL_RELEASE:
-        operator_release(server, &request->reserve, &reply);
+        operator_release(server, &request->reserve, reply);
         break;
     case CTL_PROVISION:
-        operator_provision(server, &request->provision, &reply);
+        operator_provision(server, &request->provision, reply);
         break;
     case CTL_KILL:
-        operator_kill(server, &request->kill, &reply);
+        operator_kill(server, &request->kill, reply);
         break;
     case CTL_RESTART:
-        operator_restart(server, &request->restart, &reply);
+        operator_restart(server, &request->restart, reply);
         break;
     case CTL_EXPLAIN:
-        operator_explain(server, &request->admin, &reply);
+        operator_explain(server, &request->admin, reply);
         break;
     case CTL_TRACE:
-        trace_handle(server, &request->trace, &reply);
+        trace_handle(server, &request->trace, reply);
         break;
     case CTL_LOG:
-        operator_log(server, &reply);
+        operator_log(server, reply);
         break;
     case CTL_STATUS:
-        admin_status(server, &reply);
+        admin_status(server, reply);
         break;
     case CTL_PS:
-        admin_ps(server, &request->admin, &reply);
+        admin_ps(server, &request->admin, reply);
         break;
     default:
-        admin_quit(server, &request->admin, &reply);
+        admin_quit(server, &request->admin, reply);
         break;
     }
-    reply_close(&reply);
 }
 
-static void handle(struct server *server, const union control_request *request, size_t size)
+/* Closes the reply unless somebody has taken it over. */
+static void handle(struct server *server, const union control_request *request, size_t size,
+                   struct reply *reply)
 {
     enum control_verdict verdict = control_check(request, size);
 
     if (verdict != CONTROL_GOOD) {
-        refuse(server, request, size, verdict);
+        refuse(server, request, size, verdict, reply);
+        reply_close(reply);
         return;
     }
     switch (request->h.op) {
@@ -212,9 +220,10 @@ static void handle(struct server *server, const union control_request *request, 
         handle_silent(server, &request->h);
         break;
     default:
-        handle_asking(server, request);
+        handle_asking(server, request, reply);
         break;
     }
+    reply_close(reply);
 }
 
 /* The message of the request that is being dealt with. */
@@ -225,12 +234,12 @@ static union control_request *asked(struct server *server)
     return (union control_request *)(void *)server->asked;
 }
 
-void control_again(struct server *server)
+void control_again(struct server *server, struct reply *reply)
 {
     union control_request *request = asked(server);
 
     if (request->h.magic && request->h.size <= sizeof(*request))
-        handle(server, request, request->h.size);
+        handle(server, request, request->h.size, reply);
     memset(request, 0, sizeof(*request));
 }
 
@@ -242,13 +251,14 @@ void control_ready(struct watch *watch, uint32_t events)
     (void)events;
     for (int i = 0; i < CONTROL_BATCH; i++) {
         ssize_t n = mq_receive(watch->fd, (char *)request->bytes, sizeof(request->bytes), NULL);
+        struct reply reply = {.queue = -1};
 
         if (n < 0) {
             if (errno != EAGAIN && errno != EINTR)
                 server_fail(server, "mq_receive of the control queue: %s", strerror(errno));
             return;
         }
-        handle(server, request, (size_t)n);
+        handle(server, request, (size_t)n, &reply);
         memset(request, 0, sizeof(*request)); /* a shorter one has nothing of this one behind it */
     }
 }

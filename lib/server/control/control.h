@@ -37,9 +37,9 @@ enum control_verdict {
 enum control_verdict control_check(const union control_request *request, size_t size);
 /* The callback of the control queue's watch. */
 void control_ready(struct watch *watch, uint32_t events);
-/* Deals with the request over which a former supervisor was killed. One whose answer was owed
- * already is not there any more: its asker is told to ask again. */
-void control_again(struct server *server);
+/* Deals with the request over which a former supervisor was killed, if there is one. reply: where
+ * it is answered, if that was open already; closed afterwards. */
+void control_again(struct server *server, struct reply *reply);
 
 /* attach.c */
 /* The server serves this user. Nobody else is answered but by a refusal. */

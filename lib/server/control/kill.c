@@ -19,9 +19,26 @@ static bool meant(const struct ctl_kill *request, const struct session *session)
     }
 }
 
+/* Counts the session, once: a next supervisor deals with the request from its begin. */
+static void session_count(struct killing *killing, struct session *session, uint32_t grace_ms,
+                          uid_t by)
+{
+    struct log_event event = log_event_begin("kill");
+
+    if (session->kill_token == killing->token)
+        return;
+    log_event_user(&event, "by", by);
+    event_session(&event, session);
+    log_event_number(&event, "grace_ms", grace_ms);
+    log_event_write(&event, LOG_LEVEL_INFO);
+    killing->count++;
+    session->kill_token = killing->token;
+}
+
 void operator_kill(struct server *server, const struct ctl_kill *request, struct reply *reply)
 {
     struct ctl_kill_reply answer = {.status = GS_OK};
+    struct killing *killing = &server->killing;
 
     if (!operator_allowed(reply))
         return;
@@ -30,17 +47,15 @@ void operator_kill(struct server *server, const struct ctl_kill *request, struct
                      request->target, request->grace_ms);
         return;
     }
+    if (killing->token != reply->token)
+        *killing = (struct killing){.token = reply->token};
     for (struct session *s = NULL, *next; (next = registry_next(&server->registry, s)); s = next) {
         if (!meant(request, next) || next->state == SESSION_LOST)
             continue;
-        struct log_event event = log_event_begin("kill");
-        log_event_user(&event, "by", reply->uid);
-        event_session(&event, next);
-        log_event_number(&event, "grace_ms", request->grace_ms);
-        log_event_write(&event, LOG_LEVEL_INFO);
-        answer.count++;
+        session_count(killing, next, request->grace_ms, reply->uid);
         server_session_kill(next, request->grace_ms);
     }
+    answer.count = killing->count;
     if (answer.count)
         reply_send(reply, &answer.h, sizeof(answer));
     else

@@ -26,8 +26,8 @@ bool operator_allowed(const struct reply *reply)
 /* The change holds: it is saved, and the operator answered when the workers have it too. */
 static void change_keep(struct server *server, struct reply *reply)
 {
-    /* Together: a supervisor that is killed leaves a change with its answer, or neither. */
-    server_commit(server);
+    /* A next supervisor sees whose change holds, and answers (restore.c). */
+    server_commit(server, reply->token);
     operators_await(server, reply);
     state_writer_write(&server->state, &server->settings);
     for (int i = 0; i < server->device_count; i++)

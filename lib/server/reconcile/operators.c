@@ -85,6 +85,15 @@ void operators_settle(struct server *server)
         operators_answer(server, text);
 }
 
+/* From the first one's request on: a second must not use up the first one's time. */
+static void patience_begin(struct server *server)
+{
+    struct timer *patience = &server->operator.patience;
+
+    if (patience->due_ns == 0)
+        timer_set(&server->loop, patience, clock_ns() + OPERATOR_PATIENCE_NS, patience_fire);
+}
+
 void operators_await(struct server *server, struct reply *reply)
 {
     struct operators *operators = &server->operator;
@@ -97,10 +106,7 @@ void operators_await(struct server *server, struct reply *reply)
     }
     operators->reply[operators->count++] = *reply;
     reply->queue = -1;
-    /* From the first one's request on: a second must not use up the first one's time. */
-    if (operators->patience.due_ns == 0)
-        timer_set(&server->loop, &operators->patience, clock_ns() + OPERATOR_PATIENCE_NS,
-                  patience_fire);
+    patience_begin(server);
 }
 
 void operators_restore(struct server *server)
@@ -109,8 +115,7 @@ void operators_restore(struct server *server)
 
     operators->patience = (struct timer){0};
     if (operators->count)
-        timer_set(&server->loop, &operators->patience, clock_ns() + OPERATOR_PATIENCE_NS,
-                  patience_fire);
+        patience_begin(server);
 }
 
 void operators_deinit(struct server *server)

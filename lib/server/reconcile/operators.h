@@ -12,9 +12,9 @@
 void operators_await(struct server *server, struct reply *reply);
 /* Answers the operators if what they wait for has come. */
 void operators_settle(struct server *server);
-/* Nobody is answered any more. */
-/* Those of a former supervisor are answered as if it were this one's. */
+/* Those who wait for a former supervisor's answers get them from this one. */
 void operators_restore(struct server *server);
+/* Nobody is answered any more. */
 void operators_deinit(struct server *server);
 
 #endif

@@ -8,6 +8,7 @@
 #include "server/reconcile/plan.h"
 #include "server/reconcile/wait.h"
 #include "server/session/close.h"
+#include "server/session/events.h"
 #include "server/session/qos_requests.h"
 #include "server/state/server.h"
 
@@ -154,6 +155,7 @@ static void answer_fire(struct timer *timer)
         server_session_refuse(session, GS_ERR_TIMEOUT, text);
         return;
     }
+    attach_refused_count(session->server, GS_ERR_TIMEOUT);
     reply_refuse(&session->reply, GS_ERR_TIMEOUT, "%s", text);
     reply_close(&session->reply);
     server_session_close(session);

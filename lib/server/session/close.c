@@ -192,8 +192,10 @@ void server_session_kill(struct session *session, uint32_t grace_ms)
         evict_after(session, grace_ms);
         break;
     case SESSION_OPENING:
-        if (!session->resuming)
+        if (!session->resuming) {
+            attach_refused_count(session->server, GS_ERR_REFUSED);
             reply_refuse(&session->reply, GS_ERR_REFUSED, "%s", text);
+        }
         reply_close(&session->reply);
         session_segment_end(session, text);
         session->close_wanted = true;

@@ -94,10 +94,18 @@ static void refused_log(struct log_event *event, gs_status status, const char *r
     log_event_write(event, LOG_LEVEL_INFO);
 }
 
+void attach_refused_count(struct server *server, gs_status status)
+{
+    static_assert(GS_ERR_ILLEGAL_ADDRESS < CTL_STATUSES, "each status has its place");
+
+    server->refusals[(uint32_t)status < CTL_STATUSES ? (uint32_t)status : CTL_STATUSES - 1]++;
+}
+
 void session_refused_log(const struct session *session, gs_status status, const char *reason)
 {
     struct log_event event = log_event_begin("refused");
 
+    attach_refused_count(session->server, status);
     if (!refusal_allowed(session->server, session->uid))
         return;
     event_session(&event, session);
@@ -109,6 +117,7 @@ void attach_refused_log(struct server *server, uid_t uid, const char *name, gs_s
 {
     struct log_event event = log_event_begin("refused");
 
+    attach_refused_count(server, status);
     if (!refusal_allowed(server, uid))
         return;
     log_event_user(&event, "user", uid);

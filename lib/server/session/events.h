@@ -17,6 +17,8 @@ void session_attached_log(struct session *session);
 /* The session ends; with its totals. Nothing of one whose attach was not answered, nor a second
  * time. */
 void session_detached_log(struct session *session);
+/* Counts an attach that is refused. The two below do so themselves. */
+void attach_refused_count(struct server *server, gs_status status);
 void session_refused_log(const struct session *session, gs_status status, const char *reason);
 /* An attach was refused before there was a session. name: the tenant's own, cleaned. */
 void attach_refused_log(struct server *server, uid_t uid, const char *name, gs_status status,

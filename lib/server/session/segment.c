@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/shm.h>
 #include <sys/stat.h>
 
@@ -25,20 +24,6 @@ static bool segment_gone(const struct session *session)
     return !session->segment;
 }
 
-/* Takes the mapping, also on failure. */
-static int segment_own(struct session *session, void *memory)
-{
-    /* A fork would count as an attachment and leave its pid as the last one's. */
-    if (madvise(memory, SEG_SIZE, MADV_DONTFORK) < 0) {
-        int r = -errno;
-
-        shmdt(memory);
-        return r;
-    }
-    session->segment = memory;
-    return 0;
-}
-
 static int segment_new(struct session *session)
 {
     void *memory;
@@ -46,11 +31,12 @@ static int segment_new(struct session *session)
 
     if (r < 0)
         return r;
-    r = segment_own(session, memory);
+    r = segment_keep_from_forks(memory, SEG_SIZE);
     if (r < 0) {
         segment_mark(session->segment_id);
         return r;
     }
+    session->segment = memory;
     numa_prefer(memory, SEG_SIZE, session->device->info.numa_node);
     session->segment_kept = SEGMENT_NOT_KEPT;
     return 0;
@@ -58,10 +44,8 @@ static int segment_new(struct session *session)
 
 int session_segment_restore(struct session *session)
 {
-    void *memory = shmat(session->segment_id, NULL, 0);
-
-    session->segment = NULL;
-    return memory == (void *)-1 ? -errno : segment_own(session, memory);
+    session->segment = segment_attach(session->segment_id, SEG_SIZE);
+    return session->segment ? 0 : -errno;
 }
 
 /* What the pool has is kept by the worker that is there, and by no other. */

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/shm.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -153,10 +152,11 @@ gs_status device_trace_begin(struct device *device, uid_t uid, int32_t *id,
     device_trace_end(device);
     int r = segment_make(sizeof(struct trace_segment), S_IRUSR | S_IWUSR, uid, &trace->segment_id,
                          &memory);
+    if (r == 0)
+        r = segment_keep_from_forks(memory, sizeof(struct trace_segment));
     if (r < 0)
         return refusal(text, GS_ERR_NO_MEMORY, "a segment of %zu MiB for the trace: %s",
                        sizeof(struct trace_segment) >> 20, strerror(-r));
-    madvise(memory, sizeof(struct trace_segment), MADV_DONTFORK);
     trace->segment = memory;
     trace->segment->magic = WIRE_MAGIC;
     trace->segment->version = WIRE_VERSION;
@@ -217,12 +217,10 @@ void device_trace_restore(struct device *device)
     if (!trace->segment)
         return;
     trace->lease = (struct timer){0};
-    void *memory = shmat(trace->segment_id, NULL, 0);
-    trace->segment = memory == (void *)-1 ? NULL : memory;
+    trace->segment = segment_attach(trace->segment_id, sizeof(struct trace_segment));
     if (!trace->segment) {
         log_warning("device %d: the trace ends: %s", device->index, strerror(errno));
         return;
     }
-    madvise(memory, sizeof(struct trace_segment), MADV_DONTFORK);
     lease_renew(device);
 }

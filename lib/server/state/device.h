@@ -64,6 +64,9 @@ struct worker_process {
     struct link_message inbox;         /* being dealt with; op 0: none */
     struct link_control inbox_control; /* what came with it */
     struct resync *resync;             /* see workers/resync.h; NULL: none is under way */
+    bool said_ready;                   /* it has sent a LINK_READY, ... */
+    struct link_device said;           /* ... with this */
+    bool begun;                        /* a LINK_BEGIN was sent, and what follows from it done */
     uint64_t ready_ns;                 /* when it became ready */
     uint64_t pinged_ns;                /* when the ping was sent that it has to answer; 0: none */
     uint64_t answered_ns;              /* when the last ping was sent that it has answered */
@@ -137,9 +140,11 @@ struct device {
     char bell[WIRE_BELL_MAX];
     mqd_t bell_queue;
     uint32_t sessions;
-    struct segment_pool segments; /* of closed sessions, all of which the worker keeps */
-    uint32_t faults;              /* workers lost after they were ready */
-    uint32_t failures;            /* starts that failed in a row */
+    struct segment_pool segments;         /* of closed sessions, all of which the worker keeps */
+    uint32_t faults;                      /* workers lost after they were ready */
+    uint32_t takeovers[CTL_TAKEOVERS];    /* by enum ctl_takeover */
+    struct ctl_blamed blamed[CTL_BLAMED]; /* whose kernels lost workers; count 0: unused */
+    uint32_t failures;                    /* starts that failed in a row */
     struct timer timer;           /* start deadline, next start, or patience with one that ends */
     char failure[ERROR_TEXT_MAX]; /* of the last worker lost */
     uint64_t lost_ns;             /* when it was seen to be lost */

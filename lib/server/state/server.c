@@ -48,7 +48,7 @@ bool server_other(const struct server *server, uid_t uid)
     return uid != 0 && uid != geteuid() && server_serves_others(&server->options);
 }
 
-void server_commit(struct server *server)
+void server_commit(struct server *server, uint64_t token)
 {
     struct committed *committed = server->committed;
     uint32_t next;
@@ -59,6 +59,7 @@ void server_commit(struct server *server)
     committed->at[next].settings = server->settings;
     committed->at[next].policy = server->policy;
     committed->at[next].options = server->options;
+    committed->at[next].token = token;
     /* release: this process may be killed before, and the next one reads what the index names */
     atomic_store_explicit(&committed->index, next, memory_order_release);
 }
@@ -71,6 +72,14 @@ void server_uncommitted_drop(struct server *server)
     server->settings = committed->at[index].settings;
     server->policy = committed->at[index].policy;
     server->options = committed->at[index].options;
+}
+
+bool server_committed_by(const struct server *server, uint64_t token)
+{
+    const struct committed *committed = server->committed;
+    const uint32_t index = atomic_load_explicit(&committed->index, memory_order_acquire);
+
+    return token && committed->at[index].token == token;
 }
 
 static void names_remove(const struct server *server)

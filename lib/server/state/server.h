@@ -66,7 +66,14 @@ struct committed {
     struct {
         struct settings settings, policy;
         struct server_options options;
+        uint64_t token; /* of the operator's request by which it came to be; 0: of none */
     } at[2];
+};
+
+/* The last request to end sessions, and how many it has ended. */
+struct killing {
+    uint64_t token;
+    uint32_t count;
 };
 
 /* Operators whose changes the workers, or the state file, do not have yet. */
@@ -87,7 +94,8 @@ struct server {
     bool end_wanted;              /* the server is to end, ... */
     uint64_t end_by_ns;           /* ... at this time at the latest */
     uint64_t started_ns;
-    uint64_t sessions_total; /* also the last session id */
+    uint64_t sessions_total;         /* also the last session id */
+    uint64_t refusals[CTL_STATUSES]; /* attaches, by status */
     char lock_name[WIRE_NAME_MAX];
     char control_name[WIRE_NAME_MAX];
     mqd_t lock;           /* -1: the instance is not ours */
@@ -107,6 +115,7 @@ struct server {
     struct committed *committed; /* NULL: nothing is kept */
     struct state_writer state;
     struct operators operator;
+    struct killing killing;
     struct timer sweep;       /* liveness.c */
     struct timer drain;       /* wakes the loop at end_by_ns */
     uint64_t swept_all_ns;    /* when all sessions were last looked at */
@@ -130,10 +139,12 @@ bool server_descriptor_reserved(const struct server *server, int fd);
  * would stay behind: the names of the queues, if the instance is ours (while its lock is held no
  * other server has them), and segments that no client knows yet. */
 void server_abandon(const struct server *server);
-/* Settings, policy and options hold as they are now. */
-void server_commit(struct server *server);
+/* Settings, policy and options hold as they are now. token: of the request that wanted it, or 0. */
+void server_commit(struct server *server, uint64_t token);
 /* They are again what was committed last. */
 void server_uncommitted_drop(struct server *server);
+/* What was committed last was wanted by that request. */
+bool server_committed_by(const struct server *server, uint64_t token);
 /* Notes the first failure: the server ends with this round. */
 void server_fail(struct server *server, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

@@ -71,12 +71,13 @@ struct session {
     enum link_replay replay; /* with the worker that takes it up */
     uint32_t losses;         /* of workers, with nobody to blame, since losses_ns */
     uint64_t losses_ns;
-    bool attached;     /* its attach was answered */
-    bool by_operator;  /* it is closing because the operator ended it */
-    bool killed;       /* the same, and its client has not gone yet */
-    uint32_t grace_ms; /* while it is closing: how long its work may run on; 0: no limit */
-    bool vault_short;  /* some of its memory would not outlive the worker */
-    int journal;       /* descriptor of what a next worker needs to know (journal.h); -1: none */
+    bool attached;       /* its attach was answered */
+    bool by_operator;    /* it is closing because the operator ended it */
+    bool killed;         /* the same, and its client has not gone yet */
+    uint64_t kill_token; /* of the last request to end it; 0: none */
+    uint32_t grace_ms;   /* while it is closing: how long its work may run on; 0: no limit */
+    bool vault_short;    /* some of its memory would not outlive the worker */
+    int journal;         /* descriptor of what a next worker needs to know (journal.h); -1: none */
     uint64_t id;
     uint64_t cookie;
     uint64_t mem_asked;   /* what it asked for; 0: no limit of its own */

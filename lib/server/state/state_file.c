@@ -130,11 +130,14 @@ int state_take(const char *path, char error[STATE_ERROR_MAX])
         if (fd < 0)
             return -1;
         if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
-            if (errno == EWOULDBLOCK)
+            const int reason = errno;
+
+            if (reason == EWOULDBLOCK)
                 snprintf(error, STATE_ERROR_MAX, "another server uses it: each needs its own");
             else
                 failed(error, "locking it");
             close(fd);
+            errno = reason;
             return -1;
         }
         if (file_current(fd, path))

@@ -31,7 +31,7 @@ char *state_print(const struct settings *settings, size_t *length);
 
 /* Takes the file for this server alone, by a lock that the kernel lets go of with the process; an
  * empty file is made where there is none. Returns the descriptor that holds it, to be closed at the
- * end; -1: error says why not. */
+ * end; -1: error says why not, and errno is EWOULDBLOCK where another server has it. */
 int state_take(const char *path, char error[STATE_ERROR_MAX]);
 /* Both with a file that has been taken. */
 bool state_load(struct settings *settings, const char *path, char error[STATE_ERROR_MAX]);

@@ -57,6 +57,24 @@ static void culprit_log(const struct device *device, const struct link_fatal *fa
     log_event_write(&event, LOG_LEVEL_ERROR);
 }
 
+static void culprit_count(struct device *device, const struct culprit *culprit)
+{
+    struct ctl_blamed *blamed = device->blamed;
+    uint32_t at = 0;
+
+    while (at + 1 < CTL_BLAMED && blamed[at].count && blamed[at].uid != culprit->uid)
+        at++;
+    blamed[at].uid = at + 1 < CTL_BLAMED ? culprit->uid : CTL_OTHERS;
+    blamed[at].count++;
+}
+
+static enum ctl_takeover takeover_of(const struct link_fatal *fatal)
+{
+    if (!fatal)
+        return CTL_TAKEOVER_WORKER;
+    return fatal->kind == GS_FAULT_EVICTED ? CTL_TAKEOVER_EVICTION : CTL_TAKEOVER_FAULT;
+}
+
 /* A user of a shared server whose kernels lose the device again and again is kept out for a growing
  * time. */
 static void culprit_charge(struct server *server, const struct culprit *culprit)
@@ -96,6 +114,8 @@ void worker_retired(struct device *device)
     snprintf(device->failure, sizeof(device->failure), "worker %d has made room for another",
              (int)device->worker.pid);
     device->culprit = (struct culprit){0};
+    device->takeovers[device->worker.needs_recycling ? CTL_TAKEOVER_RECYCLING
+                                                     : CTL_TAKEOVER_RESTART]++;
     worker_lose(device, NULL, NULL, true);
 }
 
@@ -121,8 +141,10 @@ void worker_fail(struct device *device, const struct link_fatal *fatal, uint32_t
     else if (server->phase != PHASE_STARTING) /* then it is the server's failure, and said there */
         log_error("device %d: %s", device->index, device->failure);
 
-    if (was_ready)
+    if (was_ready) {
         device->faults++;
+        device->takeovers[takeover_of(fatal)]++;
+    }
     /* What a tenant does says nothing about the device. */
     if (!was_ready || (!blamed && clock_ns() - worker->ready_ns < STABLE_NS))
         device->failures++;
@@ -130,8 +152,10 @@ void worker_fail(struct device *device, const struct link_fatal *fatal, uint32_t
         device->failures = 0;
     worker_lose(device, fatal, blamed ? &culprit : NULL, fatal && fatal->at_rest);
     /* Whom the operator ends has lost nothing for anybody. */
-    if (blamed && !ended)
+    if (blamed && !ended) {
+        culprit_count(device, &culprit);
         culprit_charge(server, &culprit);
+    }
 }
 
 void worker_quit(struct device *device)

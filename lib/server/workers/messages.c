@@ -36,8 +36,19 @@ static bool priorities_possible(const struct link_device *info)
            info->priority_lowest >= info->priority_highest;
 }
 
-static bool on_ready(struct device *device, const struct link_device *info)
+static void ready_note(struct worker_process *worker, const struct link_device *info)
 {
+    if (worker->state != WORKER_STARTING || worker->said_ready)
+        return;
+    worker->said = *info;
+    worker->said_ready = true;
+}
+
+/* May be called again, by a next supervisor: until all is done the worker has had nothing but its
+ * LINK_BEGIN. */
+static bool on_ready(struct device *device)
+{
+    const struct link_device *info = &device->worker.said;
     const struct link_message begin = {
         .op = LINK_BEGIN, .slot = LINK_SLOT_NONE, .u.resuming = device->resuming};
     struct server *server = device->server;
@@ -48,6 +59,9 @@ static bool on_ready(struct device *device, const struct link_device *info)
     device->info = *info;
     device->info.name[sizeof(device->info.name) - 1] = 0;
     device->info.driver[sizeof(device->info.driver) - 1] = 0;
+    worker_text_clean(device->info.uuid, sizeof(device->info.uuid));
+    worker_text_clean(device->info.pci, sizeof(device->info.pci));
+    device->info.sm_granularity = device->sms.granularity;
     device->worker.state = WORKER_READY;
     device->worker.ready_ns = clock_ns();
     worker_send(device, &begin);
@@ -55,19 +69,19 @@ static bool on_ready(struct device *device, const struct link_device *info)
     log_info("device %d: %s, %llu MiB, %u SMs, %s; worker %d", device->index, device->info.name,
              (unsigned long long)(device->info.memory_total >> 20), device->info.sm_count,
              device->info.driver, (int)device->worker.pid);
-    device->info.sm_granularity = device->sms.granularity;
     device->policy_sent = false;
     reservations_place(device);
     device_due(device, DUE_POLICY);
     if (server->phase == PHASE_STARTING)
         settings_fit_log(device);
     grants_ready(device);
+    device->worker.begun = true;
     return true;
 }
 
-void worker_ready(struct device *device, const struct link_device *info)
+void worker_ready(struct device *device)
 {
-    if (!on_ready(device, info))
+    if (!on_ready(device))
         worker_fail(device, NULL, LINK_SLOT_NONE, "worker %d describes a device that cannot be",
                     (int)device->worker.pid);
 }
@@ -126,11 +140,12 @@ static bool on_vault_put(struct device *device, struct session *session,
     return result != VAULT_OVERLAP;
 }
 
-static void piece_gone(const struct session *session)
+/* The vault may have no descriptor: it was full when the memory was made. */
+static void on_vault_drop(struct session *session, const struct link_vault *vault)
 {
     struct account *account = account_find(&session->server->accounts, session->uid);
 
-    if (account && account->pieces)
+    if (vault_drop(&session->vault, vault->address) && account && account->pieces)
         account->pieces--;
 }
 
@@ -172,9 +187,7 @@ static bool on_session_message(struct device *device, const struct link_message 
     case LINK_VAULT_PUT:
         return session_has_memory(session) && on_vault_put(device, session, &message->u.vault, fd);
     case LINK_VAULT_DROP:
-        /* The vault may have no descriptor: it was full when the memory was made. */
-        if (vault_drop(&session->vault, message->u.vault.address))
-            piece_gone(session);
+        on_vault_drop(session, &message->u.vault);
         return session_has_memory(session);
     default:
         return false;
@@ -199,7 +212,8 @@ static bool on_message(struct device *device, struct link_message *message, int 
             return false;
         if (message->text[0] && device->server->phase == PHASE_STARTING)
             log_warning("device %d: %s", device->index, message->text);
-        return on_ready(device, &message->u.device);
+        ready_note(&device->worker, &message->u.device);
+        return on_ready(device);
     case LINK_FATAL:
         return on_fatal(device, message);
     case LINK_RETIRED:
@@ -215,6 +229,23 @@ static bool on_message(struct device *device, struct link_message *message, int 
     default:
         return device->worker.state == WORKER_READY && on_session_message(device, message, fd);
     }
+}
+
+/* A worker that is being ended says nothing that counts any more, but for the memory that it has
+ * made for those whom the next one takes up. It may wait to be killed. */
+static void on_last_words(struct device *device, const struct link_message *message, int *fd)
+{
+    struct session *session = registry_by_slot(&device->server->registry, message->slot);
+
+    if (message->op == LINK_FATAL || message->op == LINK_RETIRED)
+        child_signal(device->worker.process.fd, SIGKILL);
+    if (!session || session->device != device || session->state != SESSION_WAITING ||
+        !session->resuming)
+        return;
+    if (message->op == LINK_VAULT_PUT)
+        on_vault_put(device, session, &message->u.vault, fd);
+    else if (message->op == LINK_VAULT_DROP)
+        on_vault_drop(session, &message->u.vault);
 }
 
 static void inbox_clear(struct worker_process *worker)
@@ -233,9 +264,8 @@ bool worker_receive_one(struct device *device)
     if (n == 0)
         return false;
     if (worker->state != WORKER_STARTING && worker->state != WORKER_READY) {
-        /* A worker that is being ended says nothing that counts, but it may wait to be killed. */
-        if (message->op == LINK_FATAL || message->op == LINK_RETIRED)
-            child_signal(worker->process.fd, SIGKILL);
+        if (n == sizeof(*message))
+            on_last_words(device, message, &descriptor);
     } else if (n != sizeof(*message) || !on_message(device, message, &descriptor)) {
         worker_fail(device, NULL, LINK_SLOT_NONE,
                     "worker %d sent a message that makes no sense (%zd bytes, op %u, slot %u)",
@@ -262,9 +292,10 @@ void worker_receive_again(struct device *device)
         session->journal = fd;
         fd = -1;
     }
-    if (message->op == LINK_VAULT_DROP && session &&
-        vault_drop(&session->vault, message->u.vault.address))
-        piece_gone(session);
+    if (message->op == LINK_VAULT_DROP && session)
+        on_vault_drop(session, &message->u.vault);
+    else if (message->op == LINK_READY)
+        ready_note(worker, &message->u.device);
     else if (message->op == LINK_FATAL)
         on_fatal(device, message);
     else if (message->op == LINK_RETIRED && worker->state == WORKER_READY)

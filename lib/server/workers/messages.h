@@ -13,8 +13,8 @@
 bool worker_receive_one(struct device *device);
 /* Takes all messages that have arrived. */
 void worker_receive(struct device *device);
-/* The worker, which has just been made the device's, has said that it is ready. */
-void worker_ready(struct device *device, const struct link_device *info);
+/* The worker, which has just been made the device's, has said that it is ready: begins with it. */
+void worker_ready(struct device *device);
 /* Deals with the message over which a former supervisor was killed. */
 void worker_receive_again(struct device *device);
 /* The callback of the socket's watch. */

@@ -12,6 +12,7 @@
 #include "common/log.h"
 #include "common/util.h"
 #include "server/base/child.h"
+#include "server/base/leftovers.h"
 #include "server/link/worker_link.h"
 #include "server/session/close.h"
 #include "server/state/server.h"
@@ -59,8 +60,10 @@ static int worker_watch(struct device *device, int link, int process)
     return r;
 }
 
-/* Makes the process the device's worker. It is the worker's from then on, also on failure. */
-static int worker_adopt(struct device *device, const struct spawned *spawned)
+/* Makes the process the device's worker. It is the worker's from then on, also on failure. info:
+ * what it has said when it was ready; NULL: it is not. */
+static int worker_adopt(struct device *device, const struct spawned *spawned,
+                        const struct link_device *info)
 {
     int r = worker_watch(device, spawned->link, spawned->process);
 
@@ -69,6 +72,9 @@ static int worker_adopt(struct device *device, const struct spawned *spawned)
         return r;
     }
     device->worker.pid = spawned->pid;
+    device->worker.said_ready = info;
+    if (info)
+        device->worker.said = *info;
     device->worker.state = WORKER_STARTING;
     return 0;
 }
@@ -89,10 +95,11 @@ static bool worker_promote(struct device *device)
     struct spawned spawned;
     bool ready;
 
-    if (!standby_take(device, &spawned, &info, &ready) || worker_adopt(device, &spawned) < 0)
+    if (!standby_take(device, &spawned, &info, &ready) ||
+        worker_adopt(device, &spawned, ready ? &info : NULL) < 0)
         return false;
     if (ready)
-        worker_ready(device, &info);
+        worker_ready(device);
     else
         timer_set(&device->server->loop, &device->timer, clock_ns() + START_NS, start_deadline);
     return true;
@@ -151,7 +158,7 @@ void worker_start(struct device *device)
     worker_forget(device);
     r = worker_spawn(device, &spawned);
     if (r == 0)
-        r = worker_adopt(device, &spawned);
+        r = worker_adopt(device, &spawned, NULL);
     if (r < 0) {
         snprintf(device->failure, sizeof(device->failure), "starting a worker: %s", strerror(-r));
         log_error("device %d: %s", device->index, device->failure);
@@ -189,6 +196,7 @@ static void worker_process_ready(struct watch *watch, uint32_t events)
     worker_receive(device); /* its last words may still be in the socket */
     if (!child_reap(worker->pid, watch->fd, &status))
         return;
+    leftover_segments_remove();
     exit_describe(how, worker->pid, status);
     log_debug("device %d: %s", device->index, how);
     worker_fail(device, NULL, LINK_SLOT_NONE, "%s", how);
@@ -213,7 +221,6 @@ void worker_restore(struct device *device)
 {
     struct worker_process *worker = &device->worker;
     const int link = worker->link.fd, process = worker->process.fd;
-    const bool said_ready = worker->inbox.op == LINK_READY;
     int r;
 
     worker->outbox = (struct outbox){0};
@@ -232,15 +239,16 @@ void worker_restore(struct device *device)
         return;
     }
     worker_receive_again(device);
+    if (worker->state == WORKER_READY && !worker->begun)
+        worker->state = WORKER_STARTING;
     if (worker->state == WORKER_ENDING) {
         worker_loss_tell(device);
         if (!worker->stopped)
             child_signal(process, SIGKILL);
-    } else if (worker->state == WORKER_STARTING && !said_ready) {
+    } else if (worker->state == WORKER_STARTING && !worker->said_ready) {
         timer_set(&device->server->loop, &device->timer, clock_ns() + START_NS, start_deadline);
     } else if (worker->state == WORKER_STARTING) {
-        worker_fail(device, NULL, LINK_SLOT_NONE,
-                    "worker %d was not ready when its supervisor was killed", (int)worker->pid);
+        worker_ready(device);
     } else if (worker->state == WORKER_READY) {
         worker_resync(device);
     }

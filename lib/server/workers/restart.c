@@ -87,9 +87,10 @@ void restart_begin(struct device *device, bool force, struct reply *reply)
         reply_refuse(reply, GS_ERR_REFUSED, "device %d has no worker that is ready", device->index);
         return;
     }
-    begin(device, force);
+    /* First: a restart that has begun has its answer with it, for a next supervisor too. */
     restart->reply = *reply;
     reply->queue = -1;
+    begin(device, force);
 }
 
 void restart_restore(struct device *device)

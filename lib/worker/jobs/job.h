@@ -74,7 +74,6 @@ struct job {
     struct partition *partition; /* the partition that the grant waits for; held */
     /* partitions that the job destroys before it makes its own (partition.c) */
     struct partition *doomed;
-    void (*after)(void); /* the service thread calls it once the job is on its way back */
     uint64_t waiting_ns; /* main lane: since when the job waits for the device */
     struct {
         bool on;
@@ -116,7 +115,7 @@ extern const struct job_kind job_graph_create, job_graph_destroy;    /* graph.c 
 bool service_start(void);
 /* Hands a job to the service threads. Lock-free; called by the main lane and the control thread. */
 void service_push(struct job *job);
-/* Whether no service thread has a job, or what follows one. Main lane. */
+/* Whether no service thread has a job. Main lane. */
 bool service_idle(void);
 /* The calling service thread's stream. */
 CUstream service_stream(void);

@@ -120,10 +120,7 @@ static void *service_main(void *argument)
         if (thread_group == &quiet)
             prewake_met(PREWAKE_QUIET);
         job->kind->work(job);
-        void (*const after)(void) = job->after;
         job_return(job);
-        if (after)
-            after();
         /* release: what the job has left behind; pairs with service_idle */
         atomic_fetch_sub_explicit(&jobs_out, 1, memory_order_release);
     }

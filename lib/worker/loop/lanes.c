@@ -147,6 +147,7 @@ static bool session_serve(struct lane *lane, struct session *session)
         mine = drained != DRAINED_ELSEWHERE && drained != DRAINED_STALLED;
     }
     lane->draining = NULL;
+    round_seen(session);
     if (progress)
         round_given(session);
     return mine;

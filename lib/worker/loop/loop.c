@@ -20,6 +20,7 @@
 #include "worker/loop/round.h"
 #include "worker/loop/route.h"
 #include "worker/memory/deferred_release.h"
+#include "worker/module/kernel_fault.h"
 #include "worker/sched/domain.h"
 #include "worker/sched/inflight.h"
 #include "worker/sched/lane.h"
@@ -126,7 +127,9 @@ static void change_take(void)
 
 static void session_watch(struct session *session)
 {
-    if (!streams_idle(session))
+    if (streams_idle(session))
+        kernel_strays_count(session);
+    else
         lane.busy = true;
 }
 

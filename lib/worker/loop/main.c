@@ -46,6 +46,29 @@
 
 /* ---- The device ------------------------------------------------------------------------------ */
 
+/* What names the device to other programs, in their spelling (nvidia-smi, dcgm-exporter). A driver
+ * that does not say so is no reason not to use the device. */
+static void identity_read(struct worker *made)
+{
+    const char *kind = strstr(made->info.name, " MIG ") ? "MIG" : "GPU";
+    unsigned domain, bus, device, function;
+    char text[sizeof(made->info.pci)] = "";
+    unsigned char b[16];
+    CUuuid uuid;
+
+    if (!DRV(cuDeviceGetUuid_v2, &uuid, made->device)) {
+        memcpy(b, uuid.bytes, sizeof(b));
+        snprintf(made->info.uuid, sizeof(made->info.uuid),
+                 "%s-%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x", kind,
+                 b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7], b[8], b[9], b[10], b[11], b[12],
+                 b[13], b[14], b[15]);
+    }
+    if (!DRV(cuDeviceGetPCIBusId, text, (int)sizeof(text), made->device) &&
+        sscanf(text, "%x:%x:%x.%x", &domain, &bus, &device, &function) == 4)
+        snprintf(made->info.pci, sizeof(made->info.pci), "%08X:%02X:%02X.%X", domain, bus & 0xff,
+                 device & 0xff, function & 0xf);
+}
+
 static CUresult limits_read(struct worker *made)
 {
     const struct {
@@ -79,7 +102,10 @@ static CUresult limits_read(struct worker *made)
     if (DRV(cuDeviceGetAttribute, &made->info.numa_node, CU_DEVICE_ATTRIBUTE_HOST_NUMA_ID,
             made->device))
         made->info.numa_node = NUMA_NONE; /* an older driver does not know the attribute */
-    return DRV(cuDeviceGetName, made->info.name, sizeof(made->info.name), made->device);
+    if ((result = DRV(cuDeviceGetName, made->info.name, sizeof(made->info.name), made->device)))
+        return result;
+    identity_read(made);
+    return CUDA_SUCCESS;
 }
 
 static CUresult context_open(struct worker *made, int ordinal)
@@ -289,6 +315,14 @@ static void grant_announce(const struct link_grant *grant)
         prewake(PREWAKE_QUIET);
 }
 
+/* Sessions are to be taken up before any has new work, or no more. */
+static void resuming_set(bool any)
+{
+    quiet_resuming(any);
+    dispatch_wake();
+    lanes_wake();
+}
+
 static bool names_slot(uint32_t op)
 {
     return op == LINK_OPEN || op == LINK_CLOSE || op == LINK_GRANT || op == LINK_RESUME_PIECE ||
@@ -314,10 +348,12 @@ static int link_loop(void)
             grant_announce(&message.u.open.grant);
             open_session(&message, descriptor);
             break;
+        case LINK_BEGIN: /* again, from a supervisor that cannot know whether its predecessor sent
+                            it */
+            resuming_set(message.u.resuming);
+            break;
         case LINK_RESUMED:
-            quiet_resuming(false);
-            dispatch_wake();
-            lanes_wake();
+            resuming_set(false);
             break;
         case LINK_EVICT:
             evict_session(&message);

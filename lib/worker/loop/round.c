@@ -75,12 +75,29 @@ uint32_t round_drain(struct session *session, uint32_t index, struct sched_allow
     uint32_t taken = 0;
 
     *drained = DRAINED_SOME;
-    if (allowance.launches)
+    if (allowance.launches) {
         taken = stream_drain(session, index, allowance, drained);
+        session->round.fresh &= ~(UINT64_C(1) << index);
+    }
     arrival_took(&session->submit.streams[index], taken);
     if (*drained == DRAINED_ALL)
         session->round.pending &= ~(UINT64_C(1) << index);
     return taken;
+}
+
+void round_seen(struct session *session)
+{
+    for (uint64_t left = session->round.fresh & ~REQUEST_BIT; left; left &= left - 1) {
+        const uint32_t index = (uint32_t)__builtin_ctzll(left);
+        const struct stream *stream = &session->submit.streams[index];
+        /* Relaxed: the records are not read. What is drained later is checked then. */
+        const uint64_t tail =
+            atomic_load_explicit(&session->client->tail[index], memory_order_relaxed);
+
+        if (ring_tail_valid(tail, stream->head))
+            inflight_seen(stream->inflight, tail, session->lane->now);
+    }
+    session->round.fresh = 0;
 }
 
 void round_given(struct session *session)
@@ -300,7 +317,8 @@ void round_look(struct session *session)
     if (!activity || (session->round.awaits && !(activity & ~session->round.pending)))
         return;
     /* seq_cst: taken before the tails are read; pairs with the client's store of its tail */
-    session->round.pending |= atomic_exchange(&session->client->activity, 0);
+    session->round.fresh |= atomic_exchange(&session->client->activity, 0);
+    session->round.pending |= session->round.fresh;
     session->poll.active_ns = session->lane->now;
     for (uint64_t left = session->round.pending & ~REQUEST_BIT; left; left &= left - 1) {
         uint32_t index = (uint32_t)__builtin_ctzll(left);
@@ -365,6 +383,7 @@ static void session_round(struct session *session)
             active = session_serve(session) || active ||
                      !(session->sched.entity.waiting || session->round.stalled);
     }
+    round_seen(session);
     if (session->submit.reports_open)
         reports_poll(session);
     if (active)
@@ -372,6 +391,7 @@ static void session_round(struct session *session)
     else if (session->lane->now - session->poll.active_ns > polled_time(session)) {
         if (session->round.pending & ~REQUEST_BIT)
             return; /* it waits for the device, which is watched, or for another stream */
+        kernel_strays_count(session);
         session_poll_end(session);
         return;
     }

@@ -22,6 +22,9 @@ struct sched_allowance round_allowance(const struct session *session, uint32_t i
  * session's lane. */
 uint32_t round_drain(struct session *session, uint32_t index, struct sched_allowance allowance,
                      enum drained *drained);
+/* Notes the records that have come in streams which were not drained in this round: from now on
+ * they wait. The session's lane. */
+void round_seen(struct session *session);
 /* Notes that the device has just been given work of the session. The session's lane. */
 void round_given(struct session *session);
 /* How long the thread may sleep when all polled sessions wait for the device. */

@@ -12,6 +12,7 @@
 
 struct session_round {
     uint64_t pending;      /* bits of streams that may have records, and the request bit */
+    uint64_t fresh;        /* those of them that have come since the streams were last read */
     bool awaits;           /* the rest of an arrival in one of the streams is awaited */
     bool stalled;          /* in vain: its records wait for something else than the device's room */
     uint64_t tried;        /* the last round in which it was served in vain or used up its budget */

@@ -9,17 +9,17 @@
 #include "worker/memory/memory_share.h"
 #include "worker/memory/sink.h"
 #include "worker/memory/vault_export.h"
+#include "worker/memory/window.h"
 
 /* ---- Steps ----------------------------------------------------------------------------------- */
 
 gs_status chunk_address_take(struct job *job, struct chunk *chunk)
 {
     uint64_t size = physical_size(chunk->holder.memory);
-    struct span *span = space_take(&job->session->memory.window, size, worker->granularity);
+    struct span *span = window_take(job, size);
 
     if (!span)
-        return job_fail(job, GS_ERR_NO_MEMORY,
-                        "no %" PRIu64 " consecutive bytes are free in the session's window", size);
+        return job->status;
     span->tag = chunk;
     chunk->address = span->address;
     chunk->size = size;
@@ -30,7 +30,7 @@ gs_status chunk_address_take(struct job *job, struct chunk *chunk)
 static gs_status chunk_address_put(struct job *job, struct chunk *chunk, uint64_t address,
                                    uint64_t size)
 {
-    if (!space_put(&job->session->memory.window, address, size, chunk))
+    if (!window_put(job->session, address, size, chunk))
         return job_fail(job, GS_ERR_INTERRUPTED, "a chunk has no place in the session's window");
     chunk->address = address;
     chunk->size = size;
@@ -47,7 +47,7 @@ static void place_cover(const struct chunk *chunk)
 {
     struct session *session = chunk->holder.session;
 
-    if (session->memory.covered)
+    if (session->memory.cover)
         sinks_close(session, chunk->address, chunk->size);
 }
 
@@ -82,20 +82,33 @@ static struct chunk *chunk_begin(struct job *job)
     return chunk;
 }
 
-/* Maps a chunk that has its memory and its place, and clears the chunk unless it is dirty. */
+/* Maps a chunk that has its memory and its place. */
 static gs_status chunk_back(struct job *job, struct chunk *chunk)
 {
     CUresult result = chunk_map(chunk);
 
     if (result)
         return job_fail_driver(job, result);
-    result = chunk->dirty ? CUDA_SUCCESS : device_zero(chunk->address, chunk->size);
-    if (result) {
-        chunk_unmap(chunk);
-        return job_fail_driver(job, result);
-    }
     space_init(&chunk->blocks, chunk->address, chunk->size);
     return GS_OK;
+}
+
+/* Clears a new chunk that is mapped. The vault gets its descriptor meanwhile: making that takes the
+ * driver 27 to 70 us on an H200, and the device 21 us for 64 MiB of zeros. On failure the chunk is
+ * mapped no more. */
+static gs_status chunk_clear(struct job *job, struct chunk *chunk)
+{
+    CUresult result = device_zero_begin(chunk->address, chunk->size);
+
+    if (!result) {
+        vault_export(chunk);
+        result = device_zero_end();
+    }
+    if (!result)
+        return GS_OK;
+    vault_export_remove(chunk);
+    chunk_unmap(chunk);
+    return job_fail_driver(job, result);
 }
 
 /* Frees a chunk that was not backed. A chunk has a size as soon as it has a place. */
@@ -120,7 +133,7 @@ static struct chunk *chunk_make(struct job *job, uint64_t asked)
 
     /* A kernel that strays where a sink makes room for a chunk would fault. malloc_prepare has seen
      * to this, unless there was no host memory for the place that it found. */
-    if (job->session->memory.covered && beside_work(job)) {
+    if (job->session->memory.cover && beside_work(job)) {
         job_fail(job, GS_ERR_NO_MEMORY, "no host memory for an allocation's record");
         return NULL;
     }
@@ -128,10 +141,9 @@ static struct chunk *chunk_make(struct job *job, uint64_t asked)
     if (!chunk)
         return NULL;
     if (physical_new(job, asked, &chunk->holder) == GS_OK &&
-        chunk_address_take(job, chunk) == GS_OK && chunk_back(job, chunk) == GS_OK) {
-        vault_export_add(job, chunk);
+        chunk_address_take(job, chunk) == GS_OK && chunk_back(job, chunk) == GS_OK &&
+        chunk_clear(job, chunk) == GS_OK)
         return chunk;
-    }
     chunk_undo(job->session, chunk);
     return NULL;
 }
@@ -142,7 +154,7 @@ struct chunk *chunk_adopt(struct job *job, uint64_t address, uint64_t size, int 
 
     if (!chunk)
         return NULL;
-    chunk->dirty = true;
+    chunk->dirty = chunk->exported = true;
     if (physical_adopt(job, descriptor, size, &chunk->holder) == GS_OK &&
         chunk_address_put(job, chunk, address, size) == GS_OK && chunk_back(job, chunk) == GS_OK)
         return chunk;
@@ -168,7 +180,7 @@ static void chunk_destroy(struct session *session, struct chunk *chunk)
 {
     memory_share_void(chunk);
     if (chunk->sunk) {
-        if (!session->memory.covered)
+        if (!session->memory.cover)
             sinks_open(session, chunk->address, chunk->size);
     } else {
         vault_export_remove(chunk);
@@ -184,6 +196,7 @@ static void chunk_destroy(struct session *session, struct chunk *chunk)
 
 void chunks_deinit(struct session *session)
 {
+    session->memory.cover = COVER_NONE; /* no kernel comes there any more */
     session->memory.spare = NULL;
     while (session->memory.window.count)
         chunk_destroy(session, session->memory.window.spans[session->memory.window.count - 1].tag);

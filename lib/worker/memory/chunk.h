@@ -20,9 +20,8 @@ struct chunk {
     struct mem_export *exports; /* the table rows in memory_share.c */
     /* the chunk's number among the session's imports; CHUNK_OWN: not imported */
     uint32_t import;
-    bool sunk;   /* an import that was taken back: sinks are mapped in its place */
-    bool queued; /* waits in the queue of vault_export.c */
-    struct chunk *next_queued;
+    bool sunk;     /* an import that was taken back: sinks are mapped in its place */
+    bool exported; /* the vault has its descriptor */
 };
 
 /* Makes a chunk of zeroed memory of its own, for the `asked` bytes that a tenant named. NULL: the

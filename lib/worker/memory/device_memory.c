@@ -27,9 +27,19 @@ CUresult device_map(uint64_t address, uint64_t size, CUmemGenericAllocationHandl
     return result;
 }
 
+CUresult device_zero_begin(uint64_t address, uint64_t size)
+{
+    return DRV(cuMemsetD8Async, address, 0, size, service_stream());
+}
+
+CUresult device_zero_end(void)
+{
+    return DRV(cuStreamSynchronize, service_stream());
+}
+
 CUresult device_zero(uint64_t address, uint64_t size)
 {
-    CUresult result = DRV(cuMemsetD8Async, address, 0, size, service_stream());
+    CUresult result = device_zero_begin(address, size);
 
-    return result ? result : DRV(cuStreamSynchronize, service_stream());
+    return result ? result : device_zero_end();
 }

@@ -143,16 +143,22 @@ struct host_block *host_block_new(struct job *job, uint64_t size, enum host_use 
     return block;
 }
 
+/* The segment goes when its last process has gone, and its number may then be another's. */
+static bool segment_there(const struct session *session, int id, uint64_t size)
+{
+    struct shmid_ds status;
+
+    return shmctl(id, IPC_STAT, &status) == 0 && status.shm_segsz == size &&
+           status.shm_perm.uid == session->uid;
+}
+
 struct host_block *host_block_adopt(struct job *job, int id, uint64_t size, enum host_use use)
 {
     struct user *user = job->session->memory.user;
     struct host_block *block;
-    struct shmid_ds status;
     void *memory;
 
-    /* The segment goes when its last process has gone, and its number may then be another's. */
-    if (shmctl(id, IPC_STAT, &status) < 0 || status.shm_segsz != size ||
-        status.shm_perm.uid != job->session->uid || (memory = shmat(id, NULL, 0)) == (void *)-1) {
+    if (!segment_there(job->session, id, size) || (memory = shmat(id, NULL, 0)) == (void *)-1) {
         job_fail(job, GS_ERR_INTERRUPTED, "a host block is gone");
         return NULL;
     }
@@ -225,6 +231,10 @@ gs_status host_blocks_resume(struct job *job)
             continue;
         if (e->key >= SEG_HOSTS || table_make(job) != GS_OK || session->memory.hosts[e->key])
             return job_fail(job, GS_ERR_INTERRUPTED, "a host block has no place in its table");
+        /* Its tenant has not mapped it yet, so nothing is in it: the tenant finds it gone, and asks
+         * for another. */
+        if (!segment_there(session, (int)e->value[0], e->value[1]))
+            continue;
         struct host_block *block = host_block_adopt(job, (int)e->value[0], e->value[1],
                                                     e->value[2] ? HOST_COPIED : HOST_PLAIN);
         if (!block)

@@ -1,9 +1,8 @@
 /*
- * memory.c - a session's device memory: its window (a reserved range of device addresses), and the
- * allocations in the chunks that back the window.
+ * memory.c - a session's device memory: the allocations in the chunks that back its window.
  *
- * Runs in jobs, on service threads. Window and chunks belong to the session's job in progress. The
- * table of live allocations changes only in install and prepare, which the main lane runs.
+ * Runs in jobs, on service threads. Chunks belong to the session's job in progress. The table of
+ * live allocations changes only in install and prepare, which the main lane runs.
  *
  * Requests of half the driver's granularity (2 MiB on NVIDIA's devices) and more get a chunk of
  * their own; smaller ones share chunks.
@@ -15,8 +14,9 @@
 #include "worker/journal/journal.h"
 #include "worker/memory/chunk.h"
 #include "worker/memory/device_memory.h"
-#include "worker/memory/sink.h"
+#include "worker/memory/limits.h"
 #include "worker/memory/user.h"
+#include "worker/memory/window.h"
 
 #define ALIGNMENT 256u /* what cuMemAlloc promises */
 
@@ -133,7 +133,7 @@ static void malloc_prepare(struct job *job)
         job_fail(job, GS_ERR_QUOTA, "%" PRIu64 " bytes wanted, the session's limit is %" PRIu64,
                  job->arg[0], memory_limits(job->session).session);
     else
-        job->quiesce = job->session->memory.covered && maps(job->session, job->arg[0]);
+        job->quiesce = job->session->memory.cover && maps(job->session, job->arg[0]);
 }
 
 static void malloc_work(struct job *job)
@@ -202,151 +202,3 @@ const struct job_kind job_malloc = {"malloc",    JOB_QUICK,      malloc_prepare,
                                     malloc_work, malloc_install, NULL};
 const struct job_kind job_mem_free = {"free", JOB_QUIESCE, free_prepare, free_work, NULL, NULL};
 const struct job_kind job_mem_info = {"mem_info", JOB_QUICK, NULL, mem_info_work, NULL, NULL};
-
-/* ---- Limits ---------------------------------------------------------------------------------- */
-
-/* Relaxed: each limit is a number by itself, and what was allocated before a change stays. */
-uint64_t memory_limit_set(struct session *session, uint64_t mem_limit, uint64_t user_mem_limit)
-{
-    uint64_t most =
-        session->memory.window.size ? session->memory.window.size : worker->info.memory_total;
-
-    if (most > worker->info.memory_total)
-        most = worker->info.memory_total;
-    if (!mem_limit || mem_limit > most)
-        mem_limit = most;
-    atomic_store_explicit(&session->memory.limit, mem_limit, memory_order_relaxed);
-    atomic_store_explicit(&session->memory.user_limit, user_mem_limit, memory_order_relaxed);
-    return mem_limit;
-}
-
-struct limits memory_limits(const struct session *session)
-{
-    return (struct limits){
-        atomic_load_explicit(&session->memory.limit, memory_order_relaxed),
-        atomic_load_explicit(&session->memory.user_limit, memory_order_relaxed),
-    };
-}
-
-/* ---- The window ------------------------------------------------------------------------------ */
-
-#define WINDOW_MIN    (UINT64_C(4) << 30)
-#define WINDOW_BUDGET (UINT64_C(96) << 40) /* of the 128 TiB of addresses that a process has */
-
-static _Atomic uint64_t windows_reserved;
-
-/* A window may take a 256th of the addresses that are still free: the first few hundred sessions of
- * a 139 GiB device get room for all of its memory, thousands still get 4 GiB each. */
-static uint64_t window_share(void)
-{
-    uint64_t reserved = atomic_load_explicit(&windows_reserved, memory_order_relaxed);
-    uint64_t share = (WINDOW_BUDGET - (reserved < WINDOW_BUDGET ? reserved : WINDOW_BUDGET)) / 256;
-
-    return share > WINDOW_MIN ? share : WINDOW_MIN;
-}
-
-static gs_status window_reserve(struct job *job, uint64_t *base, uint64_t *size)
-{
-    const uint64_t limit = memory_limits(job->session).session, share = window_share();
-    uint64_t wanted = WINDOW_MIN;
-    CUdeviceptr address = 0;
-    CUresult result;
-
-    while (wanted < 2 * limit && wanted * 2 <= share)
-        wanted *= 2;
-    while (
-        (result = DRV(cuMemAddressReserve, &address, wanted + worker->granularity, wanted, 0, 0)) &&
-        !driver_fatal(result) && wanted > WINDOW_MIN)
-        wanted /= 2;
-    *base = address;
-    *size = wanted;
-    return result ? job_fail_driver(job, result) : GS_OK;
-}
-
-/* Reserves the window that the session had with a former worker. */
-static gs_status window_reserve_again(struct job *job, uint64_t *base, uint64_t *size)
-{
-    CUdeviceptr address = 0;
-    CUresult result;
-
-    *base = job->open.window_base;
-    *size = job->open.window_size;
-    result = DRV(cuMemAddressReserve, &address, *size + worker->granularity, *size, *base, 0);
-    if (result)
-        return job_fail_driver(job, result);
-    if (address == *base)
-        return GS_OK;
-    DRV_MUST(cuMemAddressFree, address, *size + worker->granularity);
-    return job_fail(job, GS_ERR_INTERRUPTED, "the session's addresses are not free any more");
-}
-
-/* The first granule stays free, so that a null pointer which the fence has forced into the window
- * meets a sink. The granule behind the window is for accesses that begin at the window's last
- * addresses: the fence sees to where an access begins, and offsets in an instruction come on top.
- */
-gs_status window_init(struct job *job)
-{
-    struct session *session = job->session;
-    const struct limits limits = memory_limits(session);
-    const uint64_t granule = worker->granularity;
-    uint64_t size, base;
-
-    if (limits.session < granule)
-        return job_fail(job, GS_ERR_INVALID_VALUE,
-                        "a memory limit of %" PRIu64 " bytes holds nothing: the device gives "
-                        "memory in pieces of %" PRIu64,
-                        limits.session, granule);
-    session->memory.user = user_hold(session->uid);
-    if (!session->memory.user)
-        return job_fail(job, GS_ERR_NO_MEMORY, "no memory for a user's record");
-    if ((job->open.resume ? window_reserve_again(job, &base, &size)
-                          : window_reserve(job, &base, &size)) != GS_OK)
-        return job->status;
-    atomic_fetch_add_explicit(&windows_reserved, size, memory_order_relaxed);
-    session->memory.window_base = base;
-    session->memory.window_size = size;
-    space_init(&session->memory.window, base + granule, size - granule);
-    sinks_init(session);
-    memory_limit_set(session, limits.session, limits.user);
-    return GS_OK;
-}
-
-gs_status window_cover(struct job *job)
-{
-    struct session *session = job->session;
-    const struct space *window = &session->memory.window;
-    uint64_t at = session->memory.window_base;
-    const uint64_t end = at + session->memory.window_size + worker->granularity;
-    CUresult result = CUDA_SUCCESS;
-
-    if (session->memory.covered)
-        return GS_OK;
-    for (size_t i = 0; i < window->count && !result; i++) {
-        result = sinks_cover(session, at, window->spans[i].address - at);
-        at = window->spans[i].address + window->spans[i].size;
-    }
-    if (!result)
-        result = sinks_cover(session, at, end - at);
-    if (result) { /* holes do no harm: the session has no kernel yet */
-        sinks_deinit(session);
-        sinks_init(session);
-        session->memory.hole = false;
-        return job_fail_driver(job, result);
-    }
-    session->memory.covered = true;
-    return GS_OK;
-}
-
-void window_deinit(struct session *session)
-{
-    session->memory.covered = false;
-    chunks_deinit(session);
-    sinks_deinit(session);
-    if (!session->memory.window_size)
-        return;
-    DRV_MUST(cuMemAddressFree, session->memory.window_base,
-             session->memory.window_size + worker->granularity);
-    atomic_fetch_sub_explicit(&windows_reserved, session->memory.window_size, memory_order_relaxed);
-    session->memory.window_base = session->memory.window_size = 0;
-    space_deinit(&session->memory.window);
-}

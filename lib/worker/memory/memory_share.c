@@ -23,7 +23,6 @@
 
 #include "worker/journal/journal.h"
 #include "worker/memory/sink.h"
-#include "worker/memory/vault_export.h"
 
 #define EXPORTS_MAX 1024u /* of a session */
 #define KEY_WORDS   3u
@@ -278,7 +277,8 @@ static gs_status import_join(struct job *job, struct holder *holder)
     return job->status;
 }
 
-/* Maps the memory that the chunk holds at a place in the window. */
+/* Maps the memory that the chunk holds at a place in the window. The vault does not get it: a
+ * session that has imported ends with its worker. */
 static gs_status import_map(struct job *job, struct chunk *chunk)
 {
     CUresult result;
@@ -286,10 +286,8 @@ static gs_status import_map(struct job *job, struct chunk *chunk)
     if (chunk_address_take(job, chunk) != GS_OK)
         return job->status;
     result = chunk_map(chunk);
-    if (!result) {
-        vault_export_add(job, chunk);
+    if (!result)
         return GS_OK;
-    }
     chunk_address_free(job->session, chunk);
     return job_fail_driver(job, result);
 }
@@ -348,7 +346,7 @@ static void import_install(struct job *job)
 
 static void import_prepare(struct job *job)
 {
-    job->quiesce = job->session->memory.covered;
+    job->quiesce = job->session->memory.cover;
 }
 
 const struct job_kind job_mem_import = {"mem_import", JOB_QUICK,      import_prepare,
@@ -360,11 +358,10 @@ static CUresult chunk_sink(struct session *session, struct chunk *chunk)
 {
     CUresult result = CUDA_SUCCESS;
 
-    vault_export_remove(chunk);
     chunk_unmap(chunk);
     physical_release(&chunk->holder);
     chunk->sunk = true;
-    if (!session->memory.covered)
+    if (!session->memory.cover)
         result = sinks_cover(session, chunk->address, chunk->size);
     /* Relaxed: the word stands by itself. */
     atomic_fetch_or_explicit(revoked_word(session, chunk->import),

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "worker/memory/device_memory.h"
-#include "worker/memory/memory.h"
+#include "worker/memory/limits.h"
 #include "worker/memory/user.h"
 
 struct physical {

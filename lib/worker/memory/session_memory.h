@@ -9,7 +9,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "worker/driver/driver.h"
 #include "worker/memory/space.h"
+
+/* Where a session's kernels that stray meet sinks. */
+enum cover {
+    COVER_NONE,
+    COVER_WINDOW, /* in the window's open part, and a granule behind it */
+    COVER_REACH   /* and as far behind it as indices of 32 bits reach */
+};
 
 struct chunk;
 struct imports;
@@ -28,16 +36,19 @@ struct session_memory {
     /* grows when something that a record can name is freed or unloaded: recorded graphs then check
      * their records again */
     uint64_t generation;
-    struct space window;                /* spans: chunks (tag: struct chunk); see window_init */
+    struct space window;                /* the open part; spans: chunks (tag: struct chunk) */
     _Atomic uint64_t limit, user_limit; /* any thread; see memory_limit_set */
     _Atomic uint32_t user_hosts;        /* host blocks of all sessions of the user; 0: no limit */
     uint64_t used;
     struct user *user; /* counts what all sessions of the user hold */
-    /* The window's addresses. The granule behind it is reserved too, for accesses that begin at its
-     * last ones. */
-    uint64_t window_base, window_size;
+    /* The window's addresses, and how much of them is open (window.h). What is behind the window is
+     * reserved too. */
+    uint64_t window_base, window_size, window_open;
+    CUdeviceptr *bound; /* struct fence_window of each module that is fenced */
+    uint32_t bound_count;
     struct space sinks; /* where in the window, and behind it, sinks are mapped (sink.h) */
-    bool covered;       /* sinks are mapped wherever no chunk is */
+    enum cover cover;
+    uint64_t covered_end; /* sinks or chunks are mapped from the window's beginning to here */
     bool hole; /* a sink could not be mapped: the session's kernels must not run any more */
     struct chunk *spare;     /* the spare chunk, see chunk.c; NULL: none */
     uint32_t exports;        /* the number of its exports, see memory_share.c */

@@ -108,6 +108,13 @@ static void pieces_drop(struct space *sinks, uint64_t address, uint64_t size, ui
     }
 }
 
+void sinks_drop(struct session *session, uint64_t address, uint64_t size)
+{
+    uint64_t low = address, high = address + size;
+
+    pieces_drop(&session->memory.sinks, address, size, &low, &high);
+}
+
 CUresult sinks_open(struct session *session, uint64_t address, uint64_t size)
 {
     uint64_t low = address, high = address + size;
@@ -122,7 +129,7 @@ CUresult sinks_close(struct session *session, uint64_t address, uint64_t size)
 {
     const struct space *window = &session->memory.window;
     const struct span *chunk = space_at(&session->memory.window, address);
-    const uint64_t begin = session->memory.window_base, end = begin + session->memory.window_size;
+    const uint64_t begin = session->memory.window_base, end = session->memory.covered_end;
     /* Where the chunks beside this one end and begin. */
     const uint64_t before = chunk > window->spans ? chunk[-1].address + chunk[-1].size : begin;
     const uint64_t behind = chunk + 1 < window->spans + window->count ? chunk[1].address : end;
@@ -138,10 +145,9 @@ CUresult sinks_close(struct session *session, uint64_t address, uint64_t size)
     return sinks_cover(session, low, high - low);
 }
 
-void sinks_init(struct session *session)
+void sinks_init(struct session *session, uint64_t size)
 {
-    space_init(&session->memory.sinks, session->memory.window_base,
-               session->memory.window_size + worker->granularity);
+    space_init(&session->memory.sinks, session->memory.window_base, size);
 }
 
 void sinks_deinit(struct session *session)

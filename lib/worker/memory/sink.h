@@ -3,9 +3,10 @@
  * no memory of its own, so that an access there neither faults nor reaches anybody's memory.
  *
  * A kernel that faults ends the context of all tenants. Sinks are therefore mapped where an import
- * was that its owner has revoked, and in all of the unused window of a session whose kernels are
- * fenced into it (its window is then covered). A sink's content has no meaning. The sessions of a
- * user share the user's sinks, one for each size of piece; no memory is mapped for two users.
+ * was that its owner has revoked, and wherever a session whose
+ * kernels are fenced has no memory: in the open part of its window and behind it (window.h). A
+ * sink's content has no meaning. The sessions of a user share the user's sinks, one for each size
+ * of piece; no memory is mapped for two users.
  *
  * A driver maps a piece of memory only whole, and takes some 25 us for a mapping of any size. So
  * pieces have a few sizes, the largest that fit are used, and a piece in the way of an allocation
@@ -33,11 +34,13 @@ struct user_sinks {
     } sink[SINK_SIZES];
 };
 
-/* Before the other functions, once the window is reserved. */
-void sinks_init(struct session *session);
+/* Before the other functions. Sinks may come to the first `size` bytes from the window on. */
+void sinks_init(struct session *session, uint64_t size);
 /* Maps sinks in a part of the session's window where nothing is mapped. On failure part of it is
  * covered, and the session has a hole (session_memory.hole). */
 CUresult sinks_cover(struct session *session, uint64_t address, uint64_t size);
+/* Unmaps the sinks in a part that sinks_cover was to cover. */
+void sinks_drop(struct session *session, uint64_t address, uint64_t size);
 /* Unmaps the sinks in a part of the window, and covers anew what the pieces had beside it. On
  * failure the session has a hole. */
 CUresult sinks_open(struct session *session, uint64_t address, uint64_t size);

@@ -1,22 +1,22 @@
 /*
  * vault_export.h - vault export: a copy of every chunk's file descriptor goes to the supervisor's
- * vault, so that the memory can outlive this process. Service threads.
+ * vault, so that the memory can outlive this process. Service threads; a chunk belongs to its
+ * session's job in progress, so what is sent of one comes in that order.
  *
- * The driver takes longer to make a descriptor than for all the rest of an allocation, and no
- * tenant needs the descriptor. So whichever service thread comes first makes it after the answer.
- * Until then a take-over would not find the chunk.
+ * A chunk is exported before the journal has it and before its tenant has the answer: what a tenant
+ * has been given outlives the worker whenever that is lost. A message that was sent, with its
+ * descriptor, stays in the socket when this process has ended, and the supervisor reads it before
+ * it takes the worker for lost.
  */
 #ifndef GS_WORKER_MEMORY_VAULT_EXPORT_H
 #define GS_WORKER_MEMORY_VAULT_EXPORT_H
 
 #include "worker/memory/chunk.h"
 
-/* Queues a mapped chunk for the vault. It is exported after the job that made it has its answer. */
-void vault_export_add(struct job *job, struct chunk *chunk);
-/* Takes the chunk out of the vault, or out of the queue. Called before the chunk gives its memory
- * up. */
+/* Sends the chunk's descriptor to the vault, unless the session ends with its worker anyway. On
+ * failure the memory stays usable, but cannot outlive this process. */
+void vault_export(struct chunk *chunk);
+/* Takes the chunk out of the vault, if it is there. Called before the chunk gives its memory up. */
 void vault_export_remove(struct chunk *chunk);
-/* Exports all queued chunks, unless another thread is doing so. */
-void vault_export_flush(void);
 
 #endif

@@ -8,7 +8,9 @@
 #include "common/util.h"
 #include "ptx/rewrite/rewrite.h"
 #include "worker/jobs/job.h"
+#include "worker/memory/limits.h"
 #include "worker/memory/memory.h"
+#include "worker/memory/window.h"
 
 static const struct ptx_fence_report *report_of(const struct module *module)
 {
@@ -69,7 +71,7 @@ gs_status fenced_prepare(struct job *job, const struct module *module)
                         "the module's global variables take %" PRIu64
                         " bytes, the session's limit is %" PRIu64,
                         report->bytes, memory_limits(job->session).session);
-    return window_cover(job);
+    return window_cover(job, report->indexed);
 }
 
 gs_status fenced_place(struct job *job, struct module *module)
@@ -111,7 +113,7 @@ static CUresult bind_functions(const struct module *module)
     return result ? result : write_addresses(module, functions);
 }
 
-CUresult fenced_bind(const struct session *session, const struct module *module)
+CUresult fenced_bind(struct session *session, struct module *module)
 {
     CUdeviceptr constant;
     CUresult result;
@@ -119,7 +121,7 @@ CUresult fenced_bind(const struct session *session, const struct module *module)
     if (!report_of(module))
         return CUDA_SUCCESS;
     const struct fence_window window =
-        fence_window(session->memory.window_base, session->memory.window_size, module->variables);
+        fence_window(session->memory.window_base, session->memory.window_open, module->variables);
     result = bind_functions(module);
     if (result)
         return result;
@@ -128,7 +130,13 @@ CUresult fenced_bind(const struct session *session, const struct module *module)
         return CUDA_SUCCESS; /* the compiler removed it, because no kernel uses memory */
     if (!result)
         result = write_bytes(constant, &window, sizeof(window));
-    return result ? result : DRV(cuStreamSynchronize, service_stream());
+    if (!result)
+        result = DRV(cuStreamSynchronize, service_stream());
+    if (!result)
+        result = window_bind(session, constant);
+    if (!result)
+        module->window = constant;
+    return result;
 }
 
 void fenced_free(struct session *session, struct module *module)
@@ -136,6 +144,8 @@ void fenced_free(struct session *session, struct module *module)
     if (module->variables)
         memory_give(session, module->variables);
     module->variables = 0;
+    window_unbind(session, module->window);
+    module->window = 0;
 }
 
 bool fenced_variable(const struct module *module, const char *name, uint64_t *address,

@@ -19,9 +19,10 @@ gs_status fenced_prepare(struct job *job, const struct module *module);
  * addresses of functions. At a quiet moment, since memory is mapped. On failure the job has failed,
  * and fenced_free undoes what was done. */
 gs_status fenced_place(struct job *job, struct module *module);
-/* Tells the loaded module where the window is. Nothing to do where it is not fenced. */
-CUresult fenced_bind(const struct session *session, const struct module *module);
-/* Frees the memory of the module's variables. */
+/* Tells the loaded module where the window is, now and whenever more of it is opened. Nothing to do
+ * where it is not fenced. */
+CUresult fenced_bind(struct session *session, struct module *module);
+/* Frees the memory of the module's variables, and tells the module nothing any more. */
 void fenced_free(struct session *session, struct module *module);
 
 /* The place of a variable that fenced_place has placed. False: it has not placed one of this name.

@@ -12,6 +12,7 @@
 #include "ptx/heap_pass.h"
 #include "worker/jobs/job.h"
 #include "worker/journal/journal.h"
+#include "worker/memory/limits.h"
 #include "worker/memory/memory.h"
 
 #define HEAP_BYTES UINT64_C(8388608) /* cudaLimitMallocHeapSize as CUDA has it */

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "common/fault_record.h"
+#include "common/link.h"
 #include "common/log.h"
 #include "ptx/rewrite/rewrite.h"
 #include "worker/jobs/job.h"
@@ -133,12 +134,24 @@ static void session_end(struct session *session, bool stray)
                   text);
 }
 
+void kernel_strays_count(struct session *session)
+{
+    const struct fault_records *records = session->module.faults;
+    const uint64_t count =
+        records ? atomic_load_explicit(&records->stray.count, memory_order_relaxed) : 0;
+
+    if (count > session->module.strays)
+        link_stat_add(&session->stats->strays, count - session->module.strays);
+    session->module.strays = count;
+}
+
 void kernel_fault_poll(struct session *session)
 {
     const struct fault_records *records = session->module.faults;
 
     if (!records || session->submit.faulted)
         return;
+    kernel_strays_count(session);
     if (is_complete(&records->end))
         session_end(session, false);
     else if (session->fenced == GS_FENCE_STRICT && is_complete(&records->stray))

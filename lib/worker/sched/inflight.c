@@ -26,10 +26,12 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
+#include "common/link.h"
 #include "common/util.h"
 #include "worker/partition/partition.h"
 #include "worker/sched/domain.h"
 #include "worker/sched/lane.h"
+#include "worker/sched/latency.h"
 #include "worker/sched/schedule.h"
 #include "worker/sched/sm_time.h"
 #include "worker/sched/trace.h"
@@ -70,6 +72,8 @@ struct inflight_span {
     uint32_t kernel;           /* the kernel of all launches; or MIXED, GRAPHS, NOTHING */
     double waves;              /* the sum over all launches; a graph counts 1 */
     struct kernel_run longest; /* the launches that were thought to run longest */
+    uint64_t sm_ns;            /* the sum of the guesses, each by the SMs that the kernel takes */
+    struct latency_span seen;  /* when its launches and graphs were seen */
     /* sm_time_timeline of the kernels that fill their SMs; where they have several timelines, that
      * of the whole device */
     uint32_t timeline;
@@ -102,6 +106,7 @@ struct inflight {
     uint32_t unfenced;             /* records without a fence since the last fence */
     uint64_t end_ns;               /* when the last span accounted for ended */
     uint64_t graph_ns;             /* how long the stream's graphs ran lately; 0: never measured */
+    struct latency_marks marks;    /* records that the lane has seen and not taken */
     struct inflight_span open;     /* the work issued since the last fence */
     struct inflight_span ring[SPANS_MAX];
     uint32_t peak_first, peak_last; /* free-running indices of `peak` */
@@ -212,6 +217,20 @@ uint64_t inflight_guess_graph(const struct inflight *inflight)
     return inflight->graph_ns ? inflight->graph_ns : SCHED_UNKNOWN_NS;
 }
 
+static uint32_t sms_of(const struct partition *partition)
+{
+    return partition ? partition->sm_count : worker->info.sm_count;
+}
+
+/* On how many SMs the launch's blocks can be at a time. */
+static uint32_t launch_sms(const struct launch *launch)
+{
+    const uint32_t sms = sms_of(launch->partition);
+    const uint64_t blocks = (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2];
+
+    return blocks < sms ? (uint32_t)blocks : sms;
+}
+
 /* The partition's part of the device, in units of SCHED_WIDTH. */
 static uint64_t partition_width(const struct partition *partition)
 {
@@ -239,6 +258,12 @@ bool inflight_light(const struct launch *launch)
            inflight_guess(launch->kernel, launch->grid, launch->block) <= UNFENCED_NS;
 }
 
+void inflight_seen(struct inflight *inflight, uint64_t position, uint64_t now)
+{
+    if (inflight)
+        latency_seen(&inflight->marks, position, now);
+}
+
 void inflight_issue(struct inflight *inflight)
 {
     if (inflight->open.records == 0)
@@ -254,6 +279,14 @@ static void open_note(struct inflight_span *open, uint32_t kernel, uint64_t seri
     } else if (kernel != NOTHING && (open->kernel != kernel || open->serial != serial)) {
         open->kernel = MIXED;
     }
+}
+
+/* Notes when the launches were seen. All work of a span counts as issued at its begin: the clock is
+ * not read once more for each call. */
+static void open_seen(struct inflight *inflight, const struct launch *launches, uint32_t count)
+{
+    latency_issued(inflight->session, &inflight->marks, &inflight->open.seen, launches, count,
+                   inflight->open.dispatch_ns);
 }
 
 /* Whether the launch counts as filling its SMs: whether it fills more than a quarter of them. It is
@@ -307,6 +340,7 @@ void inflight_add(struct inflight *inflight, const struct launch *launches, uint
     open->work.launches += count;
     open->waves += waves_of(launches->grid, launches->block) * count;
     open->work.ns += ns;
+    open->sm_ns += ns * launch_sms(launches);
     if (ns > open->longest.ns)
         open->longest = (struct kernel_run){kernel->id, kernel->serial, kernel->wave_ns, ns};
     if (fills(launches, width)) {
@@ -320,9 +354,10 @@ void inflight_add(struct inflight *inflight, const struct launch *launches, uint
     open->beside = open->beside || width < SCHED_WIDTH;
     if (launches->deadline_ns)
         open->deadline_ns = launches->deadline_ns;
+    open_seen(inflight, launches, count);
 }
 
-void inflight_add_graph(struct inflight *inflight)
+void inflight_add_graph(struct inflight *inflight, uint64_t position)
 {
     struct inflight_span *open = &inflight->open;
     uint64_t ns = inflight_guess_graph(inflight);
@@ -333,10 +368,12 @@ void inflight_add_graph(struct inflight *inflight)
     open->work.launches++;
     open->waves++;
     open->work.ns += ns;
+    open->sm_ns += ns * sms_of(inflight->session->grant.partition);
     open->work.device_ns += ns;
     open_wide(open, inflight->session->grant.partition, 2); /* 2: a graph has several kernels */
     open->work.wide += 2;
     open_width(open, SCHED_WIDTH);
+    open_seen(inflight, &(struct launch){.end = position}, 1);
 }
 
 void inflight_add_event(struct inflight *inflight)
@@ -428,15 +465,15 @@ void inflight_fenced(struct inflight *inflight)
     width_add(inflight);
 }
 
-/* Charges the session for time on the device. */
-static void charge(struct session *session, uint64_t ns)
+/* Charges the session for time that the span was on the device, and on as many SMs as it takes. */
+static void charge(struct session *session, const struct inflight_span *span, uint64_t ns)
 {
-    _Atomic uint64_t *counter = &session->stats->gpu_ns;
+    const double sms = span->work.ns ? (double)span->sm_ns / (double)span->work.ns : 0;
 
     if (!worker->policy.accounting)
         return;
-    atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + ns,
-                          memory_order_relaxed);
+    link_stat_add(&session->stats->gpu_ns, ns);
+    link_stat_add(&session->stats->sm_ns, (uint64_t)((double)ns * sms));
 }
 
 /* The part of a span's time that counts for its session's share: the whole time, however little of
@@ -460,7 +497,8 @@ void inflight_unfenced(struct inflight *inflight)
     inflight->unfenced += open.records;
     if (open.records == 0 || open.kernel == MIXED || open.kernel == NOTHING)
         return; /* copies use no SM */
-    charge(session, open.work.ns);
+    charge(session, &open, open.work.ns);
+    latency_ended(session, &open.seen, open.dispatch_ns + open.work.ns);
     sched_issued(domain_of(session), &session->sched.entity, &open.work, open.dispatch_ns);
     sched_done(domain_of(session), &session->sched.entity, &open.work,
                span_vtime_ns(&open, open.work.ns), open.dispatch_ns);
@@ -586,7 +624,7 @@ static void span_charge(struct session *session, struct inflight_span *span, uin
     if (span_wide(span) && ran > 0)
         ran = sm_time_take(span->timeline, from, end);
     if (span->work.ns > 0)
-        charge(session, ran);
+        charge(session, span, ran);
     span->charged += ran;
     span->charged_ns = end;
 }
@@ -606,11 +644,9 @@ static void span_end(struct inflight *inflight, struct inflight_span *span, uint
     width_end(inflight);
     inflight->first++;
     span_learn(inflight, span, ran, there);
-    if (span->deadline_ns && end > span->deadline_ns) {
-        _Atomic uint64_t *missed = &session->stats->deadlines_missed;
-        atomic_store_explicit(missed, atomic_load_explicit(missed, memory_order_relaxed) + 1,
-                              memory_order_relaxed);
-    }
+    latency_ended(session, &span->seen, end);
+    if (span->deadline_ns && end > span->deadline_ns)
+        link_stat_add(&session->stats->deadlines_missed, 1);
     if (trace_of(session))
         trace_ended(session, inflight->index, span->sequence, begin, end, ran);
     sched_done(domain_of(session), &session->sched.entity, &span->work, span_vtime_ns(span, ran),

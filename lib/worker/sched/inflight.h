@@ -37,13 +37,17 @@ uint64_t inflight_guess_graph(const struct inflight *inflight);
 /* Whether the launch is known to be short and fills so little of the device that it delays no other
  * session. */
 bool inflight_light(const struct launch *launch);
+/* Notes that the lane has seen the records before that ring position. NULL is fine: the stream has
+ * not been used yet. */
+void inflight_seen(struct inflight *inflight, uint64_t position, uint64_t now);
 /* Notes that work is about to be issued. Called before the driver call, because the device may have
  * done the work when the call returns. */
 void inflight_issue(struct inflight *inflight);
 /* Notes that these launches, which have one shape, have been issued. */
 void inflight_add(struct inflight *inflight, const struct launch *launches, uint32_t count);
-/* Notes that a tenant's graph has been issued, which is taken to fill the device. */
-void inflight_add_graph(struct inflight *inflight);
+/* Notes that a tenant's graph has been issued, whose record ends at that ring position. It is taken
+ * to fill the device. */
+void inflight_add_graph(struct inflight *inflight, uint64_t position);
 /* Notes that an event has been issued, which takes no time and no place in flight. */
 void inflight_add_event(struct inflight *inflight);
 /* Notes that a copy, memset or wait has been issued. It takes an unknown time, and counts as using

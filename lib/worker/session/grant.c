@@ -17,7 +17,7 @@
 #include "common/sm_groups.h"
 #include "common/util.h"
 #include "worker/driver/prewake.h"
-#include "worker/memory/memory.h"
+#include "worker/memory/limits.h"
 #include "worker/sched/domain.h"
 #include "worker/sched/lane.h"
 #include "worker/session/busy.h"

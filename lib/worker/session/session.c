@@ -13,11 +13,13 @@
 #include <string.h>
 
 #include "worker/journal/journal.h"
+#include "worker/memory/chunk.h"
 #include "worker/memory/host_block.h"
-#include "worker/memory/memory.h"
+#include "worker/memory/limits.h"
 #include "worker/memory/resume.h"
 #include "worker/memory/segment_mapping.h"
 #include "worker/memory/user.h"
+#include "worker/memory/window.h"
 #include "worker/module/module.h"
 #include "worker/module/print.h"
 #include "worker/sched/domain.h"
@@ -30,12 +32,13 @@
 /* Clears the counters of the slot; the supervisor may be reading them. */
 static void stats_clear(struct link_stats *stats)
 {
-    atomic_store_explicit(&stats->memory_used, 0, memory_order_relaxed);
-    atomic_store_explicit(&stats->launches, 0, memory_order_relaxed);
-    atomic_store_explicit(&stats->copies, 0, memory_order_relaxed);
-    atomic_store_explicit(&stats->copied_bytes, 0, memory_order_relaxed);
-    atomic_store_explicit(&stats->gpu_ns, 0, memory_order_relaxed);
-    atomic_store_explicit(&stats->deadlines_missed, 0, memory_order_relaxed);
+    _Atomic uint64_t *figure = &stats->memory_used;
+
+    static_assert(offsetof(struct link_stats, memory_used) == 0 &&
+                      sizeof(struct link_stats) % sizeof(*figure) == 0,
+                  "figures alone");
+    for (size_t i = 0; i < sizeof(*stats) / sizeof(*figure); i++)
+        atomic_store_explicit(&figure[i], 0, memory_order_relaxed);
 }
 
 struct session *session_new(uint32_t slot, const struct link_open *open, struct link_stats *stats)
@@ -54,10 +57,12 @@ struct session *session_new(uint32_t slot, const struct link_open *open, struct 
     session->name[sizeof(session->name) - 1] = '\0';
     snprintf(session->user, sizeof(session->user), "%s", log_user_name(open->uid));
     session->stats = stats;
-    if (open->resume) /* what the session has done so far stays */
+    if (open->resume) { /* what the session has done so far stays, and nothing is on the device */
         atomic_store_explicit(&stats->memory_used, 0, memory_order_relaxed);
-    else
+        atomic_store_explicit(&stats->depth, 0, memory_order_relaxed);
+    } else {
         stats_clear(stats);
+    }
     atomic_store_explicit(&session->memory.user_hosts, open->grant.user_hosts,
                           memory_order_relaxed);
     memory_limit_set(session, open->grant.mem_limit, open->grant.user_mem_limit);
@@ -73,6 +78,7 @@ static void release_device(struct session *session)
     reports_deinit(session);
     graphs_deinit(session);
     streams_deinit(session);
+    chunks_deinit(session);
     window_deinit(session);
 }
 

@@ -4,32 +4,27 @@
  */
 #include "worker/submit/account.h"
 
+#include "common/link.h"
 #include "worker/sched/inflight.h"
 #include "worker/sched/trace.h"
 #include "worker/submit/graph_cache.h"
-
-static void count(_Atomic uint64_t *counter, uint64_t by)
-{
-    atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + by,
-                          memory_order_relaxed);
-}
 
 static void issued_add(struct session *session, struct stream *stream, const struct issued *issued)
 {
     switch (issued->kind) {
     case ISSUED_LAUNCHES:
         inflight_add(stream->inflight, issued->launches, issued->count);
-        count(&session->stats->launches, issued->count);
+        link_stat_add(&session->stats->launches, issued->count);
         break;
     case ISSUED_REQUEST:
         for (uint32_t i = 0, run; i < issued->count; i += run) {
             run = launches_alike(issued->launches + i, issued->count - i);
             inflight_add(stream->inflight, issued->launches + i, run);
         }
-        count(&session->stats->launches, issued->count);
+        link_stat_add(&session->stats->launches, issued->count);
         break;
     case ISSUED_GRAPH:
-        inflight_add_graph(stream->inflight);
+        inflight_add_graph(stream->inflight, issued->position);
         stream->transferred = issued->position; /* it may have copies */
         break;
     case ISSUED_EVENT:
@@ -38,8 +33,8 @@ static void issued_add(struct session *session, struct stream *stream, const str
     case ISSUED_TRANSFER:
         inflight_add_other(stream->inflight);
         stream->transferred = issued->position;
-        count(&session->stats->copies, 1);
-        count(&session->stats->copied_bytes, issued->bytes);
+        link_stat_add(&session->stats->copies, 1);
+        link_stat_add(&session->stats->copied_bytes, issued->bytes);
         break;
     case ISSUED_WAIT:
         inflight_add_other(stream->inflight);

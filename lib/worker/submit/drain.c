@@ -514,6 +514,8 @@ uint32_t stream_drain(struct session *session, uint32_t index, struct sched_allo
         bool more = stream->head == tail; /* records beyond those seen */
         if (more && !tail_read(session, index, &tail))
             break;
+        if (more && taken == 0) /* what comes in later is taken at once */
+            inflight_seen(stream->inflight, tail, session->lane->now);
         if (taken >= allowance.launches ||
             (guessed >= allowance.ns && !event_next(session, index))) {
             *drained = DRAINED_SOME;
@@ -552,6 +554,8 @@ uint32_t stream_drain(struct session *session, uint32_t index, struct sched_allo
     }
     signal_completion(session, index);
     batch.count = 0;
+    if (stream->head < tail)
+        inflight_seen(stream->inflight, tail, session->lane->now);
     partition_home(session->lane->home);
     if (outcome == STALLED || outcome == ELSEWHERE) {
         *drained = outcome == STALLED ? DRAINED_STALLED : DRAINED_ELSEWHERE;

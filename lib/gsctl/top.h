@@ -1,0 +1,48 @@
+/*
+ * top.h - the rows and columns of `gsctl top`: see top_row.c. top.c draws them.
+ */
+#ifndef GS_GSCTL_TOP_H
+#define GS_GSCTL_TOP_H
+
+#include "gsctl/gsctl.h"
+
+/* A tenant, and what it did since the sample before. */
+struct top_row {
+    struct ctl_tenant t;
+    double gpu, launches, copied; /* a second; gpu: seconds */
+    uint64_t p50, p99, wait_p99;  /* of launches that ended meanwhile; 0: none did */
+    uint64_t limit;               /* of its memory; the device's where it has none */
+    uint32_t faults;              /* workers that were lost by its user's sessions */
+};
+
+/* The keys that sort, in the order of enum top_sort, a blank between two. */
+#define TOP_SORTS "n s g l m p d x"
+enum top_sort {
+    TOP_SESSION,
+    TOP_SMS,
+    TOP_GPU,
+    TOP_LAUNCHES,
+    TOP_MEMORY,
+    TOP_LATENCY,
+    TOP_DEPTH,
+    TOP_STRAYS
+};
+
+int top_by_session(const void *a, const void *b); /* of struct ctl_tenant */
+/* last: the tenants of the sample before, by session; ns: how long ago that was. */
+struct top_row top_row_make(const struct ctl_tenant *t, const struct ctl_tenant *last,
+                            size_t last_count, uint64_t ns, const struct ctl_status_reply *status);
+/* The largest on top; those that are equal, by session. */
+void top_rows_sort(struct top_row *row, size_t count, enum top_sort sort, bool reversed);
+
+/* Columns in the order of the line. */
+struct top_column {
+    const char *title;
+    int width; /* below 0: aligned to the left */
+    int from;  /* the columns of a terminal from which on it is shown */
+    void (*text)(char out[FORMAT_MAX], const struct top_row *row);
+};
+extern const struct top_column top_columns[];
+extern const size_t top_column_count;
+
+#endif

@@ -1,0 +1,17 @@
+/* Which instructions write a register. Belongs to one call of a pass. */
+#ifndef GS_PTX_REWRITE_DEFINITIONS_H
+#define GS_PTX_REWRITE_DEFINITIONS_H
+
+#include "ptx/ptx.h"
+
+#define DEFINED_MANY UINT32_MAX
+
+/* By register: 0, or the only instruction that writes it plus 1, or DEFINED_MANY; so for registers
+ * that are parameters. The caller's to free(); NULL: no memory. */
+uint32_t *definitions_find(const struct ptx_func *f);
+/* The only instruction that writes the register, which always runs; NULL: there is none such. */
+const struct ptx_inst *definitions_only(const struct ptx_func *f, const uint32_t *definitions,
+                                        uint32_t reg);
+bool definitions_writes(const struct ptx_inst *inst, uint32_t reg);
+
+#endif

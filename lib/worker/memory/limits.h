@@ -1,0 +1,18 @@
+/* limits.h - how much device memory a session, and all sessions of its user, may hold. */
+#ifndef GS_WORKER_MEMORY_LIMITS_H
+#define GS_WORKER_MEMORY_LIMITS_H
+
+#include "worker/session_parts.h"
+
+/* What a session may hold, in bytes. */
+struct limits {
+    uint64_t session;
+    uint64_t user; /* of all sessions of the user together; 0: no limit */
+};
+/* Sets the limits; 0: none. Limits below what is in use only stop further allocations. Returns the
+ * session's limit as it holds, since the device, or the window once it is open, may be smaller. Any
+ * thread; does not wait. */
+uint64_t memory_limit_set(struct session *session, uint64_t mem_limit, uint64_t user_mem_limit);
+struct limits memory_limits(const struct session *session);
+
+#endif

@@ -1,0 +1,288 @@
+/* window.c - see window.h. */
+#include "worker/memory/window.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "ptx/rewrite/rewrite.h"
+#include "worker/memory/device_memory.h"
+#include "worker/memory/limits.h"
+#include "worker/memory/sink.h"
+#include "worker/memory/user.h"
+
+#define WINDOW_MIN    (UINT64_C(4) << 30)
+#define WINDOW_BUDGET (UINT64_C(96) << 40) /* of the 128 TiB of addresses that a process has */
+
+static _Atomic uint64_t windows_reserved;
+
+/* ---- Addresses ------------------------------------------------------------------------------- */
+
+/* A window may take a 256th of the addresses that are still free: the first few hundred sessions of
+ * a 139 GiB device get room for all of its memory, thousands still get 4 GiB each. */
+static uint64_t window_share(void)
+{
+    uint64_t reserved = atomic_load_explicit(&windows_reserved, memory_order_relaxed);
+    uint64_t share = (WINDOW_BUDGET - (reserved < WINDOW_BUDGET ? reserved : WINDOW_BUDGET)) / 256;
+
+    return share > WINDOW_MIN ? share : WINDOW_MIN;
+}
+
+/* What is reserved behind a window: a granule for accesses that begin at its last addresses, since
+ * the fence sees to where an access begins and offsets in an instruction come on top; and, where
+ * kernels are fenced, what an index may reach. */
+static uint64_t window_behind(const struct session *session)
+{
+    return worker->granularity + (session->fenced ? FENCE_REACH : 0);
+}
+
+static gs_status window_reserve(struct job *job, uint64_t *base, uint64_t *size)
+{
+    const uint64_t limit = memory_limits(job->session).session, share = window_share();
+    const uint64_t behind = window_behind(job->session);
+    uint64_t wanted = WINDOW_MIN;
+    CUdeviceptr address = 0;
+    CUresult result;
+
+    while (wanted < 2 * limit && wanted * 2 <= share)
+        wanted *= 2;
+    while ((result = DRV(cuMemAddressReserve, &address, wanted + behind, wanted, 0, 0)) &&
+           !driver_fatal(result) && wanted > WINDOW_MIN)
+        wanted /= 2;
+    *base = address;
+    *size = wanted;
+    return result ? job_fail_driver(job, result) : GS_OK;
+}
+
+/* Reserves the window that the session had with a former worker. */
+static gs_status window_reserve_again(struct job *job, uint64_t *base, uint64_t *size)
+{
+    const uint64_t behind = window_behind(job->session);
+    CUdeviceptr address = 0;
+    CUresult result;
+
+    *base = job->open.window_base;
+    *size = job->open.window_size;
+    result = DRV(cuMemAddressReserve, &address, *size + behind, *size, *base, 0);
+    if (result)
+        return job_fail_driver(job, result);
+    if (address == *base)
+        return GS_OK;
+    DRV_MUST(cuMemAddressFree, address, *size + behind);
+    return job_fail(job, GS_ERR_INTERRUPTED, "the session's addresses are not free any more");
+}
+
+/* The first granule stays free, so that a null pointer which the fence has forced into the window
+ * meets a sink. */
+static void window_open(struct session_memory *memory, uint64_t size)
+{
+    memory->window_open = size;
+    memory->window.size = size - worker->granularity;
+}
+
+gs_status window_init(struct job *job)
+{
+    struct session *session = job->session;
+    struct session_memory *memory = &session->memory;
+    const struct limits limits = memory_limits(session);
+    uint64_t size, base;
+
+    if (limits.session < worker->granularity)
+        return job_fail(job, GS_ERR_INVALID_VALUE,
+                        "a memory limit of %" PRIu64 " bytes holds nothing: the device gives "
+                        "memory in pieces of %" PRIu64,
+                        limits.session, worker->granularity);
+    memory->user = user_hold(session->uid);
+    if (!memory->user)
+        return job_fail(job, GS_ERR_NO_MEMORY, "no memory for a user's record");
+    if ((job->open.resume ? window_reserve_again(job, &base, &size)
+                          : window_reserve(job, &base, &size)) != GS_OK)
+        return job->status;
+    atomic_fetch_add_explicit(&windows_reserved, size + window_behind(session),
+                              memory_order_relaxed);
+    memory->window_base = base;
+    memory->window_size = size;
+    space_init(&memory->window, base + worker->granularity, 0);
+    window_open(memory, session->fenced ? WINDOW_MIN : size);
+    sinks_init(session, size + window_behind(session));
+    memory_limit_set(session, limits.session, limits.user);
+    return GS_OK;
+}
+
+void window_deinit(struct session *session)
+{
+    struct session_memory *memory = &session->memory;
+
+    memory->cover = COVER_NONE;
+    sinks_deinit(session);
+    if (!memory->window_size)
+        return;
+    DRV_MUST(cuMemAddressFree, memory->window_base, memory->window_size + window_behind(session));
+    atomic_fetch_sub_explicit(&windows_reserved, memory->window_size + window_behind(session),
+                              memory_order_relaxed);
+    memory->window_base = memory->window_size = memory->window_open = 0;
+    space_deinit(&memory->window);
+    free(memory->bound);
+    memory->bound = NULL;
+    memory->bound_count = 0;
+}
+
+uint64_t window_room(const struct session *session)
+{
+    return session->memory.window_size ? session->memory.window_size - worker->granularity : 0;
+}
+
+/* ---- Sinks ----------------------------------------------------------------------------------- */
+
+/* Where the sinks end that an open part of this size needs. */
+static uint64_t cover_end(const struct session_memory *memory, uint64_t open, enum cover cover)
+{
+    return memory->window_base + open + worker->granularity +
+           (cover == COVER_REACH ? FENCE_REACH : 0);
+}
+
+/* Covers what lies behind that which is covered. On failure it is as before: holes there do no
+ * harm, since no kernel comes there yet. */
+static CUresult cover_more(struct session *session, uint64_t end)
+{
+    struct session_memory *memory = &session->memory;
+    const uint64_t at = memory->covered_end;
+    const bool hole = memory->hole;
+    CUresult result;
+
+    if (end <= at)
+        return CUDA_SUCCESS;
+    result = sinks_cover(session, at, end - at);
+    if (result) {
+        sinks_drop(session, at, end - at);
+        memory->hole = hole;
+    } else {
+        memory->covered_end = end;
+    }
+    return result;
+}
+
+/* Covers all between the chunks, for the first time. */
+static CUresult cover_first(struct session *session)
+{
+    struct session_memory *memory = &session->memory;
+    const struct space *window = &memory->window;
+    const uint64_t end = cover_end(memory, memory->window_open, COVER_WINDOW);
+    uint64_t at = memory->window_base;
+    CUresult result = CUDA_SUCCESS;
+
+    for (size_t i = 0; i < window->count && !result; i++) {
+        result = sinks_cover(session, at, window->spans[i].address - at);
+        at = window->spans[i].address + window->spans[i].size;
+    }
+    if (!result)
+        result = sinks_cover(session, at, end - at);
+    if (result) { /* holes do no harm: the session has no kernel yet */
+        sinks_drop(session, memory->window_base, end - memory->window_base);
+        memory->hole = false;
+    } else {
+        memory->covered_end = end;
+        memory->cover = COVER_WINDOW;
+    }
+    return result;
+}
+
+gs_status window_cover(struct job *job, bool reach)
+{
+    struct session_memory *memory = &job->session->memory;
+    CUresult result = memory->cover == COVER_NONE ? cover_first(job->session) : CUDA_SUCCESS;
+
+    if (!result && reach) {
+        result = cover_more(job->session, cover_end(memory, memory->window_open, COVER_REACH));
+        if (!result)
+            memory->cover = COVER_REACH;
+    }
+    return result ? job_fail_driver(job, result) : GS_OK;
+}
+
+/* ---- The open part --------------------------------------------------------------------------- */
+
+/* The size of the open part in which there is room; 0: there is none. */
+static uint64_t open_wanted(const struct session_memory *memory, uint64_t size)
+{
+    struct space window = memory->window; /* its spans are not changed */
+
+    for (uint64_t open = memory->window_open; open <= memory->window_size; open *= 2) {
+        window.size = open - worker->granularity;
+        if (space_has(&window, size, worker->granularity))
+            return open;
+    }
+    return 0;
+}
+
+/* Lets kernels come to a wider part, once it is covered. */
+static CUresult open_wider(struct session *session, uint64_t open)
+{
+    struct session_memory *memory = &session->memory;
+    const struct fence_window window = fence_window(memory->window_base, open, 0);
+    CUresult result = CUDA_SUCCESS, done;
+
+    if (memory->cover != COVER_NONE)
+        result = cover_more(session, cover_end(memory, open, memory->cover));
+    for (uint32_t i = 0; i < memory->bound_count && !result; i++)
+        result = DRV(cuMemcpyHtoDAsync_v2, memory->bound[i] + offsetof(struct fence_window, mask),
+                     &window.mask, sizeof(window.mask), service_stream());
+    done = DRV(cuStreamSynchronize, service_stream());
+    result = result ? result : done;
+    if (!result)
+        window_open(memory, open);
+    return result;
+}
+
+struct span *window_take(struct job *job, uint64_t size)
+{
+    struct session_memory *memory = &job->session->memory;
+    const uint64_t open = open_wanted(memory, size);
+    CUresult result = CUDA_SUCCESS;
+    struct span *span = NULL;
+
+    if (open > memory->window_open)
+        result = open_wider(job->session, open);
+    if (result)
+        job_fail_driver(job, result);
+    else if (open == 0 || !(span = space_take(&memory->window, size, worker->granularity)))
+        job_fail(job, GS_ERR_NO_MEMORY,
+                 "no %" PRIu64 " consecutive bytes are free in the session's window", size);
+    return span;
+}
+
+bool window_put(struct session *session, uint64_t address, uint64_t size, void *tag)
+{
+    struct session_memory *memory = &session->memory;
+    uint64_t open = memory->window_open;
+
+    /* No kernel is there yet. */
+    while (open < memory->window_size && address + size > memory->window_base + open)
+        open *= 2;
+    window_open(memory, open);
+    return space_put(&memory->window, address, size, tag);
+}
+
+CUresult window_bind(struct session *session, CUdeviceptr constant)
+{
+    struct session_memory *memory = &session->memory;
+    CUdeviceptr *bound =
+        reallocarray(memory->bound, memory->bound_count + 1, sizeof(*memory->bound));
+
+    if (!bound)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    bound[memory->bound_count++] = constant;
+    memory->bound = bound;
+    return CUDA_SUCCESS;
+}
+
+void window_unbind(struct session *session, CUdeviceptr constant)
+{
+    struct session_memory *memory = &session->memory;
+
+    for (uint32_t i = 0; i < memory->bound_count; i++) {
+        if (memory->bound[i] != constant)
+            continue;
+        memory->bound[i] = memory->bound[--memory->bound_count];
+        return;
+    }
+}

@@ -1,0 +1,37 @@
+/*
+ * window.h - a session's window: its reserved range of device addresses, a power of two in size,
+ * 4 GiB or more. Chunks lie in it. Service threads, in the session's job in progress.
+ *
+ * Kernels that are fenced are kept to the window's *open part*: its first 4 GiB, and twice as much
+ * whenever the session's memory does not fit. Whatever they may reach there without the session
+ * having memory is covered with sinks; all of a window of 256 GiB would take 60 ms to cover, and 30
+ * to close. A module has the size of the open part in a constant, which is written anew when that
+ * grows: a kernel reads it once, at its start, and either size is right for it.
+ */
+#ifndef GS_WORKER_MEMORY_WINDOW_H
+#define GS_WORKER_MEMORY_WINDOW_H
+
+#include "worker/jobs/job.h"
+
+/* Reserves the addresses; may lower mem_limit to what fits. On failure the job has failed. */
+gs_status window_init(struct job *job);
+/* Frees the window, which has no chunks any more. Safe when window_init failed. */
+void window_deinit(struct session *session);
+/* How many bytes of chunks the window can hold; 0: it is not open yet. */
+uint64_t window_room(const struct session *session);
+
+/* Finds a place for a chunk, in a wider open part if need be. NULL: the job has failed. */
+struct span *window_take(struct job *job, uint64_t size);
+/* Takes the place of a former worker's chunk. false: it is not free. */
+bool window_put(struct session *session, uint64_t address, uint64_t size, void *tag);
+
+/* Covers all of the open part that has no memory with sinks, from now on; before the first kernel
+ * that is fenced. reach: and what indices reach behind it, 3 ms. On failure the job has failed, and
+ * what was covered before is. */
+gs_status window_cover(struct job *job, bool reach);
+/* Has a module's struct fence_window follow the open part until it is unbound. */
+CUresult window_bind(struct session *session, CUdeviceptr constant);
+/* Harmless for what was not bound. */
+void window_unbind(struct session *session, CUdeviceptr constant);
+
+#endif
