@@ -5,6 +5,7 @@
 #   make test       the tests, against a software device or a GPU DEVICE=auto|cuda|soft
 #   make examples   the programs in examples/
 #   make bench      the benchmark tables (an NVIDIA GPU is needed for most of them)
+#   make bench-cudart   the CUDA runtime's calls beside NVIDIA's runtime
 #   make install    into $(DESTDIR)$(PREFIX); `make uninstall` removes it
 #   make deb        Debian packages of all that, in $(BUILD)/deb
 #   make test-slurm   examples/slurm under a Slurm of its own, as root
@@ -398,6 +399,7 @@ CUDART_TOOLKIT := $(firstword $(wildcard $(if $(NVCC),$(abspath $(dir $(NVCC))/.
 comma := ,
 NVCC_TEST = $(NVCC) -std=c++17 -O1 -Iinclude -gencode arch=compute_80,code=compute_80 -Xcompiler -fPIC
 NVCC_LINK = $(NVCC) $(foreach s,$(subst $(comma), ,$(SANITIZE)),-ccbin $(CXX) -Xcompiler -fsanitize=$(s))
+$(patsubst %,$(BUILD)/obj/test/cudart/programs/%.o,$(filter pool_%,$(CUDART_PROGRAMS))): test/cudart/programs/pool.h
 $(BUILD)/obj/test/cudart/programs/ptds_%.o: NVCC_TEST += --default-stream per-thread
 $(BUILD)/obj/test/cudart/programs/%.o: test/cudart/programs/%.cu test/cudart/programs/show.h test/cudart/programs/said.h include/gshare_cuda.h include/gshare.h
 	@mkdir -p $(@D)

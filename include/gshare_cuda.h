@@ -1,6 +1,7 @@
 /*
  * gshare_cuda.h - a CUDA program that runs as a tenant by libgshare_cudart, and the session below
- * it. cuda* and gs_* calls mix freely: device pointers are the same for both.
+ * it. cuda* and gs_* calls mix freely: device pointers are the same for both, and each frees what
+ * it has allocated.
  */
 #ifndef GSHARE_CUDA_H
 #define GSHARE_CUDA_H

@@ -89,6 +89,7 @@ CUDART_API cudaError_t cudaDeviceSynchronize(void)
         error = capture_forbids_device();
     if (error == cudaSuccess)
         error = device_error(gs_sync(device_session()));
+    mem_pools_waited();
     return error_record(error);
 }
 
@@ -101,7 +102,7 @@ CUDART_API cudaError_t cudaDeviceReset(void)
     events_forget();
     execs_forget();
     managed_forget();
-    mem_pools_forget();
+    device_memory_forget();
     device_detach();
     error_last(true);
     return cudaSuccess;

@@ -2,6 +2,7 @@
 #include "cudart/abi.h"
 #include "cudart/base/error.h"
 #include "cudart/graph/capture.h"
+#include "cudart/state/device_memory.h"
 #include "cudart/state/event.h"
 #include "cudart/state/stream.h"
 
@@ -95,6 +96,7 @@ CUDART_API cudaError_t cudaEventSynchronize(cudaEvent_t handle)
         error = capture_forbids_event(handle);
     if (error == cudaSuccess)
         error = device_error(gs_event_sync(event));
+    mem_pools_waited();
     return error_record(error);
 }
 

@@ -169,17 +169,14 @@ CUDART_API cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t gra
 static cudaError_t launch(cudaGraphExec_t exec, cudaStream_t handle, bool per_thread)
 {
     struct stream *stream;
-    struct op op = {.type = cudaGraphNodeTypeGraph};
     cudaError_t error = stream_find(handle, per_thread, &stream);
 
     if (error == cudaSuccess)
         error = capture_forbids_legacy(stream);
     if (error != cudaSuccess)
         return error_record(error);
-    if (!stream_capturing(stream))
-        return error_record(exec_launch(exec, stream));
-    error = exec_copy(exec, &op.child);
-    return error_record(error == cudaSuccess ? capture_op(stream, &op) : error);
+    return error_record(stream_capturing(stream) ? capture_refuse(stream)
+                                                 : exec_launch(exec, stream));
 }
 
 CUDART_API cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream)

@@ -6,6 +6,7 @@
 #include "cudart/base/error.h"
 #include "cudart/base/report.h"
 #include "cudart/state/device.h"
+#include "cudart/state/device_memory.h"
 #include "cudart/state/memory_map.h"
 
 _Static_assert(sizeof(gs_mem_handle) <= sizeof(cudaIpcMemHandle_t), "an export's handle fits");
@@ -18,6 +19,8 @@ CUDART_API cudaError_t cudaIpcGetMemHandle(cudaIpcMemHandle_t *out, void *ptr)
 
     if (error == cudaSuccess && out == NULL)
         error = cudaErrorInvalidValue;
+    if (error == cudaSuccess)
+        error = device_memory_share(ptr);
     if (error != cudaSuccess)
         return error_record(error);
     status = gs_mem_export(device_session(), (uint64_t)(uintptr_t)ptr, GS_EXPORT_TO_USER, &handle);

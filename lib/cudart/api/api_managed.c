@@ -15,8 +15,12 @@ static cudaError_t managed_malloc(void **out, size_t size, unsigned flags)
         error = capture_forbids_unsafe();
     if (error != cudaSuccess)
         return error;
-    if (out == NULL || size == 0 || (flags != cudaMemAttachGlobal && flags != cudaMemAttachHost))
+    if (out == NULL || (flags != cudaMemAttachGlobal && flags != cudaMemAttachHost))
         return cudaErrorInvalidValue;
+    if (size == 0) {
+        *out = NULL;
+        return cudaSuccess;
+    }
     error = managed_alloc(&ptr, size);
     if (error != cudaSuccess)
         return error;

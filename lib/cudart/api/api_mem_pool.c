@@ -1,6 +1,5 @@
-/* api_mem_pool.c - stream-ordered allocation and its pools: right, but not fast. Memory that is
- * there at once is there in the stream's order too, and so is memory that is given up once the work
- * of all streams is done. */
+/* api_mem_pool.c - stream-ordered allocation and its pools. Memory that is there at once is there
+ * in the stream's order too. */
 #include <string.h>
 
 #include "cudart/abi.h"
@@ -12,26 +11,26 @@
 /* ---- Allocation ------------------------------------------------------------------------------ */
 
 /* The stream of an allocation, which no graph can have. */
-static cudaError_t stream_check(cudaStream_t handle, bool per_thread)
+static cudaError_t stream_check(cudaStream_t handle, bool per_thread, struct stream **stream)
 {
-    struct stream *stream;
-    cudaError_t error = stream_find(handle, per_thread, &stream);
+    cudaError_t error = stream_find(handle, per_thread, stream);
 
-    if (error == cudaSuccess && stream_capturing(stream))
-        error = capture_refuse(stream);
+    if (error == cudaSuccess && stream_capturing(*stream))
+        error = capture_refuse(*stream);
     return error;
 }
 
-static cudaError_t alloc_async(void **out, size_t size, cudaMemPool_t pool, cudaStream_t stream,
+static cudaError_t alloc_async(void **out, size_t size, cudaMemPool_t pool, cudaStream_t handle,
                                bool per_thread)
 {
     unsigned number = mem_pool_find(pool);
-    cudaError_t error = stream_check(stream, per_thread);
+    struct stream *stream;
+    cudaError_t error = stream_check(handle, per_thread, &stream);
 
     if (error == cudaSuccess && number == 0)
         error = cudaErrorInvalidValue;
     if (error == cudaSuccess)
-        error = device_memory_alloc(out, size, number);
+        error = device_memory_alloc_async(out, size, number, stream);
     return error_record(error);
 }
 
@@ -57,13 +56,13 @@ CUDART_API cudaError_t cudaMallocFromPoolAsync_ptsz(void **out, size_t size, cud
     return alloc_async(out, size, pool, stream, true);
 }
 
-static cudaError_t free_async(void *ptr, cudaStream_t stream, bool per_thread)
+static cudaError_t free_async(void *ptr, cudaStream_t handle, bool per_thread)
 {
-    cudaError_t error = stream_check(stream, per_thread);
+    struct stream *stream;
+    cudaError_t error = stream_check(handle, per_thread, &stream);
 
-    if (error == cudaSuccess && ptr == NULL)
-        error = cudaErrorInvalidValue;
-    return error_record(error == cudaSuccess ? device_memory_free(ptr) : error);
+    return error_record(error == cudaSuccess && ptr != NULL ? device_memory_free_async(ptr, stream)
+                                                            : error);
 }
 
 CUDART_API cudaError_t cudaFreeAsync(void *ptr, cudaStream_t stream)
@@ -147,8 +146,10 @@ static cudaError_t attribute_set(struct mem_pool *pool, enum cudaMemPoolAttr wha
     else if (number != 0 ||
              (what != cudaMemPoolAttrReservedMemHigh && what != cudaMemPoolAttrUsedMemHigh))
         return cudaErrorInvalidValue; /* a highest value can only be set back */
-    else
+    else if (what == cudaMemPoolAttrUsedMemHigh)
         pool->used_high = pool->used;
+    else
+        pool->reserved_high = 0; /* what it holds now counts again at once */
     return cudaSuccess;
 }
 
@@ -156,17 +157,19 @@ CUDART_API cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, enum cudaMemP
                                                void *value)
 {
     struct mem_pool after;
+    uint64_t reserved;
 
     if (value == NULL)
         return error_record(cudaErrorInvalidValue);
-    return error_record(mem_pool_change(pool, &after, attribute_set, what, value));
+    return error_record(mem_pool_change(pool, &after, &reserved, attribute_set, what, value));
 }
 
 CUDART_API cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, enum cudaMemPoolAttr what,
                                                void *value)
 {
     struct mem_pool now;
-    cudaError_t error = mem_pool_change(pool, &now, NULL, what, NULL);
+    uint64_t reserved;
+    cudaError_t error = mem_pool_change(pool, &now, &reserved, NULL, what, NULL);
 
     if (error == cudaSuccess && value == NULL)
         error = cudaErrorInvalidValue;
@@ -182,10 +185,14 @@ CUDART_API cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, enum cudaMemP
         memcpy(value, &now.release_threshold, sizeof(uint64_t));
         return cudaSuccess;
     case cudaMemPoolAttrReservedMemCurrent:
+        memcpy(value, &reserved, sizeof(uint64_t));
+        return cudaSuccess;
+    case cudaMemPoolAttrReservedMemHigh:
+        memcpy(value, &now.reserved_high, sizeof(uint64_t));
+        return cudaSuccess;
     case cudaMemPoolAttrUsedMemCurrent:
         memcpy(value, &now.used, sizeof(uint64_t));
         return cudaSuccess;
-    case cudaMemPoolAttrReservedMemHigh:
     case cudaMemPoolAttrUsedMemHigh:
         memcpy(value, &now.used_high, sizeof(uint64_t));
         return cudaSuccess;
@@ -196,8 +203,7 @@ CUDART_API cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, enum cudaMemP
 
 CUDART_API cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t kept)
 {
-    (void)kept;
-    return error_record(mem_pool_find(pool) != 0 ? cudaSuccess : cudaErrorInvalidValue);
+    return error_record(mem_pool_trim(pool, kept));
 }
 
 CUDART_API cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool,

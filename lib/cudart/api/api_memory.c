@@ -3,6 +3,7 @@
 #include "cudart/base/error.h"
 #include "cudart/graph/capture.h"
 #include "cudart/state/device_memory.h"
+#include "cudart/state/heaps.h"
 #include "cudart/state/memory_map.h"
 
 #define PITCH_ALIGN 512u /* of rows, as on NVIDIA's devices */
@@ -14,7 +15,7 @@ static cudaError_t device_alloc(void **out, size_t size)
 
     if (error == cudaSuccess)
         error = capture_forbids_unsafe();
-    return error == cudaSuccess ? device_memory_alloc(out, size, 0) : error;
+    return error == cudaSuccess ? device_memory_alloc(out, size) : error;
 }
 
 CUDART_API cudaError_t cudaMalloc(void **out, size_t size)
@@ -71,6 +72,9 @@ CUDART_API cudaError_t cudaMemGetInfo(size_t *free_bytes, size_t *total)
         error = cudaErrorInvalidValue;
     if (error == cudaSuccess)
         error = device_error(gs_mem_info(device_session(), free_bytes, total));
+    /* What is kept back is there for the next allocation, also of the server's. */
+    if (error == cudaSuccess)
+        *free_bytes += heaps_spare();
     return error_record(error);
 }
 

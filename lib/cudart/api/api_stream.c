@@ -2,6 +2,7 @@
 #include "cudart/abi.h"
 #include "cudart/base/error.h"
 #include "cudart/graph/capture.h"
+#include "cudart/state/device_memory.h"
 #include "cudart/state/event.h"
 #include "cudart/state/stream.h"
 
@@ -62,6 +63,8 @@ static cudaError_t stream_ask(cudaStream_t handle, bool per_thread,
     status = stream_enter(stream);
     if (status == GS_OK)
         status = ask(device_session(), stream->handle);
+    if (status == GS_OK && ask == gs_stream_sync)
+        mem_pools_waited();
     return error_record(stream_error(stream, status));
 }
 

@@ -5,8 +5,6 @@
 #include "cudart/base/error.h"
 #include "cudart/state/stream.h"
 
-#define SYNC_POLICY_AUTO 1
-
 /* Where the stream keeps the attribute; NULL: it does not. */
 static cudaLaunchAttributeValue *attribute_at(struct stream *stream, cudaLaunchAttributeID id)
 {
@@ -40,8 +38,9 @@ static cudaError_t attribute_get(cudaStream_t handle, cudaLaunchAttributeID id,
         value->priority = stream->priority;
     else
         *value = *at;
+    /* So NVIDIA's runtime says of a stream that has not been given one. */
     if (id == cudaLaunchAttributeSynchronizationPolicy && value->syncPolicy == 0)
-        value->syncPolicy = SYNC_POLICY_AUTO;
+        value->syncPolicy = -1;
     return cudaSuccess;
 }
 

@@ -208,17 +208,6 @@ cudaError_t exec_launch(cudaGraphExec_t handle, struct stream *stream)
     return error;
 }
 
-cudaError_t exec_copy(cudaGraphExec_t handle, struct graph **out)
-{
-    struct exec *exec = exec_use(handle);
-
-    if (exec == NULL)
-        return cudaErrorInvalidValue;
-    *out = graph_of_steps(exec->steps, exec->count);
-    exec_leave(exec);
-    return *out != NULL ? cudaSuccess : cudaErrorMemoryAllocation;
-}
-
 /* ---- Changes --------------------------------------------------------------------------------- */
 
 static struct step *exec_step(struct exec *exec, cudaGraphNode_t node)

@@ -17,8 +17,6 @@ cudaError_t exec_end(cudaGraphExec_t exec);
 cudaError_t exec_flags(cudaGraphExec_t exec, unsigned long long *flags);
 /* Gives it to a stream that does not capture. */
 cudaError_t exec_launch(cudaGraphExec_t exec, struct stream *stream);
-/* A copy of what it does, one node after the other, for another op. */
-cudaError_t exec_copy(cudaGraphExec_t exec, struct graph **out);
 
 /* Gives the step that was made from the node another op of the same type, and frees it where that
  * fails. */

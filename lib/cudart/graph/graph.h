@@ -72,7 +72,5 @@ struct step {
  * cudaErrorInvalidValue: the edges form a cycle. */
 cudaError_t graph_steps(cudaGraph_t graph, struct step **steps, size_t *count);
 void steps_free(struct step *steps, size_t count);
-/* A graph of these steps, one after the other, for another op. */
-struct graph *graph_of_steps(const struct step *steps, size_t count);
 
 #endif

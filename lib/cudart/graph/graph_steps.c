@@ -170,31 +170,6 @@ cudaError_t graph_steps(cudaGraph_t handle, struct step **out, size_t *count)
     return cudaSuccess;
 }
 
-struct graph *graph_of_steps(const struct step *steps, size_t count)
-{
-    struct graph *graph;
-
-    pthread_mutex_lock(&graphs_lock);
-    graph = graph_make();
-    for (size_t i = 0; graph != NULL && i < count; i++) {
-        struct op op = {.type = cudaGraphNodeTypeEmpty};
-        struct node *node = NULL;
-
-        if (steps[i].op.type == cudaGraphNodeTypeGraph || steps[i].disabled ||
-            op_clone(&op, &steps[i].op) == cudaSuccess)
-            node = node_make(graph, &op);
-        if (node == NULL)
-            op_free(&op);
-        if (node == NULL ||
-            (graph->count > 1 && !node_add_before(node, graph->nodes[graph->count - 2]))) {
-            graph_free(graph);
-            graph = NULL;
-        }
-    }
-    pthread_mutex_unlock(&graphs_lock);
-    return graph;
-}
-
 /* ---- Ancestors, for the end of a capture ----------------------------------------------------- */
 
 bool graph_joined(cudaGraph_t handle, const cudaGraphNode_t *ends, size_t end_count,

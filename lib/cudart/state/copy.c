@@ -47,6 +47,16 @@ static cudaError_t kind_resolve(const void *dst, const void *src, enum cudaMemcp
     return cudaSuccess;
 }
 
+/* Whether rows of device memory lie within one allocation, where libgshare cannot tell: blocks of
+ * an arena are one allocation to it. */
+static bool rows_allowed(const void *ptr, size_t pitch, size_t width, size_t height)
+{
+    size_t size;
+
+    return !__builtin_mul_overflow(pitch, height - 1, &size) &&
+           !__builtin_add_overflow(size, width, &size) && memory_map_allows(ptr, size);
+}
+
 static gs_status copy_row(struct stream *stream, void *dst, const void *src, size_t size,
                           enum cudaMemcpyKind kind)
 {
@@ -84,6 +94,11 @@ cudaError_t copy_rows(struct stream *stream, void *dst, size_t dst_pitch, const 
         width *= height;
         height = 1;
     }
+    if (((kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice) &&
+         !rows_allowed(dst, dst_pitch, width, height)) ||
+        ((kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice) &&
+         !rows_allowed(src, src_pitch, width, height)))
+        return cudaErrorInvalidValue;
     error = managed_work_begin(&held);
     if (error != cudaSuccess)
         return error;
@@ -138,6 +153,8 @@ cudaError_t set_rows(struct stream *stream, void *dst, size_t pitch, int value, 
         width *= height;
         height = 1;
     }
+    if (!rows_allowed(dst, pitch, width, height))
+        return cudaErrorInvalidValue;
     error = managed_work_begin(&held);
     if (error != cudaSuccess)
         return error;

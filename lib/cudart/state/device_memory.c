@@ -5,8 +5,10 @@
 
 #include "cudart/base/handles.h"
 #include "cudart/state/device.h"
+#include "cudart/state/heaps.h"
 #include "cudart/state/managed.h"
 #include "cudart/state/memory_map.h"
+#include "cudart/state/stream.h"
 
 #define POOLS_MAX 1024u
 
@@ -17,69 +19,181 @@ static struct handles handles = HANDLES_INIT(slots, POOLS_MAX, 14);
 static cudaMemPool_t first;   /* the default one; NULL: not made yet */
 static cudaMemPool_t current; /* NULL: the default one */
 
-/* ---- Memory ---------------------------------------------------------------------------------- */
+/* ---- Pools' accounts ------------------------------------------------------------------------- */
 
-/* Counts memory of a pool in or out. */
-static void pool_count(unsigned pool, uint64_t size, bool in)
+_Atomic bool mem_pools_over;
+
+static void pool_count_in(unsigned pool, uint64_t size, uint64_t reserved)
 {
-    struct mem_pool *p;
+    struct mem_pool *p = &pools[pool - 1];
 
-    if (pool == 0)
-        return;
     pthread_mutex_lock(&lock);
-    p = &pools[pool - 1];
-    p->used = in ? p->used + size : p->used - size;
+    p->used += size;
     if (p->used > p->used_high)
         p->used_high = p->used;
+    if (reserved > p->reserved_high)
+        p->reserved_high = reserved;
     pthread_mutex_unlock(&lock);
 }
 
-cudaError_t device_memory_alloc(void **out, size_t size, unsigned pool)
+static void pool_count_out(unsigned pool, uint64_t size)
+{
+    struct mem_pool *p = &pools[pool - 1];
+
+    pthread_mutex_lock(&lock);
+    p->used -= size;
+    if (heaps_held(pool) > p->release_threshold)
+        atomic_store_explicit(&mem_pools_over, true, memory_order_relaxed);
+    pthread_mutex_unlock(&lock);
+}
+
+/* ---- Memory ---------------------------------------------------------------------------------- */
+
+/* What an allocation that does not ask the server would not notice: the end of the session. */
+static gs_status session_check(void)
+{
+    gs_status status = gs_stream_query(device_session(), NULL);
+
+    return status == GS_NOT_READY || status == GS_ERR_RECORDING ? GS_OK : status;
+}
+
+/* A block of a heap, in the program's map. */
+static cudaError_t block_alloc(void **out, size_t size, unsigned pool, struct stream *stream)
+{
+    struct block *block;
+    size_t held;
+    gs_status status = session_check();
+
+    if (status == GS_OK)
+        status = heaps_take(pool, stream, size, &block, &held);
+    if (status != GS_OK)
+        return device_error(status);
+    if (!memory_map_add_block(block, size, pool)) {
+        heaps_give(block, stream);
+        return cudaErrorMemoryAllocation;
+    }
+    if (pool != HEAP_OF_MALLOC)
+        pool_count_in(pool, block_size_of(size), held);
+    *out = (void *)(uintptr_t)block->base; // NOLINT: an address of the device
+    return cudaSuccess;
+}
+
+/* An allocation of the server's. */
+static cudaError_t server_alloc(void **out, size_t size)
 {
     gs_devptr ptr;
-    gs_status status;
+    gs_status status = gs_malloc(device_session(), size, &ptr);
 
+    if ((status == GS_ERR_QUOTA || status == GS_ERR_NO_DEVICE_MEMORY) && heaps_give_all())
+        status = gs_malloc(device_session(), size, &ptr);
+    if (status != GS_OK)
+        return device_error(status);
+    /* NOLINTNEXTLINE: an address of the device */
+    if (!memory_map_add((void *)(uintptr_t)ptr, size, MEMORY_DEVICE, 0)) {
+        gs_free(device_session(), ptr);
+        return cudaErrorMemoryAllocation;
+    }
+    *out = (void *)(uintptr_t)ptr; // NOLINT: likewise
+    return cudaSuccess;
+}
+
+cudaError_t device_memory_alloc(void **out, size_t size)
+{
     if (out == NULL)
         return cudaErrorInvalidValue;
     if (size == 0) {
         *out = NULL;
         return cudaSuccess;
     }
-    status = gs_malloc(device_session(), size, &ptr);
-    if (status != GS_OK)
-        return device_error(status);
-    /* NOLINTNEXTLINE: an address of the device */
-    if (!memory_map_add((void *)(uintptr_t)ptr, size, MEMORY_DEVICE, pool)) {
-        gs_free(device_session(), ptr);
-        return cudaErrorMemoryAllocation;
+    return size <= heaps_spare_most() ? block_alloc(out, size, HEAP_OF_MALLOC, NULL)
+                                      : server_alloc(out, size);
+}
+
+cudaError_t device_memory_alloc_async(void **out, size_t size, unsigned pool, struct stream *stream)
+{
+    if (out == NULL)
+        return cudaErrorInvalidValue;
+    if (size == 0) {
+        *out = NULL;
+        return cudaSuccess;
     }
-    pool_count(pool, size, true);
-    *out = (void *)(uintptr_t)ptr; // NOLINT: likewise
-    return cudaSuccess;
+    if (size > SIZE_MAX - BLOCK_ALIGN)
+        return cudaErrorMemoryAllocation;
+    return block_alloc(out, size, pool, stream);
+}
+
+/* stream NULL: all work that may use it is done. */
+static gs_status block_free(const struct memory_range *range, struct stream *stream)
+{
+    gs_status status = heaps_give(range->block, stream);
+
+    if (range->flags != HEAP_OF_MALLOC)
+        pool_count_out(range->flags, block_size_of(range->size));
+    return status;
+}
+
+/* What is not in the map, or not from its beginning: an allocation of gs_malloc's, which libgshare
+ * checks, or no allocation. */
+static cudaError_t other_free(const void *ptr)
+{
+    struct memory_range range;
+
+    if (memory_map_find(ptr, &range) || memory_map_in_arena(ptr))
+        return cudaErrorInvalidValue;
+    return device_error(gs_free(device_session(), (uint64_t)(uintptr_t)ptr));
 }
 
 cudaError_t device_memory_free(void *ptr)
 {
     struct memory_range range;
-    /* An import or an allocation of gs_malloc is not in the map: libgshare checks the address. */
-    bool known = memory_map_find(ptr, &range) && range.base == (uintptr_t)ptr;
     gs_status status;
 
-    if (known && memory_is_host(&range))
-        return cudaErrorInvalidValue;
-    /* Before the address can be given out again. */
-    memory_map_remove(ptr);
-    if (known && range.kind == MEMORY_MANAGED)
+    /* Out of the map before the address can be given out again. */
+    if (!memory_map_take(ptr, &range))
+        return other_free(ptr);
+    if (range.kind == MEMORY_MANAGED)
         return managed_free(ptr);
-    status = gs_free(device_session(), (uint64_t)(uintptr_t)ptr);
-    if (status == GS_OK && known)
-        pool_count(range.flags, range.size, false);
-    return device_error(status);
+    if (range.block == NULL)
+        return device_error(gs_free(device_session(), (uint64_t)(uintptr_t)ptr));
+    status = gs_sync(device_session());
+    return device_error(status == GS_OK ? block_free(&range, NULL) : status);
+}
+
+cudaError_t device_memory_free_async(void *ptr, struct stream *stream)
+{
+    struct memory_range range;
+    gs_status status;
+
+    if (!memory_map_find(ptr, &range) || range.base != (uintptr_t)ptr || range.block == NULL ||
+        range.flags == HEAP_OF_MALLOC)
+        return device_memory_free(ptr);
+    status = session_check();
+    /* The legacy stream's order is that of the blocking streams' work so far. */
+    if (status == GS_OK)
+        status = stream_enter(stream);
+    if (status != GS_OK)
+        return stream_error(stream, status);
+    stream_leave(stream);
+    if (!memory_map_take(ptr, &range) || range.block == NULL)
+        return cudaErrorInvalidValue; /* another thread has freed it */
+    return device_error(block_free(&range, stream));
+}
+
+cudaError_t device_memory_share(const void *ptr)
+{
+    struct memory_range range;
+
+    if (!memory_map_find(ptr, &range) || range.block == NULL)
+        return cudaSuccess;
+    return range.flags == HEAP_OF_MALLOC && range.base == (uintptr_t)ptr && heaps_share(range.block)
+               ? cudaSuccess
+               : cudaErrorInvalidValue;
 }
 
 /* ---- Pools ----------------------------------------------------------------------------------- */
 
-cudaError_t mem_pool_new(cudaMemPool_t *out)
+/* The lock is held. */
+static cudaError_t pool_open(cudaMemPool_t *out)
 {
     uint64_t handle;
     int number = handles_take(&handles, &handle);
@@ -92,13 +206,23 @@ cudaError_t mem_pool_new(cudaMemPool_t *out)
     return cudaSuccess;
 }
 
+cudaError_t mem_pool_new(cudaMemPool_t *out)
+{
+    cudaError_t error;
+
+    pthread_mutex_lock(&lock);
+    error = pool_open(out);
+    pthread_mutex_unlock(&lock);
+    return error;
+}
+
 cudaMemPool_t mem_pool_default(void)
 {
     cudaMemPool_t pool;
 
     pthread_mutex_lock(&lock);
     if (first == NULL)
-        mem_pool_new(&first);
+        pool_open(&first);
     pool = first;
     pthread_mutex_unlock(&lock);
     return pool;
@@ -121,10 +245,12 @@ cudaError_t mem_pool_end(cudaMemPool_t handle)
     pthread_mutex_lock(&lock);
     if (current == handle)
         current = NULL;
-    /* Memory that is still out is counted there, so its number is not given out again. */
-    if (pools[number].used == 0)
-        handles_free(&handles, number);
+    /* Memory that is still out is counted there, so its number is not given out again yet. */
+    pools[number].ended = true;
+    pools[number].release_threshold = 0;
+    atomic_store_explicit(&mem_pools_over, true, memory_order_relaxed);
     pthread_mutex_unlock(&lock);
+    mem_pools_waited();
     return cudaSuccess;
 }
 
@@ -148,7 +274,7 @@ cudaError_t mem_pool_choose(cudaMemPool_t handle)
     return cudaSuccess;
 }
 
-cudaError_t mem_pool_change(cudaMemPool_t handle, struct mem_pool *out,
+cudaError_t mem_pool_change(cudaMemPool_t handle, struct mem_pool *out, uint64_t *reserved,
                             cudaError_t (*change)(struct mem_pool *pool, enum cudaMemPoolAttr what,
                                                   const void *value),
                             enum cudaMemPoolAttr what, const void *value)
@@ -159,18 +285,54 @@ cudaError_t mem_pool_change(cudaMemPool_t handle, struct mem_pool *out,
     if (pool == 0)
         return cudaErrorInvalidValue;
     pthread_mutex_lock(&lock);
+    *reserved = heaps_held(pool);
     if (change != NULL)
         error = change(&pools[pool - 1], what, value);
+    if (pools[pool - 1].reserved_high < *reserved)
+        pools[pool - 1].reserved_high = *reserved;
     *out = pools[pool - 1];
     pthread_mutex_unlock(&lock);
     return error;
 }
 
-void mem_pools_forget(void)
+cudaError_t mem_pool_trim(cudaMemPool_t handle, size_t kept)
 {
+    unsigned pool = mem_pool_find(handle);
+
+    if (pool == 0)
+        return cudaErrorInvalidValue;
+    /* gs_free waits for all work, of which some may wait for what this thread does next. */
+    return streams_query() == GS_OK ? device_error(heaps_trim(pool, kept)) : cudaSuccess;
+}
+
+void mem_pools_release(void)
+{
+    if (streams_query() != GS_OK) /* as above; the next call that waits tries again */
+        return;
+    atomic_store_explicit(&mem_pools_over, false, memory_order_relaxed);
+    for (uint32_t i = 0; i < handles.fresh; i++) {
+        uint64_t threshold;
+        bool ended;
+
+        pthread_mutex_lock(&lock);
+        threshold = pools[i].release_threshold;
+        pthread_mutex_unlock(&lock);
+        heaps_trim(i + 1, threshold);
+        pthread_mutex_lock(&lock);
+        ended = pools[i].ended && pools[i].used == 0 && heaps_held(i + 1) == 0;
+        pools[i].ended = pools[i].ended && !ended;
+        pthread_mutex_unlock(&lock);
+        if (ended)
+            handles_free(&handles, (int)i);
+    }
+}
+
+void device_memory_forget(void)
+{
+    heaps_forget();
     pthread_mutex_lock(&lock);
     current = NULL;
     for (uint32_t i = 0; i < handles.fresh; i++)
-        pools[i].used = pools[i].used_high = 0;
+        pools[i].used = pools[i].used_high = pools[i].reserved_high = 0;
     pthread_mutex_unlock(&lock);
 }

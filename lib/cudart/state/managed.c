@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "cudart/state/device.h"
+#include "cudart/state/heaps.h"
 #include "cudart/state/pager.h"
 #include "cudart/state/stream.h"
 
@@ -229,7 +230,7 @@ static gs_status memory_alloc(size_t size, size_t page, struct region *region)
     return status;
 }
 
-cudaError_t managed_alloc(void **out, size_t size)
+static cudaError_t region_make(void **out, size_t size)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
     size_t whole = (size + page - 1) / page * page, blocks = (whole + BLOCK - 1) / BLOCK;
@@ -263,6 +264,14 @@ cudaError_t managed_alloc(void **out, size_t size)
     else
         free(region);
     return error;
+}
+
+cudaError_t managed_alloc(void **out, size_t size)
+{
+    cudaError_t error = region_make(out, size);
+
+    /* Not under the lock: giving back waits for the session's work. */
+    return error == cudaErrorMemoryAllocation && heaps_give_all() ? region_make(out, size) : error;
 }
 
 cudaError_t managed_free(void *ptr)

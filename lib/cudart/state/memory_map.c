@@ -1,23 +1,31 @@
-/* memory_map.c - see memory_map.h. An array in the order of addresses, under one lock. */
+/* memory_map.c - see memory_map.h. Arrays in the order of addresses, under one lock. */
 #include "cudart/state/memory_map.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "cudart/base/block_heap.h"
+
+struct map {
+    struct memory_range *ranges;
+    size_t count, capacity;
+};
+
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct memory_range *ranges;
-static size_t count, capacity;
+static struct map memory, arenas;
+
+/* ---- One map: the lock is held --------------------------------------------------------------- */
 
 /* The number of ranges that begin at or before the address. */
-static size_t ranges_before(uintptr_t address)
+static size_t ranges_before(const struct map *map, uintptr_t address)
 {
-    size_t low = 0, high = count;
+    size_t low = 0, high = map->count;
 
     while (low < high) {
         size_t middle = (low + high) / 2;
 
-        if (ranges[middle].base <= address)
+        if (map->ranges[middle].base <= address)
             low = middle + 1;
         else
             high = middle;
@@ -25,62 +33,153 @@ static size_t ranges_before(uintptr_t address)
     return low;
 }
 
-bool memory_map_add(const void *base, size_t size, enum memory_kind kind, unsigned flags)
+static bool map_add(struct map *map, struct memory_range range)
 {
-    bool added = false;
     size_t place;
 
-    pthread_mutex_lock(&lock);
-    if (count == capacity) {
-        size_t wanted = capacity ? 2 * capacity : 64;
-        struct memory_range *larger = realloc(ranges, wanted * sizeof(*ranges));
+    if (map->count == map->capacity) {
+        size_t wanted = map->capacity ? 2 * map->capacity : 64;
+        struct memory_range *larger = realloc(map->ranges, wanted * sizeof(*larger));
 
         if (larger == NULL)
-            goto out;
-        ranges = larger;
-        capacity = wanted;
+            return false;
+        map->ranges = larger;
+        map->capacity = wanted;
     }
-    place = ranges_before((uintptr_t)base);
-    memmove(&ranges[place + 1], &ranges[place], (count - place) * sizeof(*ranges));
-    ranges[place] = (struct memory_range){(uintptr_t)base, size, kind, flags};
-    count++;
-    added = true;
-out:
+    place = ranges_before(map, range.base);
+    memmove(&map->ranges[place + 1], &map->ranges[place],
+            (map->count - place) * sizeof(*map->ranges));
+    map->ranges[place] = range;
+    map->count++;
+    return true;
+}
+
+/* The range that the address lies in. */
+static struct memory_range *map_find(const struct map *map, uintptr_t address)
+{
+    size_t place = ranges_before(map, address);
+
+    return place > 0 && address - map->ranges[place - 1].base < map->ranges[place - 1].size
+               ? &map->ranges[place - 1]
+               : NULL;
+}
+
+static void map_remove(struct map *map, const struct memory_range *range)
+{
+    size_t place = (size_t)(range - map->ranges);
+
+    map->count--;
+    memmove(&map->ranges[place], &map->ranges[place + 1],
+            (map->count - place) * sizeof(*map->ranges));
+}
+
+/* ---- What the program has -------------------------------------------------------------------- */
+
+static bool locked_add(struct map *map, struct memory_range range)
+{
+    bool added;
+
+    pthread_mutex_lock(&lock);
+    added = map_add(map, range);
     pthread_mutex_unlock(&lock);
     return added;
 }
 
-void memory_map_remove(const void *base)
+bool memory_map_add(const void *base, size_t size, enum memory_kind kind, unsigned flags)
 {
-    size_t place;
+    return locked_add(&memory, (struct memory_range){(uintptr_t)base, size, kind, flags, NULL});
+}
+
+bool memory_map_add_block(struct block *block, size_t size, unsigned pool)
+{
+    return locked_add(&memory,
+                      (struct memory_range){block->base, size, MEMORY_DEVICE, pool, block});
+}
+
+static void remove_at(struct map *map, uintptr_t base)
+{
+    const struct memory_range *range;
 
     pthread_mutex_lock(&lock);
-    place = ranges_before((uintptr_t)base);
-    if (place > 0 && ranges[place - 1].base == (uintptr_t)base) {
-        memmove(&ranges[place - 1], &ranges[place], (count - place) * sizeof(*ranges));
-        count--;
+    range = map_find(map, base);
+    if (range != NULL && range->base == base)
+        map_remove(map, range);
+    pthread_mutex_unlock(&lock);
+}
+
+void memory_map_remove(const void *base)
+{
+    remove_at(&memory, (uintptr_t)base);
+}
+
+bool memory_map_take(const void *base, struct memory_range *taken)
+{
+    const struct memory_range *range;
+    bool found;
+
+    pthread_mutex_lock(&lock);
+    range = map_find(&memory, (uintptr_t)base);
+    found = range != NULL && range->base == (uintptr_t)base && !memory_is_host(range);
+    if (found) {
+        *taken = *range;
+        map_remove(&memory, range);
     }
     pthread_mutex_unlock(&lock);
+    return found;
 }
 
 bool memory_map_find(const void *address, struct memory_range *found)
 {
-    bool inside = false;
-    size_t place;
+    const struct memory_range *range;
 
     pthread_mutex_lock(&lock);
-    place = ranges_before((uintptr_t)address);
-    if (place > 0 && (uintptr_t)address - ranges[place - 1].base < ranges[place - 1].size) {
-        *found = ranges[place - 1];
-        inside = true;
-    }
+    range = map_find(&memory, (uintptr_t)address);
+    if (range != NULL)
+        *found = *range;
+    pthread_mutex_unlock(&lock);
+    return range != NULL;
+}
+
+/* ---- Arenas ---------------------------------------------------------------------------------- */
+
+bool memory_map_add_arena(uint64_t base, size_t size)
+{
+    return locked_add(&arenas, (struct memory_range){base, size, MEMORY_DEVICE, 0, NULL});
+}
+
+void memory_map_remove_arena(uint64_t base)
+{
+    remove_at(&arenas, base);
+}
+
+bool memory_map_in_arena(const void *address)
+{
+    bool inside;
+
+    pthread_mutex_lock(&lock);
+    inside = map_find(&arenas, (uintptr_t)address) != NULL;
     pthread_mutex_unlock(&lock);
     return inside;
+}
+
+bool memory_map_allows(const void *address, size_t size)
+{
+    const struct memory_range *range;
+    bool allowed;
+
+    pthread_mutex_lock(&lock);
+    range = map_find(&memory, (uintptr_t)address);
+    if (range != NULL && range->block != NULL)
+        allowed = size <= range->size - ((uintptr_t)address - range->base);
+    else
+        allowed = range != NULL || map_find(&arenas, (uintptr_t)address) == NULL;
+    pthread_mutex_unlock(&lock);
+    return allowed;
 }
 
 void memory_map_clear(void)
 {
     pthread_mutex_lock(&lock);
-    count = 0;
+    memory.count = arenas.count = 0;
     pthread_mutex_unlock(&lock);
 }

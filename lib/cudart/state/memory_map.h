@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct block; /* base/block_heap.h */
+
 enum memory_kind {
     MEMORY_DEVICE,
     MEMORY_PINNED,     /* of gs_host_alloc */
@@ -21,7 +23,8 @@ struct memory_range {
     uintptr_t base;
     size_t size;
     enum memory_kind kind;
-    unsigned flags; /* of cudaHostAlloc */
+    unsigned flags;      /* of cudaHostAlloc; of a block, its pool */
+    struct block *block; /* of a heap's arena (device_memory.h); NULL: memory of its own */
 };
 
 /* Of the host, as cudaPointerGetAttributes has it. */
@@ -32,10 +35,20 @@ static inline bool memory_is_host(const struct memory_range *range)
 
 /* false: no memory. */
 bool memory_map_add(const void *base, size_t size, enum memory_kind kind, unsigned flags);
+bool memory_map_add_block(struct block *block, size_t size, unsigned pool);
 /* Removes the range that begins there. */
 void memory_map_remove(const void *base);
+/* The same, and tells what it was, unless it is of the host. */
+bool memory_map_take(const void *base, struct memory_range *taken);
 /* Copies out the range that the address lies in. */
 bool memory_map_find(const void *address, struct memory_range *found);
+/* An arena: the device memory that blocks are of, which libgshare takes to be one allocation. */
+bool memory_map_add_arena(uint64_t base, size_t size);
+void memory_map_remove_arena(uint64_t base);
+bool memory_map_in_arena(const void *address);
+/* Whether device memory at the address may be used as far as this library knows: it ends within its
+ * allocation, or is in none of an arena's. */
+bool memory_map_allows(const void *address, size_t size);
 void memory_map_clear(void);
 
 #endif

@@ -326,14 +326,21 @@ static cudaError_t variable_add(struct image *library, const char *name, struct 
     return cudaSuccess;
 }
 
-cudaError_t library_kernel(struct image *library, const char *name, struct kernel **out)
+/* Takes the lock, and has the library loaded. */
+static cudaError_t library_lock(struct image *library)
 {
     cudaError_t error = device_use();
 
+    pthread_mutex_lock(&lock);
     if (error != cudaSuccess)
         return error;
-    pthread_mutex_lock(&lock);
-    error = library_is(library) ? image_load(library) : cudaErrorInvalidResourceHandle;
+    return library_is(library) ? image_load(library) : cudaErrorInvalidResourceHandle;
+}
+
+cudaError_t library_kernel(struct image *library, const char *name, struct kernel **out)
+{
+    cudaError_t error = library_lock(library);
+
     if (error == cudaSuccess)
         error = kernel_add(library, name, out);
     pthread_mutex_unlock(&lock);
@@ -342,12 +349,8 @@ cudaError_t library_kernel(struct image *library, const char *name, struct kerne
 
 cudaError_t library_variable(struct image *library, const char *name, struct variable **out)
 {
-    cudaError_t error = device_use();
+    cudaError_t error = library_lock(library);
 
-    if (error != cudaSuccess)
-        return error;
-    pthread_mutex_lock(&lock);
-    error = library_is(library) ? image_load(library) : cudaErrorInvalidResourceHandle;
     if (error == cudaSuccess)
         error = variable_add(library, name, out);
     pthread_mutex_unlock(&lock);

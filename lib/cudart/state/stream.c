@@ -6,6 +6,7 @@
 
 #include "cudart/base/handles.h"
 #include "cudart/base/report.h"
+#include "cudart/state/heaps.h"
 
 #define STREAMS_MAX 1024u /* a session has fewer: gs_stream_create tells */
 
@@ -169,6 +170,7 @@ cudaError_t stream_end(cudaStream_t handle)
     if (stream->joined != NULL)
         gs_event_destroy(stream->joined);
     stream->joined = NULL;
+    heaps_stream_ended(stream);
     handles_free(&handles, number);
     return device_error(status);
 }
@@ -182,8 +184,9 @@ gs_status streams_query(void)
         if (handles_of(&handles, (int)i) == 0)
             continue;
         status = gs_stream_query(session, streams[i].handle);
-        if (status == GS_ERR_INVALID_HANDLE) /* it has ended meanwhile, after its work */
-            status = GS_OK;
+        /* It is being destroyed, and may still have work, or has just been. */
+        if (status == GS_ERR_INVALID_HANDLE)
+            status = handles_of(&handles, (int)i) == 0 ? GS_OK : GS_NOT_READY;
     }
     return status;
 }

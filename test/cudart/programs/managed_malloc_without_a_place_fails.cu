@@ -5,7 +5,7 @@ int main()
 {
     void *p;
 
-    SHOW(cudaMallocManaged(&p, 0));          //> cudaMallocManaged(&p, 0): cudaErrorInvalidValue
+    SHOW(cudaMallocManaged(&p, 0));          //> cudaMallocManaged(&p, 0): cudaSuccess
     SHOW(cudaMallocManaged(&p, 64, 0));      //> cudaMallocManaged(&p, 64, 0): cudaErrorInvalidValue
     SHOW(cudaMallocManaged(&p, 64, cudaMemAttachSingle)); //> cudaMallocManaged(&p, 64, cudaMemAttachSingle): cudaErrorInvalidValue
     SHOW(cudaMallocManaged((void **)nullptr, 64)); //> cudaMallocManaged((void **)nullptr, 64): cudaErrorInvalidValue

@@ -15,6 +15,7 @@ __global__ void raise(volatile int *flag)
 
 int main()
 {
+    cudaFuncAttributes loaded;
     cudaStream_t stream;
     int *flag;
 
@@ -22,6 +23,9 @@ int main()
     MUST(cudaMalloc(&flag, 4));
     MUST(cudaMemset(flag, 0, 4));
     MUST(cudaDeviceSynchronize());
+    // A kernel that is loaded at its first launch may wait for the other to end.
+    MUST(cudaFuncGetAttributes(&loaded, wait_for));
+    MUST(cudaFuncGetAttributes(&loaded, raise));
     wait_for<<<1, 1, 0, stream>>>(flag);
     SHOW(cudaStreamQuery(stream));       //> cudaStreamQuery(stream): cudaErrorNotReady
     raise<<<1, 1>>>(flag);

@@ -1,0 +1,203 @@
+/* calls.cu - rows of single calls: how long each keeps its caller. */
+#include "measure.h"
+
+#define BURST 64 /* calls before a wait */
+
+__global__ void small(int a, int b, int c, int d)
+{
+    if (a + b + c + d == 1 << 30)
+        __trap();
+}
+
+static void warm_up()
+{
+    for (int i = 0; i < (quick ? 16 : 500); i++) {
+        small<<<1, 32>>>(1, 2, 3, 4);
+        if (i % 8 == 7)
+            MUST(cudaDeviceSynchronize());
+    }
+    MUST(cudaGetLastError());
+    MUST(cudaDeviceSynchronize());
+}
+
+/* Times each call in bursts, with a wait after each. */
+template <typename Call>
+static void bursts(const std::string &name, Call call)
+{
+    std::vector<double> samples;
+    budget time(2);
+
+    for (int b = 0; b < 300 && (b == 0 || time.left()); b++) {
+        for (int i = 0; i < BURST; i++) {
+            double start = now_ns();
+
+            call(i);
+            samples.push_back(now_ns() - start);
+        }
+        MUST(cudaDeviceSynchronize());
+    }
+    figures(name, samples, clock_cost());
+}
+
+void row_launch()
+{
+    warm_up();
+    bursts("launch", [](int) { small<<<1, 32>>>(1, 2, 3, 4); });
+    MUST(cudaGetLastError());
+}
+
+void row_trip()
+{
+    std::vector<double> samples;
+    budget time(3);
+
+    warm_up();
+    for (int i = 0; i < 20000 && (i == 0 || time.left()); i++) {
+        double start = now_ns();
+
+        small<<<1, 32>>>(1, 2, 3, 4);
+        cudaDeviceSynchronize();
+        samples.push_back(now_ns() - start);
+    }
+    MUST(cudaGetLastError());
+    figures("trip", samples);
+}
+
+void row_malloc()
+{
+    static const struct {
+        const char *name;
+        size_t size;
+    } sizes[] = {{"1K", 1 << 10}, {"64K", 64 << 10}, {"1M", 1 << 20}};
+    std::vector<void *> kept;
+
+    warm_up();
+    /* A program has other memory too: a device's last block of a size goes back to the driver. */
+    for (const auto &size : sizes) {
+        for (int i = 0; i < 3; i++) {
+            void *ptr;
+
+            MUST(cudaMalloc(&ptr, size.size));
+            kept.push_back(ptr);
+        }
+    }
+    for (const auto &size : sizes) {
+        std::vector<double> malloc_samples, free_samples, pair_samples, busy_samples;
+        budget time(1);
+
+        for (int i = 0; i < 5000 && (i == 0 || time.left()); i++) {
+            double start = now_ns(), between, end;
+            void *ptr;
+
+            MUST(cudaMalloc(&ptr, size.size));
+            between = now_ns();
+            MUST(cudaFree(ptr));
+            end = now_ns();
+            malloc_samples.push_back(between - start);
+            free_samples.push_back(end - between);
+            pair_samples.push_back(end - start);
+        }
+        /* A free behind work. */
+        budget busy_time(1);
+        for (int i = 0; i < 1000 && (i == 0 || busy_time.left()); i++) {
+            double start = now_ns();
+            void *ptr;
+
+            MUST(cudaMalloc(&ptr, size.size));
+            small<<<1, 32>>>(1, 2, 3, 4);
+            MUST(cudaFree(ptr));
+            busy_samples.push_back(now_ns() - start);
+        }
+        MUST(cudaDeviceSynchronize());
+        figures(std::string("malloc_") + size.name, malloc_samples, clock_cost());
+        figures(std::string("free_") + size.name, free_samples, clock_cost());
+        figures(std::string("malloc_free_") + size.name, pair_samples, 2 * clock_cost());
+        figures(std::string("malloc_launch_free_") + size.name, busy_samples, clock_cost());
+    }
+    for (void *ptr : kept)
+        MUST(cudaFree(ptr));
+}
+
+void row_malloc_async()
+{
+    static void *blocks[BURST];
+    cudaStream_t stream;
+
+    warm_up();
+    MUST(cudaStreamCreate(&stream));
+    for (size_t size : {(size_t)1 << 10, (size_t)1 << 20}) {
+        std::vector<double> malloc_samples, free_samples;
+        std::string name = size == 1 << 10 ? "1K" : "1M";
+        budget time(2);
+        void *kept;
+
+        /* What a pool has given out once it has at hand, until somebody waits for its stream. */
+        MUST(cudaMallocAsync(&kept, size, stream));
+        for (int b = 0; b < 100 && (b == 0 || time.left()); b++) {
+            for (int i = 0; i < BURST; i++) {
+                double start = now_ns(), between;
+
+                MUST(cudaMallocAsync(&blocks[i], size, stream));
+                between = now_ns();
+                small<<<1, 32, 0, stream>>>(1, 2, 3, 4);
+                malloc_samples.push_back(between - start);
+                start = now_ns();
+                MUST(cudaFreeAsync(blocks[i], stream));
+                free_samples.push_back(now_ns() - start);
+            }
+            MUST(cudaStreamSynchronize(stream));
+        }
+        figures("malloc_async_" + name, malloc_samples, clock_cost());
+        figures("free_async_" + name, free_samples, clock_cost());
+        MUST(cudaFreeAsync(kept, stream));
+    }
+    MUST(cudaStreamDestroy(stream));
+}
+
+void row_copy_async()
+{
+    const size_t size = 4096;
+    static char pageable[size];
+    char *device, *other, *pinned;
+    cudaStream_t stream;
+
+    warm_up();
+    MUST(cudaMalloc(&device, BURST * size));
+    MUST(cudaMalloc(&other, BURST * size));
+    MUST(cudaMallocHost(&pinned, BURST * size));
+    MUST(cudaStreamCreate(&stream));
+    bursts("copy_to_device", [&](int i) {
+        cudaMemcpyAsync(device + i * size, pinned + i * size, size, cudaMemcpyHostToDevice, stream);
+    });
+    bursts("copy_to_host", [&](int i) {
+        cudaMemcpyAsync(pinned + i * size, device + i * size, size, cudaMemcpyDeviceToHost, stream);
+    });
+    bursts("copy_on_device", [&](int i) {
+        cudaMemcpyAsync(other + i * size, device + i * size, size, cudaMemcpyDeviceToDevice, stream);
+    });
+    bursts("copy_pageable", [&](int i) {
+        cudaMemcpyAsync(device + i * size, pageable, size, cudaMemcpyHostToDevice, stream);
+    });
+    MUST(cudaGetLastError());
+    MUST(cudaStreamDestroy(stream));
+    MUST(cudaFreeHost(pinned));
+    MUST(cudaFree(other));
+    MUST(cudaFree(device));
+}
+
+void row_event()
+{
+    cudaEvent_t timed, plain;
+    cudaStream_t stream;
+
+    warm_up();
+    MUST(cudaStreamCreate(&stream));
+    MUST(cudaEventCreate(&timed));
+    MUST(cudaEventCreateWithFlags(&plain, cudaEventDisableTiming));
+    bursts("event_record", [&](int) { cudaEventRecord(timed, stream); });
+    bursts("event_record_plain", [&](int) { cudaEventRecord(plain, stream); });
+    MUST(cudaGetLastError());
+    MUST(cudaEventDestroy(plain));
+    MUST(cudaEventDestroy(timed));
+    MUST(cudaStreamDestroy(stream));
+}

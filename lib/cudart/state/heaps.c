@@ -1,0 +1,345 @@
+/* heaps.c - see heaps.h. One lock; the server is asked without it. */
+#include "cudart/state/heaps.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "cudart/state/device.h"
+#include "cudart/state/memory_map.h"
+#include "cudart/state/stream.h"
+
+/* What cudaMalloc keeps of memory of which nothing is out: a thousandth of what the session may
+ * have, 137 MiB on an H200, but this at least. The server's answer to an allocation and a free
+ * takes 36 us, and with 64 MiB, which Thrust takes for a sort of as much, a third of the sort's
+ * time. */
+#define SPARE_LEAST ((size_t)16 << 20)
+#define SPARE_SHARE 1024
+
+struct stream_heap {
+    struct block_heap blocks; /* first: a block's arena names it */
+    struct stream_heap *next;
+    unsigned pool;
+    struct stream *stream; /* NULL: of none, or it has ended */
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct stream_heap of_malloc = {.pool = HEAP_OF_MALLOC};
+static struct stream_heap *heaps = &of_malloc;
+static struct block *waiting; /* for their streams to be idle, by which they were freed */
+
+static struct stream_heap *heap_of(const struct block *block)
+{
+    return (struct stream_heap *)block->arena->heap;
+}
+
+/* ---- Streams: the lock is held --------------------------------------------------------------- */
+
+static bool stream_idle(const struct stream *stream)
+{
+    /* A stream that is being destroyed has no handle any more, and may still have work. */
+    return stream == NULL || gs_stream_query(device_session(), stream->handle) == GS_OK;
+}
+
+/* Gives the blocks back whose streams are idle, or are the one that has ended. */
+static void waiting_settle(const struct stream *ended)
+{
+    const struct stream *asked = NULL;
+    bool idle = false;
+
+    for (struct block **at = &waiting, *block; (block = *at) != NULL;) {
+        if (ended == NULL && block->stream != asked) {
+            asked = block->stream;
+            idle = stream_idle(asked);
+        }
+        if (ended == NULL ? idle : block->stream == ended) {
+            *at = block->next;
+            block_heap_give(block);
+        } else {
+            at = &block->next;
+        }
+    }
+}
+
+/* ---- Taking ---------------------------------------------------------------------------------- */
+
+/* The lock is held. NULL: no host memory. */
+static struct stream_heap *heap_find(unsigned pool, struct stream *stream)
+{
+    struct stream_heap *ended = NULL;
+
+    for (struct stream_heap *heap = heaps; heap != NULL; heap = heap->next) {
+        if (heap->pool == pool && heap->stream == stream)
+            return heap;
+        if (heap->pool == pool && heap->stream == NULL)
+            ended = heap;
+    }
+    if (ended == NULL) {
+        ended = calloc(1, sizeof(*ended));
+        if (ended == NULL)
+            return NULL;
+        ended->pool = pool;
+        ended->next = heaps;
+        heaps = ended;
+    }
+    ended->stream = stream;
+    return ended;
+}
+
+static struct block *heap_take(struct stream_heap *heap, size_t size)
+{
+    /* An allocation of the server's has the size that was asked for; a pool's may be larger. */
+    size_t most = heap->pool == HEAP_OF_MALLOC ? size : size + size / 4;
+
+    return block_heap_take(&heap->blocks, size, size >= BLOCK_WHOLE, most);
+}
+
+/* From the heap of another stream that has done all its work. The lock is held. */
+static struct block *other_heap_take(const struct stream_heap *own, size_t size)
+{
+    struct block *block = NULL;
+
+    waiting_settle(NULL);
+    for (struct stream_heap *heap = heaps; heap != NULL && block == NULL; heap = heap->next) {
+        if (heap->pool == own->pool && (heap->blocks.filled != 0 || heap->blocks.wholes != NULL) &&
+            stream_idle(heap->stream))
+            block = heap_take(heap, size);
+    }
+    return block;
+}
+
+/* Has the server allocate an arena, and takes a block of it. once: of that size, and not kept. */
+static gs_status heap_grow(struct stream_heap *heap, size_t size, bool once, struct block **block)
+{
+    bool whole = once || size >= BLOCK_WHOLE;
+    size_t arena_size = whole ? size : SLAB_SIZE;
+    gs_status status;
+    gs_devptr base;
+
+    status = gs_malloc(device_session(), arena_size, &base);
+    if (status != GS_OK)
+        return status;
+    if (!memory_map_add_arena(base, arena_size)) {
+        gs_free(device_session(), base);
+        return GS_ERR_NO_MEMORY;
+    }
+    pthread_mutex_lock(&lock);
+    *block = NULL;
+    if (block_heap_add(&heap->blocks, base, arena_size, whole) != NULL) {
+        *block = block_heap_take(&heap->blocks, size, whole, size);
+        (*block)->arena->shared = once;
+    }
+    pthread_mutex_unlock(&lock);
+    if (*block != NULL)
+        return GS_OK;
+    memory_map_remove_arena(base);
+    gs_free(device_session(), base);
+    return GS_ERR_NO_MEMORY;
+}
+
+/* Takes an arena out of its heap; the address for gs_free. The lock is held. */
+static gs_devptr arena_end(struct arena *arena)
+{
+    gs_devptr base = arena->base;
+
+    memory_map_remove_arena(base);
+    block_heap_remove(arena);
+    return base;
+}
+
+bool heaps_give_all(void)
+{
+    bool given = false;
+    gs_devptr base;
+
+    if (gs_sync(device_session()) != GS_OK)
+        return false;
+    do {
+        base = 0;
+        pthread_mutex_lock(&lock);
+        waiting_settle(NULL);
+        for (struct stream_heap *heap = heaps; heap != NULL && base == 0; heap = heap->next) {
+            struct arena *arena = block_heap_empty(&heap->blocks);
+
+            if (arena != NULL)
+                base = arena_end(arena);
+        }
+        pthread_mutex_unlock(&lock);
+        if (base != 0)
+            given = gs_free(device_session(), base) == GS_OK;
+    } while (base != 0);
+    return given;
+}
+
+static bool out_of_memory(gs_status status)
+{
+    return status == GS_ERR_QUOTA || status == GS_ERR_NO_DEVICE_MEMORY;
+}
+
+/* The lock is held. */
+static size_t pool_held(unsigned pool)
+{
+    size_t held = 0;
+
+    for (const struct stream_heap *heap = heaps; heap != NULL; heap = heap->next)
+        held += heap->pool == pool ? heap->blocks.held : 0;
+    return held;
+}
+
+gs_status heaps_take(unsigned pool, struct stream *stream, size_t size, struct block **block,
+                     size_t *held)
+{
+    gs_status status = GS_ERR_NO_MEMORY;
+    struct stream_heap *heap;
+
+    size = block_size_of(size);
+    pthread_mutex_lock(&lock);
+    heap = heap_find(pool, stream);
+    *block = heap != NULL ? heap_take(heap, size) : NULL;
+    if (*block == NULL && heap != NULL && pool != HEAP_OF_MALLOC)
+        *block = other_heap_take(heap, size);
+    if (*block != NULL)
+        status = GS_OK;
+    pthread_mutex_unlock(&lock);
+    if (*block == NULL && heap != NULL) {
+        status = heap_grow(heap, size, false, block);
+        if (out_of_memory(status) && heaps_give_all())
+            status = heap_grow(heap, size, false, block);
+        if (out_of_memory(status) &&
+            size < BLOCK_WHOLE) /* there may be room for less than a slab */
+            status = heap_grow(heap, size, true, block);
+    }
+    if (status == GS_OK)
+        *held = heaps_held(pool);
+    return status;
+}
+
+/* ---- Giving back ----------------------------------------------------------------------------- */
+
+size_t heaps_spare_most(void)
+{
+    uint64_t limit = device.desc.mem_limit != 0 ? device.desc.mem_limit : device.desc.device_memory;
+
+    return limit / SPARE_SHARE > SPARE_LEAST ? (size_t)(limit / SPARE_SHARE) : SPARE_LEAST;
+}
+
+/* Gives the server what cudaMalloc keeps beyond that, the oldest first. */
+static gs_status spare_trim(void)
+{
+    const size_t most = heaps_spare_most();
+    gs_status status = GS_OK;
+    gs_devptr base;
+
+    do {
+        base = 0;
+        pthread_mutex_lock(&lock);
+        if (of_malloc.blocks.empty > most)
+            base = arena_end(block_heap_empty(&of_malloc.blocks));
+        pthread_mutex_unlock(&lock);
+        if (base != 0)
+            status = gs_free(device_session(), base);
+    } while (base != 0 && status == GS_OK);
+    return status;
+}
+
+gs_status heaps_give(struct block *block, struct stream *stream)
+{
+    struct stream_heap *heap = heap_of(block);
+    struct arena *arena = block->arena;
+    gs_status status = GS_OK;
+    gs_devptr base = 0;
+    bool over;
+
+    pthread_mutex_lock(&lock);
+    if (stream != NULL && stream != heap->stream) {
+        block->stream = stream;
+        block->next = waiting;
+        waiting = block;
+        pthread_mutex_unlock(&lock);
+        return GS_OK;
+    }
+    block_heap_give(block);
+    if (arena->out == 0 && arena->shared)
+        base = arena_end(arena);
+    over = heap == &of_malloc && of_malloc.blocks.empty > SPARE_LEAST;
+    pthread_mutex_unlock(&lock);
+    if (base != 0)
+        status = gs_free(device_session(), base);
+    return over && status == GS_OK ? spare_trim() : status;
+}
+
+bool heaps_share(const struct block *block)
+{
+    pthread_mutex_lock(&lock);
+    if (block->arena->whole)
+        block->arena->shared = true;
+    pthread_mutex_unlock(&lock);
+    return block->arena->whole;
+}
+
+size_t heaps_held(unsigned pool)
+{
+    size_t held;
+
+    pthread_mutex_lock(&lock);
+    held = pool_held(pool);
+    pthread_mutex_unlock(&lock);
+    return held;
+}
+
+size_t heaps_spare(void)
+{
+    size_t spare;
+
+    pthread_mutex_lock(&lock);
+    spare = of_malloc.blocks.empty;
+    pthread_mutex_unlock(&lock);
+    return spare;
+}
+
+gs_status heaps_trim(unsigned pool, size_t kept)
+{
+    gs_status status = GS_OK;
+    gs_devptr base;
+
+    do {
+        base = 0;
+        pthread_mutex_lock(&lock);
+        waiting_settle(NULL);
+        for (struct stream_heap *heap = heaps; heap != NULL && base == 0; heap = heap->next) {
+            struct arena *arena = heap->pool == pool && pool_held(pool) > kept
+                                      ? block_heap_empty(&heap->blocks)
+                                      : NULL;
+
+            if (arena != NULL)
+                base = arena_end(arena);
+        }
+        pthread_mutex_unlock(&lock);
+        if (base != 0)
+            status = gs_free(device_session(), base);
+    } while (base != 0 && status == GS_OK);
+    return status;
+}
+
+/* ---- Ends ------------------------------------------------------------------------------------ */
+
+void heaps_stream_ended(struct stream *stream)
+{
+    pthread_mutex_lock(&lock);
+    waiting_settle(stream);
+    for (struct stream_heap *heap = heaps; heap != NULL; heap = heap->next) {
+        if (heap->stream == stream)
+            heap->stream = NULL;
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+void heaps_forget(void)
+{
+    pthread_mutex_lock(&lock);
+    waiting = NULL;
+    for (struct stream_heap *heap = heaps; heap != NULL; heap = heap->next) {
+        block_heap_forget(&heap->blocks);
+        heap->stream = NULL;
+    }
+    pthread_mutex_unlock(&lock);
+}

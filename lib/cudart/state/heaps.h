@@ -1,0 +1,49 @@
+/*
+ * heaps.h - device memory that the session has from the server and hands out in blocks: of
+ * cudaMalloc up to a size, and of memory pools. Any thread.
+ *
+ * A pool has a heap for each stream that allocates from it. A block that is freed in its heap's
+ * stream can be taken in that stream at once, since what uses it then comes after what used it
+ * before. In another stream it can be taken when its stream is seen to be idle. A block that is
+ * freed in another stream than its heap's waits until that one is idle.
+ */
+#ifndef GS_CUDART_HEAPS_H
+#define GS_CUDART_HEAPS_H
+
+#include "cudart/base/block_heap.h"
+#include "gshare.h"
+
+struct stream;
+
+/* Not a pool, but cudaMalloc's memory, which is of no stream: blocks are given back when all work
+ * that may use them is done. */
+#define HEAP_OF_MALLOC 0u
+
+/* Blocks from this size on are allocations of the server's, so that cudaIpcGetMemHandle can share
+ * them. */
+#define BLOCK_WHOLE ((size_t)1 << 20)
+
+/* A block of at least the size for the stream (HEAP_OF_MALLOC: NULL), from the server if there is
+ * none here; then *held is what the pool has of the server's memory. */
+gs_status heaps_take(unsigned pool, struct stream *stream, size_t size, struct block **block,
+                     size_t *held);
+/* Gives a block back in the order of the stream; NULL: all work that may use it is done. */
+gs_status heaps_give(struct block *block, struct stream *stream);
+/* Others have the block's memory from now on, so that it is not kept. false: it is a part of some.
+ */
+bool heaps_share(const struct block *block);
+size_t heaps_held(unsigned pool);
+/* What cudaMalloc has kept back for itself, and may keep back at most. */
+size_t heaps_spare(void);
+size_t heaps_spare_most(void);
+/* Gives the server what the pool does not use, until it has that much or less. Waits for the
+ * session's work. */
+gs_status heaps_trim(unsigned pool, size_t kept);
+/* The same of all heaps, all of it. false: there was nothing. */
+bool heaps_give_all(void);
+/* The stream has ended, and its work before it. */
+void heaps_stream_ended(struct stream *stream);
+/* The session is going, and the memory with it. */
+void heaps_forget(void);
+
+#endif
