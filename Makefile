@@ -13,6 +13,8 @@
 #   make kill-steps the supervisor killed at each of its system calls  STEPS=all
 #   make man        the manual pages of section 3, from include/gshare.h
 #   make test-cudart-native   the CUDA programs of test/cudart with NVIDIA's runtime, on a GPU
+#   make test-cublas-native   those of test/cublas with NVIDIA's cuBLAS
+#   make bench-cublas         products of matrices, cuBLAS and gshare, on a GPU; SIZES="1024 4096"
 #   make help       this text
 #   make format-check, make fuzz (CC=clang), make ptx (the .ptx files from the .cu beside them)
 #
@@ -101,7 +103,7 @@ Q   := $(if $(V),,@)
 say  = $(if $(V),,@printf '  %-4s %s\n' $(1) $(2))
 
 # ---- Rooms: the .c files below lib/ROOM become $(BUILD)/room/ROOM.a --------------------------
-ROOMS := common client cudart server worker ptx softcuda gsctl
+ROOMS := common client cudart cublas server worker ptx softcuda gsctl
 room_objs = $(patsubst %.c,$(BUILD)/obj/%.o,$(sort $(shell find lib/$(1) -name '*.c')))
 
 # The interpreter's lane loops are written for the vectorizer; where clang cannot (a division, say), it is no error.
@@ -111,15 +113,18 @@ ifneq ($(findstring thread,$(SANITIZE)),)
 $(BUILD)/obj/lib/softcuda/interp/%.o: ROOM_CFLAGS := -O3 -fno-math-errno -ffp-contract=off -Wno-pass-failed -fno-sanitize=thread
 endif
 
-# The public names of the CUDA runtime have their prototypes in the toolkit: `make cudart-abi` compares.
+# The public names of the CUDA runtime and of cuBLAS have their prototypes in the toolkit: test_abi compares.
 $(BUILD)/obj/lib/cudart/api/%.o $(BUILD)/obj/cudart12/cudart/api/%.o: ROOM_CFLAGS := -Wno-missing-prototypes
-$(BUILD)/obj/%/cudart/api/unsupported.o: ROOM_CFLAGS := -Wno-missing-prototypes -Wno-strict-prototypes
+$(BUILD)/obj/lib/cublas/api/%.o $(BUILD)/obj/cudart12/cublas/api/%.o: ROOM_CFLAGS := -Wno-missing-prototypes
+$(BUILD)/obj/%/cudart/api/unsupported.o $(BUILD)/obj/%/cublas/api/unsupported.o: ROOM_CFLAGS := -Wno-missing-prototypes -Wno-strict-prototypes
 
 BINS := $(BUILD)/bin/gshared $(BUILD)/bin/gsctl $(BUILD)/bin/gshare-run
 LIBS := $(BUILD)/lib/libgshare.so $(BUILD)/lib/libgshare.a $(BUILD)/lib/libgshare-softcuda.so $(BUILD)/lib/libgshare_cudart.so \
-        $(BUILD)/lib/libgshare_cudart12.so $(BUILD)/lib/gshare/libcudart.so.13 $(BUILD)/lib/gshare/libcudart.so.12
+        $(BUILD)/lib/libgshare_cudart12.so $(BUILD)/lib/gshare/libcudart.so.13 $(BUILD)/lib/gshare/libcudart.so.12 \
+        $(BUILD)/lib/libgshare_cublas.so $(BUILD)/lib/libgshare_cublas12.so \
+        $(BUILD)/lib/gshare/libcublas.so.13 $(BUILD)/lib/gshare/libcublas.so.12
 
-.PHONY: all examples demo test test-cudart-native test-slurm chaos kill-steps tests fuzz bench fence-cost fence-assemble ptx install uninstall man deb help format-check clean
+.PHONY: all examples demo test test-cudart-native test-cublas-native test-slurm chaos kill-steps tests fuzz bench bench-cudart bench-cublas fence-cost fence-assemble ptx install uninstall man deb help format-check clean
 .DELETE_ON_ERROR:
 all: $(BINS) $(LIBS)
 help:
@@ -215,6 +220,35 @@ $(BUILD)/lib/gshare/libcudart.so.$(1): $(BUILD)/lib/libgshare_cudart$(2).so.$(SO
 endef
 $(eval $(call CUDART_RULES,13,))
 $(eval $(call CUDART_RULES,12,12))
+
+# ---- cuBLAS over the CUDA runtime: see doc/cublas.md -------------------------------------------
+CUBLAS12_OBJS := $(patsubst lib/%.c,$(BUILD)/obj/cudart12/%.o,$(sort $(shell find lib/cublas -name '*.c')))
+CUBLAS_PTX := $(wildcard lib/cublas/kernels/*.ptx)
+$(BUILD)/obj/lib/cublas/base/kernels.o $(BUILD)/obj/cudart12/cublas/base/kernels.o: $(CUBLAS_PTX)
+$(BUILD)/obj/%/cublas/base/kernels.o: GS_CFLAGS += -DKERNELS_DIR='"$(CURDIR)/lib/cublas/kernels"'
+$(BUILD)/room/cublas12.a: $(CUBLAS12_OBJS)
+	@mkdir -p $(@D)
+	@rm -f $@
+	$(Q)$(AR) qcs $@ $^
+# CUBLAS_RULES,version,suffix of the library's and the room's name
+define CUBLAS_RULES
+$(BUILD)/obj/lib/cublas/cublas$(1).map: lib/cublas/functions.def
+	@mkdir -p $$(@D)
+	$(Q)(echo 'libcublas.so.$(1) { global:' && sed -nE 's/^(UN)?SUPPORTED(_$(1))?\((.*)\)$$$$/\3;/p' $$< && echo 'local: *; };') >$$@
+$(BUILD)/lib/libgshare_cublas$(2).so.$(SOVERSION): $(BUILD)/room/cublas$(2).a $(BUILD)/obj/lib/cublas/cublas$(1).map $(BUILD)/lib/libgshare_cudart$(2).so
+	@mkdir -p $$(@D)
+	$$(call say,LINK,$$@)
+	$(Q)$$(LINK) -shared -Wl,-z,nodelete -Wl,-soname,$$(@F) -Wl,--version-script=$(BUILD)/obj/lib/cublas/cublas$(1).map \
+	    $(NO_UNDEFINED) -o $$@ -Wl,--whole-archive $(BUILD)/room/cublas$(2).a -Wl,--no-whole-archive \
+	    -L$(BUILD)/lib -lgshare_cudart$(2) -Wl,-rpath,'$$$$ORIGIN:$$$$ORIGIN/..' -Wl,-rpath-link,$(BUILD)/lib
+$(BUILD)/lib/libgshare_cublas$(2).so: $(BUILD)/lib/libgshare_cublas$(2).so.$(SOVERSION)
+	$(Q)ln -sf $$(<F) $$@
+$(BUILD)/lib/gshare/libcublas.so.$(1): $(BUILD)/lib/libgshare_cublas$(2).so.$(SOVERSION)
+	@mkdir -p $$(@D)
+	$(Q)ln -sf ../$$(<F) $$@
+endef
+$(eval $(call CUBLAS_RULES,13,))
+$(eval $(call CUBLAS_RULES,12,12))
 RUN_SCRIPT = sed -e 's|@CUDARTDIR@|$(1)|' -e 's|@VERSION@|$(VERSION)|' lib/cudart/gshare-run.in
 $(BUILD)/bin/gshare-run: lib/cudart/gshare-run.in
 	@mkdir -p $(@D)
@@ -301,6 +335,8 @@ $(BUILD)/examples/demo: $(demo_objs) $(BUILD)/lib/libgshare.so
 CLANG_CUDA = $(CLANG) -x cuda -nocudainc -nocudalib --cuda-path=/nonexistent -Xclang -target-sdk-version=10.2 \
              --cuda-gpu-arch=sm_70 -O2 -Wall -Wextra -Iinclude
 CLANG_PTX  = $(CLANG_CUDA) -Ilib --cuda-device-only -Xclang -target-feature -Xclang +ptx64 -S
+# For sm_80. That a loop with assembly in it is not unrolled is no error.
+CLANG_PTX_80 = $(subst sm_70,sm_80,$(subst version=10.2,version=11.0,$(subst +ptx64,+ptx70,$(CLANG_PTX)))) -Wno-pass-failed
 $(BUILD)/examples/vector: $(BUILD)/examples/vector.o $(BUILD)/obj/examples/cuda_launch.o | $(BUILD)/lib/libgshare.so
 	$(call say,LINK,$@)
 	$(Q)$(LINK) -o $@ $^ $(call USE_LIBGSHARE,../lib) $(if $(NVCC),-lstdc++)
@@ -332,6 +368,7 @@ $(BUILD)/demo/photo.jpg:
 # test/e2e/test_*.c, .cpp     linked with libgshare.so and test/harness
 # test/conformance/test_*.c   a driver library and nothing else, as in
 # test/cudart/programs/*.cu   CUDA programs, tenants by libgshare_cudart: test_programs runs them
+# test/cublas/programs/*.cu   the same for libgshare_cublas: test_cublas
 # test/python/test_*.py       Python programs with the package in lib/python
 # test/cmake                  a CMake project that finds an installation
 # test/corpus, test/instructions: kernels, one instruction each, against what is known to be right
@@ -345,13 +382,14 @@ E2E_TESTS  := $(filter-out $(KILL_STEPS),$(call test_programs,e2e))
 CXX_TESTS  := $(patsubst %.cpp,$(BUILD)/%,$(wildcard test/e2e/test_*.cpp))
 CONFORMANCE_TESTS := $(call test_programs,conformance)
 CUDART_TESTS := $(BUILD)/test/cudart/test_abi $(BUILD)/test/cudart/test_programs
+CUBLAS_TESTS := $(BUILD)/test/cublas/test_abi $(BUILD)/test/cublas/test_cublas
 PYTHON_TESTS := $(patsubst %.py,$(BUILD)/%,$(wildcard test/python/test_*.py))
 # Debian's first, since it has Debian's NumPy. A sanitizer's library cannot be loaded into it.
 PYTHON ?= $(firstword $(wildcard /usr/bin/python3) $(shell command -v python3))
 NO_PYTHON := $(if $(SANITIZE),a sanitizer cannot be loaded into Python,$(if $(PYTHON),,there is no Python))
 CMAKE_TEST := $(BUILD)/test/cmake/test_find_package
 CORPUS_TESTS := $(BUILD)/test/corpus/test_corpus $(BUILD)/test/instructions/test_instructions
-TESTS := $(if $(filter cmocka,$(HAVE)),$(UNIT_TESTS)) $(CONFORMANCE_TESTS) $(CORPUS_TESTS) $(E2E_TESTS) $(CUDART_TESTS) \
+TESTS := $(if $(filter cmocka,$(HAVE)),$(UNIT_TESTS)) $(CONFORMANCE_TESTS) $(CORPUS_TESTS) $(E2E_TESTS) $(CUDART_TESTS) $(CUBLAS_TESTS) \
          $(if $(filter cxx,$(HAVE)),$(CXX_TESTS)) $(if $(NO_PYTHON),,$(PYTHON_TESTS)) $(if $(SANITIZE),,$(CMAKE_TEST)) \
          $(BUILD)/bench/test_stats
 ROOM_ARCHIVES := $(patsubst %,$(BUILD)/room/%.a,$(ROOMS))
@@ -452,6 +490,53 @@ $(BUILD)/test/cudart/test_abi: $(BUILD)/obj/test/cudart/test_abi.o $(CUDART_FACT
 test-cudart-native: $(CUDART_NATIVE)
 	@test/cudart/native $(BUILD)/test/cudart/native
 
+# The same for cuBLAS.
+CUBLAS_PROGRAMS := $(basename $(notdir $(wildcard test/cublas/programs/*.cu)))
+CUBLAS_NATIVE := $(addprefix $(BUILD)/test/cublas/native/,$(filter-out own_%,$(CUBLAS_PROGRAMS)))
+CUBLAS_TOOLKIT := $(wildcard $(dir $(CUDART_TOOLKIT))cublas_api.h)
+CUBLAS_TOOLKIT12 := $(if $(CUDART_TOOLKIT12),$(wildcard $(dir $(CUDART_TOOLKIT12))cublas_api.h))
+$(BUILD)/obj/test/cublas/programs/%.o: test/cublas/programs/%.cu $(wildcard test/cublas/programs/*.h) test/cudart/programs/show.h
+	@mkdir -p $(@D)
+	$(call say,NVCC,$<)
+	$(Q)$(NVCC_TEST) -Itest -c -o $@ $<
+$(BUILD)/test/cublas/programs/%: $(BUILD)/obj/test/cublas/programs/%.o $(BUILD)/lib/libgshare_cublas.so
+	@mkdir -p $(@D)
+	$(Q)$(NVCC_LINK) -cudart none -o $@ $< -L$(BUILD)/lib -lgshare_cublas -lgshare_cudart -lgshare -Xlinker -rpath='$$ORIGIN/../../../lib'
+$(BUILD)/test/cublas/native/%: $(BUILD)/obj/test/cublas/programs/%.o
+	@mkdir -p $(@D)
+	$(Q)$(NVCC) -cudart shared -o $@ $< -lcublas
+.SECONDARY: $(CUBLAS_PROGRAMS:%=$(BUILD)/obj/test/cublas/programs/%.o)
+$(BUILD)/obj/test/cublas/programs.inc: $(wildcard test/cublas/programs/*.cu)
+	@mkdir -p $(@D)
+	$(Q)printf 'PROGRAM(%s)\n' $(sort $(CUBLAS_PROGRAMS)) >$@
+$(BUILD)/obj/test/cublas/test_cublas.o: $(BUILD)/obj/test/cublas/programs.inc
+$(BUILD)/obj/test/cublas/test_cublas.o: GS_CFLAGS += -I$(BUILD)/obj/test/cublas
+$(BUILD)/test/cublas/test_cublas: $(BUILD)/obj/test/cublas/test_cublas.o $(HARNESS) $(BUILD)/room/common.a $(BUILD)/lib/libgshare.so \
+        $(if $(CUBLAS_TOOLKIT),$(CUBLAS_PROGRAMS:%=$(BUILD)/test/cublas/programs/%)) \
+        $(if $(SANITIZE),,$(BUILD)/test/cublas/blas12 $(if $(wildcard $(dir $(CUBLAS_TOOLKIT))../lib64/libcublas.so),$(BUILD)/test/cublas/native/gemm_of_all_transposes))
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)
+	$(Q)$(LINK) -o $@ $(filter %.o %.a,$^) $(call USE_LIBGSHARE,../../lib) -lm $(LDLIBS_RT)
+$(BUILD)/test/cublas/blas12: $(BUILD)/obj/test/cublas/blas12.o
+	@mkdir -p $(@D)
+	$(Q)$(LINK) -o $@ $< -ldl
+CUBLAS_CHECKED := $(filter-out %/unsupported.c %/kernels.c,$(wildcard lib/cublas/*/*.c)) test/cublas/abi_facts.c
+CUBLAS_TOOLKIT_OBJS := $(if $(CUBLAS_TOOLKIT),$(CUBLAS_CHECKED:%.c=$(BUILD)/obj/toolkit/%.o)) \
+    $(if $(CUBLAS_TOOLKIT12),$(CUBLAS_CHECKED:%.c=$(BUILD)/obj/toolkit12/%.o))
+$(BUILD)/obj/toolkit/test/%.o $(BUILD)/obj/toolkit12/test/%.o: GS_CFLAGS += -Itest
+$(BUILD)/obj/test/cublas/test_abi.o: test/cudart/test_abi.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(Q)$(COMPILE) -c -o $@ $<
+$(BUILD)/obj/test/cublas/test_abi.o: GS_CFLAGS += $(if $(CUBLAS_TOOLKIT),-DHAVE_TOOLKIT) $(if $(CUBLAS_TOOLKIT12),-DHAVE_TOOLKIT12)
+CUBLAS_FACTS := $(BUILD)/obj/test/cublas/abi_facts.o $(if $(CUBLAS_TOOLKIT),$(BUILD)/obj/toolkit/test/cublas/abi_facts.o) \
+    $(if $(CUBLAS_TOOLKIT12),$(BUILD)/obj/own12/test/cublas/abi_facts.o $(BUILD)/obj/toolkit12/test/cublas/abi_facts.o)
+$(BUILD)/test/cublas/test_abi: $(BUILD)/obj/test/cublas/test_abi.o $(CUBLAS_FACTS) $(CUBLAS_TOOLKIT_OBJS)
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)
+	$(Q)$(LINK) -o $@ $< $(CUBLAS_FACTS)
+test-cublas-native: $(CUBLAS_NATIVE)
+	@test/cudart/native $(BUILD)/test/cublas/native test/cublas/programs
+
 # An installation for the test, which moves it: with the build's variables, so by this make.
 $(BUILD)/test/cmake/test_find_package: test/cmake/test_find_package $(BINS) $(LIBS) $(wildcard include/* pkgconfig/*.in pkgconfig/cmake/*)
 	@mkdir -p $(@D)
@@ -520,12 +605,15 @@ fence-assemble: $(BUILD)/test/ptx/fence $(BUILD)/test/instructions/test_instruct
 	BUILD=$(BUILD) test/ptx/assemble
 
 tests: $(TESTS)
+# The readers and rewriters of PTX have one thread: the thread sanitizer has nothing to look for.
+ONE_THREAD := $(if $(findstring thread,$(SANITIZE)),$(filter $(BUILD)/test/unit/test_ptx_%,$(TESTS)))
 test: all tests $(EXAMPLES)
 	@BUILD=$(BUILD) DEVICE=$(DEVICE) TIME_SCALE=$(if $(SANITIZE),5,1) test/run \
 	    $(if $(filter cmocka,$(HAVE)),,$(patsubst %,--skip "%: cmocka is not installed",$(UNIT_TESTS))) \
 	    $(if $(filter cxx,$(HAVE)),,$(patsubst %,--skip "%: there is no C++ compiler",$(CXX_TESTS))) \
 	    $(if $(NO_PYTHON),$(patsubst %,--skip "%: $(NO_PYTHON)",$(PYTHON_TESTS))) \
-	    $(if $(SANITIZE),--skip "$(CMAKE_TEST): a program would need the sanitizer's flags") $(TESTS)
+	    $(if $(SANITIZE),--skip "$(CMAKE_TEST): a program would need the sanitizer's flags") \
+	    $(patsubst %,--skip "%: it has one thread",$(ONE_THREAD)) $(filter-out $(ONE_THREAD),$(TESTS))
 
 test-slurm: all
 	@test/slurm $(BUILD)
@@ -570,12 +658,40 @@ $(BUILD)/bench/fence/measure: $(BUILD)/obj/bench/fence/measure.o $(BUILD)/obj/te
 	$(Q)$(LINK) -o $@ $^ -ldl -lm
 fence-cost: $(BUILD)/bench/fence/measure
 	$<
+# Products of matrices, with NVIDIA's cuBLAS and with gshare's: see bench/cublas/run.
+$(BUILD)/bench/cublas/gemm: $(BUILD)/obj/bench/cublas/gemm.o
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)
+	$(Q)$(LINK) -o $@ $< -ldl -lm
+bench-cublas: all $(BUILD)/bench/cublas/gemm
+	bench/cublas/run --build $(BUILD) --device $(DEVICE) $(SIZES)
 bench: all $(BUILD)/bench/measure
 	bench/run --build $(BUILD) --device $(DEVICE)
+# The CUDA runtime's calls: the same objects linked with NVIDIA's runtime and with this one.
+CUDART_BENCH_OBJS := $(patsubst %,$(BUILD)/obj/bench/cudart/%.o,measure calls libraries)
+CUDART_BENCH := $(foreach side,native gshare,$(BUILD)/bench/cudart/$(side)/measure $(BUILD)/bench/cudart/$(side)/start)
+# Machine code and PTX of one architecture, so that CUB and Thrust choose the same kernels from both.
+$(BUILD)/obj/bench/cudart/%.o: bench/cudart/%.cu bench/cudart/measure.h
+	@mkdir -p $(@D)
+	$(call say,NVCC,$<)
+	$(Q)$(NVCC) -std=c++17 -O2 -gencode arch=compute_90,code=[compute_90,sm_90] -c -o $@ $<
+$(BUILD)/bench/cudart/%/measure: $(CUDART_BENCH_OBJS) $(BUILD)/lib/libgshare_cudart.so
+	@mkdir -p $(@D)
+	$(Q)$(NVCC) -o $@ $(CUDART_BENCH_OBJS) $(CUDART_BENCH_LINK_$*)
+$(BUILD)/bench/cudart/%/start: $(BUILD)/obj/bench/cudart/start.o $(BUILD)/lib/libgshare_cudart.so
+	@mkdir -p $(@D)
+	$(Q)$(NVCC) -o $@ $< $(CUDART_BENCH_LINK_$*)
+.SECONDARY: $(CUDART_BENCH_OBJS) $(BUILD)/obj/bench/cudart/start.o
+CUDART_BENCH_LINK_native := -cudart static
+CUDART_BENCH_LINK_gshare := -cudart none -L$(BUILD)/lib -lgshare_cudart -Xlinker -rpath='$$ORIGIN/../../../lib'
+bench-cudart: all $(if $(NVCC),$(CUDART_BENCH))
+	@$(if $(NVCC),:,echo "make bench-cudart: there is no nvcc"; exit 1)
+	bench/cudart/run --build $(BUILD) --device $(DEVICE)
 
 # ---- Kernels kept as PTX, made from the .cu beside them by clang, which needs no toolkit for it ------
 ptx:
 	$(foreach name,test/harness/kernels examples/demo/resize examples/square bench/rows/soft lib/ptx/rewrite/print_device lib/ptx/rewrite/heap_device test/e2e/heap/heap,$(CLANG_PTX) -o $(name).ptx $(name).cu &&) :
+	$(foreach name,$(basename $(wildcard lib/cublas/kernels/*.cu)),$(CLANG_PTX_80) -o $(name).ptx $(name).cu &&) :
 
 # ---- Install ---------------------------------------------------------------------------------
 # Section 3 is made from the comments of gshare.h.
@@ -595,17 +711,22 @@ install: all man
 	install -m 755 $(BINS) $(DESTDIR)$(BINDIR)
 	$(call RUN_SCRIPT,$(LIBDIR)/gshare) >$(DESTDIR)$(BINDIR)/gshare-run
 	install -m 755 $(BUILD)/lib/libgshare.so.$(SOVERSION) $(BUILD)/lib/libgshare_cudart.so.$(SOVERSION) \
-	    $(BUILD)/lib/libgshare_cudart12.so.$(SOVERSION) $(DESTDIR)$(LIBDIR)
+	    $(BUILD)/lib/libgshare_cudart12.so.$(SOVERSION) $(BUILD)/lib/libgshare_cublas.so.$(SOVERSION) \
+	    $(BUILD)/lib/libgshare_cublas12.so.$(SOVERSION) $(DESTDIR)$(LIBDIR)
 	ln -sf libgshare_cudart.so.$(SOVERSION) $(DESTDIR)$(LIBDIR)/libgshare_cudart.so
 	ln -sf libgshare_cudart12.so.$(SOVERSION) $(DESTDIR)$(LIBDIR)/libgshare_cudart12.so
+	ln -sf libgshare_cublas.so.$(SOVERSION) $(DESTDIR)$(LIBDIR)/libgshare_cublas.so
+	ln -sf libgshare_cublas12.so.$(SOVERSION) $(DESTDIR)$(LIBDIR)/libgshare_cublas12.so
 	install -d $(DESTDIR)$(LIBDIR)/gshare
 	ln -sf ../libgshare_cudart.so.$(SOVERSION) $(DESTDIR)$(LIBDIR)/gshare/libcudart.so.13
 	ln -sf ../libgshare_cudart12.so.$(SOVERSION) $(DESTDIR)$(LIBDIR)/gshare/libcudart.so.12
+	ln -sf ../libgshare_cublas.so.$(SOVERSION) $(DESTDIR)$(LIBDIR)/gshare/libcublas.so.13
+	ln -sf ../libgshare_cublas12.so.$(SOVERSION) $(DESTDIR)$(LIBDIR)/gshare/libcublas.so.12
 	install -m 755 $(BUILD)/lib/libgshare-softcuda.so $(DESTDIR)$(SOFTDIR)
 	ln -sf libgshare.so.$(SOVERSION) $(DESTDIR)$(LIBDIR)/libgshare.so
 	install -m 644 $(BUILD)/lib/libgshare.a $(DESTDIR)$(LIBDIR)
 	install -m 644 $(HEADERS) $(DESTDIR)$(INCLUDEDIR)
-	for name in gshare gshare-cudart; do \
+	for name in gshare gshare-cudart gshare-cublas; do \
 	    sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' -e 's|@INCLUDEDIR@|$(INCLUDEDIR)|' -e 's|@VERSION@|$(VERSION)|' \
 	        pkgconfig/$$name.pc.in >$(DESTDIR)$(LIBDIR)/pkgconfig/$$name.pc; done
 	install -d $(DESTDIR)$(LIBDIR)/cmake/gshare
@@ -626,6 +747,8 @@ uninstall: man
 	    $(patsubst %,$(DESTDIR)$(LIBDIR)/%,libgshare.so libgshare.so.$(SOVERSION) libgshare.a pkgconfig/gshare.pc \
 	        libgshare_cudart.so libgshare_cudart.so.$(SOVERSION) gshare/libcudart.so.13 pkgconfig/gshare-cudart.pc \
 	        libgshare_cudart12.so libgshare_cudart12.so.$(SOVERSION) gshare/libcudart.so.12 \
+	        libgshare_cublas.so libgshare_cublas.so.$(SOVERSION) gshare/libcublas.so.13 pkgconfig/gshare-cublas.pc \
+	        libgshare_cublas12.so libgshare_cublas12.so.$(SOVERSION) gshare/libcublas.so.12 \
 	        cmake/gshare/gshare-config.cmake cmake/gshare/gshare-config-version.cmake) \
 	    $(foreach n,$(MAN_SECTIONS),$(patsubst %,$(DESTDIR)$(MANDIR)/man$(n)/%,$(notdir $(filter %.$(n),$(MAN_PAGES))))) \
 	    $(DESTDIR)$(BASHDIR)/gsctl $(DESTDIR)$(ZSHDIR)/_gsctl \

@@ -1,0 +1,26 @@
+/*
+ * handle.h - a cuBLAS handle: settings, and a place on the device for one result. A program uses a
+ * handle in one thread at a time, or guards it, as cuBLAS wants it.
+ */
+#ifndef GS_CUBLAS_HANDLE_H
+#define GS_CUBLAS_HANDLE_H
+
+#include "cublas/abi.h"
+
+struct cublasContext {
+    cudaStream_t stream;
+    cublasPointerMode_t pointer_mode;
+    cublasAtomicsMode_t atomics_mode;
+    cublasMath_t math_mode;
+    int sm_count_target;
+    /* What a call with its result on the host waits for; so no two calls need it at once. */
+    void *result;
+};
+
+cublasStatus_t handle_new(struct cublasContext **out);
+cublasStatus_t handle_free(struct cublasContext *handle);
+
+/* Copies a result of `size` bytes from handle->result, when the stream's work is done. */
+cublasStatus_t handle_result(struct cublasContext *handle, void *to, size_t size);
+
+#endif

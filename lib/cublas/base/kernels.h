@@ -1,0 +1,25 @@
+/* kernels.h - the room's own kernels, loaded as they are used. Any thread. */
+#ifndef GS_CUBLAS_KERNELS_H
+#define GS_CUBLAS_KERNELS_H
+
+#include "cublas/abi.h"
+
+enum kernel_name {
+    KERNEL_NONE,
+#define MODULE(module)
+#define KERNEL(module, name) KERNEL_##name,
+#include "cublas/base/kernels.def"
+#undef KERNEL
+#undef MODULE
+    KERNELS
+};
+
+struct kernel_shape {
+    dim3 grid, block;
+};
+
+/* Launches it with one struct of parameters. */
+cublasStatus_t kernel_launch(enum kernel_name name, struct kernel_shape shape, void *params,
+                             cudaStream_t stream);
+
+#endif

@@ -1,0 +1,261 @@
+// level1.cu - operations on vectors. Those with one result run in one block, in an order of their
+// own that does not change, so that a sum is the same each time.
+#include "cublas/kernels/words.h"
+
+#define BLOCK 512
+
+template <class T> INLINE GLOBAL T *vector(u64 address)
+{
+    return (GLOBAL T *)address;
+}
+
+// The elements of a grid, one thread each and again.
+#define EACH(i, n)                                                                                 \
+    for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x,                           \
+                   step_ = (long long)gridDim.x * blockDim.x;                                      \
+         i < (n); i += step_)
+
+template <class T, class X> INLINE void axpy(const struct vector_params &p)
+{
+    const X alpha = scalar_read<X>(&p.alpha, p.scalar_type);
+    const GLOBAL T *x = vector<T>(p.x);
+    GLOBAL T *y = vector<T>(p.y);
+
+    if (alpha == X(0))
+        return;
+    EACH(i, p.n)
+        y[i * p.incy] = convert<T>::from(alpha * convert<X>::from(T(x[i * p.incx])) +
+                                         convert<X>::from(T(y[i * p.incy])));
+}
+
+template <class T, class X> INLINE void scal(const struct vector_params &p)
+{
+    const X alpha = scalar_read<X>(&p.alpha, p.scalar_type);
+    GLOBAL T *x = vector<T>(p.x);
+
+    EACH(i, p.n)
+        x[i * p.incx] = convert<T>::from(alpha * convert<X>::from(T(x[i * p.incx])));
+}
+
+template <class T> INLINE void copy(const struct vector_params &p)
+{
+    EACH(i, p.n)
+        vector<T>(p.y)[i * p.incy] = vector<T>(p.x)[i * p.incx];
+}
+
+template <class T> INLINE void swap(const struct vector_params &p)
+{
+    EACH(i, p.n)
+    {
+        T x = vector<T>(p.x)[i * p.incx];
+
+        vector<T>(p.x)[i * p.incx] = vector<T>(p.y)[i * p.incy];
+        vector<T>(p.y)[i * p.incy] = x;
+    }
+}
+
+template <class T> INLINE void rot(const struct vector_params &p)
+{
+    const T c = scalar_read<T>(&p.alpha, p.scalar_type), s = scalar_read<T>(&p.beta, p.scalar_type);
+
+    EACH(i, p.n)
+    {
+        T x = vector<T>(p.x)[i * p.incx], y = vector<T>(p.y)[i * p.incy];
+
+        vector<T>(p.x)[i * p.incx] = c * x + s * y;
+        vector<T>(p.y)[i * p.incy] = c * y - s * x;
+    }
+}
+
+// ---- One result ----
+
+// `combine` over all threads' values, for thread 0.
+#define REDUCE(values, combine)                                                                    \
+    do {                                                                                           \
+        for (int half_ = BLOCK / 2; half_ > 0; half_ /= 2) {                                       \
+            __syncthreads();                                                                       \
+            if ((int)threadIdx.x < half_) {                                                        \
+                auto &left = values[threadIdx.x];                                                  \
+                auto right = values[threadIdx.x + half_];                                          \
+                combine;                                                                           \
+            }                                                                                      \
+        }                                                                                          \
+        __syncthreads();                                                                           \
+    } while (0)
+
+template <class T, class X> INLINE void dot(const struct vector_params &p)
+{
+    static __shared__ X part[BLOCK];
+    X sum = X(0);
+
+#pragma unroll 4
+    for (long long i = threadIdx.x; i < p.n; i += BLOCK)
+        sum += convert<X>::from(T(vector<T>(p.x)[i * p.incx])) *
+               convert<X>::from(T(vector<T>(p.y)[i * p.incy]));
+    part[threadIdx.x] = sum;
+    REDUCE(part, left += right);
+    if (threadIdx.x == 0)
+        *vector<T>(p.result) = convert<T>::from(part[0]);
+}
+
+template <class T> INLINE void asum(const struct vector_params &p)
+{
+    static __shared__ T part[BLOCK];
+    T sum = T(0);
+
+#pragma unroll 4
+    for (long long i = threadIdx.x; i < p.n; i += BLOCK) {
+        T x = vector<T>(p.x)[i * p.incx];
+
+        sum += x < T(0) ? -x : x;
+    }
+    part[threadIdx.x] = sum;
+    REDUCE(part, left += right);
+    if (threadIdx.x == 0)
+        *vector<T>(p.result) = part[0];
+}
+
+// The sum of squares of f32 and narrower cannot overflow in f64.
+template <class T> INLINE void nrm2(const struct vector_params &p)
+{
+    static __shared__ double part[BLOCK];
+    double sum = 0;
+
+#pragma unroll 4
+    for (long long i = threadIdx.x; i < p.n; i += BLOCK) {
+        double x = convert<double>::from(T(vector<T>(p.x)[i * p.incx]));
+
+        sum += x * x;
+    }
+    part[threadIdx.x] = sum;
+    REDUCE(part, left += right);
+    if (threadIdx.x == 0)
+        *vector<T>(p.result) = convert<T>::from(__nvvm_sqrt_rn_d(part[0]));
+}
+
+// That of f64 can, so it is that of the vector over its largest element.
+template <> INLINE void nrm2<double>(const struct vector_params &p)
+{
+    static __shared__ double part[BLOCK];
+    double largest = 0, sum = 0;
+
+    for (long long i = threadIdx.x; i < p.n; i += BLOCK) {
+        double x = vector<double>(p.x)[i * p.incx];
+
+        x = x < 0 ? -x : x;
+        largest = x > largest || x != x ? x : largest;
+    }
+    part[threadIdx.x] = largest;
+    REDUCE(part, left = right > left || right != right ? right : left);
+    largest = part[0];
+    __syncthreads();
+    if (largest > 0 && largest * 0 == 0) {
+#pragma unroll 4
+        for (long long i = threadIdx.x; i < p.n; i += BLOCK) {
+            double x = vector<double>(p.x)[i * p.incx] / largest;
+
+            sum += x * x;
+        }
+        part[threadIdx.x] = sum;
+        REDUCE(part, left += right);
+        largest *= __nvvm_sqrt_rn_d(part[0]);
+    }
+    if (threadIdx.x == 0)
+        *vector<double>(p.result) = largest;
+}
+
+// The first of the largest elements, or of the smallest, counted from 1.
+template <class T, bool Smallest> INLINE void extreme(const struct vector_params &p)
+{
+    struct best {
+        T value;
+        long long index;
+    };
+    static __shared__ best part[BLOCK];
+    best mine = {T(0), -1};
+
+    for (long long i = threadIdx.x; i < p.n; i += BLOCK) {
+        T x = vector<T>(p.x)[i * p.incx];
+
+        x = x < T(0) ? -x : x;
+        if (mine.index < 0 || (Smallest ? x < mine.value : x > mine.value))
+            mine = {x, i};
+    }
+    part[threadIdx.x] = mine;
+    REDUCE(part, {
+        bool better = Smallest ? right.value < left.value : right.value > left.value;
+
+        if (right.index >= 0 &&
+            (left.index < 0 || better || (right.value == left.value && right.index < left.index)))
+            left = right;
+    });
+    if (threadIdx.x == 0 && p.wide_index)
+        *vector<long long>(p.result) = part[0].index + 1;
+    else if (threadIdx.x == 0)
+        *vector<int>(p.result) = (int)part[0].index + 1;
+}
+
+struct pair { // of 64-bit words: an element of 16 bytes
+    u64 low, high;
+};
+template <> INLINE void copy<pair>(const struct vector_params &p)
+{
+    EACH(i, p.n)
+    {
+        vector<u64>(p.y)[2 * i * p.incy] = vector<u64>(p.x)[2 * i * p.incx];
+        vector<u64>(p.y)[2 * i * p.incy + 1] = vector<u64>(p.x)[2 * i * p.incx + 1];
+    }
+}
+template <> INLINE void swap<pair>(const struct vector_params &p)
+{
+    EACH(i, 2 * p.n)
+    {
+        GLOBAL u64 *x = vector<u64>(p.x) + i / 2 * 2 * p.incx + i % 2;
+        GLOBAL u64 *y = vector<u64>(p.y) + i / 2 * 2 * p.incy + i % 2;
+        u64 kept = *x;
+
+        *x = *y;
+        *y = kept;
+    }
+}
+
+#define VECTOR(name, ...)                                                                          \
+    KERNEL(BLOCK) void name(struct vector_params p)                                                \
+    {                                                                                              \
+        __VA_ARGS__(p);                                                                            \
+    }
+
+// clang-format off
+VECTOR(axpy_f32,  axpy<float, float>)
+VECTOR(axpy_f64,  axpy<double, double>)
+VECTOR(axpy_f16,  axpy<f16, float>)
+VECTOR(axpy_bf16, axpy<bf16, float>)
+VECTOR(scal_f32,  scal<float, float>)
+VECTOR(scal_f64,  scal<double, double>)
+VECTOR(scal_f16,  scal<f16, float>)
+VECTOR(scal_bf16, scal<bf16, float>)
+VECTOR(copy_2,    copy<unsigned short>)
+VECTOR(copy_4,    copy<unsigned>)
+VECTOR(copy_8,    copy<u64>)
+VECTOR(copy_16,   copy<pair>)
+VECTOR(swap_2,    swap<unsigned short>)
+VECTOR(swap_4,    swap<unsigned>)
+VECTOR(swap_8,    swap<u64>)
+VECTOR(swap_16,   swap<pair>)
+VECTOR(rot_f32,   rot<float>)
+VECTOR(rot_f64,   rot<double>)
+VECTOR(dot_f32,   dot<float, float>)
+VECTOR(dot_f64,   dot<double, double>)
+VECTOR(dot_f16,   dot<f16, float>)
+VECTOR(dot_bf16,  dot<bf16, float>)
+VECTOR(asum_f32,  asum<float>)
+VECTOR(asum_f64,  asum<double>)
+VECTOR(nrm2_f32,  nrm2<float>)
+VECTOR(nrm2_f64,  nrm2<double>)
+VECTOR(nrm2_f16,  nrm2<f16>)
+VECTOR(nrm2_bf16, nrm2<bf16>)
+VECTOR(iamax_f32, extreme<float, false>)
+VECTOR(iamax_f64, extreme<double, false>)
+VECTOR(iamin_f32, extreme<float, true>)
+VECTOR(iamin_f64, extreme<double, true>)
+// clang-format on

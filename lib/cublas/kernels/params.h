@@ -1,0 +1,78 @@
+/*
+ * params.h - what the kernels of this folder are given: one struct each, of device addresses and
+ * numbers only. Included by the host's code and by the kernels.
+ */
+#ifndef GS_CUBLAS_PARAMS_H
+#define GS_CUBLAS_PARAMS_H
+
+/* alpha or beta. `address` 0: the value is in `bits`; else at that device address. */
+struct scalar {
+    unsigned long long bits, address;
+};
+
+enum scalar_type { SCALAR_F16, SCALAR_BF16, SCALAR_F32, SCALAR_F64, SCALAR_S32 };
+
+/* op(A): element (i, j) of batch b is address[b * stride + i * row + j * column]; one of row and
+ * column is 1. `array`: `address` is that of an array of addresses, one a batch. Of a vector only
+ * `row`, its increment, is used. */
+struct matrix {
+    unsigned long long address;
+    long long row, column, stride;
+    unsigned array;
+};
+
+enum fill { FILL_ALL, FILL_LOWER, FILL_UPPER };
+
+/* C = alpha op(A) op(B) + beta C; of C, which has row 1, only the triangle `fill`. */
+struct gemm_params {
+    struct matrix a, b, c;
+    struct scalar alpha, beta;
+    int m, n, k, batch;
+    unsigned scalar_type, fill;
+    unsigned c_wide; /* of the tensor-core kernels: C is of f32, not of the inputs' type */
+};
+
+/* y = alpha op(A) x + beta y, op(A) of m rows and n columns. */
+struct gemv_params {
+    struct matrix a, x, y;
+    struct scalar alpha, beta;
+    int m, n, batch;
+    unsigned scalar_type;
+};
+
+/* A += alpha x y'; of A only the triangle `fill`. */
+struct ger_params {
+    struct matrix a, x, y;
+    struct scalar alpha;
+    int m, n;
+    unsigned scalar_type, fill;
+};
+
+/* Level 1. Increments may be negative: x and y are the addresses of element 0. */
+struct vector_params {
+    unsigned long long x, y, result;
+    long long n, incx, incy;
+    struct scalar alpha, beta; /* beta: the sine of a rotation */
+    unsigned scalar_type;
+    unsigned wide_index; /* the result of iamax is of 64 bits */
+};
+
+/* op(A) X = alpha B, or X op(A) = alpha B, X over B. Vector v of B has its element i at
+ * b[i * row + v * column]; a is lower triangular as it is read, or upper, with row and column of
+ * op(A) taken so that each vector solves a v = b. */
+struct trsm_params {
+    struct matrix a, b;
+    struct scalar alpha;
+    int m, vectors, batch;
+    unsigned scalar_type, fill, unit;
+};
+
+/* C = alpha op(A) + beta op(B), or the product of a matrix and a diagonal. */
+struct elementwise_params {
+    struct matrix a, b, c;
+    struct scalar alpha, beta;
+    int m, n;
+    unsigned scalar_type;
+};
+
+#endif

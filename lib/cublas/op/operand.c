@@ -1,0 +1,90 @@
+/* operand.c - operands and their types as kernels take them: see operators.h. */
+#include "cublas/op/operators.h"
+
+size_t type_size(cudaDataType type)
+{
+    switch (type) {
+    case CUDA_R_8I:
+        return 1;
+    case CUDA_R_16F:
+    case CUDA_R_16BF:
+        return 2;
+    case CUDA_R_32F:
+    case CUDA_R_32I:
+        return 4;
+    case CUDA_R_64F:
+    case CUDA_C_32F:
+        return 8;
+    case CUDA_C_64F:
+        return 16;
+    default:
+        return 0;
+    }
+}
+
+unsigned type_scalar(cudaDataType type)
+{
+    switch (type) {
+    case CUDA_R_16F:
+        return SCALAR_F16;
+    case CUDA_R_16BF:
+        return SCALAR_BF16;
+    case CUDA_R_64F:
+        return SCALAR_F64;
+    case CUDA_R_32I:
+        return SCALAR_S32;
+    default:
+        return SCALAR_F32;
+    }
+}
+
+bool trans_valid(cublasOperation_t trans)
+{
+    return trans == CUBLAS_OP_N || trans == CUBLAS_OP_T || trans == CUBLAS_OP_C;
+}
+
+bool ld_valid(int64_t ld, int64_t rows)
+{
+    return ld >= 1 && ld >= rows;
+}
+
+struct matrix matrix_of(const struct operand *operand, bool transposed)
+{
+    struct matrix matrix = {.address = operand->address,
+                            .row = 1,
+                            .column = operand->ld,
+                            .stride = operand->stride,
+                            .array = operand->array};
+
+    if (transposed) {
+        matrix.row = operand->ld;
+        matrix.column = 1;
+    }
+    return matrix;
+}
+
+struct matrix vector_of(const struct operand *operand, int64_t n)
+{
+    struct matrix matrix = matrix_of(operand, true);
+
+    if (operand->ld < 0 && n > 0)
+        matrix.address += (uint64_t)((1 - n) * operand->ld * (int64_t)type_size(operand->type));
+    return matrix;
+}
+
+enum kernel_name kernel_by_type(cudaDataType type, enum kernel_name f32, enum kernel_name f64,
+                                enum kernel_name f16, enum kernel_name bf16)
+{
+    switch (type) {
+    case CUDA_R_32F:
+        return f32;
+    case CUDA_R_64F:
+        return f64;
+    case CUDA_R_16F:
+        return f16;
+    case CUDA_R_16BF:
+        return bf16;
+    default:
+        return KERNEL_NONE;
+    }
+}

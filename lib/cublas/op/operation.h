@@ -1,0 +1,62 @@
+/*
+ * operation.h - one call as a record: the operator, sizes, operands by device address, scalars. All
+ * calls go through operation_run, which finds the operator's row in operators.def. A record has no
+ * host pointer but `result`, and lives as long as the call.
+ */
+#ifndef GS_CUBLAS_OPERATION_H
+#define GS_CUBLAS_OPERATION_H
+
+#include "cublas/abi.h"
+#include "cublas/base/handle.h"
+#include "cublas/kernels/params.h"
+
+enum operator_name {
+#define OPERATOR(name, check, run) OPERATOR_##name,
+#include "cublas/operators.def"
+#undef OPERATOR
+    OPERATORS
+};
+
+/* A matrix with leading dimension ld, or a vector with increment ld. */
+struct operand {
+    uint64_t address;
+    int64_t ld, stride; /* in elements; stride: from one of a batch to the next */
+    cudaDataType type;
+    bool array; /* `address` is that of an array of addresses */
+};
+
+struct operation {
+    enum operator_name name;
+    cublasOperation_t transa, transb;
+    cublasSideMode_t side;
+    unsigned fill; /* enum fill */
+    cublasDiagType_t diag;
+    int64_t m, n, k, batch;
+    struct operand a, b, c;
+    struct scalar alpha, beta;
+    cudaDataType scalar_type;
+    cublasComputeType_t compute;
+    bool wide_index; /* a result that is an index has 64 bits */
+    bool invalid;    /* something that has to be there is NULL, or no value of its type */
+    void *result;    /* as the pointer mode says: the host's or a device address */
+};
+
+/* A record with a batch of one. */
+struct operation operation_of(enum operator_name name);
+struct operand operand_of(const void *address, int64_t ld, cudaDataType type);
+/* alpha or beta, by the handle's pointer mode. */
+void operation_scalars(struct operation *op, cublasHandle_t handle, const void *alpha,
+                       const void *beta, cudaDataType type);
+/* Both 1, whatever the pointer mode: of f32 or f64. */
+void operation_ones(struct operation *op, cudaDataType type);
+
+/* Checks the record and carries it out. */
+cublasStatus_t operation_run(cublasHandle_t handle, struct operation *op);
+
+/* What cublasLoggerConfigure and cublasSetLoggerCallback have set. */
+void operation_log(void (*write_line)(const char *line));
+
+size_t type_size(cudaDataType type);
+unsigned type_scalar(cudaDataType type); /* enum scalar_type */
+
+#endif

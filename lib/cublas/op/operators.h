@@ -1,0 +1,40 @@
+/* operators.h - the functions that operators.def names, and what they have in common. */
+#ifndef GS_CUBLAS_OPERATORS_H
+#define GS_CUBLAS_OPERATORS_H
+
+#include "cublas/base/kernels.h"
+#include "cublas/op/operation.h"
+
+#define OPERATOR(name, check, run)                                                                 \
+    cublasStatus_t check(const struct operation *op);                                              \
+    cublasStatus_t run(cublasHandle_t handle, const struct operation *op);
+#include "cublas/operators.def"
+#undef OPERATOR
+
+/* Kernels count rows and columns in 32 bits. */
+#define SIZE_MOST 0x7fff0000
+
+bool trans_valid(cublasOperation_t trans);
+/* A stored matrix of that many rows can have this leading dimension. */
+bool ld_valid(int64_t ld, int64_t rows);
+/* The matrix, or its transpose, as kernels take it. */
+struct matrix matrix_of(const struct operand *operand, bool transposed);
+/* A vector of n elements: the address is that of its first, which with a negative increment lies
+ * last in memory. */
+struct matrix vector_of(const struct operand *operand, int64_t n);
+/* The kernel's name by type; KERNEL_NONE: there is none of it. */
+enum kernel_name kernel_by_type(cudaDataType type, enum kernel_name f32, enum kernel_name f64,
+                                enum kernel_name f16, enum kernel_name bf16);
+
+static inline unsigned blocks(int64_t n, unsigned each)
+{
+    return (unsigned)((n + each - 1) / each);
+}
+
+/* Blocks in the grid's third dimension, which has 65,535 at most; kernels go over the rest. */
+static inline unsigned layers(int64_t n)
+{
+    return n < 65535 ? (unsigned)n : 65535;
+}
+
+#endif
