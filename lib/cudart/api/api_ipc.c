@@ -51,7 +51,7 @@ CUDART_API cudaError_t cudaIpcOpenMemHandle(void **out, cudaIpcMemHandle_t from,
         return error_record(status == GS_ERR_NOT_FOUND ? cudaErrorInvalidResourceHandle
                                                        : device_error(status));
     /* NOLINTNEXTLINE: an address of the device */
-    if (!memory_map_add((void *)(uintptr_t)ptr, size, MEMORY_DEVICE, 0)) {
+    if (!memory_map_add((void *)(uintptr_t)ptr, size, MEMORY_DEVICE, MEMORY_OPENED)) {
         gs_free(device_session(), ptr);
         return error_record(cudaErrorMemoryAllocation);
     }
@@ -62,7 +62,12 @@ CUDART_API cudaError_t cudaIpcOpenMemHandle(void **out, cudaIpcMemHandle_t from,
 CUDART_API cudaError_t cudaIpcCloseMemHandle(void *ptr)
 {
     cudaError_t error = device_use();
+    struct memory_range range;
 
+    if (error == cudaSuccess &&
+        (!memory_map_find(ptr, &range) || range.base != (uintptr_t)ptr ||
+         range.kind != MEMORY_DEVICE || range.block != NULL || range.flags != MEMORY_OPENED))
+        error = cudaErrorInvalidValue;
     if (error != cudaSuccess)
         return error_record(error);
     memory_map_remove(ptr);

@@ -19,11 +19,14 @@ enum memory_kind {
     MEMORY_MANAGED     /* likewise */
 };
 
+/* In the flags of device memory: of another process, by cudaIpcOpenMemHandle. */
+#define MEMORY_OPENED 1u
+
 struct memory_range {
     uintptr_t base;
     size_t size;
     enum memory_kind kind;
-    unsigned flags;      /* of cudaHostAlloc; of a block, its pool */
+    unsigned flags;      /* of cudaHostAlloc; MEMORY_OPENED; of a block, its pool */
     struct block *block; /* of a heap's arena (device_memory.h); NULL: memory of its own */
 };
 
