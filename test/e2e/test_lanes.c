@@ -13,8 +13,9 @@
 
 #define SESSIONS  8u
 #define FILL_NS   20000000000u
-/* Rounds that take no longer than this, so many in a row, and sessions go to lanes. */
-#define QUICK_NS  1000000u
+/* Rounds of a launch of each session that take no longer than this, so many in a row, and sessions
+ * go to lanes: their launches take less than the 50 us that make one light. */
+#define QUICK_NS  200000u
 #define QUICK_ROW 1000u
 
 struct player {

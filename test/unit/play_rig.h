@@ -16,6 +16,7 @@
 #include "worker/loop/round.h"
 #include "worker/partition/partition.h"
 #include "worker/sched/domain.h"
+#include "worker/sched/estimate.h"
 #include "worker/sched/inflight.h"
 
 #define TENANTS_MAX    16u
@@ -131,7 +132,7 @@ static inline uint32_t events_drain(struct tenant *tenant, const struct launch *
                                     struct sched_allowance allowance)
 {
     struct stream *stream = &tenant->session.submit.streams[0];
-    uint64_t each = inflight_guess(&tenant->kernel, launch->grid, launch->block);
+    uint64_t each = estimate_ns(&tenant->kernel, launch->grid, launch->block);
     uint64_t guessed = 0, unfenced = 0;
     uint32_t taken = 0;
 
@@ -164,7 +165,7 @@ uint32_t stream_drain(struct session *session, uint32_t index, struct sched_allo
                                   .partition = session->grant.partition,
                                   .grid = {blocks, 1, 1},
                                   .block = {tenant->units > 0 ? UNIT_THREADS : 256, 1, 1}};
-    uint64_t each = inflight_guess(&tenant->kernel, launch.grid, launch.block);
+    uint64_t each = estimate_ns(&tenant->kernel, launch.grid, launch.block);
     uint32_t count = 0;
 
     assert_int_equal(index, 0);

@@ -39,6 +39,7 @@ static int set(void **state)
         return -1;
     domains_init();
     domain = domain_at(0);
+    lane = (struct lane){0};
     stats = (struct link_stats){0};
     kernel = (struct kernel){.serial = 1};
     memset(segment, 0, sizeof(segment));
@@ -284,6 +285,29 @@ static void what_runs_on_and_on_is_charged_meanwhile(void **state)
     assert_in_range(stats.gpu_ns, 800 * ms, 951 * ms);
 }
 
+/* Nor is what stands behind it charged with the time that the runaway had: narrow kernels, whose
+ * time is nobody else's, all seen to have ended together. */
+static void what_ends_behind_a_runaway_is_charged_only_with_the_rest(void **state)
+{
+    (void)state;
+    const uint64_t begun = clock_ns(), ms = 1000000;
+    uint64_t number = 0;
+
+    kernel.wave_ns = 1000;
+    for (int i = 0; i < 2; i++) {
+        issue(1, 1);
+        number = inflight_fence_next(stream->inflight);
+        inflight_fenced(stream->inflight);
+    }
+    while (clock_ns() < begun + 260 * ms)
+        inflight_poll_all(&lane.inflight_lane, clock_ns());
+    assert_in_range(stats.gpu_ns, 200 * ms, clock_ns() - begun);
+    fence_write(number, clock_ns());
+    inflight_poll_all(&lane.inflight_lane, clock_ns());
+    assert_int_equal(inflight_count(stream->inflight), 0);
+    assert_in_range(stats.gpu_ns, 200 * ms, clock_ns() - begun);
+}
+
 /* The width is that of the work in flight of a stream that always has some: not of what was in
  * flight before. */
 static void a_stream_is_as_wide_as_the_widest_that_it_has_in_flight(void **state)
@@ -387,6 +411,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(no_more_than_128_short_launches_go_without_a_fence, set,
                                         unset),
         cmocka_unit_test_setup_teardown(what_runs_on_and_on_is_charged_meanwhile, set, unset),
+        cmocka_unit_test_setup_teardown(what_ends_behind_a_runaway_is_charged_only_with_the_rest,
+                                        set, unset),
         cmocka_unit_test_setup_teardown(what_runs_on_and_on_is_not_waited_for, set, unset),
         cmocka_unit_test_setup_teardown(a_stream_is_as_wide_as_the_widest_that_it_has_in_flight,
                                         set, unset),

@@ -15,11 +15,7 @@
  * kernel has a fence. So a tenant that falsifies its completion words gets 128 short kernels ahead,
  * once.
  *
- * A span is the work that ends with one fence.
- *
- * The device's clock is related to the host's as follows: a fence's time lies between the work's
- * dispatch and a reading of the host's clock after the fence was found. The least delay between the
- * fence's time and that reading, over 20 ms, is taken to be zero.
+ * A span (span.h) is the work that ends with one fence.
  */
 #include "worker/sched/inflight.h"
 
@@ -28,65 +24,24 @@
 
 #include "common/link.h"
 #include "common/util.h"
-#include "worker/partition/partition.h"
 #include "worker/sched/domain.h"
+#include "worker/sched/estimate.h"
 #include "worker/sched/lane.h"
 #include "worker/sched/latency.h"
 #include "worker/sched/schedule.h"
-#include "worker/sched/sm_time.h"
+#include "worker/sched/span.h"
 #include "worker/sched/trace.h"
 
 #define FENCE_SEQUENCE_BITS 24u
 #define SEQUENCE_MASK       ((UINT64_C(1) << FENCE_SEQUENCE_BITS) - 1)
-#define TIME_MASK           ((UINT64_C(1) << (64 - FENCE_SEQUENCE_BITS)) - 1)
+static_assert(FENCE_SEQUENCE_BITS + DEVICE_CLOCK_BITS == 64, "a fence is one word");
 
 #define SPANS_MAX    (2 * SCHED_STREAM_MAX) /* spans in flight; each has a launch or more */
 #define UNFENCED_MAX 128u                   /* records without a fence between two fences */
-#define UNFENCED_NS  50000u                 /* kernels longer than this are always fenced */
-#define SM_THREADS   1024u                  /* threads that fill an SM */
-#define MIXED        UINT32_MAX       /* a span of several kernels, or of copies or waits too */
-#define GRAPHS       (UINT32_MAX - 1) /* a span of graphs alone */
-#define NOTHING      (UINT32_MAX - 2) /* a span of events alone: the device spends no time on it */
-#define GUESS_MOST   60000000000u     /* the longest guess, so that sums do not overflow */
 /* a span is overdue that has run for so long, and four times as long as was thought */
 #define OVERDUE_NS   50000000u
 /* How often a span that is overdue is charged while it runs. */
 #define CHARGE_NS    100000000u
-/* the offset of the clocks is corrected once in that time, in which they drift by 2 us at most */
-#define CLOCK_EVERY  20000000u
-
-/* Launches of one kernel, and what was known of the kernel when they were issued. */
-struct kernel_run {
-    uint32_t kernel;
-    uint64_t serial; /* of the kernel */
-    double wave_ns;  /* of the kernel; 0: never measured */
-    uint64_t ns;     /* how long the launches were thought to run */
-};
-
-/* A span: work that ends with one fence. */
-struct inflight_span {
-    uint64_t dispatch_ns, deadline_ns;
-    struct sched_work work;    /* without events, on which the device spends no time */
-    uint32_t records;          /* launches, graphs, copies, memsets, waits, events */
-    uint64_t serial;           /* of the kernel */
-    uint32_t kernel;           /* the kernel of all launches; or MIXED, GRAPHS, NOTHING */
-    double waves;              /* the sum over all launches; a graph counts 1 */
-    struct kernel_run longest; /* the launches that were thought to run longest */
-    uint64_t sm_ns;            /* the sum of the guesses, each by the SMs that the kernel takes */
-    struct latency_span seen;  /* when its launches and graphs were seen */
-    /* sm_time_timeline of the kernels that fill their SMs; where they have several timelines, that
-     * of the whole device */
-    uint32_t timeline;
-    uint32_t timeline_sms; /* the number of SMs of that timeline */
-    /* the number of kernels that fill their SMs, also where these are a part of the device */
-    uint32_t filling;
-    uint32_t sequence;            /* the count in its fence */
-    bool overdue;                 /* it runs on and on, or stands behind a span that does */
-    uint64_t charged, charged_ns; /* so much of its time is charged already, up to then */
-    bool beside;                  /* its kernels may have run beside others' */
-    bool others;                  /* it has copies or waits, which use no SM */
-    bool graphs;                  /* it has graphs */
-};
 
 /* A span that is wider than all spans behind it. */
 struct peak {
@@ -193,69 +148,9 @@ bool inflight_open_kernels(const struct inflight *inflight)
 
 /* ---- Issued work ----------------------------------------------------------------------------- */
 
-/* How many times a grid fills the device, at least 1: a kernel's time grows with that number. */
-static double waves_of(const uint32_t grid[3], const uint32_t block[3])
-{
-    double threads = (double)grid[0] * grid[1] * grid[2] * block[0] * block[1] * block[2];
-    double waves = threads / ((double)worker->info.sm_count * SM_THREADS);
-
-    return waves > 1 ? waves : 1;
-}
-
-uint64_t inflight_guess(const struct kernel *kernel, const uint32_t grid[3],
-                        const uint32_t block[3])
-{
-    double guess = kernel->wave_ns * waves_of(grid, block);
-
-    if (kernel->wave_ns == 0)
-        return SCHED_UNKNOWN_NS;
-    return guess < 1 ? 1 : guess < GUESS_MOST ? (uint64_t)guess : GUESS_MOST;
-}
-
 uint64_t inflight_guess_graph(const struct inflight *inflight)
 {
     return inflight->graph_ns ? inflight->graph_ns : SCHED_UNKNOWN_NS;
-}
-
-static uint32_t sms_of(const struct partition *partition)
-{
-    return partition ? partition->sm_count : worker->info.sm_count;
-}
-
-/* On how many SMs the launch's blocks can be at a time. */
-static uint32_t launch_sms(const struct launch *launch)
-{
-    const uint32_t sms = sms_of(launch->partition);
-    const uint64_t blocks = (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2];
-
-    return blocks < sms ? (uint32_t)blocks : sms;
-}
-
-/* The partition's part of the device, in units of SCHED_WIDTH. */
-static uint64_t partition_width(const struct partition *partition)
-{
-    return partition ? (uint64_t)partition->sm_count * SCHED_WIDTH / worker->info.sm_count
-                     : SCHED_WIDTH;
-}
-
-/* The part of the device that a launch's blocks fill, in units of SCHED_WIDTH. */
-static uint64_t launch_width(const struct launch *launch)
-{
-    uint64_t blocks = (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2];
-    uint64_t threads = (uint64_t)launch->block[0] * launch->block[1] * launch->block[2];
-    uint64_t capacity = (uint64_t)worker->info.sm_count * SM_THREADS;
-    uint64_t most = partition_width(launch->partition);
-
-    if (blocks >= capacity || blocks * threads >= capacity)
-        return most;
-    uint64_t width = blocks * threads * SCHED_WIDTH / capacity;
-    return width < most ? width : most;
-}
-
-bool inflight_light(const struct launch *launch)
-{
-    return launch->kernel->wave_ns > 0 && launch_width(launch) * SCHED_NARROW <= SCHED_WIDTH &&
-           inflight_guess(launch->kernel, launch->grid, launch->block) <= UNFENCED_NS;
 }
 
 void inflight_seen(struct inflight *inflight, uint64_t position, uint64_t now)
@@ -270,17 +165,6 @@ void inflight_issue(struct inflight *inflight)
         inflight->open.dispatch_ns = clock_ns();
 }
 
-/* Notes that work of this kind is part of the open span. */
-static void open_note(struct inflight_span *open, uint32_t kernel, uint64_t serial)
-{
-    if (open->records == 0 || open->kernel == NOTHING) {
-        open->kernel = kernel;
-        open->serial = serial;
-    } else if (kernel != NOTHING && (open->kernel != kernel || open->serial != serial)) {
-        open->kernel = MIXED;
-    }
-}
-
 /* Notes when the launches were seen. All work of a span counts as issued at its begin: the clock is
  * not read once more for each call. */
 static void open_seen(struct inflight *inflight, const struct launch *launches, uint32_t count)
@@ -289,105 +173,27 @@ static void open_seen(struct inflight *inflight, const struct launch *launches, 
                    inflight->open.dispatch_ns);
 }
 
-/* Whether the launch counts as filling its SMs: whether it fills more than a quarter of them. It is
- * not known how many kernels of that size fit beside each other, nor whether they slow each other
- * down, and the time of kernels that do run side by side could be charged to none of them. So they
- * take turns. */
-static bool fills(const struct launch *launch, uint64_t width)
-{
-    return 4 * width > partition_width(launch->partition);
-}
-
-/* Whether the launch counts as filling its SMs also in a domain that has other SMs. Partitions of
- * less than half of the device may share no SM with each other, and kernels in them are not to wait
- * for each other. */
-static bool fills_any(const struct launch *launch, uint64_t width)
-{
-    return fills(launch, width) && (!launch->partition || 2 * width >= SCHED_WIDTH);
-}
-
-static void open_width(struct inflight_span *open, uint64_t width)
-{
-    if (open->work.width < width)
-        open->work.width = (uint32_t)width;
-}
-
-/* Notes that kernels which fill their SMs, one after the other, are part of the open span. */
-static void open_wide(struct inflight_span *open, const struct partition *partition,
-                      uint32_t kernels)
-{
-    uint32_t timeline = sm_time_timeline(partition);
-
-    if (open->filling == 0) {
-        open->timeline = timeline;
-        open->timeline_sms = partition ? partition->sm_count : worker->info.sm_count;
-    } else if (open->timeline != timeline) {
-        open->timeline = sm_time_timeline(NULL);
-        open->timeline_sms = worker->info.sm_count;
-    }
-    open->filling += kernels;
-}
-
 void inflight_add(struct inflight *inflight, const struct launch *launches, uint32_t count)
 {
-    struct inflight_span *open = &inflight->open;
-    const struct kernel *kernel = launches->kernel;
-    uint64_t ns = inflight_guess(kernel, launches->grid, launches->block) * count;
-    const uint64_t width = launch_width(launches), most = partition_width(launches->partition);
-
-    open_note(open, kernel->id, kernel->serial);
-    open->records += count;
-    open->work.launches += count;
-    open->waves += waves_of(launches->grid, launches->block) * count;
-    open->work.ns += ns;
-    open->sm_ns += ns * launch_sms(launches);
-    if (ns > open->longest.ns)
-        open->longest = (struct kernel_run){kernel->id, kernel->serial, kernel->wave_ns, ns};
-    if (fills(launches, width)) {
-        open_wide(open, launches->partition, count);
-        open->work.wide += fills_any(launches, width) ? count : 0;
-        open->work.device_ns += ns * most / SCHED_WIDTH;
-    } else {
-        open->work.device_ns += ns * width / SCHED_WIDTH;
-    }
-    open_width(open, most > 0 ? width * SCHED_WIDTH / most : SCHED_WIDTH);
-    open->beside = open->beside || width < SCHED_WIDTH;
-    if (launches->deadline_ns)
-        open->deadline_ns = launches->deadline_ns;
+    span_add_launches(&inflight->open, launches, count);
     open_seen(inflight, launches, count);
 }
 
 void inflight_add_graph(struct inflight *inflight, uint64_t position)
 {
-    struct inflight_span *open = &inflight->open;
-    uint64_t ns = inflight_guess_graph(inflight);
-
-    open_note(open, GRAPHS, 0);
-    open->graphs = true;
-    open->records++;
-    open->work.launches++;
-    open->waves++;
-    open->work.ns += ns;
-    open->sm_ns += ns * sms_of(inflight->session->grant.partition);
-    open->work.device_ns += ns;
-    open_wide(open, inflight->session->grant.partition, 2); /* 2: a graph has several kernels */
-    open->work.wide += 2;
-    open_width(open, SCHED_WIDTH);
+    span_add_graph(&inflight->open, inflight->session->grant.partition,
+                   inflight_guess_graph(inflight));
     open_seen(inflight, &(struct launch){.end = position}, 1);
 }
 
 void inflight_add_event(struct inflight *inflight)
 {
-    open_note(&inflight->open, NOTHING, 0);
-    inflight->open.records++;
+    span_add_event(&inflight->open);
 }
 
 void inflight_add_other(struct inflight *inflight)
 {
-    open_note(&inflight->open, MIXED, 0);
-    inflight->open.records++;
-    inflight->open.work.launches++;
-    inflight->open.others = true;
+    span_add_other(&inflight->open);
 }
 
 /* Tells the scheduler the width of the stream's widest span, where the width has changed. */
@@ -465,29 +271,6 @@ void inflight_fenced(struct inflight *inflight)
     width_add(inflight);
 }
 
-/* Charges the session for time that the span was on the device, and on as many SMs as it takes. */
-static void charge(struct session *session, const struct inflight_span *span, uint64_t ns)
-{
-    const double sms = span->work.ns ? (double)span->sm_ns / (double)span->work.ns : 0;
-
-    if (!worker->policy.accounting)
-        return;
-    link_stat_add(&session->stats->gpu_ns, ns);
-    link_stat_add(&session->stats->sm_ns, (uint64_t)((double)ns * sms));
-}
-
-/* The part of a span's time that counts for its session's share: the whole time, however little of
- * the device the span filled, because a session that found no room beside it had to wait. A span so
- * narrow that no session waits for it counts by the part of the device that it fills. */
-static uint64_t span_vtime_ns(const struct inflight_span *span, uint64_t ran)
-{
-    if (span->work.ns == 0)
-        return 0;
-    if (span->work.device_ns > span->work.ns / SCHED_NARROW)
-        return ran;
-    return (uint64_t)((double)ran * (double)span->work.device_ns / (double)span->work.ns);
-}
-
 void inflight_unfenced(struct inflight *inflight)
 {
     struct session *session = inflight->session;
@@ -495,9 +278,9 @@ void inflight_unfenced(struct inflight *inflight)
 
     inflight->open = (struct inflight_span){0};
     inflight->unfenced += open.records;
-    if (open.records == 0 || open.kernel == MIXED || open.kernel == NOTHING)
+    if (!span_of_kernels(&open))
         return; /* copies use no SM */
-    charge(session, &open, open.work.ns);
+    span_charge_ns(session, &open, open.work.ns);
     latency_ended(session, &open.seen, open.dispatch_ns + open.work.ns);
     sched_issued(domain_of(session), &session->sched.entity, &open.work, open.dispatch_ns);
     sched_done(domain_of(session), &session->sched.entity, &open.work,
@@ -524,110 +307,10 @@ bool inflight_may_go_unfenced(const struct inflight *inflight, uint64_t signalle
     if (atomic_load_explicit(&complete->position[inflight->index], memory_order_relaxed) <
         signalled)
         return false;
-    return !launch || (launch->kernel->wave_ns > 0 && !launch->deadline_ns &&
-                       inflight_guess(launch->kernel, launch->grid, launch->block) <= UNFENCED_NS);
+    return !launch || (estimate_short(launch) && !launch->deadline_ns);
 }
 
 /* ---- Ended work ------------------------------------------------------------------------------ */
-
-/* The host's time of a fence that has been seen: not before the dispatch, and not after now. The
- * clock is read here and not taken from the begin of the round. Where the thread loses its
- * processor before it sees the fence, an earlier reading would put the device's clock ahead by that
- * loss, for seconds; and of each span that is issued before its predecessor has ended, that much
- * time would be charged to no session. */
-static uint64_t host_time(struct inflight_lane *tracker, uint64_t device, uint64_t dispatch)
-{
-    const uint64_t now = clock_ns();
-
-    if (!tracker->clock_known) {
-        tracker->clock_known = true;
-        tracker->offset = device - now;
-        tracker->least_delay = 0;
-        tracker->next_correct = now + CLOCK_EVERY;
-    }
-    uint64_t delay = (now + tracker->offset - device) & TIME_MASK;
-    if (delay > TIME_MASK / 2) { /* after now: this fence was seen sooner than any before */
-        tracker->offset = device - now;
-        delay = 0;
-    } else if (delay > now - dispatch) {
-        tracker->offset = device - dispatch;
-        delay = now - dispatch;
-    }
-    if (delay < tracker->least_delay)
-        tracker->least_delay = delay;
-    if (now >= tracker->next_correct) {
-        tracker->offset -= tracker->least_delay;
-        tracker->least_delay = UINT64_MAX >> 1;
-        tracker->next_correct = now + CLOCK_EVERY;
-    }
-    return now - delay;
-}
-
-static bool span_wide(const struct inflight_span *span)
-{
-    return span->work.wide > 0;
-}
-
-/* The running mean, in which the last value counts a quarter. */
-static double mean_of(double mean, double last)
-{
-    return mean > 0 ? (mean * 3 + last) / 4 : last;
-}
-
-/* Corrects the kernel's time by a run that took `from` at least and `to` at most for one wave. A
- * time between the two stands. */
-static void kernel_learn(const struct session *session, uint32_t id, uint64_t serial, double from,
-                         double to)
-{
-    struct kernel *kernel = kernel_find(&session->kernels, id);
-
-    if (!kernel || kernel->serial != serial)
-        return; /* unloaded since */
-    if (kernel->wave_ns < from)
-        kernel->wave_ns = mean_of(kernel->wave_ns, kernel->wave_ns > 0 ? from : to);
-    else if (kernel->wave_ns > to)
-        kernel->wave_ns = mean_of(kernel->wave_ns, to);
-}
-
-/* Learns from an ended span how long its kernels take. The span was at the head of its stream for
- * the time `there` and is charged with `ran` of it. Kernels that fill the device ran for just
- * `ran`; narrower kernels may have run beside those that had the rest. Of a span of several kernels
- * only the sum is known: the error of its guess corrects the kernel that makes up most of it, until
- * another kernel does. */
-static void span_learn(struct inflight *inflight, const struct inflight_span *span, uint64_t ran,
-                       uint64_t there)
-{
-    const struct session *session = inflight->session;
-    const struct kernel_run *longest = &span->longest;
-    const double least = (double)(ran ? ran : 1);
-    const double most = span->beside && there ? (double)there : least;
-
-    if (span->kernel == GRAPHS) {
-        inflight->graph_ns = (uint64_t)mean_of((double)inflight->graph_ns, least / span->waves) + 1;
-    } else if (span->kernel == MIXED) {
-        const double scale = longest->wave_ns / (double)span->work.ns;
-        if (longest->wave_ns > 0 && !span->others && !span->graphs)
-            kernel_learn(session, longest->kernel, longest->serial, least * scale, most * scale);
-    } else if (span->kernel != NOTHING) {
-        kernel_learn(session, span->kernel, span->serial, least / span->waves, most / span->waves);
-    }
-}
-
-/* Charges the session for what the span has run from `begin` to `end`, but for what it is charged
- * for already. */
-static void span_charge(struct session *session, struct inflight_span *span, uint64_t begin,
-                        uint64_t end)
-{
-    const uint64_t from = begin > span->charged_ns ? begin : span->charged_ns;
-    uint64_t ran = end > from ? end - from : 0;
-
-    if (span_wide(span) && ran > 0)
-        ran = sm_time_take(span->timeline, from, end);
-    if (span->work.ns > 0)
-        charge(session, span, ran);
-    span->charged += ran;
-    span->charged_ns = end;
-}
 
 static void span_end(struct inflight *inflight, struct inflight_span *span, uint64_t end)
 {
@@ -643,7 +326,7 @@ static void span_end(struct inflight *inflight, struct inflight_span *span, uint
     inflight->count -= span->records;
     width_end(inflight);
     inflight->first++;
-    span_learn(inflight, span, ran, there);
+    span_learn(session, span, ran, there, &inflight->graph_ns);
     latency_ended(session, &span->seen, end);
     if (span->deadline_ns && end > span->deadline_ns)
         link_stat_add(&session->stats->deadlines_missed, 1);
@@ -706,25 +389,30 @@ static void overdue_note(struct inflight *inflight, uint64_t now)
 }
 
 /* Accounts for all spans of the stream that were seen to have ended. The fence of the last one has
- * overwritten the others, so the time is divided among the spans in proportion to their guesses. */
+ * overwritten the others, so the time is divided among the spans in proportion to their guesses. An
+ * overdue span, which has been charged while it ran, did not end before that. */
 static void inflight_end(struct inflight *inflight)
 {
-    uint64_t end = inflight->seen_ns, guessed = 0, before = 0;
-
     const struct inflight_span *oldest = &inflight->ring[inflight->first % SPANS_MAX];
-    uint64_t begin =
+    const uint64_t charged_ns = oldest->charged_ns, end = inflight->seen_ns;
+    const uint64_t begin =
         oldest->dispatch_ns > inflight->end_ns ? oldest->dispatch_ns : inflight->end_ns;
-    uint64_t all = end > begin ? end - begin : 0;
+    const double all = end > begin ? (double)(end - begin) : 0;
+    uint64_t guessed = 0, before = 0;
+
     for (uint32_t i = 0; i < inflight->seen; i++)
         guessed += inflight->ring[(inflight->first + i) % SPANS_MAX].work.ns;
     while (inflight->seen > 0) {
         struct inflight_span *span = &inflight->ring[inflight->first % SPANS_MAX];
+        uint64_t span_end_ns = end;
+
         inflight->seen--;
         before += span->work.ns;
-        span_end(inflight, span,
-                 inflight->seen == 0 || guessed == 0
-                     ? end
-                     : begin + (uint64_t)((double)all * (double)before / (double)guessed));
+        if (inflight->seen > 0 && guessed > 0) {
+            span_end_ns = begin + (uint64_t)(all * (double)before / (double)guessed);
+            span_end_ns = span_end_ns > charged_ns ? span_end_ns : charged_ns;
+        }
+        span_end(inflight, span, span_end_ns);
     }
     if (inflight->first == inflight->last)
         inflight->session->inflight.streams &= ~(UINT64_C(1) << inflight->index);
@@ -767,7 +455,8 @@ static void inflight_look(struct inflight *inflight)
     }
     if (!last)
         return;
-    inflight->seen_ns = host_time(tracker, fence >> FENCE_SEQUENCE_BITS, last->dispatch_ns);
+    inflight->seen_ns =
+        device_clock_host_ns(&tracker->clock, fence >> FENCE_SEQUENCE_BITS, last->dispatch_ns);
     if (!wide) {
         inflight_end(inflight);
         return;

@@ -30,13 +30,8 @@ size_t inflight_number(const struct inflight *inflight);
 CUdeviceptr inflight_fence_address(const struct inflight *inflight);
 uint64_t inflight_fence_next(const struct inflight *inflight);
 
-/* How long a launch is thought to run, and how long a graph is, by the stream's last graphs. */
-uint64_t inflight_guess(const struct kernel *kernel, const uint32_t grid[3],
-                        const uint32_t block[3]);
+/* How long a graph is thought to run, by the stream's last graphs. */
 uint64_t inflight_guess_graph(const struct inflight *inflight);
-/* Whether the launch is known to be short and fills so little of the device that it delays no other
- * session. */
-bool inflight_light(const struct launch *launch);
 /* Notes that the lane has seen the records before that ring position. NULL is fine: the stream has
  * not been used yet. */
 void inflight_seen(struct inflight *inflight, uint64_t position, uint64_t now);

@@ -5,8 +5,9 @@
 #ifndef GS_WORKER_SCHED_INFLIGHT_LANE_H
 #define GS_WORKER_SCHED_INFLIGHT_LANE_H
 
-#include <stdbool.h>
 #include <stdint.h>
+
+#include "worker/sched/device_clock.h"
 
 struct inflight;
 struct session;
@@ -16,11 +17,7 @@ struct session;
 /* All zero: nothing is in flight. */
 struct inflight_lane {
     struct session *first; /* list of sessions that have something in flight, or had */
-    /* How the device's clock relates to the host's. */
-    bool clock_known;
-    uint64_t offset; /* the device's clock less the host's */
-    /* least delay among the fences seen; when the offset is corrected next */
-    uint64_t least_delay, next_correct;
+    struct device_clock clock;
     /* Streams whose work, which fills the device, has been seen to end. The ends are accounted for
      * in the order of their times. */
     struct inflight_ended {

@@ -21,6 +21,7 @@
 #include "common/util.h"
 #include "worker/journal/journal.h"
 #include "worker/partition/partition.h"
+#include "worker/sched/estimate.h"
 #include "worker/sched/inflight.h"
 #include "worker/sched/lane.h"
 #include "worker/sched/trace.h"
@@ -150,7 +151,7 @@ static uint64_t launch_submitted(const unsigned char *record, const struct rec_l
 static bool launch_light(const struct rec_launch *r, const struct launch *launch)
 {
     return !(r->h.flags & REC_LAUNCH_QOS) && !r->report && !launch->deadline_ns &&
-           !launch->cooperative && launch->cls == GS_CLASS_NORMAL && inflight_light(launch);
+           !launch->cooperative && launch->cls == GS_CLASS_NORMAL && estimate_light(launch);
 }
 
 /* Moves the stream back to the primary context, where CUDA's events and captured graphs are.
@@ -451,7 +452,7 @@ static uint64_t record_guess(const struct session *session, const struct stream 
     const struct rec_launch *launch = (const void *)record;
 
     if (launch->h.op == REC_LAUNCH)
-        return inflight_guess(session->kernels.table[launch->kernel], launch->grid, launch->block);
+        return estimate_ns(session->kernels.table[launch->kernel], launch->grid, launch->block);
     return launch->h.op == REC_GRAPH ? inflight_guess_graph(stream->inflight) : 0;
 }
 
