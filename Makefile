@@ -449,7 +449,29 @@ $(BUILD)/test/cudart/programs/%: $(BUILD)/obj/test/cudart/programs/%.o $(BUILD)/
 $(BUILD)/test/cudart/native/%: $(BUILD)/obj/test/cudart/programs/%.o
 	@mkdir -p $(@D)
 	$(Q)$(NVCC) -cudart shared -o $@ $<
-.SECONDARY: $(CUDART_PROGRAMS:%=$(BUILD)/obj/test/cudart/programs/%.o)
+# Of two files: each compiled apart, and a device link.
+SEPARATE := $(filter separate_%,$(CUDART_PROGRAMS))
+NVCC_ARCHES := -gencode arch=compute_80,code=[compute_80,sm_80] -gencode arch=compute_90,code=sm_90
+NVCC_SEPARATE = $(NVCC) -std=c++17 -O1 -Iinclude $(NVCC_ARCHES) -rdc=true -Xcompiler -fPIC
+$(BUILD)/obj/test/cudart/programs/separate_%.o: test/cudart/programs/separate_%.cu test/cudart/programs/show.h test/cudart/separate/shared.h
+	@mkdir -p $(@D)
+	$(call say,NVCC,$<)
+	$(Q)$(NVCC_SEPARATE) -c -o $@ $<
+$(BUILD)/obj/test/cudart/separate/%.o: test/cudart/separate/%.cu test/cudart/separate/shared.h
+	@mkdir -p $(@D)
+	$(call say,NVCC,$<)
+	$(Q)$(NVCC_SEPARATE) -c -o $@ $<
+$(BUILD)/obj/test/cudart/separate/%.link.o: $(BUILD)/obj/test/cudart/programs/%.o $(BUILD)/obj/test/cudart/separate/%.o
+	$(Q)$(NVCC) $(NVCC_ARCHES) -Xcompiler -fPIC -dlink -o $@ $^
+$(SEPARATE:%=$(BUILD)/test/cudart/programs/%): $(BUILD)/test/cudart/programs/%: $(BUILD)/obj/test/cudart/programs/%.o \
+        $(BUILD)/obj/test/cudart/separate/%.o $(BUILD)/obj/test/cudart/separate/%.link.o $(BUILD)/lib/libgshare_cudart.so
+	@mkdir -p $(@D)
+	$(Q)$(NVCC_LINK) -cudart none -o $@ $(filter %.o,$^) -L$(BUILD)/lib -lgshare_cudart -lgshare -Xlinker -rpath='$$ORIGIN/../../../lib'
+$(SEPARATE:%=$(BUILD)/test/cudart/native/%): $(BUILD)/test/cudart/native/%: $(BUILD)/obj/test/cudart/programs/%.o \
+        $(BUILD)/obj/test/cudart/separate/%.o $(BUILD)/obj/test/cudart/separate/%.link.o
+	@mkdir -p $(@D)
+	$(Q)$(NVCC) -cudart shared -nodlink -o $@ $^
+.SECONDARY: $(CUDART_PROGRAMS:%=$(BUILD)/obj/test/cudart/programs/%.o) $(foreach s,$(SEPARATE),$(BUILD)/obj/test/cudart/separate/$(s).o $(BUILD)/obj/test/cudart/separate/$(s).link.o)
 $(BUILD)/obj/test/cudart/programs.inc: $(wildcard test/cudart/programs/*.cu)
 	@mkdir -p $(@D)
 	$(Q)printf 'PROGRAM(%s)\n' $(sort $(CUDART_PROGRAMS)) >$@

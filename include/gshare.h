@@ -553,6 +553,13 @@ GS_API gs_status gs_memset_async(gs_session session, gs_devptr dst, int value, s
  * from that PTX; a cubin alone prints to the server's output. */
 GS_API gs_status gs_module_load(gs_session session, const void *image, size_t size,
                                 gs_module *module);
+/* Links `count` images, from 1 to 1,024, into one module and loads that: what one declares
+ * `.extern` and another defines is one symbol, as between files that nvcc compiles with -rdc=true.
+ * Each image is PTX text or a fatbin with PTX, with a size as for gs_module_load; sizes NULL: all
+ * are NUL-terminated texts. As gs_module_load, and GS_ERR_BAD_IMAGE: they do not fit together (the
+ * message names the symbol), or one has no PTX; GS_ERR_LIMIT: more than 64 MiB of PTX in all. */
+GS_API gs_status gs_module_link(gs_session session, const void *const *images, const size_t *sizes,
+                                unsigned count, gs_module *module);
 /* gs_module_load of a whole file. GS_ERR_NOT_FOUND: no such file. GS_ERR_NO_MEMORY,
  * GS_ERR_SYSTEM. */
 GS_API gs_status gs_module_load_file(gs_session session, const char *path, gs_module *module);

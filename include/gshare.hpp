@@ -646,6 +646,22 @@ class module : public detail::owner<gs_module, gs_module_unload>
         check(gs_module_load_file(in.get(), path.c_str(), &made.handle_));
         return made;
     }
+    /* gs_module_link of images, each with its size; 0: NUL-terminated PTX text. */
+    static module link(const session &in,
+                       const std::vector<std::pair<const void *, std::size_t>> &images)
+    {
+        std::vector<const void *> addresses;
+        std::vector<std::size_t> sizes;
+        gshare::module made;
+
+        for (const auto &image : images) {
+            addresses.push_back(image.first);
+            sizes.push_back(image.second);
+        }
+        check(gs_module_link(in.get(), addresses.data(), sizes.data(),
+                             static_cast<unsigned>(images.size()), &made.handle_));
+        return made;
+    }
     /* gs_kernel_get, by the mangled name; blocks for the server at the first call for a name. */
     gshare::kernel kernel(const std::string &name) const
     {

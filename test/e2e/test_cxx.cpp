@@ -265,6 +265,7 @@ static void moved_from_and_closed_objects_hold_nothing(void)
         THROWS(GS_ERR_INVALID_HANDLE, "kernel", fill.launch({1}, {1}, 0ul, 0u, 0u));
         THROWS(GS_ERR_INVALID_HANDLE, "module", second.kernel("fill"));
         CHECK_EQUAL(server_memory_used(s.server_), 0);
+        gshare::module::link(s.session, {{kernels_ptx, 0}}).kernel("fill");
     }
     s.end();
 }

@@ -38,6 +38,47 @@ static void a_module_loads_from_text_from_bytes_and_from_a_file(void)
     server_stop(server);
 }
 
+#define PTX_HEAD ".version 7.0\n.target sm_70\n.address_size 64\n"
+
+/* One calls what the other has, and both have a variable of the same name of their own. */
+static void modules_that_need_each_other_are_linked(void)
+{
+    static const char caller[] = PTX_HEAD
+        ".global .u32 own = 1;\n.extern .func (.param .b32 r) plus(.param .b32 x);\n"
+        ".visible .entry k(.param .u64 to) {\n.reg .b32 %r<4>;\n.reg .b64 %d<3>;\n"
+        "ld.param.u64 %d1, [to];\ncvta.to.global.u64 %d2, %d1;\nld.global.u32 %r1, [own];\n"
+        "{ .param .b32 x;\n.param .b32 r;\nst.param.b32 [x], %r1;\ncall (r), plus, (x);\n"
+        "ld.param.b32 %r2, [r]; }\nst.global.u32 [%d2], %r2;\nret; }\n";
+    static const char callee[] =
+        PTX_HEAD ".global .u32 own = 40;\n.visible .func (.param .b32 r) plus(.param .b32 x) {\n"
+                 ".reg .b32 %r<4>;\nld.param.b32 %r1, [x];\nld.global.u32 %r2, [own];\n"
+                 "add.u32 %r3, %r1, %r2;\nst.param.b32 [r], %r3;\nret; }\n";
+    const void *const both[] = {caller, callee}, *const twice[] = {callee, callee};
+    const size_t sizes[] = {sizeof(caller), sizeof(callee) - 1};
+    struct server *server = server_start(NULL);
+    gs_session session;
+    gs_module module;
+    gs_devptr to;
+    uint32_t found;
+
+    CHECK_OK(server_attach(server, &session));
+    CHECK_OK(gs_malloc(session, sizeof(found), &to));
+    for (unsigned with_sizes = 0; with_sizes < 2; with_sizes++) {
+        CHECK_OK(gs_module_link(session, both, with_sizes ? sizes : NULL, 2, &module));
+        CHECK_OK(kernels_launch(NULL, kernels_get(module, "k"), 1, 1, (void *[]){&to}));
+        CHECK_OK(gs_memcpy_dtoh(session, &found, to, sizeof(found)));
+        CHECK_EQUAL(found, 41);
+        CHECK_OK(gs_module_unload(module));
+    }
+    CHECK_STATUS(gs_module_link(session, both, NULL, 0, &module), GS_ERR_INVALID_VALUE);
+    CHECK_STATUS(gs_module_link(session, both, NULL, 1025, &module), GS_ERR_INVALID_VALUE);
+    CHECK_STATUS(gs_module_link(session, NULL, NULL, 2, &module), GS_ERR_INVALID_VALUE);
+    CHECK_STATUS(gs_module_link(session, twice, NULL, 2, &module), GS_ERR_BAD_IMAGE);
+    CHECK_TEXT(gs_last_error_message(), "plus is defined in text 1 and in text 2");
+    CHECK_OK(gs_detach(session));
+    server_stop(server);
+}
+
 static void kernels_compute_what_they_should(void)
 {
     enum { N = 1000 };
@@ -399,6 +440,7 @@ static void a_module_loads_beside_a_tenant_that_never_pauses(void)
 
 static const struct test tests[] = {
     TEST(a_module_loads_from_text_from_bytes_and_from_a_file),
+    TEST(modules_that_need_each_other_are_linked),
     TEST(kernels_compute_what_they_should),
     TEST(parameters_of_every_size_arrive),
     TEST(four_kibibytes_of_parameters_arrive),

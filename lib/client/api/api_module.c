@@ -14,6 +14,8 @@
 #include "client/session/print_block.h"
 #include "client/submit/sync_request.h"
 #include "client/submit/wait.h"
+#include "common/image_bundle.h"
+#include "common/util.h"
 
 static uint64_t handle_value(const void *handle)
 {
@@ -110,6 +112,54 @@ gs_status gs_module_load(gs_session session_handle, const void *image, size_t si
         status = module_publish(session, id, handle);
     session_leave(session);
     return status;
+}
+
+/* Sets the size of each image in a bundle, and of the bundle. */
+static gs_status bundle_measure(const void *const *images, const size_t *sizes, unsigned count,
+                                size_t *bundle_sizes, size_t *total)
+{
+    *total = bundle_head(count);
+    for (unsigned i = 0; i < count; i++) {
+        gs_status status = image_size(images[i], sizes ? sizes[i] : 0, &bundle_sizes[i]);
+
+        if (status != GS_OK)
+            return status;
+        if (image_is_text(images[i]))
+            bundle_sizes[i] = strnlen(images[i], bundle_sizes[i]);
+        *total = bundle_next(*total, bundle_sizes[i]);
+    }
+    return GS_OK;
+}
+
+gs_status gs_module_link(gs_session session, const void *const *images, const size_t *sizes,
+                         unsigned count, gs_module *handle)
+{
+    CLEANUP_FREE struct image_bundle *bundle = NULL;
+    CLEANUP_FREE size_t *bytes = NULL;
+    size_t total, at;
+    gs_status status;
+
+    if (!images || count == 0 || count > BUNDLE_IMAGES)
+        return error_set(GS_ERR_INVALID_VALUE, "%u images to be linked: from 1 to %u", count,
+                         BUNDLE_IMAGES);
+    bytes = calloc(count, sizeof(*bytes));
+    if (!bytes)
+        return error_set(GS_ERR_NO_MEMORY, "no memory to link %u images", count);
+    status = bundle_measure(images, sizes, count, bytes, &total);
+    if (status != GS_OK)
+        return status;
+    bundle = calloc(1, total);
+    if (!bundle)
+        return error_set(GS_ERR_NO_MEMORY, "no memory for %zu bytes of images", total);
+    bundle->magic = BUNDLE_MAGIC;
+    bundle->count = count;
+    at = bundle_head(count);
+    for (unsigned i = 0; i < count; i++) {
+        bundle->size[i] = bytes[i];
+        memcpy((char *)bundle + at, images[i], bytes[i]);
+        at = bundle_next(at, bytes[i]);
+    }
+    return gs_module_load(session, bundle, total, handle);
 }
 
 gs_status gs_module_load_file(gs_session session, const char *path, gs_module *handle)

@@ -10,6 +10,13 @@
 #include "client/base/error.h"
 #include "common/util.h"
 
+bool image_is_text(const void *image)
+{
+    const unsigned char *start = image;
+
+    return start[0] != 0x7F && start[0] != 0x50;
+}
+
 gs_status image_size(const void *image, size_t size, size_t *bytes)
 {
     const unsigned char *start = image;
@@ -20,8 +27,7 @@ gs_status image_size(const void *image, size_t size, size_t *bytes)
         *bytes = size;
         return GS_OK;
     }
-    /* A cubin begins like ELF, a fatbin with 0xBA55ED50; neither ends at its first NUL. */
-    if (start[0] == 0x7F || start[0] == 0x50)
+    if (!image_is_text(image))
         return error_set(GS_ERR_INVALID_VALUE,
                          "size is 0, which is for PTX text; a cubin or a fatbin needs its size");
     if (!start[0])

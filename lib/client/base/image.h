@@ -2,10 +2,14 @@
 #ifndef GS_CLIENT_IMAGE_H
 #define GS_CLIENT_IMAGE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "gshare.h"
 
+/* Whether an image is text: a cubin begins like ELF, a fatbin with 0xBA55ED50, and neither ends at
+ * its first NUL. */
+bool image_is_text(const void *image);
 /* Sets *bytes to the size of an image whose caller gave `size`; 0 means PTX text, whose NUL counts.
  * GS_ERR_INVALID_VALUE: not PTX text, and without a size. GS_ERR_BAD_IMAGE: empty. */
 gs_status image_size(const void *image, size_t size, size_t *bytes);

@@ -19,7 +19,8 @@
 struct image_wrapper {
     uint32_t magic, version;
     const void *data;
-    const void *unused;
+    const void *const *parts; /* of version 2, which a device link makes: the fat binaries of the
+                                 objects, ended by NULL */
 };
 
 struct image {
@@ -141,6 +142,34 @@ void images_forget(void)
 
 /* ---- Loading --------------------------------------------------------------------------------- */
 
+/* The fat binaries that a device link has linked; 0: the image is no such one. */
+static unsigned image_parts(const struct image *image)
+{
+    unsigned count = 0;
+
+    if (image->wrapper->version != 2 || image->wrapper->parts == NULL)
+        return 0;
+    while (image->wrapper->parts[count] != NULL)
+        count++;
+    return count;
+}
+
+/* What a device link made is machine code alone. Where that cannot run, the PTX of the objects is
+ * linked. */
+static gs_status parts_load(struct image *image, unsigned count)
+{
+    size_t *sizes = calloc(count, sizeof(*sizes));
+    gs_status status = GS_ERR_NO_MEMORY;
+
+    if (sizes == NULL)
+        return status;
+    for (unsigned i = 0; i < count; i++)
+        sizes[i] = image_size(image->wrapper->parts[i]);
+    status = gs_module_link(device_session(), image->wrapper->parts, sizes, count, &image->module);
+    free(sizes);
+    return status;
+}
+
 /* lock is held. A failure is said once, with the server's reason, which CUDA's codes cannot carry.
  */
 static cudaError_t image_load(struct image *image)
@@ -151,6 +180,8 @@ static cudaError_t image_load(struct image *image)
     if (image->module != NULL || image->failed != cudaSuccess)
         return image->failed;
     status = gs_module_load(device_session(), data, image_size(data), &image->module);
+    if ((status == GS_ERR_BAD_IMAGE || status == GS_ERR_PERMISSION) && image_parts(image) > 0)
+        status = parts_load(image, image_parts(image));
     if (status == GS_OK)
         return cudaSuccess;
     report_error("the program's kernels cannot be loaded: %s", gs_last_error_message());
@@ -371,6 +402,8 @@ struct variable *variable_find(const void *shadow)
 
 unsigned kernel_ptx_arch(const struct kernel *kernel)
 {
-    return image_ptx_arch(kernel->image->wrapper->data,
+    const struct image *image = kernel->image;
+
+    return image_ptx_arch(image_parts(image) > 0 ? image->wrapper->parts[0] : image->wrapper->data,
                           device.desc.compute_major * 10 + device.desc.compute_minor);
 }

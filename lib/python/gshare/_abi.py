@@ -324,6 +324,7 @@ FUNCTIONS = {
     "gs_graph_destroy": (_handle,),
 }
 NOT_WRAPPED = {
+    "gs_module_link": "code for Python programs comes whole, from one file",
     "gs_strerror": "an Error has the message of its call, which says more",
 }
 

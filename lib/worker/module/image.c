@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "common/image_bundle.h"
+
 #define FATBIN_MAGIC   0xba55ed50u
 #define FATBIN_WRAPPER 0x466243b1u
 #define ELF_MAGIC      0x464c457fu
@@ -66,7 +68,48 @@ bool image_binary(const unsigned char *image, uint64_t size)
 {
     uint32_t magic = size >= 4 ? (uint32_t)read_number(image, 4) : 0;
 
-    return magic == ELF_MAGIC || magic == FATBIN_MAGIC || magic == FATBIN_WRAPPER;
+    return magic == ELF_MAGIC || magic == FATBIN_MAGIC || magic == FATBIN_WRAPPER ||
+           magic == BUNDLE_MAGIC;
+}
+
+bool image_is_bundle(const unsigned char *image, uint64_t size)
+{
+    return size >= 4 && read_number(image, 4) == BUNDLE_MAGIC;
+}
+
+const unsigned char *image_bundled(const unsigned char *image, uint32_t index, uint64_t *size)
+{
+    uint64_t at = bundle_head((uint32_t)read_number(image + 4, 4));
+
+    for (uint32_t i = 0;; i++) {
+        *size = read_number(image + sizeof(struct image_bundle) + i * sizeof(uint64_t), 8);
+        if (i == index)
+            return image + at;
+        at = bundle_next(at, *size);
+    }
+}
+
+static const char *bundle_fault(const unsigned char *image, uint64_t size)
+{
+    const uint32_t count = size < 8 ? 0 : (uint32_t)read_number(image + 4, 4);
+    uint64_t at = bundle_head(count);
+
+    if (count == 0 || count > BUNDLE_IMAGES || at > size)
+        return "the bundle's head is damaged";
+    for (uint32_t i = 0; i < count; i++) {
+        const uint64_t bytes = read_number(image + sizeof(struct image_bundle) + i * sizeof(at), 8);
+        const char *fault;
+
+        if (at > size || bytes > size - at || bytes == 0)
+            return "an image of the bundle ends outside it";
+        if (image_is_bundle(image + at, bytes))
+            return "a bundle within a bundle";
+        fault = image_fault(image + at, bytes);
+        if (fault)
+            return fault;
+        at = bundle_next(at, bytes);
+    }
+    return NULL;
 }
 
 const char *image_fault(const unsigned char *image, uint64_t size)
@@ -77,6 +120,8 @@ const char *image_fault(const unsigned char *image, uint64_t size)
         return elf_fault(image, size);
     if (magic == FATBIN_MAGIC)
         return fatbin_fault(image, size);
+    if (magic == BUNDLE_MAGIC)
+        return bundle_fault(image, size);
     if (magic == FATBIN_WRAPPER)
         return "a fatbin wrapper, which holds a pointer: pass the image that it points to";
     if (memchr(image, '\0', size))

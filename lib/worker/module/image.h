@@ -1,5 +1,6 @@
 /*
- * image.h - what a module image is: PTX text, a cubin or a fatbin. Its outer sizes are checked,
+ * image.h - what a module image is: PTX text, a cubin, a fatbin, or a bundle of such
+ * (common/image_bundle.h). Its outer sizes are checked,
  * because the driver's loader takes no length and believes the sizes in the image. Pure functions;
  * any thread.
  */
@@ -15,6 +16,10 @@ bool image_binary(const unsigned char *image, uint64_t size);
  * addresses that another load would change: global variables, functions called by address. Whether
  * machine code does so is not known, so it counts. A comment in PTX can make it count too. */
 bool image_has_state(const unsigned char *image, uint64_t size);
+/* Whether it is several images, to be linked. */
+bool image_is_bundle(const unsigned char *image, uint64_t size);
+/* An image of a bundle in which image_fault has found none. */
+const unsigned char *image_bundled(const unsigned char *image, uint32_t index, uint64_t *size);
 /* The reason why the image cannot be given to the driver; NULL: it can. */
 const char *image_fault(const unsigned char *image, uint64_t size);
 

@@ -19,10 +19,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/image_bundle.h"
 #include "common/log.h"
 #include "common/util.h"
 #include "ptx/fatbin.h"
 #include "ptx/heap_pass.h"
+#include "ptx/link/link.h"
 #include "ptx/printf_pass.h"
 #include "ptx/ptx.h"
 #include "ptx/rewrite/rewrite.h"
@@ -162,8 +164,72 @@ static gs_status fatbin_choose(struct job *job, unsigned char *image, uint64_t *
     return job_fail(job, GS_ERR_BAD_IMAGE, "%s; %s", no_text, no_code);
 }
 
-/* The text that stands for the image: its own, or a fatbin's. *text is NULL: the image is machine
- * code. *unpacked is the caller's to free. */
+/* The text of an image of a bundle; *unpacked, the caller's to free, where it had to be unpacked.
+ */
+static gs_status bundled_text(struct job *job, const unsigned char *image, uint64_t size,
+                              const char **text, size_t *length, char **unpacked)
+{
+    char reason[256];
+    int failed;
+
+    *text = (const char *)image;
+    *length = size;
+    if (!image_binary(image, size))
+        return GS_OK;
+    failed = fatbin_is_fatbin(image, size)
+                 ? fatbin_find_ptx(image, size, device_sm(), unpacked, length, reason)
+                 : -ENOENT;
+    *text = *unpacked;
+    if (!fatbin_is_fatbin(image, size))
+        snprintf(reason, sizeof(reason), "machine code without PTX cannot be linked");
+    if (!failed)
+        return GS_OK;
+    return job_fail(job,
+                    failed == -ENOMEM  ? GS_ERR_NO_MEMORY
+                    : failed == -E2BIG ? GS_ERR_LIMIT
+                                       : GS_ERR_BAD_IMAGE,
+                    "%s", reason);
+}
+
+/* Links the images of a bundle. *linked is the caller's to free. */
+static gs_status bundle_link(struct job *job, const unsigned char *image, char **linked,
+                             size_t *length)
+{
+    uint64_t all = 0;
+    uint32_t count;
+    char why[320];
+    int failed = 0;
+
+    memcpy(&count, image + offsetof(struct image_bundle, count), sizeof(count));
+    CLEANUP_FREE const char **texts = calloc(count, sizeof(*texts));
+    CLEANUP_FREE size_t *lengths = calloc(count, sizeof(*lengths));
+    CLEANUP_FREE char **unpacked = calloc(count, sizeof(*unpacked));
+    if (!texts || !lengths || !unpacked)
+        return job_fail(job, GS_ERR_NO_MEMORY, "no memory to link %" PRIu32 " images", count);
+    for (uint32_t i = 0; i < count && job->status == GS_OK; i++) {
+        uint64_t size;
+        const unsigned char *part = image_bundled(image, i, &size);
+
+        if (bundled_text(job, part, size, &texts[i], &lengths[i], &unpacked[i]) == GS_OK &&
+            (all += lengths[i]) > PTX_MAX_TEXT)
+            job_fail(job, GS_ERR_LIMIT, "the images to be linked have more than %u bytes of PTX",
+                     PTX_MAX_TEXT);
+    }
+    if (job->status == GS_OK)
+        failed = ptx_link(texts, lengths, count, linked, length, why);
+    for (uint32_t i = 0; i < count; i++)
+        free(unpacked[i]);
+    if (failed)
+        job_fail(job,
+                 failed == -ENOMEM  ? GS_ERR_NO_MEMORY
+                 : failed == -E2BIG ? GS_ERR_LIMIT
+                                    : GS_ERR_BAD_IMAGE,
+                 "the images cannot be linked: %s", why);
+    return job->status;
+}
+
+/* The text that stands for the image: its own, a fatbin's, or what a bundle is linked to. *text is
+ * NULL: the image is machine code. *unpacked is the caller's to free. */
 static gs_status image_text(struct job *job, unsigned char *image, uint64_t *size,
                             const char **text, size_t *length, char **unpacked,
                             struct grid_sync *grid)
@@ -172,7 +238,12 @@ static gs_status image_text(struct job *job, unsigned char *image, uint64_t *siz
 
     *text = NULL;
     *length = *size;
-    if (fatbin_is_fatbin(image, *size)) {
+    if (image_is_bundle(image, *size)) {
+        status = bundle_link(job, image, unpacked, length);
+        *text = *unpacked;
+        if (status == GS_OK)
+            status = kernels_find(job, *text, *length, grid);
+    } else if (fatbin_is_fatbin(image, *size)) {
         status = fatbin_choose(job, image, size, unpacked, length, grid);
         *text = *unpacked;
     } else if (!image_binary(image, *size)) {
