@@ -627,8 +627,10 @@ fence-assemble: $(BUILD)/test/ptx/fence $(BUILD)/test/instructions/test_instruct
 	BUILD=$(BUILD) test/ptx/assemble
 
 tests: $(TESTS)
-# The readers and rewriters of PTX have one thread: the thread sanitizer has nothing to look for.
-ONE_THREAD := $(if $(findstring thread,$(SANITIZE)),$(filter $(BUILD)/test/unit/test_ptx_%,$(TESTS)))
+# These have one thread (PTX is read and rewritten, sessions are played, SMs are placed): the thread sanitizer has
+# nothing to look for, and takes minutes.
+ONE_THREAD := $(if $(findstring thread,$(SANITIZE)),$(filter $(addprefix $(BUILD)/test/unit/,test_ptx_% \
+                  test_worker_shares test_worker_charges test_server_placer%),$(TESTS)))
 test: all tests $(EXAMPLES)
 	@BUILD=$(BUILD) DEVICE=$(DEVICE) TIME_SCALE=$(if $(SANITIZE),5,1) test/run \
 	    $(if $(filter cmocka,$(HAVE)),,$(patsubst %,--skip "%: cmocka is not installed",$(UNIT_TESTS))) \
