@@ -411,6 +411,8 @@ GS_API gs_status gs_stream_destroy(gs_stream stream);
  * the GPU writes, without a call to the server; a long wait sleeps. Returns the session's fault if
  * one ended the work. GS_ERR_RECORDING. */
 GS_API gs_status gs_stream_sync(gs_session session, gs_stream stream);
+/* gs_stream_sync for so long at most; 0 looks once. GS_NOT_READY: the time has passed. */
+GS_API gs_status gs_stream_sync_for(gs_session session, gs_stream stream, uint64_t timeout_ns);
 /* GS_OK if everything that the stream was given is complete, else GS_NOT_READY. Does not block.
  * GS_ERR_RECORDING. */
 GS_API gs_status gs_stream_query(gs_session session, gs_stream stream);
@@ -430,6 +432,14 @@ GS_API gs_status gs_event_record(gs_event event, gs_stream stream);
 /* Blocks until the work that the event captured is complete; returns at once if the event was never
  * recorded. */
 GS_API gs_status gs_event_sync(gs_event event);
+/* gs_event_sync for so long at most; 0 looks once. GS_NOT_READY: the time has passed. */
+GS_API gs_status gs_event_sync_for(gs_event event, uint64_t timeout_ns);
+/* Makes a descriptor for poll, epoll and the like: it is readable from when the work that the event
+ * has captured by now is complete, or the session has ended or is detached; gs_event_query tells
+ * which. The caller closes it, at any time. A thread of the library's watches, from the first such
+ * call on, and sleeps while nothing is to be watched. Does not block. GS_ERR_NO_MEMORY,
+ * GS_ERR_SYSTEM. */
+GS_API gs_status gs_event_fd(gs_event event, int *fd);
 /* GS_OK if the captured work is complete or the event was never recorded, else GS_NOT_READY. Does
  * not block. */
 GS_API gs_status gs_event_query(gs_event event);
@@ -669,6 +679,10 @@ typedef struct gs_report {
  * recently that the server has not written the report yet. GS_ERR_INVALID_VALUE: not asked for,
  * fetched before, or dropped. */
 GS_API gs_status gs_launch_report(gs_session session, gs_report_id id, gs_report *report);
+/* gs_launch_report that waits for so long at most. GS_NOT_READY: the time has passed. Returns the
+ * session's fault if one ended the launch. */
+GS_API gs_status gs_launch_report_for(gs_session session, gs_report_id id, gs_report *report,
+                                      uint64_t timeout_ns);
 
 /* Begins to record a graph: until gs_graph_end the stream keeps launches, copies from and to
  * gs_host_alloc memory or within device memory, and memsets in a graph instead of running them.

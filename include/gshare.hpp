@@ -31,6 +31,7 @@
 #define GSHARE_HPP
 
 #include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <memory>
 #include <stdexcept>
@@ -168,6 +169,11 @@ class session : public detail::owner<gs_session, gs_detach>
     {
         return ready(gs_launch_report(handle_, id, &report));
     }
+    /* The same within so long. */
+    bool launch_report_for(gs_report_id id, gs_report &report, std::uint64_t timeout_ns) const
+    {
+        return ready(gs_launch_report_for(handle_, id, &report, timeout_ns));
+    }
 };
 
 /* ---- Streams, events, graphs ----------------------------------------------------------------- */
@@ -193,7 +199,20 @@ class event : public detail::owner<gs_event, gs_event_destroy>
     inline void record(const stream &on) const;
     /* gs_event_sync: blocks until the captured work is complete. */
     void sync() const { check(gs_event_sync(handle_)); }
+    /* gs_event_sync_for: whether that is so within so long. */
+    bool sync_for(std::uint64_t timeout_ns) const
+    {
+        return ready(gs_event_sync_for(handle_, timeout_ns));
+    }
     bool query() const { return ready(gs_event_query(handle_)); }
+    /* gs_event_fd: a descriptor for event loops, the caller's to close. */
+    int fd() const
+    {
+        int made;
+
+        check(gs_event_fd(handle_, &made));
+        return made;
+    }
     /* gs_event_elapsed: milliseconds of device time from start to this event; both are complete. */
     float elapsed_since(const event &start) const
     {
@@ -238,6 +257,11 @@ class stream : public detail::owner<gs_stream, gs_stream_destroy>
         return handle_;
     }
     void sync() const { check(gs_stream_sync(session_, target())); }
+    /* gs_stream_sync_for: whether all is complete within so long. */
+    bool sync_for(std::uint64_t timeout_ns) const
+    {
+        return ready(gs_stream_sync_for(session_, target(), timeout_ns));
+    }
     bool query() const { return ready(gs_stream_query(session_, target())); }
     /* gs_stream_wait_event: later work of the stream waits, on the device, for the event. */
     void wait(const event &captured) const

@@ -5,6 +5,7 @@
 #include <string>
 #include <thread>
 #include <type_traits>
+#include <unistd.h>
 #include <utility>
 #include <vector>
 
@@ -220,6 +221,8 @@ static void streams_events_and_graphs_order_work(void)
         CHECK(two.query());
         end.sync();
         CHECK(end.query());
+        CHECK(end.sync_for(0) && two.sync_for(0));
+        close(end.fd());
         CHECK(end.elapsed_since(begin) >= 0);
         memory_is(count, 31, 0);
         graph.launch(s.session.default_stream());

@@ -3,6 +3,7 @@ import array
 import ctypes
 import dataclasses
 import os
+import select
 import threading
 
 import gshare
@@ -142,7 +143,7 @@ def a_session_has_its_quality_of_service():
         assert "polite" in gsctl("ps")
         pending = module.kernel("nothing").launch(1, 32, qos=QoS(affinity=Affinity(sm_count=2)), report=True)
         session.sync()
-        within(10, lambda: pending.get() is not None)
+        assert pending.get(timeout=float("inf")) is not None
         equal((pending.get().sm_count, pending.get().late), (2, False))
         with raises(Status.ERR_INVALID_VALUE, "percentage"):
             session.set_qos(QoS(affinity=Affinity(percentage=101)))
@@ -163,7 +164,13 @@ def streams_have_classes_and_events_order_them():
             quick.wait(done)
             fill.launch(1, 8, words, ctypes.c_uint32(5), ctypes.c_uint32(8), stream=quick)
             equal(quick.query(), False)
+            equal((slow.sync(0.02), done.sync(timeout=0)), (False, False))
+            descriptor = done.descriptor()
+            equal(select.select([descriptor], [], [], 0.02)[0], [])
             flag.fill(1)
+            equal(select.select([descriptor], [], [])[0], [descriptor])
+            os.close(descriptor)
+            equal((done.sync(0), slow.sync(float("inf"))), (True, True))
             quick.sync()
             equal((slow.query(), done.query(), words.download().tolist()), (True, True, list(range(5, 13))))
             with session.event() as end:

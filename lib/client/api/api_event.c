@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "client/base/error.h"
+#include "client/submit/event_watch.h"
 #include "client/submit/submit.h"
 #include "client/submit/sync_request.h"
 #include "client/submit/wait.h"
@@ -177,7 +178,8 @@ gs_status gs_stream_wait_event(gs_stream stream_handle, gs_event handle)
     return status;
 }
 
-gs_status gs_event_sync(gs_event handle)
+/* deadline_ns 0: none */
+static gs_status event_sync(gs_event handle, uint64_t deadline_ns)
 {
     struct session *session;
     struct event captured;
@@ -187,8 +189,36 @@ gs_status gs_event_sync(gs_event handle)
         return status;
     status = event_read(session, handle, &captured);
     if (status == GS_OK && captured.position)
-        status = wait_position(session, captured.stream, captured.position);
+        status = wait_position_until(session, captured.stream, captured.position, deadline_ns);
     status = wait_end(session, status);
+    session_leave(session);
+    return status;
+}
+
+gs_status gs_event_sync(gs_event handle)
+{
+    return event_sync(handle, 0);
+}
+
+gs_status gs_event_sync_for(gs_event handle, uint64_t timeout_ns)
+{
+    return event_sync(handle, wait_deadline(timeout_ns));
+}
+
+gs_status gs_event_fd(gs_event handle, int *fd)
+{
+    struct session *session;
+    struct event captured;
+    gs_status status;
+
+    if (!fd)
+        return error_set(GS_ERR_INVALID_VALUE, "the descriptor's pointer is NULL");
+    status = session_use(handle_decode(handle), HANDLE_EVENT, &session);
+    if (status != GS_OK)
+        return status;
+    status = event_read(session, handle, &captured);
+    if (status == GS_OK)
+        status = event_watch(session, captured.stream, captured.position, fd);
     session_leave(session);
     return status;
 }

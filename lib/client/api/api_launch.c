@@ -6,6 +6,7 @@
  */
 #include <string.h>
 
+#include "client/base/backoff.h"
 #include "client/base/error.h"
 #include "client/base/params.h"
 #include "client/control/occupancy.h"
@@ -158,18 +159,14 @@ static gs_status report_open(struct session *session, uint64_t *id)
     return status;
 }
 
-gs_status gs_launch_report(gs_session handle, gs_report_id id, gs_report *out)
+/* GS_NOT_READY: the server has not written it yet. */
+static gs_status report_fetch(struct session *session, gs_report_id id, gs_report *out)
 {
-    struct session *session;
-    struct report *report;
-    struct seg_report *slot;
+    struct report *report = &session->report[id % SEG_REPORTS];
+    const struct seg_report *slot = &session->server->report[id % SEG_REPORTS];
     gs_report read = GS_REPORT_INIT;
-    gs_status status = session_use(handle_decode(handle), HANDLE_SESSION, &session);
+    gs_status status;
 
-    if (status != GS_OK)
-        return status;
-    report = &session->report[id % SEG_REPORTS];
-    slot = &session->server->report[id % SEG_REPORTS];
     pthread_mutex_lock(&session->report_lock);
     if (!id || report->id != id) {
         status = error_set(GS_ERR_INVALID_VALUE,
@@ -194,8 +191,36 @@ gs_status gs_launch_report(gs_session handle, gs_report_id id, gs_report *out)
             report->id = 0;
     }
     pthread_mutex_unlock(&session->report_lock);
+    return status;
+}
+
+static gs_status report_wait(gs_session handle, gs_report_id id, gs_report *out,
+                             uint64_t timeout_ns)
+{
+    struct backoff backoff = {.deadline_ns = timeout_ns ? wait_deadline(timeout_ns) : 0};
+    struct session *session;
+    gs_status status = session_use(handle_decode(handle), HANDLE_SESSION, &session);
+
+    if (status != GS_OK)
+        return status;
+    do {
+        status = report_fetch(session, id, out);
+        if (status == GS_NOT_READY && !session_alive(session))
+            status = session_trouble(session);
+    } while (status == GS_NOT_READY && timeout_ns && backoff_pause(&backoff));
     session_leave(session);
     return status;
+}
+
+gs_status gs_launch_report(gs_session handle, gs_report_id id, gs_report *out)
+{
+    return report_wait(handle, id, out, 0);
+}
+
+gs_status gs_launch_report_for(gs_session handle, gs_report_id id, gs_report *out,
+                               uint64_t timeout_ns)
+{
+    return report_wait(handle, id, out, timeout_ns);
 }
 
 /* ---- Launch ---- */

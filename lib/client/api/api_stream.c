@@ -94,7 +94,8 @@ gs_status gs_stream_destroy(gs_stream handle)
     return status;
 }
 
-gs_status gs_stream_sync(gs_session session_handle, gs_stream handle)
+/* deadline_ns 0: none */
+static gs_status stream_sync(gs_session session_handle, gs_stream handle, uint64_t deadline_ns)
 {
     struct session *session;
     struct stream *stream;
@@ -106,10 +107,21 @@ gs_status gs_stream_sync(gs_session session_handle, gs_stream handle)
     if (status == GS_OK)
         status = stream_not_recording(stream, "gs_stream_sync");
     if (status == GS_OK)
-        status = wait_position(session, stream->number, position_tail(session, stream->number));
+        status = wait_position_until(session, stream->number,
+                                     position_tail(session, stream->number), deadline_ns);
     status = wait_end(session, status);
     session_leave(session);
     return status;
+}
+
+gs_status gs_stream_sync(gs_session session_handle, gs_stream handle)
+{
+    return stream_sync(session_handle, handle, 0);
+}
+
+gs_status gs_stream_sync_for(gs_session session_handle, gs_stream handle, uint64_t timeout_ns)
+{
+    return stream_sync(session_handle, handle, wait_deadline(timeout_ns));
 }
 
 gs_status gs_stream_query(gs_session session_handle, gs_stream handle)

@@ -6,34 +6,43 @@
 
 #include "common/util.h"
 
-void backoff_pause(struct backoff *backoff)
+/* How long a wait sleeps that has waited for so long. */
+static uint64_t sleep_ns(const struct backoff *backoff, uint64_t now)
 {
-    uint64_t waited, sleep;
+    uint64_t sleep = (now - backoff->started_ns) / BACKOFF_SLEEP_SHARE;
 
-    /* Reading the clock costs as much as reading the word, so the clock is read every 16 spins. */
-    cpu_relax();
-    if (++backoff->spins % 16)
-        return;
-    if (!backoff->started_ns) {
-        backoff->started_ns = clock_ns();
-        if (!backoff->yield_soon)
-            return;
-    }
-    waited = clock_ns() - backoff->started_ns;
-    if (waited < BACKOFF_SPIN_NS && !backoff->yield_soon)
-        return;
-    if (waited < BACKOFF_YIELD_NS) {
-        /* The dispatcher that this thread waits for may need the processor. */
-        sched_yield();
-        backoff->spins = 15;
-        return;
-    }
-    sleep = waited / BACKOFF_SLEEP_SHARE;
     if (sleep < BACKOFF_SLEEP_MIN_NS)
         sleep = BACKOFF_SLEEP_MIN_NS;
     if (sleep > BACKOFF_SLEEP_MAX_NS)
         sleep = BACKOFF_SLEEP_MAX_NS;
-    /* A signal may end the sleep early; the caller then reads its word again and pauses again. */
-    nanosleep(&(struct timespec){.tv_nsec = (long)sleep}, NULL);
-    backoff->spins = 15; /* each further pause is a sleep */
+    if (backoff->deadline_ns && sleep > backoff->deadline_ns - now)
+        sleep = backoff->deadline_ns - now;
+    return sleep;
+}
+
+bool backoff_pause(struct backoff *backoff)
+{
+    uint64_t waited, now;
+
+    /* Reading the clock costs as much as reading the word, so the clock is read every 16 spins. */
+    cpu_relax();
+    if (++backoff->spins % 16)
+        return true;
+    now = clock_ns();
+    if (backoff->deadline_ns && now >= backoff->deadline_ns)
+        return false;
+    if (!backoff->started_ns) {
+        backoff->started_ns = now;
+        if (!backoff->yield_soon)
+            return true;
+    }
+    waited = now - backoff->started_ns;
+    if (waited < BACKOFF_SPIN_NS && !backoff->yield_soon)
+        return true;
+    backoff->spins = 15; /* each further pause is a yield or a sleep */
+    if (waited < BACKOFF_YIELD_NS)
+        sched_yield(); /* the dispatcher that this thread waits for may need the processor */
+    else /* a signal may end the sleep early; the caller reads its word again, and pauses again */
+        nanosleep(&(struct timespec){.tv_nsec = (long)sleep_ns(backoff, now)}, NULL);
+    return true;
 }

@@ -14,10 +14,11 @@ struct backoff {
     uint64_t started_ns; /* 0: the first pause is still to come */
     uint32_t spins;
     bool yield_soon; /* processors are short: the wait yields from its first look at the clock on */
+    uint64_t deadline_ns; /* when the wait ends, by clock_ns; 0: never */
 };
 #define BACKOFF_INIT                                                                               \
     {                                                                                              \
-        0, 0, false                                                                                \
+        0, 0, false, 0                                                                             \
     }
 
 /* A pause is a short spin in the first BACKOFF_SPIN_NS of the wait, a sched_yield up to
@@ -28,6 +29,7 @@ struct backoff {
 #define BACKOFF_SLEEP_MIN_NS 20000u
 #define BACKOFF_SLEEP_MAX_NS 20000000u /* bounds the wake-ups of a thousand waiters */
 #define BACKOFF_SLEEP_SHARE  128u      /* a sleep lasts the time waited so far divided by this */
-void backoff_pause(struct backoff *backoff);
+/* Returns false once the deadline has passed. */
+bool backoff_pause(struct backoff *backoff);
 
 #endif

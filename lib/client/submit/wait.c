@@ -3,10 +3,12 @@
 
 #include "client/base/backoff.h"
 #include "client/submit/sync_request.h"
+#include "common/util.h"
 
-gs_status wait_position(const struct session *session, uint32_t stream, uint64_t position)
+gs_status wait_position_until(const struct session *session, uint32_t stream, uint64_t position,
+                              uint64_t deadline_ns)
 {
-    struct backoff backoff = BACKOFF_INIT;
+    struct backoff backoff = {.deadline_ns = deadline_ns};
 
     backoff.yield_soon =
         atomic_load_explicit(&session->server->yield_soon, memory_order_relaxed) != 0;
@@ -17,9 +19,22 @@ gs_status wait_position(const struct session *session, uint32_t stream, uint64_t
                 break;
             return session_trouble(session);
         }
-        backoff_pause(&backoff);
+        if (!backoff_pause(&backoff))
+            return GS_NOT_READY;
     }
     return GS_OK;
+}
+
+gs_status wait_position(const struct session *session, uint32_t stream, uint64_t position)
+{
+    return wait_position_until(session, stream, position, 0);
+}
+
+uint64_t wait_deadline(uint64_t timeout_ns)
+{
+    const uint64_t now = clock_ns();
+
+    return timeout_ns < UINT64_MAX - now ? now + timeout_ns : UINT64_MAX;
 }
 
 gs_status fault_tell(struct session *session)

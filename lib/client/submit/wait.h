@@ -31,6 +31,11 @@ static inline bool position_passed(uint64_t complete, uint64_t position)
 /* Blocks until the stream is complete up to position. A completed position gives GS_OK even if the
  * session has ended meanwhile; otherwise the end of the session gives session_trouble's status. */
 gs_status wait_position(const struct session *session, uint32_t stream, uint64_t position);
+/* The same, up to a moment of clock_ns: GS_NOT_READY. */
+gs_status wait_position_until(const struct session *session, uint32_t stream, uint64_t position,
+                              uint64_t deadline_ns);
+/* The moment until which a call waits that has so long. */
+uint64_t wait_deadline(uint64_t timeout_ns);
 
 /* Has the server end the session for what a kernel has recorded. Returns session_trouble's status.
  */

@@ -283,6 +283,7 @@ FUNCTIONS = {
     "gs_stream_create": (_handle, POINTER(QoS), POINTER(_handle)),
     "gs_stream_destroy": (_handle,),
     "gs_stream_sync": (_handle, _handle),
+    "gs_stream_sync_for": (_handle, _handle, c_uint64),
     "gs_stream_query": (_handle, _handle),
     "gs_stream_wait_event": (_handle, _handle),
     "gs_sync": (_handle,),
@@ -290,6 +291,8 @@ FUNCTIONS = {
     "gs_event_destroy": (_handle,),
     "gs_event_record": (_handle, _handle),
     "gs_event_sync": (_handle,),
+    "gs_event_sync_for": (_handle, c_uint64),
+    "gs_event_fd": (_handle, POINTER(c_int)),
     "gs_event_query": (_handle,),
     "gs_event_elapsed": (_handle, _handle, POINTER(c_float)),
     "gs_malloc": (_handle, c_size_t, POINTER(_devptr)),
@@ -317,13 +320,14 @@ FUNCTIONS = {
     "gs_kernel_occupancy": (_handle, c_uint, c_uint, POINTER(c_uint)),
     "gs_global_get": (_handle, c_char_p, POINTER(_devptr), POINTER(c_size_t)),
     "gs_launch": (_handle, _handle, POINTER(LaunchConfig), POINTER(c_void_p)),
-    "gs_launch_report": (_handle, c_uint64, POINTER(Report)),
+    "gs_launch_report_for": (_handle, c_uint64, POINTER(Report), c_uint64),
     "gs_graph_begin": (_handle, _handle),
     "gs_graph_end": (_handle, _handle, POINTER(_handle)),
     "gs_graph_launch": (_handle, _handle),
     "gs_graph_destroy": (_handle,),
 }
 NOT_WRAPPED = {
+    "gs_launch_report": "gs_launch_report_for without time is the same",
     "gs_module_link": "code for Python programs comes whole, from one file",
     "gs_strerror": "an Error has the message of its call, which says more",
 }

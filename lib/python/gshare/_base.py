@@ -42,6 +42,11 @@ def ready(status):
     return True
 
 
+def nanoseconds(seconds):
+    """So many, as a wait takes them; what is less than none is none."""
+    return min(max(int(seconds * 1e9), 0), (1 << 64) - 1) if seconds < 1e9 else (1 << 64) - 1
+
+
 def number(name, value, bits=64, status=Status.ERR_INVALID_VALUE):
     """The value as an unsigned number of so many bits: ctypes would cut it silently."""
     value = operator.index(value)

@@ -3,7 +3,7 @@ import ctypes
 
 from . import _abi
 from ._abi import lib
-from ._base import Error, Handle, Status, check, number, ready, record, text
+from ._base import Error, Handle, Status, check, nanoseconds, number, ready, record, text
 from ._memory import Buffer
 from ._qos import qos_struct
 from ._stream import on
@@ -137,10 +137,14 @@ class PendingReport:
     def __init__(self, session, identity):
         self._session, self._identity, self._report = session, identity, None
 
-    def get(self):
-        """The LaunchReport, or None while there is none yet."""
+    def get(self, timeout=0):
+        """The LaunchReport, or None where there is none within `timeout` seconds."""
         if self._report is None:
             report = _abi.Report()
-            if ready(lib.gs_launch_report(self._session.handle, self._identity, ctypes.byref(report))):
+            if ready(
+                lib.gs_launch_report_for(
+                    self._session.handle, self._identity, ctypes.byref(report), nanoseconds(timeout)
+                )
+            ):
                 self._report = _launch_report(report)
         return self._report

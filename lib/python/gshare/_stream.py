@@ -3,7 +3,7 @@ import contextlib
 import ctypes
 
 from ._abi import lib
-from ._base import Error, Handle, Status, check, ready
+from ._base import Error, Handle, Status, check, nanoseconds, ready
 from ._qos import qos_struct
 
 
@@ -18,9 +18,13 @@ class Stream(Handle):
         check(lib.gs_stream_create(session.handle, qos_struct(qos), ctypes.byref(handle)))
         super().__init__(session, handle.value, lib.gs_stream_destroy)
 
-    def sync(self):
-        """Blocks until all that the stream was given is complete."""
-        check(lib.gs_stream_sync(self._session.handle, self._handle))
+    def sync(self, timeout=None):
+        """Blocks until all that the stream was given is complete, for `timeout` seconds at most.
+        Whether it is."""
+        if timeout is None:
+            check(lib.gs_stream_sync(self._session.handle, self._handle))
+            return True
+        return ready(lib.gs_stream_sync_for(self._session.handle, self._handle, nanoseconds(timeout)))
 
     def query(self):
         """Whether all that the stream was given is complete."""
@@ -93,9 +97,20 @@ class Event(Handle):
         """Captures what the stream (the default one without) was given so far."""
         check(lib.gs_event_record(self._handle, on(stream, self._session)))
 
-    def sync(self):
-        """Blocks until the captured work is complete."""
-        check(lib.gs_event_sync(self._handle))
+    def sync(self, timeout=None):
+        """Blocks until the captured work is complete, for `timeout` seconds at most. Whether it
+        is."""
+        if timeout is None:
+            check(lib.gs_event_sync(self._handle))
+            return True
+        return ready(lib.gs_event_sync_for(self._handle, nanoseconds(timeout)))
+
+    def descriptor(self):
+        """A file descriptor that is readable once the work captured by now is complete, or the
+        session has ended: for selectors and asyncio. The caller closes it (os.close)."""
+        fd = ctypes.c_int()
+        check(lib.gs_event_fd(self._handle, ctypes.byref(fd)))
+        return fd.value
 
     def query(self):
         """Whether the captured work is complete."""
