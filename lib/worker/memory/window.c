@@ -161,28 +161,42 @@ static CUresult cover_more(struct session *session, uint64_t end)
     return result;
 }
 
-/* Covers all between the chunks, for the first time. */
+/* The part before the chunk of that number, or behind the last one up to `end`. */
+static uint64_t gap_at(const struct session_memory *memory, size_t number, uint64_t end,
+                       uint64_t *size)
+{
+    const struct span *spans = memory->window.spans;
+    const uint64_t begin =
+        number ? spans[number - 1].address + spans[number - 1].size : memory->window_base;
+
+    *size = (number < memory->window.count ? spans[number].address : end) - begin;
+    return begin;
+}
+
+/* Covers all between the chunks, for the first time. On failure all is as it was: chunks may be
+ * sinks themselves, of imports that were taken back, and those stay. */
 static CUresult cover_first(struct session *session)
 {
     struct session_memory *memory = &session->memory;
-    const struct space *window = &memory->window;
     const uint64_t end = cover_end(memory, memory->window_open, COVER_WINDOW);
-    uint64_t at = memory->window_base;
     CUresult result = CUDA_SUCCESS;
+    size_t covered = 0;
+    uint64_t size;
 
-    for (size_t i = 0; i < window->count && !result; i++) {
-        result = sinks_cover(session, at, window->spans[i].address - at);
-        at = window->spans[i].address + window->spans[i].size;
+    for (; covered <= memory->window.count && !result; covered++) {
+        const uint64_t at = gap_at(memory, covered, end, &size);
+        result = sinks_cover(session, at, size);
     }
-    if (!result)
-        result = sinks_cover(session, at, end - at);
-    if (result) { /* holes do no harm: the session has no kernel yet */
-        sinks_drop(session, memory->window_base, end - memory->window_base);
-        memory->hole = false;
-    } else {
+    if (!result) {
         memory->covered_end = end;
         memory->cover = COVER_WINDOW;
+        return result;
     }
+    while (covered-- > 0) {
+        const uint64_t at = gap_at(memory, covered, end, &size);
+        sinks_drop(session, at, size);
+    }
+    memory->hole = false; /* holes do no harm: the session has no kernel yet */
     return result;
 }
 
