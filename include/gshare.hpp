@@ -694,6 +694,20 @@ class module : public detail::owner<gs_module, gs_module_unload>
         check(gs_kernel_get(handle_, name.c_str(), &found.handle_));
         return found;
     }
+    /* gs_module_kernel_name of each; blocks for the server. */
+    std::vector<std::string> kernels() const
+    {
+        std::vector<std::string> names;
+        char name[2048];
+        unsigned count;
+
+        check(gs_module_kernel_count(handle_, &count));
+        for (unsigned i = 0; i < count; i++) {
+            check(gs_module_kernel_name(handle_, i, name, sizeof(name)));
+            names.push_back(name);
+        }
+        return names;
+    }
     /* gs_global_get: address and bytes of a global variable; blocks for the server. */
     std::pair<gs_devptr, std::size_t> global(const std::string &name) const
     {

@@ -162,8 +162,9 @@ enum req_op {
     REQ_MEM_REVOKE = 17,     /* address */
     /* kernel, threads of a block, dynamic shared memory -> blocks that an SM runs at once */
     REQ_KERNEL_OCCUPANCY = 18,
-    REQ_FAULT = 19 /* the worker looks at the fault record (fault_record.h) -> of strays: count,
-                      address and line of the first; message: its kernel */
+    REQ_FAULT = 19, /* the worker looks at the fault record (fault_record.h) -> of strays: count,
+                       address and line of the first; message: its kernel */
+    REQ_MODULE_KERNEL = 26 /* module, index -> number of kernels; message: the name of that one */
 };
 
 #define REQ_PARAMS_MAX      1024u /* parameters of a kernel */

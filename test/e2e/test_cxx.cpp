@@ -264,6 +264,7 @@ static void moved_from_and_closed_objects_hold_nothing(void)
 
         gshare::module second(s.session, kernels_ptx);
         fill = second.kernel("fill");
+        CHECK(second.kernels().size() > 2);
         second.close();
         THROWS(GS_ERR_INVALID_HANDLE, "kernel", fill.launch({1}, {1}, 0ul, 0u, 0u));
         THROWS(GS_ERR_INVALID_HANDLE, "module", second.kernel("fill"));

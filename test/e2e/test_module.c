@@ -38,6 +38,36 @@ static void a_module_loads_from_text_from_bytes_and_from_a_file(void)
     server_stop(server);
 }
 
+static void a_module_tells_its_kernels(void)
+{
+    struct server *server = server_start(NULL);
+    gs_session session;
+    gs_module module;
+    unsigned count = 0, found = 0;
+    char name[2048], cut[4];
+
+    CHECK_OK(server_attach(server, &session));
+    module = kernels_load(session);
+    CHECK_OK(gs_module_kernel_count(module, &count));
+    CHECK(count > 10);
+    for (unsigned i = 0; i < count; i++) {
+        CHECK_OK(gs_module_kernel_name(module, i, name, sizeof(name)));
+        CHECK(strstr(name, "gshare$") == NULL);
+        CHECK_OK(gs_module_kernel_name(module, i, cut, sizeof(cut)));
+        CHECK(strncmp(cut, name, 3) == 0 && strlen(cut) <= 3);
+        found += strcmp(name, "fill") == 0 || strcmp(name, "increment") == 0;
+        kernels_get(module, name);
+    }
+    CHECK_EQUAL(found, 2);
+    CHECK_STATUS(gs_module_kernel_name(module, count, name, sizeof(name)), GS_ERR_NOT_FOUND);
+    CHECK_STATUS(gs_module_kernel_name(module, 0, NULL, 0), GS_ERR_INVALID_VALUE);
+    CHECK_STATUS(gs_module_kernel_count(module, NULL), GS_ERR_INVALID_VALUE);
+    CHECK_OK(gs_module_unload(module));
+    CHECK_STATUS(gs_module_kernel_count(module, &count), GS_ERR_INVALID_HANDLE);
+    CHECK_OK(gs_detach(session));
+    server_stop(server);
+}
+
 #define PTX_HEAD ".version 7.0\n.target sm_70\n.address_size 64\n"
 
 /* One calls what the other has, and both have a variable of the same name of their own. */
@@ -440,6 +470,7 @@ static void a_module_loads_beside_a_tenant_that_never_pauses(void)
 
 static const struct test tests[] = {
     TEST(a_module_loads_from_text_from_bytes_and_from_a_file),
+    TEST(a_module_tells_its_kernels),
     TEST(modules_that_need_each_other_are_linked),
     TEST(kernels_compute_what_they_should),
     TEST(parameters_of_every_size_arrive),

@@ -20,6 +20,7 @@ STRAY = """.version 7.0
 
 def a_kernel_runs_and_its_memory_comes_back():
     with scene() as (session, module):
+        assert {"fill", "increment"} <= set(module.kernels())
         fill = module.kernel("fill", "ptr", "u32", "u32")
         out = session.buffer(100, "u32")
         equal(list(out.download()), [0] * 100)

@@ -393,6 +393,57 @@ gs_status gs_kernel_get(gs_module module_handle, const char *name, gs_kernel *ha
     return status;
 }
 
+/* Asks for a kernel's name, and how many kernels there are. */
+static gs_status kernel_list(gs_module handle, unsigned index, char *name, size_t size,
+                             unsigned *count)
+{
+    struct sync_request request = {
+        .op = REQ_MODULE_KERNEL, .arg = {0, index}, .text = name, .text_size = size};
+    struct handle h = handle_decode(handle);
+    const struct module *module;
+    struct session *session;
+    gs_status status = session_use(h, HANDLE_MODULE, &session);
+
+    if (status != GS_OK)
+        return status;
+    pthread_mutex_lock(&session->object_lock);
+    module = handle_lookup(&session->modules, h.slot, h.generation);
+    if (module)
+        request.arg[0] = module->id;
+    pthread_mutex_unlock(&session->object_lock);
+    status = module ? sync_request(session, &request) : handle_unknown(h, "module");
+    *count = (unsigned)request.ret[0];
+    session_leave(session);
+    return status;
+}
+
+gs_status gs_module_kernel_count(gs_module module, unsigned *count)
+{
+    unsigned found;
+    gs_status status;
+
+    if (!count)
+        return error_set(GS_ERR_INVALID_VALUE, "the count's pointer is NULL");
+    status = kernel_list(module, UINT32_MAX, NULL, 0, &found);
+    if (status == GS_OK)
+        *count = found;
+    return status;
+}
+
+gs_status gs_module_kernel_name(gs_module module, unsigned index, char *name, size_t size)
+{
+    unsigned count;
+    gs_status status;
+
+    if (!name || size == 0)
+        return error_set(GS_ERR_INVALID_VALUE, "there is no room for a kernel's name");
+    status = kernel_list(module, index, name, size, &count);
+    if (status == GS_OK && index >= count)
+        status = error_set(GS_ERR_NOT_FOUND, "the module has %u kernels, and none of index %u",
+                           count, index);
+    return status;
+}
+
 static void kernel_describe(const struct kernel *kernel, gs_kernel_desc *desc)
 {
     snprintf(desc->name, sizeof(desc->name), "%s", kernel->name);

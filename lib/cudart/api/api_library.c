@@ -77,6 +77,21 @@ CUDART_API cudaError_t cudaLibraryGetKernel(cudaKernel_t *kernel, cudaLibrary_t 
     return error_record(library_kernel((struct image *)library, name, (struct kernel **)kernel));
 }
 
+CUDART_API cudaError_t cudaLibraryGetKernelCount(unsigned *count, cudaLibrary_t library)
+{
+    if (count == NULL)
+        return error_record(cudaErrorInvalidValue);
+    return error_record(library_kernel_count((struct image *)library, count));
+}
+
+CUDART_API cudaError_t cudaLibraryEnumerateKernels(cudaKernel_t *kernels, unsigned count,
+                                                   cudaLibrary_t library)
+{
+    if (kernels == NULL && count > 0)
+        return error_record(cudaErrorInvalidValue);
+    return error_record(library_kernels((struct image *)library, (struct kernel **)kernels, count));
+}
+
 CUDART_API cudaError_t cudaLibraryGetGlobal(void **address, size_t *size, cudaLibrary_t library,
                                             const char *name)
 {

@@ -378,6 +378,33 @@ cudaError_t library_kernel(struct image *library, const char *name, struct kerne
     return error;
 }
 
+cudaError_t library_kernel_count(struct image *library, unsigned *count)
+{
+    cudaError_t error = library_lock(library);
+
+    if (error == cudaSuccess)
+        error = device_error(gs_module_kernel_count(library->module, count));
+    pthread_mutex_unlock(&lock);
+    return error;
+}
+
+cudaError_t library_kernels(struct image *library, struct kernel **found, unsigned count)
+{
+    cudaError_t error = library_lock(library);
+    unsigned there = 0;
+    char name[2048];
+
+    if (error == cudaSuccess)
+        error = device_error(gs_module_kernel_count(library->module, &there));
+    for (unsigned i = 0; i < count && i < there && error == cudaSuccess; i++) {
+        error = device_error(gs_module_kernel_name(library->module, i, name, sizeof(name)));
+        if (error == cudaSuccess)
+            error = kernel_add(library, name, &found[i]);
+    }
+    pthread_mutex_unlock(&lock);
+    return error;
+}
+
 cudaError_t library_variable(struct image *library, const char *name, struct variable **out)
 {
     cudaError_t error = library_lock(library);

@@ -315,6 +315,8 @@ FUNCTIONS = {
     "gs_module_load_file": (_handle, c_char_p, POINTER(_handle)),
     "gs_module_unload": (_handle,),
     "gs_kernel_get": (_handle, c_char_p, POINTER(_handle)),
+    "gs_module_kernel_count": (_handle, POINTER(c_uint)),
+    "gs_module_kernel_name": (_handle, c_uint, c_char_p, c_size_t),
     "gs_kernel_info": (_handle, POINTER(KernelDesc)),
     "gs_kernel_param_info": (_handle, c_uint, POINTER(c_size_t), POINTER(c_size_t)),
     "gs_kernel_occupancy": (_handle, c_uint, c_uint, POINTER(c_uint)),

@@ -33,6 +33,16 @@ class Module(Handle):
         and sizes must be the kernel's."""
         return Kernel(self, name, [Parameter(spec) for spec in types] if types else None)
 
+    def kernels(self):
+        """The (mangled) names of the module's kernels."""
+        count, name = ctypes.c_uint(), ctypes.create_string_buffer(2048)
+        check(lib.gs_module_kernel_count(self._handle, ctypes.byref(count)))
+        names = []
+        for index in range(count.value):
+            check(lib.gs_module_kernel_name(self._handle, index, name, len(name)))
+            names.append(name.value.decode())
+        return names
+
     def variable(self, name, dtype="u8"):
         """A global variable as a buffer of such elements, which lives as long as the module."""
         address, size = ctypes.c_uint64(), ctypes.c_size_t()

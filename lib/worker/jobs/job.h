@@ -95,19 +95,19 @@ struct job *job_new(struct session *session, const struct job_kind *kind);
 void job_free(struct job *job);
 
 /* ---- The kinds, by room ---------------------------------------------------------------------- */
-extern const struct job_kind job_open, job_close, job_unload_all;    /* session.c */
-extern const struct job_kind job_grant, job_open_partition;          /* grant.c */
-extern const struct job_kind job_malloc, job_mem_free, job_mem_info; /* memory.c */
-extern const struct job_kind job_mem_export, job_mem_import;         /* memory_share.c */
-extern const struct job_kind job_mem_revoke, job_unshare;            /* memory_share.c */
-extern const struct job_kind job_host_alloc, job_host_free;          /* host_block.c */
-extern const struct job_kind job_module_load, job_module_unload;     /* module.c */
-extern const struct job_kind job_kernel_get, job_global_get;         /* kernel.c */
-extern const struct job_kind job_fault;                              /* kernel_fault.c */
-extern const struct job_kind job_stream_create, job_stream_destroy;  /* stream.c */
-extern const struct job_kind job_event_elapsed;                      /* stream.c */
-extern const struct job_kind job_kernel_occupancy;                   /* cooperative.c */
-extern const struct job_kind job_graph_create, job_graph_destroy;    /* graph.c */
+extern const struct job_kind job_open, job_close, job_unload_all;               /* session.c */
+extern const struct job_kind job_grant, job_open_partition;                     /* grant.c */
+extern const struct job_kind job_malloc, job_mem_free, job_mem_info;            /* memory.c */
+extern const struct job_kind job_mem_export, job_mem_import;                    /* memory_share.c */
+extern const struct job_kind job_mem_revoke, job_unshare;                       /* memory_share.c */
+extern const struct job_kind job_host_alloc, job_host_free;                     /* host_block.c */
+extern const struct job_kind job_module_load, job_module_unload;                /* module.c */
+extern const struct job_kind job_kernel_get, job_global_get, job_module_kernel; /* kernel.c */
+extern const struct job_kind job_fault;                                         /* kernel_fault.c */
+extern const struct job_kind job_stream_create, job_stream_destroy;             /* stream.c */
+extern const struct job_kind job_event_elapsed;                                 /* stream.c */
+extern const struct job_kind job_kernel_occupancy;                              /* cooperative.c */
+extern const struct job_kind job_graph_create, job_graph_destroy;               /* graph.c */
 
 /* ---- service.c ------------------------------------------------------------------------------- */
 

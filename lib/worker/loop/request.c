@@ -35,6 +35,7 @@ static const struct job_kind *const kinds[] = {
     [REQ_MEM_REVOKE] = &job_mem_revoke,
     [REQ_KERNEL_OCCUPANCY] = &job_kernel_occupancy,
     [REQ_FAULT] = &job_fault,
+    [REQ_MODULE_KERNEL] = &job_module_kernel,
 };
 
 static void done(struct seg_request *slot)

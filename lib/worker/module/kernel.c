@@ -121,26 +121,46 @@ static struct kernel *kernel_new(struct job *job, CUfunction function)
     return kernel;
 }
 
-/* Fails the job with the names that there are. They are in the answer to a call that fails, so what
- * the driver does not tell is left out. */
+/* Reads the names of the module's kernels, but for those that passes have added. The names are the
+ * driver's; the array is the caller's to free. What the driver does not tell is left out. */
+static const char **kernels_read(const struct module *module, unsigned *count)
+{
+    unsigned functions_count = 0;
+
+    *count = 0;
+    if (DRV(cuModuleGetFunctionCount, &functions_count, module->cu))
+        functions_count = 0;
+    CLEANUP_FREE CUfunction *functions = calloc(functions_count + 1, sizeof(*functions));
+    const char **names = calloc(functions_count + 1, sizeof(*names));
+    if (!functions || !names ||
+        DRV(cuModuleEnumerateFunctions, functions, functions_count, module->cu))
+        functions_count = 0;
+    for (unsigned i = 0; i < functions_count; i++) {
+        if (!DRV(cuFuncGetName, &names[*count], functions[i]) &&
+            strncmp(names[*count], REWRITE_PREFIX, strlen(REWRITE_PREFIX)) != 0)
+            (*count)++;
+    }
+    return names;
+}
+
+/* Fails the job with the names that there are. */
 static void kernel_missing(struct job *job)
 {
-    const struct module *module = job->object;
-    unsigned count = 0, named = 0;
+    unsigned count;
+    CLEANUP_FREE const char **names = kernels_read(job->object, &count);
 
-    if (DRV(cuModuleGetFunctionCount, &count, module->cu))
-        count = 0;
-    CLEANUP_FREE CUfunction *functions = calloc(count + 1, sizeof(*functions));
-    CLEANUP_FREE const char **names = calloc(count + 1, sizeof(*names));
-    if (!functions || !names || DRV(cuModuleEnumerateFunctions, functions, count, module->cu))
-        count = 0;
-    for (unsigned i = 0; i < count; i++) {
-        if (!DRV(cuFuncGetName, &names[named], functions[i]) &&
-            strncmp(names[named], REWRITE_PREFIX, strlen(REWRITE_PREFIX)) != 0)
-            named++;
-    }
-    kernel_names_tell(job->message, sizeof(job->message), job->name, names, named);
+    kernel_names_tell(job->message, sizeof(job->message), job->name, names, count);
     job->status = GS_ERR_NOT_FOUND;
+}
+
+static void kernel_list_work(struct job *job)
+{
+    unsigned count;
+    CLEANUP_FREE const char **names = kernels_read(job->object, &count);
+
+    job->ret[0] = count;
+    if (job->arg[1] < count)
+        snprintf(job->message, sizeof(job->message), "%s", names[job->arg[1]]);
 }
 
 static void kernel_work(struct job *job)
@@ -220,7 +240,7 @@ void kernels_free(struct module *module)
 
 /* ---- Globals --------------------------------------------------------------------------------- */
 
-static void global_prepare(struct job *job)
+static void module_prepare(struct job *job)
 {
     job->object = module_find(job->session, job->arg[0]);
     if (!job->object)
@@ -305,5 +325,7 @@ gs_status kernels_resume(struct job *job)
 
 const struct job_kind job_kernel_get = {"kernel_get",    JOB_QUICK,      kernel_prepare,
                                         kernel_get_work, kernel_install, NULL};
-const struct job_kind job_global_get = {"global_get", JOB_QUICK,      global_prepare,
+const struct job_kind job_global_get = {"global_get", JOB_QUICK,      module_prepare,
                                         global_work,  global_install, NULL};
+const struct job_kind job_module_kernel = {"module_kernel",  JOB_QUICK, module_prepare,
+                                           kernel_list_work, NULL,      NULL};

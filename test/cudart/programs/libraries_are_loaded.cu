@@ -29,12 +29,15 @@ int main()
     void *factor, *p;
     size_t size;
     int host[32], seven = 7;
+    unsigned count;
     void *args[] = {&p};
 
     SHOW(cudaLibraryLoadData(&library, code, nullptr, nullptr, 0, nullptr, nullptr, 0)); //> cudaLibraryLoadData(&library, code, nullptr, nullptr, 0, nullptr, nullptr, 0): cudaSuccess
     SHOW(cudaLibraryGetKernel(&kernel, library, "scale")); //> cudaLibraryGetKernel(&kernel, library, "scale"): cudaSuccess
     SHOW(cudaLibraryGetKernel(&kernel, library, "none") == cudaSuccess ? cudaSuccess : cudaErrorSymbolNotFound); //> cudaLibraryGetKernel(&kernel, library, "none") == cudaSuccess ? cudaSuccess : cudaErrorSymbolNotFound: cudaErrorSymbolNotFound
-    MUST(cudaLibraryGetKernel(&kernel, library, "scale"));
+    MUST(cudaLibraryGetKernelCount(&count, library));
+    printf("%u\n", count); //> 1
+    MUST(cudaLibraryEnumerateKernels(&kernel, 1, library));
     MUST(cudaMalloc(&p, sizeof(host)));
     SHOW(cudaLaunchKernel((void *)kernel, dim3(1), dim3(32), args, 0, 0)); //> cudaLaunchKernel((void *)kernel, dim3(1), dim3(32), args, 0, 0): cudaSuccess
     MUST(cudaMemcpy(host, p, sizeof(host), cudaMemcpyDeviceToHost));
