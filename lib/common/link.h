@@ -80,7 +80,8 @@ enum link_op {
                           has become of each session */
     LINK_SESSION = 25, /* worker: what has become of {slot}; one for each slot that is not empty */
     LINK_RESYNCED = 26, /* worker: after the LINK_SESSIONs */
-    LINK_TRACE = 27 /* supervisor: what is done is written into this trace segment from now on */
+    LINK_TRACE = 27, /* supervisor: what is done is written into this trace segment from now on */
+    LINK_VAULT_SHARE = 28 /* worker: keep for {slot, address, size} what is kept for another slot */
 };
 #define LINK_SLOT_NONE UINT32_MAX
 
@@ -200,6 +201,12 @@ struct link_vault {
     uint64_t size;
 };
 
+struct link_vault_share {
+    struct link_vault vault; /* of the slot */
+    uint64_t from_address;   /* of the same memory, ... */
+    uint32_t from_slot;      /* ... in the slot that has it in the vault */
+};
+
 struct link_fatal {
     int32_t status; /* gs_status that tenants get */
     uint32_t kind;  /* gs_fault_kind */
@@ -226,6 +233,7 @@ struct link_message {
         struct link_open open;
         struct link_opened opened;
         struct link_vault vault;
+        struct link_vault_share share;
         struct link_fatal fatal;
         struct link_grant grant;
         struct link_granted granted;
