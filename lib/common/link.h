@@ -299,11 +299,12 @@ static inline void link_stat_add(_Atomic uint64_t *figure, uint64_t by)
 
 /* The supervisor starts a worker by exec of its own executable with these descriptors and this
  * command line:
- *   gshared --worker DEVICE KIND BELL
+ *   gshared --worker DEVICE KIND BELL CACHE
  * DEVICE is an ordinal, KIND is cuda, soft or auto, and BELL is the name of the doorbell queue,
- * which the supervisor made. LINK_FD is the socketpair, LINK_STATS_FD the memfd of link_stats,
- * LINK_CODE_FD the device's memfd of LINK_CODE_BYTES for machine code (module/code_cache.h). The
- * worker ends when the socket closes. */
+ * which the supervisor made. CACHE is the directory for machine code, "": none. LINK_FD is the
+ * socketpair, LINK_STATS_FD the memfd of link_stats, LINK_CODE_FD the device's memfd of
+ * LINK_CODE_BYTES for machine code (module/code_cache.h). The worker ends when the socket closes.
+ */
 #define LINK_FD         3
 #define LINK_STATS_FD   4
 #define LINK_CODE_FD    5
