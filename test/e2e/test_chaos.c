@@ -76,8 +76,24 @@ struct self {
 #define LENDER   (RESTING - 2)
 #define BORROWER (RESTING - 1)
 
-static gs_devptr resting_memory(gs_session session, struct honest *all, unsigned number)
+/* Whether it is this one who writes in the round. The two that share memory take turns, the lender
+ * first: whoever does not write has looked before the other writes. */
+static bool resting_turn(struct honest *all, unsigned number, uint32_t round)
 {
+    if (number < LENDER)
+        return true;
+    if ((number == LENDER) == round % 2) {
+        atomic_store(&all->looked, round);
+        return false;
+    }
+    CHECK_WITHIN(30000, atomic_load(&all->looked) == round);
+    return true;
+}
+
+static gs_devptr resting_memory(gs_session session, gs_kernel fill, struct honest *all,
+                                unsigned number, uint32_t value)
+{
+    uint32_t n = N;
     gs_devptr data;
 
     if (number == BORROWER) {
@@ -86,25 +102,13 @@ static gs_devptr resting_memory(gs_session session, struct honest *all, unsigned
         return data;
     }
     CHECK_OK(gs_malloc(session, number == LENDER ? 2u << 20 : N * sizeof(uint32_t), &data));
+    CHECK_OK(kernels_launch(NULL, fill, N / 128, 128, (void *[]){&data, &value, &n}));
+    CHECK_OK(gs_sync(session));
     if (number == LENDER) {
         CHECK_OK(gs_mem_export(session, data, GS_EXPORT_TO_USER, &all->handle));
         gate_pass(&all->exported);
     }
     return data;
-}
-
-/* Whether it is this one who writes in the round. The two that share memory take turns: whoever
- * does not write has looked before the other writes. */
-static bool resting_turn(struct honest *all, unsigned number, uint32_t round)
-{
-    if (number < LENDER)
-        return true;
-    if ((number == LENDER) != round % 2) {
-        atomic_store(&all->looked, round);
-        return false;
-    }
-    CHECK_WITHIN(30000, round == 0 || atomic_load(&all->looked) == round);
-    return true;
 }
 
 static void resting_run(void *argument)
@@ -119,11 +123,7 @@ static void resting_run(void *argument)
 
     CHECK_OK(gs_attach(NULL, &session));
     fill = kernels_get(kernels_load(session), "fill");
-    data = resting_memory(session, all, self->number);
-    if (resting_turn(all, self->number, 0)) {
-        CHECK_OK(kernels_launch(NULL, fill, N / 128, 128, (void *[]){&data, &value, &n}));
-        CHECK_OK(gs_sync(session));
-    }
+    data = resting_memory(session, fill, all, self->number, value);
     while (!atomic_load(&all->stop)) {
         if (atomic_load(&all->round) == seen) {
             atomic_store(&all->row[self->number].seen, seen);
