@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -80,6 +81,24 @@ static uint64_t free_of(gs_session session)
 
     CHECK_OK(gs_mem_info(session, &left, &total));
     return left;
+}
+
+/* What the server shows under the session: shared memory, under who has had it longest. */
+static uint64_t shown_of(gs_session session)
+{
+    static char output[16384];
+    gs_session_desc desc = GS_SESSION_DESC_INIT;
+    char id[32];
+
+    CHECK_OK(gs_session_info(session, &desc));
+    snprintf(id, sizeof(id), "\"session\":%llu,", (unsigned long long)desc.session_id);
+    CHECK_EQUAL(
+        program_run((const char *[]){"bin/gsctl", "ps", "--json", NULL}, output, sizeof(output)),
+        0);
+    const char *row = strstr(output, id);
+    const char *used = row ? strstr(row, "\"memory_used\":") : NULL;
+    CHECK(used != NULL);
+    return strtoull(strchr(used, ':') + 1, NULL, 10);
 }
 
 static bool worker_other(const struct server *server, pid_t former)
@@ -176,10 +195,13 @@ static void sharers_go_on(const struct server_options *options,
 {
     struct shared s = shared_start(options, 5 * MIB + 12);
     const uint64_t used = server_memory_used(s.server);
-    uint64_t left[3];
+    uint64_t left[3], shown[3];
 
-    for (unsigned i = 0; i < 3; i++)
+    for (unsigned i = 0; i < 3; i++) {
         left[i] = free_of(s.session[i]);
+        shown[i] = shown_of(s.session[i]);
+    }
+    CHECK_EQUAL(shown[OWNER], shown[0] + 6 * MIB);
     for (uint32_t round = 0; round < ROUNDS; round++) {
         replace(s.server);
         shared_check(&s, round ? 10 * round + 2 : 1000);
@@ -188,8 +210,10 @@ static void sharers_go_on(const struct server_options *options,
             shared_check(&s, 10 * (round + 1) + i);
         }
         CHECK_EQUAL(server_memory_used(s.server), used);
-        for (unsigned i = 0; i < 3; i++)
+        for (unsigned i = 0; i < 3; i++) {
             CHECK_EQUAL(free_of(s.session[i]), left[i]);
+            CHECK_EQUAL(shown_of(s.session[i]), shown[i]);
+        }
     }
     /* Whoever lets go is charged no more, and the last one gives the memory back. */
     CHECK_OK(gs_free(s.session[0], s.at[0]));
