@@ -55,6 +55,7 @@ server_exec(const struct server *server, const char *program, const char *device
     if (fd < 0 || dup2(fd, STDOUT_FILENO) < 0 || dup2(fd, STDERR_FILENO) < 0)
         _exit(127);
     setenv("NOTIFY_SOCKET", notify, 1);
+    setenv("GSHARE_CACHE", "none", 0); /* each run compiles what it loads */
     for (int i = 0; options != NULL && options[i] != NULL && i < SERVER_OPTIONS_MAX; i++)
         argv[6 + i] = options[i];
     execv(program, (char *const *)argv);

@@ -80,7 +80,8 @@ enum link_op {
                           has become of each session */
     LINK_SESSION = 25, /* worker: what has become of {slot}; one for each slot that is not empty */
     LINK_RESYNCED = 26, /* worker: after the LINK_SESSIONs */
-    LINK_TRACE = 27 /* supervisor: what is done is written into this trace segment from now on */
+    LINK_TRACE = 27, /* supervisor: what is done is written into this trace segment from now on */
+    LINK_VAULT_SHARE = 28 /* worker: keep for {slot, address, size} what is kept for another slot */
 };
 #define LINK_SLOT_NONE UINT32_MAX
 
@@ -200,6 +201,12 @@ struct link_vault {
     uint64_t size;
 };
 
+struct link_vault_share {
+    struct link_vault vault; /* of the slot */
+    uint64_t from_address;   /* of the same memory, ... */
+    uint32_t from_slot;      /* ... in the slot that has it in the vault */
+};
+
 struct link_fatal {
     int32_t status; /* gs_status that tenants get */
     uint32_t kind;  /* gs_fault_kind */
@@ -226,6 +233,7 @@ struct link_message {
         struct link_open open;
         struct link_opened opened;
         struct link_vault vault;
+        struct link_vault_share share;
         struct link_fatal fatal;
         struct link_grant grant;
         struct link_granted granted;
@@ -291,11 +299,12 @@ static inline void link_stat_add(_Atomic uint64_t *figure, uint64_t by)
 
 /* The supervisor starts a worker by exec of its own executable with these descriptors and this
  * command line:
- *   gshared --worker DEVICE KIND BELL
+ *   gshared --worker DEVICE KIND BELL CACHE
  * DEVICE is an ordinal, KIND is cuda, soft or auto, and BELL is the name of the doorbell queue,
- * which the supervisor made. LINK_FD is the socketpair, LINK_STATS_FD the memfd of link_stats,
- * LINK_CODE_FD the device's memfd of LINK_CODE_BYTES for machine code (module/code_cache.h). The
- * worker ends when the socket closes. */
+ * which the supervisor made. CACHE is the directory for machine code, "": none. LINK_FD is the
+ * socketpair, LINK_STATS_FD the memfd of link_stats, LINK_CODE_FD the device's memfd of
+ * LINK_CODE_BYTES for machine code (module/code_cache.h). The worker ends when the socket closes.
+ */
 #define LINK_FD         3
 #define LINK_STATS_FD   4
 #define LINK_CODE_FD    5

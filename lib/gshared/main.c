@@ -27,7 +27,7 @@ static void standard_descriptors_open(void)
 int main(int argc, char **argv)
 {
     standard_descriptors_open();
-    if (argc == 5 && !strcmp(argv[1], "--worker"))
-        return worker_main(atoi(argv[2]), argv[3], argv[4]);
+    if (argc == 6 && !strcmp(argv[1], "--worker"))
+        return worker_main(atoi(argv[2]), argv[3], argv[4], argv[5]);
     return supervisor_main(argc, argv);
 }

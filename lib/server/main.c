@@ -50,6 +50,10 @@ static const char help[] =
     "                         none: no such file\n"
     "      --state FILE       keep what gsctl sets and reserves there, and start with it; each\n"
     "                         server needs its own; default: it ends with the server\n"
+    "      --cache DIR        keep there what was compiled for the GPU, or nowhere: none; "
+    "default:\n"
+    "                         $GSHARE_CACHE, else /var/cache/gshare for root's server and\n"
+    "                         $XDG_CACHE_HOME/gshare or ~/.cache/gshare for a user's own\n"
     "      --fence POLICY     keep kernels to their session's memory: always, never (but for who\n"
     "                         asks), or auto (the default): those of users besides the owner\n"
     "                         and whom 'gsctl trust' names\n"
@@ -143,6 +147,14 @@ static const char *file_parse(const char *option, const char *name)
     return name;
 }
 
+/* From the option or, where that is not given, from the environment. */
+static void cache_take(struct server_options *options, const char *what, const char *path)
+{
+    if (!cache_parse(options->cache, path))
+        usage("%s '%s': the whole path of a directory, less than %d bytes, or none", what, path,
+              CACHE_PATH_MAX);
+}
+
 static void kind_parse(struct server_options *options, const char *kind)
 {
     if (strcmp(kind, "auto") && strcmp(kind, "cuda") && strcmp(kind, "soft"))
@@ -199,6 +211,7 @@ enum option_code {
     OPTION_ALLOW_USERS,
     OPTION_CONFIG,
     OPTION_STATE,
+    OPTION_CACHE,
     OPTION_FENCE,
     OPTION_GRACE,
     OPTION_NO_STANDBY,
@@ -222,6 +235,7 @@ static const struct option long_options[] = {
     {"allow-users", required_argument, NULL, OPTION_ALLOW_USERS},
     {"config", required_argument, NULL, OPTION_CONFIG},
     {"state", required_argument, NULL, OPTION_STATE},
+    {"cache", required_argument, NULL, OPTION_CACHE},
     {"fence", required_argument, NULL, OPTION_FENCE},
     {"grace", required_argument, NULL, OPTION_GRACE},
     {"no-standby", no_argument, NULL, OPTION_NO_STANDBY},
@@ -282,6 +296,9 @@ static void option_apply(struct server_options *options, struct worker_settings 
         break;
     case OPTION_STATE:
         options->state_file = file_parse("--state", optarg);
+        break;
+    case OPTION_CACHE:
+        cache_take(options, "--cache", optarg);
         break;
     case OPTION_FENCE:
         options->fence = fence_parse(optarg);
@@ -361,7 +378,7 @@ static void options_parse(int argc, char **argv, struct server_options *options,
                           struct worker_settings *workers)
 {
     const char *instance = getenv("GSHARE_INSTANCE"), *level = getenv("GSHARE_LOG");
-    const char *lanes = getenv("GSHARE_LANES");
+    const char *lanes = getenv("GSHARE_LANES"), *cache = getenv("GSHARE_CACHE");
     bool check = false;
     int code;
 
@@ -383,6 +400,8 @@ static void options_parse(int argc, char **argv, struct server_options *options,
         workers->log_level = level_parse("GSHARE_LOG", level);
     if (!workers->lanes && lanes && *lanes)
         workers->lanes = lanes_parse("GSHARE_LANES", lanes);
+    if (!options->cache[0] && cache && *cache)
+        cache_take(options, "GSHARE_CACHE", cache);
     if (workers->user && geteuid() != 0)
         usage("--worker-user: only root's server can have workers of another user");
     if (options->user_count && geteuid() != 0)

@@ -33,6 +33,32 @@ struct policy_reading {
 
 /* ---- What the file says ---------------------------------------------------------------------- */
 
+/* Where machine code is kept if nobody says so. A user's own server has the user's cache. */
+static void cache_default(char cache[CACHE_PATH_MAX])
+{
+    const char *base = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+    char path[2 * CACHE_PATH_MAX] = "none";
+
+    if (geteuid() == 0)
+        snprintf(path, sizeof(path), "/var/cache/gshare");
+    else if (base && base[0] == '/')
+        snprintf(path, sizeof(path), "%s/gshare", base);
+    else if (home && home[0] == '/')
+        snprintf(path, sizeof(path), "%s/.cache/gshare", home);
+    if (!cache_parse(cache, path))
+        strcpy(cache, "none");
+}
+
+static void cache_fill(char cache[CACHE_PATH_MAX], const char *said)
+{
+    if (!cache[0] && said[0])
+        strcpy(cache, said);
+    if (!cache[0])
+        cache_default(cache);
+    if (!strcmp(cache, "none"))
+        cache[0] = '\0';
+}
+
 /* Fills in what the command line left open. */
 static bool options_fill(struct server_options *options, const struct policy *policy,
                          char error[STATE_ERROR_MAX])
@@ -50,6 +76,7 @@ static bool options_fill(struct server_options *options, const struct policy *po
         options->max_tenants = policy->max_tenants ? policy->max_tenants : TENANTS_DEFAULT;
     if (options->mem_limit == 0)
         options->mem_limit = policy->mem_limit;
+    cache_fill(options->cache, policy->cache);
     return true;
 }
 

@@ -12,9 +12,9 @@
 
 #include <stdbool.h>
 
-/* Counted up when anything in struct kept_server or common/link.h gets another meaning and keeps
- * its size. */
-#define UPGRADE_LAYOUT 2u
+/* Counted up when anything in struct kept_server, common/link.h or a worker's journal gets another
+ * meaning and keeps its size. */
+#define UPGRADE_LAYOUT 3u
 
 #define UPGRADE_SIGNAL SIGUSR2
 

@@ -1,7 +1,8 @@
 /*
  * test_chaos.c - a hostile tenant, and killed processes, beside eight honest tenants whose results
  * are checked after each round against known answers. Four of these are at rest while the round's
- * harm is done: they must not be lost, whatever it is. Four compute all the time: their results are
+ * harm is done: they must not be lost, whatever it is. Two of them share memory: what one has
+ * written before the harm the other reads after it. Four compute all the time: their results are
  * right, or they are told that they were interrupted, and attach anew. Two of the latter have their
  * unfinished work run again (GS_ON_FAULT_REPLAY): they are seldom interrupted.
  *
@@ -56,6 +57,9 @@ static const char *const hostile_kernels[] = {"trap",  "endless",    "deadlock",
 struct honest {
     _Atomic uint32_t round; /* whoever is at rest looks at its memory when this has changed */
     _Atomic uint32_t stop;
+    struct gate exported;
+    gs_mem_handle handle;    /* of the memory that two of those at rest share */
+    _Atomic uint32_t looked; /* the last round for which the one that does not write has looked */
     struct {
         _Alignas(64) _Atomic uint32_t seen; /* the last round for which it has looked */
         _Atomic uint64_t checked;
@@ -68,20 +72,58 @@ struct self {
     unsigned number;
 };
 
+/* Of those at rest, the one that lends memory, and the one that borrows it. */
+#define LENDER   (RESTING - 2)
+#define BORROWER (RESTING - 1)
+
+/* Whether it is this one who writes in the round. The two that share memory take turns, the lender
+ * first: whoever does not write has looked before the other writes. */
+static bool resting_turn(struct honest *all, unsigned number, uint32_t round)
+{
+    if (number < LENDER)
+        return true;
+    if ((number == LENDER) == round % 2) {
+        atomic_store(&all->looked, round);
+        return false;
+    }
+    CHECK_WITHIN(30000, atomic_load(&all->looked) == round);
+    return true;
+}
+
+static gs_devptr resting_memory(gs_session session, gs_kernel fill, struct honest *all,
+                                unsigned number, uint32_t value)
+{
+    uint32_t n = N;
+    gs_devptr data;
+
+    if (number == BORROWER) {
+        gate_wait(&all->exported, 1);
+        CHECK_OK(gs_mem_import(session, &all->handle, &data, NULL));
+        return data;
+    }
+    CHECK_OK(gs_malloc(session, number == LENDER ? 2u << 20 : N * sizeof(uint32_t), &data));
+    CHECK_OK(kernels_launch(NULL, fill, N / 128, 128, (void *[]){&data, &value, &n}));
+    CHECK_OK(gs_sync(session));
+    if (number == LENDER) {
+        CHECK_OK(gs_mem_export(session, data, GS_EXPORT_TO_USER, &all->handle));
+        gate_pass(&all->exported);
+    }
+    return data;
+}
+
 static void resting_run(void *argument)
 {
     const struct self *self = argument;
     struct honest *all = self->all;
-    uint32_t words[N], value = 1000000 * (self->number + 1), n = N, seen = 0;
+    const unsigned family = self->number == BORROWER ? LENDER : self->number;
+    uint32_t words[N], value = 1000000 * (family + 1), n = N, seen = 0;
     gs_session session;
     gs_devptr data;
     gs_kernel fill;
 
     CHECK_OK(gs_attach(NULL, &session));
-    CHECK_OK(gs_malloc(session, sizeof(words), &data));
     fill = kernels_get(kernels_load(session), "fill");
-    CHECK_OK(kernels_launch(NULL, fill, N / 128, 128, (void *[]){&data, &value, &n}));
-    CHECK_OK(gs_sync(session));
+    data = resting_memory(session, fill, all, self->number, value);
     while (!atomic_load(&all->stop)) {
         if (atomic_load(&all->round) == seen) {
             atomic_store(&all->row[self->number].seen, seen);
@@ -93,8 +135,10 @@ static void resting_run(void *argument)
         for (uint32_t i = 0; i < N; i++)
             CHECK_EQUAL(words[i], value + i);
         value++;
-        CHECK_OK(kernels_launch(NULL, fill, N / 128, 128, (void *[]){&data, &value, &n}));
-        CHECK_OK(gs_sync(session));
+        if (resting_turn(all, self->number, seen)) {
+            CHECK_OK(kernels_launch(NULL, fill, N / 128, 128, (void *[]){&data, &value, &n}));
+            CHECK_OK(gs_sync(session));
+        }
         atomic_fetch_add(&all->row[self->number].checked, 1);
     }
     CHECK_OK(gs_detach(session));

@@ -44,6 +44,7 @@ struct scene {
     const struct server *server;
     gs_session session, other;
     gs_devptr memory;
+    gs_mem_handle handle;
     uint32_t number; /* another one each round */
     pid_t tenant;
     char id[32], name[32];
@@ -507,6 +508,36 @@ static void memory_comes_and_goes_and_the_next_supervisor_is_killed_too(void)
     kill_the_next_at_each(&allocating);
 }
 
+/* What `session` imports is the memory of `other`. */
+static void import_begin(struct scene *scene)
+{
+    gs_devptr memory;
+
+    scene->session = attach_with(NULL);
+    scene->other = attach_with(NULL);
+    CHECK_OK(gs_malloc(scene->other, 4 * MIB, &memory));
+    CHECK_OK(gs_mem_export(scene->other, memory, GS_EXPORT_TO_USER, &scene->handle));
+}
+
+/* An import comes, it goes, one comes, and its owner goes. */
+static void import_act(struct scene *scene)
+{
+    gs_devptr first;
+
+    CHECK_OK(gs_mem_import(scene->session, &scene->handle, &first, NULL));
+    CHECK_OK(gs_free(scene->session, first));
+    CHECK_OK(gs_mem_import(scene->session, &scene->handle, &scene->memory, NULL));
+    words_write(scene);
+    CHECK_OK(gs_detach(scene->other));
+}
+
+static const struct scenario importing = {import_begin, import_act, memory_check, false};
+
+static void an_import_comes_and_goes(void)
+{
+    kill_at_each(&importing);
+}
+
 /* ---- A worker -------------------------------------------------------------------------------- */
 
 static void worker_prepare(struct scene *scene)
@@ -715,6 +746,7 @@ static const struct test tests[] = {
     TEST_WITHIN(a_client_waits_for_sms_of_its_own, 600),
     TEST_WITHIN(a_session_asks_for_another_qos, 600),
     TEST_WITHIN(memory_comes_and_goes, 600),
+    TEST_WITHIN(an_import_comes_and_goes, 600),
     TEST_WITHIN(a_worker_is_killed, 600),
     TEST_WITHIN(a_worker_is_killed_that_has_a_standby, 600),
     TEST_WITHIN(an_operator_sets_a_limit, 600),

@@ -72,6 +72,7 @@ server_exec(const struct server *server, const struct server_options *options, c
     for (int i = 0; options->environment != NULL && options->environment[i] != NULL; i++)
         putenv((char *)(uintptr_t)options->environment[i]);
     setenv("NOTIFY_SOCKET", notify, 1);
+    setenv("GSHARE_CACHE", "none", 0); /* the user's own is no test's */
     log = open(server->log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
     if (log < 0 || dup2(log, STDERR_FILENO) < 0 || dup2(log, STDOUT_FILENO) < 0)
         _exit(127);

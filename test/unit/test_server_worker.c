@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 #include <sys/shm.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -166,6 +167,63 @@ static void the_vault_takes_descriptors_for_sessions_that_have_memory(void **sta
     close(fd);
 }
 
+// Whichever of the two ends first, the other has its memory.
+static void memory_that_two_sessions_share_has_a_descriptor_for_each(void **state)
+{
+    struct session *owner = session_in(SESSION_OPEN), *importer = session_in(SESSION_OPEN);
+    struct link_message message = {.op = LINK_VAULT_PUT, .slot = owner->slot};
+    int fd = memfd_create("memory", MFD_CLOEXEC);
+    struct stat first, second;
+
+    (void)state;
+    message.u.vault = (struct link_vault){0x10000, 0x1000};
+    worker_says(&message, sizeof(message), fd);
+    message = (struct link_message){.op = LINK_VAULT_SHARE, .slot = importer->slot};
+    message.u.share = (struct link_vault_share){{0x90000, 0x1000}, 0x10000, owner->slot};
+    worker_says(&message, sizeof(message), -1);
+    assert_int_equal(importer->vault.count, 1);
+    assert_int_equal(importer->vault.entry[0].address, 0x90000);
+    assert_true(importer->vault.entry[0].fd != owner->vault.entry[0].fd);
+    assert_int_equal(fstat(owner->vault.entry[0].fd, &first), 0);
+    assert_int_equal(fstat(importer->vault.entry[0].fd, &second), 0);
+    assert_int_equal(first.st_ino, second.st_ino);
+    message = (struct link_message){.op = LINK_VAULT_DROP, .slot = owner->slot};
+    message.u.vault = (struct link_vault){0x10000, 0x1000};
+    worker_says(&message, sizeof(message), -1);
+    assert_int_equal(owner->vault.count, 0);
+    assert_int_equal(fstat(importer->vault.entry[0].fd, &second), 0);
+    assert_false(importer->vault_short);
+    assert_int_equal(device->worker.state, WORKER_READY);
+    close(fd);
+}
+
+// The other has it not, or is nobody: the importer's memory would not outlive the worker, no more.
+static void what_another_session_lacks_in_the_vault_is_not_shared(void **state)
+{
+    struct session *owner = session_in(SESSION_OPEN), *importer = session_in(SESSION_OPEN);
+    const struct link_vault_share cases[] = {{{0x90000, 0x1000}, 0x20000, owner->slot},
+                                             {{0x90000, 0x2000}, 0x10000, owner->slot},
+                                             {{0x90000, 0x1000}, 0x10000, importer->slot},
+                                             {{0x90000, 0x1000}, 0x10000, SLOTS - 1},
+                                             {{0x90000, 0x1000}, 0x10000, UINT32_MAX}};
+    struct link_message message = {.op = LINK_VAULT_PUT, .slot = owner->slot};
+    int fd = memfd_create("memory", MFD_CLOEXEC);
+
+    (void)state;
+    message.u.vault = (struct link_vault){0x10000, 0x1000};
+    worker_says(&message, sizeof(message), fd);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        message = (struct link_message){.op = LINK_VAULT_SHARE, .slot = importer->slot};
+        message.u.share = cases[i];
+        importer->vault_short = false;
+        worker_says(&message, sizeof(message), -1);
+        assert_true(importer->vault_short);
+        assert_int_equal(importer->vault.count, 0);
+        assert_int_equal(device->worker.state, WORKER_READY);
+    }
+    close(fd);
+}
+
 static void a_worker_that_is_being_ended_still_gives_memory_to_the_vault(void **state)
 {
     struct session *waits = session_in(SESSION_OPEN), *lost = session_in(SESSION_OPEN);
@@ -265,6 +323,8 @@ static void nonsense_ends_the_worker(void **state)
         {LINK_POLICY, SESSION_OPEN, false},
         {LINK_VAULT_PUT, SESSION_OPEN, true},
         {LINK_VAULT_DROP, SESSION_LOST, false},
+        {LINK_VAULT_SHARE, SESSION_OPEN, true},
+        {LINK_VAULT_SHARE, SESSION_LOST, false},
         {LINK_QUIT, SESSION_OPEN, false},
         {LINK_SEGMENT_DROP, SESSION_OPEN, false}, // ours to say
         {LINK_PING, SESSION_OPEN, false},
@@ -625,6 +685,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         LINK_TEST(an_opened_session_closes_when_its_client_goes),
         LINK_TEST(the_vault_takes_descriptors_for_sessions_that_have_memory),
+        LINK_TEST(memory_that_two_sessions_share_has_a_descriptor_for_each),
+        LINK_TEST(what_another_session_lacks_in_the_vault_is_not_shared),
         LINK_TEST(a_next_supervisor_begins_with_a_worker_that_has_said_that_it_is_ready),
         LINK_TEST(a_next_supervisor_takes_a_ready_message_that_was_not_dealt_with),
         LINK_TEST(a_worker_that_is_being_ended_still_gives_memory_to_the_vault),

@@ -82,6 +82,60 @@ static void streams_answers_and_positions_are_kept(void **state)
     journal_free(journal);
 }
 
+static void an_entry_is_found_by_its_key(void **state)
+{
+    struct journal *journal = journal_new();
+
+    (void)state;
+    assert_null(journal_find(journal, JOURNAL_CHUNK, 0x1000));
+    put(journal, JOURNAL_CHUNK, 0x1000, 5, NULL);
+    put(journal, JOURNAL_ALLOCATION, 0x1000, 6, NULL);
+    put(journal, JOURNAL_CHUNK, 0x1000, 7, NULL);
+    assert_int_equal(journal_find(journal, JOURNAL_CHUNK, 0x1000)->value[0], 7);
+    assert_int_equal(journal_find(journal, JOURNAL_ALLOCATION, 0x1000)->value[0], 6);
+    journal_drop(journal, JOURNAL_CHUNK, 0x1000);
+    assert_null(journal_find(journal, JOURNAL_CHUNK, 0x1000));
+    assert_null(journal_find(NULL, JOURNAL_CHUNK, 0x1000));
+    journal_free(journal);
+}
+
+/* The worker was lost after the new entry was valid, and before the former was dropped. */
+static void of_two_entries_with_a_key_the_later_counts(void **state)
+{
+    struct journal *journal = journal_new(), *next;
+    struct journal_entry *former;
+
+    (void)state;
+    put(journal, JOURNAL_CHUNK, 0x1000, 5, NULL);
+    former = (struct journal_entry *)(uintptr_t)journal_next(journal, NULL);
+    put(journal, JOURNAL_CHUNK, 0x1000, 7, NULL);
+    assert_int_equal(former->kind, 0);
+    former->kind = JOURNAL_CHUNK;
+    next = reopened(journal);
+    assert_int_equal(journal_next(next, NULL)->value[0], 7);
+    assert_null(journal_next(next, journal_next(next, NULL)));
+    assert_int_equal(journal_find(next, JOURNAL_CHUNK, 0x1000)->value[0], 7);
+    journal_free(next);
+    journal_free(journal);
+}
+
+static void what_was_taken_back_is_kept(void **state)
+{
+    struct journal *journal = journal_new(), *next;
+
+    (void)state;
+    journal_revoked_set(journal, 0, true);
+    journal_revoked_set(journal, 63, true);
+    journal_revoked_set(journal, SEG_IMPORTS - 1, true);
+    journal_revoked_set(journal, 63, false);
+    next = reopened(journal);
+    for (uint32_t i = 0; i < SEG_IMPORTS; i++)
+        assert_int_equal(journal_revoked(next, i), i == 0 || i == SEG_IMPORTS - 1);
+    assert_false(journal_revoked(NULL, 0));
+    journal_free(next);
+    journal_free(journal);
+}
+
 #define KEYS 3000u
 
 /* A model beside it: which keys are there, and with which value. */
@@ -176,6 +230,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_was_put_is_found_in_order),
         cmocka_unit_test(streams_answers_and_positions_are_kept),
+        cmocka_unit_test(an_entry_is_found_by_its_key),
+        cmocka_unit_test(of_two_entries_with_a_key_the_later_counts),
+        cmocka_unit_test(what_was_taken_back_is_kept),
         cmocka_unit_test(any_sequence_leaves_what_a_model_has),
         cmocka_unit_test(a_spoilt_journal_says_why),
         cmocka_unit_test(damaged_files_are_refused),

@@ -75,6 +75,25 @@ static void beside_a_kernel_that_runs_on_it_gives_up(void **state)
     quiet_returned(&job[0], now);
 }
 
+/* What a job finds of others' memory would depend on who was taken up first. */
+static void what_concerns_others_waits_until_all_are_taken_up(void **state)
+{
+    static const struct job_kind import = {"import", JOB_TAKEN_UP, NULL, NULL, NULL, NULL};
+
+    (void)state;
+    kernels_run(false);
+    job[0].kind = &import;
+    assert_false(quiet_wanted_by(&job[0]));
+    quiet_resuming(true);
+    assert_true(quiet_wanted_by(&job[0]));
+    quiet_add(&job[0], now);
+    assert_null(polled(100));
+    quiet_resuming(false);
+    assert_ptr_equal(polled(1), &job[0]);
+    assert_int_equal(job[0].status, GS_OK);
+    quiet_returned(&job[0], now);
+}
+
 static void the_time_of_jobs_before_it_does_not_count(void **state)
 {
     (void)state;
@@ -110,6 +129,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(beside_a_kernel_that_runs_on_it_gives_up, set, unset),
         cmocka_unit_test_setup_teardown(the_time_of_jobs_before_it_does_not_count, set, unset),
+        cmocka_unit_test_setup_teardown(what_concerns_others_waits_until_all_are_taken_up, set,
+                                        unset),
         cmocka_unit_test_setup_teardown(what_runs_after_them_does, set, unset),
     };
 

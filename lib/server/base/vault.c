@@ -58,6 +58,14 @@ enum vault_result vault_put(struct vault *vault, uint64_t address, uint64_t size
     return VAULT_OK;
 }
 
+const struct vault_entry *vault_find(const struct vault *vault, uint64_t address, uint64_t size)
+{
+    const uint32_t at = vault_search(vault, address);
+    const struct vault_entry *entry = at < vault->count ? &vault->entry[at] : NULL;
+
+    return entry && entry->address == address && entry->size == size ? entry : NULL;
+}
+
 static void entry_close(const struct vault_entry *entry)
 {
     kept_forget(entry->fd);

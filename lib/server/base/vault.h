@@ -24,6 +24,8 @@ enum vault_result { VAULT_OK = 0, VAULT_OVERLAP, VAULT_NO_MEMORY };
 
 /* Takes fd over on VAULT_OK only. VAULT_OVERLAP also for an empty or wrapping range. */
 enum vault_result vault_put(struct vault *vault, uint64_t address, uint64_t size, int fd);
+/* The entry of exactly that range; NULL: there is none. Valid until the vault changes. */
+const struct vault_entry *vault_find(const struct vault *vault, uint64_t address, uint64_t size);
 /* Closes the descriptor of the entry that begins there. false: there is none. */
 bool vault_drop(struct vault *vault, uint64_t address);
 /* Closes all. */

@@ -48,6 +48,9 @@ struct server_options {
     const char *log_file;           /* reopened at SIGHUP; NULL: none */
     bool no_accounting, no_weights; /* see struct link_policy */
     enum fence_policy fence;
+    /* The directory where workers keep machine code; "none": nowhere, "": not said. Once the
+     * options are whole, "": nowhere. */
+    char cache[CACHE_PATH_MAX];
     bool background;
 };
 

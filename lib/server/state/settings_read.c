@@ -309,6 +309,14 @@ static bool users_value(struct reader *r, char *value)
     return true;
 }
 
+bool cache_parse(char cache[CACHE_PATH_MAX], const char *value)
+{
+    if ((value[0] != '/' && strcmp(value, "none") != 0) || strlen(value) >= CACHE_PATH_MAX)
+        return false;
+    strcpy(cache, value);
+    return true;
+}
+
 static bool server_value(struct reader *r, const char *name, char *value)
 {
     struct ctl_settings memory = {0};
@@ -337,7 +345,14 @@ static bool server_value(struct reader *r, const char *name, char *value)
         r->policy->mem_limit = memory.mem;
         return true;
     }
-    return wrong(r, "[server] has allow-users, max-tenants and mem-limit, no '%.40s'", name);
+    if (!strcmp(name, "cache")) {
+        if (r->policy->cache[0])
+            return wrong(r, "cache a second time");
+        if (!cache_parse(r->policy->cache, value))
+            return wrong(r, "cache = %.40s: a directory's whole path, or none", value);
+        return true;
+    }
+    return wrong(r, "[server] has allow-users, cache, max-tenants and mem-limit, no '%.40s'", name);
 }
 
 static bool setting_value(struct reader *r, const char *name, const char *value)

@@ -32,13 +32,20 @@
 #define POLICY_GROUPS_MAX 32u
 
 /* What the policy file's [server] says; zero: nothing. */
+#define CACHE_PATH_MAX 256
+
 struct policy {
     bool users_given, all_users;
     unsigned user_count;
     uid_t user[POLICY_USERS_MAX];
     uint32_t max_tenants;
     uint64_t mem_limit;
+    char cache[CACHE_PATH_MAX]; /* "": not said */
 };
+
+/* Takes the directory for machine code: a whole path, or "none". false: it is neither, or too long.
+ */
+bool cache_parse(char cache[CACHE_PATH_MAX], const char *value);
 
 /* Fills *settings, which must be zeroed, from a text of `size` bytes. policy: zeroed, for a policy
  * file; NULL for a state file. said: gets each error, to the end of the text; NULL: the first error

@@ -1,6 +1,7 @@
 /* messages.c - see messages.h. */
 #include "server/workers/messages.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -140,6 +141,26 @@ static bool on_vault_put(struct device *device, struct session *session,
     return result != VAULT_OVERLAP;
 }
 
+/* Memory that the session shares with another has a descriptor of its own here, so that it does not
+ * matter which of them ends first. The other may have none: the vault was full. */
+static bool on_vault_share(struct device *device, struct session *session,
+                           const struct link_vault_share *share)
+{
+    const struct session *from = registry_by_slot(&device->server->registry, share->from_slot);
+    const struct vault_entry *entry =
+        from && from->device == device
+            ? vault_find(&from->vault, share->from_address, share->vault.size)
+            : NULL;
+    CLEANUP_FD int fd = -1;
+
+    if (!entry) {
+        session->vault_short = true;
+        return true;
+    }
+    fd = fcntl(entry->fd, F_DUPFD_CLOEXEC, 0);
+    return on_vault_put(device, session, &share->vault, &fd);
+}
+
 /* The vault may have no descriptor: it was full when the memory was made. */
 static void on_vault_drop(struct session *session, const struct link_vault *vault)
 {
@@ -186,6 +207,8 @@ static bool on_session_message(struct device *device, const struct link_message 
         return session_has_memory(session);
     case LINK_VAULT_PUT:
         return session_has_memory(session) && on_vault_put(device, session, &message->u.vault, fd);
+    case LINK_VAULT_SHARE:
+        return session_has_memory(session) && on_vault_share(device, session, &message->u.share);
     case LINK_VAULT_DROP:
         on_vault_drop(session, &message->u.vault);
         return session_has_memory(session);
@@ -244,6 +267,8 @@ static void on_last_words(struct device *device, const struct link_message *mess
         return;
     if (message->op == LINK_VAULT_PUT)
         on_vault_put(device, session, &message->u.vault, fd);
+    else if (message->op == LINK_VAULT_SHARE)
+        on_vault_share(device, session, &message->u.share);
     else if (message->op == LINK_VAULT_DROP)
         on_vault_drop(session, &message->u.vault);
 }
@@ -292,7 +317,9 @@ void worker_receive_again(struct device *device)
         session->journal = fd;
         fd = -1;
     }
-    if (message->op == LINK_VAULT_DROP && session)
+    if (message->op == LINK_VAULT_SHARE && session)
+        on_vault_share(device, session, &message->u.share);
+    else if (message->op == LINK_VAULT_DROP && session)
         on_vault_drop(session, &message->u.vault);
     else if (message->op == LINK_READY)
         ready_note(worker, &message->u.device);

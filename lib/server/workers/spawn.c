@@ -99,6 +99,7 @@ static int execute(const struct device *device, int link, int stats, int code, p
                          number,
                          (char *)(uintptr_t)device->server->options.kind,
                          (char *)(uintptr_t)device->bell,
+                         (char *)(uintptr_t)device->server->options.cache,
                          NULL};
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;

@@ -82,6 +82,13 @@ void descriptors_drop(void)
         log_debug("descriptors stay open: close_range: %s", strerror(errno));
 }
 
+void descriptors_close_but(int descriptor)
+{
+    if (descriptor > STDERR_FILENO + 1)
+        syscall(SYS_close_range, STDERR_FILENO + 1, (unsigned)descriptor - 1, 0);
+    syscall(SYS_close_range, (unsigned)descriptor + 1, ~0u, 0);
+}
+
 /* The user to become; NULL: none. False: $GSHARE_WORKER_USER names none. */
 static bool user_find(const struct passwd **user, char *text, size_t size)
 {
@@ -137,6 +144,24 @@ static bool capabilities_set(uint64_t keep, char *text, size_t size)
     return true;
 }
 
+/* The last steps, for whoever drops its privileges. */
+static bool privileges_seal(uint64_t keep, char *text, size_t size)
+{
+    if (!capabilities_set(keep, text, size))
+        return false;
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+        return failed(text, size, "no_new_privs");
+    if (prctl(PR_SET_DUMPABLE, 0))
+        return failed(text, size, "dumpable");
+    return true;
+}
+
+bool privileges_drop_all(char *text, size_t size)
+{
+    bounding_set_drop();
+    return privileges_seal(0, text, size);
+}
+
 bool privileges_drop(const char *kind, char *text, size_t size)
 {
     const struct passwd *user;
@@ -153,11 +178,5 @@ bool privileges_drop(const char *kind, char *text, size_t size)
         return false;
     if (root && geteuid() != 0)
         keep |= CAP(CAP_IPC_OWNER);
-    if (!capabilities_set(keep, text, size))
-        return false;
-    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
-        return failed(text, size, "no_new_privs");
-    if (prctl(PR_SET_DUMPABLE, 0))
-        return failed(text, size, "dumpable");
-    return true;
+    return privileges_seal(keep, text, size);
 }

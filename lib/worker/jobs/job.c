@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "worker/journal/journal.h"
 
@@ -11,6 +12,14 @@ void job_commit(const struct job *job)
 {
     const struct journal_answer answer = {.serial = job->serial, .status = GS_OK};
 
+    journal_answer(job->session->journal, &answer);
+}
+
+void job_done(const struct job *job)
+{
+    struct journal_answer answer = {.serial = job->serial, .status = GS_OK};
+
+    memcpy(answer.ret, job->ret, sizeof(answer.ret));
     journal_answer(job->session->journal, &answer);
 }
 

@@ -31,7 +31,10 @@ enum job_flags {
     JOB_UNHURRIED = 32,
     /* With JOB_CHORE: the device first finishes what the session has issued, and the session's new
      * work waits until the job is done. */
-    JOB_IDLE = 64
+    JOB_IDLE = 64,
+    /* The job concerns memory that other sessions hold too, so it starts when no session is still
+     * being taken up. */
+    JOB_TAKEN_UP = 128
 };
 
 /* The steps of a job. Each sets job->status and, on failure, job->message. prepare and install run
@@ -90,6 +93,9 @@ gs_status job_fail_driver(struct job *job, CUresult result);
 /* Notes in the session's journal that the request of a job is done, before the job removes what the
  * request names: a next worker could not do it again. */
 void job_commit(const struct job *job);
+/* Notes there that the request is done, with its results, as soon as all that it has made is noted:
+ * a next worker answers, and does not make it a second time. */
+void job_done(const struct job *job);
 
 struct job *job_new(struct session *session, const struct job_kind *kind);
 void job_free(struct job *job);

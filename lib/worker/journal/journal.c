@@ -18,7 +18,7 @@
 #include "common/util.h"
 
 #define UNIT        64u
-#define MAGIC       UINT64_C(0x31306c6e72756a67) /* "gjurnl01" */
+#define MAGIC       UINT64_C(0x32306c6e72756a67) /* "gjurnl02" */
 #define HEADER      4096u                        /* bytes of the file before the log */
 #define FIRST_BYTES 12288u                       /* of the log */
 #define BYTES_MAX   (UINT64_C(1) << 30)
@@ -34,6 +34,7 @@ struct header {
     struct journal_answer answer;
     struct journal_stream streams[SEG_STREAMS];
     struct journal_positions positions;
+    _Atomic uint64_t revoked[SEG_IMPORTS / 64]; /* a bit for each import */
 };
 static_assert(sizeof(struct header) <= HEADER, "the log lies behind the header");
 
@@ -176,7 +177,18 @@ static uint32_t *slot_of(const struct journal *journal, uint32_t kind, uint64_t 
     return &journal->slots[at];
 }
 
-/* Makes the index of the entries that there are, with room for more. */
+static void entry_drop(struct journal *journal, uint32_t slot)
+{
+    struct journal_entry *entry = entry_at(journal, slot - 1);
+
+    if (!slot)
+        return;
+    journal->dropped += entry->units;
+    *(volatile uint32_t *)&entry->kind = 0;
+}
+
+/* Makes the index of the entries that there are, with room for more. Where two have the same key,
+ * a worker was lost between adding the second and dropping the first. */
 static bool index_make(struct journal *journal)
 {
     uint32_t count = 0, room = 64;
@@ -192,8 +204,11 @@ static bool index_make(struct journal *journal)
     journal->slots = slots;
     journal->room = room;
     journal->used = count;
-    for (const struct journal_entry *e = NULL; (e = journal_next(journal, e));)
-        *slot_of(journal, e->kind, e->key) = (uint32_t)unit_of(journal, e) + 1;
+    for (const struct journal_entry *e = NULL; (e = journal_next(journal, e));) {
+        uint32_t *slot = slot_of(journal, e->kind, e->key), former = *slot;
+        *slot = (uint32_t)unit_of(journal, e) + 1;
+        entry_drop(journal, former);
+    }
     return true;
 }
 
@@ -233,16 +248,6 @@ static void tidy(struct journal *journal)
     journal->dropped = 0;
     if (!index_make(journal))
         journal_spoil(journal, "no memory for the index of its journal");
-}
-
-static void entry_drop(struct journal *journal, uint32_t slot)
-{
-    struct journal_entry *entry = entry_at(journal, slot - 1);
-
-    if (!slot)
-        return;
-    journal->dropped += entry->units;
-    *(volatile uint32_t *)&entry->kind = 0;
 }
 
 static void entry_add(struct journal *journal, const struct journal_entry *head, const void *bytes)
@@ -294,6 +299,14 @@ void journal_drop(struct journal *journal, enum journal_kind kind, uint64_t key)
     if (journal->dropped > TIDY_UNITS &&
         journal->dropped > (log_end(journal) - log_begin(journal)) / 2)
         tidy(journal);
+}
+
+const struct journal_entry *journal_find(const struct journal *journal, enum journal_kind kind,
+                                         uint64_t key)
+{
+    const uint32_t slot = journal && journal->slots ? *slot_of(journal, kind, key) : 0;
+
+    return slot ? entry_at(journal, slot - 1) : NULL;
 }
 
 /* ---- Taking up ------------------------------------------------------------------------------- */
@@ -381,6 +394,26 @@ void journal_answer(struct journal *journal, const struct journal_answer *answer
 void journal_answer_get(const struct journal *journal, struct journal_answer *answer)
 {
     *answer = journal->header->answer;
+}
+
+void journal_revoked_set(struct journal *journal, uint32_t import, bool revoked)
+{
+    const uint64_t bit = UINT64_C(1) << import % 64;
+
+    /* Relaxed: the bit stands by itself, and the next worker reads it when this one has ended. */
+    if (journal && revoked)
+        atomic_fetch_or_explicit(&journal->header->revoked[import / 64], bit, memory_order_relaxed);
+    else if (journal)
+        atomic_fetch_and_explicit(&journal->header->revoked[import / 64], ~bit,
+                                  memory_order_relaxed);
+}
+
+bool journal_revoked(const struct journal *journal, uint32_t import)
+{
+    return journal &&
+           atomic_load_explicit(&journal->header->revoked[import / 64], memory_order_relaxed) >>
+                   import % 64 &
+               1;
 }
 
 struct journal_positions *journal_positions(struct journal *journal)

@@ -32,7 +32,7 @@ struct journal;
 
 /* The kinds of entries; a key is unique among the entries of its kind. */
 enum journal_kind {
-    JOURNAL_CHUNK = 1,      /* key: address. value: size; 1: it holds small allocations */
+    JOURNAL_CHUNK = 1,      /* key: address. value: size, journal_chunk, its memory, since when */
     JOURNAL_ALLOCATION = 2, /* key: address. value: bytes that the tenant asked for */
     JOURNAL_HOST = 3,       /* key: number. value: id, bytes, 1: pinned, serial */
     JOURNAL_PRINT = 4,      /* key: 0. value: id */
@@ -40,7 +40,16 @@ enum journal_kind {
     JOURNAL_VARIABLE = 6,   /* key: address. value: size, module */
     JOURNAL_KERNEL = 7,     /* key: number. value: module, serial. bytes: the name */
     JOURNAL_GRAPH = 8,      /* key: number. value: serial. bytes: the records */
-    JOURNAL_HEAP = 9        /* key: 0. value: address of the heap of its kernels */
+    JOURNAL_HEAP = 9,       /* key: 0. value: address of the heap of its kernels */
+    JOURNAL_EXPORT = 10     /* key: first word of the handle. value: address, size, receiver. bytes:
+                               the handle's other words */
+};
+
+/* What a chunk is. An import has its number in the upper half. */
+enum journal_chunk {
+    JOURNAL_CHUNK_SMALL = 1,   /* it holds small allocations */
+    JOURNAL_CHUNK_LENT = 2,    /* it has been exported: others may hold its memory */
+    JOURNAL_CHUNK_IMPORTED = 4 /* its memory is another session's */
 };
 
 #define JOURNAL_VALUES 4
@@ -84,6 +93,15 @@ void journal_drop(struct journal *journal, enum journal_kind kind, uint64_t key)
 /* The entry after one, in the order in which they were noted; NULL: first, and none. */
 const struct journal_entry *journal_next(const struct journal *journal,
                                          const struct journal_entry *entry);
+
+/* The entry of a kind with a key; NULL: there is none. */
+const struct journal_entry *journal_find(const struct journal *journal, enum journal_kind kind,
+                                         uint64_t key);
+
+/* Notes whether an import of the session has been taken back: then the next worker must not map
+ * the memory again. Any thread, since who takes it back is another session. */
+void journal_revoked_set(struct journal *journal, uint32_t import, bool revoked);
+bool journal_revoked(const struct journal *journal, uint32_t import);
 
 /* From now on the session cannot outlive its worker. The first reason counts. */
 void journal_spoil(struct journal *journal, const char *why);

@@ -30,6 +30,7 @@
 #include "worker/memory/resume.h"
 #include "worker/memory/segment_mapping.h"
 #include "worker/module/code_cache.h"
+#include "worker/module/code_disk.h"
 #include "worker/partition/carveout.h"
 #include "worker/partition/partition.h"
 #include "worker/partition/sm_topology.h"
@@ -443,7 +444,7 @@ static bool supervisor_follow(void)
     return poll(&link, 1, 0) == 0;         /* no POLLHUP */
 }
 
-int worker_main(int device, const char *kind, const char *bell_name)
+int worker_main(int device, const char *kind, const char *bell_name, const char *code_directory)
 {
     struct link_message ready = {.op = LINK_READY};
     struct worker *made = worker_begin();
@@ -453,6 +454,7 @@ int worker_main(int device, const char *kind, const char *bell_name)
     if (!supervisor_follow())
         return 0;
     descriptors_drop();
+    code_disk_start(code_directory);
     stats = mmap(NULL, LINK_SLOTS_MAX * sizeof(*stats), PROT_READ | PROT_WRITE, MAP_SHARED,
                  LINK_STATS_FD, 0);
     if (stats == MAP_FAILED)

@@ -4,6 +4,6 @@
 
 /* Serves device number `device` of the driver `kind` (cuda, soft or auto), with the doorbell queue
  * bell_name, until the supervisor's socket ends. Returns the exit status. */
-int worker_main(int device, const char *kind, const char *bell_name);
+int worker_main(int device, const char *kind, const char *bell_name, const char *code_directory);
 
 #endif

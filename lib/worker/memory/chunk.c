@@ -4,7 +4,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "worker/journal/journal.h"
 #include "worker/memory/device_memory.h"
 #include "worker/memory/memory_share.h"
 #include "worker/memory/sink.h"
@@ -76,7 +75,7 @@ static struct chunk *chunk_begin(struct job *job)
     struct chunk *chunk = calloc(1, sizeof(*chunk));
 
     if (chunk)
-        chunk->import = CHUNK_OWN;
+        chunk->holder.import = IMPORT_NONE;
     else
         job_fail(job, GS_ERR_NO_MEMORY, "no host memory for an allocation's record");
     return chunk;
@@ -148,26 +147,72 @@ static struct chunk *chunk_make(struct job *job, uint64_t asked)
     return NULL;
 }
 
-struct chunk *chunk_adopt(struct job *job, uint64_t address, uint64_t size, int descriptor)
+/* ---- From worker to worker ------------------------------------------------------------------- */
+
+void chunk_note(const struct chunk *chunk)
 {
+    const struct holder *holder = &chunk->holder;
+    uint64_t is = 0;
+
+    if (chunk->shared)
+        is |= JOURNAL_CHUNK_SMALL;
+    if (chunk->lent)
+        is |= JOURNAL_CHUNK_LENT;
+    if (holder->import != IMPORT_NONE)
+        is |= JOURNAL_CHUNK_IMPORTED | (uint64_t)holder->import << 32;
+    const uint64_t value[JOURNAL_VALUES] = {chunk->size, is, physical_number(holder->memory),
+                                            holder->since};
+    journal_put(holder->session->journal, JOURNAL_CHUNK, chunk->address, value, NULL, 0);
+}
+
+bool chunk_noted_lent(const struct journal_entry *entry)
+{
+    return entry->value[1] & (JOURNAL_CHUNK_LENT | JOURNAL_CHUNK_IMPORTED);
+}
+
+uint32_t chunk_noted_import(const struct journal_entry *entry)
+{
+    return entry->value[1] & JOURNAL_CHUNK_IMPORTED ? (uint32_t)(entry->value[1] >> 32)
+                                                    : IMPORT_NONE;
+}
+
+/* Puts sinks where an import was that has been taken back. */
+static gs_status chunk_sink_again(struct job *job, struct chunk *chunk)
+{
+    CUresult result = sinks_cover(job->session, chunk->address, chunk->size);
+
+    chunk->sunk = true;
+    return result ? job_fail_driver(job, result) : GS_OK;
+}
+
+struct chunk *chunk_adopt(struct job *job, const struct journal_entry *entry, int descriptor)
+{
+    const uint64_t address = entry->key, size = entry->value[0];
     struct chunk *chunk = chunk_begin(job);
 
     if (!chunk)
         return NULL;
+    chunk->shared = entry->value[1] & JOURNAL_CHUNK_SMALL;
+    chunk->lent = entry->value[1] & JOURNAL_CHUNK_LENT;
+    chunk->holder.import = chunk_noted_import(entry);
+    chunk->holder.since = entry->value[3];
+    if (descriptor < 0) {
+        if (chunk_address_put(job, chunk, address, size) == GS_OK &&
+            chunk_sink_again(job, chunk) == GS_OK)
+            return chunk;
+        chunk_undo(job->session, chunk);
+        return NULL;
+    }
     chunk->dirty = chunk->exported = true;
-    if (physical_adopt(job, descriptor, size, &chunk->holder) == GS_OK &&
+    if (physical_adopt(job, descriptor, size, entry->value[2], chunk_noted_lent(entry),
+                       &chunk->holder) == GS_OK &&
         chunk_address_put(job, chunk, address, size) == GS_OK && chunk_back(job, chunk) == GS_OK)
         return chunk;
     chunk_undo(job->session, chunk);
     return NULL;
 }
 
-void chunk_note(const struct chunk *chunk)
-{
-    const uint64_t value[JOURNAL_VALUES] = {chunk->size, chunk->shared};
-
-    journal_put(chunk->holder.session->journal, JOURNAL_CHUNK, chunk->address, value, NULL, 0);
-}
+/* ---- Freeing --------------------------------------------------------------------------------- */
 
 struct chunk *chunk_at(struct session *session, uint64_t address)
 {
@@ -187,8 +232,8 @@ static void chunk_destroy(struct session *session, struct chunk *chunk)
         chunk_unmap(chunk);
         physical_release(&chunk->holder);
     }
-    if (chunk->import != CHUNK_OWN)
-        import_free(session, chunk->import);
+    if (chunk->holder.import != IMPORT_NONE)
+        import_free(session, chunk->holder.import);
     chunk_address_free(session, chunk);
     space_deinit(&chunk->blocks);
     free(chunk);
@@ -209,9 +254,10 @@ void chunks_deinit(struct session *session)
 
 static bool spare_keep(struct session *session, struct chunk *chunk)
 {
-    if (session->memory.spare || chunk->size != worker->granularity || chunk->import != CHUNK_OWN)
+    /* Of memory that was lent nobody knows who else has it while sessions are being taken up. */
+    if (session->memory.spare || chunk->size != worker->granularity || chunk->lent ||
+        chunk->holder.import != IMPORT_NONE)
         return false;
-    memory_share_void(chunk);
     if (!physical_rest(&chunk->holder))
         return false;
     space_deinit(&chunk->blocks);
@@ -251,8 +297,10 @@ bool chunk_spare_holds(const struct session *session, uint64_t size)
     return session->memory.spare && size <= session->memory.spare->size;
 }
 
+/* The handles go first: a next worker must not find one whose chunk is another by then. */
 void chunk_free(struct session *session, struct chunk *chunk)
 {
+    memory_share_void(chunk);
     journal_drop(session->journal, JOURNAL_CHUNK, chunk->address);
     if (!spare_keep(session, chunk))
         chunk_destroy(session, chunk);

@@ -7,31 +7,34 @@
 #define GS_WORKER_MEMORY_CHUNK_H
 
 #include "worker/jobs/job.h"
+#include "worker/journal/journal.h"
 #include "worker/memory/physical.h"
-
-#define CHUNK_OWN UINT32_MAX
 
 struct chunk {
     struct holder holder;
     uint64_t address, size;
     bool shared; /* the chunk holds small allocations, in blocks */
     bool dirty;  /* a block was given back: a block taken from now on must be zeroed first */
+    bool lent;   /* it has been exported once: others may hold its memory */
     struct space blocks;
-    struct mem_export *exports; /* the table rows in memory_share.c */
-    /* the chunk's number among the session's imports; CHUNK_OWN: not imported */
-    uint32_t import;
-    bool sunk;     /* an import that was taken back: sinks are mapped in its place */
-    bool exported; /* the vault has its descriptor */
+    struct mem_export *exports; /* see export_table.h */
+    bool sunk;                  /* an import that was taken back: sinks are mapped in its place */
+    bool exported;              /* the vault has its descriptor */
 };
 
 /* Makes a chunk of zeroed memory of its own, for the `asked` bytes that a tenant named. NULL: the
  * job has failed. */
 struct chunk *chunk_new(struct job *job, uint64_t asked);
-/* Makes a chunk of memory that a former worker has made, at its place and with its content. The
- * caller closes the descriptor. NULL: the job has failed. */
-struct chunk *chunk_adopt(struct job *job, uint64_t address, uint64_t size, int descriptor);
 /* Notes the chunk in the session's journal. */
 void chunk_note(const struct chunk *chunk);
+/* Whether a journal's entry of a chunk is about memory that several sessions may hold. */
+bool chunk_noted_lent(const struct journal_entry *entry);
+/* The number of the import that the entry is about; IMPORT_NONE: it is about none. */
+uint32_t chunk_noted_import(const struct journal_entry *entry);
+/* Makes the chunk of an entry of a former worker's, of the memory behind the descriptor, at its
+ * place and with its content. -1: of an import that was taken back, with sinks in its place. The
+ * caller closes the descriptor. NULL: the job has failed. */
+struct chunk *chunk_adopt(struct job *job, const struct journal_entry *entry, int descriptor);
 /* Whether the session's spare chunk is there and has room for so many bytes. */
 bool chunk_spare_holds(const struct session *session, uint64_t size);
 /* The chunk that begins at an address of the window; NULL: none begins there. */

@@ -1,10 +1,14 @@
 /*
  * memory_share.c - memory that one session lets another one use: exports, imports, and revoking.
  *
- * Runs in jobs, on service threads. An export is a row of one table for the whole device, named by
- * its index and a random key, which only a holder of the handle can know; the row names the
- * receiver. An import is a chunk of the importer's window that maps the same physical memory; it
- * can outlive the owner's chunk.
+ * Runs in jobs, on service threads. An export stands in one table for the whole device
+ * (export_table.h) and names its receiver. An import is a chunk of the importer's window that maps
+ * the same physical memory; it can outlive the owner's chunk.
+ *
+ * All of it outlives the worker. Each holder's journal says that the memory is shared, and by which
+ * number (physical.h), and each has a descriptor of its own in the vault, so that none depends on
+ * another that has ended or could not be taken up. The owner's journal has the handles. What one
+ * session asks of another's memory waits until all have been taken up (JOB_TAKEN_UP).
  *
  * Revoking must not leave a hole in the importer's window: a kernel that still has the address
  * would fault, and end the context for all tenants. So sinks (sink.h) are mapped where a revoked
@@ -16,34 +20,15 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 
-#include "worker/journal/journal.h"
+#include "worker/memory/export_table.h"
 #include "worker/memory/sink.h"
+#include "worker/memory/vault_export.h"
 
 #define EXPORTS_MAX 1024u /* of a session */
-#define KEY_WORDS   3u
-
-struct mem_export {
-    struct mem_export *next; /* of the same chunk */
-    uint32_t index;          /* its row in the table */
-    uint64_t key[KEY_WORDS];
-    const struct session *owner;
-    struct physical *memory;
-    uint64_t size;     /* of the exported allocation */
-    uint64_t receiver; /* the session that may import it; 0: any session of the owner's user */
-};
-
-/* The exports of all sessions. A thread that holds the lock and finds an export knows that the
- * export's memory lives. */
-static struct {
-    pthread_mutex_t lock;
-    struct mem_export **row;
-    uint32_t capacity, cursor;
-} table = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* A session's imports. */
 struct imports {
@@ -51,65 +36,36 @@ struct imports {
     uint64_t taken[SEG_IMPORTS / 64]; /* numbers in use */
 };
 
-/* ---- The table of exports, under its lock ---------------------------------------------------- */
+/* ---- Exporting ------------------------------------------------------------------------------- */
 
-/* Finds a free row, from the last one taken on. UINT32_MAX: no memory. */
-static uint32_t row_find(void)
+/* The chunk's, which is the job's. */
+static void export_enter(struct mem_export *made, struct chunk *chunk)
 {
-    for (uint32_t n = 0; n < table.capacity; n++) {
-        uint32_t index = (table.cursor + n) % table.capacity;
-        if (!table.row[index])
-            return table.cursor = index;
-    }
-    uint32_t index = table.capacity, capacity = index ? index * 2 : 64;
-    struct mem_export **row = reallocarray(table.row, capacity, sizeof(struct mem_export *));
-    if (!row)
-        return UINT32_MAX;
-    memset(row + index, 0, (capacity - index) * sizeof(struct mem_export *));
-    table.row = row;
-    table.capacity = capacity;
-    return table.cursor = index;
-}
-
-static bool export_add(struct mem_export *made)
-{
-    pthread_mutex_lock(&table.lock);
-    made->index = row_find();
-    if (made->index != UINT32_MAX)
-        table.row[made->index] = made;
-    pthread_mutex_unlock(&table.lock);
-    return made->index != UINT32_MAX;
-}
-
-/* Compares every word of the key, also after a difference, so that the time taken tells nothing
- * about the key. */
-static const struct mem_export *export_find(uint64_t index, const uint64_t key[KEY_WORDS])
-{
-    const struct mem_export *found = index < table.capacity ? table.row[index] : NULL;
-    uint64_t difference = 0;
-
-    for (uint32_t i = 0; found && i < KEY_WORDS; i++)
-        difference |= found->key[i] ^ key[i];
-    return difference ? NULL : found;
+    exports_lock();
+    exports_add(made);
+    exports_unlock();
+    made->next = chunk->exports;
+    chunk->exports = made;
+    chunk->holder.session->memory.exports++;
 }
 
 void memory_share_void(struct chunk *chunk)
 {
     if (!chunk->exports)
         return;
-    pthread_mutex_lock(&table.lock);
-    for (const struct mem_export *e = chunk->exports; e; e = e->next)
-        table.row[e->index] = NULL;
-    pthread_mutex_unlock(&table.lock);
+    exports_lock();
+    for (struct mem_export *e = chunk->exports; e; e = e->next)
+        exports_remove(e);
+    exports_unlock();
     while (chunk->exports) {
         struct mem_export *e = chunk->exports;
+        struct session *session = chunk->holder.session;
+        journal_drop(session->journal, JOURNAL_EXPORT, e->handle[0]);
         chunk->exports = e->next;
-        chunk->holder.session->memory.exports--;
+        session->memory.exports--;
         free(e);
     }
 }
-
-/* ---- Exporting ------------------------------------------------------------------------------- */
 
 /* Checks that the owner names the start of an allocation that its tenant made; on failure the job
  * has failed. Stores the allocation's size in arg[2]. Main lane. */
@@ -135,7 +91,7 @@ static struct chunk *own_chunk(struct job *job)
                  job->arg[2], worker->granularity, worker->granularity / 2);
         return NULL;
     }
-    if (chunk->import != CHUNK_OWN) {
+    if (chunk->holder.import != IMPORT_NONE) {
         job_fail(job, GS_ERR_PERMISSION,
                  "0x%" PRIx64 " is imported; only its owner can export or revoke it", job->arg[0]);
         return NULL;
@@ -143,7 +99,22 @@ static struct chunk *own_chunk(struct job *job)
     return chunk;
 }
 
-static struct mem_export *export_new(struct job *job, const struct chunk *chunk)
+/* An export of the chunk without a handle. NULL: no memory. */
+static struct mem_export *export_begin(const struct chunk *chunk, uint64_t size, uint64_t receiver)
+{
+    struct mem_export *made = calloc(1, sizeof(*made));
+
+    if (!made)
+        return NULL;
+    made->owner = chunk->holder.session;
+    made->memory = chunk->holder.memory;
+    made->address = chunk->address;
+    made->size = size;
+    made->receiver = receiver;
+    return made;
+}
+
+static struct mem_export *export_new(struct job *job, struct chunk *chunk)
 {
     struct mem_export *made;
 
@@ -151,23 +122,36 @@ static struct mem_export *export_new(struct job *job, const struct chunk *chunk)
         job_fail(job, GS_ERR_LIMIT, "the session has %u exports, the limit", EXPORTS_MAX);
         return NULL;
     }
-    made = calloc(1, sizeof(*made));
+    made = export_begin(chunk, job->arg[2], job->arg[1]);
     if (!made) {
         job_fail(job, GS_ERR_NO_MEMORY, "no host memory for an export's record");
         return NULL;
     }
-    made->owner = job->session;
-    made->memory = chunk->holder.memory;
-    made->size = job->arg[2];
-    made->receiver = job->arg[1];
-    if (getrandom(made->key, sizeof(made->key), 0) != (ssize_t)sizeof(made->key))
+    if (getrandom(made->handle, sizeof(made->handle), 0) != (ssize_t)sizeof(made->handle)) {
         job_fail(job, GS_ERR_SYSTEM, "getrandom: %s", strerror(errno));
-    else if (!export_add(made))
-        job_fail(job, GS_ERR_NO_MEMORY, "no host memory for the table of exports");
-    if (job->status == GS_OK)
-        return made;
-    free(made);
-    return NULL;
+        free(made);
+        return NULL;
+    }
+    export_enter(made, chunk);
+    return made;
+}
+
+static void export_note(const struct mem_export *made)
+{
+    const uint64_t value[JOURNAL_VALUES] = {made->address, made->size, made->receiver};
+
+    journal_put(made->owner->journal, JOURNAL_EXPORT, made->handle[0], value, &made->handle[1],
+                sizeof(made->handle) - sizeof(made->handle[0]));
+}
+
+/* From now on others may hold the chunk's memory. */
+static void chunk_lend(struct chunk *chunk)
+{
+    if (chunk->lent)
+        return;
+    vault_export_lent(chunk);
+    chunk->lent = true;
+    chunk_note(chunk);
 }
 
 static void export_work(struct job *job)
@@ -177,19 +161,28 @@ static void export_work(struct job *job)
 
     if (!chunk)
         return;
-    journal_spoil(job->session->journal, "it has exported memory");
     while (e && e->receiver != job->arg[1])
         e = e->next;
     if (!e) {
+        chunk_lend(chunk);
         e = export_new(job, chunk);
         if (!e)
             return;
-        e->next = chunk->exports;
-        chunk->exports = e;
-        job->session->memory.exports++;
+        export_note(e);
     }
-    job->ret[0] = e->index;
-    memcpy(&job->ret[1], e->key, sizeof(e->key));
+    memcpy(job->ret, e->handle, sizeof(e->handle));
+}
+
+gs_status export_resume(struct job *job, struct chunk *chunk, const struct journal_entry *entry)
+{
+    struct mem_export *made = export_begin(chunk, entry->value[1], entry->value[2]);
+
+    if (!made)
+        return job_fail(job, GS_ERR_NO_MEMORY, "no host memory for an export's record");
+    made->handle[0] = entry->key;
+    memcpy(&made->handle[1], entry->bytes, sizeof(made->handle) - sizeof(made->handle[0]));
+    export_enter(made, chunk);
+    return GS_OK;
 }
 
 static void revoke_work(struct job *job)
@@ -204,8 +197,8 @@ static void revoke_work(struct job *job)
 
 const struct job_kind job_mem_export = {"mem_export", JOB_QUICK, own_prepare,
                                         export_work,  NULL,      NULL};
-const struct job_kind job_mem_revoke = {"mem_revoke", JOB_QUICK, own_prepare,
-                                        revoke_work,  NULL,      NULL};
+const struct job_kind job_mem_revoke = {
+    "mem_revoke", JOB_QUICK | JOB_TAKEN_UP, own_prepare, revoke_work, NULL, NULL};
 
 /* ---- Importing ------------------------------------------------------------------------------- */
 
@@ -239,19 +232,60 @@ void import_free(struct session *session, uint32_t number)
     imports_deinit(session);
 }
 
+static void number_set(struct imports *imports, uint32_t number)
+{
+    imports->taken[number / 64] |= UINT64_C(1) << number % 64;
+    imports->count++;
+}
+
+static _Atomic uint64_t *revoked_word(const struct session *session, uint32_t number)
+{
+    return &session->server->revoked[number / 64];
+}
+
+/* Tells the tenant that the import has been taken back. */
+static void revoked_tell(const struct session *session, uint32_t number)
+{
+    /* Relaxed: the word stands by itself. */
+    atomic_fetch_or_explicit(revoked_word(session, number), UINT64_C(1) << number % 64,
+                             memory_order_relaxed);
+}
+
+gs_status import_resume(struct job *job, uint32_t number)
+{
+    if (imports_init(job) != GS_OK)
+        return job->status;
+    number_set(job->session->memory.imports, number);
+    if (journal_revoked(job->session->journal, number))
+        revoked_tell(job->session, number);
+    return GS_OK;
+}
+
+/* Takes a number that no import of the session has. On failure the job has failed. */
 static gs_status number_take(struct job *job, uint32_t *number)
 {
-    struct imports *imports = job->session->memory.imports;
+    const struct session *session = job->session;
+    struct imports *imports = session->memory.imports;
 
     for (uint32_t i = 0; i < SEG_IMPORTS / 64; i++) {
         if (imports->taken[i] == UINT64_MAX)
             continue;
         *number = i * 64 + (uint32_t)__builtin_ctzll(~imports->taken[i]);
-        imports->taken[i] |= UINT64_C(1) << *number % 64;
-        imports->count++;
+        number_set(imports, *number);
+        journal_revoked_set(session->journal, *number, false);
+        /* Relaxed: the client learns the number only with the answer, which is stored later. */
+        atomic_fetch_and_explicit(revoked_word(session, *number), ~(UINT64_C(1) << *number % 64),
+                                  memory_order_relaxed);
         return GS_OK;
     }
     return job_fail(job, GS_ERR_LIMIT, "the session has %u imports, the limit", SEG_IMPORTS);
+}
+
+static gs_status not_found(struct job *job)
+{
+    return job_fail(job, GS_ERR_NOT_FOUND,
+                    "no export of this device has that handle: it was revoked, its owner has freed "
+                    "it or ended, or it is of another device or server");
 }
 
 /* Holds the memory that the handle names, if the export is for this session. On failure the job has
@@ -261,24 +295,36 @@ static gs_status import_join(struct job *job, struct holder *holder)
     const struct session *session = job->session;
     const struct mem_export *e;
 
-    pthread_mutex_lock(&table.lock);
-    e = export_find(job->arg[0], &job->arg[1]);
+    exports_lock();
+    e = exports_find(job->arg);
     if (!e) {
-        job_fail(job, GS_ERR_NOT_FOUND,
-                 "no export of this device has that handle: it was revoked, its owner has freed it "
-                 "or ended, or it is of another device or server");
+        not_found(job);
     } else if (e->receiver ? e->receiver != session->id : e->owner->uid != session->uid) {
         job_fail(job, GS_ERR_PERMISSION, "the export is for %s, not for session %" PRIu64,
                  e->receiver ? "another session" : "sessions of another user", session->id);
-    } else if (physical_hold(job, e->memory, holder) == GS_OK) {
+    } else if (physical_hold(job, e->memory, holder->import, holder) == GS_OK) {
         job->ret[1] = e->size;
     }
-    pthread_mutex_unlock(&table.lock);
+    exports_unlock();
     return job->status;
 }
 
-/* Maps the memory that the chunk holds at a place in the window. The vault does not get it: a
- * session that has imported ends with its worker. */
+/* Lets the vault keep the memory for the importer too. While the lock is held the owner's chunk is
+ * in the vault: one that goes loses its exports first. An import whose export has gone meanwhile
+ * came too late. On failure the job has failed. */
+static gs_status import_keep(struct job *job, struct chunk *chunk)
+{
+    const struct mem_export *e;
+
+    exports_lock();
+    e = exports_find(job->arg);
+    if (e)
+        vault_export_import(chunk, e->owner->slot, e->address);
+    exports_unlock();
+    return e ? GS_OK : not_found(job);
+}
+
+/* Maps the memory that the chunk holds at a place in the window. */
 static gs_status import_map(struct job *job, struct chunk *chunk)
 {
     CUresult result;
@@ -292,9 +338,29 @@ static gs_status import_map(struct job *job, struct chunk *chunk)
     return job_fail_driver(job, result);
 }
 
-static _Atomic uint64_t *revoked_word(const struct session *session, uint32_t number)
+/* Makes the chunk's place and mapping, for the number that it has. On failure the job has failed.
+ */
+static gs_status import_back(struct job *job, struct chunk *chunk)
 {
-    return &session->server->revoked[number / 64];
+    if (import_join(job, &chunk->holder) != GS_OK)
+        return job->status;
+    if (import_map(job, chunk) == GS_OK) {
+        if (import_keep(job, chunk) == GS_OK)
+            return GS_OK;
+        chunk_unmap(chunk);
+        chunk_address_free(job->session, chunk);
+    }
+    physical_release(&chunk->holder);
+    return job->status;
+}
+
+static void import_note(struct job *job, const struct chunk *chunk)
+{
+    const uint64_t value[JOURNAL_VALUES] = {job->ret[1]};
+
+    chunk_note(chunk);
+    journal_put(job->session->journal, JOURNAL_ALLOCATION, chunk->address, value, NULL, 0);
+    job_done(job);
 }
 
 static void import_work(struct job *job)
@@ -302,36 +368,23 @@ static void import_work(struct job *job)
     struct session *session = job->session;
     struct chunk *chunk;
 
-    journal_spoil(session->journal, "it has imported memory");
     if (imports_init(job) != GS_OK)
         return;
     chunk = calloc(1, sizeof(*chunk));
     if (!chunk) {
         job_fail(job, GS_ERR_NO_MEMORY, "no host memory for an import's record");
-        goto close;
-    }
-    if (import_join(job, &chunk->holder) != GS_OK)
-        goto free_chunk;
-    if (number_take(job, &chunk->import) != GS_OK)
-        goto leave;
-    /* Relaxed: the client learns the number only with the answer, which is stored later. */
-    atomic_fetch_and_explicit(revoked_word(session, chunk->import),
-                              ~(UINT64_C(1) << chunk->import % 64), memory_order_relaxed);
-    if (import_map(job, chunk) == GS_OK) {
-        job->ret[0] = chunk->address;
-        job->ret[2] = chunk->import;
+    } else if (number_take(job, &chunk->holder.import) == GS_OK) {
+        if (import_back(job, chunk) == GS_OK) {
+            job->ret[0] = chunk->address;
+            job->ret[2] = chunk->holder.import;
+            import_note(job, chunk);
+            return;
+        }
+        import_free(session, chunk->holder.import);
+        free(chunk);
         return;
     }
-    physical_release(&chunk->holder);
-    import_free(session, chunk->import);
     free(chunk);
-    return;
-
-leave:
-    physical_release(&chunk->holder);
-free_chunk:
-    free(chunk);
-close:
     imports_deinit(session);
 }
 
@@ -349,8 +402,8 @@ static void import_prepare(struct job *job)
     job->quiesce = job->session->memory.cover;
 }
 
-const struct job_kind job_mem_import = {"mem_import", JOB_QUICK,      import_prepare,
-                                        import_work,  import_install, NULL};
+const struct job_kind job_mem_import = {"mem_import", JOB_QUICK | JOB_TAKEN_UP, import_prepare,
+                                        import_work,  import_install,           NULL};
 
 /* ---- Revoking an import ---------------------------------------------------------------------- */
 
@@ -358,14 +411,13 @@ static CUresult chunk_sink(struct session *session, struct chunk *chunk)
 {
     CUresult result = CUDA_SUCCESS;
 
+    vault_export_remove(chunk);
     chunk_unmap(chunk);
     physical_release(&chunk->holder);
     chunk->sunk = true;
     if (!session->memory.cover)
         result = sinks_cover(session, chunk->address, chunk->size);
-    /* Relaxed: the word stands by itself. */
-    atomic_fetch_or_explicit(revoked_word(session, chunk->import),
-                             UINT64_C(1) << chunk->import % 64, memory_order_relaxed);
+    revoked_tell(session, chunk->holder.import);
     return result;
 }
 
@@ -375,7 +427,7 @@ static void unshare_work(struct job *job)
 
     for (size_t i = 0; i < session->memory.window.count; i++) {
         struct chunk *chunk = session->memory.window.spans[i].tag;
-        if (chunk->import == CHUNK_OWN || chunk->sunk || !physical_revoked(&chunk->holder))
+        if (chunk->holder.import == IMPORT_NONE || chunk->sunk || !physical_revoked(&chunk->holder))
             continue;
         CUresult result = chunk_sink(session, chunk);
         if (result)

@@ -12,4 +12,10 @@ void memory_share_void(struct chunk *chunk);
 /* Forgets a freed import by its number. */
 void import_free(struct session *session, uint32_t number);
 
+/* What a former worker has made. On failure the job has failed. */
+/* Notes an import by its number, before its chunk is made again. */
+gs_status import_resume(struct job *job, uint32_t number);
+/* Makes the chunk's export of an entry. */
+gs_status export_resume(struct job *job, struct chunk *chunk, const struct journal_entry *entry);
+
 #endif

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "common/util.h"
+#include "worker/journal/journal.h"
 #include "worker/memory/device_memory.h"
 #include "worker/memory/limits.h"
 #include "worker/memory/user.h"
@@ -13,11 +15,18 @@
 struct physical {
     CUmemGenericAllocationHandle handle;
     uint64_t size;
-    struct holder *first; /* oldest first */
+    uint64_t number;
+    struct holder *first;     /* oldest first */
+    struct physical *adopted; /* the next one in the same row of `adopted` */
 };
 
-/* Protects the list of every piece's holders. */
+/* Protects the list of every piece's holders, and `adopted`. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+#define ADOPTED_ROWS 1024u
+
+/* The pieces that a former worker made and several sessions may hold, by number. */
+static struct physical *adopted[ADOPTED_ROWS];
 
 CUmemGenericAllocationHandle physical_handle(const struct physical *memory)
 {
@@ -27,6 +36,26 @@ CUmemGenericAllocationHandle physical_handle(const struct physical *memory)
 uint64_t physical_size(const struct physical *memory)
 {
     return memory->size;
+}
+
+uint64_t physical_number(const struct physical *memory)
+{
+    return memory->number;
+}
+
+/* The time, or, where that has been taken, the nanosecond after the last one taken. The machine's
+ * clock goes on when one worker follows another. */
+static uint64_t stamp(void)
+{
+    static _Atomic uint64_t last;
+    const uint64_t now = clock_ns();
+    uint64_t before = atomic_load_explicit(&last, memory_order_relaxed), next;
+
+    do
+        next = now > before ? now : before + 1;
+    while (!atomic_compare_exchange_weak_explicit(&last, &before, next, memory_order_relaxed,
+                                                  memory_order_relaxed));
+    return next;
 }
 
 /* ---- Counting -------------------------------------------------------------------------------- */
@@ -100,31 +129,10 @@ gs_status physical_new(struct job *job, uint64_t asked, struct holder *holder)
         return job_fail_driver(job, result);
     }
     memory->size = size;
+    memory->number = stamp();
     memory->first = holder;
-    *holder = (struct holder){.memory = memory, .session = job->session};
-    shown_add(holder, size);
-    return GS_OK;
-}
-
-gs_status physical_adopt(struct job *job, int descriptor, uint64_t size, struct holder *holder)
-{
-    struct physical *memory = calloc(1, sizeof(*memory));
-    CUresult result;
-
-    if (!memory)
-        return job_fail(job, GS_ERR_NO_MEMORY, "no host memory for an allocation's record");
-    result = DRV(cuMemImportFromShareableHandle, &memory->handle, (void *)(intptr_t)descriptor,
-                 CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR);
-    if (result) {
-        free(memory);
-        return job_fail_driver(job, result);
-    }
-    /* The session has this memory: a limit that was lowered since stops further allocations. */
-    user_charge(job->session->memory.user, size, 0);
-    job->session->memory.used += size;
-    memory->size = size;
-    memory->first = holder;
-    *holder = (struct holder){.memory = memory, .session = job->session};
+    *holder = (struct holder){
+        .memory = memory, .session = job->session, .since = memory->number, .import = IMPORT_NONE};
     shown_add(holder, size);
     return GS_OK;
 }
@@ -139,14 +147,16 @@ static bool user_holds(const struct physical *memory, const struct user *user)
     return h;
 }
 
-gs_status physical_hold(struct job *job, struct physical *memory, struct holder *holder)
+gs_status physical_hold(struct job *job, struct physical *memory, uint32_t import,
+                        struct holder *holder)
 {
     struct holder **end = &memory->first;
 
     pthread_mutex_lock(&lock);
     if (charge(job, memory->size, memory->size, !user_holds(memory, job->session->memory.user)) ==
         GS_OK) {
-        *holder = (struct holder){.memory = memory, .session = job->session};
+        *holder = (struct holder){
+            .memory = memory, .session = job->session, .since = stamp(), .import = import};
         while (*end)
             end = &(*end)->next;
         *end = holder;
@@ -154,6 +164,103 @@ gs_status physical_hold(struct job *job, struct physical *memory, struct holder 
     pthread_mutex_unlock(&lock);
     return job->status;
 }
+
+/* ---- Taking over ----------------------------------------------------------------------------- */
+
+/* Where the piece stands among those that were adopted, or would. Under the lock. */
+static struct physical **adopted_at(uint64_t number)
+{
+    struct physical **at = &adopted[number % ADOPTED_ROWS];
+
+    while (*at && (*at)->number != number)
+        at = &(*at)->adopted;
+    return at;
+}
+
+/* Adds a holder in its place among the others, and charges it: it has this memory, so a limit that
+ * was lowered since only stops further allocations. Under the lock. */
+static void holder_adopt(struct session *session, struct physical *memory, struct holder *holder)
+{
+    struct holder **at = &memory->first;
+
+    if (!user_holds(memory, session->memory.user))
+        user_charge(session->memory.user, memory->size, 0);
+    session->memory.used += memory->size;
+    while (*at && (*at)->since < holder->since)
+        at = &(*at)->next;
+    holder->session = session;
+    holder->memory = memory;
+    if (at == &memory->first) {
+        if (*at)
+            shown_take(*at, memory->size);
+        shown_add(holder, memory->size);
+    }
+    holder->next = *at;
+    *at = holder;
+}
+
+/* Where another session has adopted the piece already, joins its holders. */
+static bool adopted_join(struct session *session, uint64_t number, struct holder *holder)
+{
+    struct physical *memory;
+
+    pthread_mutex_lock(&lock);
+    memory = *adopted_at(number);
+    if (memory)
+        holder_adopt(session, memory, holder);
+    pthread_mutex_unlock(&lock);
+    return memory;
+}
+
+/* Lets the holder have the piece, or the one that another session has meanwhile made of the same
+ * memory: then returns false, and the piece is not needed. */
+static bool adopted_add(struct session *session, struct physical *memory, bool lent,
+                        struct holder *holder)
+{
+    struct physical **at;
+    bool first = true;
+
+    pthread_mutex_lock(&lock);
+    if (lent) {
+        at = adopted_at(memory->number);
+        first = !*at;
+        if (first)
+            *at = memory;
+        else
+            memory = *at;
+    }
+    holder_adopt(session, memory, holder);
+    pthread_mutex_unlock(&lock);
+    return first;
+}
+
+gs_status physical_adopt(struct job *job, int descriptor, uint64_t size, uint64_t number, bool lent,
+                         struct holder *holder)
+{
+    struct physical *memory;
+    CUresult result;
+
+    if (lent && adopted_join(job->session, number, holder))
+        return GS_OK;
+    memory = calloc(1, sizeof(*memory));
+    if (!memory)
+        return job_fail(job, GS_ERR_NO_MEMORY, "no host memory for an allocation's record");
+    memory->size = size;
+    memory->number = number;
+    result = DRV(cuMemImportFromShareableHandle, &memory->handle, (void *)(intptr_t)descriptor,
+                 CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR);
+    if (result) {
+        free(memory);
+        return job_fail_driver(job, result);
+    }
+    if (!adopted_add(job->session, memory, lent, holder)) {
+        DRV_MUST(cuMemRelease, memory->handle);
+        free(memory);
+    }
+    return GS_OK;
+}
+
+/* ---- Letting go ------------------------------------------------------------------------------ */
 
 void physical_release(struct holder *holder)
 {
@@ -173,8 +280,10 @@ void physical_release(struct holder *holder)
     }
     if (!holder->resting)
         discharge(holder->session, memory->size, !user_holds(memory, holder->session->memory.user));
+    if (last && *adopted_at(memory->number) == memory)
+        *adopted_at(memory->number) = memory->adopted;
     pthread_mutex_unlock(&lock);
-    *holder = (struct holder){0};
+    *holder = (struct holder){.import = holder->import};
     if (last) {
         DRV_MUST(cuMemRelease, memory->handle);
         free(memory);
@@ -235,8 +344,11 @@ gs_status physical_revoke(struct job *job, const struct holder *owner)
         unshare->next = first;
         first = unshare;
     }
-    for (struct holder *h = owner->memory->first; h && enough; h = h->next)
+    for (struct holder *h = owner->memory->first; h && enough; h = h->next) {
         h->revoked = h != owner;
+        if (h->revoked && h->import != IMPORT_NONE)
+            journal_revoked_set(h->session->journal, h->import, true);
+    }
     pthread_mutex_unlock(&lock);
     if (!enough) {
         jobs_free(first);

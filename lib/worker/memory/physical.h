@@ -18,11 +18,15 @@
 
 struct physical;
 
-/* A session's hold on a piece. A holder that is all zero holds nothing. */
+#define IMPORT_NONE UINT32_MAX
+
+/* A session's hold on a piece. A holder without a piece holds nothing. */
 struct holder {
     struct physical *memory;
     struct session *session;
     struct holder *next; /* the next younger holder of the same piece */
+    uint64_t since;      /* when the session got the piece, from whichever worker */
+    uint32_t import;     /* the number among the session's imports; IMPORT_NONE: not imported */
     bool revoked;        /* the owner wants it back */
     bool resting;        /* kept for the session's next need; counts nowhere */
 };
@@ -30,12 +34,15 @@ struct holder {
 /* Makes a piece for the `asked` bytes that a tenant named. Its content is undefined. On failure the
  * job has failed. */
 gs_status physical_new(struct job *job, uint64_t asked, struct holder *holder);
-/* Makes a piece of the memory behind a descriptor, with its content. On failure the job has failed.
- */
-gs_status physical_adopt(struct job *job, int descriptor, uint64_t size, struct holder *holder);
+/* Makes a piece of the memory behind a descriptor, with its content and its number, for a holder
+ * whose `since` and `import` are those of a former worker's. A piece that others may hold (`lent`)
+ * is made once, by the first of its holders that is taken up. On failure the job has failed. */
+gs_status physical_adopt(struct job *job, int descriptor, uint64_t size, uint64_t number, bool lent,
+                         struct holder *holder);
 /* Adds a holder to a piece that another holder keeps alive meanwhile. On failure the job has
  * failed. */
-gs_status physical_hold(struct job *job, struct physical *memory, struct holder *holder);
+gs_status physical_hold(struct job *job, struct physical *memory, uint32_t import,
+                        struct holder *holder);
 /* Gives the hold up; the last holder frees the piece. The holder must have unmapped the piece. */
 void physical_release(struct holder *holder);
 
@@ -47,9 +54,12 @@ gs_status physical_wake(struct job *job, uint64_t asked, struct holder *holder);
 
 CUmemGenericAllocationHandle physical_handle(const struct physical *memory);
 uint64_t physical_size(const struct physical *memory);
+/* The piece's number, which no other piece of the device has, had, or will have while the machine
+ * runs: a session's journal names by it what it shares with others. */
+uint64_t physical_number(const struct physical *memory);
 
-/* Tells every session that holds the piece, except the owner, to let go: each gets a job_unshare.
- * On failure the job has failed, and no session was told. */
+/* Tells every session that holds the piece, except the owner, to let go: each gets a job_unshare,
+ * and its journal says so. On failure the job has failed, and no session was told. */
 gs_status physical_revoke(struct job *job, const struct holder *owner);
 bool physical_revoked(const struct holder *holder);
 

@@ -10,6 +10,7 @@
 #include "worker/journal/journal.h"
 #include "worker/memory/chunk.h"
 #include "worker/memory/memory.h"
+#include "worker/memory/memory_share.h"
 
 struct resume *resume_new(uint32_t slot)
 {
@@ -69,8 +70,8 @@ static struct resume_piece *piece_find(struct resume *resume, uint64_t address)
                                                                          : NULL;
 }
 
-static gs_status chunk_resume(struct job *job, struct resume *resume,
-                              const struct journal_entry *entry)
+static gs_status own_resume(struct job *job, struct resume *resume,
+                            const struct journal_entry *entry)
 {
     struct resume_piece *piece = piece_find(resume, entry->key);
 
@@ -79,12 +80,65 @@ static gs_status chunk_resume(struct job *job, struct resume *resume,
                         "%" PRIu64 " bytes at 0x%" PRIx64 " were lost with the worker: they had "
                         "not reached the vault",
                         entry->value[0], entry->key);
-    if (!chunk_adopt(job, piece->address, piece->size, piece->descriptor))
+    if (!chunk_adopt(job, entry, piece->descriptor))
         return job->status;
-    chunk_at(job->session, entry->key)->shared = entry->value[1];
     close(piece->descriptor);
     piece->descriptor = -1;
     return GS_OK;
+}
+
+static gs_status chunk_resume(struct job *job, struct resume *resume,
+                              const struct journal_entry *entry)
+{
+    const uint32_t import = chunk_noted_import(entry);
+
+    if (import == IMPORT_NONE)
+        return own_resume(job, resume, entry);
+    if (import_resume(job, import) != GS_OK)
+        return job->status;
+    if (journal_revoked(job->session->journal, import))
+        chunk_adopt(job, entry, -1);
+    else
+        own_resume(job, resume, entry);
+    if (job->status != GS_OK)
+        import_free(job->session, import);
+    return job->status;
+}
+
+/* Whether the entry is of an import or a lent chunk without its allocation: the worker was lost
+ * between the two. Others are not named by an allocation alone. */
+static bool chunk_loose(const struct journal *journal, const struct journal_entry *entry)
+{
+    return entry->kind == JOURNAL_CHUNK && chunk_noted_lent(entry) &&
+           !journal_find(journal, JOURNAL_ALLOCATION, entry->key);
+}
+
+/* Whether the entry is of an export whose chunk has gone. */
+static bool export_loose(const struct journal *journal, const struct journal_entry *entry)
+{
+    const struct journal_entry *chunk;
+
+    if (entry->kind != JOURNAL_EXPORT)
+        return false;
+    chunk = journal_find(journal, JOURNAL_CHUNK, entry->value[0]);
+    return !chunk || !chunk_noted_lent(chunk);
+}
+
+static const struct journal_entry *loose_find(const struct journal *journal)
+{
+    const struct journal_entry *e = journal_next(journal, NULL);
+
+    while (e && !chunk_loose(journal, e) && !export_loose(journal, e))
+        e = journal_next(journal, e);
+    return e;
+}
+
+/* Drops what belongs to a request that was being made when the worker was lost. Few at most, since
+ * a session has one request at a time. */
+static void loose_drop(struct journal *journal)
+{
+    for (const struct journal_entry *e; (e = loose_find(journal));)
+        journal_drop(journal, (enum journal_kind)e->kind, e->key);
 }
 
 static gs_status allocation_resume(struct job *job, const struct journal_entry *entry)
@@ -99,12 +153,16 @@ gs_status memory_resume(struct job *job, struct resume *resume)
 {
     const struct journal *journal = job->session->journal;
 
+    loose_drop(job->session->journal);
     for (const struct journal_entry *e = NULL; (e = journal_next(journal, e));) {
         if (e->kind == JOURNAL_CHUNK && chunk_resume(job, resume, e) != GS_OK)
             return job->status;
     }
     for (const struct journal_entry *e = NULL; (e = journal_next(journal, e));) {
         if (e->kind == JOURNAL_ALLOCATION && allocation_resume(job, e) != GS_OK)
+            return job->status;
+        if (e->kind == JOURNAL_EXPORT &&
+            export_resume(job, chunk_at(job->session, e->value[0]), e) != GS_OK)
             return job->status;
     }
     return GS_OK;

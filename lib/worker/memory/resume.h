@@ -35,8 +35,8 @@ bool resume_add(struct resume *resume, const struct link_vault *vault, int descr
 /* Closes what nobody took. NULL is fine. */
 void resume_free(struct resume *resume);
 
-/* Makes chunks and allocations as the journal says. On failure the job has failed, and
- * window_deinit undoes what was done. */
+/* Makes chunks, allocations, imports and exports as the journal says. On failure the job has
+ * failed, and window_deinit undoes what was done. */
 gs_status memory_resume(struct job *job, struct resume *resume);
 /* Tells the vault to drop the entries that no chunk has taken. */
 void resume_drop_rest(const struct job *job, const struct resume *resume);

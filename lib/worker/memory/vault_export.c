@@ -16,14 +16,12 @@ static void message_send(enum link_op op, const struct chunk *chunk, int descrip
     link_send(&message, descriptor);
 }
 
-void vault_export(struct chunk *chunk)
+static void descriptor_send(struct chunk *chunk)
 {
     const struct session *session = chunk->holder.session;
     int descriptor = -1;
     CUresult result;
 
-    if (journal_spoilt(session->journal))
-        return;
     result = DRV(cuMemExportToShareableHandle, &descriptor, physical_handle(chunk->holder.memory),
                  CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0);
     if (driver_fatal(result))
@@ -38,6 +36,33 @@ void vault_export(struct chunk *chunk)
     message_send(LINK_VAULT_PUT, chunk, descriptor);
     chunk->exported = true;
     close(descriptor);
+}
+
+void vault_export(struct chunk *chunk)
+{
+    if (!journal_spoilt(chunk->holder.session->journal))
+        descriptor_send(chunk);
+}
+
+void vault_export_lent(struct chunk *chunk)
+{
+    if (!chunk->exported)
+        descriptor_send(chunk);
+}
+
+/* The supervisor duplicates the descriptor: whether a driver makes one of memory that it was itself
+ * handed as a descriptor is not known. */
+void vault_export_import(struct chunk *chunk, uint32_t from_slot, uint64_t from_address)
+{
+    const struct session *session = chunk->holder.session;
+    struct link_message message = {.op = LINK_VAULT_SHARE, .slot = session->slot};
+
+    if (journal_spoilt(session->journal))
+        return;
+    message.u.share =
+        (struct link_vault_share){{chunk->address, chunk->size}, from_address, from_slot};
+    link_send(&message, -1);
+    chunk->exported = true;
 }
 
 void vault_export_remove(struct chunk *chunk)

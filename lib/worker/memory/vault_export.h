@@ -16,6 +16,12 @@
 /* Sends the chunk's descriptor to the vault, unless the session ends with its worker anyway. On
  * failure the memory stays usable, but cannot outlive this process. */
 void vault_export(struct chunk *chunk);
+/* The same for a chunk that is about to be exported: others, who may outlive the worker, will hold
+ * its memory. */
+void vault_export_lent(struct chunk *chunk);
+/* Lets the vault keep for the chunk, an import, what it keeps for another session's chunk of the
+ * same memory. */
+void vault_export_import(struct chunk *chunk, uint32_t from_slot, uint64_t from_address);
 /* Takes the chunk out of the vault, if it is there. Called before the chunk gives its memory up. */
 void vault_export_remove(struct chunk *chunk);
 

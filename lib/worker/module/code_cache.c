@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 
 #include "common/siphash.h"
+#include "worker/module/code_disk.h"
 
 #define ENTRY_MAX (LINK_CODE_BYTES / 8)
 
@@ -79,14 +80,12 @@ static const struct entry *entry_find(const unsigned char *text, size_t size, ui
     return NULL;
 }
 
-unsigned char *code_cache_find(const unsigned char *text, size_t size)
+static unsigned char *memory_find(const unsigned char *text, size_t size)
 {
     const uint64_t hash = text_hash(text, size);
     const struct entry *entry;
     unsigned char *code = NULL;
 
-    if (!opened.cache)
-        return NULL;
     pthread_mutex_lock(&opened.lock);
     entry = entry_find(text, size, hash);
     if (entry && (code = malloc(entry->code_size)))
@@ -95,14 +94,12 @@ unsigned char *code_cache_find(const unsigned char *text, size_t size)
     return code;
 }
 
-void code_cache_put(const unsigned char *text, size_t size, const void *code, size_t code_size)
+static void memory_put(const unsigned char *text, size_t size, const void *code, size_t code_size)
 {
     const uint64_t hash = text_hash(text, size), room = LINK_CODE_BYTES - sizeof(struct cache);
     struct entry *entry;
     uint64_t used;
 
-    if (!opened.cache || size > ENTRY_MAX || code_size > ENTRY_MAX - size)
-        return;
     pthread_mutex_lock(&opened.lock);
     if (!entry_find(text, size, hash)) { /* two may compile the same text side by side */
         used = atomic_load_explicit(&opened.cache->used, memory_order_relaxed);
@@ -119,4 +116,28 @@ void code_cache_put(const unsigned char *text, size_t size, const void *code, si
                               memory_order_release);
     }
     pthread_mutex_unlock(&opened.lock);
+}
+
+unsigned char *code_cache_find(const unsigned char *text, size_t size)
+{
+    unsigned char *code;
+    size_t code_size;
+
+    if (!opened.cache)
+        return NULL;
+    code = memory_find(text, size);
+    if (code || size > ENTRY_MAX)
+        return code;
+    code = code_disk_find(opened.cache->made_for, text, size, &code_size);
+    if (code)
+        memory_put(text, size, code, code_size);
+    return code;
+}
+
+void code_cache_put(const unsigned char *text, size_t size, const void *code, size_t code_size)
+{
+    if (!opened.cache || size > ENTRY_MAX || code_size > ENTRY_MAX - size)
+        return;
+    memory_put(text, size, code, code_size);
+    code_disk_put(opened.cache->made_for, text, size, code, code_size);
 }

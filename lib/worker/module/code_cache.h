@@ -4,9 +4,9 @@
  * tenants (ptx/rewrite), and compiling it takes the driver milliseconds to seconds.
  *
  * The memory is a memfd of the supervisor's that all workers of the device map, one after the
- * other. What is found has the same text byte by byte, so no tenant can put code in another's
- * place; that a load is quick tells that somebody has loaded this text before (doc/isolation.md).
- * Any thread.
+ * other; what it lacks may be on disk, from a former server (code_disk.h). What is found has the
+ * same text byte by byte, so no tenant can put code in another's place; that a load is quick tells
+ * that somebody has loaded this text before (doc/isolation.md). Any thread.
  */
 #ifndef GS_WORKER_MODULE_CODE_CACHE_H
 #define GS_WORKER_MODULE_CODE_CACHE_H
@@ -20,7 +20,8 @@
 /* Maps the memory, whose code was made for this device and driver, or else is dropped. false:
  * nothing will be kept or found. Once, before other threads run. */
 bool code_cache_open(int fd, const struct link_device *info);
-/* Returns a copy of the code for the text, to be freed; NULL: there is none. */
+/* Returns a copy of the code for the text, to be freed; NULL: there is none. May wait for the disk,
+ * two seconds at most. */
 unsigned char *code_cache_find(const unsigned char *text, size_t size);
 /* Keeps a copy. When the memory is full all that is kept goes first; what is larger than an eighth
  * of it is not kept. */

@@ -1,6 +1,7 @@
 /*
  * quiet.c - jobs that must wait for the device: until the work of their session is finished
- * (JOB_QUIESCE), or until a quiet moment, when the device has nothing to do at all (JOB_QUIET).
+ * (JOB_QUIESCE), until a quiet moment, when the device has nothing to do at all (JOB_QUIET), or
+ * until all sessions of a lost worker are taken up (JOB_TAKEN_UP).
  *
  * Runs on the main lane, which never waits itself but looks at these jobs now and then. Completion
  * words are asked first, since asking the driver takes its lock from launches. A tenant can falsify
@@ -85,6 +86,19 @@ static bool kept_out(const struct job *job, uint64_t now)
     return !quiet.quiet_job && !(job->kind->flags & JOB_UNHURRIED) && now > since + QUIET_LIMIT_NS;
 }
 
+/* Whether the device must first finish what the job's session has issued. */
+static bool quiesces(const struct job *job)
+{
+    return job->kind->flags & JOB_QUIESCE || job->quiesce;
+}
+
+/* Whether sessions that the job may concern are still to be taken up. */
+static bool awaits_others(const struct job *job)
+{
+    return job->kind->flags & JOB_TAKEN_UP &&
+           atomic_load_explicit(&quiet.resuming, memory_order_relaxed);
+}
+
 static bool may_start(struct job *job, uint64_t now)
 {
     char who[BUSY_TEXT_MAX];
@@ -101,6 +115,10 @@ static bool may_start(struct job *job, uint64_t now)
         }
         return !quiet.quiet_job && quiet_for(job, now);
     }
+    if (awaits_others(job))
+        return false;
+    if (!quiesces(job))
+        return true;
     /* Asking the driver takes its lock from launches, so the words are asked first. */
     if (!session_seems_idle(job->session) && now < quiet.next_confirm)
         return false;
@@ -129,15 +147,9 @@ void quiet_poll(uint64_t now)
         quiet.next_confirm = now + CONFIRM_NS;
 }
 
-/* Whether the device must first finish what the job's session has issued. */
-static bool quiesces(const struct job *job)
-{
-    return job->kind->flags & JOB_QUIESCE || job->quiesce;
-}
-
 bool quiet_wanted_by(const struct job *job)
 {
-    return job->kind->flags & JOB_QUIET || quiesces(job);
+    return job->kind->flags & JOB_QUIET || quiesces(job) || awaits_others(job);
 }
 
 void quiet_add(struct job *job, uint64_t now)

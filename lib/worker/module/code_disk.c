@@ -1,0 +1,251 @@
+/* code_disk.c - see code_disk.h. */
+#include "worker/module/code_disk.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "common/log.h"
+#include "common/util.h"
+#include "worker/driver/privileges.h"
+#include "worker/module/code_file.h"
+#include "worker/module/code_store.h"
+
+#define ANSWER_MS 2000 /* a disk that takes longer is not asked again */
+
+/* Bytes written, and files, after which the directory is looked through. */
+#define TRIM_BYTES (CODE_STORE_BYTES / 16)
+#define TRIM_FILES 256u
+
+enum request { CODE_FIND = 1, CODE_PUT = 2 };
+
+/* Both ways. A CODE_PUT and the answer to a CODE_FIND that has been found bring a descriptor. */
+struct message {
+    uint32_t request, number;
+    char name[CODE_NAME_MAX];
+};
+
+static struct {
+    pthread_mutex_t lock;
+    int socket;  /* -1: nothing is kept */
+    pid_t child; /* 0: none, or its end has been seen */
+    uint32_t asked;
+} disk = {.lock = PTHREAD_MUTEX_INITIALIZER, .socket = -1};
+
+/* ---- Messages -------------------------------------------------------------------------------- */
+
+union control {
+    struct cmsghdr header;
+    char bytes[CMSG_SPACE(sizeof(int))];
+};
+
+static bool message_send(int socket, const struct message *message, int descriptor)
+{
+    struct iovec part = {(void *)(uintptr_t)message, sizeof(*message)};
+    union control control = {.bytes = {0}};
+    struct msghdr header = {.msg_iov = &part, .msg_iovlen = 1};
+
+    if (descriptor >= 0) {
+        header.msg_control = control.bytes;
+        header.msg_controllen = sizeof(control.bytes);
+        control.header = (struct cmsghdr){
+            .cmsg_len = CMSG_LEN(sizeof(int)), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS};
+        memcpy(CMSG_DATA(&control.header), &descriptor, sizeof(int));
+    }
+    return sendmsg(socket, &header, MSG_NOSIGNAL | MSG_DONTWAIT) == (ssize_t)sizeof(*message);
+}
+
+/* Waits. *descriptor: the caller's, or -1. False: the other end is closed. */
+static bool message_receive(int socket, struct message *message, int *descriptor)
+{
+    struct iovec part = {message, sizeof(*message)};
+    union control control;
+    struct msghdr header = {.msg_iov = &part,
+                            .msg_iovlen = 1,
+                            .msg_control = control.bytes,
+                            .msg_controllen = sizeof(control.bytes)};
+    ssize_t n;
+
+    do
+        n = recvmsg(socket, &header, MSG_CMSG_CLOEXEC);
+    while (n < 0 && errno == EINTR);
+    *descriptor = -1;
+    if (n > 0 && header.msg_controllen >= CMSG_LEN(sizeof(int)) &&
+        control.header.cmsg_type == SCM_RIGHTS)
+        memcpy(descriptor, CMSG_DATA(&control.header), sizeof(int));
+    return n == (ssize_t)sizeof(*message);
+}
+
+/* ---- The child ------------------------------------------------------------------------------- */
+
+static void trim_when_due(int directory, uint64_t bytes)
+{
+    static uint64_t written = TRIM_BYTES; /* at the first file, others may have left too much */
+    static uint32_t files;
+
+    written += bytes;
+    if (written <= TRIM_BYTES && ++files <= TRIM_FILES)
+        return;
+    code_store_trim(directory, CODE_STORE_BYTES);
+    written = files = 0;
+}
+
+static void put_serve(int directory, const struct message *message, int from)
+{
+    const off_t size = lseek(from, 0, SEEK_END);
+
+    if (size > 0 && code_store_write(directory, message->name, from))
+        trim_when_due(directory, (uint64_t)size);
+}
+
+/* Nothing that the worker says is believed beyond what it may say of the store. */
+static void serve(int socket, int directory)
+{
+    struct message message;
+    int descriptor;
+
+    while (message_receive(socket, &message, &descriptor)) {
+        CLEANUP_FD int came = descriptor;
+        CLEANUP_FD int found = -1;
+
+        message.name[CODE_NAME_MAX - 1] = '\0';
+        if (!code_store_is_name(message.name))
+            return;
+        if (message.request == CODE_PUT && came >= 0) {
+            put_serve(directory, &message, came);
+        } else if (message.request == CODE_FIND) {
+            found = code_store_read(directory, message.name);
+            message_send(socket, &message, found);
+        }
+    }
+}
+
+static void __attribute__((noreturn)) child_run(int socket, const char *path)
+{
+    char why[128];
+    int directory;
+
+    prctl(PR_SET_NAME, "gshare-code");
+    descriptors_close_but(socket);
+    if (!privileges_drop_all(why, sizeof(why))) {
+        log_info("%s: no machine code is kept: %s", path, why);
+        _exit(1);
+    }
+    directory = code_store_open(path, why, sizeof(why));
+    if (directory < 0) {
+        log_info("%s: no machine code is kept: %s", path, why);
+        _exit(1);
+    }
+    serve(socket, directory);
+    _exit(0);
+}
+
+/* ---- The worker ------------------------------------------------------------------------------ */
+
+void code_disk_start(const char *path)
+{
+    int ends[2];
+    pid_t child;
+
+    if (!*path)
+        return;
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0) {
+        log_info("%s: no machine code is kept: %s", path, strerror(errno));
+        return;
+    }
+    child = fork();
+    if (child == 0)
+        child_run(ends[1], path);
+    close(ends[1]);
+    if (child > 0) {
+        disk.socket = ends[0];
+        disk.child = child;
+        return;
+    }
+    log_info("%s: no machine code is kept: fork: %s", path, strerror(errno));
+    close(ends[0]);
+}
+
+/* Under the lock. The child, which may wait for the disk, ends when it sees this. */
+static void disk_close(void)
+{
+    close(disk.socket);
+    disk.socket = -1;
+}
+
+/* Under the lock. Looks for the end of a child that is not needed any more. */
+static bool disk_closed(void)
+{
+    if (disk.socket >= 0)
+        return false;
+    if (disk.child && waitpid(disk.child, NULL, WNOHANG) != 0)
+        disk.child = 0;
+    return true;
+}
+
+/* Under the lock. Returns the descriptor, or -1. */
+static int disk_ask(const char *name)
+{
+    struct message message = {.request = CODE_FIND, .number = ++disk.asked};
+    struct pollfd answer = {disk.socket, POLLIN, 0};
+    const uint32_t number = message.number;
+    int descriptor = -1;
+
+    memcpy(message.name, name, sizeof(message.name));
+    if (disk_closed())
+        return -1;
+    /* EAGAIN: the child is behind with what it is to keep. EPIPE: it has said why it ended. */
+    if (!message_send(disk.socket, &message, -1)) {
+        if (errno != EAGAIN)
+            disk_close();
+        return -1;
+    }
+    if (poll(&answer, 1, ANSWER_MS) <= 0) {
+        log_warning("machine code is not kept on disk any more: the disk does not answer");
+        disk_close();
+    } else if (!message_receive(disk.socket, &message, &descriptor) || message.number != number) {
+        disk_close();
+    }
+    return descriptor;
+}
+
+unsigned char *code_disk_find(const char *made_for, const void *text, size_t size,
+                              size_t *code_size)
+{
+    CLEANUP_FD int fd = -1;
+    char name[CODE_NAME_MAX];
+    unsigned char *code;
+
+    code_file_name(name, made_for, text, size);
+    pthread_mutex_lock(&disk.lock);
+    fd = disk_ask(name);
+    pthread_mutex_unlock(&disk.lock);
+    if (fd < 0)
+        return NULL;
+    code = code_file_read(fd, made_for, text, size, code_size);
+    log_debug("machine code %s of the disk is %s", name, code ? "used" : "damaged or another's");
+    return code;
+}
+
+void code_disk_put(const char *made_for, const void *text, size_t size, const void *code,
+                   size_t code_size)
+{
+    struct message message = {.request = CODE_PUT};
+    CLEANUP_FD int fd = -1;
+
+    pthread_mutex_lock(&disk.lock);
+    if (disk.socket >= 0)
+        fd = code_file_make(made_for, text, size, code, code_size);
+    if (fd >= 0) {
+        code_file_name(message.name, made_for, text, size);
+        message_send(disk.socket, &message, fd); /* what a slow disk cannot take is not kept */
+    }
+    pthread_mutex_unlock(&disk.lock);
+}

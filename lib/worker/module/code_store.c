@@ -1,0 +1,218 @@
+/* code_store.c - see code_store.h. */
+#include "worker/module/code_store.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/util.h"
+#include "worker/module/code_file.h"
+
+#define HALF_PREFIX  "half."
+#define HALF_SECONDS 60 /* a file takes less to write */
+
+/* ---- The directory --------------------------------------------------------------------------- */
+
+/* The directory's parent may be missing, as ~/.cache on a new machine. */
+static int directory_make(const char *path)
+{
+    char parent[PATH_MAX], *slash;
+
+    if (mkdir(path, S_IRWXU) == 0 || errno != ENOENT)
+        return 0;
+    snprintf(parent, sizeof(parent), "%s", path);
+    slash = strrchr(parent, '/');
+    if (!slash || slash == parent)
+        return -1;
+    *slash = '\0';
+    return mkdir(parent, S_IRWXU) == 0 ? mkdir(path, S_IRWXU) : -1;
+}
+
+int code_store_open(const char *path, char *why, size_t size)
+{
+    CLEANUP_FD int fd = -1;
+    struct stat status;
+    int opened;
+
+    directory_make(path); /* whether it is there is seen next */
+    fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0 || fstat(fd, &status) < 0) {
+        snprintf(why, size, "%s", strerror(errno));
+        return -1;
+    }
+    if (status.st_uid != geteuid()) {
+        snprintf(why, size, "it belongs to uid %u, and this is uid %u", (unsigned)status.st_uid,
+                 (unsigned)geteuid());
+        return -1;
+    }
+    if (status.st_mode & (S_IRWXG | S_IRWXO)) {
+        snprintf(why, size,
+                 "its mode is %03o, and others than its owner must have no part in it: "
+                 "chmod 700",
+                 (unsigned)status.st_mode & 0777);
+        return -1;
+    }
+    opened = fd;
+    fd = -1;
+    return opened;
+}
+
+bool code_store_is_name(const char *name)
+{
+    return strspn(name, "0123456789abcdef") == CODE_NAME_MAX - 1 && !name[CODE_NAME_MAX - 1];
+}
+
+/* ---- One file -------------------------------------------------------------------------------- */
+
+/* Whether the file may have been written by nobody but this user. */
+static bool file_own(const struct stat *status)
+{
+    return S_ISREG(status->st_mode) && status->st_uid == geteuid() &&
+           !(status->st_mode & (S_IWGRP | S_IWOTH));
+}
+
+/* Copies so many bytes from one file's beginning to another's. */
+static bool bytes_copy(int from, int to, uint64_t size)
+{
+    static unsigned char bytes[1 << 16];
+    uint64_t at = 0;
+
+    while (at < size) {
+        const ssize_t n = pread(from, bytes, sizeof(bytes), (off_t)at);
+        if (n <= 0 || pwrite(to, bytes, (size_t)n, (off_t)at) != n)
+            return false;
+        at += (uint64_t)n;
+    }
+    return at == size;
+}
+
+int code_store_read(int directory, const char *name)
+{
+    /* O_NONBLOCK: what is no file, as a FIFO, is not waited for. */
+    CLEANUP_FD int file =
+        openat(directory, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    CLEANUP_FD int memory = -1;
+    struct stat status;
+    int read;
+
+    if (file < 0 || fstat(file, &status) < 0 || !file_own(&status) ||
+        (uint64_t)status.st_size > CODE_STORE_FILE)
+        return -1;
+    memory = memfd_create("gshare-code-file", MFD_CLOEXEC);
+    if (memory < 0 || !bytes_copy(file, memory, (uint64_t)status.st_size))
+        return -1;
+    futimens(file, NULL); /* for code_store_trim */
+    read = memory;
+    memory = -1;
+    return read;
+}
+
+bool code_store_write(int directory, const char *name, int from)
+{
+    char half[NAME_MAX];
+    struct stat status;
+    bool good;
+    int fd;
+
+    if (fstat(from, &status) < 0 || (uint64_t)status.st_size > CODE_STORE_FILE)
+        return false;
+    snprintf(half, sizeof(half), HALF_PREFIX "%d", (int)getpid());
+    unlinkat(directory, half, 0); /* of another process that had this number */
+    fd = openat(directory, half, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+                S_IRUSR | S_IWUSR);
+    if (fd < 0)
+        return false;
+    good = bytes_copy(from, fd, (uint64_t)status.st_size);
+    good = close(fd) == 0 && good && renameat(directory, half, directory, name) == 0;
+    if (!good)
+        unlinkat(directory, half, 0);
+    return good;
+}
+
+/* ---- All files ------------------------------------------------------------------------------- */
+
+struct kept_file {
+    struct timespec used;
+    uint64_t size;
+    char name[CODE_NAME_MAX];
+};
+
+struct kept_files {
+    struct kept_file *file;
+    size_t count, room;
+    uint64_t bytes;
+};
+
+static int by_use(const void *a, const void *b)
+{
+    const struct timespec *x = &((const struct kept_file *)a)->used,
+                          *y = &((const struct kept_file *)b)->used;
+
+    if (x->tv_sec != y->tv_sec)
+        return x->tv_sec < y->tv_sec ? -1 : 1;
+    return (x->tv_nsec > y->tv_nsec) - (x->tv_nsec < y->tv_nsec);
+}
+
+static bool file_add(struct kept_files *files, const char *name, const struct stat *status)
+{
+    if (files->count == files->room) {
+        const size_t room = files->room ? 2 * files->room : 256;
+        struct kept_file *file = reallocarray(files->file, room, sizeof(*file));
+        if (!file)
+            return false;
+        files->file = file;
+        files->room = room;
+    }
+    struct kept_file *added = &files->file[files->count++];
+    *added = (struct kept_file){status->st_mtim, (uint64_t)status->st_size, ""};
+    memcpy(added->name, name, sizeof(added->name));
+    files->bytes += added->size;
+    return true;
+}
+
+/* Adds the file to the list, or removes what was left half written. */
+static bool file_take(int directory, struct kept_files *files, const char *name)
+{
+    struct stat status;
+
+    if (fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(status.st_mode))
+        return true;
+    if (code_store_is_name(name))
+        return file_add(files, name, &status);
+    if (strncmp(name, HALF_PREFIX, strlen(HALF_PREFIX)) == 0 &&
+        status.st_mtim.tv_sec + HALF_SECONDS < time(NULL))
+        unlinkat(directory, name, 0);
+    return true;
+}
+
+void code_store_trim(int directory, uint64_t limit)
+{
+    const int again = openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *names = again < 0 ? NULL : fdopendir(again);
+    struct kept_files files = {0};
+    const struct dirent *entry;
+
+    if (!names) {
+        if (again >= 0)
+            close(again);
+        return;
+    }
+    while ((entry = readdir(names)) && file_take(directory, &files, entry->d_name))
+        continue;
+    closedir(names);
+    if (files.bytes > limit) {
+        qsort(files.file, files.count, sizeof(files.file[0]), by_use);
+        for (size_t i = 0; i < files.count && files.bytes > limit / 4 * 3; i++) {
+            unlinkat(directory, files.file[i].name, 0);
+            files.bytes -= files.file[i].size;
+        }
+    }
+    free(files.file);
+}
