@@ -221,7 +221,8 @@ struct ctl_quit_reply {
 };
 
 /* The operator's settings. They limit a session: it gets the tightest of the default's, its user's
- * and its own settings and of its own request. */
+ * and its own settings and of its own request, but that a class or a priority of its own settings
+ * stands in the place of its request. */
 enum ctl_field {
     CTL_PERCENTAGE = 1u << 0,   /* of the device's SMs: 1 to 100 */
     CTL_SMS = 1u << 1,          /* number of SMs, rounded up to whole groups */

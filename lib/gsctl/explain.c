@@ -167,24 +167,33 @@ static void explain_sms(struct limit *limit, const struct ctl_explain_reply *r)
         say(limit, true, "others", "reservations and exclusive SMs: see gsctl info");
 }
 
+/* A class or a priority that is set for the session stands in the place of its request. */
+static bool session_sets(const struct ctl_explain_reply *r, uint32_t bit)
+{
+    return r->set[CTL_SOURCE_SESSION].fields & bit;
+}
+
 static void explain_class(struct limit *limit, const struct ctl_explain_reply *r,
                           const struct ctl_settings *effect)
 {
+    const bool asked_decides = r->asked.cls == r->cls && !session_sets(r, CTL_CLASS);
+
     limit->name = "class";
     snprintf(limit->value, VALUE_MAX, "%s", class_name(r->cls));
-    say(limit, r->asked.cls == r->cls, r->asked.cls == GS_CLASS_NORMAL ? by_default : program, "%s",
+    say(limit, asked_decides, r->asked.cls == GS_CLASS_NORMAL ? by_default : program, "%s",
         class_name(r->asked.cls));
-    say_set(limit, r, CTL_CLASS, effect, r->asked.cls == r->cls);
+    say_set(limit, r, CTL_CLASS, effect, asked_decides);
 }
 
 static void explain_priority(struct limit *limit, const struct ctl_explain_reply *r,
                              const struct ctl_settings *effect)
 {
+    const bool asked_decides = r->asked.priority == r->priority && !session_sets(r, CTL_PRIORITY);
+
     limit->name = "priority";
     snprintf(limit->value, VALUE_MAX, "%d", r->priority);
-    say(limit, r->asked.priority == r->priority, r->asked.priority ? program : by_default, "%d",
-        r->asked.priority);
-    say_set(limit, r, CTL_PRIORITY, effect, r->asked.priority == r->priority);
+    say(limit, asked_decides, r->asked.priority ? program : by_default, "%d", r->asked.priority);
+    say_set(limit, r, CTL_PRIORITY, effect, asked_decides);
 }
 
 static void explain_weight(struct limit *limit, const struct ctl_explain_reply *r,
@@ -337,7 +346,8 @@ int command_explain(struct control *control, const struct command_options *optio
                format_user(user, r.uid), r.name, state_name(r.state), r.device);
         if (r.waits[0])
             printf("waits for %s\n", r.waits);
-        puts("The tightest counts; * marks who says what is in force.\n");
+        puts("The tightest counts; a class or priority of the session goes before its request. *\n"
+             "marks who says what is in force.\n");
     }
     for (unsigned i = 0; i < count; i++)
         (options->json ? limit_json : limit_print)(&limits[i]);

@@ -201,9 +201,11 @@ static void a_setting_that_changes_nothing_says_so(void)
     CHECK_EQUAL(strlen(output), 0);
     GSCTL_OK("set", id, "--weight", "3");
     CHECK_TEXT(output, "nothing has changed");
-    /* The session asked for the normal class: a limit above that gives it nothing. */
+    /* What is set for everybody is tighter: the session gets nothing by this. */
+    GSCTL_OK("set", "--default", "--class", "normal");
     GSCTL_OK("set", id, "--class", "latency");
     CHECK_TEXT(output, "has what it had");
+    GSCTL_OK("set", "--default", "--unset", "class");
     GSCTL_OK("set", id, "--class", "best-effort");
     CHECK_EQUAL(strlen(output), 0);
     GSCTL_OK("set", "--default", "--unset", "mem");

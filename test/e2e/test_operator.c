@@ -700,8 +700,52 @@ static void without_partitions_nothing_is_shared_out(void)
     server_stop(server);
 }
 
+/* A class and a priority of one session stand in the place of its request, whichever is higher. */
+static void an_operator_raises_a_session_and_lowers_it(void)
+{
+    struct server *server = server_start(NULL);
+    struct guest guest = attach(NULL);
+    gs_qos qos = GS_QOS_INIT;
+
+    qos.cls = GS_CLASS_BEST_EFFORT;
+    CHECK_OK(gs_set_qos(guest.session, &qos));
+    GSCTL_OK("set", guest.id, "--class", "latency", "--priority", "2");
+    CHECK(strstr(output, "has what it had") == NULL);
+    GSCTL_OK("get", guest.id);
+    CHECK_TEXT(output, "class latency, priority 2");
+    GSCTL_OK("explain", guest.id);
+    CHECK_TEXT(output, "* set for this session: class latency\n");
+    CHECK_TEXT(output, "* set for this session: priority 2\n");
+    /* The program neither leaves nor climbs above it. */
+    qos.priority = 1;
+    CHECK_OK(gs_set_qos(guest.session, &qos));
+    CHECK_OK(gs_get_qos(guest.session, &qos));
+    CHECK_EQUAL(qos.cls, GS_CLASS_LATENCY);
+    CHECK_EQUAL(qos.priority, 2);
+    GSCTL_OK("set", guest.id, "--class", "normal", "--priority", "0");
+    CHECK_OK(gs_get_qos(guest.session, &qos));
+    CHECK_EQUAL(qos.cls, GS_CLASS_NORMAL);
+    CHECK_EQUAL(qos.priority, 0);
+    /* What holds for everybody caps it, and that is said. */
+    GSCTL_OK("set", "--default", "--class", "normal");
+    GSCTL_OK("set", guest.id, "--class", "latency");
+    CHECK_TEXT(output, "has what it had");
+    GSCTL_OK("set", "--default", "--unset", "class");
+    CHECK_OK(gs_get_qos(guest.session, &qos));
+    CHECK_EQUAL(qos.cls, GS_CLASS_LATENCY);
+    /* Taken back, its own request counts again. */
+    GSCTL_OK("set", guest.id, "--unset", "all");
+    qos = (gs_qos)GS_QOS_INIT;
+    CHECK_OK(gs_get_qos(guest.session, &qos));
+    CHECK_EQUAL(qos.cls, GS_CLASS_BEST_EFFORT);
+    CHECK_EQUAL(qos.priority, 1);
+    CHECK_OK(gs_detach(guest.session));
+    server_stop(server);
+}
+
 static const struct test tests[] = {
     TEST(a_session_is_limited_while_it_runs),
+    TEST(an_operator_raises_a_session_and_lowers_it),
     TEST(the_tightest_of_default_user_and_session_holds),
     TEST(exclusive_sms_leave_everybody_elses),
     TEST(a_ban_takes_exclusive_sms_that_a_tenant_chose),

@@ -14,7 +14,7 @@ static struct ctl_settings found(const struct settings *settings, uid_t uid)
 }
 
 /* What counts of each source: what gsctl sets goes before the policy file, and what is set for a
- * user before what holds for other users. */
+ * user or a session before what holds for other users. */
 static void sources_fill(const struct session *session, struct ctl_settings set[CTL_SOURCES])
 {
     const struct server *server = session->server;
@@ -28,7 +28,7 @@ static void sources_fill(const struct session *session, struct ctl_settings set[
     if (server_other(server, session->uid)) {
         set[CTL_SOURCE_OTHERS] = qos_others(server, session->device);
         set[CTL_SOURCE_OTHERS].fields &=
-            ~(set[CTL_SOURCE_USER].fields | set[CTL_SOURCE_USER_FILE].fields);
+            ~(set[CTL_SOURCE_USER].fields | set[CTL_SOURCE_USER_FILE].fields | session->set.fields);
     }
     set[CTL_SOURCE_SESSION] = session->set;
 }
