@@ -134,6 +134,13 @@ uint64_t ask_deadline(void);
  * there is one, begins after this page's cursor. GS_ERR_PROTOCOL, with a message. */
 gs_status page_check(uint32_t count, uint32_t most, uint64_t next, uint64_t cursor,
                      char message[REQUEST_MESSAGE_MAX]);
+/* A wait for what takes its time. */
+struct wait {
+    uint64_t since_ns;
+    bool told;
+};
+/* Says once, when the wait has lasted a second, what it is for. */
+void wait_tell(struct wait *wait, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Remembers the server that this process asks, for the words of ask_failed. */
 void ask_begin(const struct control *control);
 /* Prints the message of a failed request and returns the exit status for it. */

@@ -47,16 +47,17 @@ int change_ask(struct control *control, struct ctl_header *request, uint16_t op,
 }
 
 /* Reads the row that a change is to; a zero row if there is none. */
-static struct ctl_row row_of(struct control *control, const struct ctl_set *request)
+static gs_status row_of(struct control *control, const struct ctl_set *request, struct ctl_row *row,
+                        char message[REQUEST_MESSAGE_MAX])
 {
-    char message[REQUEST_MESSAGE_MAX];
-    struct ctl_row row = {0};
     struct rows rows;
+    gs_status status = row_read(control, request->target, request->id, &rows, message);
 
-    if (row_read(control, request->target, request->id, &rows, message) == GS_OK && rows.count)
-        row = rows.row[0];
+    *row = (struct ctl_row){0};
+    if (status == GS_OK && rows.count)
+        *row = rows.row[0];
     free(rows.row);
-    return row;
+    return status;
 }
 
 static bool has_the_same(const struct ctl_row *a, const struct ctl_row *b)
@@ -71,14 +72,16 @@ static bool has_the_same(const struct ctl_row *a, const struct ctl_row *b)
 static int settings_change(struct control *control, struct ctl_set *request, bool json)
 {
     const uint32_t unseen = CTL_KERNEL_LIMIT; /* rows do not have what holds of it */
-    struct ctl_row before = row_of(control, request), after;
-    char remark[REQUEST_MESSAGE_MAX];
-    gs_status status = change_make(control, &request->h, CTL_SET, sizeof(*request), remark);
+    struct ctl_row before, after;
+    char remark[REQUEST_MESSAGE_MAX], message[REQUEST_MESSAGE_MAX];
+    gs_status status = row_of(control, request, &before, remark);
 
+    if (status == GS_OK)
+        status = change_make(control, &request->h, CTL_SET, sizeof(*request), remark);
     if (status != GS_OK)
         return ask_failed(status, remark);
-    after = row_of(control, request);
-    if (*remark)
+    /* The change is made, whether or not the server can say what came of it. */
+    if (*remark || row_of(control, request, &after, message) != GS_OK)
         ;
     else if (!memcmp(&before.set, &after.set, sizeof(before.set)))
         snprintf(remark, sizeof(remark), "nothing has changed: this is set already");

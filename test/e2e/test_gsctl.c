@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "common/util.h"
 #include "gsctl_run.h"
 #include "harness/harness.h"
 #include "terminal.h"
@@ -371,7 +372,7 @@ static void explain_names_whom_a_session_waits_for(void)
     CHECK_OK(kernels_launch(stream, spin, 1, 1, (void *[]){&flag}));
     GSCTL_OK("explain", id);
     CHECK(strstr(output, "waits for") == NULL);
-    /* The holder keeps its SMs while its kernel runs: gsctl tells that after 3 s. */
+    /* The holder keeps its SMs while its kernel runs: gsctl tells that after 1.6 s. */
     snprintf(wanted, sizeof(wanted), "%u", desc.sm_granularity);
     GSCTL_OK("set", id, "--sms", wanted, "--exclusive");
     GSCTL_OK("explain", id);
@@ -740,7 +741,63 @@ static void watch_looks_again(void)
     server_stop(server);
 }
 
+/* ---- A server or a worker that does not answer ----------------------------------------------- */
+
+/* Runs gsctl, whose status and words these must be. It gives up before 2 s have passed; the rest of
+ * the time here is for a machine with other work. */
+static void answered_soon(const char *command, const char *operand, const char *option,
+                          const char *value, int wanted, const char *part)
+{
+    const uint64_t deadline = test_deadline(2800);
+
+    CHECK_EQUAL(gsctl(command, operand, option, value, NULL), wanted);
+    CHECK_TEXT(output, part);
+    CHECK(clock_ns() < deadline);
+}
+
+static void a_server_that_is_stopped_is_not_waited_for(void)
+{
+    static const char *const commands[][3] = {
+        {"status"},    {"ps"},
+        {"metrics"},   {"set", "1", "--weight=3"},
+        {"kill", "1"}, {"trace", "--output=/dev/null", "--seconds=1"},
+        {"mps", "ps"}, {"restart-worker"},
+    };
+    struct server *server = server_start(NULL);
+    gs_session session = attach("stands", NULL, NULL);
+    pid_t supervisor = server_supervisor(server);
+
+    CHECK_EQUAL(kill(supervisor, SIGSTOP), 0);
+    for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
+        answered_soon(commands[i][0], commands[i][1], commands[i][2], NULL, 1,
+                      "did not answer in time; is it stopped");
+    CHECK_EQUAL(kill(supervisor, SIGCONT), 0);
+    CHECK_OK(gs_detach(session));
+    server_stop(server);
+}
+
+static void a_worker_that_is_stopped_is_not_waited_for(void)
+{
+    struct server *server = server_start(NULL);
+    char id[24];
+    gs_session session = attach("stands", NULL, id);
+    pid_t worker = server_worker_pid(server);
+
+    CHECK_EQUAL(kill(worker, SIGSTOP), 0);
+    answered_soon("status", NULL, NULL, NULL, 0, "tenants   1");
+    answered_soon("ps", NULL, NULL, NULL, 0, "stands");
+    answered_soon("info", NULL, NULL, NULL, 0, "stands");
+    answered_soon("explain", id, NULL, NULL, 0, "stands");
+    answered_soon("set", id, "--weight", "3", 0, "done, but");
+    answered_soon("provision", "exact", NULL, NULL, 0, "");
+    CHECK_EQUAL(kill(worker, SIGCONT), 0);
+    CHECK_OK(gs_detach(session));
+    server_stop(server);
+}
+
 static const struct test tests[] = {
+    TEST(a_server_that_is_stopped_is_not_waited_for),
+    TEST(a_worker_that_is_stopped_is_not_waited_for),
     TEST(quit_asks_on_a_terminal_before_it_ends_tenants),
     TEST(quit_does_not_ask_where_nobody_is_to_be_asked),
     TEST(errors_say_what_to_do),
