@@ -77,7 +77,14 @@ static void bytes_value(struct limit *limit, uint64_t bytes, const char *none)
 
 /* ---- The limits ------------------------------------------------------------------------------ */
 
-static const char program[] = "the program, or its environment", by_default[] = "the default";
+static const char program[] = "the program", environment[] = "the program's environment",
+                  by_default[] = "the default";
+
+/* Who has asked for it, of the program and its variables. */
+static const char *asked_by(const struct ctl_explain_reply *r, uint32_t field)
+{
+    return r->asked.environment & field ? environment : program;
+}
 
 /* The SMs that a limit leaves, as far as it is one of SMs; else 0. */
 static uint32_t sms_left(const struct ctl_explain_reply *r, const struct ctl_settings *set,
@@ -121,7 +128,7 @@ static bool exclusive_counts(const struct ctl_explain_reply *r, const struct ctl
                              const char *from)
 {
     if (set->exclusive)
-        return r->exclusive && (from == program || !r->asked.exclusive);
+        return r->exclusive && (from == program || from == environment || !r->asked.exclusive);
     return !r->exclusive && r->asked.exclusive;
 }
 
@@ -151,7 +158,7 @@ static void explain_sms(struct limit *limit, const struct ctl_explain_reply *r)
     limit->name = "SMs";
     snprintf(limit->value, VALUE_MAX, "%u of %u%s: %.60s", r->sm_count, r->device_sms,
              r->exclusive ? ", its alone" : "", sm_mask_print(mask, sizeof(mask), &granted));
-    say_sms(limit, r, &asked, program, left);
+    say_sms(limit, r, &asked, asked_by(r, CTL_PERCENTAGE), left);
     for (unsigned source = 0; source < CTL_SOURCES; source++)
         say_sms(limit, r, &r->set[source], set_by[source], left);
     for (unsigned i = 0; i < limit->count; i++)
@@ -180,8 +187,8 @@ static void explain_class(struct limit *limit, const struct ctl_explain_reply *r
 
     limit->name = "class";
     snprintf(limit->value, VALUE_MAX, "%s", class_name(r->cls));
-    say(limit, asked_decides, r->asked.cls == GS_CLASS_NORMAL ? by_default : program, "%s",
-        class_name(r->asked.cls));
+    say(limit, asked_decides, r->asked.cls == GS_CLASS_NORMAL ? by_default : asked_by(r, CTL_CLASS),
+        "%s", class_name(r->asked.cls));
     say_set(limit, r, CTL_CLASS, effect, asked_decides);
 }
 
@@ -192,7 +199,10 @@ static void explain_priority(struct limit *limit, const struct ctl_explain_reply
 
     limit->name = "priority";
     snprintf(limit->value, VALUE_MAX, "%d", r->priority);
-    say(limit, asked_decides, r->asked.priority ? program : by_default, "%d", r->asked.priority);
+    say(limit, asked_decides,
+        r->asked.priority || r->asked.environment & CTL_PRIORITY ? asked_by(r, CTL_PRIORITY)
+                                                                 : by_default,
+        "%d", r->asked.priority);
     say_set(limit, r, CTL_PRIORITY, effect, asked_decides);
 }
 
@@ -214,7 +224,8 @@ static void explain_memory(struct limit *limit, const struct ctl_explain_reply *
     limit->name = "memory";
     bytes_value(limit, r->mem_limit, "the device's");
     if (r->mem_asked)
-        say(limit, r->mem_asked == r->mem_limit, program, "%s", format_bytes(text, r->mem_asked));
+        say(limit, r->mem_asked == r->mem_limit, asked_by(r, CTL_MEM), "%s",
+            format_bytes(text, r->mem_asked));
     if (r->server_mem_limit)
         say(limit, r->server_mem_limit == r->mem_limit && r->mem_asked != r->mem_limit,
             "gshared --mem-limit", "%s", format_bytes(text, r->server_mem_limit));

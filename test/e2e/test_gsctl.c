@@ -163,10 +163,14 @@ static void every_command_ends_with_the_status_that_its_help_names(void)
                  {"trace", "-o/dev/null", "--tenant", "no-such-user"},
                  {"trace", "-o/dev/null", "more", NULL},
                  {"explain", "x", NULL, NULL}},
-      refused[] = {{"set", "99", "--weight", "3"}, {"kill", "99", NULL, NULL},
-                   {"explain", "99", NULL, NULL},  {"release", "r", NULL, NULL},
-                   {"get", "99", NULL, NULL},      {"reserve", "r", "--sms", "500"},
-                   {"get", "--device", "7", NULL}, {"trace", "-o/no/such/folder", NULL, NULL}};
+      refused[] = {{"set", "99", "--weight", "3"},
+                   {"kill", "99", NULL, NULL},
+                   {"explain", "99", NULL, NULL},
+                   {"release", "r", NULL, NULL},
+                   {"get", "99", NULL, NULL},
+                   {"reserve", "r", "--sms", "500"},
+                   {"get", "--device", "7", NULL},
+                   {"trace", "-o/no/such/folder", NULL, NULL}};
     struct server *server;
 
     setenv("GSHARE_INSTANCE", "no-such-server", 1);
@@ -298,11 +302,11 @@ static void explain_says_who_says_what(void)
     CHECK_OK(gs_set_qos(session, &qos));
     GSCTL_OK("explain", id);
     CHECK_TEXT(output, "8 of 24: ");
-    CHECK_TEXT(output, "* the program, or its environment: sms 8\n");
+    CHECK_TEXT(output, "* the program: sms 8\n");
     CHECK_TEXT(output, "memory         512 MiB\n               * gshared --mem-limit: 512 MiB\n");
     CHECK_TEXT(output, "inflight       the class's\n               * the default\n");
     CHECK_TEXT(output, "class          normal\n               * the default: normal\n");
-    CHECK_TEXT(output, "* the program, or its environment: 1\n"); /* priority */
+    CHECK_TEXT(output, "* the program: 1\n"); /* priority */
     CHECK_TEXT(output, "               * its user: ");
     CHECK_TEXT(output, "  gshared --fence: auto\n");
     /* What takes nothing from a session is no reason for what it has. */
@@ -319,7 +323,7 @@ static void explain_says_who_says_what(void)
     GSCTL_OK("set", id, "--sms", "4", "--kernel-limit", "60000");
     GSCTL_OK("explain", id);
     CHECK_TEXT(output, "4 of 24: ");
-    CHECK_TEXT(output, "  the program, or its environment: sms 8\n");
+    CHECK_TEXT(output, "  the program: sms 8\n");
     CHECK_TEXT(output, "  set --default: percentage 50\n");
     CHECK_TEXT(output, "* set for this session: sms 4\n");
     CHECK_TEXT(output, "memory         64.0 MiB\n");
@@ -345,6 +349,32 @@ static void explain_says_who_says_what(void)
     CHECK_TEXT(output, "there is no session 99: see gsctl ps");
     CHECK_EQUAL(gsctl("explain", NULL), 2);
     CHECK_OK(gs_detach(other));
+    CHECK_OK(gs_detach(session));
+    server_stop(server);
+}
+
+/* The variables of the program's environment are told apart from the program. */
+static void explain_names_the_environment(void)
+{
+    struct server *server = server_start(NULL);
+    gs_session session;
+    char id[24];
+
+    setenv("GSHARE_ACTIVE_THREAD_PERCENTAGE", "50", 1);
+    setenv("CUDA_MPS_PINNED_DEVICE_MEM_LIMIT", "0=64M", 1);
+    setenv("CUDA_MPS_CLIENT_PRIORITY", "1", 1);
+    session = attach("lowered", NULL, id);
+    GSCTL_OK("explain", id);
+    CHECK_TEXT(output, "* the program's environment: percentage 50\n");
+    CHECK_TEXT(output, "* the program's environment: best-effort\n");
+    CHECK_TEXT(output, "* the program's environment: 64.0 MiB\n");
+    CHECK(strstr(output, "the program: ") == NULL);
+    /* Also when the program has asked again. */
+    CHECK_OK(gs_set_qos(session, &(gs_qos)GS_QOS_INIT));
+    GSCTL_OK("explain", id);
+    CHECK_TEXT(output, "* the program's environment: percentage 50\n");
+    CHECK_TEXT(output, "* the program's environment: best-effort\n");
+    CHECK_TEXT(output, "* the program's environment: 64.0 MiB\n");
     CHECK_OK(gs_detach(session));
     server_stop(server);
 }
@@ -805,6 +835,7 @@ static const struct test tests[] = {
     TEST(a_setting_that_changes_nothing_says_so),
     TEST(info_draws_who_may_run_where),
     TEST(explain_says_who_says_what),
+    TEST(explain_names_the_environment),
     TEST(explain_names_whom_a_session_waits_for),
     TEST(dump_has_a_line_for_each_thing_and_tabs_between_fields),
     TEST(changes_have_json_too),
