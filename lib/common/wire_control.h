@@ -38,7 +38,8 @@ enum ctl_op {
     CTL_EXPLAIN = 16, /* ctl_admin, cursor: a session -> ctl_explain_reply; any user may send it */
     CTL_AGAIN = 17,   /* an answer to any request: it was lost with a supervisor; ask again */
     CTL_TRACE = 18,   /* ctl_trace -> ctl_trace_reply; any user may send it */
-    CTL_LOG = 19      /* ctl_admin -> ctl_log_reply */
+    CTL_LOG = 19,     /* ctl_admin -> ctl_log_reply */
+    CTL_DRAIN = 20    /* ctl_drain -> ctl_done_reply */
 };
 
 struct ctl_header {
@@ -127,13 +128,13 @@ struct ctl_device {
     uint32_t compute_major, compute_minor;
     uint32_t tenants;
     int32_t worker_pid;
-    uint32_t state;                    /* enum ctl_device_state */
-    uint32_t faults;                   /* workers lost so far */
-    uint32_t ending;                   /* tenants in CTL_TENANT_ENDING, part of `tenants` */
-    char uuid[48];                     /* "GPU-8c5f...", as nvidia-smi has it; "": not known */
-    char pci[24];                      /* "00000000:65:00.0" */
-    uint32_t takeovers[CTL_TAKEOVERS]; /* by enum ctl_takeover */
-    uint32_t reserved;
+    uint32_t state;                       /* enum ctl_device_state */
+    uint32_t faults;                      /* workers lost so far */
+    uint32_t ending;                      /* tenants in CTL_TENANT_ENDING, part of `tenants` */
+    char uuid[48];                        /* "GPU-8c5f...", as nvidia-smi has it; "": not known */
+    char pci[24];                         /* "00000000:65:00.0" */
+    uint32_t takeovers[CTL_TAKEOVERS];    /* by enum ctl_takeover */
+    uint32_t drained;                     /* 1: it takes no new sessions */
     struct ctl_blamed blamed[CTL_BLAMED]; /* those with a count */
 };
 enum ctl_device_state {
@@ -319,6 +320,13 @@ struct ctl_restart {
     uint32_t force; /* 1: also if sessions end, because the next worker cannot take them up */
 };
 
+/* Whether devices take new sessions. */
+struct ctl_drain {
+    struct ctl_header h;
+    int32_t device; /* -1: all */
+    uint32_t on;    /* 1: they take none; 0: they take them again */
+};
+
 enum ctl_trace_action {
     CTL_TRACE_BEGIN = 0,
     CTL_TRACE_KEEP = 1, /* a trace ends by itself when this does not come every second or so */
@@ -483,6 +491,7 @@ static_assert(sizeof(struct ctl_provision) == 32, "ctl_provision");
 static_assert(sizeof(struct ctl_kill) == 40, "ctl_kill");
 static_assert(sizeof(struct ctl_kill_reply) == 160, "ctl_kill_reply");
 static_assert(sizeof(struct ctl_restart) == 32, "ctl_restart");
+static_assert(sizeof(struct ctl_drain) == 32, "ctl_drain");
 static_assert(sizeof(struct ctl_trace) == 40, "ctl_trace");
 static_assert(sizeof(struct ctl_trace_reply) == sizeof(struct ctl_done_reply), "ctl_trace_reply");
 static_assert(sizeof(struct ctl_log_reply) == 1184, "ctl_log_reply");

@@ -37,7 +37,7 @@ struct command_options {
     int32_t device; /* -1: not given */
     struct ctl_settings set;
     uint32_t unset;
-    bool no;    /* of trust: not any more */
+    bool no;    /* of trust and drain: not any more */
     bool force; /* of restart-worker */
     /* Of kill. */
     int32_t pid;                   /* 0: not given */
@@ -75,6 +75,7 @@ int command_log(struct control *control, const struct command_options *options);
 int command_trace(struct control *control, const struct command_options *options);
 int command_mps(struct control *control, const struct command_options *options);
 int command_completion(struct control *control, const struct command_options *options);
+int command_drain(struct control *control, const struct command_options *options);
 int command_provision(struct control *control, const struct command_options *options);
 
 /* ---- options.c ------------------------------------------------------------------------------- */
@@ -105,6 +106,7 @@ enum command_takes {
     TAKES_METRICS = 8192, /* --listen and --textfile */
     TAKES_TRACE = 16384,  /* --output, --svg, --seconds and --tenant */
     TAKES_LOG = 32768,    /* --follow */
+    TAKES_DRAIN = 65536,  /* --device and --no */
     NO_SERVER = 1 << 29,  /* main opens no server's queue for it */
     TAKES_ALL = 1 << 30   /* of an option: all commands have it */
 };

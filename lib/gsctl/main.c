@@ -55,6 +55,15 @@ static const struct command commands[] = {
      "  -t, --timeout SECS        tenants have that long to detach; default 0\n"
      "  -y, --yes                 do not ask\n",
      TAKES_JSON | TAKES_QUIT, false},
+    {"drain", command_drain, "admits no new tenants; those that are there may stay", "",
+     "Attaches are refused, to one device or all, until --no, or until the server ends. With "
+     "several\n"
+     "devices, tenants that name none go to another one. To end the server when the last tenant "
+     "has\n"
+     "gone: gsctl quit -t SECONDS.\n\n"
+     "      --device D            this device; default: all\n"
+     "      --no                  admit tenants again\n",
+     TAKES_JSON | TAKES_DRAIN, false},
     {"kill", command_kill, "ends sessions, also in the middle of a kernel",
      "SESSION|--pid PID|--user NAME",
      "What a session has queued is dropped; what runs has the time of --grace. Then the device is\n"
@@ -91,7 +100,7 @@ static const struct command commands[] = {
      "[SESSION|--user NAME|--others|--default|--device D]", "",
      TAKES_JSON | TAKES_WATCH | TAKES_TARGET | TAKES_OPERAND, false},
     {"explain", command_explain, "what holds for a session, who says so, and whom it waits for",
-     "SESSION", "", TAKES_JSON | TAKES_SESSION | TAKES_OPERAND, true},
+     "SESSION", "", TAKES_JSON | TAKES_WATCH | TAKES_SESSION | TAKES_OPERAND, true},
     {"reserve", command_reserve, "sets SMs apart for sessions that attach to their name",
      "NAME --sms N|--mask LIST",
      "      --sms VALUE           so many SMs, rounded up to whole groups\n"

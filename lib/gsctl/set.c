@@ -1,4 +1,4 @@
-/* set.c - the commands that change a server: set, reserve, release, provision. */
+/* set.c - the commands that change a server: set, trust, reserve, release, provision, drain. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -158,4 +158,69 @@ int command_provision(struct control *control, const struct command_options *opt
     if (request.mode == CTL_PROVISION_MODES)
         usage("provision %s: uniform, half, weighted or exact", options->operand);
     return change_ask(control, &request.h, CTL_PROVISION, sizeof(request), options->json);
+}
+
+/* ---- Drain ----------------------------------------------------------------------------------- */
+
+/* Of the device, or of all where it is -1: how many there are that are drained or not, and their
+ * tenants. */
+struct drained {
+    uint32_t devices[2], tenants;
+};
+
+static struct drained drained_count(const struct ctl_status_reply *r, int32_t device)
+{
+    struct drained count = {{0}, 0};
+
+    for (uint32_t i = 0; i < r->device_count; i++) {
+        if (device >= 0 && i != (uint32_t)device)
+            continue;
+        count.devices[r->device[i].drained != 0]++;
+        count.tenants += r->device[i].tenants;
+    }
+    return count;
+}
+
+static void drain_print(const struct ctl_drain *request, const struct drained *before, bool json)
+{
+    const uint32_t tenants = before->tenants;
+    const bool same = before->devices[!request->on] == 0;
+
+    if (json) {
+        json_open(NULL, '{');
+        json_number("drained", request->on);
+        json_number("tenants", tenants);
+        json_text("remark", same ? "nothing has changed" : "");
+        json_close('}');
+        putchar('\n');
+        return;
+    }
+    if (same)
+        fputs("gsctl: nothing has changed: it was so already\n", stderr);
+    else if (!request->on)
+        puts("new tenants are admitted again");
+    else if (tenants)
+        printf("no new tenants; %u %s still there (gsctl ps), and may stay; 'gsctl drain --no' "
+               "admits new ones again\n",
+               tenants, tenants == 1 ? "is" : "are");
+    else
+        puts("no new tenants, and none is there; 'gsctl drain --no' admits them again");
+}
+
+int command_drain(struct control *control, const struct command_options *options)
+{
+    struct ctl_drain request = {.device = options->device, .on = !options->no};
+    char message[REQUEST_MESSAGE_MAX];
+    struct ctl_status_reply now;
+    gs_status status = status_read(control, &now, message);
+    struct drained before;
+
+    if (status != GS_OK)
+        return ask_failed(status, message);
+    before = drained_count(&now, options->device);
+    status = change_make(control, &request.h, CTL_DRAIN, sizeof(request), message);
+    if (status != GS_OK)
+        return ask_failed(status, message);
+    drain_print(&request, &before, options->json);
+    return 0;
 }

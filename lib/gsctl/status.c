@@ -62,6 +62,7 @@ static void print_json(const struct ctl_status_reply *r, const struct control *c
         json_number("memory_used", d->memory_used);
         json_number("tenants", d->tenants);
         json_number("tenants_ending", d->ending);
+        json_number("drained", d->drained);
         json_text("state", device_state_name(d->state));
         json_pid("worker_pid", d->worker_pid);
         json_number("faults", d->faults);
@@ -103,8 +104,9 @@ static void print_text(const struct ctl_status_reply *r, const struct control *c
         ending[0] = 0;
         if (d->ending)
             snprintf(ending, sizeof(ending), " (%u ending)", d->ending);
-        printf("          %s, %s, workers lost: %u; tenants: %u%s, holding %s of %s\n",
-               device_state_name(d->state), format_worker(worker, d), d->faults, d->tenants, ending,
+        printf("          %s%s, %s, workers lost: %u; tenants: %u%s, holding %s of %s\n",
+               device_state_name(d->state), d->drained ? " (drained: no new tenants)" : "",
+               format_worker(worker, d), d->faults, d->tenants, ending,
                format_bytes(a, d->memory_used), format_bytes(b, d->memory_total));
     }
 }

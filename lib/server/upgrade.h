@@ -14,7 +14,7 @@
 
 /* Counted up when anything in struct kept_server or common/link.h gets another meaning and keeps
  * its size. */
-#define UPGRADE_LAYOUT 2u
+#define UPGRADE_LAYOUT 3u
 
 #define UPGRADE_SIGNAL SIGUSR2
 

@@ -129,6 +129,7 @@ static void every_command_ends_with_the_status_that_its_help_names(void)
                  {"reserve", "r", "--sms", "2"},
                  {"release", "r", NULL, NULL},
                  {"provision", "exact", NULL, NULL},
+                 {"drain", NULL, NULL, NULL},
                  {"trace", "-o/dev/null", "--seconds", "1"},
                  {"log", NULL, NULL, NULL}},
       wrong[] = {{"set", "--default", "--weight", "0"},
@@ -149,6 +150,8 @@ static void every_command_ends_with_the_status_that_its_help_names(void)
                  {"kill", NULL, NULL, NULL},
                  {"kill", "99", "--grace", "86400001"},
                  {"restart-worker", "--device", "x", NULL},
+                 {"drain", "more", NULL, NULL},
+                 {"drain", "--device", "x", NULL},
                  {"quit", "--timeout", "soon", NULL},
                  {"status", "--watch=0", NULL, NULL},
                  {"trust", "no-such-user", NULL, NULL},
@@ -170,6 +173,7 @@ static void every_command_ends_with_the_status_that_its_help_names(void)
                    {"get", "99", NULL, NULL},
                    {"reserve", "r", "--sms", "500"},
                    {"get", "--device", "7", NULL},
+                   {"drain", "--device", "7", NULL},
                    {"trace", "-o/no/such/folder", NULL, NULL}};
     struct server *server;
 

@@ -52,6 +52,7 @@ static void device_describe(const struct device *device, struct ctl_device *row)
     row->worker_pid = device->worker.pid;
     row->faults = device->faults;
     row->ending = sessions_ending(device);
+    row->drained = device_drained(device);
     memcpy(row->uuid, device->info.uuid, sizeof(row->uuid));
     memcpy(row->pci, device->info.pci, sizeof(row->pci));
     memcpy(row->takeovers, device->takeovers, sizeof(row->takeovers));

@@ -32,9 +32,14 @@ bool user_admitted(const struct server_options *options, uid_t uid)
     return false;
 }
 
+static bool device_serves(const struct device *device)
+{
+    return device_usable(device) && !device_drained(device);
+}
+
 /* Chooses the device that is asked for; else that of the rank, so that the ranks of a job are
- * spread evenly whatever order they come in; else the usable device with the fewest sessions. NULL:
- * there is none. */
+ * spread evenly whatever order they come in; else the one with the fewest sessions of those that
+ * work and are not drained. NULL: there is none. */
 static struct device *device_choose(struct server *server, int32_t wanted, uint32_t local_rank)
 {
     struct device *best = NULL;
@@ -43,13 +48,13 @@ static struct device *device_choose(struct server *server, int32_t wanted, uint3
         return wanted < server->device_count ? &server->device[wanted] : NULL;
     if (local_rank > 0)
         best = &server->device[(local_rank - 1) % (uint32_t)server->device_count];
-    if (best && device_usable(best))
+    if (best && device_serves(best))
         return best;
     for (int i = 0; i < server->device_count; i++) {
         struct device *device = &server->device[i];
 
-        if (!best || (device_usable(device) && !device_usable(best)) ||
-            (device_usable(device) == device_usable(best) && device->sessions < best->sessions))
+        if (!best || (device_serves(device) && !device_serves(best)) ||
+            (device_serves(device) == device_serves(best) && device->sessions < best->sessions))
             best = device;
     }
     return best;
@@ -152,6 +157,10 @@ gs_status attach_admit(struct server *server, uid_t uid, const struct ctl_attach
                        wanted, server->device_count);
     if (!device_usable(device))
         return refusal(text, GS_ERR_NO_DEVICE, "device %d: %.90s", device->index, device->failure);
+    if (device_drained(device))
+        return refusal(text, GS_ERR_REFUSED,
+                       "device %d is drained: it takes new tenants after 'gsctl drain --no'",
+                       device->index);
     if (request->on_fault > GS_ON_FAULT_REPLAY)
         return refusal(text, GS_ERR_INVALID_VALUE, "on_fault %u: there are 0 and 1",
                        request->on_fault);

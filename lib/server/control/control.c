@@ -36,7 +36,8 @@ enum control_verdict control_check(const union control_request *request, size_t 
                                      [CTL_RESTART] = sizeof(struct ctl_restart),
                                      [CTL_EXPLAIN] = sizeof(struct ctl_admin),
                                      [CTL_TRACE] = sizeof(struct ctl_trace),
-                                     [CTL_LOG] = sizeof(struct ctl_admin)};
+                                     [CTL_LOG] = sizeof(struct ctl_admin),
+                                     [CTL_DRAIN] = sizeof(struct ctl_drain)};
     const struct ctl_header *h = &request->h;
 
     if (size < sizeof(*h) || size > CTL_MESSAGE_MAX || h->magic != WIRE_MAGIC)
@@ -189,6 +190,9 @@ static void handle_asking(struct server *server, const union control_request *re
         break;
     case CTL_LOG:
         operator_log(server, reply);
+        break;
+    case CTL_DRAIN:
+        operator_drain(server, &request->drain, reply);
         break;
     case CTL_STATUS:
         admin_status(server, reply);
