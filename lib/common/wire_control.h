@@ -433,7 +433,8 @@ enum ctl_source {
     CTL_SOURCE_USER_FILE = 3, /* [user] or [group] of the policy file; as with the default */
     CTL_SOURCE_OTHERS = 4,    /* what holds for other users where their own have nothing */
     CTL_SOURCE_SESSION = 5,   /* gsctl set SESSION */
-    CTL_SOURCES = 6
+    CTL_SOURCE_MPS = 6, /* MPS's variables of gshared; where nothing else is set for everybody */
+    CTL_SOURCES = 7
 };
 
 /* What one session may have, and who says so. Fields that do not count are not in `set`. */
@@ -497,7 +498,7 @@ static_assert(sizeof(struct ctl_trace_reply) == sizeof(struct ctl_done_reply), "
 static_assert(sizeof(struct ctl_log_reply) == 1184, "ctl_log_reply");
 static_assert(sizeof(struct ctl_row) == 328, "ctl_row");
 static_assert(sizeof(struct ctl_get_reply) == 3784, "ctl_get_reply");
-static_assert(sizeof(struct ctl_explain_reply) == 1440 &&
+static_assert(sizeof(struct ctl_explain_reply) == 1576 &&
                   offsetof(struct ctl_explain_reply, message) ==
                       offsetof(struct ctl_quit_reply, message),
               "ctl_explain_reply");

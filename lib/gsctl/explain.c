@@ -19,6 +19,7 @@ static const char *const set_by[CTL_SOURCES] = {
     [CTL_SOURCE_USER_FILE] = "the policy file's [user] or [group]",
     [CTL_SOURCE_OTHERS] = "other users than the server's",
     [CTL_SOURCE_SESSION] = "set for this session",
+    [CTL_SOURCE_MPS] = "gshared's CUDA_MPS_ variables",
 };
 
 /* A limit: its value in force, and what each source says. */

@@ -22,6 +22,9 @@ static void sources_fill(const struct session *session, struct ctl_settings set[
     set[CTL_SOURCE_DEFAULT] = server->settings.everybody;
     set[CTL_SOURCE_DEFAULT_FILE] = server->policy.everybody;
     set[CTL_SOURCE_DEFAULT_FILE].fields &= ~set[CTL_SOURCE_DEFAULT].fields;
+    set[CTL_SOURCE_MPS] = server->options.mps;
+    set[CTL_SOURCE_MPS].fields &=
+        ~(set[CTL_SOURCE_DEFAULT].fields | set[CTL_SOURCE_DEFAULT_FILE].fields);
     set[CTL_SOURCE_USER] = found(&server->settings, session->uid);
     set[CTL_SOURCE_USER_FILE] = found(&server->policy, session->uid);
     set[CTL_SOURCE_USER_FILE].fields &= ~set[CTL_SOURCE_USER].fields;

@@ -129,7 +129,10 @@ static struct ctl_settings settings_tightest(const struct ctl_settings *a,
 
 struct ctl_settings qos_set_everybody(const struct server *server)
 {
-    return settings_merge(&server->policy.everybody, 0, &server->settings.everybody);
+    const struct ctl_settings given =
+        settings_merge(&server->options.mps, 0, &server->policy.everybody);
+
+    return settings_merge(&given, 0, &server->settings.everybody);
 }
 
 struct ctl_settings qos_set_user(const struct server *server, uid_t uid)
