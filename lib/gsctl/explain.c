@@ -358,8 +358,8 @@ int command_explain(struct control *control, const struct command_options *optio
                format_user(user, r.uid), r.name, state_name(r.state), r.device);
         if (r.waits[0])
             printf("waits for %s\n", r.waits);
-        puts("The tightest counts; a class or priority of the session goes before its request. *\n"
-             "marks who says what is in force.\n");
+        puts("The tightest counts; a class or priority of the session goes before its request.\n"
+             "* marks who says what is in force.\n");
     }
     for (unsigned i = 0; i < count; i++)
         (options->json ? limit_json : limit_print)(&limits[i]);

@@ -229,13 +229,16 @@ bool colour_wanted(void);
 unsigned columns_wanted(void);
 
 /* A table. Each column is as wide as its widest cell; the header is bold on a terminal. A column
- * whose every cell equals its `dull` text is left out. */
+ * whose every cell equals its `dull` text is left out. On a terminal that is too narrow the `spare`
+ * columns are left out, one after the other, and then the last one is cut. */
 #define TABLE_COLUMNS_MAX 18
 #define TABLE_CELL_MAX    64
 struct table {
     const char *const *header;
-    const bool *right;       /* aligned to the right */
-    const char *const *dull; /* for each column its dull text or NULL; NULL: no column has one */
+    const bool *right;          /* aligned to the right */
+    const char *const *dull;    /* for each column its dull text or NULL; NULL: no column has one */
+    const unsigned char *spare; /* columns, the one to be left out first; NULL: none */
+    unsigned spare_count;
     unsigned columns;
     unsigned cells, room;
     char (*cell)[TABLE_CELL_MAX];

@@ -200,7 +200,7 @@ static void drain_print(const struct ctl_drain *request, const struct drained *b
     else if (!request->on)
         puts("new tenants are admitted again");
     else if (tenants)
-        printf("no new tenants; %u %s still there (gsctl ps), and may stay; 'gsctl drain --no' "
+        printf("no new tenants; %u %s still there; 'gsctl drain --no' "
                "admits new ones again\n",
                tenants, tenants == 1 ? "is" : "are");
     else

@@ -614,6 +614,41 @@ static bool shows_thousands(void)
     return false;
 }
 
+/* Each row of the table is a line, of which the terminal breaks none. */
+static void ps_fits_a_narrow_terminal(void)
+{
+    static const char *const arguments[] = {"bin/gsctl", "ps", NULL};
+    struct server *server = server_start(NULL);
+    gs_session session = attach("a-name-of-twenty-nine-letters", NULL, NULL);
+
+    for (unsigned columns = 60; columns <= 200; columns += 20) {
+        terminal_start(&terminal, columns, 24, arguments);
+        CHECK_EQUAL(terminal_end(&terminal), 0);
+        for (const char *line = terminal.text; *line;) {
+            size_t length = strcspn(line, "\r\n"), shown = 0;
+
+            for (size_t i = 0; i < length; i++) {
+                if (line[i] == '\033')
+                    i += strcspn(line + i, "m");
+                else
+                    shown++;
+            }
+            CHECK(shown <= columns);
+            line += length + strspn(line + length, "\r\n");
+        }
+        CHECK_TEXT(terminal.text, "SESSION");
+        CHECK_TEXT(terminal.text, "NAME");
+        CHECK(columns < 160 || strstr(terminal.text, "a-name-of-twenty-nine-letters"));
+    }
+    /* A script gets all, however narrow the terminal that it was started from. */
+    setenv("COLUMNS", "60", 1);
+    GSCTL_OK("ps");
+    CHECK_TEXT(output, "COPIED");
+    unsetenv("COLUMNS");
+    CHECK_OK(gs_detach(session));
+    server_stop(server);
+}
+
 static void top_shows_the_tenants_and_quits(void)
 {
     struct server *server = top_server_start();
@@ -844,6 +879,7 @@ static const struct test tests[] = {
     TEST(dump_has_a_line_for_each_thing_and_tabs_between_fields),
     TEST(changes_have_json_too),
     TEST(bash_completes_commands_options_and_values),
+    TEST(ps_fits_a_narrow_terminal),
     TEST(top_shows_the_tenants_and_quits),
     TEST(top_shows_more_where_there_is_room),
     TEST(top_tells_of_lost_workers_in_80_columns),

@@ -759,7 +759,7 @@ static void a_drained_server_admits_nobody_new(void)
     GSCTL_OK("drain");
     CHECK_TEXT(output, "nothing has changed");
     GSCTL_OK("status");
-    CHECK_TEXT(output, "ready (drained: no new tenants)");
+    CHECK_TEXT(output, "ready, drained, worker");
     GSCTL_OK("status", "--json");
     CHECK_TEXT(output, "\"drained\":1");
     CHECK_STATUS(gs_attach(NULL, &late), GS_ERR_REFUSED);
