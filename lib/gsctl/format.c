@@ -105,6 +105,15 @@ const char *format_worker(char out[FORMAT_MAX], const struct ctl_device *device)
     return out;
 }
 
+void device_title_print(uint32_t index, const struct ctl_device *d)
+{
+    if (*d->name)
+        printf("device %u  %s, compute %u.%u, %u SMs\n", index, d->name, d->compute_major,
+               d->compute_minor, d->sm_count);
+    else
+        printf("device %u  not known before its worker is ready\n", index);
+}
+
 const char *state_name(uint32_t state)
 {
     static const char *const names[] = {[CTL_TENANT_ATTACHED] = "attached",

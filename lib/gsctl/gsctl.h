@@ -219,6 +219,8 @@ const char *format_duration(char out[FORMAT_MAX], uint64_t ns);
 const char *format_user(char out[FORMAT_MAX], uint32_t uid);
 /* "worker pid 42", "no worker" */
 const char *format_worker(char out[FORMAT_MAX], const struct ctl_device *device);
+/* Prints the line that a device begins with. */
+void device_title_print(uint32_t index, const struct ctl_device *device);
 /* Name of a session's state (enum ctl_tenant_state), such as "attached" or "ending"; "?" for an
  * unknown state. */
 const char *state_name(uint32_t state);

@@ -78,6 +78,8 @@ gs_status server_quit(struct control *control, uint32_t timeout_s, int32_t *pid,
         if (timeout_s == QUIT_PATIENT)
             wait_tell(&wait,
                       "tenants are still attached, and nobody else is admitted: see gsctl ps");
+        else if (clock_ns() > wait.since_ns + timeout_s * UINT64_C(1000000000))
+            wait_tell(&wait, "the workers release their devices");
         else
             wait_tell(&wait, "tenants have %u s to detach, and nobody else is admitted", timeout_s);
         nanosleep(&(struct timespec){0, 5000000}, NULL);

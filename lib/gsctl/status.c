@@ -99,13 +99,13 @@ static void print_text(const struct ctl_status_reply *r, const struct control *c
     for (uint32_t i = 0; i < r->device_count; i++) {
         const struct ctl_device *d = &r->device[i];
 
-        printf("device %u  %s, compute %u.%u, %u SMs\n", i, d->name, d->compute_major,
-               d->compute_minor, d->sm_count);
+        device_title_print(i, d);
         ending[0] = 0;
         if (d->ending)
             snprintf(ending, sizeof(ending), " (%u ending)", d->ending);
-        printf("          %s%s, %s, %s\n", device_state_name(d->state),
-               d->drained ? ", drained" : "", format_worker(worker, d), d->driver);
+        printf("          %s%s, %s%s%s\n", device_state_name(d->state),
+               d->drained ? ", drained" : "", format_worker(worker, d), *d->driver ? ", " : "",
+               d->driver);
         printf("          tenants: %u%s, holding %s of %s; workers lost: %u\n", d->tenants, ending,
                format_bytes(a, d->memory_used), format_bytes(b, d->memory_total), d->faults);
     }
