@@ -56,9 +56,15 @@ static bool quit_in_order(void)
 /* What to do about a failure of this kind; "": the message says it. */
 static const char *hint(gs_status status)
 {
+    static char text[80];
+    char owner[FORMAT_MAX];
+
     switch (status) {
     case GS_ERR_PERMISSION:
-        return "; run gsctl as that user, or as root";
+        snprintf(text, sizeof(text), "; run gsctl as %s%s",
+                 format_user(owner, asked ? asked->owner : 0),
+                 asked && asked->owner ? ", or as root" : "");
+        return text;
     case GS_ERR_TIMEOUT:
         return "; is it stopped (ps -C gshared -o pid,stat,args)? The server's log may say more";
     case GS_ERR_VERSION:

@@ -333,8 +333,8 @@ static void a_quota_is_live_and_never_below_what_is_held(void)
     CHECK_WITHIN(10000, server_memory_used(server) >= 8 << 20);
     GSCTL_REFUSED("4194304 bytes: session", "set", guest.id, "--mem", "4M");
     CHECK_TEXT(output, "holds 8388608");
-    GSCTL_REFUSED("4194304 bytes: the sessions of uid", "set", "--user", number((unsigned)getuid()),
-                  "--user-mem", "4M");
+    GSCTL_REFUSED("4194304 bytes: the sessions of user", "set", "--user",
+                  number((unsigned)getuid()), "--user-mem", "4M");
     GSCTL_OK("set", guest.id, "--mem", "16M");
     CHECK_OK(gs_mem_info(guest.session, &left, &total));
     CHECK_EQUAL(total, 16 << 20);

@@ -148,8 +148,8 @@ void admin_quit(struct server *server, const struct ctl_admin *request, const st
     struct log_event event = log_event_begin("quit");
 
     if (reply->uid != 0 && reply->uid != geteuid()) {
-        reply_refuse(reply, GS_ERR_PERMISSION, "uid %u may not end the server of uid %u",
-                     (unsigned)reply->uid, (unsigned)geteuid());
+        reply_refuse(reply, GS_ERR_PERMISSION, "user %s may not end another user's server",
+                     log_user_name(reply->uid));
         return;
     }
     log_event_user(&event, "by", reply->uid);

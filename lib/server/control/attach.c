@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "common/log.h"
+#include "common/log_event.h"
 #include "common/segment.h"
 #include "common/util.h"
 #include "server/control/control.h"
@@ -116,12 +116,12 @@ static gs_status user_admit(const struct server *server, const struct device *de
 
     if (account && account->kept_out_ns > now)
         return refusal(text, GS_ERR_REFUSED,
-                       "uid %u has lost the device %u times, and is kept out for %llu s more",
-                       (unsigned)uid, account->faults,
+                       "user %s has lost the device %u times, and is kept out for %llu s more",
+                       log_user_name(uid), account->faults,
                        (unsigned long long)((account->kept_out_ns - now) / 1000000000u + 1));
     if (limit.fields & CTL_USER_SESSIONS && account && account->sessions >= limit.user_sessions)
-        return refusal(text, GS_ERR_LIMIT, "uid %u has %u sessions, of at most %u", (unsigned)uid,
-                       account->sessions, limit.user_sessions);
+        return refusal(text, GS_ERR_LIMIT, "user %s has %u sessions, of at most %u",
+                       log_user_name(uid), account->sessions, limit.user_sessions);
     if (server_other(server, uid) &&
         server->registry.count + sessions_reserved(server) >= server->registry.capacity)
         return refusal(text, GS_ERR_LIMIT,

@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "common/log.h"
+#include "common/log_event.h"
 #include "common/util.h"
 #include "server/control/operator.h"
 #include "server/session/close.h"
@@ -137,15 +137,15 @@ static void handle_asking(struct server *server, const union control_request *re
         if (attach)
             attach_refused_log(server, reply->uid, "", GS_ERR_REFUSED, "allow-users");
         reply_refuse(reply, GS_ERR_REFUSED,
-                     "the server does not serve uid %u (see gshared --allow-users)",
-                     (unsigned)reply->uid);
+                     "the server does not serve user %s (see gshared --allow-users)",
+                     log_user_name(reply->uid));
         return;
     }
     if (asks_too_much(server, reply->uid)) {
         if (attach)
             attach_refused_count(server, GS_ERR_LIMIT);
-        reply_refuse(reply, GS_ERR_LIMIT, "uid %u asks too much: %u requests a second",
-                     (unsigned)reply->uid, REQUESTS_RATE);
+        reply_refuse(reply, GS_ERR_LIMIT, "user %s asks too much: %u requests a second",
+                     log_user_name(reply->uid), REQUESTS_RATE);
         return;
     }
     if (descriptors_low(server, reply)) {

@@ -18,8 +18,8 @@ bool operator_allowed(const struct reply *reply)
 {
     if (reply->uid == 0 || reply->uid == geteuid())
         return true;
-    reply_refuse(reply, GS_ERR_PERMISSION, "uid %u may not change the server of uid %u",
-                 (unsigned)reply->uid, (unsigned)geteuid());
+    reply_refuse(reply, GS_ERR_PERMISSION, "user %s may not change another user's server",
+                 log_user_name(reply->uid));
     return false;
 }
 
