@@ -152,6 +152,13 @@ static int command_run(const struct command *command, struct control *control,
     }
 }
 
+/* A list of what there is to say needs nobody to say it to. */
+static bool server_needed(const struct command *command, const struct command_options *options)
+{
+    return !(command->takes & NO_SERVER) && !(command->takes & TAKES_WORDS && options->word_count &&
+                                              !strcmp(options->words[0], "help"));
+}
+
 int main(int argc, char **argv)
 {
     struct command_options options;
@@ -159,8 +166,9 @@ int main(int argc, char **argv)
         options_parse(argc, argv, commands, ARRAY_SIZE(commands), &options);
     char message[REQUEST_MESSAGE_MAX];
     struct control control = {.queue = -1};
-    gs_status status =
-        command->takes & NO_SERVER ? GS_OK : control_open(&control, options.instance, message);
+    gs_status status = server_needed(command, &options)
+                           ? control_open(&control, options.instance, message)
+                           : GS_OK;
 
     if (status != GS_OK)
         return ask_failed(status, message);

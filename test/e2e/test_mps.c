@@ -368,6 +368,14 @@ static void the_variables_of_the_daemon_hold_for_everybody(void)
     server_stop(server);
 }
 
+static void the_list_of_commands_needs_no_server(void)
+{
+    setenv("GSHARE_INSTANCE", "no-such-server", 1);
+    GSCTL_OK("mps", "help");
+    CHECK_TEXT(output, "get_server_list");
+    CHECK_EQUAL(gsctl("mps", "ps", NULL), 3);
+}
+
 static void a_variable_of_the_daemon_that_makes_no_sense_is_named(void)
 {
     static const char *const wrong[][2] = {
@@ -398,6 +406,7 @@ static void a_variable_of_the_daemon_that_makes_no_sense_is_named(void)
 
 static const struct test tests[] = {
     TEST(the_variables_of_the_daemon_hold_for_everybody),
+    TEST(the_list_of_commands_needs_no_server),
     TEST(a_variable_of_the_daemon_that_makes_no_sense_is_named),
     TEST(lists_have_the_shapes_of_mps),
     TEST(limits_hold_for_clients_that_run),
