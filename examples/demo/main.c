@@ -262,6 +262,23 @@ static bool stage_death(const struct options *options, const struct server *serv
 
 /* ---- The whole ------------------------------------------------------------------------------- */
 
+/* What comes, and how long it takes; what one may wonder at. */
+static void outline(const struct options *options, bool software)
+{
+    printf("Three races of %g s each, by 1, 2 and 4 tenants; then 4 tenants of whom one is killed, "
+           "some %g s.\n"
+           "With starts and checks %.0f s, or more where others use the machine.\n"
+           "Each image is a crop of the photograph, at one of four places in turn, so that no "
+           "result can be a\nstale one.\n",
+           options->seconds, options->seconds, 4 * options->seconds + 4);
+    if (software)
+        puts(
+            "On the software device more tenants are not faster: their kernels are interpreted by "
+            "the same\nprocessors, which one tenant keeps busy. On a GPU they fill what one leaves "
+            "idle.");
+    putchar('\n');
+}
+
 /* Attaches once, to say what the device is. */
 static bool introduce(struct server *server, const struct options *options)
 {
@@ -282,6 +299,7 @@ static bool introduce(struct server *server, const struct options *options)
            options->photo, IN_WIDTH, IN_HEIGHT, OUT_WIDTH, OUT_HEIGHT);
     printf("server %s, device %d: %s, %u SMs\n\n", desc.instance, desc.device, desc.device_name,
            desc.sm_count);
+    outline(options, strstr(desc.device_name, "software device") != NULL);
     return true;
 }
 
@@ -397,7 +415,9 @@ int main(int argc, char **argv)
     if (!good)
         server_kill(&server);
     if (good)
-        printf("The pictures are in %s: 1-of-1.jpg to 4-of-4.jpg.\n", options.output);
+        printf("The pictures are in %s: 1-of-1.jpg to 4-of-4.jpg, of each tenant the crop that it "
+               "resized last.\n",
+               options.output);
     else
         printf("%s\n", interrupted ? "Interrupted." : "SOMETHING WENT WRONG, see above.");
     return good ? 0 : 1;

@@ -13,7 +13,7 @@
 
 #include "gshare.h"
 
-#define WIRE_VERSION 9u
+#define WIRE_VERSION 10u
 #define WIRE_MAGIC   0x52485347u /* "GSHR" */
 
 /* ---- Names ------------------------------------------------------------------------------------
@@ -38,7 +38,8 @@ struct wire_qos {
     uint32_t sm_count;
     uint32_t percentage;
     uint32_t exclusive;
-    uint32_t reserved;
+    uint32_t environment; /* of a session's: what variables have lowered, as bits of enum ctl_field;
+                             told, never relied on. Of a launch's: 0 */
     uint64_t deadline_ns;
     uint64_t sm_mask[GS_SM_MASK_WORDS];
 };

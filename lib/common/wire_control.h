@@ -38,7 +38,8 @@ enum ctl_op {
     CTL_EXPLAIN = 16, /* ctl_admin, cursor: a session -> ctl_explain_reply; any user may send it */
     CTL_AGAIN = 17,   /* an answer to any request: it was lost with a supervisor; ask again */
     CTL_TRACE = 18,   /* ctl_trace -> ctl_trace_reply; any user may send it */
-    CTL_LOG = 19      /* ctl_admin -> ctl_log_reply */
+    CTL_LOG = 19,     /* ctl_admin -> ctl_log_reply */
+    CTL_DRAIN = 20    /* ctl_drain -> ctl_done_reply */
 };
 
 struct ctl_header {
@@ -127,13 +128,13 @@ struct ctl_device {
     uint32_t compute_major, compute_minor;
     uint32_t tenants;
     int32_t worker_pid;
-    uint32_t state;                    /* enum ctl_device_state */
-    uint32_t faults;                   /* workers lost so far */
-    uint32_t ending;                   /* tenants in CTL_TENANT_ENDING, part of `tenants` */
-    char uuid[48];                     /* "GPU-8c5f...", as nvidia-smi has it; "": not known */
-    char pci[24];                      /* "00000000:65:00.0" */
-    uint32_t takeovers[CTL_TAKEOVERS]; /* by enum ctl_takeover */
-    uint32_t reserved;
+    uint32_t state;                       /* enum ctl_device_state */
+    uint32_t faults;                      /* workers lost so far */
+    uint32_t ending;                      /* tenants in CTL_TENANT_ENDING, part of `tenants` */
+    char uuid[48];                        /* "GPU-8c5f...", as nvidia-smi has it; "": not known */
+    char pci[24];                         /* "00000000:65:00.0" */
+    uint32_t takeovers[CTL_TAKEOVERS];    /* by enum ctl_takeover */
+    uint32_t drained;                     /* 1: it takes no new sessions */
     struct ctl_blamed blamed[CTL_BLAMED]; /* those with a count */
 };
 enum ctl_device_state {
@@ -221,7 +222,8 @@ struct ctl_quit_reply {
 };
 
 /* The operator's settings. They limit a session: it gets the tightest of the default's, its user's
- * and its own settings and of its own request. */
+ * and its own settings and of its own request, but that a class or a priority of its own settings
+ * stands in the place of its request. */
 enum ctl_field {
     CTL_PERCENTAGE = 1u << 0,   /* of the device's SMs: 1 to 100 */
     CTL_SMS = 1u << 1,          /* number of SMs, rounded up to whole groups */
@@ -316,6 +318,13 @@ struct ctl_restart {
     struct ctl_header h;
     int32_t device;
     uint32_t force; /* 1: also if sessions end, because the next worker cannot take them up */
+};
+
+/* Whether devices take new sessions. */
+struct ctl_drain {
+    struct ctl_header h;
+    int32_t device; /* -1: all */
+    uint32_t on;    /* 1: they take none; 0: they take them again */
 };
 
 enum ctl_trace_action {
@@ -424,7 +433,8 @@ enum ctl_source {
     CTL_SOURCE_USER_FILE = 3, /* [user] or [group] of the policy file; as with the default */
     CTL_SOURCE_OTHERS = 4,    /* what holds for other users where their own have nothing */
     CTL_SOURCE_SESSION = 5,   /* gsctl set SESSION */
-    CTL_SOURCES = 6
+    CTL_SOURCE_MPS = 6, /* MPS's variables of gshared; where nothing else is set for everybody */
+    CTL_SOURCES = 7
 };
 
 /* What one session may have, and who says so. Fields that do not count are not in `set`. */
@@ -482,12 +492,13 @@ static_assert(sizeof(struct ctl_provision) == 32, "ctl_provision");
 static_assert(sizeof(struct ctl_kill) == 40, "ctl_kill");
 static_assert(sizeof(struct ctl_kill_reply) == 160, "ctl_kill_reply");
 static_assert(sizeof(struct ctl_restart) == 32, "ctl_restart");
+static_assert(sizeof(struct ctl_drain) == 32, "ctl_drain");
 static_assert(sizeof(struct ctl_trace) == 40, "ctl_trace");
 static_assert(sizeof(struct ctl_trace_reply) == sizeof(struct ctl_done_reply), "ctl_trace_reply");
 static_assert(sizeof(struct ctl_log_reply) == 1184, "ctl_log_reply");
 static_assert(sizeof(struct ctl_row) == 328, "ctl_row");
 static_assert(sizeof(struct ctl_get_reply) == 3784, "ctl_get_reply");
-static_assert(sizeof(struct ctl_explain_reply) == 1440 &&
+static_assert(sizeof(struct ctl_explain_reply) == 1576 &&
                   offsetof(struct ctl_explain_reply, message) ==
                       offsetof(struct ctl_quit_reply, message),
               "ctl_explain_reply");

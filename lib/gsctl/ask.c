@@ -1,11 +1,14 @@
 /* ask.c - what every command that asks a server does: see gsctl.h. */
+#include <stdarg.h>
 #include <stdio.h>
 #include <sys/stat.h>
 
 #include "common/util.h"
 #include "gsctl/gsctl.h"
 
-#define ASK_NS 5000000000u /* a server that runs answers in milliseconds */
+/* A server that runs answers in milliseconds, and a change in OPERATOR_PATIENCE_NS. */
+#define ASK_NS  1900000000u
+#define TELL_NS 1000000000u /* a wait that is longer says what it is for */
 
 gs_status page_check(uint32_t count, uint32_t most, uint64_t next, uint64_t cursor,
                      char message[REQUEST_MESSAGE_MAX])
@@ -19,6 +22,20 @@ gs_status page_check(uint32_t count, uint32_t most, uint64_t next, uint64_t curs
 uint64_t ask_deadline(void)
 {
     return clock_ns() + ASK_NS;
+}
+
+void wait_tell(struct wait *wait, const char *format, ...)
+{
+    va_list ap;
+
+    if (wait->told || clock_ns() < wait->since_ns + TELL_NS)
+        return;
+    wait->told = true;
+    fputs("gsctl: waiting: ", stderr);
+    va_start(ap, format);
+    vfprintf(stderr, format, ap);
+    va_end(ap);
+    fputc('\n', stderr);
 }
 
 static const struct control *asked;
@@ -39,11 +56,17 @@ static bool quit_in_order(void)
 /* What to do about a failure of this kind; "": the message says it. */
 static const char *hint(gs_status status)
 {
+    static char text[80];
+    char owner[FORMAT_MAX];
+
     switch (status) {
     case GS_ERR_PERMISSION:
-        return "; run gsctl as that user, or as root";
+        snprintf(text, sizeof(text), "; run gsctl as %s%s",
+                 format_user(owner, asked ? asked->owner : 0),
+                 asked && asked->owner ? ", or as root" : "");
+        return text;
     case GS_ERR_TIMEOUT:
-        return "; look at 'gsctl status' and the server's log";
+        return "; is it stopped (ps -C gshared -o pid,stat,args)? The server's log may say more";
     case GS_ERR_VERSION:
         return "; use the gsctl that was installed with the server, or start the server anew";
     case GS_ERR_SERVER_LOST:

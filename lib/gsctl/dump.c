@@ -91,6 +91,7 @@ static void device_dump(uint32_t index, const struct ctl_device *d)
     field("%s", d->pci);
     for (uint32_t cause = 0; cause < CTL_TAKEOVERS; cause++)
         field_number(d->takeovers[cause]);
+    field_number(d->drained);
     putchar('\n');
 }
 

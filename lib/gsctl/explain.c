@@ -19,6 +19,7 @@ static const char *const set_by[CTL_SOURCES] = {
     [CTL_SOURCE_USER_FILE] = "the policy file's [user] or [group]",
     [CTL_SOURCE_OTHERS] = "other users than the server's",
     [CTL_SOURCE_SESSION] = "set for this session",
+    [CTL_SOURCE_MPS] = "gshared's CUDA_MPS_ variables",
 };
 
 /* A limit: its value in force, and what each source says. */
@@ -77,7 +78,14 @@ static void bytes_value(struct limit *limit, uint64_t bytes, const char *none)
 
 /* ---- The limits ------------------------------------------------------------------------------ */
 
-static const char program[] = "the program, or its environment", by_default[] = "the default";
+static const char program[] = "the program", environment[] = "the program's environment",
+                  by_default[] = "the default";
+
+/* Who has asked for it, of the program and its variables. */
+static const char *asked_by(const struct ctl_explain_reply *r, uint32_t field)
+{
+    return r->asked.environment & field ? environment : program;
+}
 
 /* The SMs that a limit leaves, as far as it is one of SMs; else 0. */
 static uint32_t sms_left(const struct ctl_explain_reply *r, const struct ctl_settings *set,
@@ -121,7 +129,7 @@ static bool exclusive_counts(const struct ctl_explain_reply *r, const struct ctl
                              const char *from)
 {
     if (set->exclusive)
-        return r->exclusive && (from == program || !r->asked.exclusive);
+        return r->exclusive && (from == program || from == environment || !r->asked.exclusive);
     return !r->exclusive && r->asked.exclusive;
 }
 
@@ -151,7 +159,7 @@ static void explain_sms(struct limit *limit, const struct ctl_explain_reply *r)
     limit->name = "SMs";
     snprintf(limit->value, VALUE_MAX, "%u of %u%s: %.60s", r->sm_count, r->device_sms,
              r->exclusive ? ", its alone" : "", sm_mask_print(mask, sizeof(mask), &granted));
-    say_sms(limit, r, &asked, program, left);
+    say_sms(limit, r, &asked, asked_by(r, CTL_PERCENTAGE), left);
     for (unsigned source = 0; source < CTL_SOURCES; source++)
         say_sms(limit, r, &r->set[source], set_by[source], left);
     for (unsigned i = 0; i < limit->count; i++)
@@ -167,24 +175,36 @@ static void explain_sms(struct limit *limit, const struct ctl_explain_reply *r)
         say(limit, true, "others", "reservations and exclusive SMs: see gsctl info");
 }
 
+/* A class or a priority that is set for the session stands in the place of its request. */
+static bool session_sets(const struct ctl_explain_reply *r, uint32_t bit)
+{
+    return r->set[CTL_SOURCE_SESSION].fields & bit;
+}
+
 static void explain_class(struct limit *limit, const struct ctl_explain_reply *r,
                           const struct ctl_settings *effect)
 {
+    const bool asked_decides = r->asked.cls == r->cls && !session_sets(r, CTL_CLASS);
+
     limit->name = "class";
     snprintf(limit->value, VALUE_MAX, "%s", class_name(r->cls));
-    say(limit, r->asked.cls == r->cls, r->asked.cls == GS_CLASS_NORMAL ? by_default : program, "%s",
-        class_name(r->asked.cls));
-    say_set(limit, r, CTL_CLASS, effect, r->asked.cls == r->cls);
+    say(limit, asked_decides, r->asked.cls == GS_CLASS_NORMAL ? by_default : asked_by(r, CTL_CLASS),
+        "%s", class_name(r->asked.cls));
+    say_set(limit, r, CTL_CLASS, effect, asked_decides);
 }
 
 static void explain_priority(struct limit *limit, const struct ctl_explain_reply *r,
                              const struct ctl_settings *effect)
 {
+    const bool asked_decides = r->asked.priority == r->priority && !session_sets(r, CTL_PRIORITY);
+
     limit->name = "priority";
     snprintf(limit->value, VALUE_MAX, "%d", r->priority);
-    say(limit, r->asked.priority == r->priority, r->asked.priority ? program : by_default, "%d",
-        r->asked.priority);
-    say_set(limit, r, CTL_PRIORITY, effect, r->asked.priority == r->priority);
+    say(limit, asked_decides,
+        r->asked.priority || r->asked.environment & CTL_PRIORITY ? asked_by(r, CTL_PRIORITY)
+                                                                 : by_default,
+        "%d", r->asked.priority);
+    say_set(limit, r, CTL_PRIORITY, effect, asked_decides);
 }
 
 static void explain_weight(struct limit *limit, const struct ctl_explain_reply *r,
@@ -205,7 +225,8 @@ static void explain_memory(struct limit *limit, const struct ctl_explain_reply *
     limit->name = "memory";
     bytes_value(limit, r->mem_limit, "the device's");
     if (r->mem_asked)
-        say(limit, r->mem_asked == r->mem_limit, program, "%s", format_bytes(text, r->mem_asked));
+        say(limit, r->mem_asked == r->mem_limit, asked_by(r, CTL_MEM), "%s",
+            format_bytes(text, r->mem_asked));
     if (r->server_mem_limit)
         say(limit, r->server_mem_limit == r->mem_limit && r->mem_asked != r->mem_limit,
             "gshared --mem-limit", "%s", format_bytes(text, r->server_mem_limit));
@@ -337,7 +358,8 @@ int command_explain(struct control *control, const struct command_options *optio
                format_user(user, r.uid), r.name, state_name(r.state), r.device);
         if (r.waits[0])
             printf("waits for %s\n", r.waits);
-        puts("The tightest counts; * marks who says what is in force.\n");
+        puts("The tightest counts; a class or priority of the session goes before its request.\n"
+             "* marks who says what is in force.\n");
     }
     for (unsigned i = 0; i < count; i++)
         (options->json ? limit_json : limit_print)(&limits[i]);

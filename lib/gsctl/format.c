@@ -105,6 +105,15 @@ const char *format_worker(char out[FORMAT_MAX], const struct ctl_device *device)
     return out;
 }
 
+void device_title_print(uint32_t index, const struct ctl_device *d)
+{
+    if (*d->name)
+        printf("device %u  %s, compute %u.%u, %u SMs\n", index, d->name, d->compute_major,
+               d->compute_minor, d->sm_count);
+    else
+        printf("device %u  not known before its worker is ready\n", index);
+}
+
 const char *state_name(uint32_t state)
 {
     static const char *const names[] = {[CTL_TENANT_ATTACHED] = "attached",
@@ -171,10 +180,33 @@ static void print_row(const struct table *table, const unsigned *width, unsigned
         if (table->right[c])
             printf("%s%*s", gap, (int)width[c], text);
         else if (c + 1 == table->columns)
-            printf("%s%s", gap, text);
+            printf("%s%.*s", gap, (int)width[c], text);
         else
             printf("%s%-*s", gap, (int)width[c], text);
     }
+}
+
+static unsigned table_width(const struct table *table, const unsigned *width)
+{
+    unsigned sum = 0;
+
+    for (unsigned c = 0; c < table->columns; c++)
+        sum += width[c] ? width[c] + (c ? 2 : 0) : 0;
+    return sum;
+}
+
+/* A line that the terminal breaks is not read as one of a table. */
+static void table_narrow(const struct table *table, unsigned *width)
+{
+    const unsigned columns = columns_wanted(), last = table->columns - 1;
+    unsigned wanted = table_width(table, width);
+
+    for (unsigned i = 0; i < table->spare_count && wanted > columns; i++) {
+        width[table->spare[i]] = 0;
+        wanted = table_width(table, width);
+    }
+    if (wanted > columns && !table->right[last])
+        width[last] = width[last] > wanted - columns ? width[last] - (wanted - columns) : 1;
 }
 
 void table_print(const struct table *table)
@@ -189,6 +221,8 @@ void table_print(const struct table *table)
             width[c] = length > width[c] ? length : width[c];
         }
     }
+    if (isatty(STDOUT_FILENO))
+        table_narrow(table, width);
     for (unsigned r = 0; r <= rows; r++) {
         fputs(r == 0 && colour ? "\033[1m" : "", stdout);
         print_row(table, width, r);

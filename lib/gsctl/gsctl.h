@@ -37,7 +37,7 @@ struct command_options {
     int32_t device; /* -1: not given */
     struct ctl_settings set;
     uint32_t unset;
-    bool no;    /* of trust: not any more */
+    bool no;    /* of trust and drain: not any more */
     bool force; /* of restart-worker */
     /* Of kill. */
     int32_t pid;                   /* 0: not given */
@@ -75,6 +75,7 @@ int command_log(struct control *control, const struct command_options *options);
 int command_trace(struct control *control, const struct command_options *options);
 int command_mps(struct control *control, const struct command_options *options);
 int command_completion(struct control *control, const struct command_options *options);
+int command_drain(struct control *control, const struct command_options *options);
 int command_provision(struct control *control, const struct command_options *options);
 
 /* ---- options.c ------------------------------------------------------------------------------- */
@@ -105,6 +106,7 @@ enum command_takes {
     TAKES_METRICS = 8192, /* --listen and --textfile */
     TAKES_TRACE = 16384,  /* --output, --svg, --seconds and --tenant */
     TAKES_LOG = 32768,    /* --follow */
+    TAKES_DRAIN = 65536,  /* --device and --no */
     NO_SERVER = 1 << 29,  /* main opens no server's queue for it */
     TAKES_ALL = 1 << 30   /* of an option: all commands have it */
 };
@@ -134,6 +136,13 @@ uint64_t ask_deadline(void);
  * there is one, begins after this page's cursor. GS_ERR_PROTOCOL, with a message. */
 gs_status page_check(uint32_t count, uint32_t most, uint64_t next, uint64_t cursor,
                      char message[REQUEST_MESSAGE_MAX]);
+/* A wait for what takes its time. */
+struct wait {
+    uint64_t since_ns;
+    bool told;
+};
+/* Says once, when the wait has lasted a second, what it is for. */
+void wait_tell(struct wait *wait, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Remembers the server that this process asks, for the words of ask_failed. */
 void ask_begin(const struct control *control);
 /* Prints the message of a failed request and returns the exit status for it. */
@@ -210,6 +219,8 @@ const char *format_duration(char out[FORMAT_MAX], uint64_t ns);
 const char *format_user(char out[FORMAT_MAX], uint32_t uid);
 /* "worker pid 42", "no worker" */
 const char *format_worker(char out[FORMAT_MAX], const struct ctl_device *device);
+/* Prints the line that a device begins with. */
+void device_title_print(uint32_t index, const struct ctl_device *device);
 /* Name of a session's state (enum ctl_tenant_state), such as "attached" or "ending"; "?" for an
  * unknown state. */
 const char *state_name(uint32_t state);
@@ -220,13 +231,16 @@ bool colour_wanted(void);
 unsigned columns_wanted(void);
 
 /* A table. Each column is as wide as its widest cell; the header is bold on a terminal. A column
- * whose every cell equals its `dull` text is left out. */
+ * whose every cell equals its `dull` text is left out. On a terminal that is too narrow the `spare`
+ * columns are left out, one after the other, and then the last one is cut. */
 #define TABLE_COLUMNS_MAX 18
 #define TABLE_CELL_MAX    64
 struct table {
     const char *const *header;
-    const bool *right;       /* aligned to the right */
-    const char *const *dull; /* for each column its dull text or NULL; NULL: no column has one */
+    const bool *right;          /* aligned to the right */
+    const char *const *dull;    /* for each column its dull text or NULL; NULL: no column has one */
+    const unsigned char *spare; /* columns, the one to be left out first; NULL: none */
+    unsigned spare_count;
     unsigned columns;
     unsigned cells, room;
     char (*cell)[TABLE_CELL_MAX];

@@ -192,10 +192,11 @@ static void device_print(const struct ctl_status_reply *reply, const struct rows
     struct map map = map_make(rows, device, d->sm_count);
     char used[FORMAT_MAX], total[FORMAT_MAX];
 
-    printf("device %u  %s, compute %u.%u, %u SMs\n", device, d->name, d->compute_major,
-           d->compute_minor, d->sm_count);
-    printf("          %s, %s, %s\n", d->driver, format_worker(used, d),
+    device_title_print(device, d);
+    printf("          %s%s%s, %s\n", d->driver, *d->driver ? ", " : "", format_worker(used, d),
            device_state_name(d->state));
+    if (!*d->name)
+        return;
     printf("          memory %s of %s\n          SMs %u granted (%u exclusive), %u reserved, %u "
            "free\n",
            format_bytes(used, d->memory_used), format_bytes(total, d->memory_total),

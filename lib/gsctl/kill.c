@@ -58,6 +58,7 @@ gs_status sessions_end(struct control *control, struct ctl_kill *request, uint32
                        char message[REQUEST_MESSAGE_MAX])
 {
     const uint64_t deadline = clock_ns() + request->grace_ms * UINT64_C(1000000) + END_NS;
+    struct wait wait = {clock_ns(), false};
     struct ctl_kill_reply reply;
     size_t left = 1;
     gs_status status = control_ask(control, &request->h, CTL_KILL, sizeof(*request), &reply,
@@ -69,6 +70,9 @@ gs_status sessions_end(struct control *control, struct ctl_kill *request, uint32
             snprintf(message, REQUEST_MESSAGE_MAX, "%zu of them have not ended", left);
             return GS_ERR_TIMEOUT;
         }
+        wait_tell(&wait, "%zu session%s kernels on the device, which %s %u ms (--grace) to end",
+                  left, left == 1 ? " has" : "s have", left == 1 ? "has" : "have",
+                  request->grace_ms);
         nanosleep(&(struct timespec){0, 5000000}, NULL);
     }
     if (status == GS_OK)

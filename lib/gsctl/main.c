@@ -55,6 +55,15 @@ static const struct command commands[] = {
      "  -t, --timeout SECS        tenants have that long to detach; default 0\n"
      "  -y, --yes                 do not ask\n",
      TAKES_JSON | TAKES_QUIT, false},
+    {"drain", command_drain, "admits no new tenants; those that are there may stay", "",
+     "Attaches are refused, to one device or all, until --no, or until the server ends. With "
+     "several\n"
+     "devices, tenants that name none go to another one. To end the server when the last tenant "
+     "has\n"
+     "gone: gsctl quit -t SECONDS.\n\n"
+     "      --device D            this device; default: all\n"
+     "      --no                  admit tenants again\n",
+     TAKES_JSON | TAKES_DRAIN, false},
     {"kill", command_kill, "ends sessions, also in the middle of a kernel",
      "SESSION|--pid PID|--user NAME",
      "What a session has queued is dropped; what runs has the time of --grace. Then the device is\n"
@@ -91,7 +100,7 @@ static const struct command commands[] = {
      "[SESSION|--user NAME|--others|--default|--device D]", "",
      TAKES_JSON | TAKES_WATCH | TAKES_TARGET | TAKES_OPERAND, false},
     {"explain", command_explain, "what holds for a session, who says so, and whom it waits for",
-     "SESSION", "", TAKES_JSON | TAKES_SESSION | TAKES_OPERAND, true},
+     "SESSION", "", TAKES_JSON | TAKES_WATCH | TAKES_SESSION | TAKES_OPERAND, true},
     {"reserve", command_reserve, "sets SMs apart for sessions that attach to their name",
      "NAME --sms N|--mask LIST",
      "      --sms VALUE           so many SMs, rounded up to whole groups\n"
@@ -143,6 +152,13 @@ static int command_run(const struct command *command, struct control *control,
     }
 }
 
+/* A list of what there is to say needs nobody to say it to. */
+static bool server_needed(const struct command *command, const struct command_options *options)
+{
+    return !(command->takes & NO_SERVER) && !(command->takes & TAKES_WORDS && options->word_count &&
+                                              !strcmp(options->words[0], "help"));
+}
+
 int main(int argc, char **argv)
 {
     struct command_options options;
@@ -150,8 +166,9 @@ int main(int argc, char **argv)
         options_parse(argc, argv, commands, ARRAY_SIZE(commands), &options);
     char message[REQUEST_MESSAGE_MAX];
     struct control control = {.queue = -1};
-    gs_status status =
-        command->takes & NO_SERVER ? GS_OK : control_open(&control, options.instance, message);
+    gs_status status = server_needed(command, &options)
+                           ? control_open(&control, options.instance, message)
+                           : GS_OK;
 
     if (status != GS_OK)
         return ask_failed(status, message);

@@ -136,10 +136,14 @@ static void pod_labels(FILE *out, int32_t pid, int32_t *last, struct pod *pod)
     label(out, ",", "container_id", pod->container);
 }
 
-static void session_info(FILE *out, const struct ctl_tenant *t)
+/* The device's UUID is in the info alone: in all series of a session it would be a quarter of the
+ * text. */
+static void session_info(FILE *out, const struct metrics_sample *s, const struct ctl_tenant *t)
 {
     char text[FORMAT_MAX];
 
+    if ((uint32_t)t->device < s->status.device_count)
+        label(out, ",", "UUID", s->status.device[t->device].uuid);
     if (t->pid)
         label_number(out, ",", "pid", (uint32_t)t->pid);
     label_number(out, ",", "uid", t->uid);
@@ -200,7 +204,7 @@ void metrics_labels_init(struct metrics_labels *labels, const struct metrics_sam
         session_labels(out, &s->tenants[i]);
         text_close(out);
         out = text_open(&labels->session[i].info);
-        session_info(out, &s->tenants[i]);
+        session_info(out, s, &s->tenants[i]);
         if (pids && s->tenants[i].pid)
             pod_labels(out, s->tenants[i].pid, &last, &pod);
         text_close(out);

@@ -48,7 +48,7 @@ static void __attribute__((noreturn)) help_all(const struct command *commands, s
           "  -n, --instance NAME  the server's name, yours before root's; USER:NAME: that user's;\n"
           "                       default: $GSHARE_INSTANCE, else \"default\"\n"
           "      --json           print JSON\n"
-          "      --watch [SECS]   status, ps, info, dump, get: every so often; default 2\n"
+          "      --watch [SECS]   status, ps, info, dump, get, explain: every so often; default 2\n"
           "  -h, --help           this text; after a command: what it takes\n"
           "  -V, --version        the version\n"
           "\n" EXIT_HELP,
@@ -197,11 +197,11 @@ const struct command_option command_options[] = {
     {{"default", no_argument, NULL, OPTION_DEFAULT}, TAKES_TARGET, NULL},
     {{"others", no_argument, NULL, OPTION_OTHERS}, TAKES_TARGET, NULL},
     {{"device", required_argument, NULL, OPTION_DEVICE},
-     TAKES_TARGET | TAKES_SMS | TAKES_RESTART,
+     TAKES_TARGET | TAKES_SMS | TAKES_RESTART | TAKES_DRAIN,
      NULL},
     {{"force", no_argument, NULL, OPTION_FORCE}, TAKES_RESTART, NULL},
     {{"unset", required_argument, NULL, OPTION_UNSET}, TAKES_SETTINGS, values_settings},
-    {{"no", no_argument, NULL, OPTION_NO}, TAKES_NO, NULL},
+    {{"no", no_argument, NULL, OPTION_NO}, TAKES_NO | TAKES_DRAIN, NULL},
     {{"pid", required_argument, NULL, OPTION_PID}, TAKES_KILL, NULL},
     {{"grace", required_argument, NULL, OPTION_GRACE}, TAKES_KILL, NULL},
     {{"watch", optional_argument, NULL, OPTION_WATCH}, TAKES_WATCH, NULL},

@@ -14,6 +14,8 @@ static const bool right[] = {true, true, false, true, true, false, true,  true, 
 /* The texts that most sessions have: a column of nothing else is left out. --json prints all. */
 static const char *const dull[] = {NULL, NULL, NULL, "0", NULL, "normal", "0",        "1",  NULL,
                                    NULL, NULL, NULL, "0", NULL, NULL,     "attached", "no", NULL};
+/* What a narrow terminal does without: COPIED, LIMIT, UP, FENCED, WEIGHT, PRIO, LATE. */
+static const unsigned char spare[] = {13, 9, 14, 16, 7, 6, 12};
 #define COLUMNS (sizeof(header) / sizeof(header[0]))
 static_assert(COLUMNS == sizeof(right) / sizeof(right[0]) &&
                   COLUMNS == sizeof(dull) / sizeof(dull[0]) && COLUMNS <= TABLE_COLUMNS_MAX,
@@ -158,7 +160,12 @@ uint64_t histogram_sum(const struct ctl_histogram *h)
 
 int command_ps(struct control *control, const struct command_options *options)
 {
-    struct table table = {.header = header, .right = right, .dull = dull, .columns = COLUMNS};
+    struct table table = {.header = header,
+                          .right = right,
+                          .dull = dull,
+                          .spare = spare,
+                          .spare_count = sizeof(spare),
+                          .columns = COLUMNS};
     char message[REQUEST_MESSAGE_MAX];
     struct ctl_tenant *all;
     size_t count;

@@ -63,6 +63,7 @@ gs_status server_quit(struct control *control, uint32_t timeout_s, int32_t *pid,
     gs_status status = control_ask(control, &request.h, CTL_QUIT, sizeof(request), &reply,
                                    sizeof(reply), ask_deadline(), message);
     const uint64_t deadline = clock_ns() + timeout_s * UINT64_C(1000000000) + END_NS;
+    struct wait wait = {clock_ns(), false};
 
     if (status != GS_OK)
         return status;
@@ -74,6 +75,13 @@ gs_status server_quit(struct control *control, uint32_t timeout_s, int32_t *pid,
                      reply.server_pid);
             return GS_ERR_TIMEOUT;
         }
+        if (timeout_s == QUIT_PATIENT)
+            wait_tell(&wait,
+                      "tenants are still attached, and nobody else is admitted: see gsctl ps");
+        else if (clock_ns() > wait.since_ns + timeout_s * UINT64_C(1000000000))
+            wait_tell(&wait, "the workers release their devices");
+        else
+            wait_tell(&wait, "tenants have %u s to detach, and nobody else is admitted", timeout_s);
         nanosleep(&(struct timespec){0, 5000000}, NULL);
     }
     return GS_OK;

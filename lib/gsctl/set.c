@@ -1,4 +1,4 @@
-/* set.c - the commands that change a server: set, reserve, release, provision. */
+/* set.c - the commands that change a server: set, trust, reserve, release, provision, drain. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,16 +47,17 @@ int change_ask(struct control *control, struct ctl_header *request, uint16_t op,
 }
 
 /* Reads the row that a change is to; a zero row if there is none. */
-static struct ctl_row row_of(struct control *control, const struct ctl_set *request)
+static gs_status row_of(struct control *control, const struct ctl_set *request, struct ctl_row *row,
+                        char message[REQUEST_MESSAGE_MAX])
 {
-    char message[REQUEST_MESSAGE_MAX];
-    struct ctl_row row = {0};
     struct rows rows;
+    gs_status status = row_read(control, request->target, request->id, &rows, message);
 
-    if (row_read(control, request->target, request->id, &rows, message) == GS_OK && rows.count)
-        row = rows.row[0];
+    *row = (struct ctl_row){0};
+    if (status == GS_OK && rows.count)
+        *row = rows.row[0];
     free(rows.row);
-    return row;
+    return status;
 }
 
 static bool has_the_same(const struct ctl_row *a, const struct ctl_row *b)
@@ -71,14 +72,16 @@ static bool has_the_same(const struct ctl_row *a, const struct ctl_row *b)
 static int settings_change(struct control *control, struct ctl_set *request, bool json)
 {
     const uint32_t unseen = CTL_KERNEL_LIMIT; /* rows do not have what holds of it */
-    struct ctl_row before = row_of(control, request), after;
-    char remark[REQUEST_MESSAGE_MAX];
-    gs_status status = change_make(control, &request->h, CTL_SET, sizeof(*request), remark);
+    struct ctl_row before, after;
+    char remark[REQUEST_MESSAGE_MAX], message[REQUEST_MESSAGE_MAX];
+    gs_status status = row_of(control, request, &before, remark);
 
+    if (status == GS_OK)
+        status = change_make(control, &request->h, CTL_SET, sizeof(*request), remark);
     if (status != GS_OK)
         return ask_failed(status, remark);
-    after = row_of(control, request);
-    if (*remark)
+    /* The change is made, whether or not the server can say what came of it. */
+    if (*remark || row_of(control, request, &after, message) != GS_OK)
         ;
     else if (!memcmp(&before.set, &after.set, sizeof(before.set)))
         snprintf(remark, sizeof(remark), "nothing has changed: this is set already");
@@ -155,4 +158,69 @@ int command_provision(struct control *control, const struct command_options *opt
     if (request.mode == CTL_PROVISION_MODES)
         usage("provision %s: uniform, half, weighted or exact", options->operand);
     return change_ask(control, &request.h, CTL_PROVISION, sizeof(request), options->json);
+}
+
+/* ---- Drain ----------------------------------------------------------------------------------- */
+
+/* Of the device, or of all where it is -1: how many there are that are drained or not, and their
+ * tenants. */
+struct drained {
+    uint32_t devices[2], tenants;
+};
+
+static struct drained drained_count(const struct ctl_status_reply *r, int32_t device)
+{
+    struct drained count = {{0}, 0};
+
+    for (uint32_t i = 0; i < r->device_count; i++) {
+        if (device >= 0 && i != (uint32_t)device)
+            continue;
+        count.devices[r->device[i].drained != 0]++;
+        count.tenants += r->device[i].tenants;
+    }
+    return count;
+}
+
+static void drain_print(const struct ctl_drain *request, const struct drained *before, bool json)
+{
+    const uint32_t tenants = before->tenants;
+    const bool same = before->devices[!request->on] == 0;
+
+    if (json) {
+        json_open(NULL, '{');
+        json_number("drained", request->on);
+        json_number("tenants", tenants);
+        json_text("remark", same ? "nothing has changed" : "");
+        json_close('}');
+        putchar('\n');
+        return;
+    }
+    if (same)
+        fputs("gsctl: nothing has changed: it was so already\n", stderr);
+    else if (!request->on)
+        puts("new tenants are admitted again");
+    else if (tenants)
+        printf("no new tenants; %u %s still there; 'gsctl drain --no' "
+               "admits new ones again\n",
+               tenants, tenants == 1 ? "is" : "are");
+    else
+        puts("no new tenants, and none is there; 'gsctl drain --no' admits them again");
+}
+
+int command_drain(struct control *control, const struct command_options *options)
+{
+    struct ctl_drain request = {.device = options->device, .on = !options->no};
+    char message[REQUEST_MESSAGE_MAX];
+    struct ctl_status_reply now;
+    gs_status status = status_read(control, &now, message);
+    struct drained before;
+
+    if (status != GS_OK)
+        return ask_failed(status, message);
+    before = drained_count(&now, options->device);
+    status = change_make(control, &request.h, CTL_DRAIN, sizeof(request), message);
+    if (status != GS_OK)
+        return ask_failed(status, message);
+    drain_print(&request, &before, options->json);
+    return 0;
 }

@@ -62,6 +62,7 @@ static void print_json(const struct ctl_status_reply *r, const struct control *c
         json_number("memory_used", d->memory_used);
         json_number("tenants", d->tenants);
         json_number("tenants_ending", d->ending);
+        json_number("drained", d->drained);
         json_text("state", device_state_name(d->state));
         json_pid("worker_pid", d->worker_pid);
         json_number("faults", d->faults);
@@ -98,14 +99,15 @@ static void print_text(const struct ctl_status_reply *r, const struct control *c
     for (uint32_t i = 0; i < r->device_count; i++) {
         const struct ctl_device *d = &r->device[i];
 
-        printf("device %u  %s, compute %u.%u, %u SMs, %s\n", i, d->name, d->compute_major,
-               d->compute_minor, d->sm_count, d->driver);
+        device_title_print(i, d);
         ending[0] = 0;
         if (d->ending)
             snprintf(ending, sizeof(ending), " (%u ending)", d->ending);
-        printf("          %s, %s, workers lost: %u; tenants: %u%s, holding %s of %s\n",
-               device_state_name(d->state), format_worker(worker, d), d->faults, d->tenants, ending,
-               format_bytes(a, d->memory_used), format_bytes(b, d->memory_total));
+        printf("          %s%s, %s%s%s\n", device_state_name(d->state),
+               d->drained ? ", drained" : "", format_worker(worker, d), *d->driver ? ", " : "",
+               d->driver);
+        printf("          tenants: %u%s, holding %s of %s; workers lost: %u\n", d->tenants, ending,
+               format_bytes(a, d->memory_used), format_bytes(b, d->memory_total), d->faults);
     }
 }
 

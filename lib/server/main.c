@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
+#include <limits.h>
 #include <pwd.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -19,6 +20,7 @@
 #include "common/util.h"
 #include "server/keeper.h"
 #include "server/main.h"
+#include "server/mps_variables.h"
 #include "server/restore.h"
 #include "server/state/state_file.h"
 #include "server/supervisor.h"
@@ -379,6 +381,8 @@ static void options_parse(int argc, char **argv, struct server_options *options,
 {
     const char *instance = getenv("GSHARE_INSTANCE"), *level = getenv("GSHARE_LOG");
     const char *lanes = getenv("GSHARE_LANES"), *cache = getenv("GSHARE_CACHE");
+    static char mps_log[PATH_MAX];
+    char error[MPS_ERROR_MAX];
     bool check = false;
     int code;
 
@@ -402,6 +406,10 @@ static void options_parse(int argc, char **argv, struct server_options *options,
         workers->lanes = lanes_parse("GSHARE_LANES", lanes);
     if (!options->cache[0] && cache && *cache)
         cache_take(options, "GSHARE_CACHE", cache);
+    if (!mps_variables_read(&options->mps, options->devices, error))
+        usage("%s", error);
+    if (options->background && !options->log_file && mps_variables_log(mps_log, sizeof(mps_log)))
+        options->log_file = mps_log;
     if (workers->user && geteuid() != 0)
         usage("--worker-user: only root's server can have workers of another user");
     if (options->user_count && geteuid() != 0)
@@ -489,8 +497,21 @@ static void background_enter(const struct server_options *options)
 
 /* ---- Main ------------------------------------------------------------------------------------ */
 
+/* What MPS's variables have set, which nobody may have meant for this server. */
+static void mps_say(const struct ctl_settings *mps)
+{
+    for (size_t i = 0; i < setting_field_count; i++) {
+        char value[SETTING_TEXT_MAX];
+
+        if (mps->fields & setting_fields[i].bit)
+            log_info("%s of everybody is %s, by MPS's variable in the server's environment",
+                     setting_fields[i].name, setting_print(value, mps, &setting_fields[i]));
+    }
+}
+
 static void on_ready(struct server *server)
 {
+    mps_say(&server->options.mps);
     log_info("server '%s' is ready", server->options.instance);
     ready_tell(READY_WORD);
 }

@@ -159,6 +159,28 @@ static void the_demo_ends_at_once_when_it_is_interrupted(void)
     folder_remove();
 }
 
+static void the_demo_says_how_long_it_takes_and_what_one_may_wonder_at(void)
+{
+    const char *program = demo_program(), *device = getenv("GSHARE_TEST_DEVICE");
+    char text[256];
+    FILE *out;
+    pid_t pid = demo_start(program, &out);
+
+    output[0] = '\0';
+    while (fgets(text, sizeof(text), out) != NULL && strstr(text, "images/s") == NULL)
+        strncat(output, text, sizeof(output) - strlen(output) - 1);
+    kill(pid, SIGINT);
+    while (fgets(text, sizeof(text), out) != NULL)
+        ;
+    fclose(out);
+    tenant_wait(pid, 30);
+    CHECK_TEXT(output, "Three races of 1200 s each, by 1, 2 and 4 tenants");
+    CHECK_TEXT(output, "Each image is a crop of the photograph");
+    if (!device || !strcmp(device, "soft"))
+        CHECK_TEXT(output, "On the software device more tenants are not faster");
+    folder_remove();
+}
+
 static void the_demo_says_what_is_wrong_before_it_starts(void)
 {
     const char *program = demo_program();
@@ -188,6 +210,7 @@ static const struct test tests[] = {
     TEST(a_cuda_program_runs_as_it_is),
     TEST(a_cpp_program_has_its_classes),
     TEST_WITHIN(the_demo_ends_at_once_when_it_is_interrupted, 120),
+    TEST(the_demo_says_how_long_it_takes_and_what_one_may_wonder_at),
     TEST(the_demo_says_what_is_wrong_before_it_starts),
 };
 

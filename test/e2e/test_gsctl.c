@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "common/util.h"
 #include "gsctl_run.h"
 #include "harness/harness.h"
 #include "terminal.h"
@@ -128,6 +129,7 @@ static void every_command_ends_with_the_status_that_its_help_names(void)
                  {"reserve", "r", "--sms", "2"},
                  {"release", "r", NULL, NULL},
                  {"provision", "exact", NULL, NULL},
+                 {"drain", NULL, NULL, NULL},
                  {"trace", "-o/dev/null", "--seconds", "1"},
                  {"log", NULL, NULL, NULL}},
       wrong[] = {{"set", "--default", "--weight", "0"},
@@ -148,6 +150,8 @@ static void every_command_ends_with_the_status_that_its_help_names(void)
                  {"kill", NULL, NULL, NULL},
                  {"kill", "99", "--grace", "86400001"},
                  {"restart-worker", "--device", "x", NULL},
+                 {"drain", "more", NULL, NULL},
+                 {"drain", "--device", "x", NULL},
                  {"quit", "--timeout", "soon", NULL},
                  {"status", "--watch=0", NULL, NULL},
                  {"trust", "no-such-user", NULL, NULL},
@@ -162,10 +166,15 @@ static void every_command_ends_with_the_status_that_its_help_names(void)
                  {"trace", "-o/dev/null", "--tenant", "no-such-user"},
                  {"trace", "-o/dev/null", "more", NULL},
                  {"explain", "x", NULL, NULL}},
-      refused[] = {{"set", "99", "--weight", "3"}, {"kill", "99", NULL, NULL},
-                   {"explain", "99", NULL, NULL},  {"release", "r", NULL, NULL},
-                   {"get", "99", NULL, NULL},      {"reserve", "r", "--sms", "500"},
-                   {"get", "--device", "7", NULL}, {"trace", "-o/no/such/folder", NULL, NULL}};
+      refused[] = {{"set", "99", "--weight", "3"},
+                   {"kill", "99", NULL, NULL},
+                   {"explain", "99", NULL, NULL},
+                   {"release", "r", NULL, NULL},
+                   {"get", "99", NULL, NULL},
+                   {"reserve", "r", "--sms", "500"},
+                   {"get", "--device", "7", NULL},
+                   {"drain", "--device", "7", NULL},
+                   {"trace", "-o/no/such/folder", NULL, NULL}};
     struct server *server;
 
     setenv("GSHARE_INSTANCE", "no-such-server", 1);
@@ -201,9 +210,11 @@ static void a_setting_that_changes_nothing_says_so(void)
     CHECK_EQUAL(strlen(output), 0);
     GSCTL_OK("set", id, "--weight", "3");
     CHECK_TEXT(output, "nothing has changed");
-    /* The session asked for the normal class: a limit above that gives it nothing. */
+    /* What is set for everybody is tighter: the session gets nothing by this. */
+    GSCTL_OK("set", "--default", "--class", "normal");
     GSCTL_OK("set", id, "--class", "latency");
     CHECK_TEXT(output, "has what it had");
+    GSCTL_OK("set", "--default", "--unset", "class");
     GSCTL_OK("set", id, "--class", "best-effort");
     CHECK_EQUAL(strlen(output), 0);
     GSCTL_OK("set", "--default", "--unset", "mem");
@@ -295,11 +306,11 @@ static void explain_says_who_says_what(void)
     CHECK_OK(gs_set_qos(session, &qos));
     GSCTL_OK("explain", id);
     CHECK_TEXT(output, "8 of 24: ");
-    CHECK_TEXT(output, "* the program, or its environment: sms 8\n");
+    CHECK_TEXT(output, "* the program: sms 8\n");
     CHECK_TEXT(output, "memory         512 MiB\n               * gshared --mem-limit: 512 MiB\n");
     CHECK_TEXT(output, "inflight       the class's\n               * the default\n");
     CHECK_TEXT(output, "class          normal\n               * the default: normal\n");
-    CHECK_TEXT(output, "* the program, or its environment: 1\n"); /* priority */
+    CHECK_TEXT(output, "* the program: 1\n"); /* priority */
     CHECK_TEXT(output, "               * its user: ");
     CHECK_TEXT(output, "  gshared --fence: auto\n");
     /* What takes nothing from a session is no reason for what it has. */
@@ -316,7 +327,7 @@ static void explain_says_who_says_what(void)
     GSCTL_OK("set", id, "--sms", "4", "--kernel-limit", "60000");
     GSCTL_OK("explain", id);
     CHECK_TEXT(output, "4 of 24: ");
-    CHECK_TEXT(output, "  the program, or its environment: sms 8\n");
+    CHECK_TEXT(output, "  the program: sms 8\n");
     CHECK_TEXT(output, "  set --default: percentage 50\n");
     CHECK_TEXT(output, "* set for this session: sms 4\n");
     CHECK_TEXT(output, "memory         64.0 MiB\n");
@@ -346,6 +357,32 @@ static void explain_says_who_says_what(void)
     server_stop(server);
 }
 
+/* The variables of the program's environment are told apart from the program. */
+static void explain_names_the_environment(void)
+{
+    struct server *server = server_start(NULL);
+    gs_session session;
+    char id[24];
+
+    setenv("GSHARE_ACTIVE_THREAD_PERCENTAGE", "50", 1);
+    setenv("CUDA_MPS_PINNED_DEVICE_MEM_LIMIT", "0=64M", 1);
+    setenv("CUDA_MPS_CLIENT_PRIORITY", "1", 1);
+    session = attach("lowered", NULL, id);
+    GSCTL_OK("explain", id);
+    CHECK_TEXT(output, "* the program's environment: percentage 50\n");
+    CHECK_TEXT(output, "* the program's environment: best-effort\n");
+    CHECK_TEXT(output, "* the program's environment: 64.0 MiB\n");
+    CHECK(strstr(output, "the program: ") == NULL);
+    /* Also when the program has asked again. */
+    CHECK_OK(gs_set_qos(session, &(gs_qos)GS_QOS_INIT));
+    GSCTL_OK("explain", id);
+    CHECK_TEXT(output, "* the program's environment: percentage 50\n");
+    CHECK_TEXT(output, "* the program's environment: best-effort\n");
+    CHECK_TEXT(output, "* the program's environment: 64.0 MiB\n");
+    CHECK_OK(gs_detach(session));
+    server_stop(server);
+}
+
 static void explain_names_whom_a_session_waits_for(void)
 {
     struct server *server = server_start(NULL);
@@ -369,7 +406,7 @@ static void explain_names_whom_a_session_waits_for(void)
     CHECK_OK(kernels_launch(stream, spin, 1, 1, (void *[]){&flag}));
     GSCTL_OK("explain", id);
     CHECK(strstr(output, "waits for") == NULL);
-    /* The holder keeps its SMs while its kernel runs: gsctl tells that after 3 s. */
+    /* The holder keeps its SMs while its kernel runs: gsctl tells that after 1.6 s. */
     snprintf(wanted, sizeof(wanted), "%u", desc.sm_granularity);
     GSCTL_OK("set", id, "--sms", wanted, "--exclusive");
     GSCTL_OK("explain", id);
@@ -577,6 +614,41 @@ static bool shows_thousands(void)
     return false;
 }
 
+/* Each row of the table is a line, of which the terminal breaks none. */
+static void ps_fits_a_narrow_terminal(void)
+{
+    static const char *const arguments[] = {"bin/gsctl", "ps", NULL};
+    struct server *server = server_start(NULL);
+    gs_session session = attach("a-name-of-twenty-nine-letters", NULL, NULL);
+
+    for (unsigned columns = 60; columns <= 200; columns += 20) {
+        terminal_start(&terminal, columns, 24, arguments);
+        CHECK_EQUAL(terminal_end(&terminal), 0);
+        for (const char *line = terminal.text; *line;) {
+            size_t length = strcspn(line, "\r\n"), shown = 0;
+
+            for (size_t i = 0; i < length; i++) {
+                if (line[i] == '\033')
+                    i += strcspn(line + i, "m");
+                else
+                    shown++;
+            }
+            CHECK(shown <= columns);
+            line += length + strspn(line + length, "\r\n");
+        }
+        CHECK_TEXT(terminal.text, "SESSION");
+        CHECK_TEXT(terminal.text, "NAME");
+        CHECK(columns < 160 || strstr(terminal.text, "a-name-of-twenty-nine-letters"));
+    }
+    /* A script gets all, however narrow the terminal that it was started from. */
+    setenv("COLUMNS", "60", 1);
+    GSCTL_OK("ps");
+    CHECK_TEXT(output, "COPIED");
+    unsetenv("COLUMNS");
+    CHECK_OK(gs_detach(session));
+    server_stop(server);
+}
+
 static void top_shows_the_tenants_and_quits(void)
 {
     struct server *server = top_server_start();
@@ -738,7 +810,63 @@ static void watch_looks_again(void)
     server_stop(server);
 }
 
+/* ---- A server or a worker that does not answer ----------------------------------------------- */
+
+/* Runs gsctl, whose status and words these must be. It gives up before 2 s have passed; the rest of
+ * the time here is for a machine with other work. */
+static void answered_soon(const char *command, const char *operand, const char *option,
+                          const char *value, int wanted, const char *part)
+{
+    const uint64_t deadline = test_deadline(2800);
+
+    CHECK_EQUAL(gsctl(command, operand, option, value, NULL), wanted);
+    CHECK_TEXT(output, part);
+    CHECK(clock_ns() < deadline);
+}
+
+static void a_server_that_is_stopped_is_not_waited_for(void)
+{
+    static const char *const commands[][3] = {
+        {"status"},    {"ps"},
+        {"metrics"},   {"set", "1", "--weight=3"},
+        {"kill", "1"}, {"trace", "--output=/dev/null", "--seconds=1"},
+        {"mps", "ps"}, {"restart-worker"},
+    };
+    struct server *server = server_start(NULL);
+    gs_session session = attach("stands", NULL, NULL);
+    pid_t supervisor = server_supervisor(server);
+
+    CHECK_EQUAL(kill(supervisor, SIGSTOP), 0);
+    for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
+        answered_soon(commands[i][0], commands[i][1], commands[i][2], NULL, 1,
+                      "did not answer in time; is it stopped");
+    CHECK_EQUAL(kill(supervisor, SIGCONT), 0);
+    CHECK_OK(gs_detach(session));
+    server_stop(server);
+}
+
+static void a_worker_that_is_stopped_is_not_waited_for(void)
+{
+    struct server *server = server_start(NULL);
+    char id[24];
+    gs_session session = attach("stands", NULL, id);
+    pid_t worker = server_worker_pid(server);
+
+    CHECK_EQUAL(kill(worker, SIGSTOP), 0);
+    answered_soon("status", NULL, NULL, NULL, 0, "tenants   1");
+    answered_soon("ps", NULL, NULL, NULL, 0, "stands");
+    answered_soon("info", NULL, NULL, NULL, 0, "stands");
+    answered_soon("explain", id, NULL, NULL, 0, "stands");
+    answered_soon("set", id, "--weight", "3", 0, "done, but");
+    answered_soon("provision", "exact", NULL, NULL, 0, "");
+    CHECK_EQUAL(kill(worker, SIGCONT), 0);
+    CHECK_OK(gs_detach(session));
+    server_stop(server);
+}
+
 static const struct test tests[] = {
+    TEST(a_server_that_is_stopped_is_not_waited_for),
+    TEST(a_worker_that_is_stopped_is_not_waited_for),
     TEST(quit_asks_on_a_terminal_before_it_ends_tenants),
     TEST(quit_does_not_ask_where_nobody_is_to_be_asked),
     TEST(errors_say_what_to_do),
@@ -746,10 +874,12 @@ static const struct test tests[] = {
     TEST(a_setting_that_changes_nothing_says_so),
     TEST(info_draws_who_may_run_where),
     TEST(explain_says_who_says_what),
+    TEST(explain_names_the_environment),
     TEST(explain_names_whom_a_session_waits_for),
     TEST(dump_has_a_line_for_each_thing_and_tabs_between_fields),
     TEST(changes_have_json_too),
     TEST(bash_completes_commands_options_and_values),
+    TEST(ps_fits_a_narrow_terminal),
     TEST(top_shows_the_tenants_and_quits),
     TEST(top_shows_more_where_there_is_room),
     TEST(top_tells_of_lost_workers_in_80_columns),

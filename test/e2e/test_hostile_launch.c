@@ -116,7 +116,7 @@ static bool field_spoil(struct record *r, unsigned field, const struct seg_info 
         r->launch.h.size += REC_ALIGN;
         return true;
     case 14:
-        r->qos.reserved = 1;
+        r->qos.environment = 1;
         return true;
     default:
         r->launch.h.flags = REC_LAUNCH_QOS;

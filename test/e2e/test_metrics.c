@@ -299,6 +299,7 @@ static void figures_are_those_of_ps_and_counters_only_grow(void)
     CHECK(value_of(&second, "gshare_device_ready", "gpu=\"0\",modelName=\"") == 1);
     snprintf(label, sizeof(label), "name=\"odd \\\"name\\\" \\\\ ");
     value_of(&second, "gshare_session_info", label);
+    value_of(&second, "gshare_session_info", "UUID=\"GPU-");
     CHECK_OK(gs_detach(session));
     server_stop(server);
 }

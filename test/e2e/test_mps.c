@@ -327,10 +327,93 @@ static void what_is_wrong_or_cannot_be_is_said(void)
     server_stop(server);
 }
 
+/* ---- The daemon's variables ------------------------------------------------------------------ */
+
+static void the_variables_of_the_daemon_hold_for_everybody(void)
+{
+    static const char *const environment[] = {"GSHARE_SOFT_SMS=24",
+                                              "GSHARE_SOFT_MEM=1G",
+                                              "CUDA_MPS_ACTIVE_THREAD_PERCENTAGE=50",
+                                              "CUDA_MPS_PINNED_DEVICE_MEM_LIMIT=0=64MB,1=1G",
+                                              "CUDA_MPS_CLIENT_PRIORITY=1",
+                                              NULL};
+    struct server *server =
+        server_start(&(struct server_options){.device = "soft", .environment = environment});
+    gs_session_desc desc = GS_SESSION_DESC_INIT;
+    gs_session session;
+    gs_qos qos = GS_QOS_INIT;
+    gs_exec_affinity affinity;
+    gs_devptr memory;
+
+    MPS_PRINTS("get_default_active_thread_percentage", "50.0\n");
+    MPS_PRINTS("get_default_device_pinned_mem_limit 0", "64M\n");
+    MPS_PRINTS("get_default_client_priority", "1\n");
+    CHECK_OK(gs_attach(NULL, &session));
+    CHECK_OK(gs_get_exec_affinity(session, &affinity));
+    CHECK_EQUAL(affinity.sm_count, 12);
+    CHECK_OK(gs_get_qos(session, &qos));
+    CHECK_EQUAL(qos.cls, GS_CLASS_BEST_EFFORT);
+    CHECK_STATUS(gs_malloc(session, 65 << 20, &memory), GS_ERR_QUOTA);
+    CHECK_OK(gs_session_info(session, &desc));
+    GSCTL_OK("explain", line("%d", (int)desc.session_id, 0));
+    CHECK_TEXT(output, "* gshared's CUDA_MPS_ variables: percentage 50\n");
+    /* What is said with gsctl goes before them, and what is taken back brings them again. */
+    MPS_OK("set_default_active_thread_percentage 100");
+    CHECK_OK(gs_get_exec_affinity(session, &affinity));
+    CHECK_EQUAL(affinity.sm_count, 24);
+    GSCTL_OK("set", "--default", "--unset", "all");
+    CHECK_OK(gs_get_exec_affinity(session, &affinity));
+    CHECK_EQUAL(affinity.sm_count, 12);
+    CHECK_OK(gs_detach(session));
+    server_stop(server);
+}
+
+static void the_list_of_commands_needs_no_server(void)
+{
+    setenv("GSHARE_INSTANCE", "no-such-server", 1);
+    GSCTL_OK("mps", "help");
+    CHECK_TEXT(output, "get_server_list");
+    CHECK_EQUAL(gsctl("mps", "ps", NULL), 3);
+}
+
+static void a_variable_of_the_daemon_that_makes_no_sense_is_named(void)
+{
+    static const char *const wrong[][2] = {
+        {"CUDA_MPS_ACTIVE_THREAD_PERCENTAGE", "much"},
+        {"CUDA_MPS_ACTIVE_THREAD_PERCENTAGE", "101"},
+        {"CUDA_MPS_CLIENT_PRIORITY", "2"},
+        {"CUDA_MPS_PINNED_DEVICE_MEM_LIMIT", "1G"},
+        {"CUDA_MPS_PINNED_DEVICE_MEM_LIMIT", "0=1K"},
+        {"CUDA_MPS_PINNED_DEVICE_MEM_LIMIT", "0=lots"},
+    };
+    char command[512];
+
+    for (size_t i = 0; i < ARRAY_SIZE(wrong); i++) {
+        FILE *sh;
+        size_t n;
+
+        snprintf(command, sizeof(command), "%s='%s' \"%s\" --instance wrong-%d --device soft 2>&1",
+                 wrong[i][0], wrong[i][1], test_build_path("bin/gshared"), (int)getpid());
+        sh = popen(command, "r");
+        CHECK(sh != NULL);
+        n = fread(output, 1, sizeof(output) - 1, sh);
+        output[n] = 0;
+        CHECK_EQUAL(WEXITSTATUS(pclose(sh)), 2);
+        CHECK_TEXT(output, wrong[i][0]);
+        CHECK_TEXT(output, wrong[i][1]);
+    }
+}
+
 static const struct test tests[] = {
-    TEST(lists_have_the_shapes_of_mps),        TEST(limits_hold_for_clients_that_run),
-    TEST(a_static_partition_is_a_reservation), TEST(a_client_is_terminated),
-    TEST(servers_end_as_those_of_mps),         TEST(what_is_wrong_or_cannot_be_is_said),
+    TEST(the_variables_of_the_daemon_hold_for_everybody),
+    TEST(the_list_of_commands_needs_no_server),
+    TEST(a_variable_of_the_daemon_that_makes_no_sense_is_named),
+    TEST(lists_have_the_shapes_of_mps),
+    TEST(limits_hold_for_clients_that_run),
+    TEST(a_static_partition_is_a_reservation),
+    TEST(a_client_is_terminated),
+    TEST(servers_end_as_those_of_mps),
+    TEST(what_is_wrong_or_cannot_be_is_said),
 };
 
 int main(int argc, char **argv)

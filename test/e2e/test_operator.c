@@ -333,8 +333,8 @@ static void a_quota_is_live_and_never_below_what_is_held(void)
     CHECK_WITHIN(10000, server_memory_used(server) >= 8 << 20);
     GSCTL_REFUSED("4194304 bytes: session", "set", guest.id, "--mem", "4M");
     CHECK_TEXT(output, "holds 8388608");
-    GSCTL_REFUSED("4194304 bytes: the sessions of uid", "set", "--user", number((unsigned)getuid()),
-                  "--user-mem", "4M");
+    GSCTL_REFUSED("4194304 bytes: the sessions of user", "set", "--user",
+                  number((unsigned)getuid()), "--user-mem", "4M");
     GSCTL_OK("set", guest.id, "--mem", "16M");
     CHECK_OK(gs_mem_info(guest.session, &left, &total));
     CHECK_EQUAL(total, 16 << 20);
@@ -623,6 +623,7 @@ static void every_kind_of_answer_tells_why_it_is_a_refusal(void)
         {CTL_EXPLAIN, sizeof(struct ctl_explain_reply)},
         {CTL_TRACE, sizeof(struct ctl_trace_reply)},
         {CTL_LOG, sizeof(struct ctl_log_reply)},
+        {CTL_DRAIN, sizeof(struct ctl_done_reply)},
     };
     struct server *server = server_start(NULL);
     char message[REQUEST_MESSAGE_MAX] = "", wanted[64];
@@ -647,7 +648,7 @@ static void each_command_has_a_help(void)
 {
     static const char *const names[] = {"status",    "ps",    "info",    "top",     "quit",
                                         "set",       "get",   "explain", "reserve", "release",
-                                        "provision", "trace", "log"};
+                                        "provision", "trace", "log",     "drain"};
 
     for (unsigned i = 0; i < ARRAY_SIZE(names); i++) {
         GSCTL_OK(names[i], "--help");
@@ -700,8 +701,110 @@ static void without_partitions_nothing_is_shared_out(void)
     server_stop(server);
 }
 
+/* A class and a priority of one session stand in the place of its request, whichever is higher. */
+static void an_operator_raises_a_session_and_lowers_it(void)
+{
+    struct server *server = server_start(NULL);
+    struct guest guest = attach(NULL);
+    gs_qos qos = GS_QOS_INIT;
+
+    qos.cls = GS_CLASS_BEST_EFFORT;
+    CHECK_OK(gs_set_qos(guest.session, &qos));
+    GSCTL_OK("set", guest.id, "--class", "latency", "--priority", "2");
+    CHECK(strstr(output, "has what it had") == NULL);
+    GSCTL_OK("get", guest.id);
+    CHECK_TEXT(output, "class latency, priority 2");
+    GSCTL_OK("explain", guest.id);
+    CHECK_TEXT(output, "* set for this session: class latency\n");
+    CHECK_TEXT(output, "* set for this session: priority 2\n");
+    /* The program neither leaves nor climbs above it. */
+    qos.priority = 1;
+    CHECK_OK(gs_set_qos(guest.session, &qos));
+    CHECK_OK(gs_get_qos(guest.session, &qos));
+    CHECK_EQUAL(qos.cls, GS_CLASS_LATENCY);
+    CHECK_EQUAL(qos.priority, 2);
+    GSCTL_OK("set", guest.id, "--class", "normal", "--priority", "0");
+    CHECK_OK(gs_get_qos(guest.session, &qos));
+    CHECK_EQUAL(qos.cls, GS_CLASS_NORMAL);
+    CHECK_EQUAL(qos.priority, 0);
+    /* What holds for everybody caps it, and that is said. */
+    GSCTL_OK("set", "--default", "--class", "normal");
+    GSCTL_OK("set", guest.id, "--class", "latency");
+    CHECK_TEXT(output, "has what it had");
+    GSCTL_OK("set", "--default", "--unset", "class");
+    CHECK_OK(gs_get_qos(guest.session, &qos));
+    CHECK_EQUAL(qos.cls, GS_CLASS_LATENCY);
+    /* Taken back, its own request counts again. */
+    GSCTL_OK("set", guest.id, "--unset", "all");
+    qos = (gs_qos)GS_QOS_INIT;
+    CHECK_OK(gs_get_qos(guest.session, &qos));
+    CHECK_EQUAL(qos.cls, GS_CLASS_BEST_EFFORT);
+    CHECK_EQUAL(qos.priority, 1);
+    CHECK_OK(gs_detach(guest.session));
+    server_stop(server);
+}
+
+/* Nobody new is admitted, those that are there go on, and a supervisor that takes another's place
+ * keeps to it. */
+static void a_drained_server_admits_nobody_new(void)
+{
+    struct server *server = server_start(NULL);
+    struct guest guest = attach(NULL);
+    const pid_t killed = server_supervisor(server);
+    gs_session late;
+    gs_devptr memory;
+
+    GSCTL_OK("drain");
+    CHECK_TEXT(output, "1 is still there");
+    GSCTL_OK("drain");
+    CHECK_TEXT(output, "nothing has changed");
+    GSCTL_OK("status");
+    CHECK_TEXT(output, "ready, drained, worker");
+    GSCTL_OK("status", "--json");
+    CHECK_TEXT(output, "\"drained\":1");
+    CHECK_STATUS(gs_attach(NULL, &late), GS_ERR_REFUSED);
+    CHECK_TEXT(gs_last_error_message(), "device 0 is drained: it takes new tenants after 'gsctl");
+    CHECK_OK(gs_malloc(guest.session, 4096, &memory));
+    CHECK_EQUAL(kill(killed, SIGKILL), 0);
+    CHECK_WITHIN(10000, server_supervisor(server) != killed && server_supervisor(server));
+    CHECK_STATUS(gs_attach(NULL, &late), GS_ERR_REFUSED);
+    GSCTL_OK("drain", "--no", "--json");
+    CHECK_TEXT(output, "{\"drained\":0,\"tenants\":1,\"remark\":\"\"}");
+    CHECK_OK(gs_attach(NULL, &late));
+    CHECK_OK(gs_detach(late));
+    CHECK_OK(gs_detach(guest.session));
+    server_stop(server);
+}
+
+static void a_tenant_goes_to_a_device_that_is_not_drained(void)
+{
+    static const char *const environment[] = {"GSHARE_SOFT_DEVICES=2", NULL};
+    static const char *const arguments[] = {"--devices", "2", NULL};
+    struct server *server = server_start(&(struct server_options){
+        .device = "soft", .environment = environment, .arguments = arguments});
+    gs_attach_params params = GS_ATTACH_PARAMS_INIT;
+    gs_session_desc desc = GS_SESSION_DESC_INIT;
+    gs_session session[3];
+
+    GSCTL_OK("drain", "--device", "0");
+    for (unsigned i = 0; i < ARRAY_SIZE(session); i++) {
+        CHECK_OK(gs_attach(NULL, &session[i]));
+        CHECK_OK(gs_session_info(session[i], &desc));
+        CHECK_EQUAL(desc.device, 1);
+    }
+    params.device = 0;
+    CHECK_STATUS(gs_attach(&params, &session[0]), GS_ERR_REFUSED);
+    GSCTL_REFUSED("device 2: the server has 2", "drain", "--device", "2");
+    GSCTL_OK("drain", "--device", "0", "--no");
+    CHECK_OK(gs_attach(&params, &session[0]));
+    server_stop(server);
+}
+
 static const struct test tests[] = {
+    TEST(a_drained_server_admits_nobody_new),
+    TEST(a_tenant_goes_to_a_device_that_is_not_drained),
     TEST(a_session_is_limited_while_it_runs),
+    TEST(an_operator_raises_a_session_and_lowers_it),
     TEST(the_tightest_of_default_user_and_session_holds),
     TEST(exclusive_sms_leave_everybody_elses),
     TEST(a_ban_takes_exclusive_sms_that_a_tenant_chose),

@@ -230,9 +230,12 @@ static void many_hangups_leave_what_the_file_says_last(void)
 
 static void the_check_names_every_error_with_its_line(void)
 {
-    struct file file = file_make("[server]\nmax-tenants = 5000\n[bogus]\nx = 3\n"
-                                 "[others]\nweight = 2000\ntrust = yes\npercentage 5\n"
-                                 "[default]\nexclusive = yes\n[default]\n");
+    struct file file =
+        file_make("[server]\nmax-tenants = 5000\n[bogus]\nx = 3\n"
+                  "[others]\nweight = 2000\ntrust = yes\npercentage 5\n"
+                  "[default]\nexclusive = yes\n[default]\n"
+                  "[user no-such-user]\nclass = fast\nexclusive = yes\n[group no-such-group]\n"
+                  "mem = 1\n");
     const char *const check[] = {"bin/gshared", "--check-config", file.path, NULL};
     static const char *const parts[] = {"line 2: max-tenants = 5000: 1 to 4096\n",
                                         "line 3: [bogus]: there are",
@@ -240,7 +243,12 @@ static void the_check_names_every_error_with_its_line(void)
                                         "line 7: there is no setting 'trust' here\n",
                                         "line 8: 'percentage 5' is no 'name = value'\n",
                                         "line 11: a section ends here that is exclusive without",
-                                        "line 11: [default] a second time\n"};
+                                        "line 11: [default] a second time\n",
+                                        "line 12: 'no-such-user' is no user\n",
+                                        "line 13: class = fast: latency, normal or best-effort\n",
+                                        "line 15: 'no-such-group' is no group\n",
+                                        "line 15: a section ends here that is exclusive without",
+                                        "line 16: mem = 1: bytes, 2M at least"};
     unsigned lines = 0;
 
     CHECK_EQUAL(program_run(check, output, sizeof(output)), 1);

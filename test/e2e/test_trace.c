@@ -399,7 +399,7 @@ static void the_owner_takes_the_place_of_another_users_trace(void)
     tracer_read(&his, &file);
     close(his.file);
     CHECK_EQUAL(gsctl("trace", "-o", "/dev/null", NULL), 1);
-    CHECK_TEXT(output, "device 0 is traced by uid 0; one trace at a time");
+    CHECK_TEXT(output, "device 0 is traced by user root; one trace at a time");
     tracer_finish(&mine, &file);
     server_stop(server);
 }

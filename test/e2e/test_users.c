@@ -311,7 +311,7 @@ static void who_faults_again_and_again_is_kept_out_and_named(void)
     /* A trapper without a processor may ask again when its first seconds are over: it is kept out
      * after the next fault, for twice as long. */
     CHECK(log->faults >= 3);
-    snprintf(text, sizeof(text), "uid 65534 has lost the device %u times, and is kept out for ",
+    snprintf(text, sizeof(text), "user nobody has lost the device %u times, and is kept out for ",
              log->faults);
     CHECK_TEXT(log->refusal, text);
     for (unsigned n = 2; n <= log->faults; n++) {

@@ -13,7 +13,7 @@
 #include "server/control/control.h"
 #include "server/state/session.h"
 
-#define CTL_LAST CTL_LOG
+#define CTL_LAST CTL_DRAIN
 
 /* ---- Headers --------------------------------------------------------------------------------- */
 
@@ -46,7 +46,8 @@ static void each_operation_has_one_size(void **state)
                                     [CTL_RESTART] = sizeof(struct ctl_restart),
                                     [CTL_EXPLAIN] = sizeof(struct ctl_admin),
                                     [CTL_TRACE] = sizeof(struct ctl_trace),
-                                    [CTL_LOG] = sizeof(struct ctl_admin)};
+                                    [CTL_LOG] = sizeof(struct ctl_admin),
+                                    [CTL_DRAIN] = sizeof(struct ctl_drain)};
 
     (void)state;
     for (uint16_t op = CTL_ANNOUNCE; op <= CTL_LAST; op++) {

@@ -353,6 +353,37 @@ static void an_answer_to_no_question_ends_the_worker(void **state)
     expect_answer(81, GS_ERR_INTERRUPTED, "lost");
 }
 
+// What is set for one session stands in the place of what holds for other users, as what is set for
+// a user does; what is set for everybody caps it.
+static void what_is_set_for_a_session_goes_before_what_holds_for_others(void **state)
+{
+    struct qos_effect effect;
+    char text[REFUSAL_TEXT_MAX];
+
+    (void)state;
+    struct session *t = attach_open(NULL);
+    t->uid = 54321;
+    server.options.all_users = true;
+    assert_true(server_other(&server, t->uid));
+    assert_int_equal(qos_effect(t, 0, &effect, text), GS_OK);
+    assert_int_equal(effect.grant.kernel_ms, 10000);
+    t->set = (struct ctl_settings){.fields = CTL_CLASS | CTL_PRIORITY | CTL_KERNEL_LIMIT,
+                                   .cls = GS_CLASS_LATENCY,
+                                   .priority = 2,
+                                   .kernel_limit = 60000};
+    assert_int_equal(qos_effect(t, 0, &effect, text), GS_OK);
+    assert_int_equal(effect.grant.cls, GS_CLASS_LATENCY);
+    assert_int_equal(effect.grant.priority, 2);
+    assert_int_equal(effect.grant.kernel_ms, 60000);
+    server.settings.everybody =
+        (struct ctl_settings){.fields = CTL_CLASS, .cls = GS_CLASS_BEST_EFFORT};
+    assert_int_equal(qos_effect(t, 0, &effect, text), GS_OK);
+    assert_int_equal(effect.grant.cls, GS_CLASS_BEST_EFFORT);
+    server.settings.everybody = (struct ctl_settings){0};
+    t->set = (struct ctl_settings){0};
+    t->uid = geteuid();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -369,6 +400,7 @@ int main(void)
         GRANTS_TEST(who_came_before_the_worker_is_placed_by_and_by_and_in_order),
         GRANTS_TEST(a_change_that_one_device_refuses_changes_none),
         GRANTS_TEST(an_answer_to_no_question_ends_the_worker),
+        GRANTS_TEST(what_is_set_for_a_session_goes_before_what_holds_for_others),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -34,7 +34,7 @@ static void only_the_sessions_own_user_may_ask(void **state)
     struct reply reply = reply_make(5);
     reply.uid = 1001;
     qos_request_handle(&server, &request, &reply);
-    expect_answer(5, GS_ERR_PERMISSION, "uid 1001");
+    expect_answer(5, GS_ERR_PERMISSION, "user 1001");
     reply.uid = 1000;
     request.cookie ^= 1u << 20;
     qos_request_handle(&server, &request, &reply);

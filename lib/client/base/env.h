@@ -26,11 +26,12 @@ bool env_parse_priority(const char *text, int *priority);
 /* Upper limits of a session. */
 struct env_limits {
     uint64_t mem_limit; /* 0: none */
+    bool mem_lowered;   /* it is the environment's */
     int priority;
     gs_class cls;        /* the highest: GS_CLASS_LATENCY or GS_CLASS_BEST_EFFORT */
     unsigned percentage; /* of the SMs */
 };
-#define ENV_NO_LIMITS ((struct env_limits){0, INT_MAX, GS_CLASS_LATENCY, 100})
+#define ENV_NO_LIMITS ((struct env_limits){0, false, INT_MAX, GS_CLASS_LATENCY, 100})
 
 /* Lowers *limits to those of the environment. GS_ERR_INVALID_VALUE: a variable has an invalid
  * value; the message names the variable. */

@@ -76,6 +76,7 @@ gs_status attach_request_read(const gs_attach_params *given, struct attach_reque
     request->env.mem_limit = params.mem_limit;
     status = env_apply(params.device, &request->env);
     request->mem_limit = request->env.mem_limit;
+    request->env.mem_lowered = request->mem_limit != params.mem_limit;
     qos_lower(&request->qos, &request->env);
     return status;
 }
@@ -95,6 +96,7 @@ static void message_fill(struct ctl_attach *message, const struct attach_request
         .qos = qos_wire(&request->qos),
         .patience_ms = (uint32_t)(request->timeout_ns / 1000000),
     };
+    message->qos.environment = qos_environment(&message->qos, &request->env, 0);
     snprintf(message->name, sizeof(message->name), "%s", request->name);
     snprintf(message->reservation, sizeof(message->reservation), "%s", request->reservation);
 }

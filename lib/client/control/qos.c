@@ -119,6 +119,25 @@ void qos_lower(gs_qos *qos, const struct env_limits *env)
         affinity->percentage = env->percentage;
 }
 
+uint32_t qos_environment(const struct wire_qos *qos, const struct env_limits *env, uint32_t sms)
+{
+    const struct sm_mask mask = sm_mask_of(qos->sm_mask);
+    uint32_t fields = env->mem_lowered ? CTL_MEM : 0;
+
+    if (env->cls == GS_CLASS_BEST_EFFORT)
+        fields |= CTL_CLASS;
+    if (qos->priority == env->priority)
+        fields |= CTL_PRIORITY;
+    if (env->percentage >= 100)
+        return fields;
+    if ((qos->affinity_type == GS_EXEC_AFFINITY_ACTIVE_THREAD_PERCENTAGE &&
+         qos->percentage == env->percentage) ||
+        (qos->affinity_type == GS_EXEC_AFFINITY_SM_COUNT && qos->sm_count == sms) ||
+        (qos->affinity_type == GS_EXEC_AFFINITY_SM_MASK && sm_mask_count(&mask) == sms))
+        fields |= CTL_PERCENTAGE;
+    return fields;
+}
+
 /* The server refuses SMs that the device does not have. */
 bool qos_hold(const struct session *session, gs_qos *qos)
 {
@@ -179,6 +198,9 @@ gs_status qos_ask(struct session *session, const gs_qos *qos)
     uint64_t patience = session->timeout_ns > ANSWER_NS ? session->timeout_ns : ANSWER_NS;
     gs_status status;
 
+    request.qos.environment =
+        qos_environment(&request.qos, &session->env,
+                        sm_count_of_percentage(session->info.sm_count, session->env.percentage));
     /* Pre-wakes the worker's threads, which apply the grant, while the server decides. */
     if (cpus_to_spare())
         activity_signal(session, SEG_REQUEST_BIT);

@@ -15,6 +15,10 @@ void qos_lower(gs_qos *qos, const struct env_limits *env);
 bool qos_hold(const struct session *session, gs_qos *qos);
 /* The wire form of a gs_qos. */
 struct wire_qos qos_wire(const gs_qos *qos);
+/* Fields, bits of enum ctl_field, that a request has from the environment, to which it was lowered;
+ * for gsctl explain. sms: as many as the environment's percentage is of the device; 0: not known
+ * yet. */
+uint32_t qos_environment(const struct wire_qos *qos, const struct env_limits *env, uint32_t sms);
 
 /* Copies the session's grant, as the worker applies it. GS_ERR_PROTOCOL. */
 gs_status qos_granted(const struct session *session, struct seg_grant *grant);

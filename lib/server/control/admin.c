@@ -52,6 +52,7 @@ static void device_describe(const struct device *device, struct ctl_device *row)
     row->worker_pid = device->worker.pid;
     row->faults = device->faults;
     row->ending = sessions_ending(device);
+    row->drained = device_drained(device);
     memcpy(row->uuid, device->info.uuid, sizeof(row->uuid));
     memcpy(row->pci, device->info.pci, sizeof(row->pci));
     memcpy(row->takeovers, device->takeovers, sizeof(row->takeovers));
@@ -147,8 +148,8 @@ void admin_quit(struct server *server, const struct ctl_admin *request, const st
     struct log_event event = log_event_begin("quit");
 
     if (reply->uid != 0 && reply->uid != geteuid()) {
-        reply_refuse(reply, GS_ERR_PERMISSION, "uid %u may not end the server of uid %u",
-                     (unsigned)reply->uid, (unsigned)geteuid());
+        reply_refuse(reply, GS_ERR_PERMISSION, "user %s may not end another user's server",
+                     log_user_name(reply->uid));
         return;
     }
     log_event_user(&event, "by", reply->uid);

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "common/log.h"
+#include "common/log_event.h"
 #include "common/segment.h"
 #include "common/util.h"
 #include "server/control/control.h"
@@ -32,9 +32,14 @@ bool user_admitted(const struct server_options *options, uid_t uid)
     return false;
 }
 
+static bool device_serves(const struct device *device)
+{
+    return device_usable(device) && !device_drained(device);
+}
+
 /* Chooses the device that is asked for; else that of the rank, so that the ranks of a job are
- * spread evenly whatever order they come in; else the usable device with the fewest sessions. NULL:
- * there is none. */
+ * spread evenly whatever order they come in; else the one with the fewest sessions of those that
+ * work and are not drained. NULL: there is none. */
 static struct device *device_choose(struct server *server, int32_t wanted, uint32_t local_rank)
 {
     struct device *best = NULL;
@@ -43,13 +48,13 @@ static struct device *device_choose(struct server *server, int32_t wanted, uint3
         return wanted < server->device_count ? &server->device[wanted] : NULL;
     if (local_rank > 0)
         best = &server->device[(local_rank - 1) % (uint32_t)server->device_count];
-    if (best && device_usable(best))
+    if (best && device_serves(best))
         return best;
     for (int i = 0; i < server->device_count; i++) {
         struct device *device = &server->device[i];
 
-        if (!best || (device_usable(device) && !device_usable(best)) ||
-            (device_usable(device) == device_usable(best) && device->sessions < best->sessions))
+        if (!best || (device_serves(device) && !device_serves(best)) ||
+            (device_serves(device) == device_serves(best) && device->sessions < best->sessions))
             best = device;
     }
     return best;
@@ -111,12 +116,12 @@ static gs_status user_admit(const struct server *server, const struct device *de
 
     if (account && account->kept_out_ns > now)
         return refusal(text, GS_ERR_REFUSED,
-                       "uid %u has lost the device %u times, and is kept out for %llu s more",
-                       (unsigned)uid, account->faults,
+                       "user %s has lost the device %u times, and is kept out for %llu s more",
+                       log_user_name(uid), account->faults,
                        (unsigned long long)((account->kept_out_ns - now) / 1000000000u + 1));
     if (limit.fields & CTL_USER_SESSIONS && account && account->sessions >= limit.user_sessions)
-        return refusal(text, GS_ERR_LIMIT, "uid %u has %u sessions, of at most %u", (unsigned)uid,
-                       account->sessions, limit.user_sessions);
+        return refusal(text, GS_ERR_LIMIT, "user %s has %u sessions, of at most %u",
+                       log_user_name(uid), account->sessions, limit.user_sessions);
     if (server_other(server, uid) &&
         server->registry.count + sessions_reserved(server) >= server->registry.capacity)
         return refusal(text, GS_ERR_LIMIT,
@@ -152,6 +157,10 @@ gs_status attach_admit(struct server *server, uid_t uid, const struct ctl_attach
                        wanted, server->device_count);
     if (!device_usable(device))
         return refusal(text, GS_ERR_NO_DEVICE, "device %d: %.90s", device->index, device->failure);
+    if (device_drained(device))
+        return refusal(text, GS_ERR_REFUSED,
+                       "device %d is drained: it takes new tenants after 'gsctl drain --no'",
+                       device->index);
     if (request->on_fault > GS_ON_FAULT_REPLAY)
         return refusal(text, GS_ERR_INVALID_VALUE, "on_fault %u: there are 0 and 1",
                        request->on_fault);

@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "common/log.h"
+#include "common/log_event.h"
 #include "common/util.h"
 #include "server/control/operator.h"
 #include "server/session/close.h"
@@ -36,7 +36,8 @@ enum control_verdict control_check(const union control_request *request, size_t 
                                      [CTL_RESTART] = sizeof(struct ctl_restart),
                                      [CTL_EXPLAIN] = sizeof(struct ctl_admin),
                                      [CTL_TRACE] = sizeof(struct ctl_trace),
-                                     [CTL_LOG] = sizeof(struct ctl_admin)};
+                                     [CTL_LOG] = sizeof(struct ctl_admin),
+                                     [CTL_DRAIN] = sizeof(struct ctl_drain)};
     const struct ctl_header *h = &request->h;
 
     if (size < sizeof(*h) || size > CTL_MESSAGE_MAX || h->magic != WIRE_MAGIC)
@@ -136,15 +137,15 @@ static void handle_asking(struct server *server, const union control_request *re
         if (attach)
             attach_refused_log(server, reply->uid, "", GS_ERR_REFUSED, "allow-users");
         reply_refuse(reply, GS_ERR_REFUSED,
-                     "the server does not serve uid %u (see gshared --allow-users)",
-                     (unsigned)reply->uid);
+                     "the server does not serve user %s (see gshared --allow-users)",
+                     log_user_name(reply->uid));
         return;
     }
     if (asks_too_much(server, reply->uid)) {
         if (attach)
             attach_refused_count(server, GS_ERR_LIMIT);
-        reply_refuse(reply, GS_ERR_LIMIT, "uid %u asks too much: %u requests a second",
-                     (unsigned)reply->uid, REQUESTS_RATE);
+        reply_refuse(reply, GS_ERR_LIMIT, "user %s asks too much: %u requests a second",
+                     log_user_name(reply->uid), REQUESTS_RATE);
         return;
     }
     if (descriptors_low(server, reply)) {
@@ -189,6 +190,9 @@ static void handle_asking(struct server *server, const union control_request *re
         break;
     case CTL_LOG:
         operator_log(server, reply);
+        break;
+    case CTL_DRAIN:
+        operator_drain(server, &request->drain, reply);
         break;
     case CTL_STATUS:
         admin_status(server, reply);

@@ -18,6 +18,7 @@ union control_request {
     struct ctl_set set;
     struct ctl_reserve reserve;
     struct ctl_provision provision;
+    struct ctl_drain drain;
     struct ctl_kill kill;
     struct ctl_restart restart;
     struct ctl_trace trace;

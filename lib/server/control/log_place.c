@@ -7,6 +7,7 @@
 
 #include "server/control/operator.h"
 
+#include "common/log_event.h"
 /* As an absolute path; "": it does not fit. */
 static void path_absolute(char out[CTL_PATH_MAX], const char *path)
 {
@@ -39,8 +40,9 @@ void operator_log(const struct server *server, const struct reply *reply)
 
     /* It tells what all users do. */
     if (reply->uid != 0 && reply->uid != geteuid()) {
-        reply_refuse(reply, GS_ERR_PERMISSION, "uid %u may not read the log of uid %u's server",
-                     (unsigned)reply->uid, (unsigned)geteuid());
+        reply_refuse(reply, GS_ERR_PERMISSION,
+                     "user %s may not read the log of another user's server",
+                     log_user_name(reply->uid));
         return;
     }
     if (server->options.log_file)

@@ -18,8 +18,8 @@ bool operator_allowed(const struct reply *reply)
 {
     if (reply->uid == 0 || reply->uid == geteuid())
         return true;
-    reply_refuse(reply, GS_ERR_PERMISSION, "uid %u may not change the server of uid %u",
-                 (unsigned)reply->uid, (unsigned)geteuid());
+    reply_refuse(reply, GS_ERR_PERMISSION, "user %s may not change another user's server",
+                 log_user_name(reply->uid));
     return false;
 }
 
@@ -277,6 +277,36 @@ void operator_provision(struct server *server, const struct ctl_provision *reque
     event = event_by("provision", reply);
     log_event_text(&event, "mode", provision_name(request->mode));
     log_event_text(&event, "mode_was", provision_name(old));
+    change_keep(server, reply);
+    log_event_write(&event, LOG_LEVEL_INFO);
+}
+
+/* ---- Draining -------------------------------------------------------------------------------- */
+
+/* It lasts until it is taken back, or the server ends: a server that starts serves. */
+void operator_drain(struct server *server, const struct ctl_drain *request, struct reply *reply)
+{
+    const uint32_t all = (1u << server->device_count) - 1;
+    const bool one = request->device >= 0;
+    struct log_event event;
+
+    if (!operator_allowed(reply))
+        return;
+    if (request->device < -1 || request->device >= server->device_count || request->on > 1) {
+        reply_refuse(reply, GS_ERR_INVALID_VALUE, "device %d: the server has %d, counted from 0",
+                     request->device, server->device_count);
+        return;
+    }
+    if (request->on)
+        server->settings.drained |= one ? 1u << request->device : all;
+    else
+        server->settings.drained &= one ? ~(1u << request->device) : 0;
+    event = event_by("drain", reply);
+    if (one)
+        log_event_number(&event, "device", (uint64_t)request->device);
+    else
+        log_event_text(&event, "device", "all");
+    log_event_text(&event, "drained", request->on ? "yes" : "no");
     change_keep(server, reply);
     log_event_write(&event, LOG_LEVEL_INFO);
 }

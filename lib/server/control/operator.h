@@ -1,7 +1,7 @@
 /*
- * operator.h - what operators ask with gsctl: set, get, reserve, release, provision, kill,
- * restart-worker. Everybody may
- * look; only the server's owner and root, by the reply queue's owner, may change anything.
+ * operator.h - what operators ask with gsctl: set, get, reserve, release, provision, drain, kill,
+ * restart-worker. Everybody may look; only the server's owner and root, by the reply queue's owner,
+ * may change anything.
  *
  * A change is checked whole, applied to those who are there, saved, and answered when the workers
  * have it, or after some seconds where one waits for running kernels to end.
@@ -22,6 +22,7 @@ void operator_release(struct server *server, const struct ctl_reserve *request,
                       struct reply *reply);
 void operator_provision(struct server *server, const struct ctl_provision *request,
                         struct reply *reply);
+void operator_drain(struct server *server, const struct ctl_drain *request, struct reply *reply);
 void operator_kill(struct server *server, const struct ctl_kill *request, struct reply *reply);
 void operator_restart(struct server *server, const struct ctl_restart *request,
                       struct reply *reply);

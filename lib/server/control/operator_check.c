@@ -1,6 +1,7 @@
 /* operator_check.c - the ranges of what an operator sets, and quotas that are exceeded already. */
 #include <string.h>
 
+#include "common/log_event.h"
 #include "common/setting_text.h"
 #include "server/control/operator.h"
 #include "server/placer/sm_check.h"
@@ -214,8 +215,8 @@ gs_status quotas_check(struct server *server, char text[REFUSAL_TEXT_MAX])
             sum = user_used(server, s);
         }
         if (sum > effect.grant.user_mem_limit)
-            return refusal(text, GS_ERR_QUOTA, "%llu bytes: the sessions of uid %u hold %llu",
-                           (unsigned long long)effect.grant.user_mem_limit, (unsigned)s->uid,
+            return refusal(text, GS_ERR_QUOTA, "%llu bytes: the sessions of user %s hold %llu",
+                           (unsigned long long)effect.grant.user_mem_limit, log_user_name(s->uid),
                            (unsigned long long)sum);
     }
     return GS_OK;

@@ -14,7 +14,7 @@ static struct ctl_settings found(const struct settings *settings, uid_t uid)
 }
 
 /* What counts of each source: what gsctl sets goes before the policy file, and what is set for a
- * user before what holds for other users. */
+ * user or a session before what holds for other users. */
 static void sources_fill(const struct session *session, struct ctl_settings set[CTL_SOURCES])
 {
     const struct server *server = session->server;
@@ -22,13 +22,16 @@ static void sources_fill(const struct session *session, struct ctl_settings set[
     set[CTL_SOURCE_DEFAULT] = server->settings.everybody;
     set[CTL_SOURCE_DEFAULT_FILE] = server->policy.everybody;
     set[CTL_SOURCE_DEFAULT_FILE].fields &= ~set[CTL_SOURCE_DEFAULT].fields;
+    set[CTL_SOURCE_MPS] = server->options.mps;
+    set[CTL_SOURCE_MPS].fields &=
+        ~(set[CTL_SOURCE_DEFAULT].fields | set[CTL_SOURCE_DEFAULT_FILE].fields);
     set[CTL_SOURCE_USER] = found(&server->settings, session->uid);
     set[CTL_SOURCE_USER_FILE] = found(&server->policy, session->uid);
     set[CTL_SOURCE_USER_FILE].fields &= ~set[CTL_SOURCE_USER].fields;
     if (server_other(server, session->uid)) {
         set[CTL_SOURCE_OTHERS] = qos_others(server, session->device);
         set[CTL_SOURCE_OTHERS].fields &=
-            ~(set[CTL_SOURCE_USER].fields | set[CTL_SOURCE_USER_FILE].fields);
+            ~(set[CTL_SOURCE_USER].fields | set[CTL_SOURCE_USER_FILE].fields | session->set.fields);
     }
     set[CTL_SOURCE_SESSION] = session->set;
 }

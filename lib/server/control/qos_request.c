@@ -1,4 +1,5 @@
 /* qos_request.c - CTL_SET_QOS: a session asks for another quality of service. */
+#include "common/log_event.h"
 #include "server/control/control.h"
 #include "server/reconcile/settle.h"
 #include "server/session/qos_requests.h"
@@ -8,7 +9,7 @@ static gs_status request_admit(const struct session *session, const struct ctl_s
                                uid_t uid, char text[REFUSAL_TEXT_MAX])
 {
     if (!session || session->uid != uid)
-        return refusal(text, GS_ERR_PERMISSION, "uid %u has no such session", (unsigned)uid);
+        return refusal(text, GS_ERR_PERMISSION, "user %s has no such session", log_user_name(uid));
     if (session->state == SESSION_LOST)
         return refusal(text, GS_ERR_INTERRUPTED, "the session's device was lost");
     if (session->state != SESSION_OPEN && !session->resuming)

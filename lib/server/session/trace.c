@@ -129,8 +129,8 @@ static gs_status begin_check(const struct device *device, bool all, char text[RE
     const struct device_trace *trace = &device->trace;
 
     if (trace->segment && (trace->all || !all))
-        return refusal(text, GS_ERR_REFUSED, "device %d is traced by uid %u; one trace at a time",
-                       device->index, (unsigned)trace->uid);
+        return refusal(text, GS_ERR_REFUSED, "device %d is traced by user %s; one trace at a time",
+                       device->index, log_user_name(trace->uid));
     if (!all && clock_ns() < trace->next_ns)
         return refusal(text, GS_ERR_LIMIT, "device %d was traced just now; try again in a second",
                        device->index);

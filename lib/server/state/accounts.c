@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "common/log.h"
+#include "common/log_event.h"
 
 #define LOG_WINDOW_NS   10000000000u
 #define LOG_LINES       8u
@@ -127,7 +127,7 @@ static bool line_take(const struct account *account, struct log_allowance *log, 
 {
     if (now_ns - log->since_ns >= window_ns) {
         if (log->dropped)
-            log_warning("uid %u: %u more such lines were left out", (unsigned)account->uid,
+            log_warning("user %s: %u more such lines were left out", log_user_name(account->uid),
                         log->dropped);
         *log = (struct log_allowance){.since_ns = now_ns};
     }

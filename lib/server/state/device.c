@@ -71,6 +71,11 @@ bool device_usable(const struct device *device)
     return device->worker.state == WORKER_READY || device->failures < DEVICE_FAILURES_MAX;
 }
 
+bool device_drained(const struct device *device)
+{
+    return device->server->settings.drained >> device->index & 1;
+}
+
 bool device_silent(const struct device *device, uint64_t at_least_ns)
 {
     const struct worker_process *worker = &device->worker;

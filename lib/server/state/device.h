@@ -183,6 +183,8 @@ void device_due(struct device *device, uint32_t due);
 void device_plan_soon(struct device *device);
 /* Sessions are served, now or in a moment. */
 bool device_usable(const struct device *device);
+/* The operator lets no new sessions on it. */
+bool device_drained(const struct device *device);
 /* The worker is ready, but has left a ping unanswered for so long. */
 bool device_silent(const struct device *device, uint64_t at_least_ns);
 uint64_t device_memory_used(const struct device *device);

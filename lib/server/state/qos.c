@@ -129,7 +129,10 @@ static struct ctl_settings settings_tightest(const struct ctl_settings *a,
 
 struct ctl_settings qos_set_everybody(const struct server *server)
 {
-    return settings_merge(&server->policy.everybody, 0, &server->settings.everybody);
+    const struct ctl_settings given =
+        settings_merge(&server->options.mps, 0, &server->policy.everybody);
+
+    return settings_merge(&given, 0, &server->settings.everybody);
 }
 
 struct ctl_settings qos_set_user(const struct server *server, uid_t uid)
@@ -172,17 +175,26 @@ struct ctl_settings qos_others(const struct server *server, const struct device 
     return settings_merge(&others, 0, &set);
 }
 
-struct ctl_settings qos_of_user(const struct server *server, uid_t uid, const struct device *device)
+/* What holds for the user's sessions. granted: fields that the operator has set for one session,
+ * which stand in the place of what holds for other users. */
+static struct ctl_settings user_limits(const struct server *server, uid_t uid,
+                                       const struct device *device, uint32_t granted)
 {
     const struct ctl_settings own = qos_set_user(server, uid);
     struct ctl_settings limit = qos_set_everybody(server), others;
 
     if (server_other(server, uid)) {
         others = qos_others(server, device);
-        others.fields &= ~own.fields; /* what is granted to the user counts, though it be more */
+        /* What is granted to the user or the session counts, though it be more. */
+        others.fields &= ~(own.fields | granted);
         limit = settings_tightest(&limit, &others, &device->sms);
     }
     return settings_tightest(&limit, &own, &device->sms);
+}
+
+struct ctl_settings qos_of_user(const struct server *server, uid_t uid, const struct device *device)
+{
+    return user_limits(server, uid, device, 0);
 }
 
 /* ---- Both ------------------------------------------------------------------------------------ */
@@ -254,15 +266,20 @@ gs_status qos_effect(const struct session *session, uint32_t share, struct qos_e
                      char text[REFUSAL_TEXT_MAX])
 {
     const struct server *server = session->server;
-    struct ctl_settings user = qos_of_user(server, session->uid, session->device);
+    struct ctl_settings user =
+        user_limits(server, session->uid, session->device, session->set.fields);
     struct ctl_settings limit = settings_tightest(&user, &session->set, &session->device->sms);
     const struct wire_qos *asked = &session->qos;
+    /* These two, set for the session itself, stand in the place of its request: an operator can
+     * raise them. What is set for its user and for all caps them all the same. */
+    uint32_t cls = session->set.fields & CTL_CLASS ? session->set.cls : asked->cls;
+    int32_t priority = session->set.fields & CTL_PRIORITY ? session->set.priority : asked->priority;
     struct link_grant *grant = &effect->grant;
 
     *effect = (struct qos_effect){0};
-    grant->cls = limit.fields & CTL_CLASS ? class_lower(limit.cls, asked->cls) : asked->cls;
+    grant->cls = limit.fields & CTL_CLASS ? class_lower(limit.cls, cls) : cls;
     grant->priority_max = limit.fields & CTL_PRIORITY ? limit.priority : INT32_MAX;
-    grant->priority = asked->priority < grant->priority_max ? asked->priority : grant->priority_max;
+    grant->priority = priority < grant->priority_max ? priority : grant->priority_max;
     grant->weight = asked->weight ? asked->weight : 1;
     if (limit.fields & CTL_WEIGHT)
         grant->weight = cap_lower(asked->weight, limit.weight);

@@ -34,12 +34,13 @@ enum fence_policy { FENCE_AUTO, FENCE_ALWAYS, FENCE_NEVER };
 
 struct server_options {
     bool no_standby;
-    uint32_t grace_ms;    /* how long work of a tenant that has gone may run on; 0: no limit */
-    const char *instance; /* without its user, who is this process's */
-    const char *kind;     /* of device: "auto", "cuda", "soft" */
-    int devices;          /* how many; DEVICES_ALL: as many as the driver has */
-    uint32_t max_tenants; /* 0: the policy file's, or TENANTS_DEFAULT */
-    uint64_t mem_limit;   /* for each session; 0: the device's memory */
+    uint32_t grace_ms;       /* how long work of a tenant that has gone may run on; 0: no limit */
+    const char *instance;    /* without its user, who is this process's */
+    const char *kind;        /* of device: "auto", "cuda", "soft" */
+    int devices;             /* how many; DEVICES_ALL: as many as the driver has */
+    uint32_t max_tenants;    /* 0: the policy file's, or TENANTS_DEFAULT */
+    uint64_t mem_limit;      /* for each session; 0: the device's memory */
+    struct ctl_settings mps; /* for everybody, by MPS's variables; files and gsctl go before it */
     bool all_users;
     unsigned user_count; /* whom else than root and the server's own user it serves */
     uid_t user[POLICY_USERS_MAX];

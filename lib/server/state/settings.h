@@ -37,6 +37,7 @@ struct settings {
     struct ctl_settings device[SETTINGS_DEVICES_MAX]; /* CTL_LATENCY_SMS only */
     struct reservation reservation[SETTINGS_RESERVATIONS_MAX];
     uint32_t provision; /* enum ctl_provision_mode */
+    uint32_t drained;   /* devices that take no new sessions: bit N is device N */
 };
 
 /* Returns what is set for the user, or for CTL_OTHERS; or NULL. */

@@ -42,6 +42,7 @@ struct reader {
     struct ctl_settings set;
     struct reservation reservation;
     bool device_given, mode_given, is_group;
+    bool nobodys; /* of a user who is not known: its lines are checked, and go nowhere */
     /* Kept until all users are known, whose own sections go before. */
     struct group_section group[POLICY_GROUPS_MAX];
     uint32_t group_count;
@@ -117,6 +118,8 @@ static bool section_end(struct reader *r)
         if (r->set.exclusive && !(r->set.fields & (CTL_PERCENTAGE | CTL_SMS | CTL_MASK)))
             return wrong(r,
                          "a section ends here that is exclusive without percentage, sms or mask");
+        if (r->nobodys)
+            return true;
         if (r->is_group)
             r->group[r->group_count++].set = r->set;
         else if (r->target == CTL_DEFAULT)
@@ -143,6 +146,8 @@ static bool user_begin(struct reader *r, const char *id)
     if (r->policy && user_parse(id, &uid))
         r->id = uid;
     else if (!whole_number(id, UINT32_MAX - 1, &r->id))
+        r->nobodys = true;
+    if (r->nobodys)
         return wrong(r, "'%.40s' is no %s", id, r->policy ? "user" : "uid");
     if (settings_find_user(r->settings, (uid_t)r->id))
         return wrong(r, "[user %.40s] a second time", id);
@@ -155,7 +160,8 @@ static bool group_begin(struct reader *r, const char *name)
 
     r->target = CTL_USER;
     r->is_group = true;
-    if (strlen(name) >= sizeof(group->name) || !group_exists(name))
+    r->nobodys = strlen(name) >= sizeof(group->name) || !group_exists(name);
+    if (r->nobodys)
         return wrong(r, "'%.40s' is no group", name);
     for (uint32_t i = 0; i < r->group_count; i++)
         if (!strcmp(r->group[i].name, name))
@@ -232,7 +238,7 @@ static bool section_begin(struct reader *r, char *text)
     r->section = SECTION_SETTINGS;
     r->set = (struct ctl_settings){0};
     r->reservation = (struct reservation){0};
-    r->device_given = r->mode_given = r->is_group = false;
+    r->device_given = r->mode_given = r->is_group = r->nobodys = false;
     r->target = CTL_DEFAULT;
     r->id = 0;
     if (!strcmp(kind, "user"))
@@ -412,7 +418,7 @@ static bool line_read(struct reader *r, char *text)
         return value_read(r, text) || r->said;
     if (!section_end(r) && !r->said)
         return false;
-    if (!section_begin(r, text))
+    if (!section_begin(r, text) && !r->nobodys)
         r->section = SECTION_WRONG;
     return r->good || r->said;
 }

@@ -86,8 +86,8 @@ static void culprit_charge(struct server *server, const struct culprit *culprit)
         return;
     out_ns = account_fault(account, clock_ns());
     if (out_ns)
-        log_warning("uid %u has lost the device %u times, and is kept out for %u s",
-                    (unsigned)culprit->uid, account->faults, (unsigned)(out_ns / 1000000000u));
+        log_warning("user %s has lost the device %u times, and is kept out for %u s",
+                    log_user_name(culprit->uid), account->faults, (unsigned)(out_ns / 1000000000u));
 }
 
 /* Ends the worker's process, and tells its sessions. `at_rest`: as in struct link_fatal. */

@@ -7,7 +7,7 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
-#include "common/log.h"
+#include "common/log_event.h"
 #include "common/util.h"
 #include "server/base/child.h"
 #include "server/base/kept.h"
@@ -122,10 +122,11 @@ static bool on_vault_put(struct device *device, struct session *session,
     if (refused) {
         session->vault_short = true;
         if (account_log(account, clock_ns()))
-            log_warning("device %d: memory of session %llu of uid %u would not outlive the worker: "
-                        "%s",
-                        device->index, (unsigned long long)session->id, (unsigned)session->uid,
-                        refused);
+            log_warning(
+                "device %d: memory of session %llu of user %s would not outlive the worker: "
+                "%s",
+                device->index, (unsigned long long)session->id, log_user_name(session->uid),
+                refused);
         return true;
     }
     result = vault_put(&session->vault, vault->address, vault->size, *fd);

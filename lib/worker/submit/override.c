@@ -21,7 +21,7 @@ record_fault override_check(const struct wire_qos *qos)
     struct sm_mask mask;
 
     memcpy(mask.word, qos->sm_mask, sizeof(mask.word));
-    if (qos->cls > GS_CLASS_BEST_EFFORT || qos->priority < 0 || qos->reserved)
+    if (qos->cls > GS_CLASS_BEST_EFFORT || qos->priority < 0 || qos->environment)
         return "a launch of no known class or priority";
     if (qos->weight || qos->exclusive)
         return "a launch with a weight or SMs of its own";

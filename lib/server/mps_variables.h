@@ -1,0 +1,24 @@
+/*
+ * mps_variables.h - the variables that NVIDIA MPS's daemon reads from its environment, as far as
+ * they limit clients: gshared takes them as what is set for everybody where neither the policy file
+ * nor gsctl says more. Pure, but for the environment.
+ */
+#ifndef GS_SERVER_MPS_VARIABLES_H
+#define GS_SERVER_MPS_VARIABLES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "common/wire.h"
+
+#define MPS_ERROR_MAX 192
+
+/* Reads $CUDA_MPS_ACTIVE_THREAD_PERCENTAGE, $CUDA_MPS_PINNED_DEVICE_MEM_LIMIT and
+ * $CUDA_MPS_CLIENT_PRIORITY. devices: how many the server takes, 0 for all. false, and the reason:
+ * one of them makes no sense. */
+bool mps_variables_read(struct ctl_settings *settings, int devices, char error[MPS_ERROR_MAX]);
+
+/* Writes the name of the log file in $CUDA_MPS_LOG_DIRECTORY; false: it is not set, or too long. */
+bool mps_variables_log(char *path, size_t size);
+
+#endif
