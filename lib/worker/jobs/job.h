@@ -56,6 +56,7 @@ struct job {
     uint32_t serial; /* of the request */
     uint64_t arg[4];
     char name[sizeof(((struct seg_request *)0)->name)];
+    struct req_texture texture; /* of REQ_TEXTURE_CREATE */
 
     /* what prepare or work found or made */
     void *object;
@@ -95,19 +96,22 @@ struct job *job_new(struct session *session, const struct job_kind *kind);
 void job_free(struct job *job);
 
 /* ---- The kinds, by room ---------------------------------------------------------------------- */
-extern const struct job_kind job_open, job_close, job_unload_all;    /* session.c */
-extern const struct job_kind job_grant, job_open_partition;          /* grant.c */
-extern const struct job_kind job_malloc, job_mem_free, job_mem_info; /* memory.c */
-extern const struct job_kind job_mem_export, job_mem_import;         /* memory_share.c */
-extern const struct job_kind job_mem_revoke, job_unshare;            /* memory_share.c */
-extern const struct job_kind job_host_alloc, job_host_free;          /* host_block.c */
-extern const struct job_kind job_module_load, job_module_unload;     /* module.c */
-extern const struct job_kind job_kernel_get, job_global_get;         /* kernel.c */
-extern const struct job_kind job_fault;                              /* kernel_fault.c */
-extern const struct job_kind job_stream_create, job_stream_destroy;  /* stream.c */
-extern const struct job_kind job_event_elapsed;                      /* stream.c */
-extern const struct job_kind job_kernel_occupancy;                   /* cooperative.c */
-extern const struct job_kind job_graph_create, job_graph_destroy;    /* graph.c */
+extern const struct job_kind job_open, job_close, job_unload_all;     /* session.c */
+extern const struct job_kind job_grant, job_open_partition;           /* grant.c */
+extern const struct job_kind job_malloc, job_mem_free, job_mem_info;  /* memory.c */
+extern const struct job_kind job_mem_export, job_mem_import;          /* memory_share.c */
+extern const struct job_kind job_mem_revoke, job_unshare;             /* memory_share.c */
+extern const struct job_kind job_host_alloc, job_host_free;           /* host_block.c */
+extern const struct job_kind job_array_create, job_array_destroy;     /* array.c */
+extern const struct job_kind job_texture_create, job_texture_destroy; /* texture.c */
+extern const struct job_kind job_surface_create, job_surface_destroy; /* texture.c */
+extern const struct job_kind job_module_load, job_module_unload;      /* module.c */
+extern const struct job_kind job_kernel_get, job_global_get;          /* kernel.c */
+extern const struct job_kind job_fault;                               /* kernel_fault.c */
+extern const struct job_kind job_stream_create, job_stream_destroy;   /* stream.c */
+extern const struct job_kind job_event_elapsed;                       /* stream.c */
+extern const struct job_kind job_kernel_occupancy;                    /* cooperative.c */
+extern const struct job_kind job_graph_create, job_graph_destroy;     /* graph.c */
 
 /* ---- service.c ------------------------------------------------------------------------------- */
 

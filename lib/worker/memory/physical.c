@@ -78,6 +78,19 @@ static void shown_take(const struct holder *holder, uint64_t size)
     atomic_fetch_sub_explicit(&holder->session->stats->memory_used, size, memory_order_relaxed);
 }
 
+gs_status physical_charge(struct job *job, uint64_t asked, uint64_t size)
+{
+    if (charge(job, asked, size, true) == GS_OK)
+        atomic_fetch_add_explicit(&job->session->stats->memory_used, size, memory_order_relaxed);
+    return job->status;
+}
+
+void physical_discharge(struct session *session, uint64_t size)
+{
+    discharge(session, size, true);
+    atomic_fetch_sub_explicit(&session->stats->memory_used, size, memory_order_relaxed);
+}
+
 /* ---- Holding --------------------------------------------------------------------------------- */
 
 gs_status physical_new(struct job *job, uint64_t asked, struct holder *holder)
