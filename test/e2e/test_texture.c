@@ -292,6 +292,36 @@ static void an_array_beyond_the_limit_is_refused(void)
     server_stop(server);
 }
 
+/* Beside a kernel that runs no quiet moment comes, in which the driver's array would go. */
+static void memory_of_a_destroyed_array_is_there_at_once(void)
+{
+    static const char *const small[] = {"GSHARE_SOFT_MEM=256M", NULL};
+    struct server_options options = server_unfenced;
+    gs_session session, busy;
+    gs_stream aside;
+    gs_devptr flag, memory;
+    struct server *server;
+
+    options.environment = small;
+    server = server_start(&options);
+    CHECK_OK(server_attach(server, &session));
+    CHECK_OK(server_attach(server, &busy));
+    CHECK_OK(gs_malloc(busy, 4096, &flag));
+    CHECK_OK(gs_stream_create(busy, NULL, &aside));
+    CHECK_OK(kernels_launch(NULL, kernels_get(kernels_load(busy), "spin_until"), 1, 1,
+                            (void *[]){&flag}));
+    for (unsigned i = 0; i < 4; i++) {
+        const struct scene s = {.server = server, .session = session};
+
+        CHECK_OK(gs_array_destroy(array_of(&s, 1024, 2048, 12, GS_FORMAT_FLOAT32, 1, 0)));
+    }
+    CHECK_OK(gs_malloc(session, (size_t)160 << 20, &memory));
+    CHECK_OK(gs_memset_async(busy, flag, 1, 4, aside));
+    CHECK_OK(gs_detach(busy));
+    CHECK_OK(gs_detach(session));
+    server_stop(server);
+}
+
 /* ---- Textures and surfaces ---- */
 
 static void sample_check(const struct scene *s, gs_kernel kernel, gs_texture texture, float x,
@@ -672,6 +702,7 @@ static const struct test tests[] = {
     TEST(boxes_go_between_arrays_device_and_host),
     TEST(an_array_counts_until_its_last_texture_goes),
     TEST(an_array_beyond_the_limit_is_refused),
+    TEST(memory_of_a_destroyed_array_is_there_at_once),
     TEST(textures_filter_and_bound_their_coordinates),
     TEST(volumes_and_layers_are_read_by_their_place),
     TEST(textures_show_linear_and_pitched_memory),

@@ -87,8 +87,12 @@ bool deferred_release_full(void)
            atomic_load_explicit(&deferred_list.bytes, memory_order_relaxed) > BYTES_MAX;
 }
 
+/* Held while a thread releases. */
+static pthread_mutex_t releasing = PTHREAD_MUTEX_INITIALIZER;
+
 void deferred_release_run(void)
 {
+    pthread_mutex_lock(&releasing);
     pthread_mutex_lock(&deferred_list.lock);
     struct deferred *deferred = deferred_list.first;
     deferred_list.first = NULL;
@@ -101,4 +105,5 @@ void deferred_release_run(void)
         free(deferred);
         deferred = next;
     }
+    pthread_mutex_unlock(&releasing);
 }

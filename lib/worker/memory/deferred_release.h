@@ -22,8 +22,9 @@ void deferred_release_array(CUarray array, uint64_t size);
 bool deferred_release_any(void);
 bool deferred_release_full(void);
 
-/* Unregisters, unmaps and destroys all that waits. Stalls all launches while the device is busy.
- * Service thread. */
+/* Unregisters, unmaps and destroys all that waits; when it returns, what another thread was
+ * releasing is gone too, so that who found no device memory can try again. Stalls all launches
+ * while the device is busy. Service thread. */
 void deferred_release_run(void);
 
 #endif

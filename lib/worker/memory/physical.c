@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "worker/memory/deferred_release.h"
 #include "worker/memory/device_memory.h"
 #include "worker/memory/limits.h"
 #include "worker/memory/user.h"
@@ -107,6 +108,11 @@ gs_status physical_new(struct job *job, uint64_t asked, struct holder *holder)
         return job_fail(job, GS_ERR_NO_MEMORY, "no host memory for an allocation's record");
     }
     result = device_create(size, &memory->handle);
+    if (result == CUDA_ERROR_OUT_OF_MEMORY) {
+        /* An array that its tenant has destroyed may have the memory still. */
+        deferred_release_run();
+        result = device_create(size, &memory->handle);
+    }
     if (result) {
         free(memory);
         discharge(job->session, size, true);

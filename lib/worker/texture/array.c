@@ -122,6 +122,10 @@ static gs_status array_make(struct job *job, struct array *array,
 {
     CUresult result = DRV(cuArray3DCreate_v2, &array->cu, desc);
 
+    if (result == CUDA_ERROR_OUT_OF_MEMORY) {
+        deferred_release_run(); /* of arrays that were destroyed */
+        result = DRV(cuArray3DCreate_v2, &array->cu, desc);
+    }
     if (result)
         return job_fail_driver(job, result);
     result = array_zero(array);
