@@ -129,6 +129,7 @@ typedef struct gs_event_handle *gs_event;
 typedef struct gs_module_handle *gs_module;
 typedef struct gs_kernel_handle *gs_kernel;
 typedef struct gs_graph_handle *gs_graph;
+typedef struct gs_array_handle *gs_array;
 
 /* An address in device memory, inside the session's own window. The caller may add to it. */
 typedef uint64_t gs_devptr;
@@ -533,6 +534,171 @@ GS_API gs_status gs_memcpy_dtod_async(gs_session session, gs_devptr dst, gs_devp
 GS_API gs_status gs_memset(gs_session session, gs_devptr dst, int value, size_t size);
 GS_API gs_status gs_memset_async(gs_session session, gs_devptr dst, int value, size_t size,
                                  gs_stream stream);
+
+/* ---- Arrays, textures and surfaces ------------------------------------------------------------
+ *
+ * An array is device memory of texels in a layout that only the device knows: kernels read it
+ * through textures, which filter and bound their coordinates, and read and write it through
+ * surfaces. What follows means what CUDA's driver API means by the same names; the constants have
+ * its values. Not there: mipmaps, sparse and external arrays, block-compressed and planar formats.
+ *
+ * Arrays count against the session's memory limit, with rows rounded up to 512 bytes and 8 rows.
+ * The device's own limits of extents are those of its compute capability (CUDA's programming
+ * guide); beyond them GS_ERR_INVALID_VALUE. A session with arrays or textures cannot be taken up
+ * when its worker is lost: it gets GS_ERR_INTERRUPTED.
+ *
+ * A session that is fenced can make and copy all this, but modules whose kernels use textures or
+ * surfaces are refused in it (GS_ERR_PERMISSION), since what a kernel takes is a number that may
+ * be another session's. */
+
+/* What one channel of a texel is. */
+typedef enum gs_format {
+    GS_FORMAT_UINT8 = 0x01,
+    GS_FORMAT_UINT16 = 0x02,
+    GS_FORMAT_UINT32 = 0x03,
+    GS_FORMAT_INT8 = 0x08,
+    GS_FORMAT_INT16 = 0x09,
+    GS_FORMAT_INT32 = 0x0a,
+    GS_FORMAT_FLOAT16 = 0x10,
+    GS_FORMAT_FLOAT32 = 0x20
+} gs_format;
+
+/* Flags of an array. */
+#define GS_ARRAY_LAYERED 0x1u /* depth counts layers: each is an image of its own */
+#define GS_ARRAY_SURFACE 0x2u /* surfaces will show it */
+#define GS_ARRAY_CUBEMAP 0x4u /* six faces, or with GS_ARRAY_LAYERED six for each layer: depth */
+#define GS_ARRAY_GATHER  0x8u /* two dimensions, for textures that gather (tld4) */
+
+typedef struct gs_array_desc {
+    size_t size;
+    size_t width;  /* texels */
+    size_t height; /* 0: one dimension */
+    size_t depth;  /* 0: one or two dimensions; with GS_ARRAY_LAYERED the layers */
+    gs_format format;
+    unsigned channels; /* 1, 2 or 4 */
+    unsigned flags;    /* GS_ARRAY_ */
+} gs_array_desc;
+#define GS_ARRAY_DESC_INIT                                                                         \
+    {                                                                                              \
+        sizeof(gs_array_desc), 0, 0, 0, GS_FORMAT_FLOAT32, 1, 0                                    \
+    }
+
+/* Makes an array of zeros. Blocks for the server. GS_ERR_INVALID_VALUE: no such array, or beyond
+ * the device's limits. GS_ERR_LIMIT: too many arrays. GS_ERR_NOT_SUPPORTED: of the driver.
+ * GS_ERR_QUOTA, GS_ERR_NO_DEVICE_MEMORY, GS_ERR_NO_MEMORY. */
+GS_API gs_status gs_array_create(gs_session session, const gs_array_desc *desc, gs_array *array);
+/* Waits for the session's work, then destroys the array. Textures and surfaces that show it work
+ * on; its memory goes, and stops counting, with the last of them. Blocks for the device. */
+GS_API gs_status gs_array_destroy(gs_array array);
+/* How the array was made; fills *desc as far as desc->size reaches. Does not block. */
+GS_API gs_status gs_array_info(gs_array array, gs_array_desc *desc);
+
+/* One side of gs_memcpy_3d: of array, device and host the first that is not 0. */
+typedef struct gs_memcpy_side {
+    gs_array array;
+    gs_devptr device;
+    void *host; /* of the source: only read */
+    size_t x;   /* where the box begins: bytes in a row, the row, the slice or layer */
+    size_t y, z;
+    size_t pitch; /* bytes from row to row, and rows from slice to slice, of device and host */
+    size_t rows;  /* memory; 0: as many as the box has. Of an array they do not count. */
+} gs_memcpy_side;
+
+typedef struct gs_memcpy_3d_params {
+    size_t size;
+    gs_memcpy_side dst, src;
+    size_t width;         /* bytes */
+    size_t height, depth; /* rows of a slice, slices */
+} gs_memcpy_3d_params;
+#define GS_MEMCPY_3D_PARAMS_INIT                                                                   \
+    {                                                                                              \
+        sizeof(gs_memcpy_3d_params), {NULL, 0, NULL, 0, 0, 0, 0, 0},                               \
+            {NULL, 0, NULL, 0, 0, 0, 0, 0}, 0, 1, 1                                                \
+    }
+
+/* Copies a box between arrays, device memory and host memory; not from host to host. Otherwise as
+ * gs_memcpy_htod and its like: what blocks, what must stay untouched, and the statuses. A box that
+ * is 0 in a direction does nothing. GS_ERR_INVALID_VALUE: beyond an array, parts of its texels, a
+ * pitch that is shorter than a row or longer than 2^31 - 1. GS_ERR_RECORDING: graphs record no such
+ * copy. GS_ERR_NOT_SUPPORTED: of the driver. */
+GS_API gs_status gs_memcpy_3d(gs_session session, const gs_memcpy_3d_params *params);
+GS_API gs_status gs_memcpy_3d_async(gs_session session, const gs_memcpy_3d_params *params,
+                                    gs_stream stream);
+
+/* What kernels take as a parameter of 64 bits: a cudaTextureObject_t, a cudaSurfaceObject_t. Not 0.
+ * A kernel that uses one that is destroyed or was never made has an undefined result; in a session
+ * that is not fenced it may end the work of all tenants, as a bad address may. */
+typedef uint64_t gs_texture;
+typedef uint64_t gs_surface;
+
+typedef enum gs_resource_type {
+    GS_RESOURCE_ARRAY = 0,
+    GS_RESOURCE_LINEAR = 2, /* device memory, one dimension, texels by number */
+    GS_RESOURCE_PITCHED = 3 /* device memory in rows, two dimensions */
+} gs_resource_type;
+
+typedef struct gs_texture_resource {
+    size_t size;
+    gs_resource_type type;
+    gs_array array;
+    gs_devptr address; /* of linear and pitched memory: a multiple of 512, in one live allocation */
+    gs_format format;  /* of linear and pitched memory */
+    unsigned channels;
+    size_t width; /* linear: bytes; pitched: texels */
+    size_t height;
+    size_t pitch; /* bytes, a multiple of 32 */
+} gs_texture_resource;
+#define GS_TEXTURE_RESOURCE_INIT                                                                   \
+    {                                                                                              \
+        sizeof(gs_texture_resource), GS_RESOURCE_ARRAY, NULL, 0, GS_FORMAT_FLOAT32, 1, 0, 0, 0     \
+    }
+
+/* What a texture gives beyond its edge. Wrap and mirror need normalized coordinates. */
+typedef enum gs_address_mode {
+    GS_ADDRESS_WRAP = 0,
+    GS_ADDRESS_CLAMP = 1,
+    GS_ADDRESS_MIRROR = 2,
+    GS_ADDRESS_BORDER = 3
+} gs_address_mode;
+
+typedef enum gs_filter_mode { GS_FILTER_POINT = 0, GS_FILTER_LINEAR = 1 } gs_filter_mode;
+
+/* Flags of a texture. */
+#define GS_TEXTURE_READ_AS_INTEGER           0x01u /* not as fractions of the largest value */
+#define GS_TEXTURE_NORMALIZED_COORDINATES    0x02u /* 1 is the whole extent */
+#define GS_TEXTURE_SRGB                      0x10u /* of GS_FORMAT_UINT8: decoded when read */
+#define GS_TEXTURE_NO_TRILINEAR_OPTIMIZATION 0x20u
+#define GS_TEXTURE_SEAMLESS_CUBEMAP          0x40u
+
+typedef struct gs_texture_desc {
+    size_t size;
+    gs_address_mode address_mode[3];
+    gs_filter_mode filter_mode;
+    unsigned flags;          /* GS_TEXTURE_ */
+    unsigned max_anisotropy; /* 0 to 16 */
+    float border[4];
+} gs_texture_desc;
+#define GS_TEXTURE_DESC_INIT                                                                       \
+    {                                                                                              \
+        sizeof(gs_texture_desc), {GS_ADDRESS_CLAMP, GS_ADDRESS_CLAMP, GS_ADDRESS_CLAMP},           \
+            GS_FILTER_POINT, 0, 0,                                                                 \
+        {                                                                                          \
+            0, 0, 0, 0                                                                             \
+        }                                                                                          \
+    }
+
+/* Makes a texture. desc NULL: clamped, unfiltered, coordinates in texels. Memory that is freed
+ * while a texture shows it is read as any freed memory. Blocks for the server.
+ * GS_ERR_INVALID_VALUE, GS_ERR_INVALID_POINTER: the memory does not lie in one live allocation.
+ * GS_ERR_LIMIT: too many textures and surfaces. GS_ERR_NOT_SUPPORTED, GS_ERR_NO_MEMORY. */
+GS_API gs_status gs_texture_create(gs_session session, const gs_texture_resource *resource,
+                                   const gs_texture_desc *desc, gs_texture *texture);
+/* Waits for the session's work, then destroys the texture. Blocks for the device.
+ * GS_ERR_INVALID_HANDLE: no texture of this session. */
+GS_API gs_status gs_texture_destroy(gs_session session, gs_texture texture);
+/* The same for surfaces, of arrays alone. Make the array with GS_ARRAY_SURFACE. */
+GS_API gs_status gs_surface_create(gs_session session, gs_array array, gs_surface *surface);
+GS_API gs_status gs_surface_destroy(gs_session session, gs_surface surface);
 
 /* ---- Modules and kernels --------------------------------------------------------------------- */
 

@@ -18,7 +18,8 @@ enum rec_op {
     REC_MEMSET = 4,
     REC_EVENT = 5, /* record event */
     REC_WAIT = 6,  /* wait for event */
-    REC_GRAPH = 7
+    REC_GRAPH = 7,
+    REC_BOX = 8 /* copy a box of rows and slices */
 };
 
 struct rec_header {
@@ -87,6 +88,25 @@ struct rec_graph {
     uint32_t reserved[13];
 };
 
+enum rec_box_place { REC_BOX_HOST = 1, REC_BOX_DEVICE = 2, REC_BOX_ARRAY = 3 };
+
+/* One side of a box: memory of the host or the device in rows, or a CUDA array. */
+struct rec_box_side {
+    uint32_t place;  /* enum rec_box_place */
+    uint32_t object; /* host block or array */
+    uint64_t at;    /* offset in the host block, or device address; of an array: bytes in its row */
+    uint64_t pitch; /* bytes from row to row; of an array: the first row */
+    uint64_t rows;  /* from slice to slice; of an array: the first slice or layer */
+};
+
+struct rec_box {
+    struct rec_header h;
+    uint32_t height, depth; /* rows of a slice, slices; at least 1 */
+    uint64_t width;         /* bytes */
+    struct rec_box_side dst, src;
+    uint64_t reserved[5];
+};
+
 #define REC_SIZE_MAX                                                                               \
     ((uint32_t)(sizeof(struct rec_launch) + REQ_PARAM_BYTES_MAX + sizeof(struct wire_qos) + 8 +    \
                 REC_ALIGN - 1) /                                                                   \
@@ -100,6 +120,8 @@ static_assert(sizeof(struct rec_memset) == 64, "rec_memset");
 static_assert(sizeof(struct rec_event) == 64, "rec_event");
 static_assert(sizeof(struct rec_wait) == 64, "rec_wait");
 static_assert(sizeof(struct rec_graph) == 64, "rec_graph");
+static_assert(sizeof(struct rec_box_side) == 32, "rec_box_side");
+static_assert(sizeof(struct rec_box) == 128, "rec_box");
 static_assert(REC_SIZE_MAX <= SEG_RING_BYTES / 4, "a ring holds several of the largest record");
 
 #endif

@@ -25,6 +25,8 @@
 #define SEG_MODULES     4096u
 #define SEG_GRAPHS      1024u
 #define SEG_IMPORTS     1024u
+#define SEG_ARRAYS      1024u
+#define SEG_TEXTURES    1024u /* textures and surfaces */
 
 #define SEG_OFF_INFO     0x00000u
 #define SEG_OFF_CLIENT   0x01000u
@@ -164,6 +166,13 @@ enum req_op {
     REQ_KERNEL_OCCUPANCY = 18,
     REQ_FAULT = 19, /* the worker looks at the fault record (fault_record.h) -> of strays: count,
                        address and line of the first; message: its kernel */
+    /* width, height, depth, req_array_kind -> array */
+    REQ_ARRAY_CREATE = 20,
+    REQ_ARRAY_DESTROY = 21,   /* array */
+    REQ_TEXTURE_CREATE = 22,  /* struct req_texture in payload -> what kernels take */
+    REQ_TEXTURE_DESTROY = 23, /* what kernels take */
+    REQ_SURFACE_CREATE = 24,  /* array -> what kernels take */
+    REQ_SURFACE_DESTROY = 25, /* what kernels take */
     REQ_MODULE_KERNEL = 26 /* module, index -> number of kernels; message: the name of that one */
 };
 
@@ -187,6 +196,28 @@ struct req_kernel {
     } param[REQ_PARAMS_MAX];
 };
 
+/* The fourth argument of REQ_ARRAY_CREATE: gs_format, channels and GS_ARRAY_ flags. */
+static inline uint64_t req_array_kind(uint32_t format, uint32_t channels, uint32_t flags)
+{
+    return (uint64_t)flags << 32 | (uint64_t)(channels & 0xFFFFu) << 16 | (format & 0xFFFFu);
+}
+
+/* A texture: gs_texture_resource and gs_texture_desc. */
+struct req_texture {
+    uint32_t type; /* gs_resource_type */
+    uint32_t array;
+    uint64_t address;
+    uint64_t width; /* texels; of linear memory bytes */
+    uint64_t height, pitch;
+    uint32_t format, channels;
+    uint32_t address_mode[3];
+    uint32_t filter_mode;
+    uint32_t flags;
+    uint32_t max_anisotropy;
+    float border[4];
+    uint32_t reserved[2];
+};
+
 struct seg_request {
     _Atomic uint32_t state; /* enum req_state; a futex */
     uint32_t op;            /* enum req_op */
@@ -197,8 +228,9 @@ struct seg_request {
     uint32_t serial; /* the client's: another for each request, never 0 */
     uint64_t ret[4];
     char message[4096];
-    union {
+    union { /* the reply's, of REQ_TEXTURE_CREATE the request's */
         struct req_kernel kernel;
+        struct req_texture texture;
         unsigned char bytes[8192];
     } payload;
 };
@@ -209,6 +241,7 @@ static_assert(sizeof(struct seg_complete) == 504, "seg_complete");
 static_assert(sizeof(struct seg_server) == 3200, "seg_server");
 static_assert(sizeof(struct seg_request) == 14416, "seg_request");
 static_assert(sizeof(struct req_kernel) == 4128, "req_kernel");
+static_assert(sizeof(struct req_texture) == 96, "req_texture");
 static_assert(SEG_OFF_SERVER + sizeof(struct seg_server) <= SEG_OFF_REQUEST &&
                   SEG_OFF_REQUEST + sizeof(struct seg_request) <= SEG_OFF_RINGS,
               "parts of the segment do not overlap");

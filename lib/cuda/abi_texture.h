@@ -1,6 +1,6 @@
 // The part of the driver's binary interface that is about arrays, textures and surfaces. Included
-// by abi.h; see there. The worker uses none of it: the software device exports it, and its
-// tests call it.
+// by abi.h; see there. The software device exports all of it. The worker uses
+// CUDA_ABI_TEXTURE_WORKER_FUNCTIONS, and serves no arrays where a driver lacks one of these.
 #ifndef GS_CUDA_ABI_TEXTURE_H
 #define GS_CUDA_ABI_TEXTURE_H
 
@@ -122,11 +122,24 @@ typedef struct {
 } CUDA_MEMCPY2D;
 
 #define CUDA_ABI_TEXTURE_FUNCTIONS(X)                                                              \
-    X(cuArrayCreate_v2, (CUarray * array, const CUDA_ARRAY_DESCRIPTOR *desc))                      \
+    CUDA_ABI_TEXTURE_WORKER_FUNCTIONS(X)                                                           \
+    CUDA_ABI_TEXTURE_OTHER_FUNCTIONS(X)
+
+#define CUDA_ABI_TEXTURE_WORKER_FUNCTIONS(X)                                                       \
     X(cuArray3DCreate_v2, (CUarray * array, const CUDA_ARRAY3D_DESCRIPTOR *desc))                  \
+    X(cuArrayDestroy, (CUarray array))                                                             \
+    X(cuMemcpy3DAsync_v2, (const CUDA_MEMCPY3D *copy, CUstream stream))                            \
+    X(cuTexObjectCreate,                                                                           \
+      (CUtexObject * texture, const CUDA_RESOURCE_DESC *resource, const CUDA_TEXTURE_DESC *desc,   \
+       const struct CUDA_RESOURCE_VIEW_DESC_st *view))                                             \
+    X(cuTexObjectDestroy, (CUtexObject texture))                                                   \
+    X(cuSurfObjectCreate, (CUsurfObject * surface, const CUDA_RESOURCE_DESC *resource))            \
+    X(cuSurfObjectDestroy, (CUsurfObject surface))
+
+#define CUDA_ABI_TEXTURE_OTHER_FUNCTIONS(X)                                                        \
+    X(cuArrayCreate_v2, (CUarray * array, const CUDA_ARRAY_DESCRIPTOR *desc))                      \
     X(cuArrayGetDescriptor_v2, (CUDA_ARRAY_DESCRIPTOR * desc, CUarray array))                      \
     X(cuArray3DGetDescriptor_v2, (CUDA_ARRAY3D_DESCRIPTOR * desc, CUarray array))                  \
-    X(cuArrayDestroy, (CUarray array))                                                             \
     X(cuMemcpyDtoA_v2, (CUarray dst, size_t offset, CUdeviceptr src, size_t size))                 \
     X(cuMemcpyAtoD_v2, (CUdeviceptr dst, CUarray src, size_t offset, size_t size))                 \
     X(cuMemcpyHtoA_v2, (CUarray dst, size_t offset, const void *src, size_t size))                 \
@@ -140,15 +153,8 @@ typedef struct {
     X(cuMemcpy2DUnaligned_v2, (const CUDA_MEMCPY2D *copy))                                         \
     X(cuMemcpy2DAsync_v2, (const CUDA_MEMCPY2D *copy, CUstream stream))                            \
     X(cuMemcpy3D_v2, (const CUDA_MEMCPY3D *copy))                                                  \
-    X(cuMemcpy3DAsync_v2, (const CUDA_MEMCPY3D *copy, CUstream stream))                            \
-    X(cuTexObjectCreate,                                                                           \
-      (CUtexObject * texture, const CUDA_RESOURCE_DESC *resource, const CUDA_TEXTURE_DESC *desc,   \
-       const struct CUDA_RESOURCE_VIEW_DESC_st *view))                                             \
-    X(cuTexObjectDestroy, (CUtexObject texture))                                                   \
     X(cuTexObjectGetResourceDesc, (CUDA_RESOURCE_DESC * resource, CUtexObject texture))            \
     X(cuTexObjectGetTextureDesc, (CUDA_TEXTURE_DESC * desc, CUtexObject texture))                  \
-    X(cuSurfObjectCreate, (CUsurfObject * surface, const CUDA_RESOURCE_DESC *resource))            \
-    X(cuSurfObjectDestroy, (CUsurfObject surface))                                                 \
     X(cuSurfObjectGetResourceDesc, (CUDA_RESOURCE_DESC * resource, CUsurfObject surface))
 
 #endif

@@ -87,6 +87,7 @@ struct cudaPitchedPtr {
 };
 
 typedef struct cudaArray *cudaArray_t;
+typedef const struct cudaArray *cudaArray_const_t;
 
 struct cudaMemcpy3DParms {
     cudaArray_t srcArray;
@@ -178,6 +179,9 @@ enum cudaDeviceAttr {
     cudaDevAttrHostRegisterSupported = 99,
     cudaDevAttrMaxBlocksPerMultiprocessor = 106,
     cudaDevAttrReservedSharedMemoryPerBlock = 111,
+#define TEXTURE_LIMIT(name, number, value) cudaDevAttrMax##name = number,
+#include "cudart/base/texture_limits.def"
+#undef TEXTURE_LIMIT
 #ifdef GS_CUDART_12
     cudaDevAttrMax = 144
 #else
@@ -340,6 +344,7 @@ typedef struct cudaLaunchConfig_st {
 #endif /* GS_CUDART_TOOLKIT */
 
 #ifndef GS_CUDART_TOOLKIT
+#include "cudart/abi_array.h"
 #include "cudart/abi_graph.h"
 #include "cudart/abi_memory.h"
 #endif

@@ -18,6 +18,7 @@
 #include "worker/session/session_poll.h"
 #include "worker/submit/session_placement.h"
 #include "worker/submit/session_submit.h"
+#include "worker/texture/session_texture.h"
 
 struct journal;
 struct journal_positions;
@@ -71,6 +72,7 @@ struct session {
     struct session_module module;
     struct session_kernels kernels;
     struct session_memory memory;
+    struct session_texture texture;
 };
 
 #endif

@@ -219,6 +219,19 @@ static uint32_t odd_dimension(void)
     return dimensions[below(ARRAY_SIZE(dimensions))];
 }
 
+/* A side of a box: host, device, array 0, which some sessions have, or nonsense. */
+static void side_make(const struct raw_client *raw, const struct raw_belongings *b,
+                      struct rec_box_side *side)
+{
+    side->place = (uint32_t)(below(8) ? 1 + below(3) : odd_number());
+    side->object = side->place == REC_BOX_HOST && below(4)
+                       ? b->block
+                       : (uint32_t)(below(3) ? 0 : odd_number());
+    side->at = side->place == REC_BOX_DEVICE ? odd_address(raw, b) : odd_size();
+    side->pitch = below(2) ? odd_size() : below(64);
+    side->rows = below(2) ? odd_size() : below(64);
+}
+
 static uint32_t record_make(const struct raw_client *raw, const struct raw_belongings *b,
                             unsigned char bytes[REC_SIZE_MAX])
 {
@@ -230,12 +243,13 @@ static uint32_t record_make(const struct raw_client *raw, const struct raw_belon
         struct rec_event event;
         struct rec_wait wait;
         struct rec_graph graph;
+        struct rec_box box;
         unsigned char bytes[128];
     } r;
     uint32_t size = 64;
 
     scribble(r.bytes, sizeof(r.bytes));
-    r.h = (struct rec_header){.op = (uint16_t)(1 + below(7)), .size = 64};
+    r.h = (struct rec_header){.op = (uint16_t)(1 + below(8)), .size = 64};
     switch (r.h.op) {
     case REC_LAUNCH:
         r.launch.kernel = below(4) ? b->kernel : (uint32_t)odd_number();
@@ -273,6 +287,14 @@ static uint32_t record_make(const struct raw_client *raw, const struct raw_belon
     case REC_GRAPH:
         r.graph.graph = (uint32_t)odd_number();
         break;
+    case REC_BOX:
+        r.box.width = odd_size();
+        r.box.height = (uint32_t)(below(3) ? 1 + below(8) : odd_number());
+        r.box.depth = (uint32_t)(below(3) ? 1 : odd_number());
+        side_make(raw, b, &r.box.dst);
+        side_make(raw, b, &r.box.src);
+        r.h.size = size = 128;
+        break;
     default:
         break;
     }
@@ -293,6 +315,10 @@ static void records_run(void *argument)
     for (unsigned session = 0; session < rounds_of(150); session++) {
         attach_good(&raw, argument);
         raw_belongings_get(&raw, &belongings);
+        if (session % 2)
+            raw_ask(&raw, &(struct raw_request){
+                              .op = REQ_ARRAY_CREATE,
+                              .arg = {64, 16, 4, req_array_kind(GS_FORMAT_UINT8, 1, 0)}});
         for (unsigned i = 0; i < 60 && raw_open(&raw); i++) {
             uint32_t size = record_make(&raw, &belongings, record);
             unsigned stream = below(8) ? (unsigned)below(2) : (unsigned)below(SEG_STREAMS);
@@ -473,6 +499,39 @@ static void records_that_change_while_they_are_read(void)
 
 /* ---- Requests ---- */
 
+/* An array that is small, and mostly one that could be. */
+static void array_ask(struct raw_request *request)
+{
+    static const uint32_t formats[] = {GS_FORMAT_UINT8, GS_FORMAT_FLOAT16, GS_FORMAT_FLOAT32, 5};
+
+    for (unsigned k = 0; k < 3; k++)
+        request->arg[k] = below(16) ? below(40) : odd_number();
+    request->arg[3] = below(8) ? req_array_kind(formats[below(ARRAY_SIZE(formats))],
+                                                (uint32_t)below(5), (uint32_t)below(16))
+                               : odd_number();
+}
+
+/* A texture of what the session has, of a neighbour's, or of nothing. */
+static void texture_ask(const struct raw_client *raw, const struct raw_belongings *b)
+{
+    struct req_texture texture;
+
+    if (below(4) == 0)
+        scribble((unsigned char *)&texture, sizeof(texture));
+    else
+        texture =
+            (struct req_texture){.flags = (uint32_t)below(4), .filter_mode = (uint32_t)below(2)};
+    texture.type = (uint32_t)below(4);
+    texture.array = (uint32_t)(below(4) ? below(4) : odd_number());
+    texture.address = odd_address(raw, b) & (below(8) ? ~UINT64_C(511) : UINT64_MAX);
+    texture.width = odd_size();
+    texture.height = below(4) ? 1 + below(16) : odd_number();
+    texture.pitch = below(4) ? 32 * below(64) : odd_number();
+    texture.format = GS_FORMAT_UINT8;
+    texture.channels = 1;
+    raw->request->payload.texture = texture;
+}
+
 static void requests_run(void *argument)
 {
     struct raw_client raw;
@@ -482,7 +541,7 @@ static void requests_run(void *argument)
         attach_good(&raw, argument);
         raw_belongings_get(&raw, &b);
         for (unsigned i = 0; i < 100 && raw_open(&raw); i++) {
-            struct raw_request request = {.op = (uint32_t)below(REQ_MEM_REVOKE + 4)};
+            struct raw_request request = {.op = (uint32_t)below(REQ_SURFACE_DESTROY + 2)};
 
             for (unsigned k = 0; k < 4; k++)
                 request.arg[k] = below(3) == 0   ? odd_number()
@@ -492,6 +551,10 @@ static void requests_run(void *argument)
             if ((request.op == REQ_MALLOC || request.op == REQ_HOST_ALLOC) &&
                 request.arg[0] < UINT64_C(1) << 44)
                 request.arg[0] %= 1 << 20;
+            if (request.op == REQ_ARRAY_CREATE)
+                array_ask(&request);
+            if (request.op == REQ_TEXTURE_CREATE)
+                texture_ask(&raw, &b);
             if (below(2))
                 request.name = below(2) ? "nothing" : "";
             raw_ask(&raw, &request);
@@ -502,7 +565,7 @@ static void requests_run(void *argument)
                 raw.request->arg[0] = below(3);
                 atomic_store(&raw.request->state, REQ_POSTED);
                 raw_signal(&raw, SEG_REQUEST_BIT);
-                raw.request->op = (uint32_t)below(REQ_MEM_REVOKE + 4);
+                raw.request->op = (uint32_t)below(REQ_SURFACE_DESTROY + 2);
                 atomic_store(&raw.request->state, REQ_POSTED);
                 raw_signal(&raw, SEG_REQUEST_BIT);
                 CHECK_WITHIN(10000,

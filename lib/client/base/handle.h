@@ -23,7 +23,8 @@ enum handle_kind {
     HANDLE_EVENT = 3,
     HANDLE_MODULE = 4,
     HANDLE_KERNEL = 5,
-    HANDLE_GRAPH = 6
+    HANDLE_GRAPH = 6,
+    HANDLE_ARRAY = 7
 };
 
 #define HANDLE_SESSIONS 1024u /* sessions of a process */

@@ -34,6 +34,7 @@ static void session_deinit(struct session *session)
     objects_free(&session->modules);
     objects_free(&session->events);
     objects_free(&session->graphs);
+    objects_free(&session->arrays);
     for (unsigned i = 0; i < SEG_STREAMS; i++) {
         recording_free(atomic_load_explicit(&session->stream[i].recording, memory_order_relaxed));
         pthread_mutex_destroy(&session->stream[i].lock);
@@ -65,6 +66,7 @@ static void session_init(struct session *session)
     handle_table_init(&session->modules, SEG_MODULES);
     handle_table_init(&session->kernels, SEG_KERNELS);
     handle_table_init(&session->graphs, SEG_GRAPHS);
+    handle_table_init(&session->arrays, SEG_ARRAYS);
 }
 
 gs_status session_new(struct session **session)

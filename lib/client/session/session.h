@@ -9,7 +9,7 @@
  *
  * What keeps an object alive while a thread uses it:
  *   stream         its lock, after stream_lock() has found the stream live
- *   kernel, graph  any stream's lock: the remover takes and drops the lock of each stream
+ *   kernel, graph, array   any stream's lock: the remover takes and drops the lock of each stream
  *                  (session_quiesce) between handle_retire and handle_release
  *   event, module  object_lock
  *   device ranges, host blocks   the memory's lock for the lookup; the stream's lock from the check
@@ -80,6 +80,12 @@ struct graph {
     bool empty;  /* nothing was recorded: a launch does nothing, and the server has no graph */
 };
 
+struct array {
+    uint32_t id;        /* the server's */
+    uint64_t row;       /* bytes of a row */
+    gs_array_desc desc; /* as it was made */
+};
+
 struct report {
     uint64_t id; /* 0: none, or fetched */
     uint64_t asked;
@@ -119,7 +125,7 @@ struct session {
     struct memory *memory; /* owned by control/session_make.c */
 
     pthread_mutex_t object_lock;
-    struct handle_table events, modules, kernels, graphs;
+    struct handle_table events, modules, kernels, graphs, arrays;
 
     struct printing printing;
 

@@ -21,6 +21,8 @@ static void request_post(struct session *session, const struct sync_request *req
     memset(slot->name, 0, sizeof(slot->name));
     if (request->name)
         memcpy(slot->name, request->name, strnlen(request->name, sizeof(slot->name) - 1));
+    if (request->texture)
+        memcpy(&slot->payload.texture, request->texture, sizeof(*request->texture));
     /* Pairs with the server's acquire of POSTED; the request is complete before. seq_cst for
      * activity_signal. */
     atomic_store_explicit(&slot->state, REQ_POSTED, memory_order_seq_cst);

@@ -10,7 +10,8 @@
 struct sync_request {
     enum req_op op;
     uint64_t arg[4];
-    const char *name; /* NULL: none; shorter than seg_request.name */
+    const char *name;                  /* NULL: none; shorter than seg_request.name */
+    const struct req_texture *texture; /* of REQ_TEXTURE_CREATE */
     /* reply */
     uint64_t ret[4];
     struct req_kernel *kernel; /* receives the payload of REQ_KERNEL_GET */

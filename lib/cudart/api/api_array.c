@@ -1,8 +1,93 @@
-/* api_array.c - what of CUDA arrays and textures needs no device. */
+/* api_array.c - CUDA arrays: what they are made of, making, describing and freeing them. */
 #include "cudart/abi.h"
+#include "cudart/base/error.h"
+#include "cudart/graph/capture.h"
+#include "cudart/state/array.h"
 
 CUDART_API struct cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int w,
                                                               enum cudaChannelFormatKind f)
 {
     return (struct cudaChannelFormatDesc){x, y, z, w, f};
+}
+
+static cudaError_t array_new(cudaArray_t *array, const struct cudaChannelFormatDesc *channels,
+                             struct cudaExtent extent, unsigned flags)
+{
+    gs_array_desc desc = GS_ARRAY_DESC_INIT;
+    gs_array made;
+    cudaError_t error = device_use();
+
+    if (error == cudaSuccess)
+        error = capture_forbids_unsafe();
+    if (error != cudaSuccess)
+        return error;
+    if (array == NULL || channels == NULL)
+        return cudaErrorInvalidValue;
+    if (flags & ~(unsigned)(cudaArrayLayered | cudaArraySurfaceLoadStore | cudaArrayCubemap |
+                            cudaArrayTextureGather))
+        return error_unsupported("a sparse or deferred array");
+    error = array_format(channels, &desc.format, &desc.channels);
+    if (error != cudaSuccess)
+        return error;
+    desc.width = extent.width;
+    desc.height = extent.height;
+    desc.depth = extent.depth;
+    desc.flags = flags;
+    error = device_error(gs_array_create(device_session(), &desc, &made));
+    if (error == cudaSuccess)
+        *array = (cudaArray_t)(uintptr_t)made;
+    return error;
+}
+
+CUDART_API cudaError_t cudaMallocArray(cudaArray_t *array, const struct cudaChannelFormatDesc *desc,
+                                       size_t width, size_t height, unsigned int flags)
+{
+    return error_record(array_new(array, desc, (struct cudaExtent){width, height, 0}, flags));
+}
+
+CUDART_API cudaError_t cudaMalloc3DArray(cudaArray_t *array,
+                                         const struct cudaChannelFormatDesc *desc,
+                                         struct cudaExtent extent, unsigned int flags)
+{
+    return error_record(array_new(array, desc, extent, flags));
+}
+
+CUDART_API cudaError_t cudaFreeArray(cudaArray_t array)
+{
+    cudaError_t error = device_use();
+
+    if (error == cudaSuccess && array != NULL)
+        error = capture_forbids_unsafe();
+    if (error == cudaSuccess && array != NULL)
+        error = device_error(gs_array_destroy((gs_array)(uintptr_t)array));
+    return error_record(error);
+}
+
+CUDART_API cudaError_t cudaArrayGetInfo(struct cudaChannelFormatDesc *channels,
+                                        struct cudaExtent *extent, unsigned int *flags,
+                                        cudaArray_t array)
+{
+    gs_array_desc desc;
+    cudaError_t error = array_describe(array, &desc);
+
+    if (error != cudaSuccess)
+        return error_record(error);
+    if (channels != NULL)
+        *channels = array_channels(&desc);
+    if (extent != NULL)
+        *extent = (struct cudaExtent){desc.width, desc.height, desc.depth};
+    if (flags != NULL)
+        *flags = desc.flags;
+    return cudaSuccess;
+}
+
+CUDART_API cudaError_t cudaGetChannelDesc(struct cudaChannelFormatDesc *channels,
+                                          cudaArray_const_t array)
+{
+    gs_array_desc desc;
+    cudaError_t error = channels != NULL ? array_describe(array, &desc) : cudaErrorInvalidValue;
+
+    if (error == cudaSuccess)
+        *channels = array_channels(&desc);
+    return error_record(error);
 }

@@ -14,6 +14,7 @@
 #include "cudart/state/managed.h"
 #include "cudart/state/module.h"
 #include "cudart/state/stream.h"
+#include "cudart/state/texture.h"
 
 /* ---- Which device ---------------------------------------------------------------------------- */
 
@@ -100,6 +101,7 @@ CUDART_API cudaError_t cudaDeviceReset(void)
     images_forget();
     streams_forget();
     events_forget();
+    textures_forget();
     execs_forget();
     managed_forget();
     device_memory_forget();
@@ -205,6 +207,58 @@ static size_t smem_optin(void)
     return device.desc.max_dynamic_smem;
 }
 
+enum {
+#define TEXTURE_LIMIT(name, number, value) LIMIT_##name = value,
+#include "cudart/base/texture_limits.def"
+#undef TEXTURE_LIMIT
+};
+
+static void texture_limits_fill(struct cudaDeviceProp *p)
+{
+    p->maxTexture1D = LIMIT_Texture1DWidth;
+    p->maxTexture1DMipmap = LIMIT_Texture1DMipmappedWidth;
+#ifdef GS_CUDART_12
+    p->maxTexture1DLinear = LIMIT_Texture1DLinearWidth;
+#endif
+    p->maxTexture2D[0] = LIMIT_Texture2DWidth;
+    p->maxTexture2D[1] = LIMIT_Texture2DHeight;
+    p->maxTexture2DMipmap[0] = LIMIT_Texture2DMipmappedWidth;
+    p->maxTexture2DMipmap[1] = LIMIT_Texture2DMipmappedHeight;
+    p->maxTexture2DLinear[0] = LIMIT_Texture2DLinearWidth;
+    p->maxTexture2DLinear[1] = LIMIT_Texture2DLinearHeight;
+    p->maxTexture2DLinear[2] = LIMIT_Texture2DLinearPitch;
+    p->maxTexture2DGather[0] = LIMIT_Texture2DGatherWidth;
+    p->maxTexture2DGather[1] = LIMIT_Texture2DGatherHeight;
+    p->maxTexture3D[0] = LIMIT_Texture3DWidth;
+    p->maxTexture3D[1] = LIMIT_Texture3DHeight;
+    p->maxTexture3D[2] = LIMIT_Texture3DDepth;
+    p->maxTexture3DAlt[0] = LIMIT_Texture3DWidthAlt;
+    p->maxTexture3DAlt[1] = LIMIT_Texture3DHeightAlt;
+    p->maxTexture3DAlt[2] = LIMIT_Texture3DDepthAlt;
+    p->maxTextureCubemap = LIMIT_TextureCubemapWidth;
+    p->maxTexture1DLayered[0] = LIMIT_Texture1DLayeredWidth;
+    p->maxTexture1DLayered[1] = LIMIT_Texture1DLayeredLayers;
+    p->maxTexture2DLayered[0] = LIMIT_Texture2DLayeredWidth;
+    p->maxTexture2DLayered[1] = LIMIT_Texture2DLayeredHeight;
+    p->maxTexture2DLayered[2] = LIMIT_Texture2DLayeredLayers;
+    p->maxTextureCubemapLayered[0] = LIMIT_TextureCubemapLayeredWidth;
+    p->maxTextureCubemapLayered[1] = LIMIT_TextureCubemapLayeredLayers;
+    p->maxSurface1D = LIMIT_Surface1DWidth;
+    p->maxSurface2D[0] = LIMIT_Surface2DWidth;
+    p->maxSurface2D[1] = LIMIT_Surface2DHeight;
+    p->maxSurface3D[0] = LIMIT_Surface3DWidth;
+    p->maxSurface3D[1] = LIMIT_Surface3DHeight;
+    p->maxSurface3D[2] = LIMIT_Surface3DDepth;
+    p->maxSurface1DLayered[0] = LIMIT_Surface1DLayeredWidth;
+    p->maxSurface1DLayered[1] = LIMIT_Surface1DLayeredLayers;
+    p->maxSurface2DLayered[0] = LIMIT_Surface2DLayeredWidth;
+    p->maxSurface2DLayered[1] = LIMIT_Surface2DLayeredHeight;
+    p->maxSurface2DLayered[2] = LIMIT_Surface2DLayeredLayers;
+    p->maxSurfaceCubemap = LIMIT_SurfaceCubemapWidth;
+    p->maxSurfaceCubemapLayered[0] = LIMIT_SurfaceCubemapLayeredWidth;
+    p->maxSurfaceCubemapLayered[1] = LIMIT_SurfaceCubemapLayeredLayers;
+}
+
 /* What gshare does not know (clocks, the bus, the PCI address) is 0, and so are features that it
  * has not. */
 CUDART_API cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *p, int number)
@@ -246,6 +300,7 @@ CUDART_API cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *p, int num
     p->textureAlignment = ARCH_TEXTURE_ALIGN;
     p->texturePitchAlignment = ARCH_PITCH_ALIGN;
     p->surfaceAlignment = ARCH_TEXTURE_ALIGN;
+    texture_limits_fill(p);
     p->multiProcessorCount = (int)device_sm_count();
     p->concurrentKernels = 1;
     p->asyncEngineCount = 1;
@@ -327,6 +382,11 @@ static int attribute_of(enum cudaDeviceAttr attribute)
     case cudaDevAttrManagedMemory:
     case cudaDevAttrHostRegisterSupported:
         return 1;
+#define TEXTURE_LIMIT(name, number, value)                                                         \
+    case cudaDevAttrMax##name:                                                                     \
+        return value;
+#include "cudart/base/texture_limits.def"
+#undef TEXTURE_LIMIT
     default:
         return 0;
     }

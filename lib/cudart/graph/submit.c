@@ -1,6 +1,7 @@
 /* submit.c - see submit.h. */
 #include "cudart/graph/submit.h"
 
+#include "cudart/base/error.h"
 #include "cudart/graph/capture.h"
 #include "cudart/state/copy.h"
 
@@ -46,6 +47,19 @@ cudaError_t submit_copy3d(struct stream *stream, const struct cudaMemcpy3DParms 
         return copy_box(stream, params, wait);
     error = op_copy3d(&op, params);
     return error == cudaSuccess ? capture_op(stream, &op) : error;
+}
+
+cudaError_t submit_array(struct stream *stream, const struct array_side *dst,
+                         const struct array_side *src, struct cudaExtent extent,
+                         enum cudaMemcpyKind kind, bool wait)
+{
+    cudaError_t error = submit_prepare(stream, wait);
+
+    if (error != cudaSuccess)
+        return error;
+    if (stream_capturing(stream))
+        return error_unsupported("a copy of an array in a capture");
+    return array_copy(stream, dst, src, extent, kind, wait);
 }
 
 cudaError_t submit_set(struct stream *stream, void *dst, size_t pitch, int value, size_t width,

@@ -3,12 +3,17 @@
 #define GS_CUDART_SUBMIT_H
 
 #include "cudart/abi.h"
+#include "cudart/state/array.h"
 #include "cudart/state/stream.h"
 
 cudaError_t submit_copy(struct stream *stream, void *dst, size_t dst_pitch, const void *src,
                         size_t src_pitch, size_t width, size_t height, enum cudaMemcpyKind kind,
                         bool wait);
 cudaError_t submit_copy3d(struct stream *stream, const struct cudaMemcpy3DParms *params, bool wait);
+/* As array_copy; no graph has such copies. */
+cudaError_t submit_array(struct stream *stream, const struct array_side *dst,
+                         const struct array_side *src, struct cudaExtent extent,
+                         enum cudaMemcpyKind kind, bool wait);
 cudaError_t submit_set(struct stream *stream, void *dst, size_t pitch, int value, size_t width,
                        size_t height);
 

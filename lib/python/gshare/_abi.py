@@ -99,6 +99,43 @@ class FaultKind(_Enum):
     STRAY = 8
 
 
+class Format(_Enum):
+    """gs_format"""
+
+    UINT8 = 0x01
+    UINT16 = 0x02
+    UINT32 = 0x03
+    INT8 = 0x08
+    INT16 = 0x09
+    INT32 = 0x0A
+    FLOAT16 = 0x10
+    FLOAT32 = 0x20
+
+
+class ResourceType(_Enum):
+    """gs_resource_type"""
+
+    ARRAY = 0
+    LINEAR = 2
+    PITCHED = 3
+
+
+class AddressMode(_Enum):
+    """gs_address_mode"""
+
+    WRAP = 0
+    CLAMP = 1
+    MIRROR = 2
+    BORDER = 3
+
+
+class FilterMode(_Enum):
+    """gs_filter_mode"""
+
+    POINT = 0
+    LINEAR = 1
+
+
 ENUMS = {  # the header's prefix of its constants
     "GS_": Status,
     "GS_EXEC_AFFINITY_": AffinityType,
@@ -106,6 +143,10 @@ ENUMS = {  # the header's prefix of its constants
     "GS_ON_FAULT_": OnFault,
     "GS_FENCE_": Fence,
     "GS_FAULT_": FaultKind,
+    "GS_FORMAT_": Format,
+    "GS_RESOURCE_": ResourceType,
+    "GS_ADDRESS_": AddressMode,
+    "GS_FILTER_": FilterMode,
 }
 
 DEVICE_AUTO = -1
@@ -212,6 +253,67 @@ class MemHandle(ctypes.Structure):
     _fields_ = [("bytes", c_ubyte * 32)]
 
 
+class ArrayDesc(Sized):
+    _fields_ = [
+        ("size", c_size_t),
+        ("width", c_size_t),
+        ("height", c_size_t),
+        ("depth", c_size_t),
+        ("format", c_int),
+        ("channels", c_uint),
+        ("flags", c_uint),
+    ]
+
+
+class MemcpySide(ctypes.Structure):
+    _fields_ = [
+        ("array", c_void_p),
+        ("device", c_uint64),
+        ("host", c_void_p),
+        ("x", c_size_t),
+        ("y", c_size_t),
+        ("z", c_size_t),
+        ("pitch", c_size_t),
+        ("rows", c_size_t),
+    ]
+
+
+class Memcpy3DParams(Sized):
+    _fields_ = [
+        ("size", c_size_t),
+        ("dst", MemcpySide),
+        ("src", MemcpySide),
+        ("width", c_size_t),
+        ("height", c_size_t),
+        ("depth", c_size_t),
+    ]
+
+
+class TextureResource(Sized):
+    _fields_ = [
+        ("size", c_size_t),
+        ("type", c_int),
+        ("array", c_void_p),
+        ("address", c_uint64),
+        ("format", c_int),
+        ("channels", c_uint),
+        ("width", c_size_t),
+        ("height", c_size_t),
+        ("pitch", c_size_t),
+    ]
+
+
+class TextureDesc(Sized):
+    _fields_ = [
+        ("size", c_size_t),
+        ("address_mode", c_int * 3),
+        ("filter_mode", c_int),
+        ("flags", c_uint),
+        ("max_anisotropy", c_uint),
+        ("border", c_float * 4),
+    ]
+
+
 class KernelDesc(Sized):
     _fields_ = [
         ("size", c_size_t),
@@ -261,6 +363,11 @@ STRUCTS = {
     "gs_fault": Fault,
     "gs_stray": Stray,
     "gs_mem_handle": MemHandle,
+    "gs_array_desc": ArrayDesc,
+    "gs_memcpy_side": MemcpySide,
+    "gs_memcpy_3d_params": Memcpy3DParams,
+    "gs_texture_resource": TextureResource,
+    "gs_texture_desc": TextureDesc,
     "gs_kernel_desc": KernelDesc,
     "gs_launch_config": LaunchConfig,
     "gs_report": Report,
@@ -328,10 +435,20 @@ FUNCTIONS = {
     "gs_graph_launch": (_handle, _handle),
     "gs_graph_destroy": (_handle,),
 }
+_TEXTURES = "the package has buffers; texels are for kernels that a C or CUDA program sets up"
 NOT_WRAPPED = {
     "gs_launch_report": "gs_launch_report_for without time is the same",
     "gs_module_link": "code for Python programs comes whole, from one file",
     "gs_strerror": "an Error has the message of its call, which says more",
+    "gs_array_create": _TEXTURES,
+    "gs_array_destroy": _TEXTURES,
+    "gs_array_info": _TEXTURES,
+    "gs_memcpy_3d": _TEXTURES,
+    "gs_memcpy_3d_async": _TEXTURES,
+    "gs_texture_create": _TEXTURES,
+    "gs_texture_destroy": _TEXTURES,
+    "gs_surface_create": _TEXTURES,
+    "gs_surface_destroy": _TEXTURES,
 }
 
 

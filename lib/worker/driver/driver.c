@@ -17,15 +17,18 @@ static bool table_fill(void *library, char *text, size_t text_size)
     static const struct {
         const char *name;
         size_t offset;
+        bool needed;
     } entries[] = {
-#define DRIVER_ENTRY(name, args) {#name, offsetof(struct driver, name)},
-        CUDA_ABI_FUNCTIONS(DRIVER_ENTRY)
+#define DRIVER_ENTRY(name, args)    {#name, offsetof(struct driver, name), true},
+#define DRIVER_OPTIONAL(name, args) {#name, offsetof(struct driver, name), false},
+        CUDA_ABI_FUNCTIONS(DRIVER_ENTRY) CUDA_ABI_TEXTURE_WORKER_FUNCTIONS(DRIVER_OPTIONAL)
 #undef DRIVER_ENTRY
+#undef DRIVER_OPTIONAL
     };
 
     for (size_t i = 0; i < sizeof(entries) / sizeof(entries[0]); i++) {
         void *function = dlsym(library, entries[i].name);
-        if (!function) {
+        if (!function && entries[i].needed) {
             snprintf(text, text_size, "the driver lacks %s: it is too old (12.4 is needed)",
                      entries[i].name);
             return false;

@@ -59,6 +59,7 @@ struct job {
     uint32_t serial; /* of the request */
     uint64_t arg[4];
     char name[sizeof(((struct seg_request *)0)->name)];
+    struct req_texture texture; /* of REQ_TEXTURE_CREATE */
 
     /* what prepare or work found or made */
     void *object;
@@ -107,6 +108,9 @@ extern const struct job_kind job_malloc, job_mem_free, job_mem_info;            
 extern const struct job_kind job_mem_export, job_mem_import;                    /* memory_share.c */
 extern const struct job_kind job_mem_revoke, job_unshare;                       /* memory_share.c */
 extern const struct job_kind job_host_alloc, job_host_free;                     /* host_block.c */
+extern const struct job_kind job_array_create, job_array_destroy;               /* array.c */
+extern const struct job_kind job_texture_create, job_texture_destroy;           /* texture.c */
+extern const struct job_kind job_surface_create, job_surface_destroy;           /* texture.c */
 extern const struct job_kind job_module_load, job_module_unload;                /* module.c */
 extern const struct job_kind job_kernel_get, job_global_get, job_module_kernel; /* kernel.c */
 extern const struct job_kind job_fault;                                         /* kernel_fault.c */

@@ -35,6 +35,12 @@ static const struct job_kind *const kinds[] = {
     [REQ_MEM_REVOKE] = &job_mem_revoke,
     [REQ_KERNEL_OCCUPANCY] = &job_kernel_occupancy,
     [REQ_FAULT] = &job_fault,
+    [REQ_ARRAY_CREATE] = &job_array_create,
+    [REQ_ARRAY_DESTROY] = &job_array_destroy,
+    [REQ_TEXTURE_CREATE] = &job_texture_create,
+    [REQ_TEXTURE_DESTROY] = &job_texture_destroy,
+    [REQ_SURFACE_CREATE] = &job_surface_create,
+    [REQ_SURFACE_DESTROY] = &job_surface_destroy,
     [REQ_MODULE_KERNEL] = &job_module_kernel,
 };
 
@@ -77,6 +83,7 @@ struct job *request_take(struct session *session)
     memcpy(job->arg, slot->arg, sizeof(job->arg));
     memcpy(job->name, slot->name, sizeof(job->name));
     job->name[sizeof(job->name) - 1] = '\0';
+    memcpy(&job->texture, &slot->payload.texture, sizeof(job->texture));
     return job;
 }
 

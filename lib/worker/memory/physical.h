@@ -52,6 +52,11 @@ bool physical_rest(struct holder *holder);
 /* Counts a resting piece again. On failure the job has failed. */
 gs_status physical_wake(struct job *job, uint64_t asked, struct holder *holder);
 
+/* Counts memory that is no piece: an array's. `asked`: the bytes that the tenant named. On failure
+ * the job has failed. */
+gs_status physical_charge(struct job *job, uint64_t asked, uint64_t size);
+void physical_discharge(struct session *session, uint64_t size);
+
 CUmemGenericAllocationHandle physical_handle(const struct physical *memory);
 uint64_t physical_size(const struct physical *memory);
 /* The piece's number, which no other piece of the device has, had, or will have while the machine

@@ -28,6 +28,7 @@
 #include "worker/submit/graph.h"
 #include "worker/submit/report.h"
 #include "worker/submit/stream.h"
+#include "worker/texture/texture.h"
 
 /* Clears the counters of the slot; the supervisor may be reading them. */
 static void stats_clear(struct link_stats *stats)
@@ -78,6 +79,7 @@ static void release_device(struct session *session)
     reports_deinit(session);
     graphs_deinit(session);
     streams_deinit(session);
+    textures_deinit(session);
     chunks_deinit(session);
     window_deinit(session);
 }

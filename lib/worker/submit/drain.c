@@ -236,6 +236,19 @@ static enum outcome take_transfer(struct session *session, uint32_t index,
     return after(session, index, transfer_issue(&transfer, session->submit.streams[index].cu));
 }
 
+/* A box goes the way of a copy, on the main lane: arrays belong to the primary context. */
+static enum outcome take_box(struct session *session, uint32_t index, const struct rec_box *record,
+                             uint64_t *bytes)
+{
+    CUDA_MEMCPY3D copy;
+    record_fault fault = record_check_box(session, record, &copy);
+
+    if (fault)
+        return rejected(session, index, fault);
+    *bytes = copy.WidthInBytes * copy.Height * copy.Depth;
+    return after(session, index, DRV(cuMemcpy3DAsync_v2, &copy, session->submit.streams[index].cu));
+}
+
 static enum outcome take_event(struct session *session, uint32_t index,
                                const struct rec_event *record)
 {
@@ -315,7 +328,8 @@ static enum outcome take_graph(struct session *session, uint32_t index,
 static bool kernels_issue(struct session *session, uint32_t index, uint32_t next)
 {
     struct stream *stream = &session->submit.streams[index];
-    const bool other = next == REC_COPY || next == REC_MEMSET || next == REC_WAIT;
+    const bool other =
+        next == REC_COPY || next == REC_MEMSET || next == REC_BOX || next == REC_WAIT;
     const bool apart = (other || next == REC_GRAPH) && launch_apart(session, stream);
     CUresult result = CUDA_SUCCESS;
 
@@ -345,13 +359,13 @@ static enum outcome take(struct session *session, uint32_t index, unsigned char 
         session->submit.light = 0;
     if (!kernels_issue(session, index, header->op))
         return ENDED;
-    if (size != REC_ALIGN)
+    if (size != (header->op == REC_BOX ? sizeof(struct rec_box) : REC_ALIGN))
         return rejected(session, index, "a record of a wrong size");
     if (!transfer && header->op != REC_WAIT &&
         !stream_primary(session, &session->submit.streams[index]))
         return STALLED;
     struct stream *stream = &session->submit.streams[index];
-    struct issued issued = {.position = stream->head + REC_ALIGN};
+    struct issued issued = {.position = stream->head + size};
     enum outcome outcome;
     account_issuing(session, stream);
     switch (header->op) {
@@ -360,6 +374,10 @@ static enum outcome take(struct session *session, uint32_t index, unsigned char 
         issued.kind = ISSUED_TRANSFER;
         issued.set = header->op == REC_MEMSET;
         outcome = take_transfer(session, index, record, issued.set, &issued.bytes);
+        break;
+    case REC_BOX:
+        issued.kind = ISSUED_TRANSFER;
+        outcome = take_box(session, index, (const void *)record, &issued.bytes);
         break;
     case REC_EVENT:
         issued.kind = ISSUED_EVENT;

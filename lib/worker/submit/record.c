@@ -14,6 +14,7 @@
 #include "common/ring.h"
 #include "worker/memory/host_block.h"
 #include "worker/partition/carveout.h"
+#include "worker/texture/array.h"
 
 record_fault record_check_launch(const struct session *session, unsigned char *record,
                                  uint32_t size, struct launch *launch)
@@ -118,6 +119,116 @@ record_fault record_check_memset(const struct session *session, const struct rec
     return set->bytes > 0 && device_range(session, set->dst, set->bytes)
                ? NULL
                : "a memset outside an allocation";
+}
+
+/* ---- Boxes ----------------------------------------------------------------------------------- */
+
+#define PITCH_MAX UINT64_C(0x7fffffff) /* cuMemcpy3D takes no longer rows */
+
+/* The bytes from a box's first to its last. Returns false where they are more than any memory. */
+static bool box_bytes(const struct rec_box *box, const struct rec_box_side *side, uint64_t *bytes)
+{
+    uint64_t rows;
+
+    return !__builtin_mul_overflow(side->rows, box->depth - 1, &rows) &&
+           !__builtin_add_overflow(rows, box->height - 1, &rows) &&
+           !__builtin_mul_overflow(rows, side->pitch, bytes) &&
+           !__builtin_add_overflow(*bytes, box->width, bytes);
+}
+
+/* What a side of a box is to the driver. */
+struct box_side {
+    CUmemorytype type;
+    void *host;
+    CUdeviceptr device;
+    CUarray array;
+    uint64_t x, y, z, pitch, rows;
+};
+
+static record_fault box_array(const struct session *session, const struct rec_box *box,
+                              const struct rec_box_side *side, struct box_side *to)
+{
+    const struct array *array = array_find(session, side->object);
+
+    if (!array)
+        return "a box of an array that does not exist";
+    if (side->at > array->row || box->width > array->row - side->at ||
+        side->pitch > array->height || box->height > array->height - side->pitch ||
+        side->rows > array->depth || box->depth > array->depth - side->rows)
+        return "a box beyond an array";
+    if (side->at % array->texel || box->width % array->texel)
+        return "a box of parts of an array's texels";
+    *to = (struct box_side){.type = CU_MEMORYTYPE_ARRAY,
+                            .array = array->cu,
+                            .x = side->at,
+                            .y = side->pitch,
+                            .z = side->rows};
+    return NULL;
+}
+
+static record_fault box_side(const struct session *session, const struct rec_box *box,
+                             const struct rec_box_side *side, struct box_side *to)
+{
+    uint64_t bytes;
+
+    if (side->place == REC_BOX_ARRAY)
+        return box_array(session, box, side, to);
+    if (side->pitch < box->width || side->pitch > PITCH_MAX || side->rows < box->height)
+        return "a box with rows or slices that overlap, or longer than a copy can have";
+    if (!box_bytes(box, side, &bytes))
+        return "a box of more bytes than there are";
+    *to = (struct box_side){.pitch = side->pitch, .rows = side->rows};
+    if (side->place == REC_BOX_HOST) {
+        to->type = CU_MEMORYTYPE_HOST;
+        to->host = host_range(session, side->object, side->at, bytes);
+        return to->host ? NULL : "a box outside a host block";
+    }
+    if (side->place != REC_BOX_DEVICE)
+        return "a box of no known place";
+    to->type = CU_MEMORYTYPE_DEVICE;
+    to->device = side->at;
+    return device_range(session, side->at, bytes) ? NULL : "a box outside an allocation";
+}
+
+record_fault record_check_box(const struct session *session, const struct rec_box *box,
+                              CUDA_MEMCPY3D *copy)
+{
+    struct box_side dst, src;
+    record_fault fault;
+
+    if (box->width == 0 || box->height == 0 || box->depth == 0)
+        return "a box of 0 bytes";
+    if (box->dst.place == REC_BOX_HOST && box->src.place == REC_BOX_HOST)
+        return "a box from host to host";
+    fault = box_side(session, box, &box->dst, &dst);
+    if (!fault)
+        fault = box_side(session, box, &box->src, &src);
+    if (fault)
+        return fault;
+    if (!cu->cuMemcpy3DAsync_v2)
+        return "a box, for which the driver has no call";
+    *copy = (CUDA_MEMCPY3D){.srcXInBytes = src.x,
+                            .srcY = src.y,
+                            .srcZ = src.z,
+                            .srcMemoryType = src.type,
+                            .srcHost = src.host,
+                            .srcDevice = src.device,
+                            .srcArray = src.array,
+                            .srcPitch = src.pitch,
+                            .srcHeight = src.rows,
+                            .dstXInBytes = dst.x,
+                            .dstY = dst.y,
+                            .dstZ = dst.z,
+                            .dstMemoryType = dst.type,
+                            .dstHost = dst.host,
+                            .dstDevice = dst.device,
+                            .dstArray = dst.array,
+                            .dstPitch = dst.pitch,
+                            .dstHeight = dst.rows,
+                            .WidthInBytes = box->width,
+                            .Height = box->height,
+                            .Depth = box->depth};
+    return NULL;
 }
 
 CUresult transfer_issue(const struct transfer *transfer, CUstream stream)

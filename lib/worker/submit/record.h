@@ -28,6 +28,9 @@ record_fault record_check_copy(const struct session *session, const struct rec_c
                                struct transfer *transfer);
 record_fault record_check_memset(const struct session *session, const struct rec_memset *set,
                                  struct transfer *transfer);
+/* Checks a box and fills what the driver is to copy. */
+record_fault record_check_box(const struct session *session, const struct rec_box *box,
+                              CUDA_MEMCPY3D *copy);
 CUresult transfer_issue(const struct transfer *transfer, CUstream stream);
 
 #endif

@@ -6,14 +6,14 @@ int main()
 {
     cudaEvent_t event;
     void *p = nullptr;
-    cudaArray_t array;
+    cudaMipmappedArray_t array;
     cudaChannelFormatDesc desc = cudaCreateChannelDesc<float>();
 
     printf("%d %d %d %d %d\n", desc.x, desc.y, desc.z, desc.w, desc.f); //> 32 0 0 0 2
     SHOW(cudaDeviceEnablePeerAccess(0, 0));           //> cudaDeviceEnablePeerAccess(0, 0): cudaErrorNotSupported
     SHOW(cudaDeviceEnablePeerAccess(0, 0));           //> cudaDeviceEnablePeerAccess(0, 0): cudaErrorNotSupported
     HOLDS(said_times("cudaDeviceEnablePeerAccess is not supported\n") == 1); //> said_times("cudaDeviceEnablePeerAccess is not supported\n") == 1: yes
-    SHOW(cudaMallocArray(&array, &desc, 4, 4)); //> cudaMallocArray(&array, &desc, 4, 4): cudaErrorNotSupported
+    SHOW(cudaMallocMipmappedArray(&array, &desc, make_cudaExtent(4, 4, 0), 1)); //> cudaMallocMipmappedArray(&array, &desc, make_cudaExtent(4, 4, 0), 1): cudaErrorNotSupported
     SHOW(cudaEventCreateWithFlags(&event, cudaEventDisableTiming | cudaEventInterprocess)); //> cudaEventCreateWithFlags(&event, cudaEventDisableTiming | cudaEventInterprocess): cudaErrorNotSupported
     HOLDS(said_lines() == 3);                  //> said_lines() == 3: yes
     SHOW(cudaGetLastError());                  //> cudaGetLastError(): cudaErrorNotSupported

@@ -1,0 +1,302 @@
+/* api_array.c - arrays, textures and surfaces, and the copies of boxes. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "client/base/error.h"
+#include "client/base/params.h"
+#include "client/memory/box.h"
+#include "client/submit/submit.h"
+#include "client/submit/sync_request.h"
+#include "client/submit/wait.h"
+
+/* ---- Arrays ---- */
+
+static gs_status array_publish(struct session *session, struct array *array, gs_array *handle)
+{
+    uint32_t slot, generation;
+    enum handle_insert_result result;
+
+    pthread_mutex_lock(&session->object_lock);
+    result = handle_insert(&session->arrays, array, &slot, &generation);
+    pthread_mutex_unlock(&session->object_lock);
+    if (result != HANDLE_INSERTED) {
+        struct sync_request request = {.op = REQ_ARRAY_DESTROY, .arg = {array->id}};
+        sync_request(session, &request);
+        return result == HANDLE_FULL
+                   ? error_set(GS_ERR_LIMIT, "the session has %u arrays, the limit", SEG_ARRAYS)
+                   : error_set(GS_ERR_NO_MEMORY, "no memory for an array");
+    }
+    *handle = (gs_array)(uintptr_t)handle_encode(HANDLE_ARRAY, session->index, slot, generation);
+    return GS_OK;
+}
+
+static uint64_t channel_size(gs_format format)
+{
+    switch (format) {
+    case GS_FORMAT_UINT8:
+    case GS_FORMAT_INT8:
+        return 1;
+    case GS_FORMAT_UINT16:
+    case GS_FORMAT_INT16:
+    case GS_FORMAT_FLOAT16:
+        return 2;
+    default:
+        return 4; /* the server has refused others */
+    }
+}
+
+static gs_status array_make(struct session *session, const gs_array_desc *desc, gs_array *handle)
+{
+    struct sync_request request = {
+        .op = REQ_ARRAY_CREATE,
+        .arg = {desc->width, desc->height, desc->depth,
+                req_array_kind((uint32_t)desc->format, desc->channels, desc->flags)}};
+    struct array *array;
+    gs_status status;
+
+    if ((unsigned)desc->format > 0xFFFFu || desc->channels > 0xFFFFu)
+        return error_set(GS_ERR_INVALID_VALUE, "format %d of %u channels", (int)desc->format,
+                         desc->channels);
+    array = calloc(1, sizeof(*array));
+    if (!array)
+        return error_set(GS_ERR_NO_MEMORY, "no memory for an array");
+    status = sync_request(session, &request);
+    if (status == GS_OK) {
+        array->id = (uint32_t)request.ret[0];
+        array->row = desc->width * desc->channels * channel_size(desc->format);
+        array->desc = *desc;
+        status = array_publish(session, array, handle);
+    }
+    if (status != GS_OK)
+        free(array);
+    return status;
+}
+
+gs_status gs_array_create(gs_session session_handle, const gs_array_desc *given, gs_array *handle)
+{
+    gs_array_desc desc = GS_ARRAY_DESC_INIT;
+    struct session *session;
+    gs_status status;
+
+    if (!handle || !given)
+        return error_set(GS_ERR_INVALID_VALUE, "the %s pointer is NULL",
+                         handle ? "gs_array_desc" : "gs_array");
+    status = params_read(&desc, sizeof(desc), PARAMS_UP_TO(gs_array_desc, flags), given,
+                         "gs_array_desc");
+    if (status == GS_OK)
+        status = session_use(handle_decode(session_handle), HANDLE_SESSION, &session);
+    if (status != GS_OK)
+        return status;
+    status = array_make(session, &desc, handle);
+    session_leave(session);
+    return status;
+}
+
+gs_status gs_array_destroy(gs_array handle)
+{
+    struct handle h = handle_decode(handle);
+    struct session *session;
+    struct array *array;
+    gs_status status = session_use(h, HANDLE_ARRAY, &session);
+
+    if (status != GS_OK)
+        return status;
+    pthread_mutex_lock(&session->object_lock);
+    array = handle_lookup(&session->arrays, h.slot, h.generation);
+    if (array)
+        handle_retire(&session->arrays, h.slot, h.generation);
+    pthread_mutex_unlock(&session->object_lock);
+    if (array) {
+        struct sync_request request = {.op = REQ_ARRAY_DESTROY, .arg = {array->id}};
+        status = session_quiesce(session);
+        if (status == GS_OK)
+            status = sync_request(session, &request);
+        pthread_mutex_lock(&session->object_lock);
+        handle_release(&session->arrays, h.slot);
+        pthread_mutex_unlock(&session->object_lock);
+        free(array);
+    } else {
+        status = handle_unknown(h, "array");
+    }
+    session_leave(session);
+    return status;
+}
+
+/* Copies what an array is; the array may go at any time after. */
+static gs_status array_read(struct session *session, gs_array handle, struct array *copy)
+{
+    struct handle h = handle_decode(handle);
+    const struct array *array = NULL;
+
+    if (h.kind == HANDLE_ARRAY && h.session == session->index) {
+        pthread_mutex_lock(&session->object_lock);
+        array = handle_lookup(&session->arrays, h.slot, h.generation);
+        if (array)
+            *copy = *array;
+        pthread_mutex_unlock(&session->object_lock);
+    }
+    return array ? GS_OK : handle_unknown(h, "array");
+}
+
+gs_status gs_array_info(gs_array handle, gs_array_desc *desc)
+{
+    struct session *session;
+    struct array array;
+    gs_status status = session_use(handle_decode(handle), HANDLE_ARRAY, &session);
+
+    if (status != GS_OK)
+        return status;
+    status = array_read(session, handle, &array);
+    if (status == GS_OK)
+        status = params_write(desc, PARAMS_UP_TO(gs_array_desc, width), &array.desc,
+                              sizeof(array.desc), "gs_array_desc");
+    session_leave(session);
+    return status;
+}
+
+/* ---- Copies ---- */
+
+static gs_status box_run(gs_session session_handle, const gs_memcpy_3d_params *given,
+                         gs_stream stream, bool wait)
+{
+    gs_memcpy_3d_params params = GS_MEMCPY_3D_PARAMS_INIT;
+    struct session *session;
+    gs_status status;
+
+    if (!given)
+        return error_set(GS_ERR_INVALID_VALUE, "the gs_memcpy_3d_params pointer is NULL");
+    status = params_read(&params, sizeof(params), PARAMS_UP_TO(gs_memcpy_3d_params, depth), given,
+                         "gs_memcpy_3d_params");
+    if (status == GS_OK)
+        status = session_use(handle_decode(session_handle), HANDLE_SESSION, &session);
+    if (status != GS_OK)
+        return status;
+    status = box_copy(session, stream, &params, wait);
+    session_leave(session);
+    return status;
+}
+
+gs_status gs_memcpy_3d(gs_session session, const gs_memcpy_3d_params *params)
+{
+    return box_run(session, params, NULL, true);
+}
+
+gs_status gs_memcpy_3d_async(gs_session session, const gs_memcpy_3d_params *params,
+                             gs_stream stream)
+{
+    return box_run(session, params, stream, false);
+}
+
+/* ---- Textures and surfaces ---- */
+
+static void texture_fill(struct req_texture *texture, const gs_texture_resource *resource,
+                         const gs_texture_desc *desc)
+{
+    *texture = (struct req_texture){
+        .type = (uint32_t)resource->type,
+        .address = resource->address,
+        .width = resource->width,
+        .height = resource->height,
+        .pitch = resource->pitch,
+        .format = (uint32_t)resource->format,
+        .channels = resource->channels,
+        .filter_mode = (uint32_t)desc->filter_mode,
+        .flags = desc->flags,
+        .max_anisotropy = desc->max_anisotropy,
+    };
+    for (unsigned i = 0; i < 3; i++)
+        texture->address_mode[i] = (uint32_t)desc->address_mode[i];
+    memcpy(texture->border, desc->border, sizeof(texture->border));
+}
+
+static gs_status texture_make(struct session *session, const gs_texture_resource *resource,
+                              const gs_texture_desc *desc, gs_texture *handle)
+{
+    struct req_texture texture;
+    struct sync_request request = {.op = REQ_TEXTURE_CREATE, .texture = &texture};
+    struct array array = {0};
+    gs_status status =
+        resource->type == GS_RESOURCE_ARRAY ? array_read(session, resource->array, &array) : GS_OK;
+
+    if (status != GS_OK)
+        return status;
+    texture_fill(&texture, resource, desc);
+    texture.array = array.id;
+    status = sync_request(session, &request);
+    if (status == GS_OK)
+        *handle = request.ret[0];
+    return status;
+}
+
+gs_status gs_texture_create(gs_session session_handle, const gs_texture_resource *given,
+                            const gs_texture_desc *given_desc, gs_texture *texture)
+{
+    gs_texture_resource resource = GS_TEXTURE_RESOURCE_INIT;
+    gs_texture_desc desc = GS_TEXTURE_DESC_INIT;
+    struct session *session;
+    gs_status status;
+
+    if (!texture || !given)
+        return error_set(GS_ERR_INVALID_VALUE, "the %s pointer is NULL",
+                         texture ? "gs_texture_resource" : "gs_texture");
+    status = params_read(&resource, sizeof(resource), PARAMS_UP_TO(gs_texture_resource, pitch),
+                         given, "gs_texture_resource");
+    if (status == GS_OK && given_desc)
+        status = params_read(&desc, sizeof(desc), PARAMS_UP_TO(gs_texture_desc, border), given_desc,
+                             "gs_texture_desc");
+    if (status == GS_OK)
+        status = session_use(handle_decode(session_handle), HANDLE_SESSION, &session);
+    if (status != GS_OK)
+        return status;
+    status = texture_make(session, &resource, &desc, texture);
+    session_leave(session);
+    return status;
+}
+
+gs_status gs_surface_create(gs_session session_handle, gs_array handle, gs_surface *surface)
+{
+    struct sync_request request = {.op = REQ_SURFACE_CREATE};
+    struct session *session;
+    struct array array;
+    gs_status status;
+
+    if (!surface)
+        return error_set(GS_ERR_INVALID_VALUE, "the gs_surface pointer is NULL");
+    status = session_use(handle_decode(session_handle), HANDLE_SESSION, &session);
+    if (status != GS_OK)
+        return status;
+    status = array_read(session, handle, &array);
+    if (status == GS_OK) {
+        request.arg[0] = array.id;
+        status = sync_request(session, &request);
+    }
+    if (status == GS_OK)
+        *surface = request.ret[0];
+    session_leave(session);
+    return status;
+}
+
+static gs_status object_destroy(gs_session session_handle, enum req_op op, uint64_t object)
+{
+    struct sync_request request = {.op = op, .arg = {object}};
+    struct session *session;
+    gs_status status = session_use(handle_decode(session_handle), HANDLE_SESSION, &session);
+
+    if (status != GS_OK)
+        return status;
+    status = session_quiesce(session);
+    if (status == GS_OK)
+        status = sync_request(session, &request);
+    session_leave(session);
+    return status;
+}
+
+gs_status gs_texture_destroy(gs_session session, gs_texture texture)
+{
+    return object_destroy(session, REQ_TEXTURE_DESTROY, texture);
+}
+
+gs_status gs_surface_destroy(gs_session session, gs_surface surface)
+{
+    return object_destroy(session, REQ_SURFACE_DESTROY, surface);
+}

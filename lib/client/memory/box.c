@@ -1,0 +1,343 @@
+/*
+ * box.c - see box.h.
+ *
+ * A box is one record if the device can reach both sides; else it goes piece by piece through the
+ * staging chunks, packed: whole slices where they are small, else rows, else parts of a row. As in
+ * copy.c, a copy holds its stream's lock from its beginning to its end.
+ *
+ * The server ends a session for a box that it finds wrong, so all that it checks is checked here
+ * first, with a message that says what is wrong.
+ */
+#include "client/memory/box.h"
+
+#include "client/base/error.h"
+#include "client/memory/bulk.h"
+#include "client/memory/memory.h"
+#include "client/submit/submit.h"
+#include "client/submit/wait.h"
+
+#define PITCH_MAX UINT64_C(0x7fffffff)
+#define TEXEL_MAX 16u
+
+typedef unsigned long long ull;
+
+/* A side of the copy: the record's, for the box's first byte, and the host's memory if the device
+ * cannot reach it. */
+struct side {
+    struct rec_box_side record;
+    unsigned char *ordinary; /* NULL: the record says where the memory is */
+    uint64_t bytes;          /* from the first to the last, of device and host memory */
+};
+
+struct box {
+    struct side dst, src;
+    uint64_t width;
+    uint64_t height, depth;
+};
+
+/* A part of the box, and where it begins there. */
+struct piece {
+    uint64_t x, y, z, width, height, depth;
+};
+
+/* ---- Checks ---------------------------------------------------------------------------------- */
+
+static gs_status side_array(struct session *session, const gs_memcpy_3d_params *params,
+                            const gs_memcpy_side *given, const char *what, struct side *side)
+{
+    struct handle h = handle_decode(given->array);
+    const struct array *array = h.kind == HANDLE_ARRAY && h.session == session->index
+                                    ? handle_lookup(&session->arrays, h.slot, h.generation)
+                                    : NULL;
+
+    if (!array)
+        return handle_unknown(h, "array");
+    const uint64_t height = array->desc.height ? array->desc.height : 1;
+    const uint64_t depth = array->desc.depth ? array->desc.depth : 1;
+    const uint64_t texel = array->row / array->desc.width;
+    if (given->x > array->row || params->width > array->row - given->x || given->y > height ||
+        params->height > height - given->y || given->z > depth || params->depth > depth - given->z)
+        return error_set(
+            GS_ERR_INVALID_VALUE,
+            "the %s's box of %zu bytes x %zu x %zu at %zu, %zu, %zu is beyond an array "
+            "of %llu bytes x %llu x %llu",
+            what, params->width, params->height, params->depth, given->x, given->y, given->z,
+            (ull)array->row, (ull)height, (ull)depth);
+    if (given->x % texel || params->width % texel)
+        return error_set(
+            GS_ERR_INVALID_VALUE,
+            "the %s's box begins at byte %zu of a row or is %zu bytes wide; a texel of "
+            "the array has %llu bytes",
+            what, given->x, params->width, (ull)texel);
+    side->record = (struct rec_box_side){.place = REC_BOX_ARRAY,
+                                         .object = array->id,
+                                         .at = given->x,
+                                         .pitch = given->y,
+                                         .rows = given->z};
+    return GS_OK;
+}
+
+#define NO_ROOM UINT64_MAX
+
+/* a * b + c, or NO_ROOM. */
+static uint64_t times_plus(uint64_t a, uint64_t b, uint64_t c)
+{
+    uint64_t result;
+
+    return __builtin_mul_overflow(a, b, &result) || __builtin_add_overflow(result, c, &result)
+               ? NO_ROOM
+               : result;
+}
+
+/* Pitch, rows and extent of device or host memory. *offset: of the box's first byte. */
+static gs_status side_rows(const gs_memcpy_3d_params *params, const gs_memcpy_side *given,
+                           const char *what, struct side *side, uint64_t *offset)
+{
+    const uint64_t across = times_plus(given->x, 1, params->width);
+    const uint64_t down = times_plus(given->y, 1, params->height);
+    const uint64_t pitch = given->pitch ? given->pitch : across;
+    const uint64_t rows = given->rows ? given->rows : down;
+
+    if (pitch > PITCH_MAX || across > pitch)
+        return error_set(GS_ERR_INVALID_VALUE,
+                         "the %s's pitch is %llu; the box needs %llu bytes of a row, and the "
+                         "longest is %llu",
+                         what, (ull)pitch, (ull)across, (ull)PITCH_MAX);
+    if (down > rows && params->depth > 1)
+        return error_set(GS_ERR_INVALID_VALUE,
+                         "the %s has %llu rows in a slice; the box needs %llu", what, (ull)rows,
+                         (ull)down);
+    side->record.pitch = pitch;
+    side->record.rows = rows > params->height ? rows : params->height;
+    *offset = times_plus(times_plus(given->z, rows, given->y), pitch, given->x);
+    side->bytes = times_plus(times_plus(side->record.rows, params->depth - 1, params->height - 1),
+                             pitch, params->width);
+    if (*offset == NO_ROOM || side->bytes == NO_ROOM ||
+        times_plus(*offset, 1, side->bytes) == NO_ROOM)
+        return error_set(GS_ERR_INVALID_VALUE, "the %s's box is larger than any memory", what);
+    return GS_OK;
+}
+
+static gs_status side_host(struct session *session, const gs_memcpy_side *given, uint64_t offset,
+                           struct side *side)
+{
+    unsigned char *host = (unsigned char *)given->host + offset;
+    enum host_place place;
+    gs_status status = memory_host_find(session, host, side->bytes, &place, &side->record.object,
+                                        &side->record.at);
+
+    side->record.place = REC_BOX_HOST;
+    if (status == GS_OK && place == HOST_ORDINARY)
+        side->ordinary = host;
+    return status;
+}
+
+static gs_status side_take(struct session *session, const gs_memcpy_3d_params *params,
+                           const gs_memcpy_side *given, const char *what, struct side *side)
+{
+    uint64_t offset = 0;
+    gs_status status;
+
+    if (given->array)
+        return side_array(session, params, given, what, side);
+    if (!given->device && !given->host)
+        return error_set(GS_ERR_INVALID_VALUE, "the %s is neither array nor memory", what);
+    status = side_rows(params, given, what, side, &offset);
+    if (status != GS_OK)
+        return status;
+    if (!given->device)
+        return side_host(session, given, offset, side);
+    side->record.place = REC_BOX_DEVICE;
+    side->record.at = given->device + offset;
+    return memory_check(session, side->record.at, side->bytes, what);
+}
+
+/* ---- Records --------------------------------------------------------------------------------- */
+
+/* The side's record of a piece. */
+static struct rec_box_side side_of(const struct side *side, const struct piece *piece)
+{
+    struct rec_box_side record = side->record;
+
+    if (record.place == REC_BOX_ARRAY) {
+        record.at += piece->x;
+        record.pitch += piece->y;
+        record.rows += piece->z;
+    } else {
+        record.at += (piece->z * record.rows + piece->y) * record.pitch + piece->x;
+    }
+    return record;
+}
+
+static gs_status box_record(struct session *session, struct stream *stream,
+                            const struct piece *piece, const struct rec_box_side *dst,
+                            const struct rec_box_side *src)
+{
+    struct rec_box *record;
+    gs_status status = stream_reserve(session, stream, sizeof(*record), (void **)&record);
+
+    if (status != GS_OK)
+        return status;
+    *record = (struct rec_box){
+        .h = {.op = REC_BOX, .size = sizeof(*record)},
+        .height = (uint32_t)piece->height,
+        .depth = (uint32_t)piece->depth,
+        .width = piece->width,
+        .dst = *dst,
+        .src = *src,
+    };
+    stream_commit(session, stream, sizeof(*record));
+    return GS_OK;
+}
+
+/* ---- Ordinary memory ------------------------------------------------------------------------- */
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Cuts the largest piece that a chunk of `room` bytes holds off the box, at `at`. */
+static struct piece piece_cut(const struct box *box, struct piece at, uint64_t room)
+{
+    at.width = box->width;
+    at.height = at.depth = 1;
+    if (box->width > room)
+        at.width = least(box->width - at.x, room / TEXEL_MAX * TEXEL_MAX);
+    else if (box->height > room / box->width)
+        at.height = least(box->height - at.y, room / box->width);
+    else {
+        at.height = box->height;
+        at.depth = least(box->depth - at.z, room / (box->width * box->height));
+    }
+    return at;
+}
+
+/* Moves `at` to where the piece ends. Returns false at the end of the box. */
+static bool piece_next(const struct box *box, struct piece *at, const struct piece *piece)
+{
+    at->x += piece->width;
+    if (at->x < box->width)
+        return true;
+    at->x = 0;
+    at->y += piece->height;
+    if (at->y < box->height)
+        return true;
+    at->y = 0;
+    at->z += piece->depth;
+    return at->z < box->depth;
+}
+
+/* Copies a piece's rows between a chunk, where they are packed, and ordinary memory. */
+static void piece_move(const struct side *side, const struct piece *piece, unsigned char *chunk,
+                       enum bulk_way way, uint64_t total)
+{
+    const uint64_t pitch = side->record.pitch;
+    unsigned char *at =
+        side->ordinary + (piece->z * side->record.rows + piece->y) * pitch + piece->x;
+
+    for (uint64_t z = 0; z < piece->depth; z++) {
+        for (uint64_t y = 0; y < piece->height; y++) {
+            unsigned char *row = at + (z * side->record.rows + y) * pitch;
+            if (way == BULK_IN)
+                bulk_copy(way, chunk, row, piece->width, total);
+            else
+                bulk_copy(way, row, chunk, piece->width, total);
+            chunk += piece->width;
+        }
+    }
+}
+
+static gs_status piece_stage(struct session *session, struct stream *stream,
+                             struct staging *staging, const struct box *box,
+                             const struct piece *piece)
+{
+    const bool in = box->src.ordinary;
+    uint32_t chunk;
+    gs_status status = staging_take(session, staging, true, &chunk);
+
+    if (status != GS_OK)
+        return status;
+    unsigned char *memory = staging->base + (uint64_t)chunk * staging->chunk_bytes;
+    const struct rec_box_side packed = {.place = REC_BOX_HOST,
+                                        .object = staging->block,
+                                        .at = (uint64_t)chunk * staging->chunk_bytes,
+                                        .pitch = piece->width,
+                                        .rows = piece->height};
+    const struct rec_box_side other = side_of(in ? &box->dst : &box->src, piece);
+    /* Rows by themselves are too short for the streaming stores of large copies. */
+    if (in)
+        piece_move(&box->src, piece, memory, BULK_IN, piece->width);
+    status = in ? box_record(session, stream, piece, &other, &packed)
+                : box_record(session, stream, piece, &packed, &other);
+    if (status == GS_OK && !in) {
+        status = wait_position(session, stream->number, stream->tail);
+        if (status == GS_OK)
+            piece_move(&box->dst, piece, memory, BULK_OUT, piece->width);
+    }
+    staging_give(staging, chunk, stream->number, stream->tail);
+    return status;
+}
+
+static gs_status box_staged(struct session *session, struct stream *stream, const struct box *box)
+{
+    const bool small = times_plus(box->width, box->height * box->depth, 0) <= STAGING_SMALL_CHUNK;
+    struct staging *staging =
+        small ? &session->memory->staging_small : &session->memory->staging_large;
+    struct piece at = {0}, piece;
+    gs_status status = staging_prepare(session, staging);
+    bool more = true;
+
+    while (status == GS_OK && more) {
+        piece = piece_cut(box, at, staging->chunk_bytes);
+        status = piece_stage(session, stream, staging, box, &piece);
+        more = piece_next(box, &at, &piece);
+    }
+    return status;
+}
+
+/* ---- All ------------------------------------------------------------------------------------- */
+
+/* Under the stream's lock, which keeps what is found alive. */
+static gs_status box_queue(struct session *session, struct stream *stream,
+                           const gs_memcpy_3d_params *params)
+{
+    struct box box = {.width = params->width, .height = params->height, .depth = params->depth};
+    const struct piece whole = {
+        .width = params->width, .height = params->height, .depth = params->depth};
+    gs_status status = side_take(session, params, &params->dst, "destination", &box.dst);
+
+    if (status == GS_OK)
+        status = side_take(session, params, &params->src, "source", &box.src);
+    if (status != GS_OK)
+        return status;
+    if (box.dst.record.place == REC_BOX_HOST && box.src.record.place == REC_BOX_HOST)
+        return error_set(GS_ERR_INVALID_VALUE, "both sides of the box are host memory");
+    if (params->height > UINT32_MAX || params->depth > UINT32_MAX)
+        return error_set(GS_ERR_INVALID_VALUE, "a box of %zu x %zu rows; the most is 2^32 - 1",
+                         params->height, params->depth);
+    if (box.dst.ordinary || box.src.ordinary)
+        return box_staged(session, stream, &box);
+    return box_record(session, stream, &whole, &box.dst.record, &box.src.record);
+}
+
+gs_status box_copy(struct session *session, gs_stream handle, const gs_memcpy_3d_params *params,
+                   bool wait)
+{
+    struct stream *stream;
+    uint64_t position;
+    gs_status status = stream_lock(session, handle, &stream);
+
+    if (status != GS_OK)
+        return status;
+    status = stream_not_recording(stream, "a copy of a box");
+    if (status == GS_OK && params->width && params->height && params->depth)
+        status = box_queue(session, stream, params);
+    position = stream->tail;
+    status = stream_unlock(stream, status);
+    if (status == GS_OK && wait)
+        status = wait_position(session, stream->number, position);
+    if (wait)
+        status = wait_end(session, status);
+    return status;
+}

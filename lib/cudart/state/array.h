@@ -1,0 +1,32 @@
+/* array.h - CUDA arrays, whose handles are libgshare's, and copies between them and memory. */
+#ifndef GS_CUDART_ARRAY_H
+#define GS_CUDART_ARRAY_H
+
+#include "cudart/abi.h"
+#include "cudart/state/stream.h"
+
+/* cudaErrorInvalidChannelDescriptor: texels have 1, 2 or 4 channels of the same 8, 16 or 32 bits.
+ */
+cudaError_t array_format(const struct cudaChannelFormatDesc *desc, gs_format *format,
+                         unsigned *channels);
+struct cudaChannelFormatDesc array_channels(const gs_array_desc *desc);
+/* Bytes of a texel. */
+size_t array_texel(const gs_array_desc *desc);
+/* cudaErrorInvalidResourceHandle: no array. */
+cudaError_t array_describe(cudaArray_const_t array, gs_array_desc *desc);
+
+/* A side of a copy: an array, or rows of memory at `memory`. x counts bytes. */
+struct array_side {
+    cudaArray_const_t array; /* NULL: it is memory */
+    void *memory;
+    struct cudaPos at;
+    size_t pitch, rows; /* of memory */
+};
+
+/* Copies a box, extent.width in bytes. wait: until it is complete, where host memory is concerned.
+ */
+cudaError_t array_copy(struct stream *stream, const struct array_side *dst,
+                       const struct array_side *src, struct cudaExtent extent,
+                       enum cudaMemcpyKind kind, bool wait);
+
+#endif

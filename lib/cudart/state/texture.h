@@ -1,0 +1,27 @@
+/*
+ * texture.h - texture and surface objects: the number that kernels take is libgshare's; this table
+ * keeps what each was made of, for the calls that ask. Any thread.
+ */
+#ifndef GS_CUDART_TEXTURE_H
+#define GS_CUDART_TEXTURE_H
+
+#include "cudart/abi.h"
+
+struct texture_object {
+    struct texture_object *next;
+    bool surface;
+    uint64_t handle;
+    struct cudaResourceDesc resource;
+    struct cudaTextureDesc desc; /* of a texture */
+};
+
+/* Checks what is asked for, makes the object and keeps it. desc NULL: a surface. */
+cudaError_t texture_new(const struct cudaResourceDesc *resource, const struct cudaTextureDesc *desc,
+                        unsigned long long *handle);
+cudaError_t texture_end(unsigned long long handle, bool surface);
+/* Copies out what the object was made of. cudaErrorInvalidValue: no such object. */
+cudaError_t texture_find(unsigned long long handle, bool surface, struct texture_object *found);
+/* The session is gone, and all objects with it. */
+void textures_forget(void);
+
+#endif

@@ -1,0 +1,31 @@
+/*
+ * check.h - what arrays and textures a tenant may ask for, and what an array counts as. Pure
+ * functions of numbers; any thread.
+ */
+#ifndef GS_WORKER_TEXTURE_CHECK_H
+#define GS_WORKER_TEXTURE_CHECK_H
+
+#include <stdint.h>
+
+#include "common/wire.h"
+#include "cuda/abi.h"
+
+/* What is wrong with a request, for people. NULL: nothing is. */
+typedef const char *texture_fault;
+
+/* Checks the arguments of REQ_ARRAY_CREATE and fills *desc. The device has limits of its own below
+ * these, which the driver checks. */
+texture_fault req_array_check(const uint64_t arg[4], CUDA_ARRAY3D_DESCRIPTOR *desc);
+
+/* Bytes of a texel; 0: no such format or count of channels. */
+uint32_t texel_size(uint32_t format, uint32_t channels);
+
+/* What an array counts as against its session's limit. */
+uint64_t array_counted(const CUDA_ARRAY3D_DESCRIPTOR *desc);
+
+/* Checks a texture, and fills the driver's descriptors but for the array. *bytes: how much memory
+ * from its address on the texture reads; 0: it reads an array. */
+texture_fault req_texture_check(const struct req_texture *asked, CUDA_RESOURCE_DESC *resource,
+                                CUDA_TEXTURE_DESC *desc, uint64_t *bytes);
+
+#endif

@@ -1,0 +1,228 @@
+/*
+ * texture.c - a session's texture and surface objects: what kernels take to read, filter and write
+ * arrays and the session's own memory.
+ *
+ * Runs in jobs. An object shows an array of the session, which stays until the object goes, or
+ * memory that lay in one of its live allocations when the object was made. When such an allocation
+ * is freed, its place is the session's own until the session ends, as for a kernel's pointer.
+ *
+ * What a kernel takes is the driver's own number, which the next worker could not give again: a
+ * session with textures ends with its worker.
+ */
+#include "worker/texture/texture.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "worker/jobs/job.h"
+#include "worker/journal/journal.h"
+#include "worker/texture/array.h"
+#include "worker/texture/check.h"
+
+struct texture {
+    uint64_t handle;
+    bool surface;
+    struct array *array; /* NULL: it shows linear or pitched memory */
+};
+
+/* ---- Making ---------------------------------------------------------------------------------- */
+
+/* Finds a free place in the table. Returns false when the job has failed. */
+static bool place_find(struct job *job)
+{
+    struct session_texture *texture = &job->session->texture;
+
+    if (!cu->cuTexObjectCreate || !cu->cuTexObjectDestroy || !cu->cuSurfObjectCreate ||
+        !cu->cuSurfObjectDestroy) {
+        job_fail(job, GS_ERR_NOT_SUPPORTED, "the driver has no calls for textures");
+        return false;
+    }
+    if (!texture->textures)
+        texture->textures = calloc(SEG_TEXTURES, sizeof(*texture->textures));
+    if (!texture->textures) {
+        job_fail(job, GS_ERR_NO_MEMORY, "no memory for the table of textures");
+        return false;
+    }
+    for (job->index = 0; job->index < SEG_TEXTURES && texture->textures[job->index];)
+        job->index++;
+    if (job->index == SEG_TEXTURES)
+        job_fail(job, GS_ERR_LIMIT, "the session has %u textures and surfaces, the limit",
+                 SEG_TEXTURES);
+    return job->status == GS_OK;
+}
+
+/* Sets job->object to the array that is to be shown. */
+static void array_take(struct job *job, uint64_t number)
+{
+    job->object = array_find(job->session, number);
+    if (!job->object)
+        job_fail(job, GS_ERR_INVALID_HANDLE, "array %" PRIu64 " does not exist", number);
+}
+
+static void texture_prepare(struct job *job)
+{
+    const struct req_texture *asked = &job->texture;
+    CUDA_RESOURCE_DESC resource;
+    CUDA_TEXTURE_DESC desc;
+    uint64_t bytes = 0;
+    texture_fault fault = req_texture_check(asked, &resource, &desc, &bytes);
+
+    if (fault)
+        job_fail(job, GS_ERR_INVALID_VALUE, "%s", fault);
+    else if (asked->type == GS_RESOURCE_ARRAY)
+        array_take(job, asked->array);
+    else if (!space_containing(&job->session->memory.allocations, asked->address, bytes))
+        job_fail(job, GS_ERR_INVALID_POINTER,
+                 "a texture of 0x%" PRIx64 " + %" PRIu64
+                 " bytes, which is not inside a live allocation",
+                 asked->address, bytes);
+    if (job->status == GS_OK)
+        place_find(job);
+}
+
+/* Makes the record of an object that the driver has made. */
+static void texture_note(struct job *job, uint64_t handle, bool surface)
+{
+    struct texture *texture = job->made;
+
+    *texture = (struct texture){.handle = handle, .surface = surface, .array = job->object};
+    if (texture->array)
+        texture->array->uses++;
+    journal_spoil(job->session->journal, "it has textures");
+    job->ret[0] = handle;
+}
+
+/* Makes the record's memory first, so that nothing can fail behind the driver's call. */
+static bool record_make(struct job *job)
+{
+    job->made = calloc(1, sizeof(struct texture));
+    if (!job->made)
+        job_fail(job, GS_ERR_NO_MEMORY, "no host memory for a texture's record");
+    return job->made;
+}
+
+static void record_drop(struct job *job, CUresult result)
+{
+    free(job->made);
+    job->made = NULL;
+    job_fail_driver(job, result);
+}
+
+static void texture_work(struct job *job)
+{
+    const struct array *array = job->object;
+    CUDA_RESOURCE_DESC resource;
+    CUDA_TEXTURE_DESC desc;
+    CUtexObject made = 0;
+    uint64_t bytes;
+
+    req_texture_check(&job->texture, &resource, &desc, &bytes);
+    if (array)
+        resource.res.array.hArray = array->cu;
+    if (!record_make(job))
+        return;
+    CUresult result = DRV(cuTexObjectCreate, &made, &resource, &desc, NULL);
+    if (result)
+        record_drop(job, result);
+    else
+        texture_note(job, made, false);
+}
+
+static void surface_prepare(struct job *job)
+{
+    array_take(job, job->arg[0]);
+    if (job->status == GS_OK)
+        place_find(job);
+}
+
+static void surface_work(struct job *job)
+{
+    const struct array *array = job->object;
+    const CUDA_RESOURCE_DESC resource = {.resType = CU_RESOURCE_TYPE_ARRAY,
+                                         .res.array.hArray = array->cu};
+    CUsurfObject made = 0;
+
+    if (!record_make(job))
+        return;
+    CUresult result = DRV(cuSurfObjectCreate, &made, &resource);
+    if (result)
+        record_drop(job, result);
+    else
+        texture_note(job, made, true);
+}
+
+static void create_install(struct job *job)
+{
+    job->session->texture.textures[job->index] = job->made;
+}
+
+/* ---- Destroying ------------------------------------------------------------------------------ */
+
+static void texture_free(struct session *session, struct texture *texture)
+{
+    if (texture->surface)
+        DRV_MUST(cuSurfObjectDestroy, texture->handle);
+    else
+        DRV_MUST(cuTexObjectDestroy, texture->handle);
+    if (texture->array)
+        array_unuse(session, texture->array);
+    free(texture);
+}
+
+static void destroy_take(struct job *job, bool surface)
+{
+    struct texture **textures = job->session->texture.textures;
+
+    for (uint32_t i = 0; textures && i < SEG_TEXTURES; i++) {
+        if (!textures[i] || textures[i]->handle != job->arg[0] || textures[i]->surface != surface)
+            continue;
+        job->object = textures[i];
+        textures[i] = NULL;
+        return;
+    }
+    job_fail(job, GS_ERR_INVALID_HANDLE, "0x%" PRIx64 " is no %s of the session", job->arg[0],
+             surface ? "surface" : "texture");
+}
+
+static void texture_destroy_prepare(struct job *job)
+{
+    destroy_take(job, false);
+}
+
+static void surface_destroy_prepare(struct job *job)
+{
+    destroy_take(job, true);
+}
+
+static void destroy_work(struct job *job)
+{
+    texture_free(job->session, job->object);
+}
+
+void textures_deinit(struct session *session)
+{
+    for (uint32_t i = 0; session->texture.textures && i < SEG_TEXTURES; i++) {
+        if (session->texture.textures[i])
+            texture_free(session, session->texture.textures[i]);
+    }
+    free(session->texture.textures);
+    session->texture.textures = NULL;
+    arrays_deinit(session);
+}
+
+const struct job_kind job_texture_create = {"texture_create", JOB_PATIENT,    texture_prepare,
+                                            texture_work,     create_install, NULL};
+const struct job_kind job_surface_create = {"surface_create", JOB_PATIENT,    surface_prepare,
+                                            surface_work,     create_install, NULL};
+const struct job_kind job_texture_destroy = {"texture_destroy",
+                                             JOB_QUIESCE | JOB_PATIENT,
+                                             texture_destroy_prepare,
+                                             destroy_work,
+                                             NULL,
+                                             NULL};
+const struct job_kind job_surface_destroy = {"surface_destroy",
+                                             JOB_QUIESCE | JOB_PATIENT,
+                                             surface_destroy_prepare,
+                                             destroy_work,
+                                             NULL,
+                                             NULL};
