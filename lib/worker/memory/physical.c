@@ -61,30 +61,36 @@ static uint64_t stamp(void)
 
 /* ---- Counting -------------------------------------------------------------------------------- */
 
+/* The bytes that a tenant named, and as what they count: a multiple of `piece`. */
+struct amount {
+    uint64_t asked, size, piece;
+};
+
 /* Fails the job because `whose` has `used` of `limit` bytes in use, and the request does not
  * fit. */
-static gs_status refuse(struct job *job, uint64_t asked, uint64_t size, const char *whose,
+static gs_status refuse(struct job *job, const struct amount *amount, const char *whose,
                         uint64_t used, uint64_t limit)
 {
     return job_fail(job, GS_ERR_QUOTA,
                     "%" PRIu64 " bytes wanted, counted in pieces of %" PRIu64 " as %" PRIu64
                     "; %" PRIu64 " of %s limit of %" PRIu64 " bytes are in use",
-                    asked, worker->granularity, size, used, whose, limit);
+                    amount->asked, amount->piece, amount->size, used, whose, limit);
 }
 
 /* Counts `size` bytes, the `asked` ones rounded up, against the session, and against its user
  * unless the user is charged for the piece already. */
-static gs_status charge(struct job *job, uint64_t asked, uint64_t size, bool user_too)
+static gs_status charge(struct job *job, const struct amount *amount, bool user_too)
 {
     struct session *session = job->session;
     const struct limits limits = memory_limits(session);
+    const uint64_t size = amount->size;
 
     if (session->memory.used > limits.session || size > limits.session - session->memory.used)
-        return refuse(job, asked, size, "the session's", session->memory.used, limits.session);
+        return refuse(job, amount, "the session's", session->memory.used, limits.session);
     if (user_too && !user_charge(session->memory.user, size, limits.user)) {
         char whose[40];
         snprintf(whose, sizeof(whose), "user %" PRIu32 "'s", session->uid);
-        return refuse(job, asked, size, whose, user_used(session->memory.user), limits.user);
+        return refuse(job, amount, whose, user_used(session->memory.user), limits.user);
     }
     session->memory.used += size;
     return GS_OK;
@@ -108,9 +114,11 @@ static void shown_take(const struct holder *holder, uint64_t size)
     atomic_fetch_sub_explicit(&holder->session->stats->memory_used, size, memory_order_relaxed);
 }
 
-gs_status physical_charge(struct job *job, uint64_t asked, uint64_t size)
+gs_status physical_charge(struct job *job, uint64_t asked, uint64_t size, uint64_t piece)
 {
-    if (charge(job, asked, size, true) == GS_OK)
+    const struct amount amount = {asked, size, piece};
+
+    if (charge(job, &amount, true) == GS_OK)
         atomic_fetch_add_explicit(&job->session->stats->memory_used, size, memory_order_relaxed);
     return job->status;
 }
@@ -126,10 +134,11 @@ void physical_discharge(struct session *session, uint64_t size)
 gs_status physical_new(struct job *job, uint64_t asked, struct holder *holder)
 {
     uint64_t size = (asked + worker->granularity - 1) / worker->granularity * worker->granularity;
+    const struct amount amount = {asked, size, worker->granularity};
     struct physical *memory;
     CUresult result;
 
-    if (charge(job, asked, size, true) != GS_OK)
+    if (charge(job, &amount, true) != GS_OK)
         return job->status;
     memory = calloc(1, sizeof(*memory));
     if (!memory) {
@@ -169,11 +178,11 @@ static bool user_holds(const struct physical *memory, const struct user *user)
 gs_status physical_hold(struct job *job, struct physical *memory, uint32_t import,
                         struct holder *holder)
 {
+    const struct amount amount = {memory->size, memory->size, worker->granularity};
     struct holder **end = &memory->first;
 
     pthread_mutex_lock(&lock);
-    if (charge(job, memory->size, memory->size, !user_holds(memory, job->session->memory.user)) ==
-        GS_OK) {
+    if (charge(job, &amount, !user_holds(memory, job->session->memory.user)) == GS_OK) {
         *holder = (struct holder){
             .memory = memory, .session = job->session, .since = stamp(), .import = import};
         while (*end)
@@ -326,9 +335,10 @@ bool physical_rest(struct holder *holder)
 
 gs_status physical_wake(struct job *job, uint64_t asked, struct holder *holder)
 {
-    uint64_t size = holder->memory->size;
+    const uint64_t size = holder->memory->size;
+    const struct amount amount = {asked, size, worker->granularity};
 
-    if (charge(job, asked, size, true) != GS_OK)
+    if (charge(job, &amount, true) != GS_OK)
         return job->status;
     shown_add(holder, size);
     holder->resting = false;

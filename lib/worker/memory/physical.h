@@ -52,9 +52,9 @@ bool physical_rest(struct holder *holder);
 /* Counts a resting piece again. On failure the job has failed. */
 gs_status physical_wake(struct job *job, uint64_t asked, struct holder *holder);
 
-/* Counts memory that is no piece: an array's. `asked`: the bytes that the tenant named. On failure
- * the job has failed. */
-gs_status physical_charge(struct job *job, uint64_t asked, uint64_t size);
+/* Counts memory that is no piece: an array's. `asked`: the bytes that the tenant named, which count
+ * as `size`, a multiple of `piece`. On failure the job has failed. */
+gs_status physical_charge(struct job *job, uint64_t asked, uint64_t size, uint64_t piece);
 void physical_discharge(struct session *session, uint64_t size);
 
 CUmemGenericAllocationHandle physical_handle(const struct physical *memory);

@@ -151,7 +151,8 @@ static void create_work(struct job *job)
                             .height = desc.Height ? desc.Height : 1,
                             .depth = desc.Depth ? desc.Depth : 1,
                             .counted = array_counted(&desc)};
-    if (physical_charge(job, array->row * array->height * array->depth, array->counted) != GS_OK) {
+    if (physical_charge(job, array->row * array->height * array->depth, array->counted,
+                        ARRAY_PIECE) != GS_OK) {
         free(array);
         return;
     }

@@ -8,11 +8,10 @@
 /* No device has a longer side: a bound for the products below, and for what the driver is asked. */
 #define EXTENT_MAX (UINT64_C(1) << 17)
 
-/* A GPU stores an array in blocks of 512 bytes by 8 rows, and gives an array at least a page. How
- * large it really is the driver does not tell before CUDA 13. */
+/* A GPU stores an array in blocks of 512 bytes by 8 rows, and gives an array at least ARRAY_PIECE.
+ * How large it really is the driver does not tell before CUDA 13. */
 #define ROW_BYTES  UINT64_C(512)
 #define BLOCK_ROWS UINT64_C(8)
-#define PAGE       UINT64_C(4096)
 
 /* textureAlignment and texturePitchAlignment of every device since compute capability 5.0. */
 #define ALIGNMENT       512u
@@ -122,7 +121,7 @@ uint64_t array_counted(const CUDA_ARRAY3D_DESCRIPTOR *desc)
         round_up(desc->Width * texel_size(desc->Format, desc->NumChannels), ROW_BYTES);
     const uint64_t rows = desc->Height ? round_up(desc->Height, BLOCK_ROWS) : 1;
 
-    return round_up(row * rows * (desc->Depth ? desc->Depth : 1), PAGE);
+    return round_up(row * rows * (desc->Depth ? desc->Depth : 1), ARRAY_PIECE);
 }
 
 /* ---- Textures -------------------------------------------------------------------------------- */

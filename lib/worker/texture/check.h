@@ -20,7 +20,9 @@ texture_fault req_array_check(const uint64_t arg[4], CUDA_ARRAY3D_DESCRIPTOR *de
 /* Bytes of a texel; 0: no such format or count of channels. */
 uint32_t texel_size(uint32_t format, uint32_t channels);
 
-/* What an array counts as against its session's limit. */
+#define ARRAY_PIECE UINT64_C(4096)
+
+/* What an array counts as against its session's limit: a multiple of ARRAY_PIECE. */
 uint64_t array_counted(const CUDA_ARRAY3D_DESCRIPTOR *desc);
 
 /* Checks a texture, and fills the driver's descriptors but for the array. *bytes: how much memory
