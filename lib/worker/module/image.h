@@ -15,6 +15,8 @@ bool image_binary(const unsigned char *image, uint64_t size);
  * addresses that another load would change: global variables, functions called by address. Whether
  * machine code does so is not known, so it counts. A comment in PTX can make it count too. */
 bool image_has_state(const unsigned char *image, uint64_t size);
+/* Whether PTX calls functions by address. */
+bool image_has_pointers(const unsigned char *text, uint64_t size);
 /* The reason why the image cannot be given to the driver; NULL: it can. */
 const char *image_fault(const unsigned char *image, uint64_t size);
 
