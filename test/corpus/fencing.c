@@ -25,6 +25,19 @@ char *fencing_begin(const char *text)
                : out;
 }
 
+char *fencing_begin_variables(const char *text)
+{
+    char *out = NULL;
+    size_t len;
+
+    fencing_end();
+    if (ptx_rewrite(text, strlen(text), PTX_PASS_HEAP | PTX_PASS_VARIABLES, &out, &len, &report) ||
+        report.fence.moved)
+        return out;
+    free(out);
+    return NULL;
+}
+
 const char *fencing_reason(void)
 {
     return report.fence.reason;

@@ -20,6 +20,8 @@ struct fencing_driver {
 
 /* The fenced text, to free(); NULL where the pass refuses: fencing_reason says why. */
 char *fencing_begin(const char *text);
+/* The same with PTX_PASS_VARIABLES alone; NULL where the module keeps its variables. */
+char *fencing_begin_variables(const char *text);
 const char *fencing_reason(void);
 void fencing_end(void);
 /* Behind the loading of the module: the window is SIZE bytes from BASE. NULL, or what failed. */

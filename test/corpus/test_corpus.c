@@ -556,6 +556,16 @@ int main(int argc, char **argv)
             is_fenced = false;
             fencing_end();
             free(fenced);
+            char *moved = ok && !cases[i].refused_for ? fencing_begin_variables(text) : NULL;
+            is_fenced = moved != NULL;
+            if (moved) {
+                ok = run_case(i, moved);
+                failed += !ok;
+                say(++ran, ok, i, variants[v], ", with its variables moved");
+            }
+            is_fenced = false;
+            fencing_end();
+            free(moved);
             free(text);
         }
         if (!found) {

@@ -103,7 +103,7 @@ static void a_kernel_that_runs_on_is_waited_for_in_vain(void)
     server_stop(server);
 }
 
-/* Variables of a module that is not fenced lie where only the worker has them. */
+/* Addresses of functions are others in the next worker. */
 static void a_session_that_would_end_is_a_reason_to_refuse(void)
 {
     struct server *server = server_start(&server_unfenced);
@@ -115,7 +115,7 @@ static void a_session_that_would_end_is_a_reason_to_refuse(void)
     CHECK_OK(server_attach(server, &other));
     CHECK_OK(server_attach(server, &bound));
     CHECK_OK(gs_malloc(other, 4096, &data));
-    kernels_load(bound);
+    kernels_load_bound(bound);
     CHECK_EQUAL(restart(NULL, output, sizeof(output)), 1);
     CHECK_TEXT(output, "session 2 would end");
     CHECK_EQUAL(server_worker_pid(server), worker);

@@ -283,7 +283,7 @@ static void the_worker_killed_the_server_goes_on(void)
 
     CHECK_OK(server_attach(server, &session));
     CHECK_OK(gs_malloc(session, 4096, &memory));
-    kernels_load(session); /* with variables, which are lost with the worker */
+    kernels_load_bound(session); /* which is lost with the worker */
     CHECK(worker > 0 && worker != server->pid);
     kill(worker, SIGKILL);
     CHECK_WITHIN(5000, gs_stream_sync(session, NULL) != GS_OK);

@@ -81,6 +81,7 @@ static void rank_run(void *argument)
     gs_session_desc desc = GS_SESSION_DESC_INIT;
     gs_session session;
     gs_devptr memory;
+    gs_module module;
     size_t size = 0;
 
     CHECK_OK(gs_attach(NULL, &session));
@@ -92,10 +93,12 @@ static void rank_run(void *argument)
     CHECK_EQUAL(size, board->size);
     CHECK(memory >= desc.window_base && memory + size <= desc.window_base + desc.window_size);
     check_filled(session, memory, 1000);
-    fill(kernels_load(session), memory, 5000);
+    module = kernels_load(session);
+    fill(module, memory, 5000);
     CHECK_OK(gs_memset(session, memory + size - 1, 0x5A, 1));
     CHECK_STATUS(gs_memset(session, memory + size, 1, 1), GS_ERR_INVALID_POINTER);
     CHECK_OK(gs_sync(session));
+    CHECK_OK(gs_module_unload(module)); /* its variables take memory */
     gate_pass(&board->imported);
     gate_wait(&board->done, 1);
     CHECK_OK(gs_free(session, memory));
@@ -494,6 +497,7 @@ static void keeper_run(void *argument)
     struct board *board = argument;
     gs_session session;
     gs_devptr memory, own;
+    gs_module module;
 
     CHECK_OK(gs_attach(NULL, &session));
     gate_pass(&board->attached);
@@ -505,8 +509,10 @@ static void keeper_run(void *argument)
     gate_pass(&board->checked);
     gate_wait(&board->checked, 2); /* the other keeper looks at the same memory */
     CHECK_STATUS(gs_mem_import(session, &board->handle, &own, NULL), GS_ERR_NOT_FOUND);
-    fill(kernels_load(session), memory, 1);
+    module = kernels_load(session);
+    fill(module, memory, 1);
     check_filled(session, memory, 1);
+    CHECK_OK(gs_module_unload(module)); /* its variables take memory */
     gate_pass(&board->imported);
     gate_wait(&board->end, 1);
     CHECK_OK(gs_detach(session));

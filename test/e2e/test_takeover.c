@@ -175,9 +175,9 @@ static void a_fenced_session_goes_on(void)
     goes_on(&fenced);
 }
 
-static void variables_of_a_fenced_module_keep_their_values(void)
+static void variables_keep_their_values(const struct server_options *options)
 {
-    struct server *server = server_start(&fenced);
+    struct server *server = server_start(options);
     uint32_t value;
     gs_session session;
     gs_kernel bump;
@@ -197,7 +197,57 @@ static void variables_of_a_fenced_module_keep_their_values(void)
     server_stop(server);
 }
 
-/* What would be lost without a word is not kept. */
+static void variables_of_a_fenced_module_keep_their_values(void)
+{
+    variables_keep_their_values(&fenced);
+}
+
+static void variables_of_an_unfenced_module_keep_their_values(void)
+{
+    variables_keep_their_values(&server_unfenced);
+}
+
+/* A variable that the tenant reaches by its name, beside one that the first begins with. */
+static void named_variables_keep_their_place_and_values(void)
+{
+    static const char ptx[] =
+        HEAD ".visible .global .align 4 .u32 counter[1024] = {7, 8};\n"
+             ".visible .global .align 8 .u64 where = counter+4;\n"
+             ".visible .entry follow(.param .u64 to)\n"
+             "{ .reg .b64 %rd<2>; .reg .b32 %r<2>; ld.param.u64 %rd0, [to];\n"
+             "  ld.global.u64 %rd1, [where]; ld.global.u32 %r0, [%rd1];\n"
+             "  ld.u32 %r1, [counter+4]; add.u32 %r0, %r0, %r1; mov.u64 %rd1, counter;\n"
+             "  atom.global.add.u32 %r1, [%rd1+4], 1; st.global.u32 [%rd0], %r0; ret; }\n";
+    struct server *server = server_start(&server_unfenced);
+    gs_session_desc desc = GS_SESSION_DESC_INIT;
+    uint32_t value, wanted = 8;
+    gs_devptr counter, to;
+    gs_session session;
+    gs_kernel follow;
+    gs_module module;
+    size_t size;
+
+    CHECK_OK(server_attach(server, &session));
+    CHECK_OK(gs_session_info(session, &desc));
+    CHECK_OK(gs_malloc(session, sizeof(uint32_t), &to));
+    module = load(session, ptx);
+    follow = kernels_get(module, "follow");
+    CHECK_OK(gs_global_get(module, "counter", &counter, &size));
+    CHECK_EQUAL(size, 4096);
+    CHECK(counter >= desc.window_base && counter < desc.window_base + desc.window_size);
+    for (uint32_t round = 0; round < 4; round++) {
+        CHECK_OK(kernels_launch(NULL, follow, 1, 1, (void *[]){&to}));
+        CHECK_OK(gs_memcpy_dtoh(session, &value, to, sizeof(value)));
+        CHECK_EQUAL(value, 2 * wanted);
+        worker_replace(server);
+        wanted = 100 * round;
+        CHECK_OK(gs_memcpy_htod(session, counter + 4, &wanted, sizeof(wanted)));
+    }
+    CHECK_OK(gs_detach(session));
+    server_stop(server);
+}
+
+/* What would be wrong without a word is not kept: addresses of functions. */
 static void a_session_whose_variables_are_lost_is_ended(void)
 {
     struct server *server = server_start(&server_unfenced);
@@ -205,7 +255,7 @@ static void a_session_whose_variables_are_lost_is_ended(void)
     gs_fault fault = GS_FAULT_INIT;
 
     CHECK_OK(server_attach(server, &session));
-    load(session, counter_ptx);
+    kernels_load_bound(session);
     worker_replace(server);
     CHECK_WITHIN(20000, gs_sync(session) == GS_ERR_INTERRUPTED);
     CHECK_OK(gs_last_fault(session, &fault));
@@ -646,6 +696,8 @@ static const struct test tests[] = {
     TEST(an_idle_session_goes_on),
     TEST(a_fenced_session_goes_on),
     TEST(variables_of_a_fenced_module_keep_their_values),
+    TEST(variables_of_an_unfenced_module_keep_their_values),
+    TEST(named_variables_keep_their_place_and_values),
     TEST(a_session_whose_variables_are_lost_is_ended),
     TEST(unfinished_work_ends_its_session_alone),
     TEST(unfinished_work_runs_again),

@@ -594,7 +594,7 @@ static void sharers_go_on_after_a_killed_supervisor_and_worker(void)
     shared_end(&s);
 }
 
-/* Its variables are lost with the worker, so it is; who shares its memory is not. */
+/* Its function pointers are lost with the worker, so it is; who shares its memory is not. */
 static void an_owner_that_cannot_be_kept_takes_nobody_along(void)
 {
     struct server *server = server_start(&server_unfenced);
@@ -604,7 +604,7 @@ static void an_owner_that_cannot_be_kept_takes_nobody_along(void)
 
     CHECK_OK(server_attach(server, &importer));
     CHECK_OK(server_attach(server, &owner));
-    kernels_load(owner);
+    kernels_load_bound(owner);
     CHECK_OK(gs_malloc(owner, 2 * MIB, &memory));
     fill(owner, kernel_of(owner, "fill"), memory, 8);
     CHECK_OK(gs_mem_export(owner, memory, GS_EXPORT_TO_USER, &handle));

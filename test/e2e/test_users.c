@@ -293,7 +293,7 @@ static void who_faults_again_and_again_is_kept_out_and_named(void)
     pid_t trapper;
 
     CHECK_OK(server_attach(server, &session));
-    kernels_load(session); /* with variables, which are lost with the worker */
+    kernels_load_bound(session); /* which is lost with the worker */
     trapper = tenant_start(trapper_run, log);
     gate_wait(&log->ready, 1);
     CHECK_WITHIN(10000, gs_sync(session) == GS_ERR_INTERRUPTED);
@@ -336,7 +336,7 @@ static void many_faults_do_not_fail_the_device(void)
 
     for (unsigned i = 0; i < 8; i++) {
         CHECK_OK(server_attach(server, &session));
-        kernels_load(session); /* with variables, which are lost with the worker */
+        kernels_load_bound(session); /* which is lost with the worker */
         CHECK(fault_once(&log));
         CHECK_WITHIN(10000, gs_sync(session) == GS_ERR_INTERRUPTED);
         CHECK_OK(gs_last_fault(session, &fault));

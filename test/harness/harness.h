@@ -217,6 +217,8 @@ extern const char kernels_ptx[]; /* NUL-terminated */
 
 /* The module, loaded; one kernel of it. */
 gs_module kernels_load(gs_session session);
+/* A module with a function's address in a variable: its session ends with its worker. */
+gs_module kernels_load_bound(gs_session session);
 gs_kernel kernels_get(gs_module module, const char *name);
 
 /* One launch on the default stream: kernel(args...) with a 1-D grid. Returns gs_launch's status. */

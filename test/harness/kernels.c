@@ -1,4 +1,6 @@
 /* kernels.c - the tests' kernels, as the PTX of kernels.ptx inside the program. */
+#include <string.h>
+
 #include "internal.h"
 
 __asm__(".section .rodata\n"
@@ -9,6 +11,20 @@ __asm__(".section .rodata\n"
         ".byte 0\n"
         ".size kernels_ptx, . - kernels_ptx\n"
         ".previous\n");
+
+gs_module kernels_load_bound(gs_session session)
+{
+    static const char ptx[] =
+        ".version 6.4\n.target sm_70\n.address_size 64\n.func five() { ret; }\n"
+        ".visible .global .align 8 .u64 table = five;\n"
+        ".visible .entry look(.param .u64 to)\n"
+        "{ .reg .b64 %rd<2>; ld.param.u64 %rd0, [to];\n"
+        "  ld.global.u64 %rd1, [table]; st.global.u64 [%rd0], %rd1; ret; }\n";
+    gs_module module;
+
+    CHECK_OK(gs_module_load(session, ptx, strlen(ptx), &module));
+    return module;
+}
 
 gs_module kernels_load(gs_session session)
 {

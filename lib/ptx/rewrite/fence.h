@@ -30,7 +30,8 @@ struct fence {
     struct edits edits;
     struct reach reach;
     struct ptx_fence_report *report;
-    bool strays; /* they are recorded */
+    bool strays;    /* they are recorded */
+    bool variables; /* they are moved, and no access is fenced */
     /* The module makes generic addresses of the space: by cvta, by nothing else. Where it makes
      * none, a generic address that lies there is a stray. */
     bool generic[PTX_SPACE_COUNT];
@@ -58,11 +59,19 @@ uint64_t fence_place(const struct ptx_var *v);
 /* The operand of the current instruction that is an address in brackets, GENERIC or global. */
 bool fence_access(struct fence *fence, unsigned operand, bool generic, uint64_t bytes);
 
+/* The bytes that the instruction accesses from its address on. */
+uint64_t fence_access_bytes(const struct ptx_inst *inst);
+
 /* Generic addresses of other spaces may come up in the module. */
 bool fence_knows_other_spaces(const struct fence *fence);
 
 /* Forces the address in {gshare$lo, gshare$hi} into the window. */
 #define FENCE_FORCE "lop3.b32 gshare$hi, gshare$hi, gshare$mask, gshare$base, 0xEA; "
+
+/* ---- fence_variables.c ---- */
+
+/* Instead of the fence, for one function: finds its variables at their new places. */
+bool fence_variables(struct fence *fence, const struct ptx_func *f);
 
 /* ---- fence_base.c ---- */
 

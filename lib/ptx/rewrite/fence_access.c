@@ -121,6 +121,18 @@ static void replace_address(struct fence *fence, struct fence_span brackets, int
                          : "[gshare$at]");
 }
 
+/* The checker has the same function and shares none of it: a mistake here is not one there. */
+uint64_t fence_access_bytes(const struct ptx_inst *inst)
+{
+    uint64_t each = (ptx_type_bits(inst->type[0]) + 7) / 8;
+
+    if (inst->op == PTX_OP_APPLYPRIORITY)
+        return 128;
+    return inst->op == PTX_OP_PREFETCH || inst->op == PTX_OP_PREFETCHU
+               ? 1
+               : each * (inst->vec ? inst->vec : 1);
+}
+
 bool fence_access(struct fence *fence, unsigned operand, bool generic, uint64_t bytes)
 {
     const struct ptx_inst *inst = fence->inst;
@@ -137,6 +149,10 @@ bool fence_access(struct fence *fence, unsigned operand, bool generic, uint64_t 
     if (mem->base == PTX_BASE_VAR) {
         if (!variable(fence, mem, bytes, brackets))
             return true;
+        if (fence->variables) {
+            replace_address(fence, brackets, 0);
+            return true;
+        }
     } else {
         from = edits_text(&fence->edits, "%.*s", (int)name.len, name.text);
         offset = mem->offset;

@@ -28,6 +28,9 @@ static const char prologue[] =
     " ld.const.v2.b32 {gshare$mask, gshare$base}, [" FENCE_VARIABLE "];"
     " ld.const.b64 gshare$globals, [" FENCE_VARIABLE "+8];";
 
+/* A place in any device's memory can be so aligned. */
+#define VARIABLES_ALIGN 65536u
+
 static const char strays_prologue[] = " .reg .b64 gshare$old; .reg .pred gshare$r;";
 
 /* ---- One instruction ---- */
@@ -60,18 +63,6 @@ static unsigned address_operand(const struct ptx_inst *inst)
     return inst->nops;
 }
 
-/* The checker has the same function and shares none of it: a mistake here is not one there. */
-static uint64_t access_bytes(const struct ptx_inst *inst)
-{
-    uint64_t each = (ptx_type_bits(inst->type[0]) + 7) / 8;
-
-    if (inst->op == PTX_OP_APPLYPRIORITY)
-        return 128;
-    return inst->op == PTX_OP_PREFETCH || inst->op == PTX_OP_PREFETCHU
-               ? 1
-               : each * (inst->vec ? inst->vec : 1);
-}
-
 static bool take_access(struct fence *fence)
 {
     const struct ptx_inst *inst = fence->inst;
@@ -81,7 +72,7 @@ static bool take_access(struct fence *fence)
 
     if (!mem)
         return fence_refuse(fence, inst->line, "%s: no address", ptx_op_name(inst->op));
-    fence_stack(fence, mem, access_bytes(inst));
+    fence_stack(fence, mem, fence_access_bytes(inst));
     switch (inst->space) {
     case PTX_SPACE_CONST:
     case PTX_SPACE_LOCAL:
@@ -90,7 +81,7 @@ static bool take_access(struct fence *fence)
     case PTX_SPACE_PARAM:
     case PTX_SPACE_PARAM_ENTRY:
     case PTX_SPACE_PARAM_FUNC:
-        return fence_param(fence, mem, access_bytes(inst));
+        return fence_param(fence, mem, fence_access_bytes(inst));
     case PTX_SPACE_GENERIC:
     case PTX_SPACE_GLOBAL:
         break;
@@ -102,12 +93,12 @@ static bool take_access(struct fence *fence)
         return true;
     /* ptxas takes the space of a variable that is named. */
     if (mem->base == PTX_BASE_VAR && mem->var->space == PTX_SPACE_PARAM)
-        return fence_param(fence, mem, access_bytes(inst));
+        return fence_param(fence, mem, fence_access_bytes(inst));
     if (mem->base == PTX_BASE_VAR && mem->var->space != PTX_SPACE_GLOBAL)
         return true;
     if (inst->op == PTX_OP_WMMA_LOAD || inst->op == PTX_OP_WMMA_STORE)
         return fence_matrix(fence, generic);
-    return fence_access(fence, operand, generic, access_bytes(inst));
+    return fence_access(fence, operand, generic, fence_access_bytes(inst));
 }
 
 /* "enable_smem_spilling", for one, puts registers where stores to shared memory reach them. The
@@ -286,6 +277,20 @@ static bool declare_window(struct fence *fence)
     return true;
 }
 
+/* Whether the module's constants leave room for the window's: they have 64 KiB together. */
+static bool constants_fit(const struct ptx_module *m)
+{
+    uint64_t bytes = 0;
+
+    for (uint32_t i = 0; i < m->nvars; i++) {
+        const struct ptx_var *var = m->vars[i];
+
+        if (var->space == PTX_SPACE_CONST)
+            bytes = (bytes + var->align - 1) / var->align * var->align + var->size;
+    }
+    return bytes + 64 <= 65536;
+}
+
 static bool take_module(struct fence *fence)
 {
     const char *obstacle = module_obstacle(fence->m);
@@ -296,10 +301,19 @@ static bool take_module(struct fence *fence)
     if (fence->reach.failed)
         return false;
     find_generic(fence);
-    if (!fence_globals(fence) || !declare_window(fence))
+    if (!fence_globals(fence))
+        return false;
+    if (fence->variables && !fence->report->nvariables)
+        return fence_refuse(fence, 0, "the module has no variables");
+    if (fence->variables && fence->report->align > VARIABLES_ALIGN)
+        return fence_refuse(fence, 0, "a variable is aligned to more than %u bytes",
+                            VARIABLES_ALIGN);
+    if (fence->variables && !constants_fit(fence->m))
+        return fence_refuse(fence, 0, "its constants leave no room for the window's");
+    if (!declare_window(fence))
         return false;
     for (uint32_t i = 0; i < fence->m->nfuncs; i++)
-        if (!take_function(fence, fence->m->funcs[i]))
+        if (!(fence->variables ? fence_variables : take_function)(fence, fence->m->funcs[i]))
             return false;
     return true;
 }
@@ -349,7 +363,7 @@ static int finish(struct fence *fence, char **out, size_t *out_len)
     if (!result)
         result = print_module(m, out, out_len);
     ptx_module_free(m);
-    if (!result) {
+    if (!result && !fence->variables) {
         result =
             fence_check(*out, *out_len, fence->report->bytes, &stack, &indexed, why, sizeof(why));
         if (!result &&
@@ -363,11 +377,14 @@ static int finish(struct fence *fence, char **out, size_t *out_len)
     return result;
 }
 
-int fence_pass(const char *text, size_t len, bool strays, struct ptx_fence_report *report,
+int fence_pass(const char *text, size_t len, unsigned passes, struct ptx_fence_report *report,
                char **out, size_t *out_len)
 {
-    struct fence fence = {
-        .text = text, .strays = strays, .report = report, .edits.size = strlen(text)};
+    struct fence fence = {.text = text,
+                          .strays = passes & PTX_PASS_STRAYS,
+                          .variables = !(passes & PTX_PASS_FENCE),
+                          .report = report,
+                          .edits.size = strlen(text)};
     struct ptx_module *m = NULL;
     struct ptx_error error = {0};
     int result = ptx_parse(text, len, &m, &error);
@@ -381,13 +398,14 @@ int fence_pass(const char *text, size_t len, bool strays, struct ptx_fence_repor
         taken = take_module(&fence);
         result = fence.refused ? -EPERM : taken && !fence.edits.failed ? 0 : -ENOMEM;
     }
-    if (!result && strays && !fault_names_init(&report->strays, m))
+    if (!result && fence.strays && !fault_names_init(&report->strays, m))
         result = -ENOMEM;
     if (!result)
         result = finish(&fence, out, out_len);
     if (fence.refused)
         result = -EPERM;
-    report->fenced = !result;
+    report->fenced = !result && !fence.variables;
+    report->moved = !result && fence.variables;
     reach_deinit(&fence.reach);
     edits_deinit(&fence.edits);
     free(fence.definitions);

@@ -65,10 +65,35 @@ static int fence_text(struct rewrite *rw, char **text, size_t *len)
     else if (obstacle)
         snprintf(report->reason, sizeof(report->reason), "%s", obstacle);
     else
-        result = fence_pass(from, strlen(from), rw->passes & PTX_PASS_STRAYS, report, &out, len);
+        result = fence_pass(from, strlen(from), rw->passes, report, &out, len);
     free(from);
     *text = out;
     return result;
+}
+
+/* Moves the variables of *TEXT, or of the tenant's own. Where that cannot be done, nothing changes.
+ * RESULT: as ptx_rewrite's so far, which it returns if so. */
+static int move_variables(struct rewrite *rw, char **text, size_t *len, int result)
+{
+    struct ptx_fence_report *report = &rw->report->fence;
+    char *from = *text ? strdup(*text) : strndup(rw->text, rw->len), *moved = NULL;
+    size_t moved_len = 0;
+    int done = -EPERM;
+
+    if (!from)
+        return -ENOMEM;
+    if (!fence_obstacle_in_names(rw->text, rw->len) && is_free_of_prefix(rw))
+        done = fence_pass(from, strlen(from), PTX_PASS_VARIABLES, report, &moved, &moved_len);
+    free(from);
+    if (done) {
+        arena_free(report->memory);
+        memset(report, 0, sizeof(*report));
+        return done == -ENOMEM ? done : result;
+    }
+    free(*text);
+    *text = moved;
+    *len = moved_len;
+    return 0;
 }
 
 int ptx_rewrite(const char *ptx, size_t len, unsigned passes, char **out, size_t *out_len,
@@ -94,6 +119,8 @@ int ptx_rewrite(const char *ptx, size_t len, unsigned passes, char **out, size_t
         result = -ENOMEM;
     if (passes & PTX_PASS_FENCE && result != -ENOMEM)
         result = fence_text(&rw, &text, &new_len);
+    else if (passes & PTX_PASS_VARIABLES && result != -ENOMEM)
+        result = move_variables(&rw, &text, &new_len, result);
     if (!result) {
         *out = text;
         *out_len = new_len;

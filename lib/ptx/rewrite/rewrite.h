@@ -38,7 +38,11 @@ enum ptx_pass {
     PTX_PASS_STRAYS = 1 << 4,
     /* The barrier of a cooperative grid works on GRID_VARIABLE and not on the driver's memory,
      * where the fence lets nobody go; see grid_pass.c. Only with PTX_PASS_FENCE. */
-    PTX_PASS_GRID = 1 << 5
+    PTX_PASS_GRID = 1 << 5,
+    /* Without PTX_PASS_FENCE: the .global variables move into a block of the caller's, as the fence
+     * moves them, and nothing else changes. Where that cannot be done they stay, and the report
+     * says why; see fence_variables.c. */
+    PTX_PASS_VARIABLES = 1 << 6
 };
 
 /* The .global variable that PTX_PASS_GRID adds: GRID_BYTES bytes, zero before each cooperative
@@ -119,6 +123,7 @@ struct ptx_fault_names {
 
 struct ptx_fence_report {
     bool fenced;
+    bool moved;     /* the variables alone, by PTX_PASS_VARIABLES */
     uint64_t bytes; /* of the block; 0: the module has no variables */
     uint32_t align; /* of the block, a power of two; at most 256 without a tenant's own .align */
     uint32_t nvariables, naddresses, nfunctions;

@@ -14,7 +14,9 @@
 
 static const struct ptx_fence_report *report_of(const struct module *module)
 {
-    return module->rewrite && module->rewrite->fence.fenced ? &module->rewrite->fence : NULL;
+    const struct ptx_fence_report *report = module->rewrite ? &module->rewrite->fence : NULL;
+
+    return report && (report->fenced || report->moved) ? report : NULL;
 }
 
 static CUresult write_bytes(CUdeviceptr to, const void *from, uint64_t bytes)
@@ -71,7 +73,7 @@ gs_status fenced_prepare(struct job *job, const struct module *module)
                         "the module's global variables take %" PRIu64
                         " bytes, the session's limit is %" PRIu64,
                         report->bytes, memory_limits(job->session).session);
-    return window_cover(job, report->indexed);
+    return report->fenced ? window_cover(job, report->indexed) : GS_OK;
 }
 
 gs_status fenced_place(struct job *job, struct module *module)

@@ -144,15 +144,13 @@ static bool text_declares(const unsigned char *text, uint64_t size, const char *
     return false;
 }
 
+bool image_has_pointers(const unsigned char *text, uint64_t size)
+{
+    return text_declares(text, size, ".callprototype") || text_declares(text, size, ".calltargets");
+}
+
 bool image_has_state(const unsigned char *image, uint64_t size)
 {
-    static const char *const words[] = {".global", ".callprototype", ".calltargets"};
-
-    if (image_binary(image, size))
-        return true;
-    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
-        if (text_declares(image, size, words[i]))
-            return true;
-    }
-    return false;
+    return image_binary(image, size) || text_declares(image, size, ".global") ||
+           image_has_pointers(image, size);
 }

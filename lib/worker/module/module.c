@@ -143,16 +143,20 @@ static void module_source_keep(const struct session *session, struct module *mod
 
 /* Whether the module keeps anything in the context that a tenant can change, or that other memory
  * can refer to: variables outside the window, functions whose address is taken. */
-static bool module_stays(const struct session *session, const struct module *module, bool binary)
+static bool module_stays(const struct session *session, const struct module *module, uint64_t size)
 {
+    const bool binary = image_binary(module->code, size);
+
     if (session->fenced)
         return module->rewrite->fence.nfunctions > 0;
+    if (module->rewrite && module->rewrite->fence.moved)
+        return module->rewrite->fence.nfunctions > 0 || image_has_pointers(module->code, size);
     return binary || !module->source || image_has_state(module->source, module->source_size);
 }
 
-static void module_watch(struct session *session, const struct module *module, bool binary)
+static void module_watch(struct session *session, const struct module *module, uint64_t size)
 {
-    if (module_stays(session, module, binary))
+    if (module_stays(session, module, size))
         journal_spoil(session->journal,
                       "a module has global variables, function pointers or machine code");
 }
@@ -197,7 +201,7 @@ static gs_status image_prepare(struct job *job, struct module *module, uint64_t 
     else if (image_rewrite(job, &module->code, &size, &module->rewrite, &module->grid) == GS_OK &&
              fenced_prepare(job, module) == GS_OK) {
         if (!job->session->resume)
-            module_watch(job->session, module, image_binary(module->code, size));
+            module_watch(job->session, module, size);
         if (!image_binary(module->code, size))
             image_compile(job, &module->code, size);
     }
