@@ -472,7 +472,7 @@ $(SEPARATE:%=$(BUILD)/test/cudart/native/%): $(BUILD)/test/cudart/native/%: $(BU
 	@mkdir -p $(@D)
 	$(Q)$(NVCC) -cudart shared -nodlink -o $@ $^
 .SECONDARY: $(CUDART_PROGRAMS:%=$(BUILD)/obj/test/cudart/programs/%.o) $(foreach s,$(SEPARATE),$(BUILD)/obj/test/cudart/separate/$(s).o $(BUILD)/obj/test/cudart/separate/$(s).link.o)
-$(BUILD)/obj/test/cudart/programs.inc: $(wildcard test/cudart/programs/*.cu)
+$(BUILD)/obj/test/cudart/programs.inc: $(wildcard test/cudart/programs/*.cu) test/cudart/programs
 	@mkdir -p $(@D)
 	$(Q)printf 'PROGRAM(%s)\n' $(sort $(CUDART_PROGRAMS)) >$@
 $(BUILD)/obj/test/cudart/test_programs.o: $(BUILD)/obj/test/cudart/programs.inc
@@ -528,7 +528,7 @@ $(BUILD)/test/cublas/native/%: $(BUILD)/obj/test/cublas/programs/%.o
 	@mkdir -p $(@D)
 	$(Q)$(NVCC) -cudart shared -o $@ $< -lcublas
 .SECONDARY: $(CUBLAS_PROGRAMS:%=$(BUILD)/obj/test/cublas/programs/%.o)
-$(BUILD)/obj/test/cublas/programs.inc: $(wildcard test/cublas/programs/*.cu)
+$(BUILD)/obj/test/cublas/programs.inc: $(wildcard test/cublas/programs/*.cu) test/cublas/programs
 	@mkdir -p $(@D)
 	$(Q)printf 'PROGRAM(%s)\n' $(sort $(CUBLAS_PROGRAMS)) >$@
 $(BUILD)/obj/test/cublas/test_cublas.o: $(BUILD)/obj/test/cublas/programs.inc
