@@ -239,9 +239,10 @@ static void a_disk_that_does_not_answer_keeps_nobody_waiting(void)
     work(server);
     CHECK_EQUAL(server_log_lines(server, "the disk does not answer"), 1);
     work(server);
+    CHECK_EQUAL(server_log_lines(server, "the disk does not answer"), 1);
     kill(child, SIGCONT);
-    CHECK_WITHIN(10000, process_ended(child));
     server_stop(server);
+    CHECK_WITHIN(10000, process_ended(child));
     directory_remove();
 }
 

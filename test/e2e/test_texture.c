@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gsctl_run.h"
 #include "harness/harness.h"
 
 static const char texture_ptx[] =
@@ -294,31 +295,39 @@ static void an_array_beyond_the_limit_is_refused(void)
     server_stop(server);
 }
 
-/* Beside a kernel that runs no quiet moment comes, in which the driver's array would go. */
-static void memory_of_a_destroyed_array_is_there_at_once(void)
+/* Beside a kernel that runs no quiet moment comes, in which the driver's array would go: until then
+ * its user has it, else nothing would bound what a user makes and destroys. */
+static void a_destroyed_array_counts_until_it_is_gone(void)
 {
-    static const char *const small[] = {"GSHARE_SOFT_MEM=256M", NULL};
-    struct server_options options = server_unfenced;
+    static const char *const environment[] = {"GSHARE_SOFT_MEM=256M", NULL};
+    static const char *const arguments[] = {"--fence", "never", NULL};
+    const struct server_options options = {.environment = environment, .arguments = arguments};
+    struct server *server = server_start(&options);
+    gs_array_desc desc = GS_ARRAY_DESC_INIT;
     gs_session session, busy;
+    gs_array array;
     gs_stream aside;
-    gs_devptr flag, memory;
-    struct server *server;
+    gs_devptr flag;
+    struct scene s;
 
-    options.environment = small;
-    server = server_start(&options);
+    GSCTL_OK("set", "--user", "0", "--user-mem", "220M");
     CHECK_OK(server_attach(server, &session));
     CHECK_OK(server_attach(server, &busy));
     CHECK_OK(gs_malloc(busy, 4096, &flag));
     CHECK_OK(gs_stream_create(busy, NULL, &aside));
     CHECK_OK(kernels_launch(NULL, kernels_get(kernels_load(busy), "spin_until"), 1, 1,
                             (void *[]){&flag}));
-    for (unsigned i = 0; i < 4; i++) {
-        const struct scene s = {.server = server, .session = session};
-
+    s = (struct scene){.server = server, .session = session};
+    for (unsigned i = 0; i < 2; i++)
         CHECK_OK(gs_array_destroy(array_of(&s, 1024, 2048, 12, GS_FORMAT_FLOAT32, 1, 0)));
-    }
-    CHECK_OK(gs_malloc(session, (size_t)160 << 20, &memory));
+    desc.width = 1024;
+    desc.height = 2048;
+    desc.depth = 12;
+    desc.format = GS_FORMAT_FLOAT32;
+    desc.channels = 1;
+    CHECK_STATUS(gs_array_create(session, &desc, &array), GS_ERR_QUOTA);
     CHECK_OK(gs_memset_async(busy, flag, 1, 4, aside));
+    CHECK_WITHIN(10000, gs_array_create(session, &desc, &array) == GS_OK);
     CHECK_OK(gs_detach(busy));
     CHECK_OK(gs_detach(session));
     server_stop(server);
@@ -704,7 +713,7 @@ static const struct test tests[] = {
     TEST(boxes_go_between_arrays_device_and_host),
     TEST(an_array_counts_until_its_last_texture_goes),
     TEST(an_array_beyond_the_limit_is_refused),
-    TEST(memory_of_a_destroyed_array_is_there_at_once),
+    TEST(a_destroyed_array_counts_until_it_is_gone),
     TEST(textures_filter_and_bound_their_coordinates),
     TEST(volumes_and_layers_are_read_by_their_place),
     TEST(textures_show_linear_and_pitched_memory),

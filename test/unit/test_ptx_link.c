@@ -139,6 +139,17 @@ static void common_memory_is_as_large_as_the_largest(void **state)
     ptx_module_free(m);
 }
 
+/* PTX knows no common functions, and the reader takes them. */
+static void common_functions_are_one(void **state)
+{
+    (void)state;
+    static const char *const text = HEAD ".common .func f() { ret; }\n";
+    struct ptx_module *m = linked((const char *const[]){text, text, NULL});
+
+    assert_int_equal(named(m, "f"), 1);
+    ptx_module_free(m);
+}
+
 static void dynamic_shared_memory_has_the_strictest_alignment(void **state)
 {
     (void)state;
@@ -258,6 +269,7 @@ int main(void)
         cmocka_unit_test(what_is_a_modules_own_stays_its_own),
         cmocka_unit_test(the_first_weak_definition_stands_unless_there_is_a_strong_one),
         cmocka_unit_test(common_memory_is_as_large_as_the_largest),
+        cmocka_unit_test(common_functions_are_one),
         cmocka_unit_test(dynamic_shared_memory_has_the_strictest_alignment),
         cmocka_unit_test(functions_of_the_device_stay_declared),
         cmocka_unit_test(initial_values_name_what_other_modules_define),

@@ -204,8 +204,9 @@ static gs_status report_wait(gs_session handle, gs_report_id id, gs_report *out,
     if (status != GS_OK)
         return status;
     do {
-        status = report_fetch(session, id, out);
-        if (status == GS_NOT_READY && !session_alive(session))
+        const bool alive = session_alive(session);
+        status = report_fetch(session, id, out); /* after the look: it may have been the last */
+        if (status == GS_NOT_READY && !alive)
             status = session_trouble(session);
     } while (status == GS_NOT_READY && timeout_ns && backoff_pause(&backoff));
     session_leave(session);

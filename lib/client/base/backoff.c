@@ -20,7 +20,7 @@ static uint64_t sleep_ns(const struct backoff *backoff, uint64_t now)
     return sleep;
 }
 
-bool backoff_pause(struct backoff *backoff)
+bool backoff_pause_on(struct backoff *backoff, _Atomic uint32_t *word, uint32_t expected)
 {
     uint64_t waited, now;
 
@@ -42,7 +42,14 @@ bool backoff_pause(struct backoff *backoff)
     backoff->spins = 15; /* each further pause is a yield or a sleep */
     if (waited < BACKOFF_YIELD_NS)
         sched_yield(); /* the dispatcher that this thread waits for may need the processor */
+    else if (word)
+        futex_wait(word, expected, sleep_ns(backoff, now));
     else /* a signal may end the sleep early; the caller reads its word again, and pauses again */
         nanosleep(&(struct timespec){.tv_nsec = (long)sleep_ns(backoff, now)}, NULL);
     return true;
+}
+
+bool backoff_pause(struct backoff *backoff)
+{
+    return backoff_pause_on(backoff, NULL, 0);
 }

@@ -31,5 +31,8 @@ struct backoff {
 #define BACKOFF_SLEEP_SHARE  128u      /* a sleep lasts the time waited so far divided by this */
 /* Returns false once the deadline has passed. */
 bool backoff_pause(struct backoff *backoff);
+/* The same, and a sleep ends when the futex `word` is not `expected` any more; NULL: there is none.
+ */
+bool backoff_pause_on(struct backoff *backoff, _Atomic uint32_t *word, uint32_t expected);
 
 #endif

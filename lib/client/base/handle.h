@@ -24,7 +24,8 @@ enum handle_kind {
     HANDLE_MODULE = 4,
     HANDLE_KERNEL = 5,
     HANDLE_GRAPH = 6,
-    HANDLE_ARRAY = 7
+    HANDLE_ARRAY = 7,
+    HANDLE_KINDS = 8
 };
 
 #define HANDLE_SESSIONS 1024u /* sessions of a process */

@@ -139,7 +139,9 @@ static const char *kind_text(enum handle_kind kind)
     static const char *const text[] = {
         [HANDLE_SESSION] = "session", [HANDLE_STREAM] = "stream", [HANDLE_EVENT] = "event",
         [HANDLE_MODULE] = "module",   [HANDLE_KERNEL] = "kernel", [HANDLE_GRAPH] = "graph",
+        [HANDLE_ARRAY] = "array",
     };
+    static_assert(sizeof(text) / sizeof(text[0]) == HANDLE_KINDS, "each kind has its text");
 
     return text[kind];
 }

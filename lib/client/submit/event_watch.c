@@ -16,6 +16,7 @@
 #include "client/base/backoff.h"
 #include "client/base/error.h"
 #include "client/submit/wait.h"
+#include "common/util.h"
 
 struct watch {
     struct handle session;
@@ -30,8 +31,8 @@ static struct {
     pthread_cond_t more;
     struct watch *watches;
     size_t count, room;
-    bool runs;       /* the thread */
-    bool registered; /* the handlers of fork */
+    bool runs;                /* the thread */
+    _Atomic uint32_t changes; /* a futex: how often something was added */
 } watched = {.lock = PTHREAD_MUTEX_INITIALIZER, .more = PTHREAD_COND_INITIALIZER};
 
 /* ---- The thread ------------------------------------------------------------------------------ */
@@ -88,8 +89,9 @@ static void *watch_main(void *unused)
         if (watches_look() > 0 || watched.count != seen)
             backoff = (struct backoff)BACKOFF_INIT;
         seen = watched.count;
+        const uint32_t changes = atomic_load_explicit(&watched.changes, memory_order_relaxed);
         pthread_mutex_unlock(&watched.lock);
-        backoff_pause(&backoff);
+        backoff_pause_on(&backoff, &watched.changes, changes);
         pthread_mutex_lock(&watched.lock);
     }
     return NULL;
@@ -120,6 +122,14 @@ static void fork_child(void)
     pthread_mutex_unlock(&watched.lock);
 }
 
+static pthread_once_t fork_once = PTHREAD_ONCE_INIT;
+static int fork_error; /* of pthread_atfork; 0: the handlers are registered */
+
+static void fork_register(void)
+{
+    fork_error = pthread_atfork(fork_prepare, fork_parent, fork_child);
+}
+
 /* ---- Watching -------------------------------------------------------------------------------- */
 
 /* The thread blocks all signals, which are for the application's own threads. The lock is held. */
@@ -129,10 +139,7 @@ static gs_status thread_start(void)
     pthread_t thread;
     int failed = 0;
 
-    if (!watched.registered)
-        failed = pthread_atfork(fork_prepare, fork_parent, fork_child);
-    watched.registered = watched.registered || !failed;
-    if (!failed && !watched.runs) {
+    if (!watched.runs) {
         sigfillset(&all);
         pthread_sigmask(SIG_SETMASK, &all, &before);
         failed = pthread_create(&thread, NULL, watch_main, NULL);
@@ -160,7 +167,9 @@ static gs_status watch_add(const struct watch *watch)
         watched.room = room;
     }
     watched.watches[watched.count++] = *watch;
+    atomic_fetch_add_explicit(&watched.changes, 1, memory_order_relaxed);
     pthread_cond_signal(&watched.more);
+    futex_wake(&watched.changes);
     return GS_OK;
 }
 
@@ -185,6 +194,12 @@ gs_status event_watch(const struct session *session, uint32_t stream, uint64_t p
         pipe_tell(watch.fd);
         *fd = ends[0];
         return GS_OK;
+    }
+    pthread_once(&fork_once, fork_register); /* before the lock is taken for the first time */
+    if (fork_error) {
+        close(ends[0]);
+        close(ends[1]);
+        return error_set(GS_ERR_NO_MEMORY, "pthread_atfork: %s", strerror(fork_error));
     }
     pthread_mutex_lock(&watched.lock);
     status = thread_start();

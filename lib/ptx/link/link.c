@@ -192,8 +192,8 @@ static int group_choose(const struct linker *l, struct symbol *group, size_t cou
         if (rank == RANK_DEFINED && before == RANK_DEFINED)
             return fail(l, -EINVAL, "%s is defined in text %u and in text %u", s->name,
                         (*chosen)->module + 1, s->module + 1);
-        if (rank > before ||
-            (rank == RANK_COMMON && before == RANK_COMMON && s->var->size > (*chosen)->var->size))
+        if (rank > before || (rank == RANK_COMMON && before == RANK_COMMON && s->var != NULL &&
+                              s->var->size > (*chosen)->var->size))
             *chosen = s;
     }
     return 0;

@@ -87,11 +87,12 @@ struct job *request_take(struct session *session)
     return job;
 }
 
-/* Notes the answer, so that a next worker does not make the request twice. What has a payload is
- * made again, which does no harm. */
+/* Notes the answer, so that a next worker does not make the request twice. What answers with a
+ * payload or a text is made again, which does no harm. */
 static void answer_note(const struct job *job)
 {
-    struct journal_answer answer = {.serial = job->kernel ? 0 : job->serial, .status = job->status};
+    const bool again = job->kernel || (job->status == GS_OK && job->message[0]);
+    struct journal_answer answer = {.serial = again ? 0 : job->serial, .status = job->status};
 
     memcpy(answer.ret, job->ret, sizeof(answer.ret));
     journal_answer(job->session->journal, &answer);

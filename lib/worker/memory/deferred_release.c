@@ -1,6 +1,6 @@
 /*
  * deferred_release.c - deferred release of what no tenant uses any more: host memory that the
- * driver still has registered, and arrays.
+ * driver still has registered, arrays, and textures of sessions that have ended.
  *
  * Measured: cuMemHostUnregister waits for every kernel on the device, and other threads' launches
  * wait with it; cuArrayDestroy frees memory as cuMemFree does, which waits too. So such memory
@@ -15,26 +15,37 @@
 #include "worker/session_parts.h"
 
 #define DEFERRED_MAX 256u
+#define RELEASED_MAX 64u /* in one quiet moment */
 #define BYTES_MAX    (UINT64_C(1) << 30)
 
 struct deferred {
     struct deferred *next;
     void *mapping, *registered;
-    CUarray array; /* NULL: it is host memory */
+    CUarray array;
+    CUtexObject texture;
+    CUsurfObject surface;
     uint64_t size;
+    void (*gone)(struct user *user, uint64_t size); /* to be called then; NULL: nothing */
+    struct user *user;
 };
 
 static struct {
-    pthread_mutex_t lock; /* protects first; service threads and the control thread */
-    struct deferred *first;
+    pthread_mutex_t lock; /* protects first and last; service threads and the control thread */
+    struct deferred *first, *last;
     _Atomic uint32_t count;
     _Atomic uint64_t bytes;
 } deferred_list = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static void release(const struct deferred *deferred)
 {
+    if (deferred->texture)
+        DRV_MUST(cuTexObjectDestroy, deferred->texture);
+    if (deferred->surface)
+        DRV_MUST(cuSurfObjectDestroy, deferred->surface);
     if (deferred->array)
         DRV_MUST(cuArrayDestroy, deferred->array);
+    if (deferred->gone)
+        deferred->gone(deferred->user, deferred->size);
     if (deferred->registered)
         DRV_MUST(cuMemHostUnregister, deferred->registered);
     if (deferred->mapping)
@@ -51,8 +62,11 @@ static void defer(const struct deferred *what)
     }
     *deferred = *what;
     pthread_mutex_lock(&deferred_list.lock);
-    deferred->next = deferred_list.first;
-    deferred_list.first = deferred;
+    if (deferred_list.first)
+        deferred_list.last->next = deferred;
+    else
+        deferred_list.first = deferred;
+    deferred_list.last = deferred;
     /* seq_cst: before the look at whether the main lane sleeps; pairs with waker_doze */
     atomic_fetch_add(&deferred_list.count, 1);
     atomic_fetch_add_explicit(&deferred_list.bytes, what->size, memory_order_relaxed);
@@ -69,9 +83,24 @@ void deferred_release_add(void *mapping, void *registered, uint64_t size)
         release(&what);
 }
 
-void deferred_release_array(CUarray array, uint64_t size)
+void deferred_release_array(CUarray array, uint64_t size,
+                            void (*gone)(struct user *user, uint64_t size), struct user *user)
 {
-    const struct deferred what = {.array = array, .size = size};
+    const struct deferred what = {.array = array, .size = size, .gone = gone, .user = user};
+
+    defer(&what);
+}
+
+void deferred_release_texture(CUtexObject texture)
+{
+    const struct deferred what = {.texture = texture};
+
+    defer(&what);
+}
+
+void deferred_release_surface(CUsurfObject surface)
+{
+    const struct deferred what = {.surface = surface};
 
     defer(&what);
 }
@@ -87,23 +116,30 @@ bool deferred_release_full(void)
            atomic_load_explicit(&deferred_list.bytes, memory_order_relaxed) > BYTES_MAX;
 }
 
-/* Held while a thread releases. */
-static pthread_mutex_t releasing = PTHREAD_MUTEX_INITIALIZER;
+/* NULL: nothing waits. */
+static struct deferred *deferred_take(void)
+{
+    struct deferred *deferred;
+
+    pthread_mutex_lock(&deferred_list.lock);
+    deferred = deferred_list.first;
+    if (deferred) {
+        deferred_list.first = deferred->next;
+        atomic_fetch_sub_explicit(&deferred_list.count, 1, memory_order_relaxed);
+        atomic_fetch_sub_explicit(&deferred_list.bytes, deferred->size, memory_order_relaxed);
+    }
+    pthread_mutex_unlock(&deferred_list.lock);
+    return deferred;
+}
 
 void deferred_release_run(void)
 {
-    pthread_mutex_lock(&releasing);
-    pthread_mutex_lock(&deferred_list.lock);
-    struct deferred *deferred = deferred_list.first;
-    deferred_list.first = NULL;
-    atomic_store_explicit(&deferred_list.count, 0, memory_order_relaxed);
-    atomic_store_explicit(&deferred_list.bytes, 0, memory_order_relaxed);
-    pthread_mutex_unlock(&deferred_list.lock);
-    while (deferred) {
-        struct deferred *next = deferred->next;
+    for (unsigned i = 0; i < RELEASED_MAX; i++) {
+        struct deferred *deferred = deferred_take();
+
+        if (!deferred)
+            return;
         release(deferred);
         free(deferred);
-        deferred = next;
     }
-    pthread_mutex_unlock(&releasing);
 }

@@ -253,8 +253,13 @@ static void revoked_tell(const struct session *session, uint32_t number)
 
 gs_status import_resume(struct job *job, uint32_t number)
 {
+    const struct imports *imports;
+
     if (imports_init(job) != GS_OK)
         return job->status;
+    imports = job->session->memory.imports;
+    if (number >= SEG_IMPORTS || imports->taken[number / 64] >> number % 64 & 1)
+        return job_fail(job, GS_ERR_INTERRUPTED, "an import has no number of its own");
     number_set(job->session->memory.imports, number);
     if (journal_revoked(job->session->journal, number))
         revoked_tell(job->session, number);

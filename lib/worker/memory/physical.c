@@ -8,7 +8,6 @@
 
 #include "common/util.h"
 #include "worker/journal/journal.h"
-#include "worker/memory/deferred_release.h"
 #include "worker/memory/device_memory.h"
 #include "worker/memory/limits.h"
 #include "worker/memory/user.h"
@@ -123,10 +122,16 @@ gs_status physical_charge(struct job *job, uint64_t asked, uint64_t size, uint64
     return job->status;
 }
 
+void physical_discharge_session(struct session *session, uint64_t size)
+{
+    discharge(session, size, false);
+    atomic_fetch_sub_explicit(&session->stats->memory_used, size, memory_order_relaxed);
+}
+
 void physical_discharge(struct session *session, uint64_t size)
 {
-    discharge(session, size, true);
-    atomic_fetch_sub_explicit(&session->stats->memory_used, size, memory_order_relaxed);
+    physical_discharge_session(session, size);
+    user_discharge(session->memory.user, size);
 }
 
 /* ---- Holding --------------------------------------------------------------------------------- */
@@ -146,11 +151,6 @@ gs_status physical_new(struct job *job, uint64_t asked, struct holder *holder)
         return job_fail(job, GS_ERR_NO_MEMORY, "no host memory for an allocation's record");
     }
     result = device_create(size, &memory->handle);
-    if (result == CUDA_ERROR_OUT_OF_MEMORY) {
-        /* An array that its tenant has destroyed may have the memory still. */
-        deferred_release_run();
-        result = device_create(size, &memory->handle);
-    }
     if (result) {
         free(memory);
         discharge(job->session, size, true);

@@ -56,6 +56,8 @@ gs_status physical_wake(struct job *job, uint64_t asked, struct holder *holder);
  * as `size`, a multiple of `piece`. On failure the job has failed. */
 gs_status physical_charge(struct job *job, uint64_t asked, uint64_t size, uint64_t piece);
 void physical_discharge(struct session *session, uint64_t size);
+/* The same for the session alone: its user is charged on. */
+void physical_discharge_session(struct session *session, uint64_t size);
 
 CUmemGenericAllocationHandle physical_handle(const struct physical *memory);
 uint64_t physical_size(const struct physical *memory);

@@ -194,7 +194,8 @@ static CUresult cover_first(struct session *session)
     }
     while (covered-- > 0) {
         const uint64_t at = gap_at(memory, covered, end, &size);
-        sinks_drop(session, at, size);
+        if (size > 0) /* else a chunk begins there, which may be a sink itself */
+            sinks_drop(session, at, size);
     }
     memory->hole = false; /* holes do no harm: the session has no kernel yet */
     return result;

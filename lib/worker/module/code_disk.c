@@ -2,23 +2,27 @@
 #include "worker/module/code_disk.h"
 
 #include <errno.h>
+#include <linux/sockios.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "common/link.h"
 #include "common/log.h"
 #include "common/util.h"
 #include "worker/driver/privileges.h"
 #include "worker/module/code_file.h"
 #include "worker/module/code_store.h"
 
-#define ANSWER_MS 2000 /* a disk that takes longer is not asked again */
+#define ANSWER_MS 2000 /* a disk that takes longer is not asked again for PAUSE_NS */
+#define PAUSE_NS  60000000000u
 
 /* Bytes written, and files, after which the directory is looked through. */
 #define TRIM_BYTES (CODE_STORE_BYTES / 16)
@@ -37,6 +41,7 @@ static struct {
     int socket;  /* -1: nothing is kept */
     pid_t child; /* 0: none, or its end has been seen */
     uint32_t asked;
+    uint64_t paused_until; /* by clock_ns */
 } disk = {.lock = PTHREAD_MUTEX_INITIALIZER, .socket = -1};
 
 /* ---- Messages -------------------------------------------------------------------------------- */
@@ -161,8 +166,15 @@ void code_disk_start(const char *path)
         return;
     }
     child = fork();
-    if (child == 0)
+    if (child == 0) {
+        /* By hand, because the kernel may not close the others all at once: what the child kept of
+         * these would hide the worker's end from the supervisor, and from itself. */
+        close(ends[0]);
+        close(LINK_FD);
+        close(LINK_STATS_FD);
+        close(LINK_CODE_FD);
         child_run(ends[1], path);
+    }
     close(ends[1]);
     if (child > 0) {
         disk.socket = ends[0];
@@ -199,7 +211,7 @@ static int disk_ask(const char *name)
     int descriptor = -1;
 
     memcpy(message.name, name, sizeof(message.name));
-    if (disk_closed())
+    if (disk_closed() || clock_ns() < disk.paused_until)
         return -1;
     /* EAGAIN: the child is behind with what it is to keep. EPIPE: it has said why it ended. */
     if (!message_send(disk.socket, &message, -1)) {
@@ -207,13 +219,21 @@ static int disk_ask(const char *name)
             disk_close();
         return -1;
     }
-    if (poll(&answer, 1, ANSWER_MS) <= 0) {
-        log_warning("machine code is not kept on disk any more: the disk does not answer");
-        disk_close();
-    } else if (!message_receive(disk.socket, &message, &descriptor) || message.number != number) {
-        disk_close();
+    for (;;) {
+        if (poll(&answer, 1, ANSWER_MS) <= 0) {
+            log_warning("machine code is not kept on disk for a minute: the disk does not answer");
+            disk.paused_until = clock_ns() + PAUSE_NS;
+            return -1;
+        }
+        if (!message_receive(disk.socket, &message, &descriptor)) {
+            disk_close();
+            return -1;
+        }
+        if (message.number == number)
+            return descriptor;
+        if (descriptor >= 0) /* the answer to a question that was given up */
+            close(descriptor);
     }
-    return descriptor;
 }
 
 unsigned char *code_disk_find(const char *made_for, const void *text, size_t size,
@@ -234,18 +254,33 @@ unsigned char *code_disk_find(const char *made_for, const void *text, size_t siz
     return code;
 }
 
+/* Whether the child has not read yet what it was given last. What it is given holds as much memory
+ * as text and code have, so there are two at most: the one that it writes, and the next. The lock
+ * is held. */
+static bool child_behind(void)
+{
+    int unread = 0;
+
+    return ioctl(disk.socket, SIOCOUTQ, &unread) < 0 || unread > 0;
+}
+
 void code_disk_put(const char *made_for, const void *text, size_t size, const void *code,
                    size_t code_size)
 {
     struct message message = {.request = CODE_PUT};
     CLEANUP_FD int fd = -1;
+    bool taken;
 
     pthread_mutex_lock(&disk.lock);
-    if (disk.socket >= 0)
+    taken = disk.socket >= 0 && clock_ns() >= disk.paused_until && !child_behind();
+    pthread_mutex_unlock(&disk.lock);
+    if (taken)
         fd = code_file_make(made_for, text, size, code, code_size);
-    if (fd >= 0) {
-        code_file_name(message.name, made_for, text, size);
-        message_send(disk.socket, &message, fd); /* what a slow disk cannot take is not kept */
-    }
+    if (fd < 0)
+        return;
+    code_file_name(message.name, made_for, text, size);
+    pthread_mutex_lock(&disk.lock);
+    if (disk.socket >= 0 && !child_behind())
+        message_send(disk.socket, &message, fd);
     pthread_mutex_unlock(&disk.lock);
 }

@@ -121,46 +121,47 @@ static struct kernel *kernel_new(struct job *job, CUfunction function)
     return kernel;
 }
 
-/* Reads the names of the module's kernels, but for those that passes have added. The names are the
- * driver's; the array is the caller's to free. What the driver does not tell is left out. */
-static const char **kernels_read(const struct module *module, unsigned *count)
+/* Reads the names of the module's kernels, but for those that passes have added, once. What the
+ * driver does not tell is left out. */
+static void kernels_read(struct module *module)
 {
-    unsigned functions_count = 0;
+    unsigned count = 0;
 
-    *count = 0;
-    if (DRV(cuModuleGetFunctionCount, &functions_count, module->cu))
-        functions_count = 0;
-    CLEANUP_FREE CUfunction *functions = calloc(functions_count + 1, sizeof(*functions));
-    const char **names = calloc(functions_count + 1, sizeof(*names));
-    if (!functions || !names ||
-        DRV(cuModuleEnumerateFunctions, functions, functions_count, module->cu))
-        functions_count = 0;
-    for (unsigned i = 0; i < functions_count; i++) {
-        if (!DRV(cuFuncGetName, &names[*count], functions[i]) &&
-            strncmp(names[*count], REWRITE_PREFIX, strlen(REWRITE_PREFIX)) != 0)
-            (*count)++;
+    if (module->kernel_names)
+        return;
+    if (DRV(cuModuleGetFunctionCount, &count, module->cu))
+        count = 0;
+    CLEANUP_FREE CUfunction *functions = calloc(count + 1, sizeof(*functions));
+    const char **names = calloc(count + 1, sizeof(*names)), *name;
+    if (!functions || !names || DRV(cuModuleEnumerateFunctions, functions, count, module->cu))
+        count = 0;
+    for (unsigned i = 0; i < count; i++) {
+        if (!DRV(cuFuncGetName, &name, functions[i]) &&
+            strncmp(name, REWRITE_PREFIX, strlen(REWRITE_PREFIX)) != 0)
+            names[module->kernel_count++] = name;
     }
-    return names;
+    module->kernel_names = names;
 }
 
 /* Fails the job with the names that there are. */
 static void kernel_missing(struct job *job)
 {
-    unsigned count;
-    CLEANUP_FREE const char **names = kernels_read(job->object, &count);
+    struct module *module = job->object;
 
-    kernel_names_tell(job->message, sizeof(job->message), job->name, names, count);
+    kernels_read(module);
+    kernel_names_tell(job->message, sizeof(job->message), job->name, module->kernel_names,
+                      module->kernel_count);
     job->status = GS_ERR_NOT_FOUND;
 }
 
 static void kernel_list_work(struct job *job)
 {
-    unsigned count;
-    CLEANUP_FREE const char **names = kernels_read(job->object, &count);
+    struct module *module = job->object;
 
-    job->ret[0] = count;
-    if (job->arg[1] < count)
-        snprintf(job->message, sizeof(job->message), "%s", names[job->arg[1]]);
+    kernels_read(module);
+    job->ret[0] = module->kernel_count;
+    if (job->arg[1] < module->kernel_count)
+        snprintf(job->message, sizeof(job->message), "%s", module->kernel_names[job->arg[1]]);
 }
 
 static void kernel_work(struct job *job)
@@ -236,6 +237,8 @@ void kernels_free(struct module *module)
         free(module->kernels);
         module->kernels = next;
     }
+    free(module->kernel_names);
+    module->kernel_names = NULL;
 }
 
 /* ---- Globals --------------------------------------------------------------------------------- */

@@ -19,6 +19,8 @@ struct module {
     CUmodule cu;
     uint32_t id;
     struct kernel *kernels;
+    const char **kernel_names; /* the driver's, once they were asked for; NULL: not yet */
+    uint32_t kernel_count;
     struct ptx_rewrite_report *rewrite; /* what the passes did; NULL: nothing was rewritten */
     struct grid_sync grid;              /* the kernels that need a cooperative launch */
     uint64_t variables;    /* where the global variables of a fenced module lie; 0: it has none */

@@ -18,6 +18,7 @@
 #include "worker/journal/journal.h"
 #include "worker/memory/deferred_release.h"
 #include "worker/memory/physical.h"
+#include "worker/memory/user.h"
 #include "worker/texture/check.h"
 
 struct array *array_find(const struct session *session, uint64_t number)
@@ -34,6 +35,7 @@ struct array *array_find(const struct session *session, uint64_t number)
 static struct {
     pthread_mutex_t lock;
     CUdeviceptr at;
+    bool cleared;
 } zeros = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static CUresult zeros_make(CUdeviceptr *at)
@@ -41,15 +43,13 @@ static CUresult zeros_make(CUdeviceptr *at)
     CUresult result = CUDA_SUCCESS;
 
     pthread_mutex_lock(&zeros.lock);
-    if (!zeros.at) {
-        CUdeviceptr made = 0;
-        result = DRV(cuMemAlloc_v2, &made, ZEROS_BYTES);
-        if (!result)
-            result = DRV(cuMemsetD8Async, made, 0, ZEROS_BYTES, service_stream());
+    if (!zeros.at)
+        result = DRV(cuMemAlloc_v2, &zeros.at, ZEROS_BYTES);
+    if (!result && !zeros.cleared) {
+        result = DRV(cuMemsetD8Async, zeros.at, 0, ZEROS_BYTES, service_stream());
         if (!result)
             result = DRV(cuStreamSynchronize, service_stream());
-        if (!result)
-            zeros.at = made;
+        zeros.cleared = !result;
     }
     *at = zeros.at;
     pthread_mutex_unlock(&zeros.lock);
@@ -116,24 +116,40 @@ static void create_prepare(struct job *job)
         job_fail(job, GS_ERR_LIMIT, "the session has %u arrays, the limit", SEG_ARRAYS);
 }
 
-/* Makes the driver's array, which is counted already, and clears it. */
+static void array_gone(struct user *user, uint64_t size)
+{
+    user_discharge(user, size);
+    user_release(user);
+}
+
+/* The session is not charged any more; its user is until the driver has let go of the memory. */
+static void array_free(struct session *session, struct array *array)
+{
+    struct user *user = user_hold(session->uid);
+
+    physical_discharge_session(session, array->counted);
+    if (!user) /* no host memory for a record: that cannot be, since the session holds it */
+        user_discharge(session->memory.user, array->counted);
+    deferred_release_array(array->cu, array->counted, user ? array_gone : NULL, user);
+    free(array);
+}
+
+/* Makes the driver's array, which is counted already, and clears it. On failure it is freed. */
 static gs_status array_make(struct job *job, struct array *array,
                             const CUDA_ARRAY3D_DESCRIPTOR *desc)
 {
     CUresult result = DRV(cuArray3DCreate_v2, &array->cu, desc);
 
-    if (result == CUDA_ERROR_OUT_OF_MEMORY) {
-        deferred_release_run(); /* of arrays that were destroyed */
-        result = DRV(cuArray3DCreate_v2, &array->cu, desc);
-    }
-    if (result)
+    if (result) {
+        physical_discharge(job->session, array->counted);
+        free(array);
         return job_fail_driver(job, result);
+    }
     result = array_zero(array);
     if (!result)
         return GS_OK;
-    job_fail_driver(job, result);
-    deferred_release_array(array->cu, array->counted);
-    return job->status;
+    array_free(job->session, array);
+    return job_fail_driver(job, result);
 }
 
 static void create_work(struct job *job)
@@ -156,11 +172,8 @@ static void create_work(struct job *job)
         free(array);
         return;
     }
-    if (array_make(job, array, &desc) != GS_OK) {
-        physical_discharge(job->session, array->counted);
-        free(array);
+    if (array_make(job, array, &desc) != GS_OK)
         return;
-    }
     journal_spoil(job->session->journal, "it has arrays");
     job->object = array;
     job->ret[0] = job->index;
@@ -172,13 +185,6 @@ static void create_install(struct job *job)
 }
 
 /* ---- Destroying ------------------------------------------------------------------------------ */
-
-static void array_free(struct session *session, struct array *array)
-{
-    deferred_release_array(array->cu, array->counted);
-    physical_discharge(session, array->counted);
-    free(array);
-}
 
 void array_unuse(struct session *session, struct array *array)
 {

@@ -16,6 +16,7 @@
 
 #include "worker/jobs/job.h"
 #include "worker/journal/journal.h"
+#include "worker/memory/deferred_release.h"
 #include "worker/texture/array.h"
 #include "worker/texture/check.h"
 
@@ -199,11 +200,24 @@ static void destroy_work(struct job *job)
     texture_free(job->session, job->object);
 }
 
+/* The driver may let each of these calls wait, and nobody waits for a session's end: at a quiet
+ * moment. */
+static void texture_defer(struct session *session, struct texture *texture)
+{
+    if (texture->surface)
+        deferred_release_surface(texture->handle);
+    else
+        deferred_release_texture(texture->handle);
+    if (texture->array)
+        array_unuse(session, texture->array);
+    free(texture);
+}
+
 void textures_deinit(struct session *session)
 {
     for (uint32_t i = 0; session->texture.textures && i < SEG_TEXTURES; i++) {
         if (session->texture.textures[i])
-            texture_free(session, session->texture.textures[i]);
+            texture_defer(session, session->texture.textures[i]);
     }
     free(session->texture.textures);
     session->texture.textures = NULL;
