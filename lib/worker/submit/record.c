@@ -177,7 +177,8 @@ static record_fault box_side(const struct session *session, const struct rec_box
         return "a box with rows or slices that overlap, or longer than a copy can have";
     if (!box_bytes(box, side, &bytes))
         return "a box of more bytes than there are";
-    *to = (struct box_side){.pitch = side->pitch, .rows = side->rows};
+    *to =
+        (struct box_side){.pitch = side->pitch, .rows = box->depth > 1 ? side->rows : box->height};
     if (side->place == REC_BOX_HOST) {
         to->type = CU_MEMORYTYPE_HOST;
         to->host = host_range(session, side->object, side->at, bytes);
