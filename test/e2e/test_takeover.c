@@ -170,6 +170,36 @@ static void an_idle_session_goes_on(void)
     goes_on(&server_unfenced);
 }
 
+/* As nvcc packs it: what counts is the PTX that was compiled, not that it came in a container. */
+static void a_session_with_a_fat_binary_goes_on(void)
+{
+    struct server *server;
+    char path[512];
+    float in = 2.f, out = 0;
+    gs_session session;
+    gs_module module;
+    gs_kernel first;
+    gs_devptr from, to;
+    int n = 1;
+
+    if (strcmp(getenv("GSHARE_TEST_DEVICE"), "soft") != 0)
+        test_skip("a GPU may run the machine code in it, of which nothing is known");
+    server = server_start(&server_unfenced);
+    snprintf(path, sizeof(path), "%s/test/ptx/tiny_none.fatbin", getenv("GSHARE_SOURCE_DIR"));
+    CHECK_OK(server_attach(server, &session));
+    CHECK_OK(gs_malloc(session, sizeof(in), &from));
+    CHECK_OK(gs_malloc(session, sizeof(out), &to));
+    CHECK_OK(gs_memcpy_htod(session, from, &in, sizeof(in)));
+    CHECK_OK(gs_module_load_file(session, path, &module));
+    first = kernels_get(module, "first");
+    worker_replace(server);
+    CHECK_OK(kernels_launch(NULL, first, 1, 1, (void *[]){&to, &from, &n}));
+    CHECK_OK(gs_memcpy_dtoh(session, &out, to, sizeof(out)));
+    CHECK(out == 4.5f);
+    CHECK_OK(gs_detach(session));
+    server_stop(server);
+}
+
 static void a_fenced_session_goes_on(void)
 {
     goes_on(&fenced);
@@ -694,6 +724,7 @@ static const struct test tests[] = {
     TEST(a_lost_standby_loses_nobody),
     TEST(without_a_standby_there_is_one_worker),
     TEST(an_idle_session_goes_on),
+    TEST(a_session_with_a_fat_binary_goes_on),
     TEST(a_fenced_session_goes_on),
     TEST(variables_of_a_fenced_module_keep_their_values),
     TEST(variables_of_an_unfenced_module_keep_their_values),

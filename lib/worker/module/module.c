@@ -143,7 +143,8 @@ static void module_source_keep(const struct session *session, struct module *mod
 
 /* Whether the module keeps anything in the context that a tenant can change, or that other memory
  * can refer to: variables outside the window, functions whose address is taken. */
-static bool module_stays(const struct session *session, const struct module *module, uint64_t size)
+static bool module_stays(const struct session *session, const struct module *module, uint64_t size,
+                         bool state)
 {
     const bool binary = image_binary(module->code, size);
 
@@ -151,12 +152,13 @@ static bool module_stays(const struct session *session, const struct module *mod
         return module->rewrite->fence.nfunctions > 0;
     if (module->rewrite && module->rewrite->fence.moved)
         return module->rewrite->fence.nfunctions > 0 || image_has_pointers(module->code, size);
-    return binary || !module->source || image_has_state(module->source, module->source_size);
+    return binary || !module->source || state;
 }
 
-static void module_watch(struct session *session, const struct module *module, uint64_t size)
+static void module_watch(struct session *session, const struct module *module, uint64_t size,
+                         bool state)
 {
-    if (module_stays(session, module, size))
+    if (module_stays(session, module, size, state))
         journal_spoil(session->journal,
                       "a module has global variables, function pointers or machine code");
 }
@@ -195,13 +197,15 @@ static struct module *module_new(struct job *job, const void *image, uint64_t si
 static gs_status image_prepare(struct job *job, struct module *module, uint64_t size)
 {
     const char *fault = size ? image_fault(module->code, size) : "the image is empty";
+    bool state;
 
     if (fault)
         job_fail(job, GS_ERR_BAD_IMAGE, "%s", fault);
-    else if (image_rewrite(job, &module->code, &size, &module->rewrite, &module->grid) == GS_OK &&
+    else if (image_rewrite(job, &module->code, &size, &module->rewrite, &module->grid, &state) ==
+                 GS_OK &&
              fenced_prepare(job, module) == GS_OK) {
         if (!job->session->resume)
-            module_watch(job->session, module, size);
+            module_watch(job->session, module, size, state);
         if (!image_binary(module->code, size))
             image_compile(job, &module->code, size);
     }

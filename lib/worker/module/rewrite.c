@@ -261,7 +261,7 @@ static gs_status image_text(struct job *job, unsigned char *image, uint64_t *siz
 }
 
 gs_status image_rewrite(struct job *job, unsigned char **image, uint64_t *size,
-                        struct ptx_rewrite_report **report, struct grid_sync *grid)
+                        struct ptx_rewrite_report **report, struct grid_sync *grid, bool *state)
 {
     CLEANUP_FREE char *unpacked = NULL;
     CLEANUP_FREE char *rewritten = NULL;
@@ -270,8 +270,11 @@ gs_status image_rewrite(struct job *job, unsigned char **image, uint64_t *size,
     size_t length, new_length;
 
     *report = NULL;
-    if (image_text(job, *image, size, &text, &length, &unpacked, grid) != GS_OK || !text ||
-        text_rewrite(job, text, length, &rewritten, &new_length, report) != GS_OK)
+    *state = true;
+    if (image_text(job, *image, size, &text, &length, &unpacked, grid) != GS_OK || !text)
+        return job->status;
+    *state = image_has_state((const unsigned char *)text, length);
+    if (text_rewrite(job, text, length, &rewritten, &new_length, report) != GS_OK)
         return job->status;
     /* Where text_wanted saw words in comments, the machine code is loaded after all. A module
      * without kernels has no report. */
