@@ -555,12 +555,12 @@ static void owner_ends(bool well)
     else
         tenant_kill(owner, SIGKILL);
     server_wait_tenants(server, 2, 5000);
-    CHECK_EQUAL(server_memory_used(server), board->size);
+    CHECK_WITHIN(5000, server_memory_used(server) == board->size); /* who was killed had more */
     gate_pass(&board->done);
     gate_wait(&board->imported, 3);
     tenant_kill(keeper[0], SIGKILL);
     server_wait_tenants(server, 1, 5000);
-    CHECK_EQUAL(server_memory_used(server), board->size);
+    CHECK_WITHIN(5000, server_memory_used(server) == board->size); /* who was killed had more */
     gate_pass(&board->end);
     tenant_join(keeper[1]);
     server_wait_tenants(server, 0, 5000);
