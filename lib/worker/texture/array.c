@@ -143,6 +143,9 @@ static gs_status array_make(struct job *job, struct array *array,
     if (result) {
         physical_discharge(job->session, array->counted);
         free(array);
+        /* The driver knows the device's largest sides, which differ by the kind of array. */
+        if (result == CUDA_ERROR_INVALID_VALUE)
+            return job_fail(job, GS_ERR_INVALID_VALUE, "the device has no arrays of these sizes");
         return job_fail_driver(job, result);
     }
     result = array_zero(array);
