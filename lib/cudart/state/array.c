@@ -126,16 +126,6 @@ static bool rows_allowed(const struct array_side *side, const struct cudaExtent 
            memory_map_allows((char *)side->memory + first, size);
 }
 
-/* Whether the array, if the side is one, has so long a row. */
-static bool row_fits(const struct array_side *side, size_t width)
-{
-    gs_array_desc desc;
-
-    return side->array == NULL || (array_describe(side->array, &desc) == cudaSuccess &&
-                                   side->at.x <= desc.width * array_texel(&desc) &&
-                                   width <= desc.width * array_texel(&desc) - side->at.x);
-}
-
 static gs_memcpy_side side_of(const struct array_side *side, bool on_device)
 {
     gs_memcpy_side given = {.x = side->at.x,
@@ -182,9 +172,7 @@ cudaError_t array_copy(struct stream *stream, const struct array_side *dst,
         return error;
     if ((dst->array == NULL && dst->pitch < extent.width) ||
         (src->array == NULL && src->pitch < extent.width))
-        return row_fits(dst, extent.width) && row_fits(src, extent.width)
-                   ? cudaErrorInvalidPitchValue
-                   : cudaErrorInvalidValue;
+        return cudaErrorInvalidValue;
     if (!side_fits(dst, to_device, &extent) || !side_fits(src, from_device, &extent))
         return cudaErrorInvalidValue;
     params.dst = side_of(dst, to_device);

@@ -19,7 +19,7 @@ int main()
     SHOW(cudaMallocArray(&array, &good, 1 << 20, 1)); //> cudaMallocArray(&array, &good, 1 << 20, 1): cudaErrorInvalidValue
     SHOW(cudaMallocArray(NULL, &good, 8, 8)); //> cudaMallocArray(NULL, &good, 8, 8): cudaErrorInvalidValue
     MUST(cudaMallocArray(&array, &good, 8, 8));
-    SHOW(cudaMemcpy2DToArray(array, 0, 0, host, 8, 16, 1, cudaMemcpyHostToDevice)); //> cudaMemcpy2DToArray(array, 0, 0, host, 8, 16, 1, cudaMemcpyHostToDevice): cudaErrorInvalidPitchValue
+    SHOW(cudaMemcpy2DToArray(array, 0, 0, host, 8, 16, 1, cudaMemcpyHostToDevice)); //> cudaMemcpy2DToArray(array, 0, 0, host, 8, 16, 1, cudaMemcpyHostToDevice): cudaErrorInvalidValue
     SHOW(cudaMemcpy2DToArray(array, 0, 0, host, 36, 36, 1, cudaMemcpyHostToDevice)); //> cudaMemcpy2DToArray(array, 0, 0, host, 36, 36, 1, cudaMemcpyHostToDevice): cudaErrorInvalidValue
     SHOW(cudaMemcpy2DToArray(array, 0, 0, host, 32, 36, 1, cudaMemcpyHostToDevice)); //> cudaMemcpy2DToArray(array, 0, 0, host, 32, 36, 1, cudaMemcpyHostToDevice): cudaErrorInvalidValue
     SHOW(cudaMemcpy2DToArray(array, 28, 0, host, 32, 8, 1, cudaMemcpyHostToDevice)); //> cudaMemcpy2DToArray(array, 28, 0, host, 32, 8, 1, cudaMemcpyHostToDevice): cudaErrorInvalidValue
