@@ -154,8 +154,8 @@ static unsigned image_parts(const struct image *image)
     return count;
 }
 
-/* What a device link made is machine code alone. Where that cannot run, the PTX of the objects is
- * linked. */
+/* What a device link made is machine code alone, whose kernels print where only the server sees it.
+ * So the PTX of the objects is linked anew. */
 static gs_status parts_load(struct image *image, unsigned count)
 {
     size_t *sizes = calloc(count, sizeof(*sizes));
@@ -179,9 +179,9 @@ static cudaError_t image_load(struct image *image)
 
     if (image->module != NULL || image->failed != cudaSuccess)
         return image->failed;
-    status = gs_module_load(device_session(), data, image_size(data), &image->module);
-    if ((status == GS_ERR_BAD_IMAGE || status == GS_ERR_PERMISSION) && image_parts(image) > 0)
-        status = parts_load(image, image_parts(image));
+    status = image_parts(image) > 0 ? parts_load(image, image_parts(image)) : GS_ERR_BAD_IMAGE;
+    if (status == GS_ERR_BAD_IMAGE)
+        status = gs_module_load(device_session(), data, image_size(data), &image->module);
     if (status == GS_OK)
         return cudaSuccess;
     report_error("the program's kernels cannot be loaded: %s", gs_last_error_message());
