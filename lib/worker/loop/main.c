@@ -31,6 +31,7 @@
 #include "worker/memory/segment_mapping.h"
 #include "worker/module/code_cache.h"
 #include "worker/module/code_disk.h"
+#include "worker/module/compile.h"
 #include "worker/partition/carveout.h"
 #include "worker/partition/partition.h"
 #include "worker/partition/sm_topology.h"
@@ -485,6 +486,7 @@ int worker_main(int device, const char *kind, const char *bell_name, const char 
     if (!code_cache_open(LINK_CODE_FD, &worker->info))
         log_warning("no cache of machine code: %s", strerror(errno));
     link_send(&ready, -1);
+    compiler_load();
     if (!begin_await())
         _exit(0);
     if (!lost_init() || !prewake_init() || !service_start() || !loop_start())

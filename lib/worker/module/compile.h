@@ -1,0 +1,26 @@
+/* compile.h - the driver's compiler of PTX. */
+#ifndef GS_WORKER_MODULE_COMPILE_H
+#define GS_WORKER_MODULE_COMPILE_H
+
+#include <stdint.h>
+
+#include "cuda/abi.h"
+#include "gshare.h"
+
+struct job;
+
+/* What the driver says about an image. */
+struct image_log {
+    char text[3072];
+};
+
+/* Notes that the driver refuses an image. Returns the job's status. */
+gs_status image_refused(struct job *job, CUresult result, struct image_log *log);
+/* Compiles PTX with a NUL behind it to machine code, which replaces *image: malloc'ed, as *image
+ * is. Service threads. */
+gs_status image_compile(struct job *job, unsigned char **image, uint64_t size);
+/* Has the driver load its compiler, on a thread of its own: the first compilation of a process
+ * takes 110 ms longer than the next, and a tenant need not wait for that. */
+void compiler_load(void);
+
+#endif
