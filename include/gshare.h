@@ -241,10 +241,13 @@ typedef enum gs_on_fault {
 
 /* Whether a session's kernels are kept to the session's own memory. Fenced kernels reach no other
  * session's memory but what they import, whatever address they use; an access elsewhere meets
- * memory without meaning. Their traps and failed assertions end this session alone: queries, and
- * the calls that print (see gs_module_load), give GS_ERR_FAULT once such a kernel has ended, the
- * first of them after it has blocked for the server, and gs_last_fault tells kernel and line. Their
- * modules must come as PTX, alone or in a fatbin: one that cannot be fenced is refused. */
+ * memory without meaning. Their modules must come as PTX, alone or in a fatbin: one that cannot be
+ * fenced is refused.
+ *
+ * Traps and failed assertions of kernels that come as PTX end this session alone, fenced or not:
+ * queries, and the calls that print (see gs_module_load), give GS_ERR_FAULT once such a kernel has
+ * ended, the first of them after it has blocked for the server, and gs_last_fault tells kernel and
+ * line. A wait ends so after 0.1 s where the kernel's other threads do not end. */
 typedef enum gs_fence {
     GS_FENCE_AUTO = 0, /* as the server's policy says; gs_session_info tells */
     GS_FENCE_ON = 1,   /* the session is fenced */
@@ -351,12 +354,12 @@ GS_API gs_status gs_get_exec_affinity(gs_session session, gs_exec_affinity *affi
 typedef enum gs_fault_kind {
     GS_FAULT_NONE = 0,
     GS_FAULT_REJECTED = 1, /* the server refused a record; only a damaged client sends such one */
-    GS_FAULT_KERNEL = 2,   /* a kernel faulted, and the device was lost: an illegal address, in a
-                              session that is not fenced also a trap or an assertion */
+    GS_FAULT_KERNEL = 2,   /* a kernel faulted, and the device was lost: an illegal address, in
+                              machine code also a trap or an assertion */
     GS_FAULT_DEVICE = 3,   /* the device or its worker was lost */
     GS_FAULT_LAUNCH = 4,   /* the driver refused a launch or a copy */
     GS_FAULT_EVICTED = 5,  /* a kernel ran longer than it may, or the operator ended the session */
-    GS_FAULT_TRAP = 6,     /* a fenced kernel trapped; nothing was lost but the session's work */
+    GS_FAULT_TRAP = 6,     /* a kernel trapped; nothing was lost but the session's work */
     GS_FAULT_ASSERT = 7,   /* the same, by a failed assertion */
     GS_FAULT_STRAY = 8     /* the same, by an access outside of its memory: GS_FENCE_STRICT */
 } gs_fault_kind;

@@ -97,15 +97,15 @@ static void fault_play(void (*misbehave)(gs_session, gs_module), bool others_bus
     server_stop(server);
 }
 
-static void trap(gs_session session, gs_module module)
+static void misalign(gs_session session, gs_module module)
 {
     (void)session;
-    CHECK_OK(kernels_launch(NULL, kernels_get(module, "trap"), 1, 1, NULL));
+    CHECK_OK(kernels_launch(NULL, kernels_get(module, "misaligned"), 1, 1, NULL));
 }
 
-static void a_trap_ends_the_session_that_ran_it(void)
+static void a_misaligned_access_ends_the_session_that_made_it(void)
 {
-    fault_play(trap, false);
+    fault_play(misalign, false);
 }
 
 /* One session alone, every launch with a report: the call that meets the end of the context may be
@@ -152,11 +152,11 @@ static void a_stray_store_ends_the_session_that_made_it(void)
 
 static void a_fault_is_told_to_those_who_had_unfinished_work(void)
 {
-    fault_play(trap, true);
+    fault_play(misalign, true);
 }
 
 static const struct test tests[] = {
-    TEST(a_trap_ends_the_session_that_ran_it),
+    TEST(a_misaligned_access_ends_the_session_that_made_it),
     TEST(whoever_is_alone_is_to_blame_whichever_call_meets_the_fault),
     TEST(a_stray_store_ends_the_session_that_made_it),
     TEST(a_fault_is_told_to_those_who_had_unfinished_work),

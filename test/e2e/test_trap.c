@@ -1,6 +1,6 @@
 /*
- * test_trap.c - kernels of fenced sessions that trap or assert: the session alone ends, its owner
- * learns where, and the others lose nothing.
+ * test_trap.c - kernels of sessions, fenced or not, that trap or assert: the session alone ends,
+ * its owner learns where, and the others lose nothing.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,6 +33,10 @@ static const char traps_ptx[] =
     ".visible .entry one(.param .u64 to) { call lonely; ret; }\n"
     ".visible .entry two(.param .u64 to) { call shared; ret; }\n"
     ".visible .entry three(.param .u64 to) { call shared; ret; }\n"
+    ".visible .entry alone(.param .u64 to)\n" /* its others wait for a word that never comes */
+    "{ .reg .b64 %rd; .reg .b32 %r0; .reg .pred %p; ld.param.u64 %rd, [to];\n"
+    "  mov.u32 %r0, %tid.x; setp.eq.u32 %p, %r0, 0; @%p trap;\n"
+    "again: ld.volatile.global.u32 %r0, [%rd+64]; setp.eq.u32 %p, %r0, 0; @%p bra again; ret; }\n"
     ".visible .entry tell(.param .u64 to)\n"
     "{ .reg .b64 %rd; ld.param.u64 %rd, [to]; red.global.add.u32 [%rd], 1; ret; }\n";
 
@@ -42,16 +46,29 @@ struct scene {
     gs_devptr memory;
 };
 
-static struct scene scene_of(const char *ptx)
+static gs_session attach(bool fenced)
 {
     gs_attach_params params = GS_ATTACH_PARAMS_INIT;
-    struct scene s;
+    gs_session session;
 
-    params.fence = GS_FENCE_ON;
-    CHECK_OK(gs_attach(&params, &s.session));
+    if (fenced)
+        params.fence = GS_FENCE_ON;
+    CHECK_OK(gs_attach(&params, &session));
+    return session;
+}
+
+static struct scene scene_with(const char *ptx, bool fenced)
+{
+    struct scene s = {.session = attach(fenced)};
+
     CHECK_OK(gs_module_load(s.session, ptx, strlen(ptx), &s.module));
     CHECK_OK(gs_malloc(s.session, 4096, &s.memory));
     return s;
+}
+
+static struct scene scene_of(const char *ptx)
+{
+    return scene_with(ptx, true);
 }
 
 static void run(const struct scene *s, const char *kernel, unsigned threads)
@@ -83,7 +100,7 @@ static void traps_end_their_session_and_no_other(void)
     struct bystanders *bystanders = bystanders_start(2);
 
     for (unsigned round = 0; round < ROUNDS; round++) {
-        struct scene s = scene_of(traps_ptx);
+        struct scene s = scene_with(traps_ptx, round / 2 % 2);
         run(&s, round % 2 ? "divergent" : "trap", 64);
         if (round % 2)
             fault_is(s.session, GS_FAULT_TRAP, "divergent",
@@ -238,17 +255,38 @@ static void who_does_not_ask_gets_no_further(void)
     server_stop(server);
 }
 
+static void threads_that_wait_for_one_that_trapped_are_ended(void)
+{
+    const char *const arguments[] = {"--grace", "1", NULL};
+    struct server *server = server_start(&(struct server_options){.arguments = arguments});
+    gs_session idle = attach(false);
+    uint32_t word = 0;
+    gs_devptr memory;
+
+    CHECK_OK(gs_malloc(idle, sizeof(word), &memory));
+    CHECK_OK(gs_memset(idle, memory, 0x5a, sizeof(word)));
+    for (unsigned round = 0; round < 2; round++) {
+        struct scene s = scene_with(traps_ptx, round);
+        CHECK_OK(gs_memset(s.session, s.memory, 0, 4096));
+        run(&s, "alone", 64);
+        fault_is(s.session, GS_FAULT_TRAP, "alone", "ended 1 threads");
+        CHECK_STATUS(gs_detach(s.session), GS_ERR_FAULT);
+        server_wait_tenants(server, 1, 20000);
+    }
+    CHECK_OK(gs_memcpy_dtoh(idle, &word, memory, sizeof(word)));
+    CHECK_EQUAL(word, 0x5a5a5a5a);
+    CHECK_OK(gs_detach(idle));
+    server_stop(server);
+}
+
 /* ---- Assertions ---- */
 
-static void assertion_fails(const char *image)
+static void assertion_fails(const char *image, bool fenced)
 {
-    gs_attach_params params = GS_ATTACH_PARAMS_INIT;
     struct capture out, error;
-    gs_session session;
+    gs_session session = attach(fenced);
     char *got, *told;
 
-    params.fence = GS_FENCE_ON;
-    CHECK_OK(gs_attach(&params, &session));
     gs_kernel kernel = kernels_get(image_load(session, image), "checked");
     capture_begin(&out, STDOUT_FILENO);
     capture_begin(&error, STDERR_FILENO);
@@ -275,15 +313,19 @@ static void an_assertion_ends_its_session_and_no_other(void)
     struct bystanders *bystanders = bystanders_start(2);
 
     for (unsigned round = 0; round < 10; round++)
-        assertion_fails(images[round % 2 ? 3 : 0]);
+        assertion_fails(images[round % 2 ? 3 : 0], round / 2 % 2);
     bystanders_stop(bystanders);
     server_stop(server);
 }
 
 static const struct test tests[] = {
-    TEST(traps_end_their_session_and_no_other),        TEST(a_trap_is_told_by_its_function),
-    TEST(every_call_that_sees_the_end_tells_the_trap), TEST(a_recorded_trap_is_told),
-    TEST(a_trap_that_is_not_reached_is_none),          TEST(who_does_not_ask_gets_no_further),
+    TEST(traps_end_their_session_and_no_other),
+    TEST(a_trap_is_told_by_its_function),
+    TEST(every_call_that_sees_the_end_tells_the_trap),
+    TEST(a_recorded_trap_is_told),
+    TEST(a_trap_that_is_not_reached_is_none),
+    TEST(who_does_not_ask_gets_no_further),
+    TEST(threads_that_wait_for_one_that_trapped_are_ended),
     TEST(an_assertion_ends_its_session_and_no_other),
 };
 

@@ -1,4 +1,4 @@
-/* Traps and failed assertions of fenced modules: what stands in their place, and what is told of
+/* Traps and failed assertions: what stands in their place, and what is told of
  * them. What the kernels then do is in e2e/test_trap.c. */
 #include <errno.h>
 #include <setjmp.h>
@@ -105,7 +105,37 @@ static void an_assertion_that_cannot_print_is_refused(void **state)
     ptx_rewrite_report_deinit(&report);
 }
 
-static void without_a_fence_the_driver_ends_the_kernel(void **state)
+static void without_a_fence_they_end_their_thread_too(void **state)
+{
+    struct ptx_rewrite_report report;
+    char *out = rewrite(HEAD ASSERTFAIL ENTRY ASSERT, PTX_PASS_PRINTF | PTX_PASS_TRAP, &report);
+
+    (void)state;
+    expect_call(out, "@!%p ", FAULT_ASSERT, 1, 8);
+    expect_text(out, "call gshare$assertprint, (%d, %d, %r, %d, %d);", true);
+    expect_text(out, "call __assertfail", false);
+    assert_int_equal(report.traps.count, 2);
+    ptx_module_free(ptx_parse_good(out));
+    free(out);
+    ptx_rewrite_report_deinit(&report);
+}
+
+/* The record's address is a constant, of which a module has 64 KiB. */
+static void beside_full_constants_the_driver_ends_the_kernel(void **state)
+{
+    struct ptx_rewrite_report report;
+    char *out = rewrite(HEAD ".const .b8 all[65536];\n" ASSERTFAIL ENTRY ASSERT,
+                        PTX_PASS_PRINTF | PTX_PASS_TRAP, &report);
+
+    (void)state;
+    expect_text(out, "call __assertfail, (%rd0, %rd1, %r, %rd2, %rd3); trap;", true);
+    expect_text(out, "gshare$trapped", false);
+    assert_int_equal(report.traps.count, 0);
+    free(out);
+    ptx_rewrite_report_deinit(&report);
+}
+
+static void without_the_pass_the_driver_ends_the_kernel(void **state)
 {
     struct ptx_rewrite_report report;
     char *out = rewrite(HEAD ASSERTFAIL ENTRY ASSERT, PTX_PASS_PRINTF, &report);
@@ -241,7 +271,9 @@ int main(void)
         cmocka_unit_test(a_trap_keeps_its_guard_and_line),
         cmocka_unit_test(an_assertion_prints_and_ends_its_thread),
         cmocka_unit_test(an_assertion_that_cannot_print_is_refused),
-        cmocka_unit_test(without_a_fence_the_driver_ends_the_kernel),
+        cmocka_unit_test(without_a_fence_they_end_their_thread_too),
+        cmocka_unit_test(beside_full_constants_the_driver_ends_the_kernel),
+        cmocka_unit_test(without_the_pass_the_driver_ends_the_kernel),
         cmocka_unit_test(who_cannot_trap_gets_nothing),
         cmocka_unit_test(a_kernel_that_may_trap_does_not_tell_its_own_end),
         cmocka_unit_test(the_only_kernel_that_reaches_a_function_is_known),

@@ -5,7 +5,31 @@
 #include "client/submit/sync_request.h"
 #include "common/util.h"
 
-gs_status wait_position_until(const struct session *session, uint32_t stream, uint64_t position,
+gs_status fault_tell(struct session *session)
+{
+    struct sync_request request = {.op = REQ_FAULT};
+    gs_status status;
+
+    print_deliver(&session->printing); /* an assertion's message tells the cause */
+    status = sync_request(session, &request);
+    return status == GS_OK && !session_alive(session) ? session_trouble(session) : status;
+}
+
+/* Threads of a kernel may wait for ever for one that has trapped, where CUDA ends them with it. So
+ * a wait that has become long ends by the fault that the kernel has recorded; the server ends the
+ * kernel when the session's grace is over. */
+#define FAULT_LATE_NS UINT64_C(100000000)
+
+static bool fault_is_late(struct session *session, const struct backoff *backoff)
+{
+    /* acquire: pairs with print_adopt */
+    unsigned char *block = atomic_load_explicit(&session->printing.block, memory_order_acquire);
+
+    return block && backoff->started_ns && fault_seen(session, block) &&
+           clock_ns() - backoff->started_ns > FAULT_LATE_NS;
+}
+
+gs_status wait_position_until(struct session *session, uint32_t stream, uint64_t position,
                               uint64_t deadline_ns)
 {
     struct backoff backoff = {.deadline_ns = deadline_ns};
@@ -19,13 +43,15 @@ gs_status wait_position_until(const struct session *session, uint32_t stream, ui
                 break;
             return session_trouble(session);
         }
+        if (fault_is_late(session, &backoff))
+            return fault_tell(session);
         if (!backoff_pause(&backoff))
             return GS_NOT_READY;
     }
     return GS_OK;
 }
 
-gs_status wait_position(const struct session *session, uint32_t stream, uint64_t position)
+gs_status wait_position(struct session *session, uint32_t stream, uint64_t position)
 {
     return wait_position_until(session, stream, position, 0);
 }
@@ -37,15 +63,7 @@ uint64_t wait_deadline(uint64_t timeout_ns)
     return timeout_ns < UINT64_MAX - now ? now + timeout_ns : UINT64_MAX;
 }
 
-gs_status fault_tell(struct session *session)
-{
-    struct sync_request request = {.op = REQ_FAULT};
-    gs_status status = sync_request(session, &request);
-
-    return status == GS_OK && !session_alive(session) ? session_trouble(session) : status;
-}
-
-gs_status wait_all(const struct session *session)
+gs_status wait_all(struct session *session)
 {
     uint64_t target[SEG_STREAMS];
     gs_status status = GS_OK;

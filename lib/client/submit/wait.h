@@ -30,9 +30,9 @@ static inline bool position_passed(uint64_t complete, uint64_t position)
 
 /* Blocks until the stream is complete up to position. A completed position gives GS_OK even if the
  * session has ended meanwhile; otherwise the end of the session gives session_trouble's status. */
-gs_status wait_position(const struct session *session, uint32_t stream, uint64_t position);
+gs_status wait_position(struct session *session, uint32_t stream, uint64_t position);
 /* The same, up to a moment of clock_ns: GS_NOT_READY. */
-gs_status wait_position_until(const struct session *session, uint32_t stream, uint64_t position,
+gs_status wait_position_until(struct session *session, uint32_t stream, uint64_t position,
                               uint64_t deadline_ns);
 /* The moment until which a call waits that has so long. */
 uint64_t wait_deadline(uint64_t timeout_ns);
@@ -71,7 +71,7 @@ static inline gs_status wait_end(struct session *session, gs_status status)
 }
 
 /* Blocks until every stream is complete up to what the stream was given before the call. */
-gs_status wait_all(const struct session *session);
+gs_status wait_all(struct session *session);
 
 /* Called between handle_retire and handle_release. Takes and drops every stream's lock once, so
  * that no thread is between looking the object up and queueing a record that uses it, and then

@@ -19,8 +19,8 @@ struct obstacle {
 
 /* Why the pass does not apply to the module at all; NULL: it does. */
 const char *completion_module_obstacle(const struct ptx_module *m);
-/* FENCED: the module's traps and failed assertions end threads (trap_pass.c). */
-struct obstacle completion_obstacle(const struct ptx_func *f, bool fenced);
+/* TRAPPED: the module's traps and failed assertions end threads (trap_pass.c). */
+struct obstacle completion_obstacle(const struct ptx_func *f, bool trapped);
 /* Threads wait in it for others of their block or warp, wherever these are. */
 bool completion_waits(const struct ptx_inst *inst);
 

@@ -62,7 +62,7 @@ static const char *instruction_obstacle(const struct ptx_func *f, const struct p
     }
 }
 
-struct obstacle completion_obstacle(const struct ptx_func *f, bool fenced)
+struct obstacle completion_obstacle(const struct ptx_func *f, bool trapped)
 {
     const char *what;
 
@@ -72,7 +72,7 @@ struct obstacle completion_obstacle(const struct ptx_func *f, bool fenced)
             f->line};
     for (uint32_t i = 0; i < f->ninsts; i++) {
         what = instruction_obstacle(f, &f->insts[i]);
-        if (!what && fenced && trap_pass_ends(&f->insts[i]))
+        if (!what && trapped && trap_pass_ends(&f->insts[i]))
             what = "a trap or an assertion: the thread ends where the pass cannot count";
         if (what)
             return (struct obstacle){what, f->insts[i].line};

@@ -43,7 +43,7 @@ static bool function_waits(const struct ptx_func *f)
     return false;
 }
 
-static bool findings_init(struct findings *found, const struct ptx_module *m, bool fenced)
+static bool findings_init(struct findings *found, const struct ptx_module *m, bool trapped)
 {
     size_t n = m->nfuncs ? m->nfuncs : 1;
 
@@ -55,7 +55,7 @@ static bool findings_init(struct findings *found, const struct ptx_module *m, bo
     if (!found->obstacles || !found->obstacle_in || !found->waits_in || found->reach.failed)
         return false;
     for (uint32_t i = 0; i < m->nfuncs; i++) {
-        found->obstacles[i] = completion_obstacle(m->funcs[i], fenced);
+        found->obstacles[i] = completion_obstacle(m->funcs[i], trapped);
         found->obstacle_in[i] = found->obstacles[i].what ? i : REACH_NONE;
         found->waits_in[i] = function_waits(m->funcs[i]) ? i : REACH_NONE;
     }
@@ -157,7 +157,7 @@ static bool take_kernels(struct rewrite *rw, const struct ptx_module *m)
     if (rw->report->memory)
         rw->report->kernels =
             arena_alloc(rw->report->memory, (kernels + 1) * sizeof(*rw->report->kernels));
-    if (!rw->report->kernels || !findings_init(&found, m, rw->passes & PTX_PASS_FENCE)) {
+    if (!rw->report->kernels || !findings_init(&found, m, trap_pass_serves(rw))) {
         if (rw->report->kernels)
             findings_deinit(&found);
         rw->edits.failed = true;

@@ -277,20 +277,6 @@ static bool declare_window(struct fence *fence)
     return true;
 }
 
-/* Whether the module's constants leave room for the window's: they have 64 KiB together. */
-static bool constants_fit(const struct ptx_module *m)
-{
-    uint64_t bytes = 0;
-
-    for (uint32_t i = 0; i < m->nvars; i++) {
-        const struct ptx_var *var = m->vars[i];
-
-        if (var->space == PTX_SPACE_CONST)
-            bytes = (bytes + var->align - 1) / var->align * var->align + var->size;
-    }
-    return bytes + 64 <= 65536;
-}
-
 static bool take_module(struct fence *fence)
 {
     const char *obstacle = module_obstacle(fence->m);
@@ -308,7 +294,7 @@ static bool take_module(struct fence *fence)
     if (fence->variables && fence->report->align > VARIABLES_ALIGN)
         return fence_refuse(fence, 0, "a variable is aligned to more than %u bytes",
                             VARIABLES_ALIGN);
-    if (fence->variables && !constants_fit(fence->m))
+    if (fence->variables && !rewrite_constants_fit(fence->m))
         return fence_refuse(fence, 0, "its constants leave no room for the window's");
     if (!declare_window(fence))
         return false;

@@ -47,6 +47,9 @@ const char *rewrite_guard(const char *text, const struct ptx_inst *inst, size_t 
                           bool *negated);
 /* Behind .address_size: before the first function or variable. 0: the text does not say it. */
 size_t rewrite_head_end(const char *text, size_t len);
+/* Whether the module's constants, which have 64 KiB together, leave room for those of the passes.
+ */
+bool rewrite_constants_fit(const struct ptx_module *m);
 
 struct pass {
     enum ptx_pass bit;
@@ -62,6 +65,8 @@ struct pass {
 extern const struct pass printf_pass_rules, heap_pass_rules, trap_pass_rules, completion_pass_rules,
     grid_pass_rules;
 
+/* Whether the pass can end the module's traps and failed assertions, if it has any. */
+bool trap_pass_serves(struct rewrite *rw);
 /* A thread may end at the instruction once trap_pass.c has been over it. */
 bool trap_pass_ends(const struct ptx_inst *inst);
 

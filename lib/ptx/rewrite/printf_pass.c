@@ -1,8 +1,7 @@
 /* The pass over a module that prints: its calls of CUDA's vprintf and __assertfail go to functions
  * of the house's own (print_device.cu), which leave a record in memory that the tenant reads
- * (redirect.h). What ends the kernel behind the printed assertion is the driver's __assertfail; in
- * a fenced module, where that one would read the tenant's pointers and end the context, it is
- * trap_pass.c. */
+ * (redirect.h). What ends the kernel behind the printed assertion is trap_pass.c; where that cannot
+ * serve, the driver's __assertfail, which ends the context. */
 #include "ptx/printf_pass.h"
 
 #include "ptx/rewrite/redirect.h"
@@ -22,8 +21,8 @@ static const struct redirect redirects[] = {
     {"vprintf", "gshare$vprintf"},
     {"__assertfail", "gshare$assertfail"},
 };
-/* In a fenced module, where trap_pass.c ends the thread behind the call. */
-static const struct redirect redirects_fenced[] = {
+/* Where trap_pass.c ends the thread behind the call. */
+static const struct redirect redirects_trapped[] = {
     {"vprintf", "gshare$vprintf"},
     {"__assertfail", "gshare$assertprint"},
 };
@@ -49,11 +48,11 @@ bool printf_pass_maybe(const char *ptx, size_t len)
 
 static bool run(struct rewrite *rw)
 {
-    const bool fenced = rw->passes & PTX_PASS_FENCE;
+    const bool trapped = trap_pass_serves(rw);
 
     rw->report->prints =
-        redirect_run(rw, fenced ? redirects_fenced : redirects, REDIRECTS, print_device_ptx);
-    if (!fenced)
+        redirect_run(rw, trapped ? redirects_trapped : redirects, REDIRECTS, print_device_ptx);
+    if (!trapped)
         edits_insert(&rw->edits, rw->len, assertfail_text);
     return rw->report->prints;
 }

@@ -100,8 +100,10 @@ int ptx_rewrite(const char *ptx, size_t len, unsigned passes, char **out, size_t
                 struct ptx_rewrite_report *report)
 {
     struct ptx_rewrite_report own = {0};
-    struct rewrite rw = {
-        .text = ptx, .len = strnlen(ptx, len), .passes = passes, .report = report ? report : &own};
+    struct rewrite rw = {.text = ptx,
+                         .len = strnlen(ptx, len),
+                         .passes = passes | (passes & PTX_PASS_FENCE ? PTX_PASS_TRAP : 0),
+                         .report = report ? report : &own};
     int result = -ENOENT;
     size_t new_len = 0;
     char *text = NULL;
@@ -109,7 +111,7 @@ int ptx_rewrite(const char *ptx, size_t len, unsigned passes, char **out, size_t
     rw.edits.size = rw.len;
     if (is_free_of_prefix(&rw))
         for (size_t i = 0; i < PASSES && !rw.edits.failed; i++)
-            if (passes & passes_in_order[i]->bit)
+            if (rw.passes & passes_in_order[i]->bit)
                 pass_run(&rw, passes_in_order[i]);
     if (rw.edits.count && !rw.edits.failed) {
         text = edits_apply(&rw.edits, ptx, rw.len, &new_len);

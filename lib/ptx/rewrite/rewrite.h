@@ -28,7 +28,7 @@ enum ptx_pass {
     PTX_PASS_COMPLETION = 1 << 1,
     /* Each access to global memory is forced into the window of the session; see fence_pass.c and
      * doc/isolation.md. Runs last, over what the other passes added too, and refuses what it does
-     * not know. Traps and failed assertions end their thread and are recorded (trap_pass.c). */
+     * not know. Brings PTX_PASS_TRAP with it. */
     PTX_PASS_FENCE = 1 << 2,
     /* Calls of malloc and free go to functions that allocate from the heap of the session; see
      * ptx/heap_pass.h. Works on any text that the lexer can cut. */
@@ -42,7 +42,10 @@ enum ptx_pass {
     /* Without PTX_PASS_FENCE: the .global variables move into a block of the caller's, as the fence
      * moves them, and nothing else changes. Where that cannot be done they stay, and the report
      * says why; see fence_variables.c. */
-    PTX_PASS_VARIABLES = 1 << 6
+    PTX_PASS_VARIABLES = 1 << 6,
+    /* Traps and failed assertions end their thread and are recorded, instead of ending the context;
+     * see trap_pass.c. Needs a module that the reader can read. */
+    PTX_PASS_TRAP = 1 << 7
 };
 
 /* The .global variable that PTX_PASS_GRID adds: GRID_BYTES bytes, zero before each cooperative
@@ -102,8 +105,8 @@ struct ptx_fence_address {
     uint32_t function; /* index into FENCE_FUNCTIONS */
 };
 
-/* The .const .b64 pair that the fence adds where a kernel can trap or assert (trap_pass.c), or
- * where it reports strays: a struct fault_binding. Zeros: nothing is recorded. */
+/* The .const .b64 pair that is added where a kernel can trap or assert (trap_pass.c), or where the
+ * fence reports strays: a struct fault_binding. Zeros: nothing is recorded. */
 #define FAULT_VARIABLE "gshare$fault"
 
 struct fault_binding {

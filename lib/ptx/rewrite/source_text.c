@@ -59,3 +59,16 @@ size_t rewrite_head_end(const char *text, size_t len)
     lexer_deinit(&lexer);
     return at;
 }
+
+bool rewrite_constants_fit(const struct ptx_module *m)
+{
+    uint64_t bytes = 0;
+
+    for (uint32_t i = 0; i < m->nvars; i++) {
+        const struct ptx_var *var = m->vars[i];
+
+        if (var->space == PTX_SPACE_CONST)
+            bytes = (bytes + var->align - 1) / var->align * var->align + var->size;
+    }
+    return bytes + 64 <= 65536;
+}

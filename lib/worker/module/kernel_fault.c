@@ -1,9 +1,9 @@
 /*
  * kernel_fault.c - the end of a session whose kernel trapped, asserted, or in a strict session
- * strayed. Such a kernel of a fenced session ends by itself, without loss for others, and leaves a
- * fault record (fault_record.h) in the session's print block. The worker looks at the record before
- * it issues further work of the session, and when the client has seen the record at the end of a
- * wait (REQ_FAULT).
+ * strayed. Such a kernel ends by itself (ptx/rewrite/trap_pass.c), without loss for others, and
+ * leaves a fault record (fault_record.h) in the session's print block. The worker looks at the
+ * record before it issues further work of the session, and when the client has seen the record at
+ * the end of a wait (REQ_FAULT).
  *
  * The tenant can write the block, so what it says is checked: the worst that it can do is to end
  * the tenant's own session, with a text of its choice among the names of its own functions.

@@ -76,7 +76,7 @@ static gs_status text_rewrite(struct job *job, const char *text, size_t length, 
                               size_t *out_length, struct ptx_rewrite_report **report)
 {
     const unsigned passes =
-        PTX_PASS_PRINTF | PTX_PASS_HEAP | PTX_PASS_COMPLETION |
+        PTX_PASS_PRINTF | PTX_PASS_HEAP | PTX_PASS_TRAP | PTX_PASS_COMPLETION |
         (job->session->fenced ? PTX_PASS_FENCE | PTX_PASS_GRID : PTX_PASS_VARIABLES) |
         (kernel_fault_strays(job->session) ? PTX_PASS_STRAYS : 0);
     int result = -ENOMEM;
