@@ -174,17 +174,22 @@ static void row_json(const struct ctl_row *row)
     json_close('}');
 }
 
-static void rows_json(const struct rows *rows, const char *instance)
+void rows_members_json(const struct rows *rows)
 {
     const char *provision = provision_name(rows->provision);
 
-    json_open(NULL, '{');
-    json_text("instance", instance);
     json_text("provision", provision ? provision : "?");
     json_open("rows", '[');
     for (size_t i = 0; i < rows->count; i++)
         row_json(&rows->row[i]);
     json_close(']');
+}
+
+static void rows_json(const struct rows *rows, const char *instance)
+{
+    json_open(NULL, '{');
+    json_text("instance", instance);
+    rows_members_json(rows);
     json_close('}');
     putchar('\n');
 }

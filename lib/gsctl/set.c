@@ -67,9 +67,7 @@ static bool has_the_same(const struct ctl_row *a, const struct ctl_row *b)
            a->exclusive == b->exclusive && !memcmp(a->sm_mask, b->sm_mask, sizeof(a->sm_mask));
 }
 
-/* Makes the change, and says so where it has no effect: the settings are as they were, or a session
- * has what it had. */
-static int settings_change(struct control *control, struct ctl_set *request, bool json)
+int settings_change(struct control *control, struct ctl_set *request, bool json)
 {
     const uint32_t unseen = CTL_KERNEL_LIMIT; /* rows do not have what holds of it */
     struct ctl_row before, after;
