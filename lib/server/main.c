@@ -123,14 +123,32 @@ static void failure_tell(const struct server *server)
     ready_tell(server->failure);
 }
 
+static bool metrics_begin(struct kept_server *kept)
+{
+    struct server *server = &kept->server;
+    char error[METRICS_ERROR_MAX];
+
+    if (metrics_process_begin(&kept->metrics, &server->options, error))
+        return true;
+    server_fail(server, "--metrics %s: %s", server->options.metrics, error);
+    return false;
+}
+
 static bool prepare(struct kept_server *kept)
 {
+    bool good;
+
     /* `here` is set once there is a server. */
-    if (kept->here ? server_adopt(kept, &options, on_ready)
-                   : server_prepare(&kept->server, &options, on_ready))
-        return true;
-    failure_tell(&kept->server);
-    return false;
+    if (kept->here) {
+        good = server_adopt(kept, &options, on_ready);
+        if (good)
+            metrics_process_restart(&kept->metrics, &kept->server.options);
+    } else {
+        good = server_prepare(&kept->server, &options, on_ready) && metrics_begin(kept);
+    }
+    if (!good)
+        failure_tell(&kept->server);
+    return good;
 }
 
 static int supervise(struct kept_server *kept, bool again)
@@ -146,6 +164,7 @@ static int supervise(struct kept_server *kept, bool again)
     }
     if (good) {
         good = server_run(&kept->server);
+        metrics_process_await_stop(&kept->metrics);
         server_deinit(&kept->server);
     }
     if (!good) {

@@ -56,6 +56,9 @@ static const char help[] =
     "      --no-standby       make no second worker, which takes over at once when one is lost "
     "and\n"
     "                         takes device memory for its context\n"
+    "      --metrics [ADDR:]PORT\n"
+    "                         serve the figures for Prometheus there, by gsctl metrics; without\n"
+    "                         ADDR on the loopback only\n"
     "      --no-accounting    do not count the GPU time of sessions\n"
     "      --no-weights       who has room on the GPU goes, whatever the weights\n"
     "      --log LEVEL        error, warning, info, debug; default: $GSHARE_LOG, else info\n"
@@ -208,6 +211,7 @@ enum option_code {
     OPTION_CACHE,
     OPTION_FENCE,
     OPTION_GRACE,
+    OPTION_METRICS,
     OPTION_NO_STANDBY,
     OPTION_NO_ACCOUNTING,
     OPTION_NO_WEIGHTS,
@@ -232,6 +236,7 @@ static const struct option long_options[] = {
     {"cache", required_argument, NULL, OPTION_CACHE},
     {"fence", required_argument, NULL, OPTION_FENCE},
     {"grace", required_argument, NULL, OPTION_GRACE},
+    {"metrics", required_argument, NULL, OPTION_METRICS},
     {"no-standby", no_argument, NULL, OPTION_NO_STANDBY},
     {"no-accounting", no_argument, NULL, OPTION_NO_ACCOUNTING},
     {"no-weights", no_argument, NULL, OPTION_NO_WEIGHTS},
@@ -292,6 +297,11 @@ static void option_apply(struct server_options *options, struct worker_settings 
         break;
     case OPTION_GRACE:
         options->grace_ms = 1000u * (uint32_t)number_parse("--grace", optarg, 0, 86400);
+        break;
+    case OPTION_METRICS:
+        if (!metrics_parse(options->metrics, optarg))
+            usage("--metrics '%s': ADDR:PORT, both in numbers, PORT of the loopback, or none",
+                  optarg);
         break;
     case OPTION_NO_STANDBY:
         options->no_standby = true;

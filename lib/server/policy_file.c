@@ -77,6 +77,10 @@ static bool options_fill(struct server_options *options, const struct policy *po
     if (options->mem_limit == 0)
         options->mem_limit = policy->mem_limit;
     cache_fill(options->cache, policy->cache);
+    if (!options->metrics[0])
+        strcpy(options->metrics, policy->metrics);
+    if (!strcmp(options->metrics, "none"))
+        options->metrics[0] = '\0';
     return true;
 }
 
@@ -155,6 +159,11 @@ static bool apply(struct server *server, struct policy_reading *reading)
         log_warning("%s: max-tenants = %u holds from the server's next start on; now: %u",
                     reading->path, options.max_tenants, before.max_tenants);
     options.max_tenants = before.max_tenants;
+    if (strcmp(options.metrics, before.metrics) != 0)
+        log_warning("%s: metrics = %s holds from the server's next start on; now: %s",
+                    reading->path, options.metrics[0] ? options.metrics : "none",
+                    before.metrics[0] ? before.metrics : "none");
+    strcpy(options.metrics, before.metrics);
     former = server->policy;
     server->options = options;
     server->policy = reading->settings;

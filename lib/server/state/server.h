@@ -52,6 +52,7 @@ struct server_options {
     /* The directory where workers keep machine code; "none": nowhere, "": not said. Once the
      * options are whole, "": nowhere. */
     char cache[CACHE_PATH_MAX];
+    char metrics[METRICS_ADDRESS_MAX]; /* where they are served; the same of "none" and "" */
     bool background;
 };
 
