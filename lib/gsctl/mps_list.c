@@ -21,20 +21,28 @@ static int status_of(const struct mps_call *call, int argument, struct ctl_statu
     return status == GS_OK ? 0 : ask_failed(status, message);
 }
 
-/* The tenants and the server's status, as status_of. The caller frees *tenants, also on failure. */
+/* The clients and the server's status, as status_of. One that was terminated is none any more,
+ * though its process may live. The caller frees *tenants, also on failure. */
 static int clients_of(const struct mps_call *call, int argument, struct ctl_status_reply *reply,
                       struct ctl_tenant **tenants, size_t *count)
 {
     char message[REQUEST_MESSAGE_MAX];
     int result = status_of(call, argument, reply);
+    size_t all = 0;
     gs_status status;
 
     *tenants = NULL;
     *count = 0;
     if (result != 0)
         return result;
-    status = tenants_read(call->control, tenants, count, message);
-    return status == GS_OK ? 0 : ask_failed(status, message);
+    status = tenants_read(call->control, tenants, &all, message);
+    if (status != GS_OK)
+        return ask_failed(status, message);
+    for (size_t i = 0; i < all; i++) {
+        if ((*tenants)[i].state != CTL_TENANT_LOST)
+            (*tenants)[(*count)++] = (*tenants)[i];
+    }
+    return 0;
 }
 
 /* Prints each pid once. A tenant in another PID namespace has none. */

@@ -146,7 +146,7 @@ static bool apply(struct server *server, struct policy_reading *reading)
     const struct server_options before = server->options;
     static struct settings former; /* too large for the stack */
     struct server_options options = server->given;
-    char text[REFUSAL_TEXT_MAX] = "";
+    char text[REFUSAL_TEXT_MAX] = "", note[OPERATOR_NOTE_MAX];
 
     if (!options_fill(&options, &reading->policy, reading->error))
         return false;
@@ -167,7 +167,8 @@ static bool apply(struct server *server, struct policy_reading *reading)
     former = server->policy;
     server->options = options;
     server->policy = reading->settings;
-    if (quotas_check(server, text) != GS_OK || plan_change(server, NULL, text) != GS_OK) {
+    quotas_note(server, note);
+    if (plan_change(server, NULL, text) != GS_OK) {
         server->options = before;
         server->policy = former;
         snprintf(reading->error, sizeof(reading->error), "%s", text);
@@ -176,6 +177,8 @@ static bool apply(struct server *server, struct policy_reading *reading)
     server_commit(server, 0);
     settings_policy_log(reading->path, &former, &server->policy);
     server_log(reading->path, &before, &options);
+    if (*note)
+        log_warning("%s: %s", reading->path, note);
     for (int i = 0; i < server->device_count; i++) {
         device_due(&server->device[i], DUE_POLICY | DUE_SEND | DUE_SETTLE);
         if (server->device[i].worker.state == WORKER_READY)

@@ -178,6 +178,44 @@ static void limits_hold_for_clients_that_run(void)
 
 /* ---- Partitions ------------------------------------------------------------------------------ */
 
+/* The program's own environment is lower than what is set for it. */
+static void a_limit_without_effect_says_so(void)
+{
+    struct server *server = server_of_24_sms();
+    gs_session session;
+
+    CHECK(setenv("CUDA_MPS_ACTIVE_THREAD_PERCENTAGE", "25", 1) == 0);
+    CHECK(setenv("CUDA_MPS_PINNED_DEVICE_MEM_LIMIT", "0=64M", 1) == 0);
+    session = attach();
+    MPS_OK(line("set_active_thread_percentage %d 50", (int)getpid(), 0));
+    CHECK_TEXT(output, "has what it had: its own request or another limit is tighter");
+    MPS_OK(line("set_device_pinned_mem_limit %d 0 128M", (int)getpid(), 0));
+    CHECK_TEXT(output, "has what it had");
+    MPS_PRINTS(line("set_device_pinned_mem_limit %d 0 32M", (int)getpid(), 0), "");
+    CHECK_OK(gs_detach(session));
+    server_stop(server);
+}
+
+static void a_memory_limit_below_what_a_client_holds_lets_it_keep_that(void)
+{
+    struct server *server = server_of_24_sms();
+    gs_session session = attach();
+    gs_devptr held, more;
+
+    CHECK_OK(gs_malloc(session, 64 << 20, &held));
+    CHECK_WITHIN(10000, server_memory_used(server) >= 64 << 20);
+    MPS_OK("set_default_device_pinned_mem_limit 0 16M");
+    CHECK_TEXT(output, "done, but session 1 holds 67108864 bytes: that stays, new allocations are "
+                       "refused");
+    MPS_PRINTS("get_default_device_pinned_mem_limit 0", "16M\n");
+    CHECK_STATUS(gs_malloc(session, 2 << 20, &more), GS_ERR_QUOTA);
+    CHECK_OK(gs_memset(session, held, 7, 64 << 20));
+    CHECK_OK(gs_free(session, held));
+    CHECK_OK(gs_malloc(session, 8 << 20, &more));
+    CHECK_OK(gs_detach(session));
+    server_stop(server);
+}
+
 static void a_static_partition_is_a_reservation(void)
 {
     struct server *server = server_of_24_sms();
@@ -206,6 +244,14 @@ static void a_static_partition_is_a_reservation(void)
 
 /* ---- Clients and servers --------------------------------------------------------------------- */
 
+static void server_ended(struct server *server)
+{
+    int status = tenant_wait(server->pid, 10);
+
+    server->pid = 0;
+    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
 static void a_client_is_terminated(void)
 {
     struct server *server = server_of_24_sms();
@@ -217,16 +263,18 @@ static void a_client_is_terminated(void)
     CHECK_WITHIN(10000, gs_malloc(session, 4096, &memory) != GS_OK);
     MPS_FAILS(1, line("terminate_client %d 1", server->pid, 0), "there is no such session");
     MPS_FAILS(1, "terminate_client 1 1", "no server has the pid 1");
+    /* Its process lives on and has not looked: it is no client any more, and nobody waits for it.
+     */
+    GSCTL_OK("ps");
+    CHECK_TEXT(output, "lost");
+    MPS_PRINTS(line("get_client_list %d", server->pid, 0), "");
+    MPS_OK("get_device_client_list");
+    CHECK(strstr(output, line("%d.", (int)getpid(), 0)) == NULL);
+    MPS_OK("ps");
+    CHECK(strstr(output, line("%d ", (int)getpid(), 0)) == NULL);
+    MPS_PRINTS("quit", "");
+    server_ended(server);
     gs_detach(session);
-    server_stop(server);
-}
-
-static void server_ended(struct server *server)
-{
-    int status = tenant_wait(server->pid, 10);
-
-    server->pid = 0;
-    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
 static void hold_a_session(void *argument)
@@ -410,6 +458,8 @@ static const struct test tests[] = {
     TEST(a_variable_of_the_daemon_that_makes_no_sense_is_named),
     TEST(lists_have_the_shapes_of_mps),
     TEST(limits_hold_for_clients_that_run),
+    TEST(a_limit_without_effect_says_so),
+    TEST(a_memory_limit_below_what_a_client_holds_lets_it_keep_that),
     TEST(a_static_partition_is_a_reservation),
     TEST(a_client_is_terminated),
     TEST(servers_end_as_those_of_mps),

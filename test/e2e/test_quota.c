@@ -86,12 +86,12 @@ static void a_limit_can_be_raised_and_lowered_live(void)
     CHECK_STATUS(gs_malloc(session, 1, &more), GS_ERR_QUOTA);
     limit_me("8M");
     CHECK_OK(gs_malloc(session, 1, &more));
-    /* Below what is in use: the operator is told, and nothing changes. */
-    CHECK(user_limit_set(geteuid(), "4M", output, sizeof(output)) != 0);
-    CHECK_TEXT(output, "4194304");
-    check_info(session, 2 * MIB, 8 * MIB);
+    /* Below what is in use: the operator is told, what is in use stays, and nothing is added. */
+    CHECK_EQUAL(user_limit_set(geteuid(), "4M", output, sizeof(output)), 0);
+    CHECK_TEXT(output, "hold 6291456 bytes: that stays, new allocations are refused");
+    check_info(session, 0, 4 * MIB);
+    CHECK_STATUS(gs_malloc(session, 2 * MIB, &memory), GS_ERR_QUOTA);
     CHECK_OK(gs_free(session, memory));
-    limit_me("4M");
     check_info(session, 2 * MIB, 4 * MIB);
     CHECK_OK(gs_detach(session));
     server_stop(server);

@@ -82,9 +82,11 @@ struct killing {
 };
 
 /* Operators whose changes the workers, or the state file, do not have yet. */
-#define OPERATORS_MAX 16u
+#define OPERATORS_MAX     16u
+#define OPERATOR_NOTE_MAX 112
 struct operators {
     struct reply reply[OPERATORS_MAX];
+    char note[OPERATORS_MAX][OPERATOR_NOTE_MAX]; /* what is to be said of a change; "": nothing */
     uint32_t count;
     struct timer patience;
 };
