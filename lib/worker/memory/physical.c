@@ -70,6 +70,9 @@ struct amount {
 static gs_status refuse(struct job *job, const struct amount *amount, const char *whose,
                         uint64_t used, uint64_t limit)
 {
+    job->refused.asked = amount->asked;
+    job->refused.used = used;
+    job->refused.limit = limit;
     return job_fail(job, GS_ERR_QUOTA,
                     "%" PRIu64 " bytes wanted, counted in pieces of %" PRIu64 " as %" PRIu64
                     "; %" PRIu64 " of %s limit of %" PRIu64 " bytes are in use",
