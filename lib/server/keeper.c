@@ -214,6 +214,7 @@ int keeper_run(int memory, bool (*prepare)(struct kept_server *kept),
         log_error("memory for the server: %s", strerror(errno));
         return EXIT_FAILURE;
     }
+    log_as(keeper);           /* which gsctl shows as the server's, whichever supervisor there is */
     signal(SIGCHLD, SIG_DFL); /* ignored, it would have the kernel reap workers */
     sigprocmask(SIG_BLOCK, &held, NULL);
     prctl(PR_SET_CHILD_SUBREAPER, 1);
