@@ -99,7 +99,9 @@ static void set_json(const struct ctl_settings *set)
 
         if (!(set->fields & field->bit))
             continue;
-        if (field->kind == SETTING_NUMBER)
+        if (field->kind == SETTING_PERCENT)
+            json_figure(field->name, setting_print(value, set, field));
+        else if (field->kind == SETTING_NUMBER)
             json_number(field->name, strtoull(setting_print(value, set, field), NULL, 10));
         else if (field->kind == SETTING_BYTES)
             json_number(field->name, field->bit == CTL_MEM ? set->mem : set->user_mem);

@@ -26,17 +26,12 @@ struct mps_limit {
 
 /* ---- The limits ------------------------------------------------------------------------------ */
 
-/* The server counts whole percents. */
 static bool percentage_read(const char *text, struct ctl_set *request)
 {
-    char *end;
-    double value = strtod(text, &end);
+    const struct setting_field *field = setting_find("percentage");
 
-    if (*text < '0' || *text > '9' || *end || !(value > 0 && value <= 100))
-        return false;
-    request->settings.percentage = value < 1 ? 1 : (uint32_t)value;
-    request->settings.fields = CTL_PERCENTAGE;
-    return true;
+    return setting_parse(&request->settings, field, text) &&
+           setting_possible(&request->settings, field);
 }
 
 static void percentage_write(char out[SETTING_TEXT_MAX], const struct ctl_row *row,
@@ -48,7 +43,7 @@ static void percentage_write(char out[SETTING_TEXT_MAX], const struct ctl_row *r
     if (row_target(row) == CTL_TENANT && device_sms)
         value = 100.0 * row->sm_count / device_sms;
     else if (row->set.fields & CTL_PERCENTAGE)
-        value = row->set.percentage;
+        value = row->set.hundredths / 100.0;
     snprintf(out, SETTING_TEXT_MAX, "%.1f", value);
 }
 
@@ -233,7 +228,7 @@ static int value_set(const struct mps_call *call, const struct whose *whose)
         result = settings_change(call->control, &request, call->json);
     }
     if (result == 0 && limit->echoed && !call->json)
-        printf("%.1f\n", (double)request.settings.percentage);
+        printf("%.1f\n", request.settings.hundredths / 100.0);
     return result;
 }
 

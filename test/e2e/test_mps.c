@@ -152,7 +152,7 @@ static void limits_hold_for_clients_that_run(void)
     MPS_PRINTS(line("get_active_thread_percentage %d", server->pid, 0), "100.0\n");
     CHECK_WITHIN(5000, granted(session) == 24);
     /* Of one client. */
-    MPS_PRINTS(line("set_active_thread_percentage %d 25.5", pid, 0), "25.0\n");
+    MPS_PRINTS(line("set_active_thread_percentage %d 25", pid, 0), "25.0\n");
     CHECK_WITHIN(5000, granted(session) == 6);
     MPS_PRINTS(line("get_active_thread_percentage %d", pid, 0), "25.0\n");
     MPS_PRINTS("get_default_active_thread_percentage", "100.0\n");
@@ -177,6 +177,35 @@ static void limits_hold_for_clients_that_run(void)
 }
 
 /* ---- Partitions ------------------------------------------------------------------------------ */
+
+/* 24 SMs in pairs: 12.5% are 3, where 12% would be 2.88. */
+static void percentages_keep_their_fraction(void)
+{
+    struct server *server = server_of_24_sms();
+    gs_session session;
+
+    MPS_PRINTS("set_default_active_thread_percentage 12.5", "12.5\n");
+    MPS_PRINTS("get_default_active_thread_percentage", "12.5\n");
+    GSCTL_OK("get", "--default");
+    CHECK_TEXT(output, "default: percentage 12.5\n");
+    GSCTL_OK("get", "--default", "--json");
+    CHECK_TEXT(output, "{\"percentage\":12.5}");
+    MPS_FAILS(2, "set_default_active_thread_percentage 12.5.1", "0.01 to 100");
+    /* 33.4% are 8.02 SMs, and with that 10; 33.3% are 8. */
+    session = attach();
+    MPS_PRINTS("set_default_active_thread_percentage 33.4", "33.4\n");
+    CHECK_WITHIN(5000, granted(session) == 10);
+    MPS_PRINTS("set_default_active_thread_percentage 33.3", "33.3\n");
+    CHECK_WITHIN(5000, granted(session) == 8);
+    MPS_PRINTS("set_default_active_thread_percentage 100", "100.0\n");
+    CHECK_OK(gs_detach(session));
+    /* So do those of a client's environment: 8.33% are 2 SMs, 9% would be 3, and so 4. */
+    CHECK(setenv("CUDA_MPS_ACTIVE_THREAD_PERCENTAGE", "8.33", 1) == 0);
+    session = attach();
+    CHECK_WITHIN(5000, granted(session) == 2);
+    CHECK_OK(gs_detach(session));
+    server_stop(server);
+}
 
 /* The program's own environment is lower than what is set for it. */
 static void a_limit_without_effect_says_so(void)
@@ -344,7 +373,7 @@ static void what_is_wrong_or_cannot_be_is_said(void)
         {2, "get_client_list", "takes PID"},
         {2, "get_client_list one", "'one': a number from 0"},
         {1, "get_client_list 1", "no server has the pid 1"},
-        {2, "set_default_active_thread_percentage 0", "'0': 1 to 100"},
+        {2, "set_default_active_thread_percentage 0", "'0': 0.01 to 100"},
         {2, "set_default_active_thread_percentage 101", "1 to 100"},
         {2, "set_default_active_thread_percentage x", "1 to 100"},
         {1, "set_active_thread_percentage 1 50", "no server and no client has the pid 1"},
@@ -458,6 +487,7 @@ static const struct test tests[] = {
     TEST(a_variable_of_the_daemon_that_makes_no_sense_is_named),
     TEST(lists_have_the_shapes_of_mps),
     TEST(limits_hold_for_clients_that_run),
+    TEST(percentages_keep_their_fraction),
     TEST(a_limit_without_effect_says_so),
     TEST(a_memory_limit_below_what_a_client_holds_lets_it_keep_that),
     TEST(a_static_partition_is_a_reservation),

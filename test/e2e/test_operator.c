@@ -272,8 +272,8 @@ static void what_cannot_be_is_refused_with_the_limit(void)
     const uint64_t id = strtoull(guest.id, NULL, 10);
     char beyond[32];
 
-    value_refused(server, "a percentage of 0: 1 to 100", 0, "percentage", "0");
-    value_refused(server, "a percentage of 101: 1 to 100", 0, "percentage", "101");
+    value_refused(server, "a percentage of 0.00: 0.01 to 100", 0, "percentage", "0");
+    value_refused(server, "a percentage of 101.00: 0.01 to 100", 0, "percentage", "101");
     GSCTL_REFUSED(number(guest.sms), "set", guest.id, "--sms", number(guest.sms + 1));
     snprintf(beyond, sizeof(beyond), "%u", guest.sms);
     GSCTL_REFUSED("which the device has", "set", guest.id, "--mask", beyond);

@@ -31,7 +31,7 @@ static gs_status devices_check(const struct server *server, uint32_t target, uin
     gs_status status = GS_OK;
 
     if (s->fields & CTL_PERCENTAGE)
-        status = sm_check_percentage(s->percentage, text);
+        status = sm_check_hundredths(s->hundredths, text);
     if (status != GS_OK)
         return status;
     if (s->fields & CTL_EXCLUSIVE && s->exclusive > 1)
