@@ -38,7 +38,8 @@ static void ready_tell(const char *text)
 
 #define READY_WORD "ready"
 
-static int parent_wait(int pipe_end)
+/* log_file: told to a person who waits; NULL: there is none. */
+static int parent_wait(int pipe_end, const char *log_file)
 {
     FILE *pipe = fdopen(pipe_end, "r");
     CLEANUP_FREE char *line = NULL;
@@ -47,8 +48,11 @@ static int parent_wait(int pipe_end)
 
     while (pipe && (n = getline(&line, &room, pipe)) > 0 && line[n - 1] == '\n')
         fprintf(stderr, "gshared: %s", line);
-    if (n > 0 && !strcmp(line, READY_WORD))
+    if (n > 0 && !strcmp(line, READY_WORD)) {
+        if (isatty(STDERR_FILENO))
+            fprintf(stderr, "gshared: the log: %s\n", log_file ? log_file : "none is kept");
         return EXIT_SUCCESS;
+    }
     fprintf(stderr, "gshared: %s\n", n > 0 ? line : "the server ended before it was ready");
     return EXIT_FAILURE;
 }
@@ -79,7 +83,7 @@ static void background_enter(const struct server_options *options)
     }
     if (child > 0) {
         close(ends[1]);
-        exit(parent_wait(ends[0]));
+        exit(parent_wait(ends[0], options->log_file));
     }
     close(ends[0]);
     ready_pipe = ends[1];

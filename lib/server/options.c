@@ -15,6 +15,7 @@
 #include "common/names.h"
 #include "common/setting_text.h"
 #include "common/util.h"
+#include "server/log_default.h"
 #include "server/mps_variables.h"
 #include "server/state/state_file.h"
 
@@ -62,7 +63,10 @@ static const char help[] =
     "      --no-accounting    do not count the GPU time of sessions\n"
     "      --no-weights       who has room on the GPU goes, whatever the weights\n"
     "      --log LEVEL        error, warning, info, debug; default: $GSHARE_LOG, else info\n"
-    "      --log-file FILE    log there; SIGHUP reopens it; with -d nothing is logged without\n"
+    "      --log-file FILE    log there, or nowhere: none; SIGHUP reopens it; default:\n"
+    "                         $GSHARE_LOG_FILE; else, with -d, gshared.log in\n"
+    "                         $CUDA_MPS_LOG_DIRECTORY, else INSTANCE.log in /var/log/gshare for\n"
+    "                         root and $XDG_STATE_HOME/gshare or ~/.local/state/gshare for a user\n"
     "      --check-config [FILE]\n"
     "                         say all that is wrong in a policy file, and start no server\n"
     "  -h, --help             this text\n"
@@ -347,6 +351,23 @@ static void instance_take(struct server_options *options)
     options->instance = instance.name;
 }
 
+/* Where the log goes if the command line does not say so. A second supervisor's program, after an
+ * upgrade, finds the same place. */
+static void log_take(struct server_options *options)
+{
+    static char path[PATH_MAX];
+    const char *file = getenv("GSHARE_LOG_FILE");
+
+    if (!options->log_file && file && *file)
+        options->log_file = file;
+    else if (!options->log_file && options->background &&
+             (mps_variables_log(path, sizeof(path)) ||
+              log_default(path, sizeof(path), options->instance)))
+        options->log_file = path;
+    if (options->log_file && !strcmp(options->log_file, "none"))
+        options->log_file = NULL;
+}
+
 static const char *checked_file;
 
 static void checked_say(const char *error)
@@ -376,7 +397,6 @@ void options_parse(int argc, char **argv, struct server_options *options,
 {
     const char *instance = getenv("GSHARE_INSTANCE"), *level = getenv("GSHARE_LOG");
     const char *lanes = getenv("GSHARE_LANES"), *cache = getenv("GSHARE_CACHE");
-    static char mps_log[PATH_MAX];
     char error[MPS_ERROR_MAX];
     bool check = false;
     int code;
@@ -403,8 +423,7 @@ void options_parse(int argc, char **argv, struct server_options *options,
         cache_take(options, "GSHARE_CACHE", cache);
     if (!mps_variables_read(&options->mps, options->devices, error))
         usage("%s", error);
-    if (options->background && !options->log_file && mps_variables_log(mps_log, sizeof(mps_log)))
-        options->log_file = mps_log;
+    log_take(options);
     if (workers->user && geteuid() != 0)
         usage("--worker-user: only root's server can have workers of another user");
     if (options->user_count && geteuid() != 0)

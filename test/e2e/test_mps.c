@@ -404,6 +404,57 @@ static void what_is_wrong_or_cannot_be_is_said(void)
     server_stop(server);
 }
 
+/* ---- In the place of nvidia-cuda-mps-control --------------------------------------------------
+ */
+
+/* Runs examples/nvidia-cuda-mps-control with these arguments; the folder is where the test runs. */
+static int wrapper(const char *arguments)
+{
+    char command[512];
+    size_t n;
+    FILE *sh;
+
+    setenv("GSCTL", test_build_path("bin/gsctl"), 1);
+    snprintf(command, sizeof(command),
+             "export PATH=\"${GSCTL%%/gsctl}:$PATH\"; sh examples/nvidia-cuda-mps-control %s 2>&1",
+             arguments);
+    sh = popen(command, "r");
+    CHECK(sh != NULL);
+    n = fread(output, 1, sizeof(output) - 1, sh);
+    output[n] = 0;
+    return WEXITSTATUS(pclose(sh));
+}
+
+static void the_script_in_the_place_of_mps_passes_options_or_names_them(void)
+{
+    char instance[32];
+
+    snprintf(instance, sizeof(instance), "mps-%d", (int)getpid());
+    CHECK(setenv("GSHARE_INSTANCE", instance, 1) == 0);
+    CHECK_EQUAL(wrapper("-d -x"), 2);
+    CHECK_TEXT(output, "-x: gshare has no such option");
+    CHECK_EQUAL(wrapper("-d --no-such-option"), 2); /* it is gshared's to refuse */
+    CHECK_TEXT(output, "gshared: ");
+    CHECK_EQUAL(wrapper("--device soft"), 2);
+    CHECK_TEXT(output, "--device soft: -d or -f is missing");
+    CHECK_EQUAL(wrapper("get_server_list"), 3);
+    CHECK_EQUAL(wrapper("-S -d --device soft --max-tenants 7 >/dev/null; :"), 0);
+    CHECK_EQUAL(wrapper("get_server_list"), 0);
+    GSCTL_OK("status");
+    CHECK_TEXT(output, "of at most 7");
+    CHECK_EQUAL(wrapper("</dev/null; echo 'get_default_active_thread_percentage' | sh "
+                        "examples/nvidia-cuda-mps-control"),
+                0);
+    CHECK_TEXT(output, "100.0\n");
+    CHECK_EQUAL(wrapper("quit"), 0);
+    CHECK_EQUAL(wrapper("--help"), 0);
+    CHECK_TEXT(output, "get_server_list");
+    if (geteuid() == 0) {
+        CHECK_EQUAL(wrapper("-d -multiuser-server --version"), 0);
+        CHECK_TEXT(output, "-multiuser-server: root's server serves all users without it");
+    }
+}
+
 /* ---- The daemon's variables ------------------------------------------------------------------ */
 
 static void the_variables_of_the_daemon_hold_for_everybody(void)
@@ -494,6 +545,7 @@ static const struct test tests[] = {
     TEST(a_client_is_terminated),
     TEST(servers_end_as_those_of_mps),
     TEST(what_is_wrong_or_cannot_be_is_said),
+    TEST(the_script_in_the_place_of_mps_passes_options_or_names_them),
 };
 
 int main(int argc, char **argv)
