@@ -15,7 +15,7 @@ static const struct command commands[] = {
      TAKES_JSON | TAKES_WATCH, false},
     {"ps", command_ps, "the tenants: process, SMs, class, memory, GPU time, launches", "", "",
      TAKES_JSON | TAKES_WATCH, false},
-    {"top", command_top, "the tenants, live: SMs, GPU time, launches a second, latency, memory", "",
+    {"top", command_top, "the tenants, live: SMs, GPU time, launches, latency, memory", "",
      "Keys: q quits; the arrows select a session, and k ends it after asking; u shows one user's;\n"
      "n s g l m p d x sort by session, SMs, GPU time, launches, memory, latency, depth of the\n"
      "queue and strays, r the other way round.\n"
@@ -30,7 +30,7 @@ static const struct command commands[] = {
     {"info", command_info, "the devices, and who may run on which of their SMs", "",
      "A cell of the map is an SM; the last row is all of them together.\n\n",
      TAKES_JSON | TAKES_WATCH, false},
-    {"dump", command_dump, "all of it for scripts: a line each, the fields separated by tabs", "",
+    {"dump", command_dump, "all of it for scripts: a line each, fields separated by tabs", "",
      "gsctl(1) has the fields. '-' stands for what there is not. Later versions may add kinds of "
      "lines,\n"
      "and fields at the ends of lines. --json: what status, get and ps print, in one document.\n\n",

@@ -57,18 +57,21 @@ static int parent_wait(int pipe_end, const char *log_file)
     return EXIT_FAILURE;
 }
 
-static bool log_open(const char *path)
+/* Returns the log's descriptor; -1: it is said why not. */
+static int log_open(const char *path)
 {
     int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, S_IRUSR | S_IWUSR | S_IRGRP);
 
-    if (fd < 0) {
+    if (fd < 0)
         fprintf(stderr, "gshared: --log-file %s: %s\n", path, strerror(errno));
-        return false;
-    }
+    return fd;
+}
+
+static void log_begin(int fd)
+{
     dup2(fd, STDOUT_FILENO);
     dup2(fd, STDERR_FILENO);
     close(fd);
-    return true;
 }
 
 /* Goes on in a child with no terminal. Returns in it; the parent waits for its word and exits. */
@@ -197,17 +200,20 @@ static void workers_tell(const struct worker_settings *workers)
 int supervisor_main(int argc, char **argv)
 {
     struct worker_settings workers = {0};
-    int status, memory;
+    int status, memory, log = -1;
 
     if (upgrade_asked(argc, argv, &status))
         return status;
     upgrade_init(argv);
     memory = upgrade_memory();
     options_parse(argc, argv, &options, &workers);
-    if (options.log_file && !log_open(options.log_file))
+    if (options.log_file && (log = log_open(options.log_file)) < 0)
         return EXIT_FAILURE;
+    /* Who waits for the background's start reads on standard error why it failed. */
     if (options.background && memory < 0)
         background_enter(&options);
+    if (log >= 0)
+        log_begin(log);
     log_init("gshared", workers.log_level);
     workers_tell(&workers);
     return keeper_run(memory, prepare, supervise);

@@ -191,6 +191,10 @@ static void in_the_background_the_log_goes_where_mps_has_it(void)
     background_start("CUDA_MPS_LOG_DIRECTORY", folder);
     GSCTL_OK("log");
     CHECK_TEXT(output, "is ready");
+    /* Why one does not start is told to who starts it, too. */
+    CHECK_EQUAL(
+        program_run((const char *const[]){"bin/gshared", "-d", NULL}, output, sizeof(output)), 1);
+    CHECK_TEXT(output, "already runs");
     GSCTL_OK("quit");
     folder_remove("gshared.log", NULL);
 }
