@@ -2,6 +2,7 @@
  * test_quota.c - the memory that all sessions of a user may hold together: set by the operator
  * while they run, counted in physical memory, once however many of them share it.
  */
+#include <pwd.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -56,7 +57,9 @@ static void sessions_of_a_user_share_its_limit(void)
     check_info(a, 0, 12 * MIB);
     check_info(b, 0, 8 * MIB);
     CHECK_STATUS(gs_malloc(a, 5, &more), GS_ERR_QUOTA);
-    snprintf(whose, sizeof(whose), "12582912 of user %u's limit of 12582912", geteuid());
+    const struct passwd *user = getpwuid(geteuid());
+    CHECK(user != NULL);
+    snprintf(whose, sizeof(whose), "12582912 of user %s's limit of 12582912", user->pw_name);
     CHECK_TEXT(gs_last_error_message(), "5 bytes wanted, counted in pieces of 2097152 as 2097152");
     CHECK_TEXT(gs_last_error_message(), whose);
     /* A session that comes later is under it too. */
