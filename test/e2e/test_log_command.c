@@ -63,12 +63,19 @@ static void follow(void *out)
     _exit(127);
 }
 
-static void follower_start(struct follower *follower)
+static void follow_json(void *out)
+{
+    dup2(*(int *)out, STDOUT_FILENO);
+    execl(test_build_path("bin/gsctl"), "gsctl", "log", "-f", "--json", NULL);
+    _exit(127);
+}
+
+static void follower_start(struct follower *follower, void (*run)(void *out))
 {
     int ends[2];
 
     CHECK(pipe2(ends, O_CLOEXEC) == 0);
-    *follower = (struct follower){.pid = tenant_start(follow, &ends[1]), .out = ends[0]};
+    *follower = (struct follower){.pid = tenant_start(run, &ends[1]), .out = ends[0]};
     close(ends[1]);
 }
 
@@ -122,7 +129,7 @@ static void a_rotated_log_is_followed_without_a_gap(void)
         snprintf(name, sizeof(name), "early-%u", i);
         attach_named(name);
     }
-    follower_start(&follower);
+    follower_start(&follower, follow);
     follower_expect(&follower, "name=early-19");
     CHECK(strstr(follower.text, "name=early-2 ") == NULL);
     attach_named("before");
@@ -140,6 +147,22 @@ static void a_rotated_log_is_followed_without_a_gap(void)
     CHECK(strstr(output, "name=between") == NULL);
     server_stop(server);
     folder_remove("log", "log.1");
+}
+
+static void a_followed_log_is_json_line_by_line(void)
+{
+    struct server *server = server_start(NULL);
+    struct follower follower;
+
+    follower_start(&follower, follow_json);
+    attach_named("first");
+    follower_expect(&follower, "\"event\":\"attached\",\"session\":1,");
+    follower_expect(&follower, "\"name\":\"first\"");
+    attach_named("second");
+    follower_expect(&follower, "\"event\":\"attached\",\"session\":2,");
+    CHECK(strstr(follower.text, "event=") == NULL);
+    follower_end(&follower);
+    server_stop(server);
 }
 
 static void the_journal_is_asked_for_the_servers_lines(void)
@@ -266,6 +289,7 @@ static void another_user_does_not_read_it(void)
 static const struct test tests[] = {
     TEST(the_log_is_found_where_standard_error_goes),
     TEST(a_rotated_log_is_followed_without_a_gap),
+    TEST(a_followed_log_is_json_line_by_line),
     TEST(the_journal_is_asked_for_the_servers_lines),
     TEST(a_server_in_the_background_can_do_without_a_log),
     TEST(in_the_background_the_log_goes_where_mps_has_it),
