@@ -221,6 +221,9 @@ static void a_limit_without_effect_says_so(void)
     MPS_OK(line("set_device_pinned_mem_limit %d 0 128M", (int)getpid(), 0));
     CHECK_TEXT(output, "has what it had");
     MPS_PRINTS(line("set_device_pinned_mem_limit %d 0 32M", (int)getpid(), 0), "");
+    MPS_OK("set_default_active_thread_percentage 40");
+    CHECK_TEXT(output, "set, but the session there is has what it had: requests, environments");
+    MPS_PRINTS("set_default_active_thread_percentage 10", "10.0\n");
     CHECK_OK(gs_detach(session));
     server_stop(server);
 }
