@@ -81,10 +81,10 @@ bool server_start(struct server *server, const char *device)
     setenv("GSHARE_INSTANCE", server->instance, 1);
     setenv("GSHARE_LOG", "warning", 0);
     /* The parent of the daemon returns when the server is ready. */
-    pid = program_start(
-        server,
-        (const char *[]){"gshared", "-d", "--instance", server->instance, "--device", device, NULL},
-        -1);
+    pid = program_start(server,
+                        (const char *[]){"gshared", "-d", "--instance", server->instance,
+                                         "--device", device, "--log-file", "none", NULL},
+                        -1);
     if (pid == 0 || !process_succeeds(pid)) {
         fprintf(stderr, "demo: gshared did not start\n");
         return false;

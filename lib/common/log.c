@@ -16,7 +16,8 @@ static struct {
     enum log_level level;
     bool journal;
     _Atomic int also; /* descriptor that gets warnings as well; -1: none */
-} logger = {"gshare", LOG_LEVEL_INFO, false, -1};
+    pid_t pid;        /* whose lines they are; 0: this process's */
+} logger = {"gshare", LOG_LEVEL_INFO, false, -1, 0};
 
 static bool level_parse(const char *name, enum log_level *level)
 {
@@ -44,6 +45,11 @@ void log_init(const char *who, const char *level_name)
     if (!level_parse(level_name, &logger.level) &&
         !level_parse(getenv("GSHARE_LOG"), &logger.level))
         logger.level = LOG_LEVEL_INFO;
+}
+
+void log_as(pid_t pid)
+{
+    logger.pid = pid;
 }
 
 void log_warnings_also(int fd)
@@ -81,7 +87,8 @@ void log_line(enum log_level level, const char *format, ...)
         n += (size_t)snprintf(line, sizeof(line), "<%d>", (int)level);
     else
         n += time_print(line, sizeof(line));
-    n += (size_t)snprintf(line + n, sizeof(line) - n, "%s[%d] ", logger.who, (int)getpid());
+    n += (size_t)snprintf(line + n, sizeof(line) - n, "%s[%d] ", logger.who,
+                          (int)(logger.pid ? logger.pid : getpid()));
     start = n;
     va_start(ap, format);
     int body = vsnprintf(line + n, sizeof(line) - n, format, ap);

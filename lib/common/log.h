@@ -6,6 +6,8 @@
 #ifndef GS_COMMON_LOG_H
 #define GS_COMMON_LOG_H
 
+#include <sys/types.h>
+
 enum log_level {
     LOG_LEVEL_ERROR = 3,
     LOG_LEVEL_WARNING = 4,
@@ -17,6 +19,9 @@ enum log_level {
  * "debug"; otherwise $GSHARE_LOG names the level, and "info" is the default. Call it before threads
  * start. */
 void log_init(const char *who, const char *level_name);
+/* Lines of this process, and of those that it forks, have that process's number. Before threads
+ * start. */
+void log_as(pid_t pid);
 /* Writes warnings, without their prefix, to fd as well, for the process that starts this
  * program and waits until it runs. -1: stops that. */
 void log_warnings_also(int fd);

@@ -6,13 +6,16 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "common/sm_groups.h"
 #include "common/util.h"
 
 #define AT(member) offsetof(struct ctl_settings, member)
 
 const struct setting_field setting_fields[] = {
-    {CTL_PERCENTAGE, "percentage", "1 to 100", SETTING_NUMBER, AT(percentage), 1, 100},
+    {CTL_PERCENTAGE, "percentage", "0.01 to 100", SETTING_PERCENT, AT(hundredths), 1,
+     SM_HUNDREDTHS},
     {CTL_SMS, "sms", "1 to as many SMs as there are", SETTING_NUMBER, AT(sms), 1, SM_MASK_SMS},
     {CTL_MASK, "mask", "SMs, such as 0-7,16", SETTING_MASK, AT(sm_mask), 0, 0},
     {CTL_EXCLUSIVE, "exclusive", "yes or no", SETTING_YES, AT(exclusive), 0, 0},
@@ -122,6 +125,21 @@ static bool number_parse(uint64_t *number, const char *text, uint64_t max, bool 
     return true;
 }
 
+/* Digits, and a fraction of any length, which is rounded to hundredths. */
+static bool percent_parse(uint64_t *hundredths, const char *text)
+{
+    char *end;
+    double value;
+
+    if (!isdigit((unsigned char)text[0]) || text[strspn(text, "0123456789.")])
+        return false;
+    value = strtod(text, &end);
+    if (*end || value > 2 * SM_HUNDREDTHS)
+        return false;
+    *hundredths = (uint64_t)(value * 100 + 0.5);
+    return true;
+}
+
 bool setting_parse(struct ctl_settings *settings, const struct setting_field *field,
                    const char *value)
 {
@@ -133,6 +151,10 @@ bool setting_parse(struct ctl_settings *settings, const struct setting_field *fi
     switch (field->kind) {
     case SETTING_NUMBER:
         if (!number_parse(&number, value, INT32_MAX, false))
+            return false;
+        break;
+    case SETTING_PERCENT:
+        if (!percent_parse(&number, value))
             return false;
         break;
     case SETTING_BYTES:
@@ -173,7 +195,7 @@ bool setting_possible(const struct ctl_settings *settings, const struct setting_
     memcpy(&word, place, sizeof(word));
     if (field->kind == SETTING_BYTES)
         memcpy(&number, place, sizeof(number));
-    else if (field->kind == SETTING_NUMBER)
+    else if (field->kind == SETTING_NUMBER || field->kind == SETTING_PERCENT)
         number = word;
     else
         return true;
@@ -205,6 +227,9 @@ const char *setting_print(char out[SETTING_TEXT_MAX], const struct ctl_settings 
     switch (field->kind) {
     case SETTING_NUMBER:
         snprintf(out, SETTING_TEXT_MAX, "%u", word);
+        break;
+    case SETTING_PERCENT:
+        snprintf(out, SETTING_TEXT_MAX, "%g", (double)word / 100);
         break;
     case SETTING_BYTES:
         memcpy(&bytes, place, sizeof(bytes));

@@ -28,6 +28,7 @@ struct setting_field {
     const char *values; /* the range, for people */
     enum setting_kind {
         SETTING_NUMBER,
+        SETTING_PERCENT, /* in hundredths, "12.5" is 1250 */
         SETTING_BYTES,
         SETTING_MASK,
         SETTING_YES,

@@ -72,10 +72,18 @@ static inline struct sm_mask sm_groups_first(const struct sm_mask *of, uint32_t 
     return first;
 }
 
-/* The number of SMs that a percentage of the device means, not yet rounded up to whole groups. */
+#define SM_HUNDREDTHS 10000u /* of a percent: all SMs */
+
+/* The number of SMs that so many hundredths of a percent of the device mean, not yet rounded up to
+ * whole groups. */
+static inline uint32_t sm_count_of_hundredths(uint32_t sms, uint32_t hundredths)
+{
+    return (uint32_t)(((uint64_t)sms * hundredths + SM_HUNDREDTHS - 1) / SM_HUNDREDTHS);
+}
+
 static inline uint32_t sm_count_of_percentage(uint32_t sms, uint32_t percentage)
 {
-    return (uint32_t)(((uint64_t)sms * percentage + 99) / 100);
+    return sm_count_of_hundredths(sms, 100 * percentage);
 }
 
 /* The reverse, for gs_get_exec_affinity: the lowest percentage that means `count` SMs where SMs

@@ -225,7 +225,7 @@ struct ctl_quit_reply {
  * and its own settings and of its own request, but that a class or a priority of its own settings
  * stands in the place of its request. */
 enum ctl_field {
-    CTL_PERCENTAGE = 1u << 0,   /* of the device's SMs: 1 to 100 */
+    CTL_PERCENTAGE = 1u << 0,   /* of the device's SMs: 0.01 to 100 */
     CTL_SMS = 1u << 1,          /* number of SMs, rounded up to whole groups */
     CTL_MASK = 1u << 2,         /* the SMs themselves, whole groups */
     CTL_EXCLUSIVE = 1u << 3,    /* 1: a session has its SMs alone; 0: it may not ask for that */
@@ -246,8 +246,8 @@ enum ctl_field {
 };
 
 struct ctl_settings {
-    uint32_t fields; /* the members that count: bits of enum ctl_field */
-    uint32_t percentage;
+    uint32_t fields;     /* the members that count: bits of enum ctl_field */
+    uint32_t hundredths; /* of a percent of the device's SMs: up to SM_HUNDREDTHS */
     uint32_t sms;
     uint32_t exclusive;
     int32_t priority;

@@ -141,7 +141,7 @@ static void command_print(const struct shell *shell, const struct command *comma
 
     printf("%s) %s=(", command->name, shell->array);
     for (size_t i = 0; i < command_option_count; i++) {
-        if (command_options[i].takes & (command->takes | TAKES_ALL))
+        if (command_options[i].takes & ((command->takes & ~(unsigned)NO_JSON) | TAKES_ALL))
             printf(" --%s", command_options[i].option.name);
     }
     for (size_t i = 0; i < setting_field_count; i++) {

@@ -2,7 +2,7 @@
  * dump.c - `gsctl dump`: the server, its devices, settings and sessions for scripts: a line each,
  * the fields separated by tabs, the first of which says what the line is of. gsctl(1) has the
  * fields. A later version may add lines of other kinds, and fields at the ends of lines; none goes
- * or moves.
+ * or moves. With --json it is one document.
  */
 #include <inttypes.h>
 #include <stdarg.h>
@@ -193,6 +193,42 @@ static void sessions_dump(const struct ctl_tenant *tenants, size_t count, const 
     }
 }
 
+/* The documents of status, get and ps in one, from one look. */
+static void json_dump(const struct ctl_status_reply *reply, const struct control *control,
+                      const struct rows *rows, const struct ctl_tenant *tenants, size_t count)
+{
+    json_open(NULL, '{');
+    json_text("instance", control->instance);
+    json_open("server", '{');
+    status_members_json(reply, control);
+    json_close('}');
+    rows_members_json(rows);
+    json_open("tenants", '[');
+    for (size_t i = 0; i < count; i++) {
+        json_open(NULL, '{');
+        tenant_members_json(&tenants[i]);
+        json_close('}');
+    }
+    json_close(']');
+    json_close('}');
+    putchar('\n');
+}
+
+static void text_dump(const struct ctl_status_reply *reply, const struct control *control,
+                      const struct rows *rows, const struct ctl_tenant *tenants, size_t count)
+{
+    server_dump(reply, control);
+    for (uint32_t i = 0; i < reply->device_count; i++)
+        device_dump(i, &reply->device[i]);
+    for (size_t i = 0; i < rows->count; i++) {
+        if (row_target(&rows->row[i]) == CTL_RESERVATION)
+            reservation_dump(&rows->row[i]);
+        else
+            settings_dump(&rows->row[i]);
+    }
+    sessions_dump(tenants, count, rows);
+}
+
 int command_dump(struct control *control, const struct command_options *options)
 {
     char message[REQUEST_MESSAGE_MAX];
@@ -202,23 +238,12 @@ int command_dump(struct control *control, const struct command_options *options)
     size_t count = 0;
     gs_status status = status_read(control, &reply, message);
 
-    (void)options;
     if (status == GS_OK)
         status = rows_read(control, &rows, message);
     if (status == GS_OK)
         status = tenants_read(control, &tenants, &count, message);
-    if (status == GS_OK) {
-        server_dump(&reply, control);
-        for (uint32_t i = 0; i < reply.device_count; i++)
-            device_dump(i, &reply.device[i]);
-        for (size_t i = 0; i < rows.count; i++) {
-            if (row_target(&rows.row[i]) == CTL_RESERVATION)
-                reservation_dump(&rows.row[i]);
-            else
-                settings_dump(&rows.row[i]);
-        }
-        sessions_dump(tenants, count, &rows);
-    }
+    if (status == GS_OK)
+        (options->json ? json_dump : text_dump)(&reply, control, &rows, tenants, count);
     free(tenants);
     free(rows.row);
     return status == GS_OK ? 0 : ask_failed(status, message);

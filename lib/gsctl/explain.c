@@ -95,7 +95,7 @@ static uint32_t sms_left(const struct ctl_explain_reply *r, const struct ctl_set
 
     switch (bit) {
     case CTL_PERCENTAGE:
-        return sm_count_of_percentage(r->device_sms, set->percentage);
+        return sm_count_of_hundredths(r->device_sms, set->hundredths);
     case CTL_SMS:
         return set->sms;
     case CTL_MASK:
@@ -109,7 +109,7 @@ static uint32_t sms_left(const struct ctl_explain_reply *r, const struct ctl_set
 static struct ctl_settings request_settings(const struct ctl_explain_reply *r)
 {
     struct ctl_settings set = {.sms = r->asked.sm_count,
-                               .percentage = r->asked.percentage,
+                               .hundredths = 100 * r->asked.percentage,
                                .exclusive = r->asked.exclusive};
 
     memcpy(set.sm_mask, r->asked.sm_mask, sizeof(set.sm_mask));

@@ -99,7 +99,9 @@ static void set_json(const struct ctl_settings *set)
 
         if (!(set->fields & field->bit))
             continue;
-        if (field->kind == SETTING_NUMBER)
+        if (field->kind == SETTING_PERCENT)
+            json_figure(field->name, setting_print(value, set, field));
+        else if (field->kind == SETTING_NUMBER)
             json_number(field->name, strtoull(setting_print(value, set, field), NULL, 10));
         else if (field->kind == SETTING_BYTES)
             json_number(field->name, field->bit == CTL_MEM ? set->mem : set->user_mem);
@@ -174,17 +176,22 @@ static void row_json(const struct ctl_row *row)
     json_close('}');
 }
 
-static void rows_json(const struct rows *rows, const char *instance)
+void rows_members_json(const struct rows *rows)
 {
     const char *provision = provision_name(rows->provision);
 
-    json_open(NULL, '{');
-    json_text("instance", instance);
     json_text("provision", provision ? provision : "?");
     json_open("rows", '[');
     for (size_t i = 0; i < rows->count; i++)
         row_json(&rows->row[i]);
     json_close(']');
+}
+
+static void rows_json(const struct rows *rows, const char *instance)
+{
+    json_open(NULL, '{');
+    json_text("instance", instance);
+    rows_members_json(rows);
     json_close('}');
     putchar('\n');
 }

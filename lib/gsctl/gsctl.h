@@ -107,8 +107,9 @@ enum command_takes {
     TAKES_TRACE = 16384,  /* --output, --svg, --seconds and --tenant */
     TAKES_LOG = 32768,    /* --follow */
     TAKES_DRAIN = 65536,  /* --device and --no */
-    NO_SERVER = 1 << 29,  /* main opens no server's queue for it */
-    TAKES_ALL = 1 << 30   /* of an option: all commands have it */
+    NO_JSON = 1 << 28, /* there is no JSON of what it prints, which is said where --json is given */
+    NO_SERVER = 1 << 29, /* main opens no server's queue for it */
+    TAKES_ALL = 1 << 30  /* of an option: all commands have it */
 };
 
 struct command_option {
@@ -155,6 +156,9 @@ int ask_failed(gs_status status, const char *message);
  * goes to standard error, with `json` into a document on standard output. */
 int change_ask(struct control *control, struct ctl_header *request, uint16_t op, size_t size,
                bool json);
+/* The same for settings; says so where it has no effect: the settings are as they were, or a
+ * session has what it had. */
+int settings_change(struct control *control, struct ctl_set *request, bool json);
 /* Ends the sessions that are meant and waits until they hold nothing of a device. */
 gs_status sessions_end(struct control *control, struct ctl_kill *request, uint32_t *count,
                        char message[REQUEST_MESSAGE_MAX]);
@@ -183,6 +187,11 @@ gs_status row_read(struct control *control, enum ctl_target target, uint64_t id,
 enum ctl_target row_target(const struct ctl_row *row);
 unsigned long long row_id(const struct ctl_row *row); /* of its target */
 
+/* ---- get.c ----------------------------------------------------------------------------------- */
+
+/* The members "provision" and "rows" of get's document. */
+void rows_members_json(const struct rows *rows);
+
 /* ---- status.c --------------------------------------------------------------------------------
  */
 
@@ -192,12 +201,17 @@ const char *device_state_name(uint32_t state); /* "?" for an unknown state */
 /* "fault", "eviction" ... of enum ctl_takeover; "?" for an unknown one */
 const char *takeover_cause_name(uint32_t cause);
 
+/* The members of status's document, or of an object of its "devices". */
+void status_members_json(const struct ctl_status_reply *reply, const struct control *control);
+void devices_json(const struct ctl_status_reply *reply);
+
 /* ---- ps.c ------------------------------------------------------------------------------------ */
 
 /* All tenants, in the order in which they attached. The caller frees *tenants, also on failure. */
 gs_status tenants_read(struct control *control, struct ctl_tenant **tenants, size_t *count,
                        char message[REQUEST_MESSAGE_MAX]);
-uint64_t histogram_sum(const struct ctl_histogram *h); /* of all counts */
+uint64_t histogram_sum(const struct ctl_histogram *h);     /* of all counts */
+void tenant_members_json(const struct ctl_tenant *tenant); /* of an object of ps's "tenants" */
 
 /* ---- memory.c -------------------------------------------------------------------------------- */
 
@@ -260,6 +274,8 @@ void json_close(char bracket);                  /* '}' or ']' */
 void json_text(const char *name, const char *text);
 void json_number(const char *name, uint64_t number);
 void json_integer(const char *name, int64_t number);
+/* A number that is text already. */
+void json_figure(const char *name, const char *digits);
 /* Nanoseconds, as microseconds with a fraction. */
 void json_micros(const char *name, uint64_t ns);
 /* "user", the name, and "uid" */

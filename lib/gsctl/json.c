@@ -125,6 +125,12 @@ void json_pid(const char *name, int32_t pid)
         fputs("null", stdout);
 }
 
+void json_figure(const char *name, const char *digits)
+{
+    item_begin(name);
+    fputs(digits, stdout);
+}
+
 void json_integer(const char *name, int64_t number)
 {
     item_begin(name);

@@ -15,41 +15,46 @@ static const struct command commands[] = {
      TAKES_JSON | TAKES_WATCH, false},
     {"ps", command_ps, "the tenants: process, SMs, class, memory, GPU time, launches", "", "",
      TAKES_JSON | TAKES_WATCH, false},
-    {"top", command_top, "the tenants, live: SMs, GPU time, launches a second, latency, memory", "",
+    {"top", command_top, "the tenants, live: SMs, GPU time, launches, latency, memory", "",
      "Keys: q quits; the arrows select a session, and k ends it after asking; u shows one user's;\n"
      "n s g l m p d x sort by session, SMs, GPU time, launches, memory, latency, depth of the\n"
      "queue and strays, r the other way round.\n"
      "GPU% is time on the device by time that has passed; kernels of several tenants run at "
      "once.\n"
      "P50 and P99 are latencies of launches since the look before; QUEUE has those that have not\n"
-     "ended; MEM% is memory by its limit, or the device's; FAULTS are of the user's sessions.\n\n",
-     TAKES_WATCH | TAKES_TOP, false},
+     "ended; MEM% is memory by its limit, or the device's; FAULTS are of the user's sessions.\n"
+     "With --json, which needs no terminal: what tenants did in one second; with --watch again "
+     "and\n"
+     "again in its time.\n\n",
+     TAKES_JSON | TAKES_WATCH | TAKES_TOP, false},
     {"info", command_info, "the devices, and who may run on which of their SMs", "",
      "A cell of the map is an SM; the last row is all of them together.\n\n",
      TAKES_JSON | TAKES_WATCH, false},
-    {"dump", command_dump, "all of it for scripts: a line each, the fields separated by tabs", "",
+    {"dump", command_dump, "all of it for scripts: a line each, fields separated by tabs", "",
      "gsctl(1) has the fields. '-' stands for what there is not. Later versions may add kinds of "
      "lines,\n"
-     "and fields at the ends of lines.\n\n",
-     TAKES_WATCH, false},
+     "and fields at the ends of lines. --json: what status, get and ps print, in one document.\n\n",
+     TAKES_JSON | TAKES_WATCH, false},
     {"metrics", command_metrics, "the figures for Prometheus: printed, in a file, or served", "",
      "Prints OpenMetrics once, or:\n\n"
      "      --textfile FILE       replace FILE, in the form that node_exporter reads\n"
      "      --listen ADDR:PORT    serve http://ADDR:PORT/metrics; without ADDR of the loopback\n",
-     TAKES_WATCH | TAKES_METRICS | NO_SERVER, false},
+     TAKES_JSON | TAKES_WATCH | TAKES_METRICS | NO_SERVER, false},
     {"log", command_log, "the server's log: its file, or the journal", "",
      "The log shows what all users do, so only the server's owner and root may read it.\n\n"
+     "With --json each line is an object: its time, who wrote it, and its keys or its message.\n\n"
      "  -f, --follow              go on with what is written, also after the file was rotated\n",
-     TAKES_LOG, false},
+     TAKES_JSON | TAKES_LOG, false},
     {"trace", command_trace, "writes what tenants and devices do into a file for Perfetto",
-     "-o FILE|--svg FILE [--seconds N] [--tenant SESSION|PID|USER]...",
+     "-o FILE|--svg FILE|--json [--seconds N] [--tenant SESSION|PID|USER]...",
      "Ends after --seconds, or by Ctrl-C; ui.perfetto.dev opens the file. Users besides the\n"
      "server's owner and root see their own sessions.\n\n"
      "  -o, --output FILE         the file; - is standard output\n"
      "      --svg FILE            the same as a picture, also beside -o\n"
      "      --seconds N           so long\n"
-     "      --tenant WHO          only these: a session, a process, a user; may come again\n",
-     TAKES_TRACE, false},
+     "      --tenant WHO          only these: a session, a process, a user; may come again\n"
+     "The file is JSON with and without --json, which without -o means standard output.\n\n",
+     TAKES_JSON | TAKES_TRACE, false},
     {"quit", command_quit, "ends the server, and waits for its end", "",
      "On a terminal it asks first, where that would end tenants.\n\n"
      "  -t, --timeout SECS        tenants have that long to detach; default 0\n"
@@ -118,10 +123,12 @@ static const struct command commands[] = {
     {"mps", command_mps, "takes the commands of nvidia-cuda-mps-control", "[COMMAND [ARGUMENT]...]",
      "The command is given as arguments, or several on standard input, a line each. 'gsctl mps "
      "help'\n"
-     "lists them; doc/mps.md sets all of MPS beside what it is here.\n\n",
-     TAKES_WORDS, false},
+     "lists them; doc/mps.md sets all of MPS beside what it is here. --json stands before the "
+     "command,\n"
+     "and gives a document for each.\n\n",
+     TAKES_JSON | TAKES_WORDS, false},
     {"completion", command_completion, "prints a shell's completion script", "bash|zsh", "",
-     TAKES_OPERAND | NO_SERVER, true},
+     NO_JSON | TAKES_OPERAND | NO_SERVER, true},
 };
 
 /* Runs the command, and where it is to be watched, again and again: each time over what the

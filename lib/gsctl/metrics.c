@@ -82,8 +82,12 @@ int command_metrics(struct control *control, const struct command_options *optio
     (void)control;
     if (options->listen && (options->textfile || options->watch_s))
         usage("--listen goes neither with --textfile nor with --watch");
-    if (options->watch_s && !options->textfile)
-        usage("--watch needs --textfile: a second document would follow the first one's end");
+    if (options->json && (options->listen || options->textfile))
+        usage("--json goes neither with --listen nor with --textfile: Prometheus reads its own "
+              "forms");
+    if (options->watch_s && !options->textfile && !options->json)
+        usage("--watch needs --textfile or --json: a second document would follow the first one's "
+              "end");
     if (options->listen)
         return metrics_serve(options->listen, options->instance);
     status = metrics_sample_init(&sample, options->instance, message);
@@ -94,6 +98,8 @@ int command_metrics(struct control *control, const struct command_options *optio
     text = metrics_text(&sample, form, &size);
     if (options->textfile)
         result = file_replace(options->textfile, text, size);
+    else if (options->json)
+        metrics_json_print(text, options->instance);
     else
         fwrite(text, 1, size, stdout);
     free(text);

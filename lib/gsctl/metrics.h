@@ -1,6 +1,6 @@
 /* metrics.h - what the files of `gsctl metrics` share: metrics.c is the command, metrics_text.c has
  * the table of figures and writes them, metrics_labels.c has their labels, metrics_http.c serves
- * them. */
+ * them, metrics_json.c prints them as JSON. */
 #ifndef GS_GSCTL_METRICS_H
 #define GS_GSCTL_METRICS_H
 
@@ -51,6 +51,11 @@ void metrics_value_put(const char *value, void (*put)(void *to, const char *piec
                        void *to);
 void metrics_labels_init(struct metrics_labels *labels, const struct metrics_sample *sample);
 void metrics_labels_deinit(struct metrics_labels *labels, const struct metrics_sample *sample);
+
+/* ---- metrics_json.c -------------------------------------------------------------------------- */
+
+/* Prints OpenMetrics's text, which is changed, as JSON. */
+void metrics_json_print(char *text, const char *instance);
 
 /* ---- metrics_http.c -------------------------------------------------------------------------- */
 

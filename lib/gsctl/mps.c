@@ -55,9 +55,27 @@ static const struct mps_command mps_commands[] = {
     {"help", "", "this list", 0, 0, help, NULL},
 };
 
+static void help_json(void)
+{
+    mps_json_begin();
+    json_open("commands", '[');
+    for (size_t i = 0; i < ARRAY_SIZE(mps_commands); i++) {
+        json_open(NULL, '{');
+        json_text("command", mps_commands[i].name);
+        json_text("arguments", mps_commands[i].arguments);
+        json_text("help", mps_commands[i].help);
+        json_close('}');
+    }
+    json_close(']');
+    mps_json_end();
+}
+
 static int help(const struct mps_call *call)
 {
-    (void)call;
+    if (call->json) {
+        help_json();
+        return 0;
+    }
     for (size_t i = 0; i < ARRAY_SIZE(mps_commands); i++) {
         const struct mps_command *c = &mps_commands[i];
         int width = printf("%s%s%s", c->name, *c->arguments ? " " : "", c->arguments);
@@ -85,6 +103,17 @@ int mps_wrong(const struct mps_call *call, int result, const char *format, ...)
     va_end(ap);
     fputc('\n', stderr);
     return result;
+}
+
+void mps_json_begin(void)
+{
+    json_open(NULL, '{');
+}
+
+void mps_json_end(void)
+{
+    json_close('}');
+    putchar('\n');
 }
 
 bool mps_number(const struct mps_call *call, const char *text, uint64_t max, uint64_t *number)
@@ -142,9 +171,10 @@ int mps_server(const struct mps_call *call, const char *text, struct ctl_status_
 
 /* ---- The commands ---------------------------------------------------------------------------- */
 
-static int call_run(struct control *control, char **words, int count)
+static int call_run(struct control *control, char **words, int count, bool json)
 {
-    struct mps_call call = {.control = control, .argument = words + 1, .count = count - 1};
+    struct mps_call call = {
+        .control = control, .argument = words + 1, .count = count - 1, .json = json};
 
     for (size_t i = 0; i < ARRAY_SIZE(mps_commands); i++) {
         const struct mps_command *c = &mps_commands[i];
@@ -162,7 +192,7 @@ static int call_run(struct control *control, char **words, int count)
 }
 
 /* One line; its words are cut out of it. Lines without words do nothing. */
-static int line_run(struct control *control, char *line)
+static int line_run(struct control *control, char *line, bool json)
 {
     char *words[ARGUMENTS_MAX + 1], *next;
     int count = 0;
@@ -170,7 +200,7 @@ static int line_run(struct control *control, char *line)
     for (char *word = strtok_r(line, " \t\r\n", &next); word && count <= ARGUMENTS_MAX;
          word = strtok_r(NULL, " \t\r\n", &next))
         words[count++] = word;
-    return count ? call_run(control, words, count) : 0;
+    return count ? call_run(control, words, count, json) : 0;
 }
 
 /* The worst of the lines' results is the command's, as a line that fails does not keep the next
@@ -182,9 +212,9 @@ int command_mps(struct control *control, const struct command_options *options)
     int worst = 0;
 
     if (options->word_count)
-        return call_run(control, options->words, options->word_count);
+        return call_run(control, options->words, options->word_count, options->json);
     while (control_served(control) && getline(&line, &room, stdin) >= 0) {
-        int result = line_run(control, line);
+        int result = line_run(control, line, options->json);
 
         fflush(stdout);
         worst = result > worst ? result : worst;

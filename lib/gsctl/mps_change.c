@@ -18,6 +18,11 @@ int mps_server_start(const struct mps_call *call)
                          call->argument[2]);
     if (!user_parse(call->argument[1], &uid))
         return mps_wrong(call, EXIT_USAGE, "'%s': there is no such user", call->argument[1]);
+    if (call->json) {
+        mps_json_begin();
+        json_text("remark", "nothing has changed: the server serves all users");
+        mps_json_end();
+    }
     return 0;
 }
 
@@ -27,7 +32,14 @@ static int server_end(const struct mps_call *call, uint32_t timeout_s)
     int32_t pid;
     gs_status status = server_quit(call->control, timeout_s, &pid, message);
 
-    return status == GS_OK ? 0 : ask_failed(status, message);
+    if (status != GS_OK)
+        return ask_failed(status, message);
+    if (call->json) {
+        mps_json_begin();
+        json_pid("ended_pid", pid);
+        mps_json_end();
+    }
+    return 0;
 }
 
 int mps_server_shutdown(const struct mps_call *call)
@@ -66,7 +78,14 @@ int mps_client_terminate(const struct mps_call *call)
     if (result != 0)
         return result;
     status = sessions_end(call->control, &request, &count, message);
-    return status == GS_OK ? 0 : ask_failed(status, message);
+    if (status != GS_OK)
+        return ask_failed(status, message);
+    if (call->json) {
+        mps_json_begin();
+        json_number("ended_sessions", count);
+        mps_json_end();
+    }
+    return 0;
 }
 
 /* ---- Partitions ------------------------------------------------------------------------------ */
@@ -113,9 +132,19 @@ static int partition_add(const struct mps_call *call)
     request.device = (int32_t)device;
     request.sms = (uint32_t)chunks * MPS_CHUNK_SMS;
     result = change_ask(call->control, &request.h, CTL_RESERVE, sizeof(request), false);
-    if (result == 0)
+    if (result != 0)
+        return result;
+    if (call->json) {
+        char partition[64];
+
+        snprintf(partition, sizeof(partition), "%u/%s", device, request.name);
+        mps_json_begin();
+        json_text("partition", partition);
+        mps_json_end();
+    } else {
         printf("%u/%s\n", device, request.name);
-    return result;
+    }
+    return 0;
 }
 
 /* "0/mps1", or the two apart. The name alone decides: no two reservations share one. */
@@ -131,7 +160,7 @@ static int partition_remove(const struct mps_call *call)
     if (!name || !*name || strlen(name) >= sizeof(request.name))
         return mps_wrong(call, EXIT_USAGE, "no partition's name: lspart shows them");
     memcpy(request.name, name, strlen(name) + 1);
-    return change_ask(call->control, &request.h, CTL_RELEASE, sizeof(request), false);
+    return change_ask(call->control, &request.h, CTL_RELEASE, sizeof(request), call->json);
 }
 
 int mps_partition(const struct mps_call *call)

@@ -17,34 +17,34 @@ struct mps_limit {
     bool echoed;    /* MPS prints a value that it has set */
     /* Reads the value into the request. False: it is no such value. */
     bool (*read)(const char *text, struct ctl_set *request);
-    /* Prints what is in force: of a session, else as the default's row has it. */
-    void (*print)(const struct ctl_row *row, uint32_t device_sms);
+    const char *json; /* the name of its member */
+    /* Writes what is in force, of a session, else as the default's row has it; in JSON a figure.
+     * Nothing where there is no limit. */
+    void (*write)(char out[SETTING_TEXT_MAX], const struct ctl_row *row, uint32_t device_sms,
+                  bool json);
 };
 
 /* ---- The limits ------------------------------------------------------------------------------ */
 
-/* The server counts whole percents. */
 static bool percentage_read(const char *text, struct ctl_set *request)
 {
-    char *end;
-    double value = strtod(text, &end);
+    const struct setting_field *field = setting_find("percentage");
 
-    if (*text < '0' || *text > '9' || *end || !(value > 0 && value <= 100))
-        return false;
-    request->settings.percentage = value < 1 ? 1 : (uint32_t)value;
-    request->settings.fields = CTL_PERCENTAGE;
-    return true;
+    return setting_parse(&request->settings, field, text) &&
+           setting_possible(&request->settings, field);
 }
 
-static void percentage_print(const struct ctl_row *row, uint32_t device_sms)
+static void percentage_write(char out[SETTING_TEXT_MAX], const struct ctl_row *row,
+                             uint32_t device_sms, bool json)
 {
     double value = 100;
 
+    (void)json;
     if (row_target(row) == CTL_TENANT && device_sms)
         value = 100.0 * row->sm_count / device_sms;
     else if (row->set.fields & CTL_PERCENTAGE)
-        value = row->set.percentage;
-    printf("%.1f\n", value);
+        value = row->set.hundredths / 100.0;
+    snprintf(out, SETTING_TEXT_MAX, "%.1f", value);
 }
 
 /* "10G", "900M", and "512MB" of MPS's variable. */
@@ -63,19 +63,21 @@ static bool memory_read(const char *text, struct ctl_set *request)
            setting_possible(&request->settings, field);
 }
 
-static void memory_print(const struct ctl_row *row, uint32_t device_sms)
+static void memory_write(char out[SETTING_TEXT_MAX], const struct ctl_row *row, uint32_t device_sms,
+                         bool json)
 {
     struct ctl_settings set = row->set;
-    char value[SETTING_TEXT_MAX];
 
     (void)device_sms;
     if (row_target(row) == CTL_TENANT) {
         set.mem = row->mem_limit;
         set.fields = row->mem_limit ? CTL_MEM : 0;
     }
-    /* As MPS: nothing, where there is no limit. */
-    if (set.fields & CTL_MEM)
-        puts(setting_print(value, &set, setting_find("mem")));
+    out[0] = 0;
+    if (set.fields & CTL_MEM && json)
+        snprintf(out, SETTING_TEXT_MAX, "%" PRIu64, set.mem);
+    else if (set.fields & CTL_MEM)
+        setting_print(out, &set, setting_find("mem"));
 }
 
 /* Normal sets no limit: a program may ask for the class latency then. */
@@ -92,16 +94,18 @@ static bool priority_read(const char *text, struct ctl_set *request)
     return true;
 }
 
-static void priority_print(const struct ctl_row *row, uint32_t device_sms)
+static void priority_write(char out[SETTING_TEXT_MAX], const struct ctl_row *row,
+                           uint32_t device_sms, bool json)
 {
-    (void)device_sms;
-    puts(row->set.fields & CTL_CLASS && row->set.cls == GS_CLASS_BEST_EFFORT ? "1" : "0");
+    (void)device_sms, (void)json;
+    strcpy(out, row->set.fields & CTL_CLASS && row->set.cls == GS_CLASS_BEST_EFFORT ? "1" : "0");
 }
 
-const struct mps_limit mps_percentage = {"percentage", false, true, percentage_read,
-                                         percentage_print},
-                       mps_memory = {"mem", true, false, memory_read, memory_print},
-                       mps_priority = {"class", false, false, priority_read, priority_print};
+const struct mps_limit
+    mps_percentage = {"percentage",    false, true, percentage_read, "active_thread_percentage",
+                      percentage_write},
+    mps_memory = {"mem", true, false, memory_read, "device_pinned_mem_limit", memory_write},
+    mps_priority = {"class", false, false, priority_read, "client_priority", priority_write};
 
 /* ---- Whose ----------------------------------------------------------------------------------- */
 
@@ -170,6 +174,22 @@ static int whose_read(const struct mps_call *call, bool pid, bool value, struct 
 
 /* ---- Setting and getting --------------------------------------------------------------------- */
 
+/* As MPS: no line where there is no limit. */
+static void limit_print(const struct mps_call *call, const struct ctl_row *row, uint32_t device_sms)
+{
+    const struct mps_limit *limit = call->command->limit;
+    char text[SETTING_TEXT_MAX];
+
+    limit->write(text, row, device_sms, call->json);
+    if (call->json) {
+        mps_json_begin();
+        json_figure(limit->json, *text ? text : "null");
+        mps_json_end();
+    } else if (*text) {
+        puts(text);
+    }
+}
+
 static int row_print(const struct mps_call *call, const struct whose *whose, enum ctl_target target,
                      uint64_t id)
 {
@@ -186,7 +206,7 @@ static int row_print(const struct mps_call *call, const struct whose *whose, enu
         (uint32_t)rows.row[0].device < whose->status.device_count)
         sms = whose->status.device[rows.row[0].device].sm_count;
     if (status == GS_OK)
-        call->command->limit->print(&rows.row[0], sms);
+        limit_print(call, &rows.row[0], sms);
     free(rows.row);
     return status == GS_OK ? 0 : ask_failed(status, message);
 }
@@ -201,14 +221,14 @@ static int value_set(const struct mps_call *call, const struct whose *whose)
         return mps_wrong(call, EXIT_USAGE, "'%s': %s", whose->value,
                          limit == &mps_priority ? "0 or 1" : setting_find(limit->setting)->values);
     if (whose->count == 0)
-        result = change_ask(call->control, &request.h, CTL_SET, sizeof(request), false);
+        result = settings_change(call->control, &request, call->json);
     for (size_t i = 0; i < whose->count && result == 0; i++) {
         request.target = CTL_TENANT;
         request.id = whose->sessions[i].session_id;
-        result = change_ask(call->control, &request.h, CTL_SET, sizeof(request), false);
+        result = settings_change(call->control, &request, call->json);
     }
-    if (result == 0 && limit->echoed)
-        printf("%.1f\n", (double)request.settings.percentage);
+    if (result == 0 && limit->echoed && !call->json)
+        printf("%.1f\n", request.settings.hundredths / 100.0);
     return result;
 }
 

@@ -21,24 +21,32 @@ static int status_of(const struct mps_call *call, int argument, struct ctl_statu
     return status == GS_OK ? 0 : ask_failed(status, message);
 }
 
-/* The tenants and the server's status, as status_of. The caller frees *tenants, also on failure. */
+/* The clients and the server's status, as status_of. One that was terminated is none any more,
+ * though its process may live. The caller frees *tenants, also on failure. */
 static int clients_of(const struct mps_call *call, int argument, struct ctl_status_reply *reply,
                       struct ctl_tenant **tenants, size_t *count)
 {
     char message[REQUEST_MESSAGE_MAX];
     int result = status_of(call, argument, reply);
+    size_t all = 0;
     gs_status status;
 
     *tenants = NULL;
     *count = 0;
     if (result != 0)
         return result;
-    status = tenants_read(call->control, tenants, count, message);
-    return status == GS_OK ? 0 : ask_failed(status, message);
+    status = tenants_read(call->control, tenants, &all, message);
+    if (status != GS_OK)
+        return ask_failed(status, message);
+    for (size_t i = 0; i < all; i++) {
+        if ((*tenants)[i].state != CTL_TENANT_LOST)
+            (*tenants)[(*count)++] = (*tenants)[i];
+    }
+    return 0;
 }
 
 /* Prints each pid once. A tenant in another PID namespace has none. */
-static void pids_print(const struct ctl_tenant *tenants, size_t count)
+static void pids_print(const struct ctl_tenant *tenants, size_t count, bool json)
 {
     for (size_t i = 0; i < count; i++) {
         size_t first = 0;
@@ -47,8 +55,14 @@ static void pids_print(const struct ctl_tenant *tenants, size_t count)
             continue;
         while (tenants[first].pid != tenants[i].pid)
             first++;
-        if (first == i)
+        if (first == i && json) {
+            json_open(NULL, '{');
+            json_pid("pid", tenants[i].pid);
+            json_user(tenants[i].uid);
+            json_close('}');
+        } else if (first == i) {
             printf("%" PRId32 "\n", tenants[i].pid);
+        }
     }
 }
 
@@ -57,8 +71,17 @@ int mps_server_list(const struct mps_call *call)
     struct ctl_status_reply reply;
     int result = status_of(call, call->count, &reply);
 
-    if (result == 0)
+    if (result == 0 && call->json) {
+        mps_json_begin();
+        json_open("servers", '[');
+        json_open(NULL, '{');
+        json_pid("pid", reply.server_pid);
+        json_close('}');
+        json_close(']');
+        mps_json_end();
+    } else if (result == 0) {
         printf("%" PRId32 "\n", reply.server_pid);
+    }
     return result;
 }
 
@@ -76,7 +99,14 @@ int mps_server_status(const struct mps_call *call)
         else if (reply.device[i].state > CTL_DEVICE_READY)
             state = "FAULT";
     }
-    puts(state);
+    if (call->json) {
+        mps_json_begin();
+        json_pid("pid", reply.server_pid);
+        json_text("status", state);
+        mps_json_end();
+    } else {
+        puts(state);
+    }
     return 0;
 }
 
@@ -87,8 +117,16 @@ int mps_client_list(const struct mps_call *call)
     size_t count;
     int result = clients_of(call, 0, &reply, &tenants, &count);
 
+    if (result == 0 && call->json) {
+        mps_json_begin();
+        json_open("clients", '[');
+    }
     if (result == 0)
-        pids_print(tenants, count);
+        pids_print(tenants, count, call->json);
+    if (result == 0 && call->json) {
+        json_close(']');
+        mps_json_end();
+    }
     free(tenants);
     return result;
 }
@@ -106,6 +144,33 @@ static const char *pci_short(const char *pci)
     return shown(bus ? bus + 1 : pci);
 }
 
+static void device_clients_json(const struct ctl_status_reply *reply,
+                                const struct ctl_tenant *tenants, size_t count)
+{
+    mps_json_begin();
+    json_open("devices", '[');
+    for (uint32_t i = 0; i < reply->device_count; i++) {
+        json_open(NULL, '{');
+        json_number("device", i);
+        json_text("pci", pci_short(reply->device[i].pci));
+        json_text("name", reply->device[i].name);
+        json_open("clients", '[');
+        for (size_t k = 0; k < count; k++) {
+            if (tenants[k].pid == 0 || tenants[k].device != (int32_t)i)
+                continue;
+            json_open(NULL, '{');
+            json_pid("pid", tenants[k].pid);
+            json_number("id", tenants[k].session_id);
+            json_user(tenants[k].uid);
+            json_close('}');
+        }
+        json_close(']');
+        json_close('}');
+    }
+    json_close(']');
+    mps_json_end();
+}
+
 int mps_device_client_list(const struct mps_call *call)
 {
     struct ctl_status_reply reply;
@@ -113,7 +178,9 @@ int mps_device_client_list(const struct mps_call *call)
     size_t count;
     int result = clients_of(call, 0, &reply, &tenants, &count);
 
-    for (uint32_t i = 0; i < reply.device_count && result == 0; i++) {
+    if (result == 0 && call->json)
+        device_clients_json(&reply, tenants, count);
+    for (uint32_t i = 0; i < reply.device_count && result == 0 && !call->json; i++) {
         printf("[%" PRIu32 "] %s, %s\n", i, pci_short(reply.device[i].pci), reply.device[i].name);
         for (size_t k = 0; k < count; k++) {
             if (tenants[k].pid != 0 && tenants[k].device == (int32_t)i)
@@ -138,29 +205,55 @@ static const char *pid_namespace(char out[FORMAT_MAX], int32_t pid)
     return out;
 }
 
+static void client_print(const struct ctl_tenant *t, const struct ctl_status_reply *reply)
+{
+    const bool known = (uint32_t)t->device < reply->device_count;
+    char pid[FORMAT_MAX], space[FORMAT_MAX];
+
+    snprintf(pid, sizeof(pid), t->pid ? "%" PRId32 : "-", t->pid);
+    printf("%-9s %-9" PRIu64 " %-14" PRId32 " %-25.22s %-14s %-15s\n", pid, t->session_id,
+           reply->server_pid, known ? shown(reply->device[t->device].uuid) : "-",
+           pid_namespace(space, t->pid), t->name);
+}
+
+static void client_json(const struct ctl_tenant *t, const struct ctl_status_reply *reply)
+{
+    const bool known = (uint32_t)t->device < reply->device_count;
+    char space[FORMAT_MAX];
+
+    json_open(NULL, '{');
+    json_pid("pid", t->pid);
+    json_number("id", t->session_id);
+    json_pid("server", reply->server_pid);
+    json_text("device", known ? reply->device[t->device].uuid : "");
+    json_text("namespace", pid_namespace(space, t->pid));
+    json_text("command", t->name);
+    json_user(t->uid);
+    json_close('}');
+}
+
 int mps_ps(const struct mps_call *call)
 {
     struct ctl_status_reply reply;
     struct ctl_tenant *tenants;
-    char pid[FORMAT_MAX];
     size_t count;
     int result;
 
     if (call->count == 1 || (call->count == 2 && strcmp(call->argument[0], "-p") != 0))
         return mps_wrong(call, EXIT_USAGE, "takes %s", call->command->arguments);
     result = clients_of(call, 1, &reply, &tenants, &count);
-    if (result == 0)
+    if (result == 0 && call->json) {
+        mps_json_begin();
+        json_open("clients", '[');
+    } else if (result == 0) {
         printf("%-9s %-9s %-14s %-25s %-14s %-15s\n", "PID", "ID", "SERVER", "DEVICE", "NAMESPACE",
                "COMMAND");
-    for (size_t i = 0; i < count && result == 0; i++) {
-        const struct ctl_tenant *t = &tenants[i];
-        const bool known = (uint32_t)t->device < reply.device_count;
-        char space[FORMAT_MAX];
-
-        snprintf(pid, sizeof(pid), t->pid ? "%" PRId32 : "-", t->pid);
-        printf("%-9s %-9" PRIu64 " %-14" PRId32 " %-25.22s %-14s %-15s\n", pid, t->session_id,
-               reply.server_pid, known ? shown(reply.device[t->device].uuid) : "-",
-               pid_namespace(space, t->pid), t->name);
+    }
+    for (size_t i = 0; i < count && result == 0; i++)
+        (call->json ? client_json : client_print)(&tenants[i], &reply);
+    if (result == 0 && call->json) {
+        json_close(']');
+        mps_json_end();
     }
     free(tenants);
     return result;
@@ -188,6 +281,25 @@ static void devices_print(const struct ctl_status_reply *reply)
                shown(reply->device[i].uuid), reply->device[i].name, "N/A");
 }
 
+static void query_json(const struct ctl_status_reply *reply)
+{
+    char pci[FORMAT_MAX];
+
+    mps_json_begin();
+    json_pid("server", reply->server_pid);
+    json_open("devices", '[');
+    for (uint32_t i = 0; i < reply->device_count; i++) {
+        json_open(NULL, '{');
+        json_number("device_ordinal", i);
+        json_text("pci_ids", pci_dotted(pci, reply->device[i].pci));
+        json_text("uuid", reply->device[i].uuid);
+        json_text("name", reply->device[i].name);
+        json_close('}');
+    }
+    json_close(']');
+    mps_json_end();
+}
+
 /* MPS tells the devices of its daemon and of each server. Here both are one. */
 int mps_device_query(const struct mps_call *call)
 {
@@ -196,64 +308,13 @@ int mps_device_query(const struct mps_call *call)
 
     if (result != 0)
         return result;
+    if (call->json) {
+        query_json(&reply);
+        return 0;
+    }
     puts("Default");
     devices_print(&reply);
     printf("\nServer %" PRId32 "\n", reply.server_pid);
     devices_print(&reply);
     return 0;
-}
-
-/* ---- lspart ---------------------------------------------------------------------------------- */
-
-static bool has_clients(const struct rows *rows, const char *reservation)
-{
-    for (size_t i = 0; i < rows->count; i++) {
-        if (row_target(&rows->row[i]) == CTL_TENANT &&
-            !strcmp(rows->row[i].reservation, reservation))
-            return true;
-    }
-    return false;
-}
-
-static void partitions_print(const struct rows *rows, uint32_t device, uint32_t sms)
-{
-    uint32_t used = 0;
-
-    for (size_t i = 0; i < rows->count; i++) {
-        if (row_target(&rows->row[i]) == CTL_RESERVATION && rows->row[i].device == (int32_t)device)
-            used += rows->row[i].sm_count;
-    }
-    printf("%-13" PRIu32 " %-11s %-6u %-6u %-5u %-5u %s\n", device, "-",
-           (sms - used) / MPS_CHUNK_SMS, used / MPS_CHUNK_SMS, sms - used, used, "-");
-    for (size_t i = 0; i < rows->count; i++) {
-        const struct ctl_row *row = &rows->row[i];
-
-        if (row_target(row) == CTL_RESERVATION && row->device == (int32_t)device)
-            printf("%-13" PRIu32 " %-11s %-6s %-6u %-5s %-5u %s\n", device, row->name, "-",
-                   row->sm_count / MPS_CHUNK_SMS, "-", row->sm_count,
-                   has_clients(rows, row->name) ? "Yes" : "No");
-    }
-}
-
-int mps_partitions(const struct mps_call *call)
-{
-    char message[REQUEST_MESSAGE_MAX];
-    struct ctl_status_reply reply;
-    struct rows rows = {0};
-    int result = status_of(call, call->count, &reply);
-    gs_status status = GS_OK;
-
-    if (result == 0)
-        status = rows_read(call->control, &rows, message);
-    if (status != GS_OK)
-        result = ask_failed(status, message);
-    if (result == 0) {
-        printf("%-13s %-11s %-6s %-6s %-5s %-5s %s\n", "GPU", "Partition", "free", "used", "free",
-               "used", "clients");
-        printf("%-13s %-11s %-6s %-6s %-5s %-5s\n", "", "", "chunk", "chunk", "SM", "SM");
-        for (uint32_t i = 0; i < reply.device_count; i++)
-            partitions_print(&rows, i, reply.device[i].sm_count);
-    }
-    free(rows.row);
-    return result;
 }

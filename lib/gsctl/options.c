@@ -45,10 +45,11 @@ static void __attribute__((noreturn)) help_all(const struct command *commands, s
     for (size_t i = 0; i < count; i++)
         printf("  %-14s %s\n", commands[i].name, commands[i].help);
     fputs("\n"
-          "  -n, --instance NAME  the server's name, yours before root's; USER:NAME: that user's;\n"
-          "                       default: $GSHARE_INSTANCE, else \"default\"\n"
-          "      --json           print JSON\n"
-          "      --watch [SECS]   status, ps, info, dump, get, explain: every so often; default 2\n"
+          "  -n, --instance NAME  the server's name, yours before root's; USER:NAME: that\n"
+          "                       user's; default: $GSHARE_INSTANCE, else \"default\"\n"
+          "      --json           print JSON: all commands but completion\n"
+          "      --watch [SECS]   status, ps, top, info, dump, metrics, get, explain: again\n"
+          "                       every so often, default 2; with --json a document a line\n"
           "  -h, --help           this text; after a command: what it takes\n"
           "  -V, --version        the version\n"
           "\n" EXIT_HELP,
@@ -188,7 +189,7 @@ enum {
 const char values_users[] = "users", values_settings[] = "settings";
 const struct command_option command_options[] = {
     {{"instance", required_argument, NULL, 'n'}, TAKES_ALL, NULL},
-    {{"json", no_argument, NULL, OPTION_JSON}, TAKES_JSON, NULL},
+    {{"json", no_argument, NULL, OPTION_JSON}, TAKES_JSON | NO_JSON, NULL},
     {{"timeout", required_argument, NULL, 't'}, TAKES_QUIT, NULL},
     {{"yes", no_argument, NULL, 'y'}, TAKES_QUIT, NULL},
     {{"user", required_argument, NULL, OPTION_USER},
@@ -344,8 +345,10 @@ static void given_check(const struct command *command, const struct command_opti
         !(command->takes & TAKES_SETTINGS))
         usage("%s takes %s", command->name,
               command->takes & TAKES_SMS ? "no settings but --sms and --mask" : "no settings");
+    if (options->json && command->takes & NO_JSON)
+        usage("%s has no --json: what it prints is for a shell", command->name);
     if ((command->operand_needed && !options->operand) ||
-        (command->takes & TAKES_TRACE && !options->output && !options->svg))
+        (command->takes & TAKES_TRACE && !options->output && !options->svg && !options->json))
         usage("what is missing: gsctl %s %s", command->name, command->synopsis);
 }
 

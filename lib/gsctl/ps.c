@@ -80,9 +80,8 @@ static void histogram_json(const char *name, const struct ctl_histogram *h)
     json_close('}');
 }
 
-static void print_json(const struct ctl_tenant *t)
+void tenant_members_json(const struct ctl_tenant *t)
 {
-    json_open(NULL, '{');
     json_number("session", t->session_id);
     json_pid("pid", t->pid);
     json_user(t->uid);
@@ -108,7 +107,6 @@ static void print_json(const struct ctl_tenant *t)
     json_number("queue_depth", t->depth);
     histogram_json("queue_wait", &t->wait);
     histogram_json("launch_latency", &t->latency);
-    json_close('}');
 }
 
 /* Asks for the page at *cursor and sets *cursor to the next page; 0: there is none. */
@@ -183,10 +181,13 @@ int command_ps(struct control *control, const struct command_options *options)
         json_open("tenants", '[');
     }
     for (size_t i = 0; i < count; i++) {
-        if (options->json)
-            print_json(&all[i]);
-        else
+        if (!options->json) {
             add_row(&table, &all[i]);
+            continue;
+        }
+        json_open(NULL, '{');
+        tenant_members_json(&all[i]);
+        json_close('}');
     }
     if (options->json) {
         json_close(']');

@@ -67,30 +67,76 @@ static bool has_the_same(const struct ctl_row *a, const struct ctl_row *b)
            a->exclusive == b->exclusive && !memcmp(a->sm_mask, b->sm_mask, sizeof(a->sm_mask));
 }
 
-/* Makes the change, and says so where it has no effect: the settings are as they were, or a session
- * has what it had. */
-static int settings_change(struct control *control, struct ctl_set *request, bool json)
+/* The row of that session. NULL: there is none. */
+static const struct ctl_row *session_row(const struct rows *rows, uint64_t key)
 {
-    const uint32_t unseen = CTL_KERNEL_LIMIT; /* rows do not have what holds of it */
+    for (size_t i = 0; i < rows->count; i++) {
+        if (rows->row[i].key == key)
+            return &rows->row[i];
+    }
+    return NULL;
+}
+
+/* Says where what was set for all, or for a user, has changed nothing for any session that is
+ * there: a limit that is above what programs and their environments ask for. */
+static void sessions_remark(const struct ctl_set *request, const struct rows *before,
+                            const struct rows *after, char remark[REQUEST_MESSAGE_MAX])
+{
+    size_t same = 0, changed = 0;
+
+    for (size_t i = 0; i < after->count; i++) {
+        const struct ctl_row *row = &after->row[i], *was;
+
+        if (row_target(row) != CTL_TENANT ||
+            (request->target == CTL_USER && row->uid != (uint32_t)request->id))
+            continue;
+        was = session_row(before, row->key);
+        same += was && has_the_same(was, row);
+        changed += was && !has_the_same(was, row);
+    }
+    if (same && !changed)
+        snprintf(remark, REQUEST_MESSAGE_MAX,
+                 "set, but %s what %s had: requests, environments or other limits are tighter; see "
+                 "gsctl explain SESSION",
+                 same == 1 ? "the session there is has" : "the sessions there are have",
+                 same == 1 ? "it" : "they");
+}
+
+int settings_change(struct control *control, struct ctl_set *request, bool json)
+{
+    /* Rows do not have what holds of the others. */
+    const uint32_t seen = CTL_PERCENTAGE | CTL_SMS | CTL_MASK | CTL_EXCLUSIVE | CTL_PRIORITY |
+                          CTL_CLASS | CTL_WEIGHT | CTL_MEM | CTL_INFLIGHT;
+    const bool of_several =
+        (request->target == CTL_DEFAULT || request->target == CTL_USER) && !request->unset;
+    const bool all_seen = !((request->unset | request->settings.fields) & ~seen);
     struct ctl_row before, after;
+    struct rows rows_before = {0}, rows_after = {0};
     char remark[REQUEST_MESSAGE_MAX], message[REQUEST_MESSAGE_MAX];
     gs_status status = row_of(control, request, &before, remark);
 
+    if (status == GS_OK && of_several && all_seen)
+        status = rows_read(control, &rows_before, remark);
     if (status == GS_OK)
         status = change_make(control, &request->h, CTL_SET, sizeof(*request), remark);
-    if (status != GS_OK)
+    if (status != GS_OK) {
+        free(rows_before.row);
         return ask_failed(status, remark);
+    }
     /* The change is made, whether or not the server can say what came of it. */
     if (*remark || row_of(control, request, &after, message) != GS_OK)
         ;
     else if (!memcmp(&before.set, &after.set, sizeof(before.set)))
         snprintf(remark, sizeof(remark), "nothing has changed: this is set already");
-    else if (request->target == CTL_TENANT && has_the_same(&before, &after) &&
-             !((request->unset | request->settings.fields) & unseen))
+    else if (of_several && all_seen && rows_read(control, &rows_after, message) == GS_OK)
+        sessions_remark(request, &rows_before, &rows_after, remark);
+    else if (request->target == CTL_TENANT && has_the_same(&before, &after) && all_seen)
         snprintf(remark, sizeof(remark),
                  "set, but session %llu has what it had: its own request or another limit is "
                  "tighter; see gsctl explain %llu",
                  row_id(&after), row_id(&after));
+    free(rows_before.row);
+    free(rows_after.row);
     remark_print(remark, json);
     return 0;
 }

@@ -32,12 +32,47 @@ static void version_text(char out[FORMAT_MAX], uint32_t version)
     snprintf(out, FORMAT_MAX, "%u.%u.%u", version / 10000, version / 100 % 100, version % 100);
 }
 
-static void print_json(const struct ctl_status_reply *r, const struct control *control)
+static void device_json(uint32_t index, const struct ctl_device *d)
 {
-    char version[FORMAT_MAX], compute[FORMAT_MAX], owner[FORMAT_MAX];
+    char compute[FORMAT_MAX];
+
+    snprintf(compute, sizeof(compute), "%u.%u", d->compute_major, d->compute_minor);
+    json_open(NULL, '{');
+    json_number("index", index);
+    json_text("name", d->name);
+    json_text("driver", d->driver);
+    json_text("compute", compute);
+    json_number("sm_count", d->sm_count);
+    json_number("memory_total", d->memory_total);
+    json_number("memory_used", d->memory_used);
+    json_number("tenants", d->tenants);
+    json_number("tenants_ending", d->ending);
+    json_number("drained", d->drained);
+    json_text("state", device_state_name(d->state));
+    json_pid("worker_pid", d->worker_pid);
+    json_number("faults", d->faults);
+    json_text("uuid", d->uuid);
+    json_text("pci_bus_id", d->pci);
+    json_open("takeovers", '{');
+    for (uint32_t cause = 0; cause < CTL_TAKEOVERS; cause++)
+        json_number(takeover_cause_name(cause), d->takeovers[cause]);
+    json_close('}');
+    json_close('}');
+}
+
+void devices_json(const struct ctl_status_reply *reply)
+{
+    json_open("devices", '[');
+    for (uint32_t i = 0; i < reply->device_count; i++)
+        device_json(i, &reply->device[i]);
+    json_close(']');
+}
+
+void status_members_json(const struct ctl_status_reply *r, const struct control *control)
+{
+    char version[FORMAT_MAX], owner[FORMAT_MAX];
 
     version_text(version, r->server_version);
-    json_open(NULL, '{');
     json_text("instance", control->instance);
     json_text("owner", format_user(owner, control->owner));
     json_number("owner_uid", control->owner);
@@ -47,42 +82,13 @@ static void print_json(const struct ctl_status_reply *r, const struct control *c
     json_number("tenants", r->tenants);
     json_number("tenants_max", r->tenants_max);
     json_number("sessions_total", r->sessions_total);
-    json_open("devices", '[');
-    for (uint32_t i = 0; i < r->device_count; i++) {
-        const struct ctl_device *d = &r->device[i];
-
-        snprintf(compute, sizeof(compute), "%u.%u", d->compute_major, d->compute_minor);
-        json_open(NULL, '{');
-        json_number("index", i);
-        json_text("name", d->name);
-        json_text("driver", d->driver);
-        json_text("compute", compute);
-        json_number("sm_count", d->sm_count);
-        json_number("memory_total", d->memory_total);
-        json_number("memory_used", d->memory_used);
-        json_number("tenants", d->tenants);
-        json_number("tenants_ending", d->ending);
-        json_number("drained", d->drained);
-        json_text("state", device_state_name(d->state));
-        json_pid("worker_pid", d->worker_pid);
-        json_number("faults", d->faults);
-        json_text("uuid", d->uuid);
-        json_text("pci_bus_id", d->pci);
-        json_open("takeovers", '{');
-        for (uint32_t cause = 0; cause < CTL_TAKEOVERS; cause++)
-            json_number(takeover_cause_name(cause), d->takeovers[cause]);
-        json_close('}');
-        json_close('}');
-    }
-    json_close(']');
+    devices_json(r);
     json_open("refusals", '{');
     for (uint32_t status = 0; status < CTL_STATUSES; status++) {
         if (r->refusals[status])
             json_number(status_name((gs_status)status), r->refusals[status]);
     }
     json_close('}');
-    json_close('}');
-    putchar('\n');
 }
 
 static void print_text(const struct ctl_status_reply *r, const struct control *control)
@@ -141,9 +147,13 @@ int command_status(struct control *control, const struct command_options *option
 
     if (status != GS_OK)
         return ask_failed(status, message);
-    if (options->json)
-        print_json(&reply, control);
-    else
+    if (!options->json) {
         print_text(&reply, control);
+        return 0;
+    }
+    json_open(NULL, '{');
+    status_members_json(&reply, control);
+    json_close('}');
+    putchar('\n');
     return 0;
 }

@@ -1,19 +1,21 @@
 /*
  * top.c - `gsctl top`: the tenants, live, with what each has done since the answer before. ncurses
- * sends a terminal only what has changed. Built without ncurses, the command says so.
+ * sends a terminal only what has changed. Built without ncurses, the command says so; --json does
+ * without a terminal (top_sample.c).
  *
  * SIGINT, SIGTERM and SIGHUP come only while top waits for a key, so that the terminal is always
  * put back.
  */
 #include <stdio.h>
 
-#include "gsctl/gsctl.h"
+#include "gsctl/top.h"
 
 #ifndef GS_NCURSES
 
 int command_top(struct control *control, const struct command_options *options)
 {
-    (void)control, (void)options;
+    if (options->json)
+        return top_json(control, options);
     return ask_failed(GS_ERR_NOT_SUPPORTED,
                       "this gsctl was built without ncurses: install libncurses-dev and build it "
                       "anew, or use 'gsctl ps --watch'");
@@ -32,63 +34,15 @@ int command_top(struct control *control, const struct command_options *options)
 
 #include "common/names.h"
 #include "common/util.h"
-#include "gsctl/top.h"
 
 struct top {
-    struct control *control;
+    struct top_sample sample;
     uint64_t interval_ns;
-    struct ctl_status_reply status;
-    struct top_row *row; /* those shown, sorted */
-    size_t count;
-    struct ctl_tenant *last; /* of the sample before, by session */
-    size_t last_count;
-    uint64_t last_ns;
-    enum top_sort sort;
-    bool reversed;
-    bool filtered; /* only the tenants of this user */
-    uid_t user;
     uint64_t selected; /* session; 0: the first row's */
     char note[REQUEST_MESSAGE_MAX];
 };
 
 static volatile sig_atomic_t stopped; /* the signal that came; 0: none */
-
-/* ---- Samples --------------------------------------------------------------------------------- */
-
-static void rows_sort(struct top *top)
-{
-    top_rows_sort(top->row, top->count, top->sort, top->reversed);
-}
-
-static gs_status sample(struct top *top, char message[REQUEST_MESSAGE_MAX])
-{
-    struct ctl_tenant *tenants = NULL;
-    size_t count = 0;
-    gs_status status = status_read(top->control, &top->status, message);
-    uint64_t now;
-
-    if (status == GS_OK)
-        status = tenants_read(top->control, &tenants, &count, message);
-    if (status != GS_OK) {
-        free(tenants);
-        return status;
-    }
-    now = clock_ns();
-    qsort(tenants, count, sizeof(*tenants), top_by_session);
-    top->row = memory_more(top->row, count, sizeof(*top->row));
-    top->count = 0;
-    for (size_t i = 0; i < count; i++) {
-        if (!top->filtered || tenants[i].uid == top->user)
-            top->row[top->count++] = top_row_make(&tenants[i], top->last, top->last_count,
-                                                  now - top->last_ns, &top->status);
-    }
-    free(top->last);
-    top->last = tenants;
-    top->last_count = count;
-    top->last_ns = now;
-    rows_sort(top);
-    return GS_OK;
-}
 
 /* ---- The screen ------------------------------------------------------------------------------ */
 
@@ -119,8 +73,8 @@ static void line_draw(int y, const struct top_row *row)
 
 static size_t selected_row(const struct top *top)
 {
-    for (size_t i = 0; i < top->count; i++) {
-        if (top->row[i].t.session_id == top->selected)
+    for (size_t i = 0; i < top->sample.count; i++) {
+        if (top->sample.row[i].t.session_id == top->selected)
             return i;
     }
     return 0;
@@ -140,14 +94,14 @@ __attribute__((format(printf, 2, 3))) static void text_draw(int y, const char *f
 
 static int head_draw(const struct top *top)
 {
-    const struct ctl_status_reply *r = &top->status;
+    const struct ctl_status_reply *r = &top->sample.status;
     char up[FORMAT_MAX], used[FORMAT_MAX], total[FORMAT_MAX], user[FORMAT_MAX], more[80] = "";
     int y = 0;
 
-    if (top->filtered)
-        snprintf(more, sizeof(more), ", of %s: %zu", format_user(user, (uint32_t)top->user),
-                 top->count);
-    text_draw(y++, "gshare '%s', up %s; tenants: %u%s", top->control->instance,
+    if (top->sample.filtered)
+        snprintf(more, sizeof(more), ", of %s: %zu", format_user(user, (uint32_t)top->sample.user),
+                 top->sample.count);
+    text_draw(y++, "gshare '%s', up %s; tenants: %u%s", top->sample.control->instance,
               format_duration(up, r->uptime_ns), r->tenants, more);
     for (uint32_t i = 0; i < r->device_count && y < LINES - 4; i++) {
         more[0] = 0;
@@ -176,10 +130,10 @@ static void draw(const struct top *top, const char *prompt)
     rows = LINES - 1 - y;
     if (rows > 0 && selected >= (size_t)rows)
         first = selected - (size_t)rows + 1;
-    for (size_t i = first; i < top->count && y < LINES - 1; i++, y++) {
+    for (size_t i = first; i < top->sample.count && y < LINES - 1; i++, y++) {
         if (i == selected)
             attron(A_BOLD);
-        line_draw(y, &top->row[i]);
+        line_draw(y, &top->sample.row[i]);
         if (i == selected)
             attroff(A_BOLD);
     }
@@ -256,11 +210,11 @@ static void user_choose(struct top *top, const sigset_t *unblocked)
 
     if (!ask(top, unblocked, "only the tenants of user (none: all): ", name, sizeof(name)))
         return;
-    if (*name && !user_parse(name, &top->user)) {
+    if (*name && !user_parse(name, &top->sample.user)) {
         snprintf(top->note, sizeof(top->note), "there is no user '%s'", name);
         return;
     }
-    top->filtered = *name != 0;
+    top->sample.filtered = *name != 0;
 }
 
 static void session_end(struct top *top, const sigset_t *unblocked)
@@ -270,16 +224,16 @@ static void session_end(struct top *top, const sigset_t *unblocked)
     struct ctl_kill_reply reply;
     const struct ctl_tenant *t;
 
-    if (top->count == 0)
+    if (top->sample.count == 0)
         return;
-    t = &top->row[selected_row(top)].t;
+    t = &top->sample.row[selected_row(top)].t;
     request.id = t->session_id;
     snprintf(question, sizeof(question), "end session %llu of %s (%s)? [y/N] ",
              (unsigned long long)t->session_id, format_user(user, t->uid), t->name);
     if (!ask(top, unblocked, question, answer, sizeof(answer)) || tolower(answer[0]) != 'y')
         return;
-    if (control_ask(top->control, &request.h, CTL_KILL, sizeof(request), &reply, sizeof(reply),
-                    ask_deadline(), message) == GS_OK)
+    if (control_ask(top->sample.control, &request.h, CTL_KILL, sizeof(request), &reply,
+                    sizeof(reply), ask_deadline(), message) == GS_OK)
         snprintf(top->note, sizeof(top->note), "session %llu is being ended",
                  (unsigned long long)request.id);
     else
@@ -290,8 +244,8 @@ static void select_move(struct top *top, int by)
 {
     size_t at = selected_row(top);
 
-    if (by < 0 ? at > 0 : at + 1 < top->count)
-        top->selected = top->row[by < 0 ? at - 1 : at + 1].t.session_id;
+    if (by < 0 ? at > 0 : at + 1 < top->sample.count)
+        top->selected = top->sample.row[by < 0 ? at - 1 : at + 1].t.session_id;
 }
 
 /* Does what the key says. true: the tenants are to be asked for at once. */
@@ -301,10 +255,10 @@ static bool key_do(struct top *top, int key, const sigset_t *unblocked)
 
     top->note[0] = 0;
     if (sort) {
-        top->sort = (enum top_sort)((sort - TOP_SORTS) / 2);
-        top->reversed = false;
+        top->sample.sort = (enum top_sort)((sort - TOP_SORTS) / 2);
+        top->sample.reversed = false;
     } else if (key == 'r') {
-        top->reversed = !top->reversed;
+        top->sample.reversed = !top->sample.reversed;
     } else if (key == KEY_UP || key == KEY_DOWN) {
         select_move(top, key == KEY_UP ? -1 : 1);
     } else if (key == 'u') {
@@ -314,7 +268,7 @@ static bool key_do(struct top *top, int key, const sigset_t *unblocked)
         session_end(top, unblocked);
         return true;
     }
-    rows_sort(top);
+    top_sample_sort(&top->sample);
     return false;
 }
 
@@ -327,7 +281,7 @@ static gs_status run(struct top *top, const sigset_t *unblocked, char message[RE
 
     while (!stopped && key != 'q') {
         if (clock_ns() >= due) {
-            gs_status status = sample(top, message);
+            gs_status status = top_sample_take(&top->sample, message);
 
             if (status != GS_OK)
                 return status;
@@ -343,18 +297,17 @@ static gs_status run(struct top *top, const sigset_t *unblocked, char message[RE
 
 int command_top(struct control *control, const struct command_options *options)
 {
-    struct top top = {.control = control,
-                      .interval_ns = options->watch_s * UINT64_C(1000000000),
-                      .sort = TOP_GPU,
-                      .filtered = options->target_given,
-                      .user = (uid_t)options->id};
+    struct top top = {.sample = top_sample_of(control, options),
+                      .interval_ns = options->watch_s * UINT64_C(1000000000)};
     char message[REQUEST_MESSAGE_MAX];
     sigset_t former;
     SCREEN *screen;
     gs_status status;
 
+    if (options->json)
+        return top_json(control, options);
     if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
-        usage("top is for a terminal; elsewhere: gsctl ps --watch");
+        usage("top is for a terminal; elsewhere: gsctl top --json, or gsctl ps --watch");
     if (top.interval_ns == 0)
         top.interval_ns = WATCH_S * UINT64_C(1000000000);
     signals_take(&former);
@@ -370,8 +323,7 @@ int command_top(struct control *control, const struct command_options *options)
     status = run(&top, &former, message);
     endwin();
     delscreen(screen);
-    free(top.row);
-    free(top.last);
+    top_sample_deinit(&top.sample);
     if (stopped) {
         signal(stopped, SIG_DFL);
         raise(stopped);

@@ -1,5 +1,6 @@
 /*
- * top.h - the rows and columns of `gsctl top`: see top_row.c. top.c draws them.
+ * top.h - what the files of `gsctl top` share: top_row.c has the rows and columns, top_sample.c
+ * asks the server for them and prints them as JSON, top.c draws them.
  */
 #ifndef GS_GSCTL_TOP_H
 #define GS_GSCTL_TOP_H
@@ -44,5 +45,30 @@ struct top_column {
 };
 extern const struct top_column top_columns[];
 extern const size_t top_column_count;
+
+/* ---- top_sample.c ---------------------------------------------------------------------------- */
+
+struct top_sample {
+    struct control *control;
+    struct ctl_status_reply status;
+    struct top_row *row; /* those wanted, sorted */
+    size_t count;
+    struct ctl_tenant *last; /* of the sample before, by session */
+    size_t last_count;
+    uint64_t last_ns;
+    uint64_t span_ns; /* since the sample before; 0: there was none */
+    enum top_sort sort;
+    bool reversed;
+    bool filtered; /* only the tenants of this user */
+    uid_t user;
+};
+/* One that no sample has been taken of. */
+struct top_sample top_sample_of(struct control *control, const struct command_options *options);
+gs_status top_sample_take(struct top_sample *sample, char message[REQUEST_MESSAGE_MAX]);
+void top_sample_sort(struct top_sample *sample);
+void top_sample_deinit(struct top_sample *sample);
+/* `gsctl top --json`: what the tenants did in a second, or again and again in --watch's time.
+ * Returns the exit status. */
+int top_json(struct control *control, const struct command_options *options);
 
 #endif

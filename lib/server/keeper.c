@@ -51,15 +51,17 @@ static void signal_pass(pid_t supervisor, siginfo_t *info)
 
 /* Reaps all who have ended: this process is the parent of the workers of a supervisor that was
  * killed, too. Returns whether the supervisor is among them. */
-static bool supervisor_reaped(pid_t supervisor, int *status)
+static bool supervisor_reaped(struct kept_server *kept, pid_t supervisor, int *status)
 {
     bool found = false;
     pid_t pid;
     int how;
 
     while ((pid = waitpid(-1, &how, WNOHANG)) > 0) {
-        if (pid != supervisor)
+        if (pid != supervisor) {
+            metrics_process_reaped(&kept->metrics, &kept->server.options, pid);
             continue;
+        }
         *status = how;
         found = true;
     }
@@ -68,16 +70,21 @@ static bool supervisor_reaped(pid_t supervisor, int *status)
 
 /* Waits for the end of the supervisor. Returns its status, as waitpid's. *upgrade: this process has
  * ended it, so as to go on as another program. */
-static int supervisor_await(const struct server *server, pid_t supervisor, bool *upgrade)
+static int supervisor_await(struct kept_server *kept, pid_t supervisor, bool *upgrade)
 {
+    const struct server *server = &kept->server;
     const sigset_t set = signals_held();
     siginfo_t info;
     int status;
 
     *upgrade = false;
-    while (!supervisor_reaped(supervisor, &status)) {
+    while (!supervisor_reaped(kept, supervisor, &status)) {
+        if (server->phase >= PHASE_STOPPING)
+            metrics_process_stop(&kept->metrics);
         if (sigwaitinfo(&set, &info) < 0 || info.si_signo == SIGCHLD)
             continue;
+        if (info.si_signo == SIGHUP)
+            metrics_process_hangup(&kept->metrics);
         if (info.si_signo != UPGRADE_SIGNAL) {
             signal_pass(supervisor, &info);
         } else if (!*upgrade && server->phase == PHASE_SERVING && upgrade_possible()) {
@@ -160,23 +167,11 @@ static pid_t supervisor_start(void)
     return supervisor;
 }
 
-int keeper_run(int memory, bool (*prepare)(struct kept_server *kept),
-               int (*supervise)(struct kept_server *kept, bool again))
+/* One supervisor after the other. In each, and in the keeper, returns the exit status. */
+static int supervisors_run(struct kept_server *kept, bool again,
+                           int (*supervise)(struct kept_server *kept, bool again))
 {
-    struct kept_server *kept = memory_map(memory);
-    const sigset_t held = signals_held();
-
-    if (!kept) {
-        log_error("memory for the server: %s", strerror(errno));
-        return EXIT_FAILURE;
-    }
-    signal(SIGCHLD, SIG_DFL); /* ignored, it would have the kernel reap workers */
-    sigprocmask(SIG_BLOCK, &held, NULL);
-    prctl(PR_SET_CHILD_SUBREAPER, 1);
-    if (!prepare(kept))
-        return EXIT_FAILURE;
-    kept->here = kept;
-    for (bool again = memory >= 0, upgrade;; again = true) {
+    for (bool upgrade;; again = true) {
         const pid_t supervisor = supervisor_start();
         int status;
 
@@ -187,7 +182,7 @@ int keeper_run(int memory, bool (*prepare)(struct kept_server *kept),
         log_warnings_also(-1);
         if (supervisor < 0)
             return server_give_up(&kept->server);
-        status = supervisor_await(&kept->server, supervisor, &upgrade);
+        status = supervisor_await(kept, supervisor, &upgrade);
         if (WIFEXITED(status) && WEXITSTATUS(status) != KEEPER_AGAIN)
             return WEXITSTATUS(status);
         kept->crashed = WIFSIGNALED(status) && WTERMSIG(status) != SIGKILL;
@@ -205,4 +200,29 @@ int keeper_run(int memory, bool (*prepare)(struct kept_server *kept),
                         end_describe(status));
         }
     }
+}
+
+int keeper_run(int memory, bool (*prepare)(struct kept_server *kept),
+               int (*supervise)(struct kept_server *kept, bool again))
+{
+    const pid_t keeper = getpid();
+    struct kept_server *kept = memory_map(memory);
+    const sigset_t held = signals_held();
+    int status;
+
+    if (!kept) {
+        log_error("memory for the server: %s", strerror(errno));
+        return EXIT_FAILURE;
+    }
+    log_as(keeper);           /* which gsctl shows as the server's, whichever supervisor there is */
+    signal(SIGCHLD, SIG_DFL); /* ignored, it would have the kernel reap workers */
+    sigprocmask(SIG_BLOCK, &held, NULL);
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    if (!prepare(kept))
+        return EXIT_FAILURE;
+    kept->here = kept;
+    status = supervisors_run(kept, memory >= 0, supervise);
+    if (getpid() == keeper)
+        metrics_process_stop(&kept->metrics);
+    return status;
 }

@@ -7,12 +7,13 @@
  * next. So when the supervisor is killed, its queues, sockets and the vault's descriptors stay
  * open: workers and tenants go on, and the next supervisor, which the keeper starts, finds all
  * where it was (restore.h). Clients look at the keeper's life, by the status page. When the keeper
- * is killed, all ends.
+ * is killed, all ends. With --metrics it has a second child (metrics_process.h).
  */
 #ifndef GS_SERVER_KEEPER_H
 #define GS_SERVER_KEEPER_H
 
 #include "server/base/kept.h"
+#include "server/metrics_process.h"
 #include "server/state/server.h"
 #include "server/state/session.h"
 
@@ -20,6 +21,7 @@ struct kept_server {
     struct kept_server *here; /* where the program that wrote it had it mapped */
     int memory;               /* its descriptor */
     struct server server;
+    struct metrics_process metrics;
     bool crashed; /* the last supervisor has ended by its own fault, not by SIGKILL */
     struct session session[LINK_SLOTS_MAX];
     struct committed committed;

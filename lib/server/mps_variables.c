@@ -21,17 +21,12 @@ static bool percentage_read(struct ctl_settings *settings, char error[MPS_ERROR_
 {
     static const char name[] = "CUDA_MPS_ACTIVE_THREAD_PERCENTAGE";
     const char *value = getenv(name);
-    double percentage;
-    char *end;
+    const struct setting_field *field = setting_find("percentage");
 
     if (!value)
         return true;
-    percentage = strtod(value, &end);
-    if (!isdigit((unsigned char)*value) || *end || !(percentage > 0 && percentage <= 100))
-        return not_understood(error, name, value, "a percentage over 0 and up to 100");
-    settings->percentage = percentage < 1 ? 1 : (uint32_t)percentage;
-    settings->fields |= CTL_PERCENTAGE;
-    return true;
+    return (setting_parse(settings, field, value) && setting_possible(settings, field)) ||
+           not_understood(error, name, value, "a percentage over 0 and up to 100");
 }
 
 /* A size as MPS writes it, 512MB, where gsctl's settings have 512M. */

@@ -77,6 +77,10 @@ static bool options_fill(struct server_options *options, const struct policy *po
     if (options->mem_limit == 0)
         options->mem_limit = policy->mem_limit;
     cache_fill(options->cache, policy->cache);
+    if (!options->metrics[0])
+        strcpy(options->metrics, policy->metrics);
+    if (!strcmp(options->metrics, "none"))
+        options->metrics[0] = '\0';
     return true;
 }
 
@@ -142,7 +146,7 @@ static bool apply(struct server *server, struct policy_reading *reading)
     const struct server_options before = server->options;
     static struct settings former; /* too large for the stack */
     struct server_options options = server->given;
-    char text[REFUSAL_TEXT_MAX] = "";
+    char text[REFUSAL_TEXT_MAX] = "", note[OPERATOR_NOTE_MAX];
 
     if (!options_fill(&options, &reading->policy, reading->error))
         return false;
@@ -155,10 +159,16 @@ static bool apply(struct server *server, struct policy_reading *reading)
         log_warning("%s: max-tenants = %u holds from the server's next start on; now: %u",
                     reading->path, options.max_tenants, before.max_tenants);
     options.max_tenants = before.max_tenants;
+    if (strcmp(options.metrics, before.metrics) != 0)
+        log_warning("%s: metrics = %s holds from the server's next start on; now: %s",
+                    reading->path, options.metrics[0] ? options.metrics : "none",
+                    before.metrics[0] ? before.metrics : "none");
+    strcpy(options.metrics, before.metrics);
     former = server->policy;
     server->options = options;
     server->policy = reading->settings;
-    if (quotas_check(server, text) != GS_OK || plan_change(server, NULL, text) != GS_OK) {
+    quotas_note(server, note);
+    if (plan_change(server, NULL, text) != GS_OK) {
         server->options = before;
         server->policy = former;
         snprintf(reading->error, sizeof(reading->error), "%s", text);
@@ -167,6 +177,8 @@ static bool apply(struct server *server, struct policy_reading *reading)
     server_commit(server, 0);
     settings_policy_log(reading->path, &former, &server->policy);
     server_log(reading->path, &before, &options);
+    if (*note)
+        log_warning("%s: %s", reading->path, note);
     for (int i = 0; i < server->device_count; i++) {
         device_due(&server->device[i], DUE_POLICY | DUE_SEND | DUE_SETTLE);
         if (server->device[i].worker.state == WORKER_READY)

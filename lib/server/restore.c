@@ -201,7 +201,7 @@ static void reply_restore(struct server *server, int fd, const struct kept *kept
     if (server_committed_by(server, reply.token)) {
         if (in_hand)
             request->magic = 0; /* its change would be made twice */
-        operators_await(server, &reply);
+        operators_await(server, &reply, "");
     } else if (in_hand && crashed) {
         request->magic = 0;
         reply_refuse(&reply, GS_ERR_SYSTEM, "the server failed over this request");

@@ -330,10 +330,21 @@ static void drain_fire(struct timer *timer)
     (void)timer;
 }
 
+/* Whether there is a session to wait for. One that was ended, by an operator or a fault, has
+ * nothing left to do: it is kept only until its client notices. */
+static bool sessions_live(const struct server *server)
+{
+    for (const struct session *s = NULL; (s = registry_next(&server->registry, s));) {
+        if (s->state != SESSION_LOST)
+            return true;
+    }
+    return false;
+}
+
 /* The server is to end: now, or when the sessions have gone or used up their time. */
 static void ending(struct server *server)
 {
-    if (server->failure[0] || server->phase == PHASE_STARTING || server->registry.count == 0 ||
+    if (server->failure[0] || server->phase == PHASE_STARTING || !sessions_live(server) ||
         clock_ns() >= server->end_by_ns) {
         server_stop(server);
         return;

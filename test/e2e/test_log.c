@@ -82,6 +82,23 @@ static void a_session_is_told_with_its_grant_and_its_totals(void)
     server_stop(server);
 }
 
+/* The keeper's, which gsctl status has as the server's, and the worker's. */
+static void lines_have_the_pids_that_gsctl_shows(void)
+{
+    struct server *server = server_start(NULL);
+    const pid_t first = server_supervisor(server);
+    char text[64];
+
+    snprintf(text, sizeof(text), " gshared\\[%d\\] ", (int)server->pid);
+    CHECK(kill(first, SIGKILL) == 0);
+    CHECK_WITHIN(10000, server_log_lines(server, "has taken the place") == 1);
+    gs_session session = attach_named("seen");
+    CHECK_WITHIN(5000, lines(server, " event=attached ") == 1); /* a moment after the answer */
+    CHECK_EQUAL(lines(server, text), lines(server, " gshared\\["));
+    CHECK_OK(gs_detach(session));
+    server_stop(server);
+}
+
 static void totals_are_told_of_sessions_that_end_with_the_server(void)
 {
     struct server *server = server_start(NULL);
@@ -105,6 +122,29 @@ static void a_refusal_is_told_with_its_reason(void)
                               "status=GS_ERR_LIMIT reason=\"the server has its maximum of 1 "),
                 1);
     CHECK_OK(gs_detach(first));
+    server_stop(server);
+}
+
+static void a_tenant_at_its_limit_of_memory_is_told_with_what_it_asked_for(void)
+{
+    struct server *server = server_start(
+        &(struct server_options){.arguments = (const char *const[]){"--mem-limit", "8M", NULL}});
+    gs_session session = attach_named("hungry");
+    gs_devptr memory;
+
+    CHECK_OK(gs_malloc(session, 4 << 20, &memory));
+    CHECK_STATUS(gs_malloc(session, 6 << 20, &memory), GS_ERR_QUOTA);
+    CHECK_EQUAL(lines(server, " event=memory session=1 user=[^ ]+ uid=[0-9]+ name=hungry "
+                              "asked=6291456 used=4194304 limit=8388608 status=GS_ERR_QUOTA "
+                              "reason=\"6291456 bytes wanted, .*\"$"),
+                1);
+    CHECK_STATUS(gs_malloc(session, (size_t)1 << 60, &memory), GS_ERR_QUOTA);
+    CHECK_EQUAL(lines(server, " event=memory .* asked=1152921504606846976 .* limit=8388608 "), 1);
+    /* A program may ask again without end. */
+    for (unsigned i = 0; i < 100; i++)
+        CHECK_STATUS(gs_malloc(session, 6 << 20, &memory), GS_ERR_QUOTA);
+    CHECK(lines(server, " event=memory ") < 30);
+    CHECK_OK(gs_detach(session));
     server_stop(server);
 }
 
@@ -193,8 +233,10 @@ static void a_policy_file_that_is_read_again_is_told_by_what_it_changes(void)
 static const struct test tests[] = {
     TEST(every_line_has_date_time_zone_and_process),
     TEST(a_session_is_told_with_its_grant_and_its_totals),
+    TEST(lines_have_the_pids_that_gsctl_shows),
     TEST(totals_are_told_of_sessions_that_end_with_the_server),
     TEST(a_refusal_is_told_with_its_reason),
+    TEST(a_tenant_at_its_limit_of_memory_is_told_with_what_it_asked_for),
     TEST(a_fault_that_ends_one_session_is_told_with_it),
     TEST(a_change_is_told_with_old_and_new_value_and_who_did_it),
     TEST(a_policy_file_that_is_read_again_is_told_by_what_it_changes),

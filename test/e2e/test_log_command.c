@@ -63,12 +63,19 @@ static void follow(void *out)
     _exit(127);
 }
 
-static void follower_start(struct follower *follower)
+static void follow_json(void *out)
+{
+    dup2(*(int *)out, STDOUT_FILENO);
+    execl(test_build_path("bin/gsctl"), "gsctl", "log", "-f", "--json", NULL);
+    _exit(127);
+}
+
+static void follower_start(struct follower *follower, void (*run)(void *out))
 {
     int ends[2];
 
     CHECK(pipe2(ends, O_CLOEXEC) == 0);
-    *follower = (struct follower){.pid = tenant_start(follow, &ends[1]), .out = ends[0]};
+    *follower = (struct follower){.pid = tenant_start(run, &ends[1]), .out = ends[0]};
     close(ends[1]);
 }
 
@@ -122,7 +129,7 @@ static void a_rotated_log_is_followed_without_a_gap(void)
         snprintf(name, sizeof(name), "early-%u", i);
         attach_named(name);
     }
-    follower_start(&follower);
+    follower_start(&follower, follow);
     follower_expect(&follower, "name=early-19");
     CHECK(strstr(follower.text, "name=early-2 ") == NULL);
     attach_named("before");
@@ -140,6 +147,22 @@ static void a_rotated_log_is_followed_without_a_gap(void)
     CHECK(strstr(output, "name=between") == NULL);
     server_stop(server);
     folder_remove("log", "log.1");
+}
+
+static void a_followed_log_is_json_line_by_line(void)
+{
+    struct server *server = server_start(NULL);
+    struct follower follower;
+
+    follower_start(&follower, follow_json);
+    attach_named("first");
+    follower_expect(&follower, "\"event\":\"attached\",\"session\":1,");
+    follower_expect(&follower, "\"name\":\"first\"");
+    attach_named("second");
+    follower_expect(&follower, "\"event\":\"attached\",\"session\":2,");
+    CHECK(strstr(follower.text, "event=") == NULL);
+    follower_end(&follower);
+    server_stop(server);
 }
 
 static void the_journal_is_asked_for_the_servers_lines(void)
@@ -164,17 +187,81 @@ static void the_journal_is_asked_for_the_servers_lines(void)
     folder_remove("journalctl", NULL);
 }
 
-static void a_server_in_the_background_keeps_no_log_without_a_file(void)
+/* Starts it with that in its environment. */
+static void background_start(const char *variable, const char *value)
 {
     static const char *const start[] = {"bin/gshared", "-d", "--device", "soft", NULL};
     char instance[32];
 
     snprintf(instance, sizeof(instance), "log-%d", (int)getpid());
     CHECK(setenv("GSHARE_INSTANCE", instance, 1) == 0);
-    CHECK_EQUAL(program_run(start, NULL, 0), 0);
+    CHECK(setenv(variable, value, 1) == 0);
+    if (program_run(start, output, sizeof(output)) != 0)
+        test_fail(__FILE__, __LINE__, "%s", output);
+}
+
+static void a_server_in_the_background_can_do_without_a_log(void)
+{
+    background_start("GSHARE_LOG_FILE", "none");
     CHECK_EQUAL(gsctl("log", NULL), 1);
     CHECK_TEXT(output, "the server keeps no log; gshared --log-file does");
     GSCTL_OK("quit");
+}
+
+static void in_the_background_the_log_goes_where_mps_has_it(void)
+{
+    CHECK(path_of("gshared.log") && unsetenv("GSHARE_LOG_FILE") == 0);
+    background_start("CUDA_MPS_LOG_DIRECTORY", folder);
+    GSCTL_OK("log");
+    CHECK_TEXT(output, "is ready");
+    /* Why one does not start is told to who starts it, too. */
+    CHECK_EQUAL(
+        program_run((const char *const[]){"bin/gshared", "-d", NULL}, output, sizeof(output)), 1);
+    CHECK_TEXT(output, "already runs");
+    GSCTL_OK("quit");
+    folder_remove("gshared.log", NULL);
+}
+
+/* As a user who has a folder for that; root's is the machine's. */
+static void a_users_server_logs_in_the_users_folder(void *user)
+{
+    char file[128], command[256];
+
+    if (geteuid() == 0)
+        CHECK(setgid(*(unsigned *)user) == 0 && setuid(*(unsigned *)user) == 0);
+    CHECK(unsetenv("GSHARE_LOG_FILE") == 0 && unsetenv("CUDA_MPS_LOG_DIRECTORY") == 0);
+    snprintf(command, sizeof(command), "%s/a/b", folder);
+    background_start("XDG_STATE_HOME", command);
+    snprintf(file, sizeof(file), "%s/a/b/gshare/%s.log", folder, getenv("GSHARE_INSTANCE"));
+    GSCTL_OK("log");
+    CHECK_TEXT(output, "is ready");
+    GSCTL_OK("quit");
+    /* What has become large is put aside at the next start. */
+    CHECK(truncate(file, 17 << 20) == 0);
+    background_start("XDG_STATE_HOME", command);
+    GSCTL_OK("quit");
+    struct stat st;
+    CHECK(stat(file, &st) == 0 && st.st_size < 1 << 20);
+    strcat(file, ".1");
+    CHECK(stat(file, &st) == 0 && st.st_size == 17 << 20);
+    /* Where nothing can be written, none is kept. */
+    background_start("XDG_STATE_HOME", "/proc");
+    CHECK_EQUAL(gsctl("log", NULL), 1);
+    CHECK_TEXT(output, "the server keeps no log");
+    GSCTL_OK("quit");
+}
+
+static void without_a_word_it_logs_in_its_users_folder(void)
+{
+    unsigned user = STRANGER;
+    char command[256];
+
+    CHECK(path_of("a") && chmod(folder, 0777) == 0);
+    if (geteuid() == 0 && access(test_build_path("bin/gshared"), X_OK) != 0)
+        test_skip("the build cannot be reached");
+    tenant_join(tenant_start(a_users_server_logs_in_the_users_folder, &user));
+    snprintf(command, sizeof(command), "rm -r %s", folder);
+    CHECK(system(command) == 0);
 }
 
 static void as_stranger(void *unused)
@@ -202,8 +289,11 @@ static void another_user_does_not_read_it(void)
 static const struct test tests[] = {
     TEST(the_log_is_found_where_standard_error_goes),
     TEST(a_rotated_log_is_followed_without_a_gap),
+    TEST(a_followed_log_is_json_line_by_line),
     TEST(the_journal_is_asked_for_the_servers_lines),
-    TEST(a_server_in_the_background_keeps_no_log_without_a_file),
+    TEST(a_server_in_the_background_can_do_without_a_log),
+    TEST(in_the_background_the_log_goes_where_mps_has_it),
+    TEST(without_a_word_it_logs_in_its_users_folder),
     TEST(another_user_does_not_read_it),
 };
 

@@ -152,7 +152,7 @@ static void limits_hold_for_clients_that_run(void)
     MPS_PRINTS(line("get_active_thread_percentage %d", server->pid, 0), "100.0\n");
     CHECK_WITHIN(5000, granted(session) == 24);
     /* Of one client. */
-    MPS_PRINTS(line("set_active_thread_percentage %d 25.5", pid, 0), "25.0\n");
+    MPS_PRINTS(line("set_active_thread_percentage %d 25", pid, 0), "25.0\n");
     CHECK_WITHIN(5000, granted(session) == 6);
     MPS_PRINTS(line("get_active_thread_percentage %d", pid, 0), "25.0\n");
     MPS_PRINTS("get_default_active_thread_percentage", "100.0\n");
@@ -177,6 +177,76 @@ static void limits_hold_for_clients_that_run(void)
 }
 
 /* ---- Partitions ------------------------------------------------------------------------------ */
+
+/* 24 SMs in pairs: 12.5% are 3, where 12% would be 2.88. */
+static void percentages_keep_their_fraction(void)
+{
+    struct server *server = server_of_24_sms();
+    gs_session session;
+
+    MPS_PRINTS("set_default_active_thread_percentage 12.5", "12.5\n");
+    MPS_PRINTS("get_default_active_thread_percentage", "12.5\n");
+    GSCTL_OK("get", "--default");
+    CHECK_TEXT(output, "default: percentage 12.5\n");
+    GSCTL_OK("get", "--default", "--json");
+    CHECK_TEXT(output, "{\"percentage\":12.5}");
+    MPS_FAILS(2, "set_default_active_thread_percentage 12.5.1", "0.01 to 100");
+    /* 33.4% are 8.02 SMs, and with that 10; 33.3% are 8. */
+    session = attach();
+    MPS_PRINTS("set_default_active_thread_percentage 33.4", "33.4\n");
+    CHECK_WITHIN(5000, granted(session) == 10);
+    MPS_PRINTS("set_default_active_thread_percentage 33.3", "33.3\n");
+    CHECK_WITHIN(5000, granted(session) == 8);
+    MPS_PRINTS("set_default_active_thread_percentage 100", "100.0\n");
+    CHECK_OK(gs_detach(session));
+    /* So do those of a client's environment: 8.33% are 2 SMs, 9% would be 3, and so 4. */
+    CHECK(setenv("CUDA_MPS_ACTIVE_THREAD_PERCENTAGE", "8.33", 1) == 0);
+    session = attach();
+    CHECK_WITHIN(5000, granted(session) == 2);
+    CHECK_OK(gs_detach(session));
+    server_stop(server);
+}
+
+/* The program's own environment is lower than what is set for it. */
+static void a_limit_without_effect_says_so(void)
+{
+    struct server *server = server_of_24_sms();
+    gs_session session;
+
+    CHECK(setenv("CUDA_MPS_ACTIVE_THREAD_PERCENTAGE", "25", 1) == 0);
+    CHECK(setenv("CUDA_MPS_PINNED_DEVICE_MEM_LIMIT", "0=64M", 1) == 0);
+    session = attach();
+    MPS_OK(line("set_active_thread_percentage %d 50", (int)getpid(), 0));
+    CHECK_TEXT(output, "has what it had: its own request or another limit is tighter");
+    MPS_OK(line("set_device_pinned_mem_limit %d 0 128M", (int)getpid(), 0));
+    CHECK_TEXT(output, "has what it had");
+    MPS_PRINTS(line("set_device_pinned_mem_limit %d 0 32M", (int)getpid(), 0), "");
+    MPS_OK("set_default_active_thread_percentage 40");
+    CHECK_TEXT(output, "set, but the session there is has what it had: requests, environments");
+    MPS_PRINTS("set_default_active_thread_percentage 10", "10.0\n");
+    CHECK_OK(gs_detach(session));
+    server_stop(server);
+}
+
+static void a_memory_limit_below_what_a_client_holds_lets_it_keep_that(void)
+{
+    struct server *server = server_of_24_sms();
+    gs_session session = attach();
+    gs_devptr held, more;
+
+    CHECK_OK(gs_malloc(session, 64 << 20, &held));
+    CHECK_WITHIN(10000, server_memory_used(server) >= 64 << 20);
+    MPS_OK("set_default_device_pinned_mem_limit 0 16M");
+    CHECK_TEXT(output, "done, but session 1 holds 67108864 bytes: that stays, new allocations are "
+                       "refused");
+    MPS_PRINTS("get_default_device_pinned_mem_limit 0", "16M\n");
+    CHECK_STATUS(gs_malloc(session, 2 << 20, &more), GS_ERR_QUOTA);
+    CHECK_OK(gs_memset(session, held, 7, 64 << 20));
+    CHECK_OK(gs_free(session, held));
+    CHECK_OK(gs_malloc(session, 8 << 20, &more));
+    CHECK_OK(gs_detach(session));
+    server_stop(server);
+}
 
 static void a_static_partition_is_a_reservation(void)
 {
@@ -206,6 +276,14 @@ static void a_static_partition_is_a_reservation(void)
 
 /* ---- Clients and servers --------------------------------------------------------------------- */
 
+static void server_ended(struct server *server)
+{
+    int status = tenant_wait(server->pid, 10);
+
+    server->pid = 0;
+    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
 static void a_client_is_terminated(void)
 {
     struct server *server = server_of_24_sms();
@@ -217,16 +295,18 @@ static void a_client_is_terminated(void)
     CHECK_WITHIN(10000, gs_malloc(session, 4096, &memory) != GS_OK);
     MPS_FAILS(1, line("terminate_client %d 1", server->pid, 0), "there is no such session");
     MPS_FAILS(1, "terminate_client 1 1", "no server has the pid 1");
+    /* Its process lives on and has not looked: it is no client any more, and nobody waits for it.
+     */
+    GSCTL_OK("ps");
+    CHECK_TEXT(output, "lost");
+    MPS_PRINTS(line("get_client_list %d", server->pid, 0), "");
+    MPS_OK("get_device_client_list");
+    CHECK(strstr(output, line("%d.", (int)getpid(), 0)) == NULL);
+    MPS_OK("ps");
+    CHECK(strstr(output, line("%d ", (int)getpid(), 0)) == NULL);
+    MPS_PRINTS("quit", "");
+    server_ended(server);
     gs_detach(session);
-    server_stop(server);
-}
-
-static void server_ended(struct server *server)
-{
-    int status = tenant_wait(server->pid, 10);
-
-    server->pid = 0;
-    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
 static void hold_a_session(void *argument)
@@ -296,7 +376,7 @@ static void what_is_wrong_or_cannot_be_is_said(void)
         {2, "get_client_list", "takes PID"},
         {2, "get_client_list one", "'one': a number from 0"},
         {1, "get_client_list 1", "no server has the pid 1"},
-        {2, "set_default_active_thread_percentage 0", "'0': 1 to 100"},
+        {2, "set_default_active_thread_percentage 0", "'0': 0.01 to 100"},
         {2, "set_default_active_thread_percentage 101", "1 to 100"},
         {2, "set_default_active_thread_percentage x", "1 to 100"},
         {1, "set_active_thread_percentage 1 50", "no server and no client has the pid 1"},
@@ -325,6 +405,57 @@ static void what_is_wrong_or_cannot_be_is_said(void)
     CHECK_TEXT(output, "terminate_client SERVER_PID CLIENT_PID");
     MPS_PRINTS("", "");
     server_stop(server);
+}
+
+/* ---- In the place of nvidia-cuda-mps-control --------------------------------------------------
+ */
+
+/* Runs examples/nvidia-cuda-mps-control with these arguments; the folder is where the test runs. */
+static int wrapper(const char *arguments)
+{
+    char command[512];
+    size_t n;
+    FILE *sh;
+
+    setenv("GSCTL", test_build_path("bin/gsctl"), 1);
+    snprintf(command, sizeof(command),
+             "export PATH=\"${GSCTL%%/gsctl}:$PATH\"; sh examples/nvidia-cuda-mps-control %s 2>&1",
+             arguments);
+    sh = popen(command, "r");
+    CHECK(sh != NULL);
+    n = fread(output, 1, sizeof(output) - 1, sh);
+    output[n] = 0;
+    return WEXITSTATUS(pclose(sh));
+}
+
+static void the_script_in_the_place_of_mps_passes_options_or_names_them(void)
+{
+    char instance[32];
+
+    snprintf(instance, sizeof(instance), "mps-%d", (int)getpid());
+    CHECK(setenv("GSHARE_INSTANCE", instance, 1) == 0);
+    CHECK_EQUAL(wrapper("-d -x"), 2);
+    CHECK_TEXT(output, "-x: gshare has no such option");
+    CHECK_EQUAL(wrapper("-d --no-such-option"), 2); /* it is gshared's to refuse */
+    CHECK_TEXT(output, "gshared: ");
+    CHECK_EQUAL(wrapper("--device soft"), 2);
+    CHECK_TEXT(output, "--device soft: -d or -f is missing");
+    CHECK_EQUAL(wrapper("get_server_list"), 3);
+    CHECK_EQUAL(wrapper("-S -d --device soft --max-tenants 7 >/dev/null; :"), 0);
+    CHECK_EQUAL(wrapper("get_server_list"), 0);
+    GSCTL_OK("status");
+    CHECK_TEXT(output, "of at most 7");
+    CHECK_EQUAL(wrapper("</dev/null; echo 'get_default_active_thread_percentage' | sh "
+                        "examples/nvidia-cuda-mps-control"),
+                0);
+    CHECK_TEXT(output, "100.0\n");
+    CHECK_EQUAL(wrapper("quit"), 0);
+    CHECK_EQUAL(wrapper("--help"), 0);
+    CHECK_TEXT(output, "get_server_list");
+    if (geteuid() == 0) {
+        CHECK_EQUAL(wrapper("-d -multiuser-server --version"), 0);
+        CHECK_TEXT(output, "-multiuser-server: root's server serves all users without it");
+    }
 }
 
 /* ---- The daemon's variables ------------------------------------------------------------------ */
@@ -410,10 +541,14 @@ static const struct test tests[] = {
     TEST(a_variable_of_the_daemon_that_makes_no_sense_is_named),
     TEST(lists_have_the_shapes_of_mps),
     TEST(limits_hold_for_clients_that_run),
+    TEST(percentages_keep_their_fraction),
+    TEST(a_limit_without_effect_says_so),
+    TEST(a_memory_limit_below_what_a_client_holds_lets_it_keep_that),
     TEST(a_static_partition_is_a_reservation),
     TEST(a_client_is_terminated),
     TEST(servers_end_as_those_of_mps),
     TEST(what_is_wrong_or_cannot_be_is_said),
+    TEST(the_script_in_the_place_of_mps_passes_options_or_names_them),
 };
 
 int main(int argc, char **argv)

@@ -272,8 +272,8 @@ static void what_cannot_be_is_refused_with_the_limit(void)
     const uint64_t id = strtoull(guest.id, NULL, 10);
     char beyond[32];
 
-    value_refused(server, "a percentage of 0: 1 to 100", 0, "percentage", "0");
-    value_refused(server, "a percentage of 101: 1 to 100", 0, "percentage", "101");
+    value_refused(server, "a percentage of 0.00: 0.01 to 100", 0, "percentage", "0");
+    value_refused(server, "a percentage of 101.00: 0.01 to 100", 0, "percentage", "101");
     GSCTL_REFUSED(number(guest.sms), "set", guest.id, "--sms", number(guest.sms + 1));
     snprintf(beyond, sizeof(beyond), "%u", guest.sms);
     GSCTL_REFUSED("which the device has", "set", guest.id, "--mask", beyond);
@@ -322,7 +322,7 @@ static void what_cannot_be_is_refused_with_the_limit(void)
     server_stop(server);
 }
 
-static void a_quota_is_live_and_never_below_what_is_held(void)
+static void a_quota_is_live_and_what_is_held_above_it_stays(void)
 {
     struct server *server = server_start(NULL);
     struct guest guest = attach(NULL);
@@ -331,10 +331,14 @@ static void a_quota_is_live_and_never_below_what_is_held(void)
 
     CHECK_OK(gs_malloc(guest.session, 8 << 20, &held));
     CHECK_WITHIN(10000, server_memory_used(server) >= 8 << 20);
-    GSCTL_REFUSED("4194304 bytes: session", "set", guest.id, "--mem", "4M");
-    CHECK_TEXT(output, "holds 8388608");
-    GSCTL_REFUSED("4194304 bytes: the sessions of user", "set", "--user",
-                  number((unsigned)getuid()), "--user-mem", "4M");
+    GSCTL_OK("set", guest.id, "--mem", "4M");
+    CHECK_TEXT(output, "holds 8388608 bytes: that stays, new allocations are refused");
+    CHECK_STATUS(gs_malloc(guest.session, 2 << 20, &more), GS_ERR_QUOTA);
+    GSCTL_OK("set", guest.id, "--unset", "mem");
+    GSCTL_OK("set", "--user", number((unsigned)getuid()), "--user-mem", "4M");
+    CHECK_TEXT(output, "hold 8388608 bytes: that stays, new allocations are refused");
+    CHECK_STATUS(gs_malloc(guest.session, 2 << 20, &more), GS_ERR_QUOTA);
+    GSCTL_OK("set", "--user", number((unsigned)getuid()), "--unset", "user-mem");
     GSCTL_OK("set", guest.id, "--mem", "16M");
     CHECK_OK(gs_mem_info(guest.session, &left, &total));
     CHECK_EQUAL(total, 16 << 20);
@@ -809,7 +813,7 @@ static const struct test tests[] = {
     TEST(exclusive_sms_leave_everybody_elses),
     TEST(a_ban_takes_exclusive_sms_that_a_tenant_chose),
     TEST(what_cannot_be_is_refused_with_the_limit),
-    TEST(a_quota_is_live_and_never_below_what_is_held),
+    TEST(a_quota_is_live_and_what_is_held_above_it_stays),
     TEST(a_reservation_is_for_those_who_attach_to_it),
     TEST(settings_and_reservations_outlive_the_worker),
     TEST(shares_follow_the_tenants_as_they_come_and_go),

@@ -2,6 +2,7 @@
  * test_quota.c - the memory that all sessions of a user may hold together: set by the operator
  * while they run, counted in physical memory, once however many of them share it.
  */
+#include <pwd.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -56,7 +57,9 @@ static void sessions_of_a_user_share_its_limit(void)
     check_info(a, 0, 12 * MIB);
     check_info(b, 0, 8 * MIB);
     CHECK_STATUS(gs_malloc(a, 5, &more), GS_ERR_QUOTA);
-    snprintf(whose, sizeof(whose), "12582912 of user %u's limit of 12582912", geteuid());
+    const struct passwd *user = getpwuid(geteuid());
+    CHECK(user != NULL);
+    snprintf(whose, sizeof(whose), "12582912 of user %s's limit of 12582912", user->pw_name);
     CHECK_TEXT(gs_last_error_message(), "5 bytes wanted, counted in pieces of 2097152 as 2097152");
     CHECK_TEXT(gs_last_error_message(), whose);
     /* A session that comes later is under it too. */
@@ -86,12 +89,12 @@ static void a_limit_can_be_raised_and_lowered_live(void)
     CHECK_STATUS(gs_malloc(session, 1, &more), GS_ERR_QUOTA);
     limit_me("8M");
     CHECK_OK(gs_malloc(session, 1, &more));
-    /* Below what is in use: the operator is told, and nothing changes. */
-    CHECK(user_limit_set(geteuid(), "4M", output, sizeof(output)) != 0);
-    CHECK_TEXT(output, "4194304");
-    check_info(session, 2 * MIB, 8 * MIB);
+    /* Below what is in use: the operator is told, what is in use stays, and nothing is added. */
+    CHECK_EQUAL(user_limit_set(geteuid(), "4M", output, sizeof(output)), 0);
+    CHECK_TEXT(output, "hold 6291456 bytes: that stays, new allocations are refused");
+    check_info(session, 0, 4 * MIB);
+    CHECK_STATUS(gs_malloc(session, 2 * MIB, &memory), GS_ERR_QUOTA);
     CHECK_OK(gs_free(session, memory));
-    limit_me("4M");
     check_info(session, 2 * MIB, 4 * MIB);
     CHECK_OK(gs_detach(session));
     server_stop(server);

@@ -315,6 +315,21 @@ static bool process_is_worker(pid_t pid)
     return memmem(line, size, "--worker", sizeof("--worker")) != NULL;
 }
 
+/* gshared --metrics: the process that watches gsctl. */
+static bool process_is_watcher(pid_t pid)
+{
+    char path[64], name[32] = "";
+    FILE *file;
+
+    snprintf(path, sizeof(path), "/proc/%d/comm", (int)pid);
+    file = fopen(path, "r");
+    if (file == NULL)
+        return false;
+    const bool is = fgets(name, sizeof(name), file) && !strcmp(name, "gshared-metrics\n");
+    fclose(file);
+    return is;
+}
+
 /* A worker that a killed supervisor was starting is the keeper's child too, and has the
  * supervisor's command line until it has its own. So of two that could be it, one is to show that
  * it is not. */
@@ -328,7 +343,7 @@ pid_t server_supervisor(const struct server *server)
         unsigned others = 0;
 
         for (unsigned i = 0; i < count; i++) {
-            if (!process_is_worker(pids[i])) {
+            if (!process_is_worker(pids[i]) && !process_is_watcher(pids[i])) {
                 found = pids[i];
                 others++;
             }

@@ -336,6 +336,7 @@ int test_main(int argc, char **argv, const struct test *tests, size_t count)
         return 0;
     }
     setvbuf(stdout, NULL, _IOLBF, 0);
+    setenv("GSHARE_LOG_FILE", "none", 0); /* a server in the background would leave a file */
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     test_run = shared_alloc(sizeof(*test_run));
     for (size_t i = 0; i < count; i++)

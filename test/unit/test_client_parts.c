@@ -426,8 +426,14 @@ static void a_variable_can_only_lower(void **state)
         {"CUDA_MPS_ACTIVE_THREAD_PERCENTAGE", "100", {.percentage = 100}, {.percentage = 100}},
         {"GSHARE_ACTIVE_THREAD_PERCENTAGE", "50", {.percentage = 100}, {.percentage = 50}},
         {"GSHARE_ACTIVE_THREAD_PERCENTAGE", "50", {.percentage = 20}, {.percentage = 20}},
-        {"CUDA_MPS_ACTIVE_THREAD_PERCENTAGE", "12.5", {.percentage = 100}, {.percentage = 12}},
-        {"CUDA_MPS_ACTIVE_THREAD_PERCENTAGE", "0.5", {.percentage = 100}, {.percentage = 1}},
+        {"CUDA_MPS_ACTIVE_THREAD_PERCENTAGE",
+         "12.5",
+         {.percentage = 100},
+         {.percentage = 13, .hundredths = 1250}},
+        {"CUDA_MPS_ACTIVE_THREAD_PERCENTAGE",
+         "0.5",
+         {.percentage = 100},
+         {.percentage = 1, .hundredths = 50}},
     };
 
     for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
@@ -439,6 +445,8 @@ static void a_variable_can_only_lower(void **state)
         assert_int_equal(limits.priority, table[i].granted.priority);
         assert_int_equal(limits.cls, table[i].granted.cls);
         assert_int_equal(limits.percentage, table[i].granted.percentage);
+        if (table[i].granted.hundredths)
+            assert_int_equal(limits.hundredths, table[i].granted.hundredths);
     }
 }
 

@@ -40,7 +40,7 @@ static struct ctl_settings settings_random(void)
 {
     struct wire_qos qos = request_random();
     struct ctl_settings set = {.fields = (uint32_t)rand() & (uint32_t)rand() & CTL_FIELDS,
-                               .percentage = dice(110),
+                               .hundredths = dice(11000),
                                .sms = dice(SMS + 3),
                                .exclusive = dice(2),
                                .priority = (int32_t)dice(7),

@@ -139,7 +139,7 @@ static void an_operator_can_set_a_session_whose_mask_has_shrunk(void **state)
     // So is an operator's for more exclusive SMs than there are.
     operator_sets(t, CTL_SMS,
                   (struct ctl_settings){
-                      .fields = CTL_EXCLUSIVE | CTL_PERCENTAGE, .exclusive = 1, .percentage = 90},
+                      .fields = CTL_EXCLUSIVE | CTL_PERCENTAGE, .exclusive = 1, .hundredths = 9000},
                   94);
     expect_answer(94, GS_ERR_LIMIT, "for itself alone");
 }
@@ -191,7 +191,7 @@ static void limits_are_the_tightest_of_all_that_are_set(void **state)
     struct qos_effect effect;
     char text[REFUSAL_TEXT_MAX];
     struct ctl_settings user = {.fields = CTL_PERCENTAGE | CTL_PRIORITY | CTL_USER_MEM | CTL_MASK,
-                                .percentage = 50,
+                                .hundredths = 5000,
                                 .priority = 2,
                                 .user_mem = 4096,
                                 .sm_mask = {0x0fff}};

@@ -68,7 +68,7 @@ static void all_that_can_be_set_is_read(void **state)
     (void)state;
     parse(&s, full);
     assert_int_equal(s.everybody.fields, CTL_PERCENTAGE | CTL_MEM | CTL_CLASS);
-    assert_int_equal(s.everybody.percentage, 50);
+    assert_int_equal(s.everybody.hundredths, 5000);
     assert_int_equal(s.everybody.mem, UINT64_C(8) << 30);
     assert_int_equal(s.everybody.cls, GS_CLASS_BEST_EFFORT);
     assert_int_equal(s.user_count, 3);
@@ -130,11 +130,11 @@ static void a_broken_file_is_refused_with_its_line(void **state)
         {"percentage = 5", "line 1: 'percentage' before the first [section]"},
         {"[default]\nfoo = 5", "line 2: there is no setting 'foo' here"},
         {"[default]\n\npercentage 5", "line 3: 'percentage 5' is no 'name = value'"},
-        {"[default]\npercentage = 0", "line 2: percentage = 0: 1 to 100"},
-        {"[default]\npercentage = 101", "line 2: percentage = 101: 1 to 100"},
+        {"[default]\npercentage = 0", "line 2: percentage = 0: 0.01 to 100"},
+        {"[default]\npercentage = 101", "line 2: percentage = 101: 0.01 to 100"},
         {"[default]\npercentage = 5 6", "line 2: percentage = 5 6"},
         {"[default]\npercentage = -1", "line 2: percentage = -1"},
-        {"[default]\npercentage =", "line 2: percentage = : 1 to 100"},
+        {"[default]\npercentage =", "line 2: percentage = : 0.01 to 100"},
         {"[default]\nweight = 0", "line 2: weight = 0: 1 to 1000"},
         {"[default]\nweight = 1001", "line 2: weight = 1001"},
         {"[default]\nmem = 0", "line 2: mem = 0"},

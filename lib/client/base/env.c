@@ -187,7 +187,7 @@ static gs_status priority_apply(struct env_limits *limits)
     return GS_OK;
 }
 
-static gs_status percentage_apply(unsigned *percentage)
+static gs_status percentage_apply(struct env_limits *limits)
 {
     const char *name, *value = either("GSHARE_ACTIVE_THREAD_PERCENTAGE",
                                       "CUDA_MPS_ACTIVE_THREAD_PERCENTAGE", &name);
@@ -197,8 +197,12 @@ static gs_status percentage_apply(unsigned *percentage)
         return GS_OK;
     if (!env_parse_percentage(value, &limit))
         return not_understood(name, value, "a percentage over 0 and up to 100");
-    if (limit < *percentage) /* the wire carries whole percents, and 0 is invalid */
-        *percentage = limit < 1 ? 1 : (unsigned)limit;
+    /* A request carries whole percents: the fraction is kept once the device is known. */
+    if (limit < limits->percentage) {
+        limits->hundredths = (unsigned)(limit * 100 + 0.5);
+        limits->hundredths += limits->hundredths == 0;
+        limits->percentage = (limits->hundredths + 99) / 100;
+    }
     return GS_OK;
 }
 
@@ -210,7 +214,7 @@ gs_status env_apply(int device, struct env_limits *limits)
     if (status == GS_OK)
         status = priority_apply(&lowered);
     if (status == GS_OK)
-        status = percentage_apply(&lowered.percentage);
+        status = percentage_apply(&lowered);
     if (status == GS_OK)
         *limits = lowered;
     return status;

@@ -29,9 +29,10 @@ struct env_limits {
     bool mem_lowered;   /* it is the environment's */
     int priority;
     gs_class cls;        /* the highest: GS_CLASS_LATENCY or GS_CLASS_BEST_EFFORT */
-    unsigned percentage; /* of the SMs */
+    unsigned percentage; /* of the SMs, rounded up */
+    unsigned hundredths; /* the same in hundredths */
 };
-#define ENV_NO_LIMITS ((struct env_limits){0, false, INT_MAX, GS_CLASS_LATENCY, 100})
+#define ENV_NO_LIMITS ((struct env_limits){0, false, INT_MAX, GS_CLASS_LATENCY, 100, 10000})
 
 /* Lowers *limits to those of the environment. GS_ERR_INVALID_VALUE: a variable has an invalid
  * value; the message names the variable. */

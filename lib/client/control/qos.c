@@ -142,12 +142,16 @@ uint32_t qos_environment(const struct wire_qos *qos, const struct env_limits *en
 bool qos_hold(const struct session *session, gs_qos *qos)
 {
     const struct seg_info *info = &session->info;
-    uint32_t most = sm_count_of_percentage(info->sm_count, session->env.percentage);
+    uint32_t most = sm_count_of_hundredths(info->sm_count, session->env.hundredths);
     gs_exec_affinity *affinity = &qos->affinity;
     struct wire_qos asked = qos_wire(qos), held;
     struct sm_mask mask;
 
     qos_lower(qos, &session->env);
+    if (affinity->type == GS_EXEC_AFFINITY_ACTIVE_THREAD_PERCENTAGE &&
+        sm_count_of_percentage(info->sm_count, affinity->percentage) > most)
+        *affinity = (gs_exec_affinity){
+            .type = GS_EXEC_AFFINITY_SM_COUNT, .sm_count = most, .exclusive = affinity->exclusive};
     if (affinity->type == GS_EXEC_AFFINITY_SM_COUNT && affinity->sm_count <= info->sm_count &&
         affinity->sm_count > most)
         affinity->sm_count = most;
@@ -200,7 +204,7 @@ gs_status qos_ask(struct session *session, const gs_qos *qos)
 
     request.qos.environment =
         qos_environment(&request.qos, &session->env,
-                        sm_count_of_percentage(session->info.sm_count, session->env.percentage));
+                        sm_count_of_hundredths(session->info.sm_count, session->env.hundredths));
     /* Pre-wakes the worker's threads, which apply the grant, while the server decides. */
     if (cpus_to_spare())
         activity_signal(session, SEG_REQUEST_BIT);

@@ -24,11 +24,11 @@ bool operator_allowed(const struct reply *reply)
 }
 
 /* The change holds: it is saved, and the operator answered when the workers have it too. */
-static void change_keep(struct server *server, struct reply *reply)
+static void change_keep(struct server *server, struct reply *reply, const char *note)
 {
     /* A next supervisor sees whose change holds, and answers (restore.c). */
     server_commit(server, reply->token);
-    operators_await(server, reply);
+    operators_await(server, reply, note);
     state_writer_write(&server->state, &server->settings);
     for (int i = 0; i < server->device_count; i++)
         device_due(&server->device[i], DUE_POLICY | DUE_SEND | DUE_SETTLE);
@@ -88,7 +88,7 @@ void operator_set(struct server *server, const struct ctl_set *request, struct r
     struct session *session =
         request->target == CTL_TENANT ? registry_by_id(&server->registry, request->id) : NULL;
     bool asks = (request->unset | request->settings.fields) & OPERATOR_SM_FIELDS; /* for SMs */
-    char text[REFUSAL_TEXT_MAX];
+    char text[REFUSAL_TEXT_MAX], note[OPERATOR_NOTE_MAX] = "";
     struct log_event event;
     gs_status status;
 
@@ -108,9 +108,8 @@ void operator_set(struct server *server, const struct ctl_set *request, struct r
                  SETTINGS_USERS_MAX);
         status = GS_ERR_LIMIT;
     } else if (status == GS_OK) {
-        status = quotas_check(server, text);
-        if (status == GS_OK)
-            status = plan_change(server, asks ? session : NULL, text);
+        quotas_note(server, note);
+        status = plan_change(server, asks ? session : NULL, text);
         if (status != GS_OK)
             settings_put(server, request->target, request->id, &old);
     }
@@ -119,7 +118,7 @@ void operator_set(struct server *server, const struct ctl_set *request, struct r
         return;
     }
     event = event_by("limits", reply);
-    change_keep(server, reply);
+    change_keep(server, reply, note);
     settings_change_log(event, request->target, request->id, &old, &merged);
 }
 
@@ -193,7 +192,7 @@ void operator_reserve(struct server *server, const struct ctl_reserve *request, 
     log_event_text(&event, "name", reservation->name);
     log_event_number(&event, "device", (uint64_t)device->index);
     log_event_number(&event, "sms", sm_mask_count(&device->space[at + 1]));
-    change_keep(server, reply);
+    change_keep(server, reply, "");
     log_event_write(&event, LOG_LEVEL_INFO);
 }
 
@@ -228,7 +227,7 @@ void operator_release(struct server *server, const struct ctl_reserve *request, 
         log_warning("after the release of '%s': %s", name, text);
     event = event_by("release", reply);
     log_event_text(&event, "name", name);
-    change_keep(server, reply);
+    change_keep(server, reply, "");
     log_event_write(&event, LOG_LEVEL_INFO);
 }
 
@@ -277,7 +276,7 @@ void operator_provision(struct server *server, const struct ctl_provision *reque
     event = event_by("provision", reply);
     log_event_text(&event, "mode", provision_name(request->mode));
     log_event_text(&event, "mode_was", provision_name(old));
-    change_keep(server, reply);
+    change_keep(server, reply, "");
     log_event_write(&event, LOG_LEVEL_INFO);
 }
 
@@ -307,6 +306,6 @@ void operator_drain(struct server *server, const struct ctl_drain *request, stru
     else
         log_event_text(&event, "device", "all");
     log_event_text(&event, "drained", request->on ? "yes" : "no");
-    change_keep(server, reply);
+    change_keep(server, reply, "");
     log_event_write(&event, LOG_LEVEL_INFO);
 }

@@ -42,8 +42,8 @@ void operator_explain(struct server *server, const struct ctl_admin *request,
  * to refuse. GS_OK, or the status and a text that names the limit. Pure. */
 gs_status settings_check(const struct server *server, const struct ctl_set *request,
                          const struct ctl_settings *merged, char text[REFUSAL_TEXT_MAX]);
-/* GS_OK where no session, and no user, holds more memory than the settings now allow; else
- * GS_ERR_QUOTA and both figures. */
-gs_status quotas_check(struct server *server, char text[REFUSAL_TEXT_MAX]);
+/* Says of the first session, or user, who holds more memory than the settings allow that are about
+ * to be in force, what becomes of that. "": there is none. Before the plan is made. */
+void quotas_note(const struct server *server, char note[OPERATOR_NOTE_MAX]);
 
 #endif

@@ -1,4 +1,5 @@
 /* operator_check.c - the ranges of what an operator sets, and quotas that are exceeded already. */
+#include <stdio.h>
 #include <string.h>
 
 #include "common/log_event.h"
@@ -30,7 +31,7 @@ static gs_status devices_check(const struct server *server, uint32_t target, uin
     gs_status status = GS_OK;
 
     if (s->fields & CTL_PERCENTAGE)
-        status = sm_check_percentage(s->percentage, text);
+        status = sm_check_hundredths(s->hundredths, text);
     if (status != GS_OK)
         return status;
     if (s->fields & CTL_EXCLUSIVE && s->exclusive > 1)
@@ -189,12 +190,15 @@ static uint64_t user_used(const struct server *server, const struct session *of)
     return used;
 }
 
-gs_status quotas_check(struct server *server, char text[REFUSAL_TEXT_MAX])
+static const char stays[] = "that stays, new allocations are refused";
+
+void quotas_note(const struct server *server, char note[OPERATOR_NOTE_MAX])
 {
     uid_t summed = (uid_t)-1; /* one user's sessions mostly come together */
     uint64_t sum = 0;
 
-    for (const struct session *s = NULL; (s = registry_next(&server->registry, s));) {
+    note[0] = 0;
+    for (const struct session *s = NULL; !*note && (s = registry_next(&server->registry, s));) {
         struct qos_effect effect;
         char ignored[REFUSAL_TEXT_MAX];
         uint64_t used = session_used(s);
@@ -204,9 +208,8 @@ gs_status quotas_check(struct server *server, char text[REFUSAL_TEXT_MAX])
             continue;
         if (effect.grant.mem_limit && effect.grant.mem_limit != s->grant.target.mem_limit &&
             used > effect.grant.mem_limit)
-            return refusal(text, GS_ERR_QUOTA, "%llu bytes: session %llu holds %llu",
-                           (unsigned long long)effect.grant.mem_limit, (unsigned long long)s->id,
-                           (unsigned long long)used);
+            snprintf(note, OPERATOR_NOTE_MAX, "session %llu holds %llu bytes: %s",
+                     (unsigned long long)s->id, (unsigned long long)used, stays);
         if (effect.grant.user_mem_limit == 0 ||
             effect.grant.user_mem_limit == s->grant.target.user_mem_limit)
             continue;
@@ -215,9 +218,7 @@ gs_status quotas_check(struct server *server, char text[REFUSAL_TEXT_MAX])
             sum = user_used(server, s);
         }
         if (sum > effect.grant.user_mem_limit)
-            return refusal(text, GS_ERR_QUOTA, "%llu bytes: the sessions of user %s hold %llu",
-                           (unsigned long long)effect.grant.user_mem_limit, log_user_name(s->uid),
-                           (unsigned long long)sum);
+            snprintf(note, OPERATOR_NOTE_MAX, "sessions of user %.20s hold %llu bytes: %s",
+                     log_user_name(s->uid), (unsigned long long)sum, stays);
     }
-    return GS_OK;
 }

@@ -1,6 +1,8 @@
 /* sm_check.c - see sm_check.h. */
 #include "server/placer/sm_check.h"
 
+#include "common/sm_groups.h"
+
 gs_status sm_check_partitions(const struct placer_device *device, char text[REFUSAL_TEXT_MAX])
 {
     if (device->group_count)
@@ -16,6 +18,14 @@ gs_status sm_check_count(const struct placer_device *device, uint32_t count,
         return GS_OK;
     return refusal(text, GS_ERR_INVALID_VALUE, "%u SMs: 1 to %u, which the device has", count,
                    device->sm_count);
+}
+
+gs_status sm_check_hundredths(uint32_t hundredths, char text[REFUSAL_TEXT_MAX])
+{
+    if (hundredths > 0 && hundredths <= SM_HUNDREDTHS)
+        return GS_OK;
+    return refusal(text, GS_ERR_INVALID_VALUE, "a percentage of %u.%02u: 0.01 to 100",
+                   hundredths / 100, hundredths % 100);
 }
 
 gs_status sm_check_percentage(uint32_t percentage, char text[REFUSAL_TEXT_MAX])

@@ -20,13 +20,15 @@ static const struct session *device_refused(const struct device *device)
     return NULL;
 }
 
-/* Answers all: they wait for the same. A change that may be lost with the server is no success,
- * whatever else is to be said of it. */
-static void operators_answer(struct server *server, const char *remark)
+/* remark: of what all wait for; "": all has come about. A change that may be lost with the server
+ * is no success, whatever else is to be said of it. */
+static void operator_answer(struct server *server, struct reply *reply, const char *remark,
+                            const char *note)
 {
     const char *failure = state_writer_failure(&server->state);
     struct ctl_done_reply answer = {.status = GS_OK};
 
+    remark = *remark ? remark : note;
     if (failure)
         snprintf(answer.message, sizeof(answer.message), "done, but not saved: %.60s%s%.44s",
                  failure, *remark ? "; " : "", remark);
@@ -37,12 +39,19 @@ static void operators_answer(struct server *server, const char *remark)
         snprintf(answer.message, sizeof(answer.message), "done, but %.110s", remark);
     if (failure || !state_writer_idle(&server->state))
         answer.status = GS_ERR_SYSTEM;
-    for (uint32_t i = 0; i < server->operator.count; i++) {
-        reply_send(&server->operator.reply[i], &answer.h, sizeof(answer));
-        reply_close(&server->operator.reply[i]);
-    }
-    server->operator.count = 0;
-    timer_cancel(&server->loop, &server->operator.patience);
+    reply_send(reply, &answer.h, sizeof(answer));
+    reply_close(reply);
+}
+
+/* Answers all: they wait for the same. */
+static void operators_answer(struct server *server, const char *remark)
+{
+    struct operators *operators = &server->operator;
+
+    for (uint32_t i = 0; i < operators->count; i++)
+        operator_answer(server, &operators->reply[i], remark, operators->note[i]);
+    operators->count = 0;
+    timer_cancel(&server->loop, &operators->patience);
 }
 
 static void patience_fire(struct timer *timer)
@@ -95,7 +104,7 @@ static void patience_begin(struct server *server)
         timer_set(&server->loop, patience, clock_ns() + OPERATOR_PATIENCE_NS, patience_fire);
 }
 
-void operators_await(struct server *server, struct reply *reply)
+void operators_await(struct server *server, struct reply *reply, const char *note)
 {
     struct operators *operators = &server->operator;
 
@@ -105,6 +114,7 @@ void operators_await(struct server *server, struct reply *reply)
         reply_send(reply, &answer.h, sizeof(answer));
         return;
     }
+    snprintf(operators->note[operators->count], OPERATOR_NOTE_MAX, "%s", note);
     operators->reply[operators->count++] = *reply;
     reply->queue = -1;
     patience_begin(server);

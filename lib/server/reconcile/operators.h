@@ -8,8 +8,9 @@
 
 #include "server/state/server.h"
 
-/* Takes the reply over, unless too many wait already: then it is answered. */
-void operators_await(struct server *server, struct reply *reply);
+/* Takes the reply over, unless too many wait already: then it is answered. note: what is to be said
+ * of the change besides; "": nothing. */
+void operators_await(struct server *server, struct reply *reply, const char *note);
 /* Answers the operators if what they wait for has come. */
 void operators_settle(struct server *server);
 /* Those who wait for a former supervisor's answers get them from this one. */

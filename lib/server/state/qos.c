@@ -101,7 +101,7 @@ static struct ctl_settings settings_tightest(const struct ctl_settings *a,
 {
     struct ctl_settings t = *a;
 
-    LOWER(percentage, CTL_PERCENTAGE);
+    LOWER(hundredths, CTL_PERCENTAGE);
     LOWER(sms, CTL_SMS);
     LOWER(priority, CTL_PRIORITY);
     LOWER(weight, CTL_WEIGHT);
@@ -208,7 +208,7 @@ static uint32_t effect_cap(const struct session *session, uint32_t share,
     uint32_t cap = share;
 
     if (limit->fields & CTL_PERCENTAGE)
-        cap = cap_lower(sm_count_of_percentage(sms->sm_count, limit->percentage), cap);
+        cap = cap_lower(sm_count_of_hundredths(sms->sm_count, limit->hundredths), cap);
     if (limit->fields & CTL_SMS)
         cap = cap_lower(limit->sms, cap);
     if (asked->affinity_type == GS_EXEC_AFFINITY_SM_COUNT)

@@ -52,6 +52,7 @@ struct server_options {
     /* The directory where workers keep machine code; "none": nowhere, "": not said. Once the
      * options are whole, "": nowhere. */
     char cache[CACHE_PATH_MAX];
+    char metrics[METRICS_ADDRESS_MAX]; /* where they are served; the same of "none" and "" */
     bool background;
 };
 
@@ -81,9 +82,11 @@ struct killing {
 };
 
 /* Operators whose changes the workers, or the state file, do not have yet. */
-#define OPERATORS_MAX 16u
+#define OPERATORS_MAX     16u
+#define OPERATOR_NOTE_MAX 112
 struct operators {
     struct reply reply[OPERATORS_MAX];
+    char note[OPERATORS_MAX][OPERATOR_NOTE_MAX]; /* what is to be said of a change; "": nothing */
     uint32_t count;
     struct timer patience;
 };

@@ -83,7 +83,7 @@ struct ctl_settings settings_merge(const struct ctl_settings *old, uint32_t unse
     struct ctl_settings merged = *old;
 
     merged.fields = (old->fields & ~unset) | set->fields;
-    MERGE(percentage, CTL_PERCENTAGE);
+    MERGE(hundredths, CTL_PERCENTAGE);
     MERGE(sms, CTL_SMS);
     MERGE(exclusive, CTL_EXCLUSIVE);
     MERGE(priority, CTL_PRIORITY);

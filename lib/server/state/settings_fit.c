@@ -6,6 +6,7 @@
 
 #include "common/log.h"
 #include "common/setting_text.h"
+#include "common/sm_groups.h"
 #include "server/placer/sm_check.h"
 #include "server/state/qos.h"
 #include "server/state/server.h"
@@ -30,7 +31,7 @@ gs_status settings_field_fits(const struct device *device, const struct ctl_sett
 
     switch (bit) {
     case CTL_PERCENTAGE:
-        return set->percentage == 100 ? GS_OK : sm_check_partitions(sms, text);
+        return set->hundredths == SM_HUNDREDTHS ? GS_OK : sm_check_partitions(sms, text);
     case CTL_EXCLUSIVE:
         return set->exclusive ? sm_check_partitions(sms, text) : GS_OK;
     case CTL_SMS:

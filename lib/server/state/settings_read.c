@@ -323,6 +323,22 @@ bool cache_parse(char cache[CACHE_PATH_MAX], const char *value)
     return true;
 }
 
+bool metrics_parse(char address[METRICS_ADDRESS_MAX], const char *value)
+{
+    static const char digits[] = "0123456789";
+    const char *colon = strrchr(value, ':'), *port = colon ? colon + 1 : value;
+    const size_t host = colon ? (size_t)(colon - value) : 0;
+
+    if (strcmp(value, "none") != 0 &&
+        (!*port || port[strspn(port, digits)] || strtoul(port, NULL, 10) > 65535 ||
+         strspn(value, "0123456789abcdefABCDEF.:[]") < host || colon == value))
+        return false;
+    if (strlen(value) >= METRICS_ADDRESS_MAX)
+        return false;
+    strcpy(address, value);
+    return true;
+}
+
 static bool server_value(struct reader *r, const char *name, char *value)
 {
     struct ctl_settings memory = {0};
@@ -358,7 +374,20 @@ static bool server_value(struct reader *r, const char *name, char *value)
             return wrong(r, "cache = %.40s: a directory's whole path, or none", value);
         return true;
     }
-    return wrong(r, "[server] has allow-users, cache, max-tenants and mem-limit, no '%.40s'", name);
+    if (!strcmp(name, "metrics")) {
+        if (r->policy->metrics[0])
+            return wrong(r, "metrics a second time");
+        if (!metrics_parse(r->policy->metrics, value))
+            return wrong(r,
+                         "metrics = %.40s: ADDR:PORT, both in numbers, PORT of the loopback, or "
+                         "none",
+                         value);
+        return true;
+    }
+    return wrong(r,
+                 "[server] has allow-users, cache, max-tenants, mem-limit and metrics, no "
+                 "'%.40s'",
+                 name);
 }
 
 static bool setting_value(struct reader *r, const char *name, const char *value)

@@ -34,6 +34,8 @@
 /* What the policy file's [server] says; zero: nothing. */
 #define CACHE_PATH_MAX 256
 
+#define METRICS_ADDRESS_MAX 64
+
 struct policy {
     bool users_given, all_users;
     unsigned user_count;
@@ -41,11 +43,14 @@ struct policy {
     uint32_t max_tenants;
     uint64_t mem_limit;
     char cache[CACHE_PATH_MAX]; /* "": not said */
+    char metrics[METRICS_ADDRESS_MAX];
 };
 
 /* Takes the directory for machine code: a whole path, or "none". false: it is neither, or too long.
  */
 bool cache_parse(char cache[CACHE_PATH_MAX], const char *value);
+/* Takes "[ADDR:]PORT", both in numbers, or "none". false: it is neither. */
+bool metrics_parse(char address[METRICS_ADDRESS_MAX], const char *value);
 
 /* Fills *settings, which must be zeroed, from a text of `size` bytes. policy: zeroed, for a policy
  * file; NULL for a state file. said: gets each error, to the end of the text; NULL: the first error

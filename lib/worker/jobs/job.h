@@ -72,6 +72,9 @@ struct job {
     uint64_t ret[4];
     char message[sizeof(((struct seg_request *)0)->message)];
     struct req_kernel *kernel; /* the payload; owned */
+    struct {
+        uint64_t asked, used, limit;
+    } refused; /* bytes, where a limit of memory refused them; else 0 */
 
     struct link_open open;       /* of job_open */
     struct link_grant grant;     /* of job_open and job_grant */

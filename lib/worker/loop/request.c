@@ -12,6 +12,7 @@
 #include "common/util.h"
 #include "worker/driver/prewake.h"
 #include "worker/journal/journal.h"
+#include "worker/loop/memory_refused.h"
 #include "worker/sched/lane.h"
 
 /* The only list of the requests that a tenant can make. */
@@ -108,5 +109,6 @@ void request_answer(const struct job *job)
     if (job->kernel && job->status == GS_OK)
         memcpy(&slot->payload.kernel, job->kernel, sizeof(*job->kernel));
     answer_note(job);
+    memory_refused_log(job);
     done(slot);
 }

@@ -125,13 +125,21 @@ void memory_give(struct session *session, uint64_t address)
     chunk_free(session, chunk);
 }
 
+static void too_much(struct job *job)
+{
+    job->refused.asked = job->arg[0];
+    job->refused.used = job->session->memory.used;
+    job->refused.limit = memory_limits(job->session).session;
+    job_fail(job, GS_ERR_QUOTA, "%" PRIu64 " bytes wanted, the session's limit is %" PRIu64,
+             job->arg[0], job->refused.limit);
+}
+
 static void malloc_prepare(struct job *job)
 {
     if (job->arg[0] == 0)
         job_fail(job, GS_ERR_INVALID_VALUE, "an allocation of 0 bytes");
     else if (job->arg[0] > worker->info.memory_total) /* up to here rounding up does not wrap */
-        job_fail(job, GS_ERR_QUOTA, "%" PRIu64 " bytes wanted, the session's limit is %" PRIu64,
-                 job->arg[0], memory_limits(job->session).session);
+        too_much(job);
     else
         job->quiesce = job->session->memory.cover && maps(job->session, job->arg[0]);
 }

@@ -70,6 +70,9 @@ struct amount {
 static gs_status refuse(struct job *job, const struct amount *amount, const char *whose,
                         uint64_t used, uint64_t limit)
 {
+    job->refused.asked = amount->asked;
+    job->refused.used = used;
+    job->refused.limit = limit;
     return job_fail(job, GS_ERR_QUOTA,
                     "%" PRIu64 " bytes wanted, counted in pieces of %" PRIu64 " as %" PRIu64
                     "; %" PRIu64 " of %s limit of %" PRIu64 " bytes are in use",
@@ -87,8 +90,8 @@ static gs_status charge(struct job *job, const struct amount *amount, bool user_
     if (session->memory.used > limits.session || size > limits.session - session->memory.used)
         return refuse(job, amount, "the session's", session->memory.used, limits.session);
     if (user_too && !user_charge(session->memory.user, size, limits.user)) {
-        char whose[40];
-        snprintf(whose, sizeof(whose), "user %" PRIu32 "'s", session->uid);
+        char whose[sizeof(session->user) + 8];
+        snprintf(whose, sizeof(whose), "user %s's", session->user);
         return refuse(job, amount, whose, user_used(session->memory.user), limits.user);
     }
     session->memory.used += size;

@@ -1,0 +1,55 @@
+/* log_default.c - see log_default.h. */
+#include "server/log_default.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define LARGE (16 << 20) /* bytes */
+
+/* Makes the folder, and those above it where they are missing. */
+static bool folder_make(char *path, mode_t mode)
+{
+    for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+        *slash = 0;
+        const bool made = mkdir(path, mode) == 0 || errno == EEXIST;
+        *slash = '/';
+        if (!made)
+            return false;
+    }
+    return (mkdir(path, mode) == 0 || errno == EEXIST) && access(path, W_OK | X_OK) == 0;
+}
+
+/* The folder of this user's logs. false: it has no place. */
+static bool folder_find(char folder[PATH_MAX])
+{
+    const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
+    int n = -1;
+
+    if (geteuid() == 0)
+        n = snprintf(folder, PATH_MAX, "/var/log/gshare");
+    else if (state && state[0] == '/')
+        n = snprintf(folder, PATH_MAX, "%s/gshare", state);
+    else if (home && home[0] == '/')
+        n = snprintf(folder, PATH_MAX, "%s/.local/state/gshare", home);
+    return n > 0 && n < PATH_MAX;
+}
+
+bool log_default(char *path, size_t size, const char *instance)
+{
+    char folder[PATH_MAX], former[PATH_MAX + 8];
+    struct stat st;
+
+    if (!folder_find(folder) || !folder_make(folder, geteuid() == 0 ? 0755 : 0700) ||
+        snprintf(path, size, "%s/%s.log", folder, instance) >= (int)size)
+        return false;
+    if (stat(path, &st) == 0 && st.st_size > LARGE) {
+        snprintf(former, sizeof(former), "%s.1", path);
+        rename(path, former);
+    }
+    return access(path, F_OK) != 0 || access(path, W_OK) == 0;
+}

@@ -1,0 +1,435 @@
+/* options.c - see options.h. */
+#include "server/options.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <getopt.h>
+#include <limits.h>
+#include <pwd.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/names.h"
+#include "common/setting_text.h"
+#include "common/util.h"
+#include "server/log_default.h"
+#include "server/mps_variables.h"
+#include "server/state/state_file.h"
+
+enum { EXIT_USAGE = 2 };
+
+static const char help[] =
+    "Usage: gshared [-f | -d] [OPTION]...\n"
+    "Shares one GPU among many processes. Programs attach with libgshare; see also gsctl.\n"
+    "\n"
+    "  -f, --foreground       stay in the foreground, log to stderr (the default)\n"
+    "  -d, --daemon           go to the background; returns when the server is ready\n"
+    "      --instance NAME    name of this server; default: $GSHARE_INSTANCE, else \"default\"\n"
+    "      --device KIND      cuda: the NVIDIA driver; soft: the software device;\n"
+    "                         auto (the default): cuda where there is one, else soft\n"
+    "      --devices N        use the first N devices, or all; default 1, at most 8\n"
+    "      --max-tenants N    sessions at a time; default 2048, at most 4096\n"
+    "      --lanes N          threads of a worker that give work to the GPU, 1 to 16; default:\n"
+    "                         $GSHARE_LANES, else as many as the CPUs are good for\n"
+    "      --worker-user NAME user as whom root's workers run; default: $GSHARE_WORKER_USER,\n"
+    "                         else gshare where there is that user, else root\n"
+    "      --mem-limit BYTES  device memory for each session (K, M, G, T: powers of 1024);\n"
+    "                         default: no limit\n"
+    "      --allow-users LIST users served besides root and the server's own, names or\n"
+    "                         numbers with commas; default: all for root's server, else none\n"
+    "      --config FILE      who is served, and what others may have; SIGHUP reads it again;\n"
+    "                         default: /etc/gshare.conf for root's server, where there is one;\n"
+    "                         none: no such file\n"
+    "      --state FILE       keep what gsctl sets and reserves there, and start with it; each\n"
+    "                         server needs its own; default: it ends with the server\n"
+    "      --cache DIR        keep there what was compiled for the GPU, or nowhere: none; "
+    "default:\n"
+    "                         $GSHARE_CACHE, else /var/cache/gshare for root's server and\n"
+    "                         $XDG_CACHE_HOME/gshare or ~/.cache/gshare for a user's own\n"
+    "      --fence POLICY     keep kernels to their session's memory: always, never (but for who\n"
+    "                         asks), or auto (the default): those of users besides the owner\n"
+    "                         and whom 'gsctl trust' names\n"
+    "      --grace SECONDS    how long kernels of a tenant that has gone may run on before the\n"
+    "                         device is taken from them; 0: as long as they like; default: 10\n"
+    "      --no-standby       make no second worker, which takes over at once when one is lost "
+    "and\n"
+    "                         takes device memory for its context\n"
+    "      --metrics [ADDR:]PORT\n"
+    "                         serve the figures for Prometheus there, by gsctl metrics; without\n"
+    "                         ADDR on the loopback only\n"
+    "      --no-accounting    do not count the GPU time of sessions\n"
+    "      --no-weights       who has room on the GPU goes, whatever the weights\n"
+    "      --log LEVEL        error, warning, info, debug; default: $GSHARE_LOG, else info\n"
+    "      --log-file FILE    log there, or nowhere: none; SIGHUP reopens it; default:\n"
+    "                         $GSHARE_LOG_FILE; else, with -d, gshared.log in\n"
+    "                         $CUDA_MPS_LOG_DIRECTORY, else INSTANCE.log in /var/log/gshare for\n"
+    "                         root and $XDG_STATE_HOME/gshare or ~/.local/state/gshare for a user\n"
+    "      --check-config [FILE]\n"
+    "                         say all that is wrong in a policy file, and start no server\n"
+    "  -h, --help             this text\n"
+    "  -V, --version          the version\n"
+    "\n"
+    "Exit status: 0 ended as asked, 1 an error, 2 wrong usage.\n";
+
+#define POLICY_FILE "/etc/gshare.conf"
+
+/* ---- Options --------------------------------------------------------------------------------- */
+
+static void __attribute__((noreturn, format(printf, 1, 2))) usage(const char *format, ...)
+{
+    va_list ap;
+
+    fputs("gshared: ", stderr);
+    va_start(ap, format);
+    vfprintf(stderr, format, ap);
+    va_end(ap);
+    fputs("\nTry 'gshared --help'.\n", stderr);
+    exit(EXIT_USAGE);
+}
+
+static uint64_t number_parse(const char *option, const char *text, uint64_t min, uint64_t max)
+{
+    char *end;
+
+    errno = 0;
+    unsigned long long value = strtoull(text, &end, 10);
+    if (errno || end == text || *end || text[0] == '-' || value < min || value > max)
+        usage("%s '%s': a number from %llu to %llu", option, text, (unsigned long long)min,
+              (unsigned long long)max);
+    return value;
+}
+
+static uint64_t size_parse(const char *option, const char *text)
+{
+    static const char units[] = "KMGT";
+    char *end;
+
+    errno = 0;
+    unsigned long long value = strtoull(text, &end, 10);
+    const char *unit = isalpha((unsigned char)*end) ? strchr(units, toupper(*end)) : NULL;
+    unsigned shift = unit ? 10u * (unsigned)(unit - units + 1) : 0;
+    if (errno || end == text || text[0] == '-' || (*end && (!unit || end[1])) || value == 0 ||
+        value > UINT64_MAX >> shift)
+        usage("%s '%s': a whole number of bytes, or of K, M, G or T", option, text);
+    if (value << shift < SETTING_MEM_LEAST)
+        usage("%s '%s': at least 2M, for in such pieces a device gives memory", option, text);
+    return value << shift;
+}
+
+static void users_parse(struct server_options *options, const char *list)
+{
+    CLEANUP_FREE char *copy = strdup(list);
+    char *rest = NULL;
+
+    if (!copy)
+        usage("--allow-users: out of memory");
+    for (char *user = strtok_r(copy, ",", &rest); user; user = strtok_r(NULL, ",", &rest)) {
+        const struct passwd *entry = getpwnam(user);
+
+        if (options->user_count == POLICY_USERS_MAX)
+            usage("--allow-users: more than %d", POLICY_USERS_MAX);
+        if (!entry && !isdigit((unsigned char)*user))
+            usage("--allow-users '%s': no user of that name", user);
+        options->user[options->user_count++] =
+            entry ? entry->pw_uid : (uid_t)number_parse("--allow-users", user, 0, UINT32_MAX - 1);
+    }
+    if (options->user_count == 0)
+        usage("--allow-users '%s': names or numbers with commas; root is always served", list);
+    options->all_users = false;
+}
+
+static const char *file_parse(const char *option, const char *name)
+{
+    if (!*name)
+        usage("%s '': the name of a file", option);
+    return name;
+}
+
+/* From the option or, where that is not given, from the environment. */
+static void cache_take(struct server_options *options, const char *what, const char *path)
+{
+    if (!cache_parse(options->cache, path))
+        usage("%s '%s': the whole path of a directory, less than %d bytes, or none", what, path,
+              CACHE_PATH_MAX);
+}
+
+static void kind_parse(struct server_options *options, const char *kind)
+{
+    if (strcmp(kind, "auto") && strcmp(kind, "cuda") && strcmp(kind, "soft"))
+        usage("--device '%s': auto, cuda or soft", kind);
+    options->kind = kind;
+}
+
+static enum fence_policy fence_parse(const char *policy)
+{
+    if (!strcmp(policy, "always"))
+        return FENCE_ALWAYS;
+    if (!strcmp(policy, "never"))
+        return FENCE_NEVER;
+    if (strcmp(policy, "auto"))
+        usage("--fence '%s': auto, always or never", policy);
+    return FENCE_AUTO;
+}
+
+/* From the option or, where that is not given, from the environment. */
+static const char *level_parse(const char *what, const char *level)
+{
+    if (strcmp(level, "error") && strcmp(level, "warning") && strcmp(level, "info") &&
+        strcmp(level, "debug"))
+        usage("%s '%s': error, warning, info or debug", what, level);
+    return level;
+}
+
+/* From the option or, where that is not given, from the environment. */
+static uint32_t lanes_parse(const char *what, const char *text)
+{
+    return (uint32_t)number_parse(what, text, 1, LINK_LANES_MAX);
+}
+
+static int devices_parse(const char *text)
+{
+    char *end;
+    long count = strtol(text, &end, 10);
+
+    if (!strcmp(text, "all"))
+        return DEVICES_ALL;
+    if (!isdigit((unsigned char)*text) || *end || count < 1 || count > DEVICES_MAX)
+        usage("--devices '%s': 1 to %d, or all", text, DEVICES_MAX);
+    return (int)count;
+}
+
+enum option_code {
+    OPTION_INSTANCE = 256,
+    OPTION_DEVICE,
+    OPTION_DEVICES,
+    OPTION_MAX_TENANTS,
+    OPTION_LANES,
+    OPTION_WORKER_USER,
+    OPTION_MEM_LIMIT,
+    OPTION_ALLOW_USERS,
+    OPTION_CONFIG,
+    OPTION_STATE,
+    OPTION_CACHE,
+    OPTION_FENCE,
+    OPTION_GRACE,
+    OPTION_METRICS,
+    OPTION_NO_STANDBY,
+    OPTION_NO_ACCOUNTING,
+    OPTION_NO_WEIGHTS,
+    OPTION_LOG,
+    OPTION_LOG_FILE,
+    OPTION_CHECK_CONFIG
+};
+
+static const struct option long_options[] = {
+    {"foreground", no_argument, NULL, 'f'},
+    {"daemon", no_argument, NULL, 'd'},
+    {"instance", required_argument, NULL, OPTION_INSTANCE},
+    {"device", required_argument, NULL, OPTION_DEVICE},
+    {"devices", required_argument, NULL, OPTION_DEVICES},
+    {"max-tenants", required_argument, NULL, OPTION_MAX_TENANTS},
+    {"lanes", required_argument, NULL, OPTION_LANES},
+    {"worker-user", required_argument, NULL, OPTION_WORKER_USER},
+    {"mem-limit", required_argument, NULL, OPTION_MEM_LIMIT},
+    {"allow-users", required_argument, NULL, OPTION_ALLOW_USERS},
+    {"config", required_argument, NULL, OPTION_CONFIG},
+    {"state", required_argument, NULL, OPTION_STATE},
+    {"cache", required_argument, NULL, OPTION_CACHE},
+    {"fence", required_argument, NULL, OPTION_FENCE},
+    {"grace", required_argument, NULL, OPTION_GRACE},
+    {"metrics", required_argument, NULL, OPTION_METRICS},
+    {"no-standby", no_argument, NULL, OPTION_NO_STANDBY},
+    {"no-accounting", no_argument, NULL, OPTION_NO_ACCOUNTING},
+    {"no-weights", no_argument, NULL, OPTION_NO_WEIGHTS},
+    {"log", required_argument, NULL, OPTION_LOG},
+    {"log-file", required_argument, NULL, OPTION_LOG_FILE},
+    {"check-config", no_argument, NULL, OPTION_CHECK_CONFIG},
+    {"help", no_argument, NULL, 'h'},
+    {"version", no_argument, NULL, 'V'},
+    {0}};
+
+static void option_apply(struct server_options *options, struct worker_settings *workers,
+                         bool *check, int code)
+{
+    switch (code) {
+    case 'f':
+        options->background = false;
+        break;
+    case 'd':
+        options->background = true;
+        break;
+    case OPTION_INSTANCE:
+        options->instance = optarg;
+        break;
+    case OPTION_DEVICE:
+        kind_parse(options, optarg);
+        break;
+    case OPTION_DEVICES:
+        options->devices = devices_parse(optarg);
+        break;
+    case OPTION_MAX_TENANTS:
+        options->max_tenants = (uint32_t)number_parse("--max-tenants", optarg, 1, LINK_SLOTS_MAX);
+        break;
+    case OPTION_LANES:
+        workers->lanes = lanes_parse("--lanes", optarg);
+        break;
+    case OPTION_WORKER_USER:
+        if (!getpwnam(optarg))
+            usage("--worker-user '%s': no user of that name", optarg);
+        workers->user = optarg;
+        break;
+    case OPTION_MEM_LIMIT:
+        options->mem_limit = size_parse("--mem-limit", optarg);
+        break;
+    case OPTION_ALLOW_USERS:
+        users_parse(options, optarg);
+        break;
+    case OPTION_CONFIG:
+        options->policy_file = file_parse("--config", optarg);
+        break;
+    case OPTION_STATE:
+        options->state_file = file_parse("--state", optarg);
+        break;
+    case OPTION_CACHE:
+        cache_take(options, "--cache", optarg);
+        break;
+    case OPTION_FENCE:
+        options->fence = fence_parse(optarg);
+        break;
+    case OPTION_GRACE:
+        options->grace_ms = 1000u * (uint32_t)number_parse("--grace", optarg, 0, 86400);
+        break;
+    case OPTION_METRICS:
+        if (!metrics_parse(options->metrics, optarg))
+            usage("--metrics '%s': ADDR:PORT, both in numbers, PORT of the loopback, or none",
+                  optarg);
+        break;
+    case OPTION_NO_STANDBY:
+        options->no_standby = true;
+        break;
+    case OPTION_NO_ACCOUNTING:
+        options->no_accounting = true;
+        break;
+    case OPTION_NO_WEIGHTS:
+        options->no_weights = true;
+        break;
+    case OPTION_LOG:
+        workers->log_level = level_parse("--log", optarg);
+        break;
+    case OPTION_LOG_FILE:
+        options->log_file = file_parse("--log-file", optarg);
+        break;
+    case OPTION_CHECK_CONFIG:
+        *check = true;
+        break;
+    case 'h':
+        fputs(help, stdout);
+        exit(EXIT_SUCCESS);
+    case 'V':
+        puts("gshared " GS_VERSION_STRING);
+        exit(EXIT_SUCCESS);
+    default: /* getopt has said what is wrong */
+        fputs("Try 'gshared --help'.\n", stderr);
+        exit(EXIT_USAGE);
+    }
+}
+
+/* $GSHARE_INSTANCE may name another user's server, which this process cannot be. */
+static void instance_take(struct server_options *options)
+{
+    static struct instance instance;
+    const char *wrong = instance_parse(options->instance, &instance);
+
+    if (wrong)
+        usage("instance name '%s': %s", options->instance, wrong);
+    if (instance.owned && instance.owner != geteuid())
+        usage("instance name '%s': that is a server of uid %u, and this is uid %u",
+              options->instance, (unsigned)instance.owner, (unsigned)geteuid());
+    options->instance = instance.name;
+}
+
+/* Where the log goes if the command line does not say so. A second supervisor's program, after an
+ * upgrade, finds the same place. */
+static void log_take(struct server_options *options)
+{
+    static char path[PATH_MAX];
+    const char *file = getenv("GSHARE_LOG_FILE");
+
+    if (!options->log_file && file && *file)
+        options->log_file = file;
+    else if (!options->log_file && options->background &&
+             (mps_variables_log(path, sizeof(path)) ||
+              log_default(path, sizeof(path), options->instance)))
+        options->log_file = path;
+    if (options->log_file && !strcmp(options->log_file, "none"))
+        options->log_file = NULL;
+}
+
+static const char *checked_file;
+
+static void checked_say(const char *error)
+{
+    printf("%s: %s\n", checked_file, error);
+}
+
+/* Reads a policy file as root's server would, and says all that is wrong in it. */
+static void __attribute__((noreturn)) config_check(const char *file)
+{
+    static struct settings settings;
+    struct policy policy = {0};
+    char error[STATE_ERROR_MAX] = "";
+    bool good;
+
+    checked_file = file;
+    good = policy_load(&settings, &policy, file, checked_say, error);
+    if (!good && strncmp(error, "line ", 5) != 0) /* the file could not be read at all */
+        checked_say(error);
+    if (good)
+        printf("%s: nothing is wrong\n", file);
+    exit(good ? EXIT_SUCCESS : EXIT_FAILURE);
+}
+
+void options_parse(int argc, char **argv, struct server_options *options,
+                   struct worker_settings *workers)
+{
+    const char *instance = getenv("GSHARE_INSTANCE"), *level = getenv("GSHARE_LOG");
+    const char *lanes = getenv("GSHARE_LANES"), *cache = getenv("GSHARE_CACHE");
+    char error[MPS_ERROR_MAX];
+    bool check = false;
+    int code;
+
+    *options = (struct server_options){.instance = instance && *instance ? instance : "default",
+                                       .kind = "auto",
+                                       .devices = 1,
+                                       .grace_ms = 10000,
+                                       .all_users = geteuid() == 0};
+    while ((code = getopt_long(argc, argv, "fdhV", long_options, NULL)) != -1)
+        option_apply(options, workers, &check, code);
+    if (check && optind < argc)
+        options->policy_file = argv[optind++];
+    if (optind < argc)
+        usage("unexpected argument '%s'", argv[optind]);
+    if (check)
+        config_check(options->policy_file ? options->policy_file : POLICY_FILE);
+    instance_take(options);
+    if (!workers->log_level && level && *level)
+        workers->log_level = level_parse("GSHARE_LOG", level);
+    if (!workers->lanes && lanes && *lanes)
+        workers->lanes = lanes_parse("GSHARE_LANES", lanes);
+    if (!options->cache[0] && cache && *cache)
+        cache_take(options, "GSHARE_CACHE", cache);
+    if (!mps_variables_read(&options->mps, options->devices, error))
+        usage("%s", error);
+    log_take(options);
+    if (workers->user && geteuid() != 0)
+        usage("--worker-user: only root's server can have workers of another user");
+    if (options->user_count && geteuid() != 0)
+        usage("--allow-users: only root's server can serve other users");
+    if (!options->policy_file && geteuid() == 0 && access(POLICY_FILE, F_OK) == 0)
+        options->policy_file = POLICY_FILE;
+    if (options->policy_file && !strcmp(options->policy_file, "none"))
+        options->policy_file = NULL;
+}

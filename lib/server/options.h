@@ -1,0 +1,19 @@
+/* options.h - gshared's command line, and what of its environment stands for an option. */
+#ifndef GS_SERVER_OPTIONS_H
+#define GS_SERVER_OPTIONS_H
+
+#include "server/state/server.h"
+
+/* What the supervisor tells its workers by their environment. */
+struct worker_settings {
+    const char *log_level; /* NULL: the default */
+    uint32_t lanes;        /* 0: the default */
+    const char *user;      /* NULL: the default */
+};
+
+/* Ends the program where the line is wrong, or asks for help or for a check. The policy file is not
+ * read yet. */
+void options_parse(int argc, char **argv, struct server_options *options,
+                   struct worker_settings *workers);
+
+#endif
