@@ -98,9 +98,7 @@ const char *fence_check_texture(const struct ptx_module *m, const struct ptx_fun
         return check_sampled(m, f, labelled, i);
     case PTX_OP_SULD:
     case PTX_OP_SUST:
-    case PTX_OP_SUST_P:
     case PTX_OP_SURED:
-    case PTX_OP_SURED_P:
         return check_surface(f, labelled, i);
     case PTX_OP_TXQ:
         return check_object(f, labelled, i, &f->insts[i].ops[1], TEXTURE_ANY);

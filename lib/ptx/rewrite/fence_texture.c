@@ -112,6 +112,12 @@ static void bound_surface(struct fence *fence)
         fence_replace(fence, (struct fence_span){opcode.text + opcode.len, 0}, ".zero");
 }
 
+/* What these do depends on the format of the surface, which no column tells. */
+static bool is_formatted(enum ptx_op op)
+{
+    return op == PTX_OP_SUST_P || op == PTX_OP_SURED_P;
+}
+
 bool fence_texture(struct fence *fence)
 {
     const struct ptx_inst *inst = fence->inst;
@@ -119,6 +125,9 @@ bool fence_texture(struct fence *fence)
     const uint32_t number = number_of(inst);
     struct fence_span name;
 
+    if (is_formatted(inst->op))
+        return fence_refuse(fence, inst->line, "%s: a surface of some format",
+                            ptx_op_name(inst->op));
     if (column == TEXTURE_NO_COLUMN)
         return fence_refuse(fence, inst->line, "%s: a geometry of no texture or surface here",
                             ptx_op_name(inst->op));
