@@ -12,6 +12,7 @@
 
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "common/util.h"
 #include "worker/texture/array.h"
@@ -81,7 +82,8 @@ static CUresult null_textures_make(void)
         CUtexObject made = 0;
         if (*null)
             continue;
-        result = shown_make(&tables.shown[i], &geometries[i], 0);
+        result = shown_make(&tables.shown[i], &geometries[i],
+                            geometries[i].texture == TEXTURE_2D ? CUDA_ARRAY3D_TEXTURE_GATHER : 0);
         const CUDA_RESOURCE_DESC resource = {.resType = CU_RESOURCE_TYPE_ARRAY,
                                              .res.array.hArray = tables.shown[i].cu};
         if (!result)
@@ -134,8 +136,6 @@ static CUresult table_make(struct texture_table *table)
         result = DRV(cuMemAlloc_v2, &table->address, TABLE_BYTES);
     if (result)
         return result;
-    for (unsigned i = TEXTURE_ANY; i <= TEXTURE_ACUBE; i++)
-        table->null.object[i] = tables.null.object[i]; /* they stay, once they are made */
     for (uint32_t i = 0; i < TEXTURE_ROWS; i++)
         rows[i] = table->null;
     return rows_write(table, 0, rows, TEXTURE_ROWS);
@@ -152,15 +152,19 @@ static void table_put_back(struct texture_table *table)
 /* A table whose rows say nothing yet. */
 static CUresult table_take(struct texture_table **out)
 {
+    uint64_t textures[TEXTURE_ACUBE + 1];
     CUresult result;
 
     pthread_mutex_lock(&tables.lock);
     result = null_textures_make();
+    memcpy(textures, tables.null.object, sizeof(textures));
     if (!result && (*out = tables.spare))
         tables.spare = (*out)->next;
     pthread_mutex_unlock(&tables.lock);
     if (!result && !*out && !(*out = calloc(1, sizeof(**out))))
         result = CUDA_ERROR_OUT_OF_MEMORY;
+    if (!result)
+        memcpy((*out)->null.object, textures, sizeof(textures));
     return result;
 }
 
