@@ -257,6 +257,46 @@ static void the_next_session_finds_nothing_of_the_one_before(void)
     server_stop(server);
 }
 
+/* Handles of the driver's change hands all the time; kernels that look at every number meanwhile
+ * see their session's objects at most. */
+static void objects_come_and_go_beside_kernels_that_look(void)
+{
+    struct server *server = server_start(NULL);
+    struct tenant a = tenant_attach(), b = tenant_attach();
+    gs_kernel look_a = kernels_get(a.module, "sample"), look_b = kernels_get(b.module, "sample");
+    static float got[ROWS];
+    uint64_t first = 0;
+    float x = 0.5f;
+
+    for (unsigned i = 0; i < 20; i++) {
+        unsigned seen = 0;
+
+        CHECK_OK(kernels_launch(NULL, look_a, ROWS, 1, (void *[]){&first, &a.out, &x}));
+        CHECK_OK(kernels_launch(NULL, look_b, ROWS, 1, (void *[]){&first, &b.out, &x}));
+        objects_make(&a); /* beside both kernels */
+        CHECK_EQUAL(shown(&b, "sample", first, ROWS), 0);
+        CHECK_OK(gs_memcpy_dtoh(a.session, got, a.out, sizeof(got)));
+        for (unsigned k = 0; k < ROWS; k++)
+            seen += got[k] != 0;
+        CHECK(seen <= 1);
+        CHECK_EQUAL(shown(&a, "sample", first, ROWS), 1);
+        CHECK_OK(kernels_launch(NULL, look_b, ROWS, 1, (void *[]){&first, &b.out, &x}));
+        CHECK_OK(gs_texture_destroy(a.session, a.texture));
+        CHECK_OK(gs_surface_destroy(a.session, a.surface));
+        CHECK_OK(gs_array_destroy(a.array));
+        objects_make(&b); /* whose handles may be those that A had */
+        CHECK_EQUAL(shown(&a, "sample", first, ROWS), 0);
+        painted(&a, 0, ROWS, 0, 0);
+        array_check(&b, 1);
+        CHECK_OK(gs_texture_destroy(b.session, b.texture));
+        CHECK_OK(gs_surface_destroy(b.session, b.surface));
+        CHECK_OK(gs_array_destroy(b.array));
+    }
+    CHECK_OK(gs_detach(a.session));
+    CHECK_OK(gs_detach(b.session));
+    server_stop(server);
+}
+
 /* A table says nothing that the next worker could not: only textures end with theirs. */
 static void a_module_with_textures_is_taken_up(void)
 {
@@ -279,6 +319,7 @@ static const struct test tests[] = {
     TEST(a_place_outside_of_a_surface_ends_nobody),
     TEST(a_texture_that_is_destroyed_shows_zeros),
     TEST(the_next_session_finds_nothing_of_the_one_before),
+    TEST(objects_come_and_go_beside_kernels_that_look),
     TEST(a_module_with_textures_is_taken_up),
 };
 

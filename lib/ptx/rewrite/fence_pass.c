@@ -5,9 +5,10 @@
  * It works on the text with all that other passes added. Per function a prologue takes the window
  * from constant memory into registers; before each access to .global, or to a generic address,
  * stands a fence (fence_access.c); module variables move into the window (fence_globals.c);
- * computed jumps go to places of the module only (fence_jump.c). All else is let through by name,
- * and what is not named is refused. Then the module is read again, printed without the variables
- * that moved, and checked by code of its own (fence_check.c). */
+ * computed jumps go to places of the module only (fence_jump.c); textures and surfaces come from
+ * the session's table (fence_texture.c). All else is let through by name, and what is not named is
+ * refused. Then the module is read again, printed without the variables that moved, and checked by
+ * code of its own (fence_check.c). */
 #include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>

@@ -74,7 +74,9 @@ static CUresult shown_make(struct array *shown, const struct geometry *geometry,
 /* What fails is tried anew for the next table. The lock is held. */
 static CUresult null_textures_make(void)
 {
-    const CUDA_TEXTURE_DESC desc = {.flags = CU_TRSF_READ_AS_INTEGER};
+    /* cubes have no other coordinates */
+    const CUDA_TEXTURE_DESC desc = {.flags =
+                                        CU_TRSF_READ_AS_INTEGER | CU_TRSF_NORMALIZED_COORDINATES};
     CUresult result = CUDA_SUCCESS;
 
     for (unsigned i = 0; i < GEOMETRIES && !result; i++) {
