@@ -193,11 +193,12 @@ static void what_is_no_number_in_a_register_is_refused(void **state)
     static const struct {
         const char *instruction, *target, *why;
     } all[] = {
-        {"tex.2d.v4.u32.f32 " FOUR ", [p0, {%f0, %f1}];", "sm_90", "tex: a texture or surface"},
-        {"txq.width.b32 %r0, [p0];", "sm_90", "txq: a texture or surface"},
+        {"tex.2d.v4.u32.f32 " FOUR ", [p0, {%f0, %f1}];", "sm_90", "tex: a texture, surface"},
+        {"txq.width.b32 %r0, [p0];", "sm_90", "txq: a texture, surface"},
         {"tex.2d.v4.u32.f32 " FOUR ", [%own, %d1, {%f0, %f1}];", "sm_90", "tex: a sampler"},
         {"tex.2d.v4.u32.f32 " FOUR ", [%own, {%f0, %f1}];", "sm_90, texmode_independent",
          "tex: a sampler"},
+        {"sust.b.1d.b64.trap [%own, {%r4}], p0;", "sm_90", "sust.b: a texture, surface or value"},
         {"tex.2dms.v4.u32.s32 " FOUR ", [%own, {%r4, %r5, %r6, %r6}];", "sm_90", "tex: a geometry"},
         {"sust.p.2d.v4.b32.trap [%own, {%r4, %r5}], " FOUR ";", "sm_90",
          "sust.p: a surface of some format"},

@@ -89,6 +89,17 @@ static uint32_t number_of(const struct ptx_inst *inst)
     return o->kind == PTX_OPND_REG ? o->reg : PTX_NO_REG;
 }
 
+/* The compiler takes no such thing, and making it a value would stand between the instruction and
+ * its object. */
+static bool names_variable(const struct ptx_operand *o, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++)
+        if (o[i].kind == PTX_OPND_SYM ||
+            (o[i].kind == PTX_OPND_VEC && names_variable(o[i].list, o[i].count)))
+            return true;
+    return false;
+}
+
 /* A sampler of its own would be a number too. */
 static bool has_sampler(const struct fence *fence)
 {
@@ -133,9 +144,10 @@ bool fence_texture(struct fence *fence)
                             ptx_op_name(inst->op));
     if (has_sampler(fence))
         return fence_refuse(fence, inst->line, "%s: a sampler of its own", ptx_op_name(inst->op));
-    if (number == PTX_NO_REG || ptx_type_bits(fence->f->regs[number].type) != 64)
+    if (number == PTX_NO_REG || ptx_type_bits(fence->f->regs[number].type) != 64 ||
+        names_variable(inst->ops, inst->nops))
         return fence_refuse(fence, inst->line,
-                            "%s: a texture or surface that is no number in a register",
+                            "%s: a texture, surface or value that is not in a register",
                             ptx_op_name(inst->op));
     fence_brackets(fence, 0, &name);
     if (!name.len)
