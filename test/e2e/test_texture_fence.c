@@ -1,9 +1,11 @@
 /* test_texture_fence.c - textures and surfaces of fenced sessions: a kernel reaches its session's
  * own, whatever number it has. */
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "driver_server.h"
 #include "harness/harness.h"
 
 #define HEAD ".version 7.8\n.target sm_80\n.address_size 64\n"
@@ -313,6 +315,75 @@ static void a_module_with_textures_is_taken_up(void)
     server_stop(server);
 }
 
+/* The first call that fails is the last one. */
+#define TRY(call)                                                                                  \
+    do {                                                                                           \
+        gs_status status_ = (call);                                                                \
+        if (status_ != GS_OK)                                                                      \
+            return status_;                                                                        \
+    } while (0)
+
+static gs_status texture_play(gs_session session)
+{
+    gs_texture_resource resource = GS_TEXTURE_RESOURCE_INIT;
+    gs_array_desc desc = GS_ARRAY_DESC_INIT;
+    struct tenant t = {.session = session};
+
+    desc.width = desc.height = W;
+    desc.format = GS_FORMAT_FLOAT32;
+    desc.channels = 1;
+    desc.flags = GS_ARRAY_SURFACE;
+    TRY(gs_malloc(session, ROWS * 4, &t.out));
+    TRY(gs_module_load(session, texture_ptx, 0, &t.module));
+    TRY(gs_array_create(session, &desc, &t.array));
+    resource.array = t.array;
+    TRY(gs_texture_create(session, &resource, NULL, &t.texture));
+    TRY(gs_surface_create(session, t.array, &t.surface));
+    painted(&t, t.surface, 1, 0, 0);
+    CHECK_EQUAL(shown(&t, "sample", t.texture, 1), 1);
+    TRY(gs_texture_destroy(session, t.texture));
+    CHECK_EQUAL(shown(&t, "sample", t.texture, 1), 0);
+    return gs_surface_destroy(session, t.surface);
+}
+
+/* Objects that the driver refuses, rows that cannot be written: a status, and nobody's loss. */
+static void a_driver_that_refuses_objects_harms_nobody(void)
+{
+    static const char *const functions[] = {"cuArray3DCreate_v2", "cuMemcpy3DAsync_v2",
+                                            "cuTexObjectCreate", "cuSurfObjectCreate",
+                                            "cuMemcpyHtoDAsync_v2"};
+    struct driver_plan *plan;
+    struct server *server = driver_server_start(NULL, 0, &plan);
+    gs_attach_params params = GS_ATTACH_PARAMS_INIT;
+    unsigned failed = 0;
+
+    params.fence = GS_FENCE_ON;
+    for (unsigned i = 0; i < ARRAY_SIZE(functions); i++) {
+        gs_status status = GS_ERR_NO_DEVICE_MEMORY;
+
+        snprintf(plan->only, sizeof(plan->only), "%s", functions[i]);
+        for (uint32_t call = 0; status != GS_OK && call < 100; call++) {
+            gs_session session;
+
+            CHECK_OK(gs_attach(&params, &session));
+            atomic_store(&plan->calls, call);
+            atomic_store(&plan->failures, 0);
+            atomic_store(&plan->armed, 1);
+            status = texture_play(session);
+            atomic_store(&plan->armed, 0);
+            CHECK_EQUAL(status == GS_OK, atomic_load(&plan->failures) == 0);
+            failed += status != GS_OK;
+            CHECK_OK(texture_play(session)); /* as if nothing had been */
+            CHECK_OK(gs_detach(session));
+            server_wait_tenants(server, 0, 5000);
+            CHECK_EQUAL(server_memory_used(server), 0);
+        }
+        CHECK_OK(status);
+    }
+    printf("# %u calls failed\n", failed);
+    server_stop(server);
+}
+
 static const struct test tests[] = {
     TEST(no_number_names_a_neighbours_object),
     TEST(an_object_of_another_geometry_is_none),
@@ -321,6 +392,7 @@ static const struct test tests[] = {
     TEST(the_next_session_finds_nothing_of_the_one_before),
     TEST(objects_come_and_go_beside_kernels_that_look),
     TEST(a_module_with_textures_is_taken_up),
+    TEST_WITHIN(a_driver_that_refuses_objects_harms_nobody, 120),
 };
 
 int main(int argc, char **argv)

@@ -212,7 +212,7 @@ static void destroy_take(struct job *job, bool surface)
         if (!textures[i] || textures[i]->number != job->arg[0] || textures[i]->surface != surface)
             continue;
         job->object = textures[i];
-        textures[i] = NULL;
+        job->index = i;
         return;
     }
     job_fail(job, GS_ERR_INVALID_HANDLE, "0x%" PRIx64 " is no %s of the session", job->arg[0],
@@ -237,9 +237,14 @@ static void destroy_work(struct job *job)
     if (job->session->fenced)
         result = texture_table_drop(job->session, texture->row);
     if (result)
-        job_fail_driver(job, result); /* the object stays, since kernels may still name it */
+        job_fail_driver(job, result); /* the object stays, also its tenant's */
     else
         texture_free(job->session, texture);
+}
+
+static void destroy_install(struct job *job)
+{
+    job->session->texture.textures[job->index] = NULL;
 }
 
 /* The driver may let each of these calls wait, and nobody waits for a session's end: at a quiet
@@ -271,15 +276,9 @@ const struct job_kind job_texture_create = {"texture_create", JOB_PATIENT,    te
                                             texture_work,     create_install, NULL};
 const struct job_kind job_surface_create = {"surface_create", JOB_PATIENT,    surface_prepare,
                                             surface_work,     create_install, NULL};
-const struct job_kind job_texture_destroy = {"texture_destroy",
-                                             JOB_QUIESCE | JOB_PATIENT,
-                                             texture_destroy_prepare,
-                                             destroy_work,
-                                             NULL,
-                                             NULL};
-const struct job_kind job_surface_destroy = {"surface_destroy",
-                                             JOB_QUIESCE | JOB_PATIENT,
-                                             surface_destroy_prepare,
-                                             destroy_work,
-                                             NULL,
-                                             NULL};
+const struct job_kind job_texture_destroy = {"texture_destroy",       JOB_QUIESCE | JOB_PATIENT,
+                                             texture_destroy_prepare, destroy_work,
+                                             destroy_install,         NULL};
+const struct job_kind job_surface_destroy = {"surface_destroy",       JOB_QUIESCE | JOB_PATIENT,
+                                             surface_destroy_prepare, destroy_work,
+                                             destroy_install,         NULL};
