@@ -550,9 +550,9 @@ GS_API gs_status gs_memset_async(gs_session session, gs_devptr dst, int value, s
  * guide); beyond them GS_ERR_INVALID_VALUE. A session with arrays or textures cannot be taken up
  * when its worker is lost: it gets GS_ERR_INTERRUPTED.
  *
- * A session that is fenced can make and copy all this, but modules whose kernels use textures or
- * surfaces are refused in it (GS_ERR_PERMISSION), since what a kernel takes is a number that may
- * be another session's. */
+ * In a fenced session a kernel reaches the session's own textures and surfaces only, each by
+ * instructions of the geometry that it was made with; by others it reads zeros. A place outside of
+ * a surface is not written and reads as zero there, also where an instruction says .trap. */
 
 /* What one channel of a texel is. */
 typedef enum gs_format {
@@ -629,8 +629,9 @@ GS_API gs_status gs_memcpy_3d_async(gs_session session, const gs_memcpy_3d_param
                                     gs_stream stream);
 
 /* What kernels take as a parameter of 64 bits: a cudaTextureObject_t, a cudaSurfaceObject_t. Not 0.
- * A kernel that uses one that is destroyed or was never made has an undefined result; in a session
- * that is not fenced it may end the work of all tenants, as a bad address may. */
+ * A kernel that uses one that is destroyed or was never made has an undefined result: in a fenced
+ * session zeros, or another of the session's own; in one that is not fenced it may end the work of
+ * all tenants, as a bad address may. */
 typedef uint64_t gs_texture;
 typedef uint64_t gs_surface;
 

@@ -195,3 +195,34 @@ KERNEL sgemm_tiled(float *c, const float *a, const float *b, unsigned n)
         for (unsigned x = 0; x < 4; x++)
             c[(size_t)(row + ty * 4 + y) * n + column + tx * 4 + x] = sum[y][x];
 }
+
+// Four filtered samples of a texture for each place.
+KERNEL texture_filter(float *out, cudaTextureObject_t t, unsigned width)
+{
+    unsigned x = INDEX % width, y = INDEX / width;
+    float sum = 0;
+
+    for (int i = 0; i < 4; i++)
+        sum += tex2D<float>(t, x + 0.75f * i, y + 0.25f * i);
+    out[INDEX] = sum;
+}
+
+// As gather, by a texture of linear memory.
+KERNEL texture_fetch(float *out, cudaTextureObject_t t, const unsigned *index, unsigned n)
+{
+    for (unsigned i = INDEX; i < n; i += gridDim.x * blockDim.x)
+        out[i] = tex1Dfetch<float>(t, (int)index[i]);
+}
+
+// A place and its four neighbours on a surface.
+KERNEL surface_stencil(float *out, cudaSurfaceObject_t s, unsigned width)
+{
+    int x = 4 * (INDEX % width), y = INDEX / width;
+    float sum = surf2Dread<float>(s, x, y);
+
+    sum += surf2Dread<float>(s, x - 4, y, cudaBoundaryModeZero);
+    sum += surf2Dread<float>(s, x + 4, y, cudaBoundaryModeZero);
+    sum += surf2Dread<float>(s, x, y - 1, cudaBoundaryModeZero);
+    sum += surf2Dread<float>(s, x, y + 1, cudaBoundaryModeZero);
+    out[INDEX] = sum;
+}

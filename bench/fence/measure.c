@@ -19,12 +19,13 @@ enum { MAX_RUNS = 41, WARM = 5 };
 static struct {
 #define MEMBER(name, arguments) CUresult(*name) arguments;
     CUDA_ABI_FUNCTIONS(MEMBER)
+    CUDA_ABI_TEXTURE_FUNCTIONS(MEMBER)
 #undef MEMBER
 } cu;
 
 static CUmodule modules[2]; /* as compiled, fenced */
 static CUevent begin, end;
-static CUdeviceptr block; /* variables of the fenced module */
+static uint64_t object, objects[2]; /* a texture or surface: that of a run, as modules take it */
 static bool small;
 static unsigned runs = MAX_RUNS;
 
@@ -53,6 +54,7 @@ static void open_driver(void)
     }
 #define RESOLVE(function, arguments) *(void **)&cu.function = dlsym(library, #function);
     CUDA_ABI_FUNCTIONS(RESOLVE)
+    CUDA_ABI_TEXTURE_FUNCTIONS(RESOLVE)
 #undef RESOLVE
     check(cu.cuInit(0), "cuInit");
     check(cu.cuDeviceGet(&device, 0), "cuDeviceGet");
@@ -77,7 +79,7 @@ static CUdeviceptr allocate(size_t bytes)
 
 static int fencing_allocate(uint64_t *at, size_t bytes)
 {
-    *at = block = allocate(bytes);
+    *at = allocate(bytes);
     return 0;
 }
 
@@ -95,6 +97,12 @@ static char *read_file(const char *path)
     return text;
 }
 
+static struct fencing_driver fencing_driver(void)
+{
+    return (struct fencing_driver){fencing_allocate, cu.cuMemcpyHtoD_v2, cu.cuMemcpyDtoH_v2,
+                                   cu.cuModuleGetGlobal_v2, modules[1]};
+}
+
 static void load_modules(const char *path)
 {
     char *text = read_file(path), *fenced = fencing_begin(text);
@@ -106,8 +114,7 @@ static void load_modules(const char *path)
     }
     check(cu.cuModuleLoadData(&modules[0], text), "cuModuleLoadData");
     check(cu.cuModuleLoadData(&modules[1], fenced), "cuModuleLoadData of the fenced text");
-    const struct fencing_driver driver = {fencing_allocate, cu.cuMemcpyHtoD_v2, cu.cuMemcpyDtoH_v2,
-                                          cu.cuModuleGetGlobal_v2, modules[1]};
+    const struct fencing_driver driver = fencing_driver();
     wrong = fencing_place(&driver, 0, 1ull << 47); /* what the window is changes no cost */
     if (wrong) {
         fprintf(stderr, "cannot place %s\n", wrong);
@@ -138,10 +145,11 @@ struct shape {
     unsigned grid[2], threads[2];
 };
 
-static float run_once(CUfunction f, struct shape s, void **args)
+static float run_once(CUfunction f, bool fenced, struct shape s, void **args)
 {
     float ms = 0;
 
+    object = objects[fenced];
     check(cu.cuEventRecord(begin, NULL), "cuEventRecord");
     check(cu.cuLaunchKernel(f, s.grid[0], s.grid[1], 1, s.threads[0], s.threads[1], 1, 0, NULL,
                             args, NULL),
@@ -153,12 +161,13 @@ static float run_once(CUfunction f, struct shape s, void **args)
 }
 
 /* The bytes of OUT after one run of F on zeros. */
-static uint8_t *result_of(CUfunction f, struct shape s, void **args, CUdeviceptr out, size_t bytes)
+static uint8_t *result_of(CUfunction f, bool fenced, struct shape s, void **args, CUdeviceptr out,
+                          size_t bytes)
 {
     uint8_t *host = malloc(bytes);
 
     check(cu.cuMemsetD8_v2(out, 0, bytes), "cuMemsetD8");
-    run_once(f, s, args);
+    run_once(f, fenced, s, args);
     check(cu.cuMemcpyDtoH_v2(host, out, bytes), "cuMemcpyDtoH");
     return host;
 }
@@ -174,12 +183,12 @@ static void measure(const char *kernel, struct shape s, void **args, CUdeviceptr
     double ratio;
 
     for (unsigned i = 0; i < 2; i++)
-        results[i] = result_of(f[i], s, args, out, bytes);
+        results[i] = result_of(f[i], i, s, args, out, bytes);
     for (unsigned i = 0; i < WARM * 2 && !small; i++)
-        run_once(f[i % 2], s, args);
+        run_once(f[i % 2], i % 2, s, args);
     for (unsigned i = 0; i < runs; i++)
         for (unsigned k = 0; k < 2; k++) /* who comes first changes too */
-            ms[(i + k) % 2][i] = run_once(f[(i + k) % 2], s, args);
+            ms[(i + k) % 2][i] = run_once(f[(i + k) % 2], (i + k) % 2, s, args);
     for (unsigned k = 0; k < 2; k++)
         qsort(ms[k], runs, sizeof(ms[k][0]), compare);
     ratio = (double)ms[1][runs / 2] / (double)ms[0][runs / 2];
@@ -278,6 +287,67 @@ static void measure_bfs(unsigned vertices)
     free(distance);
 }
 
+/* An array of floats at A, which is as wide as it is high, in a texture or surface. */
+static void show_array(CUdeviceptr a, unsigned width, bool surface)
+{
+    const CUDA_ARRAY3D_DESCRIPTOR desc = {.Width = width,
+                                          .Height = width,
+                                          .Format = CU_AD_FORMAT_FLOAT,
+                                          .NumChannels = 1,
+                                          .Flags = surface ? CUDA_ARRAY3D_SURFACE_LDST : 0};
+    const CUDA_TEXTURE_DESC linear = {
+        .addressMode = {CU_TR_ADDRESS_MODE_CLAMP, CU_TR_ADDRESS_MODE_CLAMP},
+        .filterMode = CU_TR_FILTER_MODE_LINEAR};
+    CUDA_RESOURCE_DESC resource = {.resType = CU_RESOURCE_TYPE_ARRAY};
+    CUDA_MEMCPY3D copy = {.srcMemoryType = CU_MEMORYTYPE_DEVICE,
+                          .srcDevice = a,
+                          .srcPitch = width * 4ul,
+                          .srcHeight = width,
+                          .dstMemoryType = CU_MEMORYTYPE_ARRAY,
+                          .WidthInBytes = width * 4ul,
+                          .Height = width,
+                          .Depth = 1};
+    const struct fencing_driver driver = fencing_driver();
+    CUtexObject made = 0;
+
+    check(cu.cuArray3DCreate_v2(&resource.res.array.hArray, &desc), "cuArray3DCreate");
+    copy.dstArray = resource.res.array.hArray;
+    check(cu.cuMemcpy3D_v2(&copy), "cuMemcpy3D");
+    check(surface ? cu.cuSurfObjectCreate(&made, &resource)
+                  : cu.cuTexObjectCreate(&made, &resource, &linear, NULL),
+          "a texture or surface");
+    objects[0] = made;
+    objects[1] = fencing_object(&driver, made, surface ? SURFACE_2D : TEXTURE_2D);
+}
+
+static void show_memory(CUdeviceptr a, unsigned n)
+{
+    const CUDA_TEXTURE_DESC plain = {.flags = 0};
+    const CUDA_RESOURCE_DESC resource = {.resType = CU_RESOURCE_TYPE_LINEAR,
+                                         .res.linear = {a, CU_AD_FORMAT_FLOAT, 1, (size_t)n * 4}};
+    const struct fencing_driver driver = fencing_driver();
+    CUtexObject made = 0;
+
+    check(cu.cuTexObjectCreate(&made, &resource, &plain, NULL), "cuTexObjectCreate");
+    objects[0] = made;
+    objects[1] = fencing_object(&driver, made, TEXTURE_LINE);
+}
+
+static void measure_textures(CUdeviceptr a, CUdeviceptr b, unsigned n)
+{
+    unsigned width = small ? 128 : 4096, blocks = small ? 8 : 132 * 8;
+    struct shape each = {{width * width / 256, 1}, {256, 1}}, strided = {{blocks, 1}, {256, 1}};
+    CUdeviceptr index = fill(n, n, false);
+
+    show_array(b, width, false);
+    measure("texture_filter", each, ARGS(&a, &object, &width), a, (size_t)width * width * 4);
+    show_memory(b, n);
+    measure("texture_fetch", strided, ARGS(&a, &object, &index, &n), a, (size_t)n * 4);
+    show_array(b, width, true);
+    measure("surface_stencil", each, ARGS(&a, &object, &width), a, (size_t)width * width * 4);
+    cu.cuMemFree_v2(index);
+}
+
 static void set_weights(void)
 {
     float weights[81];
@@ -311,6 +381,7 @@ int main(int argc, char **argv)
     measure_matrices(a, b, c);
     measure_bfs(small ? 1 << 10 : 1 << 22);
     measure_layers(a, b, c);
+    measure_textures(a, b, n);
     printf("%-22s %10s %10s %+8.2f%%\n", "mean", "", "", 100 * (sum / count - 1));
     return 0;
 }

@@ -11,7 +11,8 @@
 #define HEAP_BYTES ((size_t)1 << 20)
 
 static struct ptx_rewrite_report report;
-static uint64_t block;
+static uint64_t block, table; /* of variables, of textures */
+static uint32_t rows;         /* of the table that are in use */
 
 char *fencing_begin(const char *text)
 {
@@ -46,7 +47,8 @@ const char *fencing_reason(void)
 void fencing_end(void)
 {
     ptx_rewrite_report_deinit(&report);
-    block = 0;
+    block = table = 0;
+    rows = 0;
 }
 
 static int write_address(const struct fencing_driver *driver, const struct ptx_fence_address *a,
@@ -76,6 +78,31 @@ static bool place_heap(const struct fencing_driver *driver)
     return !driver->write(at, &heap, sizeof(heap));
 }
 
+static bool place_table(const struct fencing_driver *driver)
+{
+    CUdeviceptr at;
+    size_t bytes;
+
+    return !report.fence.textures ||
+           (!driver->allocate(&table, TEXTURE_ROWS * sizeof(struct texture_row)) &&
+            !driver->find(&at, &bytes, driver->module, FENCE_TEXTURES) &&
+            !driver->write(at, &table, sizeof(table)));
+}
+
+uint64_t fencing_object(const struct fencing_driver *driver, uint64_t object,
+                        enum texture_column column)
+{
+    struct texture_row row = {{0}};
+
+    if (!table || rows == TEXTURE_ROWS)
+        return object;
+    row.object[column < SURFACE_ANY ? TEXTURE_ANY : SURFACE_ANY] = row.object[column] = object;
+    if (column == TEXTURE_1D)
+        row.object[TEXTURE_LINE] = object;
+    driver->write(table + rows * sizeof(row), &row, sizeof(row));
+    return (object * 0x9e3779b97f4a7c15u & ~(uint64_t)(TEXTURE_ROWS - 1)) | rows++;
+}
+
 const char *fencing_place(const struct fencing_driver *driver, uint64_t base, uint64_t size)
 {
     const struct ptx_fence_report *r = &report.fence;
@@ -96,6 +123,8 @@ const char *fencing_place(const struct fencing_driver *driver, uint64_t base, ui
             return "an address among the initial values";
     if (!place_heap(driver))
         return PTX_HEAP_VARIABLE;
+    if (!place_table(driver))
+        return FENCE_TEXTURES;
     window = fence_window(base, size, block);
     if (driver->find(&at, &bytes, driver->module, FENCE_VARIABLE) ||
         driver->write(at, &window, sizeof(window)))

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "cuda/abi.h"
+#include "ptx/rewrite/texture_table.h"
 
 /* What the helper needs of a driver. */
 struct fencing_driver {
@@ -26,6 +27,10 @@ const char *fencing_reason(void);
 void fencing_end(void);
 /* Behind the loading of the module: the window is SIZE bytes from BASE. NULL, or what failed. */
 const char *fencing_place(const struct fencing_driver *driver, uint64_t base, uint64_t size);
+/* What the module's kernels take for the driver's texture or surface of that geometry, which is
+ * shown in the texture table of fencing_place; OBJECT itself where the module has none. */
+uint64_t fencing_object(const struct fencing_driver *driver, uint64_t object,
+                        enum texture_column column);
 /* Where a .global variable of the module lies now; 0: it has none of that name. */
 uint64_t fencing_address(const char *name);
 

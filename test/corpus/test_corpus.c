@@ -202,6 +202,46 @@ void array_download(void *to, uint64_t array)
     check(cu.cuMemcpy3D_v2(&copy), "cuMemcpy3D");
 }
 
+static int fencing_allocate(uint64_t *at, size_t bytes)
+{
+    *at = zeros(bytes);
+    return 0;
+}
+
+static struct fencing_driver driver(void)
+{
+    return (struct fencing_driver){fencing_allocate, cu.cuMemcpyHtoD_v2, cu.cuMemcpyDtoH_v2,
+                                   cu.cuModuleGetGlobal_v2, module};
+}
+
+/* The geometry of what a texture, or a surface, shows. */
+static enum texture_column column_of(const CUDA_RESOURCE_DESC *resource, bool is_surface)
+{
+    CUDA_ARRAY3D_DESCRIPTOR d;
+
+    if (resource->resType == CU_RESOURCE_TYPE_LINEAR)
+        return TEXTURE_LINE;
+    check(cu.cuArray3DGetDescriptor_v2(&d, resource->res.array.hArray), "cuArray3DGetDescriptor");
+    if (is_surface)
+        return d.Flags & CUDA_ARRAY3D_LAYERED ? (d.Height ? SURFACE_A2D : SURFACE_A1D)
+               : d.Depth                      ? SURFACE_3D
+               : d.Height                     ? SURFACE_2D
+                                              : SURFACE_1D;
+    return d.Flags & CUDA_ARRAY3D_CUBEMAP   ? TEXTURE_CUBE
+           : d.Flags & CUDA_ARRAY3D_LAYERED ? (d.Height ? TEXTURE_A2D : TEXTURE_A1D)
+           : d.Depth                        ? TEXTURE_3D
+           : d.Height                       ? TEXTURE_2D
+                                            : TEXTURE_1D;
+}
+
+/* What the case's kernels take for it. */
+static uint64_t number_of(uint64_t object, const CUDA_RESOURCE_DESC *resource, bool is_surface)
+{
+    const struct fencing_driver at = driver();
+
+    return fencing_object(&at, object, column_of(resource, is_surface));
+}
+
 static uint64_t texture_make(const CUDA_RESOURCE_DESC *resource, unsigned flags)
 {
     CUaddress_mode mode = flags & TEXTURE_BORDER   ? CU_TR_ADDRESS_MODE_BORDER
@@ -218,7 +258,7 @@ static uint64_t texture_make(const CUDA_RESOURCE_DESC *resource, unsigned flags)
         fail("more than %d textures", MAX_BLOCKS);
     check(cu.cuTexObjectCreate(&t, resource, &desc, NULL), "cuTexObjectCreate");
     textures[ntextures++] = t;
-    return t;
+    return number_of(t, resource, false);
 }
 
 uint64_t texture(uint64_t array, unsigned flags)
@@ -247,7 +287,7 @@ uint64_t surface(uint64_t array)
         fail("more than %d surfaces", MAX_BLOCKS);
     check(cu.cuSurfObjectCreate(&s, &resource), "cuSurfObjectCreate");
     surfaces[nsurfaces++] = s;
-    return s;
+    return number_of(s, &resource, true);
 }
 
 /* ---- Launches ---- */
@@ -405,18 +445,11 @@ static void clean_up(void)
 
 static bool is_fenced; /* the case that runs */
 
-static int fencing_allocate(uint64_t *at, size_t bytes)
-{
-    *at = zeros(bytes);
-    return 0;
-}
-
 /* Addresses of user space have 47 bits, on the host and on the device. */
 static void place(void)
 {
-    const struct fencing_driver driver = {fencing_allocate, cu.cuMemcpyHtoD_v2, cu.cuMemcpyDtoH_v2,
-                                          cu.cuModuleGetGlobal_v2, module};
-    const char *wrong = fencing_place(&driver, 0, 1ull << 47);
+    const struct fencing_driver at = driver();
+    const char *wrong = fencing_place(&at, 0, 1ull << 47);
 
     if (wrong)
         fail("cannot place %s", wrong);

@@ -52,7 +52,7 @@ struct scene {
 
 static struct scene scene_set(void)
 {
-    struct scene s = {.server = server_start(&server_unfenced)};
+    struct scene s = {.server = server_start(NULL)};
 
     CHECK_OK(server_attach(s.server, &s.session));
     CHECK_OK(gs_malloc(s.session, 4096, &s.out));
@@ -275,7 +275,7 @@ static void an_array_counts_until_its_last_texture_goes(void)
 
 static void an_array_beyond_the_limit_is_refused(void)
 {
-    struct server *server = server_start(&server_unfenced);
+    struct server *server = server_start(NULL);
     gs_attach_params params = GS_ATTACH_PARAMS_INIT;
     gs_array_desc desc = GS_ARRAY_DESC_INIT;
     gs_session session;
@@ -300,7 +300,7 @@ static void an_array_beyond_the_limit_is_refused(void)
 static void a_destroyed_array_counts_until_it_is_gone(void)
 {
     static const char *const environment[] = {"GSHARE_SOFT_MEM=256M", NULL};
-    static const char *const arguments[] = {"--fence", "never", NULL};
+    static const char *const arguments[] = {"--fence", "never", NULL}; /* sinks take 128 MiB */
     const struct server_options options = {.environment = environment, .arguments = arguments};
     struct server *server = server_start(&options);
     gs_array_desc desc = GS_ARRAY_DESC_INIT;
@@ -695,19 +695,6 @@ static void a_worker_that_is_lost_ends_a_session_with_arrays(void)
     server_stop(s.server);
 }
 
-static void a_fenced_session_may_not_use_what_a_number_names(void)
-{
-    static const char *const arguments[] = {"--fence", "always", NULL};
-    struct server *server = server_start(&(struct server_options){.arguments = arguments});
-    gs_session session;
-    gs_module module;
-
-    CHECK_OK(server_attach(server, &session));
-    CHECK_STATUS(gs_module_load(session, texture_ptx, 0, &module), GS_ERR_PERMISSION);
-    CHECK_OK(gs_detach(session));
-    server_stop(server);
-}
-
 static const struct test tests[] = {
     TEST(an_array_begins_as_zeros_and_keeps_what_is_copied_to_it),
     TEST(boxes_go_between_arrays_device_and_host),
@@ -724,7 +711,6 @@ static const struct test tests[] = {
     TEST(a_neighbours_memory_and_objects_are_refused),
     TEST(a_recording_takes_no_box),
     TEST(a_worker_that_is_lost_ends_a_session_with_arrays),
-    TEST(a_fenced_session_may_not_use_what_a_number_names),
 };
 
 int main(int argc, char **argv)

@@ -48,16 +48,9 @@ static void library_lines_drop(void)
     *to = '\0';
 }
 
-/* The fence refuses kernels with textures. */
-static bool program_unfenced(const char *source)
-{
-    return strstr(source, "programs/texture_") != NULL ||
-           strstr(source, "programs/surface_") != NULL;
-}
-
 void cuda_program_run(const char *const *arguments, const char *source)
 {
-    struct server *server = server_start(program_unfenced(source) ? &server_unfenced : NULL);
+    struct server *server = server_start(NULL);
     int status;
 
     wanted_read(source);

@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "ptx/rewrite/texture_table.h"
+
 enum { COUNT = 512, MAX_LINE = 2048, MAX_OPERANDS = 16, MAX_RESULTS = 8, MAX_OBJECTS = 48 };
 
 struct instruction {
@@ -28,6 +30,7 @@ uint64_t operand(const char *type, unsigned k, unsigned i);
 // handle.
 unsigned object_count(void);
 const char *object_name(unsigned k);
+enum texture_column object_column(unsigned k);
 // Makes them all with the driver LIBRARY, in the current context; they stay. One that the driver
 // refuses has the handle 0. NULL, or the function that the library lacks.
 const char *objects_make(void *library, uint64_t handles[MAX_OBJECTS]);

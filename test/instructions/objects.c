@@ -88,6 +88,27 @@ const char *object_name(unsigned k)
     return objects[k].name;
 }
 
+enum texture_column object_column(unsigned k)
+{
+    const struct object *o = &objects[k];
+    bool cube = o->array_flags & CUDA_ARRAY3D_CUBEMAP,
+         layered = o->array_flags & CUDA_ARRAY3D_LAYERED;
+
+    if (o->kind == LINEAR_MEMORY)
+        return TEXTURE_LINE;
+    if (o->kind == SURFACE)
+        return cube || layered ? (o->height ? SURFACE_A2D : SURFACE_A1D)
+               : o->depth      ? SURFACE_3D
+               : o->height     ? SURFACE_2D
+                               : SURFACE_1D;
+    if (cube)
+        return layered ? TEXTURE_ACUBE : TEXTURE_CUBE;
+    return layered     ? (o->height ? TEXTURE_A2D : TEXTURE_A1D)
+           : o->depth  ? TEXTURE_3D
+           : o->height ? TEXTURE_2D
+                       : TEXTURE_1D;
+}
+
 static struct {
 #define MEMBER(name, arguments) CUresult(*name) arguments;
     CUDA_ABI_COPY_FUNCTIONS(MEMBER)

@@ -60,12 +60,23 @@ static bool has_objects(const struct instruction *in)
 /* ---- Behind the fence ---- */
 
 static CUmodule module;
-static CUdeviceptr variables; /* of a fenced module */
+static CUdeviceptr variables; /* of a fenced module, and its texture table */
+static size_t variables_used;
+enum { VARIABLES_BYTES = 1 << 18 };
 
 static int fencing_allocate(uint64_t *at, size_t bytes)
 {
-    *at = variables;
-    return (int)cu.cuMemsetD8_v2(variables, 0, bytes);
+    if (bytes > VARIABLES_BYTES - variables_used)
+        return -1;
+    *at = variables + variables_used;
+    variables_used += (bytes + 255) / 256 * 256;
+    return (int)cu.cuMemsetD8_v2(*at, 0, bytes);
+}
+
+static struct fencing_driver driver(void)
+{
+    return (struct fencing_driver){fencing_allocate, cu.cuMemcpyHtoD_v2, cu.cuMemcpyDtoH_v2,
+                                   cu.cuModuleGetGlobal_v2, module};
 }
 
 /* Addresses of user space have 47 bits, on the host and on the device. */
@@ -73,10 +84,10 @@ static bool load(const char *ptx, bool fenced)
 {
     if (cu.cuModuleLoadData(&module, ptx))
         return false;
-    const struct fencing_driver driver = {fencing_allocate, cu.cuMemcpyHtoD_v2, cu.cuMemcpyDtoH_v2,
-                                          cu.cuModuleGetGlobal_v2, module};
+    const struct fencing_driver at = driver();
 
-    return !fenced || !fencing_place(&driver, 0, 1ull << 47);
+    variables_used = 0;
+    return !fenced || !fencing_place(&at, 0, 1ull << 47);
 }
 
 /* False where the device does not take PTX, the kernel of IN. */
@@ -85,10 +96,14 @@ static bool run(const struct instruction *in, const char *ptx, bool fenced, CUde
 {
     static uint64_t values[MAX_OPERANDS][COUNT];
     CUfunction f;
-    void *args[] = {&input, &output, handles};
+    uint64_t numbers[MAX_OBJECTS] = {0};
+    void *args[] = {&input, &output, numbers};
 
     if (!has_objects(in) || !load(ptx, fenced))
         return false;
+    const struct fencing_driver at = driver();
+    for (unsigned k = 0; k < object_count(); k++)
+        numbers[k] = fencing_object(&at, handles[k], object_column(k));
     for (unsigned k = 0; k < in->noperands; k++)
         for (unsigned i = 0; i < COUNT; i++)
             values[k][i] = operand(in->operands[k], k, i);
@@ -364,7 +379,7 @@ int main(int argc, char **argv)
     if (!problem && !writing &&
         (cu.cuMemAlloc_v2(&input, MAX_OPERANDS * COUNT * 8) ||
          cu.cuMemAlloc_v2(&output, MAX_RESULTS * COUNT * 8) ||
-         cu.cuMemAlloc_v2(&variables, COUNT * 64)))
+         cu.cuMemAlloc_v2(&variables, VARIABLES_BYTES)))
         problem = "no memory on the device";
     snprintf(path, sizeof path, "%s/table.txt", folder);
     table = fopen(path, "r");

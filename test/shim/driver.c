@@ -166,6 +166,17 @@ WRAP(cuMemcpyDtoDAsync_v2, (CUdeviceptr dst, CUdeviceptr src, size_t size, CUstr
 WRAP(cuMemsetD8Async, (CUdeviceptr dst, unsigned char value, size_t count, CUstream stream),
      (dst, value, count, stream))
 
+/* ---- Textures -------------------------------------------------------------------------------- */
+
+WRAP(cuArray3DCreate_v2, (CUarray * array, const CUDA_ARRAY3D_DESCRIPTOR *desc), (array, desc))
+WRAP(cuMemcpy3DAsync_v2, (const CUDA_MEMCPY3D *copy, CUstream stream), (copy, stream))
+WRAP(cuTexObjectCreate,
+     (CUtexObject * texture, const CUDA_RESOURCE_DESC *resource, const CUDA_TEXTURE_DESC *desc,
+      const struct CUDA_RESOURCE_VIEW_DESC_st *view),
+     (texture, resource, desc, view))
+WRAP(cuSurfObjectCreate, (CUsurfObject * surface, const CUDA_RESOURCE_DESC *resource),
+     (surface, resource))
+
 /* ---- Modules --------------------------------------------------------------------------------- */
 
 WRAP(cuLinkCreate_v2,

@@ -8,8 +8,10 @@
 
 #include "common/print_ring.h"
 #include "ptx/ptx.h"
+#include "ptx/rewrite/texture_table.h"
 #include "softcuda/interp/exec.h"
 #include "softcuda/lower/program.h"
+#include "softcuda/texture/texel.h"
 
 enum {
     SERVER_BYTES = PRINT_BLOCK_BYTES + (1 << 16), /* variables of the house, print block */
@@ -21,6 +23,9 @@ enum {
 #define WINDOW_BYTES ((uint64_t)8 << 30)
 #define BLOCK_AT     ((uint64_t)1 << 20) /* of the module's variables, in the window */
 #define BEHIND       (FENCE_GUARD + FENCE_REACH)
+#define TEXELS_AT    ((uint64_t)8 << 20) /* of all textures and surfaces, in the window */
+#define OBJECT       0x0b1ec7000000u     /* an object of the table's: this, its column, its row */
+#define TABLE_BYTES  (TEXTURE_ROWS * sizeof(struct texture_row))
 
 struct loaded {
     struct fence_rig *rig;
@@ -28,6 +33,7 @@ struct loaded {
     struct exec_program *program;
     uint64_t *addresses;
     uint8_t *server, *constants;
+    struct texture_row *table;
     size_t server_used, constants_used;
     struct mem_map *map;
 };
@@ -121,6 +127,18 @@ static void write_initial(const struct loaded *l, const struct ptx_fence_report 
     }
 }
 
+static void fill_table(struct loaded *l)
+{
+    uint8_t *at = variable(l, FENCE_TEXTURES);
+    uint64_t table = (uint64_t)(uintptr_t)l->table;
+
+    for (unsigned i = 0; i < TEXTURE_ROWS; i++)
+        for (unsigned k = 0; k < TEXTURE_COLUMNS; k++)
+            l->table[i].object[k] = OBJECT | k << 12 | i;
+    if (at)
+        memcpy(at, &table, sizeof(table));
+}
+
 static bool load(struct loaded *l, const char *text, const struct ptx_fence_report *report)
 {
     struct fence_window window = fence_window(l->rig->base, l->rig->size, l->rig->base + BLOCK_AT);
@@ -135,12 +153,14 @@ static bool load(struct loaded *l, const char *text, const struct ptx_fence_repo
     l->server = calloc(1, SERVER_BYTES);
     l->constants = aligned_alloc(256, CONSTANT_BYTES);
     l->map = calloc(1, sizeof(*l->map) + 4 * sizeof(l->map->extents[0]));
-    if (!l->addresses || !l->server || !l->constants || !l->map)
+    l->table = aligned_alloc(sizeof(*l->table), TABLE_BYTES);
+    if (!l->addresses || !l->server || !l->constants || !l->map || !l->table)
         abort();
     memset(l->constants, 0, CONSTANT_BYTES);
     if (report->bytes > (1 << 30) || !place_variables(l))
         return false;
     write_initial(l, report);
+    fill_table(l);
     at = variable(l, FENCE_VARIABLE);
     if (at)
         memcpy(at, &window, sizeof(window));
@@ -167,6 +187,7 @@ static void map_memory(struct loaded *l, bool indexed)
          MEM_READ},
         {(uint64_t)(uintptr_t)l->server, (uint64_t)(uintptr_t)l->server + SERVER_BYTES,
          MEM_READ | MEM_WRITE},
+        {(uint64_t)(uintptr_t)l->table, (uint64_t)(uintptr_t)l->table + TABLE_BYTES, MEM_READ},
     };
 
     l->map->count = sizeof(all) / sizeof(all[0]);
@@ -216,6 +237,51 @@ static void no_print(void *context, const char *text, size_t length)
     (void)context, (void)text, (void)length;
 }
 
+/* One image serves all geometries: the device bounds accesses by the object's own. */
+static struct image image_at(const struct fence_rig *rig)
+{
+    return (struct image){.address = rig->base + TEXELS_AT,
+                          .bytes = 16 * 8 * 8 * 12,
+                          .pitch = 16 * 8,
+                          .slice = 16 * 8 * 8,
+                          .width = 8,
+                          .height = 8,
+                          .depth = 12,
+                          .format = CU_AD_FORMAT_UNSIGNED_INT32,
+                          .channels = 4,
+                          .channel_bytes = 4,
+                          .texel_bytes = 16,
+                          .dims = 3};
+}
+
+/* Notes the object's column. False: it is none of the table's. */
+static bool is_of_table(struct fence_rig *rig, uint64_t handle, unsigned first, unsigned last)
+{
+    const unsigned column = (unsigned)(handle >> 12) % TEXTURE_COLUMNS;
+
+    if ((handle & ~0xffffull) != OBJECT || (handle & 0xfff) >= TEXTURE_ROWS || column < first ||
+        column > last)
+        return false;
+    rig->columns |= 1u << column;
+    return true;
+}
+
+static const struct texture *texture_of(void *context, uint64_t handle)
+{
+    static struct texture texture;
+
+    texture = (struct texture){.image = image_at(context)};
+    return is_of_table(context, handle, TEXTURE_ANY, TEXTURE_ACUBE) ? &texture : NULL;
+}
+
+static const struct image *surface_of(void *context, uint64_t handle)
+{
+    static struct image image;
+
+    image = image_at(context);
+    return is_of_table(context, handle, SURFACE_ANY, SURFACE_A2D) ? &image : NULL;
+}
+
 static enum fence_end run_blocks(struct loaded *l, const struct exec_grid *grid)
 {
     struct mem_view view = {.map = l->map};
@@ -246,6 +312,9 @@ static enum fence_end run(struct loaded *l, const struct ptx_fence_report *repor
     struct exec_device device = {.print = no_print,
                                  .allocate = no_memory,
                                  .release = no_release,
+                                 .texture = texture_of,
+                                 .surface = surface_of,
+                                 .context = l->rig,
                                  .sm_count = 4,
                                  .stack_bytes = 1024,
                                  .clock_khz = 1000000};
@@ -274,6 +343,7 @@ enum fence_end fence_rig_run(struct fence_rig *rig, const char *text,
     struct loaded l = {.rig = rig};
 
     rig->faults = 0;
+    rig->columns = 0;
     enum fence_end end =
         load(&l, text, report) ? run(&l, report, blocks, threads, params, nparams) : FENCE_REFUSED;
 
@@ -282,6 +352,7 @@ enum fence_end fence_rig_run(struct fence_rig *rig, const char *text,
     free(l.addresses);
     free(l.server);
     free(l.constants);
+    free(l.table);
     free(l.map);
     return end;
 }

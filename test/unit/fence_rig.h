@@ -1,6 +1,7 @@
 /* A device on which leaving a window is seen: the window and its guard are mapped, what indices
  * reach where the module's report says so, and nothing else that a tenant could reach, so an access
- * anywhere else is a fault. */
+ * anywhere else is a fault. Its texture table can be read only, and all that textures and surfaces
+ * show lies in the window; an object that is not from the table is an access elsewhere. */
 #ifndef GS_TEST_UNIT_FENCE_RIG_H
 #define GS_TEST_UNIT_FENCE_RIG_H
 
@@ -19,6 +20,7 @@ struct fence_rig {
     uint64_t base, size; /* of the window */
     char what[512];      /* of an escape, or the last fault */
     unsigned faults;     /* blocks of the last run that ended so */
+    uint32_t columns;    /* of the texture table from which the last run took objects, a set */
 };
 
 void fence_rig_init(struct fence_rig *rig);

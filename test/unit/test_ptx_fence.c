@@ -409,9 +409,6 @@ static void what_it_cannot_hold_is_refused(void **state)
         const char *body, *why;
     } all[] = {
         {"cp.async.bulk.commit_group;", "line 6: the instruction 'cp.async.bulk"},
-        {".reg .b64 %t; tex.2d.v4.f32.f32 {%f1,%f2,%f3,%f4}, [%t, {%f1,%f2}];", "line 6: tex"},
-        {"suld.b.1d.b32.trap %r1, [%d1, {%r2}];", "line 6: suld.b"},
-        {"txq.width.b32 %r1, [%d1];", "line 6: txq"},
         {"multimem.ld_reduce.global.add.f32 %f1, [%d1];", "multimem"},
         {"mapa.u64 %d2, %d1, 0;", "mapa"},
         {"alloca.u64 %d2, 16;", "alloca"},

@@ -1,6 +1,6 @@
 /* Random valid modules (test/fuzz/write_program.c: loops, calls, recursion, indirect calls, generic
- * pointers to all spaces, atomics, matrices) behind the fence, alone and beside the other passes,
- * with random pointers: none leaves the window.
+ * pointers to all spaces, atomics, matrices, textures) behind the fence, alone and beside the other
+ * passes, with random pointers: none leaves the window.
  *
  *   GS_FENCE_PROGRAMS=100000 test_ptx_fence_random      more of them than `make test` runs */
 #include <errno.h>
@@ -123,6 +123,7 @@ static void random_programs_stay_inside(void **state)
     static struct program p;
     const char *wanted = getenv("GS_FENCE_PROGRAMS");
     unsigned count = wanted ? (unsigned)atoi(wanted) : 400, ran = 0, refused = 0, whole = 0;
+    uint32_t columns = 0;
 
     (void)state;
     for (unsigned i = 0; i < count; i++) {
@@ -142,11 +143,13 @@ static void random_programs_stay_inside(void **state)
         assert_int_not_equal(end, FENCE_REFUSED);
         ran++;
         whole += !rig.faults;
+        columns |= rig.columns;
         ptx_rewrite_report_deinit(&report);
         free(text);
     }
-    print_message("%u of %u programs ran, %u without a fault; %u lines refused\n", ran, count,
-                  whole, refused);
+    print_message("%u of %u programs ran, %u without a fault; %u lines refused; textures of %d "
+                  "geometries\n",
+                  ran, count, whole, refused, __builtin_popcount(columns));
     assert_true(ran > count / 2);
 }
 

@@ -159,6 +159,34 @@ static void every_field_of_a_texture_is_checked(void **state)
 #undef REFUSED
 }
 
+/* As instructions name it: what kernels of a fenced session can do with an array. */
+static void an_array_has_the_geometry_of_its_instructions(void **state)
+{
+    static const struct {
+        uint64_t width, height, depth;
+        unsigned flags;
+        enum texture_column texture, surface;
+    } all[] = {
+        {9, 0, 0, 0, TEXTURE_1D, SURFACE_1D},
+        {9, 4, 0, GS_ARRAY_GATHER, TEXTURE_2D, SURFACE_2D},
+        {9, 4, 3, 0, TEXTURE_3D, SURFACE_3D},
+        {9, 0, 3, GS_ARRAY_LAYERED, TEXTURE_A1D, SURFACE_A1D},
+        {9, 4, 1, GS_ARRAY_LAYERED | GS_ARRAY_SURFACE, TEXTURE_A2D, SURFACE_A2D},
+        {4, 4, 6, GS_ARRAY_CUBEMAP, TEXTURE_CUBE, SURFACE_A2D},
+        {4, 4, 12, GS_ARRAY_CUBEMAP | GS_ARRAY_LAYERED, TEXTURE_ACUBE, SURFACE_A2D},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+        CUDA_ARRAY3D_DESCRIPTOR desc;
+
+        assert_null(array_fault(all[i].width, all[i].height, all[i].depth,
+                                req_array_kind(GS_FORMAT_UINT8, 1, all[i].flags), &desc));
+        assert_int_equal(array_texture_column(&desc), all[i].texture);
+        assert_int_equal(array_surface_column(&desc), all[i].surface);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -167,6 +195,7 @@ int main(void)
         cmocka_unit_test(an_array_counts_as_at_least_its_texels),
         cmocka_unit_test(a_texture_reads_from_its_first_to_its_last_texel),
         cmocka_unit_test(every_field_of_a_texture_is_checked),
+        cmocka_unit_test(an_array_has_the_geometry_of_its_instructions),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

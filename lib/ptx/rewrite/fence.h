@@ -103,6 +103,11 @@ void fence_stack_begin(struct fence *fence);
 /* A store to local memory is bounded to its variable, or told in the report. */
 void fence_stack(struct fence *fence, const struct ptx_mem *mem, uint64_t bytes);
 
+/* ---- fence_texture.c ---- */
+
+/* An instruction of textures or surfaces takes its object from the session's table. */
+bool fence_texture(struct fence *fence);
+
 /* ---- fence_jump.c ---- */
 
 /* An alias is called as it is declared: it must have the parameters of what it stands for. */
@@ -132,6 +137,8 @@ struct fence_span fence_operand(const struct fence *fence, unsigned n);
  */
 void fence_operands(const struct fence *fence, struct lexer *lexer, struct token *t);
 bool fence_token_is_end(const struct token *t);
+/* The opcode of the current instruction, with its modifiers. */
+struct fence_span fence_opcode(const struct fence *fence);
 /* Puts WITH in the place of SPAN. */
 void fence_replace(struct fence *fence, struct fence_span span, const char *with);
 /* Text before the instruction, behind what stands there already. */

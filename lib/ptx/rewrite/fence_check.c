@@ -18,7 +18,10 @@
  *  5. A load of a kernel parameter ends inside it, or, by a register, in a bounded place among the
  *     kernel's own; no parameter has a generic address.
  *  6. No instruction ends more than its thread.
- *  7. Everything else is on a list of what addresses no memory, or memory of another space.
+ *  7. A texture or surface is what was loaded right before from the texture table, whose address is
+ *     a constant, off a number of ten bits, in the column of the instruction's geometry
+ *     (fence_check_texture.c).
+ *  8. Everything else is on a list of what addresses no memory, or memory of another space.
  *
  * Trusted besides: the reader and the printer (the text is a printed module, so it has one
  * meaning), names that begin with gshare$ or _ZN12gshare_print, which no tenant's text may hold:
@@ -31,6 +34,7 @@
 #include <string.h>
 
 #include "ptx/ptx.h"
+#include "ptx/rewrite/fence_check.h"
 #include "ptx/rewrite/rewrite.h"
 
 enum { MOST_OFFSET = 1 << 20, MOST_TEXT = 1024, MOST_FIXED = 8, MOST_FACTOR = 4 };
@@ -91,6 +95,18 @@ static bool is(const struct check *c, uint32_t i, const char *format, ...)
         return false;
     va_start(arguments, format);
     same = is_text(c, i, format, arguments);
+    va_end(arguments);
+    return same;
+}
+
+bool fence_check_reads(const struct ptx_func *f, uint32_t i, const char *format, ...)
+{
+    const struct check c = {.f = f};
+    va_list arguments;
+    bool same;
+
+    va_start(arguments, format);
+    same = is_text(&c, i, format, arguments);
     va_end(arguments);
     return same;
 }
@@ -388,6 +404,8 @@ static bool check_register_access(struct check *c, uint32_t i, const struct ptx_
     if (mem->reg != c->at)
         return (!generic && is_of_epilogue(c, mem->reg)) ||
                fails(c, i, "the address is not fenced");
+    if (!generic && fence_check_is_table_load(c->f, c->labelled, i))
+        return true;
     if (!matrix && mem->offset >= 0 && mem->offset <= MOST_OFFSET && is_indexed(c, i)) {
         c->indexed = true;
         return true;
@@ -596,7 +614,7 @@ static bool check_brx(struct check *c, uint32_t i)
            fails(c, i, "an index that is not bounded");
 }
 
-/* ---- 6., 7. The rest ---- */
+/* ---- 6., 7., 8. The rest ---- */
 
 /* A list of its own beside that of the pass, on purpose. */
 static bool is_known_pragma(const char *text)
@@ -611,6 +629,7 @@ static bool is_known_pragma(const char *text)
 static bool check_class(struct check *c, uint32_t i)
 {
     const struct ptx_inst *inst = &c->f->insts[i];
+    const char *wrong;
 
     if (inst->op == PTX_OP_DISCARD)
         return fails(c, i, "shows what memory held before");
@@ -639,6 +658,10 @@ static bool check_class(struct check *c, uint32_t i)
                inst->space == PTX_SPACE_SHARED || fails(c, i, "not in .shared");
     case PTX_CLASS_MBARRIER:
         return inst->space == PTX_SPACE_SHARED || fails(c, i, "not in .shared");
+    case PTX_CLASS_TEX:
+    case PTX_CLASS_SURF:
+        wrong = fence_check_texture(c->m, c->f, c->labelled, i);
+        return !wrong || fails(c, i, wrong);
     case PTX_CLASS_MISC:
         return inst->op != PTX_OP_PRAGMA || is_known_pragma(inst->ops[0].string) ||
                fails(c, i, "a pragma");
@@ -658,6 +681,12 @@ static bool names_outside(const struct check *c, const struct ptx_operand *o)
     return v && v->space == PTX_SPACE_GLOBAL && !c->house;
 }
 
+/* What stands in brackets is an object there, and no address. */
+static bool is_query(const struct ptx_inst *inst)
+{
+    return inst->op == PTX_OP_TXQ || inst->op == PTX_OP_SUQ;
+}
+
 static bool check_instruction(struct check *c, uint32_t i)
 {
     const struct ptx_inst *inst = &c->f->insts[i];
@@ -670,7 +699,7 @@ static bool check_instruction(struct check *c, uint32_t i)
         if (names_outside(c, &inst->ops[k]))
             return fails(c, i, "the address of a variable that lies outside");
         c->stack |= inst->ops[k].kind == PTX_OPND_MEM && may_hit_stack(c, i, &inst->ops[k].mem);
-        if (inst->ops[k].kind == PTX_OPND_MEM &&
+        if (inst->ops[k].kind == PTX_OPND_MEM && !is_query(inst) &&
             !check_address(c, i, &inst->ops[k].mem, source ? inst->space2 : inst->space))
             return false;
     }

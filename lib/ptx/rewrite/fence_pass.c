@@ -5,9 +5,10 @@
  * It works on the text with all that other passes added. Per function a prologue takes the window
  * from constant memory into registers; before each access to .global, or to a generic address,
  * stands a fence (fence_access.c); module variables move into the window (fence_globals.c);
- * computed jumps go to places of the module only (fence_jump.c). All else is let through by name,
- * and what is not named is refused. Then the module is read again, printed without the variables
- * that moved, and checked by code of its own (fence_check.c). */
+ * computed jumps go to places of the module only (fence_jump.c); textures and surfaces come from
+ * the session's table (fence_texture.c). All else is let through by name, and what is not named is
+ * refused. Then the module is read again, printed without the variables that moved, and checked by
+ * code of its own (fence_check.c). */
 #include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>
@@ -20,6 +21,7 @@
 #include "ptx/rewrite/fence.h"
 #include "ptx/rewrite/fence_pass.h"
 #include "ptx/rewrite/pass.h"
+#include "ptx/rewrite/texture_table.h"
 
 static const char prologue[] =
     " .reg .b32 gshare$mask, gshare$base, gshare$lo, gshare$hi, gshare$x, gshare$y, gshare$s;"
@@ -175,9 +177,7 @@ static bool take_instruction(struct fence *fence)
                fence_refuse(fence, inst->line, "%s: an address", ptx_op_name(inst->op));
     case PTX_CLASS_TEX:
     case PTX_CLASS_SURF:
-        return fence_refuse(fence, inst->line,
-                            "%s: a texture or surface is named by a number, which may be another's",
-                            ptx_op_name(inst->op));
+        return fence_texture(fence);
     case PTX_CLASS_STACK:
         return fence_refuse(fence, inst->line, "%s: the stack would be wherever the program says",
                             ptx_op_name(inst->op));
@@ -266,14 +266,16 @@ static const char *module_obstacle(const struct ptx_module *m)
     return NULL;
 }
 
-/* Before the first function or variable can use it: behind .address_size 64. */
-static bool declare_window(struct fence *fence)
+/* Before the first function or variable can use them: behind .address_size 64. */
+static bool declare_constants(struct fence *fence)
 {
     const size_t at = rewrite_head_end(fence->text, strlen(fence->text));
 
     if (!at)
         return fence_refuse(fence, 0, "the module does not say .address_size");
     edits_insert(&fence->edits, at, " .const .align 16 .b32 " FENCE_VARIABLE "[4];");
+    if (fence->report->textures)
+        edits_insert(&fence->edits, at, " .const .align 8 .b64 " FENCE_TEXTURES ";");
     return true;
 }
 
@@ -296,12 +298,10 @@ static bool take_module(struct fence *fence)
                             VARIABLES_ALIGN);
     if (fence->variables && !rewrite_constants_fit(fence->m))
         return fence_refuse(fence, 0, "its constants leave no room for the window's");
-    if (!declare_window(fence))
-        return false;
     for (uint32_t i = 0; i < fence->m->nfuncs; i++)
         if (!(fence->variables ? fence_variables : take_function)(fence, fence->m->funcs[i]))
             return false;
-    return true;
+    return declare_constants(fence);
 }
 
 /* ---- The text that comes out ---- */

@@ -69,8 +69,8 @@ struct fence_span fence_brackets(const struct fence *fence, unsigned n, struct f
     return span;
 }
 
-/* The opcode and its modifiers are behind the lexer, T is the first token of the operands. */
-static void skip_opcode(struct lexer *lexer, struct token *t)
+/* T is the opcode with its modifiers. */
+static void find_opcode(struct lexer *lexer, struct token *t)
 {
     lexer_next(lexer, t);
     if (t->kind == '@') {
@@ -80,13 +80,24 @@ static void skip_opcode(struct lexer *lexer, struct token *t)
         lexer_next(lexer, t);
     }
     lexer_extend_mnemonic(lexer, t);
-    lexer_next(lexer, t);
 }
 
 void fence_operands(const struct fence *fence, struct lexer *lexer, struct token *t)
 {
     begin(fence, lexer);
-    skip_opcode(lexer, t);
+    find_opcode(lexer, t);
+    lexer_next(lexer, t);
+}
+
+struct fence_span fence_opcode(const struct fence *fence)
+{
+    struct lexer lexer;
+    struct token t;
+
+    begin(fence, &lexer);
+    find_opcode(&lexer, &t);
+    lexer_deinit(&lexer);
+    return (struct fence_span){t.text, t.len};
 }
 
 struct fence_span fence_operand(const struct fence *fence, unsigned n)

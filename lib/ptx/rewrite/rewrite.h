@@ -136,6 +136,7 @@ struct ptx_fence_report {
      * stack, where the compiler keeps return addresses and registers; 0: there is none. What a
      * hostile program can make of it is in doc/isolation.md, "What stays open". */
     uint32_t stack_line;
+    bool textures;    /* it has FENCE_TEXTURES, see texture_table.h */
     bool indexed;     /* accesses reach up to FENCE_REACH further behind the window */
     char reason[320]; /* of a refusal: "line 12: cp.async.bulk: ..." */
     void *memory;

@@ -7,10 +7,12 @@
 
 #include "common/util.h"
 #include "ptx/rewrite/rewrite.h"
+#include "ptx/rewrite/texture_table.h"
 #include "worker/jobs/job.h"
 #include "worker/memory/limits.h"
 #include "worker/memory/memory.h"
 #include "worker/memory/window.h"
+#include "worker/texture/table.h"
 
 static const struct ptx_fence_report *report_of(const struct module *module)
 {
@@ -73,6 +75,8 @@ gs_status fenced_prepare(struct job *job, const struct module *module)
                         "the module's global variables take %" PRIu64
                         " bytes, the session's limit is %" PRIu64,
                         report->bytes, memory_limits(job->session).session);
+    if (report->textures && texture_table_open(job) != GS_OK)
+        return job->status;
     return report->fenced ? window_cover(job, report->indexed) : GS_OK;
 }
 
@@ -115,6 +119,19 @@ static CUresult bind_functions(const struct module *module)
     return result ? result : write_addresses(module, functions);
 }
 
+static CUresult bind_textures(const struct session *session, const struct module *module)
+{
+    const CUdeviceptr table = texture_table_address(session);
+    CUdeviceptr constant;
+    CUresult result = DRV(cuModuleGetGlobal_v2, &constant, NULL, module->cu, FENCE_TEXTURES);
+
+    if (result == CUDA_ERROR_NOT_FOUND)
+        return CUDA_SUCCESS; /* as below */
+    if (!result)
+        result = write_bytes(constant, &table, sizeof(table));
+    return result ? result : DRV(cuStreamSynchronize, service_stream());
+}
+
 CUresult fenced_bind(struct session *session, struct module *module)
 {
     CUdeviceptr constant;
@@ -125,6 +142,8 @@ CUresult fenced_bind(struct session *session, struct module *module)
     const struct fence_window window =
         fence_window(session->memory.window_base, session->memory.window_open, module->variables);
     result = bind_functions(module);
+    if (!result && report_of(module)->textures)
+        result = bind_textures(session, module);
     if (result)
         return result;
     result = DRV(cuModuleGetGlobal_v2, &constant, NULL, module->cu, FENCE_VARIABLE);

@@ -63,7 +63,7 @@ static uint64_t least(uint64_t a, uint64_t b)
 
 /* Clears an array, because the driver may give it memory that another tenant has just given back:
  * in boxes of as many rows, or slices, as there are zeros for. */
-static CUresult array_zero(const struct array *array)
+CUresult array_zero(const struct array *array)
 {
     const uint64_t rows = least(ZEROS_BYTES / array->row, array->height);
     const uint64_t slices =
@@ -90,6 +90,11 @@ static CUresult array_zero(const struct array *array)
 
 /* ---- Making ---------------------------------------------------------------------------------- */
 
+bool array_calls_found(void)
+{
+    return cu->cuArray3DCreate_v2 && cu->cuArrayDestroy && cu->cuMemcpy3DAsync_v2;
+}
+
 static void create_prepare(struct job *job)
 {
     struct session_texture *texture = &job->session->texture;
@@ -100,7 +105,7 @@ static void create_prepare(struct job *job)
         job_fail(job, GS_ERR_INVALID_VALUE, "%s", fault);
         return;
     }
-    if (!cu->cuArray3DCreate_v2 || !cu->cuArrayDestroy || !cu->cuMemcpy3DAsync_v2) {
+    if (!array_calls_found()) {
         job_fail(job, GS_ERR_NOT_SUPPORTED, "the driver has no calls for arrays");
         return;
     }
@@ -169,6 +174,8 @@ static void create_work(struct job *job)
                             .texel = texel_size(desc.Format, desc.NumChannels),
                             .height = desc.Height ? desc.Height : 1,
                             .depth = desc.Depth ? desc.Depth : 1,
+                            .texture = array_texture_column(&desc),
+                            .surface = array_surface_column(&desc),
                             .counted = array_counted(&desc)};
     if (physical_charge(job, array->row * array->height * array->depth, array->counted,
                         ARRAY_PIECE) != GS_OK) {

@@ -1,6 +1,7 @@
 /* check.c - see check.h. */
 #include "worker/texture/check.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 #include "common/util.h"
@@ -122,6 +123,29 @@ uint64_t array_counted(const CUDA_ARRAY3D_DESCRIPTOR *desc)
     const uint64_t rows = desc->Height ? round_up(desc->Height, BLOCK_ROWS) : 1;
 
     return round_up(row * rows * (desc->Depth ? desc->Depth : 1), ARRAY_PIECE);
+}
+
+enum texture_column array_texture_column(const CUDA_ARRAY3D_DESCRIPTOR *desc)
+{
+    const bool layered = desc->Flags & CUDA_ARRAY3D_LAYERED;
+
+    if (desc->Flags & CUDA_ARRAY3D_CUBEMAP)
+        return layered ? TEXTURE_ACUBE : TEXTURE_CUBE;
+    if (layered)
+        return desc->Height ? TEXTURE_A2D : TEXTURE_A1D;
+    return desc->Depth ? TEXTURE_3D : desc->Height ? TEXTURE_2D : TEXTURE_1D;
+}
+
+enum texture_column array_surface_column(const CUDA_ARRAY3D_DESCRIPTOR *desc)
+{
+    if (desc->Flags & (CUDA_ARRAY3D_CUBEMAP | CUDA_ARRAY3D_LAYERED))
+        return desc->Height ? SURFACE_A2D : SURFACE_A1D;
+    return desc->Depth ? SURFACE_3D : desc->Height ? SURFACE_2D : SURFACE_1D;
+}
+
+enum texture_column memory_texture_column(const CUDA_RESOURCE_DESC *resource)
+{
+    return resource->resType == CU_RESOURCE_TYPE_LINEAR ? TEXTURE_LINE : TEXTURE_2D;
 }
 
 /* ---- Textures -------------------------------------------------------------------------------- */

@@ -9,6 +9,7 @@
 
 #include "common/wire.h"
 #include "cuda/abi.h"
+#include "ptx/rewrite/texture_table.h"
 
 /* What is wrong with a request, for people. NULL: nothing is. */
 typedef const char *texture_fault;
@@ -19,6 +20,13 @@ texture_fault req_array_check(const uint64_t arg[4], CUDA_ARRAY3D_DESCRIPTOR *de
 
 /* Bytes of a texel; 0: no such format or count of channels. */
 uint32_t texel_size(uint32_t format, uint32_t channels);
+
+/* The geometry with which instructions read the array, and that with which they take it as a
+ * surface. */
+enum texture_column array_texture_column(const CUDA_ARRAY3D_DESCRIPTOR *desc);
+enum texture_column array_surface_column(const CUDA_ARRAY3D_DESCRIPTOR *desc);
+/* The geometry of a texture of memory. */
+enum texture_column memory_texture_column(const CUDA_RESOURCE_DESC *resource);
 
 #define ARRAY_PIECE UINT64_C(4096)
 

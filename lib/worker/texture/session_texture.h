@@ -9,10 +9,13 @@
 
 struct array;
 struct texture;
+struct texture_table;
 
 struct session_texture {
-    struct array **arrays;     /* SEG_ARRAYS entries, or NULL */
-    struct texture **textures; /* textures and surfaces: SEG_TEXTURES entries, or NULL */
+    struct array **arrays;       /* SEG_ARRAYS entries, or NULL */
+    struct texture **textures;   /* textures and surfaces: SEG_TEXTURES entries, or NULL */
+    uint32_t made;               /* textures and surfaces ever, of a fenced session */
+    struct texture_table *table; /* of a fenced session that uses textures, else NULL */
 };
 
 #endif

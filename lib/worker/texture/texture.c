@@ -6,8 +6,9 @@
  * memory that lay in one of its live allocations when the object was made. When such an allocation
  * is freed, its place is the session's own until the session ends, as for a kernel's pointer.
  *
- * What a kernel takes is the driver's own number, which the next worker could not give again: a
- * session with textures ends with its worker.
+ * What a kernel takes is the driver's own number, or in a fenced session a row of its table
+ * (table.c). The next worker could not give the same again: a session with textures ends with its
+ * worker.
  */
 #include "worker/texture/texture.h"
 
@@ -19,9 +20,12 @@
 #include "worker/memory/deferred_release.h"
 #include "worker/texture/array.h"
 #include "worker/texture/check.h"
+#include "worker/texture/table.h"
 
 struct texture {
-    uint64_t handle;
+    uint64_t handle; /* the driver's */
+    uint64_t number; /* what the tenant has for it: the handle, where kernels are not fenced */
+    uint32_t row;    /* of the table, where they are */
     bool surface;
     struct array *array; /* NULL: it shows linear or pitched memory */
 };
@@ -81,25 +85,51 @@ static void texture_prepare(struct job *job)
         place_find(job);
 }
 
+/* A number of which kernels use the lowest bits, the row. The others let no other session's number
+ * pass for one of this session, nor that of a texture that has gone. */
+static uint64_t number_make(struct session *session, uint32_t row)
+{
+    const uint64_t made = ++session->texture.made;
+
+    return UINT64_C(1) << 62 | (session->id & 0x3fffffff) << 32 |
+           (made * TEXTURE_ROWS & UINT32_MAX) | row;
+}
+
 /* Makes the record of an object that the driver has made. */
 static void texture_note(struct job *job, uint64_t handle, bool surface)
 {
     struct texture *texture = job->made;
 
-    *texture = (struct texture){.handle = handle, .surface = surface, .array = job->object};
+    *texture = (struct texture){
+        .handle = handle, .number = handle, .surface = surface, .array = job->object};
+    if (job->session->fenced) {
+        texture->row = job->index;
+        texture->number = number_make(job->session, job->index);
+    }
     if (texture->array)
         texture->array->uses++;
     journal_spoil(job->session->journal, "it has textures");
-    job->ret[0] = handle;
+    job->ret[0] = texture->number;
 }
 
-/* Makes the record's memory first, so that nothing can fail behind the driver's call. */
+/* Makes the record's memory and the session's table first, so that little can fail behind the
+ * driver's call. */
 static bool record_make(struct job *job)
 {
+    if (job->session->fenced && texture_table_open(job) != GS_OK)
+        return false;
     job->made = calloc(1, sizeof(struct texture));
     if (!job->made)
         job_fail(job, GS_ERR_NO_MEMORY, "no host memory for a texture's record");
     return job->made;
+}
+
+/* Lets the session's kernels see an object that the driver has made. Where that fails, the object
+ * stays, since they may see it. */
+static CUresult texture_show(struct job *job, uint64_t handle, enum texture_column column)
+{
+    return job->session->fenced ? texture_table_put(job->session, job->index, handle, column)
+                                : CUDA_SUCCESS;
 }
 
 static void record_drop(struct job *job, CUresult result)
@@ -123,6 +153,8 @@ static void texture_work(struct job *job)
     if (!record_make(job))
         return;
     CUresult result = DRV(cuTexObjectCreate, &made, &resource, &desc, NULL);
+    if (!result)
+        result = texture_show(job, made, array ? array->texture : memory_texture_column(&resource));
     if (result)
         record_drop(job, result);
     else
@@ -146,6 +178,8 @@ static void surface_work(struct job *job)
     if (!record_make(job))
         return;
     CUresult result = DRV(cuSurfObjectCreate, &made, &resource);
+    if (!result)
+        result = texture_show(job, made, array->surface);
     if (result)
         record_drop(job, result);
     else
@@ -175,10 +209,10 @@ static void destroy_take(struct job *job, bool surface)
     struct texture **textures = job->session->texture.textures;
 
     for (uint32_t i = 0; textures && i < SEG_TEXTURES; i++) {
-        if (!textures[i] || textures[i]->handle != job->arg[0] || textures[i]->surface != surface)
+        if (!textures[i] || textures[i]->number != job->arg[0] || textures[i]->surface != surface)
             continue;
         job->object = textures[i];
-        textures[i] = NULL;
+        job->index = i;
         return;
     }
     job_fail(job, GS_ERR_INVALID_HANDLE, "0x%" PRIx64 " is no %s of the session", job->arg[0],
@@ -197,7 +231,20 @@ static void surface_destroy_prepare(struct job *job)
 
 static void destroy_work(struct job *job)
 {
-    texture_free(job->session, job->object);
+    struct texture *texture = job->object;
+    CUresult result = CUDA_SUCCESS;
+
+    if (job->session->fenced)
+        result = texture_table_drop(job->session, texture->row);
+    if (result)
+        job_fail_driver(job, result); /* the object stays, also its tenant's */
+    else
+        texture_free(job->session, texture);
+}
+
+static void destroy_install(struct job *job)
+{
+    job->session->texture.textures[job->index] = NULL;
 }
 
 /* The driver may let each of these calls wait, and nobody waits for a session's end: at a quiet
@@ -221,6 +268,7 @@ void textures_deinit(struct session *session)
     }
     free(session->texture.textures);
     session->texture.textures = NULL;
+    texture_table_close(session);
     arrays_deinit(session);
 }
 
@@ -228,15 +276,9 @@ const struct job_kind job_texture_create = {"texture_create", JOB_PATIENT,    te
                                             texture_work,     create_install, NULL};
 const struct job_kind job_surface_create = {"surface_create", JOB_PATIENT,    surface_prepare,
                                             surface_work,     create_install, NULL};
-const struct job_kind job_texture_destroy = {"texture_destroy",
-                                             JOB_QUIESCE | JOB_PATIENT,
-                                             texture_destroy_prepare,
-                                             destroy_work,
-                                             NULL,
-                                             NULL};
-const struct job_kind job_surface_destroy = {"surface_destroy",
-                                             JOB_QUIESCE | JOB_PATIENT,
-                                             surface_destroy_prepare,
-                                             destroy_work,
-                                             NULL,
-                                             NULL};
+const struct job_kind job_texture_destroy = {"texture_destroy",       JOB_QUIESCE | JOB_PATIENT,
+                                             texture_destroy_prepare, destroy_work,
+                                             destroy_install,         NULL};
+const struct job_kind job_surface_destroy = {"surface_destroy",       JOB_QUIESCE | JOB_PATIENT,
+                                             surface_destroy_prepare, destroy_work,
+                                             destroy_install,         NULL};
