@@ -41,6 +41,7 @@ static const struct question {
      question_request, 0},
     {"11", "the same, now and then", question_request_paced, 0},
     {"12", "first memsets and copies beside a 300 ms kernel", question_firsts, 0},
+    {"12l", "the same with CUDA_MODULE_LOADING=LAZY", question_firsts, "CUDA_MODULE_LOADING=LAZY"},
     {"13", "does another kernel run beside one that waits?", question_room, 0},
     {"14", "which streams, graphs and events cannot be made beside a 30 ms kernel",
      question_stream_stalls, 0},
@@ -76,8 +77,9 @@ static const struct question {
      "CUDA_MODULE_LOADING=LAZY"},
     {"32", "a warm call of cublasLtMatmul", question_blas_warm, "CUDA_MODULE_LOADING=LAZY"},
     {"33", "cuBLASLt and green contexts", question_blas_green, "CUDA_MODULE_LOADING=LAZY"},
-    {"34", "cuFuncLoad with lazy loading, beside a 60 ms kernel", question_func_load,
-     "CUDA_MODULE_LOADING=LAZY"},
+    {"34", "modules loaded lazily, or whole by cuFuncLoad, beside a 60 ms kernel",
+     question_func_load, "CUDA_MODULE_LOADING=LAZY"},
+    {"35", "cuBLASLt's algorithms on few SMs", question_blas_few, "CUDA_MODULE_LOADING=LAZY"},
 };
 
 static int question_wanted(const struct question *q, int argc, char **argv)

@@ -425,5 +425,6 @@ CUresult question_blas_instantiated(void);
 CUresult question_blas_warm(void);
 CUresult question_blas_green(void);
 CUresult question_func_load(void);
+CUresult question_blas_few(void);
 
 #endif

@@ -99,14 +99,10 @@ struct product {
     cublasLtMatmulHeuristicResult_t found;
 };
 
-static CUresult product_new(struct product *p, const struct type *type, int m, int n, int k,
-                            int sms)
+static CUresult product_new(struct product *p, const struct type *type, int m, int n, int k)
 {
     *p = (struct product){.type = type, .m = m, .n = n, .k = k};
     LT(lt.cublasLtMatmulDescCreate(&p->desc, type->compute, CUDA_R_32F));
-    if (sms)
-        LT(lt.cublasLtMatmulDescSetAttribute(p->desc, CUBLASLT_MATMUL_DESC_SM_COUNT_TARGET, &sms,
-                                             sizeof(sms)));
     LT(lt.cublasLtMatrixLayoutCreate(&p->a, type->ab, m, k, m));
     LT(lt.cublasLtMatrixLayoutCreate(&p->b, type->ab, k, n, k));
     LT(lt.cublasLtMatrixLayoutCreate(&p->c, type->c, m, n, m));
@@ -221,7 +217,7 @@ CUresult question_blas_open(void)
             char name[64];
             struct product p;
 
-            CK(product_new(&p, &types[i], sizes[j][0], sizes[j][1], sizes[j][2], 0));
+            CK(product_new(&p, &types[i], sizes[j][0], sizes[j][1], sizes[j][2]));
             step_begin();
             CK(product_ask(&p));
             snprintf(name, sizeof(name), "heuristic %dx%dx%d, workspace %zu", p.m, p.n, p.k,
@@ -312,7 +308,7 @@ static CUresult first_calls(enum prepare prepare)
             CUgraph graph = NULL;
             CUgraphExec exec = NULL;
 
-            CK(product_new(&p, &types[i], shapes[j][0], shapes[j][1], shapes[j][2], 0));
+            CK(product_new(&p, &types[i], shapes[j][0], shapes[j][1], shapes[j][2]));
             CK(beside_begin());
             CK(product_ask(&p));
             if (j < 2)
@@ -437,7 +433,7 @@ CUresult question_blas_warm(void)
             double start, calls, end;
             char name[80];
 
-            CK(product_new(&p, &types[i], sizes[j], sizes[j], sizes[j], 0));
+            CK(product_new(&p, &types[i], sizes[j], sizes[j], sizes[j]));
             CK(product_ask(&p));
             for (int n = 0; n < 20; n++)
                 CK(product_run(&p, stream));
@@ -455,7 +451,7 @@ CUresult question_blas_warm(void)
                 if (n % 50 == 0)
                     CK(cuStreamSynchronize(stream));
                 start = now_us();
-                CK(product_new(&q, &types[i], sizes[j], sizes[j], sizes[j], 0));
+                CK(product_new(&q, &types[i], sizes[j], sizes[j], sizes[j]));
                 q.found = p.found;
                 CK(product_run(&q, stream));
                 product_free(&q);
@@ -507,7 +503,7 @@ CUresult question_blas_warm(void)
             struct product p;
             CUgraph graph;
 
-            CK(product_new(&p, &types[i], shapes[j][0], shapes[j][1], shapes[j][2], 0));
+            CK(product_new(&p, &types[i], shapes[j][0], shapes[j][1], shapes[j][2]));
             CK(product_ask(&p));
             CK(product_capture(&p, stream, &graph));
             CK(nodes_print(&p, graph));
@@ -528,7 +524,7 @@ static struct {
     CUstream stream;
 } few;
 
-static CUresult few_open(void)
+static CUresult few_open(unsigned sms)
 {
     static CUdevResource all, groups[128];
     CUdevResourceDesc desc;
@@ -537,7 +533,7 @@ static CUresult few_open(void)
     CK(cuDeviceGetDevResource(device, &all, CU_DEV_RESOURCE_TYPE_SM));
     CK(cuDevSmResourceSplitByCount(groups, &n, &all, NULL,
                                    CU_DEV_SM_RESOURCE_SPLIT_IGNORE_SM_COSCHEDULING, 2));
-    CK(cuDevResourceGenerateDesc(&desc, groups, FEW / 2));
+    CK(cuDevResourceGenerateDesc(&desc, groups, sms / 2));
     CK(cuGreenCtxCreate(&few.green, desc, device, CU_GREEN_CTX_DEFAULT_STREAM));
     CK(cuCtxFromGreenCtx(&few.context, few.green));
     return cuGreenCtxStreamCreate(&few.stream, few.green, CU_STREAM_NON_BLOCKING, 0);
@@ -576,29 +572,23 @@ static CUresult green_ask(const char *name, const struct product *p, CUgraphExec
 
 CUresult question_blas_green(void)
 {
-    struct product p, target;
+    struct product p;
     CUgraph graph[3];
     CUgraphExec exec[3];
     CUstream stream;
 
     CK(blas_open());
     CK(stream_new(&stream));
-    CK(few_open());
+    CK(few_open(FEW));
     printf("  f16, 2,048 by 2,048 by 2,048 of ones (C = 6800); %d SMs in the green context\n", FEW);
-    CK(product_new(&p, &types[0], 2048, 2048, 2048, 0));
+    CK(product_new(&p, &types[0], 2048, 2048, 2048));
     CK(product_ask(&p));
-    CK(product_new(&target, &types[0], 2048, 2048, 2048, FEW));
-    CK(product_ask(&target));
     CK(green_ask("green current, its stream, before the primary context", &p, NULL, few.context,
                  few.stream));
     CK(green_ask("primary current, its stream", &p, NULL, context, stream));
     CK(green_ask("primary current, the green context's stream", &p, NULL, context, few.stream));
     CK(green_ask("green current, its stream", &p, NULL, few.context, few.stream));
     CK(green_ask("green current, the primary context's stream", &p, NULL, few.context, stream));
-    CK(green_ask("the same with SM_COUNT_TARGET, green current, its stream", &target, NULL,
-                 few.context, few.stream));
-    CK(green_ask("the same with SM_COUNT_TARGET, primary current, its stream", &target, NULL,
-                 context, stream));
     CK(product_capture(&p, stream, &graph[0]));
     CK(product_capture(&p, few.stream, &graph[1]));
     CK(cuCtxSetCurrent(few.context));
@@ -619,15 +609,62 @@ CUresult question_blas_green(void)
     return CUDA_SUCCESS;
 }
 
-/* ------------------------------------------------------------------ 34: loaded by name */
+/* ------------------------------------------------------------------ 35: algorithms on few SMs */
 
-/* With CUDA_MODULE_LOADING=LAZY: does cuFuncLoad do at a quiet moment what EAGER does? */
+/* Algorithms for the whole device, whose blocks may be in clusters, on fewer SMs. */
+CUresult question_blas_few(void)
+{
+    static const unsigned sms[] = {2, 4, 8, 16, 64};
+
+    CK(blas_open());
+    for (size_t s = 0; s < COUNT(sms); s++) {
+        CK(few_open(sms[s]));
+        for (size_t i = 0; i < COUNT(types); i++) {
+            for (size_t j = 1; j < COUNT(shapes); j++) {
+                struct product p;
+                CUresult result;
+
+                CK(product_new(&p, &types[i], shapes[j][0], shapes[j][1], shapes[j][2]));
+                CK(product_ask(&p));
+                result = product_run(&p, few.stream);
+                if (!result)
+                    result = cuStreamSynchronize(few.stream);
+                if (result)
+                    printf("  %u SMs: %s %dx%dx%d gives %d\n", sms[s], p.type->name, p.m, p.n, p.k,
+                           (int)result);
+                product_free(&p);
+            }
+        }
+        printf("  %u SMs: asked\n", sms[s]);
+    }
+    return CUDA_SUCCESS;
+}
+
+/* ------------------------------------------------------------------ 34: loaded whole */
+
+/* Loads all kernels of a module, as CUDA_MODULE_LOADING=EAGER would. */
+static CUresult load_whole(CUmodule module)
+{
+    CUfunction functions[16];
+    unsigned count = 0;
+
+    CK(cuModuleGetFunctionCount(&count, module));
+    CK(cuModuleEnumerateFunctions(functions, count, module));
+    for (unsigned i = 0; i < count; i++)
+        CK(cuFuncLoad(functions[i]));
+    return CUDA_SUCCESS;
+}
+
+/* With CUDA_MODULE_LOADING=LAZY: are kernels that cuFuncLoad has loaded at a quiet moment as good
+ * as eagerly loaded ones? */
 CUresult question_func_load(void)
 {
     pthread_t bystander;
     CUmodule module[2];
-    CUfunction f[2];
+    CUfunction f;
     CUstream other;
+    CUdeviceptr cell;
+    size_t size;
     struct product none = {.type = &types[0]};
 
     CK(context_open(CU_CTX_SCHED_SPIN));
@@ -639,17 +676,26 @@ CUresult question_func_load(void)
     CK(kernel_launch(nop, work));
     CK(cuCtxSynchronize());
     pthread_create(&bystander, NULL, bystander_main, other);
-    for (int i = 0; i < 2; i++) {
-        CK(cuModuleLoadData(&module[i], cubin_bare));
-        CK(cuModuleGetFunction(&f[i], module[i], "also"));
+    for (int whole = 1; whole >= 0; whole--) {
+        const char *how = whole ? "loaded whole" : "loaded lazily";
+        char name[64];
+
+        CK(cuModuleLoadData(&module[whole], cubin_small));
+        if (whole)
+            CK(load_whole(module[whole]));
+        CK(beside_begin());
+        CK(cuModuleGetFunction(&f, module[whole], "nop"));
+        snprintf(name, sizeof(name), "%s: cuModuleGetFunction", how);
+        beside_end(&none, name);
+        CK(beside_begin());
+        CK(kernel_launch(f, work));
+        snprintf(name, sizeof(name), "%s: first launch", how);
+        beside_end(&none, name);
+        CK(beside_begin());
+        CK(cuModuleGetGlobal(&cell, &size, module[whole], "cell"));
+        snprintf(name, sizeof(name), "%s: cuModuleGetGlobal", how);
+        beside_end(&none, name);
     }
-    CK(cuFuncLoad(f[1]));
-    CK(beside_begin());
-    CK(kernel_launch(f[1], work));
-    beside_end(&none, "launch after cuFuncLoad");
-    CK(beside_begin());
-    CK(kernel_launch(f[0], work));
-    beside_end(&none, "launch without");
     atomic_store(&bystander_stop, 1);
     pthread_join(bystander, NULL);
     return cuCtxSynchronize();
